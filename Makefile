@@ -1,0 +1,49 @@
+# The front door. The build itself is CMake's (CMakeLists.txt, CMakePresets.json).
+PREFIX ?= /usr/local
+DESTDIR ?=
+ARGS ?=
+
+.DEFAULT_GOAL := build
+MAKEFLAGS += --no-print-directory
+.PHONY: build demo test bench install format lint clean help
+.NOTPARALLEL:
+
+build: ## build it: build/bin/taskglass
+	@scripts/install-deps demo
+	@scripts/build release product
+
+demo: build ## build it and run two task graphs on a simulated device
+	@scripts/demo
+
+test: ## build and run all tests, also under sanitizers (STAGES="release asan tsan cuda-check")
+	@scripts/install-deps test
+	@scripts/test
+
+bench: ## measure beside oneTBB, OpenMP and StarPU (ARGS="--json")
+	@scripts/install-deps bench
+	@scripts/build release all -DTASKGLASS_BENCH=ON
+	@bench/tasks/run.py $(ARGS)
+
+install: build ## install under PREFIX (/usr/local), staged into DESTDIR
+	@DESTDIR="$(DESTDIR)" cmake --install build --prefix "$(PREFIX)" > build/install.log
+	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
+	@echo "taskglass: installed in $(DESTDIR)$(PREFIX)"
+
+sources := find include src examples tests bench -name '*.[ch]'
+format: ## format the C sources in place
+	@scripts/install-deps lint
+	@$(sources) | xargs clang-format -i
+
+lint: ## look for what compilers do not see: the format, clang-tidy
+	@scripts/install-deps lint
+	@scripts/build debug
+	@$(sources) | xargs clang-format --dry-run --Werror
+	@find src -name '*.c' | xargs -n 4 -P $$(getconf _NPROCESSORS_ONLN) \
+	    clang-tidy --quiet -p build/debug 2>build/debug/lint.log
+
+clean: ## remove everything built
+	@rm -rf build
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1@\2/p' $(firstword $(MAKEFILE_LIST)) | \
+	    awk -F@ '{ printf "%-16s %s\n", $$1, $$2 }'

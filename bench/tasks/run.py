@@ -1,0 +1,275 @@
+#!/usr/bin/env python3
+"""Cost of an empty task: Taskglass beside its peers, in one run.
+
+Every round runs every program once for each shape and number of cores, each round starting at
+another program. A shared machine may slow down by a factor of two for a while, so a figure is the
+median over rounds, and a ratio is the median of the ratios taken within each round.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+
+SHAPES = ("independent", "chain", "fan", "stencil", "tree")
+SELF = "taskglass"
+PHASES = {
+    SELF: ("rerun", "build", "build_run"),
+    "onetbb": ("rerun", "build_run"),
+    "libgomp": ("build_run",),
+    "libomp": ("build_run",),
+    "starpu": ("build_run",),
+}
+PEERS = [name for name in PHASES if name != SELF]
+RERUN_PEER = "onetbb"  # the only peer whose graph stays built
+PROCESS_LIMIT_S = 60
+
+
+def names(known):
+    """An argparse type: a comma-separated choice out of `known`."""
+    def parse(text):
+        chosen = text.split(",")
+        for name in chosen:
+            if name not in known:
+                raise argparse.ArgumentTypeError(f"{name}: not one of {', '.join(known)}")
+        return chosen
+    return parse
+
+
+def positive(text):
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text}: must be 1 or more")
+    return value
+
+
+def core_counts(text):
+    return [positive(part) for part in text.split(",")]
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--bin", default="build/bench", metavar="DIR",
+                        help="where the programs are (default: %(default)s)")
+    parser.add_argument("--shapes", type=names(SHAPES), default=list(SHAPES))
+    parser.add_argument("--cores", type=core_counts, default=[1, 2])
+    parser.add_argument("--peers", type=names(PEERS), default=PEERS)
+    parser.add_argument("--tasks", default="4000,20000", metavar="N1,N2",
+                        help="sizes whose difference gives the cost of a task (%(default)s)")
+    parser.add_argument("--repeat", type=positive, default=7,
+                        help="runs within a process (default: %(default)s)")
+    parser.add_argument("--rounds", type=positive, default=7,
+                        help="processes per figure (default: %(default)s)")
+    parser.add_argument("--quick", action="store_true",
+                        help="2 rounds of 3 runs: does it work, not how fast is it")
+    parser.add_argument("--verify", action="store_true",
+                        help="time nothing; check that every task runs once, after its "
+                             "predecessors")
+    parser.add_argument("--json", metavar="FILE", help="write the figures there; - is stdout")
+    options = parser.parse_args()
+    if options.quick:
+        options.rounds, options.repeat = 2, 3
+    return options
+
+
+class Runner:
+    """Starts the programs; remembers which are missing and what went wrong."""
+
+    def __init__(self, options):
+        self.options = options
+        self.problems = []
+        wanted = [SELF] + options.peers
+        self.present = [name for name in wanted if os.access(self.path(name), os.X_OK)]
+        self.missing = [name for name in wanted if name not in self.present]
+
+    def path(self, name):
+        return os.path.join(self.options.bin, f"bench_tasks_{name}")
+
+    def run(self, name, shape, cores, phase, *more):
+        """The objects the program printed; none, and a problem noted, when it failed."""
+        command = [self.path(name), "--shape", shape, "--cores", str(cores),
+                   "--tasks", self.options.tasks, "--repeat", str(self.options.repeat),
+                   "--phase", phase, *more]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, check=False,
+                                  timeout=PROCESS_LIMIT_S)
+            if done.returncode == 0:
+                return [json.loads(line) for line in done.stdout.splitlines()]
+            why = done.stderr.strip().splitlines()[-1:] or [done.stdout.strip()]
+            self.note(name, shape, cores, phase, f"exit {done.returncode}: {why[0]}")
+        except subprocess.TimeoutExpired:
+            self.note(name, shape, cores, phase, f"over {PROCESS_LIMIT_S} s")
+        except (OSError, ValueError) as error:
+            self.note(name, shape, cores, phase, str(error))
+        return []
+
+    def note(self, name, shape, cores, phase, what):
+        text = f"{name} {shape} cores={cores} {phase}: {what}"
+        if text not in self.problems:
+            self.problems.append(text)
+
+
+def rotated(items, by):
+    by %= max(len(items), 1)
+    return items[by:] + items[:by]
+
+
+def measure(runner):
+    """{(name, shape, cores, phase): [object of each round, None where it failed]}."""
+    options = runner.options
+    jobs = [(name, phase) for name in runner.present for phase in PHASES[name]]
+    figures = {}
+    for round_number in range(options.rounds):
+        for shape in options.shapes:
+            for cores in options.cores:
+                for name, phase in rotated(jobs, round_number):
+                    printed = runner.run(name, shape, cores, phase)
+                    figures.setdefault((name, shape, cores, phase), []).append(
+                        printed[0] if printed else None)
+        progress(f"round {round_number + 1} of {options.rounds}")
+    progress("")
+    return figures
+
+
+def measure_fixed(runner):
+    """Milliseconds of open, one task and close, for each number of cores."""
+    if SELF not in runner.present:
+        return {}
+    found = {}
+    for cores in runner.options.cores:
+        printed = [line["ms"] for _ in range(runner.options.rounds)
+                   for line in runner.run(SELF, "chain", cores, "fixed")]
+        if printed:
+            found[cores] = statistics.median(printed)
+    return found
+
+
+def progress(text):
+    if sys.stderr.isatty():
+        print(f"\r{text:<40}\r", end="", file=sys.stderr, flush=True)
+
+
+def samples(figures, name, shape, cores, phase, field="ns_per_task"):
+    return [line.get(field) if line else None
+            for line in figures.get((name, shape, cores, phase), [])]
+
+
+def median(values):
+    good = [value for value in values if value is not None]
+    return statistics.median(good) if good else None
+
+
+def ratio(ours, theirs):
+    """Median over rounds of theirs / ours: above 1, Taskglass is the cheaper one."""
+    return median([b / a if a and b and a > 0 else None for a, b in zip(ours, theirs)])
+
+
+def summarise(figures, shape, cores, peers):
+    """One row of the table."""
+    def of(name, phase, field="ns_per_task"):
+        return samples(figures, name, shape, cores, phase, field)
+
+    row = {"shape": shape, "cores": cores, "ns_per_task": {}, "undeferred": []}
+    for name in [SELF] + peers:
+        row["ns_per_task"][name] = {phase: median(of(name, phase)) for phase in PHASES[name]}
+        if any(of(name, "build_run", "undeferred")):
+            row["undeferred"].append(name)
+    if RERUN_PEER in peers:
+        row["ns_per_task"][RERUN_PEER]["build"] = median(
+            of(RERUN_PEER, "build_run", "build_ns_per_task"))
+        row["rerun_ratio"] = ratio(of(SELF, "rerun"), of(RERUN_PEER, "rerun"))
+    costs = {name: row["ns_per_task"][name]["build_run"] for name in peers}
+    costs = {name: cost for name, cost in costs.items() if cost is not None}
+    row["best_peer"] = min(costs, key=costs.get) if costs else None
+    row["build_run_ratio"] = (ratio(of(SELF, "build_run"), of(row["best_peer"], "build_run"))
+                              if costs else None)
+    return row
+
+
+def show(value, digits=0, mark=""):
+    return "-" if value is None else f"{value:.{digits}f}{mark}"
+
+
+def table_cells(row, peers):
+    cost = row["ns_per_task"]
+    ours = cost[SELF]
+    cells = [row["shape"], str(row["cores"]), show(ours["rerun"], 1)]
+    cells += [show(cost.get(RERUN_PEER, {}).get("rerun"), 1), show(row.get("rerun_ratio"), 2)]
+    cells += [show(ours["build_run"])]
+    cells += [show(cost[name]["build_run"], 0, "*" if name in row["undeferred"] else "")
+              for name in peers]
+    return cells + [row["best_peer"] or "-", show(row["build_run_ratio"], 2)]
+
+
+def print_table(rows, peers):
+    head = ["shape", "cores", f"{SELF} run", "oneTBB re-run", "ratio",
+            f"{SELF} build+run", *peers, "best peer", "ratio"]
+    lines = [head] + [table_cells(row, peers) for row in rows]
+    widths = [max(len(line[k]) for line in lines) for k in range(len(head))]
+    print("ns per task; ratio = peer / taskglass, above 1 Taskglass is the cheaper one\n")
+    for line in lines:
+        cells = [line[0].ljust(widths[0])]
+        cells += [cell.rjust(width) for cell, width in zip(line[1:], widths[1:])]
+        print("  ".join(cells).rstrip())
+    if any(row["undeferred"] for row in rows):
+        print("\n* one thread: the runtime runs most tasks inside the call that creates them")
+
+
+def print_notes(runner, fixed):
+    for cores, ms in fixed.items():
+        print(f"taskglass open + one task + close, cores={cores}: {ms:.3f} ms")
+    if runner.missing:
+        print(f"no executable in {runner.options.bin} for: {', '.join(runner.missing)}")
+    for problem in runner.problems:
+        print(f"failed: {problem}")
+
+
+def write_json(target, result):
+    text = json.dumps(result, indent=1)
+    if target == "-":
+        print(text)
+        return
+    with open(target, "w", encoding="utf-8") as file:
+        file.write(text + "\n")
+
+
+def verify(runner):
+    checked = 0
+    for name in runner.present:
+        for shape in runner.options.shapes:
+            for cores in runner.options.cores:
+                for phase in PHASES[name]:
+                    if phase != "build":  # runs no task
+                        checked += len(runner.run(name, shape, cores, phase, "--verify"))
+    print(f"{checked} graphs ran every task once and in order")
+    print_notes(runner, {})
+    return 1 if runner.problems else 0
+
+
+def main():
+    options = parse_arguments()
+    runner = Runner(options)
+    if options.verify:
+        return verify(runner)
+    figures = measure(runner)
+    fixed = measure_fixed(runner)
+    rows = [summarise(figures, shape, cores, options.peers)
+            for shape in options.shapes for cores in options.cores]
+    if options.json != "-":  # stdout is then the JSON alone
+        print_table(rows, options.peers)
+        print_notes(runner, fixed)
+    if options.json:
+        write_json(options.json, {
+            "tasks": options.tasks, "repeat": options.repeat, "rounds": options.rounds,
+            "rows": rows, "fixed_ms": fixed, "missing": runner.missing,
+            "problems": runner.problems,
+            "samples": [{"peer": name, "shape": shape, "cores": cores, "phase": phase,
+                         "rounds": lines}
+                        for (name, shape, cores, phase), lines in figures.items()]})
+    return 1 if runner.problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

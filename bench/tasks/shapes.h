@@ -1,0 +1,101 @@
+/* The graph shapes every program of this benchmark builds.
+ *
+ * A shape is an endless graph; a benchmark takes its first n tasks. Predecessors always have
+ * smaller indices, so every such prefix is a graph of its own and n needs no rounding.
+ *
+ *   independent   no edges
+ *   chain         i-1 -> i
+ *   fan           source -> 16 tasks -> join, and the join leads to the source of the next fan
+ *   stencil       rows of 16; a task follows its three neighbours in the row before, two at the borders
+ *   tree          binary tree, root first: (i-1)/2 -> i
+ *
+ * Valid as C11 and as C++17, and free of state: predecessors are computed, never stored, so
+ * that reading the shape costs every program the same few instructions.
+ */
+#ifndef BENCH_TASKS_SHAPES_H
+#define BENCH_TASKS_SHAPES_H
+
+#include <stdint.h>
+#include <string.h>
+
+#define SHAPE_WIDTH 16
+#define SHAPE_MAX_PREDS SHAPE_WIDTH
+#define SHAPE_FAN_TASKS (SHAPE_WIDTH + 2)
+
+enum shape {
+	SHAPE_INDEPENDENT,
+	SHAPE_CHAIN,
+	SHAPE_FAN,
+	SHAPE_STENCIL,
+	SHAPE_TREE,
+	SHAPE_COUNT
+};
+
+static inline const char *shape_name(enum shape s)
+{
+	static const char *const names[SHAPE_COUNT] = {"independent", "chain", "fan", "stencil",
+						       "tree"};
+	return s < SHAPE_COUNT ? names[s] : "?";
+}
+
+/* SHAPE_COUNT when no shape has that name. */
+static inline enum shape shape_from_name(const char *name)
+{
+	int s = 0;
+
+	while (s < SHAPE_COUNT && strcmp(name, shape_name((enum shape)s)) != 0)
+		s++;
+	return (enum shape)s;
+}
+
+static inline int shape_fan_preds(uint64_t i, uint64_t preds[SHAPE_MAX_PREDS])
+{
+	uint64_t place = i % SHAPE_FAN_TASKS;
+
+	if (place == SHAPE_FAN_TASKS - 1) {
+		for (int k = 0; k < SHAPE_WIDTH; k++)
+			preds[k] = i - SHAPE_WIDTH + (uint64_t)k;
+		return SHAPE_WIDTH;
+	}
+	if (i == 0)
+		return 0;
+	preds[0] = place == 0 ? i - 1 : i - place;
+	return 1;
+}
+
+static inline int shape_stencil_preds(uint64_t i, uint64_t preds[SHAPE_MAX_PREDS])
+{
+	uint64_t column = i % SHAPE_WIDTH;
+	uint64_t above = i - SHAPE_WIDTH;
+	int count = 0;
+
+	if (i < SHAPE_WIDTH)
+		return 0;
+	if (column > 0)
+		preds[count++] = above - 1;
+	preds[count++] = above;
+	if (column < SHAPE_WIDTH - 1)
+		preds[count++] = above + 1;
+	return count;
+}
+
+/* Writes the predecessors of task i, in rising order and without repeats; returns how many. */
+static inline int shape_preds(enum shape s, uint64_t i, uint64_t preds[SHAPE_MAX_PREDS])
+{
+	switch (s) {
+	case SHAPE_CHAIN:
+		preds[0] = i - 1;
+		return i > 0;
+	case SHAPE_FAN:
+		return shape_fan_preds(i, preds);
+	case SHAPE_STENCIL:
+		return shape_stencil_preds(i, preds);
+	case SHAPE_TREE:
+		preds[0] = (i - 1) / 2;
+		return i > 0;
+	default:
+		return 0;
+	}
+}
+
+#endif

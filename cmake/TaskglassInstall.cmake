@@ -1,0 +1,49 @@
+# What is installed, and how others find it. Every path is relative: the tree can be moved.
+
+include(CMakePackageConfigHelpers)
+
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/taskglass TYPE INCLUDE
+  FILES_MATCHING PATTERN "*.h")
+install(TARGETS taskglass_headers EXPORT TaskglassTargets)
+if(TARGET taskglass)
+  install(TARGETS taskglass EXPORT TaskglassTargets)
+endif()
+if(TARGET taskglass-device)
+  install(TARGETS taskglass-device DESTINATION ${CMAKE_INSTALL_LIBDIR}/taskglass)
+endif()
+if(TARGET taskglass-cli)
+  install(TARGETS taskglass-cli)
+endif()
+# workloads: from CMakeLists.txt, the modules under examples/
+if(workloads)
+  install(TARGETS ${workloads} DESTINATION ${CMAKE_INSTALL_LIBDIR}/taskglass/workloads)
+endif()
+
+foreach(section 1 7)
+  file(GLOB pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/man/*.${section})
+  if(pages)
+    install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
+  endif()
+endforeach()
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Taskglass)
+install(EXPORT TaskglassTargets NAMESPACE Taskglass:: DESTINATION ${package_dir})
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/TaskglassConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/cmake/TaskglassConfig.cmake INSTALL_DESTINATION ${package_dir}
+  NO_SET_AND_CHECK_MACRO)
+# Before 1.0 a minor version may change the interface.
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/cmake/TaskglassConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES
+  ${PROJECT_BINARY_DIR}/cmake/TaskglassConfig.cmake
+  ${PROJECT_BINARY_DIR}/cmake/TaskglassConfigVersion.cmake
+  ${PROJECT_SOURCE_DIR}/cmake/TaskglassWorkload.cmake
+  DESTINATION ${package_dir})
+
+set(pkgconfig_dir ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH pc_prefix ${pkgconfig_dir} ${CMAKE_INSTALL_PREFIX})
+string(REGEX REPLACE "/$" "" pc_prefix "${pc_prefix}")
+configure_file(${PROJECT_SOURCE_DIR}/cmake/taskglass.pc.in
+  ${PROJECT_BINARY_DIR}/cmake/taskglass.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/cmake/taskglass.pc
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The arguments of a task, gathered on the caller's stack and handed over by one submit:
+ *
+ *     struct tg_args args;
+ *     tg_args_init(&args);
+ *     tg_args_in(&args, a);
+ *     tg_args_out(&args, tg_tensor_slice(c, 0, 0, 64, 1));
+ *     tg_args_f32(&args, 0.5f);
+ *     tg_args_after(&args, producer);
+ *
+ * Tensors come first and scalars after them in a task's argument numbering, whatever the order
+ * of the calls. Going over a limit (16 tensors, 16 scalars) is remembered and reported by the
+ * submit, so these calls need no checks. Inline, allocates nothing, works on every device.
+ */
+#ifndef TASKGLASS_ARGS_H
+#define TASKGLASS_ARGS_H
+
+#include <taskglass/numeric.h>
+#include <taskglass/target.h>
+#include <taskglass/tensor.h>
+#include <taskglass/wire/task.h>
+#include <taskglass/wire/tensor.h>
+
+enum { TG_MAX_INLINE_AFTER = 16 };
+
+struct tg_args {
+    uint8_t n_tensors;
+    uint8_t n_scalars;
+    uint8_t n_after;
+    uint8_t overflow; /* a limit was passed; the submit says which task */
+    uint16_t tensor_marks; /* bit i: the recorder's levels `marked` and `hybrid` want tensor i */
+    uint16_t scalar_marks;
+    uint32_t n_more_after;
+    const uint64_t *more_after; /* the caller's array, read during the submit */
+    uint64_t after[TG_MAX_INLINE_AFTER];
+    uint8_t role[TG_MAX_TENSORS]; /* enum tg_role */
+    struct tg_tensor tensor[TG_MAX_TENSORS];
+    struct tg_scalar scalar[TG_MAX_SCALARS];
+};
+
+/* No arguments yet. Only the counts are written: the arrays are as long as the counts say. */
+TG_INLINE void tg_args_init(struct tg_args *args)
+{
+    args->n_tensors = args->n_scalars = args->n_after = args->overflow = 0;
+    args->tensor_marks = args->scalar_marks = 0;
+    args->n_more_after = 0;
+    args->more_after = 0;
+}
+
+TG_INLINE void tg_args_tensor(struct tg_args *args, enum tg_role role, struct tg_tensor t)
+{
+    if (args->n_tensors >= TG_MAX_TENSORS) {
+        args->overflow = 1;
+        return;
+    }
+    args->role[args->n_tensors] = (uint8_t)role;
+    args->tensor[args->n_tensors++] = t;
+}
+
+TG_INLINE void tg_args_in(struct tg_args *args, struct tg_tensor t)
+{
+    tg_args_tensor(args, TG_IN, t);
+}
+
+TG_INLINE void tg_args_out(struct tg_args *args, struct tg_tensor t)
+{
+    tg_args_tensor(args, TG_OUT, t);
+}
+
+TG_INLINE void tg_args_inout(struct tg_args *args, struct tg_tensor t)
+{
+    tg_args_tensor(args, TG_INOUT, t);
+}
+
+/* A scalar of any type of 8 bits and up, from its bit pattern. */
+TG_INLINE void tg_args_bits(struct tg_args *args, unsigned dtype, uint64_t bits)
+{
+    struct tg_scalar *s;
+    if (args->n_scalars >= TG_MAX_SCALARS) {
+        args->overflow = 1;
+        return;
+    }
+    s = &args->scalar[args->n_scalars++];
+    s->bits = bits;
+    s->dtype = (uint8_t)dtype;
+    for (int i = 0; i < 7; i++)
+        s->reserved[i] = 0;
+}
+
+TG_INLINE void tg_args_f32(struct tg_args *args, float value)
+{
+    union {
+        float f;
+        uint32_t bits;
+    } u;
+    u.f = value;
+    tg_args_bits(args, TG_FLOAT32, u.bits);
+}
+
+TG_INLINE void tg_args_f64(struct tg_args *args, double value)
+{
+    union {
+        double f;
+        uint64_t bits;
+    } u;
+    u.f = value;
+    tg_args_bits(args, TG_FLOAT64, u.bits);
+}
+
+TG_INLINE void tg_args_i64(struct tg_args *args, int64_t value)
+{
+    tg_args_bits(args, TG_INT64, (uint64_t)value);
+}
+
+TG_INLINE void tg_args_i32(struct tg_args *args, int32_t value)
+{
+    tg_args_bits(args, TG_INT32, (uint32_t)value);
+}
+
+TG_INLINE void tg_args_u64(struct tg_args *args, uint64_t value)
+{
+    tg_args_bits(args, TG_UINT64, value);
+}
+
+TG_INLINE void tg_args_bool(struct tg_args *args, bool value)
+{
+    tg_args_bits(args, TG_BOOL, value ? 1 : 0);
+}
+
+/* Marks for the recorder (levels `marked` and `hybrid`): tensor i, scalar i, or the whole task,
+ * whatever is added to it later. */
+TG_INLINE void tg_args_mark_tensor(struct tg_args *args, uint32_t i)
+{
+    args->tensor_marks = (uint16_t)(args->tensor_marks | 1u << i);
+}
+
+TG_INLINE void tg_args_mark_scalar(struct tg_args *args, uint32_t i)
+{
+    args->scalar_marks = (uint16_t)(args->scalar_marks | 1u << i);
+}
+
+TG_INLINE void tg_args_mark_task(struct tg_args *args)
+{
+    args->tensor_marks = args->scalar_marks = 0xffff;
+}
+
+/* Scalar `i` (counted among the scalars), for an orchestration that reads what it was given. */
+TG_INLINE int64_t tg_args_get_i64(const struct tg_args *args, uint32_t i)
+{
+    return (int64_t)args->scalar[i].bits;
+}
+
+TG_INLINE double tg_args_get_real(const struct tg_args *args, uint32_t i)
+{
+    return tg_decode(args->scalar[i].dtype, args->scalar[i].bits);
+}
+
+/* The task waits for `task`. TG_TASK_NONE is allowed and means nothing to wait for; naming a
+ * task twice is allowed too. */
+TG_INLINE void tg_args_after(struct tg_args *args, uint64_t task)
+{
+    if (task == TG_TASK_NONE)
+        return;
+    if (args->n_after >= TG_MAX_INLINE_AFTER) {
+        args->overflow = 1;
+        return;
+    }
+    args->after[args->n_after++] = task;
+}
+
+/* The task waits for these as well, however many; the array must live until the submit. */
+TG_INLINE void tg_args_after_all(struct tg_args *args, const uint64_t *tasks, uint32_t n)
+{
+    args->more_after = tasks;
+    args->n_more_after = n;
+}
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Running a workload's case from end to end, as `taskglass run` does: load the module, prepare
+ * the case, open the device, orchestrate, run, check against the golden values, and write the
+ * output directory.
+ */
+#ifndef TASKGLASS_EXECUTE_H
+#define TASKGLASS_EXECUTE_H
+
+#include <taskglass/run.h>
+#include <taskglass/settings.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A workload module found by name or path. */
+struct tg_workload;
+struct tg_workload_file;
+
+/* `name`: an example's name, or the path of a module (anything with a slash or ending in .so).
+ * NOT_FOUND names the folder searched and what it has. */
+TG_API tg_status tg_workload_open(const struct tg_settings *settings, const char *name,
+                                  struct tg_workload_file **file, struct tg_error *error);
+TG_API void tg_workload_close(struct tg_workload_file *file);
+TG_API const struct tg_workload *tg_workload_get(const struct tg_workload_file *file);
+TG_API const char *tg_workload_path(const struct tg_workload_file *file);
+
+/* The names of the workloads installed beside the library; *names is freed with
+ * tg_workload_names_free. */
+TG_API tg_status tg_workload_names(const struct tg_settings *settings, char ***names,
+                                   uint32_t *count, struct tg_error *error);
+TG_API void tg_workload_names_free(char **names, uint32_t count);
+
+/* A way to build the graph that this library knows of, whether or not it has it yet. */
+struct tg_runtime_info {
+    const char *name;    /* "host_build_graph" */
+    const char *summary; /* one line */
+    bool available;
+};
+/* False where there is no runtime of that number. */
+TG_API bool tg_runtime_get(uint32_t number, struct tg_runtime_info *info);
+
+/* How one output compared with its golden values. */
+struct tg_output_check {
+    const char *name;
+    const char *dtype;
+    uint64_t elements;
+    uint64_t mismatches;
+    double max_error;   /* largest |output - expected|, 0 for an exact check that passed */
+    bool exact;         /* compared bit for bit */
+    uint64_t first;     /* flat index of the first mismatch, if any */
+    double first_got;
+    double first_expected;
+};
+
+enum tg_phase { TG_PHASE_PREPARE, TG_PHASE_OPEN, TG_PHASE_BUILD, TG_PHASE_RUN, TG_PHASE_CHECK };
+
+/* Called from tg_execute's thread: at each phase, and several times a second while the graph
+ * runs. A return other than 0 cancels. */
+typedef int (*tg_progress_fn)(void *context, enum tg_phase phase, uint64_t finished,
+                              uint64_t total);
+
+/* Zero means the default everywhere. */
+struct tg_execute_config {
+    const char *case_name;       /* NULL: the workload's first */
+    const char *const *set;      /* "key=value" */
+    uint32_t n_set;
+    tg_progress_fn progress;     /* may be NULL */
+    void *progress_context;
+    int argc;                    /* the command line, kept in run.json; may be 0 */
+    const char *const *argv;
+};
+
+struct tg_execution; /* everything that came of it */
+
+/*
+ * Platform, runtime, cores, schedulers, timeout, output … come from the settings. Gives an
+ * execution (also for MISMATCH and device failures) that the caller destroys; *execution is
+ * NULL where it failed before there was anything to tell.
+ */
+TG_API tg_status tg_execute(const struct tg_settings *settings,
+                            const struct tg_workload_file *workload,
+                            const struct tg_execute_config *config,
+                            struct tg_execution **execution, struct tg_error *error);
+TG_API void tg_execution_destroy(struct tg_execution *execution);
+
+struct tg_execution_info {
+    tg_status status;
+    const char *error;       /* one line, "" where all is well */
+    const char *output_dir;
+    const char *case_name;
+    struct tg_device_info device;
+    struct tg_run_result run;
+    uint64_t edges;
+    double prepare_seconds, open_seconds, build_seconds, check_seconds;
+    uint32_t n_outputs;
+    const struct tg_output_check *outputs;
+    const char *run_json; /* the text of run.json; "" where it could not be written */
+};
+/* Everything it points to lives as long as the execution. */
+TG_API void tg_execution_get(const struct tg_execution *execution, struct tg_execution_info *info);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

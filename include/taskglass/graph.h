@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Building a graph on the host, task by task, with explicit edges. A graph takes its kernels
+ * from one module and can be run any number of times on that module's device; it stays on the
+ * device between runs and is sent again only after a change.
+ *
+ * A graph belongs to one thread at a time.
+ */
+#ifndef TASKGLASS_GRAPH_H
+#define TASKGLASS_GRAPH_H
+
+#include <taskglass/args.h>
+#include <taskglass/device.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct tg_graph;
+
+/* An empty graph. Destroy it before its device is closed. */
+TG_API tg_status tg_graph_create(struct tg_module *module, struct tg_graph **graph,
+                                 struct tg_error *error);
+TG_API void tg_graph_destroy(struct tg_graph *graph);
+/* Back to no task at all, keeping the memory for the next build. */
+TG_API void tg_graph_clear(struct tg_graph *graph);
+/* Room for this many tasks and edges, to build without growing. Only a hint. */
+TG_API tg_status tg_graph_reserve(struct tg_graph *graph, uint64_t tasks, uint64_t edges);
+
+/*
+ * Adds a task of one kernel (`kernel` is an index of tg_module_kernel) or, with several
+ * entries, a mix: kernel[TG_PART_AIC], kernel[TG_PART_AIV0], kernel[TG_PART_AIV1],
+ * TG_NO_KERNEL where a part is empty. The arguments are copied; args may be NULL: none.
+ * *task gets the id, counted from 0.
+ * BAD_ARGUMENT: no such kernel, a kernel of the wrong kind for its part, arguments that do not
+ * match its signature, a tensor that leaves its storage, an edge from a task that is not there.
+ */
+TG_API tg_status tg_graph_add(struct tg_graph *graph, uint32_t kernel, const struct tg_args *args,
+                              uint64_t *task, struct tg_error *error);
+TG_API tg_status tg_graph_add_mix(struct tg_graph *graph, const uint32_t kernel[TG_PARTS],
+                                  const struct tg_args *args, uint64_t *task,
+                                  struct tg_error *error);
+
+/* `after` waits for `before`. BAD_ARGUMENT where either is not a task of the graph or both are
+ * the same. A cycle is found by tg_graph_check. */
+TG_API tg_status tg_graph_add_edge(struct tg_graph *graph, uint64_t before, uint64_t after,
+                                   struct tg_error *error);
+
+TG_API uint64_t tg_graph_tasks(const struct tg_graph *graph);
+TG_API uint64_t tg_graph_edges(const struct tg_graph *graph);
+
+/* CYCLE, naming the tasks on it. A run checks by itself; this is for asking earlier. */
+TG_API tg_status tg_graph_check(struct tg_graph *graph, struct tg_error *error);
+
+/* Sends the graph to the device now rather than with the first run. NO_MEMORY, CYCLE. */
+TG_API tg_status tg_graph_upload(struct tg_graph *graph, struct tg_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

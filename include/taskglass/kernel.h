@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * For people who write kernels. A kernel is a C function that a core runs with the arguments
+ * of one task; the same source is a simulated core's plain function and a thread block's code
+ * on a GPU.
+ *
+ *     TG_KERNEL(scale)
+ *     {
+ *         const float *x = TG_ARG(ctx, 0, const float);
+ *         float *y = TG_ARG(ctx, 1, float);
+ *         float k = tg_arg_f32(ctx, 0);
+ *         TG_FOR(i, tg_arg_numel(ctx, 0))
+ *             y[i] = k * x[i];
+ *     }
+ *
+ * Rules: no libc, no allocation, no global that changes; keep to what C11 and C++17 share.
+ * Writes to memory other than through tensors named `out` or `inout` are bugs that the recorder
+ * is there to find. What a kernel wrote is visible to every task that waits for it.
+ */
+#ifndef TASKGLASS_KERNEL_H
+#define TASKGLASS_KERNEL_H
+
+#include <stdint.h>
+#include <taskglass/numeric.h>
+#include <taskglass/target.h>
+#include <taskglass/tensor.h>
+#include <taskglass/wire/task.h>
+
+struct tg_ctx {
+    const struct tg_tensor *tensor;
+    const struct tg_scalar *scalar;
+    uint32_t n_tensors;
+    uint32_t n_scalars;
+    uint32_t part;  /* enum tg_part: which kernel of a mix this is */
+    uint32_t parts; /* kernels in the mix, 1 for a plain task */
+    uint32_t core;  /* index of the core that runs it */
+    uint32_t reserved;
+    void (*mix_barrier)(const struct tg_ctx *ctx); /* use tg_mix_barrier */
+    void *engine;                                  /* the device program's own */
+};
+
+typedef void (*tg_kernel_fn)(const struct tg_ctx *ctx);
+
+#define TG_KERNEL(name) TG_FN void name(const struct tg_ctx *ctx)
+
+/* The first element of tensor `i`; strides are counted from there. Not for 4-bit types. */
+#define TG_ARG(ctx, i, type) ((type *)tg_arg_ptr((ctx), (i)))
+
+TG_INLINE void *tg_arg_ptr(const struct tg_ctx *ctx, uint32_t i)
+{
+    const struct tg_tensor *t = &ctx->tensor[i];
+    return TG_DEVICE_PTR(char, t->addr) + t->start * (int64_t)(tg_bits_of(t->dtype) / 8);
+}
+
+TG_INLINE int64_t tg_arg_numel(const struct tg_ctx *ctx, uint32_t i)
+{
+    return tg_tensor_numel(&ctx->tensor[i]);
+}
+
+/* Element `index` of tensor `i` in row-major order of the view, whatever its type and strides: the
+ * plain way where speed is not the point. Two threads must not store into one byte of a 4-bit
+ * tensor at the same time: let an iteration own both halves. */
+TG_INLINE double tg_arg_load(const struct tg_ctx *ctx, uint32_t i, int64_t index)
+{
+    const struct tg_tensor *t = &ctx->tensor[i];
+    return tg_load(t->dtype, TG_DEVICE_PTR(const char, t->addr), tg_tensor_offset(t, index));
+}
+
+TG_INLINE void tg_arg_store(const struct tg_ctx *ctx, uint32_t i, int64_t index, double value)
+{
+    const struct tg_tensor *t = &ctx->tensor[i];
+    tg_store(t->dtype, TG_DEVICE_PTR(char, t->addr), tg_tensor_offset(t, index), value);
+}
+
+/* Scalar `i` (counted among the scalars) as the type it was given with. */
+TG_INLINE uint64_t tg_arg_bits(const struct tg_ctx *ctx, uint32_t i)
+{
+    return ctx->scalar[i].bits;
+}
+
+TG_INLINE int64_t tg_arg_i64(const struct tg_ctx *ctx, uint32_t i)
+{
+    return (int64_t)ctx->scalar[i].bits;
+}
+
+TG_INLINE int32_t tg_arg_i32(const struct tg_ctx *ctx, uint32_t i)
+{
+    return (int32_t)(uint32_t)ctx->scalar[i].bits;
+}
+
+TG_INLINE float tg_arg_f32(const struct tg_ctx *ctx, uint32_t i)
+{
+    union {
+        uint32_t bits;
+        float f;
+    } u;
+    u.bits = (uint32_t)ctx->scalar[i].bits;
+    return u.f;
+}
+
+TG_INLINE double tg_arg_f64(const struct tg_ctx *ctx, uint32_t i)
+{
+    union {
+        uint64_t bits;
+        double f;
+    } u;
+    u.bits = ctx->scalar[i].bits;
+    return u.f;
+}
+
+/*
+ * All kernels of a mix meet here: what each wrote before is visible to the others after. Every
+ * kernel of the mix must call it the same number of times. In a plain task it does nothing.
+ */
+TG_INLINE void tg_mix_barrier(const struct tg_ctx *ctx)
+{
+    if (ctx->parts > 1)
+        ctx->mix_barrier(ctx);
+}
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * For people who write orchestration code: the function that turns the arguments of a run into
+ * tasks. Depending on the runtime it runs on the host before launch or on the device while
+ * tasks run, so it follows the rules of kernels (kernel.h): no libc, C11 ∩ C++17.
+ *
+ *     TG_ORCHESTRATION(my_graph)
+ *     {
+ *         struct tg_tensor tmp = tg_alloc(rt, TG_FLOAT32, 1, args->tensor[0].shape);
+ *         struct tg_args first;
+ *         tg_args_init(&first);
+ *         tg_args_in(&first, args->tensor[0]);
+ *         tg_args_out(&first, tmp);
+ *         uint64_t producer = tg_submit(rt, K_SCALE, &first);
+ *         …
+ *     }
+ *
+ * Errors do not return: the first one is kept with its source line, later calls do nothing and
+ * give TG_TASK_NONE or an invalid tensor, and the run ends with that error.
+ */
+#ifndef TASKGLASS_ORCHESTRATION_H
+#define TASKGLASS_ORCHESTRATION_H
+
+#include <taskglass/args.h>
+#include <taskglass/target.h>
+
+struct tg_rt;
+
+/* What a runtime provides. Use the macros below, which add the source line. */
+struct tg_rt_ops {
+    uint64_t (*submit)(struct tg_rt *rt, const uint32_t kernel[TG_PARTS],
+                       const struct tg_args *args, const char *site);
+    void (*depend)(struct tg_rt *rt, uint64_t task, uint64_t after, const char *site);
+    struct tg_tensor (*alloc)(struct tg_rt *rt, unsigned dtype, int ndim, const int64_t *shape,
+                              const char *site);
+    void (*scope_begin)(struct tg_rt *rt, const char *site);
+    void (*scope_end)(struct tg_rt *rt);
+    void (*fail)(struct tg_rt *rt, const char *text, const char *site);
+};
+
+struct tg_rt {
+    const struct tg_rt_ops *ops;
+};
+
+typedef void (*tg_orchestrate_fn)(struct tg_rt *rt, const struct tg_args *args);
+
+#define TG_ORCHESTRATION(name) TG_FN void name(struct tg_rt *rt, const struct tg_args *args)
+
+#define TG_SITE_TEXT_(line) #line
+#define TG_SITE_LINE_(line) TG_SITE_TEXT_(line)
+#define TG_SITE __FILE__ ":" TG_SITE_LINE_(__LINE__)
+
+/* A task of one kernel (its index in the workload's table). Gives the task's id. */
+#define tg_submit(rt, kernel, args) tg_submit_one_at((rt), (kernel), (args), TG_SITE)
+
+/* A task of up to three kernels that start together on one block and share the arguments;
+ * TG_NO_KERNEL for a part that stays empty. */
+#define tg_submit_mix(rt, aic, aiv0, aiv1, args) \
+    tg_submit_mix_at((rt), (aic), (aiv0), (aiv1), (args), TG_SITE)
+
+/* `task` waits for `after`: for edges that tg_args_after could not name at the submit. On
+ * runtimes that start tasks while the orchestration runs, only before the task's scope ends. */
+#define tg_depend(rt, task, after) ((rt)->ops->depend((rt), (task), (after), TG_SITE))
+
+/* Device memory for an intermediate tensor; it is given back after the run (or, on runtimes
+ * with a ring heap, after the scope). Its content is undefined until a task writes it. */
+#define tg_alloc(rt, dtype, ndim, shape) \
+    ((rt)->ops->alloc((rt), (dtype), (ndim), (shape), TG_SITE))
+
+/* Ends the orchestration with an error of its own. `text` is a string literal. */
+#define tg_fail(rt, text) ((rt)->ops->fail((rt), (text), TG_SITE))
+
+/* TG_SCOPE(rt) { … }: tasks submitted inside belong to this source line. Leave it at its end
+ * only: no break, goto or return out of it. */
+#define TG_SCOPE(rt)                                                                  \
+    for (int tg_scope_once_ = ((rt)->ops->scope_begin((rt), TG_SITE), 1); tg_scope_once_; \
+         tg_scope_once_ = ((rt)->ops->scope_end((rt)), 0))
+
+TG_INLINE uint64_t tg_submit_mix_at(struct tg_rt *rt, uint32_t aic, uint32_t aiv0, uint32_t aiv1,
+                                    const struct tg_args *args, const char *site)
+{
+    uint32_t kernel[TG_PARTS];
+    kernel[TG_PART_AIC] = aic;
+    kernel[TG_PART_AIV0] = aiv0;
+    kernel[TG_PART_AIV1] = aiv1;
+    return rt->ops->submit(rt, kernel, args, site);
+}
+
+/* The runtime moves a lone kernel to the part of its kind. */
+TG_INLINE uint64_t tg_submit_one_at(struct tg_rt *rt, uint32_t kernel, const struct tg_args *args,
+                                    const char *site)
+{
+    return tg_submit_mix_at(rt, kernel, TG_NO_KERNEL, TG_NO_KERNEL, args, site);
+}
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Running a graph: start, wait, cancel, and what came of it. One run at a time on a device.
+ */
+#ifndef TASKGLASS_RUN_H
+#define TASKGLASS_RUN_H
+
+#include <taskglass/graph.h>
+#include <taskglass/wire/stream.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct tg_run;
+
+/* What to record, and how. Zero means the default everywhere but for the level and the folder. */
+struct tg_record_config {
+    uint32_t level;         /* enum tg_record_level (wire/stream.h) */
+    uint32_t policy;        /* enum tg_record_policy; default: block, nothing is lost */
+    const char *filter;     /* as --dump-filter; NULL or "": everything */
+    const char *output_dir; /* tensor_dump/ is made in it */
+    uint64_t arena;         /* bytes of payload a core can be ahead of the disk; default 4 MiB */
+    uint32_t buffers;       /* record buffers a core, of 64 records each; default 16 */
+    double wait_limit;      /* policy block: seconds before a core gives up waiting; default 5 */
+    const struct tg_args *orchestration; /* what the orchestration was given; NULL: unknown */
+};
+
+/* Zero means the default everywhere. */
+struct tg_run_config {
+    double timeout; /* seconds without one finished task that make a hang; default 10 */
+    const struct tg_record_config *record; /* NULL: nothing is recorded */
+};
+
+/* What came of the recording. */
+struct tg_record_result {
+    bool on;                           /* there was one */
+    struct tg_record_summary summary;  /* as in the journal */
+    double finish_seconds;             /* after the run: the rest, and the manifest */
+    tg_status status;                  /* IO_ERROR where files could not be written */
+    char text[300];                    /* its cause, or a warning; "" where all is well */
+};
+
+/* Starts the graph on its device and returns. BUSY where a run is under way, DEVICE_LOST,
+ * CYCLE, NO_MEMORY. On success *run must be destroyed. */
+TG_API tg_status tg_run_start(struct tg_graph *graph, const struct tg_run_config *config,
+                              struct tg_run **run, struct tg_error *error);
+
+/*
+ * Waits until the run has ended, for at most `seconds` (negative: as long as it takes).
+ * OK: finished. TIMED_OUT: still running. CANCELLED. KERNEL_FAULT, HANG, DEVICE_LOST: the
+ * device failed and is lost; the error names task and kernel where there is one. Waiting again
+ * gives the same answer again.
+ */
+TG_API tg_status tg_run_wait(struct tg_run *run, double seconds, struct tg_error *error);
+
+/* Asks the run to end: tasks already running finish, no others start. May come from any thread
+ * while the run is not destroyed. A kernel that does not return within the no-progress limit
+ * costs the device. */
+TG_API void tg_run_cancel(struct tg_run *run);
+
+/* Tasks finished so far, and in all. Cheap; for progress displays. */
+TG_API void tg_run_progress(struct tg_run *run, uint64_t *finished, uint64_t *total);
+
+/* A task that was under way when the run failed. */
+struct tg_run_task {
+    uint64_t task;      /* id */
+    uint32_t core;      /* the core it ran on */
+    uint32_t part;      /* enum tg_part: the core's place in its block */
+    const char *kernel; /* lives as long as the device */
+    bool faulted;       /* this one crashed */
+};
+
+struct tg_run_result {
+    tg_status status;
+    uint64_t tasks;         /* in the graph */
+    uint64_t finished;      /* completed */
+    double start_seconds;   /* check, upload and launch */
+    double execute_seconds; /* launch to the device's last word */
+    uint32_t n_running;     /* entries of `running`, for a run that failed */
+    const struct tg_run_task *running; /* lives as long as the run */
+    uint64_t waiting;       /* tasks neither finished nor running */
+    struct tg_record_result record;
+};
+/* What came of a run that has ended; the status is TIMED_OUT while it has not. */
+TG_API void tg_run_get_result(const struct tg_run *run, struct tg_run_result *result);
+
+/* Cancels it if it is still running, and frees it. NULL is allowed. */
+TG_API void tg_run_destroy(struct tg_run *run);
+
+/* All in one: start, wait to the end, destroy. `result` may be NULL; its `running` is then gone
+ * and set to NULL. */
+TG_API tg_status tg_graph_run(struct tg_graph *graph, const struct tg_run_config *config,
+                              struct tg_run_result *result, struct tg_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

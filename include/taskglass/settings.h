@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Settings: one table of name, type, default, help and environment name (`taskglass config`
+ * prints it). A value comes from the default, then the environment, then tg_settings_set; the
+ * last one wins. An empty environment variable counts as unset. This is the only place that
+ * reads the environment.
+ *
+ * A handle belongs to one thread at a time.
+ */
+#ifndef TASKGLASS_SETTINGS_H
+#define TASKGLASS_SETTINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <taskglass/api.h>
+#include <taskglass/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum tg_setting_type {
+    TG_SETTING_TEXT,    /* any text */
+    TG_SETTING_COUNT,   /* a whole number, 0 and up */
+    TG_SETTING_BYTES,   /* a whole number with an optional K, M, G or T (powers of 1024) */
+    TG_SETTING_SECONDS, /* a number of seconds, fractions allowed */
+    TG_SETTING_FLAG,    /* on or off: 1, yes, true, on; 0, no, false, off */
+    TG_SETTING_CHOICE,  /* one of the words of `choices` */
+    TG_SETTING_LIST     /* any text; a caller that sets it again adds to it, after a ';' */
+};
+
+enum tg_setting_source { TG_FROM_DEFAULT, TG_FROM_ENVIRONMENT, TG_FROM_CALLER };
+
+struct tg_setting_info {
+    const char *name;        /* "device-memory": the option is --device-memory */
+    const char *environment; /* "TASKGLASS_DEVICE_MEMORY" */
+    const char *help;        /* one line */
+    const char *fallback;    /* the default, as text */
+    const char *choices;     /* a choice's words, "off meta hash"; else NULL */
+    const char *alone;       /* what the option means without a value; NULL: it wants one */
+    const char *value;       /* in force, as text; lives until it is set again */
+    enum tg_setting_type type;
+    enum tg_setting_source source;
+};
+
+struct tg_settings;
+
+/* The table with its defaults and what the environment says. BAD_ARGUMENT where the
+ * environment holds a value that makes no sense; it names the variable. */
+TG_API tg_status tg_settings_create(struct tg_settings **settings, struct tg_error *error);
+TG_API void tg_settings_destroy(struct tg_settings *settings);
+
+/* BAD_ARGUMENT: the value does not fit the type; NOT_FOUND: no such setting. */
+TG_API tg_status tg_settings_set(struct tg_settings *settings, const char *name, const char *value,
+                                 struct tg_error *error);
+
+/* Number `number` of the table; false past its end. */
+TG_API bool tg_settings_get(const struct tg_settings *settings, uint32_t number,
+                            struct tg_setting_info *info);
+
+/* A value by name. Asking for a name that is not in the table is a programming error and gives
+ * "", 0 or false; so is asking for another type, except that every setting has a text.
+ * tg_settings_count is for counts and for bytes. */
+TG_API const char *tg_settings_text(const struct tg_settings *settings, const char *name);
+TG_API uint64_t tg_settings_count(const struct tg_settings *settings, const char *name);
+TG_API double tg_settings_seconds(const struct tg_settings *settings, const char *name);
+TG_API bool tg_settings_flag(const struct tg_settings *settings, const char *name);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What can happen, once: number, name, the process exit code it leads to, what it means and
+ * what to do about it. Everything that can fail returns a tg_status; 0 is good, the rest is
+ * negative. The numbers are part of run.json and of the ABI: never renumber, only append.
+ */
+#ifndef TASKGLASS_STATUS_H
+#define TASKGLASS_STATUS_H
+
+#include <stddef.h>
+#include <taskglass/api.h>
+
+/*      name                      number exit  meaning, advice */
+#define TG_STATUS_MAP(X)                                                                           \
+    X(OK,                         0,    0, "good", "")                                             \
+    X(MISMATCH,                  -1,    1, "outputs differ from the golden values",                \
+      "record the run and compare its tasks with a run that is right")                             \
+    X(BAD_ARGUMENT,              -2,    2, "an argument makes no sense",                           \
+      "the message names the argument and what would be right")                                    \
+    X(NOT_FOUND,                 -3,    2, "no such thing",                                        \
+      "`taskglass list` shows workloads, cases, platforms and runtimes")                           \
+    X(UNSUPPORTED,               -4,    2, "not available here",                                   \
+      "`taskglass list` shows what this machine has")                                              \
+    X(NO_MEMORY,                 -5,    2, "it does not fit in memory",                            \
+      "raise --device-memory, or make the case smaller")                                           \
+    X(IO_ERROR,                  -6,    2, "a file or directory could not be used",                \
+      "check the path, its permissions and the free space")                                        \
+    X(ABI_MISMATCH,              -7,    2, "built against another version of Taskglass",           \
+      "rebuild the module against the installed headers")                                          \
+    X(BUSY,                      -8,    2, "the device is still running something",                \
+      "wait for the run, or cancel it")                                                            \
+    X(CYCLE,                     -9,    2, "the graph has a cycle",                                \
+      "remove one of the named edges")                                                             \
+    X(TIMED_OUT,                -10,    3, "not finished within the time given",                   \
+      "wait again, or cancel")                                                                     \
+    X(CANCELLED,                -11,    3, "cancelled before it finished", "")                     \
+    X(KERNEL_FAULT,             -32,    3, "a kernel crashed",                                     \
+      "check that kernel's bounds and pointers; the task and its arguments are named")             \
+    X(HANG,                     -33,    3, "no task finished within the no-progress limit",        \
+      "look at the running tasks; raise --timeout if they are merely slow")                        \
+    X(DEVICE_LOST,              -34,    3, "the device died",                                      \
+      "open it again; if it was killed for memory, lower --device-memory or the case")             \
+    X(SCOPE_DEADLOCK,           -48,    3, "one scope needs more task slots than the ring has",    \
+      "raise --ring-task-window")                                                                  \
+    X(HEAP_RING_DEADLOCK,       -49,    3, "one scope needs more heap than the ring has",          \
+      "raise --ring-heap")                                                                         \
+    X(FLOW_CONTROL_DEADLOCK,    -50,    3, "the rings can never drain",                            \
+      "raise --ring-task-window or close scopes earlier")                                          \
+    X(DEP_POOL_OVERFLOW,        -51,    3, "one scope needs more dependency entries than there are",\
+      "raise --ring-dep-pool")                                                                     \
+    X(TENSORMAP_OVERFLOW,       -52,    3, "the tensor map is full of live tensors",               \
+      "raise --tensormap")                                                                         \
+    X(RING_BUFFER_BACKPRESSURE, -53,    0, "waiting for a full ring dominated the run (warning)",  \
+      "raise the ring named in the message")
+
+#define TG_STATUS_ENUM_(name, number, exit_code, meaning, advice) TG_##name = (number),
+typedef enum tg_status { TG_STATUS_MAP(TG_STATUS_ENUM_) } tg_status;
+#undef TG_STATUS_ENUM_
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* "KERNEL_FAULT" for TG_KERNEL_FAULT; "UNKNOWN" for a number that is none. Never NULL. */
+TG_API const char *tg_status_name(tg_status status);
+/* One line on what it means, and one on what to do ("" where there is nothing to say). */
+TG_API const char *tg_status_text(tg_status status);
+TG_API const char *tg_status_advice(tg_status status);
+/* The exit code a command ends with: 0 good, 1 differs, 2 usage or input, 3 the device. */
+TG_API int tg_status_exit_code(tg_status status);
+
+/*
+ * Where a function explains itself. The caller owns it, may pass NULL, and may reuse it; it is
+ * written only when the function fails. `text` is one line without a newline: what, where,
+ * what would be right.
+ */
+struct tg_error {
+    tg_status status;
+    char text[500];
+};
+
+#ifdef __cplusplus
+}
+#endif
+#endif

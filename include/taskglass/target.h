@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What one source needs to be a simulated device and a GPU: how functions are marked, and how
+ * the threads that make up one core share a loop. Nothing else about the target shows in
+ * kernels, orchestration code or the device program.
+ *
+ *                    gcc, clang: one thread is a core      nvcc: one thread block is a core
+ *   TG_INLINE        static inline                         + __host__ __device__
+ *   TG_FN            (nothing)                             __device__
+ *   TG_FOR(i, n)     a plain loop                          iterations spread over the block
+ *   TG_BARRIER()     nothing to wait for                   __syncthreads()
+ */
+#ifndef TASKGLASS_TARGET_H
+#define TASKGLASS_TARGET_H
+
+#include <stdint.h>
+
+#if defined(__CUDACC__)
+#define TG_FN __device__
+#define TG_INLINE static inline __host__ __device__ __attribute__((unused))
+#define TG_RESTRICT __restrict__
+#if defined(__CUDA_ARCH__)
+#define TG_THREAD_ID ((int64_t)threadIdx.x)
+#define TG_THREAD_COUNT ((int64_t)blockDim.x)
+#define TG_BARRIER() __syncthreads()
+#else
+#define TG_THREAD_ID ((int64_t)0)
+#define TG_THREAD_COUNT ((int64_t)1)
+#define TG_BARRIER() ((void)0)
+#endif
+#else
+#define TG_FN
+#define TG_INLINE static inline __attribute__((unused))
+#define TG_RESTRICT __restrict
+#define TG_THREAD_ID ((int64_t)0)
+#define TG_THREAD_COUNT ((int64_t)1)
+#define TG_BARRIER() ((void)0)
+#endif
+
+/* TG_FOR(i, n) statement: every i in [0, n) once, in no particular order. */
+#define TG_FOR(i, n) for (int64_t i = TG_THREAD_ID; i < (int64_t)(n); i += TG_THREAD_COUNT)
+
+/* A pointer to what lies at a device address; only the device itself may follow it. */
+#define TG_DEVICE_PTR(type, addr) ((type *)(uintptr_t)(addr))
+
+#endif

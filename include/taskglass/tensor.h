@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Making tensors and views of them. A tensor is a value (wire/tensor.h): copy it, keep it, pass
+ * it by value; it owns nothing. All functions here are inline, allocate nothing, and work in
+ * kernels and orchestration code on every device as well as on the host.
+ *
+ * A view that would leave its storage, or parameters that make no sense, give a tensor whose
+ * dtype is TG_DTYPE_NONE: submitting it is an error that names the place, so a chain of views
+ * needs one check, at its end (tg_tensor_valid).
+ */
+#ifndef TASKGLASS_TENSOR_H
+#define TASKGLASS_TENSOR_H
+
+#include <stdbool.h>
+#include <taskglass/target.h>
+#include <taskglass/wire/tensor.h>
+
+/* No tensor has more elements than this, and no view reaches further: offsets can then be added
+ * and turned into bytes without overflow. */
+#define TG_MAX_ELEMENTS ((int64_t)1 << 58)
+
+/* Bits of one element; 0 for a number that is no type. */
+TG_INLINE unsigned tg_bits_of(unsigned dtype)
+{
+    switch (dtype) {
+#define TG_BITS_CASE_(constant, number, bits, name) \
+    case TG_##constant:                             \
+        return bits;
+        TG_DTYPE_MAP(TG_BITS_CASE_)
+#undef TG_BITS_CASE_
+    default:
+        return 0;
+    }
+}
+
+/* Bytes that n packed elements take; n must not be negative. */
+TG_INLINE uint64_t tg_bytes_of(unsigned dtype, int64_t n)
+{
+    unsigned bits = tg_bits_of(dtype);
+    return bits < 8 ? ((uint64_t)n * bits + 7) / 8 : (uint64_t)n * (bits / 8);
+}
+
+TG_INLINE struct tg_tensor tg_tensor_none(void)
+{
+    struct tg_tensor none;
+    none.addr = 0;
+    none.storage_bytes = 0;
+    none.start = 0;
+    none.dtype = TG_DTYPE_NONE;
+    none.ndim = 0;
+    for (int i = 0; i < 6; i++)
+        none.reserved[i] = 0;
+    for (int i = 0; i < TG_MAX_DIMS; i++)
+        none.shape[i] = none.strides[i] = 0;
+    return none;
+}
+
+/* Elements of the view; 1 for ndim 0. Overflow of 2^62 gives -1. */
+TG_INLINE int64_t tg_tensor_numel(const struct tg_tensor *t)
+{
+    int64_t n = 1;
+    for (int i = 0; i < t->ndim && i < TG_MAX_DIMS; i++) {
+        if (t->shape[i] < 0 || (t->shape[i] > 0 && n > ((int64_t)1 << 62) / t->shape[i]))
+            return -1;
+        n *= t->shape[i];
+    }
+    return n;
+}
+
+/*
+ * The smallest and largest element offset the view touches, counted from addr. False where the
+ * view is empty (nothing is touched) or where the arithmetic would overflow (*lo > *hi then).
+ */
+TG_INLINE bool tg_tensor_footprint(const struct tg_tensor *t, int64_t *lo, int64_t *hi)
+{
+    const int64_t limit = TG_MAX_ELEMENTS;
+    int64_t low = t->start, high = t->start;
+    *lo = 0;
+    *hi = -1;
+    if (t->start < -limit || t->start > limit)
+        return false;
+    for (int i = 0; i < t->ndim && i < TG_MAX_DIMS; i++) {
+        int64_t stride = t->strides[i], magnitude, reach;
+        if (t->shape[i] < 1)
+            return false;
+        if (t->shape[i] == 1 || stride == 0)
+            continue;
+        if (stride < -limit || stride > limit)
+            return false;
+        magnitude = stride < 0 ? -stride : stride;
+        if (t->shape[i] - 1 > limit / magnitude)
+            return false;
+        reach = (t->shape[i] - 1) * magnitude;
+        if (stride < 0)
+            low -= reach;
+        else
+            high += reach;
+        if (low < -limit || high >= limit)
+            return false;
+    }
+    *lo = low;
+    *hi = high;
+    return true;
+}
+
+/* Element type and rank are real, no dimension is negative, and the view lies in its storage. */
+TG_INLINE bool tg_tensor_valid(const struct tg_tensor *t)
+{
+    int64_t lo, hi, n;
+    if (tg_bits_of(t->dtype) == 0 || t->ndim > TG_MAX_DIMS)
+        return false;
+    n = tg_tensor_numel(t);
+    if (n <= 0)
+        return n == 0;
+    if (!tg_tensor_footprint(t, &lo, &hi))
+        return false;
+    return lo >= 0 && tg_bytes_of(t->dtype, hi + 1) <= t->storage_bytes;
+}
+
+/* Row-major without gaps, so that the view's bytes are one straight run from `start`. */
+TG_INLINE bool tg_tensor_contiguous(const struct tg_tensor *t)
+{
+    int64_t expect = 1, n = tg_tensor_numel(t);
+    if (n <= 0 || t->ndim > TG_MAX_DIMS)
+        return n == 0;
+    for (int i = t->ndim - 1; i >= 0; i--) {
+        if (t->shape[i] != 1 && t->strides[i] != expect)
+            return false;
+        expect *= t->shape[i];
+    }
+    return true;
+}
+
+/* A whole row-major tensor at device address `addr`. */
+TG_INLINE struct tg_tensor tg_tensor_make(uint64_t addr, unsigned dtype, int ndim,
+                                          const int64_t *shape)
+{
+    struct tg_tensor t = tg_tensor_none();
+    int64_t n = 1;
+    if (tg_bits_of(dtype) == 0 || ndim < 0 || ndim > TG_MAX_DIMS)
+        return t;
+    t.ndim = (uint8_t)ndim;
+    for (int i = ndim - 1; i >= 0; i--) {
+        if (shape[i] < 0 || shape[i] > TG_MAX_ELEMENTS / n)
+            return tg_tensor_none();
+        t.shape[i] = shape[i];
+        t.strides[i] = n;
+        n *= shape[i] > 0 ? shape[i] : 1;
+    }
+    t.addr = addr;
+    t.dtype = (uint8_t)dtype;
+    t.storage_bytes = tg_bytes_of(dtype, tg_tensor_numel(&t));
+    return t;
+}
+
+/* Elements [from, to) of one dimension, every `step`-th of them; the rank stays. */
+TG_INLINE struct tg_tensor tg_tensor_slice(struct tg_tensor t, int dim, int64_t from, int64_t to,
+                                           int64_t step)
+{
+    if (dim < 0 || dim >= t.ndim || step < 1 || from < 0 || to < from || to > t.shape[dim])
+        return tg_tensor_none();
+    t.start += from * t.strides[dim];
+    t.shape[dim] = to > from ? (to - from - 1) / step + 1 : 0;
+    if (t.shape[dim] > 1) /* else the stride is never taken, and a huge step would overflow */
+        t.strides[dim] *= step;
+    return t;
+}
+
+/* One index of one dimension; the rank goes down by one. */
+TG_INLINE struct tg_tensor tg_tensor_index(struct tg_tensor t, int dim, int64_t at)
+{
+    if (dim < 0 || dim >= t.ndim || at < 0 || at >= t.shape[dim])
+        return tg_tensor_none();
+    t.start += at * t.strides[dim];
+    for (int i = dim; i + 1 < t.ndim; i++) {
+        t.shape[i] = t.shape[i + 1];
+        t.strides[i] = t.strides[i + 1];
+    }
+    t.ndim--;
+    t.shape[t.ndim] = t.strides[t.ndim] = 0;
+    return t;
+}
+
+/* Two dimensions change places; nothing moves in memory. */
+TG_INLINE struct tg_tensor tg_tensor_transpose(struct tg_tensor t, int a, int b)
+{
+    int64_t shape, stride;
+    if (a < 0 || b < 0 || a >= t.ndim || b >= t.ndim)
+        return tg_tensor_none();
+    shape = t.shape[a];
+    stride = t.strides[a];
+    t.shape[a] = t.shape[b];
+    t.strides[a] = t.strides[b];
+    t.shape[b] = shape;
+    t.strides[b] = stride;
+    return t;
+}
+
+/* The same elements in row-major order under another shape; wants a contiguous tensor. */
+TG_INLINE struct tg_tensor tg_tensor_reshape(struct tg_tensor t, int ndim, const int64_t *shape)
+{
+    struct tg_tensor whole = tg_tensor_make(t.addr, t.dtype, ndim, shape);
+    if (!tg_tensor_contiguous(&t) || tg_tensor_numel(&whole) != tg_tensor_numel(&t))
+        return tg_tensor_none();
+    whole.start = t.start;
+    whole.storage_bytes = t.storage_bytes;
+    return whole;
+}
+
+/* One dimension backwards. */
+TG_INLINE struct tg_tensor tg_tensor_flip(struct tg_tensor t, int dim)
+{
+    if (dim < 0 || dim >= t.ndim)
+        return tg_tensor_none();
+    if (t.shape[dim] > 0)
+        t.start += (t.shape[dim] - 1) * t.strides[dim];
+    t.strides[dim] = -t.strides[dim];
+    return t;
+}
+
+/* A dimension of extent 1 repeated `extent` times without copying; for inputs only. */
+TG_INLINE struct tg_tensor tg_tensor_broadcast(struct tg_tensor t, int dim, int64_t extent)
+{
+    if (dim < 0 || dim >= t.ndim || t.shape[dim] != 1 || extent < 0)
+        return tg_tensor_none();
+    t.shape[dim] = extent;
+    t.strides[dim] = 0;
+    return t;
+}
+
+/* Elements from addr to element number `index` of the view, counted in row-major order. */
+TG_INLINE int64_t tg_tensor_offset(const struct tg_tensor *t, int64_t index)
+{
+    int64_t offset = t->start;
+    for (int i = t->ndim - 1; i >= 0; i--) {
+        offset += index % t->shape[i] * t->strides[i];
+        index /= t->shape[i];
+    }
+    return offset;
+}
+
+/* Does some element of the view lie where another one does? True for broadcasts. */
+TG_INLINE bool tg_tensor_repeats(const struct tg_tensor *t)
+{
+    for (int i = 0; i < t->ndim; i++)
+        if (t->strides[i] == 0 && t->shape[i] > 1)
+            return true;
+    return false;
+}
+
+/* A tile: [row, row + rows) × [col, col + cols) of the last two dimensions. */
+TG_INLINE struct tg_tensor tg_tensor_tile(struct tg_tensor t, int64_t row, int64_t rows,
+                                          int64_t col, int64_t cols)
+{
+    if (row < 0 || col < 0 || rows > INT64_MAX - row || cols > INT64_MAX - col)
+        return tg_tensor_none();
+    t = tg_tensor_slice(t, t.ndim - 2, row, row + rows, 1);
+    return tg_tensor_slice(t, t.ndim - 1, col, col + cols, 1);
+}
+
+#endif

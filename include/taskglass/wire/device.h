@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The control area: what host and device program tell each other through device memory. It
+ * describes itself, so that a post-mortem reader needs the file alone.
+ *
+ *   control area                                        rest of device memory
+ *   ┌──────────────┬──────────────────────────┬────────┐  ┌───────────────────────────┐
+ *   │ head         │ status, one per worker   │ engine │  │ allocations: tensors,     │
+ *   │ (256 bytes)  │ lanes, then schedulers   │        │  │ graphs (desc, succ, …)    │
+ *   └──────────────┴──────────────────────────┴────────┘  └───────────────────────────┘
+ *
+ * Who writes:  head          the device program, once, before it says hello
+ *              head.fault    the device program's fault handler, once, as it dies
+ *              status[i]     worker i alone, while a run is under way; reset at each launch
+ *              launch        the host, before it rings for a launch; the device only reads
+ *              engine        the device program alone; its layout is nobody else's business
+ * Who reads:   the host, any time. It takes nothing on trust: copy, check against the head it
+ *              validated at open, then use.
+ *
+ * A lane is what runs kernels: three to a block (AIC, AIV0, AIV1), whether or not that many
+ * cores were asked for; see docs/design.md.
+ */
+#ifndef TASKGLASS_WIRE_DEVICE_H
+#define TASKGLASS_WIRE_DEVICE_H
+
+#include <stdint.h>
+#include <taskglass/wire/assert.h>
+#include <taskglass/wire/task.h>
+
+#define TG_CONTROL_MAGIC UINT64_C(0x316C7274636C6774) /* "tglctrl1", little-endian */
+#define TG_CONTROL_VERSION 1u
+#define TG_LAUNCH_MAGIC UINT64_C(0x31636E756C6C6774)  /* "tgllunc1" */
+
+/* What a worker is doing. Zero means nothing. */
+struct tg_worker_status {
+    uint64_t running;  /* index of the task it runs + 1; 0: none */
+    uint64_t finished; /* tasks it completed in this run */
+    uint32_t part;     /* enum tg_part of the kernel it runs */
+    uint32_t reserved[11];
+};
+TG_WIRE_SIZE(struct tg_worker_status, 64);
+
+/* The last words of a device that crashed. */
+struct tg_fault_record {
+    uint32_t valid; /* written last: 1 */
+    uint32_t worker;
+    int32_t signal;
+    uint32_t part;
+    uint64_t running; /* as in tg_worker_status */
+    uint64_t address; /* that could not be accessed, where the signal has one */
+};
+TG_WIRE_SIZE(struct tg_fault_record, 32);
+
+struct tg_control_head {
+    uint64_t magic;
+    uint32_t version;
+    uint32_t head_size;      /* bytes of this struct */
+    uint64_t base;           /* device address of the control area */
+    uint64_t control_size;   /* bytes of the control area; allocations start after it */
+    uint64_t memory_size;    /* bytes of device memory, control area included */
+    uint32_t n_lanes;
+    uint32_t n_schedulers;
+    uint64_t status;         /* offset of the first tg_worker_status */
+    uint32_t status_size;    /* bytes of one */
+    uint32_t n_cores;        /* lanes that take tasks of their own */
+    struct tg_fault_record fault;
+    uint64_t reserved[20];
+};
+TG_WIRE_SIZE(struct tg_control_head, 256);
+TG_WIRE_AT(struct tg_control_head, status, 48);
+TG_WIRE_AT(struct tg_control_head, fault, 64);
+
+enum tg_runtime_kind {
+    TG_RUNTIME_HOST_BUILD_GRAPH = 0,
+    TG_RUNTIME_AICPU_BUILD_GRAPH = 1,
+    TG_RUNTIME_TENSORMAP_AND_RINGBUFFER = 2
+};
+
+/*
+ * A graph ready to run. All addresses are device addresses. Each class of task has a queue
+ * whose slots hold task index + 1 (0: empty); the first n_ready of `ready` of a class are what
+ * it starts with.
+ */
+struct tg_launch {
+    uint64_t magic;
+    uint32_t runtime; /* enum tg_runtime_kind */
+    uint32_t n_tasks;
+    uint64_t desc;    /* struct tg_task_desc[n_tasks] */
+    uint64_t succ;    /* uint32_t[]: task indices */
+    uint64_t payload; /* arguments */
+    uint64_t ready[TG_CLASSES];      /* uint32_t[n_ready]: task index + 1 */
+    uint64_t queue[TG_CLASSES];      /* uint32_t[queue_size] */
+    uint32_t n_ready[TG_CLASSES];
+    uint32_t queue_size[TG_CLASSES]; /* powers of two; the whole class fits */
+    uint64_t record;                 /* struct tg_record_setup; 0: nothing is recorded */
+    uint64_t reserved;
+};
+TG_WIRE_SIZE(struct tg_launch, 128);
+
+#endif

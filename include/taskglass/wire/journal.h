@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The journal, tensor_dump.rec: a head of 256 bytes, then records of 256 bytes, appended as they
+ * arrive. A record is written only after its payload is in the payload file.
+ *
+ *   ┌──────────┬──────────┬──────────┬───  ─┬──────────┐
+ *   │ head     │ KERNEL…  │ ARGUMENT │  …   │ SUMMARY  │   a summary makes it complete
+ *   └──────────┴──────────┴──────────┴───  ─┴──────────┘
+ *
+ * A reader takes as many whole records as the file has. One whose check is wrong is damaged: at the
+ * end of the file it is a torn write, elsewhere a reader may pass over it or stop there. New flags in `incompatible` mean that an old reader must not read on.
+ */
+#ifndef TASKGLASS_WIRE_JOURNAL_H
+#define TASKGLASS_WIRE_JOURNAL_H
+
+#include <taskglass/wire/record.h>
+
+#define TG_JOURNAL_MAGIC UINT64_C(0x3130636572746774) /* "tgtrec01": also tells the byte order */
+#define TG_JOURNAL_VERSION 1u
+
+struct tg_journal_head {
+    uint64_t magic;
+    uint32_t version;
+    uint32_t head_size;   /* 256 */
+    uint32_t record_size; /* 256 */
+    uint32_t compatible;   /* flags an old reader may ignore: none yet */
+    uint32_t incompatible; /* flags it may not: none yet */
+    uint32_t level;        /* enum tg_record_level (wire/stream.h) */
+    uint32_t policy;       /* enum tg_record_policy */
+    uint32_t reserved0;
+    char bin_file[80];     /* name of the payload file beside this one */
+    char run_dir[136];     /* last part of the run directory's name, shortened if need be */
+};
+TG_WIRE_SIZE(struct tg_journal_head, 256);
+
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One record: one argument of one task at one stage. The same 256 bytes in a stream on the device
+ * and in the journal on disk; three fields change their meaning on the way, as noted.
+ *
+ *   type, flags, check, sequence            what and which
+ *   task_id, kernel[3], stage, role, …      whose argument
+ *   data_ptr, start, shape, strides         where it lay
+ *   hash, bytes                             what was in it
+ *   stored, position, value                 where its payload is now; a scalar's value
+ *
+ * Reserved bytes are zero. Integers are little-endian. Types 2 and 3 exist in journals only.
+ */
+#ifndef TASKGLASS_WIRE_RECORD_H
+#define TASKGLASS_WIRE_RECORD_H
+
+#include <stdint.h>
+#include <taskglass/wire/assert.h>
+#include <taskglass/wire/task.h>
+#include <taskglass/wire/tensor.h>
+
+enum tg_record_type {
+    TG_RECORD_ARGUMENT = 1, /* struct tg_record */
+    TG_RECORD_KERNEL = 2,   /* struct tg_record_kernel: the name of a kernel */
+    TG_RECORD_SUMMARY = 3   /* struct tg_record_summary: the last one of a complete journal */
+};
+
+enum tg_record_flag {
+    TG_RECORD_CONTIGUOUS = 1 << 0,  /* the view was one straight run of bytes */
+    TG_RECORD_HASHED = 1 << 1,      /* `hash` is set; over all logical bytes, stored or not */
+    TG_RECORD_PAYLOAD = 1 << 2,     /* its payload was asked for */
+    TG_RECORD_TRUNCATED = 1 << 3,   /* less of it is stored than there was */
+    TG_RECORD_OVERWRITTEN = 1 << 4, /* policy overwrite: nothing of it is stored any more */
+    TG_RECORD_PARTIAL = 1 << 5,     /* read from a task that had not finished */
+    TG_RECORD_MARKED = 1 << 6,      /* the orchestration marked it */
+    TG_RECORD_MORE = 1 << 7         /* on the device only: a piece, others follow */
+};
+
+enum tg_stage {
+    TG_BEFORE_DISPATCH = 0,
+    TG_AFTER_COMPLETION = 1,
+    TG_STAGE_ORCHESTRATION = 2 /* what the orchestration was given; task id all ones */
+};
+
+enum tg_kind { TG_KIND_TENSOR = 0, TG_KIND_SCALAR = 1 };
+
+struct tg_record {
+    uint16_t type;     /* enum tg_record_type */
+    uint16_t flags;    /* enum tg_record_flag */
+    uint32_t check;    /* in a journal: over the other bytes (docs/wire-format.md); else 0 */
+    uint64_t sequence; /* counts the records of one stream */
+    uint64_t task_id;
+    uint32_t kernel[TG_PARTS]; /* numbers of the task's kernels, TG_NO_KERNEL where it has none */
+    uint8_t stage;     /* enum tg_stage */
+    uint8_t role;      /* enum tg_role */
+    uint8_t kind;      /* enum tg_kind */
+    uint8_t dtype;     /* enum tg_dtype */
+    uint8_t ndim;      /* 0 for scalars */
+    uint8_t arg_index; /* tensors first, then scalars */
+    uint16_t stream;   /* which stream it came through */
+    uint32_t core;     /* the lane that ran the task */
+    uint64_t data_ptr; /* device address of the storage */
+    int64_t start;     /* as in struct tg_tensor */
+    int64_t shape[TG_MAX_DIMS];
+    int64_t strides[TG_MAX_DIMS];
+    uint64_t hash;
+    uint64_t bytes;    /* logical bytes of the view */
+    uint64_t stored;   /* of them in the payload file; on the device: in this piece */
+    uint64_t position; /* in the payload file; on the device: in the arena, by its cursor */
+    uint64_t value;    /* a scalar's bits; on the device: where in the tensor the piece begins */
+    uint64_t time;     /* nanoseconds on the device's clock */
+    uint64_t reserved[2];
+};
+TG_WIRE_SIZE(struct tg_record, 256);
+TG_WIRE_AT(struct tg_record, task_id, 16);
+TG_WIRE_AT(struct tg_record, stage, 36);
+TG_WIRE_AT(struct tg_record, data_ptr, 48);
+TG_WIRE_AT(struct tg_record, shape, 64);
+TG_WIRE_AT(struct tg_record, hash, 192);
+TG_WIRE_AT(struct tg_record, time, 232);
+
+struct tg_record_kernel {
+    uint16_t type;
+    uint16_t flags; /* 0 */
+    uint32_t check;
+    uint32_t kernel; /* its number */
+    uint32_t core;   /* enum tg_core_kind */
+    char name[240];  /* ends in a zero byte */
+};
+TG_WIRE_SIZE(struct tg_record_kernel, 256);
+
+/* Why records or payloads are missing. Part of run.json, manifest and summary: never renumber. */
+enum tg_loss {
+    TG_LOSS_FULL = 0,       /* policy drop: no room in the stream */
+    TG_LOSS_GAVE_UP = 1,    /* policy block: the host did not drain within the limit */
+    TG_LOSS_OVERWRITTEN = 2, /* policy overwrite: the payload was gone before it was read */
+    TG_LOSS_DISK = 3,       /* the payload or the record could not be written */
+    TG_LOSS_CORRUPT = 4,    /* what the device left made no sense */
+    TG_LOSS_UNFINISHED = 5, /* the device died in the middle of it */
+    TG_LOSS_CAUSES = 6
+};
+
+struct tg_record_summary {
+    uint16_t type;
+    uint16_t flags; /* 0 */
+    uint32_t check;
+    uint64_t attempted;             /* records the device set out to make */
+    uint64_t recorded;              /* records in the journal, of type ARGUMENT */
+    uint64_t lost[TG_LOSS_CAUSES];  /* records that are not there, by cause */
+    uint64_t truncated;             /* records whose payload is shorter than it was, by any cause */
+    uint64_t overwritten;           /* records whose payload is gone */
+    uint64_t payload_bytes;         /* of the payload file */
+    uint64_t before_dispatch, after_completion, orchestration; /* records by stage */
+    uint64_t inputs, outputs, inouts; /* tensors by role */
+    uint64_t scalars;
+    uint64_t record_ns; /* device time spent recording, all lanes */
+    uint64_t wait_ns;   /* of it: waiting for the host */
+    uint64_t reserved[11];
+};
+TG_WIRE_SIZE(struct tg_record_summary, 256);
+
+#endif

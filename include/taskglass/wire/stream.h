@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How recordings leave the device. Each lane owns one stream; the device writes, one collector on
+ * the host reads. All streams have the same size and lie one after the other:
+ *
+ *   setup ─► streams ─► ┌ stream 0 ───────────────────────────────────────────────┐┌ stream 1 …
+ *                       │ head │ free queue │ ready queue │ record buffers │ arena ││
+ *                       └─────────────────────────────────────────────────────────┘└
+ *
+ * Record buffers rotate:
+ *
+ *        host                    device                          host
+ *   free queue ──take──► current buffer: records are added ──push when full──► ready queue
+ *        ▲                        └ `current` shows how many are in it already    │
+ *        └──────────────────── when every record of it has been dealt with ◄──────┘
+ *
+ * The payload arena is a circle with two cursors that only grow: `written` (device) and `freed`
+ * (host). A byte of cursor c lies at arena + c % arena_size; a piece never crosses the end of the
+ * arena, the device skips the rest instead. written - freed never exceeds arena_size, except under
+ * policy overwrite, where the device does not look at `freed`, and a piece that begins before
+ * written - arena_size is gone.
+ *
+ * A tensor too large for one piece comes as several records: all but the last have TG_RECORD_MORE,
+ * the same sequence number, `value` (where in the tensor the piece begins) and `stored` (its size).
+ *
+ * Ownership: each line of the head says who writes it. Named edges:
+ *   W1  current, ready_tail   release by the device, acquire by the host: records and payload
+ *   W2  freed, free_tail      release by the host, acquire by the device: room to write again
+ *   W3  written               grows before bytes are overwritten; the host looks at it after reading
+ */
+#ifndef TASKGLASS_WIRE_STREAM_H
+#define TASKGLASS_WIRE_STREAM_H
+
+#include <taskglass/wire/record.h>
+
+#define TG_STREAM_MAGIC UINT64_C(0x31306D7274736774) /* "tgstrm01" */
+#define TG_SETUP_MAGIC UINT64_C(0x3130707465736774)  /* "tgsetp01" */
+#define TG_STREAM_VERSION 1u
+
+enum tg_record_level {
+    TG_LEVEL_OFF = 0,
+    TG_LEVEL_META = 1,   /* every argument: metadata and scalars */
+    TG_LEVEL_HASH = 2,   /* and the hash of every tensor */
+    TG_LEVEL_MARKED = 3, /* marked arguments alone, with payload */
+    TG_LEVEL_HYBRID = 4, /* every argument, payload for marked ones */
+    TG_LEVEL_FULL = 5    /* every argument with payload */
+};
+
+enum tg_record_policy { TG_POLICY_BLOCK = 0, TG_POLICY_DROP = 1, TG_POLICY_OVERWRITE = 2 };
+
+enum { TG_MAX_FILTERS = 8 };
+
+/* One --dump-filter: an argument passes if everything here lets it pass. With several filters,
+ * one that lets it pass is enough; with none, everything passes. Kernels: bit f of
+ * kernel_filters[k] is set where filter f lets kernel k pass. */
+struct tg_filter {
+    uint64_t first_task; /* task ids, both inclusive */
+    uint64_t last_task;
+    uint32_t arguments;  /* bit i: argument i */
+    uint8_t stages;      /* bit s: enum tg_stage s */
+    uint8_t roles;       /* bit r: enum tg_role r; bit 0: scalars */
+    uint8_t reserved[2];
+};
+TG_WIRE_SIZE(struct tg_filter, 24);
+
+/* Written by the host before launch; the device only reads. */
+struct tg_record_setup {
+    uint64_t magic;
+    uint32_t version;
+    uint32_t setup_size;
+    uint32_t level;  /* enum tg_record_level */
+    uint32_t policy; /* enum tg_record_policy */
+    uint32_t n_streams;
+    uint32_t n_filters;
+    uint64_t streams;        /* device address of stream 0 */
+    uint64_t stream_size;    /* bytes of one */
+    uint64_t kernel_filters; /* device address of uint8_t[n_kernels], 0 where there are no filters */
+    uint64_t wait_limit_ns;  /* policy block: how long a lane waits before it gives up */
+    struct tg_filter filter[TG_MAX_FILTERS];
+};
+TG_WIRE_SIZE(struct tg_record_setup, 256);
+
+struct tg_stream_head {
+    /* the host, before launch */
+    uint64_t magic;
+    uint32_t version;
+    uint32_t head_size;
+    uint32_t index;      /* which stream: the lane's number */
+    uint32_t n_buffers;
+    uint32_t per_buffer; /* records in one */
+    uint32_t record_size;
+    uint64_t free_queue;  /* offsets from the head: uint32_t[n_buffers] */
+    uint64_t ready_queue; /* uint32_t[n_buffers]; a buffer in it is full or the stream has ended */
+    uint64_t buffers;     /* records[n_buffers][per_buffer] */
+    uint64_t arena;
+    uint64_t arena_size;
+    uint64_t piece_limit; /* most bytes of one piece; a multiple of 64 */
+    uint64_t reserved0[6];
+    /* the device */
+    uint64_t current;    /* buffer << 32 | records in it; buffer all ones: none */
+    uint32_t ready_tail; /* buffers pushed */
+    uint32_t free_head;  /* buffers taken */
+    uint64_t written;    /* arena cursor */
+    uint64_t attempted;  /* records it set out to make */
+    uint64_t recorded;   /* records it made */
+    uint64_t lost_full;
+    uint64_t lost_gave_up;
+    uint64_t truncated;
+    uint64_t record_ns;
+    uint64_t wait_ns;
+    uint64_t matched[TG_MAX_FILTERS]; /* arguments each filter let pass */
+    uint64_t reserved1[6];
+    /* the host */
+    uint64_t freed;      /* arena cursor */
+    uint32_t ready_head; /* buffers received */
+    uint32_t free_tail;  /* buffers given back */
+    uint64_t reserved2[14];
+};
+TG_WIRE_SIZE(struct tg_stream_head, 448);
+TG_WIRE_AT(struct tg_stream_head, current, 128);
+TG_WIRE_AT(struct tg_stream_head, freed, 320);
+
+#define TG_NO_BUFFER UINT32_MAX
+
+#endif

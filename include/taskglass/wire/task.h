@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A task as the device sees it. One descriptor is one cache line; the arguments lie elsewhere:
+ *
+ *   descriptor (64 bytes)                    payload, at payload_base + args
+ *   ┌──────────────────────────────┐         ┌────────────────────────────────┐
+ *   │ id, kernels of the parts,    │ args ─► │ n_tensors × struct tg_tensor   │
+ *   │ counts, roles, fan-in, …     │         │ n_scalars × struct tg_scalar   │
+ *   └──────────────────────────────┘         └────────────────────────────────┘
+ *
+ * Who writes: the builder of the graph (host or orchestrator), before the task is published.
+ * After that only `pending` changes: whoever completes a predecessor counts it down, and the
+ * one that reaches zero sets it back to `fanin`, so that a graph can run again as it lies.
+ */
+#ifndef TASKGLASS_WIRE_TASK_H
+#define TASKGLASS_WIRE_TASK_H
+
+#include <stdint.h>
+#include <taskglass/wire/assert.h>
+
+/* Task id: ring << 32 | index. */
+#define TG_TASK_NONE UINT64_MAX
+#define TG_NO_KERNEL UINT32_MAX
+
+/* The two kinds of core, and where a kernel of a mix runs. A task with one kernel uses the part
+ * of its kind (AIC or AIV0) and runs on any core of that kind. */
+enum tg_core_kind { TG_AIC = 0, TG_AIV = 1 };
+enum tg_part { TG_PART_AIC = 0, TG_PART_AIV0 = 1, TG_PART_AIV1 = 2, TG_PARTS = 3 };
+
+/* Which queue a ready task waits in: by kind of core, or for a whole block. */
+enum tg_task_class { TG_CLASS_AIC = 0, TG_CLASS_AIV = 1, TG_CLASS_MIX = 2, TG_CLASSES = 3 };
+
+struct tg_task_desc {
+    uint64_t id;
+    uint32_t kernel[TG_PARTS]; /* index into the device's kernel table, or TG_NO_KERNEL */
+    uint8_t task_class;        /* enum tg_task_class */
+    uint8_t n_tensors;
+    uint8_t n_scalars;
+    uint8_t n_parts;  /* kernels present, 1 to 3 */
+    uint64_t args;    /* byte offset of the payload */
+    uint32_t roles;   /* two bits per tensor, enum tg_role, tensor 0 lowest */
+    uint32_t marks;   /* one bit per argument the orchestration marked */
+    uint32_t fanin;   /* edges that must be satisfied before it is ready */
+    uint32_t succ;    /* first entry in the successor array */
+    uint32_t n_succ;  /* how many */
+    uint32_t site;    /* index of its scope's source site */
+    uint32_t pending; /* of fanin, what is still to come; changes while the graph runs */
+    uint32_t reserved;
+};
+TG_WIRE_SIZE(struct tg_task_desc, 64);
+TG_WIRE_AT(struct tg_task_desc, task_class, 20);
+TG_WIRE_AT(struct tg_task_desc, args, 24);
+TG_WIRE_AT(struct tg_task_desc, fanin, 40);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A tensor as tasks carry it, and a typed scalar.
+ *
+ *    storage:  addr ──► ┌───────────────────────────────┐
+ *                       │   ▲ element 0 of the view     │  storage_bytes
+ *                       └───┼───────────────────────────┘
+ *                           start (elements)
+ *
+ * Element (i0, i1, …) of the view lies at  start + i0*strides[0] + i1*strides[1] + …  elements
+ * after addr. A whole, fresh tensor has start 0 and row-major strides; a view differs in start,
+ * shape and strides alone, so views of views need no chain. Strides count elements and may be
+ * zero (broadcast, inputs only) or negative. For 4-bit types an element is a nibble.
+ */
+#ifndef TASKGLASS_WIRE_TENSOR_H
+#define TASKGLASS_WIRE_TENSOR_H
+
+#include <stdint.h>
+#include <taskglass/wire/assert.h>
+#include <taskglass/wire/dtype.h>
+
+enum { TG_MAX_DIMS = 8, TG_MAX_TENSORS = 16, TG_MAX_SCALARS = 16 };
+
+struct tg_tensor {
+    uint64_t addr;          /* device address of the storage */
+    uint64_t storage_bytes; /* how much of it belongs to the tensor this is a view of */
+    int64_t start;          /* elements from addr to element (0, 0, …) */
+    uint8_t dtype;          /* enum tg_dtype */
+    uint8_t ndim;           /* 0 (one element) to TG_MAX_DIMS */
+    uint8_t reserved[6];    /* zero */
+    int64_t shape[TG_MAX_DIMS];
+    int64_t strides[TG_MAX_DIMS];
+};
+TG_WIRE_SIZE(struct tg_tensor, 160);
+TG_WIRE_AT(struct tg_tensor, dtype, 24);
+TG_WIRE_AT(struct tg_tensor, shape, 32);
+TG_WIRE_AT(struct tg_tensor, strides, 96);
+
+/* The value in the low bits, as the device would store it; the bits above the type are zero. */
+struct tg_scalar {
+    uint64_t bits;
+    uint8_t dtype; /* enum tg_dtype */
+    uint8_t reserved[7];
+};
+TG_WIRE_SIZE(struct tg_scalar, 16);
+
+/* What a task does with a tensor. */
+enum tg_role { TG_IN = 1, TG_OUT = 2, TG_INOUT = 3 };
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * For people who write workloads: a shared object with kernels, the orchestration function and
+ * cases (inputs and golden outputs). It needs no symbol of libtaskglass: host and device load
+ * the same file. A module exports one object:
+ *
+ *     TG_WORKLOAD = {
+ *         TG_WORKLOAD_HEAD,
+ *         .name = "scale", .summary = "y = k * x",
+ *         .kernels = kernels, .n_kernels = 1,
+ *         .cases = cases, .n_cases = 2,
+ *         .orchestrate = orchestrate, .orchestrate_site = TG_SITE,
+ *         .prepare = prepare, .golden = golden,
+ *     };
+ */
+#ifndef TASKGLASS_WORKLOAD_H
+#define TASKGLASS_WORKLOAD_H
+
+#include <taskglass/dtype.h>
+#include <taskglass/kernel.h>
+#include <taskglass/orchestration.h>
+
+#define TG_WORKLOAD_ABI 1u
+#define TG_WORKLOAD_SYMBOL "tg_workload"
+
+/*
+ * signature: what the kernel wants, one word per argument in the order tensors, scalars:
+ * `in`, `out`, `inout` or `scalar`, with an optional type: "in:float32 inout scalar:int64".
+ * A task that does not match is refused before launch. NULL: anything goes.
+ */
+struct tg_kernel_def {
+    const char *name;
+    tg_kernel_fn fn;
+    uint32_t core; /* enum tg_core_kind */
+    const char *signature;
+};
+
+/* params: the case's parameters with their values, "n=1024 scale=0.5"; --set changes them. */
+struct tg_case_def {
+    const char *name;
+    const char *summary;
+    const char *params;
+};
+
+struct tg_case;
+
+/* What `prepare` and `golden` can ask for. Use the functions below. */
+struct tg_case_ops {
+    const char *(*text)(struct tg_case *c, const char *key);
+    int64_t (*integer)(struct tg_case *c, const char *key);
+    double (*real)(struct tg_case *c, const char *key);
+    void *(*tensor)(struct tg_case *c, const char *name, enum tg_role role, unsigned dtype,
+                    int ndim, const int64_t *shape);
+    void (*scalar)(struct tg_case *c, const char *name, unsigned dtype, uint64_t bits);
+    const void *(*input)(struct tg_case *c, const char *name);
+    double *(*expect)(struct tg_case *c, const char *name, double atol, double rtol);
+    void *(*expect_exact)(struct tg_case *c, const char *name);
+    void (*fail)(struct tg_case *c, const char *text);
+};
+
+struct tg_case {
+    const struct tg_case_ops *ops;
+};
+
+struct tg_workload {
+    uint32_t abi;
+    uint32_t size;
+    const char *name;
+    const char *summary;
+    const struct tg_kernel_def *kernels;
+    uint32_t n_kernels;
+    uint32_t n_cases;
+    const struct tg_case_def *cases;
+    tg_orchestrate_fn orchestrate;
+    const char *orchestrate_site;
+    /* Declares the arguments of the orchestration in order, and fills the inputs. */
+    void (*prepare)(struct tg_case *c);
+    /* Computes what the outputs must be from the inputs, independently of the kernels. Required:
+     * an output without an expectation is an error. */
+    void (*golden)(struct tg_case *c);
+};
+
+#define TG_WORKLOAD_HEAD .abi = TG_WORKLOAD_ABI, .size = (uint32_t)sizeof(struct tg_workload)
+#define TG_WORKLOAD                                                       \
+    __attribute__((visibility("default"))) extern const struct tg_workload tg_workload; \
+    const struct tg_workload tg_workload
+
+/*
+ * In prepare and golden. Every mistake (a key the case does not declare, a value that is not a
+ * number, a shape that makes no sense …) ends the run with exit 2 and does not return here: hold
+ * nothing that would have to be freed. Names of tensors and scalars are separate; letters, digits
+ * and _ . + - only, at most 100 of them.
+ */
+/* A parameter's value. */
+#define tg_case_text(c, key) ((c)->ops->text((c), (key)))
+#define tg_case_int(c, key) ((c)->ops->integer((c), (key)))
+#define tg_case_real(c, key) ((c)->ops->real((c), (key)))
+
+/* Declares the next tensor argument and gives its zeroed host bytes (row-major, packed): fill
+ * them if it is an input. Never NULL: a declaration that makes no sense ends the run. What an
+ * output holds on the device before the run is what these bytes hold. */
+#define tg_case_tensor(c, name, role, dtype, ndim, shape) \
+    ((c)->ops->tensor((c), (name), (role), (dtype), (ndim), (shape)))
+/* Declares the next scalar argument. */
+#define tg_case_scalar(c, name, dtype, bits) ((c)->ops->scalar((c), (name), (dtype), (bits)))
+
+/* In golden: what the tensor held before the run. */
+#define tg_case_input(c, name) ((c)->ops->input((c), (name)))
+/* In golden: an array of one double per element to fill; the output passes where
+ * |output - expected| <= atol + rtol * |expected|, NaN matching NaN. */
+#define tg_case_expect(c, name, atol, rtol) ((c)->ops->expect((c), (name), (atol), (rtol)))
+/* In golden: bytes to fill; the output must be the same bit for bit. */
+#define tg_case_expect_exact(c, name) ((c)->ops->expect_exact((c), (name)))
+/* Ends the run with exit 2 and this text. */
+#define tg_case_fail(c, text) ((c)->ops->fail((c), (text)))
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ELLIPSIS "…"
+
+static bool is_utf8_continuation(char byte)
+{
+    return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+/* Makes room for the ellipsis without leaving half a character in front of it. */
+static void end_in_ellipsis(char *text, size_t size)
+{
+    size_t cut = size - sizeof ELLIPSIS;
+    while (cut > 0 && is_utf8_continuation(text[cut]))
+        cut--;
+    memcpy(text + cut, ELLIPSIS, sizeof ELLIPSIS);
+}
+
+static void keep_to_one_line(char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < 0x20 || *text == 0x7f)
+            *text = ' ';
+}
+
+tg_status tg_error_set(struct tg_error *error, tg_status status, const char *format, ...)
+{
+    /* Formatted aside, since an argument may be the old text. */
+    char text[sizeof error->text];
+    va_list arguments;
+    int length;
+
+    if (!error)
+        return status;
+    va_start(arguments, format);
+    length = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (length < 0)
+        (void)snprintf(text, sizeof text, "%s", tg_status_text(status));
+    else if ((size_t)length >= sizeof text)
+        end_in_ellipsis(text, sizeof text);
+    keep_to_one_line(text);
+    memcpy(error->text, text, sizeof text);
+    error->status = status;
+    return status;
+}

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <taskglass/settings.h>
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The settings. `taskglass config` shows them in this order. */
+static const struct row {
+    const char *name;
+    const char *environment;
+    enum tg_setting_type type;
+    const char *fallback;
+    const char *help;
+    const char *choices;
+    const char *alone;
+} table[] = {
+    {"platform", "TASKGLASS_PLATFORM", TG_SETTING_TEXT, "a2a3sim",
+     "the kind of device to open; `taskglass list` shows those of this machine", NULL, NULL},
+    {"runtime", "TASKGLASS_RUNTIME", TG_SETTING_TEXT, "host_build_graph", "how the graph is built", NULL, NULL},
+    {"cores", "TASKGLASS_CORES", TG_SETTING_COUNT, "0",
+     "cores of the device, AIC and AIV together; 0: as many as CPUs, in whole blocks", NULL, NULL},
+    {"schedulers", "TASKGLASS_SCHEDULERS", TG_SETTING_COUNT, "0",
+     "threads that only schedule; 0: the cores schedule for themselves", NULL, NULL},
+    {"device-memory", "TASKGLASS_DEVICE_MEMORY", TG_SETTING_BYTES, "4G",
+     "device memory, taken from the machine only as it is touched", NULL, NULL},
+    {"timeout", "TASKGLASS_TIMEOUT", TG_SETTING_SECONDS, "10",
+     "seconds without one finished task that make a hang", NULL, NULL},
+    {"output", "TASKGLASS_OUTPUT", TG_SETTING_TEXT, "",
+     "directory for what a run leaves; empty: a new one under outputs/", NULL, NULL},
+    {"deps", "TASKGLASS_DEPS", TG_SETTING_FLAG, "off",
+     "write deps.json: every task with the tasks it waited for", NULL, NULL},
+    {"dump-tensor", "TASKGLASS_DUMP_TENSOR", TG_SETTING_CHOICE, "off",
+     "record every task's arguments; how much of them", "off meta hash marked hybrid full", "full"},
+    {"dump-args", "TASKGLASS_DUMP_ARGS", TG_SETTING_FLAG, "off",
+     "record metadata and scalars alone, as --dump-tensor=meta", NULL, NULL},
+    {"dump-filter", "TASKGLASS_DUMP_FILTER", TG_SETTING_LIST, "",
+     "record only what matches: task=A-B,kernel=NAME,stage=before|after,role=in+out,arg=N; repeat "
+     "it, or use ';', for more", NULL, NULL},
+    {"dump-policy", "TASKGLASS_DUMP_POLICY", TG_SETTING_CHOICE, "block",
+     "when recording is faster than the disk: wait, drop records, or overwrite payloads",
+     "block drop overwrite", NULL},
+    {"dump-arena", "TASKGLASS_DUMP_ARENA", TG_SETTING_BYTES, "4M",
+     "payload a core may be ahead of the disk; device memory for each core", NULL, NULL},
+    {"dump-buffers", "TASKGLASS_DUMP_BUFFERS", TG_SETTING_COUNT, "16",
+     "record buffers of each core, 64 records each", NULL, NULL},
+    {"dump-wait", "TASKGLASS_DUMP_WAIT", TG_SETTING_SECONDS, "5",
+     "policy block: seconds a core waits for the disk before it drops records", NULL, NULL},
+    {"device-program", "TASKGLASS_DEVICE_PROGRAM", TG_SETTING_TEXT, "",
+     "program to start as the simulated device; empty: the installed one", NULL, NULL},
+    {"workload-path", "TASKGLASS_WORKLOAD_PATH", TG_SETTING_TEXT, "",
+     "more folders to search for workloads, separated by colons", NULL, NULL},
+};
+
+enum { SETTINGS = sizeof table / sizeof table[0] };
+
+/* A value that was checked, in the form that its type is asked for in. */
+union parsed {
+    uint64_t number; /* count, bytes */
+    double seconds;
+    bool flag;
+};
+
+struct tg_settings {
+    struct slot {
+        char *text; /* ours; NULL: the default */
+        union parsed parsed;
+        enum tg_setting_source source;
+    } slot[SETTINGS];
+};
+
+/* Digits only: strtoull alone would take a sign, white space and nothing at all. Leaves *end
+ * behind the digits. */
+static bool parse_digits(const char *text, uint64_t *number, const char **end)
+{
+    size_t digits = strspn(text, "0123456789");
+    *end = text + digits;
+    errno = 0;
+    *number = strtoull(text, NULL, 10);
+    return digits > 0 && errno == 0;
+}
+
+/* Each parser gives NULL, or why the value does not do. */
+static const char *parse_count(const char *text, union parsed *parsed)
+{
+    const char *end;
+    bool good = parse_digits(text, &parsed->number, &end);
+    if (end == text || *end)
+        return "is not a whole number";
+    if (!good || parsed->number > UINT32_MAX)
+        return "is more than 4294967295";
+    return NULL;
+}
+
+/* The powers of 1024 behind the letter, 0 for none, -1 for a letter that means nothing. */
+static int unit_power(const char *unit)
+{
+    static const char units[] = "KMGT";
+    const char *found;
+    if (!*unit)
+        return 0;
+    found = strchr(units, *unit >= 'a' && *unit <= 'z' ? *unit - 'a' + 'A' : *unit);
+    return found && !unit[1] ? (int)(found - units) + 1 : -1;
+}
+
+static const char *parse_bytes(const char *text, union parsed *parsed)
+{
+    const char *end;
+    bool good = parse_digits(text, &parsed->number, &end);
+    int power = unit_power(end);
+    if (end == text || power < 0)
+        return "is not a size: a whole number of bytes, or one with K, M, G or T";
+    if (!good || parsed->number > UINT64_MAX >> (10 * power))
+        return "is more than 64 bits can count";
+    parsed->number <<= 10 * power;
+    return NULL;
+}
+
+/* Decimal only, point only: strtod alone would take hexadecimal, "inf", and the decimal comma
+ * of a host program's locale. */
+static bool parse_decimal(const char *text, double *value)
+{
+    double whole = 0, unit = 1;
+    size_t digits = 0;
+    for (; *text >= '0' && *text <= '9'; text++, digits++)
+        whole = whole * 10 + (*text - '0');
+    if (*text == '.')
+        for (text++; *text >= '0' && *text <= '9'; text++, digits++) {
+            whole = whole * 10 + (*text - '0');
+            unit *= 10;
+        }
+    *value = whole / unit;
+    return digits > 0 && !*text && isfinite(whole) && isfinite(unit);
+}
+
+static const char *parse_seconds(const char *text, union parsed *parsed)
+{
+    if (!parse_decimal(text, &parsed->seconds))
+        return "is not a number of seconds, such as 10 or 0.5";
+    if (parsed->seconds <= 0)
+        return "is not more than 0 seconds";
+    return NULL;
+}
+
+static const char *parse_flag(const char *text, union parsed *parsed)
+{
+    static const char *const words[] = {"0", "1", "no", "yes", "false", "true", "off", "on"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(text, words[i]) == 0) {
+            parsed->flag = i % 2;
+            return NULL;
+        }
+    return "is neither on (1, yes, true, on) nor off (0, no, false, off)";
+}
+
+/* Is it one of the words, each followed by a space or the end? */
+static const char *parse_choice(const char *choices, const char *text)
+{
+    size_t length = strlen(text);
+    for (const char *word = choices; *word; word += strspn(word, " ")) {
+        size_t size = strcspn(word, " ");
+        if (size == length && memcmp(word, text, size) == 0)
+            return NULL;
+        word += size;
+    }
+    return "is none of";
+}
+
+static const char *parse(const struct row *row, const char *text, union parsed *parsed)
+{
+    switch (row->type) {
+    case TG_SETTING_TEXT:
+    case TG_SETTING_LIST:
+        return NULL;
+    case TG_SETTING_CHOICE:
+        return parse_choice(row->choices, text);
+    case TG_SETTING_COUNT:
+        return parse_count(text, parsed);
+    case TG_SETTING_BYTES:
+        return parse_bytes(text, parsed);
+    case TG_SETTING_SECONDS:
+        return parse_seconds(text, parsed);
+    case TG_SETTING_FLAG:
+        return parse_flag(text, parsed);
+    }
+    return "is of no type";
+}
+
+/* The row's number, or SETTINGS. */
+static size_t find(const char *name)
+{
+    size_t i = 0;
+    while (i < SETTINGS && (!name || strcmp(table[i].name, name) != 0))
+        i++;
+    return i;
+}
+
+static const char *text_of(const struct tg_settings *settings, size_t i)
+{
+    return settings->slot[i].text ? settings->slot[i].text : table[i].fallback;
+}
+
+/* A copy of the value; a list that the caller has set before comes in front of it. */
+static char *with_earlier(const struct tg_settings *settings, size_t i, const char *value,
+                          enum tg_setting_source source)
+{
+    const struct slot *slot = &settings->slot[i];
+    char *text;
+    if (table[i].type != TG_SETTING_LIST || source != TG_FROM_CALLER ||
+        slot->source != TG_FROM_CALLER || !slot->text || !*slot->text)
+        return strdup(value);
+    text = malloc(strlen(slot->text) + 1 + strlen(value) + 1);
+    if (text) {
+        strcpy(text, slot->text);
+        strcat(text, ";");
+        strcat(text, value);
+    }
+    return text;
+}
+
+/* The slot keeps what it has unless all is well. */
+static tg_status assign(struct tg_settings *settings, size_t i, const char *value,
+                        enum tg_setting_source source, struct tg_error *error)
+{
+    bool by_caller = source == TG_FROM_CALLER;
+    const char *prefix = by_caller ? "--" : "";
+    const char *name = by_caller ? table[i].name : table[i].environment;
+    struct slot slot = {.source = source};
+    const char *wrong;
+
+    if (!value)
+        return tg_error_set(error, TG_BAD_ARGUMENT, "%s%s: no value given", prefix, name);
+    wrong = parse(&table[i], value, &slot.parsed);
+    if (wrong)
+        return tg_error_set(error, TG_BAD_ARGUMENT, "%s%s: '%s' %s%s%s", prefix, name, value, wrong,
+                            table[i].choices ? ": " : "",
+                            table[i].choices ? table[i].choices : "");
+    slot.text = with_earlier(settings, i, value, source);
+    if (!slot.text)
+        return tg_error_set(error, TG_NO_MEMORY, "%s%s: no memory for its value", prefix, name);
+    free(settings->slot[i].text);
+    settings->slot[i] = slot;
+    return TG_OK;
+}
+
+static tg_status take_environment(struct tg_settings *settings, struct tg_error *error)
+{
+    for (size_t i = 0; i < SETTINGS; i++) {
+        const char *value = getenv(table[i].environment);
+        tg_status status = TG_OK;
+        if (value && *value) /* `NAME= command` is how a shell user takes a variable away */
+            status = assign(settings, i, value, TG_FROM_ENVIRONMENT, error);
+        if (status != TG_OK)
+            return status;
+    }
+    return TG_OK;
+}
+
+tg_status tg_settings_create(struct tg_settings **settings, struct tg_error *error)
+{
+    struct tg_settings *made = calloc(1, sizeof *made);
+    tg_status status;
+
+    *settings = NULL;
+    if (!made)
+        return tg_error_set(error, TG_NO_MEMORY, "settings: no memory");
+    for (size_t i = 0; i < SETTINGS; i++)
+        (void)parse(&table[i], table[i].fallback, &made->slot[i].parsed);
+    status = take_environment(made, error);
+    if (status != TG_OK) {
+        tg_settings_destroy(made);
+        return status;
+    }
+    *settings = made;
+    return TG_OK;
+}
+
+void tg_settings_destroy(struct tg_settings *settings)
+{
+    if (!settings)
+        return;
+    for (size_t i = 0; i < SETTINGS; i++)
+        free(settings->slot[i].text);
+    free(settings);
+}
+
+tg_status tg_settings_set(struct tg_settings *settings, const char *name, const char *value,
+                          struct tg_error *error)
+{
+    size_t i = find(name);
+    if (i == SETTINGS)
+        return tg_error_set(error, TG_NOT_FOUND,
+                            "--%s: no such setting; `taskglass config` lists them",
+                            name ? name : "");
+    return assign(settings, i, value, TG_FROM_CALLER, error);
+}
+
+bool tg_settings_get(const struct tg_settings *settings, uint32_t number,
+                     struct tg_setting_info *info)
+{
+    if (number >= SETTINGS)
+        return false;
+    info->name = table[number].name;
+    info->environment = table[number].environment;
+    info->help = table[number].help;
+    info->fallback = table[number].fallback;
+    info->choices = table[number].choices;
+    info->alone = table[number].type == TG_SETTING_FLAG ? "on" : table[number].alone;
+    info->value = text_of(settings, number);
+    info->type = table[number].type;
+    info->source = settings->slot[number].source;
+    return true;
+}
+
+/* A setting asked for as something it is not is a programming error, like a wrong name. */
+static const union parsed *parsed_of(const struct tg_settings *settings, const char *name,
+                                     enum tg_setting_type type)
+{
+    static const union parsed nothing;
+    size_t i = find(name);
+    return i < SETTINGS && table[i].type == type ? &settings->slot[i].parsed : &nothing;
+}
+
+const char *tg_settings_text(const struct tg_settings *settings, const char *name)
+{
+    size_t i = find(name);
+    return i < SETTINGS ? text_of(settings, i) : "";
+}
+
+uint64_t tg_settings_count(const struct tg_settings *settings, const char *name)
+{
+    size_t i = find(name);
+    bool is_bytes = i < SETTINGS && table[i].type == TG_SETTING_BYTES;
+    return parsed_of(settings, name, is_bytes ? TG_SETTING_BYTES : TG_SETTING_COUNT)->number;
+}
+
+double tg_settings_seconds(const struct tg_settings *settings, const char *name)
+{
+    return parsed_of(settings, name, TG_SETTING_SECONDS)->seconds;
+}
+
+bool tg_settings_flag(const struct tg_settings *settings, const char *name)
+{
+    return parsed_of(settings, name, TG_SETTING_FLAG)->flag;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the verbs of the command line share. One file is one verb. */
+#ifndef TG_CLI_CLI_H
+#define TG_CLI_CLI_H
+
+#include <stddef.h>
+#include <taskglass/settings.h>
+#include <taskglass/status.h>
+
+enum { CLI_OK = 0, CLI_USAGE = 2 }; /* exit codes; the others come with a tg_status */
+
+/* One option of a verb's own. Every setting is an option besides. */
+struct cli_option {
+    const char *name;  /* "case": --case */
+    const char *value; /* what it takes, for the help; NULL: a flag */
+    const char *help;
+};
+
+/* The command line as it came, and the settings that its options change. */
+struct cli {
+    int argc;
+    char **argv;
+    int first; /* the first argument behind the verb */
+    struct tg_settings *settings;
+};
+
+struct cli_verb {
+    const char *name;
+    const char *usage; /* behind "taskglass run" */
+    const char *summary;
+    const struct cli_option *options;
+    size_t n_options;
+    int (*run)(struct cli *cli); /* gives the exit code */
+};
+
+extern const struct cli_verb cli_verb_run, cli_verb_list, cli_verb_config, cli_verb_view,
+    cli_verb_verify, cli_verb_recover;
+
+/* NULL past the end. */
+const struct cli_verb *cli_verb_at(size_t number);
+const struct cli_verb *cli_verb_find(const char *name);
+
+/* On stdout. */
+int cli_help(void);
+int cli_help_verb(const struct cli_verb *verb, const struct tg_settings *settings);
+int cli_version(void);
+
+/* One line on stderr: "taskglass: …". Gives CLI_USAGE. */
+__attribute__((format(printf, 1, 2))) int cli_error(const char *format, ...);
+/* The same for what the library says, with the status' name in front. Gives its exit code. */
+int cli_fail(const struct tg_error *error);
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* taskglass config: the settings, their values in force and where these come from. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "cli/cli.h"
+#include "cli/options.h"
+#include "cli/term.h"
+
+static const struct cli_option options[] = {
+    {"json", NULL, "the table for programs"},
+};
+
+static const char *const sources[] = {
+    [TG_FROM_DEFAULT] = "default",
+    [TG_FROM_ENVIRONMENT] = "environment",
+    [TG_FROM_CALLER] = "command line",
+};
+
+static const char *const types[] = {
+    [TG_SETTING_TEXT] = "text",       [TG_SETTING_COUNT] = "count", [TG_SETTING_BYTES] = "bytes",
+    [TG_SETTING_SECONDS] = "seconds", [TG_SETTING_FLAG] = "flag",   [TG_SETTING_CHOICE] = "choice",
+    [TG_SETTING_LIST] = "list",
+};
+
+static void put(struct tg_json *json, const char *key, const char *value)
+{
+    tg_json_key(json, key);
+    tg_json_string(json, value);
+}
+
+static void print_json(const struct tg_settings *settings)
+{
+    struct tg_setting_info info;
+    struct tg_json json;
+    tg_json_start(&json, stdout);
+    tg_json_begin_object(&json);
+    tg_json_key(&json, "settings");
+    tg_json_begin_array(&json);
+    for (uint32_t i = 0; tg_settings_get(settings, i, &info); i++) {
+        tg_json_begin_object(&json);
+        put(&json, "name", info.name);
+        put(&json, "type", types[info.type]);
+        put(&json, "value", info.value);
+        put(&json, "source", info.source == TG_FROM_CALLER ? "caller" : sources[info.source]);
+        put(&json, "default", info.fallback);
+        put(&json, "environment", info.environment);
+        put(&json, "help", info.help);
+        tg_json_end_object(&json);
+    }
+    tg_json_end_array(&json);
+    tg_json_end_object(&json);
+    (void)tg_json_finish(&json); /* main looks at the state of stdout */
+}
+
+/* An empty value must show as something. */
+static const char *shown(const char *value)
+{
+    return *value ? value : "-";
+}
+
+static int wider(int width, const char *text)
+{
+    int length = (int)strlen(text);
+    return length > width ? length : width;
+}
+
+/* Two lines each: what is in force, and what it means. */
+static void print_table(const struct tg_settings *settings)
+{
+    struct tg_setting_info info;
+    int name = 7, value = 5;
+    for (uint32_t i = 0; tg_settings_get(settings, i, &info); i++) {
+        name = wider(name, info.name);
+        value = wider(value, shown(info.value));
+    }
+    printf("%s%-*s  %-*s  %-12s  %s%s\n", cli_color(stdout, CLI_BOLD), name, "setting", value,
+           "value", "from", "environment", cli_color(stdout, CLI_PLAIN));
+    for (uint32_t i = 0; tg_settings_get(settings, i, &info); i++) {
+        printf("%-*s  %-*s  %-12s  %s\n", name, info.name, value, shown(info.value),
+               sources[info.source], info.environment);
+        printf("    %s (default: %s)\n", info.help, shown(info.fallback));
+    }
+}
+
+static int config(struct cli *cli)
+{
+    struct cli_parser parser;
+    enum cli_token token;
+    bool json = false;
+    cli_parser_init(&parser, cli, &cli_verb_config);
+    while ((token = cli_parser_next(&parser)) > CLI_END) {
+        if (token == CLI_HELP)
+            return cli_help_verb(&cli_verb_config, cli->settings);
+        if (token == CLI_OPERAND)
+            return cli_error("config takes no '%s'; settings are given as --name value",
+                             parser.value);
+        json = true; /* the only option */
+    }
+    if (token == CLI_BAD)
+        return cli_error("%s", parser.error);
+    if (json)
+        print_json(cli->settings);
+    else
+        print_table(cli->settings);
+    return CLI_OK;
+}
+
+const struct cli_verb cli_verb_config = {
+    .name = "config",
+    .usage = "[--json]",
+    .summary = "Show every setting, its value in force and where it comes from.",
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .run = config,
+};

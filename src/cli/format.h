@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Numbers for people. Each writes into the caller's buffer and gives it back. */
+#ifndef TG_CLI_FORMAT_H
+#define TG_CLI_FORMAT_H
+
+#include <stdint.h>
+
+struct cli_text {
+    char text[32];
+};
+
+/* Three digits and the unit that fits: "870 ns", "41.2 µs", "3.05 ms", "1.25 s", "93.4 s". */
+const char *cli_format_seconds(struct cli_text *buffer, double seconds);
+/* "512 bytes", "4.00 KiB", "1.25 GiB". */
+const char *cli_format_bytes(struct cli_text *buffer, uint64_t bytes);
+/* "1 task", "64 tasks". */
+const char *cli_format_count(struct cli_text *buffer, uint64_t count, const char *noun);
+
+/* Columns that UTF-8 text takes on a terminal, all characters being narrow. */
+int cli_format_width(const char *text);
+
+#endif

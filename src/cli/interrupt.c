@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE 1
+#include "cli/interrupt.h"
+
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/* The one variable outside a handle: a signal handler has nothing else to reach. */
+static volatile sig_atomic_t caught;
+
+static void on_signal(int number)
+{
+    caught = number;
+}
+
+void cli_interrupt_catch(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction old, action = {.sa_handler = on_signal};
+    sigemptyset(&action.sa_mask);
+    action.sa_flags = SA_RESTART | (int)SA_RESETHAND;
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+            sigaction(numbers[i], &action, NULL);
+}
+
+int cli_interrupt_caught(void)
+{
+    return caught;
+}
+
+void cli_interrupt_pass_on(void)
+{
+    if (!caught)
+        return;
+    fflush(NULL);
+    signal(caught, SIG_DFL);
+    raise(caught);
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* taskglass list: the workloads with their cases, the platforms and the runtimes. */
+#include <stdio.h>
+#include <string.h>
+#include <taskglass/execute.h>
+#include <taskglass/workload.h>
+
+#include "base/json.h"
+#include "cli/cli.h"
+#include "cli/options.h"
+#include "cli/term.h"
+
+static const struct cli_option options[] = {
+    {"json", NULL, "the list for programs"},
+};
+
+/* One workload of the list; file is NULL where it cannot be opened. */
+struct entry {
+    const char *name;
+    struct tg_workload_file *file;
+    struct tg_error error;
+};
+
+static const char *text(const char *may_be_null)
+{
+    return may_be_null ? may_be_null : "";
+}
+
+static int wider(int width, const char *word)
+{
+    int length = (int)strlen(word);
+    return length > width ? length : width;
+}
+
+static void heading(const char *word)
+{
+    printf("%s%s%s\n", cli_color(stdout, CLI_BOLD), word, cli_color(stdout, CLI_PLAIN));
+}
+
+static void print_cases(const struct tg_workload *workload)
+{
+    int name = 0, params = 0;
+    for (uint32_t i = 0; i < workload->n_cases; i++) {
+        name = wider(name, workload->cases[i].name);
+        params = wider(params, text(workload->cases[i].params));
+    }
+    for (uint32_t i = 0; i < workload->n_cases; i++) {
+        const struct tg_case_def *c = &workload->cases[i];
+        printf("      %-*s  %-*s  %s\n", name, c->name, params, text(c->params), text(c->summary));
+    }
+}
+
+static void print_workload(const struct entry *entry)
+{
+    const struct tg_workload *workload = entry->file ? tg_workload_get(entry->file) : NULL;
+    printf("  %s%s%s  %s\n", cli_color(stdout, CLI_BOLD), entry->name, cli_color(stdout, CLI_PLAIN),
+           workload ? text(workload->summary) : entry->error.text);
+    if (workload)
+        print_cases(workload);
+}
+
+static void print_platforms(void)
+{
+    struct tg_platform_info info;
+    int name = 0;
+    for (uint32_t i = 0; tg_platform_get(i, &info); i++)
+        name = wider(name, info.name);
+    for (uint32_t i = 0; tg_platform_get(i, &info); i++) {
+        printf("  %-*s  ", name, info.name);
+        if (info.available)
+            printf("%s; up to %u cores, %u schedulers\n", info.summary, info.max_blocks * TG_PARTS,
+                   info.max_schedulers);
+        else
+            printf("%s; not on this machine\n", info.summary);
+    }
+}
+
+static void print_runtimes(void)
+{
+    struct tg_runtime_info info;
+    int name = 0;
+    for (uint32_t i = 0; tg_runtime_get(i, &info); i++)
+        name = wider(name, info.name);
+    for (uint32_t i = 0; tg_runtime_get(i, &info); i++)
+        printf("  %-*s  %s%s\n", name, info.name, info.summary,
+               info.available ? "" : "; not in this version");
+}
+
+static void put(struct tg_json *json, const char *key, const char *value)
+{
+    tg_json_key(json, key);
+    tg_json_string(json, value);
+}
+
+static void put_bool(struct tg_json *json, const char *key, bool value)
+{
+    tg_json_key(json, key);
+    tg_json_bool(json, value);
+}
+
+static void put_uint(struct tg_json *json, const char *key, uint64_t value)
+{
+    tg_json_key(json, key);
+    tg_json_uint(json, value);
+}
+
+static void put_workload(struct tg_json *json, const struct entry *entry)
+{
+    const struct tg_workload *workload = entry->file ? tg_workload_get(entry->file) : NULL;
+    tg_json_begin_object(json);
+    put(json, "name", entry->name);
+    put(json, "module", entry->file ? tg_workload_path(entry->file) : NULL);
+    put(json, "error", workload ? NULL : entry->error.text);
+    put(json, "summary", workload ? text(workload->summary) : NULL);
+    tg_json_key(json, "cases");
+    tg_json_begin_array(json);
+    for (uint32_t i = 0; workload && i < workload->n_cases; i++) {
+        tg_json_begin_line_object(json);
+        put(json, "name", workload->cases[i].name);
+        put(json, "params", text(workload->cases[i].params));
+        put(json, "summary", text(workload->cases[i].summary));
+        tg_json_end_object(json);
+    }
+    tg_json_end_array(json);
+    tg_json_end_object(json);
+}
+
+static void put_platforms(struct tg_json *json)
+{
+    struct tg_platform_info info;
+    tg_json_key(json, "platforms");
+    tg_json_begin_array(json);
+    for (uint32_t i = 0; tg_platform_get(i, &info); i++) {
+        tg_json_begin_object(json);
+        put(json, "name", info.name);
+        put(json, "summary", info.summary);
+        put_bool(json, "available", info.available);
+        put_uint(json, "max_cores", (uint64_t)info.max_blocks * TG_PARTS);
+        put_uint(json, "max_schedulers", info.max_schedulers);
+        put_bool(json, "host_sees_memory", info.host_sees_memory);
+        tg_json_end_object(json);
+    }
+    tg_json_end_array(json);
+}
+
+static void put_runtimes(struct tg_json *json)
+{
+    struct tg_runtime_info info;
+    tg_json_key(json, "runtimes");
+    tg_json_begin_array(json);
+    for (uint32_t i = 0; tg_runtime_get(i, &info); i++) {
+        tg_json_begin_object(json);
+        put(json, "name", info.name);
+        put(json, "summary", info.summary);
+        put_bool(json, "available", info.available);
+        tg_json_end_object(json);
+    }
+    tg_json_end_array(json);
+}
+
+/* Opens one module at a time. A module that cannot be opened is listed with the reason: the list
+ * is where one looks for it. */
+static void each_workload(const struct tg_settings *settings, char **names, uint32_t count,
+                          struct tg_json *json)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct entry entry = {.name = names[i]};
+        (void)tg_workload_open(settings, names[i], &entry.file, &entry.error);
+        if (json)
+            put_workload(json, &entry);
+        else
+            print_workload(&entry);
+        tg_workload_close(entry.file);
+    }
+}
+
+static void print_json(const struct tg_settings *settings, char **names, uint32_t count)
+{
+    struct tg_json json;
+    tg_json_start(&json, stdout);
+    tg_json_begin_object(&json);
+    put(&json, "version", tg_version());
+    tg_json_key(&json, "workloads");
+    tg_json_begin_array(&json);
+    each_workload(settings, names, count, &json);
+    tg_json_end_array(&json);
+    put_platforms(&json);
+    put_runtimes(&json);
+    tg_json_end_object(&json);
+    (void)tg_json_finish(&json); /* main looks at the state of stdout */
+}
+
+static void print_lists(const struct tg_settings *settings, char **names, uint32_t count)
+{
+    heading("workloads, with their cases");
+    each_workload(settings, names, count, NULL);
+    if (count == 0)
+        puts("  none are installed; name the path of a module, or set --workload-path");
+    heading("platforms");
+    print_platforms();
+    heading("runtimes");
+    print_runtimes();
+}
+
+static int list_all(const struct tg_settings *settings, bool json)
+{
+    struct tg_error error;
+    char **names;
+    uint32_t count;
+    if (tg_workload_names(settings, &names, &count, &error) != TG_OK)
+        return cli_fail(&error);
+    if (json)
+        print_json(settings, names, count);
+    else
+        print_lists(settings, names, count);
+    tg_workload_names_free(names, count);
+    return CLI_OK;
+}
+
+static int list(struct cli *cli)
+{
+    struct cli_parser parser;
+    enum cli_token token;
+    bool json = false;
+    cli_parser_init(&parser, cli, &cli_verb_list);
+    while ((token = cli_parser_next(&parser)) > CLI_END) {
+        if (token == CLI_HELP)
+            return cli_help_verb(&cli_verb_list, cli->settings);
+        if (token == CLI_OPERAND)
+            return cli_error("list takes no '%s'; it lists everything", parser.value);
+        json = true; /* the only option */
+    }
+    if (token == CLI_BAD)
+        return cli_error("%s", parser.error);
+    return list_all(cli->settings, json);
+}
+
+const struct cli_verb cli_verb_list = {
+    .name = "list",
+    .usage = "[--json]",
+    .summary = "List workloads with their cases, platforms and runtimes.",
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .run = list,
+};

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE 1
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/suggest.h"
+
+static int unknown_verb(const char *typed)
+{
+    struct cli_suggestion near;
+    const struct cli_verb *verb;
+    cli_suggest_start(&near, typed);
+    for (size_t i = 0; (verb = cli_verb_at(i)); i++)
+        cli_suggest_consider(&near, verb->name);
+    cli_suggest_consider(&near, "help");
+    if (near.best)
+        return cli_error("no command '%s'; did you mean '%s'?", typed, near.best);
+    return cli_error("no command '%s'; 'taskglass --help' shows those there are", typed);
+}
+
+static int run_verb(const struct cli_verb *verb, struct cli *cli)
+{
+    struct tg_error error;
+    if (tg_settings_create(&cli->settings, &error) != TG_OK)
+        return cli_fail(&error);
+    int code = verb->run(cli);
+    tg_settings_destroy(cli->settings);
+    return code;
+}
+
+/* taskglass help [VERB] is taskglass [VERB] --help. */
+static int help(int argc, char **argv)
+{
+    struct tg_settings *settings;
+    struct tg_error error;
+    if (argc < 3 || strcmp(argv[2], "help") == 0)
+        return cli_help();
+    const struct cli_verb *verb = cli_verb_find(argv[2]);
+    if (!verb)
+        return unknown_verb(argv[2]);
+    if (tg_settings_create(&settings, &error) != TG_OK)
+        return cli_fail(&error);
+    int code = cli_help_verb(verb, settings);
+    tg_settings_destroy(settings);
+    return code;
+}
+
+static int dispatch(int argc, char **argv)
+{
+    if (argc < 2)
+        return cli_error("no command given; 'taskglass --help' shows those there are");
+    const char *word = argv[1];
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+        return cli_help();
+    if (strcmp(word, "--version") == 0)
+        return cli_version();
+    if (strcmp(word, "help") == 0)
+        return help(argc, argv);
+    if (word[0] == '-')
+        return cli_error("no option %s here; a command comes first: taskglass run …", word);
+    const struct cli_verb *verb = cli_verb_find(word);
+    struct cli cli = {.argc = argc, .argv = argv, .first = 2};
+    return verb ? run_verb(verb, &cli) : unknown_verb(word);
+}
+
+/* A standard stream that is closed would be the number of the next file that anyone opens, and
+ * our output would go there. */
+static bool guard_streams(void)
+{
+    bool had_output = fcntl(STDOUT_FILENO, F_GETFD) >= 0;
+    int fd;
+    do
+        fd = open("/dev/null", O_RDWR);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        close(fd);
+    return had_output;
+}
+
+/* What was printed is worth nothing if it did not arrive. */
+static int flush_output(int code)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return code;
+    return cli_error("cannot write to standard output: %s", strerror(errno));
+}
+
+int main(int argc, char **argv)
+{
+    /* A limit on file sizes is then an error of write(), which is reported, not a killed run. */
+    signal(SIGXFSZ, SIG_IGN);
+    if (!guard_streams())
+        return cli_error("standard output is closed");
+    return flush_output(dispatch(argc, argv));
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/options.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/suggest.h"
+
+/* An option as it stands on the command line: --name or --name=value. */
+struct word {
+    char name[64];
+    const char *value; /* NULL where there is no '=' */
+};
+
+void cli_parser_init(struct cli_parser *parser, const struct cli *cli, const struct cli_verb *verb)
+{
+    *parser = (struct cli_parser){
+        .verb = verb,
+        .settings = cli->settings,
+        .argv = cli->argv,
+        .argc = cli->argc,
+        .at = cli->first,
+    };
+}
+
+__attribute__((format(printf, 2, 3))) static enum cli_token bad(struct cli_parser *parser,
+                                                                const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    vsnprintf(parser->error, sizeof parser->error, format, values);
+    va_end(values);
+    return CLI_BAD;
+}
+
+static enum cli_token unknown(struct cli_parser *parser, const char *typed)
+{
+    struct cli_suggestion near;
+    struct tg_setting_info info;
+    cli_suggest_start(&near, typed);
+    for (size_t i = 0; i < parser->verb->n_options; i++)
+        cli_suggest_consider(&near, parser->verb->options[i].name);
+    for (uint32_t i = 0; tg_settings_get(parser->settings, i, &info); i++)
+        cli_suggest_consider(&near, info.name);
+    cli_suggest_consider(&near, "help");
+    if (near.best)
+        return bad(parser, "no option --%s; did you mean --%s?", typed, near.best);
+    return bad(parser, "no option --%s; 'taskglass %s --help' shows those there are", typed,
+               parser->verb->name);
+}
+
+/* The value behind '=' or else the next argument. */
+static bool take_value(struct cli_parser *parser, const struct word *word)
+{
+    parser->value = word->value;
+    if (!parser->value && parser->at < parser->argc &&
+        strncmp(parser->argv[parser->at], "--", 2) != 0)
+        parser->value = parser->argv[parser->at++];
+    return parser->value != NULL;
+}
+
+static enum cli_token own_option(struct cli_parser *parser, size_t number, const struct word *word)
+{
+    const struct cli_option *option = &parser->verb->options[number];
+    parser->option = number;
+    parser->value = NULL;
+    if (!option->value && word->value)
+        return bad(parser, "--%s takes no value", word->name);
+    if (option->value && !take_value(parser, word))
+        return bad(parser, "--%s wants a value: --%s %s", word->name, word->name, option->value);
+    return CLI_OPTION;
+}
+
+/* CLI_END where all is well. */
+static enum cli_token setting(struct cli_parser *parser, const struct tg_setting_info *info,
+                              const struct word *word)
+{
+    struct tg_error error;
+    if (info->alone) /* its value needs a '=', so that what follows can be an operand */
+        parser->value = word->value ? word->value : info->alone;
+    else if (!take_value(parser, word))
+        return bad(parser, "--%s wants a value: %s", word->name, info->help);
+    if (tg_settings_set(parser->settings, info->name, parser->value, &error) != TG_OK)
+        return bad(parser, "%s", error.text);
+    return CLI_END;
+}
+
+static bool split(const char *argument, struct word *word)
+{
+    const char *name = argument + 2, *equals = strchr(name, '=');
+    size_t length = equals ? (size_t)(equals - name) : strlen(name);
+    if (length >= sizeof word->name)
+        return false;
+    memcpy(word->name, name, length);
+    word->name[length] = '\0';
+    word->value = equals ? equals + 1 : NULL;
+    return true;
+}
+
+/* CLI_END for a setting that was applied. */
+static enum cli_token long_option(struct cli_parser *parser, const char *argument)
+{
+    struct tg_setting_info info;
+    struct word word;
+    if (!split(argument, &word))
+        return bad(parser, "no option %.60s…; 'taskglass %s --help' shows those there are",
+                   argument, parser->verb->name);
+    if (strcmp(word.name, "help") == 0 && !word.value)
+        return CLI_HELP;
+    for (size_t i = 0; i < parser->verb->n_options; i++)
+        if (strcmp(parser->verb->options[i].name, word.name) == 0)
+            return own_option(parser, i, &word);
+    for (uint32_t i = 0; tg_settings_get(parser->settings, i, &info); i++)
+        if (strcmp(info.name, word.name) == 0)
+            return setting(parser, &info, &word);
+    return unknown(parser, word.name);
+}
+
+enum cli_token cli_parser_next(struct cli_parser *parser)
+{
+    while (parser->at < parser->argc) {
+        const char *argument = parser->argv[parser->at++];
+        if (parser->only_operands || argument[0] != '-' || argument[1] == '\0') {
+            parser->value = argument;
+            return CLI_OPERAND;
+        }
+        if (strcmp(argument, "-h") == 0)
+            return CLI_HELP;
+        if (argument[1] != '-')
+            return bad(parser, "no option %s; options are written --name", argument);
+        if (argument[2] == '\0') {
+            parser->only_operands = true;
+            continue;
+        }
+        enum cli_token token = long_option(parser, argument);
+        if (token != CLI_END)
+            return token;
+    }
+    return CLI_END;
+}

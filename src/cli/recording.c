@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE 1
+#include "cli/recording.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char outputs[] = "outputs";
+
+__attribute__((format(printf, 3, 4))) static tg_status
+fail(struct tg_error *error, tg_status status, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    error->status = status;
+    vsnprintf(error->text, sizeof error->text, format, values);
+    va_end(values);
+    return status;
+}
+
+/* --- which recording --------------------------------------------------------------------------- */
+
+static bool has_recording(const char *run_dir)
+{
+    static const char *const folders[] = {"tensor_dump", "args_dump"};
+    char path[PATH_MAX];
+    struct stat info;
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+        int length = snprintf(path, sizeof path, "%s/%s", run_dir, folders[i]);
+        if (length < PATH_MAX && stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+            return true;
+    }
+    return false;
+}
+
+static bool is_newer(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
+}
+
+/* A run's directory changes when run.json is put there, and not when somebody recovers or looks:
+ * its time is that of the run. Two of one moment: the later name. */
+static void consider(const char *name, struct timespec *newest, char **best)
+{
+    char path[PATH_MAX];
+    struct stat info;
+    int length = snprintf(path, sizeof path, "%s/%s", outputs, name);
+    if (name[0] == '.' || length >= PATH_MAX || stat(path, &info) != 0 || !S_ISDIR(info.st_mode) ||
+        !has_recording(path))
+        return;
+    if (*best && (is_newer(newest, &info.st_mtim) ||
+                  (!is_newer(&info.st_mtim, newest) && strcmp(*best, path) > 0)))
+        return;
+    free(*best);
+    *best = strdup(path);
+    *newest = info.st_mtim;
+}
+
+static tg_status find_newest(char **path, struct tg_error *error)
+{
+    struct timespec newest = {0};
+    const struct dirent *entry;
+    DIR *dir = opendir(outputs);
+    *path = NULL;
+    if (!dir && errno != ENOENT)
+        return fail(error, TG_IO_ERROR, "cannot read '%s': %s", outputs, strerror(errno));
+    while (dir && (entry = readdir(dir)))
+        consider(entry->d_name, &newest, path);
+    if (dir)
+        closedir(dir);
+    if (*path)
+        return TG_OK;
+    return fail(error, TG_NOT_FOUND,
+                "no recording under %s/; name one, or make one: taskglass run WORKLOAD "
+                "--dump-tensor",
+                outputs);
+}
+
+tg_status cli_recording_find(const char *dir, char **path, struct tg_error *error)
+{
+    if (!dir)
+        return find_newest(path, error);
+    *path = strdup(dir);
+    return *path ? TG_OK : fail(error, TG_NO_MEMORY, "out of memory");
+}
+
+tg_status cli_recording_open(const char *dir, struct tg_recording **recording,
+                             struct tg_error *error)
+{
+    char *path;
+    tg_status status = cli_recording_find(dir, &path, error);
+    if (status != TG_OK)
+        return status;
+    status = tg_recording_open(path, recording, error);
+    free(path);
+    return status;
+}
+
+static bool is_folder_of_recording(const char *name)
+{
+    return strcmp(name, "tensor_dump") == 0 || strcmp(name, "args_dump") == 0;
+}
+
+void cli_recording_name(const struct tg_recording_info *info, char *name, size_t room)
+{
+    char path[PATH_MAX];
+    name[0] = '\0';
+    if (*info->run_dir && !is_folder_of_recording(info->run_dir)) {
+        snprintf(name, room, "%s", info->run_dir);
+        return;
+    }
+    if (!realpath(info->dir, path))
+        return;
+    char *slash = strrchr(path, '/');
+    if (slash && is_folder_of_recording(slash + 1)) {
+        *slash = '\0';
+        slash = strrchr(path, '/');
+    }
+    snprintf(name, room, "%s", slash ? slash + 1 : path);
+    for (; *name; name++)
+        if ((unsigned char)*name < ' ')
+            *name = '?'; /* a directory may be called anything, and this goes to a terminal */
+}
+
+uint64_t cli_recording_lost(const struct tg_record_summary *summary)
+{
+    uint64_t lost = 0;
+    for (int i = 0; i < TG_LOSS_CAUSES; i++)
+        lost += summary->lost[i];
+    return lost;
+}
+
+/* --- words for a record --------------------------------------------------------------------- */
+
+const char *cli_record_task(struct cli_words *words, uint64_t task)
+{
+    if (task == TG_TASK_NONE)
+        return "-";
+    if (task >> 32 == 0)
+        snprintf(words->text, sizeof words->text, "%" PRIu64, task);
+    else
+        snprintf(words->text, sizeof words->text, "%" PRIu64 ":%" PRIu64, task >> 32,
+                 task & UINT32_MAX);
+    return words->text;
+}
+
+const char *cli_record_kernels(struct cli_words *words, const struct tg_entry *entry)
+{
+    size_t at = 0;
+    words->text[0] = '\0';
+    for (int part = 0; part < TG_PARTS; part++) {
+        const char *name = entry->kernel[part], *plus = at > 0 ? "+" : "";
+        size_t room = sizeof words->text - at;
+        if (!name)
+            continue;
+        int length = *name ? snprintf(words->text + at, room, "%s%.120s", plus, name)
+                           : snprintf(words->text + at, room, "%s#%" PRIu32, plus,
+                                      entry->record.kernel[part]);
+        at += (size_t)length;
+    }
+    return words->text;
+}
+
+const char *cli_record_shape(struct cli_words *words, const struct tg_record *record)
+{
+    size_t at = 1;
+    if (record->kind == TG_KIND_SCALAR)
+        return "scalar";
+    snprintf(words->text, sizeof words->text, "(");
+    for (int i = 0; i < record->ndim; i++)
+        at += (size_t)snprintf(words->text + at, sizeof words->text - at, "%s%" PRId64,
+                               i > 0 ? ", " : "", record->shape[i]);
+    snprintf(words->text + at, sizeof words->text - at, "%s)%s", record->ndim == 1 ? "," : "",
+             record->flags & TG_RECORD_CONTIGUOUS ? "" : "*");
+    return words->text;
+}
+
+const char *cli_record_stage(unsigned stage)
+{
+    static const char *const names[] = {"before", "after", "orch"};
+    return stage < sizeof names / sizeof names[0] ? names[stage] : "?";
+}
+
+const char *cli_record_role(unsigned role)
+{
+    static const char *const names[] = {"?", "in", "out", "inout"};
+    return role < sizeof names / sizeof names[0] ? names[role] : "?";
+}
+
+const char *cli_record_mark(const struct tg_record *record)
+{
+    if (record->flags & TG_RECORD_OVERWRITTEN)
+        return "overwritten";
+    if (record->flags & TG_RECORD_TRUNCATED)
+        return "truncated";
+    return record->flags & TG_RECORD_PARTIAL ? "partial" : "";
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* taskglass recover: makes a whole recording of what a killed host left. */
+#include "dump/recover.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/json.h"
+#include "cli/cli.h"
+#include "cli/format.h"
+#include "cli/options.h"
+#include "cli/recording.h"
+
+static const struct cli_option options[] = {
+    {"json", NULL, "what was found, for programs"},
+};
+
+static void put_uint(struct tg_json *json, const char *key, uint64_t value)
+{
+    tg_json_key(json, key);
+    tg_json_uint(json, value);
+}
+
+static void print_json(const char *path, const struct tg_dump_recovered *recovered)
+{
+    struct tg_json json;
+    tg_json_start(&json, stdout);
+    tg_json_begin_object(&json);
+    tg_json_key(&json, "path");
+    tg_json_string(&json, path);
+    tg_json_key(&json, "was_complete");
+    tg_json_bool(&json, recovered->was_complete);
+    put_uint(&json, "records", recovered->records);
+    put_uint(&json, "truncated", recovered->truncated);
+    put_uint(&json, "payload_bytes", recovered->payload_bytes);
+    put_uint(&json, "cut_bytes", recovered->cut_bytes);
+    put_uint(&json, "bad_bytes", recovered->bad_bytes);
+    tg_json_end_object(&json);
+    (void)tg_json_finish(&json); /* main looks at the state of stdout */
+}
+
+static void print_report(const char *path, const struct tg_dump_recovered *recovered)
+{
+    struct cli_text records, bytes, cut;
+    printf("%s: %s, %s of payload\n", path,
+           cli_format_count(&records, recovered->records, "record"),
+           cli_format_bytes(&bytes, recovered->payload_bytes));
+    if (recovered->was_complete)
+        puts("  it was complete; the manifest was written again");
+    else
+        puts("  it was not complete: what came after these records is not known; the manifest was "
+             "written");
+    if (recovered->truncated > 0)
+        printf("  %s truncated\n", cli_format_count(&cut, recovered->truncated, "payload"));
+    if (recovered->cut_bytes > 0)
+        printf("  %s of a torn end cut off the journal\n",
+               cli_format_bytes(&cut, recovered->cut_bytes));
+    if (recovered->bad_bytes > 0)
+        printf("  the journal is damaged; %s behind the damage are left as they are\n",
+               cli_format_bytes(&cut, recovered->bad_bytes));
+}
+
+static int recover_path(const char *path, bool json)
+{
+    struct tg_dump_recovered recovered;
+    struct tg_error error;
+    if (tg_dump_recover(path, &recovered, &error) != TG_OK)
+        return cli_fail(&error);
+    if (json)
+        print_json(path, &recovered);
+    else
+        print_report(path, &recovered);
+    return CLI_OK;
+}
+
+/* It changes files, so it wants to be told which. */
+static int recover(struct cli *cli)
+{
+    struct cli_parser parser;
+    enum cli_token token;
+    const char *path = NULL;
+    bool json = false;
+    cli_parser_init(&parser, cli, &cli_verb_recover);
+    while ((token = cli_parser_next(&parser)) > CLI_END) {
+        if (token == CLI_HELP)
+            return cli_help_verb(&cli_verb_recover, cli->settings);
+        if (token == CLI_OPTION)
+            json = true; /* the only one */
+        else if (path)
+            return cli_error("recover takes one directory; '%s' is one too many", parser.value);
+        else
+            path = parser.value;
+    }
+    if (token == CLI_BAD)
+        return cli_error("%s", parser.error);
+    if (!path)
+        return cli_error("recover wants the directory of a run; it is under outputs/");
+    return recover_path(path, json);
+}
+
+const struct cli_verb cli_verb_recover = {
+    .name = "recover",
+    .usage = "DIR [--json]",
+    .summary = "Write the manifest of a recording whose run was killed.",
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .run = recover,
+};

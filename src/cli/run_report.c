@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/run_report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <taskglass/recording.h>
+
+#include "cli/format.h"
+#include "cli/term.h"
+
+/* Rows of a long table of running tasks; run.json has all. */
+enum { MOST_ROWS = 16 };
+
+static void put_padded(FILE *stream, const char *text, int width)
+{
+    fprintf(stream, "%s%*s", text, width - cli_format_width(text), "");
+}
+
+static void put_row(const char *label, double seconds, const char *rest)
+{
+    struct cli_text time;
+    printf("  %-9s", label);
+    put_padded(stdout, cli_format_seconds(&time, seconds), 10);
+    printf("%s\n", rest);
+}
+
+static void put_head(const char *workload, const char *runtime,
+                     const struct tg_execution_info *info)
+{
+    struct cli_text cores, schedulers;
+    printf("%s%s%s, case %s, on %s with %s", cli_color(stdout, CLI_BOLD), workload,
+           cli_color(stdout, CLI_PLAIN), info->case_name, info->device.platform,
+           cli_format_count(&cores, info->device.cores, "core"));
+    if (info->device.schedulers > 0)
+        printf(" and %s", cli_format_count(&schedulers, info->device.schedulers, "scheduler"));
+    printf(", by %s\n", runtime);
+}
+
+static void put_times(const struct tg_execution_info *info)
+{
+    struct cli_text tasks, edges, each;
+    char rest[80];
+    snprintf(rest, sizeof rest, "%s, %s", cli_format_count(&tasks, info->run.tasks, "task"),
+             cli_format_count(&edges, info->edges, "edge"));
+    put_row("build", info->build_seconds, rest);
+    rest[0] = '\0';
+    if (info->run.finished > 0)
+        snprintf(rest, sizeof rest, "%s a task",
+                 cli_format_seconds(&each, info->run.execute_seconds / (double)info->run.finished));
+    put_row("execute", info->run.execute_seconds, rest);
+}
+
+struct widths {
+    int name, dtype, elements;
+};
+
+static int wider(int width, int other)
+{
+    return other > width ? other : width;
+}
+
+static struct widths measure(const struct tg_execution_info *info)
+{
+    struct widths widths = {0, 0, 0};
+    struct cli_text count;
+    for (uint32_t i = 0; i < info->n_outputs; i++) {
+        const struct tg_output_check *check = &info->outputs[i];
+        cli_format_count(&count, check->elements, "element");
+        widths.name = wider(widths.name, (int)strlen(check->name));
+        widths.dtype = wider(widths.dtype, (int)strlen(check->dtype));
+        widths.elements = wider(widths.elements, (int)strlen(count.text));
+    }
+    return widths;
+}
+
+static void put_verdict(const struct tg_output_check *check)
+{
+    const char *plain = cli_color(stdout, CLI_PLAIN);
+    if (check->mismatches > 0)
+        printf("%sFAILED%s, %" PRIu64 " differ, first at %" PRIu64
+               ": %.9g, expected %.9g; max error %.3g\n",
+               cli_color(stdout, CLI_RED), plain, check->mismatches, check->first, check->first_got,
+               check->first_expected, check->max_error);
+    else if (check->exact)
+        printf("%sok%s, exact\n", cli_color(stdout, CLI_GREEN), plain);
+    else
+        printf("%sok%s, max error %.3g\n", cli_color(stdout, CLI_GREEN), plain, check->max_error);
+}
+
+static void put_checks(const struct tg_execution_info *info)
+{
+    struct widths widths = measure(info);
+    struct cli_text count;
+    for (uint32_t i = 0; i < info->n_outputs; i++) {
+        const struct tg_output_check *check = &info->outputs[i];
+        printf("  %-9s%-*s  %-*s  %*s  ", i == 0 ? "check" : "", widths.name, check->name,
+               widths.dtype, check->dtype, widths.elements,
+               cli_format_count(&count, check->elements, "element"));
+        put_verdict(check);
+    }
+}
+
+static uint64_t records_lost(const struct tg_record_summary *summary)
+{
+    uint64_t lost = 0;
+    for (unsigned cause = 0; cause < TG_LOSS_CAUSES; cause++)
+        lost += summary->lost[cause];
+    return lost;
+}
+
+static void put_recording(const struct tg_record_result *record)
+{
+    struct cli_text records, bytes;
+    if (!record->on)
+        return;
+    printf("  %-9s%s, %s\n", "record",
+           cli_format_count(&records, record->summary.recorded, "record"),
+           cli_format_bytes(&bytes, record->summary.payload_bytes));
+}
+
+/* Nothing is lost silently: on standard error, whatever the run itself came to. */
+void cli_warn_recording(const struct tg_record_result *record)
+{
+    const struct tg_record_summary *summary = &record->summary;
+    if (!record->on)
+        return;
+    if (*record->text)
+        fprintf(stderr, "taskglass: warning: recording: %s\n", record->text);
+    if (records_lost(summary) > 0) {
+        const char *separator = ": ";
+        fprintf(stderr, "taskglass: warning: recording: %" PRIu64 " of %" PRIu64 " records lost",
+                records_lost(summary), summary->attempted);
+        for (unsigned cause = 0; cause < TG_LOSS_CAUSES; cause++) {
+            if (summary->lost[cause] == 0)
+                continue;
+            fprintf(stderr, "%s%" PRIu64 " %s", separator, summary->lost[cause],
+                    tg_loss_name(cause));
+            separator = ", ";
+        }
+        fputc('\n', stderr);
+    }
+    if (summary->truncated + summary->overwritten > 0)
+        fprintf(stderr,
+                "taskglass: warning: recording: %" PRIu64 " payloads truncated, %" PRIu64
+                " overwritten\n",
+                summary->truncated, summary->overwritten);
+}
+
+void cli_report_run(const char *workload, const char *runtime, const struct tg_execution_info *info)
+{
+    put_head(workload, runtime, info);
+    put_times(info);
+    put_checks(info);
+    put_recording(&info->run.record);
+    printf("  %-9s%s\n", "files", info->output_dir);
+}
+
+static void put_running(const struct tg_run_result *run)
+{
+    static const char *const parts[TG_PARTS] = {"aic", "aiv0", "aiv1"};
+    int kernel = (int)strlen("kernel");
+    uint32_t rows = run->n_running < MOST_ROWS ? run->n_running : MOST_ROWS;
+    for (uint32_t i = 0; i < rows; i++)
+        kernel = wider(kernel, (int)strlen(run->running[i].kernel));
+    fprintf(stderr, "  %-9s%-18s  %-*s  %-4s  %s\n", "running", "task", kernel, "kernel", "part",
+            "core");
+    for (uint32_t i = 0; i < rows; i++) {
+        const struct tg_run_task *task = &run->running[i];
+        fprintf(stderr, "  %-9s0x%016" PRIx64 "  %-*s  %-4s  %4" PRIu32 "%s\n", "", task->task,
+                kernel, task->kernel, task->part < TG_PARTS ? parts[task->part] : "?", task->core,
+                task->faulted ? "  crashed" : "");
+    }
+    if (rows < run->n_running)
+        fprintf(stderr, "  %-9sand %" PRIu32 " more\n", "", run->n_running - rows);
+}
+
+void cli_report_failure(const struct tg_execution_info *info)
+{
+    if (tg_status_exit_code(info->status) == 2)
+        return;
+    if (info->run.n_running > 0)
+        put_running(&info->run);
+    if (info->run.tasks > 0 && info->status != TG_MISMATCH)
+        fprintf(stderr,
+                "  %-9s%" PRIu64 " of %" PRIu64 " tasks finished, %" PRIu64 " wait for others\n",
+                "progress", info->run.finished, info->run.tasks, info->run.waiting);
+    if (*tg_status_advice(info->status))
+        fprintf(stderr, "  %-9s%s\n", "advice", tg_status_advice(info->status));
+    if (info->status != TG_MISMATCH)
+        fprintf(stderr, "  %-9s%s\n", "files", info->output_dir);
+}

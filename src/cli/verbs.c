@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "cli/cli.h"
+
+static const struct cli_verb *const verbs[] = {
+    &cli_verb_run,    &cli_verb_list,    &cli_verb_view,
+    &cli_verb_verify, &cli_verb_recover, &cli_verb_config,
+};
+
+const struct cli_verb *cli_verb_at(size_t number)
+{
+    return number < sizeof verbs / sizeof verbs[0] ? verbs[number] : NULL;
+}
+
+const struct cli_verb *cli_verb_find(const char *name)
+{
+    const struct cli_verb *verb;
+    for (size_t i = 0; (verb = cli_verb_at(i)); i++)
+        if (strcmp(verb->name, name) == 0)
+            return verb;
+    return NULL;
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* taskglass verify: is a recording what it says it is? */
+#include "dump/verify.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/json.h"
+#include "cli/cli.h"
+#include "cli/format.h"
+#include "cli/options.h"
+#include "cli/recording.h"
+#include "cli/term.h"
+
+enum { DIFFERS = 1 };
+
+static const struct cli_option options[] = {
+    {"json", NULL, "the result for programs"},
+};
+
+static void put_uint(struct tg_json *json, const char *key, uint64_t value)
+{
+    tg_json_key(json, key);
+    tg_json_uint(json, value);
+}
+
+static void put_finding(struct tg_json *json, const struct tg_finding *finding)
+{
+    tg_json_begin_line_object(json);
+    tg_json_key(json, "problem");
+    tg_json_string(json, tg_problem_name(finding->problem));
+    tg_json_key(json, "index");
+    if (finding->index == TG_NO_INDEX)
+        tg_json_null(json);
+    else
+        tg_json_uint(json, finding->index);
+    tg_json_key(json, "text");
+    tg_json_string(json, finding->text);
+    tg_json_end_object(json);
+}
+
+static void put_problems(struct tg_json *json, const struct tg_verification *result)
+{
+    put_uint(json, "problems", result->problems);
+    tg_json_key(json, "by_problem");
+    tg_json_begin_line_object(json);
+    for (unsigned i = 0; i < TG_PROBLEMS; i++)
+        put_uint(json, tg_problem_name(i), result->by_problem[i]);
+    tg_json_end_object(json);
+    tg_json_key(json, "first");
+    tg_json_begin_array(json);
+    for (uint32_t i = 0; i < result->n_findings; i++)
+        put_finding(json, &result->finding[i]);
+    tg_json_end_array(json);
+}
+
+static void print_json(const struct tg_recording_info *info, const struct tg_verification *result)
+{
+    struct tg_json json;
+    tg_json_start(&json, stdout);
+    tg_json_begin_object(&json);
+    tg_json_key(&json, "dir");
+    tg_json_string(&json, info->dir);
+    tg_json_key(&json, "good");
+    tg_json_bool(&json, result->problems == 0);
+    tg_json_key(&json, "complete");
+    tg_json_bool(&json, info->complete);
+    tg_json_key(&json, "manifest_compared");
+    tg_json_bool(&json, result->manifest);
+    put_uint(&json, "records", result->records);
+    put_uint(&json, "payloads", result->payloads);
+    put_uint(&json, "payload_bytes", result->bytes);
+    put_uint(&json, "hashes_compared", result->compared);
+    put_uint(&json, "without_hash", result->unhashed);
+    put_uint(&json, "truncated", result->counted.truncated);
+    put_uint(&json, "overwritten", result->counted.overwritten);
+    put_uint(&json, "lost", cli_recording_lost(&info->summary));
+    put_uint(&json, "unclaimed_bytes", result->unclaimed);
+    put_problems(&json, result);
+    tg_json_end_object(&json);
+    (void)tg_json_finish(&json); /* main looks at the state of stdout */
+}
+
+static void print_findings(const struct tg_verification *result)
+{
+    for (uint32_t i = 0; i < result->n_findings; i++) {
+        const struct tg_finding *finding = &result->finding[i];
+        printf("  %-10s", tg_problem_name(finding->problem));
+        if (finding->index != TG_NO_INDEX)
+            printf("record %" PRIu64 ": ", finding->index);
+        printf("%s\n", finding->text);
+    }
+    if (result->problems > result->n_findings)
+        printf("  and %" PRIu64 " more\n", result->problems - result->n_findings);
+}
+
+/* What was not looked at, and what is known to be missing: no fault of the recording. */
+static void print_notes(const struct tg_recording_info *info, const struct tg_verification *result)
+{
+    struct cli_text text;
+    uint64_t lost = cli_recording_lost(&info->summary);
+    if (!info->complete)
+        printf("  note      the recording is incomplete; this is about the part that is there\n");
+    if (result->torn)
+        printf("  note      the journal ends within a record; 'taskglass recover' cuts that off\n");
+    if (info->from_journal && !*info->manifest)
+        printf("  note      there is no manifest; 'taskglass recover' writes it\n");
+    if (lost > 0)
+        printf("  note      the run lost %s\n", cli_format_count(&text, lost, "record"));
+    if (result->counted.truncated + result->counted.overwritten > 0)
+        printf("  note      %" PRIu64 " truncated and %" PRIu64
+               " overwritten: their hashes cannot be checked\n",
+               result->counted.truncated, result->counted.overwritten);
+    if (result->unhashed > 0)
+        printf("  note      %s without a hash\n",
+               cli_format_count(&text, result->unhashed, "payload"));
+    if (result->unclaimed > 0 && result->by_problem[TG_PROBLEM_UNCLAIMED] == 0)
+        printf("  note      %s of the payload file belong to no record\n",
+               cli_format_bytes(&text, result->unclaimed));
+}
+
+static void print_report(const struct tg_recording_info *info, const struct tg_verification *result)
+{
+    struct cli_text records, bytes, problems;
+    bool good = result->problems == 0;
+    printf("%s%s%s  %s: %s, %s of payload, %" PRIu64 " hash%s compared%s\n",
+           cli_color(stdout, good ? CLI_GREEN : CLI_RED), good ? "good" : "BAD",
+           cli_color(stdout, CLI_PLAIN), info->dir,
+           cli_format_count(&records, result->records, "record"),
+           cli_format_bytes(&bytes, result->bytes), result->compared,
+           result->compared == 1 ? "" : "es", result->manifest ? ", and the manifest" : "");
+    if (!good)
+        printf("  %s:\n", cli_format_count(&problems, result->problems, "problem"));
+    print_findings(result);
+    print_notes(info, result);
+}
+
+static void on_progress(void *context, uint64_t bytes, uint64_t total)
+{
+    struct cli_text done, all;
+    char label[100];
+    snprintf(label, sizeof label, "verify  %s of %s", cli_format_bytes(&done, bytes),
+             cli_format_bytes(&all, total));
+    cli_progress_draw(context, label, 0, 0);
+}
+
+static int verify_recording(const struct tg_recording *recording, bool json)
+{
+    struct tg_recording_info info;
+    struct tg_verification result;
+    struct cli_progress progress;
+    struct tg_error error;
+    cli_progress_init(&progress);
+    tg_status status = tg_recording_verify(recording, on_progress, &progress, &result, &error);
+    cli_progress_erase(&progress);
+    if (status != TG_OK)
+        return cli_fail(&error);
+    tg_recording_get_info(recording, &info);
+    if (json)
+        print_json(&info, &result);
+    else
+        print_report(&info, &result);
+    return result.problems == 0 ? CLI_OK : DIFFERS;
+}
+
+static int verify(struct cli *cli)
+{
+    struct tg_recording *recording;
+    struct cli_parser parser;
+    struct tg_error error;
+    enum cli_token token;
+    const char *dir = NULL;
+    bool json = false;
+    cli_parser_init(&parser, cli, &cli_verb_verify);
+    while ((token = cli_parser_next(&parser)) > CLI_END) {
+        if (token == CLI_HELP)
+            return cli_help_verb(&cli_verb_verify, cli->settings);
+        if (token == CLI_OPTION)
+            json = true; /* the only one */
+        else if (dir)
+            return cli_error("verify takes one directory; '%s' is one too many", parser.value);
+        else
+            dir = parser.value;
+    }
+    if (token == CLI_BAD)
+        return cli_error("%s", parser.error);
+    if (cli_recording_open(dir, &recording, &error) != TG_OK)
+        return cli_fail(&error);
+    int code = verify_recording(recording, json);
+    tg_recording_close(recording);
+    return code;
+}
+
+const struct cli_verb cli_verb_verify = {
+    .name = "verify",
+    .usage = "[DIR] [--json]",
+    .summary = "Check a recording: hashes, counters, extents, manifest.",
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .run = verify,
+};

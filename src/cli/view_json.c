@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The same for programs; the words of an entry are those of the manifest. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <taskglass/dtype.h>
+#include <taskglass/numeric.h>
+
+#include "base/json.h"
+#include "cli/view.h"
+#include "dump/array_text.h"
+
+enum { FIRST_VALUES = 1000 };
+
+static void put_string(struct tg_json *json, const char *key, const char *value)
+{
+    tg_json_key(json, key);
+    tg_json_string(json, value);
+}
+
+static void put_uint(struct tg_json *json, const char *key, uint64_t value)
+{
+    tg_json_key(json, key);
+    tg_json_uint(json, value);
+}
+
+static void put_bool(struct tg_json *json, const char *key, bool value)
+{
+    tg_json_key(json, key);
+    tg_json_bool(json, value);
+}
+
+static void put_hex(struct tg_json *json, const char *key, uint64_t value)
+{
+    tg_json_key(json, key);
+    tg_json_hex(json, value);
+}
+
+static void put_numbers(struct tg_json *json, const char *key, const int64_t *number, int count)
+{
+    tg_json_key(json, key);
+    tg_json_begin_line_array(json);
+    for (int i = 0; i < count; i++)
+        tg_json_int(json, number[i]);
+    tg_json_end_array(json);
+}
+
+/* Integers of 64 bits are strings, as in the manifest; a float has the digits of its own type,
+ * not those of the double it would be. */
+static void put_value(struct tg_json *json, unsigned dtype, uint64_t bits)
+{
+    struct tg_value_text text;
+    if (!tg_dtype_valid((int)dtype))
+        tg_json_null(json);
+    else if (dtype == TG_BOOL)
+        tg_json_bool(json, (bits & 0xff) != 0);
+    else if (tg_dtype_is_float((int)dtype))
+        tg_json_real(json, strtod(tg_value_format(&text, dtype, bits), NULL));
+    else if (tg_dtype_bits((int)dtype) == 64)
+        tg_json_string(json, tg_value_format(&text, dtype, bits));
+    else
+        tg_json_int(json, strtoll(tg_value_format(&text, dtype, bits), NULL, 10));
+}
+
+static void put_kernels(struct tg_json *json, const struct tg_entry *entry)
+{
+    tg_json_key(json, "func_id");
+    tg_json_begin_line_array(json);
+    for (int part = 0; part < TG_PARTS; part++)
+        if (entry->record.kernel[part] != TG_NO_KERNEL)
+            tg_json_uint(json, entry->record.kernel[part]);
+    tg_json_end_array(json);
+    tg_json_key(json, "kernel");
+    tg_json_begin_line_array(json);
+    for (int part = 0; part < TG_PARTS; part++)
+        if (entry->kernel[part])
+            tg_json_string(json, entry->kernel[part]);
+    tg_json_end_array(json);
+}
+
+static void put_who(struct tg_json *json, uint64_t index, const struct tg_entry *entry)
+{
+    const struct tg_record *record = &entry->record;
+    put_uint(json, "index", index);
+    put_hex(json, "task_id", record->task_id);
+    put_kernels(json, entry);
+    put_uint(json, "arg_index", record->arg_index);
+    put_string(json, "role", tg_record_role_name(record->role));
+    put_string(json, "stage", tg_stage_name(record->stage));
+    put_string(json, "kind", record->kind == TG_KIND_SCALAR ? "scalar" : "tensor");
+    put_string(json, "dtype", tg_dtype_name(record->dtype));
+}
+
+static void put_what(struct tg_json *json, const struct tg_record *record)
+{
+    bool is_scalar = record->kind == TG_KIND_SCALAR;
+    if (is_scalar) {
+        tg_json_key(json, "value");
+        put_value(json, record->dtype, record->value);
+        put_hex(json, "raw", record->value);
+    }
+    put_bool(json, "is_contiguous", is_scalar || (record->flags & TG_RECORD_CONTIGUOUS));
+    put_numbers(json, "shape", record->shape, record->ndim);
+    put_numbers(json, "strides", record->strides, record->ndim);
+    tg_json_key(json, "start_offset");
+    tg_json_int(json, record->start);
+    put_uint(json, "bytes", record->bytes);
+    put_uint(json, "bin_offset", record->position);
+    put_uint(json, "bin_size", record->stored);
+    put_bool(json, "truncated", record->flags & TG_RECORD_TRUNCATED);
+    put_bool(json, "overwritten", record->flags & TG_RECORD_OVERWRITTEN);
+    put_bool(json, "partial", record->flags & TG_RECORD_PARTIAL);
+    put_bool(json, "marked", record->flags & TG_RECORD_MARKED);
+    tg_json_key(json, "hash");
+    if (record->flags & TG_RECORD_HASHED)
+        tg_json_hex(json, record->hash);
+    else
+        tg_json_null(json);
+    put_hex(json, "data_ptr", record->data_ptr);
+}
+
+static void put_statistics(struct tg_json *json, const struct tg_array *array)
+{
+    struct tg_array_statistics statistics;
+    tg_array_measure(array, &statistics);
+    tg_json_key(json, "statistics");
+    tg_json_begin_line_object(json);
+    tg_json_key(json, "min");
+    put_value(json, statistics.has_range ? array->dtype : TG_DTYPE_NONE, statistics.least);
+    tg_json_key(json, "max");
+    put_value(json, statistics.has_range ? array->dtype : TG_DTYPE_NONE, statistics.most);
+    tg_json_key(json, "mean");
+    if (statistics.finite > 0)
+        tg_json_real(json, statistics.mean);
+    else
+        tg_json_null(json);
+    put_uint(json, "nan", statistics.nan);
+    put_uint(json, "inf", statistics.infinite);
+    put_uint(json, "zero", statistics.zero);
+    tg_json_end_object(json);
+}
+
+static void put_values(struct tg_json *json, const struct view *view, const struct tg_array *array)
+{
+    int64_t most = view->all || array->elements < FIRST_VALUES ? array->elements : FIRST_VALUES;
+    tg_json_key(json, "values");
+    tg_json_begin_line_array(json);
+    for (int64_t i = 0; i < most; i++)
+        put_value(json, array->dtype, tg_load_bits(array->dtype, array->bytes, i));
+    tg_json_end_array(json);
+}
+
+static void put_record(struct tg_json *json, const struct view *view, uint64_t index,
+                       const struct tg_entry *entry)
+{
+    struct tg_array array;
+    bool in_full = view->selection.index.count > 0 && entry->record.kind == TG_KIND_TENSOR;
+    if (in_full)
+        tg_json_begin_object(json);
+    else
+        tg_json_begin_line_object(json);
+    put_who(json, index, entry);
+    put_what(json, &entry->record);
+    if (in_full && tg_array_of(view->recording, entry, &array)) {
+        put_statistics(json, &array);
+        put_values(json, view, &array);
+    }
+    tg_json_end_object(json);
+}
+
+static void put_lost(struct tg_json *json, const struct tg_record_summary *summary)
+{
+    tg_json_key(json, "lost");
+    tg_json_begin_line_object(json);
+    for (unsigned i = 0; i < TG_LOSS_CAUSES; i++)
+        put_uint(json, tg_loss_name(i), summary->lost[i]);
+    tg_json_end_object(json);
+}
+
+static void put_summary(struct tg_json *json, const struct view *view)
+{
+    struct view_counts counts;
+    const struct tg_record_summary *summary = &counts.summary;
+    view_count(view, &counts);
+    tg_json_key(json, "summary");
+    tg_json_begin_object(json);
+    put_uint(json, "records", summary->recorded);
+    put_uint(json, "before_dispatch", summary->before_dispatch);
+    put_uint(json, "after_completion", summary->after_completion);
+    put_uint(json, "orchestration", summary->orchestration);
+    put_uint(json, "inputs", summary->inputs);
+    put_uint(json, "outputs", summary->outputs);
+    put_uint(json, "inouts", summary->inouts);
+    put_uint(json, "scalars", summary->scalars);
+    put_uint(json, "payload_bytes", summary->payload_bytes);
+    put_uint(json, "truncated", summary->truncated);
+    put_uint(json, "overwritten", summary->overwritten);
+    put_uint(json, "damaged", counts.damaged);
+    put_lost(json, summary);
+    tg_json_end_object(json);
+}
+
+static void put_recording(struct tg_json *json, const struct tg_recording_info *info)
+{
+    char name[256];
+    cli_recording_name(info, name, sizeof name);
+    tg_json_key(json, "recording");
+    tg_json_begin_object(json);
+    put_string(json, "run", name);
+    put_string(json, "dir", info->dir);
+    put_string(json, "journal", *info->journal ? info->journal : NULL);
+    put_string(json, "manifest", *info->manifest ? info->manifest : NULL);
+    put_string(json, "payload", *info->payload ? info->payload : NULL);
+    put_string(json, "level", info->level ? tg_level_name(info->level) : NULL);
+    put_bool(json, "complete", info->complete);
+    put_bool(json, "foreign", info->foreign);
+    put_uint(json, "records", info->records);
+    tg_json_end_object(json);
+}
+
+void view_print_json(const struct view *view)
+{
+    struct tg_json json;
+    struct tg_entry entry;
+    uint64_t shown = 0, i = 0;
+    tg_json_start(&json, stdout);
+    tg_json_begin_object(&json);
+    put_recording(&json, &view->info);
+    put_summary(&json, view);
+    if (!view->summary) {
+        tg_json_key(&json, "records");
+        tg_json_begin_array(&json);
+        for (; shown < view->limit; i++, shown++) {
+            if (!tg_selection_next(&view->selection, view->recording, &i, &entry))
+                break;
+            put_record(&json, view, i, &entry);
+        }
+        tg_json_end_array(&json);
+    }
+    tg_json_end_object(&json);
+    (void)tg_json_finish(&json); /* main looks at the state of stdout */
+}

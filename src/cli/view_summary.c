@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/format.h"
+#include "cli/term.h"
+#include "cli/view.h"
+
+static void add(struct tg_record_summary *summary, const struct tg_record *record)
+{
+    uint64_t *stage[] = {&summary->before_dispatch, &summary->after_completion,
+                         &summary->orchestration};
+    uint64_t *role[] = {&summary->inputs, &summary->inputs, &summary->outputs, &summary->inouts};
+    summary->recorded++;
+    ++*stage[record->stage < 3 ? record->stage : 2];
+    if (record->kind == TG_KIND_SCALAR)
+        summary->scalars++;
+    else
+        ++*role[record->role < 4 ? record->role : 0];
+    summary->truncated += (record->flags & TG_RECORD_TRUNCATED) != 0;
+    summary->overwritten += (record->flags & TG_RECORD_OVERWRITTEN) != 0;
+    summary->payload_bytes += record->stored;
+}
+
+/* Looking at each record of a million takes longer than people wait, so the summary is believed
+ * where there is one: `verify` is for those who do not. */
+void view_count(const struct view *view, struct view_counts *counts)
+{
+    struct tg_entry entry;
+    *counts = (struct view_counts){.summary = view->info.summary};
+    bool everything = tg_selection_is_empty(&view->selection);
+    if (everything && view->info.complete && view->info.from_journal)
+        return;
+    struct tg_record_summary *summary = &counts->summary;
+    *summary = (struct tg_record_summary){0};
+    memcpy(summary->lost, view->info.summary.lost, sizeof summary->lost);
+    summary->attempted = view->info.summary.attempted;
+    for (uint64_t i = 0; tg_selection_next(&view->selection, view->recording, &i, &entry); i++)
+        add(summary, &entry.record);
+    if (everything) {
+        counts->damaged = view->info.records - summary->recorded;
+        summary->payload_bytes = view->info.payload_bytes;
+    }
+}
+
+static void put_label(const char *label)
+{
+    printf("  %-9s", label);
+}
+
+static void put_state(const struct view *view)
+{
+    put_label("state");
+    if (view->info.complete)
+        printf("complete");
+    else
+        printf("%sINCOMPLETE%s: the run did not end its recording; these are the records up to "
+               "its end",
+               cli_color(stdout, CLI_RED), cli_color(stdout, CLI_PLAIN));
+    if (view->info.level != 0)
+        printf(", level %s", tg_level_name(view->info.level));
+    if (view->info.foreign)
+        printf(", written by another implementation: no hashes");
+    putchar('\n');
+    if (view->info.from_journal && !*view->info.manifest) {
+        put_label("");
+        printf("there is no manifest; 'taskglass recover %s' writes it\n", view->info.dir);
+    }
+}
+
+static void put_records(const struct view *view, const struct tg_record_summary *summary)
+{
+    put_label("records");
+    printf("%" PRIu64, summary->recorded);
+    if (!tg_selection_is_empty(&view->selection))
+        printf(" of %" PRIu64 " selected", view->info.records);
+    printf(": %" PRIu64 " before dispatch, %" PRIu64 " after completion", summary->before_dispatch,
+           summary->after_completion);
+    if (summary->orchestration > 0)
+        printf(", %" PRIu64 " given to the orchestration", summary->orchestration);
+    putchar('\n');
+    put_label("tensors");
+    printf("%" PRIu64 " in, %" PRIu64 " out, %" PRIu64 " inout; %" PRIu64 " scalar%s\n",
+           summary->inputs, summary->outputs, summary->inouts, summary->scalars,
+           summary->scalars == 1 ? "" : "s");
+}
+
+static void put_payload(const struct view *view, const struct tg_record_summary *summary)
+{
+    struct cli_text bytes;
+    put_label("payload");
+    if (!*view->info.payload)
+        printf("none\n");
+    else
+        printf("%s in %s\n", cli_format_bytes(&bytes, summary->payload_bytes), view->info.payload);
+    if (summary->record_ns > 0) {
+        struct cli_text record, wait;
+        put_label("recorder");
+        printf("%s on the cores", cli_format_seconds(&record, (double)summary->record_ns * 1e-9));
+        printf(", %s of it waiting\n", cli_format_seconds(&wait, (double)summary->wait_ns * 1e-9));
+    }
+}
+
+static void put_causes(const struct tg_record_summary *summary)
+{
+    const char *separator = ": ";
+    for (int i = 0; i < TG_LOSS_CAUSES; i++) {
+        if (summary->lost[i] == 0)
+            continue;
+        printf("%s%" PRIu64 " %s", separator, summary->lost[i], tg_loss_name((unsigned)i));
+        separator = ", ";
+    }
+}
+
+static void put_loud(uint64_t count, const char *word, const char *noun)
+{
+    struct cli_text text;
+    put_label("");
+    printf("%s%s%s %s", cli_color(stdout, CLI_RED), word, cli_color(stdout, CLI_PLAIN),
+           cli_format_count(&text, count, noun));
+}
+
+static void put_losses(const struct view_counts *counts)
+{
+    const struct tg_record_summary *summary = &counts->summary;
+    uint64_t lost = cli_recording_lost(summary);
+    if (lost > 0) {
+        put_loud(lost, "LOST", "record");
+        put_causes(summary);
+        putchar('\n');
+    }
+    if (summary->truncated > 0) {
+        put_loud(summary->truncated, "TRUNCATED", "payload");
+        printf(": less is stored than there was\n");
+    }
+    if (summary->overwritten > 0) {
+        put_loud(summary->overwritten, "OVERWRITTEN", "payload");
+        printf(": gone before it could be read\n");
+    }
+    if (counts->damaged > 0) {
+        put_loud(counts->damaged, "DAMAGED", "record");
+        printf(": not shown; 'taskglass verify' says where\n");
+    }
+}
+
+void view_print_summary(const struct view *view)
+{
+    struct view_counts counts;
+    char name[256];
+    view_count(view, &counts);
+    cli_recording_name(&view->info, name, sizeof name);
+    printf("%s%s%s  %s\n", cli_color(stdout, CLI_BOLD), name, cli_color(stdout, CLI_PLAIN),
+           view->info.dir);
+    put_state(view);
+    put_records(view, &counts.summary);
+    put_payload(view, &counts.summary);
+    put_losses(&counts);
+}

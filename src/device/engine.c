@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "device/engine.h"
+#include "device/core.h"
+#include "device/gang.h"
+#include "device/park.h"
+#include "device/scheduler.h"
+
+TG_FN static uint64_t round_up(uint64_t bytes)
+{
+    return (bytes + TG_LINE - 1) / TG_LINE * TG_LINE;
+}
+
+TG_FN uint64_t tg_engine_size(uint32_t n_blocks, uint32_t n_schedulers)
+{
+    uint64_t n_workers = (uint64_t)TG_PARTS * n_blocks + n_schedulers;
+    return round_up(sizeof(struct tg_engine)) + n_workers * sizeof(struct tg_worker) +
+           n_blocks * sizeof(struct tg_gang);
+}
+
+/* What a core lane takes: its own kind in a full block, both kinds in a short one. */
+TG_FN static uint32_t lane_takes(uint32_t lane, uint32_t n_cores)
+{
+    bool full_block = lane / TG_PARTS < n_cores / TG_PARTS;
+    if (lane >= n_cores)
+        return 0;
+    if (!full_block)
+        return TG_TAKES(TG_CLASS_AIC) | TG_TAKES(TG_CLASS_AIV) | TG_TAKES(TG_CLASS_MIX);
+    return TG_TAKES(TG_CLASS_MIX) |
+           TG_TAKES(lane % TG_PARTS == TG_PART_AIC ? TG_CLASS_AIC : TG_CLASS_AIV);
+}
+
+TG_FN static void init_worker(struct tg_engine *e, uint32_t index, uint32_t takes,
+                              struct tg_worker_status *status)
+{
+    struct tg_worker *w = &e->worker[index];
+    w->index = index;
+    w->block = index < e->n_lanes ? index / TG_PARTS : 0;
+    w->part = index < e->n_lanes ? index % TG_PARTS : 0;
+    w->takes = takes;
+    w->status = status + index;
+}
+
+TG_FN struct tg_engine *tg_engine_init(void *memory, uint32_t n_cores, uint32_t n_schedulers,
+                                       struct tg_worker_status *status)
+{
+    struct tg_engine *e = (struct tg_engine *)memory;
+    e->n_cores = n_cores;
+    e->n_blocks = (n_cores + TG_PARTS - 1) / TG_PARTS;
+    e->n_lanes = TG_PARTS * e->n_blocks;
+    e->n_schedulers = n_schedulers;
+    e->n_workers = e->n_lanes + n_schedulers;
+    e->worker = (struct tg_worker *)((char *)memory + round_up(sizeof *e));
+    e->gang = (struct tg_gang *)(e->worker + e->n_workers);
+    for (uint32_t i = 0; i < e->n_lanes; i++)
+        init_worker(e, i, lane_takes(i, n_cores), status);
+    for (uint32_t i = e->n_lanes; i < e->n_workers; i++)
+        init_worker(e, i, (1u << TG_CLASSES) - 1, status);
+    return e;
+}
+
+TG_FN static void reset_worker(struct tg_engine *e, struct tg_worker *w)
+{
+    bool schedules = e->n_schedulers == 0 || w->index >= e->n_lanes;
+    for (uint32_t c = 0; c < TG_CLASSES; c++)
+        if (schedules && (w->takes & TG_TAKES(c)))
+            e->n_takers[c]++;
+    w->park = TG_AWAKE;
+    w->mail = 0;
+    w->assigned = TG_NO_TASK;
+    w->record_gave_up = 0;
+    for (uint32_t c = 0; c < TG_CLASS_MIX; c++)
+        w->ring[c].head = w->ring[c].tail = 0;
+    w->status->running = 0;
+    w->status->finished = 0;
+}
+
+TG_FN static void reset_gang(struct tg_gang *gang)
+{
+    gang->lock = 0;
+    gang->task = TG_NO_TASK;
+    gang->arrived = gang->finished = gang->met = gang->meetings = 0;
+    gang->start = TG_CALLED_OFF;
+    gang->wanted = gang->unreaped = 0;
+}
+
+TG_FN void tg_engine_prepare(struct tg_engine *e, const struct tg_launch *launch,
+                             const tg_kernel_fn *kernels)
+{
+    e->kernel = kernels;
+    e->desc = TG_DEVICE_PTR(struct tg_task_desc, launch->desc);
+    e->succ = TG_DEVICE_PTR(const uint32_t, launch->succ);
+    e->payload = TG_DEVICE_PTR(const char, launch->payload);
+    e->record = TG_DEVICE_PTR(const struct tg_record_setup, launch->record);
+    e->n_tasks = launch->n_tasks;
+    e->runtime = launch->runtime;
+    for (uint32_t c = 0; c < TG_CLASSES; c++) {
+        e->n_takers[c] = 0;
+        e->searching[c] = 0;
+        for (uint32_t word = 0; word < TG_SLEEP_WORDS; word++)
+            e->sleepers[c][word] = 0;
+        tg_queue_reset(&e->queue[c], TG_DEVICE_PTR(uint32_t, launch->queue[c]),
+                       launch->queue_size[c], TG_DEVICE_PTR(const uint32_t, launch->ready[c]),
+                       launch->n_ready[c]);
+    }
+    for (uint32_t i = 0; i < e->n_workers; i++)
+        reset_worker(e, &e->worker[i]);
+    for (uint32_t b = 0; b < e->n_blocks; b++)
+        reset_gang(&e->gang[b]);
+    e->quiesce = 0;
+    e->active = e->n_workers;
+    tg_store_seq(&e->phase, (uint32_t)TG_RUNNING);
+}
+
+TG_FN static void end(struct tg_engine *e, uint32_t phase)
+{
+    uint32_t running = TG_RUNNING;
+    if (!tg_cas_seq(&e->phase, &running, phase)) /* S4: say */
+        return;
+    for (uint32_t i = 0; i < e->n_workers; i++)
+        tg_park_wake(&e->worker[i].park); /* S4: check */
+    tg_gang_call_off_all(e); /* S4: check */
+}
+
+TG_FN void tg_engine_stop(struct tg_engine *e)
+{
+    end(e, TG_STOPPED);
+}
+
+TG_FN bool tg_engine_check_over(struct tg_engine *e)
+{
+    uint64_t finished = 0;
+    /* Of several that ask at the same time, the one whose count comes last has seen what the
+     * others finished before they asked: at least one of them gets the full sum. */
+    tg_add_acq_rel(&e->quiesce, 1u);
+    for (uint32_t i = 0; i < e->n_workers; i++)
+        finished += tg_load_acquire(&e->worker[i].status->finished);
+    if (finished < e->n_tasks)
+        return false;
+    end(e, TG_OVER);
+    return true;
+}
+
+TG_FN bool tg_engine_enter(struct tg_engine *e, uint32_t worker)
+{
+    struct tg_worker *w = &e->worker[worker];
+    if (worker >= e->n_lanes)
+        tg_scheduler_loop(e, w);
+    else if (e->n_schedulers == 0 && w->takes != 0)
+        tg_core_loop_self(e, w);
+    else
+        tg_core_loop_served(e, w);
+    return tg_sub_acq_rel(&e->active, 1u) == 1;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The device's own state: workers, queues, blocks. One engine per device; it is reset at every
+ * launch, so nothing of one run is left in the next.
+ *
+ *   block 0              block 1                 …
+ *   ┌ lane 0  AIC ┐      ┌ lane 3  AIC ┐
+ *   │ lane 1 AIV0 │      │ lane 4 AIV0 │
+ *   └ lane 2 AIV1 ┘      └ lane 5 AIV1 ┘
+ *
+ * A lane is a thread (a thread block on a GPU) that runs kernels. Lanes that count as cores take
+ * plain tasks; the lanes of a block that is short of cores exist too, but run only their part of
+ * a mix. In a full block a core takes tasks of its own kind; in a short one it stands in for both.
+ *
+ * A worker finds ready tasks and completes finished ones. Two arrangements:
+ *   cores schedule for themselves    every core lane is a worker (the default)
+ *   dedicated schedulers             each scheduler thread is the worker for its blocks
+ *                                    (block b belongs to scheduler b mod n_schedulers) and hands
+ *                                    tasks to lanes through their mail slot
+ *
+ * Sleeping. A worker with nothing to do says so (park PARKED, its bit in `sleepers`), then checks
+ * every place work can come from, then sleeps. Whoever makes work appear does so, then checks
+ * for sleepers. Say and check are _seq on both sides, so one of the two sees the other:
+ *   S1  work:  ring tail, queue tail, gang lock    with  sleepers, park
+ *   S2  mail:  lane's mail                         with  the lane's park
+ *   S3  done:  lane's mail emptied                 with  the scheduler's park
+ *   S4  end:   phase                               with  park, a gang's start
+ *
+ * Waking. One sleeper is woken at a time, and it sees to it that the next one is, so that wakes
+ * spread as far as there is work and no further. "While a task waits that a sleeper could take,
+ * somebody is on the way to wake one" is kept up so:
+ *   plain tasks, cores   A core that looks beyond its own rings counts as `searching`. While one
+ *                        does, who offers a task wakes nobody. The last searcher to leave looks
+ *                        whether anything is left, and wakes the next; one that goes to sleep
+ *                        looks after it has said so. A thief's loot is invisible while it moves
+ *                        it, so taking from anywhere but its own ring is for searchers only.
+ *   mixes, cores         Searching does not count, since a searcher of a busy block is no use.
+ *                        Who offers a mix, who takes one or leaves a search while more wait, and
+ *                        who unlocks a gang, wakes a sleeper of a block whose gang is free.
+ *   schedulers           never count as searching; each passes on what it has not placed itself.
+ */
+#ifndef TG_DEVICE_ENGINE_H
+#define TG_DEVICE_ENGINE_H
+
+#include "device/queue.h"
+#include <taskglass/kernel.h>
+#include <taskglass/wire/device.h>
+#include <taskglass/wire/stream.h>
+#include <taskglass/wire/task.h>
+
+enum { TG_SLEEP_WORDS = 4, TG_MAX_WORKERS = 64 * TG_SLEEP_WORDS };
+
+enum tg_phase_word { TG_RUNNING = 0, TG_OVER = 1, TG_STOPPED = 2 };
+
+enum tg_park_word { TG_AWAKE = 0, TG_PARKED = 1 };
+
+/* Decided once for each mix, for all its parts: by the last to arrive, or by the end of the run. */
+enum tg_start_word { TG_CALLED_OFF = 0, TG_GATHERING = 1, TG_STARTED = 2 };
+
+/* Bit c of `takes`: the worker may be given tasks of class c. */
+#define TG_TAKES(c) (1u << (c))
+
+struct tg_worker {
+    /* read-mostly */
+    uint32_t index;
+    uint32_t block;
+    uint32_t part;  /* lanes: enum tg_part within the block */
+    uint32_t takes; /* classes whose tasks it may run */
+    struct tg_worker_status *status;
+    uint32_t record_gave_up; /* what its stream was out of for too long: not waited for again */
+    uint8_t pad0[TG_LINE - 28];
+    /* what others write to it */
+    uint32_t park; /* enum tg_park_word */
+    uint32_t mail; /* task + 1 to run; the lane empties it when done. Posted by the gang's leader
+                      or the scheduler, one at a time */
+    uint32_t assigned; /* dedicated schedulers: what the scheduler put there and has not reaped */
+    uint8_t pad1[TG_LINE - 12];
+    struct tg_ring ring[2]; /* TG_CLASS_AIC, TG_CLASS_AIV */
+};
+
+/* One mix at a time on a block. `lock` is held from the pop to the last part's end. */
+struct tg_gang {
+    uint32_t lock;
+    uint32_t task;
+    uint32_t parts;
+    uint32_t wanted; /* dedicated schedulers: parts not yet handed out, one bit each */
+    uint32_t unreaped; /* dedicated schedulers: parts not yet seen to be done */
+    uint32_t finished;
+    uint8_t pad0[TG_LINE - 24];
+    uint32_t arrived;  /* parts that are there */
+    uint32_t start;    /* enum tg_start_word */
+    uint32_t met;      /* parts at the barrier */
+    uint32_t meetings; /* barriers passed */
+    uint8_t pad1[TG_LINE - 16];
+};
+
+struct tg_engine {
+    /* fixed while the device is open */
+    uint32_t n_lanes;
+    uint32_t n_schedulers;
+    uint32_t n_workers; /* lanes, then schedulers */
+    uint32_t n_blocks;
+    uint32_t spin;   /* rounds of looking before sleeping: pauses, */
+    uint32_t yields; /* then yields */
+    struct tg_worker *worker;
+    struct tg_gang *gang;
+    uint32_t n_takers[TG_CLASSES]; /* workers that take a class */
+    uint32_t n_cores;              /* lanes that take plain tasks */
+    /* fixed during a run */
+    const tg_kernel_fn *kernel;
+    struct tg_task_desc *desc;
+    const uint32_t *succ;
+    const char *payload;
+    const struct tg_record_setup *record; /* NULL: nothing is recorded */
+    uint32_t n_tasks;
+    uint32_t runtime;
+    uint8_t pad0[TG_LINE];
+    /* changing */
+    uint32_t phase; /* enum tg_phase_word */
+    uint8_t pad1[TG_LINE - 4];
+    uint32_t active;  /* threads still inside the run */
+    uint32_t quiesce; /* counted up by whoever is about to ask whether all is done */
+    uint8_t pad2[TG_LINE - 8];
+    uint32_t searching[TG_CLASSES]; /* cores that look for plain tasks; of mixes, always 0 */
+    uint8_t pad3[TG_LINE - 4 * TG_CLASSES];
+    uint64_t sleepers[TG_CLASSES][TG_SLEEP_WORDS];
+    struct tg_queue queue[TG_CLASSES];
+};
+
+/* Bytes the engine and its workers take, and laying them out at `memory` (64-byte aligned). The
+ * status array is elsewhere: the host reads it. */
+TG_FN uint64_t tg_engine_size(uint32_t n_blocks, uint32_t n_schedulers);
+TG_FN struct tg_engine *tg_engine_init(void *memory, uint32_t n_cores, uint32_t n_schedulers,
+                                       struct tg_worker_status *status);
+
+/* Before a run, by one thread, while no other is inside: from whatever was to the launch. */
+TG_FN void tg_engine_prepare(struct tg_engine *e, const struct tg_launch *launch,
+                             const tg_kernel_fn *kernels);
+
+/* A thread's part in the run. True for the last one to leave it. */
+TG_FN bool tg_engine_enter(struct tg_engine *e, uint32_t worker);
+
+/* From any thread: lanes finish what they run and leave. */
+TG_FN void tg_engine_stop(struct tg_engine *e);
+
+TG_FN static inline bool tg_engine_running(const struct tg_engine *e)
+{
+    return tg_load_relaxed(&e->phase) == TG_RUNNING; /* a stale value costs one more task */
+}
+
+/* True once every task has finished; also ends the run for everybody. */
+TG_FN bool tg_engine_check_over(struct tg_engine *e);
+
+#endif

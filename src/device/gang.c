@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "device/gang.h"
+#include "device/core.h"
+#include "device/park.h"
+#include "device/record.h"
+#include "device/worker.h"
+
+TG_FN uint32_t tg_gang_try_lead(struct tg_engine *e, struct tg_worker *lane)
+{
+    struct tg_gang *gang = &e->gang[lane->block];
+    /* Again after a vain attempt: who offered a mix meanwhile took the block for busy (S1). */
+    while (tg_queue_occupied(&e->queue[TG_CLASS_MIX])) {
+        uint32_t unlocked = 0, task;
+        if (!tg_cas_seq(&gang->lock, &unlocked, 1u)) /* S1: say */
+            return TG_NO_TASK;                       /* busy; who unlocks it looks at the queue */
+        task = tg_worker_take(e, lane, TG_CLASS_MIX);
+        if (task != TG_NO_TASK)
+            return task;
+        tg_store_seq(&gang->lock, 0u);
+    }
+    return TG_NO_TASK;
+}
+
+TG_FN bool tg_gang_could_lead(struct tg_engine *e, const struct tg_worker *lane)
+{
+    return tg_queue_occupied(&e->queue[TG_CLASS_MIX]) &&
+           tg_load_seq(&e->gang[lane->block].lock) == 0;
+}
+
+TG_FN static void call_off(struct tg_gang *gang)
+{
+    uint32_t gathering = TG_GATHERING;
+    if (tg_cas_seq(&gang->start, &gathering, (uint32_t)TG_CALLED_OFF))
+        tg_target_wake(&gang->start, TG_PARTS);
+}
+
+TG_FN void tg_gang_assemble(struct tg_engine *e, struct tg_gang *gang, uint32_t task)
+{
+    const struct tg_task_desc *desc = &e->desc[task];
+    gang->task = task;
+    gang->parts = desc->n_parts;
+    gang->wanted = 0;
+    for (uint32_t part = 0; part < TG_PARTS; part++)
+        if (desc->kernel[part] != TG_NO_KERNEL)
+            gang->wanted |= 1u << part;
+    gang->unreaped = gang->wanted;
+    tg_store_relaxed(&gang->arrived, 0u);
+    tg_store_relaxed(&gang->finished, 0u);
+    tg_store_relaxed(&gang->met, 0u);
+    tg_exchange_seq(&gang->start, (uint32_t)TG_GATHERING); /* S4: say */
+    if (tg_load_seq(&e->phase) != TG_RUNNING)              /* S4: check */
+        call_off(gang);
+}
+
+/* Waits until *word is no longer `value`. */
+TG_FN static void wait_for_change(struct tg_engine *e, uint32_t *word, uint32_t value)
+{
+    for (uint32_t round = 0; tg_load_acquire(word) == value; round++) {
+        if (round < e->spin)
+            tg_target_pause();
+        else if (round < e->spin + e->yields)
+            tg_target_yield();
+        else
+            tg_target_wait(word, value);
+    }
+}
+
+/* The last to arrive records the inputs while nobody runs yet, then gives the signal to start.
+ * False where the mix was called off; all its parts get the same answer. */
+TG_FN static bool arrive(struct tg_engine *e, struct tg_worker *lane, uint32_t task, uint32_t parts)
+{
+    struct tg_gang *gang = &e->gang[lane->block];
+    uint32_t gathering = TG_GATHERING;
+    if (tg_add_acq_rel(&gang->arrived, 1u) + 1 < parts) { /* G1 */
+        wait_for_change(e, &gang->start, TG_GATHERING);
+        return tg_load_acquire(&gang->start) == TG_STARTED; /* G1 */
+    }
+    tg_record(e, lane, task, TG_BEFORE_DISPATCH);
+    if (!tg_cas_seq(&gang->start, &gathering, (uint32_t)TG_STARTED)) /* G1 */
+        return false;
+    tg_target_wake(&gang->start, TG_PARTS);
+    return true;
+}
+
+TG_FN enum tg_part_end tg_gang_run_part(struct tg_engine *e, struct tg_worker *lane, uint32_t task)
+{
+    struct tg_gang *gang = &e->gang[lane->block];
+    uint32_t parts = gang->parts; /* once we count as finished the gang may be another mix's */
+    enum tg_part_end end = TG_PART_STOPPED;
+    tg_core_say_running(lane, task, lane->part);
+    if (arrive(e, lane, task, parts)) {
+        tg_core_call(e, lane, task, lane->part);
+        end = TG_PART_DONE;
+        if (tg_add_acq_rel(&gang->finished, 1u) + 1 == parts) { /* G2 */
+            tg_record(e, lane, task, TG_AFTER_COMPLETION);
+            end = TG_PART_DONE_LAST;
+        }
+    }
+    tg_core_say_idle(lane);
+    return end;
+}
+
+/* The last part's lane: the task is done and the block is free for the next mix. */
+TG_FN static uint32_t finish(struct tg_engine *e, struct tg_worker *lane, uint32_t task)
+{
+    tg_store_seq(&e->gang[lane->block].lock, 0u); /* S1: say */
+    tg_worker_pass_on(e, TG_TAKES(TG_CLASS_MIX)); /* S1: check */
+    return tg_worker_complete(e, lane, task, true);
+}
+
+TG_FN uint32_t tg_gang_lead(struct tg_engine *e, struct tg_worker *lane, uint32_t task)
+{
+    struct tg_gang *gang = &e->gang[lane->block];
+    uint32_t wanted, own = 1u << lane->part;
+    tg_gang_assemble(e, gang, task);
+    wanted = gang->wanted; /* once all is posted, the gang is no longer ours to look at */
+    for (uint32_t part = 0; part < TG_PARTS; part++)
+        if (wanted & ~own & (1u << part))
+            tg_core_post(&e->worker[TG_PARTS * lane->block + part], task);
+    if ((wanted & own) && tg_gang_run_part(e, lane, task) == TG_PART_DONE_LAST)
+        return finish(e, lane, task);
+    return TG_NO_TASK;
+}
+
+TG_FN uint32_t tg_gang_serve(struct tg_engine *e, struct tg_worker *lane)
+{
+    uint32_t task = tg_load_acquire(&lane->mail) - 1;
+    /* Emptied before the end: the next mix can be posted as soon as this one is finished. */
+    tg_store_relaxed(&lane->mail, 0u);
+    if (tg_gang_run_part(e, lane, task) == TG_PART_DONE_LAST)
+        return finish(e, lane, task);
+    return TG_NO_TASK;
+}
+
+TG_FN void tg_gang_hand_on(struct tg_engine *e, struct tg_worker *lane, uint32_t task)
+{
+    uint32_t task_class = e->desc[task].task_class;
+    /* One that came through a ring or the queue finds room in the ring, where nothing was put
+     * since: no task goes to the queue twice, as tg_queue_push demands. */
+    tg_worker_offer(e, lane, task, task_class);
+    tg_worker_announce(e, lane, TG_TAKES(task_class));
+}
+
+TG_FN void tg_gang_barrier(const struct tg_ctx *ctx)
+{
+    struct tg_engine *e = (struct tg_engine *)ctx->engine;
+    struct tg_gang *gang = &e->gang[e->worker[ctx->core].block];
+    uint32_t meeting = tg_load_acquire(&gang->meetings);
+    if (tg_add_acq_rel(&gang->met, 1u) + 1 == ctx->parts) { /* G3 */
+        tg_store_relaxed(&gang->met, 0u);
+        tg_add_acq_rel(&gang->meetings, 1u); /* G3 */
+        tg_target_wake(&gang->meetings, TG_PARTS);
+    } else {
+        wait_for_change(e, &gang->meetings, meeting);
+    }
+}
+
+TG_FN void tg_gang_call_off_all(struct tg_engine *e)
+{
+    for (uint32_t b = 0; b < e->n_blocks; b++)
+        call_off(&e->gang[b]);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sleeping and waking one thread. The sleeper: tg_park_say, check for work, then tg_park_sleep
+ * or tg_park_cancel. The waker: make work appear with a _seq access, then tg_park_wake.
+ */
+#ifndef TG_DEVICE_PARK_H
+#define TG_DEVICE_PARK_H
+
+#include "base/atomic.h"
+#include "device/engine.h"
+
+TG_FN static inline void tg_park_say(uint32_t *park)
+{
+    tg_store_seq(park, (uint32_t)TG_PARKED);
+}
+
+TG_FN static inline void tg_park_cancel(uint32_t *park)
+{
+    tg_store_relaxed(park, (uint32_t)TG_AWAKE); /* a waker that is late wakes nobody: harmless */
+}
+
+TG_FN static inline void tg_park_sleep(uint32_t *park)
+{
+    while (tg_load_acquire(park) == TG_PARKED)
+        tg_target_wait(park, TG_PARKED);
+}
+
+TG_FN static inline void tg_park_wake(uint32_t *park)
+{
+    uint32_t parked = TG_PARKED;
+    if (tg_load_seq(park) == TG_PARKED && tg_cas_seq(park, &parked, (uint32_t)TG_AWAKE))
+        tg_target_wake(park, 1);
+}
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where ready tasks wait. Tasks are named by index; a queue's slot holds index + 1.
+ *
+ *   tg_ring    one per worker and class, small. The owner pushes; owner and thieves pop, each by
+ *              moving `head` with a compare-and-swap.
+ *
+ *        slot:   …  │taken│ task │ task │ task │ free │ …
+ *                         ▲ head (owner, thieves)     ▲ tail (owner alone)
+ *
+ *   tg_queue   one per class for the whole device, with a slot for every push of a run. Anyone
+ *              pushes by claiming a position of `tail`, then filling the slot; anyone pops by
+ *              moving `head`, then waiting for the slot to be filled. A slot does not say which
+ *              lap its task is of, so no slot may be used again while others are at the queue:
+ *              of two that wait for one slot, each a lap apart, both could take the same task.
+ *
+ * Named edges:
+ *   R1  ring push      store_release(tail)     pairs with load_acquire(tail) in pop and steal:
+ *                      the slot, and what the task's predecessors wrote, are visible.
+ *   R2  ring pop       cas(head) acq_rel       pairs with load_acquire(head) in push, and of its
+ *                      own ring's in steal: the slot is free to be written again.
+ *   Q1  queue push     store_release(slot)     pairs with load_acquire(slot) in pop, as R1.
+ *   Q2  queue pop      store_release(slot = 0) pairs with load_acquire(slot) in push, as R2; only
+ *                      for queues used again by one thread at a time.
+ */
+#ifndef TG_DEVICE_QUEUE_H
+#define TG_DEVICE_QUEUE_H
+
+#include "base/atomic.h"
+#include "device/target.h"
+
+#define TG_NO_TASK UINT32_MAX
+#define TG_LINE 64
+enum { TG_RING_SIZE = 256, TG_BATCH_MAX = TG_RING_SIZE / 2 };
+
+struct tg_ring {
+    uint32_t head;
+    uint8_t pad0[TG_LINE - 4];
+    uint32_t tail;
+    uint8_t pad1[TG_LINE - 4];
+    uint32_t slot[TG_RING_SIZE];
+};
+
+struct tg_queue {
+    uint32_t head;
+    uint8_t pad0[TG_LINE - 4];
+    uint32_t tail;
+    uint8_t pad1[TG_LINE - 4];
+    uint32_t *slot;
+    uint32_t mask;
+    uint8_t pad2[TG_LINE - 4 - sizeof(uint32_t *)];
+};
+
+/* Owner only. False where the ring is full. */
+TG_FN static inline bool tg_ring_push(struct tg_ring *ring, uint32_t task)
+{
+    uint32_t tail = tg_load_relaxed(&ring->tail); /* only the owner writes it */
+    if (tail - tg_load_acquire(&ring->head) == TG_RING_SIZE) /* R2 */
+        return false;
+    tg_store_relaxed(&ring->slot[tail % TG_RING_SIZE], task);
+    tg_store_release(&ring->tail, tail + 1); /* R1 */
+    return true;
+}
+
+/* Owner only. */
+TG_FN static inline uint32_t tg_ring_pop(struct tg_ring *ring)
+{
+    uint32_t head = tg_load_relaxed(&ring->head); /* a stale value fails the swap */
+    while (head != tg_load_relaxed(&ring->tail)) {
+        uint32_t task = tg_load_relaxed(&ring->slot[head % TG_RING_SIZE]);
+        if (tg_cas_acq_rel(&ring->head, &head, head + 1)) /* R2 */
+            return task;
+    }
+    return TG_NO_TASK;
+}
+
+/* Anyone; the _seq loads make it the `check` of a worker about to sleep (see engine.h, S1). */
+TG_FN static inline bool tg_ring_occupied(const struct tg_ring *ring)
+{
+    return tg_load_seq(&ring->head) != tg_load_seq(&ring->tail);
+}
+
+/* A thief takes half of a victim's ring, rounded up: the first is its result, the rest goes to
+ * its own ring, which must be empty. */
+TG_FN uint32_t tg_ring_steal(struct tg_ring *victim, struct tg_ring *own);
+
+/* Anyone. Between two resets no more than the queue's size may be pushed, what it started with
+ * included: host_build_graph offers each task once, and the queue has a slot for each. */
+TG_FN void tg_queue_push(struct tg_queue *queue, uint32_t task);
+/* Anyone: takes up to `share`⁻¹ of what is there, at least one: the first is the result, the
+ * rest goes to `own`, which must be empty (NULL: take just one). */
+TG_FN uint32_t tg_queue_pop(struct tg_queue *queue, uint32_t share, struct tg_ring *own);
+
+TG_FN static inline bool tg_queue_occupied(const struct tg_queue *queue)
+{
+    return tg_load_seq(&queue->head) != tg_load_seq(&queue->tail);
+}
+
+/* Before a run, by one thread: empty but for the first tasks. */
+TG_FN void tg_queue_reset(struct tg_queue *queue, uint32_t *slots, uint32_t size,
+                          const uint32_t *ready, uint32_t n_ready);
+
+#endif

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "device/record.h"
+#include "base/gather.h"
+#include "base/hash.h"
+#include "base/select.h"
+#include "device/core.h"
+#include "device/stream.h"
+
+/* ── records ───────────────────────────────────────────────────────────────────────────── */
+
+TG_FN static void describe(struct tg_record *r, const struct tg_stream *s,
+                           const struct tg_subject *a)
+{
+    tg_record_describe(r, a);
+    r->sequence = s->head->recorded;
+    r->stream = (uint16_t)s->lane->index;
+    r->core = s->lane->index;
+    r->time = tg_target_now();
+}
+
+TG_FN static enum tg_want wanted(struct tg_stream *s, const struct tg_subject *a)
+{
+    return tg_wanted(s->setup, TG_DEVICE_PTR(const uint8_t, s->setup->kernel_filters), a,
+                     s->head->matched);
+}
+
+TG_FN static void count_loss(struct tg_stream *s)
+{
+    if (s->setup->policy == TG_POLICY_BLOCK)
+        s->head->lost_gave_up++;
+    else
+        s->head->lost_full++;
+}
+
+TG_FN static void record_scalar(struct tg_engine *e, struct tg_stream *s, const struct tg_subject *a,
+                                const struct tg_scalar *scalar)
+{
+    struct tg_record *r = tg_stream_slot(e, s);
+    s->head->attempted++;
+    if (r == 0) {
+        count_loss(s);
+        return;
+    }
+    describe(r, s, a);
+    tg_record_describe_scalar(r, scalar);
+    s->head->recorded++;
+    tg_stream_publish(s);
+}
+
+/* ── payloads ──────────────────────────────────────────────────────────────────────────── */
+
+/* A tensor on its way: how far its bytes have been hashed. */
+struct content {
+    const struct tg_tensor *tensor;
+    uint64_t bytes;
+    bool straight; /* one run of whole bytes */
+    struct tg_hash hash;
+};
+
+TG_FN static struct content content_of(const struct tg_tensor *t)
+{
+    struct content c;
+    int64_t n = tg_tensor_numel(t);
+    c.tensor = t;
+    c.bytes = tg_bytes_of(t->dtype, n);
+    /* Of a byte with one nibble of ours, the other one is somebody else's. */
+    c.straight = tg_tensor_contiguous(t) &&
+                 (tg_bits_of(t->dtype) >= 8 || (t->start % 2 == 0 && n % 2 == 0));
+    tg_hash_init(&c.hash);
+    return c;
+}
+
+TG_FN static const char *content_at(const struct content *c, uint64_t offset)
+{
+    int64_t start = c->tensor->start * (int64_t)tg_bits_of(c->tensor->dtype) / 8;
+    return TG_DEVICE_PTR(const char, c->tensor->addr) + start + offset;
+}
+
+/* Logical bytes [offset, offset + size), packed; both multiples of 64 except at the end. */
+TG_FN static void gather(const struct content *c, char *to, uint64_t offset, uint64_t size)
+{
+    unsigned bits = tg_bits_of(c->tensor->dtype);
+    int64_t first = (int64_t)(offset * 8 / bits);
+    int64_t count = (int64_t)(size * 8 / bits);
+    int64_t left = tg_tensor_numel(c->tensor) - first;
+    tg_gather(to, TG_DEVICE_PTR(const char, c->tensor->addr), c->tensor, first,
+              count < left ? count : left);
+}
+
+TG_FN static void copy_out(struct content *c, char *to, uint64_t offset, uint64_t size)
+{
+    if (c->straight) {
+        tg_target_hash_copy(&c->hash, to, content_at(c, offset), size);
+    } else {
+        gather(c, to, offset, size);
+        tg_target_hash(&c->hash, to, size);
+    }
+}
+
+/* Hashes what is not stored. */
+TG_FN static void hash_rest(struct content *c, uint64_t offset)
+{
+    char chunk[1024];
+    if (c->straight) {
+        tg_target_hash(&c->hash, content_at(c, offset), c->bytes - offset);
+        return;
+    }
+    for (; offset < c->bytes; offset += sizeof chunk) {
+        uint64_t size = c->bytes - offset < sizeof chunk ? c->bytes - offset : sizeof chunk;
+        gather(c, chunk, offset, size);
+        tg_target_hash(&c->hash, chunk, size);
+    }
+}
+
+TG_FN static void finish(struct tg_record *r, const struct content *c, uint16_t more_flags)
+{
+    r->hash = tg_hash_final(&c->hash, c->bytes);
+    r->flags = (uint16_t)(r->flags | TG_RECORD_HASHED | more_flags);
+}
+
+/* The first slot is `r`. Pieces go out as they are ready, so that the host writes one while the
+ * next is copied; what finds no room ends the payload there. */
+TG_FN static void record_payload(struct tg_engine *e, struct tg_stream *s,
+                                 const struct tg_subject *a, struct content *c, struct tg_record *r)
+{
+    uint64_t offset = 0, position;
+    uint16_t flags = TG_RECORD_PAYLOAD;
+    for (;;) {
+        uint64_t left = c->bytes - offset;
+        uint64_t size = left < s->head->piece_limit ? left : s->head->piece_limit;
+        bool room = size == 0 || tg_stream_reserve(e, s, size, &position);
+        if (!room && offset == 0) {
+            count_loss(s);
+            return; /* the slot stays for the next record */
+        }
+        describe(r, s, a);
+        tg_record_describe_tensor(r, c->tensor);
+        r->value = offset;
+        if (room && size > 0) {
+            r->position = position;
+            r->stored = size;
+            copy_out(c, tg_stream_at(s, position), offset, size);
+        }
+        if (!room || size == left)
+            break;
+        r->flags = (uint16_t)(r->flags | flags | TG_RECORD_MORE);
+        tg_stream_publish(s);
+        offset += size;
+        r = tg_stream_slot(e, s);
+        if (r == 0) { /* the host ends the record where the pieces stop */
+            s->head->truncated++;
+            s->head->recorded++;
+            return;
+        }
+    }
+    if (r->stored < c->bytes - offset) {
+        hash_rest(c, offset);
+        flags = (uint16_t)(flags | TG_RECORD_TRUNCATED);
+        s->head->truncated++;
+    }
+    finish(r, c, flags);
+    s->head->recorded++;
+    tg_stream_publish(s);
+}
+
+TG_FN static void record_tensor(struct tg_engine *e, struct tg_stream *s, const struct tg_subject *a,
+                                const struct tg_tensor *t, enum tg_want want)
+{
+    struct tg_record *r = tg_stream_slot(e, s);
+    struct content c;
+    s->head->attempted++;
+    if (r == 0) {
+        count_loss(s);
+        return;
+    }
+    c = content_of(t);
+    if (want == TG_WANT_PAYLOAD) {
+        record_payload(e, s, a, &c, r);
+        return;
+    }
+    describe(r, s, a);
+    tg_record_describe_tensor(r, t);
+    if (want == TG_WANT_HASH) {
+        hash_rest(&c, 0);
+        finish(r, &c, 0);
+    }
+    s->head->recorded++;
+    tg_stream_publish(s);
+}
+
+/* ── stages ────────────────────────────────────────────────────────────────────────────── */
+
+TG_FN static void record_tensors(struct tg_engine *e, struct tg_stream *s, struct tg_subject *a,
+                                 const struct tg_tensor *tensor)
+{
+    for (uint32_t i = 0; i < a->desc->n_tensors; i++) {
+        enum tg_want want;
+        a->index = i;
+        a->role = a->desc->roles >> (2 * i) & 3;
+        if (!tg_role_has_stage(a->role, a->stage))
+            continue;
+        want = wanted(s, a);
+        if (want != TG_WANT_NOTHING)
+            record_tensor(e, s, a, &tensor[i], want);
+    }
+}
+
+TG_FN static void record_scalars(struct tg_engine *e, struct tg_stream *s, struct tg_subject *a,
+                                 const struct tg_scalar *scalar)
+{
+    a->role = 0;
+    for (uint32_t i = 0; i < a->desc->n_scalars; i++) {
+        a->index = a->desc->n_tensors + i;
+        if (wanted(s, a) != TG_WANT_NOTHING)
+            record_scalar(e, s, a, &scalar[i]);
+    }
+}
+
+TG_FN void tg_record_stage(struct tg_engine *e, struct tg_worker *lane, uint32_t task,
+                           enum tg_stage stage)
+{
+    uint64_t began = tg_target_now();
+    struct tg_stream s = tg_stream_of(e, lane);
+    struct tg_subject a;
+    const char *args;
+    a.desc = &e->desc[task];
+    a.stage = stage;
+    a.index = a.role = 0;
+    args = e->payload + a.desc->args;
+    record_tensors(e, &s, &a, (const struct tg_tensor *)args);
+    if (stage == TG_BEFORE_DISPATCH)
+        record_scalars(e, &s, &a,
+                       (const struct tg_scalar *)(args + a.desc->n_tensors *
+                                                             sizeof(struct tg_tensor)));
+    s.head->record_ns += tg_target_now() - began;
+}
+
+TG_FN void tg_record_call(struct tg_engine *e, struct tg_worker *lane, uint32_t task, uint32_t part)
+{
+    tg_record_stage(e, lane, task, TG_BEFORE_DISPATCH);
+    tg_core_call(e, lane, task, part);
+    tg_record_stage(e, lane, task, TG_AFTER_COMPLETION);
+}

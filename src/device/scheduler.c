@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Per lane:   idle ──post──► busy ──lane empties its mail──► done ──reap──► idle
+ *             (scheduler)                (lane)               (scheduler)
+ *
+ * A mix takes its block's lanes one by one as they become idle; until all its parts are handed
+ * out, those lanes get nothing else, so it cannot starve.
+ */
+#include "device/scheduler.h"
+#include "device/core.h"
+#include "device/gang.h"
+#include "device/park.h"
+#include "device/worker.h"
+
+TG_FN static bool is_idle(const struct tg_worker *lane)
+{
+    return lane->assigned == TG_NO_TASK;
+}
+
+TG_FN static bool is_done(const struct tg_worker *lane)
+{
+    return !is_idle(lane) && tg_load_seq(&lane->mail) == 0; /* S3; acquires the kernel's writes */
+}
+
+TG_FN static void assign(struct tg_worker *lane, uint32_t task)
+{
+    lane->assigned = task;
+    tg_core_post(lane, task);
+}
+
+/* A lane's kernel has returned: completes its task, if this was all of it. */
+TG_FN static void reap(struct tg_engine *e, struct tg_worker *scheduler, struct tg_worker *lane)
+{
+    struct tg_gang *gang = &e->gang[lane->block];
+    uint32_t task = lane->assigned;
+    lane->assigned = TG_NO_TASK;
+    if (e->desc[task].task_class == TG_CLASS_MIX) {
+        gang->unreaped &= ~(1u << lane->part);
+        if (gang->unreaped != 0)
+            return;
+        gang->lock = 0;
+    }
+    tg_worker_complete(e, scheduler, task, false);
+}
+
+/* Hands parts of the block's mix to the lanes that are free. */
+TG_FN static bool hand_out_mix(struct tg_engine *e, uint32_t block)
+{
+    struct tg_gang *gang = &e->gang[block];
+    uint32_t before = gang->wanted;
+    for (uint32_t part = 0; part < TG_PARTS; part++) {
+        struct tg_worker *lane = &e->worker[TG_PARTS * block + part];
+        if ((gang->wanted & (1u << part)) && is_idle(lane)) {
+            gang->wanted &= ~(1u << part);
+            assign(lane, gang->task);
+        }
+    }
+    return gang->wanted != before;
+}
+
+/* Only the block's own scheduler uses the gang, so the lock is a plain flag here. */
+TG_FN static bool start_mix(struct tg_engine *e, struct tg_worker *scheduler, uint32_t block)
+{
+    struct tg_gang *gang = &e->gang[block];
+    uint32_t task;
+    if (gang->lock || !tg_queue_occupied(&e->queue[TG_CLASS_MIX]))
+        return false;
+    task = tg_worker_take(e, scheduler, TG_CLASS_MIX);
+    if (task == TG_NO_TASK)
+        return false;
+    gang->lock = 1;
+    tg_gang_assemble(e, gang, task);
+    return true;
+}
+
+TG_FN static bool feed(struct tg_engine *e, struct tg_worker *scheduler, struct tg_worker *lane)
+{
+    for (uint32_t c = 0; c < TG_CLASS_MIX; c++) {
+        uint32_t task;
+        if (!(lane->takes & TG_TAKES(c)))
+            continue;
+        task = tg_worker_take(e, scheduler, c);
+        if (task != TG_NO_TASK) {
+            assign(lane, task);
+            return true;
+        }
+    }
+    return false;
+}
+
+TG_FN static bool may_feed(const struct tg_engine *e, const struct tg_worker *lane)
+{
+    return is_idle(lane) && !(e->gang[lane->block].wanted & (1u << lane->part));
+}
+
+/* One look at every lane of one block; true where anything moved. */
+TG_FN static bool tend_block(struct tg_engine *e, struct tg_worker *scheduler, uint32_t block)
+{
+    struct tg_worker *lanes = &e->worker[TG_PARTS * block];
+    bool moved = false;
+    for (uint32_t part = 0; part < TG_PARTS; part++) {
+        if (is_done(&lanes[part])) {
+            reap(e, scheduler, &lanes[part]);
+            moved = true;
+        }
+    }
+    moved |= start_mix(e, scheduler, block);
+    moved |= hand_out_mix(e, block);
+    for (uint32_t part = 0; part < TG_PARTS; part++)
+        if (may_feed(e, &lanes[part]))
+            moved |= feed(e, scheduler, &lanes[part]);
+    return moved;
+}
+
+/* The first block of this scheduler; the next ones follow n_schedulers apart. */
+TG_FN static uint32_t first_block(const struct tg_engine *e, const struct tg_worker *scheduler)
+{
+    return scheduler->index - e->n_lanes;
+}
+
+TG_FN static bool tend_all(struct tg_engine *e, struct tg_worker *scheduler)
+{
+    bool moved = false;
+    for (uint32_t b = first_block(e, scheduler); b < e->n_blocks; b += e->n_schedulers)
+        moved |= tend_block(e, scheduler, b);
+    return moved;
+}
+
+/* The classes this scheduler could place right now. */
+TG_FN static uint32_t wanted_classes(const struct tg_engine *e, const struct tg_worker *scheduler)
+{
+    uint32_t classes = 0;
+    for (uint32_t b = first_block(e, scheduler); b < e->n_blocks; b += e->n_schedulers) {
+        if (!e->gang[b].lock)
+            classes |= TG_TAKES(TG_CLASS_MIX);
+        for (uint32_t part = 0; part < TG_PARTS; part++) {
+            const struct tg_worker *lane = &e->worker[TG_PARTS * b + part];
+            if (may_feed(e, lane))
+                classes |= lane->takes & ~TG_TAKES(TG_CLASS_MIX);
+        }
+    }
+    return classes;
+}
+
+TG_FN static bool any_done(const struct tg_engine *e, const struct tg_worker *scheduler)
+{
+    for (uint32_t b = first_block(e, scheduler); b < e->n_blocks; b += e->n_schedulers)
+        for (uint32_t part = 0; part < TG_PARTS; part++)
+            if (is_done(&e->worker[TG_PARTS * b + part]))
+                return true;
+    return false;
+}
+
+TG_FN static void sleep_unless_needed(struct tg_engine *e, struct tg_worker *scheduler)
+{
+    uint32_t classes = wanted_classes(e, scheduler);
+    tg_park_say(&scheduler->park); /* S1, S3, S4: say */
+    tg_worker_say_asleep(e, scheduler, classes);
+    if (tg_load_seq(&e->phase) != TG_RUNNING || any_done(e, scheduler) ||
+        tg_worker_could_take(e, classes) || tg_engine_check_over(e))
+        tg_park_cancel(&scheduler->park);
+    else
+        tg_park_sleep(&scheduler->park);
+    tg_worker_say_awake(e, scheduler, classes);
+}
+
+TG_FN void tg_scheduler_loop(struct tg_engine *e, struct tg_worker *scheduler)
+{
+    uint32_t round = 0;
+    while (tg_engine_running(e)) {
+        if (tend_all(e, scheduler)) {
+            tg_worker_pass_on_own(e, scheduler);
+            round = 0;
+            continue;
+        }
+        if (round == 0 && tg_engine_check_over(e))
+            break;
+        if (round < e->spin)
+            tg_target_pause();
+        else if (round < e->spin + e->yields)
+            tg_target_yield();
+        else
+            sleep_unless_needed(e, scheduler);
+        round = round < e->spin + e->yields ? round + 1 : 0;
+    }
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "device/worker.h"
+#include "device/park.h"
+#include "runtime/host_build_graph/device/release.h"
+
+TG_FN static uint32_t steal(struct tg_engine *e, struct tg_worker *w, uint32_t task_class)
+{
+    uint32_t at = w->index;
+    for (uint32_t i = 1; i < e->n_workers; i++) {
+        struct tg_ring *victim;
+        uint32_t task;
+        at = at + 1 == e->n_workers ? 0 : at + 1;
+        victim = &e->worker[at].ring[task_class];
+        if (tg_load_relaxed(&victim->head) == tg_load_relaxed(&victim->tail))
+            continue; /* a hint: a miss is found by the check before sleeping */
+        task = tg_ring_steal(victim, &w->ring[task_class]);
+        if (task != TG_NO_TASK)
+            return task;
+    }
+    return TG_NO_TASK;
+}
+
+TG_FN uint32_t tg_worker_take(struct tg_engine *e, struct tg_worker *w, uint32_t task_class)
+{
+    struct tg_queue *queue = &e->queue[task_class];
+    uint32_t task;
+    if (task_class == TG_CLASS_MIX)
+        return tg_queue_pop(queue, 1, 0);
+    task = tg_ring_pop(&w->ring[task_class]);
+    if (task == TG_NO_TASK)
+        task = tg_queue_pop(queue, e->n_takers[task_class], &w->ring[task_class]);
+    if (task == TG_NO_TASK)
+        task = steal(e, w, task_class);
+    return task;
+}
+
+TG_FN bool tg_worker_could_take(struct tg_engine *e, uint32_t classes)
+{
+    for (uint32_t c = 0; c < TG_CLASSES; c++) {
+        if (!(classes & TG_TAKES(c)))
+            continue;
+        if (tg_queue_occupied(&e->queue[c]))
+            return true;
+        for (uint32_t i = 0; c != TG_CLASS_MIX && i < e->n_workers; i++)
+            if (tg_ring_occupied(&e->worker[i].ring[c]))
+                return true;
+    }
+    return false;
+}
+
+TG_FN void tg_worker_offer(struct tg_engine *e, struct tg_worker *w, uint32_t task,
+                           uint32_t task_class)
+{
+    if (task_class == TG_CLASS_MIX || !(w->takes & TG_TAKES(task_class)) ||
+        !tg_ring_push(&w->ring[task_class], task))
+        tg_queue_push(&e->queue[task_class], task);
+}
+
+/* Could this sleeper do something for the class? A core can lead no mix while its block's gang is
+ * busy; who unlocks it wakes somebody then (S1). A scheduler sleeps only for what it can place. */
+TG_FN static bool is_of_use(struct tg_engine *e, const struct tg_worker *w, uint32_t task_class)
+{
+    return task_class != TG_CLASS_MIX || e->n_schedulers > 0 ||
+           tg_load_seq(&e->gang[w->block].lock) == 0;
+}
+
+/* Whoever is woken here looks everywhere, and passes on what it leaves. */
+TG_FN static void wake_sleeper(struct tg_engine *e, uint32_t task_class)
+{
+    for (uint32_t word = 0; word < TG_SLEEP_WORDS; word++) {
+        uint64_t *sleepers = &e->sleepers[task_class][word];
+        uint64_t asleep = tg_load_seq(sleepers);
+        for (; asleep != 0; asleep &= asleep - 1) {
+            uint32_t bit = tg_target_lowest_bit(asleep);
+            uint64_t mask = (uint64_t)1 << bit;
+            struct tg_worker *w = &e->worker[64 * word + bit];
+            if (is_of_use(e, w, task_class) && (tg_and_seq(sleepers, ~mask) & mask)) {
+                tg_park_wake(&w->park); /* it is ours to wake */
+                return;
+            }
+        }
+    }
+}
+
+TG_FN static bool anyone_sleeps(struct tg_engine *e, uint32_t task_class)
+{
+    for (uint32_t word = 0; word < TG_SLEEP_WORDS; word++)
+        if (tg_load_seq(&e->sleepers[task_class][word]) != 0)
+            return true;
+    return false;
+}
+
+/* S1: say. The push itself was no more than a release. */
+TG_FN static void say_tail(struct tg_worker *w, uint32_t task_class)
+{
+    tg_store_seq(&w->ring[task_class].tail, tg_load_relaxed(&w->ring[task_class].tail));
+}
+
+TG_FN void tg_worker_announce(struct tg_engine *e, struct tg_worker *w, uint32_t classes)
+{
+    for (uint32_t c = 0; c < TG_CLASSES; c++) {
+        if (!(classes & TG_TAKES(c)))
+            continue;
+        if (e->n_takers[c] == 1 && (w->takes & TG_TAKES(c)))
+            continue; /* nobody else could take it */
+        if (c != TG_CLASS_MIX)
+            say_tail(w, c);
+        if (tg_load_seq(&e->searching[c]) == 0)
+            wake_sleeper(e, c); /* S1: check */
+    }
+}
+
+TG_FN void tg_worker_pass_on(struct tg_engine *e, uint32_t classes)
+{
+    for (uint32_t c = 0; c < TG_CLASSES; c++)
+        if ((classes & TG_TAKES(c)) && anyone_sleeps(e, c) && tg_worker_could_take(e, TG_TAKES(c)))
+            wake_sleeper(e, c); /* S1: check */
+}
+
+TG_FN void tg_worker_pass_on_own(struct tg_engine *e, struct tg_worker *w)
+{
+    if (e->n_schedulers == 1)
+        return;
+    for (uint32_t c = 0; c < TG_CLASS_MIX; c++)
+        say_tail(w, c);
+    tg_worker_pass_on(e, (1u << TG_CLASSES) - 1);
+}
+
+TG_FN void tg_worker_say_asleep(struct tg_engine *e, const struct tg_worker *w, uint32_t classes)
+{
+    for (uint32_t c = 0; c < TG_CLASSES; c++)
+        if (classes & TG_TAKES(c))
+            tg_or_seq(&e->sleepers[c][w->index / 64], (uint64_t)1 << (w->index % 64)); /* S1 */
+}
+
+TG_FN void tg_worker_say_awake(struct tg_engine *e, const struct tg_worker *w, uint32_t classes)
+{
+    for (uint32_t c = 0; c < TG_CLASSES; c++)
+        if (classes & TG_TAKES(c))
+            tg_and_seq(&e->sleepers[c][w->index / 64], ~((uint64_t)1 << (w->index % 64)));
+}
+
+TG_FN void tg_worker_search_begin(struct tg_engine *e, uint32_t classes)
+{
+    for (uint32_t c = 0; c < TG_CLASS_MIX; c++)
+        if (classes & TG_TAKES(c))
+            tg_add_seq(&e->searching[c], 1u);
+}
+
+/* What a searcher moves, it moves before it counts itself out: the last one sees it all. */
+TG_FN void tg_worker_search_leave(struct tg_engine *e, uint32_t classes)
+{
+    uint32_t left = classes & TG_TAKES(TG_CLASS_MIX);
+    for (uint32_t c = 0; c < TG_CLASS_MIX; c++)
+        if ((classes & TG_TAKES(c)) && tg_sub_seq(&e->searching[c], 1u) == 1)
+            left |= TG_TAKES(c);
+    tg_worker_pass_on(e, left);
+}
+
+TG_FN void tg_worker_search_give_up(struct tg_engine *e, uint32_t classes)
+{
+    for (uint32_t c = 0; c < TG_CLASS_MIX; c++)
+        if (classes & TG_TAKES(c))
+            tg_sub_seq(&e->searching[c], 1u);
+}
+
+TG_FN uint32_t tg_worker_complete(struct tg_engine *e, struct tg_worker *w, uint32_t task,
+                                  bool keep)
+{
+    uint32_t next = tg_hbg_release(e, w, task, keep);
+    /* Last, so that "all finished" implies that nothing is still being handed on. */
+    tg_store_release(&w->status->finished, w->status->finished + 1);
+    return next;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finding ready tasks, handing on those that became ready, and waiting for either. */
+#ifndef TG_DEVICE_WORKER_H
+#define TG_DEVICE_WORKER_H
+
+#include "device/engine.h"
+
+/* A task of the class: from the worker's own ring, the device's queue, another's ring. Nobody is
+ * told of what moves to its ring: a core must be searching, a scheduler must pass it on. */
+TG_FN uint32_t tg_worker_take(struct tg_engine *e, struct tg_worker *w, uint32_t task_class);
+
+/* Might there be a task of one of these classes anywhere? The check of a worker that has said
+ * it sleeps (S1). */
+TG_FN bool tg_worker_could_take(struct tg_engine *e, uint32_t classes);
+
+/* Makes a ready task available: to the worker itself if it takes the class and its ring has
+ * room, to the device otherwise. tg_worker_announce must follow. */
+TG_FN void tg_worker_offer(struct tg_engine *e, struct tg_worker *w, uint32_t task,
+                           uint32_t task_class);
+
+/* After tasks of these classes were offered: wakes a sleeper for each, unless one is searching. */
+TG_FN void tg_worker_announce(struct tg_engine *e, struct tg_worker *w, uint32_t classes);
+/* Wakes a sleeper for each of these classes that still has a task somewhere. */
+TG_FN void tg_worker_pass_on(struct tg_engine *e, uint32_t classes);
+/* The same for a scheduler, which has moved tasks to its rings without searching. */
+TG_FN void tg_worker_pass_on_own(struct tg_engine *e, struct tg_worker *w);
+
+/* Says or takes back that the worker can be woken for these classes. */
+TG_FN void tg_worker_say_asleep(struct tg_engine *e, const struct tg_worker *w, uint32_t classes);
+TG_FN void tg_worker_say_awake(struct tg_engine *e, const struct tg_worker *w, uint32_t classes);
+
+/* Counts the core in and out as searching. One that leaves because it has something to do passes
+ * the search on if it was the last; one that goes to sleep must say so before, and look after. */
+TG_FN void tg_worker_search_begin(struct tg_engine *e, uint32_t classes);
+TG_FN void tg_worker_search_leave(struct tg_engine *e, uint32_t classes);
+TG_FN void tg_worker_search_give_up(struct tg_engine *e, uint32_t classes);
+
+/*
+ * Everything a finished task means: counts it, and offers the successors that became ready.
+ * With `keep`, one of them that the worker takes itself is the result instead of being offered.
+ */
+TG_FN uint32_t tg_worker_complete(struct tg_engine *e, struct tg_worker *w, uint32_t task,
+                                  bool keep);
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "dump/export.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* A set of (task, stage, argument), open addressing, at most half full. */
+struct key {
+    uint64_t task;
+    uint32_t rest; /* stage and argument; 0: nobody */
+};
+
+struct tg_export_names {
+    struct key *key;
+    size_t room; /* a power of two */
+    size_t count;
+};
+
+enum { FIRST_ROOM = 256 };
+
+struct tg_export_names *tg_export_names_create(void)
+{
+    struct tg_export_names *names = calloc(1, sizeof *names);
+    if (!names)
+        return NULL;
+    names->room = FIRST_ROOM;
+    names->key = calloc(names->room, sizeof *names->key);
+    if (names->key)
+        return names;
+    free(names);
+    return NULL;
+}
+
+void tg_export_names_destroy(struct tg_export_names *names)
+{
+    if (names)
+        free(names->key);
+    free(names);
+}
+
+/* The place of the key, or the free one where it belongs. */
+static struct key *find(struct key *table, size_t room, const struct key *key)
+{
+    uint64_t hash = (key->task ^ (uint64_t)key->rest << 40) * UINT64_C(0x9E3779B97F4A7C15);
+    size_t at = (size_t)(hash >> 20) & (room - 1);
+    while (table[at].rest != 0 && (table[at].task != key->task || table[at].rest != key->rest))
+        at = (at + 1) & (room - 1);
+    return &table[at];
+}
+
+static bool grow(struct tg_export_names *names)
+{
+    size_t room = 2 * names->room;
+    struct key *table = calloc(room, sizeof *table);
+    if (!table)
+        return false;
+    for (size_t i = 0; i < names->room; i++)
+        if (names->key[i].rest != 0)
+            *find(table, room, &names->key[i]) = names->key[i];
+    free(names->key);
+    names->key = table;
+    names->room = room;
+    return true;
+}
+
+static const char *short_stage(unsigned stage)
+{
+    return stage == TG_BEFORE_DISPATCH ? "before" : stage == TG_AFTER_COMPLETION ? "after" : "orch";
+}
+
+bool tg_export_names_make(struct tg_export_names *names, uint64_t index,
+                          const struct tg_entry *entry, struct tg_export_name *name)
+{
+    const struct tg_record *record = &entry->record;
+    struct key key = {record->task_id, 1u << 31 | (uint32_t)record->stage << 8 | record->arg_index};
+    if (2 * names->count >= names->room && !grow(names))
+        return false;
+    struct key *place = find(names->key, names->room, &key);
+    bool is_taken = place->rest != 0;
+    int length;
+    if (record->stage == TG_STAGE_ORCHESTRATION && record->task_id == TG_TASK_NONE)
+        length = snprintf(name->text, sizeof name->text, "orchestration_arg%u", record->arg_index);
+    else
+        length = snprintf(name->text, sizeof name->text, "task_%" PRIu64 "_%" PRIu64 "_%s_arg%u",
+                          record->task_id >> 32, record->task_id & UINT32_MAX,
+                          short_stage(record->stage), record->arg_index);
+    if (is_taken)
+        snprintf(name->text + length, sizeof name->text - (size_t)length, "_record%" PRIu64, index);
+    else
+        names->count++;
+    *place = key;
+    return true;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ *   "\x93NUMPY" 1 0 │ u16 length │ {'descr': '<f4', …} filled up with spaces, "\n" │ elements
+ *   └──────────────────── a multiple of 64 bytes ────────────────────────────────┘
+ */
+#include "dump/export.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <taskglass/tensor.h>
+
+#include "base/error.h"
+
+enum { HEAD_ROOM = 384, PREFIX = 10, PIECE = 4096 };
+
+struct head {
+    char bytes[HEAD_ROOM];
+    size_t size;
+};
+
+static const struct numpy_type {
+    unsigned dtype;
+    const char *descr, *name;
+} types[] = {
+    {TG_FLOAT64, "<f8", "float64"}, {TG_FLOAT32, "<f4", "float32"}, {TG_FLOAT16, "<f2", "float16"},
+    {TG_INT64, "<i8", "int64"},     {TG_INT32, "<i4", "int32"},     {TG_INT16, "<i2", "int16"},
+    {TG_INT8, "|i1", "int8"},       {TG_UINT64, "<u8", "uint64"},   {TG_UINT32, "<u4", "uint32"},
+    {TG_UINT16, "<u2", "uint16"},   {TG_UINT8, "|u1", "uint8"},     {TG_BOOL, "|b1", "bool"},
+    {TG_BFLOAT16, "<u2", "uint16"},
+};
+
+/* Whatever is not there has at most 8 bits. */
+static const struct numpy_type *type_of(unsigned dtype)
+{
+    static const struct numpy_type byte = {TG_UINT8, "|u1", "uint8"};
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        if (types[i].dtype == dtype)
+            return &types[i];
+    return &byte;
+}
+
+const char *tg_export_type(unsigned dtype)
+{
+    return type_of(dtype)->name;
+}
+
+/* Python's tuple: "()", "(3,)", "(3, 4)". */
+static void put_shape(char *text, size_t room, const struct tg_array *array)
+{
+    size_t at = (size_t)snprintf(text, room, "(");
+    for (int i = 0; i < array->ndim; i++)
+        at += (size_t)snprintf(text + at, room - at, "%s%" PRId64, i > 0 ? ", " : "",
+                               array->shape[i]);
+    snprintf(text + at, room - at, array->ndim == 1 ? ",)" : ")");
+}
+
+static void make_head(const struct tg_array *array, struct head *head)
+{
+    char shape[TG_MAX_DIMS * 22 + 4];
+    put_shape(shape, sizeof shape, array);
+    int length = snprintf(head->bytes + PREFIX, sizeof head->bytes - PREFIX,
+                          "{'descr': '%s', 'fortran_order': False, 'shape': %s, }",
+                          type_of(array->dtype)->descr, shape);
+    head->size = (PREFIX + (size_t)length + 1 + 63) / 64 * 64;
+    memset(head->bytes + PREFIX + length, ' ', head->size - PREFIX - (size_t)length - 1);
+    head->bytes[head->size - 1] = '\n';
+    memcpy(head->bytes, "\x93NUMPY\1\0", 8);
+    head->bytes[8] = (char)((head->size - PREFIX) & 0xff);
+    head->bytes[9] = (char)((head->size - PREFIX) >> 8);
+}
+
+static bool is_packed(const struct tg_array *array)
+{
+    return tg_bits_of(array->dtype) < 8;
+}
+
+uint64_t tg_export_npy_size(const struct tg_array *array)
+{
+    struct head head;
+    make_head(array, &head);
+    return head.size + (is_packed(array) ? (uint64_t)array->elements : array->size);
+}
+
+/* Two elements of each byte, the low nibble first. */
+static bool unpack(const struct tg_array *array, tg_export_piece_fn take, void *context)
+{
+    const unsigned char *bytes = array->bytes;
+    unsigned char piece[PIECE];
+    for (int64_t done = 0; done < array->elements; done += PIECE) {
+        int64_t left = array->elements - done, n = left < PIECE ? left : PIECE;
+        for (int64_t i = 0; i < n; i++)
+            piece[i] = bytes[(done + i) / 2] >> (i % 2 * 4) & 0xf;
+        if (!take(context, piece, (size_t)n))
+            return false;
+    }
+    return true;
+}
+
+bool tg_export_npy_pieces(const struct tg_array *array, tg_export_piece_fn take, void *context)
+{
+    struct head head;
+    make_head(array, &head);
+    if (!take(context, head.bytes, head.size))
+        return false;
+    if (array->size == 0)
+        return true;
+    return is_packed(array) ? unpack(array, take, context)
+                            : take(context, array->bytes, (size_t)array->size);
+}
+
+static bool write_piece(void *context, const void *bytes, size_t size)
+{
+    return fwrite(bytes, 1, size, context) == size;
+}
+
+tg_status tg_export_npy(FILE *file, const struct tg_array *array, struct tg_error *error)
+{
+    if (tg_export_npy_pieces(array, write_piece, file))
+        return TG_OK;
+    return tg_error_set(error, TG_IO_ERROR, "%s", strerror(errno));
+}

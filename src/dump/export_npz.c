@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "dump/export.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "dump/export_zip.h"
+
+struct tg_npz {
+    FILE *file;
+    uint64_t offset; /* written so far */
+    struct tg_zip_entry *entry;
+    size_t count, room;
+    struct tg_crc crc;
+};
+
+static tg_status no_memory(struct tg_error *error)
+{
+    return tg_error_set(error, TG_NO_MEMORY, "no memory for the archive's list of names");
+}
+
+tg_status tg_export_npz_begin(FILE *file, struct tg_npz **npz, struct tg_error *error)
+{
+    *npz = calloc(1, sizeof **npz);
+    if (!*npz)
+        return no_memory(error);
+    (*npz)->file = file;
+    tg_crc_init(&(*npz)->crc);
+    return TG_OK;
+}
+
+static struct tg_zip_entry *add_entry(struct tg_npz *npz)
+{
+    if (npz->count == npz->room) {
+        size_t room = npz->room > 0 ? 2 * npz->room : 64;
+        struct tg_zip_entry *entry = realloc(npz->entry, room * sizeof *entry);
+        if (!entry)
+            return NULL;
+        npz->entry = entry;
+        npz->room = room;
+    }
+    return &npz->entry[npz->count++];
+}
+
+static bool write_piece(void *context, const void *bytes, size_t size)
+{
+    struct tg_npz *npz = context;
+    npz->offset += size;
+    return fwrite(bytes, 1, size, npz->file) == size;
+}
+
+struct checksum {
+    const struct tg_crc *crc;
+    uint32_t value;
+};
+
+static bool check_piece(void *context, const void *bytes, size_t size)
+{
+    struct checksum *sum = context;
+    sum->value = tg_crc_update(sum->crc, sum->value, bytes, size);
+    return true;
+}
+
+/* The checksum stands before the bytes, so these are looked at twice; the second time they are in
+ * the cache or at least in memory. */
+tg_status tg_export_npz_add(struct tg_npz *npz, const char *name, const struct tg_array *array,
+                            struct tg_error *error)
+{
+    unsigned char part[TG_ZIP_PART];
+    struct checksum sum = {.crc = &npz->crc};
+    struct tg_zip_entry *entry = add_entry(npz);
+    if (!entry)
+        return no_memory(error);
+    tg_export_npy_pieces(array, check_piece, &sum);
+    *entry = (struct tg_zip_entry){.crc = sum.value, .offset = npz->offset};
+    entry->size = tg_export_npy_size(array);
+    snprintf(entry->name, sizeof entry->name, "%.*s.npy", TG_ZIP_NAME - 5, name);
+    if (write_piece(npz, part, tg_zip_local_head(entry, part)) &&
+        tg_export_npy_pieces(array, write_piece, npz))
+        return TG_OK;
+    return tg_error_set(error, TG_IO_ERROR, "%s", strerror(errno));
+}
+
+tg_status tg_export_npz_end(struct tg_npz *npz, struct tg_error *error)
+{
+    unsigned char part[TG_ZIP_PART], end[TG_ZIP_END];
+    uint64_t start = npz->offset;
+    bool good = true;
+    for (size_t i = 0; good && i < npz->count; i++)
+        good = write_piece(npz, part, tg_zip_central_head(&npz->entry[i], part));
+    good = good && write_piece(npz, end, tg_zip_end(npz->count, start, npz->offset - start, end));
+    if (good && fflush(npz->file) == 0)
+        return TG_OK;
+    return tg_error_set(error, TG_IO_ERROR, "%s", strerror(errno));
+}
+
+void tg_export_npz_free(struct tg_npz *npz)
+{
+    if (npz)
+        free(npz->entry);
+    free(npz);
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE 1
+#include "dump/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "dump/names.h"
+
+char *tg_path_join(const char *dir, const char *name)
+{
+    char *path;
+    return asprintf(&path, "%s/%s", dir, name) < 0 ? NULL : path;
+}
+
+void tg_path_last(const char *path, char *last, size_t room)
+{
+    size_t end = strlen(path), begin;
+    while (end > 0 && path[end - 1] == '/')
+        end--;
+    begin = end;
+    while (begin > 0 && path[begin - 1] != '/')
+        begin--;
+    size_t length = end - begin < room - 1 ? end - begin : room - 1;
+    memcpy(last, path + begin, length);
+    last[length] = '\0';
+}
+
+bool tg_path_is_plain(const char *name)
+{
+    char clean[TG_NAME_MAX + 1];
+    tg_name_clean(name, strlen(name), clean, sizeof clean);
+    return *name && !strchr(name, '/') && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 &&
+           strcmp(name, clean) == 0;
+}
+
+int tg_write_at(int fd, const void *bytes, uint64_t size, uint64_t position, uint64_t *done)
+{
+    const char *from = bytes;
+    uint64_t written = 0;
+    int cause = 0;
+    while (written < size) {
+        uint64_t left = size - written;
+        size_t piece = left < (uint64_t)1 << 30 ? (size_t)left : (size_t)1 << 30;
+        ssize_t n = pwrite(fd, from + written, piece, (off_t)(position + written));
+        if (n > 0) {
+            written += (uint64_t)n;
+        } else if (n == 0 || errno != EINTR) {
+            cause = n == 0 ? EIO : errno;
+            break;
+        }
+    }
+    if (done)
+        *done = written;
+    return cause;
+}
+
+tg_status tg_file_error(struct tg_error *error, const char *verb, const char *path, int cause)
+{
+    return tg_error_set(error, TG_IO_ERROR, "cannot %s '%s': %s", verb, path, strerror(cause));
+}
+
+tg_status tg_file_no_memory(struct tg_error *error)
+{
+    return tg_error_set(error, TG_NO_MEMORY, "out of host memory for a recording");
+}
+
+static int map_fd(int fd, struct tg_map *map)
+{
+    struct stat info;
+    if (fstat(fd, &info) != 0)
+        return errno;
+    if (!S_ISREG(info.st_mode))
+        return S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
+    if (info.st_size == 0)
+        return 0;
+    void *bytes = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_SHARED, fd, 0);
+    if (bytes == MAP_FAILED)
+        return errno;
+    map->bytes = bytes;
+    map->size = (size_t)info.st_size;
+    map->is_mapped = true;
+    return 0;
+}
+
+int tg_map_open(const char *path, bool follow, struct tg_map *map)
+{
+    *map = (struct tg_map){0};
+    /* Without O_NONBLOCK a pipe in place of the file would wait for its other end. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | (follow ? 0 : O_NOFOLLOW));
+    if (fd < 0)
+        return errno;
+    int cause = map_fd(fd, map);
+    close(fd);
+    return cause;
+}
+
+void tg_map_close(struct tg_map *map)
+{
+    if (map->is_mapped)
+        munmap((void *)(uintptr_t)map->bytes, map->size);
+    *map = (struct tg_map){0};
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "dump/names.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <taskglass/recording.h>
+
+enum { FIRST_SLOTS = 64 };
+
+/*
+ * Length of the printable character at `text`, 0 where there is none: control characters (C1's too,
+ * as terminals obey those), bytes that are no UTF-8, and a character that is cut off.
+ */
+static size_t printable_length(const unsigned char *text, size_t left)
+{
+    unsigned char first = text[0], low = 0x80, high = 0xbf;
+    if (first < 0x80)
+        return first >= 0x20 && first != 0x7f;
+    size_t length = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+    if (first < 0xc2 || first > 0xf4 || length > left)
+        return 0;
+    if (first == 0xc2 || first == 0xe0)
+        low = 0xa0; /* C1; overlong */
+    else if (first == 0xed)
+        high = 0x9f; /* surrogates */
+    else if (first == 0xf0)
+        low = 0x90; /* overlong */
+    else if (first == 0xf4)
+        high = 0x8f; /* past U+10FFFF */
+    if (text[1] < low || text[1] > high)
+        return 0;
+    for (size_t i = 2; i < length; i++)
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+    return length;
+}
+
+void tg_name_clean(const char *text, size_t length, char *clean, size_t room)
+{
+    const unsigned char *from = (const unsigned char *)text;
+    size_t at = 0, used = 0;
+    while (at < length && from[at]) {
+        size_t step = printable_length(from + at, length - at), kept = step ? step : 1;
+        if (used + kept >= room)
+            break;
+        if (step)
+            memmove(clean + used, from + at, step);
+        else
+            clean[used] = '?';
+        used += kept;
+        at += kept;
+    }
+    clean[used] = '\0';
+}
+
+static char **find(char **slot, size_t n_slots, const char *name)
+{
+    size_t at = (size_t)tg_content_hash(name, strlen(name)) & (n_slots - 1);
+    while (slot[at] && strcmp(slot[at], name) != 0)
+        at = (at + 1) & (n_slots - 1);
+    return &slot[at];
+}
+
+/* At most half full, so that a search is short and ends. */
+static bool make_room(struct tg_names *names)
+{
+    size_t n_slots = names->n_slots ? 2 * names->n_slots : FIRST_SLOTS;
+    if (names->count < names->n_slots / 2)
+        return true;
+    char **slot = calloc(n_slots, sizeof *slot);
+    if (!slot)
+        return false;
+    for (size_t i = 0; i < names->n_slots; i++)
+        if (names->slot[i])
+            *find(slot, n_slots, names->slot[i]) = names->slot[i];
+    free(names->slot);
+    names->slot = slot;
+    names->n_slots = n_slots;
+    return true;
+}
+
+const char *tg_names_add(struct tg_names *names, const char *text, size_t length)
+{
+    char name[TG_NAME_MAX + 1];
+    if (!make_room(names))
+        return NULL;
+    tg_name_clean(text, length, name, sizeof name);
+    char **slot = find(names->slot, names->n_slots, name);
+    if (!*slot) {
+        *slot = strdup(name);
+        names->count += *slot != NULL;
+    }
+    return *slot;
+}
+
+void tg_names_free(struct tg_names *names)
+{
+    for (size_t i = 0; i < names->n_slots; i++)
+        free(names->slot[i]);
+    free(names->slot);
+    *names = (struct tg_names){0};
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "host/check.h"
+
+#include <math.h>
+#include <string.h>
+#include <taskglass/dtype.h>
+
+static void start(struct tg_output_check *check, int dtype, uint64_t elements, bool exact)
+{
+    check->dtype = tg_dtype_name(dtype);
+    check->elements = elements;
+    check->exact = exact;
+    check->mismatches = 0;
+    check->max_error = 0;
+    check->first = 0;
+    check->first_got = check->first_expected = 0;
+}
+
+/* 0 for what is equal in the sense of a person reading numbers, NaN and infinities included. */
+static double distance(double got, double expected)
+{
+    if (got == expected || (isnan(got) && isnan(expected)))
+        return 0;
+    double difference = fabs(got - expected);
+    return isnan(difference) ? INFINITY : difference;
+}
+
+static void miss(struct tg_output_check *check, uint64_t index, double got, double expected)
+{
+    if (check->mismatches++ == 0) {
+        check->first = index;
+        check->first_got = got;
+        check->first_expected = expected;
+    }
+}
+
+void tg_check_close(int dtype, const void *got, const double *expected, uint64_t elements,
+                    double atol, double rtol, struct tg_output_check *check)
+{
+    start(check, dtype, elements, false);
+    for (uint64_t i = 0; i < elements; i++) {
+        double value = tg_dtype_load(dtype, got, i);
+        double error = distance(value, expected[i]);
+        /* An infinite expectation would allow anything: its tolerance is infinite too. */
+        double allowed = isfinite(expected[i]) ? atol + rtol * fabs(expected[i]) : 0;
+        if (error > check->max_error)
+            check->max_error = error;
+        if (error > allowed)
+            miss(check, i, value, expected[i]);
+    }
+}
+
+static bool same_bits(unsigned bits, const unsigned char *a, const unsigned char *b, uint64_t i)
+{
+    if (bits == 4)
+        return ((a[i / 2] ^ b[i / 2]) >> (i % 2 * 4) & 0xf) == 0;
+    size_t bytes = bits / 8;
+    return memcmp(a + i * bytes, b + i * bytes, bytes) == 0;
+}
+
+void tg_check_exact(int dtype, const void *got, const void *expected, uint64_t elements,
+                    struct tg_output_check *check)
+{
+    unsigned bits = tg_dtype_bits(dtype);
+    start(check, dtype, elements, true);
+    if (memcmp(got, expected, elements * bits / 8) == 0 && elements * bits % 8 == 0)
+        return;
+    for (uint64_t i = 0; i < elements; i++) {
+        if (same_bits(bits, got, expected, i))
+            continue;
+        double value = tg_dtype_load(dtype, got, i), wanted = tg_dtype_load(dtype, expected, i);
+        if (distance(value, wanted) > check->max_error)
+            check->max_error = distance(value, wanted);
+        miss(check, i, value, wanted);
+    }
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "host/collector.h"
+#include "base/error.h"
+#include "base/select.h"
+#include "host/drain.h"
+#include "host/partial.h"
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Between looks at streams that had nothing: soon at first, then less and less often. */
+enum { FIRST_NAP_NS = 20000, LONGEST_NAP_NS = 1000000 };
+
+struct tg_collector {
+    struct tg_graph *graph;
+    struct tg_record_area area;
+    struct tg_dump_writer *writer;
+    struct tg_drain *drains;
+    char *bounce;
+    pthread_t thread;
+    bool started;
+    bool stop;         /* to the thread, by atomic access */
+    uint64_t progress; /* from the thread, by atomic access */
+    uint64_t own_records; /* made by the host itself: attempted as well */
+    uint64_t own_matched[TG_MAX_FILTERS];
+};
+
+/* ── making it ─────────────────────────────────────────────────────────────────────────── */
+
+static tg_status name_kernels(struct tg_collector *c)
+{
+    tg_status status = TG_OK;
+    for (struct tg_module *m = c->area.device->modules; m != NULL; m = m->next)
+        for (uint32_t k = 0; k < m->n_kernels && status == TG_OK; k++)
+            status = tg_dump_add_kernel(c->writer, m->first + k, m->kernels[k].core,
+                                        m->kernels[k].name);
+    return status;
+}
+
+/* As tg_passes, for an argument that belongs to no kernel. */
+static bool orchestration_passes(struct tg_collector *c, const struct tg_subject *subject)
+{
+    bool any = c->area.setup.n_filters == 0;
+    for (uint32_t f = 0; f < c->area.setup.n_filters; f++) {
+        if ((c->area.any_kernel >> f & 1) && tg_filter_passes(&c->area.setup.filter[f], subject)) {
+            c->own_matched[f]++;
+            any = true;
+        }
+    }
+    return any;
+}
+
+/* What the orchestration was given: where and what shape, not what was in it. */
+static void add_orchestration(struct tg_collector *c, const struct tg_args *args)
+{
+    struct tg_task_desc all = {.id = TG_TASK_NONE,
+                               .kernel = {TG_NO_KERNEL, TG_NO_KERNEL, TG_NO_KERNEL}};
+    struct tg_subject subject = {.desc = &all, .stage = TG_STAGE_ORCHESTRATION};
+    struct tg_record record;
+    for (uint32_t i = 0; i < (uint32_t)args->n_tensors + args->n_scalars; i++) {
+        subject.index = i;
+        subject.role = i < args->n_tensors ? args->role[i] : 0;
+        if (!orchestration_passes(c, &subject))
+            continue;
+        tg_record_describe(&record, &subject);
+        record.sequence = i;
+        record.stream = UINT16_MAX; /* none: the host's own */
+        if (i < args->n_tensors)
+            tg_record_describe_tensor(&record, &args->tensor[i]);
+        else
+            tg_record_describe_scalar(&record, &args->scalar[i - args->n_tensors]);
+        tg_dump_append(c->writer, &record);
+        c->own_records++;
+    }
+}
+
+static tg_status make_drains(struct tg_collector *c, struct tg_error *error)
+{
+    uint32_t n = c->area.setup.n_streams;
+    c->drains = calloc(n, sizeof *c->drains);
+    c->bounce = malloc(TG_BOUNCE);
+    if (c->drains == NULL || c->bounce == NULL)
+        return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
+    for (uint32_t i = 0; i < n; i++)
+        tg_drain_init(&c->drains[i], &c->area, i, c->writer, c->bounce);
+    return TG_OK;
+}
+
+tg_status tg_collector_create(struct tg_graph *graph, const struct tg_record_config *config,
+                              struct tg_collector **out, struct tg_error *error)
+{
+    struct tg_collector *c = calloc(1, sizeof *c);
+    tg_status status;
+    if (c == NULL)
+        return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
+    c->graph = graph;
+    status = tg_record_area_create(graph->module->device, config, &c->area, error);
+    if (status == TG_OK)
+        status = tg_dump_create(config->output_dir, config->level, config->policy, &c->writer,
+                                error);
+    if (status == TG_OK && (status = name_kernels(c)) != TG_OK)
+        tg_error_set(error, status, "%s: cannot write the recording", config->output_dir);
+    if (status == TG_OK)
+        status = make_drains(c, error);
+    if (status != TG_OK) {
+        tg_collector_destroy(c);
+        return status;
+    }
+    if (config->orchestration != NULL)
+        add_orchestration(c, config->orchestration);
+    *out = c;
+    return TG_OK;
+}
+
+uint64_t tg_collector_setup(const struct tg_collector *c)
+{
+    return c->area.address;
+}
+
+/* ── draining ──────────────────────────────────────────────────────────────────────────── */
+
+static uint64_t drain_all(struct tg_collector *c)
+{
+    uint64_t records = 0;
+    for (uint32_t i = 0; i < c->area.setup.n_streams; i++)
+        records += tg_drain_run(&c->drains[i]);
+    if (records > 0)
+        __atomic_store_n(&c->progress, c->progress + records, __ATOMIC_RELAXED);
+    return records;
+}
+
+static void nap(long nanoseconds)
+{
+    nanosleep(&(struct timespec){.tv_nsec = nanoseconds}, NULL);
+}
+
+/* `stop` is looked at before a pass, so that a whole pass follows the last record. */
+static void *collect(void *argument)
+{
+    struct tg_collector *c = argument;
+    long rest = FIRST_NAP_NS;
+    for (;;) {
+        bool stop = __atomic_load_n(&c->stop, __ATOMIC_ACQUIRE);
+        if (drain_all(c) > 0) {
+            rest = FIRST_NAP_NS;
+            continue;
+        }
+        if (stop)
+            return NULL;
+        if (rest == FIRST_NAP_NS)
+            tg_dump_flush(c->writer); /* what a killed host would lose is what came just now */
+        nap(rest);
+        rest = 2 * rest < LONGEST_NAP_NS ? 2 * rest : LONGEST_NAP_NS;
+    }
+}
+
+tg_status tg_collector_start(struct tg_collector *c, struct tg_error *error)
+{
+    int result = pthread_create(&c->thread, NULL, collect, c);
+    if (result != 0)
+        return tg_error_set(error, TG_NO_MEMORY, "cannot start the collector: %s",
+                            strerror(result));
+    c->started = true;
+    return TG_OK;
+}
+
+uint64_t tg_collector_progress(const struct tg_collector *c)
+{
+    return __atomic_load_n(&c->progress, __ATOMIC_RELAXED);
+}
+
+void tg_collector_stop(struct tg_collector *c)
+{
+    if (!c->started)
+        return;
+    __atomic_store_n(&c->stop, true, __ATOMIC_RELEASE);
+    pthread_join(c->thread, NULL);
+    c->started = false;
+    for (uint32_t i = 0; i < c->area.setup.n_streams; i++)
+        tg_drain_end(&c->drains[i]);
+}
+
+/* ── the end ───────────────────────────────────────────────────────────────────────────── */
+
+void tg_collector_add_partial(struct tg_collector *c, uint64_t task)
+{
+    c->own_records += tg_partial_record(c->graph, &c->area, c->writer, task);
+}
+
+/* The device's own counters, as far as they make sense together. */
+static void account(struct tg_collector *c, uint64_t matched[TG_MAX_FILTERS])
+{
+    struct tg_dump_account sum = {.attempted = c->own_records};
+    for (uint32_t i = 0; i < c->area.setup.n_streams; i++) {
+        struct tg_stream_head head;
+        const struct tg_drain *drain = &c->drains[i];
+        uint64_t seen;
+        if (tg_device_copy_out(c->area.device, &head, drain->address, sizeof head, NULL) != TG_OK)
+            continue;
+        seen = drain->sequence + head.lost_full + head.lost_gave_up;
+        sum.attempted += head.attempted > seen ? head.attempted : seen;
+        sum.lost[TG_LOSS_FULL] += head.lost_full;
+        sum.lost[TG_LOSS_GAVE_UP] += head.lost_gave_up;
+        sum.lost[TG_LOSS_CORRUPT] += drain->corrupt;
+        sum.lost[TG_LOSS_UNFINISHED] += head.attempted > seen ? head.attempted - seen : 0;
+        sum.record_ns += head.record_ns;
+        sum.wait_ns += head.wait_ns;
+        for (uint32_t f = 0; f < TG_MAX_FILTERS; f++)
+            matched[f] += head.matched[f];
+    }
+    tg_dump_account(c->writer, &sum);
+}
+
+static void warn_of_filters(const struct tg_collector *c, const uint64_t matched[TG_MAX_FILTERS],
+                            struct tg_record_result *result)
+{
+    for (uint32_t f = 0; f < c->area.setup.n_filters; f++) {
+        size_t used = strlen(result->text);
+        if (matched[f] == 0)
+            snprintf(result->text + used, sizeof result->text - used,
+                     "%sthe filter '%s' matched nothing", used ? "; " : "", c->area.filter[f]);
+    }
+}
+
+void tg_collector_finish(struct tg_collector *c, struct tg_record_result *result)
+{
+    uint64_t matched[TG_MAX_FILTERS];
+    struct timespec began, ended;
+    struct tg_error error = {TG_OK, ""};
+    clock_gettime(CLOCK_MONOTONIC, &began);
+    memcpy(matched, c->own_matched, sizeof matched);
+    account(c, matched);
+    result->on = true;
+    result->text[0] = '\0';
+    warn_of_filters(c, matched, result);
+    result->status = tg_dump_finish(c->writer, &error);
+    if (result->status != TG_OK)
+        snprintf(result->text, sizeof result->text, "%.*s", (int)sizeof result->text - 1,
+                 error.text);
+    result->summary = *tg_dump_summary(c->writer);
+    clock_gettime(CLOCK_MONOTONIC, &ended);
+    result->finish_seconds = (double)(ended.tv_sec - began.tv_sec) +
+                             (double)(ended.tv_nsec - began.tv_nsec) * 1e-9;
+}
+
+void tg_collector_destroy(struct tg_collector *c)
+{
+    if (c == NULL)
+        return;
+    tg_collector_stop(c);
+    tg_dump_destroy(c->writer);
+    tg_record_area_destroy(&c->area);
+    free(c->drains);
+    free(c->bounce);
+    free(c);
+}

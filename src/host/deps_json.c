@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* deps.json: one line per task, with the tasks it waited for. */
+#define _GNU_SOURCE 1
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "host/execution.h"
+#include "host/graph.h"
+#include "host/output.h"
+
+/* The edges by the task that waits: those of task i are before[first[i] .. first[i + 1]). */
+struct waits {
+    uint64_t *first;
+    uint32_t *before;
+};
+
+static void free_waits(struct waits *waits)
+{
+    free(waits->first);
+    free(waits->before);
+}
+
+/* A counting sort: edges come in no order, and there may be millions. */
+static tg_status sort_edges(const struct tg_graph *graph, struct waits *waits,
+                            struct tg_error *error)
+{
+    uint64_t n_edges, n_tasks = tg_graph_tasks(graph);
+    const struct tg_edge *edge = tg_graph_edge_list(graph, &n_edges);
+    waits->first = calloc(n_tasks + 2, sizeof *waits->first);
+    waits->before = calloc(n_edges + 1, sizeof *waits->before);
+    if (!waits->first || !waits->before)
+        return tg_error_set(error, TG_NO_MEMORY, "out of host memory for deps.json");
+    uint64_t *next = waits->first + 1; /* where the task's next one goes; ends as its end */
+    for (uint64_t i = 0; i < n_edges; i++)
+        next[edge[i].after + 1]++;
+    for (uint64_t i = 1; i <= n_tasks; i++)
+        next[i] += next[i - 1];
+    for (uint64_t i = 0; i < n_edges; i++)
+        waits->before[next[edge[i].after]++] = edge[i].before;
+    return TG_OK;
+}
+
+static void put_kernels(struct tg_json *json, const struct tg_graph *graph,
+                        const struct tg_task_desc *task)
+{
+    tg_json_key(json, "func_id");
+    tg_json_begin_line_array(json);
+    for (int part = 0; part < TG_PARTS; part++)
+        if (task->kernel[part] != TG_NO_KERNEL)
+            tg_json_uint(json, task->kernel[part]);
+    tg_json_end_array(json);
+    tg_json_key(json, "kernel");
+    tg_json_begin_line_array(json);
+    for (int part = 0; part < TG_PARTS; part++)
+        if (task->kernel[part] != TG_NO_KERNEL)
+            tg_json_string(json, tg_graph_kernel_name(graph, task->kernel[part]));
+    tg_json_end_array(json);
+}
+
+static void put_task(struct tg_json *json, const struct tg_graph *graph, const struct waits *waits,
+                     uint64_t i)
+{
+    const struct tg_task_desc *task = tg_graph_desc(graph, i);
+    tg_json_begin_line_object(json);
+    tg_json_key(json, "task_id");
+    tg_json_hex(json, task->id);
+    put_kernels(json, graph, task);
+    tg_json_key(json, "scope");
+    tg_json_string(json, tg_graph_site(graph, i));
+    tg_json_key(json, "after");
+    tg_json_begin_line_array(json);
+    for (uint64_t k = waits->first[i]; k < waits->first[i + 1]; k++)
+        tg_json_hex(json, tg_graph_desc(graph, waits->before[k])->id);
+    tg_json_end_array(json);
+    tg_json_end_object(json);
+}
+
+struct document {
+    const struct tg_execution *execution;
+    const struct tg_graph *graph;
+    struct waits waits;
+};
+
+static int write_document(FILE *file, void *context)
+{
+    const struct document *document = context;
+    const struct tg_execution *e = document->execution;
+    struct tg_json json;
+    tg_json_start(&json, file);
+    tg_json_begin_object(&json);
+    tg_json_key(&json, "version");
+    tg_json_string(&json, tg_version());
+    tg_json_key(&json, "workload");
+    tg_json_string(&json, e->workload);
+    tg_json_key(&json, "case");
+    tg_json_string(&json, e->case_name);
+    tg_json_key(&json, "runtime");
+    tg_json_string(&json, e->runtime);
+    tg_json_key(&json, "tasks");
+    tg_json_begin_array(&json);
+    for (uint64_t i = 0; i < tg_graph_tasks(document->graph); i++)
+        put_task(&json, document->graph, &document->waits, i);
+    tg_json_end_array(&json);
+    tg_json_end_object(&json);
+    return tg_json_finish(&json) == TG_OK ? 0 : errno ? errno : EIO;
+}
+
+tg_status tg_deps_json_write(const struct tg_execution *execution, const struct tg_graph *graph,
+                             struct tg_error *error)
+{
+    struct document document = {execution, graph, {NULL, NULL}};
+    tg_status status = sort_edges(graph, &document.waits, error);
+    if (status == TG_OK)
+        status =
+            tg_output_write(execution->output_dir, "deps.json", write_document, &document, error);
+    free_waits(&document.waits);
+    return status;
+}

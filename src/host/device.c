@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "host/device.h"
+#include "base/error.h"
+#include "host/module.h"
+#include "host/paths.h"
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <taskglass/version.h>
+#include <taskglass/wire/task.h>
+
+#define DEFAULT_PLATFORM "a2a3sim"
+#define DEFAULT_MEMORY (UINT64_C(4) << 30)
+#define SMALLEST_MEMORY (UINT64_C(4) << 20)
+#define LARGEST_MEMORY (UINT64_C(1) << 44)
+
+const char *tg_version(void)
+{
+    return TG_VERSION_STRING;
+}
+
+/* ── what to open ──────────────────────────────────────────────────────────────────────── */
+
+static tg_status find_platform(const char *name, const struct tg_platform_ops **ops,
+                               struct tg_error *error)
+{
+    char known[128] = "";
+    *ops = tg_platform_named(name);
+    if (*ops != NULL)
+        return TG_OK;
+    for (uint32_t i = 0; tg_platform_number(i) != NULL; i++) {
+        strncat(known, i ? ", " : "", sizeof known - strlen(known) - 1);
+        strncat(known, tg_platform_number(i)->name, sizeof known - strlen(known) - 1);
+    }
+    return tg_error_set(error, TG_NOT_FOUND, "no platform '%s'; there are: %s", name, known);
+}
+
+/* As many cores as the machine has CPUs, in whole blocks. */
+static uint32_t default_cores(const struct tg_platform_ops *ops)
+{
+    cpu_set_t set;
+    uint32_t cpus = sched_getaffinity(0, sizeof set, &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
+    uint32_t blocks = (cpus + TG_PARTS - 1) / TG_PARTS;
+    return TG_PARTS * (blocks < ops->max_blocks ? blocks : ops->max_blocks);
+}
+
+static tg_status fill_in(const struct tg_device_config *from, const struct tg_platform_ops *ops,
+                         struct tg_platform_config *to, struct tg_error *error)
+{
+    uint32_t max_cores = TG_PARTS * ops->max_blocks;
+    to->cores = from->cores ? from->cores : default_cores(ops);
+    to->schedulers = from->schedulers;
+    to->memory = from->memory ? from->memory : DEFAULT_MEMORY;
+    to->device_program = from->device_program;
+    if (to->cores > max_cores)
+        return tg_error_set(error, TG_BAD_ARGUMENT, "--cores %u: %s has at most %u (%u blocks)",
+                            to->cores, ops->name, max_cores, ops->max_blocks);
+    if (to->schedulers > ops->max_schedulers)
+        return tg_error_set(error, TG_BAD_ARGUMENT, "--schedulers %u: %s has at most %u",
+                            to->schedulers, ops->name, ops->max_schedulers);
+    if (to->memory < SMALLEST_MEMORY || to->memory > LARGEST_MEMORY)
+        return tg_error_set(error, TG_BAD_ARGUMENT, "--device-memory %llu: from 4M to 16T",
+                            (unsigned long long)to->memory);
+    return TG_OK;
+}
+
+/* ── open and close ────────────────────────────────────────────────────────────────────── */
+
+/* The device wrote it: nothing in it is used before it is known to make sense. */
+static tg_status read_head(struct tg_device *device, const struct tg_platform_config *config,
+                           struct tg_error *error)
+{
+    struct tg_control_head *head = &device->head;
+    uint64_t used;
+    int pid;
+    tg_status status;
+    device->ops->describe(device->state, &device->control, &used, &pid);
+    status = device->ops->copy_out(device->state, head, device->control, sizeof *head, error);
+    if (status != TG_OK)
+        return status;
+    if (head->magic != TG_CONTROL_MAGIC || head->version != TG_CONTROL_VERSION ||
+        head->status_size != sizeof(struct tg_worker_status) ||
+        head->n_lanes > TG_PARTS * device->ops->max_blocks ||
+        head->n_schedulers > device->ops->max_schedulers || head->n_cores > head->n_lanes ||
+        head->base != device->control || head->memory_size > config->memory ||
+        head->control_size > head->memory_size ||
+        head->status > head->control_size ||
+        tg_device_workers(device) * sizeof(struct tg_worker_status) >
+            head->control_size - head->status)
+        return tg_error_set(error, TG_ABI_MISMATCH,
+                            "the device's control area is not one this library knows");
+    return TG_OK;
+}
+
+static tg_status open_with(struct tg_device *device, struct tg_platform_config *config,
+                           struct tg_error *error)
+{
+    tg_status status;
+    if (device->ops->probe != NULL && (status = device->ops->probe(error)) != TG_OK)
+        return status;
+    status = device->ops->open(config, &device->state, error);
+    if (status != TG_OK)
+        return status;
+    status = read_head(device, config, error);
+    if (status != TG_OK)
+        device->ops->close(device->state);
+    return status;
+}
+
+tg_status tg_device_open(const struct tg_device_config *config, struct tg_device **out,
+                         struct tg_error *error)
+{
+    static const struct tg_device_config defaults;
+    const struct tg_platform_ops *ops;
+    struct tg_platform_config chosen;
+    struct tg_device *device;
+    char *program = NULL;
+    tg_status status;
+    config = config ? config : &defaults;
+    status = find_platform(config->platform ? config->platform : DEFAULT_PLATFORM, &ops, error);
+    if (status == TG_OK)
+        status = fill_in(config, ops, &chosen, error);
+    if (status == TG_OK && (chosen.device_program == NULL || chosen.device_program[0] == '\0')) {
+        status = tg_paths_find("taskglass-device", &program, error);
+        chosen.device_program = program;
+    }
+    if (status != TG_OK)
+        return status;
+    device = calloc(1, sizeof *device);
+    if (device == NULL) {
+        status = tg_error_set(error, TG_NO_MEMORY, "out of host memory");
+    } else {
+        device->ops = ops;
+        pthread_mutex_init(&device->cancelling, NULL);
+        status = open_with(device, &chosen, error);
+    }
+    free(program);
+    if (status != TG_OK)
+        free(device);
+    else
+        *out = device;
+    return status;
+}
+
+void tg_device_close(struct tg_device *device)
+{
+    if (device == NULL)
+        return;
+    device->ops->close(device->state);
+    tg_module_free_all(device->modules);
+    pthread_mutex_destroy(&device->cancelling);
+    free(device);
+}
+
+/* ── what it is and has ────────────────────────────────────────────────────────────────── */
+
+void tg_device_get_info(const struct tg_device *device, struct tg_device_info *info)
+{
+    uint64_t control;
+    *info = (struct tg_device_info){
+        .platform = device->ops->name,
+        .cores = device->head.n_cores,
+        .blocks = device->head.n_lanes / TG_PARTS,
+        .schedulers = device->head.n_schedulers,
+        .memory = device->head.memory_size,
+        .host_sees_memory = device->ops->map != NULL,
+        .lost = device->lost,
+    };
+    device->ops->describe(device->state, &control, &info->memory_used, &info->pid);
+}
+
+tg_status tg_device_ready(const struct tg_device *device, struct tg_error *error)
+{
+    if (device->lost)
+        return tg_error_set(error, TG_DEVICE_LOST, "the device is lost; open it again");
+    if (device->run != NULL)
+        return tg_error_set(error, TG_BUSY, "a run is under way on the device");
+    return TG_OK;
+}
+
+void tg_device_set_run(struct tg_device *device, struct tg_run *run)
+{
+    pthread_mutex_lock(&device->cancelling);
+    device->run = run;
+    pthread_mutex_unlock(&device->cancelling);
+}
+
+/* What is sent under the lock reaches the device before anything a later run sends. */
+void tg_device_cancel(struct tg_device *device, const struct tg_run *run)
+{
+    pthread_mutex_lock(&device->cancelling);
+    if (device->run == run)
+        device->ops->cancel(device->state);
+    pthread_mutex_unlock(&device->cancelling);
+}
+
+uint32_t tg_device_workers(const struct tg_device *device)
+{
+    return device->head.n_lanes + device->head.n_schedulers;
+}
+
+tg_status tg_device_read_status(struct tg_device *device, struct tg_worker_status *status,
+                                struct tg_error *error)
+{
+    return device->ops->copy_out(device->state, status, device->control + device->head.status,
+                                 tg_device_workers(device) * sizeof *status, error);
+}
+
+tg_status tg_device_clear_status(struct tg_device *device, const struct tg_worker_status *zeros,
+                                 struct tg_error *error)
+{
+    return device->ops->copy_in(device->state, device->control + device->head.status, zeros,
+                                tg_device_workers(device) * sizeof *zeros, error);
+}
+
+tg_status tg_device_alloc(struct tg_device *device, uint64_t bytes, uint64_t *address,
+                          struct tg_error *error)
+{
+    return device->ops->alloc(device->state, bytes, address, error);
+}
+
+tg_status tg_device_free(struct tg_device *device, uint64_t address, struct tg_error *error)
+{
+    return device->ops->free(device->state, address, error);
+}
+
+tg_status tg_device_copy_in(struct tg_device *device, uint64_t address, const void *bytes,
+                            uint64_t size, struct tg_error *error)
+{
+    return device->ops->copy_in(device->state, address, bytes, size, error);
+}
+
+tg_status tg_device_copy_out(struct tg_device *device, void *bytes, uint64_t address,
+                             uint64_t size, struct tg_error *error)
+{
+    return device->ops->copy_out(device->state, bytes, address, size, error);
+}
+
+void *tg_device_map(struct tg_device *device, uint64_t address, uint64_t size)
+{
+    return device->ops->map ? device->ops->map(device->state, address, size) : NULL;
+}

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Everything read here was written by a device that may have gone wrong: words are copied, checked
+ * against the layout the host made itself, and only then used. Small payloads that lie one after
+ * the other in the arena go to the file in one write.
+ */
+#include "host/drain.h"
+#include "base/error.h"
+#include <string.h>
+
+#define FIELD(name) offsetof(struct tg_stream_head, name)
+
+/* What a recorder on the device can say of a tensor. */
+enum {
+    DEVICE_FLAGS = TG_RECORD_CONTIGUOUS | TG_RECORD_HASHED | TG_RECORD_PAYLOAD |
+                   TG_RECORD_TRUNCATED | TG_RECORD_MARKED | TG_RECORD_MORE
+};
+
+/* Payload bytes on their way: one run in the arena, one run in the file. */
+struct batch {
+    uint64_t from; /* arena cursor */
+    uint64_t to;   /* file position */
+    uint64_t size;
+    struct tg_record record[64]; /* complete once the bytes are written */
+    uint64_t piece[64];          /* the arena cursor of each one's oldest piece in the batch */
+    uint32_t n_records;
+};
+
+void tg_drain_init(struct tg_drain *d, struct tg_record_area *area, uint32_t index,
+                   struct tg_dump_writer *writer, char *bounce)
+{
+    *d = (struct tg_drain){
+        .area = area,
+        .writer = writer,
+        .bounce = bounce,
+        .address = tg_record_area_stream(area, index),
+        .index = index,
+        .free_tail = area->stream.n_buffers,
+        .part_buffer = TG_NO_BUFFER,
+    };
+}
+
+/* ── words shared with the device ──────────────────────────────────────────────────────── */
+
+static uint64_t read_word64(struct tg_drain *d, uint64_t field)
+{
+    uint64_t *mapped = tg_device_map(d->area->device, d->address + field, sizeof *mapped);
+    uint64_t word = 0;
+    if (mapped != NULL)
+        return __atomic_load_n(mapped, __ATOMIC_ACQUIRE); /* W1 */
+    tg_device_copy_out(d->area->device, &word, d->address + field, sizeof word, NULL);
+    return word;
+}
+
+static uint32_t read_word32(struct tg_drain *d, uint64_t field)
+{
+    uint32_t *mapped = tg_device_map(d->area->device, d->address + field, sizeof *mapped);
+    uint32_t word = 0;
+    if (mapped != NULL)
+        return __atomic_load_n(mapped, __ATOMIC_ACQUIRE); /* W1 */
+    tg_device_copy_out(d->area->device, &word, d->address + field, sizeof word, NULL);
+    return word;
+}
+
+static void write_word64(struct tg_drain *d, uint64_t field, uint64_t word)
+{
+    uint64_t *mapped = tg_device_map(d->area->device, d->address + field, sizeof *mapped);
+    if (mapped != NULL)
+        __atomic_store_n(mapped, word, __ATOMIC_RELEASE); /* W2 */
+    else
+        tg_device_copy_in(d->area->device, d->address + field, &word, sizeof word, NULL);
+}
+
+static void write_word32(struct tg_drain *d, uint64_t field, uint32_t word)
+{
+    uint32_t *mapped = tg_device_map(d->area->device, d->address + field, sizeof *mapped);
+    if (mapped != NULL)
+        __atomic_store_n(mapped, word, __ATOMIC_RELEASE); /* W2 */
+    else
+        tg_device_copy_in(d->area->device, d->address + field, &word, sizeof word, NULL);
+}
+
+/* ── payloads ──────────────────────────────────────────────────────────────────────────── */
+
+static uint64_t padded(uint64_t bytes)
+{
+    return (bytes + 63) / 64 * 64;
+}
+
+static uint64_t arena_address(const struct tg_drain *d, uint64_t cursor)
+{
+    return d->address + d->area->stream.arena + cursor % d->area->stream.arena_size;
+}
+
+/* Through the mapping, or copied piece by piece. */
+static void write_bytes(struct tg_drain *d, uint64_t from, uint64_t to, uint64_t size)
+{
+    struct tg_device *device = d->area->device;
+    uint64_t address = arena_address(d, from);
+    const void *mapped = tg_device_map(device, address, size);
+    if (mapped != NULL) {
+        tg_dump_payload(d->writer, to, mapped, size);
+        return;
+    }
+    for (uint64_t done = 0; done < size;) {
+        uint64_t n = size - done < TG_BOUNCE ? size - done : TG_BOUNCE;
+        if (tg_device_copy_out(device, d->bounce, address + done, n, NULL) != TG_OK)
+            memset(d->bounce, 0, n); /* cannot be read: the hash will tell */
+        if (!tg_dump_payload(d->writer, to + done, d->bounce, n))
+            return;
+        done += n;
+    }
+}
+
+/* Under policy overwrite the device does not wait: were the bytes still these when read? (W3) */
+static bool was_overwritten(struct tg_drain *d, uint64_t piece)
+{
+    if (d->area->setup.policy != TG_POLICY_OVERWRITE)
+        return false;
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    return read_word64(d, FIELD(written)) > piece + d->area->stream.arena_size;
+}
+
+static void mark_overwritten(struct tg_record *record)
+{
+    record->flags = (uint16_t)(record->flags | TG_RECORD_OVERWRITTEN);
+    record->stored = record->position = 0;
+}
+
+/* Writes what has been gathered, then the records that were waiting for it. */
+static void flush(struct tg_drain *d, struct batch *b)
+{
+    if (b->size > 0)
+        write_bytes(d, b->from, b->to, b->size);
+    if (d->open && b->size > 0 && was_overwritten(d, d->oldest))
+        d->overwritten = true;
+    for (uint32_t i = 0; i < b->n_records; i++) {
+        if (b->record[i].stored > 0 && was_overwritten(d, b->piece[i]))
+            mark_overwritten(&b->record[i]);
+        tg_dump_append(d->writer, &b->record[i]);
+    }
+    if (b->size > 0 && d->freed < b->from + padded(b->size)) {
+        d->freed = b->from + padded(b->size);
+        write_word64(d, FIELD(freed), d->freed);
+    }
+    b->size = 0;
+    b->n_records = 0;
+}
+
+/* Adds a piece, joining it to the batch where both ends meet. */
+static void add_piece(struct tg_drain *d, struct batch *b, const struct tg_record *r, uint64_t to)
+{
+    bool joins = b->size > 0 && b->from + b->size == r->position && b->to + b->size == to &&
+                 r->position % d->area->stream.arena_size != 0;
+    if (r->stored == 0)
+        return;
+    if (!joins)
+        flush(d, b);
+    if (b->size == 0 || !d->open)
+        d->oldest = r->position;
+    if (b->size == 0) {
+        b->from = r->position;
+        b->to = to;
+    }
+    b->size += r->stored;
+}
+
+static void add_record(struct tg_drain *d, struct batch *b, const struct tg_record *r)
+{
+    if (b->n_records == sizeof b->record / sizeof b->record[0])
+        flush(d, b);
+    b->record[b->n_records] = *r;
+    b->piece[b->n_records++] = d->oldest;
+}
+
+/* ── records ───────────────────────────────────────────────────────────────────────────── */
+
+static bool tensor_makes_sense(const struct tg_record *r)
+{
+    struct tg_tensor t = {.dtype = r->dtype, .ndim = r->ndim};
+    int64_t n;
+    if (r->ndim > TG_MAX_DIMS)
+        return false;
+    memcpy(t.shape, r->shape, sizeof t.shape);
+    n = tg_tensor_numel(&t);
+    return n >= 0 && tg_bits_of(r->dtype) != 0 && r->bytes == tg_bytes_of(r->dtype, n);
+}
+
+/* Could the recorder have written this, now and in this stream? */
+static bool makes_sense(const struct tg_drain *d, const struct tg_record *r)
+{
+    const struct tg_stream_head *s = &d->area->stream;
+    if (r->type != TG_RECORD_ARGUMENT || r->sequence != d->sequence || r->stream != d->index ||
+        r->stage > TG_AFTER_COMPLETION || r->kind > TG_KIND_SCALAR || r->role < TG_IN ||
+        r->role > TG_INOUT || r->arg_index >= TG_MAX_TENSORS + TG_MAX_SCALARS)
+        return false;
+    if (r->kind == TG_KIND_SCALAR)
+        return !d->open && (r->flags & ~TG_RECORD_MARKED) == 0 && r->ndim == 0 &&
+               r->stored == 0 && r->bytes == 0 && r->position == 0 && tg_bits_of(r->dtype) >= 8;
+    if ((r->flags & ~DEVICE_FLAGS) != 0 ||
+        (!(r->flags & TG_RECORD_PAYLOAD) && (r->stored > 0 || (r->flags & TG_RECORD_MORE))))
+        return false;
+    return tensor_makes_sense(r) && r->stored <= s->piece_limit && r->value <= r->bytes &&
+           r->stored <= r->bytes - r->value &&
+           r->position % s->arena_size + r->stored <= s->arena_size &&
+           (d->open ? r->value == d->record.value + d->record.stored && r->bytes == d->record.bytes
+                    : r->value == 0);
+}
+
+/* The record as the journal has it, for a tensor of which `stored` bytes are in the file. */
+static struct tg_record final_form(const struct tg_record *piece, uint64_t position,
+                                   uint64_t stored)
+{
+    struct tg_record r = *piece;
+    r.flags = (uint16_t)(r.flags & ~TG_RECORD_MORE);
+    r.stored = stored;
+    r.position = stored > 0 ? position : 0;
+    r.value = 0;
+    r.check = 0;
+    return r;
+}
+
+/* All pieces of the tensor have come; `record` is its last form. */
+static void close_tensor(struct tg_drain *d, struct batch *b, const struct tg_record *record)
+{
+    add_record(d, b, record);
+    if (d->overwritten)
+        mark_overwritten(&b->record[b->n_records - 1]);
+    d->open = d->overwritten = false;
+    d->sequence++;
+}
+
+static void close_truncated(struct tg_drain *d, struct batch *b)
+{
+    struct tg_record r = final_form(&d->record, d->position, d->record.value + d->record.stored);
+    r.flags = (uint16_t)(r.flags | TG_RECORD_TRUNCATED);
+    close_tensor(d, b, &r);
+}
+
+static void take_tensor(struct tg_drain *d, struct batch *b, const struct tg_record *r)
+{
+    if (!d->open)
+        d->position = tg_dump_reserve(d->writer, (r->flags & TG_RECORD_PAYLOAD) ? r->bytes : 0);
+    add_piece(d, b, r, d->position + r->value);
+    if (r->flags & TG_RECORD_MORE) {
+        d->open = true;
+        d->record = *r;
+        return;
+    }
+    struct tg_record last = final_form(r, d->position, r->value + r->stored);
+    close_tensor(d, b, &last);
+}
+
+static void take(struct tg_drain *d, struct batch *b, const struct tg_record *r)
+{
+    if (d->open && r->sequence == d->sequence + 1)
+        close_truncated(d, b); /* the recorder found no room for the rest */
+    if (!makes_sense(d, r)) {
+        d->corrupt++;
+        if (r->type == TG_RECORD_ARGUMENT && r->stream == d->index && r->sequence > d->sequence)
+            d->sequence = r->sequence; /* something was skipped: go on from here */
+        if (!d->open)
+            d->sequence++;
+        return;
+    }
+    if (r->kind == TG_KIND_TENSOR) {
+        take_tensor(d, b, r);
+        return;
+    }
+    add_record(d, b, r);
+    d->sequence++;
+}
+
+/* Records [first, end) of a buffer. */
+static void take_records(struct tg_drain *d, struct batch *b, uint32_t buffer, uint32_t first,
+                         uint32_t end)
+{
+    struct tg_record records[64];
+    const struct tg_stream_head *s = &d->area->stream;
+    uint64_t address = d->address + s->buffers +
+                       ((uint64_t)buffer * s->per_buffer + first) * sizeof records[0];
+    if (first >= end || end > s->per_buffer ||
+        tg_device_copy_out(d->area->device, records, address, (end - first) * sizeof records[0],
+                           NULL) != TG_OK)
+        return;
+    for (uint32_t i = 0; i < end - first; i++)
+        take(d, b, &records[i]);
+}
+
+/* ── buffers ───────────────────────────────────────────────────────────────────────────── */
+
+static uint32_t dealt_with(const struct tg_drain *d, uint32_t buffer)
+{
+    return d->part_buffer == buffer ? d->part_count : 0;
+}
+
+static void give_back(struct tg_drain *d, uint32_t buffer)
+{
+    const struct tg_stream_head *s = &d->area->stream;
+    write_word32(d, s->free_queue + d->free_tail % s->n_buffers * sizeof(uint32_t), buffer);
+    write_word32(d, FIELD(free_tail), ++d->free_tail);
+    if (d->part_buffer == buffer)
+        d->part_buffer = TG_NO_BUFFER;
+}
+
+/* The full ones, in order. True where `current` is among them. */
+static bool take_ready(struct tg_drain *d, struct batch *b, uint32_t current, uint64_t *count)
+{
+    const struct tg_stream_head *s = &d->area->stream;
+    uint32_t tail = read_word32(d, FIELD(ready_tail));
+    bool seen = false;
+    if (tail - d->ready_head > s->n_buffers)
+        return true; /* more than there are: nothing here can be believed */
+    for (; d->ready_head != tail; d->ready_head++) {
+        uint32_t buffer =
+            read_word32(d, s->ready_queue + d->ready_head % s->n_buffers * sizeof(uint32_t));
+        if (buffer >= s->n_buffers) {
+            d->corrupt += s->per_buffer;
+            continue;
+        }
+        *count += s->per_buffer - dealt_with(d, buffer);
+        take_records(d, b, buffer, dealt_with(d, buffer), s->per_buffer);
+        flush(d, b);
+        give_back(d, buffer);
+        seen |= buffer == current;
+    }
+    write_word32(d, FIELD(ready_head), d->ready_head);
+    return seen;
+}
+
+/* What is in the buffer that is being filled. */
+static void take_current(struct tg_drain *d, struct batch *b, uint32_t buffer, uint32_t end,
+                         uint64_t *count)
+{
+    const struct tg_stream_head *s = &d->area->stream;
+    uint32_t first = dealt_with(d, buffer);
+    if (buffer >= s->n_buffers || end > s->per_buffer || first >= end)
+        return;
+    *count += end - first;
+    take_records(d, b, buffer, first, end);
+    flush(d, b);
+    d->part_buffer = buffer;
+    d->part_count = end;
+}
+
+static void start(struct batch *b) /* its arrays are as long as the counts say */
+{
+    b->size = 0;
+    b->n_records = 0;
+}
+
+uint64_t tg_drain_run(struct tg_drain *d)
+{
+    struct batch b;
+    /* In this order: a buffer that becomes full in between is then seen as ready, not missed. */
+    uint64_t current = read_word64(d, FIELD(current));
+    uint64_t count = 0;
+    start(&b);
+    if (!take_ready(d, &b, (uint32_t)(current >> 32), &count))
+        take_current(d, &b, (uint32_t)(current >> 32), (uint32_t)current, &count);
+    return count;
+}
+
+void tg_drain_end(struct tg_drain *d)
+{
+    struct batch b;
+    start(&b);
+    if (d->open)
+        close_truncated(d, &b);
+    flush(d, &b);
+}

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One case from end to end:
+ *
+ *     plan, case, prepare    nothing exists yet; a failure leaves nothing behind
+ *     output directory       from here on there is an execution, and run.json will be written
+ *     open, copy in, build, run, copy out, check
+ *     deps.json, run.json
+ */
+#define _GNU_SOURCE 1
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <taskglass/args.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "host/check.h"
+#include "host/execution.h"
+#include "host/output.h"
+#include "host/plan.h"
+#include "runtime/host_build_graph/host/orchestrate.h"
+
+/* How often a run that is under way is looked at: often enough for a person's eyes and for
+ * Ctrl-C, too rarely to cost anything. */
+#define LOOK_SECONDS 0.05
+
+struct job {
+    const struct tg_settings *settings;
+    const struct tg_workload_file *file;
+    const struct tg_execute_config *config;
+    struct tg_plan plan;
+    struct tg_case_host *test_case;
+    struct tg_device *device;
+    struct tg_module *module;
+    struct tg_hbg *built;
+    struct tg_execution *execution; /* the caller's in the end */
+};
+
+/* Nanoseconds, whole: differences of doubles would show digits that nobody measured. */
+static uint64_t now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static double seconds_since(uint64_t start)
+{
+    return (double)(now() - start) / 1e9;
+}
+
+/* False where the caller wants no more. */
+static bool tell(const struct job *job, enum tg_phase phase, uint64_t finished, uint64_t total)
+{
+    const struct tg_execute_config *config = job->config;
+    return !config->progress ||
+           config->progress(config->progress_context, phase, finished, total) == 0;
+}
+
+static tg_status enter(const struct job *job, enum tg_phase phase, struct tg_error *error)
+{
+    static const char *const names[] = {"preparing the case", "opening the device",
+                                        "building the graph", "running the graph",
+                                        "checking the outputs"};
+    if (tell(job, phase, 0, 0))
+        return TG_OK;
+    return tg_error_set(error, TG_CANCELLED, "cancelled before %s", names[phase]);
+}
+
+static tg_status open_device(struct job *job, struct tg_error *error)
+{
+    struct tg_execution *e = job->execution;
+    uint64_t start = now();
+    tg_status status = enter(job, TG_PHASE_OPEN, error);
+    if (status == TG_OK)
+        status = tg_device_open(&job->plan.device, &job->device, error);
+    if (status == TG_OK)
+        status = tg_device_load(job->device, tg_workload_path(job->file), &job->module, error);
+    e->times.open = seconds_since(start);
+    return status;
+}
+
+/* Memory that is handed out for the first time is zero, which is what an output starts from. */
+static tg_status place(struct job *job, struct tg_case_tensor *t, struct tg_error *error)
+{
+    tg_status status = tg_device_alloc(job->device, t->size, &t->tensor.addr, error);
+    if (status == TG_OK && t->role != TG_OUT && t->size > 0) {
+        status = tg_device_copy_in(job->device, t->tensor.addr, t->bytes, t->size, error);
+        job->execution->bytes_in += t->size;
+    }
+    return status;
+}
+
+static tg_status copy_in(struct job *job, struct tg_args *args, struct tg_error *error)
+{
+    uint64_t start = now();
+    tg_status status = TG_OK;
+    tg_args_init(args);
+    for (uint32_t i = 0; i < tg_case_tensor_count(job->test_case) && status == TG_OK; i++) {
+        struct tg_case_tensor *t = tg_case_tensor_at(job->test_case, i);
+        status = place(job, t, error);
+        tg_args_tensor(args, t->role, t->tensor);
+    }
+    for (uint32_t i = 0; i < tg_case_scalar_count(job->test_case); i++) {
+        const struct tg_scalar *s = &tg_case_scalar_at(job->test_case, i)->scalar;
+        tg_args_bits(args, s->dtype, s->bits);
+    }
+    job->execution->times.copy_in = seconds_since(start);
+    return status;
+}
+
+static tg_status build(struct job *job, const struct tg_args *args, struct tg_error *error)
+{
+    struct tg_execution *e = job->execution;
+    tg_status status = enter(job, TG_PHASE_BUILD, error);
+    if (status != TG_OK)
+        return status;
+    uint64_t start = now();
+    status = tg_hbg_orchestrate(job->device, job->module, tg_workload_get(job->file), args,
+                                &job->built, error);
+    e->times.build = seconds_since(start);
+    if (status == TG_OK) {
+        e->tasks = tg_graph_tasks(tg_hbg_graph(job->built));
+        e->edges = tg_graph_edges(tg_hbg_graph(job->built));
+    }
+    return status;
+}
+
+/* A cancelled run is waited for like any other: it ends when its running tasks have, or when the
+ * no-progress limit has passed. */
+static tg_status wait_for(struct job *job, struct tg_run *run, struct tg_error *error)
+{
+    uint64_t finished, total;
+    bool cancelled = false;
+    tg_status status;
+    do {
+        tg_run_progress(run, &finished, &total);
+        if (!tell(job, TG_PHASE_RUN, finished, total) && !cancelled) {
+            cancelled = true;
+            tg_run_cancel(run);
+        }
+        status = tg_run_wait(run, LOOK_SECONDS, error);
+    } while (status == TG_TIMED_OUT);
+    return status;
+}
+
+static tg_status run_graph(struct job *job, const struct tg_args *args, struct tg_error *error)
+{
+    struct tg_run *run = NULL;
+    if (job->plan.record.level != TG_LEVEL_OFF) {
+        job->plan.record.output_dir = job->execution->output_dir;
+        job->plan.record.orchestration = args;
+        job->plan.run.record = &job->plan.record;
+    }
+    tg_status status = tg_run_start(tg_hbg_graph(job->built), &job->plan.run, &run, error);
+    if (status != TG_OK)
+        return status;
+    status = wait_for(job, run, error);
+    if (tg_execution_keep_run(job->execution, run) != TG_OK && status == TG_OK)
+        status = tg_error_set(error, TG_NO_MEMORY, "out of host memory for the run's result");
+    tg_run_destroy(run);
+    return status;
+}
+
+static tg_status copy_out(struct job *job, struct tg_error *error)
+{
+    uint64_t start = now();
+    tg_status status = TG_OK;
+    for (uint32_t i = 0; i < tg_case_tensor_count(job->test_case) && status == TG_OK; i++) {
+        struct tg_case_tensor *t = tg_case_tensor_at(job->test_case, i);
+        if (t->role == TG_IN)
+            continue;
+        t->output = malloc(t->size ? t->size : 1);
+        if (!t->output)
+            return tg_error_set(error, TG_NO_MEMORY, "output '%s' needs %llu bytes of host memory",
+                                t->name, (unsigned long long)t->size);
+        if (t->size > 0)
+            status = tg_device_copy_out(job->device, t->output, t->tensor.addr, t->size, error);
+        job->execution->bytes_out += t->size;
+    }
+    job->execution->times.copy_out = seconds_since(start);
+    return status;
+}
+
+static tg_status mismatch(const struct tg_output_check *check, struct tg_error *error)
+{
+    return tg_error_set(error, TG_MISMATCH,
+                        "output '%s' differs in %llu of %llu elements, first at %llu: %.9g, "
+                        "expected %.9g",
+                        check->name, (unsigned long long)check->mismatches,
+                        (unsigned long long)check->elements, (unsigned long long)check->first,
+                        check->first_got, check->first_expected);
+}
+
+/* All outputs are compared, the first that differs is the error. */
+static tg_status compare(struct job *job, struct tg_error *error)
+{
+    struct tg_execution *e = job->execution;
+    tg_status status = TG_OK;
+    for (uint32_t i = 0; i < tg_case_tensor_count(job->test_case); i++) {
+        const struct tg_case_tensor *t = tg_case_tensor_at(job->test_case, i);
+        struct tg_output_check *check = &e->outputs[e->n_outputs];
+        if (t->role == TG_IN)
+            continue;
+        check->name = strdup(t->name);
+        if (!check->name)
+            return tg_error_set(error, TG_NO_MEMORY, "out of host memory for a name");
+        e->n_outputs++;
+        if (t->exact)
+            tg_check_exact(t->tensor.dtype, t->output, t->exact, t->elements, check);
+        else
+            tg_check_close(t->tensor.dtype, t->output, t->expected, t->elements, t->atol, t->rtol,
+                           check);
+        if (check->mismatches > 0 && status == TG_OK)
+            status = mismatch(check, error);
+    }
+    return status;
+}
+
+static tg_status check(struct job *job, struct tg_error *error)
+{
+    tg_status status = enter(job, TG_PHASE_CHECK, error);
+    uint64_t start = now();
+    if (status == TG_OK)
+        status = tg_case_golden(job->test_case, error);
+    if (status == TG_OK)
+        status = compare(job, error);
+    job->execution->times.check = seconds_since(start);
+    return status;
+}
+
+static tg_status on_device(struct job *job, struct tg_error *error)
+{
+    struct tg_args args;
+    tg_status status = open_device(job, error);
+    if (status == TG_OK)
+        status = copy_in(job, &args, error);
+    if (status == TG_OK)
+        status = build(job, &args, error);
+    if (status == TG_OK)
+        status = run_graph(job, &args, error);
+    if (job->device)
+        tg_device_get_info(job->device, &job->execution->device);
+    if (status == TG_OK)
+        status = copy_out(job, error);
+    if (status == TG_OK)
+        status = check(job, error);
+    return status;
+}
+
+/* Keeps the first failure; one that comes while it is being written down is added to it. */
+static void fail(struct tg_execution *e, tg_status status, const struct tg_error *error)
+{
+    if (e->status == TG_OK) {
+        e->status = status;
+        e->error = *error;
+    } else {
+        tg_error_set(&e->error, e->status, "%s; and then: %s", e->error.text, error->text);
+    }
+}
+
+static int write_text(FILE *file, void *text)
+{
+    return fputs(text, file) == EOF ? errno : 0;
+}
+
+static void write_files(struct job *job)
+{
+    struct tg_execution *e = job->execution;
+    struct tg_run_report report = {e, job->settings, job->file, job->config, job->test_case};
+    struct tg_error error;
+    tg_status status;
+    if ((job->plan.deps || e->run.record.on) && job->built) {
+        status = tg_deps_json_write(e, tg_hbg_graph(job->built), &error);
+        if (status != TG_OK)
+            fail(e, status, &error);
+    }
+    status = tg_run_json_render(&report, &e->run_json, &error);
+    if (status == TG_OK)
+        status = tg_output_write(e->output_dir, "run.json", write_text, e->run_json, &error);
+    if (status != TG_OK) {
+        fail(e, status, &error);
+        free(e->run_json);
+        e->run_json = NULL;
+    }
+}
+
+static tg_status prepare(struct job *job, struct tg_error *error)
+{
+    tg_status status = tg_plan_make(job->settings, &job->plan, error);
+    if (status == TG_OK)
+        status = tg_case_open(tg_workload_get(job->file), job->config->case_name, job->config->set,
+                              job->config->n_set, job->plan.device.memory, &job->test_case, error);
+    if (status == TG_OK)
+        status = enter(job, TG_PHASE_PREPARE, error);
+    if (status == TG_OK)
+        status = tg_case_prepare(job->test_case, error);
+    return status;
+}
+
+/* Where there is nothing to tell yet, there is no execution. */
+static tg_status begin(struct job *job, double prepare_seconds, struct tg_error *error)
+{
+    struct tg_execution *e = calloc(1, sizeof *e);
+    if (!e)
+        return tg_error_set(error, TG_NO_MEMORY, "out of host memory for the execution");
+    e->started = time(NULL);
+    e->times.prepare = prepare_seconds;
+    e->workload = strdup(tg_workload_get(job->file)->name);
+    e->case_name = strdup(tg_case_name(job->test_case));
+    e->platform = strdup(job->plan.device.platform);
+    e->runtime = strdup(job->plan.runtime);
+    tg_status status = TG_OK;
+    if (!e->workload || !e->case_name || !e->platform || !e->runtime)
+        status = tg_error_set(error, TG_NO_MEMORY, "out of host memory for the execution");
+    if (status == TG_OK)
+        status = tg_output_create(job->plan.output, e->workload, e->case_name, e->started,
+                                  &e->output_dir, error);
+    if (status == TG_OK)
+        job->execution = e;
+    else
+        tg_execution_destroy(e);
+    return status;
+}
+
+/* The files are written while the graph is still there, and before the device is closed: the
+ * order in which things were made, backwards. */
+static void end(struct job *job)
+{
+    if (job->execution)
+        write_files(job);
+    if (job->built)
+        tg_hbg_destroy(job->built);
+    tg_device_close(job->device);
+    tg_case_close(job->test_case);
+}
+
+tg_status tg_execute(const struct tg_settings *settings, const struct tg_workload_file *workload,
+                     const struct tg_execute_config *config, struct tg_execution **execution,
+                     struct tg_error *error)
+{
+    struct job job = {.settings = settings, .file = workload, .config = config};
+    struct tg_error first = {TG_OK, ""};
+    uint64_t start = now();
+    *execution = NULL;
+    tg_status status = prepare(&job, &first);
+    if (status == TG_OK)
+        status = begin(&job, seconds_since(start), &first);
+    if (status == TG_OK) {
+        status = on_device(&job, &first);
+        job.execution->times.total = seconds_since(start);
+        if (status != TG_OK)
+            fail(job.execution, status, &first);
+    }
+    end(&job);
+    if (job.execution) {
+        status = job.execution->status;
+        first = job.execution->error;
+    }
+    if (status != TG_OK && error)
+        *error = first;
+    *execution = job.execution;
+    return status;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE 1
+#include "host/execution.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void free_running(struct tg_execution *e)
+{
+    for (uint32_t i = 0; i < e->run.n_running && e->running; i++)
+        free((char *)e->running[i].kernel);
+    free(e->running);
+    e->running = NULL;
+    e->run.running = NULL;
+    e->run.n_running = 0;
+}
+
+tg_status tg_execution_keep_run(struct tg_execution *e, const struct tg_run *run)
+{
+    tg_run_get_result(run, &e->run);
+    const struct tg_run_task *source = e->run.running;
+    if (!source || e->run.n_running == 0) {
+        e->run.running = NULL;
+        e->run.n_running = 0;
+        return TG_OK;
+    }
+    e->run.running = e->running = calloc(e->run.n_running, sizeof *e->running);
+    for (uint32_t i = 0; i < e->run.n_running && e->running; i++) {
+        e->running[i] = source[i];
+        e->running[i].kernel = strdup(source[i].kernel ? source[i].kernel : "?");
+        if (!e->running[i].kernel) {
+            e->run.n_running = i;
+            free_running(e);
+        }
+    }
+    if (e->running)
+        return TG_OK;
+    e->run.n_running = 0;
+    return TG_NO_MEMORY;
+}
+
+void tg_execution_destroy(struct tg_execution *e)
+{
+    if (!e)
+        return;
+    free_running(e);
+    for (uint32_t i = 0; i < e->n_outputs; i++)
+        free((char *)e->outputs[i].name);
+    free(e->workload);
+    free(e->case_name);
+    free(e->output_dir);
+    free(e->platform);
+    free(e->runtime);
+    free(e->run_json);
+    free(e);
+}
+
+void tg_execution_get(const struct tg_execution *e, struct tg_execution_info *info)
+{
+    *info = (struct tg_execution_info){
+        .status = e->status,
+        .error = e->error.text,
+        .output_dir = e->output_dir,
+        .case_name = e->case_name,
+        .device = e->device,
+        .run = e->run,
+        .edges = e->edges,
+        .prepare_seconds = e->times.prepare,
+        .open_seconds = e->times.open,
+        .build_seconds = e->times.build,
+        .check_seconds = e->times.check,
+        .n_outputs = e->n_outputs,
+        .outputs = e->outputs,
+        .run_json = e->run_json ? e->run_json : "",
+    };
+    info->device.platform = e->platform;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Looking for a cycle: take away tasks nobody waits for until nothing changes; the rest is it. */
+#include "base/error.h"
+#include "host/graph.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct search {
+    const struct tg_graph *graph;
+    uint32_t *waits; /* edges a task still waits for */
+    uint32_t *first; /* its successors: to[first[t]] … to[first[t + 1] - 1] */
+    uint32_t *to;
+    uint32_t *ready;
+    uint32_t *before; /* of a task that is left: one it waits for, left as well */
+};
+
+static bool search_init(struct search *s, const struct tg_graph *g)
+{
+    s->graph = g;
+    s->waits = calloc(g->n_tasks + 1, sizeof *s->waits);
+    s->first = calloc(g->n_tasks + 2, sizeof *s->first);
+    s->to = calloc(g->n_edges + 1, sizeof *s->to);
+    s->ready = calloc(g->n_tasks + 1, sizeof *s->ready);
+    s->before = calloc(g->n_tasks + 1, sizeof *s->before);
+    return s->waits && s->first && s->to && s->ready && s->before;
+}
+
+static void search_destroy(struct search *s)
+{
+    free(s->waits);
+    free(s->first);
+    free(s->to);
+    free(s->ready);
+    free(s->before);
+}
+
+/* Successors of each task, by counting: first[t + 1] is where t's list ends while it is filled. */
+static void group_edges(struct search *s)
+{
+    const struct tg_graph *g = s->graph;
+    uint32_t *end = s->first + 1;
+    for (uint64_t t = 0; t + 1 < g->n_tasks; t++)
+        end[t + 1] = end[t] + g->desc[t].n_succ;
+    for (uint64_t i = 0; i < g->n_edges; i++) {
+        s->to[end[g->edge[i].before]++] = g->edge[i].after;
+        s->waits[g->edge[i].after]++;
+    }
+}
+
+/* True where everything can run. Tasks left with waits > 0 are on a cycle or behind one. */
+static bool take_away(struct search *s)
+{
+    uint64_t n = s->graph->n_tasks, taken = 0, n_ready = 0;
+    for (uint64_t t = 0; t < n; t++)
+        if (s->waits[t] == 0)
+            s->ready[n_ready++] = (uint32_t)t;
+    for (; taken < n_ready; taken++) {
+        uint32_t t = s->ready[taken];
+        for (uint32_t i = s->first[t]; i < s->first[t + 1]; i++)
+            if (--s->waits[s->to[i]] == 0)
+                s->ready[n_ready++] = s->to[i];
+    }
+    return taken == n;
+}
+
+/* Every task left waits for another one left: going back along those ends on the cycle. */
+static void find_predecessors(struct search *s)
+{
+    const struct tg_graph *g = s->graph;
+    for (uint64_t i = g->n_edges; i-- > 0;) /* of several, the edge added first */
+        if (s->waits[g->edge[i].before] > 0)
+            s->before[g->edge[i].after] = g->edge[i].before;
+}
+
+static const char *task_kernel(const struct tg_graph *g, uint32_t task)
+{
+    for (uint32_t part = 0; part < TG_PARTS; part++)
+        if (g->desc[task].kernel[part] != TG_NO_KERNEL)
+            return tg_graph_kernel_name(g, g->desc[task].kernel[part]);
+    return "";
+}
+
+static uint32_t task_on_cycle(struct search *s)
+{
+    uint32_t task = 0;
+    while (s->waits[task] == 0)
+        task++;
+    memset(s->ready, 0, s->graph->n_tasks * sizeof *s->ready); /* now: who was visited */
+    while (!s->ready[task]) {
+        s->ready[task] = 1;
+        task = s->before[task];
+    }
+    return task;
+}
+
+static tg_status name_cycle(struct search *s, struct tg_error *error)
+{
+    enum { NAMED = 8 };
+    uint32_t start, cycle[NAMED], task;
+    char text[1024] = ""; /* more than an error holds, which cuts between characters */
+    uint64_t length = 0;
+    find_predecessors(s);
+    start = task = task_on_cycle(s);
+    do {
+        if (length < NAMED)
+            cycle[length] = task;
+        task = s->before[task];
+        length++;
+    } while (task != start);
+    /* Collected backwards: print in the direction of the edges. */
+    snprintf(text, sizeof text, "%u (%s)", start, task_kernel(s->graph, start));
+    for (uint64_t i = length < NAMED ? length : NAMED; i-- > 0;) {
+        size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used, " → %s%u (%s)",
+                 length > NAMED && i == NAMED - 1 ? "… → " : "", cycle[i],
+                 task_kernel(s->graph, cycle[i]));
+    }
+    return tg_error_set(error, TG_CYCLE, "the graph has a cycle of %llu tasks: %s",
+                        (unsigned long long)length, text);
+}
+
+tg_status tg_graph_find_cycle(const struct tg_graph *g, struct tg_error *error)
+{
+    struct search s;
+    tg_status status = TG_OK;
+    if (!search_init(&s, g)) {
+        status = tg_error_set(error, TG_NO_MEMORY, "out of host memory");
+    } else {
+        group_edges(&s);
+        if (!take_away(&s))
+            status = name_cycle(&s, error);
+    }
+    search_destroy(&s);
+    return status;
+}

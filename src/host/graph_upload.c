@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From the graph as it was built to the image the device runs (layout in graph.h). */
+#include "base/error.h"
+#include "host/graph.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* Where things lie in the image: offsets from its start. */
+struct layout {
+    uint64_t ready, succ, desc, payload, queue[TG_CLASSES], size;
+    uint32_t queue_size[TG_CLASSES];
+    uint32_t n_ready[TG_CLASSES];
+};
+
+static uint64_t align(uint64_t offset)
+{
+    return (offset + 63) / 64 * 64;
+}
+
+/* Slots of a class's queue: the whole class fits, and positions wrap by a mask. */
+static uint32_t queue_slots(uint64_t tasks)
+{
+    uint64_t slots = 1;
+    while (slots < tasks)
+        slots *= 2;
+    return (uint32_t)slots;
+}
+
+static tg_status plan(const struct tg_graph *g, struct layout *at, struct tg_error *error)
+{
+    uint64_t offset;
+    at->ready = align(sizeof(struct tg_launch));
+    at->succ = align(at->ready + g->n_tasks * sizeof(uint32_t));
+    at->desc = align(at->succ + g->n_edges * sizeof(uint32_t));
+    at->payload = align(at->desc + g->n_tasks * sizeof(struct tg_task_desc));
+    offset = align(at->payload + g->payload_used);
+    for (uint32_t c = 0; c < TG_CLASSES; c++) {
+        if (g->class_count[c] > UINT32_MAX / 2 + 1)
+            return tg_error_set(error, TG_NO_MEMORY, "more than 2^31 tasks of one kind");
+        at->queue_size[c] = queue_slots(g->class_count[c]);
+        at->queue[c] = offset;
+        offset = align(offset + at->queue_size[c] * sizeof(uint32_t));
+    }
+    at->size = offset;
+    return TG_OK;
+}
+
+/* A larger image than the last one gets new memory, with room to grow. */
+static tg_status want_image(struct tg_graph *g, uint64_t size, struct tg_error *error)
+{
+    struct tg_device *device = g->module->device;
+    tg_status status;
+    if (g->image != 0 && size <= g->image_room)
+        return TG_OK;
+    if (g->image != 0)
+        tg_device_free(device, g->image, NULL);
+    g->image = 0;
+    g->image_room = size + size / 2;
+    status = tg_device_alloc(device, g->image_room, &g->image, NULL);
+    if (status != TG_OK) {
+        g->image_room = size;
+        status = tg_device_alloc(device, size, &g->image, error);
+    }
+    return status;
+}
+
+/* Where each task's successors end; the tasks with nothing to wait for, class by class. */
+static void number_successors(struct tg_graph *g)
+{
+    uint32_t end = 0;
+    for (uint64_t t = 0; t < g->n_tasks; t++) {
+        struct tg_task_desc *desc = &g->desc[t];
+        end += desc->n_succ;
+        desc->succ = end;
+        desc->pending = desc->fanin;
+    }
+}
+
+static void list_ready(const struct tg_graph *g, struct layout *at, uint32_t *ready)
+{
+    for (uint32_t c = 0; c < TG_CLASSES; c++) {
+        uint32_t *first = ready;
+        for (uint64_t t = 0; g->class_count[c] > 0 && t < g->n_tasks; t++)
+            if (g->desc[t].fanin == 0 && g->desc[t].task_class == c)
+                *ready++ = (uint32_t)t + 1;
+        at->n_ready[c] = (uint32_t)(ready - first);
+    }
+}
+
+/* Backwards from each list's end, so that successors keep the order their edges were added in. */
+static void list_successors(struct tg_graph *g, uint32_t *succ)
+{
+    for (uint64_t i = g->n_edges; i-- > 0;)
+        succ[--g->desc[g->edge[i].before].succ] = g->edge[i].after;
+}
+
+static struct tg_launch describe(const struct tg_graph *g, const struct layout *at)
+{
+    struct tg_launch launch = {
+        .magic = TG_LAUNCH_MAGIC,
+        .runtime = TG_RUNTIME_HOST_BUILD_GRAPH,
+        .n_tasks = (uint32_t)g->n_tasks,
+        .desc = g->image + at->desc,
+        .succ = g->image + at->succ,
+        .payload = g->image + at->payload,
+    };
+    uint64_t ready = g->image + at->ready;
+    for (uint32_t c = 0; c < TG_CLASSES; c++) {
+        launch.ready[c] = ready;
+        launch.n_ready[c] = at->n_ready[c];
+        launch.queue[c] = g->image + at->queue[c];
+        launch.queue_size[c] = at->queue_size[c];
+        ready += at->n_ready[c] * sizeof(uint32_t);
+    }
+    return launch;
+}
+
+/* The head of the image (launch, ready, succ) is made here and sent with the rest. `head` has
+ * at->desc bytes. */
+static tg_status send(struct tg_graph *g, struct layout *at, char *head, struct tg_error *error)
+{
+    struct tg_device *device = g->module->device;
+    struct tg_launch launch;
+    tg_status status;
+    number_successors(g);
+    list_ready(g, at, (uint32_t *)(head + at->ready));
+    list_successors(g, (uint32_t *)(head + at->succ));
+    launch = describe(g, at);
+    memcpy(head, &launch, sizeof launch);
+    status = TG_OK;
+    if (tg_device_map(device, g->image, at->desc) != head)
+        status = tg_device_copy_in(device, g->image, head, at->desc, error);
+    if (status == TG_OK)
+        status = tg_device_copy_in(device, g->image + at->desc, g->desc,
+                                   g->n_tasks * sizeof *g->desc, error);
+    if (status == TG_OK)
+        status = tg_device_copy_in(device, g->image + at->payload, g->payload, g->payload_used,
+                                   error);
+    return status;
+}
+
+/* Tensors must lie in this device's memory, after its control area: another device's, or a host
+ * pointer, is an error here rather than a crash there. */
+static tg_status check_addresses(const struct tg_graph *g, struct tg_error *error)
+{
+    const struct tg_control_head *head = &g->module->device->head;
+    uint64_t start = head->base + head->control_size;
+    if (g->end == 0 || (g->lowest >= start && g->end - head->base <= head->memory_size))
+        return TG_OK;
+    return tg_error_set(error, TG_BAD_ARGUMENT,
+                        "a task's tensor is not in device memory (0x%llx…0x%llx; the device has "
+                        "0x%llx…0x%llx)",
+                        (unsigned long long)g->lowest, (unsigned long long)g->end,
+                        (unsigned long long)start,
+                        (unsigned long long)(head->base + head->memory_size));
+}
+
+tg_status tg_graph_upload(struct tg_graph *g, struct tg_error *error)
+{
+    struct tg_device *device = g->module->device;
+    struct layout at = {0};
+    char *head, *own = NULL;
+    tg_status status = tg_device_ready(device, error);
+    if (status == TG_OK && g->resident)
+        return TG_OK;
+    if (status == TG_OK)
+        status = tg_graph_check(g, error);
+    if (status == TG_OK)
+        status = check_addresses(g, error);
+    if (status == TG_OK)
+        status = plan(g, &at, error);
+    if (status == TG_OK)
+        status = want_image(g, at.size, error);
+    if (status != TG_OK)
+        return status;
+    /* Where the host sees device memory the head is made in place, otherwise here and copied. */
+    head = tg_device_map(device, g->image, at.desc);
+    if (head == NULL && (head = own = malloc(at.desc)) == NULL)
+        return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
+    status = send(g, &at, head, error);
+    free(own);
+    g->resident = status == TG_OK;
+    return status;
+}

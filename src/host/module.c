@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "host/module.h"
+#include "base/error.h"
+#include "host/workload.h"
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void module_free(struct tg_module *module)
+{
+    if (module->handle != NULL)
+        dlclose(module->handle);
+    free(module->kernels);
+    free(module->path);
+    free(module);
+}
+
+void tg_module_free_all(struct tg_module *modules)
+{
+    while (modules != NULL) {
+        struct tg_module *next = modules->next;
+        module_free(modules);
+        modules = next;
+    }
+}
+
+static tg_status open_file(struct tg_module *module, struct tg_error *error)
+{
+    module->handle = dlopen(module->path, RTLD_NOW | RTLD_LOCAL);
+    if (module->handle == NULL)
+        return tg_error_set(error, TG_NOT_FOUND, "cannot load %s: %s", module->path, dlerror());
+    module->workload = dlsym(module->handle, TG_WORKLOAD_SYMBOL);
+    if (module->workload == NULL)
+        return tg_error_set(error, TG_BAD_ARGUMENT,
+                            "%s is no workload: it does not export '" TG_WORKLOAD_SYMBOL "'",
+                            module->path);
+    return tg_workload_check(module->workload, module->path, error);
+}
+
+static tg_status read_kernels(struct tg_module *module, struct tg_error *error)
+{
+    const struct tg_workload *workload = module->workload;
+    module->n_kernels = workload->n_kernels;
+    module->kernels = calloc(workload->n_kernels + 1u, sizeof *module->kernels);
+    if (module->kernels == NULL)
+        return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
+    for (uint32_t i = 0; i < workload->n_kernels; i++) {
+        struct tg_kernel_info *info = &module->kernels[i];
+        struct tg_error why;
+        info->name = workload->kernels[i].name;
+        info->core = workload->kernels[i].core;
+        if (tg_signature_parse(&info->signature, workload->kernels[i].signature, &why) != TG_OK)
+            return tg_error_set(error, TG_BAD_ARGUMENT, "%s: kernel %s: %s", module->path,
+                                info->name, why.text);
+    }
+    return TG_OK;
+}
+
+static tg_status load_new(struct tg_device *device, char *path, struct tg_module **out,
+                          struct tg_error *error)
+{
+    struct tg_module *module = calloc(1, sizeof *module);
+    tg_status status;
+    if (module == NULL) {
+        free(path);
+        return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
+    }
+    module->device = device;
+    module->path = path;
+    module->first = device->n_kernels;
+    status = open_file(module, error);
+    if (status == TG_OK)
+        status = read_kernels(module, error);
+    if (status == TG_OK)
+        status = device->ops->load(device->state, path, module->first, module->n_kernels, error);
+    if (status != TG_OK) {
+        device->lost |= status == TG_DEVICE_LOST;
+        module_free(module);
+        return status;
+    }
+    device->n_kernels += module->n_kernels;
+    module->next = device->modules;
+    device->modules = module;
+    *out = module;
+    return TG_OK;
+}
+
+tg_status tg_device_load(struct tg_device *device, const char *path, struct tg_module **module,
+                         struct tg_error *error)
+{
+    tg_status status = tg_device_ready(device, error);
+    char *real;
+    if (status != TG_OK)
+        return status;
+    real = realpath(path, NULL);
+    if (real == NULL)
+        return tg_error_set(error, TG_NOT_FOUND, "%s: %s", path, strerror(errno));
+    for (struct tg_module *known = device->modules; known != NULL; known = known->next) {
+        if (strcmp(known->path, real) == 0) {
+            free(real);
+            *module = known;
+            return TG_OK;
+        }
+    }
+    return load_new(device, real, module, error);
+}
+
+uint32_t tg_module_kernel(const struct tg_module *module, const char *name)
+{
+    for (uint32_t i = 0; i < module->n_kernels; i++)
+        if (strcmp(module->kernels[i].name, name) == 0)
+            return i;
+    return TG_NO_KERNEL;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "host/partial.h"
+#include "base/gather.h"
+#include "base/hash.h"
+#include "base/select.h"
+#include <stdlib.h>
+
+/* Pieces of this many bytes: the tensor may be larger than the host cares to hold. */
+enum { PIECE = 1 << 20 };
+
+/* The view's storage, or NULL where the host has no memory for it or it cannot be read. */
+static char *fetch_storage(struct tg_device *device, const struct tg_tensor *t)
+{
+    char *storage = malloc(t->storage_bytes ? t->storage_bytes : 1);
+    if (storage != NULL &&
+        tg_device_copy_out(device, storage, t->addr, t->storage_bytes, NULL) != TG_OK) {
+        free(storage);
+        return NULL;
+    }
+    return storage;
+}
+
+/* Hashes the view, and writes it to the payload file where `payload` is wanted. */
+static bool take_content(const struct tg_tensor *t, const char *storage, char *piece,
+                         struct tg_dump_writer *writer, bool payload, struct tg_record *r)
+{
+    unsigned bits = tg_bits_of(t->dtype);
+    int64_t total = tg_tensor_numel(t), per_piece = (int64_t)PIECE * 8 / bits;
+    struct tg_hash hash;
+    uint64_t position = payload ? tg_dump_reserve(writer, r->bytes) : 0;
+    tg_hash_init(&hash);
+    for (int64_t first = 0; first < total; first += per_piece) {
+        int64_t count = total - first < per_piece ? total - first : per_piece;
+        uint64_t size = tg_bytes_of(t->dtype, count);
+        tg_gather(piece, storage, t, first, count);
+        tg_hash_update(&hash, piece, size);
+        if (payload && !tg_dump_payload(writer, position + tg_bytes_of(t->dtype, first), piece,
+                                        size))
+            return false;
+    }
+    r->hash = tg_hash_final(&hash, r->bytes);
+    r->flags = (uint16_t)(r->flags | TG_RECORD_HASHED);
+    if (payload) {
+        r->flags = (uint16_t)(r->flags | TG_RECORD_PAYLOAD);
+        r->stored = r->bytes;
+        r->position = r->stored > 0 ? position : 0;
+    }
+    return true;
+}
+
+static void record_output(struct tg_device *device, struct tg_dump_writer *writer,
+                          const struct tg_subject *a, const struct tg_tensor *t, enum tg_want want)
+{
+    struct tg_record r;
+    char *storage = NULL, *piece = NULL;
+    tg_record_describe(&r, a);
+    tg_record_describe_tensor(&r, t);
+    r.flags = (uint16_t)(r.flags | TG_RECORD_PARTIAL);
+    r.stream = UINT16_MAX; /* none: the host's own */
+    if (want >= TG_WANT_HASH) {
+        storage = fetch_storage(device, t);
+        piece = malloc(PIECE);
+        if (storage == NULL || piece == NULL ||
+            !take_content(t, storage, piece, writer, want == TG_WANT_PAYLOAD, &r))
+            r.flags = (uint16_t)(r.flags | TG_RECORD_PAYLOAD | TG_RECORD_TRUNCATED);
+    }
+    tg_dump_append(writer, &r);
+    free(storage);
+    free(piece);
+}
+
+uint64_t tg_partial_record(struct tg_graph *graph, struct tg_record_area *area,
+                           struct tg_dump_writer *writer, uint64_t task)
+{
+    const struct tg_task_desc *desc = tg_graph_desc(graph, task);
+    const struct tg_tensor *tensors = (const struct tg_tensor *)(graph->payload + desc->args);
+    struct tg_subject a = {.desc = desc, .stage = TG_AFTER_COMPLETION};
+    uint64_t matched[TG_MAX_FILTERS] = {0}, records = 0;
+    for (uint32_t i = 0; i < desc->n_tensors; i++) {
+        enum tg_want want;
+        a.index = i;
+        a.role = desc->roles >> (2 * i) & 3;
+        if (!tg_role_has_stage(a.role, TG_AFTER_COMPLETION))
+            continue;
+        want = tg_wanted(&area->setup, area->kernel_filters, &a, matched);
+        if (want == TG_WANT_NOTHING)
+            continue;
+        record_output(area->device, writer, &a, &tensors[i], want);
+        records++;
+    }
+    return records;
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "host/record_setup.h"
+#include "base/error.h"
+#include "dump/filter.h"
+#include "host/module.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_ARENA (UINT64_C(4) << 20)
+#define SMALLEST_ARENA (UINT64_C(4) << 10)
+#define LARGEST_ARENA (UINT64_C(64) << 30)
+#define DEFAULT_WAIT 5.0
+enum { DEFAULT_BUFFERS = 16, MAX_BUFFERS = 65536, PER_BUFFER = 64 };
+
+static uint64_t align(uint64_t bytes)
+{
+    return (bytes + 255) / 256 * 256;
+}
+
+/* ── layout ────────────────────────────────────────────────────────────────────────────── */
+
+static tg_status plan_stream(struct tg_record_area *area, const struct tg_record_config *config,
+                             struct tg_error *error)
+{
+    struct tg_stream_head *head = &area->stream;
+    uint64_t arena = config->arena ? config->arena : DEFAULT_ARENA;
+    uint32_t buffers = config->buffers ? config->buffers : DEFAULT_BUFFERS;
+    if (arena < SMALLEST_ARENA || arena > LARGEST_ARENA)
+        return tg_error_set(error, TG_BAD_ARGUMENT, "--dump-arena %llu: from 4K to 64G",
+                            (unsigned long long)arena);
+    if (buffers < 2 || buffers > MAX_BUFFERS)
+        return tg_error_set(error, TG_BAD_ARGUMENT, "--dump-buffers %u: from 2 to %d", buffers,
+                            MAX_BUFFERS);
+    arena = arena / 1024 * 1024;
+    *head = (struct tg_stream_head){
+        .magic = TG_STREAM_MAGIC,
+        .version = TG_STREAM_VERSION,
+        .head_size = sizeof *head,
+        .n_buffers = buffers,
+        .per_buffer = PER_BUFFER,
+        .record_size = sizeof(struct tg_record),
+        .arena_size = arena,
+        .piece_limit = arena / 4, /* the host writes one piece while the next is copied */
+        .current = (uint64_t)TG_NO_BUFFER << 32,
+    };
+    head->free_queue = align(sizeof *head);
+    head->ready_queue = align(head->free_queue + buffers * sizeof(uint32_t));
+    head->buffers = align(head->ready_queue + buffers * sizeof(uint32_t));
+    head->arena = align(head->buffers + (uint64_t)buffers * PER_BUFFER * sizeof(struct tg_record));
+    area->setup.stream_size = align(head->arena + arena);
+    return TG_OK;
+}
+
+static tg_status plan_filters(struct tg_record_area *area, const char *text,
+                              struct tg_error *error)
+{
+    struct tg_filter_spec specs[TG_MAX_FILTERS];
+    uint32_t count = 0;
+    tg_status status = tg_filter_parse(text ? text : "", specs, &count, error);
+    if (status != TG_OK)
+        return status;
+    area->setup.n_filters = count;
+    area->kernel_filters = calloc(area->device->n_kernels + 1u, 1);
+    if (area->kernel_filters == NULL)
+        return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
+    for (uint32_t f = 0; f < count; f++) {
+        area->setup.filter[f] = specs[f].filter;
+        if (specs[f].kernel[0] == '\0')
+            area->any_kernel |= (uint8_t)(1u << f);
+        for (struct tg_module *m = area->device->modules; m != NULL; m = m->next)
+            for (uint32_t k = 0; k < m->n_kernels; k++)
+                if (tg_filter_kernel_matches(&specs[f], m->kernels[k].name))
+                    area->kernel_filters[m->first + k] |= (uint8_t)(1u << f);
+    }
+    for (uint32_t f = 0; f < count; f++) { /* its own words, for a warning that quotes it */
+        size_t length = strcspn(text, ";");
+        snprintf(area->filter[f], sizeof area->filter[f], "%.*s", (int)length, text);
+        text += length + (text[length] == ';');
+    }
+    return TG_OK;
+}
+
+/* ── on the device ─────────────────────────────────────────────────────────────────────── */
+
+static tg_status write_stream(struct tg_record_area *area, uint32_t index, const uint32_t *free,
+                              struct tg_error *error)
+{
+    struct tg_stream_head head = area->stream;
+    uint64_t address = tg_record_area_stream(area, index);
+    tg_status status;
+    head.index = index;
+    head.free_tail = head.n_buffers;
+    status = tg_device_copy_in(area->device, address, &head, sizeof head, error);
+    if (status == TG_OK)
+        status = tg_device_copy_in(area->device, address + head.free_queue, free,
+                                   head.n_buffers * sizeof *free, error);
+    return status;
+}
+
+static tg_status write_streams(struct tg_record_area *area, struct tg_error *error)
+{
+    uint32_t n = area->stream.n_buffers;
+    uint32_t *free_queue = malloc(n * sizeof *free_queue);
+    tg_status status = TG_OK;
+    if (free_queue == NULL)
+        return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
+    for (uint32_t i = 0; i < n; i++)
+        free_queue[i] = i;
+    for (uint32_t i = 0; i < area->setup.n_streams && status == TG_OK; i++)
+        status = write_stream(area, i, free_queue, error);
+    free(free_queue);
+    return status;
+}
+
+/* [setup][kernel filters][streams] */
+static tg_status place(struct tg_record_area *area, struct tg_error *error)
+{
+    struct tg_record_setup *setup = &area->setup;
+    uint64_t filters = align(sizeof *setup);
+    uint64_t streams = align(filters + area->device->n_kernels);
+    uint64_t size = streams + setup->n_streams * setup->stream_size;
+    tg_status status = tg_device_alloc(area->device, size, &area->address, NULL);
+    if (status != TG_OK) {
+        struct tg_device_info info;
+        area->address = 0;
+        tg_device_get_info(area->device, &info);
+        return tg_error_set(error, TG_NO_MEMORY,
+                            "recording needs %llu bytes of device memory (%u streams of %llu), "
+                            "%llu are free; lower --dump-arena or raise --device-memory",
+                            (unsigned long long)size, setup->n_streams,
+                            (unsigned long long)setup->stream_size,
+                            (unsigned long long)(info.memory - info.memory_used));
+    }
+    setup->kernel_filters = area->address + filters;
+    setup->streams = area->address + streams;
+    status = tg_device_copy_in(area->device, area->address, setup, sizeof *setup, error);
+    if (status == TG_OK)
+        status = tg_device_copy_in(area->device, setup->kernel_filters, area->kernel_filters,
+                                   area->device->n_kernels, error);
+    return status == TG_OK ? write_streams(area, error) : status;
+}
+
+tg_status tg_record_area_create(struct tg_device *device, const struct tg_record_config *config,
+                                struct tg_record_area *area, struct tg_error *error)
+{
+    double wait = config->wait_limit > 0 ? config->wait_limit : DEFAULT_WAIT;
+    tg_status status;
+    memset(area, 0, sizeof *area);
+    area->device = device;
+    area->setup = (struct tg_record_setup){
+        .magic = TG_SETUP_MAGIC,
+        .version = TG_STREAM_VERSION,
+        .setup_size = sizeof area->setup,
+        .level = config->level,
+        .policy = config->policy,
+        .n_streams = device->head.n_lanes,
+        .wait_limit_ns = (uint64_t)(wait * 1e9),
+    };
+    status = plan_filters(area, config->filter, error);
+    if (status == TG_OK)
+        status = plan_stream(area, config, error);
+    if (status == TG_OK)
+        status = place(area, error);
+    if (status != TG_OK)
+        tg_record_area_destroy(area);
+    return status;
+}
+
+void tg_record_area_destroy(struct tg_record_area *area)
+{
+    if (area->address != 0)
+        tg_device_free(area->device, area->address, NULL);
+    area->address = 0;
+    free(area->kernel_filters);
+    area->kernel_filters = NULL;
+}
+
+uint64_t tg_record_area_stream(const struct tg_record_area *area, uint32_t index)
+{
+    return area->setup.streams + index * area->setup.stream_size;
+}

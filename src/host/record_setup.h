@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Device memory for a recording: the setup and the streams, laid out as wire/stream.h says. */
+#ifndef TG_HOST_RECORD_SETUP_H
+#define TG_HOST_RECORD_SETUP_H
+
+#include "host/device.h"
+#include <taskglass/run.h>
+#include <taskglass/wire/stream.h>
+
+struct tg_record_area {
+    struct tg_device *device;
+    uint64_t address;              /* of everything; the setup comes first */
+    struct tg_record_setup setup;  /* as written to the device */
+    struct tg_stream_head stream;  /* what all heads have in common */
+    uint8_t *kernel_filters;       /* the host's copy */
+    uint8_t any_kernel;            /* bit f: filter f names no kernel */
+    char filter[TG_MAX_FILTERS][48]; /* what the filters are called, for warnings */
+};
+
+/* BAD_ARGUMENT (filter, sizes), NO_MEMORY. Destroy after success. */
+tg_status tg_record_area_create(struct tg_device *device, const struct tg_record_config *config,
+                                struct tg_record_area *area, struct tg_error *error);
+void tg_record_area_destroy(struct tg_record_area *area);
+
+/* The device address of a stream's head. */
+uint64_t tg_record_area_stream(const struct tg_record_area *area, uint32_t index);
+
+#endif

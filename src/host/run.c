@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "host/run.h"
+#include "base/error.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define DEFAULT_TIMEOUT 10.0
+
+/* How often a waiting host looks whether anything still moves. */
+enum { TICK_MILLISECONDS = 100 };
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* ── start ─────────────────────────────────────────────────────────────────────────────── */
+
+static void run_free(struct tg_run *run)
+{
+    tg_collector_destroy(run->collector);
+    free(run->status);
+    free(run->running);
+    free(run);
+}
+
+static struct tg_run *run_new(struct tg_graph *graph, const struct tg_run_config *config)
+{
+    struct tg_run *run = calloc(1, sizeof *run);
+    if (run == NULL)
+        return NULL;
+    run->graph = graph;
+    run->device = graph->module->device;
+    run->timeout = config && config->timeout > 0 ? config->timeout : DEFAULT_TIMEOUT;
+    run->result.status = TG_TIMED_OUT;
+    run->result.tasks = tg_graph_tasks(graph);
+    run->status = calloc(tg_device_workers(run->device), sizeof *run->status);
+    run->running = calloc(tg_device_workers(run->device), sizeof *run->running);
+    if (run->status == NULL || run->running == NULL) {
+        run_free(run);
+        return NULL;
+    }
+    return run;
+}
+
+/* Off, the launch says 0 and that is all there is to it. */
+static tg_status set_up_recording(struct tg_run *run, const struct tg_record_config *config,
+                                  struct tg_error *error)
+{
+    uint64_t setup = 0;
+    tg_status status = TG_OK;
+    if (config != NULL && config->level != TG_LEVEL_OFF) {
+        status = tg_collector_create(run->graph, config, &run->collector, error);
+        if (status == TG_OK)
+            status = tg_collector_start(run->collector, error);
+        if (status != TG_OK)
+            return status;
+        setup = tg_collector_setup(run->collector);
+    }
+    return tg_device_copy_in(run->device, run->graph->image + offsetof(struct tg_launch, record),
+                             &setup, sizeof setup, error);
+}
+
+static tg_status launch(struct tg_run *run, const struct tg_record_config *record,
+                        struct tg_error *error)
+{
+    double began = now();
+    tg_status status = tg_device_ready(run->device, error);
+    if (status == TG_OK)
+        status = tg_graph_upload(run->graph, error);
+    if (status == TG_OK)
+        status = set_up_recording(run, record, error);
+    if (status != TG_OK)
+        return status;
+    /* The device clears it too, but only when it has heard: nobody may take the last run's
+     * numbers for this one's meanwhile. */
+    status = tg_device_clear_status(run->device, run->status, error);
+    if (status != TG_OK)
+        return status;
+    run->launched_at = run->progress_at = now();
+    run->result.start_seconds = run->launched_at - began;
+    status = run->device->ops->launch(run->device->state, run->graph->image, error);
+    if (status == TG_DEVICE_LOST)
+        run->device->lost = true;
+    return status;
+}
+
+tg_status tg_run_start(struct tg_graph *graph, const struct tg_run_config *config,
+                       struct tg_run **out, struct tg_error *error)
+{
+    struct tg_run *run = run_new(graph, config);
+    tg_status status;
+    if (run == NULL)
+        return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
+    status = launch(run, config ? config->record : NULL, error);
+    if (status != TG_OK) {
+        run_free(run);
+        return status;
+    }
+    tg_device_set_run(run->device, run);
+    *out = run;
+    return TG_OK;
+}
+
+/* ── wait ──────────────────────────────────────────────────────────────────────────────── */
+
+/* Reads the workers' status and adds up what they finished; never more than there is. */
+static uint64_t count_finished(struct tg_run *run)
+{
+    uint32_t n = tg_device_workers(run->device);
+    uint64_t finished = 0;
+    if (tg_device_read_status(run->device, run->status, NULL) != TG_OK)
+        return run->finished;
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t one = run->status[i].finished;
+        finished += one < run->result.tasks ? one : run->result.tasks;
+    }
+    return finished < run->result.tasks ? finished : run->result.tasks;
+}
+
+/* What has finished by now; it never goes down, whatever the device writes. */
+static uint64_t look(struct tg_run *run)
+{
+    uint64_t finished = count_finished(run);
+    if (finished > run->finished) {
+        run->finished = finished;
+        run->progress_at = now();
+    }
+    return run->finished;
+}
+
+static void end(struct tg_run *run, tg_status status)
+{
+    run->ended = true;
+    tg_device_set_run(run->device, NULL);
+    run->result.execute_seconds = now() - run->launched_at;
+    run->result.status = status;
+    run->error.status = status;
+    run->finished = run->result.finished =
+        status == TG_OK ? run->result.tasks : look(run);
+    /* What the device leaves of counters and queues after anything but a full run is unknown. */
+    if (status != TG_OK)
+        run->graph->resident = false;
+}
+
+/* The files of the recording, once the device records no more; partial outputs of a hang. */
+static void end_recording(struct tg_run *run)
+{
+    if (run->collector == NULL)
+        return;
+    tg_collector_stop(run->collector);
+    for (uint32_t i = 0; run->result.status == TG_HANG && i < run->result.n_running; i++)
+        if (i == 0 || run->running[i].task != run->running[i - 1].task) /* a mix is listed by part */
+            tg_collector_add_partial(run->collector, run->running[i].task & UINT32_MAX);
+    tg_collector_finish(run->collector, &run->result.record);
+}
+
+/* The device died, or is taken to be dead. */
+static void end_lost(struct tg_run *run, tg_status status)
+{
+    run->device->lost = true;
+    end(run, status);
+    tg_run_report(run, status);
+}
+
+static void end_cancelled(struct tg_run *run)
+{
+    end(run, TG_CANCELLED);
+    tg_error_set(&run->error, TG_CANCELLED, "cancelled after %llu of %llu tasks",
+                 (unsigned long long)run->finished, (unsigned long long)run->result.tasks);
+}
+
+static bool is_cancelled(const struct tg_run *run)
+{
+    return __atomic_load_n(&run->cancelled, __ATOMIC_ACQUIRE);
+}
+
+/* Nothing has moved for the no-progress limit: it is not going to. */
+static void give_up(struct tg_run *run)
+{
+    bool cancelled = is_cancelled(run);
+    look(run); /* who runs what, while it still does */
+    run->device->ops->kill(run->device->state);
+    end_lost(run, cancelled ? TG_CANCELLED : TG_HANG);
+}
+
+static void watch_progress(struct tg_run *run)
+{
+    uint64_t collected = run->collector ? tg_collector_progress(run->collector) : 0;
+    look(run);
+    if ((is_cancelled(run) && !run->seen_cancel) || collected != run->collected) {
+        run->seen_cancel = is_cancelled(run);
+        run->collected = collected;
+        run->progress_at = now();
+    }
+    if (now() - run->progress_at > run->timeout)
+        give_up(run);
+}
+
+static void take_poll(struct tg_run *run, enum tg_poll poll)
+{
+    switch (poll) {
+    case TG_POLL_OVER:
+        end(run, TG_OK);
+        break;
+    case TG_POLL_STOPPED:
+        end_cancelled(run);
+        break;
+    case TG_POLL_LOST:
+        end_lost(run, TG_DEVICE_LOST);
+        break;
+    case TG_POLL_RUNNING:
+        watch_progress(run);
+        break;
+    }
+}
+
+/* The next look at it: a tick away, or sooner if either limit ends before that. */
+static int tick_until(const struct tg_run *run, double deadline)
+{
+    double seconds = TICK_MILLISECONDS * 1e-3;
+    seconds = fmin(seconds, deadline - now());
+    seconds = fmin(seconds, run->progress_at + run->timeout - now() + 1e-3);
+    return seconds <= 0 ? 0 : (int)ceil(seconds * 1e3);
+}
+
+tg_status tg_run_wait(struct tg_run *run, double seconds, struct tg_error *error)
+{
+    double deadline = seconds < 0 ? INFINITY : now() + seconds;
+    while (!run->ended) {
+        int milliseconds = tick_until(run, deadline);
+        take_poll(run, run->device->ops->poll(run->device->state, milliseconds));
+        if (run->ended)
+            end_recording(run);
+        else if (now() >= deadline)
+            return tg_error_set(error, TG_TIMED_OUT, "still running");
+    }
+    if (run->error.status != TG_OK && error != NULL)
+        *error = run->error;
+    return run->error.status;
+}
+
+void tg_run_cancel(struct tg_run *run)
+{
+    if (!__atomic_exchange_n(&run->cancelled, true, __ATOMIC_ACQ_REL))
+        tg_device_cancel(run->device, run);
+}
+
+void tg_run_progress(struct tg_run *run, uint64_t *finished, uint64_t *total)
+{
+    *total = run->result.tasks;
+    *finished = run->ended ? run->finished : look(run);
+}
+
+void tg_run_get_result(const struct tg_run *run, struct tg_run_result *result)
+{
+    *result = run->result;
+    if (run->result.n_running > 0)
+        result->running = run->running;
+}
+
+void tg_run_destroy(struct tg_run *run)
+{
+    if (run == NULL)
+        return;
+    if (!run->ended) {
+        tg_run_cancel(run);
+        tg_run_wait(run, -1, NULL);
+    }
+    run_free(run);
+}
+
+tg_status tg_graph_run(struct tg_graph *graph, const struct tg_run_config *config,
+                       struct tg_run_result *result, struct tg_error *error)
+{
+    struct tg_run *run;
+    tg_status status = tg_run_start(graph, config, &run, error);
+    if (status != TG_OK)
+        return status;
+    status = tg_run_wait(run, -1, error);
+    if (result != NULL) {
+        tg_run_get_result(run, result);
+        result->running = NULL;
+    }
+    tg_run_destroy(run);
+    return status;
+}

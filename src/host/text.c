@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE 1
+#include "host/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { NAME_MAX_LENGTH = 100 };
+
+char *tg_text_format(const char *format, ...)
+{
+    char *text;
+    va_list values;
+    va_start(values, format);
+    int length = vasprintf(&text, format, values);
+    va_end(values);
+    return length < 0 ? NULL : text;
+}
+
+/* Not isalnum: what may stand in a name must not depend on the locale. */
+static bool is_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+bool tg_text_is_name(const char *text)
+{
+    size_t length = strnlen(text, NAME_MAX_LENGTH + 1);
+    if (length == 0 || length > NAME_MAX_LENGTH || !is_word(text[0]))
+        return false;
+    for (size_t i = 1; i < length; i++)
+        if (!is_word(text[i]) && !strchr("-.+", text[i]))
+            return false;
+    return true;
+}

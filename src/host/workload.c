@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finding workload modules by name or path, and opening them. */
+#define _GNU_SOURCE 1
+#include "host/workload.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <taskglass/execute.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "host/paths.h"
+#include "host/text.h"
+
+struct tg_workload_file {
+    void *library;
+    const struct tg_workload *workload;
+    char *path;
+};
+
+/* A list of strings that grows by one; every string is owned. */
+struct names {
+    char **item;
+    uint32_t count;
+};
+
+static tg_status no_memory(struct tg_error *error)
+{
+    return tg_error_set(error, TG_NO_MEMORY, "out of host memory while looking for workloads");
+}
+
+/* Takes `text`, also where it fails; text may be NULL from an allocation that failed. */
+static tg_status names_add(struct names *names, char *text, struct tg_error *error)
+{
+    char **item = text ? realloc(names->item, (names->count + 1) * sizeof *item) : NULL;
+    if (!item) {
+        free(text);
+        return no_memory(error);
+    }
+    names->item = item;
+    names->item[names->count++] = text;
+    return TG_OK;
+}
+
+static bool names_have(const struct names *names, const char *text)
+{
+    for (uint32_t i = 0; i < names->count; i++)
+        if (strcmp(names->item[i], text) == 0)
+            return true;
+    return false;
+}
+
+void tg_workload_names_free(char **names, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        free(names[i]);
+    free(names);
+}
+
+/* The folders to search, the user's own first so that they may stand in for an example. */
+static tg_status folders(const struct tg_settings *settings, struct names *found,
+                         struct tg_error *error)
+{
+    const char *rest = tg_settings_text(settings, "workload-path");
+    tg_status status = TG_OK;
+    char *installed;
+    while (*rest && status == TG_OK) {
+        size_t length = strcspn(rest, ":");
+        if (length > 0)
+            status = names_add(found, strndup(rest, length), error);
+        rest += length + (rest[length] == ':');
+    }
+    if (status == TG_OK && tg_paths_find("workloads", &installed, NULL) == TG_OK)
+        status = names_add(found, installed, error);
+    return status;
+}
+
+/* "vector_add" for "vector_add.so"; NULL for files that are no module. */
+static char *module_name(const char *file)
+{
+    size_t length = strlen(file);
+    if (length <= 3 || file[0] == '.' || strcmp(file + length - 3, ".so") != 0)
+        return NULL;
+    return strndup(file, length - 3);
+}
+
+static tg_status scan(const char *folder, struct names *found, struct tg_error *error)
+{
+    tg_status status = TG_OK;
+    struct dirent *entry;
+    DIR *dir = opendir(folder);
+    if (!dir)
+        return tg_error_set(error, TG_NOT_FOUND, "cannot look for workloads in '%s': %s", folder,
+                            strerror(errno));
+    while (status == TG_OK && (entry = readdir(dir))) {
+        char *name = module_name(entry->d_name);
+        if (name && !names_have(found, name))
+            status = names_add(found, name, error);
+        else
+            free(name);
+    }
+    closedir(dir);
+    return status;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static tg_status scan_all(const struct names *places, struct names *found, struct tg_error *error)
+{
+    tg_status status = TG_OK;
+    for (uint32_t i = 0; i < places->count && status == TG_OK; i++)
+        status = scan(places->item[i], found, error);
+    if (found->count > 0)
+        qsort(found->item, found->count, sizeof *found->item, by_text);
+    return status;
+}
+
+tg_status tg_workload_names(const struct tg_settings *settings, char ***names, uint32_t *count,
+                            struct tg_error *error)
+{
+    struct names places = {0}, found = {0};
+    tg_status status = folders(settings, &places, error);
+    if (status == TG_OK)
+        status = scan_all(&places, &found, error);
+    tg_workload_names_free(places.item, places.count);
+    if (status != TG_OK) {
+        tg_workload_names_free(found.item, found.count);
+        found = (struct names){0};
+    }
+    *names = found.item;
+    *count = found.count;
+    return status;
+}
+
+/* "a, b, c" */
+static char *joined(const struct names *names)
+{
+    char *text = strdup(names->count ? names->item[0] : "nothing");
+    for (uint32_t i = 1; i < names->count && text; i++) {
+        char *longer = tg_text_format("%s, %s", text, names->item[i]);
+        free(text);
+        text = longer;
+    }
+    return text;
+}
+
+static tg_status not_found(const struct names *places, const char *name, struct tg_error *error)
+{
+    struct names found = {0};
+    tg_status status = scan_all(places, &found, error);
+    if (status == TG_OK) {
+        char *where = joined(places), *what = joined(&found);
+        status = tg_error_set(error, TG_NOT_FOUND, "no workload '%s'; %s has: %s", name,
+                              where ? where : "?", what ? what : "?");
+        free(where);
+        free(what);
+    }
+    tg_workload_names_free(found.item, found.count);
+    return status;
+}
+
+/* The module's file for a name that is not a path. */
+static tg_status search(const struct tg_settings *settings, const char *name, char **path,
+                        struct tg_error *error)
+{
+    struct names places = {0};
+    tg_status status = folders(settings, &places, error);
+    *path = NULL;
+    for (uint32_t i = 0; i < places.count && status == TG_OK && !*path; i++) {
+        *path = tg_text_format("%s/%s.so", places.item[i], name);
+        if (!*path) {
+            status = no_memory(error);
+        } else if (access(*path, F_OK) != 0) {
+            free(*path);
+            *path = NULL;
+        }
+    }
+    if (status == TG_OK && !*path)
+        status = not_found(&places, name, error);
+    tg_workload_names_free(places.item, places.count);
+    return status;
+}
+
+static bool is_path(const char *name)
+{
+    size_t length = strlen(name);
+    return strchr(name, '/') || (length > 3 && strcmp(name + length - 3, ".so") == 0);
+}
+
+/* Absolute: the device opens the same file from another process, and dlopen would search the
+ * system's libraries for a name without a slash. */
+static tg_status locate(const struct tg_settings *settings, const char *name, char **path,
+                        struct tg_error *error)
+{
+    char *found = NULL;
+    struct stat info;
+    tg_status status = TG_OK;
+    if (!is_path(name))
+        status = search(settings, name, &found, error);
+    if (status != TG_OK)
+        return status;
+    *path = realpath(found ? found : name, NULL);
+    if (!*path || stat(*path, &info) != 0)
+        status = tg_error_set(error, TG_NOT_FOUND, "cannot open module '%s': %s",
+                              found ? found : name, strerror(errno));
+    else if (!S_ISREG(info.st_mode))
+        status = tg_error_set(error, TG_BAD_ARGUMENT,
+                              "'%s' is not a file; a module is a shared object", *path);
+    free(found);
+    if (status != TG_OK) {
+        free(*path);
+        *path = NULL;
+    }
+    return status;
+}
+
+/* dlerror begins with the path, which the message has already. */
+static tg_status load_failed(const char *path, struct tg_error *error)
+{
+    const char *why = dlerror();
+    size_t prefix = strlen(path);
+    if (!why)
+        why = "unknown reason";
+    if (strncmp(why, path, prefix) == 0 && why[prefix] == ':')
+        why += prefix + 1 + (why[prefix + 1] == ' ');
+    return tg_error_set(error, TG_BAD_ARGUMENT, "cannot load module %s: %s", path, why);
+}
+
+static tg_status load(struct tg_workload_file *file, struct tg_error *error)
+{
+    file->library = dlopen(file->path, RTLD_NOW | RTLD_LOCAL);
+    if (!file->library)
+        return load_failed(file->path, error);
+    file->workload = dlsym(file->library, TG_WORKLOAD_SYMBOL);
+    if (!file->workload)
+        return tg_error_set(error, TG_BAD_ARGUMENT,
+                            "module %s has no workload: it does not export '%s'", file->path,
+                            TG_WORKLOAD_SYMBOL);
+    return tg_workload_check(file->workload, file->path, error);
+}
+
+tg_status tg_workload_open(const struct tg_settings *settings, const char *name,
+                           struct tg_workload_file **file, struct tg_error *error)
+{
+    *file = NULL;
+    struct tg_workload_file *opened = calloc(1, sizeof *opened);
+    if (!opened)
+        return no_memory(error);
+    tg_status status = locate(settings, name, &opened->path, error);
+    if (status == TG_OK)
+        status = load(opened, error);
+    if (status != TG_OK) {
+        tg_workload_close(opened);
+        return status;
+    }
+    *file = opened;
+    return TG_OK;
+}
+
+void tg_workload_close(struct tg_workload_file *file)
+{
+    if (!file)
+        return;
+    if (file->library)
+        dlclose(file->library);
+    free(file->path);
+    free(file);
+}
+
+const struct tg_workload *tg_workload_get(const struct tg_workload_file *file)
+{
+    return file->workload;
+}
+
+const char *tg_workload_path(const struct tg_workload_file *file)
+{
+    return file->path;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* a2a3sim: the host sees device memory, through a mapping of its own. */
+#include "platform/sim/sim.h"
+
+static tg_status open_mapped(const struct tg_platform_config *config, void **state,
+                             struct tg_error *error)
+{
+    return tg_sim_open(config, true, state, error);
+}
+
+const struct tg_platform_ops tg_platform_a2a3sim = {
+    .name = "a2a3sim",
+    .summary = "simulated device whose memory the host sees",
+    .max_blocks = 24,
+    .max_schedulers = 4,
+    .open = open_mapped,
+    .copy_in = tg_sim_write_mapped,
+    .copy_out = tg_sim_read_mapped,
+    .map = tg_sim_map,
+    TG_SIM_COMMON_OPS,
+};

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* a5sim: the host never sees device memory; every byte is copied. */
+#include "platform/sim/sim.h"
+
+static tg_status open_unmapped(const struct tg_platform_config *config, void **state,
+                               struct tg_error *error)
+{
+    return tg_sim_open(config, false, state, error);
+}
+
+const struct tg_platform_ops tg_platform_a5sim = {
+    .name = "a5sim",
+    .summary = "simulated device whose memory the host reaches only by copies",
+    .max_blocks = 36,
+    .max_schedulers = 7,
+    .open = open_unmapped,
+    .copy_in = tg_sim_write_copied,
+    .copy_out = tg_sim_read_copied,
+    .map = NULL,
+    TG_SIM_COMMON_OPS,
+};

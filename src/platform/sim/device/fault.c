@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "platform/sim/device/fault.h"
+#include "platform/sim/protocol.h"
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* A signal handler gets no argument of ours: these are the process's, set once. */
+static struct tg_control_head *control;
+static int dying;
+static __thread uint32_t this_worker = UINT32_MAX;
+static __thread const struct tg_worker_status *this_status;
+
+static void record(int signal, const siginfo_t *info)
+{
+    struct tg_fault_record *fault = &control->fault;
+    fault->worker = this_worker;
+    fault->signal = signal;
+    fault->address = signal == SIGABRT ? 0 : (uint64_t)(uintptr_t)info->si_addr;
+    if (this_status != NULL) {
+        fault->running = __atomic_load_n(&this_status->running, __ATOMIC_RELAXED);
+        fault->part = this_status->part;
+    }
+    __atomic_store_n(&fault->valid, 1u, __ATOMIC_RELEASE);
+}
+
+/* The first thread to crash speaks for the process; others that crash meanwhile wait for its end. */
+static void on_fault(int signal, siginfo_t *info, void *context)
+{
+    (void)context;
+    if (__atomic_exchange_n(&dying, 1, __ATOMIC_ACQ_REL) == 0) {
+        record(signal, info);
+        _exit(TG_SIM_EXIT_FAULT);
+    }
+    for (;;)
+        pause();
+}
+
+void tg_fault_install(struct tg_control_head *head)
+{
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
+    struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    sigfillset(&action.sa_mask);
+    control = head;
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
+        sigaction(signals[i], &action, NULL);
+}
+
+int tg_fault_watch_thread(uint32_t worker, const struct tg_worker_status *status)
+{
+    enum { STACK = 64 * 1024 }; /* lives as long as the thread, which is as long as the process */
+    stack_t stack = {.ss_sp = malloc(STACK), .ss_size = STACK};
+    this_worker = worker;
+    this_status = status;
+    if (stack.ss_sp == NULL)
+        return -1;
+    return sigaltstack(&stack, NULL);
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+/* Starting and ending a simulated device's process. */
+#include "base/error.h"
+#include "platform/sim/protocol.h"
+#include "platform/sim/state.h"
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+enum { HELLO_MILLISECONDS = 30000 };
+
+/* Own process group (Ctrl-C is the host's business), no signal blocked or ignored, the socket and
+ * the memory at their places, nothing to read, and output to the host's standard error. */
+static int spawn(const char *program, int socket, int memory, pid_t *pid)
+{
+    char *argv[] = {(char *)"taskglass-device", NULL};
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attributes;
+    sigset_t signals;
+    int result;
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (fcntl(STDERR_FILENO, F_GETFD) < 0) /* a host that has closed its own */
+        posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&files, socket, TG_SIM_SOCKET_FD);
+    posix_spawn_file_actions_adddup2(&files, memory, TG_SIM_MEMORY_FD);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
+                                              POSIX_SPAWN_SETSIGDEF);
+    sigemptyset(&signals);
+    posix_spawnattr_setsigmask(&attributes, &signals);
+    sigfillset(&signals);
+    posix_spawnattr_setsigdefault(&attributes, &signals);
+    result = posix_spawn(pid, program, &files, &attributes, argv, environ);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&files);
+    return result;
+}
+
+/* dup2 in the child must not overwrite one descriptor with the other, nor the standard ones. */
+static int above_reserved(int fd)
+{
+    int moved = fcntl(fd, F_DUPFD_CLOEXEC, TG_SIM_MEMORY_FD + 1);
+    close(fd);
+    return moved;
+}
+
+static int make_sockets(int ends[2])
+{
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+        return -1;
+    ends[0] = above_reserved(ends[0]);
+    ends[1] = above_reserved(ends[1]);
+    if (ends[0] >= 0 && ends[1] >= 0)
+        return 0;
+    close(ends[0]);
+    close(ends[1]);
+    return -1;
+}
+
+static tg_status say_init(struct tg_sim *sim, const struct tg_platform_config *config,
+                          struct tg_sim_message *message, struct tg_error *error)
+{
+    *message = (struct tg_sim_message){
+        .type = TG_SIM_INIT,
+        .protocol = TG_SIM_PROTOCOL,
+        .cores = config->cores,
+        .schedulers = config->schedulers,
+        .host_pid = getpid(),
+        .address = (uint64_t)(uintptr_t)sim->reserved,
+        .size = sim->size,
+    };
+    if (tg_sim_send(sim->socket, message) != 0)
+        return tg_error_set(error, TG_DEVICE_LOST, "the device did not start: %s",
+                            strerror(errno));
+    return TG_OK;
+}
+
+static tg_status hear_hello(struct tg_sim *sim, struct tg_sim_message *message,
+                            struct tg_error *error)
+{
+    struct tg_autopsy autopsy;
+    int heard = tg_sim_hear(sim, message, HELLO_MILLISECONDS);
+    if (heard == 0)
+        return tg_error_set(error, TG_DEVICE_LOST, "the device did not start within %d s",
+                            HELLO_MILLISECONDS / 1000);
+    if (heard < 0 || message->type != TG_SIM_HELLO) {
+        tg_sim_reap(sim, 1000);
+        tg_sim_autopsy(sim, &autopsy);
+        return tg_error_set(error, TG_DEVICE_LOST, "the device did not start: it %s",
+                            autopsy.cause);
+    }
+    if (message->status != TG_OK)
+        return tg_error_set(error, (tg_status)message->status, "the device did not start: %s",
+                            message->text);
+    sim->base = message->address;
+    return TG_OK;
+}
+
+tg_status tg_sim_start(struct tg_sim *sim, const struct tg_platform_config *config,
+                       struct tg_error *error)
+{
+    struct tg_sim_message message;
+    int ends[2], result;
+    tg_status status;
+    if (make_sockets(ends) != 0)
+        return tg_error_set(error, TG_UNSUPPORTED, "cannot make a socket pair: %s",
+                            strerror(errno));
+    sim->socket = ends[0];
+    /* Said before anyone listens: the device never has to wait for its first message, in which
+     * it learns whose death is its own. */
+    status = say_init(sim, config, &message, error);
+    result = status == TG_OK ? spawn(config->device_program, ends[1], sim->memory_fd, &sim->pid) : 0;
+    close(ends[1]);
+    if (status != TG_OK)
+        return status;
+    if (result != 0) {
+        sim->pid = 0;
+        return tg_error_set(error, TG_NOT_FOUND,
+                            "cannot start the device program %s: %s; set --device-program",
+                            config->device_program, strerror(result));
+    }
+    sim->pidfd = (int)syscall(SYS_pidfd_open, sim->pid, 0);
+    return hear_hello(sim, &message, error);
+}
+
+static int64_t now_milliseconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+int tg_sim_hear(struct tg_sim *sim, struct tg_sim_message *message, int milliseconds)
+{
+    int64_t deadline = now_milliseconds() + milliseconds;
+    struct pollfd fds[] = {{.fd = sim->socket, .events = POLLIN},
+                           {.fd = sim->pidfd, .events = POLLIN}};
+    for (;;) {
+        int64_t left = deadline - now_milliseconds();
+        int ready = poll(fds, sim->pidfd >= 0 ? 2 : 1, left > 0 ? (int)left : 0);
+        if (ready > 0)
+            return tg_sim_receive(sim->socket, message, MSG_DONTWAIT) == 1 ? 1 : -1;
+        if (ready == 0 || errno != EINTR)
+            return 0;
+    }
+}
+
+/* Through the pidfd: where the host's program has waited for our child itself, the number may
+ * be another process's by now. */
+static bool has_ended(struct tg_sim *sim)
+{
+    siginfo_t info = {0};
+    int result = sim->pidfd >= 0
+                     ? waitid((idtype_t)P_PIDFD, (id_t)sim->pidfd, &info, WEXITED | WNOHANG)
+                     : waitid(P_PID, (id_t)sim->pid, &info, WEXITED | WNOHANG);
+    if (result == 0 ? info.si_pid == 0 : errno == EINTR)
+        return false;
+    sim->was_reaped_elsewhere = result != 0;
+    sim->wait_status = info.si_code == CLD_EXITED ? (info.si_status & 0xff) << 8
+                                                  : info.si_status & 0x7f;
+    sim->pid = 0;
+    return true;
+}
+
+static void send_kill(const struct tg_sim *sim)
+{
+    if (sim->pidfd >= 0)
+        syscall(SYS_pidfd_send_signal, sim->pidfd, SIGKILL, NULL, 0);
+    else
+        kill(sim->pid, SIGKILL);
+}
+
+void tg_sim_reap(struct tg_sim *sim, int milliseconds)
+{
+    int64_t deadline = now_milliseconds() + milliseconds;
+    struct pollfd fd = {.fd = sim->pidfd, .events = POLLIN};
+    while (sim->pid != 0 && !has_ended(sim)) {
+        int64_t left = deadline - now_milliseconds();
+        if (left <= 0) {
+            sim->killed_by_us = true;
+            send_kill(sim);
+            left = 1000;
+        }
+        /* Without a pidfd this is a short sleep. */
+        poll(&fd, sim->pidfd >= 0 ? 1 : 0, sim->pidfd >= 0 ? (int)left : 1);
+    }
+}

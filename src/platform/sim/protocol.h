@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What host and simulated device say over their socket pair (SOCK_SEQPACKET: a message is a
+ * packet). Bulk data goes through device memory; this is the doorbell.
+ *
+ *   host                        device
+ *   INIT  ────────────────────►        memory and counts
+ *         ◄──────────────────── HELLO  where its memory is mapped, or why it cannot
+ *   LOAD  ────────────────────►        a module's path
+ *         ◄──────────────────── LOADED or why not
+ *   LAUNCH ───────────────────►        a tg_launch's address
+ *   STOP  ────────────────────►        (any time) start no more tasks
+ *         ◄──────────────────── DONE   all tasks finished, or stopped
+ *   BYE, or the end of the socket, or of the host: the device exits at once
+ */
+#ifndef TG_SIM_PROTOCOL_H
+#define TG_SIM_PROTOCOL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define TG_SIM_PROTOCOL 1u
+
+/* File descriptors the device program starts with. */
+enum { TG_SIM_SOCKET_FD = 3, TG_SIM_MEMORY_FD = 4 };
+
+/* How the device program exits: its own status for each way, for the host's report. */
+enum { TG_SIM_EXIT_BYE = 0, TG_SIM_EXIT_USAGE = 2, TG_SIM_EXIT_FAULT = 70 };
+
+enum tg_sim_type {
+    TG_SIM_INIT = 1,
+    TG_SIM_HELLO,
+    TG_SIM_LOAD,
+    TG_SIM_LOADED,
+    TG_SIM_LAUNCH,
+    TG_SIM_STOP,
+    TG_SIM_DONE,
+    TG_SIM_BYE
+};
+
+struct tg_sim_message {
+    uint32_t type;     /* enum tg_sim_type */
+    uint32_t protocol; /* INIT, HELLO: TG_SIM_PROTOCOL */
+    int32_t status;    /* HELLO, LOADED: tg_status; DONE: 1 where it was stopped */
+    uint32_t cores;    /* INIT */
+    uint32_t schedulers; /* INIT */
+    uint32_t first;    /* LOAD: number of the first kernel */
+    uint32_t count;    /* LOAD: how many it must have */
+    int32_t host_pid;  /* INIT */
+    uint64_t address;  /* INIT: wanted base; HELLO: base; LAUNCH: the launch */
+    uint64_t size;     /* INIT: bytes of memory */
+    char text[4096];   /* LOAD: path; HELLO, LOADED: error; ends in a zero byte */
+};
+
+#define TG_SIM_MESSAGE_HEAD offsetof(struct tg_sim_message, text)
+
+/* Sends a message with just the text it has; 0, or -1 with errno. Never raises SIGPIPE. */
+int tg_sim_send(int fd, const struct tg_sim_message *message);
+/* Receives one: 1, 0 at the end of the socket, -1 with errno. The text always ends in a zero. */
+int tg_sim_receive(int fd, struct tg_sim_message *message, int flags);
+
+#endif

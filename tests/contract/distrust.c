@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Device memory is the device's: a kernel can write anything anywhere in it. Here the test itself
+ * writes over the control area while the device is stopped or running; the host must come through
+ * with one of its named errors, and the next device must work.
+ */
+#define _GNU_SOURCE 1
+#include "nodes.h"
+#include "slow.h"
+
+static const struct tg_run_config soon = {.timeout = 0.1};
+
+struct victim {
+    struct tg_device *device;
+    struct slow slow;
+    struct tg_run *run;
+    struct tg_control_head head;
+    uint64_t base;
+    int pid;
+};
+
+/* A device that is in the middle of a task of a run, with its process stopped. */
+static struct victim victim_make(void)
+{
+    struct victim v = {.device = open_device(5, 1)};
+    struct tg_device_info info;
+    uint64_t probe = alloc_device(v.device, 1);
+    tg_device_get_info(v.device, &info);
+    v.pid = info.pid;
+    if (v.pid == 0)
+        SKIP("the device has no process that could be stopped");
+    v.base = probe + 256 - info.memory_used; /* nothing but the control area comes before it */
+    GOOD(tg_device_copy_out(v.device, &v.head, v.base, sizeof v.head, error));
+    REQUIRE(v.head.magic == TG_CONTROL_MAGIC);
+    v.slow = slow_make(v.device, 8, 1000, false); /* it never ends by itself */
+    GOOD(tg_run_start(v.slow.graph, &soon, &v.run, error));
+    sleep_seconds(0.01); /* usually enough for some of the tasks to start */
+    stop_process(v.pid);
+    return v;
+}
+
+/* The run must end with one of the named ends, and its report must be readable. */
+static void victim_ends(struct victim *v)
+{
+    struct tg_error error = {TG_OK, ""};
+    struct tg_run_result result;
+    tg_status status = tg_run_wait(v->run, -1, &error);
+    tg_run_get_result(v->run, &result);
+    CHECK(status == TG_OK || status == TG_HANG || status == TG_DEVICE_LOST ||
+          status == TG_KERNEL_FAULT);
+    CHECK_EQ_I(result.status, status);
+    CHECK(result.finished <= result.tasks);
+    CHECK(result.waiting <= result.tasks);
+    CHECK(result.n_running <= 3 * 2);
+    for (uint32_t i = 0; i < result.n_running; i++) {
+        CHECK(result.running[i].task < result.tasks);
+        CHECK(result.running[i].core < 3 * 2);
+        CHECK_EQ_S(result.running[i].kernel, "slow_wait");
+    }
+    tg_run_destroy(v->run);
+    slow_destroy(&v->slow);
+    tg_device_close(v->device);
+}
+
+static void write_status(struct victim *v, struct tg_worker_status status)
+{
+    for (uint32_t i = 0; i < v->head.n_lanes + v->head.n_schedulers; i++)
+        GOOD(tg_device_copy_in(v->device, v->base + v->head.status + i * sizeof status, &status,
+                               sizeof status, error));
+}
+
+CONTRACT(workers_that_claim_to_run_tasks_that_are_not_there_are_not_believed)
+{
+    const uint64_t running[] = {9, 10, UINT32_MAX, (uint64_t)1 << 32, UINT64_MAX};
+    for (size_t i = 0; i < sizeof running / sizeof running[0]; i++) {
+        struct victim v = victim_make();
+        struct tg_run_result result;
+        write_status(&v, (struct tg_worker_status){.running = running[i], .part = 1});
+        CHECK_EQ_I(tg_run_wait(v.run, -1, NULL), TG_HANG);
+        tg_run_get_result(v.run, &result);
+        CHECK_EQ_U(result.n_running, 0);
+        victim_ends(&v);
+    }
+}
+
+CONTRACT(workers_that_claim_to_run_parts_that_are_not_there_are_not_believed)
+{
+    const uint32_t part[] = {0, 2, 3, UINT32_MAX};
+    for (size_t i = 0; i < sizeof part / sizeof part[0]; i++) {
+        struct victim v = victim_make();
+        struct tg_run_result result;
+        write_status(&v, (struct tg_worker_status){.running = 1, .part = part[i]});
+        CHECK_EQ_I(tg_run_wait(v.run, -1, NULL), TG_HANG);
+        tg_run_get_result(v.run, &result);
+        CHECK_EQ_U(result.n_running, 0);
+        victim_ends(&v);
+    }
+}
+
+CONTRACT(more_finished_tasks_than_there_are_count_as_all)
+{
+    const uint64_t finished[] = {9, UINT64_MAX, UINT64_MAX / 2, (uint64_t)1 << 63};
+    for (size_t i = 0; i < sizeof finished / sizeof finished[0]; i++) {
+        struct victim v = victim_make();
+        uint64_t got, total;
+        write_status(&v, (struct tg_worker_status){.finished = finished[i]});
+        tg_run_progress(v.run, &got, &total);
+        CHECK_EQ_U(got, 8);
+        victim_ends(&v);
+    }
+}
+
+CONTRACT(a_fault_record_that_a_living_device_left_is_not_believed)
+{
+    struct victim v = victim_make();
+    struct tg_fault_record fault = {.valid = 1, .signal = SIGSEGV, .part = 1, .running = 1};
+    GOOD(tg_device_copy_in(v.device, v.base + offsetof(struct tg_control_head, fault), &fault,
+                           sizeof fault, error));
+    kill(v.pid, SIGKILL);
+    REFUSED(DEVICE_LOST, "killed by signal 9", tg_run_wait(v.run, -1, error));
+    victim_ends(&v);
+}
+
+/* Random bytes over the head, the status array, or all of the control area. */
+CONTRACT(random_bytes_in_the_control_area_never_harm_the_host)
+{
+    uint64_t random = 77;
+    for (int i = 0; i < ROUNDS(24, 6); i++) {
+        struct victim v = victim_make();
+        uint64_t size = i % 3 == 0   ? sizeof v.head
+                        : i % 3 == 1 ? v.head.status + 7 * sizeof(struct tg_worker_status)
+                                     : v.head.control_size;
+        unsigned char *bytes = malloc(size);
+        for (uint64_t k = 0; k < size; k++)
+            bytes[k] = (unsigned char)next_random(&random);
+        GOOD(tg_device_copy_in(v.device, v.base, bytes, size, error));
+        free(bytes);
+        kill(v.pid, i % 2 ? SIGKILL : SIGCONT);
+        victim_ends(&v);
+    }
+}
+
+/* The graph lies in device memory too, and the next run uses it as it lies. */
+CONTRACT(random_bytes_in_a_resident_graph_never_harm_the_host)
+{
+    uint64_t random = 78;
+    for (int i = 0; i < ROUNDS(12, 4); i++) {
+        struct tg_device *device = open_device(3, (uint32_t)i % 2);
+        struct nodes nodes = nodes_make(device, 50);
+        struct tg_device_info info;
+        uint64_t start = nodes.value + 512, end;
+        nodes_add_random(&nodes, 50, 3, true, &random);
+        nodes_run(&nodes, 1);
+        tg_device_get_info(device, &info);
+        end = nodes.count + info.memory_used; /* beyond the image, whatever it took */
+        for (uint64_t at = start; at < end; at += 64) {
+            uint64_t garbage = next_random(&random);
+            GOOD(tg_device_copy_in(device, at + garbage % 57, &garbage, 8, error));
+        }
+        tg_graph_run(nodes.graph, &soon, NULL, NULL); /* anything but the end of the host */
+        nodes_destroy(&nodes);
+        tg_device_close(device);
+    }
+    struct tg_device *device = open_device(3, 0);
+    struct nodes nodes = nodes_make(device, 50);
+    nodes_add_random(&nodes, 50, 3, true, &random);
+    nodes_run(&nodes, 1);
+    nodes_destroy(&nodes);
+    tg_device_close(device);
+}
+
+TEST_MAIN()

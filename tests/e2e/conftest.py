@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line under test, run as a user would: from an empty directory, with no settings in
+the environment but those of the test."""
+
+import json
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+BUILD = pathlib.Path(os.environ.get("TASKGLASS_BUILD",
+                                    pathlib.Path(__file__).parents[2] / "build")).resolve()
+PROGRAM = BUILD / "bin" / "taskglass"
+DEVICE = BUILD / "lib" / "taskglass" / "taskglass-device"
+TEST_WORKLOADS = BUILD / "tests" / "workloads"
+PLATFORMS = ("a2a3sim", "a5sim")
+
+# Ends a run that hangs; no test is about how long something takes.
+TIMEOUT = 120
+
+
+def clean_environment(**more):
+    """What we inherited, without our own settings and without a say about colours."""
+    kept = {name: value for name, value in os.environ.items()
+            if not name.startswith("TASKGLASS_") and name != "NO_COLOR"}
+    return {**kept, "TERM": "xterm", **more}
+
+
+def workload(name):
+    """The path of a workload that only tests run."""
+    return str(TEST_WORKLOADS / f"{name}.so")
+
+
+class Runner:
+    """tg("run", "vector_add"): runs the command line in a directory of its own."""
+
+    def __init__(self, directory):
+        self.directory = directory
+
+    def __call__(self, *args, env=None, prefix=(), **options):
+        options = {"cwd": self.directory, "stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE,
+                   "stderr": subprocess.PIPE, "text": True, "timeout": TIMEOUT, **options}
+        return subprocess.run([*map(str, prefix), str(PROGRAM), *map(str, args)],
+                              env=clean_environment(**(env or {})), **options)
+
+    def good(self, *args, **options):
+        """Runs what must succeed, silently on stderr."""
+        result = self(*args, **options)
+        assert (result.returncode, result.stderr) == (0, ""), result
+        return result
+
+    def json(self, *args, **options):
+        return json.loads(self.good(*args, "--json", **options).stdout)
+
+    def run_json(self, *args, code=0, **options):
+        """The run.json that a run left, whatever came of it."""
+        result = self("run", *args, "--output", "out", **options)
+        assert result.returncode == code, result
+        return json.loads((self.directory / "out" / "run.json").read_text())
+
+    def outputs(self):
+        return sorted((self.directory / "outputs").glob("*"))
+
+
+@pytest.fixture
+def tg(tmp_path):
+    return Runner(tmp_path)
+
+
+def one_line(text):
+    return text.count("\n") == 1 and text.endswith("\n")

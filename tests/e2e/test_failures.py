@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Outputs that differ and devices that fail: exit status, what is said, what is left."""
+
+import pytest
+
+from conftest import PLATFORMS, TEST_WORKLOADS, workload
+
+CARELESS = TEST_WORKLOADS / "broken" / "careless.so"
+
+
+@pytest.mark.parametrize("case", ["wrong_close", "wrong_exact", "wrong_nan"])
+def test_an_output_that_differs_ends_with_exit_1(tg, case):
+    result = tg("run", CARELESS, "--case", case)
+    assert result.returncode == 1, result
+    assert result.stderr.startswith("taskglass: MISMATCH: output 'y'")
+
+
+def test_an_output_that_differs_is_told_with_its_first_element(tg):
+    report = tg.run_json(CARELESS, "--case", "wrong_close", code=1)
+    check = report["outputs"][0]
+    assert check["mismatches"] == 4
+    assert check["first_mismatch"] == {"index": 0, "got": 1.0, "expected": 2.0}
+    assert check["max_error"] == 1.0
+
+
+def test_a_nan_that_is_expected_and_not_there_is_an_infinite_error(tg):
+    report = tg.run_json(CARELESS, "--case", "wrong_nan", code=1)
+    assert report["outputs"][0]["max_error"] == "Infinity"
+
+
+FAULTS = [("null", "KERNEL_FAULT", "fault_null"), ("abort", "KERNEL_FAULT", "fault_abort"),
+          ("spin", "HANG", "fault_spin"), ("exit", "DEVICE_LOST", "fault_exit")]
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+@pytest.mark.parametrize("case,name,kernel", FAULTS)
+def test_a_device_that_fails_ends_with_exit_3_and_the_error_first(tg, case, name, kernel,
+                                                                  platform):
+    result = tg("run", workload("faults"), "--case", case, "--timeout", 1, "--platform", platform)
+    assert result.returncode == 3, result
+    assert result.stderr.startswith(f"taskglass: {name}: ")
+    assert kernel in result.stderr
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+@pytest.mark.parametrize("case,name,kernel", FAULTS)
+def test_a_device_that_fails_leaves_a_run_json_with_the_running_task(tg, case, name, kernel,
+                                                                     platform):
+    report = tg.run_json(workload("faults"), "--case", case, "--timeout", 1, "--platform",
+                         platform, code=3)
+    assert report["result"] == {"status": name, "exit_code": 3}
+    assert report["error"]["name"] == name and report["error"]["text"]
+    running = report["error"]["running"]
+    assert [(task["task_id"], task["kernel"]) for task in running] == [
+        ("0x0000000000000003", kernel)]
+    assert running[0]["faulted"] == (name == "KERNEL_FAULT")
+    assert report["counters"]["finished"] == 3 and report["counters"]["tasks"] == 7
+    assert report["device"]["lost"]
+
+
+def test_a_failure_is_followed_by_the_running_tasks_the_advice_and_the_files(tg):
+    result = tg("run", workload("faults"), "--case", "abort", "--output", "here")
+    labels = [line.split()[0] for line in result.stderr.splitlines()]
+    assert labels == ["taskglass:", "running", "0x0000000000000003", "progress", "advice",
+                      "files"], result.stderr
+    assert result.stderr.splitlines()[-1].split()[-1] == "here"
+
+
+def test_the_run_after_a_failure_is_good(tg):
+    tg("run", workload("faults"), "--case", "abort")
+    tg.good("run", workload("faults"), "--case", "none")
+
+
+def test_a_graph_without_a_task_is_good(tg):
+    report = tg.run_json(workload("graphs"), "--case", "empty")
+    assert report["counters"]["tasks"] == 0 and report["result"]["status"] == "OK"
+
+
+def test_a_graph_that_is_refused_leaves_a_run_json_too(tg):
+    report = tg.run_json(workload("graphs"), "--case", "cycle", code=2)
+    assert report["result"] == {"status": "CYCLE", "exit_code": 2}
+
+
+def test_a_device_program_that_is_not_there_is_named(tg):
+    result = tg("run", "vector_add", "--device-program", "./nowhere")
+    assert result.returncode in (2, 3) and "./nowhere" in result.stderr, result
+
+
+def test_a_device_program_that_is_no_device_is_an_error_and_no_hang(tg):
+    result = tg("run", "vector_add", "--device-program", "/bin/true")
+    assert result.returncode == 3 and "DEVICE_LOST" in result.stderr, result

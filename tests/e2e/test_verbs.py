@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""list, config, help, version and the man pages."""
+
+import pathlib
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from conftest import TEST_WORKLOADS, clean_environment
+
+MAN = pathlib.Path(__file__).parents[2] / "man"
+VERBS = ["run", "list", "view", "verify", "recover", "config"]
+PAGES = ["taskglass.1", *(f"taskglass-{verb}.1" for verb in VERBS)]
+
+
+def test_list_has_workloads_platforms_and_runtimes(tg):
+    document = tg.json("list")
+    assert list(document) == ["version", "workloads", "platforms", "runtimes"]
+
+
+def test_list_has_the_parameters_of_each_case(tg):
+    listed = {entry["name"]: entry for entry in tg.json("list")["workloads"]}
+    small = [case for case in listed["vector_add"]["cases"] if case["name"] == "small"][0]
+    assert small["params"] == "n=1024 tile=256" and small["summary"]
+
+
+def test_list_has_the_simulators_as_available(tg):
+    available = {entry["name"]: entry["available"] for entry in tg.json("list")["platforms"]}
+    assert available["a2a3sim"] and available["a5sim"]
+
+
+def test_list_says_which_runtimes_this_version_has(tg):
+    available = {entry["name"]: entry["available"] for entry in tg.json("list")["runtimes"]}
+    assert available == {"host_build_graph": True, "aicpu_build_graph": False,
+                         "tensormap_and_ringbuffer": False}
+
+
+def test_list_for_people_names_what_the_json_names(tg):
+    text, document = tg.good("list").stdout, tg.json("list")
+    for kind in ("workloads", "platforms", "runtimes"):
+        assert all(entry["name"] in text for entry in document[kind])
+
+
+def test_list_finds_the_workloads_of_the_users_own_folders(tg):
+    listed = tg.json("list", "--workload-path", TEST_WORKLOADS)["workloads"]
+    assert {"graphs", "faults", "vector_add"} <= {entry["name"] for entry in listed}
+
+
+def test_list_shows_a_broken_module_with_the_reason(tg):
+    listed = {entry["name"]: entry
+              for entry in tg.json("list", "--workload-path", TEST_WORKLOADS / "broken")["workloads"]}
+    assert "ABI" in listed["other_abi"]["error"] and listed["sound"]["error"] is None
+
+
+def test_a_workload_of_the_users_own_folder_runs_by_its_name(tg):
+    tg.good("run", "graphs", "--case", "diamond", env={"TASKGLASS_WORKLOAD_PATH":
+                                                       str(TEST_WORKLOADS)})
+
+
+def test_a_module_runs_by_a_path_without_a_slash(tg):
+    shutil.copy(TEST_WORKLOADS / "graphs.so", tg.directory / "mine.so")
+    tg.good("run", "mine.so", "--case", "diamond")
+
+
+def test_the_program_finds_its_examples_when_called_through_a_link(tg):
+    from conftest import PROGRAM
+    (tg.directory / "link").symlink_to(PROGRAM)
+    result = subprocess.run(["./link", "run", "vector_add"], cwd=tg.directory,
+                            env=clean_environment(), stdout=subprocess.DEVNULL)
+    assert result.returncode == 0
+
+
+def test_config_has_every_field_of_every_setting(tg):
+    for setting in tg.json("config")["settings"]:
+        assert list(setting) == ["name", "type", "value", "source", "default", "environment",
+                                 "help"]
+
+
+def settings(tg, *args, **options):
+    return {entry["name"]: entry for entry in tg.json("config", *args, **options)["settings"]}
+
+
+def test_config_shows_the_default_and_where_it_is_from(tg):
+    cores = settings(tg)["cores"]
+    assert (cores["value"], cores["source"], cores["default"]) == ("0", "default", "0")
+
+
+def test_config_shows_what_the_environment_says(tg):
+    cores = settings(tg, env={"TASKGLASS_CORES": "6"})["cores"]
+    assert (cores["value"], cores["source"]) == ("6", "environment")
+
+
+def test_an_option_wins_over_the_environment(tg):
+    cores = settings(tg, "--cores", "9", env={"TASKGLASS_CORES": "6"})["cores"]
+    assert (cores["value"], cores["source"]) == ("9", "caller")
+
+
+def test_an_option_takes_its_value_with_an_equals_sign_too(tg):
+    assert settings(tg, "--cores=9")["cores"]["value"] == "9"
+
+
+def test_a_flag_stands_alone_or_with_a_value(tg):
+    assert settings(tg, "--deps")["deps"]["value"] == "on"
+    assert settings(tg, "--deps=no")["deps"]["value"] == "no"
+
+
+def test_config_for_people_has_every_setting_with_its_variable(tg):
+    text = tg.good("config").stdout
+    for name, setting in settings(tg).items():
+        assert re.search(rf"^{name} .* {setting['environment']}$", text, re.M)
+
+
+@pytest.mark.parametrize("args", [["--help"], ["-h"], ["help"]])
+def test_help_names_every_verb(tg, args):
+    text = tg.good(*args).stdout
+    assert all(re.search(rf"^  {verb} ", text, re.M) for verb in VERBS)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_help_of_a_verb_is_the_same_either_way(tg, verb):
+    text = tg.good("help", verb).stdout
+    assert text == tg.good(verb, "--help").stdout == tg.good(verb, "-h").stdout
+    assert text.startswith(f"Usage: taskglass {verb}")
+
+
+def test_the_help_of_a_verb_has_every_setting(tg):
+    text = tg.good("run", "--help").stdout
+    assert all(f"--{name} " in text for name in settings(tg))
+
+
+def test_version_is_that_of_the_headers(tg):
+    header = (MAN.parent / "include/taskglass/version.h").read_text()
+    version = re.search(r'TG_VERSION_STRING "(.*)"', header).group(1)
+    assert tg.good("--version").stdout == f"taskglass {version}\n"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_man_page_is_clean(page):
+    if not shutil.which("groff"):
+        pytest.skip("no groff here")
+    result = subprocess.run(["groff", "-ww", "-mandoc", "-Tutf8", "-rLL=80n", "-z", MAN / page],
+                            stderr=subprocess.PIPE, text=True)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_the_man_page_of_run_has_every_option_of_its_help(tg):
+    page = (MAN / "taskglass-run.1").read_text().replace("\\-", "-")
+    options = re.findall(r"^  --([a-z-]+)", tg.good("run", "--help").stdout, re.M)
+    assert [option for option in options if f"Fl -{option}" not in page] == []
+
+
+def test_every_verb_has_a_man_page_that_the_main_page_names():
+    main = (MAN / "taskglass.1").read_text()
+    assert all(f".Xr taskglass-{verb} 1" in main for verb in VERBS)

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels that write over the control area, spoil the socket or shrink device memory: the host
+trusts none of it, so it ends with a named error and never by a signal."""
+
+import re
+
+import pytest
+
+from conftest import HERE, PLATFORMS, check_next_run
+
+# Whatever the attack leaves of the device, the host says one of these. Some attacks leave it
+# whole enough to finish, with outputs right or wrong.
+ENDS = {0: "", 1: "MISMATCH", 3: "(KERNEL_FAULT|DEVICE_LOST|HANG)"}
+
+ATTACKS = re.findall(r"X\((\w+)\)", (HERE / "workloads" / "scribble.c").read_text())
+
+# What the host must say, where there is just one right answer.
+SURE = {
+    "head": "HANG", "status": "HANG", "status_then_abort": "KERNEL_FAULT|DEVICE_LOST",
+    "head_then_abort": "KERNEL_FAULT", "false_fault": "DEVICE_LOST",
+    "false_fault_of_no_part": "DEVICE_LOST", "close_socket": "DEVICE_LOST|HANG",
+    "shut_socket": "DEVICE_LOST", "short_packet": "DEVICE_LOST", "empty_packet": "DEVICE_LOST",
+    "long_packet": "DEVICE_LOST", "many_packets": "DEVICE_LOST", "exit_0": "DEVICE_LOST",
+    "exit_70": "DEVICE_LOST", "sigkill": "DEVICE_LOST", "sigstop": "HANG",
+    "thread_exit": "HANG|DEVICE_LOST",
+    "fork_then_abort": "KERNEL_FAULT", "default_signals_then_abort": "DEVICE_LOST",
+}
+
+
+def test_every_attack_is_known():
+    assert len(ATTACKS) > 20 and set(SURE) <= set(ATTACKS)
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_an_attack_on_the_device_never_harms_the_host(tg, scribble, attack, platform):
+    code, said = tg("run", scribble, "--case", attack, "--platform", platform, "--timeout", 0.5,
+                    "--output", "out")
+    assert code in ENDS, said
+    named = re.search(r"^taskglass: (\w+): ", said, re.MULTILINE)
+    assert re.fullmatch(SURE.get(attack, ENDS[code]), named.group(1) if named else "")
+    check_next_run(tg, platform)
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_an_attack_leaves_no_process(start, scribble, platform):
+    for attack in ("everything", "close_socket", "sigstop"):
+        program = start("run", scribble, "--case", attack, "--platform", platform, "--timeout", 0.5,
+                        "--output", "out")
+        program.end()
+        assert program.left() == []

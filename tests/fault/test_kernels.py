@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels that crash, never return, or end the device: exit status, name, task, kernel."""
+
+import pytest
+
+from conftest import PLATFORMS, SANITIZED, check_next_run, workload
+
+# Case, name of the error, what its line must have. Sanitizers have their own way with some.
+CRASHES = [
+    ("null", "KERNEL_FAULT", "task 3, kernel fault_null", "Segmentation fault at address 0x0"),
+    ("fpe", "KERNEL_FAULT", "task 3, kernel fault_fpe", "Floating point exception"),
+    ("stack", "KERNEL_FAULT", "task 3, kernel fault_stack", "Segmentation fault"),
+    ("mix_null", "KERNEL_FAULT", "task 3, kernel fault_mix_null", "Segmentation fault"),
+    ("nulls", "KERNEL_FAULT", "kernel fault_null", "Segmentation fault"),
+]
+ENDS = [
+    ("abort", "KERNEL_FAULT", "task 3, kernel fault_abort", "Aborted"),
+    ("exit", "DEVICE_LOST", "exited with status 7", "after 3 of 7 tasks"),
+    ("spin", "HANG", "task 3, kernel fault_spin", "3 of 7 finished"),
+    ("mix_skip", "HANG", "task 3, kernel fault_mix_meet", "3 of 7 finished"),
+]
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+@pytest.mark.parametrize("case,name,who,what", ENDS + ([] if SANITIZED else CRASHES))
+def test_a_bad_kernel_ends_the_run_with_exit_3_and_its_name(tg, case, name, who, what, platform):
+    code, said = tg("run", workload("faults"), "--case", case, "--platform", platform, "--timeout",
+                    1, "--output", "out")
+    assert code == 3
+    assert said.startswith(f"taskglass: {name}: ")
+    assert who in said and what in said
+
+
+@pytest.mark.parametrize("arrangement", [(1, 0), (1, 1), (72, 4)])
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_a_bad_kernel_is_named_whoever_schedules(tg, platform, arrangement):
+    cores, schedulers = arrangement
+    code, said = tg("run", workload("faults"), "--case", "abort", "--platform", platform, "--cores",
+                    cores, "--schedulers", schedulers, "--output", "out")
+    assert code == 3
+    assert "task 3, kernel fault_abort" in said
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_the_run_after_a_bad_kernel_is_good(tg, platform):
+    for case in ("abort", "exit"):
+        code, _ = tg("run", workload("faults"), "--case", case, "--platform", platform, "--output",
+                     "out")
+        assert code == 3
+        check_next_run(tg, platform)
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+@pytest.mark.parametrize("case", ["abort", "spin", "exit"])
+def test_a_bad_kernel_leaves_no_process(start, case, platform):
+    program = start("run", workload("faults"), "--case", case, "--timeout", 1, "--platform",
+                    platform, "--output", "out")
+    assert program.end()[0] == 3
+    assert program.left() == []

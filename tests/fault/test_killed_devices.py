@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""kill -9 of the device at any moment: DEVICE_LOST within a second, exit 3, next run fine."""
+
+import os
+import random
+import signal
+import time
+
+import pytest
+
+from conftest import PLATFORMS, check_next_run, rounds, workload
+
+# A run that does not end by itself while the test lasts.
+LONG = ("run", workload("slow"), "--set", "ms=1", "--set", "n=300000", "--output", "out")
+
+
+def kill_after(start, platform, seconds):
+    """Kills the device so long after it has appeared; (exit status, stderr, seconds it took)."""
+    program = start(*LONG, "--platform", platform)
+    device = program.device()
+    assert device is not None
+    time.sleep(seconds)
+    os.kill(device, signal.SIGKILL)
+    killed = time.monotonic()
+    code, said = program.end()
+    return code, said, time.monotonic() - killed
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_a_device_that_is_killed_at_any_moment_is_lost_within_a_second(start, tg, platform):
+    moments = random.Random(platform)
+    for _ in range(rounds(100, 8)):
+        code, said, took = kill_after(start, platform, moments.uniform(0, 0.06))
+        assert code == 3
+        assert said.startswith("taskglass: DEVICE_LOST: the device ")
+        assert "killed by signal 9" in said
+        assert took < rounds(1, 5)
+        check_next_run(tg, platform)
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGSEGV, signal.SIGHUP])
+def test_a_device_that_gets_any_deadly_signal_is_lost(start, platform, number):
+    program = start(*LONG, "--platform", platform)
+    device = program.device()
+    time.sleep(0.05)
+    os.kill(device, number)
+    code, said = program.end()
+    assert code == 3
+    assert said.startswith("taskglass: DEVICE_LOST: ") or "KERNEL_FAULT" in said
+    assert program.left() == []
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_a_device_that_is_stopped_for_good_is_a_hang(start, platform):
+    program = start(*LONG, "--platform", platform, "--timeout", 1)
+    device = program.device()
+    time.sleep(0.2)
+    os.kill(device, signal.SIGSTOP)
+    code, said = program.end()
+    assert code == 3
+    assert said.startswith("taskglass: HANG: ")
+    assert program.left() == []

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A journal of any bytes. The first byte is not part of it: where it is odd, every record gets its
+ * right check, as a hostile writer would see to.
+ */
+#define _GNU_SOURCE 1
+#include "fuzz/recording.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size < 1)
+        return 0;
+    bool seal = data[0] & 1;
+    unsigned char *bytes = malloc(size);
+    memcpy(bytes, data + 1, --size);
+    for (size_t at = sizeof(struct tg_journal_head); seal && size >= at + 256; at += 256)
+        tg_record_seal(bytes + at);
+    if (tg_journal_begins(bytes, size))
+        fuzz_check_recording(bytes, size);
+    free(bytes);
+    return 0;
+}

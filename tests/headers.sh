@@ -1,0 +1,24 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# headers.sh INCLUDE_DIR CC [CXX]: each public header compiles alone, as C11 and as C++17.
+# Prints the failing ones.
+include=$1
+cc=$2
+cxx=${3:-}
+strict="-Wall -Wextra -Wpedantic -Werror -fsyntax-only -I$include"
+failed=0
+
+[ -n "$cxx" ] || echo "no C++ compiler: C++17 not tried"
+for header in $(cd "$include" && find taskglass -name '*.h' | sort); do
+    program="#include <$header>
+extern int something;"
+    if ! echo "$program" | $cc -std=c11 $strict -x c -; then
+        echo "$header does not compile alone as C11"
+        failed=1
+    fi
+    if [ -n "$cxx" ] && ! echo "$program" | $cxx -std=c++17 $strict -x c++ -; then
+        echo "$header does not compile alone as C++17"
+        failed=1
+    fi
+done
+exit $failed

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/format.h"
+
+#include "test.h"
+
+static const char *seconds(double value)
+{
+    static struct cli_text text;
+    return cli_format_seconds(&text, value);
+}
+
+TEST(a_time_has_three_digits_and_the_unit_that_fits)
+{
+    CHECK_EQ_S(seconds(870e-9), "870 ns");
+    CHECK_EQ_S(seconds(41.234e-6), "41.2 µs");
+    CHECK_EQ_S(seconds(3.051e-3), "3.05 ms");
+    CHECK_EQ_S(seconds(1.25), "1.25 s");
+    CHECK_EQ_S(seconds(93.42), "93.4 s");
+}
+
+TEST(a_long_time_stays_in_seconds)
+{
+    CHECK_EQ_S(seconds(12345), "12345 s");
+}
+
+TEST(no_time_is_no_nanoseconds)
+{
+    CHECK_EQ_S(seconds(0), "0 ns");
+}
+
+TEST(rounding_up_changes_the_unit_or_the_digits)
+{
+    CHECK_EQ_S(seconds(999.9e-6), "1.00 ms");
+    CHECK_EQ_S(seconds(9.999e-3), "10.0 ms");
+    CHECK_EQ_S(seconds(99.99e-3), "100 ms");
+}
+
+TEST(one_thing_has_no_plural)
+{
+    struct cli_text text;
+    CHECK_EQ_S(cli_format_count(&text, 1, "task"), "1 task");
+    CHECK_EQ_S(cli_format_count(&text, 0, "task"), "0 tasks");
+    CHECK_EQ_S(cli_format_count(&text, UINT64_MAX, "task"), "18446744073709551615 tasks");
+}
+
+TEST(a_micro_sign_is_one_column_wide)
+{
+    CHECK_EQ_I(cli_format_width("41.2 µs"), 7);
+    CHECK_EQ_I(cli_format_width(""), 0);
+}
+
+TEST_MAIN()

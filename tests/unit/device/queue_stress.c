@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "device/queue.h"
+#include "stress.h"
+
+enum { PUSHERS = 2, TAKERS = 3, TASKS = 20000, SLOTS = 32768, ROUNDS = 30 };
+
+struct traffic {
+    struct tg_queue queue;
+    uint32_t slots[SLOTS];
+    struct tg_ring ring[TAKERS];
+    uint32_t taken[TASKS]; /* __atomic */
+    uint64_t result[TASKS];
+    uint32_t n_pushed, n_taken;
+};
+
+static struct traffic traffic;
+
+static void take(uint32_t task)
+{
+    CHECK_EQ_U(traffic.result[task], task + 1u);
+    __atomic_fetch_add(&traffic.taken[task], 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&traffic.n_taken, 1, __ATOMIC_RELAXED);
+}
+
+static void push_all(void)
+{
+    for (;;) {
+        uint32_t task = __atomic_fetch_add(&traffic.n_pushed, 1, __ATOMIC_RELAXED);
+        if (task >= TASKS)
+            return;
+        traffic.result[task] = task + 1;
+        tg_queue_push(&traffic.queue, task);
+    }
+}
+
+static void take_all(uint32_t taker)
+{
+    uint32_t seed = 5 + taker;
+    while (__atomic_load_n(&traffic.n_taken, __ATOMIC_RELAXED) < TASKS) {
+        struct tg_ring *own = stress_random(&seed, 3) ? &traffic.ring[taker] : NULL;
+        uint32_t task = tg_queue_pop(&traffic.queue, TAKERS, own);
+        if (task == TG_NO_TASK)
+            tg_target_yield();
+        for (; task != TG_NO_TASK; task = tg_ring_pop(&traffic.ring[taker]))
+            take(task);
+    }
+}
+
+static void work(void *shared, uint32_t number)
+{
+    (void)shared;
+    if (number < PUSHERS)
+        push_all();
+    else
+        take_all(number - PUSHERS);
+}
+
+static void run_traffic(uint32_t at)
+{
+    memset(&traffic, 0, sizeof traffic);
+    tg_queue_reset(&traffic.queue, traffic.slots, SLOTS, NULL, 0);
+    traffic.queue.head = traffic.queue.tail = at;
+    stress_watch("a queue with %d pushers and %d takers, counters from %u", PUSHERS, TAKERS, at);
+    stress_threads(PUSHERS + TAKERS, work, NULL);
+    stress_calm();
+    CHECK_EQ_U(traffic.n_taken, TASKS);
+    stress_check_once(traffic.taken, TASKS);
+}
+
+TEST(pushers_and_takers_pass_each_task_once)
+{
+    for (uint32_t i = 0; i < ROUNDS; i++)
+        run_traffic(0);
+}
+
+TEST(pushers_and_takers_pass_each_task_once_while_the_counters_wrap)
+{
+    for (uint32_t i = 0; i < ROUNDS; i++)
+        run_traffic(UINT32_MAX - TASKS / ROUNDS * i);
+}
+
+TEST_MAIN()

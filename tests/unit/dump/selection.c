@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE 1
+#include "dump.h"
+
+#include "dump/selection.h"
+
+static struct tg_selection selection;
+static struct tg_error error;
+
+static void add(const char *option, const char *text)
+{
+    if (!CHECK_EQ_I(tg_selection_add(&selection, option, text, &error), TG_OK))
+        fprintf(stderr, "    %s\n", error.text);
+}
+
+static void refuse(const char *option, const char *text, const char *why)
+{
+    CHECK_EQ_I(tg_selection_add(&selection, option, text, &error), TG_BAD_ARGUMENT);
+    CHECK_HAS(error.text, why);
+    tg_selection_free(&selection);
+}
+
+/* Argument 1 of task 1:2, an output of "mat" and "add", record 7. */
+static bool fits(const char *option, const char *text)
+{
+    struct tg_entry entry = {.record = {.task_id = 0x100000002,
+                                        .kernel = {5, 9, TG_NO_KERNEL},
+                                        .stage = TG_AFTER_COMPLETION,
+                                        .role = TG_OUT,
+                                        .arg_index = 1},
+                             .kernel = {"mat", "add", NULL}};
+    add(option, text);
+    bool result = tg_selection_match(&selection, 7, &entry);
+    tg_selection_free(&selection);
+    return result;
+}
+
+TEST(nothing_asked_for_selects_everything)
+{
+    struct tg_entry entry = {.record = {.role = TG_IN}};
+    CHECK(tg_selection_is_empty(&selection));
+    CHECK(tg_selection_match(&selection, 0, &entry));
+}
+
+TEST(a_list_needs_one_item_that_fits)
+{
+    CHECK(fits("task", "0-5,1:2"));
+    CHECK(fits("task", "0x100000000-0x1000000ff"));
+    CHECK(!fits("task", "0-5,1:3-1:9,2"));
+    CHECK(fits("arg", "0,1"));
+    CHECK(!fits("arg", "0,2-9"));
+    CHECK(fits("index", "7"));
+    CHECK(!fits("index", "0-6,8-100"));
+}
+
+TEST(spans_may_overlap_and_come_in_any_order)
+{
+    CHECK(fits("index", "100-200,5-6,0-7,3-4"));
+    CHECK(!fits("index", "100-200,8-9,0-6,3-4"));
+}
+
+TEST(kernels_go_by_name_pattern_and_number)
+{
+    CHECK(fits("kernel", "add"));
+    CHECK(fits("kernel", "x,m*"));
+    CHECK(fits("kernel", "9"));
+    CHECK(!fits("kernel", "ad"));
+    CHECK(!fits("kernel", "4294967295"));
+}
+
+TEST(stage_role_and_kind_go_by_their_words)
+{
+    CHECK(fits("stage", "after") && fits("stage", "before,after_completion"));
+    CHECK(!fits("stage", "before_dispatch,orchestration"));
+    CHECK(fits("role", "out") && fits("role", "in,output") && !fits("role", "inout"));
+    CHECK(fits("kind", "tensor") && !fits("kind", "scalar") && !fits("role", "scalar"));
+}
+
+TEST(a_scalar_is_an_input_and_a_scalar)
+{
+    struct tg_entry entry = {.record = {.role = TG_IN, .kind = TG_KIND_SCALAR}};
+    add("role", "scalar");
+    CHECK(tg_selection_match(&selection, 0, &entry));
+    tg_selection_free(&selection);
+    add("role", "in");
+    CHECK(tg_selection_match(&selection, 0, &entry));
+    tg_selection_free(&selection);
+}
+
+TEST(different_options_must_all_fit_and_the_same_one_adds)
+{
+    struct tg_entry entry = {.record = {.task_id = 4, .role = TG_IN, .arg_index = 2}};
+    add("task", "1");
+    add("task", "4");
+    add("arg", "2");
+    CHECK(tg_selection_match(&selection, 0, &entry));
+    add("role", "out");
+    CHECK(!tg_selection_match(&selection, 0, &entry));
+    tg_selection_free(&selection);
+}
+
+TEST(what_makes_no_sense_is_named_with_what_would)
+{
+    refuse("task", "1:", "--task: '1:' is none; right are ids (12");
+    refuse("task", "", "--task: '' is none");
+    refuse("index", "3-1", "--index: '3-1' is none");
+    refuse("index", "-1", "--index: '-1' is none");
+    refuse("arg", "1,x", "--arg: 'x' is none");
+    refuse("stage", "never", "--stage: 'never' is none; right are before, after");
+    refuse("role", "output,foo", "--role: 'foo' is none");
+    refuse("kind", "tensors", "--kind: 'tensors' is none; right are tensor and scalar");
+    refuse("kernel", "a,,b", "--kernel: '' is none");
+}
+
+/* Five records of tasks 0 to 4, with the third one damaged where asked for. */
+static struct tg_recording *record_five(bool damage)
+{
+    struct tg_dump_writer *writer = dump_create();
+    for (uint64_t task = 0; task < 5; task++) {
+        struct tg_record record = dump_scalar(task, TG_INT32, task);
+        tg_dump_append(writer, &record);
+    }
+    REQUIRE(tg_dump_finish(writer, &error) == TG_OK);
+    tg_dump_destroy(writer);
+    if (damage) {
+        size_t size;
+        char *bytes = dump_read_file(dump_path("tensor_dump.rec"), &size);
+        bytes[256 + 2 * 256 + 16] ^= 1;
+        dump_write_file(dump_path("tensor_dump.rec"), bytes, size);
+        free(bytes);
+    }
+    return dump_open(dump_dir);
+}
+
+static uint64_t sum_of_indices(const struct tg_recording *recording)
+{
+    struct tg_entry entry;
+    uint64_t sum = 0;
+    for (uint64_t i = 0; tg_selection_next(&selection, recording, &i, &entry); i++) {
+        CHECK_EQ_U(entry.record.task_id, i);
+        sum += 1u << i;
+    }
+    return sum;
+}
+
+TEST(going_through_a_recording_finds_what_is_selected)
+{
+    struct tg_recording *recording = record_five(false);
+    CHECK_EQ_U(sum_of_indices(recording), 0x1f);
+    add("index", "1-2,4,17");
+    CHECK_EQ_U(sum_of_indices(recording), 0x16);
+    add("task", "0-3");
+    CHECK_EQ_U(sum_of_indices(recording), 0x06);
+    tg_selection_free(&selection);
+    tg_recording_close(recording);
+}
+
+TEST(a_damaged_record_is_passed_over)
+{
+    struct tg_recording *recording = record_five(true);
+    CHECK_EQ_U(sum_of_indices(recording), 0x1b);
+    tg_recording_close(recording);
+}
+
+TEST_MAIN()

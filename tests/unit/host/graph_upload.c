@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The image the device gets: what waits for what, what is ready, in which order. */
+#include "unit/host/graph_fake.h"
+
+static const struct tg_launch *uploaded(struct tg_graph *graph)
+{
+    struct tg_error error = {TG_OK, ""};
+    CHECK_EQ_I(tg_graph_upload(graph, &error), TG_OK);
+    CHECK_EQ_S(error.text, "");
+    return (const struct tg_launch *)(void *)fake_at(graph->image, sizeof(struct tg_launch));
+}
+
+static const struct tg_task_desc *descs(const struct tg_launch *launch)
+{
+    return (const struct tg_task_desc *)(void *)fake_at(launch->desc, launch->n_tasks * 64);
+}
+
+static const uint32_t *words(uint64_t address, uint64_t n)
+{
+    return (const uint32_t *)(void *)fake_at(address, 4 * n);
+}
+
+TEST(an_empty_graph_has_an_image)
+{
+    struct tg_graph *graph = fake_graph();
+    const struct tg_launch *launch = uploaded(graph);
+    CHECK(launch->magic == TG_LAUNCH_MAGIC);
+    CHECK_EQ_U(launch->n_tasks, 0);
+    for (int c = 0; c < TG_CLASSES; c++)
+        CHECK_EQ_U(launch->n_ready[c], 0);
+    tg_graph_destroy(graph);
+}
+
+TEST(successors_keep_the_order_their_edges_were_added_in)
+{
+    struct tg_graph *graph = fake_graph();
+    fake_add(graph, VEC, 6);
+    fake_edge(graph, 0, 5);
+    fake_edge(graph, 1, 4);
+    fake_edge(graph, 0, 2);
+    fake_edge(graph, 0, 3);
+    fake_edge(graph, 1, 2);
+    fake_edge(graph, 0, 2); /* twice is kept twice */
+    const struct tg_launch *launch = uploaded(graph);
+    const struct tg_task_desc *desc = descs(launch);
+    const uint32_t *succ = words(launch->succ, 6);
+    const uint32_t first[] = {5, 2, 3, 2}, second[] = {4, 2};
+    CHECK_EQ_U(desc[0].n_succ, 4);
+    CHECK_EQ_U(desc[1].n_succ, 2);
+    CHECK_EQ_MEM(succ + desc[0].succ, first, sizeof first);
+    CHECK_EQ_MEM(succ + desc[1].succ, second, sizeof second);
+    tg_graph_destroy(graph);
+}
+
+TEST(a_task_waits_for_as_many_edges_as_lead_to_it)
+{
+    struct tg_graph *graph = fake_graph();
+    struct tg_args args;
+    const uint64_t all[] = {0, 1, 1};
+    fake_add(graph, VEC, 2);
+    tg_args_init(&args);
+    tg_args_after(&args, 1);
+    tg_args_after_all(&args, all, 3);
+    CHECK_EQ_I(tg_graph_add(graph, VEC, &args, NULL, NULL), TG_OK);
+    fake_edge(graph, 0, 2);
+    const struct tg_task_desc *desc = descs(uploaded(graph));
+    CHECK_EQ_U(desc[2].fanin, 5);
+    CHECK_EQ_U(desc[2].pending, 5);
+    CHECK_EQ_U(desc[0].fanin, 0);
+    tg_graph_destroy(graph);
+}
+
+TEST(tasks_with_nothing_to_wait_for_are_ready_in_their_order_by_class)
+{
+    struct tg_graph *graph = fake_graph();
+    const uint32_t mix[] = {MAT, VEC, TG_NO_KERNEL};
+    fake_add(graph, VEC, 1);                                                   /* 0 */
+    fake_add(graph, MAT, 2);                                                   /* 1, 2 */
+    CHECK_EQ_I(tg_graph_add_mix(graph, mix, NULL, NULL, NULL), TG_OK);         /* 3 */
+    fake_add(graph, ADD, 2);                                                   /* 4, 5 */
+    fake_edge(graph, 0, 4);
+    fake_edge(graph, 5, 1);
+    const struct tg_launch *launch = uploaded(graph);
+    CHECK_EQ_U(launch->n_ready[TG_CLASS_AIC], 1);
+    CHECK_EQ_U(launch->n_ready[TG_CLASS_AIV], 2);
+    CHECK_EQ_U(launch->n_ready[TG_CLASS_MIX], 1);
+    CHECK_EQ_U(words(launch->ready[TG_CLASS_AIC], 1)[0], 2 + 1);
+    CHECK_EQ_U(words(launch->ready[TG_CLASS_AIV], 2)[0], 0 + 1);
+    CHECK_EQ_U(words(launch->ready[TG_CLASS_AIV], 2)[1], 5 + 1);
+    CHECK_EQ_U(words(launch->ready[TG_CLASS_MIX], 1)[0], 3 + 1);
+    tg_graph_destroy(graph);
+}
+
+TEST(a_class_fits_its_queue_whose_size_is_a_power_of_two)
+{
+    const uint64_t counts[] = {0, 1, 2, 3, 4, 5, 1000, 1024, 1025};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        struct tg_graph *graph = fake_graph();
+        fake_add(graph, VEC, counts[i]);
+        const struct tg_launch *launch = uploaded(graph);
+        uint32_t size = launch->queue_size[TG_CLASS_AIV];
+        CHECK(size >= counts[i] && size > 0);
+        CHECK_EQ_U(size & (size - 1), 0);
+        CHECK(fake_at(launch->queue[TG_CLASS_AIV], 4 * (uint64_t)size) != NULL);
+        tg_graph_destroy(graph);
+    }
+}
+
+TEST(kernels_have_their_numbers_on_the_device_and_their_names_on_the_host)
+{
+    struct tg_graph *graph = fake_graph();
+    fake_add(graph, ADD, 1);
+    const struct tg_task_desc *desc = descs(uploaded(graph));
+    CHECK_EQ_U(desc[0].kernel[TG_PART_AIV0], 12);
+    CHECK_EQ_U(desc[0].kernel[TG_PART_AIC], TG_NO_KERNEL);
+    CHECK_EQ_S(tg_graph_kernel_name(graph, 12), "add");
+    CHECK_EQ_S(tg_graph_kernel_name(graph, 13), "");
+    CHECK_EQ_S(tg_graph_kernel_name(graph, 9), "");
+    CHECK_EQ_S(tg_graph_kernel_name(graph, TG_NO_KERNEL), "");
+    tg_graph_destroy(graph);
+}
+
+TEST(arguments_arrive_as_tensors_then_scalars)
+{
+    struct tg_graph *graph = fake_graph();
+    struct tg_args args;
+    int64_t shape = 4;
+    uint64_t address = FAKE_BASE + FAKE_CONTROL + 1024;
+    for (uint64_t i = 0; i < 3; i++) { /* the payload of each starts where the last one's ended */
+        tg_args_init(&args);
+        tg_args_i64(&args, -(int64_t)i);
+        tg_args_in(&args, tg_tensor_make(address + 64 * i, TG_FLOAT32, 1, &shape));
+        tg_args_f32(&args, 1.5f);
+        tg_args_out(&args, tg_tensor_make(address + 512, TG_FLOAT32, 1, &shape));
+        CHECK_EQ_I(tg_graph_add(graph, VEC, &args, NULL, NULL), TG_OK);
+    }
+    const struct tg_launch *launch = uploaded(graph);
+    for (uint64_t i = 0; i < 3; i++) {
+        const struct tg_task_desc *desc = &descs(launch)[i];
+        const char *payload = fake_at(launch->payload + desc->args, 2 * 160 + 2 * 16);
+        const struct tg_tensor *tensor = (const struct tg_tensor *)(const void *)payload;
+        const struct tg_scalar *scalar = (const struct tg_scalar *)(const void *)(tensor + 2);
+        CHECK_EQ_U(desc->n_tensors, 2);
+        CHECK_EQ_U(desc->n_scalars, 2);
+        CHECK_EQ_U(desc->roles, TG_IN | TG_OUT << 2);
+        CHECK_EQ_U(tensor[0].addr, address + 64 * i);
+        CHECK_EQ_U(tensor[1].addr, address + 512);
+        CHECK_EQ_I((int64_t)scalar[0].bits, -(int64_t)i);
+        CHECK_EQ_U(scalar[1].dtype, TG_FLOAT32);
+    }
+    tg_graph_destroy(graph);
+}
+
+TEST(a_graph_is_sent_again_only_after_a_change)
+{
+    struct tg_graph *graph = fake_graph();
+    fake_add(graph, VEC, 3);
+    uploaded(graph);
+    memset(fake_at(graph->image, 64), 0x77, 64);
+    CHECK_EQ_I(tg_graph_upload(graph, NULL), TG_OK);
+    CHECK_EQ_U((unsigned char)*fake_at(graph->image, 1), 0x77); /* left as it was */
+    fake_edge(graph, 0, 1);
+    CHECK(uploaded(graph)->magic == TG_LAUNCH_MAGIC);
+    tg_graph_destroy(graph);
+}
+
+TEST(a_graph_that_does_not_fit_is_refused_and_fits_again_when_it_is_smaller)
+{
+    struct tg_graph *graph = fake_graph();
+    fake_add(graph, VEC, FAKE_BYTES / 64);
+    CHECK_EQ_I(tg_graph_upload(graph, NULL), TG_NO_MEMORY);
+    tg_graph_clear(graph);
+    fake_add(graph, VEC, 10);
+    CHECK_EQ_U(uploaded(graph)->n_tasks, 10);
+    tg_graph_destroy(graph);
+}
+
+TEST(scopes_are_kept_with_the_tasks_submitted_in_them)
+{
+    static const char outer[] = "a.c:1", inner[] = "a.c:2";
+    struct tg_graph *graph = fake_graph();
+    CHECK_EQ_I(tg_graph_set_site(graph, outer, NULL), TG_OK);
+    fake_add(graph, VEC, 1);
+    CHECK_EQ_I(tg_graph_set_site(graph, inner, NULL), TG_OK);
+    fake_add(graph, VEC, 1);
+    CHECK_EQ_I(tg_graph_set_site(graph, outer, NULL), TG_OK);
+    fake_add(graph, VEC, 1);
+    CHECK_EQ_S(tg_graph_site(graph, 0), outer);
+    CHECK_EQ_S(tg_graph_site(graph, 1), inner);
+    CHECK_EQ_S(tg_graph_site(graph, 2), outer);
+    tg_graph_destroy(graph);
+}
+
+TEST_MAIN()

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "host/output.h"
+
+#include "test.h"
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* 2001-09-09 01:46:40 in Greenwich. */
+enum { SOME_TIME = 1000000000 };
+
+/* Each test works in a directory of its own, which is removed with all it holds. */
+static char place[64];
+
+static void enter(void)
+{
+    strcpy(place, "/tmp/taskglass-output-XXXXXX");
+    REQUIRE(mkdtemp(place) != NULL);
+    REQUIRE(chdir(place) == 0);
+    setenv("TZ", "UTC", 1);
+}
+
+static void leave(void)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf '%s'", place);
+    CHECK_EQ_I(chdir("/"), 0);
+    CHECK_EQ_I(system(command), 0);
+}
+
+static bool exists(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+static int entries(const char *path)
+{
+    int count = -2; /* "." and ".." */
+    DIR *dir = opendir(path);
+    if (!dir)
+        return -1;
+    while (readdir(dir))
+        count++;
+    closedir(dir);
+    return count;
+}
+
+static void touch(const char *path)
+{
+    FILE *file = fopen(path, "w");
+    REQUIRE(file != NULL);
+    fclose(file);
+}
+
+static char *create(const char *requested)
+{
+    char *dir = NULL;
+    struct tg_error error = {0};
+    if (!CHECK_EQ_I(tg_output_create(requested, "work", "case", SOME_TIME, &dir, &error), TG_OK))
+        fprintf(stderr, "%s\n", error.text);
+    return dir;
+}
+
+TEST(a_new_directory_is_named_after_workload_case_and_time)
+{
+    enter();
+    char *dir = create("");
+    CHECK_EQ_S(dir, "outputs/work_case_20010909_014640");
+    CHECK(exists(dir));
+    free(dir);
+    leave();
+}
+
+TEST(a_new_directory_is_empty)
+{
+    enter();
+    char *dir = create("");
+    CHECK_EQ_I(entries(dir), 0);
+    free(dir);
+    leave();
+}
+
+TEST(a_name_that_is_taken_gets_the_next_number)
+{
+    enter();
+    char *first = create(""), *second = create(""), *third = create("");
+    CHECK_EQ_S(second, "outputs/work_case_20010909_014640_2");
+    CHECK_EQ_S(third, "outputs/work_case_20010909_014640_3");
+    free(first);
+    free(second);
+    free(third);
+    leave();
+}
+
+TEST(a_named_directory_is_made_with_its_parents)
+{
+    enter();
+    char *dir = create("a//b/c/");
+    CHECK(exists("a/b/c"));
+    CHECK(!exists("outputs"));
+    free(dir);
+    leave();
+}
+
+TEST(a_named_directory_may_be_an_absolute_path)
+{
+    char path[100];
+    enter();
+    snprintf(path, sizeof path, "%s/x/y", place);
+    char *dir = create(path);
+    CHECK_EQ_S(dir, path);
+    CHECK(exists("x/y"));
+    free(dir);
+    leave();
+}
+
+TEST(a_named_directory_loses_the_files_of_an_earlier_run_only)
+{
+    enter();
+    REQUIRE(mkdir("mine", 0700) == 0);
+    touch("mine/run.json");
+    touch("mine/deps.json");
+    touch("mine/notes");
+    char *dir = create("mine");
+    CHECK(!exists("mine/run.json"));
+    CHECK(!exists("mine/deps.json"));
+    CHECK(exists("mine/notes"));
+    free(dir);
+    leave();
+}
+
+TEST(a_file_in_the_way_is_named)
+{
+    struct tg_error error = {0};
+    char *dir = NULL;
+    enter();
+    touch("outputs");
+    CHECK_EQ_I(tg_output_create("", "w", "c", SOME_TIME, &dir, &error), TG_IO_ERROR);
+    CHECK(dir == NULL);
+    CHECK_HAS(error.text, "'outputs");
+    CHECK_HAS(error.text, strerror(ENOTDIR));
+    leave();
+}
+
+static int write_words(FILE *file, void *words)
+{
+    return fputs(words, file) == EOF ? errno : 0;
+}
+
+static int write_half_and_fail(FILE *file, void *words)
+{
+    fputs(words, file);
+    return ENOSPC;
+}
+
+TEST(a_file_is_there_with_what_was_written)
+{
+    char content[16] = "";
+    enter();
+    CHECK_EQ_I(tg_output_write(".", "f", write_words, "words", NULL), TG_OK);
+    FILE *file = fopen("f", "r");
+    REQUIRE(file != NULL);
+    CHECK(fgets(content, sizeof content, file) != NULL);
+    fclose(file);
+    CHECK_EQ_S(content, "words");
+    CHECK_EQ_I(entries("."), 1);
+    leave();
+}
+
+TEST(a_file_that_could_not_be_written_is_not_there_in_part)
+{
+    struct tg_error error = {0};
+    enter();
+    CHECK_EQ_I(tg_output_write(".", "f", write_half_and_fail, "words", &error), TG_IO_ERROR);
+    CHECK_EQ_I(entries("."), 0);
+    CHECK_HAS(error.text, "./f");
+    CHECK_HAS(error.text, strerror(ENOSPC));
+    leave();
+}
+
+TEST(a_file_that_could_not_be_written_leaves_the_older_one)
+{
+    enter();
+    touch("f");
+    CHECK_EQ_I(tg_output_write(".", "f", write_half_and_fail, "words", NULL), TG_IO_ERROR);
+    CHECK(exists("f"));
+    leave();
+}
+
+TEST(a_directory_that_is_gone_is_named)
+{
+    struct tg_error error = {0};
+    enter();
+    CHECK_EQ_I(tg_output_write("gone", "f", write_words, "words", &error), TG_IO_ERROR);
+    CHECK_HAS(error.text, "gone/f");
+    leave();
+}
+
+TEST_MAIN()
