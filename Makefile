@@ -12,7 +12,7 @@ build: ## build it: build/bin/taskglass
 	@scripts/install-deps demo
 	@scripts/build release product
 
-demo: build ## build it and run two task graphs on a simulated device
+demo: build ## build it, record a task graph on a simulated device and look into it
 	@scripts/demo
 
 test: ## build and run all tests, also under sanitizers (STAGES="release asan tsan cuda-check")
@@ -23,6 +23,7 @@ bench: ## measure beside oneTBB, OpenMP and StarPU (ARGS="--json")
 	@scripts/install-deps bench
 	@scripts/build release all -DTASKGLASS_BENCH=ON
 	@bench/tasks/run.py $(ARGS)
+	@bench/record/run.py
 
 install: build ## install under PREFIX (/usr/local), staged into DESTDIR
 	@DESTDIR="$(DESTDIR)" cmake --install build --prefix "$(PREFIX)" > build/install.log

@@ -91,8 +91,7 @@ int main(int argc, char **argv)
     uint32_t tasks = argc > 1 ? (uint32_t)bench_size(argv[1]) : 1000;
     uint32_t blocks = (CORES + TG_PARTS - 1) / TG_PARTS;
     struct tg_worker_status *status = array(TG_PARTS * blocks, sizeof *status);
-    struct tg_engine *e =
-        tg_engine_init(array(1, tg_engine_size(blocks, 0)), CORES, 0, status);
+    struct tg_engine *e = tg_engine_init(array(1, tg_engine_size(blocks, 0)), CORES, 0, status);
     struct graph g;
     build(&g, tasks);
     tg_engine_prepare(e, &g.launch, kernels);

@@ -16,122 +16,124 @@
 
 namespace flow = oneapi::tbb::flow;
 
-namespace {
+namespace
+{
 
 using node = flow::continue_node<flow::continue_msg>;
 
 // The calling thread takes one of the arena's places, so `cores` threads work in all.
 struct runtime {
-	explicit runtime(unsigned cores)
-	    : limit(oneapi::tbb::global_control::max_allowed_parallelism, cores),
-	      arena(static_cast<int>(cores))
-	{
-	}
+    explicit runtime(unsigned cores)
+        : limit(oneapi::tbb::global_control::max_allowed_parallelism, cores),
+          arena(static_cast<int>(cores))
+    {
+    }
 
-	oneapi::tbb::global_control limit;
-	oneapi::tbb::task_arena arena;
+    oneapi::tbb::global_control limit;
+    oneapi::tbb::task_arena arena;
 };
 
 // A flow graph runs in the arena it was made in: make, run and destroy it inside execute().
-class resident {
-public:
-	explicit resident(const bench_case &c)
-	{
-		nodes.reserve(c.tasks); // nodes must not move: edges point at them
-		for (uint64_t i = 0; i < c.tasks; i++)
-			add(c, i);
-	}
+class resident
+{
+  public:
+    explicit resident(const bench_case &c)
+    {
+        nodes.reserve(c.tasks); // nodes must not move: edges point at them
+        for (uint64_t i = 0; i < c.tasks; i++)
+            add(c, i);
+    }
 
-	void run()
-	{
-		for (node *source : sources)
-			source->try_put(flow::continue_msg());
-		graph.wait_for_all();
-	}
+    void run()
+    {
+        for (node *source : sources)
+            source->try_put(flow::continue_msg());
+        graph.wait_for_all();
+    }
 
-private:
-	void add(const bench_case &c, uint64_t i)
-	{
-		uint64_t preds[SHAPE_MAX_PREDS];
-		int count = shape_preds(c.shape, i, preds);
-		bench_cell *cell = bench_cell_of(&c, i);
+  private:
+    void add(const bench_case &c, uint64_t i)
+    {
+        uint64_t preds[SHAPE_MAX_PREDS];
+        int count = shape_preds(c.shape, i, preds);
+        bench_cell *cell = bench_cell_of(&c, i);
 
-		nodes.emplace_back(graph, [cell](const flow::continue_msg &) { bench_task(cell); });
-		for (int k = 0; k < count; k++)
-			flow::make_edge(nodes[preds[k]], nodes.back());
-		if (count == 0)
-			sources.push_back(&nodes.back());
-	}
+        nodes.emplace_back(graph, [cell](const flow::continue_msg &) { bench_task(cell); });
+        for (int k = 0; k < count; k++)
+            flow::make_edge(nodes[preds[k]], nodes.back());
+        if (count == 0)
+            sources.push_back(&nodes.back());
+    }
 
-	flow::graph graph; // first: nodes leave it when they are destroyed
-	std::vector<node> nodes;
-	std::vector<node *> sources;
+    flow::graph graph; // first: nodes leave it when they are destroyed
+    std::vector<node> nodes;
+    std::vector<node *> sources;
 };
 
 runtime &runtime_of(const bench_case *c)
 {
-	return *static_cast<runtime *>(c->runtime);
+    return *static_cast<runtime *>(c->runtime);
 }
 
 // What a case holds between open and close. The arena is kept because close has no case.
 struct opened_graph {
-	runtime &in;
-	std::unique_ptr<resident> graph;
+    runtime &in;
+    std::unique_ptr<resident> graph;
 };
 
 void *open_graph(const bench_case *c)
 {
-	auto *opened = new opened_graph{runtime_of(c), nullptr};
+    auto *opened = new opened_graph{runtime_of(c), nullptr};
 
-	opened->in.arena.execute([&] { opened->graph = std::make_unique<resident>(*c); });
-	return opened;
+    opened->in.arena.execute([&] { opened->graph = std::make_unique<resident>(*c); });
+    return opened;
 }
 
 void close_graph(void *opened)
 {
-	auto *graph = static_cast<opened_graph *>(opened);
+    auto *graph = static_cast<opened_graph *>(opened);
 
-	graph->in.arena.execute([&] { graph->graph.reset(); });
-	delete graph;
+    graph->in.arena.execute([&] { graph->graph.reset(); });
+    delete graph;
 }
 
 bench_sample rerun(const bench_case *c, void *opened)
 {
-	bench_sample sample = {0, 0, false};
+    bench_sample sample = {0, 0, false};
 
-	runtime_of(c).arena.execute([&] {
-		uint64_t begin = bench_now_ns();
+    runtime_of(c).arena.execute([&] {
+        uint64_t begin = bench_now_ns();
 
-		static_cast<opened_graph *>(opened)->graph->run();
-		sample.total_ns = bench_now_ns() - begin;
-	});
-	return sample;
+        static_cast<opened_graph *>(opened)->graph->run();
+        sample.total_ns = bench_now_ns() - begin;
+    });
+    return sample;
 }
 
 bench_sample build_run(const bench_case *c, void *)
 {
-	bench_sample sample = {0, 0, false};
+    bench_sample sample = {0, 0, false};
 
-	runtime_of(c).arena.execute([&] {
-		uint64_t begin = bench_now_ns();
-		auto graph = std::make_unique<resident>(*c);
+    runtime_of(c).arena.execute([&] {
+        uint64_t begin = bench_now_ns();
+        auto graph = std::make_unique<resident>(*c);
 
-		sample.build_ns = bench_now_ns() - begin;
-		graph->run();
-		graph.reset();
-		sample.total_ns = bench_now_ns() - begin;
-	});
-	return sample;
+        sample.build_ns = bench_now_ns() - begin;
+        graph->run();
+        graph.reset();
+        sample.total_ns = bench_now_ns() - begin;
+    });
+    return sample;
 }
 
 void *start(unsigned cores)
 {
-	return new runtime(cores);
+    return new runtime(cores);
 }
 
 void stop(void *started)
 {
-	delete static_cast<runtime *>(started);
+    delete static_cast<runtime *>(started);
 }
 
 const bench_phase phases[] = {
@@ -145,5 +147,5 @@ const bench_peer peer = {"onetbb", phases, 2, start, stop};
 
 int main(int argc, char **argv)
 {
-	return bench_main(&peer, argc, argv);
+    return bench_main(&peer, argc, argv);
 }

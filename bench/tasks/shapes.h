@@ -22,80 +22,73 @@
 #define SHAPE_MAX_PREDS SHAPE_WIDTH
 #define SHAPE_FAN_TASKS (SHAPE_WIDTH + 2)
 
-enum shape {
-	SHAPE_INDEPENDENT,
-	SHAPE_CHAIN,
-	SHAPE_FAN,
-	SHAPE_STENCIL,
-	SHAPE_TREE,
-	SHAPE_COUNT
-};
+enum shape { SHAPE_INDEPENDENT, SHAPE_CHAIN, SHAPE_FAN, SHAPE_STENCIL, SHAPE_TREE, SHAPE_COUNT };
 
 static inline const char *shape_name(enum shape s)
 {
-	static const char *const names[SHAPE_COUNT] = {"independent", "chain", "fan", "stencil",
-						       "tree"};
-	return s < SHAPE_COUNT ? names[s] : "?";
+    static const char *const names[SHAPE_COUNT] = {"independent", "chain", "fan", "stencil",
+                                                   "tree"};
+    return s < SHAPE_COUNT ? names[s] : "?";
 }
 
 /* SHAPE_COUNT when no shape has that name. */
 static inline enum shape shape_from_name(const char *name)
 {
-	int s = 0;
+    int s = 0;
 
-	while (s < SHAPE_COUNT && strcmp(name, shape_name((enum shape)s)) != 0)
-		s++;
-	return (enum shape)s;
+    while (s < SHAPE_COUNT && strcmp(name, shape_name((enum shape)s)) != 0)
+        s++;
+    return (enum shape)s;
 }
 
 static inline int shape_fan_preds(uint64_t i, uint64_t preds[SHAPE_MAX_PREDS])
 {
-	uint64_t place = i % SHAPE_FAN_TASKS;
+    uint64_t place = i % SHAPE_FAN_TASKS;
 
-	if (place == SHAPE_FAN_TASKS - 1) {
-		for (int k = 0; k < SHAPE_WIDTH; k++)
-			preds[k] = i - SHAPE_WIDTH + (uint64_t)k;
-		return SHAPE_WIDTH;
-	}
-	if (i == 0)
-		return 0;
-	preds[0] = place == 0 ? i - 1 : i - place;
-	return 1;
+    if (place == SHAPE_FAN_TASKS - 1) {
+        for (int k = 0; k < SHAPE_WIDTH; k++)
+            preds[k] = i - SHAPE_WIDTH + (uint64_t)k;
+        return SHAPE_WIDTH;
+    }
+    if (i == 0)
+        return 0;
+    preds[0] = place == 0 ? i - 1 : i - place;
+    return 1;
 }
 
 static inline int shape_stencil_preds(uint64_t i, uint64_t preds[SHAPE_MAX_PREDS])
 {
-	uint64_t column = i % SHAPE_WIDTH;
-	uint64_t above = i - SHAPE_WIDTH;
-	int count = 0;
+    uint64_t column = i % SHAPE_WIDTH;
+    uint64_t above = i - SHAPE_WIDTH;
+    int count = 0;
 
-	if (i < SHAPE_WIDTH)
-		return 0;
-	if (column > 0)
-		preds[count++] = above - 1;
-	preds[count++] = above;
-	if (column < SHAPE_WIDTH - 1)
-		preds[count++] = above + 1;
-	return count;
+    if (i < SHAPE_WIDTH)
+        return 0;
+    if (column > 0)
+        preds[count++] = above - 1;
+    preds[count++] = above;
+    if (column < SHAPE_WIDTH - 1)
+        preds[count++] = above + 1;
+    return count;
 }
 
 /* Writes the predecessors of task i, in rising order and without repeats; returns how many. */
 static inline int shape_preds(enum shape s, uint64_t i, uint64_t preds[SHAPE_MAX_PREDS])
 {
-	switch (s) {
-	case SHAPE_CHAIN:
-		preds[0] = i - 1;
-		return i > 0;
-	case SHAPE_FAN:
-		return shape_fan_preds(i, preds);
-	case SHAPE_STENCIL:
-		return shape_stencil_preds(i, preds);
-	case SHAPE_TREE:
-		preds[0] = (i - 1) / 2;
-		return i > 0;
-	default:
-		return 0;
-	}
+    switch (s) {
+    case SHAPE_CHAIN:
+        preds[0] = i - 1;
+        return i > 0;
+    case SHAPE_FAN:
+        return shape_fan_preds(i, preds);
+    case SHAPE_STENCIL:
+        return shape_stencil_preds(i, preds);
+    case SHAPE_TREE:
+        preds[0] = (i - 1) / 2;
+        return i > 0;
+    default:
+        return 0;
+    }
 }
 
 #endif

@@ -6,30 +6,30 @@
 
 TG_KERNEL(empty)
 {
-	(void)ctx;
+    (void)ctx;
 }
 
 /* As bench_cell_mark, with the marks in device memory: tensor 0 holds the round, the number of
  * faults, and then how often each task has run. */
 TG_KERNEL(mark)
 {
-	uint64_t *marks = TG_ARG(ctx, 0, uint64_t);
-	uint64_t *runs = marks + MARKS_HEAD;
-	uint64_t task = tg_arg_bits(ctx, 0);
-	uint64_t preds[SHAPE_MAX_PREDS];
-	int count = shape_preds((enum shape)tg_arg_bits(ctx, 1), task, preds);
-	int good = 1;
+    uint64_t *marks = TG_ARG(ctx, 0, uint64_t);
+    uint64_t *runs = marks + MARKS_HEAD;
+    uint64_t task = tg_arg_bits(ctx, 0);
+    uint64_t preds[SHAPE_MAX_PREDS];
+    int count = shape_preds((enum shape)tg_arg_bits(ctx, 1), task, preds);
+    int good = 1;
 
-	for (int k = 0; k < count; k++)
-		good &= __atomic_load_n(&runs[preds[k]], __ATOMIC_ACQUIRE) == marks[MARKS_ROUND];
-	good &= __atomic_add_fetch(&runs[task], 1, __ATOMIC_RELEASE) == marks[MARKS_ROUND];
-	if (!good)
-		__atomic_add_fetch(&marks[MARKS_FAULTS], 1, __ATOMIC_RELAXED);
+    for (int k = 0; k < count; k++)
+        good &= __atomic_load_n(&runs[preds[k]], __ATOMIC_ACQUIRE) == marks[MARKS_ROUND];
+    good &= __atomic_add_fetch(&runs[task], 1, __ATOMIC_RELEASE) == marks[MARKS_ROUND];
+    if (!good)
+        __atomic_add_fetch(&marks[MARKS_FAULTS], 1, __ATOMIC_RELAXED);
 }
 
 static const struct tg_kernel_def kernels[] = {
-	{"empty", empty, TG_AIV, NULL},
-	{"mark", mark, TG_AIV, "inout:uint64 scalar:uint64 scalar:uint64"},
+    {"empty", empty, TG_AIV, NULL},
+    {"mark", mark, TG_AIV, "inout:uint64 scalar:uint64 scalar:uint64"},
 };
 
 /* The benchmark builds its graphs through graph.h; `taskglass run` has nothing to do here. */
@@ -37,25 +37,25 @@ static const struct tg_case_def cases[] = {{"none", "no task at all", ""}};
 
 static void orchestrate(struct tg_rt *rt, const struct tg_args *args)
 {
-	(void)rt;
-	(void)args;
+    (void)rt;
+    (void)args;
 }
 
 static void no_tensors(struct tg_case *c)
 {
-	(void)c;
+    (void)c;
 }
 
 TG_WORKLOAD = {
-	TG_WORKLOAD_HEAD,
-	.name = "bench_tasks",
-	.summary = "empty tasks, for bench/tasks",
-	.kernels = kernels,
-	.n_kernels = 2,
-	.cases = cases,
-	.n_cases = 1,
-	.orchestrate = orchestrate,
-	.orchestrate_site = TG_SITE,
-	.prepare = no_tensors,
-	.golden = no_tensors,
+    TG_WORKLOAD_HEAD,
+    .name = "bench_tasks",
+    .summary = "empty tasks, for bench/tasks",
+    .kernels = kernels,
+    .n_kernels = 2,
+    .cases = cases,
+    .n_cases = 1,
+    .orchestrate = orchestrate,
+    .orchestrate_site = TG_SITE,
+    .prepare = no_tensors,
+    .golden = no_tensors,
 };

@@ -28,7 +28,7 @@ struct tg_args {
     uint8_t n_tensors;
     uint8_t n_scalars;
     uint8_t n_after;
-    uint8_t overflow; /* a limit was passed; the submit says which task */
+    uint8_t overflow;      /* a limit was passed; the submit says which task */
     uint16_t tensor_marks; /* bit i: the recorder's levels `marked` and `hybrid` want tensor i */
     uint16_t scalar_marks;
     uint32_t n_more_after;

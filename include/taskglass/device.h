@@ -29,12 +29,12 @@ TG_API const char *tg_version(void);
 
 /* A platform this library knows, whether or not this machine has it. */
 struct tg_platform_info {
-    const char *name;        /* "a2a3sim" */
-    const char *summary;     /* one line */
-    uint32_t max_blocks;     /* a block is 1 AIC + 2 AIV cores */
+    const char *name;    /* "a2a3sim" */
+    const char *summary; /* one line */
+    uint32_t max_blocks; /* a block is 1 AIC + 2 AIV cores */
     uint32_t max_schedulers;
-    bool host_sees_memory;   /* tg_device_map works */
-    bool available;          /* can be opened here */
+    bool host_sees_memory; /* tg_device_map works */
+    bool available;        /* can be opened here */
 };
 TG_API uint32_t tg_platform_count(void);
 /* False where there is no platform of that number. */
@@ -78,8 +78,7 @@ TG_API void tg_device_get_info(const struct tg_device *device, struct tg_device_
 TG_API tg_status tg_device_alloc(struct tg_device *device, uint64_t bytes, uint64_t *address,
                                  struct tg_error *error);
 /* Gives memory back. BAD_ARGUMENT where the address is not the start of an allocation. */
-TG_API tg_status tg_device_free(struct tg_device *device, uint64_t address,
-                                struct tg_error *error);
+TG_API tg_status tg_device_free(struct tg_device *device, uint64_t address, struct tg_error *error);
 
 /* Copies between host and device; the whole range must lie in device memory. Works on a lost
  * device too, where the platform's memory outlives it. */

@@ -47,9 +47,9 @@ struct tg_output_check {
     const char *dtype;
     uint64_t elements;
     uint64_t mismatches;
-    double max_error;   /* largest |output - expected|, 0 for an exact check that passed */
-    bool exact;         /* compared bit for bit */
-    uint64_t first;     /* flat index of the first mismatch, if any */
+    double max_error; /* largest |output - expected|, 0 for an exact check that passed */
+    bool exact;       /* compared bit for bit */
+    uint64_t first;   /* flat index of the first mismatch, if any */
     double first_got;
     double first_expected;
 };
@@ -63,12 +63,12 @@ typedef int (*tg_progress_fn)(void *context, enum tg_phase phase, uint64_t finis
 
 /* Zero means the default everywhere. */
 struct tg_execute_config {
-    const char *case_name;       /* NULL: the workload's first */
-    const char *const *set;      /* "key=value" */
+    const char *case_name;  /* NULL: the workload's first */
+    const char *const *set; /* "key=value" */
     uint32_t n_set;
-    tg_progress_fn progress;     /* may be NULL */
+    tg_progress_fn progress; /* may be NULL */
     void *progress_context;
-    int argc;                    /* the command line, kept in run.json; may be 0 */
+    int argc; /* the command line, kept in run.json; may be 0 */
     const char *const *argv;
 };
 
@@ -81,13 +81,13 @@ struct tg_execution; /* everything that came of it */
  */
 TG_API tg_status tg_execute(const struct tg_settings *settings,
                             const struct tg_workload_file *workload,
-                            const struct tg_execute_config *config,
-                            struct tg_execution **execution, struct tg_error *error);
+                            const struct tg_execute_config *config, struct tg_execution **execution,
+                            struct tg_error *error);
 TG_API void tg_execution_destroy(struct tg_execution *execution);
 
 struct tg_execution_info {
     tg_status status;
-    const char *error;       /* one line, "" where all is well */
+    const char *error; /* one line, "" where all is well */
     const char *output_dir;
     const char *case_name;
     struct tg_device_info device;

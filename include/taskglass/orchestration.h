@@ -64,15 +64,14 @@ typedef void (*tg_orchestrate_fn)(struct tg_rt *rt, const struct tg_args *args);
 
 /* Device memory for an intermediate tensor; it is given back after the run (or, on runtimes
  * with a ring heap, after the scope). Its content is undefined until a task writes it. */
-#define tg_alloc(rt, dtype, ndim, shape) \
-    ((rt)->ops->alloc((rt), (dtype), (ndim), (shape), TG_SITE))
+#define tg_alloc(rt, dtype, ndim, shape) ((rt)->ops->alloc((rt), (dtype), (ndim), (shape), TG_SITE))
 
 /* Ends the orchestration with an error of its own. `text` is a string literal. */
 #define tg_fail(rt, text) ((rt)->ops->fail((rt), (text), TG_SITE))
 
 /* TG_SCOPE(rt) { … }: tasks submitted inside belong to this source line. Leave it at its end
  * only: no break, goto or return out of it. */
-#define TG_SCOPE(rt)                                                                  \
+#define TG_SCOPE(rt)                                                                      \
     for (int tg_scope_once_ = ((rt)->ops->scope_begin((rt), TG_SITE), 1); tg_scope_once_; \
          tg_scope_once_ = ((rt)->ops->scope_end((rt)), 0))
 

@@ -34,13 +34,13 @@ struct tg_recording_info {
     const char *manifest; /* file names in it; "" where there is none */
     const char *journal;
     const char *payload;
-    const char *run_dir;  /* as the recording itself says; may be "" */
-    bool from_journal;    /* what was read */
-    bool complete;        /* a summary, or a manifest, says that this is all */
-    bool foreign;         /* written by another implementation: no hashes, other counters */
-    uint32_t level;       /* enum tg_record_level; 0 where unknown */
+    const char *run_dir; /* as the recording itself says; may be "" */
+    bool from_journal;   /* what was read */
+    bool complete;       /* a summary, or a manifest, says that this is all */
+    bool foreign;        /* written by another implementation: no hashes, other counters */
+    uint32_t level;      /* enum tg_record_level; 0 where unknown */
     uint64_t records;
-    uint64_t payload_bytes; /* size of the payload file */
+    uint64_t payload_bytes;           /* size of the payload file */
     struct tg_record_summary summary; /* as written (zero where it is not complete) */
 };
 TG_API void tg_recording_get_info(const struct tg_recording *recording,
@@ -48,8 +48,9 @@ TG_API void tg_recording_get_info(const struct tg_recording *recording,
 
 /* A record and what belongs to it. The strings live as long as the recording. */
 struct tg_entry {
-    struct tg_record record;      /* position and stored are inside the payload file, checked */
-    const char *kernel[TG_PARTS]; /* names, "" where unknown; NULL where the task has no such part */
+    struct tg_record record; /* position and stored are inside the payload file, checked */
+    const char
+        *kernel[TG_PARTS]; /* names, "" where unknown; NULL where the task has no such part */
 };
 /* Record `index`, counted from 0 in the order of the file; false past the end, and for a record that
  * is damaged (others may follow). */

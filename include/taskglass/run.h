@@ -34,11 +34,11 @@ struct tg_run_config {
 
 /* What came of the recording. */
 struct tg_record_result {
-    bool on;                           /* there was one */
-    struct tg_record_summary summary;  /* as in the journal */
-    double finish_seconds;             /* after the run: the rest, and the manifest */
-    tg_status status;                  /* IO_ERROR where files could not be written */
-    char text[300];                    /* its cause, or a warning; "" where all is well */
+    bool on;                          /* there was one */
+    struct tg_record_summary summary; /* as in the journal */
+    double finish_seconds;            /* after the run: the rest, and the manifest */
+    tg_status status;                 /* IO_ERROR where files could not be written */
+    char text[300];                   /* its cause, or a warning; "" where all is well */
 };
 
 /* Starts the graph on its device and returns. BUSY where a run is under way, DEVICE_LOST,
@@ -73,13 +73,13 @@ struct tg_run_task {
 
 struct tg_run_result {
     tg_status status;
-    uint64_t tasks;         /* in the graph */
-    uint64_t finished;      /* completed */
-    double start_seconds;   /* check, upload and launch */
-    double execute_seconds; /* launch to the device's last word */
-    uint32_t n_running;     /* entries of `running`, for a run that failed */
+    uint64_t tasks;                    /* in the graph */
+    uint64_t finished;                 /* completed */
+    double start_seconds;              /* check, upload and launch */
+    double execute_seconds;            /* launch to the device's last word */
+    uint32_t n_running;                /* entries of `running`, for a run that failed */
     const struct tg_run_task *running; /* lives as long as the run */
-    uint64_t waiting;       /* tasks neither finished nor running */
+    uint64_t waiting;                  /* tasks neither finished nor running */
     struct tg_record_result record;
 };
 /* What came of a run that has ended; the status is TIMED_OUT while it has not. */

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <taskglass/api.h>
 
+/* clang-format off */
 /*      name                      number exit  meaning, advice */
 #define TG_STATUS_MAP(X)                                                                           \
     X(OK,                         0,    0, "good", "")                                             \
@@ -52,6 +53,7 @@
       "raise --tensormap")                                                                         \
     X(RING_BUFFER_BACKPRESSURE, -53,    0, "waiting for a full ring dominated the run (warning)",  \
       "raise the ring named in the message")
+/* clang-format on */
 
 #define TG_STATUS_ENUM_(name, number, exit_code, meaning, advice) TG_##name = (number),
 typedef enum tg_status { TG_STATUS_MAP(TG_STATUS_ENUM_) } tg_status;

@@ -81,7 +81,7 @@ struct tg_workload {
 };
 
 #define TG_WORKLOAD_HEAD .abi = TG_WORKLOAD_ABI, .size = (uint32_t)sizeof(struct tg_workload)
-#define TG_WORKLOAD                                                       \
+#define TG_WORKLOAD                                                                     \
     __attribute__((visibility("default"))) extern const struct tg_workload tg_workload; \
     const struct tg_workload tg_workload
 

@@ -26,11 +26,10 @@ template <typename T> static inline __device__ T *tg_atomic_mutable_(const T *p)
 #define TG_ATOMIC_LOAD_(p, order) \
     __nv_atomic_load_n(tg_atomic_mutable_(p), __NV_ATOMIC_##order, TG_SCOPE_)
 #define TG_ATOMIC_STORE_(p, v, order) __nv_atomic_store_n((p), (v), __NV_ATOMIC_##order, TG_SCOPE_)
-#define TG_ATOMIC_RMW_(op, p, v, order) \
-    __nv_atomic_##op((p), (v), __NV_ATOMIC_##order, TG_SCOPE_)
+#define TG_ATOMIC_RMW_(op, p, v, order) __nv_atomic_##op((p), (v), __NV_ATOMIC_##order, TG_SCOPE_)
 #define TG_ATOMIC_EXCHANGE_(p, v, order) \
     __nv_atomic_exchange_n((p), (v), __NV_ATOMIC_##order, TG_SCOPE_)
-#define TG_ATOMIC_CAS_(p, expected, v, order)                                          \
+#define TG_ATOMIC_CAS_(p, expected, v, order)                                        \
     __nv_atomic_compare_exchange_n((p), (expected), (v), false, __NV_ATOMIC_##order, \
                                    __NV_ATOMIC_RELAXED, TG_SCOPE_)
 
@@ -40,7 +39,7 @@ template <typename T> static inline __device__ T *tg_atomic_mutable_(const T *p)
 #define TG_ATOMIC_STORE_(p, v, order) __atomic_store_n((p), (v), __ATOMIC_##order)
 #define TG_ATOMIC_RMW_(op, p, v, order) __atomic_##op((p), (v), __ATOMIC_##order)
 #define TG_ATOMIC_EXCHANGE_(p, v, order) __atomic_exchange_n((p), (v), __ATOMIC_##order)
-#define TG_ATOMIC_CAS_(p, expected, v, order)                                   \
+#define TG_ATOMIC_CAS_(p, expected, v, order) \
     __atomic_compare_exchange_n((p), (expected), (v), 0, __ATOMIC_##order, __ATOMIC_RELAXED)
 
 #endif

@@ -305,3 +305,33 @@ void tg_json_null(struct tg_json *json)
 {
     put_value(json, "null");
 }
+
+void tg_json_put_string(struct tg_json *json, const char *key, const char *value)
+{
+    tg_json_key(json, key);
+    tg_json_string(json, value);
+}
+
+void tg_json_put_uint(struct tg_json *json, const char *key, uint64_t value)
+{
+    tg_json_key(json, key);
+    tg_json_uint(json, value);
+}
+
+void tg_json_put_hex(struct tg_json *json, const char *key, uint64_t value)
+{
+    tg_json_key(json, key);
+    tg_json_hex(json, value);
+}
+
+void tg_json_put_real(struct tg_json *json, const char *key, double value)
+{
+    tg_json_key(json, key);
+    tg_json_real(json, value);
+}
+
+void tg_json_put_bool(struct tg_json *json, const char *key, bool value)
+{
+    tg_json_key(json, key);
+    tg_json_bool(json, value);
+}

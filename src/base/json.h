@@ -75,4 +75,11 @@ void tg_json_real(struct tg_json *json, double value);
 void tg_json_bool(struct tg_json *json, bool value);
 void tg_json_null(struct tg_json *json);
 
+/* A name and its value at once, for the members of an object. */
+void tg_json_put_string(struct tg_json *json, const char *key, const char *value);
+void tg_json_put_uint(struct tg_json *json, const char *key, uint64_t value);
+void tg_json_put_hex(struct tg_json *json, const char *key, uint64_t value);
+void tg_json_put_real(struct tg_json *json, const char *key, double value);
+void tg_json_put_bool(struct tg_json *json, const char *key, bool value);
+
 #endif

@@ -58,9 +58,8 @@ TG_INLINE bool tg_passes(const struct tg_record_setup *setup, const uint8_t *ker
     return any;
 }
 
-TG_INLINE enum tg_want tg_wanted(const struct tg_record_setup *setup,
-                                 const uint8_t *kernel_filters, const struct tg_subject *a,
-                                 uint64_t *matched)
+TG_INLINE enum tg_want tg_wanted(const struct tg_record_setup *setup, const uint8_t *kernel_filters,
+                                 const struct tg_subject *a, uint64_t *matched)
 {
     bool marked = tg_is_marked(a);
     if (setup->level == TG_LEVEL_MARKED && !marked)

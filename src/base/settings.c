@@ -20,7 +20,8 @@ static const struct row {
 } table[] = {
     {"platform", "TASKGLASS_PLATFORM", TG_SETTING_TEXT, "a2a3sim",
      "the kind of device to open; `taskglass list` shows those of this machine", NULL, NULL},
-    {"runtime", "TASKGLASS_RUNTIME", TG_SETTING_TEXT, "host_build_graph", "how the graph is built", NULL, NULL},
+    {"runtime", "TASKGLASS_RUNTIME", TG_SETTING_TEXT, "host_build_graph", "how the graph is built",
+     NULL, NULL},
     {"cores", "TASKGLASS_CORES", TG_SETTING_COUNT, "0",
      "cores of the device, AIC and AIV together; 0: as many as CPUs, in whole blocks", NULL, NULL},
     {"schedulers", "TASKGLASS_SCHEDULERS", TG_SETTING_COUNT, "0",
@@ -39,7 +40,8 @@ static const struct row {
      "record metadata and scalars alone, as --dump-tensor=meta", NULL, NULL},
     {"dump-filter", "TASKGLASS_DUMP_FILTER", TG_SETTING_LIST, "",
      "record only what matches: task=A-B,kernel=NAME,stage=before|after,role=in+out,arg=N; repeat "
-     "it, or use ';', for more", NULL, NULL},
+     "it, or use ';', for more",
+     NULL, NULL},
     {"dump-policy", "TASKGLASS_DUMP_POLICY", TG_SETTING_CHOICE, "block",
      "when recording is faster than the disk: wait, drop records, or overwrite payloads",
      "block drop overwrite", NULL},
@@ -236,8 +238,7 @@ static tg_status assign(struct tg_settings *settings, size_t i, const char *valu
     wrong = parse(&table[i], value, &slot.parsed);
     if (wrong)
         return tg_error_set(error, TG_BAD_ARGUMENT, "%s%s: '%s' %s%s%s", prefix, name, value, wrong,
-                            table[i].choices ? ": " : "",
-                            table[i].choices ? table[i].choices : "");
+                            table[i].choices ? ": " : "", table[i].choices ? table[i].choices : "");
     slot.text = with_earlier(settings, i, value, source);
     if (!slot.text)
         return tg_error_set(error, TG_NO_MEMORY, "%s%s: no memory for its value", prefix, name);

@@ -24,12 +24,6 @@ static const char *const types[] = {
     [TG_SETTING_LIST] = "list",
 };
 
-static void put(struct tg_json *json, const char *key, const char *value)
-{
-    tg_json_key(json, key);
-    tg_json_string(json, value);
-}
-
 static void print_json(const struct tg_settings *settings)
 {
     struct tg_setting_info info;
@@ -40,13 +34,14 @@ static void print_json(const struct tg_settings *settings)
     tg_json_begin_array(&json);
     for (uint32_t i = 0; tg_settings_get(settings, i, &info); i++) {
         tg_json_begin_object(&json);
-        put(&json, "name", info.name);
-        put(&json, "type", types[info.type]);
-        put(&json, "value", info.value);
-        put(&json, "source", info.source == TG_FROM_CALLER ? "caller" : sources[info.source]);
-        put(&json, "default", info.fallback);
-        put(&json, "environment", info.environment);
-        put(&json, "help", info.help);
+        tg_json_put_string(&json, "name", info.name);
+        tg_json_put_string(&json, "type", types[info.type]);
+        tg_json_put_string(&json, "value", info.value);
+        tg_json_put_string(&json, "source",
+                           info.source == TG_FROM_CALLER ? "caller" : sources[info.source]);
+        tg_json_put_string(&json, "default", info.fallback);
+        tg_json_put_string(&json, "environment", info.environment);
+        tg_json_put_string(&json, "help", info.help);
         tg_json_end_object(&json);
     }
     tg_json_end_array(&json);

@@ -45,7 +45,10 @@ const char *cli_format_bytes(struct cli_text *buffer, uint64_t bytes)
         return cli_format_count(buffer, bytes, "byte");
     for (; value >= 1024 && unit + 1 < sizeof units / sizeof units[0]; unit++)
         value /= 1024;
-    snprintf(buffer->text, sizeof buffer->text, "%.*f %s", value < 10 ? 2 : value < 100 ? 1 : 0,
+    snprintf(buffer->text, sizeof buffer->text, "%.*f %s",
+             value < 10    ? 2
+             : value < 100 ? 1
+                           : 0,
              value, units[unit]);
     return buffer->text;
 }

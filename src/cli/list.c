@@ -86,39 +86,21 @@ static void print_runtimes(void)
                info.available ? "" : "; not in this version");
 }
 
-static void put(struct tg_json *json, const char *key, const char *value)
-{
-    tg_json_key(json, key);
-    tg_json_string(json, value);
-}
-
-static void put_bool(struct tg_json *json, const char *key, bool value)
-{
-    tg_json_key(json, key);
-    tg_json_bool(json, value);
-}
-
-static void put_uint(struct tg_json *json, const char *key, uint64_t value)
-{
-    tg_json_key(json, key);
-    tg_json_uint(json, value);
-}
-
 static void put_workload(struct tg_json *json, const struct entry *entry)
 {
     const struct tg_workload *workload = entry->file ? tg_workload_get(entry->file) : NULL;
     tg_json_begin_object(json);
-    put(json, "name", entry->name);
-    put(json, "module", entry->file ? tg_workload_path(entry->file) : NULL);
-    put(json, "error", workload ? NULL : entry->error.text);
-    put(json, "summary", workload ? text(workload->summary) : NULL);
+    tg_json_put_string(json, "name", entry->name);
+    tg_json_put_string(json, "module", entry->file ? tg_workload_path(entry->file) : NULL);
+    tg_json_put_string(json, "error", workload ? NULL : entry->error.text);
+    tg_json_put_string(json, "summary", workload ? text(workload->summary) : NULL);
     tg_json_key(json, "cases");
     tg_json_begin_array(json);
     for (uint32_t i = 0; workload && i < workload->n_cases; i++) {
         tg_json_begin_line_object(json);
-        put(json, "name", workload->cases[i].name);
-        put(json, "params", text(workload->cases[i].params));
-        put(json, "summary", text(workload->cases[i].summary));
+        tg_json_put_string(json, "name", workload->cases[i].name);
+        tg_json_put_string(json, "params", text(workload->cases[i].params));
+        tg_json_put_string(json, "summary", text(workload->cases[i].summary));
         tg_json_end_object(json);
     }
     tg_json_end_array(json);
@@ -132,12 +114,12 @@ static void put_platforms(struct tg_json *json)
     tg_json_begin_array(json);
     for (uint32_t i = 0; tg_platform_get(i, &info); i++) {
         tg_json_begin_object(json);
-        put(json, "name", info.name);
-        put(json, "summary", info.summary);
-        put_bool(json, "available", info.available);
-        put_uint(json, "max_cores", (uint64_t)info.max_blocks * TG_PARTS);
-        put_uint(json, "max_schedulers", info.max_schedulers);
-        put_bool(json, "host_sees_memory", info.host_sees_memory);
+        tg_json_put_string(json, "name", info.name);
+        tg_json_put_string(json, "summary", info.summary);
+        tg_json_put_bool(json, "available", info.available);
+        tg_json_put_uint(json, "max_cores", (uint64_t)info.max_blocks * TG_PARTS);
+        tg_json_put_uint(json, "max_schedulers", info.max_schedulers);
+        tg_json_put_bool(json, "host_sees_memory", info.host_sees_memory);
         tg_json_end_object(json);
     }
     tg_json_end_array(json);
@@ -150,9 +132,9 @@ static void put_runtimes(struct tg_json *json)
     tg_json_begin_array(json);
     for (uint32_t i = 0; tg_runtime_get(i, &info); i++) {
         tg_json_begin_object(json);
-        put(json, "name", info.name);
-        put(json, "summary", info.summary);
-        put_bool(json, "available", info.available);
+        tg_json_put_string(json, "name", info.name);
+        tg_json_put_string(json, "summary", info.summary);
+        tg_json_put_bool(json, "available", info.available);
         tg_json_end_object(json);
     }
     tg_json_end_array(json);
@@ -179,7 +161,7 @@ static void print_json(const struct tg_settings *settings, char **names, uint32_
     struct tg_json json;
     tg_json_start(&json, stdout);
     tg_json_begin_object(&json);
-    put(&json, "version", tg_version());
+    tg_json_put_string(&json, "version", tg_version());
     tg_json_key(&json, "workloads");
     tg_json_begin_array(&json);
     each_workload(settings, names, count, &json);

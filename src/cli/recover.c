@@ -16,12 +16,6 @@ static const struct cli_option options[] = {
     {"json", NULL, "what was found, for programs"},
 };
 
-static void put_uint(struct tg_json *json, const char *key, uint64_t value)
-{
-    tg_json_key(json, key);
-    tg_json_uint(json, value);
-}
-
 static void print_json(const char *path, const struct tg_dump_recovered *recovered)
 {
     struct tg_json json;
@@ -31,11 +25,11 @@ static void print_json(const char *path, const struct tg_dump_recovered *recover
     tg_json_string(&json, path);
     tg_json_key(&json, "was_complete");
     tg_json_bool(&json, recovered->was_complete);
-    put_uint(&json, "records", recovered->records);
-    put_uint(&json, "truncated", recovered->truncated);
-    put_uint(&json, "payload_bytes", recovered->payload_bytes);
-    put_uint(&json, "cut_bytes", recovered->cut_bytes);
-    put_uint(&json, "bad_bytes", recovered->bad_bytes);
+    tg_json_put_uint(&json, "records", recovered->records);
+    tg_json_put_uint(&json, "truncated", recovered->truncated);
+    tg_json_put_uint(&json, "payload_bytes", recovered->payload_bytes);
+    tg_json_put_uint(&json, "cut_bytes", recovered->cut_bytes);
+    tg_json_put_uint(&json, "bad_bytes", recovered->bad_bytes);
     tg_json_end_object(&json);
     (void)tg_json_finish(&json); /* main looks at the state of stdout */
 }

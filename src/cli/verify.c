@@ -18,12 +18,6 @@ static const struct cli_option options[] = {
     {"json", NULL, "the result for programs"},
 };
 
-static void put_uint(struct tg_json *json, const char *key, uint64_t value)
-{
-    tg_json_key(json, key);
-    tg_json_uint(json, value);
-}
-
 static void put_finding(struct tg_json *json, const struct tg_finding *finding)
 {
     tg_json_begin_line_object(json);
@@ -41,11 +35,11 @@ static void put_finding(struct tg_json *json, const struct tg_finding *finding)
 
 static void put_problems(struct tg_json *json, const struct tg_verification *result)
 {
-    put_uint(json, "problems", result->problems);
+    tg_json_put_uint(json, "problems", result->problems);
     tg_json_key(json, "by_problem");
     tg_json_begin_line_object(json);
     for (unsigned i = 0; i < TG_PROBLEMS; i++)
-        put_uint(json, tg_problem_name(i), result->by_problem[i]);
+        tg_json_put_uint(json, tg_problem_name(i), result->by_problem[i]);
     tg_json_end_object(json);
     tg_json_key(json, "first");
     tg_json_begin_array(json);
@@ -67,15 +61,15 @@ static void print_json(const struct tg_recording_info *info, const struct tg_ver
     tg_json_bool(&json, info->complete);
     tg_json_key(&json, "manifest_compared");
     tg_json_bool(&json, result->manifest);
-    put_uint(&json, "records", result->records);
-    put_uint(&json, "payloads", result->payloads);
-    put_uint(&json, "payload_bytes", result->bytes);
-    put_uint(&json, "hashes_compared", result->compared);
-    put_uint(&json, "without_hash", result->unhashed);
-    put_uint(&json, "truncated", result->counted.truncated);
-    put_uint(&json, "overwritten", result->counted.overwritten);
-    put_uint(&json, "lost", cli_recording_lost(&info->summary));
-    put_uint(&json, "unclaimed_bytes", result->unclaimed);
+    tg_json_put_uint(&json, "records", result->records);
+    tg_json_put_uint(&json, "payloads", result->payloads);
+    tg_json_put_uint(&json, "payload_bytes", result->bytes);
+    tg_json_put_uint(&json, "hashes_compared", result->compared);
+    tg_json_put_uint(&json, "without_hash", result->unhashed);
+    tg_json_put_uint(&json, "truncated", result->counted.truncated);
+    tg_json_put_uint(&json, "overwritten", result->counted.overwritten);
+    tg_json_put_uint(&json, "lost", cli_recording_lost(&info->summary));
+    tg_json_put_uint(&json, "unclaimed_bytes", result->unclaimed);
     put_problems(&json, result);
     tg_json_end_object(&json);
     (void)tg_json_finish(&json); /* main looks at the state of stdout */

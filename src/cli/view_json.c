@@ -13,30 +13,6 @@
 
 enum { FIRST_VALUES = 1000 };
 
-static void put_string(struct tg_json *json, const char *key, const char *value)
-{
-    tg_json_key(json, key);
-    tg_json_string(json, value);
-}
-
-static void put_uint(struct tg_json *json, const char *key, uint64_t value)
-{
-    tg_json_key(json, key);
-    tg_json_uint(json, value);
-}
-
-static void put_bool(struct tg_json *json, const char *key, bool value)
-{
-    tg_json_key(json, key);
-    tg_json_bool(json, value);
-}
-
-static void put_hex(struct tg_json *json, const char *key, uint64_t value)
-{
-    tg_json_key(json, key);
-    tg_json_hex(json, value);
-}
-
 static void put_numbers(struct tg_json *json, const char *key, const int64_t *number, int count)
 {
     tg_json_key(json, key);
@@ -82,14 +58,14 @@ static void put_kernels(struct tg_json *json, const struct tg_entry *entry)
 static void put_who(struct tg_json *json, uint64_t index, const struct tg_entry *entry)
 {
     const struct tg_record *record = &entry->record;
-    put_uint(json, "index", index);
-    put_hex(json, "task_id", record->task_id);
+    tg_json_put_uint(json, "index", index);
+    tg_json_put_hex(json, "task_id", record->task_id);
     put_kernels(json, entry);
-    put_uint(json, "arg_index", record->arg_index);
-    put_string(json, "role", tg_record_role_name(record->role));
-    put_string(json, "stage", tg_stage_name(record->stage));
-    put_string(json, "kind", record->kind == TG_KIND_SCALAR ? "scalar" : "tensor");
-    put_string(json, "dtype", tg_dtype_name(record->dtype));
+    tg_json_put_uint(json, "arg_index", record->arg_index);
+    tg_json_put_string(json, "role", tg_record_role_name(record->role));
+    tg_json_put_string(json, "stage", tg_stage_name(record->stage));
+    tg_json_put_string(json, "kind", record->kind == TG_KIND_SCALAR ? "scalar" : "tensor");
+    tg_json_put_string(json, "dtype", tg_dtype_name(record->dtype));
 }
 
 static void put_what(struct tg_json *json, const struct tg_record *record)
@@ -98,26 +74,26 @@ static void put_what(struct tg_json *json, const struct tg_record *record)
     if (is_scalar) {
         tg_json_key(json, "value");
         put_value(json, record->dtype, record->value);
-        put_hex(json, "raw", record->value);
+        tg_json_put_hex(json, "raw", record->value);
     }
-    put_bool(json, "is_contiguous", is_scalar || (record->flags & TG_RECORD_CONTIGUOUS));
+    tg_json_put_bool(json, "is_contiguous", is_scalar || (record->flags & TG_RECORD_CONTIGUOUS));
     put_numbers(json, "shape", record->shape, record->ndim);
     put_numbers(json, "strides", record->strides, record->ndim);
     tg_json_key(json, "start_offset");
     tg_json_int(json, record->start);
-    put_uint(json, "bytes", record->bytes);
-    put_uint(json, "bin_offset", record->position);
-    put_uint(json, "bin_size", record->stored);
-    put_bool(json, "truncated", record->flags & TG_RECORD_TRUNCATED);
-    put_bool(json, "overwritten", record->flags & TG_RECORD_OVERWRITTEN);
-    put_bool(json, "partial", record->flags & TG_RECORD_PARTIAL);
-    put_bool(json, "marked", record->flags & TG_RECORD_MARKED);
+    tg_json_put_uint(json, "bytes", record->bytes);
+    tg_json_put_uint(json, "bin_offset", record->position);
+    tg_json_put_uint(json, "bin_size", record->stored);
+    tg_json_put_bool(json, "truncated", record->flags & TG_RECORD_TRUNCATED);
+    tg_json_put_bool(json, "overwritten", record->flags & TG_RECORD_OVERWRITTEN);
+    tg_json_put_bool(json, "partial", record->flags & TG_RECORD_PARTIAL);
+    tg_json_put_bool(json, "marked", record->flags & TG_RECORD_MARKED);
     tg_json_key(json, "hash");
     if (record->flags & TG_RECORD_HASHED)
         tg_json_hex(json, record->hash);
     else
         tg_json_null(json);
-    put_hex(json, "data_ptr", record->data_ptr);
+    tg_json_put_hex(json, "data_ptr", record->data_ptr);
 }
 
 static void put_statistics(struct tg_json *json, const struct tg_array *array)
@@ -135,9 +111,9 @@ static void put_statistics(struct tg_json *json, const struct tg_array *array)
         tg_json_real(json, statistics.mean);
     else
         tg_json_null(json);
-    put_uint(json, "nan", statistics.nan);
-    put_uint(json, "inf", statistics.infinite);
-    put_uint(json, "zero", statistics.zero);
+    tg_json_put_uint(json, "nan", statistics.nan);
+    tg_json_put_uint(json, "inf", statistics.infinite);
+    tg_json_put_uint(json, "zero", statistics.zero);
     tg_json_end_object(json);
 }
 
@@ -174,7 +150,7 @@ static void put_lost(struct tg_json *json, const struct tg_record_summary *summa
     tg_json_key(json, "lost");
     tg_json_begin_line_object(json);
     for (unsigned i = 0; i < TG_LOSS_CAUSES; i++)
-        put_uint(json, tg_loss_name(i), summary->lost[i]);
+        tg_json_put_uint(json, tg_loss_name(i), summary->lost[i]);
     tg_json_end_object(json);
 }
 
@@ -185,18 +161,18 @@ static void put_summary(struct tg_json *json, const struct view *view)
     view_count(view, &counts);
     tg_json_key(json, "summary");
     tg_json_begin_object(json);
-    put_uint(json, "records", summary->recorded);
-    put_uint(json, "before_dispatch", summary->before_dispatch);
-    put_uint(json, "after_completion", summary->after_completion);
-    put_uint(json, "orchestration", summary->orchestration);
-    put_uint(json, "inputs", summary->inputs);
-    put_uint(json, "outputs", summary->outputs);
-    put_uint(json, "inouts", summary->inouts);
-    put_uint(json, "scalars", summary->scalars);
-    put_uint(json, "payload_bytes", summary->payload_bytes);
-    put_uint(json, "truncated", summary->truncated);
-    put_uint(json, "overwritten", summary->overwritten);
-    put_uint(json, "damaged", counts.damaged);
+    tg_json_put_uint(json, "records", summary->recorded);
+    tg_json_put_uint(json, "before_dispatch", summary->before_dispatch);
+    tg_json_put_uint(json, "after_completion", summary->after_completion);
+    tg_json_put_uint(json, "orchestration", summary->orchestration);
+    tg_json_put_uint(json, "inputs", summary->inputs);
+    tg_json_put_uint(json, "outputs", summary->outputs);
+    tg_json_put_uint(json, "inouts", summary->inouts);
+    tg_json_put_uint(json, "scalars", summary->scalars);
+    tg_json_put_uint(json, "payload_bytes", summary->payload_bytes);
+    tg_json_put_uint(json, "truncated", summary->truncated);
+    tg_json_put_uint(json, "overwritten", summary->overwritten);
+    tg_json_put_uint(json, "damaged", counts.damaged);
     put_lost(json, summary);
     tg_json_end_object(json);
 }
@@ -207,15 +183,15 @@ static void put_recording(struct tg_json *json, const struct tg_recording_info *
     cli_recording_name(info, name, sizeof name);
     tg_json_key(json, "recording");
     tg_json_begin_object(json);
-    put_string(json, "run", name);
-    put_string(json, "dir", info->dir);
-    put_string(json, "journal", *info->journal ? info->journal : NULL);
-    put_string(json, "manifest", *info->manifest ? info->manifest : NULL);
-    put_string(json, "payload", *info->payload ? info->payload : NULL);
-    put_string(json, "level", info->level ? tg_level_name(info->level) : NULL);
-    put_bool(json, "complete", info->complete);
-    put_bool(json, "foreign", info->foreign);
-    put_uint(json, "records", info->records);
+    tg_json_put_string(json, "run", name);
+    tg_json_put_string(json, "dir", info->dir);
+    tg_json_put_string(json, "journal", *info->journal ? info->journal : NULL);
+    tg_json_put_string(json, "manifest", *info->manifest ? info->manifest : NULL);
+    tg_json_put_string(json, "payload", *info->payload ? info->payload : NULL);
+    tg_json_put_string(json, "level", info->level ? tg_level_name(info->level) : NULL);
+    tg_json_put_bool(json, "complete", info->complete);
+    tg_json_put_bool(json, "foreign", info->foreign);
+    tg_json_put_uint(json, "records", info->records);
     tg_json_end_object(json);
 }
 

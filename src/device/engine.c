@@ -118,7 +118,7 @@ TG_FN static void end(struct tg_engine *e, uint32_t phase)
         return;
     for (uint32_t i = 0; i < e->n_workers; i++)
         tg_park_wake(&e->worker[i].park); /* S4: check */
-    tg_gang_call_off_all(e); /* S4: check */
+    tg_gang_call_off_all(e);              /* S4: check */
 }
 
 TG_FN void tg_engine_stop(struct tg_engine *e)

@@ -83,7 +83,7 @@ struct tg_gang {
     uint32_t lock;
     uint32_t task;
     uint32_t parts;
-    uint32_t wanted; /* dedicated schedulers: parts not yet handed out, one bit each */
+    uint32_t wanted;   /* dedicated schedulers: parts not yet handed out, one bit each */
     uint32_t unreaped; /* dedicated schedulers: parts not yet seen to be done */
     uint32_t finished;
     uint8_t pad0[TG_LINE - 24];

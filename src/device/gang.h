@@ -39,8 +39,7 @@ TG_FN uint32_t tg_gang_serve(struct tg_engine *e, struct tg_worker *lane);
 /* Waits for the others, then runs the lane's kernel. STOPPED: the run was, before any of the mix's
  * kernels began, and the task must not count as done. */
 enum tg_part_end { TG_PART_STOPPED, TG_PART_DONE, TG_PART_DONE_LAST };
-TG_FN enum tg_part_end tg_gang_run_part(struct tg_engine *e, struct tg_worker *lane,
-                                        uint32_t task);
+TG_FN enum tg_part_end tg_gang_run_part(struct tg_engine *e, struct tg_worker *lane, uint32_t task);
 
 /* Offers a plain task that this lane could have gone on with. */
 TG_FN void tg_gang_hand_on(struct tg_engine *e, struct tg_worker *lane, uint32_t task);

@@ -54,7 +54,7 @@ struct tg_queue {
 /* Owner only. False where the ring is full. */
 TG_FN static inline bool tg_ring_push(struct tg_ring *ring, uint32_t task)
 {
-    uint32_t tail = tg_load_relaxed(&ring->tail); /* only the owner writes it */
+    uint32_t tail = tg_load_relaxed(&ring->tail);            /* only the owner writes it */
     if (tail - tg_load_acquire(&ring->head) == TG_RING_SIZE) /* R2 */
         return false;
     tg_store_relaxed(&ring->slot[tail % TG_RING_SIZE], task);

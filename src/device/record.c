@@ -32,8 +32,8 @@ TG_FN static void count_loss(struct tg_stream *s)
         s->head->lost_full++;
 }
 
-TG_FN static void record_scalar(struct tg_engine *e, struct tg_stream *s, const struct tg_subject *a,
-                                const struct tg_scalar *scalar)
+TG_FN static void record_scalar(struct tg_engine *e, struct tg_stream *s,
+                                const struct tg_subject *a, const struct tg_scalar *scalar)
 {
     struct tg_record *r = tg_stream_slot(e, s);
     s->head->attempted++;
@@ -64,8 +64,8 @@ TG_FN static struct content content_of(const struct tg_tensor *t)
     c.tensor = t;
     c.bytes = tg_bytes_of(t->dtype, n);
     /* Of a byte with one nibble of ours, the other one is somebody else's. */
-    c.straight = tg_tensor_contiguous(t) &&
-                 (tg_bits_of(t->dtype) >= 8 || (t->start % 2 == 0 && n % 2 == 0));
+    c.straight =
+        tg_tensor_contiguous(t) && (tg_bits_of(t->dtype) >= 8 || (t->start % 2 == 0 && n % 2 == 0));
     tg_hash_init(&c.hash);
     return c;
 }
@@ -163,8 +163,9 @@ TG_FN static void record_payload(struct tg_engine *e, struct tg_stream *s,
     tg_stream_publish(s);
 }
 
-TG_FN static void record_tensor(struct tg_engine *e, struct tg_stream *s, const struct tg_subject *a,
-                                const struct tg_tensor *t, enum tg_want want)
+TG_FN static void record_tensor(struct tg_engine *e, struct tg_stream *s,
+                                const struct tg_subject *a, const struct tg_tensor *t,
+                                enum tg_want want)
 {
     struct tg_record *r = tg_stream_slot(e, s);
     struct content c;
@@ -229,9 +230,9 @@ TG_FN void tg_record_stage(struct tg_engine *e, struct tg_worker *lane, uint32_t
     args = e->payload + a.desc->args;
     record_tensors(e, &s, &a, (const struct tg_tensor *)args);
     if (stage == TG_BEFORE_DISPATCH)
-        record_scalars(e, &s, &a,
-                       (const struct tg_scalar *)(args + a.desc->n_tensors *
-                                                             sizeof(struct tg_tensor)));
+        record_scalars(
+            e, &s, &a,
+            (const struct tg_scalar *)(args + a.desc->n_tensors * sizeof(struct tg_tensor)));
     s.head->record_ns += tg_target_now() - began;
 }
 

@@ -5,8 +5,8 @@ TG_FN struct tg_stream tg_stream_of(struct tg_engine *e, struct tg_worker *lane)
 {
     struct tg_stream s;
     s.setup = e->record;
-    s.head = TG_DEVICE_PTR(struct tg_stream_head,
-                           s.setup->streams + lane->index * s.setup->stream_size);
+    s.head =
+        TG_DEVICE_PTR(struct tg_stream_head, s.setup->streams + lane->index * s.setup->stream_size);
     s.lane = lane;
     return s;
 }

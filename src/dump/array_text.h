@@ -12,7 +12,7 @@
 #include "dump/array.h"
 
 struct tg_value_text {
-    char text[32];
+    char text[40];
 };
 
 /* The fewest digits that give the same element again: "0.1", "1e+20", "nan", "-inf", "-3",

@@ -21,8 +21,8 @@ struct tg_collector {
     char *bounce;
     pthread_t thread;
     bool started;
-    bool stop;         /* to the thread, by atomic access */
-    uint64_t progress; /* from the thread, by atomic access */
+    bool stop;            /* to the thread, by atomic access */
+    uint64_t progress;    /* from the thread, by atomic access */
     uint64_t own_records; /* made by the host itself: attempted as well */
     uint64_t own_matched[TG_MAX_FILTERS];
 };
@@ -34,8 +34,8 @@ static tg_status name_kernels(struct tg_collector *c)
     tg_status status = TG_OK;
     for (struct tg_module *m = c->area.device->modules; m != NULL; m = m->next)
         for (uint32_t k = 0; k < m->n_kernels && status == TG_OK; k++)
-            status = tg_dump_add_kernel(c->writer, m->first + k, m->kernels[k].core,
-                                        m->kernels[k].name);
+            status =
+                tg_dump_add_kernel(c->writer, m->first + k, m->kernels[k].core, m->kernels[k].name);
     return status;
 }
 
@@ -98,8 +98,8 @@ tg_status tg_collector_create(struct tg_graph *graph, const struct tg_record_con
     c->graph = graph;
     status = tg_record_area_create(graph->module->device, config, &c->area, error);
     if (status == TG_OK)
-        status = tg_dump_create(config->output_dir, config->level, config->policy, &c->writer,
-                                error);
+        status =
+            tg_dump_create(config->output_dir, config->level, config->policy, &c->writer, error);
     if (status == TG_OK && (status = name_kernels(c)) != TG_OK)
         tg_error_set(error, status, "%s: cannot write the recording", config->output_dir);
     if (status == TG_OK)
@@ -241,8 +241,8 @@ void tg_collector_finish(struct tg_collector *c, struct tg_record_result *result
                  error.text);
     result->summary = *tg_dump_summary(c->writer);
     clock_gettime(CLOCK_MONOTONIC, &ended);
-    result->finish_seconds = (double)(ended.tv_sec - began.tv_sec) +
-                             (double)(ended.tv_nsec - began.tv_nsec) * 1e-9;
+    result->finish_seconds =
+        (double)(ended.tv_sec - began.tv_sec) + (double)(ended.tv_nsec - began.tv_nsec) * 1e-9;
 }
 
 void tg_collector_destroy(struct tg_collector *c)

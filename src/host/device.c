@@ -84,8 +84,7 @@ static tg_status read_head(struct tg_device *device, const struct tg_platform_co
         head->n_lanes > TG_PARTS * device->ops->max_blocks ||
         head->n_schedulers > device->ops->max_schedulers || head->n_cores > head->n_lanes ||
         head->base != device->control || head->memory_size > config->memory ||
-        head->control_size > head->memory_size ||
-        head->status > head->control_size ||
+        head->control_size > head->memory_size || head->status > head->control_size ||
         tg_device_workers(device) * sizeof(struct tg_worker_status) >
             head->control_size - head->status)
         return tg_error_set(error, TG_ABI_MISMATCH,
@@ -231,8 +230,8 @@ tg_status tg_device_copy_in(struct tg_device *device, uint64_t address, const vo
     return device->ops->copy_in(device->state, address, bytes, size, error);
 }
 
-tg_status tg_device_copy_out(struct tg_device *device, void *bytes, uint64_t address,
-                             uint64_t size, struct tg_error *error)
+tg_status tg_device_copy_out(struct tg_device *device, void *bytes, uint64_t address, uint64_t size,
+                             struct tg_error *error)
 {
     return device->ops->copy_out(device->state, bytes, address, size, error);
 }

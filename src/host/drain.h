@@ -10,17 +10,17 @@
 struct tg_drain {
     struct tg_record_area *area;
     struct tg_dump_writer *writer;
-    char *bounce;         /* shared by all drains of a collector: TG_BOUNCE bytes */
-    uint64_t address;     /* of the stream's head */
+    char *bounce;     /* shared by all drains of a collector: TG_BOUNCE bytes */
+    uint64_t address; /* of the stream's head */
     uint32_t index;
     uint32_t ready_head;  /* buffers received */
     uint32_t free_tail;   /* buffers given back */
     uint32_t part_buffer; /* a buffer some of whose records have been dealt with already */
     uint32_t part_count;
-    uint64_t freed;       /* arena cursor */
-    uint64_t sequence;    /* of the next record */
-    uint64_t corrupt;     /* records that made no sense */
-    bool open;            /* a tensor of which pieces have come, but not the last */
+    uint64_t freed;          /* arena cursor */
+    uint64_t sequence;       /* of the next record */
+    uint64_t corrupt;        /* records that made no sense */
+    bool open;               /* a tensor of which pieces have come, but not the last */
     struct tg_record record; /* its last piece */
     uint64_t position;       /* its place in the payload file */
     uint64_t oldest;         /* arena cursor of its oldest piece that is not in the file yet */

@@ -35,8 +35,8 @@ struct tg_graph {
     bool may_cycle;       /* an edge goes from a later task to an earlier one */
     uint64_t lowest, end; /* the device addresses its tensors touch: [lowest, end) */
 
-    bool resident;        /* the image on the device is this graph */
-    uint64_t image;       /* its address, 0 where there is none */
+    bool resident;  /* the image on the device is this graph */
+    uint64_t image; /* its address, 0 where there is none */
     uint64_t image_room;
 };
 

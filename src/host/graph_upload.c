@@ -134,8 +134,8 @@ static tg_status send(struct tg_graph *g, struct layout *at, char *head, struct 
         status = tg_device_copy_in(device, g->image + at->desc, g->desc,
                                    g->n_tasks * sizeof *g->desc, error);
     if (status == TG_OK)
-        status = tg_device_copy_in(device, g->image + at->payload, g->payload, g->payload_used,
-                                   error);
+        status =
+            tg_device_copy_in(device, g->image + at->payload, g->payload, g->payload_used, error);
     return status;
 }
 

@@ -34,8 +34,8 @@ static bool take_content(const struct tg_tensor *t, const char *storage, char *p
         uint64_t size = tg_bytes_of(t->dtype, count);
         tg_gather(piece, storage, t, first, count);
         tg_hash_update(&hash, piece, size);
-        if (payload && !tg_dump_payload(writer, position + tg_bytes_of(t->dtype, first), piece,
-                                        size))
+        if (payload &&
+            !tg_dump_payload(writer, position + tg_bytes_of(t->dtype, first), piece, size))
             return false;
     }
     r->hash = tg_hash_final(&hash, r->bytes);

@@ -52,8 +52,7 @@ static tg_status plan_stream(struct tg_record_area *area, const struct tg_record
     return TG_OK;
 }
 
-static tg_status plan_filters(struct tg_record_area *area, const char *text,
-                              struct tg_error *error)
+static tg_status plan_filters(struct tg_record_area *area, const char *text, struct tg_error *error)
 {
     struct tg_filter_spec specs[TG_MAX_FILTERS];
     uint32_t count = 0;

@@ -9,11 +9,11 @@
 
 struct tg_record_area {
     struct tg_device *device;
-    uint64_t address;              /* of everything; the setup comes first */
-    struct tg_record_setup setup;  /* as written to the device */
-    struct tg_stream_head stream;  /* what all heads have in common */
-    uint8_t *kernel_filters;       /* the host's copy */
-    uint8_t any_kernel;            /* bit f: filter f names no kernel */
+    uint64_t address;                /* of everything; the setup comes first */
+    struct tg_record_setup setup;    /* as written to the device */
+    struct tg_stream_head stream;    /* what all heads have in common */
+    uint8_t *kernel_filters;         /* the host's copy */
+    uint8_t any_kernel;              /* bit f: filter f names no kernel */
     char filter[TG_MAX_FILTERS][48]; /* what the filters are called, for warnings */
 };
 

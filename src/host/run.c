@@ -140,8 +140,7 @@ static void end(struct tg_run *run, tg_status status)
     run->result.execute_seconds = now() - run->launched_at;
     run->result.status = status;
     run->error.status = status;
-    run->finished = run->result.finished =
-        status == TG_OK ? run->result.tasks : look(run);
+    run->finished = run->result.finished = status == TG_OK ? run->result.tasks : look(run);
     /* What the device leaves of counters and queues after anything but a full run is unknown. */
     if (status != TG_OK)
         run->graph->resident = false;
@@ -154,7 +153,8 @@ static void end_recording(struct tg_run *run)
         return;
     tg_collector_stop(run->collector);
     for (uint32_t i = 0; run->result.status == TG_HANG && i < run->result.n_running; i++)
-        if (i == 0 || run->running[i].task != run->running[i - 1].task) /* a mix is listed by part */
+        if (i == 0 ||
+            run->running[i].task != run->running[i - 1].task) /* a mix is listed by part */
             tg_collector_add_partial(run->collector, run->running[i].task & UINT32_MAX);
     tg_collector_finish(run->collector, &run->result.record);
 }

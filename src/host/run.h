@@ -11,15 +11,15 @@ struct tg_run {
     struct tg_graph *graph;
     struct tg_device *device;
     double timeout;
-    bool cancelled;        /* set from any thread, by atomic access */
+    bool cancelled; /* set from any thread, by atomic access */
     bool ended;
     struct tg_error error; /* status and text once it has ended */
     double launched_at;    /* monotonic seconds */
     double progress_at;    /* when the number of finished tasks last changed, or it was cancelled */
     uint64_t finished;
     bool seen_cancel;
-    struct tg_collector *collector; /* of its recording, or NULL */
-    uint64_t collected;             /* its progress when last looked at */
+    struct tg_collector *collector;  /* of its recording, or NULL */
+    uint64_t collected;              /* its progress when last looked at */
     struct tg_worker_status *status; /* room for reading the workers' */
     struct tg_run_task *running;
     struct tg_run_result result;

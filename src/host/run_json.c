@@ -11,37 +11,14 @@
 #include "base/json.h"
 #include "host/execution.h"
 
-static void put_string(struct tg_json *json, const char *key, const char *value)
-{
-    tg_json_key(json, key);
-    tg_json_string(json, value);
-}
-
-static void put_uint(struct tg_json *json, const char *key, uint64_t value)
-{
-    tg_json_key(json, key);
-    tg_json_uint(json, value);
-}
-
-static void put_real(struct tg_json *json, const char *key, double value)
-{
-    tg_json_key(json, key);
-    tg_json_real(json, value);
-}
-
-static void put_bool(struct tg_json *json, const char *key, bool value)
-{
-    tg_json_key(json, key);
-    tg_json_bool(json, value);
-}
-
 /* As text: they may be names, and numbers keep the form in which they were given. */
 static void put_params(struct tg_json *json, const struct tg_case_host *test_case)
 {
     tg_json_key(json, "params");
     tg_json_begin_object(json);
     for (uint32_t i = 0; i < tg_case_param_count(test_case); i++)
-        put_string(json, tg_case_param(test_case, i)->key, tg_case_param(test_case, i)->value);
+        tg_json_put_string(json, tg_case_param(test_case, i)->key,
+                           tg_case_param(test_case, i)->value);
     tg_json_end_object(json);
 }
 
@@ -63,8 +40,8 @@ static void put_options(struct tg_json *json, const struct tg_settings *settings
     for (uint32_t i = 0; tg_settings_get(settings, i, &info); i++) {
         tg_json_key(json, info.name);
         tg_json_begin_line_object(json);
-        put_string(json, "value", info.value);
-        put_string(json, "source", sources[info.source]);
+        tg_json_put_string(json, "value", info.value);
+        tg_json_put_string(json, "source", sources[info.source]);
         tg_json_end_object(json);
     }
     tg_json_end_object(json);
@@ -74,7 +51,7 @@ static void put_result(struct tg_json *json, tg_status status)
 {
     tg_json_key(json, "result");
     tg_json_begin_line_object(json);
-    put_string(json, "status", tg_status_name(status));
+    tg_json_put_string(json, "status", tg_status_name(status));
     tg_json_key(json, "exit_code");
     tg_json_int(json, tg_status_exit_code(status));
     tg_json_end_object(json);
@@ -90,10 +67,10 @@ static void put_running(struct tg_json *json, const struct tg_run_result *run)
         tg_json_begin_line_object(json);
         tg_json_key(json, "task_id");
         tg_json_hex(json, task->task);
-        put_string(json, "kernel", task->kernel);
-        put_string(json, "part", task->part < TG_PARTS ? parts[task->part] : NULL);
-        put_uint(json, "core", task->core);
-        put_bool(json, "faulted", task->faulted);
+        tg_json_put_string(json, "kernel", task->kernel);
+        tg_json_put_string(json, "part", task->part < TG_PARTS ? parts[task->part] : NULL);
+        tg_json_put_uint(json, "core", task->core);
+        tg_json_put_bool(json, "faulted", task->faulted);
         tg_json_end_object(json);
     }
     tg_json_end_array(json);
@@ -107,9 +84,9 @@ static void put_error(struct tg_json *json, const struct tg_execution *e)
         return;
     }
     tg_json_begin_object(json);
-    put_string(json, "name", tg_status_name(e->status));
-    put_string(json, "text", e->error.text);
-    put_string(json, "advice", tg_status_advice(e->status));
+    tg_json_put_string(json, "name", tg_status_name(e->status));
+    tg_json_put_string(json, "text", e->error.text);
+    tg_json_put_string(json, "advice", tg_status_advice(e->status));
     put_running(json, &e->run);
     tg_json_end_object(json);
 }
@@ -122,13 +99,13 @@ static void put_device(struct tg_json *json, const struct tg_device_info *device
         return;
     }
     tg_json_begin_object(json);
-    put_uint(json, "cores", device->cores);
-    put_uint(json, "blocks", device->blocks);
-    put_uint(json, "schedulers", device->schedulers);
-    put_uint(json, "memory", device->memory);
-    put_uint(json, "memory_used", device->memory_used);
-    put_bool(json, "host_sees_memory", device->host_sees_memory);
-    put_bool(json, "lost", device->lost);
+    tg_json_put_uint(json, "cores", device->cores);
+    tg_json_put_uint(json, "blocks", device->blocks);
+    tg_json_put_uint(json, "schedulers", device->schedulers);
+    tg_json_put_uint(json, "memory", device->memory);
+    tg_json_put_uint(json, "memory_used", device->memory_used);
+    tg_json_put_bool(json, "host_sees_memory", device->host_sees_memory);
+    tg_json_put_bool(json, "lost", device->lost);
     tg_json_end_object(json);
 }
 
@@ -139,7 +116,7 @@ static void put_started(struct tg_json *json, time_t started)
     struct tm local;
     if (localtime_r(&started, &local))
         strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S%z", &local);
-    put_string(json, "started", text);
+    tg_json_put_string(json, "started", text);
 }
 
 static void put_times(struct tg_json *json, const struct tg_execution *e)
@@ -147,15 +124,15 @@ static void put_times(struct tg_json *json, const struct tg_execution *e)
     tg_json_key(json, "times");
     tg_json_begin_object(json);
     put_started(json, e->started);
-    put_real(json, "prepare_seconds", e->times.prepare);
-    put_real(json, "open_seconds", e->times.open);
-    put_real(json, "copy_in_seconds", e->times.copy_in);
-    put_real(json, "build_seconds", e->times.build);
-    put_real(json, "start_seconds", e->run.start_seconds);
-    put_real(json, "execute_seconds", e->run.execute_seconds);
-    put_real(json, "copy_out_seconds", e->times.copy_out);
-    put_real(json, "check_seconds", e->times.check);
-    put_real(json, "total_seconds", e->times.total);
+    tg_json_put_real(json, "prepare_seconds", e->times.prepare);
+    tg_json_put_real(json, "open_seconds", e->times.open);
+    tg_json_put_real(json, "copy_in_seconds", e->times.copy_in);
+    tg_json_put_real(json, "build_seconds", e->times.build);
+    tg_json_put_real(json, "start_seconds", e->run.start_seconds);
+    tg_json_put_real(json, "execute_seconds", e->run.execute_seconds);
+    tg_json_put_real(json, "copy_out_seconds", e->times.copy_out);
+    tg_json_put_real(json, "check_seconds", e->times.check);
+    tg_json_put_real(json, "total_seconds", e->times.total);
     tg_json_end_object(json);
 }
 
@@ -164,7 +141,7 @@ static void put_losses(struct tg_json *json, const struct tg_record_summary *sum
     tg_json_key(json, "lost");
     tg_json_begin_line_object(json);
     for (unsigned cause = 0; cause < TG_LOSS_CAUSES; cause++)
-        put_uint(json, tg_loss_name(cause), summary->lost[cause]);
+        tg_json_put_uint(json, tg_loss_name(cause), summary->lost[cause]);
     tg_json_end_object(json);
 }
 
@@ -178,17 +155,17 @@ static void put_recorder(struct tg_json *json, const struct tg_record_result *re
         return;
     }
     tg_json_begin_object(json);
-    put_string(json, "status", tg_status_name(record->status));
-    put_string(json, "message", record->text);
-    put_uint(json, "attempted", summary->attempted);
-    put_uint(json, "recorded", summary->recorded);
+    tg_json_put_string(json, "status", tg_status_name(record->status));
+    tg_json_put_string(json, "message", record->text);
+    tg_json_put_uint(json, "attempted", summary->attempted);
+    tg_json_put_uint(json, "recorded", summary->recorded);
     put_losses(json, summary);
-    put_uint(json, "truncated", summary->truncated);
-    put_uint(json, "overwritten", summary->overwritten);
-    put_uint(json, "payload_bytes", summary->payload_bytes);
-    put_real(json, "record_seconds", (double)summary->record_ns * 1e-9);
-    put_real(json, "wait_seconds", (double)summary->wait_ns * 1e-9);
-    put_real(json, "finish_seconds", record->finish_seconds);
+    tg_json_put_uint(json, "truncated", summary->truncated);
+    tg_json_put_uint(json, "overwritten", summary->overwritten);
+    tg_json_put_uint(json, "payload_bytes", summary->payload_bytes);
+    tg_json_put_real(json, "record_seconds", (double)summary->record_ns * 1e-9);
+    tg_json_put_real(json, "wait_seconds", (double)summary->wait_ns * 1e-9);
+    tg_json_put_real(json, "finish_seconds", record->finish_seconds);
     tg_json_end_object(json);
 }
 
@@ -196,14 +173,14 @@ static void put_counters(struct tg_json *json, const struct tg_execution *e)
 {
     tg_json_key(json, "counters");
     tg_json_begin_object(json);
-    put_uint(json, "tasks", e->tasks);
-    put_uint(json, "edges", e->edges);
-    put_uint(json, "finished", e->run.finished);
-    put_uint(json, "waiting", e->run.waiting);
-    put_uint(json, "cores", e->device.cores);
-    put_uint(json, "schedulers", e->device.schedulers);
-    put_uint(json, "bytes_in", e->bytes_in);
-    put_uint(json, "bytes_out", e->bytes_out);
+    tg_json_put_uint(json, "tasks", e->tasks);
+    tg_json_put_uint(json, "edges", e->edges);
+    tg_json_put_uint(json, "finished", e->run.finished);
+    tg_json_put_uint(json, "waiting", e->run.waiting);
+    tg_json_put_uint(json, "cores", e->device.cores);
+    tg_json_put_uint(json, "schedulers", e->device.schedulers);
+    tg_json_put_uint(json, "bytes_in", e->bytes_in);
+    tg_json_put_uint(json, "bytes_out", e->bytes_out);
     tg_json_end_object(json);
 }
 
@@ -215,9 +192,9 @@ static void put_first_mismatch(struct tg_json *json, const struct tg_output_chec
         return;
     }
     tg_json_begin_line_object(json);
-    put_uint(json, "index", check->first);
-    put_real(json, "got", check->first_got);
-    put_real(json, "expected", check->first_expected);
+    tg_json_put_uint(json, "index", check->first);
+    tg_json_put_real(json, "got", check->first_got);
+    tg_json_put_real(json, "expected", check->first_expected);
     tg_json_end_object(json);
 }
 
@@ -228,12 +205,12 @@ static void put_outputs(struct tg_json *json, const struct tg_execution *e)
     for (uint32_t i = 0; i < e->n_outputs; i++) {
         const struct tg_output_check *check = &e->outputs[i];
         tg_json_begin_object(json);
-        put_string(json, "name", check->name);
-        put_string(json, "dtype", check->dtype);
-        put_uint(json, "elements", check->elements);
-        put_bool(json, "exact", check->exact);
-        put_uint(json, "mismatches", check->mismatches);
-        put_real(json, "max_error", check->max_error);
+        tg_json_put_string(json, "name", check->name);
+        tg_json_put_string(json, "dtype", check->dtype);
+        tg_json_put_uint(json, "elements", check->elements);
+        tg_json_put_bool(json, "exact", check->exact);
+        tg_json_put_uint(json, "mismatches", check->mismatches);
+        tg_json_put_real(json, "max_error", check->max_error);
         put_first_mismatch(json, check);
         tg_json_end_object(json);
     }
@@ -244,13 +221,13 @@ static void put_report(struct tg_json *json, const struct tg_run_report *report)
 {
     const struct tg_execution *e = report->execution;
     tg_json_begin_object(json);
-    put_string(json, "version", tg_version());
-    put_string(json, "workload", e->workload);
-    put_string(json, "module", tg_workload_path(report->workload));
-    put_string(json, "case", e->case_name);
+    tg_json_put_string(json, "version", tg_version());
+    tg_json_put_string(json, "workload", e->workload);
+    tg_json_put_string(json, "module", tg_workload_path(report->workload));
+    tg_json_put_string(json, "case", e->case_name);
     put_params(json, report->test_case);
-    put_string(json, "platform", e->platform);
-    put_string(json, "runtime", e->runtime);
+    tg_json_put_string(json, "platform", e->platform);
+    tg_json_put_string(json, "runtime", e->runtime);
     put_command_line(json, report->config);
     put_options(json, report->settings);
     put_result(json, e->status);

@@ -68,13 +68,12 @@ static void say_fault(struct tg_run *run, const struct tg_fault_record *fault)
     const char *signal = strsignal(fault->signal);
     char core[24], address[40] = "";
     if (fault->signal == SIGSEGV || fault->signal == SIGBUS)
-        snprintf(address, sizeof address, " at address 0x%llx",
-                 (unsigned long long)fault->address);
+        snprintf(address, sizeof address, " at address 0x%llx", (unsigned long long)fault->address);
     run->result.status = TG_KERNEL_FAULT;
     tg_error_set(&run->error, TG_KERNEL_FAULT, "task %llu, kernel %s, on %s: %s%s",
                  (unsigned long long)tg_graph_desc(run->graph, fault->running - 1)->id,
-                 kernel_of(run, fault->running - 1, fault->part),
-                 core_name(fault->worker, core), signal ? signal : "unknown signal", address);
+                 kernel_of(run, fault->running - 1, fault->part), core_name(fault->worker, core),
+                 signal ? signal : "unknown signal", address);
 }
 
 static void say_hang(struct tg_run *run, tg_status status)

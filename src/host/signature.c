@@ -80,8 +80,8 @@ tg_status tg_signature_parse(struct tg_signature *signature, const char *text,
 
 static bool tensor_fits(const struct tg_signature *s, const struct tg_args *args, uint32_t i)
 {
-    return s->role[i] == args->role[i] && (s->tensor_dtype[i] == TG_DTYPE_NONE ||
-                                           s->tensor_dtype[i] == args->tensor[i].dtype);
+    return s->role[i] == args->role[i] &&
+           (s->tensor_dtype[i] == TG_DTYPE_NONE || s->tensor_dtype[i] == args->tensor[i].dtype);
 }
 
 static bool scalar_fits(const struct tg_signature *s, const struct tg_args *args, uint32_t i)

@@ -35,12 +35,12 @@ static void fixture_end(struct fixture *f)
     tg_device_close(device);
 }
 
-#define REFUSED_ADD(part, f)                                                                      \
-    do {                                                                                          \
-        uint64_t refused_task = 12345;                                                            \
-        REFUSED(BAD_ARGUMENT, part,                                                               \
-                tg_graph_add((f).nodes.graph, (f).kernel, &(f).args, &refused_task, error));      \
-        CHECK_EQ_U(refused_task, 12345);                                                          \
+#define REFUSED_ADD(part, f)                                                                 \
+    do {                                                                                     \
+        uint64_t refused_task = 12345;                                                       \
+        REFUSED(BAD_ARGUMENT, part,                                                          \
+                tg_graph_add((f).nodes.graph, (f).kernel, &(f).args, &refused_task, error)); \
+        CHECK_EQ_U(refused_task, 12345);                                                     \
     } while (0)
 
 CONTRACT(a_kernel_that_is_not_there_is_refused_with_how_many_there_are)
@@ -56,8 +56,7 @@ CONTRACT(a_kernel_that_is_not_there_is_refused_with_how_many_there_are)
 CONTRACT(a_task_without_arguments_is_refused_where_the_kernel_wants_some)
 {
     struct fixture f = fixture_make();
-    REFUSED(BAD_ARGUMENT, "node_aiv_0",
-            tg_graph_add(f.nodes.graph, f.kernel, NULL, NULL, error));
+    REFUSED(BAD_ARGUMENT, "node_aiv_0", tg_graph_add(f.nodes.graph, f.kernel, NULL, NULL, error));
     tg_args_init(&f.args);
     REFUSED_ADD("wants 3 tensors and 2 scalars, got 0 and 0", f);
     fixture_end(&f);
@@ -220,8 +219,7 @@ CONTRACT(an_edge_to_or_from_no_task_is_refused)
     GOOD(tg_graph_add(f.nodes.graph, f.kernel, &f.args, NULL, error));
     REFUSED(BAD_ARGUMENT, "1 tasks", tg_graph_add_edge(f.nodes.graph, 0, 1, error));
     REFUSED(BAD_ARGUMENT, "1 tasks", tg_graph_add_edge(f.nodes.graph, 1, 0, error));
-    REFUSED(BAD_ARGUMENT, "1 tasks",
-            tg_graph_add_edge(f.nodes.graph, (uint64_t)1 << 32, 0, error));
+    REFUSED(BAD_ARGUMENT, "1 tasks", tg_graph_add_edge(f.nodes.graph, (uint64_t)1 << 32, 0, error));
     REFUSED(BAD_ARGUMENT, "1 tasks", tg_graph_add_edge(f.nodes.graph, TG_TASK_NONE, 0, error));
     REFUSED(BAD_ARGUMENT, "to itself", tg_graph_add_edge(f.nodes.graph, 0, 0, error));
     tg_graph_clear(f.nodes.graph);
@@ -249,8 +247,7 @@ CONTRACT(a_mix_of_no_kernel_is_refused)
 {
     struct fixture f = fixture_make();
     const uint32_t none[TG_PARTS] = {TG_NO_KERNEL, TG_NO_KERNEL, TG_NO_KERNEL};
-    REFUSED(BAD_ARGUMENT, "kernel",
-            tg_graph_add_mix(f.nodes.graph, none, &f.args, NULL, error));
+    REFUSED(BAD_ARGUMENT, "kernel", tg_graph_add_mix(f.nodes.graph, none, &f.args, NULL, error));
     fixture_end(&f);
 }
 
@@ -262,8 +259,7 @@ CONTRACT(a_tensor_outside_device_memory_is_refused_before_launch)
     f.args.tensor[2].addr = (uint64_t)(uintptr_t)&here;
     GOOD(tg_graph_add(f.nodes.graph, f.kernel, &f.args, NULL, error));
     REFUSED(BAD_ARGUMENT, "not in device memory", tg_graph_upload(f.nodes.graph, error));
-    REFUSED(BAD_ARGUMENT, "not in device memory",
-            tg_run_start(f.nodes.graph, NULL, &run, error));
+    REFUSED(BAD_ARGUMENT, "not in device memory", tg_run_start(f.nodes.graph, NULL, &run, error));
     CHECK(run == NULL);
     tg_graph_clear(f.nodes.graph);
     fixture_end(&f);

@@ -41,36 +41,36 @@ TEST_FN_ void contract_each_(void (*run)(void))
     }
 }
 
-#define CONTRACT(sentence)                    \
-    static void contract_##sentence(void);    \
-    TEST(sentence)                            \
-    {                                         \
-        contract_each_(contract_##sentence);  \
-    }                                         \
+#define CONTRACT(sentence)                   \
+    static void contract_##sentence(void);   \
+    TEST(sentence)                           \
+    {                                        \
+        contract_each_(contract_##sentence); \
+    }                                        \
     static void contract_##sentence(void)
 
 /* The status, and on failure what was said. */
-#define GOOD(call)                                                                           \
-    do {                                                                                     \
-        struct tg_error good_error_ = {TG_OK, ""};                                           \
-        struct tg_error *error = &good_error_;                                               \
-        tg_status good_status_ = (call);                                                     \
-        if (good_status_ != TG_OK) {                                                         \
-            (void)TEST_FAIL_("%s:%d: %s on %s: %s: %s\n", __FILE__, __LINE__, #call,         \
-                       platform ? platform->name : "?", tg_status_name(good_status_),        \
-                       error->text);                                                         \
-            longjmp(test_end_, 1);                                                           \
-        }                                                                                    \
+#define GOOD(call)                                                                          \
+    do {                                                                                    \
+        struct tg_error good_error_ = {TG_OK, ""};                                          \
+        struct tg_error *error = &good_error_;                                              \
+        tg_status good_status_ = (call);                                                    \
+        if (good_status_ != TG_OK) {                                                        \
+            (void)TEST_FAIL_("%s:%d: %s on %s: %s: %s\n", __FILE__, __LINE__, #call,        \
+                             platform ? platform->name : "?", tg_status_name(good_status_), \
+                             error->text);                                                  \
+            longjmp(test_end_, 1);                                                          \
+        }                                                                                   \
     } while (0)
 
 /* The call must fail with this status, and its one line must contain the text. */
-#define REFUSED(want, part, call)                        \
-    do {                                                 \
-        struct tg_error refused_ = {TG_OK, ""};          \
-        struct tg_error *error = &refused_;              \
-        CHECK_EQ_S(tg_status_name(call), #want);         \
+#define REFUSED(want, part, call)                         \
+    do {                                                  \
+        struct tg_error refused_ = {TG_OK, ""};           \
+        struct tg_error *error = &refused_;               \
+        CHECK_EQ_S(tg_status_name(call), #want);          \
         CHECK_EQ_S(tg_status_name(error->status), #want); \
-        CHECK_HAS(error->text, part);                    \
+        CHECK_HAS(error->text, part);                     \
     } while (0)
 
 #if defined(__SANITIZE_THREAD__)

@@ -36,8 +36,8 @@ static struct faulty faulty_start(const char *kernel, bool mix)
         if (i > 0)
             tg_args_after(&args, i - 1);
         if (i == 3 && mix)
-            GOOD(tg_graph_add_mix(f.graph, (const uint32_t[]){bad, meet, meet}, &args, NULL,
-                                  error));
+            GOOD(
+                tg_graph_add_mix(f.graph, (const uint32_t[]){bad, meet, meet}, &args, NULL, error));
         else
             GOOD(tg_graph_add(f.graph, i == 3 ? bad : good, &args, NULL, error));
     }
@@ -262,8 +262,8 @@ CONTRACT(a_device_that_is_killed_while_it_idles_is_lost_at_the_next_use)
         struct tg_device_info info;
         int pid = device_pid(device);
         kill(pid, SIGKILL);
-        while (kill(pid, 0) == 0 && waitid(P_PID, (id_t)pid, &(siginfo_t){0},
-                                           WEXITED | WNOWAIT) != 0)
+        while (kill(pid, 0) == 0 &&
+               waitid(P_PID, (id_t)pid, &(siginfo_t){0}, WEXITED | WNOWAIT) != 0)
             ;
         if (use == 0) {
             tg_status status = tg_run_start(slow.graph, NULL, &run, NULL);

@@ -81,9 +81,18 @@ CONTRACT(a_copy_outside_device_memory_is_refused_with_the_range)
     end = base + info.memory;
     const struct {
         uint64_t address, size;
-    } wrong[] = {{base - 1, 1},  {base - 1, 64},   {end, 1},      {end - 1, 2}, {end - 63, 64},
-                 {0, 64},        {0, 1},           {UINT64_MAX, 1}, {UINT64_MAX - 10, 64},
-                 {base, UINT64_MAX}, {base, info.memory + 1}, {end - 1, UINT64_MAX}};
+    } wrong[] = {{base - 1, 1},
+                 {base - 1, 64},
+                 {end, 1},
+                 {end - 1, 2},
+                 {end - 63, 64},
+                 {0, 64},
+                 {0, 1},
+                 {UINT64_MAX, 1},
+                 {UINT64_MAX - 10, 64},
+                 {base, UINT64_MAX},
+                 {base, info.memory + 1},
+                 {end - 1, UINT64_MAX}};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         REFUSED(BAD_ARGUMENT, "outside device memory",
                 tg_device_copy_in(device, wrong[i].address, bytes, wrong[i].size, error));

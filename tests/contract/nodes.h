@@ -75,8 +75,8 @@ TEST_FN_ void nodes_destroy(struct nodes *nodes)
 }
 
 /* What the kernels will make of node i. */
-TEST_FN_ uint64_t nodes_expect(const struct nodes *nodes, uint64_t i, uint64_t mask,
-                               uint64_t first, uint64_t length)
+TEST_FN_ uint64_t nodes_expect(const struct nodes *nodes, uint64_t i, uint64_t mask, uint64_t first,
+                               uint64_t length)
 {
     uint64_t value = 0;
     for (uint64_t part = 0; part < TG_PARTS; part++) {

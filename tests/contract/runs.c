@@ -457,7 +457,7 @@ CONTRACT(another_thread_can_cancel_at_any_moment)
     struct nodes nodes = nodes_make(device, 500);
     uint64_t random = 41;
     nodes_add_random(&nodes, 500, 3, true, &random);
-    for (int i = 0; i < ROUNDS(200, 20); i++) {
+    for (int i = 0; i < ROUNDS(100, 20); i++) {
         struct canceller canceller = {.after = (double)(next_random(&random) % 2000) * 1e-6};
         pthread_t thread;
         nodes_reset(&nodes);

@@ -8,10 +8,10 @@ static const struct {
     uint32_t cores, schedulers;
 } arrangements[] = {{1, 0}, {2, 0}, {3, 0}, {4, 0}, {7, 0}, {1, 1}, {3, 1}, {5, 2}, {12, 4}};
 
-#define EACH_ARRANGEMENT(nodes, room)                                                            \
-    for (size_t at_ = 0; at_ < sizeof arrangements / sizeof arrangements[0]; at_++)              \
-        for (struct nodes nodes = nodes_make(                                                    \
-                 open_device(arrangements[at_].cores, arrangements[at_].schedulers), (room));    \
+#define EACH_ARRANGEMENT(nodes, room)                                                         \
+    for (size_t at_ = 0; at_ < sizeof arrangements / sizeof arrangements[0]; at_++)           \
+        for (struct nodes nodes = nodes_make(                                                 \
+                 open_device(arrangements[at_].cores, arrangements[at_].schedulers), (room)); \
              nodes.device != NULL; close_nodes(&nodes))
 
 static void close_nodes(struct nodes *nodes)

@@ -29,7 +29,7 @@
 
 #define TG_CONTROL_MAGIC UINT64_C(0x316C7274636C6774) /* "tglctrl1", little-endian */
 #define TG_CONTROL_VERSION 1u
-#define TG_LAUNCH_MAGIC UINT64_C(0x31636E756C6C6774)  /* "tgllunc1" */
+#define TG_LAUNCH_MAGIC UINT64_C(0x31636E756C6C6774) /* "tgllunc1" */
 
 /* What a worker is doing. Zero means nothing. */
 struct tg_worker_status {
@@ -54,15 +54,15 @@ TG_WIRE_SIZE(struct tg_fault_record, 32);
 struct tg_control_head {
     uint64_t magic;
     uint32_t version;
-    uint32_t head_size;      /* bytes of this struct */
-    uint64_t base;           /* device address of the control area */
-    uint64_t control_size;   /* bytes of the control area; allocations start after it */
-    uint64_t memory_size;    /* bytes of device memory, control area included */
+    uint32_t head_size;    /* bytes of this struct */
+    uint64_t base;         /* device address of the control area */
+    uint64_t control_size; /* bytes of the control area; allocations start after it */
+    uint64_t memory_size;  /* bytes of device memory, control area included */
     uint32_t n_lanes;
     uint32_t n_schedulers;
-    uint64_t status;         /* offset of the first tg_worker_status */
-    uint32_t status_size;    /* bytes of one */
-    uint32_t n_cores;        /* lanes that take tasks of their own */
+    uint64_t status;      /* offset of the first tg_worker_status */
+    uint32_t status_size; /* bytes of one */
+    uint32_t n_cores;     /* lanes that take tasks of their own */
     struct tg_fault_record fault;
     uint64_t reserved[20];
 };
@@ -85,11 +85,11 @@ struct tg_launch {
     uint64_t magic;
     uint32_t runtime; /* enum tg_runtime_kind */
     uint32_t n_tasks;
-    uint64_t desc;    /* struct tg_task_desc[n_tasks] */
-    uint64_t succ;    /* uint32_t[]: task indices */
-    uint64_t payload; /* arguments */
-    uint64_t ready[TG_CLASSES];      /* uint32_t[n_ready]: task index + 1 */
-    uint64_t queue[TG_CLASSES];      /* uint32_t[queue_size] */
+    uint64_t desc;              /* struct tg_task_desc[n_tasks] */
+    uint64_t succ;              /* uint32_t[]: task indices */
+    uint64_t payload;           /* arguments */
+    uint64_t ready[TG_CLASSES]; /* uint32_t[n_ready]: task index + 1 */
+    uint64_t queue[TG_CLASSES]; /* uint32_t[queue_size] */
     uint32_t n_ready[TG_CLASSES];
     uint32_t queue_size[TG_CLASSES]; /* powers of two; the whole class fits */
     uint64_t record;                 /* struct tg_record_setup; 0: nothing is recorded */

@@ -9,6 +9,7 @@
 
 #include <stdint.h>
 
+/* clang-format off */
 /*      constant         number bits name */
 #define TG_DTYPE_MAP(X)                      \
     X(FLOAT64,           1, 64, "float64")         \
@@ -29,6 +30,7 @@
     X(UINT16,           16, 16, "uint16")          \
     X(UINT8,            17,  8, "uint8")           \
     X(BOOL,             18,  8, "bool")
+/* clang-format on */
 
 #define TG_DTYPE_ENUM_(constant, number, bits, name) TG_##constant = (number),
 enum tg_dtype { TG_DTYPE_NONE = 0, TG_DTYPE_MAP(TG_DTYPE_ENUM_) TG_DTYPE_END };

@@ -21,15 +21,15 @@
 struct tg_journal_head {
     uint64_t magic;
     uint32_t version;
-    uint32_t head_size;   /* 256 */
-    uint32_t record_size; /* 256 */
+    uint32_t head_size;    /* 256 */
+    uint32_t record_size;  /* 256 */
     uint32_t compatible;   /* flags an old reader may ignore: none yet */
     uint32_t incompatible; /* flags it may not: none yet */
     uint32_t level;        /* enum tg_record_level (wire/stream.h) */
     uint32_t policy;       /* enum tg_record_policy */
     uint32_t reserved0;
-    char bin_file[80];     /* name of the payload file beside this one */
-    char run_dir[136];     /* last part of the run directory's name, shortened if need be */
+    char bin_file[80]; /* name of the payload file beside this one */
+    char run_dir[136]; /* last part of the run directory's name, shortened if need be */
 };
 TG_WIRE_SIZE(struct tg_journal_head, 256);
 

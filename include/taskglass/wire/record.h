@@ -51,16 +51,16 @@ struct tg_record {
     uint64_t sequence; /* counts the records of one stream */
     uint64_t task_id;
     uint32_t kernel[TG_PARTS]; /* numbers of the task's kernels, TG_NO_KERNEL where it has none */
-    uint8_t stage;     /* enum tg_stage */
-    uint8_t role;      /* enum tg_role */
-    uint8_t kind;      /* enum tg_kind */
-    uint8_t dtype;     /* enum tg_dtype */
-    uint8_t ndim;      /* 0 for scalars */
-    uint8_t arg_index; /* tensors first, then scalars */
-    uint16_t stream;   /* which stream it came through */
-    uint32_t core;     /* the lane that ran the task */
-    uint64_t data_ptr; /* device address of the storage */
-    int64_t start;     /* as in struct tg_tensor */
+    uint8_t stage;             /* enum tg_stage */
+    uint8_t role;              /* enum tg_role */
+    uint8_t kind;              /* enum tg_kind */
+    uint8_t dtype;             /* enum tg_dtype */
+    uint8_t ndim;              /* 0 for scalars */
+    uint8_t arg_index;         /* tensors first, then scalars */
+    uint16_t stream;           /* which stream it came through */
+    uint32_t core;             /* the lane that ran the task */
+    uint64_t data_ptr;         /* device address of the storage */
+    int64_t start;             /* as in struct tg_tensor */
     int64_t shape[TG_MAX_DIMS];
     int64_t strides[TG_MAX_DIMS];
     uint64_t hash;
@@ -91,12 +91,12 @@ TG_WIRE_SIZE(struct tg_record_kernel, 256);
 
 /* Why records or payloads are missing. Part of run.json, manifest and summary: never renumber. */
 enum tg_loss {
-    TG_LOSS_FULL = 0,       /* policy drop: no room in the stream */
-    TG_LOSS_GAVE_UP = 1,    /* policy block: the host did not drain within the limit */
+    TG_LOSS_FULL = 0,        /* policy drop: no room in the stream */
+    TG_LOSS_GAVE_UP = 1,     /* policy block: the host did not drain within the limit */
     TG_LOSS_OVERWRITTEN = 2, /* policy overwrite: the payload was gone before it was read */
-    TG_LOSS_DISK = 3,       /* the payload or the record could not be written */
-    TG_LOSS_CORRUPT = 4,    /* what the device left made no sense */
-    TG_LOSS_UNFINISHED = 5, /* the device died in the middle of it */
+    TG_LOSS_DISK = 3,        /* the payload or the record could not be written */
+    TG_LOSS_CORRUPT = 4,     /* what the device left made no sense */
+    TG_LOSS_UNFINISHED = 5,  /* the device died in the middle of it */
     TG_LOSS_CAUSES = 6
 };
 
@@ -104,14 +104,14 @@ struct tg_record_summary {
     uint16_t type;
     uint16_t flags; /* 0 */
     uint32_t check;
-    uint64_t attempted;             /* records the device set out to make */
-    uint64_t recorded;              /* records in the journal, of type ARGUMENT */
-    uint64_t lost[TG_LOSS_CAUSES];  /* records that are not there, by cause */
-    uint64_t truncated;             /* records whose payload is shorter than it was, by any cause */
-    uint64_t overwritten;           /* records whose payload is gone */
-    uint64_t payload_bytes;         /* of the payload file */
+    uint64_t attempted;            /* records the device set out to make */
+    uint64_t recorded;             /* records in the journal, of type ARGUMENT */
+    uint64_t lost[TG_LOSS_CAUSES]; /* records that are not there, by cause */
+    uint64_t truncated;            /* records whose payload is shorter than it was, by any cause */
+    uint64_t overwritten;          /* records whose payload is gone */
+    uint64_t payload_bytes;        /* of the payload file */
     uint64_t before_dispatch, after_completion, orchestration; /* records by stage */
-    uint64_t inputs, outputs, inouts; /* tensors by role */
+    uint64_t inputs, outputs, inouts;                          /* tensors by role */
     uint64_t scalars;
     uint64_t record_ns; /* device time spent recording, all lanes */
     uint64_t wait_ns;   /* of it: waiting for the host */

@@ -56,9 +56,9 @@ enum { TG_MAX_FILTERS = 8 };
 struct tg_filter {
     uint64_t first_task; /* task ids, both inclusive */
     uint64_t last_task;
-    uint32_t arguments;  /* bit i: argument i */
-    uint8_t stages;      /* bit s: enum tg_stage s */
-    uint8_t roles;       /* bit r: enum tg_role r; bit 0: scalars */
+    uint32_t arguments; /* bit i: argument i */
+    uint8_t stages;     /* bit s: enum tg_stage s */
+    uint8_t roles;      /* bit r: enum tg_role r; bit 0: scalars */
     uint8_t reserved[2];
 };
 TG_WIRE_SIZE(struct tg_filter, 24);
@@ -72,10 +72,11 @@ struct tg_record_setup {
     uint32_t policy; /* enum tg_record_policy */
     uint32_t n_streams;
     uint32_t n_filters;
-    uint64_t streams;        /* device address of stream 0 */
-    uint64_t stream_size;    /* bytes of one */
-    uint64_t kernel_filters; /* device address of uint8_t[n_kernels], 0 where there are no filters */
-    uint64_t wait_limit_ns;  /* policy block: how long a lane waits before it gives up */
+    uint64_t streams;     /* device address of stream 0 */
+    uint64_t stream_size; /* bytes of one */
+    uint64_t
+        kernel_filters;     /* device address of uint8_t[n_kernels], 0 where there are no filters */
+    uint64_t wait_limit_ns; /* policy block: how long a lane waits before it gives up */
     struct tg_filter filter[TG_MAX_FILTERS];
 };
 TG_WIRE_SIZE(struct tg_record_setup, 256);
@@ -85,7 +86,7 @@ struct tg_stream_head {
     uint64_t magic;
     uint32_t version;
     uint32_t head_size;
-    uint32_t index;      /* which stream: the lane's number */
+    uint32_t index; /* which stream: the lane's number */
     uint32_t n_buffers;
     uint32_t per_buffer; /* records in one */
     uint32_t record_size;

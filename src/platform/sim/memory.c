@@ -43,9 +43,8 @@ static void give_back(struct tg_sim *sim, uint64_t offset, uint64_t size)
 tg_status tg_sim_free(void *state, uint64_t address, struct tg_error *error)
 {
     struct tg_sim *sim = state;
-    uint64_t size = tg_sim_in_memory(sim, address, 0)
-                        ? tg_heap_give(&sim->heap, address - sim->base)
-                        : 0;
+    uint64_t size =
+        tg_sim_in_memory(sim, address, 0) ? tg_heap_give(&sim->heap, address - sim->base) : 0;
     if (size == 0)
         return tg_error_set(error, TG_BAD_ARGUMENT,
                             "free: 0x%llx is not the start of an allocation",
@@ -99,8 +98,8 @@ tg_status tg_sim_write_copied(void *state, uint64_t address, const void *bytes, 
     if (!tg_sim_in_memory(sim, address, size))
         return outside(sim, "copy in", address, size, error);
     for (uint64_t done = 0; done < size;) {
-        ssize_t n = pwrite(sim->memory_fd, from + done, size - done,
-                           (off_t)(address - sim->base + done));
+        ssize_t n =
+            pwrite(sim->memory_fd, from + done, size - done, (off_t)(address - sim->base + done));
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
@@ -118,8 +117,8 @@ tg_status tg_sim_read_copied(void *state, void *bytes, uint64_t address, uint64_
     if (!tg_sim_in_memory(sim, address, size))
         return outside(sim, "copy out", address, size, error);
     for (uint64_t done = 0; done < size;) {
-        ssize_t n = pread(sim->memory_fd, to + done, size - done,
-                          (off_t)(address - sim->base + done));
+        ssize_t n =
+            pread(sim->memory_fd, to + done, size - done, (off_t)(address - sim->base + done));
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)

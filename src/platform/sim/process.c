@@ -84,8 +84,7 @@ static tg_status say_init(struct tg_sim *sim, const struct tg_platform_config *c
         .size = sim->size,
     };
     if (tg_sim_send(sim->socket, message) != 0)
-        return tg_error_set(error, TG_DEVICE_LOST, "the device did not start: %s",
-                            strerror(errno));
+        return tg_error_set(error, TG_DEVICE_LOST, "the device did not start: %s", strerror(errno));
     return TG_OK;
 }
 
@@ -123,7 +122,8 @@ tg_status tg_sim_start(struct tg_sim *sim, const struct tg_platform_config *conf
     /* Said before anyone listens: the device never has to wait for its first message, in which
      * it learns whose death is its own. */
     status = say_init(sim, config, &message, error);
-    result = status == TG_OK ? spawn(config->device_program, ends[1], sim->memory_fd, &sim->pid) : 0;
+    result =
+        status == TG_OK ? spawn(config->device_program, ends[1], sim->memory_fd, &sim->pid) : 0;
     close(ends[1]);
     if (status != TG_OK)
         return status;
@@ -170,8 +170,8 @@ static bool has_ended(struct tg_sim *sim)
     if (result == 0 ? info.si_pid == 0 : errno == EINTR)
         return false;
     sim->was_reaped_elsewhere = result != 0;
-    sim->wait_status = info.si_code == CLD_EXITED ? (info.si_status & 0xff) << 8
-                                                  : info.si_status & 0x7f;
+    sim->wait_status =
+        info.si_code == CLD_EXITED ? (info.si_status & 0xff) << 8 : info.si_status & 0x7f;
     sim->pid = 0;
     return true;
 }

@@ -39,17 +39,17 @@ enum tg_sim_type {
 };
 
 struct tg_sim_message {
-    uint32_t type;     /* enum tg_sim_type */
-    uint32_t protocol; /* INIT, HELLO: TG_SIM_PROTOCOL */
-    int32_t status;    /* HELLO, LOADED: tg_status; DONE: 1 where it was stopped */
-    uint32_t cores;    /* INIT */
+    uint32_t type;       /* enum tg_sim_type */
+    uint32_t protocol;   /* INIT, HELLO: TG_SIM_PROTOCOL */
+    int32_t status;      /* HELLO, LOADED: tg_status; DONE: 1 where it was stopped */
+    uint32_t cores;      /* INIT */
     uint32_t schedulers; /* INIT */
-    uint32_t first;    /* LOAD: number of the first kernel */
-    uint32_t count;    /* LOAD: how many it must have */
-    int32_t host_pid;  /* INIT */
-    uint64_t address;  /* INIT: wanted base; HELLO: base; LAUNCH: the launch */
-    uint64_t size;     /* INIT: bytes of memory */
-    char text[4096];   /* LOAD: path; HELLO, LOADED: error; ends in a zero byte */
+    uint32_t first;      /* LOAD: number of the first kernel */
+    uint32_t count;      /* LOAD: how many it must have */
+    int32_t host_pid;    /* INIT */
+    uint64_t address;    /* INIT: wanted base; HELLO: base; LAUNCH: the launch */
+    uint64_t size;       /* INIT: bytes of memory */
+    char text[4096];     /* LOAD: path; HELLO, LOADED: error; ends in a zero byte */
 };
 
 #define TG_SIM_MESSAGE_HEAD offsetof(struct tg_sim_message, text)

@@ -36,8 +36,8 @@ static tg_status make_memory(struct tg_sim *sim, struct tg_error *error)
     (void)fcntl(sim->memory_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
     /* Address space that stays empty here and that the device uses: a device pointer followed on
      * the host faults at once instead of hitting something of ours. */
-    sim->reserved = mmap(NULL, sim->size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                         -1, 0);
+    sim->reserved =
+        mmap(NULL, sim->size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (sim->reserved == MAP_FAILED) {
         sim->reserved = NULL;
         return tg_error_set(error, TG_NO_MEMORY, "cannot reserve %llu bytes of address space: %s",

@@ -11,15 +11,15 @@
 struct tg_sim {
     int memory_fd;
     int socket;
-    int pidfd;        /* -1 where the kernel has none */
-    pid_t pid;        /* 0 once it has been waited for */
-    int wait_status;  /* as of waitpid; valid once pid is 0 */
+    int pidfd;                 /* -1 where the kernel has none */
+    pid_t pid;                 /* 0 once it has been waited for */
+    int wait_status;           /* as of waitpid; valid once pid is 0 */
     bool was_reaped_elsewhere; /* the host's program waited for it: the status is unknown */
     bool killed_by_us;
-    uint64_t base;    /* device address of its memory */
+    uint64_t base; /* device address of its memory */
     uint64_t size;
-    char *map;        /* the host's mapping, or NULL */
-    void *reserved;   /* nothing of the host's lies where the device has its memory */
+    char *map;      /* the host's mapping, or NULL */
+    void *reserved; /* nothing of the host's lies where the device has its memory */
     struct tg_heap heap;
 };
 

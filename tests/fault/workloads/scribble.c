@@ -197,18 +197,19 @@ static void do_default_signals_then_abort(void)
 
 /* ── the workload ──────────────────────────────────────────────────────────────────────── */
 
-#define ATTACKS(X)                                                                              \
-    X(head) X(head_then_abort) X(status) X(status_then_abort) X(engine) X(everything)           \
-    X(false_fault) X(false_fault_of_no_part) X(false_finished) X(truncate) X(unmap)             \
-    X(close_socket) X(shut_socket) X(short_packet) X(empty_packet) X(long_packet)               \
-    X(many_packets) X(exit_0) X(exit_70) X(sigkill) X(sigstop) X(thread_exit)                   \
-    X(fork_then_abort) X(default_signals_then_abort)
+#define ATTACKS(X)                                                                           \
+    X(head)                                                                                  \
+    X(head_then_abort) X(status) X(status_then_abort) X(engine) X(everything) X(false_fault) \
+        X(false_fault_of_no_part) X(false_finished) X(truncate) X(unmap) X(close_socket)     \
+            X(shut_socket) X(short_packet) X(empty_packet) X(long_packet) X(many_packets)    \
+                X(exit_0) X(exit_70) X(sigkill) X(sigstop) X(thread_exit) X(fork_then_abort) \
+                    X(default_signals_then_abort)
 
-#define KERNEL(name)                       \
-    static TG_KERNEL(attack_##name)        \
-    {                                      \
-        (void)ctx;                         \
-        do_##name();                       \
+#define KERNEL(name)                \
+    static TG_KERNEL(attack_##name) \
+    {                               \
+        (void)ctx;                  \
+        do_##name();                \
     }
 ATTACKS(KERNEL)
 
@@ -218,8 +219,8 @@ static TG_KERNEL(good)
 }
 
 #define DEFINITION(name) {#name, attack_##name, TG_AIV, "inout:int32"},
-static const struct tg_kernel_def kernels[] = {ATTACKS(DEFINITION){"good", good, TG_AIV,
-                                                                   "inout:int32"}};
+static const struct tg_kernel_def kernels[] = {
+    ATTACKS(DEFINITION){"good", good, TG_AIV, "inout:int32"}};
 enum { N_ATTACKS = sizeof kernels / sizeof kernels[0] - 1 };
 
 #define CASE(name) {#name, "attacks the device", "kernel=" #name},

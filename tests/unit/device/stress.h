@@ -28,8 +28,7 @@ static void stress_hung_(int signal)
 {
     static const char what[] = "FAILED: a hang while: ";
     (void)signal;
-    if (write(2, what, sizeof what - 1) > 0 &&
-        write(2, stress_doing_, strlen(stress_doing_)) > 0)
+    if (write(2, what, sizeof what - 1) > 0 && write(2, stress_doing_, strlen(stress_doing_)) > 0)
         (void)!write(2, "\n", 1);
     _exit(1);
 }

@@ -19,8 +19,8 @@ static struct {
     uint64_t used;
     uint64_t launched; /* address of the last launch */
     int launches, cancels, kills;
-    enum tg_poll poll;  /* the answer of the next polls */
-    bool crashed;       /* what the autopsy will say */
+    enum tg_poll poll; /* the answer of the next polls */
+    bool crashed;      /* what the autopsy will say */
 } fake;
 
 TEST_FN_ struct tg_control_head *fake_head(void)

@@ -74,10 +74,10 @@ TEST(tasks_with_nothing_to_wait_for_are_ready_in_their_order_by_class)
 {
     struct tg_graph *graph = fake_graph();
     const uint32_t mix[] = {MAT, VEC, TG_NO_KERNEL};
-    fake_add(graph, VEC, 1);                                                   /* 0 */
-    fake_add(graph, MAT, 2);                                                   /* 1, 2 */
-    CHECK_EQ_I(tg_graph_add_mix(graph, mix, NULL, NULL, NULL), TG_OK);         /* 3 */
-    fake_add(graph, ADD, 2);                                                   /* 4, 5 */
+    fake_add(graph, VEC, 1);                                           /* 0 */
+    fake_add(graph, MAT, 2);                                           /* 1, 2 */
+    CHECK_EQ_I(tg_graph_add_mix(graph, mix, NULL, NULL, NULL), TG_OK); /* 3 */
+    fake_add(graph, ADD, 2);                                           /* 4, 5 */
     fake_edge(graph, 0, 4);
     fake_edge(graph, 5, 1);
     const struct tg_launch *launch = uploaded(graph);

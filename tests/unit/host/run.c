@@ -200,8 +200,13 @@ TEST(a_crash_is_told_with_task_kernel_core_signal_and_address)
     begin(0);
     fake_status(2)->running = 5;
     fake_status(2)->part = TG_PART_AIV0;
-    die((struct tg_fault_record){.valid = 1, .worker = 2, .signal = SIGSEGV, .part = TG_PART_AIV0,
-                                 .running = 5, .address = 0x1234}, true);
+    die((struct tg_fault_record){.valid = 1,
+                                 .worker = 2,
+                                 .signal = SIGSEGV,
+                                 .part = TG_PART_AIV0,
+                                 .running = 5,
+                                 .address = 0x1234},
+        true);
     ends_with(TG_KERNEL_FAULT,
               "task 4, kernel vec, on core 2 (AIV1): Segmentation fault at address 0x1234");
     finish();
@@ -210,8 +215,10 @@ TEST(a_crash_is_told_with_task_kernel_core_signal_and_address)
 TEST(a_crash_without_an_address_is_told_without_one)
 {
     begin(0);
-    die((struct tg_fault_record){.valid = 1, .signal = SIGFPE, .part = TG_PART_AIV0, .running = 1,
-                                 .address = 0x1234}, true);
+    die(
+        (struct tg_fault_record){
+            .valid = 1, .signal = SIGFPE, .part = TG_PART_AIV0, .running = 1, .address = 0x1234},
+        true);
     ends_with(TG_KERNEL_FAULT, "task 0, kernel vec, on core 0 (AIC): Floating point exception");
     finish();
 }
@@ -224,8 +231,10 @@ TEST(a_crash_in_a_mix_names_the_kernel_of_the_part)
         fake_status(part)->running = 10;
         fake_status(part)->part = part;
     }
-    die((struct tg_fault_record){.valid = 1, .worker = 2, .signal = SIGABRT, .part = TG_PART_AIV1,
-                                 .running = 10}, true);
+    die(
+        (struct tg_fault_record){
+            .valid = 1, .worker = 2, .signal = SIGABRT, .part = TG_PART_AIV1, .running = 10},
+        true);
     ends_with(TG_KERNEL_FAULT, "task 9, kernel add, on core 2 (AIV1)");
     tg_run_get_result(run, &result);
     CHECK_EQ_U(result.n_running, 3);

@@ -70,8 +70,8 @@ TEST(roles_and_types_are_read)
 TEST(every_type_name_is_read)
 {
     char text[64];
-#define ONE(constant, number, bits, name)                            \
-    snprintf(text, sizeof text, "in:%s", name);                      \
+#define ONE(constant, number, bits, name)       \
+    snprintf(text, sizeof text, "in:%s", name); \
     CHECK_EQ_U(parsed(text).tensor_dtype[0], TG_##constant);
     TG_DTYPE_MAP(ONE)
 #undef ONE
@@ -163,8 +163,8 @@ TEST(what_does_not_match_is_explained_with_both_sides)
 /* Random arguments: a no of the quick check always has its explanation, a yes never needs one. */
 TEST(everything_that_does_not_match_has_an_explanation)
 {
-    static const char *const texts[] = {"in out scalar", "in:int8 inout:int16", "scalar:int8",
-                                        "", "in:int8 out scalar:int8 scalar"};
+    static const char *const texts[] = {"in out scalar", "in:int8 inout:int16", "scalar:int8", "",
+                                        "in:int8 out scalar:int8 scalar"};
     uint64_t seed = 9;
     for (int round = 0; round < 5000; round++) {
         struct tg_signature s = parsed(texts[round % 5]);

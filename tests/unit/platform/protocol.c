@@ -23,9 +23,17 @@ TEST(a_message_arrives_as_it_was_sent)
 {
     static struct tg_sim_message in, out;
     connect_ends();
-    in = (struct tg_sim_message){.type = TG_SIM_LOAD, .protocol = 1, .status = -7, .cores = 3,
-                                 .schedulers = 4, .first = 5, .count = 6, .host_pid = 7,
-                                 .address = UINT64_MAX, .size = 1, .text = "/a/path.so"};
+    in = (struct tg_sim_message){.type = TG_SIM_LOAD,
+                                 .protocol = 1,
+                                 .status = -7,
+                                 .cores = 3,
+                                 .schedulers = 4,
+                                 .first = 5,
+                                 .count = 6,
+                                 .host_pid = 7,
+                                 .address = UINT64_MAX,
+                                 .size = 1,
+                                 .text = "/a/path.so"};
     memset(&out, 0xff, sizeof out);
     CHECK_EQ_I(tg_sim_send(ends[0], &in), 0);
     CHECK_EQ_I(tg_sim_receive(ends[1], &out, 0), 1);

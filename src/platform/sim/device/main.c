@@ -163,8 +163,8 @@ static char *map_memory(const struct tg_sim_message *init)
 {
     void *wanted = (void *)(uintptr_t)init->address;
     int protection = PROT_READ | PROT_WRITE;
-    void *memory = mmap(wanted, init->size, protection, MAP_SHARED | MAP_FIXED_NOREPLACE,
-                        TG_SIM_MEMORY_FD, 0);
+    void *memory =
+        mmap(wanted, init->size, protection, MAP_SHARED | MAP_FIXED_NOREPLACE, TG_SIM_MEMORY_FD, 0);
     if (memory == MAP_FAILED)
         memory = mmap(NULL, init->size, protection, MAP_SHARED, TG_SIM_MEMORY_FD, 0);
     return memory == MAP_FAILED ? NULL : memory;
@@ -187,8 +187,7 @@ static void init(struct device *d, struct tg_sim_message *message)
     lay_out(d, message);
     tg_fault_install(d->head);
     if (!start_workers(d)) {
-        reply(message, TG_SIM_HELLO, TG_NO_MEMORY, "cannot start %u threads",
-              d->engine->n_workers);
+        reply(message, TG_SIM_HELLO, TG_NO_MEMORY, "cannot start %u threads", d->engine->n_workers);
         exit(TG_SIM_EXIT_USAGE);
     }
     message->address = (uint64_t)(uintptr_t)d->memory;

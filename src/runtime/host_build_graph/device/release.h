@@ -21,8 +21,8 @@ TG_FN static inline bool tg_hbg_satisfy(struct tg_task_desc *desc)
 }
 
 /* Offers the successors that became ready; see tg_worker_complete. */
-TG_FN static inline uint32_t tg_hbg_release(struct tg_engine *e, struct tg_worker *w,
-                                            uint32_t task, bool keep)
+TG_FN static inline uint32_t tg_hbg_release(struct tg_engine *e, struct tg_worker *w, uint32_t task,
+                                            bool keep)
 {
     const struct tg_task_desc *done = &e->desc[task];
     const uint32_t *succ = e->succ + done->succ;

@@ -10,7 +10,7 @@ struct tg_hbg {
     struct tg_rt rt; /* first: the orchestration sees only this */
     struct tg_device *device;
     struct tg_graph *graph;
-    struct tg_error error;       /* the first one; nothing happens after it */
+    struct tg_error error;        /* the first one; nothing happens after it */
     const char *scope[MAX_DEPTH]; /* sites of the open scopes, the orchestration's own first */
     uint32_t depth;
     uint64_t *allocated;
@@ -149,8 +149,8 @@ tg_status tg_hbg_orchestrate(struct tg_device *device, struct tg_module *module,
     hbg->device = device;
     status = tg_graph_create(module, &hbg->graph, &hbg->error);
     if (status == TG_OK) {
-        hbg_scope_begin(&hbg->rt, workload->orchestrate_site ? workload->orchestrate_site
-                                                             : workload->name);
+        hbg_scope_begin(&hbg->rt,
+                        workload->orchestrate_site ? workload->orchestrate_site : workload->name);
         workload->orchestrate(&hbg->rt, args);
         status = hbg->error.status;
     }
