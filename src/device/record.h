@@ -2,7 +2,7 @@
 /*
  * The recorder: called by the lane that runs a task, before its kernel and after it, so that
  * recording scales with the cores and costs the schedulers nothing. Off, it is one load and one
- * branch per stage.
+ * branch per task (per stage for the parts of a mix).
  */
 #ifndef TG_DEVICE_RECORD_H
 #define TG_DEVICE_RECORD_H

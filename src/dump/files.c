@@ -107,3 +107,10 @@ void tg_map_close(struct tg_map *map)
         munmap((void *)(uintptr_t)map->bytes, map->size);
     *map = (struct tg_map){0};
 }
+
+void tg_map_let_go(const struct tg_map *map, size_t end)
+{
+    const size_t page = 4096;
+    if (map->is_mapped && end <= map->size)
+        (void)madvise((void *)(uintptr_t)map->bytes, end / page * page, MADV_DONTNEED);
+}

@@ -37,5 +37,8 @@ struct tg_map {
  * 0 or an errno; `*map` is left empty where it fails. */
 int tg_map_open(const char *path, bool follow, struct tg_map *map);
 void tg_map_close(struct tg_map *map);
+/* Of a large file read from front to end: what lies before `end` need not stay in memory. Reading it
+ * again is allowed. */
+void tg_map_let_go(const struct tg_map *map, size_t end);
 
 #endif

@@ -11,6 +11,16 @@
 #include "dump/reader.h"
 #include "dump/record.h"
 
+/* Every so many records, those that are done with leave memory: a host that records for hours must
+ * not need the room of the whole journal in the end. */
+static void let_go(const struct tg_recording *recording, uint64_t done)
+{
+    const uint64_t often = 16384;
+    if (recording->arguments && done % often == 0)
+        tg_map_let_go(&recording->map, (size_t)(recording->arguments - recording->map.bytes) +
+                                           done * sizeof(struct tg_record));
+}
+
 /* What is readable, counted. False where the journal ends before its count says. */
 static bool count_records(const struct tg_recording *recording, struct tg_record_summary *counted)
 {
@@ -20,6 +30,7 @@ static bool count_records(const struct tg_recording *recording, struct tg_record
         if (!tg_recording_get(recording, i, &entry))
             return false;
         tg_record_count(counted, &entry.record);
+        let_go(recording, i);
     }
     return true;
 }
@@ -109,6 +120,7 @@ static void put_entries(struct tg_out *out, const struct tg_recording *recording
     for (uint64_t i = 0; i < n && tg_recording_get(recording, i, &entry); i++) {
         tg_out_text(out, i > 0 ? ",\n    " : "\n    ");
         tg_manifest_put_entry(out, &entry);
+        let_go(recording, i);
     }
     tg_out_text(out, n > 0 ? "\n  ]\n}\n" : "]\n}\n");
 }

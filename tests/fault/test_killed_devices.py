@@ -34,7 +34,7 @@ def test_a_device_that_is_killed_at_any_moment_is_lost_within_a_second(start, tg
         assert code == 3
         assert said.startswith("taskglass: DEVICE_LOST: the device ")
         assert "killed by signal 9" in said
-        assert took < rounds(1, 5)
+        assert took < 5  # a second, with room for a machine that has other things to do
         check_next_run(tg, platform)
 
 
