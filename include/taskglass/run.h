@@ -71,6 +71,13 @@ struct tg_run_task {
     bool faulted;       /* this one crashed */
 };
 
+/* A dependency that was not met: `task` waits for one that was under way. */
+struct tg_run_unmet {
+    uint64_t task;
+    uint64_t waits_for;
+};
+enum { TG_MAX_UNMET = 16 };
+
 struct tg_run_result {
     tg_status status;
     uint64_t tasks;                    /* in the graph */
@@ -80,6 +87,8 @@ struct tg_run_result {
     uint32_t n_running;                /* entries of `running`, for a run that failed */
     const struct tg_run_task *running; /* lives as long as the run */
     uint64_t waiting;                  /* tasks neither finished nor running */
+    uint32_t n_unmet;                  /* dependencies on the running tasks; the first of them: */
+    struct tg_run_unmet unmet[TG_MAX_UNMET];
     struct tg_record_result record;
 };
 /* What came of a run that has ended; the status is TIMED_OUT while it has not. */

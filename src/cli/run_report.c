@@ -175,12 +175,24 @@ static void put_running(const struct tg_run_result *run)
         fprintf(stderr, "  %-9sand %" PRIu32 " more\n", "", run->n_running - rows);
 }
 
+/* One line: run.json has more of them. */
+static void put_unmet(const struct tg_run_result *run)
+{
+    fprintf(stderr, "  %-9stask 0x%016" PRIx64 " waits for 0x%016" PRIx64, "unmet",
+            run->unmet[0].task, run->unmet[0].waits_for);
+    if (run->n_unmet > 1)
+        fprintf(stderr, ", and %" PRIu32 " more", run->n_unmet - 1);
+    fputc('\n', stderr);
+}
+
 void cli_report_failure(const struct tg_execution_info *info)
 {
     if (tg_status_exit_code(info->status) == 2)
         return;
     if (info->run.n_running > 0)
         put_running(&info->run);
+    if (info->run.n_unmet > 0)
+        put_unmet(&info->run);
     if (info->run.tasks > 0 && info->status != TG_MISMATCH)
         fprintf(stderr,
                 "  %-9s%" PRIu64 " of %" PRIu64 " tasks finished, %" PRIu64 " wait for others\n",

@@ -76,6 +76,20 @@ static void put_running(struct tg_json *json, const struct tg_run_result *run)
     tg_json_end_array(json);
 }
 
+static void put_unmet(struct tg_json *json, const struct tg_run_result *run)
+{
+    tg_json_put_uint(json, "unmet_count", run->n_unmet);
+    tg_json_key(json, "unmet");
+    tg_json_begin_array(json);
+    for (uint32_t i = 0; i < run->n_unmet && i < TG_MAX_UNMET; i++) {
+        tg_json_begin_line_object(json);
+        tg_json_put_hex(json, "task_id", run->unmet[i].task);
+        tg_json_put_hex(json, "waits_for", run->unmet[i].waits_for);
+        tg_json_end_object(json);
+    }
+    tg_json_end_array(json);
+}
+
 static void put_error(struct tg_json *json, const struct tg_execution *e)
 {
     tg_json_key(json, "error");
@@ -88,6 +102,7 @@ static void put_error(struct tg_json *json, const struct tg_execution *e)
     tg_json_put_string(json, "text", e->error.text);
     tg_json_put_string(json, "advice", tg_status_advice(e->status));
     put_running(json, &e->run);
+    put_unmet(json, &e->run);
     tg_json_end_object(json);
 }
 

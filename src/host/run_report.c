@@ -56,6 +56,22 @@ static void list_running(struct tg_run *run, const struct tg_fault_record *fault
     run->result.waiting -= tasks < run->result.waiting ? tasks : run->result.waiting;
 }
 
+/* Who waits for the tasks that were running. */
+static void list_unmet(struct tg_run *run)
+{
+    uint64_t n_edges;
+    const struct tg_edge *edge = tg_graph_edge_list(run->graph, &n_edges);
+    for (uint64_t i = 0; run->result.n_running > 0 && i < n_edges; i++) {
+        uint64_t before = tg_graph_desc(run->graph, edge[i].before)->id;
+        if (!already_listed(run, before))
+            continue;
+        if (run->result.n_unmet < TG_MAX_UNMET)
+            run->result.unmet[run->result.n_unmet] = (struct tg_run_unmet){
+                .task = tg_graph_desc(run->graph, edge[i].after)->id, .waits_for = before};
+        run->result.n_unmet++;
+    }
+}
+
 static const char *core_name(uint32_t lane, char text[24])
 {
     static const char *const part[] = {"AIC", "AIV0", "AIV1"};
@@ -114,6 +130,7 @@ void tg_run_report(struct tg_run *run, tg_status status)
         !makes_sense(run, head.fault.running, head.fault.part))
         head.fault.valid = 0;
     list_running(run, &head.fault);
+    list_unmet(run);
     if (status != TG_DEVICE_LOST)
         say_hang(run, status);
     else if (head.fault.valid)

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recorded runs that go wrong: what was recorded is there, what was lost is counted and said, and the
+graph's own result is what it would have been."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+import pytest
+
+from conftest import PLATFORMS, SANITIZED, workload
+
+DUMP = pathlib.Path("out", "tensor_dump")
+
+
+def manifest(directory):
+    return json.loads((directory / DUMP / "tensor_dump.json").read_text())
+
+
+def recorder(directory):
+    return json.loads((directory / "out" / "run.json").read_text())["recorder"]
+
+
+def records_of(directory, task):
+    return [(entry["stage"], entry["role"], entry.get("partial", False))
+            for entry in manifest(directory)["tensors"] if int(entry["task_id"], 16) == task]
+
+
+def check_account(directory):
+    """Every record that was attempted is in the journal or lost for a cause."""
+    counters = recorder(directory)
+    assert counters["attempted"] == counters["recorded"] + sum(counters["lost"].values())
+    return counters
+
+
+@pytest.mark.skipif(SANITIZED, reason="sanitizers report the crash themselves")
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_the_inputs_of_a_kernel_that_crashed_are_recorded(tg, tmp_path, platform):
+    code, said = tg("run", workload("faults"), "--case", "null", "--dump-tensor", "--platform",
+                    platform, "--output", "out")
+    assert code == 3 and "KERNEL_FAULT" in said
+    assert records_of(tmp_path, 2) == [("before_dispatch", "inout", False),
+                                       ("after_completion", "inout", False)]
+    assert records_of(tmp_path, 3) == [("before_dispatch", "inout", False)]
+    check_account(tmp_path)
+    assert tg("verify", "out") == (0, "")
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_a_hang_leaves_inputs_and_partial_outputs_of_the_running_task(tg, tmp_path, platform):
+    code, said = tg("run", workload("faults"), "--case", "spin", "--timeout", 1, "--dump-tensor",
+                    "--platform", platform, "--output", "out")
+    assert code == 3 and "HANG" in said
+    assert records_of(tmp_path, 3) == [("before_dispatch", "inout", False),
+                                       ("after_completion", "inout", True)]
+    check_account(tmp_path)
+    assert tg("verify", "out") == (0, "")
+
+
+LARGE = ("run", "vector_add", "--case", "large", "--set", "n=8000000", "--dump-tensor", "--output",
+         "out")
+
+
+def test_a_full_disk_loses_records_but_not_the_result(tg, tmp_path):
+    (tmp_path / "out").mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(tmp_path / "out")]
+    if subprocess.run(mount, capture_output=True).returncode != 0:
+        pytest.skip("no right to mount a small file system")
+    try:
+        code, said = tg(*LARGE)
+        assert code == 0
+        assert "No space left on device" in said and "records lost" in said
+        assert tg("verify", "out") == (0, "")
+    finally:
+        subprocess.run(["umount", str(tmp_path / "out")], check=True)
+
+
+def test_a_recording_that_cannot_be_made_is_an_error_before_the_run(tg, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / DUMP).write_text("in the way")
+    code, said = tg(*LARGE)
+    assert code == 2 and len(said.splitlines()) == 1
+    assert "tensor_dump" in said
+
+
+def test_a_manifest_that_cannot_be_renamed_is_said_and_the_journal_stays(tg, tmp_path):
+    (tmp_path / DUMP / "tensor_dump.json" / "x").mkdir(parents=True)
+    code, said = tg("run", "vector_add", "--dump-tensor", "--output", "out")
+    assert code in (0, 2)
+    assert "tensor_dump.json" in said
+    if code == 0:
+        (tmp_path / DUMP / "tensor_dump.json" / "x").rmdir()
+        (tmp_path / DUMP / "tensor_dump.json").rmdir()
+        assert tg("recover", "out") == (0, "")
+        assert tg("verify", "out") == (0, "")
+
+
+def wait_for_journal(directory):
+    deadline = time.monotonic() + 10
+    journal = directory / DUMP / "tensor_dump.rec"
+    while time.monotonic() < deadline:
+        if journal.exists() and journal.stat().st_size > 64 * 256:
+            return
+        time.sleep(0.001)
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_a_host_that_stops_draining_does_not_stop_the_graph(start, tmp_path, tg, platform):
+    program = start(*LARGE, "--platform", platform, "--dump-arena", "64K", "--dump-wait", "0.2",
+                    "--timeout", 60)
+    wait_for_journal(tmp_path)
+    os.kill(program.process.pid, signal.SIGSTOP)
+    time.sleep(3)
+    os.kill(program.process.pid, signal.SIGCONT)
+    code, said = program.end()
+    assert code == 0
+    counters = check_account(tmp_path)
+    assert ("records lost" in said) == (sum(counters["lost"].values()) > 0)
+    assert tg("verify", "out") == (0, "")
