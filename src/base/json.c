@@ -280,7 +280,7 @@ static void format_real(double value, char *text, size_t size)
     }
     use_decimal_point(text);
     if (!strpbrk(text, ".e"))
-        strcat(text, ".0");
+        memcpy(text + strlen(text), ".0", sizeof ".0");
 }
 
 void tg_json_real(struct tg_json *json, double value)

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -214,12 +215,10 @@ static char *with_earlier(const struct tg_settings *settings, size_t i, const ch
     if (table[i].type != TG_SETTING_LIST || source != TG_FROM_CALLER ||
         slot->source != TG_FROM_CALLER || !slot->text || !*slot->text)
         return strdup(value);
-    text = malloc(strlen(slot->text) + 1 + strlen(value) + 1);
-    if (text) {
-        strcpy(text, slot->text);
-        strcat(text, ";");
-        strcat(text, value);
-    }
+    size_t size = strlen(slot->text) + 1 + strlen(value) + 1;
+    text = malloc(size);
+    if (text)
+        snprintf(text, size, "%s;%s", slot->text, value);
     return text;
 }
 

@@ -96,7 +96,7 @@ TG_FN static bool may_feed(const struct tg_engine *e, const struct tg_worker *la
 /* One look at every lane of one block; true where anything moved. */
 TG_FN static bool tend_block(struct tg_engine *e, struct tg_worker *scheduler, uint32_t block)
 {
-    struct tg_worker *lanes = &e->worker[TG_PARTS * block];
+    struct tg_worker *lanes = e->worker + (uint64_t)TG_PARTS * block;
     bool moved = false;
     for (uint32_t part = 0; part < TG_PARTS; part++) {
         if (is_done(&lanes[part])) {

@@ -154,6 +154,7 @@ static tg_status run_graph(struct job *job, const struct tg_args *args, struct t
         job->plan.run.record = &job->plan.record;
     }
     tg_status status = tg_run_start(tg_hbg_graph(job->built), &job->plan.run, &run, error);
+    job->plan.record.orchestration = NULL; /* written down; it does not outlive its caller */
     if (status != TG_OK)
         return status;
     status = wait_for(job, run, error);

@@ -144,15 +144,14 @@ static tg_status send(struct tg_graph *g, struct layout *at, char *head, struct 
 static tg_status check_addresses(const struct tg_graph *g, struct tg_error *error)
 {
     const struct tg_control_head *head = &g->module->device->head;
-    uint64_t start = head->base + head->control_size;
-    if (g->end == 0 || (g->lowest >= start && g->end - head->base <= head->memory_size))
+    uint64_t start = head->base + head->control_size, end = head->base + head->memory_size;
+    if (g->end == 0 || (g->lowest >= start && g->end <= end))
         return TG_OK;
     return tg_error_set(error, TG_BAD_ARGUMENT,
                         "a task's tensor is not in device memory (0x%llx…0x%llx; the device has "
                         "0x%llx…0x%llx)",
                         (unsigned long long)g->lowest, (unsigned long long)g->end,
-                        (unsigned long long)start,
-                        (unsigned long long)(head->base + head->memory_size));
+                        (unsigned long long)start, (unsigned long long)end);
 }
 
 tg_status tg_graph_upload(struct tg_graph *g, struct tg_error *error)

@@ -33,10 +33,12 @@ static tg_status open_file(struct tg_module *module, struct tg_error *error)
     if (module->handle == NULL)
         return tg_error_set(error, TG_NOT_FOUND, "cannot load %s: %s", module->path, dlerror());
     module->workload = dlsym(module->handle, TG_WORKLOAD_SYMBOL);
-    if (module->workload == NULL)
-        return tg_error_set(error, TG_BAD_ARGUMENT,
-                            "%s is no workload: it does not export '" TG_WORKLOAD_SYMBOL "'",
-                            module->path);
+    if (module->workload == NULL) {
+        tg_error_set(error, TG_BAD_ARGUMENT,
+                     "%s is no workload: it does not export '" TG_WORKLOAD_SYMBOL "'",
+                     module->path);
+        return TG_BAD_ARGUMENT;
+    }
     return tg_workload_check(module->workload, module->path, error);
 }
 
@@ -72,7 +74,7 @@ static tg_status load_new(struct tg_device *device, char *path, struct tg_module
     module->path = path;
     module->first = device->n_kernels;
     status = open_file(module, error);
-    if (status == TG_OK)
+    if (status == TG_OK && module->workload != NULL)
         status = read_kernels(module, error);
     if (status == TG_OK)
         status = device->ops->load(device->state, path, module->first, module->n_kernels, error);

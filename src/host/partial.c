@@ -24,8 +24,9 @@ static char *fetch_storage(struct tg_device *device, const struct tg_tensor *t)
 static bool take_content(const struct tg_tensor *t, const char *storage, char *piece,
                          struct tg_dump_writer *writer, bool payload, struct tg_record *r)
 {
-    unsigned bits = tg_bits_of(t->dtype);
-    int64_t total = tg_tensor_numel(t), per_piece = (int64_t)PIECE * 8 / bits;
+    bool nibbles = tg_bits_of(t->dtype) < 8;
+    int64_t total = tg_tensor_numel(t);
+    int64_t per_piece = nibbles ? 2 * PIECE : PIECE / (tg_bits_of(t->dtype) / 8);
     struct tg_hash hash;
     uint64_t position = payload ? tg_dump_reserve(writer, r->bytes) : 0;
     tg_hash_init(&hash);

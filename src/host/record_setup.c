@@ -56,7 +56,9 @@ static tg_status plan_filters(struct tg_record_area *area, const char *text, str
 {
     struct tg_filter_spec specs[TG_MAX_FILTERS];
     uint32_t count = 0;
-    tg_status status = tg_filter_parse(text ? text : "", specs, &count, error);
+    tg_status status;
+    text = text ? text : "";
+    status = tg_filter_parse(text, specs, &count, error);
     if (status != TG_OK)
         return status;
     area->setup.n_filters = count;

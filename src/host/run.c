@@ -277,9 +277,9 @@ void tg_run_destroy(struct tg_run *run)
 tg_status tg_graph_run(struct tg_graph *graph, const struct tg_run_config *config,
                        struct tg_run_result *result, struct tg_error *error)
 {
-    struct tg_run *run;
+    struct tg_run *run = NULL;
     tg_status status = tg_run_start(graph, config, &run, error);
-    if (status != TG_OK)
+    if (run == NULL)
         return status;
     status = tg_run_wait(run, -1, error);
     if (result != NULL) {

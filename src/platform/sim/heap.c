@@ -21,7 +21,7 @@ static bool make_room(struct tg_extents *list)
 {
     size_t room = list->room ? 2 * list->room : 64;
     struct tg_extent *at;
-    if (list->count < list->room)
+    if (list->at != NULL && list->count < list->room)
         return true;
     at = realloc(list->at, room * sizeof *at);
     if (at == NULL)
@@ -34,7 +34,8 @@ static bool make_room(struct tg_extents *list)
 /* Room must have been made. */
 static void insert(struct tg_extents *list, size_t index, struct tg_extent extent)
 {
-    memmove(list->at + index + 1, list->at + index, (list->count - index) * sizeof extent);
+    if (index < list->count)
+        memmove(list->at + index + 1, list->at + index, (list->count - index) * sizeof extent);
     list->at[index] = extent;
     list->count++;
 }

@@ -17,8 +17,6 @@
 #include <time.h>
 #include <unistd.h>
 
-extern char **environ;
-
 enum { HELLO_MILLISECONDS = 30000 };
 
 /* Own process group (Ctrl-C is the host's business), no signal blocked or ignored, the socket and

@@ -147,7 +147,7 @@ tg_status tg_sim_load(void *state, const char *path, uint32_t first, uint32_t co
     if (strlen(path) >= sizeof message.text)
         return tg_error_set(error, TG_BAD_ARGUMENT, "module path is longer than %zu bytes",
                             sizeof message.text - 1);
-    strcpy(message.text, path);
+    memcpy(message.text, path, strlen(path) + 1);
     if (tg_sim_send(sim->socket, &message) != 0 ||
         tg_sim_hear(sim, &message, LOAD_MILLISECONDS) != 1 || message.type != TG_SIM_LOADED)
         return gone(sim, error);

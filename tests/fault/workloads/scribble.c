@@ -197,13 +197,33 @@ static void do_default_signals_then_abort(void)
 
 /* ── the workload ──────────────────────────────────────────────────────────────────────── */
 
-#define ATTACKS(X)                                                                           \
-    X(head)                                                                                  \
-    X(head_then_abort) X(status) X(status_then_abort) X(engine) X(everything) X(false_fault) \
-        X(false_fault_of_no_part) X(false_finished) X(truncate) X(unmap) X(close_socket)     \
-            X(shut_socket) X(short_packet) X(empty_packet) X(long_packet) X(many_packets)    \
-                X(exit_0) X(exit_70) X(sigkill) X(sigstop) X(thread_exit) X(fork_then_abort) \
-                    X(default_signals_then_abort)
+/* clang-format off */
+#define ATTACKS(X) \
+    X(head) \
+    X(head_then_abort) \
+    X(status) \
+    X(status_then_abort) \
+    X(engine) \
+    X(everything) \
+    X(false_fault) \
+    X(false_fault_of_no_part) \
+    X(false_finished) \
+    X(truncate) \
+    X(unmap) \
+    X(close_socket) \
+    X(shut_socket) \
+    X(short_packet) \
+    X(empty_packet) \
+    X(long_packet) \
+    X(many_packets) \
+    X(exit_0) \
+    X(exit_70) \
+    X(sigkill) \
+    X(sigstop) \
+    X(thread_exit) \
+    X(fork_then_abort) \
+    X(default_signals_then_abort)
+/* clang-format on */
 
 #define KERNEL(name)                \
     static TG_KERNEL(attack_##name) \
