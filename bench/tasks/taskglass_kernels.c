@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tasks of the benchmark on Taskglass: an empty one to time, and one that checks its turn. */
-#include <taskglass/workload.h>
+#include "../kernels_only.h"
 
 #include "taskglass_kernels.h"
 
@@ -32,30 +32,4 @@ static const struct tg_kernel_def kernels[] = {
     {"mark", mark, TG_AIV, "inout:uint64 scalar:uint64 scalar:uint64"},
 };
 
-/* The benchmark builds its graphs through graph.h; `taskglass run` has nothing to do here. */
-static const struct tg_case_def cases[] = {{"none", "no task at all", ""}};
-
-static void orchestrate(struct tg_rt *rt, const struct tg_args *args)
-{
-    (void)rt;
-    (void)args;
-}
-
-static void no_tensors(struct tg_case *c)
-{
-    (void)c;
-}
-
-TG_WORKLOAD = {
-    TG_WORKLOAD_HEAD,
-    .name = "bench_tasks",
-    .summary = "empty tasks, for bench/tasks",
-    .kernels = kernels,
-    .n_kernels = 2,
-    .cases = cases,
-    .n_cases = 1,
-    .orchestrate = orchestrate,
-    .orchestrate_site = TG_SITE,
-    .prepare = no_tensors,
-    .golden = no_tensors,
-};
+BENCH_KERNELS_ONLY("bench_tasks", "empty tasks, for bench/tasks", kernels);

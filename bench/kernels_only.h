@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A module that has kernels and nothing else: the benchmarks build their graphs through graph.h, and
+ * `taskglass run` has nothing to do with it. Included once, by the file with the kernels. */
+#ifndef BENCH_KERNELS_ONLY_H
+#define BENCH_KERNELS_ONLY_H
+
+#include <taskglass/workload.h>
+
+static const struct tg_case_def no_cases[] = {{"none", "no task at all", ""}};
+
+static void no_tasks(struct tg_rt *rt, const struct tg_args *args)
+{
+    (void)rt;
+    (void)args;
+}
+
+static void no_tensors(struct tg_case *c)
+{
+    (void)c;
+}
+
+/* BENCH_KERNELS_ONLY("name", "summary", table); */
+#define BENCH_KERNELS_ONLY(name_, summary_, table)               \
+    TG_WORKLOAD = {TG_WORKLOAD_HEAD,                             \
+                   .name = (name_),                              \
+                   .summary = (summary_),                        \
+                   .kernels = (table),                           \
+                   .n_kernels = sizeof(table) / sizeof *(table), \
+                   .cases = no_cases,                            \
+                   .n_cases = 1,                                 \
+                   .orchestrate = no_tasks,                      \
+                   .orchestrate_site = TG_SITE,                  \
+                   .prepare = no_tensors,                        \
+                   .golden = no_tensors}
+
+#endif
