@@ -71,6 +71,10 @@ function(taskglass_cuda_check)
     get_filename_component(source ${source} ABSOLUTE)
     file(RELATIVE_PATH name ${CMAKE_SOURCE_DIR} ${source})
     string(REPLACE ".." "__" name ${name})
+    string(MAKE_C_IDENTIFIER cuda_check_${name} target)
+    if(TARGET ${target}) # one source of several modules
+      continue()
+    endif()
     set(object ${CMAKE_BINARY_DIR}/cuda_check/${name}.o)
     get_filename_component(folder ${object} DIRECTORY)
     file(MAKE_DIRECTORY ${folder})
@@ -80,7 +84,6 @@ function(taskglass_cuda_check)
       DEPENDS ${source} DEPFILE ${object}.d
       COMMENT "Checking ${name} with nvcc"
       COMMAND_EXPAND_LISTS VERBATIM)
-    string(MAKE_C_IDENTIFIER cuda_check_${name} target)
     add_custom_target(${target} DEPENDS ${object})
     add_dependencies(cuda_check ${target})
   endforeach()

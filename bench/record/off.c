@@ -15,7 +15,8 @@ struct graph {
     struct tg_launch launch;
     struct tg_task_desc *desc;
     struct tg_tensor *tensors;
-    uint32_t *ready, *queue;
+    uint32_t *ready;
+    uint64_t *queue;
 };
 
 static void *array(uint64_t count, size_t size)
@@ -90,11 +91,11 @@ int main(int argc, char **argv)
     static const tg_kernel_fn kernels[] = {nothing};
     uint32_t tasks = argc > 1 ? (uint32_t)bench_size(argv[1]) : 1000;
     uint32_t blocks = (CORES + TG_PARTS - 1) / TG_PARTS;
-    struct tg_worker_status *status = array(TG_PARTS * blocks, sizeof *status);
+    struct tg_worker_status *status = array(TG_PARTS * blocks + 1, sizeof *status);
     struct tg_engine *e = tg_engine_init(array(1, tg_engine_size(blocks, 0)), CORES, 0, status);
     struct graph g;
     build(&g, tasks);
-    tg_engine_prepare(e, &g.launch, kernels);
+    tg_engine_prepare(e, &g.launch, kernels, NULL, NULL);
     run_tasks(e);
     if (status[0].finished != tasks) {
         fprintf(stderr, "bench_record_off: %llu of %u tasks ran\n",

@@ -73,6 +73,15 @@ TG_INLINE void tg_args_inout(struct tg_args *args, struct tg_tensor t)
     tg_args_tensor(args, TG_INOUT, t);
 }
 
+/* An output whose memory the submit allocates, in the scope it is submitted in; tg_output gives
+ * the tensor then. */
+TG_INLINE void tg_args_out_new(struct tg_args *args, unsigned dtype, int ndim, const int64_t *shape)
+{
+    struct tg_tensor t = tg_tensor_make(0, dtype, ndim, shape);
+    t.owner_depth = TG_TENSOR_NEW;
+    tg_args_tensor(args, TG_OUT, t);
+}
+
 /* A scalar of any type of 8 bits and up, from its bit pattern. */
 TG_INLINE void tg_args_bits(struct tg_args *args, unsigned dtype, uint64_t bits)
 {
@@ -169,7 +178,8 @@ TG_INLINE void tg_args_after(struct tg_args *args, uint64_t task)
     args->after[args->n_after++] = task;
 }
 
-/* The task waits for these as well, however many; the array must live until the submit. */
+/* The task waits for these as well, however many (TG_TASK_NONE among them means nothing); the array
+ * must live until the submit. */
 TG_INLINE void tg_args_after_all(struct tg_args *args, const uint64_t *tasks, uint32_t n)
 {
     args->more_after = tasks;

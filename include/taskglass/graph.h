@@ -11,6 +11,7 @@
 
 #include <taskglass/args.h>
 #include <taskglass/device.h>
+#include <taskglass/wire/device.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -45,6 +46,24 @@ TG_API tg_status tg_graph_add_mix(struct tg_graph *graph, const uint32_t kernel[
  * the same. A cycle is found by tg_graph_check. */
 TG_API tg_status tg_graph_add_edge(struct tg_graph *graph, uint64_t before, uint64_t after,
                                    struct tg_error *error);
+
+/* How large the rings of a graph that the device builds are. Zero means the default. */
+struct tg_rings {
+    uint32_t task_window[TG_RINGS]; /* task slots; default 16384 */
+    uint32_t dep_pool[TG_RINGS];    /* dependencies not yet met; default 16384 */
+    uint64_t heap[TG_RINGS]; /* bytes for tg_alloc; default 256 MiB, less on a small device */
+    uint32_t tensormap;      /* tensors that tasks under way use; default 65536 */
+};
+
+/*
+ * A graph that comes from the module's orchestration function, given these arguments (copied).
+ * TG_RUNTIME_HOST_BUILD_GRAPH: the function runs here and now, and its first error is the result.
+ * The others: it runs on the device, anew in every run of the graph; nothing can be added to such a
+ * graph, and it has tasks and edges only once it has run. `rings` may be NULL.
+ */
+TG_API tg_status tg_graph_orchestrate(struct tg_module *module, enum tg_runtime_kind runtime,
+                                      const struct tg_args *args, const struct tg_rings *rings,
+                                      struct tg_graph **graph, struct tg_error *error);
 
 TG_API uint64_t tg_graph_tasks(const struct tg_graph *graph);
 TG_API uint64_t tg_graph_edges(const struct tg_graph *graph);

@@ -26,6 +26,9 @@
 
 struct tg_rt;
 
+/* When the tasks of a scope may start: as soon as they are submitted, or when the scope ends. */
+enum tg_scope_kind { TG_SCOPE_OPEN = 0, TG_SCOPE_HOLDS = 1 };
+
 /* What a runtime provides. Use the macros below, which add the source line. */
 struct tg_rt_ops {
     uint64_t (*submit)(struct tg_rt *rt, const uint32_t kernel[TG_PARTS],
@@ -33,9 +36,13 @@ struct tg_rt_ops {
     void (*depend)(struct tg_rt *rt, uint64_t task, uint64_t after, const char *site);
     struct tg_tensor (*alloc)(struct tg_rt *rt, unsigned dtype, int ndim, const int64_t *shape,
                               const char *site);
-    void (*scope_begin)(struct tg_rt *rt, const char *site);
+    void (*scope_begin)(struct tg_rt *rt, enum tg_scope_kind kind, const char *site);
     void (*scope_end)(struct tg_rt *rt);
     void (*fail)(struct tg_rt *rt, const char *text, const char *site);
+    struct tg_tensor (*output)(struct tg_rt *rt, uint64_t task, uint32_t argument,
+                               const char *site);
+    uint64_t (*read)(struct tg_rt *rt, const struct tg_tensor *tensor, uint64_t producer,
+                     const char *site);
 };
 
 struct tg_rt {
@@ -59,21 +66,62 @@ typedef void (*tg_orchestrate_fn)(struct tg_rt *rt, const struct tg_args *args);
     tg_submit_mix_at((rt), (aic), (aiv0), (aiv1), (args), TG_SITE)
 
 /* `task` waits for `after`: for edges that tg_args_after could not name at the submit. On
- * runtimes that start tasks while the orchestration runs, only before the task's scope ends. */
+ * runtimes that start tasks while the orchestration runs, only for a task of a TG_SCOPE_HELD that
+ * has not ended, and `after` must have been submitted before it. */
 #define tg_depend(rt, task, after) ((rt)->ops->depend((rt), (task), (after), TG_SITE))
 
 /* Device memory for an intermediate tensor; it is given back after the run (or, on runtimes
  * with a ring heap, after the scope). Its content is undefined until a task writes it. */
 #define tg_alloc(rt, dtype, ndim, shape) ((rt)->ops->alloc((rt), (dtype), (ndim), (shape), TG_SITE))
 
+/* Tensor argument `argument` of a task whose scope has not ended: how to get at an output of
+ * tg_args_out_new. */
+#define tg_output(rt, task, argument) ((rt)->ops->output((rt), (task), (argument), TG_SITE))
+
+/* What a finished task left in a tensor of one element: waits for `producer` and, where the runtime
+ * finds dependencies itself (tensormap_and_ringbuffer), for all that write the tensor. Tasks go
+ * on running meanwhile. An error on host_build_graph, where nothing has run yet. */
+#define tg_read_i64(rt, tensor, producer) tg_read_i64_at((rt), (tensor), (producer), TG_SITE)
+/* The same as a real number, whatever the tensor's type. */
+#define tg_read_real(rt, tensor, producer) tg_read_real_at((rt), (tensor), (producer), TG_SITE)
+
 /* Ends the orchestration with an error of its own. `text` is a string literal. */
 #define tg_fail(rt, text) ((rt)->ops->fail((rt), (text), TG_SITE))
 
-/* TG_SCOPE(rt) { … }: tasks submitted inside belong to this source line. Leave it at its end
- * only: no break, goto or return out of it. */
-#define TG_SCOPE(rt)                                                                      \
-    for (int tg_scope_once_ = ((rt)->ops->scope_begin((rt), TG_SITE), 1); tg_scope_once_; \
+/* TG_SCOPE(rt) { … }: tasks submitted inside belong to this source line; memory allocated inside is
+ * given back once they have finished (on runtimes with rings). Leave it at its end only: no
+ * break, goto or return out of it. */
+#define TG_SCOPE(rt) TG_SCOPE_OF_(rt, TG_SCOPE_OPEN)
+/* The same, but its tasks start only when it ends: until then tg_depend can add edges. */
+#define TG_SCOPE_HELD(rt) TG_SCOPE_OF_(rt, TG_SCOPE_HOLDS)
+#define TG_SCOPE_OF_(rt, kind)                                                                    \
+    for (int tg_scope_once_ = ((rt)->ops->scope_begin((rt), (kind), TG_SITE), 1); tg_scope_once_; \
          tg_scope_once_ = ((rt)->ops->scope_end((rt)), 0))
+
+TG_INLINE int64_t tg_read_i64_at(struct tg_rt *rt, struct tg_tensor tensor, uint64_t producer,
+                                 const char *site)
+{
+    uint64_t bits = rt->ops->read(rt, &tensor, producer, site);
+    switch (tensor.dtype) {
+    case TG_INT64:
+    case TG_UINT64:
+        return (int64_t)bits;
+    case TG_INT32:
+        return (int32_t)(uint32_t)bits;
+    case TG_INT16:
+        return (int16_t)(uint16_t)bits;
+    case TG_INT8:
+        return (int8_t)(uint8_t)bits;
+    default:
+        return (int64_t)tg_decode(tensor.dtype, bits);
+    }
+}
+
+TG_INLINE double tg_read_real_at(struct tg_rt *rt, struct tg_tensor tensor, uint64_t producer,
+                                 const char *site)
+{
+    return tg_decode(tensor.dtype, rt->ops->read(rt, &tensor, producer, site));
+}
 
 TG_INLINE uint64_t tg_submit_mix_at(struct tg_rt *rt, uint32_t aic, uint32_t aiv0, uint32_t aiv1,
                                     const struct tg_args *args, const char *site)

@@ -30,6 +30,7 @@ struct tg_record_config {
 struct tg_run_config {
     double timeout; /* seconds without one finished task that make a hang; default 10 */
     const struct tg_record_config *record; /* NULL: nothing is recorded */
+    bool deps; /* keep who waited for whom, where the device builds the graph; a recording does */
 };
 
 /* What came of the recording. */
@@ -48,7 +49,8 @@ TG_API tg_status tg_run_start(struct tg_graph *graph, const struct tg_run_config
 
 /*
  * Waits until the run has ended, for at most `seconds` (negative: as long as it takes).
- * OK: finished. TIMED_OUT: still running. CANCELLED. KERNEL_FAULT, HANG, DEVICE_LOST: the
+ * OK: finished. TIMED_OUT: still running. CANCELLED. BAD_ARGUMENT, SCOPE_DEADLOCK and the like: an
+ * orchestration on the device went wrong. KERNEL_FAULT, HANG, DEVICE_LOST: the
  * device failed and is lost; the error names task and kernel where there is one. Waiting again
  * gives the same answer again.
  */
@@ -78,18 +80,41 @@ struct tg_run_unmet {
 };
 enum { TG_MAX_UNMET = 16 };
 
+/* How full a ring of a device-built graph got, and how large it was. */
+struct tg_ring_use {
+    uint64_t tasks;                                      /* submitted through it */
+    uint64_t task_window, heap, dep_pool;                /* capacity */
+    uint64_t task_window_used, heap_used, dep_pool_used; /* when the run ended */
+};
+
+/* What a run says about the orchestration on the device. */
+struct tg_orchestration_result {
+    bool on;             /* the device built the graph */
+    uint64_t scopes;     /* begun */
+    double seconds;      /* from its first call to its return */
+    double wait_seconds; /* of them: waiting for room in rings, heaps, pools or the map */
+    double read_seconds; /* of them: waiting for results that it read */
+    uint32_t n_rings;
+    struct tg_ring_use ring[TG_RINGS];
+    tg_status warning; /* RING_BUFFER_BACKPRESSURE, or OK */
+    char text[300];    /* of the warning */
+    char advice[200];  /* what to type; also for a ring that can never drain */
+};
+
 struct tg_run_result {
     tg_status status;
-    uint64_t tasks;                    /* in the graph */
-    uint64_t finished;                 /* completed */
-    double start_seconds;              /* check, upload and launch */
-    double execute_seconds;            /* launch to the device's last word */
-    uint32_t n_running;                /* entries of `running`, for a run that failed */
+    uint64_t tasks;         /* in the graph */
+    uint64_t edges;         /* the same; where the device builds it: that were not met yet */
+    uint64_t finished;      /* completed */
+    double start_seconds;   /* check, upload and launch */
+    double execute_seconds; /* launch to the device's last word */
+    uint32_t n_running;     /* entries of `running`, for a run that failed */
     const struct tg_run_task *running; /* lives as long as the run */
     uint64_t waiting;                  /* tasks neither finished nor running */
     uint32_t n_unmet;                  /* dependencies on the running tasks; the first of them: */
     struct tg_run_unmet unmet[TG_MAX_UNMET];
     struct tg_record_result record;
+    struct tg_orchestration_result orchestration;
 };
 /* What came of a run that has ended; the status is TIMED_OUT while it has not. */
 TG_API void tg_run_get_result(const struct tg_run *run, struct tg_run_result *result);

@@ -26,7 +26,9 @@ enum tg_setting_type {
     TG_SETTING_SECONDS, /* a number of seconds, fractions allowed */
     TG_SETTING_FLAG,    /* on or off: 1, yes, true, on; 0, no, false, off */
     TG_SETTING_CHOICE,  /* one of the words of `choices` */
-    TG_SETTING_LIST     /* any text; a caller that sets it again adds to it, after a ';' */
+    TG_SETTING_LIST,    /* any text; a caller that sets it again adds to it, after a ';' */
+    TG_SETTING_COUNTS,  /* a whole number for all of four things, or four with commas */
+    TG_SETTING_SIZES    /* the same with sizes, as bytes */
 };
 
 enum tg_setting_source { TG_FROM_DEFAULT, TG_FROM_ENVIRONMENT, TG_FROM_CALLER };
@@ -63,6 +65,9 @@ TG_API bool tg_settings_get(const struct tg_settings *settings, uint32_t number,
  * tg_settings_count is for counts and for bytes. */
 TG_API const char *tg_settings_text(const struct tg_settings *settings, const char *name);
 TG_API uint64_t tg_settings_count(const struct tg_settings *settings, const char *name);
+/* For counts and sizes: number 0 to 3; one that was given alone counts for all. */
+TG_API uint64_t tg_settings_number(const struct tg_settings *settings, const char *name,
+                                   uint32_t number);
 TG_API double tg_settings_seconds(const struct tg_settings *settings, const char *name);
 TG_API bool tg_settings_flag(const struct tg_settings *settings, const char *name);
 

@@ -48,8 +48,8 @@ TG_INLINE struct tg_tensor tg_tensor_none(void)
     none.start = 0;
     none.dtype = TG_DTYPE_NONE;
     none.ndim = 0;
-    for (int i = 0; i < 6; i++)
-        none.reserved[i] = 0;
+    none.owner_depth = none.reserved = 0;
+    none.owner = 0;
     for (int i = 0; i < TG_MAX_DIMS; i++)
         none.shape[i] = none.strides[i] = 0;
     return none;
@@ -204,6 +204,8 @@ TG_INLINE struct tg_tensor tg_tensor_reshape(struct tg_tensor t, int ndim, const
         return tg_tensor_none();
     whole.start = t.start;
     whole.storage_bytes = t.storage_bytes;
+    whole.owner_depth = t.owner_depth;
+    whole.owner = t.owner;
     return whole;
 }
 

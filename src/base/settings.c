@@ -52,6 +52,15 @@ static const struct row {
      "record buffers of each core, 64 records each", NULL, NULL},
     {"dump-wait", "TASKGLASS_DUMP_WAIT", TG_SETTING_SECONDS, "5",
      "policy block: seconds a core waits for the disk before it drops records", NULL, NULL},
+    {"ring-task-window", "TASKGLASS_RING_TASK_WINDOW", TG_SETTING_COUNTS, "16384",
+     "device-built graphs: task slots of each ring, or of the four with commas; from 4", NULL,
+     NULL},
+    {"ring-heap", "TASKGLASS_RING_HEAP", TG_SETTING_SIZES, "0",
+     "the same: memory for tg_alloc of each ring; 0: 256M, less on a small device", NULL, NULL},
+    {"ring-dep-pool", "TASKGLASS_RING_DEP_POOL", TG_SETTING_COUNTS, "16384",
+     "the same: unmet dependencies of each ring; from 4", NULL, NULL},
+    {"tensormap", "TASKGLASS_TENSORMAP", TG_SETTING_COUNT, "65536",
+     "tensormap_and_ringbuffer: entries for tensors in use; from 4", NULL, NULL},
     {"device-program", "TASKGLASS_DEVICE_PROGRAM", TG_SETTING_TEXT, "",
      "program to start as the simulated device; empty: the installed one", NULL, NULL},
     {"workload-path", "TASKGLASS_WORKLOAD_PATH", TG_SETTING_TEXT, "",
@@ -62,7 +71,8 @@ enum { SETTINGS = sizeof table / sizeof table[0] };
 
 /* A value that was checked, in the form that its type is asked for in. */
 union parsed {
-    uint64_t number; /* count, bytes */
+    uint64_t number;     /* count, bytes */
+    uint64_t numbers[4]; /* counts, sizes */
     double seconds;
     bool flag;
 };
@@ -119,6 +129,36 @@ static const char *parse_bytes(const char *text, union parsed *parsed)
     if (!good || parsed->number > UINT64_MAX >> (10 * power))
         return "is more than 64 bits can count";
     parsed->number <<= 10 * power;
+    return NULL;
+}
+
+/* One number for all four, or one for each. */
+static const char *parse_four(const char *text, bool sizes, union parsed *parsed)
+{
+    const char *wrong = sizes
+                            ? "is not a size (a whole number of bytes, or one with K, M, G or T), "
+                              "or four with commas"
+                            : "is not a whole number up to 4294967295, or four with commas";
+    uint32_t n = 0;
+    for (;; text++) {
+        char one[32];
+        size_t length = strcspn(text, ",");
+        union parsed number;
+        if (n == 4 || length >= sizeof one)
+            return wrong;
+        memcpy(one, text, length);
+        one[length] = '\0';
+        if (sizes ? parse_bytes(one, &number) : parse_count(one, &number))
+            return wrong;
+        parsed->numbers[n++] = number.number;
+        text += length;
+        if (!*text)
+            break;
+    }
+    if (n != 1 && n != 4)
+        return wrong;
+    for (; n < 4; n++)
+        parsed->numbers[n] = parsed->numbers[0];
     return NULL;
 }
 
@@ -188,6 +228,9 @@ static const char *parse(const struct row *row, const char *text, union parsed *
         return parse_seconds(text, parsed);
     case TG_SETTING_FLAG:
         return parse_flag(text, parsed);
+    case TG_SETTING_COUNTS:
+    case TG_SETTING_SIZES:
+        return parse_four(text, row->type == TG_SETTING_SIZES, parsed);
     }
     return "is of no type";
 }
@@ -335,6 +378,15 @@ uint64_t tg_settings_count(const struct tg_settings *settings, const char *name)
     size_t i = find(name);
     bool is_bytes = i < SETTINGS && table[i].type == TG_SETTING_BYTES;
     return parsed_of(settings, name, is_bytes ? TG_SETTING_BYTES : TG_SETTING_COUNT)->number;
+}
+
+uint64_t tg_settings_number(const struct tg_settings *settings, const char *name, uint32_t number)
+{
+    size_t i = find(name);
+    bool sizes = i < SETTINGS && table[i].type == TG_SETTING_SIZES;
+    const union parsed *parsed =
+        parsed_of(settings, name, sizes ? TG_SETTING_SIZES : TG_SETTING_COUNTS);
+    return number < 4 ? parsed->numbers[number] : 0;
 }
 
 double tg_settings_seconds(const struct tg_settings *settings, const char *name)

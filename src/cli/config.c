@@ -19,9 +19,11 @@ static const char *const sources[] = {
 };
 
 static const char *const types[] = {
-    [TG_SETTING_TEXT] = "text",       [TG_SETTING_COUNT] = "count", [TG_SETTING_BYTES] = "bytes",
-    [TG_SETTING_SECONDS] = "seconds", [TG_SETTING_FLAG] = "flag",   [TG_SETTING_CHOICE] = "choice",
-    [TG_SETTING_LIST] = "list",
+    [TG_SETTING_TEXT] = "text",   [TG_SETTING_COUNT] = "count",
+    [TG_SETTING_BYTES] = "bytes", [TG_SETTING_SECONDS] = "seconds",
+    [TG_SETTING_FLAG] = "flag",   [TG_SETTING_CHOICE] = "choice",
+    [TG_SETTING_LIST] = "list",   [TG_SETTING_COUNTS] = "counts",
+    [TG_SETTING_SIZES] = "sizes",
 };
 
 static void print_json(const struct tg_settings *settings)

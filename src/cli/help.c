@@ -38,9 +38,11 @@ static void put_option(const char *name, const char *value, const char *help)
 static const char *value_of(enum tg_setting_type type)
 {
     static const char *const values[] = {
-        [TG_SETTING_TEXT] = "TEXT",       [TG_SETTING_COUNT] = "N", [TG_SETTING_BYTES] = "BYTES",
-        [TG_SETTING_SECONDS] = "SECONDS", [TG_SETTING_FLAG] = NULL, [TG_SETTING_CHOICE] = "WORD",
-        [TG_SETTING_LIST] = "TEXT",
+        [TG_SETTING_TEXT] = "TEXT",       [TG_SETTING_COUNT] = "N",
+        [TG_SETTING_BYTES] = "BYTES",     [TG_SETTING_SECONDS] = "SECONDS",
+        [TG_SETTING_FLAG] = NULL,         [TG_SETTING_CHOICE] = "WORD",
+        [TG_SETTING_LIST] = "TEXT",       [TG_SETTING_COUNTS] = "N[,N,N,N]",
+        [TG_SETTING_SIZES] = "BYTES[,…]",
     };
     return values[type];
 }

@@ -2,6 +2,7 @@
 #include "device/engine.h"
 #include "device/core.h"
 #include "device/gang.h"
+#include "device/orchestrator.h"
 #include "device/park.h"
 #include "device/scheduler.h"
 
@@ -12,9 +13,9 @@ TG_FN static uint64_t round_up(uint64_t bytes)
 
 TG_FN uint64_t tg_engine_size(uint32_t n_blocks, uint32_t n_schedulers)
 {
-    uint64_t n_workers = (uint64_t)TG_PARTS * n_blocks + n_schedulers;
+    uint64_t n_workers = (uint64_t)TG_PARTS * n_blocks + n_schedulers + 1;
     return round_up(sizeof(struct tg_engine)) + n_workers * sizeof(struct tg_worker) +
-           n_blocks * sizeof(struct tg_gang);
+           n_blocks * sizeof(struct tg_gang) + sizeof(struct tg_orchestrator);
 }
 
 /* What a core lane takes: its own kind in a full block, both kinds in a short one. */
@@ -48,13 +49,15 @@ TG_FN struct tg_engine *tg_engine_init(void *memory, uint32_t n_cores, uint32_t 
     e->n_blocks = (n_cores + TG_PARTS - 1) / TG_PARTS;
     e->n_lanes = TG_PARTS * e->n_blocks;
     e->n_schedulers = n_schedulers;
-    e->n_workers = e->n_lanes + n_schedulers;
+    e->n_workers = e->n_lanes + n_schedulers + 1;
     e->worker = (struct tg_worker *)((char *)memory + round_up(sizeof *e));
     e->gang = (struct tg_gang *)(e->worker + e->n_workers);
+    e->orchestrator = (struct tg_orchestrator *)(e->gang + e->n_blocks);
     for (uint32_t i = 0; i < e->n_lanes; i++)
         init_worker(e, i, lane_takes(i, n_cores), status);
-    for (uint32_t i = e->n_lanes; i < e->n_workers; i++)
+    for (uint32_t i = e->n_lanes; i < tg_engine_orchestrator(e); i++)
         init_worker(e, i, (1u << TG_CLASSES) - 1, status);
+    init_worker(e, tg_engine_orchestrator(e), 0, status);
     return e;
 }
 
@@ -83,23 +86,38 @@ TG_FN static void reset_gang(struct tg_gang *gang)
     gang->wanted = gang->unreaped = 0;
 }
 
-TG_FN void tg_engine_prepare(struct tg_engine *e, const struct tg_launch *launch,
-                             const tg_kernel_fn *kernels)
+/* Looking again before sleeping pays only where whoever makes the work has a CPU of its own. */
+TG_FN static void set_patience(struct tg_engine *e)
 {
+    uint32_t busy = e->n_cores + e->n_schedulers + tg_engine_orchestrates(e);
+    if (e->n_cpus == 0)
+        return;
+    e->spin = busy <= e->n_cpus ? 400 : 0;
+    e->yields = 2;
+}
+
+TG_FN void tg_engine_prepare(struct tg_engine *e, const struct tg_launch *launch,
+                             const tg_kernel_fn *kernels, tg_orchestrate_fn orchestrate,
+                             const char *site)
+{
+    struct tg_orchestration *o = TG_DEVICE_PTR(struct tg_orchestration, launch->orchestration);
     e->kernel = kernels;
     e->desc = TG_DEVICE_PTR(struct tg_task_desc, launch->desc);
     e->succ = TG_DEVICE_PTR(const uint32_t, launch->succ);
     e->payload = TG_DEVICE_PTR(const char, launch->payload);
     e->record = TG_DEVICE_PTR(const struct tg_record_setup, launch->record);
-    e->n_tasks = launch->n_tasks;
     e->runtime = launch->runtime;
+    e->n_tasks = tg_engine_orchestrates(e) ? UINT64_MAX : launch->n_tasks;
+    e->deps = tg_engine_orchestrates(e) ? TG_DEVICE_PTR(struct tg_dep, o->deps) : 0;
+    e->awaited = TG_NO_TASK;
+    set_patience(e);
     for (uint32_t c = 0; c < TG_CLASSES; c++) {
         e->n_takers[c] = 0;
         e->searching[c] = 0;
         for (uint32_t word = 0; word < TG_SLEEP_WORDS; word++)
             e->sleepers[c][word] = 0;
-        tg_queue_reset(&e->queue[c], TG_DEVICE_PTR(uint32_t, launch->queue[c]),
-                       launch->queue_size[c], TG_DEVICE_PTR(const uint32_t, launch->ready[c]),
+        tg_queue_reset(&e->queue[c], TG_DEVICE_PTR(uint64_t, launch->queue[c]),
+                       launch->queue_size[c], 0, TG_DEVICE_PTR(const uint32_t, launch->ready[c]),
                        launch->n_ready[c]);
     }
     for (uint32_t i = 0; i < e->n_workers; i++)
@@ -107,7 +125,9 @@ TG_FN void tg_engine_prepare(struct tg_engine *e, const struct tg_launch *launch
     for (uint32_t b = 0; b < e->n_blocks; b++)
         reset_gang(&e->gang[b]);
     e->quiesce = 0;
-    e->active = e->n_workers;
+    e->active = e->n_workers - !tg_engine_orchestrates(e);
+    if (tg_engine_orchestrates(e))
+        tg_orchestrator_prepare(e->orchestrator, e, o, orchestrate, site);
     tg_store_seq(&e->phase, (uint32_t)TG_RUNNING);
 }
 
@@ -134,7 +154,7 @@ TG_FN bool tg_engine_check_over(struct tg_engine *e)
     tg_add_acq_rel(&e->quiesce, 1u);
     for (uint32_t i = 0; i < e->n_workers; i++)
         finished += tg_load_acquire(&e->worker[i].status->finished);
-    if (finished < e->n_tasks)
+    if (finished < tg_load_seq(&e->n_tasks))
         return false;
     end(e, TG_OVER);
     return true;
@@ -143,7 +163,9 @@ TG_FN bool tg_engine_check_over(struct tg_engine *e)
 TG_FN bool tg_engine_enter(struct tg_engine *e, uint32_t worker)
 {
     struct tg_worker *w = &e->worker[worker];
-    if (worker >= e->n_lanes)
+    if (worker == tg_engine_orchestrator(e))
+        tg_orchestrator_run(e->orchestrator);
+    else if (worker >= e->n_lanes)
         tg_scheduler_loop(e, w);
     else if (e->n_schedulers == 0 && w->takes != 0)
         tg_core_loop_self(e, w);

@@ -17,6 +17,8 @@
  *   dedicated schedulers             each scheduler thread is the worker for its blocks
  *                                    (block b belongs to scheduler b mod n_schedulers) and hands
  *                                    tasks to lanes through their mail slot
+ * One more worker, the orchestrator, makes tasks where the device builds the graph; it takes none,
+ * but others may steal from its rings what it has made ready.
  *
  * Sleeping. A worker with nothing to do says so (park PARKED, its bit in `sleepers`), then checks
  * every place work can come from, then sleeps. Whoever makes work appear does so, then checks
@@ -25,6 +27,7 @@
  *   S2  mail:  lane's mail                         with  the lane's park
  *   S3  done:  lane's mail emptied                 with  the scheduler's park
  *   S4  end:   phase                               with  park, a gang's start
+ *   F1  task:  its list of waiting tasks closed    with  awaited, the orchestrator's park
  *
  * Waking. One sleeper is woken at a time, and it sees to it that the next one is, so that wakes
  * spread as far as there is work and no further. "While a task waits that a sleeper could take,
@@ -44,7 +47,9 @@
 
 #include "device/queue.h"
 #include <taskglass/kernel.h>
+#include <taskglass/orchestration.h>
 #include <taskglass/wire/device.h>
+#include <taskglass/wire/orchestration.h>
 #include <taskglass/wire/stream.h>
 #include <taskglass/wire/task.h>
 
@@ -98,26 +103,30 @@ struct tg_engine {
     /* fixed while the device is open */
     uint32_t n_lanes;
     uint32_t n_schedulers;
-    uint32_t n_workers; /* lanes, then schedulers */
+    uint32_t n_workers; /* lanes, then schedulers, then the orchestrator */
     uint32_t n_blocks;
+    uint32_t n_cpus; /* that the threads of the device share; 0: patience is as it is set */
     uint32_t spin;   /* rounds of looking before sleeping: pauses, */
     uint32_t yields; /* then yields */
     struct tg_worker *worker;
     struct tg_gang *gang;
+    struct tg_orchestrator *orchestrator;
     uint32_t n_takers[TG_CLASSES]; /* workers that take a class */
     uint32_t n_cores;              /* lanes that take plain tasks */
     /* fixed during a run */
     const tg_kernel_fn *kernel;
     struct tg_task_desc *desc;
-    const uint32_t *succ;
+    const uint32_t *succ; /* host_build_graph: successors */
+    struct tg_dep *deps;  /* device-built: the entries of lists of waiting tasks */
     const char *payload;
     const struct tg_record_setup *record; /* NULL: nothing is recorded */
-    uint32_t n_tasks;
-    uint32_t runtime;
+    uint32_t runtime;                     /* enum tg_runtime_kind */
     uint8_t pad0[TG_LINE];
     /* changing */
-    uint32_t phase; /* enum tg_phase_word */
-    uint8_t pad1[TG_LINE - 4];
+    uint32_t phase;   /* enum tg_phase_word */
+    uint32_t awaited; /* slot of the task that the orchestrator sleeps for, or TG_NO_TASK */
+    uint64_t n_tasks; /* UINT64_MAX while more may come */
+    uint8_t pad1[TG_LINE - 16];
     uint32_t active;  /* threads still inside the run */
     uint32_t quiesce; /* counted up by whoever is about to ask whether all is done */
     uint8_t pad2[TG_LINE - 8];
@@ -135,7 +144,19 @@ TG_FN struct tg_engine *tg_engine_init(void *memory, uint32_t n_cores, uint32_t 
 
 /* Before a run, by one thread, while no other is inside: from whatever was to the launch. */
 TG_FN void tg_engine_prepare(struct tg_engine *e, const struct tg_launch *launch,
-                             const tg_kernel_fn *kernels);
+                             const tg_kernel_fn *kernels, tg_orchestrate_fn orchestrate,
+                             const char *site);
+/* The orchestrator's number as a worker. It takes part in a run only where the device builds the
+ * graph: tg_engine_orchestrates. */
+TG_FN static inline uint32_t tg_engine_orchestrator(const struct tg_engine *e)
+{
+    return e->n_lanes + e->n_schedulers;
+}
+
+TG_FN static inline bool tg_engine_orchestrates(const struct tg_engine *e)
+{
+    return e->runtime != TG_RUNTIME_HOST_BUILD_GRAPH;
+}
 
 /* A thread's part in the run. True for the last one to leave it. */
 TG_FN bool tg_engine_enter(struct tg_engine *e, uint32_t worker);

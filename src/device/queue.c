@@ -25,23 +25,33 @@ TG_FN uint32_t tg_ring_steal(struct tg_ring *victim, struct tg_ring *own)
     }
 }
 
+TG_FN static uint64_t free_at(uint32_t position)
+{
+    return (uint64_t)position << 32;
+}
+
+TG_FN static uint64_t holding(uint32_t position, uint32_t task)
+{
+    return free_at(position) | (task + 1);
+}
+
 TG_FN void tg_queue_push(struct tg_queue *queue, uint32_t task)
 {
     uint32_t at = tg_add_seq(&queue->tail, 1u); /* S1 */
-    uint32_t *slot = &queue->slot[at & queue->mask];
-    while (tg_load_acquire(slot) != 0) /* Q2: the last lap's taker has claimed but not emptied */
+    uint64_t *slot = &queue->slot[at & queue->mask];
+    while (tg_load_acquire(slot) != free_at(at)) /* Q2: the last lap's taker is not done yet */
         tg_target_yield();
-    tg_store_release(slot, task + 1); /* Q1 */
+    tg_store_release(slot, holding(at, task)); /* Q1 */
 }
 
 TG_FN static uint32_t tg_queue_take(struct tg_queue *queue, uint32_t at)
 {
-    uint32_t *slot = &queue->slot[at & queue->mask];
-    uint32_t value;
-    while ((value = tg_load_acquire(slot)) == 0) /* Q1: claimed by its pusher, not yet filled */
-        tg_target_yield();
-    tg_store_release(slot, 0u); /* Q2 */
-    return value - 1;
+    uint64_t *slot = &queue->slot[at & queue->mask];
+    uint64_t value;
+    while ((value = tg_load_acquire(slot)) >> 32 != at || (uint32_t)value == 0)
+        tg_target_yield(); /* Q1: claimed by its pusher, not yet filled */
+    tg_store_release(slot, free_at(at + queue->mask + 1)); /* Q2 */
+    return (uint32_t)value - 1;
 }
 
 TG_FN uint32_t tg_queue_pop(struct tg_queue *queue, uint32_t share, struct tg_ring *own)
@@ -50,8 +60,10 @@ TG_FN uint32_t tg_queue_pop(struct tg_queue *queue, uint32_t share, struct tg_ri
     uint32_t count, first;
     do {
         uint32_t available = tg_load_acquire(&queue->tail) - head;
-        if (available == 0 || available > queue->mask + 1)
+        if (available == 0 || available > UINT32_MAX / 2)
             return TG_NO_TASK; /* empty, or one of the two is stale: somebody else is at it */
+        if (available > queue->mask + 1)
+            available = queue->mask + 1; /* pushers wait for slots, or the head is stale */
         count = own ? available / share + 1 : 1;
         count = count > available ? available : count;
         count = count > TG_BATCH_MAX ? TG_BATCH_MAX : count;
@@ -62,15 +74,15 @@ TG_FN uint32_t tg_queue_pop(struct tg_queue *queue, uint32_t share, struct tg_ri
     return first;
 }
 
-TG_FN void tg_queue_reset(struct tg_queue *queue, uint32_t *slots, uint32_t size,
+TG_FN void tg_queue_reset(struct tg_queue *queue, uint64_t *slots, uint32_t size, uint32_t at,
                           const uint32_t *ready, uint32_t n_ready)
 {
-    for (uint32_t i = 0; i < n_ready; i++)
-        slots[i] = ready[i];
-    for (uint32_t i = n_ready; i < size; i++)
-        slots[i] = 0;
     queue->slot = slots;
     queue->mask = size - 1;
-    tg_store_relaxed(&queue->head, 0u);
-    tg_store_release(&queue->tail, n_ready);
+    for (uint32_t i = 0; i < n_ready; i++)
+        slots[(at + i) & queue->mask] = holding(at + i, ready[i] - 1);
+    for (uint32_t i = n_ready; i < size; i++)
+        slots[(at + i) & queue->mask] = free_at(at + i);
+    tg_store_relaxed(&queue->head, at);
+    tg_store_release(&queue->tail, at + n_ready);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where ready tasks wait. Tasks are named by index; a queue's slot holds index + 1.
+ * Where ready tasks wait. Tasks are named by their index.
  *
  *   tg_ring    one per worker and class, small. The owner pushes; owner and thieves pop, each by
  *              moving `head` with a compare-and-swap.
@@ -8,11 +8,14 @@
  *        slot:   …  │taken│ task │ task │ task │ free │ …
  *                         ▲ head (owner, thieves)     ▲ tail (owner alone)
  *
- *   tg_queue   one per class for the whole device, with a slot for every push of a run. Anyone
- *              pushes by claiming a position of `tail`, then filling the slot; anyone pops by
- *              moving `head`, then waiting for the slot to be filled. A slot does not say which
- *              lap its task is of, so no slot may be used again while others are at the queue:
- *              of two that wait for one slot, each a lap apart, both could take the same task.
+ *   tg_queue   one per class for the whole device, with a slot for every task that can be ready at
+ *              once, so that it is never full. Anyone pushes by claiming a position of `tail`,
+ *              then filling the slot; anyone pops by moving `head`, then waiting for the slot
+ *              to be filled. A slot says in its upper half which position it is for:
+ *
+ *        slot:   p, nothing         free for the push at p
+ *                p, task + 1        holds what was pushed at p
+ *                p + size, nothing  taken: free for the push a lap later
  *
  * Named edges:
  *   R1  ring push      store_release(tail)     pairs with load_acquire(tail) in pop and steal:
@@ -20,8 +23,7 @@
  *   R2  ring pop       cas(head) acq_rel       pairs with load_acquire(head) in push, and of its
  *                      own ring's in steal: the slot is free to be written again.
  *   Q1  queue push     store_release(slot)     pairs with load_acquire(slot) in pop, as R1.
- *   Q2  queue pop      store_release(slot = 0) pairs with load_acquire(slot) in push, as R2; only
- *                      for queues used again by one thread at a time.
+ *   Q2  queue pop      store_release(slot)     pairs with load_acquire(slot) in push, as R2.
  */
 #ifndef TG_DEVICE_QUEUE_H
 #define TG_DEVICE_QUEUE_H
@@ -46,9 +48,9 @@ struct tg_queue {
     uint8_t pad0[TG_LINE - 4];
     uint32_t tail;
     uint8_t pad1[TG_LINE - 4];
-    uint32_t *slot;
+    uint64_t *slot; /* position << 32 | task + 1, or 0 */
     uint32_t mask;
-    uint8_t pad2[TG_LINE - 4 - sizeof(uint32_t *)];
+    uint8_t pad2[TG_LINE - 4 - sizeof(uint64_t *)];
 };
 
 /* Owner only. False where the ring is full. */
@@ -84,8 +86,7 @@ TG_FN static inline bool tg_ring_occupied(const struct tg_ring *ring)
  * its own ring, which must be empty. */
 TG_FN uint32_t tg_ring_steal(struct tg_ring *victim, struct tg_ring *own);
 
-/* Anyone. Between two resets no more than the queue's size may be pushed, what it started with
- * included: host_build_graph offers each task once, and the queue has a slot for each. */
+/* Anyone. Waits where all slots are full, which does not happen to an engine. */
 TG_FN void tg_queue_push(struct tg_queue *queue, uint32_t task);
 /* Anyone: takes up to `share`⁻¹ of what is there, at least one: the first is the result, the
  * rest goes to `own`, which must be empty (NULL: take just one). */
@@ -96,8 +97,9 @@ TG_FN static inline bool tg_queue_occupied(const struct tg_queue *queue)
     return tg_load_seq(&queue->head) != tg_load_seq(&queue->tail);
 }
 
-/* Before a run, by one thread: empty but for the first tasks. */
-TG_FN void tg_queue_reset(struct tg_queue *queue, uint32_t *slots, uint32_t size,
+/* Before a run, by one thread: empty but for the first tasks (`ready` has them as index + 1). The
+ * counters begin at `at`. */
+TG_FN void tg_queue_reset(struct tg_queue *queue, uint64_t *slots, uint32_t size, uint32_t at,
                           const uint32_t *ready, uint32_t n_ready);
 
 #endif

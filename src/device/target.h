@@ -37,6 +37,10 @@ TG_FN static inline uint32_t tg_target_lowest_bit(uint64_t bits)
 {
     return (uint32_t)__ffsll((long long)bits) - 1;
 }
+TG_FN static inline uint32_t tg_target_leading_zeros(uint64_t bits)
+{
+    return (uint32_t)__clzll((long long)bits);
+}
 TG_FN static inline void tg_target_nap(void)
 {
     __nanosleep(1000);
@@ -69,6 +73,10 @@ void tg_target_wake(uint32_t *word, uint32_t count);
 static inline uint32_t tg_target_lowest_bit(uint64_t bits)
 {
     return (uint32_t)__builtin_ctzll(bits);
+}
+static inline uint32_t tg_target_leading_zeros(uint64_t bits)
+{
+    return (uint32_t)__builtin_clzll(bits);
 }
 /* Sleeps for a moment: waiting for the host, who cannot wake us. */
 void tg_target_nap(void);

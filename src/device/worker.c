@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "device/worker.h"
 #include "device/park.h"
+#include "runtime/aicpu_build_graph/device/edges.h"
 #include "runtime/host_build_graph/device/release.h"
 
 TG_FN static uint32_t steal(struct tg_engine *e, struct tg_worker *w, uint32_t task_class)
@@ -164,10 +165,16 @@ TG_FN void tg_worker_search_give_up(struct tg_engine *e, uint32_t classes)
             tg_sub_seq(&e->searching[c], 1u);
 }
 
+TG_FN void tg_worker_wake_orchestrator(struct tg_engine *e)
+{
+    tg_park_wake(&e->worker[tg_engine_orchestrator(e)].park);
+}
+
 TG_FN uint32_t tg_worker_complete(struct tg_engine *e, struct tg_worker *w, uint32_t task,
                                   bool keep)
 {
-    uint32_t next = tg_hbg_release(e, w, task, keep);
+    uint32_t next = tg_engine_orchestrates(e) ? tg_edges_release(e, w, task, keep)
+                                              : tg_hbg_release(e, w, task, keep);
     /* Last, so that "all finished" implies that nothing is still being handed on. */
     tg_store_release(&w->status->finished, w->status->finished + 1);
     return next;

@@ -35,6 +35,9 @@ TG_FN void tg_worker_search_begin(struct tg_engine *e, uint32_t classes);
 TG_FN void tg_worker_search_leave(struct tg_engine *e, uint32_t classes);
 TG_FN void tg_worker_search_give_up(struct tg_engine *e, uint32_t classes);
 
+/* The orchestrator waits for a task, and it has completed. */
+TG_FN void tg_worker_wake_orchestrator(struct tg_engine *e);
+
 /*
  * Everything a finished task means: counts it, and offers the successors that became ready.
  * With `keep`, one of them that the worker takes itself is the result instead of being offered.

@@ -2,16 +2,12 @@
 #include "host/collector.h"
 #include "base/error.h"
 #include "base/select.h"
-#include "host/drain.h"
 #include "host/partial.h"
-#include <pthread.h>
+#include "host/pump.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-/* Between looks at streams that had nothing: soon at first, then less and less often. */
-enum { FIRST_NAP_NS = 20000, LONGEST_NAP_NS = 1000000 };
 
 struct tg_collector {
     struct tg_graph *graph;
@@ -19,10 +15,7 @@ struct tg_collector {
     struct tg_dump_writer *writer;
     struct tg_drain *drains;
     char *bounce;
-    pthread_t thread;
-    bool started;
-    bool stop;            /* to the thread, by atomic access */
-    uint64_t progress;    /* from the thread, by atomic access */
+    struct tg_pump pump;
     uint64_t own_records; /* made by the host itself: attempted as well */
     uint64_t own_matched[TG_MAX_FILTERS];
 };
@@ -34,8 +27,8 @@ static tg_status name_kernels(struct tg_collector *c)
     tg_status status = TG_OK;
     for (struct tg_module *m = c->area.device->modules; m != NULL; m = m->next)
         for (uint32_t k = 0; k < m->n_kernels && status == TG_OK; k++)
-            status =
-                tg_dump_add_kernel(c->writer, m->first + k, m->kernels[k].core, m->kernels[k].name);
+            status = tg_dump_add_kernel(c->writer, m->first + k, m->kernels[k].core,
+                                        tg_module_kernel_name(m, k));
     return status;
 }
 
@@ -96,7 +89,8 @@ tg_status tg_collector_create(struct tg_graph *graph, const struct tg_record_con
     if (c == NULL)
         return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
     c->graph = graph;
-    status = tg_record_area_create(graph->module->device, config, &c->area, error);
+    status = tg_record_area_create(graph->module->device, config,
+                                   graph->module->device->head.n_lanes, &c->area, error);
     if (status == TG_OK)
         status =
             tg_dump_create(config->output_dir, config->level, config->policy, &c->writer, error);
@@ -121,72 +115,35 @@ uint64_t tg_collector_setup(const struct tg_collector *c)
 
 /* ── draining ──────────────────────────────────────────────────────────────────────────── */
 
-static uint64_t drain_all(struct tg_collector *c)
+/* What a killed host would lose is what came just now. */
+static void flush(void *context)
 {
-    uint64_t records = 0;
-    for (uint32_t i = 0; i < c->area.setup.n_streams; i++)
-        records += tg_drain_run(&c->drains[i]);
-    if (records > 0)
-        __atomic_store_n(&c->progress, c->progress + records, __ATOMIC_RELAXED);
-    return records;
-}
-
-static void nap(long nanoseconds)
-{
-    nanosleep(&(struct timespec){.tv_nsec = nanoseconds}, NULL);
-}
-
-/* `stop` is looked at before a pass, so that a whole pass follows the last record. */
-static void *collect(void *argument)
-{
-    struct tg_collector *c = argument;
-    long rest = FIRST_NAP_NS;
-    for (;;) {
-        bool stop = __atomic_load_n(&c->stop, __ATOMIC_ACQUIRE);
-        if (drain_all(c) > 0) {
-            rest = FIRST_NAP_NS;
-            continue;
-        }
-        if (stop)
-            return NULL;
-        if (rest == FIRST_NAP_NS)
-            tg_dump_flush(c->writer); /* what a killed host would lose is what came just now */
-        nap(rest);
-        rest = 2 * rest < LONGEST_NAP_NS ? 2 * rest : LONGEST_NAP_NS;
-    }
+    tg_dump_flush(context);
 }
 
 tg_status tg_collector_start(struct tg_collector *c, struct tg_error *error)
 {
-    int result = pthread_create(&c->thread, NULL, collect, c);
-    if (result != 0)
-        return tg_error_set(error, TG_NO_MEMORY, "cannot start the collector: %s",
-                            strerror(result));
-    c->started = true;
-    return TG_OK;
+    c->pump = (struct tg_pump){
+        .drains = c->drains, .n = c->area.setup.n_streams, .idle = flush, .context = c->writer};
+    return tg_pump_start(&c->pump, error);
 }
 
 uint64_t tg_collector_progress(const struct tg_collector *c)
 {
-    return __atomic_load_n(&c->progress, __ATOMIC_RELAXED);
+    return tg_pump_progress(&c->pump);
 }
 
 void tg_collector_stop(struct tg_collector *c)
 {
-    if (!c->started)
-        return;
-    __atomic_store_n(&c->stop, true, __ATOMIC_RELEASE);
-    pthread_join(c->thread, NULL);
-    c->started = false;
-    for (uint32_t i = 0; i < c->area.setup.n_streams; i++)
-        tg_drain_end(&c->drains[i]);
+    tg_pump_stop(&c->pump);
 }
 
 /* ── the end ───────────────────────────────────────────────────────────────────────────── */
 
-void tg_collector_add_partial(struct tg_collector *c, uint64_t task)
+void tg_collector_add_partial(struct tg_collector *c, const struct tg_task_desc *task,
+                              const struct tg_tensor *tensors)
 {
-    c->own_records += tg_partial_record(c->graph, &c->area, c->writer, task);
+    c->own_records += tg_partial_record(&c->area, c->writer, task, tensors);
 }
 
 /* The device's own counters, as far as they make sense together. */

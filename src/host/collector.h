@@ -26,7 +26,8 @@ uint64_t tg_collector_progress(const struct tg_collector *collector);
 /* Once no lane records any more: drains the rest and stops the thread. */
 void tg_collector_stop(struct tg_collector *collector);
 /* The outputs of a task that was running when the run ended without it. After stop. */
-void tg_collector_add_partial(struct tg_collector *collector, uint64_t task);
+void tg_collector_add_partial(struct tg_collector *collector, const struct tg_task_desc *task,
+                              const struct tg_tensor *tensors);
 /* Counters, manifest. After stop. */
 void tg_collector_finish(struct tg_collector *collector, struct tg_record_result *result);
 /* Stops it if need be. NULL is allowed. */

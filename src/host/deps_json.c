@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "host/execution.h"
 #include "host/graph.h"
+#include "host/graph_log.h"
 #include "host/output.h"
 
 /* The edges by the task that waits: those of task i are before[first[i] .. first[i + 1]). */
@@ -42,39 +43,77 @@ static tg_status sort_edges(const struct tg_graph *graph, struct waits *waits,
     return TG_OK;
 }
 
-static void put_kernels(struct tg_json *json, const struct tg_graph *graph,
-                        const struct tg_task_desc *task)
+static void put_kernels(struct tg_json *json, const struct tg_graph *graph, const uint32_t *kernel)
 {
     tg_json_key(json, "func_id");
     tg_json_begin_line_array(json);
     for (int part = 0; part < TG_PARTS; part++)
-        if (task->kernel[part] != TG_NO_KERNEL)
-            tg_json_uint(json, task->kernel[part]);
+        if (kernel[part] != TG_NO_KERNEL)
+            tg_json_uint(json, kernel[part]);
     tg_json_end_array(json);
     tg_json_key(json, "kernel");
     tg_json_begin_line_array(json);
     for (int part = 0; part < TG_PARTS; part++)
-        if (task->kernel[part] != TG_NO_KERNEL)
-            tg_json_string(json, tg_graph_kernel_name(graph, task->kernel[part]));
+        if (kernel[part] != TG_NO_KERNEL)
+            tg_json_string(json, tg_graph_kernel_name(graph, kernel[part]));
     tg_json_end_array(json);
 }
 
-static void put_task(struct tg_json *json, const struct tg_graph *graph, const struct waits *waits,
-                     uint64_t i)
+static void begin_task(struct tg_json *json, const struct tg_graph *graph, uint64_t id,
+                       const uint32_t *kernel, const char *site)
 {
-    const struct tg_task_desc *task = tg_graph_desc(graph, i);
     tg_json_begin_line_object(json);
     tg_json_key(json, "task_id");
-    tg_json_hex(json, task->id);
-    put_kernels(json, graph, task);
+    tg_json_hex(json, id);
+    put_kernels(json, graph, kernel);
     tg_json_key(json, "scope");
-    tg_json_string(json, tg_graph_site(graph, i));
-    tg_json_key(json, "after");
-    tg_json_begin_line_array(json);
-    for (uint64_t k = waits->first[i]; k < waits->first[i + 1]; k++)
-        tg_json_hex(json, tg_graph_desc(graph, waits->before[k])->id);
-    tg_json_end_array(json);
-    tg_json_end_object(json);
+    tg_json_string(json, site);
+}
+
+/* A graph of the host's: all edges were named. */
+static void put_built(struct tg_json *json, const struct tg_graph *graph, const struct waits *waits)
+{
+    for (uint64_t i = 0; i < tg_graph_tasks(graph); i++) {
+        const struct tg_task_desc *task = tg_graph_desc(graph, i);
+        begin_task(json, graph, task->id, task->kernel, tg_graph_site(graph, i));
+        tg_json_key(json, "after");
+        tg_json_begin_line_array(json);
+        for (uint64_t k = waits->first[i]; k < waits->first[i + 1]; k++)
+            tg_json_hex(json, tg_graph_desc(graph, waits->before[k])->id);
+        tg_json_end_array(json);
+        tg_json_key(json, "kind");
+        tg_json_begin_line_array(json);
+        for (uint64_t k = waits->first[i]; k < waits->first[i + 1]; k++)
+            tg_json_string(json, "explicit");
+        tg_json_end_array(json);
+        tg_json_end_object(json);
+    }
+}
+
+/* One that the device built: as it was written down. */
+static void put_logged(struct tg_json *json, const struct tg_graph *graph)
+{
+    static const char *const kinds[] = {"explicit", "raw", "war", "waw"};
+    uint64_t n_tasks, n_edges, first = 0, end;
+    const struct tg_logged_task *task = tg_graph_log_tasks(graph->log, &n_tasks);
+    const struct tg_logged_edge *edge = tg_graph_log_edges(graph->log, &n_edges);
+    for (uint64_t i = 0; i < n_tasks; i++, first = end) {
+        for (end = first; end < n_edges && edge[end].task == i; end++)
+            ;
+        begin_task(json, graph, task[i].id, task[i].kernel,
+                   tg_graph_log_site(graph->log, task[i].site));
+        tg_json_key(json, "after");
+        tg_json_begin_line_array(json);
+        for (uint64_t k = first; k < end; k++)
+            tg_json_hex(json, edge[k].before);
+        tg_json_end_array(json);
+        tg_json_key(json, "kind");
+        tg_json_begin_line_array(json);
+        for (uint64_t k = first; k < end; k++)
+            tg_json_string(json, kinds[edge[k].kind]);
+        tg_json_end_array(json);
+        tg_json_end_object(json);
+    }
 }
 
 struct document {
@@ -98,10 +137,16 @@ static int write_document(FILE *file, void *context)
     tg_json_string(&json, e->case_name);
     tg_json_key(&json, "runtime");
     tg_json_string(&json, e->runtime);
+    if (document->graph->log) {
+        tg_json_key(&json, "lost");
+        tg_json_uint(&json, tg_graph_log_lost(document->graph->log));
+    }
     tg_json_key(&json, "tasks");
     tg_json_begin_array(&json);
-    for (uint64_t i = 0; i < tg_graph_tasks(document->graph); i++)
-        put_task(&json, document->graph, &document->waits, i);
+    if (document->graph->log)
+        put_logged(&json, document->graph);
+    else
+        put_built(&json, document->graph, &document->waits);
     tg_json_end_array(&json);
     tg_json_end_object(&json);
     return tg_json_finish(&json) == TG_OK ? 0 : errno ? errno : EIO;

@@ -196,7 +196,7 @@ void tg_device_cancel(struct tg_device *device, const struct tg_run *run)
 
 uint32_t tg_device_workers(const struct tg_device *device)
 {
-    return device->head.n_lanes + device->head.n_schedulers;
+    return device->head.n_lanes + device->head.n_schedulers + 1;
 }
 
 tg_status tg_device_read_status(struct tg_device *device, struct tg_worker_status *status,

@@ -29,7 +29,7 @@ void tg_device_set_run(struct tg_device *device, struct tg_run *run);
 /* From any thread: stops that run, if it is still under way. */
 void tg_device_cancel(struct tg_device *device, const struct tg_run *run);
 
-/* Workers: lanes, then schedulers. */
+/* Workers: lanes, then schedulers, then the orchestrator. */
 uint32_t tg_device_workers(const struct tg_device *device);
 /* Their status, read just now into an array of that many. */
 tg_status tg_device_read_status(struct tg_device *device, struct tg_worker_status *status,

@@ -40,6 +40,15 @@ void tg_drain_init(struct tg_drain *d, struct tg_record_area *area, uint32_t ind
     };
 }
 
+void tg_drain_init_other(struct tg_drain *d, struct tg_record_area *area, uint32_t index,
+                         void (*other)(void *context, const struct tg_record *record),
+                         void *context)
+{
+    tg_drain_init(d, area, index, NULL, NULL);
+    d->other = other;
+    d->context = context;
+}
+
 /* ── words shared with the device ──────────────────────────────────────────────────────── */
 
 static uint64_t read_word64(struct tg_drain *d, uint64_t field)
@@ -255,6 +264,11 @@ static void take_tensor(struct tg_drain *d, struct batch *b, const struct tg_rec
 
 static void take(struct tg_drain *d, struct batch *b, const struct tg_record *r)
 {
+    if (d->other != NULL) {
+        d->other(d->context, r);
+        d->sequence++;
+        return;
+    }
     if (d->open && r->sequence == d->sequence + 1)
         close_truncated(d, b); /* the recorder found no room for the rest */
     if (!makes_sense(d, r)) {

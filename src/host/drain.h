@@ -9,7 +9,9 @@
 /* What the host knows of a stream. Nothing here is read back from the device. */
 struct tg_drain {
     struct tg_record_area *area;
-    struct tg_dump_writer *writer;
+    struct tg_dump_writer *writer;                                /* where arguments go; or NULL: */
+    void (*other)(void *context, const struct tg_record *record); /* who gets what else comes */
+    void *context;
     char *bounce;     /* shared by all drains of a collector: TG_BOUNCE bytes */
     uint64_t address; /* of the stream's head */
     uint32_t index;
@@ -31,6 +33,11 @@ enum { TG_BOUNCE = 1 << 18 }; /* stays in a core's own cache between the two cop
 
 void tg_drain_init(struct tg_drain *drain, struct tg_record_area *area, uint32_t index,
                    struct tg_dump_writer *writer, char *bounce);
+/* For a stream that carries something else than arguments: one call for each record, which is as the
+ * device wrote it. */
+void tg_drain_init_other(struct tg_drain *drain, struct tg_record_area *area, uint32_t index,
+                         void (*other)(void *context, const struct tg_record *record),
+                         void *context);
 /* Deals with everything that is there now. How many records that was. */
 uint64_t tg_drain_run(struct tg_drain *drain);
 /* When nothing more will come: a tensor whose last piece is missing ends where it is. */

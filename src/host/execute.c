@@ -19,7 +19,6 @@
 #include "host/execution.h"
 #include "host/output.h"
 #include "host/plan.h"
-#include "runtime/host_build_graph/host/orchestrate.h"
 
 /* How often a run that is under way is looked at: often enough for a person's eyes and for
  * Ctrl-C, too rarely to cost anything. */
@@ -33,7 +32,7 @@ struct job {
     struct tg_case_host *test_case;
     struct tg_device *device;
     struct tg_module *module;
-    struct tg_hbg *built;
+    struct tg_graph *graph;
     struct tg_execution *execution; /* the caller's in the end */
 };
 
@@ -117,12 +116,12 @@ static tg_status build(struct job *job, const struct tg_args *args, struct tg_er
     if (status != TG_OK)
         return status;
     uint64_t start = now();
-    status = tg_hbg_orchestrate(job->device, job->module, tg_workload_get(job->file), args,
-                                &job->built, error);
+    status = tg_graph_orchestrate(job->module, job->plan.runtime, args, &job->plan.rings,
+                                  &job->graph, error);
     e->times.build = seconds_since(start);
     if (status == TG_OK) {
-        e->tasks = tg_graph_tasks(tg_hbg_graph(job->built));
-        e->edges = tg_graph_edges(tg_hbg_graph(job->built));
+        e->tasks = tg_graph_tasks(job->graph);
+        e->edges = tg_graph_edges(job->graph);
     }
     return status;
 }
@@ -153,7 +152,7 @@ static tg_status run_graph(struct job *job, const struct tg_args *args, struct t
         job->plan.record.orchestration = args;
         job->plan.run.record = &job->plan.record;
     }
-    tg_status status = tg_run_start(tg_hbg_graph(job->built), &job->plan.run, &run, error);
+    tg_status status = tg_run_start(job->graph, &job->plan.run, &run, error);
     job->plan.record.orchestration = NULL; /* written down; it does not outlive its caller */
     if (status != TG_OK)
         return status;
@@ -272,8 +271,8 @@ static void write_files(struct job *job)
     struct tg_run_report report = {e, job->settings, job->file, job->config, job->test_case};
     struct tg_error error;
     tg_status status;
-    if ((job->plan.deps || e->run.record.on) && job->built) {
-        status = tg_deps_json_write(e, tg_hbg_graph(job->built), &error);
+    if ((job->plan.deps || e->run.record.on) && job->graph) {
+        status = tg_deps_json_write(e, job->graph, &error);
         if (status != TG_OK)
             fail(e, status, &error);
     }
@@ -311,7 +310,7 @@ static tg_status begin(struct job *job, double prepare_seconds, struct tg_error 
     e->workload = strdup(tg_workload_get(job->file)->name);
     e->case_name = strdup(tg_case_name(job->test_case));
     e->platform = strdup(job->plan.device.platform);
-    e->runtime = strdup(job->plan.runtime);
+    e->runtime = strdup(job->plan.runtime_name);
     tg_status status = TG_OK;
     if (!e->workload || !e->case_name || !e->platform || !e->runtime)
         status = tg_error_set(error, TG_NO_MEMORY, "out of host memory for the execution");
@@ -331,8 +330,8 @@ static void end(struct job *job)
 {
     if (job->execution)
         write_files(job);
-    if (job->built)
-        tg_hbg_destroy(job->built);
+    if (job->graph)
+        tg_graph_destroy(job->graph);
     tg_device_close(job->device);
     tg_case_close(job->test_case);
 }

@@ -18,6 +18,8 @@ static void free_running(struct tg_execution *e)
 tg_status tg_execution_keep_run(struct tg_execution *e, const struct tg_run *run)
 {
     tg_run_get_result(run, &e->run);
+    e->tasks = e->run.tasks;
+    e->edges = e->run.edges;
     const struct tg_run_task *source = e->run.running;
     if (!source || e->run.n_running == 0) {
         e->run.running = NULL;

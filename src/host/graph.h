@@ -14,10 +14,17 @@
 #include "host/module.h"
 #include <taskglass/graph.h>
 #include <taskglass/wire/device.h>
+#include <taskglass/wire/orchestration.h>
 
 struct tg_edge {
     uint32_t before;
     uint32_t after;
+};
+
+/* What lies where of a graph that the device builds: the host's own copy. */
+struct tg_graph_layout {
+    struct tg_launch launch;
+    struct tg_orchestration orchestration;
 };
 
 struct tg_graph {
@@ -35,6 +42,13 @@ struct tg_graph {
     bool may_cycle;       /* an edge goes from a later task to an earlier one */
     uint64_t lowest, end; /* the device addresses its tensors touch: [lowest, end) */
 
+    uint64_t *memory; /* device memory that goes with the graph */
+    uint32_t n_memory, room_memory;
+    enum tg_runtime_kind runtime;
+    uint64_t orchestration;         /* device-built: its address */
+    struct tg_graph_layout *layout; /* the same: what was sent there */
+    struct tg_graph_log *log;       /* the same: what the last run built, where it was asked for */
+
     bool resident;  /* the image on the device is this graph */
     uint64_t image; /* its address, 0 where there is none */
     uint64_t image_room;
@@ -45,10 +59,22 @@ tg_status tg_graph_set_site(struct tg_graph *graph, const char *site, struct tg_
 
 const struct tg_task_desc *tg_graph_desc(const struct tg_graph *graph, uint64_t task);
 const char *tg_graph_site(const struct tg_graph *graph, uint64_t task);
+/* Its tensors, in the order of its arguments. */
+const struct tg_tensor *tg_graph_tensors(const struct tg_graph *graph, uint64_t task);
+/* Device memory that is freed with the graph, or when it is cleared. */
+tg_status tg_graph_alloc(struct tg_graph *graph, uint64_t bytes, uint64_t *address,
+                         struct tg_error *error);
 /* The name of a kernel by its number on the device, as descriptors have it. */
 const char *tg_graph_kernel_name(const struct tg_graph *graph, uint32_t kernel);
 /* In the order they were added. */
 const struct tg_edge *tg_graph_edge_list(const struct tg_graph *graph, uint64_t *count);
+
+/* rings.c: what a graph needs that the device builds: rings, arguments, kernels. */
+tg_status tg_graph_place(struct tg_graph *graph, const struct tg_args *args,
+                         const struct tg_rings *rings, struct tg_error *error);
+
+/* BAD_ARGUMENT where a ring would be too small or too large; zeros are the defaults. */
+tg_status tg_rings_check(const struct tg_rings *rings, struct tg_error *error);
 
 /* graph_check.c: CYCLE, with the tasks on it. */
 tg_status tg_graph_find_cycle(const struct tg_graph *graph, struct tg_error *error);

@@ -39,7 +39,7 @@ static tg_status plan(const struct tg_graph *g, struct layout *at, struct tg_err
             return tg_error_set(error, TG_NO_MEMORY, "more than 2^31 tasks of one kind");
         at->queue_size[c] = queue_slots(g->class_count[c]);
         at->queue[c] = offset;
-        offset = align(offset + at->queue_size[c] * sizeof(uint32_t));
+        offset = align(offset + at->queue_size[c] * sizeof(uint64_t));
     }
     at->size = offset;
     return TG_OK;
@@ -160,7 +160,7 @@ tg_status tg_graph_upload(struct tg_graph *g, struct tg_error *error)
     struct layout at = {0};
     char *head, *own = NULL;
     tg_status status = tg_device_ready(device, error);
-    if (status == TG_OK && g->resident)
+    if (status == TG_OK && (g->resident || g->layout != NULL))
         return TG_OK;
     if (status == TG_OK)
         status = tg_graph_check(g, error);

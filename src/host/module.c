@@ -50,13 +50,12 @@ static tg_status read_kernels(struct tg_module *module, struct tg_error *error)
     if (module->kernels == NULL)
         return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
     for (uint32_t i = 0; i < workload->n_kernels; i++) {
-        struct tg_kernel_info *info = &module->kernels[i];
+        const struct tg_kernel_def *def = &workload->kernels[i];
         struct tg_error why;
-        info->name = workload->kernels[i].name;
-        info->core = workload->kernels[i].core;
-        if (tg_signature_parse(&info->signature, workload->kernels[i].signature, &why) != TG_OK)
+        if (tg_signature_parse(&module->kernels[i], def->signature, &why) != TG_OK)
             return tg_error_set(error, TG_BAD_ARGUMENT, "%s: kernel %s: %s", module->path,
-                                info->name, why.text);
+                                def->name, why.text);
+        module->kernels[i].core = def->core;
     }
     return TG_OK;
 }
@@ -110,10 +109,15 @@ tg_status tg_device_load(struct tg_device *device, const char *path, struct tg_m
     return load_new(device, real, module, error);
 }
 
+const char *tg_module_kernel_name(const struct tg_module *module, uint32_t kernel)
+{
+    return module->workload->kernels[kernel].name;
+}
+
 uint32_t tg_module_kernel(const struct tg_module *module, const char *name)
 {
     for (uint32_t i = 0; i < module->n_kernels; i++)
-        if (strcmp(module->kernels[i].name, name) == 0)
+        if (strcmp(tg_module_kernel_name(module, i), name) == 0)
             return i;
     return TG_NO_KERNEL;
 }

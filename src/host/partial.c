@@ -70,11 +70,9 @@ static void record_output(struct tg_device *device, struct tg_dump_writer *write
     free(piece);
 }
 
-uint64_t tg_partial_record(struct tg_graph *graph, struct tg_record_area *area,
-                           struct tg_dump_writer *writer, uint64_t task)
+uint64_t tg_partial_record(struct tg_record_area *area, struct tg_dump_writer *writer,
+                           const struct tg_task_desc *desc, const struct tg_tensor *tensors)
 {
-    const struct tg_task_desc *desc = tg_graph_desc(graph, task);
-    const struct tg_tensor *tensors = (const struct tg_tensor *)(graph->payload + desc->args);
     struct tg_subject a = {.desc = desc, .stage = TG_AFTER_COMPLETION};
     uint64_t matched[TG_MAX_FILTERS] = {0}, records = 0;
     for (uint32_t i = 0; i < desc->n_tensors; i++) {

@@ -9,7 +9,7 @@
 
 /* Reads the outputs the recording would have had of the task, from the memory of a device that no
  * longer runs, and records them as partial. How many records that made. */
-uint64_t tg_partial_record(struct tg_graph *graph, struct tg_record_area *area,
-                           struct tg_dump_writer *writer, uint64_t task);
+uint64_t tg_partial_record(struct tg_record_area *area, struct tg_dump_writer *writer,
+                           const struct tg_task_desc *desc, const struct tg_tensor *tensors);
 
 #endif

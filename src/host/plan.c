@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "dump/filter.h"
+#include "host/graph.h"
 
 /* Adds ", name" to a list for a message; a list too long is cut. */
 static void list_add(char *list, size_t size, const char *name)
@@ -32,20 +33,18 @@ static tg_status find_platform(const char *name, struct tg_platform_info *info,
     return tg_error_set(error, TG_NOT_FOUND, "no platform '%s'; there are %s", name, known);
 }
 
-static tg_status check_runtime(const char *name, struct tg_error *error)
+/* Their numbers are those of enum tg_runtime_kind. */
+static tg_status find_runtime(const char *name, enum tg_runtime_kind *runtime,
+                              struct tg_error *error)
 {
     struct tg_runtime_info info;
     char known[200] = "";
     for (uint32_t i = 0; tg_runtime_get(i, &info); i++) {
         list_add(known, sizeof known, info.name);
-        if (strcmp(info.name, name) != 0)
-            continue;
-        if (info.available)
+        if (strcmp(info.name, name) == 0) {
+            *runtime = (enum tg_runtime_kind)i;
             return TG_OK;
-        return tg_error_set(error, TG_UNSUPPORTED,
-                            "runtime %s is not in this version; `taskglass list` shows those that "
-                            "are",
-                            name);
+        }
     }
     return tg_error_set(error, TG_NOT_FOUND, "no runtime '%s'; there are %s", name, known);
 }
@@ -97,6 +96,43 @@ static tg_status plan_recording(const struct tg_settings *settings, struct tg_pl
     return tg_filter_parse(plan->record.filter, specs, &count, error);
 }
 
+/* 0 is no size a ring can have: here it is a mistake, not the default. */
+static tg_status refuse_zero(const char *option, uint32_t value, struct tg_error *error)
+{
+    if (value != 0)
+        return TG_OK;
+    return tg_error_set(error, TG_BAD_ARGUMENT, "--%s 0: from 4 up", option);
+}
+
+static tg_status plan_rings(const struct tg_settings *settings, struct tg_plan *plan,
+                            struct tg_error *error)
+{
+    struct tg_rings *rings = &plan->rings;
+    uint32_t n = plan->runtime == TG_RUNTIME_AICPU_BUILD_GRAPH ? 1 : TG_RINGS;
+    uint64_t heaps = 0;
+    tg_status status = TG_OK;
+    rings->tensormap = (uint32_t)tg_settings_count(settings, "tensormap");
+    for (uint32_t r = 0; r < TG_RINGS && status == TG_OK; r++) {
+        rings->task_window[r] = (uint32_t)tg_settings_number(settings, "ring-task-window", r);
+        rings->dep_pool[r] = (uint32_t)tg_settings_number(settings, "ring-dep-pool", r);
+        rings->heap[r] = tg_settings_number(settings, "ring-heap", r);
+        heaps += r < n && rings->heap[r] < UINT64_MAX / TG_RINGS ? rings->heap[r] : 0;
+        status = refuse_zero("ring-task-window", rings->task_window[r], error);
+        if (status == TG_OK)
+            status = refuse_zero("ring-dep-pool", rings->dep_pool[r], error);
+    }
+    if (status == TG_OK)
+        status = refuse_zero("tensormap", rings->tensormap, error);
+    if (status == TG_OK)
+        status = tg_rings_check(rings, error);
+    if (status == TG_OK && plan->device.memory != 0 && heaps > plan->device.memory)
+        status =
+            tg_error_set(error, TG_BAD_ARGUMENT,
+                         "--ring-heap: %llu bytes in %u rings, but --device-memory is %llu",
+                         (unsigned long long)heaps, n, (unsigned long long)plan->device.memory);
+    return status;
+}
+
 tg_status tg_plan_make(const struct tg_settings *settings, struct tg_plan *plan,
                        struct tg_error *error)
 {
@@ -111,16 +147,19 @@ tg_status tg_plan_make(const struct tg_settings *settings, struct tg_plan *plan,
                 .memory = tg_settings_count(settings, "device-memory"),
                 .device_program = *program ? program : NULL,
             },
-        .run = {.timeout = tg_settings_seconds(settings, "timeout")},
-        .runtime = tg_settings_text(settings, "runtime"),
+        .run = {.timeout = tg_settings_seconds(settings, "timeout"),
+                .deps = tg_settings_flag(settings, "deps")},
+        .runtime_name = tg_settings_text(settings, "runtime"),
         .output = tg_settings_text(settings, "output"),
         .deps = tg_settings_flag(settings, "deps"),
     };
     tg_status status = find_platform(plan->device.platform, &platform, error);
     if (status == TG_OK)
-        status = check_runtime(plan->runtime, error);
+        status = find_runtime(plan->runtime_name, &plan->runtime, error);
     if (status == TG_OK)
         status = check_counts(&plan->device, &platform, error);
+    if (status == TG_OK)
+        status = plan_rings(settings, plan, error);
     if (status == TG_OK)
         status = plan_recording(settings, plan, error);
     return status;

@@ -9,7 +9,9 @@ struct tg_plan {
     struct tg_device_config device;
     struct tg_run_config run;       /* its recording, if any, is still without a folder */
     struct tg_record_config record; /* level TG_LEVEL_OFF: none */
-    const char *runtime;
+    enum tg_runtime_kind runtime;
+    const char *runtime_name;
+    struct tg_rings rings;
     const char *output; /* "": a new directory */
     bool deps;
 };

@@ -71,7 +71,7 @@ static tg_status plan_filters(struct tg_record_area *area, const char *text, str
             area->any_kernel |= (uint8_t)(1u << f);
         for (struct tg_module *m = area->device->modules; m != NULL; m = m->next)
             for (uint32_t k = 0; k < m->n_kernels; k++)
-                if (tg_filter_kernel_matches(&specs[f], m->kernels[k].name))
+                if (tg_filter_kernel_matches(&specs[f], tg_module_kernel_name(m, k)))
                     area->kernel_filters[m->first + k] |= (uint8_t)(1u << f);
     }
     for (uint32_t f = 0; f < count; f++) { /* its own words, for a warning that quotes it */
@@ -143,7 +143,8 @@ static tg_status place(struct tg_record_area *area, struct tg_error *error)
 }
 
 tg_status tg_record_area_create(struct tg_device *device, const struct tg_record_config *config,
-                                struct tg_record_area *area, struct tg_error *error)
+                                uint32_t n_streams, struct tg_record_area *area,
+                                struct tg_error *error)
 {
     double wait = config->wait_limit > 0 ? config->wait_limit : DEFAULT_WAIT;
     tg_status status;
@@ -155,7 +156,7 @@ tg_status tg_record_area_create(struct tg_device *device, const struct tg_record
         .setup_size = sizeof area->setup,
         .level = config->level,
         .policy = config->policy,
-        .n_streams = device->head.n_lanes,
+        .n_streams = n_streams,
         .wait_limit_ns = (uint64_t)(wait * 1e9),
     };
     status = plan_filters(area, config->filter, error);

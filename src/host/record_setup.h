@@ -19,7 +19,8 @@ struct tg_record_area {
 
 /* BAD_ARGUMENT (filter, sizes), NO_MEMORY. Destroy after success. */
 tg_status tg_record_area_create(struct tg_device *device, const struct tg_record_config *config,
-                                struct tg_record_area *area, struct tg_error *error);
+                                uint32_t n_streams, struct tg_record_area *area,
+                                struct tg_error *error);
 void tg_record_area_destroy(struct tg_record_area *area);
 
 /* The device address of a stream's head. */

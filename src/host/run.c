@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host/run.h"
 #include "base/error.h"
+#include "host/graph_log.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,9 @@
 
 /* How often a waiting host looks whether anything still moves. */
 enum { TICK_MILLISECONDS = 100 };
+
+/* How long an orchestration that has failed may take to come back. */
+#define GRACE_SECONDS 0.5
 
 static double now(void)
 {
@@ -38,6 +42,7 @@ static struct tg_run *run_new(struct tg_graph *graph, const struct tg_run_config
     run->timeout = config && config->timeout > 0 ? config->timeout : DEFAULT_TIMEOUT;
     run->result.status = TG_TIMED_OUT;
     run->result.tasks = tg_graph_tasks(graph);
+    run->result.edges = tg_graph_edges(graph);
     run->status = calloc(tg_device_workers(run->device), sizeof *run->status);
     run->running = calloc(tg_device_workers(run->device), sizeof *run->running);
     if (run->status == NULL || run->running == NULL) {
@@ -65,15 +70,28 @@ static tg_status set_up_recording(struct tg_run *run, const struct tg_record_con
                              &setup, sizeof setup, error);
 }
 
-static tg_status launch(struct tg_run *run, const struct tg_record_config *record,
+/* What the device builds is written down where somebody will ask. */
+static tg_status set_up_log(struct tg_run *run, bool wanted, struct tg_error *error)
+{
+    tg_graph_log_destroy(run->graph->log);
+    run->graph->log = NULL;
+    if (!wanted || run->graph->layout == NULL)
+        return TG_OK;
+    return tg_graph_log_start(run->graph, &run->graph->log, error);
+}
+
+static tg_status launch(struct tg_run *run, const struct tg_run_config *config,
                         struct tg_error *error)
 {
+    const struct tg_record_config *record = config ? config->record : NULL;
     double began = now();
     tg_status status = tg_device_ready(run->device, error);
     if (status == TG_OK)
         status = tg_graph_upload(run->graph, error);
     if (status == TG_OK)
         status = set_up_recording(run, record, error);
+    if (status == TG_OK)
+        status = set_up_log(run, run->collector != NULL || (config && config->deps), error);
     if (status != TG_OK)
         return status;
     /* The device clears it too, but only when it has heard: nobody may take the last run's
@@ -96,7 +114,7 @@ tg_status tg_run_start(struct tg_graph *graph, const struct tg_run_config *confi
     tg_status status;
     if (run == NULL)
         return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
-    status = launch(run, config ? config->record : NULL, error);
+    status = launch(run, config, error);
     if (status != TG_OK) {
         run_free(run);
         return status;
@@ -107,6 +125,11 @@ tg_status tg_run_start(struct tg_graph *graph, const struct tg_run_config *confi
 }
 
 /* ── wait ──────────────────────────────────────────────────────────────────────────────── */
+
+static bool is_device_built(const struct tg_run *run)
+{
+    return run->graph->layout != NULL;
+}
 
 /* Reads the workers' status and adds up what they finished; never more than there is. */
 static uint64_t count_finished(struct tg_run *run)
@@ -125,8 +148,11 @@ static uint64_t count_finished(struct tg_run *run)
 /* What has finished by now; it never goes down, whatever the device writes. */
 static uint64_t look(struct tg_run *run)
 {
-    uint64_t finished = count_finished(run);
-    if (finished > run->finished) {
+    uint64_t tasks = run->result.tasks, finished;
+    if (is_device_built(run))
+        tg_run_read_report(run);
+    finished = count_finished(run);
+    if (finished > run->finished || run->result.tasks > tasks) {
         run->finished = finished;
         run->progress_at = now();
     }
@@ -140,22 +166,42 @@ static void end(struct tg_run *run, tg_status status)
     run->result.execute_seconds = now() - run->launched_at;
     run->result.status = status;
     run->error.status = status;
-    run->finished = run->result.finished = status == TG_OK ? run->result.tasks : look(run);
+    look(run);
+    run->finished = run->result.finished = status == TG_OK ? run->result.tasks : run->finished;
+    tg_run_account_rings(run);
     /* What the device leaves of counters and queues after anything but a full run is unknown. */
     if (status != TG_OK)
         run->graph->resident = false;
 }
 
+/* What the tasks that were running have left in their outputs. */
+static void add_partial(struct tg_run *run)
+{
+    uint64_t last = TG_TASK_NONE;
+    for (uint32_t i = 0; i < run->device->head.n_lanes; i++) {
+        struct tg_task_desc desc;
+        struct tg_tensor tensors[TG_MAX_TENSORS];
+        if (!tg_run_find_task(run, run->status[i].running, &desc) ||
+            desc.id == last || /* a mix is running in parts */
+            !tg_run_find_tensors(run, &desc, tensors))
+            continue;
+        last = desc.id;
+        tg_collector_add_partial(run->collector, &desc, tensors);
+    }
+}
+
 /* The files of the recording, once the device records no more; partial outputs of a hang. */
 static void end_recording(struct tg_run *run)
 {
+    if (run->graph->log != NULL) {
+        tg_graph_log_stop(run->graph->log);
+        tg_graph_log_edges(run->graph->log, &run->result.edges);
+    }
     if (run->collector == NULL)
         return;
     tg_collector_stop(run->collector);
-    for (uint32_t i = 0; run->result.status == TG_HANG && i < run->result.n_running; i++)
-        if (i == 0 ||
-            run->running[i].task != run->running[i - 1].task) /* a mix is listed by part */
-            tg_collector_add_partial(run->collector, run->running[i].task & UINT32_MAX);
+    if (run->result.status == TG_HANG)
+        add_partial(run);
     tg_collector_finish(run->collector, &run->result.record);
 }
 
@@ -174,6 +220,13 @@ static void end_cancelled(struct tg_run *run)
                  (unsigned long long)run->finished, (unsigned long long)run->result.tasks);
 }
 
+/* The orchestration on the device stopped the run. */
+static void end_failed(struct tg_run *run)
+{
+    tg_status status = tg_run_orchestration_error(run, &run->error);
+    end(run, status);
+}
+
 static bool is_cancelled(const struct tg_run *run)
 {
     return __atomic_load_n(&run->cancelled, __ATOMIC_ACQUIRE);
@@ -188,6 +241,14 @@ static void give_up(struct tg_run *run)
     end_lost(run, cancelled ? TG_CANCELLED : TG_HANG);
 }
 
+/* It has failed, and yet it goes on: its course depends on results that never come. */
+static void give_up_on_orchestration(struct tg_run *run)
+{
+    run->device->ops->kill(run->device->state);
+    run->device->lost = true;
+    end_failed(run);
+}
+
 static void watch_progress(struct tg_run *run)
 {
     uint64_t collected = run->collector ? tg_collector_progress(run->collector) : 0;
@@ -197,7 +258,11 @@ static void watch_progress(struct tg_run *run)
         run->collected = collected;
         run->progress_at = now();
     }
-    if (now() - run->progress_at > run->timeout)
+    if (run->report.status != TG_OK && run->failed_at == 0)
+        run->failed_at = now();
+    if (run->failed_at != 0 && now() - run->failed_at > GRACE_SECONDS)
+        give_up_on_orchestration(run);
+    else if (now() - run->progress_at > run->timeout)
         give_up(run);
 }
 
@@ -208,7 +273,11 @@ static void take_poll(struct tg_run *run, enum tg_poll poll)
         end(run, TG_OK);
         break;
     case TG_POLL_STOPPED:
-        end_cancelled(run);
+        look(run);
+        if (run->report.status != TG_OK)
+            end_failed(run);
+        else
+            end_cancelled(run);
         break;
     case TG_POLL_LOST:
         end_lost(run, TG_DEVICE_LOST);

@@ -9,27 +9,28 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *kernel_of(const struct tg_run *run, uint64_t task, uint32_t part)
+static const char *kernel_of(const struct tg_run *run, const struct tg_task_desc *desc,
+                             uint32_t part)
 {
-    const struct tg_task_desc *desc = tg_graph_desc(run->graph, task);
     return tg_graph_kernel_name(run->graph, desc->kernel[part]);
 }
 
-/* True where `running` names a task of the graph and one of its parts. */
-static bool makes_sense(const struct tg_run *run, uint64_t running, uint32_t part)
+/* The task that is said to run there, if it has such a part. */
+static bool find(const struct tg_run *run, uint64_t running, uint32_t part,
+                 struct tg_task_desc *desc)
 {
-    return running > 0 && running <= run->result.tasks && part < TG_PARTS &&
-           tg_graph_desc(run->graph, running - 1)->kernel[part] != TG_NO_KERNEL;
+    return part < TG_PARTS && tg_run_find_task(run, running, desc) &&
+           desc->kernel[part] != TG_NO_KERNEL;
 }
 
-static void add_running(struct tg_run *run, uint32_t core, uint64_t running, uint32_t part,
-                        bool faulted)
+static void add_running(struct tg_run *run, uint32_t core, const struct tg_task_desc *desc,
+                        uint32_t part, bool faulted)
 {
     run->running[run->result.n_running++] = (struct tg_run_task){
-        .task = tg_graph_desc(run->graph, running - 1)->id,
+        .task = desc->id,
         .core = core,
         .part = core % TG_PARTS,
-        .kernel = kernel_of(run, running - 1, part),
+        .kernel = kernel_of(run, desc, part),
         .faulted = faulted,
     };
 }
@@ -47,28 +48,69 @@ static void list_running(struct tg_run *run, const struct tg_fault_record *fault
     uint64_t tasks = 0;
     for (uint32_t i = 0; i < run->device->head.n_lanes; i++) {
         const struct tg_worker_status *status = &run->status[i];
-        if (!makes_sense(run, status->running, status->part))
+        struct tg_task_desc desc;
+        if (!find(run, status->running, status->part, &desc))
             continue;
-        tasks += !already_listed(run, tg_graph_desc(run->graph, status->running - 1)->id);
-        add_running(run, i, status->running, status->part, fault->valid && fault->worker == i);
+        tasks += !already_listed(run, desc.id);
+        add_running(run, i, &desc, status->part, fault->valid && fault->worker == i);
     }
     run->result.waiting = run->result.tasks - run->result.finished;
     run->result.waiting -= tasks < run->result.waiting ? tasks : run->result.waiting;
 }
 
-/* Who waits for the tasks that were running. */
-static void list_unmet(struct tg_run *run)
+static void add_unmet(struct tg_run *run, uint64_t task, uint64_t waits_for)
+{
+    if (run->result.n_unmet < TG_MAX_UNMET)
+        run->result.unmet[run->result.n_unmet] =
+            (struct tg_run_unmet){.task = task, .waits_for = waits_for};
+    run->result.n_unmet++;
+}
+
+/* Who waits for the tasks that were running: from the edges the host made, */
+static void list_unmet_edges(struct tg_run *run)
 {
     uint64_t n_edges;
     const struct tg_edge *edge = tg_graph_edge_list(run->graph, &n_edges);
     for (uint64_t i = 0; run->result.n_running > 0 && i < n_edges; i++) {
         uint64_t before = tg_graph_desc(run->graph, edge[i].before)->id;
-        if (!already_listed(run, before))
+        if (already_listed(run, before))
+            add_unmet(run, tg_graph_desc(run->graph, edge[i].after)->id, before);
+    }
+}
+
+/* or from the lists on the device, which may be anything by now: every step is checked, and there
+ * are no more of them than there can be entries. */
+static void list_unmet_of(struct tg_run *run, const struct tg_task_desc *running)
+{
+    const struct tg_orchestration *o = &run->graph->layout->orchestration;
+    uint32_t at = running->succ, n_deps = 0;
+    for (uint32_t r = 0; r < TG_RINGS; r++)
+        n_deps += o->ring[r].n_deps;
+    for (uint32_t steps = 0; steps < n_deps && at < n_deps; steps++) {
+        struct tg_task_desc waits;
+        struct tg_dep dep;
+        if (tg_device_copy_out(run->device, &dep, o->deps + at * sizeof dep, sizeof dep, NULL) !=
+                TG_OK ||
+            !tg_run_find_task(run, (uint64_t)dep.task + 1, &waits))
+            return;
+        add_unmet(run, waits.id, running->id);
+        at = dep.next;
+    }
+}
+
+static void list_unmet(struct tg_run *run)
+{
+    uint64_t last = TG_TASK_NONE;
+    if (run->graph->layout == NULL) {
+        list_unmet_edges(run);
+        return;
+    }
+    for (uint32_t i = 0; i < run->device->head.n_lanes; i++) {
+        struct tg_task_desc desc;
+        if (!find(run, run->status[i].running, run->status[i].part, &desc) || desc.id == last)
             continue;
-        if (run->result.n_unmet < TG_MAX_UNMET)
-            run->result.unmet[run->result.n_unmet] = (struct tg_run_unmet){
-                .task = tg_graph_desc(run->graph, edge[i].after)->id, .waits_for = before};
-        run->result.n_unmet++;
+        last = desc.id; /* a mix is running in parts */
+        list_unmet_of(run, &desc);
     }
 }
 
@@ -79,26 +121,52 @@ static const char *core_name(uint32_t lane, char text[24])
     return text;
 }
 
-static void say_fault(struct tg_run *run, const struct tg_fault_record *fault)
+/* 'task 5', or 'task 2:5' where it is not in ring 0. */
+static const char *task_name(uint64_t id, char text[32])
+{
+    if (id >> 32)
+        snprintf(text, 32, "task %llu:%llu", (unsigned long long)(id >> 32),
+                 (unsigned long long)(id & UINT32_MAX));
+    else
+        snprintf(text, 32, "task %llu", (unsigned long long)id);
+    return text;
+}
+
+static void say_fault(struct tg_run *run, const struct tg_fault_record *fault,
+                      const struct tg_task_desc *desc)
 {
     const char *signal = strsignal(fault->signal);
-    char core[24], address[40] = "";
+    char core[24], task[32], address[40] = "";
     if (fault->signal == SIGSEGV || fault->signal == SIGBUS)
         snprintf(address, sizeof address, " at address 0x%llx", (unsigned long long)fault->address);
     run->result.status = TG_KERNEL_FAULT;
-    tg_error_set(&run->error, TG_KERNEL_FAULT, "task %llu, kernel %s, on %s: %s%s",
-                 (unsigned long long)tg_graph_desc(run->graph, fault->running - 1)->id,
-                 kernel_of(run, fault->running - 1, fault->part), core_name(fault->worker, core),
-                 signal ? signal : "unknown signal", address);
+    tg_error_set(&run->error, TG_KERNEL_FAULT, "%s, kernel %s, on %s: %s%s",
+                 task_name(desc->id, task), kernel_of(run, desc, fault->part),
+                 core_name(fault->worker, core), signal ? signal : "unknown signal", address);
+}
+
+/* The orchestration function itself crashed. */
+static void say_orchestration_fault(struct tg_run *run, const struct tg_fault_record *fault)
+{
+    const char *signal = strsignal(fault->signal);
+    char site[128];
+    tg_run_scope_site(run, site);
+    run->result.status = TG_KERNEL_FAULT;
+    tg_error_set(&run->error, TG_KERNEL_FAULT,
+                 "the orchestration, in the scope of %s, after %llu tasks: %s at address 0x%llx",
+                 site, (unsigned long long)run->result.tasks, signal ? signal : "unknown signal",
+                 (unsigned long long)fault->address);
 }
 
 static void say_hang(struct tg_run *run, tg_status status)
 {
     const struct tg_run_task *first = run->running;
-    char who[160] = "", core[24];
+    char who[300] = "", core[24], task[32];
     if (run->result.n_running > 0)
-        snprintf(who, sizeof who, ": task %llu, kernel %s, on %s", (unsigned long long)first->task,
+        snprintf(who, sizeof who, ": %s, kernel %s, on %s", task_name(first->task, task),
                  first->kernel, core_name(first->core, core));
+    else if (run->graph->layout != NULL)
+        tg_run_orchestrator_doing(run, who, sizeof who);
     if (run->result.n_running > 1)
         snprintf(who + strlen(who), sizeof who - strlen(who), " and %u more",
                  run->result.n_running - 1);
@@ -123,18 +191,24 @@ void tg_run_report(struct tg_run *run, tg_status status)
     struct tg_control_head head;
     struct tg_device *device = run->device;
     struct tg_autopsy autopsy;
+    struct tg_task_desc desc;
+    bool in_orchestration;
     if (tg_device_copy_out(device, &head, device->control, sizeof head, NULL) != TG_OK)
         memset(&head, 0, sizeof head);
     device->ops->autopsy(device->state, &autopsy);
+    in_orchestration = autopsy.crashed && head.fault.valid && run->graph->layout != NULL &&
+                       head.fault.worker == tg_device_workers(device) - 1;
     if (!autopsy.crashed || head.fault.worker >= device->head.n_lanes ||
-        !makes_sense(run, head.fault.running, head.fault.part))
+        !find(run, head.fault.running, head.fault.part, &desc))
         head.fault.valid = 0;
     list_running(run, &head.fault);
     list_unmet(run);
     if (status != TG_DEVICE_LOST)
         say_hang(run, status);
+    else if (in_orchestration)
+        say_orchestration_fault(run, &head.fault);
     else if (head.fault.valid)
-        say_fault(run, &head.fault);
+        say_fault(run, &head.fault, &desc);
     else
         say_lost(run);
 }

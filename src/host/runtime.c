@@ -4,8 +4,8 @@
 
 static const struct tg_runtime_info runtimes[] = {
     {"host_build_graph", "the host builds the whole graph, then the device runs it", true},
-    {"aicpu_build_graph", "the device builds the graph while tasks run, explicit edges", false},
-    {"tensormap_and_ringbuffer", "the device builds the graph, edges found from tensors", false},
+    {"aicpu_build_graph", "the device builds the graph while tasks run, explicit edges", true},
+    {"tensormap_and_ringbuffer", "the device builds the graph, edges found from tensors", true},
 };
 
 bool tg_runtime_get(uint32_t number, struct tg_runtime_info *info)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host/signature.h"
 #include "base/error.h"
+#include "base/task_check.h"
 #include <stdio.h>
 #include <string.h>
 #include <taskglass/dtype.h>
@@ -21,7 +22,7 @@ static int role_from_word(const char *word, size_t length)
     return -1;
 }
 
-static tg_status add(struct tg_signature *s, int role, uint8_t dtype, struct tg_error *error)
+static tg_status add(struct tg_kernel_desc *s, int role, uint8_t dtype, struct tg_error *error)
 {
     if (role != 0 && s->n_scalars > 0)
         return tg_error_set(error, TG_BAD_ARGUMENT, "signature: tensors come before scalars");
@@ -37,7 +38,7 @@ static tg_status add(struct tg_signature *s, int role, uint8_t dtype, struct tg_
     return TG_OK;
 }
 
-static tg_status parse_word(struct tg_signature *s, const char *word, size_t length,
+static tg_status parse_word(struct tg_kernel_desc *s, const char *word, size_t length,
                             struct tg_error *error)
 {
     const char *colon = memchr(word, ':', length);
@@ -57,13 +58,13 @@ static tg_status parse_word(struct tg_signature *s, const char *word, size_t len
     return add(s, role, (uint8_t)dtype, error);
 }
 
-tg_status tg_signature_parse(struct tg_signature *signature, const char *text,
+tg_status tg_signature_parse(struct tg_kernel_desc *signature, const char *text,
                              struct tg_error *error)
 {
     memset(signature, 0, sizeof *signature);
     if (text == NULL)
         return TG_OK;
-    signature->given = true;
+    signature->given = 1;
     for (;;) {
         size_t length;
         tg_status status;
@@ -78,32 +79,6 @@ tg_status tg_signature_parse(struct tg_signature *signature, const char *text,
     }
 }
 
-static bool tensor_fits(const struct tg_signature *s, const struct tg_args *args, uint32_t i)
-{
-    return s->role[i] == args->role[i] &&
-           (s->tensor_dtype[i] == TG_DTYPE_NONE || s->tensor_dtype[i] == args->tensor[i].dtype);
-}
-
-static bool scalar_fits(const struct tg_signature *s, const struct tg_args *args, uint32_t i)
-{
-    return s->scalar_dtype[i] == TG_DTYPE_NONE || s->scalar_dtype[i] == args->scalar[i].dtype;
-}
-
-bool tg_signature_matches(const struct tg_signature *s, const struct tg_args *args)
-{
-    if (!s->given)
-        return true;
-    if (s->n_tensors != args->n_tensors || s->n_scalars != args->n_scalars)
-        return false;
-    for (uint32_t i = 0; i < s->n_tensors; i++)
-        if (!tensor_fits(s, args, i))
-            return false;
-    for (uint32_t i = 0; i < s->n_scalars; i++)
-        if (!scalar_fits(s, args, i))
-            return false;
-    return true;
-}
-
 static tg_status explain_one(uint32_t argument, unsigned want_role, unsigned want_dtype,
                              unsigned got_role, unsigned got_dtype, struct tg_error *error)
 {
@@ -113,11 +88,13 @@ static tg_status explain_one(uint32_t argument, unsigned want_role, unsigned wan
                         tg_dtype_name((int)got_dtype));
 }
 
-tg_status tg_signature_explain(const struct tg_signature *s, const struct tg_args *args,
+tg_status tg_signature_explain(const struct tg_kernel_desc *s, const struct tg_args *args,
                                struct tg_error *error)
 {
+    if (!s->given)
+        return TG_OK;
     for (uint32_t i = 0; i < s->n_tensors && i < args->n_tensors; i++)
-        if (!tensor_fits(s, args, i))
+        if (!tg_tensor_fits(s, args, i))
             return explain_one(i, s->role[i], s->tensor_dtype[i], args->role[i],
                                args->tensor[i].dtype, error);
     if (s->n_tensors != args->n_tensors || s->n_scalars != args->n_scalars)
@@ -125,7 +102,7 @@ tg_status tg_signature_explain(const struct tg_signature *s, const struct tg_arg
                             "the kernel wants %u tensors and %u scalars, got %u and %u",
                             s->n_tensors, s->n_scalars, args->n_tensors, args->n_scalars);
     for (uint32_t i = 0; i < s->n_scalars; i++)
-        if (!scalar_fits(s, args, i))
+        if (!tg_scalar_fits(s, args, i))
             return explain_one(s->n_tensors + i, 0, s->scalar_dtype[i], 0, args->scalar[i].dtype,
                                error);
     return TG_OK;

@@ -6,24 +6,14 @@
 #include <stdbool.h>
 #include <taskglass/args.h>
 #include <taskglass/status.h>
-
-struct tg_signature {
-    bool given; /* false: anything goes */
-    uint8_t n_tensors;
-    uint8_t n_scalars;
-    uint8_t role[TG_MAX_TENSORS];
-    uint8_t tensor_dtype[TG_MAX_TENSORS]; /* TG_DTYPE_NONE: any */
-    uint8_t scalar_dtype[TG_MAX_SCALARS];
-};
+#include <taskglass/wire/orchestration.h>
 
 /* NULL text: anything goes. BAD_ARGUMENT names the word that makes no sense. */
-tg_status tg_signature_parse(struct tg_signature *signature, const char *text,
+tg_status tg_signature_parse(struct tg_kernel_desc *kernel, const char *text,
                              struct tg_error *error);
 
-/* Quick yes or no. */
-bool tg_signature_matches(const struct tg_signature *signature, const struct tg_args *args);
-/* For a no: what is wrong, in words. Always BAD_ARGUMENT. */
-tg_status tg_signature_explain(const struct tg_signature *signature, const struct tg_args *args,
+/* Where tg_signature_fits (base/task_check.h) says no: what is wrong, in words. BAD_ARGUMENT. */
+tg_status tg_signature_explain(const struct tg_kernel_desc *kernel, const struct tg_args *args,
                                struct tg_error *error);
 
 const char *tg_role_name(unsigned role);

@@ -9,7 +9,10 @@ import pytest
 
 from conftest import PLATFORMS, PROGRAM, TIMEOUT, clean_environment
 
-EXAMPLES = {"vector_add", "matmul_chain", "mix", "views", "dtypes"}
+EXAMPLES = {"vector_add", "matmul_chain", "mix", "views", "dtypes", "bgemm", "mlp", "stencil",
+            "cholesky", "paged_attention"}
+READS_RESULTS = {"moe"}  # its orchestration must run on the device
+RUNTIMES = ["aicpu_build_graph", "tensormap_and_ringbuffer"]
 
 
 def installed_cases():
@@ -27,13 +30,24 @@ CASES = installed_cases()
 
 
 def test_every_example_is_there():
-    assert {workload for workload, _ in CASES} >= EXAMPLES
+    assert {workload for workload, _ in CASES} >= EXAMPLES | READS_RESULTS
+
+
+def default_runtime(workload):
+    return RUNTIMES[1] if workload in READS_RESULTS else "host_build_graph"
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
 @pytest.mark.parametrize("workload,case", CASES)
 def test_a_case_is_good_on_a_platform(tg, workload, case, platform):
-    tg.good("run", workload, "--case", case, "--platform", platform)
+    tg.good("run", workload, "--case", case, "--platform", platform,
+            "--runtime", default_runtime(workload))
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES)
+@pytest.mark.parametrize("workload,case", CASES)
+def test_a_case_is_good_where_the_device_builds_the_graph(tg, workload, case, runtime):
+    tg.good("run", workload, "--case", case, "--runtime", runtime)
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
@@ -48,3 +62,20 @@ def test_one_core_and_one_scheduler_on_one_cpu_are_enough(tg, workload, platform
 @pytest.mark.parametrize("workload", sorted(EXAMPLES))
 def test_72_cores_and_4_schedulers_give_the_same_results(tg, workload, platform):
     tg.good("run", workload, "--cores", 72, "--schedulers", 4, "--platform", platform)
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES)
+@pytest.mark.parametrize("workload", sorted(EXAMPLES | READS_RESULTS))
+def test_device_built_graphs_do_with_one_cpu_and_with_many_cores(tg, workload, runtime):
+    cpu = min(os.sched_getaffinity(0))
+    tg.good("run", workload, "--cores", 1, "--schedulers", 1, "--runtime", runtime,
+            prefix=("taskset", "-c", cpu))
+    tg.good("run", workload, "--cores", 72, "--schedulers", 4, "--runtime", runtime,
+            "--platform", "a5sim")
+
+
+def test_reading_a_result_before_anything_has_run_is_refused_with_its_line(tg):
+    result = tg("run", "moe", "--runtime", "host_build_graph")
+    assert result.returncode == 2
+    assert "examples/moe/orchestrate.c:" in result.stderr
+    assert "--runtime tensormap_and_ringbuffer" in result.stderr

@@ -6,7 +6,7 @@
  *   control area                                        rest of device memory
  *   ┌──────────────┬──────────────────────────┬────────┐  ┌───────────────────────────┐
  *   │ head         │ status, one per worker   │ engine │  │ allocations: tensors,     │
- *   │ (256 bytes)  │ lanes, then schedulers   │        │  │ graphs (desc, succ, …)    │
+ *   │ (256 bytes)  │ lanes, schedulers, …     │        │  │ graphs (desc, succ, …)    │
  *   └──────────────┴──────────────────────────┴────────┘  └───────────────────────────┘
  *
  * Who writes:  head          the device program, once, before it says hello
@@ -77,23 +77,23 @@ enum tg_runtime_kind {
 };
 
 /*
- * A graph ready to run. All addresses are device addresses. Each class of task has a queue
- * whose slots hold task index + 1 (0: empty); the first n_ready of `ready` of a class are what
- * it starts with.
+ * A graph ready to run, or an orchestration that will make one. All addresses are device
+ * addresses. Each class of task has a queue that only the device uses; the first n_ready of
+ * `ready` of a class are what it starts with.
  */
 struct tg_launch {
     uint64_t magic;
-    uint32_t runtime; /* enum tg_runtime_kind */
-    uint32_t n_tasks;
+    uint32_t runtime;           /* enum tg_runtime_kind */
+    uint32_t n_tasks;           /* host_build_graph: how many; else slots */
     uint64_t desc;              /* struct tg_task_desc[n_tasks] */
     uint64_t succ;              /* uint32_t[]: task indices */
     uint64_t payload;           /* arguments */
     uint64_t ready[TG_CLASSES]; /* uint32_t[n_ready]: task index + 1 */
-    uint64_t queue[TG_CLASSES]; /* uint32_t[queue_size] */
+    uint64_t queue[TG_CLASSES]; /* uint64_t[queue_size] */
     uint32_t n_ready[TG_CLASSES];
     uint32_t queue_size[TG_CLASSES]; /* powers of two; the whole class fits */
     uint64_t record;                 /* struct tg_record_setup; 0: nothing is recorded */
-    uint64_t reserved;
+    uint64_t orchestration; /* struct tg_orchestration, where the device builds the graph */
 };
 TG_WIRE_SIZE(struct tg_launch, 128);
 

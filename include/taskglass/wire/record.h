@@ -22,7 +22,8 @@
 enum tg_record_type {
     TG_RECORD_ARGUMENT = 1, /* struct tg_record */
     TG_RECORD_KERNEL = 2,   /* struct tg_record_kernel: the name of a kernel */
-    TG_RECORD_SUMMARY = 3   /* struct tg_record_summary: the last one of a complete journal */
+    TG_RECORD_SUMMARY = 3,  /* struct tg_record_summary: the last one of a complete journal */
+    TG_RECORD_TASK = 4 /* struct tg_record_task: on the device only, in the orchestrator's stream */
 };
 
 enum tg_record_flag {
@@ -99,6 +100,28 @@ enum tg_loss {
     TG_LOSS_UNFINISHED = 5,  /* the device died in the middle of it */
     TG_LOSS_CAUSES = 6
 };
+
+/* A task that the device submitted, and whom it waits for. One with more edges than fit is
+ * followed by others of the same task. */
+enum { TG_EDGES_PER_RECORD = 25 };
+struct tg_record_task {
+    uint16_t type;
+    uint16_t flags; /* TG_RECORD_MORE: not the task's first */
+    uint32_t check; /* 0 */
+    uint64_t sequence;
+    uint64_t task_id;
+    uint32_t kernel[TG_PARTS];
+    uint32_t site;    /* of its scope */
+    uint32_t n_edges; /* in this record */
+    uint32_t reserved;
+    uint64_t time;                      /* nanoseconds on the device's clock */
+    uint64_t edge[TG_EDGES_PER_RECORD]; /* enum tg_edge_kind << 60 | task id */
+};
+TG_WIRE_SIZE(struct tg_record_task, 256);
+
+/* Why one task waits for another: it was told to, it reads what the other wrote, or writes what the
+ * other reads or wrote. */
+enum tg_edge_kind { TG_EDGE_EXPLICIT = 0, TG_EDGE_RAW = 1, TG_EDGE_WAR = 2, TG_EDGE_WAW = 3 };
 
 struct tg_record_summary {
     uint16_t type;

@@ -10,7 +10,8 @@
  *
  * Who writes: the builder of the graph (host or orchestrator), before the task is published.
  * After that only `pending` changes: whoever completes a predecessor counts it down, and the
- * one that reaches zero sets it back to `fanin`, so that a graph can run again as it lies.
+ * one that reaches zero sets it back to `fanin`, so that a graph can run again as it lies. In a
+ * graph that the device builds `succ` is the list of those that wait (wire/orchestration.h).
  */
 #ifndef TASKGLASS_WIRE_TASK_H
 #define TASKGLASS_WIRE_TASK_H
@@ -21,6 +22,10 @@
 /* Task id: ring << 32 | index. */
 #define TG_TASK_NONE UINT64_MAX
 #define TG_NO_KERNEL UINT32_MAX
+
+/* Device-built graphs keep their tasks in rings, one for each depth of scope; the last takes the
+ * deeper ones too. */
+enum { TG_RINGS = 4 };
 
 /* The two kinds of core, and where a kernel of a mix runs. A task with one kernel uses the part
  * of its kind (AIC or AIV0) and runs on any core of that kind. */

@@ -21,18 +21,24 @@
 
 enum { TG_MAX_DIMS = 8, TG_MAX_TENSORS = 16, TG_MAX_SCALARS = 16 };
 
+/* An owner_depth: an output whose memory the submit is to allocate. */
+enum { TG_TENSOR_NEW = 255 };
+
 struct tg_tensor {
     uint64_t addr;          /* device address of the storage */
     uint64_t storage_bytes; /* how much of it belongs to the tensor this is a view of */
     int64_t start;          /* elements from addr to element (0, 0, …) */
     uint8_t dtype;          /* enum tg_dtype */
     uint8_t ndim;           /* 0 (one element) to TG_MAX_DIMS */
-    uint8_t reserved[6];    /* zero */
+    uint8_t owner_depth;    /* memory of a scope: 1 + its depth; 0: nobody's; or TG_TENSOR_NEW */
+    uint8_t reserved;       /* zero */
+    uint32_t owner;         /* which scope of that depth, counted by the runtime */
     int64_t shape[TG_MAX_DIMS];
     int64_t strides[TG_MAX_DIMS];
 };
 TG_WIRE_SIZE(struct tg_tensor, 160);
 TG_WIRE_AT(struct tg_tensor, dtype, 24);
+TG_WIRE_AT(struct tg_tensor, owner, 28);
 TG_WIRE_AT(struct tg_tensor, shape, 32);
 TG_WIRE_AT(struct tg_tensor, strides, 96);
 

@@ -4,7 +4,7 @@
 
 enum { SLOTS = 64 };
 
-static uint32_t slots[SLOTS];
+static uint64_t slots[SLOTS];
 static struct tg_queue queue;
 static struct tg_ring own;
 
@@ -15,11 +15,8 @@ static void start(uint32_t at, uint32_t count)
     memset(&own, 0, sizeof own);
     for (uint32_t i = 0; i < count; i++)
         ready[i] = i + 1;
-    tg_queue_reset(&queue, slots, SLOTS, ready, at ? 0 : count);
-    if (at == 0)
-        return;
-    queue.head = queue.tail = at;
-    for (uint32_t i = 0; i < count; i++)
+    tg_queue_reset(&queue, slots, SLOTS, at, ready, at ? 0 : count);
+    for (uint32_t i = 0; at && i < count; i++)
         tg_queue_push(&queue, i);
 }
 
@@ -70,21 +67,23 @@ TEST(a_taker_gets_its_share_and_the_rest_goes_to_its_ring)
 
 TEST(a_share_is_at_least_one_task_and_never_more_than_a_batch)
 {
-    static uint32_t many[1024], ready[1024];
+    static uint64_t many[1024];
+    static uint32_t ready[1024];
     start(0, 2);
     CHECK_EQ_U(tg_queue_pop(&queue, 100, &own), 0);
     expect_ring(0, 0);
     for (uint32_t i = 0; i < 1024; i++)
         ready[i] = i + 1;
-    tg_queue_reset(&queue, many, 1024, ready, 1024);
+    tg_queue_reset(&queue, many, 1024, 0, ready, 1024);
     CHECK_EQ_U(tg_queue_pop(&queue, 1, &own), 0);
     expect_ring(1, TG_BATCH_MAX - 1);
 }
 
 TEST(a_queue_of_one_slot_works)
 {
-    uint32_t slot, ready = 1;
-    tg_queue_reset(&queue, &slot, 1, &ready, 1);
+    uint64_t slot;
+    uint32_t ready = 1;
+    tg_queue_reset(&queue, &slot, 1, 0, &ready, 1);
     for (uint32_t i = 0; i < 5; i++) {
         CHECK_EQ_U(tg_queue_pop(&queue, 2, &own), i);
         CHECK_EQ_U(tg_queue_pop(&queue, 2, &own), TG_NO_TASK);

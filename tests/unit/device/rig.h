@@ -45,7 +45,7 @@ struct dag {
     struct tg_task_desc desc[DAG_TASKS];
     uint32_t succ[DAG_EDGES];
     uint32_t ready[TG_CLASSES][DAG_TASKS];
-    uint32_t queue[TG_CLASSES][DAG_TASKS];
+    uint64_t queue[TG_CLASSES][DAG_TASKS];
     struct tg_scalar payload[DAG_TASKS][2];
 };
 
@@ -286,12 +286,12 @@ STRESS_FN void rig_open(struct rig *rig, uint32_t cores, uint32_t schedulers, ui
     memset(rig, 0, sizeof *rig);
     REQUIRE(posix_memalign(&memory, TG_LINE, size) == 0);
     memset(memory, 0, size);
-    REQUIRE((rig->status = calloc(workers, sizeof *rig->status)) != NULL);
+    REQUIRE((rig->status = calloc(workers + 1, sizeof *rig->status)) != NULL);
     REQUIRE((rig->thread = calloc(workers, sizeof *rig->thread)) != NULL);
     rig->engine = tg_engine_init(memory, cores, schedulers, rig->status);
     rig->engine->spin = spin;
     rig->engine->yields = spin ? 2 : 0;
-    CHECK_EQ_U(rig->engine->n_workers, workers);
+    CHECK_EQ_U(tg_engine_orchestrator(rig->engine), workers); /* it is not started */
     pthread_mutex_init(&rig->lock, NULL);
     pthread_cond_init(&rig->changed, NULL);
     for (uint32_t i = 0; i < workers; i++)
@@ -304,7 +304,7 @@ STRESS_FN void rig_close(struct rig *rig)
     rig->closing = true;
     pthread_cond_broadcast(&rig->changed);
     pthread_mutex_unlock(&rig->lock);
-    for (uint32_t i = 0; i < rig->engine->n_workers; i++)
+    for (uint32_t i = 0; i < tg_engine_orchestrator(rig->engine); i++)
         pthread_join(rig->thread[i], NULL);
     pthread_mutex_destroy(&rig->lock);
     pthread_cond_destroy(&rig->changed);
@@ -316,7 +316,7 @@ STRESS_FN void rig_close(struct rig *rig)
 
 STRESS_FN void rig_launch(struct rig *rig, struct dag *dag)
 {
-    tg_engine_prepare(rig->engine, &dag->launch, dag_kernels_);
+    tg_engine_prepare(rig->engine, &dag->launch, dag_kernels_, NULL, NULL);
     pthread_mutex_lock(&rig->lock);
     rig->launches++;
     pthread_cond_broadcast(&rig->changed);

@@ -192,7 +192,7 @@ TEST(long_kernel_names_are_cut_between_characters)
     char name[101];
     memset(name, 'k', 100);
     name[100] = '\0';
-    fake_kernels[VEC].name = name;
+    fake_kernel_defs[VEC].name = name;
     for (int shorter = 0; shorter < 8; shorter++) {
         name[100 - shorter] = '\0';
         tg_graph_clear(graph);
@@ -204,7 +204,7 @@ TEST(long_kernel_names_are_cut_between_characters)
                 CHECK(((unsigned char)c[1] == 0x86 && (unsigned char)c[2] == 0x92) ||
                       ((unsigned char)c[1] == 0x80 && (unsigned char)c[2] == 0xa6));
     }
-    fake_kernels[VEC].name = "vec";
+    fake_kernel_defs[VEC].name = "vec";
     tg_graph_destroy(graph);
 }
 

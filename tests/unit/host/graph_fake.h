@@ -129,11 +129,17 @@ static const struct tg_platform_ops fake_ops = {
     .autopsy = fake_autopsy,
 };
 
-static struct tg_kernel_info fake_kernels[] = {
+static struct tg_kernel_desc fake_kernels[] = {
+    {.core = TG_AIC},
+    {.core = TG_AIV},
+    {.core = TG_AIV},
+};
+static struct tg_kernel_def fake_kernel_defs[] = {
     {.name = "mat", .core = TG_AIC},
     {.name = "vec", .core = TG_AIV},
     {.name = "add", .core = TG_AIV},
 };
+static const struct tg_workload fake_workload = {.kernels = fake_kernel_defs, .n_kernels = 3};
 enum { MAT, VEC, ADD };
 
 static struct tg_device fake_device;
@@ -159,8 +165,11 @@ TEST_FN_ struct tg_graph *fake_graph(void)
         .status_size = sizeof(struct tg_worker_status),
     };
     fake_device = (struct tg_device){.ops = &fake_ops, .head = *fake_head(), .control = FAKE_BASE};
-    fake_module = (struct tg_module){
-        .device = &fake_device, .kernels = fake_kernels, .n_kernels = 3, .first = 10};
+    fake_module = (struct tg_module){.device = &fake_device,
+                                     .workload = &fake_workload,
+                                     .kernels = fake_kernels,
+                                     .n_kernels = 3,
+                                     .first = 10};
     if (tg_graph_create(&fake_module, &graph, NULL) != TG_OK)
         abort();
     return graph;

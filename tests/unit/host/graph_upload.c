@@ -101,7 +101,7 @@ TEST(a_class_fits_its_queue_whose_size_is_a_power_of_two)
         uint32_t size = launch->queue_size[TG_CLASS_AIV];
         CHECK(size >= counts[i] && size > 0);
         CHECK_EQ_U(size & (size - 1), 0);
-        CHECK(fake_at(launch->queue[TG_CLASS_AIV], 4 * (uint64_t)size) != NULL);
+        CHECK(fake_at(launch->queue[TG_CLASS_AIV], 8 * (uint64_t)size) != NULL);
         tg_graph_destroy(graph);
     }
 }

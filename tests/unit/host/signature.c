@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host/signature.h"
+#include "base/task_check.h"
 #include "test.h"
 
-static struct tg_signature parsed(const char *text)
+static struct tg_kernel_desc parsed(const char *text)
 {
-    struct tg_signature s;
+    struct tg_kernel_desc s;
     struct tg_error error = {TG_OK, ""};
     CHECK_EQ_I(tg_signature_parse(&s, text, &error), TG_OK);
     CHECK_EQ_S(error.text, "");
@@ -13,7 +14,7 @@ static struct tg_signature parsed(const char *text)
 
 static void refused(const char *text, const char *why)
 {
-    struct tg_signature s;
+    struct tg_kernel_desc s;
     struct tg_error error = {TG_OK, ""};
     CHECK_EQ_I(tg_signature_parse(&s, text, &error), TG_BAD_ARGUMENT);
     CHECK_HAS(error.text, why);
@@ -36,25 +37,25 @@ static struct tg_args args_of(const char *kinds, unsigned dtype)
 
 TEST(no_signature_takes_anything)
 {
-    struct tg_signature s = parsed(NULL);
+    struct tg_kernel_desc s = parsed(NULL);
     struct tg_args args = args_of("iosx", TG_INT8);
     CHECK(!s.given);
-    CHECK(tg_signature_matches(&s, &args));
+    CHECK(tg_signature_fits(&s, &args));
 }
 
 TEST(an_empty_signature_takes_nothing)
 {
-    struct tg_signature s = parsed(""), blank = parsed("   ");
+    struct tg_kernel_desc s = parsed(""), blank = parsed("   ");
     struct tg_args none = args_of("", TG_INT8), one = args_of("i", TG_INT8);
     CHECK(s.given && blank.given);
-    CHECK(tg_signature_matches(&s, &none));
-    CHECK(!tg_signature_matches(&s, &one));
-    CHECK(!tg_signature_matches(&blank, &one));
+    CHECK(tg_signature_fits(&s, &none));
+    CHECK(!tg_signature_fits(&s, &one));
+    CHECK(!tg_signature_fits(&blank, &one));
 }
 
 TEST(roles_and_types_are_read)
 {
-    struct tg_signature s = parsed("in:float32 out inout:bfloat16 scalar:int64 scalar");
+    struct tg_kernel_desc s = parsed("in:float32 out inout:bfloat16 scalar:int64 scalar");
     CHECK_EQ_U(s.n_tensors, 3);
     CHECK_EQ_U(s.n_scalars, 2);
     CHECK_EQ_U(s.role[0], TG_IN);
@@ -79,7 +80,7 @@ TEST(every_type_name_is_read)
 
 TEST(spaces_around_words_do_not_matter)
 {
-    struct tg_signature s = parsed("  in   out  ");
+    struct tg_kernel_desc s = parsed("  in   out  ");
     CHECK_EQ_U(s.n_tensors, 2);
 }
 
@@ -127,24 +128,24 @@ TEST(sixteen_of_each_are_the_limit)
 
 TEST(arguments_match_by_count_role_and_type)
 {
-    struct tg_signature s = parsed("in:int8 out:int8 scalar:int8"), any = parsed("in out scalar");
+    struct tg_kernel_desc s = parsed("in:int8 out:int8 scalar:int8"), any = parsed("in out scalar");
     struct tg_args right = args_of("ios", TG_INT8), other_type = args_of("ios", TG_INT16),
                    other_role = args_of("iis", TG_INT8), fewer = args_of("io", TG_INT8),
                    more = args_of("ioss", TG_INT8);
-    CHECK(tg_signature_matches(&s, &right));
-    CHECK(!tg_signature_matches(&s, &other_type));
-    CHECK(tg_signature_matches(&any, &other_type));
-    CHECK(!tg_signature_matches(&any, &other_role));
-    CHECK(!tg_signature_matches(&s, &fewer));
-    CHECK(!tg_signature_matches(&s, &more));
+    CHECK(tg_signature_fits(&s, &right));
+    CHECK(!tg_signature_fits(&s, &other_type));
+    CHECK(tg_signature_fits(&any, &other_type));
+    CHECK(!tg_signature_fits(&any, &other_role));
+    CHECK(!tg_signature_fits(&s, &fewer));
+    CHECK(!tg_signature_fits(&s, &more));
 }
 
 static void explains(const char *text, const char *kinds, unsigned dtype, const char *why)
 {
-    struct tg_signature s = parsed(text);
+    struct tg_kernel_desc s = parsed(text);
     struct tg_args args = args_of(kinds, dtype);
     struct tg_error error = {TG_OK, ""};
-    CHECK(!tg_signature_matches(&s, &args));
+    CHECK(!tg_signature_fits(&s, &args));
     CHECK_EQ_I(tg_signature_explain(&s, &args, &error), TG_BAD_ARGUMENT);
     CHECK_HAS(error.text, why);
 }
@@ -167,7 +168,7 @@ TEST(everything_that_does_not_match_has_an_explanation)
                                         "in:int8 out scalar:int8 scalar"};
     uint64_t seed = 9;
     for (int round = 0; round < 5000; round++) {
-        struct tg_signature s = parsed(texts[round % 5]);
+        struct tg_kernel_desc s = parsed(texts[round % 5]);
         struct tg_error error = {TG_OK, ""};
         char kinds[6] = "";
         for (int i = 0; i < 5; i++) {
@@ -176,7 +177,7 @@ TEST(everything_that_does_not_match_has_an_explanation)
         }
         struct tg_args args = args_of(kinds, seed >> 62 ? TG_INT8 : TG_INT16);
         CHECK_EQ_I(tg_signature_explain(&s, &args, &error),
-                   tg_signature_matches(&s, &args) ? TG_OK : TG_BAD_ARGUMENT);
+                   tg_signature_fits(&s, &args) ? TG_OK : TG_BAD_ARGUMENT);
     }
 }
 

@@ -35,7 +35,17 @@ struct device {
     struct tg_engine *engine;
     tg_kernel_fn *kernels;
     uint32_t n_kernels;
-    uint32_t launches; /* a futex: counted up to start the workers */
+    struct loaded *modules;
+    uint32_t launches;       /* a futex: counted up to start the workers */
+    uint32_t orchestrations; /* the same for the orchestrator */
+    bool has_orchestrator;
+};
+
+/* Which orchestration goes with which kernels. */
+struct loaded {
+    struct loaded *next;
+    const struct tg_workload *workload;
+    uint32_t first; /* number of its first kernel */
 };
 
 struct thread_start {
@@ -64,15 +74,17 @@ static void name_thread(const struct tg_engine *e, uint32_t worker)
     char name[16];
     if (worker < e->n_lanes)
         snprintf(name, sizeof name, "tg-%s.%u", part[worker % TG_PARTS], worker / TG_PARTS);
-    else
+    else if (worker < tg_engine_orchestrator(e))
         snprintf(name, sizeof name, "tg-sched.%u", worker - e->n_lanes);
+    else
+        snprintf(name, sizeof name, "tg-orchestrate");
     pthread_setname_np(pthread_self(), name);
 }
 
-static void wait_for_launch(struct device *d, uint32_t seen)
+static void wait_for_launch(uint32_t *launches, uint32_t seen)
 {
-    while (tg_load_acquire(&d->launches) == seen) /* L1 */
-        tg_target_wait(&d->launches, seen);
+    while (tg_load_acquire(launches) == seen) /* L1 */
+        tg_target_wait(launches, seen);
 }
 
 static void report_end(const struct device *d)
@@ -87,30 +99,40 @@ static void *worker_main(void *argument)
 {
     struct thread_start start = *(struct thread_start *)argument;
     struct device *d = start.device;
+    bool orchestrates = start.worker == tg_engine_orchestrator(d->engine);
     free(argument);
     name_thread(d->engine, start.worker);
     if (tg_fault_watch_thread(start.worker, d->engine->worker[start.worker].status) != 0)
         abort();
     for (uint32_t seen = 0;; seen++) {
-        wait_for_launch(d, seen);
+        wait_for_launch(orchestrates ? &d->orchestrations : &d->launches, seen);
         if (tg_engine_enter(d->engine, start.worker))
             report_end(d);
     }
     return NULL;
 }
 
+static bool start_worker(struct device *d, uint32_t worker)
+{
+    struct thread_start *start = malloc(sizeof *start);
+    pthread_t thread;
+    if (start == NULL)
+        return false;
+    *start = (struct thread_start){d, worker};
+    if (pthread_create(&thread, NULL, worker_main, start) != 0) {
+        free(start);
+        return false;
+    }
+    pthread_detach(thread);
+    return true;
+}
+
+/* The orchestrator is started with the first graph that needs it. */
 static bool start_workers(struct device *d)
 {
-    for (uint32_t i = 0; i < d->engine->n_workers; i++) {
-        struct thread_start *start = malloc(sizeof *start);
-        pthread_t thread;
-        if (start == NULL)
+    for (uint32_t i = 0; i < tg_engine_orchestrator(d->engine); i++)
+        if (!start_worker(d, i))
             return false;
-        *start = (struct thread_start){d, i};
-        if (pthread_create(&thread, NULL, worker_main, start) != 0)
-            return false;
-        pthread_detach(thread);
-    }
     return true;
 }
 
@@ -124,25 +146,17 @@ static uint32_t usable_cpus(void)
     return (uint32_t)CPU_COUNT(&set);
 }
 
-/* Looking again before sleeping pays only where whoever makes the work has a CPU of its own. */
-static void set_patience(struct tg_engine *e)
-{
-    bool roomy = e->n_cores + e->n_schedulers <= usable_cpus();
-    e->spin = roomy ? 400 : 0;
-    e->yields = 2;
-}
-
 static void lay_out(struct device *d, const struct tg_sim_message *init)
 {
     uint32_t n_blocks = (init->cores + TG_PARTS - 1) / TG_PARTS;
-    uint32_t n_workers = TG_PARTS * n_blocks + init->schedulers;
+    uint32_t n_workers = TG_PARTS * n_blocks + init->schedulers + 1;
     uint64_t status = sizeof(struct tg_control_head);
     uint64_t engine = status + n_workers * sizeof(struct tg_worker_status);
     uint64_t end = engine + tg_engine_size(n_blocks, init->schedulers);
     d->head = (struct tg_control_head *)d->memory;
     d->engine = tg_engine_init(d->memory + engine, init->cores, init->schedulers,
                                (struct tg_worker_status *)(d->memory + status));
-    set_patience(d->engine);
+    d->engine->n_cpus = usable_cpus();
     *d->head = (struct tg_control_head){
         .magic = TG_CONTROL_MAGIC,
         .version = TG_CONTROL_VERSION,
@@ -209,6 +223,16 @@ static bool make_room(struct device *d, uint32_t n_kernels)
     return true;
 }
 
+static bool remember(struct device *d, const struct tg_workload *workload, uint32_t first)
+{
+    struct loaded *loaded = malloc(sizeof *loaded);
+    if (loaded == NULL)
+        return false;
+    *loaded = (struct loaded){d->modules, workload, first};
+    d->modules = loaded;
+    return true;
+}
+
 static void load(struct device *d, struct tg_sim_message *message)
 {
     void *module = dlopen(message->text, RTLD_NOW | RTLD_LOCAL);
@@ -223,7 +247,7 @@ static void load(struct device *d, struct tg_sim_message *message)
         reply(message, TG_SIM_LOADED, TG_ABI_MISMATCH, "the module changed while it was loaded");
         return;
     }
-    if (!make_room(d, message->first + message->count)) {
+    if (!make_room(d, message->first + message->count) || !remember(d, workload, message->first)) {
         reply(message, TG_SIM_LOADED, TG_NO_MEMORY, "no memory for the kernel table");
         return;
     }
@@ -232,15 +256,45 @@ static void load(struct device *d, struct tg_sim_message *message)
     reply(message, TG_SIM_LOADED, TG_OK, "%s", "");
 }
 
+/* The workload whose orchestration the launch names; the newest, where two have no kernels. */
+static const struct tg_workload *orchestrated_by(const struct device *d,
+                                                 const struct tg_launch *launch)
+{
+    const struct tg_orchestration *o =
+        TG_DEVICE_PTR(const struct tg_orchestration, launch->orchestration);
+    for (const struct loaded *l = d->modules; l != NULL; l = l->next)
+        if (l->first == o->first_kernel && l->workload->n_kernels == o->n_kernels)
+            return l->workload;
+    return NULL;
+}
+
+static void start_orchestrator(struct device *d)
+{
+    if (!d->has_orchestrator && !start_worker(d, tg_engine_orchestrator(d->engine)))
+        abort(); /* the host hears of it as of any other death */
+    d->has_orchestrator = true;
+    tg_add_acq_rel(&d->orchestrations, 1u); /* L1 */
+    tg_target_wake(&d->orchestrations, 1);
+}
+
 static void launch(struct device *d, const struct tg_sim_message *message)
 {
+    const struct tg_launch *launch = TG_DEVICE_PTR(const struct tg_launch, message->address);
+    const struct tg_workload *workload = NULL;
+    bool orchestrates = launch->runtime != TG_RUNTIME_HOST_BUILD_GRAPH;
     /* Pairs with the last thread's count-down in tg_engine_enter: that it is out came to us by
      * way of the host, and its reads of the engine come before our writes. */
     (void)tg_load_acquire(&d->engine->active);
-    tg_engine_prepare(d->engine, TG_DEVICE_PTR(const struct tg_launch, message->address),
-                      d->kernels);
+    if (orchestrates && (workload = orchestrated_by(d, launch)) == NULL)
+        abort();
+    tg_engine_prepare(d->engine, launch, d->kernels, workload ? workload->orchestrate : NULL,
+                      workload == NULL             ? NULL
+                      : workload->orchestrate_site ? workload->orchestrate_site
+                                                   : workload->name);
     tg_add_acq_rel(&d->launches, 1u); /* L1 */
     tg_target_wake(&d->launches, INT_MAX);
+    if (orchestrates)
+        start_orchestrator(d);
 }
 
 static void obey(struct device *d, struct tg_sim_message *message)

@@ -2,19 +2,15 @@
 #include "runtime/host_build_graph/host/orchestrate.h"
 #include "base/error.h"
 #include "host/graph.h"
-#include <stdlib.h>
 
 enum { MAX_DEPTH = 64 };
 
 struct tg_hbg {
     struct tg_rt rt; /* first: the orchestration sees only this */
-    struct tg_device *device;
     struct tg_graph *graph;
     struct tg_error error;        /* the first one; nothing happens after it */
     const char *scope[MAX_DEPTH]; /* sites of the open scopes, the orchestration's own first */
     uint32_t depth;
-    uint64_t *allocated;
-    uint32_t n_allocated, room;
 };
 
 /* Keeps the first error, with the source line in front. */
@@ -29,16 +25,51 @@ static bool has_failed(const struct tg_hbg *hbg)
     return hbg->error.status != TG_OK;
 }
 
+/* Memory that lives as long as the graph. */
+static tg_status allocate(struct tg_hbg *hbg, struct tg_tensor *tensor, struct tg_error *error)
+{
+    return tg_graph_alloc(hbg->graph, tensor->storage_bytes, &tensor->addr, error);
+}
+
+/* The outputs the submit is to allocate. Only a task that has some pays for a copy. */
+static tg_status allocate_new(struct tg_hbg *hbg, struct tg_args *args, struct tg_error *error)
+{
+    tg_status status = TG_OK;
+    for (uint32_t i = 0; i < args->n_tensors && status == TG_OK; i++) {
+        struct tg_tensor *t = &args->tensor[i];
+        if (t->owner_depth != TG_TENSOR_NEW || !tg_tensor_valid(t))
+            continue;
+        t->owner_depth = 0;
+        status = allocate(hbg, t, error);
+    }
+    return status;
+}
+
+static bool has_new(const struct tg_args *args)
+{
+    for (uint32_t i = 0; args != NULL && i < args->n_tensors && i < TG_MAX_TENSORS; i++)
+        if (args->tensor[i].owner_depth == TG_TENSOR_NEW)
+            return true;
+    return false;
+}
+
 static uint64_t hbg_submit(struct tg_rt *rt, const uint32_t kernel[TG_PARTS],
                            const struct tg_args *args, const char *site)
 {
     struct tg_hbg *hbg = (struct tg_hbg *)rt;
+    struct tg_args copy;
     struct tg_error why;
     uint64_t task = TG_TASK_NONE;
-    tg_status status;
+    tg_status status = TG_OK;
     if (has_failed(hbg))
         return TG_TASK_NONE;
-    status = tg_graph_add_mix(hbg->graph, kernel, args, &task, &why);
+    if (has_new(args)) {
+        copy = *args;
+        args = &copy;
+        status = allocate_new(hbg, &copy, &why);
+    }
+    if (status == TG_OK)
+        status = tg_graph_add_mix(hbg->graph, kernel, args, &task, &why);
     if (status != TG_OK)
         fail_at(hbg, status, why.text, site);
     return task;
@@ -56,20 +87,6 @@ static void hbg_depend(struct tg_rt *rt, uint64_t task, uint64_t after, const ch
         fail_at(hbg, status, why.text, site);
 }
 
-static bool remember(struct tg_hbg *hbg, uint64_t address)
-{
-    if (hbg->n_allocated == hbg->room) {
-        uint32_t room = hbg->room ? 2 * hbg->room : 64;
-        uint64_t *grown = realloc(hbg->allocated, room * sizeof *grown);
-        if (grown == NULL)
-            return false;
-        hbg->allocated = grown;
-        hbg->room = room;
-    }
-    hbg->allocated[hbg->n_allocated++] = address;
-    return true;
-}
-
 static struct tg_tensor hbg_alloc(struct tg_rt *rt, unsigned dtype, int ndim, const int64_t *shape,
                                   const char *site)
 {
@@ -83,11 +100,7 @@ static struct tg_tensor hbg_alloc(struct tg_rt *rt, unsigned dtype, int ndim, co
         fail_at(hbg, TG_BAD_ARGUMENT, "tg_alloc: not a type and shape a tensor can have", site);
         return tg_tensor_none();
     }
-    status = tg_device_alloc(hbg->device, tensor.storage_bytes, &tensor.addr, &why);
-    if (status == TG_OK && !remember(hbg, tensor.addr)) {
-        tg_device_free(hbg->device, tensor.addr, NULL);
-        status = tg_error_set(&why, TG_NO_MEMORY, "out of host memory");
-    }
+    status = allocate(hbg, &tensor, &why);
     if (status != TG_OK) {
         fail_at(hbg, status, why.text, site);
         return tg_tensor_none();
@@ -103,9 +116,10 @@ static void enter(struct tg_hbg *hbg, const char *site)
         fail_at(hbg, status, why.text, site);
 }
 
-static void hbg_scope_begin(struct tg_rt *rt, const char *site)
+static void hbg_scope_begin(struct tg_rt *rt, enum tg_scope_kind kind, const char *site)
 {
     struct tg_hbg *hbg = (struct tg_hbg *)rt;
+    (void)kind; /* nothing starts before all is built */
     if (hbg->depth == MAX_DEPTH)
         fail_at(hbg, TG_BAD_ARGUMENT, "scopes are nested too deep (64 at most)", site);
     if (has_failed(hbg))
@@ -117,7 +131,9 @@ static void hbg_scope_begin(struct tg_rt *rt, const char *site)
 static void hbg_scope_end(struct tg_rt *rt)
 {
     struct tg_hbg *hbg = (struct tg_hbg *)rt;
-    if (has_failed(hbg) || hbg->depth <= 1)
+    if (hbg->depth <= 1)
+        fail_at(hbg, TG_BAD_ARGUMENT, "a scope ends that was not begun", hbg->scope[0]);
+    if (has_failed(hbg))
         return;
     hbg->depth--;
     enter(hbg, hbg->scope[hbg->depth - 1]);
@@ -128,6 +144,40 @@ static void hbg_fail(struct tg_rt *rt, const char *text, const char *site)
     fail_at((struct tg_hbg *)rt, TG_BAD_ARGUMENT, text, site);
 }
 
+static struct tg_tensor hbg_output(struct tg_rt *rt, uint64_t task, uint32_t argument,
+                                   const char *site)
+{
+    struct tg_hbg *hbg = (struct tg_hbg *)rt;
+    if (has_failed(hbg))
+        return tg_tensor_none();
+    if (task >= tg_graph_tasks(hbg->graph) ||
+        argument >= tg_graph_desc(hbg->graph, task)->n_tensors) {
+        fail_at(hbg, TG_BAD_ARGUMENT, "tg_output: no such task, or it has no such tensor", site);
+        return tg_tensor_none();
+    }
+    return tg_graph_tensors(hbg->graph, task)[argument];
+}
+
+static uint64_t hbg_read(struct tg_rt *rt, const struct tg_tensor *tensor, uint64_t producer,
+                         const char *site)
+{
+    (void)tensor;
+    (void)producer;
+    fail_at((struct tg_hbg *)rt, TG_UNSUPPORTED,
+            "host_build_graph cannot read a result, the graph is built before it runs: use "
+            "--runtime tensormap_and_ringbuffer or aicpu_build_graph",
+            site);
+    return 0;
+}
+
+/* A scope left by break, goto or return has never ended. */
+static void check_balance(struct tg_hbg *hbg)
+{
+    if (hbg->depth > 1)
+        fail_at(hbg, TG_BAD_ARGUMENT, "the scope begun here was left by break, goto or return",
+                hbg->scope[hbg->depth - 1]);
+}
+
 static const struct tg_rt_ops hbg_ops = {
     .submit = hbg_submit,
     .depend = hbg_depend,
@@ -135,46 +185,19 @@ static const struct tg_rt_ops hbg_ops = {
     .scope_begin = hbg_scope_begin,
     .scope_end = hbg_scope_end,
     .fail = hbg_fail,
+    .output = hbg_output,
+    .read = hbg_read,
 };
 
-tg_status tg_hbg_orchestrate(struct tg_device *device, struct tg_module *module,
-                             const struct tg_workload *workload, const struct tg_args *args,
-                             struct tg_hbg **out, struct tg_error *error)
+tg_status tg_hbg_orchestrate(struct tg_graph *graph, const struct tg_workload *workload,
+                             const struct tg_args *args, struct tg_error *error)
 {
-    struct tg_hbg *hbg = calloc(1, sizeof *hbg);
-    tg_status status;
-    if (hbg == NULL)
-        return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
-    hbg->rt.ops = &hbg_ops;
-    hbg->device = device;
-    status = tg_graph_create(module, &hbg->graph, &hbg->error);
-    if (status == TG_OK) {
-        hbg_scope_begin(&hbg->rt,
-                        workload->orchestrate_site ? workload->orchestrate_site : workload->name);
-        workload->orchestrate(&hbg->rt, args);
-        status = hbg->error.status;
-    }
-    if (status != TG_OK) {
-        tg_error_set(error, status, "%s", hbg->error.text);
-        tg_hbg_destroy(hbg);
-        return status;
-    }
-    *out = hbg;
+    struct tg_hbg hbg = {.rt = {&hbg_ops}, .graph = graph};
+    const char *site = workload->orchestrate_site ? workload->orchestrate_site : workload->name;
+    hbg_scope_begin(&hbg.rt, TG_SCOPE_OPEN, site);
+    workload->orchestrate(&hbg.rt, args);
+    check_balance(&hbg);
+    if (has_failed(&hbg))
+        return tg_error_set(error, hbg.error.status, "%s", hbg.error.text);
     return TG_OK;
-}
-
-struct tg_graph *tg_hbg_graph(struct tg_hbg *hbg)
-{
-    return hbg->graph;
-}
-
-void tg_hbg_destroy(struct tg_hbg *hbg)
-{
-    if (hbg == NULL)
-        return;
-    tg_graph_destroy(hbg->graph);
-    for (uint32_t i = hbg->n_allocated; i-- > 0;) /* backwards: the cheapest order for the heap */
-        tg_device_free(hbg->device, hbg->allocated[i], NULL);
-    free(hbg->allocated);
-    free(hbg);
 }

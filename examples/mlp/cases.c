@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "mlp.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <taskglass/workload.h>
+
+#define TILE_ARGS "in:bfloat16 in:bfloat16 "
+#define FINISH_ARGS "in:bfloat16 in:float32 out:bfloat16"
+#define MIX_ARGS "in:bfloat16 in:bfloat16 in:bfloat16 out:float32 out:bfloat16"
+
+static const struct tg_kernel_def kernels[MLP_KERNELS] = {
+    [MLP_PRODUCT] = {"mlp_product", mlp_product, TG_AIC, TILE_ARGS "out:float32"},
+    [MLP_ACCUMULATE] = {"mlp_accumulate", mlp_accumulate, TG_AIC, TILE_ARGS "inout:float32"},
+    [MLP_GELU] = {"mlp_gelu", mlp_gelu, TG_AIV, FINISH_ARGS},
+    [MLP_BIAS] = {"mlp_bias", mlp_bias, TG_AIV, FINISH_ARGS},
+    [MLP_MIX_PRODUCT] = {"mlp_mix_product", mlp_mix_product, TG_AIC, MIX_ARGS},
+    [MLP_MIX_GELU] = {"mlp_mix_gelu", mlp_mix_gelu, TG_AIV, MIX_ARGS},
+    [MLP_MIX_BIAS] = {"mlp_mix_bias", mlp_mix_bias, TG_AIV, MIX_ARGS},
+};
+
+static const struct tg_case_def cases[] = {
+    {"small", "a few tiles of 16 by 16", "batch=32 in=48 hidden=64 out=32 tile=16 fused=0"},
+    {"medium", "a thousand tasks", "batch=96 in=128 hidden=192 out=96 tile=16 fused=0"},
+    {"fused", "the same in a tenth of the tasks, each a mix",
+     "batch=96 in=128 hidden=192 out=96 tile=16 fused=1"},
+    {"ragged", "no size is a multiple of the tile",
+     "batch=21 in=37 hidden=50 out=19 tile=16 fused=0"},
+    {"one", "every layer is a single tile", "batch=8 in=8 hidden=8 out=8 tile=8 fused=0"},
+};
+
+enum { MAX_SIZE = 1024 };
+
+/* X is batch by in, W1 is in by hidden, W2 is hidden by out. */
+struct sizes {
+    int64_t batch, in, hidden, out;
+};
+
+static struct sizes sizes_of(struct tg_case *c)
+{
+    return (struct sizes){tg_case_int(c, "batch"), tg_case_int(c, "in"), tg_case_int(c, "hidden"),
+                          tg_case_int(c, "out")};
+}
+
+static bool in_range(int64_t size)
+{
+    return size >= 1 && size <= MAX_SIZE;
+}
+
+static uint16_t *matrix(struct tg_case *c, const char *name, enum tg_role role, int64_t rows,
+                        int64_t cols)
+{
+    return tg_case_tensor(c, name, role, TG_BFLOAT16, 2, ((int64_t[]){rows, cols}));
+}
+
+/* The bfloat16 numbers nearest to random ones from -scale to scale. */
+static void fill(uint16_t *x, int64_t n, double scale, uint32_t seed)
+{
+    for (int64_t i = 0; i < n; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        x[i] = tg_bfloat16_from_double(scale * ((double)(seed >> 8) / 8388608.0 - 1.0));
+    }
+}
+
+static void prepare(struct tg_case *c)
+{
+    struct sizes s = sizes_of(c);
+    int64_t tile = tg_case_int(c, "tile"), fused = tg_case_int(c, "fused");
+
+    if (!in_range(s.batch) || !in_range(s.in) || !in_range(s.hidden) || !in_range(s.out)) {
+        tg_case_fail(c, "batch, in, hidden and out must each be from 1 to 1024");
+        return;
+    }
+    if (!in_range(tile) || s.in > tile * MLP_MAX_TILES || s.hidden > tile * MLP_MAX_TILES ||
+        s.out > tile * MLP_MAX_TILES) {
+        tg_case_fail(c, "tile must be from 1 to 1024, and in, hidden and out at most 64 tiles");
+        return;
+    }
+    if (fused < 0 || fused > 1) {
+        tg_case_fail(c, "fused must be 0 or 1");
+        return;
+    }
+    /* Weights so large that sums come to a few units: there gelu is neither 0 nor x. */
+    fill(matrix(c, "x", TG_IN, s.batch, s.in), s.batch * s.in, 1, 1);
+    fill(matrix(c, "w1", TG_IN, s.in, s.hidden), s.in * s.hidden, 4 / sqrt((double)s.in), 2);
+    fill(tg_case_tensor(c, "b1", TG_IN, TG_BFLOAT16, 1, &s.hidden), s.hidden, 1, 3);
+    fill(matrix(c, "w2", TG_IN, s.hidden, s.out), s.hidden * s.out, 2 / sqrt((double)s.hidden), 4);
+    fill(tg_case_tensor(c, "b2", TG_IN, TG_BFLOAT16, 1, &s.out), s.out, 1, 5);
+    matrix(c, "y", TG_OUT, s.batch, s.out);
+    tg_case_scalar(c, "tile", TG_INT64, (uint64_t)tile);
+    tg_case_scalar(c, "fused", TG_INT64, (uint64_t)fused);
+}
+
+/* A number and the most that the device may be off it. */
+struct value {
+    double exact, error;
+};
+
+/* Half a unit in the last place, relatively. */
+static const double u32 = 0x1p-24, u16 = 0x1p-8;
+
+/* gelu as kernels.c defines it; z2 is twice the argument of tanh. */
+static double twice_z(double x)
+{
+    return 2 * sqrt(2 / acos(-1.0)) * (x + 0.044715 * x * x * x);
+}
+
+/*
+ * How far the device may be off, step by step; u = 2^-24 belongs to float32.
+ *   sums    Inputs and weights are what the device has, and their products exact in float32. So n
+ *           products and the bias go through n additions at most, in whatever order: off by
+ *           n·u / (1 - n·u) of the terms' magnitudes (Higham, Accuracy and Stability of Numerical
+ *           Algorithms, chapter 3). Where the terms were off before, that is added.
+ *   gelu    Its slope is below 1.13. The kernel's own roundings: 7 in 2z, which make 7·u·|2z|
+ *           relatively of e^-2z; e^-2z itself is good to 4·u; adding 1 and dividing are one
+ *           each. 8·u·(1 + |2z|) covers them.
+ *   output  bfloat16 keeps 8 bits: 2^-8 of the value.
+ * The golden values' own error, in double, is 2^-29 of the first.
+ */
+static struct value gelu(struct value x)
+{
+    double z2 = twice_z(x.exact), y = x.exact / 2 * (1 + tanh(z2 / 2));
+    return (struct value){y, 1.13 * x.error + 8 * u32 * (1 + fabs(z2)) * fabs(y)};
+}
+
+static struct value to_bfloat16(struct value x)
+{
+    return (struct value){x.exact, x.error + u16 * (fabs(x.exact) + x.error)};
+}
+
+static double number(const uint16_t *x, int64_t i)
+{
+    return tg_load(TG_BFLOAT16, x, i);
+}
+
+/* One element of x·w + bias: `x` is a row of n, `w` a column whose elements lie `down` apart. */
+static struct value affine(const struct value *x, const uint16_t *w, int64_t n, int64_t down,
+                           double bias)
+{
+    double sum = bias, size = fabs(bias), inherited = 0, rounding = (double)n * u32;
+    for (int64_t k = 0; k < n; k++) {
+        double weight = number(w, k * down);
+        sum += x[k].exact * weight;
+        inherited += x[k].error * fabs(weight);
+        size += (fabs(x[k].exact) + x[k].error) * fabs(weight);
+    }
+    return (struct value){sum, inherited + rounding / (1 - rounding) * size};
+}
+
+/* One row through both layers. */
+static void row(struct tg_case *c, struct sizes s, int64_t i, struct value *y)
+{
+    const uint16_t *x = tg_case_input(c, "x");
+    const uint16_t *w1 = tg_case_input(c, "w1"), *b1 = tg_case_input(c, "b1");
+    const uint16_t *w2 = tg_case_input(c, "w2"), *b2 = tg_case_input(c, "b2");
+    struct value in[MAX_SIZE] = {{0}}, hidden[MAX_SIZE] = {{0}};
+
+    for (int64_t k = 0; k < s.in; k++)
+        in[k] = (struct value){number(x, i * s.in + k), 0};
+    for (int64_t j = 0; j < s.hidden; j++)
+        hidden[j] = to_bfloat16(gelu(affine(in, w1 + j, s.in, s.hidden, number(b1, j))));
+    for (int64_t q = 0; q < s.out; q++)
+        y[q] = affine(hidden, w2 + q, s.hidden, s.out, number(b2, q));
+}
+
+/* The last rounding, to bfloat16, is relative to each element; of all that comes before, the
+ * largest over all of Y is what we allow. */
+static void golden(struct tg_case *c)
+{
+    struct sizes s = sizes_of(c);
+    struct value *y = calloc((size_t)(s.batch * s.out), sizeof *y);
+    double largest = 0;
+
+    if (!y) {
+        tg_case_fail(c, "no memory for the golden values: make batch or out smaller");
+        return;
+    }
+    for (int64_t i = 0; i < s.batch; i++)
+        row(c, s, i, y + i * s.out);
+    for (int64_t i = 0; i < s.batch * s.out; i++)
+        largest = fmax(largest, y[i].error);
+    double *expected = tg_case_expect(c, "y", (1 + u16) * largest, u16);
+    for (int64_t i = 0; i < s.batch * s.out; i++)
+        expected[i] = y[i].exact;
+    free(y);
+}
+
+TG_WORKLOAD = {
+    TG_WORKLOAD_HEAD,
+    .name = "mlp",
+    .summary = "Y = gelu(X*W1 + b1)*W2 + b2 in bfloat16, summed in float32; plain or fused tasks",
+    .kernels = kernels,
+    .n_kernels = MLP_KERNELS,
+    .cases = cases,
+    .n_cases = sizeof cases / sizeof cases[0],
+    .orchestrate = mlp,
+    .orchestrate_site = TG_SITE,
+    .prepare = prepare,
+    .golden = golden,
+};

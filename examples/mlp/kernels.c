@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Weights and activations are bfloat16, sums are float32. A tile of sums is contiguous; the others
+ * are views of larger matrices, whose rows lie `down` elements apart.
+ */
+#include "mlp.h"
+
+struct tile {
+    uint16_t *at;
+    int64_t rows, cols, down;
+};
+
+TG_INLINE struct tile tile_arg(const struct tg_ctx *ctx, uint32_t i)
+{
+    const struct tg_tensor *t = &ctx->tensor[i];
+    struct tile tile;
+    tile.at = TG_ARG(ctx, i, uint16_t);
+    tile.rows = t->shape[0];
+    tile.cols = t->shape[1];
+    tile.down = t->strides[0];
+    return tile;
+}
+
+/* A product of two bfloat16 has 16 significant bits: float32 holds it exactly, only sums round. */
+TG_INLINE float dot(const struct tile *x, int64_t row, const struct tile *w, int64_t col)
+{
+    float sum = 0;
+    for (int64_t k = 0; k < x->cols; k++)
+        sum += tg_bfloat16_to_float(x->at[row * x->down + k]) *
+               tg_bfloat16_to_float(w->at[k * w->down + col]);
+    return sum;
+}
+
+/* sums = x·w; every thread of a core must call it. */
+TG_FN static void product(const struct tg_ctx *ctx, float *sums)
+{
+    struct tile x = tile_arg(ctx, 0), w = tile_arg(ctx, 1);
+    TG_FOR(i, x.rows * w.cols)
+        sums[i] = dot(&x, i / w.cols, &w, i % w.cols);
+}
+
+/* e^x for x from -87 to 87, to 4 · 2^-24 of it: 2^n·e^r with n·ln 2 + r = x and |r| <= ln 2 / 2,
+ * ln 2 in two pieces of which n times the first is exact. */
+TG_INLINE float exponential(float x)
+{
+    int n = (int)(x * 1.44269504f + (x < 0 ? -0.5f : 0.5f));
+    float r = (x - (float)n * 0.693359375f) + (float)n * 2.12194440e-4f;
+    float e = 1.0f / 5040;
+    e = e * r + 1.0f / 720;
+    e = e * r + 1.0f / 120;
+    e = e * r + 1.0f / 24;
+    e = e * r + 1.0f / 6;
+    e = e * r + 0.5f;
+    e = e * r + 1.0f;
+    e = e * r + 1.0f;
+    return e * (float)tg_power_of_two(n);
+}
+
+/*
+ * x/2·(1 + tanh(√(2/π)·(x + 0.044715·x³))), the usual approximation of GELU, written with
+ * (1 + tanh z)/2 = 1 / (1 + e^-2z). Where 2z is beyond 80 it is x or, to within 2^-112, zero.
+ */
+TG_INLINE float gelu(float x)
+{
+    float z2 = 1.59576912f * x * (1.0f + 0.044715f * (x * x));
+    if (z2 > 80)
+        return x;
+    return z2 < -80 ? 0 : x / (1.0f + exponential(-z2));
+}
+
+/* Rows [from, to) of a layer's tile from its sums, arguments `bias`, `sums` and `out` being the
+ * next three from `first` on. */
+TG_INLINE void finish(const struct tg_ctx *ctx, uint32_t first, int64_t from, int64_t to,
+                      bool activate)
+{
+    const uint16_t *bias = TG_ARG(ctx, first, const uint16_t);
+    const float *sums = TG_ARG(ctx, first + 1, const float);
+    struct tile out = tile_arg(ctx, first + 2);
+    TG_FOR(i, (to - from) * out.cols) {
+        int64_t row = from + i / out.cols, col = i % out.cols;
+        float value = sums[row * out.cols + col] + tg_bfloat16_to_float(bias[col]);
+        out.at[row * out.down + col] = tg_bfloat16_from_float(activate ? gelu(value) : value);
+    }
+}
+
+/* sums = x·w. Arguments: x, w, sums. */
+TG_KERNEL(mlp_product)
+{
+    product(ctx, TG_ARG(ctx, 2, float));
+}
+
+/* sums += x·w. Arguments: x, w, sums. */
+TG_KERNEL(mlp_accumulate)
+{
+    struct tile x = tile_arg(ctx, 0), w = tile_arg(ctx, 1);
+    float *sums = TG_ARG(ctx, 2, float);
+    TG_FOR(i, x.rows * w.cols)
+        sums[i] += dot(&x, i / w.cols, &w, i % w.cols);
+}
+
+/* out = gelu(sums + bias). Arguments: bias, sums, out. */
+TG_KERNEL(mlp_gelu)
+{
+    finish(ctx, 0, 0, ctx->tensor[2].shape[0], true);
+}
+
+/* out = sums + bias. Arguments: bias, sums, out. */
+TG_KERNEL(mlp_bias)
+{
+    finish(ctx, 0, 0, ctx->tensor[2].shape[0], false);
+}
+
+/*
+ * The same in one task: AIC multiplies, and after the barrier each AIV finishes half of the rows.
+ * Arguments: x, w, bias, sums, out.
+ */
+TG_KERNEL(mlp_mix_product)
+{
+    product(ctx, TG_ARG(ctx, 3, float));
+    tg_mix_barrier(ctx);
+}
+
+TG_FN static void finish_half(const struct tg_ctx *ctx, bool activate)
+{
+    int64_t rows = ctx->tensor[4].shape[0];
+    bool second = ctx->part == TG_PART_AIV1;
+    tg_mix_barrier(ctx); /* the sums are complete from here on */
+    finish(ctx, 2, second ? rows / 2 : 0, second ? rows : rows / 2, activate);
+}
+
+TG_KERNEL(mlp_mix_gelu)
+{
+    finish_half(ctx, true);
+}
+
+TG_KERNEL(mlp_mix_bias)
+{
+    finish_half(ctx, false);
+}

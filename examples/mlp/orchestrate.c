@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Y = gelu(X·W1 + b1)·W2 + b2, a block of rows at a time. For every tile of a layer's output
+ *
+ *   AIC  product      S  = X(0)·W(0,j)
+ *   AIC  accumulate   S += X(k)·W(k,j)           one after the other: each adds to the last
+ *   AIV  epilogue     Y(j) = gelu(S + b(j))      or S + b(j) in the second layer
+ *
+ * or, when fused, all of it as one mix that loops over k in the kernel:
+ *
+ *   AIC + AIV0 + AIV1
+ *
+ * A task of the second layer waits for just the tiles of the hidden layer that it reads. Nothing is
+ * ever overwritten while someone reads it: the sums belong to one tile's tasks, and the hidden
+ * layer to one block of rows.
+ */
+#include "mlp.h"
+
+/* One layer for a block of rows: out = finish(x·w + bias). */
+struct layer {
+    struct tg_tensor x, w, bias, out;
+    uint32_t finish;       /* the kernel for plain tasks */
+    uint32_t mix_finish;   /* and in a mix */
+    const uint64_t *ready; /* the tasks that write x, tile by tile; NULL: x is an input */
+    int64_t tile;
+};
+
+TG_INLINE int64_t at_most(int64_t value, int64_t limit)
+{
+    return value < limit ? value : limit;
+}
+
+TG_INLINE uint32_t tiles_along(int64_t size, int64_t tile)
+{
+    return (uint32_t)((size + tile - 1) / tile);
+}
+
+/* The sums' memory comes with the first product and lasts until the tile's scope ends. */
+TG_FN static uint64_t sum_up(struct tg_rt *rt, const struct layer *l, struct tg_tensor w,
+                             const int64_t *shape, struct tg_tensor *sums)
+{
+    int64_t depth = l->x.shape[1];
+    uint64_t last = TG_TASK_NONE;
+    for (int64_t k = 0; k < depth; k += l->tile) {
+        int64_t end = at_most(k + l->tile, depth);
+        struct tg_args task;
+        tg_args_init(&task);
+        tg_args_in(&task, tg_tensor_slice(l->x, 1, k, end, 1));
+        tg_args_in(&task, tg_tensor_slice(w, 0, k, end, 1));
+        tg_args_after(&task, l->ready ? l->ready[k / l->tile] : TG_TASK_NONE);
+        if (k == 0) {
+            tg_args_out_new(&task, TG_FLOAT32, 2, shape);
+            last = tg_submit(rt, MLP_PRODUCT, &task);
+            *sums = tg_output(rt, last, 2);
+        } else {
+            tg_args_inout(&task, *sums);
+            tg_args_after(&task, last);
+            last = tg_submit(rt, MLP_ACCUMULATE, &task);
+        }
+    }
+    return last;
+}
+
+TG_FN static uint64_t plain_tile(struct tg_rt *rt, const struct layer *l, struct tg_tensor w,
+                                 struct tg_tensor bias, struct tg_tensor out)
+{
+    struct tg_tensor sums;
+    struct tg_args task;
+    uint64_t last = sum_up(rt, l, w, out.shape, &sums);
+    tg_args_init(&task);
+    tg_args_in(&task, bias);
+    tg_args_in(&task, sums);
+    tg_args_out(&task, out);
+    tg_args_after(&task, last);
+    return tg_submit(rt, l->finish, &task);
+}
+
+TG_FN static uint64_t fused_tile(struct tg_rt *rt, const struct layer *l, struct tg_tensor w,
+                                 struct tg_tensor bias, struct tg_tensor out)
+{
+    struct tg_args task;
+    tg_args_init(&task);
+    tg_args_in(&task, l->x);
+    tg_args_in(&task, w);
+    tg_args_in(&task, bias);
+    tg_args_out_new(&task, TG_FLOAT32, 2, out.shape); /* written and read inside the task */
+    tg_args_out(&task, out);
+    tg_args_after_all(&task, l->ready, l->ready ? tiles_along(l->x.shape[1], l->tile) : 0);
+    return tg_submit_mix(rt, MLP_MIX_PRODUCT, l->mix_finish, l->mix_finish, &task);
+}
+
+/* `done` gets the tasks that write the output, tile by tile. */
+TG_FN static void layer(struct tg_rt *rt, const struct layer *l, bool fused, uint64_t *done)
+{
+    int64_t width = l->out.shape[1];
+    for (int64_t j = 0; j < width; j += l->tile) {
+        int64_t end = at_most(j + l->tile, width);
+        struct tg_tensor w = tg_tensor_slice(l->w, 1, j, end, 1);
+        struct tg_tensor bias = tg_tensor_slice(l->bias, 0, j, end, 1);
+        struct tg_tensor out = tg_tensor_slice(l->out, 1, j, end, 1);
+        TG_SCOPE(rt) { /* the sums live no longer than this */
+            done[j / l->tile] =
+                fused ? fused_tile(rt, l, w, bias, out) : plain_tile(rt, l, w, bias, out);
+        }
+    }
+}
+
+/* Both layers for a block of rows; the hidden layer lasts until the scope around this ends. */
+TG_FN static void block(struct tg_rt *rt, const struct tg_args *args, struct tg_tensor x,
+                        struct tg_tensor y)
+{
+    int64_t tile = tg_args_get_i64(args, 0);
+    bool fused = tg_args_get_i64(args, 1) != 0;
+    uint64_t of_hidden[MLP_MAX_TILES], of_y[MLP_MAX_TILES];
+    int64_t shape[2];
+    struct tg_tensor hidden;
+    struct layer l;
+
+    shape[0] = x.shape[0];
+    shape[1] = args->tensor[1].shape[1];
+    hidden = tg_alloc(rt, TG_BFLOAT16, 2, shape);
+
+    l.tile = tile;
+    l.x = x;
+    l.w = args->tensor[1];
+    l.bias = args->tensor[2];
+    l.out = hidden;
+    l.finish = MLP_GELU;
+    l.mix_finish = MLP_MIX_GELU;
+    l.ready = 0;
+    layer(rt, &l, fused, of_hidden);
+
+    l.x = hidden;
+    l.w = args->tensor[3];
+    l.bias = args->tensor[4];
+    l.out = y;
+    l.finish = MLP_BIAS;
+    l.mix_finish = MLP_MIX_BIAS;
+    l.ready = of_hidden;
+    layer(rt, &l, fused, of_y); /* nobody waits for these */
+}
+
+TG_ORCHESTRATION(mlp)
+{
+    struct tg_tensor x = args->tensor[0]; /* batch, in; then w1, b1, w2, b2 */
+    struct tg_tensor y = args->tensor[5]; /* batch, out */
+    int64_t hidden = args->tensor[2].shape[0];
+    int64_t tile = tg_args_get_i64(args, 0), limit = tile * MLP_MAX_TILES;
+
+    if (tile < 1 || x.shape[1] > limit || hidden > limit || y.shape[1] > limit) {
+        tg_fail(rt, "a layer must be at most 64 tiles wide: raise the tile");
+        return;
+    }
+    for (int64_t i = 0; i < x.shape[0]; i += tile) {
+        TG_SCOPE(rt) {
+            int64_t end = at_most(i + tile, x.shape[0]);
+            block(rt, args, tg_tensor_slice(x, 0, i, end, 1), tg_tensor_slice(y, 0, i, end, 1));
+        }
+    }
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Layers of experts, one after the other. In every layer, with x from the layer before:
+ *
+ *   AIC  gate      logits = x·w + bias
+ *   AIV  route     every token's expert; tokens in the order of experts; a count for each expert
+ *     read back: the counts. For every expert that was chosen, for every tile of its tokens:
+ *       AIC  expert    answers = relu(x·w1)·w2
+ *   AIV  combine   y = x + weight · answers
+ *
+ * How many tasks there are depends on what the gate computed, so this needs a runtime that
+ * builds the graph on the device.
+ *
+ * Why answers are not added to y at once: which rows a tile would write only its list knows, and a
+ * runtime that finds dependencies would have to take them for all of y, one tile after the other.
+ * In the order of experts, each tile has rows of its own, and they run side by side.
+ */
+#include "moe.h"
+
+/* One layer's weights, and the tensors that one layer's tasks share. */
+struct layer {
+    struct tg_tensor gate; /* width, experts */
+    struct tg_tensor bias; /* experts */
+    struct tg_tensor w1;   /* experts, width, inner */
+    struct tg_tensor w2;   /* experts, inner, width */
+    struct tg_tensor counts;
+    struct tg_tensor x, y; /* n, width */
+    struct tg_tensor weight, order;
+    struct tg_tensor answers; /* n, width */
+    int64_t tile, divisor;
+};
+
+/* The expert tasks of one layer, for combine to wait for. */
+struct experts {
+    uint64_t task[MAX_EXPERT_TASKS];
+    uint32_t n;
+};
+
+TG_INLINE int64_t at_most(int64_t value, int64_t limit)
+{
+    return value < limit ? value : limit;
+}
+
+TG_FN static struct tg_tensor matrix(struct tg_rt *rt, unsigned dtype, int64_t rows, int64_t cols)
+{
+    int64_t shape[2];
+    shape[0] = rows;
+    shape[1] = cols;
+    return tg_alloc(rt, dtype, 2, shape);
+}
+
+TG_FN static uint64_t gate(struct tg_rt *rt, const struct layer *l, struct tg_tensor logits,
+                           uint64_t after)
+{
+    struct tg_args task;
+    tg_args_init(&task);
+    tg_args_in(&task, l->x);
+    tg_args_in(&task, l->gate);
+    tg_args_in(&task, l->bias);
+    tg_args_out(&task, logits);
+    tg_args_after(&task, after);
+    return tg_submit(rt, MOE_GATE, &task);
+}
+
+TG_FN static uint64_t route(struct tg_rt *rt, const struct layer *l, struct tg_tensor logits,
+                            uint64_t after)
+{
+    struct tg_args task;
+    tg_args_init(&task);
+    tg_args_in(&task, logits);
+    tg_args_out(&task, tg_alloc(rt, TG_INT32, 1, l->order.shape)); /* used inside the task */
+    tg_args_out(&task, l->weight);
+    tg_args_out(&task, l->order);
+    tg_args_out(&task, l->counts);
+    tg_args_i64(&task, l->divisor);
+    tg_args_after(&task, after);
+    return tg_submit(rt, MOE_ROUTE, &task);
+}
+
+/* Tokens [from, to) of the order, all of them `expert`'s. */
+TG_FN static uint64_t expert_tile(struct tg_rt *rt, const struct layer *l, int64_t expert,
+                                  int64_t from, int64_t to, uint64_t after)
+{
+    struct tg_args task;
+    tg_args_init(&task);
+    tg_args_in(&task, l->x);
+    tg_args_in(&task, tg_tensor_slice(l->order, 0, from, to, 1));
+    tg_args_in(&task, tg_tensor_index(l->w1, 0, expert));
+    tg_args_in(&task, tg_tensor_index(l->w2, 0, expert));
+    tg_args_out(&task, matrix(rt, TG_INT8, to - from, l->w1.shape[2])); /* used inside the task */
+    tg_args_out(&task, tg_tensor_slice(l->answers, 0, from, to, 1));
+    tg_args_i64(&task, l->divisor);
+    tg_args_after(&task, after);
+    return tg_submit(rt, MOE_EXPERT, &task);
+}
+
+TG_FN static uint64_t combine(struct tg_rt *rt, const struct layer *l, const struct experts *ready,
+                              uint64_t routed)
+{
+    struct tg_args task;
+    tg_args_init(&task);
+    tg_args_in(&task, l->x);
+    tg_args_in(&task, l->order);
+    tg_args_in(&task, l->weight);
+    tg_args_in(&task, l->answers);
+    tg_args_out(&task, l->y);
+    tg_args_i64(&task, l->divisor);
+    tg_args_after(&task, routed);
+    tg_args_after_all(&task, ready->task, ready->n);
+    return tg_submit(rt, MOE_COMBINE, &task);
+}
+
+/* Here the orchestration waits for the gate; tasks that were submitted before go on. The first
+ * token of the next expert comes back. */
+TG_FN static int64_t one_expert(struct tg_rt *rt, const struct layer *l, int64_t expert,
+                                int64_t first, uint64_t routed, struct experts *tasks)
+{
+    int64_t end = first + tg_read_i64(rt, tg_tensor_index(l->counts, 0, expert), routed);
+    TG_SCOPE(rt) { /* what the tiles use inside lives no longer than this */
+        for (int64_t from = first; from < end; from += l->tile) {
+            uint64_t task = expert_tile(rt, l, expert, from, at_most(from + l->tile, end), routed);
+            if (tasks->n < MAX_EXPERT_TASKS)
+                tasks->task[tasks->n++] = task;
+            else
+                tg_fail(rt, "a layer must have at most 256 expert tasks: raise the tile");
+        }
+    }
+    return end;
+}
+
+/*
+ * Gives the task after which y can be read. Waiting for `before`, which wrote x, is enough for
+ * the first task: all that read or wrote this layer's tensors in earlier layers, `before` has
+ * waited for (combine waits for every expert, each expert for route, route for gate).
+ */
+TG_FN static uint64_t one_layer(struct tg_rt *rt, struct layer *l, uint64_t before)
+{
+    int64_t n = l->x.shape[0], experts = l->w1.shape[0], first = 0;
+    struct tg_tensor logits = matrix(rt, TG_INT32, n, experts);
+    struct experts tasks;
+    uint64_t routed;
+    l->weight = tg_alloc(rt, TG_INT32, 1, &n);
+    l->order = tg_alloc(rt, TG_INT32, 1, &n);
+    l->answers = matrix(rt, TG_INT32, n, l->x.shape[1]);
+    routed = route(rt, l, logits, gate(rt, l, logits, before));
+    tasks.n = 0;
+    for (int64_t expert = 0; expert < experts; expert++)
+        first = one_expert(rt, l, expert, first, routed, &tasks);
+    return combine(rt, l, &tasks, routed);
+}
+
+TG_ORCHESTRATION(moe)
+{
+    struct tg_tensor x = args->tensor[0];      /* n, width */
+    struct tg_tensor gates = args->tensor[1];  /* layers, width, experts */
+    struct tg_tensor biases = args->tensor[2]; /* layers, experts */
+    struct tg_tensor w1 = args->tensor[3];     /* layers, experts, width, inner */
+    struct tg_tensor w2 = args->tensor[4];     /* layers, experts, inner, width */
+    struct tg_tensor counts = args->tensor[5]; /* layers, experts */
+    struct tg_tensor y = args->tensor[6];      /* n, width */
+    int64_t layers = gates.shape[0];
+    /* What is between layers: each reads one of these and writes the other. */
+    struct tg_tensor between[2];
+    struct layer l;
+    uint64_t last = TG_TASK_NONE;
+
+    l.tile = tg_args_get_i64(args, 0);
+    l.divisor = tg_args_get_i64(args, 1);
+    if (l.tile < 1 || l.divisor < 1) {
+        tg_fail(rt, "tile and divisor must be at least 1");
+        return;
+    }
+    between[0] = tg_alloc(rt, TG_INT8, 2, x.shape);
+    between[1] = tg_alloc(rt, TG_INT8, 2, x.shape);
+    l.y = x;
+    for (int64_t i = 0; i < layers; i++) {
+        l.x = l.y;
+        l.y = i + 1 < layers ? between[i % 2] : y;
+        l.gate = tg_tensor_index(gates, 0, i);
+        l.bias = tg_tensor_index(biases, 0, i);
+        l.w1 = tg_tensor_index(w1, 0, i);
+        l.w2 = tg_tensor_index(w2, 0, i);
+        l.counts = tg_tensor_index(counts, 0, i);
+        TG_SCOPE(rt) { /* one layer; its lists, logits and answers live no longer than this */
+            last = one_layer(rt, &l, last);
+        }
+    }
+}

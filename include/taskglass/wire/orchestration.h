@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A graph that the device builds: what the host lays out for the orchestrator, and what the
+ * orchestrator tells about itself. All addresses are device addresses.
+ *
+ *   orchestration ─► ┌ this struct ─────────────────────────────────────────────┐
+ *                    │ layout of the rings, where everything lies    (host)     │
+ *                    │ cursors of the rings, report                  (device)   │
+ *                    └──────────────────────────────────────────────────────────┘
+ *   arguments │ kernels │ sites │ dependencies │ notes │ tensor map │ heaps of the rings
+ *
+ * Slots of all rings are one array of task descriptors (tg_launch.desc); ring r has slots
+ * first_slot … first_slot + n_slots - 1, and task i of it uses slot first_slot + i mod n_slots.
+ * Cursors are totals that only grow:
+ *
+ *     tail ≤ done ≤ head    slots before tail are free, tasks before done have completed,
+ *                           tasks before head were submitted
+ *
+ * Who writes: the host everything before launch; after that the orchestrator alone, except for
+ * the lists of dependencies. Who reads: the host, any time, trusting nothing.
+ */
+#ifndef TASKGLASS_WIRE_ORCHESTRATION_H
+#define TASKGLASS_WIRE_ORCHESTRATION_H
+
+#include <stdint.h>
+#include <taskglass/wire/assert.h>
+#include <taskglass/wire/task.h>
+#include <taskglass/wire/tensor.h>
+
+#define TG_ORCHESTRATION_MAGIC UINT64_C(0x316863726F6C6774) /* "tglorch1", little-endian */
+#define TG_ORCHESTRATION_VERSION 1u
+
+/* What a device-built task's `succ` can be besides the number of a dependency. */
+#define TG_DEP_NONE UINT32_MAX         /* nobody waits for it */
+#define TG_DEP_CLOSED (UINT32_MAX - 1) /* it has completed */
+
+/* `task` waits for the task in whose list this is. */
+struct tg_dep {
+    uint32_t task; /* slot */
+    uint32_t next; /* in the list, or TG_DEP_NONE */
+};
+TG_WIRE_SIZE(struct tg_dep, 8);
+
+/* What a kernel is and wants (workload.h: signature). */
+struct tg_kernel_desc {
+    uint32_t core; /* enum tg_core_kind */
+    uint8_t given; /* there is a signature; 0: anything goes */
+    uint8_t n_tensors;
+    uint8_t n_scalars;
+    uint8_t reserved0;
+    uint8_t role[TG_MAX_TENSORS];
+    uint8_t tensor_dtype[TG_MAX_TENSORS]; /* TG_DTYPE_NONE: any */
+    uint8_t scalar_dtype[TG_MAX_SCALARS];
+    uint64_t reserved1;
+};
+TG_WIRE_SIZE(struct tg_kernel_desc, 64);
+
+/* A source line of the orchestration, "file:line" and a zero; site 0 is the orchestration itself. */
+struct tg_site {
+    char text[128];
+};
+TG_WIRE_SIZE(struct tg_site, 128);
+enum { TG_MAX_SITES = 1024 };
+
+/* The orchestrator's own notes on a slot. */
+struct tg_slot_note {
+    uint32_t seen;    /* the last submit that came upon it */
+    uint32_t order;   /* which submit of the run it was, its low bits */
+    uint32_t dep_end; /* its ring's dependencies up to here are free once it has completed */
+    uint32_t held;    /* a task its scope holds back: the next one's slot + 2, 1 for the last */
+};
+TG_WIRE_SIZE(struct tg_slot_note, 16);
+
+/* An entry of the tensor map: a region of memory with who wrote it last, and who read it since. */
+struct tg_map_region {
+    uint64_t lo, hi;                    /* it lies in [lo, hi) */
+    uint64_t run;                       /* straight bytes at a time */
+    uint64_t writer;                    /* a reference to a task; 0: none */
+    uint32_t first_reader, last_reader; /* entries + 1 of the readers; 0: none */
+    uint32_t next;                      /* in its bucket: entry + 1 */
+    uint32_t level_next, level_prev;    /* among those of its size: entry + 1 */
+    uint8_t level;                      /* its extent is at most 2^level bytes */
+    uint8_t n_outer;
+    uint16_t reserved;
+    uint64_t outer_count[7];  /* repeated so often, */
+    uint64_t outer_stride[7]; /* so many bytes apart, the largest first */
+    uint64_t pad[2];
+};
+TG_WIRE_SIZE(struct tg_map_region, 184);
+
+struct tg_map_reader {
+    uint64_t task; /* a reference */
+    uint32_t next; /* entry + 1 */
+    uint32_t reserved;
+};
+TG_WIRE_SIZE(struct tg_map_reader, 16);
+
+struct tg_ring_layout {
+    uint64_t heap;
+    uint64_t heap_size;
+    uint32_t first_slot, n_slots;
+    uint32_t first_dep, n_deps;
+};
+TG_WIRE_SIZE(struct tg_ring_layout, 32);
+
+struct tg_ring_cursors {
+    uint64_t head, done, tail;
+    uint64_t heap_head, heap_tail;
+    uint64_t dep_head, dep_tail;
+    uint64_t reserved;
+};
+TG_WIRE_SIZE(struct tg_ring_cursors, 64);
+
+/* What the orchestrator can be out of, or waiting for. */
+enum tg_resource {
+    TG_RESOURCE_NONE = 0,
+    TG_RESOURCE_SLOTS = 1,
+    TG_RESOURCE_HEAP = 2,
+    TG_RESOURCE_DEPS = 3,
+    TG_RESOURCE_MAP = 4,
+    TG_RESOURCE_RESULT = 5, /* what a task has computed: tg_read */
+    TG_RESOURCES = 6
+};
+
+enum tg_orchestrator_state {
+    TG_ORCHESTRATOR_IDLE = 0,
+    TG_ORCHESTRATOR_RUNS = 1,
+    TG_ORCHESTRATOR_RETURNED = 2,
+    TG_ORCHESTRATOR_FAILED = 3
+};
+
+/* What went wrong in the orchestration; the host has the words (src/host/orchestration_error.c). */
+enum tg_orchestration_fault {
+    TG_FAULT_NONE = 0,
+    TG_FAULT_ARGUMENTS = 1,    /* a submit's kernels or arguments: they are in `args`, `kernel` */
+    TG_FAULT_PREDECESSOR = 2,  /* waits for a task that is not there */
+    TG_FAULT_OUT_OF_SCOPE = 3, /* a tensor whose scope has ended: `argument` */
+    TG_FAULT_ALLOC = 4,        /* not a type and shape a tensor can have */
+    TG_FAULT_DEPEND = 5,       /* tg_depend on a task that may have started */
+    TG_FAULT_ORDER = 6,        /* tg_depend on a later task, or on itself */
+    TG_FAULT_OUTPUT = 7,       /* tg_output of a task or argument that is not there */
+    TG_FAULT_READ = 8,         /* tg_read of a tensor that is not one element */
+    TG_FAULT_DEPTH = 9,        /* scopes nested too deep */
+    TG_FAULT_SCOPE_END = 10,   /* a scope ends that was not begun */
+    TG_FAULT_SCOPE_LEFT = 11,  /* a scope was left without its end */
+    TG_FAULT_OWN = 12,         /* tg_fail: `text` */
+    TG_FAULT_FULL = 13,        /* a resource is full and can never drain */
+    TG_FAULT_HELD = 14,        /* waits for what its own scope holds back */
+    TG_FAULT_MEMORY = 15       /* a tensor is not in device memory: `argument` */
+};
+
+/* The orchestrator's own account of itself. */
+struct tg_orchestrator_report {
+    uint32_t state;    /* enum tg_orchestrator_state */
+    int32_t status;    /* tg_status of the first error; 0: none */
+    uint32_t fault;    /* enum tg_orchestration_fault */
+    uint32_t resource; /* enum tg_resource that was full */
+    uint32_t ring;
+    uint32_t argument;
+    uint64_t task;                 /* the id it is about */
+    uint64_t used, capacity;       /* of the resource, when it was found full */
+    uint64_t wanted;               /* by the call that failed */
+    uint64_t need_slots[TG_RINGS]; /* the most that open scopes had at a time, */
+    uint64_t need_heap[TG_RINGS];  /* counted on after the error to the orchestration's end */
+    uint64_t need_deps[TG_RINGS];
+    uint64_t need_map;
+    uint32_t counted; /* 1: to its very end; 0: only so far */
+    uint32_t kernel[TG_PARTS];
+    uint64_t submitted, edges, scopes;
+    uint64_t began_ns, ended_ns;
+    uint64_t wait_ns[TG_RESOURCES];
+    uint32_t waits_for; /* enum tg_resource, right now */
+    uint32_t waits_ring;
+    uint64_t waits_task; /* id */
+    uint32_t n_sites;
+    uint32_t scope_site; /* of the innermost open scope */
+    char site[128];      /* where the error was */
+    char owner[128];     /* the scope that it is about */
+    char text[128];
+    uint64_t reserved[4];
+};
+TG_WIRE_SIZE(struct tg_orchestrator_report, 704);
+
+struct tg_orchestration {
+    uint64_t magic;
+    uint32_t version;
+    uint32_t size;                    /* bytes of this struct */
+    uint32_t first_kernel, n_kernels; /* of the module whose orchestration it is */
+    uint64_t args;                    /* struct tg_args: what it is given */
+    uint64_t kernels;                 /* struct tg_kernel_desc[n_kernels] */
+    uint64_t payload_stride;          /* bytes of arguments a slot has room for */
+    uint64_t deps;                    /* struct tg_dep[], all rings */
+    uint64_t notes;                   /* struct tg_slot_note[], all slots */
+    uint64_t sites;                   /* struct tg_site[TG_MAX_SITES] */
+    uint64_t map_regions;             /* struct tg_map_region[map_size]; 0: no tensor map */
+    uint64_t map_readers;             /* struct tg_map_reader[map_size] */
+    uint64_t map_buckets;             /* uint32_t[n_buckets] */
+    uint32_t map_size;
+    uint32_t n_buckets;                /* a power of two */
+    uint64_t log;                      /* struct tg_record_setup of its stream; 0: none */
+    uint64_t memory_start, memory_end; /* where tensors may lie */
+    uint64_t refused;                  /* struct tg_args: of the submit that failed */
+    struct tg_ring_layout ring[TG_RINGS];
+    uint64_t reserved[12];
+    struct tg_ring_cursors cursors[TG_RINGS];
+    struct tg_orchestrator_report report;
+};
+TG_WIRE_SIZE(struct tg_orchestration, 1320);
+TG_WIRE_AT(struct tg_orchestration, ring, 136);
+
+#endif

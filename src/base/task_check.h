@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Is a task what its kernels want? The quick yes or no, the same on the host and on the device; the
+ * words for a no are the host's (src/host/task_check.c).
+ */
+#ifndef TG_BASE_TASK_CHECK_H
+#define TG_BASE_TASK_CHECK_H
+
+#include <taskglass/args.h>
+#include <taskglass/wire/orchestration.h>
+
+/* No limit was passed. */
+TG_INLINE bool tg_args_within_limits(const struct tg_args *args)
+{
+    return !args->overflow && args->n_tensors <= TG_MAX_TENSORS &&
+           args->n_scalars <= TG_MAX_SCALARS && args->n_after <= TG_MAX_INLINE_AFTER;
+}
+
+TG_INLINE bool tg_role_fits(const struct tg_args *args, uint32_t i)
+{
+    return args->role[i] >= TG_IN && args->role[i] <= TG_INOUT &&
+           (args->role[i] == TG_IN || !tg_tensor_repeats(&args->tensor[i]));
+}
+
+TG_INLINE bool tg_tensor_fits(const struct tg_kernel_desc *k, const struct tg_args *args,
+                              uint32_t i)
+{
+    return k->role[i] == args->role[i] &&
+           (k->tensor_dtype[i] == TG_DTYPE_NONE || k->tensor_dtype[i] == args->tensor[i].dtype);
+}
+
+TG_INLINE bool tg_scalar_fits(const struct tg_kernel_desc *k, const struct tg_args *args,
+                              uint32_t i)
+{
+    return k->scalar_dtype[i] == TG_DTYPE_NONE || k->scalar_dtype[i] == args->scalar[i].dtype;
+}
+
+TG_INLINE bool tg_signature_fits(const struct tg_kernel_desc *k, const struct tg_args *args)
+{
+    if (!k->given)
+        return true;
+    if (k->n_tensors != args->n_tensors || k->n_scalars != args->n_scalars)
+        return false;
+    for (uint32_t i = 0; i < k->n_tensors; i++)
+        if (!tg_tensor_fits(k, args, i))
+            return false;
+    for (uint32_t i = 0; i < k->n_scalars; i++)
+        if (!tg_scalar_fits(k, args, i))
+            return false;
+    return true;
+}
+
+/* The kernels of a task by part: one goes to the part of its kind, several where they were put.
+ * False for a kernel that is not there, or of the wrong kind for its part, or none at all. `first`
+ * is the number of kernel 0 on the device. */
+TG_INLINE bool tg_task_set_kernels(struct tg_task_desc *desc, const uint32_t kernel[TG_PARTS],
+                                   const struct tg_kernel_desc *kernels, uint32_t n_kernels,
+                                   uint32_t first)
+{
+    uint32_t n = 0, only = TG_NO_KERNEL;
+    for (uint32_t part = 0; part < TG_PARTS; part++) {
+        desc->kernel[part] = TG_NO_KERNEL;
+        if (kernel[part] == TG_NO_KERNEL)
+            continue;
+        only = kernel[part];
+        n++;
+        if (only >= n_kernels)
+            return false;
+        desc->kernel[part] = first + only;
+    }
+    desc->n_parts = (uint8_t)n;
+    desc->task_class = TG_CLASS_MIX;
+    if (n == 1) {
+        bool aic = kernels[only].core == TG_AIC;
+        desc->kernel[TG_PART_AIC] = aic ? first + only : TG_NO_KERNEL;
+        desc->kernel[TG_PART_AIV0] = aic ? TG_NO_KERNEL : first + only;
+        desc->kernel[TG_PART_AIV1] = TG_NO_KERNEL;
+        desc->task_class = aic ? TG_CLASS_AIC : TG_CLASS_AIV;
+        return true;
+    }
+    for (uint32_t part = 0; part < TG_PARTS; part++)
+        if (kernel[part] != TG_NO_KERNEL &&
+            kernels[kernel[part]].core != (part == TG_PART_AIC ? TG_AIC : TG_AIV))
+            return false;
+    return n > 0;
+}
+
+TG_INLINE uint32_t tg_args_roles(const struct tg_args *args)
+{
+    uint32_t roles = 0;
+    for (uint32_t i = 0; i < args->n_tensors; i++)
+        roles |= (uint32_t)args->role[i] << (2 * i);
+    return roles;
+}
+
+TG_INLINE uint32_t tg_args_marks(const struct tg_args *args)
+{
+    return (args->tensor_marks & ((1u << args->n_tensors) - 1)) |
+           (args->scalar_marks & ((1u << args->n_scalars) - 1)) << args->n_tensors;
+}
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "device/edge_log.h"
+
+TG_FN void tg_edge_log_open(struct tg_edge_log *log, struct tg_engine *e, struct tg_worker *worker,
+                            const struct tg_record_setup *setup)
+{
+    log->e = e;
+    log->stream.setup = setup;
+    log->stream.head = TG_DEVICE_PTR(struct tg_stream_head, setup->streams);
+    log->stream.lane = worker;
+}
+
+TG_FN static void put(struct tg_edge_log *log)
+{
+    struct tg_record_task *to = (struct tg_record_task *)tg_stream_slot(log->e, &log->stream);
+    log->stream.head->attempted++;
+    if (to == 0) {
+        log->stream.head->lost_gave_up++;
+        return;
+    }
+    log->record.sequence = log->stream.head->recorded++;
+    log->record.time = tg_target_now();
+    *to = log->record;
+    tg_stream_publish(&log->stream);
+}
+
+TG_FN void tg_edge_log_begin(struct tg_edge_log *log, const struct tg_task_desc *desc)
+{
+    struct tg_record_task *r = &log->record;
+    r->type = TG_RECORD_TASK;
+    r->flags = 0;
+    r->check = 0;
+    r->task_id = desc->id;
+    for (uint32_t part = 0; part < TG_PARTS; part++)
+        r->kernel[part] = desc->kernel[part];
+    r->site = desc->site;
+    r->n_edges = r->reserved = 0;
+}
+
+/* Twice the same says nothing new, unless it was only named before and now is found. */
+TG_FN static bool is_there(struct tg_record_task *r, uint64_t before, enum tg_edge_kind kind)
+{
+    for (uint32_t i = 0; i < r->n_edges; i++) {
+        if ((r->edge[i] & (((uint64_t)1 << 60) - 1)) != before)
+            continue;
+        if (r->edge[i] >> 60 == TG_EDGE_EXPLICIT)
+            r->edge[i] = (uint64_t)kind << 60 | before;
+        return true;
+    }
+    return false;
+}
+
+TG_FN void tg_edge_log_add(struct tg_edge_log *log, uint64_t before, enum tg_edge_kind kind)
+{
+    struct tg_record_task *r = &log->record;
+    if (is_there(r, before, kind))
+        return;
+    if (r->n_edges == TG_EDGES_PER_RECORD) {
+        put(log);
+        r->flags = TG_RECORD_MORE;
+        r->n_edges = 0;
+    }
+    r->edge[r->n_edges++] = (uint64_t)kind << 60 | before;
+}
+
+TG_FN void tg_edge_log_end(struct tg_edge_log *log)
+{
+    for (uint32_t i = log->record.n_edges; i < TG_EDGES_PER_RECORD; i++)
+        log->record.edge[i] = 0;
+    put(log);
+}
+
+TG_FN void tg_edge_log_late(struct tg_edge_log *log, const struct tg_task_desc *desc,
+                            uint64_t before)
+{
+    tg_edge_log_begin(log, desc);
+    log->record.flags = TG_RECORD_MORE;
+    tg_edge_log_add(log, before, TG_EDGE_EXPLICIT);
+    tg_edge_log_end(log);
+}

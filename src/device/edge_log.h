@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writing down the graph as it is built: every task with whom it waits for, through a stream of the
+ * orchestrator's own, for deps.json. Only where it was asked for.
+ */
+#ifndef TG_DEVICE_EDGE_LOG_H
+#define TG_DEVICE_EDGE_LOG_H
+
+#include "device/stream.h"
+#include <taskglass/wire/record.h>
+
+struct tg_edge_log {
+    struct tg_engine *e;
+    struct tg_stream stream;
+    struct tg_record_task record; /* of the task being submitted */
+};
+
+/* `setup` has one stream. */
+TG_FN void tg_edge_log_open(struct tg_edge_log *log, struct tg_engine *e, struct tg_worker *worker,
+                            const struct tg_record_setup *setup);
+
+/* A task, then its edges, then its end. */
+TG_FN void tg_edge_log_begin(struct tg_edge_log *log, const struct tg_task_desc *desc);
+TG_FN void tg_edge_log_add(struct tg_edge_log *log, uint64_t before, enum tg_edge_kind kind);
+TG_FN void tg_edge_log_end(struct tg_edge_log *log);
+/* An edge that came later. */
+TG_FN void tg_edge_log_late(struct tg_edge_log *log, const struct tg_task_desc *desc,
+                            uint64_t before);
+
+#endif

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "device/flow.h"
+#include "device/park.h"
+#include "device/worker.h"
+
+/* ── waiting ───────────────────────────────────────────────────────────────────────────── */
+
+TG_FN static bool over(const struct tg_orchestrator *self)
+{
+    return !tg_engine_running(self->e);
+}
+
+TG_FN static bool all_asleep(struct tg_engine *e)
+{
+    for (uint32_t i = 0; i < e->n_lanes + e->n_schedulers; i++)
+        if (tg_load_seq(&e->worker[i].park) != TG_PARKED)
+            return false;
+    return true;
+}
+
+TG_FN static uint64_t finished(struct tg_engine *e)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < e->n_workers; i++)
+        sum += tg_load_acquire(&e->worker[i].status->finished);
+    return sum;
+}
+
+/*
+ * Will no task ever complete again? While nothing is held back something always can. Otherwise it
+ * is so if everybody sleeps and no task is ready anywhere: only we could make one ready. Looked
+ * at twice, so that nobody woke, took the last one and slept again in between.
+ */
+TG_FN static bool is_stuck(struct tg_orchestrator *self)
+{
+    uint64_t before;
+    if (self->n_held == 0)
+        return false;
+    before = finished(self->e);
+    return all_asleep(self->e) && !tg_worker_could_take(self->e, (1u << TG_CLASSES) - 1) &&
+           all_asleep(self->e) && finished(self->e) == before;
+}
+
+/* Sleeps until the slot's task has completed, or something has happened. */
+TG_FN static void sleep_for(struct tg_orchestrator *self, uint32_t slot)
+{
+    struct tg_engine *e = self->e;
+    tg_store_seq(&e->awaited, slot); /* F1, S4: say */
+    tg_park_say(&self->self->park);
+    if (tg_load_seq(&e->desc[slot].succ) == TG_DEP_CLOSED || tg_load_seq(&e->phase) != TG_RUNNING)
+        tg_park_cancel(&self->self->park);
+    else
+        tg_park_sleep(&self->self->park);
+    tg_store_seq(&e->awaited, TG_NO_TASK);
+}
+
+/* While a scope holds tasks back nobody may be left to wake us: look again and again. */
+TG_FN static void wait_a_little(struct tg_orchestrator *self, uint32_t slot, uint32_t round)
+{
+    if (round < self->e->spin)
+        tg_target_pause();
+    else if (round < self->e->spin + self->e->yields)
+        tg_target_yield();
+    else if (self->n_held > 0)
+        tg_target_nap();
+    else
+        sleep_for(self, slot);
+}
+
+TG_FN static void say_waiting(struct tg_orchestrator *self, enum tg_resource resource,
+                              uint32_t ring, uint64_t index)
+{
+    self->report->waits_ring = ring;
+    self->report->waits_task = (uint64_t)ring << 32 | (uint32_t)index;
+    tg_store_relaxed(&self->report->waits_for, (uint32_t)resource);
+}
+
+TG_FN bool tg_flow_await(struct tg_orchestrator *self, uint32_t ring, uint64_t index,
+                         enum tg_resource resource)
+{
+    struct tg_ring_book *book = &self->ring[ring];
+    uint32_t slot = tg_slot_of(book, index);
+    uint64_t began;
+    bool stuck = false;
+    if (index < book->at->done || tg_slot_closed(self->e, slot))
+        return true;
+    tg_orchestrator_announce(self);
+    began = tg_target_now();
+    say_waiting(self, resource, ring, index);
+    for (uint32_t round = 0; !tg_slot_closed(self->e, slot) && !over(self) && !stuck; round++) {
+        wait_a_little(self, slot, round);
+        stuck = is_stuck(self) && !tg_slot_closed(self->e, slot);
+    }
+    say_waiting(self, TG_RESOURCE_NONE, ring, index);
+    self->report->wait_ns[resource] += tg_target_now() - began;
+    return !stuck && !over(self);
+}
+
+TG_FN static void advance(struct tg_orchestrator *self, struct tg_ring_book *ring)
+{
+    tg_ring_advance(self->e, ring, self->note);
+}
+
+TG_FN static void advance_all(struct tg_orchestrator *self)
+{
+    for (uint32_t r = 0; r < self->n_rings; r++)
+        advance(self, &self->ring[r]);
+}
+
+/* ── slots ─────────────────────────────────────────────────────────────────────────────── */
+
+TG_FN static bool has_slot(const struct tg_ring_book *ring)
+{
+    return ring->at->head - ring->at->tail < ring->has.n_slots;
+}
+
+/* A quarter of the ring at a time, so that we do not wake for every single slot. */
+TG_FN static uint64_t worth_waking_for(const struct tg_ring_book *ring)
+{
+    uint64_t end = ring->pin < ring->at->head ? ring->pin : ring->at->head;
+    uint64_t target = ring->at->done + ring->has.n_slots / 4;
+    return target < end ? target : end - 1;
+}
+
+TG_FN bool tg_flow_want_slot(struct tg_orchestrator *self, struct tg_ring_book *ring,
+                             const char *site)
+{
+    bool first = true;
+    advance(self, ring);
+    while (!has_slot(ring)) {
+        uint64_t target = first ? worth_waking_for(ring) : ring->at->done;
+        if (ring->at->tail >= ring->pin || self->note[ring->done_slot].held)
+            return tg_flow_fail(self, TG_SCOPE_DEADLOCK, TG_RESOURCE_SLOTS, ring->index, 1, site);
+        if (!tg_flow_await(self, ring->index, target, TG_RESOURCE_SLOTS))
+            return !over(self) && tg_flow_fail(self, TG_FLOW_CONTROL_DEADLOCK, TG_RESOURCE_SLOTS,
+                                               ring->index, 1, site);
+        first = false;
+        advance(self, ring);
+    }
+    return true;
+}
+
+/* ── heap ──────────────────────────────────────────────────────────────────────────────── */
+
+/* Waits for the tasks that the oldest ended scope of the ring had. */
+TG_FN static bool await_scope(struct tg_orchestrator *self, const struct tg_ring_book *ring)
+{
+    const struct tg_ended_scope *oldest = &ring->ended[ring->ended_first];
+    for (uint32_t r = 0; r < self->n_rings; r++) {
+        while (self->ring[r].at->done < oldest->mark[r]) {
+            if (!tg_flow_await(self, r, oldest->mark[r] - 1, TG_RESOURCE_HEAP) ||
+                !tg_flow_await(self, r, self->ring[r].at->done, TG_RESOURCE_HEAP))
+                return false;
+            advance(self, &self->ring[r]);
+        }
+    }
+    return true;
+}
+
+TG_FN bool tg_flow_want_heap(struct tg_orchestrator *self, struct tg_ring_book *ring,
+                             uint64_t bytes, uint64_t *address, const char *site)
+{
+    *address = tg_ring_heap_take(ring, bytes);
+    if (*address != 0)
+        return true;
+    if (!tg_ring_heap_could_take(ring, bytes))
+        return tg_flow_fail(self, TG_HEAP_RING_DEADLOCK, TG_RESOURCE_HEAP, ring->index, bytes,
+                            site);
+    advance_all(self);
+    for (;;) {
+        tg_ring_heap_reclaim(self->ring, ring->index);
+        *address = tg_ring_heap_take(ring, bytes);
+        if (*address != 0)
+            return true;
+        if (!await_scope(self, ring))
+            return !over(self) && tg_flow_fail(self, TG_FLOW_CONTROL_DEADLOCK, TG_RESOURCE_HEAP,
+                                               ring->index, bytes, site);
+    }
+}
+
+/* ── dependencies and the tensor map ───────────────────────────────────────────────────── */
+
+TG_FN static bool deps_overflow(struct tg_orchestrator *self, const struct tg_ring_book *ring)
+{
+    return tg_flow_fail(self, TG_DEP_POOL_OVERFLOW, TG_RESOURCE_DEPS, ring->index, 1, 0);
+}
+
+TG_FN bool tg_flow_want_dep(struct tg_orchestrator *self, struct tg_ring_book *ring,
+                            uint32_t before, bool *met)
+{
+    struct tg_ring_cursors *at = ring->at;
+    uint64_t id;
+    *met = false;
+    advance(self, ring);
+    if (at->dep_head - at->dep_tail < ring->has.n_deps)
+        return true;
+    /* Those of earlier tasks of this ring come back when these complete; the task's own do not,
+     * so the last resort is to wait for what it would wait for. */
+    while (at->done < at->head && at->dep_head - at->dep_tail >= ring->has.n_deps) {
+        if (!tg_flow_await(self, ring->index, at->done, TG_RESOURCE_DEPS))
+            return !over(self) && deps_overflow(self, ring);
+        advance(self, ring);
+    }
+    if (at->dep_head - at->dep_tail < ring->has.n_deps)
+        return true;
+    id = self->e->desc[before].id;
+    *met = true;
+    for (uint32_t r = 0; r < self->n_rings; r++) {
+        const struct tg_ring_book *of = &self->ring[r];
+        if (r != (uint32_t)(id >> 32))
+            continue;
+        /* The index's upper bits: it is one of the ring's last n_slots tasks. */
+        uint64_t index = of->at->head - (uint32_t)((uint32_t)of->at->head - (uint32_t)id);
+        if (!tg_flow_await(self, r, index, TG_RESOURCE_DEPS))
+            return !over(self) && deps_overflow(self, ring);
+    }
+    return true;
+}
+
+TG_FN bool tg_flow_wait_for_any(struct tg_orchestrator *self, enum tg_resource resource)
+{
+    advance_all(self);
+    for (uint32_t r = self->n_rings; r-- > 0;) {
+        struct tg_ring_book *ring = &self->ring[r];
+        if (ring->at->done == ring->at->head)
+            continue;
+        if (!tg_flow_await(self, r, (ring->at->done + ring->at->head) / 2, resource) ||
+            !tg_flow_await(self, r, ring->at->done, resource))
+            return false;
+        advance_all(self);
+        return true;
+    }
+    return false;
+}
+
+/* ── what can never drain ──────────────────────────────────────────────────────────────── */
+
+TG_FN static uint64_t used(const struct tg_orchestrator *self, enum tg_resource resource,
+                           const struct tg_ring_book *ring)
+{
+    switch (resource) {
+    case TG_RESOURCE_SLOTS:
+        return ring->at->head - ring->at->tail;
+    case TG_RESOURCE_HEAP:
+        return ring->at->heap_head - ring->at->heap_tail;
+    case TG_RESOURCE_DEPS:
+        return ring->at->dep_head - ring->at->dep_tail;
+    default:
+        return self->map.live;
+    }
+}
+
+TG_FN static uint64_t capacity(const struct tg_orchestrator *self, enum tg_resource resource,
+                               const struct tg_ring_book *ring)
+{
+    switch (resource) {
+    case TG_RESOURCE_SLOTS:
+        return ring->has.n_slots;
+    case TG_RESOURCE_HEAP:
+        return ring->has.heap_size;
+    case TG_RESOURCE_DEPS:
+        return ring->has.n_deps;
+    default:
+        return self->map.size;
+    }
+}
+
+/* Of the open scopes that use the ring, the one that has most of it: the others may hold a task or
+ * two in front. */
+TG_FN static const struct tg_open_scope *guilty(const struct tg_orchestrator *self, uint32_t ring)
+{
+    const struct tg_open_scope *most = &self->scope[self->depth - 1];
+    for (uint32_t i = self->depth; i-- > 0;)
+        if (self->scope[i].ring == ring && self->scope[i].n_tasks > most->n_tasks)
+            most = &self->scope[i];
+    return most;
+}
+
+TG_FN bool tg_flow_fail(struct tg_orchestrator *self, tg_status status, enum tg_resource resource,
+                        uint32_t ring, uint64_t wanted, const char *site)
+{
+    struct tg_orchestrator_report *report = self->report;
+    struct tg_ring_book *book = &self->ring[ring];
+    const struct tg_open_scope *scope =
+        resource == TG_RESOURCE_SLOTS ? guilty(self, ring) : tg_current_scope(self);
+    const struct tg_site *sites = TG_DEVICE_PTR(const struct tg_site, self->o->sites);
+    if (self->mode != TG_MODE_RUNS)
+        return false;
+    report->resource = resource;
+    report->ring = ring;
+    report->used = used(self, resource, book);
+    report->capacity = capacity(self, resource, book);
+    report->wanted = wanted;
+    report->fault = TG_FAULT_FULL;
+    tg_copy_text(report->site, sizeof report->site, site ? site : sites[scope->site].text);
+    tg_copy_text(report->owner, sizeof report->owner, sites[scope->site].text);
+    for (uint32_t r = 0; r < TG_RINGS; r++) {
+        self->count_head[r] = self->ring[r].at->head;
+        self->count_heap[r] = self->ring[r].at->heap_head;
+    }
+    self->count_deps = report->used;
+    self->count_began = tg_target_now();
+    self->count_calls = 0;
+    self->mode = TG_MODE_COUNTS;
+    tg_orchestrator_announce(self);
+    if (book->pin == TG_NO_PIN)
+        book->pin = scope->first_task; /* held back, so theirs all the same */
+    tg_store_release(&report->status, (int32_t)status);
+    return false;
+}
+
+/* ── counting on ───────────────────────────────────────────────────────────────────────── */
+
+/* The user waits for the answer. */
+#define MOST_NANOSECONDS UINT64_C(300000000)
+
+TG_FN void tg_count_end(struct tg_orchestrator *self, bool complete)
+{
+    if (self->mode != TG_MODE_COUNTS)
+        return;
+    self->mode = TG_MODE_ENDED;
+    self->report->counted = complete;
+    tg_store_release(&self->report->state, (uint32_t)TG_ORCHESTRATOR_FAILED);
+    tg_engine_stop(self->e);
+}
+
+TG_FN static void look_at_the_clock(struct tg_orchestrator *self)
+{
+    if (++self->count_calls % 1024 == 0 && tg_target_now() - self->count_began > MOST_NANOSECONDS)
+        tg_count_end(self, false);
+}
+
+TG_FN static void keep_largest(uint64_t *largest, uint64_t value)
+{
+    if (value > *largest)
+        *largest = value;
+}
+
+TG_FN void tg_count_submit(struct tg_orchestrator *self, const struct tg_args *args)
+{
+    struct tg_open_scope *scope = tg_current_scope(self);
+    struct tg_ring_book *ring = &self->ring[scope->ring];
+    look_at_the_clock(self);
+    if (self->mode != TG_MODE_COUNTS)
+        return;
+    if (scope->first_task == TG_NO_PIN) {
+        scope->first_task = self->count_head[scope->ring];
+        if (scope->first_task < ring->pin &&
+            (self->scopes_own_slots || scope->kind == TG_SCOPE_HOLDS))
+            ring->pin = scope->first_task;
+    }
+    self->count_head[scope->ring]++;
+    if (ring->pin != TG_NO_PIN)
+        keep_largest(&self->report->need_slots[scope->ring],
+                     self->count_head[scope->ring] - ring->pin);
+    self->count_deps += args ? (uint64_t)args->n_after + args->n_more_after : 0;
+    keep_largest(&self->report->need_deps[scope->ring], self->count_deps);
+    for (uint32_t i = 0; args && i < args->n_tensors && i < TG_MAX_TENSORS; i++)
+        if (args->tensor[i].owner_depth == TG_TENSOR_NEW)
+            tg_count_alloc(self, args->tensor[i].storage_bytes);
+}
+
+TG_FN void tg_count_alloc(struct tg_orchestrator *self, uint64_t bytes)
+{
+    struct tg_open_scope *scope = tg_current_scope(self);
+    struct tg_ring_book *ring = &self->ring[scope->ring];
+    uint64_t size = tg_heap_round(bytes);
+    look_at_the_clock(self);
+    if (self->mode != TG_MODE_COUNTS)
+        return;
+    if (scope->first_byte == TG_NO_PIN) {
+        scope->first_byte = self->count_heap[scope->ring];
+        if (scope->first_byte < ring->heap_pin)
+            ring->heap_pin = scope->first_byte;
+    }
+    keep_largest(&ring->heap_largest, size);
+    self->count_heap[scope->ring] += size;
+    /* Where the heap's end comes in between, up to the largest piece is skipped. */
+    keep_largest(&self->report->need_heap[scope->ring],
+                 self->count_heap[scope->ring] - ring->heap_pin + ring->heap_largest);
+}
+
+TG_FN void tg_count_scope(struct tg_orchestrator *self)
+{
+    look_at_the_clock(self);
+    self->count_deps = 0;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The orchestrator: a thread of the device that runs the workload's orchestration function and
+ * turns its calls into tasks while others run. Both runtimes that build graphs on the device are
+ * this code; tensormap_and_ringbuffer adds the tensor map and a ring for each depth of scope.
+ *
+ *   submit ─► check ─► a slot (flow.h waits for one) ─► edges: named, then found ─► ready? ─► offer
+ *
+ * Named edges (see also edges.h, engine.h):
+ *   F1  the orchestrator says which slot it waits for (`awaited`) and that it sleeps, then looks
+ *       whether it has completed; who completes a task closes its list, then looks whether it is
+ *       the one waited for. All _seq: one of the two sees the other.
+ */
+#ifndef TG_DEVICE_ORCHESTRATOR_H
+#define TG_DEVICE_ORCHESTRATOR_H
+
+#include "device/edge_log.h"
+#include "device/rings.h"
+#include "runtime/tensormap_and_ringbuffer/device/tensormap.h"
+#include <taskglass/orchestration.h>
+#include <taskglass/status.h>
+
+enum { TG_MAX_DEPTH = 64, TG_DEPS_AT_ONCE = 32, TG_SITE_CACHE = 64 };
+
+enum tg_orchestrator_mode {
+    TG_MODE_RUNS = 0,
+    TG_MODE_COUNTS = 1, /* a ring can never drain: how large would it have to be? */
+    TG_MODE_ENDED = 2   /* nothing happens any more */
+};
+
+struct tg_open_scope {
+    uint32_t serial;
+    uint32_t site;
+    uint32_t ring;
+    uint32_t kind;       /* enum tg_scope_kind */
+    uint64_t first_task; /* of its own on its ring; TG_NO_PIN: none yet */
+    uint64_t first_byte;
+    uint64_t n_tasks;    /* its own */
+    uint32_t first_held; /* tasks it holds back: slot + 2; 0: none */
+    uint32_t last_held;
+};
+
+/* The predecessors of the task that is being submitted. */
+struct tg_deps {
+    uint32_t n;        /* in `slot`, each once, none known to have completed */
+    uint32_t n_linked; /* edges made already, the task being guarded */
+    bool guarded;
+    uint32_t slot[TG_DEPS_AT_ONCE];
+};
+
+struct tg_orchestrator {
+    struct tg_rt rt;         /* first: the orchestration sees only this */
+    struct tg_map_user user; /* second: the tensor map's view */
+    struct tg_engine *e;
+    struct tg_worker *self;
+    struct tg_orchestration *o;
+    struct tg_orchestrator_report *report;
+    tg_orchestrate_fn orchestrate;
+    const char *root_site;
+    struct tg_slot_note *note;
+    const struct tg_kernel_desc *kernel;
+    char *payload;
+    uint32_t n_rings; /* in use: 1 or TG_RINGS */
+    bool finds_edges; /* there is a tensor map */
+    bool logs;        /* the graph is written down */
+    bool reading;     /* tg_read gathers writers: no task is being submitted */
+    bool scopes_own_slots;
+    bool eager;       /* cores have CPUs to themselves: tell them of every task at once */
+    uint32_t mode;    /* enum tg_orchestrator_mode */
+    uint32_t order;   /* submits, low bits; what `seen` is compared with */
+    uint32_t serial;  /* scopes */
+    uint32_t n_held;  /* tasks held back, all scopes */
+    uint32_t offered; /* classes of tasks that nobody has been told of */
+    uint32_t n_offered;
+    uint64_t submitted;
+    uint32_t task; /* slot of the task being submitted */
+    uint64_t task_ref;
+    uint32_t depth; /* open scopes */
+    struct tg_open_scope scope[TG_MAX_DEPTH];
+    struct tg_deps deps;
+    struct tg_region region[TG_MAX_TENSORS];
+    struct tg_ring_book ring[TG_RINGS];
+    struct tg_tensormap map;
+    struct tg_edge_log log;
+    /* counting on after a ring was found too small */
+    uint64_t count_began, count_calls;
+    uint64_t count_head[TG_RINGS], count_heap[TG_RINGS], count_deps;
+    const char *known_site[TG_MAX_SITES];
+    struct {
+        const char *text;
+        uint32_t site;
+    } site_cache[TG_SITE_CACHE];
+};
+
+/* Before a run, by the thread that prepares the engine. */
+TG_FN void tg_orchestrator_prepare(struct tg_orchestrator *self, struct tg_engine *e,
+                                   struct tg_orchestration *o, tg_orchestrate_fn orchestrate,
+                                   const char *root_site);
+/* The orchestrator's part in a run. */
+TG_FN void tg_orchestrator_run(struct tg_orchestrator *self);
+
+TG_FN static inline struct tg_open_scope *tg_current_scope(struct tg_orchestrator *self)
+{
+    return &self->scope[self->depth - 1];
+}
+
+TG_FN static inline bool tg_ref_done(const struct tg_orchestrator *self, uint64_t ref)
+{
+    return tg_ref_index(ref) < self->ring[tg_ref_ring(ref)].at->done ||
+           tg_slot_closed(self->e, tg_ref_slot(ref));
+}
+
+/* Tells the cores of the tasks offered since the last time. */
+TG_FN void tg_orchestrator_announce(struct tg_orchestrator *self);
+/* The first error; nothing happens after it. Gives false, to be passed on. */
+TG_FN bool tg_orchestrator_fail(struct tg_orchestrator *self, tg_status status,
+                                enum tg_orchestration_fault fault, const char *site);
+/* The number of a source line. */
+TG_FN uint32_t tg_orchestrator_site(struct tg_orchestrator *self, const char *site);
+TG_FN void tg_copy_text(char *to, uint32_t size, const char *from);
+
+#endif

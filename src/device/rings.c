@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "device/rings.h"
+
+TG_FN void tg_ring_book_init(struct tg_ring_book *ring, const struct tg_ring_layout *layout,
+                             struct tg_ring_cursors *cursors, uint32_t index)
+{
+    cursors->head = cursors->done = cursors->tail = 0;
+    cursors->heap_head = cursors->heap_tail = 0;
+    cursors->dep_head = cursors->dep_tail = 0;
+    ring->at = cursors;
+    ring->has = *layout;
+    ring->head_slot = ring->done_slot = layout->first_slot;
+    ring->head_dep = layout->first_dep;
+    ring->index = index;
+    ring->heap_offset = 0;
+    ring->pin = ring->heap_pin = TG_NO_PIN;
+    ring->heap_largest = 0;
+    ring->ended_first = ring->n_ended = 0;
+}
+
+TG_FN void tg_ring_advance(struct tg_engine *e, struct tg_ring_book *ring,
+                           const struct tg_slot_note *notes)
+{
+    struct tg_ring_cursors *at = ring->at;
+    uint64_t done = at->done;
+    uint32_t slot = ring->done_slot, last = slot;
+    while (done < at->head && tg_slot_closed(e, slot)) {
+        last = slot;
+        slot = tg_next_slot(ring, slot);
+        done++;
+    }
+    if (done != at->done) {
+        at->dep_tail += notes[last].dep_end - (uint32_t)at->dep_tail; /* modulo 2^32 */
+        at->done = done;
+        ring->done_slot = slot;
+    }
+    at->tail = done < ring->pin ? done : ring->pin;
+}
+
+/* ── heap ──────────────────────────────────────────────────────────────────────────────── */
+
+/* A piece does not cross the heap's end: what is left there is skipped. */
+TG_FN static uint64_t skip_before(const struct tg_ring_book *ring, uint64_t bytes)
+{
+    uint64_t to_end = ring->has.heap_size - ring->heap_offset;
+    return bytes <= to_end ? 0 : to_end;
+}
+
+TG_FN static void heap_move(struct tg_ring_book *ring, uint64_t bytes)
+{
+    ring->at->heap_head += bytes;
+    ring->heap_offset += bytes;
+    if (ring->heap_offset >= ring->has.heap_size)
+        ring->heap_offset -= ring->has.heap_size;
+}
+
+TG_FN uint64_t tg_ring_heap_take(struct tg_ring_book *ring, uint64_t bytes)
+{
+    uint64_t size = tg_heap_round(bytes), skip = skip_before(ring, size), address;
+    if (size > ring->has.heap_size)
+        return 0;
+    if (ring->at->heap_head == ring->at->heap_tail) { /* empty: nothing lies in the way */
+        heap_move(ring, skip);
+        ring->at->heap_tail = ring->at->heap_head;
+        skip = 0;
+    }
+    if (ring->at->heap_head + skip + size - ring->at->heap_tail > ring->has.heap_size)
+        return 0;
+    heap_move(ring, skip);
+    address = ring->has.heap + ring->heap_offset;
+    heap_move(ring, size);
+    if (size > ring->heap_largest)
+        ring->heap_largest = size;
+    return address;
+}
+
+TG_FN bool tg_ring_heap_could_take(const struct tg_ring_book *ring, uint64_t bytes)
+{
+    uint64_t size = tg_heap_round(bytes);
+    if (size > ring->has.heap_size)
+        return false;
+    if (ring->heap_pin == TG_NO_PIN)
+        return true;
+    return ring->at->heap_head + skip_before(ring, size) + size - ring->heap_pin <=
+           ring->has.heap_size;
+}
+
+TG_FN void tg_ring_heap_scope_ended(struct tg_ring_book *rings, uint32_t ring)
+{
+    struct tg_ring_book *book = &rings[ring];
+    struct tg_ended_scope *entry;
+    if (book->n_ended < TG_ENDED_SCOPES)
+        book->n_ended++; /* else the newest entry takes it in, and both are freed with it */
+    entry = &book->ended[(book->ended_first + book->n_ended - 1) % TG_ENDED_SCOPES];
+    entry->heap_end = book->at->heap_head;
+    for (uint32_t r = 0; r < TG_RINGS; r++)
+        entry->mark[r] = r < ring ? 0 : rings[r].at->head;
+}
+
+TG_FN static bool is_over(const struct tg_ring_book *rings, const struct tg_ended_scope *entry)
+{
+    for (uint32_t r = 0; r < TG_RINGS; r++)
+        if (rings[r].at->done < entry->mark[r])
+            return false;
+    return true;
+}
+
+TG_FN void tg_ring_heap_reclaim(struct tg_ring_book *rings, uint32_t ring)
+{
+    struct tg_ring_book *book = &rings[ring];
+    while (book->n_ended > 0) {
+        const struct tg_ended_scope *entry = &book->ended[book->ended_first];
+        if (entry->heap_end > book->heap_pin || !is_over(rings, entry))
+            return;
+        book->at->heap_tail = entry->heap_end;
+        book->ended_first = (book->ended_first + 1) % TG_ENDED_SCOPES;
+        book->n_ended--;
+    }
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The rings of a graph that the device builds: task slots, heap and dependencies of one depth of
+ * scope, each handed out at its head and taken back at its tail.
+ *
+ *   slots   taken back in order, once the task has completed and (where the runtime's scopes own
+ *           slots) no task as old or older belongs to a scope that is still open
+ *   deps    taken back with the task that they make wait, once it has completed
+ *   heap    taken back scope by scope: once it has ended and all tasks that were submitted in it
+ *           or in scopes inside it have completed. What a task could still use is never given
+ *           out again.
+ *
+ * Only the orchestrator is here; that a task has completed it sees from the task's list being
+ * closed (E1 in edges.h). Whoever asks for more than there is goes through flow.h.
+ */
+#ifndef TG_DEVICE_RINGS_H
+#define TG_DEVICE_RINGS_H
+
+#include "device/engine.h"
+#include <taskglass/wire/orchestration.h>
+
+enum { TG_ENDED_SCOPES = 128, TG_HEAP_UNIT = 64 };
+
+#define TG_NO_PIN UINT64_MAX
+
+/* A scope that has ended and whose heap is not free yet. */
+struct tg_ended_scope {
+    uint64_t heap_end;       /* up to here */
+    uint64_t mark[TG_RINGS]; /* once these tasks of each ring have completed */
+};
+
+struct tg_ring_book {
+    struct tg_ring_cursors *at; /* where the host can see them */
+    struct tg_ring_layout has;
+    uint32_t head_slot, done_slot; /* slots of task `head` and task `done` */
+    uint32_t head_dep;             /* entry of dependency `dep_head` */
+    uint32_t index;
+    uint64_t heap_offset; /* in the heap, of position `heap_head` */
+    uint64_t pin;         /* oldest task of an open scope */
+    uint64_t heap_pin;    /* oldest byte of an open scope */
+    uint64_t heap_largest;
+    uint32_t ended_first, n_ended;
+    struct tg_ended_scope ended[TG_ENDED_SCOPES]; /* a queue */
+};
+
+/* ── references to tasks ───────────────────────────────────────────────────────────────── */
+
+/* ring: 2 bits, slot: 22, index + 1: 40. Never 0. */
+enum { TG_REF_SLOT_BITS = 22, TG_REF_INDEX_BITS = 40 };
+
+TG_FN static inline uint64_t tg_ref(uint32_t ring, uint32_t slot, uint64_t index)
+{
+    return (uint64_t)ring << 62 | (uint64_t)slot << TG_REF_INDEX_BITS | (index + 1);
+}
+
+TG_FN static inline uint32_t tg_ref_ring(uint64_t ref)
+{
+    return (uint32_t)(ref >> 62);
+}
+
+TG_FN static inline uint32_t tg_ref_slot(uint64_t ref)
+{
+    return (uint32_t)(ref >> TG_REF_INDEX_BITS) & ((1u << TG_REF_SLOT_BITS) - 1);
+}
+
+TG_FN static inline uint64_t tg_ref_index(uint64_t ref)
+{
+    return (ref & (((uint64_t)1 << TG_REF_INDEX_BITS) - 1)) - 1;
+}
+
+TG_FN static inline uint64_t tg_ref_id(uint64_t ref)
+{
+    return (uint64_t)tg_ref_ring(ref) << 32 | (uint32_t)tg_ref_index(ref);
+}
+
+/* ── slots ─────────────────────────────────────────────────────────────────────────────── */
+
+TG_FN static inline bool tg_slot_closed(const struct tg_engine *e, uint32_t slot)
+{
+    return tg_load_acquire(&e->desc[slot].succ) == TG_DEP_CLOSED; /* E1 */
+}
+
+TG_FN static inline uint32_t tg_next_slot(const struct tg_ring_book *ring, uint32_t slot)
+{
+    return slot + 1 == ring->has.first_slot + ring->has.n_slots ? ring->has.first_slot : slot + 1;
+}
+
+TG_FN static inline uint32_t tg_slot_of(const struct tg_ring_book *ring, uint64_t index)
+{
+    return ring->has.first_slot + (uint32_t)(index % ring->has.n_slots);
+}
+
+/* Looks how far the tasks of the ring have completed, and takes back what that frees. */
+TG_FN void tg_ring_advance(struct tg_engine *e, struct tg_ring_book *ring,
+                           const struct tg_slot_note *notes);
+
+/* ── heap ──────────────────────────────────────────────────────────────────────────────── */
+
+TG_FN static inline uint64_t tg_heap_round(uint64_t bytes)
+{
+    return (bytes + TG_HEAP_UNIT - 1) / TG_HEAP_UNIT * TG_HEAP_UNIT;
+}
+
+/* Room for that many bytes (rounded) in one piece: its address, or 0 where there is none now. */
+TG_FN uint64_t tg_ring_heap_take(struct tg_ring_book *ring, uint64_t bytes);
+/* Would there be, if all scopes that have ended had given theirs back? */
+TG_FN bool tg_ring_heap_could_take(const struct tg_ring_book *ring, uint64_t bytes);
+/* A scope with memory has ended: what lies before heap_head goes with it. */
+TG_FN void tg_ring_heap_scope_ended(struct tg_ring_book *rings, uint32_t ring);
+/* Takes back the heap of ended scopes as far as their tasks have completed. */
+TG_FN void tg_ring_heap_reclaim(struct tg_ring_book *rings, uint32_t ring);
+
+TG_FN void tg_ring_book_init(struct tg_ring_book *ring, const struct tg_ring_layout *layout,
+                             struct tg_ring_cursors *cursors, uint32_t index);
+
+#endif

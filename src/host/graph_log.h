@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The graph as the device built it, collected while it did: every task with its kernels, its scope
+ * and whom it waited for, from the orchestrator's stream (src/device/edge_log.h).
+ */
+#ifndef TG_HOST_GRAPH_LOG_H
+#define TG_HOST_GRAPH_LOG_H
+
+#include "host/graph.h"
+#include <taskglass/wire/record.h>
+
+struct tg_logged_task {
+    uint64_t id;
+    uint32_t kernel[TG_PARTS];
+    uint32_t site;
+};
+
+/* Task number `task` waits for the one with id `before`. */
+struct tg_logged_edge {
+    uint64_t task;
+    uint64_t before;
+    uint32_t kind; /* enum tg_edge_kind */
+};
+
+struct tg_graph_log;
+
+/* Makes the stream and starts collecting; the graph's next run writes to it. */
+tg_status tg_graph_log_start(struct tg_graph *graph, struct tg_graph_log **log,
+                             struct tg_error *error);
+/* After the run: takes what is left, and the sites. */
+void tg_graph_log_stop(struct tg_graph_log *log);
+void tg_graph_log_destroy(struct tg_graph_log *log);
+
+/* After the stop, in the order of submission; edges by the task that waits. */
+const struct tg_logged_task *tg_graph_log_tasks(const struct tg_graph_log *log, uint64_t *count);
+const struct tg_logged_edge *tg_graph_log_edges(const struct tg_graph_log *log, uint64_t *count);
+/* A scope's source line. */
+const char *tg_graph_log_site(const struct tg_graph_log *log, uint32_t site);
+/* Tasks that the device could not write down, or that made no sense. */
+uint64_t tg_graph_log_lost(const struct tg_graph_log *log);
+
+#endif

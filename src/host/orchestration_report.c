@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What an orchestration on the device says of itself, in words. The device wrote it: numbers are
+ * checked against what the host laid out, texts are cut and cleaned.
+ */
+#include "base/error.h"
+#include "host/run.h"
+#include "host/task_check.h"
+#include <stdio.h>
+#include <string.h>
+
+/* ── reading ───────────────────────────────────────────────────────────────────────────── */
+
+/* Printable, and it ends. */
+static void clean(char *text, size_t size)
+{
+    text[size - 1] = '\0';
+    for (char *c = text; *c; c++)
+        if (*c < ' ' || *c == 127)
+            *c = '?';
+}
+
+static bool is_error_of_ours(tg_status status)
+{
+    switch (status) {
+    case TG_BAD_ARGUMENT:
+    case TG_SCOPE_DEADLOCK:
+    case TG_HEAP_RING_DEADLOCK:
+    case TG_FLOW_CONTROL_DEADLOCK:
+    case TG_DEP_POOL_OVERFLOW:
+    case TG_TENSORMAP_OVERFLOW:
+        return true;
+    default:
+        return false;
+    }
+}
+
+void tg_run_read_report(struct tg_run *run)
+{
+    struct tg_orchestrator_report report;
+    uint64_t address = run->graph->orchestration + offsetof(struct tg_orchestration, report);
+    if (tg_device_copy_out(run->device, &report, address, sizeof report, NULL) != TG_OK)
+        return;
+    if (!is_error_of_ours((tg_status)report.status))
+        report.status = TG_OK;
+    if (report.ring >= TG_RINGS)
+        report.ring = 0;
+    clean(report.site, sizeof report.site);
+    clean(report.owner, sizeof report.owner);
+    clean(report.text, sizeof report.text);
+    if (report.submitted < run->report.submitted)
+        report.submitted = run->report.submitted; /* it never goes down */
+    run->report = report;
+    run->result.tasks = report.submitted;
+    run->result.edges = report.edges;
+}
+
+void tg_run_scope_site(const struct tg_run *run, char site[128])
+{
+    uint64_t sites = run->graph->layout->orchestration.sites;
+    uint32_t number = run->report.scope_site < TG_MAX_SITES ? run->report.scope_site : 0;
+    if (tg_device_copy_out(run->device, site, sites + number * sizeof(struct tg_site),
+                           sizeof(struct tg_site), NULL) != TG_OK)
+        site[0] = '\0';
+    clean(site, sizeof(struct tg_site));
+}
+
+/* ── words ─────────────────────────────────────────────────────────────────────────────── */
+
+static const char *resource_name(uint32_t resource)
+{
+    static const char *const names[TG_RESOURCES] = {
+        "nothing", "task slots", "heap", "dependencies", "tensor map entries", "a result"};
+    return names[resource < TG_RESOURCES ? resource : 0];
+}
+
+void tg_run_orchestrator_doing(const struct tg_run *run, char *text, size_t size)
+{
+    const struct tg_orchestrator_report *report = &run->report;
+    char site[128];
+    tg_run_scope_site(run, site);
+    if (report->state == TG_ORCHESTRATOR_RETURNED)
+        return;
+    if (report->waits_for != TG_RESOURCE_NONE)
+        snprintf(text, size, ": the orchestration, in the scope of %.100s, waits for %s of ring %u",
+                 site, resource_name(report->waits_for), report->waits_ring);
+    else
+        snprintf(text, size, ": the orchestration is busy in the scope of %.100s", site);
+}
+
+/* "2:5" for task 5 of ring 2, "5" for one of ring 0. */
+static const char *task_text(uint64_t id, char text[32])
+{
+    if (id == TG_TASK_NONE)
+        snprintf(text, 32, "none");
+    else if (id >> 32)
+        snprintf(text, 32, "%llu:%llu", (unsigned long long)(id >> 32),
+                 (unsigned long long)(id & UINT32_MAX));
+    else
+        snprintf(text, 32, "%llu", (unsigned long long)id);
+    return text;
+}
+
+/* ── how large it would have to be ─────────────────────────────────────────────────────── */
+
+static uint64_t most(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* A size as an option takes it. */
+static void put_bytes(char *text, size_t size, uint64_t bytes)
+{
+    static const char units[] = "KMGT";
+    uint64_t k = (bytes + 1023) / 1024;
+    size_t unit = 0;
+    while (k % 1024 == 0 && unit + 2 < sizeof units && k > 0) {
+        k /= 1024;
+        unit++;
+    }
+    snprintf(text, size, "%llu%c", (unsigned long long)k, units[unit]);
+}
+
+/* What each ring has, and what it needs where that is more. */
+struct needs {
+    uint64_t has[TG_RINGS], wants[TG_RINGS];
+    uint32_t n;
+    bool bytes;
+};
+
+static struct needs needs_of(const struct tg_run *run, enum tg_resource resource)
+{
+    const struct tg_orchestrator_report *report = &run->report;
+    const struct tg_orchestration *o = &run->graph->layout->orchestration;
+    struct needs needs = {.n = run->graph->runtime == TG_RUNTIME_AICPU_BUILD_GRAPH ? 1 : TG_RINGS,
+                          .bytes = resource == TG_RESOURCE_HEAP};
+    for (uint32_t r = 0; r < needs.n; r++) {
+        bool this = report->resource == resource && report->ring == r;
+        uint64_t least = this ? report->used + report->wanted : 0;
+        switch (resource) {
+        case TG_RESOURCE_SLOTS:
+            needs.has[r] = o->ring[r].n_slots;
+            needs.wants[r] = most(least, report->need_slots[r]);
+            break;
+        case TG_RESOURCE_HEAP:
+            needs.has[r] = o->ring[r].heap_size;
+            needs.wants[r] = most(least, report->need_heap[r]);
+            break;
+        default:
+            needs.has[r] = o->ring[r].n_deps;
+            needs.wants[r] = this ? most(2 * least, report->need_deps[r]) : 0;
+        }
+    }
+    return needs;
+}
+
+static bool any_short(const struct needs *needs)
+{
+    for (uint32_t r = 0; r < needs->n; r++)
+        if (needs->wants[r] > needs->has[r])
+            return true;
+    return false;
+}
+
+/* One number for all rings where that fits into memory, else one for each. */
+static void add_option(const struct tg_run *run, const char *option, const struct needs *needs,
+                       char *text, size_t size)
+{
+    uint64_t largest = 0, limit = run->device->head.memory_size / 2;
+    size_t used = strlen(text);
+    char value[24];
+    if (!any_short(needs))
+        return;
+    snprintf(text + used, size - used, "%s--%s ", used ? " " : "", option);
+    for (uint32_t r = 0; r < needs->n; r++)
+        largest = most(largest, most(needs->has[r], needs->wants[r]));
+    for (uint32_t r = 0; r < needs->n; r++) {
+        bool alone = !needs->bytes || needs->n * largest <= limit;
+        uint64_t number = alone ? largest : most(needs->has[r], needs->wants[r]);
+        if (alone && r > 0)
+            break;
+        if (needs->bytes)
+            put_bytes(value, sizeof value, number);
+        else
+            snprintf(value, sizeof value, "%llu", (unsigned long long)number);
+        used = strlen(text);
+        snprintf(text + used, size - used, "%s%s", r ? "," : "", value);
+    }
+}
+
+/* The options that would let the next run pass, as far as it could be counted. */
+static void advise(struct tg_run *run)
+{
+    char *text = run->result.orchestration.advice;
+    size_t size = sizeof run->result.orchestration.advice;
+    struct needs slots = needs_of(run, TG_RESOURCE_SLOTS);
+    struct needs heap = needs_of(run, TG_RESOURCE_HEAP);
+    struct needs deps = needs_of(run, TG_RESOURCE_DEPS);
+    text[0] = '\0';
+    add_option(run, "ring-task-window", &slots, text, size);
+    add_option(run, "ring-heap", &heap, text, size);
+    add_option(run, "ring-dep-pool", &deps, text, size);
+    if (run->report.resource == TG_RESOURCE_MAP)
+        snprintf(text + strlen(text), size - strlen(text), "%s--tensormap %llu", *text ? " " : "",
+                 (unsigned long long)most(2 * run->report.capacity,
+                                          2 * (TG_MAX_TENSORS + TG_MAX_SCALARS)));
+}
+
+/* ── the error ─────────────────────────────────────────────────────────────────────────── */
+
+static tg_status explain_full(struct tg_run *run, struct tg_error *error)
+{
+    const struct tg_orchestrator_report *report = &run->report;
+    const char *advice = run->result.orchestration.advice;
+    char ring[24] = "";
+    advise(run);
+    if (report->resource != TG_RESOURCE_MAP)
+        snprintf(ring, sizeof ring, " of ring %u", report->ring);
+    return tg_error_set(error, (tg_status)report->status,
+                        "the scope of %s needs more %s%s than there are: %llu of %llu are in use, "
+                        "%llu more are wanted at %s; %s %s%s",
+                        report->owner, resource_name(report->resource), ring,
+                        (unsigned long long)report->used, (unsigned long long)report->capacity,
+                        (unsigned long long)report->wanted, report->site, "set", advice,
+                        report->counted ? "" : " or more");
+}
+
+/* A submit that was refused: the same words as on the host, from what it was given. */
+static tg_status explain_submit(struct tg_run *run, struct tg_error *error)
+{
+    const struct tg_orchestrator_report *report = &run->report;
+    struct tg_args args;
+    struct tg_error why = {TG_BAD_ARGUMENT, "arguments that make no sense"};
+    if (tg_device_copy_out(run->device, &args, run->graph->layout->orchestration.refused,
+                           sizeof args, NULL) == TG_OK)
+        tg_task_explain(run->graph->module, report->kernel, &args, report->task & UINT32_MAX, &why);
+    return tg_error_set(error, TG_BAD_ARGUMENT, "%s: %s", report->site, why.text);
+}
+
+static const char *words_for(enum tg_orchestration_fault fault)
+{
+    switch (fault) {
+    case TG_FAULT_ALLOC:
+        return "tg_alloc: not a type and shape a tensor can have";
+    case TG_FAULT_DEPEND:
+        return "tg_depend: the task may have started already; submit it in a TG_SCOPE_HELD";
+    case TG_FAULT_ORDER:
+        return "tg_depend: a task can only wait for one submitted before it";
+    case TG_FAULT_OUTPUT:
+        return "tg_output: no such task in an open scope, or it has no such tensor";
+    case TG_FAULT_READ:
+        return "tg_read: not a tensor of one element, of 8 bits or more, in device memory";
+    case TG_FAULT_DEPTH:
+        return "scopes are nested too deep (64 at most)";
+    case TG_FAULT_SCOPE_END:
+        return "a scope ends that was not begun";
+    case TG_FAULT_SCOPE_LEFT:
+        return "the scope begun here was left by break, goto or return";
+    default:
+        return "an error without a name";
+    }
+}
+
+static tg_status explain(struct tg_run *run, struct tg_error *error)
+{
+    const struct tg_orchestrator_report *report = &run->report;
+    tg_status status = (tg_status)report->status;
+    char task[32], wanted[32];
+    task_text(report->task, task);
+    task_text(report->wanted, wanted);
+    switch (report->fault) {
+    case TG_FAULT_FULL:
+        return explain_full(run, error);
+    case TG_FAULT_ARGUMENTS:
+        return explain_submit(run, error);
+    case TG_FAULT_PREDECESSOR:
+        return tg_error_set(error, status, "%s: task %s waits for task %s, which is not there yet",
+                            report->site, task, wanted);
+    case TG_FAULT_OUT_OF_SCOPE:
+        return tg_error_set(error, status,
+                            "%s: argument %u is memory of a scope that has ended; allocate it in "
+                            "an outer scope",
+                            report->site, report->argument);
+    case TG_FAULT_MEMORY:
+        return tg_error_set(error, status, "%s: argument %u is not in device memory", report->site,
+                            report->argument);
+    case TG_FAULT_HELD:
+        return tg_error_set(error, status,
+                            "%s: task %s can never finish, it or one before it is held back by a "
+                            "scope that is still open; end that scope first",
+                            report->site, task);
+    case TG_FAULT_OWN:
+        return tg_error_set(error, status, "%s: %s", report->site, report->text);
+    default:
+        return tg_error_set(error, status, "%s: %s", report->site,
+                            words_for((enum tg_orchestration_fault)report->fault));
+    }
+}
+
+tg_status tg_run_orchestration_error(struct tg_run *run, struct tg_error *error)
+{
+    return run->report.status == TG_OK ? TG_OK : explain(run, error);
+}
+
+/* ── what waiting cost ─────────────────────────────────────────────────────────────────── */
+
+/* Waiting this much of the time is worth a word, if it was long enough to notice. */
+#define TOO_MUCH 0.5
+#define WORTH_NOTICING 1e-3
+
+static void warn_of_waiting(struct tg_run *run)
+{
+    static const char *const option[TG_RESOURCES] = {
+        "", "ring-task-window", "ring-heap", "ring-dep-pool", "tensormap", ""};
+    struct tg_orchestration_result *result = &run->result.orchestration;
+    uint32_t worst = TG_RESOURCE_SLOTS;
+    for (uint32_t r = TG_RESOURCE_SLOTS; r < TG_RESOURCE_RESULT; r++)
+        if (run->report.wait_ns[r] > run->report.wait_ns[worst])
+            worst = r;
+    if (result->wait_seconds < WORTH_NOTICING || result->wait_seconds < TOO_MUCH * result->seconds)
+        return;
+    result->warning = TG_RING_BUFFER_BACKPRESSURE;
+    snprintf(result->text, sizeof result->text,
+             "the orchestration waited %.0f %% of its %.3g s for room, most of it for %s; if "
+             "cores were idle meanwhile, raise --%s",
+             100 * result->wait_seconds / result->seconds, result->seconds, resource_name(worst),
+             option[worst]);
+}
+
+static uint64_t between(uint64_t tail, uint64_t head, uint64_t capacity)
+{
+    return head >= tail && head - tail <= capacity ? head - tail : capacity;
+}
+
+static void read_rings(struct tg_run *run)
+{
+    struct tg_orchestration_result *result = &run->result.orchestration;
+    const struct tg_orchestration *o = &run->graph->layout->orchestration;
+    struct tg_ring_cursors at[TG_RINGS];
+    uint64_t address = run->graph->orchestration + offsetof(struct tg_orchestration, cursors);
+    if (tg_device_copy_out(run->device, at, address, sizeof at, NULL) != TG_OK)
+        return;
+    for (uint32_t r = 0; r < result->n_rings; r++) {
+        const struct tg_ring_layout *ring = &o->ring[r];
+        result->ring[r] = (struct tg_ring_use){
+            .tasks = at[r].head,
+            .task_window = ring->n_slots,
+            .heap = ring->heap_size,
+            .dep_pool = ring->n_deps,
+            .task_window_used = between(at[r].tail, at[r].head, ring->n_slots),
+            .heap_used = between(at[r].heap_tail, at[r].heap_head, ring->heap_size),
+            .dep_pool_used = between(at[r].dep_tail, at[r].dep_head, ring->n_deps),
+        };
+    }
+}
+
+void tg_run_account_rings(struct tg_run *run)
+{
+    struct tg_orchestration_result *result = &run->result.orchestration;
+    const struct tg_orchestrator_report *report = &run->report;
+    uint64_t waited = 0;
+    if (run->graph->layout == NULL)
+        return;
+    result->on = true;
+    result->scopes = report->scopes;
+    result->n_rings = run->graph->runtime == TG_RUNTIME_AICPU_BUILD_GRAPH ? 1 : TG_RINGS;
+    if (report->ended_ns > report->began_ns)
+        result->seconds = (double)(report->ended_ns - report->began_ns) * 1e-9;
+    for (uint32_t r = TG_RESOURCE_SLOTS; r < TG_RESOURCE_RESULT; r++)
+        waited += report->wait_ns[r];
+    result->wait_seconds = (double)waited * 1e-9;
+    result->read_seconds = (double)report->wait_ns[TG_RESOURCE_RESULT] * 1e-9;
+    read_rings(run);
+    if (run->result.status == TG_OK)
+        warn_of_waiting(run);
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Laying out what a graph needs that the device builds. One piece of device memory:
+ *
+ *   launch │ orchestration │ arguments │ refused │ kernels │ sites │ slots │ arguments of slots │
+ *   notes │ dependencies │ queues │ tensor map │ heaps
+ *
+ * What nobody touches costs nothing: device memory is not there before it is used.
+ */
+#include "base/error.h"
+#include "host/graph.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_HEAP (UINT64_C(256) << 20)
+#define LEAST_HEAP UINT64_C(256)
+#define MOST_HEAP (UINT64_C(1) << 44)
+enum {
+    DEFAULT_SLOTS = 16384,
+    DEFAULT_DEPS = 16384,
+    DEFAULT_MAP = 65536,
+    LEAST = 4,
+    MOST_SLOTS = 1 << 20,
+    MOST_DEPS = 1 << 26,
+    MOST_MAP = 1 << 26,
+};
+
+/* Offsets from the start of the image, growing as things are added. */
+struct layout {
+    uint64_t size;
+    struct tg_launch launch;
+    struct tg_orchestration o;
+    uint64_t image_orchestration;
+};
+
+static uint64_t place(struct layout *at, uint64_t bytes)
+{
+    uint64_t offset = at->size;
+    at->size = (offset + bytes + 255) / 256 * 256;
+    return offset;
+}
+
+/* ── sizes ─────────────────────────────────────────────────────────────────────────────── */
+
+static tg_status check_range(const char *option, uint64_t value, uint64_t least, uint64_t most,
+                             struct tg_error *error)
+{
+    if (value >= least && value <= most)
+        return TG_OK;
+    return tg_error_set(error, TG_BAD_ARGUMENT, "--%s %llu: from %llu to %llu", option,
+                        (unsigned long long)value, (unsigned long long)least,
+                        (unsigned long long)most);
+}
+
+static uint32_t or_default(uint32_t value, uint32_t fallback)
+{
+    return value ? value : fallback;
+}
+
+tg_status tg_rings_check(const struct tg_rings *rings, struct tg_error *error)
+{
+    tg_status status = TG_OK;
+    for (uint32_t r = 0; r < TG_RINGS && status == TG_OK; r++) {
+        if (rings->task_window[r] != 0)
+            status =
+                check_range("ring-task-window", rings->task_window[r], LEAST, MOST_SLOTS, error);
+        if (status == TG_OK && rings->dep_pool[r] != 0)
+            status = check_range("ring-dep-pool", rings->dep_pool[r], LEAST, MOST_DEPS, error);
+        if (status == TG_OK && rings->heap[r] != 0)
+            status = check_range("ring-heap", rings->heap[r], LEAST_HEAP, MOST_HEAP, error);
+    }
+    if (status == TG_OK && rings->tensormap != 0)
+        status = check_range("tensormap", rings->tensormap, LEAST, MOST_MAP, error);
+    return status;
+}
+
+/* Where nobody said how much, what is free can be less than the default. */
+static uint64_t heap_size(const struct tg_graph *g, uint64_t asked, uint32_t n_rings)
+{
+    struct tg_device_info info;
+    uint64_t share;
+    if (asked != 0)
+        return (asked + 255) / 256 * 256;
+    tg_device_get_info(g->module->device, &info);
+    share = (info.memory - info.memory_used) / 2 / n_rings / 256 * 256;
+    return share < DEFAULT_HEAP ? share : DEFAULT_HEAP;
+}
+
+static void plan_rings(const struct tg_graph *g, const struct tg_rings *rings, uint32_t n,
+                       struct layout *at)
+{
+    uint32_t slots = 0, deps = 0;
+    for (uint32_t r = 0; r < n; r++) {
+        struct tg_ring_layout *ring = &at->o.ring[r];
+        ring->n_slots = or_default(rings->task_window[r], DEFAULT_SLOTS);
+        ring->n_deps = or_default(rings->dep_pool[r], DEFAULT_DEPS);
+        ring->heap_size = heap_size(g, rings->heap[r], n);
+        ring->first_slot = slots;
+        ring->first_dep = deps;
+        slots += ring->n_slots;
+        deps += ring->n_deps;
+    }
+    at->launch.n_tasks = slots;
+    at->o.map_size = or_default(rings->tensormap, DEFAULT_MAP);
+}
+
+/* Bytes of arguments that a task of the module can have. */
+static uint64_t payload_stride(const struct tg_module *m)
+{
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < m->n_kernels; i++) {
+        const struct tg_kernel_desc *k = &m->kernels[i];
+        uint64_t tensors = k->given ? k->n_tensors : TG_MAX_TENSORS;
+        uint64_t scalars = k->given ? k->n_scalars : TG_MAX_SCALARS;
+        uint64_t bytes = tensors * sizeof(struct tg_tensor) + scalars * sizeof(struct tg_scalar);
+        most = bytes > most ? bytes : most;
+    }
+    return (most + 63) / 64 * 64;
+}
+
+static uint32_t power_of_two(uint64_t at_least)
+{
+    uint32_t n = 1;
+    while (n < at_least)
+        n *= 2;
+    return n;
+}
+
+/* ── layout ────────────────────────────────────────────────────────────────────────────── */
+
+static void plan_map(struct layout *at)
+{
+    at->o.map_regions = place(at, at->o.map_size * sizeof(struct tg_map_region));
+    at->o.map_readers = place(at, at->o.map_size * sizeof(struct tg_map_reader));
+    at->o.n_buckets = power_of_two(at->o.map_size);
+    at->o.map_buckets = place(at, at->o.n_buckets * sizeof(uint32_t));
+}
+
+static void plan_image(const struct tg_graph *g, uint32_t n_rings, struct layout *at)
+{
+    const struct tg_module *m = g->module;
+    uint64_t slots = at->launch.n_tasks, deps = 0;
+    place(at, sizeof at->launch);
+    at->image_orchestration = place(at, sizeof at->o);
+    at->o.args = place(at, sizeof(struct tg_args));
+    at->o.refused = place(at, sizeof(struct tg_args));
+    at->o.kernels = place(at, m->n_kernels * sizeof(struct tg_kernel_desc));
+    at->o.sites = place(at, TG_MAX_SITES * sizeof(struct tg_site));
+    at->launch.desc = place(at, slots * sizeof(struct tg_task_desc));
+    at->o.payload_stride = payload_stride(m);
+    at->launch.payload = place(at, slots * at->o.payload_stride);
+    at->o.notes = place(at, slots * sizeof(struct tg_slot_note));
+    for (uint32_t r = 0; r < n_rings; r++)
+        deps += at->o.ring[r].n_deps;
+    at->o.deps = place(at, deps * sizeof(struct tg_dep));
+    for (uint32_t c = 0; c < TG_CLASSES; c++) {
+        at->launch.queue_size[c] = power_of_two(slots);
+        at->launch.queue[c] = place(at, at->launch.queue_size[c] * sizeof(uint64_t));
+    }
+    if (g->runtime == TG_RUNTIME_TENSORMAP_AND_RINGBUFFER)
+        plan_map(at);
+    for (uint32_t r = 0; r < n_rings; r++)
+        at->o.ring[r].heap = place(at, at->o.ring[r].heap_size);
+}
+
+/* From offsets to addresses. */
+static void rebase(struct layout *at, uint64_t image, uint32_t n_rings)
+{
+    uint64_t *const addresses[] = {&at->launch.desc,     &at->launch.payload,  &at->launch.queue[0],
+                                   &at->launch.queue[1], &at->launch.queue[2], &at->o.args,
+                                   &at->o.refused,       &at->o.kernels,       &at->o.sites,
+                                   &at->o.notes,         &at->o.deps};
+    for (size_t i = 0; i < sizeof addresses / sizeof addresses[0]; i++)
+        *addresses[i] += image;
+    if (at->o.map_regions != 0) {
+        at->o.map_regions += image;
+        at->o.map_readers += image;
+        at->o.map_buckets += image;
+    }
+    for (uint32_t r = 0; r < n_rings; r++)
+        at->o.ring[r].heap += image;
+    at->launch.orchestration = image + at->image_orchestration;
+}
+
+static tg_status send(struct tg_graph *g, const struct layout *at, const struct tg_args *args,
+                      struct tg_error *error)
+{
+    struct tg_device *device = g->module->device;
+    tg_status status = tg_device_copy_in(device, g->image, &at->launch, sizeof at->launch, error);
+    if (status == TG_OK)
+        status = tg_device_copy_in(device, at->launch.orchestration, &at->o, sizeof at->o, error);
+    if (status == TG_OK)
+        status = tg_device_copy_in(device, at->o.args, args, sizeof *args, error);
+    if (status == TG_OK && g->module->n_kernels > 0)
+        status = tg_device_copy_in(device, at->o.kernels, g->module->kernels,
+                                   g->module->n_kernels * sizeof *g->module->kernels, error);
+    return status;
+}
+
+static tg_status get_memory(struct tg_graph *g, const struct layout *at, struct tg_error *error)
+{
+    struct tg_device_info info;
+    if (tg_device_alloc(g->module->device, at->size, &g->image, NULL) == TG_OK)
+        return TG_OK;
+    g->image = 0;
+    tg_device_get_info(g->module->device, &info);
+    return tg_error_set(error, TG_NO_MEMORY,
+                        "the rings need %llu bytes of device memory, %llu are free; lower "
+                        "--ring-heap or --ring-task-window, or raise --device-memory",
+                        (unsigned long long)at->size,
+                        (unsigned long long)(info.memory - info.memory_used));
+}
+
+tg_status tg_graph_place(struct tg_graph *g, const struct tg_args *args,
+                         const struct tg_rings *rings, struct tg_error *error)
+{
+    static const struct tg_rings defaults;
+    const struct tg_control_head *head = &g->module->device->head;
+    uint32_t n_rings = g->runtime == TG_RUNTIME_TENSORMAP_AND_RINGBUFFER ? TG_RINGS : 1;
+    struct layout at = {
+        .launch = {.magic = TG_LAUNCH_MAGIC, .runtime = g->runtime},
+        .o = {.magic = TG_ORCHESTRATION_MAGIC,
+              .version = TG_ORCHESTRATION_VERSION,
+              .size = sizeof at.o,
+              .first_kernel = g->module->first,
+              .n_kernels = g->module->n_kernels,
+              .memory_start = head->base + head->control_size,
+              .memory_end = head->base + head->memory_size},
+    };
+    tg_status status = tg_device_ready(g->module->device, error);
+    if (status == TG_OK && rings != NULL)
+        status = tg_rings_check(rings, error);
+    if (status != TG_OK)
+        return status;
+    plan_rings(g, rings ? rings : &defaults, n_rings, &at);
+    plan_image(g, n_rings, &at);
+    status = get_memory(g, &at, error);
+    if (status != TG_OK)
+        return status;
+    rebase(&at, g->image, n_rings);
+    g->orchestration = at.launch.orchestration;
+    g->layout = malloc(sizeof *g->layout);
+    if (g->layout == NULL)
+        return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
+    *g->layout = (struct tg_graph_layout){.launch = at.launch, .orchestration = at.o};
+    return send(g, &at, args, error);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The task behind a number that the device wrote: for a graph of the host's it is an index into what
+ * the host built itself; for one of the device's it is a slot, and what lies there is the device's
+ * word, so it is copied and checked.
+ */
+#include "host/run.h"
+#include <string.h>
+
+static uint64_t slots_of(const struct tg_run *run)
+{
+    return run->graph->layout ? run->graph->layout->launch.n_tasks : run->result.tasks;
+}
+
+/* Could the orchestrator have written it? */
+static bool makes_sense(const struct tg_run *run, const struct tg_task_desc *desc)
+{
+    const struct tg_graph_layout *layout = run->graph->layout;
+    uint32_t first = layout->orchestration.first_kernel, n = layout->orchestration.n_kernels;
+    for (uint32_t part = 0; part < TG_PARTS; part++)
+        if (desc->kernel[part] != TG_NO_KERNEL && desc->kernel[part] - first >= n)
+            return false;
+    return desc->n_tensors <= TG_MAX_TENSORS && desc->n_scalars <= TG_MAX_SCALARS &&
+           desc->id >> 32 < TG_RINGS;
+}
+
+bool tg_run_find_task(const struct tg_run *run, uint64_t running, struct tg_task_desc *desc)
+{
+    const struct tg_graph_layout *layout = run->graph->layout;
+    if (running == 0 || running > slots_of(run))
+        return false;
+    if (layout == NULL) {
+        *desc = *tg_graph_desc(run->graph, running - 1);
+        return true;
+    }
+    return tg_device_copy_out(run->device, desc, layout->launch.desc + (running - 1) * sizeof *desc,
+                              sizeof *desc, NULL) == TG_OK &&
+           makes_sense(run, desc);
+}
+
+static bool in_memory(const struct tg_run *run, const struct tg_tensor *t)
+{
+    const struct tg_orchestration *o = &run->graph->layout->orchestration;
+    return t->addr >= o->memory_start && t->addr <= o->memory_end &&
+           t->storage_bytes <= o->memory_end - t->addr && tg_tensor_valid(t);
+}
+
+bool tg_run_find_tensors(const struct tg_run *run, const struct tg_task_desc *desc,
+                         struct tg_tensor *tensors)
+{
+    const struct tg_graph_layout *layout = run->graph->layout;
+    uint64_t bytes = desc->n_tensors * sizeof *tensors;
+    if (layout == NULL) {
+        if (bytes > 0)
+            memcpy(tensors, run->graph->payload + desc->args, bytes);
+        return true;
+    }
+    if (bytes > layout->orchestration.payload_stride ||
+        desc->args > layout->launch.n_tasks * layout->orchestration.payload_stride ||
+        tg_device_copy_out(run->device, tensors, layout->launch.payload + desc->args, bytes,
+                           NULL) != TG_OK)
+        return false;
+    for (uint32_t i = 0; i < desc->n_tensors; i++)
+        if (!in_memory(run, &tensors[i]))
+            return false;
+    return true;
+}

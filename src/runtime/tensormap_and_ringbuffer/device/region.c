@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/tensormap_and_ringbuffer/device/region.h"
+
+/* A view so far: straight bits, and the dimensions that repeat them, the smallest stride first. */
+struct dims {
+    int64_t start; /* bits */
+    int64_t run;
+    int n;
+    int64_t count[TG_MAX_DIMS], stride[TG_MAX_DIMS];
+};
+
+/* With everything below this no product or sum of the below overflows. */
+#define SMALL ((int64_t)1 << 27)
+
+/* One straight run of elements, which most views are: no sorting, no division. */
+TG_FN static bool straight(const struct tg_tensor *t, struct tg_region *region)
+{
+    unsigned bits = tg_bits_of(t->dtype);
+    int64_t n = 1;
+    for (int i = t->ndim - 1; i >= 0; i--) {
+        if (t->shape[i] <= 0 || t->shape[i] >= SMALL || (t->shape[i] != 1 && t->strides[i] != n))
+            return false;
+        n *= t->shape[i];
+        if (n >= SMALL)
+            return false;
+    }
+    if (bits < 8 || t->start < 0 || t->start >= SMALL ||
+        (uint64_t)(t->start + n) * (bits / 8) > t->storage_bytes)
+        return false;
+    region->lo = t->addr + (uint64_t)t->start * (bits / 8);
+    region->run = (uint64_t)n * (bits / 8);
+    region->hi = region->lo + region->run;
+    region->n_outer = 0;
+    return true;
+}
+
+/* Sorts the dimension in; one that goes nowhere is left out. */
+TG_FN static void add_dim(struct dims *d, int64_t count, int64_t stride)
+{
+    int at = d->n;
+    if (stride == 0)
+        return;
+    if (stride < 0) {
+        d->start += (count - 1) * stride;
+        stride = -stride;
+    }
+    for (; at > 0 && d->stride[at - 1] > stride; at--) {
+        d->count[at] = d->count[at - 1];
+        d->stride[at] = d->stride[at - 1];
+    }
+    d->count[at] = count;
+    d->stride[at] = stride;
+    d->n++;
+}
+
+/* Dimensions that continue the run, or one another, are one. */
+TG_FN static void merge(struct dims *d)
+{
+    int kept = 0;
+    for (int i = 0; i < d->n; i++) {
+        if (kept == 0 && d->stride[i] <= d->run) {
+            d->run += (d->count[i] - 1) * d->stride[i];
+        } else if (kept > 0 && d->stride[i] == d->count[kept - 1] * d->stride[kept - 1]) {
+            d->count[kept - 1] *= d->count[i];
+        } else {
+            d->count[kept] = d->count[i];
+            d->stride[kept++] = d->stride[i];
+        }
+    }
+    d->n = kept;
+}
+
+TG_FN static int64_t extent(const struct dims *d)
+{
+    int64_t bits = d->run;
+    for (int i = 0; i < d->n; i++)
+        bits += (d->count[i] - 1) * d->stride[i];
+    return bits;
+}
+
+/* From bits to whole bytes: what shares a byte is taken to meet. */
+TG_FN static void to_bytes(struct dims *d, uint64_t addr, struct tg_region *region)
+{
+    int64_t first = d->start / 8, last = (d->start + extent(d) + 7) / 8;
+    bool odd = false;
+    for (int i = 0; i < d->n; i++)
+        odd |= d->stride[i] % 8 != 0;
+    region->lo = addr + (uint64_t)first;
+    region->hi = addr + (uint64_t)last;
+    region->run = (uint64_t)((d->start % 8 + d->run + 7) / 8);
+    region->n_outer = (uint32_t)d->n;
+    if (odd) {
+        region->run = region->hi - region->lo;
+        region->n_outer = 0;
+    }
+    for (uint32_t i = 0; i < region->n_outer; i++) {
+        region->count[i] = (uint64_t)d->count[d->n - 1 - (int)i];
+        region->stride[i] = (uint64_t)d->stride[d->n - 1 - (int)i] / 8;
+    }
+}
+
+TG_FN bool tg_region_of(const struct tg_tensor *t, struct tg_region *region)
+{
+    int64_t bits;
+    struct dims d;
+    if (straight(t, region))
+        return true;
+    region->lo = region->hi = region->run = 0;
+    region->n_outer = 0;
+    if (!tg_tensor_valid(t))
+        return false;
+    if (tg_tensor_numel(t) == 0)
+        return true;
+    bits = (int64_t)tg_bits_of(t->dtype);
+    d.start = t->start * bits;
+    d.run = bits;
+    d.n = 0;
+    for (int i = 0; i < t->ndim; i++)
+        if (t->shape[i] > 1) /* else the stride is never taken, and may be anything */
+            add_dim(&d, t->shape[i], t->strides[i] * bits);
+    merge(&d);
+    if (d.n > TG_MAX_OUTER) { /* eight dimensions, each with gaps */
+        d.run = extent(&d);
+        d.n = 0;
+    }
+    to_bytes(&d, t->addr, region);
+    return true;
+}
+
+/* ── do two meet? ──────────────────────────────────────────────────────────────────────── */
+
+/* How many places are tried before a pair counts as meeting. */
+enum { MOST_TRIES = 512 };
+
+/* The bytes from the first to the last of the region, its outermost `from` dimensions fixed. */
+TG_FN static int64_t reach(const struct tg_region *r, uint32_t from)
+{
+    int64_t bytes = (int64_t)r->run;
+    for (uint32_t i = from; i < r->n_outer; i++)
+        bytes += (int64_t)((r->count[i] - 1) * r->stride[i]);
+    return bytes;
+}
+
+TG_FN static int64_t floor_div(int64_t a, int64_t b)
+{
+    return a >= 0 ? a / b : -((-a + b - 1) / b);
+}
+
+TG_FN static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+TG_FN static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/*
+ * a's dimensions from `ia` and b's from `ib` are still open, and b's part begins `delta` bytes after
+ * a's. The widest dimension is fixed next; only the places where the two still reach each other
+ * are looked at. With i repeats of a's and j of b's, delta changes by stride · (j - i).
+ */
+TG_FN static bool meet(const struct tg_region *a, uint32_t ia, const struct tg_region *b,
+                       uint32_t ib, int64_t delta, int *tries)
+{
+    int64_t stride_a = ia < a->n_outer ? (int64_t)a->stride[ia] : 0;
+    int64_t stride_b = ib < b->n_outer ? (int64_t)b->stride[ib] : 0;
+    int64_t stride = larger(stride_a, stride_b), from, to;
+    if (delta >= reach(a, ia) || -delta >= reach(b, ib))
+        return false;
+    if (stride == 0 || --*tries < 0)
+        return true;
+    from = stride_b == stride ? -((int64_t)b->count[ib] - 1) : 0;
+    to = stride_a == stride ? (int64_t)a->count[ia] - 1 : 0;
+    ia += stride_a == stride;
+    ib += stride_b == stride;
+    /* d = i - j must leave delta - d · stride in (-reach b, reach a). */
+    from = larger(from, floor_div(delta - reach(a, ia), stride) + 1);
+    to = smaller(to, floor_div(delta + reach(b, ib) - 1, stride));
+    for (int64_t d = from; d <= to; d++)
+        if (meet(a, ia, b, ib, delta - d * stride, tries))
+            return true;
+    return false;
+}
+
+TG_FN bool tg_regions_meet(const struct tg_region *a, const struct tg_region *b)
+{
+    int tries = MOST_TRIES;
+    if (a->lo >= b->hi || b->lo >= a->hi)
+        return false;
+    if (a->n_outer == 0 && b->n_outer == 0)
+        return true;
+    return meet(a, 0, b, 0, (int64_t)(b->lo - a->lo), &tries);
+}

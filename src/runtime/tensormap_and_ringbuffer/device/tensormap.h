@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who uses which memory: the tensor map finds a task's dependencies from its tensors.
+ *
+ *   region   bytes that some task named, who wrote them last, who has read them since
+ *   reads    wait for the last writer of every region they meet, and become readers of theirs
+ *   writes   wait for the readers of every region they meet, or its writer where there are none
+ *            (readers wait for the writer themselves); regions they cover are forgotten
+ *
+ * A region is found by where it begins: regions of at most 2^l bytes lie in buckets of 2^l bytes,
+ * each in the one that its first byte is in. Whoever looks for what meets [lo, hi) looks, for
+ * every l in use, into the buckets from one before lo's to hi's; or, where those are more than
+ * there are regions, at all of that size.
+ *
+ * Entries are bounded. What only completed tasks used is forgotten when it is come upon, or, when
+ * entries run out, by a sweep over all. Only the orchestrator is here.
+ */
+#ifndef TG_TMR_TENSORMAP_H
+#define TG_TMR_TENSORMAP_H
+
+#include "runtime/tensormap_and_ringbuffer/device/region.h"
+#include <taskglass/wire/orchestration.h>
+#include <taskglass/wire/record.h>
+
+enum { TG_MAP_LEVELS = 64 };
+
+struct tg_tensormap {
+    struct tg_map_region *region;
+    struct tg_map_reader *reader;
+    uint32_t *bucket;
+    uint32_t size, mask;
+    uint32_t live; /* entries in use, regions and readers together: at most `size` */
+    uint32_t free_region, free_reader;   /* lists: entry + 1 */
+    uint32_t fresh_region, fresh_reader; /* entries from here on were never used */
+    uint32_t hand;                       /* where the next sweep begins */
+    uint64_t levels;                     /* bit l: there are regions of that size */
+    uint32_t level_first[TG_MAP_LEVELS]; /* entry + 1 */
+    uint32_t level_count[TG_MAP_LEVELS];
+};
+
+/* What the map asks of the one who uses it. */
+struct tg_map_user {
+    /* The task being submitted waits for this one. */
+    void (*found)(struct tg_map_user *user, uint64_t task, enum tg_edge_kind kind);
+    bool (*is_done)(struct tg_map_user *user, uint64_t task);
+    /* There is no entry left: true after something has completed, false where nothing will. */
+    bool (*wait)(struct tg_map_user *user);
+    bool keep_done; /* completed tasks count as dependencies too: edges are being written down */
+};
+
+TG_FN void tg_map_init(struct tg_tensormap *map, const struct tg_orchestration *o);
+
+/* The task uses the region. False where there is no entry for it and will not be. */
+TG_FN bool tg_map_access(struct tg_tensormap *map, struct tg_map_user *user,
+                         const struct tg_region *region, enum tg_role role, uint64_t task);
+
+/* Who writes the region: for those who wait for it without being a task. */
+TG_FN void tg_map_find_writers(struct tg_tensormap *map, struct tg_map_user *user,
+                               const struct tg_region *region);
+
+/* Memory that begins a new life: who used it before is of no interest. */
+TG_FN void tg_map_forget(struct tg_tensormap *map, struct tg_map_user *user, uint64_t lo,
+                         uint64_t hi);
+
+#endif
