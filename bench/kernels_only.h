@@ -8,7 +8,7 @@
 
 static const struct tg_case_def no_cases[] = {{"none", "no task at all", ""}};
 
-static void no_tasks(struct tg_rt *rt, const struct tg_args *args)
+__attribute__((unused)) static void no_tasks(struct tg_rt *rt, const struct tg_args *args)
 {
     (void)rt;
     (void)args;
@@ -20,7 +20,9 @@ static void no_tensors(struct tg_case *c)
 }
 
 /* BENCH_KERNELS_ONLY("name", "summary", table); */
-#define BENCH_KERNELS_ONLY(name_, summary_, table)               \
+#define BENCH_KERNELS_ONLY(name_, summary_, table) BENCH_KERNELS(name_, summary_, table, no_tasks)
+/* The same with an orchestration. */
+#define BENCH_KERNELS(name_, summary_, table, orchestrate_)      \
     TG_WORKLOAD = {TG_WORKLOAD_HEAD,                             \
                    .name = (name_),                              \
                    .summary = (summary_),                        \
@@ -28,7 +30,7 @@ static void no_tensors(struct tg_case *c)
                    .n_kernels = sizeof(table) / sizeof *(table), \
                    .cases = no_cases,                            \
                    .n_cases = 1,                                 \
-                   .orchestrate = no_tasks,                      \
+                   .orchestrate = (orchestrate_),                \
                    .orchestrate_site = TG_SITE,                  \
                    .prepare = no_tensors,                        \
                    .golden = no_tensors}

@@ -12,4 +12,20 @@
 /* The first words of the marks, before one word per task. */
 enum { MARKS_ROUND = 0, MARKS_FAULTS = 1, MARKS_HEAD = 2 };
 
+enum {
+    KERNEL_EMPTY,
+    KERNEL_MARK,
+    KERNEL_FIRST, /* writes its cell */
+    KERNEL_NEXT,  /* reads the cells of its predecessors, writes its own */
+    KERNEL_FIRST_CHECKED,
+    KERNEL_NEXT_CHECKED,
+    KERNELS
+};
+
+/* What a cell holds whose task ran before its predecessors had. */
+#define CELL_TOO_EARLY UINT64_MAX
+
+/* The orchestration's scalars. */
+enum { ARG_SHAPE, ARG_TASKS, ARG_SCOPE, ARG_ROUND };
+
 #endif

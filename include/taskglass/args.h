@@ -48,30 +48,25 @@ TG_INLINE void tg_args_init(struct tg_args *args)
     args->more_after = 0;
 }
 
-TG_INLINE void tg_args_tensor(struct tg_args *args, enum tg_role role, struct tg_tensor t)
+TG_INLINE void tg_args_put(struct tg_args *args, enum tg_role role, const struct tg_tensor *t)
 {
     if (args->n_tensors >= TG_MAX_TENSORS) {
         args->overflow = 1;
         return;
     }
     args->role[args->n_tensors] = (uint8_t)role;
-    args->tensor[args->n_tensors++] = t;
+    tg_tensor_copy(&args->tensor[args->n_tensors++], t);
 }
 
-TG_INLINE void tg_args_in(struct tg_args *args, struct tg_tensor t)
-{
-    tg_args_tensor(args, TG_IN, t);
-}
-
-TG_INLINE void tg_args_out(struct tg_args *args, struct tg_tensor t)
-{
-    tg_args_tensor(args, TG_OUT, t);
-}
-
-TG_INLINE void tg_args_inout(struct tg_args *args, struct tg_tensor t)
-{
-    tg_args_tensor(args, TG_INOUT, t);
-}
+/* Adds a tensor. Macros, so that a view made in the call is not copied on its way. */
+#define tg_args_tensor(args, role, t)           \
+    do {                                        \
+        struct tg_tensor tg_view_ = (t);        \
+        tg_args_put((args), (role), &tg_view_); \
+    } while (0)
+#define tg_args_in(args, t) tg_args_tensor(args, TG_IN, t)
+#define tg_args_out(args, t) tg_args_tensor(args, TG_OUT, t)
+#define tg_args_inout(args, t) tg_args_tensor(args, TG_INOUT, t)
 
 /* An output whose memory the submit allocates, in the scope it is submitted in; tg_output gives
  * the tensor then. */

@@ -6,6 +6,7 @@
  *
  *                    gcc, clang: one thread is a core      nvcc: one thread block is a core
  *   TG_INLINE        static inline                         + __host__ __device__
+ *   TG_OUT_OF_LINE   static, not inlined                   as TG_INLINE
  *   TG_FN            (nothing)                             __device__
  *   TG_FOR(i, n)     a plain loop                          iterations spread over the block
  *   TG_BARRIER()     nothing to wait for                   __syncthreads()
@@ -18,6 +19,7 @@
 #if defined(__CUDACC__)
 #define TG_FN __device__
 #define TG_INLINE static inline __host__ __device__ __attribute__((unused))
+#define TG_OUT_OF_LINE TG_INLINE
 #define TG_RESTRICT __restrict__
 #if defined(__CUDA_ARCH__)
 #define TG_THREAD_ID ((int64_t)threadIdx.x)
@@ -31,10 +33,21 @@
 #else
 #define TG_FN
 #define TG_INLINE static inline __attribute__((unused))
+#define TG_OUT_OF_LINE static __attribute__((unused, noinline))
 #define TG_RESTRICT __restrict
 #define TG_THREAD_ID ((int64_t)0)
 #define TG_THREAD_COUNT ((int64_t)1)
 #define TG_BARRIER() ((void)0)
+#endif
+
+/* In a loop: its rounds stay single loads and stores, which come cheaper after other single ones
+ * than wide ones do. And of a struct: it stays in one place, not in pieces. */
+#if defined(__CUDACC__)
+#define TG_ONE_BY_ONE() ((void)0)
+#define TG_IN_MEMORY(x) ((void)0)
+#else
+#define TG_ONE_BY_ONE() __asm__ volatile("")
+#define TG_IN_MEMORY(x) __asm__ volatile("" : "+m"(x))
 #endif
 
 /* TG_FOR(i, n) statement: every i in [0, n) once, in no particular order. */

@@ -40,19 +40,43 @@ TG_INLINE uint64_t tg_bytes_of(unsigned dtype, int64_t n)
     return bits < 8 ? ((uint64_t)n * bits + 7) / 8 : (uint64_t)n * (bits / 8);
 }
 
+TG_INLINE void tg_tensor_clear(struct tg_tensor *t)
+{
+    t->addr = 0;
+    t->storage_bytes = 0;
+    t->start = 0;
+    t->dtype = TG_DTYPE_NONE;
+    t->ndim = 0;
+    t->owner_depth = t->reserved = 0;
+    t->owner = 0;
+    for (int i = 0; i < TG_MAX_DIMS; i++)
+        t->shape[i] = t->strides[i] = 0;
+}
+
 TG_INLINE struct tg_tensor tg_tensor_none(void)
 {
     struct tg_tensor none;
-    none.addr = 0;
-    none.storage_bytes = 0;
-    none.start = 0;
-    none.dtype = TG_DTYPE_NONE;
-    none.ndim = 0;
-    none.owner_depth = none.reserved = 0;
-    none.owner = 0;
-    for (int i = 0; i < TG_MAX_DIMS; i++)
-        none.shape[i] = none.strides[i] = 0;
+    tg_tensor_clear(&none);
     return none;
+}
+
+/* A copy of what counts: dimensions beyond ndim mean nothing, and stay as they are. Word by word:
+ * views are made by changing single words, and loads wider than the stores before them stall. */
+TG_INLINE void tg_tensor_copy(struct tg_tensor *to, const struct tg_tensor *from)
+{
+    to->addr = from->addr;
+    to->storage_bytes = from->storage_bytes;
+    to->start = from->start;
+    to->dtype = from->dtype;
+    to->ndim = from->ndim;
+    to->owner_depth = from->owner_depth;
+    to->reserved = from->reserved;
+    to->owner = from->owner;
+    for (int i = 0; i < from->ndim && i < TG_MAX_DIMS; i++) {
+        to->shape[i] = from->shape[i];
+        to->strides[i] = from->strides[i];
+        TG_ONE_BY_ONE();
+    }
 }
 
 /* Elements of the view; 1 for ndim 0. Overflow of 2^62 gives -1. */
@@ -153,47 +177,65 @@ TG_INLINE struct tg_tensor tg_tensor_make(uint64_t addr, unsigned dtype, int ndi
     return t;
 }
 
+/*
+ * Views. These are functions that are called rather than inlined: orchestrations make views for
+ * every task, and compilers that see through a tensor's 160 bytes keep single words of it in
+ * registers, store them, and load them wide: each time a stall that costs as much as the call.
+ */
+
 /* Elements [from, to) of one dimension, every `step`-th of them; the rank stays. */
-TG_INLINE struct tg_tensor tg_tensor_slice(struct tg_tensor t, int dim, int64_t from, int64_t to,
-                                           int64_t step)
+TG_OUT_OF_LINE struct tg_tensor tg_tensor_slice(struct tg_tensor t, int dim, int64_t from,
+                                                int64_t to, int64_t step)
 {
-    if (dim < 0 || dim >= t.ndim || step < 1 || from < 0 || to < from || to > t.shape[dim])
-        return tg_tensor_none();
-    t.start += from * t.strides[dim];
-    t.shape[dim] = to > from ? (to - from - 1) / step + 1 : 0;
-    if (t.shape[dim] > 1) /* else the stride is never taken, and a huge step would overflow */
-        t.strides[dim] *= step;
-    return t;
+    struct tg_tensor view = t;
+    int64_t extent = to - from;
+    TG_IN_MEMORY(view);
+    if (dim < 0 || dim >= t.ndim || step < 1 || from < 0 || to < from || to > t.shape[dim]) {
+        tg_tensor_clear(&view);
+    } else {
+        if (step > 1 && extent > 0)
+            extent = (extent - 1) / step + 1;
+        view.start = t.start + from * t.strides[dim];
+        view.shape[dim] = extent;
+        if (step > 1 && extent > 1) /* else the stride is never taken, and could overflow */
+            view.strides[dim] = t.strides[dim] * step;
+    }
+    return view;
 }
 
 /* One index of one dimension; the rank goes down by one. */
-TG_INLINE struct tg_tensor tg_tensor_index(struct tg_tensor t, int dim, int64_t at)
+TG_OUT_OF_LINE struct tg_tensor tg_tensor_index(struct tg_tensor t, int dim, int64_t at)
 {
-    if (dim < 0 || dim >= t.ndim || at < 0 || at >= t.shape[dim])
-        return tg_tensor_none();
-    t.start += at * t.strides[dim];
-    for (int i = dim; i + 1 < t.ndim; i++) {
-        t.shape[i] = t.shape[i + 1];
-        t.strides[i] = t.strides[i + 1];
+    struct tg_tensor view = t;
+    TG_IN_MEMORY(view);
+    if (dim < 0 || dim >= t.ndim || at < 0 || at >= t.shape[dim]) {
+        tg_tensor_clear(&view);
+    } else {
+        view.start = t.start + at * t.strides[dim];
+        for (int i = dim; i + 1 < t.ndim; i++) {
+            view.shape[i] = t.shape[i + 1];
+            view.strides[i] = t.strides[i + 1];
+        }
+        view.ndim--;
+        view.shape[view.ndim] = view.strides[view.ndim] = 0;
     }
-    t.ndim--;
-    t.shape[t.ndim] = t.strides[t.ndim] = 0;
-    return t;
+    return view;
 }
 
 /* Two dimensions change places; nothing moves in memory. */
-TG_INLINE struct tg_tensor tg_tensor_transpose(struct tg_tensor t, int a, int b)
+TG_OUT_OF_LINE struct tg_tensor tg_tensor_transpose(struct tg_tensor t, int a, int b)
 {
-    int64_t shape, stride;
-    if (a < 0 || b < 0 || a >= t.ndim || b >= t.ndim)
-        return tg_tensor_none();
-    shape = t.shape[a];
-    stride = t.strides[a];
-    t.shape[a] = t.shape[b];
-    t.strides[a] = t.strides[b];
-    t.shape[b] = shape;
-    t.strides[b] = stride;
-    return t;
+    struct tg_tensor view = t;
+    TG_IN_MEMORY(view);
+    if (a < 0 || b < 0 || a >= t.ndim || b >= t.ndim) {
+        tg_tensor_clear(&view);
+    } else {
+        view.shape[a] = t.shape[b];
+        view.strides[a] = t.strides[b];
+        view.shape[b] = t.shape[a];
+        view.strides[b] = t.strides[a];
+    }
+    return view;
 }
 
 /* The same elements in row-major order under another shape; wants a contiguous tensor. */

@@ -50,6 +50,23 @@ TG_INLINE bool tg_signature_fits(const struct tg_kernel_desc *k, const struct tg
     return true;
 }
 
+/* A task of one kernel, which goes to the part of its kind. */
+TG_INLINE bool tg_task_set_kernel(struct tg_task_desc *desc, uint32_t kernel,
+                                  const struct tg_kernel_desc *kernels, uint32_t n_kernels,
+                                  uint32_t first)
+{
+    bool aic;
+    if (kernel >= n_kernels)
+        return false;
+    aic = kernels[kernel].core == TG_AIC;
+    desc->kernel[TG_PART_AIC] = aic ? first + kernel : TG_NO_KERNEL;
+    desc->kernel[TG_PART_AIV0] = aic ? TG_NO_KERNEL : first + kernel;
+    desc->kernel[TG_PART_AIV1] = TG_NO_KERNEL;
+    desc->n_parts = 1;
+    desc->task_class = aic ? TG_CLASS_AIC : TG_CLASS_AIV;
+    return true;
+}
+
 /* The kernels of a task by part: one goes to the part of its kind, several where they were put.
  * False for a kernel that is not there, or of the wrong kind for its part, or none at all. `first`
  * is the number of kernel 0 on the device. */
@@ -58,6 +75,8 @@ TG_INLINE bool tg_task_set_kernels(struct tg_task_desc *desc, const uint32_t ker
                                    uint32_t first)
 {
     uint32_t n = 0, only = TG_NO_KERNEL;
+    if (kernel[TG_PART_AIV0] == TG_NO_KERNEL && kernel[TG_PART_AIV1] == TG_NO_KERNEL)
+        return tg_task_set_kernel(desc, kernel[TG_PART_AIC], kernels, n_kernels, first);
     for (uint32_t part = 0; part < TG_PARTS; part++) {
         desc->kernel[part] = TG_NO_KERNEL;
         if (kernel[part] == TG_NO_KERNEL)
@@ -68,21 +87,15 @@ TG_INLINE bool tg_task_set_kernels(struct tg_task_desc *desc, const uint32_t ker
             return false;
         desc->kernel[part] = first + only;
     }
+    if (n == 1)
+        return tg_task_set_kernel(desc, only, kernels, n_kernels, first);
     desc->n_parts = (uint8_t)n;
     desc->task_class = TG_CLASS_MIX;
-    if (n == 1) {
-        bool aic = kernels[only].core == TG_AIC;
-        desc->kernel[TG_PART_AIC] = aic ? first + only : TG_NO_KERNEL;
-        desc->kernel[TG_PART_AIV0] = aic ? TG_NO_KERNEL : first + only;
-        desc->kernel[TG_PART_AIV1] = TG_NO_KERNEL;
-        desc->task_class = aic ? TG_CLASS_AIC : TG_CLASS_AIV;
-        return true;
-    }
     for (uint32_t part = 0; part < TG_PARTS; part++)
         if (kernel[part] != TG_NO_KERNEL &&
             kernels[kernel[part]].core != (part == TG_PART_AIC ? TG_AIC : TG_AIV))
             return false;
-    return n > 0;
+    return true;
 }
 
 TG_INLINE uint32_t tg_args_roles(const struct tg_args *args)

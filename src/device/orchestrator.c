@@ -5,9 +5,10 @@
 #include "device/worker.h"
 #include "runtime/aicpu_build_graph/device/edges.h"
 
-/* Tasks offered before the cores hear of them, where they have no CPUs to themselves: waking
- * one for every task would cost more than the tasks. */
-enum { OFFERS_AT_ONCE = 512 };
+/* Where cores have no CPUs to themselves they hear of new tasks only every so many: waking one for
+ * every task would cost more than the tasks. And unless one of them sleeps we do not run far
+ * ahead: they need the CPU that we would run on, and find what we did last in its cache. */
+enum { TASKS_AT_ONCE = 256, FAR_AHEAD = 1024 };
 
 TG_FN static struct tg_orchestrator *of_rt(struct tg_rt *rt)
 {
@@ -94,7 +95,7 @@ TG_FN static bool runs(struct tg_orchestrator *self)
 TG_FN void tg_orchestrator_announce(struct tg_orchestrator *self)
 {
     uint32_t classes = self->offered;
-    self->offered = self->n_offered = 0;
+    self->offered = 0;
     if (classes)
         tg_worker_announce(self->e, self->self, classes);
 }
@@ -105,7 +106,7 @@ TG_FN static void offer(struct tg_orchestrator *self, uint32_t slot)
     if (task_class == TG_CLASS_MIX || !tg_ring_push(&self->self->ring[task_class], slot))
         tg_queue_push(&self->e->queue[task_class], slot);
     self->offered |= TG_TAKES(task_class);
-    if (self->eager || ++self->n_offered >= OFFERS_AT_ONCE)
+    if (self->eager)
         tg_orchestrator_announce(self);
 }
 
@@ -166,11 +167,6 @@ TG_FN static void found(struct tg_map_user *user, uint64_t ref, enum tg_edge_kin
         link_all(self);
     }
     self->deps.slot[self->deps.n++] = slot;
-}
-
-TG_FN static bool is_done(struct tg_map_user *user, uint64_t ref)
-{
-    return tg_ref_done(of_user(user), ref);
 }
 
 TG_FN static bool wait_for_entries(struct tg_map_user *user)
@@ -279,8 +275,7 @@ TG_FN static enum tg_orchestration_fault check(struct tg_orchestrator *self,
         !tg_task_set_kernels(desc, kernel, self->kernel, self->o->n_kernels, first))
         return TG_FAULT_ARGUMENTS;
     for (uint32_t part = 0; part < TG_PARTS; part++)
-        if (desc->kernel[part] != TG_NO_KERNEL &&
-            !tg_signature_fits(&self->kernel[desc->kernel[part] - first], args))
+        if (kernel[part] != TG_NO_KERNEL && !tg_signature_fits(&self->kernel[kernel[part]], args))
             return TG_FAULT_ARGUMENTS;
     return look_at(self, args);
 }
@@ -303,30 +298,13 @@ TG_FN static bool allocate(struct tg_orchestrator *self, struct tg_tensor *t, co
     return true;
 }
 
-/* The tensors as the kernel will see them: dimensions that are not there stay what they were. */
-TG_FN static void put_tensor(struct tg_tensor *to, const struct tg_tensor *from)
-{
-    to->addr = from->addr;
-    to->storage_bytes = from->storage_bytes;
-    to->start = from->start;
-    to->dtype = from->dtype;
-    to->ndim = from->ndim;
-    to->owner_depth = from->owner_depth;
-    to->reserved = 0;
-    to->owner = from->owner;
-    for (uint32_t i = 0; i < from->ndim; i++) {
-        to->shape[i] = from->shape[i];
-        to->strides[i] = from->strides[i];
-    }
-}
-
 TG_FN static bool put_args(struct tg_orchestrator *self, struct tg_task_desc *desc,
                            const struct tg_args *args, const char *site)
 {
     struct tg_tensor *tensor = (struct tg_tensor *)(self->payload + desc->args);
     struct tg_scalar *scalar = (struct tg_scalar *)(tensor + args->n_tensors);
     for (uint32_t i = 0; i < args->n_tensors; i++) {
-        put_tensor(&tensor[i], &args->tensor[i]);
+        tg_tensor_copy(&tensor[i], &args->tensor[i]);
         if (args->tensor[i].owner_depth != TG_TENSOR_NEW)
             continue;
         if (!allocate(self, &tensor[i], site))
@@ -345,6 +323,7 @@ TG_FN static struct tg_task_desc *take_slot(struct tg_orchestrator *self, struct
     self->task = ring->head_slot;
     self->task_ref = tg_ref(ring->index, ring->head_slot, ring->at->head);
     self->order++;
+    self->note[ring->head_slot].seen = 0;
     tg_store_relaxed(&desc->succ, TG_DEP_NONE);
     desc->id = (uint64_t)ring->index << 32 | (uint32_t)ring->at->head;
     desc->args = ring->head_slot * self->o->payload_stride;
@@ -392,6 +371,15 @@ TG_FN static void enter_task(struct tg_orchestrator *self, struct tg_ring_book *
     ring->at->head++;
     self->submitted++;
     tg_store_relaxed(&self->report->submitted, self->submitted);
+}
+
+TG_FN static void make_way(struct tg_orchestrator *self, struct tg_ring_book *ring)
+{
+    tg_orchestrator_announce(self);
+    tg_ring_advance(self->e, ring, self->note);
+    if (ring->at->head - ring->at->done > FAR_AHEAD && self->n_held == 0 &&
+        !tg_worker_any_sleeps(self->e))
+        tg_flow_await(self, ring->index, ring->at->head - FAR_AHEAD / 2, TG_RESOURCE_NONE);
 }
 
 TG_FN static uint64_t submit(struct tg_rt *rt, const uint32_t kernel[TG_PARTS],
@@ -454,6 +442,8 @@ TG_FN static uint64_t submit(struct tg_rt *rt, const uint32_t kernel[TG_PARTS],
         hold(self, scope);
     if (ready)
         offer(self, self->task);
+    if (!self->eager && self->submitted % TASKS_AT_ONCE == 0)
+        make_way(self, ring);
     return id;
 }
 
@@ -635,7 +625,7 @@ TG_FN static struct tg_tensor output(struct tg_rt *rt, uint64_t task, uint32_t a
         tg_orchestrator_fail(self, TG_BAD_ARGUMENT, TG_FAULT_OUTPUT, site);
         return t;
     }
-    put_tensor(&t, (const struct tg_tensor *)(self->payload + desc->args) + argument);
+    tg_tensor_copy(&t, (const struct tg_tensor *)(self->payload + desc->args) + argument);
     return t;
 }
 
@@ -731,7 +721,9 @@ TG_FN void tg_orchestrator_prepare(struct tg_orchestrator *self, struct tg_engin
 {
     self->rt.ops = &ops;
     self->user.found = found;
-    self->user.is_done = is_done;
+    self->user.desc = e->desc;
+    for (uint32_t r = 0; r < TG_RINGS; r++)
+        self->user.done[r] = &o->cursors[r].done;
     self->user.wait = wait_for_entries;
     self->user.keep_done = o->log != 0;
     self->e = e;
@@ -748,7 +740,7 @@ TG_FN void tg_orchestrator_prepare(struct tg_orchestrator *self, struct tg_engin
     self->n_rings = self->finds_edges ? TG_RINGS : 1;
     self->eager = e->spin > 0;
     self->mode = TG_MODE_RUNS;
-    self->order = self->serial = self->n_held = self->offered = self->n_offered = 0;
+    self->order = self->serial = self->n_held = self->offered = 0;
     self->submitted = 0;
     self->depth = 0;
     self->reading = false;
@@ -759,11 +751,6 @@ TG_FN void tg_orchestrator_prepare(struct tg_orchestrator *self, struct tg_engin
     clear_report(self->report);
     if (self->finds_edges)
         tg_map_init(&self->map, o);
-    for (uint32_t r = 0; r < self->n_rings; r++)
-        for (uint32_t i = 0; i < o->ring[r].n_slots; i++) {
-            self->note[o->ring[r].first_slot + i].seen = 0;
-            self->note[o->ring[r].first_slot + i].held = 0;
-        }
     self->logs = o->log != 0;
     if (self->logs)
         tg_edge_log_open(&self->log, e, self->self,

@@ -71,7 +71,6 @@ struct tg_orchestrator {
     uint32_t serial;  /* scopes */
     uint32_t n_held;  /* tasks held back, all scopes */
     uint32_t offered; /* classes of tasks that nobody has been told of */
-    uint32_t n_offered;
     uint64_t submitted;
     uint32_t task; /* slot of the task being submitted */
     uint64_t task_ref;

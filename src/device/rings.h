@@ -17,6 +17,7 @@
 #define TG_DEVICE_RINGS_H
 
 #include "device/engine.h"
+#include "device/ref.h"
 #include <taskglass/wire/orchestration.h>
 
 enum { TG_ENDED_SCOPES = 128, TG_HEAP_UNIT = 64 };
@@ -42,36 +43,6 @@ struct tg_ring_book {
     uint32_t ended_first, n_ended;
     struct tg_ended_scope ended[TG_ENDED_SCOPES]; /* a queue */
 };
-
-/* ── references to tasks ───────────────────────────────────────────────────────────────── */
-
-/* ring: 2 bits, slot: 22, index + 1: 40. Never 0. */
-enum { TG_REF_SLOT_BITS = 22, TG_REF_INDEX_BITS = 40 };
-
-TG_FN static inline uint64_t tg_ref(uint32_t ring, uint32_t slot, uint64_t index)
-{
-    return (uint64_t)ring << 62 | (uint64_t)slot << TG_REF_INDEX_BITS | (index + 1);
-}
-
-TG_FN static inline uint32_t tg_ref_ring(uint64_t ref)
-{
-    return (uint32_t)(ref >> 62);
-}
-
-TG_FN static inline uint32_t tg_ref_slot(uint64_t ref)
-{
-    return (uint32_t)(ref >> TG_REF_INDEX_BITS) & ((1u << TG_REF_SLOT_BITS) - 1);
-}
-
-TG_FN static inline uint64_t tg_ref_index(uint64_t ref)
-{
-    return (ref & (((uint64_t)1 << TG_REF_INDEX_BITS) - 1)) - 1;
-}
-
-TG_FN static inline uint64_t tg_ref_id(uint64_t ref)
-{
-    return (uint64_t)tg_ref_ring(ref) << 32 | (uint32_t)tg_ref_index(ref);
-}
 
 /* ── slots ─────────────────────────────────────────────────────────────────────────────── */
 

@@ -91,6 +91,14 @@ TG_FN static bool anyone_sleeps(struct tg_engine *e, uint32_t task_class)
     return false;
 }
 
+TG_FN bool tg_worker_any_sleeps(struct tg_engine *e)
+{
+    for (uint32_t c = 0; c < TG_CLASSES; c++)
+        if (anyone_sleeps(e, c))
+            return true;
+    return false;
+}
+
 /* S1: say. The push itself was no more than a release. */
 TG_FN static void say_tail(struct tg_worker *w, uint32_t task_class)
 {

@@ -25,6 +25,9 @@ TG_FN void tg_worker_pass_on(struct tg_engine *e, uint32_t classes);
 /* The same for a scheduler, which has moved tasks to its rings without searching. */
 TG_FN void tg_worker_pass_on_own(struct tg_engine *e, struct tg_worker *w);
 
+/* Is there a sleeper that could take tasks? */
+TG_FN bool tg_worker_any_sleeps(struct tg_engine *e);
+
 /* Says or takes back that the worker can be woken for these classes. */
 TG_FN void tg_worker_say_asleep(struct tg_engine *e, const struct tg_worker *w, uint32_t classes);
 TG_FN void tg_worker_say_awake(struct tg_engine *e, const struct tg_worker *w, uint32_t classes);

@@ -184,6 +184,7 @@ static bool check_task(const struct tg_graph *g, struct tg_task_desc *desc,
 static tg_status copy_args(struct tg_graph *g, struct tg_task_desc *desc,
                            const struct tg_args *args, struct tg_error *error)
 {
+    struct tg_tensor *to;
     uint64_t tensors = args->n_tensors * sizeof args->tensor[0];
     uint64_t scalars = args->n_scalars * sizeof args->scalar[0];
     desc->args = g->payload_used;
@@ -199,7 +200,10 @@ static tg_status copy_args(struct tg_graph *g, struct tg_task_desc *desc,
         if (status != TG_OK)
             return status;
     }
-    memcpy(g->payload + g->payload_used, args->tensor, tensors);
+    to = (struct tg_tensor *)(g->payload + g->payload_used);
+    memset(to, 0, tensors); /* dimensions that are not there */
+    for (uint32_t i = 0; i < args->n_tensors; i++)
+        tg_tensor_copy(&to[i], &args->tensor[i]);
     memcpy(g->payload + g->payload_used + tensors, args->scalar, scalars);
     g->payload_used += tensors + scalars;
     return TG_OK;

@@ -71,22 +71,25 @@ struct tg_slot_note {
 };
 TG_WIRE_SIZE(struct tg_slot_note, 16);
 
-/* An entry of the tensor map: a region of memory with who wrote it last, and who read it since. */
+/* An entry of the tensor map: a region of memory with who wrote it last, and who read it since. What
+ * looking for one needs is in its first cache line. */
 struct tg_map_region {
-    uint64_t lo, hi;                    /* it lies in [lo, hi) */
-    uint64_t run;                       /* straight bytes at a time */
-    uint64_t writer;                    /* a reference to a task; 0: none */
+    uint64_t lo, hi; /* it lies in [lo, hi) */
+    uint64_t run;    /* straight bytes at a time */
+    uint64_t writer; /* a reference to a task; 0: none */
     uint32_t first_reader, last_reader; /* entries + 1 of the readers; 0: none */
     uint32_t next;                      /* in its bucket: entry + 1 */
-    uint32_t level_next, level_prev;    /* among those of its size: entry + 1 */
+    uint32_t level_next, level_prev;    /* among those of its size, newest first: entry + 1 */
     uint8_t level;                      /* its extent is at most 2^level bytes */
     uint8_t n_outer;
     uint16_t reserved;
+    uint64_t pad;
     uint64_t outer_count[7];  /* repeated so often, */
     uint64_t outer_stride[7]; /* so many bytes apart, the largest first */
-    uint64_t pad[2];
+    uint64_t pad2[2];
 };
-TG_WIRE_SIZE(struct tg_map_region, 184);
+TG_WIRE_SIZE(struct tg_map_region, 192);
+TG_WIRE_AT(struct tg_map_region, outer_count, 64);
 
 struct tg_map_reader {
     uint64_t task; /* a reference */

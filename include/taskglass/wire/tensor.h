@@ -9,7 +9,7 @@
  *
  * Element (i0, i1, …) of the view lies at  start + i0*strides[0] + i1*strides[1] + …  elements
  * after addr. A whole, fresh tensor has start 0 and row-major strides; a view differs in start,
- * shape and strides alone, so views of views need no chain. Strides count elements and may be
+ * shape and strides alone, so views of views need no chain. Dimensions beyond ndim mean nothing. Strides count elements and may be
  * zero (broadcast, inputs only) or negative. For 4-bit types an element is a nibble.
  */
 #ifndef TASKGLASS_WIRE_TENSOR_H

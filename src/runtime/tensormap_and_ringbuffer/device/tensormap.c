@@ -13,46 +13,51 @@ TG_FN void tg_map_init(struct tg_tensormap *map, const struct tg_orchestration *
     map->fresh_region = map->fresh_reader = 0;
     map->levels = 0;
     for (uint32_t i = 0; i < TG_MAP_LEVELS; i++)
-        map->level_first[i] = map->level_count[i] = 0;
+        map->level_first[i] = map->level_last[i] = map->level_count[i] = 0;
     for (uint32_t i = 0; i < o->n_buckets; i++)
         map->bucket[i] = 0;
 }
 
 /* ── entries ───────────────────────────────────────────────────────────────────────────── */
 
-TG_FN static uint32_t level_of(const struct tg_region *region)
+TG_FN static inline uint32_t level_of(const struct tg_region *region)
 {
     uint64_t reach = region->hi - region->lo - 1;
     return reach == 0 ? 0 : 64 - tg_target_leading_zeros(reach);
 }
 
-TG_FN static uint32_t *bucket_at(struct tg_tensormap *map, uint32_t level, uint64_t place)
+TG_FN static inline uint32_t *bucket_at(struct tg_tensormap *map, uint32_t level, uint64_t place)
 {
-    uint64_t key = (place + ((uint64_t)level << 56)) * 0x9e3779b97f4a7c15u;
-    return &map->bucket[(key >> 32) & map->mask];
+    /* Neighbours stay neighbours: most graphs go through memory from one end to the other. */
+    uint64_t key = place + ((place >> 16) + level) * 0x9e3779b97f4a7c15u;
+    return &map->bucket[key & map->mask];
 }
 
-TG_FN static uint32_t *bucket_of(struct tg_tensormap *map, const struct tg_map_region *r)
+TG_FN static inline uint32_t *bucket_of(struct tg_tensormap *map, const struct tg_map_region *r)
 {
     return bucket_at(map, r->level, r->lo >> r->level);
 }
 
-TG_FN static void level_add(struct tg_tensormap *map, uint32_t entry)
+TG_FN static inline void level_add(struct tg_tensormap *map, uint32_t entry)
 {
     struct tg_map_region *r = &map->region[entry];
     r->level_prev = 0;
     r->level_next = map->level_first[r->level];
     if (r->level_next)
         map->region[r->level_next - 1].level_prev = entry + 1;
+    else
+        map->level_last[r->level] = entry + 1;
     map->level_first[r->level] = entry + 1;
     map->level_count[r->level]++;
     map->levels |= (uint64_t)1 << r->level;
 }
 
-TG_FN static void level_remove(struct tg_tensormap *map, const struct tg_map_region *r)
+TG_FN static inline void level_remove(struct tg_tensormap *map, const struct tg_map_region *r)
 {
     if (r->level_next)
         map->region[r->level_next - 1].level_prev = r->level_prev;
+    else
+        map->level_last[r->level] = r->level_prev;
     if (r->level_prev)
         map->region[r->level_prev - 1].level_next = r->level_next;
     else
@@ -61,7 +66,7 @@ TG_FN static void level_remove(struct tg_tensormap *map, const struct tg_map_reg
         map->levels &= ~((uint64_t)1 << r->level);
 }
 
-TG_FN static void drop_reader(struct tg_tensormap *map, struct tg_map_region *r)
+TG_FN static inline void drop_reader(struct tg_tensormap *map, struct tg_map_region *r)
 {
     uint32_t entry = r->first_reader - 1;
     r->first_reader = map->reader[entry].next;
@@ -70,14 +75,14 @@ TG_FN static void drop_reader(struct tg_tensormap *map, struct tg_map_region *r)
     map->live--;
 }
 
-TG_FN static void drop_readers(struct tg_tensormap *map, struct tg_map_region *r)
+TG_FN static inline void drop_readers(struct tg_tensormap *map, struct tg_map_region *r)
 {
     while (r->first_reader)
         drop_reader(map, r);
 }
 
 /* Takes it out of its bucket, its level and the world. */
-TG_FN static void drop_region(struct tg_tensormap *map, uint32_t entry)
+TG_FN static inline void drop_region(struct tg_tensormap *map, uint32_t entry)
 {
     struct tg_map_region *r = &map->region[entry];
     uint32_t *link = bucket_of(map, r);
@@ -93,21 +98,38 @@ TG_FN static void drop_region(struct tg_tensormap *map, uint32_t entry)
 }
 
 /* Readers come in order: those in front complete first, more or less. */
-TG_FN static void drop_done_readers(struct tg_tensormap *map, struct tg_map_user *user,
+TG_FN static inline void drop_done_readers(struct tg_tensormap *map, struct tg_map_user *user,
                                     struct tg_map_region *r)
 {
-    while (r->first_reader && user->is_done(user, map->reader[r->first_reader - 1].task))
+    while (r->first_reader && tg_map_is_done(user, map->reader[r->first_reader - 1].task))
         drop_reader(map, r);
 }
 
 /* Nothing that still runs uses it. */
-TG_FN static bool is_dead(struct tg_tensormap *map, struct tg_map_user *user,
+TG_FN static inline bool is_dead(struct tg_tensormap *map, struct tg_map_user *user,
                           struct tg_map_region *r)
 {
-    if (r->writer && !user->is_done(user, r->writer))
+    if (r->writer && !tg_map_is_done(user, r->writer))
         return false;
     drop_done_readers(map, user, r);
     return r->first_reader == 0;
+}
+
+/* The oldest of a size are forgotten if they are dead. One that lives long would hide those behind it:
+ * it counts as new again, once that matters. */
+TG_FN static void retire_oldest(struct tg_tensormap *map, struct tg_map_user *user, uint32_t level)
+{
+    for (int i = 0; i < 2 && map->level_count[level] > 1; i++) {
+        uint32_t oldest = map->level_last[level] - 1;
+        if (is_dead(map, user, &map->region[oldest])) {
+            drop_region(map, oldest);
+        } else if (map->live > map->size / 4) {
+            level_remove(map, &map->region[oldest]);
+            level_add(map, oldest);
+        } else {
+            return;
+        }
+    }
 }
 
 /* Forgets all that is dead, whatever the user keeps. */
@@ -133,7 +155,7 @@ TG_FN static bool make_room(struct tg_tensormap *map, struct tg_map_user *user, 
     return false;
 }
 
-TG_FN static uint32_t take_region(struct tg_tensormap *map)
+TG_FN static inline uint32_t take_region(struct tg_tensormap *map)
 {
     uint32_t entry = map->free_region;
     map->live++;
@@ -143,7 +165,7 @@ TG_FN static uint32_t take_region(struct tg_tensormap *map)
     return entry - 1;
 }
 
-TG_FN static uint32_t add_region(struct tg_tensormap *map, const struct tg_region *region)
+TG_FN static inline uint32_t add_region(struct tg_tensormap *map, const struct tg_region *region)
 {
     uint32_t entry = take_region(map), *bucket;
     struct tg_map_region *r = &map->region[entry];
@@ -166,7 +188,7 @@ TG_FN static uint32_t add_region(struct tg_tensormap *map, const struct tg_regio
     return entry + 1;
 }
 
-TG_FN static void add_reader(struct tg_tensormap *map, uint32_t entry, uint64_t task)
+TG_FN static inline void add_reader(struct tg_tensormap *map, uint32_t entry, uint64_t task)
 {
     struct tg_map_region *r = &map->region[entry - 1];
     uint32_t taken = map->free_reader;
@@ -189,7 +211,7 @@ TG_FN static void add_reader(struct tg_tensormap *map, uint32_t entry, uint64_t 
 
 /* ── what meets a region ───────────────────────────────────────────────────────────────── */
 
-TG_FN static bool is_same(const struct tg_map_region *r, const struct tg_region *region)
+TG_FN static inline bool is_same(const struct tg_map_region *r, const struct tg_region *region)
 {
     if (r->lo != region->lo || r->hi != region->hi || r->run != region->run ||
         r->n_outer != region->n_outer)
@@ -200,7 +222,7 @@ TG_FN static bool is_same(const struct tg_map_region *r, const struct tg_region 
     return true;
 }
 
-TG_FN static bool meets(const struct tg_map_region *r, const struct tg_region *region)
+TG_FN static inline bool meets(const struct tg_map_region *r, const struct tg_region *region)
 {
     struct tg_region other;
     if (r->lo >= region->hi || region->lo >= r->hi)
@@ -218,7 +240,7 @@ TG_FN static bool meets(const struct tg_map_region *r, const struct tg_region *r
     return tg_regions_meet(&other, region);
 }
 
-TG_FN static bool is_covered(const struct tg_map_region *r, const struct tg_region *by)
+TG_FN static inline bool is_covered(const struct tg_map_region *r, const struct tg_region *by)
 {
     return by->n_outer == 0 && by->lo <= r->lo && r->hi <= by->hi;
 }
@@ -233,14 +255,14 @@ struct look {
     uint32_t same; /* the entry + 1 that is this very region */
 };
 
-TG_FN static void wait_for_readers(const struct look *look, struct tg_map_region *r)
+TG_FN static inline void wait_for_readers(const struct look *look, struct tg_map_region *r)
 {
     for (uint32_t at = r->first_reader; at; at = look->map->reader[at - 1].next)
         if (look->map->reader[at - 1].task != look->task)
             look->user->found(look->user, look->map->reader[at - 1].task, TG_EDGE_WAR);
 }
 
-TG_FN static void wait_for_writer(const struct look *look, const struct tg_map_region *r)
+TG_FN static inline void wait_for_writer(const struct look *look, const struct tg_map_region *r)
 {
     enum tg_edge_kind kind = look->role == TG_OUT ? TG_EDGE_WAW : TG_EDGE_RAW;
     if (r->writer && r->writer != look->task)
@@ -248,7 +270,7 @@ TG_FN static void wait_for_writer(const struct look *look, const struct tg_map_r
 }
 
 /* What it means to have met this entry; it may be gone afterwards. */
-TG_FN static void come_upon(struct look *look, uint32_t entry)
+TG_FN static inline void come_upon(struct look *look, uint32_t entry)
 {
     struct tg_map_region *r = &look->map->region[entry];
     bool same;
@@ -267,7 +289,7 @@ TG_FN static void come_upon(struct look *look, uint32_t entry)
         drop_region(look->map, entry);
 }
 
-TG_FN static void look_in_bucket(struct look *look, uint32_t level, uint64_t place)
+TG_FN static inline void look_in_bucket(struct look *look, uint32_t level, uint64_t place)
 {
     uint32_t at = *bucket_at(look->map, level, place), next;
     for (; at; at = next) {
@@ -327,6 +349,8 @@ TG_FN bool tg_map_access(struct tg_tensormap *map, struct tg_map_user *user,
 {
     uint32_t entry = look_for(map, user, region, role, task).same;
     if (entry == 0) {
+        if (!user->keep_done)
+            retire_oldest(map, user, level_of(region));
         if (!make_room(map, user, 0))
             return false;
         entry = add_region(map, region);

@@ -12,12 +12,14 @@
  * every l in use, into the buckets from one before lo's to hi's; or, where those are more than
  * there are regions, at all of that size.
  *
- * Entries are bounded. What only completed tasks used is forgotten when it is come upon, or, when
- * entries run out, by a sweep over all. Only the orchestrator is here.
+ * Entries are bounded. What only completed tasks used is forgotten when it is come upon; or when a new
+ * region comes, which looks at the oldest of its size; or, when entries run out, by a sweep over
+ * all. Only the orchestrator is here.
  */
 #ifndef TG_TMR_TENSORMAP_H
 #define TG_TMR_TENSORMAP_H
 
+#include "device/ref.h"
 #include "runtime/tensormap_and_ringbuffer/device/region.h"
 #include <taskglass/wire/orchestration.h>
 #include <taskglass/wire/record.h>
@@ -34,7 +36,8 @@ struct tg_tensormap {
     uint32_t fresh_region, fresh_reader; /* entries from here on were never used */
     uint32_t hand;                       /* where the next sweep begins */
     uint64_t levels;                     /* bit l: there are regions of that size */
-    uint32_t level_first[TG_MAP_LEVELS]; /* entry + 1 */
+    uint32_t level_first[TG_MAP_LEVELS]; /* entry + 1: the newest, */
+    uint32_t level_last[TG_MAP_LEVELS];  /* the oldest */
     uint32_t level_count[TG_MAP_LEVELS];
 };
 
@@ -42,11 +45,18 @@ struct tg_tensormap {
 struct tg_map_user {
     /* The task being submitted waits for this one. */
     void (*found)(struct tg_map_user *user, uint64_t task, enum tg_edge_kind kind);
-    bool (*is_done)(struct tg_map_user *user, uint64_t task);
     /* There is no entry left: true after something has completed, false where nothing will. */
     bool (*wait)(struct tg_map_user *user);
+    const struct tg_task_desc *desc;
+    const uint64_t *done[TG_RINGS]; /* tasks before these have completed */
     bool keep_done; /* completed tasks count as dependencies too: edges are being written down */
 };
+
+TG_FN static inline bool tg_map_is_done(const struct tg_map_user *user, uint64_t task)
+{
+    return tg_ref_index(task) < *user->done[tg_ref_ring(task)] ||
+           tg_load_acquire(&user->desc[tg_ref_slot(task)].succ) == TG_DEP_CLOSED; /* E1 */
+}
 
 TG_FN void tg_map_init(struct tg_tensormap *map, const struct tg_orchestration *o);
 

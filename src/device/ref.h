@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* References to tasks of device-built graphs: where a task is, and which of all that were there. */
+#ifndef TG_DEVICE_REF_H
+#define TG_DEVICE_REF_H
+
+#include "base/atomic.h"
+#include "device/target.h"
+#include <taskglass/wire/orchestration.h>
+
+/* ring: 2 bits, slot: 22, index + 1: 40. Never 0. */
+enum { TG_REF_SLOT_BITS = 22, TG_REF_INDEX_BITS = 40 };
+
+TG_FN static inline uint64_t tg_ref(uint32_t ring, uint32_t slot, uint64_t index)
+{
+    return (uint64_t)ring << 62 | (uint64_t)slot << TG_REF_INDEX_BITS | (index + 1);
+}
+
+TG_FN static inline uint32_t tg_ref_ring(uint64_t ref)
+{
+    return (uint32_t)(ref >> 62);
+}
+
+TG_FN static inline uint32_t tg_ref_slot(uint64_t ref)
+{
+    return (uint32_t)(ref >> TG_REF_INDEX_BITS) & ((1u << TG_REF_SLOT_BITS) - 1);
+}
+
+TG_FN static inline uint64_t tg_ref_index(uint64_t ref)
+{
+    return (ref & (((uint64_t)1 << TG_REF_INDEX_BITS) - 1)) - 1;
+}
+
+TG_FN static inline uint64_t tg_ref_id(uint64_t ref)
+{
+    return (uint64_t)tg_ref_ring(ref) << 32 | (uint32_t)tg_ref_index(ref);
+}
+
+#endif
