@@ -87,7 +87,8 @@ TG_API void tg_execution_destroy(struct tg_execution *execution);
 
 struct tg_execution_info {
     tg_status status;
-    const char *error; /* one line, "" where all is well */
+    const char *error;  /* one line, "" where all is well */
+    const char *advice; /* what to do about it, "" where there is nothing to say */
     const char *output_dir;
     const char *case_name;
     struct tg_device_info device;

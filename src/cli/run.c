@@ -91,6 +91,7 @@ static void report(const struct tg_workload *workload, const struct tg_settings 
         cli_report_run(workload->name, tg_settings_text(settings, "runtime"), &info);
     fflush(stdout); /* the report first, where both go to one place */
     cli_warn_recording(&info.run.record);
+    cli_warn_orchestration(&info.run.orchestration);
     if (info.status == TG_OK)
         return;
     cli_fail(error);

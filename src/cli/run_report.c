@@ -37,14 +37,29 @@ static void put_head(const char *workload, const char *runtime,
     printf(", by %s\n", runtime);
 }
 
+/* Built on the host before the run, or on the device during it. */
+static void put_build(const struct tg_execution_info *info)
+{
+    const struct tg_orchestration_result *o = &info->run.orchestration;
+    struct cli_text tasks, edges, scopes;
+    char rest[160];
+    int used =
+        snprintf(rest, sizeof rest, "%s, %s", cli_format_count(&tasks, info->run.tasks, "task"),
+                 cli_format_count(&edges, info->edges, "edge"));
+    if (o->on)
+        used += snprintf(rest + used, sizeof rest - (size_t)used, ", %s; on the device",
+                         cli_format_count(&scopes, o->scopes, "scope"));
+    if (o->on && o->wait_seconds > 0.1 * o->seconds)
+        snprintf(rest + used, sizeof rest - (size_t)used, ", %.0f %% of it waiting for room",
+                 100 * o->wait_seconds / o->seconds);
+    put_row("build", o->on ? o->seconds : info->build_seconds, rest);
+}
+
 static void put_times(const struct tg_execution_info *info)
 {
-    struct cli_text tasks, edges, each;
-    char rest[80];
-    snprintf(rest, sizeof rest, "%s, %s", cli_format_count(&tasks, info->run.tasks, "task"),
-             cli_format_count(&edges, info->edges, "edge"));
-    put_row("build", info->build_seconds, rest);
-    rest[0] = '\0';
+    struct cli_text each;
+    char rest[80] = "";
+    put_build(info);
     if (info->run.finished > 0)
         snprintf(rest, sizeof rest, "%s a task",
                  cli_format_seconds(&each, info->run.execute_seconds / (double)info->run.finished));
@@ -147,6 +162,14 @@ void cli_warn_recording(const struct tg_record_result *record)
                 summary->truncated, summary->overwritten);
 }
 
+/* An orchestration that mostly waited for room. */
+void cli_warn_orchestration(const struct tg_orchestration_result *orchestration)
+{
+    if (orchestration->warning != TG_OK)
+        fprintf(stderr, "taskglass: warning: %s: %s\n", tg_status_name(orchestration->warning),
+                orchestration->text);
+}
+
 void cli_report_run(const char *workload, const char *runtime, const struct tg_execution_info *info)
 {
     put_head(workload, runtime, info);
@@ -197,8 +220,8 @@ void cli_report_failure(const struct tg_execution_info *info)
         fprintf(stderr,
                 "  %-9s%" PRIu64 " of %" PRIu64 " tasks finished, %" PRIu64 " wait for others\n",
                 "progress", info->run.finished, info->run.tasks, info->run.waiting);
-    if (*tg_status_advice(info->status))
-        fprintf(stderr, "  %-9s%s\n", "advice", tg_status_advice(info->status));
+    if (*info->advice)
+        fprintf(stderr, "  %-9s%s\n", "advice", info->advice);
     if (info->status != TG_MISMATCH)
         fprintf(stderr, "  %-9s%s\n", "files", info->output_dir);
 }

@@ -220,7 +220,7 @@ TG_FN bool tg_flow_want_dep(struct tg_orchestrator *self, struct tg_ring_book *r
 TG_FN bool tg_flow_wait_for_any(struct tg_orchestrator *self, enum tg_resource resource)
 {
     advance_all(self);
-    for (uint32_t r = self->n_rings; r-- > 0;) {
+    for (uint32_t r = 0; r < self->n_rings; r++) {
         struct tg_ring_book *ring = &self->ring[r];
         if (ring->at->done == ring->at->head)
             continue;

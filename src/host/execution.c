@@ -41,6 +41,12 @@ tg_status tg_execution_keep_run(struct tg_execution *e, const struct tg_run *run
     return TG_NO_MEMORY;
 }
 
+const char *tg_execution_advice(const struct tg_execution *e)
+{
+    const char *advice = e->run.orchestration.advice;
+    return e->status != TG_OK && *advice ? advice : tg_status_advice(e->status);
+}
+
 void tg_execution_destroy(struct tg_execution *e)
 {
     if (!e)
@@ -62,6 +68,7 @@ void tg_execution_get(const struct tg_execution *e, struct tg_execution_info *in
     *info = (struct tg_execution_info){
         .status = e->status,
         .error = e->error.text,
+        .advice = tg_execution_advice(e),
         .output_dir = e->output_dir,
         .case_name = e->case_name,
         .device = e->device,

@@ -45,6 +45,9 @@ struct tg_execution {
 };
 
 /* What came of a run that has ended, with its running tasks copied. NO_MEMORY loses those. */
+/* What to do about its error: the options to type where they are known. */
+const char *tg_execution_advice(const struct tg_execution *execution);
+
 tg_status tg_execution_keep_run(struct tg_execution *execution, const struct tg_run *run);
 
 /* Everything that run.json tells. `test_case` may have been prepared only. */

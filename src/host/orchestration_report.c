@@ -203,7 +203,7 @@ static void advise(struct tg_run *run)
     if (run->report.resource == TG_RESOURCE_MAP)
         snprintf(text + strlen(text), size - strlen(text), "%s--tensormap %llu", *text ? " " : "",
                  (unsigned long long)most(2 * run->report.capacity,
-                                          2 * (TG_MAX_TENSORS + TG_MAX_SCALARS)));
+                                          UINT64_C(2) * (TG_MAX_TENSORS + TG_MAX_SCALARS)));
 }
 
 /* ── the error ─────────────────────────────────────────────────────────────────────────── */
@@ -217,11 +217,11 @@ static tg_status explain_full(struct tg_run *run, struct tg_error *error)
     if (report->resource != TG_RESOURCE_MAP)
         snprintf(ring, sizeof ring, " of ring %u", report->ring);
     return tg_error_set(error, (tg_status)report->status,
-                        "the scope of %s needs more %s%s than there are: %llu of %llu are in use, "
-                        "%llu more are wanted at %s; %s %s%s",
+                        "%s: the scope begun here needs more %s%s: %llu/%llu in use, %llu more "
+                        "wanted at %s; set %s%s",
                         report->owner, resource_name(report->resource), ring,
                         (unsigned long long)report->used, (unsigned long long)report->capacity,
-                        (unsigned long long)report->wanted, report->site, "set", advice,
+                        (unsigned long long)report->wanted, report->site, advice,
                         report->counted ? "" : " or more");
 }
 
@@ -347,10 +347,12 @@ static void read_rings(struct tg_run *run)
             .task_window = ring->n_slots,
             .heap = ring->heap_size,
             .dep_pool = ring->n_deps,
-            .task_window_used = between(at[r].tail, at[r].head, ring->n_slots),
-            .heap_used = between(at[r].heap_tail, at[r].heap_head, ring->heap_size),
-            .dep_pool_used = between(at[r].dep_tail, at[r].dep_head, ring->n_deps),
         };
+        if (run->result.status == TG_OK) /* the orchestrator has not looked after its return */
+            continue;
+        result->ring[r].task_window_used = between(at[r].tail, at[r].head, ring->n_slots);
+        result->ring[r].heap_used = between(at[r].heap_tail, at[r].heap_head, ring->heap_size);
+        result->ring[r].dep_pool_used = between(at[r].dep_tail, at[r].dep_head, ring->n_deps);
     }
 }
 

@@ -225,6 +225,7 @@ static void end_failed(struct tg_run *run)
 {
     tg_status status = tg_run_orchestration_error(run, &run->error);
     end(run, status);
+    run->result.waiting = run->result.tasks - run->result.finished;
 }
 
 static bool is_cancelled(const struct tg_run *run)

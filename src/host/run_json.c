@@ -100,7 +100,7 @@ static void put_error(struct tg_json *json, const struct tg_execution *e)
     tg_json_begin_object(json);
     tg_json_put_string(json, "name", tg_status_name(e->status));
     tg_json_put_string(json, "text", e->error.text);
-    tg_json_put_string(json, "advice", tg_status_advice(e->status));
+    tg_json_put_string(json, "advice", tg_execution_advice(e));
     put_running(json, &e->run);
     put_unmet(json, &e->run);
     tg_json_end_object(json);
@@ -232,6 +232,54 @@ static void put_outputs(struct tg_json *json, const struct tg_execution *e)
     tg_json_end_array(json);
 }
 
+static void put_ring(struct tg_json *json, const struct tg_ring_use *ring)
+{
+    tg_json_begin_line_object(json);
+    tg_json_put_uint(json, "tasks", ring->tasks);
+    tg_json_put_uint(json, "task_window", ring->task_window);
+    tg_json_put_uint(json, "task_window_used", ring->task_window_used);
+    tg_json_put_uint(json, "heap", ring->heap);
+    tg_json_put_uint(json, "heap_used", ring->heap_used);
+    tg_json_put_uint(json, "dep_pool", ring->dep_pool);
+    tg_json_put_uint(json, "dep_pool_used", ring->dep_pool_used);
+    tg_json_end_object(json);
+}
+
+/* The orchestration on the device: what it waited for, and how full its rings were in the end. */
+static void put_orchestration(struct tg_json *json, const struct tg_orchestration_result *o)
+{
+    tg_json_key(json, "orchestration");
+    if (!o->on) {
+        tg_json_null(json);
+        return;
+    }
+    tg_json_begin_object(json);
+    tg_json_put_uint(json, "scopes", o->scopes);
+    tg_json_put_real(json, "seconds", o->seconds);
+    tg_json_put_real(json, "wait_seconds", o->wait_seconds);
+    tg_json_put_real(json, "read_seconds", o->read_seconds);
+    tg_json_key(json, "rings");
+    tg_json_begin_array(json);
+    for (uint32_t r = 0; r < o->n_rings; r++)
+        put_ring(json, &o->ring[r]);
+    tg_json_end_array(json);
+    tg_json_end_object(json);
+}
+
+static void put_warnings(struct tg_json *json, const struct tg_orchestration_result *o)
+{
+    tg_json_key(json, "warnings");
+    tg_json_begin_array(json);
+    if (o->warning != TG_OK) {
+        tg_json_begin_object(json);
+        tg_json_put_string(json, "name", tg_status_name(o->warning));
+        tg_json_put_string(json, "text", o->text);
+        tg_json_put_string(json, "advice", tg_status_advice(o->warning));
+        tg_json_end_object(json);
+    }
+    tg_json_end_array(json);
+}
+
 static void put_report(struct tg_json *json, const struct tg_run_report *report)
 {
     const struct tg_execution *e = report->execution;
@@ -252,6 +300,8 @@ static void put_report(struct tg_json *json, const struct tg_run_report *report)
     put_counters(json, e);
     put_outputs(json, e);
     put_recorder(json, &e->run.record);
+    put_orchestration(json, &e->run.orchestration);
+    put_warnings(json, &e->run.orchestration);
     tg_json_end_object(json);
 }
 

@@ -74,9 +74,9 @@ TG_WIRE_SIZE(struct tg_slot_note, 16);
 /* An entry of the tensor map: a region of memory with who wrote it last, and who read it since. What
  * looking for one needs is in its first cache line. */
 struct tg_map_region {
-    uint64_t lo, hi; /* it lies in [lo, hi) */
-    uint64_t run;    /* straight bytes at a time */
-    uint64_t writer; /* a reference to a task; 0: none */
+    uint64_t lo, hi;                    /* it lies in [lo, hi) */
+    uint64_t run;                       /* straight bytes at a time */
+    uint64_t writer;                    /* a reference to a task; 0: none */
     uint32_t first_reader, last_reader; /* entries + 1 of the readers; 0: none */
     uint32_t next;                      /* in its bucket: entry + 1 */
     uint32_t level_next, level_prev;    /* among those of its size, newest first: entry + 1 */

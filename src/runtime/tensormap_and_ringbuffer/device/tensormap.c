@@ -99,7 +99,7 @@ TG_FN static inline void drop_region(struct tg_tensormap *map, uint32_t entry)
 
 /* Readers come in order: those in front complete first, more or less. */
 TG_FN static inline void drop_done_readers(struct tg_tensormap *map, struct tg_map_user *user,
-                                    struct tg_map_region *r)
+                                           struct tg_map_region *r)
 {
     while (r->first_reader && tg_map_is_done(user, map->reader[r->first_reader - 1].task))
         drop_reader(map, r);
@@ -107,7 +107,7 @@ TG_FN static inline void drop_done_readers(struct tg_tensormap *map, struct tg_m
 
 /* Nothing that still runs uses it. */
 TG_FN static inline bool is_dead(struct tg_tensormap *map, struct tg_map_user *user,
-                          struct tg_map_region *r)
+                                 struct tg_map_region *r)
 {
     if (r->writer && !tg_map_is_done(user, r->writer))
         return false;
