@@ -301,6 +301,7 @@ TG_FN bool tg_flow_fail(struct tg_orchestrator *self, tg_status status, enum tg_
     self->count_deps = report->used;
     self->count_began = tg_target_now();
     self->count_calls = 0;
+    tg_orchestrator_end_samples(self);
     self->mode = TG_MODE_COUNTS;
     tg_orchestrator_announce(self);
     if (book->pin == TG_NO_PIN)

@@ -16,6 +16,7 @@
 
 #include "device/edge_log.h"
 #include "device/rings.h"
+#include "device/scope_log.h"
 #include "runtime/tensormap_and_ringbuffer/device/tensormap.h"
 #include <taskglass/orchestration.h>
 #include <taskglass/status.h>
@@ -38,6 +39,7 @@ struct tg_open_scope {
     uint64_t n_tasks;    /* its own */
     uint32_t first_held; /* tasks it holds back: slot + 2; 0: none */
     uint32_t last_held;
+    struct tg_scope_peaks peaks; /* scope stats alone */
 };
 
 /* The predecessors of the task that is being submitted. */
@@ -63,6 +65,7 @@ struct tg_orchestrator {
     uint32_t n_rings; /* in use: 1 or TG_RINGS */
     bool finds_edges; /* there is a tensor map */
     bool logs;        /* the graph is written down */
+    bool samples;     /* scope stats are */
     bool reading;     /* tg_read gathers writers: no task is being submitted */
     bool scopes_own_slots;
     bool eager;       /* cores have CPUs to themselves: tell them of every task at once */
@@ -81,6 +84,7 @@ struct tg_orchestrator {
     struct tg_ring_book ring[TG_RINGS];
     struct tg_tensormap map;
     struct tg_edge_log log;
+    struct tg_scope_log scopes;
     /* counting on after a ring was found too small */
     uint64_t count_began, count_calls;
     uint64_t count_head[TG_RINGS], count_heap[TG_RINGS], count_deps;
@@ -114,6 +118,8 @@ TG_FN void tg_orchestrator_announce(struct tg_orchestrator *self);
 /* The first error; nothing happens after it. Gives false, to be passed on. */
 TG_FN bool tg_orchestrator_fail(struct tg_orchestrator *self, tg_status status,
                                 enum tg_orchestration_fault fault, const char *site);
+/* Scope stats: the scopes that are open end here, for all that will be known of them. */
+TG_FN void tg_orchestrator_end_samples(struct tg_orchestrator *self);
 /* The number of a source line. */
 TG_FN uint32_t tg_orchestrator_site(struct tg_orchestrator *self, const char *site);
 TG_FN void tg_copy_text(char *to, uint32_t size, const char *from);

@@ -108,12 +108,18 @@ static void take(void *context, const struct tg_record *record)
 
 /* ── beginning and end ─────────────────────────────────────────────────────────────────── */
 
-/* Tells the orchestration where to write. */
-static tg_status point_to(struct tg_graph *graph, uint64_t setup, struct tg_error *error)
+/* Tells the orchestration what to write down, and where. */
+static tg_status point_to(struct tg_graph *graph, uint64_t setup, uint32_t logs,
+                          struct tg_error *error)
 {
-    return tg_device_copy_in(graph->module->device,
-                             graph->orchestration + offsetof(struct tg_orchestration, log), &setup,
-                             sizeof setup, error);
+    struct tg_device *device = graph->module->device;
+    uint64_t o = graph->orchestration;
+    tg_status status = tg_device_copy_in(device, o + offsetof(struct tg_orchestration, log), &setup,
+                                         sizeof setup, error);
+    if (status == TG_OK)
+        status = tg_device_copy_in(device, o + offsetof(struct tg_orchestration, logs), &logs,
+                                   sizeof logs, error);
+    return status;
 }
 
 tg_status tg_graph_log_start(struct tg_graph *graph, struct tg_graph_log **out,
@@ -126,11 +132,11 @@ tg_status tg_graph_log_start(struct tg_graph *graph, struct tg_graph_log **out,
     if (log == NULL)
         return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
     log->graph = graph;
-    status = tg_record_area_create(graph->module->device, &config, 1, &log->area, error);
+    status = tg_record_area_create(graph->module->device, &config, TG_LOGS, &log->area, error);
     if (status == TG_OK)
-        status = point_to(graph, log->area.address, error);
+        status = point_to(graph, log->area.address, 1u << TG_LOG_EDGES, error);
     if (status == TG_OK) {
-        tg_drain_init_other(&log->drain, &log->area, 0, take, log);
+        tg_drain_init_other(&log->drain, &log->area, TG_LOG_EDGES, take, log);
         log->pump = (struct tg_pump){.drains = &log->drain, .n = 1};
         status = tg_pump_start(&log->pump, error);
     }
@@ -188,7 +194,7 @@ void tg_graph_log_stop(struct tg_graph_log *log)
     log->lost += log->drain.corrupt;
     read_sites(log);
     sort_edges(log);
-    (void)point_to(log->graph, 0, NULL);
+    (void)point_to(log->graph, 0, 0, NULL);
 }
 
 void tg_graph_log_destroy(struct tg_graph_log *log)

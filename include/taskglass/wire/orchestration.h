@@ -184,6 +184,9 @@ struct tg_orchestrator_report {
 };
 TG_WIRE_SIZE(struct tg_orchestrator_report, 704);
 
+/* What the orchestrator can write down; each has a stream. */
+enum tg_log { TG_LOG_EDGES = 0, TG_LOG_SCOPES = 1, TG_LOGS = 2 };
+
 struct tg_orchestration {
     uint64_t magic;
     uint32_t version;
@@ -200,11 +203,13 @@ struct tg_orchestration {
     uint64_t map_buckets;             /* uint32_t[n_buckets] */
     uint32_t map_size;
     uint32_t n_buckets;                /* a power of two */
-    uint64_t log;                      /* struct tg_record_setup of its stream; 0: none */
+    uint64_t log;                      /* struct tg_record_setup: a stream for each enum tg_log */
     uint64_t memory_start, memory_end; /* where tensors may lie */
     uint64_t refused;                  /* struct tg_args: of the submit that failed */
     struct tg_ring_layout ring[TG_RINGS];
-    uint64_t reserved[12];
+    uint32_t logs; /* bits of enum tg_log: what is written down */
+    uint32_t reserved0;
+    uint64_t reserved[11];
     struct tg_ring_cursors cursors[TG_RINGS];
     struct tg_orchestrator_report report;
 };

@@ -23,7 +23,8 @@ enum tg_record_type {
     TG_RECORD_ARGUMENT = 1, /* struct tg_record */
     TG_RECORD_KERNEL = 2,   /* struct tg_record_kernel: the name of a kernel */
     TG_RECORD_SUMMARY = 3,  /* struct tg_record_summary: the last one of a complete journal */
-    TG_RECORD_TASK = 4 /* struct tg_record_task: on the device only, in the orchestrator's stream */
+    TG_RECORD_TASK = 4,     /* struct tg_record_task: on the device only, as the next */
+    TG_RECORD_SCOPES = 5    /* struct tg_record_scopes */
 };
 
 enum tg_record_flag {
@@ -118,6 +119,37 @@ struct tg_record_task {
     uint64_t edge[TG_EDGES_PER_RECORD]; /* enum tg_edge_kind << 60 | task id */
 };
 TG_WIRE_SIZE(struct tg_record_task, 256);
+
+/* What the rings held when a scope began or ended. Cursors are totals that never wrap: what lies
+ * between start and end is in use. */
+struct tg_scope_sample_wire {
+    uint32_t site;
+    uint8_t depth;
+    uint8_t ring;
+    uint8_t end; /* 0: it begins, 1: it ends */
+    uint8_t reserved;
+    uint64_t task_window_start, task_window_end;
+    uint64_t heap_start, heap_end;
+    uint64_t dep_pool_start, dep_pool_end;
+    uint32_t tensormap;
+    /* Of an end: the most at a time while it was open. Slots and heap count as far as open scopes
+     * keep them, since that is what has to fit. */
+    uint32_t peak_tensormap;
+    uint32_t peak_task_window;
+    uint32_t peak_dep_pool;
+    uint64_t peak_heap;
+};
+TG_WIRE_SIZE(struct tg_scope_sample_wire, 80);
+
+enum { TG_SAMPLES_PER_RECORD = 3 };
+struct tg_record_scopes {
+    uint16_t type;
+    uint16_t n; /* samples so far; grows while the record is the stream's next */
+    uint32_t check;
+    uint64_t sequence;
+    struct tg_scope_sample_wire sample[TG_SAMPLES_PER_RECORD];
+};
+TG_WIRE_SIZE(struct tg_record_scopes, 256);
 
 /* Why one task waits for another: it was told to, it reads what the other wrote, or writes what the
  * other reads or wrote. */

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The calls of an orchestration (orchestration.h), each in the file that its comment names. */
+#ifndef TG_DEVICE_CALLS_H
+#define TG_DEVICE_CALLS_H
+
+#include "device/orchestrator.h"
+
+TG_FN static inline struct tg_orchestrator *tg_of_rt(struct tg_rt *rt)
+{
+    return (struct tg_orchestrator *)rt;
+}
+
+/* May the call do anything? */
+TG_FN static inline bool tg_runs(struct tg_orchestrator *self)
+{
+    if (self->mode == TG_MODE_RUNS && !tg_engine_running(self->e))
+        self->mode = TG_MODE_ENDED; /* stopped from outside */
+    return self->mode == TG_MODE_RUNS;
+}
+
+TG_FN static inline bool tg_is_in_memory(const struct tg_orchestrator *self,
+                                         const struct tg_tensor *t)
+{
+    return t->storage_bytes == 0 ||
+           (t->addr >= self->o->memory_start && t->addr <= self->o->memory_end &&
+            t->storage_bytes <= self->o->memory_end - t->addr);
+}
+
+/* Memory of a scope that has ended is somebody else's by now, or soon. */
+TG_FN static inline bool tg_is_alive(const struct tg_orchestrator *self, const struct tg_tensor *t)
+{
+    return t->owner_depth == 0 ||
+           (t->owner_depth <= self->depth && self->scope[t->owner_depth - 1].serial == t->owner);
+}
+
+/* submit.c */
+TG_FN uint64_t tg_call_submit(struct tg_rt *rt, const uint32_t kernel[TG_PARTS],
+                              const struct tg_args *args, const char *site);
+TG_FN void tg_call_depend(struct tg_rt *rt, uint64_t task, uint64_t after, const char *site);
+/* The tensor map has found a task that the one being submitted waits for. */
+TG_FN void tg_submit_found(struct tg_map_user *user, uint64_t ref, enum tg_edge_kind kind);
+TG_FN bool tg_submit_wait_for_entries(struct tg_map_user *user);
+/* A task that waits for nothing any more. */
+TG_FN void tg_offer(struct tg_orchestrator *self, uint32_t slot);
+/* The task that an id names; false where there is none, true with *ref 0 where it is long done. */
+TG_FN bool tg_find_task(const struct tg_orchestrator *self, uint64_t id, uint64_t *ref);
+
+/* scope.c */
+TG_FN struct tg_tensor tg_call_alloc(struct tg_rt *rt, unsigned dtype, int ndim,
+                                     const int64_t *shape, const char *site);
+TG_FN void tg_call_scope_begin(struct tg_rt *rt, enum tg_scope_kind kind, const char *site);
+TG_FN void tg_call_scope_end(struct tg_rt *rt);
+/* Memory of the current scope for the tensor. */
+TG_FN bool tg_allocate(struct tg_orchestrator *self, struct tg_tensor *t, const char *site);
+/* Scope stats: with what has completed by now out of the way. */
+TG_FN void tg_take_peak(struct tg_orchestrator *self, struct tg_ring_book *ring,
+                        struct tg_open_scope *scope);
+TG_FN void tg_end_scope(struct tg_orchestrator *self);
+
+/* result.c */
+TG_FN struct tg_tensor tg_call_output(struct tg_rt *rt, uint64_t task, uint32_t argument,
+                                      const char *site);
+TG_FN uint64_t tg_call_read(struct tg_rt *rt, const struct tg_tensor *tensor, uint64_t producer,
+                            const char *site);
+
+#endif

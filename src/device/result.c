@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading what tasks have: their tensors, and what they have computed. */
+#include "device/calls.h"
+#include "device/flow.h"
+
+TG_FN struct tg_tensor tg_call_output(struct tg_rt *rt, uint64_t task, uint32_t argument,
+                                      const char *site)
+{
+    struct tg_orchestrator *self = tg_of_rt(rt);
+    uint32_t r = (uint32_t)(task >> 32), age;
+    struct tg_tensor t = tg_tensor_none();
+    const struct tg_task_desc *desc;
+    if (!tg_runs(self))
+        return t;
+    self->report->task = task;
+    self->report->argument = argument;
+    age = task >> 32 < self->n_rings ? (uint32_t)self->ring[r].at->head - (uint32_t)task : 0;
+    if (age == 0 || age > self->ring[r].has.n_slots || age > self->ring[r].at->head) {
+        tg_orchestrator_fail(self, TG_BAD_ARGUMENT, TG_FAULT_OUTPUT, site);
+        return t;
+    }
+    desc = &self->e->desc[tg_slot_of(&self->ring[r], self->ring[r].at->head - age)];
+    if (argument >= desc->n_tensors) {
+        tg_orchestrator_fail(self, TG_BAD_ARGUMENT, TG_FAULT_OUTPUT, site);
+        return t;
+    }
+    tg_tensor_copy(&t, (const struct tg_tensor *)(self->payload + desc->args) + argument);
+    return t;
+}
+
+/* Waits for the task, if it is still under way. */
+TG_FN static bool await_ref(struct tg_orchestrator *self, uint64_t ref, const char *site)
+{
+    if (ref == 0 || tg_ref_done(self, ref))
+        return true;
+    if (self->note[tg_ref_slot(ref)].held == 0 &&
+        tg_flow_await(self, tg_ref_ring(ref), tg_ref_index(ref), TG_RESOURCE_RESULT))
+        return true;
+    self->report->task = tg_ref_id(ref);
+    if (tg_engine_running(self->e))
+        tg_orchestrator_fail(self, TG_FLOW_CONTROL_DEADLOCK, TG_FAULT_HELD, site);
+    return false;
+}
+
+/* Who writes a tensor, gathered in deps.slot as a submit would: all are waited for. */
+TG_FN static bool await_writers(struct tg_orchestrator *self, const struct tg_region *region,
+                                const char *site)
+{
+    bool good = true;
+    do { /* again where there were more than fit */
+        self->order++;
+        self->deps.n = self->deps.n_linked = 0;
+        self->deps.guarded = false;
+        self->reading = true;
+        tg_map_find_writers(&self->map, &self->user, region);
+        self->reading = false;
+        for (uint32_t i = 0; i < self->deps.n && good; i++) {
+            uint64_t ref;
+            good = tg_find_task(self, self->e->desc[self->deps.slot[i]].id, &ref) &&
+                   await_ref(self, ref, site);
+        }
+    } while (good && self->deps.n == TG_DEPS_AT_ONCE);
+    return good;
+}
+
+TG_FN uint64_t tg_call_read(struct tg_rt *rt, const struct tg_tensor *tensor, uint64_t producer,
+                            const char *site)
+{
+    struct tg_orchestrator *self = tg_of_rt(rt);
+    struct tg_region region;
+    uint64_t ref = 0, bits = 0;
+    const char *at;
+    uint32_t size;
+    if (self->mode == TG_MODE_COUNTS)
+        tg_count_end(self, false); /* what comes now depends on what will never be */
+    if (!tg_runs(self))
+        return 0;
+    if (!tg_is_in_memory(self, tensor) || !tg_tensor_valid(tensor) ||
+        tg_tensor_numel(tensor) != 1 || tg_bits_of(tensor->dtype) < 8 ||
+        !tg_region_of(tensor, &region)) {
+        tg_orchestrator_fail(self, TG_BAD_ARGUMENT, TG_FAULT_READ, site);
+        return 0;
+    }
+    self->report->argument = 0;
+    if (!tg_is_alive(self, tensor)) {
+        tg_orchestrator_fail(self, TG_BAD_ARGUMENT, TG_FAULT_OUT_OF_SCOPE, site);
+        return 0;
+    }
+    if (producer != TG_TASK_NONE && !tg_find_task(self, producer, &ref)) {
+        self->report->wanted = producer;
+        tg_orchestrator_fail(self, TG_BAD_ARGUMENT, TG_FAULT_PREDECESSOR, site);
+        return 0;
+    }
+    if (!await_ref(self, ref, site) || (self->finds_edges && !await_writers(self, &region, site)))
+        return 0;
+    at = TG_DEVICE_PTR(const char, region.lo);
+    size = tg_bits_of(tensor->dtype) / 8;
+    for (uint32_t i = 0; i < size; i++)
+        bits |= (uint64_t)(uint8_t)at[i] << (8 * i);
+    return bits;
+}

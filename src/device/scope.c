@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Scopes: what they own, and what is written down of them. */
+#include "device/calls.h"
+#include "device/flow.h"
+
+/* ── memory ────────────────────────────────────────────────────────────────────────────── */
+
+TG_FN void tg_take_peak(struct tg_orchestrator *self, struct tg_ring_book *ring,
+                        struct tg_open_scope *scope)
+{
+    tg_ring_advance(self->e, ring, self->note);
+    tg_scope_peak(&scope->peaks, ring, self->finds_edges ? self->map.live : 0);
+}
+
+TG_FN bool tg_allocate(struct tg_orchestrator *self, struct tg_tensor *t, const char *site)
+{
+    struct tg_open_scope *scope = tg_current_scope(self);
+    struct tg_ring_book *ring = &self->ring[scope->ring];
+    if (!tg_flow_want_heap(self, ring, t->storage_bytes, &t->addr, site))
+        return false;
+    if (scope->first_byte == TG_NO_PIN) {
+        scope->first_byte = ring->at->heap_head - tg_heap_round(t->storage_bytes);
+        if (scope->first_byte < ring->heap_pin)
+            ring->heap_pin = scope->first_byte;
+    }
+    t->owner_depth = (uint8_t)self->depth;
+    t->owner = scope->serial;
+    if (self->samples)
+        tg_take_peak(self, ring, scope);
+    if (self->user.keep_done)
+        tg_map_forget(&self->map, &self->user, t->addr, t->addr + t->storage_bytes);
+    return true;
+}
+
+TG_FN struct tg_tensor tg_call_alloc(struct tg_rt *rt, unsigned dtype, int ndim,
+                                     const int64_t *shape, const char *site)
+{
+    struct tg_orchestrator *self = tg_of_rt(rt);
+    struct tg_tensor t = tg_tensor_make(0, dtype, ndim, shape);
+    if (self->mode == TG_MODE_COUNTS)
+        tg_count_alloc(self, t.storage_bytes);
+    if (!tg_runs(self))
+        return tg_tensor_none();
+    if (!tg_tensor_valid(&t)) {
+        tg_orchestrator_fail(self, TG_BAD_ARGUMENT, TG_FAULT_ALLOC, site);
+        return tg_tensor_none();
+    }
+    if (!tg_allocate(self, &t, site)) {
+        if (self->mode == TG_MODE_COUNTS)
+            tg_count_alloc(self, t.storage_bytes);
+        return tg_tensor_none();
+    }
+    return t;
+}
+
+/* ── stats ─────────────────────────────────────────────────────────────────────────────── */
+
+TG_FN static void sample(struct tg_orchestrator *self, const struct tg_open_scope *scope,
+                         uint32_t depth, const struct tg_scope_peaks *peaks)
+{
+    tg_scope_log_sample(&self->scopes, &self->ring[scope->ring], scope->site, depth,
+                        self->finds_edges ? self->map.live : 0, peaks);
+}
+
+TG_FN static void sample_begin(struct tg_orchestrator *self, struct tg_open_scope *scope)
+{
+    scope->peaks.heap = 0;
+    scope->peaks.task_window = scope->peaks.dep_pool = scope->peaks.tensormap = 0;
+    tg_take_peak(self, &self->ring[scope->ring], scope);
+    tg_ring_heap_reclaim(self->ring, scope->ring);
+    sample(self, scope, self->depth - 1, 0);
+}
+
+/* The innermost scope ends, or is as far as it will ever come. */
+TG_FN static void sample_end(struct tg_orchestrator *self, uint32_t depth)
+{
+    struct tg_open_scope *scope = &self->scope[depth];
+    tg_take_peak(self, &self->ring[scope->ring], scope);
+    sample(self, scope, depth, &scope->peaks);
+    if (depth > 0)
+        tg_scope_peaks_join(&self->scope[depth - 1].peaks, &scope->peaks,
+                            self->scope[depth - 1].ring == scope->ring);
+}
+
+TG_FN void tg_orchestrator_end_samples(struct tg_orchestrator *self)
+{
+    for (uint32_t depth = self->depth; self->samples && depth > 0; depth--)
+        sample_end(self, depth - 1);
+    if (self->samples)
+        tg_scope_log_flush(&self->scopes);
+    self->samples = false;
+}
+
+/* ── begin and end ─────────────────────────────────────────────────────────────────────── */
+
+TG_FN void tg_call_scope_begin(struct tg_rt *rt, enum tg_scope_kind kind, const char *site)
+{
+    struct tg_orchestrator *self = tg_of_rt(rt);
+    struct tg_open_scope *scope;
+    if (self->mode != TG_MODE_COUNTS && !tg_runs(self))
+        return;
+    if (self->depth == TG_MAX_DEPTH) {
+        tg_orchestrator_fail(self, TG_BAD_ARGUMENT, TG_FAULT_DEPTH, site);
+        return;
+    }
+    if (self->mode == TG_MODE_COUNTS)
+        tg_count_scope(self);
+    scope = &self->scope[self->depth];
+    scope->serial = ++self->serial;
+    scope->site = tg_orchestrator_site(self, site);
+    scope->ring = self->depth < self->n_rings ? self->depth : self->n_rings - 1;
+    scope->kind = kind;
+    scope->first_task = scope->first_byte = TG_NO_PIN;
+    scope->n_tasks = 0;
+    scope->first_held = scope->last_held = 0;
+    self->depth++;
+    self->report->scopes++;
+    if (self->samples)
+        sample_begin(self, scope);
+    tg_store_relaxed(&self->report->scope_site, scope->site);
+}
+
+/* Its tasks may start. */
+TG_FN static void let_go(struct tg_orchestrator *self, struct tg_open_scope *scope)
+{
+    uint32_t at = scope->first_held;
+    while (at) {
+        struct tg_slot_note *note = &self->note[at - 2];
+        uint32_t slot = at - 2;
+        at = note->held == 1 ? 0 : note->held;
+        note->held = 0;
+        self->n_held--;
+        if (tg_sub_acq_rel(&self->e->desc[slot].pending, 1u) == 1) /* E2 */
+            tg_offer(self, slot);
+    }
+}
+
+/* What the open scopes that are left keep of the ring. */
+TG_FN static void pin_again(struct tg_orchestrator *self, struct tg_ring_book *ring)
+{
+    ring->pin = ring->heap_pin = TG_NO_PIN;
+    for (uint32_t i = ring->index; i < self->depth; i++) {
+        const struct tg_open_scope *scope = &self->scope[i];
+        if (scope->ring != ring->index)
+            continue;
+        if (self->scopes_own_slots && scope->first_task < ring->pin)
+            ring->pin = scope->first_task;
+        if (scope->first_byte < ring->heap_pin)
+            ring->heap_pin = scope->first_byte;
+    }
+}
+
+TG_FN void tg_end_scope(struct tg_orchestrator *self)
+{
+    struct tg_open_scope *scope = tg_current_scope(self);
+    struct tg_ring_book *ring = &self->ring[scope->ring];
+    if (self->mode == TG_MODE_RUNS)
+        let_go(self, scope);
+    if (self->samples)
+        sample_end(self, self->depth - 1);
+    self->depth--;
+    if (scope->first_task != TG_NO_PIN || scope->first_byte != TG_NO_PIN)
+        pin_again(self, ring);
+    if (scope->first_byte != TG_NO_PIN && self->mode == TG_MODE_RUNS)
+        tg_ring_heap_scope_ended(self->ring, scope->ring);
+    if (self->depth > 0)
+        tg_store_relaxed(&self->report->scope_site, tg_current_scope(self)->site);
+}
+
+TG_FN void tg_call_scope_end(struct tg_rt *rt)
+{
+    struct tg_orchestrator *self = tg_of_rt(rt);
+    if (self->mode != TG_MODE_COUNTS && !tg_runs(self))
+        return;
+    if (self->depth <= 1) {
+        tg_orchestrator_fail(self, TG_BAD_ARGUMENT, TG_FAULT_SCOPE_END, self->root_site);
+        return;
+    }
+    if (self->mode == TG_MODE_COUNTS)
+        tg_count_scope(self);
+    tg_end_scope(self);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "device/scope_log.h"
+
+TG_FN void tg_scope_log_open(struct tg_scope_log *log, struct tg_engine *e,
+                             struct tg_worker *worker, const struct tg_record_setup *setup)
+{
+    log->e = e;
+    log->stream.setup = setup;
+    log->stream.head =
+        TG_DEVICE_PTR(struct tg_stream_head, setup->streams + TG_LOG_SCOPES * setup->stream_size);
+    log->stream.lane = worker;
+    log->open = 0;
+}
+
+/* The record to go on with; 0 where the host has given up. */
+TG_FN static struct tg_record_scopes *current(struct tg_scope_log *log)
+{
+    struct tg_record_scopes *r = log->open;
+    if (r)
+        return r;
+    r = (struct tg_record_scopes *)tg_stream_slot(log->e, &log->stream);
+    if (r) {
+        r->type = TG_RECORD_SCOPES;
+        r->n = 0;
+        r->check = 0;
+        r->sequence = log->stream.head->recorded;
+    }
+    log->open = r;
+    return r;
+}
+
+TG_FN void tg_scope_log_flush(struct tg_scope_log *log)
+{
+    if (!log->open)
+        return;
+    log->open = 0;
+    log->stream.head->recorded++;
+    tg_stream_publish(&log->stream);
+}
+
+TG_FN void tg_scope_log_sample(struct tg_scope_log *log, const struct tg_ring_book *ring,
+                               uint32_t site, uint32_t depth, uint32_t tensormap,
+                               const struct tg_scope_peaks *peaks)
+{
+    struct tg_record_scopes *r = current(log);
+    struct tg_scope_sample_wire *s;
+    log->stream.head->attempted++; /* samples, not records */
+    if (!r) {
+        log->stream.head->lost_gave_up++;
+        return;
+    }
+    s = &r->sample[r->n];
+    s->site = site;
+    s->depth = (uint8_t)depth;
+    s->ring = (uint8_t)ring->index;
+    s->end = peaks != 0;
+    s->reserved = 0;
+    s->task_window_start = ring->at->tail;
+    s->task_window_end = ring->at->head;
+    s->heap_start = ring->at->heap_tail;
+    s->heap_end = ring->at->heap_head;
+    s->dep_pool_start = ring->at->dep_tail;
+    s->dep_pool_end = ring->at->dep_head;
+    s->tensormap = tensormap;
+    s->peak_tensormap = peaks ? peaks->tensormap : 0;
+    s->peak_task_window = peaks ? peaks->task_window : 0;
+    s->peak_dep_pool = peaks ? peaks->dep_pool : 0;
+    s->peak_heap = peaks ? peaks->heap : 0;
+    /* Last: who reads the memory of a dead device believes what is counted. */
+    tg_store_release(&r->n, (uint16_t)(r->n + 1));
+    if (r->n == TG_SAMPLES_PER_RECORD)
+        tg_scope_log_flush(log);
+}

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/task_check.h"
+#include "device/calls.h"
+#include "device/flow.h"
+#include "device/worker.h"
+#include "runtime/aicpu_build_graph/device/edges.h"
+
+/* Where cores have no CPUs to themselves they hear of new tasks only every so many: waking one for
+ * every task would cost more than the tasks. And unless one of them sleeps we do not run far
+ * ahead: they need the CPU that we would run on, and find what we did last in its cache. */
+enum { TASKS_AT_ONCE = 256, FAR_AHEAD = 1024 };
+
+TG_FN static struct tg_orchestrator *of_user(struct tg_map_user *user)
+{
+    return (struct tg_orchestrator *)((char *)user - sizeof(struct tg_rt));
+}
+
+/* ── offering ──────────────────────────────────────────────────────────────────────────── */
+
+TG_FN void tg_offer(struct tg_orchestrator *self, uint32_t slot)
+{
+    uint32_t task_class = self->e->desc[slot].task_class;
+    if (task_class == TG_CLASS_MIX || !tg_ring_push(&self->self->ring[task_class], slot))
+        tg_queue_push(&self->e->queue[task_class], slot);
+    self->offered |= TG_TAKES(task_class);
+    if (self->eager)
+        tg_orchestrator_announce(self);
+}
+
+TG_FN static void make_way(struct tg_orchestrator *self, struct tg_ring_book *ring)
+{
+    tg_orchestrator_announce(self);
+    tg_ring_advance(self->e, ring, self->note);
+    if (ring->at->head - ring->at->done > FAR_AHEAD && self->n_held == 0 &&
+        !tg_worker_any_sleeps(self->e))
+        tg_flow_await(self, ring->index, ring->at->head - FAR_AHEAD / 2, TG_RESOURCE_NONE);
+}
+
+/* ── edges ─────────────────────────────────────────────────────────────────────────────── */
+
+/* One edge to the task being submitted. False where the run is over. */
+TG_FN static bool link_one(struct tg_orchestrator *self, struct tg_ring_book *ring, uint32_t before)
+{
+    bool met = false;
+    if (ring->at->dep_head - ring->at->dep_tail >= ring->has.n_deps &&
+        !tg_flow_want_dep(self, ring, before, &met))
+        return false;
+    if (met || !tg_edge_push(self->e, before, ring->head_dep, self->task))
+        return true;
+    ring->at->dep_head++;
+    ring->head_dep = ring->head_dep + 1 == ring->has.first_dep + ring->has.n_deps
+                         ? ring->has.first_dep
+                         : ring->head_dep + 1;
+    self->deps.n_linked++;
+    return true;
+}
+
+/* From here on the task can have any number of edges, and waits until settle(). */
+TG_FN static void guard(struct tg_orchestrator *self)
+{
+    struct tg_task_desc *desc = &self->e->desc[self->task];
+    self->deps.guarded = true;
+    desc->fanin = 2; /* counted */
+    tg_store_relaxed(&desc->pending, TG_PENDING_GUARD);
+}
+
+TG_FN static void link_all(struct tg_orchestrator *self)
+{
+    struct tg_ring_book *ring = &self->ring[tg_ref_ring(self->task_ref)];
+    if (!self->deps.guarded)
+        guard(self);
+    for (uint32_t i = 0; i < self->deps.n; i++)
+        if (!link_one(self, ring, self->deps.slot[i]))
+            break;
+    self->deps.n = 0;
+}
+
+TG_FN void tg_submit_found(struct tg_map_user *user, uint64_t ref, enum tg_edge_kind kind)
+{
+    struct tg_orchestrator *self = of_user(user);
+    uint32_t slot = tg_ref_slot(ref);
+    if (self->logs && !self->reading)
+        tg_edge_log_add(&self->log, tg_ref_id(ref), kind);
+    if (tg_ref_index(ref) < self->ring[tg_ref_ring(ref)].at->done ||
+        self->note[slot].seen == self->order)
+        return;
+    self->note[slot].seen = self->order;
+    if (tg_slot_closed(self->e, slot))
+        return;
+    if (self->deps.n == TG_DEPS_AT_ONCE) {
+        if (self->reading)
+            return; /* it will look again */
+        link_all(self);
+    }
+    self->deps.slot[self->deps.n++] = slot;
+}
+
+TG_FN bool tg_submit_wait_for_entries(struct tg_map_user *user)
+{
+    return tg_flow_wait_for_any(of_user(user), TG_RESOURCE_MAP);
+}
+
+TG_FN bool tg_find_task(const struct tg_orchestrator *self, uint64_t id, uint64_t *ref)
+{
+    uint32_t r = (uint32_t)(id >> 32);
+    const struct tg_ring_book *ring = &self->ring[r];
+    uint32_t age;
+    *ref = 0;
+    if (id >> 32 >= self->n_rings)
+        return false;
+    age = (uint32_t)ring->at->head - (uint32_t)id; /* modulo 2^32: 1 is the newest */
+    if (age == 0 || age > ring->at->head)
+        return false;
+    if (ring->at->head - age >= ring->at->done)
+        *ref = tg_ref(r, tg_slot_of(ring, ring->at->head - age), ring->at->head - age);
+    return true;
+}
+
+TG_FN static bool add_named(struct tg_orchestrator *self, const uint64_t *after, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t ref;
+        if (after[i] == TG_TASK_NONE)
+            continue;
+        if (!tg_find_task(self, after[i], &ref)) {
+            self->report->wanted = after[i];
+            return false;
+        }
+        if (ref != 0)
+            tg_submit_found(&self->user, ref, TG_EDGE_EXPLICIT);
+        else if (self->logs)
+            tg_edge_log_add(&self->log, after[i], TG_EDGE_EXPLICIT);
+    }
+    return true;
+}
+
+/* All edges are known: true where the task waits for nothing and nobody holds it back. */
+TG_FN static bool settle(struct tg_orchestrator *self, bool held)
+{
+    struct tg_task_desc *desc = &self->e->desc[self->task];
+    struct tg_deps *deps = &self->deps;
+    uint32_t taken;
+    if (!deps->guarded && !held && deps->n <= 1) {
+        desc->fanin = deps->n;
+        if (deps->n == 0)
+            return true;
+        return !link_one(self, &self->ring[tg_ref_ring(self->task_ref)], deps->slot[0]) ||
+               deps->n_linked == 0;
+    }
+    link_all(self);
+    taken = TG_PENDING_GUARD - deps->n_linked - held;
+    return tg_sub_acq_rel(&desc->pending, taken) == taken && !held; /* E2 */
+}
+
+/* ── checking ──────────────────────────────────────────────────────────────────────────── */
+
+/* A submit that makes no sense: the host says why, from what it was given. */
+TG_FN static uint64_t refuse(struct tg_orchestrator *self, const uint32_t kernel[TG_PARTS],
+                             const struct tg_args *args, enum tg_orchestration_fault fault,
+                             const char *site)
+{
+    struct tg_ring_book *ring = &self->ring[tg_current_scope(self)->ring];
+    for (uint32_t part = 0; part < TG_PARTS; part++)
+        self->report->kernel[part] = kernel[part];
+    if (args)
+        *TG_DEVICE_PTR(struct tg_args, self->o->refused) = *args;
+    else
+        tg_args_init(TG_DEVICE_PTR(struct tg_args, self->o->refused));
+    self->report->task = (uint64_t)ring->index << 32 | (uint32_t)ring->at->head;
+    tg_orchestrator_fail(self, TG_BAD_ARGUMENT, fault, site);
+    return TG_TASK_NONE;
+}
+
+/* Everything that can be wrong with the tensors, and where they are. */
+TG_FN static enum tg_orchestration_fault look_at(struct tg_orchestrator *self,
+                                                 const struct tg_args *args)
+{
+    for (uint32_t i = 0; i < args->n_tensors; i++) {
+        const struct tg_tensor *t = &args->tensor[i];
+        if (t->owner_depth == TG_TENSOR_NEW) {
+            if (!tg_tensor_valid(t) || args->role[i] != TG_OUT)
+                return TG_FAULT_ARGUMENTS;
+            continue;
+        }
+        self->report->argument = i;
+        if (!tg_is_in_memory(self, t))
+            return TG_FAULT_MEMORY;
+        if (!tg_is_alive(self, t))
+            return TG_FAULT_OUT_OF_SCOPE;
+        if (!tg_role_fits(args, i) || !tg_region_of(t, &self->region[i]))
+            return TG_FAULT_ARGUMENTS;
+    }
+    return TG_FAULT_NONE;
+}
+
+TG_FN static enum tg_orchestration_fault check(struct tg_orchestrator *self,
+                                               struct tg_task_desc *desc,
+                                               const uint32_t kernel[TG_PARTS],
+                                               const struct tg_args *args)
+{
+    uint32_t first = self->o->first_kernel;
+    if (!tg_args_within_limits(args) ||
+        !tg_task_set_kernels(desc, kernel, self->kernel, self->o->n_kernels, first))
+        return TG_FAULT_ARGUMENTS;
+    for (uint32_t part = 0; part < TG_PARTS; part++)
+        if (kernel[part] != TG_NO_KERNEL && !tg_signature_fits(&self->kernel[kernel[part]], args))
+            return TG_FAULT_ARGUMENTS;
+    return look_at(self, args);
+}
+
+/* ── submit ────────────────────────────────────────────────────────────────────────────── */
+
+TG_FN static bool put_args(struct tg_orchestrator *self, struct tg_task_desc *desc,
+                           const struct tg_args *args, const char *site)
+{
+    struct tg_tensor *tensor = (struct tg_tensor *)(self->payload + desc->args);
+    struct tg_scalar *scalar = (struct tg_scalar *)(tensor + args->n_tensors);
+    for (uint32_t i = 0; i < args->n_tensors; i++) {
+        tg_tensor_copy(&tensor[i], &args->tensor[i]);
+        if (args->tensor[i].owner_depth != TG_TENSOR_NEW)
+            continue;
+        if (!tg_allocate(self, &tensor[i], site))
+            return false;
+        tg_region_of(&tensor[i], &self->region[i]);
+    }
+    for (uint32_t i = 0; i < args->n_scalars; i++)
+        scalar[i] = args->scalar[i];
+    return true;
+}
+
+/* The slot becomes this task's: nobody else knows it yet. */
+TG_FN static struct tg_task_desc *take_slot(struct tg_orchestrator *self, struct tg_ring_book *ring)
+{
+    struct tg_task_desc *desc = &self->e->desc[ring->head_slot];
+    self->task = ring->head_slot;
+    self->task_ref = tg_ref(ring->index, ring->head_slot, ring->at->head);
+    self->order++;
+    self->note[ring->head_slot].seen = 0;
+    tg_store_relaxed(&desc->succ, TG_DEP_NONE);
+    desc->id = (uint64_t)ring->index << 32 | (uint32_t)ring->at->head;
+    desc->args = ring->head_slot * self->o->payload_stride;
+    desc->site = tg_current_scope(self)->site;
+    return desc;
+}
+
+TG_FN static bool find_edges(struct tg_orchestrator *self, const struct tg_args *args)
+{
+    for (uint32_t i = 0; i < args->n_tensors; i++)
+        if (self->region[i].hi != self->region[i].lo &&
+            !tg_map_access(&self->map, &self->user, &self->region[i], (enum tg_role)args->role[i],
+                           self->task_ref))
+            return false;
+    return true;
+}
+
+TG_FN static void hold(struct tg_orchestrator *self, struct tg_open_scope *scope)
+{
+    struct tg_slot_note *note = &self->note[self->task];
+    note->held = 1;
+    if (scope->first_held)
+        self->note[scope->last_held].held = self->task + 2;
+    else
+        scope->first_held = self->task + 2;
+    scope->last_held = self->task;
+    self->n_held++;
+}
+
+/* The task is there: its ring, its scope and its notes know of it. */
+TG_FN static void enter_task(struct tg_orchestrator *self, struct tg_ring_book *ring,
+                             struct tg_open_scope *scope)
+{
+    struct tg_slot_note *note = &self->note[self->task];
+    note->order = self->order;
+    note->dep_end = (uint32_t)ring->at->dep_head;
+    note->held = 0;
+    if (scope->first_task == TG_NO_PIN) {
+        scope->first_task = ring->at->head;
+        if (self->scopes_own_slots && scope->first_task < ring->pin)
+            ring->pin = scope->first_task;
+    }
+    scope->n_tasks++;
+    ring->head_slot = tg_next_slot(ring, ring->head_slot);
+    ring->at->head++;
+    if (self->samples)
+        tg_take_peak(self, ring, scope);
+    self->submitted++;
+    tg_store_relaxed(&self->report->submitted, self->submitted);
+}
+
+TG_FN uint64_t tg_call_submit(struct tg_rt *rt, const uint32_t kernel[TG_PARTS],
+                              const struct tg_args *args, const char *site)
+{
+    struct tg_orchestrator *self = tg_of_rt(rt);
+    struct tg_open_scope *scope = tg_current_scope(self);
+    struct tg_ring_book *ring = &self->ring[scope->ring];
+    struct tg_task_desc *desc;
+    enum tg_orchestration_fault fault;
+    struct tg_args none;
+    bool held = scope->kind == TG_SCOPE_HOLDS, ready;
+    uint64_t id;
+    if (!tg_runs(self)) {
+        if (self->mode == TG_MODE_COUNTS)
+            tg_count_submit(self, args);
+        return TG_TASK_NONE;
+    }
+    if (!args) {
+        tg_args_init(&none);
+        args = &none;
+    }
+    if (ring->at->head - ring->at->tail >= ring->has.n_slots &&
+        !tg_flow_want_slot(self, ring, site)) {
+        if (self->mode == TG_MODE_COUNTS)
+            tg_count_submit(self, args);
+        return TG_TASK_NONE;
+    }
+    desc = take_slot(self, ring);
+    fault = check(self, desc, kernel, args);
+    if (fault != TG_FAULT_NONE)
+        return refuse(self, kernel, args, fault, site);
+    desc->n_tensors = args->n_tensors;
+    desc->n_scalars = args->n_scalars;
+    desc->roles = tg_args_roles(args);
+    desc->marks = args->tensor_marks | args->scalar_marks ? tg_args_marks(args) : 0;
+    self->deps.n = self->deps.n_linked = 0;
+    self->deps.guarded = false;
+    if (self->logs)
+        tg_edge_log_begin(&self->log, desc);
+    if (!put_args(self, desc, args, site))
+        return TG_TASK_NONE;
+    if (!add_named(self, args->after, args->n_after) ||
+        !add_named(self, args->more_after, args->n_more_after))
+        return refuse(self, kernel, args, TG_FAULT_PREDECESSOR, site);
+    if (self->finds_edges && !find_edges(self, args)) {
+        if (tg_runs(self))
+            tg_flow_fail(self, TG_TENSORMAP_OVERFLOW, TG_RESOURCE_MAP, ring->index, 1, site);
+        return TG_TASK_NONE;
+    }
+    ready = settle(self, held);
+    if (!tg_runs(self))
+        return TG_TASK_NONE;
+    id = desc->id;
+    if (self->logs)
+        tg_edge_log_end(&self->log);
+    self->report->edges += self->deps.n_linked;
+    enter_task(self, ring, scope);
+    if (held)
+        hold(self, scope);
+    if (ready)
+        tg_offer(self, self->task);
+    if (!self->eager && self->submitted % TASKS_AT_ONCE == 0)
+        make_way(self, ring);
+    return id;
+}
+
+TG_FN void tg_call_depend(struct tg_rt *rt, uint64_t task, uint64_t after, const char *site)
+{
+    struct tg_orchestrator *self = tg_of_rt(rt);
+    struct tg_task_desc *desc;
+    struct tg_ring_book *ring;
+    uint64_t ref, before;
+    if (after == TG_TASK_NONE || !tg_runs(self))
+        return;
+    self->report->task = task;
+    self->report->wanted = after;
+    if (!tg_find_task(self, task, &ref) || !tg_find_task(self, after, &before)) {
+        tg_orchestrator_fail(self, TG_BAD_ARGUMENT, TG_FAULT_PREDECESSOR, site);
+        return;
+    }
+    if (ref == 0 || self->note[tg_ref_slot(ref)].held == 0) {
+        tg_orchestrator_fail(self, TG_BAD_ARGUMENT, TG_FAULT_DEPEND, site);
+        return;
+    }
+    if (before != 0 && (int32_t)(self->note[tg_ref_slot(ref)].order -
+                                 self->note[tg_ref_slot(before)].order) <= 0) {
+        tg_orchestrator_fail(self, TG_BAD_ARGUMENT, TG_FAULT_ORDER, site);
+        return;
+    }
+    if (self->logs)
+        tg_edge_log_late(&self->log, &self->e->desc[tg_ref_slot(ref)], after);
+    if (before == 0)
+        return;
+    /* A held task is counted and above zero, so an edge can be taken back. */
+    self->task = tg_ref_slot(ref);
+    self->deps.n_linked = 0;
+    desc = &self->e->desc[self->task];
+    tg_add_acq_rel(&desc->pending, 1u); /* E2 */
+    if (!link_one(self, &self->ring[tg_ref_ring(ref)], tg_ref_slot(before)))
+        return;
+    if (self->deps.n_linked == 0)
+        tg_sub_acq_rel(&desc->pending, 1u); /* E2 */
+    self->report->edges += self->deps.n_linked;
+    /* It came from the ring's end, so it goes with the ring's newest task. */
+    ring = &self->ring[tg_ref_ring(ref)];
+    self->note[tg_slot_of(ring, ring->at->head - 1)].dep_end = (uint32_t)ring->at->dep_head;
+}
