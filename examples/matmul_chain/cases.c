@@ -154,6 +154,50 @@ static void golden(struct tg_case *c)
     free(h);
 }
 
+/* ── references: what `taskglass check` computes recorded tasks by ─────────────────────── */
+
+/* c = start + a·b, summed in double; every tensor is contiguous here. */
+static void product_into(const struct tg_ctx *ctx, bool accumulate)
+{
+    const float *a = TG_ARG(ctx, 0, const float), *b = TG_ARG(ctx, 1, const float);
+    float *c = TG_ARG(ctx, 2, float);
+    int64_t m = ctx->tensor[2].shape[0], n = ctx->tensor[2].shape[1], k = ctx->tensor[0].shape[1];
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t j = 0; j < n; j++) {
+            double sum = accumulate ? (double)c[i * n + j] : 0;
+            for (int64_t t = 0; t < k; t++)
+                sum += (double)a[i * k + t] * (double)b[t * n + j];
+            c[i * n + j] = (float)sum;
+        }
+}
+
+static void reference_product(const struct tg_ctx *ctx)
+{
+    product_into(ctx, false);
+}
+
+static void reference_accumulate(const struct tg_ctx *ctx)
+{
+    product_into(ctx, true);
+}
+
+static void reference_bias_relu(const struct tg_ctx *ctx)
+{
+    const float *bias = TG_ARG(ctx, 0, const float);
+    float *c = TG_ARG(ctx, 1, float);
+    int64_t n = ctx->tensor[1].shape[1];
+    for (int64_t i = 0; i < tg_arg_numel(ctx, 1); i++)
+        c[i] = fmaxf(c[i] + bias[i % n], 0);
+}
+
+/* Inputs are in [-1, 1) and sums have at most 4096 terms: n roundings of sums below n leave an error
+ * below n²·2^-24; 1e-3 covers tiles of 128, of which only what is random adds up. */
+static const struct tg_reference_def references[] = {
+    {"tile_product", reference_product, 1e-3, 1e-4},
+    {"tile_accumulate", reference_accumulate, 1e-3, 1e-4},
+    {"tile_bias_relu", reference_bias_relu, 0, 1e-6},
+};
+
 TG_WORKLOAD = {
     TG_WORKLOAD_HEAD,
     .name = "matmul_chain",
@@ -166,4 +210,6 @@ TG_WORKLOAD = {
     .orchestrate_site = TG_SITE,
     .prepare = prepare,
     .golden = golden,
+    .references = references,
+    .n_references = sizeof references / sizeof references[0],
 };

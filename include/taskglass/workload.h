@@ -35,6 +35,18 @@ struct tg_kernel_def {
     const char *signature;
 };
 
+/*
+ * The same computation as a kernel's, independent of it and made to be right rather than fast:
+ * `taskglass check` computes recorded tasks by it. It runs on the host, gets the arguments as the
+ * kernel does (every tensor contiguous, outputs zero), and may use libc. A recorded output passes
+ * where |output - reference| <= atol + rtol * |reference|.
+ */
+struct tg_reference_def {
+    const char *kernel;
+    tg_kernel_fn fn;
+    double atol, rtol;
+};
+
 /* params: the case's parameters with their values, "n=1024 scale=0.5"; --set changes them. */
 struct tg_case_def {
     const char *name;
@@ -78,6 +90,9 @@ struct tg_workload {
     /* Computes what the outputs must be from the inputs, independently of the kernels. Required:
      * an output without an expectation is an error. */
     void (*golden)(struct tg_case *c);
+    /* Optional: references of kernels. */
+    const struct tg_reference_def *references;
+    uint32_t n_references;
 };
 
 #define TG_WORKLOAD_HEAD .abi = TG_WORKLOAD_ABI, .size = (uint32_t)sizeof(struct tg_workload)

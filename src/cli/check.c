@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* taskglass check: every recorded task against the reference of its kernel. */
+#include <taskglass/replay.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/json.h"
+#include "cli/cli.h"
+#include "cli/format.h"
+#include "cli/options.h"
+#include "cli/recording.h"
+#include "cli/term.h"
+
+enum { DIFFERS = 1, MOST_ROWS = 20 };
+
+enum { MODULE, ALL, JSON };
+static const struct cli_option options[] = {
+    [MODULE] = {"module", "FILE", "the workload's module; default: as run.json says"},
+    [ALL] = {"all", NULL, "name every wrong task, not only the first 20"},
+    [JSON] = {"json", NULL, "the result for programs"},
+};
+
+struct tally {
+    struct tg_json json;
+    bool as_json, all;
+    struct cli_progress progress;
+    uint64_t tasks, good, wrong, without, incomplete;
+};
+
+static void print_wrong(const struct tg_reference_task *task)
+{
+    const struct tg_output_check *check = &task->check;
+    struct cli_words id;
+    printf("  %swrong%s  task %s  %s  argument %" PRIu32 ": %" PRIu64 " of %" PRIu64
+           " elements, first at %" PRIu64 ": %.9g, reference %.9g; max error %.3g\n",
+           cli_color(stdout, CLI_RED), cli_color(stdout, CLI_PLAIN),
+           cli_record_task(&id, task->task), task->kernel, task->argument, check->mismatches,
+           check->elements, check->first, check->first_got, check->first_expected,
+           check->max_error);
+}
+
+static void put_wrong(struct tg_json *json, const struct tg_reference_task *task)
+{
+    tg_json_begin_line_object(json);
+    tg_json_put_hex(json, "task_id", task->task);
+    tg_json_put_string(json, "kernel", task->kernel);
+    tg_json_put_uint(json, "arg_index", task->argument);
+    tg_json_put_uint(json, "mismatches", task->check.mismatches);
+    tg_json_put_uint(json, "elements", task->check.elements);
+    tg_json_put_real(json, "max_error", task->check.max_error);
+    tg_json_put_uint(json, "first", task->check.first);
+    tg_json_put_real(json, "got", task->check.first_got);
+    tg_json_put_real(json, "reference", task->check.first_expected);
+    tg_json_end_object(json);
+}
+
+static void take_wrong(struct tally *tally, const struct tg_reference_task *task)
+{
+    tally->wrong++;
+    if (tally->as_json)
+        put_wrong(&tally->json, task);
+    else if (tally->all || tally->wrong <= MOST_ROWS) {
+        cli_progress_erase(&tally->progress);
+        print_wrong(task);
+    }
+}
+
+static int tell(void *context, const struct tg_reference_task *task)
+{
+    struct tally *tally = context;
+    char label[60];
+    tally->tasks++;
+    switch (task->is) {
+    case TG_REFERENCE_AGREES:
+        tally->good++;
+        break;
+    case TG_REFERENCE_DIFFERS:
+        take_wrong(tally, task);
+        break;
+    case TG_REFERENCE_NONE:
+        tally->without++;
+        break;
+    case TG_REFERENCE_INCOMPLETE:
+        tally->incomplete++;
+    }
+    if (tally->tasks % 256 == 0 && !tally->as_json) {
+        snprintf(label, sizeof label, "check  %" PRIu64 " tasks", tally->tasks);
+        cli_progress_draw(&tally->progress, label, 0, 0);
+    }
+    return 0;
+}
+
+static void print_sum(const struct tally *tally)
+{
+    struct cli_text tasks;
+    if (!tally->all && tally->wrong > MOST_ROWS)
+        printf("  and %" PRIu64 " more; --all names them\n", tally->wrong - MOST_ROWS);
+    printf("%s: %" PRIu64 " as their reference says, %" PRIu64 " wrong",
+           cli_format_count(&tasks, tally->tasks, "task"), tally->good, tally->wrong);
+    if (tally->without > 0)
+        printf(", %" PRIu64 " whose kernels have no reference", tally->without);
+    if (tally->incomplete > 0)
+        printf(", %" PRIu64 " not recorded in full", tally->incomplete);
+    putchar('\n');
+}
+
+static void end_json(struct tally *tally)
+{
+    struct tg_json *json = &tally->json;
+    tg_json_end_array(json);
+    tg_json_put_uint(json, "tasks", tally->tasks);
+    tg_json_put_uint(json, "good", tally->good);
+    tg_json_put_uint(json, "wrong_count", tally->wrong);
+    tg_json_put_uint(json, "without_reference", tally->without);
+    tg_json_put_uint(json, "incomplete", tally->incomplete);
+    tg_json_end_object(json);
+    (void)tg_json_finish(json); /* main looks at the state of stdout */
+}
+
+static int check_recording(const struct tg_recording *recording, const char *module,
+                           struct tally *tally)
+{
+    struct tg_error error;
+    tg_status status;
+    cli_progress_init(&tally->progress);
+    if (tally->as_json) {
+        tg_json_start(&tally->json, stdout);
+        tg_json_begin_object(&tally->json);
+        tg_json_key(&tally->json, "wrong");
+        tg_json_begin_array(&tally->json);
+    }
+    status = tg_reference_check(recording, module, tell, tally, &error);
+    cli_progress_erase(&tally->progress);
+    if (status != TG_OK)
+        return cli_fail(&error);
+    if (tally->as_json)
+        end_json(tally);
+    else
+        print_sum(tally);
+    return tally->wrong > 0 ? DIFFERS : CLI_OK;
+}
+
+static int check(struct cli *cli)
+{
+    struct tally tally = {0};
+    struct tg_recording *recording;
+    struct cli_parser parser;
+    struct tg_error error;
+    enum cli_token token;
+    const char *dir = NULL, *module = NULL;
+    cli_parser_init(&parser, cli, &cli_verb_check);
+    while ((token = cli_parser_next(&parser)) > CLI_END) {
+        if (token == CLI_HELP)
+            return cli_help_verb(&cli_verb_check, cli->settings);
+        if (token == CLI_OPTION && parser.option == MODULE)
+            module = parser.value;
+        else if (token == CLI_OPTION)
+            *(parser.option == ALL ? &tally.all : &tally.as_json) = true;
+        else if (dir)
+            return cli_error("check takes one directory; '%s' is one too many", parser.value);
+        else
+            dir = parser.value;
+    }
+    if (token == CLI_BAD)
+        return cli_error("%s", parser.error);
+    if (cli_recording_open(dir, &recording, &error) != TG_OK)
+        return cli_fail(&error);
+    int code = check_recording(recording, module, &tally);
+    tg_recording_close(recording);
+    return code;
+}
+
+const struct cli_verb cli_verb_check = {
+    .name = "check",
+    .usage = "[DIR] [--module FILE] [--all] [--json]",
+    .summary = "Compute every recorded task again by its kernel's reference.",
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .run = check,
+};

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* taskglass replay: one recorded task again, alone. */
+#include <taskglass/replay.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "cli/cli.h"
+#include "cli/options.h"
+#include "cli/recording.h"
+#include "cli/term.h"
+#include "dump/selection.h"
+
+enum { DIFFERS = 1, MOST_RUNS = 1000000 };
+
+enum { TASK, REPEAT, MODULE, BUNDLE, JSON };
+static const struct cli_option options[] = {
+    [TASK] = {"task", "ID", "the task: 12, 1:12 (ring:index) or 0x10000000c"},
+    [REPEAT] = {"repeat", "N", "run it N times and say whether all results are the same"},
+    [MODULE] = {"module", "FILE", "the workload's module; default: as run.json says"},
+    [BUNDLE] = {"bundle", "FOLDER", "do not run it: write it as a folder that builds by itself"},
+    [JSON] = {"json", NULL, "the result for programs"},
+};
+
+struct request {
+    const char *dir;
+    const char *task_text;
+    const char *bundle;
+    struct tg_replay_config config;
+    uint64_t task;
+    bool json;
+};
+
+static void coordinates(const struct tg_replay_output *output, uint64_t index, char *text,
+                        size_t size)
+{
+    int64_t at[TG_MAX_DIMS];
+    size_t used = 0;
+    for (int d = output->ndim - 1; d >= 0; d--) {
+        int64_t extent = output->shape[d] > 0 ? output->shape[d] : 1;
+        at[d] = (int64_t)(index % (uint64_t)extent);
+        index /= (uint64_t)extent;
+    }
+    text[0] = '\0';
+    for (int d = 0; d < output->ndim && used < size; d++)
+        used += (size_t)snprintf(text + used, size - used, "%s%" PRId64, d ? ", " : "", at[d]);
+}
+
+static void print_output(const struct tg_replay_output *output, uint32_t runs)
+{
+    const struct tg_output_check *check = &output->check;
+    char at[200];
+    printf("  argument %-3" PRIu32 " %-14s %" PRIu64 " elements  ", output->argument, check->dtype,
+           check->elements);
+    if (!output->recorded) {
+        printf("was not recorded");
+    } else if (check->mismatches == 0) {
+        printf("%sas recorded%s", cli_color(stdout, CLI_GREEN), cli_color(stdout, CLI_PLAIN));
+    } else {
+        coordinates(output, check->first, at, sizeof at);
+        printf("%sDIFFERS%s in %" PRIu64 ", first at (%s): %.9g, recorded %.9g; max error %.3g",
+               cli_color(stdout, CLI_RED), cli_color(stdout, CLI_PLAIN), check->mismatches, at,
+               check->first_got, check->first_expected, check->max_error);
+    }
+    if (output->varied > 0)
+        printf("; %" PRIu64 " of %" PRIu32 " runs gave something else than the first",
+               output->varied, runs);
+    putchar('\n');
+}
+
+static void print_result(const struct tg_replay_result *result)
+{
+    struct cli_words task;
+    printf("task %s, kernel %s, on %s", cli_record_task(&task, result->task), result->kernel,
+           result->platform);
+    if (result->runs > 1)
+        printf(", %" PRIu32 " runs, %s", result->runs,
+               result->deterministic ? "all with the same result" : "NOT DETERMINISTIC");
+    putchar('\n');
+    for (uint32_t i = 0; i < result->n_outputs; i++)
+        print_output(&result->output[i], result->runs);
+}
+
+static void put_output(struct tg_json *json, const struct tg_replay_output *output)
+{
+    tg_json_begin_object(json);
+    tg_json_put_uint(json, "arg_index", output->argument);
+    tg_json_put_string(json, "dtype", output->check.dtype);
+    tg_json_put_uint(json, "elements", output->check.elements);
+    tg_json_put_bool(json, "recorded", output->recorded);
+    tg_json_put_uint(json, "mismatches", output->check.mismatches);
+    tg_json_put_real(json, "max_error", output->check.max_error);
+    if (output->check.mismatches > 0) {
+        tg_json_put_uint(json, "first", output->check.first);
+        tg_json_put_real(json, "got", output->check.first_got);
+        tg_json_put_real(json, "recorded_value", output->check.first_expected);
+    }
+    tg_json_put_uint(json, "runs_that_varied", output->varied);
+    tg_json_end_object(json);
+}
+
+static void print_json(const struct tg_replay_result *result)
+{
+    struct tg_json json;
+    tg_json_start(&json, stdout);
+    tg_json_begin_object(&json);
+    tg_json_put_hex(&json, "task_id", result->task);
+    tg_json_put_string(&json, "kernel", result->kernel);
+    tg_json_put_string(&json, "platform", result->platform);
+    tg_json_put_uint(&json, "runs", result->runs);
+    tg_json_put_bool(&json, "same", result->same);
+    tg_json_put_bool(&json, "deterministic", result->deterministic);
+    tg_json_key(&json, "outputs");
+    tg_json_begin_array(&json);
+    for (uint32_t i = 0; i < result->n_outputs; i++)
+        put_output(&json, &result->output[i]);
+    tg_json_end_array(&json);
+    tg_json_end_object(&json);
+    (void)tg_json_finish(&json); /* main looks at the state of stdout */
+}
+
+static int replay_recording(const struct cli *cli, const struct tg_recording *recording,
+                            const struct request *request)
+{
+    struct tg_replay_result result;
+    struct tg_error error;
+    if (request->bundle) {
+        if (tg_replay_bundle(recording, request->task, &request->config, request->bundle, &error) !=
+            TG_OK)
+            return cli_fail(&error);
+        printf("%s: build it with cmake, README.md says how\n", request->bundle);
+        return CLI_OK;
+    }
+    if (tg_replay_task(cli->settings, recording, request->task, &request->config, &result,
+                       &error) != TG_OK)
+        return cli_fail(&error);
+    if (request->json)
+        print_json(&result);
+    else
+        print_result(&result);
+    return result.same && result.deterministic ? CLI_OK : DIFFERS;
+}
+
+static int take_option(struct request *request, size_t option, const char *value)
+{
+    char *end;
+    unsigned long runs;
+    switch (option) {
+    case TASK:
+        request->task_text = value;
+        break;
+    case REPEAT:
+        runs = strtoul(value, &end, 10);
+        if (*end || end == value || runs < 1 || runs > MOST_RUNS)
+            return cli_error("--repeat: '%s' is not a number from 1 to %d", value, MOST_RUNS);
+        request->config.repeat = (uint32_t)runs;
+        break;
+    case MODULE:
+        request->config.module = value;
+        break;
+    case BUNDLE:
+        request->bundle = value;
+        break;
+    default:
+        request->json = true;
+    }
+    return CLI_OK;
+}
+
+static int find_task(struct request *request)
+{
+    struct tg_selection selection = {0};
+    struct tg_error error;
+    if (!request->task_text)
+        return cli_error("replay wants --task ID; `taskglass view` lists the tasks");
+    if (tg_selection_add(&selection, "task", request->task_text, &error) != TG_OK)
+        return cli_fail(&error);
+    if (selection.task.count != 1 || selection.task.at[0].first != selection.task.at[0].last) {
+        tg_selection_free(&selection);
+        return cli_error("--task: '%s' is more than one task", request->task_text);
+    }
+    request->task = selection.task.at[0].first;
+    tg_selection_free(&selection);
+    return CLI_OK;
+}
+
+static int replay(struct cli *cli)
+{
+    struct request request = {0};
+    struct tg_recording *recording;
+    struct cli_parser parser;
+    struct tg_error error;
+    enum cli_token token;
+    int code = CLI_OK;
+    cli_parser_init(&parser, cli, &cli_verb_replay);
+    while (code == CLI_OK && (token = cli_parser_next(&parser)) != CLI_END) {
+        if (token == CLI_BAD)
+            return cli_error("%s", parser.error);
+        if (token == CLI_HELP)
+            return cli_help_verb(&cli_verb_replay, cli->settings);
+        if (token == CLI_OPTION)
+            code = take_option(&request, parser.option, parser.value);
+        else if (request.dir)
+            return cli_error("replay takes one directory; '%s' is one too many", parser.value);
+        else
+            request.dir = parser.value;
+    }
+    if (code == CLI_OK)
+        code = find_task(&request);
+    if (code != CLI_OK)
+        return code;
+    if (cli_recording_open(request.dir, &recording, &error) != TG_OK)
+        return cli_fail(&error);
+    code = replay_recording(cli, recording, &request);
+    tg_recording_close(recording);
+    return code;
+}
+
+const struct cli_verb cli_verb_replay = {
+    .name = "replay",
+    .usage = "[DIR] --task ID [options]",
+    .summary = "Run one recorded task alone and compare with what it recorded.",
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .run = replay,
+};

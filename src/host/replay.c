@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A recorded task alone on a device. */
+#include <taskglass/dtype.h>
+#include <taskglass/replay.h>
+
+#include "base/error.h"
+#include "base/gather.h"
+#include "host/check.h"
+#include "host/plan.h"
+#include "host/recorded_task.h"
+#include "host/replay.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct stage {
+    struct tg_recorded_task task;
+    struct tg_device *device;
+    struct tg_module *module;
+    struct tg_graph *graph;
+    uint64_t block[TG_MAX_TENSORS]; /* addresses */
+    char *got[TG_MAX_TENSORS];      /* logical bytes of the outputs, of the first run */
+};
+
+void tg_replay_kernel_names(const struct tg_recorded_task *task, char *text, size_t size)
+{
+    text[0] = '\0';
+    for (uint32_t part = 0; part < TG_PARTS; part++) {
+        size_t used = strlen(text);
+        if (*task->kernel[part])
+            snprintf(text + used, size - used, "%s%s", used ? "+" : "", task->kernel[part]);
+    }
+}
+
+tg_status tg_replay_module(const struct tg_recording *recording, const char *given, char *path,
+                           size_t size, struct tg_error *error)
+{
+    if (given != NULL && *given)
+        snprintf(path, size, "%s", given);
+    else
+        tg_recorded_run_value(recording, "module", path, size);
+    if (*path)
+        return TG_OK;
+    return tg_error_set(error, TG_NOT_FOUND,
+                        "there is no run.json beside the recording to say which workload it is of; "
+                        "give its file with --module");
+}
+
+/* ── setting up ────────────────────────────────────────────────────────────────────────── */
+
+static tg_status find_kernels(const struct stage *s, const char *path, uint32_t kernel[TG_PARTS],
+                              struct tg_error *error)
+{
+    for (uint32_t part = 0; part < TG_PARTS; part++) {
+        const char *name = s->task.kernel[part];
+        kernel[part] = *name ? tg_module_kernel(s->module, name) : TG_NO_KERNEL;
+        if (*name && kernel[part] == TG_NO_KERNEL)
+            return tg_error_set(error, TG_NOT_FOUND, "%s has no kernel %s", path, name);
+    }
+    return TG_OK;
+}
+
+static tg_status place_blocks(struct stage *s, struct tg_error *error)
+{
+    tg_status status = TG_OK;
+    for (uint32_t b = 0; b < s->task.n_blocks && status == TG_OK; b++)
+        status = tg_device_alloc(s->device, s->task.block[b].size, &s->block[b], error);
+    return status;
+}
+
+static tg_status build(struct stage *s, const char *path, struct tg_error *error)
+{
+    struct tg_args args;
+    uint32_t kernel[TG_PARTS];
+    tg_status status = find_kernels(s, path, kernel, error);
+    if (status == TG_OK)
+        status = place_blocks(s, error);
+    if (status == TG_OK)
+        status = tg_graph_create(s->module, &s->graph, error);
+    if (status != TG_OK)
+        return status;
+    tg_args_init(&args);
+    for (uint32_t i = 0; i < s->task.n_tensors; i++) {
+        const struct tg_recorded_tensor *t = &s->task.tensor[i];
+        struct tg_tensor tensor = t->tensor;
+        tensor.addr = s->block[t->block] + t->offset;
+        tg_args_tensor(&args, (enum tg_role)t->role, tensor);
+    }
+    for (uint32_t i = 0; i < s->task.n_scalars; i++)
+        tg_args_bits(&args, s->task.scalar[i].dtype, s->task.scalar[i].bits);
+    return tg_graph_add_mix(s->graph, kernel, &args, NULL, error);
+}
+
+/* ── running ───────────────────────────────────────────────────────────────────────────── */
+
+/* The block as it is on the device now, and the view's logical bytes out of it. */
+static tg_status fetch(struct stage *s, const struct tg_recorded_tensor *t, char **bytes,
+                       struct tg_error *error)
+{
+    const struct tg_recorded_block *block = &s->task.block[t->block];
+    char *image = malloc(block->size + 1);
+    tg_status status = TG_OK;
+    *bytes = calloc(1, t->bytes + 1);
+    if (image == NULL || *bytes == NULL)
+        status = tg_error_set(error, TG_NO_MEMORY, "out of host memory for the outputs");
+    if (status == TG_OK && block->size > 0)
+        status = tg_device_copy_out(s->device, image, s->block[t->block], block->size, error);
+    if (status == TG_OK && t->bytes > 0)
+        tg_gather(*bytes, image + t->offset, &t->tensor, 0, tg_tensor_numel(&t->tensor));
+    free(image);
+    return status;
+}
+
+static void compare(const struct tg_recorded_tensor *t, const char *bytes,
+                    struct tg_replay_output *output)
+{
+    if (t->after == NULL)
+        return;
+    output->recorded = true;
+    tg_check_exact(t->tensor.dtype, bytes, t->after, (uint64_t)tg_tensor_numel(&t->tensor),
+                   &output->check);
+}
+
+/* What one run left in an output. */
+static tg_status take_output(struct stage *s, uint32_t argument, uint32_t run,
+                             struct tg_replay_output *output, struct tg_error *error)
+{
+    const struct tg_recorded_tensor *t = &s->task.tensor[argument];
+    char *bytes = NULL;
+    tg_status status = fetch(s, t, &bytes, error);
+    if (status == TG_OK && run > 0 && memcmp(bytes, s->got[argument], t->bytes) != 0)
+        output->varied++;
+    if (status == TG_OK && (run == 0 || output->check.mismatches == 0))
+        compare(t, bytes, output);
+    if (run == 0 && status == TG_OK) {
+        s->got[argument] = bytes;
+        return TG_OK;
+    }
+    free(bytes);
+    return status;
+}
+
+static tg_status run_once(struct stage *s, const struct tg_run_config *config, uint32_t run,
+                          struct tg_replay_result *result, struct tg_error *error)
+{
+    tg_status status = TG_OK;
+    uint32_t n = 0;
+    for (uint32_t b = 0; b < s->task.n_blocks && status == TG_OK; b++)
+        if (s->task.block[b].size > 0)
+            status = tg_device_copy_in(s->device, s->block[b], s->task.block[b].image,
+                                       s->task.block[b].size, error);
+    if (status == TG_OK)
+        status = tg_graph_run(s->graph, config, &result->run, error);
+    for (uint32_t i = 0; i < s->task.n_tensors && status == TG_OK; i++)
+        if (s->task.tensor[i].role != TG_IN)
+            status = take_output(s, i, run, &result->output[n++], error);
+    return status;
+}
+
+static void describe_outputs(const struct stage *s, struct tg_replay_result *result)
+{
+    for (uint32_t i = 0; i < s->task.n_tensors; i++) {
+        const struct tg_tensor *t = &s->task.tensor[i].tensor;
+        struct tg_replay_output *output = &result->output[result->n_outputs];
+        if (s->task.tensor[i].role == TG_IN)
+            continue;
+        output->argument = i;
+        output->ndim = t->ndim;
+        memcpy(output->shape, t->shape, sizeof output->shape);
+        output->check.dtype = tg_dtype_name(t->dtype);
+        output->check.elements = (uint64_t)tg_tensor_numel(t);
+        result->n_outputs++;
+    }
+}
+
+static void conclude(struct tg_replay_result *result)
+{
+    result->same = result->deterministic = true;
+    for (uint32_t i = 0; i < result->n_outputs; i++) {
+        result->same &= result->output[i].check.mismatches == 0;
+        result->deterministic &= result->output[i].varied == 0;
+    }
+}
+
+static void leave(struct stage *s)
+{
+    for (uint32_t i = 0; i < TG_MAX_TENSORS; i++)
+        free(s->got[i]);
+    tg_graph_destroy(s->graph);
+    tg_device_close(s->device);
+    tg_recorded_task_free(&s->task);
+}
+
+tg_status tg_replay_task(const struct tg_settings *settings, const struct tg_recording *recording,
+                         uint64_t task, const struct tg_replay_config *config,
+                         struct tg_replay_result *result, struct tg_error *error)
+{
+    struct stage s = {0};
+    struct tg_plan plan;
+    char path[4096];
+    uint32_t repeat = config && config->repeat ? config->repeat : 1;
+    tg_status status = tg_plan_make(settings, &plan, error);
+    memset(result, 0, sizeof *result);
+    result->task = task;
+    if (status == TG_OK)
+        status =
+            tg_replay_module(recording, config ? config->module : NULL, path, sizeof path, error);
+    if (status == TG_OK)
+        status = tg_recorded_task_read(recording, task, &s.task, error);
+    if (status != TG_OK)
+        return status;
+    tg_replay_kernel_names(&s.task, result->kernel, sizeof result->kernel);
+    snprintf(result->platform, sizeof result->platform, "%s", plan.device.platform);
+    status = tg_device_open(&plan.device, &s.device, error);
+    if (status == TG_OK)
+        status = tg_device_load(s.device, path, &s.module, error);
+    if (status == TG_OK)
+        status = build(&s, path, error);
+    if (status == TG_OK)
+        describe_outputs(&s, result);
+    for (uint32_t run = 0; run < repeat && status == TG_OK; run++) {
+        status = run_once(&s, &plan.run, run, result, error);
+        result->runs += status == TG_OK;
+    }
+    result->run.running = NULL;
+    conclude(result);
+    leave(&s);
+    return status;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What replaying, bundling and checking share. */
+#ifndef TG_HOST_REPLAY_H
+#define TG_HOST_REPLAY_H
+
+#include "host/recorded_task.h"
+
+/* "mat+vec". */
+void tg_replay_kernel_names(const struct tg_recorded_task *task, char *text, size_t size);
+/* The workload's file: the given one, or what run.json says. */
+tg_status tg_replay_module(const struct tg_recording *recording, const char *given, char *path,
+                           size_t size, struct tg_error *error);
+
+#endif

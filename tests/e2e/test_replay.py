@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""taskglass replay and check: recorded tasks again, alone or by their references."""
+
+import json
+import shutil
+import subprocess
+
+import pytest
+
+from conftest import TIMEOUT
+
+RUNTIMES = ["host_build_graph", "aicpu_build_graph", "tensormap_and_ringbuffer"]
+
+
+def record(tg, workload, *options):
+    tg.good("run", workload, "--dump-tensor", "--output", "out", *options)
+    return "out"
+
+
+def tasks(tg):
+    document = json.loads((tg.directory / "out" / "deps.json").read_text())
+    return [task["task_id"] for task in document["tasks"]]
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES)
+@pytest.mark.parametrize("platform", ["a2a3sim", "a5sim"])
+def test_a_recorded_task_gives_the_same_again_alone(tg, runtime, platform):
+    record(tg, "matmul_chain", "--runtime", runtime)
+    task = tasks(tg)[5]
+    result = tg.json("replay", "out", "--task", task, "--platform", platform, "--repeat", 3)
+    assert result["same"] and result["deterministic"] and result["runs"] == 3
+    assert all(output["recorded"] and output["mismatches"] == 0 for output in result["outputs"])
+
+
+@pytest.mark.parametrize("workload", ["views", "mix", "dtypes", "dump_tensor", "stencil"])
+def test_every_kind_of_argument_can_be_replayed(tg, workload):
+    record(tg, workload)
+    for task in tasks(tg)[:12]:
+        assert tg.json("replay", "out", "--task", task)["same"], task
+
+
+def test_a_bundle_builds_by_itself_and_agrees(tg):
+    if not shutil.which("cmake") or not shutil.which("cc"):
+        pytest.skip("no cmake or compiler here")
+    record(tg, "mix")
+    tg.good("replay", "out", "--task", tasks(tg)[0], "--bundle", "bundle")
+    folder = tg.directory / "bundle"
+    for command in (["cmake", "-B", "build"], ["cmake", "--build", "build"]):
+        subprocess.run(command, cwd=folder, check=True, timeout=TIMEOUT, stdout=subprocess.DEVNULL)
+    done = subprocess.run(["build/replay"], cwd=folder, timeout=TIMEOUT, stdout=subprocess.PIPE,
+                          text=True)
+    assert done.returncode == 0 and "as recorded" in done.stdout
+    expected = next((folder / "data").glob("arg*.expected.bin"))
+    spoilt = bytearray(expected.read_bytes())
+    spoilt[0] ^= 1
+    expected.write_bytes(spoilt)
+    assert subprocess.run(["build/replay"], cwd=folder, timeout=TIMEOUT,
+                          stdout=subprocess.DEVNULL).returncode == 1
+
+
+def test_a_bundle_never_overwrites(tg):
+    record(tg, "vector_add")
+    (tg.directory / "there").mkdir()
+    result = tg("replay", "out", "--task", 0, "--bundle", "there")
+    assert result.returncode == 2 and "there" in result.stderr
+
+
+def spoil_payload(tg, task, stage):
+    """Changes the recorded content of one output, as a wrong kernel would have."""
+    manifest = json.loads((tg.directory / "out/tensor_dump/tensor_dump.json").read_text())
+    entry = next(entry for entry in manifest["tensors"] if entry["task_id"] == task
+                 and entry["stage"] == stage and entry["kind"] == "tensor")
+    path = tg.directory / "out/tensor_dump/tensor_dump.bin"
+    payload = bytearray(path.read_bytes())
+    payload[entry["bin_offset"] + 3] ^= 0x40  # the exponent of a little-endian float32
+    path.write_bytes(payload)
+
+
+def test_a_task_that_recorded_something_else_differs(tg):
+    record(tg, "matmul_chain")
+    spoil_payload(tg, tasks(tg)[3], "after_completion")
+    result = tg("replay", "out", "--task", tasks(tg)[3])
+    assert result.returncode == 1 and "DIFFERS" in result.stdout
+
+
+def test_check_agrees_with_a_good_run(tg):
+    record(tg, "matmul_chain", "--case", "ragged")
+    result = tg.json("check", "out")
+    assert result["wrong"] == [] and result["good"] == result["tasks"] > 0
+
+
+def test_check_names_the_one_wrong_task(tg):
+    record(tg, "matmul_chain", "--runtime", "tensormap_and_ringbuffer")
+    guilty = tasks(tg)[7]
+    spoil_payload(tg, guilty, "after_completion")
+    result = tg("check", "out", "--json")
+    assert result.returncode == 1
+    assert [task["task_id"] for task in json.loads(result.stdout)["wrong"]] == [guilty]
+
+
+def test_check_counts_kernels_without_a_reference(tg):
+    record(tg, "vector_add")
+    result = tg.json("check", "out")
+    assert result["without_reference"] == result["tasks"] > 0
+
+
+@pytest.mark.parametrize("arguments,named", [
+    (["replay", "out"], "--task"),
+    (["replay", "out", "--task", "99999"], "no task 99999"),
+    (["replay", "out", "--task", "0-3"], "more than one"),
+    (["replay", "out", "--task", "0", "--repeat", "0"], "--repeat"),
+    (["replay", "out", "--task", "0", "--module", "nowhere.so"], "nowhere.so"),
+    (["check", "out", "--module", "nowhere.so"], "nowhere.so"),
+    (["check", "nowhere"], "nowhere"),
+])
+def test_nonsense_gets_one_line_and_exit_2(tg, arguments, named):
+    record(tg, "vector_add")
+    result = tg(*arguments)
+    assert result.returncode == 2 and named in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_a_recording_without_payloads_says_what_would_help(tg):
+    tg.good("run", "vector_add", "--dump-tensor=hash", "--output", "out")
+    result = tg("replay", "out", "--task", 0)
+    assert result.returncode == 2 and "--dump-tensor=full" in result.stderr
