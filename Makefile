@@ -5,7 +5,7 @@ ARGS ?=
 
 .DEFAULT_GOAL := build
 MAKEFLAGS += --no-print-directory
-.PHONY: build demo test bench install format lint clean help
+.PHONY: build demo test soak bench install format lint clean help
 .NOTPARALLEL:
 
 build: ## build it: build/bin/taskglass
@@ -18,6 +18,11 @@ demo: build ## build it, record a task graph on a simulated device and look into
 test: ## build and run all tests, also under sanitizers (STAGES="release asan tsan cuda-check")
 	@scripts/install-deps test
 	@scripts/test
+
+SECONDS ?= 600
+soak: ## random graphs on every runtime, compared with serial execution (SECONDS=600)
+	@scripts/install-deps test
+	@scripts/soak $(SECONDS)
 
 bench: ## measure beside oneTBB, OpenMP and StarPU (ARGS="--json")
 	@scripts/install-deps bench

@@ -75,7 +75,8 @@ typedef void (*tg_orchestrate_fn)(struct tg_rt *rt, const struct tg_args *args);
 #define tg_alloc(rt, dtype, ndim, shape) ((rt)->ops->alloc((rt), (dtype), (ndim), (shape), TG_SITE))
 
 /* Tensor argument `argument` of a task whose scope has not ended: how to get at an output of
- * tg_args_out_new. */
+ * tg_args_out_new. On aicpu_build_graph, whose scopes do not own slots, only as long as fewer tasks
+ * than the ring has slots were submitted after it. */
 #define tg_output(rt, task, argument) ((rt)->ops->output((rt), (task), (argument), TG_SITE))
 
 /* What a finished task left in a tensor of one element: waits for `producer` and, where the runtime

@@ -131,7 +131,9 @@ TG_FN bool tg_flow_want_slot(struct tg_orchestrator *self, struct tg_ring_book *
         uint64_t target = first ? worth_waking_for(ring) : ring->at->done;
         if (ring->at->tail >= ring->pin || self->note[ring->done_slot].held)
             return tg_flow_fail(self, TG_SCOPE_DEADLOCK, TG_RESOURCE_SLOTS, ring->index, 1, site);
-        if (!tg_flow_await(self, ring->index, target, TG_RESOURCE_SLOTS))
+        /* A later one may be held back for good; only if the first cannot end either is it over. */
+        if (!tg_flow_await(self, ring->index, target, TG_RESOURCE_SLOTS) &&
+            (over(self) || target == ring->at->done))
             return !over(self) && tg_flow_fail(self, TG_FLOW_CONTROL_DEADLOCK, TG_RESOURCE_SLOTS,
                                                ring->index, 1, site);
         first = false;
@@ -197,10 +199,13 @@ TG_FN bool tg_flow_want_dep(struct tg_orchestrator *self, struct tg_ring_book *r
     /* Those of earlier tasks of this ring come back when these complete; the task's own do not,
      * so the last resort is to wait for what it would wait for. */
     while (at->done < at->head && at->dep_head - at->dep_tail >= ring->has.n_deps) {
-        if (!tg_flow_await(self, ring->index, at->done, TG_RESOURCE_DEPS))
-            return !over(self) && deps_overflow(self, ring);
+        if (self->note[ring->done_slot].held ||
+            !tg_flow_await(self, ring->index, at->done, TG_RESOURCE_DEPS))
+            break;
         advance(self, ring);
     }
+    if (over(self))
+        return false;
     if (at->dep_head - at->dep_tail < ring->has.n_deps)
         return true;
     id = self->e->desc[before].id;
@@ -369,7 +374,7 @@ TG_FN void tg_count_alloc(struct tg_orchestrator *self, uint64_t bytes)
     look_at_the_clock(self);
     if (self->mode != TG_MODE_COUNTS)
         return;
-    if (scope->first_byte == TG_NO_PIN) {
+    if (scope->first_byte == TG_NO_PIN && size > 0) {
         scope->first_byte = self->count_heap[scope->ring];
         if (scope->first_byte < ring->heap_pin)
             ring->heap_pin = scope->first_byte;
@@ -377,8 +382,9 @@ TG_FN void tg_count_alloc(struct tg_orchestrator *self, uint64_t bytes)
     keep_largest(&ring->heap_largest, size);
     self->count_heap[scope->ring] += size;
     /* Where the heap's end comes in between, up to the largest piece is skipped. */
-    keep_largest(&self->report->need_heap[scope->ring],
-                 self->count_heap[scope->ring] - ring->heap_pin + ring->heap_largest);
+    if (ring->heap_pin != TG_NO_PIN)
+        keep_largest(&self->report->need_heap[scope->ring],
+                     self->count_heap[scope->ring] - ring->heap_pin + ring->heap_largest);
 }
 
 TG_FN void tg_count_scope(struct tg_orchestrator *self)

@@ -85,12 +85,25 @@ TG_FN bool tg_ring_heap_could_take(const struct tg_ring_book *ring, uint64_t byt
            ring->has.heap_size;
 }
 
+/* Makes room in the queue: one of the oldest is freed with the next. Not across the memory of a scope
+ * that is still open, which would keep both. */
+TG_FN static void join_oldest(struct tg_ring_book *book)
+{
+    struct tg_ended_scope *oldest = &book->ended[book->ended_first];
+    struct tg_ended_scope *next = &book->ended[(book->ended_first + 1) % TG_ENDED_SCOPES];
+    if (oldest->heap_end <= book->heap_pin && next->heap_end > book->heap_pin)
+        *next = *oldest; /* the next one then goes with its own successor */
+    book->ended_first = (book->ended_first + 1) % TG_ENDED_SCOPES;
+    book->n_ended--;
+}
+
 TG_FN void tg_ring_heap_scope_ended(struct tg_ring_book *rings, uint32_t ring)
 {
     struct tg_ring_book *book = &rings[ring];
     struct tg_ended_scope *entry;
-    if (book->n_ended < TG_ENDED_SCOPES)
-        book->n_ended++; /* else the newest entry takes it in, and both are freed with it */
+    if (book->n_ended == TG_ENDED_SCOPES)
+        join_oldest(book);
+    book->n_ended++;
     entry = &book->ended[(book->ended_first + book->n_ended - 1) % TG_ENDED_SCOPES];
     entry->heap_end = book->at->heap_head;
     for (uint32_t r = 0; r < TG_RINGS; r++)

@@ -18,7 +18,7 @@ TG_FN bool tg_allocate(struct tg_orchestrator *self, struct tg_tensor *t, const 
     struct tg_ring_book *ring = &self->ring[scope->ring];
     if (!tg_flow_want_heap(self, ring, t->storage_bytes, &t->addr, site))
         return false;
-    if (scope->first_byte == TG_NO_PIN) {
+    if (scope->first_byte == TG_NO_PIN && t->storage_bytes > 0) {
         scope->first_byte = ring->at->heap_head - tg_heap_round(t->storage_bytes);
         if (scope->first_byte < ring->heap_pin)
             ring->heap_pin = scope->first_byte;

@@ -281,10 +281,11 @@ static void launch(struct device *d, const struct tg_sim_message *message)
 {
     const struct tg_launch *launch = TG_DEVICE_PTR(const struct tg_launch, message->address);
     const struct tg_workload *workload = NULL;
-    bool orchestrates = launch->runtime != TG_RUNTIME_HOST_BUILD_GRAPH;
+    bool orchestrates;
     /* Pairs with the last thread's count-down in tg_engine_enter: that it is out came to us by
      * way of the host, and its reads of the engine come before our writes. */
     (void)tg_load_acquire(&d->engine->active);
+    orchestrates = launch->runtime != TG_RUNTIME_HOST_BUILD_GRAPH;
     if (orchestrates && (workload = orchestrated_by(d, launch)) == NULL)
         abort();
     tg_engine_prepare(d->engine, launch, d->kernels, workload ? workload->orchestrate : NULL,

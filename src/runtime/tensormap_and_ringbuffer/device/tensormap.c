@@ -152,7 +152,8 @@ TG_FN static bool make_room(struct tg_tensormap *map, struct tg_map_user *user, 
         if (map->live < map->size)
             return true;
     } while (user->wait(user));
-    return false;
+    sweep(map, user, sparing); /* the last may have completed between the sweep and the wait */
+    return map->live < map->size;
 }
 
 TG_FN static inline uint32_t take_region(struct tg_tensormap *map)
