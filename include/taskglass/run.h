@@ -30,6 +30,7 @@ struct tg_record_config {
 struct tg_run_config {
     double timeout; /* seconds without one finished task that make a hang; default 10 */
     const struct tg_record_config *record; /* NULL: nothing is recorded */
+    const char *scope_stats; /* scope_stats/ is made in this folder; NULL: no scope stats */
     bool deps; /* keep who waited for whom, where the device builds the graph; a recording does */
 };
 
@@ -80,6 +81,15 @@ struct tg_run_unmet {
 };
 enum { TG_MAX_UNMET = 16 };
 
+/* What came of scope stats. */
+struct tg_scope_result {
+    bool on;          /* they were taken */
+    uint64_t samples; /* two for each scope */
+    uint64_t dropped; /* of them, those that are not in the file */
+    tg_status status; /* IO_ERROR where files could not be written */
+    char text[300];   /* its cause */
+};
+
 /* How full a ring of a device-built graph got, and how large it was. */
 struct tg_ring_use {
     uint64_t tasks;                                      /* submitted through it */
@@ -115,6 +125,7 @@ struct tg_run_result {
     struct tg_run_unmet unmet[TG_MAX_UNMET];
     struct tg_record_result record;
     struct tg_orchestration_result orchestration;
+    struct tg_scope_result scopes;
 };
 /* What came of a run that has ended; the status is TIMED_OUT while it has not. */
 TG_API void tg_run_get_result(const struct tg_run *run, struct tg_run_result *result);

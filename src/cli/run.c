@@ -92,6 +92,7 @@ static void report(const struct tg_workload *workload, const struct tg_settings 
     fflush(stdout); /* the report first, where both go to one place */
     cli_warn_recording(&info.run.record);
     cli_warn_orchestration(&info.run.orchestration);
+    cli_warn_scopes(&info.run.scopes);
     if (info.status == TG_OK)
         return;
     cli_fail(error);

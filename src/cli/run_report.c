@@ -134,6 +134,14 @@ static void put_recording(const struct tg_record_result *record)
            cli_format_bytes(&bytes, record->summary.payload_bytes));
 }
 
+static void put_scopes(const struct tg_scope_result *scopes)
+{
+    struct cli_text samples;
+    if (scopes->on)
+        printf("  %-9s%s; `taskglass scope` looks into them\n", "scopes",
+               cli_format_count(&samples, scopes->samples, "sample"));
+}
+
 /* Nothing is lost silently: on standard error, whatever the run itself came to. */
 void cli_warn_recording(const struct tg_record_result *record)
 {
@@ -170,12 +178,23 @@ void cli_warn_orchestration(const struct tg_orchestration_result *orchestration)
                 orchestration->text);
 }
 
+void cli_warn_scopes(const struct tg_scope_result *scopes)
+{
+    if (*scopes->text)
+        fprintf(stderr, "taskglass: warning: scope stats: %s\n", scopes->text);
+    if (scopes->dropped > 0)
+        fprintf(stderr,
+                "taskglass: warning: scope stats: %" PRIu64 " of %" PRIu64 " samples dropped\n",
+                scopes->dropped, scopes->samples);
+}
+
 void cli_report_run(const char *workload, const char *runtime, const struct tg_execution_info *info)
 {
     put_head(workload, runtime, info);
     put_times(info);
     put_checks(info);
     put_recording(&info->run.record);
+    put_scopes(&info->run.scopes);
     printf("  %-9s%s\n", "files", info->output_dir);
 }
 

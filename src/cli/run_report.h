@@ -15,6 +15,7 @@ void cli_report_failure(const struct tg_execution_info *info);
 
 /* What is missing from the recording, on standard error. */
 void cli_warn_recording(const struct tg_record_result *record);
+void cli_warn_scopes(const struct tg_scope_result *scopes);
 void cli_warn_orchestration(const struct tg_orchestration_result *orchestration);
 
 #endif

@@ -9,7 +9,8 @@ TG_FN void tg_take_peak(struct tg_orchestrator *self, struct tg_ring_book *ring,
                         struct tg_open_scope *scope)
 {
     tg_ring_advance(self->e, ring, self->note);
-    tg_scope_peak(&scope->peaks, ring, self->finds_edges ? self->map.live : 0);
+    tg_scope_peak(&scope->peaks, ring, self->scopes_own_slots,
+                  self->finds_edges ? self->map.live : 0);
 }
 
 TG_FN bool tg_allocate(struct tg_orchestrator *self, struct tg_tensor *t, const char *site)

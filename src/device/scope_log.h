@@ -26,11 +26,14 @@ struct tg_scope_log {
 TG_FN void tg_scope_log_open(struct tg_scope_log *log, struct tg_engine *e,
                              struct tg_worker *worker, const struct tg_record_setup *setup);
 
-/* The peaks as they are now count too. */
+/* The peaks as they are now count too. `own`: scopes own slots, so that only those count that open
+ * ones keep; else all that are in use do. */
 TG_FN static inline void tg_scope_peak(struct tg_scope_peaks *peaks,
-                                       const struct tg_ring_book *ring, uint32_t tensormap)
+                                       const struct tg_ring_book *ring, bool own,
+                                       uint32_t tensormap)
 {
-    uint64_t slots_from = ring->pin == TG_NO_PIN ? ring->at->tail : ring->pin;
+    uint64_t unowned = own ? ring->at->head : ring->at->tail;
+    uint64_t slots_from = ring->pin == TG_NO_PIN ? unowned : ring->pin;
     uint64_t heap_from = ring->heap_pin == TG_NO_PIN ? ring->at->heap_head : ring->heap_pin;
     uint32_t slots = (uint32_t)(ring->at->head - slots_from);
     uint32_t deps = (uint32_t)(ring->at->dep_head - ring->at->dep_tail);

@@ -152,6 +152,8 @@ static tg_status run_graph(struct job *job, const struct tg_args *args, struct t
         job->plan.record.orchestration = args;
         job->plan.run.record = &job->plan.record;
     }
+    if (job->plan.scope_stats)
+        job->plan.run.scope_stats = job->execution->output_dir;
     tg_status status = tg_run_start(job->graph, &job->plan.run, &run, error);
     job->plan.record.orchestration = NULL; /* written down; it does not outlive its caller */
     if (status != TG_OK)

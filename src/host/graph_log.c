@@ -2,18 +2,24 @@
 #include "host/graph_log.h"
 #include "base/error.h"
 #include "host/pump.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The stream: records alone, no payload. A device that is far ahead waits for us. */
-enum { BUFFERS = 64, ARENA = 4096 };
+/* The streams: records alone, no payload. A device that is far ahead waits for us, so there is room
+ * for 100,000 scopes, or less where the device is small. */
+enum { BUFFERS = 2048, FEW_BUFFERS = 64, ARENA = 4096 };
 #define WAIT_SECONDS 30.0
 
 struct tg_graph_log {
     struct tg_graph *graph;
     struct tg_record_area area;
-    struct tg_drain drain;
+    struct tg_drain drain[TG_LOGS];
     struct tg_pump pump;
+    uint32_t logs; /* bits of enum tg_log */
+    struct tg_scope_writer *scopes;
+    uint64_t samples;   /* taken out of the stream */
+    uint64_t attempted; /* made by the device */
     struct tg_logged_task *task;
     uint64_t n_tasks, room_tasks;
     struct tg_logged_edge *edge;
@@ -106,6 +112,58 @@ static void take(void *context, const struct tg_record *record)
                                                             .kind = (uint32_t)(r.edge[i] >> 60)};
 }
 
+/* ── scopes ────────────────────────────────────────────────────────────────────────────── */
+
+/* The sites up to this one, read again where it is new: the device adds them as it comes to them. */
+static const char *learn_site(struct tg_graph_log *log, uint32_t site)
+{
+    uint64_t size = TG_MAX_SITES * sizeof *log->sites;
+    if (site >= TG_MAX_SITES)
+        return NULL;
+    if (log->sites == NULL)
+        log->sites = calloc(1, size);
+    if (log->sites == NULL)
+        return NULL;
+    if (log->sites[site].text[0] == '\0' &&
+        tg_device_copy_out(log->graph->module->device, log->sites,
+                           log->graph->layout->orchestration.sites, size, NULL) != TG_OK)
+        return NULL;
+    log->sites[site].text[sizeof log->sites[site].text - 1] = '\0';
+    return log->sites[site].text;
+}
+
+static void take_sample(struct tg_graph_log *log, const struct tg_scope_sample_wire *s)
+{
+    struct tg_scope_sample sample = {
+        .site = learn_site(log, s->site),
+        .end = s->end != 0,
+        .depth = s->depth,
+        .ring = s->ring,
+        .task_window_start = s->task_window_start,
+        .task_window_end = s->task_window_end,
+        .heap_start = s->heap_start,
+        .heap_end = s->heap_end,
+        .dep_pool_start = s->dep_pool_start,
+        .dep_pool_end = s->dep_pool_end,
+        .tensormap = s->tensormap,
+        .peak = {s->peak_task_window, s->peak_heap, s->peak_dep_pool, s->peak_tensormap},
+    };
+    tg_scope_writer_add(log->scopes, &sample);
+    log->samples++;
+}
+
+static void take_scopes(void *context, const struct tg_record *record)
+{
+    struct tg_graph_log *log = context;
+    struct tg_record_scopes r;
+    memcpy(&r, record, sizeof r);
+    if (r.type != TG_RECORD_SCOPES || log->scopes == NULL)
+        return;
+    for (uint32_t i = 0; i < r.n && i < TG_SAMPLES_PER_RECORD; i++)
+        if (r.sample[i].ring < TG_RINGS && r.sample[i].site < TG_MAX_SITES)
+            take_sample(log, &r.sample[i]);
+}
+
 /* ── beginning and end ─────────────────────────────────────────────────────────────────── */
 
 /* Tells the orchestration what to write down, and where. */
@@ -122,24 +180,64 @@ static tg_status point_to(struct tg_graph *graph, uint64_t setup, uint32_t logs,
     return status;
 }
 
-tg_status tg_graph_log_start(struct tg_graph *graph, struct tg_graph_log **out,
-                             struct tg_error *error)
+/* What the rings can hold, for the files. */
+static struct tg_scope_limits limits_of(const struct tg_graph *graph)
 {
-    static const struct tg_record_config config = {
+    const struct tg_orchestration *o = &graph->layout->orchestration;
+    struct tg_scope_limits limits = {
+        .n_rings = graph->runtime == TG_RUNTIME_AICPU_BUILD_GRAPH ? 1 : TG_RINGS,
+        .tensormap = graph->runtime == TG_RUNTIME_AICPU_BUILD_GRAPH ? 0 : o->map_size};
+    for (uint32_t r = 0; r < limits.n_rings; r++) {
+        limits.task_window[r] = o->ring[r].n_slots;
+        limits.heap[r] = o->ring[r].heap_size;
+        limits.dep_pool[r] = o->ring[r].n_deps;
+    }
+    return limits;
+}
+
+static void flush_scopes(void *context)
+{
+    struct tg_graph_log *log = context;
+    if (log->scopes != NULL)
+        tg_scope_writer_flush(log->scopes);
+}
+
+static tg_status start(struct tg_graph_log *log, const char *scope_stats, struct tg_error *error)
+{
+    struct tg_record_config config = {
         .buffers = BUFFERS, .arena = ARENA, .wait_limit = WAIT_SECONDS};
+    struct tg_device *device = log->graph->module->device;
+    struct tg_scope_limits limits = limits_of(log->graph);
+    tg_status status = TG_OK;
+    if (scope_stats != NULL)
+        status = tg_scope_writer_create(scope_stats, &limits, &log->scopes, error);
+    if (status == TG_OK)
+        status = tg_record_area_create(device, &config, TG_LOGS, &log->area, error);
+    if (status == TG_NO_MEMORY) {
+        config.buffers = FEW_BUFFERS;
+        status = tg_record_area_create(device, &config, TG_LOGS, &log->area, error);
+    }
+    if (status == TG_OK)
+        status = point_to(log->graph, log->area.address, log->logs, error);
+    if (status != TG_OK)
+        return status;
+    tg_drain_init_other(&log->drain[TG_LOG_EDGES], &log->area, TG_LOG_EDGES, take, log);
+    tg_drain_init_other(&log->drain[TG_LOG_SCOPES], &log->area, TG_LOG_SCOPES, take_scopes, log);
+    log->pump =
+        (struct tg_pump){.drains = log->drain, .n = TG_LOGS, .idle = flush_scopes, .context = log};
+    return tg_pump_start(&log->pump, error);
+}
+
+tg_status tg_graph_log_start(struct tg_graph *graph, bool edges, const char *scope_stats,
+                             struct tg_graph_log **out, struct tg_error *error)
+{
     struct tg_graph_log *log = calloc(1, sizeof *log);
     tg_status status;
     if (log == NULL)
         return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
     log->graph = graph;
-    status = tg_record_area_create(graph->module->device, &config, TG_LOGS, &log->area, error);
-    if (status == TG_OK)
-        status = point_to(graph, log->area.address, 1u << TG_LOG_EDGES, error);
-    if (status == TG_OK) {
-        tg_drain_init_other(&log->drain, &log->area, TG_LOG_EDGES, take, log);
-        log->pump = (struct tg_pump){.drains = &log->drain, .n = 1};
-        status = tg_pump_start(&log->pump, error);
-    }
+    log->logs = (edges ? 1u << TG_LOG_EDGES : 0) | (scope_stats ? 1u << TG_LOG_SCOPES : 0);
+    status = start(log, scope_stats, error);
     if (status != TG_OK) {
         tg_graph_log_destroy(log);
         return status;
@@ -171,16 +269,29 @@ static void sort_edges(struct tg_graph_log *log)
     log->n_edges = kept;
 }
 
-static void read_sites(struct tg_graph_log *log)
+/* A record that was being filled when the device died: what it counts is there. */
+static void salvage_scopes(struct tg_graph_log *log, const struct tg_stream_head *head)
 {
-    uint64_t size = TG_MAX_SITES * sizeof *log->sites;
-    log->sites = malloc(size);
-    if (log->sites != NULL &&
-        tg_device_copy_out(log->graph->module->device, log->sites,
-                           log->graph->layout->orchestration.sites, size, NULL) != TG_OK) {
-        free(log->sites);
-        log->sites = NULL;
-    }
+    const struct tg_stream_head *s = &log->area.stream;
+    uint32_t buffer = (uint32_t)(head->current >> 32), count = (uint32_t)head->current;
+    struct tg_record record;
+    uint64_t address = log->drain[TG_LOG_SCOPES].address + s->buffers +
+                       ((uint64_t)buffer * s->per_buffer + count) * sizeof record;
+    if (buffer < s->n_buffers && count < s->per_buffer &&
+        tg_device_copy_out(log->area.device, &record, address, sizeof record, NULL) == TG_OK)
+        take_scopes(log, &record);
+}
+
+/* Samples that were made, and those of them that did not come. */
+static void count_samples(struct tg_graph_log *log)
+{
+    struct tg_stream_head head;
+    if (tg_device_copy_out(log->area.device, &head, log->drain[TG_LOG_SCOPES].address, sizeof head,
+                           NULL) != TG_OK)
+        return;
+    if (log->samples < head.attempted)
+        salvage_scopes(log, &head);
+    log->attempted = head.attempted > log->samples ? head.attempted : log->samples;
 }
 
 void tg_graph_log_stop(struct tg_graph_log *log)
@@ -189,12 +300,37 @@ void tg_graph_log_stop(struct tg_graph_log *log)
     if (!log->pump.started)
         return;
     tg_pump_stop(&log->pump);
-    if (tg_device_copy_out(log->area.device, &head, log->drain.address, sizeof head, NULL) == TG_OK)
+    if (tg_device_copy_out(log->area.device, &head, log->drain[TG_LOG_EDGES].address, sizeof head,
+                           NULL) == TG_OK)
         log->lost += head.lost_gave_up;
-    log->lost += log->drain.corrupt;
-    read_sites(log);
+    if (log->scopes != NULL)
+        count_samples(log);
+    learn_site(log, TG_MAX_SITES - 1);
     sort_edges(log);
     (void)point_to(log->graph, 0, 0, NULL);
+}
+
+void tg_graph_log_finish_scopes(struct tg_graph_log *log, const struct tg_scope_fatal *fatal,
+                                struct tg_scope_result *result)
+{
+    struct tg_error error = {TG_OK, ""};
+    if (log->scopes == NULL)
+        return;
+    result->on = true;
+    result->samples = log->attempted;
+    result->dropped = log->attempted - log->samples;
+    result->status =
+        tg_scope_writer_finish(log->scopes, result->dropped, log->attempted, fatal, &error);
+    if (result->status != TG_OK)
+        snprintf(result->text, sizeof result->text, "%.*s", (int)sizeof result->text - 1,
+                 error.text);
+    tg_scope_writer_destroy(log->scopes);
+    log->scopes = NULL;
+}
+
+bool tg_graph_log_has_edges(const struct tg_graph_log *log)
+{
+    return log->logs >> TG_LOG_EDGES & 1;
 }
 
 void tg_graph_log_destroy(struct tg_graph_log *log)
@@ -202,6 +338,7 @@ void tg_graph_log_destroy(struct tg_graph_log *log)
     if (log == NULL)
         return;
     tg_graph_log_stop(log);
+    tg_scope_writer_destroy(log->scopes);
     tg_record_area_destroy(&log->area);
     free(log->task);
     free(log->edge);

@@ -6,7 +6,9 @@
 #ifndef TG_HOST_GRAPH_LOG_H
 #define TG_HOST_GRAPH_LOG_H
 
+#include "dump/scope_stats.h"
 #include "host/graph.h"
+#include <taskglass/run.h>
 #include <taskglass/wire/record.h>
 
 struct tg_logged_task {
@@ -24,9 +26,16 @@ struct tg_logged_edge {
 
 struct tg_graph_log;
 
-/* Makes the stream and starts collecting; the graph's next run writes to it. */
-tg_status tg_graph_log_start(struct tg_graph *graph, struct tg_graph_log **log,
-                             struct tg_error *error);
+/* Makes the streams and starts collecting; the graph's next run writes to them. `edges`: the graph
+ * is kept. `scope_stats`: the folder in which scope_stats/ is made; NULL: none. */
+tg_status tg_graph_log_start(struct tg_graph *graph, bool edges, const char *scope_stats,
+                             struct tg_graph_log **log, struct tg_error *error);
+/* After the stop: writes the rest of the scope stats, and what is to be said of them. `fatal` may be
+ * NULL. */
+void tg_graph_log_finish_scopes(struct tg_graph_log *log, const struct tg_scope_fatal *fatal,
+                                struct tg_scope_result *result);
+/* Whether it has the graph. */
+bool tg_graph_log_has_edges(const struct tg_graph_log *log);
 /* After the run: takes what is left, and the sites. */
 void tg_graph_log_stop(struct tg_graph_log *log);
 void tg_graph_log_destroy(struct tg_graph_log *log);

@@ -302,6 +302,28 @@ tg_status tg_run_orchestration_error(struct tg_run *run, struct tg_error *error)
     return run->report.status == TG_OK ? TG_OK : explain(run, error);
 }
 
+struct tg_scope_fatal tg_run_scope_fatal(const struct tg_run *run)
+{
+    const struct tg_orchestrator_report *report = &run->report;
+    static const uint32_t resources[TG_RESOURCES] = {
+        [TG_RESOURCE_SLOTS] = TG_SCOPE_TASK_WINDOW,
+        [TG_RESOURCE_HEAP] = TG_SCOPE_HEAP,
+        [TG_RESOURCE_DEPS] = TG_SCOPE_DEP_POOL,
+        [TG_RESOURCE_MAP] = TG_SCOPE_TENSORMAP,
+    };
+    return (struct tg_scope_fatal){
+        .on = report->status != TG_OK && report->fault == TG_FAULT_FULL,
+        .resource = resources[report->resource < TG_RESOURCES ? report->resource : 0],
+        .ring = report->ring,
+        .site = report->owner,
+        .used = report->used,
+        .capacity = report->capacity,
+        .wanted = report->wanted,
+        .advice = run->result.orchestration.advice,
+        .error = tg_status_name((tg_status)report->status),
+    };
+}
+
 /* ── what waiting cost ─────────────────────────────────────────────────────────────────── */
 
 /* Waiting this much of the time is worth a word, if it was long enough to notice. */

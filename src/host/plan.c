@@ -152,6 +152,7 @@ tg_status tg_plan_make(const struct tg_settings *settings, struct tg_plan *plan,
         .runtime_name = tg_settings_text(settings, "runtime"),
         .output = tg_settings_text(settings, "output"),
         .deps = tg_settings_flag(settings, "deps"),
+        .scope_stats = tg_settings_flag(settings, "enable-scope-stats"),
     };
     tg_status status = find_platform(plan->device.platform, &platform, error);
     if (status == TG_OK)

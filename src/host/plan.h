@@ -14,6 +14,7 @@ struct tg_plan {
     struct tg_rings rings;
     const char *output; /* "": a new directory */
     bool deps;
+    bool scope_stats;
 };
 
 /* The strings are the settings'. NOT_FOUND (names those there are), UNSUPPORTED, BAD_ARGUMENT

@@ -70,14 +70,33 @@ static tg_status set_up_recording(struct tg_run *run, const struct tg_record_con
                              &setup, sizeof setup, error);
 }
 
-/* What the device builds is written down where somebody will ask. */
-static tg_status set_up_log(struct tg_run *run, bool wanted, struct tg_error *error)
+/* A graph of the host's has no rings: the file says so. */
+static tg_status write_no_scopes(struct tg_run *run, const char *folder, struct tg_error *error)
 {
+    static const struct tg_scope_limits none;
+    struct tg_scope_writer *writer;
+    tg_status status = tg_scope_writer_create(folder, &none, &writer, error);
+    if (status != TG_OK)
+        return status;
+    status = tg_scope_writer_finish(writer, 0, 0, NULL, error);
+    tg_scope_writer_destroy(writer);
+    run->result.scopes.on = status == TG_OK;
+    return status;
+}
+
+/* What the device builds is written down where somebody will ask. */
+static tg_status set_up_log(struct tg_run *run, const struct tg_run_config *config,
+                            struct tg_error *error)
+{
+    bool edges = run->collector != NULL || (config && config->deps);
+    const char *scope_stats = config ? config->scope_stats : NULL;
     tg_graph_log_destroy(run->graph->log);
     run->graph->log = NULL;
-    if (!wanted || run->graph->layout == NULL)
+    if (run->graph->layout == NULL)
+        return scope_stats ? write_no_scopes(run, scope_stats, error) : TG_OK;
+    if (!edges && !scope_stats)
         return TG_OK;
-    return tg_graph_log_start(run->graph, &run->graph->log, error);
+    return tg_graph_log_start(run->graph, edges, scope_stats, &run->graph->log, error);
 }
 
 static tg_status launch(struct tg_run *run, const struct tg_run_config *config,
@@ -91,7 +110,7 @@ static tg_status launch(struct tg_run *run, const struct tg_run_config *config,
     if (status == TG_OK)
         status = set_up_recording(run, record, error);
     if (status == TG_OK)
-        status = set_up_log(run, run->collector != NULL || (config && config->deps), error);
+        status = set_up_log(run, config, error);
     if (status != TG_OK)
         return status;
     /* The device clears it too, but only when it has heard: nobody may take the last run's
@@ -194,8 +213,11 @@ static void add_partial(struct tg_run *run)
 static void end_recording(struct tg_run *run)
 {
     if (run->graph->log != NULL) {
+        struct tg_scope_fatal fatal = tg_run_scope_fatal(run);
         tg_graph_log_stop(run->graph->log);
-        tg_graph_log_edges(run->graph->log, &run->result.edges);
+        tg_graph_log_finish_scopes(run->graph->log, &fatal, &run->result.scopes);
+        if (tg_graph_log_has_edges(run->graph->log))
+            tg_graph_log_edges(run->graph->log, &run->result.edges);
     }
     if (run->collector == NULL)
         return;

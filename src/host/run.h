@@ -3,6 +3,7 @@
 #ifndef TG_HOST_RUN_H
 #define TG_HOST_RUN_H
 
+#include "dump/scope_stats.h"
 #include "host/collector.h"
 #include "host/graph.h"
 #include <taskglass/run.h>
@@ -38,6 +39,8 @@ bool tg_run_find_tensors(const struct tg_run *run, const struct tg_task_desc *de
 void tg_run_read_report(struct tg_run *run);
 /* Its error, in words; OK where it has none. */
 tg_status tg_run_orchestration_error(struct tg_run *run, struct tg_error *error);
+/* The same for scope stats: what was full, if anything was. */
+struct tg_scope_fatal tg_run_scope_fatal(const struct tg_run *run);
 /* The source line of its innermost scope. */
 void tg_run_scope_site(const struct tg_run *run, char site[128]);
 /* What it was doing when nothing ran: ": …". */

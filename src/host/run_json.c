@@ -266,6 +266,21 @@ static void put_orchestration(struct tg_json *json, const struct tg_orchestratio
     tg_json_end_object(json);
 }
 
+static void put_scope_stats(struct tg_json *json, const struct tg_scope_result *scopes)
+{
+    tg_json_key(json, "scope_stats");
+    if (!scopes->on) {
+        tg_json_null(json);
+        return;
+    }
+    tg_json_begin_object(json);
+    tg_json_put_string(json, "status", tg_status_name(scopes->status));
+    tg_json_put_string(json, "message", scopes->text);
+    tg_json_put_uint(json, "samples", scopes->samples);
+    tg_json_put_uint(json, "dropped", scopes->dropped);
+    tg_json_end_object(json);
+}
+
 static void put_warnings(struct tg_json *json, const struct tg_orchestration_result *o)
 {
     tg_json_key(json, "warnings");
@@ -301,6 +316,7 @@ static void put_report(struct tg_json *json, const struct tg_run_report *report)
     put_outputs(json, e);
     put_recorder(json, &e->run.record);
     put_orchestration(json, &e->run.orchestration);
+    put_scope_stats(json, &e->run.scopes);
     put_warnings(json, &e->run.orchestration);
     tg_json_end_object(json);
 }

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "dump/scope_tally.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "dump/names.h"
+
+enum { FIRST_SLOTS = 64, FIRST_ROOM = 16 };
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* --- words and numbers ------------------------------------------------------------------------- */
+
+const char *tg_scope_resource_name(unsigned resource)
+{
+    static const char *const names[] = {"task_window", "heap", "dep_pool", "tensormap"};
+    return resource < TG_SCOPE_RESOURCES ? names[resource] : NULL;
+}
+
+uint64_t tg_scope_used(const struct tg_scope_sample *sample, unsigned resource)
+{
+    switch (resource) {
+    case TG_SCOPE_TASK_WINDOW:
+        return sample->task_window_end - sample->task_window_start;
+    case TG_SCOPE_HEAP:
+        return sample->heap_end - sample->heap_start;
+    case TG_SCOPE_DEP_POOL:
+        return sample->dep_pool_end - sample->dep_pool_start;
+    default:
+        return sample->tensormap;
+    }
+}
+
+uint64_t tg_scope_capacity(const struct tg_scope_limits *limits, unsigned resource, uint32_t ring)
+{
+    if (resource == TG_SCOPE_TENSORMAP)
+        return limits->tensormap;
+    if (ring >= TG_SCOPE_RINGS)
+        return 0;
+    return resource == TG_SCOPE_TASK_WINDOW ? limits->task_window[ring]
+           : resource == TG_SCOPE_HEAP      ? limits->heap[ring]
+                                            : limits->dep_pool[ring];
+}
+
+double tg_scope_share(uint64_t used, uint64_t capacity)
+{
+    if (capacity == 0)
+        return used > 0 ? 1 : 0;
+    return (double)used / (double)capacity;
+}
+
+static double share_of(const struct tg_scope_limits *limits, const struct tg_scope_row *row,
+                       unsigned resource)
+{
+    return tg_scope_share(row->peak[resource], tg_scope_capacity(limits, resource, row->ring));
+}
+
+unsigned tg_scope_nearest(const struct tg_scope_limits *limits, const struct tg_scope_row *row)
+{
+    unsigned nearest = 0;
+    for (unsigned resource = 1; resource < TG_SCOPE_RESOURCES; resource++)
+        if (share_of(limits, row, resource) > share_of(limits, row, nearest))
+            nearest = resource;
+    return nearest;
+}
+
+/* --- sites ------------------------------------------------------------------------------------- */
+
+void tg_scope_tally_init(struct tg_scope_tally *tally, const struct tg_scope_limits *limits)
+{
+    memset(tally, 0, sizeof *tally);
+    tally->limits = *limits;
+}
+
+void tg_scope_tally_free(struct tg_scope_tally *tally)
+{
+    for (uint32_t i = 0; i < tally->n_sites; i++)
+        free(tally->site[i].name);
+    free(tally->site);
+    free(tally->slot);
+    free(tally->row);
+    memset(tally, 0, sizeof *tally);
+}
+
+/* FNV-1a: names are short, and there is one to look up for every sample. */
+static uint32_t hash_of(const char *name, size_t length)
+{
+    uint32_t hash = 2166136261u;
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (unsigned char)name[i]) * 16777619u;
+    return hash;
+}
+
+/* The slot of the name, or the empty one where it would be. */
+static uint32_t *find_slot(const struct tg_scope_tally *tally, const char *name, size_t length,
+                           uint32_t hash)
+{
+    uint32_t at = hash & (tally->n_slots - 1);
+    for (; tally->slot[at]; at = (at + 1) & (tally->n_slots - 1)) {
+        const struct tg_scope_site *site = &tally->site[tally->slot[at] - 1];
+        if (site->hash == hash && site->length == length && memcmp(site->name, name, length) == 0)
+            break;
+    }
+    return &tally->slot[at];
+}
+
+static bool rehash(struct tg_scope_tally *tally, uint32_t n_slots)
+{
+    uint32_t *slot = calloc(n_slots, sizeof *slot);
+    if (!slot)
+        return false;
+    free(tally->slot);
+    tally->slot = slot;
+    tally->n_slots = n_slots;
+    for (uint32_t i = 0; i < tally->n_sites; i++) {
+        const struct tg_scope_site *site = &tally->site[i];
+        *find_slot(tally, site->name, site->length, site->hash) = i + 1;
+    }
+    return true;
+}
+
+/* One more of `size` bytes, doubling as it grows. */
+static bool grow(void **items, uint32_t count, uint32_t *room, size_t size)
+{
+    uint32_t more = *room ? 2 * *room : FIRST_ROOM;
+    if (count < *room)
+        return true;
+    void *moved = realloc(*items, more * size);
+    if (!moved)
+        return false;
+    *items = moved;
+    *room = more;
+    return true;
+}
+
+/* At most half full, so that a search is short and ends. */
+static bool make_room(struct tg_scope_tally *tally)
+{
+    if (tally->n_sites >= tally->n_slots / 2 &&
+        !rehash(tally, tally->n_slots ? 2 * tally->n_slots : FIRST_SLOTS))
+        return false;
+    return grow((void **)&tally->site, tally->n_sites, &tally->site_room, sizeof *tally->site);
+}
+
+/* A clean name. */
+static bool add_site(struct tg_scope_tally *tally, const char *name, uint32_t *number)
+{
+    size_t length = strlen(name);
+    uint32_t hash = hash_of(name, length), *slot = find_slot(tally, name, length, hash);
+    if (*slot == 0) {
+        struct tg_scope_site *site = &tally->site[tally->n_sites];
+        *site =
+            (struct tg_scope_site){.name = strdup(name), .length = (uint32_t)length, .hash = hash};
+        if (!site->name)
+            return false;
+        for (int ring = 0; ring < TG_SCOPE_RINGS; ring++)
+            site->row[ring] = TG_SCOPE_NO_ROW;
+        *slot = ++tally->n_sites;
+    }
+    *number = *slot - 1;
+    return true;
+}
+
+bool tg_scope_tally_site(struct tg_scope_tally *tally, const char *name, size_t length,
+                         uint32_t *site)
+{
+    char clean[TG_NAME_MAX + 1];
+    if (!make_room(tally))
+        return false;
+    /* Nearly always it is there, and as clean as it was. */
+    uint32_t known = *find_slot(tally, name, length, hash_of(name, length));
+    if (known) {
+        *site = known - 1;
+        return true;
+    }
+    tg_name_clean(name, length, clean, sizeof clean);
+    if (!*clean)
+        return add_site(tally, TG_SCOPE_NO_SITE, site);
+    return add_site(tally, tally->n_sites < TG_SCOPE_MOST_SITES ? clean : "(others)", site);
+}
+
+/* --- rows -------------------------------------------------------------------------------------- */
+
+/* NULL where memory ran out. */
+static struct tg_scope_row *row_of(struct tg_scope_tally *tally, uint32_t site, uint32_t ring)
+{
+    uint32_t *number = &tally->site[site].row[ring];
+    if (*number == TG_SCOPE_NO_ROW) {
+        if (!grow((void **)&tally->row, tally->n_rows, &tally->row_room, sizeof *tally->row))
+            return NULL;
+        tally->row[tally->n_rows] =
+            (struct tg_scope_row){.site = site, .ring = ring, .depth_min = UINT32_MAX};
+        *number = tally->n_rows++;
+    }
+    return &tally->row[*number];
+}
+
+static void raise_row(struct tg_scope_row *row, const uint64_t peak[TG_SCOPE_RESOURCES])
+{
+    for (int i = 0; i < TG_SCOPE_RESOURCES; i++)
+        row->peak[i] = larger(row->peak[i], peak[i]);
+}
+
+static void raise_use(struct tg_scope_use *use, const uint64_t of[TG_SCOPE_RING_RESOURCES])
+{
+    for (int i = 0; i < TG_SCOPE_RING_RESOURCES; i++)
+        use->of[i] = larger(use->of[i], of[i]);
+}
+
+static void raise_open(struct tg_scope_open *scope, const struct tg_scope_sample *sample)
+{
+    raise_use(&scope->ring_peak[sample->ring], sample->peak);
+    scope->tensormap = larger(scope->tensormap, sample->peak[TG_SCOPE_TENSORMAP]);
+}
+
+static void count_scope(struct tg_scope_row *row, uint32_t depth)
+{
+    row->count++;
+    row->depth_min = depth < row->depth_min ? depth : row->depth_min;
+    row->depth_max = depth > row->depth_max ? depth : row->depth_max;
+}
+
+/* --- scopes ------------------------------------------------------------------------------------ */
+
+static struct tg_scope_open *innermost(struct tg_scope_tally *tally)
+{
+    return tally->n_open > 0 ? &tally->open[tally->n_open - 1] : NULL;
+}
+
+static void peak_of(const struct tg_scope_open *scope, uint64_t peak[TG_SCOPE_RESOURCES])
+{
+    memcpy(peak, scope->ring_peak[scope->ring].of, sizeof scope->ring_peak[0].of);
+    peak[TG_SCOPE_TENSORMAP] = scope->tensormap;
+}
+
+/* The innermost scope is over; what it had, the one around it had too. */
+static void close_innermost(struct tg_scope_tally *tally)
+{
+    const struct tg_scope_open *scope = &tally->open[--tally->n_open];
+    struct tg_scope_row *row = &tally->row[tally->site[scope->site].row[scope->ring]];
+    struct tg_scope_open *around = innermost(tally);
+    uint64_t peak[TG_SCOPE_RESOURCES];
+    peak_of(scope, peak);
+    raise_row(row, peak);
+    count_scope(row, scope->depth);
+    for (int ring = 0; around && ring < TG_SCOPE_RINGS; ring++)
+        raise_use(&around->ring_peak[ring], scope->ring_peak[ring].of);
+    if (around)
+        around->tensormap = larger(around->tensormap, scope->tensormap);
+}
+
+/* Scopes at this depth or deeper whose end never came. */
+static void close_from(struct tg_scope_tally *tally, uint32_t depth)
+{
+    while (tally->n_open > 0 && innermost(tally)->depth >= depth) {
+        tally->without_end++;
+        close_innermost(tally);
+    }
+}
+
+/* One of which there is this sample alone. */
+static void count_alone(struct tg_scope_tally *tally, struct tg_scope_row *row,
+                        const struct tg_scope_sample *sample)
+{
+    struct tg_scope_open *around = innermost(tally);
+    raise_row(row, sample->peak);
+    count_scope(row, sample->depth);
+    if (around)
+        raise_open(around, sample);
+}
+
+static void begin_scope(struct tg_scope_tally *tally, struct tg_scope_row *row,
+                        const struct tg_scope_sample *sample)
+{
+    close_from(tally, sample->depth);
+    if (tally->n_open == TG_SCOPE_MOST_OPEN) { /* no device nests like that */
+        count_alone(tally, row, sample);
+        tally->without_end++;
+        return;
+    }
+    struct tg_scope_open *scope = &tally->open[tally->n_open++];
+    *scope = (struct tg_scope_open){.site = row->site, .ring = row->ring, .depth = sample->depth};
+    raise_open(scope, sample);
+}
+
+static void end_scope(struct tg_scope_tally *tally, struct tg_scope_row *row,
+                      struct tg_scope_sample *sample)
+{
+    while (tally->n_open > 0 && innermost(tally)->depth > sample->depth)
+        close_from(tally, innermost(tally)->depth);
+    struct tg_scope_open *scope = innermost(tally);
+    if (!scope || scope->depth != sample->depth || scope->site != row->site ||
+        scope->ring != row->ring) {
+        close_from(tally, sample->depth);
+        count_alone(tally, row, sample);
+        tally->without_begin++;
+        return;
+    }
+    raise_open(scope, sample);
+    peak_of(scope, sample->peak);
+    close_innermost(tally);
+}
+
+/* The cursor only grows; what it grew by was handed out since the sample before. */
+static void measure_step(struct tg_scope_tally *tally, const struct tg_scope_sample *sample)
+{
+    uint32_t ring = sample->ring;
+    if (tally->ring_seen[ring] && sample->heap_end > tally->heap_end[ring]) {
+        uint64_t step = sample->heap_end - tally->heap_end[ring];
+        tally->heap_step[ring] = larger(tally->heap_step[ring], step);
+    }
+    tally->heap_end[ring] = sample->heap_end;
+    tally->ring_seen[ring] = true;
+}
+
+bool tg_scope_tally_add(struct tg_scope_tally *tally, uint32_t site, struct tg_scope_sample *sample)
+{
+    struct tg_scope_row *row = row_of(tally, site, sample->ring);
+    if (!row)
+        return false;
+    for (unsigned i = 0; i < TG_SCOPE_RESOURCES; i++)
+        sample->peak[i] = larger(tg_scope_used(sample, i), sample->end ? sample->peak[i] : 0);
+    tally->samples++;
+    measure_step(tally, sample);
+    raise_use(&tally->ring_peak[sample->ring], sample->peak);
+    tally->tensormap_peak = larger(tally->tensormap_peak, sample->peak[TG_SCOPE_TENSORMAP]);
+    if (sample->end)
+        end_scope(tally, row, sample);
+    else
+        begin_scope(tally, row, sample);
+    return true;
+}
+
+bool tg_scope_tally_fatal(struct tg_scope_tally *tally, const struct tg_scope_fatal *fatal)
+{
+    const char *name = fatal->site ? fatal->site : TG_SCOPE_NO_SITE;
+    bool of_ring = fatal->resource < TG_SCOPE_RING_RESOURCES;
+    uint32_t ring = fatal->ring < TG_SCOPE_RINGS ? fatal->ring : 0, site;
+    if (!fatal->on || fatal->resource >= TG_SCOPE_RESOURCES)
+        return true;
+    if (!tg_scope_tally_site(tally, name, strlen(name), &site))
+        return false;
+    struct tg_scope_row *row = row_of(tally, site, ring);
+    if (!row)
+        return false;
+    uint64_t *peak = of_ring ? &tally->ring_peak[ring].of[fatal->resource] : &tally->tensormap_peak;
+    *peak = larger(*peak, fatal->used);
+    row->peak[fatal->resource] = larger(row->peak[fatal->resource], fatal->used);
+    return true;
+}
+
+/* --- the end ----------------------------------------------------------------------------------- */
+
+/* What qsort needs to know, in each item, so that there is no state beside it. */
+struct keyed_row {
+    struct tg_scope_row row;
+    const char *name;
+    double share;
+};
+
+static int compare(const void *a, const void *b)
+{
+    const struct keyed_row *x = a, *y = b;
+    if (x->share != y->share)
+        return x->share > y->share ? -1 : 1;
+    int order = strcmp(x->name, y->name);
+    return order ? order : (int)x->row.ring - (int)y->row.ring;
+}
+
+/* Where there is no memory for it they stay as they came. */
+static void sort_rows(struct tg_scope_tally *tally)
+{
+    struct keyed_row *keyed = malloc((tally->n_rows + 1) * sizeof *keyed);
+    if (!keyed)
+        return;
+    for (uint32_t i = 0; i < tally->n_rows; i++) {
+        const struct tg_scope_row *row = &tally->row[i];
+        keyed[i] = (struct keyed_row){
+            .row = *row,
+            .name = tally->site[row->site].name,
+            .share = share_of(&tally->limits, row, tg_scope_nearest(&tally->limits, row))};
+    }
+    qsort(keyed, tally->n_rows, sizeof *keyed, compare);
+    for (uint32_t i = 0; i < tally->n_rows; i++)
+        tally->row[i] = keyed[i].row;
+    free(keyed);
+}
+
+void tg_scope_tally_end(struct tg_scope_tally *tally)
+{
+    tally->left_open = tally->n_open;
+    while (tally->n_open > 0)
+        close_innermost(tally);
+    /* Between two samples of a ring its scopes take and give nothing back, so a step is in use at
+     * once; a larger one is several, with samples missing in between. */
+    for (int ring = 0; ring < TG_SCOPE_RINGS; ring++)
+        if (tally->heap_step[ring] > tally->ring_peak[ring].of[TG_SCOPE_HEAP])
+            tally->heap_step[ring] = tally->ring_peak[ring].of[TG_SCOPE_HEAP];
+    for (uint32_t i = 0; i < tally->n_rows; i++)
+        if (tally->row[i].count == 0)
+            tally->row[i].depth_min = 0; /* only the fatal one, of which there was no sample */
+    sort_rows(tally);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Adding up samples of scopes, one after the other: peaks per site and ring, and of each ring. The
+ * writer and the reader share it, so that a summary and what is read from the samples agree.
+ *
+ * A scope's peak is the largest of what its samples say: in use when it began and when it ended,
+ * what scopes inside it had, and what the device measured in between, where it did.
+ *
+ * Begin and end are paired by depth. Samples can be missing: a scope whose end never comes counts
+ * with what is known of it, and so does one whose beginning never came.
+ *
+ * The functions are exported for the command line, and no part of the public interface.
+ */
+#ifndef TG_DUMP_SCOPE_TALLY_H
+#define TG_DUMP_SCOPE_TALLY_H
+
+#include <stddef.h>
+#include <taskglass/api.h>
+
+#include "dump/scope_stats.h"
+
+enum {
+    TG_SCOPE_MOST_SITES = 1 << 16, /* further ones are one site, "(others)" */
+    TG_SCOPE_MOST_OPEN = 128,      /* the device nests 64 deep */
+    TG_SCOPE_RING_RESOURCES = TG_SCOPE_TENSORMAP
+};
+
+#define TG_SCOPE_NO_ROW UINT32_MAX
+#define TG_SCOPE_NO_SITE "(unknown):0" /* as another implementation calls it */
+
+/* What was in use of one ring. */
+struct tg_scope_use {
+    uint64_t of[TG_SCOPE_RING_RESOURCES];
+};
+
+struct tg_scope_site {
+    char *name; /* UTF-8 without control characters */
+    uint32_t length, hash;
+    uint32_t row[TG_SCOPE_RINGS]; /* TG_SCOPE_NO_ROW where there is none; until the end */
+};
+
+/* One site on one ring. */
+struct tg_scope_row {
+    uint32_t site, ring;
+    uint32_t depth_min, depth_max;
+    uint64_t count; /* scopes */
+    uint64_t peak[TG_SCOPE_RESOURCES];
+};
+
+/* A scope that has begun and not ended. */
+struct tg_scope_open {
+    uint32_t site, ring, depth;
+    struct tg_scope_use ring_peak[TG_SCOPE_RINGS]; /* its own ring's, and those of scopes inside */
+    uint64_t tensormap;
+};
+
+struct tg_scope_tally {
+    struct tg_scope_limits limits;
+    struct tg_scope_site *site;
+    uint32_t n_sites, site_room;
+    uint32_t *slot; /* open addressing: 1 + site */
+    uint32_t n_slots;
+    struct tg_scope_row *row;
+    uint32_t n_rows, row_room;
+    struct tg_scope_use ring_peak[TG_SCOPE_RINGS];
+    uint64_t tensormap_peak;
+    uint64_t heap_step[TG_SCOPE_RINGS]; /* most handed out between two samples of the ring */
+    uint64_t heap_end[TG_SCOPE_RINGS];  /* of the ring's last sample */
+    bool ring_seen[TG_SCOPE_RINGS];
+    uint64_t samples;
+    uint64_t without_begin, without_end; /* scopes of which a sample is missing */
+    uint32_t left_open;                  /* scopes that were open at the end */
+    uint32_t n_open;
+    struct tg_scope_open open[TG_SCOPE_MOST_OPEN];
+};
+
+TG_API void tg_scope_tally_init(struct tg_scope_tally *tally, const struct tg_scope_limits *limits);
+TG_API void tg_scope_tally_free(struct tg_scope_tally *tally);
+
+/* The number of a site: the same for the same name, from 0. The name is cleaned, and cut where it is
+ * long. False where memory ran out. */
+TG_API bool tg_scope_tally_site(struct tg_scope_tally *tally, const char *name, size_t length,
+                                uint32_t *site);
+/*
+ * A sample of that site. Its peak is taken for what it says, 0 for nothing, and given back as it
+ * was found: at an end that of the whole scope, at a beginning what is in use. ring < TG_SCOPE_RINGS
+ * and start <= end of each are the caller's business.
+ */
+TG_API bool tg_scope_tally_add(struct tg_scope_tally *tally, uint32_t site,
+                               struct tg_scope_sample *sample);
+/* What ended the run: it was in use, whether or not a sample says so. */
+bool tg_scope_tally_fatal(struct tg_scope_tally *tally, const struct tg_scope_fatal *fatal);
+/* There are no more samples: scopes still open are counted, and the rows put in order, nearest to
+ * full first, then by name and ring. */
+TG_API void tg_scope_tally_end(struct tg_scope_tally *tally);
+
+/* In use, by the sample's cursors. */
+TG_API uint64_t tg_scope_used(const struct tg_scope_sample *sample, unsigned resource);
+TG_API uint64_t tg_scope_capacity(const struct tg_scope_limits *limits, unsigned resource,
+                                  uint32_t ring);
+/* used / capacity; of something that is not there, 0, or 1 where it was used all the same. */
+TG_API double tg_scope_share(uint64_t used, uint64_t capacity);
+/* The resource with the largest share. */
+TG_API unsigned tg_scope_nearest(const struct tg_scope_limits *limits,
+                                 const struct tg_scope_row *row);
+
+/* "task_window", "heap", "dep_pool", "tensormap"; NULL past the end. */
+TG_API const char *tg_scope_resource_name(unsigned resource);
+
+/* dir/scope_stats.json, under another name until it is whole; the tally has ended. IO_ERROR names
+ * path and cause. */
+tg_status tg_scope_summary_write(const struct tg_scope_tally *tally, const char *dir,
+                                 uint64_t dropped, uint64_t total,
+                                 const struct tg_scope_fatal *fatal, struct tg_error *error);
+
+#endif
