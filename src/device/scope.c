@@ -8,7 +8,9 @@
 TG_FN void tg_take_peak(struct tg_orchestrator *self, struct tg_ring_book *ring,
                         struct tg_open_scope *scope)
 {
-    tg_ring_advance(self->e, ring, self->note);
+    /* Looking costs the core that completes tasks its cache line: only where it could matter. */
+    if (ring->at->dep_head - ring->at->dep_tail > scope->peaks.dep_pool || !self->scopes_own_slots)
+        tg_ring_advance(self->e, ring, self->note);
     tg_scope_peak(&scope->peaks, ring, self->scopes_own_slots,
                   self->finds_edges ? self->map.live : 0);
 }
@@ -67,8 +69,9 @@ TG_FN static void sample_begin(struct tg_orchestrator *self, struct tg_open_scop
 {
     scope->peaks.heap = 0;
     scope->peaks.task_window = scope->peaks.dep_pool = scope->peaks.tensormap = 0;
-    tg_take_peak(self, &self->ring[scope->ring], scope);
+    tg_ring_advance(self->e, &self->ring[scope->ring], self->note);
     tg_ring_heap_reclaim(self->ring, scope->ring);
+    tg_take_peak(self, &self->ring[scope->ring], scope);
     sample(self, scope, self->depth - 1, 0);
 }
 
