@@ -29,6 +29,7 @@ bench: ## measure beside oneTBB, OpenMP and StarPU (ARGS="--json")
 	@scripts/build release all -DTASKGLASS_BENCH=ON
 	@bench/tasks/run.py $(ARGS)
 	@bench/record/run.py
+	@bench/scope/run.py
 
 install: build ## install under PREFIX (/usr/local), staged into DESTDIR
 	@DESTDIR="$(DESTDIR)" cmake --install build --prefix "$(PREFIX)" > build/install.log

@@ -34,7 +34,7 @@ struct cli_verb {
 };
 
 extern const struct cli_verb cli_verb_run, cli_verb_list, cli_verb_config, cli_verb_view,
-    cli_verb_verify, cli_verb_recover, cli_verb_replay, cli_verb_check;
+    cli_verb_verify, cli_verb_scope, cli_verb_recover, cli_verb_replay, cli_verb_check;
 
 /* NULL past the end. */
 const struct cli_verb *cli_verb_at(size_t number);

@@ -2,8 +2,6 @@
 #define _GNU_SOURCE 1
 #include "cli/recording.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -11,9 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-static const char outputs[] = "outputs";
+#include "cli/outputs.h"
 
 __attribute__((format(printf, 3, 4))) static tg_status
 fail(struct tg_error *error, tg_status status, const char *format, ...)
@@ -28,66 +25,15 @@ fail(struct tg_error *error, tg_status status, const char *format, ...)
 
 /* --- which recording --------------------------------------------------------------------------- */
 
-static bool has_recording(const char *run_dir)
-{
-    static const char *const folders[] = {"tensor_dump", "args_dump"};
-    char path[PATH_MAX];
-    struct stat info;
-    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
-        int length = snprintf(path, sizeof path, "%s/%s", run_dir, folders[i]);
-        if (length < PATH_MAX && stat(path, &info) == 0 && S_ISDIR(info.st_mode))
-            return true;
-    }
-    return false;
-}
-
-static bool is_newer(const struct timespec *a, const struct timespec *b)
-{
-    return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
-}
-
-/* A run's directory changes when run.json is put there, and not when somebody recovers or looks:
- * its time is that of the run. Two of one moment: the later name. */
-static void consider(const char *name, struct timespec *newest, char **best)
-{
-    char path[PATH_MAX];
-    struct stat info;
-    int length = snprintf(path, sizeof path, "%s/%s", outputs, name);
-    if (name[0] == '.' || length >= PATH_MAX || stat(path, &info) != 0 || !S_ISDIR(info.st_mode) ||
-        !has_recording(path))
-        return;
-    if (*best && (is_newer(newest, &info.st_mtim) ||
-                  (!is_newer(&info.st_mtim, newest) && strcmp(*best, path) > 0)))
-        return;
-    free(*best);
-    *best = strdup(path);
-    *newest = info.st_mtim;
-}
-
-static tg_status find_newest(char **path, struct tg_error *error)
-{
-    struct timespec newest = {0};
-    const struct dirent *entry;
-    DIR *dir = opendir(outputs);
-    *path = NULL;
-    if (!dir && errno != ENOENT)
-        return fail(error, TG_IO_ERROR, "cannot read '%s': %s", outputs, strerror(errno));
-    while (dir && (entry = readdir(dir)))
-        consider(entry->d_name, &newest, path);
-    if (dir)
-        closedir(dir);
-    if (*path)
-        return TG_OK;
-    return fail(error, TG_NOT_FOUND,
-                "no recording under %s/; name one, or make one: taskglass run WORKLOAD "
-                "--dump-tensor",
-                outputs);
-}
+static const struct cli_outputs_want recordings = {
+    .folders = {"tensor_dump", "args_dump"},
+    .missing = "no recording under outputs/; name one, or make one: taskglass run WORKLOAD "
+               "--dump-tensor"};
 
 tg_status cli_recording_find(const char *dir, char **path, struct tg_error *error)
 {
     if (!dir)
-        return find_newest(path, error);
+        return cli_outputs_newest(&recordings, path, error);
     *path = strdup(dir);
     return *path ? TG_OK : fail(error, TG_NO_MEMORY, "out of memory");
 }

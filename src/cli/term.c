@@ -9,9 +9,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { BAR_WIDTH = 24 };
+enum { BAR_WIDTH = 24, PLAIN_WIDTH = 100, NARROWEST = 80, WIDEST = 200 };
 
 /* A terminal that knows escape sequences. */
 static bool is_smart(FILE *stream)
@@ -27,6 +28,25 @@ const char *cli_color(FILE *stream, enum cli_color color)
     if ((no_color && *no_color) || !is_smart(stream))
         return "";
     return sequences[color];
+}
+
+static bool get_size(struct winsize *size)
+{
+    return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, size) == 0;
+}
+
+int cli_term_width(void)
+{
+    struct winsize size;
+    if (!get_size(&size) || size.ws_col == 0)
+        return PLAIN_WIDTH;
+    return size.ws_col < NARROWEST ? NARROWEST : size.ws_col > WIDEST ? WIDEST : size.ws_col;
+}
+
+int cli_term_height(void)
+{
+    struct winsize size;
+    return get_size(&size) ? size.ws_row : 0;
 }
 
 void cli_progress_init(struct cli_progress *progress)

@@ -12,6 +12,11 @@ enum cli_color { CLI_PLAIN, CLI_RED, CLI_GREEN, CLI_BOLD };
 /* The sequence that switches to a colour, "" where the stream is no terminal that has them. */
 const char *cli_color(FILE *stream, enum cli_color color);
 
+/* Of the terminal that standard output is: columns for a line, within what a table can use, and lines,
+ * 0 where there is no terminal to fit into. */
+int cli_term_width(void);
+int cli_term_height(void);
+
 struct cli_progress {
     bool shown; /* stderr is a terminal that can erase a line */
     bool drawn; /* a line is there now */

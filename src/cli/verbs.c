@@ -4,7 +4,7 @@
 #include "cli/cli.h"
 
 static const struct cli_verb *const verbs[] = {
-    &cli_verb_run,     &cli_verb_list,  &cli_verb_view,   &cli_verb_verify,
+    &cli_verb_run,     &cli_verb_list,  &cli_verb_view,   &cli_verb_verify, &cli_verb_scope,
     &cli_verb_recover, &cli_verb_check, &cli_verb_replay, &cli_verb_config,
 };
 

@@ -9,17 +9,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <taskglass/dtype.h>
 #include <taskglass/numeric.h>
-#include <unistd.h>
 
 #include "cli/format.h"
 #include "cli/term.h"
 #include "cli/view.h"
 #include "dump/array_text.h"
 
-enum { BLOCK = 256, GAP = 2, LEAST_VALUES = 12, PLAIN_WIDTH = 100, WIDEST = 200 };
+enum { BLOCK = 256, GAP = 2, LEAST_VALUES = 12, WIDEST = 200 };
 
 enum column { INDEX, TASK, KERNEL, STAGE, ROLE, ARG, DTYPE, SHAPE, BYTES, VALUES, HASH, COLUMNS };
 
@@ -50,14 +48,6 @@ struct table {
     int line;
     bool has_head;
 };
-
-static int line_width(void)
-{
-    struct winsize size;
-    if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
-        return PLAIN_WIDTH;
-    return size.ws_col < 80 ? 80 : size.ws_col > WIDEST ? WIDEST : size.ws_col;
-}
 
 /* "512", "4.0K", "152M": four digits at most. */
 static void put_bytes(char *cell, size_t room, uint64_t bytes)
@@ -254,7 +244,7 @@ static uint64_t count_rest(const struct view *view, uint64_t from)
 
 void view_print_table(const struct view *view)
 {
-    struct table table = {.view = view, .line = line_width()};
+    struct table table = {.view = view, .line = cli_term_width()};
     struct tg_entry entry;
     uint64_t shown = 0, i = 0;
     table.row = calloc(BLOCK, sizeof *table.row);

@@ -85,24 +85,16 @@ TG_FN bool tg_ring_heap_could_take(const struct tg_ring_book *ring, uint64_t byt
            ring->has.heap_size;
 }
 
-/* Makes room in the queue: one of the oldest is freed with the next. Not across the memory of a scope
- * that is still open, which would keep both. */
-TG_FN static void join_oldest(struct tg_ring_book *book)
-{
-    struct tg_ended_scope *oldest = &book->ended[book->ended_first];
-    struct tg_ended_scope *next = &book->ended[(book->ended_first + 1) % TG_ENDED_SCOPES];
-    if (oldest->heap_end <= book->heap_pin && next->heap_end > book->heap_pin)
-        *next = *oldest; /* the next one then goes with its own successor */
-    book->ended_first = (book->ended_first + 1) % TG_ENDED_SCOPES;
-    book->n_ended--;
-}
-
 TG_FN void tg_ring_heap_scope_ended(struct tg_ring_book *rings, uint32_t ring)
 {
     struct tg_ring_book *book = &rings[ring];
     struct tg_ended_scope *entry;
-    if (book->n_ended == TG_ENDED_SCOPES)
-        join_oldest(book);
+    if (book->heap_pin != TG_NO_PIN)
+        return; /* memory of an open scope around it lies before: it goes with that one */
+    if (book->n_ended == TG_ENDED_SCOPES) { /* the oldest goes with the next */
+        book->ended_first = (book->ended_first + 1) % TG_ENDED_SCOPES;
+        book->n_ended--;
+    }
     book->n_ended++;
     entry = &book->ended[(book->ended_first + book->n_ended - 1) % TG_ENDED_SCOPES];
     entry->heap_end = book->at->heap_head;
@@ -123,7 +115,7 @@ TG_FN void tg_ring_heap_reclaim(struct tg_ring_book *rings, uint32_t ring)
     struct tg_ring_book *book = &rings[ring];
     while (book->n_ended > 0) {
         const struct tg_ended_scope *entry = &book->ended[book->ended_first];
-        if (entry->heap_end > book->heap_pin || !is_over(rings, entry))
+        if (!is_over(rings, entry))
             return;
         book->at->heap_tail = entry->heap_end;
         book->ended_first = (book->ended_first + 1) % TG_ENDED_SCOPES;

@@ -7,8 +7,9 @@
  *           slots) no task as old or older belongs to a scope that is still open
  *   deps    taken back with the task that they make wait, once it has completed
  *   heap    taken back scope by scope: once it has ended and all tasks that were submitted in it
- *           or in scopes inside it have completed. What a task could still use is never given
- *           out again.
+ *           or in scopes inside it have completed. Memory of a scope inside one of the same ring
+ *           that has memory itself goes with that one. What a task could still use is never
+ *           given out again.
  *
  * Only the orchestrator is here; that a task has completed it sees from the task's list being
  * closed (E1 in edges.h). Whoever asks for more than there is goes through flow.h.
@@ -76,7 +77,8 @@ TG_FN static inline uint64_t tg_heap_round(uint64_t bytes)
 TG_FN uint64_t tg_ring_heap_take(struct tg_ring_book *ring, uint64_t bytes);
 /* Would there be, if all scopes that have ended had given theirs back? */
 TG_FN bool tg_ring_heap_could_take(const struct tg_ring_book *ring, uint64_t bytes);
-/* A scope with memory has ended: what lies before heap_head goes with it. */
+/* A scope with memory has ended (the pins are those of the scopes still open): what lies before
+ * heap_head goes with it. */
 TG_FN void tg_ring_heap_scope_ended(struct tg_ring_book *rings, uint32_t ring);
 /* Takes back the heap of ended scopes as far as their tasks have completed. */
 TG_FN void tg_ring_heap_reclaim(struct tg_ring_book *rings, uint32_t ring);

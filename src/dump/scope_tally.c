@@ -86,13 +86,18 @@ void tg_scope_tally_free(struct tg_scope_tally *tally)
     memset(tally, 0, sizeof *tally);
 }
 
-/* FNV-1a: names are short, and there is one to look up for every sample. */
+/* There is a name to look up for every sample: eight bytes at a time. */
 static uint32_t hash_of(const char *name, size_t length)
 {
-    uint32_t hash = 2166136261u;
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)name[i]) * 16777619u;
-    return hash;
+    const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t hash = length * odd;
+    for (; length > 0; length -= length < 8 ? length : 8, name += 8) {
+        uint64_t word = 0;
+        memcpy(&word, name, length < 8 ? length : 8);
+        hash = (hash ^ word) * odd;
+        hash ^= hash >> 32;
+    }
+    return (uint32_t)hash;
 }
 
 /* The slot of the name, or the empty one where it would be. */
@@ -305,15 +310,24 @@ static void end_scope(struct tg_scope_tally *tally, struct tg_scope_row *row,
     close_innermost(tally);
 }
 
-/* The cursor only grows; what it grew by was handed out since the sample before. */
-static void measure_step(struct tg_scope_tally *tally, const struct tg_scope_sample *sample)
+static uint64_t difference(uint64_t from, uint64_t to)
+{
+    return to > from ? to - from : 0;
+}
+
+/* Cursors only grow; what they grew by happened since the ring's sample before. */
+static void watch_ring(struct tg_scope_tally *tally, const struct tg_scope_sample *sample)
 {
     uint32_t ring = sample->ring;
-    if (tally->ring_seen[ring] && sample->heap_end > tally->heap_end[ring]) {
-        uint64_t step = sample->heap_end - tally->heap_end[ring];
-        tally->heap_step[ring] = larger(tally->heap_step[ring], step);
-    }
-    tally->heap_end[ring] = sample->heap_end;
+    const struct tg_scope_sample *last = tally->ring_seen[ring] ? &tally->last[ring] : sample;
+    const uint64_t bound[TG_SCOPE_RING_RESOURCES] = {
+        [TG_SCOPE_TASK_WINDOW] = difference(last->task_window_start, sample->task_window_end),
+        [TG_SCOPE_HEAP] = difference(last->heap_start, sample->heap_end),
+        [TG_SCOPE_DEP_POOL] = difference(last->dep_pool_start, sample->dep_pool_end)};
+    raise_use(&tally->ring_bound[ring], bound);
+    tally->heap_step[ring] =
+        larger(tally->heap_step[ring], difference(last->heap_end, sample->heap_end));
+    tally->last[ring] = *sample;
     tally->ring_seen[ring] = true;
 }
 
@@ -325,7 +339,7 @@ bool tg_scope_tally_add(struct tg_scope_tally *tally, uint32_t site, struct tg_s
     for (unsigned i = 0; i < TG_SCOPE_RESOURCES; i++)
         sample->peak[i] = larger(tg_scope_used(sample, i), sample->end ? sample->peak[i] : 0);
     tally->samples++;
-    measure_step(tally, sample);
+    watch_ring(tally, sample);
     raise_use(&tally->ring_peak[sample->ring], sample->peak);
     tally->tensormap_peak = larger(tally->tensormap_peak, sample->peak[TG_SCOPE_TENSORMAP]);
     if (sample->end)

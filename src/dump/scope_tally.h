@@ -63,9 +63,12 @@ struct tg_scope_tally {
     struct tg_scope_row *row;
     uint32_t n_rows, row_room;
     struct tg_scope_use ring_peak[TG_SCOPE_RINGS];
+    /* Between two samples of a ring no more can have been in use than from the tail of the first to
+     * the head of the second: what is certain where nobody measured. */
+    struct tg_scope_use ring_bound[TG_SCOPE_RINGS];
     uint64_t tensormap_peak;
     uint64_t heap_step[TG_SCOPE_RINGS]; /* most handed out between two samples of the ring */
-    uint64_t heap_end[TG_SCOPE_RINGS];  /* of the ring's last sample */
+    struct tg_scope_sample last[TG_SCOPE_RINGS];
     bool ring_seen[TG_SCOPE_RINGS];
     uint64_t samples;
     uint64_t without_begin, without_end; /* scopes of which a sample is missing */

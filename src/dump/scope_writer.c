@@ -132,13 +132,21 @@ static char *put_text(char *at, const char *text, size_t length)
 
 #define PUT(at, text) put_text((at), (text), sizeof(text) - 1)
 
+/* Two digits at a time: a line is mostly numbers. */
 static char *put_uint(char *at, uint64_t value)
 {
+    static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+                                "25262728293031323334353637383940414243444546474849"
+                                "50515253545556575859606162636465666768697071727374"
+                                "75767778798081828384858687888990919293949596979899";
     char digits[20];
     size_t first = sizeof digits;
-    do
-        digits[--first] = (char)('0' + value % 10);
-    while ((value /= 10) > 0);
+    for (; value >= 10; value /= 100) {
+        first -= 2;
+        memcpy(digits + first, pairs + 2 * (value % 100), 2);
+    }
+    if (value > 0 || first == sizeof digits)
+        digits[--first] = (char)('0' + value);
     return put_text(at, digits + first, sizeof digits - first);
 }
 

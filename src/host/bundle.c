@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "host/bundle_source.h"
 #include "host/replay.h"
+#include "host/text.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -117,7 +118,7 @@ static tg_status write_task(const char *folder, const struct tg_recorded_task *t
     if (file == NULL)
         return cannot(path, error);
     fprintf(file, "/* Task %s. */\n#define N_TENSORS %u\n#define N_SCALARS %u\n",
-            tg_recorded_task_name(task->id, name), task->n_tensors, task->n_scalars);
+            tg_task_text(task->id, name), task->n_tensors, task->n_scalars);
     fprintf(file, "#define N_BLOCKS %u\n#define N_PARTS %u\n", task->n_blocks, task->n_parts);
     put_tensors(file, task);
     fputs("static const struct tg_scalar scalars[N_SCALARS + 1] = {", file);
@@ -173,7 +174,7 @@ static tg_status write_readme(const char *folder, const struct tg_recorded_task 
              "that runs the kernel once and compares.\n\n    cmake -B build && cmake --build build "
              "&& build/replay\n\nExit code 0: as recorded; 1: it differs. `CMakeLists.txt` says "
              "how to build it with a kernel's source\ninstead of the recorded module.\n",
-             tg_recorded_task_name(task->id, name), kernels);
+             tg_task_text(task->id, name), kernels);
     return write_text(folder, "README.md", text, error);
 }
 

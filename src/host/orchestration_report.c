@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "host/run.h"
 #include "host/task_check.h"
+#include "host/text.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -86,19 +87,6 @@ void tg_run_orchestrator_doing(const struct tg_run *run, char *text, size_t size
                  site, resource_name(report->waits_for), report->waits_ring);
     else
         snprintf(text, size, ": the orchestration is busy in the scope of %.100s", site);
-}
-
-/* "2:5" for task 5 of ring 2, "5" for one of ring 0. */
-static const char *task_text(uint64_t id, char text[32])
-{
-    if (id == TG_TASK_NONE)
-        snprintf(text, 32, "none");
-    else if (id >> 32)
-        snprintf(text, 32, "%llu:%llu", (unsigned long long)(id >> 32),
-                 (unsigned long long)(id & UINT32_MAX));
-    else
-        snprintf(text, 32, "%llu", (unsigned long long)id);
-    return text;
 }
 
 /* ── how large it would have to be ─────────────────────────────────────────────────────── */
@@ -266,8 +254,8 @@ static tg_status explain(struct tg_run *run, struct tg_error *error)
     const struct tg_orchestrator_report *report = &run->report;
     tg_status status = (tg_status)report->status;
     char task[32], wanted[32];
-    task_text(report->task, task);
-    task_text(report->wanted, wanted);
+    tg_task_text(report->task, task);
+    tg_task_text(report->wanted, wanted);
     switch (report->fault) {
     case TG_FAULT_FULL:
         return explain_full(run, error);

@@ -82,9 +82,13 @@ static tg_status remove_old(const char *dir, const char *name, struct tg_error *
  * what is not ours stays. */
 static tg_status use(const char *requested, char **dir, struct tg_error *error)
 {
-    static const char *const ours[] = {"run.json", "deps.json", "tensor_dump/tensor_dump.json",
+    static const char *const ours[] = {"run.json",
+                                       "deps.json",
+                                       "tensor_dump/tensor_dump.json",
                                        "tensor_dump/tensor_dump.rec",
-                                       "tensor_dump/tensor_dump.bin"};
+                                       "tensor_dump/tensor_dump.bin",
+                                       "scope_stats/scope_stats.jsonl",
+                                       "scope_stats/scope_stats.json"};
     struct stat info;
     *dir = strdup(requested);
     if (!*dir)

@@ -2,20 +2,11 @@
 #include "host/recorded_task.h"
 #include "base/error.h"
 #include "dump/json_pull.h"
+#include "host/text.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <taskglass/numeric.h>
-
-const char *tg_recorded_task_name(uint64_t id, char text[32])
-{
-    if (id >> 32)
-        snprintf(text, 32, "%llu:%llu", (unsigned long long)(id >> 32),
-                 (unsigned long long)(id & UINT32_MAX));
-    else
-        snprintf(text, 32, "%llu", (unsigned long long)id);
-    return text;
-}
 
 /* ── records ───────────────────────────────────────────────────────────────────────────── */
 
@@ -99,7 +90,7 @@ static tg_status missing(const struct tg_recorded_task *task, uint32_t argument,
     char name[32];
     return tg_error_set(error, TG_NOT_FOUND,
                         "task %s: argument %u %s; record the run with --dump-tensor=full",
-                        tg_recorded_task_name(task->id, name), argument, what);
+                        tg_task_text(task->id, name), argument, what);
 }
 
 static tg_status check_complete(const struct tg_recorded_task *task, uint32_t scalars,
@@ -109,7 +100,7 @@ static tg_status check_complete(const struct tg_recorded_task *task, uint32_t sc
     if (task->n_parts == 0)
         return tg_error_set(error, TG_NOT_FOUND,
                             "task %s: its kernels have no names in the recording",
-                            tg_recorded_task_name(task->id, name));
+                            tg_task_text(task->id, name));
     for (uint32_t i = 0; i < task->n_tensors; i++) {
         const struct tg_recorded_tensor *t = &task->tensor[i];
         if (t->role == 0)
@@ -239,7 +230,7 @@ tg_status tg_recorded_task_read(const struct tg_recording *recording, uint64_t i
     if (count == 0)
         return tg_error_set(error, TG_NOT_FOUND,
                             "the recording has no task %s; `taskglass view` lists them",
-                            tg_recorded_task_name(id, name));
+                            tg_task_text(id, name));
     return tg_recorded_task_take(recording, id, &(struct tg_task_records){index, count}, task,
                                  error);
 }

@@ -53,8 +53,6 @@ tg_status tg_recorded_task_take(const struct tg_recording *recording, uint64_t i
                                 struct tg_recorded_task *task, struct tg_error *error);
 void tg_recorded_task_free(struct tg_recorded_task *task);
 
-/* "1:12", as --task takes it. */
-const char *tg_recorded_task_name(uint64_t id, char text[32]);
 /* The value of a key at the top of the run.json of a recording; "" where there is none. */
 void tg_recorded_run_value(const struct tg_recording *recording, const char *key, char *text,
                            size_t size);

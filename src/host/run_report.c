@@ -5,6 +5,7 @@
  */
 #include "base/error.h"
 #include "host/run.h"
+#include "host/text.h"
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -121,17 +122,6 @@ static const char *core_name(uint32_t lane, char text[24])
     return text;
 }
 
-/* 'task 5', or 'task 2:5' where it is not in ring 0. */
-static const char *task_name(uint64_t id, char text[32])
-{
-    if (id >> 32)
-        snprintf(text, 32, "task %llu:%llu", (unsigned long long)(id >> 32),
-                 (unsigned long long)(id & UINT32_MAX));
-    else
-        snprintf(text, 32, "task %llu", (unsigned long long)id);
-    return text;
-}
-
 static void say_fault(struct tg_run *run, const struct tg_fault_record *fault,
                       const struct tg_task_desc *desc)
 {
@@ -140,8 +130,8 @@ static void say_fault(struct tg_run *run, const struct tg_fault_record *fault,
     if (fault->signal == SIGSEGV || fault->signal == SIGBUS)
         snprintf(address, sizeof address, " at address 0x%llx", (unsigned long long)fault->address);
     run->result.status = TG_KERNEL_FAULT;
-    tg_error_set(&run->error, TG_KERNEL_FAULT, "%s, kernel %s, on %s: %s%s",
-                 task_name(desc->id, task), kernel_of(run, desc, fault->part),
+    tg_error_set(&run->error, TG_KERNEL_FAULT, "task %s, kernel %s, on %s: %s%s",
+                 tg_task_text(desc->id, task), kernel_of(run, desc, fault->part),
                  core_name(fault->worker, core), signal ? signal : "unknown signal", address);
 }
 
@@ -163,7 +153,7 @@ static void say_hang(struct tg_run *run, tg_status status)
     const struct tg_run_task *first = run->running;
     char who[300] = "", core[24], task[32];
     if (run->result.n_running > 0)
-        snprintf(who, sizeof who, ": %s, kernel %s, on %s", task_name(first->task, task),
+        snprintf(who, sizeof who, ": task %s, kernel %s, on %s", tg_task_text(first->task, task),
                  first->kernel, core_name(first->core, core));
     else if (run->graph->layout != NULL)
         tg_run_orchestrator_doing(run, who, sizeof who);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE 1
 #include "host/text.h"
+#include <stdio.h>
+#include <taskglass/wire/task.h>
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -33,4 +35,16 @@ bool tg_text_is_name(const char *text)
         if (!is_word(text[i]) && !strchr("-.+", text[i]))
             return false;
     return true;
+}
+
+const char *tg_task_text(uint64_t id, char text[32])
+{
+    if (id == TG_TASK_NONE)
+        snprintf(text, 32, "none");
+    else if (id >> 32)
+        snprintf(text, 32, "%llu:%llu", (unsigned long long)(id >> 32),
+                 (unsigned long long)(id & UINT32_MAX));
+    else
+        snprintf(text, 32, "%llu", (unsigned long long)id);
+    return text;
 }

@@ -79,3 +79,10 @@ def test_reading_a_result_before_anything_has_run_is_refused_with_its_line(tg):
     assert result.returncode == 2
     assert "examples/moe/orchestrate.c:" in result.stderr
     assert "--runtime tensormap_and_ringbuffer" in result.stderr
+
+
+def test_memory_of_an_outer_scope_outlives_the_scopes_inside_it(tg):
+    """A heap that comes round several times; nested scopes share one ring here."""
+    for _ in range(6):
+        tg("run", "paged_attention", "--case", "scopes", "--runtime", "aicpu_build_graph",
+           "--ring-heap", "400K", "--cores", 1, "--enable-scope-stats").check_returncode()

@@ -9,7 +9,8 @@ import pytest
 from conftest import PLATFORMS, PROGRAM, workload
 
 KEYS = ["version", "workload", "module", "case", "params", "platform", "runtime", "command_line",
-        "options", "result", "error", "device", "times", "counters", "outputs", "recorder"]
+        "options", "result", "error", "device", "times", "counters", "outputs", "recorder",
+        "orchestration", "scope_stats", "warnings"]
 
 
 def test_run_json_has_its_keys_in_their_order(tg):

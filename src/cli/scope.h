@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of `taskglass scope`. */
+#ifndef TG_CLI_SCOPE_H
+#define TG_CLI_SCOPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cli/scope_stream.h"
+#include "dump/scope_advice.h"
+
+/* What the command line asks for, and what was read. */
+struct scope {
+    const char *dir;  /* NULL: the newest */
+    const char *html; /* where to write the page; NULL: no page */
+    bool json;
+    bool has_top;
+    uint64_t top;
+    char *file; /* that was read */
+    char name[256];
+    struct tg_scope_stats stats;
+    struct tg_scope_advice advice;
+    struct scope_stream stream; /* the samples, where a page is wanted */
+};
+
+/* "task window", "heap", …: for people. */
+const char *scope_resource_label(unsigned resource);
+/* Scopes that were counted. */
+uint64_t scope_count(const struct scope *scope);
+/* Ends that say how much was in use within; without any, peaks are those of the samples. */
+bool scope_is_measured(const struct scope *scope);
+
+/* On stdout. */
+void scope_print_report(const struct scope *scope);
+void scope_print_json(const struct scope *scope);
+
+/* One self-contained file. Gives the exit code. */
+int scope_write_page(const struct scope *scope);
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The same for programs. */
+#include <stdio.h>
+
+#include "base/json.h"
+#include "cli/scope.h"
+
+static void put_fatal(struct tg_json *json, const struct tg_scope_stats *stats)
+{
+    const struct tg_scope_fatal *fatal = &stats->guilty.fatal;
+    tg_json_key(json, "fatal");
+    if (!stats->guilty.known) {
+        tg_json_null(json);
+        return;
+    }
+    tg_json_begin_line_object(json);
+    tg_json_put_string(json, "error", fatal->error);
+    tg_json_put_string(json, "resource", tg_scope_resource_name(fatal->resource));
+    tg_json_key(json, "ring");
+    if (fatal->resource < TG_SCOPE_TENSORMAP)
+        tg_json_uint(json, fatal->ring);
+    else
+        tg_json_null(json);
+    tg_json_put_string(json, "site", fatal->site);
+    tg_json_put_uint(json, "used", fatal->used);
+    tg_json_put_uint(json, "capacity", fatal->capacity);
+    tg_json_put_uint(json, "wanted", fatal->wanted);
+    tg_json_put_string(json, "advice", fatal->advice);
+    tg_json_end_object(json);
+}
+
+static void put_stats(struct tg_json *json, const struct scope *scope)
+{
+    const struct tg_scope_stats *stats = &scope->stats;
+    tg_json_key(json, "scope_stats");
+    tg_json_begin_object(json);
+    tg_json_put_string(json, "run", scope->name);
+    tg_json_put_string(json, "file", scope->file);
+    tg_json_put_uint(json, "version", TG_SCOPE_VERSION);
+    tg_json_put_bool(json, "complete", tg_scope_stats_complete(stats));
+    tg_json_put_bool(json, "failed", stats->fatal || stats->guilty.known);
+    put_fatal(json, stats);
+    tg_json_put_uint(json, "dropped", stats->dropped);
+    tg_json_put_uint(json, "total", stats->total);
+    tg_json_put_uint(json, "samples", stats->tally.samples);
+    tg_json_put_uint(json, "scopes", scope_count(scope));
+    tg_json_put_uint(json, "sites", stats->tally.n_sites);
+    tg_json_put_uint(json, "left_open", stats->tally.left_open);
+    tg_json_put_uint(json, "without_begin", stats->tally.without_begin);
+    tg_json_put_uint(json, "without_end", stats->tally.without_end);
+    tg_json_put_bool(json, "measured_peaks", scope_is_measured(scope));
+    tg_json_end_object(json);
+}
+
+static void put_use(struct tg_json *json, const struct tg_scope_limits *limits,
+                    const struct tg_scope_row *row, unsigned resource)
+{
+    uint64_t capacity = tg_scope_capacity(limits, resource, row->ring);
+    tg_json_key(json, tg_scope_resource_name(resource));
+    tg_json_begin_line_object(json);
+    tg_json_put_uint(json, "used", row->peak[resource]);
+    tg_json_put_uint(json, "capacity", capacity);
+    tg_json_put_real(json, "share", tg_scope_share(row->peak[resource], capacity));
+    tg_json_end_object(json);
+}
+
+static void put_row(struct tg_json *json, const struct tg_scope_tally *tally,
+                    const struct tg_scope_row *row)
+{
+    tg_json_begin_line_object(json);
+    tg_json_put_string(json, "site", tally->site[row->site].name);
+    tg_json_put_uint(json, "ring", row->ring);
+    tg_json_put_uint(json, "count", row->count);
+    tg_json_key(json, "depth");
+    tg_json_begin_line_array(json);
+    tg_json_uint(json, row->depth_min);
+    tg_json_uint(json, row->depth_max);
+    tg_json_end_array(json);
+    for (unsigned resource = 0; resource < TG_SCOPE_RESOURCES; resource++)
+        put_use(json, &tally->limits, row, resource);
+    tg_json_put_string(json, "nearest",
+                       tg_scope_resource_name(tg_scope_nearest(&tally->limits, row)));
+    tg_json_end_object(json);
+}
+
+static void put_need(struct tg_json *json, const struct scope *scope, unsigned resource,
+                     uint32_t ring)
+{
+    const struct tg_scope_need *need = &scope->advice.need[resource][ring];
+    if (need->verdict == TG_SCOPE_ABSENT)
+        return;
+    tg_json_begin_line_object(json);
+    tg_json_put_string(json, "resource", tg_scope_resource_name(resource));
+    tg_json_key(json, "ring");
+    if (resource == TG_SCOPE_TENSORMAP)
+        tg_json_null(json);
+    else
+        tg_json_uint(json, ring);
+    tg_json_put_uint(json, "peak", need->peak);
+    tg_json_put_uint(json, "capacity", need->capacity);
+    tg_json_put_uint(json, "smallest", need->smallest);
+    tg_json_put_string(json, "verdict", tg_scope_verdict_name(need->verdict));
+    tg_json_end_object(json);
+}
+
+static void put_advice(struct tg_json *json, const struct scope *scope)
+{
+    struct tg_scope_option option;
+    tg_json_key(json, "advice");
+    tg_json_begin_array(json);
+    for (unsigned resource = 0; resource < TG_SCOPE_RESOURCES; resource++)
+        for (uint32_t ring = 0; ring < TG_SCOPE_RINGS; ring++)
+            put_need(json, scope, resource, ring);
+    tg_json_end_array(json);
+    tg_json_key(json, "options");
+    tg_json_begin_array(json);
+    for (unsigned resource = 0; resource < TG_SCOPE_RESOURCES; resource++)
+        if (*tg_scope_option(&scope->advice, resource, &option))
+            tg_json_string(json, option.text);
+    tg_json_end_array(json);
+}
+
+void scope_print_json(const struct scope *scope)
+{
+    const struct tg_scope_tally *tally = &scope->stats.tally;
+    struct tg_json json;
+    tg_json_start(&json, stdout);
+    tg_json_begin_object(&json);
+    put_stats(&json, scope);
+    tg_json_key(&json, "peaks");
+    tg_json_begin_array(&json);
+    for (uint32_t i = 0; i < tally->n_rows && (!scope->has_top || i < scope->top); i++)
+        put_row(&json, tally, &tally->row[i]);
+    tg_json_end_array(&json);
+    put_advice(&json, scope);
+    tg_json_end_object(&json);
+    tg_json_finish(&json);
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Scope stats for people: what went wrong, the peaks nearest to full, what to set. A site that is
+ * too long for its column loses its beginning, since the file and the line are at the end.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/format.h"
+#include "cli/scope.h"
+#include "cli/term.h"
+
+/* OTHERS: what is on a terminal besides the rows of the table. */
+enum { PAGE = 20, LEAST_PAGE = 5, OTHERS = 14, GAP = 2, LEAST_SITE = 16, COLUMNS = 5 };
+
+/* One resource of one site on one ring. */
+struct peak {
+    const struct tg_scope_row *row;
+    unsigned resource;
+    double share;
+};
+
+struct cells {
+    char text[COLUMNS][300];
+};
+
+/* --- numbers ------------------------------------------------------------------------------- */
+
+static const char *format_amount(struct cli_text *text, unsigned resource, uint64_t amount)
+{
+    if (resource == TG_SCOPE_HEAP)
+        return cli_format_bytes(text, amount);
+    snprintf(text->text, sizeof text->text, "%" PRIu64, amount);
+    return text->text;
+}
+
+static void format_use(char *cell, size_t room, unsigned resource, uint64_t used, uint64_t capacity)
+{
+    struct cli_text a, b;
+    snprintf(cell, room, "%s/%s", format_amount(&a, resource, used),
+             format_amount(&b, resource, capacity));
+}
+
+/* Three digits, as far as anybody can use them. */
+static void format_share(char *cell, size_t room, double share)
+{
+    double percent = share * 100;
+    if (percent < 0.005)
+        snprintf(cell, room, "<0.01 %%");
+    else
+        snprintf(cell, room, "%.*f %%", percent < 9.995 ? 2 : percent < 99.95 ? 1 : 0, percent);
+}
+
+/* --- the head ------------------------------------------------------------------------------ */
+
+static void print_guilty(const struct tg_scope_fatal *fatal)
+{
+    struct cli_text wanted;
+    char use[80];
+    printf("%sFAILED%s  %s", cli_color(stdout, CLI_RED), cli_color(stdout, CLI_PLAIN),
+           fatal->error ? fatal->error : "the run ended early");
+    if (fatal->site)
+        printf(": the scope at %s", fatal->site);
+    if (fatal->resource < TG_SCOPE_RESOURCES) {
+        format_use(use, sizeof use, fatal->resource, fatal->used, fatal->capacity);
+        printf("%s %s of the %s", fatal->site ? " has" : ":", use,
+               scope_resource_label(fatal->resource));
+        if (fatal->resource != TG_SCOPE_TENSORMAP)
+            printf(" of ring %" PRIu32, fatal->ring);
+        printf(" in use and wants %s more", format_amount(&wanted, fatal->resource, fatal->wanted));
+    }
+    putchar('\n');
+    if (fatal->advice)
+        printf("advice  %s\n", fatal->advice);
+    putchar('\n');
+}
+
+static void print_failure(const struct scope *scope)
+{
+    if (scope->stats.guilty.known)
+        print_guilty(&scope->stats.guilty.fatal);
+    else if (scope->stats.fatal)
+        printf("%sFAILED%s  the run ended early; its %s, which would name the scope, is not "
+               "there\n\n",
+               cli_color(stdout, CLI_RED), cli_color(stdout, CLI_PLAIN), TG_SCOPE_SUMMARY);
+}
+
+static void print_notes(const struct scope *scope)
+{
+    const struct tg_scope_stats *stats = &scope->stats;
+    const struct tg_scope_tally *tally = &stats->tally;
+    struct cli_text text;
+    if (stats->dropped > 0)
+        printf("  LOST %s on the device: peaks may be missing\n",
+               cli_format_count(&text, stats->dropped, "sample"));
+    if (!tg_scope_stats_complete(stats))
+        printf("  INCOMPLETE: %s\n", stats->total == 0
+                                         ? "the run goes on, or its host was killed"
+                                         : "there are not as many samples as the file says");
+    if (tally->left_open > 0)
+        printf("  note  %s had not ended\n", cli_format_count(&text, tally->left_open, "scope"));
+    if (tally->without_begin + tally->without_end > 0)
+        printf("  note  %" PRIu64 " beginnings and %" PRIu64 " ends of scopes are missing\n",
+               tally->without_begin, tally->without_end);
+    if (tally->samples > 0 && !scope_is_measured(scope))
+        puts(
+            "  note  no peaks were measured within scopes; these are of their beginnings and ends");
+    if (*stats->summary_problem)
+        printf("  note  %s cannot be read: %s\n", TG_SCOPE_SUMMARY, stats->summary_problem);
+}
+
+static void print_head(const struct scope *scope)
+{
+    struct cli_text scopes, sites, samples;
+    printf("%s: %s at %s, %s\n", *scope->name ? scope->name : scope->file,
+           cli_format_count(&scopes, scope_count(scope), "scope"),
+           cli_format_count(&sites, scope->stats.tally.n_sites, "site"),
+           cli_format_count(&samples, scope->stats.tally.samples, "sample"));
+    print_notes(scope);
+}
+
+/* --- the table ----------------------------------------------------------------------------- */
+
+static int compare(const void *a, const void *b)
+{
+    const struct peak *x = a, *y = b;
+    if (x->share != y->share)
+        return x->share > y->share ? -1 : 1;
+    if (x->row != y->row)
+        return x->row < y->row ? -1 : 1;
+    return (int)x->resource - (int)y->resource;
+}
+
+/* All that was used at all, nearest to full first. */
+static struct peak *collect(const struct tg_scope_tally *tally, size_t *count)
+{
+    struct peak *peaks = malloc(((size_t)tally->n_rows * TG_SCOPE_RESOURCES + 1) * sizeof *peaks);
+    *count = 0;
+    for (uint32_t i = 0; peaks && i < tally->n_rows; i++)
+        for (unsigned resource = 0; resource < TG_SCOPE_RESOURCES; resource++) {
+            const struct tg_scope_row *row = &tally->row[i];
+            uint64_t capacity = tg_scope_capacity(&tally->limits, resource, row->ring);
+            if (row->peak[resource] > 0)
+                peaks[(*count)++] =
+                    (struct peak){row, resource, tg_scope_share(row->peak[resource], capacity)};
+        }
+    if (peaks)
+        qsort(peaks, *count, sizeof *peaks, compare);
+    return peaks;
+}
+
+static void fill(const struct tg_scope_tally *tally, const struct peak *peak, struct cells *cells)
+{
+    const size_t room = sizeof cells->text[0];
+    const struct tg_scope_row *row = peak->row;
+    snprintf(cells->text[0], room, "%s", tally->site[row->site].name);
+    snprintf(cells->text[1], room, "%" PRIu32, row->ring);
+    snprintf(cells->text[2], room, "%s", scope_resource_label(peak->resource));
+    format_use(cells->text[3], room, peak->resource, row->peak[peak->resource],
+               tg_scope_capacity(&tally->limits, peak->resource, row->ring));
+    format_share(cells->text[4], room, peak->share);
+}
+
+/* The last `most` columns of a text, "…" being the first of them where it is cut. */
+static void print_tail(const char *text, int most)
+{
+    int drop = cli_format_width(text) - most;
+    if (drop > 0) {
+        fputs("…", stdout);
+        drop++;
+    }
+    for (; drop > 0; drop--)
+        do
+            text++;
+        while (((unsigned char)*text & 0xc0) == 0x80);
+    fputs(text, stdout);
+}
+
+static void print_cells(const struct cells *cells, const int *width)
+{
+    for (int c = 0; c < COLUMNS; c++) {
+        int cell = cli_format_width(cells->text[c]);
+        int padding = cell < width[c] ? width[c] - cell : 0;
+        bool right = c == 1 || c == 4;
+        if (right)
+            printf("%*s", padding, "");
+        print_tail(cells->text[c], width[c]);
+        if (c + 1 < COLUMNS)
+            printf("%*s", (right ? 0 : padding) + GAP, "");
+    }
+    putchar('\n');
+}
+
+/* The site has what the others leave. */
+static void measure(const struct cells *cells, size_t rows, int *width)
+{
+    int others = 0;
+    for (int c = 0; c < COLUMNS; c++) {
+        for (size_t i = 0; i < rows; i++) {
+            int cell = cli_format_width(cells[i].text[c]);
+            width[c] = cell > width[c] ? cell : width[c];
+        }
+        others += c > 0 ? width[c] + GAP : 0;
+    }
+    int left = cli_term_width() - others;
+    left = left > LEAST_SITE ? left : LEAST_SITE;
+    width[0] = width[0] < left ? width[0] : left;
+}
+
+static void print_rows(const struct tg_scope_tally *tally, const struct peak *peaks, size_t rows)
+{
+    static const struct cells heads = {{"site", "ring", "resource", "peak/capacity", "share"}};
+    int width[COLUMNS] = {0};
+    struct cells *cells = calloc(rows + 1, sizeof *cells);
+    if (!cells)
+        return;
+    cells[0] = heads;
+    for (size_t i = 0; i < rows; i++)
+        fill(tally, &peaks[i], &cells[i + 1]);
+    measure(cells, rows + 1, width);
+    fputs(cli_color(stdout, CLI_BOLD), stdout);
+    print_cells(&cells[0], width);
+    fputs(cli_color(stdout, CLI_PLAIN), stdout);
+    for (size_t i = 0; i < rows; i++)
+        print_cells(&cells[i + 1], width);
+    free(cells);
+}
+
+static size_t rows_to_show(const struct scope *scope)
+{
+    int height = cli_term_height();
+    if (scope->has_top)
+        return (size_t)scope->top;
+    if (height == 0)
+        return PAGE;
+    return height - OTHERS > LEAST_PAGE ? (size_t)(height - OTHERS) : LEAST_PAGE;
+}
+
+static void print_table(const struct scope *scope)
+{
+    size_t count, most = rows_to_show(scope);
+    struct peak *peaks = collect(&scope->stats.tally, &count);
+    size_t rows = count < most ? count : most;
+    if (!peaks)
+        return;
+    if (count == 0)
+        puts("\nNothing was used.");
+    else if (rows > 0) {
+        putchar('\n');
+        print_rows(&scope->stats.tally, peaks, rows);
+    }
+    if (rows < count)
+        printf("and %zu more; --top %zu shows all, --html FILE draws them\n", count - rows, count);
+    free(peaks);
+}
+
+/* --- advice -------------------------------------------------------------------------------- */
+
+static const char *verdict_text(enum tg_scope_verdict verdict)
+{
+    static const char *const texts[] = {"not there",
+                                        "enough so far",
+                                        "larger than needed",
+                                        "just right",
+                                        "enough, without a margin",
+                                        "was full, may wait",
+                                        "TOO SMALL"};
+    return texts[verdict];
+}
+
+/* As wide as the widest of what is set now. */
+static int measure_present(const struct tg_scope_advice *advice)
+{
+    struct tg_scope_option present;
+    int width = (int)strlen("now");
+    for (unsigned resource = 0; resource < TG_SCOPE_RESOURCES; resource++) {
+        int length = (int)strlen(tg_scope_present(advice, resource, &present));
+        width = length > width ? length : width;
+    }
+    return width + GAP;
+}
+
+static void print_setting(const struct tg_scope_advice *advice, unsigned resource, int width)
+{
+    enum tg_scope_verdict verdict = tg_scope_overall(advice, resource);
+    struct tg_scope_option present, option;
+    bool loud = verdict == TG_SCOPE_TOO_SMALL;
+    printf("%-13s%-*s%s%-26s%s%s\n", scope_resource_label(resource), width,
+           tg_scope_present(advice, resource, &present), loud ? cli_color(stdout, CLI_RED) : "",
+           verdict_text(verdict), loud ? cli_color(stdout, CLI_PLAIN) : "",
+           *tg_scope_option(advice, resource, &option) ? option.text : "-");
+}
+
+static void print_advice(const struct tg_scope_advice *advice)
+{
+    int width = measure_present(advice);
+    bool has_head = false;
+    for (unsigned resource = 0; resource < TG_SCOPE_RESOURCES; resource++) {
+        if (tg_scope_overall(advice, resource) == TG_SCOPE_ABSENT)
+            continue;
+        if (!has_head)
+            printf("\n%s%-13s%-*s%-26s%s%s\n", cli_color(stdout, CLI_BOLD), "resource", width,
+                   "now", "which is", "smallest safe setting", cli_color(stdout, CLI_PLAIN));
+        has_head = true;
+        print_setting(advice, resource, width);
+    }
+}
+
+void scope_print_report(const struct scope *scope)
+{
+    print_failure(scope);
+    print_head(scope);
+    print_table(scope);
+    print_advice(&scope->advice);
+}
