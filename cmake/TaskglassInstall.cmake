@@ -3,7 +3,7 @@
 include(CMakePackageConfigHelpers)
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/taskglass TYPE INCLUDE
-  FILES_MATCHING PATTERN "*.h")
+  FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 install(TARGETS taskglass_headers EXPORT TaskglassTargets)
 if(TARGET taskglass)
   install(TARGETS taskglass EXPORT TaskglassTargets)
@@ -17,6 +17,21 @@ endif()
 # workloads: from CMakeLists.txt, the modules under examples/
 if(workloads)
   install(TARGETS ${workloads} DESTINATION ${CMAKE_INSTALL_LIBDIR}/taskglass/workloads)
+endif()
+
+# The Python package, which finds the library from where it lies.
+set(TASKGLASS_PYTHON_DIR lib/python3/dist-packages CACHE STRING
+  "Where the Python package goes, under the prefix; empty: nowhere")
+if(TASKGLASS_PYTHON_DIR)
+  file(RELATIVE_PATH python_to_lib
+    ${CMAKE_INSTALL_PREFIX}/${TASKGLASS_PYTHON_DIR}/taskglass ${CMAKE_INSTALL_FULL_LIBDIR})
+  file(WRITE ${PROJECT_BINARY_DIR}/cmake/_where.py
+    "# SPDX-License-Identifier: Apache-2.0\nLIBRARY_DIR = \"${python_to_lib}\"\n")
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/bindings/python/taskglass
+    DESTINATION ${TASKGLASS_PYTHON_DIR}
+    FILES_MATCHING PATTERN "*.py" PATTERN "py.typed" PATTERN "__pycache__" EXCLUDE)
+  install(FILES ${PROJECT_BINARY_DIR}/cmake/_where.py
+    DESTINATION ${TASKGLASS_PYTHON_DIR}/taskglass)
 endif()
 
 foreach(section 1 7)

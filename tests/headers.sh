@@ -21,4 +21,12 @@ extern int something;"
         failed=1
     fi
 done
+for header in $(cd "$include" && find taskglass -name '*.hpp' | sort); do
+    program="#include <$header>
+extern int something;"
+    if [ -n "$cxx" ] && ! echo "$program" | $cxx -std=c++17 $strict -x c++ -; then
+        echo "$header does not compile alone as C++17"
+        failed=1
+    fi
+done
 exit $failed

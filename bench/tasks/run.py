@@ -14,16 +14,22 @@ import subprocess
 import sys
 
 SHAPES = ("independent", "chain", "fan", "stencil", "tree")
-SELF = "taskglass"
+SELF = "taskglass"    # host_build_graph: a graph that is built, then run
+FINDER = "tensormap"  # tensormap_and_ringbuffer: submitted while it runs, edges found
 PHASES = {
     SELF: ("rerun", "build", "build_run"),
+    FINDER: ("build_run",),
     "onetbb": ("rerun", "build_run"),
     "libgomp": ("build_run",),
     "libomp": ("build_run",),
     "starpu": ("build_run",),
+    "starpu_data": ("build_run",),
 }
-PEERS = [name for name in PHASES if name != SELF]
+PEERS = [name for name in PHASES if name not in (SELF, FINDER)]
 RERUN_PEER = "onetbb"  # the only peer whose graph stays built
+# Beside FINDER: first who finds edges from data as well, then who is told them.
+FINDER_PEERS = {"starpu_data": "StarPU data", "starpu": "StarPU explicit", "libgomp": "libgomp",
+                "libomp": "libomp", "onetbb": "oneTBB"}
 PROCESS_LIMIT_S = 60
 
 
@@ -80,7 +86,7 @@ class Runner:
     def __init__(self, options):
         self.options = options
         self.problems = []
-        wanted = [SELF] + options.peers
+        wanted = [SELF, FINDER] + options.peers
         self.present = [name for name in wanted if os.access(self.path(name), os.X_OK)]
         self.missing = [name for name in wanted if name not in self.present]
 
@@ -188,6 +194,17 @@ def summarise(figures, shape, cores, peers):
     return row
 
 
+def summarise_found(figures, shape, cores, peers):
+    """One row of the second table."""
+    def of(name, field="ns_per_task"):
+        return samples(figures, name, shape, cores, "build_run", field)
+
+    return {"shape": shape, "cores": cores,
+            "ns_per_task": {name: median(of(name)) for name in [FINDER] + peers},
+            "ratio": {name: ratio(of(FINDER), of(name)) for name in peers},
+            "undeferred": [name for name in peers if any(of(name, "undeferred"))]}
+
+
 def show(value, digits=0, mark=""):
     return "-" if value is None else f"{value:.{digits}f}{mark}"
 
@@ -203,21 +220,43 @@ def table_cells(row, peers):
     return cells + [row["best_peer"] or "-", show(row["build_run_ratio"], 2)]
 
 
-def print_table(rows, peers):
-    head = ["shape", "cores", f"{SELF} run", "oneTBB re-run", "ratio",
-            f"{SELF} build+run", *peers, "best peer", "ratio"]
-    lines = [head] + [table_cells(row, peers) for row in rows]
-    widths = [max(len(line[k]) for line in lines) for k in range(len(head))]
-    print("ns per task; ratio = peer / taskglass, above 1 Taskglass is the cheaper one\n")
+def found_cells(row, peers):
+    cost = row["ns_per_task"]
+    cells = [row["shape"], str(row["cores"]), show(cost[FINDER])]
+    for name in peers:
+        cells.append(show(cost[name], 0, "*" if name in row["undeferred"] else ""))
+        cells.append(show(row["ratio"][name], 1))
+    return cells
+
+
+def print_lines(lines):
+    widths = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
     for line in lines:
         cells = [line[0].ljust(widths[0])]
         cells += [cell.rjust(width) for cell, width in zip(line[1:], widths[1:])]
         print("  ".join(cells).rstrip())
+
+
+def print_table(rows, peers):
+    head = ["shape", "cores", f"{SELF} run", "oneTBB re-run", "ratio",
+            f"{SELF} build+run", *peers, "best peer", "ratio"]
+    print("host_build_graph: built, then executed\n"
+          "ns per task; ratio = peer / taskglass, above 1 Taskglass is the cheaper one\n")
+    print_lines([head] + [table_cells(row, peers) for row in rows])
+
+
+def print_found_table(rows, peers):
+    head = ["shape", "cores", FINDER]
+    for name in peers:
+        head += [FINDER_PEERS[name], "ratio"]
+    print("\ntensormap_and_ringbuffer: submitted and executed, edges found from tensors\n"
+          f"ns per task; ratio = peer / {FINDER}, above 1 Taskglass is the cheaper one\n")
+    print_lines([head] + [found_cells(row, peers) for row in rows])
+
+
+def print_notes(runner, fixed, rows=()):
     if any(row["undeferred"] for row in rows):
         print("\n* one thread: the runtime runs most tasks inside the call that creates them")
-
-
-def print_notes(runner, fixed):
     for cores, ms in fixed.items():
         print(f"taskglass open + one task + close, cores={cores}: {ms:.3f} ms")
     if runner.missing:
@@ -255,15 +294,19 @@ def main():
         return verify(runner)
     figures = measure(runner)
     fixed = measure_fixed(runner)
-    rows = [summarise(figures, shape, cores, options.peers)
-            for shape in options.shapes for cores in options.cores]
+    told = [name for name in options.peers if name != "starpu_data"]
+    found = [name for name in FINDER_PEERS if name in options.peers]
+    places = [(shape, cores) for shape in options.shapes for cores in options.cores]
+    rows = [summarise(figures, *place, told) for place in places]
+    found_rows = [summarise_found(figures, *place, found) for place in places]
     if options.json != "-":  # stdout is then the JSON alone
-        print_table(rows, options.peers)
-        print_notes(runner, fixed)
+        print_table(rows, told)
+        print_found_table(found_rows, found)
+        print_notes(runner, fixed, rows + found_rows)
     if options.json:
         write_json(options.json, {
             "tasks": options.tasks, "repeat": options.repeat, "rounds": options.rounds,
-            "rows": rows, "fixed_ms": fixed, "missing": runner.missing,
+            "rows": rows, "found_rows": found_rows, "fixed_ms": fixed, "missing": runner.missing,
             "problems": runner.problems,
             "samples": [{"peer": name, "shape": shape, "cores": cores, "phase": phase,
                          "rounds": lines}

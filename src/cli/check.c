@@ -4,9 +4,10 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/json.h"
-#include "cli/cli.h"
+#include "cli/check.h"
 #include "cli/format.h"
 #include "cli/options.h"
 #include "cli/recording.h"
@@ -14,9 +15,20 @@
 
 enum { DIFFERS = 1, MOST_ROWS = 20 };
 
-enum { MODULE, ALL, JSON };
+/* The first ones are those of a selection, by their names. */
+enum { TASK, INDEX, ARG, STAGE, ROLE, KERNEL, MODULE, AGAINST, ATOL, RTOL, ALL, JSON };
 static const struct cli_option options[] = {
+    [TASK] = {"task", "LIST", "--against an .npy: tasks, as 12, 1:12 or ranges of them"},
+    [INDEX] = {"index", "LIST", "the same: numbers of records"},
+    [ARG] = {"arg", "LIST", "the same: numbers of arguments"},
+    [STAGE] = {"stage", "LIST", "the same: before, after"},
+    [ROLE] = {"role", "LIST", "the same: in, out, inout"},
+    [KERNEL] = {"kernel", "LIST", "the same: names, with * and ?"},
     [MODULE] = {"module", "FILE", "the workload's module; default: as run.json says"},
+    [AGAINST] = {"against", "FILE",
+                 "golden values from NumPy, .npy or .npz, instead of references"},
+    [ATOL] = {"atol", "X", "--against: absolute tolerance; default: by type, as diff has it"},
+    [RTOL] = {"rtol", "X", "--against: relative tolerance"},
     [ALL] = {"all", NULL, "name every wrong task, not only the first 20"},
     [JSON] = {"json", NULL, "the result for programs"},
 };
@@ -141,40 +153,94 @@ static int check_recording(const struct tg_recording *recording, const char *mod
     return tally->wrong > 0 ? DIFFERS : CLI_OK;
 }
 
-static int check(struct cli *cli)
+static int take_number(const char *option, const char *text, bool *has, double *value)
 {
-    struct tally tally = {0};
-    struct tg_recording *recording;
-    struct cli_parser parser;
+    char *end;
+    *value = strtod(text, &end);
+    if (end == text || *end || !(*value >= 0))
+        return cli_error("--%s: '%s' is not a number from 0 up", option, text);
+    *has = true;
+    return CLI_OK;
+}
+
+static int take_option(struct check_request *request, size_t option, const char *value)
+{
     struct tg_error error;
+    switch (option) {
+    case MODULE:
+        request->module = value;
+        return CLI_OK;
+    case AGAINST:
+        request->against = value;
+        return CLI_OK;
+    case ATOL:
+        return take_number("atol", value, &request->has_atol, &request->atol);
+    case RTOL:
+        return take_number("rtol", value, &request->has_rtol, &request->rtol);
+    case ALL:
+        request->all = true;
+        return CLI_OK;
+    case JSON:
+        request->json = true;
+        return CLI_OK;
+    default:
+        if (tg_selection_add(&request->selection, options[option].name, value, &error) != TG_OK)
+            return cli_fail(&error);
+        return CLI_OK;
+    }
+}
+
+static int read_request(struct cli *cli, struct check_request *request)
+{
+    struct cli_parser parser;
     enum cli_token token;
-    const char *dir = NULL, *module = NULL;
     cli_parser_init(&parser, cli, &cli_verb_check);
     while ((token = cli_parser_next(&parser)) > CLI_END) {
+        int code = CLI_OK;
         if (token == CLI_HELP)
-            return cli_help_verb(&cli_verb_check, cli->settings);
-        if (token == CLI_OPTION && parser.option == MODULE)
-            module = parser.value;
-        else if (token == CLI_OPTION)
-            *(parser.option == ALL ? &tally.all : &tally.as_json) = true;
-        else if (dir)
-            return cli_error("check takes one directory; '%s' is one too many", parser.value);
+            return -1;
+        if (token == CLI_OPTION)
+            code = take_option(request, parser.option, parser.value);
+        else if (request->dir)
+            code = cli_error("check takes one directory; '%s' is one too many", parser.value);
         else
-            dir = parser.value;
+            request->dir = parser.value;
+        if (code != CLI_OK)
+            return code;
     }
     if (token == CLI_BAD)
         return cli_error("%s", parser.error);
-    if (cli_recording_open(dir, &recording, &error) != TG_OK)
-        return cli_fail(&error);
-    int code = check_recording(recording, module, &tally);
-    tg_recording_close(recording);
+    if (!request->against && !tg_selection_is_empty(&request->selection))
+        return cli_error("filters are for --against; references are computed for all tasks");
+    if (request->against && request->json)
+        return cli_error("--against has no --json; `taskglass diff --json` compares recordings");
+    return CLI_OK;
+}
+
+static int check(struct cli *cli)
+{
+    struct check_request request = {0};
+    struct tg_recording *recording;
+    struct tg_error error;
+    int code = read_request(cli, &request);
+    if (code == -1)
+        code = cli_help_verb(&cli_verb_check, cli->settings);
+    else if (code == CLI_OK && cli_recording_open(request.dir, &recording, &error) != TG_OK)
+        code = cli_fail(&error);
+    else if (code == CLI_OK) {
+        struct tally tally = {.as_json = request.json, .all = request.all};
+        code = request.against ? check_against(&request, recording)
+                               : check_recording(recording, request.module, &tally);
+        tg_recording_close(recording);
+    }
+    tg_selection_free(&request.selection);
     return code;
 }
 
 const struct cli_verb cli_verb_check = {
     .name = "check",
-    .usage = "[DIR] [--module FILE] [--all] [--json]",
-    .summary = "Compute every recorded task again by its kernel's reference.",
+    .usage = "[DIR] [--against FILE] [options]",
+    .summary = "Compare recorded tasks with their references, or with golden values.",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .run = check,

@@ -47,6 +47,15 @@ static const char *value_of(enum tg_setting_type type)
     return values[type];
 }
 
+/* An option of the verb's own goes before a setting of the same name. */
+static bool is_option(const struct cli_verb *verb, const char *name)
+{
+    for (size_t i = 0; i < verb->n_options; i++)
+        if (strcmp(verb->options[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 int cli_help_verb(const struct cli_verb *verb, const struct tg_settings *settings)
 {
     struct tg_setting_info info;
@@ -57,6 +66,7 @@ int cli_help_verb(const struct cli_verb *verb, const struct tg_settings *setting
     put_option("help", NULL, "this text");
     puts("\nSettings ('taskglass config' shows the values in force):");
     for (uint32_t i = 0; tg_settings_get(settings, i, &info); i++)
-        put_option(info.name, value_of(info.type), info.help);
+        if (!is_option(verb, info.name))
+            put_option(info.name, value_of(info.type), info.help);
     return CLI_OK;
 }

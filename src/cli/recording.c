@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/cli.h"
 #include "cli/outputs.h"
 
 __attribute__((format(printf, 3, 4))) static tg_status
@@ -74,6 +75,20 @@ void cli_recording_name(const struct tg_recording_info *info, char *name, size_t
     for (; *name; name++)
         if ((unsigned char)*name < ' ')
             *name = '?'; /* a directory may be called anything, and this goes to a terminal */
+}
+
+/* A number that no record has is a slip worth knowing of; a range may reach beyond the end. */
+int cli_recording_check_index(const struct tg_recording_info *info,
+                              const struct tg_selection *selection)
+{
+    const struct tg_spans *index = &selection->index;
+    if (index->count == 0 || index->at[index->count - 1].first < info->records)
+        return CLI_OK;
+    uint64_t wrong = index->at[index->count - 1].first;
+    if (info->records == 0)
+        return cli_error("there is no record %" PRIu64 "; the recording is empty", wrong);
+    return cli_error("there is no record %" PRIu64 "; the recording has 0 to %" PRIu64, wrong,
+                     info->records - 1);
 }
 
 uint64_t cli_recording_lost(const struct tg_record_summary *summary)

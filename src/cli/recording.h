@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <taskglass/recording.h>
 
+#include "dump/selection.h"
+
 /* `dir` as it came; NULL: the newest directory under outputs/ that has a recording. The caller
  * frees *path. NOT_FOUND says where it looked. */
 tg_status cli_recording_find(const char *dir, char **path, struct tg_error *error);
@@ -16,6 +18,10 @@ tg_status cli_recording_open(const char *dir, struct tg_recording **recording,
 
 /* The name of the run: of the directory that the recording's folder is in, "" for none. */
 void cli_recording_name(const struct tg_recording_info *info, char *name, size_t room);
+
+/* Says that there is no such record where --index names one beyond the end. Gives the exit code. */
+int cli_recording_check_index(const struct tg_recording_info *info,
+                              const struct tg_selection *selection);
 
 uint64_t cli_recording_lost(const struct tg_record_summary *summary);
 

@@ -4,8 +4,9 @@
 #include "cli/cli.h"
 
 static const struct cli_verb *const verbs[] = {
-    &cli_verb_run,     &cli_verb_list,  &cli_verb_view,   &cli_verb_verify, &cli_verb_scope,
-    &cli_verb_recover, &cli_verb_check, &cli_verb_replay, &cli_verb_config,
+    &cli_verb_run,    &cli_verb_list,    &cli_verb_view,   &cli_verb_diff,  &cli_verb_check,
+    &cli_verb_hunt,   &cli_verb_stats,   &cli_verb_replay, &cli_verb_scope, &cli_verb_export,
+    &cli_verb_verify, &cli_verb_recover, &cli_verb_config,
 };
 
 const struct cli_verb *cli_verb_at(size_t number)

@@ -3,7 +3,6 @@
 #include "cli/view.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,20 +126,6 @@ static int read_options(struct cli *cli, struct view *view, bool *help)
     return code == CLI_OK ? check(view) : code;
 }
 
-/* A number that no record has is a slip worth knowing of; a range may reach beyond the end. */
-static int check_indices(const struct view *view)
-{
-    const struct tg_spans *index = &view->selection.index;
-    uint64_t records = view->info.records;
-    if (index->count == 0 || index->at[index->count - 1].first < records)
-        return CLI_OK;
-    uint64_t wrong = index->at[index->count - 1].first;
-    if (records == 0)
-        return cli_error("there is no record %" PRIu64 "; the recording is empty", wrong);
-    return cli_error("there is no record %" PRIu64 "; the recording has 0 to %" PRIu64, wrong,
-                     records - 1);
-}
-
 static int show(const struct view *view)
 {
     if (view->export)
@@ -170,7 +155,7 @@ static int open_and_show(struct view *view)
     tg_recording_get_info(recording, &view->info);
     if (view->all || (view->json && !view->limited) || view->export)
         view->limit = view->limited ? view->limit : UINT64_MAX;
-    int code = check_indices(view);
+    int code = cli_recording_check_index(&view->info, &view->selection);
     if (code == CLI_OK)
         code = show(view);
     tg_recording_close(recording);

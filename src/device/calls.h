@@ -55,6 +55,8 @@ TG_FN bool tg_allocate(struct tg_orchestrator *self, struct tg_tensor *t, const 
 /* Scope stats: with what has completed by now out of the way. */
 TG_FN void tg_take_peak(struct tg_orchestrator *self, struct tg_ring_book *ring,
                         struct tg_open_scope *scope);
+/* Without asking whether anything may happen any more: the orchestration's own scope is always there. */
+TG_FN void tg_begin_scope(struct tg_orchestrator *self, enum tg_scope_kind kind, const char *site);
 TG_FN void tg_end_scope(struct tg_orchestrator *self);
 
 /* result.c */

@@ -281,6 +281,23 @@ TG_FN static const struct tg_open_scope *guilty(const struct tg_orchestrator *se
     return most;
 }
 
+/* While a scope holds tasks back, what waits for them keeps its place too, however deep: until it
+ * ends nothing that is there now need ever go. */
+TG_FN static void hold_all(struct tg_orchestrator *self)
+{
+    self->count_held = 0;
+    for (uint32_t depth = self->depth; depth > 0; depth--)
+        if (self->scope[depth - 1].first_held != 0)
+            self->count_held = depth;
+    for (uint32_t r = 0; self->count_held != 0 && r < self->n_rings; r++) {
+        struct tg_ring_book *ring = &self->ring[r];
+        if (ring->at->done < ring->pin && ring->at->done < ring->at->head)
+            ring->pin = ring->at->done;
+        if (ring->at->heap_tail < ring->heap_pin && ring->at->heap_tail < ring->at->heap_head)
+            ring->heap_pin = ring->at->heap_tail;
+    }
+}
+
 TG_FN bool tg_flow_fail(struct tg_orchestrator *self, tg_status status, enum tg_resource resource,
                         uint32_t ring, uint64_t wanted, const char *site)
 {
@@ -303,14 +320,14 @@ TG_FN bool tg_flow_fail(struct tg_orchestrator *self, tg_status status, enum tg_
         self->count_head[r] = self->ring[r].at->head;
         self->count_heap[r] = self->ring[r].at->heap_head;
     }
-    self->count_deps = report->used;
+    self->count_deps = resource == TG_RESOURCE_DEPS ? report->used : 0;
+    self->count_map = self->finds_edges ? self->map.live : 0;
+    hold_all(self);
     self->count_began = tg_target_now();
     self->count_calls = 0;
     tg_orchestrator_end_samples(self);
     self->mode = TG_MODE_COUNTS;
     tg_orchestrator_announce(self);
-    if (book->pin == TG_NO_PIN)
-        book->pin = scope->first_task; /* held back, so theirs all the same */
     tg_store_release(&report->status, (int32_t)status);
     return false;
 }
@@ -342,6 +359,24 @@ TG_FN static void keep_largest(uint64_t *largest, uint64_t value)
         *largest = value;
 }
 
+/* Dependencies and entries of the tensor map: those of tasks that are held back stay. Edges that
+ * would be found are not looked for: at most to all the tasks that are held with it. */
+TG_FN static void count_held_task(struct tg_orchestrator *self, const struct tg_open_scope *scope,
+                                  const struct tg_args *args)
+{
+    uint64_t held = self->ring[scope->ring].pin == TG_NO_PIN
+                        ? 0
+                        : self->count_head[scope->ring] - self->ring[scope->ring].pin;
+    if (self->count_held == 0 || !args)
+        return;
+    self->count_deps += (uint64_t)args->n_after + args->n_more_after;
+    if (self->finds_edges)
+        self->count_deps += held;
+    self->count_map += 2 * (uint64_t)args->n_tensors;
+    keep_largest(&self->report->need_deps[scope->ring], self->count_deps);
+    keep_largest(&self->report->need_map, self->count_map);
+}
+
 TG_FN void tg_count_submit(struct tg_orchestrator *self, const struct tg_args *args)
 {
     struct tg_open_scope *scope = tg_current_scope(self);
@@ -351,19 +386,24 @@ TG_FN void tg_count_submit(struct tg_orchestrator *self, const struct tg_args *a
         return;
     if (scope->first_task == TG_NO_PIN) {
         scope->first_task = self->count_head[scope->ring];
-        if (scope->first_task < ring->pin &&
-            (self->scopes_own_slots || scope->kind == TG_SCOPE_HOLDS))
+        if (scope->first_task < ring->pin && (self->scopes_own_slots || self->count_held != 0))
             ring->pin = scope->first_task;
     }
     self->count_head[scope->ring]++;
     if (ring->pin != TG_NO_PIN)
         keep_largest(&self->report->need_slots[scope->ring],
                      self->count_head[scope->ring] - ring->pin);
-    self->count_deps += args ? (uint64_t)args->n_after + args->n_more_after : 0;
-    keep_largest(&self->report->need_deps[scope->ring], self->count_deps);
+    count_held_task(self, scope, args);
     for (uint32_t i = 0; args && i < args->n_tensors && i < TG_MAX_TENSORS; i++)
         if (args->tensor[i].owner_depth == TG_TENSOR_NEW)
             tg_count_alloc(self, args->tensor[i].storage_bytes);
+}
+
+TG_FN void tg_count_edge(struct tg_orchestrator *self)
+{
+    look_at_the_clock(self);
+    if (self->mode == TG_MODE_COUNTS)
+        keep_largest(&self->report->need_deps[tg_current_scope(self)->ring], ++self->count_deps);
 }
 
 TG_FN void tg_count_alloc(struct tg_orchestrator *self, uint64_t bytes)
@@ -390,5 +430,15 @@ TG_FN void tg_count_alloc(struct tg_orchestrator *self, uint64_t bytes)
 TG_FN void tg_count_scope(struct tg_orchestrator *self)
 {
     look_at_the_clock(self);
-    self->count_deps = 0;
+}
+
+TG_FN bool tg_count_keeps(struct tg_orchestrator *self)
+{
+    if (self->mode != TG_MODE_COUNTS || self->count_held == 0)
+        return false;
+    if (self->depth >= self->count_held)
+        return true; /* the scope that holds is still open */
+    self->count_held = 0;
+    self->count_deps = self->count_map = 0;
+    return false;
 }

@@ -32,8 +32,11 @@ TG_FN bool tg_flow_fail(struct tg_orchestrator *self, tg_status status, enum tg_
 
 /* After that: what the orchestration goes on asking for. */
 TG_FN void tg_count_submit(struct tg_orchestrator *self, const struct tg_args *args);
+TG_FN void tg_count_edge(struct tg_orchestrator *self);
 TG_FN void tg_count_alloc(struct tg_orchestrator *self, uint64_t bytes);
 TG_FN void tg_count_scope(struct tg_orchestrator *self);
+/* A scope has ended: does all stay nevertheless, because one around it holds tasks back? */
+TG_FN bool tg_count_keeps(struct tg_orchestrator *self);
 /* It ends here: at the orchestration's end, or because its course depends on a result. */
 TG_FN void tg_count_end(struct tg_orchestrator *self, bool complete);
 

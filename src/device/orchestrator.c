@@ -152,7 +152,7 @@ TG_FN void tg_orchestrator_run(struct tg_orchestrator *self)
 {
     self->report->began_ns = tg_target_now();
     tg_store_release(&self->report->state, (uint32_t)TG_ORCHESTRATOR_RUNS);
-    tg_call_scope_begin(&self->rt, TG_SCOPE_OPEN, self->root_site);
+    tg_begin_scope(self, TG_SCOPE_OPEN, self->root_site);
     self->orchestrate(&self->rt, TG_DEVICE_PTR(const struct tg_args, self->o->args));
     self->report->ended_ns = tg_target_now();
     finish(self);

@@ -87,7 +87,8 @@ struct tg_orchestrator {
     struct tg_scope_log scopes;
     /* counting on after a ring was found too small */
     uint64_t count_began, count_calls;
-    uint64_t count_head[TG_RINGS], count_heap[TG_RINGS], count_deps;
+    uint64_t count_head[TG_RINGS], count_heap[TG_RINGS], count_deps, count_map;
+    uint32_t count_held; /* depth of the outermost scope that holds tasks back; 0: none does */
     const char *known_site[TG_MAX_SITES];
     struct {
         const char *text;

@@ -97,19 +97,9 @@ TG_FN void tg_orchestrator_end_samples(struct tg_orchestrator *self)
 
 /* ── begin and end ─────────────────────────────────────────────────────────────────────── */
 
-TG_FN void tg_call_scope_begin(struct tg_rt *rt, enum tg_scope_kind kind, const char *site)
+TG_FN void tg_begin_scope(struct tg_orchestrator *self, enum tg_scope_kind kind, const char *site)
 {
-    struct tg_orchestrator *self = tg_of_rt(rt);
-    struct tg_open_scope *scope;
-    if (self->mode != TG_MODE_COUNTS && !tg_runs(self))
-        return;
-    if (self->depth == TG_MAX_DEPTH) {
-        tg_orchestrator_fail(self, TG_BAD_ARGUMENT, TG_FAULT_DEPTH, site);
-        return;
-    }
-    if (self->mode == TG_MODE_COUNTS)
-        tg_count_scope(self);
-    scope = &self->scope[self->depth];
+    struct tg_open_scope *scope = &self->scope[self->depth];
     scope->serial = ++self->serial;
     scope->site = tg_orchestrator_site(self, site);
     scope->ring = self->depth < self->n_rings ? self->depth : self->n_rings - 1;
@@ -122,6 +112,20 @@ TG_FN void tg_call_scope_begin(struct tg_rt *rt, enum tg_scope_kind kind, const 
     if (self->samples)
         sample_begin(self, scope);
     tg_store_relaxed(&self->report->scope_site, scope->site);
+}
+
+TG_FN void tg_call_scope_begin(struct tg_rt *rt, enum tg_scope_kind kind, const char *site)
+{
+    struct tg_orchestrator *self = tg_of_rt(rt);
+    if (self->mode != TG_MODE_COUNTS && !tg_runs(self))
+        return;
+    if (self->depth == TG_MAX_DEPTH) {
+        tg_orchestrator_fail(self, TG_BAD_ARGUMENT, TG_FAULT_DEPTH, site);
+        return;
+    }
+    if (self->mode == TG_MODE_COUNTS)
+        tg_count_scope(self);
+    tg_begin_scope(self, kind, site);
 }
 
 /* Its tasks may start. */
@@ -163,7 +167,7 @@ TG_FN void tg_end_scope(struct tg_orchestrator *self)
     if (self->samples)
         sample_end(self, self->depth - 1);
     self->depth--;
-    if (scope->first_task != TG_NO_PIN || scope->first_byte != TG_NO_PIN)
+    if ((scope->first_task != TG_NO_PIN || scope->first_byte != TG_NO_PIN) && !tg_count_keeps(self))
         pin_again(self, ring);
     if (scope->first_byte != TG_NO_PIN && self->mode == TG_MODE_RUNS)
         tg_ring_heap_scope_ended(self->ring, scope->ring);

@@ -287,6 +287,14 @@ TG_FN static void enter_task(struct tg_orchestrator *self, struct tg_ring_book *
     tg_store_relaxed(&self->report->submitted, self->submitted);
 }
 
+/* Nothing comes of it; it counts where somebody counts. */
+TG_FN static uint64_t give_up(struct tg_orchestrator *self, const struct tg_args *args)
+{
+    if (self->mode == TG_MODE_COUNTS)
+        tg_count_submit(self, args);
+    return TG_TASK_NONE;
+}
+
 TG_FN uint64_t tg_call_submit(struct tg_rt *rt, const uint32_t kernel[TG_PARTS],
                               const struct tg_args *args, const char *site)
 {
@@ -298,20 +306,15 @@ TG_FN uint64_t tg_call_submit(struct tg_rt *rt, const uint32_t kernel[TG_PARTS],
     struct tg_args none;
     bool held = scope->kind == TG_SCOPE_HOLDS, ready;
     uint64_t id;
-    if (!tg_runs(self)) {
-        if (self->mode == TG_MODE_COUNTS)
-            tg_count_submit(self, args);
-        return TG_TASK_NONE;
-    }
+    if (!tg_runs(self))
+        return give_up(self, args);
     if (!args) {
         tg_args_init(&none);
         args = &none;
     }
     if (ring->at->head - ring->at->tail >= ring->has.n_slots &&
         !tg_flow_want_slot(self, ring, site)) {
-        if (self->mode == TG_MODE_COUNTS)
-            tg_count_submit(self, args);
-        return TG_TASK_NONE;
+        return give_up(self, args);
     }
     desc = take_slot(self, ring);
     fault = check(self, desc, kernel, args);
@@ -326,18 +329,18 @@ TG_FN uint64_t tg_call_submit(struct tg_rt *rt, const uint32_t kernel[TG_PARTS],
     if (self->logs)
         tg_edge_log_begin(&self->log, desc);
     if (!put_args(self, desc, args, site))
-        return TG_TASK_NONE;
+        return give_up(self, args);
     if (!add_named(self, args->after, args->n_after) ||
         !add_named(self, args->more_after, args->n_more_after))
         return refuse(self, kernel, args, TG_FAULT_PREDECESSOR, site);
     if (self->finds_edges && !find_edges(self, args)) {
         if (tg_runs(self))
             tg_flow_fail(self, TG_TENSORMAP_OVERFLOW, TG_RESOURCE_MAP, ring->index, 1, site);
-        return TG_TASK_NONE;
+        return give_up(self, args);
     }
     ready = settle(self, held);
     if (!tg_runs(self))
-        return TG_TASK_NONE;
+        return give_up(self, args);
     id = desc->id;
     if (self->logs)
         tg_edge_log_end(&self->log);
@@ -358,6 +361,8 @@ TG_FN void tg_call_depend(struct tg_rt *rt, uint64_t task, uint64_t after, const
     struct tg_task_desc *desc;
     struct tg_ring_book *ring;
     uint64_t ref, before;
+    if (self->mode == TG_MODE_COUNTS)
+        tg_count_edge(self);
     if (after == TG_TASK_NONE || !tg_runs(self))
         return;
     self->report->task = task;
@@ -384,8 +389,11 @@ TG_FN void tg_call_depend(struct tg_rt *rt, uint64_t task, uint64_t after, const
     self->deps.n_linked = 0;
     desc = &self->e->desc[self->task];
     tg_add_acq_rel(&desc->pending, 1u); /* E2 */
-    if (!link_one(self, &self->ring[tg_ref_ring(ref)], tg_ref_slot(before)))
+    if (!link_one(self, &self->ring[tg_ref_ring(ref)], tg_ref_slot(before))) {
+        if (self->mode == TG_MODE_COUNTS)
+            tg_count_edge(self);
         return;
+    }
     if (self->deps.n_linked == 0)
         tg_sub_acq_rel(&desc->pending, 1u); /* E2 */
     self->report->edges += self->deps.n_linked;

@@ -330,8 +330,10 @@ static tg_status begin(struct job *job, double prepare_seconds, struct tg_error 
  * order in which things were made, backwards. */
 static void end(struct job *job)
 {
-    if (job->execution)
+    if (job->execution) {
         write_files(job);
+        tg_execution_keep_outputs(job->execution, job->test_case);
+    }
     if (job->graph)
         tg_graph_destroy(job->graph);
     tg_device_close(job->device);

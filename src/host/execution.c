@@ -52,6 +52,7 @@ void tg_execution_destroy(struct tg_execution *e)
     if (!e)
         return;
     free_running(e);
+    tg_execution_free_outputs(e);
     for (uint32_t i = 0; i < e->n_outputs; i++)
         free((char *)e->outputs[i].name);
     free(e->workload);

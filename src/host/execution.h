@@ -4,6 +4,7 @@
 #define TG_HOST_EXECUTION_H
 
 #include <taskglass/execute.h>
+#include <taskglass/outputs.h>
 #include <time.h>
 
 #include "host/case.h"
@@ -41,6 +42,8 @@ struct tg_execution {
     struct tg_execution_times times;
     struct tg_output_check outputs[TG_MAX_TENSORS];
     uint32_t n_outputs;
+    struct tg_output kept[TG_MAX_TENSORS];
+    uint32_t n_kept;
     char *run_json;
 };
 
@@ -49,6 +52,10 @@ struct tg_execution {
 const char *tg_execution_advice(const struct tg_execution *execution);
 
 tg_status tg_execution_keep_run(struct tg_execution *execution, const struct tg_run *run);
+
+/* The case's outputs, as far as they came off the device; the case has them no more. */
+void tg_execution_keep_outputs(struct tg_execution *execution, struct tg_case_host *test_case);
+void tg_execution_free_outputs(struct tg_execution *execution);
 
 /* Everything that run.json tells. `test_case` may have been prepared only. */
 struct tg_run_report {

@@ -109,6 +109,9 @@ static void put_bytes(char *text, size_t size, uint64_t bytes)
     snprintf(text, size, "%llu%c", (unsigned long long)k, units[unit]);
 }
 
+/* A bound on edges can be far above what is needed: nobody should be sent there. */
+#define MOST_ADVISED (UINT64_C(1) << 24)
+
 /* What each ring has, and what it needs where that is more. */
 struct needs {
     uint64_t has[TG_RINGS], wants[TG_RINGS];
@@ -136,7 +139,8 @@ static struct needs needs_of(const struct tg_run *run, enum tg_resource resource
             break;
         default:
             needs.has[r] = o->ring[r].n_deps;
-            needs.wants[r] = this ? most(2 * least, report->need_deps[r]) : 0;
+            needs.wants[r] = this ? most(least, report->need_deps[r]) : 0;
+            needs.wants[r] = needs.wants[r] < MOST_ADVISED ? needs.wants[r] : MOST_ADVISED;
         }
     }
     return needs;
@@ -190,8 +194,9 @@ static void advise(struct tg_run *run)
     add_option(run, "ring-dep-pool", &deps, text, size);
     if (run->report.resource == TG_RESOURCE_MAP)
         snprintf(text + strlen(text), size - strlen(text), "%s--tensormap %llu", *text ? " " : "",
-                 (unsigned long long)most(2 * run->report.capacity,
-                                          UINT64_C(2) * (TG_MAX_TENSORS + TG_MAX_SCALARS)));
+                 (unsigned long long)most(
+                     most(run->report.capacity + run->report.wanted, run->report.need_map),
+                     UINT64_C(2) * (TG_MAX_TENSORS + TG_MAX_SCALARS)));
 }
 
 /* ── the error ─────────────────────────────────────────────────────────────────────────── */

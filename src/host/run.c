@@ -344,8 +344,8 @@ void tg_run_cancel(struct tg_run *run)
 
 void tg_run_progress(struct tg_run *run, uint64_t *finished, uint64_t *total)
 {
-    *total = run->result.tasks;
     *finished = run->ended ? run->finished : look(run);
+    *total = run->result.tasks; /* after the look, which may learn of more */
 }
 
 void tg_run_get_result(const struct tg_run *run, struct tg_run_result *result)

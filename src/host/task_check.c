@@ -40,6 +40,10 @@ static tg_status explain_tensor(const struct tg_args *args, uint32_t i, unsigned
     if (args->role[i] < TG_IN || args->role[i] > TG_INOUT)
         return tg_error_set(error, TG_BAD_ARGUMENT, "task %llu argument %u: role %u is none", task,
                             i, args->role[i]);
+    if (t->owner_depth == TG_TENSOR_NEW && args->role[i] != TG_OUT)
+        return tg_error_set(
+            error, TG_BAD_ARGUMENT,
+            "task %llu argument %u: memory that the submit allocates is for outputs", task, i);
     if (!tg_tensor_valid(t) || t->addr > UINT64_MAX - t->storage_bytes)
         return tg_error_set(error, TG_BAD_ARGUMENT,
                             "task %llu argument %u: the view leaves its storage of %llu bytes",

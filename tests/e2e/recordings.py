@@ -3,6 +3,8 @@
 
 import json
 import pathlib
+import subprocess
+import tempfile
 
 import numpy
 import pytest
@@ -62,6 +64,20 @@ def pack(dtype, array):
         return array.tobytes()
     flat = numpy.append(array.ravel(), numpy.zeros(array.size % 2, "u1"))
     return (flat[0::2] | flat[1::2] << 4).tobytes()
+
+
+def has_sqlite(program):
+    """Whether a build exports to SQLite; one that does not says so in one line."""
+    with tempfile.TemporaryDirectory() as folder:
+        Recording(pathlib.Path(folder) / "run").write()
+        result = subprocess.run([program, "export", "run", "--to", "sqlite", "--output", "x"],
+                                cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                text=True)
+    if result.returncode == 0:
+        return True
+    assert result.returncode == 2 and result.stderr.count("\n") == 1, result
+    assert "this Taskglass was built without SQLite" in result.stderr
+    return False
 
 
 class Recording:

@@ -124,3 +124,48 @@ def test_a_recording_without_payloads_says_what_would_help(tg):
     tg.good("run", "vector_add", "--dump-tensor=hash", "--output", "out")
     result = tg("replay", "out", "--task", 0)
     assert result.returncode == 2 and "--dump-tensor=full" in result.stderr
+
+
+def exported(tg, *filters):
+    """A recorded tensor as NumPy has it."""
+    import numpy
+    tg.good("view", "out", *filters, "--export", "npz", "--out", "golden.npz")
+    with numpy.load(tg.directory / "golden.npz") as archive:
+        return {name: archive[name] for name in archive.files}
+
+
+def test_check_against_an_npz_of_numpy(tg):
+    numpy = pytest.importorskip("numpy")
+    record(tg, "matmul_chain")
+    arrays = exported(tg, "--stage", "after")
+    numpy.savez(tg.directory / "golden.npz", **arrays)
+    assert tg("check", "out", "--against", "golden.npz").returncode == 0
+    name = sorted(arrays)[0]
+    arrays[name] = arrays[name] + 1
+    numpy.savez(tg.directory / "golden.npz", **arrays)
+    result = tg("check", "out", "--against", "golden.npz")
+    assert result.returncode == 1 and result.stdout.count("wrong") == 1
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_check_against_an_npy_of_numpy(tg, dtype, order):
+    numpy = pytest.importorskip("numpy")
+    record(tg, "matmul_chain")
+    (golden,) = exported(tg, "--task", 3, "--stage", "after").values()
+    numpy.save(tg.directory / "golden.npy", numpy.asarray(golden.astype(dtype), order=order))
+    selected = ("--task", 3, "--stage", "after")
+    assert tg("check", "out", "--against", "golden.npy", *selected).returncode == 0
+    numpy.save(tg.directory / "golden.npy", numpy.asarray(golden.astype(dtype) + 0.5, order=order))
+    assert tg("check", "out", "--against", "golden.npy", *selected).returncode == 1
+    assert tg("check", "out", "--against", "golden.npy", *selected, "--atol", 1).returncode == 0
+    assert tg("check", "out", "--against", "golden.npy").returncode == 2
+
+
+@pytest.mark.parametrize("content", [b"", b"nonsense", b"PK\x03\x04", b"\x93NUMPY\x01\x00\xff\xff",
+                                     b"\x93NUMPY\x01\x00\x10\x00{'descr': '<f4'}"])
+def test_golden_values_that_are_none(tg, content):
+    record(tg, "vector_add")
+    (tg.directory / "golden.npy").write_bytes(content)
+    result = tg("check", "out", "--against", "golden.npy", "--index", 2)
+    assert result.returncode == 2 and len(result.stderr.splitlines()) == 1

@@ -43,6 +43,19 @@ def test_an_attack_on_the_device_never_harms_the_host(tg, scribble, attack, plat
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
+@pytest.mark.parametrize("runtime", ["aicpu_build_graph", "tensormap_and_ringbuffer"])
+def test_an_attack_on_a_device_that_builds_the_graph_never_harms_the_host(tg, scribble, runtime,
+                                                                          platform):
+    for attack in ("engine", "everything", "status_then_abort", "false_finished", "unmap"):
+        code, said = tg("run", scribble, "--case", attack, "--platform", platform, "--runtime",
+                        runtime, "--timeout", 0.2, "--deps", "--output", "out")
+        assert code in ENDS, said
+        named = re.search(r"^taskglass: (\w+): ", said, re.MULTILINE)
+        assert re.fullmatch(SURE.get(attack, ENDS[code]), named.group(1) if named else "")
+    check_next_run(tg, platform)
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
 def test_an_attack_leaves_no_process(start, scribble, platform):
     for attack in ("everything", "close_socket", "sigstop"):
         program = start("run", scribble, "--case", attack, "--platform", platform, "--timeout", 0.5,

@@ -1,12 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# run.sh BUILD_DIR CMAKE CC SANITIZE_FLAGS: installs, moves what was installed, and uses it from
-# outside: a program by pkg-config, a program and a workload by find_package.
+# run.sh BUILD_DIR CMAKE CC SANITIZE_FLAGS [CXX [PYTHON]]: installs, moves what was installed, and
+# uses it from outside: programs in C and C++ by pkg-config, a program and a workload by find_package,
+# the Python package.
 set -eu
 build=$1
 cmake=$2
 cc=$3
 flags=$4
+cxx=${5:-}
+python=${6:-}
 here=$(cd "$(dirname "$0")" && pwd)
 work=$build/tests/install
 prefix="$work/moved here"
@@ -35,6 +38,11 @@ if command -v pkg-config >/dev/null; then
     eval "$cc -std=c11 -Wall -Wextra -Wpedantic -Werror $flags '$here/use.c' -o by-pkg-config \
         $(pkg-config --cflags --libs taskglass)"
     LD_LIBRARY_PATH=$libdir ./by-pkg-config
+    if [ -n "$cxx" ]; then
+        eval "$cxx -std=c++17 -Wall -Wextra -Wpedantic -Werror $flags '$here/use.cpp' -o in-c++ \
+            $(pkg-config --cflags --libs taskglass)"
+        LD_LIBRARY_PATH=$libdir ./in-c++
+    fi
 else
     say "no pkg-config: not tried"
 fi
@@ -50,3 +58,13 @@ say "a program and a workload by find_package"
 
 say "the workload runs"
 "$prefix/bin/taskglass" run ./project/scale.so --output "$work/output"
+
+# A library with sanitizers does not go into a Python without.
+if [ -n "$python" ] && [ -z "$flags" ]; then
+    say "the Python package"
+    package=$(dirname "$(dirname "$(find "$prefix" -name py.typed)")")
+    env -u TASKGLASS_LIBRARY PYTHONPATH="$package" PYTHONDONTWRITEBYTECODE=1 "$python" -c '
+import taskglass
+execution = taskglass.run("vector_add", dump_tensor="full", output="by-python")
+print("Python:", execution, execution.recording())'
+fi

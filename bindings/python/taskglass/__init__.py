@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Taskglass: task graphs on simulated accelerators, and everything each task touched.
+
+    import taskglass
+
+    execution = taskglass.run("matmul_chain", dump_tensor="full")
+    with execution.recording() as recording:
+        for record in recording.select(kernel="*relu*", stage="after"):
+            print(record, record.array().max())
+
+`Recording` reads what was recorded, `run` runs a workload, `Device` and `Graph` are for building
+graphs from Python. Everything that fails raises an `Error`. README.md of this package says where the
+library is looked for.
+"""
+
+from . import dtypes
+from ._library import lib as _lib
+from .analysis import diff
+from .config import Config, Setting, settings
+from .device import Device, DeviceArray, DeviceInfo, Module
+from .errors import (AbiMismatch, BadArgument, Busy, Cancelled, Cycle, Deadlock, DeviceFailure,
+                     DeviceLost, Error, Hang, IoError, KernelFault, Mismatch, NoMemory, NotFound,
+                     TimedOut, Unsupported)
+from .execute import (Case, Execution, Kernel, Output, Platform, Runtime, Workload, platforms, run,
+                      runtimes, workload, workloads)
+from .graph import Graph, In, InOut, Out, Run, RunningTask, RunResult, Task
+from .recording import DepsTask, Edge, ExportResult, Record, Recording, export_formats, newest
+
+__version__ = "0.1.0"
+
+
+def version() -> str:
+    """The version of the library in use."""
+    return _lib().version
+
+
+__all__ = [
+    "AbiMismatch", "BadArgument", "Busy", "Cancelled", "Case", "Config", "Cycle", "Deadlock",
+    "DepsTask", "Device", "DeviceArray", "DeviceFailure", "DeviceInfo", "DeviceLost", "Edge",
+    "Error", "Execution", "ExportResult", "Graph", "Hang", "In", "InOut", "IoError", "Kernel", "KernelFault",
+    "Mismatch", "Module", "NoMemory", "NotFound", "Out", "Output", "Platform", "Record", "Recording",
+    "Run", "RunResult", "RunningTask", "Runtime", "Setting", "Task", "TimedOut", "Unsupported",
+    "Workload", "diff", "dtypes", "export_formats", "newest", "platforms", "run", "runtimes",
+    "settings", "version", "workload", "workloads"]

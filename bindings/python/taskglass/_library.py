@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Finding libtaskglass, loading it once, and calling it."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import pathlib
+from typing import Any, Iterator, Optional
+
+from . import errors
+from ._layout import Layout
+
+# The interface that this package was written for: before 1.0, minor versions may change it.
+INTERFACE = (0, 1)
+NAMES = ("libtaskglass.so.0", "libtaskglass.so")
+
+_TEXT, _VOID, _U32, _U64 = ctypes.c_char_p, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint64
+_INT, _BOOL, _REAL = ctypes.c_int, ctypes.c_bool, ctypes.c_double
+
+# What each function gives, and takes: "s" a status, and pointers of all kinds as "p".
+_KINDS = {"s": _INT, "i": _INT, "b": _BOOL, "t": _TEXT, "p": _VOID, "u": _U32, "U": _U64, "d": _REAL,
+          "I": ctypes.c_int64, "z": ctypes.c_size_t, "-": None}
+_FUNCTIONS = """
+    tg_version t            tg_status_name ti        tg_status_text ti       tg_status_advice ti
+    tg_status_exit_code ii  tg_dtype_name ti         tg_dtype_bits ui        tg_dtype_load dipz
+    tg_dtype_from_name it   tg_platform_get bup      tg_runtime_get bup      tg_level_name tu
+    tg_loss_name tu         tg_stage_name tu         tg_record_role_name tu  tg_content_hash Upz
+    tg_settings_create spp  tg_settings_destroy -p   tg_settings_set spttp   tg_settings_get bpup
+    tg_settings_text tpt    tg_settings_count Upt    tg_settings_seconds dpt
+    tg_workload_open sptpp  tg_workload_close -p     tg_workload_get pp      tg_workload_path tp
+    tg_workload_names spppp tg_workload_names_free -pu
+    tg_execute sppppp       tg_execution_destroy -p  tg_execution_get -pp    tg_execution_output bpup
+    tg_device_open sppp     tg_device_close -p       tg_device_get_info -pp  tg_device_alloc spUpp
+    tg_device_free spUp     tg_device_copy_in spUpUp tg_device_copy_out sppUUp
+    tg_device_map ppUU      tg_device_load sptpp     tg_module_kernel upt
+    tg_graph_create sppp    tg_graph_destroy -p      tg_graph_clear -p       tg_graph_add spuppp
+    tg_graph_add_mix sppppp tg_graph_add_edge spUUp  tg_graph_tasks Up       tg_graph_edges Up
+    tg_graph_check spp      tg_graph_upload spp      tg_graph_orchestrate spipppp
+    tg_run_start spppp      tg_run_wait spdp         tg_run_cancel -p        tg_run_progress -ppp
+    tg_run_get_result -pp   tg_run_destroy -p
+    tg_recording_open stpp  tg_recording_close -p    tg_recording_get_info -pp
+    tg_recording_get bpUp   tg_recording_payload ppp
+    tg_query_create spp     tg_query_destroy -p      tg_query_add spttp      tg_query_next bpppp
+    tg_export_format_get bup tg_recording_export spppp
+"""
+
+
+def _candidates() -> Iterator[str]:
+    named = os.environ.get("TASKGLASS_LIBRARY")
+    if named:
+        yield named
+        return
+    here = pathlib.Path(__file__).resolve().parent
+    try:
+        from . import _where  # type: ignore[attr-defined]  # written where it is installed
+        folders = [here / _where.LIBRARY_DIR]
+    except ImportError:
+        folders = [here.parents[2] / "build" / "lib"]
+    for folder in folders:
+        for name in NAMES:
+            if (folder / name).exists():
+                yield str(folder / name)
+    yield NAMES[0]
+
+
+def _load() -> ctypes.CDLL:
+    why = ""
+    for path in _candidates():
+        try:
+            return ctypes.CDLL(path)
+        except OSError as error:
+            why = why or str(error)
+    raise errors.NotFound(f"no libtaskglass: {why}; build it (make), install it, or set "
+                          "TASKGLASS_LIBRARY to its path")
+
+
+class Library:
+    """The functions of the library, and its structures as `layout`."""
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        self.library = library
+        library.tg_version.restype = _TEXT
+        self.version: str = library.tg_version().decode()
+        if tuple(map(int, self.version.split(".")[:2])) != INTERFACE:
+            raise errors.AbiMismatch(
+                f"libtaskglass is version {self.version}, and this package is for version "
+                f"{INTERFACE[0]}.{INTERFACE[1]}",
+                advice="use the package that came with the library")
+        try:
+            self.layout = Layout(library)
+            words = _FUNCTIONS.split()
+            for name, kinds in zip(words[::2], words[1::2]):
+                function = getattr(library, name)
+                function.restype = _KINDS[kinds[0]]
+                function.argtypes = [_KINDS[kind] for kind in kinds[1:]]
+                setattr(self, name, function)
+        except AttributeError as error:
+            raise errors.AbiMismatch(f"libtaskglass {self.version} is older than this package: "
+                                     f"{error}") from None
+
+    def __getattr__(self, name: str) -> Any:  # for type checkers; all are set above
+        raise AttributeError(name)
+
+    def has(self, name: str) -> bool:
+        """Whether the library has a function that this package does not insist on."""
+        return hasattr(self.library, name)
+
+    def call(self, function: Any, *arguments: Any) -> None:
+        """Calls what gives a status and takes an error last; raises what went wrong."""
+        error = self.layout.tg_error()
+        status = function(*arguments, ctypes.byref(error))
+        if status != 0:
+            raise self.error(status, error.text)
+
+    def error(self, status: int, text: bytes, advice: Optional[str] = None, execution: Any = None
+              ) -> errors.Error:
+        if advice is None:
+            advice = self.tg_status_advice(status).decode()
+        return errors.make(self.tg_status_name(status).decode(), text.decode("utf-8", "replace"),
+                           self.tg_status_exit_code(status), advice, execution)
+
+    def make(self, function: Any, *arguments: Any) -> int:
+        """Calls what makes an object and gives it as its last argument but the error."""
+        made = ctypes.c_void_p()
+        self.call(function, *arguments, ctypes.byref(made))
+        assert made.value is not None
+        return made.value
+
+
+@functools.lru_cache(maxsize=None)
+def lib() -> Library:
+    """The library, loaded on first use."""
+    return Library(_load())
+
+
+def encoded(value: Any) -> bytes:
+    """A name or path for the library, whose texts end at a zero byte."""
+    data = os.fsencode(value)
+    if b"\0" in data:
+        raise errors.BadArgument(f"there is a zero character in {value!r}")
+    return data
+
+
+def text(value: Optional[bytes]) -> str:
+    """A text of the library; none is ""."""
+    return value.decode("utf-8", "replace") if value else ""

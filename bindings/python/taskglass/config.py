@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Settings: what a run is to be like."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from dataclasses import dataclass, field, fields
+from typing import Any, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+
+from . import errors
+from ._handle import Handle
+from ._library import encoded, lib, text
+
+__all__ = ["Config", "Setting", "settings"]
+
+_TYPES = ("text", "count", "bytes", "seconds", "flag", "choice", "list", "counts", "sizes")
+_SOURCES = ("default", "environment", "caller")
+_Path = Union[str, "os.PathLike[str]"]
+_Size = Union[int, str]
+
+
+@dataclass
+class Config:
+    """The settings of a run; None leaves what the environment or the default says.
+
+    The names are those of `taskglass config` with underscores; `settings()` shows them with their
+    help and the values in force. Sizes are bytes, or text as "64M". A setting that this package does
+    not know yet goes into `more`, by its own name.
+    """
+
+    platform: Optional[str] = None
+    runtime: Optional[str] = None
+    cores: Optional[int] = None
+    schedulers: Optional[int] = None
+    device_memory: Optional[_Size] = None
+    timeout: Optional[float] = None
+    output: Optional[_Path] = None
+    deps: Optional[bool] = None
+    dump_tensor: Union[None, bool, str] = None
+    dump_args: Optional[bool] = None
+    dump_filter: Union[None, str, Sequence[str]] = None
+    dump_policy: Optional[str] = None
+    dump_arena: Optional[_Size] = None
+    dump_buffers: Optional[int] = None
+    dump_wait: Optional[float] = None
+    enable_scope_stats: Optional[bool] = None
+    ring_task_window: Union[None, int, Sequence[int]] = None
+    ring_heap: Union[None, _Size, Sequence[_Size]] = None
+    ring_dep_pool: Union[None, int, Sequence[int]] = None
+    tensormap: Optional[int] = None
+    device_program: Optional[_Path] = None
+    workload_path: Union[None, _Path, Sequence[_Path]] = None
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+    def items(self) -> Iterator[Tuple[str, str]]:
+        """What is set, as the library takes it."""
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if each.name != "more" and value is not None:
+                yield each.name.replace("_", "-"), _text_of(each.name, value)
+        for name, value in self.more.items():
+            if value is not None:
+                yield name.replace("_", "-"), _text_of(name, value)
+
+    def updated(self, **changes: Any) -> "Config":
+        """A copy with some settings changed; names that are no members go into `more`."""
+        known = {each.name for each in fields(self)}
+        values = {name: getattr(self, name) for name in known}
+        values["more"] = {**self.more, **changes.pop("more", {}),
+                          **{name: value for name, value in changes.items() if name not in known}}
+        values.update((name, value) for name, value in changes.items() if name in known)
+        return Config(**values)
+
+
+def _text_of(name: str, value: Any) -> str:
+    if isinstance(value, bool):
+        if name == "dump_tensor":
+            return "full" if value else "off"
+        return "on" if value else "off"
+    if isinstance(value, float):
+        return format(value, "f")
+    if isinstance(value, (str, int)):
+        return str(value)
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, Sequence):
+        separator = {"dump_filter": ";", "workload_path": ":"}.get(name, ",")
+        return separator.join(_text_of("", item) for item in value)
+    raise errors.BadArgument(f"{name}={value!r} is no setting's value")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting, with the value in force and where it comes from."""
+    name: str
+    type: str
+    value: str
+    source: str
+    default: str
+    environment: str
+    help: str
+    choices: Tuple[str, ...]
+
+
+class SettingsHandle(Handle):
+    """A table of settings of the library, with a Config applied."""
+
+    def __init__(self, config: Optional[Config] = None) -> None:
+        super().__init__(lib().make(lib().tg_settings_create), lib().tg_settings_destroy, "settings")
+        for name, value in (config or Config()).items():
+            lib().call(lib().tg_settings_set, self.pointer, encoded(name), encoded(value))
+
+
+def settings(config: Optional[Config] = None) -> List[Setting]:
+    """Every setting and the value in force, with `config` applied."""
+    handle, info, found = SettingsHandle(config), lib().layout.tg_setting_info(), []
+    while lib().tg_settings_get(handle.pointer, len(found), ctypes.byref(info)):
+        found.append(Setting(
+            name=text(info.name), type=_TYPES[info.type] if info.type < len(_TYPES) else "text",
+            value=text(info.value), source=_SOURCES[info.source], default=text(info.fallback),
+            environment=text(info.environment), help=text(info.help),
+            choices=tuple(text(info.choices).split())))
+    return found

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Element types. Most are NumPy's own; the others are held as their bits, and `decode` and `encode`
+turn bits into numbers and back.
+
+| type                                          | bits are held as                    |
+| --------------------------------------------- | ----------------------------------- |
+| bfloat16                                      | uint16                              |
+| float8_e4m3fn, float8_e5m2, float8_e8m0fnu    | uint8                               |
+| float4_e2m1fn, int4                           | uint8, two to a byte, low one first |
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from typing import Any, Dict, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from . import errors
+from ._library import lib
+
+__all__ = ["DType", "dtype", "names", "decode", "encode"]
+
+_NATIVE = ("float64", "float32", "float16", "int64", "int32", "int16", "int8", "uint64", "uint32",
+           "uint16", "uint8", "bool")
+
+
+class DType:
+    """An element type: `name`, `number` (as files have it), `bits` of one element, and `numpy`, the
+    NumPy type that holds it; `native` where that is the type itself."""
+
+    def __init__(self, name: str, number: int, bits: int) -> None:
+        self.name, self.number, self.bits = name, number, bits
+        self.native = name in _NATIVE
+        self.packed = bits < 8
+        held = name if self.native else f"uint{max(bits, 8)}"
+        self.numpy = np.dtype(held).newbyteorder("<")
+
+    def bytes_of(self, elements: int) -> int:
+        """Bytes that packed elements take."""
+        return (elements * self.bits + 7) // 8
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, DType) and other.number == self.number
+
+    def __hash__(self) -> int:
+        return self.number
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        return f"<taskglass dtype {self.name}>"
+
+
+@functools.lru_cache(maxsize=None)
+def _table() -> Tuple[Dict[str, DType], Dict[int, DType]]:
+    by_name: Dict[str, DType] = {}
+    number = 1
+    while lib().tg_dtype_bits(number) > 0:
+        name = lib().tg_dtype_name(number).decode()
+        by_name[name] = DType(name, number, lib().tg_dtype_bits(number))
+        number += 1
+    return by_name, {each.number: each for each in by_name.values()}
+
+
+def names() -> Tuple[str, ...]:
+    """The names of all types, in the order of their numbers."""
+    return tuple(_table()[0])
+
+
+def by_number(number: int) -> Optional[DType]:
+    return _table()[1].get(number)
+
+
+def dtype(what: Any) -> DType:
+    """A type from its name, a NumPy type (those of ml_dtypes too) or itself."""
+    if isinstance(what, DType):
+        return what
+    found = _table()[0].get(what) if isinstance(what, str) else None
+    if found is None:
+        try:
+            found = _table()[0].get(np.dtype(what).name)
+        except TypeError:
+            pass
+    if found is None:
+        raise errors.BadArgument(f"there is no element type {what!r}; there are "
+                                 f"{', '.join(names())}")
+    return found
+
+
+@functools.lru_cache(maxsize=None)
+def _values(kind: DType) -> np.ndarray:
+    """The value of every pattern of a type of at most 8 bits, as the library has it."""
+    patterns = bytes(range(256)) if kind.bits == 8 else bytes(range(16))
+    buffer = ctypes.create_string_buffer(patterns, len(patterns))
+    values = [lib().tg_dtype_load(kind.number, ctypes.addressof(buffer) + i, 0)
+              for i in range(len(patterns))]
+    return np.array(values, np.float32)
+
+
+def unpack(raw: np.ndarray, elements: int) -> np.ndarray:
+    """4-bit elements out of bytes, one to a byte."""
+    raw = raw.reshape(-1).view(np.uint8)
+    out = np.empty(2 * raw.size, np.uint8)
+    out[0::2] = raw & 15
+    out[1::2] = raw >> 4
+    return out[:elements]
+
+
+def pack(bits: np.ndarray) -> np.ndarray:
+    """4-bit elements into bytes, two to a byte."""
+    flat = bits.reshape(-1).astype(np.uint8) & 15
+    if flat.size % 2:
+        flat = np.append(flat, np.uint8(0))
+    return flat[0::2] | flat[1::2] << 4
+
+
+def decode(raw: np.ndarray, what: Any, shape: Optional[Sequence[int]] = None) -> np.ndarray:
+    """Numbers from bits: float32 for the types that NumPy has not, and the array itself for the
+    others. `shape` is wanted for packed types."""
+    kind, raw = dtype(what), np.asarray(raw)
+    if kind.native:
+        return raw if shape is None else raw.reshape(shape)
+    flat = raw.reshape(-1).view(kind.numpy)
+    if kind.packed:
+        elements = 2 * flat.size if shape is None else int(np.prod(shape, dtype=np.int64))
+        values = _values(kind)[unpack(flat, elements)]
+        return values if shape is None else values.reshape(shape)
+    if kind.bits == 8:
+        values = _values(kind)[flat]
+    else:  # the upper half of a float32
+        values = np.left_shift(flat, 16, dtype=np.uint32).view(np.float32)
+    return values.reshape(raw.shape if shape is None else shape)
+
+
+def _encode_bfloat16(values: np.ndarray) -> np.ndarray:
+    """The nearest, ties to even, in one dimension."""
+    values = values.reshape(-1)
+    # A float32 on the way would round twice: bits that were cut off the double are kept as one.
+    with np.errstate(over="ignore", invalid="ignore"):
+        single = values.astype(np.float32)
+    bits = single.view(np.uint32)
+    exact = values.astype(np.float64)
+    inexact = (single.astype(np.float64) != exact) & np.isfinite(single)
+    away = np.abs(single.astype(np.float64)) > np.abs(exact)
+    bits = bits - (inexact & away) | inexact.astype(np.uint32)
+    rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16
+    return np.where(np.isnan(values), bits >> 16 | 0x40, rounded).astype(np.uint16)
+
+
+def _encode_small(values: np.ndarray, kind: DType) -> np.ndarray:
+    """Value by value, as the library does it."""
+    store = lib().library.tg_dtype_store
+    store.restype, store.argtypes = None, [ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t,
+                                           ctypes.c_double]
+    # Told apart by their bits: -0 is not 0.
+    doubles = np.ascontiguousarray(values, np.float64).reshape(-1)
+    distinct, where = np.unique(doubles.view(np.int64), return_inverse=True)
+    bits = np.zeros(distinct.size, np.uint8)
+    for i, value in enumerate(distinct.view(np.float64)):
+        store(kind.number, bits[i:].ctypes.data, 0, value)
+    return bits[where]
+
+
+def encode(values: Union[np.ndarray, Sequence[float], float], what: Any) -> np.ndarray:
+    """Bits of the nearest values of a type, as `decode` takes them; packed types in one dimension.
+    For types that NumPy has, the array converted."""
+    kind, array = dtype(what), np.asarray(values)
+    if kind.native:
+        return np.ascontiguousarray(array, kind.numpy)
+    if array.dtype.name == kind.name:  # of ml_dtypes: it has the bits already
+        bits = np.ascontiguousarray(array).view(kind.numpy)
+    elif kind.bits == 16:
+        bits = _encode_bfloat16(array)
+    else:
+        bits = _encode_small(array, kind)
+    return pack(bits) if kind.packed else bits.reshape(array.shape)

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What can go wrong, one class for each status of the library."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Optional, Type
+
+__all__ = ["Error", "DeviceFailure", "Mismatch", "BadArgument", "NotFound", "Unsupported",
+           "NoMemory", "IoError", "AbiMismatch", "Busy", "Cycle", "TimedOut", "Cancelled",
+           "KernelFault", "Hang", "DeviceLost", "Deadlock"]
+
+
+class Error(Exception):
+    """Something failed.
+
+    `status` is the name of what happened ("KERNEL_FAULT"), `text` one line on what and where,
+    `advice` what to do about it, and `exit_code` what a command would end with: 1 differs,
+    2 usage or input, 3 the device failed. `execution` is what there is of the run, or None.
+    """
+
+    status: str = "UNKNOWN"
+    exit_code: int = 2
+
+    def __init__(self, text: str, *, status: Optional[str] = None, exit_code: Optional[int] = None,
+                 advice: str = "", execution: Any = None) -> None:
+        super().__init__(text)
+        self.text = text
+        self.status = status or type(self).status
+        self.exit_code = type(self).exit_code if exit_code is None else exit_code
+        self.advice = advice
+        self.execution = execution
+
+    def __str__(self) -> str:
+        return f"{self.status}: {self.text}" if self.text else self.status
+
+    def __reduce__(self) -> Any:
+        return _again, (type(self), self.text, self.status, self.exit_code, self.advice)
+
+
+def _again(kind: Type[Error], text: str, status: str, exit_code: int, advice: str) -> Error:
+    return kind(text, status=status, exit_code=exit_code, advice=advice)
+
+
+class DeviceFailure(Error):
+    """The device failed, or what ran on it."""
+    exit_code = 3
+
+
+class Mismatch(Error):
+    """Outputs differ from the golden values."""
+    status, exit_code = "MISMATCH", 1
+
+
+class BadArgument(Error, ValueError):
+    """An argument makes no sense."""
+    status = "BAD_ARGUMENT"
+
+
+class NotFound(Error, LookupError):
+    """There is no such thing."""
+    status = "NOT_FOUND"
+
+
+class Unsupported(Error):
+    """Not available here, or not in this build."""
+    status = "UNSUPPORTED"
+
+
+class NoMemory(Error, MemoryError):
+    """It does not fit in memory."""
+    status = "NO_MEMORY"
+
+
+class IoError(Error):
+    """A file or directory could not be used."""
+    status = "IO_ERROR"
+
+
+class AbiMismatch(Error):
+    """Built against another version of Taskglass."""
+    status = "ABI_MISMATCH"
+
+
+class Busy(Error):
+    """The device is still running something."""
+    status = "BUSY"
+
+
+class Cycle(Error):
+    """The graph has a cycle."""
+    status = "CYCLE"
+
+
+class TimedOut(DeviceFailure):
+    """Not finished within the time given."""
+    status = "TIMED_OUT"
+
+
+class Cancelled(DeviceFailure):
+    """Cancelled before it finished."""
+    status = "CANCELLED"
+
+
+class KernelFault(DeviceFailure):
+    """A kernel crashed."""
+    status = "KERNEL_FAULT"
+
+
+class Hang(DeviceFailure):
+    """No task finished within the no-progress limit."""
+    status = "HANG"
+
+
+class DeviceLost(DeviceFailure):
+    """The device died."""
+    status = "DEVICE_LOST"
+
+
+class Deadlock(DeviceFailure):
+    """A ring of a device-built graph can never drain; `status` says which."""
+    status = "FLOW_CONTROL_DEADLOCK"
+
+
+_DEADLOCKS = ("SCOPE_DEADLOCK", "HEAP_RING_DEADLOCK", "FLOW_CONTROL_DEADLOCK", "DEP_POOL_OVERFLOW",
+              "TENSORMAP_OVERFLOW")
+_BY_STATUS: Dict[str, Type[Error]] = {
+    **{kind.status: kind for kind in (Mismatch, BadArgument, NotFound, Unsupported, NoMemory,
+                                      IoError, AbiMismatch, Busy, Cycle, TimedOut, Cancelled,
+                                      KernelFault, Hang, DeviceLost)},
+    **{name: Deadlock for name in _DEADLOCKS},
+}
+
+
+def make(status: str, text: str, exit_code: int, advice: str = "", execution: Any = None) -> Error:
+    """The exception of a status; one that this package does not know goes by its exit code."""
+    kind = _BY_STATUS.get(status, DeviceFailure if exit_code == 3 else Error)
+    return kind(text, status=status, exit_code=exit_code, advice=advice, execution=execution)

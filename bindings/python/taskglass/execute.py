@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Running a workload's case from end to end, as `taskglass run` does.
+
+    execution = taskglass.run("matmul_chain", dump_tensor="full", cores=6)
+    print(execution.outputs["d"].array())
+    recording = execution.recording()
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import pathlib
+import sys
+from dataclasses import dataclass
+from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
+
+import numpy as np
+
+from . import dtypes, errors
+from ._handle import Handle
+from ._interrupt import Interrupts
+from ._library import encoded, lib, text
+from .config import Config, SettingsHandle
+from .recording import Recording
+
+__all__ = ["run", "Execution", "Output", "workloads", "workload", "Workload", "Case", "Kernel",
+           "platforms", "Platform", "runtimes", "Runtime"]
+
+PHASES = ("prepare", "open", "build", "run", "check")
+_CORES = ("AIC", "AIV")
+
+
+# --- what there is ------------------------------------------------------------------------------
+
+@dataclass(frozen=True)
+class Platform:
+    """A kind of device."""
+    name: str
+    summary: str
+    max_blocks: int
+    max_schedulers: int
+    host_sees_memory: bool
+    available: bool
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """A way to build the graph."""
+    name: str
+    summary: str
+    available: bool
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel: the kind of core it runs on, and what it wants ("" where anything goes)."""
+    name: str
+    core: str
+    signature: str
+
+
+@dataclass(frozen=True)
+class Case:
+    """A case, with its parameters and their values as text."""
+    name: str
+    summary: str
+    params: Dict[str, str]
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A workload's module; `error` says why one cannot be used, and is "" for the others."""
+    name: str
+    path: str = ""
+    summary: str = ""
+    cases: Tuple[Case, ...] = ()
+    kernels: Tuple[Kernel, ...] = ()
+    error: str = ""
+
+
+def _each(get: Callable[..., bool], info: Any) -> Any:
+    number = 0
+    while get(number, ctypes.byref(info)):
+        yield info
+        number += 1
+
+
+def platforms() -> List[Platform]:
+    """The platforms that the library knows, whether or not this machine has them."""
+    return [Platform(text(info.name), text(info.summary), info.max_blocks, info.max_schedulers,
+                     info.host_sees_memory, info.available)
+            for info in _each(lib().tg_platform_get, lib().layout.tg_platform_info())]
+
+
+def runtimes() -> List[Runtime]:
+    """The runtimes that the library knows."""
+    return [Runtime(text(info.name), text(info.summary), info.available)
+            for info in _each(lib().tg_runtime_get, lib().layout.tg_runtime_info())]
+
+
+class WorkloadFile(Handle):
+    """An open module."""
+
+    def __init__(self, settings: SettingsHandle, name: Any) -> None:
+        super().__init__(lib().make(lib().tg_workload_open, settings.pointer, encoded(name)),
+                         lib().tg_workload_close, "workload")
+
+    def describe(self) -> Workload:
+        layout = lib().layout
+        head = layout.tg_workload.from_address(lib().tg_workload_get(self.pointer))
+        kernels = (layout.tg_kernel_def * head.n_kernels).from_address(head.kernels or 0) \
+            if head.n_kernels else ()
+        cases = (layout.tg_case_def * head.n_cases).from_address(head.cases or 0) \
+            if head.n_cases else ()
+        return Workload(
+            text(head.name), os.fsdecode(lib().tg_workload_path(self.pointer)), text(head.summary),
+            tuple(Case(text(case.name), text(case.summary), _params(text(case.params)))
+                  for case in cases),
+            tuple(Kernel(text(kernel.name), _CORES[kernel.core] if kernel.core < 2 else "?",
+                         text(kernel.signature)) for kernel in kernels))
+
+
+def _params(params: str) -> Dict[str, str]:
+    return {word.partition("=")[0]: word.partition("=")[2] for word in params.split()}
+
+
+def workload(name: Any, config: Optional[Config] = None) -> Workload:
+    """A workload by the name of an example or the path of its module."""
+    file = WorkloadFile(SettingsHandle(config), name)
+    try:
+        return file.describe()
+    finally:
+        file.close()
+
+
+def workloads(config: Optional[Config] = None) -> List[Workload]:
+    """The workloads installed beside the library, and in the folders of `workload_path`."""
+    settings = SettingsHandle(config)
+    names, count = ctypes.POINTER(ctypes.c_char_p)(), ctypes.c_uint32()
+    lib().call(lib().tg_workload_names, settings.pointer, ctypes.byref(names), ctypes.byref(count))
+    found = [os.fsdecode(names[i] or b"") for i in range(count.value)]
+    lib().tg_workload_names_free(names, count.value)
+    return [_describe(name, config) for name in found]
+
+
+def _describe(name: str, config: Optional[Config]) -> Workload:
+    try:
+        return workload(name, config)
+    except errors.Error as error:
+        return Workload(name, error=str(error))
+
+
+# --- running ------------------------------------------------------------------------------------
+
+class Output:
+    """An output of a run, and how it compared with its golden values."""
+
+    def __init__(self, name: str, handle: Handle, values: Any, check: Any) -> None:
+        self.name = name
+        self._handle = handle
+        kind = dtypes.by_number(values.dtype)
+        assert kind is not None
+        self._kind = kind
+        self.dtype: str = kind.name
+        self.shape: Tuple[int, ...] = tuple(values.shape[:values.ndim])
+        self._address, self._size = values.bytes, values.size
+        #: Elements that differ from the golden values; None where it was not compared.
+        self.mismatches: Optional[int] = check.mismatches if check else None
+        self.max_error: Optional[float] = check.max_error if check else None
+        self.exact: Optional[bool] = check.exact if check else None
+        #: (index, got, expected) of the first element that differs, or None.
+        self.first_mismatch = ((check.first, check.first_got, check.first_expected)
+                               if check and check.mismatches else None)
+
+    @property
+    def ok(self) -> bool:
+        return self.mismatches == 0
+
+    def array(self, decode: bool = False) -> np.ndarray:
+        """What the device computed, without copying and read-only; see `Record.array`."""
+        raw = self._handle.view(self._address, self._size) if self._size else np.empty(0, np.uint8)
+        if self._kind.packed:
+            return dtypes.decode(raw, self._kind, self.shape) if decode else raw
+        held = raw.view(self._kind.numpy).reshape(self.shape)
+        return dtypes.decode(held, self._kind) if decode else held
+
+    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray:
+        array = self.array(decode=True)
+        return np.array(array, dtype) if copy else np.asarray(array, dtype)
+
+    def __repr__(self) -> str:
+        checked = ("not compared" if self.mismatches is None else f"ok, max error {self.max_error:g}"
+                   if self.ok else f"{self.mismatches} elements differ")
+        return f"<Output {self.name}: {self.dtype} {self.shape}, {checked}>"
+
+
+class Execution:
+    """What came of a run. `report` is its run.json."""
+
+    def __init__(self, handle: Handle, name: str) -> None:
+        info = lib().layout.tg_execution_info()
+        lib().tg_execution_get(handle.pointer, ctypes.byref(info))
+        self.workload = name
+        self.case = text(info.case_name)
+        #: "OK", "MISMATCH", "KERNEL_FAULT" …
+        self.status = text(lib().tg_status_name(info.status))
+        self.exit_code: int = lib().tg_status_exit_code(info.status)
+        #: One line, "" where all is well; and what to do about it.
+        self.error, self.advice = text(info.error), text(info.advice)
+        self.output_dir = pathlib.Path(os.fsdecode(info.output_dir))
+        self.platform = text(info.device.platform)
+        self.cores: int = info.device.cores
+        self.tasks: int = info.run.tasks
+        self.finished: int = info.run.finished
+        self.edges: int = info.edges
+        #: Seconds by phase.
+        self.seconds = {"prepare": info.prepare_seconds, "open": info.open_seconds,
+                        "build": info.build_seconds, "start": info.run.start_seconds,
+                        "execute": info.run.execute_seconds, "check": info.check_seconds}
+        self.recorded: bool = info.run.record.on
+        #: A warning of the recorder, or "".
+        self.record_warning = text(info.run.record.text)
+        self.report: Dict[str, Any] = json.loads(text(info.run_json) or "{}")
+        self.outputs: Dict[str, Output] = dict(_outputs(handle, info))
+
+    @property
+    def ok(self) -> bool:
+        return self.exit_code == 0
+
+    def recording(self) -> Recording:
+        """What was recorded; NotFound where nothing was."""
+        return Recording(self.output_dir)
+
+    def __repr__(self) -> str:
+        return (f"<Execution {self.workload}, case {self.case}, on {self.platform}: {self.status}, "
+                f"{self.finished} of {self.tasks} tasks, '{self.output_dir}'>")
+
+
+def _outputs(handle: Handle, info: Any) -> Any:
+    checks = {}
+    if info.n_outputs:
+        array = (lib().layout.tg_output_check * info.n_outputs).from_address(info.outputs)
+        checks = {text(check.name): check for check in array}
+    output, number = lib().layout.tg_output(), 0
+    while lib().tg_execution_output(handle.pointer, number, ctypes.byref(output)):
+        name = text(output.name)
+        yield name, Output(name, handle, output, checks.get(name))
+        number += 1
+
+
+def run(workload: Any, case: Optional[str] = None, *, config: Optional[Config] = None,
+        set: Optional[Mapping[str, Any]] = None, check: bool = True,
+        progress: Optional[Callable[[str, int, int], Any]] = None, **settings: Any) -> Execution:
+    """Runs one case of a workload: loads the module, prepares the case, opens the device, builds and
+    runs the graph, checks the outputs and writes the output directory.
+
+    `workload` is an example's name or the path of a module, `case` the name of one of its cases
+    (default: the first), `set` changes parameters of the case. Settings are a `Config`, or go by
+    their names: `run("vector_add", platform="a5sim", dump_tensor="full")`.
+
+    `progress(phase, finished, total)` is called at each phase and several times a second while the
+    graph runs; what it raises cancels the run. Ctrl-C does, too.
+
+    Raises what went wrong, with `error.execution` telling as much as there is; with `check=False`
+    an execution that failed is given like one that did not.
+    """
+    handle = SettingsHandle((config or Config()).updated(**settings))
+    file = WorkloadFile(handle, workload)
+    try:
+        return _execute(handle, file, str(workload), case, set, check, progress)
+    finally:
+        file.close()
+        handle.close()
+
+
+def _execute(settings: SettingsHandle, file: WorkloadFile, name: str, case: Optional[str],
+             params: Optional[Mapping[str, Any]], check: bool,
+             progress: Optional[Callable[[str, int, int], Any]]) -> Execution:
+    interrupts = Interrupts()
+
+    def tell(_: Any, phase: int, finished: int, total: int) -> int:
+        return interrupts.guard(progress, PHASES[phase], finished, total)
+
+    callback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_uint64,
+                                ctypes.c_uint64)(tell)
+    changes = _texts(f"{key}={_param(value)}" for key, value in (params or {}).items())
+    argv = _texts(sys.argv)
+    config = lib().layout.tg_execute_config(
+        case_name=encoded(case) if case is not None else None,
+        set=ctypes.cast(changes, ctypes.c_void_p), n_set=len(changes) - 1,
+        progress=ctypes.cast(callback, ctypes.c_void_p), argc=len(argv) - 1,
+        argv=ctypes.cast(argv, ctypes.c_void_p))
+    made, error = ctypes.c_void_p(), lib().layout.tg_error()
+    execution = None
+    with interrupts:
+        status = lib().tg_execute(settings.pointer, file.pointer, ctypes.byref(config),
+                                  ctypes.byref(made), ctypes.byref(error))
+        if made.value is not None:
+            execution = Execution(Handle(made.value, lib().tg_execution_destroy, "execution"), name)
+    if status != 0 and (check or execution is None):
+        raise lib().error(status, error.text, execution.advice if execution else None, execution)
+    assert execution is not None
+    return execution
+
+
+def _texts(items: Any) -> Any:
+    all_of_them = [encoded(item) for item in items]
+    return (ctypes.c_char_p * (len(all_of_them) + 1))(*all_of_them)
+
+
+def _param(value: Any) -> str:
+    return str(int(value)) if isinstance(value, (bool, np.bool_)) else str(value)

@@ -1,0 +1,379 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs: built on the host task by task, run, and run again.
+
+    a = graph.add("scale", x, t, 0.5)
+    b = graph.add("add", t, y, z, after=a)
+    result = graph.run(record="full", output_dir="outputs/mine")
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import pathlib
+import time
+from dataclasses import dataclass
+from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from . import dtypes, errors
+from ._handle import Closing, Handle
+from ._library import encoded, lib, text
+from .device import DeviceArray, Module
+from .recording import Recording
+
+__all__ = ["Graph", "Task", "In", "Out", "InOut", "Run", "RunResult", "RunningTask"]
+
+_ROLES = {"in": 1, "out": 2, "inout": 3}
+_LEVELS = ("off", "meta", "hash", "marked", "hybrid", "full")
+_POLICIES = ("block", "drop", "overwrite")
+_RUNTIMES = ("host_build_graph", "aicpu_build_graph", "tensormap_and_ringbuffer")
+_PARTS = ("aic", "aiv0", "aiv1")
+_NO_KERNEL = 2**32 - 1
+_MAX_TENSORS = _MAX_SCALARS = 16
+_LOOK_SECONDS = 0.05
+_TIMED_OUT = "TIMED_OUT"
+
+
+class _Role:
+    """A tensor argument and what the task does with it."""
+    role = ""
+
+    def __init__(self, array: DeviceArray, mark: bool = False) -> None:
+        if not isinstance(array, DeviceArray):
+            raise errors.BadArgument(f"{type(self).__name__} takes a device array, not {array!r}")
+        self.array, self.mark = array, mark
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.array!r})"
+
+
+class In(_Role):
+    """The task reads it. With `mark`, the recorder's levels `marked` and `hybrid` want it."""
+    role = "in"
+
+
+class Out(_Role):
+    """The task writes it."""
+    role = "out"
+
+
+class InOut(_Role):
+    """The task reads and writes it."""
+    role = "inout"
+
+
+class Task(int):
+    """A task's id; a number."""
+
+    def __repr__(self) -> str:
+        return f"Task({int(self)})"
+
+
+class _Arguments:
+    """Arguments on their way into a struct tg_args. Keeps what it points to."""
+
+    def __init__(self, arguments: Iterable[Any], signature: str = "", after: Iterable[int] = (),
+                 mark: bool = False) -> None:
+        self.args = lib().layout.tg_args()
+        self.arrays: List[DeviceArray] = []
+        self._words = signature.split()
+        for argument in arguments:
+            self._add(argument)
+        if mark:
+            self.args.tensor_marks = self.args.scalar_marks = 0xffff
+        tasks = list(after)
+        self._after = (ctypes.c_uint64 * len(tasks))(*tasks)
+        self.args.n_more_after = len(tasks)
+        self.args.more_after = ctypes.cast(self._after, ctypes.c_void_p)
+
+    def _add(self, argument: Any) -> None:
+        if isinstance(argument, DeviceArray):
+            argument = self._by_signature(argument)
+        if isinstance(argument, _Role):
+            self._add_tensor(argument)
+        else:
+            self._add_scalar(argument)
+
+    def _by_signature(self, array: DeviceArray) -> _Role:
+        words = [word.partition(":")[0] for word in self._words]
+        tensors = [word for word in words if word in _ROLES]
+        number = self.args.n_tensors
+        if number >= len(tensors):
+            wants = f"the kernel takes {len(tensors)} tensors" if self._words else \
+                "there is no signature that says what it does with it"
+            raise errors.BadArgument(f"say In, Out or InOut for tensor {number}: {wants}")
+        return {"in": In, "out": Out, "inout": InOut}[tensors[number]](array)
+
+    def _add_tensor(self, argument: _Role) -> None:
+        number = self.args.n_tensors
+        if number == _MAX_TENSORS:
+            raise errors.BadArgument(f"a task has up to {_MAX_TENSORS} tensors")
+        argument.array.fill_tensor(self.args.tensor[number])
+        self.args.role[number] = _ROLES[argument.role]
+        self.args.tensor_marks |= int(argument.mark) << number
+        self.args.n_tensors = number + 1
+        self.arrays.append(argument.array)
+
+    def _scalar_type(self, value: Any) -> dtypes.DType:
+        """NumPy's scalars have one; the others get what the signature says, or else the widest."""
+        if isinstance(value, (np.generic, np.ndarray)):
+            return dtypes.dtype(value.dtype)
+        scalars = [word for word in self._words if word.startswith("scalar")]
+        number = self.args.n_scalars
+        wanted = scalars[number].partition(":")[2] if number < len(scalars) else ""
+        if wanted:
+            return dtypes.dtype(wanted)
+        return dtypes.dtype("bool" if isinstance(value, bool) else
+                            "int64" if isinstance(value, int) else "float64")
+
+    def _add_scalar(self, value: Any) -> None:
+        number = self.args.n_scalars
+        if not isinstance(value, (bool, int, float, np.generic)) and not (
+                isinstance(value, np.ndarray) and value.ndim == 0):
+            raise errors.BadArgument(f"an argument is a device array or a number, not {value!r}")
+        if number == _MAX_SCALARS:
+            raise errors.BadArgument(f"a task has up to {_MAX_SCALARS} scalars")
+        kind = self._scalar_type(value)
+        if kind.packed:
+            raise errors.BadArgument(f"{kind} is no type of a scalar")
+        try:
+            bits = dtypes.encode(value, kind).tobytes()
+        except OverflowError:
+            raise errors.BadArgument(f"{value!r} is no {kind}") from None
+        scalar = self.args.scalar[number]
+        scalar.bits, scalar.dtype = int.from_bytes(bits, "little"), kind.number
+        self.args.n_scalars = number + 1
+
+
+@dataclass(frozen=True)
+class RunningTask:
+    """A task that was under way when a run failed."""
+    id: int
+    kernel: str
+    core: int
+    part: str
+    faulted: bool
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """What came of a run of a graph."""
+    status: str
+    tasks: int
+    edges: int
+    finished: int
+    waiting: int
+    start_seconds: float
+    execute_seconds: float
+    running: Tuple[RunningTask, ...]
+    recorded: int
+    lost: Dict[str, int]
+    record_text: str
+    output_dir: Optional[pathlib.Path]
+
+    def recording(self) -> Recording:
+        """What was recorded."""
+        if self.output_dir is None:
+            raise errors.NotFound("nothing was recorded; run with record=\"full\"")
+        return Recording(self.output_dir)
+
+
+class Run(Closing):
+    """A run under way. `wait` gives the result; closing it earlier cancels it."""
+
+    def __init__(self, graph: "Graph", config: Any, keep: Any,
+                 output_dir: Optional[pathlib.Path]) -> None:
+        self.graph, self._keep, self._output_dir = graph, keep, output_dir
+        self._handle = Handle(graph._handle.make(lib().tg_run_start, ctypes.byref(config)),
+                              lib().tg_run_destroy, "run", graph._handle)
+
+    def wait(self, seconds: Optional[float] = None) -> RunResult:
+        """Waits for the end; raises TimedOut where it has not come within `seconds`, and what went
+        wrong where it did."""
+        end = None if seconds is None else time.monotonic() + seconds
+        error = lib().layout.tg_error()
+        while True:
+            # In pieces, so that Ctrl-C gets through.
+            left = _LOOK_SECONDS if end is None else min(_LOOK_SECONDS, end - time.monotonic())
+            with self._handle.lock:
+                status = lib().tg_run_wait(self._handle.pointer, max(left, 0.0),
+                                           ctypes.byref(error))
+            if text(lib().tg_status_name(status)) != _TIMED_OUT or left <= 0:
+                break
+        if status != 0:
+            raise lib().error(status, error.text, execution=self.result())
+        return self.result()
+
+    @property
+    def progress(self) -> Tuple[int, int]:
+        """Tasks finished so far, and in all."""
+        finished, total = ctypes.c_uint64(), ctypes.c_uint64()
+        with self._handle.lock:
+            lib().tg_run_progress(self._handle.pointer, ctypes.byref(finished),
+                                  ctypes.byref(total))
+        return finished.value, total.value
+
+    def cancel(self) -> None:
+        """Asks it to end: tasks already running finish, no others start. From any thread."""
+        lib().tg_run_cancel(self._handle.pointer)
+
+    def result(self) -> RunResult:
+        """What came of it; the status is TIMED_OUT while it has not ended."""
+        result = lib().layout.tg_run_result()
+        with self._handle.lock:
+            lib().tg_run_get_result(self._handle.pointer, ctypes.byref(result))
+        running = (lib().layout.tg_run_task * result.n_running).from_address(result.running) \
+            if result.n_running and result.running else ()
+        record = result.record
+        return RunResult(
+            status=text(lib().tg_status_name(result.status)), tasks=result.tasks,
+            edges=result.edges, finished=result.finished, waiting=result.waiting,
+            start_seconds=result.start_seconds, execute_seconds=result.execute_seconds,
+            running=tuple(RunningTask(task.task, text(task.kernel), task.core,
+                                      _PARTS[task.part] if task.part < 3 else "?", task.faulted)
+                          for task in running),
+            recorded=record.summary.recorded,
+            lost={text(lib().tg_loss_name(cause)): count
+                  for cause, count in enumerate(record.summary.lost)},
+            record_text=text(record.text), output_dir=self._output_dir if record.on else None)
+
+    def __repr__(self) -> str:
+        if self.closed:
+            return "<Run, closed>"
+        return "<Run: {} of {} tasks>".format(*self.progress)
+
+
+class Graph(Closing):
+    """A graph of a module's kernels: `module.graph()`, or `module.orchestrate(…)`."""
+
+    def __init__(self, module: Module, arguments: Sequence[Any] = (), runtime: Optional[str] = None,
+                 rings: Optional[Dict[str, Any]] = None) -> None:
+        self.module = module
+        self._arrays: List[DeviceArray] = []  # stay as long as the graph that uses them
+        self._given: Optional[_Arguments] = None
+        if runtime is None:
+            with module.device._handle.lock:
+                pointer = lib().make(lib().tg_graph_create, module.pointer)
+        else:
+            with module.device._handle.lock:
+                pointer = self._orchestrate(arguments, runtime, rings or {})
+        self._handle = Handle(pointer, lib().tg_graph_destroy, "graph", module.device._handle)
+
+    def _orchestrate(self, arguments: Sequence[Any], runtime: str, rings: Dict[str, Any]) -> int:
+        if runtime not in _RUNTIMES:
+            raise errors.NotFound(f"there is no runtime '{runtime}'; there are "
+                                  f"{', '.join(_RUNTIMES)}")
+        self._given = _Arguments(arguments)
+        self._arrays += self._given.arrays
+        return lib().make(lib().tg_graph_orchestrate, self.module.pointer, _RUNTIMES.index(runtime),
+                          ctypes.byref(self._given.args), ctypes.byref(_rings(rings)))
+
+    # --- building ------------------------------------------------------------------------------
+
+    def add(self, kernel: str, *arguments: Any, after: Any = (), mark: bool = False) -> Task:
+        """Adds a task of one kernel. A device array is what the kernel's signature says, or what
+        In, Out and InOut say; a number becomes a scalar of the type that the signature wants. `after`
+        is a task or several that it waits for, and `mark` marks all of it for the recorder."""
+        number = self.module.index(kernel)
+        signature = self.module.kernels[kernel].signature
+        return self._submit(lib().tg_graph_add, number, signature, arguments, after, mark)
+
+    def add_mix(self, *arguments: Any, aic: Optional[str] = None, aiv0: Optional[str] = None,
+                aiv1: Optional[str] = None, after: Any = (), mark: bool = False) -> Task:
+        """Adds a task of up to three kernels that start together and share the arguments. Tensors
+        go by the signature of the first kernel that has one."""
+        names = (aic, aiv0, aiv1)
+        numbers = (ctypes.c_uint32 * 3)(*(_NO_KERNEL if name is None else self.module.index(name)
+                                          for name in names))
+        signatures = [self.module.kernels[name].signature for name in names if name is not None]
+        signature = next((each for each in signatures if each), "")
+        return self._submit(lib().tg_graph_add_mix, numbers, signature, arguments, after, mark)
+
+    def _submit(self, function: Any, kernel: Any, signature: str, arguments: Sequence[Any],
+                after: Any, mark: bool) -> Task:
+        given = _Arguments(arguments, signature, [after] if isinstance(after, int) else after, mark)
+        for array in given.arrays:
+            if array.device is not self.module.device:
+                raise errors.BadArgument(f"{array!r} is on another device")
+        task = ctypes.c_uint64()
+        self._handle.call(function, kernel, ctypes.byref(given.args), ctypes.byref(task))
+        self._arrays += given.arrays
+        return Task(task.value)
+
+    def edge(self, before: int, after: int) -> None:
+        """`after` waits for `before`."""
+        self._handle.call(lib().tg_graph_add_edge, before, after)
+
+    def check(self) -> None:
+        """Raises Cycle where there is one; a run checks by itself."""
+        self._handle.call(lib().tg_graph_check)
+
+    def clear(self) -> None:
+        """Back to no task at all."""
+        with self._handle.lock:
+            lib().tg_graph_clear(self._handle.pointer)
+        self._arrays.clear()
+
+    @property
+    def tasks(self) -> int:
+        with self._handle.lock:
+            return lib().tg_graph_tasks(self._handle.pointer)
+
+    @property
+    def edges(self) -> int:
+        with self._handle.lock:
+            return lib().tg_graph_edges(self._handle.pointer)
+
+    # --- running -------------------------------------------------------------------------------
+
+    def start(self, *, timeout: float = 0, record: Union[None, bool, str] = None,
+              output_dir: Any = None, policy: str = "block", filter: str = "", arena: int = 0,
+              buffers: int = 0, wait_limit: float = 0, deps: bool = False) -> Run:
+        """Starts the graph and returns a Run. `timeout` is the no-progress limit in seconds (0: the
+        default). With `record` (a level, as "full", or True) it is recorded into `output_dir`."""
+        level = "full" if record is True else record or "off"
+        if level not in _LEVELS or policy not in _POLICIES:
+            raise errors.BadArgument(f"record is one of {', '.join(_LEVELS)}, and policy one of "
+                                     f"{', '.join(_POLICIES)}")
+        if (level != "off") != (output_dir is not None):
+            raise errors.BadArgument("record and output_dir go together")
+        config = lib().layout.tg_run_config(timeout=timeout, deps=deps)
+        recorder, folder = None, None
+        if level != "off":
+            folder = pathlib.Path(os.fspath(output_dir))
+            folder.mkdir(parents=True, exist_ok=True)
+            recorder = lib().layout.tg_record_config(
+                level=_LEVELS.index(level), policy=_POLICIES.index(policy), filter=encoded(filter),
+                output_dir=encoded(folder), arena=arena, buffers=buffers, wait_limit=wait_limit)
+            if self._given:
+                recorder.orchestration = ctypes.addressof(self._given.args)
+            config.record = ctypes.addressof(recorder)
+        return Run(self, config, (recorder, self._given), folder)
+
+    def run(self, **options: Any) -> RunResult:
+        """Runs the graph to its end; the options are those of `start`. Ctrl-C cancels it."""
+        with self.start(**options) as run:
+            return run.wait()
+
+    def __repr__(self) -> str:
+        if self.closed:
+            return "<Graph, closed>"
+        return f"<Graph of {self.module.workload.name}: {self.tasks} tasks, {self.edges} edges>"
+
+
+def _rings(sizes: Dict[str, Any]) -> Any:
+    made = lib().layout.tg_rings()
+    for name, value in sizes.items():
+        if name == "tensormap":
+            made.tensormap = value
+        elif name in ("task_window", "dep_pool", "heap"):
+            values = [value] * 4 if isinstance(value, int) else list(value)
+            if len(values) != 4:
+                raise errors.BadArgument(f"{name} is one number or four")
+            getattr(made, name)[:] = values
+        else:
+            raise errors.BadArgument(f"rings have no '{name}'; they have task_window, dep_pool, "
+                                     "heap and tensormap")
+    return made

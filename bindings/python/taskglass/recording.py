@@ -1,0 +1,492 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a run recorded, as NumPy arrays.
+
+    with taskglass.Recording("outputs/matmul_chain_small_20261115_094605") as recording:
+        for record in recording.select(kernel="*relu*", stage="after"):
+            print(record, record.array().max())
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import pathlib
+from dataclasses import dataclass
+from typing import Any, Callable, Dict, Iterable, Iterator, Optional, Tuple, Union
+
+import numpy as np
+
+from . import dtypes, errors
+from ._handle import Closing, Handle
+from ._interrupt import Interrupts
+from ._library import encoded, lib, text
+
+__all__ = ["Recording", "Record", "Edge", "DepsTask", "ExportResult", "export_formats"]
+
+_NO_TASK = 2**64 - 1
+_NO_KERNEL = 2**32 - 1
+_CONTIGUOUS, _HASHED, _TRUNCATED, _OVERWRITTEN, _PARTIAL, _MARKED = (1 << bit
+                                                                    for bit in (0, 1, 3, 4, 5, 6))
+_SCALAR = 1
+
+#: What a filter takes: a word or number, several, a range, or text as on the command line.
+Filter = Union[None, str, int, range, Tuple[int, int], Iterable[Union[str, int]]]
+
+
+def _words(value: Filter, is_task: bool = False) -> str:
+    """The text of a filter, as the command line has it."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, range):
+        if not value:
+            return ""
+        if value.step == 1:
+            return f"{value.start}-{value.stop - 1}"
+    if is_task and isinstance(value, tuple) and len(value) == 2:
+        return f"{value[0]}:{value[1]}"
+    if isinstance(value, (int, np.integer)):
+        return str(int(value))
+    return ",".join(_words(item, is_task) for item in value)  # type: ignore[union-attr]
+
+
+class _Query:
+    """A query of the library."""
+
+    def __init__(self, filters: Dict[str, Filter]) -> None:
+        self._handle = Handle(lib().make(lib().tg_query_create), lib().tg_query_destroy, "query")
+        self.is_empty = False
+        for option, value in filters.items():
+            if value is None:
+                continue
+            words = _words(value, option == "task")
+            if words == "" and not isinstance(value, str):
+                self.is_empty = True  # nothing of it is wanted
+                continue
+            lib().call(lib().tg_query_add, self.pointer, option.encode(), encoded(words))
+
+    @property
+    def pointer(self) -> int:
+        return self._handle.pointer
+
+
+@dataclass(frozen=True)
+class Edge:
+    """Why a task waited: for which task, and the kind of dependency ("explicit", "raw", …)."""
+    task: int
+    kind: str
+
+
+@dataclass(frozen=True)
+class DepsTask:
+    """A task of deps.json."""
+    id: int
+    kernels: Tuple[str, ...]
+    scope: str
+    after: Tuple[Edge, ...]
+
+
+@dataclass(frozen=True)
+class ExportResult:
+    """What an export wrote: records (of a trace: tasks), records left out for lack of values,
+    truncated ones, and the types whose bits were written since the format lacks them."""
+    path: str
+    written: int
+    missing: int
+    truncated: int
+    as_bits: Tuple[str, ...]
+
+
+class Record:
+    """One argument of one task at one stage.
+
+    The members are those of the manifest. `array()` gives the values.
+    """
+
+    __slots__ = ("_recording", "_entry", "index", "kernels")
+
+    def __init__(self, recording: "Recording", entry: Any, index: int) -> None:
+        self._recording, self._entry = recording, entry
+        #: The record's number in the order of the file.
+        self.index = index
+        #: The names of the task's kernels; "#3" where only the number is known. Copied now: the
+        #: library has them only as long as the recording is open.
+        self.kernels: Tuple[str, ...] = tuple(
+            text(name) or f"#{number}" for name, number in zip(entry.kernel, entry.record.kernel)
+            if number != _NO_KERNEL)
+
+    # --- whose ---------------------------------------------------------------------------------
+
+    @property
+    def task_id(self) -> Optional[int]:
+        """ring << 32 | number; None for what the orchestration was given."""
+        task = self._entry.record.task_id
+        return None if task == _NO_TASK else task
+
+    @property
+    def task(self) -> str:
+        """The task as filters take it: "12", "1:12"; "-" for what the orchestration was given."""
+        task = self.task_id
+        if task is None:
+            return "-"
+        return f"{task >> 32}:{task & 0xffffffff}" if task >> 32 else str(task)
+
+    @property
+    def kernel(self) -> str:
+        """Its kernels in one word: "add", "mat+add"."""
+        return "+".join(self.kernels)
+
+    @property
+    def stage(self) -> str:
+        return text(lib().tg_stage_name(self._entry.record.stage))
+
+    @property
+    def role(self) -> str:
+        return text(lib().tg_record_role_name(self._entry.record.role))
+
+    @property
+    def kind(self) -> str:
+        return "scalar" if self._entry.record.kind == _SCALAR else "tensor"
+
+    @property
+    def arg(self) -> int:
+        return self._entry.record.arg_index
+
+    @property
+    def core(self) -> int:
+        """The core that ran it; journals alone know that, others say 0."""
+        return self._entry.record.core
+
+    @property
+    def time_ns(self) -> int:
+        """On the device's clock; journals alone know that, others say 0."""
+        return self._entry.record.time
+
+    # --- what ----------------------------------------------------------------------------------
+
+    @property
+    def dtype(self) -> str:
+        kind = self._kind()
+        return kind.name if kind else "invalid"
+
+    @property
+    def shape(self) -> Tuple[int, ...]:
+        return tuple(self._entry.record.shape[:self._entry.record.ndim])
+
+    @property
+    def strides(self) -> Tuple[int, ...]:
+        """In elements, of the view in device memory. What is stored has no gaps."""
+        return tuple(self._entry.record.strides[:self._entry.record.ndim])
+
+    @property
+    def start(self) -> int:
+        """Elements from `data_ptr` to the first one of the view."""
+        return self._entry.record.start
+
+    @property
+    def data_ptr(self) -> int:
+        return self._entry.record.data_ptr
+
+    @property
+    def nbytes(self) -> int:
+        """Of the whole tensor, stored or not."""
+        return self._entry.record.bytes
+
+    @property
+    def stored(self) -> int:
+        """Bytes of it that are in the payload file."""
+        return self._entry.record.stored
+
+    @property
+    def hash(self) -> Optional[int]:
+        """The content hash, of all bytes; None where there is none."""
+        return self._entry.record.hash if self._has(_HASHED) else None
+
+    @property
+    def is_contiguous(self) -> bool:
+        return self.kind == "scalar" or self._has(_CONTIGUOUS)
+
+    @property
+    def truncated(self) -> bool:
+        return self._has(_TRUNCATED)
+
+    @property
+    def overwritten(self) -> bool:
+        return self._has(_OVERWRITTEN)
+
+    @property
+    def partial(self) -> bool:
+        """Read from a task that had not finished."""
+        return self._has(_PARTIAL)
+
+    @property
+    def marked(self) -> bool:
+        return self._has(_MARKED)
+
+    def _has(self, flag: int) -> bool:
+        return bool(self._entry.record.flags & flag)
+
+    def _kind(self) -> Optional[dtypes.DType]:
+        return dtypes.by_number(self._entry.record.dtype)
+
+    # --- values --------------------------------------------------------------------------------
+
+    @property
+    def has_values(self) -> bool:
+        return self.kind == "scalar" or self.stored > 0 or (self.nbytes == 0 and
+                                                            self._kind() is not None)
+
+    @property
+    def value(self) -> Any:
+        """A scalar's value as Python has it; None for tensors."""
+        if self.kind == "tensor":
+            return None
+        return self.array(decode=True).item()
+
+    def raw(self) -> np.ndarray:
+        """The stored bytes, without copying and read-only."""
+        return self._recording._payload(self)
+
+    def array(self, decode: bool = False) -> np.ndarray:
+        """The values, without copying and read-only where NumPy has the type.
+
+        Types that NumPy has not are given as their bits (see `taskglass.dtypes`; 4-bit types are
+        packed, in one dimension), or with `decode` as float32. Of a truncated tensor, the elements
+        that are there in one dimension. Raises NotFound where nothing is stored.
+        """
+        kind = self._kind()
+        if kind is None or not self.has_values:
+            raise errors.NotFound(f"nothing of {self!r} is stored",
+                                  advice="record with dump_tensor=\"full\", or mark it")
+        if self.kind == "scalar":
+            bits = self._entry.record.value.to_bytes(8, "little")[:kind.numpy.itemsize]
+            raw, shape = np.frombuffer(bits, np.uint8), ()  # type: Tuple[np.ndarray, Tuple]
+        else:
+            raw, shape = self.raw(), self.shape
+            if raw.size < kind.bytes_of(int(np.prod(shape, dtype=np.int64))):
+                elements = raw.size * 8 // kind.bits
+                raw, shape = raw[:kind.bytes_of(elements)], (elements,)
+        if kind.packed:
+            return dtypes.decode(raw, kind, shape) if decode else raw
+        held = raw.view(kind.numpy).reshape(shape)
+        return dtypes.decode(held, kind) if decode else held
+
+    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray:
+        """numpy.asarray(record): the values, decoded."""
+        array = self.array(decode=True)
+        return np.array(array, dtype) if copy else np.asarray(array, dtype)
+
+    def statistics(self) -> Dict[str, Any]:
+        """min, max and mean of the finite values, and how many are nan, inf and zero."""
+        values = self.array(decode=True)
+        finite = values[np.isfinite(values)] if values.dtype.kind == "f" else values.reshape(-1)
+        numbers: Dict[str, Any] = dict.fromkeys(("min", "max", "mean"))
+        if finite.size:
+            numbers.update(min=finite.min().item(), max=finite.max().item(),
+                           mean=float(finite.mean(dtype=np.float64)))
+        is_float = values.dtype.kind == "f"
+        return {"elements": values.size, **numbers,
+                "nan": int(np.isnan(values).sum()) if is_float else 0,
+                "inf": int(np.isinf(values).sum()) if is_float else 0,
+                "zero": int((values == 0).sum())}
+
+    def __repr__(self) -> str:
+        what = self.dtype if self.kind == "scalar" else f"{self.dtype} {self.shape}"
+        value = f" = {self.value!r}" if self.kind == "scalar" and self._kind() else ""
+        state = "".join(f", {word}" for word in ("truncated", "overwritten", "partial")
+                        if getattr(self, word))
+        who = f"task {self.task} {self.kernel} " if self.task_id is not None else ""
+        return (f"<Record {self.index}: {who}{self.stage} {self.role} arg {self.arg}, "
+                f"{what}{value}{state}>")
+
+
+class Recording(Closing):
+    """A recording: a sequence of `Record`s.
+
+    `path` is the directory of a run, the folder tensor_dump in it, a journal or a manifest; without
+    it, the newest run under outputs/ that has a recording. Recordings of another implementation
+    (args_dump) are read as well. Arrays out of a recording stay good after it is closed: its files
+    are let go of when the last array is gone.
+    """
+
+    def __init__(self, path: Union[None, str, "os.PathLike[str]"] = None) -> None:
+        name = encoded(newest() if path is None else path)
+        self._handle = Handle(lib().make(lib().tg_recording_open, name), lib().tg_recording_close,
+                              "recording")
+        info = lib().layout.tg_recording_info()
+        lib().tg_recording_get_info(self._handle.pointer, ctypes.byref(info))
+        #: The folder that its files are in.
+        self.dir = pathlib.Path(os.fsdecode(info.dir))
+        #: Names of its files; "" where there is none.
+        self.journal, self.manifest, self.payload = (text(info.journal), text(info.manifest),
+                                                     text(info.payload))
+        #: A summary, or a manifest, says that this is all.
+        self.complete: bool = info.complete
+        #: Written by another implementation.
+        self.foreign: bool = info.foreign
+        #: "meta", "hash", "marked", "hybrid", "full"; None where it is not known.
+        self.level = text(lib().tg_level_name(info.level)) if info.level else None
+        self.payload_bytes: int = info.payload_bytes
+        #: Records that are not there, by cause.
+        self.lost: Dict[str, int] = {text(lib().tg_loss_name(cause)): count
+                                     for cause, count in enumerate(info.summary.lost)}
+        self._records: int = info.records
+
+    # --- records -------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return self._records
+
+    def __getitem__(self, index: int) -> Record:
+        if not -self._records <= index < self._records:
+            raise IndexError(f"there is no record {index}; the recording has {self._records}")
+        index %= self._records
+        entry = lib().layout.tg_entry()
+        if not lib().tg_recording_get(self._handle.pointer, index, ctypes.byref(entry)):
+            raise errors.IoError(f"record {index} of '{self.dir}' is damaged")
+        return Record(self, entry, index)
+
+    def __iter__(self) -> Iterator[Record]:
+        """All records that are not damaged."""
+        return self.select()
+
+    def select(self, *, task: Filter = None, kernel: Filter = None, stage: Filter = None,
+               role: Filter = None, kind: Filter = None, arg: Filter = None, index: Filter = None
+               ) -> Iterator[Record]:
+        """The records that all filters fit, in the order of the file; damaged ones are left out.
+
+        A filter is a word or number, several of them, a range, or text as the command line takes
+        it: `task=12`, `task=(1, 12)` (ring, number), `task="1:0-1:99"`, `kernel="mat*"`,
+        `stage="after"`, `role=["in", "inout"]`, `arg=range(2)`.
+        """
+        query = _Query({"task": task, "kernel": kernel, "stage": stage, "role": role, "kind": kind,
+                        "arg": arg, "index": index})
+        return self._walk(query)
+
+    def _walk(self, query: _Query) -> Iterator[Record]:
+        at = ctypes.c_uint64(0)
+        entry = lib().layout.tg_entry()
+        while not query.is_empty and lib().tg_query_next(
+                query.pointer, self._handle.pointer, ctypes.byref(at), ctypes.byref(entry)):
+            yield Record(self, entry, at.value)
+            entry = lib().layout.tg_entry()
+            at.value += 1
+
+    def _payload(self, record: Record) -> np.ndarray:
+        address = lib().tg_recording_payload(self._handle.pointer, ctypes.byref(record._entry))
+        if not address:
+            return np.empty(0, np.uint8)
+        return self._handle.view(address, record.stored)
+
+    # --- the run's other files -----------------------------------------------------------------
+
+    @property
+    def run_dir(self) -> pathlib.Path:
+        """The directory of the run."""
+        is_inside = self.dir.resolve().name in ("tensor_dump", "args_dump")
+        return self.dir.resolve().parent if is_inside else self.dir
+
+    @property
+    def name(self) -> str:
+        return self.run_dir.resolve().name
+
+    def _json(self, name: str) -> Any:
+        path = self.run_dir / name
+        try:
+            return json.loads(path.read_bytes())
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            raise errors.IoError(f"cannot read '{path}': {error}") from None
+
+    @property
+    def run(self) -> Optional[Dict[str, Any]]:
+        """run.json; None where there is none."""
+        return self._json("run.json")
+
+    @property
+    def deps(self) -> Optional[Tuple[DepsTask, ...]]:
+        """The tasks of deps.json and what each waited for; None where there is none."""
+        document = self._json("deps.json")
+        try:
+            return None if document is None else tuple(map(_deps_task, document["tasks"]))
+        except (AttributeError, TypeError, KeyError, ValueError) as error:
+            raise errors.BadArgument(f"'{self.run_dir / 'deps.json'}' makes no sense: "
+                                     f"{error!r}") from None
+
+    # --- exports -------------------------------------------------------------------------------
+
+    def export(self, path: Union[str, "os.PathLike[str]"], format: Optional[str] = None, *,
+               overwrite: bool = False, limit: int = 0,
+               progress: Optional[Callable[[int, int], Any]] = None, **filters: Filter
+               ) -> ExportResult:
+        """Writes the records that all filters fit as a file of another program: npy, npz,
+        safetensors, sqlite, csv, trace (Perfetto) or txt; by default what `path` ends in.
+
+        `progress(done, total)` is called now and then; what it raises ends the export.
+        """
+        query = _Query(filters)
+        if query.is_empty:
+            raise errors.BadArgument("nothing to export: a filter is empty")
+        interrupts = Interrupts()
+
+        def tell(_: Any, done: int, total: int) -> int:
+            return interrupts.guard(progress, done, total)
+
+        callback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_uint64,
+                                    ctypes.c_uint64)(tell)
+        name, result = os.fspath(path), lib().layout.tg_export_result()
+        config = lib().layout.tg_export_config(
+            format=encoded(format or _format_of(name)), path=encoded(name),
+            query=query.pointer, limit=limit, overwrite=overwrite,
+            progress=ctypes.cast(callback, ctypes.c_void_p))
+        with interrupts:
+            lib().call(lib().tg_recording_export, self._handle.pointer, ctypes.byref(config),
+                       ctypes.byref(result))
+        as_bits = tuple(name for number, name in enumerate(dtypes.names(), 1)
+                        if result.as_bits >> number & 1)
+        return ExportResult(name, result.written, result.missing, result.truncated, as_bits)
+
+    def __repr__(self) -> str:
+        state = "closed" if self.closed else "complete" if self.complete else "incomplete"
+        level = f", level {self.level}" if self.level else ""
+        return f"<Recording '{self.dir}': {self._records} records{level}, {state}>"
+
+
+def _deps_task(entry: Dict[str, Any]) -> DepsTask:
+    kinds = entry.get("kind", [])
+    edges = tuple(Edge(int(task, 16), kinds[i] if i < len(kinds) else "")
+                  for i, task in enumerate(entry["after"]))
+    return DepsTask(int(entry["task_id"], 16), tuple(entry["kernel"]), entry.get("scope") or "",
+                    edges)
+
+
+def newest(outputs: Union[str, "os.PathLike[str]"] = "outputs") -> pathlib.Path:
+    """The newest run under `outputs` that has a recording, as the command line finds it."""
+    runs = [run for run in pathlib.Path(outputs).glob("*")
+            if (run / "tensor_dump").is_dir() or (run / "args_dump").is_dir()]
+    if not runs:
+        raise errors.NotFound(f"no recording under {os.fspath(outputs)}/; name one, or make one: "
+                              "taskglass.run(…, dump_tensor=\"full\")")
+    return max(runs, key=lambda run: (run.stat().st_mtime_ns, str(run)))
+
+
+def export_formats() -> Dict[str, bool]:
+    """The formats of `Recording.export`, and whether this library has them."""
+    info, found, number = lib().layout.tg_export_format_info(), {}, 0
+    while lib().tg_export_format_get(number, ctypes.byref(info)):
+        found[text(info.name)] = info.available
+        number += 1
+    return found
+
+
+def _format_of(path: str) -> str:
+    info, number = lib().layout.tg_export_format_info(), 0
+    while lib().tg_export_format_get(number, ctypes.byref(info)):
+        if path.endswith(text(info.ending)):
+            return text(info.name)
+        number += 1
+    if path.endswith(".db"):
+        return "sqlite"
+    raise errors.BadArgument(f"which format is '{path}' to have? There are "
+                             f"{', '.join(export_formats())}")

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a recording says, computed: how two tensors differ, which tensors of two recordings differ
+ * and which task began it, what the values of a tensor are like, and where NaN, overflow and stray
+ * writes come from.
+ *
+ *     tg_diff_open(a, b, NULL, &diff, &error)       tasks and arguments matched, nothing read yet
+ *     for (i = 0; tg_diff_get_pair(diff, i, &pair); i++)
+ *         tg_diff_compare(diff, i, &result);        reads payloads where hashes do not settle it
+ *     tg_diff_summarize(diff, &summary)             equal, differs, or not known
+ *     tg_blame_open(diff, &blame, &error)           who introduced it
+ *
+ * Handles belong to one thread at a time; the recordings must stay open as long as they are used.
+ * Texts live as long as the handle they came from.
+ */
+#ifndef TASKGLASS_ANALYSIS_H
+#define TASKGLASS_ANALYSIS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <taskglass/api.h>
+#include <taskglass/recording.h>
+#include <taskglass/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* No such record, task or element. */
+#define TG_NONE UINT64_MAX
+
+/* Called by the caller's thread now and then: bytes of payload looked at, of how many at most. */
+typedef void (*tg_analysis_progress_fn)(void *context, uint64_t bytes, uint64_t total);
+
+/* ── one tensor ────────────────────────────────────────────────────────────────────────────── */
+
+/* Elements are bits as tg_load_bits of numeric.h gives them. -0 counts as 0. */
+struct tg_tensor_stats {
+    uint64_t elements;
+    uint64_t nan, infinite, finite;
+    uint64_t zero, denormal; /* of the finite ones */
+    bool has_range;          /* least and most are set: something is no NaN */
+    uint64_t least, most;    /* bits; infinities count */
+    double mean, deviation;  /* of the finite ones (NaN: there are none); of a whole population */
+};
+
+/* `bytes`: packed and row-major, as payloads are. Any alignment will do. BAD_ARGUMENT: no type. */
+TG_API tg_status tg_tensor_measure(int dtype, const void *bytes, int64_t elements,
+                                   struct tg_tensor_stats *stats, struct tg_error *error);
+/* The same of what is stored of a record; a scalar is one element. False where nothing is. */
+TG_API bool tg_entry_measure(const struct tg_recording *recording, const struct tg_entry *entry,
+                             struct tg_tensor_stats *stats);
+
+/* ── two tensors ───────────────────────────────────────────────────────────────────────────── */
+
+/* |a - b| <= absolute + relative * |b|: b is the one that is trusted. */
+struct tg_tolerance {
+    double absolute, relative;
+};
+/* What rounding of that type can explain (taskglass-diff(1) says why); 0 and 0 for integers. */
+TG_API struct tg_tolerance tg_tolerance_default(int dtype);
+
+/* One element of both. */
+struct tg_mismatch {
+    uint64_t element; /* in row-major order; TG_NONE: there is none */
+    uint64_t a, b;    /* bits */
+};
+
+enum { TG_FIRST_MISMATCHES = 10 };
+
+struct tg_comparison {
+    uint64_t elements;
+    uint64_t mismatches; /* beyond the tolerance */
+    bool identical;      /* bit for bit */
+    uint64_t nan_a, nan_b, inf_a, inf_b;
+    uint64_t special; /* of the mismatches: one is NaN or infinite, and the other not the same */
+    /* Where both are finite; the element is TG_NONE where nothing differs. */
+    double max_abs, max_rel; /* |a - b|, and |a - b| / |b| where b is not 0 */
+    struct tg_mismatch max_abs_at, max_rel_at;
+    uint64_t max_ulp; /* values of the type from a to b; floats only */
+    struct tg_mismatch max_ulp_at;
+    double cosine; /* NaN where one of them is all zero */
+    double sqnr;   /* 10 log10(sum b² / sum (a - b)²); infinite where nothing differs */
+    uint32_t n_first;
+    struct tg_mismatch first[TG_FIRST_MISMATCHES];
+};
+
+/* Elements with the same bits are equal, NaN too; NaN of other bits only with `equal_nan`.
+ * Infinities equal those of the same sign. NULL for the default tolerance. */
+TG_API tg_status tg_tensor_compare(int dtype, const void *a, const void *b, int64_t elements,
+                                   const struct tg_tolerance *tolerance, bool equal_nan,
+                                   struct tg_comparison *comparison, struct tg_error *error);
+
+/* ── two recordings ────────────────────────────────────────────────────────────────────────── */
+
+/* A tolerance for some arguments. Of those that fit, the one that names most wins; among equals
+ * the last. One that names no dtype is for floats: integers stay exact. */
+struct tg_tolerance_rule {
+    char kernel[240];             /* pattern with * and ?; "": any */
+    char dtype[24];               /* likewise; "": every float */
+    uint32_t first_arg, last_arg; /* both inclusive */
+    double absolute, relative;    /* NaN: nothing is said about it */
+};
+/* "1e-3", "kernel=softmax,arg=2:1e-3", "dtype=int8:1", "arg=0-3:0". BAD_ARGUMENT says what is
+ * wrong. `relative`: which of the two it is about. */
+TG_API tg_status tg_tolerance_rule_parse(const char *text, bool relative,
+                                         struct tg_tolerance_rule *rule, struct tg_error *error);
+
+struct tg_diff_options {
+    const struct tg_tolerance_rule *rules; /* copied */
+    size_t n_rules;
+    bool equal_nan;
+    tg_analysis_progress_fn progress; /* may be NULL */
+    void *context;
+};
+
+enum tg_verdict {
+    TG_VERDICT_SAME,    /* bit for bit */
+    TG_VERDICT_CLOSE,   /* within the tolerance */
+    TG_VERDICT_DIFFERS, /* beyond it, or in type or shape */
+    TG_VERDICT_UNKNOWN, /* what was recorded does not tell */
+    TG_VERDICTS
+};
+
+/* Why. The words are part of `taskglass diff --json`. */
+/*      constant       word, verdict, meaning */
+#define TG_REASON_MAP(X)                                                                           \
+    X(HASH,            "hash",            SAME,    "equal hashes")                                 \
+    X(BYTES,           "bytes",           SAME,    "equal bytes")                                  \
+    X(METADATA,        "metadata",        SAME,    "equal in all that is recorded of it")          \
+    X(TOLERANCE,       "tolerance",       CLOSE,   "within the tolerance")                         \
+    X(VALUES,          "values",          DIFFERS, "values beyond the tolerance")                  \
+    X(DTYPE,           "dtype",           DIFFERS, "another dtype")                                \
+    X(SHAPE,           "shape",           DIFFERS, "another shape")                                \
+    X(KIND,            "kind",            DIFFERS, "a tensor here, a scalar there")                \
+    X(INTEGER_HASH,    "integer_hash",    DIFFERS, "other hashes of integers, which are exact")    \
+    X(OTHER_HASH,      "other_hash",      UNKNOWN, "other hashes, and no payload to say how far off")\
+    X(NOT_STORED,      "not_stored",      UNKNOWN, "neither hashes nor payloads of both")          \
+    X(CUT,             "cut",             UNKNOWN, "equal as far as both are stored")              \
+    X(UNFINISHED,      "unfinished",      UNKNOWN, "equal, but the task had not finished")         \
+    X(ONLY_A,          "only_a",          UNKNOWN, "recorded in A only")                           \
+    X(ONLY_B,          "only_b",          UNKNOWN, "recorded in B only")                           \
+    X(NOT_COMPARED,    "not_compared",    UNKNOWN, "not compared")
+
+#define TG_REASON_ENUM_(constant, word, verdict, meaning) TG_REASON_##constant,
+enum tg_reason { TG_REASON_MAP(TG_REASON_ENUM_) TG_REASONS };
+#undef TG_REASON_ENUM_
+
+/* "same", "close", "differs", "unknown"; the word and the meaning of a reason. */
+TG_API const char *tg_verdict_name(unsigned verdict);
+TG_API const char *tg_reason_name(unsigned reason);
+TG_API const char *tg_reason_text(unsigned reason);
+
+struct tg_diff;
+
+/*
+ * Matches the tasks of two recordings, of any platforms, runtimes and levels, and the arguments of
+ * each. Tasks go by id where the ids of both mean the same; else the n-th task of a kernel (or mix
+ * of kernels) in one is the n-th in the other, in order of submission (deps.json, else task ids);
+ * where their numbers differ, the two orders are aligned first. NO_MEMORY.
+ */
+TG_API tg_status tg_diff_open(const struct tg_recording *a, const struct tg_recording *b,
+                              const struct tg_diff_options *options, struct tg_diff **diff,
+                              struct tg_error *error);
+TG_API void tg_diff_close(struct tg_diff *diff);
+
+struct tg_diff_info {
+    const char *matched_by; /* "id", "position" or "alignment" */
+    uint64_t tasks;         /* of both sides together: tg_diff_get_task */
+    uint64_t matched, only_a, only_b;
+    uint64_t pairs;
+    uint64_t payload_bytes;        /* of both, that hashes do not settle */
+    uint64_t damaged_a, damaged_b; /* records that cannot be read */
+    bool deps_a, deps_b;           /* there is a deps.json */
+    const char *deps_error;        /* why one could not be read; "" */
+};
+TG_API void tg_diff_get_info(const struct tg_diff *diff, struct tg_diff_info *info);
+
+/* A task of either side or of both: the tasks of A in their order, then what only B has. */
+struct tg_diff_task {
+    bool in_a, in_b;
+    uint64_t id_a, id_b;     /* TG_TASK_NONE: what the orchestration was given */
+    const char *kernel;      /* "add", "mat+add"; "#3" where names are not known */
+    uint64_t records_a, records_b;
+    uint64_t first_pair, pairs;
+};
+TG_API bool tg_diff_get_task(const struct tg_diff *diff, uint64_t number, struct tg_diff_task *task);
+
+/* One argument at one stage on both sides. */
+struct tg_diff_pair {
+    uint64_t task;               /* its number, for tg_diff_get_task */
+    uint64_t record_a, record_b; /* TG_NONE where one side has none */
+};
+TG_API bool tg_diff_get_pair(const struct tg_diff *diff, uint64_t number, struct tg_diff_pair *pair);
+
+struct tg_diff_result {
+    enum tg_verdict verdict;
+    enum tg_reason reason;
+    struct tg_tolerance tolerance;
+    bool has_values; /* `values` is set: payloads or scalars were compared */
+    bool cut;        /* they are not of all elements */
+    struct tg_comparison values;
+};
+/* The verdict is kept for what follows. False past the end. */
+TG_API bool tg_diff_compare(struct tg_diff *diff, uint64_t number, struct tg_diff_result *result);
+/* The verdict alone, as far as it was found: TG_REASON_NOT_COMPARED before. */
+TG_API enum tg_reason tg_diff_reason(const struct tg_diff *diff, uint64_t number,
+                                     enum tg_verdict *verdict);
+
+/* What keeps a comparison from saying "equal", whatever the pairs say. */
+enum tg_diff_gap {
+    TG_GAP_INCOMPLETE_A = 1 << 0, /* the recording has no end */
+    TG_GAP_INCOMPLETE_B = 1 << 1,
+    TG_GAP_LOST_A = 1 << 2, /* records were lost */
+    TG_GAP_LOST_B = 1 << 3,
+    TG_GAP_DAMAGED_A = 1 << 4,
+    TG_GAP_DAMAGED_B = 1 << 5,
+    TG_GAP_TASKS_A = 1 << 6, /* tasks are missing, and it is not known whether they ran */
+    TG_GAP_TASKS_B = 1 << 7
+};
+
+struct tg_diff_summary {
+    enum tg_verdict verdict; /* SAME, CLOSE, DIFFERS, or UNKNOWN: incomplete */
+    uint64_t pairs[TG_VERDICTS];
+    uint64_t not_compared; /* of those that are unknown */
+    uint32_t gaps;         /* enum tg_diff_gap */
+    bool graphs_differ;    /* a task is on one side that the other certainly did not have */
+};
+/* Of the pairs that were compared so far; the others do not count. */
+TG_API void tg_diff_summarize(const struct tg_diff *diff, struct tg_diff_summary *summary);
+
+/* ── blame ─────────────────────────────────────────────────────────────────────────────────── */
+
+/*      constant    word, meaning */
+#define TG_GUILT_MAP(X)                                                                            \
+    X(INTRODUCED,  "introduced", "its inputs agree and its outputs do not")                        \
+    X(GIVEN,       "given",      "an input differs that no recorded task wrote")                   \
+    X(CHANGED,     "changed",    "an input differs that its producer left equal")                  \
+    X(REWIRED,     "rewired",    "an input is another tensor: it differs, and who wrote it agree") \
+    X(UNCLEAR,     "unclear",    "its outputs differ, and not all its inputs were recorded")       \
+    X(INHERITED,   "inherited",  "it was given what was wrong already")
+
+#define TG_GUILT_ENUM_(constant, word, meaning) TG_GUILT_##constant,
+enum tg_guilt { TG_GUILT_MAP(TG_GUILT_ENUM_) TG_GUILTS };
+#undef TG_GUILT_ENUM_
+TG_API const char *tg_guilt_name(unsigned guilt);
+TG_API const char *tg_guilt_text(unsigned guilt);
+
+struct tg_blame;
+
+/* From what tg_diff_compare has found so far. NO_MEMORY. */
+TG_API tg_status tg_blame_open(struct tg_diff *diff, struct tg_blame **blame,
+                               struct tg_error *error);
+TG_API void tg_blame_close(struct tg_blame *blame);
+
+struct tg_blame_info {
+    const char *graph;   /* "deps_a", "deps_b", "memory_a", "memory_b" or "none" */
+    uint64_t suspects;   /* tg_blame_get_suspect */
+    uint64_t inherited;  /* tasks whose outputs differ since their inputs did */
+    uint64_t wrong;      /* tasks whose outputs differ */
+};
+TG_API void tg_blame_get_info(const struct tg_blame *blame, struct tg_blame_info *info);
+
+/* Where a difference began: any guilt but INHERITED. First those that introduced one, the
+ * earliest in the graph first, among them the largest error first. */
+struct tg_suspect {
+    enum tg_guilt guilt;
+    uint64_t task;         /* number of tg_diff_get_task */
+    uint64_t pair;         /* the pair that shows it */
+    uint32_t depth;        /* tasks before it on the longest path */
+    double error;          /* |a - b| / |b| of that pair as vectors; NaN where not known */
+    const uint64_t *path;  /* task numbers, from this one to a wrong result at the end */
+    size_t n_path;
+};
+TG_API bool tg_blame_get_suspect(const struct tg_blame *blame, uint64_t number,
+                             struct tg_suspect *suspect);
+
+/* ── hunting ───────────────────────────────────────────────────────────────────────────────── */
+
+/*      constant    word, meaning */
+#define TG_QUARRY_MAP(X)                                                                           \
+    X(NAN,         "nan",       "NaN in a tensor")                                                 \
+    X(INF,         "inf",       "an infinity in a tensor")                                         \
+    X(OVERFLOW,    "overflow",  "an infinity or the type's largest value out of finite inputs")    \
+    X(CONSTANT,    "constant",  "an output whose elements are all equal")                          \
+    X(UNWRITTEN,   "unwritten", "an output that is what was in its memory before")                 \
+    X(STOMP,       "stomp",     "a tensor that changed while no recorded task wrote it")
+
+#define TG_QUARRY_ENUM_(constant, word, meaning) TG_QUARRY_##constant,
+enum tg_quarry { TG_QUARRY_MAP(TG_QUARRY_ENUM_) TG_QUARRIES };
+#undef TG_QUARRY_ENUM_
+TG_API const char *tg_quarry_name(unsigned quarry);
+TG_API const char *tg_quarry_text(unsigned quarry);
+
+struct tg_hunt;
+
+/* Looks at every record that is stored; `progress` may be NULL. NO_MEMORY; UNSUPPORTED: nothing in
+ * the recording could show it, and the text says why. */
+TG_API tg_status tg_hunt_open(const struct tg_recording *recording, enum tg_quarry quarry,
+                              tg_analysis_progress_fn progress, void *context,
+                              struct tg_hunt **hunt, struct tg_error *error);
+TG_API void tg_hunt_close(struct tg_hunt *hunt);
+
+struct tg_hunt_info {
+    const char *order;       /* of the findings: "time", "dependencies" or "task id" */
+    uint64_t findings;       /* tg_hunt_get_finding */
+    uint64_t origins;        /* of them: where it began */
+    uint64_t looked_at;      /* records */
+    uint64_t not_stored;     /* records that could not be looked at */
+    const char *deps_error;  /* why deps.json could not be read; "" */
+};
+TG_API void tg_hunt_get_info(const struct tg_hunt *hunt, struct tg_hunt_info *info);
+
+/*      constant    word, meaning */
+#define TG_TRACE_MAP(X)                                                                            \
+    X(ORIGIN,      "origin",    "none of the task's inputs had it")                                \
+    X(GIVEN,       "given",     "it came in with an input that no recorded task wrote")            \
+    X(UNCLEAR,     "unclear",   "not all of the task's inputs were recorded")                      \
+    X(INHERITED,   "inherited", "an input of the task had it")
+
+#define TG_TRACE_ENUM_(constant, word, meaning) TG_TRACE_##constant,
+enum tg_trace { TG_TRACE_MAP(TG_TRACE_ENUM_) TG_TRACES };
+#undef TG_TRACE_ENUM_
+TG_API const char *tg_trace_name(unsigned trace);
+TG_API const char *tg_trace_text(unsigned trace);
+
+/* What speaks for an output not having been written. */
+/*      constant    word, meaning */
+#define TG_SIGN_MAP(X)                                                                             \
+    X(NONE,        "",       "")                                                                   \
+    X(SAME,        "same",   "it is bit for bit what an earlier record saw in the same memory")    \
+    X(ZERO,        "zero",   "it is all zero, in memory of which no earlier record is known")      \
+    X(FILL,        "fill",   "every byte is the same, as fills of memory leave it")
+
+#define TG_SIGN_ENUM_(constant, word, meaning) TG_SIGN_##constant,
+enum tg_sign { TG_SIGN_MAP(TG_SIGN_ENUM_) TG_SIGNS };
+#undef TG_SIGN_ENUM_
+TG_API const char *tg_sign_name(unsigned sign);
+TG_API const char *tg_sign_text(unsigned sign);
+
+/* In the order of tg_hunt_info. */
+struct tg_hunt_finding {
+    uint64_t record;
+    enum tg_trace trace;
+    uint64_t count; /* elements that have it */
+    uint64_t first; /* the first of them, in row-major order */
+    enum tg_sign sign;
+    uint64_t before; /* UNWRITTEN, STOMP: the record that saw the memory before; TG_NONE */
+    uint64_t writer; /* STOMP: the record of who wrote it last; TG_NONE: nobody that is known */
+};
+TG_API bool tg_hunt_get_finding(const struct tg_hunt *hunt, uint64_t number,
+                            struct tg_hunt_finding *finding);
+
+/* What the task of a finding was given: its records before dispatch, one after the other. */
+struct tg_hunt_feed {
+    uint64_t record;
+    bool is_known;   /* it could be looked at */
+    uint64_t count;  /* elements that have what was looked for */
+    uint64_t from;   /* a record of who wrote it last; TG_NONE */
+    bool is_outside; /* some of it nobody recorded wrote */
+};
+TG_API bool tg_hunt_get_feed(const struct tg_hunt *hunt, uint64_t finding, uint64_t number,
+                         struct tg_hunt_feed *feed);
+
+/* STOMP: a task that ran between the two records, in the order in which they began. */
+struct tg_hunt_between {
+    uint64_t task_id;
+    uint64_t record; /* one of its records */
+    bool writes;     /* one of its outputs meets that memory: it was at it while it was read */
+};
+TG_API bool tg_hunt_get_between(struct tg_hunt *hunt, uint64_t finding, uint64_t number,
+                            struct tg_hunt_between *between);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of `taskglass check`. */
+#ifndef TG_CLI_CHECK_H
+#define TG_CLI_CHECK_H
+
+#include <stdbool.h>
+#include <taskglass/recording.h>
+
+#include "cli/cli.h"
+#include "dump/selection.h"
+
+struct check_request {
+    const char *dir; /* NULL: the newest */
+    const char *module;
+    const char *against; /* NULL: the references of the workload */
+    struct tg_selection selection;
+    bool has_atol, has_rtol;
+    double atol, rtol;
+    bool all, json;
+};
+
+/* Gives the exit code. */
+int check_against(const struct check_request *request, const struct tg_recording *recording);
+
+#endif

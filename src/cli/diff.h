@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of `taskglass diff`. */
+#ifndef TG_CLI_DIFF_H
+#define TG_CLI_DIFF_H
+
+#include <stdbool.h>
+#include <taskglass/analysis.h>
+
+#include "base/json.h"
+#include "cli/diff_words.h"
+#include "dump/selection.h"
+
+/* Two contents that were told of. */
+struct cli_told {
+    uint64_t hash_a, hash_b;
+    unsigned dtype;
+    uint64_t record_a, record_b;
+};
+enum { CLI_TOLD = 64 };
+
+/* What the command line asks for, and what has come of it so far. */
+struct cli_diff {
+    const char *dir[2];
+    int n_dirs;
+    struct tg_selection selection;
+    struct tg_tolerance_rule *rule;
+    size_t n_rules;
+    uint64_t limit;
+    bool limited, all, json, equal_nan, fail_fast, blame_only;
+    struct tg_recording *recording[2];
+    struct tg_diff *diff;
+    struct tg_diff_info info;
+    struct tg_blame *blame; /* NULL: nothing to blame anybody for */
+    struct cli_ticker ticker;
+    uint64_t selected, shown;
+    uint64_t by_reason[TG_REASONS];
+    bool stopped; /* by --fail-fast */
+    struct cli_told told[CLI_TOLD]; /* the last ones */
+    uint64_t n_told;
+};
+
+/* A pair and what it was found to be. */
+struct cli_pair {
+    struct tg_diff_pair pair;
+    struct tg_diff_task task;
+    struct tg_entry a, b;
+    bool has_a, has_b;
+    struct tg_diff_result result;
+};
+
+/* Whether there is more of what was asked for. */
+static inline bool cli_diff_shows(const struct cli_diff *diff, const struct tg_diff_result *result)
+{
+    bool is_odd = result->verdict == TG_VERDICT_DIFFERS ||
+                  (result->verdict == TG_VERDICT_UNKNOWN && (diff->json || diff->all));
+    return is_odd || (diff->all && diff->json);
+}
+
+/* For people. */
+void cli_diff_print_head(const struct cli_diff *diff);
+void cli_diff_print_pair(struct cli_diff *diff, const struct cli_pair *pair);
+void cli_diff_print_end(const struct cli_diff *diff, const struct tg_diff_summary *summary);
+void cli_diff_print_blame(const struct cli_diff *diff);
+
+/* For programs: a beginning, the pairs, an end. */
+void cli_diff_json_begin(const struct cli_diff *diff, struct tg_json *json);
+void cli_diff_json_pair(const struct cli_diff *diff, struct tg_json *json,
+                        const struct cli_pair *pair);
+void cli_diff_json_end(const struct cli_diff *diff, struct tg_json *json,
+                       const struct tg_diff_summary *summary);
+
+/* "equal", "differs", "incomplete". */
+const char *cli_diff_word(const struct tg_diff_summary *summary);
+/* "lost_a" …; NULL past the last one. */
+const char *cli_diff_gap(unsigned number);
+
+#endif

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The same for programs. */
+#include <math.h>
+#include <stdio.h>
+#include <taskglass/dtype.h>
+
+#include "cli/diff.h"
+#include "cli/diff_words.h"
+#include "dump/array_text.h"
+
+/* --- a pair ----------------------------------------------------------------------------------- */
+
+static void put_task_id(struct tg_json *json, const char *key, bool is_there, uint64_t id)
+{
+    tg_json_key(json, key);
+    if (is_there)
+        tg_json_hex(json, id);
+    else
+        tg_json_null(json);
+}
+
+static void put_place(struct tg_json *json, const struct tg_record *record,
+                      const struct tg_mismatch *at)
+{
+    cli_json_at(json, "at", record, at->element);
+    tg_json_key(json, "a");
+    cli_json_value(json, record->dtype, at->a);
+    tg_json_key(json, "b");
+    cli_json_value(json, record->dtype, at->b);
+}
+
+/* null where nothing differs. */
+static bool begin_extreme(struct tg_json *json, const char *key, const struct tg_mismatch *at)
+{
+    tg_json_key(json, key);
+    if (at->element == TG_NONE) {
+        tg_json_null(json);
+        return false;
+    }
+    tg_json_begin_line_object(json);
+    return true;
+}
+
+static void put_extreme(struct tg_json *json, const char *key, const struct tg_record *record,
+                        double value, const struct tg_mismatch *at)
+{
+    if (!begin_extreme(json, key, at))
+        return;
+    cli_json_real(json, "value", value);
+    put_place(json, record, at);
+    tg_json_end_object(json);
+}
+
+/* Distances of float64 may exceed 2^53. */
+static void put_ulp(struct tg_json *json, const struct tg_record *record,
+                    const struct tg_comparison *values)
+{
+    struct tg_value_text text;
+    if (!begin_extreme(json, "max_ulp", &values->max_ulp_at))
+        return;
+    if (record->dtype == TG_FLOAT64)
+        tg_json_put_string(json, "value", tg_value_format(&text, TG_UINT64, values->max_ulp));
+    else
+        tg_json_put_uint(json, "value", values->max_ulp);
+    put_place(json, record, &values->max_ulp_at);
+    tg_json_end_object(json);
+}
+
+static void put_two(struct tg_json *json, const char *key, uint64_t a, uint64_t b)
+{
+    tg_json_key(json, key);
+    tg_json_begin_line_array(json);
+    tg_json_uint(json, a);
+    tg_json_uint(json, b);
+    tg_json_end_array(json);
+}
+
+static void put_first(struct tg_json *json, const struct tg_record *record,
+                      const struct tg_comparison *values)
+{
+    tg_json_key(json, "first");
+    tg_json_begin_array(json);
+    for (uint32_t i = 0; i < values->n_first; i++) {
+        tg_json_begin_line_object(json);
+        put_place(json, record, &values->first[i]);
+        tg_json_end_object(json);
+    }
+    tg_json_end_array(json);
+}
+
+static void put_values(struct tg_json *json, const struct cli_pair *pair)
+{
+    const struct tg_comparison *values = &pair->result.values;
+    const struct tg_record *record = &pair->a.record;
+    tg_json_key(json, "values");
+    tg_json_begin_object(json);
+    tg_json_put_uint(json, "elements", values->elements);
+    tg_json_put_bool(json, "cut", pair->result.cut);
+    tg_json_put_uint(json, "mismatches", values->mismatches);
+    cli_json_real(json, "share",
+                  values->elements ? (double)values->mismatches / (double)values->elements : NAN);
+    put_extreme(json, "max_abs", record, values->max_abs, &values->max_abs_at);
+    put_extreme(json, "max_rel", record, values->max_rel, &values->max_rel_at);
+    put_ulp(json, record, values);
+    cli_json_real(json, "cosine", values->cosine);
+    cli_json_real(json, "sqnr_db", values->sqnr);
+    put_two(json, "nan", values->nan_a, values->nan_b);
+    put_two(json, "inf", values->inf_a, values->inf_b);
+    tg_json_put_uint(json, "special_mismatches", values->special);
+    put_first(json, record, values);
+    tg_json_end_object(json);
+}
+
+/* What B has, where it is not what A has. */
+static void put_other(struct tg_json *json, const struct cli_pair *pair)
+{
+    const struct tg_record *b = &pair->b.record;
+    if (pair->result.reason != TG_REASON_DTYPE && pair->result.reason != TG_REASON_SHAPE &&
+        pair->result.reason != TG_REASON_KIND)
+        return;
+    tg_json_put_string(json, "kind_b", b->kind == TG_KIND_SCALAR ? "scalar" : "tensor");
+    tg_json_put_string(json, "dtype_b", tg_dtype_name(b->dtype));
+    tg_json_key(json, "shape_b");
+    tg_json_begin_line_array(json);
+    for (int i = 0; i < b->ndim; i++)
+        tg_json_int(json, b->shape[i]);
+    tg_json_end_array(json);
+}
+
+void cli_diff_json_pair(const struct cli_diff *diff, struct tg_json *json,
+                        const struct cli_pair *pair)
+{
+    const struct tg_diff_result *result = &pair->result;
+    (void)diff;
+    if (result->has_values)
+        tg_json_begin_object(json);
+    else
+        tg_json_begin_line_object(json);
+    put_task_id(json, "task_a", pair->task.in_a, pair->task.id_a);
+    put_task_id(json, "task_b", pair->task.in_b, pair->task.id_b);
+    cli_json_index(json, "record_a", pair->pair.record_a);
+    cli_json_index(json, "record_b", pair->pair.record_b);
+    cli_json_argument(json, pair->has_a ? &pair->a : &pair->b);
+    put_other(json, pair);
+    tg_json_put_string(json, "verdict", tg_verdict_name(result->verdict));
+    tg_json_put_string(json, "reason", tg_reason_name(result->reason));
+    if (pair->has_a && pair->has_b) {
+        tg_json_put_real(json, "atol", result->tolerance.absolute);
+        tg_json_put_real(json, "rtol", result->tolerance.relative);
+    }
+    if (result->has_values)
+        put_values(json, pair);
+    tg_json_end_object(json);
+}
+
+/* --- around them ------------------------------------------------------------------------------ */
+
+void cli_diff_json_begin(const struct cli_diff *diff, struct tg_json *json)
+{
+    tg_json_begin_object(json);
+    cli_json_recording(json, "a", diff->recording[0]);
+    cli_json_recording(json, "b", diff->recording[1]);
+    tg_json_put_string(json, "matched_by", diff->info.matched_by);
+    tg_json_key(json, "pairs");
+    tg_json_begin_array(json);
+}
+
+static void put_missing(const struct cli_diff *diff, struct tg_json *json, const char *key,
+                        bool of_b)
+{
+    struct tg_diff_task task;
+    tg_json_key(json, key);
+    tg_json_begin_array(json);
+    for (uint64_t i = 0; tg_diff_get_task(diff->diff, i, &task); i++) {
+        uint64_t id = of_b ? task.id_b : task.id_a;
+        if ((of_b ? task.in_a : task.in_b) || id == TG_TASK_NONE)
+            continue;
+        tg_json_begin_line_object(json);
+        tg_json_put_hex(json, "task_id", id);
+        tg_json_put_string(json, "kernel", task.kernel);
+        tg_json_end_object(json);
+    }
+    tg_json_end_array(json);
+}
+
+static void put_tasks(const struct cli_diff *diff, struct tg_json *json)
+{
+    tg_json_key(json, "tasks");
+    tg_json_begin_object(json);
+    tg_json_put_uint(json, "matched", diff->info.matched);
+    put_missing(diff, json, "only_a", false);
+    put_missing(diff, json, "only_b", true);
+    tg_json_end_object(json);
+}
+
+static void put_counts(const struct cli_diff *diff, struct tg_json *json,
+                       const struct tg_diff_summary *summary)
+{
+    tg_json_key(json, "counts");
+    tg_json_begin_line_object(json);
+    for (unsigned i = 0; i < TG_VERDICTS; i++)
+        tg_json_put_uint(json, tg_verdict_name(i),
+                         summary->pairs[i] -
+                             (i == TG_VERDICT_UNKNOWN ? summary->not_compared : 0));
+    tg_json_end_object(json);
+    tg_json_key(json, "reasons");
+    tg_json_begin_line_object(json);
+    for (unsigned i = 0; i < TG_REASON_NOT_COMPARED; i++)
+        if (diff->by_reason[i] > 0)
+            tg_json_put_uint(json, tg_reason_name(i), diff->by_reason[i]);
+    tg_json_end_object(json);
+}
+
+static void put_gaps(struct tg_json *json, const struct tg_diff_summary *summary)
+{
+    tg_json_key(json, "gaps");
+    tg_json_begin_line_array(json);
+    for (unsigned i = 0; cli_diff_gap(i); i++)
+        if (summary->gaps >> i & 1)
+            tg_json_string(json, cli_diff_gap(i));
+    tg_json_end_array(json);
+}
+
+/* --- blame ------------------------------------------------------------------------------------ */
+
+static void put_task(const struct cli_diff *diff, struct tg_json *json, uint64_t number)
+{
+    struct tg_diff_task task;
+    tg_diff_get_task(diff->diff, number, &task);
+    put_task_id(json, "task_a", task.in_a, task.id_a);
+    put_task_id(json, "task_b", task.in_b, task.id_b);
+    tg_json_put_string(json, "kernel", task.kernel);
+}
+
+static void put_suspect(const struct cli_diff *diff, struct tg_json *json,
+                        const struct tg_suspect *suspect)
+{
+    struct tg_diff_pair pair = {.record_a = TG_NONE, .record_b = TG_NONE};
+    tg_diff_get_pair(diff->diff, suspect->pair, &pair);
+    tg_json_begin_object(json);
+    tg_json_put_string(json, "guilt", tg_guilt_name(suspect->guilt));
+    put_task(diff, json, suspect->task);
+    cli_json_index(json, "record_a", pair.record_a);
+    cli_json_index(json, "record_b", pair.record_b);
+    tg_json_put_uint(json, "depth", suspect->depth);
+    cli_json_real(json, "error", suspect->error);
+    tg_json_key(json, "path");
+    tg_json_begin_array(json);
+    for (size_t i = 0; i < suspect->n_path; i++) {
+        tg_json_begin_line_object(json);
+        put_task(diff, json, suspect->path[i]);
+        tg_json_end_object(json);
+    }
+    tg_json_end_array(json);
+    tg_json_end_object(json);
+}
+
+static void put_blame(const struct cli_diff *diff, struct tg_json *json)
+{
+    struct tg_blame_info info;
+    struct tg_suspect suspect;
+    tg_json_key(json, "blame");
+    if (!diff->blame) {
+        tg_json_null(json);
+        return;
+    }
+    tg_blame_get_info(diff->blame, &info);
+    tg_json_begin_object(json);
+    tg_json_put_string(json, "graph", info.graph);
+    tg_json_put_uint(json, "wrong", info.wrong);
+    tg_json_put_uint(json, "inherited", info.inherited);
+    tg_json_key(json, "suspects");
+    tg_json_begin_array(json);
+    for (uint64_t i = 0; tg_blame_get_suspect(diff->blame, i, &suspect); i++)
+        put_suspect(diff, json, &suspect);
+    tg_json_end_array(json);
+    tg_json_end_object(json);
+}
+
+void cli_diff_json_end(const struct cli_diff *diff, struct tg_json *json,
+                       const struct tg_diff_summary *summary)
+{
+    tg_json_end_array(json);
+    put_tasks(diff, json);
+    put_counts(diff, json, summary);
+    put_gaps(json, summary);
+    tg_json_put_bool(json, "stopped", diff->stopped);
+    tg_json_put_string(json, "deps_error", *diff->info.deps_error ? diff->info.deps_error : NULL);
+    put_blame(diff, json);
+    tg_json_put_string(json, "result", cli_diff_word(summary));
+    tg_json_end_object(json);
+    (void)tg_json_finish(json); /* main looks at the state of stdout */
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Exporting. What was left out or changed is told on stderr, since the export may go to stdout. */
+#include <stdio.h>
+#include <string.h>
+#include <taskglass/dtype.h>
+
+#include "base/json.h"
+#include "cli/cli.h"
+#include "cli/export.h"
+#include "cli/format.h"
+#include "cli/interrupt.h"
+#include "cli/recording.h"
+#include "cli/term.h"
+#include "dump/export.h"
+#include "dump/export_job.h"
+
+static bool is(const char *format, const char *name)
+{
+    return strcmp(format, name) == 0;
+}
+
+/* Of a folder, "_npy" rather than ".npy". */
+void cli_export_path(const struct tg_recording_info *info, const char *format, char *path,
+                     size_t room)
+{
+    struct tg_export_format_info known;
+    const char *ending = "";
+    char name[256];
+    for (uint32_t i = 0; tg_export_format_get(i, &known); i++)
+        if (is(known.name, format))
+            ending = is(format, "npy") ? "_npy" : known.ending;
+    cli_recording_name(info, name, sizeof name);
+    (void)snprintf(path, room, "%s%s", *name && !is(name, "/") ? name : "recording", ending);
+}
+
+static int on_progress(void *context, uint64_t done, uint64_t total)
+{
+    char label[60];
+    unsigned percent = total > 0 ? (unsigned)((double)done / (double)total * 100) : 0;
+    (void)snprintf(label, sizeof label, "export  %u %%", percent < 100 ? percent : 100);
+    cli_progress_draw(context, label, 0, 0);
+    return cli_interrupt_caught();
+}
+
+static void put_type_notes(const char *format, uint32_t as_bits)
+{
+    for (unsigned dtype = 1; dtype < TG_DTYPE_END; dtype++) {
+        if (!(as_bits >> dtype & 1))
+            continue;
+        if (is(format, "safetensors"))
+            fprintf(stderr,
+                    "taskglass: safetensors has no %s; stored as bytes of two elements, "
+                    "type and shape are in __metadata__\n",
+                    tg_dtype_name((int)dtype));
+        else
+            fprintf(stderr, "taskglass: NumPy has no %s; stored as %s, bit for bit\n",
+                    tg_dtype_name((int)dtype), tg_export_type(dtype));
+    }
+}
+
+static void put_notes(const struct cli_export *export, const struct tg_export_result *result)
+{
+    struct cli_text text;
+    put_type_notes(export->format, result->as_bits);
+    if (result->truncated > 0 && !is(export->format, "sqlite"))
+        fprintf(stderr, "taskglass: %s truncated: the first elements, in one dimension\n",
+                result->truncated == 1 ? "1 record is" : "some records are");
+    if (result->missing > 0)
+        fprintf(stderr, "taskglass: %s without values left out\n",
+                cli_format_count(&text, result->missing, "record"));
+}
+
+static void print_json(const struct cli_export *export, const struct tg_export_result *result)
+{
+    struct tg_json json;
+    tg_json_start(&json, stdout);
+    tg_json_begin_object(&json);
+    tg_json_put_string(&json, "format", export->format);
+    tg_json_put_string(&json, "path", export->path);
+    tg_json_put_uint(&json, "written", result->written);
+    tg_json_put_uint(&json, "missing", result->missing);
+    tg_json_put_uint(&json, "truncated", result->truncated);
+    tg_json_key(&json, "as_bits");
+    tg_json_begin_line_array(&json);
+    for (unsigned dtype = 1; dtype < TG_DTYPE_END; dtype++)
+        if (result->as_bits >> dtype & 1)
+            tg_json_string(&json, tg_dtype_name((int)dtype));
+    tg_json_end_array(&json);
+    tg_json_end_object(&json);
+    (void)tg_json_finish(&json); /* main looks at the state of stdout */
+}
+
+static void print_report(const struct cli_export *export, const struct tg_export_result *result)
+{
+    struct cli_text text;
+    put_notes(export, result);
+    if (!is(export->path, "-"))
+        printf("%s in %s\n",
+               cli_format_count(&text, result->written,
+                                is(export->format, "trace") ? "task" : "record"),
+               export->path);
+}
+
+/* What makes no sense is the user's line, and needs no name of a status in front. */
+static int fail(const struct cli_export *export, const struct tg_error *error)
+{
+    if (error->status == TG_CANCELLED)
+        cli_interrupt_pass_on();
+    if (error->status == TG_IO_ERROR && is(export->path, "-"))
+        return CLI_OK; /* main looks at the state of stdout */
+    return error->status == TG_BAD_ARGUMENT ? cli_error("%s", error->text) : cli_fail(error);
+}
+
+int cli_export(const struct cli_export *export)
+{
+    struct tg_export_result result;
+    struct cli_progress progress;
+    struct tg_error error;
+    const struct tg_export_config config = {.format = export->format,
+                                            .path = export->path,
+                                            .limit = export->limit,
+                                            .overwrite = export->overwrite,
+                                            .progress = on_progress,
+                                            .progress_context = &progress};
+    cli_progress_init(&progress);
+    cli_interrupt_catch();
+    tg_status status = tg_recording_export_selected(export->recording, export->selection, &config,
+                                                    &result, &error);
+    cli_progress_erase(&progress);
+    if (status != TG_OK)
+        return fail(export, &error);
+    if (export->json)
+        print_json(export, &result);
+    else
+        print_report(export, &result);
+    return CLI_OK;
+}

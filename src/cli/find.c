@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* taskglass find: where NaN, infinities, overflow, stray writes and the like come from. */
+#include "cli/find.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/options.h"
+#include "cli/suggest.h"
+
+enum { PAGE = 10, FOUND = 1 };
+
+/* The first ones are those of a selection, by their names. */
+enum { OPTION_LIMIT = 7, OPTION_ALL, OPTION_JSON };
+static const struct cli_option options[] = {
+    {"task", "IDS", "these tasks: 12, 0x10000000c, 1:12, 1:0-1:99, or several with commas"},
+    {"kernel", "NAMES", "tasks with these kernels; * stands for any characters"},
+    {"stage", "STAGES", "before, after, orchestration"},
+    {"role", "ROLES", "in, out, inout, scalar"},
+    {"kind", "KINDS", "tensor, scalar"},
+    {"arg", "NUMBERS", "these arguments: 0, 0-2, 0,3"},
+    {"index", "NUMBERS", "these records"},
+    [OPTION_LIMIT] = {"limit", "N", "show N findings at most; default: 10, with --json all"},
+    [OPTION_ALL] = {"all", NULL, "show all findings"},
+    [OPTION_JSON] = {"json", NULL, "the findings for programs"},
+};
+
+static int take_option(struct cli_find *find, const struct cli_parser *parser)
+{
+    struct tg_error error;
+    switch (parser->option) {
+    case OPTION_LIMIT:
+        find->limited = true;
+        return cli_take_limit(parser->value, &find->limit) ? CLI_OK : CLI_USAGE;
+    case OPTION_ALL:
+        find->all = true;
+        return CLI_OK;
+    case OPTION_JSON:
+        find->json = true;
+        return CLI_OK;
+    default:
+        if (tg_selection_add(&find->selection, options[parser->option].name, parser->value,
+                             &error) == TG_OK)
+            return CLI_OK;
+        return cli_error("%s", error.text);
+    }
+}
+
+static int unknown_quarry(const char *what)
+{
+    struct cli_suggestion near;
+    cli_suggest_start(&near, what);
+    for (unsigned i = 0; i < TG_QUARRIES; i++)
+        cli_suggest_consider(&near, tg_quarry_name(i));
+    if (near.best)
+        return cli_error("find knows no '%s'; did you mean '%s'?", what, near.best);
+    return cli_error("find knows nan, inf, overflow, constant, unwritten and stomp, not '%s'",
+                     what);
+}
+
+static int take_operand(struct cli_find *find, const char *value)
+{
+    if (find->what && find->dir)
+        return cli_error("find takes one directory; '%s' is one too many", value);
+    if (find->what) {
+        find->dir = value;
+        return CLI_OK;
+    }
+    find->what = value;
+    for (unsigned i = 0; i < TG_QUARRIES; i++)
+        if (strcmp(value, tg_quarry_name(i)) == 0) {
+            find->quarry = i;
+            return CLI_OK;
+        }
+    return unknown_quarry(value);
+}
+
+static int check(struct cli_find *find)
+{
+    if (!find->what)
+        return cli_error("find what? nan, inf, overflow, constant, unwritten or stomp");
+    if (find->all && find->limited)
+        return cli_error("--all and --limit contradict each other");
+    if (find->all || (find->json && !find->limited))
+        find->limit = UINT64_MAX;
+    return CLI_OK;
+}
+
+/* *help: the help was wanted, and printed. */
+static int read_options(struct cli *cli, struct cli_find *find, bool *help)
+{
+    struct cli_parser parser;
+    enum cli_token token;
+    int code = CLI_OK;
+    cli_parser_init(&parser, cli, &cli_verb_hunt);
+    while (code == CLI_OK && (token = cli_parser_next(&parser)) != CLI_END) {
+        if (token == CLI_BAD)
+            return cli_error("%s", parser.error);
+        if (token == CLI_HELP) {
+            *help = true;
+            return cli_help_verb(&cli_verb_hunt, cli->settings);
+        }
+        code = token == CLI_OPTION ? take_option(find, &parser) : take_operand(find, parser.value);
+    }
+    return code == CLI_OK ? check(find) : code;
+}
+
+bool cli_find_next(const struct cli_find *find, uint64_t *number, struct tg_hunt_finding *finding,
+                   struct tg_entry *entry)
+{
+    for (; tg_hunt_get_finding(find->hunt, *number, finding); ++*number)
+        if (tg_recording_get(find->recording, finding->record, entry) &&
+            tg_selection_match(&find->selection, finding->record, entry))
+            return true;
+    return false;
+}
+
+static void count_findings(struct cli_find *find)
+{
+    struct tg_hunt_finding finding;
+    struct tg_entry entry;
+    for (uint64_t i = 0; cli_find_next(find, &i, &finding, &entry); i++)
+        find->found++;
+}
+
+static int open_and_find(struct cli_find *find)
+{
+    struct cli_ticker ticker;
+    struct tg_error error;
+    cli_ticker_start(&ticker, "find");
+    if (cli_recording_open(find->dir, &find->recording, &error) != TG_OK)
+        return cli_fail(&error);
+    tg_status status = tg_hunt_open(find->recording, find->quarry, cli_ticker_show, &ticker,
+                                    &find->hunt, &error);
+    cli_progress_erase(&ticker.progress);
+    if (status != TG_OK)
+        return cli_fail(&error);
+    tg_hunt_get_info(find->hunt, &find->info);
+    count_findings(find);
+    if (find->json)
+        cli_find_print_json(find);
+    else
+        cli_find_print(find);
+    return find->found > 0 ? FOUND : CLI_OK;
+}
+
+static int find_verb(struct cli *cli)
+{
+    struct cli_find find = {.limit = PAGE};
+    bool help = false;
+    int code = read_options(cli, &find, &help);
+    if (code == CLI_OK && !help)
+        code = open_and_find(&find);
+    tg_hunt_close(find.hunt);
+    tg_recording_close(find.recording);
+    tg_selection_free(&find.selection);
+    return code;
+}
+
+const struct cli_verb cli_verb_hunt = {
+    .name = "find",
+    .usage = "nan|inf|overflow|constant|unwritten|stomp [DIR] [FILTERS] [--json]",
+    .summary = "Find NaN, overflow, stray writes, and the task that began it.",
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .run = find_verb,
+};

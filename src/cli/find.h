@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of `taskglass find`. */
+#ifndef TG_CLI_FIND_H
+#define TG_CLI_FIND_H
+
+#include <stdbool.h>
+
+#include "cli/diff_words.h"
+#include "dump/selection.h"
+
+struct cli_find {
+    const char *what, *dir; /* dir NULL: the newest */
+    enum tg_quarry quarry;
+    struct tg_selection selection;
+    uint64_t limit;
+    bool limited, all, json;
+    struct tg_recording *recording;
+    struct tg_hunt *hunt;
+    struct tg_hunt_info info;
+    uint64_t found; /* of the findings, those that are selected */
+};
+
+/* The first finding from *number on that is selected, with its record. */
+bool cli_find_next(const struct cli_find *find, uint64_t *number, struct tg_hunt_finding *finding,
+                   struct tg_entry *entry);
+
+/* On stdout. */
+void cli_find_print(const struct cli_find *find);
+void cli_find_print_json(const struct cli_find *find);
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The same for programs. */
+#include <stdio.h>
+
+#include "cli/find.h"
+
+static void put_record(const struct cli_find *find, struct tg_json *json, uint64_t record)
+{
+    struct tg_entry entry;
+    cli_json_index(json, "record", record);
+    if (!tg_recording_get(find->recording, record, &entry))
+        return;
+    tg_json_put_hex(json, "task_id", entry.record.task_id);
+    cli_json_argument(json, &entry);
+}
+
+static void put_feeds(const struct cli_find *find, struct tg_json *json, uint64_t number)
+{
+    struct tg_hunt_feed feed;
+    struct tg_entry entry;
+    tg_json_key(json, "inputs");
+    tg_json_begin_array(json);
+    for (uint64_t i = 0; tg_hunt_get_feed(find->hunt, number, i, &feed); i++) {
+        tg_json_begin_line_object(json);
+        put_record(find, json, feed.record);
+        tg_json_key(json, "count");
+        if (feed.is_known)
+            tg_json_uint(json, feed.count);
+        else
+            tg_json_null(json);
+        cli_json_index(json, "from_record", feed.from);
+        tg_json_key(json, "from_task");
+        if (feed.from != TG_NONE && tg_recording_get(find->recording, feed.from, &entry))
+            tg_json_hex(json, entry.record.task_id);
+        else
+            tg_json_null(json);
+        tg_json_put_bool(json, "from_outside", feed.is_outside);
+        tg_json_end_object(json);
+    }
+    tg_json_end_array(json);
+}
+
+static void put_between(const struct cli_find *find, struct tg_json *json, uint64_t number)
+{
+    struct tg_hunt_between between;
+    struct tg_entry entry;
+    tg_json_key(json, "between");
+    tg_json_begin_array(json);
+    for (uint64_t i = 0; tg_hunt_get_between(find->hunt, number, i, &between); i++) {
+        tg_json_begin_line_object(json);
+        tg_json_put_hex(json, "task_id", between.task_id);
+        tg_json_key(json, "kernel");
+        tg_json_begin_line_array(json);
+        if (tg_recording_get(find->recording, between.record, &entry))
+            for (int part = 0; part < TG_PARTS; part++)
+                if (entry.kernel[part])
+                    tg_json_string(json, entry.kernel[part]);
+        tg_json_end_array(json);
+        tg_json_put_bool(json, "writes", between.writes);
+        tg_json_end_object(json);
+    }
+    tg_json_end_array(json);
+}
+
+static void put_finding(const struct cli_find *find, struct tg_json *json, uint64_t number,
+                        const struct tg_hunt_finding *finding, const struct tg_entry *entry)
+{
+    bool is_stomp = find->quarry == TG_QUARRY_STOMP, is_sign = find->quarry == TG_QUARRY_UNWRITTEN;
+    tg_json_begin_object(json);
+    put_record(find, json, finding->record);
+    tg_json_put_string(json, "trace", tg_trace_name(finding->trace));
+    cli_json_index(json, "count", is_stomp && finding->first == TG_NONE ? TG_NONE : finding->count);
+    cli_json_at(json, "first", &entry->record, is_sign ? TG_NONE : finding->first);
+    if (is_sign)
+        tg_json_put_string(json, "sign", tg_sign_name(finding->sign));
+    if (is_sign || is_stomp)
+        cli_json_index(json, "before", finding->before);
+    if (is_stomp) {
+        cli_json_index(json, "writer", finding->writer);
+        put_between(find, json, number);
+    } else {
+        put_feeds(find, json, number);
+    }
+    tg_json_end_object(json);
+}
+
+void cli_find_print_json(const struct cli_find *find)
+{
+    struct tg_json json;
+    struct tg_hunt_finding finding;
+    struct tg_entry entry;
+    uint64_t shown = 0;
+    tg_json_start(&json, stdout);
+    tg_json_begin_object(&json);
+    cli_json_recording(&json, "recording", find->recording);
+    tg_json_put_string(&json, "what", tg_quarry_name(find->quarry));
+    tg_json_put_string(&json, "order", find->info.order);
+    tg_json_put_uint(&json, "looked_at", find->info.looked_at);
+    tg_json_put_uint(&json, "not_stored", find->info.not_stored);
+    tg_json_put_uint(&json, "found", find->found);
+    tg_json_put_string(&json, "deps_error", *find->info.deps_error ? find->info.deps_error : NULL);
+    tg_json_key(&json, "findings");
+    tg_json_begin_array(&json);
+    for (uint64_t i = 0; shown < find->limit && cli_find_next(find, &i, &finding, &entry);
+         i++, shown++)
+        put_finding(find, &json, i, &finding, &entry);
+    tg_json_end_array(&json);
+    tg_json_end_object(&json);
+    (void)tg_json_finish(&json); /* main looks at the state of stdout */
+}

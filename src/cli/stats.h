@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of `taskglass stats`. */
+#ifndef TG_CLI_STATS_H
+#define TG_CLI_STATS_H
+
+#include <stdbool.h>
+
+#include "cli/diff_words.h"
+#include "dump/selection.h"
+
+struct cli_stats {
+    const char *dir; /* NULL: the newest */
+    struct tg_selection selection;
+    uint64_t limit;
+    bool limited, all, json;
+    const struct tg_recording *recording;
+};
+
+/* The first record from *index on that is meant. */
+bool cli_stats_next(const struct cli_stats *stats, uint64_t *index, struct tg_entry *entry);
+
+/* On stdout. False where memory ran out. */
+bool cli_stats_print_table(const struct cli_stats *stats);
+void cli_stats_print_json(const struct cli_stats *stats);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE 1
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "dump/export_job.h"
+#include "dump/files.h"
+
+static bool is_same(const char *dir, const char *name, const struct stat *target)
+{
+    struct stat info;
+    char *path = *name ? tg_path_join(dir, name) : NULL;
+    bool same = path && stat(path, &info) == 0 && info.st_dev == target->st_dev &&
+                info.st_ino == target->st_ino;
+    free(path);
+    return same;
+}
+
+/* Writing over what is being read would end badly, however much it was asked for. */
+static bool is_of_recording(const struct tg_recording_info *info, const struct stat *target)
+{
+    return is_same(info->dir, info->journal, target) || is_same(info->dir, info->payload, target) ||
+           is_same(info->dir, info->manifest, target);
+}
+
+static bool is_plain_file(const struct stat *info)
+{
+    return S_ISREG(info->st_mode) || S_ISDIR(info->st_mode);
+}
+
+static tg_status check_target(const struct tg_export_job *job, const char *path)
+{
+    struct stat info;
+    if (stat(path, &info) != 0)
+        return TG_OK;
+    if (is_of_recording(&job->info, &info))
+        return tg_error_set(job->error, TG_BAD_ARGUMENT,
+                            "'%s' is a file of the recording itself; name another", path);
+    if (is_plain_file(&info) && !job->config->overwrite)
+        return tg_error_set(job->error, TG_BAD_ARGUMENT,
+                            "'%s' is already there; --force overwrites it", path);
+    return TG_OK;
+}
+
+/* What was not there is made by us or by nobody: two exports to one name do not mix. */
+static int open_target(const struct tg_export_job *job, const char *path)
+{
+    int flags = O_WRONLY | O_CLOEXEC | O_TRUNC;
+    if (!job->config->overwrite) {
+        int fd = open(path, O_WRONLY | O_CLOEXEC | O_CREAT | O_EXCL, 0666);
+        struct stat info;
+        if (fd >= 0 || errno != EEXIST || stat(path, &info) != 0 || is_plain_file(&info))
+            return fd;
+        return open(path, flags); /* a pipe, a terminal, /dev/null */
+    }
+    return open(path, flags | O_CREAT, 0666);
+}
+
+tg_status tg_export_file_open(const struct tg_export_job *job, const char *path,
+                              struct tg_export_file *file)
+{
+    struct stat info;
+    *file = (struct tg_export_file){.file = stdout, .path = path};
+    if (strcmp(path, "-") == 0)
+        return TG_OK;
+    file->file = NULL;
+    tg_status status = check_target(job, path);
+    if (status != TG_OK)
+        return status;
+    int fd = open_target(job, path);
+    if (fd >= 0)
+        file->file = fdopen(fd, "wb");
+    if (!file->file) {
+        status = tg_file_error(job->error, "write", path, errno);
+        if (fd >= 0)
+            close(fd);
+        return status;
+    }
+    file->is_regular = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
+    return TG_OK;
+}
+
+/* A file that is not whole is worse than none. */
+tg_status tg_export_file_close(const struct tg_export_job *job, struct tg_export_file *file,
+                               tg_status status)
+{
+    bool is_stdout = file->file == stdout;
+    const char *name = is_stdout ? "standard output" : file->path;
+    if ((is_stdout ? fflush(stdout) : fclose(file->file)) != 0 && status == TG_OK)
+        status = tg_file_error(job->error, "write", name, errno);
+    else if (status == TG_IO_ERROR)
+        tg_error_set(job->error, status, "cannot write '%s': %s", name, job->error->text);
+    if (status != TG_OK && file->is_regular)
+        unlink(file->path);
+    file->file = NULL;
+    return status;
+}

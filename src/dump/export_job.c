@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "dump/export_job.h"
+
+#include <time.h>
+
+#include "base/error.h"
+
+/* How often progress is told, and how many small records go by between two looks at the clock. */
+#define TELL_NS 50000000u
+enum { LOOK_RECORDS = 64 };
+
+static uint64_t now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+void tg_export_walks(struct tg_export_job *job, unsigned count)
+{
+    job->total = job->info.records * count;
+}
+
+void tg_export_walk(struct tg_export_job *job)
+{
+    job->next = job->taken = job->index = 0;
+}
+
+bool tg_export_tell(struct tg_export_job *job)
+{
+    const struct tg_export_config *config = job->config;
+    if (!config->progress || job->is_cancelled)
+        return !job->is_cancelled;
+    uint64_t at = now();
+    if (at - job->told_at >= TELL_NS) {
+        job->told_at = at;
+        job->is_cancelled = config->progress(config->progress_context, job->done, job->total) != 0;
+    }
+    return !job->is_cancelled;
+}
+
+/* Large records deserve a look each. */
+static bool look(struct tg_export_job *job, const struct tg_entry *entry)
+{
+    job->unseen++;
+    if (job->unseen < LOOK_RECORDS && entry->record.stored < 1u << 20)
+        return !job->is_cancelled;
+    job->unseen = 0;
+    return tg_export_tell(job);
+}
+
+bool tg_export_next(struct tg_export_job *job, struct tg_entry *entry)
+{
+    uint64_t limit = job->config->limit, from = job->next;
+    if (job->is_cancelled || (limit > 0 && job->taken >= limit))
+        return false;
+    bool found = tg_selection_next(job->selection, job->recording, &job->next, entry);
+    job->done += job->next - from + found;
+    if (!found)
+        return false;
+    job->index = job->next++;
+    job->taken++;
+    return look(job, entry);
+}
+
+tg_status tg_export_end(const struct tg_export_job *job, tg_status status)
+{
+    if (status == TG_OK && job->is_cancelled)
+        return tg_error_set(job->error, TG_CANCELLED, "the export was cancelled");
+    return status;
+}
+
+tg_status tg_export_no_memory(struct tg_error *error)
+{
+    return tg_error_set(error, TG_NO_MEMORY, "no memory for the export");
+}

@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A recording as tables. Task ids are SQLite's integers, bit for bit (hexadecimal text besides), so
+ * that tables join; what the orchestration was given belongs to no task and has NULL.
+ *
+ *   meta  kernels  tasks ─┬─ task_kernels
+ *                         ├─ edges                 where there is a deps.json
+ *                         └─ records ── statistics
+ *
+ * Filters select records and their statistics; tasks, kernels and edges are those of the run.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <taskglass/device.h>
+#include <taskglass/dtype.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "dump/array.h"
+#include "dump/export_deps.h"
+#include "dump/export_job.h"
+#include "dump/export_sqlite_rows.h"
+#include "dump/export_tasks.h"
+#include "dump/files.h"
+#include "dump/names.h"
+#include "dump/record.h"
+
+bool tg_export_has_sqlite(void)
+{
+    return true;
+}
+
+/* user_version counts changes of the tables; "TgRc" tells the file from other databases. */
+static const char schema[] =
+    "PRAGMA application_id = 0x54675263;"
+    "PRAGMA user_version = 1;"
+    "CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;"
+    "CREATE TABLE kernels (number INTEGER PRIMARY KEY, name TEXT NOT NULL);"
+    "CREATE TABLE tasks (task INTEGER PRIMARY KEY, task_id TEXT NOT NULL, ring INTEGER NOT NULL,"
+    " number INTEGER NOT NULL, kernel TEXT NOT NULL, scope TEXT, core INTEGER, begin_ns INTEGER,"
+    " end_ns INTEGER, records INTEGER NOT NULL, partial INTEGER NOT NULL);"
+    "CREATE TABLE task_kernels (task INTEGER NOT NULL REFERENCES tasks, position INTEGER NOT NULL,"
+    " kernel INTEGER NOT NULL REFERENCES kernels, PRIMARY KEY (task, position)) WITHOUT ROWID;"
+    "CREATE TABLE edges (task INTEGER NOT NULL, waits_for INTEGER NOT NULL, kind TEXT NOT NULL,"
+    " PRIMARY KEY (task, waits_for, kind)) WITHOUT ROWID;"
+    "CREATE TABLE records (record INTEGER PRIMARY KEY, task INTEGER REFERENCES tasks,"
+    " stage TEXT NOT NULL, role TEXT NOT NULL, kind TEXT NOT NULL, arg INTEGER NOT NULL,"
+    " dtype TEXT, shape TEXT, strides TEXT, start INTEGER, contiguous INTEGER NOT NULL,"
+    " bytes INTEGER NOT NULL, bin_offset INTEGER NOT NULL, bin_size INTEGER NOT NULL,"
+    " truncated INTEGER NOT NULL, overwritten INTEGER NOT NULL, partial INTEGER NOT NULL,"
+    " marked INTEGER NOT NULL, hash TEXT, data_ptr TEXT NOT NULL, value, raw TEXT, core INTEGER,"
+    " time_ns INTEGER);"
+    "CREATE TABLE statistics (record INTEGER PRIMARY KEY REFERENCES records,"
+    " elements INTEGER NOT NULL, min, max, mean REAL, nans INTEGER NOT NULL,"
+    " infs INTEGER NOT NULL, zeros INTEGER NOT NULL);";
+
+/* Made last: filling tables with indices takes longer. */
+static const char indices[] =
+    "CREATE INDEX records_by_task ON records (task);"
+    "CREATE INDEX records_by_hash ON records (hash);"
+    "CREATE INDEX edges_by_waits_for ON edges (waits_for);"
+    "CREATE VIEW tensors AS SELECT r.*, t.kernel AS kernel, s.elements, s.min, s.max, s.mean,"
+    " s.nans, s.infs, s.zeros FROM records r LEFT JOIN tasks t ON t.task = r.task"
+    " LEFT JOIN statistics s ON s.record = r.record WHERE r.kind = 'tensor';";
+
+struct export
+{
+    struct tg_export_job *job;
+    struct tg_db db;
+    struct tg_export_tasks tasks;
+    struct tg_row kernel, task, task_kernel, edge, record, statistic;
+};
+
+static bool is_good(const struct export *export)
+{
+    return export->db.status == TG_OK;
+}
+
+/* --- meta ----------------------------------------------------------------------------------- */
+
+static void put_meta_text(struct tg_row *row, const char *key, const char *value)
+{
+    tg_row_text(row, key);
+    tg_row_text(row, value);
+    tg_row_put(row);
+}
+
+static void put_meta_uint(struct tg_row *row, const char *key, uint64_t value)
+{
+    tg_row_text(row, key);
+    tg_row_uint(row, value);
+    tg_row_put(row);
+}
+
+/* Whether text can be stored as such: nothing but UTF-8, as RFC 3629 has it. */
+static bool is_utf8(const unsigned char *text, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        unsigned char c = text[i], least = 0x80, most = 0xbf;
+        int more = c < 0x80 ? 0 : c < 0xc2 ? -1 : c < 0xe0 ? 1 : c < 0xf0 ? 2 : c < 0xf5 ? 3 : -1;
+        if (c == 0xe0 || c == 0xf0)
+            least = c == 0xe0 ? 0xa0 : 0x90;
+        if (c == 0xed || c == 0xf4)
+            most = c == 0xed ? 0x9f : 0x8f;
+        if (c == 0 || more < 0 || size - i <= (size_t)more)
+            return false;
+        for (; more > 0; more--, least = 0x80, most = 0xbf)
+            if (text[++i] < least || text[i] > most)
+                return false;
+    }
+    return true;
+}
+
+/* The whole text, for SQLite's JSON functions; a run that was killed has none. */
+static void put_run_json(struct tg_row *row, const struct tg_recording_info *info)
+{
+    struct tg_map map = {0};
+    char *path = tg_export_run_file(info, "run.json");
+    if (path && tg_map_open(path, true, &map) == 0 && is_utf8(map.bytes, map.size)) {
+        tg_row_text(row, "run_json");
+        tg_row_text_of(row, (const char *)map.bytes, map.size);
+        tg_row_put(row);
+    }
+    tg_map_close(&map);
+    free(path);
+}
+
+static void put_meta(struct export *export)
+{
+    const struct tg_recording_info *info = &export->job->info;
+    char name[TG_NAME_MAX + 1];
+    struct tg_row row;
+    tg_row_open(&export->db, "INSERT INTO meta VALUES (?, ?)", &row);
+    tg_name_clean(info->dir, strlen(info->dir), name, sizeof name);
+    put_meta_text(&row, "taskglass_version", tg_version());
+    put_meta_text(&row, "dir", name);
+    put_meta_text(&row, "run", info->run_dir);
+    put_meta_text(&row, "level", info->level ? tg_level_name(info->level) : NULL);
+    put_meta_uint(&row, "complete", info->complete);
+    put_meta_uint(&row, "foreign", info->foreign);
+    put_meta_uint(&row, "records", info->records);
+    put_meta_uint(&row, "payload_bytes", info->payload_bytes);
+    for (unsigned cause = 0; cause < TG_LOSS_CAUSES; cause++) {
+        char key[40];
+        (void)snprintf(key, sizeof key, "lost_%s", tg_loss_name(cause));
+        put_meta_uint(&row, key, info->summary.lost[cause]);
+    }
+    put_run_json(&row, info);
+    tg_row_close(&row);
+}
+
+/* --- tasks, kernels, edges ------------------------------------------------------------------ */
+
+static void put_kernel(struct export *export, uint64_t task, int position, uint32_t number,
+                       const char *name)
+{
+    tg_row_int(&export->kernel, number);
+    tg_row_text(&export->kernel, name);
+    tg_row_put(&export->kernel);
+    tg_row_int(&export->task_kernel, (int64_t)task);
+    tg_row_int(&export->task_kernel, position);
+    tg_row_int(&export->task_kernel, number);
+    tg_row_put(&export->task_kernel);
+}
+
+static void begin_task(struct tg_row *row, uint64_t id, const char *kernel, const char *scope)
+{
+    tg_row_int(row, (int64_t)id);
+    tg_row_hex(row, id);
+    tg_row_int(row, (int64_t)(id >> 32));
+    tg_row_int(row, (int64_t)(id & UINT32_MAX));
+    tg_row_text(row, kernel);
+    tg_row_text(row, scope);
+}
+
+static void add_name(char *names, size_t room, const char *name)
+{
+    size_t at = strlen(names);
+    (void)snprintf(names + at, room - at, "%s%s", at > 0 ? "+" : "", name);
+}
+
+static void put_times(struct export *export, const struct tg_export_task *task)
+{
+    bool timed = export->job->info.from_journal && (task->has_begin || task->has_end);
+    if (timed) {
+        tg_row_int(&export->task, task->core);
+        tg_row_uint(&export->task, task->begin);
+        tg_row_uint(&export->task, task->end);
+    } else {
+        for (int i = 0; i < 3; i++)
+            tg_row_null(&export->task);
+    }
+}
+
+static void put_recorded_task(struct export *export, const struct tg_export_task *task)
+{
+    char names[TG_PARTS * (TG_NAME_MAX + 2)] = "";
+    struct tg_entry entry;
+    int position = 0;
+    if (!tg_recording_get(export->job->recording, task->first, &entry))
+        return;
+    for (int part = 0; part < TG_PARTS; part++) {
+        const char *name = entry.kernel[part] ? entry.kernel[part] : "";
+        if (entry.record.kernel[part] == TG_NO_KERNEL)
+            continue;
+        add_name(names, sizeof names, name);
+        put_kernel(export, task->id, position++, entry.record.kernel[part], name);
+    }
+    begin_task(&export->task, task->id, names, NULL);
+    put_times(export, task);
+    tg_row_uint(&export->task, task->records);
+    tg_row_int(&export->task, task->is_partial);
+    tg_row_put(&export->task);
+}
+
+/* One that left no record: filters, losses, or a run that ended before it. */
+static void put_unrecorded_task(struct export *export, const struct tg_export_deps_task *task)
+{
+    char names[TG_EXPORT_DEPS_KERNELS * (TG_EXPORT_DEPS_TEXT + 1)] = "";
+    for (uint32_t i = 0; i < task->n_kernels; i++) {
+        add_name(names, sizeof names, task->kernel[i]);
+        put_kernel(export, task->id, (int)i, task->number[i], task->kernel[i]);
+    }
+    begin_task(&export->task, task->id, names, NULL);
+    for (int i = 0; i < 3; i++)
+        tg_row_null(&export->task);
+    tg_row_int(&export->task, 0);
+    tg_row_int(&export->task, 0);
+    tg_row_put(&export->task);
+}
+
+static void put_deps_task(struct export *export, struct tg_row *scope,
+                          const struct tg_export_deps_task *task)
+{
+    if (!tg_export_tasks_find(&export->tasks, task->id))
+        put_unrecorded_task(export, task);
+    tg_row_text(scope, *task->scope ? task->scope : NULL);
+    tg_row_int(scope, (int64_t)task->id);
+    tg_row_put(scope);
+    for (size_t i = 0; is_good(export) && i < task->n_edges; i++) {
+        tg_row_int(&export->edge, (int64_t)task->id);
+        tg_row_int(&export->edge, (int64_t)task->edge[i].before);
+        tg_row_text(&export->edge, task->edge[i].kind);
+        tg_row_put(&export->edge);
+    }
+}
+
+static tg_status put_deps(struct export *export)
+{
+    struct tg_export_job *job = export->job;
+    struct tg_row scope;
+    struct tg_export_deps deps;
+    bool more;
+    tg_status status = tg_export_deps_open(&job->info, &deps, &more, job->error);
+    if (!more)
+        return status;
+    tg_row_open(&export->db, "UPDATE tasks SET scope = ? WHERE task = ?", &scope);
+    while ((status = tg_export_deps_next(&deps, &more, job->error)) == TG_OK && more &&
+           is_good(export)) {
+        put_deps_task(export, &scope, &deps.task);
+        if (!tg_export_tell(job))
+            break;
+    }
+    tg_row_close(&scope);
+    tg_export_deps_close(&deps);
+    return tg_export_end(job, status);
+}
+
+static tg_status put_tasks(struct export *export)
+{
+    tg_status status = tg_export_tasks_gather(export->job, &export->tasks);
+    for (size_t i = 0; status == TG_OK && is_good(export) && i < export->tasks.count; i++) {
+        put_recorded_task(export, &export->tasks.at[i]);
+        if (i % 256 == 0 && !tg_export_tell(export->job))
+            break;
+    }
+    return tg_export_end(export->job, status);
+}
+
+/* --- records -------------------------------------------------------------------------------- */
+
+static void put_who(struct tg_row *row, uint64_t index, const struct tg_record *record)
+{
+    tg_row_uint(row, index);
+    if (record->stage == TG_STAGE_ORCHESTRATION || record->task_id == TG_TASK_NONE)
+        tg_row_null(row);
+    else
+        tg_row_int(row, (int64_t)record->task_id);
+    tg_row_text(row, tg_stage_name(record->stage));
+    tg_row_text(row, tg_record_role_name(record->role));
+    tg_row_text(row, record->kind == TG_KIND_SCALAR ? "scalar" : "tensor");
+    tg_row_int(row, record->arg_index);
+    tg_row_text(row, tg_dtype_valid(record->dtype) ? tg_dtype_name(record->dtype) : NULL);
+}
+
+static void put_what(struct tg_row *row, const struct tg_record *record)
+{
+    bool is_scalar = record->kind == TG_KIND_SCALAR;
+    tg_row_numbers(row, record->shape, record->ndim);
+    tg_row_numbers(row, record->strides, record->ndim);
+    tg_row_int(row, is_scalar ? 0 : record->start);
+    tg_row_int(row, is_scalar || (record->flags & TG_RECORD_CONTIGUOUS));
+    tg_row_uint(row, record->bytes);
+    tg_row_uint(row, record->position);
+    tg_row_uint(row, record->stored);
+    tg_row_int(row, (record->flags & TG_RECORD_TRUNCATED) != 0);
+    tg_row_int(row, (record->flags & TG_RECORD_OVERWRITTEN) != 0);
+    tg_row_int(row, (record->flags & TG_RECORD_PARTIAL) != 0);
+    tg_row_int(row, (record->flags & TG_RECORD_MARKED) != 0);
+    if (record->flags & TG_RECORD_HASHED)
+        tg_row_hex(row, record->hash);
+    else
+        tg_row_null(row);
+    tg_row_hex(row, record->data_ptr);
+}
+
+static void put_value_and_time(struct tg_row *row, const struct tg_record *record, bool timed)
+{
+    if (record->kind == TG_KIND_SCALAR) {
+        tg_row_value(row, record->dtype, record->value);
+        tg_row_hex(row, record->value);
+    } else {
+        tg_row_null(row);
+        tg_row_null(row);
+    }
+    if (timed && record->stage != TG_STAGE_ORCHESTRATION) {
+        tg_row_int(row, record->core);
+        tg_row_uint(row, record->time);
+    } else {
+        tg_row_null(row);
+        tg_row_null(row);
+    }
+}
+
+static void put_statistics(struct export *export, const struct tg_array *array)
+{
+    struct tg_row *row = &export->statistic;
+    struct tg_array_statistics statistics;
+    tg_array_measure(array, &statistics);
+    tg_row_uint(row, export->job->index);
+    tg_row_int(row, array->elements);
+    tg_row_value(row, statistics.has_range ? array->dtype : TG_DTYPE_NONE, statistics.least);
+    tg_row_value(row, statistics.has_range ? array->dtype : TG_DTYPE_NONE, statistics.most);
+    if (statistics.finite > 0)
+        tg_row_real(row, statistics.mean);
+    else
+        tg_row_null(row);
+    tg_row_uint(row, statistics.nan);
+    tg_row_uint(row, statistics.infinite);
+    tg_row_uint(row, statistics.zero);
+    tg_row_put(row);
+}
+
+static tg_status put_records(struct export *export)
+{
+    struct tg_export_job *job = export->job;
+    struct tg_entry entry;
+    struct tg_array array;
+    tg_export_walk(job);
+    while (is_good(export) && tg_export_next(job, &entry)) {
+        put_who(&export->record, job->index, &entry.record);
+        put_what(&export->record, &entry.record);
+        put_value_and_time(&export->record, &entry.record, job->info.from_journal);
+        tg_row_put(&export->record);
+        if (entry.record.kind == TG_KIND_TENSOR && tg_array_of(job->recording, &entry, &array)) {
+            put_statistics(export, &array);
+            job->result.truncated += array.cut;
+        }
+        job->result.written++;
+    }
+    return tg_export_end(job, TG_OK);
+}
+
+/* --- the whole ------------------------------------------------------------------------------ */
+
+/* Files are hostile: numbers, names and edges may come twice. The first one counts. */
+static void open_rows(struct export *export)
+{
+    struct tg_db *db = &export->db;
+    tg_row_open(db, "INSERT OR IGNORE INTO kernels VALUES (?, ?)", &export->kernel);
+    tg_row_open(db, "INSERT OR IGNORE INTO tasks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                &export->task);
+    tg_row_open(db, "INSERT OR IGNORE INTO task_kernels VALUES (?, ?, ?)", &export->task_kernel);
+    tg_row_open(db, "INSERT OR IGNORE INTO edges VALUES (?, ?, ?)", &export->edge);
+    tg_row_open(db,
+                "INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+                "?, ?, ?, ?, ?, ?)",
+                &export->record);
+    tg_row_open(db, "INSERT INTO statistics VALUES (?, ?, ?, ?, ?, ?, ?, ?)", &export->statistic);
+}
+
+static void close_rows(struct export *export)
+{
+    tg_row_close(&export->kernel);
+    tg_row_close(&export->task);
+    tg_row_close(&export->task_kernel);
+    tg_row_close(&export->edge);
+    tg_row_close(&export->record);
+    tg_row_close(&export->statistic);
+}
+
+static tg_status fill(struct export *export)
+{
+    tg_db_run(&export->db, "BEGIN");
+    tg_db_run(&export->db, schema);
+    open_rows(export);
+    put_meta(export);
+    tg_status status = put_tasks(export);
+    if (status == TG_OK)
+        status = put_deps(export);
+    if (status == TG_OK)
+        status = put_records(export);
+    close_rows(export);
+    if (status == TG_OK) {
+        tg_db_run(&export->db, indices);
+        tg_db_run(&export->db, "COMMIT");
+    }
+    return status;
+}
+
+/* What another database of that name left beside it would be taken for its own. */
+static void remove_side_files(const char *path)
+{
+    static const char *const endings[] = {"-journal", "-wal", "-shm"};
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        size_t room = strlen(path) + 10;
+        char *name = malloc(room);
+        if (name) {
+            (void)snprintf(name, room, "%s%s", path, endings[i]);
+            unlink(name);
+        }
+        free(name);
+    }
+}
+
+static tg_status write_database(struct tg_export_job *job)
+{
+    struct export export = {.job = job};
+    const char *path = job->config->path;
+    if (job->config->overwrite)
+        remove_side_files(path);
+    tg_export_walks(job, 2);
+    tg_db_open(&export.db, path, job->error);
+    tg_status status = fill(&export);
+    tg_export_tasks_free(&export.tasks);
+    tg_status of_database = tg_db_close(&export.db);
+    return status == TG_OK ? of_database : status;
+}
+
+tg_status tg_export_as_sqlite(struct tg_export_job *job)
+{
+    struct tg_export_file file;
+    const char *path = job->config->path;
+    if (strcmp(path, "-") == 0)
+        return tg_error_set(job->error, TG_BAD_ARGUMENT,
+                            "a database cannot go to the standard output; name a file");
+    tg_status status = tg_export_file_open(job, path, &file);
+    if (status != TG_OK)
+        return status;
+    if (file.is_regular)
+        status = write_database(job);
+    else
+        status = tg_error_set(job->error, TG_IO_ERROR, "it is no regular file");
+    return tg_export_file_close(job, &file, status);
+}

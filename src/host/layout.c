@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A member that goes away, or changes its name, is an error here. One that comes need not be told
+ * of: the others stay where the compiler says. */
+#include <stddef.h>
+#include <taskglass/export.h>
+#include <taskglass/layout.h>
+#include <taskglass/outputs.h>
+#include <taskglass/recording.h>
+#include <taskglass/workload.h>
+
+/* clang-format off */
+#define TYPE_OF(value)                                                                   \
+    _Generic((value),                                                                    \
+        bool: "bool", uint8_t: "u8", uint16_t: "u16", uint32_t: "u32", uint64_t: "u64",  \
+        int8_t: "i8", int16_t: "i16", int32_t: "i32", int64_t: "i64", double: "f64",     \
+        const char *: "text")
+
+#define AT(s, m) (((const struct s *)0)->m)
+#define ROW(s, m, type) {#s, #m, type, offsetof(struct s, m), sizeof AT(s, m)}
+
+#define STRUCTURE(s) {#s, "", "", 0, sizeof(struct s)}
+#define MEMBER(s, m) ROW(s, m, TYPE_OF(AT(s, m)))       /* a number, or a text */
+#define NUMBERS(s, m) ROW(s, m, TYPE_OF(AT(s, m)[0]))   /* an array of them */
+#define POINTER(s, m) {#s, #m, "pointer", offsetof(struct s, m), sizeof(void *)}
+#define CHARS(s, m) ROW(s, m, "chars")
+#define NESTED(s, m, inner) ROW(s, m, #inner)           /* a structure, or an array of them */
+
+static const struct tg_layout_info rows[] = {
+    STRUCTURE(tg_error), MEMBER(tg_error, status), CHARS(tg_error, text),
+
+    STRUCTURE(tg_platform_info), MEMBER(tg_platform_info, name), MEMBER(tg_platform_info, summary),
+    MEMBER(tg_platform_info, max_blocks), MEMBER(tg_platform_info, max_schedulers),
+    MEMBER(tg_platform_info, host_sees_memory), MEMBER(tg_platform_info, available),
+
+    STRUCTURE(tg_runtime_info), MEMBER(tg_runtime_info, name), MEMBER(tg_runtime_info, summary),
+    MEMBER(tg_runtime_info, available),
+
+    STRUCTURE(tg_setting_info), MEMBER(tg_setting_info, name), MEMBER(tg_setting_info, environment),
+    MEMBER(tg_setting_info, help), MEMBER(tg_setting_info, fallback),
+    MEMBER(tg_setting_info, choices), MEMBER(tg_setting_info, alone),
+    MEMBER(tg_setting_info, value), MEMBER(tg_setting_info, type), MEMBER(tg_setting_info, source),
+
+    STRUCTURE(tg_device_config), MEMBER(tg_device_config, platform),
+    MEMBER(tg_device_config, cores), MEMBER(tg_device_config, schedulers),
+    MEMBER(tg_device_config, memory), MEMBER(tg_device_config, device_program),
+
+    STRUCTURE(tg_device_info), MEMBER(tg_device_info, platform), MEMBER(tg_device_info, cores),
+    MEMBER(tg_device_info, blocks), MEMBER(tg_device_info, schedulers),
+    MEMBER(tg_device_info, memory), MEMBER(tg_device_info, memory_used),
+    MEMBER(tg_device_info, pid), MEMBER(tg_device_info, host_sees_memory),
+    MEMBER(tg_device_info, lost),
+
+    STRUCTURE(tg_kernel_def), MEMBER(tg_kernel_def, name), MEMBER(tg_kernel_def, core),
+    MEMBER(tg_kernel_def, signature),
+
+    STRUCTURE(tg_case_def), MEMBER(tg_case_def, name), MEMBER(tg_case_def, summary),
+    MEMBER(tg_case_def, params),
+
+    STRUCTURE(tg_workload), MEMBER(tg_workload, name), MEMBER(tg_workload, summary),
+    POINTER(tg_workload, kernels), MEMBER(tg_workload, n_kernels), MEMBER(tg_workload, n_cases),
+    POINTER(tg_workload, cases),
+
+    STRUCTURE(tg_tensor), MEMBER(tg_tensor, addr), MEMBER(tg_tensor, storage_bytes),
+    MEMBER(tg_tensor, start), MEMBER(tg_tensor, dtype), MEMBER(tg_tensor, ndim),
+    NUMBERS(tg_tensor, shape), NUMBERS(tg_tensor, strides),
+
+    STRUCTURE(tg_scalar), MEMBER(tg_scalar, bits), MEMBER(tg_scalar, dtype),
+
+    STRUCTURE(tg_args), MEMBER(tg_args, n_tensors), MEMBER(tg_args, n_scalars),
+    MEMBER(tg_args, tensor_marks), MEMBER(tg_args, scalar_marks), MEMBER(tg_args, n_more_after),
+    POINTER(tg_args, more_after), NUMBERS(tg_args, role), NESTED(tg_args, tensor, tg_tensor),
+    NESTED(tg_args, scalar, tg_scalar),
+
+    STRUCTURE(tg_rings), NUMBERS(tg_rings, task_window), NUMBERS(tg_rings, dep_pool),
+    NUMBERS(tg_rings, heap), MEMBER(tg_rings, tensormap),
+
+    STRUCTURE(tg_record_summary), MEMBER(tg_record_summary, attempted),
+    MEMBER(tg_record_summary, recorded), NUMBERS(tg_record_summary, lost),
+    MEMBER(tg_record_summary, truncated), MEMBER(tg_record_summary, overwritten),
+    MEMBER(tg_record_summary, payload_bytes), MEMBER(tg_record_summary, before_dispatch),
+    MEMBER(tg_record_summary, after_completion), MEMBER(tg_record_summary, orchestration),
+    MEMBER(tg_record_summary, inputs), MEMBER(tg_record_summary, outputs),
+    MEMBER(tg_record_summary, inouts), MEMBER(tg_record_summary, scalars),
+    MEMBER(tg_record_summary, record_ns), MEMBER(tg_record_summary, wait_ns),
+
+    STRUCTURE(tg_record_config), MEMBER(tg_record_config, level),
+    MEMBER(tg_record_config, policy), MEMBER(tg_record_config, filter),
+    MEMBER(tg_record_config, output_dir), MEMBER(tg_record_config, arena),
+    MEMBER(tg_record_config, buffers), MEMBER(tg_record_config, wait_limit),
+    POINTER(tg_record_config, orchestration),
+
+    STRUCTURE(tg_run_config), MEMBER(tg_run_config, timeout), POINTER(tg_run_config, record),
+    MEMBER(tg_run_config, deps),
+
+    STRUCTURE(tg_run_task), MEMBER(tg_run_task, task), MEMBER(tg_run_task, core),
+    MEMBER(tg_run_task, part), MEMBER(tg_run_task, kernel), MEMBER(tg_run_task, faulted),
+
+    STRUCTURE(tg_record_result), MEMBER(tg_record_result, on),
+    NESTED(tg_record_result, summary, tg_record_summary), MEMBER(tg_record_result, status),
+    MEMBER(tg_record_result, finish_seconds), CHARS(tg_record_result, text),
+
+    STRUCTURE(tg_run_result), MEMBER(tg_run_result, status), MEMBER(tg_run_result, tasks),
+    MEMBER(tg_run_result, edges), MEMBER(tg_run_result, finished),
+    MEMBER(tg_run_result, start_seconds), MEMBER(tg_run_result, execute_seconds),
+    MEMBER(tg_run_result, n_running), POINTER(tg_run_result, running),
+    MEMBER(tg_run_result, waiting), NESTED(tg_run_result, record, tg_record_result),
+
+    STRUCTURE(tg_output_check), MEMBER(tg_output_check, name), MEMBER(tg_output_check, dtype),
+    MEMBER(tg_output_check, elements), MEMBER(tg_output_check, mismatches),
+    MEMBER(tg_output_check, max_error), MEMBER(tg_output_check, exact),
+    MEMBER(tg_output_check, first), MEMBER(tg_output_check, first_got),
+    MEMBER(tg_output_check, first_expected),
+
+    STRUCTURE(tg_output), MEMBER(tg_output, name), MEMBER(tg_output, dtype),
+    MEMBER(tg_output, ndim), NUMBERS(tg_output, shape), POINTER(tg_output, bytes),
+    MEMBER(tg_output, size),
+
+    STRUCTURE(tg_execute_config), MEMBER(tg_execute_config, case_name),
+    POINTER(tg_execute_config, set), MEMBER(tg_execute_config, n_set),
+    POINTER(tg_execute_config, progress), POINTER(tg_execute_config, progress_context),
+    MEMBER(tg_execute_config, argc), POINTER(tg_execute_config, argv),
+
+    STRUCTURE(tg_execution_info), MEMBER(tg_execution_info, status),
+    MEMBER(tg_execution_info, error), MEMBER(tg_execution_info, advice),
+    MEMBER(tg_execution_info, output_dir), MEMBER(tg_execution_info, case_name),
+    NESTED(tg_execution_info, device, tg_device_info), NESTED(tg_execution_info, run, tg_run_result),
+    MEMBER(tg_execution_info, edges), MEMBER(tg_execution_info, prepare_seconds),
+    MEMBER(tg_execution_info, open_seconds), MEMBER(tg_execution_info, build_seconds),
+    MEMBER(tg_execution_info, check_seconds), MEMBER(tg_execution_info, n_outputs),
+    POINTER(tg_execution_info, outputs), MEMBER(tg_execution_info, run_json),
+
+    STRUCTURE(tg_recording_info), MEMBER(tg_recording_info, dir),
+    MEMBER(tg_recording_info, manifest), MEMBER(tg_recording_info, journal),
+    MEMBER(tg_recording_info, payload), MEMBER(tg_recording_info, run_dir),
+    MEMBER(tg_recording_info, from_journal), MEMBER(tg_recording_info, complete),
+    MEMBER(tg_recording_info, foreign), MEMBER(tg_recording_info, level),
+    MEMBER(tg_recording_info, records), MEMBER(tg_recording_info, payload_bytes),
+    NESTED(tg_recording_info, summary, tg_record_summary),
+
+    STRUCTURE(tg_record), MEMBER(tg_record, flags), MEMBER(tg_record, sequence),
+    MEMBER(tg_record, task_id), NUMBERS(tg_record, kernel), MEMBER(tg_record, stage),
+    MEMBER(tg_record, role), MEMBER(tg_record, kind), MEMBER(tg_record, dtype),
+    MEMBER(tg_record, ndim), MEMBER(tg_record, arg_index), MEMBER(tg_record, stream),
+    MEMBER(tg_record, core), MEMBER(tg_record, data_ptr), MEMBER(tg_record, start),
+    NUMBERS(tg_record, shape), NUMBERS(tg_record, strides), MEMBER(tg_record, hash),
+    MEMBER(tg_record, bytes), MEMBER(tg_record, stored), MEMBER(tg_record, position),
+    MEMBER(tg_record, value), MEMBER(tg_record, time),
+
+    STRUCTURE(tg_entry), NESTED(tg_entry, record, tg_record), NUMBERS(tg_entry, kernel),
+
+    STRUCTURE(tg_export_format_info), MEMBER(tg_export_format_info, name),
+    MEMBER(tg_export_format_info, ending), MEMBER(tg_export_format_info, summary),
+    MEMBER(tg_export_format_info, available),
+
+    STRUCTURE(tg_export_config), MEMBER(tg_export_config, format), MEMBER(tg_export_config, path),
+    POINTER(tg_export_config, query), MEMBER(tg_export_config, limit),
+    MEMBER(tg_export_config, overwrite), POINTER(tg_export_config, progress),
+    POINTER(tg_export_config, progress_context),
+
+    STRUCTURE(tg_export_result), MEMBER(tg_export_result, written),
+    MEMBER(tg_export_result, missing), MEMBER(tg_export_result, truncated),
+    MEMBER(tg_export_result, as_bits),
+};
+/* clang-format on */
+
+bool tg_layout_get(uint32_t number, struct tg_layout_info *info)
+{
+    if (number >= sizeof rows / sizeof rows[0])
+        return false;
+    *info = rows[number];
+    return true;
+}

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each planted bug is named by one command, on every platform, from recordings of every runtime."""
+
+import pytest
+
+
+@pytest.mark.parametrize("bug,kernel", [
+    ("off_by_one", "window"),
+    ("wrong_stride", "mix_up"),
+    ("unwritten", "ratio"),
+    ("wrong_cast", "quantize"),
+    ("lost_update", "add_up"),
+])
+def test_check_names_the_task_that_computes_something_else(case, bug, kernel):
+    case.record(bug)
+    code, result = case.json("check", bug)
+    assert code == 1
+    assert [task["task_id"] for task in result["wrong"]] == [case.planted(bug, kernel)]
+
+
+@pytest.mark.parametrize("bug,kernel,guilt", [
+    ("off_by_one", "window", "introduced"),
+    ("lost_update", "add_up", "introduced"),
+    ("swapped", "subtract", "rewired"),
+    ("stale_scalar", "scale", "given"),
+])
+def test_diff_blames_the_task_that_began_it(case, bug, kernel, guilt):
+    case.record(bug)
+    case.record("none")
+    code, result = case.json("diff", bug, "none")
+    assert code == 1 and result["result"] == "differs"
+    suspects = result["blame"]["suspects"]
+    assert {suspect["task_a"] for suspect in suspects} == {case.planted(bug, kernel)}
+    assert suspects[0]["guilt"] == guilt
+
+
+@pytest.mark.parametrize("what,bug,kernel", [
+    ("nan", "nan", "ratio"),
+    ("overflow", "overflow", "halve"),
+    ("inf", "overflow", "halve"),
+    ("unwritten", "unwritten", "ratio"),
+])
+def test_find_names_the_task_that_a_number_began_with(case, what, bug, kernel):
+    case.record(bug)
+    code, result = case.json("find", what, bug)
+    assert code == 1
+    assert result["findings"][0]["task_id"] == case.planted(bug, kernel)
+    assert result["findings"][0]["trace"] == "origin"
+
+
+def test_find_stomp_names_who_was_at_work_when_a_neighbour_changed(case):
+    case.record("stray_write")
+    code, result = case.json("find", "stomp", "stray_write")
+    assert code == 1 and result["found"] == 1
+    victim = result["findings"][0]
+    assert victim["task_id"] == case.planted("stray_write", "quantize")
+    assert case.planted("stray_write", "ratio") in [task["task_id"] for task in victim["between"]]
+
+
+def test_diff_names_the_task_that_did_not_wait(case):
+    case.record("missing_edge")
+    case.record("none")
+    code, result = case.json("diff", "missing_edge", "none")
+    if case.runtime == "tensormap_and_ringbuffer":
+        assert code == 0, "edges that are found cannot be forgotten"
+        return
+    planted = case.planted("missing_edge", "window")
+    assert code == 1
+    assert [suspect["task_a"] for suspect in result["blame"]["suspects"]] == [planted]
+
+
+def test_nobody_is_accused_of_summing_in_another_order(case):
+    case.record("order_drift")
+    case.record("none")
+    assert case.json("check", "order_drift")[1]["wrong"] == []
+    code, result = case.json("diff", "order_drift", "none")
+    assert code == 0 and result["result"] != "differs"
+    for what in ("nan", "inf", "overflow", "stomp"):
+        assert case.json("find", what, "order_drift")[0] == 0
+
+
+def test_a_run_without_a_bug_is_clean(case):
+    case.record("none")
+    assert case.json("check", "none")[1]["wrong"] == []
+    for what in ("nan", "inf", "overflow", "stomp"):
+        assert case.json("find", what, "none")[0] == 0

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A deps.json of any bytes: reading it ends, and what it gives is within its bounds. */
+#define _GNU_SOURCE 1
+#include "fuzz/recording.h"
+
+#include "dump/export_deps.h"
+
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void look_at(const struct tg_export_deps_task *task, size_t size)
+{
+    HOLDS(task->n_kernels <= TG_EXPORT_DEPS_KERNELS && task->n_edges <= size);
+    HOLDS(strlen(task->scope) < sizeof task->scope);
+    for (uint32_t i = 0; i < task->n_kernels; i++)
+        HOLDS(strlen(task->kernel[i]) < sizeof task->kernel[i]);
+    for (size_t i = 0; i < task->n_edges; i++)
+        HOLDS(strlen(task->edge[i].kind) < sizeof task->edge[i].kind);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct tg_export_deps deps;
+    struct tg_error error;
+    size_t tasks = 0;
+    bool more;
+    if (tg_export_deps_from_memory(data, size, &deps, &error) != TG_OK)
+        return 0;
+    while (tg_export_deps_next(&deps, &more, &error) == TG_OK && more) {
+        look_at(&deps.task, size);
+        HOLDS(++tasks <= size);
+    }
+    tg_export_deps_close(&deps);
+    return 0;
+}

@@ -1,0 +1,365 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs built and run from Python."""
+
+import pathlib
+import threading
+
+import numpy
+import pytest
+import taskglass
+import wire_reader
+from recordings import TYPES
+from taskglass import In, InOut, Out
+
+from conftest import PLATFORMS, assert_gone, test_workload
+
+
+@pytest.fixture(params=PLATFORMS)
+def device(request):
+    with taskglass.Device(request.param, cores=3, memory="256M") as opened:
+        yield opened
+
+
+@pytest.fixture
+def add(device):
+    """A graph of vector_add, which adds float32."""
+    with device.load("vector_add").graph() as graph:
+        yield graph
+
+
+def ones(device, n=100):
+    return device.array(numpy.ones(n, "f4"))
+
+
+# --- building and running -----------------------------------------------------------------------
+
+def test_a_chain_adds_up(device, add):
+    x, y = ones(device), device.zeros(100)
+    last = ()
+    for _ in range(20):
+        last = add.add("vector_add_tile", x, y, y, after=last)
+    result = add.run()
+    assert (y.numpy() == 20).all()
+    assert (result.status, result.tasks, result.edges, result.finished) == ("OK", 20, 19, 20)
+    assert repr(add) == "<Graph of vector_add: 20 tasks, 19 edges>" and last == 19
+
+
+def test_a_graph_runs_again(device, add):
+    x, y = ones(device), device.zeros(100)
+    add.add("vector_add_tile", x, y, y)
+    for count in range(1, 4):
+        add.run()
+        assert (y.numpy() == count).all()
+
+
+def test_a_graph_can_be_cleared(device, add):
+    x, y = ones(device), device.zeros(100)
+    add.add("vector_add_tile", x, y, y)
+    add.clear()
+    assert add.tasks == 0
+    add.run()
+    assert (y.numpy() == 0).all()
+
+
+def test_roles_can_be_said(device, add):
+    x, y = ones(device), device.empty(100)
+    add.add("vector_add_tile", In(x), In(x), Out(y))
+    add.run()
+    assert (y.numpy() == 2).all()
+
+
+def test_views_are_arguments(device, add):
+    x, y = device.array(numpy.arange(100, dtype="f4")), device.zeros((4, 100))
+    add.add("vector_add_tile", x[10:20], x[20:30], y[2, 50:60])
+    add.run()
+    want = numpy.zeros((4, 100))
+    want[2, 50:60] = numpy.arange(10, 20) + numpy.arange(20, 30)
+    assert (y.numpy() == want).all()
+
+
+def test_many_edges_are_kept(device, add):
+    x, y = ones(device), device.zeros(100)
+    first = [add.add("vector_add_tile", x, x, device.empty(100)) for _ in range(50)]
+    add.add("vector_add_tile", x, y, y, after=first)
+    add.edge(0, 49)
+    assert add.edges == 51
+    add.check()
+    add.run()
+
+
+def test_arrays_live_as_long_as_the_graph_that_uses_them(device, add):
+    y = device.zeros(100)
+    add.add("vector_add_tile", ones(device), ones(device), y)
+    stray = [device.array(numpy.full(100, -1, "f4")) for _ in range(8)]
+    add.run()
+    assert (y.numpy() == 2).all() and stray
+
+
+def test_scalars_get_the_type_of_the_signature(device):
+    with device.load("mix").graph() as graph:
+        x, y = ones(device, 16), device.empty(16)
+        graph.add("mix_scale", x, y, 3)
+        graph.run()
+    assert (y.numpy() == 3).all()
+
+
+def test_scalars_of_every_type_arrive(device):
+    kernel = device.load("dtypes").kernels["dtypes_scalars"]
+    types = [word.partition(":")[2] for word in kernel.signature.split() if "scalar" in word]
+    with device.load("dtypes").graph() as graph:
+        raw, values = device.zeros(16, "uint64"), device.zeros(16, "float64")
+        graph.add("dtypes_scalars", raw, values, *(True if name == "bool" else 2 for name in types))
+        graph.run()
+    assert values.numpy()[:len(types)].tolist() == [1 if name == "bool" else 2 for name in types]
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_every_type_goes_through_a_kernel(device, dtype):
+    values = numpy.float32([0, 1, 2, 4, 1, 1, 2] if dtype != "float8_e8m0fnu" else [1, 2, 4, 8])
+    values = values != 0 if dtype == "bool" else values
+    with device.load("dtypes").graph() as graph:
+        x, y = device.array(values, dtype), device.zeros(values.shape, "float64")
+        graph.add("dtypes_cast", x, y)
+        graph.run()
+    assert (y.numpy() == values).all()
+
+
+def test_a_mix_runs_its_kernels_together(device):
+    host = numpy.arange(256, dtype="f4").reshape(16, 16)
+    with device.load("mix").graph() as graph:
+        x, up, down = device.array(host), device.zeros((16, 16)), device.zeros((16, 16))
+        graph.add_mix(x, up, down, aiv0="mix_row_shift", aiv1="mix_row_shift")
+        assert graph.run().finished == 1
+    assert up.numpy().any() or down.numpy().any()
+
+
+@pytest.mark.parametrize("runtime", ["host_build_graph", "aicpu_build_graph",
+                                     "tensormap_and_ringbuffer"])
+def test_an_orchestration_makes_the_graph(device, runtime):
+    module = device.load("vector_add")
+    a, b = numpy.arange(1000, dtype="f4"), numpy.ones(1000, "f4")
+    c = device.zeros(1000)
+    with module.orchestrate(In(device.array(a)), In(device.array(b)), Out(c), numpy.int64(64),
+                            runtime=runtime, task_window=32) as graph:
+        result = graph.run(record="full", output_dir="out")
+    assert (c.numpy() == a + b).all() and result.finished == 16
+    with result.recording() as recording:
+        given = [record.role for record in recording.select(stage="orchestration")]
+        assert given == ["input", "input", "output", "input"]
+
+
+def test_a_ring_that_is_too_small_is_a_deadlock(device):
+    x = ones(device, 1000)
+    with device.load("vector_add").orchestrate(
+            In(x), In(x), Out(device.zeros(1000)), numpy.int64(10), task_window=4,
+            runtime="tensormap_and_ringbuffer") as graph:
+        with pytest.raises(taskglass.Deadlock, match="--ring-task-window") as caught:
+            graph.run()
+    assert caught.value.status == "SCOPE_DEADLOCK" and caught.value.exit_code == 3
+
+
+# --- recording ----------------------------------------------------------------------------------
+
+def test_a_recorded_run_can_be_read(device, add):
+    x, y = ones(device), device.zeros(100)
+    add.add("vector_add_tile", x, x, y)
+    result = add.run(record=True, output_dir="made/here")
+    assert result.recorded == 3 and not any(result.lost.values())
+    assert wire_reader.problems(wire_reader.Recording("made/here/tensor_dump")) == []
+    with result.recording() as recording:
+        assert [record.array().sum() for record in recording] == [100, 100, 200]
+
+
+def test_what_is_marked_is_recorded(device, add):
+    x, y = ones(device), device.zeros(100)
+    add.add("vector_add_tile", In(x), In(x, mark=True), Out(y))
+    add.add("vector_add_tile", x, x, device.empty(100), mark=True)
+    result = add.run(record="marked", output_dir="out", policy="block", arena=1 << 20)
+    with result.recording() as recording:
+        assert sorted((record.task_id, record.arg) for record in recording) == [
+            (0, 1), (1, 0), (1, 1), (1, 2)]
+
+
+def test_a_filter_selects_what_is_recorded(device, add):
+    for _ in range(4):
+        add.add("vector_add_tile", ones(device), ones(device), device.empty(100))
+    result = add.run(record="meta", output_dir="out", filter="task=1-2,role=out")
+    assert {record.task_id for record in result.recording()} == {1, 2}
+
+
+def test_a_run_that_was_not_recorded_has_no_recording(add):
+    with pytest.raises(taskglass.NotFound, match="nothing was recorded"):
+        add.run().recording()
+
+
+@pytest.mark.parametrize("options, why", [
+    ({"record": "loud", "output_dir": "out"}, "record is one of"),
+    ({"record": "full"}, "go together"), ({"output_dir": "out"}, "go together"),
+    ({"record": "full", "output_dir": "out", "policy": "hope"}, "policy one of"),
+    ({"record": "full", "output_dir": "out", "filter": "colour=red"}, "colour")])
+def test_options_that_make_no_sense_are_refused(device, add, options, why):
+    add.add("vector_add_tile", ones(device), ones(device), device.empty(100))
+    with pytest.raises(taskglass.BadArgument, match=why):
+        add.run(**options)
+
+
+# --- what is refused ----------------------------------------------------------------------------
+
+def test_a_kernel_that_is_none_is_refused(device, add):
+    with pytest.raises(taskglass.NotFound, match="no kernel 'subtract'; it has vector_add_tile"):
+        add.add("subtract")
+
+
+def test_arguments_that_make_no_sense_are_refused(device, add):
+    x = ones(device)
+    for arguments, why in (
+            ((), "vector_add_tile"), ((x, x), "vector_add_tile"), ((x, x, x, x), "takes 3 tensors"),
+            ((In(x), In(x), In(x)), "vector_add_tile"), ((x, x, "x"), "not 'x'"),
+            ((x, x, device.empty(100, "int32")), "float32"), ((x, x, numpy.zeros(3)), "number"),
+            ((x, x, x, *[1] * 17), "16 scalars"), ((x, x, x, 2**70), "is no int64")):
+        with pytest.raises(taskglass.BadArgument, match=why):
+            add.add("vector_add_tile", *arguments)
+    assert add.tasks == 0
+    with pytest.raises(taskglass.BadArgument, match="takes a device array"):
+        In(numpy.zeros(3))
+
+
+def test_edges_that_make_no_sense_are_refused(device, add):
+    x = ones(device)
+    task = add.add("vector_add_tile", x, x, device.empty(100))
+    with pytest.raises(taskglass.BadArgument):
+        add.add("vector_add_tile", x, x, device.empty(100), after=7)
+    for before, after in ((task, task), (5, task), (task, 5)):
+        with pytest.raises(taskglass.BadArgument):
+            add.edge(before, after)
+
+
+def test_a_cycle_is_found(device, add):
+    x = ones(device)
+    a, b = (add.add("vector_add_tile", x, x, device.empty(100)) for _ in range(2))
+    add.edge(a, b)
+    add.edge(b, a)
+    for use in (add.check, add.run):
+        with pytest.raises(taskglass.Cycle):
+            use()
+
+
+def test_arrays_of_another_device_are_refused(device, add):
+    with taskglass.Device("a5sim", cores=1) as other:
+        x = ones(other)
+        with pytest.raises(taskglass.BadArgument, match="another device"):
+            add.add("vector_add_tile", x, x, x)
+
+
+def test_a_runtime_that_is_none_is_refused(device):
+    module = device.load("vector_add")
+    with pytest.raises(taskglass.NotFound, match="no runtime 'magic'"):
+        module.orchestrate(runtime="magic")
+    with pytest.raises(taskglass.BadArgument, match="rings have no 'colour'"):
+        module.orchestrate(runtime="aicpu_build_graph", colour=3)
+    with pytest.raises(taskglass.BadArgument, match="one number or four"):
+        module.orchestrate(runtime="aicpu_build_graph", heap=[1, 2])
+
+
+def test_what_is_closed_says_so(device, add):
+    add.close()
+    add.close()
+    with pytest.raises(taskglass.BadArgument, match="the graph is closed"):
+        add.run()
+    assert repr(add) == "<Graph, closed>"
+    module = device.load("vector_add")
+    graph = module.graph()
+    device.close()  # and the graph with it
+    for use in (graph.run, module.graph):
+        with pytest.raises(taskglass.BadArgument, match="is closed"):
+            use()
+
+
+# --- what goes wrong ----------------------------------------------------------------------------
+
+@pytest.fixture
+def slow(device):
+    """A run of 100000 tasks of 5 ms, one after the other."""
+    with device.load(test_workload("slow")).graph() as graph:
+        count = device.zeros(1, "int32")
+        last = ()
+        for _ in range(2000):
+            last = graph.add("slow_wait", InOut(count), 5_000_000, after=last)
+        yield graph
+
+
+def test_a_run_can_be_waited_for_in_pieces(slow):
+    with slow.start() as run:
+        with pytest.raises(taskglass.TimedOut):
+            run.wait(0.05)
+        assert run.result().status == "TIMED_OUT" and run.progress[1] == 2000
+        assert "of 2000 tasks" in repr(run)
+        run.cancel()
+        with pytest.raises(taskglass.Cancelled) as caught:
+            run.wait()
+    assert 0 < caught.value.execution.finished < 2000 and repr(run) == "<Run, closed>"
+
+
+def test_leaving_a_run_cancels_it(slow, device):
+    with slow.start():
+        pass
+    assert not device.info.lost
+    with slow.start() as again:
+        assert again.progress[1] == 2000
+
+
+def test_a_run_can_be_cancelled_from_another_thread(slow):
+    with slow.start() as run:
+        threading.Timer(0.1, run.cancel).start()
+        with pytest.raises(taskglass.Cancelled):
+            run.wait()
+
+
+def test_one_run_at_a_time(slow):
+    with slow.start():
+        with pytest.raises(taskglass.Busy):
+            slow.start()
+
+
+def test_a_kernel_that_crashes_is_named(device):
+    with device.load(test_workload("faults")).graph() as graph:
+        graph.add("fault_null", device.zeros(1, "int32"))
+        with pytest.raises(taskglass.KernelFault, match="fault_null") as caught:
+            graph.run(record="full", output_dir="out")
+    running = caught.value.execution.running
+    assert [(task.id, task.kernel, task.faulted) for task in running] == [(0, "fault_null", True)]
+    assert len(taskglass.Recording("out")) == 1 and device.info.lost
+
+
+def test_a_kernel_that_never_returns_is_a_hang(device_program):
+    with taskglass.Device(cores=1, program=device_program) as device:
+        with device.load(test_workload("faults")).graph() as graph:
+            graph.add("fault_spin", device.zeros(1, "int32"))
+            with pytest.raises(taskglass.Hang):
+                graph.run(timeout=0.2)
+    assert_gone(device_program)
+
+
+def test_a_device_that_is_closed_during_a_run_ends_it(device_program):
+    device = taskglass.Device(cores=1, program=device_program)
+    graph = device.load(test_workload("faults")).graph()
+    graph.add("fault_spin", device.zeros(1, "int32"))
+    run = graph.start(timeout=0.2)
+    device.close()
+    assert run.closed and graph.closed
+    assert_gone(device_program)
+
+
+def test_the_order_of_closing_does_not_matter(device_program):
+    device = taskglass.Device(cores=1, program=device_program)
+    graph = device.load("vector_add").graph()
+    x = device.zeros(4)
+    graph.add("vector_add_tile", x, x, device.empty(4))
+    run = graph.start()
+    del device
+    run.wait()
+    graph.close()
+    assert run.closed
+    del graph, run, x
+    assert_gone(device_program)
+    assert not pathlib.Path("outputs").exists()
