@@ -125,23 +125,23 @@ enum tg_verdict {
 
 /* Why. The words are part of `taskglass diff --json`. */
 /*      constant       word, verdict, meaning */
-#define TG_REASON_MAP(X)                                                                           \
-    X(HASH,            "hash",            SAME,    "equal hashes")                                 \
-    X(BYTES,           "bytes",           SAME,    "equal bytes")                                  \
-    X(METADATA,        "metadata",        SAME,    "equal in all that is recorded of it")          \
-    X(TOLERANCE,       "tolerance",       CLOSE,   "within the tolerance")                         \
-    X(VALUES,          "values",          DIFFERS, "values beyond the tolerance")                  \
-    X(DTYPE,           "dtype",           DIFFERS, "another dtype")                                \
-    X(SHAPE,           "shape",           DIFFERS, "another shape")                                \
-    X(KIND,            "kind",            DIFFERS, "a tensor here, a scalar there")                \
-    X(INTEGER_HASH,    "integer_hash",    DIFFERS, "other hashes of integers, which are exact")    \
-    X(OTHER_HASH,      "other_hash",      UNKNOWN, "other hashes, and no payload to say how far off")\
-    X(NOT_STORED,      "not_stored",      UNKNOWN, "neither hashes nor payloads of both")          \
-    X(CUT,             "cut",             UNKNOWN, "equal as far as both are stored")              \
-    X(UNFINISHED,      "unfinished",      UNKNOWN, "equal, but the task had not finished")         \
-    X(ONLY_A,          "only_a",          UNKNOWN, "recorded in A only")                           \
-    X(ONLY_B,          "only_b",          UNKNOWN, "recorded in B only")                           \
-    X(NOT_COMPARED,    "not_compared",    UNKNOWN, "not compared")
+#define TG_REASON_MAP(X)                                                                    \
+    X(HASH, "hash", SAME, "equal hashes")                                                   \
+    X(BYTES, "bytes", SAME, "equal bytes")                                                  \
+    X(METADATA, "metadata", SAME, "equal in all that is recorded of it")                    \
+    X(TOLERANCE, "tolerance", CLOSE, "within the tolerance")                                \
+    X(VALUES, "values", DIFFERS, "values beyond the tolerance")                             \
+    X(DTYPE, "dtype", DIFFERS, "another dtype")                                             \
+    X(SHAPE, "shape", DIFFERS, "another shape")                                             \
+    X(KIND, "kind", DIFFERS, "a tensor here, a scalar there")                               \
+    X(INTEGER_HASH, "integer_hash", DIFFERS, "other hashes of integers, which are exact")   \
+    X(OTHER_HASH, "other_hash", UNKNOWN, "other hashes, and no payload to say how far off") \
+    X(NOT_STORED, "not_stored", UNKNOWN, "neither hashes nor payloads of both")             \
+    X(CUT, "cut", UNKNOWN, "equal as far as both are stored")                               \
+    X(UNFINISHED, "unfinished", UNKNOWN, "equal, but the task had not finished")            \
+    X(ONLY_A, "only_a", UNKNOWN, "recorded in A only")                                      \
+    X(ONLY_B, "only_b", UNKNOWN, "recorded in B only")                                      \
+    X(NOT_COMPARED, "not_compared", UNKNOWN, "not compared")
 
 #define TG_REASON_ENUM_(constant, word, verdict, meaning) TG_REASON_##constant,
 enum tg_reason { TG_REASON_MAP(TG_REASON_ENUM_) TG_REASONS };
@@ -180,19 +180,21 @@ TG_API void tg_diff_get_info(const struct tg_diff *diff, struct tg_diff_info *in
 /* A task of either side or of both: the tasks of A in their order, then what only B has. */
 struct tg_diff_task {
     bool in_a, in_b;
-    uint64_t id_a, id_b;     /* TG_TASK_NONE: what the orchestration was given */
-    const char *kernel;      /* "add", "mat+add"; "#3" where names are not known */
+    uint64_t id_a, id_b; /* TG_TASK_NONE: what the orchestration was given */
+    const char *kernel;  /* "add", "mat+add"; "#3" where names are not known */
     uint64_t records_a, records_b;
     uint64_t first_pair, pairs;
 };
-TG_API bool tg_diff_get_task(const struct tg_diff *diff, uint64_t number, struct tg_diff_task *task);
+TG_API bool tg_diff_get_task(const struct tg_diff *diff, uint64_t number,
+                             struct tg_diff_task *task);
 
 /* One argument at one stage on both sides. */
 struct tg_diff_pair {
     uint64_t task;               /* its number, for tg_diff_get_task */
     uint64_t record_a, record_b; /* TG_NONE where one side has none */
 };
-TG_API bool tg_diff_get_pair(const struct tg_diff *diff, uint64_t number, struct tg_diff_pair *pair);
+TG_API bool tg_diff_get_pair(const struct tg_diff *diff, uint64_t number,
+                             struct tg_diff_pair *pair);
 
 struct tg_diff_result {
     enum tg_verdict verdict;
@@ -233,13 +235,13 @@ TG_API void tg_diff_summarize(const struct tg_diff *diff, struct tg_diff_summary
 /* ── blame ─────────────────────────────────────────────────────────────────────────────────── */
 
 /*      constant    word, meaning */
-#define TG_GUILT_MAP(X)                                                                            \
-    X(INTRODUCED,  "introduced", "its inputs agree and its outputs do not")                        \
-    X(GIVEN,       "given",      "an input differs that no recorded task wrote")                   \
-    X(CHANGED,     "changed",    "an input differs that its producer left equal")                  \
-    X(REWIRED,     "rewired",    "an input is another tensor: it differs, and who wrote it agree") \
-    X(UNCLEAR,     "unclear",    "its outputs differ, and not all its inputs were recorded")       \
-    X(INHERITED,   "inherited",  "it was given what was wrong already")
+#define TG_GUILT_MAP(X)                                                                     \
+    X(INTRODUCED, "introduced", "its inputs agree and its outputs do not")                  \
+    X(GIVEN, "given", "an input differs that no recorded task wrote")                       \
+    X(CHANGED, "changed", "an input differs that its producer left equal")                  \
+    X(REWIRED, "rewired", "an input is another tensor: it differs, and who wrote it agree") \
+    X(UNCLEAR, "unclear", "its outputs differ, and not all its inputs were recorded")       \
+    X(INHERITED, "inherited", "it was given what was wrong already")
 
 #define TG_GUILT_ENUM_(constant, word, meaning) TG_GUILT_##constant,
 enum tg_guilt { TG_GUILT_MAP(TG_GUILT_ENUM_) TG_GUILTS };
@@ -255,10 +257,10 @@ TG_API tg_status tg_blame_open(struct tg_diff *diff, struct tg_blame **blame,
 TG_API void tg_blame_close(struct tg_blame *blame);
 
 struct tg_blame_info {
-    const char *graph;   /* "deps_a", "deps_b", "memory_a", "memory_b" or "none" */
-    uint64_t suspects;   /* tg_blame_get_suspect */
-    uint64_t inherited;  /* tasks whose outputs differ since their inputs did */
-    uint64_t wrong;      /* tasks whose outputs differ */
+    const char *graph;  /* "deps_a", "deps_b", "memory_a", "memory_b" or "none" */
+    uint64_t suspects;  /* tg_blame_get_suspect */
+    uint64_t inherited; /* tasks whose outputs differ since their inputs did */
+    uint64_t wrong;     /* tasks whose outputs differ */
 };
 TG_API void tg_blame_get_info(const struct tg_blame *blame, struct tg_blame_info *info);
 
@@ -266,26 +268,26 @@ TG_API void tg_blame_get_info(const struct tg_blame *blame, struct tg_blame_info
  * earliest in the graph first, among them the largest error first. */
 struct tg_suspect {
     enum tg_guilt guilt;
-    uint64_t task;         /* number of tg_diff_get_task */
-    uint64_t pair;         /* the pair that shows it */
-    uint32_t depth;        /* tasks before it on the longest path */
-    double error;          /* |a - b| / |b| of that pair as vectors; NaN where not known */
-    const uint64_t *path;  /* task numbers, from this one to a wrong result at the end */
+    uint64_t task;        /* number of tg_diff_get_task */
+    uint64_t pair;        /* the pair that shows it */
+    uint32_t depth;       /* tasks before it on the longest path */
+    double error;         /* |a - b| / |b| of that pair as vectors; NaN where not known */
+    const uint64_t *path; /* task numbers, from this one to a wrong result at the end */
     size_t n_path;
 };
 TG_API bool tg_blame_get_suspect(const struct tg_blame *blame, uint64_t number,
-                             struct tg_suspect *suspect);
+                                 struct tg_suspect *suspect);
 
 /* ── hunting ───────────────────────────────────────────────────────────────────────────────── */
 
 /*      constant    word, meaning */
-#define TG_QUARRY_MAP(X)                                                                           \
-    X(NAN,         "nan",       "NaN in a tensor")                                                 \
-    X(INF,         "inf",       "an infinity in a tensor")                                         \
-    X(OVERFLOW,    "overflow",  "an infinity or the type's largest value out of finite inputs")    \
-    X(CONSTANT,    "constant",  "an output whose elements are all equal")                          \
-    X(UNWRITTEN,   "unwritten", "an output that is what was in its memory before")                 \
-    X(STOMP,       "stomp",     "a tensor that changed while no recorded task wrote it")
+#define TG_QUARRY_MAP(X)                                                                    \
+    X(NAN, "nan", "NaN in a tensor")                                                        \
+    X(INF, "inf", "an infinity in a tensor")                                                \
+    X(OVERFLOW, "overflow", "an infinity or the type's largest value out of finite inputs") \
+    X(CONSTANT, "constant", "an output whose elements are all equal")                       \
+    X(UNWRITTEN, "unwritten", "an output that is what was in its memory before")            \
+    X(STOMP, "stomp", "a tensor that changed while no recorded task wrote it")
 
 #define TG_QUARRY_ENUM_(constant, word, meaning) TG_QUARRY_##constant,
 enum tg_quarry { TG_QUARRY_MAP(TG_QUARRY_ENUM_) TG_QUARRIES };
@@ -303,21 +305,21 @@ TG_API tg_status tg_hunt_open(const struct tg_recording *recording, enum tg_quar
 TG_API void tg_hunt_close(struct tg_hunt *hunt);
 
 struct tg_hunt_info {
-    const char *order;       /* of the findings: "time", "dependencies" or "task id" */
-    uint64_t findings;       /* tg_hunt_get_finding */
-    uint64_t origins;        /* of them: where it began */
-    uint64_t looked_at;      /* records */
-    uint64_t not_stored;     /* records that could not be looked at */
-    const char *deps_error;  /* why deps.json could not be read; "" */
+    const char *order;      /* of the findings: "time", "dependencies" or "task id" */
+    uint64_t findings;      /* tg_hunt_get_finding */
+    uint64_t origins;       /* of them: where it began */
+    uint64_t looked_at;     /* records */
+    uint64_t not_stored;    /* records that could not be looked at */
+    const char *deps_error; /* why deps.json could not be read; "" */
 };
 TG_API void tg_hunt_get_info(const struct tg_hunt *hunt, struct tg_hunt_info *info);
 
 /*      constant    word, meaning */
-#define TG_TRACE_MAP(X)                                                                            \
-    X(ORIGIN,      "origin",    "none of the task's inputs had it")                                \
-    X(GIVEN,       "given",     "it came in with an input that no recorded task wrote")            \
-    X(UNCLEAR,     "unclear",   "not all of the task's inputs were recorded")                      \
-    X(INHERITED,   "inherited", "an input of the task had it")
+#define TG_TRACE_MAP(X)                                                       \
+    X(ORIGIN, "origin", "none of the task's inputs had it")                   \
+    X(GIVEN, "given", "it came in with an input that no recorded task wrote") \
+    X(UNCLEAR, "unclear", "not all of the task's inputs were recorded")       \
+    X(INHERITED, "inherited", "an input of the task had it")
 
 #define TG_TRACE_ENUM_(constant, word, meaning) TG_TRACE_##constant,
 enum tg_trace { TG_TRACE_MAP(TG_TRACE_ENUM_) TG_TRACES };
@@ -327,11 +329,11 @@ TG_API const char *tg_trace_text(unsigned trace);
 
 /* What speaks for an output not having been written. */
 /*      constant    word, meaning */
-#define TG_SIGN_MAP(X)                                                                             \
-    X(NONE,        "",       "")                                                                   \
-    X(SAME,        "same",   "it is bit for bit what an earlier record saw in the same memory")    \
-    X(ZERO,        "zero",   "it is all zero, in memory of which no earlier record is known")      \
-    X(FILL,        "fill",   "every byte is the same, as fills of memory leave it")
+#define TG_SIGN_MAP(X)                                                                 \
+    X(NONE, "", "")                                                                    \
+    X(SAME, "same", "it is bit for bit what an earlier record saw in the same memory") \
+    X(ZERO, "zero", "it is all zero, in memory of which no earlier record is known")   \
+    X(FILL, "fill", "every byte is the same, as fills of memory leave it")
 
 #define TG_SIGN_ENUM_(constant, word, meaning) TG_SIGN_##constant,
 enum tg_sign { TG_SIGN_MAP(TG_SIGN_ENUM_) TG_SIGNS };
@@ -350,7 +352,7 @@ struct tg_hunt_finding {
     uint64_t writer; /* STOMP: the record of who wrote it last; TG_NONE: nobody that is known */
 };
 TG_API bool tg_hunt_get_finding(const struct tg_hunt *hunt, uint64_t number,
-                            struct tg_hunt_finding *finding);
+                                struct tg_hunt_finding *finding);
 
 /* What the task of a finding was given: its records before dispatch, one after the other. */
 struct tg_hunt_feed {
@@ -361,7 +363,7 @@ struct tg_hunt_feed {
     bool is_outside; /* some of it nobody recorded wrote */
 };
 TG_API bool tg_hunt_get_feed(const struct tg_hunt *hunt, uint64_t finding, uint64_t number,
-                         struct tg_hunt_feed *feed);
+                             struct tg_hunt_feed *feed);
 
 /* STOMP: a task that ran between the two records, in the order in which they began. */
 struct tg_hunt_between {
@@ -370,7 +372,7 @@ struct tg_hunt_between {
     bool writes;     /* one of its outputs meets that memory: it was at it while it was read */
 };
 TG_API bool tg_hunt_get_between(struct tg_hunt *hunt, uint64_t finding, uint64_t number,
-                            struct tg_hunt_between *between);
+                                struct tg_hunt_between *between);
 
 #ifdef __cplusplus
 }

@@ -43,8 +43,7 @@ static const struct cli_option options[] = {
 static int take_rule(struct cli_diff *diff, const char *text, bool relative)
 {
     struct tg_error error;
-    struct tg_tolerance_rule *rule =
-        realloc(diff->rule, (diff->n_rules + 1) * sizeof *diff->rule);
+    struct tg_tolerance_rule *rule = realloc(diff->rule, (diff->n_rules + 1) * sizeof *diff->rule);
     if (!rule)
         return cli_error("out of memory");
     diff->rule = rule;

@@ -34,7 +34,7 @@ struct cli_diff {
     struct cli_ticker ticker;
     uint64_t selected, shown;
     uint64_t by_reason[TG_REASONS];
-    bool stopped; /* by --fail-fast */
+    bool stopped;                   /* by --fail-fast */
     struct cli_told told[CLI_TOLD]; /* the last ones */
     uint64_t n_told;
 };

@@ -79,8 +79,7 @@ static void put_who(const struct cli_pair *pair)
     if (pair->has_a && pair->has_b)
         printf("  records %" PRIu64 " and %" PRIu64, pair->pair.record_a, pair->pair.record_b);
     else
-        printf("  record %" PRIu64,
-               pair->has_a ? pair->pair.record_a : pair->pair.record_b);
+        printf("  record %" PRIu64, pair->has_a ? pair->pair.record_a : pair->pair.record_b);
     putchar('\n');
 }
 
@@ -212,7 +211,8 @@ static const struct cli_told *find_told(const struct cli_diff *diff, const struc
 
 static void remember(struct cli_diff *diff, const struct cli_pair *pair)
 {
-    if (pair->has_a && pair->has_b && pair->a.record.flags & pair->b.record.flags & TG_RECORD_HASHED)
+    if (pair->has_a && pair->has_b &&
+        pair->a.record.flags & pair->b.record.flags & TG_RECORD_HASHED)
         diff->told[diff->n_told++ % CLI_TOLD] =
             (struct cli_told){pair->a.record.hash, pair->b.record.hash, pair->a.record.dtype,
                               pair->pair.record_a, pair->pair.record_b};
@@ -295,9 +295,9 @@ static void put_gaps(const struct tg_diff_summary *summary)
 static void put_verdict(const struct cli_diff *diff, const struct tg_diff_summary *summary)
 {
     bool equal = summary->verdict == TG_VERDICT_SAME || summary->verdict == TG_VERDICT_CLOSE;
-    const char *word = equal                                     ? "equal"
+    const char *word = equal                                    ? "equal"
                        : summary->verdict == TG_VERDICT_DIFFERS ? "DIFFERS"
-                                                                 : "INCOMPLETE";
+                                                                : "INCOMPLETE";
     struct cli_text pairs;
     printf("%s%s%s  %s: %" PRIu64 " the same, %" PRIu64 " within tolerance, %" PRIu64
            " differ, %" PRIu64 " incomplete\n",

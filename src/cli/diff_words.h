@@ -35,7 +35,8 @@ void cli_json_argument(struct tg_json *json, const struct tg_entry *entry);
 /* TG_NONE is null. */
 void cli_json_index(struct tg_json *json, const char *key, uint64_t index);
 /* run, dir, level, complete, foreign, records, lost. */
-void cli_json_recording(struct tg_json *json, const char *key, const struct tg_recording *recording);
+void cli_json_recording(struct tg_json *json, const char *key,
+                        const struct tg_recording *recording);
 
 /* The line of progress of an analysis: a tg_analysis_progress_fn and its context. Drawn a few times a
  * second, however often it is called. */

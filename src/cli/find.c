@@ -131,8 +131,8 @@ static int open_and_find(struct cli_find *find)
     cli_ticker_start(&ticker, "find");
     if (cli_recording_open(find->dir, &find->recording, &error) != TG_OK)
         return cli_fail(&error);
-    tg_status status = tg_hunt_open(find->recording, find->quarry, cli_ticker_show, &ticker,
-                                    &find->hunt, &error);
+    tg_status status =
+        tg_hunt_open(find->recording, find->quarry, cli_ticker_show, &ticker, &find->hunt, &error);
     cli_progress_erase(&ticker.progress);
     if (status != TG_OK)
         return cli_fail(&error);

@@ -37,7 +37,8 @@ static void put_what(const struct cli_find *find, const struct tg_hunt_finding *
     } else if (finding->first == TG_NONE) {
         printf("not what it was");
     } else {
-        printf("%s not what %s, the first at %s", cli_format_count(&count, finding->count, "element"),
+        printf("%s not what %s, the first at %s",
+               cli_format_count(&count, finding->count, "element"),
                finding->count == 1 ? "it was" : "they were",
                cli_element_at(&where, record, finding->first));
     }

@@ -2,10 +2,6 @@
 /* taskglass stats: what the values of each tensor are like. */
 #include "cli/stats.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "cli/cli.h"
 #include "cli/options.h"
 
@@ -79,16 +75,6 @@ static int read_options(struct cli *cli, struct cli_stats *stats, bool *help)
     return code;
 }
 
-/* A number that no record has is a slip worth knowing of; a range may reach beyond the end. */
-static int check_indices(const struct cli_stats *stats, uint64_t records)
-{
-    const struct tg_spans *index = &stats->selection.index;
-    if (index->count == 0 || index->at[index->count - 1].first < records)
-        return CLI_OK;
-    return cli_error("there is no record %" PRIu64 "; the recording has %" PRIu64,
-                     index->at[index->count - 1].first, records);
-}
-
 /* Scalars, and what the orchestration was given, of which nothing is stored, only where they are
  * asked for. */
 static bool is_wanted(const struct tg_selection *selection, const struct tg_record *record)
@@ -119,7 +105,7 @@ static int open_and_show(struct cli_stats *stats)
         return cli_fail(&error);
     stats->recording = recording;
     tg_recording_get_info(recording, &info);
-    int code = check_indices(stats, info.records);
+    int code = cli_recording_check_index(&info, &stats->selection);
     if (code == CLI_OK && stats->json)
         cli_stats_print_json(stats);
     else if (code == CLI_OK)

@@ -38,11 +38,11 @@ static const struct {
     const char *head;
     bool right;
 } columns[COLUMNS] = {
-    [INDEX] = {"index", true},  [TASK] = {"task", true},      [KERNEL] = {"kernel", false},
-    [STAGE] = {"stage", false}, [ROLE] = {"role", false},     [ARG] = {"arg", true},
-    [DTYPE] = {"dtype", false}, [COUNT] = {"count", true},    [LEAST] = {"min", true},
-    [MOST] = {"max", true},     [MEAN] = {"mean", true},      [DEVIATION] = {"std", true},
-    [NANS] = {"nan", true},     [INFS] = {"inf", true},       [ZEROS] = {"zero", true},
+    [INDEX] = {"index", true},        [TASK] = {"task", true},   [KERNEL] = {"kernel", false},
+    [STAGE] = {"stage", false},       [ROLE] = {"role", false},  [ARG] = {"arg", true},
+    [DTYPE] = {"dtype", false},       [COUNT] = {"count", true}, [LEAST] = {"min", true},
+    [MOST] = {"max", true},           [MEAN] = {"mean", true},   [DEVIATION] = {"std", true},
+    [NANS] = {"nan", true},           [INFS] = {"inf", true},    [ZEROS] = {"zero", true},
     [DENORMALS] = {"denormal", true},
 };
 
@@ -95,7 +95,8 @@ static void fill_numbers(struct row *row, unsigned dtype, const struct tg_tensor
     bool is_float = tg_dtype_is_float((int)dtype);
     put_count(row->cell[COUNT], stats->elements);
     if (stats->has_range) {
-        put_value(row->cell[LEAST], dtype, stats->least, tg_dtype_load((int)dtype, &stats->least, 0));
+        put_value(row->cell[LEAST], dtype, stats->least,
+                  tg_dtype_load((int)dtype, &stats->least, 0));
         put_value(row->cell[MOST], dtype, stats->most, tg_dtype_load((int)dtype, &stats->most, 0));
     }
     if (stats->finite > 0) {

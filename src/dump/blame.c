@@ -128,8 +128,8 @@ static void choose_next(struct tg_blame *blame, struct goal *goal, uint32_t task
 static bool find_ways(struct tg_blame *blame)
 {
     uint32_t count = blame->diff->match.n_tasks;
-    struct goal *goal = malloc(((size_t)count + 1) * sizeof *goal);
-    uint32_t *order = malloc(((size_t)count + 1) * sizeof *order);
+    struct goal *goal = calloc((size_t)count + 1, sizeof *goal);
+    uint32_t *order = calloc((size_t)count + 1, sizeof *order);
     blame->next = malloc(((size_t)count + 1) * sizeof *blame->next);
     blame->path = malloc(((size_t)count + 1) * sizeof *blame->path);
     bool good = goal && order && blame->next && blame->path;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Inputs that differ though no task made them so: what the run was given, what changed on its way from
- * its producer, and what a task was given in another's place. Told by device addresses where there are some, else by the graph.
+ * its producer, and what a task was given in another's place. Told by device addresses where there
+ * are some, else by the graph.
  */
 #include <stdlib.h>
 

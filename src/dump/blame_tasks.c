@@ -81,8 +81,7 @@ static bool make_survey(const struct tg_diff *diff, struct survey *survey)
 {
     size_t kept = 0;
     *survey = (struct survey){.has_losses = has_losses(&diff->a) || has_losses(&diff->b)};
-    survey->usage =
-        malloc(((size_t)diff->a.n_rows + diff->b.n_rows + 1) * sizeof *survey->usage);
+    survey->usage = malloc(((size_t)diff->a.n_rows + diff->b.n_rows + 1) * sizeof *survey->usage);
     if (!survey->usage)
         return false;
     add_usage(survey, &diff->a);
@@ -101,8 +100,7 @@ static bool make_survey(const struct tg_diff *diff, struct survey *survey)
 static uint64_t usual_inputs(const struct survey *survey, const char *kernel)
 {
     struct usage key = {.kernel = kernel};
-    const struct usage *found =
-        bsearch(&key, survey->usage, survey->count, sizeof key, by_kernel);
+    const struct usage *found = bsearch(&key, survey->usage, survey->count, sizeof key, by_kernel);
     return found ? found->inputs : 0;
 }
 

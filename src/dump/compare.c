@@ -171,7 +171,8 @@ static void find_max_ulp(struct tg_comparer *comparer, const struct block *block
     result->max_ulp = most;
     for (int i = 0; i < block->count; i++) {
         struct tg_mismatch at = mismatch_at(comparer, block, i);
-        if (tg_ulp_distance(comparer->decoder.dtype, at.a, at.b) == most && !is_left_out(comparer, i)) {
+        if (tg_ulp_distance(comparer->decoder.dtype, at.a, at.b) == most &&
+            !is_left_out(comparer, i)) {
             result->max_ulp_at = at;
             return;
         }
@@ -332,9 +333,8 @@ static void finish(struct tg_comparer *comparer)
 
 bool tg_comparer_step(struct tg_comparer *comparer)
 {
-    uint64_t window = (uint64_t)TG_COMPARE_WINDOW * 8 / tg_bits_of(comparer->decoder.dtype);
     uint64_t left = comparer->elements - comparer->at;
-    uint64_t end = comparer->at + (left < window ? left : window);
+    uint64_t end = comparer->at + (left < TG_COMPARE_WINDOW ? left : TG_COMPARE_WINDOW);
     if (comparer->is_equal && comparer->at < end && !is_window_equal(comparer, end)) {
         comparer->is_equal = false;
         comparer->at = 0;

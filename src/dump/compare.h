@@ -33,8 +33,8 @@ struct tg_comparer {
     bool equal_nan;
     const unsigned char *a, *b;
     uint64_t elements;
-    uint64_t at;    /* elements that are done */
-    bool is_equal;  /* nothing differed so far, and nothing was counted */
+    uint64_t at;   /* elements that are done */
+    bool is_equal; /* nothing differed so far, and nothing was counted */
     struct tg_compare_sums sums;
     struct tg_comparison *result;
     /* one block of each, as numbers */
@@ -52,8 +52,8 @@ void tg_comparer_init(struct tg_comparer *comparer, unsigned dtype, const void *
 /* False when all is done, and the result whole. */
 bool tg_comparer_step(struct tg_comparer *comparer);
 
-/* Bytes of one window, of either array. */
-enum { TG_COMPARE_WINDOW = 4 << 20 };
+/* Elements of one window. */
+enum { TG_COMPARE_WINDOW = 1 << 20 };
 
 /* --- one element ------------------------------------------------------------------------------ */
 

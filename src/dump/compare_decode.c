@@ -25,11 +25,12 @@ static bool has_table(unsigned dtype)
 void tg_decoder_init(struct tg_decoder *decoder, unsigned dtype)
 {
     unsigned bits = tg_bits_of(dtype);
+    uint32_t codes = !has_table(dtype) ? 0 : bits == 4 ? 16 : 256;
     memset(decoder, 0, sizeof *decoder);
     decoder->dtype = dtype;
     decoder->is_float = tg_dtype_is_float((int)dtype);
     decoder->is_wide = bits == 64 || dtype == TG_INT32 || dtype == TG_UINT32;
-    for (uint32_t code = 0; has_table(dtype) && code < 1u << bits; code++) {
+    for (uint32_t code = 0; code < codes; code++) {
         decoder->table[code] = (float)tg_decode(dtype, code);
         decoder->key[code] = decoder->is_float ? key_of(dtype, code) : 0;
     }

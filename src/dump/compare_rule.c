@@ -51,7 +51,7 @@ uint64_t tg_integer_distance(unsigned dtype, uint64_t a, uint64_t b)
 /* Sign and magnitude to an order. */
 static int64_t key_of(unsigned dtype, uint64_t bits)
 {
-    unsigned sign_at = tg_bits_of(dtype) - 1;
+    unsigned sign_at = (tg_bits_of(dtype) - 1) % 64;
     uint64_t magnitude = bits & ((UINT64_C(1) << sign_at) - 1);
     if (dtype == TG_FLOAT8_E8M0FNU)
         return (int64_t)bits;

@@ -21,10 +21,9 @@
     }
 
 #if defined(__x86_64__)
-#define TG_FOR_TARGETS(type, name, parameters, arguments)                          \
-    TG_TARGET_(type, name, parameters, arguments, , _plain)                        \
-    TG_TARGET_(type, name, parameters, arguments, __attribute__((target("avx2"))), \
-               _avx2)
+#define TG_FOR_TARGETS(type, name, parameters, arguments)   \
+    TG_TARGET_(type, name, parameters, arguments, , _plain) \
+    TG_TARGET_(type, name, parameters, arguments, __attribute__((target("avx2"))), _avx2)
 #define TG_BEST(name) (__builtin_cpu_supports("avx2") ? name##_avx2 : name##_plain)
 #else
 #define TG_FOR_TARGETS(type, name, parameters, arguments) \

@@ -262,20 +262,28 @@ static bool has_twins(const struct place *place, uint32_t count)
     return false;
 }
 
+static bool resolve_with(struct reading *r, struct place *place)
+{
+    struct tg_deps *deps = r->deps;
+    for (uint32_t i = 0; i < deps->n_tasks; i++)
+        place[i] = (struct place){deps->task[i].id, i};
+    qsort(place, deps->n_tasks, sizeof *place, by_id);
+    if (has_twins(place, deps->n_tasks))
+        return tg_pull_fail(&r->pull, "two tasks with the same task_id");
+    resolve(deps, place);
+    return true;
+}
+
 static bool resolve_edges(struct reading *r)
 {
     struct tg_deps *deps = r->deps;
-    struct place *place = calloc((size_t)deps->n_tasks + 1, sizeof *place);
     deps->before = calloc((size_t)deps->n_edges + 1, sizeof *deps->before);
-    bool good = place && deps->before ? true : no_memory(r);
-    for (uint32_t i = 0; good && i < deps->n_tasks; i++)
-        place[i] = (struct place){deps->task[i].id, i};
-    if (good)
-        qsort(place, deps->n_tasks, sizeof *place, by_id);
-    if (good && has_twins(place, deps->n_tasks))
-        good = tg_pull_fail(&r->pull, "two tasks with the same task_id");
-    if (good)
-        resolve(deps, place);
+    if (!deps->before)
+        return no_memory(r);
+    struct place *place = calloc((size_t)deps->n_tasks + 1, sizeof *place);
+    if (!place)
+        return no_memory(r);
+    bool good = resolve_with(r, place);
     free(place);
     free(deps->edge_id);
     deps->edge_id = NULL;

@@ -18,7 +18,7 @@
 
 struct tg_deps_task {
     uint64_t id;
-    uint32_t func[TG_PARTS]; /* in the order of the file; TG_NO_KERNEL behind the last */
+    uint32_t func[TG_PARTS];      /* in the order of the file; TG_NO_KERNEL behind the last */
     const char *kernel[TG_PARTS]; /* names, "" where there is none; NULL behind the last */
     const char *scope;            /* "" where there is none */
     uint64_t first_edge, n_edges;

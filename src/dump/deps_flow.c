@@ -43,8 +43,8 @@ static bool link_rows(const struct tg_tasks *tasks, struct tg_links *links)
         return false;
     for (uint32_t i = 0; deps && i < deps->n_tasks; i++)
         for (uint64_t k = 0; k < deps->task[i].n_edges; k++)
-            link[at++] = (struct tg_link){tasks->of_deps[deps->before[deps->task[i].first_edge + k]],
-                                          tasks->of_deps[i]};
+            link[at++] = (struct tg_link){
+                tasks->of_deps[deps->before[deps->task[i].first_edge + k]], tasks->of_deps[i]};
     bool good = tg_links_make(tasks->n_rows, link, at, links);
     free(link);
     return good;
@@ -165,8 +165,8 @@ struct walk {
     struct tg_flow *flow;
     struct tg_memory memory;
     struct sights sights;
-    uint32_t now;          /* the event under way */
-    uint32_t *found;       /* its writers so far */
+    uint32_t now;    /* the event under way */
+    uint32_t *found; /* its writers so far */
     uint32_t n_found, found_room;
     uint64_t writer_room;
     bool no_memory;
@@ -249,10 +249,10 @@ static void look_back(struct walk *walk, uint64_t key)
 {
     struct tg_flow_event *event = &walk->flow->event[walk->now];
     event->seen = swap_sight(&walk->sights, key, walk->now);
-    uint32_t last = event->n_writers > 0
-                        ? walk->flow->writer[event->first_writer + event->n_writers - 1]
-                        : 0;
-    event->is_unchanged = event->seen != TG_NO_EVENT && (event->n_writers == 0 || last <= event->seen);
+    uint32_t last =
+        event->n_writers > 0 ? walk->flow->writer[event->first_writer + event->n_writers - 1] : 0;
+    event->is_unchanged =
+        event->seen != TG_NO_EVENT && (event->n_writers == 0 || last <= event->seen);
 }
 
 static bool walk_event(struct walk *walk, const struct tg_recording *recording)

@@ -30,7 +30,7 @@ struct tg_flow_event {
 };
 
 struct tg_flow {
-    const char *order; /* "time", "dependencies", "task id" */
+    const char *order;           /* "time", "dependencies", "task id" */
     struct tg_flow_event *event; /* in that order */
     uint32_t n_events;
     uint32_t *writer;

@@ -35,7 +35,7 @@ bool tg_links_make(uint32_t n_tasks, const struct tg_link *link, uint64_t count,
 bool tg_links_turn(const struct tg_links *links, struct tg_links *turned)
 {
     uint64_t count = links->first[links->n_tasks], at = 0;
-    struct tg_link *link = malloc((size_t)(count + 1) * sizeof *link);
+    struct tg_link *link = calloc((size_t)count + 1, sizeof *link);
     if (!link)
         return false;
     for (uint32_t i = 0; i < links->n_tasks; i++)

@@ -158,7 +158,9 @@ bool tg_diff_get_task(const struct tg_diff *diff, uint64_t number, struct tg_dif
                                   .in_b = b != NULL,
                                   .id_a = a ? a->id : TG_TASK_NONE,
                                   .id_b = b ? b->id : TG_TASK_NONE,
-                                  .kernel = a ? a->kernel : b->kernel,
+                                  .kernel = a   ? a->kernel
+                                            : b ? b->kernel
+                                                : "",
                                   .records_a = a ? a->count : 0,
                                   .records_b = b ? b->count : 0,
                                   .first_pair = matched->first_pair,

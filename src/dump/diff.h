@@ -38,9 +38,9 @@ struct tg_diff {
     bool equal_nan;
     tg_analysis_progress_fn progress;
     void *context;
-    uint64_t payload_bytes; /* of both, that hashes do not settle */
-    uint64_t done;          /* of them */
-    uint64_t resident;      /* bytes read since pages were let go of */
+    uint64_t payload_bytes;        /* of both, that hashes do not settle */
+    uint64_t done;                 /* of them */
+    uint64_t resident;             /* bytes read since pages were let go of */
     struct tg_known_result *known; /* TG_KNOWN_RESULTS of them, by hash; NULL: none yet */
 };
 

@@ -28,8 +28,7 @@ static void settle(struct tg_diff_result *result, enum tg_reason reason)
 
 static bool same_shape(const struct tg_record *a, const struct tg_record *b)
 {
-    return a->ndim == b->ndim &&
-           memcmp(a->shape, b->shape, a->ndim * sizeof a->shape[0]) == 0;
+    return a->ndim == b->ndim && memcmp(a->shape, b->shape, a->ndim * sizeof a->shape[0]) == 0;
 }
 
 static bool is_hashed(const struct tg_entry *entry)
@@ -60,8 +59,7 @@ static bool hash_of(const struct tg_recording *recording, const struct tg_entry 
 
 /* Nothing of one side is stored: hashes are all there is. */
 static enum tg_reason settle_by_hash(const struct tg_diff *diff, const struct tg_entry *a,
-                                     const struct tg_entry *b,
-                                     const struct tg_tolerance *tolerance)
+                                     const struct tg_entry *b, const struct tg_tolerance *tolerance)
 {
     uint64_t hash_a, hash_b;
     unsigned dtype = a->record.dtype;
@@ -195,8 +193,7 @@ static void compare_scalars(const struct tg_diff *diff, const struct tg_entry *a
     struct tg_error error;
     if (tg_tensor_compare(a->record.dtype, &a->record.value, &b->record.value, 1,
                           &result->tolerance, diff->equal_nan, &result->values, &error) != TG_OK) {
-        settle(result, a->record.value == b->record.value ? TG_REASON_BYTES
-                                                          : TG_REASON_NOT_STORED);
+        settle(result, a->record.value == b->record.value ? TG_REASON_BYTES : TG_REASON_NOT_STORED);
         return;
     }
     result->has_values = true;

@@ -79,8 +79,8 @@ static bool is_given(const struct tg_hunt *hunt, const struct tg_flow_event *eve
                      bool output_had_it)
 {
     struct tg_entry entry;
-    bool has_address = tg_recording_get(hunt->recording, event->record, &entry) &&
-                       entry.record.data_ptr != 0;
+    bool has_address =
+        tg_recording_get(hunt->recording, event->record, &entry) && entry.record.data_ptr != 0;
     if (event->seen != TG_NO_EVENT && event->is_unchanged)
         return false; /* said already, of the one that saw it first */
     return has_address ? !comes_from_a_task(hunt, event) : !output_had_it;

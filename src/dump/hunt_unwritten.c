@@ -15,8 +15,10 @@
 
 #include "base/hash.h"
 #include "dump/hunt.h"
+#include "dump/record.h"
 
-enum { LEAST_FILL = 16 };
+/* A record of nothing but a hash may claim any size: beyond this it is not worth the time. */
+enum { LEAST_FILL = 16, MOST_ZEROS = 1 << 30 };
 
 static uint64_t hash_of_zeros(uint64_t size)
 {
@@ -24,8 +26,7 @@ static uint64_t hash_of_zeros(uint64_t size)
     struct tg_hash hash;
     tg_hash_init(&hash);
     for (uint64_t at = 0; at < size; at += sizeof zeros)
-        tg_hash_update(&hash, zeros,
-                       (size_t)(size - at < sizeof zeros ? size - at : sizeof zeros));
+        tg_hash_update(&hash, zeros, (size_t)(size - at < sizeof zeros ? size - at : sizeof zeros));
     return tg_hash_final(&hash, size);
 }
 
@@ -48,7 +49,8 @@ static bool is_zero(struct tg_hunt *hunt, const struct tg_entry *entry)
     const struct tg_record *record = &entry->record;
     if (record->stored == record->bytes)
         return is_fill(hunt, entry, &byte) && byte == 0;
-    return record->flags & TG_RECORD_HASHED && record->hash == hash_of_zeros(record->bytes);
+    return record->flags & TG_RECORD_HASHED && record->bytes <= MOST_ZEROS &&
+           record->hash == hash_of_zeros(record->bytes);
 }
 
 static enum tg_sign sign_of(struct tg_hunt *hunt, const struct tg_flow_event *event,
@@ -88,13 +90,12 @@ static bool look_at_output(struct tg_hunt *hunt, const struct tg_flow_event *eve
     enum tg_sign sign = sign_of(hunt, event, &entry, &before);
     if (sign == TG_SIGN_NONE)
         return true;
-    struct tg_hunt_finding finding = {
-        .record = event->record,
-        .trace = TG_TRACE_ORIGIN,
-        .count = entry.record.bytes * 8 / tg_bits_of(entry.record.dtype),
-        .sign = sign,
-        .before = sign == TG_SIGN_SAME ? before : TG_NONE,
-        .writer = TG_NONE};
+    struct tg_hunt_finding finding = {.record = event->record,
+                                      .trace = TG_TRACE_ORIGIN,
+                                      .count = (uint64_t)tg_record_numel(&entry.record),
+                                      .sign = sign,
+                                      .before = sign == TG_SIGN_SAME ? before : TG_NONE,
+                                      .writer = TG_NONE};
     return tg_hunt_add(hunt, &finding);
 }
 

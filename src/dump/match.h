@@ -82,7 +82,7 @@ struct tg_match {
     struct tg_matched_task *task;
     uint32_t n_tasks;
     uint32_t matched, only_a, only_b; /* without what the orchestration was given */
-    struct tg_matched_pair *pair; /* task by task, in the order of stages and arguments */
+    struct tg_matched_pair *pair;     /* task by task, in the order of stages and arguments */
     uint64_t n_pairs;
 };
 

@@ -36,7 +36,7 @@ static tg_status take_records(struct tg_tasks *tasks, struct tg_error *error)
 {
     struct tg_entry entry;
     bool is_sorted = true;
-    tasks->ref = malloc((size_t)(tasks->info.records + 1) * sizeof *tasks->ref);
+    tasks->ref = calloc((size_t)tasks->info.records + 1, sizeof *tasks->ref);
     if (!tasks->ref)
         return no_memory(error);
     for (uint64_t i = 0; i < tasks->info.records; i++) {
@@ -226,8 +226,8 @@ bool tg_tasks_name(struct tg_tasks *tasks, bool by_number, struct tg_names *name
             if (!by_number && name && *name)
                 length = snprintf(text + at, sizeof text - at, "%s%.80s", plus, name);
             else if (kernels.func[part] != TG_NO_KERNEL)
-                length = snprintf(text + at, sizeof text - at, "%s#%" PRIu32, plus,
-                                  kernels.func[part]);
+                length =
+                    snprintf(text + at, sizeof text - at, "%s#%" PRIu32, plus, kernels.func[part]);
             at += (size_t)length;
         }
         row->kernel = tg_names_add(names, text, strlen(text));

@@ -73,7 +73,7 @@ struct span {
 
 static struct span *make_spans(const struct tg_hunt *hunt)
 {
-    struct span *span = malloc(((size_t)hunt->tasks.n_rows + 1) * sizeof *span);
+    struct span *span = calloc((size_t)hunt->tasks.n_rows + 1, sizeof *span);
     for (uint32_t i = 0; span && i < hunt->tasks.n_rows; i++)
         span[i] = (struct span){TG_NO_EVENT, 0};
     for (uint32_t i = 0; span && i < hunt->flow.n_events; i++) {
@@ -96,8 +96,7 @@ struct tg_hunt_neighbour *tg_stomp_between(const struct tg_hunt *hunt, uint32_t 
 {
     const struct tg_flow *flow = &hunt->flow;
     struct span *span = make_spans(hunt);
-    struct tg_hunt_neighbour *found =
-        malloc(((size_t)hunt->tasks.n_rows + 1) * sizeof *found);
+    struct tg_hunt_neighbour *found = malloc(((size_t)hunt->tasks.n_rows + 1) * sizeof *found);
     *count = 0;
     for (uint32_t i = 0; span && found && i < hunt->tasks.n_rows; i++)
         if (span[i].begin != TG_NO_EVENT && span[i].begin < last && span[i].end > first &&

@@ -148,13 +148,6 @@ def test_errors_survive_pickling():
     assert (error.text, error.advice, error.exit_code) == ("task 3", "look", 3)
 
 
-def test_what_the_library_has_not_is_said_clearly():
-    if _library.lib().has("tg_diff_open"):
-        pytest.skip("this library has it")
-    with pytest.raises(taskglass.Unsupported, match="diff is not in this build"):
-        taskglass.diff("a", "b")
-
-
 def test_the_source_has_its_license():
     for path in pathlib.Path(PACKAGE).rglob("*.py"):
         assert path.read_text().startswith("# SPDX-License-Identifier: Apache-2.0\n"), path

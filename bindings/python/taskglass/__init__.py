@@ -15,7 +15,7 @@ library is looked for.
 
 from . import dtypes
 from ._library import lib as _lib
-from .analysis import diff
+from .analysis import Diff, Pair, Suspect, diff
 from .config import Config, Setting, settings
 from .device import Device, DeviceArray, DeviceInfo, Module
 from .errors import (AbiMismatch, BadArgument, Busy, Cancelled, Cycle, Deadlock, DeviceFailure,
@@ -35,10 +35,10 @@ def version() -> str:
 
 
 __all__ = [
-    "AbiMismatch", "BadArgument", "Busy", "Cancelled", "Case", "Config", "Cycle", "Deadlock",
+    "AbiMismatch", "BadArgument", "Busy", "Cancelled", "Case", "Config", "Cycle", "Deadlock", "Diff",
     "DepsTask", "Device", "DeviceArray", "DeviceFailure", "DeviceInfo", "DeviceLost", "Edge",
     "Error", "Execution", "ExportResult", "Graph", "Hang", "In", "InOut", "IoError", "Kernel", "KernelFault",
-    "Mismatch", "Module", "NoMemory", "NotFound", "Out", "Output", "Platform", "Record", "Recording",
-    "Run", "RunResult", "RunningTask", "Runtime", "Setting", "Task", "TimedOut", "Unsupported",
+    "Mismatch", "Module", "NoMemory", "NotFound", "Out", "Output", "Pair", "Platform", "Record", "Recording",
+    "Run", "RunResult", "RunningTask", "Runtime", "Setting", "Suspect", "Task", "TimedOut", "Unsupported",
     "Workload", "diff", "dtypes", "export_formats", "newest", "platforms", "run", "runtimes",
     "settings", "version", "workload", "workloads"]

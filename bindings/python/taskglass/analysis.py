@@ -1,25 +1,120 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What compares recordings. The library has it or not; this asks when it is called."""
+"""What compares recordings: the program `taskglass diff` that is installed with the library does the
+work, in a process of its own, and this makes objects of its answer."""
 
 from __future__ import annotations
 
-from typing import Any
+import json
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass, field
+from typing import Any, Dict, List, Optional, Sequence, Union
 
 from . import errors
 from ._library import lib
 
-__all__ = ["diff"]
+__all__ = ["Diff", "Pair", "Suspect", "diff"]
 
 
-def _need(function: str, what: str) -> Any:
-    if not lib().has(function):
-        raise errors.Unsupported(f"{what} is not in this build of libtaskglass {lib().version}",
-                                 advice="use a newer one")
-    return getattr(lib().library, function)
+@dataclass(frozen=True)
+class Pair:
+    """An argument of a task in both recordings, where it is not the same."""
+
+    task_a: Optional[int]
+    task_b: Optional[int]
+    kernel: List[str]
+    stage: str
+    arg: int
+    verdict: str  # "close", "differs" or "unknown"
+    reason: str
+    values: Optional[Dict[str, Any]] = field(repr=False, default=None)  # as diff --json has them
+
+    @property
+    def mismatches(self) -> int:
+        """Elements beyond the tolerance."""
+        return self.values["mismatches"] if self.values else 0
 
 
-def diff(a: Any, b: Any, **options: Any) -> Any:
-    """Compares two recordings."""
-    _need("tg_diff_open", "diff")
-    raise errors.Unsupported("diff is not in this version of the Python package",
-                             advice="use taskglass diff --json")
+@dataclass(frozen=True)
+class Suspect:
+    """A task that began it: `guilt` says how (introduced, given, changed, rewired, unclear)."""
+
+    guilt: str
+    task_a: Optional[int]
+    task_b: Optional[int]
+    kernel: str
+    path: List[int] = field(repr=False)  # tasks of A, from this one to a wrong result
+
+
+@dataclass(frozen=True)
+class Diff:
+    """Two recordings beside each other; true where nothing differs and all could be told."""
+
+    result: str  # "equal", "differs" or "incomplete"
+    counts: Dict[str, int]  # pairs by verdict
+    pairs: List[Pair] = field(repr=False)  # those that are not the same
+    blame: List[Suspect]  # who began it, the likeliest first
+    json: Dict[str, Any] = field(repr=False)  # the whole answer
+
+    def __bool__(self) -> bool:
+        return self.result == "equal"
+
+
+def _program() -> str:
+    """The command line that belongs to the library: beside it, else the first on the path."""
+    folder = os.path.dirname(os.path.realpath(lib().library._name))
+    beside = [os.path.join(folder, up, "bin", "taskglass") for up in ("..", "../..")]
+    found = next((path for path in beside if os.access(path, os.X_OK)), shutil.which("taskglass"))
+    if not found:
+        raise errors.Unsupported("the program taskglass is neither beside the library nor on the path",
+                                 advice="install it, or add it to PATH")
+    return found
+
+
+def _number(text: Optional[str]) -> Optional[int]:
+    return None if text is None else int(text, 16)
+
+
+def _words(kernel: Union[str, Sequence[str]]) -> List[str]:
+    return [kernel] if isinstance(kernel, str) else list(kernel)
+
+
+def _pair(entry: Dict[str, Any]) -> Pair:
+    return Pair(_number(entry.get("task_a")), _number(entry.get("task_b")),
+                _words(entry["kernel"]), entry["stage"], entry["arg_index"], entry["verdict"],
+                entry["reason"], entry.get("values"))
+
+
+def _suspect(entry: Dict[str, Any]) -> Suspect:
+    return Suspect(entry["guilt"], _number(entry.get("task_a")), _number(entry.get("task_b")),
+                   "+".join(_words(entry["kernel"])),
+                   [_number(step["task_a"]) for step in entry["path"]])
+
+
+def _where(recording: Any) -> str:
+    return os.fspath(getattr(recording, "dir", recording))
+
+
+def diff(a: Any, b: Any, *, atol: Union[None, float, Sequence[str]] = None,
+         rtol: Union[None, float, Sequence[str]] = None, equal_nan: bool = False,
+         options: Sequence[str] = ()) -> Diff:
+    """Compares two recordings (or their directories): b is the one that is trusted.
+
+    `atol` and `rtol` are numbers, or rules such as "kernel=softmax,arg=2:1e-3"; `options` are more
+    of the command line's, such as ("--kernel", "mat*").
+    """
+    command = [_program(), "diff", _where(a), _where(b), "--json", *map(str, options)]
+    for name, value in (("--atol", atol), ("--rtol", rtol)):
+        rules = [] if value is None else [value] if isinstance(value, (int, float, str)) else value
+        for rule in rules:
+            command += [name, str(rule)]
+    if equal_nan:
+        command.append("--equal-nan")
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if done.returncode not in (0, 1):
+        raise errors.BadArgument(done.stderr.strip().replace("taskglass: ", "", 1))
+    answer = json.loads(done.stdout)
+    blame = answer.get("blame") or {}
+    return Diff(answer["result"], answer["counts"], [_pair(entry) for entry in answer["pairs"]],
+                [_suspect(entry) for entry in blame.get("suspects", [])], answer)

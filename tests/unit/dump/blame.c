@@ -70,8 +70,16 @@ static const char *suspect(uint64_t number)
     return text;
 }
 
-#define SAME (const float[]){1, 1}
-#define OFF (const float[]){1, 2}
+#define SAME        \
+    (const float[]) \
+    {               \
+        1, 1        \
+    }
+#define OFF         \
+    (const float[]) \
+    {               \
+        1, 2        \
+    }
 enum { X = 0x1000, Y = 0x2000, Z = 0x3000, W = 0x4000, V = 0x5000 };
 
 TEST(the_task_whose_inputs_agree_and_whose_output_does_not_began_it)
@@ -175,6 +183,19 @@ TEST(an_input_that_changed_on_its_way_is_no_fault_of_its_producer)
     step(1, Y, Z, OFF, OFF); /* nobody wrote Y in between */
     accuse();
     CHECK_EQ_S(suspect(0), "changed 1");
+    done();
+}
+
+TEST(an_input_that_is_another_tensor_was_rewired)
+{
+    begin();
+    step(0, X, Y, SAME, (const float[]){3, 3});
+    step(1, X, Z, SAME, (const float[]){5, 5});
+    made_add(&a, (struct made_record){.task = 2, .address = Z, VALUES(5)});
+    made_add(&b, (struct made_record){.task = 2, .address = Y, VALUES(3)});
+    both((struct made_record){.task = 2, .arg = 1, .after = true, .address = W}, 6, 4);
+    accuse();
+    CHECK_EQ_S(suspect(0), "rewired 2");
     done();
 }
 

@@ -52,8 +52,9 @@ TEST(tasks_come_with_kernels_scopes_and_edges)
 
 TEST(an_edge_may_lead_forward_and_one_that_leads_nowhere_is_left_out)
 {
-    struct tg_deps *deps = parse("{\"tasks\": [" TASK("1", ", \"after\": [\"9\", \"2\", \"1\"]") ", " //
-                                 TASK("2", ", \"after\": [\"1\"]") "]}");
+    struct tg_deps *deps =
+        parse("{\"tasks\": [" TASK("1", ", \"after\": [\"9\", \"2\", \"1\"]") ", " //
+              TASK("2", ", \"after\": [\"1\"]") "]}");
     REQUIRE(deps);
     CHECK_EQ_U(deps->unknown, 2);
     CHECK_EQ_U(deps->task[0].n_edges, 1);
@@ -66,7 +67,7 @@ TEST(an_edge_may_lead_forward_and_one_that_leads_nowhere_is_left_out)
 TEST(keys_that_are_not_known_are_passed_over_and_of_twins_the_last_counts)
 {
     struct tg_deps *deps =
-        parse("{\"more\": {\"tasks\": [1]}, \"tasks\": [" TASK("3", "") "], \"tasks\": [" //
+        parse("{\"more\": {\"tasks\": [1]}, \"tasks\": [" TASK("3", "") "], \"tasks\": ["    //
               TASK("1", ", \"x\": [{}], \"after\": [\"2\", \"2\"], \"after\": [\"2\"]") ", " //
               TASK("2", "") "]}");
     REQUIRE(deps);

@@ -141,8 +141,7 @@ TEST(random_views_touch_the_bytes_of_their_elements)
             strides[i] = (int64_t)next(30) - 8;
             low += strides[i] < 0 ? (shape[i] - 1) * strides[i] : 0;
         }
-        struct tg_record record =
-            view(dtypes[next(4)], -low + next(20), ndim, shape, strides);
+        struct tg_record record = view(dtypes[next(4)], -low + next(20), ndim, shape, strides);
         memset(&got, 0, sizeof got);
         memset(&want, 0, sizeof want);
         CHECK(tg_view_runs(&record, touch, &got));
@@ -155,8 +154,7 @@ TEST(random_views_touch_the_bytes_of_their_elements)
 TEST(a_whole_tensor_is_one_run_whatever_its_shape)
 {
     static struct touched touched;
-    struct tg_record record =
-        view(TG_FLOAT32, 0, 3, (int64_t[]){4, 3, 2}, (int64_t[]){6, 2, 1});
+    struct tg_record record = view(TG_FLOAT32, 0, 3, (int64_t[]){4, 3, 2}, (int64_t[]){6, 2, 1});
     tg_view_runs(&record, touch, &touched);
     CHECK_EQ_I(touched.runs, 1);
 }

@@ -186,7 +186,8 @@ static struct tg_tolerance_rule rule(const char *text, bool relative)
 
 TEST(a_rule_has_a_number_and_may_name_what_it_is_for)
 {
-    struct tg_tolerance_rule plain = rule("1e-3", false), full = rule("kernel=soft*,arg=2-3,dtype=float16:0.5", true);
+    struct tg_tolerance_rule plain = rule("1e-3", false),
+                             full = rule("kernel=soft*,arg=2-3,dtype=float16:0.5", true);
     CHECK_NEAR(plain.absolute, 1e-3, 0);
     CHECK(isnan(plain.relative));
     CHECK_EQ_S(full.kernel, "soft*");
@@ -199,9 +200,10 @@ TEST(a_rule_has_a_number_and_may_name_what_it_is_for)
 
 TEST(a_rule_that_makes_no_sense_is_refused)
 {
-    static const char *const bad[] = {"",        "x",         "-1",        "1e-3x",      "inf",
-                                      "nan",     "arg=2",     "arg=x:1",   "arg=2-1:1",  "kernel=:1",
-                                      "size=3:1", "kernel:1", "dtype=f:1", "arg=1,:1",   "arg=300:1"};
+    static const char *const bad[] = {"",          "x",         "-1",       "1e-3x",
+                                      "inf",       "nan",       "arg=2",    "arg=x:1",
+                                      "arg=2-1:1", "kernel=:1", "size=3:1", "kernel:1",
+                                      "dtype=f:1", "arg=1,:1",  "arg=300:1"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct tg_tolerance_rule result;
         CHECK_EQ_I(tg_tolerance_rule_parse(bad[i], true, &result, &error), TG_BAD_ARGUMENT);
@@ -221,7 +223,8 @@ static struct tg_tolerance tolerance_of(struct made_record record, const char *c
 TEST(the_rule_that_names_most_wins_and_among_equals_the_last)
 {
     struct made_record record = {VALUES(1), .kernel = "softmax", .arg = 2};
-    const char *const texts[] = {"rkernel=soft*,arg=2:3", "r1", "rkernel=softmax:2", "a7", "a8", NULL};
+    const char *const texts[] = {
+        "rkernel=soft*,arg=2:3", "r1", "rkernel=softmax:2", "a7", "a8", NULL};
     CHECK_NEAR(tolerance_of(record, texts).relative, 3, 0);
     CHECK_NEAR(tolerance_of(record, texts).absolute, 8, 0);
     record.arg = 1;
@@ -233,7 +236,8 @@ TEST(the_rule_that_names_most_wins_and_among_equals_the_last)
 TEST(integers_stay_exact_unless_their_dtype_is_named)
 {
     struct made_record record = {VALUES(1), .dtype = "int32"};
-    const char *const plain[] = {"a1", "rkernel=k:1", NULL}, *const named[] = {"adtype=int*:2", NULL};
+    const char *const plain[] = {"a1", "rkernel=k:1", NULL}, *const named[] = {"adtype=int*:2",
+                                                                               NULL};
     CHECK_NEAR(tolerance_of(record, plain).absolute, 0, 0);
     CHECK_NEAR(tolerance_of(record, plain).relative, 0, 0);
     CHECK_NEAR(tolerance_of(record, named).absolute, 2, 0);

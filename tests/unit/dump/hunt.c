@@ -44,9 +44,10 @@ static void check_finding(uint64_t number, uint64_t record, const char *trace)
 enum { X = 0x1000, Y = 0x2000, Z = 0x3000 };
 #define READ(id, where, ...) \
     made_add(&made, (struct made_record){.task = (id), .address = (where), VALUES(__VA_ARGS__)})
-#define WRITE(id, where, ...)                                                      \
-    made_add(&made, (struct made_record){.task = (id), .arg = 1, .after = true,   \
-                                         .address = (where), VALUES(__VA_ARGS__)})
+#define WRITE(id, where, ...)      \
+    made_add(&made,                \
+             (struct made_record){ \
+                 .task = (id), .arg = 1, .after = true, .address = (where), VALUES(__VA_ARGS__)})
 
 TEST(nan_began_where_no_input_had_it)
 {
@@ -256,6 +257,21 @@ TEST(what_changed_without_a_writer_was_stomped)
     REQUIRE(tg_hunt_get_between(hunt, 0, 0, &between));
     CHECK_EQ_U(between.task_id, 2);
     CHECK(!between.writes && !tg_hunt_get_between(hunt, 0, 1, &between));
+    done();
+}
+
+TEST(the_one_that_saw_it_last_may_have_done_it_after_that)
+{
+    made_begin(&made);
+    WRITE(0, X, 1, 2);
+    READ(1, X, 1, 2);
+    WRITE(1, Y, 7); /* and more than that */
+    READ(2, X, 1, 9);
+    find(TG_QUARRY_STOMP);
+    struct tg_hunt_between between;
+    REQUIRE(tg_hunt_get_between(hunt, 0, 0, &between));
+    CHECK_EQ_U(between.task_id, 1);
+    CHECK(!tg_hunt_get_between(hunt, 0, 1, &between));
     done();
 }
 

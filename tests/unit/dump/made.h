@@ -27,15 +27,15 @@ struct made_record {
     uint64_t task;
     const char *kernel; /* NULL: "k" */
     unsigned arg;
-    bool after;   /* an output, after completion */
+    bool after; /* an output, after completion */
     bool inout;
     int64_t count; /* elements; 0: those of `values` */
     const float *values;
     int n_values;
     uint64_t address;
-    uint64_t hash;      /* 0: that of the values */
-    bool meta, cut;     /* nothing is stored; only the first half is */
-    const char *dtype;  /* NULL: float32 */
+    uint64_t hash;     /* 0: that of the values */
+    bool meta, cut;    /* nothing is stored; only the first half is */
+    const char *dtype; /* NULL: float32 */
 };
 
 static __attribute__((unused)) void made_begin(struct made *made)
@@ -47,7 +47,9 @@ static __attribute__((unused)) void made_begin(struct made *made)
 static __attribute__((unused)) void made_add(struct made *made, struct made_record r)
 {
     char hash[40] = "null";
-    size_t bytes = (size_t)r.n_values * sizeof(float), stored = r.meta ? 0 : r.cut ? bytes / 2 : bytes;
+    size_t bytes = (size_t)r.n_values * sizeof(float), stored = r.meta  ? 0
+                                                                : r.cut ? bytes / 2
+                                                                        : bytes;
     if (r.hash || !r.meta)
         snprintf(hash, sizeof hash, "\"0x%016" PRIx64 "\"",
                  r.hash ? r.hash : tg_content_hash(r.values, bytes));
@@ -58,7 +60,9 @@ static __attribute__((unused)) void made_add(struct made *made, struct made_reco
         "\"dtype\": \"%s\", \"shape\": [%" PRId64 "], \"strides\": [1], \"bin_offset\": %zu, "
         "\"bin_size\": %zu, \"truncated\": %s, \"hash\": %s, \"data_ptr\": \"0x%" PRIx64 "\"}",
         made->entries++ ? ",\n" : "", r.task, r.kernel ? r.kernel : "k", r.arg,
-        r.inout ? "inout" : r.after ? "output" : "input",
+        r.inout   ? "inout"
+        : r.after ? "output"
+                  : "input",
         r.after ? "after_completion" : "before_dispatch", r.dtype ? r.dtype : "float32",
         r.count ? r.count : r.n_values, made->size, stored, r.cut ? "true" : "false", hash,
         r.address);
@@ -83,8 +87,8 @@ static __attribute__((unused)) struct tg_recording *made_end(struct made *made)
     return made->recording;
 }
 
-#define VALUES(...)                              \
-    .values = (const float[]){__VA_ARGS__},      \
+#define VALUES(...)                         \
+    .values = (const float[]){__VA_ARGS__}, \
     .n_values = sizeof((float[]){__VA_ARGS__}) / sizeof(float)
 
 #endif

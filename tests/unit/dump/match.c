@@ -181,7 +181,9 @@ static uint32_t longest(const char *left, const char *right)
     for (size_t i = 1; i <= n; i++)
         for (size_t k = 1; k <= m; k++) {
             uint32_t up = best[i - 1][k], side = best[i][k - 1];
-            best[i][k] = left[i - 1] == right[k - 1] ? best[i - 1][k - 1] + 1 : up > side ? up : side;
+            best[i][k] = left[i - 1] == right[k - 1] ? best[i - 1][k - 1] + 1
+                         : up > side                 ? up
+                                                     : side;
         }
     return best[n][m];
 }
