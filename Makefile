@@ -30,6 +30,7 @@ bench: ## measure beside oneTBB, OpenMP and StarPU (ARGS="--json")
 	@bench/tasks/run.py $(ARGS)
 	@bench/record/run.py
 	@bench/scope/run.py
+	@bench/diff/run.py
 
 install: build ## install under PREFIX (/usr/local), staged into DESTDIR
 	@DESTDIR="$(DESTDIR)" cmake --install build --prefix "$(PREFIX)" > build/install.log
