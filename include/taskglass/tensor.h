@@ -286,7 +286,7 @@ TG_INLINE int64_t tg_tensor_offset(const struct tg_tensor *t, int64_t index)
 /* Does some element of the view lie where another one does? True for broadcasts. */
 TG_INLINE bool tg_tensor_repeats(const struct tg_tensor *t)
 {
-    for (int i = 0; i < t->ndim; i++)
+    for (int i = 0; i < t->ndim && i < TG_MAX_DIMS; i++)
         if (t->strides[i] == 0 && t->shape[i] > 1)
             return true;
     return false;

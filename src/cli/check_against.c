@@ -137,7 +137,7 @@ static int compare_all(const struct check_request *request, const struct tg_reco
                        const struct tg_npy_file *file)
 {
     const struct tg_npy *golden = tg_npy_get(file, 0);
-    struct pair pair;
+    struct pair pair = {0};
     int worst = CLI_OK;
     if (*golden->name == '\0') {
         worst = find_selected(request, recording, &pair);

@@ -87,6 +87,7 @@ TG_FN uint64_t tg_call_read(struct tg_rt *rt, const struct tg_tensor *tensor, ui
         return 0;
     }
     if (producer != TG_TASK_NONE && !tg_find_task(self, producer, &ref)) {
+        self->report->task = TG_TASK_NONE;
         self->report->wanted = producer;
         tg_orchestrator_fail(self, TG_BAD_ARGUMENT, TG_FAULT_PREDECESSOR, site);
         return 0;

@@ -197,8 +197,8 @@ double tg_npy_value(const struct tg_npy *array, int64_t index)
 {
     int64_t at = index;
     if (array->fortran) {
-        int64_t step[TG_MAX_DIMS], n = 1;
-        for (int d = 0; d < array->ndim; d++) {
+        int64_t step[TG_MAX_DIMS] = {0}, n = 1;
+        for (int d = 0; d < array->ndim && d < TG_MAX_DIMS; d++) {
             step[d] = n;
             n *= array->shape[d];
         }

@@ -154,6 +154,15 @@ static bool any_short(const struct needs *needs)
     return false;
 }
 
+/* More than any device has: no option would help. */
+static bool wants_too_much(const struct needs *needs)
+{
+    for (uint32_t r = 0; r < needs->n; r++)
+        if (needs->wants[r] > UINT64_C(1) << 44)
+            return true;
+    return false;
+}
+
 /* One number for all rings where that fits into memory, else one for each. */
 static void add_option(const struct tg_run *run, const char *option, const struct needs *needs,
                        char *text, size_t size)
@@ -161,7 +170,7 @@ static void add_option(const struct tg_run *run, const char *option, const struc
     uint64_t largest = 0, limit = run->device->head.memory_size / 2;
     size_t used = strlen(text);
     char value[24];
-    if (!any_short(needs))
+    if (!any_short(needs) || wants_too_much(needs))
         return;
     snprintf(text + used, size - used, "%s--%s ", used ? " " : "", option);
     for (uint32_t r = 0; r < needs->n; r++)
@@ -214,8 +223,9 @@ static tg_status explain_full(struct tg_run *run, struct tg_error *error)
                         "wanted at %s; set %s%s",
                         report->owner, resource_name(report->resource), ring,
                         (unsigned long long)report->used, (unsigned long long)report->capacity,
-                        (unsigned long long)report->wanted, report->site, advice,
-                        report->counted ? "" : " or more");
+                        (unsigned long long)report->wanted, report->site,
+                        *advice ? advice : "nothing: no ring can be that large",
+                        *advice && !report->counted ? " or more" : "");
 }
 
 /* A submit that was refused: the same words as on the host, from what it was given. */
@@ -226,7 +236,7 @@ static tg_status explain_submit(struct tg_run *run, struct tg_error *error)
     struct tg_error why = {TG_BAD_ARGUMENT, "arguments that make no sense"};
     if (tg_device_copy_out(run->device, &args, run->graph->layout->orchestration.refused,
                            sizeof args, NULL) == TG_OK)
-        tg_task_explain(run->graph->module, report->kernel, &args, report->task & UINT32_MAX, &why);
+        tg_task_explain(run->graph->module, report->kernel, &args, report->task, &why);
     return tg_error_set(error, TG_BAD_ARGUMENT, "%s: %s", report->site, why.text);
 }
 
@@ -267,6 +277,9 @@ static tg_status explain(struct tg_run *run, struct tg_error *error)
     case TG_FAULT_ARGUMENTS:
         return explain_submit(run, error);
     case TG_FAULT_PREDECESSOR:
+        if (report->task == TG_TASK_NONE)
+            return tg_error_set(error, status, "%s: waits for task %s, which is not there yet",
+                                report->site, wanted);
         return tg_error_set(error, status, "%s: task %s waits for task %s, which is not there yet",
                             report->site, task, wanted);
     case TG_FAULT_OUT_OF_SCOPE:

@@ -223,9 +223,12 @@ tg_status tg_reference_check(const struct tg_recording *recording, const char *m
     if (handle == NULL)
         return tg_error_set(error, TG_NOT_FOUND, "cannot load %s: %s", path, dlerror());
     workload = dlsym(handle, TG_WORKLOAD_SYMBOL);
-    status = workload ? tg_workload_check(workload, path, error)
-                      : tg_error_set(error, TG_BAD_ARGUMENT, "%s is no workload", path);
-    if (status == TG_OK) {
+    status = TG_BAD_ARGUMENT;
+    if (workload == NULL)
+        tg_error_set(error, status, "%s is no workload", path);
+    else
+        status = tg_workload_check(workload, path, error);
+    if (workload != NULL && status == TG_OK) {
         all = sort_records(recording, &count);
         status = all ? check_all(recording, workload, all, count, tell, context, error)
                      : tg_error_set(error, TG_NO_MEMORY, "out of host memory");

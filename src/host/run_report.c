@@ -122,30 +122,38 @@ static const char *core_name(uint32_t lane, char text[24])
     return text;
 }
 
+/* Where, for signals that know. */
+static const char *fault_address(const struct tg_fault_record *fault, char text[40])
+{
+    text[0] = '\0';
+    if (fault->signal == SIGSEGV || fault->signal == SIGBUS)
+        snprintf(text, 40, " at address 0x%llx", (unsigned long long)fault->address);
+    return text;
+}
+
 static void say_fault(struct tg_run *run, const struct tg_fault_record *fault,
                       const struct tg_task_desc *desc)
 {
     const char *signal = strsignal(fault->signal);
-    char core[24], task[32], address[40] = "";
-    if (fault->signal == SIGSEGV || fault->signal == SIGBUS)
-        snprintf(address, sizeof address, " at address 0x%llx", (unsigned long long)fault->address);
+    char core[24], task[32], address[40];
     run->result.status = TG_KERNEL_FAULT;
     tg_error_set(&run->error, TG_KERNEL_FAULT, "task %s, kernel %s, on %s: %s%s",
                  tg_task_text(desc->id, task), kernel_of(run, desc, fault->part),
-                 core_name(fault->worker, core), signal ? signal : "unknown signal", address);
+                 core_name(fault->worker, core), signal ? signal : "unknown signal",
+                 fault_address(fault, address));
 }
 
 /* The orchestration function itself crashed. */
 static void say_orchestration_fault(struct tg_run *run, const struct tg_fault_record *fault)
 {
     const char *signal = strsignal(fault->signal);
-    char site[128];
+    char site[128], address[40];
     tg_run_scope_site(run, site);
     run->result.status = TG_KERNEL_FAULT;
     tg_error_set(&run->error, TG_KERNEL_FAULT,
-                 "the orchestration, in the scope of %s, after %llu tasks: %s at address 0x%llx",
-                 site, (unsigned long long)run->result.tasks, signal ? signal : "unknown signal",
-                 (unsigned long long)fault->address);
+                 "the orchestration, in the scope of %s, after %llu tasks: %s%s", site,
+                 (unsigned long long)run->result.tasks, signal ? signal : "unknown signal",
+                 fault_address(fault, address));
 }
 
 static void say_hang(struct tg_run *run, tg_status status)

@@ -2,9 +2,10 @@
 #include "host/task_check.h"
 #include "base/error.h"
 #include "base/task_check.h"
+#include "host/text.h"
 
 static tg_status explain_kernels(const struct tg_module *m, const uint32_t kernel[TG_PARTS],
-                                 unsigned long long task, struct tg_error *error)
+                                 const char *task, struct tg_error *error)
 {
     static const char *const parts[] = {"AIC", "AIV0", "AIV1"};
     uint32_t present = 0;
@@ -13,55 +14,55 @@ static tg_status explain_kernels(const struct tg_module *m, const uint32_t kerne
             continue;
         present++;
         if (kernel[part] >= m->n_kernels)
-            return tg_error_set(error, TG_BAD_ARGUMENT,
-                                "task %llu: no kernel %u; the module has %u", task, kernel[part],
-                                m->n_kernels);
+            return tg_error_set(error, TG_BAD_ARGUMENT, "task %s: no kernel %u; the module has %u",
+                                task, kernel[part], m->n_kernels);
     }
     if (present == 0)
-        return tg_error_set(error, TG_BAD_ARGUMENT, "task %llu: a task without a kernel", task);
+        return tg_error_set(error, TG_BAD_ARGUMENT, "task %s: a task without a kernel", task);
     for (uint32_t part = 0; part < TG_PARTS; part++)
         if (present > 1 && kernel[part] != TG_NO_KERNEL &&
             m->kernels[kernel[part]].core != (part == TG_PART_AIC ? TG_AIC : TG_AIV))
             return tg_error_set(error, TG_BAD_ARGUMENT,
-                                "task %llu: kernel %s cannot be part %s of a mix", task,
+                                "task %s: kernel %s cannot be part %s of a mix", task,
                                 tg_module_kernel_name(m, kernel[part]), parts[part]);
     return TG_OK;
 }
 
-static tg_status explain_tensor(const struct tg_args *args, uint32_t i, unsigned long long task,
+static tg_status explain_tensor(const struct tg_args *args, uint32_t i, const char *task,
                                 struct tg_error *error)
 {
     const struct tg_tensor *t = &args->tensor[i];
     if (tg_bits_of(t->dtype) == 0 || t->ndim > TG_MAX_DIMS)
         return tg_error_set(error, TG_BAD_ARGUMENT,
-                            "task %llu argument %u: not a tensor (a view outside its tensor, or "
+                            "task %s argument %u: not a tensor (a view outside its tensor, or "
                             "never set)",
                             task, i);
     if (args->role[i] < TG_IN || args->role[i] > TG_INOUT)
-        return tg_error_set(error, TG_BAD_ARGUMENT, "task %llu argument %u: role %u is none", task,
-                            i, args->role[i]);
+        return tg_error_set(error, TG_BAD_ARGUMENT, "task %s argument %u: role %u is none", task, i,
+                            args->role[i]);
     if (t->owner_depth == TG_TENSOR_NEW && args->role[i] != TG_OUT)
-        return tg_error_set(
-            error, TG_BAD_ARGUMENT,
-            "task %llu argument %u: memory that the submit allocates is for outputs", task, i);
+        return tg_error_set(error, TG_BAD_ARGUMENT,
+                            "task %s argument %u: memory that the submit allocates is for outputs",
+                            task, i);
     if (!tg_tensor_valid(t) || t->addr > UINT64_MAX - t->storage_bytes)
         return tg_error_set(error, TG_BAD_ARGUMENT,
-                            "task %llu argument %u: the view leaves its storage of %llu bytes",
-                            task, i, (unsigned long long)t->storage_bytes);
+                            "task %s argument %u: the view leaves its storage of %llu bytes", task,
+                            i, (unsigned long long)t->storage_bytes);
     if (!tg_role_fits(args, i))
         return tg_error_set(error, TG_BAD_ARGUMENT,
-                            "task %llu argument %u: an output cannot have a stride of 0", task, i);
+                            "task %s argument %u: an output cannot have a stride of 0", task, i);
     return TG_OK;
 }
 
 tg_status tg_task_explain(const struct tg_module *m, const uint32_t kernel[TG_PARTS],
                           const struct tg_args *args, uint64_t task, struct tg_error *error)
 {
-    unsigned long long id = task;
+    char id[32];
+    tg_task_text(task, id);
     tg_status status = explain_kernels(m, kernel, id, error);
     if (status == TG_OK && !tg_args_within_limits(args))
         return tg_error_set(error, TG_BAD_ARGUMENT,
-                            "task %llu: more than %d tensors, %d scalars or %d single "
+                            "task %s: more than %d tensors, %d scalars or %d single "
                             "predecessors (use tg_args_after_all for more of those)",
                             id, TG_MAX_TENSORS, TG_MAX_SCALARS, TG_MAX_INLINE_AFTER);
     for (uint32_t i = 0; status == TG_OK && i < args->n_tensors; i++)
@@ -71,7 +72,7 @@ tg_status tg_task_explain(const struct tg_module *m, const uint32_t kernel[TG_PA
         if (kernel[part] == TG_NO_KERNEL ||
             tg_signature_explain(&m->kernels[kernel[part]], args, &why) == TG_OK)
             continue;
-        status = tg_error_set(error, TG_BAD_ARGUMENT, "task %llu (%s): %s", id,
+        status = tg_error_set(error, TG_BAD_ARGUMENT, "task %s (%s): %s", id,
                               tg_module_kernel_name(m, kernel[part]), why.text);
     }
     return status;

@@ -7,7 +7,7 @@
 #include "host/graph.h"
 #include "orchestrated.h"
 
-static const struct tg_run_config soon = {.timeout = 0.1};
+static const struct tg_run_config soon = {.timeout = 0.1}, later = {.timeout = 0.4};
 static const struct tg_run_config written = {.timeout = 0.1, .deps = true};
 
 struct failing {
@@ -47,7 +47,7 @@ static void is_lost(struct failing *f)
 
 /* ── crashes and hangs ─────────────────────────────────────────────────────────────────── */
 
-/* Tasks 0 and 1 are good, 2 is bad, 3 waits for it; at depth 2. */
+/* Tasks 0 and 1 are good, 2 is bad, 3 waits for it; in a scope of depth 2. */
 static void names_the_task(struct failing *f, uint64_t ring, const char *kernel, bool faulted)
 {
     struct tg_run_result result;
@@ -67,7 +67,7 @@ CONTRACT(a_kernel_that_crashes_is_named_with_its_ring)
 {
     EACH_RUNTIME(runtime)
     {
-        struct failing f = start(runtime, (struct orchestration){RINGS_crash, 4, 2, 0}, 16, &soon);
+        struct failing f = start(runtime, (struct orchestration){RINGS_crash, 4, 1, 0}, 16, NULL);
         bool rings = runtime == TG_RUNTIME_TENSORMAP_AND_RINGBUFFER;
         REFUSED(KERNEL_FAULT, rings ? "task 2:2, kernel crash" : "task 2, kernel crash",
                 tg_run_wait(f.run, -1, error));
@@ -82,7 +82,7 @@ CONTRACT(a_kernel_that_never_returns_is_named_with_its_ring)
 {
     EACH_RUNTIME(runtime)
     {
-        struct failing f = start(runtime, (struct orchestration){RINGS_hang, 4, 2, 0}, 16, &soon);
+        struct failing f = start(runtime, (struct orchestration){RINGS_hang, 4, 1, 0}, 16, &later);
         bool rings = runtime == TG_RUNTIME_TENSORMAP_AND_RINGBUFFER;
         REFUSED(HANG, rings ? "task 2:2, kernel spin" : "task 2, kernel spin",
                 tg_run_wait(f.run, -1, error));
@@ -98,7 +98,7 @@ CONTRACT(an_orchestration_that_crashes_is_named_with_its_scope)
     EACH_RUNTIME(runtime)
     {
         struct failing f =
-            start(runtime, (struct orchestration){RINGS_crash_here, 4, 2, 0}, 16, &soon);
+            start(runtime, (struct orchestration){RINGS_crash_here, 4, 2, 0}, 16, NULL);
         REFUSED(KERNEL_FAULT, "the orchestration, in the scope of tests/workloads/rings/faults.c:",
                 tg_run_wait(f.run, -1, error));
         REFUSED(KERNEL_FAULT, "after 2 tasks: Aborted", tg_run_wait(f.run, -1, error));
@@ -113,7 +113,7 @@ CONTRACT(an_orchestration_that_never_returns_is_a_hang_that_says_so)
     EACH_RUNTIME(runtime)
     {
         struct failing f =
-            start(runtime, (struct orchestration){RINGS_hang_here, 4, 2, 0}, 16, &soon);
+            start(runtime, (struct orchestration){RINGS_hang_here, 4, 2, 0}, 16, &later);
         REFUSED(HANG, "the orchestration is busy in the scope of tests/workloads/rings/faults.c:",
                 tg_run_wait(f.run, -1, error));
         is_lost(&f);
@@ -125,14 +125,11 @@ CONTRACT(an_orchestration_that_never_returns_is_a_hang_that_says_so)
 /* Slow tasks are no hang, however long the orchestration waits for them. */
 CONTRACT(an_orchestration_that_waits_for_slow_tasks_is_no_hang)
 {
-    EACH_RUNTIME(runtime)
-    {
-        struct failing f =
-            start(runtime, (struct orchestration){RINGS_slow, 8, 0, 50000}, 4, &soon);
-        GOOD(tg_run_wait(f.run, -1, error));
-        CHECK(orchestrated_right(&f.o));
-        end(&f);
-    }
+    struct failing f = start(TG_RUNTIME_TENSORMAP_AND_RINGBUFFER,
+                             (struct orchestration){RINGS_slow, 24, 0, 50000}, 4, &later);
+    GOOD(tg_run_wait(f.run, -1, error));
+    CHECK(orchestrated_right(&f.o));
+    end(&f);
 }
 
 /* A ring that can never drain is what went wrong, not that the orchestration then does not return. */

@@ -2,17 +2,20 @@
 /* Orchestrations that crash, never come back, or have a task that does. */
 #include "rings.h"
 
-/* A task that goes wrong, one that waits for it, and the good ones before. */
+/* A task that goes wrong, one that waits for it, and the good ones before: all are there before the
+ * first of them starts. */
 TG_FN static void bad(const struct rings *r, uint32_t kernel)
 {
-    struct tg_args task;
-    uint64_t last = rings_good(r, 1, rings_good(r, 0, TG_TASK_NONE));
-    tg_args_init(&task);
-    tg_args_inout(&task, rings_value(r, 2));
-    tg_args_i64(&task, 3);
-    tg_args_after(&task, last);
-    last = tg_submit(r->rt, kernel, &task);
-    rings_from(r, 3, 2, last);
+    TG_SCOPE_HELD(r->rt) {
+        uint64_t last = rings_good(r, 1, rings_good(r, 0, TG_TASK_NONE));
+        struct tg_args task;
+        tg_args_init(&task);
+        tg_args_inout(&task, rings_value(r, 2));
+        tg_args_i64(&task, 3);
+        tg_args_after(&task, last);
+        last = tg_submit(r->rt, kernel, &task);
+        rings_from(r, 3, 2, last);
+    }
 }
 
 TG_FN static void crash_here(const struct rings *r)

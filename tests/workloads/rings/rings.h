@@ -79,8 +79,8 @@
     X(bad_new, 4, 1, 0, "tg_args_out_new of a negative size")
 
 #define RINGS_FAULTS(X)                                                        \
-    X(crash, 4, 2, 0, "a kernel crashes at that depth")                        \
-    X(hang, 4, 2, 0, "a kernel never returns")                                 \
+    X(crash, 4, 1, 0, "a kernel crashes in a held scope")                      \
+    X(hang, 4, 1, 0, "a kernel never returns")                                 \
     X(crash_here, 4, 2, 0, "the orchestration crashes in a scope")             \
     X(hang_here, 4, 2, 0, "the orchestration loops in a scope without a call") \
     X(endless, 4, 1, 0, "the orchestration submits for ever, in small scopes") \

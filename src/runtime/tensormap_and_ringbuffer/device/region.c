@@ -17,6 +17,8 @@ TG_FN static bool straight(const struct tg_tensor *t, struct tg_region *region)
 {
     unsigned bits = tg_bits_of(t->dtype);
     int64_t n = 1;
+    if (t->ndim > TG_MAX_DIMS)
+        return false;
     for (int i = t->ndim - 1; i >= 0; i--) {
         if (t->shape[i] <= 0 || t->shape[i] >= SMALL || (t->shape[i] != 1 && t->strides[i] != n))
             return false;
