@@ -7,6 +7,7 @@
 
 #include "cli/cli.h"
 #include "cli/diff_words.h"
+#include "cli/filters.h"
 #include "cli/options.h"
 
 enum { PAGE = 10, DIFFERS = 1 };
@@ -55,7 +56,6 @@ static int take_rule(struct cli_diff *diff, const char *text, bool relative)
 
 static int take_option(struct cli_diff *diff, const struct cli_parser *parser)
 {
-    struct tg_error error;
     switch (parser->option) {
     case OPTION_ATOL:
     case OPTION_RTOL:
@@ -79,10 +79,7 @@ static int take_option(struct cli_diff *diff, const struct cli_parser *parser)
         diff->json = true;
         return CLI_OK;
     default:
-        if (tg_selection_add(&diff->selection, options[parser->option].name, parser->value,
-                             &error) == TG_OK)
-            return CLI_OK;
-        return cli_error("%s", error.text);
+        return cli_take_filter(&diff->selection, parser);
     }
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/filters.h"
 #include "cli/options.h"
 #include "cli/recording.h"
 #include "cli/suggest.h"
@@ -22,12 +23,7 @@ enum {
     OPTION_JSON,
 };
 static const struct cli_option options[] = {
-    {"task", "IDS", "these tasks: 12, 0x10000000c, 1:12, 1:0-1:99, or several with commas"},
-    {"kernel", "NAMES", "tasks with these kernels; * stands for any characters"},
-    {"stage", "STAGES", "before, after, orchestration"},
-    {"role", "ROLES", "in, out, inout, scalar"},
-    {"kind", "KINDS", "tensor, scalar"},
-    {"arg", "NUMBERS", "these arguments: 0, 0-2, 0,3"},
+    CLI_FILTERS,
     [OPTION_INDEX] = {"index", "NUMBERS", "these records"},
     [OPTION_LIMIT] = {"limit", "N", "N records at most"},
     [OPTION_TO] = {"to", "FORMAT",
@@ -82,7 +78,6 @@ static int take_format(struct request *request, const char *name)
 
 static int take_option(struct request *request, const struct cli_parser *parser)
 {
-    struct tg_error error;
     switch (parser->option) {
     case OPTION_LIMIT:
         return take_limit(request, parser->value);
@@ -98,10 +93,7 @@ static int take_option(struct request *request, const struct cli_parser *parser)
         request->json = true;
         return CLI_OK;
     default:
-        if (tg_selection_add(&request->selection, options[parser->option].name, parser->value,
-                             &error) == TG_OK)
-            return CLI_OK;
-        return cli_error("%s", error.text);
+        return cli_take_filter(&request->selection, parser);
     }
 }
 

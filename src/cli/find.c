@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/filters.h"
 #include "cli/options.h"
 #include "cli/suggest.h"
 
@@ -14,12 +15,7 @@ enum { PAGE = 10, FOUND = 1 };
 /* The first ones are those of a selection, by their names. */
 enum { OPTION_LIMIT = 7, OPTION_ALL, OPTION_JSON };
 static const struct cli_option options[] = {
-    {"task", "IDS", "these tasks: 12, 0x10000000c, 1:12, 1:0-1:99, or several with commas"},
-    {"kernel", "NAMES", "tasks with these kernels; * stands for any characters"},
-    {"stage", "STAGES", "before, after, orchestration"},
-    {"role", "ROLES", "in, out, inout, scalar"},
-    {"kind", "KINDS", "tensor, scalar"},
-    {"arg", "NUMBERS", "these arguments: 0, 0-2, 0,3"},
+    CLI_FILTERS,
     {"index", "NUMBERS", "these records"},
     [OPTION_LIMIT] = {"limit", "N", "show N findings at most; default: 10, with --json all"},
     [OPTION_ALL] = {"all", NULL, "show all findings"},
@@ -28,7 +24,6 @@ static const struct cli_option options[] = {
 
 static int take_option(struct cli_find *find, const struct cli_parser *parser)
 {
-    struct tg_error error;
     switch (parser->option) {
     case OPTION_LIMIT:
         find->limited = true;
@@ -40,10 +35,7 @@ static int take_option(struct cli_find *find, const struct cli_parser *parser)
         find->json = true;
         return CLI_OK;
     default:
-        if (tg_selection_add(&find->selection, options[parser->option].name, parser->value,
-                             &error) == TG_OK)
-            return CLI_OK;
-        return cli_error("%s", error.text);
+        return cli_take_filter(&find->selection, parser);
     }
 }
 

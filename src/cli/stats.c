@@ -3,6 +3,7 @@
 #include "cli/stats.h"
 
 #include "cli/cli.h"
+#include "cli/filters.h"
 #include "cli/options.h"
 
 enum { PAGE = 20 };
@@ -10,12 +11,7 @@ enum { PAGE = 20 };
 /* The first ones are those of a selection, by their names. */
 enum { OPTION_LIMIT = 7, OPTION_ALL, OPTION_JSON };
 static const struct cli_option options[] = {
-    {"task", "IDS", "these tasks: 12, 0x10000000c, 1:12, 1:0-1:99, or several with commas"},
-    {"kernel", "NAMES", "tasks with these kernels; * stands for any characters"},
-    {"stage", "STAGES", "before, after, orchestration"},
-    {"role", "ROLES", "in, out, inout, scalar"},
-    {"kind", "KINDS", "tensor, scalar"},
-    {"arg", "NUMBERS", "these arguments: 0, 0-2, 0,3"},
+    CLI_FILTERS,
     {"index", "NUMBERS", "these records"},
     [OPTION_LIMIT] = {"limit", "N", "show N records at most; default: 20, with --json all"},
     [OPTION_ALL] = {"all", NULL, "show all records"},
@@ -24,7 +20,6 @@ static const struct cli_option options[] = {
 
 static int take_option(struct cli_stats *stats, const struct cli_parser *parser)
 {
-    struct tg_error error;
     switch (parser->option) {
     case OPTION_LIMIT:
         stats->limited = true;
@@ -36,10 +31,7 @@ static int take_option(struct cli_stats *stats, const struct cli_parser *parser)
         stats->json = true;
         return CLI_OK;
     default:
-        if (tg_selection_add(&stats->selection, options[parser->option].name, parser->value,
-                             &error) == TG_OK)
-            return CLI_OK;
-        return cli_error("%s", error.text);
+        return cli_take_filter(&stats->selection, parser);
     }
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/filters.h"
 #include "cli/options.h"
 
 enum { PAGE = 20 };
@@ -23,12 +24,7 @@ enum {
     OPTION_JSON
 };
 static const struct cli_option options[] = {
-    {"task", "IDS", "these tasks: 12, 0x10000000c, 1:12, 1:0-1:99, or several with commas"},
-    {"kernel", "NAMES", "tasks with these kernels; * stands for any characters"},
-    {"stage", "STAGES", "before, after, orchestration"},
-    {"role", "ROLES", "in, out, inout, scalar"},
-    {"kind", "KINDS", "tensor, scalar"},
-    {"arg", "NUMBERS", "these arguments: 0, 0-2, 0,3"},
+    CLI_FILTERS,
     [OPTION_INDEX] = {"index", "NUMBERS", "these records, with all that is known of each"},
     [OPTION_LIMIT] = {"limit", "N", "show N records at most; default: 20, with --json all"},
     [OPTION_ALL] = {"all", NULL, "show all records, and of records all values"},
@@ -62,7 +58,6 @@ static int take_export(struct view *view, const char *text)
 
 static int take_option(struct view *view, const struct cli_parser *parser)
 {
-    struct tg_error error;
     switch (parser->option) {
     case OPTION_LIMIT:
         return take_limit(view, parser->value);
@@ -81,10 +76,7 @@ static int take_option(struct view *view, const struct cli_parser *parser)
         view->json = true;
         return CLI_OK;
     default:
-        if (tg_selection_add(&view->selection, options[parser->option].name, parser->value,
-                             &error) == TG_OK)
-            return CLI_OK;
-        return cli_error("%s", error.text);
+        return cli_take_filter(&view->selection, parser);
     }
 }
 

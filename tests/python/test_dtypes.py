@@ -54,7 +54,7 @@ def test_encoding_rounds_as_the_library_does(name):
     values = numpy.concatenate([random.standard_normal(500) * 10.0 ** random.integers(-8, 8, 500),
                                 [0.0, -0.0, numpy.inf, -numpy.inf, numpy.nan, 1e300, -1e300]])
     kind = dtypes.dtype(name)
-    store = lib().library.tg_dtype_store
+    store = lib().functions.tg_dtype_store
     store.restype, store.argtypes = None, [ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t,
                                            ctypes.c_double]
     want = numpy.zeros(kind.bytes_of(values.size), "u1")

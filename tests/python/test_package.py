@@ -72,7 +72,7 @@ def test_the_package_finds_a_library_where_it_was_installed(tmp_path):
     (package / "taskglass" / "_where.py").write_text('LIBRARY_DIR = "../../../x86"\n')
     (tmp_path / "usr" / "lib" / "x86").mkdir()
     (tmp_path / "usr" / "lib" / "x86" / "libtaskglass.so.0").symlink_to(LIBRARY)
-    result = python("import taskglass, taskglass._library as l; print(l.lib().library._name)",
+    result = python("import taskglass, taskglass._library as l; print(l.lib().functions._name)",
                     env={"PYTHONPATH": str(package), "TASKGLASS_LIBRARY": ""})
     assert result.stdout.endswith("usr/lib/python3/dist-packages/taskglass/../../../x86/"
                                   "libtaskglass.so.0\n"), result

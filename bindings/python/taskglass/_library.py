@@ -80,7 +80,7 @@ class Library:
     """The functions of the library, and its structures as `layout`."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
-        self.library = library
+        self.functions = library
         library.tg_version.restype = _TEXT
         self.version: str = library.tg_version().decode()
         if tuple(map(int, self.version.split(".")[:2])) != INTERFACE:
@@ -105,7 +105,7 @@ class Library:
 
     def has(self, name: str) -> bool:
         """Whether the library has a function that this package does not insist on."""
-        return hasattr(self.library, name)
+        return hasattr(self.functions, name)
 
     def call(self, function: Any, *arguments: Any) -> None:
         """Calls what gives a status and takes an error last; raises what went wrong."""

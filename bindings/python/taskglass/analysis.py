@@ -63,7 +63,7 @@ class Diff:
 
 def _program() -> str:
     """The command line that belongs to the library: beside it, else the first on the path."""
-    folder = os.path.dirname(os.path.realpath(lib().library._name))
+    folder = os.path.dirname(os.path.realpath(lib().functions._name))
     beside = [os.path.join(folder, up, "bin", "taskglass") for up in ("..", "../..")]
     found = next((path for path in beside if os.access(path, os.X_OK)), shutil.which("taskglass"))
     if not found:

@@ -152,7 +152,7 @@ def _encode_bfloat16(values: np.ndarray) -> np.ndarray:
 
 def _encode_small(values: np.ndarray, kind: DType) -> np.ndarray:
     """Value by value, as the library does it."""
-    store = lib().library.tg_dtype_store
+    store = lib().functions.tg_dtype_store
     store.restype, store.argtypes = None, [ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t,
                                            ctypes.c_double]
     # Told apart by their bits: -0 is not 0.
