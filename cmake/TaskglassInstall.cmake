@@ -11,12 +11,23 @@ endif()
 if(TARGET taskglass-device)
   install(TARGETS taskglass-device DESTINATION ${CMAKE_INSTALL_LIBDIR}/taskglass)
 endif()
+if(TARGET taskglass-cuda)
+  install(TARGETS taskglass-cuda DESTINATION ${CMAKE_INSTALL_LIBDIR}/taskglass)
+  get_property(cuda_objects TARGET tg_cuda_device PROPERTY TG_OBJECTS)
+  install(FILES ${cuda_objects} DESTINATION ${CMAKE_INSTALL_LIBDIR}/taskglass/cuda)
+endif()
 if(TARGET taskglass-cli)
   install(TARGETS taskglass-cli)
 endif()
 # workloads: from CMakeLists.txt, the modules under examples/
 if(workloads)
   install(TARGETS ${workloads} DESTINATION ${CMAKE_INSTALL_LIBDIR}/taskglass/workloads)
+  foreach(name ${workloads})
+    get_property(image TARGET ${name} PROPERTY TG_IMAGE)
+    if(image)
+      install(FILES ${image} DESTINATION ${CMAKE_INSTALL_LIBDIR}/taskglass/workloads)
+    endif()
+  endforeach()
 endif()
 
 # The Python package, which finds the library from where it lies.
@@ -45,7 +56,7 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Taskglass)
 install(EXPORT TaskglassTargets NAMESPACE Taskglass:: DESTINATION ${package_dir})
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/TaskglassConfig.cmake.in
   ${PROJECT_BINARY_DIR}/cmake/TaskglassConfig.cmake INSTALL_DESTINATION ${package_dir}
-  NO_SET_AND_CHECK_MACRO)
+  PATH_VARS CMAKE_INSTALL_LIBDIR)
 # Before 1.0 a minor version may change the interface.
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/cmake/TaskglassConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
@@ -53,6 +64,7 @@ install(FILES
   ${PROJECT_BINARY_DIR}/cmake/TaskglassConfig.cmake
   ${PROJECT_BINARY_DIR}/cmake/TaskglassConfigVersion.cmake
   ${PROJECT_SOURCE_DIR}/cmake/TaskglassWorkload.cmake
+  ${PROJECT_SOURCE_DIR}/cmake/TaskglassCuda.cmake
   DESTINATION ${package_dir})
 
 set(pkgconfig_dir ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig)

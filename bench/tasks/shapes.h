@@ -10,13 +10,20 @@
  *   tree          binary tree, root first: (i-1)/2 -> i
  *
  * Valid as C11 and as C++17, and free of state: predecessors are computed, never stored, so
- * that reading the shape costs every program the same few instructions.
+ * that reading the shape costs every program the same few instructions. Compiled by nvcc, a device
+ * can compute them too.
  */
 #ifndef BENCH_TASKS_SHAPES_H
 #define BENCH_TASKS_SHAPES_H
 
 #include <stdint.h>
 #include <string.h>
+
+#if defined(__CUDACC__)
+#define SHAPE_FN static inline __host__ __device__
+#else
+#define SHAPE_FN static inline
+#endif
 
 #define SHAPE_WIDTH 16
 #define SHAPE_MAX_PREDS SHAPE_WIDTH
@@ -41,7 +48,7 @@ static inline enum shape shape_from_name(const char *name)
     return (enum shape)s;
 }
 
-static inline int shape_fan_preds(uint64_t i, uint64_t preds[SHAPE_MAX_PREDS])
+SHAPE_FN int shape_fan_preds(uint64_t i, uint64_t preds[SHAPE_MAX_PREDS])
 {
     uint64_t place = i % SHAPE_FAN_TASKS;
 
@@ -56,7 +63,7 @@ static inline int shape_fan_preds(uint64_t i, uint64_t preds[SHAPE_MAX_PREDS])
     return 1;
 }
 
-static inline int shape_stencil_preds(uint64_t i, uint64_t preds[SHAPE_MAX_PREDS])
+SHAPE_FN int shape_stencil_preds(uint64_t i, uint64_t preds[SHAPE_MAX_PREDS])
 {
     uint64_t column = i % SHAPE_WIDTH;
     uint64_t above = i - SHAPE_WIDTH;
@@ -73,7 +80,7 @@ static inline int shape_stencil_preds(uint64_t i, uint64_t preds[SHAPE_MAX_PREDS
 }
 
 /* Writes the predecessors of task i, in rising order and without repeats; returns how many. */
-static inline int shape_preds(enum shape s, uint64_t i, uint64_t preds[SHAPE_MAX_PREDS])
+SHAPE_FN int shape_preds(enum shape s, uint64_t i, uint64_t preds[SHAPE_MAX_PREDS])
 {
     switch (s) {
     case SHAPE_CHAIN:

@@ -15,6 +15,7 @@ static const struct tg_case_def cases[] = {
     {"medium", "some thousand tasks", "batch=16 m=128 k=96 n=96 tile=16"},
     {"ragged", "no size is a multiple of the tile", "batch=3 m=50 k=70 n=45 tile=16"},
     {"one", "one product in a single tile", "batch=1 m=8 k=8 n=8 tile=8"},
+    {"large", "tiles that keep a matrix core busy", "batch=2 m=512 k=512 n=512 tile=128"},
 };
 
 enum { MAX_BATCH = 1024, MAX_SIZE = 1024 };

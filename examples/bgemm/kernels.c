@@ -1,23 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bgemm.h"
+#include "tile.h"
 
-/* A tile of a larger matrix: its rows lie `down` elements apart, the elements of one together. */
-struct tile {
-    float *at;
-    int64_t rows, cols, down;
-};
-
-TG_INLINE struct tile tile_arg(const struct tg_ctx *ctx, uint32_t i)
-{
-    const struct tg_tensor *t = &ctx->tensor[i];
-    struct tile tile;
-    tile.at = TG_ARG(ctx, i, float);
-    tile.rows = t->shape[0];
-    tile.cols = t->shape[1];
-    tile.down = t->strides[0];
-    return tile;
-}
-
+#if defined(__CUDACC__)
+#include "gpu.h" /* multiply, by a thread block */
+#else
 TG_INLINE float dot(const struct tile *a, int64_t row, const struct tile *b, int64_t col)
 {
     float sum = 0;
@@ -26,22 +13,23 @@ TG_INLINE float dot(const struct tile *a, int64_t row, const struct tile *b, int
     return sum;
 }
 
-/* c = a · b */
-TG_KERNEL(bgemm_product)
+/* c = a · b, or c += a · b */
+TG_INLINE void multiply(struct tile a, struct tile b, struct tile c, bool add)
 {
-    struct tile a = tile_arg(ctx, 0), b = tile_arg(ctx, 1), c = tile_arg(ctx, 2);
     TG_FOR(i, c.rows * c.cols) {
         int64_t row = i / c.cols, col = i % c.cols;
-        c.at[row * c.down + col] = dot(&a, row, &b, col);
+        float *to = &c.at[row * c.down + col], sum = dot(&a, row, &b, col);
+        *to = add ? *to + sum : sum;
     }
 }
+#endif
 
-/* c += a · b */
+TG_KERNEL(bgemm_product)
+{
+    multiply(tile_arg(ctx, 0), tile_arg(ctx, 1), tile_arg(ctx, 2), false);
+}
+
 TG_KERNEL(bgemm_accumulate)
 {
-    struct tile a = tile_arg(ctx, 0), b = tile_arg(ctx, 1), c = tile_arg(ctx, 2);
-    TG_FOR(i, c.rows * c.cols) {
-        int64_t row = i / c.cols, col = i % c.cols;
-        c.at[row * c.down + col] += dot(&a, row, &b, col);
-    }
+    multiply(tile_arg(ctx, 0), tile_arg(ctx, 1), tile_arg(ctx, 2), true);
 }

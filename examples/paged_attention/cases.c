@@ -29,6 +29,9 @@ static const struct tg_case_def cases[] = {
     {"bfloat16", "a cache of half the size",
      "batch=4 heads=8 kv_heads=2 head_dim=32 block=16 context=100 shorter=7 blocks=30 "
      "dtype=bfloat16"},
+    {"large", "heads and blocks of a usual size, in float16",
+     "batch=2 heads=16 kv_heads=2 head_dim=128 block=64 context=500 shorter=100 blocks=20 "
+     "dtype=float16"},
     {"scopes", "8192 scopes of four tiny tasks; sequences share blocks",
      "batch=32 heads=2 kv_heads=1 head_dim=4 block=2 context=512 shorter=0 blocks=16 "
      "dtype=float32"},

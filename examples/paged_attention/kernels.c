@@ -3,41 +3,24 @@
  * Each kernel works for one group of heads of one sequence: those that share a head of the cache.
  * Rows are the group's heads. All tensors but the caches are contiguous.
  */
+#include "block.h"
 #include "exp.h"
+#include "gpu.h"
 #include "paged_attention.h"
-
-/* Far below every score, and finite: the difference of two of them is a number. Its e^x is 0. */
-#define MASKED (-1e30f)
-
-/* One block of a cache. Its tokens and their elements lie apart by strides, since the cache is
- * cut to one of its heads; its type is the case's choice. */
-struct block {
-    const void *cache;
-    unsigned dtype;
-    int64_t at, token, element;
-};
-
-/* This is the paging: the caller does not know where the block lies, the table does. */
-TG_INLINE struct block block_arg(const struct tg_ctx *ctx, uint32_t cache, uint32_t table)
-{
-    const struct tg_tensor *t = &ctx->tensor[cache]; /* blocks, tokens, head_dim */
-    struct block b;
-    b.cache = TG_DEVICE_PTR(const void, t->addr);
-    b.dtype = t->dtype;
-    b.at = t->start + *TG_ARG(ctx, table, const int32_t) * t->strides[0];
-    b.token = t->strides[1];
-    b.element = t->strides[2];
-    return b;
-}
 
 TG_INLINE float load(const struct block *b, int64_t token, int64_t element)
 {
     return (float)tg_load(b->dtype, b->cache, b->at + token * b->token + element * b->element);
 }
 
-TG_INLINE float larger(float a, float b)
+/* From two matrices with a row for each head: one of tokens, one of elements. */
+TG_INLINE struct sizes sizes_of(const struct tg_tensor *scores, const struct tg_tensor *vectors)
 {
-    return a > b ? a : b;
+    struct sizes n;
+    n.heads = scores->shape[0];
+    n.tokens = scores->shape[1];
+    n.head_dim = vectors->shape[1];
+    return n;
 }
 
 /* Nothing seen yet. Arguments: running maximum, running sum, accumulator. */
@@ -66,14 +49,16 @@ TG_KERNEL(paged_qk)
     int64_t tokens_left = *TG_ARG(ctx, 3, const int32_t) - tg_arg_i64(ctx, 0);
     float *scores = TG_ARG(ctx, 4, float);
     float scale = tg_arg_f32(ctx, 1);
-    int64_t head_dim = ctx->tensor[0].shape[1], tokens = ctx->tensor[4].shape[1];
+    struct sizes n = sizes_of(&ctx->tensor[4], &ctx->tensor[0]);
 
-    TG_FOR(i, tg_arg_numel(ctx, 4)) {
-        int64_t head = i / tokens, token = i % tokens;
+    if (gpu_qk(n, q, &keys, tokens_left, scale, scores))
+        return;
+    TG_FOR(i, n.heads * n.tokens) {
+        int64_t head = i / n.tokens, token = i % n.tokens;
         float sum = 0;
         if (token < tokens_left)
-            for (int64_t e = 0; e < head_dim; e++)
-                sum += q[head * head_dim + e] * load(&keys, token, e);
+            for (int64_t e = 0; e < n.head_dim; e++)
+                sum += q[head * n.head_dim + e] * load(&keys, token, e);
         scores[i] = token < tokens_left ? scale * sum : MASKED;
     }
 }
@@ -90,9 +75,11 @@ TG_KERNEL(paged_softmax)
     float *sum = TG_ARG(ctx, 2, float);
     float *weights = TG_ARG(ctx, 3, float);
     float *correction = TG_ARG(ctx, 4, float);
-    int64_t tokens = ctx->tensor[0].shape[1];
+    int64_t heads = tg_arg_numel(ctx, 1), tokens = ctx->tensor[0].shape[1];
 
-    TG_FOR(head, tg_arg_numel(ctx, 1)) {
+    if (gpu_softmax(heads, tokens, scores, maximum, sum, weights, correction))
+        return;
+    TG_FOR(head, heads) {
         const float *from = scores + head * tokens;
         float largest = maximum[head], here = 0;
         for (int64_t token = 0; token < tokens; token++)
@@ -115,13 +102,15 @@ TG_KERNEL(paged_pv)
     const float *weights = TG_ARG(ctx, 0, const float);
     struct block values = block_arg(ctx, 1, 2);
     float *partial = TG_ARG(ctx, 3, float);
-    int64_t tokens = ctx->tensor[0].shape[1], head_dim = ctx->tensor[3].shape[1];
+    struct sizes n = sizes_of(&ctx->tensor[0], &ctx->tensor[3]);
 
-    TG_FOR(i, tg_arg_numel(ctx, 3)) {
-        int64_t head = i / head_dim, element = i % head_dim;
+    if (gpu_pv(n, weights, &values, partial))
+        return;
+    TG_FOR(i, n.heads * n.head_dim) {
+        int64_t head = i / n.head_dim, element = i % n.head_dim;
         float sum = 0;
-        for (int64_t token = 0; token < tokens; token++)
-            sum += weights[head * tokens + token] * load(&values, token, element);
+        for (int64_t token = 0; token < n.tokens; token++)
+            sum += weights[head * n.tokens + token] * load(&values, token, element);
         partial[i] = sum;
     }
 }

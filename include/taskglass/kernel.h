@@ -41,7 +41,7 @@ struct tg_ctx {
 
 typedef void (*tg_kernel_fn)(const struct tg_ctx *ctx);
 
-#define TG_KERNEL(name) TG_FN void name(const struct tg_ctx *ctx)
+#define TG_KERNEL(name) TG_NAMED TG_FN void name(const struct tg_ctx *ctx)
 
 /* The first element of tensor `i`; strides are counted from there. Not for 4-bit types. */
 #define TG_ARG(ctx, i, type) ((type *)tg_arg_ptr((ctx), (i)))

@@ -51,7 +51,8 @@ struct tg_rt {
 
 typedef void (*tg_orchestrate_fn)(struct tg_rt *rt, const struct tg_args *args);
 
-#define TG_ORCHESTRATION(name) TG_FN void name(struct tg_rt *rt, const struct tg_args *args)
+#define TG_ORCHESTRATION(name) \
+    TG_NAMED TG_FN void name(struct tg_rt *rt, const struct tg_args *args)
 
 #define TG_SITE_TEXT_(line) #line
 #define TG_SITE_LINE_(line) TG_SITE_TEXT_(line)

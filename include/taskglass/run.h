@@ -14,6 +14,9 @@ extern "C" {
 
 struct tg_run;
 
+/* How a recording leaves the device: read in place while the graph runs, or copied. */
+enum tg_transport { TG_TRANSPORT_AUTO = 0, TG_TRANSPORT_MAPPED = 1, TG_TRANSPORT_COPIED = 2 };
+
 /* What to record, and how. Zero means the default everywhere but for the level and the folder. */
 struct tg_record_config {
     uint32_t level;         /* enum tg_record_level (wire/stream.h) */
@@ -24,6 +27,7 @@ struct tg_record_config {
     uint32_t buffers;       /* record buffers a core, of 64 records each; default 16 */
     double wait_limit;      /* policy block: seconds before a core gives up waiting; default 5 */
     const struct tg_args *orchestration; /* what the orchestration was given; NULL: unknown */
+    uint32_t transport; /* enum tg_transport; default: in place where the host sees the memory */
 };
 
 /* Zero means the default everywhere. */

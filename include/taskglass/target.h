@@ -9,7 +9,11 @@
  *   TG_OUT_OF_LINE   static, not inlined                   as TG_INLINE
  *   TG_FN            (nothing)                             __device__
  *   TG_FOR(i, n)     a plain loop                          iterations spread over the block
- *   TG_BARRIER()     nothing to wait for                   __syncthreads()
+ *   TG_BARRIER()     nothing to wait for                   the threads that run the kernel meet
+ *
+ * On a GPU TG_THREAD_COUNT threads of a block run the kernel and one more warp the device program:
+ * __syncthreads() would wait for that one, for ever. TG_BLOCK_MEMORY is TG_BLOCK_MEMORY_BYTES of
+ * shared memory, there for GPU code alone (#if defined(__CUDACC__)) and undefined at a kernel's start.
  */
 #ifndef TASKGLASS_TARGET_H
 #define TASKGLASS_TARGET_H
@@ -18,13 +22,17 @@
 
 #if defined(__CUDACC__)
 #define TG_FN __device__
+#define TG_NAMED
 #define TG_INLINE static inline __host__ __device__ __attribute__((unused))
 #define TG_OUT_OF_LINE TG_INLINE
 #define TG_RESTRICT __restrict__
+enum { TG_BLOCK_THREADS = 256, TG_BLOCK_MEMORY_BYTES = 65536 };
+extern __shared__ __align__(128) char tg_block_memory[];
+#define TG_BLOCK_MEMORY tg_block_memory
 #if defined(__CUDA_ARCH__)
 #define TG_THREAD_ID ((int64_t)threadIdx.x)
-#define TG_THREAD_COUNT ((int64_t)blockDim.x)
-#define TG_BARRIER() __syncthreads()
+#define TG_THREAD_COUNT ((int64_t)TG_BLOCK_THREADS)
+#define TG_BARRIER() asm volatile("barrier.sync 1, 256;" ::: "memory")
 #else
 #define TG_THREAD_ID ((int64_t)0)
 #define TG_THREAD_COUNT ((int64_t)1)
@@ -32,6 +40,8 @@
 #endif
 #else
 #define TG_FN
+/* A function's name is how its counterpart on a GPU is found; nobody else's stands in for it. */
+#define TG_NAMED __attribute__((visibility("protected")))
 #define TG_INLINE static inline __attribute__((unused))
 #define TG_OUT_OF_LINE static __attribute__((unused, noinline))
 #define TG_RESTRICT __restrict

@@ -2,7 +2,8 @@
 /*
  * The whole ordering vocabulary of the device program, for gcc and for nvcc. A name says the
  * operation and the order; read-modify-writes give the value from before. Everything is at
- * device scope: schedulers and cores of one device.
+ * device scope, schedulers and cores of one device, but for the names that end in _host: those
+ * words are shared with the host and may lie in its memory, where only loads and stores work.
  *
  * Two idioms recur, and each use names its other end in a comment:
  *   publish/observe   store_release or an acq_rel RMW pairs with load_acquire: what was written
@@ -18,6 +19,7 @@
 #if defined(__CUDACC__)
 
 #define TG_SCOPE_ __NV_THREAD_SCOPE_DEVICE
+#define TG_HOST_SCOPE_ __NV_THREAD_SCOPE_SYSTEM
 /* nvcc's load wants a pointer to something that could be written. */
 template <typename T> static inline __device__ T *tg_atomic_mutable_(const T *p)
 {
@@ -42,6 +44,22 @@ template <typename T> static inline __device__ T *tg_atomic_mutable_(const T *p)
 #define TG_ATOMIC_CAS_(p, expected, v, order) \
     __atomic_compare_exchange_n((p), (expected), (v), 0, __ATOMIC_##order, __ATOMIC_RELAXED)
 
+#endif
+
+#if defined(__CUDACC__)
+#define tg_load_acquire_host(p) \
+    __nv_atomic_load_n(tg_atomic_mutable_(p), __NV_ATOMIC_ACQUIRE, TG_HOST_SCOPE_)
+#define tg_store_relaxed_host(p, v) \
+    __nv_atomic_store_n((p), (v), __NV_ATOMIC_RELAXED, TG_HOST_SCOPE_)
+#define tg_store_release_host(p, v) \
+    __nv_atomic_store_n((p), (v), __NV_ATOMIC_RELEASE, TG_HOST_SCOPE_)
+#define tg_store_fence_host(p, v) (tg_store_relaxed_host(p, v), __threadfence_system())
+#else
+#define tg_load_acquire_host(p) TG_ATOMIC_LOAD_(p, ACQUIRE)
+#define tg_store_relaxed_host(p, v) TG_ATOMIC_STORE_(p, v, RELAXED)
+#define tg_store_release_host(p, v) TG_ATOMIC_STORE_(p, v, RELEASE)
+/* A store, and a full fence after it, in a form that the thread sanitizer knows. */
+#define tg_store_fence_host(p, v) ((void)TG_ATOMIC_EXCHANGE_(p, v, SEQ_CST))
 #endif
 
 #define tg_load_relaxed(p) TG_ATOMIC_LOAD_(p, RELAXED)

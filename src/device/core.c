@@ -20,30 +20,31 @@ TG_FN void tg_core_call(struct tg_engine *e, struct tg_worker *lane, uint32_t ta
     ctx.reserved = 0;
     ctx.mix_barrier = tg_gang_barrier;
     ctx.engine = e;
-    e->kernel[desc->kernel[part]](&ctx);
+    tg_target_call(e->kernel[desc->kernel[part]], &ctx);
 }
 
-TG_FN void tg_core_say_running(struct tg_worker *lane, uint32_t task, uint32_t part)
+TG_FN void tg_core_say_running(struct tg_engine *e, struct tg_worker *lane, uint32_t task,
+                               uint32_t part)
 {
-    tg_store_relaxed(&lane->status->part, part);
-    tg_store_relaxed(&lane->status->running, (uint64_t)task + 1);
-}
-
-TG_FN void tg_core_say_idle(struct tg_worker *lane)
-{
-    tg_store_relaxed(&lane->status->running, (uint64_t)0);
+    struct tg_worker_status now;
+    now.running = (uint64_t)task + 1;
+    now.finished = lane->finished;
+    now.part = part;
+    now.kernel = e->desc[task].kernel[part];
+    now.task_id = e->desc[task].id;
+    tg_target_say_running(lane->status, &now);
 }
 
 /* A task of one kernel. */
 TG_FN static void run_alone(struct tg_engine *e, struct tg_worker *lane, uint32_t task)
 {
     uint32_t part = e->desc[task].task_class == TG_CLASS_AIC ? TG_PART_AIC : TG_PART_AIV0;
-    tg_core_say_running(lane, task, part);
+    tg_core_say_running(e, lane, task, part);
     if (tg_record_is_on(e))
         tg_record_call(e, lane, task, part);
     else
         tg_core_call(e, lane, task, part);
-    tg_core_say_idle(lane);
+    tg_target_say_between(lane->status);
 }
 
 TG_FN void tg_core_post(struct tg_worker *lane, uint32_t task)
@@ -91,7 +92,7 @@ TG_FN static bool must_stay_awake(struct tg_engine *e, struct tg_worker *lane)
         return true;
     if (tg_gang_could_lead(e, lane))
         return true;
-    return tg_engine_check_over(e);
+    return tg_engine_check_over(e, lane);
 }
 
 TG_FN static void sleep_unless_needed(struct tg_engine *e, struct tg_worker *lane)
@@ -102,7 +103,7 @@ TG_FN static void sleep_unless_needed(struct tg_engine *e, struct tg_worker *lan
     if (must_stay_awake(e, lane))
         tg_park_cancel(&lane->park);
     else
-        tg_park_sleep(&lane->park);
+        tg_park_sleep(&lane->park, &e->phase);
     tg_worker_say_awake(e, lane, lane->takes);
 }
 
@@ -118,8 +119,11 @@ TG_FN static uint32_t search(struct tg_engine *e, struct tg_worker *lane)
         uint32_t task = find(e, lane);
         if (task != TG_NO_TASK)
             return task;
-        if (round == 0 && tg_engine_check_over(e))
-            break;
+        if (round == 0) {
+            tg_target_say_idle(lane->status, lane->finished);
+            if (tg_engine_check_over(e, lane))
+                break;
+        }
         if (round < e->spin)
             tg_target_pause();
         else if (round < e->spin + e->yields)
@@ -190,7 +194,7 @@ TG_FN static bool wait_for_mail(struct tg_engine *e, struct tg_worker *lane)
             if (tg_load_seq(&lane->mail) != 0 || tg_load_seq(&e->phase) != TG_RUNNING)
                 tg_park_cancel(&lane->park);
             else
-                tg_park_sleep(&lane->park);
+                tg_park_sleep(&lane->park, &e->phase);
             round = 0;
             continue;
         }
@@ -222,7 +226,7 @@ TG_FN void tg_core_loop_served(struct tg_engine *e, struct tg_worker *lane)
             /* A stand-in takes no tasks, so what it makes ready goes to the others; but if it was
              * the last to finish, they may all be asleep. */
             tg_gang_serve(e, lane);
-            tg_engine_check_over(e);
+            tg_engine_check_over(e, lane);
         }
     }
 }

@@ -9,8 +9,8 @@
 TG_FN void tg_core_call(struct tg_engine *e, struct tg_worker *lane, uint32_t task, uint32_t part);
 
 /* For whoever looks from outside, or after a crash. */
-TG_FN void tg_core_say_running(struct tg_worker *lane, uint32_t task, uint32_t part);
-TG_FN void tg_core_say_idle(struct tg_worker *lane);
+TG_FN void tg_core_say_running(struct tg_engine *e, struct tg_worker *lane, uint32_t task,
+                               uint32_t part);
 
 /* Puts a task into a lane's mail slot, which must be empty, and wakes the lane (S2). */
 TG_FN void tg_core_post(struct tg_worker *lane, uint32_t task);

@@ -5,20 +5,19 @@ TG_FN void tg_edge_log_open(struct tg_edge_log *log, struct tg_engine *e, struct
                             const struct tg_record_setup *setup)
 {
     log->e = e;
-    log->stream.setup = setup;
-    log->stream.head = TG_DEVICE_PTR(struct tg_stream_head, setup->streams);
-    log->stream.lane = worker;
+    tg_stream_open(&log->stream, setup, TG_LOG_EDGES, worker);
 }
 
 TG_FN static void put(struct tg_edge_log *log)
 {
     struct tg_record_task *to = (struct tg_record_task *)tg_stream_slot(log->e, &log->stream);
-    log->stream.head->attempted++;
+    tg_stream_add(&log->stream, attempted, 1);
     if (to == 0) {
-        log->stream.head->lost_gave_up++;
+        tg_stream_add(&log->stream, lost_gave_up, 1);
         return;
     }
-    log->record.sequence = log->stream.head->recorded++;
+    log->record.sequence = log->stream.recorded;
+    tg_stream_add(&log->stream, recorded, 1);
     log->record.time = tg_target_now();
     *to = log->record;
     tg_stream_publish(&log->stream);

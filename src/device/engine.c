@@ -5,6 +5,7 @@
 #include "device/orchestrator.h"
 #include "device/park.h"
 #include "device/scheduler.h"
+#include "device/stream.h"
 
 TG_FN static uint64_t round_up(uint64_t bytes)
 {
@@ -14,8 +15,10 @@ TG_FN static uint64_t round_up(uint64_t bytes)
 TG_FN uint64_t tg_engine_size(uint32_t n_blocks, uint32_t n_schedulers)
 {
     uint64_t n_workers = (uint64_t)TG_PARTS * n_blocks + n_schedulers + 1;
+    uint64_t n_lanes = (uint64_t)TG_PARTS * n_blocks;
     return round_up(sizeof(struct tg_engine)) + n_workers * sizeof(struct tg_worker) +
-           n_blocks * sizeof(struct tg_gang) + sizeof(struct tg_orchestrator);
+           n_blocks * sizeof(struct tg_gang) + n_lanes * sizeof(struct tg_stream) +
+           sizeof(struct tg_orchestrator);
 }
 
 /* What a core lane takes: its own kind in a full block, both kinds in a short one. */
@@ -39,6 +42,7 @@ TG_FN static void init_worker(struct tg_engine *e, uint32_t index, uint32_t take
     w->part = index < e->n_lanes ? index % TG_PARTS : 0;
     w->takes = takes;
     w->status = status + index;
+    w->stream = index < e->n_lanes ? e->streams + index : 0;
 }
 
 TG_FN struct tg_engine *tg_engine_init(void *memory, uint32_t n_cores, uint32_t n_schedulers,
@@ -52,7 +56,10 @@ TG_FN struct tg_engine *tg_engine_init(void *memory, uint32_t n_cores, uint32_t 
     e->n_workers = e->n_lanes + n_schedulers + 1;
     e->worker = (struct tg_worker *)((char *)memory + round_up(sizeof *e));
     e->gang = (struct tg_gang *)(e->worker + e->n_workers);
-    e->orchestrator = (struct tg_orchestrator *)(e->gang + e->n_blocks);
+    e->streams = (struct tg_stream *)(e->gang + e->n_blocks);
+    e->orchestrator = (struct tg_orchestrator *)(e->streams + e->n_lanes);
+    e->batch = TG_BATCH_MAX;
+    e->shares = false;
     for (uint32_t i = 0; i < e->n_lanes; i++)
         init_worker(e, i, lane_takes(i, n_cores), status);
     for (uint32_t i = e->n_lanes; i < tg_engine_orchestrator(e); i++)
@@ -70,11 +77,12 @@ TG_FN static void reset_worker(struct tg_engine *e, struct tg_worker *w)
     w->park = TG_AWAKE;
     w->mail = 0;
     w->assigned = TG_NO_TASK;
-    w->record_gave_up = 0;
+    w->finished = w->counted = 0;
     for (uint32_t c = 0; c < TG_CLASS_MIX; c++)
         w->ring[c].head = w->ring[c].tail = 0;
-    w->status->running = 0;
-    w->status->finished = 0;
+    tg_target_say_idle(w->status, 0);
+    if (w->stream)
+        w->stream->head = 0; /* opened by the lane, when it has something to record */
 }
 
 TG_FN static void reset_gang(struct tg_gang *gang)
@@ -96,9 +104,9 @@ TG_FN static void set_patience(struct tg_engine *e)
     e->yields = 2;
 }
 
-TG_FN void tg_engine_prepare(struct tg_engine *e, const struct tg_launch *launch,
-                             const tg_kernel_fn *kernels, tg_orchestrate_fn orchestrate,
-                             const char *site)
+TG_FN void tg_engine_reset(struct tg_engine *e, const struct tg_launch *launch,
+                           const tg_kernel_fn *kernels, tg_orchestrate_fn orchestrate,
+                           const char *site)
 {
     struct tg_orchestration *o = TG_DEVICE_PTR(struct tg_orchestration, launch->orchestration);
     e->kernel = kernels;
@@ -117,18 +125,32 @@ TG_FN void tg_engine_prepare(struct tg_engine *e, const struct tg_launch *launch
         for (uint32_t word = 0; word < TG_SLEEP_WORDS; word++)
             e->sleepers[c][word] = 0;
         tg_queue_reset(&e->queue[c], TG_DEVICE_PTR(uint64_t, launch->queue[c]),
-                       launch->queue_size[c], 0, TG_DEVICE_PTR(const uint32_t, launch->ready[c]),
-                       launch->n_ready[c]);
+                       launch->queue_size[c], 0, launch->n_ready[c]);
     }
     for (uint32_t i = 0; i < e->n_workers; i++)
         reset_worker(e, &e->worker[i]);
     for (uint32_t b = 0; b < e->n_blocks; b++)
         reset_gang(&e->gang[b]);
-    e->quiesce = 0;
+    e->finished = 0;
     e->active = e->n_workers - !tg_engine_orchestrates(e);
     if (tg_engine_orchestrates(e))
         tg_orchestrator_prepare(e->orchestrator, e, o, orchestrate, site);
     tg_store_seq(&e->phase, (uint32_t)TG_RUNNING);
+}
+
+TG_FN void tg_engine_fill(struct tg_engine *e, const struct tg_launch *launch, uint32_t first,
+                          uint32_t step)
+{
+    for (uint32_t c = 0; c < TG_CLASSES; c++)
+        tg_queue_fill(&e->queue[c], TG_DEVICE_PTR(const uint32_t, launch->ready[c]), first, step);
+}
+
+TG_FN void tg_engine_prepare(struct tg_engine *e, const struct tg_launch *launch,
+                             const tg_kernel_fn *kernels, tg_orchestrate_fn orchestrate,
+                             const char *site)
+{
+    tg_engine_reset(e, launch, kernels, orchestrate, site);
+    tg_engine_fill(e, launch, 0, 1);
 }
 
 TG_FN static void end(struct tg_engine *e, uint32_t phase)
@@ -136,7 +158,7 @@ TG_FN static void end(struct tg_engine *e, uint32_t phase)
     uint32_t running = TG_RUNNING;
     if (!tg_cas_seq(&e->phase, &running, phase)) /* S4: say */
         return;
-    for (uint32_t i = 0; i < e->n_workers; i++)
+    for (uint32_t i = 0; !TG_TARGET_SLEEPERS_LOOK && i < e->n_workers; i++)
         tg_park_wake(&e->worker[i].park); /* S4: check */
     tg_gang_call_off_all(e);              /* S4: check */
 }
@@ -146,14 +168,12 @@ TG_FN void tg_engine_stop(struct tg_engine *e)
     end(e, TG_STOPPED);
 }
 
-TG_FN bool tg_engine_check_over(struct tg_engine *e)
+TG_FN bool tg_engine_check_over(struct tg_engine *e, struct tg_worker *w)
 {
-    uint64_t finished = 0;
-    /* Of several that ask at the same time, the one whose count comes last has seen what the
-     * others finished before they asked: at least one of them gets the full sum. */
-    tg_add_acq_rel(&e->quiesce, 1u);
-    for (uint32_t i = 0; i < e->n_workers; i++)
-        finished += tg_load_acquire(&e->worker[i].status->finished);
+    uint64_t more = w->finished - w->counted;
+    uint64_t finished = more ? tg_add_seq(&e->finished, more) + more : tg_load_seq(&e->finished);
+    w->counted = w->finished;
+    /* The orchestrator says how many there are, then looks at the sum: one of us sees the other. */
     if (finished < tg_load_seq(&e->n_tasks))
         return false;
     end(e, TG_OVER);

@@ -72,8 +72,11 @@ struct tg_worker {
     uint32_t part;  /* lanes: enum tg_part within the block */
     uint32_t takes; /* classes whose tasks it may run */
     struct tg_worker_status *status;
-    uint32_t record_gave_up; /* what its stream was out of for too long: not waited for again */
-    uint8_t pad0[TG_LINE - 28];
+    struct tg_stream *stream; /* what it knows of its stream of the recording */
+    /* the worker's own */
+    uint64_t finished; /* tasks it completed in this run; for others a hint */
+    uint64_t counted;  /* of them, in the engine's sum */
+    uint8_t pad0[TG_LINE - 48];
     /* what others write to it */
     uint32_t park; /* enum tg_park_word */
     uint32_t mail; /* task + 1 to run; the lane empties it when done. Posted by the gang's leader
@@ -108,7 +111,10 @@ struct tg_engine {
     uint32_t n_cpus; /* that the threads of the device share; 0: patience is as it is set */
     uint32_t spin;   /* rounds of looking before sleeping: pauses, */
     uint32_t yields; /* then yields */
+    uint32_t batch;  /* tasks a worker takes from the device's queue at a time, at most */
+    bool shares;     /* what becomes ready goes to the device's queue, where all look first */
     struct tg_worker *worker;
+    struct tg_stream *streams; /* one for each lane */
     struct tg_gang *gang;
     struct tg_orchestrator *orchestrator;
     uint32_t n_takers[TG_CLASSES]; /* workers that take a class */
@@ -127,9 +133,9 @@ struct tg_engine {
     uint32_t awaited; /* slot of the task that the orchestrator sleeps for, or TG_NO_TASK */
     uint64_t n_tasks; /* UINT64_MAX while more may come */
     uint8_t pad1[TG_LINE - 16];
-    uint32_t active;  /* threads still inside the run */
-    uint32_t quiesce; /* counted up by whoever is about to ask whether all is done */
-    uint8_t pad2[TG_LINE - 8];
+    uint64_t finished; /* tasks, as far as workers have counted them: before they sleep */
+    uint32_t active;   /* threads still inside the run */
+    uint8_t pad2[TG_LINE - 12];
     uint32_t searching[TG_CLASSES]; /* cores that look for plain tasks; of mixes, always 0 */
     uint8_t pad3[TG_LINE - 4 * TG_CLASSES];
     uint64_t sleepers[TG_CLASSES][TG_SLEEP_WORDS];
@@ -146,6 +152,12 @@ TG_FN struct tg_engine *tg_engine_init(void *memory, uint32_t n_cores, uint32_t 
 TG_FN void tg_engine_prepare(struct tg_engine *e, const struct tg_launch *launch,
                              const tg_kernel_fn *kernels, tg_orchestrate_fn orchestrate,
                              const char *site);
+/* The same in two steps: by one thread, then by any number of them, thread `first` of `step`. */
+TG_FN void tg_engine_reset(struct tg_engine *e, const struct tg_launch *launch,
+                           const tg_kernel_fn *kernels, tg_orchestrate_fn orchestrate,
+                           const char *site);
+TG_FN void tg_engine_fill(struct tg_engine *e, const struct tg_launch *launch, uint32_t first,
+                          uint32_t step);
 /* The orchestrator's number as a worker. It takes part in a run only where the device builds the
  * graph: tg_engine_orchestrates. */
 TG_FN static inline uint32_t tg_engine_orchestrator(const struct tg_engine *e)
@@ -169,7 +181,8 @@ TG_FN static inline bool tg_engine_running(const struct tg_engine *e)
     return tg_load_relaxed(&e->phase) == TG_RUNNING; /* a stale value costs one more task */
 }
 
-/* True once every task has finished; also ends the run for everybody. */
-TG_FN bool tg_engine_check_over(struct tg_engine *e);
+/* Counts what the worker has finished. True once every task has; also ends the run for everybody.
+ * A worker asks before it sleeps: of all that finish tasks the last one gets the full sum. */
+TG_FN bool tg_engine_check_over(struct tg_engine *e, struct tg_worker *w);
 
 #endif

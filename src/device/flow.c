@@ -22,7 +22,7 @@ TG_FN static uint64_t finished(struct tg_engine *e)
 {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < e->n_workers; i++)
-        sum += tg_load_acquire(&e->worker[i].status->finished);
+        sum += tg_load_acquire(&e->worker[i].finished);
     return sum;
 }
 
@@ -50,7 +50,7 @@ TG_FN static void sleep_for(struct tg_orchestrator *self, uint32_t slot)
     if (tg_load_seq(&e->desc[slot].succ) == TG_DEP_CLOSED || tg_load_seq(&e->phase) != TG_RUNNING)
         tg_park_cancel(&self->self->park);
     else
-        tg_park_sleep(&self->self->park);
+        tg_park_sleep(&self->self->park, &e->phase);
     tg_store_seq(&e->awaited, TG_NO_TASK);
 }
 

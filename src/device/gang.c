@@ -87,7 +87,7 @@ TG_FN enum tg_part_end tg_gang_run_part(struct tg_engine *e, struct tg_worker *l
     struct tg_gang *gang = &e->gang[lane->block];
     uint32_t parts = gang->parts; /* once we count as finished the gang may be another mix's */
     enum tg_part_end end = TG_PART_STOPPED;
-    tg_core_say_running(lane, task, lane->part);
+    tg_core_say_running(e, lane, task, lane->part);
     if (arrive(e, lane, task, parts)) {
         tg_core_call(e, lane, task, lane->part);
         end = TG_PART_DONE;
@@ -96,7 +96,7 @@ TG_FN enum tg_part_end tg_gang_run_part(struct tg_engine *e, struct tg_worker *l
             end = TG_PART_DONE_LAST;
         }
     }
-    tg_core_say_idle(lane);
+    tg_target_say_between(lane->status);
     return end;
 }
 
@@ -141,7 +141,8 @@ TG_FN void tg_gang_hand_on(struct tg_engine *e, struct tg_worker *lane, uint32_t
     tg_worker_announce(e, lane, TG_TAKES(task_class));
 }
 
-TG_FN void tg_gang_barrier(const struct tg_ctx *ctx)
+/* One thread of each lane. */
+TG_FN static void meet(const struct tg_ctx *ctx)
 {
     struct tg_engine *e = (struct tg_engine *)ctx->engine;
     struct tg_gang *gang = &e->gang[e->worker[ctx->core].block];
@@ -153,6 +154,14 @@ TG_FN void tg_gang_barrier(const struct tg_ctx *ctx)
     } else {
         wait_for_change(e, &gang->meetings, meeting);
     }
+}
+
+TG_FN void tg_gang_barrier(const struct tg_ctx *ctx)
+{
+    TG_BARRIER();
+    if (TG_THREAD_ID == 0)
+        meet(ctx);
+    TG_BARRIER();
 }
 
 TG_FN void tg_gang_call_off_all(struct tg_engine *e)

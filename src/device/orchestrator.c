@@ -145,7 +145,7 @@ TG_FN static void finish(struct tg_orchestrator *self)
     self->mode = TG_MODE_ENDED;
     tg_store_release(&self->report->state, (uint32_t)TG_ORCHESTRATOR_RETURNED);
     tg_store_seq(&self->e->n_tasks, self->submitted);
-    tg_engine_check_over(self->e);
+    tg_engine_check_over(self->e, self->self);
 }
 
 TG_FN void tg_orchestrator_run(struct tg_orchestrator *self)

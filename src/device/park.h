@@ -19,9 +19,11 @@ TG_FN static inline void tg_park_cancel(uint32_t *park)
     tg_store_relaxed(park, (uint32_t)TG_AWAKE); /* a waker that is late wakes nobody: harmless */
 }
 
-TG_FN static inline void tg_park_sleep(uint32_t *park)
+/* Where nobody is woken (TG_TARGET_SLEEPERS_LOOK), the end of the run is seen from its phase. */
+TG_FN static inline void tg_park_sleep(uint32_t *park, const uint32_t *phase)
 {
-    while (tg_load_acquire(park) == TG_PARKED)
+    while (tg_load_acquire(park) == TG_PARKED &&
+           (!TG_TARGET_SLEEPERS_LOOK || tg_load_relaxed(phase) == TG_RUNNING))
         tg_target_wait(park, TG_PARKED);
 }
 

@@ -54,7 +54,8 @@ TG_FN static uint32_t tg_queue_take(struct tg_queue *queue, uint32_t at)
     return (uint32_t)value - 1;
 }
 
-TG_FN uint32_t tg_queue_pop(struct tg_queue *queue, uint32_t share, struct tg_ring *own)
+TG_FN uint32_t tg_queue_pop(struct tg_queue *queue, uint32_t share, uint32_t most,
+                            struct tg_ring *own)
 {
     uint32_t head = tg_load_relaxed(&queue->head); /* a stale value fails the swap */
     uint32_t count, first;
@@ -66,7 +67,7 @@ TG_FN uint32_t tg_queue_pop(struct tg_queue *queue, uint32_t share, struct tg_ri
             available = queue->mask + 1; /* pushers wait for slots, or the head is stale */
         count = own ? available / share + 1 : 1;
         count = count > available ? available : count;
-        count = count > TG_BATCH_MAX ? TG_BATCH_MAX : count;
+        count = count > most ? most : count;
     } while (!tg_cas_acq_rel(&queue->head, &head, head + count));
     first = tg_queue_take(queue, head);
     for (uint32_t i = 1; i < count; i++)
@@ -75,14 +76,19 @@ TG_FN uint32_t tg_queue_pop(struct tg_queue *queue, uint32_t share, struct tg_ri
 }
 
 TG_FN void tg_queue_reset(struct tg_queue *queue, uint64_t *slots, uint32_t size, uint32_t at,
-                          const uint32_t *ready, uint32_t n_ready)
+                          uint32_t n_ready)
 {
     queue->slot = slots;
     queue->mask = size - 1;
-    for (uint32_t i = 0; i < n_ready; i++)
-        slots[(at + i) & queue->mask] = holding(at + i, ready[i] - 1);
-    for (uint32_t i = n_ready; i < size; i++)
-        slots[(at + i) & queue->mask] = free_at(at + i);
     tg_store_relaxed(&queue->head, at);
     tg_store_release(&queue->tail, at + n_ready);
+}
+
+TG_FN void tg_queue_fill(const struct tg_queue *queue, const uint32_t *ready, uint32_t first,
+                         uint32_t step)
+{
+    uint32_t at = queue->head, n_ready = queue->tail - at;
+    for (uint32_t i = first; i <= queue->mask; i += step)
+        queue->slot[(at + i) & queue->mask] =
+            i < n_ready ? holding(at + i, ready[i] - 1) : free_at(at + i);
 }

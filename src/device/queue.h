@@ -88,18 +88,22 @@ TG_FN uint32_t tg_ring_steal(struct tg_ring *victim, struct tg_ring *own);
 
 /* Anyone. Waits where all slots are full, which does not happen to an engine. */
 TG_FN void tg_queue_push(struct tg_queue *queue, uint32_t task);
-/* Anyone: takes up to `share`⁻¹ of what is there, at least one: the first is the result, the
- * rest goes to `own`, which must be empty (NULL: take just one). */
-TG_FN uint32_t tg_queue_pop(struct tg_queue *queue, uint32_t share, struct tg_ring *own);
+/* Anyone: takes up to `share`⁻¹ of what is there, at least one, at most `most`: the first is the
+ * result, the rest goes to `own`, which must be empty (NULL: take just one). */
+TG_FN uint32_t tg_queue_pop(struct tg_queue *queue, uint32_t share, uint32_t most,
+                            struct tg_ring *own);
 
 TG_FN static inline bool tg_queue_occupied(const struct tg_queue *queue)
 {
     return tg_load_seq(&queue->head) != tg_load_seq(&queue->tail);
 }
 
-/* Before a run, by one thread: empty but for the first tasks (`ready` has them as index + 1). The
- * counters begin at `at`. */
+/* Before a run, by one thread: empty but for the first tasks. The counters begin at `at`. */
 TG_FN void tg_queue_reset(struct tg_queue *queue, uint64_t *slots, uint32_t size, uint32_t at,
-                          const uint32_t *ready, uint32_t n_ready);
+                          uint32_t n_ready);
+/* And its slots, which any number of threads can share: thread `first` of `step`. `ready` has the
+ * tasks as index + 1. */
+TG_FN void tg_queue_fill(const struct tg_queue *queue, const uint32_t *ready, uint32_t first,
+                         uint32_t step);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "device/record.h"
-#include "base/gather.h"
 #include "base/hash.h"
 #include "base/select.h"
 #include "device/core.h"
@@ -12,7 +11,7 @@ TG_FN static void describe(struct tg_record *r, const struct tg_stream *s,
                            const struct tg_subject *a)
 {
     tg_record_describe(r, a);
-    r->sequence = s->head->recorded;
+    r->sequence = s->recorded;
     r->stream = (uint16_t)s->lane->index;
     r->core = s->lane->index;
     r->time = tg_target_now();
@@ -21,29 +20,29 @@ TG_FN static void describe(struct tg_record *r, const struct tg_stream *s,
 TG_FN static enum tg_want wanted(struct tg_stream *s, const struct tg_subject *a)
 {
     return tg_wanted(s->setup, TG_DEVICE_PTR(const uint8_t, s->setup->kernel_filters), a,
-                     s->head->matched);
+                     s->matched);
 }
 
 TG_FN static void count_loss(struct tg_stream *s)
 {
     if (s->setup->policy == TG_POLICY_BLOCK)
-        s->head->lost_gave_up++;
+        tg_stream_add(s, lost_gave_up, 1);
     else
-        s->head->lost_full++;
+        tg_stream_add(s, lost_full, 1);
 }
 
 TG_FN static void record_scalar(struct tg_engine *e, struct tg_stream *s,
                                 const struct tg_subject *a, const struct tg_scalar *scalar)
 {
     struct tg_record *r = tg_stream_slot(e, s);
-    s->head->attempted++;
+    tg_stream_add(s, attempted, 1);
     if (r == 0) {
         count_loss(s);
         return;
     }
     describe(r, s, a);
     tg_record_describe_scalar(r, scalar);
-    s->head->recorded++;
+    tg_stream_add(s, recorded, 1);
     tg_stream_publish(s);
 }
 
@@ -76,40 +75,16 @@ TG_FN static const char *content_at(const struct content *c, uint64_t offset)
     return TG_DEVICE_PTR(const char, c->tensor->addr) + start + offset;
 }
 
-/* Logical bytes [offset, offset + size), packed; both multiples of 64 except at the end. */
-TG_FN static void gather(const struct content *c, char *to, uint64_t offset, uint64_t size)
+/* Logical bytes [offset, offset + size), packed, hashed on the way; both multiples of 64 except at
+ * the end. Where `to` is 0 they are only hashed. */
+TG_FN static void take(struct content *c, char *to, uint64_t offset, uint64_t size)
 {
-    unsigned bits = tg_bits_of(c->tensor->dtype);
-    int64_t first = (int64_t)(offset * 8 / bits);
-    int64_t count = (int64_t)(size * 8 / bits);
-    int64_t left = tg_tensor_numel(c->tensor) - first;
-    tg_gather(to, TG_DEVICE_PTR(const char, c->tensor->addr), c->tensor, first,
-              count < left ? count : left);
-}
-
-TG_FN static void copy_out(struct content *c, char *to, uint64_t offset, uint64_t size)
-{
-    if (c->straight) {
+    if (!c->straight)
+        tg_target_gather(&c->hash, to, c->tensor, offset, size);
+    else if (to)
         tg_target_hash_copy(&c->hash, to, content_at(c, offset), size);
-    } else {
-        gather(c, to, offset, size);
-        tg_target_hash(&c->hash, to, size);
-    }
-}
-
-/* Hashes what is not stored. */
-TG_FN static void hash_rest(struct content *c, uint64_t offset)
-{
-    char chunk[1024];
-    if (c->straight) {
-        tg_target_hash(&c->hash, content_at(c, offset), c->bytes - offset);
-        return;
-    }
-    for (; offset < c->bytes; offset += sizeof chunk) {
-        uint64_t size = c->bytes - offset < sizeof chunk ? c->bytes - offset : sizeof chunk;
-        gather(c, chunk, offset, size);
-        tg_target_hash(&c->hash, chunk, size);
-    }
+    else
+        tg_target_hash(&c->hash, content_at(c, offset), size);
 }
 
 TG_FN static void finish(struct tg_record *r, const struct content *c, uint16_t more_flags)
@@ -127,7 +102,7 @@ TG_FN static void record_payload(struct tg_engine *e, struct tg_stream *s,
     uint16_t flags = TG_RECORD_PAYLOAD;
     for (;;) {
         uint64_t left = c->bytes - offset;
-        uint64_t size = left < s->head->piece_limit ? left : s->head->piece_limit;
+        uint64_t size = left < s->piece_limit ? left : s->piece_limit;
         bool room = size == 0 || tg_stream_reserve(e, s, size, &position);
         if (!room && offset == 0) {
             count_loss(s);
@@ -139,7 +114,7 @@ TG_FN static void record_payload(struct tg_engine *e, struct tg_stream *s,
         if (room && size > 0) {
             r->position = position;
             r->stored = size;
-            copy_out(c, tg_stream_at(s, position), offset, size);
+            take(c, tg_stream_at(s, position), offset, size);
         }
         if (!room || size == left)
             break;
@@ -148,18 +123,18 @@ TG_FN static void record_payload(struct tg_engine *e, struct tg_stream *s,
         offset += size;
         r = tg_stream_slot(e, s);
         if (r == 0) { /* the host ends the record where the pieces stop */
-            s->head->truncated++;
-            s->head->recorded++;
+            tg_stream_add(s, truncated, 1);
+            tg_stream_add(s, recorded, 1);
             return;
         }
     }
     if (r->stored < c->bytes - offset) {
-        hash_rest(c, offset);
+        take(c, 0, offset, c->bytes - offset);
         flags = (uint16_t)(flags | TG_RECORD_TRUNCATED);
-        s->head->truncated++;
+        tg_stream_add(s, truncated, 1);
     }
     finish(r, c, flags);
-    s->head->recorded++;
+    tg_stream_add(s, recorded, 1);
     tg_stream_publish(s);
 }
 
@@ -169,7 +144,7 @@ TG_FN static void record_tensor(struct tg_engine *e, struct tg_stream *s,
 {
     struct tg_record *r = tg_stream_slot(e, s);
     struct content c;
-    s->head->attempted++;
+    tg_stream_add(s, attempted, 1);
     if (r == 0) {
         count_loss(s);
         return;
@@ -182,10 +157,10 @@ TG_FN static void record_tensor(struct tg_engine *e, struct tg_stream *s,
     describe(r, s, a);
     tg_record_describe_tensor(r, t);
     if (want == TG_WANT_HASH) {
-        hash_rest(&c, 0);
+        take(&c, 0, 0, c.bytes);
         finish(r, &c, 0);
     }
-    s->head->recorded++;
+    tg_stream_add(s, recorded, 1);
     tg_stream_publish(s);
 }
 
@@ -221,19 +196,21 @@ TG_FN void tg_record_stage(struct tg_engine *e, struct tg_worker *lane, uint32_t
                            enum tg_stage stage)
 {
     uint64_t began = tg_target_now();
-    struct tg_stream s = tg_stream_of(e, lane);
+    struct tg_stream *s = tg_stream_of(e, lane);
     struct tg_subject a;
     const char *args;
     a.desc = &e->desc[task];
     a.stage = stage;
     a.index = a.role = 0;
     args = e->payload + a.desc->args;
-    record_tensors(e, &s, &a, (const struct tg_tensor *)args);
+    record_tensors(e, s, &a, (const struct tg_tensor *)args);
     if (stage == TG_BEFORE_DISPATCH)
         record_scalars(
-            e, &s, &a,
+            e, s, &a,
             (const struct tg_scalar *)(args + a.desc->n_tensors * sizeof(struct tg_tensor)));
-    s.head->record_ns += tg_target_now() - began;
+    for (uint32_t f = 0; f < s->setup->n_filters; f++)
+        tg_store_relaxed_host(&s->head->matched[f], s->matched[f]);
+    tg_stream_add(s, record_ns, tg_target_now() - began);
 }
 
 TG_FN void tg_record_call(struct tg_engine *e, struct tg_worker *lane, uint32_t task, uint32_t part)

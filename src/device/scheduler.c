@@ -157,10 +157,10 @@ TG_FN static void sleep_unless_needed(struct tg_engine *e, struct tg_worker *sch
     tg_park_say(&scheduler->park); /* S1, S3, S4: say */
     tg_worker_say_asleep(e, scheduler, classes);
     if (tg_load_seq(&e->phase) != TG_RUNNING || any_done(e, scheduler) ||
-        tg_worker_could_take(e, classes) || tg_engine_check_over(e))
+        tg_worker_could_take(e, classes) || tg_engine_check_over(e, scheduler))
         tg_park_cancel(&scheduler->park);
     else
-        tg_park_sleep(&scheduler->park);
+        tg_park_sleep(&scheduler->park, &e->phase);
     tg_worker_say_awake(e, scheduler, classes);
 }
 
@@ -173,8 +173,11 @@ TG_FN void tg_scheduler_loop(struct tg_engine *e, struct tg_worker *scheduler)
             round = 0;
             continue;
         }
-        if (round == 0 && tg_engine_check_over(e))
-            break;
+        if (round == 0) {
+            tg_target_say_idle(scheduler->status, scheduler->finished);
+            if (tg_engine_check_over(e, scheduler))
+                break;
+        }
         if (round < e->spin)
             tg_target_pause();
         else if (round < e->spin + e->yields)

@@ -5,10 +5,7 @@ TG_FN void tg_scope_log_open(struct tg_scope_log *log, struct tg_engine *e,
                              struct tg_worker *worker, const struct tg_record_setup *setup)
 {
     log->e = e;
-    log->stream.setup = setup;
-    log->stream.head =
-        TG_DEVICE_PTR(struct tg_stream_head, setup->streams + TG_LOG_SCOPES * setup->stream_size);
-    log->stream.lane = worker;
+    tg_stream_open(&log->stream, setup, TG_LOG_SCOPES, worker);
     log->open = 0;
 }
 
@@ -23,7 +20,7 @@ TG_FN static struct tg_record_scopes *current(struct tg_scope_log *log)
         r->type = TG_RECORD_SCOPES;
         r->n = 0;
         r->check = 0;
-        r->sequence = log->stream.head->recorded;
+        r->sequence = log->stream.recorded;
     }
     log->open = r;
     return r;
@@ -34,7 +31,7 @@ TG_FN void tg_scope_log_flush(struct tg_scope_log *log)
     if (!log->open)
         return;
     log->open = 0;
-    log->stream.head->recorded++;
+    tg_stream_add(&log->stream, recorded, 1);
     tg_stream_publish(&log->stream);
 }
 
@@ -44,9 +41,9 @@ TG_FN void tg_scope_log_sample(struct tg_scope_log *log, const struct tg_ring_bo
 {
     struct tg_record_scopes *r = current(log);
     struct tg_scope_sample_wire *s;
-    log->stream.head->attempted++; /* samples, not records */
+    tg_stream_add(&log->stream, attempted, 1); /* samples, not records */
     if (!r) {
-        log->stream.head->lost_gave_up++;
+        tg_stream_add(&log->stream, lost_gave_up, 1);
         return;
     }
     s = &r->sample[r->n];

@@ -1,44 +1,68 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "device/stream.h"
 
-TG_FN struct tg_stream tg_stream_of(struct tg_engine *e, struct tg_worker *lane)
+TG_FN void tg_stream_open(struct tg_stream *s, const struct tg_record_setup *setup, uint32_t index,
+                          struct tg_worker *lane)
 {
-    struct tg_stream s;
-    s.setup = e->record;
-    s.head =
-        TG_DEVICE_PTR(struct tg_stream_head, s.setup->streams + lane->index * s.setup->stream_size);
-    s.lane = lane;
-    return s;
+    struct tg_stream_head *head =
+        TG_DEVICE_PTR(struct tg_stream_head, setup->streams + index * setup->stream_size);
+    char *base = (char *)head;
+    s->head = head;
+    s->setup = setup;
+    s->lane = lane;
+    s->free_queue = (const uint32_t *)(base + head->free_queue);
+    s->ready_queue = (uint32_t *)(base + head->ready_queue);
+    s->records = (struct tg_record *)(base + head->buffers);
+    s->arena = base + head->arena;
+    s->arena_size = head->arena_size;
+    s->piece_limit = head->piece_limit;
+    s->n_buffers = head->n_buffers;
+    s->per_buffer = head->per_buffer;
+    s->buffer = TG_NO_BUFFER;
+    s->count = s->ready_tail = s->free_head = s->gave_up = 0;
+    s->free_tail = head->free_tail;
+    s->written = s->freed = 0;
+    s->attempted = s->recorded = s->lost_full = s->lost_gave_up = 0;
+    s->truncated = s->record_ns = s->wait_ns = 0;
+    for (uint32_t f = 0; f < TG_MAX_FILTERS; f++)
+        s->matched[f] = 0;
 }
 
-TG_FN static char *part(const struct tg_stream *s, uint64_t offset)
+TG_FN struct tg_stream *tg_stream_of(struct tg_engine *e, struct tg_worker *lane)
 {
-    return (char *)s->head + offset;
+    if (lane->stream->head == 0)
+        tg_stream_open(lane->stream, e->record, lane->index, lane);
+    return lane->stream;
 }
 
 TG_FN char *tg_stream_at(const struct tg_stream *s, uint64_t position)
 {
-    return part(s, s->head->arena) + position % s->head->arena_size;
+    return s->arena + position % s->arena_size;
 }
 
 /* ── waiting for the host, policy block alone ──────────────────────────────────────────── */
 
-TG_FN static bool has_free_buffer(const struct tg_stream *s)
+TG_FN static bool has_free_buffer(struct tg_stream *s)
 {
-    return tg_load_acquire(&s->head->free_tail) != s->head->free_head; /* W2 */
+    if (s->free_tail == s->free_head)
+        s->free_tail = tg_load_acquire_host(&s->head->free_tail); /* W2 */
+    return s->free_tail != s->free_head;
 }
 
-/* A host that says it has freed more than was written is not believed. */
-TG_FN static uint64_t arena_in_use(const struct tg_stream *s)
+TG_FN static bool has_room(struct tg_stream *s, uint64_t need)
 {
-    uint64_t freed = tg_load_acquire(&s->head->freed); /* W2 */
-    return freed <= s->head->written ? s->head->written - freed : 0;
+    if (s->written - s->freed + need > s->arena_size) {
+        uint64_t freed = tg_load_acquire_host(&s->head->freed); /* W2 */
+        /* A host that says it has freed more than was written is not believed. */
+        s->freed = freed <= s->written ? freed : s->written;
+    }
+    return s->written - s->freed + need <= s->arena_size;
 }
 
 /* `need` bytes of arena, or a buffer where need is 0. */
-TG_FN static bool is_there(const struct tg_stream *s, uint64_t need)
+TG_FN static bool is_there(struct tg_stream *s, uint64_t need)
 {
-    return need == 0 ? has_free_buffer(s) : arena_in_use(s) + need <= s->head->arena_size;
+    return need == 0 ? has_free_buffer(s) : has_room(s, need);
 }
 
 /* Waits, up to the limit, while the host drains. Once it has given up a lane only looks: a host
@@ -49,8 +73,8 @@ TG_FN static bool wait_for(struct tg_engine *e, struct tg_stream *s, uint64_t ne
     uint64_t began, now;
     bool there = is_there(s, need);
     if (there)
-        s->lane->record_gave_up &= ~resource;
-    if (there || s->setup->policy != TG_POLICY_BLOCK || (s->lane->record_gave_up & resource))
+        s->gave_up &= ~resource;
+    if (there || s->setup->policy != TG_POLICY_BLOCK || (s->gave_up & resource))
         return there;
     began = now = tg_target_now();
     /* No spinning: the host has a full arena before it, and may need this very CPU to empty it. */
@@ -59,64 +83,64 @@ TG_FN static bool wait_for(struct tg_engine *e, struct tg_stream *s, uint64_t ne
         there = is_there(s, need);
         now = tg_target_now();
     }
-    s->head->wait_ns += now - began;
+    tg_stream_add(s, wait_ns, now - began);
     if (!there)
-        s->lane->record_gave_up |= resource;
+        s->gave_up |= resource;
     return there;
 }
 
 /* ── records ───────────────────────────────────────────────────────────────────────────── */
 
-TG_FN static uint32_t current_buffer(const struct tg_stream *s)
-{
-    return (uint32_t)(s->head->current >> 32);
-}
-
-TG_FN static uint32_t current_count(const struct tg_stream *s)
-{
-    return (uint32_t)s->head->current;
-}
-
 TG_FN static void set_current(struct tg_stream *s, uint32_t buffer, uint32_t count)
 {
-    tg_store_release(&s->head->current, (uint64_t)buffer << 32 | count); /* W1 */
+    s->buffer = buffer;
+    s->count = count;
+    tg_store_release_host(&s->head->current, (uint64_t)buffer << 32 | count); /* W1 */
 }
 
 TG_FN static bool take_buffer(struct tg_engine *e, struct tg_stream *s)
 {
-    const uint32_t *queue = (const uint32_t *)part(s, s->head->free_queue);
     uint32_t buffer;
     if (!wait_for(e, s, 0))
         return false;
-    buffer = queue[s->head->free_head % s->head->n_buffers];
-    if (buffer >= s->head->n_buffers)
+    buffer = s->free_queue[s->free_head % s->n_buffers];
+    if (buffer >= s->n_buffers)
         return false; /* nothing the host's writer would put there */
-    s->head->free_head++;
+    tg_store_relaxed_host(&s->head->free_head, ++s->free_head);
     set_current(s, buffer, 0);
     return true;
 }
 
+TG_FN static struct tg_record *slot(struct tg_stream *s)
+{
+    return s->records + (uint64_t)s->buffer * s->per_buffer + s->count;
+}
+
 TG_FN struct tg_record *tg_stream_slot(struct tg_engine *e, struct tg_stream *s)
 {
-    struct tg_record *records;
-    if (current_buffer(s) == TG_NO_BUFFER && !take_buffer(e, s))
+    if (s->buffer == TG_NO_BUFFER && !take_buffer(e, s))
         return 0;
-    records = (struct tg_record *)part(s, s->head->buffers);
-    return records + (uint64_t)current_buffer(s) * s->head->per_buffer + current_count(s);
+#if TG_TARGET_STAGES_RECORDS
+    return &s->staged;
+#else
+    return slot(s);
+#endif
 }
 
 TG_FN static void push_ready(struct tg_stream *s)
 {
-    uint32_t *queue = (uint32_t *)part(s, s->head->ready_queue);
-    queue[s->head->ready_tail % s->head->n_buffers] = current_buffer(s);
-    tg_store_release(&s->head->ready_tail, s->head->ready_tail + 1); /* W1 */
+    s->ready_queue[s->ready_tail % s->n_buffers] = s->buffer;
+    tg_store_release_host(&s->head->ready_tail, ++s->ready_tail); /* W1 */
     set_current(s, TG_NO_BUFFER, 0);
 }
 
 TG_FN void tg_stream_publish(struct tg_stream *s)
 {
-    set_current(s, current_buffer(s), current_count(s) + 1);
-    if (current_count(s) == s->head->per_buffer)
+#if TG_TARGET_STAGES_RECORDS
+    tg_target_copy_record(slot(s), &s->staged);
+#endif
+    set_current(s, s->buffer, s->count + 1);
+    if (s->count == s->per_buffer)
         push_ready(s);
 }
 
@@ -125,14 +149,18 @@ TG_FN void tg_stream_publish(struct tg_stream *s)
 TG_FN bool tg_stream_reserve(struct tg_engine *e, struct tg_stream *s, uint64_t bytes,
                              uint64_t *position)
 {
-    uint64_t to_end = s->head->arena_size - s->head->written % s->head->arena_size;
+    uint64_t to_end = s->arena_size - s->written % s->arena_size;
     uint64_t skip = bytes <= to_end ? 0 : to_end; /* a piece does not cross the arena's end */
     uint64_t padded = (bytes + 63) / 64 * 64;     /* pieces begin on a cache line */
     if (s->setup->policy != TG_POLICY_OVERWRITE && !wait_for(e, s, skip + padded))
         return false;
-    *position = s->head->written + skip;
+    *position = s->written + skip;
+    s->written += skip + padded;
     /* Under policy overwrite the host looks at it after reading a payload (W3): it must have
      * grown before the bytes it gives up are written again, hence the full fence. */
-    tg_exchange_seq(&s->head->written, s->head->written + skip + padded);
+    if (s->setup->policy == TG_POLICY_OVERWRITE)
+        tg_store_fence_host(&s->head->written, s->written);
+    else
+        tg_store_relaxed_host(&s->head->written, s->written);
     return true;
 }

@@ -1,18 +1,56 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The device's end of a stream (wire/stream.h): a place for the next record, room in the arena. */
+/*
+ * The device's end of a stream (wire/stream.h): a place for the next record, room in the arena.
+ *
+ * The stream's head is shared with the host and may lie in the host's memory, where a load takes a
+ * thousand times as long as a store. So what the device has written there it keeps here as well,
+ * and what the host writes (the free queue, `freed`) it looks at only when it runs out.
+ */
 #ifndef TG_DEVICE_STREAM_H
 #define TG_DEVICE_STREAM_H
 
 #include "device/engine.h"
 
-/* What a lane needs to use its stream: found once for every record. */
 struct tg_stream {
-    struct tg_stream_head *head;
+    struct tg_stream_head *head; /* 0: not opened in this run */
     const struct tg_record_setup *setup;
     struct tg_worker *lane;
+    /* the layout, as the head has it */
+    const uint32_t *free_queue;
+    uint32_t *ready_queue;
+    struct tg_record *records;
+    char *arena;
+    uint64_t arena_size;
+    uint64_t piece_limit;
+    uint32_t n_buffers;
+    uint32_t per_buffer;
+    /* ours */
+    uint32_t buffer; /* that is being filled, or TG_NO_BUFFER */
+    uint32_t count;  /* records in it */
+    uint32_t ready_tail;
+    uint32_t free_head;
+    uint64_t written;
+    /* the host's, as last seen */
+    uint32_t free_tail;
+    uint32_t gave_up; /* what it was out of for too long: not waited for again */
+    uint64_t freed;
+    /* counters, which the head has too */
+    uint64_t attempted, recorded, lost_full, lost_gave_up, truncated, record_ns, wait_ns;
+    uint64_t matched[TG_MAX_FILTERS];
+#if TG_TARGET_STAGES_RECORDS
+    struct tg_record staged; /* the record in the making; published as a whole */
+#endif
 };
 
-TG_FN struct tg_stream tg_stream_of(struct tg_engine *e, struct tg_worker *lane);
+/* Stream number `index` of the setup, from its beginning. */
+TG_FN void tg_stream_open(struct tg_stream *s, const struct tg_record_setup *setup, uint32_t index,
+                          struct tg_worker *lane);
+/* The lane's own, opened where that has not been done. */
+TG_FN struct tg_stream *tg_stream_of(struct tg_engine *e, struct tg_worker *lane);
+
+/* Counts, for the host to see. */
+#define tg_stream_add(s, counter, n) \
+    tg_store_relaxed_host(&(s)->head->counter, (s)->counter = (s)->counter + (n))
 
 /* Where the next record goes; 0 where there is none and the policy does not wait, or no longer. */
 TG_FN struct tg_record *tg_stream_slot(struct tg_engine *e, struct tg_stream *s);

@@ -20,7 +20,8 @@ TG_FN static struct tg_orchestrator *of_user(struct tg_map_user *user)
 TG_FN void tg_offer(struct tg_orchestrator *self, uint32_t slot)
 {
     uint32_t task_class = self->e->desc[slot].task_class;
-    if (task_class == TG_CLASS_MIX || !tg_ring_push(&self->self->ring[task_class], slot))
+    if (task_class == TG_CLASS_MIX || self->e->shares ||
+        !tg_ring_push(&self->self->ring[task_class], slot))
         tg_queue_push(&self->e->queue[task_class], slot);
     self->offered |= TG_TAKES(task_class);
     if (self->eager)
@@ -285,6 +286,7 @@ TG_FN static void enter_task(struct tg_orchestrator *self, struct tg_ring_book *
         tg_take_peak(self, ring, scope);
     self->submitted++;
     tg_store_relaxed(&self->report->submitted, self->submitted);
+    tg_target_say_submitted(self->self->status, self->submitted);
 }
 
 /* Nothing comes of it; it counts where somebody counts. */

@@ -26,10 +26,10 @@ TG_FN uint32_t tg_worker_take(struct tg_engine *e, struct tg_worker *w, uint32_t
     struct tg_queue *queue = &e->queue[task_class];
     uint32_t task;
     if (task_class == TG_CLASS_MIX)
-        return tg_queue_pop(queue, 1, 0);
+        return tg_queue_pop(queue, 1, 1, 0);
     task = tg_ring_pop(&w->ring[task_class]);
     if (task == TG_NO_TASK)
-        task = tg_queue_pop(queue, e->n_takers[task_class], &w->ring[task_class]);
+        task = tg_queue_pop(queue, e->n_takers[task_class], e->batch, &w->ring[task_class]);
     if (task == TG_NO_TASK)
         task = steal(e, w, task_class);
     return task;
@@ -52,7 +52,7 @@ TG_FN bool tg_worker_could_take(struct tg_engine *e, uint32_t classes)
 TG_FN void tg_worker_offer(struct tg_engine *e, struct tg_worker *w, uint32_t task,
                            uint32_t task_class)
 {
-    if (task_class == TG_CLASS_MIX || !(w->takes & TG_TAKES(task_class)) ||
+    if (task_class == TG_CLASS_MIX || e->shares || !(w->takes & TG_TAKES(task_class)) ||
         !tg_ring_push(&w->ring[task_class], task))
         tg_queue_push(&e->queue[task_class], task);
 }
@@ -184,6 +184,7 @@ TG_FN uint32_t tg_worker_complete(struct tg_engine *e, struct tg_worker *w, uint
     uint32_t next = tg_engine_orchestrates(e) ? tg_edges_release(e, w, task, keep)
                                               : tg_hbg_release(e, w, task, keep);
     /* Last, so that "all finished" implies that nothing is still being handed on. */
-    tg_store_release(&w->status->finished, w->status->finished + 1);
+    tg_store_relaxed(&w->finished, w->finished + 1);
+    tg_target_say_finished(w->status, w->finished);
     return next;
 }

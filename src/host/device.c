@@ -14,6 +14,7 @@
 #define DEFAULT_MEMORY (UINT64_C(4) << 30)
 #define SMALLEST_MEMORY (UINT64_C(4) << 20)
 #define LARGEST_MEMORY (UINT64_C(1) << 44)
+#define LARGEST_CONTROL (UINT64_C(1) << 30)
 
 const char *tg_version(void)
 {
@@ -49,7 +50,7 @@ static tg_status fill_in(const struct tg_device_config *from, const struct tg_pl
                          struct tg_platform_config *to, struct tg_error *error)
 {
     uint32_t max_cores = TG_PARTS * ops->max_blocks;
-    to->cores = from->cores ? from->cores : default_cores(ops);
+    to->cores = from->cores || ops->decides_cores ? from->cores : default_cores(ops);
     to->schedulers = from->schedulers;
     to->memory = from->memory ? from->memory : DEFAULT_MEMORY;
     to->device_program = from->device_program;
@@ -63,6 +64,12 @@ static tg_status fill_in(const struct tg_device_config *from, const struct tg_pl
         return tg_error_set(error, TG_BAD_ARGUMENT, "--device-memory %llu: from 4M to 16T",
                             (unsigned long long)to->memory);
     return TG_OK;
+}
+
+/* --device-program is for simulators; another platform's program is looked for beside it. */
+static bool stands_in(const struct tg_platform_ops *ops, const char *program)
+{
+    return program != NULL && program[0] != '\0' && strcmp(ops->program, "taskglass-device") == 0;
 }
 
 /* ── open and close ────────────────────────────────────────────────────────────────────── */
@@ -84,7 +91,9 @@ static tg_status read_head(struct tg_device *device, const struct tg_platform_co
         head->n_lanes > TG_PARTS * device->ops->max_blocks ||
         head->n_schedulers > device->ops->max_schedulers || head->n_cores > head->n_lanes ||
         head->base != device->control || head->memory_size > config->memory ||
-        head->control_size > head->memory_size || head->status > head->control_size ||
+        head->control_size > LARGEST_CONTROL || head->status > head->control_size ||
+        head->memory_start > head->memory_end ||
+        head->memory_end - head->memory_start > head->memory_size ||
         tg_device_workers(device) * sizeof(struct tg_worker_status) >
             head->control_size - head->status)
         return tg_error_set(error, TG_ABI_MISMATCH,
@@ -96,8 +105,6 @@ static tg_status open_with(struct tg_device *device, struct tg_platform_config *
                            struct tg_error *error)
 {
     tg_status status;
-    if (device->ops->probe != NULL && (status = device->ops->probe(error)) != TG_OK)
-        return status;
     status = device->ops->open(config, &device->state, error);
     if (status != TG_OK)
         return status;
@@ -120,8 +127,10 @@ tg_status tg_device_open(const struct tg_device_config *config, struct tg_device
     status = find_platform(config->platform ? config->platform : DEFAULT_PLATFORM, &ops, error);
     if (status == TG_OK)
         status = fill_in(config, ops, &chosen, error);
-    if (status == TG_OK && (chosen.device_program == NULL || chosen.device_program[0] == '\0')) {
-        status = tg_paths_find("taskglass-device", &program, error);
+    if (status == TG_OK && ops->probe != NULL)
+        status = ops->probe(error);
+    if (status == TG_OK && !stands_in(ops, chosen.device_program)) {
+        status = tg_paths_find_beside(chosen.device_program, ops->program, &program, error);
         chosen.device_program = program;
     }
     if (status != TG_OK)
@@ -163,7 +172,7 @@ void tg_device_get_info(const struct tg_device *device, struct tg_device_info *i
         .blocks = device->head.n_lanes / TG_PARTS,
         .schedulers = device->head.n_schedulers,
         .memory = device->head.memory_size,
-        .host_sees_memory = device->ops->map != NULL,
+        .host_sees_memory = tg_platform_shows_memory(device->ops),
         .lost = device->lost,
     };
     device->ops->describe(device->state, &control, &info->memory_used, &info->pid);
@@ -217,6 +226,14 @@ tg_status tg_device_alloc(struct tg_device *device, uint64_t bytes, uint64_t *ad
                           struct tg_error *error)
 {
     return device->ops->alloc(device->state, bytes, address, error);
+}
+
+tg_status tg_device_alloc_shared(struct tg_device *device, uint64_t bytes, uint64_t *address,
+                                 struct tg_error *error)
+{
+    return device->ops->alloc_shared
+               ? device->ops->alloc_shared(device->state, bytes, address, error)
+               : device->ops->alloc(device->state, bytes, address, error);
 }
 
 tg_status tg_device_free(struct tg_device *device, uint64_t address, struct tg_error *error)

@@ -21,6 +21,11 @@ struct tg_device {
     bool lost;
 };
 
+/* Memory that the device can write and the host see while it does, where the platform has such
+ * memory; else as tg_device_alloc, whose sister it is: tg_device_free gives it back. */
+tg_status tg_device_alloc_shared(struct tg_device *device, uint64_t bytes, uint64_t *address,
+                                 struct tg_error *error);
+
 /* OK, or what keeps the device from being used now: BUSY, DEVICE_LOST. */
 tg_status tg_device_ready(const struct tg_device *device, struct tg_error *error);
 

@@ -51,9 +51,15 @@ void tg_drain_init_other(struct tg_drain *d, struct tg_record_area *area, uint32
 
 /* ── words shared with the device ──────────────────────────────────────────────────────── */
 
+/* Where the host sees the stream, if that is how it is read. */
+static void *mapping(struct tg_drain *d, uint64_t address, uint64_t size)
+{
+    return d->area->copied ? NULL : tg_device_map(d->area->device, address, size);
+}
+
 static uint64_t read_word64(struct tg_drain *d, uint64_t field)
 {
-    uint64_t *mapped = tg_device_map(d->area->device, d->address + field, sizeof *mapped);
+    uint64_t *mapped = mapping(d, d->address + field, sizeof *mapped);
     uint64_t word = 0;
     if (mapped != NULL)
         return __atomic_load_n(mapped, __ATOMIC_ACQUIRE); /* W1 */
@@ -63,7 +69,7 @@ static uint64_t read_word64(struct tg_drain *d, uint64_t field)
 
 static uint32_t read_word32(struct tg_drain *d, uint64_t field)
 {
-    uint32_t *mapped = tg_device_map(d->area->device, d->address + field, sizeof *mapped);
+    uint32_t *mapped = mapping(d, d->address + field, sizeof *mapped);
     uint32_t word = 0;
     if (mapped != NULL)
         return __atomic_load_n(mapped, __ATOMIC_ACQUIRE); /* W1 */
@@ -73,7 +79,7 @@ static uint32_t read_word32(struct tg_drain *d, uint64_t field)
 
 static void write_word64(struct tg_drain *d, uint64_t field, uint64_t word)
 {
-    uint64_t *mapped = tg_device_map(d->area->device, d->address + field, sizeof *mapped);
+    uint64_t *mapped = mapping(d, d->address + field, sizeof *mapped);
     if (mapped != NULL)
         __atomic_store_n(mapped, word, __ATOMIC_RELEASE); /* W2 */
     else
@@ -82,7 +88,7 @@ static void write_word64(struct tg_drain *d, uint64_t field, uint64_t word)
 
 static void write_word32(struct tg_drain *d, uint64_t field, uint32_t word)
 {
-    uint32_t *mapped = tg_device_map(d->area->device, d->address + field, sizeof *mapped);
+    uint32_t *mapped = mapping(d, d->address + field, sizeof *mapped);
     if (mapped != NULL)
         __atomic_store_n(mapped, word, __ATOMIC_RELEASE); /* W2 */
     else
@@ -106,7 +112,7 @@ static void write_bytes(struct tg_drain *d, uint64_t from, uint64_t to, uint64_t
 {
     struct tg_device *device = d->area->device;
     uint64_t address = arena_address(d, from);
-    const void *mapped = tg_device_map(device, address, size);
+    const void *mapped = mapping(d, address, size);
     if (mapped != NULL) {
         tg_dump_payload(d->writer, to, mapped, size);
         return;

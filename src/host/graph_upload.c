@@ -144,7 +144,7 @@ static tg_status send(struct tg_graph *g, struct layout *at, char *head, struct 
 static tg_status check_addresses(const struct tg_graph *g, struct tg_error *error)
 {
     const struct tg_control_head *head = &g->module->device->head;
-    uint64_t start = head->base + head->control_size, end = head->base + head->memory_size;
+    uint64_t start = head->memory_start, end = head->memory_end;
     if (g->end == 0 || (g->lowest >= start && g->end <= end))
         return TG_OK;
     return tg_error_set(error, TG_BAD_ARGUMENT,

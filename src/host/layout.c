@@ -87,7 +87,7 @@ static const struct tg_layout_info rows[] = {
     MEMBER(tg_record_config, policy), MEMBER(tg_record_config, filter),
     MEMBER(tg_record_config, output_dir), MEMBER(tg_record_config, arena),
     MEMBER(tg_record_config, buffers), MEMBER(tg_record_config, wait_limit),
-    POINTER(tg_record_config, orchestration),
+    POINTER(tg_record_config, orchestration), MEMBER(tg_record_config, transport),
 
     STRUCTURE(tg_run_config), MEMBER(tg_run_config, timeout), POINTER(tg_run_config, record),
     MEMBER(tg_run_config, deps),

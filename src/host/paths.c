@@ -65,3 +65,15 @@ tg_status tg_paths_find(const char *name, char **path, struct tg_error *error)
     free(program_dir);
     return status;
 }
+
+tg_status tg_paths_find_beside(const char *sibling, const char *name, char **path,
+                               struct tg_error *error)
+{
+    char *folder = sibling && *sibling ? folder_of(sibling) : NULL;
+    *path = folder ? tg_text_format("%s/%s", folder, name) : NULL;
+    free(folder);
+    if (*path && access(*path, F_OK) == 0)
+        return TG_OK;
+    free(*path);
+    return tg_paths_find(name, path, error);
+}

@@ -20,6 +20,10 @@
  */
 tg_status tg_paths_find(const char *name, char **path, struct tg_error *error);
 
+/* The same, but first in the folder of `sibling`; NULL or "": there is none. */
+tg_status tg_paths_find_beside(const char *sibling, const char *name, char **path,
+                               struct tg_error *error);
+
 /* The same with the places given, so that it can be tested: the folder of the library and that
  * of the program, either may be NULL. */
 tg_status tg_paths_find_in(const char *library_dir, const char *program_dir, const char *name,

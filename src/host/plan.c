@@ -23,12 +23,7 @@ static tg_status find_platform(const char *name, struct tg_platform_info *info,
         list_add(known, sizeof known, info->name);
         if (strcmp(info->name, name) != 0)
             continue;
-        if (info->available)
-            return TG_OK;
-        return tg_error_set(error, TG_UNSUPPORTED,
-                            "platform %s cannot be opened on this machine; `taskglass list` shows "
-                            "those that can",
-                            name);
+        return info->available ? TG_OK : tg_platform_named(name)->probe(error);
     }
     return tg_error_set(error, TG_NOT_FOUND, "no platform '%s'; there are %s", name, known);
 }
@@ -78,6 +73,7 @@ static tg_status plan_recording(const struct tg_settings *settings, struct tg_pl
 {
     static const char *const levels[] = {"off", "meta", "hash", "marked", "hybrid", "full", NULL};
     static const char *const policies[] = {"block", "drop", "overwrite", NULL};
+    static const char *const transports[] = {"auto", "mapped", "copied", NULL};
     struct tg_filter_spec specs[TG_MAX_FILTERS];
     uint32_t count;
     plan->record = (struct tg_record_config){
@@ -87,6 +83,7 @@ static tg_status plan_recording(const struct tg_settings *settings, struct tg_pl
         .arena = tg_settings_count(settings, "dump-arena"),
         .buffers = (uint32_t)tg_settings_count(settings, "dump-buffers"),
         .wait_limit = tg_settings_seconds(settings, "dump-wait"),
+        .transport = choice(settings, "dump-transport", transports),
     };
     if (plan->record.level == TG_LEVEL_OFF && tg_settings_flag(settings, "dump-args"))
         plan->record.level = TG_LEVEL_META;

@@ -114,32 +114,50 @@ static tg_status write_streams(struct tg_record_area *area, struct tg_error *err
     return status;
 }
 
-/* [setup][kernel filters][streams] */
+static tg_status no_room(const struct tg_record_area *area, uint64_t size, struct tg_error *error)
+{
+    struct tg_device_info info;
+    tg_device_get_info(area->device, &info);
+    return tg_error_set(error, TG_NO_MEMORY,
+                        "recording needs %llu bytes of device memory (%u streams of %llu), "
+                        "%llu are free; lower --dump-arena or raise --device-memory",
+                        (unsigned long long)size, area->setup.n_streams,
+                        (unsigned long long)area->setup.stream_size,
+                        (unsigned long long)(info.memory - info.memory_used));
+}
+
+/* [setup][kernel filters] in the device's own memory, [streams] where they are read from. */
 static tg_status place(struct tg_record_area *area, struct tg_error *error)
 {
     struct tg_record_setup *setup = &area->setup;
     uint64_t filters = align(sizeof *setup);
-    uint64_t streams = align(filters + area->device->n_kernels);
-    uint64_t size = streams + setup->n_streams * setup->stream_size;
-    tg_status status = tg_device_alloc(area->device, size, &area->address, NULL);
-    if (status != TG_OK) {
-        struct tg_device_info info;
-        area->address = 0;
-        tg_device_get_info(area->device, &info);
-        return tg_error_set(error, TG_NO_MEMORY,
-                            "recording needs %llu bytes of device memory (%u streams of %llu), "
-                            "%llu are free; lower --dump-arena or raise --device-memory",
-                            (unsigned long long)size, setup->n_streams,
-                            (unsigned long long)setup->stream_size,
-                            (unsigned long long)(info.memory - info.memory_used));
-    }
+    uint64_t size = setup->n_streams * setup->stream_size;
+    tg_status status =
+        tg_device_alloc(area->device, filters + area->device->n_kernels, &area->address, NULL);
+    if (status == TG_OK)
+        status = area->copied ? tg_device_alloc(area->device, size, &setup->streams, NULL)
+                              : tg_device_alloc_shared(area->device, size, &setup->streams, NULL);
+    if (status != TG_OK)
+        return no_room(area, size, error);
     setup->kernel_filters = area->address + filters;
-    setup->streams = area->address + streams;
     status = tg_device_copy_in(area->device, area->address, setup, sizeof *setup, error);
     if (status == TG_OK)
         status = tg_device_copy_in(area->device, setup->kernel_filters, area->kernel_filters,
                                    area->device->n_kernels, error);
     return status == TG_OK ? write_streams(area, error) : status;
+}
+
+/* Read in place, or copied? */
+static tg_status choose_transport(struct tg_record_area *area,
+                                  const struct tg_record_config *config, struct tg_error *error)
+{
+    bool sees = area->device->ops->map != NULL;
+    if (config->transport == TG_TRANSPORT_MAPPED && !sees)
+        return tg_error_set(error, TG_BAD_ARGUMENT,
+                            "--dump-transport mapped: the host does not see the memory of %s",
+                            area->device->ops->name);
+    area->copied = !sees || config->transport == TG_TRANSPORT_COPIED;
+    return TG_OK;
 }
 
 tg_status tg_record_area_create(struct tg_device *device, const struct tg_record_config *config,
@@ -159,7 +177,9 @@ tg_status tg_record_area_create(struct tg_device *device, const struct tg_record
         .n_streams = n_streams,
         .wait_limit_ns = (uint64_t)(wait * 1e9),
     };
-    status = plan_filters(area, config->filter, error);
+    status = choose_transport(area, config, error);
+    if (status == TG_OK)
+        status = plan_filters(area, config->filter, error);
     if (status == TG_OK)
         status = plan_stream(area, config, error);
     if (status == TG_OK)
@@ -173,7 +193,9 @@ void tg_record_area_destroy(struct tg_record_area *area)
 {
     if (area->address != 0)
         tg_device_free(area->device, area->address, NULL);
-    area->address = 0;
+    if (area->setup.streams != 0)
+        tg_device_free(area->device, area->setup.streams, NULL);
+    area->address = area->setup.streams = 0;
     free(area->kernel_filters);
     area->kernel_filters = NULL;
 }

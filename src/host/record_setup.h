@@ -9,7 +9,8 @@
 
 struct tg_record_area {
     struct tg_device *device;
-    uint64_t address;                /* of everything; the setup comes first */
+    uint64_t address;                /* of the setup; the streams are elsewhere */
+    bool copied;                     /* streams are not read in place, even where they could be */
     struct tg_record_setup setup;    /* as written to the device */
     struct tg_stream_head stream;    /* what all heads have in common */
     uint8_t *kernel_filters;         /* the host's copy */

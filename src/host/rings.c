@@ -224,8 +224,8 @@ tg_status tg_graph_place(struct tg_graph *g, const struct tg_args *args,
               .size = sizeof at.o,
               .first_kernel = g->module->first,
               .n_kernels = g->module->n_kernels,
-              .memory_start = head->base + head->control_size,
-              .memory_end = head->base + head->memory_size},
+              .memory_start = head->memory_start,
+              .memory_end = head->memory_end},
     };
     tg_status status = tg_device_ready(g->module->device, error);
     if (status == TG_OK && rings != NULL)

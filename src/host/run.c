@@ -8,6 +8,7 @@
 #include <time.h>
 
 #define DEFAULT_TIMEOUT 10.0
+#define MOST_TASKS (UINT64_C(1) << 48)
 
 /* How often a waiting host looks whether anything still moves. */
 enum { TICK_MILLISECONDS = 100 };
@@ -157,6 +158,10 @@ static uint64_t count_finished(struct tg_run *run)
     uint64_t finished = 0;
     if (tg_device_read_status(run->device, run->status, NULL) != TG_OK)
         return run->finished;
+    /* Its own report may have gone with the device's memory. */
+    if (is_device_built(run) && run->device->lost &&
+        run->status[n - 1].task_id > run->result.tasks && run->status[n - 1].task_id < MOST_TASKS)
+        run->result.tasks = run->status[n - 1].task_id;
     for (uint32_t i = 0; i < n; i++) {
         uint64_t one = run->status[i].finished;
         finished += one < run->result.tasks ? one : run->result.tasks;
@@ -212,6 +217,9 @@ static void add_partial(struct tg_run *run)
 /* The files of the recording, once the device records no more; partial outputs of a hang. */
 static void end_recording(struct tg_run *run)
 {
+    if (run->recorded)
+        return;
+    run->recorded = true;
     if (run->graph->log != NULL) {
         struct tg_scope_fatal fatal = tg_run_scope_fatal(run);
         tg_graph_log_stop(run->graph->log);
@@ -258,18 +266,30 @@ static bool is_cancelled(const struct tg_run *run)
 /* Nothing has moved for the no-progress limit: it is not going to. */
 static void give_up(struct tg_run *run)
 {
+    const struct tg_platform_ops *ops = run->device->ops;
     bool cancelled = is_cancelled(run);
     look(run); /* who runs what, while it still does */
-    run->device->ops->kill(run->device->state);
+    if (!ops->memory_dies)
+        ops->kill(run->device->state);
     end_lost(run, cancelled ? TG_CANCELLED : TG_HANG);
+    if (ops->memory_dies) {
+        end_recording(run);
+        ops->kill(run->device->state);
+    }
 }
 
 /* It has failed, and yet it goes on: its course depends on results that never come. */
 static void give_up_on_orchestration(struct tg_run *run)
 {
-    run->device->ops->kill(run->device->state);
+    const struct tg_platform_ops *ops = run->device->ops;
+    if (!ops->memory_dies)
+        ops->kill(run->device->state);
     run->device->lost = true;
     end_failed(run);
+    if (ops->memory_dies) {
+        end_recording(run);
+        ops->kill(run->device->state);
+    }
 }
 
 static void watch_progress(struct tg_run *run)

@@ -14,6 +14,7 @@ struct tg_run {
     double timeout;
     bool cancelled; /* set from any thread, by atomic access */
     bool ended;
+    bool recorded;         /* and what there is of it is in files */
     struct tg_error error; /* status and text once it has ended */
     double launched_at;    /* monotonic seconds */
     double progress_at;    /* when the number of finished tasks last changed, or it was cancelled */

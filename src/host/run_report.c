@@ -131,28 +131,51 @@ static const char *fault_address(const struct tg_fault_record *fault, char text[
     return text;
 }
 
+/* The device's words are text like any other of its: cut, and without surprises. */
+static const char *fault_cause(const struct tg_fault_record *fault, char text[80])
+{
+    const char *signal = fault->signal ? strsignal(fault->signal) : NULL;
+    snprintf(text, 80, "%.63s", signal ? signal : "unknown signal");
+    if (fault->signal != 0)
+        return text;
+    snprintf(text, 80, "%.63s", fault->text);
+    for (char *c = text; *c; c++)
+        if (*c < ' ' || *c > '~')
+            *c = '?';
+    return text;
+}
+
 static void say_fault(struct tg_run *run, const struct tg_fault_record *fault,
                       const struct tg_task_desc *desc)
 {
-    const char *signal = strsignal(fault->signal);
-    char core[24], task[32], address[40];
+    char core[24], task[32], address[40], cause[80];
     run->result.status = TG_KERNEL_FAULT;
     tg_error_set(&run->error, TG_KERNEL_FAULT, "task %s, kernel %s, on %s: %s%s",
                  tg_task_text(desc->id, task), kernel_of(run, desc, fault->part),
-                 core_name(fault->worker, core), signal ? signal : "unknown signal",
+                 core_name(fault->worker, core), fault_cause(fault, cause),
                  fault_address(fault, address));
+}
+
+/* It was a kernel, but which one? */
+static void say_fault_somewhere(struct tg_run *run, const struct tg_fault_record *fault)
+{
+    char cause[80];
+    run->result.status = TG_KERNEL_FAULT;
+    tg_error_set(&run->error, TG_KERNEL_FAULT,
+                 "one of the %u kernels that were running, after %llu of %llu tasks: %s",
+                 run->result.n_running, (unsigned long long)run->result.finished,
+                 (unsigned long long)run->result.tasks, fault_cause(fault, cause));
 }
 
 /* The orchestration function itself crashed. */
 static void say_orchestration_fault(struct tg_run *run, const struct tg_fault_record *fault)
 {
-    const char *signal = strsignal(fault->signal);
-    char site[128], address[40];
+    char site[128], address[40], cause[80];
     tg_run_scope_site(run, site);
     run->result.status = TG_KERNEL_FAULT;
     tg_error_set(&run->error, TG_KERNEL_FAULT,
                  "the orchestration, in the scope of %s, after %llu tasks: %s%s", site,
-                 (unsigned long long)run->result.tasks, signal ? signal : "unknown signal",
+                 (unsigned long long)run->result.tasks, fault_cause(fault, cause),
                  fault_address(fault, address));
 }
 
@@ -190,12 +213,13 @@ void tg_run_report(struct tg_run *run, tg_status status)
     struct tg_device *device = run->device;
     struct tg_autopsy autopsy;
     struct tg_task_desc desc;
-    bool in_orchestration;
+    bool in_orchestration, somewhere;
     if (tg_device_copy_out(device, &head, device->control, sizeof head, NULL) != TG_OK)
         memset(&head, 0, sizeof head);
     device->ops->autopsy(device->state, &autopsy);
     in_orchestration = autopsy.crashed && head.fault.valid && run->graph->layout != NULL &&
                        head.fault.worker == tg_device_workers(device) - 1;
+    somewhere = autopsy.crashed && head.fault.valid && head.fault.signal == 0;
     if (!autopsy.crashed || head.fault.worker >= device->head.n_lanes ||
         !find(run, head.fault.running, head.fault.part, &desc))
         head.fault.valid = 0;
@@ -207,6 +231,8 @@ void tg_run_report(struct tg_run *run, tg_status status)
         say_orchestration_fault(run, &head.fault);
     else if (head.fault.valid)
         say_fault(run, &head.fault, &desc);
+    else if (somewhere)
+        say_fault_somewhere(run, &head.fault);
     else
         say_lost(run);
 }

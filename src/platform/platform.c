@@ -6,6 +6,7 @@
 static const struct tg_platform_ops *const platforms[] = {
     &tg_platform_a2a3sim,
     &tg_platform_a5sim,
+    &tg_platform_cuda,
 };
 
 const struct tg_platform_ops *tg_platform_number(uint32_t number)
@@ -36,7 +37,7 @@ bool tg_platform_get(uint32_t number, struct tg_platform_info *info)
         .summary = ops->summary,
         .max_blocks = ops->max_blocks,
         .max_schedulers = ops->max_schedulers,
-        .host_sees_memory = ops->map != NULL,
+        .host_sees_memory = tg_platform_shows_memory(ops),
         .available = ops->probe == NULL || ops->probe(NULL) == TG_OK,
     };
     return true;

@@ -37,10 +37,15 @@ struct tg_platform_ops {
     uint32_t size; /* of this struct */
     const char *name;
     const char *summary;
+    const char *program; /* the device's, in our folder; what --device-program stands in for */
     uint32_t max_blocks;
     uint32_t max_schedulers;
+    bool memory_dies;   /* with the device: what is wanted of it must be fetched before `kill` */
+    bool slow_to_open;  /* a second rather than a millisecond */
+    bool decides_cores; /* how many, where nobody has said: `open` gets 0 */
 
-    /* Can it be opened on this machine? NULL: always. The error says what is missing. */
+    /* Can it be opened on this machine? NULL: always. The error says what is missing, and `open`
+     * says the same. */
     tg_status (*probe)(struct tg_error *error);
 
     tg_status (*open)(const struct tg_platform_config *config, void **state,
@@ -50,6 +55,10 @@ struct tg_platform_ops {
     void (*describe)(const void *state, uint64_t *control, uint64_t *memory_used, int *pid);
 
     tg_status (*alloc)(void *state, uint64_t bytes, uint64_t *address, struct tg_error *error);
+    /* Memory that `map` shows while the device writes to it. NULL: all memory is alike. */
+    tg_status (*alloc_shared)(void *state, uint64_t bytes, uint64_t *address,
+                              struct tg_error *error);
+    /* Either kind. */
     tg_status (*free)(void *state, uint64_t address, struct tg_error *error);
     /* Both also on a device that is lost, where its memory outlives it. */
     tg_status (*copy_in)(void *state, uint64_t address, const void *bytes, uint64_t size,
@@ -57,7 +66,8 @@ struct tg_platform_ops {
     tg_status (*copy_out)(void *state, void *bytes, uint64_t address, uint64_t size,
                           struct tg_error *error);
     /* NULL on a platform whose memory the host cannot see: that alone makes everything above
-     * copy instead. Gives NULL for a range outside device memory. */
+     * copy instead. Gives NULL for a range outside device memory, and where there is alloc_shared
+     * for all other memory. */
     void *(*map)(void *state, uint64_t address, uint64_t size);
 
     /* Makes a module's kernels number `first` … `first + count - 1` of the device. */
@@ -77,6 +87,13 @@ struct tg_platform_ops {
 
 extern const struct tg_platform_ops tg_platform_a2a3sim;
 extern const struct tg_platform_ops tg_platform_a5sim;
+extern const struct tg_platform_ops tg_platform_cuda;
+
+/* Does the host see all of its memory? */
+static inline bool tg_platform_shows_memory(const struct tg_platform_ops *ops)
+{
+    return ops->map != NULL && ops->alloc_shared == NULL;
+}
 
 /* All of them, in the order they are listed; NULL past the end. */
 const struct tg_platform_ops *tg_platform_number(uint32_t number);

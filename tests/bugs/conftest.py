@@ -5,10 +5,14 @@ import json
 import os
 import pathlib
 import subprocess
+import sys
 
 import pytest
 
-HERE = pathlib.Path(__file__).parent
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+from platforms import PLATFORMS  # noqa: E402
+
 BUILD = pathlib.Path(os.environ.get("TASKGLASS_BUILD", HERE.parents[1] / "build")).resolve()
 PROGRAM = BUILD / "bin" / "taskglass"
 WORKLOADS = BUILD / "tests" / "workloads"
@@ -49,7 +53,7 @@ class Case:
         return task["task_id"]
 
 
-@pytest.fixture(params=["a2a3sim", "a5sim"])
+@pytest.fixture(params=PLATFORMS)
 def platform(request):
     return request.param
 

@@ -268,11 +268,7 @@ CONTRACT(a_tensor_outside_device_memory_is_refused_before_launch)
 CONTRACT(a_tensor_in_the_devices_own_control_area_is_refused_before_launch)
 {
     struct fixture f = fixture_make();
-    struct tg_device_info info;
-    uint64_t start;
-    tg_device_get_info(f.nodes.device, &info);
-    start = f.nodes.count; /* the first allocation: the control area ends where it starts */
-    f.args.tensor[2].addr = start - 4096;
+    f.args.tensor[2].addr = control_of(f.nodes.device);
     GOOD(tg_graph_add(f.nodes.graph, f.kernel, &f.args, NULL, error));
     REFUSED(BAD_ARGUMENT, "not in device memory", tg_graph_upload(f.nodes.graph, error));
     tg_graph_clear(f.nodes.graph);

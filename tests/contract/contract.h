@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the contract tests share. A CONTRACT is a test that runs once on every platform this
- * machine has; inside it `platform` says which.
+ * machine has; inside it `platform` says which. TASKGLASS_TEST_PLATFORM names one: the tests then
+ * run on that alone, and fail where the machine does not have it.
  *
  *     CONTRACT(an_empty_graph_finishes) { struct tg_device *device = open_device(3, 0); … }
+ *
+ * SKIP in a CONTRACT skips it on the platform at hand; the others have their turn.
  */
 #ifndef TASKGLASS_CONTRACT_H
 #define TASKGLASS_CONTRACT_H
 
+#include "host/device.h"
 #include "platform/platform.h"
 #include "test.h"
 #include <signal.h>
@@ -27,26 +31,79 @@
 /* The platform of the test under way. */
 static const struct tg_platform_ops *platform;
 
-TEST_FN_ void contract_each_(void (*run)(void))
+/* Rounds or tasks: n, or at most `few` on a platform where each takes long. */
+TEST_FN_ int contract_rounds(int n, int few)
 {
-    for (uint32_t i = 0; tg_platform_number(i) != NULL; i++) {
-        struct tg_platform_info info;
-        int before = test_failures_;
-        platform = tg_platform_number(i);
-        if (!tg_platform_get(i, &info) || !info.available)
-            continue;
-        run();
-        if (test_failures_ != before)
-            fprintf(stderr, "  … on %s\n", platform->name);
-    }
+    return platform->slow_to_open && n > few ? few : n;
 }
 
-#define CONTRACT(sentence)                   \
-    static void contract_##sentence(void);   \
-    TEST(sentence)                           \
-    {                                        \
-        contract_each_(contract_##sentence); \
-    }                                        \
+/* Seconds within which something shows that needs none. No test is about less. */
+TEST_FN_ double contract_seconds(double seconds)
+{
+    return platform->slow_to_open ? 10 * seconds : seconds;
+}
+
+/* So many schedulers, or as many as the platform has. */
+TEST_FN_ uint32_t schedulers_up_to(uint32_t n)
+{
+    return n < platform->max_schedulers ? n : platform->max_schedulers;
+}
+
+/* Are kernels threads of the device's process, with libc and signals? */
+TEST_FN_ bool kernels_are_in_a_process(void)
+{
+    return strcmp(platform->name, "cuda") != 0;
+}
+
+/* One platform's turn; a REQUIRE or SKIP ends it alone. Gives why it was skipped, or NULL. */
+TEST_FN_ const char *contract_turn_(void (*run)(void))
+{
+    jmp_buf end;
+    int before = test_failures_;
+    const char *skipped;
+    memcpy(&end, &test_end_, sizeof end);
+    if (setjmp(test_end_) == 0)
+        run();
+    memcpy(&test_end_, &end, sizeof end);
+    if (test_failures_ != before)
+        fprintf(stderr, "  … on %s\n", platform->name);
+    skipped = test_skipped_;
+    test_skipped_ = NULL;
+    return skipped;
+}
+
+TEST_FN_ void contract_each_(const char *sentence, void (*run)(void))
+{
+    const char *only = getenv("TASKGLASS_TEST_PLATFORM"), *skipped = NULL;
+    uint32_t turns = 0, skips = 0;
+    bool all = only == NULL || *only == '\0';
+    for (uint32_t i = 0; tg_platform_number(i) != NULL; i++) {
+        struct tg_platform_info info;
+        const char *why;
+        platform = tg_platform_number(i);
+        if (!tg_platform_get(i, &info) || !info.available ||
+            !(all || strcmp(only, platform->name) == 0))
+            continue;
+        turns++;
+        why = contract_turn_(run);
+        if (why == NULL)
+            continue;
+        skips++;
+        skipped = why;
+        printf("skipped %s on %s: %s\n", sentence, platform->name, why);
+    }
+    if (turns == 0)
+        (void)TEST_FAIL_("this machine has no platform %s\n", all ? "at all" : only);
+    else if (skips == turns)
+        SKIP(skipped);
+}
+
+#define CONTRACT(sentence)                              \
+    static void contract_##sentence(void);              \
+    TEST(sentence)                                      \
+    {                                                   \
+        contract_each_(#sentence, contract_##sentence); \
+    }                                                   \
     static void contract_##sentence(void)
 
 /* The status, and on failure what was said. */
@@ -94,13 +151,29 @@ TEST_FN_ const char *from_environment(const char *name)
     return value;
 }
 
+/* The program that is a device: TASKGLASS_DEVICE_PROGRAM, or what lies beside it. */
+TEST_FN_ const char *device_program(void)
+{
+    static char path[4096];
+    const char *simulator = from_environment("TASKGLASS_DEVICE_PROGRAM");
+    const char *name = strrchr(simulator, '/');
+    if (kernels_are_in_a_process() || name == NULL)
+        return simulator;
+    snprintf(path, sizeof path, "%.*s/taskglass-%s", (int)(name - simulator), simulator,
+             platform->name);
+    return path;
+}
+
+/* Where a device takes the memory it is given, it is given less: several tests have theirs at once. */
 TEST_FN_ struct tg_device_config device_config(uint32_t cores, uint32_t schedulers)
 {
     struct tg_device_config config = {0};
     config.platform = platform->name;
     config.cores = cores;
     config.schedulers = schedulers;
-    config.device_program = from_environment("TASKGLASS_DEVICE_PROGRAM");
+    config.device_program = device_program();
+    if (platform->memory_dies)
+        config.memory = (uint64_t)1 << 30;
     return config;
 }
 
@@ -146,6 +219,29 @@ TEST_FN_ int device_pid(struct tg_device *device)
     struct tg_device_info info;
     tg_device_get_info(device, &info);
     return info.pid;
+}
+
+/* Where the control area lies. */
+TEST_FN_ uint64_t control_of(struct tg_device *device)
+{
+    return device->control;
+}
+
+/* Is it at the beginning of device memory, before everything that is handed out? */
+TEST_FN_ bool control_comes_first(struct tg_device *device)
+{
+    struct tg_device_info info;
+    uint64_t address = alloc_device(device, 1);
+    tg_device_get_info(device, &info);
+    GOOD(tg_device_free(device, address, error));
+    return control_of(device) + info.memory_used - 256 == address;
+}
+
+/* Where memory dies with the device it is the device's process that reads and writes it, and what it
+ * has started runs on without it: then there is nothing to stop, and to look at what was. */
+TEST_FN_ bool can_be_stopped(void)
+{
+    return !platform->memory_dies;
 }
 
 /* Stops the device's process; none of its threads runs once this returns. */

@@ -23,16 +23,16 @@ static void many_small_graphs(struct tg_device *device, uint64_t runs, bool mixe
     nodes_destroy(&nodes);
 }
 
-CONTRACT(a_thousand_runs_with_72_cores_and_4_schedulers_lose_no_wake_up)
+CONTRACT(a_thousand_runs_with_72_cores_and_schedulers_lose_no_wake_up)
 {
-    struct tg_device *device = open_device(72, 4);
+    struct tg_device *device = open_device(72, schedulers_up_to(4));
     many_small_graphs(device, ROUNDS(1000, 60), false, 1);
     tg_device_close(device);
 }
 
-CONTRACT(a_thousand_runs_with_72_cores_and_4_schedulers_and_mixes_lose_no_wake_up)
+CONTRACT(a_thousand_runs_with_72_cores_and_schedulers_and_mixes_lose_no_wake_up)
 {
-    struct tg_device *device = open_device(72, 4);
+    struct tg_device *device = open_device(72, schedulers_up_to(4));
     many_small_graphs(device, ROUNDS(1000, 60), true, 2);
     tg_device_close(device);
 }
@@ -78,7 +78,7 @@ CONTRACT(a_whole_device_on_one_cpu_runs_everything)
 {
     const struct {
         uint32_t cores, schedulers;
-    } at[] = {{1, 0}, {3, 0}, {12, 0}, {12, 3}, {72, 4}};
+    } at[] = {{1, 0}, {3, 0}, {12, 0}, {12, 3}, {72, schedulers_up_to(4)}};
     cpu_set_t before;
     pin_to_one_cpu(&before);
     for (size_t i = 0; i < sizeof at / sizeof at[0]; i++) {
@@ -122,7 +122,7 @@ static void idles(struct tg_device *device)
 
 CONTRACT(an_open_device_that_has_nothing_to_do_uses_no_cpu)
 {
-    struct tg_device *small = open_device(1, 0), *large = open_device(72, 4);
+    struct tg_device *small = open_device(1, 0), *large = open_device(72, schedulers_up_to(4));
     idles(small);
     idles(large);
     tg_device_close(small);

@@ -68,16 +68,18 @@ CONTRACT(the_public_description_is_the_tables)
     CHECK_EQ_S(info.summary, platform->summary);
     CHECK_EQ_U(info.max_blocks, platform->max_blocks);
     CHECK_EQ_U(info.max_schedulers, platform->max_schedulers);
+    CHECK(platform->map != NULL || !info.host_sees_memory);
 }
 
-CONTRACT(the_host_sees_memory_exactly_where_there_is_a_map_slot)
+/* A platform may have the slot for what is recorded alone. */
+CONTRACT(memory_can_be_mapped_exactly_where_the_host_sees_it)
 {
     struct tg_device *device = open_device(1, 0);
     struct tg_device_info info;
     uint64_t address = alloc_device(device, 1);
     tg_device_get_info(device, &info);
-    CHECK_EQ_I(info.host_sees_memory, platform->map != NULL);
-    CHECK_EQ_I(tg_device_map(device, address, 1) != NULL, platform->map != NULL);
+    CHECK(platform->map != NULL || !info.host_sees_memory);
+    CHECK_EQ_I(tg_device_map(device, address, 1) != NULL, info.host_sees_memory);
     tg_device_close(device);
 }
 

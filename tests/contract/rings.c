@@ -132,7 +132,7 @@ CONTRACT(sizes_that_make_no_sense_are_refused_by_name)
 
 CONTRACT(many_tasks_pass_through_few_slots)
 {
-    const int64_t n = ROUNDS(200000, 20000);
+    const int64_t n = contract_rounds(ROUNDS(200000, 20000), 50000);
     struct tg_device *device = open_device(3, 0);
     struct tg_rings rings = windows(16);
     EACH_RUNTIME(runtime)
@@ -150,7 +150,7 @@ CONTRACT(many_tasks_pass_through_few_slots)
 /* What a graph needs does not depend on how many tasks it has. */
 CONTRACT(a_million_tasks_take_no_more_memory_than_a_few)
 {
-    const int64_t n = ROUNDS(333334, 10000); /* scopes of three tasks */
+    const int64_t n = contract_rounds(ROUNDS(333334, 10000), 30000); /* scopes of three tasks */
     struct tg_device *device = open_device(3, 0);
     EACH_RUNTIME(runtime)
     {
@@ -293,7 +293,7 @@ static void fails(struct orchestrated *o, tg_status want, const char *part)
     struct tg_error error = {TG_OK, ""};
     double start = seconds_now();
     CHECK_EQ_S(tg_status_name(tg_graph_run(o->graph, NULL, &result, &error)), tg_status_name(want));
-    CHECK(seconds_now() - start < ROUNDS(1, 10));
+    CHECK(seconds_now() - start < contract_seconds(ROUNDS(1, 10)));
     CHECK_HAS(error.text, part);
     CHECK_EQ_I(result.status, want);
 }

@@ -33,7 +33,7 @@ static void end(struct failing *f)
     tg_device_close(f->device);
 }
 
-/* Nothing runs there any more; what it left can be read. */
+/* Nothing runs there any more; what it left can be read, where it left something. */
 static void is_lost(struct failing *f)
 {
     struct tg_device_info info;
@@ -42,7 +42,11 @@ static void is_lost(struct failing *f)
     tg_device_get_info(f->device, &info);
     CHECK(info.lost);
     REFUSED(DEVICE_LOST, "lost", tg_run_start(f->o.graph, NULL, &run, error));
-    GOOD(tg_device_copy_out(f->device, &value, f->o.value, sizeof value, error));
+    if (platform->memory_dies)
+        REFUSED(DEVICE_LOST, "",
+                tg_device_copy_out(f->device, &value, f->o.value, sizeof value, error));
+    else
+        GOOD(tg_device_copy_out(f->device, &value, f->o.value, sizeof value, error));
 }
 
 /* ── crashes and hangs ─────────────────────────────────────────────────────────────────── */
@@ -55,10 +59,13 @@ static void names_the_task(struct failing *f, uint64_t ring, const char *kernel,
     CHECK_EQ_U(result.tasks, 4);
     CHECK_EQ_U(result.finished, 2);
     CHECK_EQ_U(result.waiting, 1);
-    REQUIRE(result.n_running == 1 && result.n_unmet == 1);
+    REQUIRE(result.n_running == 1);
     CHECK_EQ_U(result.running[0].task, ring << 32 | 2);
     CHECK_EQ_S(result.running[0].kernel, kernel);
     CHECK_EQ_I(result.running[0].faulted, faulted);
+    if (faulted && platform->memory_dies)
+        return; /* who waits for whom went with it */
+    REQUIRE(result.n_unmet == 1);
     CHECK_EQ_U(result.unmet[0].task, ring << 32 | 3);
     CHECK_EQ_U(result.unmet[0].waits_for, ring << 32 | 2);
 }
@@ -99,9 +106,12 @@ CONTRACT(an_orchestration_that_crashes_is_named_with_its_scope)
     {
         struct failing f =
             start(runtime, (struct orchestration){RINGS_crash_here, 4, 2, 0}, 16, NULL);
-        REFUSED(KERNEL_FAULT, "the orchestration, in the scope of tests/workloads/rings/faults.c:",
-                tg_run_wait(f.run, -1, error));
-        REFUSED(KERNEL_FAULT, "after 2 tasks: Aborted", tg_run_wait(f.run, -1, error));
+        REFUSED(KERNEL_FAULT, "the orchestration", tg_run_wait(f.run, -1, error));
+        if (!platform->memory_dies) { /* or the scope went with it */
+            REFUSED(KERNEL_FAULT, ", in the scope of tests/workloads/rings/faults.c:",
+                    tg_run_wait(f.run, -1, error));
+            REFUSED(KERNEL_FAULT, "after 2 tasks: Aborted", tg_run_wait(f.run, -1, error));
+        }
         is_lost(&f);
         end(&f);
         next_device_orchestrates();
@@ -146,7 +156,7 @@ CONTRACT(a_deadlock_is_told_even_if_the_orchestration_goes_on_for_ever)
             start(cases[i].runtime, (struct orchestration){cases[i].what, 20, 1, 0}, 8, NULL);
         struct tg_run_result result;
         REFUSED(SCOPE_DEADLOCK, "8/8", tg_run_wait(f.run, -1, error));
-        CHECK(seconds_now() - began < ROUNDS(2, 10));
+        CHECK(seconds_now() - began < contract_seconds(ROUNDS(2, 10)));
         tg_run_get_result(f.run, &result);
         CHECK_HAS(result.orchestration.advice, "--ring-task-window 20");
         is_lost(&f);
@@ -165,7 +175,7 @@ CONTRACT(a_device_that_is_killed_while_it_builds_a_graph_is_lost)
         {RINGS_read, 200000, 0, 0},    /* it waits for results */
     };
     uint64_t random = 9;
-    for (int i = 0; i < ROUNDS(12, 6); i++)
+    for (int i = 0; i < contract_rounds(ROUNDS(12, 6), 3); i++)
         EACH_RUNTIME(runtime)
         {
             struct tg_run_config config = {.deps = i % 2};
@@ -177,7 +187,7 @@ CONTRACT(a_device_that_is_killed_while_it_builds_a_graph_is_lost)
             kill(device_pid(f.device), SIGKILL);
             killed = seconds_now();
             REFUSED(DEVICE_LOST, "killed by signal 9", tg_run_wait(f.run, -1, error));
-            CHECK(seconds_now() - killed < ROUNDS(1, 10));
+            CHECK(seconds_now() - killed < contract_seconds(ROUNDS(1, 10)));
             is_lost(&f);
             end(&f);
         }
@@ -192,7 +202,7 @@ struct victim {
     uint64_t at; /* the orchestration */
 };
 
-/* A device in the middle of an orchestration, with its process stopped. */
+/* A device in the middle of an orchestration, with its process stopped where that can be. */
 static struct victim victim_make(enum tg_runtime_kind runtime, int64_t what,
                                  const struct tg_run_config *config)
 {
@@ -202,13 +212,18 @@ static struct victim victim_make(enum tg_runtime_kind runtime, int64_t what,
         SKIP("the device has no process that could be stopped");
     v.at = v.f.o.graph->orchestration;
     sleep_seconds(0.005);
-    stop_process(v.pid);
+    if (can_be_stopped())
+        stop_process(v.pid);
     return v;
 }
 
+/* A device that was not stopped may be lost already of what was written before. */
 static void scribble(struct victim *v, uint64_t at, const void *bytes, uint64_t size)
 {
-    GOOD(tg_device_copy_in(v->f.device, at, bytes, size, error));
+    if (can_be_stopped())
+        GOOD(tg_device_copy_in(v->f.device, at, bytes, size, error));
+    else
+        (void)tg_device_copy_in(v->f.device, at, bytes, size, NULL);
 }
 
 static void scribble_at_random(struct victim *v, uint64_t at, uint64_t size, uint64_t *random)
@@ -282,7 +297,7 @@ CONTRACT(a_report_that_is_a_lie_is_told_without_harm)
                                   TG_OK,
                                   (tg_status)12345};
     uint64_t random = 11;
-    for (uint32_t i = 0; i < 24; i++) {
+    for (uint32_t i = 0; i < (uint32_t)contract_rounds(24, 18); i++) {
         struct victim v =
             victim_make(i % 2 ? TG_RUNTIME_TENSORMAP_AND_RINGBUFFER : TG_RUNTIME_AICPU_BUILD_GRAPH,
                         RINGS_asleep, &soon);
@@ -365,7 +380,7 @@ CONTRACT(a_list_of_waiting_tasks_without_an_end_is_cut)
 CONTRACT(random_bytes_in_the_stream_of_edges_never_harm_the_host)
 {
     uint64_t random = 13;
-    for (int i = 0; i < ROUNDS(8, 4); i++) {
+    for (int i = 0; i < contract_rounds(ROUNDS(8, 4), 4); i++) {
         struct victim v = victim_make(TG_RUNTIME_TENSORMAP_AND_RINGBUFFER, RINGS_asleep, &written);
         struct tg_orchestration o;
         GOOD(tg_device_copy_out(v.f.device, &o, v.at, sizeof o, error));

@@ -6,25 +6,29 @@ import json
 import os
 import pathlib
 import subprocess
+import sys
 
 import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from platforms import ENVIRONMENT, PLATFORMS, has_platform  # noqa: E402, F401
 
 BUILD = pathlib.Path(os.environ.get("TASKGLASS_BUILD",
                                     pathlib.Path(__file__).parents[2] / "build")).resolve()
 PROGRAM = BUILD / "bin" / "taskglass"
 DEVICE = BUILD / "lib" / "taskglass" / "taskglass-device"
 TEST_WORKLOADS = BUILD / "tests" / "workloads"
-PLATFORMS = ("a2a3sim", "a5sim")
 
 # Ends a run that hangs; no test is about how long something takes.
 TIMEOUT = 120
 
 
 def clean_environment(**more):
-    """What we inherited, without our own settings and without a say about colours."""
+    """What we inherited, without our own settings and without a say about colours. Of those only the
+    platform that is under test."""
     kept = {name: value for name, value in os.environ.items()
             if not name.startswith("TASKGLASS_") and name != "NO_COLOR"}
-    return {**kept, "TERM": "xterm", **more}
+    return {**kept, **ENVIRONMENT, "TERM": "xterm", **more}
 
 
 def workload(name):

@@ -4,6 +4,7 @@
 import pytest
 
 from conftest import PLATFORMS, TEST_WORKLOADS, workload
+from platforms import GPU
 
 CARELESS = TEST_WORKLOADS / "broken" / "careless.so"
 
@@ -29,7 +30,9 @@ def test_a_nan_that_is_expected_and_not_there_is_an_infinite_error(tg):
 
 
 FAULTS = [("null", "KERNEL_FAULT", "fault_null"), ("abort", "KERNEL_FAULT", "fault_abort"),
-          ("spin", "HANG", "fault_spin"), ("exit", "DEVICE_LOST", "fault_exit")]
+          ("trap", "KERNEL_FAULT", "fault_trap"), ("spin", "HANG", "fault_spin")]
+if not GPU:  # whose kernels cannot end a process
+    FAULTS.append(("exit", "DEVICE_LOST", "fault_exit"))
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)

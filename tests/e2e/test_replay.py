@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from conftest import TIMEOUT
+from conftest import PLATFORMS, TIMEOUT
 
 RUNTIMES = ["host_build_graph", "aicpu_build_graph", "tensormap_and_ringbuffer"]
 
@@ -23,7 +23,7 @@ def tasks(tg):
 
 
 @pytest.mark.parametrize("runtime", RUNTIMES)
-@pytest.mark.parametrize("platform", ["a2a3sim", "a5sim"])
+@pytest.mark.parametrize("platform", PLATFORMS)
 def test_a_recorded_task_gives_the_same_again_alone(tg, runtime, platform):
     record(tg, "matmul_chain", "--runtime", runtime)
     task = tasks(tg)[5]

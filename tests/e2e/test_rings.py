@@ -10,6 +10,7 @@ import shlex
 import pytest
 
 from conftest import PLATFORMS, workload
+from platforms import GPU, simulators_only
 
 AICPU, TENSORMAP = "aicpu_build_graph", "tensormap_and_ringbuffer"
 RUNTIMES = (AICPU, TENSORMAP)
@@ -318,7 +319,9 @@ def test_a_bad_kernel_is_named_with_its_ring(rings, runtime, task, waits, case, 
     assert result.returncode == 3, result
     assert report["result"]["status"] == status
     assert f"{task}, kernel {kernel}, on core" in result.stderr
-    assert [(unmet["task_id"], unmet["waits_for"]) for unmet in report["error"]["unmet"]] == [waits]
+    if status == "HANG" or not GPU:  # whose memory is gone after a crash
+        assert [(unmet["task_id"], unmet["waits_for"])
+                for unmet in report["error"]["unmet"]] == [waits]
     assert [task["kernel"] for task in report["error"]["running"]] == [kernel]
     assert report["counters"]["finished"] == 2 and report["device"]["lost"]
 
@@ -331,6 +334,8 @@ def test_a_bad_orchestration_is_named_with_its_scope(rings, runtime, case, statu
     result, report = rings(runtime, case, "--timeout", SOON[status])
     assert result.returncode == 3, result
     assert report["result"]["status"] == status
+    if GPU and status == "KERNEL_FAULT":  # its memory is gone, and with it the scope
+        words = "the orchestration"
     assert words.format(site(case)) in result.stderr
 
 
@@ -368,7 +373,7 @@ def test_deps_json_has_the_same_edges_whatever_the_timing(tg, case):
     assert sum(map(len, first.values())) > 5
     for options in (("--cores", "6"), ("--cores", "6", "--schedulers", "1"),
                     ("--ring-task-window", "64", "--ring-heap", "1024", "--cores", "3"),
-                    ("--ring-task-window", "64", "--ring-dep-pool", "4", "--platform", "a5sim")):
+                    ("--ring-task-window", "64", "--ring-dep-pool", "4", "--platform", PLATFORMS[-1])):
         assert edges(deps(tg, TENSORMAP, case, *sets, *options)) == first
 
 
@@ -394,6 +399,7 @@ def test_deps_json_has_edges_that_came_after_their_task(tg, runtime):
     assert len(after) == 41 and len(after[-1]) == 40
 
 
+@simulators_only
 @pytest.mark.parametrize("platform", PLATFORMS)
 @pytest.mark.parametrize("runtime", RUNTIMES)
 @pytest.mark.parametrize("case,count", [("crash", 4), ("crash_here", 2)])

@@ -10,15 +10,18 @@ import shlex
 import shutil
 import signal
 import subprocess
+import sys
 import time
 
 import pytest
 
-HERE = pathlib.Path(__file__).parent
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+from platforms import ENVIRONMENT, GPU, PLATFORMS, SLOW_TO_OPEN  # noqa: E402, F401
+
 BUILD = pathlib.Path(os.environ.get("TASKGLASS_BUILD", HERE.parents[1] / "build")).resolve()
 PROGRAM = BUILD / "bin" / "taskglass"
 WORKLOADS = BUILD / "tests" / "workloads"
-PLATFORMS = ("a2a3sim", "a5sim")
 
 # Ends what hangs; no test is about how long something takes, but for the second in which the loss
 # of a device must show.
@@ -35,8 +38,17 @@ SANITIZED = is_sanitized()
 
 
 def rounds(release, sanitized):
-    """Sanitizers make everything several times slower."""
-    return sanitized if SANITIZED else release
+    """Sanitizers make everything several times slower, and so do devices that open slowly."""
+    return sanitized if SANITIZED or SLOW_TO_OPEN else release
+
+
+# Seconds after the device's process has appeared when the run is under way.
+RUNNING = 1.5 if SLOW_TO_OPEN else 0.2
+
+
+def moment(seconds):
+    """So many seconds into the life of a run, of which opening the device is a part."""
+    return seconds * 15 if SLOW_TO_OPEN else seconds
 
 
 def workload(name):
@@ -82,7 +94,7 @@ class Program:
         self.process = subprocess.Popen(
             [str(PROGRAM), *map(str, args)], cwd=directory, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            env={**kept, MARK: self.mark}, **options)
+            env={**kept, **ENVIRONMENT, MARK: self.mark}, **options)
 
     def device(self):
         """The process of its device, once there is one; None where it ended without."""
@@ -137,6 +149,8 @@ def check_next_run(tg, platform):
 @pytest.fixture(scope="session")
 def scribble(tmp_path_factory):
     """A module whose kernels do to the device what no kernel should."""
+    if GPU:
+        pytest.skip("attacks on the process of a simulator, of which a GPU's kernel is no part")
     compiler = shlex.split(os.environ.get("CC", "cc"))
     if not shutil.which(compiler[0]):
         pytest.skip("no C compiler")

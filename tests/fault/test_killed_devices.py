@@ -8,10 +8,12 @@ import time
 
 import pytest
 
-from conftest import PLATFORMS, check_next_run, rounds, workload
+from conftest import PLATFORMS, RUNNING, check_next_run, moment, rounds, workload
+from platforms import simulators_only
 
 # A run that does not end by itself while the test lasts.
-LONG = ("run", workload("slow"), "--set", "ms=1", "--set", "n=300000", "--output", "out")
+LONG = ("run", workload("slow"), "--set", "ms=1", "--set", "n=300000", "--cores", "6", "--output",
+        "out")
 
 
 def kill_after(start, platform, seconds):
@@ -30,7 +32,7 @@ def kill_after(start, platform, seconds):
 def test_a_device_that_is_killed_at_any_moment_is_lost_within_a_second(start, tg, platform):
     moments = random.Random(platform)
     for _ in range(rounds(100, 8)):
-        code, said, took = kill_after(start, platform, moments.uniform(0, 0.06))
+        code, said, took = kill_after(start, platform, moment(moments.uniform(0, 0.06)))
         assert code == 3
         assert said.startswith("taskglass: DEVICE_LOST: the device ")
         assert "killed by signal 9" in said
@@ -43,7 +45,7 @@ def test_a_device_that_is_killed_at_any_moment_is_lost_within_a_second(start, tg
 def test_a_device_that_gets_any_deadly_signal_is_lost(start, platform, number):
     program = start(*LONG, "--platform", platform)
     device = program.device()
-    time.sleep(0.05)
+    time.sleep(RUNNING)
     os.kill(device, number)
     code, said = program.end()
     assert code == 3
@@ -51,11 +53,12 @@ def test_a_device_that_gets_any_deadly_signal_is_lost(start, platform, number):
     assert program.left() == []
 
 
+@simulators_only
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_a_device_that_is_stopped_for_good_is_a_hang(start, platform):
     program = start(*LONG, "--platform", platform, "--timeout", 1)
     device = program.device()
-    time.sleep(0.2)
+    time.sleep(RUNNING)
     os.kill(device, signal.SIGSTOP)
     code, said = program.end()
     assert code == 3

@@ -9,9 +9,10 @@ import time
 
 import pytest
 
-from conftest import PLATFORMS, rounds, workload
+from conftest import PLATFORMS, RUNNING, moment, rounds, workload
 
-SLOW = ("run", workload("slow"), "--set", "ms=1", "--set", "n=300000", "--output", "out")
+SLOW = ("run", workload("slow"), "--set", "ms=1", "--set", "n=300000", "--cores", "6", "--output",
+        "out")
 SPIN = ("run", workload("faults"), "--case", "spin", "--timeout", "60", "--output", "out")
 
 
@@ -29,7 +30,7 @@ def test_a_host_that_is_killed_at_any_moment_leaves_nothing(start, tmp_path, pla
     before = files()
     for i in range(rounds(40, 6)):
         program = start(*(SPIN if i % 3 == 0 else SLOW), "--platform", platform)
-        time.sleep(moments.uniform(0, 0.08))
+        time.sleep(moment(moments.uniform(0, 0.08)))
         program.process.kill()
         program.end()
         assert program.left() == []
@@ -43,7 +44,7 @@ def test_a_host_that_is_killed_says_nothing_more(start, platform):
     moments = random.Random(platform)
     for _ in range(rounds(20, 4)):
         program = start(*SLOW, "--platform", platform)
-        time.sleep(moments.uniform(0, 0.04))
+        time.sleep(moment(moments.uniform(0, 0.04)))
         program.process.kill()
         assert program.end() == (-signal.SIGKILL, "")
 
@@ -56,7 +57,7 @@ def test_a_host_that_is_interrupted_ends_and_leaves_nothing(start, tmp_path, num
     for _ in range(rounds(8, 2)):
         program = start(*SLOW, "--platform", platform)
         program.device()
-        time.sleep(moments.uniform(0, 0.1))
+        time.sleep(moment(moments.uniform(0, 0.1)))
         program.process.send_signal(number)
         code, _ = program.end()
         assert code in (3, -number)
@@ -69,7 +70,7 @@ def test_a_host_that_is_interrupted_ends_and_leaves_nothing(start, tmp_path, num
 def test_a_second_interrupt_ends_a_host_whose_kernel_spins(start, platform):
     program = start(*SPIN, "--platform", platform)
     program.device()
-    time.sleep(0.2)
+    time.sleep(RUNNING)
     program.process.send_signal(signal.SIGINT)
     time.sleep(0.2)
     program.process.send_signal(signal.SIGINT)
@@ -83,7 +84,7 @@ def test_ctrl_c_of_the_whole_group_is_the_hosts_to_handle(start, platform):
     """A terminal sends SIGINT to every process of the group; the device must not die of it."""
     program = start(*SLOW, "--platform", platform, start_new_session=True)
     program.device()
-    time.sleep(0.2)
+    time.sleep(RUNNING)
     os.killpg(program.process.pid, signal.SIGINT)
     code, said = program.end()
     assert "DEVICE_LOST" not in said

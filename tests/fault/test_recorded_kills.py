@@ -11,13 +11,14 @@ import time
 
 import pytest
 
-from conftest import PLATFORMS, rounds
+from conftest import PLATFORMS, SLOW_TO_OPEN, rounds
 
 KILLS = int(os.environ.get("TASKGLASS_KILLS", rounds(12, 2)))
 
 # Long enough to be killed in the middle: some 190 MiB through small arenas.
 RECORDED = ("run", "vector_add", "--case", "large", "--set", "n=16000000", "--dump-tensor",
             "--output", "out")
+LATEST = 1.5 if SLOW_TO_OPEN else 0.3  # seconds after the device's process has appeared
 
 
 @pytest.fixture
@@ -35,7 +36,7 @@ def test_a_killed_device_leaves_a_recording_that_verifies(start, tg, tmp_path, m
     for _ in range(KILLS):
         program = start(*RECORDED, "--platform", platform)
         device = program.device()
-        time.sleep(moments.uniform(0, 0.3))
+        time.sleep(moments.uniform(0, LATEST))
         if device is not None and program.process.poll() is None:
             os.kill(device, signal.SIGKILL)
         code, _ = program.end()
@@ -56,7 +57,7 @@ def test_a_killed_host_leaves_a_recording_that_recovers_and_verifies(start, tg, 
     for _ in range(KILLS):
         program = start(*RECORDED, "--platform", platform)
         program.device()
-        time.sleep(moments.uniform(0, 0.3))
+        time.sleep(moments.uniform(0, LATEST))
         program.process.kill()
         program.end()
         assert program.left() == []

@@ -44,6 +44,7 @@ class Config:
     dump_arena: Optional[_Size] = None
     dump_buffers: Optional[int] = None
     dump_wait: Optional[float] = None
+    dump_transport: Optional[str] = None
     enable_scope_stats: Optional[bool] = None
     ring_task_window: Union[None, int, Sequence[int]] = None
     ring_heap: Union[None, _Size, Sequence[_Size]] = None

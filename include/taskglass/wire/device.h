@@ -35,8 +35,12 @@
 struct tg_worker_status {
     uint64_t running;  /* index of the task it runs + 1; 0: none */
     uint64_t finished; /* tasks it completed in this run */
-    uint32_t part;     /* enum tg_part of the kernel it runs */
-    uint32_t reserved[11];
+    uint32_t part;     /* enum tg_part of the kernel it runs, */
+    uint32_t kernel;   /* the kernel's number, */
+    uint64_t task_id;  /* and its task: for those who cannot read the descriptor any more.
+                          Of the orchestrator: how many tasks it has submitted */
+    uint64_t place;    /* cuda: the multiprocessor it is on, + 1 */
+    uint64_t reserved[3];
 };
 TG_WIRE_SIZE(struct tg_worker_status, 64);
 
@@ -44,27 +48,30 @@ TG_WIRE_SIZE(struct tg_worker_status, 64);
 struct tg_fault_record {
     uint32_t valid; /* written last: 1 */
     uint32_t worker;
-    int32_t signal;
+    int32_t signal; /* 0: `text` says it */
     uint32_t part;
     uint64_t running; /* as in tg_worker_status */
     uint64_t address; /* that could not be accessed, where the signal has one */
+    char text[64];    /* in words, where there is no signal */
 };
-TG_WIRE_SIZE(struct tg_fault_record, 32);
+TG_WIRE_SIZE(struct tg_fault_record, 96);
 
 struct tg_control_head {
     uint64_t magic;
     uint32_t version;
     uint32_t head_size;    /* bytes of this struct */
     uint64_t base;         /* device address of the control area */
-    uint64_t control_size; /* bytes of the control area; allocations start after it */
-    uint64_t memory_size;  /* bytes of device memory, control area included */
+    uint64_t control_size; /* bytes of the control area */
+    uint64_t memory_size;  /* bytes of device memory */
     uint32_t n_lanes;
     uint32_t n_schedulers;
     uint64_t status;      /* offset of the first tg_worker_status */
     uint32_t status_size; /* bytes of one */
     uint32_t n_cores;     /* lanes that take tasks of their own */
     struct tg_fault_record fault;
-    uint64_t reserved[20];
+    uint64_t memory_start; /* tensors lie in [memory_start, memory_end) */
+    uint64_t memory_end;
+    uint64_t reserved[10];
 };
 TG_WIRE_SIZE(struct tg_control_head, 256);
 TG_WIRE_AT(struct tg_control_head, status, 48);

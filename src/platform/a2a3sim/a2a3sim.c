@@ -11,11 +11,13 @@ static tg_status open_mapped(const struct tg_platform_config *config, void **sta
 const struct tg_platform_ops tg_platform_a2a3sim = {
     .name = "a2a3sim",
     .summary = "simulated device whose memory the host sees",
+    .program = "taskglass-device",
     .max_blocks = 24,
     .max_schedulers = 4,
     .open = open_mapped,
     .copy_in = tg_sim_write_mapped,
     .copy_out = tg_sim_read_mapped,
     .map = tg_sim_map,
+    TG_SIM_MEMORY_OPS,
     TG_SIM_COMMON_OPS,
 };

@@ -11,11 +11,13 @@ static tg_status open_unmapped(const struct tg_platform_config *config, void **s
 const struct tg_platform_ops tg_platform_a5sim = {
     .name = "a5sim",
     .summary = "simulated device whose memory the host reaches only by copies",
+    .program = "taskglass-device",
     .max_blocks = 36,
     .max_schedulers = 7,
     .open = open_unmapped,
     .copy_in = tg_sim_write_copied,
     .copy_out = tg_sim_read_copied,
     .map = NULL,
+    TG_SIM_MEMORY_OPS,
     TG_SIM_COMMON_OPS,
 };

@@ -14,17 +14,22 @@ bool tg_sim_in_memory(const struct tg_sim *sim, uint64_t address, uint64_t size)
            size <= sim->size - (address - sim->base);
 }
 
+tg_status tg_heap_full(const struct tg_heap *heap, uint64_t bytes, uint64_t size,
+                       struct tg_error *error)
+{
+    return tg_error_set(error, TG_NO_MEMORY,
+                        "device memory: %llu bytes wanted, %llu of %llu free, the largest "
+                        "piece %llu; raise --device-memory",
+                        (unsigned long long)bytes, (unsigned long long)heap->bytes_free,
+                        (unsigned long long)size, (unsigned long long)tg_heap_largest(heap));
+}
+
 tg_status tg_sim_alloc(void *state, uint64_t bytes, uint64_t *address, struct tg_error *error)
 {
     struct tg_sim *sim = state;
     uint64_t offset;
     if (!tg_heap_take(&sim->heap, bytes, &offset))
-        return tg_error_set(error, TG_NO_MEMORY,
-                            "device memory: %llu bytes wanted, %llu of %llu free, the largest "
-                            "piece %llu; raise --device-memory",
-                            (unsigned long long)bytes, (unsigned long long)sim->heap.bytes_free,
-                            (unsigned long long)sim->size,
-                            (unsigned long long)tg_heap_largest(&sim->heap));
+        return tg_heap_full(&sim->heap, bytes, sim->size, error);
     *address = sim->base + offset;
     return TG_OK;
 }

@@ -21,7 +21,7 @@ enum { HELLO_MILLISECONDS = 30000 };
 
 /* Own process group (Ctrl-C is the host's business), no signal blocked or ignored, the socket and
  * the memory at their places, nothing to read, and output to the host's standard error. */
-static int spawn(const char *program, int socket, int memory, pid_t *pid)
+static int spawn(const char *program, int socket, int memory, int mover, pid_t *pid)
 {
     char *argv[] = {(char *)"taskglass-device", NULL};
     posix_spawn_file_actions_t files;
@@ -35,6 +35,8 @@ static int spawn(const char *program, int socket, int memory, pid_t *pid)
     posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&files, socket, TG_SIM_SOCKET_FD);
     posix_spawn_file_actions_adddup2(&files, memory, TG_SIM_MEMORY_FD);
+    if (mover >= 0)
+        posix_spawn_file_actions_adddup2(&files, mover, TG_SIM_MOVER_FD);
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
                                               POSIX_SPAWN_SETSIGDEF);
@@ -51,7 +53,7 @@ static int spawn(const char *program, int socket, int memory, pid_t *pid)
 /* dup2 in the child must not overwrite one descriptor with the other, nor the standard ones. */
 static int above_reserved(int fd)
 {
-    int moved = fcntl(fd, F_DUPFD_CLOEXEC, TG_SIM_MEMORY_FD + 1);
+    int moved = fcntl(fd, F_DUPFD_CLOEXEC, TG_SIM_MOVER_FD + 1);
     close(fd);
     return moved;
 }
@@ -80,6 +82,7 @@ static tg_status say_init(struct tg_sim *sim, const struct tg_platform_config *c
         .host_pid = getpid(),
         .address = (uint64_t)(uintptr_t)sim->reserved,
         .size = sim->size,
+        .memory = sim->hidden,
     };
     if (tg_sim_send(sim->socket, message) != 0)
         return tg_error_set(error, TG_DEVICE_LOST, "the device did not start: %s", strerror(errno));
@@ -104,6 +107,8 @@ static tg_status hear_hello(struct tg_sim *sim, struct tg_sim_message *message,
         return tg_error_set(error, (tg_status)message->status, "the device did not start: %s",
                             message->text);
     sim->base = message->address;
+    sim->hidden_at = message->memory;
+    sim->taken = message->free;
     return TG_OK;
 }
 
@@ -111,18 +116,27 @@ tg_status tg_sim_start(struct tg_sim *sim, const struct tg_platform_config *conf
                        struct tg_error *error)
 {
     struct tg_sim_message message;
-    int ends[2], result;
+    int ends[2], movers[2] = {-1, -1}, result;
     tg_status status;
     if (make_sockets(ends) != 0)
         return tg_error_set(error, TG_UNSUPPORTED, "cannot make a socket pair: %s",
                             strerror(errno));
     sim->socket = ends[0];
+    if (sim->hidden > 0 && make_sockets(movers) != 0) {
+        close(ends[1]);
+        return tg_error_set(error, TG_UNSUPPORTED, "cannot make a socket pair: %s",
+                            strerror(errno));
+    }
+    sim->mover = movers[0];
     /* Said before anyone listens: the device never has to wait for its first message, in which
      * it learns whose death is its own. */
     status = say_init(sim, config, &message, error);
-    result =
-        status == TG_OK ? spawn(config->device_program, ends[1], sim->memory_fd, &sim->pid) : 0;
+    result = status == TG_OK
+                 ? spawn(config->device_program, ends[1], sim->memory_fd, movers[1], &sim->pid)
+                 : 0;
     close(ends[1]);
+    if (movers[1] >= 0)
+        close(movers[1]);
     if (status != TG_OK)
         return status;
     if (result != 0) {

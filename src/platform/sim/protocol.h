@@ -12,6 +12,13 @@
  *   STOP  ────────────────────►        (any time) start no more tasks
  *         ◄──────────────────── DONE   all tasks finished, or stopped
  *   BYE, or the end of the socket, or of the host: the device exits at once
+ *
+ * A device that has memory which the host does not see has a second socket, for moving bytes while
+ * it runs; there every message is answered before the next.
+ *
+ *   PIN, UNPIN ───────────────►        a range of shared memory is (no longer) used by the device
+ *   COPY_IN, COPY_OUT ────────►        between its memory and a place in shared memory
+ *         ◄──────────────────── MOVED  or why not
  */
 #ifndef TG_SIM_PROTOCOL_H
 #define TG_SIM_PROTOCOL_H
@@ -19,10 +26,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TG_SIM_PROTOCOL 1u
+#define TG_SIM_PROTOCOL 2u
 
 /* File descriptors the device program starts with. */
-enum { TG_SIM_SOCKET_FD = 3, TG_SIM_MEMORY_FD = 4 };
+enum { TG_SIM_SOCKET_FD = 3, TG_SIM_MEMORY_FD = 4, TG_SIM_MOVER_FD = 5 };
 
 /* How the device program exits: its own status for each way, for the host's report. */
 enum { TG_SIM_EXIT_BYE = 0, TG_SIM_EXIT_USAGE = 2, TG_SIM_EXIT_FAULT = 70 };
@@ -35,7 +42,12 @@ enum tg_sim_type {
     TG_SIM_LAUNCH,
     TG_SIM_STOP,
     TG_SIM_DONE,
-    TG_SIM_BYE
+    TG_SIM_BYE,
+    TG_SIM_PIN,
+    TG_SIM_UNPIN,
+    TG_SIM_COPY_IN,
+    TG_SIM_COPY_OUT,
+    TG_SIM_MOVED
 };
 
 struct tg_sim_message {
@@ -47,9 +59,12 @@ struct tg_sim_message {
     uint32_t first;      /* LOAD: number of the first kernel */
     uint32_t count;      /* LOAD: how many it must have */
     int32_t host_pid;    /* INIT */
-    uint64_t address;    /* INIT: wanted base; HELLO: base; LAUNCH: the launch */
-    uint64_t size;       /* INIT: bytes of memory */
-    char text[4096];     /* LOAD: path; HELLO, LOADED: error; ends in a zero byte */
+    uint64_t address;    /* INIT: wanted base; HELLO: base; LAUNCH: the launch; others: the range */
+    uint64_t size;       /* INIT: bytes of memory; PIN, UNPIN, COPY_*: of the range */
+    uint64_t memory;     /* INIT: bytes of memory that the host does not see, if there is such */
+    uint64_t free;   /* HELLO: bytes of shared memory that are taken; then it can be given out */
+    uint64_t place;  /* COPY_*: where in shared memory */
+    char text[4096]; /* LOAD: path; HELLO, LOADED: error; ends in a zero byte */
 };
 
 #define TG_SIM_MESSAGE_HEAD offsetof(struct tg_sim_message, text)

@@ -24,8 +24,8 @@ enum { CLOSE_MILLISECONDS = 2000, LOAD_MILLISECONDS = 30000 };
 static tg_status make_memory(struct tg_sim *sim, struct tg_error *error)
 {
     sim->memory_fd = memfd_create("taskglass-device-memory", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (sim->memory_fd >= 0 && sim->memory_fd <= TG_SIM_MEMORY_FD) {
-        int moved = fcntl(sim->memory_fd, F_DUPFD_CLOEXEC, TG_SIM_MEMORY_FD + 1);
+    if (sim->memory_fd >= 0 && sim->memory_fd <= TG_SIM_MOVER_FD) {
+        int moved = fcntl(sim->memory_fd, F_DUPFD_CLOEXEC, TG_SIM_MOVER_FD + 1);
         close(sim->memory_fd);
         sim->memory_fd = moved;
     }
@@ -60,15 +60,30 @@ static tg_status take_over(struct tg_sim *sim, struct tg_error *error)
 {
     struct tg_control_head head;
     tg_status status = tg_sim_read_copied(sim, &head, sim->base, sizeof head, error);
+    uint64_t taken;
     if (status != TG_OK)
         return status;
+    taken = sim->taken > head.control_size ? sim->taken : head.control_size;
     if (head.magic != TG_CONTROL_MAGIC || head.version != TG_CONTROL_VERSION ||
-        head.control_size < sizeof head || head.control_size > sim->size)
+        head.control_size < sizeof head || taken > sim->size)
         return tg_error_set(error, TG_ABI_MISMATCH,
                             "the device's control area is not one this library knows");
-    if (!tg_heap_init(&sim->heap, head.control_size, sim->size - head.control_size))
+    if (!tg_heap_init(&sim->heap, taken, sim->size - taken))
         return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
     return TG_OK;
+}
+
+tg_status tg_sim_set_up(struct tg_sim *sim, const struct tg_platform_config *config, bool mapped,
+                        struct tg_error *error)
+{
+    tg_status status = make_memory(sim, error);
+    if (status == TG_OK)
+        status = tg_sim_start(sim, config, error);
+    if (status == TG_OK)
+        status = take_over(sim, error);
+    if (status == TG_OK && mapped)
+        status = map_memory(sim, error);
+    return status;
 }
 
 tg_status tg_sim_open(const struct tg_platform_config *config, bool mapped, void **state,
@@ -79,15 +94,9 @@ tg_status tg_sim_open(const struct tg_platform_config *config, bool mapped, void
     tg_status status;
     if (sim == NULL)
         return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
-    sim->memory_fd = sim->socket = sim->pidfd = -1;
+    sim->memory_fd = sim->socket = sim->pidfd = sim->mover = -1;
     sim->size = config->memory / page * page;
-    status = make_memory(sim, error);
-    if (status == TG_OK)
-        status = tg_sim_start(sim, config, error);
-    if (status == TG_OK)
-        status = take_over(sim, error);
-    if (status == TG_OK && mapped)
-        status = map_memory(sim, error);
+    status = tg_sim_set_up(sim, config, mapped, error);
     if (status != TG_OK) {
         tg_sim_close(sim);
         return status;
@@ -102,9 +111,8 @@ static void close_fd(int fd)
         close(fd);
 }
 
-void tg_sim_close(void *state)
+void tg_sim_tear_down(struct tg_sim *sim)
 {
-    struct tg_sim *sim = state;
     struct tg_sim_message bye = {.type = TG_SIM_BYE};
     if (sim->pid != 0) {
         tg_sim_send(sim->socket, &bye);
@@ -117,8 +125,14 @@ void tg_sim_close(void *state)
     if (sim->reserved != NULL)
         munmap(sim->reserved, sim->size);
     close_fd(sim->memory_fd);
+    close_fd(sim->mover);
     tg_heap_destroy(&sim->heap);
-    free(sim);
+}
+
+void tg_sim_close(void *state)
+{
+    tg_sim_tear_down(state);
+    free(state);
 }
 
 void tg_sim_describe(const void *state, uint64_t *control, uint64_t *memory_used, int *pid)
@@ -131,7 +145,7 @@ void tg_sim_describe(const void *state, uint64_t *control, uint64_t *memory_used
 
 /* ── what it is asked to do ────────────────────────────────────────────────────────────── */
 
-static tg_status gone(struct tg_sim *sim, struct tg_error *error)
+tg_status tg_sim_gone(struct tg_sim *sim, struct tg_error *error)
 {
     struct tg_autopsy autopsy;
     tg_sim_reap(sim, 1000);
@@ -150,7 +164,7 @@ tg_status tg_sim_load(void *state, const char *path, uint32_t first, uint32_t co
     memcpy(message.text, path, strlen(path) + 1);
     if (tg_sim_send(sim->socket, &message) != 0 ||
         tg_sim_hear(sim, &message, LOAD_MILLISECONDS) != 1 || message.type != TG_SIM_LOADED)
-        return gone(sim, error);
+        return tg_sim_gone(sim, error);
     if (message.status != TG_OK)
         return tg_error_set(error, (tg_status)message.status, "%s: %s", path, message.text);
     return TG_OK;
@@ -160,7 +174,7 @@ tg_status tg_sim_launch(void *state, uint64_t launch, struct tg_error *error)
 {
     struct tg_sim *sim = state;
     struct tg_sim_message message = {.type = TG_SIM_LAUNCH, .address = launch};
-    return tg_sim_send(sim->socket, &message) == 0 ? TG_OK : gone(sim, error);
+    return tg_sim_send(sim->socket, &message) == 0 ? TG_OK : tg_sim_gone(sim, error);
 }
 
 enum tg_poll tg_sim_poll(void *state, int milliseconds)

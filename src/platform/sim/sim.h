@@ -32,10 +32,12 @@ tg_status tg_sim_write_copied(void *state, uint64_t address, const void *bytes, 
 tg_status tg_sim_read_copied(void *state, void *bytes, uint64_t address, uint64_t size,
                              struct tg_error *error);
 
-#define TG_SIM_COMMON_OPS                                                                         \
-    .abi = TG_PLATFORM_ABI, .size = sizeof(struct tg_platform_ops), .close = tg_sim_close,        \
-    .describe = tg_sim_describe, .alloc = tg_sim_alloc, .free = tg_sim_free, .load = tg_sim_load, \
-    .launch = tg_sim_launch, .poll = tg_sim_poll, .cancel = tg_sim_cancel, .kill = tg_sim_kill,   \
+/* What every device that is a process has in common, and what simulated ones have besides. */
+#define TG_SIM_MEMORY_OPS \
+    .close = tg_sim_close, .describe = tg_sim_describe, .alloc = tg_sim_alloc, .free = tg_sim_free
+#define TG_SIM_COMMON_OPS                                                                       \
+    .abi = TG_PLATFORM_ABI, .size = sizeof(struct tg_platform_ops), .load = tg_sim_load,        \
+    .launch = tg_sim_launch, .poll = tg_sim_poll, .cancel = tg_sim_cancel, .kill = tg_sim_kill, \
     .autopsy = tg_sim_autopsy
 
 #endif

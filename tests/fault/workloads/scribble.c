@@ -226,14 +226,14 @@ static void do_default_signals_then_abort(void)
 /* clang-format on */
 
 #define KERNEL(name)                \
-    static TG_KERNEL(attack_##name) \
+    static void attack_##name(const struct tg_ctx *ctx) \
     {                               \
         (void)ctx;                  \
         do_##name();                \
     }
 ATTACKS(KERNEL)
 
-static TG_KERNEL(good)
+static void good(const struct tg_ctx *ctx)
 {
     *TG_ARG(ctx, 0, int32_t) += 1;
 }
@@ -261,7 +261,7 @@ static void golden(struct tg_case *c)
     *(int32_t *)tg_case_expect_exact(c, "count") = 6;
 }
 
-static TG_ORCHESTRATION(orchestrate)
+static void orchestrate(struct tg_rt *rt, const struct tg_args *args)
 {
     uint64_t last = TG_TASK_NONE;
     for (int i = 0; i < 7; i++) {

@@ -15,7 +15,8 @@ static void start(uint32_t at, uint32_t count)
     memset(&own, 0, sizeof own);
     for (uint32_t i = 0; i < count; i++)
         ready[i] = i + 1;
-    tg_queue_reset(&queue, slots, SLOTS, at, ready, at ? 0 : count);
+    tg_queue_reset(&queue, slots, SLOTS, at, at ? 0 : count);
+    tg_queue_fill(&queue, ready, 0, 1);
     for (uint32_t i = 0; at && i < count; i++)
         tg_queue_push(&queue, i);
 }
@@ -31,8 +32,8 @@ TEST(an_empty_queue_has_nothing_to_pop)
 {
     start(0, 0);
     CHECK(!tg_queue_occupied(&queue));
-    CHECK_EQ_U(tg_queue_pop(&queue, 1, &own), TG_NO_TASK);
-    CHECK_EQ_U(tg_queue_pop(&queue, 1, 0), TG_NO_TASK);
+    CHECK_EQ_U(tg_queue_pop(&queue, 1, TG_BATCH_MAX, &own), TG_NO_TASK);
+    CHECK_EQ_U(tg_queue_pop(&queue, 1, TG_BATCH_MAX, 0), TG_NO_TASK);
 }
 
 TEST(a_queue_starts_with_the_first_tasks_and_takes_more_behind_them)
@@ -41,7 +42,7 @@ TEST(a_queue_starts_with_the_first_tasks_and_takes_more_behind_them)
     tg_queue_push(&queue, 3);
     CHECK(tg_queue_occupied(&queue));
     for (uint32_t i = 0; i < 4; i++)
-        CHECK_EQ_U(tg_queue_pop(&queue, 1, 0), i);
+        CHECK_EQ_U(tg_queue_pop(&queue, 1, TG_BATCH_MAX, 0), i);
     CHECK(!tg_queue_occupied(&queue));
 }
 
@@ -49,18 +50,18 @@ TEST(nothing_of_the_last_run_is_left_after_a_reset)
 {
     start(0, SLOTS);
     start(0, 1);
-    CHECK_EQ_U(tg_queue_pop(&queue, 1, 0), 0);
-    CHECK_EQ_U(tg_queue_pop(&queue, 1, 0), TG_NO_TASK);
+    CHECK_EQ_U(tg_queue_pop(&queue, 1, TG_BATCH_MAX, 0), 0);
+    CHECK_EQ_U(tg_queue_pop(&queue, 1, TG_BATCH_MAX, 0), TG_NO_TASK);
     tg_queue_push(&queue, 9); /* would wait for ever on a slot that is not empty */
-    CHECK_EQ_U(tg_queue_pop(&queue, 1, 0), 9);
+    CHECK_EQ_U(tg_queue_pop(&queue, 1, TG_BATCH_MAX, 0), 9);
 }
 
 TEST(a_taker_gets_its_share_and_the_rest_goes_to_its_ring)
 {
     start(0, 40);
-    CHECK_EQ_U(tg_queue_pop(&queue, 4, &own), 0); /* 40 / 4 + 1 */
+    CHECK_EQ_U(tg_queue_pop(&queue, 4, TG_BATCH_MAX, &own), 0); /* 40 / 4 + 1 */
     expect_ring(1, 10);
-    CHECK_EQ_U(tg_queue_pop(&queue, 1, &own), 11); /* all of it */
+    CHECK_EQ_U(tg_queue_pop(&queue, 1, TG_BATCH_MAX, &own), 11); /* all of it */
     expect_ring(12, 28);
     CHECK(!tg_queue_occupied(&queue));
 }
@@ -70,12 +71,14 @@ TEST(a_share_is_at_least_one_task_and_never_more_than_a_batch)
     static uint64_t many[1024];
     static uint32_t ready[1024];
     start(0, 2);
-    CHECK_EQ_U(tg_queue_pop(&queue, 100, &own), 0);
+    CHECK_EQ_U(tg_queue_pop(&queue, 100, TG_BATCH_MAX, &own), 0);
     expect_ring(0, 0);
     for (uint32_t i = 0; i < 1024; i++)
         ready[i] = i + 1;
-    tg_queue_reset(&queue, many, 1024, 0, ready, 1024);
-    CHECK_EQ_U(tg_queue_pop(&queue, 1, &own), 0);
+    tg_queue_reset(&queue, many, 1024, 0, 1024);
+    tg_queue_fill(&queue, ready, 1, 2); /* by two, in any order */
+    tg_queue_fill(&queue, ready, 0, 2);
+    CHECK_EQ_U(tg_queue_pop(&queue, 1, TG_BATCH_MAX, &own), 0);
     expect_ring(1, TG_BATCH_MAX - 1);
 }
 
@@ -83,10 +86,11 @@ TEST(a_queue_of_one_slot_works)
 {
     uint64_t slot;
     uint32_t ready = 1;
-    tg_queue_reset(&queue, &slot, 1, 0, &ready, 1);
+    tg_queue_reset(&queue, &slot, 1, 0, 1);
+    tg_queue_fill(&queue, &ready, 0, 1);
     for (uint32_t i = 0; i < 5; i++) {
-        CHECK_EQ_U(tg_queue_pop(&queue, 2, &own), i);
-        CHECK_EQ_U(tg_queue_pop(&queue, 2, &own), TG_NO_TASK);
+        CHECK_EQ_U(tg_queue_pop(&queue, 2, TG_BATCH_MAX, &own), i);
+        CHECK_EQ_U(tg_queue_pop(&queue, 2, TG_BATCH_MAX, &own), TG_NO_TASK);
         tg_queue_push(&queue, i + 1);
     }
 }
@@ -95,12 +99,12 @@ TEST(counters_wrap_at_32_bits_unnoticed)
 {
     for (uint32_t before = 0; before <= SLOTS; before++) {
         start(UINT32_MAX - before, SLOTS);
-        CHECK_EQ_U(tg_queue_pop(&queue, 2, &own), 0);
+        CHECK_EQ_U(tg_queue_pop(&queue, 2, TG_BATCH_MAX, &own), 0);
         expect_ring(1, SLOTS / 2);
         for (uint32_t i = 0; i <= SLOTS / 2; i++)
             tg_queue_push(&queue, SLOTS + i);
         for (uint32_t i = SLOTS / 2 + 1; i <= SLOTS + SLOTS / 2; i++)
-            CHECK_EQ_U(tg_queue_pop(&queue, 1, 0), i);
+            CHECK_EQ_U(tg_queue_pop(&queue, 1, TG_BATCH_MAX, 0), i);
         CHECK(!tg_queue_occupied(&queue));
     }
 }

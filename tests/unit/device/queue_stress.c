@@ -38,7 +38,7 @@ static void take_all(uint32_t taker)
     uint32_t seed = 5 + taker;
     while (__atomic_load_n(&traffic.n_taken, __ATOMIC_RELAXED) < TASKS) {
         struct tg_ring *own = stress_random(&seed, 3) ? &traffic.ring[taker] : NULL;
-        uint32_t task = tg_queue_pop(&traffic.queue, TAKERS, own);
+        uint32_t task = tg_queue_pop(&traffic.queue, TAKERS, TG_BATCH_MAX, own);
         if (task == TG_NO_TASK)
             tg_target_yield();
         for (; task != TG_NO_TASK; task = tg_ring_pop(&traffic.ring[taker]))
@@ -59,7 +59,8 @@ static void work(void *shared, uint32_t number)
 static void run_traffic(uint32_t at, uint32_t slots)
 {
     memset(&traffic, 0, sizeof traffic);
-    tg_queue_reset(&traffic.queue, traffic.slots, slots, at, NULL, 0);
+    tg_queue_reset(&traffic.queue, traffic.slots, slots, at, 0);
+    tg_queue_fill(&traffic.queue, NULL, 0, 1);
     stress_watch("a queue with %d pushers and %d takers, counters from %u", PUSHERS, TAKERS, at);
     stress_threads(PUSHERS + TAKERS, work, NULL);
     stress_calm();

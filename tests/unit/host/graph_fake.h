@@ -158,6 +158,8 @@ TEST_FN_ struct tg_graph *fake_graph(void)
         .base = FAKE_BASE,
         .control_size = FAKE_CONTROL,
         .memory_size = FAKE_BYTES,
+        .memory_start = FAKE_BASE + FAKE_CONTROL,
+        .memory_end = FAKE_BASE + FAKE_BYTES,
         .n_lanes = FAKE_LANES,
         .n_schedulers = FAKE_SCHEDULERS,
         .n_cores = FAKE_LANES,

@@ -1,7 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ways to go wrong that only a process has: not device code. */
+/* Ways to go wrong that only a process has. Where kernels are no part of one they all trap, so that
+ * each has a kernel on every device. */
 #define _POSIX_C_SOURCE 200809L
 #include "faults.h"
+
+#if defined(__CUDACC__)
+
+TG_KERNEL(fault_abort)
+{
+    (void)ctx;
+    __trap();
+}
+
+TG_KERNEL(fault_fpe)
+{
+    (void)ctx;
+    __trap();
+}
+
+TG_KERNEL(fault_stack)
+{
+    (void)ctx;
+    __trap();
+}
+
+TG_KERNEL(fault_exit)
+{
+    (void)ctx;
+    __trap();
+}
+
+#else
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -41,3 +70,5 @@ TG_KERNEL(fault_exit)
     (void)ctx;
     _exit(7);
 }
+
+#endif

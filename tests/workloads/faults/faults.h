@@ -15,6 +15,8 @@
     X(FAULT_FPE, fpe, TG_AIV)           \
     X(FAULT_STACK, stack, TG_AIV)       \
     X(FAULT_EXIT, exit, TG_AIV)         \
+    X(FAULT_FAR, far, TG_AIV)           \
+    X(FAULT_TRAP, trap, TG_AIV)         \
     X(FAULT_MIX_NULL, mix_null, TG_AIC) \
     X(FAULT_MIX_SKIP, mix_skip, TG_AIC) \
     X(FAULT_MIX_MEET, mix_meet, TG_AIV)
@@ -29,12 +31,14 @@ enum { MAX_WIDTH = 64 };
 /* kernels.c */
 TG_KERNEL(fault_none);
 TG_KERNEL(fault_null);
+TG_KERNEL(fault_far);
+TG_KERNEL(fault_trap);
 TG_KERNEL(fault_spin);
 TG_KERNEL(fault_mix_null);
 TG_KERNEL(fault_mix_skip);
 TG_KERNEL(fault_mix_meet);
 
-/* crash.c: these need libc */
+/* crash.c: what only a process can do; elsewhere they trap */
 TG_KERNEL(fault_abort);
 TG_KERNEL(fault_fpe);
 TG_KERNEL(fault_stack);

@@ -29,6 +29,28 @@ TG_KERNEL(fault_null)
     write_to_null();
 }
 
+/* A terabyte behind it, where nobody has memory. */
+UNCHECKED TG_FN static void write_far_behind(volatile int32_t *count)
+{
+    volatile int32_t *volatile far = count + ((int64_t)1 << 38);
+    *far = 1;
+}
+
+TG_KERNEL(fault_far)
+{
+    write_far_behind(TG_ARG(ctx, 0, volatile int32_t));
+}
+
+TG_KERNEL(fault_trap)
+{
+    (void)ctx;
+#if defined(__CUDACC__)
+    __trap();
+#else
+    __builtin_trap();
+#endif
+}
+
 /* Never returns: nobody else writes the count. */
 TG_KERNEL(fault_spin)
 {

@@ -3,16 +3,16 @@
 
 TG_FN static void make_mistake(enum mistake mistake, float *out, int64_t n, int64_t step)
 {
-    volatile float large = 3e38f;
+    volatile float large = 3e38f, infinite = large * 2; /* not fused with what comes of it */
     switch (mistake) {
     case MISTAKE_WRONG:
         out[3] += 1;
         break;
     case MISTAKE_NAN:
-        out[2] = (large * 2 - large * 2);
+        out[2] = infinite - infinite;
         break;
     case MISTAKE_OVERFLOW:
-        out[1] = large * 2;
+        out[1] = infinite;
         break;
     case MISTAKE_CONSTANT:
         for (int64_t i = 0; i < n; i++)
@@ -37,6 +37,7 @@ TG_KERNEL(mistakes_step)
     TG_FOR(i, n)
         if (writes)
             out[i] = in[i] / 2 + 1;
+    TG_BARRIER(); /* a mistake is made in what is there already */
     TG_FOR(once, 1) {
         out[n] = in[n];
         out[n + 1] = in[n + 1];

@@ -43,6 +43,14 @@ TG_KERNEL(rings_sum)
     }
 }
 
+TG_KERNEL(rings_wait)
+{
+    TG_FOR(once, 1) {
+        rings_sleep(tg_arg_i64(ctx, 1));
+        *TG_ARG(ctx, 0, int64_t) += tg_arg_i64(ctx, 0);
+    }
+}
+
 TG_KERNEL(rings_crash)
 {
     (void)ctx;

@@ -113,14 +113,25 @@ TG_KERNEL(rings_take);
 TG_KERNEL(rings_add);
 TG_KERNEL(rings_next);
 TG_KERNEL(rings_sum);
+TG_KERNEL(rings_wait);
 TG_KERNEL(rings_crash);
 TG_KERNEL(rings_spin);
-/* process.c: not device code */
-TG_KERNEL(rings_wait);
+
+/* What each target has its own way of; a process's are in process.c, which is not device code. */
 #if defined(__CUDACC__)
 #define rings_abort() __trap()
+TG_FN static inline void rings_sleep(int64_t nanoseconds)
+{
+    int64_t now, end;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now)::"memory");
+    for (end = now + nanoseconds; now < end;) {
+        __nanosleep(1000);
+        asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now)::"memory");
+    }
+}
 #else
 void rings_abort(void);
+void rings_sleep(int64_t nanoseconds);
 #endif
 
 /* What an orchestration works with. */

@@ -7,29 +7,24 @@
  */
 #include "device/engine.h"
 #include "platform/sim/device/fault.h"
+#include "platform/sim/device/link.h"
 #include "platform/sim/protocol.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
-#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <taskglass/status.h>
 #include <taskglass/workload.h>
 #include <unistd.h>
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
-#endif
-#ifndef MAP_FIXED_NOREPLACE
-#define MAP_FIXED_NOREPLACE 0x100000
 #endif
 
 struct device {
@@ -56,19 +51,6 @@ struct thread_start {
     uint32_t worker;
 };
 
-static void reply(struct tg_sim_message *message, uint32_t type, tg_status status,
-                  const char *format, ...)
-{
-    va_list args;
-    message->type = type;
-    message->status = status;
-    va_start(args, format);
-    vsnprintf(message->text, sizeof message->text, format, args);
-    va_end(args);
-    if (tg_sim_send(TG_SIM_SOCKET_FD, message) != 0)
-        _exit(TG_SIM_EXIT_BYE); /* the host is gone */
-}
-
 /* ── workers ───────────────────────────────────────────────────────────────────────────── */
 
 static void name_thread(const struct tg_engine *e, uint32_t worker)
@@ -90,14 +72,6 @@ static void wait_for_launch(uint32_t *launches, uint32_t seen)
         tg_target_wait(launches, seen);
 }
 
-static void report_end(const struct device *d)
-{
-    struct tg_sim_message done = {.type = TG_SIM_DONE};
-    done.status = tg_load_acquire(&d->engine->phase) == TG_STOPPED;
-    if (tg_sim_send(TG_SIM_SOCKET_FD, &done) != 0)
-        _exit(TG_SIM_EXIT_BYE);
-}
-
 static void *worker_main(void *argument)
 {
     struct thread_start start = *(struct thread_start *)argument;
@@ -110,7 +84,7 @@ static void *worker_main(void *argument)
     for (uint32_t seen = 0;; seen++) {
         wait_for_launch(orchestrates ? &d->orchestrations : &d->launches, seen);
         if (tg_engine_enter(d->engine, start.worker))
-            report_end(d);
+            tg_link_done(tg_load_acquire(&d->engine->phase) == TG_STOPPED);
     }
     return NULL;
 }
@@ -167,6 +141,8 @@ static void lay_out(struct device *d, const struct tg_sim_message *init)
         .base = (uint64_t)(uintptr_t)d->memory,
         .control_size = (end + 4095) / 4096 * 4096,
         .memory_size = init->size,
+        .memory_start = (uint64_t)(uintptr_t)d->memory + (end + 4095) / 4096 * 4096,
+        .memory_end = (uint64_t)(uintptr_t)d->memory + init->size,
         .n_lanes = d->engine->n_lanes,
         .n_schedulers = init->schedulers,
         .n_cores = init->cores,
@@ -175,40 +151,24 @@ static void lay_out(struct device *d, const struct tg_sim_message *init)
     };
 }
 
-/* At the address the host has reserved, so that a device pointer means nothing there. */
-static char *map_memory(const struct tg_sim_message *init)
-{
-    void *wanted = (void *)(uintptr_t)init->address;
-    int protection = PROT_READ | PROT_WRITE;
-    void *memory =
-        mmap(wanted, init->size, protection, MAP_SHARED | MAP_FIXED_NOREPLACE, TG_SIM_MEMORY_FD, 0);
-    if (memory == MAP_FAILED)
-        memory = mmap(NULL, init->size, protection, MAP_SHARED, TG_SIM_MEMORY_FD, 0);
-    return memory == MAP_FAILED ? NULL : memory;
-}
-
 static void init(struct device *d, struct tg_sim_message *message)
 {
-    if (message->protocol != TG_SIM_PROTOCOL) {
-        reply(message, TG_SIM_HELLO, TG_ABI_MISMATCH,
-              "the device program speaks protocol %u, the library %u", TG_SIM_PROTOCOL,
-              message->protocol);
-        exit(TG_SIM_EXIT_USAGE);
-    }
-    d->memory = map_memory(message);
+    d->memory = tg_link_map(message);
     if (d->memory == NULL) {
-        reply(message, TG_SIM_HELLO, TG_NO_MEMORY, "cannot map %llu bytes of device memory: %s",
-              (unsigned long long)message->size, strerror(errno));
+        tg_link_reply(message, TG_SIM_HELLO, TG_NO_MEMORY,
+                      "cannot map %llu bytes of device memory: %s",
+                      (unsigned long long)message->size, strerror(errno));
         exit(TG_SIM_EXIT_USAGE);
     }
     lay_out(d, message);
     tg_fault_install(d->head);
     if (!start_workers(d)) {
-        reply(message, TG_SIM_HELLO, TG_NO_MEMORY, "cannot start %u threads", d->engine->n_workers);
+        tg_link_reply(message, TG_SIM_HELLO, TG_NO_MEMORY, "cannot start %u threads",
+                      d->engine->n_workers);
         exit(TG_SIM_EXIT_USAGE);
     }
     message->address = (uint64_t)(uintptr_t)d->memory;
-    reply(message, TG_SIM_HELLO, TG_OK, "%s", "");
+    tg_link_reply(message, TG_SIM_HELLO, TG_OK, "%s", "");
 }
 
 /* ── what the host asks for ────────────────────────────────────────────────────────────── */
@@ -241,22 +201,24 @@ static void load(struct device *d, struct tg_sim_message *message)
     void *module = dlopen(message->text, RTLD_NOW | RTLD_LOCAL);
     const struct tg_workload *workload = NULL;
     if (module == NULL) {
-        reply(message, TG_SIM_LOADED, TG_NOT_FOUND, "the device cannot load it: %s", dlerror());
+        tg_link_reply(message, TG_SIM_LOADED, TG_NOT_FOUND, "the device cannot load it: %s",
+                      dlerror());
         return;
     }
     workload = dlsym(module, TG_WORKLOAD_SYMBOL);
     if (workload == NULL || workload->abi != TG_WORKLOAD_ABI ||
         workload->n_kernels != message->count) {
-        reply(message, TG_SIM_LOADED, TG_ABI_MISMATCH, "the module changed while it was loaded");
+        tg_link_reply(message, TG_SIM_LOADED, TG_ABI_MISMATCH,
+                      "the module changed while it was loaded");
         return;
     }
     if (!make_room(d, message->first + message->count) || !remember(d, workload, message->first)) {
-        reply(message, TG_SIM_LOADED, TG_NO_MEMORY, "no memory for the kernel table");
+        tg_link_reply(message, TG_SIM_LOADED, TG_NO_MEMORY, "no memory for the kernel table");
         return;
     }
     for (uint32_t i = 0; i < message->count; i++)
         d->kernels[message->first + i] = workload->kernels[i].fn;
-    reply(message, TG_SIM_LOADED, TG_OK, "%s", "");
+    tg_link_reply(message, TG_SIM_LOADED, TG_OK, "%s", "");
 }
 
 /* The workload whose orchestration the launch names; the newest, where two have no kernels. */
@@ -340,44 +302,14 @@ static void obey(struct device *d, struct tg_sim_message *message)
     }
 }
 
-/* Waits for a message; the host's death ends the process here. */
-static void listen_to_host(int host, struct tg_sim_message *message)
-{
-    struct pollfd fds[] = {{.fd = TG_SIM_SOCKET_FD, .events = POLLIN},
-                           {.fd = host, .events = POLLIN}};
-    while (poll(fds, host >= 0 ? 2 : 1, -1) < 0 && errno == EINTR)
-        ;
-    if (host >= 0 && fds[1].revents != 0)
-        _exit(TG_SIM_EXIT_BYE);
-    if (tg_sim_receive(TG_SIM_SOCKET_FD, message, 0) != 1)
-        _exit(TG_SIM_EXIT_BYE);
-}
-
-static int refuse(void)
-{
-    fputs("taskglass-device: a simulated device, started by the taskglass library; to run a graph "
-          "use `taskglass run`\n",
-          stderr);
-    return TG_SIM_EXIT_USAGE;
-}
-
 int main(void)
 {
     static struct device device;
     static struct tg_sim_message message;
-    int host;
-    /* Whatever the host's program had open without close-on-exec is none of ours. */
-    syscall(SYS_close_range, TG_SIM_MEMORY_FD + 1, ~0U, 0);
-    if (tg_sim_receive(TG_SIM_SOCKET_FD, &message, 0) != 1 || message.type != TG_SIM_INIT)
-        return refuse();
-    /* The socket ends when every copy of it is closed, a forked sibling's too; the host's pidfd
-     * tells of the host alone. */
-    host = (int)syscall(SYS_pidfd_open, message.host_pid, 0);
-    if (getppid() != message.host_pid)
-        return TG_SIM_EXIT_BYE;
+    int host = tg_link_open("taskglass-device", TG_SIM_MEMORY_FD, &message);
     init(&device, &message);
     for (;;) {
-        listen_to_host(host, &message);
+        tg_link_listen(host, &message);
         obey(&device, &message);
     }
 }

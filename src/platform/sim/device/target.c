@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 /* The device program's target on Linux: futexes. */
 #include "device/target.h"
+#include "base/gather.h"
 #include "base/hash.h"
 #include <linux/futex.h>
 #include <sched.h>
@@ -45,4 +46,29 @@ void tg_target_hash(struct tg_hash *hash, const void *bytes, uint64_t size)
 void tg_target_hash_copy(struct tg_hash *hash, void *to, const void *from, uint64_t size)
 {
     tg_hash_copy(hash, to, from, size);
+}
+
+static void gather(void *to, const struct tg_tensor *t, uint64_t offset, uint64_t size)
+{
+    unsigned bits = tg_bits_of(t->dtype);
+    int64_t first = (int64_t)(offset * 8 / bits);
+    int64_t count = (int64_t)(size * 8 / bits);
+    int64_t left = tg_tensor_numel(t) - first;
+    tg_gather(to, TG_DEVICE_PTR(const char, t->addr), t, first, count < left ? count : left);
+}
+
+void tg_target_gather(struct tg_hash *hash, void *to, const struct tg_tensor *tensor,
+                      uint64_t offset, uint64_t size)
+{
+    char chunk[1024];
+    if (to != NULL) {
+        gather(to, tensor, offset, size);
+        tg_hash_update(hash, to, size);
+        return;
+    }
+    for (uint64_t done = 0; done < size; done += sizeof chunk) {
+        uint64_t n = size - done < sizeof chunk ? size - done : sizeof chunk;
+        gather(chunk, tensor, offset + done, n);
+        tg_hash_update(hash, chunk, n);
+    }
 }

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the programs of this benchmark and its kernels agree on. */
+#ifndef BENCH_GPU_KERNELS_H
+#define BENCH_GPU_KERNELS_H
+
+#include <taskglass/kernel.h>
+#include <taskglass/orchestration.h>
+
+/* _AIC: the same for matrix cores; there is one for every two vector cores. */
+enum {
+    KERNEL_EMPTY,
+    KERNEL_EMPTY_AIC,
+    KERNEL_FIRST,      /* an empty task that writes its cell */
+    KERNEL_NEXT,       /* and one that reads the cells of its predecessors as well */
+    KERNEL_MARK_FIRST, /* the same two, which mark that they ran, and when */
+    KERNEL_MARK_NEXT,
+    KERNEL_COPY,
+    KERNEL_COPY_AIC,
+    KERNELS
+};
+
+/* What a cell holds whose task ran before its predecessors had, or twice in a round. */
+#define CELL_FAULT UINT64_MAX
+
+/* The scalars of the orchestration. Round 0: nothing is marked. */
+enum { ARG_SHAPE, ARG_TASKS, ARG_SCOPE, ARG_ROUND, ARG_EXPLICIT };
+
+TG_KERNEL(gpu_empty);
+TG_KERNEL(gpu_empty_aic);
+TG_KERNEL(gpu_first);
+TG_KERNEL(gpu_next);
+TG_KERNEL(gpu_mark_first);
+TG_KERNEL(gpu_mark_next);
+TG_KERNEL(gpu_copy);
+TG_KERNEL(gpu_copy_aic);
+TG_ORCHESTRATION(gpu_orchestrate);
+
+#endif

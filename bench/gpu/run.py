@@ -1,0 +1,519 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The cuda platform beside its peers and what the machine can do at most, in one run.
+
+  limits     memory, copy engine, messages, fences: what nothing can be quicker than
+  tasks      an empty task, beside CUDA Graphs and launches into a stream
+  record     a recorded run, beside the memory it is written to or read from
+  attention  every tensor of a step of paged attention saved, beside PyTorch with hooks
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PARTS = ("limits", "tasks", "record", "attention")
+SHAPES = ("independent", "chain", "fan")
+RUNTIMES = ("host_build_graph", "aicpu_build_graph", "tensormap_and_ringbuffer")
+# Payload of a recorded run by size of its tensors: seconds at most.
+TOTALS = {"4K": "256M", "64K": "1G", "1M": "1G", "16M": "2G"}
+HASHED = "8G"
+PROCESS_LIMIT_S = 180
+NO_DEVICE = 77
+
+
+def names(known):
+    """An argparse type: a comma-separated choice out of `known`."""
+    def parse(text):
+        chosen = text.split(",")
+        for name in chosen:
+            if name not in known:
+                raise argparse.ArgumentTypeError(f"{name}: not one of {', '.join(known)}")
+        return chosen
+    return parse
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--bin", default=os.path.normpath(os.path.join(HERE, "../../build/bench")),
+                        metavar="DIR", help="where the programs are (default: %(default)s)")
+    parser.add_argument("--parts", type=names(PARTS), default=list(PARTS))
+    parser.add_argument("--sizes", type=names(TOTALS), default=list(TOTALS),
+                        help="of recorded tensors (default: all)")
+    parser.add_argument("--disk", metavar="DIR",
+                        help="a folder on a disk, to record to (default: where the programs are)")
+    parser.add_argument("--memory", metavar="DIR", default="/dev/shm",
+                        help="a folder in memory (default: %(default)s)")
+    parser.add_argument("--cores", type=int, default=0, help="default: the platform's")
+    parser.add_argument("--quick", action="store_true",
+                        help="small and few: does it work, not how fast is it")
+    parser.add_argument("--json", metavar="FILE", help="write all figures there; - is stdout")
+    parser.add_argument("--platform", default="cuda", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    options.disk = options.disk or options.bin
+    return options
+
+
+class Runner:
+    """Starts the programs; keeps what they said and what went wrong."""
+
+    def __init__(self, options):
+        self.options = options
+        self.calls = 0
+        self.notes = []
+        self.problems = []
+        self.missing = []
+        self.scratch = self.memory_folder()
+
+    def path(self, name):
+        return os.path.join(self.options.bin, f"bench_gpu_{name}")
+
+    def command(self):
+        return os.path.join(self.options.bin, os.pardir, "bin", "taskglass")
+
+    def memory_folder(self):
+        """A folder in memory that has room for the largest recording, or one on the disk."""
+        need = (1 if self.options.quick else 4) << 30
+        try:
+            if shutil.disk_usage(self.options.memory).free > need:
+                return self.options.memory
+        except OSError:
+            pass
+        self.notes.append(f"{self.options.memory}: less than {need >> 30} GiB free, recordings go "
+                          f"to {self.options.disk}")
+        return self.options.disk
+
+    def run(self, command):
+        """The objects a program printed, also those it printed before it failed."""
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, check=False,
+                                  timeout=PROCESS_LIMIT_S)
+            text, error = done.stdout, ""
+            if done.returncode != 0:
+                why = done.stderr.strip().splitlines()[-1:] or [""]
+                error = f"exit {done.returncode}: {why[0]}"
+            if done.returncode == NO_DEVICE:
+                self.missing.append("a CUDA device")
+                return []
+        except subprocess.TimeoutExpired as late:
+            text = late.stdout.decode() if late.stdout else ""
+            error = f"over {PROCESS_LIMIT_S} s"
+        except OSError as wrong:
+            text, error = "", str(wrong)
+        if error:
+            self.problems.append(f"{os.path.basename(command[0])} {' '.join(command[1:])}: {error}")
+        lines = []
+        for line in text.splitlines():
+            try:
+                lines.append(json.loads(line))
+            except ValueError:
+                self.problems.append(f"{os.path.basename(command[0])}: {line}")
+        return lines
+
+    def ours(self, name, *arguments):
+        """A program on the platform."""
+        cores = ["--cores", str(self.options.cores)] if self.options.cores else []
+        self.calls += 1
+        lines = self.run([self.path(name), "--platform", self.options.platform, *cores,
+                          *map(str, arguments)])
+        return [dict(line, call=self.calls) for line in lines]
+
+    def peer(self, name, *arguments):
+        """A program that nvcc made; it may not be there."""
+        if not os.access(self.path(name), os.X_OK):
+            self.missing.append(os.path.basename(self.path(name)))
+            return []
+        return self.run([self.path(name), *map(str, arguments)])
+
+
+def is_available(runner):
+    """Is the platform there? The command line knows."""
+    try:
+        done = subprocess.run([runner.command(), "list", "--json"], capture_output=True, text=True,
+                              check=True, timeout=60)
+        return any(platform["name"] == runner.options.platform and platform["available"]
+                   for platform in json.loads(done.stdout)["platforms"])
+    except (OSError, ValueError, KeyError, subprocess.SubprocessError) as error:
+        sys.exit(f"bench/gpu: {runner.command()}: {error}")
+
+
+# ── telling ─────────────────────────────────────────────────────────────────────────────
+
+
+def find(lines, **wanted):
+    """The first line with these values, or an empty one."""
+    for line in lines:
+        if all(line.get(key) == value for key, value in wanted.items()):
+            return line
+    return {}
+
+
+def highest(lines, **wanted):
+    """The largest GB/s of lines with these values."""
+    rates = [line["gbs"] for line in lines
+             if all(line.get(key) == value for key, value in wanted.items())]
+    return max(rates) if rates else None
+
+
+def over(a, b):
+    return a / b if a is not None and b else None
+
+
+def shown(value, unit="", digits=None):
+    """A number with three or four digits that count."""
+    if value is None:
+        return "-"
+    if digits is None:
+        digits = 0 if abs(value) >= 1000 else 1 if abs(value) >= 100 else 2
+    return f"{value:,.{digits}f}{' ' if unit else ''}{unit}"
+
+
+WORDS = ("what", "peer", "limit", "")  # columns that do not hold numbers
+
+
+def print_table(title, head, rows):
+    if not rows:
+        return
+    print(f"\n{title}\n")
+    widths = [max(len(line[k]) for line in [head] + rows) for k in range(len(head))]
+    for line in [head] + rows:
+        cells = [cell.ljust(width) if name in WORDS else cell.rjust(width)
+                 for name, cell, width in zip(head, line, widths)]
+        print(("  " + "  ".join(cells)).rstrip())
+    sys.stdout.flush()
+
+
+# ── limits ──────────────────────────────────────────────────────────────────────────────
+
+
+def measure_limits(runner):
+    return runner.peer("limits")
+
+
+LIMITS = {
+    "pin": "pinning host memory",
+    "host_write": "blocks write host memory",
+    "host_copy": "blocks copy device memory to host memory",
+    "device_copy": "blocks copy device memory",
+    "device_read": "blocks read device memory",
+    "device_memcpy": "cudaMemcpy in device memory",
+    "copy_engine": "copy engine to host memory",
+    "copy_engine_beside_kernel": "the same beside a persistent kernel",
+    "host_round_trip": "device to host and back",
+    "block_round_trip": "block to block and back, release and acquire",
+    "block_round_trip_relaxed": "block to block and back, relaxed",
+    "block_barrier_288": "barrier of a block of 288 threads",
+    "cooperative_launch": "cooperative launch of an empty kernel, to its end",
+}
+
+
+def limit_row(line):
+    text = LIMITS[line["what"]]
+    if "blocks" in line:
+        text += f", {line['blocks']} block{'s' if line['blocks'] > 1 else ''}"
+    if "piece" in line:
+        text += f", pieces of {line['piece'] >> 10} KiB"
+    return [text, shown(line.get("gbs"), "GB/s") if "gbs" in line else shown(line["ns"], "ns")]
+
+
+def print_limits(lines, _limits):
+    device = find(lines, what="device")
+    if not device:
+        return
+    print_table(f"limits: {device['name']}, {device['sms']} multiprocessors",
+                ["what", "at most"],
+                [limit_row(line) for line in lines if line["what"] in LIMITS])
+    fences = [line for line in lines if line["what"] == "fence"]
+    waits = list(dict.fromkeys(line["outstanding"] for line in fences))
+    rows = []
+    for op in dict.fromkeys(line["op"] for line in fences):
+        cells = [find(fences, op=op, outstanding=wait) for wait in waits]
+        rows.append([op] + [f"{cell['cycles']:,.0f} / {cell['ns']:,.0f}" if cell else "-"
+                            for cell in cells])
+    print_table("fences: cycles / ns, by who has stores to host memory under way",
+                ["what", *waits], rows)
+    beside = find(lines, what="beside_kernel")
+    if beside and not (beside["still_running"] and beside["blocks"] == device["sms"]):
+        print("  the persistent kernel was not there all the time: do not trust what was beside it")
+
+
+# ── tasks ───────────────────────────────────────────────────────────────────────────────
+
+
+def measure_tasks(runner):
+    quick = runner.options.quick
+    sizes = ["--tasks", 20000 if quick else 100000, "--built-tasks", 5000 if quick else 20000]
+    checked = runner.ours("tasks", "--check", "--tasks", 5000, "--built-tasks", 5000)
+    lines = checked + runner.ours("tasks", *sizes, "--repeat", 3 if quick else 7)
+    lines += runner.ours("tasks", *sizes, "--repeat", 3 if quick else 7, "--kinds", "both",
+                         "--runtimes", "host_build_graph", "--shapes", "independent")
+    if runner.options.platform == "cuda":
+        lines += runner.peer("graphs", "--tasks", 2000 if quick else 10000, "--repeat",
+                             3 if quick else 7)
+    return lines
+
+
+def graph_cost(line, builds):
+    """Nanoseconds of a node of a CUDA Graph; with making the graph, where we make it too."""
+    if not line:
+        return None
+    made = line["build_s"] + line["instantiate_s"] + line["upload_s"] if builds else 0
+    return line["ns_per_task"] + made / line["n"] * 1e9
+
+
+def task_rows(lines, runtime, shape, kinds):
+    ours = find(lines, program="tasks", runtime=runtime, shape=shape, kinds=kinds, faults=None)
+    if not ours:
+        return []
+    builds = runtime != "host_build_graph"
+    what = f"{runtime} {shape}{', all cores' if kinds == 'both' else ''}"
+    graph = graph_cost(find(lines, peer="cuda_graph", shape=shape), builds)
+    cost = ours["ns_per_task"]
+    rows = [[what, shown(cost, "ns"), "CUDA Graph" + (", made and run" if builds else ""),
+             shown(graph, "ns"), shown(over(graph, cost))]]
+    if shape == "chain":
+        stream = find(lines, peer="stream").get("ns_per_task")
+        rows.append([what, shown(cost, "ns"), "launches into a stream", shown(stream, "ns"),
+                     shown(over(stream, cost))])
+    return rows
+
+
+def launch_rows(lines, limits):
+    ours = find(lines, program="tasks", runtime="host_build_graph", shape="chain",
+                faults=None).get("launch_us")
+    if ours is None:
+        return []
+    graph = find(lines, peer="cuda_graph", shape="chain").get("launch_host_us")
+    empty = find(limits, what="cooperative_launch").get("ns")
+    empty = empty / 1e3 if empty is not None else None
+    return [["launch without tasks", shown(ours, "µs"), "CUDA Graph launch", shown(graph, "µs"),
+             shown(over(graph, ours))],
+            ["launch without tasks", shown(ours, "µs"), "cooperative launch", shown(empty, "µs"),
+             shown(over(empty, ours))]]
+
+
+def print_tasks(lines, limits):
+    rows = []
+    for runtime in RUNTIMES:
+        for shape in SHAPES:
+            rows += task_rows(lines, runtime, shape, "aiv")
+            if runtime == "host_build_graph" and shape == "independent":
+                rows += task_rows(lines, runtime, shape, "both")
+    cores = find(lines, program="tasks").get("cores")
+    print_table(f"tasks: one more empty task on {cores} cores; ratio above 1: Taskglass is the "
+                "cheaper one", ["what", "Taskglass", "peer", "its cost", "ratio"],
+                rows + launch_rows(lines, limits))
+    graphs = [line for line in lines if line.get("peer") == "cuda_graph"]
+    if graphs:
+        print("  CUDA Graphs: making, instantiating and uploading took " + ", ".join(
+            f"{line['shape']} {line['build_s'] + line['instantiate_s'] + line['upload_s']:.3f} s"
+            for line in graphs) + f" for {graphs[0]['n']} nodes")
+    checks = [line for line in lines if "faults" in line]
+    wrong = [f"{line['runtime']} {line['shape']}: {line['faults']} tasks out of turn"
+             for line in checks if line["faults"]]
+    print(f"  checked: {len(checks) - len(wrong)} of {len(checks)} graphs ran every task once and "
+          "after its predecessors" + "".join(f"; {text}" for text in wrong))
+
+
+# ── record ──────────────────────────────────────────────────────────────────────────────
+
+
+def transports(runner):
+    return ["copied"] if runner.options.platform == "a5sim" else ["mapped", "copied"]
+
+
+def measure_record(runner):
+    quick, both = runner.options.quick, ",".join(transports(runner))
+    repeat = 2 if quick else 3
+    lines = []
+    for size in runner.options.sizes:
+        lines += runner.ours("record", "--tensor", size, "--total",
+                             "64M" if quick else TOTALS[size], "--levels", "off,full",
+                             "--transports", both, "--repeat", repeat, "--dir", runner.scratch)
+    # Nothing is carried at these levels: one transport tells.
+    lines += runner.ours("record", "--tensor", "1M", "--total", "256M" if quick else HASHED,
+                         "--levels", "off,hash,off", "--transports", both.split(",")[0],
+                         "--repeat", repeat + 2, "--dir", runner.scratch)
+    lines += runner.ours("record", "--tensor", "4K", "--total", "16M" if quick else "256M",
+                         "--levels", "off,meta,hash", "--transports", both.split(",")[0],
+                         "--repeat", repeat, "--dir", runner.scratch)
+    for folder in dict.fromkeys([runner.scratch, runner.options.disk]):
+        lines += runner.ours("record", "--tensor", "1M", "--total", "64M" if quick else "1G",
+                             "--levels", "full", "--transports", both, "--arena", "default",
+                             "--repeat", repeat, "--dir", folder, "--plain")
+    return lines
+
+
+def size_name(size):
+    return f"{size >> 20} MiB" if size >= 1 << 20 else f"{size >> 10} KiB"
+
+
+def waited(line):
+    """Cores that wait for the host are not recording into memory."""
+    share = line["wait_s"] / (line["execute_s"] * line["cores"])
+    return f"cores waited {share:.0%} of the time" if share > 0.01 else ""
+
+
+def full_row(line, limits):
+    """All of it fits into arenas: in device memory where it is copied from there later."""
+    if line["transport"] == "copied":
+        name, limit = "blocks copying device memory", highest(limits, what="device_copy")
+    else:
+        name, limit = "blocks writing host memory", highest(limits, what="host_write")
+    return [f"full, {size_name(line['tensor'])}, {line['transport']}", shown(line["gbs"], "GB/s"),
+            name, shown(limit, "GB/s"), shown(over(line["gbs"], limit)), waited(line)]
+
+
+def file_rows(line, plain, limits):
+    """What the user sees. A copied recording has to pass the copy engine, all of it the file."""
+    what = f"full, 1 MiB, {line['transport']}, files in {os.path.dirname(line['dir'])}"
+    rows = [("write() of one thread", plain.get("gbs"))]
+    if line["transport"] == "copied":
+        rows.append(("copy engine", highest(limits, what="copy_engine_beside_kernel")))
+    return [[what, shown(line["gbs_all"], "GB/s"), name, shown(limit, "GB/s"),
+             shown(over(line["gbs_all"], limit)), ""] for name, limit in rows]
+
+
+def hash_row(lines, tensor, limits):
+    hashed = find(lines, level="hash", tensor=tensor)
+    off = find(lines, level="off", call=hashed.get("call"))
+    if not off:
+        return []
+    more = hashed["execute_s"] - off["execute_s"]
+    rate = hashed["bytes"] / more * 1e-9 if more > 0 else None
+    limit = highest(limits, what="device_read")
+    return [[f"hash, {size_name(tensor)}", shown(rate, "GB/s"), "blocks reading device memory",
+             shown(limit, "GB/s"), shown(over(rate, limit)),
+             f"{more * 1e3:.2f} ms for {hashed['bytes'] / 2**30:.2f} GiB"]]
+
+
+def meta_row(lines):
+    meta = find(lines, level="meta")
+    off = find(lines, level="off", call=meta.get("call"))
+    if not off:
+        return []
+    more = meta["execute_s"] - off["execute_s"]
+    return [["meta, for each record", shown(more / meta["records"] * 1e9, "ns"), "-", "-", "-",
+             f"{meta['records'] / meta['execute_s'] / 1e6:.2f} million records/s"]]
+
+
+def off_row(lines):
+    hashed = find(lines, level="hash", tensor=1 << 20)
+    off = [line for line in lines
+           if line["level"] == "off" and line["call"] == hashed.get("call")]
+    if len(off) < 2:
+        return []
+    first, second = off[0]["execute_s"], off[1]["execute_s"]
+    spread = max(line["execute_worst_s"] for line in off) / min(
+        line["execute_best_s"] for line in off)
+    return [["off, twice", shown(first * 1e3, "ms"), "off", shown(second * 1e3, "ms"),
+             shown(first / second), f"slowest / quickest {spread:.2f}"]]
+
+
+def print_record(lines, limits):
+    fitting = [line for line in lines if line["level"] == "full" and line["arena"] == "fit"]
+    files = [line for line in lines if line["level"] == "full" and line["arena"] == "default"]
+    measured = [line for line in lines if "tensor" in line]
+    rows = [full_row(line, limits) for line in fitting]
+    rows += hash_row(measured, 1 << 20, limits) + hash_row(measured, 4 << 10, limits)
+    rows += meta_row(measured) + off_row(measured)
+    for line in files:
+        rows += file_rows(line, find(lines, level="plain", dir=line["dir"]), limits)
+    cores = find(lines, program="record").get("cores")
+    print_table(f"record: tasks that copy a tensor, on {cores} cores; ratio: how much of the limit "
+                "is reached", ["what", "Taskglass", "limit", "it is", "ratio", ""], rows)
+
+
+# ── attention ───────────────────────────────────────────────────────────────────────────
+
+
+def measure_attention(runner):
+    command = [sys.executable, os.path.join(HERE, "attention.py"), "--taskglass", runner.command(),
+               "--dir", runner.scratch, "--platform", runner.options.platform]
+    return runner.run(command + (["--quick", "--repeat", "1"] if runner.options.quick else []))
+
+
+def print_attention(lines, _limits):
+    ours, torch = find(lines, peer="taskglass"), find(lines, peer="torch")
+    if not ours:
+        return
+    rows = []
+    for what, key, peer, scale, unit, digits in (
+            ("nothing saved", "plain_s", "PyTorch", 1e3, "ms", None),
+            ("every tensor saved", "saved_s", "PyTorch, hooks and torch.save", 1e3, "ms", None),
+            ("tensors saved", "tensors", "PyTorch", 1, "", 0),
+            ("bytes saved", "bytes", "PyTorch", 2**-20, "MiB", None)):
+        rows.append([what, shown(ours[key] * scale, unit, digits), peer,
+                     shown(torch[key] * scale if key in torch else None, unit, digits),
+                     shown(over(torch.get(key), ours[key]))])
+    print_table(f"attention: {ours['tasks']} tasks, {ours['case']}",
+                ["what", "Taskglass", "peer", "it", "ratio"], rows)
+    if torch.get("largest_error", 0) > 1e-4:
+        print(f"  PyTorch's result is off by {torch['largest_error']:.1e}: it computes otherwise")
+    if "skipped" in torch:
+        print(f"  PyTorch left out: {torch['skipped']}")
+
+
+# ── all of it ───────────────────────────────────────────────────────────────────────────
+
+
+MEASURES = {"limits": (measure_limits, print_limits), "tasks": (measure_tasks, print_tasks),
+            "record": (measure_record, print_record),
+            "attention": (measure_attention, print_attention)}
+
+
+def measure(runner):
+    """Every part; the limits stand beside what comes after them."""
+    result = {}
+    for name in runner.options.parts:
+        take, tell = MEASURES[name]
+        began = time.monotonic()
+        if name == "limits" and runner.options.platform != "cuda":
+            continue
+        result[name] = take(runner)
+        if runner.options.json != "-":  # stdout is then the JSON alone
+            tell(result[name], result.get("limits", []))
+            print(f"  ({name}: {time.monotonic() - began:.0f} s)", flush=True)
+    return result
+
+
+def write_json(target, result):
+    text = json.dumps(result, indent=1)
+    if target == "-":
+        print(text)
+        return
+    with open(target, "w", encoding="utf-8") as file:
+        file.write(text + "\n")
+
+
+def main():
+    options = parse_arguments()
+    runner = Runner(options)
+    if not is_available(runner):
+        print(f"bench/gpu: skipped, platform {options.platform} is not available on this machine "
+              "(it needs an NVIDIA GPU and its driver)",
+              file=sys.stderr if options.json == "-" else sys.stdout)
+        return 0
+    with tempfile.TemporaryDirectory(prefix="gpu.", dir=options.disk) as on_disk, \
+            tempfile.TemporaryDirectory(prefix="gpu.", dir=runner.scratch) as in_memory:
+        options.disk, runner.scratch = on_disk, in_memory
+        result = measure(runner)
+    if options.json != "-":
+        if runner.missing:
+            print(f"\nnot here, left out: {', '.join(dict.fromkeys(runner.missing))}")
+        for note in runner.notes + [f"failed: {problem}" for problem in runner.problems]:
+            print(note)
+    if options.json:
+        write_json(options.json, {"platform": options.platform, "missing": runner.missing,
+                                  "notes": runner.notes, "problems": runner.problems, **result})
+    return 1 if runner.problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What an empty task costs on a device. Graphs of n tasks and of n / 10 run in turn; two numbers
+ * come out of their times, which are from launch to the device's last word:
+ *
+ *   ns_per_task   the slope between the two: one more task
+ *   launch_us     what is left for no task at all: the launch, and hearing of the end
+ *
+ * host_build_graph: the graph lies on the device, and is run again and again. The other runtimes
+ * build it on the device, anew in every run; tasks start meanwhile.
+ *
+ * --check times nothing: kernels mark that they ran, once and after their predecessors.
+ */
+#include "common.h"
+
+#include "../tasks/shapes.h"
+
+enum { SCOPE = 1024, CHECK_ROUNDS = 3, SMALLER = 10 };
+
+struct options {
+    const char *platform, *runtimes, *shapes, *kinds;
+    uint64_t tasks, built_tasks; /* of host_build_graph, and of the others */
+    unsigned cores, schedulers, repeat;
+    bool check;
+};
+
+struct bench {
+    struct options o;
+    struct tg_device *device;
+    struct tg_module *module;
+};
+
+/* One graph; `round` is 0 where it is timed. */
+struct subject {
+    enum tg_runtime_kind runtime;
+    enum shape shape;
+    uint64_t tasks, round;
+    uint64_t cells; /* device address: one word for each task */
+    struct tg_graph *graph;
+};
+
+static const struct {
+    const char *name;
+    enum tg_runtime_kind kind;
+} runtimes[] = {{"host_build_graph", TG_RUNTIME_HOST_BUILD_GRAPH},
+                {"aicpu_build_graph", TG_RUNTIME_AICPU_BUILD_GRAPH},
+                {"tensormap_and_ringbuffer", TG_RUNTIME_TENSORMAP_AND_RINGBUFFER}};
+
+/* ── graphs ────────────────────────────────────────────────────────────────────────────── */
+
+static struct tg_tensor cells_of(const struct subject *s, uint64_t first, uint64_t count)
+{
+    int64_t tasks = (int64_t)s->tasks;
+    struct tg_tensor cells = tg_tensor_make(s->cells, TG_UINT64, 1, &tasks);
+    return tg_tensor_slice(cells, 0, (int64_t)first, (int64_t)(first + count), 1);
+}
+
+/* Where both kinds are used, matrix cores get every third task: they are a third of the cores. */
+static uint32_t empty_kernel(const struct bench *b, uint64_t i)
+{
+    return strcmp(b->o.kinds, "both") == 0 && i % 3 == 0 ? KERNEL_EMPTY_AIC : KERNEL_EMPTY;
+}
+
+static void add_task(const struct bench *b, const struct subject *s, uint64_t i,
+                     const uint64_t *preds, int count)
+{
+    struct tg_args args;
+    uint64_t task;
+    if (s->round == 0) {
+        must(tg_graph_add(s->graph, empty_kernel(b, i), NULL, &task, &error));
+    } else {
+        tg_args_init(&args);
+        if (count > 0)
+            tg_args_in(&args, cells_of(s, preds[0], (uint64_t)count));
+        tg_args_inout(&args, cells_of(s, i, 1));
+        tg_args_u64(&args, s->round);
+        must(tg_graph_add(s->graph, count > 0 ? KERNEL_MARK_NEXT : KERNEL_MARK_FIRST, &args, &task,
+                          &error));
+    }
+    for (int k = 0; k < count; k++)
+        must(tg_graph_add_edge(s->graph, preds[k], task, &error));
+}
+
+static void build_on_host(const struct bench *b, struct subject *s)
+{
+    must(tg_graph_create(b->module, &s->graph, &error));
+    for (uint64_t i = 0; i < s->tasks; i++) {
+        uint64_t preds[SHAPE_MAX_PREDS];
+        int count = shape_preds(s->shape, i, preds);
+        add_task(b, s, i, preds, count);
+    }
+    must(tg_graph_upload(s->graph, &error));
+}
+
+static void build_on_device(const struct bench *b, struct subject *s)
+{
+    struct tg_args args;
+    tg_args_init(&args);
+    tg_args_inout(&args, cells_of(s, 0, s->tasks));
+    tg_args_u64(&args, (uint64_t)s->shape);
+    tg_args_u64(&args, s->tasks);
+    tg_args_u64(&args, SCOPE);
+    tg_args_u64(&args, s->round);
+    tg_args_u64(&args, s->runtime == TG_RUNTIME_AICPU_BUILD_GRAPH);
+    must(tg_graph_orchestrate(b->module, s->runtime, &args, NULL, &s->graph, &error));
+}
+
+static void build(const struct bench *b, struct subject *s)
+{
+    if (s->runtime == TG_RUNTIME_HOST_BUILD_GRAPH)
+        build_on_host(b, s);
+    else
+        build_on_device(b, s);
+}
+
+static void take_cells(const struct bench *b, struct subject *s)
+{
+    uint64_t *zeros = calloc(s->tasks, sizeof *zeros);
+    if (!zeros)
+        fail("no memory");
+    must(tg_device_alloc(b->device, s->tasks * sizeof *zeros, &s->cells, &error));
+    must(tg_device_copy_in(b->device, s->cells, zeros, s->tasks * sizeof *zeros, &error));
+    free(zeros);
+}
+
+static double run(const struct subject *s)
+{
+    struct tg_run_result result;
+    must(tg_graph_run(s->graph, NULL, &result, &error));
+    if (result.finished != s->tasks)
+        fail("tasks are missing");
+    return result.execute_seconds;
+}
+
+/* ── measuring ─────────────────────────────────────────────────────────────────────────── */
+
+static void print_head(const struct bench *b, const struct subject *s, const char *runtime)
+{
+    printf("{\"program\":\"tasks\",\"platform\":\"%s\",\"cores\":%u,\"schedulers\":%u,"
+           "\"runtime\":\"%s\",\"shape\":\"%s\",\"kinds\":\"%s\",\"n\":%llu",
+           b->o.platform, device_cores(b->device), b->o.schedulers, runtime, shape_name(s->shape),
+           b->o.kinds, (unsigned long long)s->tasks);
+}
+
+static void print_times(const struct subject s[2], struct spread large, struct spread small)
+{
+    double n = (double)s[0].tasks, few = (double)s[1].tasks;
+    double slope = (large.median - small.median) / (n - few);
+    printf(",\"n_small\":%llu,\"t_s\":%.9f,\"t_best_s\":%.9f,\"t_worst_s\":%.9f,\"t_small_s\":%.9f,"
+           "\"t_small_best_s\":%.9f,\"ns_per_task\":%.2f,\"ns_per_task_best\":%.2f,"
+           "\"ns_per_task_total\":%.2f,\"launch_us\":%.2f}\n",
+           (unsigned long long)s[1].tasks, large.median, large.best, large.worst, small.median,
+           small.best, slope * 1e9, (large.best - small.best) / (n - few) * 1e9,
+           large.median / n * 1e9, (small.median - slope * few) * 1e6);
+    fflush(stdout);
+}
+
+static void measure(const struct bench *b, struct subject first, const char *runtime)
+{
+    struct subject s[2] = {first, first};
+    double *times[2];
+    s[1].tasks = first.tasks / SMALLER;
+    for (int k = 0; k < 2; k++) {
+        times[k] = calloc(b->o.repeat, sizeof **times);
+        if (!times[k])
+            fail("no memory");
+        take_cells(b, &s[k]);
+        build(b, &s[k]);
+        run(&s[k]); /* warms up */
+    }
+    for (unsigned r = 0; r < b->o.repeat; r++)
+        for (int k = 0; k < 2; k++)
+            times[k][r] = run(&s[k]);
+    print_head(b, &s[0], runtime);
+    print_times(s, spread_of(times[0], b->o.repeat), spread_of(times[1], b->o.repeat));
+    for (int k = 0; k < 2; k++) {
+        tg_graph_destroy(s[k].graph);
+        must(tg_device_free(b->device, s[k].cells, &error));
+        free(times[k]);
+    }
+}
+
+/* ── checking ──────────────────────────────────────────────────────────────────────────── */
+
+static uint64_t count_faults(const struct bench *b, const struct subject *s)
+{
+    uint64_t *cells = calloc(s->tasks, sizeof *cells), faults = 0;
+    if (!cells)
+        fail("no memory");
+    must(tg_device_copy_out(b->device, cells, s->cells, s->tasks * sizeof *cells, &error));
+    for (uint64_t i = 0; i < s->tasks; i++)
+        faults += cells[i] != s->round;
+    free(cells);
+    return faults;
+}
+
+/* A round has a graph of its own, since tasks are told which it is. */
+static bool check(const struct bench *b, struct subject s, const char *runtime)
+{
+    uint64_t faults = 0;
+    take_cells(b, &s);
+    for (s.round = 1; s.round <= CHECK_ROUNDS && faults == 0; s.round++) {
+        build(b, &s);
+        run(&s);
+        faults = count_faults(b, &s);
+        tg_graph_destroy(s.graph);
+    }
+    must(tg_device_free(b->device, s.cells, &error));
+    print_head(b, &s, runtime);
+    printf(",\"rounds\":%llu,\"faults\":%llu}\n", (unsigned long long)s.round - 1,
+           (unsigned long long)faults);
+    return faults == 0;
+}
+
+/* ── command line ──────────────────────────────────────────────────────────────────────── */
+
+static bool parse_value(struct options *o, const char *key, const char *value)
+{
+    if (strcmp(key, "--platform") == 0)
+        return (o->platform = value) != NULL;
+    if (strcmp(key, "--runtimes") == 0)
+        return (o->runtimes = value) != NULL;
+    if (strcmp(key, "--shapes") == 0)
+        return (o->shapes = value) != NULL;
+    if (strcmp(key, "--kinds") == 0)
+        return strcmp(o->kinds = value, "aiv") == 0 || strcmp(value, "both") == 0;
+    if (strcmp(key, "--tasks") == 0)
+        return (o->tasks = bench_size(value)) >= 2 * SMALLER;
+    if (strcmp(key, "--built-tasks") == 0)
+        return (o->built_tasks = bench_size(value)) >= 2 * SMALLER;
+    if (strcmp(key, "--cores") == 0)
+        return (o->cores = (unsigned)bench_size(value)) > 0;
+    if (strcmp(key, "--schedulers") == 0)
+        return (o->schedulers = (unsigned)bench_size(value)) > 0;
+    if (strcmp(key, "--repeat") == 0)
+        return (o->repeat = (unsigned)bench_size(value)) > 0;
+    return false;
+}
+
+static void usage(const char *program, const char *wrong)
+{
+    fprintf(stderr,
+            "%s: %s\nusage: %s [--platform P] [--cores N] [--schedulers N]\n"
+            "       [--runtimes R,R…] [--shapes independent,chain,fan,stencil] [--kinds aiv|both]\n"
+            "       [--tasks N] [--built-tasks N] [--repeat R] [--check]\n",
+            program, wrong, program);
+    exit(PROGRAM_USAGE);
+}
+
+static struct options parse(int argc, char **argv)
+{
+    struct options o = {
+        .platform = "cuda",
+        .runtimes = "host_build_graph,aicpu_build_graph,tensormap_and_ringbuffer",
+        .shapes = "independent,chain,fan",
+        .kinds = "aiv",
+        .tasks = 100000,
+        .built_tasks = 20000,
+        .repeat = 7,
+    };
+    for (int k = 1; k < argc; k++) {
+        if (strcmp(argv[k], "--check") == 0)
+            o.check = true;
+        else if (k + 1 == argc || !parse_value(&o, argv[k], argv[k + 1]))
+            usage(argv[0], argv[k]);
+        else
+            k++;
+    }
+    return o;
+}
+
+static enum tg_runtime_kind runtime_of(const char *program, const char *name)
+{
+    unsigned k = 0;
+    while (k < sizeof runtimes / sizeof *runtimes && strcmp(runtimes[k].name, name) != 0)
+        k++;
+    if (k == sizeof runtimes / sizeof *runtimes)
+        usage(program, name);
+    return runtimes[k].kind;
+}
+
+/* The tree reaches further back than the orchestration remembers. */
+static enum shape shape_of(const char *program, const char *name)
+{
+    enum shape shape = shape_from_name(name);
+    if (shape == SHAPE_COUNT || shape == SHAPE_TREE)
+        usage(program, name);
+    return shape;
+}
+
+int main(int argc, char **argv)
+{
+    struct bench b = {.o = parse(argc, argv)};
+    struct tg_device_config config = {.platform = b.o.platform,
+                                      .cores = b.o.cores,
+                                      .schedulers = b.o.schedulers,
+                                      .memory = UINT64_C(8) << 30}; /* rings of two graphs */
+    const char *runtime_list = b.o.runtimes;
+    char runtime[64], shape[64];
+    bool good = true;
+
+    b.module = open_device(&config, &b.device);
+    while (next_word(&runtime_list, runtime, sizeof runtime)) {
+        struct subject s = {.runtime = runtime_of(argv[0], runtime)};
+        const char *shape_list = b.o.shapes;
+        s.tasks = s.runtime == TG_RUNTIME_HOST_BUILD_GRAPH ? b.o.tasks : b.o.built_tasks;
+        while (next_word(&shape_list, shape, sizeof shape)) {
+            s.shape = shape_of(argv[0], shape);
+            if (b.o.check)
+                good &= check(&b, s, runtime);
+            else
+                measure(&b, s, runtime);
+        }
+    }
+    tg_device_close(b.device);
+    return good ? 0 : PROGRAM_ERROR;
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cuda: a GPU. As with the simulators the device is a process (taskglass-cuda), which alone talks to
+ * NVIDIA's driver: starting, running, cancelling and killing it are theirs. What is different is
+ * memory. The host sees what it shares with the GPU (control area, recording streams); tensors
+ * and graphs are in the GPU's own memory, and their bytes are moved by the device's process
+ * through a piece of the shared memory.
+ */
+#define _GNU_SOURCE
+#include "base/error.h"
+#include "platform/cuda/device/launch.h"
+#include "platform/sim/protocol.h"
+#include "platform/sim/state.h"
+#include <dlfcn.h>
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* Address space for what is shared; memory is taken as it is used. */
+#define SHARED_SIZE (UINT64_C(64) << 30)
+#define PAGE UINT64_C(4096)
+enum { ANSWER_MILLISECONDS = 30000 };
+
+struct tg_cuda {
+    struct tg_sim sim;      /* first: the simulators' functions take it for theirs */
+    struct tg_heap hidden;  /* of the GPU's memory */
+    pthread_mutex_t moving; /* one request at a time */
+};
+
+/* ── is there one? ─────────────────────────────────────────────────────────────────────── */
+
+/* Without asking the driver, which would take a second: does the machine have a GPU's device files
+ * and the driver's library? Opening it finds out the rest. */
+static tg_status probe(struct tg_error *error)
+{
+    void *driver;
+    if (access("/dev/nvidiactl", F_OK) != 0 && access("/dev/dxg", F_OK) != 0)
+        return tg_error_set(
+            error, TG_UNSUPPORTED,
+            "platform cuda: this machine has no NVIDIA GPU, or its kernel driver is "
+            "not loaded (no /dev/nvidiactl)");
+    driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+    if (driver == NULL)
+        return tg_error_set(error, TG_UNSUPPORTED, "platform cuda: no NVIDIA driver: %s",
+                            dlerror());
+    dlclose(driver);
+    return TG_OK;
+}
+
+/* ── requests ──────────────────────────────────────────────────────────────────────────── */
+
+static tg_status gone(struct tg_cuda *c, struct tg_error *error)
+{
+    (void)c;
+    return tg_error_set(error, TG_DEVICE_LOST, "the GPU's memory went with the device");
+}
+
+/* Sends a request and waits for its answer. The lock is held. */
+static tg_status ask(struct tg_cuda *c, struct tg_sim_message *m, struct tg_error *error)
+{
+    struct pollfd fds[] = {{.fd = c->sim.mover, .events = POLLIN},
+                           {.fd = c->sim.pidfd, .events = POLLIN}};
+    int ready;
+    if (tg_sim_send(c->sim.mover, m) != 0)
+        return gone(c, error);
+    do
+        ready = poll(fds, c->sim.pidfd >= 0 ? 2 : 1, ANSWER_MILLISECONDS);
+    while (ready < 0 && errno == EINTR);
+    if (ready <= 0)
+        return tg_error_set(error, TG_DEVICE_LOST, "the device has not answered for %d s",
+                            ANSWER_MILLISECONDS / 1000);
+    if (!(fds[0].revents & POLLIN) || tg_sim_receive(c->sim.mover, m, MSG_DONTWAIT) != 1 ||
+        m->type != TG_SIM_MOVED)
+        return gone(c, error);
+    if (m->status != TG_OK)
+        return tg_error_set(error, (tg_status)m->status, "%s", m->text);
+    return TG_OK;
+}
+
+static tg_status request(struct tg_cuda *c, struct tg_sim_message *m, struct tg_error *error)
+{
+    tg_status status;
+    pthread_mutex_lock(&c->moving);
+    status = ask(c, m, error);
+    pthread_mutex_unlock(&c->moving);
+    return status;
+}
+
+/* ── memory ────────────────────────────────────────────────────────────────────────────── */
+
+static bool is_hidden(const struct tg_cuda *c, uint64_t address, uint64_t size)
+{
+    return address >= c->sim.hidden_at && address - c->sim.hidden_at <= c->sim.hidden &&
+           size <= c->sim.hidden - (address - c->sim.hidden_at);
+}
+
+static tg_status outside(const struct tg_cuda *c, const char *what, uint64_t address, uint64_t size,
+                         struct tg_error *error)
+{
+    return tg_error_set(error, TG_BAD_ARGUMENT,
+                        "%s: 0x%llx + %llu bytes is outside device memory (0x%llx + %llu)", what,
+                        (unsigned long long)address, (unsigned long long)size,
+                        (unsigned long long)c->sim.hidden_at, (unsigned long long)c->sim.hidden);
+}
+
+static tg_status alloc_hidden(void *state, uint64_t bytes, uint64_t *address,
+                              struct tg_error *error)
+{
+    struct tg_cuda *c = state;
+    uint64_t offset;
+    if (!tg_heap_take(&c->hidden, bytes, &offset))
+        return tg_heap_full(&c->hidden, bytes, c->sim.hidden, error);
+    *address = c->sim.hidden_at + offset;
+    return TG_OK;
+}
+
+/* Whole pages, which the driver has to know of before the GPU can use them. */
+static tg_status alloc_shared(void *state, uint64_t bytes, uint64_t *address,
+                              struct tg_error *error)
+{
+    struct tg_cuda *c = state;
+    struct tg_sim_message pin = {.type = TG_SIM_PIN};
+    uint64_t size = (bytes + PAGE - 1) / PAGE * PAGE, offset;
+    tg_status status;
+    if (!tg_heap_take(&c->sim.heap, size ? size : PAGE, &offset))
+        return tg_heap_full(&c->sim.heap, bytes, c->sim.size, error);
+    pin.address = c->sim.base + offset;
+    pin.size = size ? size : PAGE;
+    status = request(c, &pin, error);
+    if (status != TG_OK)
+        tg_heap_give(&c->sim.heap, offset);
+    else
+        *address = c->sim.base + offset;
+    return status;
+}
+
+static tg_status free_shared(struct tg_cuda *c, uint64_t address, struct tg_error *error)
+{
+    struct tg_sim_message unpin = {.type = TG_SIM_UNPIN, .address = address};
+    unpin.size = tg_heap_give(&c->sim.heap, address - c->sim.base);
+    if (unpin.size == 0)
+        return tg_error_set(error, TG_BAD_ARGUMENT,
+                            "free: 0x%llx is not the start of an allocation",
+                            (unsigned long long)address);
+    if (c->sim.pid != 0)
+        (void)request(c, &unpin, NULL); /* a device that is gone has forgotten it anyway */
+    (void)madvise(c->sim.map + (address - c->sim.base), unpin.size, MADV_REMOVE);
+    return TG_OK;
+}
+
+static tg_status free_either(void *state, uint64_t address, struct tg_error *error)
+{
+    struct tg_cuda *c = state;
+    if (tg_sim_in_memory(&c->sim, address, 0))
+        return free_shared(c, address, error);
+    if (is_hidden(c, address, 0) && tg_heap_give(&c->hidden, address - c->sim.hidden_at) != 0)
+        return TG_OK;
+    return tg_error_set(error, TG_BAD_ARGUMENT, "free: 0x%llx is not the start of an allocation",
+                        (unsigned long long)address);
+}
+
+/* Through the bounce, as much at a time as it holds. */
+static tg_status move(struct tg_cuda *c, uint32_t type, uint64_t address, char *bytes,
+                      uint64_t size, struct tg_error *error)
+{
+    uint64_t place = c->sim.taken - TG_CUDA_BOUNCE;
+    tg_status status = TG_OK;
+    pthread_mutex_lock(&c->moving);
+    for (uint64_t done = 0; done < size && status == TG_OK;) {
+        uint64_t n = size - done < TG_CUDA_BOUNCE ? size - done : TG_CUDA_BOUNCE;
+        struct tg_sim_message m = {
+            .type = type, .address = address + done, .size = n, .place = place};
+        if (type == TG_SIM_COPY_IN)
+            memcpy(c->sim.map + place, bytes + done, n);
+        status = ask(c, &m, error);
+        if (type == TG_SIM_COPY_OUT && status == TG_OK)
+            memcpy(bytes + done, c->sim.map + place, n);
+        done += n;
+    }
+    pthread_mutex_unlock(&c->moving);
+    return status;
+}
+
+static tg_status copy_in(void *state, uint64_t address, const void *bytes, uint64_t size,
+                         struct tg_error *error)
+{
+    struct tg_cuda *c = state;
+    if (tg_sim_in_memory(&c->sim, address, size))
+        return tg_sim_write_mapped(state, address, bytes, size, error);
+    if (!is_hidden(c, address, size))
+        return outside(c, "copy in", address, size, error);
+    return move(c, TG_SIM_COPY_IN, address, (char *)bytes, size, error);
+}
+
+static tg_status copy_out(void *state, void *bytes, uint64_t address, uint64_t size,
+                          struct tg_error *error)
+{
+    struct tg_cuda *c = state;
+    if (tg_sim_in_memory(&c->sim, address, size))
+        return tg_sim_read_mapped(state, bytes, address, size, error);
+    if (!is_hidden(c, address, size))
+        return outside(c, "copy out", address, size, error);
+    return move(c, TG_SIM_COPY_OUT, address, bytes, size, error);
+}
+
+/* ── open and close ────────────────────────────────────────────────────────────────────── */
+
+static void close_gpu(void *state)
+{
+    struct tg_cuda *c = state;
+    tg_sim_tear_down(&c->sim);
+    tg_heap_destroy(&c->hidden);
+    pthread_mutex_destroy(&c->moving);
+    free(c);
+}
+
+static tg_status open_gpu(const struct tg_platform_config *config, void **state,
+                          struct tg_error *error)
+{
+    struct tg_cuda *c;
+    tg_status status = probe(error);
+    if (status != TG_OK)
+        return status;
+    c = calloc(1, sizeof *c);
+    if (c == NULL)
+        return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
+    pthread_mutex_init(&c->moving, NULL);
+    c->sim.memory_fd = c->sim.socket = c->sim.pidfd = c->sim.mover = -1;
+    c->sim.size = SHARED_SIZE;
+    c->sim.hidden = config->memory / PAGE * PAGE;
+    status = tg_sim_set_up(&c->sim, config, true, error);
+    if (status == TG_OK && !tg_heap_init(&c->hidden, 0, c->sim.hidden))
+        status = tg_error_set(error, TG_NO_MEMORY, "out of host memory");
+    if (status != TG_OK) {
+        close_gpu(c);
+        return status;
+    }
+    *state = c;
+    return TG_OK;
+}
+
+static void describe(const void *state, uint64_t *control, uint64_t *memory_used, int *pid)
+{
+    const struct tg_cuda *c = state;
+    *control = c->sim.base;
+    *memory_used = c->sim.hidden - c->hidden.bytes_free;
+    *pid = c->sim.pid;
+}
+
+const struct tg_platform_ops tg_platform_cuda = {
+    TG_SIM_COMMON_OPS,
+    .name = "cuda",
+    .summary = "an NVIDIA GPU: cores are thread blocks of one persistent kernel",
+    .program = "taskglass-cuda",
+    .max_blocks = 84,
+    .max_schedulers = 3,
+    .memory_dies = true,
+    .slow_to_open = true,
+    .decides_cores = true,
+    .probe = probe,
+    .open = open_gpu,
+    .close = close_gpu,
+    .describe = describe,
+    .alloc = alloc_hidden,
+    .alloc_shared = alloc_shared,
+    .free = free_either,
+    .copy_in = copy_in,
+    .copy_out = copy_out,
+    .map = tg_sim_map,
+};

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A thread block as a core. The device program is written for one thread; here that is the first of
+ * an extra warp, the leader. It has the other warps, the crew, do what takes many threads: run a
+ * kernel, copy, hash. Meanwhile it waits, as the one thread of a simulated core does.
+ *
+ *     leader   order ──arrive(go)──►            ──wait(done)──► on with the device program
+ *     crew              wait(go) ──► all of it ──arrive(done)
+ *
+ * Both are barriers in shared memory with their own arrival counts, so that neither side cares
+ * which threads of a warp the other has, and what either wrote before is visible after.
+ */
+#include "base/gather.h"
+#include "base/hash.h"
+#include "device/engine.h"
+#include "platform/cuda/device/block.h"
+
+enum order { ORDER_END, ORDER_CALL, ORDER_HASH, ORDER_GATHER };
+enum { WARPS = TG_CUDA_THREADS / 32, AT_ONCE = 8 };
+
+struct sums {
+    uint64_t a, b;
+};
+
+struct block {
+    uint64_t go;
+    uint64_t done;
+    uint32_t parity; /* of the leader's next wait */
+    uint32_t order;
+    /* ORDER_CALL */
+    tg_kernel_fn kernel;
+    struct tg_ctx ctx;
+    /* ORDER_HASH, ORDER_GATHER */
+    char *to; /* or 0 */
+    const char *from;
+    uint64_t size;
+    uint64_t words; /* hashed before */
+    struct tg_gather_plan plan;
+    int64_t start, first, total; /* of the view's elements */
+    uint32_t bits;               /* of one */
+    struct sums sum[WARPS];
+};
+
+static __shared__ struct block block;
+
+/* ── barriers ──────────────────────────────────────────────────────────────────────────── */
+
+__device__ static uint32_t shared_address(const void *p)
+{
+    return (uint32_t)__cvta_generic_to_shared(p);
+}
+
+__device__ static void barrier_init(uint64_t *barrier, uint32_t arrivals)
+{
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)),
+                 "r"(arrivals)
+                 : "memory");
+}
+
+__device__ static void barrier_arrive(uint64_t *barrier)
+{
+    asm volatile("{\n .reg .b64 state;\n mbarrier.arrive.shared::cta.b64 state, [%0];\n}" ::"r"(
+                     shared_address(barrier))
+                 : "memory");
+}
+
+__device__ static void barrier_wait(uint64_t *barrier, uint32_t parity)
+{
+    uint32_t passed;
+    do {
+#if __CUDA_ARCH__ >= 900
+        asm volatile("{\n .reg .pred p;\n"
+                     " mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+                     " selp.u32 %0, 1, 0, p;\n}"
+                     : "=r"(passed)
+                     : "r"(shared_address(barrier)), "r"(parity)
+                     : "memory");
+#else
+        asm volatile("{\n .reg .pred p;\n"
+                     " mbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+                     " selp.u32 %0, 1, 0, p;\n}"
+                     : "=r"(passed)
+                     : "r"(shared_address(barrier)), "r"(parity)
+                     : "memory");
+        if (!passed)
+            __nanosleep(20);
+#endif
+    } while (!passed);
+}
+
+/* ── the leader ────────────────────────────────────────────────────────────────────────── */
+
+__device__ void tg_block_init(void)
+{
+    if (threadIdx.x == 0) {
+        barrier_init(&block.go, 1);
+        barrier_init(&block.done, WARPS);
+        block.parity = 0;
+    }
+    __syncthreads();
+}
+
+__device__ static void have_done(uint32_t order)
+{
+    block.order = order;
+    barrier_arrive(&block.go);
+    barrier_wait(&block.done, block.parity);
+    block.parity ^= 1;
+}
+
+__device__ void tg_block_end(void)
+{
+    block.order = ORDER_END;
+    barrier_arrive(&block.go);
+}
+
+TG_FN void tg_target_call(tg_kernel_fn kernel, const struct tg_ctx *ctx)
+{
+    block.kernel = kernel;
+    block.ctx = *ctx;
+    have_done(ORDER_CALL);
+}
+
+/* Adds what the crew has summed up. */
+__device__ static void add_sums(struct tg_hash *hash, uint64_t size)
+{
+    for (uint32_t warp = 0; warp < WARPS; warp++) {
+        hash->a += block.sum[warp].a;
+        hash->b += block.sum[warp].b;
+    }
+    hash->words += (size + 7) / 8;
+}
+
+TG_FN void tg_target_hash_copy(struct tg_hash *hash, void *to, const void *from, uint64_t size)
+{
+    block.to = (char *)to;
+    block.from = (const char *)from;
+    block.size = size;
+    block.words = hash->words;
+    have_done(ORDER_HASH);
+    add_sums(hash, size);
+}
+
+TG_FN void tg_target_hash(struct tg_hash *hash, const void *bytes, uint64_t size)
+{
+    tg_target_hash_copy(hash, 0, bytes, size);
+}
+
+TG_FN void tg_target_gather(struct tg_hash *hash, void *to, const struct tg_tensor *tensor,
+                            uint64_t offset, uint64_t size)
+{
+    block.bits = tg_bits_of(tensor->dtype);
+    block.to = (char *)to;
+    block.from = TG_DEVICE_PTR(const char, tensor->addr);
+    block.size = size;
+    block.words = hash->words;
+    block.plan = tg_gather_plan(tensor);
+    block.start = tensor->start;
+    block.first = (int64_t)(offset * 8 / block.bits);
+    block.total = tg_tensor_numel(tensor);
+    have_done(ORDER_GATHER);
+    add_sums(hash, size);
+}
+
+/* ── the crew: hashing ─────────────────────────────────────────────────────────────────── */
+
+__device__ static uint64_t product(uint64_t word, uint64_t key)
+{
+    uint64_t x = word ^ key;
+    return (x & 0xffffffffu) * (x >> 32);
+}
+
+/* Words 2i and 2i + 1 of the tensor; `key` is that of the first (base/hash.h). */
+__device__ static void add_pair(struct sums *s, ulonglong2 pair, uint64_t key)
+{
+    s->a += product(pair.x, key) + pair.y;
+    s->b += product(pair.y, key + TG_HASH_KEY) + pair.x;
+}
+
+__device__ static void add_word(struct sums *s, uint64_t word, uint64_t index)
+{
+    uint64_t p = product(word, (index + 1) * TG_HASH_KEY);
+    s->a += index % 2 ? word : p;
+    s->b += index % 2 ? p : word;
+}
+
+/* Everybody's sums, added up for the warp. */
+__device__ static void hand_in(struct sums s)
+{
+    for (uint32_t distance = 16; distance > 0; distance /= 2) {
+        s.a += __shfl_down_sync(~0u, s.a, distance);
+        s.b += __shfl_down_sync(~0u, s.b, distance);
+    }
+    if (threadIdx.x % 32 == 0)
+        block.sum[threadIdx.x / 32] = s;
+}
+
+/* Up to 8 bytes, wherever they lie; the rest is zero. */
+__device__ static uint64_t load_bytes(const char *from, uint32_t size)
+{
+    uint64_t word = 0;
+    for (uint32_t i = 0; i < size; i++)
+        word |= (uint64_t)(uint8_t)from[i] << (8 * i);
+    return word;
+}
+
+/* 16 bytes from an address that is a multiple of WIDTH. */
+template <int WIDTH> __device__ static ulonglong2 load_pair(const char *from)
+{
+    ulonglong2 pair;
+    if (WIDTH == 16) {
+        pair = __ldcg((const ulonglong2 *)from);
+    } else if (WIDTH == 8) {
+        pair.x = __ldcg((const unsigned long long *)from);
+        pair.y = __ldcg((const unsigned long long *)from + 1);
+    } else if (WIDTH == 4) {
+        const unsigned *words = (const unsigned *)from;
+        pair.x = (unsigned long long)__ldcg(words + 1) << 32 | __ldcg(words);
+        pair.y = (unsigned long long)__ldcg(words + 3) << 32 | __ldcg(words + 2);
+    } else {
+        pair.x = load_bytes(from, 8);
+        pair.y = load_bytes(from + 8, 8);
+    }
+    return pair;
+}
+
+__device__ static void store_pair(char *to, ulonglong2 pair)
+{
+    __stcs((ulonglong2 *)to, pair);
+}
+
+/* Whole pairs, of which several are on their way at once. */
+template <int WIDTH> __device__ static void hash_pairs(struct sums *s, uint64_t n)
+{
+    const uint64_t step = TG_CUDA_THREADS;
+    const uint64_t key_step = 2 * step * TG_HASH_KEY;
+    const char *from = block.from;
+    char *to = block.to;
+    uint64_t i = threadIdx.x, key = (block.words + 2 * i + 1) * TG_HASH_KEY;
+    for (; i + (AT_ONCE - 1) * step < n; i += AT_ONCE * step) {
+        ulonglong2 pair[AT_ONCE];
+#pragma unroll
+        for (int k = 0; k < AT_ONCE; k++)
+            pair[k] = load_pair<WIDTH>(from + 16 * (i + k * step));
+#pragma unroll
+        for (int k = 0; k < AT_ONCE; k++, key += key_step) {
+            if (to)
+                store_pair(to + 16 * (i + k * step), pair[k]);
+            add_pair(s, pair[k], key);
+        }
+    }
+    for (; i < n; i += step, key += key_step) {
+        ulonglong2 pair = load_pair<WIDTH>(from + 16 * i);
+        if (to)
+            store_pair(to + 16 * i, pair);
+        add_pair(s, pair, key);
+    }
+}
+
+/* What is left of the last pair. */
+__device__ static void hash_rest(struct sums *s, uint64_t done)
+{
+    for (uint64_t at = done; at < block.size; at += 8) {
+        uint32_t size = block.size - at < 8 ? (uint32_t)(block.size - at) : 8;
+        add_word(s, load_bytes(block.from + at, size), block.words + at / 8);
+        for (uint32_t i = 0; block.to && i < size; i++)
+            block.to[at + i] = block.from[at + i];
+    }
+}
+
+__device__ __noinline__ static void hash_and_copy(void)
+{
+    uint64_t n = block.size / 16;
+    struct sums s = {0, 0};
+    if ((uint64_t)block.from % 16 == 0)
+        hash_pairs<16>(&s, n);
+    else if ((uint64_t)block.from % 8 == 0)
+        hash_pairs<8>(&s, n);
+    else if ((uint64_t)block.from % 4 == 0)
+        hash_pairs<4>(&s, n);
+    else
+        hash_pairs<1>(&s, n);
+    if (threadIdx.x == 0)
+        hash_rest(&s, 16 * n);
+    hand_in(s);
+}
+
+/* ── the crew: views ───────────────────────────────────────────────────────────────────── */
+
+__device__ static int64_t divide(int64_t a, int64_t b)
+{
+    return (uint64_t)(a | b) >> 32 ? a / b : (int64_t)((uint32_t)a / (uint32_t)b);
+}
+
+/* Where element `index` of the view lies, and how many more of its row come after it. */
+__device__ static int64_t place_of(int64_t index, int64_t *in_row)
+{
+    int64_t at = block.start;
+    for (int d = block.plan.ndim - 1; d >= 0; d--) {
+        int64_t rest = divide(index, block.plan.shape[d]);
+        int64_t here = index - rest * block.plan.shape[d];
+        at += here * block.plan.strides[d];
+        if (d == block.plan.ndim - 1)
+            *in_row = block.plan.shape[d] - here;
+        index = rest;
+    }
+    return at;
+}
+
+__device__ static uint64_t load_element(int64_t at)
+{
+    switch (block.bits) {
+    case 4:
+        return (uint8_t)block.from[at / 2] >> (at % 2 * 4) & 15u;
+    case 8:
+        return (uint8_t)block.from[at];
+    case 16:
+        return ((const uint16_t *)block.from)[at];
+    case 32:
+        return __ldcg((const unsigned *)block.from + at);
+    default:
+        return __ldcg((const unsigned long long *)block.from + at);
+    }
+}
+
+/* As many elements as make 8 bytes, from `index` on. */
+__device__ static uint64_t gather_word(int64_t index)
+{
+    int64_t stride = block.plan.strides[block.plan.ndim - 1], in_row = 0, at = 0;
+    uint64_t word = 0;
+    for (uint32_t shift = 0; shift < 64 && index < block.total; shift += block.bits, index++) {
+        if (in_row == 0)
+            at = place_of(index, &in_row);
+        word |= load_element(at) << shift;
+        at += stride;
+        in_row--;
+    }
+    return word;
+}
+
+__device__ static void gather_words(struct sums *s)
+{
+    int64_t per_word = 64 / block.bits;
+    for (uint64_t i = threadIdx.x; 8 * i < block.size; i += TG_CUDA_THREADS) {
+        uint64_t word = gather_word(block.first + (int64_t)i * per_word);
+        uint64_t left = block.size - 8 * i;
+        add_word(s, word, block.words + i);
+        if (block.to && left >= 8)
+            ((uint64_t *)block.to)[i] = word;
+        else if (block.to)
+            for (uint32_t k = 0; k < left; k++)
+                block.to[8 * i + k] = (char)(word >> (8 * k));
+    }
+}
+
+/* Do rows consist of whole, aligned pieces of 16 bytes? */
+__device__ static bool has_wide_rows(void)
+{
+    const struct tg_gather_plan *p = &block.plan;
+    int inner = p->ndim - 1;
+    uint64_t bytes = block.bits / 8, odd;
+    if (bytes == 0 || p->strides[inner] != 1)
+        return false;
+    odd = (uint64_t)block.from | (uint64_t)block.start * bytes | (uint64_t)block.first * bytes |
+          (uint64_t)p->shape[inner] * bytes | block.size;
+    for (int d = 0; d < inner; d++)
+        odd |= (uint64_t)p->strides[d] * bytes;
+    return odd % 16 == 0;
+}
+
+__device__ static void gather_pairs(struct sums *s)
+{
+    int64_t bytes = block.bits / 8, per_pair = 16 / bytes, in_row;
+    for (uint64_t i = threadIdx.x; 16 * i < block.size; i += TG_CUDA_THREADS) {
+        int64_t at = place_of(block.first + (int64_t)i * per_pair, &in_row);
+        ulonglong2 pair = load_pair<16>(block.from + at * bytes);
+        if (block.to)
+            store_pair(block.to + 16 * i, pair);
+        add_pair(s, pair, (block.words + 2 * i + 1) * TG_HASH_KEY);
+    }
+}
+
+__device__ __noinline__ static void gather(void)
+{
+    struct sums s = {0, 0};
+    if (has_wide_rows())
+        gather_pairs(&s);
+    else
+        gather_words(&s);
+    hand_in(s);
+}
+
+/* ── the crew ──────────────────────────────────────────────────────────────────────────── */
+
+__device__ void tg_block_crew(void)
+{
+    for (uint32_t parity = 0;; parity ^= 1) {
+        barrier_wait(&block.go, parity);
+        switch (block.order) {
+        case ORDER_CALL:
+            block.kernel(&block.ctx);
+            break;
+        case ORDER_HASH:
+            hash_and_copy();
+            break;
+        case ORDER_GATHER:
+            gather();
+            break;
+        default:
+            return;
+        }
+        __syncwarp();
+        if (threadIdx.x % 32 == 0)
+            barrier_arrive(&block.done);
+    }
+}

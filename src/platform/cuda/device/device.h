@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of the process that holds a GPU share. */
+#ifndef TG_CUDA_DEVICE_H
+#define TG_CUDA_DEVICE_H
+
+#include "platform/cuda/device/driver.h"
+#include "platform/cuda/device/launch.h"
+#include "platform/sim/protocol.h"
+#include <pthread.h>
+#include <taskglass/status.h>
+#include <taskglass/wire/device.h>
+#include <taskglass/workload.h>
+
+/* A module's image, and what a launch of it needs. */
+struct tg_cuda_image {
+    struct tg_cuda_image *next;
+    const struct tg_workload *workload;
+    uint32_t first; /* number of its first kernel */
+    CUfunction prepare, main;
+    CUdeviceptr table, number, site;
+    uint32_t orchestration;
+};
+
+struct tg_cuda_device {
+    CUcontext context;
+    CUdevice gpu;
+    char name[96];
+    int multiprocessors;
+    int capability;
+    char *shared; /* memory that the host sees */
+    uint64_t shared_size;
+    struct tg_control_head *head;
+    struct tg_cuda_words *words;
+    CUdeviceptr memory; /* that it does not see */
+    uint64_t memory_size;
+    CUdeviceptr engine;
+    uint32_t n_cores, n_schedulers;
+    struct tg_cuda_image *images;
+    CUstream runner, mover;
+    size_t stack;      /* bytes a thread has now */
+    bool orchestrates; /* the last run's graph is built on the device */
+    /* the run that is to be waited for */
+    pthread_mutex_t lock;
+    pthread_cond_t change;
+    bool running;
+};
+
+/* open.c: the GPU, its memory, the control area; `init` becomes the answer. */
+tg_status tg_cuda_open(struct tg_cuda_device *d, struct tg_sim_message *init, char *why,
+                       size_t size);
+/* load.c: a module's image. */
+tg_status tg_cuda_load(struct tg_cuda_device *d, const struct tg_sim_message *message, char *why,
+                       size_t size);
+/* run.c: starts the launch at that address; the end is told to the host by a thread. */
+void tg_cuda_run(struct tg_cuda_device *d, uint64_t launch);
+bool tg_cuda_start_runner(struct tg_cuda_device *d);
+/* move.c: a thread that moves bytes for the host, also while a run is under way. */
+bool tg_cuda_start_mover(struct tg_cuda_device *d);
+
+/* The GPU has failed: leaves what is known in the control area and ends the process. */
+_Noreturn void tg_cuda_die(struct tg_cuda_device *d, CUresult result);
+
+/* An error of the driver in words: "cannot <what>: …". */
+tg_status tg_cuda_failed(CUresult result, const char *what, char *why, size_t size);
+
+#endif

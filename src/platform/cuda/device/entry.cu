@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kernels that a run consists of: one that prepares, and the persistent one. */
+#include "device/engine.h"
+#include "platform/cuda/device/block.h"
+
+static_assert((int)TG_CUDA_THREADS == (int)TG_BLOCK_THREADS, "kernels count on it");
+
+/* Generated for each module: its functions. */
+extern __device__ const tg_kernel_fn tg_cuda_kernels[];
+extern __device__ const tg_orchestrate_fn tg_cuda_orchestrations[];
+
+/* How patient those are who have nothing to do. Blocks have their multiprocessor to themselves, so
+ * looking costs nobody anything; what it must not do is crowd the memory that others work in. */
+enum { LOOKS = 300, BATCH = 16, GLANCE_NS = 1000 };
+
+__device__ static void lay_out(const struct tg_cuda_launch *l)
+{
+    struct tg_engine *e = tg_engine_init(TG_DEVICE_PTR(void, l->engine), l->n_cores,
+                                         l->n_schedulers,
+                                         TG_DEVICE_PTR(struct tg_worker_status, l->status));
+    e->n_cpus = 0;
+    e->spin = LOOKS;
+    e->yields = 0;
+    e->batch = BATCH;
+    e->shares = true;
+}
+
+__device__ static void prepare(const struct tg_cuda_launch *l)
+{
+    const struct tg_launch *launch = TG_DEVICE_PTR(const struct tg_launch, l->launch);
+    const uint32_t *number = TG_DEVICE_PTR(const uint32_t, l->number);
+    tg_kernel_fn *table = TG_DEVICE_PTR(tg_kernel_fn, l->table);
+    tg_orchestrate_fn orchestrate = 0;
+    for (uint32_t i = 0; i < l->n_kernels; i++)
+        table[i] = tg_cuda_kernels[number[i]];
+    if (launch->runtime != TG_RUNTIME_HOST_BUILD_GRAPH)
+        orchestrate = tg_cuda_orchestrations[l->orchestration];
+    lay_out(l);
+    /* Tasks name kernels by the device's numbers, of which the table has the module's. */
+    tg_engine_reset(TG_DEVICE_PTR(struct tg_engine, l->engine), launch,
+                    TG_DEVICE_PTR(tg_kernel_fn,
+                                  l->table - l->first_kernel * sizeof(tg_kernel_fn)),
+                    orchestrate, TG_DEVICE_PTR(const char, l->site));
+}
+
+extern "C" __global__ void __launch_bounds__(TG_CUDA_PREPARE) tg_cuda_prepare(tg_cuda_launch l)
+{
+    if (threadIdx.x == 0)
+        prepare(&l);
+    __syncthreads();
+    tg_engine_fill(TG_DEVICE_PTR(struct tg_engine, l.engine),
+                   TG_DEVICE_PTR(const struct tg_launch, l.launch), threadIdx.x, blockDim.x);
+}
+
+/* How much memory the engine wants is known to who lays it out. */
+extern "C" __global__ void tg_cuda_size(uint64_t *size, uint32_t n_blocks, uint32_t n_schedulers)
+{
+    *size = tg_engine_size(n_blocks, n_schedulers);
+}
+
+/* Looks for a word from the host, who cannot reach the engine. */
+__device__ static void watch(struct tg_engine *e, const struct tg_cuda_words *words)
+{
+    while (tg_engine_running(e)) {
+        if (tg_load_acquire_host(&words->stop) != 0)
+            tg_engine_stop(e);
+        __nanosleep(GLANCE_NS);
+    }
+}
+
+__device__ static void lead(struct tg_engine *e, uint32_t worker, struct tg_cuda_words *words)
+{
+    uint32_t multiprocessor;
+    asm("mov.u32 %0, %%smid;" : "=r"(multiprocessor));
+    tg_store_relaxed_host(&e->worker[worker].status->place, (uint64_t)multiprocessor + 1);
+    if (worker == tg_engine_orchestrator(e) && !tg_engine_orchestrates(e))
+        return;
+    if (tg_engine_enter(e, worker))
+        tg_store_relaxed_host(&words->phase, tg_load_relaxed(&e->phase));
+    if (worker < e->n_lanes)
+        tg_block_end();
+}
+
+extern "C" __global__ void __launch_bounds__(TG_CUDA_BLOCK, TG_CUDA_RESIDENT)
+    tg_cuda_main(tg_cuda_launch l)
+{
+    struct tg_engine *e = TG_DEVICE_PTR(struct tg_engine, l.engine);
+    struct tg_cuda_words *words = TG_DEVICE_PTR(struct tg_cuda_words, l.words);
+    uint32_t worker = blockIdx.x;
+    tg_block_init();
+    if (threadIdx.x == TG_CUDA_THREADS)
+        lead(e, worker, words);
+    else if (threadIdx.x < TG_CUDA_THREADS && worker < e->n_lanes)
+        tg_block_crew();
+    else if (threadIdx.x == 0 && worker == tg_engine_orchestrator(e))
+        watch(e, words);
+}

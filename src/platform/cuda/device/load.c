@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A module is loaded twice: its shared object says which kernels there are and in which order, and
+ * the image beside it has them for the GPU. They are matched by the names of their functions.
+ */
+#define _GNU_SOURCE
+#include "platform/cuda/device/device.h"
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Where an error goes. */
+struct why {
+    char *text;
+    size_t size;
+};
+
+static tg_status fail(struct why why, CUresult result, const char *what)
+{
+    return tg_cuda_failed(result, what, why.text, why.size);
+}
+
+/* NAME.cubin for NAME.so. */
+static tg_status image_path(const char *module, char path[PATH_MAX], struct why why)
+{
+    size_t length = strlen(module);
+    if (length > 3 && strcmp(module + length - 3, ".so") == 0)
+        length -= 3;
+    if ((size_t)snprintf(path, PATH_MAX, "%.*s.cubin", (int)length, module) >= PATH_MAX)
+        return TG_BAD_ARGUMENT;
+    if (access(path, R_OK) == 0)
+        return TG_OK;
+    snprintf(why.text, why.size,
+             "there is no %s, its kernels for the GPU; taskglass_add_workload builds it where "
+             "nvcc is installed",
+             path);
+    return TG_NOT_FOUND;
+}
+
+/* The names that the image has of its functions: "first\0second\0\0". */
+static char *read_names(CUmodule module, const char *symbol, CUresult *result)
+{
+    CUdeviceptr address;
+    size_t size = 0;
+    char *names = NULL;
+    *result = tg_cuda.module_global(&address, &size, module, symbol);
+    if (*result == CUDA_SUCCESS && (names = calloc(1, size + 2)) != NULL)
+        *result = tg_cuda.copy_out(names, address, size);
+    return names;
+}
+
+/* UINT32_MAX where there is none of that name. */
+static uint32_t find_name(const char *names, const char *name)
+{
+    uint32_t number = 0;
+    for (; *names; names += strlen(names) + 1, number++)
+        if (strcmp(names, name) == 0)
+            return number;
+    return UINT32_MAX;
+}
+
+/* What the function is called in its source; NULL where the module does not tell. */
+static const char *function_name(const void *function)
+{
+    Dl_info info;
+    if (function == NULL || dladdr(function, &info) == 0 || info.dli_saddr != function)
+        return NULL;
+    return info.dli_sname;
+}
+
+static const void *address_of(tg_kernel_fn kernel)
+{
+    const void *address;
+    memcpy(&address, &kernel, sizeof address);
+    return address;
+}
+
+/* Where each of the workload's kernels is among the image's. */
+static tg_status number_kernels(const struct tg_workload *workload, const char *names,
+                                uint32_t *number, struct why why)
+{
+    for (uint32_t i = 0; i < workload->n_kernels; i++) {
+        const char *name = function_name(address_of(workload->kernels[i].fn));
+        number[i] = name ? find_name(names, name) : UINT32_MAX;
+        if (number[i] != UINT32_MAX)
+            continue;
+        snprintf(why.text, why.size,
+                 "kernel '%s': the image has no function %s; a kernel is a TG_KERNEL of a DEVICE "
+                 "source, and not static",
+                 workload->kernels[i].name, name ? name : "for it");
+        return TG_BAD_ARGUMENT;
+    }
+    return TG_OK;
+}
+
+static CUresult put(CUdeviceptr *address, const void *bytes, size_t size)
+{
+    CUresult result = tg_cuda.alloc(address, size ? size : 8);
+    return result == CUDA_SUCCESS && size ? tg_cuda.copy_in(*address, bytes, size) : result;
+}
+
+static CUresult place(struct tg_cuda_image *image, const uint32_t *number)
+{
+    const struct tg_workload *w = image->workload;
+    char site[128];
+    CUresult result = put(&image->number, number, w->n_kernels * sizeof *number);
+    snprintf(site, sizeof site, "%s", w->orchestrate_site ? w->orchestrate_site : w->name);
+    if (result == CUDA_SUCCESS)
+        result = put(&image->site, site, sizeof site);
+    if (result == CUDA_SUCCESS)
+        result = tg_cuda.alloc(&image->table, (w->n_kernels + 1u) * sizeof(void *));
+    return result;
+}
+
+static CUresult find_entries(struct tg_cuda_image *image, CUmodule module)
+{
+    CUresult result = tg_cuda.module_function(&image->prepare, module, TG_CUDA_PREPARE_NAME);
+    if (result == CUDA_SUCCESS)
+        result = tg_cuda.module_function(&image->main, module, TG_CUDA_MAIN_NAME);
+    if (result == CUDA_SUCCESS)
+        result = tg_cuda.function_set(image->main, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                      TG_CUDA_SHARED);
+    return result;
+}
+
+/* The engine's memory, which all images use in turn. */
+static CUresult take_engine(struct tg_cuda_device *d, CUmodule module)
+{
+    CUfunction size_of;
+    CUdeviceptr answer;
+    uint64_t size = 0;
+    uint32_t n_blocks = d->head->n_lanes / TG_PARTS;
+    void *arguments[] = {&answer, &n_blocks, &d->n_schedulers};
+    CUresult result;
+    if (d->engine != 0)
+        return CUDA_SUCCESS;
+    result = tg_cuda.module_function(&size_of, module, TG_CUDA_SIZE_NAME);
+    if (result == CUDA_SUCCESS)
+        result = tg_cuda.alloc(&answer, sizeof size);
+    if (result == CUDA_SUCCESS)
+        result = tg_cuda.launch(size_of, 1, 1, 1, 1, 1, 1, 0, d->runner, arguments, NULL);
+    if (result == CUDA_SUCCESS)
+        result = tg_cuda.stream_wait(d->runner);
+    if (result == CUDA_SUCCESS)
+        result = tg_cuda.copy_out(&size, answer, sizeof size);
+    if (result == CUDA_SUCCESS)
+        result = tg_cuda.alloc(&d->engine, size);
+    return result;
+}
+
+/* All blocks of a run must be resident, whatever registers and shared memory the kernels take. */
+static tg_status check_room(const struct tg_cuda_device *d, const struct tg_cuda_image *image,
+                            struct why why)
+{
+    uint32_t wanted = d->head->n_lanes + d->n_schedulers + 1;
+    int blocks = 0;
+    CUresult result = tg_cuda.occupancy(&blocks, image->main, TG_CUDA_BLOCK, TG_CUDA_SHARED);
+    if (result != CUDA_SUCCESS)
+        return fail(why, result, "ask how many blocks fit");
+    if ((uint32_t)(blocks * d->multiprocessors) >= wanted)
+        return TG_OK;
+    snprintf(why.text, why.size,
+             "%u blocks are needed, %d are resident at a time (%d on a multiprocessor); use fewer "
+             "--cores",
+             wanted, blocks * d->multiprocessors, blocks);
+    return TG_BAD_ARGUMENT;
+}
+
+static tg_status use_image(struct tg_cuda_device *d, struct tg_cuda_image *image, CUmodule module,
+                           struct why why)
+{
+    CUresult result;
+    tg_status status = TG_OK;
+    uint32_t *number = calloc(image->workload->n_kernels + 1u, sizeof *number);
+    char *kernels = read_names(module, TG_CUDA_KERNEL_NAMES, &result);
+    char *orchestrations =
+        result == CUDA_SUCCESS ? read_names(module, TG_CUDA_ORCHESTRATION_NAMES, &result) : NULL;
+    if (number == NULL || kernels == NULL || orchestrations == NULL || result != CUDA_SUCCESS)
+        status = fail(why, result, "read what functions the image has");
+    if (status == TG_OK)
+        status = number_kernels(image->workload, kernels, number, why);
+    if (status == TG_OK) {
+        const void *function;
+        const char *name;
+        memcpy(&function, &image->workload->orchestrate, sizeof function);
+        name = function_name(function);
+        image->orchestration = name ? find_name(orchestrations, name) : UINT32_MAX;
+        result = find_entries(image, module);
+        if (result == CUDA_SUCCESS)
+            result = take_engine(d, module);
+        if (result == CUDA_SUCCESS)
+            result = place(image, number);
+        if (result != CUDA_SUCCESS)
+            status = fail(why, result, "use the image");
+    }
+    free(number);
+    free(kernels);
+    free(orchestrations);
+    return status == TG_OK ? check_room(d, image, why) : status;
+}
+
+tg_status tg_cuda_load(struct tg_cuda_device *d, const struct tg_sim_message *message, char *text,
+                       size_t size)
+{
+    struct why why = {text, size};
+    struct tg_cuda_image *image;
+    char path[PATH_MAX];
+    void *library = dlopen(message->text, RTLD_NOW | RTLD_LOCAL);
+    const struct tg_workload *workload;
+    CUmodule module;
+    CUresult result;
+    tg_status status;
+    if (library == NULL) {
+        snprintf(text, size, "the device cannot load it: %s", dlerror());
+        return TG_NOT_FOUND;
+    }
+    workload = dlsym(library, TG_WORKLOAD_SYMBOL);
+    if (workload == NULL || workload->abi != TG_WORKLOAD_ABI ||
+        workload->n_kernels != message->count) {
+        snprintf(text, size, "the module changed while it was loaded");
+        return TG_ABI_MISMATCH;
+    }
+    status = image_path(message->text, path, why);
+    if (status != TG_OK)
+        return status;
+    result = tg_cuda.module_load(&module, path);
+    if (result == CUDA_ERROR_NO_BINARY_FOR_GPU || result == CUDA_ERROR_INVALID_PTX) {
+        snprintf(text, size,
+                 "%s was not built for this GPU (%s, sm_%d); configure with "
+                 "-DTASKGLASS_CUDA_ARCHITECTURES=%d",
+                 path, d->name, d->capability, d->capability);
+        return TG_UNSUPPORTED;
+    }
+    if (result != CUDA_SUCCESS)
+        return fail(why, result, "load the image");
+    image = calloc(1, sizeof *image);
+    if (image == NULL)
+        return TG_NO_MEMORY;
+    image->workload = workload;
+    image->first = message->first;
+    status = use_image(d, image, module, why);
+    if (status != TG_OK) {
+        free(image);
+        return status;
+    }
+    image->next = d->images;
+    d->images = image;
+    return TG_OK;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The process that holds a GPU: the host's program has no CUDA in it, and a kernel that traps or spins
+ * costs this process alone. Killing it frees the GPU, whatever the kernel does; what the host shares
+ * with it (control area, recording) stays.
+ */
+#include "platform/cuda/device/device.h"
+#include "platform/sim/device/link.h"
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static void open_or_exit(struct tg_cuda_device *d, struct tg_sim_message *message)
+{
+    char why[512] = "";
+    tg_status status = tg_cuda_open(d, message, why, sizeof why);
+    if (status == TG_OK && (!tg_cuda_start_mover(d) || !tg_cuda_start_runner(d))) {
+        status = TG_NO_MEMORY;
+        snprintf(why, sizeof why, "cannot start threads");
+    }
+    tg_link_reply(message, TG_SIM_HELLO, status, "%s", why);
+    if (status != TG_OK)
+        exit(TG_SIM_EXIT_USAGE);
+}
+
+static void load(struct tg_cuda_device *d, struct tg_sim_message *message)
+{
+    char why[1024] = "out of memory";
+    tg_status status = tg_cuda_load(d, message, why, sizeof why);
+    tg_link_reply(message, TG_SIM_LOADED, status, "%s", status == TG_OK ? "" : why);
+}
+
+static void obey(struct tg_cuda_device *d, struct tg_sim_message *message)
+{
+    switch (message->type) {
+    case TG_SIM_LOAD:
+        load(d, message);
+        break;
+    case TG_SIM_LAUNCH:
+        tg_cuda_run(d, message->address);
+        break;
+    case TG_SIM_STOP:
+        __atomic_store_n(&d->words->stop, 1u, __ATOMIC_RELEASE);
+        break;
+    default:
+        _exit(TG_SIM_EXIT_BYE);
+    }
+}
+
+int main(void)
+{
+    static struct tg_cuda_device device;
+    static struct tg_sim_message message;
+    int host = tg_link_open("taskglass-cuda", TG_SIM_MOVER_FD, &message), quiet;
+    /* The driver talks of dumps; what there is to say goes to the host as messages. */
+    quiet = open("/dev/null", O_WRONLY);
+    dup2(quiet, STDERR_FILENO);
+    dup2(quiet, STDOUT_FILENO);
+    open_or_exit(&device, &message);
+    for (;;) {
+        tg_link_listen(host, &message);
+        obey(&device, &message);
+    }
+}

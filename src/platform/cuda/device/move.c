@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Bytes between the GPU's memory and what the host sees, by the copy engines, which work beside the
+ * kernel that runs. A thread of its own answers the host's requests, one at a time.
+ */
+#include "platform/cuda/device/device.h"
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static bool in_shared(const struct tg_cuda_device *d, uint64_t place, uint64_t size)
+{
+    return place <= d->shared_size && size <= d->shared_size - place;
+}
+
+static CUresult wait_for_mover(struct tg_cuda_device *d, CUresult result)
+{
+    return result == CUDA_SUCCESS ? tg_cuda.stream_wait(d->mover) : result;
+}
+
+static CUresult obey(struct tg_cuda_device *d, const struct tg_sim_message *m)
+{
+    uint64_t place = m->type == TG_SIM_PIN || m->type == TG_SIM_UNPIN
+                         ? m->address - (uint64_t)(uintptr_t)d->shared
+                         : m->place;
+    char *shared = d->shared + place;
+    if (!in_shared(d, place, m->size))
+        return CUDA_ERROR_INVALID_VALUE;
+    switch (m->type) {
+    case TG_SIM_PIN:
+        return tg_cuda.host_register(shared, m->size,
+                                     CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP);
+    case TG_SIM_UNPIN:
+        return tg_cuda.host_unregister(shared);
+    case TG_SIM_COPY_IN:
+        return wait_for_mover(d, tg_cuda.copy_in_async(m->address, shared, m->size, d->mover));
+    case TG_SIM_COPY_OUT:
+        return wait_for_mover(d, tg_cuda.copy_out_async(shared, m->address, m->size, d->mover));
+    default:
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+}
+
+static void *serve(void *argument)
+{
+    struct tg_cuda_device *d = argument;
+    struct tg_sim_message message;
+    CUresult result = tg_cuda.context_use(d->context);
+    while (tg_sim_receive(TG_SIM_MOVER_FD, &message, 0) == 1) {
+        if (result == CUDA_SUCCESS)
+            result = obey(d, &message);
+        message.type = TG_SIM_MOVED;
+        message.status = result == CUDA_SUCCESS               ? TG_OK
+                         : result == CUDA_ERROR_OUT_OF_MEMORY ? TG_NO_MEMORY
+                                                              : TG_DEVICE_LOST;
+        message.text[0] = '\0';
+        if (result != CUDA_SUCCESS)
+            tg_cuda_explain(result, message.text, sizeof message.text);
+        if (tg_sim_send(TG_SIM_MOVER_FD, &message) != 0)
+            break;
+        if (result == CUDA_ERROR_OUT_OF_MEMORY || result == CUDA_ERROR_INVALID_VALUE)
+            result = CUDA_SUCCESS; /* of this request alone */
+    }
+    return NULL; /* the main thread sees the end of the host */
+}
+
+bool tg_cuda_start_mover(struct tg_cuda_device *d)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, serve, d) != 0)
+        return false;
+    pthread_detach(thread);
+    return true;
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opening a GPU: which one, how many cores, its memory, and the area that it shares with the host. */
+#include "device/target.h"
+#include "platform/cuda/device/blame.h"
+#include "platform/cuda/device/device.h"
+#include "platform/sim/device/link.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the engine counts with; more workers than its sets have bits cannot be. */
+enum { MOST_WORKERS = 256, MOST_SCHEDULERS = 3 };
+
+tg_status tg_cuda_failed(CUresult result, const char *what, char *why, size_t size)
+{
+    char text[200];
+    tg_cuda_explain(result, text, sizeof text);
+    snprintf(why, size, "cannot %s: %s", what, text);
+    return result == CUDA_ERROR_OUT_OF_MEMORY ? TG_NO_MEMORY
+           : result == CUDA_ERROR_NO_DEVICE   ? TG_UNSUPPORTED
+                                              : TG_DEVICE_LOST;
+}
+
+/* Attributes that tell nothing new fail only where the first one did. */
+static int attribute(const struct tg_cuda_device *d, CUdevice_attribute which)
+{
+    int value = 0;
+    (void)tg_cuda.device_attribute(&value, which, d->gpu);
+    return value;
+}
+
+/* The first GPU that the environment shows (CUDA_VISIBLE_DEVICES). */
+static tg_status find_gpu(struct tg_cuda_device *d, char *why, size_t size)
+{
+    CUresult result;
+    if (!tg_cuda_load_driver(why, size))
+        return TG_UNSUPPORTED;
+    /* A module that is loaded when it is first used could wait for the kernel that runs. */
+    setenv("CUDA_MODULE_LOADING", "EAGER", 1);
+    tg_blame_prepare();
+    result = tg_cuda.init(0);
+    if (result == CUDA_SUCCESS)
+        result = tg_cuda.device_get(&d->gpu, 0);
+    if (result != CUDA_SUCCESS) {
+        tg_cuda_failed(result, "find a GPU", why, size);
+        return TG_UNSUPPORTED;
+    }
+    (void)tg_cuda.device_name(d->name, sizeof d->name, d->gpu);
+    d->multiprocessors = attribute(d, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    d->capability = 10 * attribute(d, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
+                    attribute(d, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+    if (d->capability < 80 || !attribute(d, CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH) ||
+        !attribute(d, CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM)) {
+        snprintf(why, size, "%s (compute capability %d.%d): 8.0 or newer is needed", d->name,
+                 d->capability / 10, d->capability % 10);
+        return TG_UNSUPPORTED;
+    }
+    return TG_OK;
+}
+
+/* A block for each lane and scheduler and one more have to be resident at once. By default each
+ * core has a multiprocessor to itself. */
+static tg_status count_cores(struct tg_cuda_device *d, const struct tg_sim_message *init, char *why,
+                             size_t size)
+{
+    uint32_t room = TG_CUDA_RESIDENT * (uint32_t)d->multiprocessors;
+    uint32_t lanes, spare = init->schedulers + 1;
+    if (room > MOST_WORKERS)
+        room = MOST_WORKERS;
+    d->n_schedulers = init->schedulers;
+    d->n_cores = init->cores;
+    if (d->n_cores == 0) {
+        uint32_t whole = (uint32_t)d->multiprocessors;
+        d->n_cores = whole > spare + TG_PARTS ? (whole - spare) / TG_PARTS * TG_PARTS : TG_PARTS;
+    }
+    lanes = (d->n_cores + TG_PARTS - 1) / TG_PARTS * TG_PARTS;
+    if (lanes + spare > room) {
+        snprintf(why, size, "--cores %u: %s has room for %u with %u schedulers", d->n_cores,
+                 d->name, (room - spare) / TG_PARTS * TG_PARTS, d->n_schedulers);
+        return TG_BAD_ARGUMENT;
+    }
+    return TG_OK;
+}
+
+static tg_status open_context(struct tg_cuda_device *d, char *why, size_t size)
+{
+    CUresult result = tg_cuda.context_flags(d->gpu, CU_CTX_SCHED_YIELD);
+    if (result == CUDA_SUCCESS)
+        result = tg_cuda.context_retain(&d->context, d->gpu);
+    if (result == CUDA_SUCCESS)
+        result = tg_cuda.context_use(d->context);
+    if (result == CUDA_SUCCESS)
+        result = tg_cuda.stream_create(&d->runner, CU_STREAM_NON_BLOCKING);
+    if (result == CUDA_SUCCESS)
+        result = tg_cuda.stream_create(&d->mover, CU_STREAM_NON_BLOCKING);
+    return result == CUDA_SUCCESS ? TG_OK : tg_cuda_failed(result, "open the GPU", why, size);
+}
+
+/* Zero, as memory is that nobody has used. */
+static tg_status take_memory(struct tg_cuda_device *d, uint64_t bytes, char *why, size_t size)
+{
+    CUresult result = tg_cuda.alloc(&d->memory, bytes);
+    if (result == CUDA_SUCCESS)
+        result = tg_cuda.set(d->memory, 0, bytes);
+    d->memory_size = bytes;
+    if (result != CUDA_SUCCESS) {
+        char what[96];
+        size_t free = 0, total = 0;
+        (void)tg_cuda.memory_info(&free, &total);
+        snprintf(what, sizeof what, "take %llu bytes of the GPU's memory, of which %llu are free",
+                 (unsigned long long)bytes, (unsigned long long)free);
+        return tg_cuda_failed(result, what, why, size);
+    }
+    return TG_OK;
+}
+
+/* [head][status] a page [words] a page [bounce] */
+static tg_status lay_out(struct tg_cuda_device *d, struct tg_sim_message *init, char *why,
+                         size_t size)
+{
+    const uint64_t page = 4096;
+    uint32_t n_lanes = (d->n_cores + TG_PARTS - 1) / TG_PARTS * TG_PARTS;
+    uint32_t n_workers = n_lanes + d->n_schedulers + 1;
+    uint64_t status = sizeof *d->head;
+    uint64_t words =
+        (status + n_workers * sizeof(struct tg_worker_status) + page - 1) / page * page;
+    uint64_t taken = words + page + TG_CUDA_BOUNCE;
+    CUresult result;
+    d->shared = tg_link_map(init);
+    d->shared_size = init->size;
+    if (d->shared == NULL) {
+        snprintf(why, size, "cannot map shared memory: %s", strerror(errno));
+        return TG_NO_MEMORY;
+    }
+    result = tg_cuda.host_register(d->shared, taken,
+                                   CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP);
+    if (result != CUDA_SUCCESS)
+        return tg_cuda_failed(result, "share memory with the GPU", why, size);
+    d->head = (struct tg_control_head *)d->shared;
+    d->words = (struct tg_cuda_words *)(d->shared + words);
+    *d->head = (struct tg_control_head){
+        .magic = TG_CONTROL_MAGIC,
+        .version = TG_CONTROL_VERSION,
+        .head_size = sizeof *d->head,
+        .base = (uint64_t)(uintptr_t)d->shared,
+        .control_size = words,
+        .memory_size = d->memory_size,
+        .memory_start = d->memory,
+        .memory_end = d->memory + d->memory_size,
+        .n_lanes = n_lanes,
+        .n_schedulers = d->n_schedulers,
+        .n_cores = d->n_cores,
+        .status = status,
+        .status_size = sizeof(struct tg_worker_status),
+    };
+    init->address = (uint64_t)(uintptr_t)d->shared;
+    init->memory = d->memory;
+    init->free = taken;
+    return TG_OK;
+}
+
+tg_status tg_cuda_open(struct tg_cuda_device *d, struct tg_sim_message *init, char *why,
+                       size_t size)
+{
+    tg_status status = find_gpu(d, why, size);
+    if (status == TG_OK)
+        status = count_cores(d, init, why, size);
+    if (status == TG_OK)
+        status = open_context(d, why, size);
+    if (status == TG_OK)
+        status = take_memory(d, init->memory, why, size);
+    if (status == TG_OK)
+        status = lay_out(d, init, why, size);
+    return status;
+}

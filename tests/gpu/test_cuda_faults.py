@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels that fault, spin or never meet, rings that never drain, devices and hosts that are killed:
+the report names the task, the recording verifies, and the next run is as good as ever."""
+
+import itertools
+import os
+import random
+import shutil
+import signal
+import time
+
+import pytest
+
+from conftest import (PLATFORM, RUNTIMES, TRANSPORTS, by, check_account, check_next_run, entries,
+                      fault, report, wait_until, workload)
+
+# Seconds without progress that make a hang, where a test waits for one.
+SOON = 1
+LATEST = 1.5 if fault.SLOW_TO_OPEN else 0.3  # seconds after the device's process has appeared
+
+RECORDED = ("--dump-tensor", "--platform", PLATFORM, "--output", "out")
+# Long enough to be killed in the middle: some 190 MiB through small arenas.
+LARGE = ("run", "vector_add", "--case", "large", "--set", "n=16000000", *RECORDED)
+SLOW = ("run", workload("slow"), "--set", "ms=5", "--set", "n=100000", "--cores", 6, *RECORDED)
+
+FAULTS = [
+    ("trap", "KERNEL_FAULT", "fault_trap"),
+    ("far", "KERNEL_FAULT", "fault_far"),
+    ("null", "KERNEL_FAULT", "fault_null"),
+    ("nulls", "KERNEL_FAULT", "fault_null"),
+    ("mix_null", "KERNEL_FAULT", "fault_mix_null"),
+    ("spin", "HANG", "fault_spin"),
+    ("mix_skip", "HANG", "fault_mix_meet"),
+]
+
+
+def faults(case, *options):
+    return ("run", workload("faults"), "--case", case, "--timeout", SOON, *options, *RECORDED)
+
+
+def error_line(said):
+    """The line with the error; warnings of what could not be recorded may come before it."""
+    return next(line for line in said.splitlines() if not line.startswith("taskglass: warning: "))
+
+
+def check_verified(tg, directory="out"):
+    tg.good("verify", directory)
+
+
+# ── kernels ─────────────────────────────────────────────────────────────────────────────
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+@pytest.mark.parametrize("case,status,kernel", FAULTS)
+def test_a_bad_kernel_is_named_and_its_recording_verifies(tg, case, status, kernel, transport):
+    result = tg(*faults(case, *by(transport)))
+    assert result.returncode == 3, result
+    assert error_line(result.stderr).startswith(f"taskglass: {status}: ")
+    assert f"kernel {kernel}" in error_line(result.stderr)
+    said = report(tg)
+    assert said["device"]["lost"] and said["counters"]["finished"] == 3
+    assert kernel in [task["kernel"] for task in said["error"]["running"]]
+    if case != "nulls":  # eight of them
+        assert {task["task_id"] for task in said["error"]["running"]} == {"0x0000000000000003"}
+    check_account(tg)
+    check_verified(tg)
+    check_next_run(tg)
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES[1:])
+@pytest.mark.parametrize("case,status,kernel", [FAULTS[0], FAULTS[5]])
+def test_a_bad_kernel_of_a_graph_that_the_device_builds(tg, runtime, case, status, kernel):
+    result = tg(*faults(case, "--runtime", runtime))
+    assert result.returncode == 3, result
+    assert error_line(result.stderr).startswith(f"taskglass: {status}: ")
+    assert f"kernel {kernel}" in error_line(result.stderr)
+    check_verified(tg)
+    check_next_run(tg)
+
+
+@pytest.mark.parametrize("case", ["trap", "far", "spin"])
+def test_what_was_there_before_the_fault_is_recorded(tg, case):
+    """What the host sees in place needs nobody to fetch it."""
+    assert tg(*faults(case, *by(TRANSPORTS[0]))).returncode == 3
+    found = {(int(task, 16), stage): entry.get("partial", False)
+             for (task, stage, _), entry in entries(tg, "out").items() if stage != "orchestration"}
+    before, after = "before_dispatch", "after_completion"
+    expected = {(task, stage): False for task in range(3) for stage in (before, after)}
+    expected[3, before] = False
+    if case == "spin":
+        expected[3, after] = True
+    assert found == expected
+
+
+# ── rings that never drain ──────────────────────────────────────────────────────────────
+
+@pytest.mark.parametrize("runtime,case", [(RUNTIMES[1], "held"), (RUNTIMES[2], "held"),
+                                          (RUNTIMES[2], "tasks")])
+def test_a_deadlock_is_proved_and_the_advice_is_good(tg, runtime, case):
+    run = ("run", workload("rings"), "--case", case, "--runtime", runtime, *RECORDED)
+    result = tg(*run, "--ring-task-window", 8)
+    assert result.returncode == 3, result
+    assert error_line(result.stderr).startswith("taskglass: SCOPE_DEADLOCK: ")
+    assert "8/8" in error_line(result.stderr)
+    said = report(tg)
+    assert said["error"]["advice"] == "--ring-task-window 20"
+    assert said["times"]["execute_seconds"] < 5  # not by waiting for a limit
+    check_verified(tg)
+    tg.good(*run, "--ring-task-window", 20)
+
+
+# ── ends from outside ───────────────────────────────────────────────────────────────────
+
+def begun(tmp_path):
+    """Until there is something in the journal."""
+    journal = tmp_path / "out" / "tensor_dump" / "tensor_dump.rec"
+    return wait_until(lambda: journal.exists() and journal.stat().st_size > 64 * 256, 30)
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_an_interrupted_run_ends_cancelled_with_its_recording(start, tg, tmp_path, transport):
+    program = start(*SLOW, *by(transport))
+    assert begun(tmp_path)
+    program.process.send_signal(signal.SIGINT)
+    code, said = program.end()
+    assert code in (3, -signal.SIGINT) and "DEVICE_LOST" not in said
+    assert report(tg)["result"]["status"] == "CANCELLED"
+    assert program.left() == []
+    check_account(tg)
+    check_verified(tg)
+    check_next_run(tg)
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_a_killed_device_leaves_a_recording_that_verifies(start, tg, tmp_path, transport):
+    program = start(*SLOW, *by(transport))
+    device = program.device()
+    assert device is not None and begun(tmp_path)
+    os.kill(device, signal.SIGKILL)
+    code, said = program.end()
+    assert code == 3 and error_line(said).startswith("taskglass: DEVICE_LOST: "), said
+    assert program.left() == []
+    check_account(tg)
+    check_verified(tg)
+    check_next_run(tg)
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_a_killed_host_leaves_a_recording_that_recovers(start, tg, tmp_path, transport):
+    program = start(*LARGE, *by(transport))
+    assert begun(tmp_path)
+    program.process.kill()
+    program.end()
+    assert program.left() == []  # the device went by itself
+    tg.good("recover", "out")
+    check_verified(tg)
+    assert len(entries(tg, "out")) > 0
+    check_next_run(tg)
+
+
+# ── many ends, one after the other ──────────────────────────────────────────────────────
+
+def end_by_a_trap(start, tg, moments, transport):
+    assert start(*faults("trap", *by(transport))).end()[0] == 3
+
+
+def end_by_a_hang(start, tg, moments, transport):
+    run = ("run", workload("faults"), "--case", "spin", "--timeout", 0.3, *by(transport), *RECORDED)
+    assert start(*run).end()[0] == 3
+
+
+def end_by_a_kill(start, tg, moments, transport):
+    program = start(*LARGE, *by(transport))
+    program.device()
+    time.sleep(moments.uniform(0, LATEST))
+    program.process.kill()
+    program.end()
+    assert program.left() == []
+    if (tg.directory / "out" / "tensor_dump" / "tensor_dump.rec").exists():
+        tg.good("recover", "out")
+
+
+def test_fifty_recorded_runs_that_end_badly_all_verify(start, tg):
+    moments = random.Random(int(os.environ.get("TASKGLASS_SEED", 1)))
+    ends = itertools.cycle([end_by_a_trap, end_by_a_hang, end_by_a_kill])
+    verified = 0
+    for i in range(50):
+        next(ends)(start, tg, moments, TRANSPORTS[i // 3 % len(TRANSPORTS)])
+        if (tg.directory / "out" / "tensor_dump").exists():  # or it was killed before it began
+            check_verified(tg)
+            verified += 1
+        shutil.rmtree(tg.directory / "out", ignore_errors=True)
+    assert verified >= 34  # traps and hangs, and most likely more
+    check_next_run(tg)
