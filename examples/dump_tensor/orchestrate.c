@@ -25,8 +25,8 @@
  */
 #include "dump_tensor.h"
 
-TG_FN static uint64_t copy(struct tg_rt *rt, uint32_t kernel, struct tg_tensor in,
-                           struct tg_tensor out, uint64_t after)
+TG_APART TG_FN static uint64_t copy(struct tg_rt *rt, uint32_t kernel, struct tg_tensor in,
+                                    struct tg_tensor out, uint64_t after)
 {
     struct tg_args task;
     tg_args_init(&task);
@@ -37,7 +37,7 @@ TG_FN static uint64_t copy(struct tg_rt *rt, uint32_t kernel, struct tg_tensor i
 }
 
 /* Tasks 0 to 2: the plain ones. */
-TG_FN static void add_up(struct tg_rt *rt, const struct tg_args *args)
+TG_APART TG_FN static void add_up(struct tg_rt *rt, const struct tg_args *args)
 {
     struct tg_tensor total = args->tensor[ARG_TOTAL];
     struct tg_tensor sum = tg_alloc(rt, TG_FLOAT32, 1, total.shape);
@@ -63,8 +63,8 @@ TG_FN static void add_up(struct tg_rt *rt, const struct tg_args *args)
 }
 
 /* Tasks 3 to 5: views with strides that are not those of a whole tensor. */
-TG_FN static void take_views(struct tg_rt *rt, struct tg_tensor matrix, struct tg_tensor pairs,
-                             struct tg_tensor turned)
+TG_APART TG_FN static void take_views(struct tg_rt *rt, struct tg_tensor matrix,
+                                      struct tg_tensor pairs, struct tg_tensor turned)
 {
     int64_t rows = pairs.shape[0], cols = matrix.shape[1];
     struct tg_tensor even = tg_tensor_slice(matrix, 1, 0, cols, 2);
@@ -83,7 +83,7 @@ TG_FN static void take_views(struct tg_rt *rt, struct tg_tensor matrix, struct t
 }
 
 /* Tasks 6 and 7. */
-TG_FN static void pass_scalars(struct tg_rt *rt, struct tg_tensor bits, int set)
+TG_APART TG_FN static void pass_scalars(struct tg_rt *rt, struct tg_tensor bits, int set)
 {
     struct tg_args task;
     tg_args_init(&task);
@@ -102,8 +102,8 @@ TG_FN static void pass_scalars(struct tg_rt *rt, struct tg_tensor bits, int set)
 }
 
 /* Tasks 8 to 12: views that begin or end in the middle of a byte. */
-TG_FN static void take_nibbles(struct tg_rt *rt, struct tg_tensor nibbles, struct tg_tensor codes,
-                               struct tg_tensor wide)
+TG_APART TG_FN static void take_nibbles(struct tg_rt *rt, struct tg_tensor nibbles,
+                                        struct tg_tensor codes, struct tg_tensor wide)
 {
     int64_t n = nibbles.shape[0];
     struct tg_tensor odd = tg_tensor_slice(nibbles, 0, 1, n, 1);
@@ -133,7 +133,7 @@ TG_FN static void take_nibbles(struct tg_rt *rt, struct tg_tensor nibbles, struc
 }
 
 /* Task 13. */
-TG_FN static void fold(struct tg_rt *rt, struct tg_tensor a, struct tg_tensor mixed)
+TG_APART TG_FN static void fold(struct tg_rt *rt, struct tg_tensor a, struct tg_tensor mixed)
 {
     struct tg_args task;
     tg_args_init(&task);

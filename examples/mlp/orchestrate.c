@@ -36,8 +36,8 @@ TG_INLINE uint32_t tiles_along(int64_t size, int64_t tile)
 }
 
 /* The sums' memory comes with the first product and lasts until the tile's scope ends. */
-TG_FN static uint64_t sum_up(struct tg_rt *rt, const struct layer *l, struct tg_tensor w,
-                             const int64_t *shape, struct tg_tensor *sums)
+TG_APART TG_FN static uint64_t sum_up(struct tg_rt *rt, const struct layer *l, struct tg_tensor w,
+                                      const int64_t *shape, struct tg_tensor *sums)
 {
     int64_t depth = l->x.shape[1];
     uint64_t last = TG_TASK_NONE;
@@ -61,8 +61,9 @@ TG_FN static uint64_t sum_up(struct tg_rt *rt, const struct layer *l, struct tg_
     return last;
 }
 
-TG_FN static uint64_t plain_tile(struct tg_rt *rt, const struct layer *l, struct tg_tensor w,
-                                 struct tg_tensor bias, struct tg_tensor out)
+TG_APART TG_FN static uint64_t plain_tile(struct tg_rt *rt, const struct layer *l,
+                                          struct tg_tensor w, struct tg_tensor bias,
+                                          struct tg_tensor out)
 {
     struct tg_tensor sums;
     struct tg_args task;
@@ -75,8 +76,9 @@ TG_FN static uint64_t plain_tile(struct tg_rt *rt, const struct layer *l, struct
     return tg_submit(rt, l->finish, &task);
 }
 
-TG_FN static uint64_t fused_tile(struct tg_rt *rt, const struct layer *l, struct tg_tensor w,
-                                 struct tg_tensor bias, struct tg_tensor out)
+TG_APART TG_FN static uint64_t fused_tile(struct tg_rt *rt, const struct layer *l,
+                                          struct tg_tensor w, struct tg_tensor bias,
+                                          struct tg_tensor out)
 {
     struct tg_args task;
     tg_args_init(&task);
@@ -90,7 +92,8 @@ TG_FN static uint64_t fused_tile(struct tg_rt *rt, const struct layer *l, struct
 }
 
 /* `done` gets the tasks that write the output, tile by tile. */
-TG_FN static void layer(struct tg_rt *rt, const struct layer *l, bool fused, uint64_t *done)
+TG_APART TG_FN static void layer(struct tg_rt *rt, const struct layer *l, bool fused,
+                                 uint64_t *done)
 {
     int64_t width = l->out.shape[1];
     for (int64_t j = 0; j < width; j += l->tile) {
@@ -106,8 +109,8 @@ TG_FN static void layer(struct tg_rt *rt, const struct layer *l, bool fused, uin
 }
 
 /* Both layers for a block of rows; the hidden layer lasts until the scope around this ends. */
-TG_FN static void block(struct tg_rt *rt, const struct tg_args *args, struct tg_tensor x,
-                        struct tg_tensor y)
+TG_APART TG_FN static void block(struct tg_rt *rt, const struct tg_args *args, struct tg_tensor x,
+                                 struct tg_tensor y)
 {
     int64_t tile = tg_args_get_i64(args, 0);
     bool fused = tg_args_get_i64(args, 1) != 0;

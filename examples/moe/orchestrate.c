@@ -41,7 +41,8 @@ TG_INLINE int64_t at_most(int64_t value, int64_t limit)
     return value < limit ? value : limit;
 }
 
-TG_FN static struct tg_tensor matrix(struct tg_rt *rt, unsigned dtype, int64_t rows, int64_t cols)
+TG_APART TG_FN static struct tg_tensor matrix(struct tg_rt *rt, unsigned dtype, int64_t rows,
+                                              int64_t cols)
 {
     int64_t shape[2];
     shape[0] = rows;
@@ -49,8 +50,8 @@ TG_FN static struct tg_tensor matrix(struct tg_rt *rt, unsigned dtype, int64_t r
     return tg_alloc(rt, dtype, 2, shape);
 }
 
-TG_FN static uint64_t gate(struct tg_rt *rt, const struct layer *l, struct tg_tensor logits,
-                           uint64_t after)
+TG_APART TG_FN static uint64_t gate(struct tg_rt *rt, const struct layer *l,
+                                    struct tg_tensor logits, uint64_t after)
 {
     struct tg_args task;
     tg_args_init(&task);
@@ -62,8 +63,8 @@ TG_FN static uint64_t gate(struct tg_rt *rt, const struct layer *l, struct tg_te
     return tg_submit(rt, MOE_GATE, &task);
 }
 
-TG_FN static uint64_t route(struct tg_rt *rt, const struct layer *l, struct tg_tensor logits,
-                            uint64_t after)
+TG_APART TG_FN static uint64_t route(struct tg_rt *rt, const struct layer *l,
+                                     struct tg_tensor logits, uint64_t after)
 {
     struct tg_args task;
     tg_args_init(&task);
@@ -78,8 +79,8 @@ TG_FN static uint64_t route(struct tg_rt *rt, const struct layer *l, struct tg_t
 }
 
 /* Tokens [from, to) of the order, all of them `expert`'s. */
-TG_FN static uint64_t expert_tile(struct tg_rt *rt, const struct layer *l, int64_t expert,
-                                  int64_t from, int64_t to, uint64_t after)
+TG_APART TG_FN static uint64_t expert_tile(struct tg_rt *rt, const struct layer *l, int64_t expert,
+                                           int64_t from, int64_t to, uint64_t after)
 {
     struct tg_args task;
     tg_args_init(&task);
@@ -94,8 +95,8 @@ TG_FN static uint64_t expert_tile(struct tg_rt *rt, const struct layer *l, int64
     return tg_submit(rt, MOE_EXPERT, &task);
 }
 
-TG_FN static uint64_t combine(struct tg_rt *rt, const struct layer *l, const struct experts *ready,
-                              uint64_t routed)
+TG_APART TG_FN static uint64_t combine(struct tg_rt *rt, const struct layer *l,
+                                       const struct experts *ready, uint64_t routed)
 {
     struct tg_args task;
     tg_args_init(&task);
@@ -112,8 +113,8 @@ TG_FN static uint64_t combine(struct tg_rt *rt, const struct layer *l, const str
 
 /* Here the orchestration waits for the gate; tasks that were submitted before go on. The first
  * token of the next expert comes back. */
-TG_FN static int64_t one_expert(struct tg_rt *rt, const struct layer *l, int64_t expert,
-                                int64_t first, uint64_t routed, struct experts *tasks)
+TG_APART TG_FN static int64_t one_expert(struct tg_rt *rt, const struct layer *l, int64_t expert,
+                                         int64_t first, uint64_t routed, struct experts *tasks)
 {
     int64_t end = first + tg_read_i64(rt, tg_tensor_index(l->counts, 0, expert), routed);
     TG_SCOPE(rt) { /* what the tiles use inside lives no longer than this */
@@ -133,7 +134,7 @@ TG_FN static int64_t one_expert(struct tg_rt *rt, const struct layer *l, int64_t
  * the first task: all that read or wrote this layer's tensors in earlier layers, `before` has
  * waited for (combine waits for every expert, each expert for route, route for gate).
  */
-TG_FN static uint64_t one_layer(struct tg_rt *rt, struct layer *l, uint64_t before)
+TG_APART TG_FN static uint64_t one_layer(struct tg_rt *rt, struct layer *l, uint64_t before)
 {
     int64_t n = l->x.shape[0], experts = l->w1.shape[0], first = 0;
     struct tg_tensor logits = matrix(rt, TG_INT32, n, experts);

@@ -35,7 +35,7 @@ struct latest {
     uint64_t update;  /* total */
 };
 
-TG_FN static struct tg_tensor matrix(struct tg_rt *rt, int64_t rows, int64_t cols)
+TG_APART TG_FN static struct tg_tensor matrix(struct tg_rt *rt, int64_t rows, int64_t cols)
 {
     int64_t shape[2];
     shape[0] = rows;
@@ -43,7 +43,7 @@ TG_FN static struct tg_tensor matrix(struct tg_rt *rt, int64_t rows, int64_t col
     return tg_alloc(rt, TG_FLOAT32, 2, shape);
 }
 
-TG_FN static uint64_t start(struct tg_rt *rt, const struct group *g)
+TG_APART TG_FN static uint64_t start(struct tg_rt *rt, const struct group *g)
 {
     struct tg_args task;
     tg_args_init(&task);
@@ -53,8 +53,8 @@ TG_FN static uint64_t start(struct tg_rt *rt, const struct group *g)
     return tg_submit(rt, PAGED_START, &task);
 }
 
-TG_FN static uint64_t qk(struct tg_rt *rt, const struct group *g, struct tg_tensor entry,
-                         int64_t position, struct tg_tensor scores)
+TG_APART TG_FN static uint64_t qk(struct tg_rt *rt, const struct group *g, struct tg_tensor entry,
+                                  int64_t position, struct tg_tensor scores)
 {
     struct tg_args task;
     tg_args_init(&task);
@@ -68,9 +68,10 @@ TG_FN static uint64_t qk(struct tg_rt *rt, const struct group *g, struct tg_tens
     return tg_submit(rt, PAGED_QK, &task);
 }
 
-TG_FN static uint64_t softmax(struct tg_rt *rt, const struct group *g, struct tg_tensor scores,
-                              struct tg_tensor weights, struct tg_tensor correction, uint64_t ready,
-                              uint64_t previous)
+TG_APART TG_FN static uint64_t softmax(struct tg_rt *rt, const struct group *g,
+                                       struct tg_tensor scores, struct tg_tensor weights,
+                                       struct tg_tensor correction, uint64_t ready,
+                                       uint64_t previous)
 {
     struct tg_args task;
     tg_args_init(&task);
@@ -84,8 +85,8 @@ TG_FN static uint64_t softmax(struct tg_rt *rt, const struct group *g, struct tg
     return tg_submit(rt, PAGED_SOFTMAX, &task);
 }
 
-TG_FN static uint64_t pv(struct tg_rt *rt, const struct group *g, struct tg_tensor weights,
-                         struct tg_tensor entry, struct tg_tensor partial, uint64_t ready)
+TG_APART TG_FN static uint64_t pv(struct tg_rt *rt, const struct group *g, struct tg_tensor weights,
+                                  struct tg_tensor entry, struct tg_tensor partial, uint64_t ready)
 {
     struct tg_args task;
     tg_args_init(&task);
@@ -98,8 +99,9 @@ TG_FN static uint64_t pv(struct tg_rt *rt, const struct group *g, struct tg_tens
 }
 
 /* `ready` has waited for the softmax of its block, and with it for `correction`. */
-TG_FN static uint64_t update(struct tg_rt *rt, const struct group *g, struct tg_tensor partial,
-                             struct tg_tensor correction, uint64_t ready, uint64_t previous)
+TG_APART TG_FN static uint64_t update(struct tg_rt *rt, const struct group *g,
+                                      struct tg_tensor partial, struct tg_tensor correction,
+                                      uint64_t ready, uint64_t previous)
 {
     struct tg_args task;
     tg_args_init(&task);
@@ -111,7 +113,7 @@ TG_FN static uint64_t update(struct tg_rt *rt, const struct group *g, struct tg_
     return tg_submit(rt, PAGED_UPDATE, &task);
 }
 
-TG_FN static uint64_t finish(struct tg_rt *rt, const struct group *g, struct latest latest)
+TG_APART TG_FN static uint64_t finish(struct tg_rt *rt, const struct group *g, struct latest latest)
 {
     struct tg_args task;
     tg_args_init(&task);
@@ -125,8 +127,8 @@ TG_FN static uint64_t finish(struct tg_rt *rt, const struct group *g, struct lat
 
 /* Block `number` of the context. The entry of the table is passed on unread: it lies on the
  * device, where the kernels find the block by it. */
-TG_FN static struct latest one_block(struct tg_rt *rt, const struct group *g, int64_t number,
-                                     struct latest before)
+TG_APART TG_FN static struct latest one_block(struct tg_rt *rt, const struct group *g,
+                                              int64_t number, struct latest before)
 {
     int64_t heads = g->q.shape[0], head_dim = g->q.shape[1], tokens = g->keys.shape[1];
     struct tg_tensor entry = tg_tensor_index(g->table, 0, number);
@@ -142,7 +144,7 @@ TG_FN static struct latest one_block(struct tg_rt *rt, const struct group *g, in
     return now;
 }
 
-TG_FN static void attend(struct tg_rt *rt, struct group *g, int64_t length)
+TG_APART TG_FN static void attend(struct tg_rt *rt, struct group *g, int64_t length)
 {
     int64_t tokens = g->keys.shape[1];
     struct latest latest;

@@ -8,8 +8,12 @@
  *   TG_INLINE        static inline                         + __host__ __device__
  *   TG_OUT_OF_LINE   static, not inlined                   as TG_INLINE
  *   TG_FN            (nothing)                             __device__
+ *   TG_APART         not inlined                           not inlined
  *   TG_FOR(i, n)     a plain loop                          iterations spread over the block
  *   TG_BARRIER()     nothing to wait for                   the threads that run the kernel meet
+ *
+ * Every thread of a GPU has a stack as large as the largest: an orchestration made of functions that
+ * are TG_APART, not merged into one, needs less of it.
  *
  * On a GPU TG_THREAD_COUNT threads of a block run the kernel and one more warp the device program:
  * __syncthreads() would wait for that one, for ever. TG_BLOCK_MEMORY is TG_BLOCK_MEMORY_BYTES of
@@ -23,6 +27,7 @@
 #if defined(__CUDACC__)
 #define TG_FN __device__
 #define TG_NAMED
+#define TG_APART __noinline__
 #define TG_INLINE static inline __host__ __device__ __attribute__((unused))
 #define TG_OUT_OF_LINE TG_INLINE
 #define TG_RESTRICT __restrict__
@@ -40,6 +45,7 @@ extern __shared__ __align__(128) char tg_block_memory[];
 #endif
 #else
 #define TG_FN
+#define TG_APART __attribute__((noinline))
 /* A function's name is how its counterpart on a GPU is found; nobody else's stands in for it. */
 #define TG_NAMED __attribute__((visibility("protected")))
 #define TG_INLINE static inline __attribute__((unused))

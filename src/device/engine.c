@@ -45,6 +45,16 @@ TG_FN static void init_worker(struct tg_engine *e, uint32_t index, uint32_t take
     w->stream = index < e->n_lanes ? e->streams + index : 0;
 }
 
+TG_FN static void count_takers(struct tg_engine *e)
+{
+    for (uint32_t c = 0; c < TG_CLASSES; c++) {
+        uint32_t n = 0;
+        for (uint32_t i = e->n_schedulers ? e->n_lanes : 0; i < e->n_workers; i++)
+            n += (e->worker[i].takes & TG_TAKES(c)) != 0;
+        e->n_takers[c] = n;
+    }
+}
+
 TG_FN struct tg_engine *tg_engine_init(void *memory, uint32_t n_cores, uint32_t n_schedulers,
                                        struct tg_worker_status *status)
 {
@@ -59,21 +69,19 @@ TG_FN struct tg_engine *tg_engine_init(void *memory, uint32_t n_cores, uint32_t 
     e->streams = (struct tg_stream *)(e->gang + e->n_blocks);
     e->orchestrator = (struct tg_orchestrator *)(e->streams + e->n_lanes);
     e->batch = TG_BATCH_MAX;
+    e->steal_every = 1;
     e->shares = false;
     for (uint32_t i = 0; i < e->n_lanes; i++)
         init_worker(e, i, lane_takes(i, n_cores), status);
     for (uint32_t i = e->n_lanes; i < tg_engine_orchestrator(e); i++)
         init_worker(e, i, (1u << TG_CLASSES) - 1, status);
     init_worker(e, tg_engine_orchestrator(e), 0, status);
+    count_takers(e);
     return e;
 }
 
-TG_FN static void reset_worker(struct tg_engine *e, struct tg_worker *w)
+TG_FN static void reset_worker(struct tg_worker *w)
 {
-    bool schedules = e->n_schedulers == 0 || w->index >= e->n_lanes;
-    for (uint32_t c = 0; c < TG_CLASSES; c++)
-        if (schedules && (w->takes & TG_TAKES(c)))
-            e->n_takers[c]++;
     w->park = TG_AWAKE;
     w->mail = 0;
     w->assigned = TG_NO_TASK;
@@ -120,17 +128,12 @@ TG_FN void tg_engine_reset(struct tg_engine *e, const struct tg_launch *launch,
     e->awaited = TG_NO_TASK;
     set_patience(e);
     for (uint32_t c = 0; c < TG_CLASSES; c++) {
-        e->n_takers[c] = 0;
         e->searching[c] = 0;
         for (uint32_t word = 0; word < TG_SLEEP_WORDS; word++)
             e->sleepers[c][word] = 0;
         tg_queue_reset(&e->queue[c], TG_DEVICE_PTR(uint64_t, launch->queue[c]),
                        launch->queue_size[c], 0, launch->n_ready[c]);
     }
-    for (uint32_t i = 0; i < e->n_workers; i++)
-        reset_worker(e, &e->worker[i]);
-    for (uint32_t b = 0; b < e->n_blocks; b++)
-        reset_gang(&e->gang[b]);
     e->finished = 0;
     e->active = e->n_workers - !tg_engine_orchestrates(e);
     if (tg_engine_orchestrates(e))
@@ -141,6 +144,10 @@ TG_FN void tg_engine_reset(struct tg_engine *e, const struct tg_launch *launch,
 TG_FN void tg_engine_fill(struct tg_engine *e, const struct tg_launch *launch, uint32_t first,
                           uint32_t step)
 {
+    for (uint32_t i = first; i < e->n_workers; i += step)
+        reset_worker(&e->worker[i]);
+    for (uint32_t b = first; b < e->n_blocks; b += step)
+        reset_gang(&e->gang[b]);
     for (uint32_t c = 0; c < TG_CLASSES; c++)
         tg_queue_fill(&e->queue[c], TG_DEVICE_PTR(const uint32_t, launch->ready[c]), first, step);
 }
@@ -191,5 +198,6 @@ TG_FN bool tg_engine_enter(struct tg_engine *e, uint32_t worker)
         tg_core_loop_self(e, w);
     else
         tg_core_loop_served(e, w);
+    tg_target_say_idle(w->status, w->finished);
     return tg_sub_acq_rel(&e->active, 1u) == 1;
 }

@@ -108,11 +108,12 @@ struct tg_engine {
     uint32_t n_schedulers;
     uint32_t n_workers; /* lanes, then schedulers, then the orchestrator */
     uint32_t n_blocks;
-    uint32_t n_cpus; /* that the threads of the device share; 0: patience is as it is set */
-    uint32_t spin;   /* rounds of looking before sleeping: pauses, */
-    uint32_t yields; /* then yields */
-    uint32_t batch;  /* tasks a worker takes from the device's queue at a time, at most */
-    bool shares;     /* what becomes ready goes to the device's queue, where all look first */
+    uint32_t n_cpus;      /* that the threads of the device share; 0: patience is as it is set */
+    uint32_t spin;        /* rounds of looking before sleeping: pauses, */
+    uint32_t yields;      /* then yields */
+    uint32_t batch;       /* tasks a worker takes from the device's queue at a time, at most */
+    uint32_t steal_every; /* rounds of looking, in one of which others' rings are looked at too */
+    bool shares;          /* what becomes ready goes to the device's queue, where all look first */
     struct tg_worker *worker;
     struct tg_stream *streams; /* one for each lane */
     struct tg_gang *gang;

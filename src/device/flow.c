@@ -50,7 +50,7 @@ TG_FN static void sleep_for(struct tg_orchestrator *self, uint32_t slot)
     if (tg_load_seq(&e->desc[slot].succ) == TG_DEP_CLOSED || tg_load_seq(&e->phase) != TG_RUNNING)
         tg_park_cancel(&self->self->park);
     else
-        tg_park_sleep(&self->self->park, &e->phase);
+        tg_park_sleep(&self->self->park);
     tg_store_seq(&e->awaited, TG_NO_TASK);
 }
 

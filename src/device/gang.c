@@ -13,7 +13,7 @@ TG_FN uint32_t tg_gang_try_lead(struct tg_engine *e, struct tg_worker *lane)
         uint32_t unlocked = 0, task;
         if (!tg_cas_seq(&gang->lock, &unlocked, 1u)) /* S1: say */
             return TG_NO_TASK;                       /* busy; who unlocks it looks at the queue */
-        task = tg_worker_take(e, lane, TG_CLASS_MIX);
+        task = tg_worker_take(e, lane, TG_CLASS_MIX, false);
         if (task != TG_NO_TASK)
             return task;
         tg_store_seq(&gang->lock, 0u);

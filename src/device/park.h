@@ -19,12 +19,13 @@ TG_FN static inline void tg_park_cancel(uint32_t *park)
     tg_store_relaxed(park, (uint32_t)TG_AWAKE); /* a waker that is late wakes nobody: harmless */
 }
 
-/* Where nobody is woken (TG_TARGET_SLEEPERS_LOOK), the end of the run is seen from its phase. */
-TG_FN static inline void tg_park_sleep(uint32_t *park, const uint32_t *phase)
+/* Where sleepers look for themselves (TG_TARGET_SLEEPERS_LOOK) this is a nap: they stay PARKED, and
+ * look after each whether there is anything for them. */
+TG_FN static inline void tg_park_sleep(uint32_t *park)
 {
-    while (tg_load_acquire(park) == TG_PARKED &&
-           (!TG_TARGET_SLEEPERS_LOOK || tg_load_relaxed(phase) == TG_RUNNING))
+    do
         tg_target_wait(park, TG_PARKED);
+    while (!TG_TARGET_SLEEPERS_LOOK && tg_load_acquire(park) == TG_PARKED);
 }
 
 TG_FN static inline void tg_park_wake(uint32_t *park)

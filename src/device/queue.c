@@ -35,22 +35,33 @@ TG_FN static uint64_t holding(uint32_t position, uint32_t task)
     return free_at(position) | (task + 1);
 }
 
+TG_FN void tg_queue_push_all(struct tg_queue *queue, const uint32_t *task, uint32_t n)
+{
+    uint32_t at = TG_TARGET_SLEEPERS_LOOK ? tg_add_relaxed(&queue->tail, n)
+                                          : tg_add_seq(&queue->tail, n); /* S1 */
+    tg_release_begin();
+    for (uint32_t i = 0; i < n; i++, at++) {
+        uint64_t *slot = &queue->slot[at & queue->mask];
+        while (tg_load_relaxed(slot) != free_at(at)) /* Q2: the last lap's taker is not done yet */
+            tg_target_await();
+        tg_store_in_release(slot, holding(at, task[i])); /* Q1 */
+    }
+}
+
 TG_FN void tg_queue_push(struct tg_queue *queue, uint32_t task)
 {
-    uint32_t at = tg_add_seq(&queue->tail, 1u); /* S1 */
-    uint64_t *slot = &queue->slot[at & queue->mask];
-    while (tg_load_acquire(slot) != free_at(at)) /* Q2: the last lap's taker is not done yet */
-        tg_target_yield();
-    tg_store_release(slot, holding(at, task)); /* Q1 */
+    tg_queue_push_all(queue, &task, 1);
 }
 
 TG_FN static uint32_t tg_queue_take(struct tg_queue *queue, uint32_t at)
 {
     uint64_t *slot = &queue->slot[at & queue->mask];
     uint64_t value;
-    while ((value = tg_load_acquire(slot)) >> 32 != at || (uint32_t)value == 0)
-        tg_target_yield(); /* Q1: claimed by its pusher, not yet filled */
-    tg_store_release(slot, free_at(at + queue->mask + 1)); /* Q2 */
+    while ((value = tg_load_relaxed(slot)) >> 32 != at || (uint32_t)value == 0)
+        tg_target_await();       /* claimed by its pusher, not yet filled */
+    (void)tg_load_acquire(slot); /* Q1 */
+    /* Q2 is the slot itself: who finds it free has seen that it was taken. */
+    tg_store_relaxed(slot, free_at(at + queue->mask + 1));
     return (uint32_t)value - 1;
 }
 
@@ -60,7 +71,7 @@ TG_FN uint32_t tg_queue_pop(struct tg_queue *queue, uint32_t share, uint32_t mos
     uint32_t head = tg_load_relaxed(&queue->head); /* a stale value fails the swap */
     uint32_t count, first;
     do {
-        uint32_t available = tg_load_acquire(&queue->tail) - head;
+        uint32_t available = tg_load_relaxed(&queue->tail) - head; /* Q1 comes with the slot */
         if (available == 0 || available > UINT32_MAX / 2)
             return TG_NO_TASK; /* empty, or one of the two is stale: somebody else is at it */
         if (available > queue->mask + 1)

@@ -23,7 +23,8 @@
  *   R2  ring pop       cas(head) acq_rel       pairs with load_acquire(head) in push, and of its
  *                      own ring's in steal: the slot is free to be written again.
  *   Q1  queue push     store_release(slot)     pairs with load_acquire(slot) in pop, as R1.
- *   Q2  queue pop      store_release(slot)     pairs with load_acquire(slot) in push, as R2.
+ *   Q2  queue pop      the slot says free      to the push a lap later; one word, so that no order
+ *                      but its own is needed.
  */
 #ifndef TG_DEVICE_QUEUE_H
 #define TG_DEVICE_QUEUE_H
@@ -88,6 +89,8 @@ TG_FN uint32_t tg_ring_steal(struct tg_ring *victim, struct tg_ring *own);
 
 /* Anyone. Waits where all slots are full, which does not happen to an engine. */
 TG_FN void tg_queue_push(struct tg_queue *queue, uint32_t task);
+/* The same for several. */
+TG_FN void tg_queue_push_all(struct tg_queue *queue, const uint32_t *task, uint32_t n);
 /* Anyone: takes up to `share`⁻¹ of what is there, at least one, at most `most`: the first is the
  * result, the rest goes to `own`, which must be empty (NULL: take just one). */
 TG_FN uint32_t tg_queue_pop(struct tg_queue *queue, uint32_t share, uint32_t most,

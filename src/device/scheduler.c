@@ -65,7 +65,7 @@ TG_FN static bool start_mix(struct tg_engine *e, struct tg_worker *scheduler, ui
     uint32_t task;
     if (gang->lock || !tg_queue_occupied(&e->queue[TG_CLASS_MIX]))
         return false;
-    task = tg_worker_take(e, scheduler, TG_CLASS_MIX);
+    task = tg_worker_take(e, scheduler, TG_CLASS_MIX, false);
     if (task == TG_NO_TASK)
         return false;
     gang->lock = 1;
@@ -79,7 +79,7 @@ TG_FN static bool feed(struct tg_engine *e, struct tg_worker *scheduler, struct 
         uint32_t task;
         if (!(lane->takes & TG_TAKES(c)))
             continue;
-        task = tg_worker_take(e, scheduler, c);
+        task = tg_worker_take(e, scheduler, c, true);
         if (task != TG_NO_TASK) {
             assign(lane, task);
             return true;
@@ -160,7 +160,11 @@ TG_FN static void sleep_unless_needed(struct tg_engine *e, struct tg_worker *sch
         tg_worker_could_take(e, classes) || tg_engine_check_over(e, scheduler))
         tg_park_cancel(&scheduler->park);
     else
-        tg_park_sleep(&scheduler->park, &e->phase);
+        do
+            tg_park_sleep(&scheduler->park);
+        while (TG_TARGET_SLEEPERS_LOOK && tg_engine_running(e) && !any_done(e, scheduler) &&
+               !tg_worker_sees(e, classes));
+    tg_park_cancel(&scheduler->park);
     tg_worker_say_awake(e, scheduler, classes);
 }
 

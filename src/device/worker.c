@@ -21,7 +21,28 @@ TG_FN static uint32_t steal(struct tg_engine *e, struct tg_worker *w, uint32_t t
     return TG_NO_TASK;
 }
 
-TG_FN uint32_t tg_worker_take(struct tg_engine *e, struct tg_worker *w, uint32_t task_class)
+TG_FN bool tg_worker_sees_loot(const struct tg_engine *e, uint32_t classes)
+{
+    for (uint32_t c = 0; c < TG_CLASS_MIX; c++) {
+        uint32_t occupied = 0;
+        for (uint32_t i = 0; (classes & TG_TAKES(c)) && i < e->n_workers; i++)
+            occupied |= tg_load_relaxed(&e->worker[i].ring[c].head) ^
+                        tg_load_relaxed(&e->worker[i].ring[c].tail);
+        if (occupied)
+            return true;
+    }
+    return false;
+}
+
+TG_FN void tg_bunch_flush(struct tg_engine *e, struct tg_bunch *bunch)
+{
+    if (bunch->n > 0)
+        tg_queue_push_all(&e->queue[bunch->task_class], bunch->task, bunch->n);
+    bunch->n = 0;
+}
+
+TG_FN uint32_t tg_worker_take(struct tg_engine *e, struct tg_worker *w, uint32_t task_class,
+                              bool steals)
 {
     struct tg_queue *queue = &e->queue[task_class];
     uint32_t task;
@@ -30,7 +51,7 @@ TG_FN uint32_t tg_worker_take(struct tg_engine *e, struct tg_worker *w, uint32_t
     task = tg_ring_pop(&w->ring[task_class]);
     if (task == TG_NO_TASK)
         task = tg_queue_pop(queue, e->n_takers[task_class], e->batch, &w->ring[task_class]);
-    if (task == TG_NO_TASK)
+    if (task == TG_NO_TASK && steals)
         task = steal(e, w, task_class);
     return task;
 }
@@ -107,6 +128,8 @@ TG_FN static void say_tail(struct tg_worker *w, uint32_t task_class)
 
 TG_FN void tg_worker_announce(struct tg_engine *e, struct tg_worker *w, uint32_t classes)
 {
+    if (TG_TARGET_SLEEPERS_LOOK)
+        return;
     for (uint32_t c = 0; c < TG_CLASSES; c++) {
         if (!(classes & TG_TAKES(c)))
             continue;
@@ -121,6 +144,8 @@ TG_FN void tg_worker_announce(struct tg_engine *e, struct tg_worker *w, uint32_t
 
 TG_FN void tg_worker_pass_on(struct tg_engine *e, uint32_t classes)
 {
+    if (TG_TARGET_SLEEPERS_LOOK)
+        return;
     for (uint32_t c = 0; c < TG_CLASSES; c++)
         if ((classes & TG_TAKES(c)) && anyone_sleeps(e, c) && tg_worker_could_take(e, TG_TAKES(c)))
             wake_sleeper(e, c); /* S1: check */
@@ -128,7 +153,7 @@ TG_FN void tg_worker_pass_on(struct tg_engine *e, uint32_t classes)
 
 TG_FN void tg_worker_pass_on_own(struct tg_engine *e, struct tg_worker *w)
 {
-    if (e->n_schedulers == 1)
+    if (e->n_schedulers == 1 || TG_TARGET_SLEEPERS_LOOK)
         return;
     for (uint32_t c = 0; c < TG_CLASS_MIX; c++)
         say_tail(w, c);
@@ -151,6 +176,8 @@ TG_FN void tg_worker_say_awake(struct tg_engine *e, const struct tg_worker *w, u
 
 TG_FN void tg_worker_search_begin(struct tg_engine *e, uint32_t classes)
 {
+    if (TG_TARGET_SLEEPERS_LOOK)
+        return;
     for (uint32_t c = 0; c < TG_CLASS_MIX; c++)
         if (classes & TG_TAKES(c))
             tg_add_seq(&e->searching[c], 1u);
@@ -160,6 +187,8 @@ TG_FN void tg_worker_search_begin(struct tg_engine *e, uint32_t classes)
 TG_FN void tg_worker_search_leave(struct tg_engine *e, uint32_t classes)
 {
     uint32_t left = classes & TG_TAKES(TG_CLASS_MIX);
+    if (TG_TARGET_SLEEPERS_LOOK)
+        return;
     for (uint32_t c = 0; c < TG_CLASS_MIX; c++)
         if ((classes & TG_TAKES(c)) && tg_sub_seq(&e->searching[c], 1u) == 1)
             left |= TG_TAKES(c);

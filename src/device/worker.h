@@ -7,16 +7,55 @@
 
 /* A task of the class: from the worker's own ring, the device's queue, another's ring. Nobody is
  * told of what moves to its ring: a core must be searching, a scheduler must pass it on. */
-TG_FN uint32_t tg_worker_take(struct tg_engine *e, struct tg_worker *w, uint32_t task_class);
+TG_FN uint32_t tg_worker_take(struct tg_engine *e, struct tg_worker *w, uint32_t task_class,
+                              bool steals);
 
 /* Might there be a task of one of these classes anywhere? The check of a worker that has said
  * it sleeps (S1). */
 TG_FN bool tg_worker_could_take(struct tg_engine *e, uint32_t classes);
 
+/* A glimpse at the device's queues, for who looks again and again. */
+TG_FN static inline bool tg_worker_sees(const struct tg_engine *e, uint32_t classes)
+{
+    for (uint32_t c = 0; c < TG_CLASSES; c++)
+        if ((classes & TG_TAKES(c)) &&
+            tg_load_relaxed(&e->queue[c].head) != tg_load_relaxed(&e->queue[c].tail))
+            return true;
+    return false;
+}
+
+/* And at the rings of others. */
+TG_FN bool tg_worker_sees_loot(const struct tg_engine *e, uint32_t classes);
+
 /* Makes a ready task available: to the worker itself if it takes the class and its ring has
  * room, to the device otherwise. tg_worker_announce must follow. */
 TG_FN void tg_worker_offer(struct tg_engine *e, struct tg_worker *w, uint32_t task,
                            uint32_t task_class);
+
+/* Several tasks on their way to one of the device's queues. */
+enum { TG_BUNCH = 16 };
+struct tg_bunch {
+    uint32_t n;
+    uint32_t task_class;
+    uint32_t task[TG_BUNCH];
+};
+TG_FN void tg_bunch_flush(struct tg_engine *e, struct tg_bunch *bunch);
+
+/* tg_worker_offer, but where they go to the device's queue anyway they go together: tg_bunch_flush
+ * must follow, before the announcement. */
+TG_FN static inline void tg_worker_offer_with(struct tg_engine *e, struct tg_worker *w,
+                                              struct tg_bunch *bunch, uint32_t task,
+                                              uint32_t task_class)
+{
+    if (!e->shares) {
+        tg_worker_offer(e, w, task, task_class);
+        return;
+    }
+    if (bunch->n == TG_BUNCH || (bunch->n > 0 && bunch->task_class != task_class))
+        tg_bunch_flush(e, bunch);
+    bunch->task_class = task_class;
+    bunch->task[bunch->n++] = task;
+}
 
 /* After tasks of these classes were offered: wakes a sleeper for each, unless one is searching. */
 TG_FN void tg_worker_announce(struct tg_engine *e, struct tg_worker *w, uint32_t classes);

@@ -146,16 +146,20 @@ void tg_collector_add_partial(struct tg_collector *c, const struct tg_task_desc 
     c->own_records += tg_partial_record(&c->area, c->writer, task, tensors);
 }
 
-/* The device's own counters, as far as they make sense together. */
-static void account(struct tg_collector *c, uint64_t matched[TG_MAX_FILTERS])
+/* The device's own counters, as far as they make sense together. Gives the number of streams that
+ * went with the device's memory: what they still held is not even counted. */
+static uint32_t account(struct tg_collector *c, uint64_t matched[TG_MAX_FILTERS])
 {
     struct tg_dump_account sum = {.attempted = c->own_records};
+    uint32_t gone = 0;
     for (uint32_t i = 0; i < c->area.setup.n_streams; i++) {
         struct tg_stream_head head;
         const struct tg_drain *drain = &c->drains[i];
         uint64_t seen;
-        if (tg_device_copy_out(c->area.device, &head, drain->address, sizeof head, NULL) != TG_OK)
-            continue;
+        if (tg_device_copy_out(c->area.device, &head, drain->address, sizeof head, NULL) != TG_OK) {
+            head = (struct tg_stream_head){.attempted = drain->sequence};
+            gone++;
+        }
         seen = drain->sequence + head.lost_full + head.lost_gave_up;
         sum.attempted += head.attempted > seen ? head.attempted : seen;
         sum.lost[TG_LOSS_FULL] += head.lost_full;
@@ -168,6 +172,7 @@ static void account(struct tg_collector *c, uint64_t matched[TG_MAX_FILTERS])
             matched[f] += head.matched[f];
     }
     tg_dump_account(c->writer, &sum);
+    return gone;
 }
 
 static void warn_of_filters(const struct tg_collector *c, const uint64_t matched[TG_MAX_FILTERS],
@@ -188,10 +193,17 @@ void tg_collector_finish(struct tg_collector *c, struct tg_record_result *result
     struct tg_error error = {TG_OK, ""};
     clock_gettime(CLOCK_MONOTONIC, &began);
     memcpy(matched, c->own_matched, sizeof matched);
-    account(c, matched);
+    uint32_t gone = account(c, matched);
     result->on = true;
     result->text[0] = '\0';
-    warn_of_filters(c, matched, result);
+    if (gone > 0)
+        snprintf(
+            result->text, sizeof result->text,
+            "what %u streams still held went with the device's memory; --dump-transport mapped "
+            "keeps it",
+            gone);
+    else
+        warn_of_filters(c, matched, result);
     result->status = tg_dump_finish(c->writer, &error);
     if (result->status != TG_OK)
         snprintf(result->text, sizeof result->text, "%.*s", (int)sizeof result->text - 1,

@@ -231,7 +231,7 @@ static tg_status add(struct tg_graph *g, const uint32_t kernel[TG_PARTS],
     desc->id = id; /* ring 0 */
     desc->fanin = desc->n_succ = desc->succ = desc->pending = 0;
     desc->site = g->current_site;
-    desc->reserved = 0;
+    desc->next = 0;
     if (!check_task(g, desc, kernel, args, &touched))
         return tg_task_explain(g->module, kernel, args, id, error);
     n_after = (uint64_t)args->n_after + args->n_more_after;

@@ -92,6 +92,8 @@ static void list_successors(struct tg_graph *g, uint32_t *succ)
 {
     for (uint64_t i = g->n_edges; i-- > 0;)
         succ[--g->desc[g->edge[i].before].succ] = g->edge[i].after;
+    for (uint64_t t = 0; t < g->n_tasks; t++)
+        g->desc[t].next = g->desc[t].n_succ > 0 ? succ[g->desc[t].succ] : 0;
 }
 
 static struct tg_launch describe(const struct tg_graph *g, const struct layout *at)

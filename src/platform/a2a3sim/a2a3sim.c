@@ -18,6 +18,5 @@ const struct tg_platform_ops tg_platform_a2a3sim = {
     .copy_in = tg_sim_write_mapped,
     .copy_out = tg_sim_read_mapped,
     .map = tg_sim_map,
-    TG_SIM_MEMORY_OPS,
     TG_SIM_COMMON_OPS,
 };

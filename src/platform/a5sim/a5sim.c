@@ -18,6 +18,5 @@ const struct tg_platform_ops tg_platform_a5sim = {
     .copy_in = tg_sim_write_copied,
     .copy_out = tg_sim_read_copied,
     .map = NULL,
-    TG_SIM_MEMORY_OPS,
     TG_SIM_COMMON_OPS,
 };

@@ -24,7 +24,8 @@
 /* Address space for what is shared; memory is taken as it is used. */
 #define SHARED_SIZE (UINT64_C(64) << 30)
 #define PAGE UINT64_C(4096)
-enum { ANSWER_MILLISECONDS = 30000 };
+enum { MOST_LANES = 252 };
+enum { ANSWER_MILLISECONDS = 30000, DYING_MILLISECONDS = 30000 };
 
 struct tg_cuda {
     struct tg_sim sim;      /* first: the simulators' functions take it for theirs */
@@ -54,9 +55,8 @@ static tg_status probe(struct tg_error *error)
 
 /* ── requests ──────────────────────────────────────────────────────────────────────────── */
 
-static tg_status gone(struct tg_cuda *c, struct tg_error *error)
+static tg_status gone(struct tg_error *error)
 {
-    (void)c;
     return tg_error_set(error, TG_DEVICE_LOST, "the GPU's memory went with the device");
 }
 
@@ -67,7 +67,7 @@ static tg_status ask(struct tg_cuda *c, struct tg_sim_message *m, struct tg_erro
                            {.fd = c->sim.pidfd, .events = POLLIN}};
     int ready;
     if (tg_sim_send(c->sim.mover, m) != 0)
-        return gone(c, error);
+        return gone(error);
     do
         ready = poll(fds, c->sim.pidfd >= 0 ? 2 : 1, ANSWER_MILLISECONDS);
     while (ready < 0 && errno == EINTR);
@@ -76,7 +76,7 @@ static tg_status ask(struct tg_cuda *c, struct tg_sim_message *m, struct tg_erro
                             ANSWER_MILLISECONDS / 1000);
     if (!(fds[0].revents & POLLIN) || tg_sim_receive(c->sim.mover, m, MSG_DONTWAIT) != 1 ||
         m->type != TG_SIM_MOVED)
-        return gone(c, error);
+        return gone(error);
     if (m->status != TG_OK)
         return tg_error_set(error, (tg_status)m->status, "%s", m->text);
     return TG_OK;
@@ -208,6 +208,23 @@ static tg_status copy_out(void *state, void *bytes, uint64_t address, uint64_t s
     return move(c, TG_SIM_COPY_OUT, address, bytes, size, error);
 }
 
+/* ── waiting ───────────────────────────────────────────────────────────────────────────── */
+
+/* A device that is gathering what it knows of a kernel that failed does not run any more, and is not
+ * done: it gets the time it needs for that. */
+static enum tg_poll poll_gpu(void *state, int milliseconds)
+{
+    struct tg_cuda *c = state;
+    const struct tg_cuda_words *words = (const struct tg_cuda_words *)(c->sim.map + TG_CUDA_WORDS);
+    enum tg_poll poll = tg_sim_poll(state, milliseconds);
+    for (int waited = 0; poll == TG_POLL_RUNNING && waited < DYING_MILLISECONDS; waited += 50) {
+        if (__atomic_load_n(&words->dying, __ATOMIC_ACQUIRE) == 0)
+            break;
+        poll = tg_sim_poll(state, 50);
+    }
+    return poll;
+}
+
 /* ── open and close ────────────────────────────────────────────────────────────────────── */
 
 static void close_gpu(void *state)
@@ -253,11 +270,11 @@ static void describe(const void *state, uint64_t *control, uint64_t *memory_used
 }
 
 const struct tg_platform_ops tg_platform_cuda = {
-    TG_SIM_COMMON_OPS,
+    TG_SIM_START_OPS,
     .name = "cuda",
     .summary = "an NVIDIA GPU: cores are thread blocks of one persistent kernel",
     .program = "taskglass-cuda",
-    .max_blocks = 84,
+    .max_blocks = MOST_LANES / TG_PARTS,
     .max_schedulers = 3,
     .memory_dies = true,
     .slow_to_open = true,
@@ -272,4 +289,5 @@ const struct tg_platform_ops tg_platform_cuda = {
     .copy_in = copy_in,
     .copy_out = copy_out,
     .map = tg_sim_map,
+    .poll = poll_gpu,
 };

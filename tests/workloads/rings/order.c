@@ -2,14 +2,14 @@
 /* Orchestrations whose tasks wait for one another. */
 #include "rings.h"
 
-TG_FN static void slow(const struct rings *r)
+TG_APART TG_FN static void slow(const struct rings *r)
 {
     for (int64_t i = 0; i < r->n; i++)
         TG_SCOPE(r->rt)
             rings_dawdle(r, i, r->size, TG_TASK_NONE);
 }
 
-TG_FN static void chain(const struct rings *r, bool named)
+TG_APART TG_FN static void chain(const struct rings *r, bool named)
 {
     uint64_t last = TG_TASK_NONE;
     for (int64_t i = 0; i < r->n; i += r->size)
@@ -21,7 +21,7 @@ TG_FN static void chain(const struct rings *r, bool named)
 }
 
 /* One task counts, and what it counted is what the next one is given. */
-TG_FN static void read(const struct rings *r)
+TG_APART TG_FN static void read(const struct rings *r)
 {
     uint64_t task;
     for (int64_t i = 0; i < r->n; i++)
@@ -50,7 +50,8 @@ TG_FN static void read(const struct rings *r)
  *   10     writes 6 and 7 as one     9 waw
  *   11     reads 7, writes 8         10 raw
  */
-TG_FN static uint64_t sum(const struct rings *r, int64_t i, struct tg_tensor a, struct tg_tensor b)
+TG_APART TG_FN static uint64_t sum(const struct rings *r, int64_t i, struct tg_tensor a,
+                                   struct tg_tensor b)
 {
     struct tg_args task;
     tg_args_init(&task);
@@ -61,7 +62,7 @@ TG_FN static uint64_t sum(const struct rings *r, int64_t i, struct tg_tensor a, 
     return tg_submit(r->rt, RINGS_SUM, &task);
 }
 
-TG_FN static void kinds(const struct rings *r)
+TG_APART TG_FN static void kinds(const struct rings *r)
 {
     struct tg_args task;
     uint64_t second;
@@ -86,7 +87,7 @@ TG_FN static void kinds(const struct rings *r)
     rings_from(r, 8, 7, TG_TASK_NONE);
 }
 
-TG_FN static void marked(const struct rings *r)
+TG_APART TG_FN static void marked(const struct rings *r)
 {
     uint64_t last = TG_TASK_NONE;
     for (int64_t i = 0; i < r->n; i++)

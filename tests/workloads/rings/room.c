@@ -6,20 +6,20 @@ enum { MOST = 256 }; /* n of those that keep a list */
 
 /* ── slots ─────────────────────────────────────────────────────────────────────────────── */
 
-TG_FN static void tasks(const struct rings *r)
+TG_APART TG_FN static void tasks(const struct rings *r)
 {
     for (int64_t i = 0; i < r->n; i++)
         rings_good(r, i, TG_TASK_NONE);
 }
 
-TG_FN static void held(const struct rings *r)
+TG_APART TG_FN static void held(const struct rings *r)
 {
     TG_SCOPE_HELD(r->rt) /* line: held */
         tasks(r);
 }
 
 /* Depths from 3 on share a ring where there are four. */
-TG_FN static void nested(const struct rings *r, int64_t i)
+TG_APART TG_FN static void nested(const struct rings *r, int64_t i)
 {
     if (i == r->n)
         return;
@@ -29,7 +29,7 @@ TG_FN static void nested(const struct rings *r, int64_t i)
 }
 
 /* Where slots come back only in order: those in front of the held ones do, after a while. */
-TG_FN static void behind(const struct rings *r)
+TG_APART TG_FN static void behind(const struct rings *r)
 {
     rings_dawdle(r, 0, r->size, TG_TASK_NONE);
     rings_dawdle(r, 1, r->size, TG_TASK_NONE);
@@ -41,7 +41,7 @@ TG_FN static void behind(const struct rings *r)
 /* ── memory ────────────────────────────────────────────────────────────────────────────── */
 
 /* Two tasks a piece: one fills it, and when all are filled the other looks whether it still is. */
-TG_FN static void pieces(const struct rings *r)
+TG_APART TG_FN static void pieces(const struct rings *r)
 {
     struct tg_tensor t[MOST];
     uint64_t filled[MOST];
@@ -53,7 +53,7 @@ TG_FN static void pieces(const struct rings *r)
         rings_empty(r, t[i], i, filled[i]);
 }
 
-TG_FN static uint64_t fill_new(const struct rings *r, int64_t bytes, int64_t first)
+TG_APART TG_FN static uint64_t fill_new(const struct rings *r, int64_t bytes, int64_t first)
 {
     int64_t n = bytes / 8;
     struct tg_args task;
@@ -63,7 +63,7 @@ TG_FN static uint64_t fill_new(const struct rings *r, int64_t bytes, int64_t fir
     return tg_submit(r->rt, RINGS_SET, &task); /* line: outputs */
 }
 
-TG_FN static void outputs(const struct rings *r)
+TG_APART TG_FN static void outputs(const struct rings *r)
 {
     struct tg_tensor t[MOST];
     uint64_t filled[MOST];
@@ -76,7 +76,7 @@ TG_FN static void outputs(const struct rings *r)
 }
 
 /* The one that does not fit is neither the first nor the last nor like the others. */
-TG_FN static void uneven(const struct rings *r)
+TG_APART TG_FN static void uneven(const struct rings *r)
 {
     struct tg_tensor t[MOST];
     uint64_t filled[MOST];
@@ -89,7 +89,7 @@ TG_FN static void uneven(const struct rings *r)
 }
 
 /* Small scopes with memory of both kinds, one after the other. */
-TG_FN static void scopes(const struct rings *r, bool named)
+TG_APART TG_FN static void scopes(const struct rings *r, bool named)
 {
     for (int64_t i = 0; i < r->n; i++)
         TG_SCOPE(r->rt) {
@@ -109,7 +109,7 @@ TG_FN static void scopes(const struct rings *r, bool named)
 
 /* Each round has memory that is used until its end, and in it a scope with memory whose tasks are
  * done long before. What is used must not be given to the next round. */
-TG_FN static void inner(const struct rings *r)
+TG_APART TG_FN static void inner(const struct rings *r)
 {
     for (int64_t i = 0; i < r->n; i++)
         TG_SCOPE(r->rt) {
@@ -123,7 +123,7 @@ TG_FN static void inner(const struct rings *r)
 
 /* For a heap of 1024 bytes. The third scope's first piece does not fit at the end: 128 bytes are left
  * out there. While the second scope is under way they count; afterwards they must not. */
-TG_FN static void wrap(const struct rings *r)
+TG_APART TG_FN static void wrap(const struct rings *r)
 {
     struct tg_tensor t, other;
     uint64_t filled;
@@ -150,7 +150,7 @@ TG_FN static void wrap(const struct rings *r)
 }
 
 /* `size` bytes are a quarter of the heap. Nothing of it belongs to the scope in the middle. */
-TG_FN static void empty(const struct rings *r)
+TG_APART TG_FN static void empty(const struct rings *r)
 {
     struct tg_tensor t;
     TG_SCOPE(r->rt) {
@@ -170,7 +170,7 @@ TG_FN static void empty(const struct rings *r)
 /* ── dependencies ──────────────────────────────────────────────────────────────────────── */
 
 /* The last element gets what the task that waits for all others takes out of them: 1. */
-TG_FN static uint64_t take_all(const struct rings *r, const uint64_t *after, uint32_t n)
+TG_APART TG_FN static uint64_t take_all(const struct rings *r, const uint64_t *after, uint32_t n)
 {
     struct tg_args task;
     tg_args_init(&task);
@@ -180,7 +180,7 @@ TG_FN static uint64_t take_all(const struct rings *r, const uint64_t *after, uin
     return tg_submit(r->rt, RINGS_TAKE, &task);
 }
 
-TG_FN static void fan_in(const struct rings *r, bool named)
+TG_APART TG_FN static void fan_in(const struct rings *r, bool named)
 {
     uint64_t id[MOST], last = TG_TASK_NONE;
     for (int64_t round = 0; round < r->size; round++) {
@@ -191,7 +191,7 @@ TG_FN static void fan_in(const struct rings *r, bool named)
     }
 }
 
-TG_FN static void held_fan(const struct rings *r)
+TG_APART TG_FN static void held_fan(const struct rings *r)
 {
     TG_SCOPE_HELD(r->rt) { /* line: held_fan */
         uint64_t id[MOST], last;
@@ -203,7 +203,7 @@ TG_FN static void held_fan(const struct rings *r)
     }
 }
 
-TG_FN static void held_after(const struct rings *r)
+TG_APART TG_FN static void held_after(const struct rings *r)
 {
     TG_SCOPE_HELD(r->rt) {
         uint64_t id[MOST];
@@ -222,7 +222,7 @@ TG_FN static void held_after(const struct rings *r)
 /* ── the tensor map ────────────────────────────────────────────────────────────────────── */
 
 /* value[i] out of its predecessors and what is missing: each a tensor of its own. */
-TG_FN static void tensors(const struct rings *r)
+TG_APART TG_FN static void tensors(const struct rings *r)
 {
     for (int64_t i = 0; i < r->n; i++) {
         int64_t missing = i + 1;
@@ -238,14 +238,14 @@ TG_FN static void tensors(const struct rings *r)
     }
 }
 
-TG_FN static void held_tensors(const struct rings *r)
+TG_APART TG_FN static void held_tensors(const struct rings *r)
 {
     TG_SCOPE_HELD(r->rt)
         tensors(r);
 }
 
 /* For four entries: one is the slow task's, four are the held scope's. */
-TG_FN static void map_behind(const struct rings *r)
+TG_APART TG_FN static void map_behind(const struct rings *r)
 {
     rings_dawdle(r, 0, r->size, TG_TASK_NONE);
     TG_SCOPE_HELD(r->rt) {

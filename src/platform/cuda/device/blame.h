@@ -10,9 +10,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Before the driver is initialised. */
-void tg_blame_prepare(void);
-/* After an exception: had multiprocessor `number` one? False also where nothing is known. */
+/* Before the driver is initialised. A dump takes seconds, in which nothing moves: `*busy` becomes 1 as
+ * soon as one is begun. */
+void tg_blame_prepare(uint32_t *busy);
+/* After an exception: reads what was dumped. */
+void tg_blame_read(void);
+/* Had multiprocessor `number` one? False also where nothing is known. */
 bool tg_blame_has(uint32_t number);
 
 #endif

@@ -1,36 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A thread block as a core. The device program is written for one thread; here that is the first of
- * an extra warp, the leader. It has the other warps, the crew, do what takes many threads: run a
- * kernel, copy, hash. Meanwhile it waits, as the one thread of a simulated core does.
- *
- *     leader   order ──arrive(go)──►            ──wait(done)──► on with the device program
- *     crew              wait(go) ──► all of it ──arrive(done)
- *
- * Both are barriers in shared memory with their own arrival counts, so that neither side cares
- * which threads of a warp the other has, and what either wrote before is visible after.
- */
+/* What the crew of a thread block does for its leader (target.h): kernels, hashes and copies. */
 #include "base/gather.h"
 #include "base/hash.h"
 #include "device/engine.h"
 #include "platform/cuda/device/block.h"
 
-enum order { ORDER_END, ORDER_CALL, ORDER_HASH, ORDER_GATHER };
 enum { WARPS = TG_CUDA_THREADS / 32, AT_ONCE = 8 };
 
 struct sums {
     uint64_t a, b;
 };
 
+/* What is to be hashed, and copied. */
 struct block {
-    uint64_t go;
-    uint64_t done;
-    uint32_t parity; /* of the leader's next wait */
-    uint32_t order;
-    /* ORDER_CALL */
-    tg_kernel_fn kernel;
-    struct tg_ctx ctx;
-    /* ORDER_HASH, ORDER_GATHER */
     char *to; /* or 0 */
     const char *from;
     uint64_t size;
@@ -43,82 +25,26 @@ struct block {
 
 static __shared__ struct block block;
 
-/* ── barriers ──────────────────────────────────────────────────────────────────────────── */
-
-__device__ static uint32_t shared_address(const void *p)
-{
-    return (uint32_t)__cvta_generic_to_shared(p);
-}
-
-__device__ static void barrier_init(uint64_t *barrier, uint32_t arrivals)
-{
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)),
-                 "r"(arrivals)
-                 : "memory");
-}
-
-__device__ static void barrier_arrive(uint64_t *barrier)
-{
-    asm volatile("{\n .reg .b64 state;\n mbarrier.arrive.shared::cta.b64 state, [%0];\n}" ::"r"(
-                     shared_address(barrier))
-                 : "memory");
-}
-
-__device__ static void barrier_wait(uint64_t *barrier, uint32_t parity)
-{
-    uint32_t passed;
-    do {
-#if __CUDA_ARCH__ >= 900
-        asm volatile("{\n .reg .pred p;\n"
-                     " mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-                     " selp.u32 %0, 1, 0, p;\n}"
-                     : "=r"(passed)
-                     : "r"(shared_address(barrier)), "r"(parity)
-                     : "memory");
-#else
-        asm volatile("{\n .reg .pred p;\n"
-                     " mbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-                     " selp.u32 %0, 1, 0, p;\n}"
-                     : "=r"(passed)
-                     : "r"(shared_address(barrier)), "r"(parity)
-                     : "memory");
-        if (!passed)
-            __nanosleep(20);
-#endif
-    } while (!passed);
-}
-
 /* ── the leader ────────────────────────────────────────────────────────────────────────── */
 
 __device__ void tg_block_init(void)
 {
+    struct tg_orders *o = tg_orders();
     if (threadIdx.x == 0) {
-        barrier_init(&block.go, 1);
-        barrier_init(&block.done, WARPS);
-        block.parity = 0;
+        for (uint32_t i = 0; i < 2; i++) {
+            tg_barrier_init(&o->go[i], 1);
+            tg_barrier_init(&o->done[i], 1);
+            tg_barrier_init(&o->all_done[i], TG_CUDA_THREADS);
+            o->joint[i] = o->alone[i] = 0;
+        }
+        o->given = 0;
     }
     __syncthreads();
 }
 
-__device__ static void have_done(uint32_t order)
-{
-    block.order = order;
-    barrier_arrive(&block.go);
-    barrier_wait(&block.done, block.parity);
-    block.parity ^= 1;
-}
-
 __device__ void tg_block_end(void)
 {
-    block.order = ORDER_END;
-    barrier_arrive(&block.go);
-}
-
-TG_FN void tg_target_call(tg_kernel_fn kernel, const struct tg_ctx *ctx)
-{
-    block.kernel = kernel;
-    block.ctx = *ctx;
-    have_done(ORDER_CALL);
+    tg_order_give(tg_orders()->given, TG_ORDER_END);
 }
 
 /* Adds what the crew has summed up. */
@@ -137,7 +63,7 @@ TG_FN void tg_target_hash_copy(struct tg_hash *hash, void *to, const void *from,
     block.from = (const char *)from;
     block.size = size;
     block.words = hash->words;
-    have_done(ORDER_HASH);
+    tg_order_have_done(TG_ORDER_HASH);
     add_sums(hash, size);
 }
 
@@ -158,7 +84,7 @@ TG_FN void tg_target_gather(struct tg_hash *hash, void *to, const struct tg_tens
     block.start = tensor->start;
     block.first = (int64_t)(offset * 8 / block.bits);
     block.total = tg_tensor_numel(tensor);
-    have_done(ORDER_GATHER);
+    tg_order_have_done(TG_ORDER_GATHER);
     add_sums(hash, size);
 }
 
@@ -392,25 +318,39 @@ __device__ __noinline__ static void gather(void)
 
 /* ── the crew ──────────────────────────────────────────────────────────────────────────── */
 
+__device__ static void call(const struct tg_target_order *order)
+{
+    if (order->status && threadIdx.x == 0)
+        tg_target_say_running(order->status, &order->now);
+    order->kernel(&order->ctx);
+}
+
 __device__ void tg_block_crew(void)
 {
-    for (uint32_t parity = 0;; parity ^= 1) {
-        barrier_wait(&block.go, parity);
-        switch (block.order) {
-        case ORDER_CALL:
-            block.kernel(&block.ctx);
+    struct tg_orders *o = tg_orders();
+    for (uint32_t n = 0;; n++) {
+        uint32_t slot = n % 2;
+        tg_barrier_wait(&o->go[slot], n / 2 % 2);
+        switch (o->kind[slot]) {
+        case TG_ORDER_CALL:
+        case TG_ORDER_CALL_NEXT:
+            call(&o->call[slot]);
             break;
-        case ORDER_HASH:
+        case TG_ORDER_HASH:
             hash_and_copy();
             break;
-        case ORDER_GATHER:
+        case TG_ORDER_GATHER:
             gather();
             break;
         default:
             return;
         }
-        __syncwarp();
-        if (threadIdx.x % 32 == 0)
-            barrier_arrive(&block.done);
+        if (o->kind[slot] != TG_ORDER_CALL_NEXT) {
+            tg_barrier_arrive(&o->all_done[slot]);
+            continue;
+        }
+        TG_BARRIER(); /* nobody begins with what comes next before all are done with this */
+        if (threadIdx.x == 0)
+            tg_barrier_arrive(&o->done[slot]);
     }
 }

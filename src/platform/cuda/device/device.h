@@ -19,6 +19,7 @@ struct tg_cuda_image {
     CUfunction prepare, main;
     CUdeviceptr table, number, site;
     uint32_t orchestration;
+    size_t kernel_stack, orchestration_stack; /* bytes of each thread */
 };
 
 struct tg_cuda_device {
@@ -38,6 +39,7 @@ struct tg_cuda_device {
     struct tg_cuda_image *images;
     CUstream runner, mover;
     size_t stack;      /* bytes a thread has now */
+    bool laid_out;     /* the engine, once and for all runs */
     bool orchestrates; /* the last run's graph is built on the device */
     /* the run that is to be waited for */
     pthread_mutex_t lock;
@@ -51,6 +53,8 @@ tg_status tg_cuda_open(struct tg_cuda_device *d, struct tg_sim_message *init, ch
 /* load.c: a module's image. */
 tg_status tg_cuda_load(struct tg_cuda_device *d, const struct tg_sim_message *message, char *why,
                        size_t size);
+/* stack.c: what the functions of the image at this path need. */
+void tg_cuda_measure_stack(const char *path, struct tg_cuda_image *image);
 /* run.c: starts the launch at that address; the end is told to the host by a thread. */
 void tg_cuda_run(struct tg_cuda_device *d, uint64_t launch);
 bool tg_cuda_start_runner(struct tg_cuda_device *d);
@@ -59,6 +63,9 @@ bool tg_cuda_start_mover(struct tg_cuda_device *d);
 
 /* The GPU has failed: leaves what is known in the control area and ends the process. */
 _Noreturn void tg_cuda_die(struct tg_cuda_device *d, CUresult result);
+
+/* Is it one that a kernel has made? The context is of no more use then. */
+bool tg_cuda_is_fault(CUresult result);
 
 /* An error of the driver in words: "cannot <what>: …". */
 tg_status tg_cuda_failed(CUresult result, const char *what, char *why, size_t size);

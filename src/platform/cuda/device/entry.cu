@@ -5,13 +5,15 @@
 
 static_assert((int)TG_CUDA_THREADS == (int)TG_BLOCK_THREADS, "kernels count on it");
 
+static_assert(sizeof(struct tg_orders) <= TG_CUDA_SHARED - TG_BLOCK_MEMORY_BYTES, "they fit");
+
 /* Generated for each module: its functions. */
 extern __device__ const tg_kernel_fn tg_cuda_kernels[];
 extern __device__ const tg_orchestrate_fn tg_cuda_orchestrations[];
 
 /* How patient those are who have nothing to do. Blocks have their multiprocessor to themselves, so
  * looking costs nobody anything; what it must not do is crowd the memory that others work in. */
-enum { LOOKS = 300, BATCH = 16, GLANCE_NS = 1000 };
+enum { LOOKS = 300, STEAL_EVERY = 16, BATCH = 16, GLANCE_NS = 1000 };
 
 __device__ static void lay_out(const struct tg_cuda_launch *l)
 {
@@ -22,20 +24,18 @@ __device__ static void lay_out(const struct tg_cuda_launch *l)
     e->spin = LOOKS;
     e->yields = 0;
     e->batch = BATCH;
+    e->steal_every = STEAL_EVERY;
     e->shares = true;
 }
 
 __device__ static void prepare(const struct tg_cuda_launch *l)
 {
     const struct tg_launch *launch = TG_DEVICE_PTR(const struct tg_launch, l->launch);
-    const uint32_t *number = TG_DEVICE_PTR(const uint32_t, l->number);
-    tg_kernel_fn *table = TG_DEVICE_PTR(tg_kernel_fn, l->table);
     tg_orchestrate_fn orchestrate = 0;
-    for (uint32_t i = 0; i < l->n_kernels; i++)
-        table[i] = tg_cuda_kernels[number[i]];
     if (launch->runtime != TG_RUNTIME_HOST_BUILD_GRAPH)
         orchestrate = tg_cuda_orchestrations[l->orchestration];
-    lay_out(l);
+    if (l->is_new)
+        lay_out(l);
     /* Tasks name kernels by the device's numbers, of which the table has the module's. */
     tg_engine_reset(TG_DEVICE_PTR(struct tg_engine, l->engine), launch,
                     TG_DEVICE_PTR(tg_kernel_fn,
@@ -45,6 +45,10 @@ __device__ static void prepare(const struct tg_cuda_launch *l)
 
 extern "C" __global__ void __launch_bounds__(TG_CUDA_PREPARE) tg_cuda_prepare(tg_cuda_launch l)
 {
+    const uint32_t *number = TG_DEVICE_PTR(const uint32_t, l.number);
+    tg_kernel_fn *table = TG_DEVICE_PTR(tg_kernel_fn, l.table);
+    for (uint32_t i = threadIdx.x; i < l.n_kernels; i += blockDim.x)
+        table[i] = tg_cuda_kernels[number[i]];
     if (threadIdx.x == 0)
         prepare(&l);
     __syncthreads();

@@ -26,16 +26,21 @@ enum { TG_CUDA_THREADS = 256, TG_CUDA_BLOCK = TG_CUDA_THREADS + 32, TG_CUDA_PREP
 /* Of such blocks on one multiprocessor, for which registers are left. */
 enum { TG_CUDA_RESIDENT = 2 };
 
-/* Shared memory of a block for kernels, as <taskglass/target.h> promises. */
-enum { TG_CUDA_SHARED = 65536 };
-/* Of the memory that the host sees, for copies on their way. */
+/* Shared memory of a block: for kernels, as <taskglass/target.h> promises, and for orders to them. */
+enum { TG_CUDA_SHARED = 65536 + 1024 };
+/* Where the words lie in the memory that the host sees, behind the status of all workers that there
+ * can be; */
+enum { TG_CUDA_WORDS = 32768 };
+/* and how much of it is for copies on their way. */
 enum { TG_CUDA_BOUNCE = 8 << 20 };
 
 /* In shared memory; one writer each. */
 struct tg_cuda_words {
     uint32_t stop;  /* the process: no more tasks are to be started */
     uint32_t phase; /* the last block to leave a run: enum tg_phase_word */
-    uint32_t reserved[14];
+    uint32_t
+        dying; /* the process: a kernel has failed, and what is known of it is being gathered */
+    uint32_t reserved[13];
 };
 TG_WIRE_SIZE(struct tg_cuda_words, 64);
 
@@ -53,7 +58,7 @@ struct tg_cuda_launch {
     uint32_t orchestration; /* number among the image's */
     uint32_t n_cores;
     uint32_t n_schedulers;
-    uint32_t reserved;
+    uint32_t is_new; /* nothing has been laid out in the engine's memory yet */
 };
 
 #define TG_CUDA_SIZE_NAME "tg_cuda_size"

@@ -241,6 +241,7 @@ tg_status tg_cuda_load(struct tg_cuda_device *d, const struct tg_sim_message *me
         return TG_NO_MEMORY;
     image->workload = workload;
     image->first = message->first;
+    tg_cuda_measure_stack(path, image);
     status = use_image(d, image, module, why);
     if (status != TG_OK) {
         free(image);

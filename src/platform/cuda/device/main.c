@@ -6,7 +6,6 @@
  */
 #include "platform/cuda/device/device.h"
 #include "platform/sim/device/link.h"
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -52,11 +51,7 @@ int main(void)
 {
     static struct tg_cuda_device device;
     static struct tg_sim_message message;
-    int host = tg_link_open("taskglass-cuda", TG_SIM_MOVER_FD, &message), quiet;
-    /* The driver talks of dumps; what there is to say goes to the host as messages. */
-    quiet = open("/dev/null", O_WRONLY);
-    dup2(quiet, STDERR_FILENO);
-    dup2(quiet, STDOUT_FILENO);
+    int host = tg_link_open("taskglass-cuda", TG_SIM_MOVER_FD, &message);
     open_or_exit(&device, &message);
     for (;;) {
         tg_link_listen(host, &message);

@@ -49,6 +49,9 @@ static void *serve(void *argument)
     while (tg_sim_receive(TG_SIM_MOVER_FD, &message, 0) == 1) {
         if (result == CUDA_SUCCESS)
             result = obey(d, &message);
+        /* What a kernel did may come to light now that it has ended. */
+        if (tg_cuda_is_fault(result))
+            tg_cuda_die(d, result);
         message.type = TG_SIM_MOVED;
         message.status = result == CUDA_SUCCESS               ? TG_OK
                          : result == CUDA_ERROR_OUT_OF_MEMORY ? TG_NO_MEMORY

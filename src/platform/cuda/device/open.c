@@ -10,7 +10,10 @@
 #include <string.h>
 
 /* What the engine counts with; more workers than its sets have bits cannot be. */
-enum { MOST_WORKERS = 256, MOST_SCHEDULERS = 3 };
+enum { MOST_WORKERS = 256 };
+_Static_assert(sizeof(struct tg_control_head) + MOST_WORKERS * sizeof(struct tg_worker_status) <=
+                   TG_CUDA_WORDS,
+               "the status of all workers fits");
 
 tg_status tg_cuda_failed(CUresult result, const char *what, char *why, size_t size)
 {
@@ -38,7 +41,6 @@ static tg_status find_gpu(struct tg_cuda_device *d, char *why, size_t size)
         return TG_UNSUPPORTED;
     /* A module that is loaded when it is first used could wait for the kernel that runs. */
     setenv("CUDA_MODULE_LOADING", "EAGER", 1);
-    tg_blame_prepare();
     result = tg_cuda.init(0);
     if (result == CUDA_SUCCESS)
         result = tg_cuda.device_get(&d->gpu, 0);
@@ -115,36 +117,42 @@ static tg_status take_memory(struct tg_cuda_device *d, uint64_t bytes, char *why
     return TG_OK;
 }
 
-/* [head][status] a page [words] a page [bounce] */
-static tg_status lay_out(struct tg_cuda_device *d, struct tg_sim_message *init, char *why,
-                         size_t size)
+/* Before the driver is there: it takes addresses that are free in this process for the GPU's memory, and
+ * the two must not be the same. */
+static tg_status map_shared(struct tg_cuda_device *d, const struct tg_sim_message *init, char *why,
+                            size_t size)
 {
-    const uint64_t page = 4096;
-    uint32_t n_lanes = (d->n_cores + TG_PARTS - 1) / TG_PARTS * TG_PARTS;
-    uint32_t n_workers = n_lanes + d->n_schedulers + 1;
-    uint64_t status = sizeof *d->head;
-    uint64_t words =
-        (status + n_workers * sizeof(struct tg_worker_status) + page - 1) / page * page;
-    uint64_t taken = words + page + TG_CUDA_BOUNCE;
-    CUresult result;
     d->shared = tg_link_map(init);
     d->shared_size = init->size;
     if (d->shared == NULL) {
         snprintf(why, size, "cannot map shared memory: %s", strerror(errno));
         return TG_NO_MEMORY;
     }
+    d->words = (struct tg_cuda_words *)(d->shared + TG_CUDA_WORDS);
+    tg_blame_prepare(&d->words->dying);
+    return TG_OK;
+}
+
+/* [head][status …][words] a page [bounce] */
+static tg_status lay_out(struct tg_cuda_device *d, struct tg_sim_message *init, char *why,
+                         size_t size)
+{
+    const uint64_t page = 4096;
+    uint32_t n_lanes = (d->n_cores + TG_PARTS - 1) / TG_PARTS * TG_PARTS;
+    uint64_t status = sizeof *d->head;
+    uint64_t taken = TG_CUDA_WORDS + page + TG_CUDA_BOUNCE;
+    CUresult result;
     result = tg_cuda.host_register(d->shared, taken,
                                    CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP);
     if (result != CUDA_SUCCESS)
         return tg_cuda_failed(result, "share memory with the GPU", why, size);
     d->head = (struct tg_control_head *)d->shared;
-    d->words = (struct tg_cuda_words *)(d->shared + words);
     *d->head = (struct tg_control_head){
         .magic = TG_CONTROL_MAGIC,
         .version = TG_CONTROL_VERSION,
         .head_size = sizeof *d->head,
         .base = (uint64_t)(uintptr_t)d->shared,
-        .control_size = words,
+        .control_size = TG_CUDA_WORDS,
         .memory_size = d->memory_size,
         .memory_start = d->memory,
         .memory_end = d->memory + d->memory_size,
@@ -163,7 +171,9 @@ static tg_status lay_out(struct tg_cuda_device *d, struct tg_sim_message *init, 
 tg_status tg_cuda_open(struct tg_cuda_device *d, struct tg_sim_message *init, char *why,
                        size_t size)
 {
-    tg_status status = find_gpu(d, why, size);
+    tg_status status = map_shared(d, init, why, size);
+    if (status == TG_OK)
+        status = find_gpu(d, why, size);
     if (status == TG_OK)
         status = count_cores(d, init, why, size);
     if (status == TG_OK)

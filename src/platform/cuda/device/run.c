@@ -16,8 +16,6 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Of each thread: kernels are frugal, an orchestration holds arguments of tasks. */
-enum { KERNEL_STACK = 4096, ORCHESTRATION_STACK = 16384 };
 /* For so long the end is looked for without a pause, so that it is seen at once. */
 #define EAGER_NS 2000000
 
@@ -42,7 +40,9 @@ static uint32_t suspect(const struct tg_cuda_device *d, bool known)
     const struct tg_worker_status *status = status_of(d);
     uint32_t orchestrator = d->head->n_lanes + d->n_schedulers, found = UINT32_MAX;
     for (uint32_t i = 0; i <= orchestrator; i++) {
-        bool busy = i == orchestrator ? known && d->orchestrates : status[i].running != 0;
+        bool busy = i == orchestrator
+                        ? known && d->orchestrates
+                        : status[i].running != 0 || (known && status[i].finished != 0);
         if (!busy || (known && !tg_blame_has((uint32_t)status[i].place - 1)))
             continue;
         if (found != UINT32_MAX)
@@ -54,6 +54,7 @@ static uint32_t suspect(const struct tg_cuda_device *d, bool known)
 
 static void blame(const struct tg_cuda_device *d, struct tg_fault_record *fault)
 {
+    tg_blame_read();
     fault->worker = suspect(d, true);
     if (fault->worker == UINT32_MAX)
         fault->worker = suspect(d, false);
@@ -63,9 +64,32 @@ static void blame(const struct tg_cuda_device *d, struct tg_fault_record *fault)
     fault->part = status_of(d)[fault->worker].part;
 }
 
+bool tg_cuda_is_fault(CUresult result)
+{
+    switch (result) {
+    case CUDA_ERROR_ILLEGAL_ADDRESS:
+    case CUDA_ERROR_LAUNCH_TIMEOUT:
+    case CUDA_ERROR_ASSERT:
+    case CUDA_ERROR_HARDWARE_STACK_ERROR:
+    case CUDA_ERROR_ILLEGAL_INSTRUCTION:
+    case CUDA_ERROR_MISALIGNED_ADDRESS:
+    case CUDA_ERROR_INVALID_ADDRESS_SPACE:
+    case CUDA_ERROR_INVALID_PC:
+    case CUDA_ERROR_LAUNCH_FAILED:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Any thread may be the first to hear of it. */
 void tg_cuda_die(struct tg_cuda_device *d, CUresult result)
 {
     struct tg_fault_record *fault = &d->head->fault;
+    static int dying;
+    if (__atomic_exchange_n(&dying, 1, __ATOMIC_ACQ_REL) != 0)
+        for (;;)
+            pause();
     tg_cuda_explain(result, fault->text, sizeof fault->text);
     fault->signal = 0;
     blame(d, fault);
@@ -89,6 +113,7 @@ static CUresult wait_for_end(struct tg_cuda_device *d)
 static void *wait_for_runs(void *argument)
 {
     struct tg_cuda_device *d = argument;
+    uint64_t settled;
     if (tg_cuda.context_use(d->context) != CUDA_SUCCESS)
         abort();
     for (;;) {
@@ -98,6 +123,8 @@ static void *wait_for_runs(void *argument)
             pthread_cond_wait(&d->change, &d->lock);
         pthread_mutex_unlock(&d->lock);
         result = wait_for_end(d);
+        if (result == CUDA_SUCCESS) /* a store that went wrong may still be on its way to us */
+            result = tg_cuda.copy_out(&settled, d->engine, sizeof settled);
         if (result != CUDA_SUCCESS)
             tg_cuda_die(d, result);
         pthread_mutex_lock(&d->lock);
@@ -158,11 +185,13 @@ static CUresult start(struct tg_cuda_device *d, uint64_t address, const struct t
         .orchestration = image->orchestration,
         .n_cores = d->n_cores,
         .n_schedulers = d->n_schedulers,
+        .is_new = !d->laid_out,
     };
     void *arguments[] = {&l};
     d->orchestrates = orchestrates;
+    d->laid_out = true;
     unsigned blocks = d->head->n_lanes + d->n_schedulers + 1;
-    CUresult result = set_stack(d, orchestrates ? ORCHESTRATION_STACK : KERNEL_STACK);
+    CUresult result = set_stack(d, orchestrates ? image->orchestration_stack : image->kernel_stack);
     if (result == CUDA_SUCCESS)
         result = tg_cuda.launch(image->prepare, 1, 1, 1, TG_CUDA_PREPARE, 1, 1, 0, d->runner,
                                 arguments, NULL);
@@ -180,7 +209,9 @@ void tg_cuda_run(struct tg_cuda_device *d, uint64_t address)
     __atomic_store_n(&d->words->stop, 0u, __ATOMIC_RELAXED);
     __atomic_store_n(&d->words->phase, 0u, __ATOMIC_RELEASE);
     result = tg_cuda.copy_out(&launch, address, sizeof launch);
-    if (result == CUDA_SUCCESS && launch.orchestration != 0) {
+    if (result == CUDA_SUCCESS && d->images->next == NULL) {
+        image = d->images;
+    } else if (result == CUDA_SUCCESS && launch.orchestration != 0) {
         uint32_t which[2]; /* first_kernel, n_kernels */
         result = tg_cuda.copy_out(
             which, launch.orchestration + offsetof(struct tg_orchestration, first_kernel),

@@ -49,8 +49,12 @@ TG_FN static inline uint32_t tg_edges_release(struct tg_engine *e, struct tg_wor
                                               uint32_t task, bool keep)
 {
     /* E1; and say: the orchestrator may wait for this very task (F1). */
-    uint32_t entry = tg_exchange_seq(&e->desc[task].succ, TG_DEP_CLOSED);
+    uint32_t entry = TG_TARGET_SLEEPERS_LOOK
+                         ? tg_exchange_acq_rel(&e->desc[task].succ, TG_DEP_CLOSED)
+                         : tg_exchange_seq(&e->desc[task].succ, TG_DEP_CLOSED);
     uint32_t next = TG_NO_TASK, offered = 0;
+    struct tg_bunch bunch;
+    bunch.n = 0;
     while (entry != TG_DEP_NONE) {
         uint32_t ready = e->deps[entry].task;
         struct tg_task_desc *desc = &e->desc[ready];
@@ -63,12 +67,14 @@ TG_FN static inline uint32_t tg_edges_release(struct tg_engine *e, struct tg_wor
             next = ready;
             continue;
         }
-        tg_worker_offer(e, w, ready, task_class);
+        tg_worker_offer_with(e, w, &bunch, ready, task_class);
         offered |= TG_TAKES(task_class);
     }
-    if (offered)
+    if (offered) {
+        tg_bunch_flush(e, &bunch);
         tg_worker_announce(e, w, offered);
-    if (tg_load_seq(&e->awaited) == task) /* F1: check */
+    }
+    if (!TG_TARGET_SLEEPERS_LOOK && tg_load_seq(&e->awaited) == task) /* F1: check */
         tg_worker_wake_orchestrator(e);
     return next;
 }

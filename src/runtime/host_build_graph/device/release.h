@@ -27,6 +27,8 @@ TG_FN static inline uint32_t tg_hbg_release(struct tg_engine *e, struct tg_worke
     const struct tg_task_desc *done = &e->desc[task];
     const uint32_t *succ = e->succ + done->succ;
     uint32_t next = TG_NO_TASK, offered = 0;
+    struct tg_bunch bunch;
+    bunch.n = 0;
     for (uint32_t i = 0; i < done->n_succ; i++) {
         struct tg_task_desc *desc = &e->desc[succ[i]];
         uint32_t task_class = desc->task_class;
@@ -37,11 +39,13 @@ TG_FN static inline uint32_t tg_hbg_release(struct tg_engine *e, struct tg_worke
             next = succ[i];
             continue;
         }
-        tg_worker_offer(e, w, succ[i], task_class);
+        tg_worker_offer_with(e, w, &bunch, succ[i], task_class);
         offered |= TG_TAKES(task_class);
     }
-    if (offered)
+    if (offered) {
+        tg_bunch_flush(e, &bunch);
         tg_worker_announce(e, w, offered);
+    }
     return next;
 }
 

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The device program's target on a GPU: a thread block is a core. The device program is written for
+ * one thread; here that is the first of an extra warp, the leader. It has the other warps, the crew,
+ * do what takes many threads: run a kernel, copy, hash (block.cu).
+ *
+ *     leader   order ──arrive(go)──►            ──wait(done)──► on with the device program
+ *     crew              wait(go) ──► all of it ──arrive(done)
+ *
+ * Both are barriers in shared memory with their own arrival counts, so that neither side cares
+ * which threads of a warp the other has, and what either wrote before is visible after. There are
+ * two of each: an order can be given while the one before is being carried out. The crew takes them
+ * in turn, and meets after each.
+ */
+#ifndef TG_CUDA_TARGET_H
+#define TG_CUDA_TARGET_H
+
+/* Who sleeps looks for the end of the run by itself. */
+#define TG_TARGET_SLEEPERS_LOOK 1
+/* A record is made in device memory and goes to the host's in one go. */
+#define TG_TARGET_STAGES_RECORDS 1
+/* A kernel can be handed over while another runs; it starts when that one has ended. */
+#define TG_TARGET_OVERLAPS 1
+
+TG_FN static inline void tg_target_pause(void)
+{
+    __nanosleep(20);
+}
+TG_FN static inline void tg_target_yield(void)
+{
+    __nanosleep(200);
+}
+TG_FN static inline void tg_target_await(void)
+{
+    __nanosleep(20);
+}
+TG_FN static inline void tg_target_wait(uint32_t *word, uint32_t value)
+{
+    (void)word;
+    (void)value;
+    __nanosleep(200);
+}
+TG_FN static inline void tg_target_wake(uint32_t *word, uint32_t count)
+{
+    (void)word;
+    (void)count;
+}
+TG_FN static inline uint32_t tg_target_lowest_bit(uint64_t bits)
+{
+    return (uint32_t)__ffsll((long long)bits) - 1;
+}
+TG_FN static inline uint32_t tg_target_leading_zeros(uint64_t bits)
+{
+    return (uint32_t)__clzll((long long)bits);
+}
+TG_FN static inline void tg_target_nap(void)
+{
+    __nanosleep(1000);
+}
+TG_FN static inline uint64_t tg_target_now(void)
+{
+    uint64_t now;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    return now;
+}
+
+/* 16 bytes at once, past the caches: one transaction on the bus. */
+TG_FN static inline void tg_target_store16(void *to, uint64_t first, uint64_t second)
+{
+    asm volatile("st.relaxed.sys.global.v2.u64 [%0], {%1, %2};" ::"l"(__cvta_generic_to_global(to)),
+                 "l"(first), "l"(second)
+                 : "memory");
+}
+/* The number finished comes along with every other word; between two tasks nothing is said. */
+TG_FN static inline void tg_target_say_running(struct tg_worker_status *status,
+                                               const struct tg_worker_status *now)
+{
+    tg_target_store16(&status->part, (uint64_t)now->kernel << 32 | now->part, now->task_id);
+    tg_target_store16(&status->running, now->running, now->finished);
+}
+TG_FN static inline void tg_target_say_between(struct tg_worker_status *status)
+{
+    (void)status;
+}
+TG_FN static inline void tg_target_say_finished(struct tg_worker_status *status, uint64_t finished)
+{
+    (void)status;
+    (void)finished;
+}
+TG_FN static inline void tg_target_say_idle(struct tg_worker_status *status, uint64_t finished)
+{
+    tg_target_store16(&status->running, 0, finished);
+}
+TG_FN static inline void tg_target_say_submitted(struct tg_worker_status *status, uint64_t tasks)
+{
+    asm volatile(
+        "st.relaxed.sys.global.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(&status->task_id)),
+        "l"(tasks)
+        : "memory");
+}
+TG_FN static inline void tg_target_copy_record(struct tg_record *to, const struct tg_record *from)
+{
+    const uint64_t *words = (const uint64_t *)from;
+    for (uint32_t i = 0; i < sizeof *to / 8; i += 2)
+        tg_target_store16((uint64_t *)to + i, words[i], words[i + 1]);
+}
+
+/* ── orders ────────────────────────────────────────────────────────────────────────────── */
+
+enum tg_order_kind {
+    TG_ORDER_END,
+    TG_ORDER_CALL,
+    TG_ORDER_CALL_NEXT, /* another may have been given before, and be under way */
+    TG_ORDER_HASH,
+    TG_ORDER_GATHER
+};
+
+struct tg_target_order {
+    tg_kernel_fn kernel;
+    struct tg_ctx ctx;
+    struct tg_worker_status *status; /* told when the kernel starts; 0: nothing is */
+    struct tg_worker_status now;
+};
+
+struct tg_orders {
+    uint64_t go[2];
+    uint64_t done[2];     /* of TG_ORDER_CALL_NEXT: one arrives for all, */
+    uint64_t all_done[2]; /* of the others: everybody does */
+    uint32_t given;       /* by the leader */
+    uint32_t kind[2];
+    uint32_t joint[2],
+        alone[2]; /* for how many of either kind the leader has waited, in each slot */
+    struct tg_target_order call[2]; /* TG_ORDER_CALL */
+};
+
+/* Behind the memory that kernels have: every file of the device program can reach it. */
+TG_FN static inline struct tg_orders *tg_orders(void)
+{
+    return (struct tg_orders *)(tg_block_memory + TG_BLOCK_MEMORY_BYTES);
+}
+
+TG_FN static inline uint32_t tg_barrier_address(const uint64_t *barrier)
+{
+    return (uint32_t)__cvta_generic_to_shared(barrier);
+}
+
+TG_FN static inline void tg_barrier_init(uint64_t *barrier, uint32_t arrivals)
+{
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(tg_barrier_address(barrier)),
+                 "r"(arrivals)
+                 : "memory");
+}
+
+TG_FN static inline void tg_barrier_arrive(uint64_t *barrier)
+{
+    asm volatile("{\n .reg .b64 state;\n mbarrier.arrive.shared::cta.b64 state, [%0];\n}" ::"r"(
+                     tg_barrier_address(barrier))
+                 : "memory");
+}
+
+TG_FN static inline void tg_barrier_wait(const uint64_t *barrier, uint32_t parity)
+{
+    uint32_t passed;
+    do {
+#if __CUDA_ARCH__ >= 900
+        asm volatile("{\n .reg .pred p;\n"
+                     " mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+                     " selp.u32 %0, 1, 0, p;\n}"
+                     : "=r"(passed)
+                     : "r"(tg_barrier_address(barrier)), "r"(parity)
+                     : "memory");
+#else
+        asm volatile("{\n .reg .pred p;\n"
+                     " mbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+                     " selp.u32 %0, 1, 0, p;\n}"
+                     : "=r"(passed)
+                     : "r"(tg_barrier_address(barrier)), "r"(parity)
+                     : "memory");
+        if (!passed)
+            __nanosleep(20);
+#endif
+    } while (!passed);
+}
+
+/* Order number n, counted from 0, uses slot n mod 2. */
+TG_FN static inline void tg_order_give(uint32_t n, enum tg_order_kind kind)
+{
+    struct tg_orders *o = tg_orders();
+    o->kind[n % 2] = kind;
+    tg_barrier_arrive(&o->go[n % 2]);
+}
+
+/* For the end of a TG_ORDER_CALL_NEXT. */
+TG_FN static inline void tg_order_wait(uint32_t n)
+{
+    tg_barrier_wait(&tg_orders()->done[n % 2], tg_orders()->joint[n % 2]++ % 2);
+}
+
+/* One order, from its beginning to its end; none is under way. */
+TG_FN static inline void tg_order_have_done(enum tg_order_kind kind)
+{
+    uint32_t n = tg_orders()->given;
+    tg_orders()->given = n + 1;
+    tg_order_give(n, kind);
+    tg_barrier_wait(&tg_orders()->all_done[n % 2], tg_orders()->alone[n % 2]++ % 2);
+}
+
+TG_FN static inline void tg_target_call(tg_kernel_fn kernel, const struct tg_ctx *ctx)
+{
+    struct tg_target_order *order = &tg_orders()->call[tg_orders()->given % 2];
+    order->kernel = kernel;
+    order->ctx = *ctx;
+    order->status = 0;
+    tg_order_have_done(TG_ORDER_CALL);
+}
+
+/* Brings what lies there nearer; nothing happens where nothing does. */
+TG_FN static inline void tg_target_prefetch(const void *p)
+{
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(p)));
+}
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The device program's target on Linux: a thread is a core, and sleeps on futexes (target.c). */
+#ifndef TG_SIM_DEVICE_TARGET_H
+#define TG_SIM_DEVICE_TARGET_H
+
+#define TG_TARGET_SLEEPERS_LOOK 0
+#define TG_TARGET_STAGES_RECORDS 0
+#define TG_TARGET_OVERLAPS 0
+
+static inline void tg_target_pause(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield" ::: "memory");
+#endif
+}
+/* Lets another thread have the CPU. */
+void tg_target_yield(void);
+/* Somebody is about to do something: where threads share CPUs, it may need this one. */
+static inline void tg_target_await(void)
+{
+    tg_target_yield();
+}
+/* Sleeps while *word is value; may return early. */
+void tg_target_wait(uint32_t *word, uint32_t value);
+/* Wakes up to count threads that sleep on word. */
+void tg_target_wake(uint32_t *word, uint32_t count);
+static inline uint32_t tg_target_lowest_bit(uint64_t bits)
+{
+    return (uint32_t)__builtin_ctzll(bits);
+}
+static inline uint32_t tg_target_leading_zeros(uint64_t bits)
+{
+    return (uint32_t)__builtin_clzll(bits);
+}
+/* Sleeps for a moment: waiting for the host, who cannot wake us. */
+void tg_target_nap(void);
+/* Nanoseconds on a clock that all lanes share. */
+uint64_t tg_target_now(void);
+
+/* For whoever looks from outside, or after a crash: what the worker does now; that it is done with
+ * it; how much it has finished; that it has nothing to do. */
+static inline void tg_target_say_running(struct tg_worker_status *status,
+                                         const struct tg_worker_status *now)
+{
+    __atomic_store_n(&status->part, now->part, __ATOMIC_RELAXED);
+    __atomic_store_n(&status->kernel, now->kernel, __ATOMIC_RELAXED);
+    __atomic_store_n(&status->task_id, now->task_id, __ATOMIC_RELAXED);
+    __atomic_store_n(&status->running, now->running, __ATOMIC_RELAXED);
+}
+static inline void tg_target_say_between(struct tg_worker_status *status)
+{
+    __atomic_store_n(&status->running, (uint64_t)0, __ATOMIC_RELAXED);
+}
+static inline void tg_target_say_finished(struct tg_worker_status *status, uint64_t finished)
+{
+    __atomic_store_n(&status->finished, finished, __ATOMIC_RELAXED);
+}
+static inline void tg_target_say_idle(struct tg_worker_status *status, uint64_t finished)
+{
+    __atomic_store_n(&status->running, (uint64_t)0, __ATOMIC_RELAXED);
+    __atomic_store_n(&status->finished, finished, __ATOMIC_RELAXED);
+}
+/* The orchestrator: its report has that too, in memory that may go with the device. */
+static inline void tg_target_say_submitted(struct tg_worker_status *status, uint64_t tasks)
+{
+    (void)status;
+    (void)tasks;
+}
+
+static inline void tg_target_call(tg_kernel_fn kernel, const struct tg_ctx *ctx)
+{
+    kernel(ctx);
+}
+
+#endif
