@@ -5,7 +5,7 @@ ARGS ?=
 
 .DEFAULT_GOAL := build
 MAKEFLAGS += --no-print-directory
-.PHONY: build demo test soak bench install format lint clean help
+.PHONY: build demo test test-gpu soak bench install format lint clean help
 .NOTPARALLEL:
 
 build: ## build it: build/bin/taskglass
@@ -15,22 +15,26 @@ build: ## build it: build/bin/taskglass
 demo: build ## build it, record a task graph on a simulated device and look into it
 	@scripts/demo
 
-test: ## build and run all tests, also under sanitizers (STAGES="release asan tsan cuda-check")
+test: ## build and run all tests, also under sanitizers (STAGES="release asan tsan")
 	@scripts/install-deps test
 	@scripts/test
+
+test-gpu: ## the tests on a GPU (PARTS="contract e2e fault bugs python gpu sanitizer")
+	@scripts/test-gpu
 
 SECONDS ?= 600
 soak: ## random graphs on every runtime, compared with serial execution (SECONDS=600)
 	@scripts/install-deps test
 	@scripts/soak $(SECONDS)
 
-bench: ## measure beside oneTBB, OpenMP and StarPU (ARGS="--json")
+bench: ## measure beside oneTBB, OpenMP, StarPU and, on a GPU, CUDA Graphs (ARGS="--json")
 	@scripts/install-deps bench
 	@scripts/build release all -DTASKGLASS_BENCH=ON
 	@bench/tasks/run.py $(ARGS)
 	@bench/record/run.py
 	@bench/scope/run.py
 	@bench/diff/run.py
+	@bench/gpu/run.py
 
 install: build ## install under PREFIX (/usr/local), staged into DESTDIR
 	@DESTDIR="$(DESTDIR)" cmake --install build --prefix "$(PREFIX)" > build/install.log
@@ -53,5 +57,5 @@ clean: ## remove everything built
 	@rm -rf build
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1@\2/p' $(firstword $(MAKEFILE_LIST)) | \
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1@\2/p' $(firstword $(MAKEFILE_LIST)) | \
 	    awk -F@ '{ printf "%-16s %s\n", $$1, $$2 }'

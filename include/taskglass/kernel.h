@@ -13,7 +13,8 @@
  *             y[i] = k * x[i];
  *     }
  *
- * Rules: no libc, no allocation, no global that changes; keep to what C11 and C++17 share.
+ * Rules: no libc, no allocation, no global that changes; keep to what C11 and C++17 share. For a GPU
+ * its counterpart is found by its name: `TG_KERNEL(name)` begins a line, and is not static.
  * Writes to memory other than through tensors named `out` or `inout` are bugs that the recorder
  * is there to find. What a kernel wrote is visible to every task that waits for it.
  */

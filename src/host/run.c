@@ -112,6 +112,7 @@ static tg_status launch(struct tg_run *run, const struct tg_run_config *config,
         status = set_up_recording(run, record, error);
     if (status == TG_OK)
         status = set_up_log(run, config, error);
+    run->device->lost |= status == TG_DEVICE_LOST;
     if (status != TG_OK)
         return status;
     /* The device clears it too, but only when it has heard: nobody may take the last run's
@@ -263,11 +264,26 @@ static bool is_cancelled(const struct tg_run *run)
     return __atomic_load_n(&run->cancelled, __ATOMIC_ACQUIRE);
 }
 
+/* A GPU can take longer to say that a kernel has failed than the limit is; asked for something, it
+ * has to. */
+static bool has_failed(struct tg_run *run)
+{
+    uint64_t word;
+    return run->device->ops->memory_dies &&
+           tg_device_copy_out(run->device, &word, run->device->head.memory_start, sizeof word,
+                              NULL) != TG_OK &&
+           run->device->ops->poll(run->device->state, 10 * TICK_MILLISECONDS) == TG_POLL_LOST;
+}
+
 /* Nothing has moved for the no-progress limit: it is not going to. */
 static void give_up(struct tg_run *run)
 {
     const struct tg_platform_ops *ops = run->device->ops;
     bool cancelled = is_cancelled(run);
+    if (has_failed(run)) {
+        end_lost(run, TG_DEVICE_LOST);
+        return;
+    }
     look(run); /* who runs what, while it still does */
     if (!ops->memory_dies)
         ops->kill(run->device->state);

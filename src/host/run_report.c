@@ -145,39 +145,39 @@ static const char *fault_cause(const struct tg_fault_record *fault, char text[80
     return text;
 }
 
+/* A GPU hears of a bad store some time after it was made. Where tasks are recorded, or built on the
+ * device, it waits for stores before the next task; a chain of the host's goes on. */
+static bool may_be_late(const struct tg_run *run, const struct tg_fault_record *fault)
+{
+    return fault->signal == 0 && run->collector == NULL && run->graph->layout == NULL;
+}
+
 static void say_fault(struct tg_run *run, const struct tg_fault_record *fault,
                       const struct tg_task_desc *desc)
 {
     char core[24], task[32], address[40], cause[80];
     run->result.status = TG_KERNEL_FAULT;
-    tg_error_set(&run->error, TG_KERNEL_FAULT, "task %s, kernel %s, on %s: %s%s",
+    tg_error_set(&run->error, TG_KERNEL_FAULT, "task %s, kernel %s,%s on %s: %s%s",
                  tg_task_text(desc->id, task), kernel_of(run, desc, fault->part),
+                 may_be_late(run, fault) ? " or one just before it," : "",
                  core_name(fault->worker, core), fault_cause(fault, cause),
                  fault_address(fault, address));
-}
-
-/* A store that goes wrong is found out some time after it was made: the core is known, and what it
- * did last. */
-static void say_late_fault(struct tg_run *run, const struct tg_fault_record *fault)
-{
-    const struct tg_worker_status *status = &run->status[fault->worker];
-    char core[24], task[32], cause[80];
-    run->result.status = TG_KERNEL_FAULT;
-    tg_error_set(&run->error, TG_KERNEL_FAULT, "task %s, kernel %s, or one before it on %s: %s",
-                 tg_task_text(status->task_id, task),
-                 tg_graph_kernel_name(run->graph, status->kernel), core_name(fault->worker, core),
-                 fault_cause(fault, cause));
 }
 
 /* It was a kernel, but which one? */
 static void say_fault_somewhere(struct tg_run *run, const struct tg_fault_record *fault)
 {
+    uint32_t last = tg_device_workers(run->device) - 1;
     char cause[80];
     run->result.status = TG_KERNEL_FAULT;
     tg_error_set(&run->error, TG_KERNEL_FAULT,
-                 "one of the %u kernels that were running, after %llu of %llu tasks: %s",
-                 run->result.n_running, (unsigned long long)run->result.finished,
-                 (unsigned long long)run->result.tasks, fault_cause(fault, cause));
+                 "one of the %u kernels that were running%s, after %llu of %llu tasks: %s",
+                 run->result.n_running,
+                 run->graph->layout != NULL && run->status[last].running != 0
+                     ? ", or the orchestration"
+                     : "",
+                 (unsigned long long)run->result.finished, (unsigned long long)run->result.tasks,
+                 fault_cause(fault, cause));
 }
 
 /* The orchestration function itself crashed. */
@@ -226,15 +226,13 @@ void tg_run_report(struct tg_run *run, tg_status status)
     struct tg_device *device = run->device;
     struct tg_autopsy autopsy;
     struct tg_task_desc desc;
-    bool in_orchestration, somewhere, late;
+    bool in_orchestration, somewhere;
     if (tg_device_copy_out(device, &head, device->control, sizeof head, NULL) != TG_OK)
         memset(&head, 0, sizeof head);
     device->ops->autopsy(device->state, &autopsy);
     in_orchestration = autopsy.crashed && head.fault.valid && run->graph->layout != NULL &&
                        head.fault.worker == tg_device_workers(device) - 1;
     somewhere = autopsy.crashed && head.fault.valid && head.fault.signal == 0;
-    late = somewhere && head.fault.worker < device->head.n_lanes && head.fault.running == 0 &&
-           run->status[head.fault.worker].place != 0;
     if (!autopsy.crashed || head.fault.worker >= device->head.n_lanes ||
         !find(run, head.fault.running, head.fault.part, &desc))
         head.fault.valid = 0;
@@ -246,8 +244,6 @@ void tg_run_report(struct tg_run *run, tg_status status)
         say_orchestration_fault(run, &head.fault);
     else if (head.fault.valid)
         say_fault(run, &head.fault, &desc);
-    else if (late)
-        say_late_fault(run, &head.fault);
     else if (somewhere)
         say_fault_somewhere(run, &head.fault);
     else

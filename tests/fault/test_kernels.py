@@ -37,6 +37,9 @@ def test_a_bad_kernel_ends_the_run_with_exit_3_and_its_name(tg, case, name, who,
                     1, "--output", "out")
     assert code == 3
     assert said.startswith(f"taskglass: {name}: ")
+    if GPU:  # which hears of bad stores late, and of others running has only the list
+        assert who.split()[-1] in said or "or one just before it" in said
+        return
     assert who in said and what in said
 
 
@@ -47,7 +50,7 @@ def test_a_bad_kernel_is_named_whoever_schedules(tg, platform, arrangement):
     code, said = tg("run", workload("faults"), "--case", "abort", "--platform", platform, "--cores",
                     cores, "--schedulers", schedulers, "--output", "out")
     assert code == 3
-    assert "task 3, kernel fault_abort" in said
+    assert ("fault_abort" if GPU else "task 3, kernel fault_abort") in said
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)

@@ -15,7 +15,7 @@ from conftest import (PLATFORM, RUNTIMES, TRANSPORTS, by, check_account, check_n
                       fault, report, wait_until, workload)
 
 # Seconds without progress that make a hang, where a test waits for one.
-SOON = 1
+SOON = 3
 LATEST = 1.5 if fault.SLOW_TO_OPEN else 0.3  # seconds after the device's process has appeared
 
 RECORDED = ("--dump-tensor", "--platform", PLATFORM, "--output", "out")
@@ -55,7 +55,8 @@ def test_a_bad_kernel_is_named_and_its_recording_verifies(tg, case, status, kern
     result = tg(*faults(case, *by(transport)))
     assert result.returncode == 3, result
     assert error_line(result.stderr).startswith(f"taskglass: {status}: ")
-    assert f"kernel {kernel}" in error_line(result.stderr)
+    if case != "nulls":  # any of eight
+        assert f"kernel {kernel}" in error_line(result.stderr)
     said = report(tg)
     assert said["device"]["lost"] and said["counters"]["finished"] == 3
     assert kernel in [task["kernel"] for task in said["error"]["running"]]

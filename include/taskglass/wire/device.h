@@ -39,8 +39,7 @@ struct tg_worker_status {
     uint32_t kernel;   /* the kernel's number, */
     uint64_t task_id;  /* and its task: for those who cannot read the descriptor any more.
                           Of the orchestrator: how many tasks it has submitted */
-    uint64_t place;    /* cuda: the multiprocessor it is on, + 1 */
-    uint64_t reserved[3];
+    uint64_t reserved[4];
 };
 TG_WIRE_SIZE(struct tg_worker_status, 64);
 

@@ -25,7 +25,7 @@
 #define SHARED_SIZE (UINT64_C(64) << 30)
 #define PAGE UINT64_C(4096)
 enum { MOST_LANES = 252 };
-enum { ANSWER_MILLISECONDS = 30000, DYING_MILLISECONDS = 30000 };
+enum { ANSWER_MILLISECONDS = 30000 };
 
 struct tg_cuda {
     struct tg_sim sim;      /* first: the simulators' functions take it for theirs */
@@ -208,23 +208,6 @@ static tg_status copy_out(void *state, void *bytes, uint64_t address, uint64_t s
     return move(c, TG_SIM_COPY_OUT, address, bytes, size, error);
 }
 
-/* ── waiting ───────────────────────────────────────────────────────────────────────────── */
-
-/* A device that is gathering what it knows of a kernel that failed does not run any more, and is not
- * done: it gets the time it needs for that. */
-static enum tg_poll poll_gpu(void *state, int milliseconds)
-{
-    struct tg_cuda *c = state;
-    const struct tg_cuda_words *words = (const struct tg_cuda_words *)(c->sim.map + TG_CUDA_WORDS);
-    enum tg_poll poll = tg_sim_poll(state, milliseconds);
-    for (int waited = 0; poll == TG_POLL_RUNNING && waited < DYING_MILLISECONDS; waited += 50) {
-        if (__atomic_load_n(&words->dying, __ATOMIC_ACQUIRE) == 0)
-            break;
-        poll = tg_sim_poll(state, 50);
-    }
-    return poll;
-}
-
 /* ── open and close ────────────────────────────────────────────────────────────────────── */
 
 static void close_gpu(void *state)
@@ -289,5 +272,4 @@ const struct tg_platform_ops tg_platform_cuda = {
     .copy_in = copy_in,
     .copy_out = copy_out,
     .map = tg_sim_map,
-    .poll = poll_gpu,
 };

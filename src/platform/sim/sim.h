@@ -33,12 +33,12 @@ tg_status tg_sim_read_copied(void *state, void *bytes, uint64_t address, uint64_
                              struct tg_error *error);
 
 /* What every device that is a process has in common, and what simulated ones have besides. */
-#define TG_SIM_START_OPS                                                                 \
-    .abi = TG_PLATFORM_ABI, .size = sizeof(struct tg_platform_ops), .load = tg_sim_load, \
-    .launch = tg_sim_launch, .cancel = tg_sim_cancel, .kill = tg_sim_kill,               \
+#define TG_SIM_START_OPS                                                                        \
+    .abi = TG_PLATFORM_ABI, .size = sizeof(struct tg_platform_ops), .load = tg_sim_load,        \
+    .launch = tg_sim_launch, .poll = tg_sim_poll, .cancel = tg_sim_cancel, .kill = tg_sim_kill, \
     .autopsy = tg_sim_autopsy
-#define TG_SIM_COMMON_OPS                                                                      \
-    TG_SIM_START_OPS, .poll = tg_sim_poll, .close = tg_sim_close, .describe = tg_sim_describe, \
-                      .alloc = tg_sim_alloc, .free = tg_sim_free
+#define TG_SIM_COMMON_OPS                                                                        \
+    TG_SIM_START_OPS, .close = tg_sim_close, .describe = tg_sim_describe, .alloc = tg_sim_alloc, \
+                      .free = tg_sim_free
 
 #endif

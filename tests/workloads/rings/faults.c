@@ -29,10 +29,10 @@ TG_FN static void crash_here(const struct rings *r)
 
 TG_FN static void hang_here(const struct rings *r)
 {
-    volatile int64_t always = 1;
+    const volatile int64_t *value = TG_DEVICE_PTR(const volatile int64_t, r->value.addr);
     rings_good(r, 0, TG_TASK_NONE);
-    TG_SCOPE(r->rt) { /* line: hang_here */
-        while (always) {
+    TG_SCOPE(r->rt) {                 /* line: hang_here */
+        while (*value != INT64_MIN) { /* nobody writes that */
         }
     }
 }

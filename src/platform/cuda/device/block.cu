@@ -325,6 +325,12 @@ __device__ static void call(const struct tg_target_order *order)
     order->kernel(&order->ctx);
 }
 
+/* A store to nowhere comes to light when it is waited for, while it is still clear whose it was. */
+__device__ static void settle(void)
+{
+    __threadfence();
+}
+
 __device__ void tg_block_crew(void)
 {
     struct tg_orders *o = tg_orders();
@@ -333,6 +339,9 @@ __device__ void tg_block_crew(void)
         tg_barrier_wait(&o->go[slot], n / 2 % 2);
         switch (o->kind[slot]) {
         case TG_ORDER_CALL:
+            call(&o->call[slot]);
+            settle();
+            break;
         case TG_ORDER_CALL_NEXT:
             call(&o->call[slot]);
             break;

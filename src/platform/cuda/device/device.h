@@ -38,9 +38,8 @@ struct tg_cuda_device {
     uint32_t n_cores, n_schedulers;
     struct tg_cuda_image *images;
     CUstream runner, mover;
-    size_t stack;      /* bytes a thread has now */
-    bool laid_out;     /* the engine, once and for all runs */
-    bool orchestrates; /* the last run's graph is built on the device */
+    size_t stack;  /* bytes a thread has now */
+    bool laid_out; /* the engine, once and for all runs */
     /* the run that is to be waited for */
     pthread_mutex_t lock;
     pthread_cond_t change;

@@ -74,11 +74,11 @@ __device__ static void watch(struct tg_engine *e, const struct tg_cuda_words *wo
 
 __device__ static void lead(struct tg_engine *e, uint32_t worker, struct tg_cuda_words *words)
 {
-    uint32_t multiprocessor;
-    asm("mov.u32 %0, %%smid;" : "=r"(multiprocessor));
-    tg_store_relaxed_host(&e->worker[worker].status->place, (uint64_t)multiprocessor + 1);
-    if (worker == tg_engine_orchestrator(e) && !tg_engine_orchestrates(e))
-        return;
+    if (worker == tg_engine_orchestrator(e)) {
+        if (!tg_engine_orchestrates(e))
+            return;
+        tg_store_relaxed_host(&e->worker[worker].status->running, (uint64_t)1);
+    }
     if (tg_engine_enter(e, worker))
         tg_store_relaxed_host(&words->phase, tg_load_relaxed(&e->phase));
     if (worker < e->n_lanes)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opening a GPU: which one, how many cores, its memory, and the area that it shares with the host. */
 #include "device/target.h"
-#include "platform/cuda/device/blame.h"
 #include "platform/cuda/device/device.h"
 #include "platform/sim/device/link.h"
 #include <errno.h>
@@ -129,7 +128,6 @@ static tg_status map_shared(struct tg_cuda_device *d, const struct tg_sim_messag
         return TG_NO_MEMORY;
     }
     d->words = (struct tg_cuda_words *)(d->shared + TG_CUDA_WORDS);
-    tg_blame_prepare(&d->words->dying);
     return TG_OK;
 }
 

@@ -5,7 +5,6 @@
  * host shares, and ends.
  */
 #define _GNU_SOURCE
-#include "platform/cuda/device/blame.h"
 #include "platform/cuda/device/device.h"
 #include "platform/sim/device/link.h"
 #include <sched.h>
@@ -33,31 +32,26 @@ static struct tg_worker_status *status_of(const struct tg_cuda_device *d)
     return (struct tg_worker_status *)((char *)d->head + d->head->status);
 }
 
-/* The one worker that is busy and, where `known`, on a multiprocessor that had an exception;
- * UINT32_MAX where there are several, or none. */
-static uint32_t suspect(const struct tg_cuda_device *d, bool known)
+/* The driver does not say which block it was: it was the one that was busy, if there was but one. The
+ * parts of a mix count as one; the orchestrator is the last worker. */
+static uint32_t suspect(const struct tg_cuda_device *d)
 {
     const struct tg_worker_status *status = status_of(d);
     uint32_t orchestrator = d->head->n_lanes + d->n_schedulers, found = UINT32_MAX;
     for (uint32_t i = 0; i <= orchestrator; i++) {
-        bool busy = i == orchestrator
-                        ? known && d->orchestrates
-                        : status[i].running != 0 || (known && status[i].finished != 0);
-        if (!busy || (known && !tg_blame_has((uint32_t)status[i].place - 1)))
+        if (status[i].running == 0)
             continue;
-        if (found != UINT32_MAX)
+        if (found != UINT32_MAX &&
+            (i == orchestrator || status[found].running != status[i].running))
             return UINT32_MAX;
-        found = i;
+        found = found == UINT32_MAX ? i : found;
     }
     return found;
 }
 
 static void blame(const struct tg_cuda_device *d, struct tg_fault_record *fault)
 {
-    tg_blame_read();
-    fault->worker = suspect(d, true);
-    if (fault->worker == UINT32_MAX)
-        fault->worker = suspect(d, false);
+    fault->worker = suspect(d);
     if (fault->worker == UINT32_MAX)
         return;
     fault->running = status_of(d)[fault->worker].running;
@@ -113,7 +107,6 @@ static CUresult wait_for_end(struct tg_cuda_device *d)
 static void *wait_for_runs(void *argument)
 {
     struct tg_cuda_device *d = argument;
-    uint64_t settled;
     if (tg_cuda.context_use(d->context) != CUDA_SUCCESS)
         abort();
     for (;;) {
@@ -123,8 +116,6 @@ static void *wait_for_runs(void *argument)
             pthread_cond_wait(&d->change, &d->lock);
         pthread_mutex_unlock(&d->lock);
         result = wait_for_end(d);
-        if (result == CUDA_SUCCESS) /* a store that went wrong may still be on its way to us */
-            result = tg_cuda.copy_out(&settled, d->engine, sizeof settled);
         if (result != CUDA_SUCCESS)
             tg_cuda_die(d, result);
         pthread_mutex_lock(&d->lock);
@@ -188,7 +179,6 @@ static CUresult start(struct tg_cuda_device *d, uint64_t address, const struct t
         .is_new = !d->laid_out,
     };
     void *arguments[] = {&l};
-    d->orchestrates = orchestrates;
     d->laid_out = true;
     unsigned blocks = d->head->n_lanes + d->n_schedulers + 1;
     CUresult result = set_stack(d, orchestrates ? image->orchestration_stack : image->kernel_stack);
