@@ -277,6 +277,8 @@ static void take(struct tg_drain *d, struct batch *b, const struct tg_record *r)
     }
     if (d->open && r->sequence == d->sequence + 1)
         close_truncated(d, b); /* the recorder found no room for the rest */
+    if (r->type == TG_RECORD_ARGUMENT && r->stream == d->index && r->sequence < d->sequence)
+        return; /* dealt with already, when its buffer was not full yet */
     if (!makes_sense(d, r)) {
         d->corrupt++;
         if (r->type == TG_RECORD_ARGUMENT && r->stream == d->index && r->sequence > d->sequence)
@@ -336,10 +338,8 @@ static bool take_ready(struct tg_drain *d, struct batch *b, uint32_t current, ui
     for (; d->ready_head != tail; d->ready_head++) {
         uint32_t buffer =
             read_word32(d, s->ready_queue + d->ready_head % s->n_buffers * sizeof(uint32_t));
-        if (buffer >= s->n_buffers) {
-            d->corrupt += s->per_buffer;
-            continue;
-        }
+        if (buffer >= s->n_buffers)
+            break; /* not there yet, or it never will be: tg_drain_end knows */
         *count += s->per_buffer - dealt_with(d, buffer);
         take_records(d, b, buffer, dealt_with(d, buffer), s->per_buffer);
         flush(d, b);
@@ -386,8 +386,11 @@ uint64_t tg_drain_run(struct tg_drain *d)
 void tg_drain_end(struct tg_drain *d)
 {
     struct batch b;
+    uint32_t left = read_word32(d, FIELD(ready_tail)) - d->ready_head;
     start(&b);
     if (d->open)
         close_truncated(d, &b);
     flush(d, &b);
+    if (left <= d->area->stream.n_buffers)
+        d->corrupt += (uint64_t)left * d->area->stream.per_buffer;
 }
