@@ -39,6 +39,11 @@ struct tg_cuda {
  * and the driver's library? Opening it finds out the rest. */
 static tg_status probe(struct tg_error *error)
 {
+#if defined(TG_WITHOUT_CUDA)
+    return tg_error_set(error, TG_UNSUPPORTED,
+                        "platform cuda: this build has nothing for a GPU; build it where nvcc is "
+                        "installed");
+#else
     void *driver;
     if (access("/dev/nvidiactl", F_OK) != 0 && access("/dev/dxg", F_OK) != 0)
         return tg_error_set(
@@ -51,6 +56,7 @@ static tg_status probe(struct tg_error *error)
                             dlerror());
     dlclose(driver);
     return TG_OK;
+#endif
 }
 
 /* ── requests ──────────────────────────────────────────────────────────────────────────── */
