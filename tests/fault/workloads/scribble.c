@@ -225,11 +225,11 @@ static void do_default_signals_then_abort(void)
     X(default_signals_then_abort)
 /* clang-format on */
 
-#define KERNEL(name)                \
+#define KERNEL(name)                                    \
     static void attack_##name(const struct tg_ctx *ctx) \
-    {                               \
-        (void)ctx;                  \
-        do_##name();                \
+    {                                                   \
+        (void)ctx;                                      \
+        do_##name();                                    \
     }
 ATTACKS(KERNEL)
 
