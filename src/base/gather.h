@@ -87,8 +87,9 @@ TG_INLINE void tg_gather(void *to, const void *storage, const struct tg_tensor *
     int inner = p.ndim - 1;
     int64_t at[TG_MAX_DIMS], offset = t->start, rest = first;
     for (int i = inner; i >= 0; i--) {
-        at[i] = rest % p.shape[i];
-        rest /= p.shape[i];
+        int64_t extent = p.shape[i] > 0 ? p.shape[i] : 1;
+        at[i] = rest % extent;
+        rest /= extent;
         offset += at[i] * p.strides[i];
     }
     for (int64_t done = 0; done < count;) {
