@@ -132,13 +132,13 @@ static const char *fault_address(const struct tg_fault_record *fault, char text[
 }
 
 /* The device's words are text like any other of its: cut, and without surprises. */
-static const char *fault_cause(const struct tg_fault_record *fault, char text[80])
+static const char *fault_cause(const struct tg_fault_record *fault, char text[112])
 {
     const char *signal = fault->signal ? strsignal(fault->signal) : NULL;
-    snprintf(text, 80, "%.63s", signal ? signal : "unknown signal");
+    snprintf(text, 112, "%.95s", signal ? signal : "unknown signal");
     if (fault->signal != 0)
         return text;
-    snprintf(text, 80, "%.63s", fault->text);
+    snprintf(text, 112, "%.95s", fault->text);
     for (char *c = text; *c; c++)
         if (*c < ' ' || *c > '~')
             *c = '?';
@@ -155,7 +155,7 @@ static bool may_be_late(const struct tg_run *run, const struct tg_fault_record *
 static void say_fault(struct tg_run *run, const struct tg_fault_record *fault,
                       const struct tg_task_desc *desc)
 {
-    char core[24], task[32], address[40], cause[80];
+    char core[24], task[32], address[40], cause[112];
     run->result.status = TG_KERNEL_FAULT;
     tg_error_set(&run->error, TG_KERNEL_FAULT, "task %s, kernel %s,%s on %s: %s%s",
                  tg_task_text(desc->id, task), kernel_of(run, desc, fault->part),
@@ -168,7 +168,7 @@ static void say_fault(struct tg_run *run, const struct tg_fault_record *fault,
 static void say_fault_somewhere(struct tg_run *run, const struct tg_fault_record *fault)
 {
     uint32_t last = tg_device_workers(run->device) - 1;
-    char cause[80];
+    char cause[112];
     run->result.status = TG_KERNEL_FAULT;
     tg_error_set(&run->error, TG_KERNEL_FAULT,
                  "one of the %u kernels that were running%s, after %llu of %llu tasks: %s",
@@ -183,7 +183,7 @@ static void say_fault_somewhere(struct tg_run *run, const struct tg_fault_record
 /* The orchestration function itself crashed. */
 static void say_orchestration_fault(struct tg_run *run, const struct tg_fault_record *fault)
 {
-    char site[128], address[40], cause[80];
+    char site[128], address[40], cause[112];
     tg_run_scope_site(run, site);
     run->result.status = TG_KERNEL_FAULT;
     tg_error_set(&run->error, TG_KERNEL_FAULT,

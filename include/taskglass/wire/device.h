@@ -51,9 +51,9 @@ struct tg_fault_record {
     uint32_t part;
     uint64_t running; /* as in tg_worker_status */
     uint64_t address; /* that could not be accessed, where the signal has one */
-    char text[64];    /* in words, where there is no signal */
+    char text[96];    /* in words, where there is no signal */
 };
-TG_WIRE_SIZE(struct tg_fault_record, 96);
+TG_WIRE_SIZE(struct tg_fault_record, 128);
 
 struct tg_control_head {
     uint64_t magic;
@@ -70,7 +70,7 @@ struct tg_control_head {
     struct tg_fault_record fault;
     uint64_t memory_start; /* tensors lie in [memory_start, memory_end) */
     uint64_t memory_end;
-    uint64_t reserved[10];
+    uint64_t reserved[6];
 };
 TG_WIRE_SIZE(struct tg_control_head, 256);
 TG_WIRE_AT(struct tg_control_head, status, 48);

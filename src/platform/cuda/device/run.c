@@ -77,18 +77,25 @@ bool tg_cuda_is_fault(CUresult result)
 }
 
 /* Any thread may be the first to hear of it. */
-void tg_cuda_die(struct tg_cuda_device *d, CUresult result)
+static _Noreturn void die(struct tg_cuda_device *d, const char *text)
 {
     struct tg_fault_record *fault = &d->head->fault;
     static int dying;
     if (__atomic_exchange_n(&dying, 1, __ATOMIC_ACQ_REL) != 0)
         for (;;)
             pause();
-    tg_cuda_explain(result, fault->text, sizeof fault->text);
+    snprintf(fault->text, sizeof fault->text, "%s", text);
     fault->signal = 0;
     blame(d, fault);
     __atomic_store_n(&fault->valid, 1u, __ATOMIC_RELEASE);
     _exit(TG_SIM_EXIT_FAULT);
+}
+
+void tg_cuda_die(struct tg_cuda_device *d, CUresult result)
+{
+    char text[200];
+    tg_cuda_explain(result, text, sizeof text);
+    die(d, text);
 }
 
 static CUresult wait_for_end(struct tg_cuda_device *d)
@@ -216,6 +223,9 @@ void tg_cuda_run(struct tg_cuda_device *d, uint64_t address)
             part++;
         image = find_image(d, first.kernel[part], UINT32_MAX);
     }
+    if (result == CUDA_SUCCESS && launch.runtime != TG_RUNTIME_HOST_BUILD_GRAPH &&
+        image->orchestration == UINT32_MAX)
+        die(d, "the image does not have the orchestration: is it static?");
     if (result == CUDA_SUCCESS)
         result = start(d, address, &launch, image);
     if (result != CUDA_SUCCESS)
