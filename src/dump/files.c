@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -69,6 +71,91 @@ tg_status tg_file_error(struct tg_error *error, const char *verb, const char *pa
 tg_status tg_file_no_memory(struct tg_error *error)
 {
     return tg_error_set(error, TG_NO_MEMORY, "out of host memory for a recording");
+}
+
+/* Not by truncation: somebody may have what is there mapped, or it is a link. */
+static int create_anew(const char *path)
+{
+    if (unlink(path) != 0 && errno != ENOENT)
+        return -1;
+    return open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+}
+
+/* Closed before it has its name, since that may fail too, unless `kept` takes it. */
+static int put_file(const char *temporary, const char *path, tg_file_fill_fn fill,
+                    const void *context, int *kept)
+{
+    int fd = create_anew(temporary);
+    if (fd < 0)
+        return errno;
+    int cause = fill(fd, context);
+    if ((!kept || cause != 0) && close(fd) != 0 && cause == 0)
+        cause = errno;
+    if (cause == 0 && rename(temporary, path) != 0) {
+        cause = errno;
+        if (kept)
+            close(fd);
+    }
+    if (cause != 0)
+        unlink(temporary);
+    else if (kept)
+        *kept = fd;
+    return cause;
+}
+
+static tg_status put_named(const char *dir, const char *name, tg_file_fill_fn fill,
+                           const void *context, int *kept, struct tg_error *error)
+{
+    char *path = tg_path_join(dir, name), *temporary = NULL;
+    tg_status status = TG_OK;
+    if (!path || asprintf(&temporary, "%s/.%s.tmp", dir, name) < 0) {
+        temporary = NULL;
+        status = tg_file_no_memory(error);
+    } else {
+        int cause = put_file(temporary, path, fill, context, kept);
+        if (cause != 0)
+            status = tg_file_error(error, "write", path, cause);
+    }
+    free(path);
+    free(temporary);
+    return status;
+}
+
+tg_status tg_file_write(const char *dir, const char *name, tg_file_fill_fn fill,
+                        const void *context, struct tg_error *error)
+{
+    return put_named(dir, name, fill, context, NULL, error);
+}
+
+struct beginning {
+    const void *bytes;
+    size_t size;
+};
+
+static int fill_beginning(int fd, const void *context)
+{
+    const struct beginning *beginning = context;
+    (void)flock(fd, LOCK_EX | LOCK_NB);
+    return tg_write_at(fd, beginning->bytes, beginning->size, 0, NULL);
+}
+
+tg_status tg_file_begin(const char *dir, const char *name, const void *begin, size_t size, int *fd,
+                        struct tg_error *error)
+{
+    struct beginning beginning = {begin, size};
+    return put_named(dir, name, fill_beginning, &beginning, fd, error);
+}
+
+tg_status tg_file_remove(const char *dir, const char *name, struct tg_error *error)
+{
+    char *path = tg_path_join(dir, name);
+    tg_status status = TG_OK;
+    if (!path)
+        return tg_file_no_memory(error);
+    if (unlink(path) != 0 && errno != ENOENT)
+        status = tg_file_error(error, "replace", path, errno);
+    free(path);
+    return status;
 }
 
 static int map_fd(int fd, struct tg_map *map)

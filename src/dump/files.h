@@ -21,6 +21,21 @@ bool tg_path_is_plain(const char *name);
  * `done` may be NULL. */
 int tg_write_at(int fd, const void *bytes, uint64_t size, uint64_t position, uint64_t *done);
 
+/* Fills a file from its beginning: 0, or the errno of what failed. */
+typedef int (*tg_file_fill_fn)(int fd, const void *context);
+
+/* dir/name, whole or not at all: it is filled under another name and then takes the place of what
+ * has this one. IO_ERROR names path and cause. */
+tg_status tg_file_write(const char *dir, const char *name, tg_file_fill_fn fill,
+                        const void *context, struct tg_error *error);
+/* The same of a file that grows: there is no moment at which it has its name and not yet its
+ * beginning, nor the lock (flock) of whoever writes it; where the file system has no locks, it goes
+ * without. The caller closes *fd. */
+tg_status tg_file_begin(const char *dir, const char *name, const void *begin, size_t size, int *fd,
+                        struct tg_error *error);
+/* What is not there is fine. */
+tg_status tg_file_remove(const char *dir, const char *name, struct tg_error *error);
+
 /* "cannot write '…': No space left on device": IO_ERROR. */
 tg_status tg_file_error(struct tg_error *error, const char *verb, const char *path, int cause);
 tg_status tg_file_no_memory(struct tg_error *error);

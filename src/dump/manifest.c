@@ -3,10 +3,8 @@
 #include "dump/manifest.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "dump/reader.h"
 #include "dump/record.h"
@@ -140,35 +138,13 @@ int tg_manifest_print(const struct tg_recording *recording, int fd)
     return cause;
 }
 
-static int print_file(const struct tg_recording *recording, const char *path)
+static int print(int fd, const void *recording)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
-    if (fd < 0)
-        return errno;
-    int cause = tg_manifest_print(recording, fd);
-    if (close(fd) != 0 && cause == 0)
-        cause = errno;
-    return cause;
+    return tg_manifest_print(recording, fd);
 }
 
 tg_status tg_manifest_write(const struct tg_recording *recording, const char *dir,
                             struct tg_error *error)
 {
-    char *path = tg_path_join(dir, TG_DUMP_MANIFEST);
-    char *temporary = tg_path_join(dir, "." TG_DUMP_MANIFEST ".tmp");
-    tg_status status = TG_OK;
-    if (!path || !temporary) {
-        status = tg_file_no_memory(error);
-    } else {
-        int cause = print_file(recording, temporary);
-        if (cause == 0 && rename(temporary, path) != 0)
-            cause = errno;
-        if (cause != 0) {
-            status = tg_file_error(error, "write", path, cause);
-            unlink(temporary);
-        }
-    }
-    free(path);
-    free(temporary);
-    return status;
+    return tg_file_write(dir, TG_DUMP_MANIFEST, print, recording, error);
 }

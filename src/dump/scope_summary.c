@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE 1
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "dump/files.h"
 #include "dump/names.h"
@@ -87,14 +85,21 @@ static void put_row(struct tg_out *out, const struct tg_scope_tally *tally,
     put_nearest(out, tally, row);
 }
 
-static void put_summary(struct tg_out *out, const struct tg_scope_tally *tally, uint64_t dropped,
-                        uint64_t total, const struct tg_scope_fatal *fatal)
+/* What the file is made of. */
+struct summary {
+    const struct tg_scope_tally *tally;
+    uint64_t dropped, total;
+    const struct tg_scope_fatal *fatal;
+};
+
+static void put_summary(struct tg_out *out, const struct summary *summary)
 {
+    const struct tg_scope_tally *tally = summary->tally;
     put_uint(out, "{\n  \"version\": ", TG_SCOPE_VERSION);
     tg_out_text(out, ",\n  \"fatal\": ");
-    put_fatal(out, fatal);
-    put_uint(out, ",\n  \"dropped\": ", dropped);
-    put_uint(out, ",\n  \"total\": ", total);
+    put_fatal(out, summary->fatal);
+    put_uint(out, ",\n  \"dropped\": ", summary->dropped);
+    put_uint(out, ",\n  \"total\": ", summary->total);
     tg_out_text(out, ",\n  \"scopes\": [");
     for (uint32_t i = 0; i < tally->n_rows; i++) {
         tg_out_text(out, i > 0 ? ",\n    " : "\n    ");
@@ -103,21 +108,14 @@ static void put_summary(struct tg_out *out, const struct tg_scope_tally *tally, 
     tg_out_text(out, tally->n_rows > 0 ? "\n  ]\n}\n" : "]\n}\n");
 }
 
-static int print_file(const struct tg_scope_tally *tally, const char *path, uint64_t dropped,
-                      uint64_t total, const struct tg_scope_fatal *fatal)
+static int print(int fd, const void *summary)
 {
     struct tg_out *out = malloc(sizeof *out);
     if (!out)
         return ENOMEM;
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
-    int cause = fd < 0 ? errno : 0;
-    if (fd >= 0) {
-        tg_out_start(out, fd);
-        put_summary(out, tally, dropped, total, fatal);
-        cause = tg_out_finish(out);
-        if (close(fd) != 0 && cause == 0)
-            cause = errno;
-    }
+    tg_out_start(out, fd);
+    put_summary(out, summary);
+    int cause = tg_out_finish(out);
     free(out);
     return cause;
 }
@@ -126,21 +124,6 @@ tg_status tg_scope_summary_write(const struct tg_scope_tally *tally, const char 
                                  uint64_t dropped, uint64_t total,
                                  const struct tg_scope_fatal *fatal, struct tg_error *error)
 {
-    char *path = tg_path_join(dir, TG_SCOPE_SUMMARY);
-    char *temporary = tg_path_join(dir, "." TG_SCOPE_SUMMARY ".tmp");
-    tg_status status = TG_OK;
-    if (!path || !temporary) {
-        status = tg_file_no_memory(error);
-    } else {
-        int cause = print_file(tally, temporary, dropped, total, fatal);
-        if (cause == 0 && rename(temporary, path) != 0)
-            cause = errno;
-        if (cause != 0) {
-            status = tg_file_error(error, "write", path, cause);
-            unlink(temporary);
-        }
-    }
-    free(path);
-    free(temporary);
-    return status;
+    struct summary summary = {tally, dropped, total, fatal};
+    return tg_file_write(dir, TG_SCOPE_SUMMARY, print, &summary, error);
 }

@@ -3,7 +3,6 @@
 #include "dump/scope_stats.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,37 +68,19 @@ static void make_head(struct tg_scope_writer *writer, bool fatal, uint64_t dropp
 
 /* --- create ---------------------------------------------------------------------------------- */
 
-static tg_status remove_old(const char *dir, const char *name, struct tg_error *error)
-{
-    char *path = tg_path_join(dir, name);
-    tg_status status = TG_OK;
-    if (!path)
-        return tg_file_no_memory(error);
-    if (unlink(path) != 0 && errno != ENOENT)
-        status = tg_file_error(error, "replace", path, errno);
-    free(path);
-    return status;
-}
-
 static tg_status create_files(struct tg_scope_writer *writer, struct tg_error *error)
 {
     char head[HEAD_ROOM];
     if (mkdir(writer->dir, 0777) != 0 && errno != EEXIST)
         return tg_file_error(error, "create directory", writer->dir, errno);
-    tg_status status = remove_old(writer->dir, TG_SCOPE_SUMMARY, error);
-    if (status == TG_OK)
-        status = remove_old(writer->dir, TG_SCOPE_SAMPLES, error);
-    if (status != TG_OK)
-        return status;
-    writer->fd = open(writer->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (writer->fd < 0)
-        return tg_file_error(error, "create", writer->path, errno);
-    tg_out_start(&writer->out, writer->fd);
     make_head(writer, false, 0, 0, head);
-    tg_out_bytes(&writer->out, head, writer->head_size);
-    tg_scope_writer_flush(writer);
-    return writer->out.cause ? tg_file_error(error, "write", writer->path, writer->out.cause)
-                             : TG_OK;
+    tg_status status = tg_file_remove(writer->dir, TG_SCOPE_SUMMARY, error);
+    if (status == TG_OK)
+        status = tg_file_begin(writer->dir, TG_SCOPE_SAMPLES, head, writer->head_size, &writer->fd,
+                               error);
+    tg_out_start(&writer->out, writer->fd);
+    writer->out.written = writer->head_size;
+    return status;
 }
 
 tg_status tg_scope_writer_create(const char *output_dir, const struct tg_scope_limits *limits,

@@ -3,10 +3,8 @@
 #include "dump/writer.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <taskglass/recording.h>
 #include <taskglass/wire/journal.h>
@@ -51,57 +49,23 @@ static bool has_failed(const struct tg_dump_writer *writer)
 
 /* --- create ---------------------------------------------------------------------------------- */
 
-/* What is there from before goes by name, not by truncation: somebody may have it mapped. */
-static tg_status create_file(const char *path, int *fd, struct tg_error *error)
-{
-    if (unlink(path) != 0 && errno != ENOENT)
-        return tg_file_error(error, "replace", path, errno);
-    *fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    return *fd < 0 ? tg_file_error(error, "create", path, errno) : TG_OK;
-}
-
-/* A manifest of another recording must not stand beside this one, not even for a moment. */
-static tg_status remove_manifest(const char *dir, struct tg_error *error)
-{
-    char *path = tg_path_join(dir, TG_DUMP_MANIFEST);
-    tg_status status = TG_OK;
-    if (!path)
-        return tg_file_no_memory(error);
-    if (unlink(path) != 0 && errno != ENOENT)
-        status = tg_file_error(error, "replace", path, errno);
-    free(path);
-    return status;
-}
-
-static tg_status write_head(struct tg_dump_writer *writer, const char *run_dir, uint32_t level,
-                            uint32_t policy, struct tg_error *error)
-{
-    struct tg_journal_head head = {.magic = TG_JOURNAL_MAGIC,
-                                   .version = TG_JOURNAL_VERSION,
-                                   .head_size = sizeof head,
-                                   .record_size = sizeof(struct tg_record),
-                                   .level = level,
-                                   .policy = policy,
-                                   .bin_file = TG_DUMP_PAYLOAD};
-    tg_path_last(run_dir, head.run_dir, sizeof head.run_dir);
-    int cause = tg_write_at(writer->journal, &head, sizeof head, 0, NULL);
-    writer->journal_end = sizeof head;
-    return cause ? tg_file_error(error, "write", writer->journal_path, cause) : TG_OK;
-}
-
-static tg_status create_files(struct tg_dump_writer *writer, struct tg_error *error)
+/* Its journal comes last: whoever finds it finds the rest, and a beginning to read. What is there
+ * from before goes first: a manifest or a journal of another recording must not stand beside this
+ * payload, not even for a moment. */
+static tg_status create_files(struct tg_dump_writer *writer, const struct tg_journal_head *head,
+                              struct tg_error *error)
 {
     if (mkdir(writer->dir, 0777) != 0 && errno != EEXIST)
         return tg_file_error(error, "create directory", writer->dir, errno);
-    tg_status status = remove_manifest(writer->dir, error);
+    tg_status status = tg_file_remove(writer->dir, TG_DUMP_MANIFEST, error);
     if (status == TG_OK)
-        status = create_file(writer->journal_path, &writer->journal, error);
+        status = tg_file_remove(writer->dir, TG_DUMP_JOURNAL, error);
     if (status == TG_OK)
-        status = create_file(writer->payload_path, &writer->payload, error);
-    /* Says to `recover` that somebody is still at it; where the file system has no locks, it is
-     * left unsaid. */
+        status = tg_file_begin(writer->dir, TG_DUMP_PAYLOAD, NULL, 0, &writer->payload, error);
     if (status == TG_OK)
-        (void)flock(writer->journal, LOCK_EX | LOCK_NB);
+        status = tg_file_begin(writer->dir, TG_DUMP_JOURNAL, head, sizeof *head, &writer->journal,
+                               error);
+    writer->journal_end = sizeof *head;
     return status;
 }
 
@@ -109,9 +73,17 @@ tg_status tg_dump_create(const char *run_dir, uint32_t level, uint32_t policy,
                          struct tg_dump_writer **writer, struct tg_error *error)
 {
     struct tg_dump_writer *w = calloc(1, sizeof *w);
+    struct tg_journal_head head = {.magic = TG_JOURNAL_MAGIC,
+                                   .version = TG_JOURNAL_VERSION,
+                                   .head_size = sizeof head,
+                                   .record_size = sizeof(struct tg_record),
+                                   .level = level,
+                                   .policy = policy,
+                                   .bin_file = TG_DUMP_PAYLOAD};
     *writer = NULL;
     if (!w)
         return tg_file_no_memory(error);
+    tg_path_last(run_dir, head.run_dir, sizeof head.run_dir);
     w->journal = w->payload = -1;
     w->summary.type = TG_RECORD_SUMMARY;
     w->dir = tg_path_join(run_dir, TG_DUMP_FOLDER);
@@ -119,11 +91,9 @@ tg_status tg_dump_create(const char *run_dir, uint32_t level, uint32_t policy,
     w->payload_path = w->dir ? tg_path_join(w->dir, TG_DUMP_PAYLOAD) : NULL;
     tg_status status = TG_NO_MEMORY;
     if (w->dir && w->journal_path && w->payload_path)
-        status = create_files(w, error);
+        status = create_files(w, &head, error);
     else
         tg_file_no_memory(error);
-    if (status == TG_OK)
-        status = write_head(w, run_dir, level, policy, error);
     if (status == TG_OK)
         *writer = w;
     else

@@ -3,6 +3,7 @@
 #include "host/output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "dump/files.h"
 #include "host/text.h"
 
 /* As many runs of one case within one second as anyone starts, and an end to the search. */
@@ -159,12 +161,25 @@ tg_status tg_output_create(const char *requested, const char *workload, const ch
     return status;
 }
 
-static int write_all(const char *path, tg_output_write_fn write, void *context)
+/* One file's contents: who writes it, and with what. */
+struct contents {
+    tg_output_write_fn write;
+    void *context;
+};
+
+/* Through stdio, on a descriptor of its own: closing that says whether all was written. */
+static int fill(int fd, const void *context)
 {
-    FILE *file = fopen(path, "we");
-    if (!file)
-        return errno;
-    int cause = write(file, context);
+    const struct contents *contents = context;
+    int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    FILE *file = own < 0 ? NULL : fdopen(own, "w");
+    if (!file) {
+        int cause = errno;
+        if (own >= 0)
+            close(own);
+        return cause;
+    }
+    int cause = contents->write(file, contents->context);
     if (fclose(file) != 0 && cause == 0)
         cause = errno;
     return cause;
@@ -173,21 +188,6 @@ static int write_all(const char *path, tg_output_write_fn write, void *context)
 tg_status tg_output_write(const char *dir, const char *name, tg_output_write_fn write,
                           void *context, struct tg_error *error)
 {
-    char *path = tg_text_format("%s/%s", dir, name);
-    char *temporary = tg_text_format("%s/.%s.tmp", dir, name);
-    tg_status status = TG_OK;
-    if (!path || !temporary) {
-        status = no_memory(error);
-    } else {
-        int cause = write_all(temporary, write, context);
-        if (cause == 0 && rename(temporary, path) != 0)
-            cause = errno;
-        if (cause != 0) {
-            status = cannot("write", path, cause, error);
-            unlink(temporary);
-        }
-    }
-    free(path);
-    free(temporary);
-    return status;
+    struct contents contents = {write, context};
+    return tg_file_write(dir, name, fill, &contents, error);
 }

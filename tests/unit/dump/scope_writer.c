@@ -243,15 +243,35 @@ TEST(a_directory_that_is_not_there_is_named)
     CHECK_HAS(dump_error.text, "missing/scope_stats': No such file or directory");
 }
 
+/* No file may grow past that; gives what was allowed before. */
+static struct rlimit limit_files(rlim_t bytes)
+{
+    struct rlimit limit, old;
+    signal(SIGXFSZ, SIG_IGN);
+    CHECK(getrlimit(RLIMIT_FSIZE, &old) == 0);
+    limit = old;
+    limit.rlim_cur = bytes;
+    CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+    return old;
+}
+
+TEST(without_room_for_its_first_line_there_is_no_file)
+{
+    struct tg_scope_writer *writer;
+    dump_make_dir();
+    struct rlimit old = limit_files(100);
+    tg_status status = tg_scope_writer_create(dump_dir, &scope_limits, &writer, &dump_error);
+    setrlimit(RLIMIT_FSIZE, &old);
+    CHECK_EQ_I(status, TG_IO_ERROR);
+    CHECK(!writer);
+    CHECK_HAS(dump_error.text, "scope_stats.jsonl': File too large");
+    CHECK(access(scope_path(TG_SCOPE_SAMPLES), F_OK) != 0);
+}
+
 TEST(a_full_disk_is_said_once_and_what_is_there_can_be_read)
 {
     struct tg_scope_writer *writer = scope_create(&scope_limits);
-    struct rlimit limit, old;
-    signal(SIGXFSZ, SIG_IGN);
-    REQUIRE(getrlimit(RLIMIT_FSIZE, &old) == 0);
-    limit = old;
-    limit.rlim_cur = 100000;
-    REQUIRE(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+    struct rlimit old = limit_files(100000);
     for (int i = 0; i < 5000; i++)
         scope_write(writer, scope_begin("a", 0, 1));
     tg_status status = tg_scope_writer_finish(writer, 0, 5000, NULL, &dump_error);

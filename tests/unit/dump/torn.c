@@ -3,7 +3,9 @@
 #define _GNU_SOURCE 1
 #include "unit/dump/dump.h"
 
+#include <signal.h>
 #include <sys/file.h>
+#include <sys/wait.h>
 
 enum { TENSORS = 6, ELEMENTS = 8, HEAD = 256, RECORD = 256 };
 
@@ -175,6 +177,37 @@ TEST(a_journal_that_is_still_written_is_left_alone)
     CHECK_EQ_I(tg_dump_finish(writer, &dump_error), TG_OK);
     CHECK_EQ_I(tg_dump_recover(dump_dir, &recovered, &dump_error), TG_OK);
     tg_dump_destroy(writer);
+}
+
+/* Again and again in one directory, until it is killed. */
+static void create_until_killed(void)
+{
+    struct tg_dump_writer *writer;
+    while (tg_dump_create(dump_dir, TG_LEVEL_FULL, TG_POLICY_BLOCK, &writer, NULL) == TG_OK)
+        tg_dump_destroy(writer);
+    _exit(1);
+}
+
+TEST(a_journal_that_has_its_name_has_its_head)
+{
+    struct tg_dump_recovered recovered;
+    int seen = 0;
+    dump_make_dir();
+    for (unsigned i = 0; i < 100; i++) {
+        int ended;
+        pid_t child = fork();
+        if (child == 0)
+            create_until_killed();
+        usleep(i * 37 % 1500);
+        kill(child, SIGKILL);
+        CHECK(waitpid(child, &ended, 0) == child && WIFSIGNALED(ended));
+        if (access(dump_path("tensor_dump.rec"), F_OK) != 0)
+            continue;
+        seen++;
+        CHECK_EQ_I(tg_dump_recover(dump_dir, &recovered, &dump_error), TG_OK);
+        CHECK_EQ_U(recovered.records, 0);
+    }
+    CHECK(seen > 0);
 }
 
 TEST(where_there_is_nothing_to_recover_the_error_says_so)

@@ -303,6 +303,21 @@ TEST(a_full_disk_in_mid_journal_leaves_whole_records)
     fill_disk(256 * 30 + 100, 1000, 1, 1000, "tensor_dump.rec");
 }
 
+TEST(without_room_for_its_head_there_is_no_journal)
+{
+    struct tg_dump_writer *writer;
+    dump_make_dir();
+    limit_files(100);
+    tg_status status =
+        tg_dump_create(dump_dir, TG_LEVEL_FULL, TG_POLICY_BLOCK, &writer, &dump_error);
+    lift_limit();
+    CHECK_EQ_I(status, TG_IO_ERROR);
+    CHECK(!writer);
+    CHECK_HAS(dump_error.text, "tensor_dump.rec");
+    CHECK(access(dump_path("tensor_dump.rec"), F_OK) != 0);
+    CHECK(access(dump_path(".tensor_dump.rec.tmp"), F_OK) != 0);
+}
+
 TEST(after_a_full_disk_writing_stops_and_says_so)
 {
     struct tg_dump_writer *writer = dump_create();
