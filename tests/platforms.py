@@ -10,8 +10,11 @@ ONLY = os.environ.get("TASKGLASS_TEST_PLATFORM", "")
 PLATFORMS = (ONLY,) if ONLY else ("a2a3sim", "a5sim")
 GPU = ONLY == "cuda"
 
-# What the command line is told by its environment.
+# What the command line is told by its environment: the platform, and which driver that has.
+DRIVER = "TASKGLASS_CUDA_DRIVER"
 ENVIRONMENT = {"TASKGLASS_PLATFORM": ONLY} if ONLY else {}
+if DRIVER in os.environ:
+    ENVIRONMENT[DRIVER] = os.environ[DRIVER]
 
 # A device of a GPU is opened in half a second, which every run has to wait for.
 SLOW_TO_OPEN = GPU

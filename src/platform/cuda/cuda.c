@@ -9,6 +9,7 @@
 #define _GNU_SOURCE
 #include "base/error.h"
 #include "platform/cuda/device/launch.h"
+#include "platform/cuda/library.h"
 #include "platform/sim/protocol.h"
 #include "platform/sim/state.h"
 #include <dlfcn.h>
@@ -45,12 +46,13 @@ static tg_status probe(struct tg_error *error)
                         "installed");
 #else
     void *driver;
-    if (access("/dev/nvidiactl", F_OK) != 0 && access("/dev/dxg", F_OK) != 0)
+    if (!tg_cuda_named_library() && access("/dev/nvidiactl", F_OK) != 0 &&
+        access("/dev/dxg", F_OK) != 0)
         return tg_error_set(
             error, TG_UNSUPPORTED,
             "platform cuda: this machine has no NVIDIA GPU, or its kernel driver is "
             "not loaded (no /dev/nvidiactl)");
-    driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+    driver = dlopen(tg_cuda_library(), RTLD_LAZY | RTLD_LOCAL);
     if (driver == NULL)
         return tg_error_set(error, TG_UNSUPPORTED, "platform cuda: no NVIDIA driver: %s",
                             dlerror());
@@ -63,7 +65,7 @@ static tg_status probe(struct tg_error *error)
 
 static tg_status gone(struct tg_error *error)
 {
-    return tg_error_set(error, TG_DEVICE_LOST, "the GPU's memory went with the device");
+    return tg_error_set(error, TG_DEVICE_LOST, "the device has ended, and the GPU's memory went with it");
 }
 
 /* Sends a request and waits for its answer. The lock is held. */

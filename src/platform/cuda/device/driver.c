@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "platform/cuda/device/driver.h"
+#include "platform/cuda/library.h"
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +20,7 @@ static bool find(void *library, const char *symbol, void *slot, char *why, size_
 
 bool tg_cuda_load_driver(char *why, size_t size)
 {
-    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    void *library = dlopen(tg_cuda_library(), RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) {
         snprintf(why, size, "no NVIDIA driver: %s", dlerror());
         return false;

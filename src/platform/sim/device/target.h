@@ -65,8 +65,7 @@ static inline void tg_target_say_idle(struct tg_worker_status *status, uint64_t 
 /* The orchestrator: its report has that too, in memory that may go with the device. */
 static inline void tg_target_say_submitted(struct tg_worker_status *status, uint64_t tasks)
 {
-    (void)status;
-    (void)tasks;
+    __atomic_store_n(&status->task_id, tasks, __ATOMIC_RELAXED);
 }
 
 static inline void tg_target_call(tg_kernel_fn kernel, const struct tg_ctx *ctx)

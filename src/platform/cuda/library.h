@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which library is NVIDIA's driver: the system's, or the one that TASKGLASS_CUDA_DRIVER names. */
+#ifndef TG_CUDA_LIBRARY_H
+#define TG_CUDA_LIBRARY_H
+
+#include <stdlib.h>
+
+/* NULL: the system's. */
+static inline const char *tg_cuda_named_library(void)
+{
+    const char *named = getenv("TASKGLASS_CUDA_DRIVER");
+    return named && *named ? named : NULL;
+}
+
+static inline const char *tg_cuda_library(void)
+{
+    const char *named = tg_cuda_named_library();
+    return named ? named : "libcuda.so.1";
+}
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "soft.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static __thread bool has_context;
+static CUresult lost; /* why the context is of no more use */
+static size_t stack = 1024;
+
+unsigned long long soft_number(const char *name, unsigned long long otherwise)
+{
+    const char *value = getenv(name);
+    return value && *value ? strtoull(value, NULL, 0) : otherwise;
+}
+
+unsigned soft_multiprocessors(void)
+{
+    return (unsigned)soft_number("SOFT_GPU_MULTIPROCESSORS", 128);
+}
+
+/* "symbol:error:n": from the nth call of it on. */
+static CUresult told_to_fail(const char *symbol)
+{
+    static unsigned calls;
+    const char *told = getenv("SOFT_GPU_FAIL");
+    size_t length = strlen(symbol);
+    unsigned error = CUDA_ERROR_UNKNOWN, first = 1;
+    if (!told || strncmp(told, symbol, length) != 0 || told[length] != ':')
+        return CUDA_SUCCESS;
+    sscanf(told + length, ":%u:%u", &error, &first);
+    return __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) >= first ? (CUresult)error
+                                                                    : CUDA_SUCCESS;
+}
+
+CUresult soft_enter(const char *symbol)
+{
+    CUresult cause = told_to_fail(symbol);
+    if (cause == CUDA_SUCCESS)
+        cause = __atomic_load_n(&lost, __ATOMIC_ACQUIRE);
+    return cause != CUDA_SUCCESS ? cause : has_context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+void soft_lose(CUresult cause)
+{
+    CUresult none = CUDA_SUCCESS;
+    __atomic_compare_exchange_n(&lost, &none, cause, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+/* ── devices and contexts: these need no context ───────────────────────────────────────── */
+
+CUresult cuInit(unsigned flags)
+{
+    return flags ? CUDA_ERROR_INVALID_VALUE : told_to_fail(__func__);
+}
+
+/* Names and texts of those that are tested for. */
+static const struct {
+    CUresult error;
+    const char *name, *text;
+} errors[] = {
+    {CUDA_ERROR_INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
+    {CUDA_ERROR_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
+    {CUDA_ERROR_NO_DEVICE, "CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"},
+    {CUDA_ERROR_INVALID_CONTEXT, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"},
+    {CUDA_ERROR_ILLEGAL_ADDRESS, "CUDA_ERROR_ILLEGAL_ADDRESS",
+     "an illegal memory access was encountered"},
+    {CUDA_ERROR_NOT_READY, "CUDA_ERROR_NOT_READY", "device not ready"},
+    {CUDA_ERROR_INVALID_IMAGE, "CUDA_ERROR_INVALID_IMAGE", "device kernel image is invalid"},
+    {CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED, "CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED",
+     "part or all of the requested memory range is already mapped"},
+    {CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED, "CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED",
+     "pointer does not correspond to a registered memory region"},
+    {CUDA_ERROR_LAUNCH_FAILED, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
+    {CUDA_ERROR_UNKNOWN, "CUDA_ERROR_UNKNOWN", "unknown error"},
+};
+
+static CUresult explain(CUresult error, const char **name, const char **text)
+{
+    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
+        if (errors[i].error == error) {
+            *(name ? name : text) = name ? errors[i].name : errors[i].text;
+            return CUDA_SUCCESS;
+        }
+    *(name ? name : text) = NULL;
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuGetErrorName(CUresult error, const char **name)
+{
+    return explain(error, name, NULL);
+}
+
+CUresult cuGetErrorString(CUresult error, const char **text)
+{
+    return explain(error, NULL, text);
+}
+
+CUresult cuDeviceGetCount(int *count)
+{
+    *count = 1;
+    return told_to_fail(__func__);
+}
+
+CUresult cuDeviceGet(CUdevice *device, int ordinal)
+{
+    *device = 0;
+    return ordinal == 0 ? told_to_fail(__func__) : CUDA_ERROR_INVALID_DEVICE;
+}
+
+CUresult cuDeviceGetName(char *name, int size, CUdevice device)
+{
+    (void)device;
+    snprintf(name, (size_t)size, "GPU made of threads");
+    return told_to_fail(__func__);
+}
+
+CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device)
+{
+    int capability = (int)soft_number("SOFT_GPU_CAPABILITY", 90);
+    (void)device;
+    switch (attribute) {
+    case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
+        *value = (int)soft_multiprocessors();
+        break;
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
+        *value = capability / 10;
+        break;
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
+        *value = capability % 10;
+        break;
+    case CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH:
+    case CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM:
+        *value = 1;
+        break;
+    default:
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    return told_to_fail(__func__);
+}
+
+CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned flags)
+{
+    (void)device;
+    (void)flags;
+    return told_to_fail(__func__);
+}
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
+{
+    (void)device;
+    *context = (CUcontext)&lost;
+    return told_to_fail(__func__);
+}
+
+CUresult cuCtxSetCurrent(CUcontext context)
+{
+    if (context != (CUcontext)&lost)
+        return CUDA_ERROR_INVALID_CONTEXT;
+    has_context = true;
+    return told_to_fail(__func__);
+}
+
+CUresult cuCtxSetLimit(CUlimit limit, size_t value)
+{
+    SOFT_ENTER();
+    if (limit != CU_LIMIT_STACK_SIZE || value < stack)
+        return CUDA_ERROR_INVALID_VALUE;
+    stack = value;
+    return CUDA_SUCCESS;
+}

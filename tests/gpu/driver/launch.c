@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A block is a thread here, and what its crew would do is done by that thread. One launch at a time. */
+#define _GNU_SOURCE
+#include "device/engine.h"
+#include "soft.h"
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+struct block {
+    struct tg_cuda_launch launch;
+    uint32_t number; /* n_blocks: the one that looks for a word from the host */
+};
+
+static uint32_t running; /* threads */
+static __thread bool is_gpu;
+
+/* ── failing ───────────────────────────────────────────────────────────────────────────── */
+
+/* As on a GPU: the context is lost, the process goes on. What is left of the kernel stays as it is. */
+static void on_fault(int number)
+{
+    if (!is_gpu) {
+        signal(number, SIG_DFL); /* a mistake of the process, not of a kernel */
+        raise(number);
+        return;
+    }
+    soft_lose(number == SIGSEGV || number == SIGBUS ? CUDA_ERROR_ILLEGAL_ADDRESS
+                                                    : CUDA_ERROR_LAUNCH_FAILED);
+    for (;;)
+        pause();
+}
+
+static void catch_faults(void)
+{
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
+    struct sigaction action = {.sa_handler = on_fault, .sa_flags = SA_ONSTACK | SA_NODEFER};
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
+        sigaction(signals[i], &action, NULL);
+}
+
+static void use_own_stack(stack_t *stack)
+{
+    enum { ROOM = 64 * 1024 };
+    stack->ss_sp = malloc(ROOM);
+    stack->ss_size = ROOM;
+    if (!stack->ss_sp || sigaltstack(stack, NULL) != 0)
+        abort();
+}
+
+/* ── the entry points: src/platform/cuda/device/entry.cu ───────────────────────────────── */
+
+static uint32_t usable_cpus(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
+}
+
+static void prepare(const struct soft_module *module, const struct tg_cuda_launch *l)
+{
+    const struct tg_launch *launch = TG_DEVICE_PTR(const struct tg_launch, l->launch);
+    const uint32_t *number = TG_DEVICE_PTR(const uint32_t, l->number);
+    tg_kernel_fn *table = TG_DEVICE_PTR(tg_kernel_fn, l->table);
+    struct tg_engine *e = TG_DEVICE_PTR(struct tg_engine, l->engine);
+    tg_orchestrate_fn orchestrate = launch->runtime != TG_RUNTIME_HOST_BUILD_GRAPH
+                                        ? module->orchestration[l->orchestration]
+                                        : NULL;
+    for (uint32_t i = 0; i < l->n_kernels; i++)
+        table[i] = module->kernel[number[i]];
+    if (l->is_new) {
+        e = tg_engine_init(TG_DEVICE_PTR(void, l->engine), l->n_cores, l->n_schedulers,
+                           TG_DEVICE_PTR(struct tg_worker_status, l->status));
+        e->n_cpus = usable_cpus();
+    }
+    tg_engine_prepare(e, launch,
+                      TG_DEVICE_PTR(tg_kernel_fn,
+                                    l->table - l->first_kernel * sizeof(tg_kernel_fn)),
+                      orchestrate, TG_DEVICE_PTR(const char, l->site));
+}
+
+static void watch(struct tg_engine *e, const struct tg_cuda_words *words)
+{
+    while (tg_engine_running(e)) {
+        if (tg_load_acquire_host(&words->stop) != 0)
+            tg_engine_stop(e);
+        nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
+    }
+}
+
+static void lead(struct tg_engine *e, uint32_t worker, struct tg_cuda_words *words)
+{
+    if (worker == tg_engine_orchestrator(e)) {
+        if (!tg_engine_orchestrates(e))
+            return;
+        tg_store_relaxed_host(&e->worker[worker].status->running, (uint64_t)1);
+    }
+    if (tg_engine_enter(e, worker))
+        tg_store_relaxed_host(&words->phase, tg_load_relaxed(&e->phase));
+}
+
+static void *run_block(void *argument)
+{
+    struct block *block = argument;
+    struct tg_engine *e = TG_DEVICE_PTR(struct tg_engine, block->launch.engine);
+    struct tg_cuda_words *words = TG_DEVICE_PTR(struct tg_cuda_words, block->launch.words);
+    stack_t stack = {.ss_flags = 0}, none = {.ss_flags = SS_DISABLE};
+    is_gpu = true;
+    use_own_stack(&stack);
+    if (block->number > tg_engine_orchestrator(e))
+        watch(e, words);
+    else
+        lead(e, block->number, words);
+    sigaltstack(&none, NULL);
+    free(stack.ss_sp);
+    free(block);
+    __atomic_sub_fetch(&running, 1, __ATOMIC_ACQ_REL);
+    return NULL;
+}
+
+static bool start_block(const struct tg_cuda_launch *launch, uint32_t number)
+{
+    struct block *block = malloc(sizeof *block);
+    pthread_t thread;
+    if (!block)
+        return false;
+    *block = (struct block){*launch, number};
+    __atomic_add_fetch(&running, 1, __ATOMIC_ACQ_REL);
+    if (pthread_create(&thread, NULL, run_block, block) != 0)
+        return false;
+    pthread_detach(thread);
+    return true;
+}
+
+/* ── the calls ─────────────────────────────────────────────────────────────────────────── */
+
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int threads,
+                                                     size_t shared)
+{
+    SOFT_ENTER();
+    *blocks = TG_CUDA_RESIDENT;
+    return ((struct soft_function *)function)->entry == SOFT_MAIN && threads == TG_CUDA_BLOCK &&
+                   shared == TG_CUDA_SHARED
+               ? CUDA_SUCCESS
+               : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuLaunchKernel(CUfunction function, unsigned x, unsigned y, unsigned z, unsigned bx,
+                        unsigned by, unsigned bz, unsigned shared, CUstream stream,
+                        void **arguments, void **extra)
+{
+    const struct soft_function *f = (const struct soft_function *)function;
+    SOFT_ENTER();
+    if (!stream || extra || x * y * z != 1 || by * bz != 1 || shared != 0 || bx > 1024)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (__atomic_load_n(&running, __ATOMIC_ACQUIRE) != 0)
+        return CUDA_ERROR_NOT_READY; /* it would have to wait, which nobody here means */
+    if (f->entry == SOFT_SIZE)
+        **(uint64_t **)arguments[0] =
+            tg_engine_size(*(uint32_t *)arguments[1], *(uint32_t *)arguments[2]);
+    else
+        prepare(f->module, arguments[0]);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned x, unsigned y, unsigned z,
+                                   unsigned bx, unsigned by, unsigned bz, unsigned shared,
+                                   CUstream stream, void **arguments)
+{
+    const struct soft_function *f = (const struct soft_function *)function;
+    SOFT_ENTER();
+    if (!stream || f->entry != SOFT_MAIN || bx * by * bz != TG_CUDA_BLOCK || y * z != 1 ||
+        shared > f->shared)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (x > TG_CUDA_RESIDENT * soft_multiprocessors())
+        return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
+    catch_faults();
+    for (uint32_t i = 0; i <= x; i++)
+        if (!start_block(arguments[0], i))
+            return CUDA_ERROR_OUT_OF_MEMORY;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuStreamCreate(CUstream *stream, unsigned flags)
+{
+    static int streams[16], n;
+    SOFT_ENTER();
+    *stream = (CUstream)&streams[n++ % 16];
+    return flags == CU_STREAM_NON_BLOCKING ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuStreamQuery(CUstream stream)
+{
+    (void)stream;
+    SOFT_ENTER();
+    return __atomic_load_n(&running, __ATOMIC_ACQUIRE) == 0 ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+}
+
+/* Copies are done when they are asked for, and small kernels are over when their launch is. */
+CUresult cuStreamSynchronize(CUstream stream)
+{
+    (void)stream;
+    SOFT_ENTER();
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "soft.h"
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { PAGE = 4096, GUARD = 1 << 20 };
+
+struct range {
+    uint64_t start, size;
+};
+
+/* Few at a time, so that looking through all of them is quick. */
+struct ranges {
+    struct range *range;
+    size_t n, room;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ranges allocated, registered;
+static uint64_t in_use;
+
+static struct range *find(struct ranges *all, uint64_t start, uint64_t size)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        struct range *r = &all->range[i];
+        if (start >= r->start && start - r->start <= r->size &&
+            size <= r->size - (start - r->start))
+            return r;
+    }
+    return NULL;
+}
+
+static bool overlaps(const struct ranges *all, uint64_t start, uint64_t size)
+{
+    for (size_t i = 0; i < all->n; i++)
+        if (start < all->range[i].start + all->range[i].size && all->range[i].start < start + size)
+            return true;
+    return false;
+}
+
+static void add(struct ranges *all, uint64_t start, uint64_t size)
+{
+    if (all->n == all->room) {
+        all->room = 2 * all->room + 16;
+        all->range = realloc(all->range, all->room * sizeof *all->range);
+        if (!all->range)
+            abort();
+    }
+    all->range[all->n++] = (struct range){start, size};
+}
+
+static bool has(struct ranges *all, uint64_t start, uint64_t size)
+{
+    pthread_mutex_lock(&lock);
+    bool is = find(all, start, size) != NULL;
+    pthread_mutex_unlock(&lock);
+    return is;
+}
+
+bool soft_is_device(uint64_t address, uint64_t size)
+{
+    return has(&allocated, address, size) || has(&registered, address, size);
+}
+
+bool soft_is_registered(const void *start, uint64_t size)
+{
+    return has(&registered, (uint64_t)(uintptr_t)start, size);
+}
+
+static uint64_t total(void)
+{
+    return soft_number("SOFT_GPU_MEMORY", UINT64_C(64) << 30);
+}
+
+CUresult cuMemGetInfo_v2(size_t *free, size_t *all)
+{
+    SOFT_ENTER();
+    *all = total();
+    pthread_mutex_lock(&lock);
+    *free = *all - in_use;
+    pthread_mutex_unlock(&lock);
+    return CUDA_SUCCESS;
+}
+
+/* Between pages that nobody may touch: who writes beyond the end is found out. */
+CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t size)
+{
+    SOFT_ENTER();
+    size_t whole = (size + PAGE - 1) / PAGE * PAGE;
+    if (size == 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&lock);
+    bool fits = whole <= total() - in_use;
+    char *map = fits ? mmap(NULL, whole + 2 * GUARD, PROT_NONE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+                     : MAP_FAILED;
+    if (map != MAP_FAILED && mprotect(map + GUARD, whole, PROT_READ | PROT_WRITE) == 0) {
+        *address = (CUdeviceptr)(uintptr_t)(map + GUARD);
+        add(&allocated, *address, size);
+        in_use += whole;
+    } else {
+        fits = false;
+    }
+    pthread_mutex_unlock(&lock);
+    return fits ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult cuMemFree_v2(CUdeviceptr address)
+{
+    CUresult result = CUDA_ERROR_INVALID_VALUE;
+    SOFT_ENTER();
+    pthread_mutex_lock(&lock);
+    struct range *r = find(&allocated, address, 1);
+    if (r && r->start == address) {
+        size_t whole = (r->size + PAGE - 1) / PAGE * PAGE;
+        munmap((char *)(uintptr_t)address - GUARD, whole + 2 * GUARD);
+        in_use -= whole;
+        *r = allocated.range[--allocated.n];
+        result = CUDA_SUCCESS;
+    }
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+/* Zeros are what untouched pages hold: large memory is not to be touched. */
+CUresult cuMemsetD8_v2(CUdeviceptr address, unsigned char value, size_t size)
+{
+    SOFT_ENTER();
+    if (!has(&allocated, address, size))
+        return CUDA_ERROR_INVALID_VALUE;
+    size_t whole = value == 0 && address % PAGE == 0 ? size / PAGE * PAGE : 0;
+    char *start = (char *)(uintptr_t)address;
+    if (whole > 0 && madvise(start, whole, MADV_DONTNEED) != 0)
+        return CUDA_ERROR_UNKNOWN;
+    memset(start + whole, value, size - whole);
+    return CUDA_SUCCESS;
+}
+
+static CUresult copy(void *to, const void *from, size_t size, uint64_t device, const void *pinned)
+{
+    if (!soft_is_device(device, size) || (pinned && !soft_is_registered(pinned, size)))
+        return CUDA_ERROR_INVALID_VALUE;
+    memcpy(to, from, size);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t size)
+{
+    SOFT_ENTER();
+    return copy((void *)(uintptr_t)to, from, size, to, NULL);
+}
+
+CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t size)
+{
+    SOFT_ENTER();
+    return copy(to, (const void *)(uintptr_t)from, size, from, NULL);
+}
+
+CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t size, CUstream stream)
+{
+    (void)stream;
+    SOFT_ENTER();
+    return copy((void *)(uintptr_t)to, from, size, to, from);
+}
+
+CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t size, CUstream stream)
+{
+    (void)stream;
+    SOFT_ENTER();
+    return copy(to, (const void *)(uintptr_t)from, size, from, to);
+}
+
+CUresult cuMemHostRegister_v2(void *start, size_t size, unsigned flags)
+{
+    SOFT_ENTER();
+    uint64_t address = (uint64_t)(uintptr_t)start;
+    CUresult result = CUDA_SUCCESS;
+    if (size == 0 || address % PAGE != 0 || size % PAGE != 0 ||
+        !(flags & CU_MEMHOSTREGISTER_DEVICEMAP))
+        return CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&lock);
+    if (overlaps(&registered, address, size))
+        result = CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+    else
+        add(&registered, address, size);
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+CUresult cuMemHostUnregister(void *start)
+{
+    SOFT_ENTER();
+    CUresult result = CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+    pthread_mutex_lock(&lock);
+    struct range *r = find(&registered, (uint64_t)(uintptr_t)start, 1);
+    if (r && r->start == (uint64_t)(uintptr_t)start) {
+        *r = registered.range[--registered.n];
+        result = CUDA_SUCCESS;
+    }
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *address, void *start, unsigned flags)
+{
+    SOFT_ENTER();
+    *address = (CUdeviceptr)(uintptr_t)start;
+    return flags == 0 && soft_is_registered(start, 1) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
