@@ -37,6 +37,7 @@ void tg_drain_init(struct tg_drain *d, struct tg_record_area *area, uint32_t ind
         .index = index,
         .free_tail = area->stream.n_buffers,
         .part_buffer = TG_NO_BUFFER,
+        .given = TG_NO_BUFFER,
     };
 }
 
@@ -325,6 +326,7 @@ static void give_back(struct tg_drain *d, uint32_t buffer)
     write_word32(d, FIELD(free_tail), ++d->free_tail);
     if (d->part_buffer == buffer)
         d->part_buffer = TG_NO_BUFFER;
+    d->given = buffer;
 }
 
 /* The full ones, in order. True where `current` is among them. */
@@ -350,13 +352,23 @@ static bool take_ready(struct tg_drain *d, struct batch *b, uint32_t current, ui
     return seen;
 }
 
+/* A device says that a buffer is ready, and then that it fills it no more. In between, which may be
+ * long on a bus, a buffer that was taken and given back is still shown as the current one. */
+static bool is_outdated(struct tg_drain *d, uint32_t buffer, uint32_t end)
+{
+    if (buffer != d->given || end != d->area->stream.per_buffer)
+        d->given = TG_NO_BUFFER; /* it has gone on */
+    return d->given != TG_NO_BUFFER;
+}
+
 /* What is in the buffer that is being filled. */
 static void take_current(struct tg_drain *d, struct batch *b, uint32_t buffer, uint32_t end,
                          uint64_t *count)
 {
     const struct tg_stream_head *s = &d->area->stream;
     uint32_t first = dealt_with(d, buffer);
-    if (buffer >= s->n_buffers || end > s->per_buffer || first >= end)
+    if (is_outdated(d, buffer, end) || buffer >= s->n_buffers || end > s->per_buffer ||
+        first >= end)
         return;
     *count += end - first;
     take_records(d, b, buffer, first, end);

@@ -19,6 +19,7 @@ struct tg_drain {
     uint32_t free_tail;   /* buffers given back */
     uint32_t part_buffer; /* a buffer some of whose records have been dealt with already */
     uint32_t part_count;
+    uint32_t given;          /* the buffer given back last, while `current` may still show it */
     uint64_t freed;          /* arena cursor */
     uint64_t sequence;       /* of the next record */
     uint64_t corrupt;        /* records that made no sense */

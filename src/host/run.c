@@ -100,6 +100,19 @@ static tg_status set_up_log(struct tg_run *run, const struct tg_run_config *conf
     return tg_graph_log_start(run->graph, edges, scope_stats, &run->graph->log, error);
 }
 
+/* The device clears this too, but only when it has heard: nobody may take what the last run left
+ * for this one's meanwhile. */
+static tg_status clear_last_run(struct tg_run *run, struct tg_error *error)
+{
+    static const struct tg_orchestrator_report none;
+    tg_status status = tg_device_clear_status(run->device, run->status, error);
+    if (status == TG_OK && run->graph->layout != NULL)
+        status = tg_device_copy_in(
+            run->device, run->graph->orchestration + offsetof(struct tg_orchestration, report),
+            &none, sizeof none, error);
+    return status;
+}
+
 static tg_status launch(struct tg_run *run, const struct tg_run_config *config,
                         struct tg_error *error)
 {
@@ -112,12 +125,9 @@ static tg_status launch(struct tg_run *run, const struct tg_run_config *config,
         status = set_up_recording(run, record, error);
     if (status == TG_OK)
         status = set_up_log(run, config, error);
+    if (status == TG_OK)
+        status = clear_last_run(run, error);
     run->device->lost |= status == TG_DEVICE_LOST;
-    if (status != TG_OK)
-        return status;
-    /* The device clears it too, but only when it has heard: nobody may take the last run's
-     * numbers for this one's meanwhile. */
-    status = tg_device_clear_status(run->device, run->status, error);
     if (status != TG_OK)
         return status;
     run->launched_at = run->progress_at = now();
@@ -317,7 +327,9 @@ static void watch_progress(struct tg_run *run)
         run->collected = collected;
         run->progress_at = now();
     }
-    if (run->report.status != TG_OK && run->failed_at == 0)
+    if (run->report.status == TG_OK)
+        run->failed_at = 0;
+    else if (run->failed_at == 0)
         run->failed_at = now();
     if (run->failed_at != 0 && now() - run->failed_at > GRACE_SECONDS)
         give_up_on_orchestration(run);

@@ -49,6 +49,68 @@ TEST(what_workers_left_of_the_last_run_is_cleared_before_a_launch)
     finish();
 }
 
+static void never_called(struct tg_rt *rt, const struct tg_args *args)
+{
+    (void)rt, (void)args;
+}
+
+/* A graph that the device builds, with rings as small as they can be. */
+static void begin_device_built(void)
+{
+    static const struct tg_workload built = {
+        .kernels = fake_kernel_defs, .n_kernels = 3, .orchestrate = never_called};
+    struct tg_rings rings = {.task_window = {4, 4, 4, 4},
+                             .heap = {256, 256, 256, 256},
+                             .dep_pool = {4, 4, 4, 4},
+                             .tensormap = 4};
+    struct tg_args args;
+    tg_args_init(&args);
+    tg_graph_destroy(fake_graph());
+    fake_module.workload = &built;
+    fake.poll = TG_POLL_RUNNING;
+    REQUIRE(tg_graph_orchestrate(&fake_module, TG_RUNTIME_AICPU_BUILD_GRAPH, &args, &rings, &graph,
+                                 NULL) == TG_OK);
+    REQUIRE(tg_run_start(graph, NULL, &run, NULL) == TG_OK);
+}
+
+static struct tg_orchestrator_report *fake_report(void)
+{
+    return (struct tg_orchestrator_report *)(void *)fake_at(
+        graph->orchestration + offsetof(struct tg_orchestration, report),
+        sizeof(struct tg_orchestrator_report));
+}
+
+TEST(what_the_orchestration_left_of_the_last_run_is_cleared_before_a_launch)
+{
+    uint64_t finished, total;
+    begin_device_built();
+    fake_report()->status = TG_BAD_ARGUMENT;
+    fake_report()->submitted = 7;
+    fake.poll = TG_POLL_STOPPED;
+    CHECK_EQ_I(tg_run_wait(run, -1, NULL), TG_BAD_ARGUMENT);
+    tg_run_destroy(run);
+    fake.poll = TG_POLL_RUNNING; /* and the device has not heard of it */
+    CHECK_EQ_I(tg_run_start(graph, NULL, &run, NULL), TG_OK);
+    CHECK_EQ_I(tg_run_wait(run, 0.7, NULL), TG_TIMED_OUT);
+    tg_run_progress(run, &finished, &total);
+    CHECK_EQ_U(total, 0);
+    fake.poll = TG_POLL_OVER;
+    finish();
+}
+
+TEST(an_orchestration_that_has_not_failed_after_all_goes_on)
+{
+    begin_device_built();
+    fake_report()->status = TG_BAD_ARGUMENT;
+    CHECK_EQ_I(tg_run_wait(run, 0.01, NULL), TG_TIMED_OUT);
+    fake_report()->status = TG_OK;
+    CHECK_EQ_I(tg_run_wait(run, 0.7, NULL), TG_TIMED_OUT);
+    CHECK_EQ_I(fake.kills, 0);
+    fake.poll = TG_POLL_OVER;
+    CHECK_EQ_I(tg_run_wait(run, -1, NULL), TG_OK);
+    finish();
+}
+
 TEST(progress_is_the_sum_over_all_workers_schedulers_too)
 {
     uint64_t finished, total;
