@@ -113,9 +113,6 @@ TG_FN static bool must_stay_awake(struct tg_engine *e, struct tg_worker *lane)
     return tg_engine_check_over(e, lane);
 }
 
-/* Naps between looks at others' rings. */
-enum { NAPS = 64 };
-
 /* Where nobody wakes us: has something happened that we would be woken for? */
 TG_FN static bool sees_something(const struct tg_engine *e, const struct tg_worker *lane)
 {
@@ -128,7 +125,7 @@ TG_FN static void sleep_unless_needed(struct tg_engine *e, struct tg_worker *lan
     if (TG_TARGET_SLEEPERS_LOOK) {
         for (uint32_t nap = 1; !sees_something(e, lane); nap++) {
             tg_park_sleep(&lane->park);
-            if (nap % NAPS == 0 && tg_worker_sees_loot(e, lane->takes))
+            if (nap % TG_NAPS == 0 && tg_worker_sees_loot(e, lane->takes))
                 break;
         }
         tg_park_cancel(&lane->park);
@@ -323,6 +320,8 @@ TG_FN static bool wait_for_mail(struct tg_engine *e, struct tg_worker *lane)
     while (tg_engine_running(e)) {
         if (has_mail(lane))
             return true;
+        if (round == 0)
+            tg_target_say_idle(lane->status, lane->finished);
         if (round < e->spin) {
             tg_target_pause();
         } else if (round < e->spin + e->yields) {

@@ -10,10 +10,11 @@ TG_FN static bool over(const struct tg_orchestrator *self)
     return !tg_engine_running(self->e);
 }
 
+/* Who has said that it sleeps may still find that it has mail. */
 TG_FN static bool all_asleep(struct tg_engine *e)
 {
     for (uint32_t i = 0; i < e->n_lanes + e->n_schedulers; i++)
-        if (tg_load_seq(&e->worker[i].park) != TG_PARKED)
+        if (tg_load_seq(&e->worker[i].park) != TG_PARKED || tg_load_seq(&e->worker[i].mail) != 0)
             return false;
     return true;
 }

@@ -12,6 +12,9 @@
 #include "device/park.h"
 #include "device/worker.h"
 
+/* Rounds in which something moved, of which one tells the host how far we are. */
+enum { TELL_EVERY = 64 };
+
 TG_FN static bool is_idle(const struct tg_worker *lane)
 {
     return lane->assigned == TG_NO_TASK;
@@ -151,9 +154,18 @@ TG_FN static bool any_done(const struct tg_engine *e, const struct tg_worker *sc
     return false;
 }
 
+/* Of those who sleep where nobody is woken: there is mail to collect, or something to hand out. Now
+ * and then others' rings are looked at too. */
+TG_FN static bool sees_something(const struct tg_engine *e, const struct tg_worker *scheduler,
+                                 uint32_t classes, uint32_t nap)
+{
+    return !tg_engine_running(e) || any_done(e, scheduler) || tg_worker_sees(e, classes) ||
+           (nap % TG_NAPS == 0 && tg_worker_sees_loot(e, classes));
+}
+
 TG_FN static void sleep_unless_needed(struct tg_engine *e, struct tg_worker *scheduler)
 {
-    uint32_t classes = wanted_classes(e, scheduler);
+    uint32_t classes = wanted_classes(e, scheduler), nap = 0;
     tg_park_say(&scheduler->park); /* S1, S3, S4: say */
     tg_worker_say_asleep(e, scheduler, classes);
     if (tg_load_seq(&e->phase) != TG_RUNNING || any_done(e, scheduler) ||
@@ -162,19 +174,21 @@ TG_FN static void sleep_unless_needed(struct tg_engine *e, struct tg_worker *sch
     else
         do
             tg_park_sleep(&scheduler->park);
-        while (TG_TARGET_SLEEPERS_LOOK && tg_engine_running(e) && !any_done(e, scheduler) &&
-               !tg_worker_sees(e, classes));
+        while (TG_TARGET_SLEEPERS_LOOK && !sees_something(e, scheduler, classes, ++nap));
     tg_park_cancel(&scheduler->park);
     tg_worker_say_awake(e, scheduler, classes);
 }
 
 TG_FN void tg_scheduler_loop(struct tg_engine *e, struct tg_worker *scheduler)
 {
-    uint32_t round = 0;
+    uint32_t round = 0, busy = 0;
     while (tg_engine_running(e)) {
         if (tend_all(e, scheduler)) {
             tg_worker_pass_on_own(e, scheduler);
             round = 0;
+            /* The host takes a device for stuck of which it hears nothing. */
+            if (++busy % TELL_EVERY == 0)
+                tg_target_say_idle(scheduler->status, scheduler->finished);
             continue;
         }
         if (round == 0) {

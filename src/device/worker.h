@@ -24,7 +24,8 @@ TG_FN static inline bool tg_worker_sees(const struct tg_engine *e, uint32_t clas
     return false;
 }
 
-/* And at the rings of others. */
+/* And at the rings of others, which takes longer: once in so many naps. */
+enum { TG_NAPS = 64 };
 TG_FN bool tg_worker_sees_loot(const struct tg_engine *e, uint32_t classes);
 
 /* Makes a ready task available: to the worker itself if it takes the class and its ring has

@@ -269,7 +269,8 @@ static void sort_edges(struct tg_graph_log *log)
     log->n_edges = kept;
 }
 
-/* A record that was being filled when the device died: what it counts is there. */
+/* A record that was being filled when the device died: what it counts is there. Where a device makes
+ * its records elsewhere, the slot still has one of a lap ago. */
 static void salvage_scopes(struct tg_graph_log *log, const struct tg_stream_head *head)
 {
     const struct tg_stream_head *s = &log->area.stream;
@@ -278,7 +279,8 @@ static void salvage_scopes(struct tg_graph_log *log, const struct tg_stream_head
     uint64_t address = log->drain[TG_LOG_SCOPES].address + s->buffers +
                        ((uint64_t)buffer * s->per_buffer + count) * sizeof record;
     if (buffer < s->n_buffers && count < s->per_buffer &&
-        tg_device_copy_out(log->area.device, &record, address, sizeof record, NULL) == TG_OK)
+        tg_device_copy_out(log->area.device, &record, address, sizeof record, NULL) == TG_OK &&
+        record.sequence == log->drain[TG_LOG_SCOPES].sequence)
         take_scopes(log, &record);
 }
 

@@ -65,7 +65,16 @@ static tg_status probe(struct tg_error *error)
 
 static tg_status gone(struct tg_error *error)
 {
-    return tg_error_set(error, TG_DEVICE_LOST, "the device has ended, and the GPU's memory went with it");
+    return tg_error_set(error, TG_DEVICE_LOST,
+                        "the device has ended, and the GPU's memory went with it");
+}
+
+/* An answer that comes late would be taken for the next one's: from now on there are none. */
+static tg_status give_up_asking(struct tg_cuda *c, struct tg_error *error)
+{
+    shutdown(c->sim.mover, SHUT_RDWR);
+    return tg_error_set(error, TG_DEVICE_LOST, "the device has not answered for %d s",
+                        ANSWER_MILLISECONDS / 1000);
 }
 
 /* Sends a request and waits for its answer. The lock is held. */
@@ -80,8 +89,7 @@ static tg_status ask(struct tg_cuda *c, struct tg_sim_message *m, struct tg_erro
         ready = poll(fds, c->sim.pidfd >= 0 ? 2 : 1, ANSWER_MILLISECONDS);
     while (ready < 0 && errno == EINTR);
     if (ready <= 0)
-        return tg_error_set(error, TG_DEVICE_LOST, "the device has not answered for %d s",
-                            ANSWER_MILLISECONDS / 1000);
+        return give_up_asking(c, error);
     if (!(fds[0].revents & POLLIN) || tg_sim_receive(c->sim.mover, m, MSG_DONTWAIT) != 1 ||
         m->type != TG_SIM_MOVED)
         return gone(error);
