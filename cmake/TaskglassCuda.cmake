@@ -1,8 +1,10 @@
 # Workloads on a GPU: beside NAME.so there is NAME.cubin, the device program linked with the
 # workload's DEVICE sources by nvcc.
 #
-#   TASKGLASS_CUDA                 AUTO (where nvcc is found), ON (it must be) or OFF
-#   TASKGLASS_CUDA_ARCHITECTURES   the GPU to build for, as 90; default: the one in this machine, or 90
+#   TASKGLASS_CUDA                 AUTO (where nvcc can build it), ON (it must) or OFF
+#   TASKGLASS_CUDA_ARCHITECTURES   the GPU to build for, as 90; default: the first that nvidia-smi
+#                                  lists, or 90 where there is none
+#   TASKGLASS_NVCC                 nvcc; default: the one on the path, in CUDA_HOME or /usr/local/cuda
 #
 # In this tree and, with an installed Taskglass, in a user's: the device program comes along as
 # objects (lib/taskglass/cuda/*.o).
@@ -10,39 +12,124 @@
 set(TASKGLASS_CUDA AUTO CACHE STRING "Build for NVIDIA GPUs: AUTO, ON or OFF")
 set_property(CACHE TASKGLASS_CUDA PROPERTY STRINGS AUTO ON OFF)
 
-# taskglass_find_nvcc(): sets TASKGLASS_NVCC and TASKGLASS_CUDA_FLAGS, or leaves the first empty.
+# taskglass_find_nvcc(): sets TASKGLASS_NVCC, TASKGLASS_CUDA_FLAGS and TASKGLASS_CUDA_COMPILE_FLAGS. The
+# first is empty where nothing is built for GPUs.
 function(taskglass_find_nvcc)
+  get_property(was_asked GLOBAL PROPERTY TASKGLASS_CUDA_NVCC SET)
+  if(NOT was_asked)
+    taskglass_choose_nvcc()
+  endif()
+  get_property(nvcc GLOBAL PROPERTY TASKGLASS_CUDA_NVCC)
+  get_property(architecture GLOBAL PROPERTY TASKGLASS_CUDA_ARCHITECTURE)
+  set(TASKGLASS_NVCC "${nvcc}" PARENT_SCOPE)
+  # What one target does not need is skipped by a constant condition: no reason to warn (128).
+  # Registers: two blocks fit on a multiprocessor (src/platform/cuda/device/launch.h).
+  set(TASKGLASS_CUDA_FLAGS -rdc=true -arch=sm_${architecture} PARENT_SCOPE)
+  set(TASKGLASS_CUDA_COMPILE_FLAGS -x cu -std=c++17 -maxrregcount=96
+    -diag-suppress 128 PARENT_SCOPE)
+endfunction()
+
+# Once in a configuration: which nvcc, and for which GPU. Says why there is none.
+function(taskglass_choose_nvcc)
+  set_property(GLOBAL PROPERTY TASKGLASS_CUDA_NVCC "")
   if(NOT TASKGLASS_CUDA)
-    set(TASKGLASS_NVCC "" PARENT_SCOPE)
     return()
   endif()
   find_program(TASKGLASS_NVCC nvcc HINTS ENV CUDA_HOME PATHS /usr/local/cuda PATH_SUFFIXES bin
     DOC "NVIDIA's compiler")
   mark_as_advanced(TASKGLASS_NVCC)
-  if(NOT TASKGLASS_NVCC)
-    if(NOT TASKGLASS_CUDA STREQUAL "AUTO")
-      message(FATAL_ERROR "TASKGLASS_CUDA is ${TASKGLASS_CUDA}, but there is no nvcc; set "
-        "TASKGLASS_NVCC to it, or TASKGLASS_CUDA to OFF")
+  if(TASKGLASS_NVCC)
+    taskglass_check_nvcc(architecture why)
+  elseif(TASKGLASS_CUDA STREQUAL "AUTO")
+    message(STATUS "The platform cuda is left out: there is no nvcc")
+    return()
+  else()
+    set(why "there is no nvcc; -DTASKGLASS_NVCC=PATH names one")
+  endif()
+
+  if(NOT why)
+    set_property(GLOBAL PROPERTY TASKGLASS_CUDA_NVCC ${TASKGLASS_NVCC})
+    set_property(GLOBAL PROPERTY TASKGLASS_CUDA_ARCHITECTURE ${architecture})
+    if(NOT TASKGLASS_CUDA_ARCHITECTURES)
+      set(TASKGLASS_CUDA_ARCHITECTURES ${architecture} CACHE STRING
+        "Compute capability of the GPU to build for, without its dot")
     endif()
-    set(TASKGLASS_NVCC "" PARENT_SCOPE)
+  elseif(TASKGLASS_CUDA STREQUAL "AUTO")
+    message(WARNING "The platform cuda is left out: ${why}. "
+      "-DTASKGLASS_CUDA_ARCHITECTURES=NN names the GPU to build for, as 90; -DTASKGLASS_CUDA=OFF "
+      "leaves the platform out without this warning.")
+  else()
+    message(FATAL_ERROR "TASKGLASS_CUDA is ${TASKGLASS_CUDA}, but ${why}. "
+      "-DTASKGLASS_CUDA_ARCHITECTURES=NN names the GPU to build for, as 90; -DTASKGLASS_CUDA=OFF "
+      "builds without the platform cuda.")
+  endif()
+endfunction()
+
+# taskglass_check_nvcc(ARCHITECTURE WHY): the architecture to build for, or why TASKGLASS_NVCC does not do.
+function(taskglass_check_nvcc architecture why)
+  execute_process(COMMAND ${TASKGLASS_NVCC} --version OUTPUT_VARIABLE version ERROR_QUIET
+    RESULT_VARIABLE failed)
+  execute_process(COMMAND ${TASKGLASS_NVCC} --list-gpu-arch OUTPUT_VARIABLE known ERROR_QUIET)
+  if(NOT failed STREQUAL "0" OR NOT version MATCHES "release ([0-9]+\\.[0-9]+)")
+    set(${why} "${TASKGLASS_NVCC} --version fails" PARENT_SCOPE)
+    return()
+  endif()
+  set(version ${CMAKE_MATCH_1})
+  if(version VERSION_LESS 13)
+    set(${why} "${TASKGLASS_NVCC} is of CUDA ${version}, and 13.0 or newer is needed" PARENT_SCOPE)
     return()
   endif()
 
-  if(NOT TASKGLASS_CUDA_ARCHITECTURES)
-    set(architecture 90)
-    execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
-      OUTPUT_VARIABLE found ERROR_QUIET RESULT_VARIABLE missing)
-    if(missing STREQUAL "0" AND found MATCHES "^([0-9]+)\\.([0-9])")
-      set(architecture ${CMAKE_MATCH_1}${CMAKE_MATCH_2})
-    endif()
-    set(TASKGLASS_CUDA_ARCHITECTURES ${architecture} CACHE STRING
-      "Compute capability of the GPU to build for, without its dot")
+  taskglass_find_architecture(chosen said)
+  if(NOT chosen MATCHES "^([0-9]+)[af]?$")
+    set(${why} "${said}, which is not one number, as 90" PARENT_SCOPE)
+  elseif(CMAKE_MATCH_1 LESS 80)
+    set(${why} "${said}, and 8.0 (80) or newer is needed" PARENT_SCOPE)
+  elseif(NOT known MATCHES "compute_${CMAKE_MATCH_1}(\n|$)")
+    set(${why} "${said}, for which nvcc of CUDA ${version} cannot compile" PARENT_SCOPE)
+  else()
+    taskglass_try_nvcc(${chosen} failed)
+    set(${why} "${failed}" PARENT_SCOPE)
+    set(${architecture} ${chosen} PARENT_SCOPE)
   endif()
-  # What one target does not need is skipped by a constant condition: no reason to warn (128).
-  # Registers: two blocks fit on a multiprocessor (src/platform/cuda/device/launch.h).
-  set(TASKGLASS_CUDA_FLAGS -rdc=true -arch=sm_${TASKGLASS_CUDA_ARCHITECTURES} PARENT_SCOPE)
-  set(TASKGLASS_CUDA_COMPILE_FLAGS -x cu -std=c++17 -maxrregcount=96
-    -diag-suppress 128 PARENT_SCOPE)
+endfunction()
+
+# taskglass_find_architecture(ARCHITECTURE SAID): what was set, the GPU of this machine, or 90, and the
+# same in words. Of several GPUs the first counts: who runs on another one sets it.
+function(taskglass_find_architecture architecture said)
+  if(TASKGLASS_CUDA_ARCHITECTURES)
+    set(${architecture} "${TASKGLASS_CUDA_ARCHITECTURES}" PARENT_SCOPE)
+    set(${said} "TASKGLASS_CUDA_ARCHITECTURES is ${TASKGLASS_CUDA_ARCHITECTURES}" PARENT_SCOPE)
+    return()
+  endif()
+  set(${architecture} 90 PARENT_SCOPE)
+  set(${said} "the default is 90" PARENT_SCOPE)
+  execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
+    OUTPUT_VARIABLE found ERROR_QUIET RESULT_VARIABLE missing)
+  if(missing STREQUAL "0" AND found MATCHES "^([0-9]+)\\.([0-9])")
+    set(${architecture} ${CMAKE_MATCH_1}${CMAKE_MATCH_2} PARENT_SCOPE)
+    set(${said} "the first GPU here has compute capability ${CMAKE_MATCH_0}" PARENT_SCOPE)
+  endif()
+endfunction()
+
+# taskglass_try_nvcc(ARCHITECTURE WHY): can it compile at all, with this machine's C++ compiler? Asked
+# again only of another nvcc, or for another GPU, or if it could not.
+function(taskglass_try_nvcc architecture why)
+  set(${why} "" PARENT_SCOPE)
+  set(which "${TASKGLASS_NVCC} for ${architecture}")
+  if(TASKGLASS_NVCC_WORKS STREQUAL which)
+    return()
+  endif()
+  set(trial ${CMAKE_BINARY_DIR}/CMakeFiles/taskglass_nvcc)
+  file(WRITE ${trial}.cu "#include <cuda.h>\n__global__ void nothing() {}\n")
+  execute_process(COMMAND ${TASKGLASS_NVCC} -std=c++17 -rdc=true -arch=sm_${architecture}
+    -c ${trial}.cu -o ${trial}.o OUTPUT_VARIABLE said ERROR_VARIABLE said RESULT_VARIABLE failed)
+  if(failed STREQUAL "0")
+    set(TASKGLASS_NVCC_WORKS "${which}" CACHE INTERNAL "The nvcc that was seen to compile")
+  else()
+    string(STRIP "${said}" said)
+    set(${why} "${TASKGLASS_NVCC} cannot compile: ${said}" PARENT_SCOPE)
+  endif()
 endfunction()
 
 # taskglass_cuda_object(OBJECT SOURCE INCLUDES dir... [DEFINITIONS definition...]): one source
@@ -113,8 +200,11 @@ function(taskglass_cuda_image name)
     file(GLOB device_objects ${TASKGLASS_CUDA_OBJECTS}/*.o)
     set(device_dependency "")
   endif()
+  if(NOT device_objects)
+    return()
+  endif()
   taskglass_find_nvcc()
-  if(NOT TASKGLASS_NVCC OR NOT device_objects)
+  if(NOT TASKGLASS_NVCC)
     return()
   endif()
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${name}_cuda)

@@ -13,6 +13,7 @@
 
 #define PROGRAM_ERROR 1
 #define PROGRAM_USAGE 2
+#define PROGRAM_NO_ROOM 76 /* more memory is wanted than --memory allows */
 
 static struct tg_error error;
 

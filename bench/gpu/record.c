@@ -22,6 +22,7 @@ enum { TENSORS = 2, MAX_SERIES = 16, MAX_LANES = 256, SLACK = 3, PER_BUFFER = 64
 struct options {
     const char *platform, *levels, *transports, *dir, *arena;
     uint64_t tensor, total, pool;
+    uint64_t memory; /* of the device, at most */
     unsigned cores, repeat;
     bool plain; /* writing as many bytes to a file, for comparison */
 };
@@ -83,6 +84,8 @@ static bool parse_value(struct options *o, const char *key, const char *value)
         return (o->total = bench_size(value)) > 0;
     if (strcmp(key, "--pool") == 0)
         return (o->pool = bench_size(value)) > 0;
+    if (strcmp(key, "--memory") == 0)
+        return (o->memory = bench_size(value)) > 0;
     if (strcmp(key, "--cores") == 0)
         return (o->cores = (unsigned)bench_size(value)) > 0;
     if (strcmp(key, "--repeat") == 0)
@@ -96,7 +99,8 @@ static void usage(const char *program, const char *wrong)
         stderr,
         "%s: %s\nusage: %s [--platform P] [--cores N] [--levels off,meta,hash,full]\n"
         "       [--transports auto,mapped,copied] [--tensor BYTES] [--total BYTES]\n"
-        "       [--pool BYTES] [--arena fit|default|BYTES] [--repeat R] [--dir DIR] [--plain]\n",
+        "       [--pool BYTES] [--arena fit|default|BYTES] [--memory BYTES] [--repeat R] [--dir DIR]\n"
+        "       [--plain]\n",
         program, wrong, program);
     exit(PROGRAM_USAGE);
 }
@@ -111,6 +115,7 @@ static struct options parse(int argc, char **argv)
                         .tensor = 1 << 20,
                         .total = UINT64_C(1) << 30,
                         .pool = UINT64_C(1) << 30,
+                        .memory = UINT64_MAX,
                         .repeat = 5};
     for (int k = 1; k < argc; k++) {
         if (strcmp(argv[k], "--plain") == 0)
@@ -221,6 +226,13 @@ static void fill_inputs(struct bench *b)
     }
 }
 
+static void refuse(const struct bench *b, uint64_t wanted)
+{
+    fprintf(stderr, "bench_gpu: tensors of %llu KiB: %.1f GiB of device memory are wanted\n",
+            (unsigned long long)b->o.tensor >> 10, (double)wanted / (1 << 30));
+    exit(PROGRAM_NO_ROOM);
+}
+
 static void set_up(struct bench *b)
 {
     struct tg_device_config config = {.platform = b->o.platform, .cores = b->o.cores};
@@ -232,6 +244,8 @@ static void set_up(struct bench *b)
     config.memory = TENSORS * b->pairs * b->o.tensor + (b->tasks << 10) + (UINT64_C(2) << 30);
     if (wants_payload(b)) /* a copied recording's arenas lie there */
         config.memory += SLACK * (b->o.total + MAX_LANES * b->o.tensor) + (UINT64_C(1) << 30);
+    if (config.memory > b->o.memory)
+        refuse(b, config.memory);
     module = open_device(&config, &b->device);
     fill_inputs(b);
     build_graph(b, module);

@@ -25,7 +25,8 @@ RUNTIMES = ("host_build_graph", "aicpu_build_graph", "tensormap_and_ringbuffer")
 TOTALS = {"4K": "256M", "64K": "1G", "1M": "1G", "16M": "2G"}
 HASHED = "8G"
 PROCESS_LIMIT_S = 180
-NO_DEVICE = 77
+NO_ROOM, NO_DEVICE = 76, 77  # exit statuses
+QUICK_MEMORY = "6G"
 
 
 def names(known):
@@ -51,12 +52,17 @@ def parse_arguments():
     parser.add_argument("--memory", metavar="DIR", default="/dev/shm",
                         help="a folder in memory (default: %(default)s)")
     parser.add_argument("--cores", type=int, default=0, help="default: the platform's")
+    parser.add_argument("--device-memory", metavar="BYTES",
+                        help="at most so much of the GPU's memory, as 10G; what wants more is left "
+                             f"out (default: all that is wanted, with --quick {QUICK_MEMORY})")
     parser.add_argument("--quick", action="store_true",
                         help="small and few: does it work, not how fast is it")
     parser.add_argument("--json", metavar="FILE", help="write all figures there; - is stdout")
     parser.add_argument("--platform", default="cuda", help=argparse.SUPPRESS)
     options = parser.parse_args()
     options.disk = options.disk or options.bin
+    if options.quick and options.platform == "cuda":  # simulators take it as they touch it
+        options.device_memory = options.device_memory or QUICK_MEMORY
     return options
 
 
@@ -98,8 +104,12 @@ class Runner:
             if done.returncode != 0:
                 why = done.stderr.strip().splitlines()[-1:] or [""]
                 error = f"exit {done.returncode}: {why[0]}"
-            if done.returncode == NO_DEVICE:
-                self.missing.append("a CUDA device")
+            if done.returncode == NO_DEVICE and os.environ.get("TASKGLASS_CUDA_DRIVER"):
+                self.missing.append("a CUDA device beside the driver that was named")
+                return []
+            if done.returncode == NO_ROOM:
+                self.notes.append(f"left out for --device-memory {self.options.device_memory}: "
+                                  f"{why[0]}")
                 return []
         except subprocess.TimeoutExpired as late:
             text = late.stdout.decode() if late.stdout else ""
@@ -118,9 +128,11 @@ class Runner:
 
     def ours(self, name, *arguments):
         """A program on the platform."""
-        cores = ["--cores", str(self.options.cores)] if self.options.cores else []
+        limits = ["--cores", str(self.options.cores)] if self.options.cores else []
+        if self.options.device_memory:
+            limits += ["--memory", self.options.device_memory]
         self.calls += 1
-        lines = self.run([self.path(name), "--platform", self.options.platform, *cores,
+        lines = self.run([self.path(name), "--platform", self.options.platform, *limits,
                           *map(str, arguments)])
         return [dict(line, call=self.calls) for line in lines]
 
@@ -159,6 +171,11 @@ def highest(lines, **wanted):
     rates = [line["gbs"] for line in lines
              if all(line.get(key) == value for key, value in wanted.items())]
     return max(rates) if rates else None
+
+
+def positive(value):
+    """A difference of times that is below zero is noise: there is nothing to show."""
+    return value if value is not None and value > 0 else None
 
 
 def over(a, b):
@@ -264,7 +281,7 @@ def graph_cost(line, builds):
     if not line:
         return None
     made = line["build_s"] + line["instantiate_s"] + line["upload_s"] if builds else 0
-    return line["ns_per_task"] + made / line["n"] * 1e9
+    return positive(line["ns_per_task"] + made / line["n"] * 1e9)
 
 
 def task_rows(lines, runtime, shape, kinds):
@@ -274,11 +291,11 @@ def task_rows(lines, runtime, shape, kinds):
     builds = runtime != "host_build_graph"
     what = f"{runtime} {shape}{', all cores' if kinds == 'both' else ''}"
     graph = graph_cost(find(lines, peer="cuda_graph", shape=shape), builds)
-    cost = ours["ns_per_task"]
+    cost = positive(ours["ns_per_task"])
     rows = [[what, shown(cost, "ns"), "CUDA Graph" + (", made and run" if builds else ""),
              shown(graph, "ns"), shown(over(graph, cost))]]
     if shape == "chain":
-        stream = find(lines, peer="stream").get("ns_per_task")
+        stream = positive(find(lines, peer="stream").get("ns_per_task"))
         rows.append([what, shown(cost, "ns"), "launches into a stream", shown(stream, "ns"),
                      shown(over(stream, cost))])
     return rows
@@ -289,6 +306,7 @@ def launch_rows(lines, limits):
                 faults=None).get("launch_us")
     if ours is None:
         return []
+    ours = positive(ours)
     graph = find(lines, peer="cuda_graph", shape="chain").get("launch_host_us")
     empty = find(limits, what="cooperative_launch").get("ns")
     empty = empty / 1e3 if empty is not None else None
@@ -386,7 +404,7 @@ def hash_row(lines, tensor, limits):
     if not off:
         return []
     more = hashed["execute_s"] - off["execute_s"]
-    rate = hashed["bytes"] / more * 1e-9 if more > 0 else None
+    rate = over(hashed["bytes"] * 1e-9, positive(more))
     limit = highest(limits, what="device_read")
     return [[f"hash, {size_name(tensor)}", shown(rate, "GB/s"), "blocks reading device memory",
              shown(limit, "GB/s"), shown(over(rate, limit)),
@@ -398,8 +416,9 @@ def meta_row(lines):
     off = find(lines, level="off", call=meta.get("call"))
     if not off:
         return []
-    more = meta["execute_s"] - off["execute_s"]
-    return [["meta, for each record", shown(more / meta["records"] * 1e9, "ns"), "-", "-", "-",
+    more = positive(meta["execute_s"] - off["execute_s"])
+    each = over(more, meta["records"] * 1e-9)
+    return [["meta, for each record", shown(each, "ns"), "-", "-", "-",
              f"{meta['records'] / meta['execute_s'] / 1e6:.2f} million records/s"]]
 
 
@@ -497,7 +516,7 @@ def main():
     runner = Runner(options)
     if not is_available(runner):
         print(f"bench/gpu: skipped, platform {options.platform} is not available on this machine "
-              "(it needs an NVIDIA GPU and its driver)",
+              "(cuda needs a build with nvcc, an NVIDIA GPU and its driver)",
               file=sys.stderr if options.json == "-" else sys.stdout)
         return 0
     with tempfile.TemporaryDirectory(prefix="gpu.", dir=options.disk) as on_disk, \

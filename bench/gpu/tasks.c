@@ -17,9 +17,12 @@
 
 enum { SCOPE = 1024, CHECK_ROUNDS = 3, SMALLER = 10 };
 
+#define ENOUGH (UINT64_C(8) << 30) /* memory: rings of two graphs */
+
 struct options {
     const char *platform, *runtimes, *shapes, *kinds;
     uint64_t tasks, built_tasks; /* of host_build_graph, and of the others */
+    uint64_t memory;             /* of the device, at most */
     unsigned cores, schedulers, repeat;
     bool check;
 };
@@ -228,6 +231,8 @@ static bool parse_value(struct options *o, const char *key, const char *value)
         return (o->tasks = bench_size(value)) >= 2 * SMALLER;
     if (strcmp(key, "--built-tasks") == 0)
         return (o->built_tasks = bench_size(value)) >= 2 * SMALLER;
+    if (strcmp(key, "--memory") == 0)
+        return (o->memory = bench_size(value)) > 0;
     if (strcmp(key, "--cores") == 0)
         return (o->cores = (unsigned)bench_size(value)) > 0;
     if (strcmp(key, "--schedulers") == 0)
@@ -240,7 +245,7 @@ static bool parse_value(struct options *o, const char *key, const char *value)
 static void usage(const char *program, const char *wrong)
 {
     fprintf(stderr,
-            "%s: %s\nusage: %s [--platform P] [--cores N] [--schedulers N]\n"
+            "%s: %s\nusage: %s [--platform P] [--cores N] [--schedulers N] [--memory BYTES]\n"
             "       [--runtimes R,R…] [--shapes independent,chain,fan,stencil] [--kinds aiv|both]\n"
             "       [--tasks N] [--built-tasks N] [--repeat R] [--check]\n",
             program, wrong, program);
@@ -256,6 +261,7 @@ static struct options parse(int argc, char **argv)
         .kinds = "aiv",
         .tasks = 100000,
         .built_tasks = 20000,
+        .memory = ENOUGH,
         .repeat = 7,
     };
     for (int k = 1; k < argc; k++) {
@@ -294,7 +300,7 @@ int main(int argc, char **argv)
     struct tg_device_config config = {.platform = b.o.platform,
                                       .cores = b.o.cores,
                                       .schedulers = b.o.schedulers,
-                                      .memory = UINT64_C(8) << 30}; /* rings of two graphs */
+                                      .memory = b.o.memory < ENOUGH ? b.o.memory : ENOUGH};
     const char *runtime_list = b.o.runtimes;
     char runtime[64], shape[64];
     bool good = true;

@@ -22,9 +22,12 @@
 #include <taskglass/wire/assert.h>
 
 /* A core's threads: those that run kernels, and the warp that runs the device program. */
-enum { TG_CUDA_THREADS = 256, TG_CUDA_BLOCK = TG_CUDA_THREADS + 32, TG_CUDA_PREPARE = 1024 };
+enum { TG_CUDA_THREADS = 256, TG_CUDA_BLOCK = TG_CUDA_THREADS + 32 };
 /* Of such blocks on one multiprocessor, for which registers are left. */
 enum { TG_CUDA_RESIDENT = 2 };
+/* Threads that prepare a run. With more than 640 each would have fewer registers than the 96 that a
+ * function may take (cmake/TaskglassCuda.cmake), and some architectures' images would not link. */
+enum { TG_CUDA_PREPARE = 512 };
 
 /* Shared memory of a block: for kernels, as <taskglass/target.h> promises, and for orders to them. */
 enum { TG_CUDA_SHARED = 65536 + 1024 };
