@@ -2,25 +2,66 @@
 """The platforms that the tests in Python run on: the simulators, or the one that
 TASKGLASS_TEST_PLATFORM names. Tests that name no platform run on that one too."""
 
+import functools
+import json
 import os
+import pathlib
+import subprocess
+import tempfile
 
 import pytest
 
 ONLY = os.environ.get("TASKGLASS_TEST_PLATFORM", "")
 PLATFORMS = (ONLY,) if ONLY else ("a2a3sim", "a5sim")
 GPU = ONLY == "cuda"
+BUILD = pathlib.Path(os.environ.get("TASKGLASS_BUILD",
+                                    pathlib.Path(__file__).parents[1] / "build")).resolve()
 
-# What the command line is told by its environment: the platform, and which driver that has.
+# What the command line is told by its environment: the platform, which driver that has, and a modest
+# share of a GPU's memory, which is taken when it is opened, by several at once.
 DRIVER = "TASKGLASS_CUDA_DRIVER"
 ENVIRONMENT = {"TASKGLASS_PLATFORM": ONLY} if ONLY else {}
 if DRIVER in os.environ:
     ENVIRONMENT[DRIVER] = os.environ[DRIVER]
+if GPU:
+    ENVIRONMENT["TASKGLASS_DEVICE_MEMORY"] = "2G"
 
 # A device of a GPU is opened in half a second, which every run has to wait for.
 SLOW_TO_OPEN = GPU
 MOST_SCHEDULERS = 3 if GPU else 4
 
 simulators_only = pytest.mark.skipif(GPU, reason="about the simulators' process")
+
+
+def limit_for(status, seconds):
+    """The --timeout of a run that is to end so: those seconds for a hang, which is waited for, and
+    plenty for what shows at once. The first launch on a GPU counts, and may itself take a second."""
+    if status != "HANG":
+        return 10
+    return 3 if GPU else seconds
+
+
+# Of a run that ends by itself and not by a limit: the limit, and what is far below it.
+FAR_LIMIT = ("--timeout", "60")
+AT_ONCE = 30 if GPU else 5
+
+
+@functools.lru_cache(maxsize=None)
+def _whole_cores():
+    """How many cores have a multiprocessor each beside every scheduler: so many always fit."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("TASKGLASS_")}
+    with tempfile.TemporaryDirectory(prefix="taskglass_test_cores.") as directory:
+        subprocess.run([BUILD / "bin" / "taskglass", "run", "vector_add", "--platform", ONLY,
+                        "--schedulers", str(MOST_SCHEDULERS), "--output", f"{directory}/out"],
+                       env={**kept, **ENVIRONMENT}, stdout=subprocess.DEVNULL, check=True,
+                       timeout=120)
+        report = json.loads(pathlib.Path(directory, "out", "run.json").read_text())
+    return report["device"]["cores"]
+
+
+def cores_up_to(n):
+    """So many cores, or as many as this GPU has."""
+    return min(n, _whole_cores()) if GPU else n
 
 
 def has_platform(listed, name):

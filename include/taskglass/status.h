@@ -23,7 +23,7 @@
     X(UNSUPPORTED,               -4,    2, "not available here",                                   \
       "`taskglass list` shows what this machine has")                                              \
     X(NO_MEMORY,                 -5,    2, "it does not fit in memory",                            \
-      "raise --device-memory, or make the case smaller")                                           \
+      "raise --device-memory if the case is larger; lower it if the machine has not so much")      \
     X(IO_ERROR,                  -6,    2, "a file or directory could not be used",                \
       "check the path, its permissions and the free space")                                        \
     X(ABI_MISMATCH,              -7,    2, "built against another version of Taskglass",           \

@@ -59,9 +59,25 @@ static void print_workload(const struct entry *entry)
         print_cases(workload);
 }
 
+/* Opening it fails at once, and says what is missing. */
+static const char *why_not(const char *platform, struct tg_error *error)
+{
+    struct tg_device_config config = {.platform = platform};
+    struct tg_device *device;
+    const char *reason;
+    if (tg_device_open(&config, &device, error) == TG_OK) {
+        tg_device_close(device);
+        return "it has come since";
+    }
+    reason = strncmp(error->text, "platform ", strlen("platform ")) == 0 ? strstr(error->text, ": ")
+                                                                         : NULL;
+    return reason ? reason + 2 : error->text; /* its name is there already */
+}
+
 static void print_platforms(void)
 {
     struct tg_platform_info info;
+    struct tg_error error;
     int name = 0;
     for (uint32_t i = 0; tg_platform_get(i, &info); i++)
         name = wider(name, info.name);
@@ -71,7 +87,7 @@ static void print_platforms(void)
             printf("%s; up to %u cores, %u schedulers\n", info.summary, info.max_blocks * TG_PARTS,
                    info.max_schedulers);
         else
-            printf("%s; not on this machine\n", info.summary);
+            printf("%s; not available: %s\n", info.summary, why_not(info.name, &error));
     }
 }
 
@@ -110,6 +126,7 @@ static void put_workload(struct tg_json *json, const struct entry *entry)
 static void put_platforms(struct tg_json *json)
 {
     struct tg_platform_info info;
+    struct tg_error error;
     tg_json_key(json, "platforms");
     tg_json_begin_array(json);
     for (uint32_t i = 0; tg_platform_get(i, &info); i++) {
@@ -120,6 +137,7 @@ static void put_platforms(struct tg_json *json)
         tg_json_put_uint(json, "max_cores", (uint64_t)info.max_blocks * TG_PARTS);
         tg_json_put_uint(json, "max_schedulers", info.max_schedulers);
         tg_json_put_bool(json, "host_sees_memory", info.host_sees_memory);
+        tg_json_put_string(json, "why", info.available ? NULL : why_not(info.name, &error));
         tg_json_end_object(json);
     }
     tg_json_end_array(json);

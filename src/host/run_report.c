@@ -132,16 +132,21 @@ static const char *fault_address(const struct tg_fault_record *fault, char text[
 }
 
 /* The device's words are text like any other of its: cut, and without surprises. */
-static const char *fault_cause(const struct tg_fault_record *fault, char text[112])
+static const char *fault_words(const struct tg_fault_record *fault, char text[112])
 {
-    const char *signal = fault->signal ? strsignal(fault->signal) : NULL;
-    snprintf(text, 112, "%.95s", signal ? signal : "unknown signal");
-    if (fault->signal != 0)
-        return text;
     snprintf(text, 112, "%.95s", fault->text);
     for (char *c = text; *c; c++)
         if (*c < ' ' || *c > '~')
             *c = '?';
+    return text;
+}
+
+static const char *fault_cause(const struct tg_fault_record *fault, char text[112])
+{
+    const char *signal = fault->signal ? strsignal(fault->signal) : NULL;
+    if (fault->signal == 0)
+        return fault_words(fault, text);
+    snprintf(text, 112, "%.95s", signal ? signal : "unknown signal");
     return text;
 }
 
@@ -168,16 +173,33 @@ static void say_fault(struct tg_run *run, const struct tg_fault_record *fault,
 static void say_fault_somewhere(struct tg_run *run, const struct tg_fault_record *fault)
 {
     uint32_t last = tg_device_workers(run->device) - 1;
-    char cause[112];
+    bool orchestrates = run->graph->layout != NULL && run->status[last].running != 0;
+    char cause[112], who[96];
+    snprintf(who, sizeof who, "one of the %u kernels that were running%s", run->result.n_running,
+             orchestrates ? ", or the orchestration" : "");
+    if (run->result.n_running == 0)
+        snprintf(who, sizeof who, "%s",
+                 orchestrates ? "the orchestration, or a kernel that had ended"
+                              : "a kernel that had ended");
     run->result.status = TG_KERNEL_FAULT;
-    tg_error_set(&run->error, TG_KERNEL_FAULT,
-                 "one of the %u kernels that were running%s, after %llu of %llu tasks: %s",
-                 run->result.n_running,
-                 run->graph->layout != NULL && run->status[last].running != 0
-                     ? ", or the orchestration"
-                     : "",
+    tg_error_set(&run->error, TG_KERNEL_FAULT, "%s, after %llu of %llu tasks: %s", who,
                  (unsigned long long)run->result.finished, (unsigned long long)run->result.tasks,
                  fault_cause(fault, cause));
+}
+
+/* The device gave up, and no kernel had to do with it: there is a status in place of a signal. */
+static bool gave_up(const struct tg_fault_record *fault)
+{
+    return fault->valid == 1 && fault->worker == UINT32_MAX &&
+           (fault->signal == TG_NO_MEMORY || fault->signal == TG_BAD_ARGUMENT ||
+            fault->signal == TG_UNSUPPORTED || fault->signal == TG_DEVICE_LOST);
+}
+
+static void say_gave_up(struct tg_run *run, const struct tg_fault_record *fault)
+{
+    char words[112];
+    run->result.status = (tg_status)fault->signal;
+    tg_error_set(&run->error, run->result.status, "%s", fault_words(fault, words));
 }
 
 /* The orchestration function itself crashed. */
@@ -226,13 +248,14 @@ void tg_run_report(struct tg_run *run, tg_status status)
     struct tg_device *device = run->device;
     struct tg_autopsy autopsy;
     struct tg_task_desc desc;
-    bool in_orchestration, somewhere;
+    bool in_orchestration, somewhere, unable;
     if (tg_device_copy_out(device, &head, device->control, sizeof head, NULL) != TG_OK)
         memset(&head, 0, sizeof head);
     device->ops->autopsy(device->state, &autopsy);
     in_orchestration = autopsy.crashed && head.fault.valid && run->graph->layout != NULL &&
                        head.fault.worker == tg_device_workers(device) - 1;
     somewhere = autopsy.crashed && head.fault.valid && head.fault.signal == 0;
+    unable = autopsy.crashed && gave_up(&head.fault);
     if (!autopsy.crashed || head.fault.worker >= device->head.n_lanes ||
         !find(run, head.fault.running, head.fault.part, &desc))
         head.fault.valid = 0;
@@ -240,6 +263,8 @@ void tg_run_report(struct tg_run *run, tg_status status)
     list_unmet(run);
     if (status != TG_DEVICE_LOST)
         say_hang(run, status);
+    else if (unable)
+        say_gave_up(run, &head.fault);
     else if (in_orchestration)
         say_orchestration_fault(run, &head.fault);
     else if (head.fault.valid)

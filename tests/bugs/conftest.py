@@ -11,7 +11,7 @@ import pytest
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
-from platforms import PLATFORMS  # noqa: E402
+from platforms import ENVIRONMENT, PLATFORMS  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("TASKGLASS_BUILD", HERE.parents[1] / "build")).resolve()
 PROGRAM = BUILD / "bin" / "taskglass"
@@ -32,7 +32,8 @@ class Case:
 
     def tool(self, *arguments, codes=(0, 1)):
         result = subprocess.run([PROGRAM, *arguments], cwd=self.directory, timeout=TIMEOUT,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                                env={**os.environ, **ENVIRONMENT}, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True)
         assert result.returncode in codes, result
         return result
 

@@ -43,6 +43,13 @@ TEST_FN_ double contract_seconds(double seconds)
     return platform->slow_to_open ? 10 * seconds : seconds;
 }
 
+/* Seconds without progress that are a hang, for a test that waits for one. Starting counts, which may
+ * take a second where opening does. */
+TEST_FN_ double hang_seconds(double seconds)
+{
+    return platform->slow_to_open ? 3 : seconds;
+}
+
 /* So many schedulers, or as many as the platform has. */
 TEST_FN_ uint32_t schedulers_up_to(uint32_t n)
 {
@@ -183,6 +190,41 @@ TEST_FN_ struct tg_device *open_device(uint32_t cores, uint32_t schedulers)
     struct tg_device *device = NULL;
     GOOD(tg_device_open(&config, &device, error));
     return device;
+}
+
+/* The most cores that the device at hand has beside so many schedulers. Where it has less than the
+ * platform it says so. */
+TEST_FN_ uint32_t most_cores(uint32_t schedulers)
+{
+    struct tg_device_config config = device_config(TG_PARTS * platform->max_blocks, schedulers);
+    struct tg_device *device = NULL;
+    struct tg_error error = {TG_OK, ""};
+    unsigned most = 0;
+    const char *room;
+    if (!platform->slow_to_open)
+        return config.cores;
+    if (tg_device_open(&config, &device, &error) == TG_OK) {
+        tg_device_close(device);
+        return config.cores;
+    }
+    room = strstr(error.text, "has room for ");
+    if (room == NULL || sscanf(room, "has room for %u", &most) != 1)
+        (void)CHECK_HAS(error.text, "has room for ");
+    REQUIRE(most > 0 && most < config.cores);
+    return most;
+}
+
+/* So many cores, or as many as have a multiprocessor each: two may be too much for one. */
+TEST_FN_ uint32_t cores_up_to(uint32_t n, uint32_t schedulers)
+{
+    struct tg_device_info info;
+    struct tg_device *device;
+    if (!platform->slow_to_open)
+        return n;
+    device = open_device(0, schedulers);
+    tg_device_get_info(device, &info);
+    tg_device_close(device);
+    return n < info.cores ? n : info.cores;
 }
 
 /* The path of a workload that only tests run; lives until the next call. */

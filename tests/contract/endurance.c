@@ -7,6 +7,12 @@
 #include <sched.h>
 #include <unistd.h>
 
+/* 72 cores, or as many as there are. */
+static struct tg_device *open_large(uint32_t schedulers)
+{
+    return open_device(cores_up_to(72, schedulers), schedulers);
+}
+
 /* A thousand small random graphs, each run a few times. */
 static void many_small_graphs(struct tg_device *device, uint64_t runs, bool mixes, uint64_t seed)
 {
@@ -25,21 +31,21 @@ static void many_small_graphs(struct tg_device *device, uint64_t runs, bool mixe
 
 CONTRACT(a_thousand_runs_with_72_cores_and_schedulers_lose_no_wake_up)
 {
-    struct tg_device *device = open_device(72, schedulers_up_to(4));
+    struct tg_device *device = open_large(schedulers_up_to(4));
     many_small_graphs(device, ROUNDS(1000, 60), false, 1);
     tg_device_close(device);
 }
 
 CONTRACT(a_thousand_runs_with_72_cores_and_schedulers_and_mixes_lose_no_wake_up)
 {
-    struct tg_device *device = open_device(72, schedulers_up_to(4));
+    struct tg_device *device = open_large(schedulers_up_to(4));
     many_small_graphs(device, ROUNDS(1000, 60), true, 2);
     tg_device_close(device);
 }
 
 CONTRACT(a_thousand_runs_with_72_cores_that_schedule_for_themselves_lose_no_wake_up)
 {
-    struct tg_device *device = open_device(72, 0);
+    struct tg_device *device = open_large(0);
     many_small_graphs(device, ROUNDS(1000, 60), true, 3);
     tg_device_close(device);
 }
@@ -82,7 +88,8 @@ CONTRACT(a_whole_device_on_one_cpu_runs_everything)
     cpu_set_t before;
     pin_to_one_cpu(&before);
     for (size_t i = 0; i < sizeof at / sizeof at[0]; i++) {
-        struct tg_device *device = open_device(at[i].cores, at[i].schedulers);
+        struct tg_device *device =
+            open_device(cores_up_to(at[i].cores, at[i].schedulers), at[i].schedulers);
         many_small_graphs(device, ROUNDS(100, 10), true, 6 + i);
         tg_device_close(device);
     }
@@ -122,7 +129,7 @@ static void idles(struct tg_device *device)
 
 CONTRACT(an_open_device_that_has_nothing_to_do_uses_no_cpu)
 {
-    struct tg_device *small = open_device(1, 0), *large = open_device(72, schedulers_up_to(4));
+    struct tg_device *small = open_device(1, 0), *large = open_large(schedulers_up_to(4));
     idles(small);
     idles(large);
     tg_device_close(small);

@@ -32,7 +32,7 @@ static int open_files(void)
 
 CONTRACT(every_number_of_cores_up_to_the_limit_opens)
 {
-    uint32_t most = TG_PARTS * platform->max_blocks;
+    uint32_t most = most_cores(0);
     if (platform->slow_to_open)
         for (uint32_t cores = 1; cores <= most; cores *= 2)
             opens(cores, 0);
@@ -51,7 +51,15 @@ CONTRACT(every_number_of_schedulers_up_to_the_limit_opens)
 
 CONTRACT(the_largest_device_opens)
 {
-    opens(TG_PARTS * platform->max_blocks, platform->max_schedulers);
+    uint32_t most = most_cores(platform->max_schedulers);
+    opens(most, platform->max_schedulers);
+    if (most < TG_PARTS * platform->max_blocks) {
+        struct tg_device_config config = device_config(most + 1, platform->max_schedulers);
+        struct tg_device *device = NULL;
+        char room[32];
+        snprintf(room, sizeof room, "room for %u ", most);
+        REFUSED(BAD_ARGUMENT, room, tg_device_open(&config, &device, error));
+    }
 }
 
 CONTRACT(one_core_more_than_the_limit_is_refused_with_the_limit)
@@ -105,8 +113,8 @@ CONTRACT(too_little_or_too_much_memory_is_refused)
 
 CONTRACT(the_least_memory_is_enough_for_the_largest_device)
 {
-    struct tg_device_config config =
-        device_config(TG_PARTS * platform->max_blocks, platform->max_schedulers);
+    const uint32_t schedulers = platform->max_schedulers;
+    struct tg_device_config config = device_config(most_cores(schedulers), schedulers);
     struct tg_device *device;
     config.memory = 4 << 20;
     GOOD(tg_device_open(&config, &device, error));

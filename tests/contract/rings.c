@@ -5,8 +5,6 @@
 #include <pthread.h>
 #include <sched.h>
 
-static const struct tg_run_config soon = {.timeout = 0.2};
-
 static struct tg_rings windows(uint32_t slots)
 {
     return (struct tg_rings){.task_window = {slots, slots, slots, slots}};
@@ -426,9 +424,10 @@ CONTRACT(an_endless_orchestration_can_be_cancelled_at_the_cost_of_the_device)
         struct tg_device_info info;
         struct orchestrated o = orchestrated_make(
             device, runtime, (struct orchestration){RINGS_endless, 4, 1, 0}, NULL);
+        struct tg_run_config soon = {.timeout = hang_seconds(0.2)};
         struct tg_run *run;
         GOOD(tg_run_start(o.graph, &soon, &run, error));
-        REFUSED(TIMED_OUT, "running", tg_run_wait(run, 0.02, error));
+        REFUSED(TIMED_OUT, "running", tg_run_wait(run, contract_seconds(0.02), error));
         tg_run_cancel(run);
         REFUSED(CANCELLED, "did not stop", tg_run_wait(run, -1, error));
         tg_device_get_info(device, &info);

@@ -7,8 +7,15 @@
 #include "host/graph.h"
 #include "orchestrated.h"
 
-static const struct tg_run_config soon = {.timeout = 0.1}, later = {.timeout = 0.4};
+/* For devices that end in any way, whenever; and for what should not end by a limit at all. */
+static const struct tg_run_config soon = {.timeout = 0.1}, patient = {.timeout = 60};
 static const struct tg_run_config written = {.timeout = 0.1, .deps = true};
+
+/* For runs that hang, and for those that only should not. */
+static struct tg_run_config later(void)
+{
+    return (struct tg_run_config){.timeout = hang_seconds(0.4)};
+}
 
 struct failing {
     struct tg_device *device;
@@ -89,7 +96,8 @@ CONTRACT(a_kernel_that_never_returns_is_named_with_its_ring)
 {
     EACH_RUNTIME(runtime)
     {
-        struct failing f = start(runtime, (struct orchestration){RINGS_hang, 4, 1, 0}, 16, &later);
+        struct tg_run_config config = later();
+        struct failing f = start(runtime, (struct orchestration){RINGS_hang, 4, 1, 0}, 16, &config);
         bool rings = runtime == TG_RUNTIME_TENSORMAP_AND_RINGBUFFER;
         REFUSED(HANG, rings ? "task 2:2, kernel spin" : "task 2, kernel spin",
                 tg_run_wait(f.run, -1, error));
@@ -122,8 +130,9 @@ CONTRACT(an_orchestration_that_never_returns_is_a_hang_that_says_so)
 {
     EACH_RUNTIME(runtime)
     {
+        struct tg_run_config config = later();
         struct failing f =
-            start(runtime, (struct orchestration){RINGS_hang_here, 4, 2, 0}, 16, &later);
+            start(runtime, (struct orchestration){RINGS_hang_here, 4, 2, 0}, 16, &config);
         REFUSED(HANG, "the orchestration is busy in the scope of tests/workloads/rings/faults.c:",
                 tg_run_wait(f.run, -1, error));
         is_lost(&f);
@@ -135,8 +144,10 @@ CONTRACT(an_orchestration_that_never_returns_is_a_hang_that_says_so)
 /* Slow tasks are no hang, however long the orchestration waits for them. */
 CONTRACT(an_orchestration_that_waits_for_slow_tasks_is_no_hang)
 {
+    struct tg_run_config config = later();
+    int64_t microseconds = (int64_t)(config.timeout * 1e6 / 8); /* three at a time: the limit */
     struct failing f = start(TG_RUNTIME_TENSORMAP_AND_RINGBUFFER,
-                             (struct orchestration){RINGS_slow, 24, 0, 50000}, 4, &later);
+                             (struct orchestration){RINGS_slow, 24, 0, microseconds}, 4, &config);
     GOOD(tg_run_wait(f.run, -1, error));
     CHECK(orchestrated_right(&f.o));
     end(&f);
@@ -153,7 +164,7 @@ CONTRACT(a_deadlock_is_told_even_if_the_orchestration_goes_on_for_ever)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         double began = seconds_now();
         struct failing f =
-            start(cases[i].runtime, (struct orchestration){cases[i].what, 20, 1, 0}, 8, NULL);
+            start(cases[i].runtime, (struct orchestration){cases[i].what, 20, 1, 0}, 8, &patient);
         struct tg_run_result result;
         REFUSED(SCOPE_DEADLOCK, "8/8", tg_run_wait(f.run, -1, error));
         CHECK(seconds_now() - began < contract_seconds(ROUNDS(2, 10)));

@@ -28,9 +28,12 @@ def test_the_list_has_cuda_as_not_available(tg):
     assert [one["available"] for one in entry] == [False]
 
 
-def test_the_list_for_people_says_that_this_machine_has_none(tg):
+def test_the_list_says_what_is_missing(tg):
     line = [one for one in tg.good("list").stdout.splitlines() if one.split()[:1] == ["cuda"]]
-    assert len(line) == 1 and "not on this machine" in line[0]
+    why = {one["name"]: one["why"] for one in tg.json("list")["platforms"]}
+    assert len(line) == 1 and line[0].endswith("; not available: " + why["cuda"])
+    assert "GPU" in why["cuda"] or "driver" in why["cuda"]
+    assert why["a2a3sim"] is None and why["a5sim"] is None
 
 
 def test_a_run_is_refused_in_one_line_that_says_what_is_missing(tg):

@@ -4,7 +4,7 @@
 import pytest
 
 from conftest import PLATFORMS, TEST_WORKLOADS, workload
-from platforms import GPU
+from platforms import GPU, limit_for, simulators_only
 
 CARELESS = TEST_WORKLOADS / "broken" / "careless.so"
 
@@ -41,7 +41,8 @@ else:
 @pytest.mark.parametrize("case,name,kernel", FAULTS)
 def test_a_device_that_fails_ends_with_exit_3_and_the_error_first(tg, case, name, kernel,
                                                                   platform):
-    result = tg("run", workload("faults"), "--case", case, "--timeout", 1, "--platform", platform)
+    result = tg("run", workload("faults"), "--case", case, "--timeout", limit_for(name, 1),
+                "--platform", platform)
     assert result.returncode == 3, result
     assert result.stderr.startswith(f"taskglass: {name}: ")
     assert kernel in result.stderr
@@ -51,8 +52,8 @@ def test_a_device_that_fails_ends_with_exit_3_and_the_error_first(tg, case, name
 @pytest.mark.parametrize("case,name,kernel", FAULTS)
 def test_a_device_that_fails_leaves_a_run_json_with_the_running_task(tg, case, name, kernel,
                                                                      platform):
-    report = tg.run_json(workload("faults"), "--case", case, "--timeout", 1, "--platform",
-                         platform, code=3)
+    report = tg.run_json(workload("faults"), "--case", case, "--timeout", limit_for(name, 1),
+                         "--platform", platform, code=3)
     assert report["result"] == {"status": name, "exit_code": 3}
     assert report["error"]["name"] == name and report["error"]["text"]
     running = report["error"]["running"]
@@ -88,11 +89,13 @@ def test_a_graph_that_is_refused_leaves_a_run_json_too(tg):
     assert report["result"] == {"status": "CYCLE", "exit_code": 2}
 
 
+@simulators_only
 def test_a_device_program_that_is_not_there_is_named(tg):
     result = tg("run", "vector_add", "--device-program", "./nowhere")
     assert result.returncode in (2, 3) and "./nowhere" in result.stderr, result
 
 
+@simulators_only
 def test_a_device_program_that_is_no_device_is_an_error_and_no_hang(tg):
     result = tg("run", "vector_add", "--device-program", "/bin/true")
     assert result.returncode == 3 and "DEVICE_LOST" in result.stderr, result

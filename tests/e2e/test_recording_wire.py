@@ -29,7 +29,7 @@ def model(n=13):
 def record(tmp_path_factory):
     """record(platform="a5sim", level="hash", …): one recording, made once."""
     @functools.lru_cache(maxsize=None)
-    def make(*options, platform="a2a3sim", level="full", cores=3, n=13):
+    def make(*options, platform=PLATFORMS[0], level="full", cores=3, n=13):
         directory = tmp_path_factory.mktemp("recording")
         Runner(directory).good("run", "dump_tensor", "--platform", platform, "--cores", cores,
                                f"--dump-tensor={level}", "--set", f"n={n}", "--output", "out",
@@ -169,7 +169,8 @@ def test_entries_have_their_keys_in_one_order(record):
 def test_hashes_do_not_depend_on_platform_or_cores(record, level, cores, platform):
     def hashes(recording):
         return {key: int(one["hash"]) for key, one in by_key(recording).items()}
-    assert hashes(record(platform=platform, level=level, cores=cores)) == hashes(record())
+    assert hashes(record(platform=platform, level=level, cores=cores)) == hashes(
+        record(platform="a2a3sim"))
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)

@@ -84,6 +84,12 @@ def wait_until(condition, seconds=10.0):
         time.sleep(0.001)
 
 
+def begun(directory, seconds=30):
+    """Waits until there is something in the journal of a recording into out/."""
+    journal = pathlib.Path(directory, "out", "tensor_dump", "tensor_dump.rec")
+    return wait_until(lambda: journal.exists() and journal.stat().st_size > 64 * 256, seconds)
+
+
 class Program:
     """A command line that runs while the test does something to it."""
 

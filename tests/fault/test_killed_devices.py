@@ -8,12 +8,17 @@ import time
 
 import pytest
 
-from conftest import PLATFORMS, RUNNING, check_next_run, moment, rounds, workload
+from conftest import (GPU, PLATFORMS, RUNNING, SLOW_TO_OPEN, check_next_run, moment, rounds,
+                      workload)
 from platforms import simulators_only
 
 # A run that does not end by itself while the test lasts.
 LONG = ("run", workload("slow"), "--set", "ms=1", "--set", "n=300000", "--cores", "6", "--output",
         "out")
+# What is said of it. While bytes are moved to or from a GPU's memory it is of that memory.
+CAUSES = ["killed by signal 9"] + (["the GPU's memory went with it"] if GPU else [])
+# A second, with room for a machine that has other things to do.
+SOON = 10 if SLOW_TO_OPEN else 5
 
 
 def kill_after(start, platform, seconds):
@@ -35,8 +40,8 @@ def test_a_device_that_is_killed_at_any_moment_is_lost_within_a_second(start, tg
         code, said, took = kill_after(start, platform, moment(moments.uniform(0, 0.06)))
         assert code == 3
         assert said.startswith("taskglass: DEVICE_LOST: the device ")
-        assert "killed by signal 9" in said
-        assert took < 5  # a second, with room for a machine that has other things to do
+        assert any(cause in said for cause in CAUSES)
+        assert took < SOON
         check_next_run(tg, platform)
 
 

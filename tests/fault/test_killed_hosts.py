@@ -32,7 +32,7 @@ def test_a_host_that_is_killed_at_any_moment_leaves_nothing(start, tmp_path, pla
         program = start(*(SPIN if i % 3 == 0 else SLOW), "--platform", platform)
         time.sleep(moment(moments.uniform(0, 0.08)))
         program.process.kill()
-        program.end()
+        assert program.end()[0] == -signal.SIGKILL
         assert program.left() == []
         assert {path.name for path in tmp_path.iterdir()} <= {"out"}
     assert files() <= before

@@ -101,7 +101,7 @@ def test_opening_and_closing_leaves_nothing_open():
         return len(os.listdir("/proc/self/fd")), len(os.listdir("/proc/self/task"))
 
     def use():
-        with taskglass.Device("a5sim", cores=1) as device:
+        with taskglass.Device(PLATFORMS[-1], cores=1) as device:
             x = device.array(numpy.ones(100, "f4"))
             with device.load("vector_add").graph() as graph:
                 graph.add("vector_add_tile", x, x, device.empty(100))

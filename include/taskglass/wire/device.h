@@ -47,7 +47,8 @@ TG_WIRE_SIZE(struct tg_worker_status, 64);
 struct tg_fault_record {
     uint32_t valid; /* written last: 1 */
     uint32_t worker;
-    int32_t signal; /* 0: `text` says it */
+    int32_t signal; /* 0: `text` says it. A tg_status, where worker is all ones: no kernel's fault,
+                       but the device could not go on, and `text` says why */
     uint32_t part;
     uint64_t running; /* as in tg_worker_status */
     uint64_t address; /* that could not be accessed, where the signal has one */

@@ -141,9 +141,10 @@ tg_status tg_sim_start(struct tg_sim *sim, const struct tg_platform_config *conf
         return status;
     if (result != 0) {
         sim->pid = 0;
-        return tg_error_set(error, TG_NOT_FOUND,
-                            "cannot start the device program %s: %s; set --device-program",
-                            config->device_program, strerror(result));
+        return tg_error_set(error, TG_NOT_FOUND, "cannot start the device program %s: %s; %s",
+                            config->device_program, strerror(result),
+                            sim->hidden > 0 ? "install Taskglass again, or build it"
+                                            : "set --device-program");
     }
     sim->pidfd = (int)syscall(SYS_pidfd_open, sim->pid, 0);
     return hear_hello(sim, &message, error);

@@ -27,6 +27,7 @@ struct tg_cuda_device {
     CUdevice gpu;
     char name[96];
     int multiprocessors;
+    int threads; /* resident on each */
     int capability;
     char *shared; /* memory that the host sees */
     uint64_t shared_size;
@@ -38,7 +39,7 @@ struct tg_cuda_device {
     uint32_t n_cores, n_schedulers;
     struct tg_cuda_image *images;
     CUstream runner, mover;
-    size_t stack;  /* bytes a thread has now */
+    size_t stack;  /* bytes that a thread has */
     bool laid_out; /* the engine, once and for all runs */
     /* the run that is to be waited for */
     pthread_mutex_t lock;
@@ -52,21 +53,27 @@ tg_status tg_cuda_open(struct tg_cuda_device *d, struct tg_sim_message *init, ch
 /* load.c: a module's image. */
 tg_status tg_cuda_load(struct tg_cuda_device *d, const struct tg_sim_message *message, char *why,
                        size_t size);
-/* stack.c: what the functions of the image at this path need. */
-void tg_cuda_measure_stack(const char *path, struct tg_cuda_image *image);
+/* stack.c: what the functions of the image at this path need, if it is one; */
+tg_status tg_cuda_measure_stack(const char *path, struct tg_cuda_image *image, char *why,
+                                size_t size);
+/* gives each thread that much, if it has less; */
+tg_status tg_cuda_set_stack(struct tg_cuda_device *d, size_t bytes, char *why, size_t size);
+/* says that there is not so much. */
+tg_status tg_cuda_no_stack(const struct tg_cuda_device *d, size_t bytes, char *why, size_t size);
 /* run.c: starts the launch at that address; the end is told to the host by a thread. */
 void tg_cuda_run(struct tg_cuda_device *d, uint64_t launch);
 bool tg_cuda_start_runner(struct tg_cuda_device *d);
 /* move.c: a thread that moves bytes for the host, also while a run is under way. */
 bool tg_cuda_start_mover(struct tg_cuda_device *d);
 
-/* The GPU has failed: leaves what is known in the control area and ends the process. */
+/* The GPU has failed: leaves what is known in the control area and ends the process. Only where a
+ * kernel has done it (tg_cuda_is_fault) is it told as one. */
 _Noreturn void tg_cuda_die(struct tg_cuda_device *d, CUresult result);
 
 /* Is it one that a kernel has made? The context is of no more use then. */
 bool tg_cuda_is_fault(CUresult result);
 
-/* An error of the driver in words: "cannot <what>: …". */
+/* An error of the driver in words: "cannot <what>: …", and what to do if memory is short. */
 tg_status tg_cuda_failed(CUresult result, const char *what, char *why, size_t size);
 
 #endif

@@ -29,8 +29,10 @@ static tg_status image_path(const char *module, char path[PATH_MAX], struct why 
     size_t length = strlen(module);
     if (length > 3 && strcmp(module + length - 3, ".so") == 0)
         length -= 3;
-    if ((size_t)snprintf(path, PATH_MAX, "%.*s.cubin", (int)length, module) >= PATH_MAX)
+    if ((size_t)snprintf(path, PATH_MAX, "%.*s.cubin", (int)length, module) >= PATH_MAX) {
+        snprintf(why.text, why.size, "the path is too long");
         return TG_BAD_ARGUMENT;
+    }
     if (access(path, R_OK) == 0)
         return TG_OK;
     snprintf(why.text, why.size,
@@ -155,17 +157,21 @@ static CUresult take_engine(struct tg_cuda_device *d, CUmodule module)
 static tg_status check_room(const struct tg_cuda_device *d, const struct tg_cuda_image *image,
                             struct why why)
 {
-    uint32_t wanted = d->head->n_lanes + d->n_schedulers + 1;
+    uint32_t wanted = d->head->n_lanes + d->n_schedulers + 1, spare, most;
     int blocks = 0;
     CUresult result = tg_cuda.occupancy(&blocks, image->main, TG_CUDA_BLOCK, TG_CUDA_SHARED);
     if (result != CUDA_SUCCESS)
         return fail(why, result, "ask how many blocks fit");
     if ((uint32_t)(blocks * d->multiprocessors) >= wanted)
         return TG_OK;
-    snprintf(why.text, why.size,
-             "%u blocks are needed, %d are resident at a time (%d on a multiprocessor); use fewer "
-             "--cores",
-             wanted, blocks * d->multiprocessors, blocks);
+    spare = d->n_schedulers + 1;
+    most = (uint32_t)(blocks * d->multiprocessors);
+    most = most > spare ? (most - spare) / TG_PARTS * TG_PARTS : 0;
+    snprintf(
+        why.text, why.size,
+        "%u blocks are needed, %d are resident at a time (%d on a multiprocessor): its kernels "
+        "leave room for --cores %u with %u schedulers",
+        wanted, blocks * d->multiprocessors, blocks, most, d->n_schedulers);
     return TG_BAD_ARGUMENT;
 }
 
@@ -178,8 +184,10 @@ static tg_status use_image(struct tg_cuda_device *d, struct tg_cuda_image *image
     char *kernels = read_names(module, TG_CUDA_KERNEL_NAMES, &result);
     char *orchestrations =
         result == CUDA_SUCCESS ? read_names(module, TG_CUDA_ORCHESTRATION_NAMES, &result) : NULL;
-    if (number == NULL || kernels == NULL || orchestrations == NULL || result != CUDA_SUCCESS)
+    if (result != CUDA_SUCCESS)
         status = fail(why, result, "read what functions the image has");
+    else if (number == NULL || kernels == NULL || orchestrations == NULL)
+        status = TG_NO_MEMORY;
     if (status == TG_OK)
         status = number_kernels(image->workload, kernels, number, why);
     if (status == TG_OK) {
@@ -202,6 +210,55 @@ static tg_status use_image(struct tg_cuda_device *d, struct tg_cuda_image *image
     return status == TG_OK ? check_room(d, image, why) : status;
 }
 
+/* Why the driver does not take the image. */
+static tg_status refused(const struct tg_cuda_device *d, CUresult result, const char *path,
+                         struct why why)
+{
+    char words[200];
+    switch (result) {
+    case CUDA_ERROR_NO_BINARY_FOR_GPU:
+    case CUDA_ERROR_INVALID_PTX:
+        snprintf(why.text, why.size,
+                 "%s was not built for this GPU (%s, sm_%d); configure with "
+                 "-DTASKGLASS_CUDA_ARCHITECTURES=%d",
+                 path, d->name, d->capability, d->capability);
+        return TG_UNSUPPORTED;
+    case CUDA_ERROR_INVALID_IMAGE:
+    case CUDA_ERROR_INVALID_SOURCE:
+    case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
+        tg_cuda_explain(result, words, sizeof words);
+        snprintf(why.text, why.size,
+                 "the driver cannot read %s: %s; it is damaged, or was built by a newer CUDA than "
+                 "the driver's: build it again, or update the driver",
+                 path, words);
+        return TG_UNSUPPORTED;
+    default:
+        tg_cuda_explain(result, words, sizeof words);
+        snprintf(why.text, why.size, "cannot load %s: %s%s", path, words,
+                 result == CUDA_ERROR_OUT_OF_MEMORY ? "; lower --device-memory" : "");
+        return result == CUDA_ERROR_OUT_OF_MEMORY    ? TG_NO_MEMORY
+               : result == CUDA_ERROR_FILE_NOT_FOUND ? TG_NOT_FOUND
+                                                     : TG_DEVICE_LOST;
+    }
+}
+
+static tg_status load_image(struct tg_cuda_device *d, struct tg_cuda_image *image, const char *path,
+                            struct why why)
+{
+    CUmodule module;
+    CUresult result;
+    tg_status status = tg_cuda_measure_stack(path, image, why.text, why.size);
+    if (status != TG_OK)
+        return status;
+    result = tg_cuda.module_load(&module, path);
+    if (result != CUDA_SUCCESS)
+        return refused(d, result, path, why);
+    status = use_image(d, image, module, why);
+    /* What every run of it needs, while the device can still say that it is not there; a run that
+     * orchestrates takes more. */
+    return status == TG_OK ? tg_cuda_set_stack(d, image->kernel_stack, why.text, why.size) : status;
+}
+
 tg_status tg_cuda_load(struct tg_cuda_device *d, const struct tg_sim_message *message, char *text,
                        size_t size)
 {
@@ -210,8 +267,6 @@ tg_status tg_cuda_load(struct tg_cuda_device *d, const struct tg_sim_message *me
     char path[PATH_MAX];
     void *library = dlopen(message->text, RTLD_NOW | RTLD_LOCAL);
     const struct tg_workload *workload;
-    CUmodule module;
-    CUresult result;
     tg_status status;
     if (library == NULL) {
         snprintf(text, size, "the device cannot load it: %s", dlerror());
@@ -226,23 +281,12 @@ tg_status tg_cuda_load(struct tg_cuda_device *d, const struct tg_sim_message *me
     status = image_path(message->text, path, why);
     if (status != TG_OK)
         return status;
-    result = tg_cuda.module_load(&module, path);
-    if (result == CUDA_ERROR_NO_BINARY_FOR_GPU || result == CUDA_ERROR_INVALID_PTX) {
-        snprintf(text, size,
-                 "%s was not built for this GPU (%s, sm_%d); configure with "
-                 "-DTASKGLASS_CUDA_ARCHITECTURES=%d",
-                 path, d->name, d->capability, d->capability);
-        return TG_UNSUPPORTED;
-    }
-    if (result != CUDA_SUCCESS)
-        return fail(why, result, "load the image");
     image = calloc(1, sizeof *image);
     if (image == NULL)
         return TG_NO_MEMORY;
     image->workload = workload;
     image->first = message->first;
-    tg_cuda_measure_stack(path, image);
-    status = use_image(d, image, module, why);
+    status = load_image(d, image, path, why);
     if (status != TG_OK) {
         free(image);
         return status;

@@ -41,28 +41,34 @@ static CUresult obey(struct tg_cuda_device *d, const struct tg_sim_message *m)
     }
 }
 
+static const char *name_of(uint32_t type)
+{
+    return type == TG_SIM_PIN        ? "pin memory for the GPU"
+           : type == TG_SIM_UNPIN    ? "unpin memory"
+           : type == TG_SIM_COPY_IN  ? "copy to the GPU"
+           : type == TG_SIM_COPY_OUT ? "copy from the GPU"
+                                     : "do what was asked";
+}
+
+/* What was asked before has no say: the driver itself remembers what is lost. */
 static void *serve(void *argument)
 {
     struct tg_cuda_device *d = argument;
     struct tg_sim_message message;
-    CUresult result = tg_cuda.context_use(d->context);
+    CUresult used = tg_cuda.context_use(d->context);
     while (tg_sim_receive(TG_SIM_MOVER_FD, &message, 0) == 1) {
-        if (result == CUDA_SUCCESS)
-            result = obey(d, &message);
+        CUresult result = used == CUDA_SUCCESS ? obey(d, &message) : used;
         /* What a kernel did may come to light now that it has ended. */
         if (tg_cuda_is_fault(result))
             tg_cuda_die(d, result);
-        message.type = TG_SIM_MOVED;
-        message.status = result == CUDA_SUCCESS               ? TG_OK
-                         : result == CUDA_ERROR_OUT_OF_MEMORY ? TG_NO_MEMORY
-                                                              : TG_DEVICE_LOST;
+        message.status = TG_OK;
         message.text[0] = '\0';
         if (result != CUDA_SUCCESS)
-            tg_cuda_explain(result, message.text, sizeof message.text);
+            message.status =
+                tg_cuda_failed(result, name_of(message.type), message.text, sizeof message.text);
+        message.type = TG_SIM_MOVED;
         if (tg_sim_send(TG_SIM_MOVER_FD, &message) != 0)
             break;
-        if (result == CUDA_ERROR_OUT_OF_MEMORY || result == CUDA_ERROR_INVALID_VALUE)
-            result = CUDA_SUCCESS; /* of this request alone */
     }
     return NULL; /* the main thread sees the end of the host */
 }

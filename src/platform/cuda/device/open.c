@@ -18,18 +18,45 @@ tg_status tg_cuda_failed(CUresult result, const char *what, char *why, size_t si
 {
     char text[200];
     tg_cuda_explain(result, text, sizeof text);
-    snprintf(why, size, "cannot %s: %s", what, text);
+    snprintf(why, size, "cannot %s: %s%s", what, text,
+             result == CUDA_ERROR_OUT_OF_MEMORY ? "; lower --device-memory" : "");
     return result == CUDA_ERROR_OUT_OF_MEMORY ? TG_NO_MEMORY
            : result == CUDA_ERROR_NO_DEVICE   ? TG_UNSUPPORTED
                                               : TG_DEVICE_LOST;
 }
 
-/* Attributes that tell nothing new fail only where the first one did. */
-static int attribute(const struct tg_cuda_device *d, CUdevice_attribute which)
+static int attribute(const struct tg_cuda_device *d, CUdevice_attribute which, CUresult *result)
 {
     int value = 0;
-    (void)tg_cuda.device_attribute(&value, which, d->gpu);
+    if (*result == CUDA_SUCCESS)
+        *result = tg_cuda.device_attribute(&value, which, d->gpu);
     return value;
+}
+
+/* Can it do what a run takes? */
+static tg_status check_abilities(struct tg_cuda_device *d, char *why, size_t size)
+{
+    CUresult result = CUDA_SUCCESS, unknown = CUDA_SUCCESS;
+    int major = attribute(d, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &result);
+    int minor = attribute(d, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &result);
+    int cooperates = attribute(d, CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH, &result);
+    int shares = attribute(d, CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM, &result);
+    d->multiprocessors = attribute(d, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &result);
+    d->threads = attribute(d, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, &unknown);
+    d->threads = d->threads > 0 ? d->threads : 2048; /* what most have: it is for a message alone */
+    d->capability = 10 * major + minor;
+    if (result != CUDA_SUCCESS)
+        return tg_cuda_failed(result, "ask what the GPU is", why, size);
+    if (d->capability < 80)
+        snprintf(why, size, "%s has compute capability %d.%d: 8.0 or newer is needed", d->name,
+                 major, minor);
+    else if (!cooperates)
+        snprintf(why, size,
+                 "%s cannot launch a kernel whose blocks wait for each other (cooperative launch)",
+                 d->name);
+    else if (!shares)
+        snprintf(why, size, "%s cannot use the host's memory at the host's addresses", d->name);
+    return d->capability < 80 || !cooperates || !shares ? TG_UNSUPPORTED : TG_OK;
 }
 
 /* The first GPU that the environment shows (CUDA_VISIBLE_DEVICES). */
@@ -43,21 +70,24 @@ static tg_status find_gpu(struct tg_cuda_device *d, char *why, size_t size)
     result = tg_cuda.init(0);
     if (result == CUDA_SUCCESS)
         result = tg_cuda.device_get(&d->gpu, 0);
+    if (result == CUDA_ERROR_NO_DEVICE || result == CUDA_ERROR_INVALID_DEVICE) {
+        const char *shown = getenv("CUDA_VISIBLE_DEVICES");
+        snprintf(why, size, "the driver has no GPU for us%s%.60s",
+                 shown ? ": CUDA_VISIBLE_DEVICES is " : "",
+                 shown && *shown ? shown
+                 : shown         ? "empty"
+                                 : "");
+        return TG_UNSUPPORTED;
+    }
     if (result != CUDA_SUCCESS) {
-        tg_cuda_failed(result, "find a GPU", why, size);
+        char words[200];
+        tg_cuda_explain(result, words, sizeof words);
+        snprintf(why, size, "the driver finds no GPU: %s", words);
         return TG_UNSUPPORTED;
     }
-    (void)tg_cuda.device_name(d->name, sizeof d->name, d->gpu);
-    d->multiprocessors = attribute(d, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-    d->capability = 10 * attribute(d, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
-                    attribute(d, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
-    if (d->capability < 80 || !attribute(d, CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH) ||
-        !attribute(d, CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM)) {
-        snprintf(why, size, "%s (compute capability %d.%d): 8.0 or newer is needed", d->name,
-                 d->capability / 10, d->capability % 10);
-        return TG_UNSUPPORTED;
-    }
-    return TG_OK;
+    if (tg_cuda.device_name(d->name, sizeof d->name, d->gpu) != CUDA_SUCCESS)
+        snprintf(d->name, sizeof d->name, "the GPU");
+    return check_abilities(d, why, size);
 }
 
 /* A block for each lane and scheduler and one more have to be resident at once. By default each
@@ -77,8 +107,9 @@ static tg_status count_cores(struct tg_cuda_device *d, const struct tg_sim_messa
     }
     lanes = (d->n_cores + TG_PARTS - 1) / TG_PARTS * TG_PARTS;
     if (lanes + spare > room) {
+        uint32_t left = room > spare ? (room - spare) / TG_PARTS * TG_PARTS : 0;
         snprintf(why, size, "--cores %u: %s has room for %u with %u schedulers", d->n_cores,
-                 d->name, (room - spare) / TG_PARTS * TG_PARTS, d->n_schedulers);
+                 d->name, left, d->n_schedulers);
         return TG_BAD_ARGUMENT;
     }
     return TG_OK;
@@ -131,6 +162,18 @@ static tg_status map_shared(struct tg_cuda_device *d, const struct tg_sim_messag
     return TG_OK;
 }
 
+/* It is the host's memory that has to be locked. */
+static tg_status cannot_share(CUresult result, char *why, size_t size)
+{
+    char words[200];
+    if (result != CUDA_ERROR_OUT_OF_MEMORY)
+        return tg_cuda_failed(result, "share memory with the GPU", why, size);
+    tg_cuda_explain(result, words, sizeof words);
+    snprintf(why, size, "cannot lock %u MiB of the host's memory for the GPU: %s; free some",
+             (TG_CUDA_BOUNCE >> 20) + 1, words);
+    return TG_NO_MEMORY;
+}
+
 /* [head][status …][words] a page [bounce] */
 static tg_status lay_out(struct tg_cuda_device *d, struct tg_sim_message *init, char *why,
                          size_t size)
@@ -143,7 +186,7 @@ static tg_status lay_out(struct tg_cuda_device *d, struct tg_sim_message *init, 
     result = tg_cuda.host_register(d->shared, taken,
                                    CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP);
     if (result != CUDA_SUCCESS)
-        return tg_cuda_failed(result, "share memory with the GPU", why, size);
+        return cannot_share(result, why, size);
     d->head = (struct tg_control_head *)d->shared;
     *d->head = (struct tg_control_head){
         .magic = TG_CONTROL_MAGIC,

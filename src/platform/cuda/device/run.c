@@ -10,7 +10,6 @@
 #include <sched.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <taskglass/wire/orchestration.h>
 #include <time.h>
 #include <unistd.h>
@@ -76,8 +75,8 @@ bool tg_cuda_is_fault(CUresult result)
     }
 }
 
-/* Any thread may be the first to hear of it. */
-static _Noreturn void die(struct tg_cuda_device *d, const char *text)
+/* Any thread may be the first to hear of it. Other than a kernel's fault it is nobody's on the GPU. */
+static _Noreturn void die(struct tg_cuda_device *d, tg_status status, const char *text)
 {
     struct tg_fault_record *fault = &d->head->fault;
     static int dying;
@@ -85,17 +84,37 @@ static _Noreturn void die(struct tg_cuda_device *d, const char *text)
         for (;;)
             pause();
     snprintf(fault->text, sizeof fault->text, "%s", text);
-    fault->signal = 0;
-    blame(d, fault);
+    fault->signal = status == TG_KERNEL_FAULT ? 0 : status;
+    fault->worker = UINT32_MAX;
+    if (status == TG_KERNEL_FAULT)
+        blame(d, fault);
     __atomic_store_n(&fault->valid, 1u, __ATOMIC_RELEASE);
     _exit(TG_SIM_EXIT_FAULT);
 }
 
+/* Why the GPU does not do what it was told. */
+static tg_status explain(const struct tg_cuda_device *d, CUresult result, const char *what,
+                         char *why, size_t size)
+{
+    unsigned blocks = d->head->n_lanes + d->n_schedulers + 1;
+    char words[200];
+    tg_cuda_explain(result, words, sizeof words);
+    if (tg_cuda_is_fault(result)) {
+        snprintf(why, size, "%s", words);
+        return TG_KERNEL_FAULT;
+    }
+    if (result != CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE &&
+        result != CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES)
+        return tg_cuda_failed(result, what, why, size);
+    snprintf(why, size, "%u blocks are too many for the GPU at a time; use fewer --cores", blocks);
+    return TG_BAD_ARGUMENT;
+}
+
 void tg_cuda_die(struct tg_cuda_device *d, CUresult result)
 {
-    char text[200];
-    tg_cuda_explain(result, text, sizeof text);
-    die(d, text);
+    char why[200];
+    tg_status status = explain(d, result, "finish the run", why, sizeof why);
+    die(d, status, why);
 }
 
 static CUresult wait_for_end(struct tg_cuda_device *d)
@@ -114,15 +133,14 @@ static CUresult wait_for_end(struct tg_cuda_device *d)
 static void *wait_for_runs(void *argument)
 {
     struct tg_cuda_device *d = argument;
-    if (tg_cuda.context_use(d->context) != CUDA_SUCCESS)
-        abort();
+    CUresult used = tg_cuda.context_use(d->context);
     for (;;) {
         CUresult result;
         pthread_mutex_lock(&d->lock);
         while (!d->running)
             pthread_cond_wait(&d->change, &d->lock);
         pthread_mutex_unlock(&d->lock);
-        result = wait_for_end(d);
+        result = used == CUDA_SUCCESS ? wait_for_end(d) : used;
         if (result != CUDA_SUCCESS)
             tg_cuda_die(d, result);
         pthread_mutex_lock(&d->lock);
@@ -158,18 +176,35 @@ static const struct tg_cuda_image *find_image(const struct tg_cuda_device *d, ui
     return d->images;
 }
 
-static CUresult set_stack(struct tg_cuda_device *d, size_t bytes)
+/* Where there is more than one module: that of the orchestration, or of the first task. */
+static CUresult choose_image(const struct tg_cuda_device *d, const struct tg_launch *launch,
+                             const struct tg_cuda_image **image)
 {
-    if (d->stack >= bytes)
-        return CUDA_SUCCESS;
-    d->stack = bytes;
-    return tg_cuda.context_limit(CU_LIMIT_STACK_SIZE, bytes);
+    CUresult result = CUDA_SUCCESS;
+    *image = d->images;
+    if (d->images->next == NULL)
+        return result;
+    if (launch->orchestration != 0) {
+        uint32_t which[2]; /* first_kernel, n_kernels */
+        result = tg_cuda.copy_out(
+            which, launch->orchestration + offsetof(struct tg_orchestration, first_kernel),
+            sizeof which);
+        if (result == CUDA_SUCCESS)
+            *image = find_image(d, which[0], which[1]);
+    } else {
+        struct tg_task_desc first = {.kernel = {0, TG_NO_KERNEL, TG_NO_KERNEL}};
+        uint32_t part = 0;
+        if (launch->n_tasks > 0)
+            result = tg_cuda.copy_out(&first, launch->desc, sizeof first);
+        while (part + 1 < TG_PARTS && first.kernel[part] == TG_NO_KERNEL)
+            part++;
+        *image = find_image(d, first.kernel[part], UINT32_MAX);
+    }
+    return result;
 }
 
-static CUresult start(struct tg_cuda_device *d, uint64_t address, const struct tg_launch *launch,
-                      const struct tg_cuda_image *image)
+static CUresult start(struct tg_cuda_device *d, uint64_t address, const struct tg_cuda_image *image)
 {
-    bool orchestrates = launch->runtime != TG_RUNTIME_HOST_BUILD_GRAPH;
     struct tg_cuda_launch l = {
         .engine = d->engine,
         .status = (uint64_t)(uintptr_t)d->head + d->head->status,
@@ -186,50 +221,52 @@ static CUresult start(struct tg_cuda_device *d, uint64_t address, const struct t
         .is_new = !d->laid_out,
     };
     void *arguments[] = {&l};
-    d->laid_out = true;
     unsigned blocks = d->head->n_lanes + d->n_schedulers + 1;
-    CUresult result = set_stack(d, orchestrates ? image->orchestration_stack : image->kernel_stack);
-    if (result == CUDA_SUCCESS)
-        result = tg_cuda.launch(image->prepare, 1, 1, 1, TG_CUDA_PREPARE, 1, 1, 0, d->runner,
-                                arguments, NULL);
+    CUresult result = tg_cuda.launch(image->prepare, 1, 1, 1, TG_CUDA_PREPARE, 1, 1, 0, d->runner,
+                                     arguments, NULL);
     if (result == CUDA_SUCCESS)
         result = tg_cuda.launch_cooperative(image->main, blocks, 1, 1, TG_CUDA_BLOCK, 1, 1,
                                             TG_CUDA_SHARED, d->runner, arguments);
+    d->laid_out = true;
     return result;
+}
+
+/* All that can go wrong before anything runs. */
+static tg_status try_to_start(struct tg_cuda_device *d, uint64_t address, char *why, size_t size)
+{
+    struct tg_launch launch;
+    const struct tg_cuda_image *image;
+    bool orchestrates;
+    tg_status status;
+    CUresult result = tg_cuda.copy_out(&launch, address, sizeof launch);
+    if (result == CUDA_SUCCESS)
+        result = choose_image(d, &launch, &image);
+    if (result != CUDA_SUCCESS)
+        return explain(d, result, "read what is to be run", why, size);
+    orchestrates = launch.runtime != TG_RUNTIME_HOST_BUILD_GRAPH;
+    if (orchestrates && image->orchestration == UINT32_MAX) {
+        snprintf(why, size, "the image does not have the orchestration: is it static?");
+        return TG_BAD_ARGUMENT;
+    }
+    status = tg_cuda_set_stack(d, orchestrates ? image->orchestration_stack : image->kernel_stack,
+                               why, size);
+    if (status != TG_OK)
+        return status;
+    result = start(d, address, image);
+    if (result == CUDA_ERROR_OUT_OF_MEMORY)
+        return tg_cuda_no_stack(d, d->stack, why, size);
+    return result == CUDA_SUCCESS ? TG_OK : explain(d, result, "start the run", why, size);
 }
 
 void tg_cuda_run(struct tg_cuda_device *d, uint64_t address)
 {
-    struct tg_launch launch;
-    const struct tg_cuda_image *image = NULL;
-    CUresult result;
+    char why[200];
+    tg_status status;
     __atomic_store_n(&d->words->stop, 0u, __ATOMIC_RELAXED);
     __atomic_store_n(&d->words->phase, 0u, __ATOMIC_RELEASE);
-    result = tg_cuda.copy_out(&launch, address, sizeof launch);
-    if (result == CUDA_SUCCESS && d->images->next == NULL) {
-        image = d->images;
-    } else if (result == CUDA_SUCCESS && launch.orchestration != 0) {
-        uint32_t which[2]; /* first_kernel, n_kernels */
-        result = tg_cuda.copy_out(
-            which, launch.orchestration + offsetof(struct tg_orchestration, first_kernel),
-            sizeof which);
-        image = find_image(d, which[0], which[1]);
-    } else if (result == CUDA_SUCCESS) {
-        struct tg_task_desc first = {.kernel = {0, TG_NO_KERNEL, TG_NO_KERNEL}};
-        uint32_t part = 0;
-        if (launch.n_tasks > 0)
-            result = tg_cuda.copy_out(&first, launch.desc, sizeof first);
-        while (part + 1 < TG_PARTS && first.kernel[part] == TG_NO_KERNEL)
-            part++;
-        image = find_image(d, first.kernel[part], UINT32_MAX);
-    }
-    if (result == CUDA_SUCCESS && launch.runtime != TG_RUNTIME_HOST_BUILD_GRAPH &&
-        image->orchestration == UINT32_MAX)
-        die(d, "the image does not have the orchestration: is it static?");
-    if (result == CUDA_SUCCESS)
-        result = start(d, address, &launch, image);
-    if (result != CUDA_SUCCESS)
-        tg_cuda_die(d, result);
+    status = try_to_start(d, address, why, sizeof why);
+    if (status != TG_OK)
+        die(d, status, why);
     pthread_mutex_lock(&d->lock);
     d->running = true;
     pthread_cond_signal(&d->change);

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The platform `cuda` with a driver that fails, or a GPU that cannot do what is wanted: on the driver
+that needs no GPU (tests/gpu/driver), which fails as it is told to. Whatever fails, the run ends with
+one line that says what it was, and nothing is left running."""
+
+import os
+import pathlib
+import re
+import shutil
+import uuid
+
+import pytest
+
+from conftest import BUILD
+
+DRIVER = BUILD / "tests" / "driver" / "libcuda.so.1"
+pytestmark = pytest.mark.skipif(not DRIVER.exists(), reason="built without the driver for tests")
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+WORKLOADS = BUILD / "lib" / "taskglass" / "workloads"
+
+NO_MEMORY, UNKNOWN, ILLEGAL_ADDRESS = 2, 999, 700
+
+# Every call that the device's process makes of the driver.
+CALLS = re.findall(r"X\(\w+,\s*(cu\w+),",
+                   (ROOT / "src/platform/cuda/device/driver.h").read_text().replace("\\\n", ""))
+# These have nothing to do with whether a run is good: names for messages, what is free for others
+# once the run is over, and what no run calls.
+HARMLESS = {"cuGetErrorName", "cuGetErrorString", "cuDeviceGetName", "cuMemHostUnregister",
+            "cuDeviceGetCount", "cuMemGetInfo_v2", "cuMemFree_v2", "cuMemHostGetDevicePointer_v2"}
+# From which time on, of those that are made more than once in a run.
+LATER = {"cuCtxSetCurrent": (2, 3), "cuCtxSetLimit": (2,), "cuMemAlloc_v2": (2, 4, 6),
+         "cuMemcpyHtoD_v2": (2,), "cuMemcpyDtoH_v2": (2, 4), "cuMemcpyHtoDAsync_v2": (3,),
+         "cuMemcpyDtoHAsync_v2": (2,), "cuMemHostRegister_v2": (2,), "cuStreamCreate": (2,),
+         "cuStreamSynchronize": (2, 6), "cuModuleGetFunction": (2, 3),
+         "cuModuleGetGlobal_v2": (2,), "cuLaunchKernel": (2,)}
+
+
+class Gpu:
+    """gpu("vector_add", SOFT_GPU_MEMORY=…): a run on the driver for tests; its first line."""
+
+    def __init__(self, tg):
+        self.tg = tg
+        self.mark = uuid.uuid4().hex
+
+    def __call__(self, workload, *options, code=None, **environment):
+        result = self.tg("run", workload, "--platform", "cuda", "--timeout", "5", *options,
+                         timeout=30, env={"TASKGLASS_CUDA_DRIVER": str(DRIVER),
+                                          "SOFT_GPU_MARK": self.mark,
+                                          "CUDA_VISIBLE_DEVICES": "0", **environment})
+        assert code is None or result.returncode == code, result
+        assert not self.left_running(), result
+        if result.returncode == 0:
+            assert result.stderr == "", result
+            return ""
+        # What was recorded up to there may have a gap, which is said as well.
+        line = [one for one in result.stderr.splitlines() if "warning: recording" not in one][0]
+        assert re.match(r"taskglass: [A-Z_]+: .", line), result
+        return line
+
+    def left_running(self):
+        """Processes that had this test's mark in their environment."""
+        found = []
+        for process in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                if self.mark.encode() in (process / "environ").read_bytes():
+                    found.append(process.name)
+            except OSError:
+                pass
+        return found
+
+
+@pytest.fixture
+def gpu(tg):
+    return Gpu(tg)
+
+
+SMALL = ("--cores", "3", "--device-memory", "64M")
+RECORDED = (*SMALL, "--dump-tensor", "--dump-arena", "64K", "--runtime", "tensormap_and_ringbuffer",
+            "--ring-heap", "1M", "--ring-task-window", "64", "--output", "out")
+
+
+def test_a_good_driver_is_good(gpu):
+    assert gpu("vector_add", *RECORDED, code=0) == ""
+    assert len(CALLS) > 25 and HARMLESS | set(LATER) <= set(CALLS)
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_call_that_fails_is_told_as_what_it_is(gpu, call):
+    for error in (NO_MEMORY, UNKNOWN, ILLEGAL_ADDRESS):
+        for number in (1, *LATER.get(call, ())):
+            said = gpu("vector_add", *RECORDED, SOFT_GPU_FAIL=f"{call}:{error}:{number}")
+            shutil.rmtree(gpu.tg.directory / "out", ignore_errors=True)
+            if error == ILLEGAL_ADDRESS and call == "cuMemHostUnregister":
+                continue  # a kernel has done it, which comes to light here
+            assert (said == "") == (call in HARMLESS), (call, error, number)
+            assert error == ILLEGAL_ADDRESS or "KERNEL_FAULT" not in said, (call, error, number)
+
+
+@pytest.mark.parametrize("call,number", [("cuCtxSetLimit", 1), ("cuCtxSetLimit", 2),
+                                         ("cuLaunchKernel", 2), ("cuLaunchCooperativeKernel", 1)])
+def test_a_run_for_whose_stacks_there_is_no_room_says_so(gpu, call, number):
+    said = gpu("vector_add", *RECORDED, code=2, SOFT_GPU_FAIL=f"{call}:{NO_MEMORY}:{number}")
+    assert "NO_MEMORY: " in said and "lower --device-memory" in said
+    assert re.search(r"the stacks of \d+ threads \(\d+ MiB\)", said)
+
+
+def test_too_many_blocks_at_a_time_are_told_with_what_to_do(gpu):
+    said = gpu("vector_add", *SMALL, code=2, SOFT_GPU_FAIL="cuLaunchCooperativeKernel:720")
+    assert "BAD_ARGUMENT: " in said and "use fewer --cores" in said
+
+
+# ── GPUs that are too little ─────────────────────────────────────────────────────────────────────
+
+
+def test_a_gpu_that_is_too_old_is_named(gpu):
+    said = gpu("vector_add", *SMALL, code=2, SOFT_GPU_CAPABILITY="75")
+    assert "UNSUPPORTED: " in said and "compute capability 7.5: 8.0 or newer is needed" in said
+
+
+def test_an_older_gpu_that_is_new_enough_is_used(gpu):
+    gpu("vector_add", *SMALL, code=0, SOFT_GPU_CAPABILITY="80")
+
+
+def test_a_small_gpu_has_its_cores_counted(gpu):
+    gpu("vector_add", "--device-memory", "64M", code=0, SOFT_GPU_MULTIPROCESSORS="4")
+    said = gpu("vector_add", "--device-memory", "64M", "--cores", "30", code=2,
+               SOFT_GPU_MULTIPROCESSORS="4")
+    assert "BAD_ARGUMENT: " in said and "--cores 30: " in said and "has room for 6 with 0" in said
+
+
+def test_a_gpu_of_a_single_multiprocessor_has_no_room(gpu):
+    said = gpu("vector_add", *SMALL, "--schedulers", "3", code=2, SOFT_GPU_MULTIPROCESSORS="1")
+    assert "BAD_ARGUMENT: " in said and "has room for 0 with 3 schedulers" in said
+
+
+def test_a_gpu_with_little_memory_says_what_to_lower(gpu):
+    said = gpu("vector_add", "--cores", "3", "--device-memory", "64M", code=2,
+               SOFT_GPU_MEMORY=str(32 << 20))
+    assert "NO_MEMORY: " in said and said.endswith("lower --device-memory")
+    gpu("vector_add", "--cores", "3", "--device-memory", "16M", code=0,
+        SOFT_GPU_MEMORY=str(32 << 20))
+
+
+def test_a_driver_without_a_gpu_says_what_it_was_shown(gpu):
+    said = gpu("vector_add", *SMALL, code=2, SOFT_GPU_FAIL="cuInit:100", CUDA_VISIBLE_DEVICES="7")
+    assert "UNSUPPORTED: " in said and "CUDA_VISIBLE_DEVICES is 7" in said
+
+
+def test_a_driver_that_is_none_is_named(gpu):
+    said = gpu("vector_add", *SMALL, code=2, TASKGLASS_CUDA_DRIVER="/nowhere/libcuda.so.1")
+    assert "UNSUPPORTED: " in said and "/nowhere/libcuda.so.1" in said
+
+
+# ── images ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def damaged(how, whole):
+    return {"empty": b"", "head": whole[:64], "half": whole[:len(whole) // 2],
+            "tail": whole[:-1], "text": b"this is not an image, but it is long enough " * 4}[how]
+
+
+@pytest.mark.parametrize("how", ["empty", "head", "half", "tail", "text"])
+def test_an_image_that_is_damaged_is_named_with_what_to_do(gpu, how):
+    module = gpu.tg.directory / "mine.so"
+    shutil.copy(WORKLOADS / "vector_add.so", module)
+    module.with_suffix(".cubin").write_bytes(
+        damaged(how, (WORKLOADS / "vector_add.cubin").read_bytes()))
+    said = gpu("./mine.so", *SMALL, code=2)
+    assert "mine.cubin" in said and "build it again" in said
+    assert re.match("taskglass: (IO_ERROR|UNSUPPORTED): ", said)
+
+
+def test_an_image_that_is_missing_is_named_with_who_makes_it(gpu):
+    shutil.copy(WORKLOADS / "vector_add.so", gpu.tg.directory / "mine.so")
+    said = gpu("./mine.so", *SMALL, code=2)
+    assert "NOT_FOUND: " in said and "mine.cubin" in said and "taskglass_add_workload" in said
+
+
+@pytest.mark.parametrize("error,status,fix", [
+    (200, "UNSUPPORTED", "update the driver"), (222, "UNSUPPORTED", "update the driver"),
+    (209, "UNSUPPORTED", "-DTASKGLASS_CUDA_ARCHITECTURES=90"), (2, "NO_MEMORY", "--device-memory")])
+def test_an_image_that_the_driver_refuses_is_named_with_what_to_do(gpu, error, status, fix):
+    said = gpu("vector_add", *SMALL, code=2, SOFT_GPU_FAIL=f"cuModuleLoad:{error}")
+    assert f": {status}: " in said and "vector_add.cubin" in said and fix in said
+
+
+def test_an_image_that_cannot_be_read_is_named(gpu):
+    if os.geteuid() == 0:
+        pytest.skip("whoever is root reads everything")
+    shutil.copy(WORKLOADS / "vector_add.so", gpu.tg.directory / "mine.so")
+    image = gpu.tg.directory / "mine.cubin"
+    shutil.copy(WORKLOADS / "vector_add.cubin", image)
+    image.chmod(0)
+    assert "mine.cubin" in gpu("./mine.so", *SMALL, code=2)
