@@ -38,6 +38,7 @@ void tg_drain_init(struct tg_drain *d, struct tg_record_area *area, uint32_t ind
         .free_tail = area->stream.n_buffers,
         .part_buffer = TG_NO_BUFFER,
         .given = TG_NO_BUFFER,
+        .file_end = UINT64_MAX,
     };
 }
 
@@ -108,24 +109,26 @@ static uint64_t arena_address(const struct tg_drain *d, uint64_t cursor)
     return d->address + d->area->stream.arena + cursor % d->area->stream.arena_size;
 }
 
-/* Through the mapping, or copied piece by piece. */
-static void write_bytes(struct tg_drain *d, uint64_t from, uint64_t to, uint64_t size)
+/* Through the mapping, or copied piece by piece. How many bytes could be read: memory may go with the
+ * device. What the disk refuses, the writer knows. */
+static uint64_t write_bytes(struct tg_drain *d, uint64_t from, uint64_t to, uint64_t size)
 {
     struct tg_device *device = d->area->device;
     uint64_t address = arena_address(d, from);
     const void *mapped = mapping(d, address, size);
     if (mapped != NULL) {
         tg_dump_payload(d->writer, to, mapped, size);
-        return;
+        return size;
     }
     for (uint64_t done = 0; done < size;) {
         uint64_t n = size - done < TG_BOUNCE ? size - done : TG_BOUNCE;
         if (tg_device_copy_out(device, d->bounce, address + done, n, NULL) != TG_OK)
-            memset(d->bounce, 0, n); /* cannot be read: the hash will tell */
+            return done;
         if (!tg_dump_payload(d->writer, to + done, d->bounce, n))
-            return;
+            return size;
         done += n;
     }
+    return size;
 }
 
 /* Under policy overwrite the device does not wait: were the bytes still these when read? (W3) */
@@ -145,16 +148,31 @@ static void mark_overwritten(struct tg_record *record)
     record->stored = record->position = 0;
 }
 
+/* Of a payload of which the file has nothing from `end` on. */
+static void cut_off(struct tg_record *record, uint64_t end)
+{
+    uint64_t stored = end > record->position ? end - record->position : 0;
+    if (record->stored <= stored)
+        return;
+    record->flags = (uint16_t)(record->flags | TG_RECORD_TRUNCATED);
+    record->stored = stored;
+    record->position = stored > 0 ? record->position : 0;
+}
+
 /* Writes what has been gathered, then the records that were waiting for it. */
 static void flush(struct tg_drain *d, struct batch *b)
 {
-    if (b->size > 0)
-        write_bytes(d, b->from, b->to, b->size);
+    uint64_t end = b->to + (b->size > 0 ? write_bytes(d, b->from, b->to, b->size) : 0);
+    bool read = b->size == 0 || end == b->to + b->size;
+    if (!read && end < d->file_end)
+        d->file_end = end;
     if (d->open && b->size > 0 && was_overwritten(d, d->oldest))
         d->overwritten = true;
     for (uint32_t i = 0; i < b->n_records; i++) {
         if (b->record[i].stored > 0 && was_overwritten(d, b->piece[i]))
             mark_overwritten(&b->record[i]);
+        if (!read)
+            cut_off(&b->record[i], end);
         tg_dump_append(d->writer, &b->record[i]);
     }
     if (b->size > 0 && d->freed < b->from + padded(b->size)) {
@@ -242,6 +260,7 @@ static struct tg_record final_form(const struct tg_record *piece, uint64_t posit
 static void close_tensor(struct tg_drain *d, struct batch *b, const struct tg_record *record)
 {
     add_record(d, b, record);
+    cut_off(&b->record[b->n_records - 1], d->file_end);
     if (d->overwritten)
         mark_overwritten(&b->record[b->n_records - 1]);
     d->open = d->overwritten = false;
@@ -260,6 +279,8 @@ static void take_tensor(struct tg_drain *d, struct batch *b, const struct tg_rec
     if (!d->open)
         d->position = tg_dump_reserve(d->writer, (r->flags & TG_RECORD_PAYLOAD) ? r->bytes : 0);
     add_piece(d, b, r, d->position + r->value);
+    if (!d->open)
+        d->file_end = UINT64_MAX; /* what could not be read before was another's */
     if (r->flags & TG_RECORD_MORE) {
         d->open = true;
         d->record = *r;

@@ -28,6 +28,7 @@ struct tg_drain {
     uint64_t position;       /* its place in the payload file */
     uint64_t oldest;         /* arena cursor of its oldest piece that is not in the file yet */
     bool overwritten;        /* policy overwrite: some piece of it was gone */
+    uint64_t file_end;       /* from there on the file has nothing of it; or all ones */
 };
 
 enum { TG_BOUNCE = 1 << 18 }; /* stays in a core's own cache between the two copies */

@@ -62,7 +62,10 @@ def test_a_bad_kernel_is_named_and_its_recording_verifies(tg, case, status, kern
     if case != "nulls":  # any of eight
         assert f"kernel {kernel}" in error_line(result.stderr)
     said = report(tg)
-    assert said["device"]["lost"] and said["counters"]["finished"] == 3
+    # A task counts when all that waited for it is handed on, of which the first of eight may have
+    # failed by then.
+    finished = (2, 3) if case == "nulls" else (3,)
+    assert said["device"]["lost"] and said["counters"]["finished"] in finished
     assert kernel in [task["kernel"] for task in said["error"]["running"]]
     if case != "nulls":  # eight of them
         assert {task["task_id"] for task in said["error"]["running"]} == {"0x0000000000000003"}

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Draining a stream of a device that does one store at a time, with the host looking in between. */
+#define _GNU_SOURCE 1
+#include "unit/dump/dump.h"
 #include "unit/host/graph_fake.h"
 #include "host/drain.h"
 
@@ -169,6 +171,107 @@ TEST(whenever_the_host_looks_each_record_comes_once)
         CHECK_EQ_U(taken, made);
         CHECK_EQ_U(drain.corrupt, 0);
     }
+}
+
+/* ── memory that goes with the device ─────────────────────────────────────────────────────── */
+
+enum { PAYLOAD = 256, ARENA = 4 * PAYLOAD };
+
+/* A piece of a float32 tensor, whose bytes are its task's number. */
+static void make_piece(uint64_t task, uint64_t bytes, uint64_t done, uint64_t size)
+{
+    static uint64_t written;
+    struct tg_record *records = (struct tg_record *)(void *)((char *)head + head->buffers);
+    struct tg_record r = {.type = TG_RECORD_ARGUMENT,
+                          .flags = TG_RECORD_CONTIGUOUS | TG_RECORD_PAYLOAD | TG_RECORD_HASHED,
+                          .sequence = made,
+                          .task_id = task,
+                          .role = TG_IN,
+                          .dtype = TG_FLOAT32,
+                          .ndim = 1,
+                          .shape = {(int64_t)bytes / 4},
+                          .strides = {1},
+                          .bytes = bytes,
+                          .value = done,
+                          .stored = size};
+    char whole[ARENA];
+    memset(whole, (int)task, sizeof whole);
+    r.hash = tg_content_hash(whole, bytes);
+    if (made == 0 && done == 0)
+        written = 0;
+    r.position = written;
+    written += size;
+    if (done + size < bytes)
+        r.flags |= TG_RECORD_MORE;
+    else
+        made++;
+    memset((char *)head + head->arena + r.position, (int)task, size);
+    if (buffer == TG_NO_BUFFER)
+        set_current(0, 0);
+    records[buffer * PER_BUFFER + count] = r;
+    set_current(buffer, count + 1);
+}
+
+static struct tg_drain open_recording(struct tg_dump_writer **writer)
+{
+    static char bounce[TG_BOUNCE];
+    struct tg_drain drain = open_stream();
+    dump_make_dir();
+    CHECK_EQ_I(tg_dump_create(dump_dir, TG_LEVEL_FULL, TG_POLICY_BLOCK, writer, NULL), TG_OK);
+    area.copied = true;
+    tg_drain_init(&drain, &area, 0, *writer, bounce);
+    return drain;
+}
+
+/* From that byte of the arena on nothing can be read; ends the recording, which is good. */
+static struct tg_recording *end_recording(struct tg_drain *drain, struct tg_dump_writer *writer,
+                                          uint64_t gone)
+{
+    fake.gone = drain->address + head->arena + gone;
+    tg_drain_run(drain);
+    tg_drain_end(drain);
+    CHECK_EQ_I(tg_dump_finish(writer, &dump_error), TG_OK);
+    tg_dump_destroy(writer);
+    return dump_open(dump_dir);
+}
+
+static void check_entry(const struct tg_recording *recording, uint64_t index, uint64_t stored,
+                        bool truncated)
+{
+    struct tg_entry entry;
+    REQUIRE(tg_recording_get(recording, index, &entry));
+    CHECK_EQ_U(entry.record.stored, stored);
+    CHECK_EQ_I((entry.record.flags & TG_RECORD_TRUNCATED) != 0, truncated);
+}
+
+TEST(payload_that_went_with_the_device_is_said_to_be_missing)
+{
+    struct tg_dump_writer *writer;
+    struct tg_drain drain = open_recording(&writer);
+    make_piece(1, PAYLOAD, 0, PAYLOAD);
+    tg_drain_run(&drain);
+    make_piece(2, PAYLOAD, 0, PAYLOAD);
+    make_piece(3, PAYLOAD, 0, PAYLOAD);
+    struct tg_recording *recording = end_recording(&drain, writer, PAYLOAD);
+    check_entry(recording, 0, PAYLOAD, false);
+    check_entry(recording, 1, 0, true);
+    check_entry(recording, 2, 0, true);
+    CHECK_EQ_U(dump_info(recording).summary.truncated, 2);
+    tg_recording_close(recording);
+}
+
+TEST(pieces_that_were_read_before_stay)
+{
+    struct tg_dump_writer *writer;
+    struct tg_drain drain = open_recording(&writer);
+    make_piece(1, 2 * PAYLOAD, 0, PAYLOAD);
+    tg_drain_run(&drain);
+    make_piece(1, 2 * PAYLOAD, PAYLOAD, PAYLOAD);
+    make_piece(2, PAYLOAD, 0, PAYLOAD);
+    struct tg_recording *recording = end_recording(&drain, writer, PAYLOAD);
+    check_entry(recording, 0, PAYLOAD, true);
+    check_entry(recording, 1, 0, true);
+    tg_recording_close(recording);
 }
 
 TEST_MAIN()

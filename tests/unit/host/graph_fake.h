@@ -21,6 +21,7 @@ static struct {
     int launches, cancels, kills;
     enum tg_poll poll; /* the answer of the next polls */
     bool crashed;      /* what the autopsy will say */
+    uint64_t gone;     /* from this address on nothing can be read; 0: all can */
 } fake;
 
 TEST_FN_ struct tg_control_head *fake_head(void)
@@ -75,6 +76,8 @@ static tg_status fake_copy_out(void *state, void *bytes, uint64_t address, uint6
     (void)state, (void)error;
     if (fake_at(address, size) == NULL)
         return TG_BAD_ARGUMENT;
+    if (fake.gone != 0 && address + size > fake.gone)
+        return TG_DEVICE_LOST;
     memcpy(bytes, fake_at(address, size), size);
     return TG_OK;
 }
