@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* a2a3sim: the host sees device memory, through a mapping of its own. */
-#include "platform/sim/sim.h"
+#include "platform/process/process.h"
 
 static tg_status open_mapped(const struct tg_platform_config *config, void **state,
                              struct tg_error *error)
 {
-    return tg_sim_open(config, true, state, error);
+    return tg_process_open(config, true, state, error);
 }
 
 const struct tg_platform_ops tg_platform_a2a3sim = {
@@ -15,8 +15,8 @@ const struct tg_platform_ops tg_platform_a2a3sim = {
     .max_blocks = 24,
     .max_schedulers = 4,
     .open = open_mapped,
-    .copy_in = tg_sim_write_mapped,
-    .copy_out = tg_sim_read_mapped,
-    .map = tg_sim_map,
-    TG_SIM_COMMON_OPS,
+    .copy_in = tg_process_write_mapped,
+    .copy_out = tg_process_read_mapped,
+    .map = tg_process_map,
+    TG_PROCESS_COMMON_OPS,
 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* a5sim: the host never sees device memory; every byte is copied. */
-#include "platform/sim/sim.h"
+#include "platform/process/process.h"
 
 static tg_status open_unmapped(const struct tg_platform_config *config, void **state,
                                struct tg_error *error)
 {
-    return tg_sim_open(config, false, state, error);
+    return tg_process_open(config, false, state, error);
 }
 
 const struct tg_platform_ops tg_platform_a5sim = {
@@ -15,8 +15,8 @@ const struct tg_platform_ops tg_platform_a5sim = {
     .max_blocks = 36,
     .max_schedulers = 7,
     .open = open_unmapped,
-    .copy_in = tg_sim_write_copied,
-    .copy_out = tg_sim_read_copied,
+    .copy_in = tg_process_write_copied,
+    .copy_out = tg_process_read_copied,
     .map = NULL,
-    TG_SIM_COMMON_OPS,
+    TG_PROCESS_COMMON_OPS,
 };

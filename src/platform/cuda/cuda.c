@@ -10,8 +10,8 @@
 #include "base/error.h"
 #include "platform/cuda/device/launch.h"
 #include "platform/cuda/library.h"
-#include "platform/sim/protocol.h"
-#include "platform/sim/state.h"
+#include "platform/process/protocol.h"
+#include "platform/process/state.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>
@@ -29,9 +29,9 @@ enum { MOST_LANES = 252 };
 enum { ANSWER_MILLISECONDS = 30000 };
 
 struct tg_cuda {
-    struct tg_sim sim;      /* first: the simulators' functions take it for theirs */
-    struct tg_heap hidden;  /* of the GPU's memory */
-    pthread_mutex_t moving; /* one request at a time */
+    struct tg_process process; /* first: its functions take this for it */
+    struct tg_heap hidden;     /* of the GPU's memory */
+    pthread_mutex_t moving;    /* one request at a time */
 };
 
 /* ── is there one? ─────────────────────────────────────────────────────────────────────── */
@@ -72,33 +72,33 @@ static tg_status gone(struct tg_error *error)
 /* An answer that comes late would be taken for the next one's: from now on there are none. */
 static tg_status give_up_asking(struct tg_cuda *c, struct tg_error *error)
 {
-    shutdown(c->sim.mover, SHUT_RDWR);
+    shutdown(c->process.mover, SHUT_RDWR);
     return tg_error_set(error, TG_DEVICE_LOST, "the device has not answered for %d s",
                         ANSWER_MILLISECONDS / 1000);
 }
 
 /* Sends a request and waits for its answer. The lock is held. */
-static tg_status ask(struct tg_cuda *c, struct tg_sim_message *m, struct tg_error *error)
+static tg_status ask(struct tg_cuda *c, struct tg_process_message *m, struct tg_error *error)
 {
-    struct pollfd fds[] = {{.fd = c->sim.mover, .events = POLLIN},
-                           {.fd = c->sim.pidfd, .events = POLLIN}};
+    struct pollfd fds[] = {{.fd = c->process.mover, .events = POLLIN},
+                           {.fd = c->process.pidfd, .events = POLLIN}};
     int ready;
-    if (tg_sim_send(c->sim.mover, m) != 0)
+    if (tg_process_send(c->process.mover, m) != 0)
         return gone(error);
     do
-        ready = poll(fds, c->sim.pidfd >= 0 ? 2 : 1, ANSWER_MILLISECONDS);
+        ready = poll(fds, c->process.pidfd >= 0 ? 2 : 1, ANSWER_MILLISECONDS);
     while (ready < 0 && errno == EINTR);
     if (ready <= 0)
         return give_up_asking(c, error);
-    if (!(fds[0].revents & POLLIN) || tg_sim_receive(c->sim.mover, m, MSG_DONTWAIT) != 1 ||
-        m->type != TG_SIM_MOVED)
+    if (!(fds[0].revents & POLLIN) || tg_process_receive(c->process.mover, m, MSG_DONTWAIT) != 1 ||
+        m->type != TG_PROCESS_MOVED)
         return gone(error);
     if (m->status != TG_OK)
         return tg_error_set(error, (tg_status)m->status, "%s", m->text);
     return TG_OK;
 }
 
-static tg_status request(struct tg_cuda *c, struct tg_sim_message *m, struct tg_error *error)
+static tg_status request(struct tg_cuda *c, struct tg_process_message *m, struct tg_error *error)
 {
     tg_status status;
     pthread_mutex_lock(&c->moving);
@@ -111,17 +111,17 @@ static tg_status request(struct tg_cuda *c, struct tg_sim_message *m, struct tg_
 
 static bool is_hidden(const struct tg_cuda *c, uint64_t address, uint64_t size)
 {
-    return address >= c->sim.hidden_at && address - c->sim.hidden_at <= c->sim.hidden &&
-           size <= c->sim.hidden - (address - c->sim.hidden_at);
+    return address >= c->process.hidden_at && address - c->process.hidden_at <= c->process.hidden &&
+           size <= c->process.hidden - (address - c->process.hidden_at);
 }
 
 static tg_status outside(const struct tg_cuda *c, const char *what, uint64_t address, uint64_t size,
                          struct tg_error *error)
 {
-    return tg_error_set(error, TG_BAD_ARGUMENT,
-                        "%s: 0x%llx + %llu bytes is outside device memory (0x%llx + %llu)", what,
-                        (unsigned long long)address, (unsigned long long)size,
-                        (unsigned long long)c->sim.hidden_at, (unsigned long long)c->sim.hidden);
+    return tg_error_set(
+        error, TG_BAD_ARGUMENT, "%s: 0x%llx + %llu bytes is outside device memory (0x%llx + %llu)",
+        what, (unsigned long long)address, (unsigned long long)size,
+        (unsigned long long)c->process.hidden_at, (unsigned long long)c->process.hidden);
 }
 
 static tg_status alloc_hidden(void *state, uint64_t bytes, uint64_t *address,
@@ -130,8 +130,8 @@ static tg_status alloc_hidden(void *state, uint64_t bytes, uint64_t *address,
     struct tg_cuda *c = state;
     uint64_t offset;
     if (!tg_heap_take(&c->hidden, bytes, &offset))
-        return tg_heap_full(&c->hidden, bytes, c->sim.hidden, error);
-    *address = c->sim.hidden_at + offset;
+        return tg_heap_full(&c->hidden, bytes, c->process.hidden, error);
+    *address = c->process.hidden_at + offset;
     return TG_OK;
 }
 
@@ -140,41 +140,41 @@ static tg_status alloc_shared(void *state, uint64_t bytes, uint64_t *address,
                               struct tg_error *error)
 {
     struct tg_cuda *c = state;
-    struct tg_sim_message pin = {.type = TG_SIM_PIN};
+    struct tg_process_message pin = {.type = TG_PROCESS_PIN};
     uint64_t size = (bytes + PAGE - 1) / PAGE * PAGE, offset;
     tg_status status;
-    if (!tg_heap_take(&c->sim.heap, size ? size : PAGE, &offset))
-        return tg_heap_full(&c->sim.heap, bytes, c->sim.size, error);
-    pin.address = c->sim.base + offset;
+    if (!tg_heap_take(&c->process.heap, size ? size : PAGE, &offset))
+        return tg_heap_full(&c->process.heap, bytes, c->process.size, error);
+    pin.address = c->process.base + offset;
     pin.size = size ? size : PAGE;
     status = request(c, &pin, error);
     if (status != TG_OK)
-        tg_heap_give(&c->sim.heap, offset);
+        tg_heap_give(&c->process.heap, offset);
     else
-        *address = c->sim.base + offset;
+        *address = c->process.base + offset;
     return status;
 }
 
 static tg_status free_shared(struct tg_cuda *c, uint64_t address, struct tg_error *error)
 {
-    struct tg_sim_message unpin = {.type = TG_SIM_UNPIN, .address = address};
-    unpin.size = tg_heap_give(&c->sim.heap, address - c->sim.base);
+    struct tg_process_message unpin = {.type = TG_PROCESS_UNPIN, .address = address};
+    unpin.size = tg_heap_give(&c->process.heap, address - c->process.base);
     if (unpin.size == 0)
         return tg_error_set(error, TG_BAD_ARGUMENT,
                             "free: 0x%llx is not the start of an allocation",
                             (unsigned long long)address);
-    if (c->sim.pid != 0)
+    if (c->process.pid != 0)
         (void)request(c, &unpin, NULL); /* a device that is gone has forgotten it anyway */
-    (void)madvise(c->sim.map + (address - c->sim.base), unpin.size, MADV_REMOVE);
+    (void)madvise(c->process.map + (address - c->process.base), unpin.size, MADV_REMOVE);
     return TG_OK;
 }
 
 static tg_status free_either(void *state, uint64_t address, struct tg_error *error)
 {
     struct tg_cuda *c = state;
-    if (tg_sim_in_memory(&c->sim, address, 0))
+    if (tg_process_in_memory(&c->process, address, 0))
         return free_shared(c, address, error);
-    if (is_hidden(c, address, 0) && tg_heap_give(&c->hidden, address - c->sim.hidden_at) != 0)
+    if (is_hidden(c, address, 0) && tg_heap_give(&c->hidden, address - c->process.hidden_at) != 0)
         return TG_OK;
     return tg_error_set(error, TG_BAD_ARGUMENT, "free: 0x%llx is not the start of an allocation",
                         (unsigned long long)address);
@@ -184,18 +184,18 @@ static tg_status free_either(void *state, uint64_t address, struct tg_error *err
 static tg_status move(struct tg_cuda *c, uint32_t type, uint64_t address, char *bytes,
                       uint64_t size, struct tg_error *error)
 {
-    uint64_t place = c->sim.taken - TG_CUDA_BOUNCE;
+    uint64_t place = c->process.taken - TG_CUDA_BOUNCE;
     tg_status status = TG_OK;
     pthread_mutex_lock(&c->moving);
     for (uint64_t done = 0; done < size && status == TG_OK;) {
         uint64_t n = size - done < TG_CUDA_BOUNCE ? size - done : TG_CUDA_BOUNCE;
-        struct tg_sim_message m = {
+        struct tg_process_message m = {
             .type = type, .address = address + done, .size = n, .place = place};
-        if (type == TG_SIM_COPY_IN)
-            memcpy(c->sim.map + place, bytes + done, n);
+        if (type == TG_PROCESS_COPY_IN)
+            memcpy(c->process.map + place, bytes + done, n);
         status = ask(c, &m, error);
-        if (type == TG_SIM_COPY_OUT && status == TG_OK)
-            memcpy(bytes + done, c->sim.map + place, n);
+        if (type == TG_PROCESS_COPY_OUT && status == TG_OK)
+            memcpy(bytes + done, c->process.map + place, n);
         done += n;
     }
     pthread_mutex_unlock(&c->moving);
@@ -206,22 +206,22 @@ static tg_status copy_in(void *state, uint64_t address, const void *bytes, uint6
                          struct tg_error *error)
 {
     struct tg_cuda *c = state;
-    if (tg_sim_in_memory(&c->sim, address, size))
-        return tg_sim_write_mapped(state, address, bytes, size, error);
+    if (tg_process_in_memory(&c->process, address, size))
+        return tg_process_write_mapped(state, address, bytes, size, error);
     if (!is_hidden(c, address, size))
         return outside(c, "copy in", address, size, error);
-    return move(c, TG_SIM_COPY_IN, address, (char *)bytes, size, error);
+    return move(c, TG_PROCESS_COPY_IN, address, (char *)bytes, size, error);
 }
 
 static tg_status copy_out(void *state, void *bytes, uint64_t address, uint64_t size,
                           struct tg_error *error)
 {
     struct tg_cuda *c = state;
-    if (tg_sim_in_memory(&c->sim, address, size))
-        return tg_sim_read_mapped(state, bytes, address, size, error);
+    if (tg_process_in_memory(&c->process, address, size))
+        return tg_process_read_mapped(state, bytes, address, size, error);
     if (!is_hidden(c, address, size))
         return outside(c, "copy out", address, size, error);
-    return move(c, TG_SIM_COPY_OUT, address, bytes, size, error);
+    return move(c, TG_PROCESS_COPY_OUT, address, bytes, size, error);
 }
 
 /* ── open and close ────────────────────────────────────────────────────────────────────── */
@@ -229,7 +229,7 @@ static tg_status copy_out(void *state, void *bytes, uint64_t address, uint64_t s
 static void close_gpu(void *state)
 {
     struct tg_cuda *c = state;
-    tg_sim_tear_down(&c->sim);
+    tg_process_tear_down(&c->process);
     tg_heap_destroy(&c->hidden);
     pthread_mutex_destroy(&c->moving);
     free(c);
@@ -246,11 +246,11 @@ static tg_status open_gpu(const struct tg_platform_config *config, void **state,
     if (c == NULL)
         return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
     pthread_mutex_init(&c->moving, NULL);
-    c->sim.memory_fd = c->sim.socket = c->sim.pidfd = c->sim.mover = -1;
-    c->sim.size = SHARED_SIZE;
-    c->sim.hidden = config->memory / PAGE * PAGE;
-    status = tg_sim_set_up(&c->sim, config, true, error);
-    if (status == TG_OK && !tg_heap_init(&c->hidden, 0, c->sim.hidden))
+    c->process.memory_fd = c->process.socket = c->process.pidfd = c->process.mover = -1;
+    c->process.size = SHARED_SIZE;
+    c->process.hidden = config->memory / PAGE * PAGE;
+    status = tg_process_set_up(&c->process, config, true, error);
+    if (status == TG_OK && !tg_heap_init(&c->hidden, 0, c->process.hidden))
         status = tg_error_set(error, TG_NO_MEMORY, "out of host memory");
     if (status != TG_OK) {
         close_gpu(c);
@@ -263,13 +263,13 @@ static tg_status open_gpu(const struct tg_platform_config *config, void **state,
 static void describe(const void *state, uint64_t *control, uint64_t *memory_used, int *pid)
 {
     const struct tg_cuda *c = state;
-    *control = c->sim.base;
-    *memory_used = c->sim.hidden - c->hidden.bytes_free;
-    *pid = c->sim.pid;
+    *control = c->process.base;
+    *memory_used = c->process.hidden - c->hidden.bytes_free;
+    *pid = c->process.pid;
 }
 
 const struct tg_platform_ops tg_platform_cuda = {
-    TG_SIM_START_OPS,
+    TG_PROCESS_START_OPS,
     .name = "cuda",
     .summary = "an NVIDIA GPU: cores are thread blocks of one persistent kernel",
     .program = "taskglass-cuda",
@@ -287,5 +287,5 @@ const struct tg_platform_ops tg_platform_cuda = {
     .free = free_either,
     .copy_in = copy_in,
     .copy_out = copy_out,
-    .map = tg_sim_map,
+    .map = tg_process_map,
 };

@@ -17,7 +17,7 @@
 #include <taskglass/workload.h>
 #include <unistd.h>
 
-/* Where host and device meet: src/platform/sim/protocol.h. */
+/* Where host and device meet: src/platform/process/protocol.h. */
 enum { SOCKET_FD = 3, MEMORY_FD = 4 };
 
 static struct tg_control_head *control(void)

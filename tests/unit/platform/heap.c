@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The heap against a naive one: a byte per unit of memory. */
-#include "platform/sim/heap.h"
+#include "platform/process/heap.h"
 #include "test.h"
 #include <stdlib.h>
 

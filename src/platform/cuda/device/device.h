@@ -5,7 +5,7 @@
 
 #include "platform/cuda/device/driver.h"
 #include "platform/cuda/device/launch.h"
-#include "platform/sim/protocol.h"
+#include "platform/process/protocol.h"
 #include <pthread.h>
 #include <taskglass/status.h>
 #include <taskglass/wire/device.h>
@@ -48,11 +48,11 @@ struct tg_cuda_device {
 };
 
 /* open.c: the GPU, its memory, the control area; `init` becomes the answer. */
-tg_status tg_cuda_open(struct tg_cuda_device *d, struct tg_sim_message *init, char *why,
+tg_status tg_cuda_open(struct tg_cuda_device *d, struct tg_process_message *init, char *why,
                        size_t size);
 /* load.c: a module's image. */
-tg_status tg_cuda_load(struct tg_cuda_device *d, const struct tg_sim_message *message, char *why,
-                       size_t size);
+tg_status tg_cuda_load(struct tg_cuda_device *d, const struct tg_process_message *message,
+                       char *why, size_t size);
 /* stack.c: what the functions of the image at this path need, if it is one; */
 tg_status tg_cuda_measure_stack(const char *path, struct tg_cuda_image *image, char *why,
                                 size_t size);

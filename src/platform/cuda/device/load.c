@@ -259,8 +259,8 @@ static tg_status load_image(struct tg_cuda_device *d, struct tg_cuda_image *imag
     return status == TG_OK ? tg_cuda_set_stack(d, image->kernel_stack, why.text, why.size) : status;
 }
 
-tg_status tg_cuda_load(struct tg_cuda_device *d, const struct tg_sim_message *message, char *text,
-                       size_t size)
+tg_status tg_cuda_load(struct tg_cuda_device *d, const struct tg_process_message *message,
+                       char *text, size_t size)
 {
     struct why why = {text, size};
     struct tg_cuda_image *image;

@@ -5,12 +5,12 @@
  * with it (control area, recording) stays.
  */
 #include "platform/cuda/device/device.h"
-#include "platform/sim/device/link.h"
+#include "platform/process/device/link.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-static void open_or_exit(struct tg_cuda_device *d, struct tg_sim_message *message)
+static void open_or_exit(struct tg_cuda_device *d, struct tg_process_message *message)
 {
     char why[512] = "";
     tg_status status = tg_cuda_open(d, message, why, sizeof why);
@@ -18,40 +18,40 @@ static void open_or_exit(struct tg_cuda_device *d, struct tg_sim_message *messag
         status = TG_NO_MEMORY;
         snprintf(why, sizeof why, "cannot start threads");
     }
-    tg_link_reply(message, TG_SIM_HELLO, status, "%s", why);
+    tg_link_reply(message, TG_PROCESS_HELLO, status, "%s", why);
     if (status != TG_OK)
-        exit(TG_SIM_EXIT_USAGE);
+        exit(TG_PROCESS_EXIT_USAGE);
 }
 
-static void load(struct tg_cuda_device *d, struct tg_sim_message *message)
+static void load(struct tg_cuda_device *d, struct tg_process_message *message)
 {
     char why[1024] = "out of memory";
     tg_status status = tg_cuda_load(d, message, why, sizeof why);
-    tg_link_reply(message, TG_SIM_LOADED, status, "%s", status == TG_OK ? "" : why);
+    tg_link_reply(message, TG_PROCESS_LOADED, status, "%s", status == TG_OK ? "" : why);
 }
 
-static void obey(struct tg_cuda_device *d, struct tg_sim_message *message)
+static void obey(struct tg_cuda_device *d, struct tg_process_message *message)
 {
     switch (message->type) {
-    case TG_SIM_LOAD:
+    case TG_PROCESS_LOAD:
         load(d, message);
         break;
-    case TG_SIM_LAUNCH:
+    case TG_PROCESS_LAUNCH:
         tg_cuda_run(d, message->address);
         break;
-    case TG_SIM_STOP:
+    case TG_PROCESS_STOP:
         __atomic_store_n(&d->words->stop, 1u, __ATOMIC_RELEASE);
         break;
     default:
-        _exit(TG_SIM_EXIT_BYE);
+        _exit(TG_PROCESS_EXIT_BYE);
     }
 }
 
 int main(void)
 {
     static struct tg_cuda_device device;
-    static struct tg_sim_message message;
-    int host = tg_link_open("taskglass-cuda", TG_SIM_MOVER_FD, &message);
+    static struct tg_process_message message;
+    int host = tg_link_open("taskglass-cuda", TG_PROCESS_MOVER_FD, &message);
     open_or_exit(&device, &message);
     for (;;) {
         tg_link_listen(host, &message);

@@ -18,23 +18,23 @@ static CUresult wait_for_mover(struct tg_cuda_device *d, CUresult result)
     return result == CUDA_SUCCESS ? tg_cuda.stream_wait(d->mover) : result;
 }
 
-static CUresult obey(struct tg_cuda_device *d, const struct tg_sim_message *m)
+static CUresult obey(struct tg_cuda_device *d, const struct tg_process_message *m)
 {
-    uint64_t place = m->type == TG_SIM_PIN || m->type == TG_SIM_UNPIN
+    uint64_t place = m->type == TG_PROCESS_PIN || m->type == TG_PROCESS_UNPIN
                          ? m->address - (uint64_t)(uintptr_t)d->shared
                          : m->place;
     char *shared = d->shared + place;
     if (!in_shared(d, place, m->size))
         return CUDA_ERROR_INVALID_VALUE;
     switch (m->type) {
-    case TG_SIM_PIN:
+    case TG_PROCESS_PIN:
         return tg_cuda.host_register(shared, m->size,
                                      CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP);
-    case TG_SIM_UNPIN:
+    case TG_PROCESS_UNPIN:
         return tg_cuda.host_unregister(shared);
-    case TG_SIM_COPY_IN:
+    case TG_PROCESS_COPY_IN:
         return wait_for_mover(d, tg_cuda.copy_in_async(m->address, shared, m->size, d->mover));
-    case TG_SIM_COPY_OUT:
+    case TG_PROCESS_COPY_OUT:
         return wait_for_mover(d, tg_cuda.copy_out_async(shared, m->address, m->size, d->mover));
     default:
         return CUDA_ERROR_INVALID_VALUE;
@@ -43,20 +43,20 @@ static CUresult obey(struct tg_cuda_device *d, const struct tg_sim_message *m)
 
 static const char *name_of(uint32_t type)
 {
-    return type == TG_SIM_PIN        ? "pin memory for the GPU"
-           : type == TG_SIM_UNPIN    ? "unpin memory"
-           : type == TG_SIM_COPY_IN  ? "copy to the GPU"
-           : type == TG_SIM_COPY_OUT ? "copy from the GPU"
-                                     : "do what was asked";
+    return type == TG_PROCESS_PIN        ? "pin memory for the GPU"
+           : type == TG_PROCESS_UNPIN    ? "unpin memory"
+           : type == TG_PROCESS_COPY_IN  ? "copy to the GPU"
+           : type == TG_PROCESS_COPY_OUT ? "copy from the GPU"
+                                         : "do what was asked";
 }
 
 /* What was asked before has no say: the driver itself remembers what is lost. */
 static void *serve(void *argument)
 {
     struct tg_cuda_device *d = argument;
-    struct tg_sim_message message;
+    struct tg_process_message message;
     CUresult used = tg_cuda.context_use(d->context);
-    while (tg_sim_receive(TG_SIM_MOVER_FD, &message, 0) == 1) {
+    while (tg_process_receive(TG_PROCESS_MOVER_FD, &message, 0) == 1) {
         CUresult result = used == CUDA_SUCCESS ? obey(d, &message) : used;
         /* What a kernel did may come to light now that it has ended. */
         if (tg_cuda_is_fault(result))
@@ -66,8 +66,8 @@ static void *serve(void *argument)
         if (result != CUDA_SUCCESS)
             message.status =
                 tg_cuda_failed(result, name_of(message.type), message.text, sizeof message.text);
-        message.type = TG_SIM_MOVED;
-        if (tg_sim_send(TG_SIM_MOVER_FD, &message) != 0)
+        message.type = TG_PROCESS_MOVED;
+        if (tg_process_send(TG_PROCESS_MOVER_FD, &message) != 0)
             break;
     }
     return NULL; /* the main thread sees the end of the host */

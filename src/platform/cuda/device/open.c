@@ -2,7 +2,7 @@
 /* Opening a GPU: which one, how many cores, its memory, and the area that it shares with the host. */
 #include "device/target.h"
 #include "platform/cuda/device/device.h"
-#include "platform/sim/device/link.h"
+#include "platform/process/device/link.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,8 +92,8 @@ static tg_status find_gpu(struct tg_cuda_device *d, char *why, size_t size)
 
 /* A block for each lane and scheduler and one more have to be resident at once. By default each
  * core has a multiprocessor to itself. */
-static tg_status count_cores(struct tg_cuda_device *d, const struct tg_sim_message *init, char *why,
-                             size_t size)
+static tg_status count_cores(struct tg_cuda_device *d, const struct tg_process_message *init,
+                             char *why, size_t size)
 {
     uint32_t room = TG_CUDA_RESIDENT * (uint32_t)d->multiprocessors;
     uint32_t lanes, spare = init->schedulers + 1;
@@ -149,8 +149,8 @@ static tg_status take_memory(struct tg_cuda_device *d, uint64_t bytes, char *why
 
 /* Before the driver is there: it takes addresses that are free in this process for the GPU's memory, and
  * the two must not be the same. */
-static tg_status map_shared(struct tg_cuda_device *d, const struct tg_sim_message *init, char *why,
-                            size_t size)
+static tg_status map_shared(struct tg_cuda_device *d, const struct tg_process_message *init,
+                            char *why, size_t size)
 {
     d->shared = tg_link_map(init);
     d->shared_size = init->size;
@@ -175,7 +175,7 @@ static tg_status cannot_share(CUresult result, char *why, size_t size)
 }
 
 /* [head][status …][words] a page [bounce] */
-static tg_status lay_out(struct tg_cuda_device *d, struct tg_sim_message *init, char *why,
+static tg_status lay_out(struct tg_cuda_device *d, struct tg_process_message *init, char *why,
                          size_t size)
 {
     const uint64_t page = 4096;
@@ -209,7 +209,7 @@ static tg_status lay_out(struct tg_cuda_device *d, struct tg_sim_message *init, 
     return TG_OK;
 }
 
-tg_status tg_cuda_open(struct tg_cuda_device *d, struct tg_sim_message *init, char *why,
+tg_status tg_cuda_open(struct tg_cuda_device *d, struct tg_process_message *init, char *why,
                        size_t size)
 {
     tg_status status = map_shared(d, init, why, size);

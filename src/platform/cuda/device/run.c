@@ -6,7 +6,7 @@
  */
 #define _GNU_SOURCE
 #include "platform/cuda/device/device.h"
-#include "platform/sim/device/link.h"
+#include "platform/process/device/link.h"
 #include <sched.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -89,7 +89,7 @@ static _Noreturn void die(struct tg_cuda_device *d, tg_status status, const char
     if (status == TG_KERNEL_FAULT)
         blame(d, fault);
     __atomic_store_n(&fault->valid, 1u, __ATOMIC_RELEASE);
-    _exit(TG_SIM_EXIT_FAULT);
+    _exit(TG_PROCESS_EXIT_FAULT);
 }
 
 /* Why the GPU does not do what it was told. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include "platform/sim/device/fault.h"
-#include "platform/sim/protocol.h"
+#include "platform/process/protocol.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static void on_fault(int signal, siginfo_t *info, void *context)
     (void)context;
     if (__atomic_exchange_n(&dying, 1, __ATOMIC_ACQ_REL) == 0) {
         record(signal, info);
-        _exit(TG_SIM_EXIT_FAULT);
+        _exit(TG_PROCESS_EXIT_FAULT);
     }
     for (;;)
         pause();

@@ -7,8 +7,8 @@
  */
 #include "device/engine.h"
 #include "platform/sim/device/fault.h"
-#include "platform/sim/device/link.h"
-#include "platform/sim/protocol.h"
+#include "platform/process/device/link.h"
+#include "platform/process/protocol.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
@@ -123,7 +123,7 @@ static uint32_t usable_cpus(void)
     return (uint32_t)CPU_COUNT(&set);
 }
 
-static void lay_out(struct device *d, const struct tg_sim_message *init)
+static void lay_out(struct device *d, const struct tg_process_message *init)
 {
     uint32_t n_blocks = (init->cores + TG_PARTS - 1) / TG_PARTS;
     uint32_t n_workers = TG_PARTS * n_blocks + init->schedulers + 1;
@@ -151,24 +151,24 @@ static void lay_out(struct device *d, const struct tg_sim_message *init)
     };
 }
 
-static void init(struct device *d, struct tg_sim_message *message)
+static void init(struct device *d, struct tg_process_message *message)
 {
     d->memory = tg_link_map(message);
     if (d->memory == NULL) {
-        tg_link_reply(message, TG_SIM_HELLO, TG_NO_MEMORY,
+        tg_link_reply(message, TG_PROCESS_HELLO, TG_NO_MEMORY,
                       "cannot map %llu bytes of device memory: %s",
                       (unsigned long long)message->size, strerror(errno));
-        exit(TG_SIM_EXIT_USAGE);
+        exit(TG_PROCESS_EXIT_USAGE);
     }
     lay_out(d, message);
     tg_fault_install(d->head);
     if (!start_workers(d)) {
-        tg_link_reply(message, TG_SIM_HELLO, TG_NO_MEMORY, "cannot start %u threads",
+        tg_link_reply(message, TG_PROCESS_HELLO, TG_NO_MEMORY, "cannot start %u threads",
                       d->engine->n_workers);
-        exit(TG_SIM_EXIT_USAGE);
+        exit(TG_PROCESS_EXIT_USAGE);
     }
     message->address = (uint64_t)(uintptr_t)d->memory;
-    tg_link_reply(message, TG_SIM_HELLO, TG_OK, "%s", "");
+    tg_link_reply(message, TG_PROCESS_HELLO, TG_OK, "%s", "");
 }
 
 /* ── what the host asks for ────────────────────────────────────────────────────────────── */
@@ -196,29 +196,29 @@ static bool remember(struct device *d, const struct tg_workload *workload, uint3
     return true;
 }
 
-static void load(struct device *d, struct tg_sim_message *message)
+static void load(struct device *d, struct tg_process_message *message)
 {
     void *module = dlopen(message->text, RTLD_NOW | RTLD_LOCAL);
     const struct tg_workload *workload = NULL;
     if (module == NULL) {
-        tg_link_reply(message, TG_SIM_LOADED, TG_NOT_FOUND, "the device cannot load it: %s",
+        tg_link_reply(message, TG_PROCESS_LOADED, TG_NOT_FOUND, "the device cannot load it: %s",
                       dlerror());
         return;
     }
     workload = dlsym(module, TG_WORKLOAD_SYMBOL);
     if (workload == NULL || workload->abi != TG_WORKLOAD_ABI ||
         workload->n_kernels != message->count) {
-        tg_link_reply(message, TG_SIM_LOADED, TG_ABI_MISMATCH,
+        tg_link_reply(message, TG_PROCESS_LOADED, TG_ABI_MISMATCH,
                       "the module changed while it was loaded");
         return;
     }
     if (!make_room(d, message->first + message->count) || !remember(d, workload, message->first)) {
-        tg_link_reply(message, TG_SIM_LOADED, TG_NO_MEMORY, "no memory for the kernel table");
+        tg_link_reply(message, TG_PROCESS_LOADED, TG_NO_MEMORY, "no memory for the kernel table");
         return;
     }
     for (uint32_t i = 0; i < message->count; i++)
         d->kernels[message->first + i] = workload->kernels[i].fn;
-    tg_link_reply(message, TG_SIM_LOADED, TG_OK, "%s", "");
+    tg_link_reply(message, TG_PROCESS_LOADED, TG_OK, "%s", "");
 }
 
 /* The workload whose orchestration the launch names; the newest, where two have no kernels. */
@@ -262,7 +262,7 @@ static void start_orchestrator(struct device *d)
     tg_target_wake(&d->orchestrations, 1);
 }
 
-static void launch(struct device *d, const struct tg_sim_message *message)
+static void launch(struct device *d, const struct tg_process_message *message)
 {
     const struct tg_launch *launch = TG_DEVICE_PTR(const struct tg_launch, message->address);
     const struct tg_workload *workload = NULL;
@@ -285,28 +285,28 @@ static void launch(struct device *d, const struct tg_sim_message *message)
         start_orchestrator(d);
 }
 
-static void obey(struct device *d, struct tg_sim_message *message)
+static void obey(struct device *d, struct tg_process_message *message)
 {
     switch (message->type) {
-    case TG_SIM_LOAD:
+    case TG_PROCESS_LOAD:
         load(d, message);
         break;
-    case TG_SIM_LAUNCH:
+    case TG_PROCESS_LAUNCH:
         launch(d, message);
         break;
-    case TG_SIM_STOP:
+    case TG_PROCESS_STOP:
         tg_engine_stop(d->engine);
         break;
     default:
-        _exit(TG_SIM_EXIT_BYE);
+        _exit(TG_PROCESS_EXIT_BYE);
     }
 }
 
 int main(void)
 {
     static struct device device;
-    static struct tg_sim_message message;
-    int host = tg_link_open("taskglass-device", TG_SIM_MEMORY_FD, &message);
+    static struct tg_process_message message;
+    int host = tg_link_open("taskglass-device", TG_PROCESS_MEMORY_FD, &message);
     init(&device, &message);
     for (;;) {
         tg_link_listen(host, &message);

@@ -3,8 +3,8 @@
  * Who has which part of device memory. The bookkeeping is the host's own memory: nothing the
  * device does can confuse it. First fit over extents sorted by offset.
  */
-#ifndef TG_SIM_HEAP_H
-#define TG_SIM_HEAP_H
+#ifndef TG_PROCESS_HEAP_H
+#define TG_PROCESS_HEAP_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-/* Starting and ending a simulated device's process. */
+/* Starting and ending a device's process. */
 #include "base/error.h"
-#include "platform/sim/protocol.h"
-#include "platform/sim/state.h"
+#include "platform/process/protocol.h"
+#include "platform/process/state.h"
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -33,10 +33,10 @@ static int spawn(const char *program, int socket, int memory, int mover, pid_t *
     if (fcntl(STDERR_FILENO, F_GETFD) < 0) /* a host that has closed its own */
         posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&files, socket, TG_SIM_SOCKET_FD);
-    posix_spawn_file_actions_adddup2(&files, memory, TG_SIM_MEMORY_FD);
+    posix_spawn_file_actions_adddup2(&files, socket, TG_PROCESS_SOCKET_FD);
+    posix_spawn_file_actions_adddup2(&files, memory, TG_PROCESS_MEMORY_FD);
     if (mover >= 0)
-        posix_spawn_file_actions_adddup2(&files, mover, TG_SIM_MOVER_FD);
+        posix_spawn_file_actions_adddup2(&files, mover, TG_PROCESS_MOVER_FD);
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
                                               POSIX_SPAWN_SETSIGDEF);
@@ -53,7 +53,7 @@ static int spawn(const char *program, int socket, int memory, int mover, pid_t *
 /* dup2 in the child must not overwrite one descriptor with the other, nor the standard ones. */
 static int above_reserved(int fd)
 {
-    int moved = fcntl(fd, F_DUPFD_CLOEXEC, TG_SIM_MOVER_FD + 1);
+    int moved = fcntl(fd, F_DUPFD_CLOEXEC, TG_PROCESS_MOVER_FD + 1);
     close(fd);
     return moved;
 }
@@ -71,83 +71,83 @@ static int make_sockets(int ends[2])
     return -1;
 }
 
-static tg_status say_init(struct tg_sim *sim, const struct tg_platform_config *config,
-                          struct tg_sim_message *message, struct tg_error *error)
+static tg_status say_init(struct tg_process *process, const struct tg_platform_config *config,
+                          struct tg_process_message *message, struct tg_error *error)
 {
-    *message = (struct tg_sim_message){
-        .type = TG_SIM_INIT,
-        .protocol = TG_SIM_PROTOCOL,
+    *message = (struct tg_process_message){
+        .type = TG_PROCESS_INIT,
+        .protocol = TG_PROCESS_PROTOCOL,
         .cores = config->cores,
         .schedulers = config->schedulers,
         .host_pid = getpid(),
-        .address = (uint64_t)(uintptr_t)sim->reserved,
-        .size = sim->size,
-        .memory = sim->hidden,
+        .address = (uint64_t)(uintptr_t)process->reserved,
+        .size = process->size,
+        .memory = process->hidden,
     };
-    if (tg_sim_send(sim->socket, message) != 0)
+    if (tg_process_send(process->socket, message) != 0)
         return tg_error_set(error, TG_DEVICE_LOST, "the device did not start: %s", strerror(errno));
     return TG_OK;
 }
 
-static tg_status hear_hello(struct tg_sim *sim, struct tg_sim_message *message,
+static tg_status hear_hello(struct tg_process *process, struct tg_process_message *message,
                             struct tg_error *error)
 {
     struct tg_autopsy autopsy;
-    int heard = tg_sim_hear(sim, message, HELLO_MILLISECONDS);
+    int heard = tg_process_hear(process, message, HELLO_MILLISECONDS);
     if (heard == 0)
         return tg_error_set(error, TG_DEVICE_LOST, "the device did not start within %d s",
                             HELLO_MILLISECONDS / 1000);
-    if (heard < 0 || message->type != TG_SIM_HELLO) {
-        tg_sim_reap(sim, 1000);
-        tg_sim_autopsy(sim, &autopsy);
+    if (heard < 0 || message->type != TG_PROCESS_HELLO) {
+        tg_process_reap(process, 1000);
+        tg_process_autopsy(process, &autopsy);
         return tg_error_set(error, TG_DEVICE_LOST, "the device did not start: it %s",
                             autopsy.cause);
     }
     if (message->status != TG_OK)
         return tg_error_set(error, (tg_status)message->status, "the device did not start: %s",
                             message->text);
-    sim->base = message->address;
-    sim->hidden_at = message->memory;
-    sim->taken = message->free;
+    process->base = message->address;
+    process->hidden_at = message->memory;
+    process->taken = message->free;
     return TG_OK;
 }
 
-tg_status tg_sim_start(struct tg_sim *sim, const struct tg_platform_config *config,
-                       struct tg_error *error)
+tg_status tg_process_start(struct tg_process *process, const struct tg_platform_config *config,
+                           struct tg_error *error)
 {
-    struct tg_sim_message message;
+    struct tg_process_message message;
     int ends[2], movers[2] = {-1, -1}, result;
     tg_status status;
     if (make_sockets(ends) != 0)
         return tg_error_set(error, TG_UNSUPPORTED, "cannot make a socket pair: %s",
                             strerror(errno));
-    sim->socket = ends[0];
-    if (sim->hidden > 0 && make_sockets(movers) != 0) {
+    process->socket = ends[0];
+    if (process->hidden > 0 && make_sockets(movers) != 0) {
         close(ends[1]);
         return tg_error_set(error, TG_UNSUPPORTED, "cannot make a socket pair: %s",
                             strerror(errno));
     }
-    sim->mover = movers[0];
+    process->mover = movers[0];
     /* Said before anyone listens: the device never has to wait for its first message, in which
      * it learns whose death is its own. */
-    status = say_init(sim, config, &message, error);
-    result = status == TG_OK
-                 ? spawn(config->device_program, ends[1], sim->memory_fd, movers[1], &sim->pid)
-                 : 0;
+    status = say_init(process, config, &message, error);
+    result = status == TG_OK ? spawn(config->device_program, ends[1], process->memory_fd, movers[1],
+                                     &process->pid)
+                             : 0;
     close(ends[1]);
     if (movers[1] >= 0)
         close(movers[1]);
     if (status != TG_OK)
         return status;
     if (result != 0) {
-        sim->pid = 0;
+        process->pid = 0;
         return tg_error_set(error, TG_NOT_FOUND, "cannot start the device program %s: %s; %s",
                             config->device_program, strerror(result),
-                            sim->hidden > 0 ? "install Taskglass again, or build it"
-                                            : "set --device-program");
+                            process->hidden > 0 ? "install Taskglass again, or build it"
+                                                : "set --device-program");
     }
-    sim->pidfd = (int)syscall(SYS_pidfd_open, sim->pid, 0);
-    return hear_hello(sim, &message, error);
+    process->pidfd = (int)syscall(SYS_pidfd_open, process->pid, 0);
+    return hear_hello(process, &message, error);
 }
 
 static int64_t now_milliseconds(void)
@@ -157,16 +157,17 @@ static int64_t now_milliseconds(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-int tg_sim_hear(struct tg_sim *sim, struct tg_sim_message *message, int milliseconds)
+int tg_process_hear(struct tg_process *process, struct tg_process_message *message,
+                    int milliseconds)
 {
     int64_t deadline = now_milliseconds() + milliseconds;
-    struct pollfd fds[] = {{.fd = sim->socket, .events = POLLIN},
-                           {.fd = sim->pidfd, .events = POLLIN}};
+    struct pollfd fds[] = {{.fd = process->socket, .events = POLLIN},
+                           {.fd = process->pidfd, .events = POLLIN}};
     for (;;) {
         int64_t left = deadline - now_milliseconds();
-        int ready = poll(fds, sim->pidfd >= 0 ? 2 : 1, left > 0 ? (int)left : 0);
+        int ready = poll(fds, process->pidfd >= 0 ? 2 : 1, left > 0 ? (int)left : 0);
         if (ready > 0)
-            return tg_sim_receive(sim->socket, message, MSG_DONTWAIT) == 1 ? 1 : -1;
+            return tg_process_receive(process->socket, message, MSG_DONTWAIT) == 1 ? 1 : -1;
         if (ready == 0 || errno != EINTR)
             return 0;
     }
@@ -174,41 +175,41 @@ int tg_sim_hear(struct tg_sim *sim, struct tg_sim_message *message, int millisec
 
 /* Through the pidfd: where the host's program has waited for our child itself, the number may
  * be another process's by now. */
-static bool has_ended(struct tg_sim *sim)
+static bool has_ended(struct tg_process *process)
 {
     siginfo_t info = {0};
-    int result = sim->pidfd >= 0
-                     ? waitid((idtype_t)P_PIDFD, (id_t)sim->pidfd, &info, WEXITED | WNOHANG)
-                     : waitid(P_PID, (id_t)sim->pid, &info, WEXITED | WNOHANG);
+    int result = process->pidfd >= 0
+                     ? waitid((idtype_t)P_PIDFD, (id_t)process->pidfd, &info, WEXITED | WNOHANG)
+                     : waitid(P_PID, (id_t)process->pid, &info, WEXITED | WNOHANG);
     if (result == 0 ? info.si_pid == 0 : errno == EINTR)
         return false;
-    sim->was_reaped_elsewhere = result != 0;
-    sim->wait_status =
+    process->was_reaped_elsewhere = result != 0;
+    process->wait_status =
         info.si_code == CLD_EXITED ? (info.si_status & 0xff) << 8 : info.si_status & 0x7f;
-    sim->pid = 0;
+    process->pid = 0;
     return true;
 }
 
-static void send_kill(const struct tg_sim *sim)
+static void send_kill(const struct tg_process *process)
 {
-    if (sim->pidfd >= 0)
-        syscall(SYS_pidfd_send_signal, sim->pidfd, SIGKILL, NULL, 0);
+    if (process->pidfd >= 0)
+        syscall(SYS_pidfd_send_signal, process->pidfd, SIGKILL, NULL, 0);
     else
-        kill(sim->pid, SIGKILL);
+        kill(process->pid, SIGKILL);
 }
 
-void tg_sim_reap(struct tg_sim *sim, int milliseconds)
+void tg_process_reap(struct tg_process *process, int milliseconds)
 {
     int64_t deadline = now_milliseconds() + milliseconds;
-    struct pollfd fd = {.fd = sim->pidfd, .events = POLLIN};
-    while (sim->pid != 0 && !has_ended(sim)) {
+    struct pollfd fd = {.fd = process->pidfd, .events = POLLIN};
+    while (process->pid != 0 && !has_ended(process)) {
         int64_t left = deadline - now_milliseconds();
         if (left <= 0) {
-            sim->killed_by_us = true;
-            send_kill(sim);
+            process->killed_by_us = true;
+            send_kill(process);
             left = 1000;
         }
         /* Without a pidfd this is a short sleep. */
-        poll(&fd, sim->pidfd >= 0 ? 1 : 0, sim->pidfd >= 0 ? (int)left : 1);
+        poll(&fd, process->pidfd >= 0 ? 1 : 0, process->pidfd >= 0 ? (int)left : 1);
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What host and simulated device say over their socket pair (SOCK_SEQPACKET: a message is a
+ * What the host and a device's process say over their socket pair (SOCK_SEQPACKET: a message is a
  * packet). Bulk data goes through device memory; this is the doorbell.
  *
  *   host                        device
@@ -20,39 +20,39 @@
  *   COPY_IN, COPY_OUT ────────►        between its memory and a place in shared memory
  *         ◄──────────────────── MOVED  or why not
  */
-#ifndef TG_SIM_PROTOCOL_H
-#define TG_SIM_PROTOCOL_H
+#ifndef TG_PROCESS_PROTOCOL_H
+#define TG_PROCESS_PROTOCOL_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define TG_SIM_PROTOCOL 2u
+#define TG_PROCESS_PROTOCOL 2u
 
 /* File descriptors the device program starts with. */
-enum { TG_SIM_SOCKET_FD = 3, TG_SIM_MEMORY_FD = 4, TG_SIM_MOVER_FD = 5 };
+enum { TG_PROCESS_SOCKET_FD = 3, TG_PROCESS_MEMORY_FD = 4, TG_PROCESS_MOVER_FD = 5 };
 
 /* How the device program exits: its own status for each way, for the host's report. */
-enum { TG_SIM_EXIT_BYE = 0, TG_SIM_EXIT_USAGE = 2, TG_SIM_EXIT_FAULT = 70 };
+enum { TG_PROCESS_EXIT_BYE = 0, TG_PROCESS_EXIT_USAGE = 2, TG_PROCESS_EXIT_FAULT = 70 };
 
-enum tg_sim_type {
-    TG_SIM_INIT = 1,
-    TG_SIM_HELLO,
-    TG_SIM_LOAD,
-    TG_SIM_LOADED,
-    TG_SIM_LAUNCH,
-    TG_SIM_STOP,
-    TG_SIM_DONE,
-    TG_SIM_BYE,
-    TG_SIM_PIN,
-    TG_SIM_UNPIN,
-    TG_SIM_COPY_IN,
-    TG_SIM_COPY_OUT,
-    TG_SIM_MOVED
+enum tg_process_type {
+    TG_PROCESS_INIT = 1,
+    TG_PROCESS_HELLO,
+    TG_PROCESS_LOAD,
+    TG_PROCESS_LOADED,
+    TG_PROCESS_LAUNCH,
+    TG_PROCESS_STOP,
+    TG_PROCESS_DONE,
+    TG_PROCESS_BYE,
+    TG_PROCESS_PIN,
+    TG_PROCESS_UNPIN,
+    TG_PROCESS_COPY_IN,
+    TG_PROCESS_COPY_OUT,
+    TG_PROCESS_MOVED
 };
 
-struct tg_sim_message {
-    uint32_t type;       /* enum tg_sim_type */
-    uint32_t protocol;   /* INIT, HELLO: TG_SIM_PROTOCOL */
+struct tg_process_message {
+    uint32_t type;       /* enum tg_process_type */
+    uint32_t protocol;   /* INIT, HELLO: TG_PROCESS_PROTOCOL */
     int32_t status;      /* HELLO, LOADED: tg_status; DONE: 1 where it was stopped */
     uint32_t cores;      /* INIT */
     uint32_t schedulers; /* INIT */
@@ -67,11 +67,11 @@ struct tg_sim_message {
     char text[4096]; /* LOAD: path; HELLO, LOADED: error; ends in a zero byte */
 };
 
-#define TG_SIM_MESSAGE_HEAD offsetof(struct tg_sim_message, text)
+#define TG_PROCESS_MESSAGE_HEAD offsetof(struct tg_process_message, text)
 
 /* Sends a message with just the text it has; 0, or -1 with errno. Never raises SIGPIPE. */
-int tg_sim_send(int fd, const struct tg_sim_message *message);
+int tg_process_send(int fd, const struct tg_process_message *message);
 /* Receives one: 1, 0 at the end of the socket, -1 with errno. The text always ends in a zero. */
-int tg_sim_receive(int fd, struct tg_sim_message *message, int flags);
+int tg_process_receive(int fd, struct tg_process_message *message, int flags);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-#include "platform/sim/device/link.h"
+#include "platform/process/device/link.h"
 #include <errno.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
 
-void tg_link_reply(struct tg_sim_message *message, uint32_t type, tg_status status,
+void tg_link_reply(struct tg_process_message *message, uint32_t type, tg_status status,
                    const char *format, ...)
 {
     va_list args;
@@ -23,62 +23,62 @@ void tg_link_reply(struct tg_sim_message *message, uint32_t type, tg_status stat
     va_start(args, format);
     vsnprintf(message->text, sizeof message->text, format, args);
     va_end(args);
-    if (tg_sim_send(TG_SIM_SOCKET_FD, message) != 0)
-        _exit(TG_SIM_EXIT_BYE); /* the host is gone */
+    if (tg_process_send(TG_PROCESS_SOCKET_FD, message) != 0)
+        _exit(TG_PROCESS_EXIT_BYE); /* the host is gone */
 }
 
 void tg_link_done(int stopped)
 {
-    struct tg_sim_message done = {.type = TG_SIM_DONE, .status = stopped};
-    if (tg_sim_send(TG_SIM_SOCKET_FD, &done) != 0)
-        _exit(TG_SIM_EXIT_BYE);
+    struct tg_process_message done = {.type = TG_PROCESS_DONE, .status = stopped};
+    if (tg_process_send(TG_PROCESS_SOCKET_FD, &done) != 0)
+        _exit(TG_PROCESS_EXIT_BYE);
 }
 
-void tg_link_listen(int host, struct tg_sim_message *message)
+void tg_link_listen(int host, struct tg_process_message *message)
 {
-    struct pollfd fds[] = {{.fd = TG_SIM_SOCKET_FD, .events = POLLIN},
+    struct pollfd fds[] = {{.fd = TG_PROCESS_SOCKET_FD, .events = POLLIN},
                            {.fd = host, .events = POLLIN}};
     while (poll(fds, host >= 0 ? 2 : 1, -1) < 0 && errno == EINTR)
         ;
     if (host >= 0 && fds[1].revents != 0)
-        _exit(TG_SIM_EXIT_BYE);
-    if (tg_sim_receive(TG_SIM_SOCKET_FD, message, 0) != 1)
-        _exit(TG_SIM_EXIT_BYE);
+        _exit(TG_PROCESS_EXIT_BYE);
+    if (tg_process_receive(TG_PROCESS_SOCKET_FD, message, 0) != 1)
+        _exit(TG_PROCESS_EXIT_BYE);
 }
 
-char *tg_link_map(const struct tg_sim_message *init)
+char *tg_link_map(const struct tg_process_message *init)
 {
     void *wanted = (void *)(uintptr_t)init->address;
     int protection = PROT_READ | PROT_WRITE;
-    void *memory =
-        mmap(wanted, init->size, protection, MAP_SHARED | MAP_FIXED_NOREPLACE, TG_SIM_MEMORY_FD, 0);
+    void *memory = mmap(wanted, init->size, protection, MAP_SHARED | MAP_FIXED_NOREPLACE,
+                        TG_PROCESS_MEMORY_FD, 0);
     if (memory == MAP_FAILED)
-        memory = mmap(NULL, init->size, protection, MAP_SHARED, TG_SIM_MEMORY_FD, 0);
+        memory = mmap(NULL, init->size, protection, MAP_SHARED, TG_PROCESS_MEMORY_FD, 0);
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-int tg_link_open(const char *name, int last_fd, struct tg_sim_message *init)
+int tg_link_open(const char *name, int last_fd, struct tg_process_message *init)
 {
     int host;
     /* Whatever the host's program had open without close-on-exec is none of ours. */
     syscall(SYS_close_range, last_fd + 1, ~0U, 0);
-    if (tg_sim_receive(TG_SIM_SOCKET_FD, init, 0) != 1 || init->type != TG_SIM_INIT) {
+    if (tg_process_receive(TG_PROCESS_SOCKET_FD, init, 0) != 1 || init->type != TG_PROCESS_INIT) {
         fprintf(stderr,
                 "%s: a device, started by the taskglass library; to run a graph use "
                 "`taskglass run`\n",
                 name);
-        exit(TG_SIM_EXIT_USAGE);
+        exit(TG_PROCESS_EXIT_USAGE);
     }
     /* The socket ends when every copy of it is closed, a forked sibling's too; the host's pidfd
      * tells of the host alone. */
     host = (int)syscall(SYS_pidfd_open, init->host_pid, 0);
     if (getppid() != init->host_pid)
-        exit(TG_SIM_EXIT_BYE);
-    if (init->protocol != TG_SIM_PROTOCOL) {
-        tg_link_reply(init, TG_SIM_HELLO, TG_ABI_MISMATCH,
-                      "the device program speaks protocol %u, the library %u", TG_SIM_PROTOCOL,
+        exit(TG_PROCESS_EXIT_BYE);
+    if (init->protocol != TG_PROCESS_PROTOCOL) {
+        tg_link_reply(init, TG_PROCESS_HELLO, TG_ABI_MISMATCH,
+                      "the device program speaks protocol %u, the library %u", TG_PROCESS_PROTOCOL,
                       init->protocol);
-        exit(TG_SIM_EXIT_USAGE);
+        exit(TG_PROCESS_EXIT_USAGE);
     }
     return host;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "platform/sim/heap.h"
+#include "platform/process/heap.h"
 #include <stdlib.h>
 #include <string.h>
 

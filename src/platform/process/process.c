@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+/* Opening, running and closing a device that is a process, from the host. */
+#include "platform/process/process.h"
+#include "base/error.h"
+#include "platform/process/protocol.h"
+#include "platform/process/state.h"
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { CLOSE_MILLISECONDS = 2000, LOAD_MILLISECONDS = 30000 };
+
+/* ── open and close ────────────────────────────────────────────────────────────────────── */
+
+static tg_status make_memory(struct tg_process *process, struct tg_error *error)
+{
+    process->memory_fd = memfd_create("taskglass-device-memory", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (process->memory_fd >= 0 && process->memory_fd <= TG_PROCESS_MOVER_FD) {
+        int moved = fcntl(process->memory_fd, F_DUPFD_CLOEXEC, TG_PROCESS_MOVER_FD + 1);
+        close(process->memory_fd);
+        process->memory_fd = moved;
+    }
+    if (process->memory_fd < 0 || ftruncate(process->memory_fd, (off_t)process->size) != 0)
+        return tg_error_set(error, TG_NO_MEMORY, "cannot make %llu bytes of device memory: %s",
+                            (unsigned long long)process->size, strerror(errno));
+    /* A device that made its memory smaller would have the host's mapping end in a SIGBUS. */
+    (void)fcntl(process->memory_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+    /* Address space that stays empty here and that the device uses: a device pointer followed on
+     * the host faults at once instead of hitting something of ours. */
+    process->reserved =
+        mmap(NULL, process->size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (process->reserved == MAP_FAILED) {
+        process->reserved = NULL;
+        return tg_error_set(error, TG_NO_MEMORY, "cannot reserve %llu bytes of address space: %s",
+                            (unsigned long long)process->size, strerror(errno));
+    }
+    return TG_OK;
+}
+
+static tg_status map_memory(struct tg_process *process, struct tg_error *error)
+{
+    void *map =
+        mmap(NULL, process->size, PROT_READ | PROT_WRITE, MAP_SHARED, process->memory_fd, 0);
+    if (map == MAP_FAILED)
+        return tg_error_set(error, TG_NO_MEMORY, "cannot map device memory: %s", strerror(errno));
+    process->map = map;
+    return TG_OK;
+}
+
+/* The control area is the device's; what comes after it can be handed out. */
+static tg_status take_over(struct tg_process *process, struct tg_error *error)
+{
+    struct tg_control_head head;
+    tg_status status = tg_process_read_copied(process, &head, process->base, sizeof head, error);
+    uint64_t taken;
+    if (status != TG_OK)
+        return status;
+    taken = process->taken > head.control_size ? process->taken : head.control_size;
+    if (head.magic != TG_CONTROL_MAGIC || head.version != TG_CONTROL_VERSION ||
+        head.control_size < sizeof head || taken > process->size)
+        return tg_error_set(error, TG_ABI_MISMATCH,
+                            "the device's control area is not one this library knows");
+    if (!tg_heap_init(&process->heap, taken, process->size - taken))
+        return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
+    return TG_OK;
+}
+
+tg_status tg_process_set_up(struct tg_process *process, const struct tg_platform_config *config,
+                            bool mapped, struct tg_error *error)
+{
+    tg_status status = make_memory(process, error);
+    if (status == TG_OK)
+        status = tg_process_start(process, config, error);
+    if (status == TG_OK)
+        status = take_over(process, error);
+    if (status == TG_OK && mapped)
+        status = map_memory(process, error);
+    return status;
+}
+
+tg_status tg_process_open(const struct tg_platform_config *config, bool mapped, void **state,
+                          struct tg_error *error)
+{
+    const uint64_t page = 4096;
+    struct tg_process *process = calloc(1, sizeof *process);
+    tg_status status;
+    if (process == NULL)
+        return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
+    process->memory_fd = process->socket = process->pidfd = process->mover = -1;
+    process->size = config->memory / page * page;
+    status = tg_process_set_up(process, config, mapped, error);
+    if (status != TG_OK) {
+        tg_process_close(process);
+        return status;
+    }
+    *state = process;
+    return TG_OK;
+}
+
+static void close_fd(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
+
+void tg_process_tear_down(struct tg_process *process)
+{
+    struct tg_process_message bye = {.type = TG_PROCESS_BYE};
+    if (process->pid != 0) {
+        tg_process_send(process->socket, &bye);
+        tg_process_reap(process, CLOSE_MILLISECONDS);
+    }
+    close_fd(process->socket);
+    close_fd(process->pidfd);
+    if (process->map != NULL)
+        munmap(process->map, process->size);
+    if (process->reserved != NULL)
+        munmap(process->reserved, process->size);
+    close_fd(process->memory_fd);
+    close_fd(process->mover);
+    tg_heap_destroy(&process->heap);
+}
+
+void tg_process_close(void *state)
+{
+    tg_process_tear_down(state);
+    free(state);
+}
+
+void tg_process_describe(const void *state, uint64_t *control, uint64_t *memory_used, int *pid)
+{
+    const struct tg_process *process = state;
+    *control = process->base;
+    *memory_used = process->size - process->heap.bytes_free;
+    *pid = process->pid;
+}
+
+/* ── what it is asked to do ────────────────────────────────────────────────────────────── */
+
+tg_status tg_process_gone(struct tg_process *process, struct tg_error *error)
+{
+    struct tg_autopsy autopsy;
+    tg_process_reap(process, 1000);
+    tg_process_autopsy(process, &autopsy);
+    return tg_error_set(error, TG_DEVICE_LOST, "the device %s", autopsy.cause);
+}
+
+tg_status tg_process_load(void *state, const char *path, uint32_t first, uint32_t count,
+                          struct tg_error *error)
+{
+    struct tg_process *process = state;
+    struct tg_process_message message = {.type = TG_PROCESS_LOAD, .first = first, .count = count};
+    if (strlen(path) >= sizeof message.text)
+        return tg_error_set(error, TG_BAD_ARGUMENT, "module path is longer than %zu bytes",
+                            sizeof message.text - 1);
+    memcpy(message.text, path, strlen(path) + 1);
+    if (tg_process_send(process->socket, &message) != 0 ||
+        tg_process_hear(process, &message, LOAD_MILLISECONDS) != 1 ||
+        message.type != TG_PROCESS_LOADED)
+        return tg_process_gone(process, error);
+    if (message.status != TG_OK)
+        return tg_error_set(error, (tg_status)message.status, "%s: %s", path, message.text);
+    return TG_OK;
+}
+
+tg_status tg_process_launch(void *state, uint64_t launch, struct tg_error *error)
+{
+    struct tg_process *process = state;
+    struct tg_process_message message = {.type = TG_PROCESS_LAUNCH, .address = launch};
+    return tg_process_send(process->socket, &message) == 0 ? TG_OK
+                                                           : tg_process_gone(process, error);
+}
+
+enum tg_poll tg_process_poll(void *state, int milliseconds)
+{
+    struct tg_process *process = state;
+    struct tg_process_message message;
+    struct pollfd fds[] = {{.fd = process->socket, .events = POLLIN},
+                           {.fd = process->pidfd, .events = POLLIN}};
+    if (process->pid == 0)
+        return TG_POLL_LOST;
+    if (poll(fds, process->pidfd >= 0 ? 2 : 1, milliseconds) <= 0)
+        return TG_POLL_RUNNING;
+    /* A device that finished and died at once has still finished: its word counts first. */
+    if (tg_process_receive(process->socket, &message, MSG_DONTWAIT) == 1 &&
+        message.type == TG_PROCESS_DONE)
+        return message.status ? TG_POLL_STOPPED : TG_POLL_OVER;
+    tg_process_reap(process, 1000);
+    return TG_POLL_LOST;
+}
+
+void tg_process_cancel(void *state)
+{
+    struct tg_process *process = state;
+    struct tg_process_message stop = {.type = TG_PROCESS_STOP};
+    tg_process_send(process->socket, &stop);
+}
+
+void tg_process_kill(void *state)
+{
+    tg_process_reap(state, 0);
+}
+
+void tg_process_autopsy(void *state, struct tg_autopsy *autopsy)
+{
+    const struct tg_process *process = state;
+    int status = process->wait_status;
+    bool known = process->pid == 0 && !process->was_reaped_elsewhere;
+    /* Where somebody else has the status, the fault record alone tells. */
+    autopsy->crashed = known ? WIFEXITED(status) && WEXITSTATUS(status) == TG_PROCESS_EXIT_FAULT
+                             : process->was_reaped_elsewhere && !process->killed_by_us;
+    if (!known)
+        snprintf(autopsy->cause, sizeof autopsy->cause, "ended");
+    else if (WIFSIGNALED(status))
+        snprintf(autopsy->cause, sizeof autopsy->cause, "was killed by signal %d (%s)",
+                 WTERMSIG(status), strsignal(WTERMSIG(status)));
+    else
+        snprintf(autopsy->cause, sizeof autopsy->cause, "exited with status %d",
+                 WEXITSTATUS(status));
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The host's end of a device that is a process. a2a3sim and a5sim differ in how they reach its memory;
+ * cuda has memory besides that the process moves bytes in and out of. */
+#ifndef TG_PROCESS_PROCESS_H
+#define TG_PROCESS_PROCESS_H
+
+#include "platform/platform.h"
+
+/* With `mapped`, the host maps device memory too. */
+tg_status tg_process_open(const struct tg_platform_config *config, bool mapped, void **state,
+                          struct tg_error *error);
+void tg_process_close(void *state);
+void tg_process_describe(const void *state, uint64_t *control, uint64_t *memory_used, int *pid);
+tg_status tg_process_alloc(void *state, uint64_t bytes, uint64_t *address, struct tg_error *error);
+tg_status tg_process_free(void *state, uint64_t address, struct tg_error *error);
+tg_status tg_process_load(void *state, const char *path, uint32_t first, uint32_t count,
+                          struct tg_error *error);
+tg_status tg_process_launch(void *state, uint64_t launch, struct tg_error *error);
+enum tg_poll tg_process_poll(void *state, int milliseconds);
+void tg_process_cancel(void *state);
+void tg_process_kill(void *state);
+void tg_process_autopsy(void *state, struct tg_autopsy *autopsy);
+
+/* Through the host's mapping. */
+void *tg_process_map(void *state, uint64_t address, uint64_t size);
+tg_status tg_process_write_mapped(void *state, uint64_t address, const void *bytes, uint64_t size,
+                                  struct tg_error *error);
+tg_status tg_process_read_mapped(void *state, void *bytes, uint64_t address, uint64_t size,
+                                 struct tg_error *error);
+/* Without one. */
+tg_status tg_process_write_copied(void *state, uint64_t address, const void *bytes, uint64_t size,
+                                  struct tg_error *error);
+tg_status tg_process_read_copied(void *state, void *bytes, uint64_t address, uint64_t size,
+                                 struct tg_error *error);
+
+/* What every device that is a process has in common, and what simulated ones have besides. */
+#define TG_PROCESS_START_OPS                                                                 \
+    .abi = TG_PLATFORM_ABI, .size = sizeof(struct tg_platform_ops), .load = tg_process_load, \
+    .launch = tg_process_launch, .poll = tg_process_poll, .cancel = tg_process_cancel,       \
+    .kill = tg_process_kill, .autopsy = tg_process_autopsy
+#define TG_PROCESS_COMMON_OPS                                                         \
+    TG_PROCESS_START_OPS, .close = tg_process_close, .describe = tg_process_describe, \
+                          .alloc = tg_process_alloc, .free = tg_process_free
+
+#endif
