@@ -149,7 +149,7 @@ template <int N> struct split {
 };
 
 /*
- * Each warp has 64 by 32 elements, in 4 by 4 mma of 16 by 8. Which column of the slab an mma takes
+ * Each warp has 32 by 32 elements, in 2 by 4 mma of 16 by 8. Which column of the slab an mma takes
  * for which of its own is our choice, if a and b agree about k, and b and c about columns:
  *
  *   k       its t and t + 4 are our 2t and 2t + 1: a thread's elements of a lie side by side
@@ -284,7 +284,8 @@ __device__ __forceinline__ void multiply_panel(const view &a, const view &b, con
     int half = 0;
 
     TG_BARRIER(); /* the panel before may be in use still */
-    copy_slab<Core, FLOATS>(&slabs[0], a, b);
+    if (depth > 0)
+        copy_slab<Core, FLOATS>(&slabs[0], a, b);
     for (int k = 0; k < depth; k += Core::DEPTH, half ^= 1) {
         const int next = k + Core::DEPTH;
         copy_async_wait();

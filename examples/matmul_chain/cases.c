@@ -106,7 +106,7 @@ static double rounding(int64_t n)
  * times the sum of the products' magnitudes (Higham, Accuracy and Stability of Numerical
  * Algorithms, chapter 3).
  *   H  A product is rounded once, added up within its tile, then with the other ceil(k / tile)
- *      tiles and the bias: n1 = tile + ceil(k / tile). With T = |A|·|B| + |bias|, H is off by
+ *      tiles and the bias: n1 = min(tile, k) + ceil(k / tile). With T = |A|·|B| + |bias|, H is off by
  *      g(n1)·T at most, and relu makes no error larger.
  *   D  Sums of n products of such an H: off by g(n)·|H|·|C| for their own roundings, and by
  *      (1 + g(n))·g(n1)·T·|C| for those of H.
@@ -117,7 +117,8 @@ static double rounding(int64_t n)
 static double tolerance(struct sizes s, int64_t tile, const double *h, const double *terms,
                         const float *c)
 {
-    double of_h = (1 + rounding(s.n)) * rounding(tile + (s.k + tile - 1) / tile);
+    int64_t in_tile = tile < s.k ? tile : s.k;
+    double of_h = (1 + rounding(s.n)) * rounding(in_tile + (s.k + tile - 1) / tile);
     double of_d = rounding(s.n), largest = 0;
     for (int64_t i = 0; i < s.m; i++)
         for (int64_t q = 0; q < s.p; q++) {

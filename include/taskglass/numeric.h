@@ -17,7 +17,7 @@
  *
  * To a float: the nearest value, ties to even, rounded once from double; subnormals included.
  * float8_e8m0fnu has neither zero nor sign: zero becomes its smallest value, negatives NaN.
- * A NaN keeps its sign but not its payload. To an integer: toward zero, saturating, NaN
+ * A NaN keeps its sign but not its payload; in float32 on a GPU, neither. To an integer: toward zero, saturating, NaN
  * becomes 0. To bool: whether it differs from zero, which NaN does.
  *
  * Signs, exponents and NaN are read from and put into the bits, so that all of this holds for

@@ -36,6 +36,14 @@ CASES = [
     ("paged_attention", "ragged", within(1e-4, 1e-3)),
     ("paged_attention", "bfloat16", within(1e-4, 1e-3)),
 ]
+# Sizes at which the kernels that GPUs have of their own run into every edge: tiles that are not whole,
+# rows that are not aligned, more than one round of heads.
+EDGES = [
+    ("bgemm", ("--case", "large", "--set", "batch=1", "--set", "m=67", "--set", "k=99", "--set",
+               "n=133", "--set", "tile=135"), within(1e-4, 1e-4)),
+    ("paged_attention", ("--set", "heads=20", "--set", "kv_heads=1", "--set", "head_dim=24"),
+     within(1e-4, 1e-3)),
+]
 READS_RESULTS = {"moe"}  # its orchestration must run on the device
 
 RUNS = [(example, case, tolerance, runtime) for example, case, tolerance in CASES
@@ -66,6 +74,14 @@ def test_a_recording_is_that_of_a_simulator(tg, record, example, case, tolerance
         if tolerance == EXACT:
             assert document["result"] == "equal"
             assert document["counts"]["same"] == document["a"]["records"]
+
+
+@pytest.mark.parametrize("example,sizes,tolerance", EDGES)
+def test_kernels_of_a_gpus_own_are_right_at_every_edge(tg, record, example, sizes, tolerance):
+    record("sim", example, *sizes, platform=REFERENCE)
+    record("gpu", example, *sizes)
+    code, document = differences(tg, "gpu", "sim", *tolerance)
+    assert code == 0, (document["blame"], document["pairs"][:3])
 
 
 @pytest.mark.parametrize("example,case", [

@@ -23,6 +23,13 @@ SMALL = ("--cores", 6, "--timeout", 120)
 SECONDS = 300
 FOUND = 9
 
+# Tensor cores, several panels and slabs, rows that are not aligned; more than one round of heads.
+RUNS = [("vector_add", "--case", "small"), ("mix", "--case", "uneven"), ("bgemm", "--case", "one"),
+        ("bgemm", "--case", "large", "--set", "batch=1", "--set", "m=67", "--set", "k=99", "--set",
+         "n=133", "--set", "tile=135"),
+        ("paged_attention", "--case", "small", "--set", "heads=20", "--set", "kv_heads=1", "--set",
+         "head_dim=24")]
+
 
 def check(tg, tool, *arguments):
     prefix = (TOOL, "--tool", tool, "--target-processes", "all", "--error-exitcode", FOUND)
@@ -34,10 +41,9 @@ def check(tg, tool, *arguments):
     assert result.returncode == 0 and not any(map(int, found)), text
 
 
-@pytest.mark.parametrize("workload,case", [("vector_add", "small"), ("mix", "uneven"),
-                                           ("bgemm", "one"), ("paged_attention", "small")])
-def test_memcheck_finds_nothing_in_a_recorded_run(tg, workload, case):
-    check(tg, "memcheck", workload, "--case", case, "--dump-tensor")
+@pytest.mark.parametrize("run", RUNS)
+def test_memcheck_finds_nothing_in_a_recorded_run(tg, run):
+    check(tg, "memcheck", *run, "--dump-tensor")
 
 
 @pytest.mark.parametrize("runtime", RUNTIMES[1:])
@@ -45,7 +51,6 @@ def test_memcheck_finds_nothing_where_the_device_builds_the_graph(tg, runtime):
     check(tg, "memcheck", "matmul_chain", "--case", "one", "--runtime", runtime)
 
 
-@pytest.mark.parametrize("workload,case", [("vector_add", "small"), ("mix", "uneven"),
-                                           ("bgemm", "one"), ("paged_attention", "small")])
-def test_racecheck_finds_nothing(tg, workload, case):
-    check(tg, "racecheck", workload, "--case", case, "--dump-tensor")
+@pytest.mark.parametrize("run", RUNS)
+def test_racecheck_finds_nothing(tg, run):
+    check(tg, "racecheck", *run, "--dump-tensor")
