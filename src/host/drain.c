@@ -162,7 +162,7 @@ static void cut_off(struct tg_record *record, uint64_t end)
 /* Writes what has been gathered, then the records that were waiting for it. */
 static void flush(struct tg_drain *d, struct batch *b)
 {
-    uint64_t end = b->to + (b->size > 0 ? write_bytes(d, b->from, b->to, b->size) : 0);
+    uint64_t end = b->size > 0 ? b->to + write_bytes(d, b->from, b->to, b->size) : 0;
     bool read = b->size == 0 || end == b->to + b->size;
     if (!read && end < d->file_end)
         d->file_end = end;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A block is a thread here, and what its crew would do is done by that thread. One launch at a time. */
 #define _GNU_SOURCE
-#include "device/engine.h"
+#include "platform/cuda/device/entry.h"
 #include "soft.h"
 #include <errno.h>
 #include <pthread.h>
@@ -76,10 +76,9 @@ static void prepare(const struct soft_module *module, const struct tg_cuda_launc
                            TG_DEVICE_PTR(struct tg_worker_status, l->status));
         e->n_cpus = usable_cpus();
     }
-    tg_engine_prepare(e, launch,
-                      TG_DEVICE_PTR(tg_kernel_fn,
-                                    l->table - l->first_kernel * sizeof(tg_kernel_fn)),
-                      orchestrate, TG_DEVICE_PTR(const char, l->site));
+    tg_engine_prepare(
+        e, launch, TG_DEVICE_PTR(tg_kernel_fn, l->table - l->first_kernel * sizeof(tg_kernel_fn)),
+        orchestrate, TG_DEVICE_PTR(const char, l->site));
 }
 
 static void watch(struct tg_engine *e, const struct tg_cuda_words *words)
@@ -89,17 +88,6 @@ static void watch(struct tg_engine *e, const struct tg_cuda_words *words)
             tg_engine_stop(e);
         nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
     }
-}
-
-static void lead(struct tg_engine *e, uint32_t worker, struct tg_cuda_words *words)
-{
-    if (worker == tg_engine_orchestrator(e)) {
-        if (!tg_engine_orchestrates(e))
-            return;
-        tg_store_relaxed_host(&e->worker[worker].status->running, (uint64_t)1);
-    }
-    if (tg_engine_enter(e, worker))
-        tg_store_relaxed_host(&words->phase, tg_load_relaxed(&e->phase));
 }
 
 static void *run_block(void *argument)
@@ -113,7 +101,7 @@ static void *run_block(void *argument)
     if (block->number > tg_engine_orchestrator(e))
         watch(e, words);
     else
-        lead(e, block->number, words);
+        tg_cuda_take_part(e, block->number, words);
     sigaltstack(&none, NULL);
     free(stack.ss_sp);
     free(block);

@@ -141,7 +141,8 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
         f = calloc(1, sizeof *f);
         if (!f)
             return CUDA_ERROR_OUT_OF_MEMORY;
-        *f = (struct soft_function){(const struct soft_module *)module, (enum soft_entry)i, 48 << 10};
+        *f = (struct soft_function){(const struct soft_module *)module, (enum soft_entry)i,
+                                    48 << 10};
         *function = (CUfunction)f;
         return CUDA_SUCCESS;
     }

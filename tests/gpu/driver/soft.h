@@ -32,11 +32,11 @@
 
 /* Of a call that was not told to fail, by a thread that has a context that was not lost. */
 CUresult soft_enter(const char *symbol);
-#define SOFT_ENTER()                            \
-    do {                                        \
+#define SOFT_ENTER()                             \
+    do {                                         \
         CUresult entered = soft_enter(__func__); \
-        if (entered != CUDA_SUCCESS)            \
-            return entered;                     \
+        if (entered != CUDA_SUCCESS)             \
+            return entered;                      \
     } while (0)
 
 /* A kernel has failed, and with it the context: the first cause stays. */

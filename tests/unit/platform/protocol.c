@@ -24,16 +24,16 @@ TEST(a_message_arrives_as_it_was_sent)
     static struct tg_process_message in, out;
     connect_ends();
     in = (struct tg_process_message){.type = TG_PROCESS_LOAD,
-                                 .protocol = 1,
-                                 .status = -7,
-                                 .cores = 3,
-                                 .schedulers = 4,
-                                 .first = 5,
-                                 .count = 6,
-                                 .host_pid = 7,
-                                 .address = UINT64_MAX,
-                                 .size = 1,
-                                 .text = "/a/path.so"};
+                                     .protocol = 1,
+                                     .status = -7,
+                                     .cores = 3,
+                                     .schedulers = 4,
+                                     .first = 5,
+                                     .count = 6,
+                                     .host_pid = 7,
+                                     .address = UINT64_MAX,
+                                     .size = 1,
+                                     .text = "/a/path.so"};
     memset(&out, 0xff, sizeof out);
     CHECK_EQ_I(tg_process_send(ends[0], &in), 0);
     CHECK_EQ_I(tg_process_receive(ends[1], &out, 0), 1);
@@ -85,7 +85,8 @@ TEST(a_packet_too_short_to_be_a_message_is_an_error)
         CHECK_EQ_I(errno, EPROTO);
     }
     CHECK_EQ_I(send(ends[0], bytes, sizeof bytes, 0), (ssize_t)sizeof bytes);
-    CHECK_EQ_I(tg_process_receive(ends[1], &out, 0), 1); /* the head alone is a message without text */
+    CHECK_EQ_I(tg_process_receive(ends[1], &out, 0),
+               1); /* the head alone is a message without text */
     CHECK_EQ_S(out.text, "");
     close_ends();
 }

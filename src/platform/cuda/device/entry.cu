@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The kernels that a run consists of: one that prepares, and the persistent one. */
-#include "device/engine.h"
 #include "platform/cuda/device/block.h"
+#include "platform/cuda/device/entry.h"
 
 static_assert((int)TG_CUDA_THREADS == (int)TG_BLOCK_THREADS, "kernels count on it");
 
@@ -17,9 +17,9 @@ enum { LOOKS = 300, STEAL_EVERY = 16, BATCH = 16, GLANCE_NS = 1000 };
 
 __device__ static void lay_out(const struct tg_cuda_launch *l)
 {
-    struct tg_engine *e = tg_engine_init(TG_DEVICE_PTR(void, l->engine), l->n_cores,
-                                         l->n_schedulers,
-                                         TG_DEVICE_PTR(struct tg_worker_status, l->status));
+    struct tg_engine *e =
+        tg_engine_init(TG_DEVICE_PTR(void, l->engine), l->n_cores, l->n_schedulers,
+                       TG_DEVICE_PTR(struct tg_worker_status, l->status));
     e->n_cpus = 0;
     e->spin = LOOKS;
     e->yields = 0;
@@ -38,8 +38,7 @@ __device__ static void prepare(const struct tg_cuda_launch *l)
         lay_out(l);
     /* Tasks name kernels by the device's numbers, of which the table has the module's. */
     tg_engine_reset(TG_DEVICE_PTR(struct tg_engine, l->engine), launch,
-                    TG_DEVICE_PTR(tg_kernel_fn,
-                                  l->table - l->first_kernel * sizeof(tg_kernel_fn)),
+                    TG_DEVICE_PTR(tg_kernel_fn, l->table - l->first_kernel * sizeof(tg_kernel_fn)),
                     orchestrate, TG_DEVICE_PTR(const char, l->site));
 }
 
@@ -74,13 +73,7 @@ __device__ static void watch(struct tg_engine *e, const struct tg_cuda_words *wo
 
 __device__ static void lead(struct tg_engine *e, uint32_t worker, struct tg_cuda_words *words)
 {
-    if (worker == tg_engine_orchestrator(e)) {
-        if (!tg_engine_orchestrates(e))
-            return;
-        tg_store_relaxed_host(&e->worker[worker].status->running, (uint64_t)1);
-    }
-    if (tg_engine_enter(e, worker))
-        tg_store_relaxed_host(&words->phase, tg_load_relaxed(&e->phase));
+    tg_cuda_take_part(e, worker, words);
     if (worker < e->n_lanes)
         tg_block_end();
 }

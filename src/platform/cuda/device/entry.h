@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an entry point does that does not depend on what a block is made of. */
+#ifndef TG_CUDA_ENTRY_H
+#define TG_CUDA_ENTRY_H
+
+#include "device/engine.h"
+#include "platform/cuda/device/launch.h"
+
+/* By one thread of each block: a worker's part in the run, from beginning to end. */
+TG_FN static inline void tg_cuda_take_part(struct tg_engine *e, uint32_t worker,
+                                           struct tg_cuda_words *words)
+{
+    if (worker == tg_engine_orchestrator(e)) {
+        if (!tg_engine_orchestrates(e))
+            return;
+        tg_store_relaxed_host(&e->worker[worker].status->running, (uint64_t)1);
+    }
+    if (tg_engine_enter(e, worker))
+        tg_store_relaxed_host(&words->phase, tg_load_relaxed(&e->phase));
+}
+
+#endif
