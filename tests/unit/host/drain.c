@@ -56,6 +56,14 @@ static void make_records(uint32_t n)
         make_record();
 }
 
+/* A whole buffer, handed over. */
+static void make_buffer(void)
+{
+    make_records(PER_BUFFER);
+    say_ready();
+    leave_buffer();
+}
+
 /* Each comes once, in order. */
 static void take(void *context, const struct tg_record *record)
 {
@@ -120,11 +128,8 @@ TEST(a_buffer_that_was_given_back_is_not_taken_again_while_it_is_shown_as_curren
     CHECK_EQ_U(taken, PER_BUFFER);
     CHECK_EQ_U(tg_drain_run(&drain), 0);
     leave_buffer();
-    for (int i = 0; i < 2; i++) { /* the other one, and this one again, while the host is away */
-        make_records(PER_BUFFER);
-        say_ready();
-        leave_buffer();
-    }
+    make_buffer(); /* the other one, and this one again, while the host is away */
+    make_buffer();
     tg_drain_run(&drain);
     make_records(10);
     tg_drain_run(&drain);
@@ -136,13 +141,9 @@ TEST(a_buffer_that_was_given_back_is_not_taken_again_while_it_is_shown_as_curren
 TEST(a_full_buffer_of_a_device_that_died_before_it_said_so_is_taken)
 {
     struct tg_drain drain = open_stream();
-    make_records(PER_BUFFER);
-    say_ready();
+    make_buffer();
     tg_drain_run(&drain);
-    leave_buffer();
-    make_records(PER_BUFFER);
-    say_ready();
-    leave_buffer();
+    make_buffer();
     make_records(PER_BUFFER); /* the first buffer again, up to its end */
     tg_drain_run(&drain);
     tg_drain_end(&drain);
