@@ -85,6 +85,10 @@ CUresult cuMemGetInfo_v2(size_t *free, size_t *all)
     return CUDA_SUCCESS;
 }
 
+/* Where the GPU's memory lies, from here on upwards: neither this process nor the host's has anything
+ * of its own there. */
+static uint64_t next_place = UINT64_C(0x200000000000);
+
 /* Between pages that nobody may touch: who writes beyond the end is found out. */
 CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t size)
 {
@@ -94,13 +98,14 @@ CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t size)
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&lock);
     bool fits = whole <= total() - in_use;
-    char *map = fits ? mmap(NULL, whole + 2 * GUARD, PROT_NONE,
+    char *map = fits ? mmap((void *)(uintptr_t)next_place, whole + 2 * GUARD, PROT_NONE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
                      : MAP_FAILED;
     if (map != MAP_FAILED && mprotect(map + GUARD, whole, PROT_READ | PROT_WRITE) == 0) {
         *address = (CUdeviceptr)(uintptr_t)(map + GUARD);
         add(&allocated, *address, size);
         in_use += whole;
+        next_place += whole + 2 * GUARD;
     } else {
         fits = false;
     }
