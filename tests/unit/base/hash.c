@@ -7,7 +7,7 @@
 /* The kernels one by one: which of them runs is the processor's choice. */
 #define tg_hash_update chosen_update
 #define tg_hash_copy chosen_copy
-#include "../../../src/base/hash.c"
+#include "base/hash.c"
 #undef tg_hash_update
 #undef tg_hash_copy
 

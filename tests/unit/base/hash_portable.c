@@ -6,7 +6,7 @@
 #define tg_hash_update portable_update
 #define tg_hash_copy portable_copy
 #undef __x86_64__
-#include "../../../src/base/hash.c"
+#include "base/hash.c"
 
 TEST(the_portable_kernel_agrees_with_the_model)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE 1
-#include "dump.h"
+#include "unit/dump/dump.h"
 
 #include "dump/selection.h"
 
