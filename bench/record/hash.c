@@ -6,7 +6,7 @@
  */
 #include "harness.h"
 
-#include "base/hash.h"
+#include "common/hash.h"
 
 #define POOL (UINT64_C(192) << 20)
 #define ARENA (UINT64_C(4) << 20)

@@ -6,7 +6,7 @@
 #ifndef TG_DEVICE_PARK_H
 #define TG_DEVICE_PARK_H
 
-#include "base/atomic.h"
+#include "common/atomic.h"
 #include "device/engine.h"
 
 TG_FN static inline void tg_park_say(uint32_t *park)

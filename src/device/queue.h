@@ -29,7 +29,7 @@
 #ifndef TG_DEVICE_QUEUE_H
 #define TG_DEVICE_QUEUE_H
 
-#include "base/atomic.h"
+#include "common/atomic.h"
 #include "device/target.h"
 
 #define TG_NO_TASK UINT32_MAX

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "device/record.h"
-#include "base/hash.h"
-#include "base/select.h"
+#include "common/hash.h"
+#include "common/select.h"
 #include "device/core.h"
 #include "device/stream.h"
 

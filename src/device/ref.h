@@ -3,7 +3,7 @@
 #ifndef TG_DEVICE_REF_H
 #define TG_DEVICE_REF_H
 
-#include "base/atomic.h"
+#include "common/atomic.h"
 #include "device/target.h"
 #include <taskglass/wire/orchestration.h>
 

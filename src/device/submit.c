@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/task_check.h"
+#include "common/task_check.h"
 #include "device/calls.h"
 #include "device/flow.h"
 #include "device/worker.h"

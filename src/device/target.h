@@ -30,7 +30,7 @@ struct tg_hash;
 #endif
 
 /* And both: tg_target_call(kernel, ctx) runs the kernel with these arguments, and comes back when all
- * of it has. As fast as the target can: tg_hash_update and tg_hash_copy of base/hash.h. */
+ * of it has. As fast as the target can: tg_hash_update and tg_hash_copy of common/hash.h. */
 TG_FN void tg_target_hash(struct tg_hash *hash, const void *bytes, uint64_t size);
 TG_FN void tg_target_hash_copy(struct tg_hash *hash, void *to, const void *from, uint64_t size);
 /* The same of a view that is no straight run of bytes: its logical bytes [offset, offset + size),

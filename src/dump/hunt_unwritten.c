@@ -13,7 +13,7 @@
 #include <string.h>
 #include <taskglass/tensor.h>
 
-#include "base/hash.h"
+#include "common/hash.h"
 #include "dump/hunt.h"
 #include "dump/record.h"
 

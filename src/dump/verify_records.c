@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/atomic.h"
+#include "common/atomic.h"
 #include "dump/reader.h"
 #include "dump/record.h"
 #include "dump/verify_state.h"

@@ -3,7 +3,7 @@
 #include <taskglass/recording.h>
 #include <taskglass/wire/stream.h>
 
-#include "base/hash.h"
+#include "common/hash.h"
 #include "dump/record.h"
 
 #define WORD_OF(words, number) \

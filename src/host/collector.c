@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host/collector.h"
 #include "base/error.h"
-#include "base/select.h"
+#include "common/select.h"
 #include "host/partial.h"
 #include "host/pump.h"
 #include <stdio.h>

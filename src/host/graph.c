@@ -2,7 +2,7 @@
 /* Building a graph: this is the hot path of the host, a few dozen instructions a task. */
 #include "host/graph.h"
 #include "base/error.h"
-#include "base/task_check.h"
+#include "common/task_check.h"
 #include "host/graph_log.h"
 #include "host/task_check.h"
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host/partial.h"
-#include "base/gather.h"
-#include "base/hash.h"
-#include "base/select.h"
+#include "common/gather.h"
+#include "common/hash.h"
+#include "common/select.h"
 #include <stdlib.h>
 
 /* Pieces of this many bytes: the tensor may be larger than the host cares to hold. */

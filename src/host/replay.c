@@ -4,7 +4,7 @@
 #include <taskglass/replay.h>
 
 #include "base/error.h"
-#include "base/gather.h"
+#include "common/gather.h"
 #include "host/check.h"
 #include "host/plan.h"
 #include "host/recorded_task.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host/signature.h"
 #include "base/error.h"
-#include "base/task_check.h"
+#include "common/task_check.h"
 #include <stdio.h>
 #include <string.h>
 #include <taskglass/dtype.h>

@@ -12,7 +12,7 @@
 tg_status tg_signature_parse(struct tg_kernel_desc *kernel, const char *text,
                              struct tg_error *error);
 
-/* Where tg_signature_fits (base/task_check.h) says no: what is wrong, in words. BAD_ARGUMENT. */
+/* Where tg_signature_fits (common/task_check.h) says no: what is wrong, in words. BAD_ARGUMENT. */
 tg_status tg_signature_explain(const struct tg_kernel_desc *kernel, const struct tg_args *args,
                                struct tg_error *error);
 

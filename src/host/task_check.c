@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host/task_check.h"
 #include "base/error.h"
-#include "base/task_check.h"
+#include "common/task_check.h"
 #include "host/text.h"
 
 static tg_status explain_kernels(const struct tg_module *m, const uint32_t kernel[TG_PARTS],

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is wrong with a task, in words, for any builder of graphs (base/task_check.h has the test). */
+/* What is wrong with a task, in words, for any builder of graphs (common/task_check.h has the test). */
 #ifndef TG_HOST_TASK_CHECK_H
 #define TG_HOST_TASK_CHECK_H
 

@@ -5,7 +5,7 @@
 
 #include "test.h"
 
-#include "base/hash.h"
+#include "common/hash.h"
 #include "dump/recover.h"
 #include "dump/reader.h"
 #include "dump/record.h"

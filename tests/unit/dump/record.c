@@ -3,7 +3,7 @@
 #define _GNU_SOURCE 1
 #include "unit/dump/dump.h"
 
-#include "unit/base/hash_model.h"
+#include "unit/common/hash_model.h"
 
 static struct tg_record confined(struct tg_record record, uint64_t payload_size)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host/signature.h"
-#include "base/task_check.h"
+#include "common/task_check.h"
 #include "test.h"
 
 static struct tg_kernel_desc parsed(const char *text)

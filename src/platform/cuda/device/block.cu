@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the crew of a thread block does for its leader (target.h): kernels, hashes and copies. */
-#include "base/gather.h"
-#include "base/hash.h"
+#include "common/gather.h"
+#include "common/hash.h"
 #include "device/engine.h"
 #include "platform/cuda/device/block.h"
 
@@ -96,7 +96,7 @@ __device__ static uint64_t product(uint64_t word, uint64_t key)
     return (x & 0xffffffffu) * (x >> 32);
 }
 
-/* Words 2i and 2i + 1 of the tensor; `key` is that of the first (base/hash.h). */
+/* Words 2i and 2i + 1 of the tensor; `key` is that of the first (common/hash.h). */
 __device__ static void add_pair(struct sums *s, ulonglong2 pair, uint64_t key)
 {
     s->a += product(pair.x, key) + pair.y;

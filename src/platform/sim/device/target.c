@@ -2,8 +2,8 @@
 #define _GNU_SOURCE
 /* The device program's target on Linux: futexes. */
 #include "device/target.h"
-#include "base/gather.h"
-#include "base/hash.h"
+#include "common/gather.h"
+#include "common/hash.h"
 #include <linux/futex.h>
 #include <sched.h>
 #include <stddef.h>

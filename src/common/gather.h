@@ -3,8 +3,8 @@
  * A view's elements in logical row-major order, packed, whatever its strides: what the recorder
  * stores of a tensor that is not one straight run of bytes. Device and host.
  */
-#ifndef TG_BASE_GATHER_H
-#define TG_BASE_GATHER_H
+#ifndef TG_COMMON_GATHER_H
+#define TG_COMMON_GATHER_H
 
 #include <taskglass/tensor.h>
 

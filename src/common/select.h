@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which arguments a recording wants, and how much of them: level, marks and filters. Used by the
  * recorder on the device, and by the host for what it reads of tasks that never finished. */
-#ifndef TG_BASE_SELECT_H
-#define TG_BASE_SELECT_H
+#ifndef TG_COMMON_SELECT_H
+#define TG_COMMON_SELECT_H
 
 #include <stdbool.h>
 #include <taskglass/target.h>

@@ -11,8 +11,8 @@
  *   say/check         two threads each store, then load what the other stores, and at least one
  *                     must see the other: all four accesses are _seq.
  */
-#ifndef TG_BASE_ATOMIC_H
-#define TG_BASE_ATOMIC_H
+#ifndef TG_COMMON_ATOMIC_H
+#define TG_COMMON_ATOMIC_H
 
 #include <stdint.h>
 

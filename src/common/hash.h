@@ -9,8 +9,8 @@
  * Both sums are free of order: pieces can be added by different threads. The key makes a word's
  * place count, the plain sum makes sure that a change of one word never goes unseen.
  */
-#ifndef TG_BASE_HASH_H
-#define TG_BASE_HASH_H
+#ifndef TG_COMMON_HASH_H
+#define TG_COMMON_HASH_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -9,7 +9,7 @@
  *
  * Part of the library and of the simulated device alike, so it calls nothing but memcpy.
  */
-#include "base/hash.h"
+#include "common/hash.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -3,8 +3,8 @@
  * Is a task what its kernels want? The quick yes or no, the same on the host and on the device; the
  * words for a no are the host's (src/host/task_check.c).
  */
-#ifndef TG_BASE_TASK_CHECK_H
-#define TG_BASE_TASK_CHECK_H
+#ifndef TG_COMMON_TASK_CHECK_H
+#define TG_COMMON_TASK_CHECK_H
 
 #include <taskglass/args.h>
 #include <taskglass/wire/orchestration.h>

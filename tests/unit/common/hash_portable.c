@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The hash as processors without a kernel of their own compute it. */
 #include "test.h"
-#include "unit/base/hash_model.h"
+#include "unit/common/hash_model.h"
 
 #define tg_hash_update portable_update
 #define tg_hash_copy portable_copy
 #undef __x86_64__
-#include "base/hash.c"
+#include "common/hash.c"
 
 TEST(the_portable_kernel_agrees_with_the_model)
 {

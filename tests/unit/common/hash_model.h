@@ -3,7 +3,7 @@
 #ifndef TASKGLASS_TEST_HASH_MODEL_H
 #define TASKGLASS_TEST_HASH_MODEL_H
 
-#include "base/hash.h"
+#include "common/hash.h"
 
 #include <stddef.h>
 #include <stdint.h>

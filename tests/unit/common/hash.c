@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "test.h"
-#include "unit/base/hash_model.h"
+#include "unit/common/hash_model.h"
 
 #include <stdlib.h>
 
 /* The kernels one by one: which of them runs is the processor's choice. */
 #define tg_hash_update chosen_update
 #define tg_hash_copy chosen_copy
-#include "base/hash.c"
+#include "common/hash.c"
 #undef tg_hash_update
 #undef tg_hash_copy
 
