@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "dump/files.h"
-#include "dump/json_pull.h"
+#include "base/files.h"
+#include "base/json_pull.h"
 #include "dump/record.h"
 
 struct reading {

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <taskglass/recording.h>
 
-#include "dump/names.h"
+#include "base/names.h"
 
 #define TG_DEPS_FILE "deps.json"
 

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "dump/diff.h"
-#include "dump/words.h"
+#include "base/words.h"
 
 /* --- from text -------------------------------------------------------------------------------- */
 

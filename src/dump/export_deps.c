@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "dump/names.h"
+#include "base/names.h"
 #include "dump/record.h"
 
 static tg_status no_memory(struct tg_error *error)

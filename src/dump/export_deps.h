@@ -7,8 +7,8 @@
 #ifndef TG_DUMP_EXPORT_DEPS_H
 #define TG_DUMP_EXPORT_DEPS_H
 
-#include "dump/files.h"
-#include "dump/json_pull.h"
+#include "base/files.h"
+#include "base/json_pull.h"
 
 #include <taskglass/recording.h>
 

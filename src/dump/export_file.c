@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "dump/export_job.h"
-#include "dump/files.h"
+#include "base/files.h"
 
 static bool is_same(const char *dir, const char *name, const struct stat *target)
 {

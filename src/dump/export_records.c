@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "dump/export.h"
 #include "dump/export_job.h"
-#include "dump/files.h"
+#include "base/files.h"
 
 struct writer {
     struct tg_export_job *job;

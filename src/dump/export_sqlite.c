@@ -21,8 +21,8 @@
 #include "dump/export_job.h"
 #include "dump/export_sqlite_rows.h"
 #include "dump/export_tasks.h"
-#include "dump/files.h"
-#include "dump/names.h"
+#include "base/files.h"
+#include "base/names.h"
 #include "dump/record.h"
 
 bool tg_export_has_sqlite(void)

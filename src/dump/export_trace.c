@@ -19,7 +19,7 @@
 #include "dump/export_deps.h"
 #include "dump/export_job.h"
 #include "dump/export_tasks.h"
-#include "dump/names.h"
+#include "base/names.h"
 
 enum { PROCESS = 1 };
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "dump/words.h"
+#include "base/words.h"
 
 enum { MOST_ARGUMENTS = TG_MAX_TENSORS + TG_MAX_SCALARS };
 

@@ -9,7 +9,7 @@
 
 #include <taskglass/recording.h>
 
-#include "dump/out.h"
+#include "base/out.h"
 
 enum { TG_MANIFEST_VERSION = 1 };
 

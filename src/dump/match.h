@@ -13,7 +13,7 @@
 #include <taskglass/analysis.h>
 
 #include "dump/deps.h"
-#include "dump/names.h"
+#include "base/names.h"
 
 /* A record, where its task, stage and argument put it. */
 struct tg_ref {

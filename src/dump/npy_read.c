@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "dump/npy_read.h"
 #include "base/error.h"
-#include "dump/files.h"
+#include "base/files.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -24,9 +24,9 @@
 #include <taskglass/recording.h>
 #include <taskglass/wire/journal.h>
 
-#include "dump/files.h"
-#include "dump/json_pull.h"
-#include "dump/names.h"
+#include "base/files.h"
+#include "base/json_pull.h"
+#include "base/names.h"
 
 struct tg_kernel_name {
     uint32_t number;

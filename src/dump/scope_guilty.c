@@ -2,8 +2,8 @@
 /* The summary: of what is in it only the end of the run is not in the samples too. */
 #include <string.h>
 
-#include "dump/json_pull.h"
-#include "dump/names.h"
+#include "base/json_pull.h"
+#include "base/names.h"
 #include "dump/scope_parse.h"
 
 static unsigned resource_called(const struct tg_pull *pull)

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "dump/files.h"
-#include "dump/json_pull.h"
-#include "dump/names.h"
+#include "base/files.h"
+#include "base/json_pull.h"
+#include "base/names.h"
 #include "dump/scope_parse.h"
 
 /* Memory that was read is let go of after so many bytes. */

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "dump/files.h"
+#include "base/files.h"
 #include "dump/scope_reader.h"
 
 /* The samples; `name` is what errors call the file. The tally has not ended. */

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
-#include "dump/files.h"
+#include "base/files.h"
 #include "dump/scope_parse.h"
 
 void tg_scope_stats_free(struct tg_scope_stats *stats)

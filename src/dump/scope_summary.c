@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "dump/files.h"
-#include "dump/names.h"
-#include "dump/out.h"
+#include "base/files.h"
+#include "base/names.h"
+#include "base/out.h"
 #include "dump/scope_tally.h"
 
 static void put_uint(struct tg_out *out, const char *key, uint64_t value)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dump/names.h"
+#include "base/names.h"
 
 enum { FIRST_SLOTS = 64, FIRST_ROOM = 16 };
 

@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "dump/files.h"
-#include "dump/names.h"
-#include "dump/out.h"
+#include "base/files.h"
+#include "base/names.h"
+#include "base/out.h"
 #include "dump/scope_tally.h"
 
 /* A line without its site: words, fifteen numbers of at most 20 digits and two of 10. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "dump/words.h"
+#include "base/words.h"
 
 static tg_status no_memory(struct tg_error *error)
 {

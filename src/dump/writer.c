@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "dump/files.h"
+#include "base/files.h"
 #include "dump/manifest.h"
 #include "dump/record.h"
 

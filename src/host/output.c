@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "dump/files.h"
+#include "base/files.h"
 #include "host/text.h"
 
 /* As many runs of one case within one second as anyone starts, and an end to the search. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host/recorded_task.h"
 #include "base/error.h"
-#include "dump/json_pull.h"
+#include "base/json_pull.h"
 #include "host/text.h"
 #include <stdio.h>
 #include <stdlib.h>

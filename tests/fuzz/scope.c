@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "dump/names.h"
+#include "base/names.h"
 #include "dump/scope_advice.h"
 #include "dump/scope_parse.h"
 

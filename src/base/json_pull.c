@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE 1
-#include "dump/json_pull.h"
+#include "base/json_pull.h"
 
 #include <locale.h>
 #include <stdio.h>

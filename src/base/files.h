@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files of recordings: paths, whole writes, and files mapped for reading. */
-#ifndef TG_DUMP_FILES_H
-#define TG_DUMP_FILES_H
+#ifndef TG_BASE_FILES_H
+#define TG_BASE_FILES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,8 +4,8 @@
  * printf would be most of its time. The first failure is kept (`cause`, an errno) and makes the
  * rest do nothing.
  */
-#ifndef TG_DUMP_OUT_H
-#define TG_DUMP_OUT_H
+#ifndef TG_BASE_OUT_H
+#define TG_BASE_OUT_H
 
 #include <stdbool.h>
 #include <stddef.h>

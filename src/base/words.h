@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The words that filters and selections share: ids, ranges, stages, roles, patterns. A word is a
  * piece of a longer text and ends where its length says. */
-#ifndef TG_DUMP_WORDS_H
-#define TG_DUMP_WORDS_H
+#ifndef TG_BASE_WORDS_H
+#define TG_BASE_WORDS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "test.h"
 
-#include "dump/names.h"
+#include "base/names.h"
 
 static void check_clean(const char *text, const char *want)
 {

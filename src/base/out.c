@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "dump/out.h"
+#include "base/out.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "dump/files.h"
+#include "base/files.h"
 
 void tg_out_start(struct tg_out *out, int fd)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "dump/words.h"
+#include "base/words.h"
 #include <string.h>
 #include <taskglass/wire/record.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "dump/names.h"
+#include "base/names.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

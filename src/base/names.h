@@ -3,8 +3,8 @@
  * Names out of a file, each kept once, however often it occurs, for as long as the recording is
  * open. They end up on terminals and in JSON, so they are cleaned on the way in.
  */
-#ifndef TG_DUMP_NAMES_H
-#define TG_DUMP_NAMES_H
+#ifndef TG_BASE_NAMES_H
+#define TG_BASE_NAMES_H
 
 #include <stddef.h>
 #include <stdint.h>

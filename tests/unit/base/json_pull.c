@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "test.h"
 
-#include "dump/json_pull.h"
+#include "base/json_pull.h"
 
 #include <stdlib.h>
 

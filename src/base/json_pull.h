@@ -10,8 +10,8 @@
  * Strict JSON (RFC 8259) but for one thing: bytes in strings need not be UTF-8. Numbers stay text,
  * so that 64-bit integers are exact. Keys may repeat: what that means is the caller's business.
  */
-#ifndef TG_DUMP_JSON_PULL_H
-#define TG_DUMP_JSON_PULL_H
+#ifndef TG_BASE_JSON_PULL_H
+#define TG_BASE_JSON_PULL_H
 
 #include <stdbool.h>
 #include <stddef.h>
