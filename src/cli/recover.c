@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* taskglass recover: makes a whole recording of what a killed host left. */
-#include "dump/recover.h"
+#include "recording/recover.h"
 
 #include <inttypes.h>
 #include <stdio.h>

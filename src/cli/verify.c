@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* taskglass verify: is a recording what it says it is? */
-#include "dump/verify.h"
+#include "recording/verify.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include <taskglass/dtype.h>
 #include <taskglass/numeric.h>
 
-#include "dump/record.h"
+#include "recording/record.h"
 
 static void take_scalar(const struct tg_entry *entry, struct tg_array *array)
 {

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json_pull.h"
-#include "dump/record.h"
+#include "recording/record.h"
 
 struct reading {
     struct tg_pull pull;

@@ -10,7 +10,7 @@
 #include "dump/array.h"
 #include "dump/compare.h"
 #include "dump/diff.h"
-#include "dump/reader.h"
+#include "recording/reader.h"
 
 static enum tg_verdict verdict_of(enum tg_reason reason)
 {

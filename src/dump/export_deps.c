@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/names.h"
-#include "dump/record.h"
+#include "recording/record.h"
 
 static tg_status no_memory(struct tg_error *error)
 {

@@ -23,7 +23,7 @@
 #include "dump/export_tasks.h"
 #include "base/files.h"
 #include "base/names.h"
-#include "dump/record.h"
+#include "recording/record.h"
 
 bool tg_export_has_sqlite(void)
 {

@@ -5,7 +5,7 @@
 #include <taskglass/wire/stream.h>
 
 #include "base/error.h"
-#include "dump/reader.h"
+#include "recording/reader.h"
 
 #define WORD(constant, word, meaning) word,
 #define MEANING(constant, word, meaning) meaning,

@@ -15,7 +15,7 @@
 
 #include "common/hash.h"
 #include "dump/hunt.h"
-#include "dump/record.h"
+#include "recording/record.h"
 
 /* A record of nothing but a hash may claim any size: beyond this it is not worth the time. */
 enum { LEAST_FILL = 16, MOST_ZEROS = 1 << 30 };

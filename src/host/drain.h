@@ -3,7 +3,7 @@
 #ifndef TG_HOST_DRAIN_H
 #define TG_HOST_DRAIN_H
 
-#include "dump/writer.h"
+#include "recording/writer.h"
 #include "host/record_setup.h"
 
 /* What the host knows of a stream. Nothing here is read back from the device. */

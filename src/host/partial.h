@@ -3,7 +3,7 @@
 #ifndef TG_HOST_PARTIAL_H
 #define TG_HOST_PARTIAL_H
 
-#include "dump/writer.h"
+#include "recording/writer.h"
 #include "host/graph.h"
 #include "host/record_setup.h"
 

@@ -6,9 +6,9 @@
 #ifndef TASKGLASS_FUZZ_RECORDING_H
 #define TASKGLASS_FUZZ_RECORDING_H
 
-#include "dump/manifest.h"
-#include "dump/reader.h"
-#include "dump/record.h"
+#include "recording/manifest.h"
+#include "recording/reader.h"
+#include "recording/record.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who began it, in recordings without deps.json: the graph is that of the addresses. */
 #define _GNU_SOURCE 1
-#include "unit/dump/made.h"
+#include "unit/recording/made.h"
 
 static struct made a, b;
 static struct tg_diff *diff;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What settles a pair, which tolerance it has, and what all pairs come to. */
 #define _GNU_SOURCE 1
-#include "unit/dump/made.h"
+#include "unit/recording/made.h"
 
 static struct made a, b;
 static struct tg_error error;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The function behind all exports. What is in the files is a question for tests/e2e. */
 #define _GNU_SOURCE 1
-#include "unit/dump/dump.h"
+#include "unit/recording/recording.h"
 
 #include <taskglass/export.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is found in recordings that were made up for it. */
 #define _GNU_SOURCE 1
-#include "unit/dump/made.h"
+#include "unit/recording/made.h"
 
 #include "dump/hunt.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which task of one recording is which of another. */
 #define _GNU_SOURCE 1
-#include "unit/dump/made.h"
+#include "unit/recording/made.h"
 
 #include "dump/match.h"
 

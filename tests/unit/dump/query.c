@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the words mean is a question for selection.c. */
 #define _GNU_SOURCE 1
-#include "unit/dump/dump.h"
+#include "unit/recording/recording.h"
 
 #include <taskglass/query.h>
 

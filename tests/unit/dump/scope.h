@@ -3,7 +3,7 @@
 #ifndef TASKGLASS_TEST_SCOPE_H
 #define TASKGLASS_TEST_SCOPE_H
 
-#include "unit/dump/dump.h"
+#include "unit/recording/recording.h"
 
 #include "dump/scope_advice.h"
 #include "dump/scope_parse.h"

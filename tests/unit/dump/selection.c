@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE 1
-#include "unit/dump/dump.h"
+#include "unit/recording/recording.h"
 
 #include "dump/selection.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Draining a stream of a device that does one store at a time, with the host looking in between. */
 #define _GNU_SOURCE 1
-#include "unit/dump/dump.h"
+#include "unit/recording/recording.h"
 #include "unit/host/graph_fake.h"
 #include "host/drain.h"
 

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The manifest, tensor_dump.json: everything the journal says, for people and for programs that
+ * read JSON. It is written from a recording that is open for reading, record by record, one line
+ * each; counters are counted from what it lists, losses come from the journal's summary.
+ */
+#ifndef TG_RECORDING_MANIFEST_H
+#define TG_RECORDING_MANIFEST_H
+
+#include <taskglass/recording.h>
+
+#include "base/out.h"
+
+enum { TG_MANIFEST_VERSION = 1 };
+
+/* dir/tensor_dump.json, under another name until it is whole. IO_ERROR names path and cause. */
+tg_status tg_manifest_write(const struct tg_recording *recording, const char *dir,
+                            struct tg_error *error);
+/* The text itself, from the file's beginning: 0 or an errno. */
+int tg_manifest_print(const struct tg_recording *recording, int fd);
+
+/* One entry, without the line around it. */
+void tg_manifest_put_entry(struct tg_out *out, const struct tg_entry *entry);
+
+#endif

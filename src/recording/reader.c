@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE 1
+#include "recording/reader.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "recording/record.h"
+
+static tg_status open_map(const char *dir, const char *name, bool follow, struct tg_map *map,
+                          struct tg_error *error)
+{
+    char *path = tg_path_join(dir, name);
+    if (!path)
+        return tg_file_no_memory(error);
+    int cause = tg_map_open(path, follow, map);
+    tg_status status = TG_OK;
+    if (cause == ENOENT)
+        status = tg_error_set(error, TG_NOT_FOUND, "there is no '%s'", path);
+    else if (cause == ELOOP)
+        status = tg_error_set(error, TG_BAD_ARGUMENT,
+                              "'%s' is a link; a payload file lies in its folder", path);
+    else if (cause)
+        status = tg_file_error(error, "read", path, cause);
+    free(path);
+    return status;
+}
+
+/* A recording without its payloads is one of metadata. The file's name comes out of a stranger's
+ * file, so no link is followed. */
+static tg_status open_payload(struct tg_recording *recording, struct tg_error *error)
+{
+    tg_status status = TG_NOT_FOUND;
+    if (recording->payload_name[0])
+        status =
+            open_map(recording->dir, recording->payload_name, false, &recording->payload, error);
+    if (status == TG_NOT_FOUND)
+        recording->payload_name[0] = '\0';
+    return status == TG_NOT_FOUND ? TG_OK : status;
+}
+
+static void fill_info(struct tg_recording *recording)
+{
+    struct tg_recording_info *info = &recording->info;
+    info->dir = recording->dir;
+    info->manifest = recording->manifest;
+    info->journal = recording->journal;
+    info->payload = recording->payload_name;
+    info->run_dir = recording->run_dir;
+    info->payload_bytes = recording->payload.size;
+}
+
+static tg_status read_manifest_file(struct tg_recording *recording, const char *name,
+                                    struct tg_error *error)
+{
+    struct tg_map map = {0};
+    tg_status status = open_map(recording->dir, name, true, &map, error);
+    if (status == TG_OK)
+        status = tg_manifest_read(recording, (const char *)map.bytes, map.size, name, error);
+    tg_map_close(&map);
+    return status;
+}
+
+static tg_status read_journal_file(struct tg_recording *recording, const char *name,
+                                   struct tg_error *error)
+{
+    tg_status status = open_map(recording->dir, name, true, &recording->map, error);
+    return status == TG_OK ? tg_journal_read(recording, name, error) : status;
+}
+
+static tg_status open_found(struct tg_recording *recording, struct tg_found *found,
+                            struct tg_error *error)
+{
+    tg_status status;
+    recording->dir = found->dir;
+    found->dir = NULL;
+    if (found->journal)
+        (void)snprintf(recording->journal, sizeof recording->journal, "%s", found->journal);
+    if (found->manifest)
+        (void)snprintf(recording->manifest, sizeof recording->manifest, "%s", found->manifest);
+    if (found->journal)
+        status = read_journal_file(recording, found->journal, error);
+    else
+        status = read_manifest_file(recording, found->manifest, error);
+    if (status == TG_OK)
+        status = open_payload(recording, error);
+    if (status == TG_OK)
+        fill_info(recording);
+    return status;
+}
+
+tg_status tg_recording_open(const char *path, struct tg_recording **recording,
+                            struct tg_error *error)
+{
+    struct tg_found found;
+    struct tg_recording *r = calloc(1, sizeof *r);
+    *recording = NULL;
+    if (!r)
+        return tg_file_no_memory(error);
+    tg_status status = tg_found_files(path, &found, error);
+    if (status == TG_OK)
+        status = open_found(r, &found, error);
+    tg_found_free(&found);
+    if (status == TG_OK)
+        *recording = r;
+    else
+        tg_recording_close(r);
+    return status;
+}
+
+tg_status tg_recording_from_memory(const void *bytes, size_t size, const void *payload,
+                                   size_t payload_size, struct tg_recording **recording,
+                                   struct tg_error *error)
+{
+    struct tg_recording *r = calloc(1, sizeof *r);
+    tg_status status;
+    *recording = NULL;
+    if (!r || !(r->dir = strdup("."))) {
+        free(r);
+        return tg_file_no_memory(error);
+    }
+    r->payload = (struct tg_map){.bytes = payload, .size = payload_size};
+    if (tg_journal_begins(bytes, size)) {
+        r->map = (struct tg_map){.bytes = bytes, .size = size};
+        status = tg_journal_read(r, "memory", error);
+    } else {
+        status = tg_manifest_read(r, bytes, size, "memory", error);
+    }
+    fill_info(r);
+    if (status == TG_OK)
+        *recording = r;
+    else
+        tg_recording_close(r);
+    return status;
+}
+
+void tg_recording_close(struct tg_recording *recording)
+{
+    if (!recording)
+        return;
+    tg_map_close(&recording->map);
+    tg_map_close(&recording->payload);
+    tg_names_free(&recording->names);
+    free(recording->kernel);
+    free(recording->entry);
+    free(recording->dir);
+    free(recording);
+}
+
+void tg_recording_get_info(const struct tg_recording *recording, struct tg_recording_info *info)
+{
+    *info = recording->info;
+}
+
+static bool get_from_journal(const struct tg_recording *recording, uint64_t index,
+                             struct tg_entry *entry)
+{
+    struct tg_record *record = &entry->record;
+    memcpy(record, recording->arguments + index * sizeof *record, sizeof *record);
+    if (!tg_record_intact(record) || record->type != TG_RECORD_ARGUMENT)
+        return false;
+    for (int part = 0; part < TG_PARTS; part++)
+        entry->kernel[part] = record->kernel[part] == TG_NO_KERNEL
+                                  ? NULL
+                                  : tg_journal_kernel(recording, record->kernel[part]);
+    return true;
+}
+
+bool tg_recording_get(const struct tg_recording *recording, uint64_t index, struct tg_entry *entry)
+{
+    if (index >= recording->info.records)
+        return false;
+    if (!recording->info.from_journal) {
+        entry->record = recording->entry[index].record;
+        memcpy(entry->kernel, recording->entry[index].kernel, sizeof entry->kernel);
+    } else if (!get_from_journal(recording, index, entry)) {
+        return false;
+    }
+    tg_record_confine(&entry->record, recording->payload.size);
+    return true;
+}
+
+const void *tg_recording_payload(const struct tg_recording *recording, const struct tg_entry *entry)
+{
+    uint64_t size = recording->payload.size, stored = entry->record.stored;
+    /* Asked again, since the entry was in the caller's hands. */
+    if (stored == 0 || entry->record.position > size || stored > size - entry->record.position)
+        return NULL;
+    return recording->payload.bytes + entry->record.position;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The inside of a recording that is open for reading.
+ *
+ *   reader.c            the public functions (recording.h), and records on request
+ *   reader_files.c      which files a path means
+ *   reader_journal.c    a journal: mapped; a record is looked at when it is asked for
+ *   reader_manifest.c   a manifest: read at once into an array
+ *   reader_entry.c      one entry of a manifest
+ *
+ * Whatever the source, a record passes tg_record_confine before anyone sees it.
+ *
+ * The end of a journal. Its records are as many as the file has room for; only the last one is
+ * looked at on opening, so that opening takes no time. If that one is good, everything before it was
+ * written before it; if not, the journal is searched for the first bad one, which is its end. A
+ * bad record in the middle of a journal with a good end (a disk that forgets) shows when it is
+ * asked for: tg_recording_get says false there, though `records` counts on.
+ */
+#ifndef TG_RECORDING_READER_H
+#define TG_RECORDING_READER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <taskglass/recording.h>
+#include <taskglass/wire/journal.h>
+
+#include "base/files.h"
+#include "base/json_pull.h"
+#include "base/names.h"
+
+struct tg_kernel_name {
+    uint32_t number;
+    const char *name;
+};
+
+/* An entry of a manifest, as it says, not yet confined. */
+struct tg_read_entry {
+    struct tg_record record;
+    const char *kernel[TG_PARTS];
+};
+
+struct tg_recording {
+    struct tg_recording_info info; /* its strings are the ones below */
+    uint32_t policy;
+    char *dir;
+    char manifest[TG_NAME_MAX + 1], journal[TG_NAME_MAX + 1], payload_name[TG_NAME_MAX + 1];
+    char run_dir[TG_NAME_MAX + 1];
+    struct tg_names names;
+    struct tg_map payload;
+    /* a journal */
+    struct tg_map map;
+    const unsigned char *arguments; /* the first record of that type */
+    struct tg_kernel_name *kernel;  /* by number */
+    size_t n_kernels;
+    uint64_t whole_records; /* in the file, of any type, good ones at its end or not */
+    /* a manifest */
+    struct tg_read_entry *entry;
+};
+
+/* The files a path means. */
+struct tg_found {
+    char *dir;     /* on the heap */
+    char *journal; /* name in it; NULL: none, or the manifest was asked for */
+    char *manifest;
+};
+tg_status tg_found_files(const char *path, struct tg_found *found, struct tg_error *error);
+void tg_found_free(struct tg_found *found);
+
+/* Whether bytes begin as a journal does. */
+bool tg_journal_begins(const void *bytes, size_t size);
+/* Takes recording->map for a journal; `name` for messages. Leaves the payload's name. */
+tg_status tg_journal_read(struct tg_recording *recording, const char *name, struct tg_error *error);
+const char *tg_journal_kernel(const struct tg_recording *recording, uint32_t number);
+
+/* The whole manifest; keeps nothing of the text. */
+tg_status tg_manifest_read(struct tg_recording *recording, const char *text, size_t size,
+                           const char *name, struct tg_error *error);
+/* One entry, after its BEGIN_OBJECT. False: pull->problem, or NULL for lack of memory. */
+bool tg_manifest_read_entry(struct tg_pull *pull, struct tg_names *names,
+                            struct tg_read_entry *entry);
+
+/* A recording out of memory that stays the caller's, for tests: a journal or a manifest, and its
+ * payload (size 0: none). */
+tg_status tg_recording_from_memory(const void *bytes, size_t size, const void *payload,
+                                   size_t payload_size, struct tg_recording **recording,
+                                   struct tg_error *error);
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which files a path means: a run's directory, the folder in it, or a file of the recording. */
+#define _GNU_SOURCE 1
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "recording/reader.h"
+#include "recording/record.h"
+
+/* In order of preference. The folder itself comes last: a run's directory may hold files of any
+ * name, the folders in it are known. */
+static const char *const folders[] = {TG_DUMP_FOLDER, "args_dump", "."};
+static const char *const manifests[] = {TG_DUMP_MANIFEST, "args_dump.json", "manifest.json"};
+
+#define COUNT(list) (sizeof(list) / sizeof((list)[0]))
+
+static bool is_file(const char *dir, const char *name)
+{
+    struct stat info;
+    char *path = tg_path_join(dir, name);
+    bool is = path && stat(path, &info) == 0 && S_ISREG(info.st_mode);
+    free(path);
+    return is;
+}
+
+/* What a folder has; both names stay NULL where it has nothing. False: no memory. */
+static bool look_into(const char *dir, struct tg_found *found)
+{
+    if (is_file(dir, TG_DUMP_JOURNAL) && !(found->journal = strdup(TG_DUMP_JOURNAL)))
+        return false;
+    for (size_t i = 0; i < COUNT(manifests) && !found->manifest; i++)
+        if (is_file(dir, manifests[i]) && !(found->manifest = strdup(manifests[i])))
+            return false;
+    return true;
+}
+
+static tg_status find_in_dir(const char *path, struct tg_found *found, struct tg_error *error)
+{
+    for (size_t i = 0; i < COUNT(folders); i++) {
+        bool itself = strcmp(folders[i], ".") == 0;
+        found->dir = itself ? strdup(path) : tg_path_join(path, folders[i]);
+        if (!found->dir || !look_into(found->dir, found))
+            return tg_file_no_memory(error);
+        if (found->journal || found->manifest)
+            return TG_OK;
+        free(found->dir);
+        found->dir = NULL;
+    }
+    return tg_error_set(error, TG_NOT_FOUND,
+                        "'%s' has no recording: neither tensor_dump/ nor args_dump/, and no "
+                        "tensor_dump.rec or tensor_dump.json",
+                        path);
+}
+
+/* Journals are known by their first bytes, so that a renamed one is found as well. */
+static bool is_journal(const char *path)
+{
+    char begin[8];
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    bool is = fd >= 0 && read(fd, begin, sizeof begin) == (ssize_t)sizeof begin &&
+              tg_journal_begins(begin, sizeof begin);
+    if (fd >= 0)
+        close(fd);
+    return is;
+}
+
+static tg_status find_file(const char *path, struct tg_found *found, struct tg_error *error)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    size_t dir_length = slash ? (size_t)(slash - path) : 0;
+    found->dir = slash == path ? strdup("/") : slash ? strndup(path, dir_length) : strdup(".");
+    bool journal = is_journal(path) || strcmp(name, TG_DUMP_JOURNAL) == 0;
+    char **which = journal ? &found->journal : &found->manifest;
+    *which = strdup(name);
+    return found->dir && *which ? TG_OK : tg_file_no_memory(error);
+}
+
+tg_status tg_found_files(const char *path, struct tg_found *found, struct tg_error *error)
+{
+    struct stat info;
+    *found = (struct tg_found){0};
+    if (stat(path, &info) != 0)
+        return errno == ENOENT || errno == ENOTDIR
+                   ? tg_error_set(error, TG_NOT_FOUND, "there is no '%s'", path)
+                   : tg_file_error(error, "read", path, errno);
+    if (S_ISDIR(info.st_mode))
+        return find_in_dir(path, found, error);
+    if (!S_ISREG(info.st_mode))
+        return tg_error_set(error, TG_BAD_ARGUMENT, "'%s' is neither a directory nor a file", path);
+    return find_file(path, found, error);
+}
+
+void tg_found_free(struct tg_found *found)
+{
+    free(found->dir);
+    free(found->journal);
+    free(found->manifest);
+    *found = (struct tg_found){0};
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A manifest: ours, that of another implementation ("args", dump_args_level), and the older one of
+ * both ("tensors" in manifest.json). Memory grows with the entries that were read, never by a
+ * number that the file gives.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <taskglass/wire/stream.h>
+
+#include "base/error.h"
+#include "recording/manifest.h"
+#include "recording/reader.h"
+
+struct reading {
+    struct tg_recording *recording;
+    struct tg_pull *pull; /* at the first token of a value */
+    uint64_t room;        /* entries there is memory for */
+    bool has_version, has_list, has_bin_file;
+    uint64_t version;
+};
+
+typedef bool (*read_fn)(struct reading *reading);
+
+static bool wrong_kind(struct reading *r)
+{
+    return tg_pull_fail(r->pull, "a value of the wrong kind");
+}
+
+/* Counters are for show: one that is no number counts as none. */
+static bool read_counter(struct reading *r, uint64_t *counter)
+{
+    if (!tg_pull_u64(r->pull, counter))
+        *counter = 0;
+    return tg_pull_skip(r->pull);
+}
+
+static bool read_text(struct reading *r, char *text, size_t room)
+{
+    if (r->pull->token != TG_PULL_STRING)
+        return wrong_kind(r);
+    size_t length = tg_pull_text(r->pull, text, room);
+    tg_name_clean(text, length, text, room);
+    return true;
+}
+
+static bool read_version(struct reading *r)
+{
+    r->has_version = true;
+    return tg_pull_u64(r->pull, &r->version) ? true : wrong_kind(r);
+}
+
+static bool read_run_dir(struct reading *r)
+{
+    return read_text(r, r->recording->run_dir, sizeof r->recording->run_dir);
+}
+
+/* Compared as it is written, before anything is cleaned or cut. */
+static bool read_bin_file(struct reading *r)
+{
+    char name[TG_NAME_MAX + 1];
+    r->has_bin_file = true;
+    if (r->pull->token != TG_PULL_STRING)
+        return wrong_kind(r);
+    size_t length = tg_pull_text(r->pull, name, sizeof name);
+    if (length >= sizeof name - 4 || !tg_path_is_plain(name))
+        return tg_pull_fail(r->pull, "a bin_file that is no plain name of a file beside it");
+    memcpy(r->recording->payload_name, name, length + 1);
+    return true;
+}
+
+static bool read_format(struct reading *r)
+{
+    if (r->pull->token != TG_PULL_BEGIN_OBJECT)
+        return wrong_kind(r);
+    while (tg_pull_next(r->pull) == TG_PULL_KEY) {
+        bool is_order = tg_pull_is(r->pull, "byte_order"), is_type = tg_pull_is(r->pull, "type");
+        enum tg_pull_token token = tg_pull_next(r->pull);
+        if (token == TG_PULL_STRING && is_order && !tg_pull_is(r->pull, "little_endian"))
+            return tg_pull_fail(r->pull, "a byte_order that is not little_endian");
+        if (token == TG_PULL_STRING && is_type && !tg_pull_is(r->pull, "logical_contiguous"))
+            return tg_pull_fail(r->pull, "a bin_format that is not logical_contiguous");
+        if (!tg_pull_skip(r->pull))
+            return false;
+    }
+    return r->pull->token == TG_PULL_END_OBJECT;
+}
+
+static bool read_level(struct reading *r)
+{
+    for (unsigned level = TG_LEVEL_OFF; level <= TG_LEVEL_FULL; level++)
+        if (r->pull->token == TG_PULL_STRING && tg_pull_is(r->pull, tg_level_name(level)))
+            r->recording->info.level = level;
+    return tg_pull_skip(r->pull);
+}
+
+/* The other implementation's 1, 2, 3: what was marked, everything, everything with payloads for
+ * what was marked. */
+static bool read_foreign_level(struct reading *r)
+{
+    static const uint32_t levels[] = {TG_LEVEL_OFF, TG_LEVEL_MARKED, TG_LEVEL_FULL,
+                                      TG_LEVEL_HYBRID};
+    uint64_t level;
+    if (tg_pull_u64(r->pull, &level) && level < sizeof levels / sizeof levels[0])
+        r->recording->info.level = levels[level];
+    return tg_pull_skip(r->pull);
+}
+
+static bool read_complete(struct reading *r)
+{
+    r->recording->info.complete = r->pull->token != TG_PULL_FALSE;
+    return tg_pull_skip(r->pull);
+}
+
+static bool read_lost(struct reading *r)
+{
+    if (r->pull->token != TG_PULL_BEGIN_OBJECT)
+        return tg_pull_skip(r->pull);
+    while (tg_pull_next(r->pull) == TG_PULL_KEY) {
+        uint64_t ignored, *counter = &ignored;
+        for (unsigned cause = 0; cause < TG_LOSS_CAUSES; cause++)
+            if (tg_pull_is(r->pull, tg_loss_name(cause)))
+                counter = &r->recording->info.summary.lost[cause];
+        if (tg_pull_next(r->pull) == TG_PULL_ERROR || !read_counter(r, counter))
+            return false;
+    }
+    return r->pull->token == TG_PULL_END_OBJECT;
+}
+
+static bool make_room(struct reading *r)
+{
+    if (r->recording->info.records < r->room)
+        return true;
+    uint64_t room = r->room ? 2 * r->room : 64;
+    struct tg_read_entry *entry = reallocarray(r->recording->entry, room, sizeof *entry);
+    if (!entry)
+        return tg_pull_fail(r->pull, "out of host memory for its entries");
+    r->recording->entry = entry;
+    r->room = room;
+    return true;
+}
+
+static bool read_entries(struct reading *r)
+{
+    struct tg_recording *recording = r->recording;
+    if (r->pull->token != TG_PULL_BEGIN_ARRAY)
+        return wrong_kind(r);
+    if (r->has_list)
+        return tg_pull_fail(r->pull, "a second list of entries");
+    r->has_list = true;
+    for (;;) {
+        enum tg_pull_token token = tg_pull_next(r->pull);
+        if (token == TG_PULL_END_ARRAY || token == TG_PULL_ERROR)
+            return token == TG_PULL_END_ARRAY;
+        if (token != TG_PULL_BEGIN_OBJECT)
+            return wrong_kind(r);
+        if (!make_room(r) || !tg_manifest_read_entry(r->pull, &recording->names,
+                                                     &recording->entry[recording->info.records]))
+            return false;
+        recording->info.records++;
+    }
+}
+
+static const struct {
+    const char *name;
+    read_fn read;
+} keys[] = {
+    {"version", read_version},   {"run_dir", read_run_dir}, {"bin_file", read_bin_file},
+    {"bin_format", read_format}, {"level", read_level},     {"dump_args_level", read_foreign_level},
+    {"complete", read_complete}, {"lost", read_lost},       {"tensors", read_entries},
+    {"args", read_entries},
+};
+
+/* Ours first, then the other implementation's name where it has one. */
+static const struct {
+    const char *name, *foreign;
+    size_t offset;
+} counters[] = {
+#define COUNTER(field) offsetof(struct tg_record_summary, field)
+    {"total_tensors", "total_args", COUNTER(recorded)},
+    {"before_dispatch", "", COUNTER(before_dispatch)},
+    {"after_completion", "", COUNTER(after_completion)},
+    {"orchestration", "", COUNTER(orchestration)},
+    {"input_tensors", "input_args", COUNTER(inputs)},
+    {"output_tensors", "output_args", COUNTER(outputs)},
+    {"inout_tensors", "inout_args", COUNTER(inouts)},
+    {"scalars", "", COUNTER(scalars)},
+    {"truncated_tensors", "truncated_args", COUNTER(truncated)},
+    {"overwritten_tensors", "dropped_overwrite", COUNTER(overwritten)},
+    {"attempted", "", COUNTER(attempted)},
+    {"payload_bytes", "", COUNTER(payload_bytes)},
+    {"record_ns", "", COUNTER(record_ns)},
+    {"wait_ns", "", COUNTER(wait_ns)},
+    /* the causes of ours follow in "lost" */
+    {"", "dropped_records", COUNTER(lost[TG_LOSS_FULL])},
+#undef COUNTER
+};
+
+static uint64_t *find_counter(const struct reading *r)
+{
+    for (size_t i = 0; i < sizeof counters / sizeof counters[0]; i++) {
+        bool ours = tg_pull_is(r->pull, counters[i].name);
+        bool foreign = !r->has_version && tg_pull_is(r->pull, counters[i].foreign);
+        if (r->pull->length > 0 && (ours || foreign))
+            return (uint64_t *)(void *)((char *)&r->recording->info.summary + counters[i].offset);
+    }
+    return NULL;
+}
+
+static bool read_member(struct reading *r)
+{
+    uint64_t *counter = find_counter(r);
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        if (tg_pull_is(r->pull, keys[i].name))
+            return tg_pull_next(r->pull) != TG_PULL_ERROR && keys[i].read(r);
+    if (tg_pull_next(r->pull) == TG_PULL_ERROR)
+        return false;
+    return counter ? read_counter(r, counter) : tg_pull_skip(r->pull);
+}
+
+static bool read_document(struct reading *r)
+{
+    if (tg_pull_next(r->pull) != TG_PULL_BEGIN_OBJECT)
+        return tg_pull_fail(r->pull, "no JSON object");
+    while (tg_pull_next(r->pull) == TG_PULL_KEY)
+        if (!read_member(r))
+            return false;
+    if (r->pull->token == TG_PULL_ERROR || tg_pull_next(r->pull) != TG_PULL_END)
+        return false;
+    return r->has_list || tg_pull_fail(r->pull, "neither \"tensors\" nor \"args\"");
+}
+
+/* What older manifests do not say. */
+static void assume_payload(struct tg_recording *recording, const char *name)
+{
+    static const char *const usual[][2] = {{"tensor_dump.json", "tensor_dump.bin"},
+                                           {"args_dump.json", "args.bin"},
+                                           {"manifest.json", "tensors.bin"}};
+    for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++)
+        if (strcmp(name, usual[i][0]) == 0)
+            memcpy(recording->payload_name, usual[i][1], strlen(usual[i][1]) + 1);
+}
+
+tg_status tg_manifest_read(struct tg_recording *recording, const char *text, size_t size,
+                           const char *name, struct tg_error *error)
+{
+    struct tg_pull pull;
+    struct reading r = {.recording = recording, .pull = &pull};
+    recording->info.complete = true;
+    tg_pull_start(&pull, text, size);
+    if (!read_document(&r))
+        return tg_error_set(error, TG_BAD_ARGUMENT, "'%s' is no manifest: line %lu: %s", name,
+                            tg_pull_line(&pull), pull.problem ? pull.problem : "broken");
+    if (r.has_version && r.version > TG_MANIFEST_VERSION)
+        return tg_error_set(error, TG_UNSUPPORTED,
+                            "'%s' is a manifest of version %llu; this program reads up to %d", name,
+                            (unsigned long long)r.version, TG_MANIFEST_VERSION);
+    recording->info.foreign = !r.has_version;
+    if (!r.has_bin_file)
+        assume_payload(recording, name);
+    return TG_OK;
+}

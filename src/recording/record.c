@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recording/record.h"
+
+#include <stddef.h>
+#include <string.h>
+#include <taskglass/recording.h>
+#include <taskglass/tensor.h>
+
+enum { KNOWN_FLAGS = (TG_RECORD_MARKED << 1) - 1 };
+
+uint32_t tg_record_check(const void *record)
+{
+    struct tg_record copy;
+    uint64_t hash;
+    memcpy(&copy, record, sizeof copy);
+    copy.check = 0;
+    hash = tg_content_hash(&copy, sizeof copy);
+    return (uint32_t)(hash ^ hash >> 32);
+}
+
+void tg_record_seal(void *record)
+{
+    uint32_t check = tg_record_check(record);
+    memcpy((char *)record + offsetof(struct tg_record, check), &check, sizeof check);
+}
+
+bool tg_record_intact(const void *record)
+{
+    uint32_t check;
+    memcpy(&check, (const char *)record + offsetof(struct tg_record, check), sizeof check);
+    return check == tg_record_check(record);
+}
+
+int64_t tg_record_numel(const struct tg_record *record)
+{
+    int64_t n = 1;
+    if (record->ndim > TG_MAX_DIMS)
+        return -1;
+    for (unsigned i = 0; i < record->ndim; i++) {
+        int64_t size = record->shape[i];
+        if (size < 0 || (size > 0 && n > TG_MAX_ELEMENTS / size))
+            return -1;
+        n *= size;
+    }
+    return n;
+}
+
+/* The enums; a scalar may come without a role: it is an input. */
+static bool confine_words(struct tg_record *record)
+{
+    bool sound = true;
+    record->flags &= KNOWN_FLAGS;
+    if (record->stage > TG_STAGE_ORCHESTRATION) {
+        record->stage = TG_BEFORE_DISPATCH;
+        sound = false;
+    }
+    if (record->kind > TG_KIND_SCALAR) {
+        record->kind = TG_KIND_TENSOR;
+        sound = false;
+    }
+    if (record->role < TG_IN || record->role > TG_INOUT) {
+        sound = sound && record->role == 0 && record->kind == TG_KIND_SCALAR;
+        record->role = TG_IN;
+    }
+    if (tg_bits_of(record->dtype) == 0) {
+        record->dtype = TG_DTYPE_NONE;
+        sound = false;
+    }
+    return sound;
+}
+
+static bool confine_shape(struct tg_record *record)
+{
+    if (record->kind == TG_KIND_TENSOR && tg_record_numel(record) >= 0)
+        return true;
+    bool sound = record->kind == TG_KIND_SCALAR && record->ndim == 0;
+    record->ndim = 0;
+    return sound;
+}
+
+static void confine_scalar(struct tg_record *record)
+{
+    unsigned bits = tg_bits_of(record->dtype);
+    if (bits < 64)
+        record->value &= ((uint64_t)1 << bits) - 1;
+    record->bytes = tg_bytes_of(record->dtype, 1);
+    record->stored = 0;
+}
+
+static void confine_payload(struct tg_record *record, bool sound, uint64_t payload_size)
+{
+    uint64_t bytes = sound ? tg_bytes_of(record->dtype, tg_record_numel(record)) : 0;
+    if (record->bytes != bytes || record->stored > bytes) {
+        record->bytes = bytes;
+        record->stored = 0;
+        sound = false;
+    }
+    if (record->position > payload_size) {
+        sound = sound && record->stored == 0;
+        record->stored = 0;
+    } else if (record->stored > payload_size - record->position) {
+        record->stored = payload_size - record->position;
+        sound = false;
+    }
+    bool wanted = record->stored > 0 || (record->flags & TG_RECORD_PAYLOAD);
+    if (record->flags & TG_RECORD_OVERWRITTEN)
+        record->stored = 0;
+    else if (!sound || (wanted && record->stored < bytes))
+        record->flags |= TG_RECORD_TRUNCATED;
+}
+
+void tg_record_confine(struct tg_record *record, uint64_t payload_size)
+{
+    bool sound = confine_words(record);
+    sound = confine_shape(record) && sound;
+    if (record->kind == TG_KIND_SCALAR)
+        confine_scalar(record);
+    else
+        confine_payload(record, sound, payload_size);
+    for (unsigned i = record->ndim; i < TG_MAX_DIMS; i++)
+        record->shape[i] = record->strides[i] = 0;
+    if (record->stored == 0)
+        record->position = 0;
+}
+
+/* `one`: 1, or all ones to take away; the counters wrap back. */
+static void count(struct tg_record_summary *summary, const struct tg_record *record, uint64_t one)
+{
+    summary->recorded += one;
+    if (record->stage == TG_BEFORE_DISPATCH)
+        summary->before_dispatch += one;
+    else if (record->stage == TG_AFTER_COMPLETION)
+        summary->after_completion += one;
+    else
+        summary->orchestration += one;
+    if (record->kind == TG_KIND_SCALAR)
+        summary->scalars += one;
+    else if (record->role == TG_IN)
+        summary->inputs += one;
+    else if (record->role == TG_OUT)
+        summary->outputs += one;
+    else
+        summary->inouts += one;
+    if (record->flags & TG_RECORD_TRUNCATED)
+        summary->truncated += one;
+    if (record->flags & TG_RECORD_OVERWRITTEN)
+        summary->overwritten += one;
+}
+
+void tg_record_count(struct tg_record_summary *summary, const struct tg_record *record)
+{
+    count(summary, record, 1);
+}
+
+void tg_record_uncount(struct tg_record_summary *summary, const struct tg_record *record)
+{
+    count(summary, record, UINT64_MAX);
+}

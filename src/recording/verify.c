@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recording/verify.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "recording/verify_state.h"
+
+const char *tg_problem_name(unsigned problem)
+{
+#define NAME(constant, word) [TG_PROBLEM_##constant] = (word),
+    static const char *const names[TG_PROBLEMS] = {TG_PROBLEM_MAP(NAME)};
+#undef NAME
+    return problem < TG_PROBLEMS ? names[problem] : "unknown";
+}
+
+/* Keeps the first ones by the number of their record, whichever thread finds them when. */
+static struct tg_finding *place_for(struct tg_verification *result, uint64_t index)
+{
+    uint32_t at = result->n_findings;
+    while (at > 0 && result->finding[at - 1].index > index)
+        at--;
+    if (at == TG_FINDINGS)
+        return NULL;
+    uint32_t last = result->n_findings < TG_FINDINGS ? result->n_findings++ : TG_FINDINGS - 1;
+    memmove(&result->finding[at + 1], &result->finding[at],
+            (last - at) * sizeof result->finding[0]);
+    return &result->finding[at];
+}
+
+void tg_verify_found(struct tg_verifier *verifier, enum tg_problem problem, uint64_t index,
+                     const char *format, ...)
+{
+    va_list values;
+    pthread_mutex_lock(&verifier->lock);
+    verifier->result->problems++;
+    verifier->result->by_problem[problem]++;
+    struct tg_finding *finding = place_for(verifier->result, index);
+    if (finding) {
+        finding->problem = problem;
+        finding->index = index;
+        va_start(values, format);
+        vsnprintf(finding->text, sizeof finding->text, format, values);
+        va_end(values);
+    }
+    pthread_mutex_unlock(&verifier->lock);
+}
+
+/* Whose counters, and which file the words for them are in. */
+struct counters {
+    struct tg_verifier *verifier;
+    const char *file;
+};
+
+static void compare(const struct counters *counters, const char *name, uint64_t said, uint64_t is)
+{
+    if (said != is)
+        tg_verify_found(counters->verifier, TG_PROBLEM_COUNTER, TG_NO_INDEX,
+                        "%s says %" PRIu64 " %s, but there are %" PRIu64, counters->file, said,
+                        name, is);
+}
+
+static uint64_t all_lost(const struct tg_record_summary *summary)
+{
+    uint64_t lost = 0;
+    for (int i = 0; i < TG_LOSS_CAUSES; i++)
+        lost += summary->lost[i];
+    return lost;
+}
+
+/* What every writer counts. Scalars are inputs for the other implementation. */
+static void compare_common(const struct counters *counters, const struct tg_record_summary *said,
+                           const struct tg_record_summary *is, bool foreign)
+{
+    compare(counters, "records", said->recorded, is->recorded);
+    compare(counters, "before dispatch", said->before_dispatch, is->before_dispatch);
+    compare(counters, "after completion", said->after_completion, is->after_completion);
+    compare(counters, "inputs", said->inputs, is->inputs + (foreign ? is->scalars : 0));
+    compare(counters, "outputs", said->outputs, is->outputs);
+    compare(counters, "inouts", said->inouts, is->inouts);
+    compare(counters, "truncated", said->truncated, is->truncated);
+}
+
+static void compare_own(const struct counters *counters, const struct tg_recording_info *info,
+                        const struct tg_record_summary *is)
+{
+    const struct tg_record_summary *said = &info->summary;
+    compare(counters, "overwritten", said->overwritten, is->overwritten);
+    compare(counters, "given to the orchestration", said->orchestration, is->orchestration);
+    compare(counters, "scalars", said->scalars, is->scalars);
+    compare(counters, "bytes of payload", said->payload_bytes, info->payload_bytes);
+    if (info->complete && said->attempted != said->recorded + all_lost(said))
+        tg_verify_found(counters->verifier, TG_PROBLEM_COUNTER, TG_NO_INDEX,
+                        "%s says %" PRIu64 " attempted, but %" PRIu64 " recorded and %" PRIu64
+                        " lost",
+                        counters->file, said->attempted, said->recorded, all_lost(said));
+}
+
+void tg_verify_counters(struct tg_verifier *verifier, const struct tg_recording_info *info)
+{
+    const struct counters counters = {verifier,
+                                      info->from_journal ? "the summary" : "the manifest"};
+    if (info->from_journal && !info->complete)
+        return; /* a journal without a summary has none */
+    compare_common(&counters, &info->summary, &verifier->result->counted, info->foreign);
+    if (!info->foreign)
+        compare_own(&counters, info, &verifier->result->counted);
+}
+
+static int by_position(const void *a, const void *b)
+{
+    const struct tg_claim *left = a, *right = b;
+    return (left->position > right->position) - (left->position < right->position);
+}
+
+/* Those with bytes, in the order of the file. Most recordings are written that way. */
+static uint64_t put_in_order(struct tg_claim *claim, uint64_t records)
+{
+    uint64_t kept = 0;
+    bool in_order = true;
+    for (uint64_t i = 0; i < records; i++) {
+        if (claim[i].size == 0)
+            continue;
+        in_order = in_order && (kept == 0 || claim[kept - 1].position <= claim[i].position);
+        claim[kept++] = claim[i];
+    }
+    if (!in_order)
+        qsort(claim, kept, sizeof claim[0], by_position);
+    return kept;
+}
+
+static void verify_extents(struct tg_verifier *verifier)
+{
+    uint64_t claims = put_in_order(verifier->claim, verifier->info.records);
+    uint64_t end = 0, claimed = 0;
+    for (uint64_t i = 0; i < claims; i++) {
+        const struct tg_claim *claim = &verifier->claim[i];
+        uint64_t last = claim->position + claim->size;
+        if (claim->position < end)
+            tg_verify_found(verifier, TG_PROBLEM_OVERLAP, TG_NO_INDEX,
+                            "two payloads share the bytes from %" PRIu64 " on of the payload file",
+                            claim->position);
+        if (last > end) {
+            claimed += last - (claim->position > end ? claim->position : end);
+            end = last;
+        }
+    }
+    verifier->result->unclaimed = verifier->info.payload_bytes - claimed;
+}
+
+/* A host that was killed leaves payloads without a record, and so does a loss. */
+static void verify_unclaimed(struct tg_verifier *verifier)
+{
+    const struct tg_record_summary *said = &verifier->info.summary;
+    if (verifier->result->unclaimed > 0 && verifier->info.complete && all_lost(said) == 0 &&
+        said->overwritten == 0 && said->truncated == 0)
+        tg_verify_found(verifier, TG_PROBLEM_UNCLAIMED, TG_NO_INDEX,
+                        "%" PRIu64 " bytes of %s belong to no record", verifier->result->unclaimed,
+                        verifier->info.payload);
+}
+
+tg_status tg_recording_verify(const struct tg_recording *recording, tg_verify_progress_fn progress,
+                              void *context, struct tg_verification *result, struct tg_error *error)
+{
+    struct tg_verifier verifier = {.recording = recording, .result = result};
+    *result = (struct tg_verification){0};
+    tg_recording_get_info(recording, &verifier.info);
+    result->records = verifier.info.records;
+    verifier.total = verifier.info.payload_bytes + verifier.info.records * sizeof(struct tg_record);
+    verifier.claim = calloc(verifier.info.records + 1, sizeof *verifier.claim);
+    if (!verifier.claim)
+        return tg_error_set(error, TG_NO_MEMORY, "no memory for %" PRIu64 " records",
+                            verifier.info.records);
+    pthread_mutex_init(&verifier.lock, NULL);
+    tg_verify_records(&verifier, progress, context);
+    tg_verify_journal(&verifier);
+    verify_extents(&verifier);
+    tg_verify_counters(&verifier, &verifier.info);
+    verify_unclaimed(&verifier);
+    tg_verify_manifest(&verifier);
+    pthread_mutex_destroy(&verifier.lock);
+    free(verifier.claim);
+    return TG_OK;
+}

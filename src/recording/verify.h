@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Is a recording what it says it is? Every hash against its bytes, every counter against the
+ * records, every record against the files, and the manifest against the journal.
+ *
+ * The functions are exported for the command line, and no part of the public interface.
+ */
+#ifndef TG_RECORDING_VERIFY_H
+#define TG_RECORDING_VERIFY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <taskglass/recording.h>
+
+/* What can be wrong. The words are part of `taskglass verify --json`. */
+/*      constant   word */
+#define TG_PROBLEM_MAP(X)                                                                          \
+    X(HASH, "hash")           /* the bytes are not those that the device saw */                    \
+    X(RECORD, "record")       /* says what cannot be, or what the files do not have */             \
+    X(OVERLAP, "overlap")     /* two payloads share bytes */                                       \
+    X(COUNTER, "counter")     /* a number of the summary or manifest is not that of the records */ \
+    X(MANIFEST, "manifest")   /* unreadable, or not what the journal says */                       \
+    X(JOURNAL, "journal")     /* damaged before its end */                                         \
+    X(UNCLAIMED, "unclaimed") /* bytes of the payload file that belong to no record */
+
+#define TG_PROBLEM_ENUM_(constant, word) TG_PROBLEM_##constant,
+enum tg_problem { TG_PROBLEM_MAP(TG_PROBLEM_ENUM_) TG_PROBLEMS };
+#undef TG_PROBLEM_ENUM_
+
+TG_API const char *tg_problem_name(unsigned problem);
+
+#define TG_NO_INDEX UINT64_MAX
+
+struct tg_finding {
+    enum tg_problem problem;
+    uint64_t index; /* of the record, or TG_NO_INDEX */
+    char text[200]; /* one line */
+};
+
+enum { TG_FINDINGS = 10 };
+
+struct tg_verification {
+    uint64_t records;
+    uint64_t payloads;  /* records with bytes in the payload file */
+    uint64_t bytes;     /* of them */
+    uint64_t compared;  /* hashes that were compared with all the bytes they are of */
+    uint64_t unhashed;  /* payloads without a hash */
+    uint64_t cut;       /* payloads with a hash that is of more bytes than are stored */
+    uint64_t unclaimed; /* bytes of the payload file that belong to no record */
+    bool manifest;      /* there is one beside the journal, and it was compared */
+    bool torn;          /* the journal ends within a record, as a killed host leaves it */
+    uint64_t problems;
+    uint64_t by_problem[TG_PROBLEMS];
+    struct tg_finding finding[TG_FINDINGS]; /* the first ones, in the order of the records */
+    uint32_t n_findings;
+    struct tg_record_summary counted; /* what the records add up to */
+};
+
+/* Called by the caller's thread now and then. */
+typedef void (*tg_verify_progress_fn)(void *context, uint64_t bytes, uint64_t total);
+
+/*
+ * Takes up to as many threads as there are CPUs, but no more than four, and 16 bytes of memory for
+ * each record. Finding something wrong is no error: `problems` says it. NO_MEMORY.
+ */
+TG_API tg_status tg_recording_verify(const struct tg_recording *recording,
+                                     tg_verify_progress_fn progress, void *context,
+                                     struct tg_verification *result, struct tg_error *error);
+
+#endif

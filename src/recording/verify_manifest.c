@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The manifest beside a journal. Reading JSON is slow, and nearly always the manifest is what we
+ * would write again, so that is tried first: each entry's text against the text that its record
+ * makes, and only the few lines before the entries are read. Anything else is read properly and
+ * compared entry by entry.
+ */
+#define _GNU_SOURCE 1
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "recording/manifest.h"
+#include "recording/reader.h"
+#include "recording/verify_state.h"
+
+enum { LONGEST_HEAD = 1 << 16 };
+
+/* --- as text ----------------------------------------------------------------------------------- */
+
+struct text {
+    const char *at, *end;
+};
+
+/* Goes past the words, if they are there. */
+static bool pass(struct text *text, const char *words, size_t length)
+{
+    if ((size_t)(text->end - text->at) < length || memcmp(text->at, words, length) != 0)
+        return false;
+    text->at += length;
+    return true;
+}
+
+/* What stands before the entries, as a manifest without any. */
+static struct tg_recording *read_head(const struct tg_map *map, struct text *text)
+{
+    static const char list[] = "\"tensors\": [", none[] = "]}";
+    size_t most = map->size < LONGEST_HEAD ? map->size : LONGEST_HEAD;
+    struct tg_recording *recording = NULL;
+    const char *found = most > 0 ? memmem(map->bytes, most, list, sizeof list - 1) : NULL;
+    if (!found)
+        return NULL;
+    *text = (struct text){found + sizeof list - 1, (const char *)map->bytes + map->size};
+    size_t length = (size_t)(text->at - (const char *)map->bytes);
+    char *head = malloc(length + sizeof none);
+    if (!head)
+        return NULL;
+    memcpy(head, map->bytes, length);
+    memcpy(head + length, none, sizeof none);
+    (void)tg_recording_from_memory(head, length + sizeof none - 1, NULL, 0, &recording, NULL);
+    free(head);
+    return recording;
+}
+
+static bool entries_are_as_printed(const struct tg_verifier *verifier, struct tg_out *out,
+                                   struct text *text)
+{
+    struct tg_entry entry;
+    tg_out_start(out, -1); /* nothing is ever so long that it would be written */
+    for (uint64_t i = 0; i < verifier->info.records; i++) {
+        if (!tg_recording_get(verifier->recording, i, &entry))
+            return false;
+        out->used = 0;
+        tg_out_text(out, i > 0 ? ",\n    " : "\n    ");
+        tg_manifest_put_entry(out, &entry);
+        if (out->cause || !pass(text, out->buffer, out->used))
+            return false;
+    }
+    const char *last = verifier->info.records > 0 ? "\n  ]\n}\n" : "]\n}\n";
+    return pass(text, last, strlen(last)) && text->at == text->end;
+}
+
+/* True where the entries are exactly ours; their counters have then been looked at. */
+static bool verify_text(struct tg_verifier *verifier, const struct tg_map *map)
+{
+    struct text text;
+    struct tg_recording *head = read_head(map, &text);
+    struct tg_out *out = head ? malloc(sizeof *out) : NULL;
+    bool same = out && entries_are_as_printed(verifier, out, &text);
+    if (same) {
+        struct tg_recording_info info;
+        tg_recording_get_info(head, &info);
+        info.payload_bytes = verifier->info.payload_bytes;
+        tg_verify_counters(verifier, &info);
+    }
+    free(out);
+    tg_recording_close(head);
+    return same;
+}
+
+/* --- as JSON ----------------------------------------------------------------------------------- */
+
+/* The first thing in which two entries differ, NULL where there is none. Where nothing is stored,
+ * its position means nothing. */
+static const char *difference(const struct tg_record *a, const struct tg_record *b)
+{
+    static const unsigned flags =
+        TG_RECORD_TRUNCATED | TG_RECORD_OVERWRITTEN | TG_RECORD_CONTIGUOUS;
+    bool is_scalar = a->kind == TG_KIND_SCALAR;
+    if (a->task_id != b->task_id)
+        return "task";
+    if (a->stage != b->stage)
+        return "stage";
+    if (a->arg_index != b->arg_index)
+        return "argument";
+    if (a->role != b->role)
+        return "role";
+    if (a->kind != b->kind)
+        return "kind";
+    if (a->dtype != b->dtype)
+        return "dtype";
+    if (a->ndim != b->ndim || memcmp(a->shape, b->shape, sizeof a->shape) != 0)
+        return "shape";
+    if (is_scalar)
+        return a->value == b->value ? NULL : "value";
+    if (memcmp(a->strides, b->strides, sizeof a->strides) != 0 || a->start != b->start)
+        return "strides or start";
+    if (a->stored != b->stored || (a->stored > 0 && a->position != b->position))
+        return "payload";
+    if ((a->flags & TG_RECORD_HASHED) && a->hash != b->hash)
+        return "hash";
+    return (a->flags ^ b->flags) & flags ? "flags" : NULL;
+}
+
+static void compare_entries(struct tg_verifier *verifier, const struct tg_recording *manifest)
+{
+    struct tg_entry ours, theirs;
+    for (uint64_t i = 0; i < verifier->info.records; i++) {
+        if (!tg_recording_get(verifier->recording, i, &ours) ||
+            !tg_recording_get(manifest, i, &theirs))
+            continue;
+        const char *what = difference(&ours.record, &theirs.record);
+        if (what)
+            tg_verify_found(verifier, TG_PROBLEM_MANIFEST, i,
+                            "the manifest has another %s than the journal", what);
+    }
+}
+
+static void compare_with(struct tg_verifier *verifier, const struct tg_recording *manifest)
+{
+    struct tg_recording_info info;
+    tg_recording_get_info(manifest, &info);
+    if (info.records != verifier->info.records)
+        tg_verify_found(verifier, TG_PROBLEM_MANIFEST, TG_NO_INDEX,
+                        "%s has %" PRIu64 " records, the journal %" PRIu64, info.manifest,
+                        info.records, verifier->info.records);
+    else
+        compare_entries(verifier, manifest);
+    tg_verify_counters(verifier, &info);
+}
+
+static void verify_json(struct tg_verifier *verifier, const char *path)
+{
+    struct tg_recording *manifest;
+    struct tg_error error;
+    if (tg_recording_open(path, &manifest, &error) != TG_OK) {
+        tg_verify_found(verifier, TG_PROBLEM_MANIFEST, TG_NO_INDEX, "%s", error.text);
+        return;
+    }
+    compare_with(verifier, manifest);
+    tg_recording_close(manifest);
+}
+
+void tg_verify_manifest(struct tg_verifier *verifier)
+{
+    struct tg_map map = {0};
+    if (!verifier->info.from_journal || !*verifier->info.manifest)
+        return;
+    char *path = tg_path_join(verifier->info.dir, verifier->info.manifest);
+    if (!path)
+        return;
+    bool done = tg_map_open(path, true, &map) == 0 && verify_text(verifier, &map);
+    tg_map_close(&map);
+    if (!done)
+        verify_json(verifier, path);
+    verifier->result->manifest = true;
+    free(path);
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Every record and its payload. Threads take a few records at a time from a common counter, so
+ * that large payloads and small ones even out; the caller's thread shows progress meanwhile. The
+ * work is bound by memory: more than a few threads would not help.
+ */
+#define _GNU_SOURCE 1
+#include <inttypes.h>
+#include <string.h>
+#include <taskglass/tensor.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/atomic.h"
+#include "recording/reader.h"
+#include "recording/record.h"
+#include "recording/verify_state.h"
+
+enum { MOST_THREADS = 4, SHARE = 8, TICK_MS = 100, WORTH_A_THREAD = 1 << 20 };
+
+/* One thread's own counts, added up at the end. */
+struct worker {
+    struct tg_verifier *verifier;
+    struct tg_verification sum;
+    pthread_t thread;
+    bool is_running;
+    uint32_t finished; /* atomic */
+};
+
+static void verify_hash(struct worker *worker, uint64_t index, const struct tg_entry *entry)
+{
+    const struct tg_record *record = &entry->record;
+    const void *bytes = tg_recording_payload(worker->verifier->recording, entry);
+    if (!(record->flags & TG_RECORD_HASHED)) {
+        worker->sum.unhashed++;
+        return;
+    }
+    if (record->stored < record->bytes) {
+        worker->sum.cut++;
+        return;
+    }
+    uint64_t hash = tg_content_hash(bytes, (size_t)record->stored);
+    worker->sum.compared++;
+    if (hash != record->hash)
+        tg_verify_found(worker->verifier, TG_PROBLEM_HASH, index,
+                        "the hash is 0x%016" PRIx64 ", but its %" PRIu64
+                        " bytes have 0x%016" PRIx64,
+                        record->hash, record->stored, hash);
+}
+
+/* The record as the file has it, before the reader made it safe. */
+static const struct tg_record *raw_record(const struct tg_recording *recording, uint64_t index,
+                                          struct tg_record *copy)
+{
+    if (!recording->info.from_journal)
+        return &recording->entry[index].record;
+    memcpy(copy, recording->arguments + index * sizeof *copy, sizeof *copy);
+    return copy;
+}
+
+/* Whether the reader had to change something that an honest record has right. */
+static void verify_claims(struct worker *worker, uint64_t index, const struct tg_record *record)
+{
+    struct tg_verifier *verifier = worker->verifier;
+    struct tg_record copy;
+    const struct tg_record *raw = raw_record(verifier->recording, index, &copy);
+    uint64_t size = verifier->info.payload_bytes;
+    if (raw->stored > 0 && (raw->position > size || raw->stored > size - raw->position))
+        tg_verify_found(verifier, TG_PROBLEM_RECORD, index,
+                        "its payload is %" PRIu64 " bytes at %" PRIu64
+                        ", but the payload file has %" PRIu64,
+                        raw->stored, raw->position, size);
+    else if (raw->stage != record->stage || raw->kind != record->kind ||
+             raw->dtype != record->dtype || raw->ndim != record->ndim ||
+             (raw->role != 0 && raw->role != record->role))
+        tg_verify_found(verifier, TG_PROBLEM_RECORD, index,
+                        "stage, role, kind, type or shape is none");
+    else if (record->kind == TG_KIND_TENSOR &&
+             (raw->bytes != record->bytes || raw->stored != record->stored))
+        tg_verify_found(verifier, TG_PROBLEM_RECORD, index,
+                        "%" PRIu64 " of %" PRIu64 " bytes are stored, it says, but its shape has "
+                        "%" PRIu64,
+                        raw->stored, raw->bytes, record->bytes);
+    else if ((raw->flags ^ record->flags) & TG_RECORD_TRUNCATED)
+        tg_verify_found(verifier, TG_PROBLEM_RECORD, index,
+                        "only %" PRIu64 " of %" PRIu64 " bytes are there, and it does not say so",
+                        record->stored, record->bytes);
+}
+
+/* Whether what it says fits together. */
+static void verify_sense(struct worker *worker, uint64_t index, const struct tg_record *record)
+{
+    struct tg_tensor tensor = {.dtype = record->dtype, .ndim = record->ndim};
+    memcpy(tensor.shape, record->shape, sizeof tensor.shape);
+    memcpy(tensor.strides, record->strides, sizeof tensor.strides);
+    if (record->kind != TG_KIND_TENSOR)
+        return;
+    if ((record->flags & TG_RECORD_CONTIGUOUS) && !tg_tensor_contiguous(&tensor))
+        tg_verify_found(worker->verifier, TG_PROBLEM_RECORD, index,
+                        "says that it is contiguous, but its strides say it is not");
+    if ((record->flags & TG_RECORD_TRUNCATED) && record->stored == record->bytes &&
+        record->bytes > 0)
+        tg_verify_found(worker->verifier, TG_PROBLEM_RECORD, index,
+                        "says that it is truncated, but all of it is there");
+}
+
+static void verify_record(struct worker *worker, uint64_t index)
+{
+    struct tg_verifier *verifier = worker->verifier;
+    struct tg_entry entry;
+    if (!tg_recording_get(verifier->recording, index, &entry)) {
+        tg_verify_found(verifier, TG_PROBLEM_JOURNAL, index, "is damaged: its check is wrong");
+        return;
+    }
+    const struct tg_record *record = &entry.record;
+    tg_record_count(&worker->sum.counted, record);
+    verify_claims(worker, index, record);
+    verify_sense(worker, index, record);
+    if (record->stored > 0) {
+        verifier->claim[index] = (struct tg_claim){record->position, record->stored};
+        worker->sum.payloads++;
+        worker->sum.bytes += record->stored;
+        verify_hash(worker, index, &entry);
+    }
+    __atomic_fetch_add(&verifier->done, record->stored + sizeof *record, __ATOMIC_RELAXED);
+}
+
+static void *work(void *context)
+{
+    struct worker *worker = context;
+    struct tg_verifier *verifier = worker->verifier;
+    for (;;) {
+        uint64_t first = __atomic_fetch_add(&verifier->next, SHARE, __ATOMIC_RELAXED);
+        if (first >= verifier->info.records)
+            break;
+        uint64_t last = first + SHARE;
+        for (uint64_t i = first; i < last && i < verifier->info.records; i++)
+            verify_record(worker, i);
+    }
+    tg_store_release(&worker->finished, 1); /* pairs with the load in wait_for */
+    return NULL;
+}
+
+static void wait_for(const struct worker *worker, tg_verify_progress_fn progress, void *context)
+{
+    const struct timespec tick = {.tv_nsec = TICK_MS * 1000000L};
+    while (progress && !tg_load_acquire(&worker->finished)) {
+        uint64_t done = __atomic_load_n(&worker->verifier->done, __ATOMIC_RELAXED);
+        progress(context, done, worker->verifier->total);
+        nanosleep(&tick, NULL);
+    }
+}
+
+static void add_counters(struct tg_record_summary *result, const struct tg_record_summary *sum)
+{
+    result->recorded += sum->recorded;
+    result->before_dispatch += sum->before_dispatch;
+    result->after_completion += sum->after_completion;
+    result->orchestration += sum->orchestration;
+    result->inputs += sum->inputs;
+    result->outputs += sum->outputs;
+    result->inouts += sum->inouts;
+    result->scalars += sum->scalars;
+    result->truncated += sum->truncated;
+    result->overwritten += sum->overwritten;
+}
+
+static void add_up(struct tg_verification *result, const struct tg_verification *sum)
+{
+    result->payloads += sum->payloads;
+    result->bytes += sum->bytes;
+    result->compared += sum->compared;
+    result->unhashed += sum->unhashed;
+    result->cut += sum->cut;
+    add_counters(&result->counted, &sum->counted);
+}
+
+static unsigned count_threads(const struct tg_verifier *verifier)
+{
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    uint64_t wanted = 1 + verifier->total / WORTH_A_THREAD;
+    uint64_t most = cpus < 1 ? 1 : cpus > MOST_THREADS ? MOST_THREADS : (uint64_t)cpus;
+    return (unsigned)(wanted < most ? wanted : most);
+}
+
+void tg_verify_records(struct tg_verifier *verifier, tg_verify_progress_fn progress, void *context)
+{
+    struct worker worker[MOST_THREADS] = {{0}};
+    unsigned threads = count_threads(verifier);
+    for (unsigned i = 0; i < MOST_THREADS; i++)
+        worker[i].verifier = verifier;
+    for (unsigned i = 0; threads > 1 && i < threads; i++)
+        worker[i].is_running = pthread_create(&worker[i].thread, NULL, work, &worker[i]) == 0;
+    if (!worker[0].is_running)
+        work(&worker[0]); /* little to do, or no threads to be had */
+    for (unsigned i = 0; i < MOST_THREADS; i++) {
+        if (worker[i].is_running) {
+            wait_for(&worker[i], progress, context);
+            pthread_join(worker[i].thread, NULL);
+        }
+        add_up(verifier->result, &worker[i].sum);
+    }
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE 1
+#include "recording/writer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <taskglass/recording.h>
+#include <taskglass/wire/journal.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "recording/manifest.h"
+#include "recording/record.h"
+
+enum { BUFFERED = 256 }; /* records: 64 KiB */
+
+struct tg_dump_writer {
+    char *dir, *journal_path, *payload_path;
+    int journal, payload;
+    /* The errno that ended writing, 0 while all is well; set once (relaxed: a flag, no data goes
+     * with it). Payloads may come from several threads. */
+    int payload_failed, journal_failed;
+    uint64_t reserved;     /* end of the payload file, by what was reserved */
+    uint64_t recorded_end; /* end of the payloads that records in the file name */
+    uint64_t journal_end;  /* whole records are in the file up to here */
+    uint32_t buffered;
+    struct tg_record_summary summary;
+    struct tg_record buffer[BUFFERED];
+};
+
+static int failure(const int *flag)
+{
+    return __atomic_load_n(flag, __ATOMIC_RELAXED);
+}
+
+static void set_failure(int *flag, int cause)
+{
+    int none = 0;
+    __atomic_compare_exchange_n(flag, &none, cause, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+static bool has_failed(const struct tg_dump_writer *writer)
+{
+    return failure(&writer->payload_failed) || failure(&writer->journal_failed);
+}
+
+/* --- create ---------------------------------------------------------------------------------- */
+
+/* Its journal comes last: whoever finds it finds the rest, and a beginning to read. What is there
+ * from before goes first: a manifest or a journal of another recording must not stand beside this
+ * payload, not even for a moment. */
+static tg_status create_files(struct tg_dump_writer *writer, const struct tg_journal_head *head,
+                              struct tg_error *error)
+{
+    if (mkdir(writer->dir, 0777) != 0 && errno != EEXIST)
+        return tg_file_error(error, "create directory", writer->dir, errno);
+    tg_status status = tg_file_remove(writer->dir, TG_DUMP_MANIFEST, error);
+    if (status == TG_OK)
+        status = tg_file_remove(writer->dir, TG_DUMP_JOURNAL, error);
+    if (status == TG_OK)
+        status = tg_file_begin(writer->dir, TG_DUMP_PAYLOAD, NULL, 0, &writer->payload, error);
+    if (status == TG_OK)
+        status = tg_file_begin(writer->dir, TG_DUMP_JOURNAL, head, sizeof *head, &writer->journal,
+                               error);
+    writer->journal_end = sizeof *head;
+    return status;
+}
+
+tg_status tg_dump_create(const char *run_dir, uint32_t level, uint32_t policy,
+                         struct tg_dump_writer **writer, struct tg_error *error)
+{
+    struct tg_dump_writer *w = calloc(1, sizeof *w);
+    struct tg_journal_head head = {.magic = TG_JOURNAL_MAGIC,
+                                   .version = TG_JOURNAL_VERSION,
+                                   .head_size = sizeof head,
+                                   .record_size = sizeof(struct tg_record),
+                                   .level = level,
+                                   .policy = policy,
+                                   .bin_file = TG_DUMP_PAYLOAD};
+    *writer = NULL;
+    if (!w)
+        return tg_file_no_memory(error);
+    tg_path_last(run_dir, head.run_dir, sizeof head.run_dir);
+    w->journal = w->payload = -1;
+    w->summary.type = TG_RECORD_SUMMARY;
+    w->dir = tg_path_join(run_dir, TG_DUMP_FOLDER);
+    w->journal_path = w->dir ? tg_path_join(w->dir, TG_DUMP_JOURNAL) : NULL;
+    w->payload_path = w->dir ? tg_path_join(w->dir, TG_DUMP_PAYLOAD) : NULL;
+    tg_status status = TG_NO_MEMORY;
+    if (w->dir && w->journal_path && w->payload_path)
+        status = create_files(w, &head, error);
+    else
+        tg_file_no_memory(error);
+    if (status == TG_OK)
+        *writer = w;
+    else
+        tg_dump_destroy(w);
+    return status;
+}
+
+/* --- while the graph runs ---------------------------------------------------------------------- */
+
+uint64_t tg_dump_reserve(struct tg_dump_writer *writer, uint64_t bytes)
+{
+    uint64_t position = writer->reserved;
+    writer->reserved += bytes;
+    return position;
+}
+
+bool tg_dump_payload(struct tg_dump_writer *writer, uint64_t position, const void *bytes,
+                     uint64_t size)
+{
+    if (has_failed(writer))
+        return false;
+    int cause = tg_write_at(writer->payload, bytes, size, position, NULL);
+    if (cause)
+        set_failure(&writer->payload_failed, cause);
+    return cause == 0;
+}
+
+/* The first `n` of the buffer are in the journal. */
+static void keep_buffered(struct tg_dump_writer *writer, uint32_t n)
+{
+    writer->journal_end += n * sizeof(struct tg_record);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct tg_record *record = &writer->buffer[i];
+        bool has_payload = record->type == TG_RECORD_ARGUMENT && record->stored > 0;
+        if (has_payload && record->position + record->stored > writer->recorded_end)
+            writer->recorded_end = record->position + record->stored;
+    }
+}
+
+/* What did not reach the journal after all. */
+static void lose_buffered(struct tg_dump_writer *writer, uint32_t from)
+{
+    for (uint32_t i = from; i < writer->buffered; i++)
+        if (writer->buffer[i].type == TG_RECORD_ARGUMENT) {
+            tg_record_uncount(&writer->summary, &writer->buffer[i]);
+            writer->summary.lost[TG_LOSS_DISK]++;
+        }
+}
+
+/*
+ * Writes the buffer even after a payload failed: these records have theirs. Where the journal
+ * itself fails, half a record may be in it, and is cut off again.
+ */
+static bool write_buffer(struct tg_dump_writer *writer)
+{
+    uint64_t done = 0, size = (uint64_t)writer->buffered * sizeof(struct tg_record);
+    int cause = failure(&writer->journal_failed);
+    if (!cause)
+        cause = tg_write_at(writer->journal, writer->buffer, size, writer->journal_end, &done);
+    uint32_t whole = (uint32_t)(done / sizeof(struct tg_record));
+    keep_buffered(writer, whole);
+    if (cause) {
+        set_failure(&writer->journal_failed, cause);
+        (void)!ftruncate(writer->journal, (off_t)writer->journal_end);
+        lose_buffered(writer, whole);
+    }
+    writer->buffered = 0;
+    return cause == 0;
+}
+
+bool tg_dump_flush(struct tg_dump_writer *writer)
+{
+    return writer->buffered == 0 ? !has_failed(writer) : write_buffer(writer);
+}
+
+/* `record`: of any type; all are of one size. */
+static bool add(struct tg_dump_writer *writer, const void *record)
+{
+    struct tg_record *slot = &writer->buffer[writer->buffered++];
+    memcpy(slot, record, sizeof *slot);
+    tg_record_seal(slot);
+    return writer->buffered < BUFFERED || write_buffer(writer);
+}
+
+tg_status tg_dump_add_kernel(struct tg_dump_writer *writer, uint32_t number, uint32_t core,
+                             const char *name)
+{
+    struct tg_record_kernel kernel = {.type = TG_RECORD_KERNEL, .kernel = number, .core = core};
+    if (writer->summary.recorded > 0)
+        return TG_BAD_ARGUMENT;
+    memcpy(kernel.name, name, strnlen(name, sizeof kernel.name - 1));
+    return add(writer, &kernel) ? TG_OK : TG_IO_ERROR;
+}
+
+bool tg_dump_append(struct tg_dump_writer *writer, const struct tg_record *record)
+{
+    if (has_failed(writer)) {
+        writer->summary.lost[TG_LOSS_DISK]++;
+        return false;
+    }
+    tg_record_count(&writer->summary, record);
+    return add(writer, record);
+}
+
+const struct tg_record_summary *tg_dump_summary(const struct tg_dump_writer *writer)
+{
+    return &writer->summary;
+}
+
+void tg_dump_account(struct tg_dump_writer *writer, const struct tg_dump_account *account)
+{
+    writer->summary.attempted += account->attempted;
+    for (int cause = 0; cause < TG_LOSS_CAUSES; cause++)
+        writer->summary.lost[cause] += account->lost[cause];
+    writer->summary.record_ns += account->record_ns;
+    writer->summary.wait_ns += account->wait_ns;
+}
+
+/* --- the end ----------------------------------------------------------------------------------- */
+
+/* On a full disk, payload that no record names only takes room from the journal's end. */
+static void release_payload(struct tg_dump_writer *writer)
+{
+    if (has_failed(writer))
+        (void)!ftruncate(writer->payload, (off_t)writer->recorded_end);
+}
+
+static uint64_t payload_size(const struct tg_dump_writer *writer)
+{
+    struct stat info;
+    return fstat(writer->payload, &info) == 0 ? (uint64_t)info.st_size : 0;
+}
+
+/* Tried even where the journal failed before: there may be room for it now. */
+static void write_summary(struct tg_dump_writer *writer)
+{
+    writer->summary.payload_bytes = payload_size(writer);
+    tg_record_seal(&writer->summary);
+    int cause = tg_write_at(writer->journal, &writer->summary, sizeof writer->summary,
+                            writer->journal_end, NULL);
+    if (cause) {
+        set_failure(&writer->journal_failed, cause);
+        (void)!ftruncate(writer->journal, (off_t)writer->journal_end);
+    }
+}
+
+static tg_status say_failure(const struct tg_dump_writer *writer, struct tg_error *error)
+{
+    int cause = failure(&writer->payload_failed);
+    const char *path = cause ? writer->payload_path : writer->journal_path;
+    unsigned long long lost = writer->summary.lost[TG_LOSS_DISK];
+    if (!cause)
+        cause = failure(&writer->journal_failed);
+    return tg_error_set(error, TG_IO_ERROR, "cannot write '%s': %s; %llu record%s lost", path,
+                        strerror(cause), lost, lost == 1 ? "" : "s");
+}
+
+static void close_files(struct tg_dump_writer *writer)
+{
+    if (writer->journal >= 0)
+        close(writer->journal);
+    if (writer->payload >= 0)
+        close(writer->payload);
+    writer->journal = writer->payload = -1;
+}
+
+static tg_status write_manifest(const struct tg_dump_writer *writer, struct tg_error *error)
+{
+    struct tg_recording *recording;
+    tg_status status = tg_recording_open(writer->journal_path, &recording, error);
+    if (status != TG_OK)
+        return status;
+    status = tg_manifest_write(recording, writer->dir, error);
+    tg_recording_close(recording);
+    return status;
+}
+
+tg_status tg_dump_finish(struct tg_dump_writer *writer, struct tg_error *error)
+{
+    (void)tg_dump_flush(writer); /* before the summary, which counts what that loses */
+    release_payload(writer);
+    write_summary(writer);
+    bool failed = has_failed(writer);
+    tg_status status = write_manifest(writer, failed ? NULL : error);
+    close_files(writer);
+    return failed ? say_failure(writer, error) : status;
+}
+
+void tg_dump_destroy(struct tg_dump_writer *writer)
+{
+    if (!writer)
+        return;
+    if (writer->journal >= 0 && writer->buffered > 0)
+        (void)write_buffer(writer);
+    close_files(writer);
+    free(writer->dir);
+    free(writer->journal_path);
+    free(writer->payload_path);
+    free(writer);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Recordings of another implementation, as it wrote them, where they are at hand. */
+#define _GNU_SOURCE 1
+#include "unit/recording/recording.h"
+
+#include <taskglass/dtype.h>
+#include <taskglass/numeric.h>
+
+static struct tg_recording *open_fixture(const char *name)
+{
+    char path[1000];
+    snprintf(path, sizeof path, "%s/../shared/fixtures/peer/%s", TASKGLASS_TEST_SOURCE_DIR, name);
+    if (access(path, R_OK) != 0)
+        SKIP("no recordings of another implementation beside this tree");
+    return dump_open(path);
+}
+
+static struct tg_entry get(const struct tg_recording *recording, uint64_t index)
+{
+    struct tg_entry entry = {0};
+    REQUIRE(tg_recording_get(recording, index, &entry));
+    return entry;
+}
+
+TEST(a_full_recording_of_the_other_implementation_is_read)
+{
+    struct tg_recording *recording = open_fixture("hbg_level2");
+    struct tg_recording_info info = dump_info(recording);
+    CHECK(info.foreign && info.complete && !info.from_journal);
+    CHECK_EQ_U(info.level, TG_LEVEL_FULL);
+    CHECK_EQ_U(info.records, 28);
+    CHECK_EQ_U(info.payload_bytes, 5016);
+    CHECK_EQ_S(info.manifest, "args_dump.json");
+    CHECK_EQ_S(info.payload, "args.bin");
+    CHECK_EQ_S(info.journal, "");
+    CHECK_EQ_U(info.summary.recorded, 28);
+    CHECK_EQ_U(info.summary.before_dispatch, 15);
+    CHECK_EQ_U(info.summary.inputs, 14);
+    CHECK_EQ_U(info.summary.inouts, 2);
+    for (uint64_t i = 0; i < info.records; i++) {
+        struct tg_entry entry = get(recording, i);
+        CHECK_EQ_U(entry.record.flags & TG_RECORD_TRUNCATED, 0);
+        CHECK_EQ_U(entry.record.flags & TG_RECORD_HASHED, 0);
+        CHECK(tg_dtype_valid(entry.record.dtype));
+        if (entry.record.kind == TG_KIND_TENSOR)
+            CHECK_EQ_U(entry.record.stored, entry.record.bytes);
+    }
+    tg_recording_close(recording);
+}
+
+TEST(its_views_and_payloads_are_understood)
+{
+    struct tg_recording *recording = open_fixture("hbg_level2/args_dump");
+    struct tg_entry view = get(recording, 3), copy = get(recording, 12);
+    CHECK_EQ_U(view.record.task_id, 1);
+    CHECK_EQ_U(view.record.kernel[0], 3);
+    CHECK_EQ_S(view.kernel[0], "");
+    CHECK(!view.kernel[1]);
+    CHECK_EQ_U(view.record.flags & TG_RECORD_CONTIGUOUS, 0);
+    CHECK_EQ_I(view.record.start, 17);
+    CHECK_EQ_I(view.record.shape[0], 4);
+    CHECK_EQ_I(view.record.shape[1], 3);
+    CHECK_EQ_I(view.record.strides[0], 8);
+    CHECK_EQ_U(view.record.stored, 48);
+    CHECK_EQ_U(copy.record.role, TG_OUT);
+    CHECK_EQ_U(copy.record.stage, TG_AFTER_COMPLETION);
+    CHECK(tg_recording_payload(recording, &view) && tg_recording_payload(recording, &copy));
+    tg_recording_close(recording);
+}
+
+TEST(its_scalars_have_their_values)
+{
+    struct tg_recording *recording = open_fixture("tmr_level2");
+    static const struct {
+        unsigned index, dtype;
+        double value;
+    } want[] = {{2, TG_FLOAT32, 1.5}, {4, TG_INT64, -42}, {9, TG_BOOL, 1}};
+    uint64_t first = 0;
+    while (get(recording, first).record.kind != TG_KIND_SCALAR)
+        first++;
+    for (size_t i = 0; i < 3; i++) {
+        struct tg_entry entry = get(recording, first + want[i].index - 2);
+        CHECK_EQ_U(entry.record.arg_index, want[i].index);
+        CHECK_EQ_U(entry.record.dtype, want[i].dtype);
+        CHECK_NEAR(tg_decode(entry.record.dtype, entry.record.value), want[i].value, 0);
+    }
+    CHECK_EQ_U(get(recording, first + 3).record.value, UINT64_C(16045690984503111693));
+    struct tg_entry entry = get(recording, first + 5);
+    CHECK_NEAR(tg_decode(entry.record.dtype, entry.record.value), -INFINITY, 0);
+    entry = get(recording, first + 6);
+    CHECK(isnan(tg_decode(entry.record.dtype, entry.record.value)));
+    tg_recording_close(recording);
+}
+
+TEST(its_levels_are_ours)
+{
+    struct tg_recording *recording = open_fixture("tmr_level1");
+    CHECK_EQ_U(dump_info(recording).level, TG_LEVEL_MARKED);
+    CHECK_EQ_U(dump_info(recording).records, 5);
+    CHECK_EQ_U(get(recording, 4).record.task_id, UINT64_C(0x200000000));
+    tg_recording_close(recording);
+    recording = open_fixture("tmr_level3");
+    CHECK_EQ_U(dump_info(recording).level, TG_LEVEL_HYBRID);
+    CHECK_EQ_U(get(recording, 0).record.stored, 0);
+    CHECK_EQ_U(get(recording, 0).record.flags & TG_RECORD_TRUNCATED, 0);
+    tg_recording_close(recording);
+}
+
+TEST(a_manifest_without_its_payload_file_is_read)
+{
+    struct tg_recording *recording = open_fixture("truncated_manifest_only");
+    struct tg_entry entry = get(recording, 0);
+    CHECK_EQ_S(dump_info(recording).payload, "");
+    CHECK_EQ_U(entry.record.bytes, 160000000);
+    CHECK_EQ_U(entry.record.stored, 0);
+    CHECK(entry.record.flags & TG_RECORD_TRUNCATED);
+    CHECK(!tg_recording_payload(recording, &entry));
+    tg_recording_close(recording);
+}
+
+/* What older ones looked like: other names, and no word about the payload file. */
+TEST(the_older_names_are_found)
+{
+    char path[600];
+    static const char text[] =
+        "{\"tensors\": [{\"task_id\": \"0x0000000000000002\", \"func_id\": 4, \"role\": \"output\", "
+        "\"stage\": \"after_completion\", \"arg_index\": 1, \"dtype\": \"int32\", \"shape\": [2], "
+        "\"bin_offset\": 4, \"bin_size\": 8}]}";
+    dump_make_dir();
+    snprintf(path, sizeof path, "%s/manifest.json", dump_dir);
+    dump_write_file(path, text, strlen(text));
+    snprintf(path, sizeof path, "%s/tensors.bin", dump_dir);
+    dump_write_file(path, "xxxxabcdefgh", 12);
+    struct tg_recording *recording = dump_open(dump_dir);
+    struct tg_entry entry = get(recording, 0);
+    CHECK(dump_info(recording).foreign);
+    CHECK_EQ_S(dump_info(recording).payload, "tensors.bin");
+    CHECK_EQ_U(entry.record.kernel[0], 4);
+    CHECK_EQ_MEM(tg_recording_payload(recording, &entry), "abcdefgh", 8);
+    tg_recording_close(recording);
+}
+
+TEST_MAIN()
