@@ -7,7 +7,7 @@
 #include <taskglass/recording.h>
 
 #include "cli/cli.h"
-#include "dump/selection.h"
+#include "query/selection.h"
 
 struct check_request {
     const char *dir; /* NULL: the newest */

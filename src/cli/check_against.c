@@ -16,9 +16,9 @@
 
 #include "cli/recording.h"
 #include "cli/term.h"
-#include "dump/array.h"
+#include "query/array.h"
 #include "dump/export.h"
-#include "dump/npy_read.h"
+#include "query/npy_read.h"
 #include "host/check.h"
 
 enum { DIFFERS = 1 };

@@ -8,7 +8,7 @@
 
 #include "base/json.h"
 #include "cli/diff_words.h"
-#include "dump/selection.h"
+#include "query/selection.h"
 
 /* Two contents that were told of. */
 struct cli_told {

@@ -6,7 +6,7 @@
 
 #include "cli/diff.h"
 #include "cli/diff_words.h"
-#include "dump/array_text.h"
+#include "query/array_text.h"
 
 /* --- a pair ----------------------------------------------------------------------------------- */
 

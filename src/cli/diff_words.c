@@ -13,7 +13,7 @@
 
 #include "cli/cli.h"
 #include "cli/format.h"
-#include "dump/array_text.h"
+#include "query/array_text.h"
 
 /* The last index runs fastest. */
 static void coordinates(const struct tg_record *record, uint64_t element, uint64_t *at)

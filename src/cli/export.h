@@ -5,7 +5,7 @@
 
 #include <taskglass/export.h>
 
-#include "dump/selection.h"
+#include "query/selection.h"
 
 struct cli_export {
     const struct tg_recording *recording;

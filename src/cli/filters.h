@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The options by which verbs select records, by the names that dump/selection.h knows. */
+/* The options by which verbs select records, by the names that query/selection.h knows. */
 #ifndef TG_CLI_FILTERS_H
 #define TG_CLI_FILTERS_H
 
 #include "cli/options.h"
-#include "dump/selection.h"
+#include "query/selection.h"
 
 /* The first rows of a verb's options; --index, whose help differs, follows them. */
 #define CLI_FILTERS                                                                          \

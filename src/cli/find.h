@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "cli/diff_words.h"
-#include "dump/selection.h"
+#include "query/selection.h"
 
 struct cli_find {
     const char *what, *dir; /* dir NULL: the newest */

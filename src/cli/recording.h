@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <taskglass/recording.h>
 
-#include "dump/selection.h"
+#include "query/selection.h"
 
 /* `dir` as it came; NULL: the newest directory under outputs/ that has a recording. The caller
  * frees *path. NOT_FOUND says where it looked. */

@@ -12,7 +12,7 @@
 #include "cli/options.h"
 #include "cli/recording.h"
 #include "cli/term.h"
-#include "dump/selection.h"
+#include "query/selection.h"
 
 enum { DIFFERS = 1, MOST_RUNS = 1000000 };
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "cli/diff_words.h"
-#include "dump/selection.h"
+#include "query/selection.h"
 
 struct cli_stats {
     const char *dir; /* NULL: the newest */

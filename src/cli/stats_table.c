@@ -10,7 +10,7 @@
 #include "cli/format.h"
 #include "cli/stats.h"
 #include "cli/term.h"
-#include "dump/array_text.h"
+#include "query/array_text.h"
 
 enum { BLOCK = 256, GAP = 2, CELL = 48 };
 

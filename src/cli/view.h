@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "cli/recording.h"
-#include "dump/selection.h"
+#include "query/selection.h"
 
 /* What the command line asks for. */
 struct view {

@@ -9,7 +9,7 @@
 
 #include "base/json.h"
 #include "cli/view.h"
-#include "dump/array_text.h"
+#include "query/array_text.h"
 
 enum { FIRST_VALUES = 1000 };
 

@@ -8,7 +8,7 @@
 #include "cli/format.h"
 #include "cli/term.h"
 #include "cli/view.h"
-#include "dump/array_text.h"
+#include "query/array_text.h"
 
 static void put_label(const char *label)
 {

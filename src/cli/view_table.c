@@ -15,7 +15,7 @@
 #include "cli/format.h"
 #include "cli/term.h"
 #include "cli/view.h"
-#include "dump/array_text.h"
+#include "query/array_text.h"
 
 enum { BLOCK = 256, GAP = 2, LEAST_VALUES = 12, WIDEST = 200 };
 

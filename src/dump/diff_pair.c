@@ -7,7 +7,7 @@
 #include <string.h>
 #include <taskglass/dtype.h>
 
-#include "dump/array.h"
+#include "query/array.h"
 #include "dump/compare.h"
 #include "dump/diff.h"
 #include "recording/reader.h"

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "dump/export_job.h"
-#include "dump/query.h"
+#include "query/query.h"
 
 /* In the order in which people are told of them. */
 static const struct format {

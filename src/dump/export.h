@@ -13,7 +13,7 @@
 
 #include <stdio.h>
 
-#include "dump/array.h"
+#include "query/array.h"
 
 /* "float32" for float32, "uint16" for bfloat16. */
 TG_API const char *tg_export_type(unsigned dtype);

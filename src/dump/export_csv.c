@@ -10,7 +10,7 @@
 #include <taskglass/dtype.h>
 
 #include "base/error.h"
-#include "dump/array_text.h"
+#include "query/array_text.h"
 #include "dump/export_job.h"
 
 static const char head[] =

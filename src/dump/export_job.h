@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <taskglass/export.h>
 
-#include "dump/selection.h"
+#include "query/selection.h"
 
 struct tg_export_job {
     const struct tg_recording *recording;

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "dump/array.h"
+#include "query/array.h"
 #include "dump/export_deps.h"
 #include "dump/export_job.h"
 #include "dump/export_sqlite_rows.h"

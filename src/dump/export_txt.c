@@ -7,7 +7,7 @@
 #include <taskglass/dtype.h>
 
 #include "base/error.h"
-#include "dump/array_text.h"
+#include "query/array_text.h"
 
 static void put_numbers(FILE *file, const char *label, const int64_t *number, int count)
 {

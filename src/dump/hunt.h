@@ -11,7 +11,7 @@
 #ifndef TG_DUMP_HUNT_H
 #define TG_DUMP_HUNT_H
 
-#include "dump/array.h"
+#include "query/array.h"
 #include "dump/deps_flow.h"
 
 /* What a record has of it. */

@@ -11,7 +11,7 @@
 #include <taskglass/numeric.h>
 
 #include "base/error.h"
-#include "dump/array.h"
+#include "query/array.h"
 #include "dump/compare_decode.h"
 
 struct measure {

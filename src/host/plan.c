@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "dump/filter.h"
+#include "query/filter.h"
 #include "host/graph.h"
 
 /* Adds ", name" to a list for a message; a list too long is cut. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host/record_setup.h"
 #include "base/error.h"
-#include "dump/filter.h"
+#include "query/filter.h"
 #include "host/module.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "dump/selection.h"
+#include "query/selection.h"
 
 #include <stdlib.h>
 #include <string.h>

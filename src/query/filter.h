@@ -14,8 +14,8 @@
  *
  * A key that is absent lets everything pass. Task ids are written as in selection.h.
  */
-#ifndef TG_DUMP_FILTER_H
-#define TG_DUMP_FILTER_H
+#ifndef TG_QUERY_FILTER_H
+#define TG_QUERY_FILTER_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE 1
 #include "unit/recording/recording.h"
 
-#include "dump/selection.h"
+#include "query/selection.h"
 
 static struct tg_selection selection;
 static struct tg_error error;

@@ -14,8 +14,8 @@
  *
  * The functions are exported for the command line, and no part of the public interface.
  */
-#ifndef TG_DUMP_SELECTION_H
-#define TG_DUMP_SELECTION_H
+#ifndef TG_QUERY_SELECTION_H
+#define TG_QUERY_SELECTION_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "dump/npy_read.h"
+#include "query/npy_read.h"
 #include "base/error.h"
 #include "base/files.h"
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "dump/filter.h"
+#include "query/filter.h"
 
 #include <string.h>
 

@@ -5,8 +5,8 @@
  *
  * The functions are exported for the command line, and no part of the public interface.
  */
-#ifndef TG_DUMP_NPY_READ_H
-#define TG_DUMP_NPY_READ_H
+#ifndef TG_QUERY_NPY_READ_H
+#define TG_QUERY_NPY_READ_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,12 +4,12 @@
  *
  * The functions are exported for the command line, and no part of the public interface.
  */
-#ifndef TG_DUMP_ARRAY_TEXT_H
-#define TG_DUMP_ARRAY_TEXT_H
+#ifndef TG_QUERY_ARRAY_TEXT_H
+#define TG_QUERY_ARRAY_TEXT_H
 
 #include <stdio.h>
 
-#include "dump/array.h"
+#include "query/array.h"
 
 struct tg_value_text {
     char text[40];

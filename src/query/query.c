@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "dump/query.h"
+#include "query/query.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* tests/e2e compares with what NumPy itself prints. */
 #include "test.h"
 
-#include "dump/array_text.h"
+#include "query/array_text.h"
 #include <taskglass/numeric.h>
 
 #include <stdlib.h>

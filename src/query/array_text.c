@@ -4,7 +4,7 @@
  * they have in common, the other prints. Floats are positional ("1.  2.5") as long as their sizes
  * are close to each other and to one, else scientific ("1.0e-05 2.5e+00").
  */
-#include "dump/array_text.h"
+#include "query/array_text.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "test.h"
 
-#include "dump/filter.h"
+#include "query/filter.h"
 
 #include <stdlib.h>
 

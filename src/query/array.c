@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "dump/array.h"
+#include "query/array.h"
 
 #include <math.h>
 #include <taskglass/dtype.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "dump/array_text.h"
+#include "query/array_text.h"
 
 #include <inttypes.h>
 #include <math.h>
