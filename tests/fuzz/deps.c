@@ -3,8 +3,8 @@
 #define _GNU_SOURCE 1
 #include "fuzz/recording.h"
 
-#include "dump/deps.h"
-#include "dump/deps_graph.h"
+#include "analysis/deps.h"
+#include "analysis/deps_graph.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Comparing two arrays of one type, a window at a time, so that the caller can show progress and let
+ * go of memory in between:
+ *
+ *     tg_comparer_init(&comparer, dtype, a, b, elements, tolerance, equal_nan, &comparison);
+ *     while (tg_comparer_step(&comparer))
+ *         …
+ *
+ * As long as the two are equal byte for byte, nothing else is looked at. At the first difference it
+ * begins again: sums are over all elements, though blocks that are equal cost little.
+ *
+ *   compare.c          the windows, and what is kept of each block
+ *   compare_rule.c     what one element decides: the rule, and the tolerances of the types
+ *   compare_block.c    the loops over a block of finite values
+ *   compare_decode.c   elements as numbers
+ */
+#ifndef TG_ANALYSIS_COMPARE_H
+#define TG_ANALYSIS_COMPARE_H
+
+#include <taskglass/analysis.h>
+
+#include "analysis/compare_decode.h"
+
+/* Sums over all blocks, wide enough for the squares of every double. */
+struct tg_compare_sums {
+    long double aa, bb, ab, dd;
+};
+
+struct tg_comparer {
+    struct tg_decoder decoder;
+    struct tg_tolerance tolerance;
+    bool equal_nan;
+    const unsigned char *a, *b;
+    uint64_t elements;
+    uint64_t at;   /* elements that are done */
+    bool is_equal; /* nothing differed so far, and nothing was counted */
+    struct tg_compare_sums sums;
+    struct tg_comparison *result;
+    /* one block of each, as numbers */
+    union {
+        float narrow[TG_BLOCK];
+        double wide[TG_BLOCK];
+    } x, y;
+    int32_t key_x[TG_BLOCK], key_y[TG_BLOCK];
+};
+
+/* `dtype` must be valid. Everything given must live until the end. */
+void tg_comparer_init(struct tg_comparer *comparer, unsigned dtype, const void *a, const void *b,
+                      uint64_t elements, const struct tg_tolerance *tolerance, bool equal_nan,
+                      struct tg_comparison *result);
+/* False when all is done, and the result whole. */
+bool tg_comparer_step(struct tg_comparer *comparer);
+
+/* Elements of one window. */
+enum { TG_COMPARE_WINDOW = 1 << 20 };
+
+/* --- one element ------------------------------------------------------------------------------ */
+
+bool tg_element_is_nan(unsigned dtype, uint64_t bits);
+bool tg_element_is_infinite(unsigned dtype, uint64_t bits);
+/* The rule, exactly. */
+bool tg_elements_agree(unsigned dtype, uint64_t a, uint64_t b, const struct tg_tolerance *tolerance,
+                       bool equal_nan);
+/* |a - b| of integers of 64 bits. */
+uint64_t tg_integer_distance(unsigned dtype, uint64_t a, uint64_t b);
+/* Values of a float type from one to the other; 0 for NaN. */
+uint64_t tg_ulp_distance(unsigned dtype, uint64_t a, uint64_t b);
+
+#endif

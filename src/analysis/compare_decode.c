@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/compare_decode.h"
+
+#include <string.h>
+#include <taskglass/dtype.h>
+#include <taskglass/numeric.h>
+
+#include "analysis/compare_target.h"
+
+/* Sign and magnitude to an order, both zeros in the middle. */
+static int32_t key_of(unsigned dtype, uint32_t bits)
+{
+    uint32_t sign_at = tg_bits_of(dtype) - 1;
+    uint32_t magnitude = bits & ((1u << sign_at) - 1);
+    if (dtype == TG_FLOAT8_E8M0FNU)
+        return (int32_t)bits;
+    return bits >> sign_at & 1 ? -(int32_t)magnitude : (int32_t)magnitude;
+}
+
+static bool has_table(unsigned dtype)
+{
+    return tg_bits_of(dtype) == 4 || dtype == TG_FLOAT8_E8M0FNU || dtype == TG_BOOL;
+}
+
+void tg_decoder_init(struct tg_decoder *decoder, unsigned dtype)
+{
+    unsigned bits = tg_bits_of(dtype);
+    uint32_t codes = !has_table(dtype) ? 0 : bits == 4 ? 16 : 256;
+    memset(decoder, 0, sizeof *decoder);
+    decoder->dtype = dtype;
+    decoder->is_float = tg_dtype_is_float((int)dtype);
+    decoder->is_wide = bits == 64 || dtype == TG_INT32 || dtype == TG_UINT32;
+    for (uint32_t code = 0; code < codes; code++) {
+        decoder->table[code] = (float)tg_decode(dtype, code);
+        decoder->key[code] = decoder->is_float ? key_of(dtype, code) : 0;
+    }
+}
+
+uint64_t tg_decoder_bytes(const struct tg_decoder *decoder, uint64_t count)
+{
+    return (count * tg_bits_of(decoder->dtype) + 7) / 8;
+}
+
+/* --- codes as floats -------------------------------------------------------------------------- */
+
+TG_LOOP float float_of(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+TG_LOOP uint32_t bits_of(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/*
+ * A shorter float: its magnitude where a float32 has its own, the exponent too small by the difference
+ * of the two biases, which a product with a power of two puts right for normal and denormal numbers
+ * alike. What is `special` and above gets all ones for an exponent. Without a branch: the compiler
+ * would not make vectors of one.
+ */
+TG_LOOP float widen(uint32_t sign, uint32_t magnitude, float scale, uint32_t special)
+{
+    uint32_t exponent = (0u - (uint32_t)(magnitude >= special)) & 0x7f800000u;
+    return float_of(sign | exponent | bits_of(float_of(magnitude) * scale));
+}
+
+TG_LOOP float from_float16(uint32_t code)
+{
+    return widen((code & 0x8000) << 16, (code & 0x7fff) << 13, 0x1p112f, 0x7c00u << 13);
+}
+
+/* No infinity, one NaN. */
+TG_LOOP float from_float8_e4m3fn(uint32_t code)
+{
+    return widen((code & 0x80) << 24, (code & 0x7f) << 20, 0x1p120f, 0x7fu << 20);
+}
+
+#define DECODE(type, code, expression)                      \
+    do {                                                    \
+        type codes[TG_BLOCK];                               \
+        memcpy(codes, bytes, (size_t)count * sizeof(type)); \
+        for (int i = 0; i < count; i++) {                   \
+            type code = codes[i];                           \
+            value[i] = (expression);                        \
+        }                                                   \
+    } while (0)
+
+TG_LOOP bool has_special(const float *value, int count)
+{
+    uint32_t found = 0;
+    for (int i = 0; i < count; i++)
+        found |= (uint32_t)((int32_t)(bits_of(value[i]) & INT32_MAX) >= 0x7f800000);
+    return found != 0;
+}
+
+/* The payload may lie at any address, so codes are copied to where they can be read. */
+TG_LOOP bool narrow_loop(const struct tg_decoder *decoder, const void *bytes, int count,
+                         float *value)
+{
+    const unsigned char *nibble = bytes;
+    switch (decoder->dtype) {
+    case TG_FLOAT32:
+        memcpy(value, bytes, (size_t)count * sizeof *value);
+        break;
+    case TG_FLOAT16:
+        DECODE(uint16_t, code, from_float16(code));
+        break;
+    case TG_BFLOAT16:
+        DECODE(uint16_t, code, float_of((uint32_t)code << 16));
+        break;
+    case TG_FLOAT8_E4M3FN:
+        DECODE(uint8_t, code, from_float8_e4m3fn(code));
+        break;
+    case TG_FLOAT8_E5M2: /* the upper half of a float16 */
+        DECODE(uint8_t, code, from_float16((uint32_t)code << 8));
+        break;
+    case TG_INT16:
+        DECODE(int16_t, code, (float)code);
+        break;
+    case TG_UINT16:
+        DECODE(uint16_t, code, (float)code);
+        break;
+    case TG_INT8:
+        DECODE(int8_t, code, (float)code);
+        break;
+    case TG_UINT8:
+        DECODE(uint8_t, code, (float)code);
+        break;
+    case TG_INT4:
+    case TG_FLOAT4_E2M1FN:
+        for (int i = 0; i < count; i++)
+            value[i] = decoder->table[nibble[i >> 1] >> ((i & 1) * 4) & 0xf];
+        break;
+    default:
+        DECODE(uint8_t, code, decoder->table[code]);
+        break;
+    }
+    for (int i = count; i < tg_block_lanes(count); i++)
+        value[i] = 0;
+    return decoder->is_float && has_special(value, count);
+}
+TG_FOR_TARGETS(bool, narrow,
+               (const struct tg_decoder *decoder, const void *bytes, int count, float *value),
+               (decoder, bytes, count, value))
+
+bool tg_decode_narrow(const struct tg_decoder *decoder, const void *bytes, int count, float *value)
+{
+    return TG_BEST(narrow)(decoder, bytes, count, value);
+}
+
+/* --- as doubles ------------------------------------------------------------------------------- */
+
+TG_LOOP bool has_special_wide(const double *value, int count)
+{
+    uint64_t found = 0;
+    for (int i = 0; i < count; i++) {
+        int64_t bits;
+        memcpy(&bits, &value[i], sizeof bits);
+        found |= (uint64_t)((bits & INT64_MAX) >= INT64_C(0x7ff) << 52);
+    }
+    return found != 0;
+}
+
+TG_LOOP bool wide_loop(const struct tg_decoder *decoder, const void *bytes, int count,
+                       double *value)
+{
+    switch (decoder->dtype) {
+    case TG_INT32:
+        DECODE(int32_t, code, (double)code);
+        break;
+    case TG_UINT32:
+        DECODE(uint32_t, code, (double)code);
+        break;
+    case TG_INT64:
+        DECODE(int64_t, code, (double)code);
+        break;
+    case TG_UINT64:
+        DECODE(uint64_t, code, (double)code);
+        break;
+    default:
+        memcpy(value, bytes, (size_t)count * sizeof *value);
+        break;
+    }
+    for (int i = count; i < tg_block_lanes(count); i++)
+        value[i] = 0;
+    return decoder->is_float && has_special_wide(value, count);
+}
+TG_FOR_TARGETS(bool, wide,
+               (const struct tg_decoder *decoder, const void *bytes, int count, double *value),
+               (decoder, bytes, count, value))
+
+bool tg_decode_wide(const struct tg_decoder *decoder, const void *bytes, int count, double *value)
+{
+    return TG_BEST(wide)(decoder, bytes, count, value);
+}
+
+/* --- as places in an order -------------------------------------------------------------------- */
+
+TG_LOOP int32_t order_of(int32_t sign, int32_t magnitude)
+{
+    return (magnitude ^ sign) - sign; /* sign is 0 or -1 */
+}
+
+#define ORDER(type, most)                                              \
+    do {                                                               \
+        type codes[TG_BLOCK];                                          \
+        memcpy(codes, bytes, (size_t)count * sizeof(type));            \
+        for (int i = 0; i < count; i++)                                \
+            key[i] = order_of(codes[i] < 0 ? -1 : 0, codes[i] & most); \
+    } while (0)
+
+TG_LOOP bool keys_loop(const struct tg_decoder *decoder, const void *bytes, int count, int32_t *key)
+{
+    const unsigned char *code = bytes;
+    switch (decoder->dtype) {
+    case TG_FLOAT32:
+        ORDER(int32_t, INT32_MAX);
+        break;
+    case TG_FLOAT16:
+    case TG_BFLOAT16:
+        ORDER(int16_t, INT16_MAX);
+        break;
+    case TG_FLOAT8_E4M3FN:
+    case TG_FLOAT8_E5M2:
+        ORDER(int8_t, INT8_MAX);
+        break;
+    case TG_FLOAT4_E2M1FN:
+        for (int i = 0; i < count; i++)
+            key[i] = key_of(TG_FLOAT4_E2M1FN, code[i >> 1] >> ((i & 1) * 4) & 0xf);
+        break;
+    default: /* float8_e8m0fnu: the codes are in order */
+        for (int i = 0; i < count; i++)
+            key[i] = code[i];
+        break;
+    }
+    for (int i = count; i < tg_block_lanes(count); i++)
+        key[i] = 0;
+    return true;
+}
+TG_FOR_TARGETS(bool, keys,
+               (const struct tg_decoder *decoder, const void *bytes, int count, int32_t *key),
+               (decoder, bytes, count, key))
+
+void tg_decode_keys(const struct tg_decoder *decoder, const void *bytes, int count, int32_t *key)
+{
+    (void)TG_BEST(keys)(decoder, bytes, count, key);
+}
+
+/* --- ends of types ---------------------------------------------------------------------------- */
+
+double tg_smallest_normal(unsigned dtype)
+{
+    struct tg_float_format format = tg_float_format_of(dtype);
+    if (dtype == TG_FLOAT64)
+        return 0x1p-1022;
+    if (dtype == TG_FLOAT32)
+        return 0x1p-126;
+    return format.exponent_bits ? tg_power_of_two(1 - tg_float_bias(format)) : 0;
+}
+
+double tg_largest_finite(unsigned dtype)
+{
+    struct tg_float_format format = tg_float_format_of(dtype);
+    unsigned bits = tg_bits_of(dtype);
+    if (dtype == TG_FLOAT64)
+        return 0x1.fffffffffffffp1023;
+    if (dtype == TG_FLOAT32)
+        return 0x1.fffffep127;
+    if (dtype == TG_FLOAT8_E8M0FNU)
+        return 0x1p127;
+    if (format.exponent_bits)
+        return tg_float_decode(format, format.largest);
+    if (dtype == TG_BOOL)
+        return 1;
+    return tg_power_of_two((int)bits - (tg_dtype_is_signed((int)dtype) ? 1 : 0)) - 1;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Elements in blocks, as numbers that loops can be quick with. Types of at most 16 bits, and float32,
+ * become floats, which hold all of them exactly; the others doubles. A block ends in zeros up to a
+ * multiple of TG_BLOCK_LANES, so that loops need no rest.
+ */
+#ifndef TG_ANALYSIS_COMPARE_DECODE_H
+#define TG_ANALYSIS_COMPARE_DECODE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { TG_BLOCK = 1024, TG_BLOCK_LANES = 8 };
+
+/* How one type is decoded; where that takes a table, the table. */
+struct tg_decoder {
+    unsigned dtype;
+    bool is_float;
+    bool is_wide; /* doubles, not floats */
+    float table[256];
+    int32_t key[256];
+};
+
+/* `dtype` must be valid. */
+void tg_decoder_init(struct tg_decoder *decoder, unsigned dtype);
+
+/* The bytes of `count` elements, which begin at a byte. */
+uint64_t tg_decoder_bytes(const struct tg_decoder *decoder, uint64_t count);
+
+/* `count` elements, at most TG_BLOCK, of a type that is not wide (is wide). Gives whether one of them
+ * is NaN or infinite. */
+bool tg_decode_narrow(const struct tg_decoder *decoder, const void *bytes, int count, float *value);
+bool tg_decode_wide(const struct tg_decoder *decoder, const void *bytes, int count, double *value);
+
+/* Floats that are not wide: their place in the order of all values of the type, 0 for both zeros.
+ * The distance of two keys is how many values lie from one to the other. */
+void tg_decode_keys(const struct tg_decoder *decoder, const void *bytes, int count, int32_t *key);
+
+/* Rounded up to whole lanes. */
+static inline int tg_block_lanes(int count)
+{
+    return (count + TG_BLOCK_LANES - 1) / TG_BLOCK_LANES * TG_BLOCK_LANES;
+}
+
+/* The smallest normal magnitude of a float type; 0 for types without denormals. */
+double tg_smallest_normal(unsigned dtype);
+/* The largest finite magnitude of a type. */
+double tg_largest_finite(unsigned dtype);
+
+#endif

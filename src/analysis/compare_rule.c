@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <taskglass/dtype.h>
+#include <taskglass/numeric.h>
+
+#include "analysis/compare.h"
+
+/*
+ * Rounding, grown by the order of a sum: some millions of steps of float64, about a hundred of
+ * float32, one or two of the short ones. A step of float8_e8m0fnu is a factor of two, of a scale,
+ * which no rounding explains. taskglass-diff(1) has the table.
+ */
+struct tg_tolerance tg_tolerance_default(int dtype)
+{
+    switch (dtype) {
+    case TG_FLOAT64:
+        return (struct tg_tolerance){1e-12, 1e-9};
+    case TG_FLOAT32:
+        return (struct tg_tolerance){1e-6, 1e-5};
+    case TG_FLOAT16:
+        return (struct tg_tolerance){1e-3, 1e-3};
+    case TG_BFLOAT16:
+        return (struct tg_tolerance){1e-2, 1e-2};
+    case TG_FLOAT8_E4M3FN:
+        return (struct tg_tolerance){0x1p-9, 0.125};
+    case TG_FLOAT8_E5M2:
+        return (struct tg_tolerance){0x1p-16, 0.25};
+    case TG_FLOAT4_E2M1FN:
+        return (struct tg_tolerance){0.5, 0.5};
+    default:
+        return (struct tg_tolerance){0, 0};
+    }
+}
+
+bool tg_element_is_nan(unsigned dtype, uint64_t bits)
+{
+    return tg_dtype_is_float((int)dtype) && isnan(tg_decode(dtype, bits));
+}
+
+bool tg_element_is_infinite(unsigned dtype, uint64_t bits)
+{
+    return tg_dtype_is_float((int)dtype) && isinf(tg_decode(dtype, bits));
+}
+
+uint64_t tg_integer_distance(unsigned dtype, uint64_t a, uint64_t b)
+{
+    bool is_less = dtype == TG_INT64 ? (int64_t)a < (int64_t)b : a < b;
+    return is_less ? b - a : a - b;
+}
+
+/* Sign and magnitude to an order. */
+static int64_t key_of(unsigned dtype, uint64_t bits)
+{
+    unsigned sign_at = (tg_bits_of(dtype) - 1) % 64;
+    uint64_t magnitude = bits & ((UINT64_C(1) << sign_at) - 1);
+    if (dtype == TG_FLOAT8_E8M0FNU)
+        return (int64_t)bits;
+    return bits >> sign_at & 1 ? -(int64_t)magnitude : (int64_t)magnitude;
+}
+
+uint64_t tg_ulp_distance(unsigned dtype, uint64_t a, uint64_t b)
+{
+    int64_t from = key_of(dtype, a), to = key_of(dtype, b);
+    if (tg_element_is_nan(dtype, a) || tg_element_is_nan(dtype, b))
+        return 0;
+    return from < to ? (uint64_t)to - (uint64_t)from : (uint64_t)from - (uint64_t)to;
+}
+
+bool tg_elements_agree(unsigned dtype, uint64_t a, uint64_t b, const struct tg_tolerance *tolerance,
+                       bool equal_nan)
+{
+    double x = tg_decode(dtype, a), y = tg_decode(dtype, b);
+    double error = fabs(x - y);
+    if (a == b)
+        return true;
+    if (isnan(x) || isnan(y))
+        return equal_nan && isnan(x) && isnan(y);
+    if (isinf(x) || isinf(y))
+        return x == y;
+    if (dtype == TG_INT64 || dtype == TG_UINT64)
+        error = (double)tg_integer_distance(dtype, a, b);
+    return !(error > tolerance->absolute + tolerance->relative * fabs(y));
+}

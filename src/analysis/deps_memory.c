@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The ranges are a treap by address: a search tree whose random priorities keep it shallow. */
+#include "analysis/deps_memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct tg_memory_node {
+    uint64_t lo, hi;
+    uint32_t writer;
+    uint32_t priority;
+    uint32_t left, right; /* 0: none; of a free one, `left` is the next free one */
+};
+
+void tg_memory_init(struct tg_memory *memory)
+{
+    *memory = (struct tg_memory){.count = 1, .random = 2463534242u};
+}
+
+void tg_memory_free(struct tg_memory *memory)
+{
+    free(memory->node);
+    *memory = (struct tg_memory){0};
+}
+
+static uint32_t next_random(struct tg_memory *memory)
+{
+    memory->random ^= memory->random << 13;
+    memory->random ^= memory->random >> 17;
+    memory->random ^= memory->random << 5;
+    return memory->random;
+}
+
+/* A write needs three nodes at most: two cuts and itself. */
+static bool make_room(struct tg_memory *memory)
+{
+    uint32_t room = memory->room ? 2 * memory->room : 64;
+    if (memory->room >= 4 && memory->count <= memory->room - 4)
+        return true;
+    if (memory->room > UINT32_MAX / 4)
+        return false;
+    struct tg_memory_node *node = realloc(memory->node, room * sizeof *node);
+    if (!node)
+        return false;
+    memory->node = node;
+    memory->room = room;
+    return true;
+}
+
+static uint32_t new_node(struct tg_memory *memory, uint64_t lo, uint64_t hi, uint32_t writer)
+{
+    uint32_t at = memory->free;
+    if (at)
+        memory->free = memory->node[at].left;
+    else
+        at = memory->count++;
+    memory->node[at] = (struct tg_memory_node){
+        .lo = lo, .hi = hi, .writer = writer, .priority = next_random(memory)};
+    return at;
+}
+
+/* Everything that begins before `at`, and the rest. */
+static void split(struct tg_memory *memory, uint32_t root, uint64_t at, uint32_t *below,
+                  uint32_t *above)
+{
+    struct tg_memory_node *node = memory->node;
+    /* Both ends hang where the next node of their side goes. */
+    while (root) {
+        if (node[root].lo < at) {
+            *below = root;
+            below = &node[root].right;
+            root = node[root].right;
+        } else {
+            *above = root;
+            above = &node[root].left;
+            root = node[root].left;
+        }
+    }
+    *below = *above = 0;
+}
+
+static uint32_t join(struct tg_memory *memory, uint32_t below, uint32_t above)
+{
+    struct tg_memory_node *node = memory->node;
+    uint32_t root = 0, *place = &root;
+    while (below && above) {
+        if (node[below].priority >= node[above].priority) {
+            *place = below;
+            place = &node[below].right;
+            below = node[below].right;
+        } else {
+            *place = above;
+            place = &node[above].left;
+            above = node[above].left;
+        }
+    }
+    *place = below ? below : above;
+    return root;
+}
+
+/* Nodes go back one by one; a node with two children hands one of them up. */
+static void release(struct tg_memory *memory, uint32_t root)
+{
+    struct tg_memory_node *node = memory->node;
+    while (root) {
+        uint32_t left = node[root].left;
+        if (left) { /* turn the tree until the top has nothing on its left */
+            node[root].left = node[left].right;
+            node[left].right = root;
+            root = left;
+            continue;
+        }
+        uint32_t right = node[root].right;
+        node[root].left = memory->free;
+        memory->free = root;
+        root = right;
+    }
+}
+
+/* The last node that begins before `at`; 0 for none. */
+static uint32_t last_before(const struct tg_memory *memory, uint64_t at)
+{
+    uint32_t found = 0;
+    for (uint32_t root = memory->root; root;) {
+        bool is_before = memory->node[root].lo < at;
+        found = is_before ? root : found;
+        root = is_before ? memory->node[root].right : memory->node[root].left;
+    }
+    return found;
+}
+
+/* No range goes across `at` afterwards. */
+static void cut(struct tg_memory *memory, uint64_t at)
+{
+    uint32_t before = last_before(memory, at), below, above;
+    if (!before || memory->node[before].hi <= at)
+        return;
+    uint32_t rest = new_node(memory, at, memory->node[before].hi, memory->node[before].writer);
+    memory->node[before].hi = at;
+    split(memory, memory->root, at, &below, &above);
+    memory->root = join(memory, join(memory, below, rest), above);
+}
+
+bool tg_memory_write(struct tg_memory *memory, uint64_t lo, uint64_t hi, uint32_t writer)
+{
+    uint32_t below, middle, above;
+    if (lo >= hi)
+        return true;
+    if (!make_room(memory))
+        return false;
+    cut(memory, lo);
+    cut(memory, hi);
+    split(memory, memory->root, lo, &below, &above);
+    split(memory, above, hi, &middle, &above);
+    release(memory, middle);
+    uint32_t node = new_node(memory, lo, hi, writer);
+    memory->root = join(memory, join(memory, below, node), above);
+    return true;
+}
+
+/* The first node that ends behind `at`; 0 for none. */
+static uint32_t first_behind(const struct tg_memory *memory, uint64_t at)
+{
+    uint32_t found = 0;
+    for (uint32_t root = memory->root; root;) {
+        bool is_behind = memory->node[root].hi > at;
+        found = is_behind ? root : found;
+        root = is_behind ? memory->node[root].left : memory->node[root].right;
+    }
+    return found;
+}
+
+bool tg_memory_read(const struct tg_memory *memory, uint64_t lo, uint64_t hi, tg_memory_fn take,
+                    void *context)
+{
+    while (lo < hi) {
+        uint32_t next = first_behind(memory, lo);
+        const struct tg_memory_node *node = next ? &memory->node[next] : NULL;
+        uint64_t from = node && node->lo < hi ? node->lo : hi;
+        if (from > lo) {
+            if (!take(context, lo, from, TG_NOBODY))
+                return false;
+            lo = from;
+            continue;
+        }
+        uint64_t end = node->hi < hi ? node->hi : hi;
+        if (!take(context, lo, end, node->writer))
+            return false;
+        lo = end;
+    }
+    return true;
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/diff.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <taskglass/wire/stream.h>
+
+#include "base/error.h"
+
+/* --- words ------------------------------------------------------------------------------------ */
+
+const char *tg_verdict_name(unsigned verdict)
+{
+    static const char *const names[] = {"same", "close", "differs", "unknown"};
+    return verdict < TG_VERDICTS ? names[verdict] : "?";
+}
+
+const char *tg_reason_name(unsigned reason)
+{
+#define WORD(constant, word, verdict, meaning) word,
+    static const char *const words[] = {TG_REASON_MAP(WORD)};
+#undef WORD
+    return reason < TG_REASONS ? words[reason] : "?";
+}
+
+const char *tg_reason_text(unsigned reason)
+{
+#define MEANING(constant, word, verdict, meaning) meaning,
+    static const char *const meanings[] = {TG_REASON_MAP(MEANING)};
+#undef MEANING
+    return reason < TG_REASONS ? meanings[reason] : "?";
+}
+
+/* --- opening ---------------------------------------------------------------------------------- */
+
+static bool get(const struct tg_tasks *side, uint64_t record, struct tg_entry *entry)
+{
+    return record != TG_NONE && tg_recording_get(side->recording, record, entry);
+}
+
+static tg_status no_memory(struct tg_error *error)
+{
+    return tg_error_set(error, TG_NO_MEMORY, "no memory to compare two recordings");
+}
+
+static tg_status take_options(struct tg_diff *diff, const struct tg_diff_options *options,
+                              struct tg_error *error)
+{
+    if (!options)
+        return TG_OK;
+    diff->equal_nan = options->equal_nan;
+    diff->progress = options->progress;
+    diff->context = options->context;
+    diff->rule = calloc(options->n_rules + 1, sizeof *diff->rule);
+    if (!diff->rule)
+        return no_memory(error);
+    if (options->n_rules > 0)
+        memcpy(diff->rule, options->rules, options->n_rules * sizeof *diff->rule);
+    diff->n_rules = options->n_rules;
+    return TG_OK;
+}
+
+static tg_status make_states(struct tg_diff *diff, struct tg_error *error)
+{
+    struct tg_entry a, b;
+    diff->state = malloc((size_t)(diff->match.n_pairs + 1) * sizeof *diff->state);
+    if (!diff->state)
+        return no_memory(error);
+    for (uint64_t i = 0; i < diff->match.n_pairs; i++) {
+        const struct tg_matched_pair *pair = &diff->match.pair[i];
+        diff->state[i] =
+            (struct tg_pair_state){TG_REASON_NOT_COMPARED, TG_VERDICT_UNKNOWN, (float)NAN};
+        if (get(&diff->a, pair->a, &a) && get(&diff->b, pair->b, &b))
+            diff->payload_bytes += tg_diff_bytes(&a, &b);
+    }
+    return TG_OK;
+}
+
+/* Kernels have names on both sides, or go by their numbers. */
+static tg_status name_tasks(struct tg_diff *diff, struct tg_error *error)
+{
+    bool by_number = !diff->a.has_names || !diff->b.has_names;
+    if (tg_tasks_name(&diff->a, by_number, &diff->names) &&
+        tg_tasks_name(&diff->b, by_number, &diff->names))
+        return TG_OK;
+    return no_memory(error);
+}
+
+tg_status tg_diff_open(const struct tg_recording *a, const struct tg_recording *b,
+                       const struct tg_diff_options *options, struct tg_diff **diff,
+                       struct tg_error *error)
+{
+    struct tg_diff *d = calloc(1, sizeof *d);
+    *diff = NULL;
+    if (!d)
+        return no_memory(error);
+    tg_status status = take_options(d, options, error);
+    if (status == TG_OK)
+        status = tg_tasks_open(a, &d->a, error);
+    if (status == TG_OK)
+        status = tg_tasks_open(b, &d->b, error);
+    if (status == TG_OK)
+        status = name_tasks(d, error);
+    if (status == TG_OK)
+        status = tg_match_make(&d->a, &d->b, &d->match, error);
+    if (status == TG_OK)
+        status = make_states(d, error);
+    if (status == TG_OK)
+        *diff = d;
+    else
+        tg_diff_close(d);
+    return status;
+}
+
+void tg_diff_close(struct tg_diff *diff)
+{
+    if (!diff)
+        return;
+    tg_match_free(&diff->match);
+    tg_tasks_close(&diff->a);
+    tg_tasks_close(&diff->b);
+    tg_names_free(&diff->names);
+    free(diff->state);
+    free(diff->rule);
+    free(diff->known);
+    free(diff);
+}
+
+/* --- asking ----------------------------------------------------------------------------------- */
+
+void tg_diff_get_info(const struct tg_diff *diff, struct tg_diff_info *info)
+{
+    const struct tg_match *match = &diff->match;
+    const char *wrong = diff->a.deps_error.text;
+    *info = (struct tg_diff_info){.matched_by = match->how,
+                                  .tasks = match->n_tasks,
+                                  .matched = match->matched,
+                                  .only_a = match->only_a,
+                                  .only_b = match->only_b,
+                                  .pairs = match->n_pairs,
+                                  .payload_bytes = diff->payload_bytes,
+                                  .damaged_a = diff->a.damaged,
+                                  .damaged_b = diff->b.damaged,
+                                  .deps_a = diff->a.deps != NULL,
+                                  .deps_b = diff->b.deps != NULL,
+                                  .deps_error = *wrong ? wrong : diff->b.deps_error.text};
+}
+
+bool tg_diff_get_task(const struct tg_diff *diff, uint64_t number, struct tg_diff_task *task)
+{
+    if (number >= diff->match.n_tasks)
+        return false;
+    const struct tg_matched_task *matched = &diff->match.task[number];
+    const struct tg_task_row *a = matched->a == TG_NO_ROW ? NULL : &diff->a.row[matched->a];
+    const struct tg_task_row *b = matched->b == TG_NO_ROW ? NULL : &diff->b.row[matched->b];
+    *task = (struct tg_diff_task){.in_a = a != NULL,
+                                  .in_b = b != NULL,
+                                  .id_a = a ? a->id : TG_TASK_NONE,
+                                  .id_b = b ? b->id : TG_TASK_NONE,
+                                  .kernel = a   ? a->kernel
+                                            : b ? b->kernel
+                                                : "",
+                                  .records_a = a ? a->count : 0,
+                                  .records_b = b ? b->count : 0,
+                                  .first_pair = matched->first_pair,
+                                  .pairs = matched->n_pairs};
+    return true;
+}
+
+bool tg_diff_get_pair(const struct tg_diff *diff, uint64_t number, struct tg_diff_pair *pair)
+{
+    if (number >= diff->match.n_pairs)
+        return false;
+    const struct tg_matched_pair *matched = &diff->match.pair[number];
+    *pair = (struct tg_diff_pair){matched->task, matched->a, matched->b};
+    return true;
+}
+
+/* As vectors, of what is finite; beyond that there is no measure. */
+static float error_of(const struct tg_diff_result *result)
+{
+    if (result->verdict != TG_VERDICT_DIFFERS)
+        return result->verdict == TG_VERDICT_UNKNOWN ? (float)NAN : 0;
+    if (!result->has_values || result->values.special > 0)
+        return (float)INFINITY;
+    return (float)pow(10, -result->values.sqnr / 20);
+}
+
+bool tg_diff_compare(struct tg_diff *diff, uint64_t number, struct tg_diff_result *result)
+{
+    struct tg_entry a, b;
+    if (number >= diff->match.n_pairs)
+        return false;
+    const struct tg_matched_pair *pair = &diff->match.pair[number];
+    bool has_a = get(&diff->a, pair->a, &a), has_b = get(&diff->b, pair->b, &b);
+    tg_diff_compare_entries(diff, has_a ? &a : NULL, has_b ? &b : NULL, result);
+    diff->state[number] =
+        (struct tg_pair_state){(uint8_t)result->reason, (uint8_t)result->verdict, error_of(result)};
+    if (has_a && has_b)
+        diff->done += tg_diff_bytes(&a, &b);
+    if (diff->progress)
+        diff->progress(diff->context, diff->done, diff->payload_bytes);
+    return true;
+}
+
+enum tg_reason tg_diff_reason(const struct tg_diff *diff, uint64_t number, enum tg_verdict *verdict)
+{
+    bool is_there = number < diff->match.n_pairs;
+    if (verdict)
+        *verdict = is_there ? diff->state[number].verdict : TG_VERDICT_UNKNOWN;
+    return is_there ? diff->state[number].reason : TG_REASON_NOT_COMPARED;
+}
+
+/* --- in all ----------------------------------------------------------------------------------- */
+
+static bool has_lost(const struct tg_recording_info *info)
+{
+    uint64_t lost = 0;
+    for (int i = 0; i < TG_LOSS_CAUSES; i++)
+        lost += info->summary.lost[i];
+    return lost > 0;
+}
+
+/* A task that one side does not have did not run there, if that side would have it otherwise: it
+ * has the list of its tasks, or all its records. */
+static bool is_all_there(const struct tg_tasks *side)
+{
+    if (side->deps)
+        return side->deps->lost == 0;
+    return side->info.complete && !has_lost(&side->info) && side->damaged == 0 &&
+           side->info.level != TG_LEVEL_MARKED;
+}
+
+static uint32_t gaps_of(const struct tg_tasks *side, uint32_t missing)
+{
+    uint32_t gaps = 0;
+    gaps |= side->info.complete ? 0 : TG_GAP_INCOMPLETE_A;
+    gaps |= has_lost(&side->info) ? TG_GAP_LOST_A : 0;
+    gaps |= side->damaged > 0 ? TG_GAP_DAMAGED_A : 0;
+    gaps |= missing > 0 && !is_all_there(side) ? TG_GAP_TASKS_A : 0;
+    return gaps;
+}
+
+static enum tg_verdict verdict_of(const struct tg_diff_summary *summary)
+{
+    if (summary->pairs[TG_VERDICT_DIFFERS] > 0 || summary->graphs_differ)
+        return TG_VERDICT_DIFFERS;
+    if (summary->pairs[TG_VERDICT_UNKNOWN] > summary->not_compared || summary->gaps)
+        return TG_VERDICT_UNKNOWN;
+    return summary->pairs[TG_VERDICT_CLOSE] > 0 ? TG_VERDICT_CLOSE : TG_VERDICT_SAME;
+}
+
+void tg_diff_summarize(const struct tg_diff *diff, struct tg_diff_summary *summary)
+{
+    const struct tg_match *match = &diff->match;
+    *summary = (struct tg_diff_summary){0};
+    for (uint64_t i = 0; i < match->n_pairs; i++) {
+        summary->pairs[diff->state[i].verdict]++;
+        summary->not_compared += diff->state[i].reason == TG_REASON_NOT_COMPARED;
+    }
+    /* The bits of B are those of A, one further on. */
+    summary->gaps = gaps_of(&diff->a, match->only_b) | gaps_of(&diff->b, match->only_a) << 1;
+    summary->graphs_differ = (match->only_b > 0 && is_all_there(&diff->a)) ||
+                             (match->only_a > 0 && is_all_there(&diff->b));
+    summary->verdict = verdict_of(summary);
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <taskglass/dtype.h>
+#include <taskglass/numeric.h>
+
+#include "analysis/compare_decode.h"
+#include "analysis/find.h"
+
+/* --- one tensor ------------------------------------------------------------------------------- */
+
+/* Types with so few values that their largest is an ordinary one say nothing about overflow. */
+static bool can_overflow(unsigned dtype)
+{
+    return dtype != TG_BOOL && dtype != TG_FLOAT4_E2M1FN &&
+           (tg_dtype_is_float((int)dtype) || tg_bits_of(dtype) >= 16);
+}
+
+static bool is_at_the_end(unsigned dtype, uint64_t bits)
+{
+    unsigned width = tg_bits_of(dtype);
+    uint64_t most = UINT64_MAX >> (64 - width);
+    if (tg_dtype_is_float((int)dtype))
+        return fabs(tg_decode(dtype, bits)) >= tg_largest_finite(dtype);
+    if (!tg_dtype_is_signed((int)dtype))
+        return bits == most;
+    return bits == most >> 1 || bits == (most >> 1) + 1;
+}
+
+static bool has_it(enum tg_quarry quarry, unsigned dtype, uint64_t bits)
+{
+    if (quarry == TG_QUARRY_OVERFLOW)
+        return is_at_the_end(dtype, bits);
+    double value = tg_decode(dtype, bits);
+    return quarry == TG_QUARRY_NAN ? isnan(value) : isinf(value);
+}
+
+/* Whether a block may have it; most have not, and are passed over quickly. */
+static bool is_suspicious(const struct tg_decoder *decoder, enum tg_quarry quarry,
+                          const void *bytes, int count)
+{
+    float narrow[TG_BLOCK];
+    double wide[TG_BLOCK];
+    float limit = (float)tg_largest_finite(decoder->dtype);
+    int found = 0;
+    if (!decoder->is_float)
+        return true;
+    if (decoder->is_wide) {
+        bool special = tg_decode_wide(decoder, bytes, count, wide);
+        for (int i = 0; i < count && quarry == TG_QUARRY_OVERFLOW; i++)
+            found |= fabs(wide[i]) >= 0x1.fffffffffffffp1023;
+        return found || special;
+    }
+    bool special = tg_decode_narrow(decoder, bytes, count, narrow);
+    for (int i = 0; i < count && quarry == TG_QUARRY_OVERFLOW; i++)
+        found |= fabsf(narrow[i]) >= limit;
+    return found || special;
+}
+
+static void probe_elements(enum tg_quarry quarry, const struct tg_array *array,
+                           struct tg_probe *probe)
+{
+    const unsigned char *bytes = array->bytes;
+    struct tg_decoder decoder;
+    tg_decoder_init(&decoder, array->dtype);
+    for (uint64_t at = 0, end = (uint64_t)array->elements; at < end; at += TG_BLOCK) {
+        int count = end - at < TG_BLOCK ? (int)(end - at) : TG_BLOCK;
+        const unsigned char *block = bytes + tg_decoder_bytes(&decoder, at);
+        if (!is_suspicious(&decoder, quarry, block, count))
+            continue;
+        for (int i = 0; i < count; i++)
+            if (has_it(quarry, array->dtype, tg_load_bits(array->dtype, block, i))) {
+                probe->first = probe->count == 0 ? at + (uint64_t)i : probe->first;
+                probe->count++;
+            }
+    }
+}
+
+/* Each element against the next one: all bytes against those one element further on. */
+static bool is_constant(const struct tg_array *array)
+{
+    const unsigned char *bytes = array->bytes;
+    size_t size = tg_bits_of(array->dtype) / 8, all = (size_t)array->size;
+    if (array->elements < 2)
+        return false;
+    if (size > 0)
+        return memcmp(bytes, bytes + size, all - size) == 0;
+    bool is_odd = array->elements % 2; /* the last byte has one element */
+    if ((bytes[0] & 0xf) != bytes[0] >> 4 || (is_odd && (bytes[all - 1] & 0xf) != bytes[0] >> 4))
+        return false;
+    return memcmp(bytes, bytes + 1, all - 1 - is_odd) == 0;
+}
+
+void tg_probe_array(enum tg_quarry quarry, const struct tg_array *array, struct tg_probe *probe)
+{
+    bool is_float = tg_dtype_is_float((int)array->dtype);
+    *probe = (struct tg_probe){.first = TG_NONE};
+    if (quarry == TG_QUARRY_CONSTANT && !array->cut && is_constant(array))
+        *probe = (struct tg_probe){.count = (uint64_t)array->elements};
+    else if (quarry == TG_QUARRY_OVERFLOW ? can_overflow(array->dtype)
+                                          : quarry != TG_QUARRY_CONSTANT && is_float)
+        probe_elements(quarry, array, probe);
+    probe->is_known = !array->cut || probe->count > 0;
+}
+
+/* --- all of them ------------------------------------------------------------------------------ */
+
+/* A tensor is often recorded twice, as somebody's output and as another's input: by hash and type,
+ * the record that was looked at first. */
+struct known {
+    uint64_t hash;
+    uint64_t record; /* TG_NONE: an empty slot */
+    unsigned dtype;
+};
+
+struct cache {
+    struct known *slot;
+    uint64_t n_slots;
+};
+
+static bool make_cache(struct cache *cache, uint64_t records)
+{
+    cache->n_slots = 64;
+    while (cache->n_slots < 2 * records)
+        cache->n_slots *= 2;
+    cache->slot = malloc((size_t)cache->n_slots * sizeof *cache->slot);
+    for (uint64_t i = 0; cache->slot && i < cache->n_slots; i++)
+        cache->slot[i].record = TG_NONE;
+    return cache->slot != NULL;
+}
+
+static struct known *find(const struct cache *cache, const struct tg_record *record)
+{
+    uint64_t at = record->hash & (cache->n_slots - 1);
+    for (;; at = (at + 1) & (cache->n_slots - 1)) {
+        struct known *known = &cache->slot[at];
+        if (known->record == TG_NONE ||
+            (known->hash == record->hash && known->dtype == record->dtype))
+            return known;
+    }
+}
+
+static void probe_record(struct tg_hunt *hunt, const struct cache *cache, uint64_t index,
+                         const struct tg_entry *entry)
+{
+    const struct tg_record *record = &entry->record;
+    bool is_tensor = record->kind == TG_KIND_TENSOR;
+    struct known *known =
+        is_tensor && record->flags & TG_RECORD_HASHED ? find(cache, record) : NULL;
+    struct tg_probe *probe = &hunt->probe[index];
+    struct tg_array array;
+    if (known && known->record != TG_NONE) {
+        *probe = hunt->probe[known->record];
+    } else if (tg_array_of(hunt->recording, entry, &array)) {
+        tg_probe_array(hunt->quarry, &array, probe);
+        tg_hunt_account(hunt, record->stored);
+    }
+    hunt->looked_at += is_tensor && probe->is_known;
+    hunt->not_stored += is_tensor && !probe->is_known;
+    if (known && known->record == TG_NONE && probe->is_known)
+        *known = (struct known){record->hash, index, record->dtype};
+}
+
+bool tg_hunt_probe_all(struct tg_hunt *hunt)
+{
+    uint64_t records = hunt->tasks.info.records;
+    struct cache cache = {0};
+    struct tg_entry entry;
+    hunt->probe = calloc((size_t)records + 1, sizeof *hunt->probe);
+    if (!hunt->probe || !make_cache(&cache, records))
+        return false;
+    for (uint64_t i = 0; i < records; i++) {
+        hunt->probe[i].first = TG_NONE;
+        if (tg_recording_get(hunt->recording, i, &entry) &&
+            entry.record.stage != TG_STAGE_ORCHESTRATION)
+            probe_record(hunt, &cache, i, &entry);
+    }
+    free(cache.slot);
+    return true;
+}

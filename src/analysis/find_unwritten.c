@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Outputs that look as if nobody had written them. A recording does not have what was in memory
+ * before an output was made, only what other records saw there:
+ *
+ *   same   an earlier record saw exactly these bytes at exactly this place, and no recorded task
+ *          wrote any of them since
+ *   zero   all zero, and no record knows of anything there before: as memory comes
+ *   fill   one byte over and over, in a type wider than a byte: as fills and poison leave it
+ *
+ * A kernel that computes the same again, or zeros, looks the same.
+ */
+#include <string.h>
+#include <taskglass/tensor.h>
+
+#include "common/hash.h"
+#include "analysis/find.h"
+#include "recording/record.h"
+
+/* A record of nothing but a hash may claim any size: beyond this it is not worth the time. */
+enum { LEAST_FILL = 16, MOST_ZEROS = 1 << 30 };
+
+static uint64_t hash_of_zeros(uint64_t size)
+{
+    static const unsigned char zeros[4096];
+    struct tg_hash hash;
+    tg_hash_init(&hash);
+    for (uint64_t at = 0; at < size; at += sizeof zeros)
+        tg_hash_update(&hash, zeros, (size_t)(size - at < sizeof zeros ? size - at : sizeof zeros));
+    return tg_hash_final(&hash, size);
+}
+
+/* Every byte is that of the first: false where not all of it is stored. */
+static bool is_fill(struct tg_hunt *hunt, const struct tg_entry *entry, unsigned char *byte)
+{
+    const unsigned char *bytes = tg_recording_payload(hunt->recording, entry);
+    const struct tg_record *record = &entry->record;
+    if (!bytes || record->stored < record->bytes)
+        return false;
+    tg_hunt_account(hunt, record->stored);
+    *byte = bytes[0];
+    return memcmp(bytes, bytes + 1, (size_t)record->stored - 1) == 0;
+}
+
+/* From what is stored, or else by the hash that zeros have. */
+static bool is_zero(struct tg_hunt *hunt, const struct tg_entry *entry)
+{
+    unsigned char byte;
+    const struct tg_record *record = &entry->record;
+    if (record->stored == record->bytes)
+        return is_fill(hunt, entry, &byte) && byte == 0;
+    return record->flags & TG_RECORD_HASHED && record->bytes <= MOST_ZEROS &&
+           record->hash == hash_of_zeros(record->bytes);
+}
+
+static enum tg_sign sign_of(struct tg_hunt *hunt, const struct tg_flow_event *event,
+                            const struct tg_entry *entry, uint64_t *before)
+{
+    uint64_t now, then;
+    struct tg_entry earlier;
+    unsigned char byte;
+    *before = TG_NONE;
+    if (event->seen != TG_NO_EVENT && event->is_unchanged) {
+        *before = hunt->flow.event[event->seen].record;
+        if (tg_recording_get(hunt->recording, *before, &earlier) &&
+            tg_hunt_hash(hunt, entry, &now) && tg_hunt_hash(hunt, &earlier, &then) && now == then)
+            return TG_SIGN_SAME;
+    }
+    if (event->seen == TG_NO_EVENT && event->n_writers == 0 && entry->record.data_ptr != 0 &&
+        is_zero(hunt, entry))
+        return TG_SIGN_ZERO;
+    if (tg_bits_of(entry->record.dtype) > 8 && entry->record.bytes >= LEAST_FILL &&
+        is_fill(hunt, entry, &byte) && byte != 0)
+        return TG_SIGN_FILL;
+    return TG_SIGN_NONE;
+}
+
+static bool look_at_output(struct tg_hunt *hunt, const struct tg_flow_event *event)
+{
+    struct tg_entry entry;
+    uint64_t before;
+    if (!event->is_write || !tg_recording_get(hunt->recording, event->record, &entry) ||
+        entry.record.role != TG_OUT || entry.record.bytes == 0)
+        return true;
+    if (!(entry.record.flags & TG_RECORD_HASHED) && entry.record.stored < entry.record.bytes) {
+        hunt->not_stored++;
+        return true;
+    }
+    hunt->looked_at++;
+    enum tg_sign sign = sign_of(hunt, event, &entry, &before);
+    if (sign == TG_SIGN_NONE)
+        return true;
+    struct tg_hunt_finding finding = {.record = event->record,
+                                      .trace = TG_TRACE_ORIGIN,
+                                      .count = (uint64_t)tg_record_numel(&entry.record),
+                                      .sign = sign,
+                                      .before = sign == TG_SIGN_SAME ? before : TG_NONE,
+                                      .writer = TG_NONE};
+    return tg_hunt_add(hunt, &finding);
+}
+
+bool tg_hunt_unwritten(struct tg_hunt *hunt)
+{
+    for (uint32_t i = 0; i < hunt->flow.n_events; i++)
+        if (!look_at_output(hunt, &hunt->flow.event[i]))
+            return false;
+    return true;
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "analysis/match.h"
+
+static tg_status no_memory(struct tg_error *error)
+{
+    return tg_error_set(error, TG_NO_MEMORY, "no memory for the tasks of a recording");
+}
+
+/* --- records ---------------------------------------------------------------------------------- */
+
+static int compare_refs(const void *a, const void *b)
+{
+    const struct tg_ref *left = a, *right = b;
+    if (left->task_id != right->task_id)
+        return left->task_id < right->task_id ? -1 : 1;
+    if (left->place != right->place)
+        return left->place < right->place ? -1 : 1;
+    return (left->index > right->index) - (left->index < right->index);
+}
+
+static bool has_name(const struct tg_entry *entry)
+{
+    for (int part = 0; part < TG_PARTS; part++)
+        if (entry->kernel[part] && *entry->kernel[part])
+            return true;
+    return false;
+}
+
+static tg_status take_records(struct tg_tasks *tasks, struct tg_error *error)
+{
+    struct tg_entry entry;
+    bool is_sorted = true;
+    tasks->ref = calloc((size_t)tasks->info.records + 1, sizeof *tasks->ref);
+    if (!tasks->ref)
+        return no_memory(error);
+    for (uint64_t i = 0; i < tasks->info.records; i++) {
+        struct tg_ref *ref = &tasks->ref[tasks->n_refs];
+        if (!tg_recording_get(tasks->recording, i, &entry)) {
+            tasks->damaged++;
+            continue;
+        }
+        *ref = (struct tg_ref){entry.record.task_id, i,
+                               (uint32_t)entry.record.stage << 8 | entry.record.arg_index};
+        tasks->has_names = tasks->has_names || has_name(&entry);
+        is_sorted = is_sorted && (tasks->n_refs == 0 || compare_refs(ref - 1, ref) <= 0);
+        tasks->n_refs++;
+    }
+    if (!is_sorted)
+        qsort(tasks->ref, (size_t)tasks->n_refs, sizeof *tasks->ref, compare_refs);
+    return TG_OK;
+}
+
+static uint64_t count_tasks(const struct tg_tasks *tasks)
+{
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < tasks->n_refs; i++)
+        count += i == 0 || tasks->ref[i].task_id != tasks->ref[i - 1].task_id;
+    return count;
+}
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+struct id_row {
+    uint64_t id;
+    uint32_t row;
+};
+
+static int compare_ids(const void *a, const void *b)
+{
+    const struct id_row *left = a, *right = b;
+    if (left->id != right->id)
+        return left->id < right->id ? -1 : 1;
+    return (left->row > right->row) - (left->row < right->row);
+}
+
+uint32_t tg_tasks_find(const struct tg_tasks *tasks, uint64_t id)
+{
+    uint32_t low = 0, high = tasks->n_rows;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (tasks->row[tasks->by_id[middle]].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < tasks->n_rows && tasks->row[tasks->by_id[low]].id == id ? tasks->by_id[low]
+                                                                         : TG_NO_ROW;
+}
+
+static uint32_t add_row(struct tg_tasks *tasks, uint64_t id, uint32_t deps)
+{
+    tasks->row[tasks->n_rows] = (struct tg_task_row){.id = id, .deps = deps};
+    return tasks->n_rows++;
+}
+
+/* Sorts the rows there are by id; of several with one id the first stays. */
+static bool index_rows(struct tg_tasks *tasks)
+{
+    struct id_row *order = malloc(((size_t)tasks->n_rows + 1) * sizeof *order);
+    if (!order)
+        return false;
+    for (uint32_t i = 0; i < tasks->n_rows; i++)
+        order[i] = (struct id_row){tasks->row[i].id, i};
+    qsort(order, tasks->n_rows, sizeof *order, compare_ids);
+    for (uint32_t i = 0; i < tasks->n_rows; i++)
+        tasks->by_id[i] = order[i].row;
+    free(order);
+    return true;
+}
+
+static void add_deps_rows(struct tg_tasks *tasks)
+{
+    const struct tg_deps *deps = tasks->deps;
+    for (uint32_t i = 0; deps && i < deps->n_tasks; i++)
+        tasks->of_deps[i] = add_row(tasks, deps->task[i].id, i);
+}
+
+/* Gives each run of records to the row of its task; tasks that have no row yet are the last ones,
+ * and come in the order of their ids. */
+static void give_records(struct tg_tasks *tasks)
+{
+    uint32_t known = tasks->n_rows, row;
+    for (uint64_t first = 0, end; first < tasks->n_refs; first = end) {
+        uint64_t id = tasks->ref[first].task_id;
+        for (end = first; end < tasks->n_refs && tasks->ref[end].task_id == id; end++)
+            ;
+        uint32_t all = tasks->n_rows;
+        tasks->n_rows = known; /* those that are indexed */
+        row = tg_tasks_find(tasks, id);
+        tasks->n_rows = all;
+        if (row == TG_NO_ROW)
+            row = add_row(tasks, id, TG_NO_ROW);
+        tasks->row[row].first = first;
+        tasks->row[row].count = end - first;
+    }
+}
+
+static tg_status make_rows(struct tg_tasks *tasks, struct tg_error *error)
+{
+    uint64_t n_deps = tasks->deps ? tasks->deps->n_tasks : 0;
+    uint64_t most = count_tasks(tasks) + n_deps;
+    if (most >= TG_NO_ROW)
+        return no_memory(error);
+    tasks->row = malloc((size_t)(most + 1) * sizeof *tasks->row);
+    tasks->by_id = malloc((size_t)(most + 1) * sizeof *tasks->by_id);
+    tasks->of_deps = malloc((size_t)(n_deps + 1) * sizeof *tasks->of_deps);
+    if (!tasks->row || !tasks->by_id || !tasks->of_deps)
+        return no_memory(error);
+    /* Sorted by id, what the orchestration was given is the last. */
+    if (tasks->n_refs > 0 && tasks->ref[tasks->n_refs - 1].task_id == TG_TASK_NONE)
+        add_row(tasks, TG_TASK_NONE, TG_NO_ROW);
+    add_deps_rows(tasks);
+    if (!index_rows(tasks))
+        return no_memory(error);
+    give_records(tasks);
+    return index_rows(tasks) ? TG_OK : no_memory(error);
+}
+
+tg_status tg_tasks_open(const struct tg_recording *recording, struct tg_tasks *tasks,
+                        struct tg_error *error)
+{
+    *tasks = (struct tg_tasks){.recording = recording};
+    tg_recording_get_info(recording, &tasks->info);
+    tg_status status = tg_deps_find(recording, &tasks->deps, &tasks->deps_error);
+    if (status == TG_NO_MEMORY)
+        return no_memory(error);
+    status = take_records(tasks, error);
+    if (status == TG_OK)
+        status = make_rows(tasks, error);
+    if (status != TG_OK)
+        tg_tasks_close(tasks);
+    return status;
+}
+
+void tg_tasks_close(struct tg_tasks *tasks)
+{
+    tg_deps_free(tasks->deps);
+    free(tasks->ref);
+    free(tasks->row);
+    free(tasks->by_id);
+    free(tasks->of_deps);
+    *tasks = (struct tg_tasks){0};
+}
+
+/* --- names ------------------------------------------------------------------------------------ */
+
+struct kernels {
+    uint32_t func[TG_PARTS];
+    const char *name[TG_PARTS];
+};
+
+/* The records know best, since a manifest may be another's; a task without any has its deps. */
+static void kernels_of(const struct tg_tasks *tasks, const struct tg_task_row *row,
+                       struct kernels *kernels)
+{
+    struct tg_entry entry;
+    *kernels = (struct kernels){.func = {TG_NO_KERNEL, TG_NO_KERNEL, TG_NO_KERNEL}};
+    if (row->count > 0 &&
+        tg_recording_get(tasks->recording, tasks->ref[row->first].index, &entry)) {
+        memcpy(kernels->func, entry.record.kernel, sizeof kernels->func);
+        memcpy(kernels->name, entry.kernel, sizeof kernels->name);
+    } else if (row->deps != TG_NO_ROW) {
+        const struct tg_deps_task *task = &tasks->deps->task[row->deps];
+        memcpy(kernels->func, task->func, sizeof kernels->func);
+        memcpy(kernels->name, task->kernel, sizeof kernels->name);
+    }
+}
+
+bool tg_tasks_name(struct tg_tasks *tasks, bool by_number, struct tg_names *names)
+{
+    for (uint32_t i = 0; i < tasks->n_rows; i++) {
+        struct tg_task_row *row = &tasks->row[i];
+        char text[TG_NAME_MAX + 1] = "";
+        struct kernels kernels;
+        size_t at = 0;
+        kernels_of(tasks, row, &kernels);
+        for (int part = 0; part < TG_PARTS && at < sizeof text; part++) {
+            const char *name = kernels.name[part], *plus = at > 0 ? "+" : "";
+            int length = 0;
+            if (!by_number && name && *name)
+                length = snprintf(text + at, sizeof text - at, "%s%.80s", plus, name);
+            else if (kernels.func[part] != TG_NO_KERNEL)
+                length =
+                    snprintf(text + at, sizeof text - at, "%s#%" PRIu32, plus, kernels.func[part]);
+            at += (size_t)length;
+        }
+        row->kernel = tg_names_add(names, text, strlen(text));
+        if (!row->kernel)
+            return false;
+    }
+    return true;
+}

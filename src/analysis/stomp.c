@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Stomps: a record saw certain bytes, no recorded task wrote any of them since, and the next record of
+ * exactly the same bytes sees others. Somebody wrote past the end of its own, or nobody waited for
+ * the one who wrote. Only records of the same bytes can be compared by hash: a tensor whose parts were
+ * written by several tasks cannot.
+ */
+#include <stdlib.h>
+
+#include "analysis/deps_memory.h"
+#include "analysis/find.h"
+
+/* How much of it changed, where both are stored whole. */
+static void count_changes(struct tg_hunt *hunt, const struct tg_entry *before,
+                          const struct tg_entry *now, struct tg_hunt_finding *finding)
+{
+    static const struct tg_tolerance exact = {0, 0};
+    struct tg_array a, b;
+    struct tg_comparison comparison;
+    if (!tg_array_of(hunt->recording, before, &a) || !tg_array_of(hunt->recording, now, &b) ||
+        a.cut || b.cut || a.dtype != b.dtype || a.elements != b.elements)
+        return;
+    if (tg_tensor_compare((int)a.dtype, a.bytes, b.bytes, a.elements, &exact, false, &comparison,
+                          NULL) != TG_OK)
+        return;
+    finding->count = comparison.mismatches;
+    finding->first = comparison.n_first > 0 ? comparison.first[0].element : TG_NONE;
+}
+
+static bool look_at_input(struct tg_hunt *hunt, const struct tg_flow_event *event)
+{
+    const struct tg_flow *flow = &hunt->flow;
+    struct tg_entry now, before;
+    uint64_t hash, hash_before;
+    if (event->is_write || event->seen == TG_NO_EVENT || !event->is_unchanged)
+        return true;
+    uint64_t seen = flow->event[event->seen].record;
+    if (!tg_recording_get(hunt->recording, event->record, &now) ||
+        !tg_recording_get(hunt->recording, seen, &before) || !tg_hunt_hash(hunt, &now, &hash) ||
+        !tg_hunt_hash(hunt, &before, &hash_before)) {
+        hunt->not_stored++;
+        return true;
+    }
+    hunt->looked_at++;
+    if (hash == hash_before)
+        return true;
+    struct tg_hunt_finding finding = {.record = event->record,
+                                      .trace = TG_TRACE_ORIGIN,
+                                      .first = TG_NONE,
+                                      .before = seen,
+                                      .writer = TG_NONE};
+    if (event->n_writers > 0)
+        finding.writer =
+            flow->event[flow->writer[event->first_writer + event->n_writers - 1]].record;
+    count_changes(hunt, &before, &now, &finding);
+    return tg_hunt_add(hunt, &finding);
+}
+
+bool tg_hunt_stomps(struct tg_hunt *hunt)
+{
+    for (uint32_t i = 0; i < hunt->flow.n_events; i++)
+        if (!look_at_input(hunt, &hunt->flow.event[i]))
+            return false;
+    return true;
+}
+
+/* --- who was at work meanwhile ---------------------------------------------------------------- */
+
+/* First and last event of each task. */
+struct span {
+    uint32_t begin, end; /* begin TG_NO_EVENT: it has none */
+};
+
+static struct span *make_spans(const struct tg_hunt *hunt)
+{
+    struct span *span = calloc((size_t)hunt->tasks.n_rows + 1, sizeof *span);
+    for (uint32_t i = 0; span && i < hunt->tasks.n_rows; i++)
+        span[i] = (struct span){TG_NO_EVENT, 0};
+    for (uint32_t i = 0; span && i < hunt->flow.n_events; i++) {
+        struct span *of = &span[hunt->flow.event[i].row];
+        of->begin = of->begin == TG_NO_EVENT ? i : of->begin;
+        of->end = i;
+    }
+    return span;
+}
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct tg_hunt_neighbour *left = a, *right = b;
+    return (left->begin > right->begin) - (left->begin < right->begin);
+}
+
+/* One that saw the bytes before its kernel ran may have changed them itself. */
+struct tg_hunt_neighbour *tg_stomp_between(const struct tg_hunt *hunt, uint32_t first,
+                                           uint32_t last, uint32_t *count)
+{
+    const struct tg_flow *flow = &hunt->flow;
+    struct span *span = make_spans(hunt);
+    struct tg_hunt_neighbour *found = malloc(((size_t)hunt->tasks.n_rows + 1) * sizeof *found);
+    *count = 0;
+    for (uint32_t i = 0; span && found && i < hunt->tasks.n_rows; i++)
+        if (span[i].begin != TG_NO_EVENT && span[i].begin < last && span[i].end > first &&
+            (i != flow->event[first].row || !flow->event[first].is_write) &&
+            i != flow->event[last].row)
+            found[(*count)++] = (struct tg_hunt_neighbour){i, span[i].begin};
+    if (*count > 0)
+        qsort(found, *count, sizeof *found, by_begin);
+    free(span);
+    return found;
+}
+
+static bool take_run(void *context, uint64_t lo, uint64_t hi)
+{
+    return tg_memory_write(context, lo, hi, 0);
+}
+
+static bool is_nobodys(void *context, uint64_t lo, uint64_t hi, uint32_t writer)
+{
+    (void)context, (void)lo, (void)hi;
+    return writer == TG_NOBODY;
+}
+
+static bool misses_run(void *context, uint64_t lo, uint64_t hi)
+{
+    return tg_memory_read(context, lo, hi, is_nobodys, NULL);
+}
+
+bool tg_stomp_writes(const struct tg_hunt *hunt, uint32_t row, uint64_t record)
+{
+    const struct tg_task_row *task = &hunt->tasks.row[row];
+    struct tg_memory memory;
+    struct tg_entry entry;
+    bool writes = false;
+    tg_memory_init(&memory);
+    if (tg_recording_get(hunt->recording, record, &entry))
+        (void)tg_view_runs(&entry.record, take_run, &memory);
+    for (uint64_t i = task->first; i < task->first + task->count && !writes; i++)
+        writes = tg_ref_stage(&hunt->tasks.ref[i]) == TG_AFTER_COMPLETION &&
+                 tg_recording_get(hunt->recording, hunt->tasks.ref[i].index, &entry) &&
+                 !tg_view_runs(&entry.record, misses_run, &memory);
+    tg_memory_free(&memory);
+    return writes;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* deps.json, and orders that follow from edges. */
+#define _GNU_SOURCE 1
+#include "test.h"
+
+#include "analysis/deps.h"
+#include "analysis/deps_graph.h"
+
+static struct tg_error error;
+
+static struct tg_deps *parse(const char *text)
+{
+    struct tg_deps *deps;
+    error = (struct tg_error){0};
+    tg_deps_parse(text, strlen(text), "deps.json", &deps, &error);
+    return deps;
+}
+
+static void refuse(const char *text, const char *why)
+{
+    struct tg_deps *deps = parse(text);
+    CHECK(!deps);
+    CHECK_EQ_I(error.status, TG_BAD_ARGUMENT);
+    CHECK_HAS(error.text, why);
+    tg_deps_free(deps);
+}
+
+#define TASK(id, more) "{\"task_id\": \"" id "\"" more "}"
+
+TEST(tasks_come_with_kernels_scopes_and_edges)
+{
+    struct tg_deps *deps =
+        parse("{\"version\": \"0\", \"lost\": 3, \"tasks\": [" TASK(
+            "0x100000000", ", \"func_id\": [2, 1], \"kernel\": [\"mat\", \"add\"], "
+                           "\"scope\": \"a.c:1\", \"after\": []") ", " //
+              TASK("0x5", ", \"func_id\": [1], \"kernel\": [\"add\"], \"scope\": null, "
+                          "\"after\": [\"0x100000000\"], \"kind\": [\"raw\"]") "]}");
+    REQUIRE(deps);
+    CHECK_EQ_U(deps->n_tasks, 2);
+    CHECK_EQ_U(deps->lost, 3);
+    CHECK_EQ_U(deps->task[0].id, UINT64_C(0x100000000));
+    CHECK_EQ_S(deps->task[0].kernel[0], "mat");
+    CHECK_EQ_S(deps->task[0].kernel[1], "add");
+    CHECK(!deps->task[0].kernel[2]);
+    CHECK_EQ_U(deps->task[0].func[1], 1);
+    CHECK_EQ_S(deps->task[0].scope, "a.c:1");
+    CHECK_EQ_S(deps->task[1].scope, "");
+    CHECK_EQ_U(deps->task[1].n_edges, 1);
+    CHECK_EQ_U(deps->before[deps->task[1].first_edge], 0);
+    tg_deps_free(deps);
+}
+
+TEST(an_edge_may_lead_forward_and_one_that_leads_nowhere_is_left_out)
+{
+    struct tg_deps *deps =
+        parse("{\"tasks\": [" TASK("1", ", \"after\": [\"9\", \"2\", \"1\"]") ", " //
+              TASK("2", ", \"after\": [\"1\"]") "]}");
+    REQUIRE(deps);
+    CHECK_EQ_U(deps->unknown, 2);
+    CHECK_EQ_U(deps->task[0].n_edges, 1);
+    CHECK_EQ_U(deps->before[deps->task[0].first_edge], 1);
+    CHECK_EQ_U(deps->task[1].n_edges, 1);
+    CHECK_EQ_U(deps->before[deps->task[1].first_edge], 0);
+    tg_deps_free(deps);
+}
+
+TEST(keys_that_are_not_known_are_passed_over_and_of_twins_the_last_counts)
+{
+    struct tg_deps *deps =
+        parse("{\"more\": {\"tasks\": [1]}, \"tasks\": [" TASK("3", "") "], \"tasks\": ["    //
+              TASK("1", ", \"x\": [{}], \"after\": [\"2\", \"2\"], \"after\": [\"2\"]") ", " //
+              TASK("2", "") "]}");
+    REQUIRE(deps);
+    CHECK_EQ_U(deps->n_tasks, 2);
+    CHECK_EQ_U(deps->n_edges, 1);
+    CHECK_EQ_U(deps->task[0].id, 1);
+    tg_deps_free(deps);
+}
+
+TEST(what_is_no_deps_json_is_refused_with_the_line)
+{
+    refuse("", "deps.json, line 1: ");
+    refuse("[]", "a value of the wrong kind");
+    refuse("{}", "no tasks");
+    refuse("{\"tasks\": 1}", "a value of the wrong kind");
+    refuse("{\"tasks\": [1]}", "a value of the wrong kind");
+    refuse("{\"tasks\": [\n{}]}", "line 2: a task without a task_id");
+    refuse("{\"tasks\": [" TASK("0xffffffffffffffff", "") "]}", "a task without a task_id");
+    refuse("{\"tasks\": [" TASK("1", "") ", " TASK("1", "") "]}", "two tasks with the same");
+    refuse("{\"tasks\": [" TASK("1", ", \"after\": [true]") "]}", "a value of the wrong kind");
+    refuse("{\"tasks\": [" TASK("1", ", \"kernel\": \"add\"") "]}", "a value of the wrong kind");
+    refuse("{\"lost\": \"some\", \"tasks\": []}", "a value of the wrong kind");
+    refuse("{\"tasks\": [" TASK("1", ""), "line 1: ");
+    refuse("{\"tasks\": []} x", "line 1: ");
+}
+
+TEST(no_task_at_all_is_a_graph)
+{
+    struct tg_deps *deps = parse("{\"tasks\": []}");
+    REQUIRE(deps);
+    CHECK_EQ_U(deps->n_tasks, 0);
+    tg_deps_free(deps);
+}
+
+/* --- orders ----------------------------------------------------------------------------------- */
+
+TEST(nothing_comes_before_what_it_waits_for)
+{
+    const struct tg_link link[] = {{3, 0}, {3, 1}, {1, 2}, {0, 2}, {9, 1}, {1, 9}, {2, 2}};
+    struct tg_links links;
+    uint32_t rank[5], depth[5];
+    REQUIRE(tg_links_make(5, link, sizeof link / sizeof link[0], &links));
+    CHECK_EQ_U(links.first[5], 4); /* those to nowhere and to itself are out */
+    REQUIRE(tg_links_rank(&links, rank, depth));
+    for (size_t i = 0; i < 4; i++)
+        CHECK(rank[link[i].before] < rank[link[i].after]);
+    CHECK_EQ_U(depth[3], 0);
+    CHECK_EQ_U(depth[1], 1);
+    CHECK_EQ_U(depth[2], 2);
+    CHECK_EQ_U(depth[4], 0);
+    CHECK(rank[3] < rank[4]); /* both may come: the smaller number first */
+    tg_links_free(&links);
+}
+
+TEST(what_lies_in_a_circle_comes_last)
+{
+    const struct tg_link link[] = {{0, 1}, {1, 0}, {1, 2}, {3, 4}};
+    struct tg_links links;
+    uint32_t rank[5];
+    REQUIRE(tg_links_make(5, link, 4, &links));
+    REQUIRE(tg_links_rank(&links, rank, NULL));
+    CHECK_EQ_U(rank[3], 0);
+    CHECK_EQ_U(rank[4], 1);
+    CHECK_EQ_U(rank[0], 2);
+    CHECK_EQ_U(rank[2], 4);
+    tg_links_free(&links);
+}
+
+TEST(turning_edges_round_twice_gives_them_back)
+{
+    const struct tg_link link[] = {{0, 2}, {1, 2}, {0, 3}, {2, 3}};
+    struct tg_links links, turned, back;
+    REQUIRE(tg_links_make(4, link, 4, &links) && tg_links_turn(&links, &turned) &&
+            tg_links_turn(&turned, &back));
+    CHECK_EQ_U(turned.first[1] - turned.first[0], 2);
+    CHECK_EQ_MEM(back.first, links.first, 5 * sizeof *links.first);
+    CHECK_EQ_MEM(back.before, links.before, 4 * sizeof *links.before);
+    tg_links_free(&links);
+    tg_links_free(&turned);
+    tg_links_free(&back);
+}
+
+TEST_MAIN()
