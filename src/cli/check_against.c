@@ -17,7 +17,7 @@
 #include "cli/recording.h"
 #include "cli/term.h"
 #include "query/array.h"
-#include "dump/export.h"
+#include "export/export.h"
 #include "query/npy_read.h"
 #include "host/check.h"
 

@@ -11,8 +11,8 @@
 #include "cli/interrupt.h"
 #include "cli/recording.h"
 #include "cli/term.h"
-#include "dump/export.h"
-#include "dump/export_job.h"
+#include "export/export.h"
+#include "export/export_job.h"
 
 static bool is(const char *format, const char *name)
 {

@@ -3,7 +3,7 @@
 #define _GNU_SOURCE 1
 #include "fuzz/recording.h"
 
-#include "dump/export_deps.h"
+#include "export/export_deps.h"
 
 #include <string.h>
 

@@ -2,8 +2,8 @@
 /* Whether NumPy reads what is written here is a question for tests/e2e. */
 #include "test.h"
 
-#include "dump/export.h"
-#include "dump/export_zip.h"
+#include "export/export.h"
+#include "export/export_zip.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
  *   "\x93NUMPY" 1 0 │ u16 length │ {'descr': '<f4', …} filled up with spaces, "\n" │ elements
  *   └──────────────────── a multiple of 64 bytes ────────────────────────────────┘
  */
-#include "dump/export.h"
+#include "export/export.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -8,8 +8,8 @@
  * The local head has size and checksum, so that a reader can go from front to back. Times are
  * the oldest there are: the same records make the same archive.
  */
-#ifndef TG_DUMP_EXPORT_ZIP_H
-#define TG_DUMP_EXPORT_ZIP_H
+#ifndef TG_EXPORT_EXPORT_ZIP_H
+#define TG_EXPORT_EXPORT_ZIP_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -10,8 +10,8 @@
  *   export_tasks.c        the tasks behind the records, for sqlite and trace
  *   export_deps.c         deps.json, for the same
  */
-#ifndef TG_DUMP_EXPORT_JOB_H
-#define TG_DUMP_EXPORT_JOB_H
+#ifndef TG_EXPORT_EXPORT_JOB_H
+#define TG_EXPORT_EXPORT_JOB_H
 
 #include <stdio.h>
 #include <taskglass/export.h>

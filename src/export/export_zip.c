@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "dump/export_zip.h"
+#include "export/export_zip.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "dump/export_tasks.h"
+#include "export/export_tasks.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE 1
-#include "dump/export_deps.h"
+#include "export/export_deps.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -10,8 +10,8 @@
  * The first thing that goes wrong is kept in db->status and db->error, and makes the rest do
  * nothing, so that only the end needs a check.
  */
-#ifndef TG_DUMP_EXPORT_SQLITE_ROWS_H
-#define TG_DUMP_EXPORT_SQLITE_ROWS_H
+#ifndef TG_EXPORT_EXPORT_SQLITE_ROWS_H
+#define TG_EXPORT_EXPORT_SQLITE_ROWS_H
 
 #include <sqlite3.h>
 #include <stdbool.h>

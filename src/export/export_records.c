@@ -8,8 +8,8 @@
 #include <taskglass/dtype.h>
 
 #include "base/error.h"
-#include "dump/export.h"
-#include "dump/export_job.h"
+#include "export/export.h"
+#include "export/export_job.h"
 #include "base/files.h"
 
 struct writer {

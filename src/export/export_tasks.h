@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tasks behind the records of a recording, each once, in the order of their first record. */
-#ifndef TG_DUMP_EXPORT_TASKS_H
-#define TG_DUMP_EXPORT_TASKS_H
+#ifndef TG_EXPORT_EXPORT_TASKS_H
+#define TG_EXPORT_EXPORT_TASKS_H
 
-#include "dump/export_job.h"
+#include "export/export_job.h"
 
 struct tg_export_task {
     uint64_t id;

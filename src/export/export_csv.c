@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "query/array_text.h"
-#include "dump/export_job.h"
+#include "export/export_job.h"
 
 static const char head[] =
     "index,task_id,ring,task,func_id,kernel,stage,role,kind,arg_index,dtype,shape,strides,"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* In the place of export_sqlite.c where the library is built without SQLite. */
 #include "base/error.h"
-#include "dump/export_job.h"
+#include "export/export_job.h"
 
 bool tg_export_has_sqlite(void)
 {

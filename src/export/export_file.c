@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "dump/export_job.h"
+#include "export/export_job.h"
 #include "base/files.h"
 
 static bool is_same(const char *dir, const char *name, const struct stat *target)

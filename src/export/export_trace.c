@@ -16,9 +16,9 @@
 
 #include "base/error.h"
 #include "base/json.h"
-#include "dump/export_deps.h"
-#include "dump/export_job.h"
-#include "dump/export_tasks.h"
+#include "export/export_deps.h"
+#include "export/export_job.h"
+#include "export/export_tasks.h"
 #include "base/names.h"
 
 enum { PROCESS = 1 };

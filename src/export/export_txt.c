@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "dump/export.h"
+#include "export/export.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "dump/export_job.h"
+#include "export/export_job.h"
 
 #include <time.h>
 

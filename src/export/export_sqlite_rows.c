@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "dump/export_sqlite_rows.h"
+#include "export/export_sqlite_rows.h"
 
 #include <inttypes.h>
 #include <stdio.h>

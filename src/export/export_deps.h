@@ -4,8 +4,8 @@
  * beside the recording's folder; a run that was killed has none. Read as it comes, and as hostile as
  * every file.
  */
-#ifndef TG_DUMP_EXPORT_DEPS_H
-#define TG_DUMP_EXPORT_DEPS_H
+#ifndef TG_EXPORT_EXPORT_DEPS_H
+#define TG_EXPORT_EXPORT_DEPS_H
 
 #include "base/files.h"
 #include "base/json_pull.h"

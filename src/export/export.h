@@ -8,8 +8,8 @@
  *
  * The functions are exported for the command line, and no part of the public interface.
  */
-#ifndef TG_DUMP_EXPORT_H
-#define TG_DUMP_EXPORT_H
+#ifndef TG_EXPORT_EXPORT_H
+#define TG_EXPORT_EXPORT_H
 
 #include <stdio.h>
 

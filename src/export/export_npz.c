@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "dump/export.h"
+#include "export/export.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "dump/export_zip.h"
+#include "export/export_zip.h"
 
 struct tg_npz {
     FILE *file;

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "dump/export_job.h"
+#include "export/export_job.h"
 #include "query/query.h"
 
 /* In the order in which people are told of them. */

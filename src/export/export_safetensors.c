@@ -20,8 +20,8 @@
 
 #include "base/error.h"
 #include "base/json.h"
-#include "dump/export.h"
-#include "dump/export_job.h"
+#include "export/export.h"
+#include "export/export_job.h"
 
 /* Readers refuse longer heads; a tensor takes at least this much of one. */
 enum { MOST_HEAD = 100000000, LEAST_OF_HEAD = 200, WIDTHS = 4 };
