@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "dump/scope_stats.h"
+#include "scope/scope_stats.h"
 
 enum { CHUNK = 1 << 18, LAYERS = 40, TILES = 3 };
 

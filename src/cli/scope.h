@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "cli/scope_stream.h"
-#include "dump/scope_advice.h"
+#include "scope/scope_advice.h"
 
 /* What the command line asks for, and what was read. */
 struct scope {

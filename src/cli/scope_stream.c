@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "dump/scope_tally.h"
+#include "scope/scope_tally.h"
 
 /* Two bytes, ten numbers of at most 10 bytes. */
 enum { SAMPLE_ROOM = 128, FIRST_ROOM = 1 << 16 };

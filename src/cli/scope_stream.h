@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dump/scope_stats.h"
+#include "scope/scope_stats.h"
 
 enum { SCOPE_STREAM_DEPTHS = 128 };
 

@@ -6,7 +6,7 @@
 #ifndef TG_HOST_GRAPH_LOG_H
 #define TG_HOST_GRAPH_LOG_H
 
-#include "dump/scope_stats.h"
+#include "scope/scope_stats.h"
 #include "host/graph.h"
 #include <taskglass/run.h>
 #include <taskglass/wire/record.h>

@@ -3,7 +3,7 @@
 #ifndef TG_HOST_RUN_H
 #define TG_HOST_RUN_H
 
-#include "dump/scope_stats.h"
+#include "scope/scope_stats.h"
 #include "host/collector.h"
 #include "host/graph.h"
 #include <taskglass/run.h>

@@ -6,8 +6,8 @@
 #include <math.h>
 
 #include "base/names.h"
-#include "dump/scope_advice.h"
-#include "dump/scope_parse.h"
+#include "scope/scope_advice.h"
+#include "scope/scope_parse.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,7 +4,7 @@
 #include "test.h"
 
 #include "cli/scope_stream.h"
-#include "dump/scope_tally.h"
+#include "scope/scope_tally.h"
 
 #include <stdlib.h>
 

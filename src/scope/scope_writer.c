@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE 1
-#include "dump/scope_stats.h"
+#include "scope/scope_stats.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "base/files.h"
 #include "base/names.h"
 #include "base/out.h"
-#include "dump/scope_tally.h"
+#include "scope/scope_tally.h"
 
 /* A line without its site: words, fifteen numbers of at most 20 digits and two of 10. */
 enum { HEAD_ROOM = 1024, LINE_ROOM = 640 };

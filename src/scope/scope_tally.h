@@ -11,13 +11,13 @@
  *
  * The functions are exported for the command line, and no part of the public interface.
  */
-#ifndef TG_DUMP_SCOPE_TALLY_H
-#define TG_DUMP_SCOPE_TALLY_H
+#ifndef TG_SCOPE_SCOPE_TALLY_H
+#define TG_SCOPE_SCOPE_TALLY_H
 
 #include <stddef.h>
 #include <taskglass/api.h>
 
-#include "dump/scope_stats.h"
+#include "scope/scope_stats.h"
 
 enum {
     TG_SCOPE_MOST_SITES = 1 << 16, /* further ones are one site, "(others)" */

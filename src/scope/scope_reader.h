@@ -10,10 +10,10 @@
  *
  * The functions are exported for the command line, and no part of the public interface.
  */
-#ifndef TG_DUMP_SCOPE_READER_H
-#define TG_DUMP_SCOPE_READER_H
+#ifndef TG_SCOPE_SCOPE_READER_H
+#define TG_SCOPE_SCOPE_READER_H
 
-#include "dump/scope_tally.h"
+#include "scope/scope_tally.h"
 
 /* What the summary says about the end of the run. */
 struct tg_scope_guilty {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Adding up samples: peaks, pairs of samples, the order of what comes out. */
 #define _GNU_SOURCE 1
-#include "unit/dump/scope.h"
+#include "unit/scope/scope.h"
 
 static struct tg_scope_tally tally;
 

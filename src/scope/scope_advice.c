@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "dump/scope_advice.h"
+#include "scope/scope_advice.h"
 
 #include <inttypes.h>
 #include <stdio.h>

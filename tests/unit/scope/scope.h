@@ -5,10 +5,10 @@
 
 #include "unit/recording/recording.h"
 
-#include "dump/scope_advice.h"
-#include "dump/scope_parse.h"
-#include "dump/scope_reader.h"
-#include "dump/scope_stats.h"
+#include "scope/scope_advice.h"
+#include "scope/scope_parse.h"
+#include "scope/scope_reader.h"
+#include "scope/scope_stats.h"
 
 static const struct tg_scope_limits scope_limits = {.n_rings = 4,
                                                     .task_window = {16, 32, 64, 128},

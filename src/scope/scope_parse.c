@@ -8,7 +8,7 @@
 #include "base/files.h"
 #include "base/json_pull.h"
 #include "base/names.h"
-#include "dump/scope_parse.h"
+#include "scope/scope_parse.h"
 
 /* Memory that was read is let go of after so many bytes. */
 enum { LET_GO = 16 << 20 };

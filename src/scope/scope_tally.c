@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "dump/scope_tally.h"
+#include "scope/scope_tally.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The two files of scope stats, out of memory: what the reader is made of. */
-#ifndef TG_DUMP_SCOPE_PARSE_H
-#define TG_DUMP_SCOPE_PARSE_H
+#ifndef TG_SCOPE_SCOPE_PARSE_H
+#define TG_SCOPE_SCOPE_PARSE_H
 
 #include <stddef.h>
 
 #include "base/files.h"
-#include "dump/scope_reader.h"
+#include "scope/scope_reader.h"
 
 /* The samples; `name` is what errors call the file. The tally has not ended. */
 tg_status tg_scope_parse_samples(const char *name, const struct tg_map *map,

@@ -4,7 +4,7 @@
 
 #include "base/json_pull.h"
 #include "base/names.h"
-#include "dump/scope_parse.h"
+#include "scope/scope_parse.h"
 
 static unsigned resource_called(const struct tg_pull *pull)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading scope stats: ours, those of another implementation, and what is neither. */
 #define _GNU_SOURCE 1
-#include "unit/dump/scope.h"
+#include "unit/scope/scope.h"
 
 static struct tg_scope_stats stats;
 

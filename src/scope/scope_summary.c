@@ -7,7 +7,7 @@
 #include "base/files.h"
 #include "base/names.h"
 #include "base/out.h"
-#include "dump/scope_tally.h"
+#include "scope/scope_tally.h"
 
 static void put_uint(struct tg_out *out, const char *key, uint64_t value)
 {

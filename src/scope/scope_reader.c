@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE 1
-#include "dump/scope_reader.h"
+#include "scope/scope_reader.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "dump/scope_parse.h"
+#include "scope/scope_parse.h"
 
 void tg_scope_stats_free(struct tg_scope_stats *stats)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What to set the rings to. */
 #define _GNU_SOURCE 1
-#include "unit/dump/scope.h"
+#include "unit/scope/scope.h"
 
 static struct tg_scope_stats stats;
 static struct tg_scope_advice advice;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The two files that a run leaves. */
 #define _GNU_SOURCE 1
-#include "unit/dump/scope.h"
+#include "unit/scope/scope.h"
 
 #include <signal.h>
 #include <sys/resource.h>

@@ -12,10 +12,10 @@
  *
  * The functions are exported for the command line, and no part of the public interface.
  */
-#ifndef TG_DUMP_SCOPE_ADVICE_H
-#define TG_DUMP_SCOPE_ADVICE_H
+#ifndef TG_SCOPE_SCOPE_ADVICE_H
+#define TG_SCOPE_SCOPE_ADVICE_H
 
-#include "dump/scope_reader.h"
+#include "scope/scope_reader.h"
 
 enum tg_scope_verdict {
     TG_SCOPE_ABSENT,    /* this run has no such thing */

@@ -19,8 +19,8 @@
  *
  * A writer belongs to one thread at a time.
  */
-#ifndef TG_DUMP_SCOPE_STATS_H
-#define TG_DUMP_SCOPE_STATS_H
+#ifndef TG_SCOPE_SCOPE_STATS_H
+#define TG_SCOPE_SCOPE_STATS_H
 
 #include <stdbool.h>
 #include <stdint.h>
