@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "device/core.h"
-#include "device/gang.h"
+#include "device/mix.h"
 #include "device/park.h"
-#include "device/record.h"
+#include "device/recorder.h"
 #include "device/worker.h"
 
 TG_FN static inline void fill_in(struct tg_ctx *ctx, struct tg_engine *e, struct tg_worker *lane,

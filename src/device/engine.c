@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "device/engine.h"
 #include "device/core.h"
-#include "device/gang.h"
-#include "device/orchestrator.h"
+#include "device/mix.h"
+#include "orchestrate/orchestrator.h"
 #include "device/park.h"
 #include "device/scheduler.h"
 #include "device/stream.h"

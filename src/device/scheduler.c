@@ -8,7 +8,7 @@
  */
 #include "device/scheduler.h"
 #include "device/core.h"
-#include "device/gang.h"
+#include "device/mix.h"
 #include "device/park.h"
 #include "device/worker.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "device/worker.h"
 #include "device/park.h"
-#include "runtime/aicpu_build_graph/device/edges.h"
-#include "runtime/host_build_graph/device/release.h"
+#include "device/growing_edges.h"
+#include "device/fixed_edges.h"
 
 TG_FN static uint32_t steal(struct tg_engine *e, struct tg_worker *w, uint32_t task_class)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The graph as the device built it, collected while it did: every task with its kernels, its scope
- * and whom it waited for, from the orchestrator's stream (src/device/edge_log.h).
+ * and whom it waited for, from the orchestrator's stream (src/orchestrate/edge_log.h).
  */
 #ifndef TG_HOST_GRAPH_LOG_H
 #define TG_HOST_GRAPH_LOG_H

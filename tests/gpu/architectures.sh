@@ -32,7 +32,7 @@ for architecture in $architectures; do
     folder=$work/$architecture
     mkdir -p "$folder"
     # The name of an object is its source's path, since two sources may have the same name.
-    if (cd "$source" && find src/device src/runtime/*/device examples/vector_add/kernels.c \
+    if (cd "$source" && find src/device src/orchestrate examples/vector_add/kernels.c \
         examples/vector_add/orchestrate.c "$names" src/platform/cuda/device \
         \( -name '*.cu' -o -name '*.c' ! -path 'src/platform/cuda/*' \) -print0 |
         xargs -0 -P "$jobs" -I {} sh -c 'source=$1 folder=$2; shift 2

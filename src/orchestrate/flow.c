@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "device/flow.h"
+#include "orchestrate/flow.h"
 #include "device/park.h"
 #include "device/worker.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "device/gang.h"
+#include "device/mix.h"
 #include "device/core.h"
 #include "device/park.h"
-#include "device/record.h"
+#include "device/recorder.h"
 #include "device/worker.h"
 
 TG_FN uint32_t tg_gang_try_lead(struct tg_engine *e, struct tg_worker *lane)

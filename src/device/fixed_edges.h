@@ -3,8 +3,8 @@
  * host_build_graph on the device: the whole graph lies in memory, so the successors of a task
  * are a run of entries in one array.
  */
-#ifndef TG_HBG_RELEASE_H
-#define TG_HBG_RELEASE_H
+#ifndef TG_DEVICE_FIXED_EDGES_H
+#define TG_DEVICE_FIXED_EDGES_H
 
 #include "device/worker.h"
 

@@ -16,11 +16,11 @@
  * region comes, which looks at the oldest of its size; or, when entries run out, by a sweep over
  * all. Only the orchestrator is here.
  */
-#ifndef TG_TMR_TENSORMAP_H
-#define TG_TMR_TENSORMAP_H
+#ifndef TG_ORCHESTRATE_TENSORMAP_H
+#define TG_ORCHESTRATE_TENSORMAP_H
 
-#include "device/ref.h"
-#include "runtime/tensormap_and_ringbuffer/device/region.h"
+#include "device/task_ref.h"
+#include "orchestrate/region.h"
 #include <taskglass/wire/orchestration.h>
 #include <taskglass/wire/record.h>
 

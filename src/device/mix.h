@@ -15,8 +15,8 @@
  *   G2  finished  acq_rel RMW by each part: the last one has every part's writes
  *   G3  met, meetings: the barrier between kernels of a mix
  */
-#ifndef TG_DEVICE_GANG_H
-#define TG_DEVICE_GANG_H
+#ifndef TG_DEVICE_MIX_H
+#define TG_DEVICE_MIX_H
 
 #include "device/engine.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/tensormap_and_ringbuffer/device/region.h"
+#include "orchestrate/region.h"
 
 /* A view so far: straight bits, and the dimensions that repeat them, the smallest stride first. */
 struct dims {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/tensormap_and_ringbuffer/device/tensormap.h"
+#include "orchestrate/tensormap.h"
 
 TG_FN void tg_map_init(struct tg_tensormap *map, const struct tg_orchestration *o)
 {

@@ -4,8 +4,8 @@
  * recording scales with the cores and costs the schedulers nothing. Off, it is one load and one
  * branch per task (per stage for the parts of a mix).
  */
-#ifndef TG_DEVICE_RECORD_H
-#define TG_DEVICE_RECORD_H
+#ifndef TG_DEVICE_RECORDER_H
+#define TG_DEVICE_RECORDER_H
 
 #include "device/engine.h"
 

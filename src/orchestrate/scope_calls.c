@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Scopes: what they own, and what is written down of them. */
-#include "device/calls.h"
-#include "device/flow.h"
+#include "orchestrate/calls.h"
+#include "orchestrate/flow.h"
 
 /* ── memory ────────────────────────────────────────────────────────────────────────────── */
 

@@ -16,8 +16,8 @@
  *                 the slot for another task: who completes touches it no more
  *   E2  pending   acq_rel RMW by all, as D1 of host_build_graph
  */
-#ifndef TG_AICPU_EDGES_H
-#define TG_AICPU_EDGES_H
+#ifndef TG_DEVICE_GROWING_EDGES_H
+#define TG_DEVICE_GROWING_EDGES_H
 
 #include "device/worker.h"
 #include <taskglass/wire/orchestration.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "device/scope_log.h"
+#include "orchestrate/scope_log.h"
 
 TG_FN void tg_scope_log_open(struct tg_scope_log *log, struct tg_engine *e,
                              struct tg_worker *worker, const struct tg_record_setup *setup)

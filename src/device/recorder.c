@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "device/record.h"
+#include "device/recorder.h"
 #include "common/hash.h"
 #include "common/select.h"
 #include "device/core.h"

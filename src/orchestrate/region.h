@@ -8,8 +8,8 @@
  * It is found from shape, strides and start alone; the address of the storage counts only as
  * where the bytes are, so two tensors made over the same memory meet as two views do.
  */
-#ifndef TG_TMR_REGION_H
-#define TG_TMR_REGION_H
+#ifndef TG_ORCHESTRATE_REGION_H
+#define TG_ORCHESTRATE_REGION_H
 
 #include "device/target.h"
 #include <taskglass/tensor.h>

@@ -5,10 +5,10 @@
  * that are still open: that wait could never end. Then the run fails at once, and the
  * orchestration is run on without making tasks, to count how large the ring would have to be.
  */
-#ifndef TG_DEVICE_FLOW_H
-#define TG_DEVICE_FLOW_H
+#ifndef TG_ORCHESTRATE_FLOW_H
+#define TG_ORCHESTRATE_FLOW_H
 
-#include "device/orchestrator.h"
+#include "orchestrate/orchestrator.h"
 
 /* Waits until the task with this index in the ring has completed. False where the run is over, or
  * where it never will, because a scope holds back what it waits for. */

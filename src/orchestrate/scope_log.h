@@ -4,10 +4,10 @@
  * is stores into the stream's next record and one counter; nothing is formatted, nothing waits
  * unless the host has fallen far behind. Off, it is one load and one branch per scope and task.
  */
-#ifndef TG_DEVICE_SCOPE_LOG_H
-#define TG_DEVICE_SCOPE_LOG_H
+#ifndef TG_ORCHESTRATE_SCOPE_LOG_H
+#define TG_ORCHESTRATE_SCOPE_LOG_H
 
-#include "device/rings.h"
+#include "orchestrate/rings.h"
 #include "device/stream.h"
 #include <taskglass/wire/record.h>
 

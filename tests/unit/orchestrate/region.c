@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Regions of views against their bytes, one by one: what a view touches is in its region, what its
  * region has the view touches, and two regions meet if and only if they have a byte in common. */
-#include "runtime/tensormap_and_ringbuffer/device/region.h"
+#include "orchestrate/region.h"
 #include "test.h"
 
 /* ── bytes ─────────────────────────────────────────────────────────────────────────────── */

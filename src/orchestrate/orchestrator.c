@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "device/orchestrator.h"
-#include "device/calls.h"
-#include "device/flow.h"
+#include "orchestrate/orchestrator.h"
+#include "orchestrate/calls.h"
+#include "orchestrate/flow.h"
 #include "device/worker.h"
 
 /* ── texts and errors ──────────────────────────────────────────────────────────────────── */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The calls of an orchestration (orchestration.h), each in the file that its comment names. */
-#ifndef TG_DEVICE_CALLS_H
-#define TG_DEVICE_CALLS_H
+#ifndef TG_ORCHESTRATE_CALLS_H
+#define TG_ORCHESTRATE_CALLS_H
 
-#include "device/orchestrator.h"
+#include "orchestrate/orchestrator.h"
 
 TG_FN static inline struct tg_orchestrator *tg_of_rt(struct tg_rt *rt)
 {

@@ -4,7 +4,7 @@
  * since. Whatever the model says a task must wait for, the map must say too, or somebody must that
  * the map names: completed tasks, which nobody has to wait for, may be left out.
  */
-#include "runtime/tensormap_and_ringbuffer/device/tensormap.h"
+#include "orchestrate/tensormap.h"
 #include "test.h"
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading what tasks have: their tensors, and what they have computed. */
-#include "device/calls.h"
-#include "device/flow.h"
+#include "orchestrate/calls.h"
+#include "orchestrate/flow.h"
 
 TG_FN struct tg_tensor tg_call_output(struct tg_rt *rt, uint64_t task, uint32_t argument,
                                       const char *site)

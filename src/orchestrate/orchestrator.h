@@ -11,13 +11,13 @@
  *       whether it has completed; who completes a task closes its list, then looks whether it is
  *       the one waited for. All _seq: one of the two sees the other.
  */
-#ifndef TG_DEVICE_ORCHESTRATOR_H
-#define TG_DEVICE_ORCHESTRATOR_H
+#ifndef TG_ORCHESTRATE_ORCHESTRATOR_H
+#define TG_ORCHESTRATE_ORCHESTRATOR_H
 
-#include "device/edge_log.h"
-#include "device/rings.h"
-#include "device/scope_log.h"
-#include "runtime/tensormap_and_ringbuffer/device/tensormap.h"
+#include "orchestrate/edge_log.h"
+#include "orchestrate/rings.h"
+#include "orchestrate/scope_log.h"
+#include "orchestrate/tensormap.h"
 #include <taskglass/orchestration.h>
 #include <taskglass/status.h>
 

@@ -14,11 +14,11 @@
  * Only the orchestrator is here; that a task has completed it sees from the task's list being
  * closed (E1 in edges.h). Whoever asks for more than there is goes through flow.h.
  */
-#ifndef TG_DEVICE_RINGS_H
-#define TG_DEVICE_RINGS_H
+#ifndef TG_ORCHESTRATE_RINGS_H
+#define TG_ORCHESTRATE_RINGS_H
 
 #include "device/engine.h"
-#include "device/ref.h"
+#include "device/task_ref.h"
 #include <taskglass/wire/orchestration.h>
 
 enum { TG_ENDED_SCOPES = 128, TG_HEAP_UNIT = 64 };

@@ -4,7 +4,7 @@
  * and given back. What is handed out is never handed out twice, and what nobody needs any more is
  * there again.
  */
-#include "device/rings.h"
+#include "orchestrate/rings.h"
 #include "test.h"
 #include <stdlib.h>
 

@@ -3,8 +3,8 @@
  * Writing down the graph as it is built: every task with whom it waits for, through a stream of the
  * orchestrator's own, for deps.json. Only where it was asked for.
  */
-#ifndef TG_DEVICE_EDGE_LOG_H
-#define TG_DEVICE_EDGE_LOG_H
+#ifndef TG_ORCHESTRATE_EDGE_LOG_H
+#define TG_ORCHESTRATE_EDGE_LOG_H
 
 #include "device/stream.h"
 #include <taskglass/wire/record.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "common/task_check.h"
-#include "device/calls.h"
-#include "device/flow.h"
+#include "orchestrate/calls.h"
+#include "orchestrate/flow.h"
 #include "device/worker.h"
-#include "runtime/aicpu_build_graph/device/edges.h"
+#include "device/growing_edges.h"
 
 /* Where cores have no CPUs to themselves they hear of new tasks only every so many: waking one for
  * every task would cost more than the tasks. And unless one of them sleeps we do not run far

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "device/rings.h"
+#include "orchestrate/rings.h"
 
 TG_FN void tg_ring_book_init(struct tg_ring_book *ring, const struct tg_ring_layout *layout,
                              struct tg_ring_cursors *cursors, uint32_t index)

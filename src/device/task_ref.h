@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* References to tasks of device-built graphs: where a task is, and which of all that were there. */
-#ifndef TG_DEVICE_REF_H
-#define TG_DEVICE_REF_H
+#ifndef TG_DEVICE_TASK_REF_H
+#define TG_DEVICE_TASK_REF_H
 
 #include "common/atomic.h"
 #include "device/target.h"
