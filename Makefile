@@ -50,7 +50,7 @@ lint: ## look for what compilers do not see: the format, clang-tidy
 	@scripts/install-deps lint
 	@scripts/build debug
 	@$(sources) | xargs clang-format --dry-run --Werror
-	@find src -name '*.c' ! -path 'src/platform/cuda/device/*' | xargs -n 4 -P $$(getconf _NPROCESSORS_ONLN) \
+	@find src -name '*.c' ! -path 'src/platform/cuda/process/*' | xargs -n 4 -P $$(getconf _NPROCESSORS_ONLN) \
 	    clang-tidy --quiet -p build/debug 2>build/debug/lint.log
 
 clean: ## remove everything built

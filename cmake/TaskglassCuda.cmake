@@ -23,7 +23,7 @@ function(taskglass_find_nvcc)
   get_property(architecture GLOBAL PROPERTY TASKGLASS_CUDA_ARCHITECTURE)
   set(TASKGLASS_NVCC "${nvcc}" PARENT_SCOPE)
   # What one target does not need is skipped by a constant condition: no reason to warn (128).
-  # Registers: two blocks fit on a multiprocessor (src/platform/cuda/device/launch.h).
+  # Registers: two blocks fit on a multiprocessor (src/platform/cuda/launch.h).
   set(TASKGLASS_CUDA_FLAGS -rdc=true -arch=sm_${architecture} PARENT_SCOPE)
   set(TASKGLASS_CUDA_COMPILE_FLAGS -x cu -std=c++17 -maxrregcount=96
     -diag-suppress 128 PARENT_SCOPE)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the device program needs from the target it runs on. Each has a header of its own:
- * src/platform/sim/device/target.h says what the functions do, src/platform/cuda/device/target.h is
+ * src/platform/sim/device/target.h says what the functions do, src/platform/cuda/gpu/target.h is
  * a GPU's.
  *
  *   waiting     a simulated core sleeps on a futex; a GPU has no way to sleep, so it backs off and
@@ -24,7 +24,7 @@
 struct tg_hash;
 
 #if defined(__CUDACC__)
-#include "platform/cuda/device/target.h"
+#include "platform/cuda/gpu/target.h"
 #else
 #include "platform/sim/device/target.h"
 #endif

@@ -23,7 +23,7 @@ NO_MEMORY, UNKNOWN, ILLEGAL_ADDRESS = 2, 999, 700
 
 # Every call that the device's process makes of the driver.
 CALLS = re.findall(r"X\(\w+,\s*(cu\w+),",
-                   (ROOT / "src/platform/cuda/device/driver.h").read_text().replace("\\\n", ""))
+                   (ROOT / "src/platform/cuda/process/driver.h").read_text().replace("\\\n", ""))
 # These have nothing to do with whether a run is good: names for messages, what is free for others
 # once the run is over, and what no run calls.
 HARMLESS = {"cuGetErrorName", "cuGetErrorString", "cuDeviceGetName", "cuMemHostUnregister",

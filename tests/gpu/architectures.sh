@@ -33,7 +33,7 @@ for architecture in $architectures; do
     mkdir -p "$folder"
     # The name of an object is its source's path, since two sources may have the same name.
     if (cd "$source" && find src/device src/orchestrate examples/vector_add/kernels.c \
-        examples/vector_add/orchestrate.c "$names" src/platform/cuda/device \
+        examples/vector_add/orchestrate.c "$names" src/platform/cuda/gpu \
         \( -name '*.cu' -o -name '*.c' ! -path 'src/platform/cuda/*' \) -print0 |
         xargs -0 -P "$jobs" -I {} sh -c 'source=$1 folder=$2; shift 2
             exec "$@" -cubin -o "$folder/$(echo "$source" | tr / _).cubin" "$source"' \

@@ -8,7 +8,7 @@
  */
 #define _GNU_SOURCE
 #include "base/error.h"
-#include "platform/cuda/device/launch.h"
+#include "platform/cuda/launch.h"
 #include "platform/cuda/library.h"
 #include "platform/process/protocol.h"
 #include "platform/process/state.h"

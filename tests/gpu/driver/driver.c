@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "soft.h"
+#include "fake.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A block is a thread here, and what its crew would do is done by that thread. One launch at a time. */
 #define _GNU_SOURCE
-#include "platform/cuda/device/entry.h"
-#include "soft.h"
+#include "platform/cuda/gpu/entry.h"
+#include "fake.h"
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -52,7 +52,7 @@ static void use_own_stack(stack_t *stack)
         abort();
 }
 
-/* ── the entry points: src/platform/cuda/device/entry.cu ───────────────────────────────── */
+/* ── the entry points: src/platform/cuda/gpu/entry.cu ───────────────────────────────── */
 
 static uint32_t usable_cpus(void)
 {

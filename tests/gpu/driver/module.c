@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-#include "soft.h"
+#include "fake.h"
 #include <dlfcn.h>
 #include <elf.h>
 #include <limits.h>

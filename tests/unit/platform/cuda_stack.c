@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How much stack an image's functions need, from images made here: good ones, torn ones and worse. */
-#include "platform/cuda/device/frames.c"
-#include "platform/cuda/device/paths.c"
+#include "platform/cuda/process/stack_frames.c"
+#include "platform/cuda/process/call_paths.c"
 #include "test.h"
 
 enum { PAIRS = 64, SPACE = 16384 };

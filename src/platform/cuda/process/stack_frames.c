@@ -15,9 +15,9 @@
  * the device program again, or functions of their own. Without that every kernel that waits for the
  * other parts of its mix would seem to call all others.
  */
-#include "platform/cuda/device/frames.h"
-#include "platform/cuda/device/launch.h"
-#include "platform/cuda/device/paths.h"
+#include "platform/cuda/process/stack_frames.h"
+#include "platform/cuda/launch.h"
+#include "platform/cuda/process/call_paths.h"
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>

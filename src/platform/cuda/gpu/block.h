@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A thread block as a core: one thread leads, the crew does as it is told. */
-#ifndef TG_CUDA_BLOCK_H
-#define TG_CUDA_BLOCK_H
+#ifndef TG_CUDA_GPU_BLOCK_H
+#define TG_CUDA_GPU_BLOCK_H
 
-#include "platform/cuda/device/launch.h"
+#include "platform/cuda/launch.h"
 
 /* All threads of the block, before anything else. */
 __device__ void tg_block_init(void);

@@ -5,7 +5,7 @@
  * host shares, and ends.
  */
 #define _GNU_SOURCE
-#include "platform/cuda/device/device.h"
+#include "platform/cuda/process/gpu_process.h"
 #include "platform/process/device/link.h"
 #include <sched.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * NVIDIA's driver, loaded when the device starts: nothing of ours is linked with it, so that the
  * same programs run where there is none. CALLS lists every function that is used, once.
  */
-#ifndef TG_CUDA_DRIVER_H
-#define TG_CUDA_DRIVER_H
+#ifndef TG_CUDA_PROCESS_DRIVER_H
+#define TG_CUDA_PROCESS_DRIVER_H
 
 #include <cuda.h>
 #include <stdbool.h>

@@ -4,8 +4,8 @@
  * depends on what they are, and no graph, whatever its shape, takes more than time and memory in
  * proportion to its size.
  */
-#ifndef TG_CUDA_PATHS_H
-#define TG_CUDA_PATHS_H
+#ifndef TG_CUDA_PROCESS_CALL_PATHS_H
+#define TG_CUDA_PROCESS_CALL_PATHS_H
 
 #include <stdbool.h>
 #include <stdint.h>

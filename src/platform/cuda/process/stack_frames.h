@@ -3,8 +3,8 @@
  * What an image says of its functions, from its bytes alone: how much stack they take, and whether
  * the file is all there. The bytes are a file's like any other: nothing in them is taken on trust.
  */
-#ifndef TG_CUDA_FRAMES_H
-#define TG_CUDA_FRAMES_H
+#ifndef TG_CUDA_PROCESS_STACK_FRAMES_H
+#define TG_CUDA_PROCESS_STACK_FRAMES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,7 +4,7 @@
  * costs this process alone. Killing it frees the GPU, whatever the kernel does; what the host shares
  * with it (control area, recording) stays.
  */
-#include "platform/cuda/device/device.h"
+#include "platform/cuda/process/gpu_process.h"
 #include "platform/process/device/link.h"
 #include <stdio.h>
 #include <stdlib.h>

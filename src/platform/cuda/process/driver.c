@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "platform/cuda/device/driver.h"
+#include "platform/cuda/process/driver.h"
 #include "platform/cuda/library.h"
 #include <dlfcn.h>
 #include <stdio.h>

@@ -22,7 +22,7 @@
 #ifndef SOFT_GPU_H
 #define SOFT_GPU_H
 
-#include "platform/cuda/device/launch.h"
+#include "platform/cuda/launch.h"
 #include <cuda.h>
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How much stack the threads of an image need, and giving it to them. */
-#include "platform/cuda/device/device.h"
-#include "platform/cuda/device/frames.h"
+#include "platform/cuda/process/gpu_process.h"
+#include "platform/cuda/process/stack_frames.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The kernels that a run consists of: one that prepares, and the persistent one. */
-#include "platform/cuda/device/block.h"
-#include "platform/cuda/device/entry.h"
+#include "platform/cuda/gpu/block.h"
+#include "platform/cuda/gpu/entry.h"
 
 static_assert((int)TG_CUDA_THREADS == (int)TG_BLOCK_THREADS, "kernels count on it");
 

@@ -3,7 +3,7 @@
  * Bytes between the GPU's memory and what the host sees, by the copy engines, which work beside the
  * kernel that runs. A thread of its own answers the host's requests, one at a time.
  */
-#include "platform/cuda/device/device.h"
+#include "platform/cuda/process/gpu_process.h"
 #include <stdio.h>
 #include <sys/socket.h>
 #include <unistd.h>

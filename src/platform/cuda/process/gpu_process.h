@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the files of the process that holds a GPU share. */
-#ifndef TG_CUDA_DEVICE_H
-#define TG_CUDA_DEVICE_H
+#ifndef TG_CUDA_PROCESS_GPU_PROCESS_H
+#define TG_CUDA_PROCESS_GPU_PROCESS_H
 
-#include "platform/cuda/device/driver.h"
-#include "platform/cuda/device/launch.h"
+#include "platform/cuda/process/driver.h"
+#include "platform/cuda/launch.h"
 #include "platform/process/protocol.h"
 #include <pthread.h>
 #include <taskglass/status.h>

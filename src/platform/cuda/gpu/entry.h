@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an entry point does that does not depend on what a block is made of. */
-#ifndef TG_CUDA_ENTRY_H
-#define TG_CUDA_ENTRY_H
+#ifndef TG_CUDA_GPU_ENTRY_H
+#define TG_CUDA_GPU_ENTRY_H
 
 #include "device/engine.h"
-#include "platform/cuda/device/launch.h"
+#include "platform/cuda/launch.h"
 
 /* By one thread of each block: a worker's part in the run, from beginning to end. */
 TG_FN static inline void tg_cuda_take_part(struct tg_engine *e, uint32_t worker,

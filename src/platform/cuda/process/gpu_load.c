@@ -4,7 +4,7 @@
  * the image beside it has them for the GPU. They are matched by the names of their functions.
  */
 #define _GNU_SOURCE
-#include "platform/cuda/device/device.h"
+#include "platform/cuda/process/gpu_process.h"
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "platform/cuda/device/paths.h"
+#include "platform/cuda/process/call_paths.h"
 #include <stdlib.h>
 #include <string.h>
 
