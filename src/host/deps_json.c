@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "host/execution.h"
 #include "host/graph.h"
-#include "host/graph_log.h"
+#include "host/device_log.h"
 #include "host/output.h"
 
 /* The edges by the task that waits: those of task i are before[first[i] .. first[i + 1]). */

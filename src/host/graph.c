@@ -3,7 +3,7 @@
 #include "host/graph.h"
 #include "base/error.h"
 #include "common/task_check.h"
-#include "host/graph_log.h"
+#include "host/device_log.h"
 #include "host/task_check.h"
 #include <stdlib.h>
 #include <string.h>

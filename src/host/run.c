@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host/run.h"
 #include "base/error.h"
-#include "host/graph_log.h"
+#include "host/device_log.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

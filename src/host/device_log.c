@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "host/graph_log.h"
+#include "host/device_log.h"
 #include "base/error.h"
 #include "host/pump.h"
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/run_report.h"
+#include "cli/run_summary.h"
 
 #include <inttypes.h>
 #include <stdio.h>

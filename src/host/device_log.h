@@ -3,8 +3,8 @@
  * The graph as the device built it, collected while it did: every task with its kernels, its scope
  * and whom it waited for, from the orchestrator's stream (src/orchestrate/edge_log.h).
  */
-#ifndef TG_HOST_GRAPH_LOG_H
-#define TG_HOST_GRAPH_LOG_H
+#ifndef TG_HOST_DEVICE_LOG_H
+#define TG_HOST_DEVICE_LOG_H
 
 #include "scope/scope_stats.h"
 #include "host/graph.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What `taskglass run` tells a person. */
-#ifndef TG_CLI_RUN_REPORT_H
-#define TG_CLI_RUN_REPORT_H
+#ifndef TG_CLI_RUN_SUMMARY_H
+#define TG_CLI_RUN_SUMMARY_H
 
 #include <taskglass/execute.h>
 

@@ -8,7 +8,7 @@
 #include "cli/cli.h"
 #include "cli/interrupt.h"
 #include "cli/options.h"
-#include "cli/run_report.h"
+#include "cli/run_summary.h"
 #include "cli/term.h"
 
 enum { OPTION_CASE, OPTION_SET, OPTION_JSON };
