@@ -17,7 +17,7 @@ TG_FN static inline void fill_in(struct tg_ctx *ctx, struct tg_engine *e, struct
     ctx->parts = desc->n_parts;
     ctx->core = lane->index;
     ctx->reserved = 0;
-    ctx->mix_barrier = tg_gang_barrier;
+    ctx->mix_barrier = tg_mix_meet;
     ctx->engine = e;
 }
 
@@ -88,7 +88,7 @@ TG_FN static uint32_t find_own(struct tg_worker *lane)
     return task;
 }
 
-/* Any ready task this core may run. A mix comes with the block's gang lock held. */
+/* Any ready task this core may run. A mix comes with the block's mix lock held. */
 TG_FN static uint32_t find(struct tg_engine *e, struct tg_worker *lane, bool steals)
 {
     uint32_t task = TG_NO_TASK;
@@ -97,7 +97,7 @@ TG_FN static uint32_t find(struct tg_engine *e, struct tg_worker *lane, bool ste
     if (task == TG_NO_TASK && (lane->takes & TG_TAKES(TG_CLASS_AIC)))
         task = tg_worker_take(e, lane, TG_CLASS_AIC, steals);
     if (task == TG_NO_TASK)
-        task = tg_gang_try_lead(e, lane);
+        task = tg_mix_try_lead(e, lane);
     return task;
 }
 
@@ -108,7 +108,7 @@ TG_FN static bool must_stay_awake(struct tg_engine *e, struct tg_worker *lane)
         return true;
     if (tg_worker_could_take(e, lane->takes & ~TG_TAKES(TG_CLASS_MIX)))
         return true;
-    if (tg_gang_could_lead(e, lane))
+    if (tg_mix_could_lead(e, lane))
         return true;
     return tg_engine_check_over(e, lane);
 }
@@ -292,16 +292,16 @@ TG_FN void tg_core_loop_self(struct tg_engine *e, struct tg_worker *lane)
             task = wait_for_work(e, lane);
         if (has_mail(lane)) {
             /* The mix may have to wait for the others; a task in hand (plain, since a mix comes
-             * with the gang's lock) must not. */
+             * with the mix's lock) must not. */
             if (task != TG_NO_TASK)
-                tg_gang_hand_on(e, lane, task);
-            task = tg_gang_serve(e, lane);
+                tg_mix_hand_on(e, lane, task);
+            task = tg_mix_serve(e, lane);
             continue;
         }
         if (task == TG_NO_TASK)
             continue;
         if (e->desc[task].task_class == TG_CLASS_MIX) {
-            task = tg_gang_lead(e, lane, task);
+            task = tg_mix_lead(e, lane, task);
         } else {
             if (can_overlap(e))
                 task = run_chain(e, lane, task);
@@ -350,7 +350,7 @@ TG_FN static void obey(struct tg_engine *e, struct tg_worker *lane)
     struct tg_worker *scheduler = &e->worker[e->n_lanes + lane->block % e->n_schedulers];
     if (e->desc[task].task_class != TG_CLASS_MIX)
         run_alone(e, lane, task);
-    else if (tg_gang_run_part(e, lane, task) == TG_PART_STOPPED)
+    else if (tg_mix_run_part(e, lane, task) == TG_PART_STOPPED)
         return;
     tg_store_seq(&lane->mail, 0u);  /* S3: say; a release for the kernel's writes */
     tg_park_wake(&scheduler->park); /* S3: check */
@@ -364,7 +364,7 @@ TG_FN void tg_core_loop_served(struct tg_engine *e, struct tg_worker *lane)
         } else {
             /* A stand-in takes no tasks, so what it makes ready goes to the others; but if it was
              * the last to finish, they may all be asleep. */
-            tg_gang_serve(e, lane);
+            tg_mix_serve(e, lane);
             tg_engine_check_over(e, lane);
         }
     }

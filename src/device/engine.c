@@ -17,7 +17,7 @@ TG_FN uint64_t tg_engine_size(uint32_t n_blocks, uint32_t n_schedulers)
     uint64_t n_workers = (uint64_t)TG_PARTS * n_blocks + n_schedulers + 1;
     uint64_t n_lanes = (uint64_t)TG_PARTS * n_blocks;
     return round_up(sizeof(struct tg_engine)) + n_workers * sizeof(struct tg_worker) +
-           n_blocks * sizeof(struct tg_gang) + n_lanes * sizeof(struct tg_stream) +
+           n_blocks * sizeof(struct tg_mix) + n_lanes * sizeof(struct tg_stream) +
            sizeof(struct tg_orchestrator);
 }
 
@@ -65,8 +65,8 @@ TG_FN struct tg_engine *tg_engine_init(void *memory, uint32_t n_cores, uint32_t 
     e->n_schedulers = n_schedulers;
     e->n_workers = e->n_lanes + n_schedulers + 1;
     e->worker = (struct tg_worker *)((char *)memory + round_up(sizeof *e));
-    e->gang = (struct tg_gang *)(e->worker + e->n_workers);
-    e->streams = (struct tg_stream *)(e->gang + e->n_blocks);
+    e->mix = (struct tg_mix *)(e->worker + e->n_workers);
+    e->streams = (struct tg_stream *)(e->mix + e->n_blocks);
     e->orchestrator = (struct tg_orchestrator *)(e->streams + e->n_lanes);
     e->batch = TG_BATCH_MAX;
     e->steal_every = 1;
@@ -93,13 +93,13 @@ TG_FN static void reset_worker(struct tg_worker *w)
         w->stream->head = 0; /* opened by the lane, when it has something to record */
 }
 
-TG_FN static void reset_gang(struct tg_gang *gang)
+TG_FN static void reset_mix(struct tg_mix *mix)
 {
-    gang->lock = 0;
-    gang->task = TG_NO_TASK;
-    gang->arrived = gang->finished = gang->met = gang->meetings = 0;
-    gang->start = TG_CALLED_OFF;
-    gang->wanted = gang->unreaped = 0;
+    mix->lock = 0;
+    mix->task = TG_NO_TASK;
+    mix->arrived = mix->finished = mix->met = mix->meetings = 0;
+    mix->start = TG_CALLED_OFF;
+    mix->wanted = mix->unreaped = 0;
 }
 
 /* Looking again before sleeping pays only where whoever makes the work has a CPU of its own. */
@@ -147,7 +147,7 @@ TG_FN void tg_engine_fill(struct tg_engine *e, const struct tg_launch *launch, u
     for (uint32_t i = first; i < e->n_workers; i += step)
         reset_worker(&e->worker[i]);
     for (uint32_t b = first; b < e->n_blocks; b += step)
-        reset_gang(&e->gang[b]);
+        reset_mix(&e->mix[b]);
     for (uint32_t c = 0; c < TG_CLASSES; c++)
         tg_queue_fill(&e->queue[c], TG_DEVICE_PTR(const uint32_t, launch->ready[c]), first, step);
 }
@@ -167,7 +167,7 @@ TG_FN static void end(struct tg_engine *e, uint32_t phase)
         return;
     for (uint32_t i = 0; !TG_TARGET_SLEEPERS_LOOK && i < e->n_workers; i++)
         tg_park_wake(&e->worker[i].park); /* S4: check */
-    tg_gang_call_off_all(e);              /* S4: check */
+    tg_mix_call_off_all(e);               /* S4: check */
 }
 
 TG_FN void tg_engine_stop(struct tg_engine *e)

@@ -23,10 +23,10 @@
  * Sleeping. A worker with nothing to do says so (park PARKED, its bit in `sleepers`), then checks
  * every place work can come from, then sleeps. Whoever makes work appear does so, then checks
  * for sleepers. Say and check are _seq on both sides, so one of the two sees the other:
- *   S1  work:  ring tail, queue tail, gang lock    with  sleepers, park
+ *   S1  work:  ring tail, queue tail, mix lock    with  sleepers, park
  *   S2  mail:  lane's mail                         with  the lane's park
  *   S3  done:  lane's mail emptied                 with  the scheduler's park
- *   S4  end:   phase                               with  park, a gang's start
+ *   S4  end:   phase                               with  park, a mix's start
  *   F1  task:  its list of waiting tasks closed    with  awaited, the orchestrator's park
  *
  * Waking. One sleeper is woken at a time, and it sees to it that the next one is, so that wakes
@@ -39,7 +39,7 @@
  *                        it, so taking from anywhere but its own ring is for searchers only.
  *   mixes, cores         Searching does not count, since a searcher of a busy block is no use.
  *                        Who offers a mix, who takes one or leaves a search while more wait, and
- *                        who unlocks a gang, wakes a sleeper of a block whose gang is free.
+ *                        who unlocks a mix, wakes a sleeper of a block whose mix is free.
  *   schedulers           never count as searching; each passes on what it has not placed itself.
  */
 #ifndef TG_DEVICE_ENGINE_H
@@ -78,8 +78,8 @@ struct tg_worker {
     uint64_t counted;  /* of them, in the engine's sum */
     uint8_t pad0[TG_LINE - 48];
     /* what others write to it */
-    uint32_t park; /* enum tg_park_word */
-    uint32_t mail; /* task + 1 to run; the lane empties it when done. Posted by the gang's leader
+    uint32_t park;     /* enum tg_park_word */
+    uint32_t mail;     /* task + 1 to run; the lane empties it when done. Posted by the mix's leader
                       or the scheduler, one at a time */
     uint32_t assigned; /* dedicated schedulers: what the scheduler put there and has not reaped */
     uint8_t pad1[TG_LINE - 12];
@@ -87,7 +87,7 @@ struct tg_worker {
 };
 
 /* One mix at a time on a block. `lock` is held from the pop to the last part's end. */
-struct tg_gang {
+struct tg_mix {
     uint32_t lock;
     uint32_t task;
     uint32_t parts;
@@ -116,7 +116,7 @@ struct tg_engine {
     bool shares;          /* what becomes ready goes to the device's queue, where all look first */
     struct tg_worker *worker;
     struct tg_stream *streams; /* one for each lane */
-    struct tg_gang *gang;
+    struct tg_mix *mix;
     struct tg_orchestrator *orchestrator;
     uint32_t n_takers[TG_CLASSES]; /* workers that take a class */
     uint32_t n_cores;              /* lanes that take plain tasks */

@@ -5,51 +5,51 @@
 #include "device/recorder.h"
 #include "device/worker.h"
 
-TG_FN uint32_t tg_gang_try_lead(struct tg_engine *e, struct tg_worker *lane)
+TG_FN uint32_t tg_mix_try_lead(struct tg_engine *e, struct tg_worker *lane)
 {
-    struct tg_gang *gang = &e->gang[lane->block];
+    struct tg_mix *mix = &e->mix[lane->block];
     /* Again after a vain attempt: who offered a mix meanwhile took the block for busy (S1). */
     while (tg_queue_occupied(&e->queue[TG_CLASS_MIX])) {
         uint32_t unlocked = 0, task;
-        if (!tg_cas_seq(&gang->lock, &unlocked, 1u)) /* S1: say */
-            return TG_NO_TASK;                       /* busy; who unlocks it looks at the queue */
+        if (!tg_cas_seq(&mix->lock, &unlocked, 1u)) /* S1: say */
+            return TG_NO_TASK;                      /* busy; who unlocks it looks at the queue */
         task = tg_worker_take(e, lane, TG_CLASS_MIX, false);
         if (task != TG_NO_TASK)
             return task;
-        tg_store_seq(&gang->lock, 0u);
+        tg_store_seq(&mix->lock, 0u);
     }
     return TG_NO_TASK;
 }
 
-TG_FN bool tg_gang_could_lead(struct tg_engine *e, const struct tg_worker *lane)
+TG_FN bool tg_mix_could_lead(struct tg_engine *e, const struct tg_worker *lane)
 {
     return tg_queue_occupied(&e->queue[TG_CLASS_MIX]) &&
-           tg_load_seq(&e->gang[lane->block].lock) == 0;
+           tg_load_seq(&e->mix[lane->block].lock) == 0;
 }
 
-TG_FN static void call_off(struct tg_gang *gang)
+TG_FN static void call_off(struct tg_mix *mix)
 {
     uint32_t gathering = TG_GATHERING;
-    if (tg_cas_seq(&gang->start, &gathering, (uint32_t)TG_CALLED_OFF))
-        tg_target_wake(&gang->start, TG_PARTS);
+    if (tg_cas_seq(&mix->start, &gathering, (uint32_t)TG_CALLED_OFF))
+        tg_target_wake(&mix->start, TG_PARTS);
 }
 
-TG_FN void tg_gang_assemble(struct tg_engine *e, struct tg_gang *gang, uint32_t task)
+TG_FN void tg_mix_assemble(struct tg_engine *e, struct tg_mix *mix, uint32_t task)
 {
     const struct tg_task_desc *desc = &e->desc[task];
-    gang->task = task;
-    gang->parts = desc->n_parts;
-    gang->wanted = 0;
+    mix->task = task;
+    mix->parts = desc->n_parts;
+    mix->wanted = 0;
     for (uint32_t part = 0; part < TG_PARTS; part++)
         if (desc->kernel[part] != TG_NO_KERNEL)
-            gang->wanted |= 1u << part;
-    gang->unreaped = gang->wanted;
-    tg_store_relaxed(&gang->arrived, 0u);
-    tg_store_relaxed(&gang->finished, 0u);
-    tg_store_relaxed(&gang->met, 0u);
-    tg_exchange_seq(&gang->start, (uint32_t)TG_GATHERING); /* S4: say */
-    if (tg_load_seq(&e->phase) != TG_RUNNING)              /* S4: check */
-        call_off(gang);
+            mix->wanted |= 1u << part;
+    mix->unreaped = mix->wanted;
+    tg_store_relaxed(&mix->arrived, 0u);
+    tg_store_relaxed(&mix->finished, 0u);
+    tg_store_relaxed(&mix->met, 0u);
+    tg_exchange_seq(&mix->start, (uint32_t)TG_GATHERING); /* S4: say */
+    if (tg_load_seq(&e->phase) != TG_RUNNING)             /* S4: check */
+        call_off(mix);
 }
 
 /* Waits until *word is no longer `value`. */
@@ -69,29 +69,29 @@ TG_FN static void wait_for_change(struct tg_engine *e, uint32_t *word, uint32_t 
  * False where the mix was called off; all its parts get the same answer. */
 TG_FN static bool arrive(struct tg_engine *e, struct tg_worker *lane, uint32_t task, uint32_t parts)
 {
-    struct tg_gang *gang = &e->gang[lane->block];
+    struct tg_mix *mix = &e->mix[lane->block];
     uint32_t gathering = TG_GATHERING;
-    if (tg_add_acq_rel(&gang->arrived, 1u) + 1 < parts) { /* G1 */
-        wait_for_change(e, &gang->start, TG_GATHERING);
-        return tg_load_acquire(&gang->start) == TG_STARTED; /* G1 */
+    if (tg_add_acq_rel(&mix->arrived, 1u) + 1 < parts) { /* G1 */
+        wait_for_change(e, &mix->start, TG_GATHERING);
+        return tg_load_acquire(&mix->start) == TG_STARTED; /* G1 */
     }
     tg_record(e, lane, task, TG_BEFORE_DISPATCH);
-    if (!tg_cas_seq(&gang->start, &gathering, (uint32_t)TG_STARTED)) /* G1 */
+    if (!tg_cas_seq(&mix->start, &gathering, (uint32_t)TG_STARTED)) /* G1 */
         return false;
-    tg_target_wake(&gang->start, TG_PARTS);
+    tg_target_wake(&mix->start, TG_PARTS);
     return true;
 }
 
-TG_FN enum tg_part_end tg_gang_run_part(struct tg_engine *e, struct tg_worker *lane, uint32_t task)
+TG_FN enum tg_part_end tg_mix_run_part(struct tg_engine *e, struct tg_worker *lane, uint32_t task)
 {
-    struct tg_gang *gang = &e->gang[lane->block];
-    uint32_t parts = gang->parts; /* once we count as finished the gang may be another mix's */
+    struct tg_mix *mix = &e->mix[lane->block];
+    uint32_t parts = mix->parts; /* once we count as finished the mix may be another mix's */
     enum tg_part_end end = TG_PART_STOPPED;
     tg_core_say_running(e, lane, task, lane->part);
     if (arrive(e, lane, task, parts)) {
         tg_core_call(e, lane, task, lane->part);
         end = TG_PART_DONE;
-        if (tg_add_acq_rel(&gang->finished, 1u) + 1 == parts) { /* G2 */
+        if (tg_add_acq_rel(&mix->finished, 1u) + 1 == parts) { /* G2 */
             tg_record(e, lane, task, TG_AFTER_COMPLETION);
             end = TG_PART_DONE_LAST;
         }
@@ -103,36 +103,36 @@ TG_FN enum tg_part_end tg_gang_run_part(struct tg_engine *e, struct tg_worker *l
 /* The last part's lane: the task is done and the block is free for the next mix. */
 TG_FN static uint32_t finish(struct tg_engine *e, struct tg_worker *lane, uint32_t task)
 {
-    tg_store_seq(&e->gang[lane->block].lock, 0u); /* S1: say */
+    tg_store_seq(&e->mix[lane->block].lock, 0u);  /* S1: say */
     tg_worker_pass_on(e, TG_TAKES(TG_CLASS_MIX)); /* S1: check */
     return tg_worker_complete(e, lane, task, true);
 }
 
-TG_FN uint32_t tg_gang_lead(struct tg_engine *e, struct tg_worker *lane, uint32_t task)
+TG_FN uint32_t tg_mix_lead(struct tg_engine *e, struct tg_worker *lane, uint32_t task)
 {
-    struct tg_gang *gang = &e->gang[lane->block];
+    struct tg_mix *mix = &e->mix[lane->block];
     uint32_t wanted, own = 1u << lane->part;
-    tg_gang_assemble(e, gang, task);
-    wanted = gang->wanted; /* once all is posted, the gang is no longer ours to look at */
+    tg_mix_assemble(e, mix, task);
+    wanted = mix->wanted; /* once all is posted, the mix is no longer ours to look at */
     for (uint32_t part = 0; part < TG_PARTS; part++)
         if (wanted & ~own & (1u << part))
             tg_core_post(&e->worker[TG_PARTS * lane->block + part], task);
-    if ((wanted & own) && tg_gang_run_part(e, lane, task) == TG_PART_DONE_LAST)
+    if ((wanted & own) && tg_mix_run_part(e, lane, task) == TG_PART_DONE_LAST)
         return finish(e, lane, task);
     return TG_NO_TASK;
 }
 
-TG_FN uint32_t tg_gang_serve(struct tg_engine *e, struct tg_worker *lane)
+TG_FN uint32_t tg_mix_serve(struct tg_engine *e, struct tg_worker *lane)
 {
     uint32_t task = tg_load_acquire(&lane->mail) - 1;
     /* Emptied before the end: the next mix can be posted as soon as this one is finished. */
     tg_store_relaxed(&lane->mail, 0u);
-    if (tg_gang_run_part(e, lane, task) == TG_PART_DONE_LAST)
+    if (tg_mix_run_part(e, lane, task) == TG_PART_DONE_LAST)
         return finish(e, lane, task);
     return TG_NO_TASK;
 }
 
-TG_FN void tg_gang_hand_on(struct tg_engine *e, struct tg_worker *lane, uint32_t task)
+TG_FN void tg_mix_hand_on(struct tg_engine *e, struct tg_worker *lane, uint32_t task)
 {
     uint32_t task_class = e->desc[task].task_class;
     /* One that came through a ring or the queue finds room in the ring, where nothing was put
@@ -145,18 +145,18 @@ TG_FN void tg_gang_hand_on(struct tg_engine *e, struct tg_worker *lane, uint32_t
 TG_FN static void meet(const struct tg_ctx *ctx)
 {
     struct tg_engine *e = (struct tg_engine *)ctx->engine;
-    struct tg_gang *gang = &e->gang[e->worker[ctx->core].block];
-    uint32_t meeting = tg_load_acquire(&gang->meetings);
-    if (tg_add_acq_rel(&gang->met, 1u) + 1 == ctx->parts) { /* G3 */
-        tg_store_relaxed(&gang->met, 0u);
-        tg_add_acq_rel(&gang->meetings, 1u); /* G3 */
-        tg_target_wake(&gang->meetings, TG_PARTS);
+    struct tg_mix *mix = &e->mix[e->worker[ctx->core].block];
+    uint32_t meeting = tg_load_acquire(&mix->meetings);
+    if (tg_add_acq_rel(&mix->met, 1u) + 1 == ctx->parts) { /* G3 */
+        tg_store_relaxed(&mix->met, 0u);
+        tg_add_acq_rel(&mix->meetings, 1u); /* G3 */
+        tg_target_wake(&mix->meetings, TG_PARTS);
     } else {
-        wait_for_change(e, &gang->meetings, meeting);
+        wait_for_change(e, &mix->meetings, meeting);
     }
 }
 
-TG_FN void tg_gang_barrier(const struct tg_ctx *ctx)
+TG_FN void tg_mix_meet(const struct tg_ctx *ctx)
 {
     TG_BARRIER();
     if (TG_THREAD_ID == 0)
@@ -164,8 +164,8 @@ TG_FN void tg_gang_barrier(const struct tg_ctx *ctx)
     TG_BARRIER();
 }
 
-TG_FN void tg_gang_call_off_all(struct tg_engine *e)
+TG_FN void tg_mix_call_off_all(struct tg_engine *e)
 {
     for (uint32_t b = 0; b < e->n_blocks; b++)
-        call_off(&e->gang[b]);
+        call_off(&e->mix[b]);
 }

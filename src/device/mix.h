@@ -2,7 +2,7 @@
 /*
  * Mixes: up to three kernels that start together on the lanes of one block.
  *
- *   lock the block's gang ─► post the parts to the lanes ─► each lane arrives, and waits for the
+ *   lock the block's mix ─► post the parts to the lanes ─► each lane arrives, and waits for the
  *   others ─► all run their kernel ─► the last to finish completes the task and unlocks
  *
  * Without dedicated schedulers any core of the block can lead; with them the block's scheduler
@@ -20,35 +20,35 @@
 
 #include "device/engine.h"
 
-/* A ready mix, with the block's gang locked; TG_NO_TASK where there is none or it is busy. The
+/* A ready mix, with the block's mix locked; TG_NO_TASK where there is none or it is busy. The
  * lock is free only while no lane of the block has mail, so whoever holds it has none either.
  * For searchers: one that was woken for the next mix may be of this block, in vain, so that
  * tg_worker_search_leave must look for another (S1: check). */
-TG_FN uint32_t tg_gang_try_lead(struct tg_engine *e, struct tg_worker *lane);
+TG_FN uint32_t tg_mix_try_lead(struct tg_engine *e, struct tg_worker *lane);
 /* The check before sleeping that belongs to it (S1). */
-TG_FN bool tg_gang_could_lead(struct tg_engine *e, const struct tg_worker *lane);
+TG_FN bool tg_mix_could_lead(struct tg_engine *e, const struct tg_worker *lane);
 
-/* Sets the gang up for the mix; the lock is held. */
-TG_FN void tg_gang_assemble(struct tg_engine *e, struct tg_gang *gang, uint32_t task);
+/* Sets the mix up for the mix; the lock is held. */
+TG_FN void tg_mix_assemble(struct tg_engine *e, struct tg_mix *mix, uint32_t task);
 
-/* Leads the mix that tg_gang_try_lead gave. Like tg_gang_serve, gives a successor to go on with,
+/* Leads the mix that tg_mix_try_lead gave. Like tg_mix_serve, gives a successor to go on with,
  * if this lane happened to finish last. */
-TG_FN uint32_t tg_gang_lead(struct tg_engine *e, struct tg_worker *lane, uint32_t task);
+TG_FN uint32_t tg_mix_lead(struct tg_engine *e, struct tg_worker *lane, uint32_t task);
 /* Runs the part in the lane's mail slot. */
-TG_FN uint32_t tg_gang_serve(struct tg_engine *e, struct tg_worker *lane);
+TG_FN uint32_t tg_mix_serve(struct tg_engine *e, struct tg_worker *lane);
 /* Waits for the others, then runs the lane's kernel. STOPPED: the run was, before any of the mix's
  * kernels began, and the task must not count as done. */
 enum tg_part_end { TG_PART_STOPPED, TG_PART_DONE, TG_PART_DONE_LAST };
-TG_FN enum tg_part_end tg_gang_run_part(struct tg_engine *e, struct tg_worker *lane, uint32_t task);
+TG_FN enum tg_part_end tg_mix_run_part(struct tg_engine *e, struct tg_worker *lane, uint32_t task);
 
 /* Offers a plain task that this lane could have gone on with. */
-TG_FN void tg_gang_hand_on(struct tg_engine *e, struct tg_worker *lane, uint32_t task);
+TG_FN void tg_mix_hand_on(struct tg_engine *e, struct tg_worker *lane, uint32_t task);
 
 /* tg_mix_barrier, from inside a kernel. */
-TG_FN void tg_gang_barrier(const struct tg_ctx *ctx);
+TG_FN void tg_mix_meet(const struct tg_ctx *ctx);
 
 /* When a run ends: what has not started never will, and nobody waits for it any longer. A mix that
  * has started goes on to its end. */
-TG_FN void tg_gang_call_off_all(struct tg_engine *e);
+TG_FN void tg_mix_call_off_all(struct tg_engine *e);
 
 #endif

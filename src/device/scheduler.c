@@ -34,14 +34,14 @@ TG_FN static void assign(struct tg_worker *lane, uint32_t task)
 /* A lane's kernel has returned: completes its task, if this was all of it. */
 TG_FN static void reap(struct tg_engine *e, struct tg_worker *scheduler, struct tg_worker *lane)
 {
-    struct tg_gang *gang = &e->gang[lane->block];
+    struct tg_mix *mix = &e->mix[lane->block];
     uint32_t task = lane->assigned;
     lane->assigned = TG_NO_TASK;
     if (e->desc[task].task_class == TG_CLASS_MIX) {
-        gang->unreaped &= ~(1u << lane->part);
-        if (gang->unreaped != 0)
+        mix->unreaped &= ~(1u << lane->part);
+        if (mix->unreaped != 0)
             return;
-        gang->lock = 0;
+        mix->lock = 0;
     }
     tg_worker_complete(e, scheduler, task, false);
 }
@@ -49,30 +49,30 @@ TG_FN static void reap(struct tg_engine *e, struct tg_worker *scheduler, struct 
 /* Hands parts of the block's mix to the lanes that are free. */
 TG_FN static bool hand_out_mix(struct tg_engine *e, uint32_t block)
 {
-    struct tg_gang *gang = &e->gang[block];
-    uint32_t before = gang->wanted;
+    struct tg_mix *mix = &e->mix[block];
+    uint32_t before = mix->wanted;
     for (uint32_t part = 0; part < TG_PARTS; part++) {
         struct tg_worker *lane = &e->worker[TG_PARTS * block + part];
-        if ((gang->wanted & (1u << part)) && is_idle(lane)) {
-            gang->wanted &= ~(1u << part);
-            assign(lane, gang->task);
+        if ((mix->wanted & (1u << part)) && is_idle(lane)) {
+            mix->wanted &= ~(1u << part);
+            assign(lane, mix->task);
         }
     }
-    return gang->wanted != before;
+    return mix->wanted != before;
 }
 
-/* Only the block's own scheduler uses the gang, so the lock is a plain flag here. */
+/* Only the block's own scheduler uses the mix, so the lock is a plain flag here. */
 TG_FN static bool start_mix(struct tg_engine *e, struct tg_worker *scheduler, uint32_t block)
 {
-    struct tg_gang *gang = &e->gang[block];
+    struct tg_mix *mix = &e->mix[block];
     uint32_t task;
-    if (gang->lock || !tg_queue_occupied(&e->queue[TG_CLASS_MIX]))
+    if (mix->lock || !tg_queue_occupied(&e->queue[TG_CLASS_MIX]))
         return false;
     task = tg_worker_take(e, scheduler, TG_CLASS_MIX, false);
     if (task == TG_NO_TASK)
         return false;
-    gang->lock = 1;
-    tg_gang_assemble(e, gang, task);
+    mix->lock = 1;
+    tg_mix_assemble(e, mix, task);
     return true;
 }
 
@@ -93,7 +93,7 @@ TG_FN static bool feed(struct tg_engine *e, struct tg_worker *scheduler, struct 
 
 TG_FN static bool may_feed(const struct tg_engine *e, const struct tg_worker *lane)
 {
-    return is_idle(lane) && !(e->gang[lane->block].wanted & (1u << lane->part));
+    return is_idle(lane) && !(e->mix[lane->block].wanted & (1u << lane->part));
 }
 
 /* One look at every lane of one block; true where anything moved. */
@@ -134,7 +134,7 @@ TG_FN static uint32_t wanted_classes(const struct tg_engine *e, const struct tg_
 {
     uint32_t classes = 0;
     for (uint32_t b = first_block(e, scheduler); b < e->n_blocks; b += e->n_schedulers) {
-        if (!e->gang[b].lock)
+        if (!e->mix[b].lock)
             classes |= TG_TAKES(TG_CLASS_MIX);
         for (uint32_t part = 0; part < TG_PARTS; part++) {
             const struct tg_worker *lane = &e->worker[TG_PARTS * b + part];

@@ -78,12 +78,12 @@ TG_FN void tg_worker_offer(struct tg_engine *e, struct tg_worker *w, uint32_t ta
         tg_queue_push(&e->queue[task_class], task);
 }
 
-/* Could this sleeper do something for the class? A core can lead no mix while its block's gang is
+/* Could this sleeper do something for the class? A core can lead no mix while its block's mix is
  * busy; who unlocks it wakes somebody then (S1). A scheduler sleeps only for what it can place. */
 TG_FN static bool is_of_use(struct tg_engine *e, const struct tg_worker *w, uint32_t task_class)
 {
     return task_class != TG_CLASS_MIX || e->n_schedulers > 0 ||
-           tg_load_seq(&e->gang[w->block].lock) == 0;
+           tg_load_seq(&e->mix[w->block].lock) == 0;
 }
 
 /* Whoever is woken here looks everywhere, and passes on what it leaves. */
