@@ -82,9 +82,9 @@ TG_FN static uint32_t find_own(struct tg_worker *lane)
 {
     uint32_t task = TG_NO_TASK;
     if (lane->takes & TG_TAKES(TG_CLASS_AIV))
-        task = tg_ring_pop(&lane->ring[TG_CLASS_AIV]);
+        task = tg_deque_pop(&lane->deque[TG_CLASS_AIV]);
     if (task == TG_NO_TASK && (lane->takes & TG_TAKES(TG_CLASS_AIC)))
-        task = tg_ring_pop(&lane->ring[TG_CLASS_AIC]);
+        task = tg_deque_pop(&lane->deque[TG_CLASS_AIC]);
     return task;
 }
 

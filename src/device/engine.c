@@ -87,7 +87,7 @@ TG_FN static void reset_worker(struct tg_worker *w)
     w->assigned = TG_NO_TASK;
     w->finished = w->counted = 0;
     for (uint32_t c = 0; c < TG_CLASS_MIX; c++)
-        w->ring[c].head = w->ring[c].tail = 0;
+        w->deque[c].head = w->deque[c].tail = 0;
     tg_target_say_idle(w->status, 0);
     if (w->stream)
         w->stream->head = 0; /* opened by the lane, when it has something to record */

@@ -18,12 +18,12 @@
  *                                    (block b belongs to scheduler b mod n_schedulers) and hands
  *                                    tasks to lanes through their mail slot
  * One more worker, the orchestrator, makes tasks where the device builds the graph; it takes none,
- * but others may steal from its rings what it has made ready.
+ * but others may steal from its deques what it has made ready.
  *
  * Sleeping. A worker with nothing to do says so (park PARKED, its bit in `sleepers`), then checks
  * every place work can come from, then sleeps. Whoever makes work appear does so, then checks
  * for sleepers. Say and check are _seq on both sides, so one of the two sees the other:
- *   S1  work:  ring tail, queue tail, mix lock    with  sleepers, park
+ *   S1  work:  deque tail, queue tail, mix lock    with  sleepers, park
  *   S2  mail:  lane's mail                         with  the lane's park
  *   S3  done:  lane's mail emptied                 with  the scheduler's park
  *   S4  end:   phase                               with  park, a mix's start
@@ -32,11 +32,11 @@
  * Waking. One sleeper is woken at a time, and it sees to it that the next one is, so that wakes
  * spread as far as there is work and no further. "While a task waits that a sleeper could take,
  * somebody is on the way to wake one" is kept up so:
- *   plain tasks, cores   A core that looks beyond its own rings counts as `searching`. While one
+ *   plain tasks, cores   A core that looks beyond its own deques counts as `searching`. While one
  *                        does, who offers a task wakes nobody. The last searcher to leave looks
  *                        whether anything is left, and wakes the next; one that goes to sleep
  *                        looks after it has said so. A thief's loot is invisible while it moves
- *                        it, so taking from anywhere but its own ring is for searchers only.
+ *                        it, so taking from anywhere but its own deque is for searchers only.
  *   mixes, cores         Searching does not count, since a searcher of a busy block is no use.
  *                        Who offers a mix, who takes one or leaves a search while more wait, and
  *                        who unlocks a mix, wakes a sleeper of a block whose mix is free.
@@ -83,7 +83,7 @@ struct tg_worker {
                       or the scheduler, one at a time */
     uint32_t assigned; /* dedicated schedulers: what the scheduler put there and has not reaped */
     uint8_t pad1[TG_LINE - 12];
-    struct tg_ring ring[2]; /* TG_CLASS_AIC, TG_CLASS_AIV */
+    struct tg_deque deque[2]; /* TG_CLASS_AIC, TG_CLASS_AIV */
 };
 
 /* One mix at a time on a block. `lock` is held from the pop to the last part's end. */
@@ -112,7 +112,7 @@ struct tg_engine {
     uint32_t spin;        /* rounds of looking before sleeping: pauses, */
     uint32_t yields;      /* then yields */
     uint32_t batch;       /* tasks a worker takes from the device's queue at a time, at most */
-    uint32_t steal_every; /* rounds of looking, in one of which others' rings are looked at too */
+    uint32_t steal_every; /* rounds of looking, in one of which others' deques are looked at too */
     bool shares;          /* what becomes ready goes to the device's queue, where all look first */
     struct tg_worker *worker;
     struct tg_stream *streams; /* one for each lane */

@@ -135,7 +135,7 @@ TG_FN uint32_t tg_mix_serve(struct tg_engine *e, struct tg_worker *lane)
 TG_FN void tg_mix_hand_on(struct tg_engine *e, struct tg_worker *lane, uint32_t task)
 {
     uint32_t task_class = e->desc[task].task_class;
-    /* One that came through a ring or the queue finds room in the ring, where nothing was put
+    /* One that came through a deque or the queue finds room in the deque, where nothing was put
      * since: no task goes to the queue twice, as tg_queue_push demands. */
     tg_worker_offer(e, lane, task, task_class);
     tg_worker_announce(e, lane, TG_TAKES(task_class));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "device/queue.h"
 
-TG_FN uint32_t tg_ring_steal(struct tg_ring *victim, struct tg_ring *own)
+TG_FN uint32_t tg_deque_steal(struct tg_deque *victim, struct tg_deque *own)
 {
     uint32_t head = tg_load_relaxed(&victim->head); /* a stale value fails the swap */
     /* Empty, so this is the tail too; R2: the slots behind it are free to be written. */
@@ -10,13 +10,13 @@ TG_FN uint32_t tg_ring_steal(struct tg_ring *victim, struct tg_ring *own)
         uint32_t available = tg_load_acquire(&victim->tail) - head; /* R1 */
         uint32_t count = available - available / 2;
         uint32_t first;
-        if (count == 0 || available > TG_RING_SIZE)
+        if (count == 0 || available > TG_DEQUE_SIZE)
             return TG_NO_TASK; /* empty, or one of the two is stale: somebody else is at it */
-        first = tg_load_relaxed(&victim->slot[head % TG_RING_SIZE]);
+        first = tg_load_relaxed(&victim->slot[head % TG_DEQUE_SIZE]);
         /* Beyond own->tail nobody reads, so copying before the claim is harmless. */
         for (uint32_t i = 1; i < count; i++)
-            tg_store_relaxed(&own->slot[(tail + i - 1) % TG_RING_SIZE],
-                             tg_load_relaxed(&victim->slot[(head + i) % TG_RING_SIZE]));
+            tg_store_relaxed(&own->slot[(tail + i - 1) % TG_DEQUE_SIZE],
+                             tg_load_relaxed(&victim->slot[(head + i) % TG_DEQUE_SIZE]));
         if (tg_cas_acq_rel(&victim->head, &head, head + count)) { /* R2 */
             if (count > 1)
                 tg_store_release(&own->tail, tail + count - 1); /* R1 */
@@ -66,7 +66,7 @@ TG_FN static uint32_t tg_queue_take(struct tg_queue *queue, uint32_t at)
 }
 
 TG_FN uint32_t tg_queue_pop(struct tg_queue *queue, uint32_t share, uint32_t most,
-                            struct tg_ring *own)
+                            struct tg_deque *own)
 {
     uint32_t head = tg_load_relaxed(&queue->head); /* a stale value fails the swap */
     uint32_t count, first;
@@ -82,7 +82,7 @@ TG_FN uint32_t tg_queue_pop(struct tg_queue *queue, uint32_t share, uint32_t mos
     } while (!tg_cas_acq_rel(&queue->head, &head, head + count));
     first = tg_queue_take(queue, head);
     for (uint32_t i = 1; i < count; i++)
-        tg_ring_push(own, tg_queue_take(queue, head + i));
+        tg_deque_push(own, tg_queue_take(queue, head + i));
     return first;
 }
 

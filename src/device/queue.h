@@ -2,7 +2,7 @@
 /*
  * Where ready tasks wait. Tasks are named by their index.
  *
- *   tg_ring    one per worker and class, small. The owner pushes; owner and thieves pop, each by
+ *   tg_deque   one per worker and class, small. The owner pushes; owner and thieves pop, each by
  *              moving `head` with a compare-and-swap.
  *
  *        slot:   …  │taken│ task │ task │ task │ free │ …
@@ -18,10 +18,10 @@
  *                p + size, nothing  taken: free for the push a lap later
  *
  * Named edges:
- *   R1  ring push      store_release(tail)     pairs with load_acquire(tail) in pop and steal:
+ *   R1  deque push      store_release(tail)     pairs with load_acquire(tail) in pop and steal:
  *                      the slot, and what the task's predecessors wrote, are visible.
- *   R2  ring pop       cas(head) acq_rel       pairs with load_acquire(head) in push, and of its
- *                      own ring's in steal: the slot is free to be written again.
+ *   R2  deque pop       cas(head) acq_rel       pairs with load_acquire(head) in push, and of its
+ *                      own deque's in steal: the slot is free to be written again.
  *   Q1  queue push     store_release(slot)     pairs with load_acquire(slot) in pop, as R1.
  *   Q2  queue pop      the slot says free      to the push a lap later; one word, so that no order
  *                      but its own is needed.
@@ -34,14 +34,14 @@
 
 #define TG_NO_TASK UINT32_MAX
 #define TG_LINE 64
-enum { TG_RING_SIZE = 256, TG_BATCH_MAX = TG_RING_SIZE / 2 };
+enum { TG_DEQUE_SIZE = 256, TG_BATCH_MAX = TG_DEQUE_SIZE / 2 };
 
-struct tg_ring {
+struct tg_deque {
     uint32_t head;
     uint8_t pad0[TG_LINE - 4];
     uint32_t tail;
     uint8_t pad1[TG_LINE - 4];
-    uint32_t slot[TG_RING_SIZE];
+    uint32_t slot[TG_DEQUE_SIZE];
 };
 
 struct tg_queue {
@@ -54,38 +54,38 @@ struct tg_queue {
     uint8_t pad2[TG_LINE - 4 - sizeof(uint64_t *)];
 };
 
-/* Owner only. False where the ring is full. */
-TG_FN static inline bool tg_ring_push(struct tg_ring *ring, uint32_t task)
+/* Owner only. False where the deque is full. */
+TG_FN static inline bool tg_deque_push(struct tg_deque *deque, uint32_t task)
 {
-    uint32_t tail = tg_load_relaxed(&ring->tail);            /* only the owner writes it */
-    if (tail - tg_load_acquire(&ring->head) == TG_RING_SIZE) /* R2 */
+    uint32_t tail = tg_load_relaxed(&deque->tail);             /* only the owner writes it */
+    if (tail - tg_load_acquire(&deque->head) == TG_DEQUE_SIZE) /* R2 */
         return false;
-    tg_store_relaxed(&ring->slot[tail % TG_RING_SIZE], task);
-    tg_store_release(&ring->tail, tail + 1); /* R1 */
+    tg_store_relaxed(&deque->slot[tail % TG_DEQUE_SIZE], task);
+    tg_store_release(&deque->tail, tail + 1); /* R1 */
     return true;
 }
 
 /* Owner only. */
-TG_FN static inline uint32_t tg_ring_pop(struct tg_ring *ring)
+TG_FN static inline uint32_t tg_deque_pop(struct tg_deque *deque)
 {
-    uint32_t head = tg_load_relaxed(&ring->head); /* a stale value fails the swap */
-    while (head != tg_load_relaxed(&ring->tail)) {
-        uint32_t task = tg_load_relaxed(&ring->slot[head % TG_RING_SIZE]);
-        if (tg_cas_acq_rel(&ring->head, &head, head + 1)) /* R2 */
+    uint32_t head = tg_load_relaxed(&deque->head); /* a stale value fails the swap */
+    while (head != tg_load_relaxed(&deque->tail)) {
+        uint32_t task = tg_load_relaxed(&deque->slot[head % TG_DEQUE_SIZE]);
+        if (tg_cas_acq_rel(&deque->head, &head, head + 1)) /* R2 */
             return task;
     }
     return TG_NO_TASK;
 }
 
 /* Anyone; the _seq loads make it the `check` of a worker about to sleep (see engine.h, S1). */
-TG_FN static inline bool tg_ring_occupied(const struct tg_ring *ring)
+TG_FN static inline bool tg_deque_occupied(const struct tg_deque *deque)
 {
-    return tg_load_seq(&ring->head) != tg_load_seq(&ring->tail);
+    return tg_load_seq(&deque->head) != tg_load_seq(&deque->tail);
 }
 
-/* A thief takes half of a victim's ring, rounded up: the first is its result, the rest goes to
- * its own ring, which must be empty. */
-TG_FN uint32_t tg_ring_steal(struct tg_ring *victim, struct tg_ring *own);
+/* A thief takes half of a victim's deque, rounded up: the first is its result, the rest goes to
+ * its own deque, which must be empty. */
+TG_FN uint32_t tg_deque_steal(struct tg_deque *victim, struct tg_deque *own);
 
 /* Anyone. Waits where all slots are full, which does not happen to an engine. */
 TG_FN void tg_queue_push(struct tg_queue *queue, uint32_t task);
@@ -94,7 +94,7 @@ TG_FN void tg_queue_push_all(struct tg_queue *queue, const uint32_t *task, uint3
 /* Anyone: takes up to `share`⁻¹ of what is there, at least one, at most `most`: the first is the
  * result, the rest goes to `own`, which must be empty (NULL: take just one). */
 TG_FN uint32_t tg_queue_pop(struct tg_queue *queue, uint32_t share, uint32_t most,
-                            struct tg_ring *own);
+                            struct tg_deque *own);
 
 TG_FN static inline bool tg_queue_occupied(const struct tg_queue *queue)
 {

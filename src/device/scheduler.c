@@ -155,7 +155,7 @@ TG_FN static bool any_done(const struct tg_engine *e, const struct tg_worker *sc
 }
 
 /* Of those who sleep where nobody is woken: there is mail to collect, or something to hand out. Now
- * and then others' rings are looked at too. */
+ * and then others' deques are looked at too. */
 TG_FN static bool sees_something(const struct tg_engine *e, const struct tg_worker *scheduler,
                                  uint32_t classes, uint32_t nap)
 {

@@ -8,13 +8,13 @@ TG_FN static uint32_t steal(struct tg_engine *e, struct tg_worker *w, uint32_t t
 {
     uint32_t at = w->index;
     for (uint32_t i = 1; i < e->n_workers; i++) {
-        struct tg_ring *victim;
+        struct tg_deque *victim;
         uint32_t task;
         at = at + 1 == e->n_workers ? 0 : at + 1;
-        victim = &e->worker[at].ring[task_class];
+        victim = &e->worker[at].deque[task_class];
         if (tg_load_relaxed(&victim->head) == tg_load_relaxed(&victim->tail))
             continue; /* a hint: a miss is found by the check before sleeping */
-        task = tg_ring_steal(victim, &w->ring[task_class]);
+        task = tg_deque_steal(victim, &w->deque[task_class]);
         if (task != TG_NO_TASK)
             return task;
     }
@@ -26,8 +26,8 @@ TG_FN bool tg_worker_sees_loot(const struct tg_engine *e, uint32_t classes)
     for (uint32_t c = 0; c < TG_CLASS_MIX; c++) {
         uint32_t occupied = 0;
         for (uint32_t i = 0; (classes & TG_TAKES(c)) && i < e->n_workers; i++)
-            occupied |= tg_load_relaxed(&e->worker[i].ring[c].head) ^
-                        tg_load_relaxed(&e->worker[i].ring[c].tail);
+            occupied |= tg_load_relaxed(&e->worker[i].deque[c].head) ^
+                        tg_load_relaxed(&e->worker[i].deque[c].tail);
         if (occupied)
             return true;
     }
@@ -48,9 +48,9 @@ TG_FN uint32_t tg_worker_take(struct tg_engine *e, struct tg_worker *w, uint32_t
     uint32_t task;
     if (task_class == TG_CLASS_MIX)
         return tg_queue_pop(queue, 1, 1, 0);
-    task = tg_ring_pop(&w->ring[task_class]);
+    task = tg_deque_pop(&w->deque[task_class]);
     if (task == TG_NO_TASK)
-        task = tg_queue_pop(queue, e->n_takers[task_class], e->batch, &w->ring[task_class]);
+        task = tg_queue_pop(queue, e->n_takers[task_class], e->batch, &w->deque[task_class]);
     if (task == TG_NO_TASK && steals)
         task = steal(e, w, task_class);
     return task;
@@ -64,7 +64,7 @@ TG_FN bool tg_worker_could_take(struct tg_engine *e, uint32_t classes)
         if (tg_queue_occupied(&e->queue[c]))
             return true;
         for (uint32_t i = 0; c != TG_CLASS_MIX && i < e->n_workers; i++)
-            if (tg_ring_occupied(&e->worker[i].ring[c]))
+            if (tg_deque_occupied(&e->worker[i].deque[c]))
                 return true;
     }
     return false;
@@ -74,7 +74,7 @@ TG_FN void tg_worker_offer(struct tg_engine *e, struct tg_worker *w, uint32_t ta
                            uint32_t task_class)
 {
     if (task_class == TG_CLASS_MIX || e->shares || !(w->takes & TG_TAKES(task_class)) ||
-        !tg_ring_push(&w->ring[task_class], task))
+        !tg_deque_push(&w->deque[task_class], task))
         tg_queue_push(&e->queue[task_class], task);
 }
 
@@ -123,7 +123,7 @@ TG_FN bool tg_worker_any_sleeps(struct tg_engine *e)
 /* S1: say. The push itself was no more than a release. */
 TG_FN static void say_tail(struct tg_worker *w, uint32_t task_class)
 {
-    tg_store_seq(&w->ring[task_class].tail, tg_load_relaxed(&w->ring[task_class].tail));
+    tg_store_seq(&w->deque[task_class].tail, tg_load_relaxed(&w->deque[task_class].tail));
 }
 
 TG_FN void tg_worker_announce(struct tg_engine *e, struct tg_worker *w, uint32_t classes)

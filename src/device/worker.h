@@ -5,8 +5,8 @@
 
 #include "device/engine.h"
 
-/* A task of the class: from the worker's own ring, the device's queue, another's ring. Nobody is
- * told of what moves to its ring: a core must be searching, a scheduler must pass it on. */
+/* A task of the class: from the worker's own deque, the device's queue, another's deque. Nobody is
+ * told of what moves to its deque: a core must be searching, a scheduler must pass it on. */
 TG_FN uint32_t tg_worker_take(struct tg_engine *e, struct tg_worker *w, uint32_t task_class,
                               bool steals);
 
@@ -24,11 +24,11 @@ TG_FN static inline bool tg_worker_sees(const struct tg_engine *e, uint32_t clas
     return false;
 }
 
-/* And at the rings of others, which takes longer: once in so many naps. */
+/* And at the deques of others, which takes longer: once in so many naps. */
 enum { TG_NAPS = 64 };
 TG_FN bool tg_worker_sees_loot(const struct tg_engine *e, uint32_t classes);
 
-/* Makes a ready task available: to the worker itself if it takes the class and its ring has
+/* Makes a ready task available: to the worker itself if it takes the class and its deque has
  * room, to the device otherwise. tg_worker_announce must follow. */
 TG_FN void tg_worker_offer(struct tg_engine *e, struct tg_worker *w, uint32_t task,
                            uint32_t task_class);
@@ -62,7 +62,7 @@ TG_FN static inline void tg_worker_offer_with(struct tg_engine *e, struct tg_wor
 TG_FN void tg_worker_announce(struct tg_engine *e, struct tg_worker *w, uint32_t classes);
 /* Wakes a sleeper for each of these classes that still has a task somewhere. */
 TG_FN void tg_worker_pass_on(struct tg_engine *e, uint32_t classes);
-/* The same for a scheduler, which has moved tasks to its rings without searching. */
+/* The same for a scheduler, which has moved tasks to its deques without searching. */
 TG_FN void tg_worker_pass_on_own(struct tg_engine *e, struct tg_worker *w);
 
 /* Is there a sleeper that could take tasks? */

@@ -21,7 +21,7 @@ TG_FN void tg_offer(struct tg_orchestrator *self, uint32_t slot)
 {
     uint32_t task_class = self->e->desc[slot].task_class;
     if (task_class == TG_CLASS_MIX || self->e->shares ||
-        !tg_ring_push(&self->self->ring[task_class], slot))
+        !tg_deque_push(&self->self->deque[task_class], slot))
         tg_queue_push(&self->e->queue[task_class], slot);
     self->offered |= TG_TAKES(task_class);
     if (self->eager)

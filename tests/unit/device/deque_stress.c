@@ -5,7 +5,7 @@
 enum { THREADS = 4, TASKS = 50000, ROUNDS = 40 };
 
 struct contest {
-    struct tg_ring ring[THREADS];
+    struct tg_deque deque[THREADS];
     uint32_t taken[TASKS];  /* __atomic */
     uint64_t result[TASKS]; /* plain: written by the pusher, published with the task */
     uint32_t n_taken;
@@ -24,7 +24,7 @@ static uint32_t steal(uint32_t thief)
 {
     uint32_t task = TG_NO_TASK;
     for (uint32_t i = 1; i < THREADS && task == TG_NO_TASK; i++)
-        task = tg_ring_steal(&contest.ring[(thief + i) % THREADS], &contest.ring[thief]);
+        task = tg_deque_steal(&contest.deque[(thief + i) % THREADS], &contest.deque[thief]);
     return task;
 }
 
@@ -38,10 +38,10 @@ static void compete(void *shared, uint32_t number)
         uint32_t burst = stress_random(&seed, 300);
         for (; burst > 0 && made < TASKS; burst--, made++) {
             contest.result[made] = made + 1;
-            if (!tg_ring_push(&contest.ring[0], made))
+            if (!tg_deque_push(&contest.deque[0], made))
                 break;
         }
-        uint32_t task = tg_ring_pop(&contest.ring[number]);
+        uint32_t task = tg_deque_pop(&contest.deque[number]);
         if (task == TG_NO_TASK)
             task = steal(number);
         if (task != TG_NO_TASK)
@@ -55,7 +55,7 @@ static void run_contest(uint32_t at)
 {
     memset(&contest, 0, sizeof contest);
     for (uint32_t i = 0; i < THREADS; i++)
-        contest.ring[i].head = contest.ring[i].tail = at;
+        contest.deque[i].head = contest.deque[i].tail = at;
     stress_watch("an owner and three thieves, counters from %u", at);
     stress_threads(THREADS, compete, NULL);
     stress_calm();

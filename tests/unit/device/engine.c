@@ -44,11 +44,11 @@ static void build_chain(struct dag *dag)
     }
 }
 
-/* More at once than a ring holds. */
+/* More at once than a deque holds. */
 static void build_fan(struct dag *dag)
 {
     uint32_t first = dag_add(dag, DAG_AIC, NULL, 0), last = dag_add(dag, DAG_AIV, NULL, 0);
-    for (uint32_t i = 0; i < TG_RING_SIZE + 100; i++) {
+    for (uint32_t i = 0; i < TG_DEQUE_SIZE + 100; i++) {
         uint32_t middle = dag_add(dag, i % 3 ? DAG_AIV : DAG_AIC, NULL, 0);
         dag_edge(dag, first, middle);
         dag_edge(dag, middle, last);

@@ -6,7 +6,7 @@ enum { SLOTS = 64 };
 
 static uint64_t slots[SLOTS];
 static struct tg_queue queue;
-static struct tg_ring own;
+static struct tg_deque own;
 
 /* `count` tasks from the start, and the counters where they would be after `at` of them. */
 static void start(uint32_t at, uint32_t count)
@@ -24,8 +24,8 @@ static void start(uint32_t at, uint32_t count)
 static void expect_ring(uint32_t first, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
-        CHECK_EQ_U(tg_ring_pop(&own), first + i);
-    CHECK_EQ_U(tg_ring_pop(&own), TG_NO_TASK);
+        CHECK_EQ_U(tg_deque_pop(&own), first + i);
+    CHECK_EQ_U(tg_deque_pop(&own), TG_NO_TASK);
 }
 
 TEST(an_empty_queue_has_nothing_to_pop)

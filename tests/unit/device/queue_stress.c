@@ -7,7 +7,7 @@ enum { PUSHERS = 2, TAKERS = 3, TASKS = 20000, SLOTS = 32768, FEW_SLOTS = 8, ROU
 struct traffic {
     struct tg_queue queue;
     uint64_t slots[SLOTS];
-    struct tg_ring ring[TAKERS];
+    struct tg_deque deque[TAKERS];
     uint32_t taken[TASKS]; /* __atomic */
     uint64_t result[TASKS];
     uint32_t n_pushed, n_taken;
@@ -37,11 +37,11 @@ static void take_all(uint32_t taker)
 {
     uint32_t seed = 5 + taker;
     while (__atomic_load_n(&traffic.n_taken, __ATOMIC_RELAXED) < TASKS) {
-        struct tg_ring *own = stress_random(&seed, 3) ? &traffic.ring[taker] : NULL;
+        struct tg_deque *own = stress_random(&seed, 3) ? &traffic.deque[taker] : NULL;
         uint32_t task = tg_queue_pop(&traffic.queue, TAKERS, TG_BATCH_MAX, own);
         if (task == TG_NO_TASK)
             tg_target_yield();
-        for (; task != TG_NO_TASK; task = tg_ring_pop(&traffic.ring[taker]))
+        for (; task != TG_NO_TASK; task = tg_deque_pop(&traffic.deque[taker]))
             take(task);
     }
 }
