@@ -53,7 +53,7 @@ TG_FN void tg_call_scope_end(struct tg_rt *rt);
 /* Memory of the current scope for the tensor. */
 TG_FN bool tg_allocate(struct tg_orchestrator *self, struct tg_tensor *t, const char *site);
 /* Scope stats: with what has completed by now out of the way. */
-TG_FN void tg_take_peak(struct tg_orchestrator *self, struct tg_ring_book *ring,
+TG_FN void tg_take_peak(struct tg_orchestrator *self, struct tg_ring *ring,
                         struct tg_open_scope *scope);
 /* Without asking whether anything may happen any more: the orchestration's own scope is always there. */
 TG_FN void tg_begin_scope(struct tg_orchestrator *self, enum tg_scope_kind kind, const char *site);

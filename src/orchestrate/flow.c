@@ -79,7 +79,7 @@ TG_FN static void say_waiting(struct tg_orchestrator *self, enum tg_resource res
 TG_FN bool tg_flow_await(struct tg_orchestrator *self, uint32_t ring, uint64_t index,
                          enum tg_resource resource)
 {
-    struct tg_ring_book *book = &self->ring[ring];
+    struct tg_ring *book = &self->ring[ring];
     uint32_t slot = tg_slot_of(book, index);
     uint64_t began;
     bool stuck = false;
@@ -97,7 +97,7 @@ TG_FN bool tg_flow_await(struct tg_orchestrator *self, uint32_t ring, uint64_t i
     return !stuck && !over(self);
 }
 
-TG_FN static void advance(struct tg_orchestrator *self, struct tg_ring_book *ring)
+TG_FN static void advance(struct tg_orchestrator *self, struct tg_ring *ring)
 {
     tg_ring_advance(self->e, ring, self->note);
 }
@@ -110,21 +110,20 @@ TG_FN static void advance_all(struct tg_orchestrator *self)
 
 /* ── slots ─────────────────────────────────────────────────────────────────────────────── */
 
-TG_FN static bool has_slot(const struct tg_ring_book *ring)
+TG_FN static bool has_slot(const struct tg_ring *ring)
 {
     return ring->at->head - ring->at->tail < ring->has.n_slots;
 }
 
 /* A quarter of the ring at a time, so that we do not wake for every single slot. */
-TG_FN static uint64_t worth_waking_for(const struct tg_ring_book *ring)
+TG_FN static uint64_t worth_waking_for(const struct tg_ring *ring)
 {
     uint64_t end = ring->pin < ring->at->head ? ring->pin : ring->at->head;
     uint64_t target = ring->at->done + ring->has.n_slots / 4;
     return target < end ? target : end - 1;
 }
 
-TG_FN bool tg_flow_want_slot(struct tg_orchestrator *self, struct tg_ring_book *ring,
-                             const char *site)
+TG_FN bool tg_flow_want_slot(struct tg_orchestrator *self, struct tg_ring *ring, const char *site)
 {
     bool first = true;
     advance(self, ring);
@@ -146,7 +145,7 @@ TG_FN bool tg_flow_want_slot(struct tg_orchestrator *self, struct tg_ring_book *
 /* ── heap ──────────────────────────────────────────────────────────────────────────────── */
 
 /* Waits for the tasks that the oldest ended scope of the ring had. */
-TG_FN static bool await_scope(struct tg_orchestrator *self, const struct tg_ring_book *ring)
+TG_FN static bool await_scope(struct tg_orchestrator *self, const struct tg_ring *ring)
 {
     const struct tg_ended_scope *oldest = &ring->ended[ring->ended_first];
     for (uint32_t r = 0; r < self->n_rings; r++) {
@@ -160,8 +159,8 @@ TG_FN static bool await_scope(struct tg_orchestrator *self, const struct tg_ring
     return true;
 }
 
-TG_FN bool tg_flow_want_heap(struct tg_orchestrator *self, struct tg_ring_book *ring,
-                             uint64_t bytes, uint64_t *address, const char *site)
+TG_FN bool tg_flow_want_heap(struct tg_orchestrator *self, struct tg_ring *ring, uint64_t bytes,
+                             uint64_t *address, const char *site)
 {
     *address = tg_ring_heap_take(ring, bytes);
     if (*address != 0)
@@ -183,13 +182,13 @@ TG_FN bool tg_flow_want_heap(struct tg_orchestrator *self, struct tg_ring_book *
 
 /* ── dependencies and the tensor map ───────────────────────────────────────────────────── */
 
-TG_FN static bool deps_overflow(struct tg_orchestrator *self, const struct tg_ring_book *ring)
+TG_FN static bool deps_overflow(struct tg_orchestrator *self, const struct tg_ring *ring)
 {
     return tg_flow_fail(self, TG_DEP_POOL_OVERFLOW, TG_RESOURCE_DEPS, ring->index, 1, 0);
 }
 
-TG_FN bool tg_flow_want_dep(struct tg_orchestrator *self, struct tg_ring_book *ring,
-                            uint32_t before, bool *met)
+TG_FN bool tg_flow_want_dep(struct tg_orchestrator *self, struct tg_ring *ring, uint32_t before,
+                            bool *met)
 {
     struct tg_ring_cursors *at = ring->at;
     uint64_t id;
@@ -212,7 +211,7 @@ TG_FN bool tg_flow_want_dep(struct tg_orchestrator *self, struct tg_ring_book *r
     id = self->e->desc[before].id;
     *met = true;
     for (uint32_t r = 0; r < self->n_rings; r++) {
-        const struct tg_ring_book *of = &self->ring[r];
+        const struct tg_ring *of = &self->ring[r];
         if (r != (uint32_t)(id >> 32))
             continue;
         /* The index's upper bits: it is one of the ring's last n_slots tasks. */
@@ -227,7 +226,7 @@ TG_FN bool tg_flow_wait_for_any(struct tg_orchestrator *self, enum tg_resource r
 {
     advance_all(self);
     for (uint32_t r = 0; r < self->n_rings; r++) {
-        struct tg_ring_book *ring = &self->ring[r];
+        struct tg_ring *ring = &self->ring[r];
         if (ring->at->done == ring->at->head)
             continue;
         if (!tg_flow_await(self, r, (ring->at->done + ring->at->head) / 2, resource) ||
@@ -242,7 +241,7 @@ TG_FN bool tg_flow_wait_for_any(struct tg_orchestrator *self, enum tg_resource r
 /* ── what can never drain ──────────────────────────────────────────────────────────────── */
 
 TG_FN static uint64_t used(const struct tg_orchestrator *self, enum tg_resource resource,
-                           const struct tg_ring_book *ring)
+                           const struct tg_ring *ring)
 {
     switch (resource) {
     case TG_RESOURCE_SLOTS:
@@ -257,7 +256,7 @@ TG_FN static uint64_t used(const struct tg_orchestrator *self, enum tg_resource 
 }
 
 TG_FN static uint64_t capacity(const struct tg_orchestrator *self, enum tg_resource resource,
-                               const struct tg_ring_book *ring)
+                               const struct tg_ring *ring)
 {
     switch (resource) {
     case TG_RESOURCE_SLOTS:
@@ -291,7 +290,7 @@ TG_FN static void hold_all(struct tg_orchestrator *self)
         if (self->scope[depth - 1].first_held != 0)
             self->count_held = depth;
     for (uint32_t r = 0; self->count_held != 0 && r < self->n_rings; r++) {
-        struct tg_ring_book *ring = &self->ring[r];
+        struct tg_ring *ring = &self->ring[r];
         if (ring->at->done < ring->pin && ring->at->done < ring->at->head)
             ring->pin = ring->at->done;
         if (ring->at->heap_tail < ring->heap_pin && ring->at->heap_tail < ring->at->heap_head)
@@ -303,7 +302,7 @@ TG_FN bool tg_flow_fail(struct tg_orchestrator *self, tg_status status, enum tg_
                         uint32_t ring, uint64_t wanted, const char *site)
 {
     struct tg_orchestrator_report *report = self->report;
-    struct tg_ring_book *book = &self->ring[ring];
+    struct tg_ring *book = &self->ring[ring];
     const struct tg_open_scope *scope =
         resource == TG_RESOURCE_SLOTS ? guilty(self, ring) : tg_current_scope(self);
     const struct tg_site *sites = TG_DEVICE_PTR(const struct tg_site, self->o->sites);
@@ -381,7 +380,7 @@ TG_FN static void count_held_task(struct tg_orchestrator *self, const struct tg_
 TG_FN void tg_count_submit(struct tg_orchestrator *self, const struct tg_args *args)
 {
     struct tg_open_scope *scope = tg_current_scope(self);
-    struct tg_ring_book *ring = &self->ring[scope->ring];
+    struct tg_ring *ring = &self->ring[scope->ring];
     look_at_the_clock(self);
     if (self->mode != TG_MODE_COUNTS)
         return;
@@ -410,7 +409,7 @@ TG_FN void tg_count_edge(struct tg_orchestrator *self)
 TG_FN void tg_count_alloc(struct tg_orchestrator *self, uint64_t bytes)
 {
     struct tg_open_scope *scope = tg_current_scope(self);
-    struct tg_ring_book *ring = &self->ring[scope->ring];
+    struct tg_ring *ring = &self->ring[scope->ring];
     uint64_t size = tg_heap_round(bytes);
     look_at_the_clock(self);
     if (self->mode != TG_MODE_COUNTS)

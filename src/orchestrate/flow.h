@@ -16,13 +16,12 @@ TG_FN bool tg_flow_await(struct tg_orchestrator *self, uint32_t ring, uint64_t i
                          enum tg_resource resource);
 
 /* Each gives false where it has failed, or the run is over. */
-TG_FN bool tg_flow_want_slot(struct tg_orchestrator *self, struct tg_ring_book *ring,
-                             const char *site);
-TG_FN bool tg_flow_want_heap(struct tg_orchestrator *self, struct tg_ring_book *ring,
-                             uint64_t bytes, uint64_t *address, const char *site);
+TG_FN bool tg_flow_want_slot(struct tg_orchestrator *self, struct tg_ring *ring, const char *site);
+TG_FN bool tg_flow_want_heap(struct tg_orchestrator *self, struct tg_ring *ring, uint64_t bytes,
+                             uint64_t *address, const char *site);
 /* A free dependency; or *met is true: instead, `before` has completed. */
-TG_FN bool tg_flow_want_dep(struct tg_orchestrator *self, struct tg_ring_book *ring,
-                            uint32_t before, bool *met);
+TG_FN bool tg_flow_want_dep(struct tg_orchestrator *self, struct tg_ring *ring, uint32_t before,
+                            bool *met);
 /* For the tensor map: true after something has completed. */
 TG_FN bool tg_flow_wait_for_any(struct tg_orchestrator *self, enum tg_resource resource);
 

@@ -114,7 +114,7 @@ TG_FN void tg_orchestrator_prepare(struct tg_orchestrator *self, struct tg_engin
     self->depth = 0;
     self->reading = false;
     for (uint32_t r = 0; r < TG_RINGS; r++)
-        tg_ring_book_init(&self->ring[r], &o->ring[r], &o->cursors[r], r);
+        tg_ring_init(&self->ring[r], &o->ring[r], &o->cursors[r], r);
     for (uint32_t i = 0; i < TG_SITE_CACHE; i++)
         self->site_cache[i].text = 0;
     clear_report(self->report);

@@ -81,7 +81,7 @@ struct tg_orchestrator {
     struct tg_open_scope scope[TG_MAX_DEPTH];
     struct tg_deps deps;
     struct tg_region region[TG_MAX_TENSORS];
-    struct tg_ring_book ring[TG_RINGS];
+    struct tg_ring ring[TG_RINGS];
     struct tg_tensormap map;
     struct tg_edge_log log;
     struct tg_scope_log scopes;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "orchestrate/rings.h"
 
-TG_FN void tg_ring_book_init(struct tg_ring_book *ring, const struct tg_ring_layout *layout,
-                             struct tg_ring_cursors *cursors, uint32_t index)
+TG_FN void tg_ring_init(struct tg_ring *ring, const struct tg_ring_layout *layout,
+                        struct tg_ring_cursors *cursors, uint32_t index)
 {
     cursors->head = cursors->done = cursors->tail = 0;
     cursors->heap_head = cursors->heap_tail = 0;
@@ -18,7 +18,7 @@ TG_FN void tg_ring_book_init(struct tg_ring_book *ring, const struct tg_ring_lay
     ring->ended_first = ring->n_ended = 0;
 }
 
-TG_FN void tg_ring_advance(struct tg_engine *e, struct tg_ring_book *ring,
+TG_FN void tg_ring_advance(struct tg_engine *e, struct tg_ring *ring,
                            const struct tg_slot_note *notes)
 {
     struct tg_ring_cursors *at = ring->at;
@@ -40,13 +40,13 @@ TG_FN void tg_ring_advance(struct tg_engine *e, struct tg_ring_book *ring,
 /* ── heap ──────────────────────────────────────────────────────────────────────────────── */
 
 /* A piece does not cross the heap's end: what is left there is skipped. */
-TG_FN static uint64_t skip_before(const struct tg_ring_book *ring, uint64_t bytes)
+TG_FN static uint64_t skip_before(const struct tg_ring *ring, uint64_t bytes)
 {
     uint64_t to_end = ring->has.heap_size - ring->heap_offset;
     return bytes <= to_end ? 0 : to_end;
 }
 
-TG_FN static void heap_move(struct tg_ring_book *ring, uint64_t bytes)
+TG_FN static void heap_move(struct tg_ring *ring, uint64_t bytes)
 {
     ring->at->heap_head += bytes;
     ring->heap_offset += bytes;
@@ -54,7 +54,7 @@ TG_FN static void heap_move(struct tg_ring_book *ring, uint64_t bytes)
         ring->heap_offset -= ring->has.heap_size;
 }
 
-TG_FN uint64_t tg_ring_heap_take(struct tg_ring_book *ring, uint64_t bytes)
+TG_FN uint64_t tg_ring_heap_take(struct tg_ring *ring, uint64_t bytes)
 {
     uint64_t size = tg_heap_round(bytes), skip = skip_before(ring, size), address;
     if (size > ring->has.heap_size)
@@ -74,7 +74,7 @@ TG_FN uint64_t tg_ring_heap_take(struct tg_ring_book *ring, uint64_t bytes)
     return address;
 }
 
-TG_FN bool tg_ring_heap_could_take(const struct tg_ring_book *ring, uint64_t bytes)
+TG_FN bool tg_ring_heap_could_take(const struct tg_ring *ring, uint64_t bytes)
 {
     uint64_t size = tg_heap_round(bytes);
     if (size > ring->has.heap_size)
@@ -85,9 +85,9 @@ TG_FN bool tg_ring_heap_could_take(const struct tg_ring_book *ring, uint64_t byt
            ring->has.heap_size;
 }
 
-TG_FN void tg_ring_heap_scope_ended(struct tg_ring_book *rings, uint32_t ring)
+TG_FN void tg_ring_heap_scope_ended(struct tg_ring *rings, uint32_t ring)
 {
-    struct tg_ring_book *book = &rings[ring];
+    struct tg_ring *book = &rings[ring];
     struct tg_ended_scope *entry;
     if (book->heap_pin != TG_NO_PIN)
         return; /* memory of an open scope around it lies before: it goes with that one */
@@ -102,7 +102,7 @@ TG_FN void tg_ring_heap_scope_ended(struct tg_ring_book *rings, uint32_t ring)
         entry->mark[r] = r < ring ? 0 : rings[r].at->head;
 }
 
-TG_FN static bool is_over(const struct tg_ring_book *rings, const struct tg_ended_scope *entry)
+TG_FN static bool is_over(const struct tg_ring *rings, const struct tg_ended_scope *entry)
 {
     for (uint32_t r = 0; r < TG_RINGS; r++)
         if (rings[r].at->done < entry->mark[r])
@@ -110,9 +110,9 @@ TG_FN static bool is_over(const struct tg_ring_book *rings, const struct tg_ende
     return true;
 }
 
-TG_FN void tg_ring_heap_reclaim(struct tg_ring_book *rings, uint32_t ring)
+TG_FN void tg_ring_heap_reclaim(struct tg_ring *rings, uint32_t ring)
 {
-    struct tg_ring_book *book = &rings[ring];
+    struct tg_ring *book = &rings[ring];
     while (book->n_ended > 0) {
         const struct tg_ended_scope *entry = &book->ended[book->ended_first];
         if (!is_over(rings, entry))

@@ -31,7 +31,7 @@ struct tg_ended_scope {
     uint64_t mark[TG_RINGS]; /* once these tasks of each ring have completed */
 };
 
-struct tg_ring_book {
+struct tg_ring {
     struct tg_ring_cursors *at; /* where the host can see them */
     struct tg_ring_layout has;
     uint32_t head_slot, done_slot; /* slots of task `head` and task `done` */
@@ -52,18 +52,18 @@ TG_FN static inline bool tg_slot_closed(const struct tg_engine *e, uint32_t slot
     return tg_load_acquire(&e->desc[slot].succ) == TG_DEP_CLOSED; /* E1 */
 }
 
-TG_FN static inline uint32_t tg_next_slot(const struct tg_ring_book *ring, uint32_t slot)
+TG_FN static inline uint32_t tg_next_slot(const struct tg_ring *ring, uint32_t slot)
 {
     return slot + 1 == ring->has.first_slot + ring->has.n_slots ? ring->has.first_slot : slot + 1;
 }
 
-TG_FN static inline uint32_t tg_slot_of(const struct tg_ring_book *ring, uint64_t index)
+TG_FN static inline uint32_t tg_slot_of(const struct tg_ring *ring, uint64_t index)
 {
     return ring->has.first_slot + (uint32_t)(index % ring->has.n_slots);
 }
 
 /* Looks how far the tasks of the ring have completed, and takes back what that frees. */
-TG_FN void tg_ring_advance(struct tg_engine *e, struct tg_ring_book *ring,
+TG_FN void tg_ring_advance(struct tg_engine *e, struct tg_ring *ring,
                            const struct tg_slot_note *notes);
 
 /* ── heap ──────────────────────────────────────────────────────────────────────────────── */
@@ -74,16 +74,16 @@ TG_FN static inline uint64_t tg_heap_round(uint64_t bytes)
 }
 
 /* Room for that many bytes (rounded) in one piece: its address, or 0 where there is none now. */
-TG_FN uint64_t tg_ring_heap_take(struct tg_ring_book *ring, uint64_t bytes);
+TG_FN uint64_t tg_ring_heap_take(struct tg_ring *ring, uint64_t bytes);
 /* Would there be, if all scopes that have ended had given theirs back? */
-TG_FN bool tg_ring_heap_could_take(const struct tg_ring_book *ring, uint64_t bytes);
+TG_FN bool tg_ring_heap_could_take(const struct tg_ring *ring, uint64_t bytes);
 /* A scope with memory has ended (the pins are those of the scopes still open): what lies before
  * heap_head goes with it. */
-TG_FN void tg_ring_heap_scope_ended(struct tg_ring_book *rings, uint32_t ring);
+TG_FN void tg_ring_heap_scope_ended(struct tg_ring *rings, uint32_t ring);
 /* Takes back the heap of ended scopes as far as their tasks have completed. */
-TG_FN void tg_ring_heap_reclaim(struct tg_ring_book *rings, uint32_t ring);
+TG_FN void tg_ring_heap_reclaim(struct tg_ring *rings, uint32_t ring);
 
-TG_FN void tg_ring_book_init(struct tg_ring_book *ring, const struct tg_ring_layout *layout,
-                             struct tg_ring_cursors *cursors, uint32_t index);
+TG_FN void tg_ring_init(struct tg_ring *ring, const struct tg_ring_layout *layout,
+                        struct tg_ring_cursors *cursors, uint32_t index);
 
 #endif

@@ -5,7 +5,7 @@
 
 /* ── memory ────────────────────────────────────────────────────────────────────────────── */
 
-TG_FN void tg_take_peak(struct tg_orchestrator *self, struct tg_ring_book *ring,
+TG_FN void tg_take_peak(struct tg_orchestrator *self, struct tg_ring *ring,
                         struct tg_open_scope *scope)
 {
     /* Looking costs the core that completes tasks its cache line: only where it could matter. */
@@ -18,7 +18,7 @@ TG_FN void tg_take_peak(struct tg_orchestrator *self, struct tg_ring_book *ring,
 TG_FN bool tg_allocate(struct tg_orchestrator *self, struct tg_tensor *t, const char *site)
 {
     struct tg_open_scope *scope = tg_current_scope(self);
-    struct tg_ring_book *ring = &self->ring[scope->ring];
+    struct tg_ring *ring = &self->ring[scope->ring];
     if (!tg_flow_want_heap(self, ring, t->storage_bytes, &t->addr, site))
         return false;
     if (scope->first_byte == TG_NO_PIN && t->storage_bytes > 0) {
@@ -144,7 +144,7 @@ TG_FN static void let_go(struct tg_orchestrator *self, struct tg_open_scope *sco
 }
 
 /* What the open scopes that are left keep of the ring. */
-TG_FN static void pin_again(struct tg_orchestrator *self, struct tg_ring_book *ring)
+TG_FN static void pin_again(struct tg_orchestrator *self, struct tg_ring *ring)
 {
     ring->pin = ring->heap_pin = TG_NO_PIN;
     for (uint32_t i = ring->index; i < self->depth; i++) {
@@ -161,7 +161,7 @@ TG_FN static void pin_again(struct tg_orchestrator *self, struct tg_ring_book *r
 TG_FN void tg_end_scope(struct tg_orchestrator *self)
 {
     struct tg_open_scope *scope = tg_current_scope(self);
-    struct tg_ring_book *ring = &self->ring[scope->ring];
+    struct tg_ring *ring = &self->ring[scope->ring];
     if (self->mode == TG_MODE_RUNS)
         let_go(self, scope);
     if (self->samples)

@@ -35,8 +35,8 @@ TG_FN void tg_scope_log_flush(struct tg_scope_log *log)
     tg_stream_publish(&log->stream);
 }
 
-TG_FN void tg_scope_log_sample(struct tg_scope_log *log, const struct tg_ring_book *ring,
-                               uint32_t site, uint32_t depth, uint32_t tensormap,
+TG_FN void tg_scope_log_sample(struct tg_scope_log *log, const struct tg_ring *ring, uint32_t site,
+                               uint32_t depth, uint32_t tensormap,
                                const struct tg_scope_peaks *peaks)
 {
     struct tg_record_scopes *r = current(log);

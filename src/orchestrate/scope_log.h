@@ -28,9 +28,8 @@ TG_FN void tg_scope_log_open(struct tg_scope_log *log, struct tg_engine *e,
 
 /* The peaks as they are now count too. `own`: scopes own slots, so that only those count that open
  * ones keep; else all that are in use do. */
-TG_FN static inline void tg_scope_peak(struct tg_scope_peaks *peaks,
-                                       const struct tg_ring_book *ring, bool own,
-                                       uint32_t tensormap)
+TG_FN static inline void tg_scope_peak(struct tg_scope_peaks *peaks, const struct tg_ring *ring,
+                                       bool own, uint32_t tensormap)
 {
     uint64_t unowned = own ? ring->at->head : ring->at->tail;
     uint64_t slots_from = ring->pin == TG_NO_PIN ? unowned : ring->pin;
@@ -64,8 +63,8 @@ TG_FN static inline void tg_scope_peaks_join(struct tg_scope_peaks *outer,
 }
 
 /* `peaks` is of a scope that ends; 0: it begins. */
-TG_FN void tg_scope_log_sample(struct tg_scope_log *log, const struct tg_ring_book *ring,
-                               uint32_t site, uint32_t depth, uint32_t tensormap,
+TG_FN void tg_scope_log_sample(struct tg_scope_log *log, const struct tg_ring *ring, uint32_t site,
+                               uint32_t depth, uint32_t tensormap,
                                const struct tg_scope_peaks *peaks);
 /* Hands over the record that is not full yet. */
 TG_FN void tg_scope_log_flush(struct tg_scope_log *log);

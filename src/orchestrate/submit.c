@@ -28,7 +28,7 @@ TG_FN void tg_offer(struct tg_orchestrator *self, uint32_t slot)
         tg_orchestrator_announce(self);
 }
 
-TG_FN static void make_way(struct tg_orchestrator *self, struct tg_ring_book *ring)
+TG_FN static void make_way(struct tg_orchestrator *self, struct tg_ring *ring)
 {
     tg_orchestrator_announce(self);
     tg_ring_advance(self->e, ring, self->note);
@@ -40,7 +40,7 @@ TG_FN static void make_way(struct tg_orchestrator *self, struct tg_ring_book *ri
 /* ── edges ─────────────────────────────────────────────────────────────────────────────── */
 
 /* One edge to the task being submitted. False where the run is over. */
-TG_FN static bool link_one(struct tg_orchestrator *self, struct tg_ring_book *ring, uint32_t before)
+TG_FN static bool link_one(struct tg_orchestrator *self, struct tg_ring *ring, uint32_t before)
 {
     bool met = false;
     if (ring->at->dep_head - ring->at->dep_tail >= ring->has.n_deps &&
@@ -67,7 +67,7 @@ TG_FN static void guard(struct tg_orchestrator *self)
 
 TG_FN static void link_all(struct tg_orchestrator *self)
 {
-    struct tg_ring_book *ring = &self->ring[tg_ref_ring(self->task_ref)];
+    struct tg_ring *ring = &self->ring[tg_ref_ring(self->task_ref)];
     if (!self->deps.guarded)
         guard(self);
     for (uint32_t i = 0; i < self->deps.n; i++)
@@ -104,7 +104,7 @@ TG_FN bool tg_submit_wait_for_entries(struct tg_map_user *user)
 TG_FN bool tg_find_task(const struct tg_orchestrator *self, uint64_t id, uint64_t *ref)
 {
     uint32_t r = (uint32_t)(id >> 32);
-    const struct tg_ring_book *ring = &self->ring[r];
+    const struct tg_ring *ring = &self->ring[r];
     uint32_t age;
     *ref = 0;
     if (id >> 32 >= self->n_rings)
@@ -160,7 +160,7 @@ TG_FN static uint64_t refuse(struct tg_orchestrator *self, const uint32_t kernel
                              const struct tg_args *args, enum tg_orchestration_fault fault,
                              const char *site)
 {
-    struct tg_ring_book *ring = &self->ring[tg_current_scope(self)->ring];
+    struct tg_ring *ring = &self->ring[tg_current_scope(self)->ring];
     for (uint32_t part = 0; part < TG_PARTS; part++)
         self->report->kernel[part] = kernel[part];
     if (args)
@@ -230,7 +230,7 @@ TG_FN static bool put_args(struct tg_orchestrator *self, struct tg_task_desc *de
 }
 
 /* The slot becomes this task's: nobody else knows it yet. */
-TG_FN static struct tg_task_desc *take_slot(struct tg_orchestrator *self, struct tg_ring_book *ring)
+TG_FN static struct tg_task_desc *take_slot(struct tg_orchestrator *self, struct tg_ring *ring)
 {
     struct tg_task_desc *desc = &self->e->desc[ring->head_slot];
     self->task = ring->head_slot;
@@ -267,7 +267,7 @@ TG_FN static void hold(struct tg_orchestrator *self, struct tg_open_scope *scope
 }
 
 /* The task is there: its ring, its scope and its notes know of it. */
-TG_FN static void enter_task(struct tg_orchestrator *self, struct tg_ring_book *ring,
+TG_FN static void enter_task(struct tg_orchestrator *self, struct tg_ring *ring,
                              struct tg_open_scope *scope)
 {
     struct tg_slot_note *note = &self->note[self->task];
@@ -302,7 +302,7 @@ TG_FN uint64_t tg_call_submit(struct tg_rt *rt, const uint32_t kernel[TG_PARTS],
 {
     struct tg_orchestrator *self = tg_of_rt(rt);
     struct tg_open_scope *scope = tg_current_scope(self);
-    struct tg_ring_book *ring = &self->ring[scope->ring];
+    struct tg_ring *ring = &self->ring[scope->ring];
     struct tg_task_desc *desc;
     enum tg_orchestration_fault fault;
     struct tg_args none;
@@ -361,7 +361,7 @@ TG_FN void tg_call_depend(struct tg_rt *rt, uint64_t task, uint64_t after, const
 {
     struct tg_orchestrator *self = tg_of_rt(rt);
     struct tg_task_desc *desc;
-    struct tg_ring_book *ring;
+    struct tg_ring *ring;
     uint64_t ref, before;
     if (self->mode == TG_MODE_COUNTS)
         tg_count_edge(self);

@@ -26,7 +26,7 @@ struct world {
     struct tg_task_desc desc[TG_RINGS * MAX_SLOTS];
     struct tg_slot_note note[TG_RINGS * MAX_SLOTS];
     struct tg_ring_cursors cursors[TG_RINGS];
-    struct tg_ring_book ring[TG_RINGS];
+    struct tg_ring ring[TG_RINGS];
     uint32_t n_rings;
     bool scopes_own_slots;
     struct open_scope scope[DEPTH];
@@ -79,12 +79,12 @@ static void begin(uint32_t n_rings, uint32_t slots, uint32_t deps, uint64_t heap
                                         .first_dep = r * deps,
                                         .n_deps = deps};
         memset(&w.ring[r], 0xa5, sizeof w.ring[r]);
-        tg_ring_book_init(&w.ring[r], &layout, &w.cursors[r], r);
+        tg_ring_init(&w.ring[r], &layout, &w.cursors[r], r);
     }
     scope_begin();
 }
 
-static void pin_again(struct tg_ring_book *ring)
+static void pin_again(struct tg_ring *ring)
 {
     ring->pin = ring->heap_pin = TG_NO_PIN;
     for (uint32_t i = 0; i < w.depth; i++) {
@@ -115,7 +115,7 @@ static void advance_all(void)
 static bool submit(uint32_t deps)
 {
     struct open_scope *scope = &w.scope[w.depth - 1];
-    struct tg_ring_book *ring = &w.ring[scope->ring];
+    struct tg_ring *ring = &w.ring[scope->ring];
     struct tg_ring_cursors *at = ring->at;
     tg_ring_advance(&w.e, ring, w.note);
     if (at->head - at->tail >= ring->has.n_slots ||
@@ -184,7 +184,7 @@ static void drop_unused_pieces(void)
     w.n_pieces = kept;
 }
 
-static void check_piece(const struct tg_ring_book *ring, uint64_t from, uint64_t bytes)
+static void check_piece(const struct tg_ring *ring, uint64_t from, uint64_t bytes)
 {
     REQUIRE(from % TG_HEAP_UNIT == 0);
     REQUIRE(from >= ring->has.heap && from + bytes <= ring->has.heap + ring->has.heap_size);
@@ -193,7 +193,7 @@ static void check_piece(const struct tg_ring_book *ring, uint64_t from, uint64_t
         REQUIRE(from >= w.piece[i].to || from + bytes <= w.piece[i].from);
 }
 
-static void enter_piece(const struct tg_ring_book *ring, uint64_t from, uint64_t bytes)
+static void enter_piece(const struct tg_ring *ring, uint64_t from, uint64_t bytes)
 {
     struct open_scope *scope = &w.scope[w.depth - 1];
     check_piece(ring, from, bytes);
@@ -211,7 +211,7 @@ static void enter_piece(const struct tg_ring_book *ring, uint64_t from, uint64_t
 /* As tg_flow_want_heap, but nobody waits: false where there is no room now. */
 static bool allocate(uint64_t bytes)
 {
-    struct tg_ring_book *ring = &w.ring[w.scope[w.depth - 1].ring];
+    struct tg_ring *ring = &w.ring[w.scope[w.depth - 1].ring];
     uint64_t address = tg_ring_heap_take(ring, bytes);
     if (address == 0) {
         advance_all();
@@ -227,7 +227,7 @@ static bool allocate(uint64_t bytes)
 static void check_cursors(void)
 {
     for (uint32_t r = 0; r < w.n_rings; r++) {
-        const struct tg_ring_book *ring = &w.ring[r];
+        const struct tg_ring *ring = &w.ring[r];
         const struct tg_ring_cursors *at = ring->at;
         REQUIRE(at->tail <= at->done && at->done <= at->head);
         REQUIRE(at->head - at->tail <= ring->has.n_slots);
@@ -457,7 +457,7 @@ TEST(any_number_of_scopes_can_end_before_the_first_of_their_tasks_completes)
 /* What could_take says is a promise: flow control waits for the rest as long as it says so. */
 static void keeps_its_promise(uint64_t bytes)
 {
-    struct tg_ring_book *ring = &w.ring[w.scope[w.depth - 1].ring];
+    struct tg_ring *ring = &w.ring[w.scope[w.depth - 1].ring];
     bool could = tg_ring_heap_could_take(ring, bytes);
     complete_all();
     REQUIRE(allocate(bytes) == could);
