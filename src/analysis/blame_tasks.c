@@ -54,7 +54,7 @@ static uint64_t inputs_of(const struct tg_tasks *tasks, const struct tg_task_row
 {
     uint64_t inputs = 0;
     for (uint64_t i = row->first; i < row->first + row->count; i++)
-        if (tg_ref_stage(&tasks->ref[i]) == TG_BEFORE_DISPATCH)
+        if (tg_record_ref_stage(&tasks->ref[i]) == TG_BEFORE_DISPATCH)
             inputs |= bit_of(tasks->ref[i].place & 0xff);
     return inputs;
 }

@@ -232,7 +232,7 @@ bool tg_hunt_get_feed(const struct tg_hunt *hunt, uint64_t finding, uint64_t num
     const struct tg_task_row *row = row_of(hunt, finding);
     /* Sorted by stage: what came before dispatch comes first. */
     if (!row || number >= row->count ||
-        tg_ref_stage(&hunt->tasks.ref[row->first + number]) != TG_BEFORE_DISPATCH)
+        tg_record_ref_stage(&hunt->tasks.ref[row->first + number]) != TG_BEFORE_DISPATCH)
         return false;
     uint64_t record = hunt->tasks.ref[row->first + number].index;
     uint32_t at = hunt->flow.of_record[record];

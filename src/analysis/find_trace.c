@@ -17,11 +17,11 @@ static void look_at_inputs(const struct tg_hunt *hunt, const struct tg_task_row 
 {
     *inputs = (struct inputs){0};
     for (uint64_t i = row->first; i < row->first + row->count; i++) {
-        const struct tg_ref *ref = &hunt->tasks.ref[i];
+        const struct tg_record_ref *ref = &hunt->tasks.ref[i];
         const struct tg_probe *probe = &hunt->probe[ref->index];
         unsigned arg = ref->place & 0xff;
         inputs->seen |= arg < 32 ? UINT32_C(1) << arg : 0;
-        if (tg_ref_stage(ref) != TG_BEFORE_DISPATCH)
+        if (tg_record_ref_stage(ref) != TG_BEFORE_DISPATCH)
             continue;
         inputs->any = true;
         inputs->have_it = inputs->have_it || probe->count > 0;

@@ -219,8 +219,8 @@ static void pair_records(const struct tg_tasks *a, const struct tg_tasks *b, uin
 {
     struct tg_matched_task *task = &match->task[number];
     const struct tg_task_row *row_a = &a->row[task->a], *row_b = &b->row[task->b];
-    const struct tg_ref *x = a->ref + row_a->first, *y = b->ref + row_b->first;
-    const struct tg_ref *end_x = x + row_a->count, *end_y = y + row_b->count;
+    const struct tg_record_ref *x = a->ref + row_a->first, *y = b->ref + row_b->first;
+    const struct tg_record_ref *end_x = x + row_a->count, *end_y = y + row_b->count;
     task->first_pair = match->n_pairs;
     while (x < end_x || y < end_y) {
         if (y == end_y || (x < end_x && x->place < y->place))

@@ -16,13 +16,13 @@
 #include "base/names.h"
 
 /* A record, where its task, stage and argument put it. */
-struct tg_ref {
+struct tg_record_ref {
     uint64_t task_id;
     uint64_t index;
     uint32_t place; /* stage << 8 | argument */
 };
 
-static inline unsigned tg_ref_stage(const struct tg_ref *ref)
+static inline unsigned tg_record_ref_stage(const struct tg_record_ref *ref)
 {
     return ref->place >> 8;
 }
@@ -42,7 +42,7 @@ struct tg_tasks {
     struct tg_recording_info info;
     struct tg_deps *deps; /* NULL: none, or not to be read */
     struct tg_error deps_error;
-    struct tg_ref *ref; /* by task, then by place, then by index */
+    struct tg_record_ref *ref; /* by task, then by place, then by index */
     uint64_t n_refs;
     uint64_t damaged;
     bool has_names; /* of kernels */

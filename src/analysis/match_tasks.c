@@ -16,7 +16,7 @@ static tg_status no_memory(struct tg_error *error)
 
 static int compare_refs(const void *a, const void *b)
 {
-    const struct tg_ref *left = a, *right = b;
+    const struct tg_record_ref *left = a, *right = b;
     if (left->task_id != right->task_id)
         return left->task_id < right->task_id ? -1 : 1;
     if (left->place != right->place)
@@ -40,13 +40,13 @@ static tg_status take_records(struct tg_tasks *tasks, struct tg_error *error)
     if (!tasks->ref)
         return no_memory(error);
     for (uint64_t i = 0; i < tasks->info.records; i++) {
-        struct tg_ref *ref = &tasks->ref[tasks->n_refs];
+        struct tg_record_ref *ref = &tasks->ref[tasks->n_refs];
         if (!tg_recording_get(tasks->recording, i, &entry)) {
             tasks->damaged++;
             continue;
         }
-        *ref = (struct tg_ref){entry.record.task_id, i,
-                               (uint32_t)entry.record.stage << 8 | entry.record.arg_index};
+        *ref = (struct tg_record_ref){entry.record.task_id, i,
+                                      (uint32_t)entry.record.stage << 8 | entry.record.arg_index};
         tasks->has_names = tasks->has_names || has_name(&entry);
         is_sorted = is_sorted && (tasks->n_refs == 0 || compare_refs(ref - 1, ref) <= 0);
         tasks->n_refs++;

@@ -135,7 +135,7 @@ bool tg_stomp_writes(const struct tg_hunt *hunt, uint32_t row, uint64_t record)
     if (tg_recording_get(hunt->recording, record, &entry))
         (void)tg_view_runs(&entry.record, take_run, &memory);
     for (uint64_t i = task->first; i < task->first + task->count && !writes; i++)
-        writes = tg_ref_stage(&hunt->tasks.ref[i]) == TG_AFTER_COMPLETION &&
+        writes = tg_record_ref_stage(&hunt->tasks.ref[i]) == TG_AFTER_COMPLETION &&
                  tg_recording_get(hunt->recording, hunt->tasks.ref[i].index, &entry) &&
                  !tg_view_runs(&entry.record, misses_run, &memory);
     tg_memory_free(&memory);

@@ -8,31 +8,31 @@
 #include <taskglass/wire/orchestration.h>
 
 /* ring: 2 bits, slot: 22, index + 1: 40. Never 0. */
-enum { TG_REF_SLOT_BITS = 22, TG_REF_INDEX_BITS = 40 };
+enum { TG_TASK_REF_SLOT_BITS = 22, TG_TASK_REF_INDEX_BITS = 40 };
 
-TG_FN static inline uint64_t tg_ref(uint32_t ring, uint32_t slot, uint64_t index)
+TG_FN static inline uint64_t tg_task_ref(uint32_t ring, uint32_t slot, uint64_t index)
 {
-    return (uint64_t)ring << 62 | (uint64_t)slot << TG_REF_INDEX_BITS | (index + 1);
+    return (uint64_t)ring << 62 | (uint64_t)slot << TG_TASK_REF_INDEX_BITS | (index + 1);
 }
 
-TG_FN static inline uint32_t tg_ref_ring(uint64_t ref)
+TG_FN static inline uint32_t tg_task_ref_ring(uint64_t ref)
 {
     return (uint32_t)(ref >> 62);
 }
 
-TG_FN static inline uint32_t tg_ref_slot(uint64_t ref)
+TG_FN static inline uint32_t tg_task_ref_slot(uint64_t ref)
 {
-    return (uint32_t)(ref >> TG_REF_INDEX_BITS) & ((1u << TG_REF_SLOT_BITS) - 1);
+    return (uint32_t)(ref >> TG_TASK_REF_INDEX_BITS) & ((1u << TG_TASK_REF_SLOT_BITS) - 1);
 }
 
-TG_FN static inline uint64_t tg_ref_index(uint64_t ref)
+TG_FN static inline uint64_t tg_task_ref_index(uint64_t ref)
 {
-    return (ref & (((uint64_t)1 << TG_REF_INDEX_BITS) - 1)) - 1;
+    return (ref & (((uint64_t)1 << TG_TASK_REF_INDEX_BITS) - 1)) - 1;
 }
 
-TG_FN static inline uint64_t tg_ref_id(uint64_t ref)
+TG_FN static inline uint64_t tg_task_ref_id(uint64_t ref)
 {
-    return (uint64_t)tg_ref_ring(ref) << 32 | (uint32_t)tg_ref_index(ref);
+    return (uint64_t)tg_task_ref_ring(ref) << 32 | (uint32_t)tg_task_ref_index(ref);
 }
 
 #endif

@@ -108,10 +108,10 @@ TG_FN static inline struct tg_open_scope *tg_current_scope(struct tg_orchestrato
     return &self->scope[self->depth - 1];
 }
 
-TG_FN static inline bool tg_ref_done(const struct tg_orchestrator *self, uint64_t ref)
+TG_FN static inline bool tg_task_ref_done(const struct tg_orchestrator *self, uint64_t ref)
 {
-    return tg_ref_index(ref) < self->ring[tg_ref_ring(ref)].at->done ||
-           tg_slot_closed(self->e, tg_ref_slot(ref));
+    return tg_task_ref_index(ref) < self->ring[tg_task_ref_ring(ref)].at->done ||
+           tg_slot_closed(self->e, tg_task_ref_slot(ref));
 }
 
 /* Tells the cores of the tasks offered since the last time. */

@@ -31,12 +31,12 @@ TG_FN struct tg_tensor tg_call_output(struct tg_rt *rt, uint64_t task, uint32_t 
 /* Waits for the task, if it is still under way. */
 TG_FN static bool await_ref(struct tg_orchestrator *self, uint64_t ref, const char *site)
 {
-    if (ref == 0 || tg_ref_done(self, ref))
+    if (ref == 0 || tg_task_ref_done(self, ref))
         return true;
-    if (self->note[tg_ref_slot(ref)].held == 0 &&
-        tg_flow_await(self, tg_ref_ring(ref), tg_ref_index(ref), TG_RESOURCE_RESULT))
+    if (self->note[tg_task_ref_slot(ref)].held == 0 &&
+        tg_flow_await(self, tg_task_ref_ring(ref), tg_task_ref_index(ref), TG_RESOURCE_RESULT))
         return true;
-    self->report->task = tg_ref_id(ref);
+    self->report->task = tg_task_ref_id(ref);
     if (tg_engine_running(self->e))
         tg_orchestrator_fail(self, TG_FLOW_CONTROL_DEADLOCK, TG_FAULT_HELD, site);
     return false;

@@ -67,7 +67,7 @@ TG_FN static void guard(struct tg_orchestrator *self)
 
 TG_FN static void link_all(struct tg_orchestrator *self)
 {
-    struct tg_ring *ring = &self->ring[tg_ref_ring(self->task_ref)];
+    struct tg_ring *ring = &self->ring[tg_task_ref_ring(self->task_ref)];
     if (!self->deps.guarded)
         guard(self);
     for (uint32_t i = 0; i < self->deps.n; i++)
@@ -79,10 +79,10 @@ TG_FN static void link_all(struct tg_orchestrator *self)
 TG_FN void tg_submit_found(struct tg_map_user *user, uint64_t ref, enum tg_edge_kind kind)
 {
     struct tg_orchestrator *self = of_user(user);
-    uint32_t slot = tg_ref_slot(ref);
+    uint32_t slot = tg_task_ref_slot(ref);
     if (self->logs && !self->reading)
-        tg_edge_log_add(&self->log, tg_ref_id(ref), kind);
-    if (tg_ref_index(ref) < self->ring[tg_ref_ring(ref)].at->done ||
+        tg_edge_log_add(&self->log, tg_task_ref_id(ref), kind);
+    if (tg_task_ref_index(ref) < self->ring[tg_task_ref_ring(ref)].at->done ||
         self->note[slot].seen == self->order)
         return;
     self->note[slot].seen = self->order;
@@ -113,7 +113,7 @@ TG_FN bool tg_find_task(const struct tg_orchestrator *self, uint64_t id, uint64_
     if (age == 0 || age > ring->at->head)
         return false;
     if (ring->at->head - age >= ring->at->done)
-        *ref = tg_ref(r, tg_slot_of(ring, ring->at->head - age), ring->at->head - age);
+        *ref = tg_task_ref(r, tg_slot_of(ring, ring->at->head - age), ring->at->head - age);
     return true;
 }
 
@@ -145,7 +145,7 @@ TG_FN static bool settle(struct tg_orchestrator *self, bool held)
         desc->fanin = deps->n;
         if (deps->n == 0)
             return true;
-        return !link_one(self, &self->ring[tg_ref_ring(self->task_ref)], deps->slot[0]) ||
+        return !link_one(self, &self->ring[tg_task_ref_ring(self->task_ref)], deps->slot[0]) ||
                deps->n_linked == 0;
     }
     link_all(self);
@@ -234,7 +234,7 @@ TG_FN static struct tg_task_desc *take_slot(struct tg_orchestrator *self, struct
 {
     struct tg_task_desc *desc = &self->e->desc[ring->head_slot];
     self->task = ring->head_slot;
-    self->task_ref = tg_ref(ring->index, ring->head_slot, ring->at->head);
+    self->task_ref = tg_task_ref(ring->index, ring->head_slot, ring->at->head);
     self->order++;
     self->note[ring->head_slot].seen = 0;
     tg_store_relaxed(&desc->succ, TG_DEP_NONE);
@@ -373,25 +373,25 @@ TG_FN void tg_call_depend(struct tg_rt *rt, uint64_t task, uint64_t after, const
         tg_orchestrator_fail(self, TG_BAD_ARGUMENT, TG_FAULT_PREDECESSOR, site);
         return;
     }
-    if (ref == 0 || self->note[tg_ref_slot(ref)].held == 0) {
+    if (ref == 0 || self->note[tg_task_ref_slot(ref)].held == 0) {
         tg_orchestrator_fail(self, TG_BAD_ARGUMENT, TG_FAULT_DEPEND, site);
         return;
     }
-    if (before != 0 && (int32_t)(self->note[tg_ref_slot(ref)].order -
-                                 self->note[tg_ref_slot(before)].order) <= 0) {
+    if (before != 0 && (int32_t)(self->note[tg_task_ref_slot(ref)].order -
+                                 self->note[tg_task_ref_slot(before)].order) <= 0) {
         tg_orchestrator_fail(self, TG_BAD_ARGUMENT, TG_FAULT_ORDER, site);
         return;
     }
     if (self->logs)
-        tg_edge_log_late(&self->log, &self->e->desc[tg_ref_slot(ref)], after);
+        tg_edge_log_late(&self->log, &self->e->desc[tg_task_ref_slot(ref)], after);
     if (before == 0)
         return;
     /* A held task is counted and above zero, so an edge can be taken back. */
-    self->task = tg_ref_slot(ref);
+    self->task = tg_task_ref_slot(ref);
     self->deps.n_linked = 0;
     desc = &self->e->desc[self->task];
     tg_add_acq_rel(&desc->pending, 1u); /* E2 */
-    if (!link_one(self, &self->ring[tg_ref_ring(ref)], tg_ref_slot(before))) {
+    if (!link_one(self, &self->ring[tg_task_ref_ring(ref)], tg_task_ref_slot(before))) {
         if (self->mode == TG_MODE_COUNTS)
             tg_count_edge(self);
         return;
@@ -400,6 +400,6 @@ TG_FN void tg_call_depend(struct tg_rt *rt, uint64_t task, uint64_t after, const
         tg_sub_acq_rel(&desc->pending, 1u); /* E2 */
     self->report->edges += self->deps.n_linked;
     /* It came from the ring's end, so it goes with the ring's newest task. */
-    ring = &self->ring[tg_ref_ring(ref)];
+    ring = &self->ring[tg_task_ref_ring(ref)];
     self->note[tg_slot_of(ring, ring->at->head - 1)].dep_end = (uint32_t)ring->at->dep_head;
 }

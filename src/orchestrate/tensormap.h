@@ -54,8 +54,8 @@ struct tg_map_user {
 
 TG_FN static inline bool tg_map_is_done(const struct tg_map_user *user, uint64_t task)
 {
-    return tg_ref_index(task) < *user->done[tg_ref_ring(task)] ||
-           tg_load_acquire(&user->desc[tg_ref_slot(task)].succ) == TG_DEP_CLOSED; /* E1 */
+    return tg_task_ref_index(task) < *user->done[tg_task_ref_ring(task)] ||
+           tg_load_acquire(&user->desc[tg_task_ref_slot(task)].succ) == TG_DEP_CLOSED; /* E1 */
 }
 
 TG_FN void tg_map_init(struct tg_tensormap *map, const struct tg_orchestration *o);

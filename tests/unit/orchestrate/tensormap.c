@@ -89,8 +89,8 @@ static bool can_complete(uint32_t i)
 static void move_cursors(void)
 {
     for (uint32_t i = 0; i < w.n; i++) {
-        uint32_t ring = tg_ref_ring(w.task[i].ref);
-        if (tg_ref_index(w.task[i].ref) == w.done[ring] && w.task[i].done)
+        uint32_t ring = tg_task_ref_ring(w.task[i].ref);
+        if (tg_task_ref_index(w.task[i].ref) == w.done[ring] && w.task[i].done)
             w.done[ring]++;
     }
 }
@@ -98,7 +98,7 @@ static void move_cursors(void)
 static void complete(uint32_t i)
 {
     w.task[i].done = true;
-    w.desc[tg_ref_slot(w.task[i].ref)].succ = TG_DEP_CLOSED;
+    w.desc[tg_task_ref_slot(w.task[i].ref)].succ = TG_DEP_CLOSED;
     if (draw(2))
         move_cursors(); /* the orchestrator looks now and then */
 }
@@ -232,7 +232,7 @@ static void take_slot(void)
     slot = ring * SLOTS + (uint32_t)(w.head[ring] % SLOTS);
     w.desc[slot].succ = TG_DEP_NONE;
     w.at = w.n;
-    w.task[w.at].ref = tg_ref(ring, slot, w.head[ring]++);
+    w.task[w.at].ref = tg_task_ref(ring, slot, w.head[ring]++);
 }
 
 /* A region of the model's memory: straight, or columns of a matrix. */
