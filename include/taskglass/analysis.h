@@ -278,7 +278,7 @@ struct tg_suspect {
 TG_API bool tg_blame_get_suspect(const struct tg_blame *blame, uint64_t number,
                                  struct tg_suspect *suspect);
 
-/* ── hunting ───────────────────────────────────────────────────────────────────────────────── */
+/* ── finding ───────────────────────────────────────────────────────────────────────────────── */
 
 /*      constant    word, meaning */
 #define TG_QUARRY_MAP(X)                                                                    \
@@ -295,24 +295,24 @@ enum tg_quarry { TG_QUARRY_MAP(TG_QUARRY_ENUM_) TG_QUARRIES };
 TG_API const char *tg_quarry_name(unsigned quarry);
 TG_API const char *tg_quarry_text(unsigned quarry);
 
-struct tg_hunt;
+struct tg_find;
 
 /* Looks at every record that is stored; `progress` may be NULL. NO_MEMORY; UNSUPPORTED: nothing in
  * the recording could show it, and the text says why. */
-TG_API tg_status tg_hunt_open(const struct tg_recording *recording, enum tg_quarry quarry,
+TG_API tg_status tg_find_open(const struct tg_recording *recording, enum tg_quarry quarry,
                               tg_analysis_progress_fn progress, void *context,
-                              struct tg_hunt **hunt, struct tg_error *error);
-TG_API void tg_hunt_close(struct tg_hunt *hunt);
+                              struct tg_find **find, struct tg_error *error);
+TG_API void tg_find_close(struct tg_find *find);
 
-struct tg_hunt_info {
+struct tg_find_info {
     const char *order;      /* of the findings: "time", "dependencies" or "task id" */
-    uint64_t findings;      /* tg_hunt_get_finding */
+    uint64_t findings;      /* tg_find_get_finding */
     uint64_t origins;       /* of them: where it began */
     uint64_t looked_at;     /* records */
     uint64_t not_stored;    /* records that could not be looked at */
     const char *deps_error; /* why deps.json could not be read; "" */
 };
-TG_API void tg_hunt_get_info(const struct tg_hunt *hunt, struct tg_hunt_info *info);
+TG_API void tg_find_get_info(const struct tg_find *find, struct tg_find_info *info);
 
 /*      constant    word, meaning */
 #define TG_TRACE_MAP(X)                                                       \
@@ -341,8 +341,8 @@ enum tg_sign { TG_SIGN_MAP(TG_SIGN_ENUM_) TG_SIGNS };
 TG_API const char *tg_sign_name(unsigned sign);
 TG_API const char *tg_sign_text(unsigned sign);
 
-/* In the order of tg_hunt_info. */
-struct tg_hunt_finding {
+/* In the order of tg_find_info. */
+struct tg_find_finding {
     uint64_t record;
     enum tg_trace trace;
     uint64_t count; /* elements that have it */
@@ -351,28 +351,28 @@ struct tg_hunt_finding {
     uint64_t before; /* UNWRITTEN, STOMP: the record that saw the memory before; TG_NONE */
     uint64_t writer; /* STOMP: the record of who wrote it last; TG_NONE: nobody that is known */
 };
-TG_API bool tg_hunt_get_finding(const struct tg_hunt *hunt, uint64_t number,
-                                struct tg_hunt_finding *finding);
+TG_API bool tg_find_get_finding(const struct tg_find *find, uint64_t number,
+                                struct tg_find_finding *finding);
 
 /* What the task of a finding was given: its records before dispatch, one after the other. */
-struct tg_hunt_feed {
+struct tg_find_feed {
     uint64_t record;
     bool is_known;   /* it could be looked at */
     uint64_t count;  /* elements that have what was looked for */
     uint64_t from;   /* a record of who wrote it last; TG_NONE */
     bool is_outside; /* some of it nobody recorded wrote */
 };
-TG_API bool tg_hunt_get_feed(const struct tg_hunt *hunt, uint64_t finding, uint64_t number,
-                             struct tg_hunt_feed *feed);
+TG_API bool tg_find_get_feed(const struct tg_find *find, uint64_t finding, uint64_t number,
+                             struct tg_find_feed *feed);
 
 /* STOMP: a task that ran between the two records, in the order in which they began. */
-struct tg_hunt_between {
+struct tg_find_between {
     uint64_t task_id;
     uint64_t record; /* one of its records */
     bool writes;     /* one of its outputs meets that memory: it was at it while it was read */
 };
-TG_API bool tg_hunt_get_between(struct tg_hunt *hunt, uint64_t finding, uint64_t number,
-                                struct tg_hunt_between *between);
+TG_API bool tg_find_get_between(struct tg_find *find, uint64_t finding, uint64_t number,
+                                struct tg_find_between *between);
 
 #ifdef __cplusplus
 }

@@ -48,39 +48,39 @@ const char *tg_sign_text(unsigned sign)
 
 /* --- what the parts share --------------------------------------------------------------------- */
 
-bool tg_hunt_add(struct tg_hunt *hunt, const struct tg_hunt_finding *finding)
+bool tg_find_add(struct tg_find *find, const struct tg_find_finding *finding)
 {
-    if (hunt->n_findings == hunt->room) {
-        uint64_t room = hunt->room ? 2 * hunt->room : 64;
-        struct tg_hunt_finding *larger = realloc(hunt->finding, (size_t)room * sizeof *larger);
+    if (find->n_findings == find->room) {
+        uint64_t room = find->room ? 2 * find->room : 64;
+        struct tg_find_finding *larger = realloc(find->finding, (size_t)room * sizeof *larger);
         if (!larger)
             return false;
-        hunt->finding = larger;
-        hunt->room = room;
+        find->finding = larger;
+        find->room = room;
     }
-    hunt->finding[hunt->n_findings++] = *finding;
-    hunt->origins += finding->trace == TG_TRACE_ORIGIN;
+    find->finding[find->n_findings++] = *finding;
+    find->origins += finding->trace == TG_TRACE_ORIGIN;
     return true;
 }
 
 enum { LET_GO_AT = 64 << 20 };
 
-void tg_hunt_account(struct tg_hunt *hunt, uint64_t bytes)
+void tg_find_account(struct tg_find *find, uint64_t bytes)
 {
-    hunt->done += bytes;
-    hunt->resident += bytes;
-    if (hunt->progress)
-        hunt->progress(hunt->context, hunt->done, hunt->total);
-    if (hunt->resident >= LET_GO_AT) {
-        tg_map_let_go(&hunt->recording->payload, hunt->recording->payload.size);
-        hunt->resident = 0;
+    find->done += bytes;
+    find->resident += bytes;
+    if (find->progress)
+        find->progress(find->context, find->done, find->total);
+    if (find->resident >= LET_GO_AT) {
+        tg_map_let_go(&find->recording->payload, find->recording->payload.size);
+        find->resident = 0;
     }
 }
 
-bool tg_hunt_hash(struct tg_hunt *hunt, const struct tg_entry *entry, uint64_t *hash)
+bool tg_find_hash(struct tg_find *find, const struct tg_entry *entry, uint64_t *hash)
 {
     const struct tg_record *record = &entry->record;
-    const void *bytes = tg_recording_payload(hunt->recording, entry);
+    const void *bytes = tg_recording_payload(find->recording, entry);
     if (record->flags & TG_RECORD_HASHED) {
         *hash = record->hash;
         return true;
@@ -88,7 +88,7 @@ bool tg_hunt_hash(struct tg_hunt *hunt, const struct tg_entry *entry, uint64_t *
     if (!bytes || record->stored < record->bytes)
         return false;
     *hash = tg_content_hash(bytes, (size_t)record->stored);
-    tg_hunt_account(hunt, record->stored);
+    tg_find_account(find, record->stored);
     return true;
 }
 
@@ -99,29 +99,29 @@ struct contents {
     bool payloads, hashes, addresses, tensors;
 };
 
-static void look_over(struct tg_hunt *hunt, struct contents *contents)
+static void look_over(struct tg_find *find, struct contents *contents)
 {
     struct tg_entry entry;
     *contents = (struct contents){0};
-    for (uint64_t i = 0; i < hunt->tasks.info.records; i++) {
+    for (uint64_t i = 0; i < find->tasks.info.records; i++) {
         const struct tg_record *record = &entry.record;
-        if (!tg_recording_get(hunt->recording, i, &entry) || record->kind != TG_KIND_TENSOR ||
+        if (!tg_recording_get(find->recording, i, &entry) || record->kind != TG_KIND_TENSOR ||
             record->stage == TG_STAGE_ORCHESTRATION || record->bytes == 0)
             continue;
         contents->tensors = true;
         contents->payloads = contents->payloads || record->stored > 0;
         contents->hashes = contents->hashes || record->flags & TG_RECORD_HASHED;
         contents->addresses = contents->addresses || record->data_ptr != 0;
-        hunt->total += record->stored;
+        find->total += record->stored;
     }
 }
 
 /* A recording that could not show it is not one without it. */
-static tg_status check(const struct tg_hunt *hunt, const struct contents *contents,
+static tg_status check(const struct tg_find *find, const struct contents *contents,
                        struct tg_error *error)
 {
-    const char *name = tg_quarry_name(hunt->quarry), *dir = hunt->tasks.info.dir;
-    bool by_memory = hunt->quarry == TG_QUARRY_UNWRITTEN || hunt->quarry == TG_QUARRY_STOMP;
+    const char *name = tg_quarry_name(find->quarry), *dir = find->tasks.info.dir;
+    bool by_memory = find->quarry == TG_QUARRY_UNWRITTEN || find->quarry == TG_QUARRY_STOMP;
     if (!contents->tensors)
         return TG_OK;
     if (by_memory && !contents->payloads && !contents->hashes)
@@ -140,31 +140,31 @@ static tg_status check(const struct tg_hunt *hunt, const struct contents *conten
     return TG_OK;
 }
 
-static tg_status go_hunting(struct tg_hunt *hunt, struct tg_error *error)
+static tg_status find_all(struct tg_find *find, struct tg_error *error)
 {
-    tg_status status = tg_flow_make(&hunt->tasks, &hunt->flow, error);
+    tg_status status = tg_flow_make(&find->tasks, &find->flow, error);
     bool good;
     if (status != TG_OK)
         return status;
-    if (hunt->quarry == TG_QUARRY_UNWRITTEN)
-        good = tg_hunt_unwritten(hunt);
-    else if (hunt->quarry == TG_QUARRY_STOMP)
-        good = tg_hunt_stomps(hunt);
+    if (find->quarry == TG_QUARRY_UNWRITTEN)
+        good = tg_find_unwritten(find);
+    else if (find->quarry == TG_QUARRY_STOMP)
+        good = tg_find_stomps(find);
     else
-        good = tg_hunt_probe_all(hunt) && tg_hunt_trace(hunt);
+        good = tg_find_probe_all(find) && tg_find_trace(find);
     return good ? TG_OK : tg_error_set(error, TG_NO_MEMORY, "no memory to look for it");
 }
 
-tg_status tg_hunt_open(const struct tg_recording *recording, enum tg_quarry quarry,
-                       tg_analysis_progress_fn progress, void *context, struct tg_hunt **hunt,
+tg_status tg_find_open(const struct tg_recording *recording, enum tg_quarry quarry,
+                       tg_analysis_progress_fn progress, void *context, struct tg_find **find,
                        struct tg_error *error)
 {
     struct contents contents;
-    struct tg_hunt *h = calloc(1, sizeof *h);
-    *hunt = NULL;
+    struct tg_find *h = calloc(1, sizeof *h);
+    *find = NULL;
     if (!h)
         return tg_error_set(error, TG_NO_MEMORY, "no memory to look for it");
-    *h = (struct tg_hunt){.quarry = quarry,
+    *h = (struct tg_find){.quarry = quarry,
                           .recording = recording,
                           .progress = progress,
                           .context = context,
@@ -175,107 +175,107 @@ tg_status tg_hunt_open(const struct tg_recording *recording, enum tg_quarry quar
         status = check(h, &contents, error);
     }
     if (status == TG_OK)
-        status = go_hunting(h, error);
+        status = find_all(h, error);
     if (status == TG_OK)
-        *hunt = h;
+        *find = h;
     else
-        tg_hunt_close(h);
+        tg_find_close(h);
     return status;
 }
 
-void tg_hunt_close(struct tg_hunt *hunt)
+void tg_find_close(struct tg_find *find)
 {
-    if (!hunt)
+    if (!find)
         return;
-    tg_flow_free(&hunt->flow);
-    tg_tasks_close(&hunt->tasks);
-    free(hunt->probe);
-    free(hunt->finding);
-    free(hunt->neighbour);
-    free(hunt);
+    tg_flow_free(&find->flow);
+    tg_tasks_close(&find->tasks);
+    free(find->probe);
+    free(find->finding);
+    free(find->neighbour);
+    free(find);
 }
 
 /* --- asking ----------------------------------------------------------------------------------- */
 
-void tg_hunt_get_info(const struct tg_hunt *hunt, struct tg_hunt_info *info)
+void tg_find_get_info(const struct tg_find *find, struct tg_find_info *info)
 {
-    *info = (struct tg_hunt_info){.order = hunt->flow.order,
-                                  .findings = hunt->n_findings,
-                                  .origins = hunt->origins,
-                                  .looked_at = hunt->looked_at,
-                                  .not_stored = hunt->not_stored,
-                                  .deps_error = hunt->tasks.deps_error.text};
+    *info = (struct tg_find_info){.order = find->flow.order,
+                                  .findings = find->n_findings,
+                                  .origins = find->origins,
+                                  .looked_at = find->looked_at,
+                                  .not_stored = find->not_stored,
+                                  .deps_error = find->tasks.deps_error.text};
 }
 
-bool tg_hunt_get_finding(const struct tg_hunt *hunt, uint64_t number,
-                         struct tg_hunt_finding *finding)
+bool tg_find_get_finding(const struct tg_find *find, uint64_t number,
+                         struct tg_find_finding *finding)
 {
-    if (number >= hunt->n_findings)
+    if (number >= find->n_findings)
         return false;
-    *finding = hunt->finding[number];
+    *finding = find->finding[number];
     return true;
 }
 
-static const struct tg_task_row *row_of(const struct tg_hunt *hunt, uint64_t finding)
+static const struct tg_task_row *row_of(const struct tg_find *find, uint64_t finding)
 {
     struct tg_entry entry;
-    if (finding >= hunt->n_findings ||
-        !tg_recording_get(hunt->recording, hunt->finding[finding].record, &entry))
+    if (finding >= find->n_findings ||
+        !tg_recording_get(find->recording, find->finding[finding].record, &entry))
         return NULL;
-    uint32_t row = tg_tasks_find(&hunt->tasks, entry.record.task_id);
-    return row == TG_NO_ROW ? NULL : &hunt->tasks.row[row];
+    uint32_t row = tg_tasks_find(&find->tasks, entry.record.task_id);
+    return row == TG_NO_ROW ? NULL : &find->tasks.row[row];
 }
 
-bool tg_hunt_get_feed(const struct tg_hunt *hunt, uint64_t finding, uint64_t number,
-                      struct tg_hunt_feed *feed)
+bool tg_find_get_feed(const struct tg_find *find, uint64_t finding, uint64_t number,
+                      struct tg_find_feed *feed)
 {
-    const struct tg_task_row *row = row_of(hunt, finding);
+    const struct tg_task_row *row = row_of(find, finding);
     /* Sorted by stage: what came before dispatch comes first. */
     if (!row || number >= row->count ||
-        tg_record_ref_stage(&hunt->tasks.ref[row->first + number]) != TG_BEFORE_DISPATCH)
+        tg_record_ref_stage(&find->tasks.ref[row->first + number]) != TG_BEFORE_DISPATCH)
         return false;
-    uint64_t record = hunt->tasks.ref[row->first + number].index;
-    uint32_t at = hunt->flow.of_record[record];
-    *feed = (struct tg_hunt_feed){.record = record, .from = TG_NONE, .is_outside = true};
-    if (hunt->probe) {
-        feed->is_known = hunt->probe[record].is_known;
-        feed->count = hunt->probe[record].count;
+    uint64_t record = find->tasks.ref[row->first + number].index;
+    uint32_t at = find->flow.of_record[record];
+    *feed = (struct tg_find_feed){.record = record, .from = TG_NONE, .is_outside = true};
+    if (find->probe) {
+        feed->is_known = find->probe[record].is_known;
+        feed->count = find->probe[record].count;
     }
     if (at != TG_NO_EVENT) {
-        const struct tg_flow_event *event = &hunt->flow.event[at];
+        const struct tg_flow_event *event = &find->flow.event[at];
         feed->is_outside = event->is_outside;
         if (event->n_writers > 0)
             feed->from =
-                hunt->flow.event[hunt->flow.writer[event->first_writer + event->n_writers - 1]]
+                find->flow.event[find->flow.writer[event->first_writer + event->n_writers - 1]]
                     .record;
     }
     return true;
 }
 
 /* Found when it is asked for: it takes a look at every task. */
-static void find_neighbours(struct tg_hunt *hunt, uint64_t finding)
+static void find_neighbours(struct tg_find *find, uint64_t finding)
 {
-    const struct tg_hunt_finding *of = &hunt->finding[finding];
-    free(hunt->neighbour);
-    hunt->neighbour = tg_stomp_between(hunt, hunt->flow.of_record[of->before],
-                                       hunt->flow.of_record[of->record], &hunt->n_neighbours);
-    hunt->neighbours_of = finding;
+    const struct tg_find_finding *of = &find->finding[finding];
+    free(find->neighbour);
+    find->neighbour = tg_stomp_between(find, find->flow.of_record[of->before],
+                                       find->flow.of_record[of->record], &find->n_neighbours);
+    find->neighbours_of = finding;
 }
 
-bool tg_hunt_get_between(struct tg_hunt *hunt, uint64_t finding, uint64_t number,
-                         struct tg_hunt_between *between)
+bool tg_find_get_between(struct tg_find *find, uint64_t finding, uint64_t number,
+                         struct tg_find_between *between)
 {
-    if (finding >= hunt->n_findings || hunt->quarry != TG_QUARRY_STOMP)
+    if (finding >= find->n_findings || find->quarry != TG_QUARRY_STOMP)
         return false;
-    if (hunt->neighbours_of != finding)
-        find_neighbours(hunt, finding);
-    if (number >= hunt->n_neighbours)
+    if (find->neighbours_of != finding)
+        find_neighbours(find, finding);
+    if (number >= find->n_neighbours)
         return false;
-    const struct tg_hunt_neighbour *neighbour = &hunt->neighbour[number];
-    const struct tg_task_row *row = &hunt->tasks.row[neighbour->row];
-    *between = (struct tg_hunt_between){
+    const struct tg_find_neighbour *neighbour = &find->neighbour[number];
+    const struct tg_task_row *row = &find->tasks.row[neighbour->row];
+    *between = (struct tg_find_between){
         .task_id = row->id,
-        .record = hunt->flow.event[neighbour->begin].record,
-        .writes = tg_stomp_writes(hunt, neighbour->row, hunt->finding[finding].record)};
+        .record = find->flow.event[neighbour->begin].record,
+        .writes = tg_stomp_writes(find, neighbour->row, find->finding[finding].record)};
     return true;
 }

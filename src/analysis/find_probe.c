@@ -130,7 +130,7 @@ static bool make_cache(struct cache *cache, uint64_t records)
     return cache->slot != NULL;
 }
 
-static struct known *find(const struct cache *cache, const struct tg_record *record)
+static struct known *look_up(const struct cache *cache, const struct tg_record *record)
 {
     uint64_t at = record->hash & (cache->n_slots - 1);
     for (;; at = (at + 1) & (cache->n_slots - 1)) {
@@ -141,40 +141,40 @@ static struct known *find(const struct cache *cache, const struct tg_record *rec
     }
 }
 
-static void probe_record(struct tg_hunt *hunt, const struct cache *cache, uint64_t index,
+static void probe_record(struct tg_find *find, const struct cache *cache, uint64_t index,
                          const struct tg_entry *entry)
 {
     const struct tg_record *record = &entry->record;
     bool is_tensor = record->kind == TG_KIND_TENSOR;
     struct known *known =
-        is_tensor && record->flags & TG_RECORD_HASHED ? find(cache, record) : NULL;
-    struct tg_probe *probe = &hunt->probe[index];
+        is_tensor && record->flags & TG_RECORD_HASHED ? look_up(cache, record) : NULL;
+    struct tg_probe *probe = &find->probe[index];
     struct tg_array array;
     if (known && known->record != TG_NONE) {
-        *probe = hunt->probe[known->record];
-    } else if (tg_array_of(hunt->recording, entry, &array)) {
-        tg_probe_array(hunt->quarry, &array, probe);
-        tg_hunt_account(hunt, record->stored);
+        *probe = find->probe[known->record];
+    } else if (tg_array_of(find->recording, entry, &array)) {
+        tg_probe_array(find->quarry, &array, probe);
+        tg_find_account(find, record->stored);
     }
-    hunt->looked_at += is_tensor && probe->is_known;
-    hunt->not_stored += is_tensor && !probe->is_known;
+    find->looked_at += is_tensor && probe->is_known;
+    find->not_stored += is_tensor && !probe->is_known;
     if (known && known->record == TG_NONE && probe->is_known)
         *known = (struct known){record->hash, index, record->dtype};
 }
 
-bool tg_hunt_probe_all(struct tg_hunt *hunt)
+bool tg_find_probe_all(struct tg_find *find)
 {
-    uint64_t records = hunt->tasks.info.records;
+    uint64_t records = find->tasks.info.records;
     struct cache cache = {0};
     struct tg_entry entry;
-    hunt->probe = calloc((size_t)records + 1, sizeof *hunt->probe);
-    if (!hunt->probe || !make_cache(&cache, records))
+    find->probe = calloc((size_t)records + 1, sizeof *find->probe);
+    if (!find->probe || !make_cache(&cache, records))
         return false;
     for (uint64_t i = 0; i < records; i++) {
-        hunt->probe[i].first = TG_NONE;
-        if (tg_recording_get(hunt->recording, i, &entry) &&
+        find->probe[i].first = TG_NONE;
+        if (tg_recording_get(find->recording, i, &entry) &&
             entry.record.stage != TG_STAGE_ORCHESTRATION)
-            probe_record(hunt, &cache, i, &entry);
+            probe_record(find, &cache, i, &entry);
     }
     free(cache.slot);
     return true;

@@ -31,29 +31,29 @@ static uint64_t hash_of_zeros(uint64_t size)
 }
 
 /* Every byte is that of the first: false where not all of it is stored. */
-static bool is_fill(struct tg_hunt *hunt, const struct tg_entry *entry, unsigned char *byte)
+static bool is_fill(struct tg_find *find, const struct tg_entry *entry, unsigned char *byte)
 {
-    const unsigned char *bytes = tg_recording_payload(hunt->recording, entry);
+    const unsigned char *bytes = tg_recording_payload(find->recording, entry);
     const struct tg_record *record = &entry->record;
     if (!bytes || record->stored < record->bytes)
         return false;
-    tg_hunt_account(hunt, record->stored);
+    tg_find_account(find, record->stored);
     *byte = bytes[0];
     return memcmp(bytes, bytes + 1, (size_t)record->stored - 1) == 0;
 }
 
 /* From what is stored, or else by the hash that zeros have. */
-static bool is_zero(struct tg_hunt *hunt, const struct tg_entry *entry)
+static bool is_zero(struct tg_find *find, const struct tg_entry *entry)
 {
     unsigned char byte;
     const struct tg_record *record = &entry->record;
     if (record->stored == record->bytes)
-        return is_fill(hunt, entry, &byte) && byte == 0;
+        return is_fill(find, entry, &byte) && byte == 0;
     return record->flags & TG_RECORD_HASHED && record->bytes <= MOST_ZEROS &&
            record->hash == hash_of_zeros(record->bytes);
 }
 
-static enum tg_sign sign_of(struct tg_hunt *hunt, const struct tg_flow_event *event,
+static enum tg_sign sign_of(struct tg_find *find, const struct tg_flow_event *event,
                             const struct tg_entry *entry, uint64_t *before)
 {
     uint64_t now, then;
@@ -61,48 +61,48 @@ static enum tg_sign sign_of(struct tg_hunt *hunt, const struct tg_flow_event *ev
     unsigned char byte;
     *before = TG_NONE;
     if (event->seen != TG_NO_EVENT && event->is_unchanged) {
-        *before = hunt->flow.event[event->seen].record;
-        if (tg_recording_get(hunt->recording, *before, &earlier) &&
-            tg_hunt_hash(hunt, entry, &now) && tg_hunt_hash(hunt, &earlier, &then) && now == then)
+        *before = find->flow.event[event->seen].record;
+        if (tg_recording_get(find->recording, *before, &earlier) &&
+            tg_find_hash(find, entry, &now) && tg_find_hash(find, &earlier, &then) && now == then)
             return TG_SIGN_SAME;
     }
     if (event->seen == TG_NO_EVENT && event->n_writers == 0 && entry->record.data_ptr != 0 &&
-        is_zero(hunt, entry))
+        is_zero(find, entry))
         return TG_SIGN_ZERO;
     if (tg_bits_of(entry->record.dtype) > 8 && entry->record.bytes >= LEAST_FILL &&
-        is_fill(hunt, entry, &byte) && byte != 0)
+        is_fill(find, entry, &byte) && byte != 0)
         return TG_SIGN_FILL;
     return TG_SIGN_NONE;
 }
 
-static bool look_at_output(struct tg_hunt *hunt, const struct tg_flow_event *event)
+static bool look_at_output(struct tg_find *find, const struct tg_flow_event *event)
 {
     struct tg_entry entry;
     uint64_t before;
-    if (!event->is_write || !tg_recording_get(hunt->recording, event->record, &entry) ||
+    if (!event->is_write || !tg_recording_get(find->recording, event->record, &entry) ||
         entry.record.role != TG_OUT || entry.record.bytes == 0)
         return true;
     if (!(entry.record.flags & TG_RECORD_HASHED) && entry.record.stored < entry.record.bytes) {
-        hunt->not_stored++;
+        find->not_stored++;
         return true;
     }
-    hunt->looked_at++;
-    enum tg_sign sign = sign_of(hunt, event, &entry, &before);
+    find->looked_at++;
+    enum tg_sign sign = sign_of(find, event, &entry, &before);
     if (sign == TG_SIGN_NONE)
         return true;
-    struct tg_hunt_finding finding = {.record = event->record,
+    struct tg_find_finding finding = {.record = event->record,
                                       .trace = TG_TRACE_ORIGIN,
                                       .count = (uint64_t)tg_record_numel(&entry.record),
                                       .sign = sign,
                                       .before = sign == TG_SIGN_SAME ? before : TG_NONE,
                                       .writer = TG_NONE};
-    return tg_hunt_add(hunt, &finding);
+    return tg_find_add(find, &finding);
 }
 
-bool tg_hunt_unwritten(struct tg_hunt *hunt)
+bool tg_find_unwritten(struct tg_find *find)
 {
-    for (uint32_t i = 0; i < hunt->flow.n_events; i++)
-        if (!look_at_output(hunt, &hunt->flow.event[i]))
+    for (uint32_t i = 0; i < find->flow.n_events; i++)
+        if (!look_at_output(find, &find->flow.event[i]))
             return false;
     return true;
 }

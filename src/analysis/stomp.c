@@ -11,13 +11,13 @@
 #include "analysis/find.h"
 
 /* How much of it changed, where both are stored whole. */
-static void count_changes(struct tg_hunt *hunt, const struct tg_entry *before,
-                          const struct tg_entry *now, struct tg_hunt_finding *finding)
+static void count_changes(struct tg_find *find, const struct tg_entry *before,
+                          const struct tg_entry *now, struct tg_find_finding *finding)
 {
     static const struct tg_tolerance exact = {0, 0};
     struct tg_array a, b;
     struct tg_comparison comparison;
-    if (!tg_array_of(hunt->recording, before, &a) || !tg_array_of(hunt->recording, now, &b) ||
+    if (!tg_array_of(find->recording, before, &a) || !tg_array_of(find->recording, now, &b) ||
         a.cut || b.cut || a.dtype != b.dtype || a.elements != b.elements)
         return;
     if (tg_tensor_compare((int)a.dtype, a.bytes, b.bytes, a.elements, &exact, false, &comparison,
@@ -27,24 +27,24 @@ static void count_changes(struct tg_hunt *hunt, const struct tg_entry *before,
     finding->first = comparison.n_first > 0 ? comparison.first[0].element : TG_NONE;
 }
 
-static bool look_at_input(struct tg_hunt *hunt, const struct tg_flow_event *event)
+static bool look_at_input(struct tg_find *find, const struct tg_flow_event *event)
 {
-    const struct tg_flow *flow = &hunt->flow;
+    const struct tg_flow *flow = &find->flow;
     struct tg_entry now, before;
     uint64_t hash, hash_before;
     if (event->is_write || event->seen == TG_NO_EVENT || !event->is_unchanged)
         return true;
     uint64_t seen = flow->event[event->seen].record;
-    if (!tg_recording_get(hunt->recording, event->record, &now) ||
-        !tg_recording_get(hunt->recording, seen, &before) || !tg_hunt_hash(hunt, &now, &hash) ||
-        !tg_hunt_hash(hunt, &before, &hash_before)) {
-        hunt->not_stored++;
+    if (!tg_recording_get(find->recording, event->record, &now) ||
+        !tg_recording_get(find->recording, seen, &before) || !tg_find_hash(find, &now, &hash) ||
+        !tg_find_hash(find, &before, &hash_before)) {
+        find->not_stored++;
         return true;
     }
-    hunt->looked_at++;
+    find->looked_at++;
     if (hash == hash_before)
         return true;
-    struct tg_hunt_finding finding = {.record = event->record,
+    struct tg_find_finding finding = {.record = event->record,
                                       .trace = TG_TRACE_ORIGIN,
                                       .first = TG_NONE,
                                       .before = seen,
@@ -52,14 +52,14 @@ static bool look_at_input(struct tg_hunt *hunt, const struct tg_flow_event *even
     if (event->n_writers > 0)
         finding.writer =
             flow->event[flow->writer[event->first_writer + event->n_writers - 1]].record;
-    count_changes(hunt, &before, &now, &finding);
-    return tg_hunt_add(hunt, &finding);
+    count_changes(find, &before, &now, &finding);
+    return tg_find_add(find, &finding);
 }
 
-bool tg_hunt_stomps(struct tg_hunt *hunt)
+bool tg_find_stomps(struct tg_find *find)
 {
-    for (uint32_t i = 0; i < hunt->flow.n_events; i++)
-        if (!look_at_input(hunt, &hunt->flow.event[i]))
+    for (uint32_t i = 0; i < find->flow.n_events; i++)
+        if (!look_at_input(find, &find->flow.event[i]))
             return false;
     return true;
 }
@@ -71,13 +71,13 @@ struct span {
     uint32_t begin, end; /* begin TG_NO_EVENT: it has none */
 };
 
-static struct span *make_spans(const struct tg_hunt *hunt)
+static struct span *make_spans(const struct tg_find *find)
 {
-    struct span *span = calloc((size_t)hunt->tasks.n_rows + 1, sizeof *span);
-    for (uint32_t i = 0; span && i < hunt->tasks.n_rows; i++)
+    struct span *span = calloc((size_t)find->tasks.n_rows + 1, sizeof *span);
+    for (uint32_t i = 0; span && i < find->tasks.n_rows; i++)
         span[i] = (struct span){TG_NO_EVENT, 0};
-    for (uint32_t i = 0; span && i < hunt->flow.n_events; i++) {
-        struct span *of = &span[hunt->flow.event[i].row];
+    for (uint32_t i = 0; span && i < find->flow.n_events; i++) {
+        struct span *of = &span[find->flow.event[i].row];
         of->begin = of->begin == TG_NO_EVENT ? i : of->begin;
         of->end = i;
     }
@@ -86,23 +86,23 @@ static struct span *make_spans(const struct tg_hunt *hunt)
 
 static int by_begin(const void *a, const void *b)
 {
-    const struct tg_hunt_neighbour *left = a, *right = b;
+    const struct tg_find_neighbour *left = a, *right = b;
     return (left->begin > right->begin) - (left->begin < right->begin);
 }
 
 /* One that saw the bytes before its kernel ran may have changed them itself. */
-struct tg_hunt_neighbour *tg_stomp_between(const struct tg_hunt *hunt, uint32_t first,
+struct tg_find_neighbour *tg_stomp_between(const struct tg_find *find, uint32_t first,
                                            uint32_t last, uint32_t *count)
 {
-    const struct tg_flow *flow = &hunt->flow;
-    struct span *span = make_spans(hunt);
-    struct tg_hunt_neighbour *found = malloc(((size_t)hunt->tasks.n_rows + 1) * sizeof *found);
+    const struct tg_flow *flow = &find->flow;
+    struct span *span = make_spans(find);
+    struct tg_find_neighbour *found = malloc(((size_t)find->tasks.n_rows + 1) * sizeof *found);
     *count = 0;
-    for (uint32_t i = 0; span && found && i < hunt->tasks.n_rows; i++)
+    for (uint32_t i = 0; span && found && i < find->tasks.n_rows; i++)
         if (span[i].begin != TG_NO_EVENT && span[i].begin < last && span[i].end > first &&
             (i != flow->event[first].row || !flow->event[first].is_write) &&
             i != flow->event[last].row)
-            found[(*count)++] = (struct tg_hunt_neighbour){i, span[i].begin};
+            found[(*count)++] = (struct tg_find_neighbour){i, span[i].begin};
     if (*count > 0)
         qsort(found, *count, sizeof *found, by_begin);
     free(span);
@@ -125,18 +125,18 @@ static bool misses_run(void *context, uint64_t lo, uint64_t hi)
     return tg_memory_read(context, lo, hi, is_nobodys, NULL);
 }
 
-bool tg_stomp_writes(const struct tg_hunt *hunt, uint32_t row, uint64_t record)
+bool tg_stomp_writes(const struct tg_find *find, uint32_t row, uint64_t record)
 {
-    const struct tg_task_row *task = &hunt->tasks.row[row];
+    const struct tg_task_row *task = &find->tasks.row[row];
     struct tg_memory memory;
     struct tg_entry entry;
     bool writes = false;
     tg_memory_init(&memory);
-    if (tg_recording_get(hunt->recording, record, &entry))
+    if (tg_recording_get(find->recording, record, &entry))
         (void)tg_view_runs(&entry.record, take_run, &memory);
     for (uint64_t i = task->first; i < task->first + task->count && !writes; i++)
-        writes = tg_record_ref_stage(&hunt->tasks.ref[i]) == TG_AFTER_COMPLETION &&
-                 tg_recording_get(hunt->recording, hunt->tasks.ref[i].index, &entry) &&
+        writes = tg_record_ref_stage(&find->tasks.ref[i]) == TG_AFTER_COMPLETION &&
+                 tg_recording_get(find->recording, find->tasks.ref[i].index, &entry) &&
                  !tg_view_runs(&entry.record, misses_run, &memory);
     tg_memory_free(&memory);
     return writes;

@@ -35,11 +35,11 @@ struct cli_verb {
 
 extern const struct cli_verb cli_verb_run, cli_verb_list, cli_verb_config, cli_verb_view,
     cli_verb_export, cli_verb_verify, cli_verb_scope, cli_verb_recover, cli_verb_replay,
-    cli_verb_check, cli_verb_diff, cli_verb_stats, cli_verb_hunt;
+    cli_verb_check, cli_verb_diff, cli_verb_stats, cli_verb_find;
 
 /* NULL past the end. */
 const struct cli_verb *cli_verb_at(size_t number);
-const struct cli_verb *cli_verb_find(const char *name);
+const struct cli_verb *cli_verb_named(const char *name);
 
 /* On stdout. */
 int cli_help(void);

@@ -15,13 +15,13 @@ struct cli_find {
     uint64_t limit;
     bool limited, all, json;
     struct tg_recording *recording;
-    struct tg_hunt *hunt;
-    struct tg_hunt_info info;
+    struct tg_find *find;
+    struct tg_find_info info;
     uint64_t found; /* of the findings, those that are selected */
 };
 
 /* The first finding from *number on that is selected, with its record. */
-bool cli_find_next(const struct cli_find *find, uint64_t *number, struct tg_hunt_finding *finding,
+bool cli_find_next(const struct cli_find *find, uint64_t *number, struct tg_find_finding *finding,
                    struct tg_entry *entry);
 
 /* On stdout. */

@@ -16,11 +16,11 @@ static void put_record(const struct cli_find *find, struct tg_json *json, uint64
 
 static void put_feeds(const struct cli_find *find, struct tg_json *json, uint64_t number)
 {
-    struct tg_hunt_feed feed;
+    struct tg_find_feed feed;
     struct tg_entry entry;
     tg_json_key(json, "inputs");
     tg_json_begin_array(json);
-    for (uint64_t i = 0; tg_hunt_get_feed(find->hunt, number, i, &feed); i++) {
+    for (uint64_t i = 0; tg_find_get_feed(find->find, number, i, &feed); i++) {
         tg_json_begin_line_object(json);
         put_record(find, json, feed.record);
         tg_json_key(json, "count");
@@ -42,11 +42,11 @@ static void put_feeds(const struct cli_find *find, struct tg_json *json, uint64_
 
 static void put_between(const struct cli_find *find, struct tg_json *json, uint64_t number)
 {
-    struct tg_hunt_between between;
+    struct tg_find_between between;
     struct tg_entry entry;
     tg_json_key(json, "between");
     tg_json_begin_array(json);
-    for (uint64_t i = 0; tg_hunt_get_between(find->hunt, number, i, &between); i++) {
+    for (uint64_t i = 0; tg_find_get_between(find->find, number, i, &between); i++) {
         tg_json_begin_line_object(json);
         tg_json_put_hex(json, "task_id", between.task_id);
         tg_json_key(json, "kernel");
@@ -63,7 +63,7 @@ static void put_between(const struct cli_find *find, struct tg_json *json, uint6
 }
 
 static void put_finding(const struct cli_find *find, struct tg_json *json, uint64_t number,
-                        const struct tg_hunt_finding *finding, const struct tg_entry *entry)
+                        const struct tg_find_finding *finding, const struct tg_entry *entry)
 {
     bool is_stomp = find->quarry == TG_QUARRY_STOMP, is_sign = find->quarry == TG_QUARRY_UNWRITTEN;
     tg_json_begin_object(json);
@@ -87,7 +87,7 @@ static void put_finding(const struct cli_find *find, struct tg_json *json, uint6
 void cli_find_print_json(const struct cli_find *find)
 {
     struct tg_json json;
-    struct tg_hunt_finding finding;
+    struct tg_find_finding finding;
     struct tg_entry entry;
     uint64_t shown = 0;
     tg_json_start(&json, stdout);

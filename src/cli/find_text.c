@@ -21,7 +21,7 @@ static const char *noun(enum tg_quarry quarry)
     return quarry <= TG_QUARRY_CONSTANT ? nouns[quarry] : "";
 }
 
-static void put_what(const struct cli_find *find, const struct tg_hunt_finding *finding,
+static void put_what(const struct cli_find *find, const struct tg_find_finding *finding,
                      const struct tg_record *record)
 {
     struct cli_words where;
@@ -57,10 +57,10 @@ static void put_record(const struct cli_find *find, const char *label, uint64_t 
 /* What the task was given, and by whom. */
 static void put_feeds(const struct cli_find *find, uint64_t number)
 {
-    struct tg_hunt_feed feed;
+    struct tg_find_feed feed;
     struct tg_entry entry, from;
     struct cli_words words;
-    for (uint64_t i = 0; tg_hunt_get_feed(find->hunt, number, i, &feed); i++) {
+    for (uint64_t i = 0; tg_find_get_feed(find->find, number, i, &feed); i++) {
         if (!tg_recording_get(find->recording, feed.record, &entry))
             continue;
         printf("    %-12srecord %" PRIu64 ", %s: ", i == 0 ? "fed by" : "", feed.record,
@@ -80,9 +80,9 @@ static void put_feeds(const struct cli_find *find, uint64_t number)
 }
 
 static void put_stomp(const struct cli_find *find, uint64_t number,
-                      const struct tg_hunt_finding *finding)
+                      const struct tg_find_finding *finding)
 {
-    struct tg_hunt_between between;
+    struct tg_find_between between;
     struct tg_entry entry;
     struct cli_words words;
     uint64_t i = 0;
@@ -92,7 +92,7 @@ static void put_stomp(const struct cli_find *find, uint64_t number,
         put_record(find, "written by", finding->writer);
         putchar('\n');
     }
-    for (; tg_hunt_get_between(find->hunt, number, i, &between); i++) {
+    for (; tg_find_get_between(find->find, number, i, &between); i++) {
         if (i >= NEIGHBOURS && !find->all)
             continue;
         if (tg_recording_get(find->recording, between.record, &entry))
@@ -118,7 +118,7 @@ static const char *trace_words(const struct cli_find *find, enum tg_trace trace)
 }
 
 static void put_finding(const struct cli_find *find, uint64_t number,
-                        const struct tg_hunt_finding *finding, const struct tg_entry *entry)
+                        const struct tg_find_finding *finding, const struct tg_entry *entry)
 {
     struct cli_words task, argument;
     bool is_loud = finding->trace != TG_TRACE_INHERITED;
@@ -168,7 +168,7 @@ static void put_head(const struct cli_find *find)
 /* Those that tell where it came from first; then those that only had it. */
 void cli_find_print(const struct cli_find *find)
 {
-    struct tg_hunt_finding finding;
+    struct tg_find_finding finding;
     struct tg_entry entry;
     uint64_t shown = 0;
     put_head(find);

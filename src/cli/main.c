@@ -40,7 +40,7 @@ static int help(int argc, char **argv)
     struct tg_error error;
     if (argc < 3 || strcmp(argv[2], "help") == 0)
         return cli_help();
-    const struct cli_verb *verb = cli_verb_find(argv[2]);
+    const struct cli_verb *verb = cli_verb_named(argv[2]);
     if (!verb)
         return unknown_verb(argv[2]);
     if (tg_settings_create(&settings, &error) != TG_OK)
@@ -63,7 +63,7 @@ static int dispatch(int argc, char **argv)
         return help(argc, argv);
     if (word[0] == '-')
         return cli_error("no option %s here; a command comes first: taskglass run …", word);
-    const struct cli_verb *verb = cli_verb_find(word);
+    const struct cli_verb *verb = cli_verb_named(word);
     struct cli cli = {.argc = argc, .argv = argv, .first = 2};
     return verb ? run_verb(verb, &cli) : unknown_verb(word);
 }

@@ -85,23 +85,23 @@ static int read_options(struct cli *cli, struct cli_find *find, bool *help)
     struct cli_parser parser;
     enum cli_token token;
     int code = CLI_OK;
-    cli_parser_init(&parser, cli, &cli_verb_hunt);
+    cli_parser_init(&parser, cli, &cli_verb_find);
     while (code == CLI_OK && (token = cli_parser_next(&parser)) != CLI_END) {
         if (token == CLI_BAD)
             return cli_error("%s", parser.error);
         if (token == CLI_HELP) {
             *help = true;
-            return cli_help_verb(&cli_verb_hunt, cli->settings);
+            return cli_help_verb(&cli_verb_find, cli->settings);
         }
         code = token == CLI_OPTION ? take_option(find, &parser) : take_operand(find, parser.value);
     }
     return code == CLI_OK ? check(find) : code;
 }
 
-bool cli_find_next(const struct cli_find *find, uint64_t *number, struct tg_hunt_finding *finding,
+bool cli_find_next(const struct cli_find *find, uint64_t *number, struct tg_find_finding *finding,
                    struct tg_entry *entry)
 {
-    for (; tg_hunt_get_finding(find->hunt, *number, finding); ++*number)
+    for (; tg_find_get_finding(find->find, *number, finding); ++*number)
         if (tg_recording_get(find->recording, finding->record, entry) &&
             tg_selection_match(&find->selection, finding->record, entry))
             return true;
@@ -110,7 +110,7 @@ bool cli_find_next(const struct cli_find *find, uint64_t *number, struct tg_hunt
 
 static void count_findings(struct cli_find *find)
 {
-    struct tg_hunt_finding finding;
+    struct tg_find_finding finding;
     struct tg_entry entry;
     for (uint64_t i = 0; cli_find_next(find, &i, &finding, &entry); i++)
         find->found++;
@@ -124,11 +124,11 @@ static int open_and_find(struct cli_find *find)
     if (cli_recording_open(find->dir, &find->recording, &error) != TG_OK)
         return cli_fail(&error);
     tg_status status =
-        tg_hunt_open(find->recording, find->quarry, cli_ticker_show, &ticker, &find->hunt, &error);
+        tg_find_open(find->recording, find->quarry, cli_ticker_show, &ticker, &find->find, &error);
     cli_progress_erase(&ticker.progress);
     if (status != TG_OK)
         return cli_fail(&error);
-    tg_hunt_get_info(find->hunt, &find->info);
+    tg_find_get_info(find->find, &find->info);
     count_findings(find);
     if (find->json)
         cli_find_print_json(find);
@@ -144,13 +144,13 @@ static int find_verb(struct cli *cli)
     int code = read_options(cli, &find, &help);
     if (code == CLI_OK && !help)
         code = open_and_find(&find);
-    tg_hunt_close(find.hunt);
+    tg_find_close(find.find);
     tg_recording_close(find.recording);
     tg_selection_free(&find.selection);
     return code;
 }
 
-const struct cli_verb cli_verb_hunt = {
+const struct cli_verb cli_verb_find = {
     .name = "find",
     .usage = "nan|inf|overflow|constant|unwritten|stomp [DIR] [FILTERS] [--json]",
     .summary = "Find NaN, overflow, stray writes, and the task that began it.",

@@ -5,7 +5,7 @@
 
 static const struct cli_verb *const verbs[] = {
     &cli_verb_run,    &cli_verb_list,    &cli_verb_view,   &cli_verb_diff,  &cli_verb_check,
-    &cli_verb_hunt,   &cli_verb_stats,   &cli_verb_replay, &cli_verb_scope, &cli_verb_export,
+    &cli_verb_find,   &cli_verb_stats,   &cli_verb_replay, &cli_verb_scope, &cli_verb_export,
     &cli_verb_verify, &cli_verb_recover, &cli_verb_config,
 };
 
@@ -14,7 +14,7 @@ const struct cli_verb *cli_verb_at(size_t number)
     return number < sizeof verbs / sizeof verbs[0] ? verbs[number] : NULL;
 }
 
-const struct cli_verb *cli_verb_find(const char *name)
+const struct cli_verb *cli_verb_named(const char *name)
 {
     const struct cli_verb *verb;
     for (size_t i = 0; (verb = cli_verb_at(i)); i++)

@@ -8,20 +8,20 @@
 #include <taskglass/numeric.h>
 
 static struct made made;
-static struct tg_hunt *hunt;
-static struct tg_hunt_info info;
-static struct tg_hunt_finding finding;
+static struct tg_find *find;
+static struct tg_find_info info;
+static struct tg_find_finding finding;
 static struct tg_error error;
 
 static tg_status look_for(enum tg_quarry quarry)
 {
-    tg_status status = tg_hunt_open(made.recording, quarry, NULL, NULL, &hunt, &error);
+    tg_status status = tg_find_open(made.recording, quarry, NULL, NULL, &find, &error);
     if (status == TG_OK)
-        tg_hunt_get_info(hunt, &info);
+        tg_find_get_info(find, &info);
     return status;
 }
 
-static void find(enum tg_quarry quarry)
+static void must_find(enum tg_quarry quarry)
 {
     made_end(&made);
     REQUIRE(look_for(quarry) == TG_OK);
@@ -29,14 +29,14 @@ static void find(enum tg_quarry quarry)
 
 static void done(void)
 {
-    tg_hunt_close(hunt);
-    hunt = NULL;
+    tg_find_close(find);
+    find = NULL;
     tg_recording_close(made.recording);
 }
 
 static void check_finding(uint64_t number, uint64_t record, const char *trace)
 {
-    REQUIRE(tg_hunt_get_finding(hunt, number, &finding));
+    REQUIRE(tg_find_get_finding(find, number, &finding));
     CHECK_EQ_U(finding.record, record);
     CHECK_EQ_S(tg_trace_name(finding.trace), trace);
 }
@@ -56,7 +56,7 @@ TEST(nan_began_where_no_input_had_it)
     WRITE(0, Y, 1, NAN);
     READ(1, Y, 1, NAN);
     WRITE(1, Z, NAN, NAN);
-    find(TG_QUARRY_NAN);
+    must_find(TG_QUARRY_NAN);
     CHECK_EQ_U(info.findings, 2);
     CHECK_EQ_U(info.origins, 1);
     check_finding(0, 1, "origin");
@@ -64,12 +64,12 @@ TEST(nan_began_where_no_input_had_it)
     CHECK_EQ_U(finding.first, 1);
     check_finding(1, 3, "inherited");
     CHECK_EQ_U(finding.count, 2);
-    struct tg_hunt_feed feed;
-    REQUIRE(tg_hunt_get_feed(hunt, 1, 0, &feed));
+    struct tg_find_feed feed;
+    REQUIRE(tg_find_get_feed(find, 1, 0, &feed));
     CHECK_EQ_U(feed.record, 2);
     CHECK_EQ_U(feed.from, 1);
     CHECK_EQ_U(feed.count, 1);
-    CHECK(!feed.is_outside && !tg_hunt_get_feed(hunt, 1, 1, &feed));
+    CHECK(!feed.is_outside && !tg_find_get_feed(find, 1, 1, &feed));
     done();
 }
 
@@ -80,7 +80,7 @@ TEST(nan_that_came_from_outside_is_said_to)
     WRITE(0, Y, NAN);
     READ(1, X, NAN); /* the same again: said once */
     WRITE(1, Z, 3);
-    find(TG_QUARRY_NAN);
+    must_find(TG_QUARRY_NAN);
     CHECK_EQ_U(info.findings, 2);
     check_finding(0, 0, "given");
     check_finding(1, 1, "inherited");
@@ -92,7 +92,7 @@ TEST(an_input_that_was_not_recorded_leaves_it_open)
     made_begin(&made);
     made_add(&made, (struct made_record){.address = X, .meta = true, .n_values = 1});
     WRITE(0, Y, NAN);
-    find(TG_QUARRY_NAN);
+    must_find(TG_QUARRY_NAN);
     check_finding(0, 1, "unclear");
     CHECK_EQ_U(info.not_stored, 1);
     done();
@@ -107,7 +107,7 @@ TEST(a_hash_that_was_seen_before_need_not_be_stored)
     made_add(&made, (struct made_record){
                         .task = 1, .address = Y, .meta = true, .n_values = 2, .hash = hash});
     WRITE(1, Z, NAN, 1);
-    find(TG_QUARRY_NAN);
+    must_find(TG_QUARRY_NAN);
     CHECK_EQ_U(info.not_stored, 0);
     check_finding(1, 3, "inherited");
     done();
@@ -120,7 +120,7 @@ TEST(overflow_is_an_infinity_or_the_largest_value)
     WRITE(0, Y, 3.4028234664e38f, -INFINITY);
     READ(1, Y, 3.4028234664e38f, -INFINITY);
     WRITE(1, Z, 1, 2);
-    find(TG_QUARRY_OVERFLOW);
+    must_find(TG_QUARRY_OVERFLOW);
     CHECK_EQ_U(info.findings, 1);
     check_finding(0, 1, "origin");
     CHECK_EQ_U(finding.count, 2);
@@ -133,7 +133,7 @@ TEST(constant_needs_two_elements)
     WRITE(0, X, 5);
     WRITE(1, Y, 5, 5);
     WRITE(2, Z, 5, 6);
-    find(TG_QUARRY_CONSTANT);
+    must_find(TG_QUARRY_CONSTANT);
     CHECK_EQ_U(info.findings, 1);
     check_finding(0, 1, "unclear"); /* argument 0 was not recorded */
     CHECK_EQ_U(finding.count, 2);
@@ -209,7 +209,7 @@ TEST(an_output_that_is_what_was_there_was_not_written)
     float fill;
     memcpy(&fill, &poison, sizeof fill);
     WRITE(5, Z, fill, fill, fill, fill);
-    find(TG_QUARRY_UNWRITTEN);
+    must_find(TG_QUARRY_UNWRITTEN);
     CHECK_EQ_U(info.findings, 4);
     check_finding(0, 1, "origin");
     CHECK_EQ_S(tg_sign_name(finding.sign), "same");
@@ -232,9 +232,9 @@ TEST(zeros_are_known_by_their_hash)
                                          .meta = true,
                                          .n_values = 2000,
                                          .hash = tg_content_hash(zeros, sizeof zeros)});
-    find(TG_QUARRY_UNWRITTEN);
+    must_find(TG_QUARRY_UNWRITTEN);
     CHECK_EQ_U(info.findings, 1);
-    CHECK(tg_hunt_get_finding(hunt, 0, &finding) && finding.sign == TG_SIGN_ZERO);
+    CHECK(tg_find_get_finding(find, 0, &finding) && finding.sign == TG_SIGN_ZERO);
     done();
 }
 
@@ -246,17 +246,17 @@ TEST(what_changed_without_a_writer_was_stomped)
     WRITE(2, Y, 7);
     READ(3, X, 1, 9);
     READ(4, X, 1, 9); /* the same as before: said once */
-    find(TG_QUARRY_STOMP);
+    must_find(TG_QUARRY_STOMP);
     CHECK_EQ_U(info.findings, 1);
     check_finding(0, 3, "origin");
     CHECK_EQ_U(finding.before, 1);
     CHECK_EQ_U(finding.writer, 0);
     CHECK_EQ_U(finding.count, 1);
     CHECK_EQ_U(finding.first, 1);
-    struct tg_hunt_between between;
-    REQUIRE(tg_hunt_get_between(hunt, 0, 0, &between));
+    struct tg_find_between between;
+    REQUIRE(tg_find_get_between(find, 0, 0, &between));
     CHECK_EQ_U(between.task_id, 2);
-    CHECK(!between.writes && !tg_hunt_get_between(hunt, 0, 1, &between));
+    CHECK(!between.writes && !tg_find_get_between(find, 0, 1, &between));
     done();
 }
 
@@ -267,11 +267,11 @@ TEST(the_one_that_saw_it_last_may_have_done_it_after_that)
     READ(1, X, 1, 2);
     WRITE(1, Y, 7); /* and more than that */
     READ(2, X, 1, 9);
-    find(TG_QUARRY_STOMP);
-    struct tg_hunt_between between;
-    REQUIRE(tg_hunt_get_between(hunt, 0, 0, &between));
+    must_find(TG_QUARRY_STOMP);
+    struct tg_find_between between;
+    REQUIRE(tg_find_get_between(find, 0, 0, &between));
     CHECK_EQ_U(between.task_id, 1);
-    CHECK(!tg_hunt_get_between(hunt, 0, 1, &between));
+    CHECK(!tg_find_get_between(find, 0, 1, &between));
     done();
 }
 
@@ -281,7 +281,7 @@ TEST(a_writer_of_a_part_makes_it_no_stomp)
     WRITE(0, X, 1, 2);
     WRITE(1, X + 4, 9);
     READ(2, X, 1, 9);
-    find(TG_QUARRY_STOMP);
+    must_find(TG_QUARRY_STOMP);
     CHECK_EQ_U(info.findings, 0);
     done();
 }
@@ -312,7 +312,7 @@ TEST(a_recording_without_records_has_nothing)
 {
     for (unsigned quarry = 0; quarry < TG_QUARRIES; quarry++) {
         made_begin(&made);
-        find(quarry);
+        must_find(quarry);
         CHECK_EQ_U(info.findings, 0);
         done();
     }
