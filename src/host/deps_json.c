@@ -95,13 +95,13 @@ static void put_logged(struct tg_json *json, const struct tg_graph *graph)
 {
     static const char *const kinds[] = {"explicit", "raw", "war", "waw"};
     uint64_t n_tasks, n_edges, first = 0, end;
-    const struct tg_logged_task *task = tg_graph_log_tasks(graph->log, &n_tasks);
-    const struct tg_logged_edge *edge = tg_graph_log_edges(graph->log, &n_edges);
+    const struct tg_logged_task *task = tg_device_log_tasks(graph->log, &n_tasks);
+    const struct tg_logged_edge *edge = tg_device_log_edges(graph->log, &n_edges);
     for (uint64_t i = 0; i < n_tasks; i++, first = end) {
         for (end = first; end < n_edges && edge[end].task == i; end++)
             ;
         begin_task(json, graph, task[i].id, task[i].kernel,
-                   tg_graph_log_site(graph->log, task[i].site));
+                   tg_device_log_site(graph->log, task[i].site));
         tg_json_key(json, "after");
         tg_json_begin_line_array(json);
         for (uint64_t k = first; k < end; k++)
@@ -139,7 +139,7 @@ static int write_document(FILE *file, void *context)
     tg_json_string(&json, e->runtime);
     if (document->graph->log) {
         tg_json_key(&json, "lost");
-        tg_json_uint(&json, tg_graph_log_lost(document->graph->log));
+        tg_json_uint(&json, tg_device_log_lost(document->graph->log));
     }
     tg_json_key(&json, "tasks");
     tg_json_begin_array(&json);

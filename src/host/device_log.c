@@ -11,7 +11,7 @@
 enum { BUFFERS = 2048, FEW_BUFFERS = 64, ARENA = 4096 };
 #define WAIT_SECONDS 30.0
 
-struct tg_graph_log {
+struct tg_device_log {
     struct tg_graph *graph;
     struct tg_record_area area;
     struct tg_drain drain[TG_LOGS];
@@ -71,7 +71,7 @@ static bool makes_sense(const struct tg_graph *graph, const struct tg_record_tas
 }
 
 /* The number of the task that more edges are for: the last one, or one that a tg_depend named. */
-static uint64_t find_task(const struct tg_graph_log *log, uint64_t id)
+static uint64_t find_task(const struct tg_device_log *log, uint64_t id)
 {
     uint64_t i = log->n_tasks;
     while (i > 0 && log->task[i - 1].id != id)
@@ -79,7 +79,7 @@ static uint64_t find_task(const struct tg_graph_log *log, uint64_t id)
     return i - 1; /* UINT64_MAX where there is none */
 }
 
-static void add_task(struct tg_graph_log *log, const struct tg_record_task *r)
+static void add_task(struct tg_device_log *log, const struct tg_record_task *r)
 {
     struct tg_logged_task *task = &log->task[log->n_tasks++];
     *task = (struct tg_logged_task){.id = r->task_id, .site = r->site};
@@ -88,7 +88,7 @@ static void add_task(struct tg_graph_log *log, const struct tg_record_task *r)
 
 static void take(void *context, const struct tg_record *record)
 {
-    struct tg_graph_log *log = context;
+    struct tg_device_log *log = context;
     struct tg_record_task r;
     uint64_t task;
     memcpy(&r, record, sizeof r);
@@ -115,7 +115,7 @@ static void take(void *context, const struct tg_record *record)
 /* ── scopes ────────────────────────────────────────────────────────────────────────────── */
 
 /* The sites up to this one, read again where it is new: the device adds them as it comes to them. */
-static const char *learn_site(struct tg_graph_log *log, uint32_t site)
+static const char *learn_site(struct tg_device_log *log, uint32_t site)
 {
     uint64_t size = TG_MAX_SITES * sizeof *log->sites;
     if (site >= TG_MAX_SITES)
@@ -132,7 +132,7 @@ static const char *learn_site(struct tg_graph_log *log, uint32_t site)
     return log->sites[site].text;
 }
 
-static void take_sample(struct tg_graph_log *log, const struct tg_scope_sample_wire *s)
+static void take_sample(struct tg_device_log *log, const struct tg_scope_sample_wire *s)
 {
     struct tg_scope_sample sample = {
         .site = learn_site(log, s->site),
@@ -154,7 +154,7 @@ static void take_sample(struct tg_graph_log *log, const struct tg_scope_sample_w
 
 static void take_scopes(void *context, const struct tg_record *record)
 {
-    struct tg_graph_log *log = context;
+    struct tg_device_log *log = context;
     struct tg_record_scopes r;
     memcpy(&r, record, sizeof r);
     if (r.type != TG_RECORD_SCOPES || log->scopes == NULL)
@@ -197,12 +197,12 @@ static struct tg_scope_limits limits_of(const struct tg_graph *graph)
 
 static void flush_scopes(void *context)
 {
-    struct tg_graph_log *log = context;
+    struct tg_device_log *log = context;
     if (log->scopes != NULL)
         tg_scope_writer_flush(log->scopes);
 }
 
-static tg_status start(struct tg_graph_log *log, const char *scope_stats, struct tg_error *error)
+static tg_status start(struct tg_device_log *log, const char *scope_stats, struct tg_error *error)
 {
     struct tg_record_config config = {
         .buffers = BUFFERS, .arena = ARENA, .wait_limit = WAIT_SECONDS};
@@ -228,10 +228,10 @@ static tg_status start(struct tg_graph_log *log, const char *scope_stats, struct
     return tg_pump_start(&log->pump, error);
 }
 
-tg_status tg_graph_log_start(struct tg_graph *graph, bool edges, const char *scope_stats,
-                             struct tg_graph_log **out, struct tg_error *error)
+tg_status tg_device_log_start(struct tg_graph *graph, bool edges, const char *scope_stats,
+                              struct tg_device_log **out, struct tg_error *error)
 {
-    struct tg_graph_log *log = calloc(1, sizeof *log);
+    struct tg_device_log *log = calloc(1, sizeof *log);
     tg_status status;
     if (log == NULL)
         return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
@@ -239,7 +239,7 @@ tg_status tg_graph_log_start(struct tg_graph *graph, bool edges, const char *sco
     log->logs = (edges ? 1u << TG_LOG_EDGES : 0) | (scope_stats ? 1u << TG_LOG_SCOPES : 0);
     status = start(log, scope_stats, error);
     if (status != TG_OK) {
-        tg_graph_log_destroy(log);
+        tg_device_log_destroy(log);
         return status;
     }
     *out = log;
@@ -257,7 +257,7 @@ static int by_task(const void *a, const void *b)
 }
 
 /* By task; one that came upon another more than once waited for it once. */
-static void sort_edges(struct tg_graph_log *log)
+static void sort_edges(struct tg_device_log *log)
 {
     uint64_t kept = 0;
     if (log->n_edges > 0)
@@ -271,7 +271,7 @@ static void sort_edges(struct tg_graph_log *log)
 
 /* A record that was being filled when the device died: what it counts is there. Where a device makes
  * its records elsewhere, the slot still has one of a lap ago. */
-static void salvage_scopes(struct tg_graph_log *log, const struct tg_stream_head *head)
+static void salvage_scopes(struct tg_device_log *log, const struct tg_stream_head *head)
 {
     const struct tg_stream_head *s = &log->area.stream;
     uint32_t buffer = (uint32_t)(head->current >> 32), count = (uint32_t)head->current;
@@ -285,7 +285,7 @@ static void salvage_scopes(struct tg_graph_log *log, const struct tg_stream_head
 }
 
 /* Samples that were made, and those of them that did not come. */
-static void count_samples(struct tg_graph_log *log)
+static void count_samples(struct tg_device_log *log)
 {
     struct tg_stream_head head;
     if (tg_device_copy_out(log->area.device, &head, log->drain[TG_LOG_SCOPES].address, sizeof head,
@@ -296,7 +296,7 @@ static void count_samples(struct tg_graph_log *log)
     log->attempted = head.attempted > log->samples ? head.attempted : log->samples;
 }
 
-void tg_graph_log_stop(struct tg_graph_log *log)
+void tg_device_log_stop(struct tg_device_log *log)
 {
     struct tg_stream_head head;
     if (!log->pump.started)
@@ -312,8 +312,8 @@ void tg_graph_log_stop(struct tg_graph_log *log)
     (void)point_to(log->graph, 0, 0, NULL);
 }
 
-void tg_graph_log_finish_scopes(struct tg_graph_log *log, const struct tg_scope_fatal *fatal,
-                                struct tg_scope_result *result)
+void tg_device_log_finish_scopes(struct tg_device_log *log, const struct tg_scope_fatal *fatal,
+                                 struct tg_scope_result *result)
 {
     struct tg_error error = {TG_OK, ""};
     if (log->scopes == NULL)
@@ -330,16 +330,16 @@ void tg_graph_log_finish_scopes(struct tg_graph_log *log, const struct tg_scope_
     log->scopes = NULL;
 }
 
-bool tg_graph_log_has_edges(const struct tg_graph_log *log)
+bool tg_device_log_has_edges(const struct tg_device_log *log)
 {
     return log->logs >> TG_LOG_EDGES & 1;
 }
 
-void tg_graph_log_destroy(struct tg_graph_log *log)
+void tg_device_log_destroy(struct tg_device_log *log)
 {
     if (log == NULL)
         return;
-    tg_graph_log_stop(log);
+    tg_device_log_stop(log);
     tg_scope_writer_destroy(log->scopes);
     tg_record_area_destroy(&log->area);
     free(log->task);
@@ -350,19 +350,19 @@ void tg_graph_log_destroy(struct tg_graph_log *log)
 
 /* ── what it says ──────────────────────────────────────────────────────────────────────── */
 
-const struct tg_logged_task *tg_graph_log_tasks(const struct tg_graph_log *log, uint64_t *count)
+const struct tg_logged_task *tg_device_log_tasks(const struct tg_device_log *log, uint64_t *count)
 {
     *count = log->n_tasks;
     return log->task;
 }
 
-const struct tg_logged_edge *tg_graph_log_edges(const struct tg_graph_log *log, uint64_t *count)
+const struct tg_logged_edge *tg_device_log_edges(const struct tg_device_log *log, uint64_t *count)
 {
     *count = log->n_edges;
     return log->edge;
 }
 
-const char *tg_graph_log_site(const struct tg_graph_log *log, uint32_t site)
+const char *tg_device_log_site(const struct tg_device_log *log, uint32_t site)
 {
     if (log->sites == NULL || site >= TG_MAX_SITES)
         return "";
@@ -370,7 +370,7 @@ const char *tg_graph_log_site(const struct tg_graph_log *log, uint32_t site)
     return log->sites[site].text;
 }
 
-uint64_t tg_graph_log_lost(const struct tg_graph_log *log)
+uint64_t tg_device_log_lost(const struct tg_device_log *log)
 {
     return log->lost;
 }

@@ -24,28 +24,28 @@ struct tg_logged_edge {
     uint32_t kind; /* enum tg_edge_kind */
 };
 
-struct tg_graph_log;
+struct tg_device_log;
 
 /* Makes the streams and starts collecting; the graph's next run writes to them. `edges`: the graph
  * is kept. `scope_stats`: the folder in which scope_stats/ is made; NULL: none. */
-tg_status tg_graph_log_start(struct tg_graph *graph, bool edges, const char *scope_stats,
-                             struct tg_graph_log **log, struct tg_error *error);
+tg_status tg_device_log_start(struct tg_graph *graph, bool edges, const char *scope_stats,
+                              struct tg_device_log **log, struct tg_error *error);
 /* After the stop: writes the rest of the scope stats, and what is to be said of them. `fatal` may be
  * NULL. */
-void tg_graph_log_finish_scopes(struct tg_graph_log *log, const struct tg_scope_fatal *fatal,
-                                struct tg_scope_result *result);
+void tg_device_log_finish_scopes(struct tg_device_log *log, const struct tg_scope_fatal *fatal,
+                                 struct tg_scope_result *result);
 /* Whether it has the graph. */
-bool tg_graph_log_has_edges(const struct tg_graph_log *log);
+bool tg_device_log_has_edges(const struct tg_device_log *log);
 /* After the run: takes what is left, and the sites. */
-void tg_graph_log_stop(struct tg_graph_log *log);
-void tg_graph_log_destroy(struct tg_graph_log *log);
+void tg_device_log_stop(struct tg_device_log *log);
+void tg_device_log_destroy(struct tg_device_log *log);
 
 /* After the stop, in the order of submission; edges by the task that waits. */
-const struct tg_logged_task *tg_graph_log_tasks(const struct tg_graph_log *log, uint64_t *count);
-const struct tg_logged_edge *tg_graph_log_edges(const struct tg_graph_log *log, uint64_t *count);
+const struct tg_logged_task *tg_device_log_tasks(const struct tg_device_log *log, uint64_t *count);
+const struct tg_logged_edge *tg_device_log_edges(const struct tg_device_log *log, uint64_t *count);
 /* A scope's source line. */
-const char *tg_graph_log_site(const struct tg_graph_log *log, uint32_t site);
+const char *tg_device_log_site(const struct tg_device_log *log, uint32_t site);
 /* Tasks that the device could not write down, or that made no sense. */
-uint64_t tg_graph_log_lost(const struct tg_graph_log *log);
+uint64_t tg_device_log_lost(const struct tg_device_log *log);
 
 #endif

@@ -99,7 +99,7 @@ void tg_graph_destroy(struct tg_graph *g)
 {
     if (g == NULL)
         return;
-    tg_graph_log_destroy(g->log);
+    tg_device_log_destroy(g->log);
     if (g->image != 0)
         tg_device_free(g->module->device, g->image, NULL);
     free_memory(g);

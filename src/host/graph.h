@@ -47,7 +47,7 @@ struct tg_graph {
     enum tg_runtime_kind runtime;
     uint64_t orchestration;         /* device-built: its address */
     struct tg_graph_layout *layout; /* the same: what was sent there */
-    struct tg_graph_log *log;       /* the same: what the last run built, where it was asked for */
+    struct tg_device_log *log;      /* the same: what the last run built, where it was asked for */
 
     bool resident;  /* the image on the device is this graph */
     uint64_t image; /* its address, 0 where there is none */

@@ -91,13 +91,13 @@ static tg_status set_up_log(struct tg_run *run, const struct tg_run_config *conf
 {
     bool edges = run->collector != NULL || (config && config->deps);
     const char *scope_stats = config ? config->scope_stats : NULL;
-    tg_graph_log_destroy(run->graph->log);
+    tg_device_log_destroy(run->graph->log);
     run->graph->log = NULL;
     if (run->graph->layout == NULL)
         return scope_stats ? write_no_scopes(run, scope_stats, error) : TG_OK;
     if (!edges && !scope_stats)
         return TG_OK;
-    return tg_graph_log_start(run->graph, edges, scope_stats, &run->graph->log, error);
+    return tg_device_log_start(run->graph, edges, scope_stats, &run->graph->log, error);
 }
 
 /* The device clears this too, but only when it has heard: nobody may take what the last run left
@@ -233,10 +233,10 @@ static void end_recording(struct tg_run *run)
     run->recorded = true;
     if (run->graph->log != NULL) {
         struct tg_scope_fatal fatal = tg_run_scope_fatal(run);
-        tg_graph_log_stop(run->graph->log);
-        tg_graph_log_finish_scopes(run->graph->log, &fatal, &run->result.scopes);
-        if (tg_graph_log_has_edges(run->graph->log))
-            tg_graph_log_edges(run->graph->log, &run->result.edges);
+        tg_device_log_stop(run->graph->log);
+        tg_device_log_finish_scopes(run->graph->log, &fatal, &run->result.scopes);
+        if (tg_device_log_has_edges(run->graph->log))
+            tg_device_log_edges(run->graph->log, &run->result.edges);
     }
     if (run->collector == NULL)
         return;
