@@ -188,7 +188,8 @@ void cli_warn_scopes(const struct tg_scope_result *scopes)
                 scopes->dropped, scopes->samples);
 }
 
-void cli_report_run(const char *workload, const char *runtime, const struct tg_execution_info *info)
+void cli_summarize_run(const char *workload, const char *runtime,
+                       const struct tg_execution_info *info)
 {
     put_head(workload, runtime, info);
     put_times(info);

@@ -6,8 +6,8 @@
 #include <taskglass/execute.h>
 
 /* On stdout, for a run that came to its check, whatever the check said. */
-void cli_report_run(const char *workload, const char *runtime,
-                    const struct tg_execution_info *info);
+void cli_summarize_run(const char *workload, const char *runtime,
+                       const struct tg_execution_info *info);
 
 /* On stderr, under the line that names the error: what was running, what to do, where the files
  * are. Nothing for errors of input, which are one line. */

@@ -88,7 +88,7 @@ static void report(const struct tg_workload *workload, const struct tg_settings 
     if (json)
         fputs(info.run_json, stdout);
     else if (info.status == TG_OK || info.status == TG_MISMATCH)
-        cli_report_run(workload->name, tg_settings_text(settings, "runtime"), &info);
+        cli_summarize_run(workload->name, tg_settings_text(settings, "runtime"), &info);
     fflush(stdout); /* the report first, where both go to one place */
     cli_warn_recording(&info.run.record);
     cli_warn_orchestration(&info.run.orchestration);

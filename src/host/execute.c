@@ -270,7 +270,7 @@ static int write_text(FILE *file, void *text)
 static void write_files(struct job *job)
 {
     struct tg_execution *e = job->execution;
-    struct tg_run_report report = {e, job->settings, job->file, job->config, job->test_case};
+    struct tg_run_facts facts = {e, job->settings, job->file, job->config, job->test_case};
     struct tg_error error;
     tg_status status;
     if ((job->plan.deps || e->run.record.on) && job->graph) {
@@ -278,7 +278,7 @@ static void write_files(struct job *job)
         if (status != TG_OK)
             fail(e, status, &error);
     }
-    status = tg_run_json_render(&report, &e->run_json, &error);
+    status = tg_run_json_render(&facts, &e->run_json, &error);
     if (status == TG_OK)
         status = tg_output_write(e->output_dir, "run.json", write_text, e->run_json, &error);
     if (status != TG_OK) {

@@ -58,7 +58,7 @@ void tg_execution_keep_outputs(struct tg_execution *execution, struct tg_case_ho
 void tg_execution_free_outputs(struct tg_execution *execution);
 
 /* Everything that run.json tells. `test_case` may have been prepared only. */
-struct tg_run_report {
+struct tg_run_facts {
     const struct tg_execution *execution;
     const struct tg_settings *settings;
     const struct tg_workload_file *workload;
@@ -67,8 +67,7 @@ struct tg_run_report {
 };
 
 /* The text of run.json; the caller frees *text. */
-tg_status tg_run_json_render(const struct tg_run_report *report, char **text,
-                             struct tg_error *error);
+tg_status tg_run_json_render(const struct tg_run_facts *facts, char **text, struct tg_error *error);
 
 /* Writes deps.json into the output directory: every task, its kernels, its scope's source line
  * and the tasks it waited for. */

@@ -251,7 +251,7 @@ static void end_lost(struct tg_run *run, tg_status status)
 {
     run->device->lost = true;
     end(run, status);
-    tg_run_report(run, status);
+    tg_run_describe_failure(run, status);
 }
 
 static void end_cancelled(struct tg_run *run)

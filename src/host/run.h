@@ -50,6 +50,6 @@ void tg_run_orchestrator_doing(const struct tg_run *run, char *text, size_t size
 void tg_run_account_rings(struct tg_run *run);
 
 /* After the device failed with this status: who was running, and the error's text. */
-void tg_run_report(struct tg_run *run, tg_status status);
+void tg_run_describe_failure(struct tg_run *run, tg_status status);
 
 #endif

@@ -242,7 +242,7 @@ static void say_lost(struct tg_run *run)
                  (unsigned long long)run->result.tasks, run->result.n_running);
 }
 
-void tg_run_report(struct tg_run *run, tg_status status)
+void tg_run_describe_failure(struct tg_run *run, tg_status status)
 {
     struct tg_control_head head;
     struct tg_device *device = run->device;

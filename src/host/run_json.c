@@ -295,19 +295,19 @@ static void put_warnings(struct tg_json *json, const struct tg_orchestration_res
     tg_json_end_array(json);
 }
 
-static void put_report(struct tg_json *json, const struct tg_run_report *report)
+static void put_facts(struct tg_json *json, const struct tg_run_facts *facts)
 {
-    const struct tg_execution *e = report->execution;
+    const struct tg_execution *e = facts->execution;
     tg_json_begin_object(json);
     tg_json_put_string(json, "version", tg_version());
     tg_json_put_string(json, "workload", e->workload);
-    tg_json_put_string(json, "module", tg_workload_path(report->workload));
+    tg_json_put_string(json, "module", tg_workload_path(facts->workload));
     tg_json_put_string(json, "case", e->case_name);
-    put_params(json, report->test_case);
+    put_params(json, facts->test_case);
     tg_json_put_string(json, "platform", e->platform);
     tg_json_put_string(json, "runtime", e->runtime);
-    put_command_line(json, report->config);
-    put_options(json, report->settings);
+    put_command_line(json, facts->config);
+    put_options(json, facts->settings);
     put_result(json, e->status);
     put_error(json, e);
     put_device(json, &e->device);
@@ -321,8 +321,7 @@ static void put_report(struct tg_json *json, const struct tg_run_report *report)
     tg_json_end_object(json);
 }
 
-tg_status tg_run_json_render(const struct tg_run_report *report, char **text,
-                             struct tg_error *error)
+tg_status tg_run_json_render(const struct tg_run_facts *facts, char **text, struct tg_error *error)
 {
     size_t size;
     struct tg_json json;
@@ -330,7 +329,7 @@ tg_status tg_run_json_render(const struct tg_run_report *report, char **text,
     if (!memory)
         return tg_error_set(error, TG_NO_MEMORY, "out of host memory for run.json");
     tg_json_start(&json, memory);
-    put_report(&json, report);
+    put_facts(&json, facts);
     tg_status status = tg_json_finish(&json);
     if (fclose(memory) != 0 || status != TG_OK) {
         free(*text);
