@@ -281,7 +281,7 @@ TG_API bool tg_blame_get_suspect(const struct tg_blame *blame, uint64_t number,
 /* ── finding ───────────────────────────────────────────────────────────────────────────────── */
 
 /*      constant    word, meaning */
-#define TG_QUARRY_MAP(X)                                                                    \
+#define TG_FIND_KIND_MAP(X)                                                                 \
     X(NAN, "nan", "NaN in a tensor")                                                        \
     X(INF, "inf", "an infinity in a tensor")                                                \
     X(OVERFLOW, "overflow", "an infinity or the type's largest value out of finite inputs") \
@@ -289,17 +289,17 @@ TG_API bool tg_blame_get_suspect(const struct tg_blame *blame, uint64_t number,
     X(UNWRITTEN, "unwritten", "an output that is what was in its memory before")            \
     X(STOMP, "stomp", "a tensor that changed while no recorded task wrote it")
 
-#define TG_QUARRY_ENUM_(constant, word, meaning) TG_QUARRY_##constant,
-enum tg_quarry { TG_QUARRY_MAP(TG_QUARRY_ENUM_) TG_QUARRIES };
-#undef TG_QUARRY_ENUM_
-TG_API const char *tg_quarry_name(unsigned quarry);
-TG_API const char *tg_quarry_text(unsigned quarry);
+#define TG_FIND_ENUM_(constant, word, meaning) TG_FIND_##constant,
+enum tg_find_kind { TG_FIND_KIND_MAP(TG_FIND_ENUM_) TG_FIND_KINDS };
+#undef TG_FIND_ENUM_
+TG_API const char *tg_find_kind_name(unsigned find_kind);
+TG_API const char *tg_find_kind_text(unsigned find_kind);
 
 struct tg_find;
 
 /* Looks at every record that is stored; `progress` may be NULL. NO_MEMORY; UNSUPPORTED: nothing in
  * the recording could show it, and the text says why. */
-TG_API tg_status tg_find_open(const struct tg_recording *recording, enum tg_quarry quarry,
+TG_API tg_status tg_find_open(const struct tg_recording *recording, enum tg_find_kind find_kind,
                               tg_analysis_progress_fn progress, void *context,
                               struct tg_find **find, struct tg_error *error);
 TG_API void tg_find_close(struct tg_find *find);

@@ -10,16 +10,16 @@
 #define WORD(constant, word, meaning) word,
 #define MEANING(constant, word, meaning) meaning,
 
-const char *tg_quarry_name(unsigned quarry)
+const char *tg_find_kind_name(unsigned find_kind)
 {
-    static const char *const words[] = {TG_QUARRY_MAP(WORD)};
-    return quarry < TG_QUARRIES ? words[quarry] : "?";
+    static const char *const words[] = {TG_FIND_KIND_MAP(WORD)};
+    return find_kind < TG_FIND_KINDS ? words[find_kind] : "?";
 }
 
-const char *tg_quarry_text(unsigned quarry)
+const char *tg_find_kind_text(unsigned find_kind)
 {
-    static const char *const meanings[] = {TG_QUARRY_MAP(MEANING)};
-    return quarry < TG_QUARRIES ? meanings[quarry] : "?";
+    static const char *const meanings[] = {TG_FIND_KIND_MAP(MEANING)};
+    return find_kind < TG_FIND_KINDS ? meanings[find_kind] : "?";
 }
 
 const char *tg_trace_name(unsigned trace)
@@ -120,8 +120,8 @@ static void look_over(struct tg_find *find, struct contents *contents)
 static tg_status check(const struct tg_find *find, const struct contents *contents,
                        struct tg_error *error)
 {
-    const char *name = tg_quarry_name(find->quarry), *dir = find->tasks.info.dir;
-    bool by_memory = find->quarry == TG_QUARRY_UNWRITTEN || find->quarry == TG_QUARRY_STOMP;
+    const char *name = tg_find_kind_name(find->find_kind), *dir = find->tasks.info.dir;
+    bool by_memory = find->find_kind == TG_FIND_UNWRITTEN || find->find_kind == TG_FIND_STOMP;
     if (!contents->tensors)
         return TG_OK;
     if (by_memory && !contents->payloads && !contents->hashes)
@@ -146,16 +146,16 @@ static tg_status find_all(struct tg_find *find, struct tg_error *error)
     bool good;
     if (status != TG_OK)
         return status;
-    if (find->quarry == TG_QUARRY_UNWRITTEN)
+    if (find->find_kind == TG_FIND_UNWRITTEN)
         good = tg_find_unwritten(find);
-    else if (find->quarry == TG_QUARRY_STOMP)
+    else if (find->find_kind == TG_FIND_STOMP)
         good = tg_find_stomps(find);
     else
         good = tg_find_probe_all(find) && tg_find_trace(find);
     return good ? TG_OK : tg_error_set(error, TG_NO_MEMORY, "no memory to look for it");
 }
 
-tg_status tg_find_open(const struct tg_recording *recording, enum tg_quarry quarry,
+tg_status tg_find_open(const struct tg_recording *recording, enum tg_find_kind find_kind,
                        tg_analysis_progress_fn progress, void *context, struct tg_find **find,
                        struct tg_error *error)
 {
@@ -164,7 +164,7 @@ tg_status tg_find_open(const struct tg_recording *recording, enum tg_quarry quar
     *find = NULL;
     if (!h)
         return tg_error_set(error, TG_NO_MEMORY, "no memory to look for it");
-    *h = (struct tg_find){.quarry = quarry,
+    *h = (struct tg_find){.find_kind = find_kind,
                           .recording = recording,
                           .progress = progress,
                           .context = context,
@@ -265,7 +265,7 @@ static void find_neighbours(struct tg_find *find, uint64_t finding)
 bool tg_find_get_between(struct tg_find *find, uint64_t finding, uint64_t number,
                          struct tg_find_between *between)
 {
-    if (finding >= find->n_findings || find->quarry != TG_QUARRY_STOMP)
+    if (finding >= find->n_findings || find->find_kind != TG_FIND_STOMP)
         return false;
     if (find->neighbours_of != finding)
         find_neighbours(find, finding);

@@ -27,11 +27,11 @@ struct tg_find_neighbour {
 };
 
 struct tg_find {
-    enum tg_quarry quarry;
+    enum tg_find_kind find_kind;
     const struct tg_recording *recording;
     struct tg_tasks tasks;
     struct tg_flow flow;
-    struct tg_probe *probe; /* one for each record, where quarries are in single tensors */
+    struct tg_probe *probe; /* one for each record, where find_kinds are in single tensors */
     struct tg_find_finding *finding;
     uint64_t n_findings, room;
     uint64_t origins, looked_at, not_stored;
@@ -49,7 +49,8 @@ bool tg_find_add(struct tg_find *find, const struct tg_find_finding *finding);
 void tg_find_account(struct tg_find *find, uint64_t bytes);
 
 /* For NAN, INF, OVERFLOW and CONSTANT. */
-void tg_probe_array(enum tg_quarry quarry, const struct tg_array *array, struct tg_probe *probe);
+void tg_probe_array(enum tg_find_kind find_kind, const struct tg_array *array,
+                    struct tg_probe *probe);
 
 /* Each false where memory ran out. */
 bool tg_find_probe_all(struct tg_find *find);

@@ -28,16 +28,16 @@ static bool is_at_the_end(unsigned dtype, uint64_t bits)
     return bits == most >> 1 || bits == (most >> 1) + 1;
 }
 
-static bool has_it(enum tg_quarry quarry, unsigned dtype, uint64_t bits)
+static bool has_it(enum tg_find_kind find_kind, unsigned dtype, uint64_t bits)
 {
-    if (quarry == TG_QUARRY_OVERFLOW)
+    if (find_kind == TG_FIND_OVERFLOW)
         return is_at_the_end(dtype, bits);
     double value = tg_decode(dtype, bits);
-    return quarry == TG_QUARRY_NAN ? isnan(value) : isinf(value);
+    return find_kind == TG_FIND_NAN ? isnan(value) : isinf(value);
 }
 
 /* Whether a block may have it; most have not, and are passed over quickly. */
-static bool is_suspicious(const struct tg_decoder *decoder, enum tg_quarry quarry,
+static bool is_suspicious(const struct tg_decoder *decoder, enum tg_find_kind find_kind,
                           const void *bytes, int count)
 {
     float narrow[TG_BLOCK];
@@ -48,17 +48,17 @@ static bool is_suspicious(const struct tg_decoder *decoder, enum tg_quarry quarr
         return true;
     if (decoder->is_wide) {
         bool special = tg_decode_wide(decoder, bytes, count, wide);
-        for (int i = 0; i < count && quarry == TG_QUARRY_OVERFLOW; i++)
+        for (int i = 0; i < count && find_kind == TG_FIND_OVERFLOW; i++)
             found |= fabs(wide[i]) >= 0x1.fffffffffffffp1023;
         return found || special;
     }
     bool special = tg_decode_narrow(decoder, bytes, count, narrow);
-    for (int i = 0; i < count && quarry == TG_QUARRY_OVERFLOW; i++)
+    for (int i = 0; i < count && find_kind == TG_FIND_OVERFLOW; i++)
         found |= fabsf(narrow[i]) >= limit;
     return found || special;
 }
 
-static void probe_elements(enum tg_quarry quarry, const struct tg_array *array,
+static void probe_elements(enum tg_find_kind find_kind, const struct tg_array *array,
                            struct tg_probe *probe)
 {
     const unsigned char *bytes = array->bytes;
@@ -67,10 +67,10 @@ static void probe_elements(enum tg_quarry quarry, const struct tg_array *array,
     for (uint64_t at = 0, end = (uint64_t)array->elements; at < end; at += TG_BLOCK) {
         int count = end - at < TG_BLOCK ? (int)(end - at) : TG_BLOCK;
         const unsigned char *block = bytes + tg_decoder_bytes(&decoder, at);
-        if (!is_suspicious(&decoder, quarry, block, count))
+        if (!is_suspicious(&decoder, find_kind, block, count))
             continue;
         for (int i = 0; i < count; i++)
-            if (has_it(quarry, array->dtype, tg_load_bits(array->dtype, block, i))) {
+            if (has_it(find_kind, array->dtype, tg_load_bits(array->dtype, block, i))) {
                 probe->first = probe->count == 0 ? at + (uint64_t)i : probe->first;
                 probe->count++;
             }
@@ -92,15 +92,16 @@ static bool is_constant(const struct tg_array *array)
     return memcmp(bytes, bytes + 1, all - 1 - is_odd) == 0;
 }
 
-void tg_probe_array(enum tg_quarry quarry, const struct tg_array *array, struct tg_probe *probe)
+void tg_probe_array(enum tg_find_kind find_kind, const struct tg_array *array,
+                    struct tg_probe *probe)
 {
     bool is_float = tg_dtype_is_float((int)array->dtype);
     *probe = (struct tg_probe){.first = TG_NONE};
-    if (quarry == TG_QUARRY_CONSTANT && !array->cut && is_constant(array))
+    if (find_kind == TG_FIND_CONSTANT && !array->cut && is_constant(array))
         *probe = (struct tg_probe){.count = (uint64_t)array->elements};
-    else if (quarry == TG_QUARRY_OVERFLOW ? can_overflow(array->dtype)
-                                          : quarry != TG_QUARRY_CONSTANT && is_float)
-        probe_elements(quarry, array, probe);
+    else if (find_kind == TG_FIND_OVERFLOW ? can_overflow(array->dtype)
+                                           : find_kind != TG_FIND_CONSTANT && is_float)
+        probe_elements(find_kind, array, probe);
     probe->is_known = !array->cut || probe->count > 0;
 }
 
@@ -153,7 +154,7 @@ static void probe_record(struct tg_find *find, const struct cache *cache, uint64
     if (known && known->record != TG_NONE) {
         *probe = find->probe[known->record];
     } else if (tg_array_of(find->recording, entry, &array)) {
-        tg_probe_array(find->quarry, &array, probe);
+        tg_probe_array(find->find_kind, &array, probe);
         tg_find_account(find, record->stored);
     }
     find->looked_at += is_tensor && probe->is_known;

@@ -95,7 +95,7 @@ static bool trace_event(struct tg_find *find, const struct tg_flow_event *event,
         *output_had_it = true;
         return add_record(find, event->record, trace_of_output(find, event->row));
     }
-    if (find->quarry == TG_QUARRY_CONSTANT || !is_given(find, event, *output_had_it))
+    if (find->find_kind == TG_FIND_CONSTANT || !is_given(find, event, *output_had_it))
         return true;
     return add_record(find, event->record, event->is_outside ? TG_TRACE_GIVEN : TG_TRACE_UNCLEAR);
 }
@@ -115,7 +115,7 @@ static bool trace_scalars(struct tg_find *find)
 bool tg_find_trace(struct tg_find *find)
 {
     bool output_had_it = false;
-    if (find->quarry != TG_QUARRY_CONSTANT && !trace_scalars(find))
+    if (find->find_kind != TG_FIND_CONSTANT && !trace_scalars(find))
         return false;
     for (uint32_t i = 0; i < find->flow.n_events; i++)
         if (!trace_event(find, &find->flow.event[i], &output_had_it))

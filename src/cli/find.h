@@ -10,7 +10,7 @@
 
 struct cli_find {
     const char *what, *dir; /* dir NULL: the newest */
-    enum tg_quarry quarry;
+    enum tg_find_kind find_kind;
     struct tg_selection selection;
     uint64_t limit;
     bool limited, all, json;

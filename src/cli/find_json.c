@@ -65,7 +65,8 @@ static void put_between(const struct cli_find *find, struct tg_json *json, uint6
 static void put_finding(const struct cli_find *find, struct tg_json *json, uint64_t number,
                         const struct tg_find_finding *finding, const struct tg_entry *entry)
 {
-    bool is_stomp = find->quarry == TG_QUARRY_STOMP, is_sign = find->quarry == TG_QUARRY_UNWRITTEN;
+    bool is_stomp = find->find_kind == TG_FIND_STOMP,
+         is_sign = find->find_kind == TG_FIND_UNWRITTEN;
     tg_json_begin_object(json);
     put_record(find, json, finding->record);
     tg_json_put_string(json, "trace", tg_trace_name(finding->trace));
@@ -93,7 +94,7 @@ void cli_find_print_json(const struct cli_find *find)
     tg_json_start(&json, stdout);
     tg_json_begin_object(&json);
     cli_json_recording(&json, "recording", find->recording);
-    tg_json_put_string(&json, "what", tg_quarry_name(find->quarry));
+    tg_json_put_string(&json, "what", tg_find_kind_name(find->find_kind));
     tg_json_put_string(&json, "order", find->info.order);
     tg_json_put_uint(&json, "looked_at", find->info.looked_at);
     tg_json_put_uint(&json, "not_stored", find->info.not_stored);

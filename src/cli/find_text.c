@@ -10,15 +10,15 @@ enum { NEIGHBOURS = 8 };
 
 /* --- one finding ------------------------------------------------------------------------------ */
 
-static const char *noun(enum tg_quarry quarry)
+static const char *noun(enum tg_find_kind find_kind)
 {
     static const char *const nouns[] = {
-        [TG_QUARRY_NAN] = "NaN",
-        [TG_QUARRY_INF] = "Inf",
-        [TG_QUARRY_OVERFLOW] = "at the end of the type's range",
-        [TG_QUARRY_CONSTANT] = "equal elements",
+        [TG_FIND_NAN] = "NaN",
+        [TG_FIND_INF] = "Inf",
+        [TG_FIND_OVERFLOW] = "at the end of the type's range",
+        [TG_FIND_CONSTANT] = "equal elements",
     };
-    return quarry <= TG_QUARRY_CONSTANT ? nouns[quarry] : "";
+    return find_kind <= TG_FIND_CONSTANT ? nouns[find_kind] : "";
 }
 
 static void put_what(const struct cli_find *find, const struct tg_find_finding *finding,
@@ -26,13 +26,13 @@ static void put_what(const struct cli_find *find, const struct tg_find_finding *
 {
     struct cli_words where;
     struct cli_text count;
-    if (find->quarry == TG_QUARRY_UNWRITTEN) {
+    if (find->find_kind == TG_FIND_UNWRITTEN) {
         printf("%s", tg_sign_text(finding->sign));
         if (finding->before != TG_NONE)
             printf(" (record %" PRIu64 ")", finding->before);
-    } else if (find->quarry != TG_QUARRY_STOMP) {
-        printf("%" PRIu64 " %s", finding->count, noun(find->quarry));
-        if (find->quarry != TG_QUARRY_CONSTANT && record->kind == TG_KIND_TENSOR)
+    } else if (find->find_kind != TG_FIND_STOMP) {
+        printf("%" PRIu64 " %s", finding->count, noun(find->find_kind));
+        if (find->find_kind != TG_FIND_CONSTANT && record->kind == TG_KIND_TENSOR)
             printf(", the first at %s", cli_element_at(&where, record, finding->first));
     } else if (finding->first == TG_NONE) {
         printf("not what it was");
@@ -68,7 +68,7 @@ static void put_feeds(const struct cli_find *find, uint64_t number)
         if (!feed.is_known)
             printf("not stored");
         else if (feed.count > 0)
-            printf("%" PRIu64 " %s", feed.count, noun(find->quarry));
+            printf("%" PRIu64 " %s", feed.count, noun(find->find_kind));
         else
             printf("clean");
         if (feed.from != TG_NONE && tg_recording_get(find->recording, feed.from, &from))
@@ -113,8 +113,8 @@ static const char *trace_words(const struct cli_find *find, enum tg_trace trace)
         [TG_TRACE_UNCLEAR] = "cannot tell from where",
         [TG_TRACE_INHERITED] = "inherited",
     };
-    bool is_local = find->quarry == TG_QUARRY_UNWRITTEN || find->quarry == TG_QUARRY_STOMP;
-    return is_local ? tg_quarry_name(find->quarry) : words[trace];
+    bool is_local = find->find_kind == TG_FIND_UNWRITTEN || find->find_kind == TG_FIND_STOMP;
+    return is_local ? tg_find_kind_name(find->find_kind) : words[trace];
 }
 
 static void put_finding(const struct cli_find *find, uint64_t number,
@@ -128,10 +128,10 @@ static void put_finding(const struct cli_find *find, uint64_t number,
            cli_argument_words(&argument, &entry->record));
     put_what(find, finding, &entry->record);
     putchar('\n');
-    if (find->quarry == TG_QUARRY_STOMP)
+    if (find->find_kind == TG_FIND_STOMP)
         put_stomp(find, number, finding);
     else if (finding->trace == TG_TRACE_ORIGIN || finding->trace == TG_TRACE_UNCLEAR)
-        if (find->quarry != TG_QUARRY_UNWRITTEN)
+        if (find->find_kind != TG_FIND_UNWRITTEN)
             put_feeds(find, number);
 }
 
@@ -143,7 +143,7 @@ static void put_notes(const struct cli_find *find)
     if (find->info.not_stored > 0)
         printf("  note: %s could not be looked at: %s\n",
                cli_format_count(&records, find->info.not_stored, "record"),
-               find->quarry == TG_QUARRY_UNWRITTEN || find->quarry == TG_QUARRY_STOMP
+               find->find_kind == TG_FIND_UNWRITTEN || find->find_kind == TG_FIND_STOMP
                    ? "neither stored whole nor hashed"
                    : "not stored whole");
     if (*find->info.deps_error)
@@ -156,7 +156,7 @@ static void put_head(const struct cli_find *find)
     struct cli_text looked, found;
     tg_recording_get_info(find->recording, &info);
     printf("%s%s%s  %s: %s looked at, ", cli_color(stdout, find->found ? CLI_RED : CLI_GREEN),
-           tg_quarry_name(find->quarry), cli_color(stdout, CLI_PLAIN), info.dir,
+           tg_find_kind_name(find->find_kind), cli_color(stdout, CLI_PLAIN), info.dir,
            cli_format_count(&looked, find->info.looked_at, "record"));
     if (find->found == 0)
         printf("nothing found\n");

@@ -39,12 +39,12 @@ static int take_option(struct cli_find *find, const struct cli_parser *parser)
     }
 }
 
-static int unknown_quarry(const char *what)
+static int unknown_find_kind(const char *what)
 {
     struct cli_suggestion near;
     cli_suggest_start(&near, what);
-    for (unsigned i = 0; i < TG_QUARRIES; i++)
-        cli_suggest_consider(&near, tg_quarry_name(i));
+    for (unsigned i = 0; i < TG_FIND_KINDS; i++)
+        cli_suggest_consider(&near, tg_find_kind_name(i));
     if (near.best)
         return cli_error("find knows no '%s'; did you mean '%s'?", what, near.best);
     return cli_error("find knows nan, inf, overflow, constant, unwritten and stomp, not '%s'",
@@ -60,12 +60,12 @@ static int take_operand(struct cli_find *find, const char *value)
         return CLI_OK;
     }
     find->what = value;
-    for (unsigned i = 0; i < TG_QUARRIES; i++)
-        if (strcmp(value, tg_quarry_name(i)) == 0) {
-            find->quarry = i;
+    for (unsigned i = 0; i < TG_FIND_KINDS; i++)
+        if (strcmp(value, tg_find_kind_name(i)) == 0) {
+            find->find_kind = i;
             return CLI_OK;
         }
-    return unknown_quarry(value);
+    return unknown_find_kind(value);
 }
 
 static int check(struct cli_find *find)
@@ -123,8 +123,8 @@ static int open_and_find(struct cli_find *find)
     cli_ticker_start(&ticker, "find");
     if (cli_recording_open(find->dir, &find->recording, &error) != TG_OK)
         return cli_fail(&error);
-    tg_status status =
-        tg_find_open(find->recording, find->quarry, cli_ticker_show, &ticker, &find->find, &error);
+    tg_status status = tg_find_open(find->recording, find->find_kind, cli_ticker_show, &ticker,
+                                    &find->find, &error);
     cli_progress_erase(&ticker.progress);
     if (status != TG_OK)
         return cli_fail(&error);

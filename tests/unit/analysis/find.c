@@ -13,18 +13,18 @@ static struct tg_find_info info;
 static struct tg_find_finding finding;
 static struct tg_error error;
 
-static tg_status look_for(enum tg_quarry quarry)
+static tg_status look_for(enum tg_find_kind find_kind)
 {
-    tg_status status = tg_find_open(made.recording, quarry, NULL, NULL, &find, &error);
+    tg_status status = tg_find_open(made.recording, find_kind, NULL, NULL, &find, &error);
     if (status == TG_OK)
         tg_find_get_info(find, &info);
     return status;
 }
 
-static void must_find(enum tg_quarry quarry)
+static void must_find(enum tg_find_kind find_kind)
 {
     made_end(&made);
-    REQUIRE(look_for(quarry) == TG_OK);
+    REQUIRE(look_for(find_kind) == TG_OK);
 }
 
 static void done(void)
@@ -56,7 +56,7 @@ TEST(nan_began_where_no_input_had_it)
     WRITE(0, Y, 1, NAN);
     READ(1, Y, 1, NAN);
     WRITE(1, Z, NAN, NAN);
-    must_find(TG_QUARRY_NAN);
+    must_find(TG_FIND_NAN);
     CHECK_EQ_U(info.findings, 2);
     CHECK_EQ_U(info.origins, 1);
     check_finding(0, 1, "origin");
@@ -80,7 +80,7 @@ TEST(nan_that_came_from_outside_is_said_to)
     WRITE(0, Y, NAN);
     READ(1, X, NAN); /* the same again: said once */
     WRITE(1, Z, 3);
-    must_find(TG_QUARRY_NAN);
+    must_find(TG_FIND_NAN);
     CHECK_EQ_U(info.findings, 2);
     check_finding(0, 0, "given");
     check_finding(1, 1, "inherited");
@@ -92,7 +92,7 @@ TEST(an_input_that_was_not_recorded_leaves_it_open)
     made_begin(&made);
     made_add(&made, (struct made_record){.address = X, .meta = true, .n_values = 1});
     WRITE(0, Y, NAN);
-    must_find(TG_QUARRY_NAN);
+    must_find(TG_FIND_NAN);
     check_finding(0, 1, "unclear");
     CHECK_EQ_U(info.not_stored, 1);
     done();
@@ -107,7 +107,7 @@ TEST(a_hash_that_was_seen_before_need_not_be_stored)
     made_add(&made, (struct made_record){
                         .task = 1, .address = Y, .meta = true, .n_values = 2, .hash = hash});
     WRITE(1, Z, NAN, 1);
-    must_find(TG_QUARRY_NAN);
+    must_find(TG_FIND_NAN);
     CHECK_EQ_U(info.not_stored, 0);
     check_finding(1, 3, "inherited");
     done();
@@ -120,7 +120,7 @@ TEST(overflow_is_an_infinity_or_the_largest_value)
     WRITE(0, Y, 3.4028234664e38f, -INFINITY);
     READ(1, Y, 3.4028234664e38f, -INFINITY);
     WRITE(1, Z, 1, 2);
-    must_find(TG_QUARRY_OVERFLOW);
+    must_find(TG_FIND_OVERFLOW);
     CHECK_EQ_U(info.findings, 1);
     check_finding(0, 1, "origin");
     CHECK_EQ_U(finding.count, 2);
@@ -133,7 +133,7 @@ TEST(constant_needs_two_elements)
     WRITE(0, X, 5);
     WRITE(1, Y, 5, 5);
     WRITE(2, Z, 5, 6);
-    must_find(TG_QUARRY_CONSTANT);
+    must_find(TG_FIND_CONSTANT);
     CHECK_EQ_U(info.findings, 1);
     check_finding(0, 1, "unclear"); /* argument 0 was not recorded */
     CHECK_EQ_U(finding.count, 2);
@@ -142,7 +142,7 @@ TEST(constant_needs_two_elements)
 
 /* --- single tensors --------------------------------------------------------------------------- */
 
-static uint64_t probe(enum tg_quarry quarry, unsigned dtype, const void *bytes, int64_t n)
+static uint64_t probe(enum tg_find_kind find_kind, unsigned dtype, const void *bytes, int64_t n)
 {
     struct tg_array array = {.dtype = dtype,
                              .ndim = 1,
@@ -151,7 +151,7 @@ static uint64_t probe(enum tg_quarry quarry, unsigned dtype, const void *bytes, 
                              .bytes = bytes,
                              .size = tg_bytes_of(dtype, n)};
     struct tg_probe result;
-    tg_probe_array(quarry, &array, &result);
+    tg_probe_array(find_kind, &array, &result);
     CHECK(result.is_known);
     return result.count;
 }
@@ -163,15 +163,15 @@ TEST(each_type_has_its_own_nan_and_its_own_end)
     const uint32_t large[2] = {UINT32_MAX, 0};
     const int64_t longs[3] = {INT64_MAX, INT64_MIN, INT64_MAX - 1};
     const unsigned char bytes[2] = {255, 255};
-    CHECK_EQ_U(probe(TG_QUARRY_NAN, TG_FLOAT8_E4M3FN, e4m3, 3), 2);
-    CHECK_EQ_U(probe(TG_QUARRY_OVERFLOW, TG_FLOAT8_E4M3FN, e4m3, 3), 1);
-    CHECK_EQ_U(probe(TG_QUARRY_NAN, TG_FLOAT8_E8M0FNU, e8m0, 2), 1);
-    CHECK_EQ_U(probe(TG_QUARRY_OVERFLOW, TG_FLOAT8_E8M0FNU, e8m0, 2), 1);
-    CHECK_EQ_U(probe(TG_QUARRY_OVERFLOW, TG_INT16, words, 4), 2);
-    CHECK_EQ_U(probe(TG_QUARRY_OVERFLOW, TG_UINT32, large, 2), 1);
-    CHECK_EQ_U(probe(TG_QUARRY_OVERFLOW, TG_INT64, longs, 3), 2);
-    CHECK_EQ_U(probe(TG_QUARRY_OVERFLOW, TG_UINT8, bytes, 2), 0);
-    CHECK_EQ_U(probe(TG_QUARRY_NAN, TG_INT16, words, 4), 0);
+    CHECK_EQ_U(probe(TG_FIND_NAN, TG_FLOAT8_E4M3FN, e4m3, 3), 2);
+    CHECK_EQ_U(probe(TG_FIND_OVERFLOW, TG_FLOAT8_E4M3FN, e4m3, 3), 1);
+    CHECK_EQ_U(probe(TG_FIND_NAN, TG_FLOAT8_E8M0FNU, e8m0, 2), 1);
+    CHECK_EQ_U(probe(TG_FIND_OVERFLOW, TG_FLOAT8_E8M0FNU, e8m0, 2), 1);
+    CHECK_EQ_U(probe(TG_FIND_OVERFLOW, TG_INT16, words, 4), 2);
+    CHECK_EQ_U(probe(TG_FIND_OVERFLOW, TG_UINT32, large, 2), 1);
+    CHECK_EQ_U(probe(TG_FIND_OVERFLOW, TG_INT64, longs, 3), 2);
+    CHECK_EQ_U(probe(TG_FIND_OVERFLOW, TG_UINT8, bytes, 2), 0);
+    CHECK_EQ_U(probe(TG_FIND_NAN, TG_INT16, words, 4), 0);
 }
 
 TEST(a_rare_element_is_found_wherever_it_is)
@@ -179,20 +179,20 @@ TEST(a_rare_element_is_found_wherever_it_is)
     static double values[5000];
     values[4999] = NAN;
     values[2048] = INFINITY;
-    CHECK_EQ_U(probe(TG_QUARRY_NAN, TG_FLOAT64, values, 5000), 1);
-    CHECK_EQ_U(probe(TG_QUARRY_INF, TG_FLOAT64, values, 5000), 1);
-    CHECK_EQ_U(probe(TG_QUARRY_NAN, TG_FLOAT64, values, 4999), 0);
+    CHECK_EQ_U(probe(TG_FIND_NAN, TG_FLOAT64, values, 5000), 1);
+    CHECK_EQ_U(probe(TG_FIND_INF, TG_FLOAT64, values, 5000), 1);
+    CHECK_EQ_U(probe(TG_FIND_NAN, TG_FLOAT64, values, 4999), 0);
 }
 
 TEST(constant_nibbles_leave_the_unused_half_out)
 {
     const unsigned char three[2] = {0x33, 0x03}, mixed[2] = {0x33, 0x43}, odd[2] = {0x33, 0x04};
-    CHECK_EQ_U(probe(TG_QUARRY_CONSTANT, TG_INT4, three, 3), 3);
-    CHECK_EQ_U(probe(TG_QUARRY_CONSTANT, TG_INT4, three, 4), 0);
-    CHECK_EQ_U(probe(TG_QUARRY_CONSTANT, TG_INT4, mixed, 4), 0);
-    CHECK_EQ_U(probe(TG_QUARRY_CONSTANT, TG_INT4, odd, 3), 0);
-    CHECK_EQ_U(probe(TG_QUARRY_CONSTANT, TG_INT4, three, 2), 2);
-    CHECK_EQ_U(probe(TG_QUARRY_CONSTANT, TG_INT4, three, 1), 0);
+    CHECK_EQ_U(probe(TG_FIND_CONSTANT, TG_INT4, three, 3), 3);
+    CHECK_EQ_U(probe(TG_FIND_CONSTANT, TG_INT4, three, 4), 0);
+    CHECK_EQ_U(probe(TG_FIND_CONSTANT, TG_INT4, mixed, 4), 0);
+    CHECK_EQ_U(probe(TG_FIND_CONSTANT, TG_INT4, odd, 3), 0);
+    CHECK_EQ_U(probe(TG_FIND_CONSTANT, TG_INT4, three, 2), 2);
+    CHECK_EQ_U(probe(TG_FIND_CONSTANT, TG_INT4, three, 1), 0);
 }
 
 /* --- by memory -------------------------------------------------------------------------------- */
@@ -209,7 +209,7 @@ TEST(an_output_that_is_what_was_there_was_not_written)
     float fill;
     memcpy(&fill, &poison, sizeof fill);
     WRITE(5, Z, fill, fill, fill, fill);
-    must_find(TG_QUARRY_UNWRITTEN);
+    must_find(TG_FIND_UNWRITTEN);
     CHECK_EQ_U(info.findings, 4);
     check_finding(0, 1, "origin");
     CHECK_EQ_S(tg_sign_name(finding.sign), "same");
@@ -232,7 +232,7 @@ TEST(zeros_are_known_by_their_hash)
                                          .meta = true,
                                          .n_values = 2000,
                                          .hash = tg_content_hash(zeros, sizeof zeros)});
-    must_find(TG_QUARRY_UNWRITTEN);
+    must_find(TG_FIND_UNWRITTEN);
     CHECK_EQ_U(info.findings, 1);
     CHECK(tg_find_get_finding(find, 0, &finding) && finding.sign == TG_SIGN_ZERO);
     done();
@@ -246,7 +246,7 @@ TEST(what_changed_without_a_writer_was_stomped)
     WRITE(2, Y, 7);
     READ(3, X, 1, 9);
     READ(4, X, 1, 9); /* the same as before: said once */
-    must_find(TG_QUARRY_STOMP);
+    must_find(TG_FIND_STOMP);
     CHECK_EQ_U(info.findings, 1);
     check_finding(0, 3, "origin");
     CHECK_EQ_U(finding.before, 1);
@@ -267,7 +267,7 @@ TEST(the_one_that_saw_it_last_may_have_done_it_after_that)
     READ(1, X, 1, 2);
     WRITE(1, Y, 7); /* and more than that */
     READ(2, X, 1, 9);
-    must_find(TG_QUARRY_STOMP);
+    must_find(TG_FIND_STOMP);
     struct tg_find_between between;
     REQUIRE(tg_find_get_between(find, 0, 0, &between));
     CHECK_EQ_U(between.task_id, 1);
@@ -281,19 +281,19 @@ TEST(a_writer_of_a_part_makes_it_no_stomp)
     WRITE(0, X, 1, 2);
     WRITE(1, X + 4, 9);
     READ(2, X, 1, 9);
-    must_find(TG_QUARRY_STOMP);
+    must_find(TG_FIND_STOMP);
     CHECK_EQ_U(info.findings, 0);
     done();
 }
 
 /* --- what cannot be told ---------------------------------------------------------------------- */
 
-static void refuse(enum tg_quarry quarry, struct made_record record, const char *why)
+static void refuse(enum tg_find_kind find_kind, struct made_record record, const char *why)
 {
     made_begin(&made);
     made_add(&made, record);
     made_end(&made);
-    CHECK_EQ_I(look_for(quarry), TG_UNSUPPORTED);
+    CHECK_EQ_I(look_for(find_kind), TG_UNSUPPORTED);
     CHECK_HAS(error.text, why);
     done();
 }
@@ -303,16 +303,16 @@ TEST(a_recording_that_could_not_show_it_is_refused)
     struct made_record meta = {.meta = true, .n_values = 1, .address = X};
     struct made_record hashed = {.meta = true, .n_values = 1, .address = X, .hash = 5};
     struct made_record nowhere = {VALUES(1)};
-    refuse(TG_QUARRY_NAN, hashed, "has no payloads, which nan needs");
-    refuse(TG_QUARRY_STOMP, meta, "has neither payloads nor hashes");
-    refuse(TG_QUARRY_UNWRITTEN, nowhere, "has no addresses");
+    refuse(TG_FIND_NAN, hashed, "has no payloads, which nan needs");
+    refuse(TG_FIND_STOMP, meta, "has neither payloads nor hashes");
+    refuse(TG_FIND_UNWRITTEN, nowhere, "has no addresses");
 }
 
 TEST(a_recording_without_records_has_nothing)
 {
-    for (unsigned quarry = 0; quarry < TG_QUARRIES; quarry++) {
+    for (unsigned find_kind = 0; find_kind < TG_FIND_KINDS; find_kind++) {
         made_begin(&made);
-        must_find(quarry);
+        must_find(find_kind);
         CHECK_EQ_U(info.findings, 0);
         done();
     }
