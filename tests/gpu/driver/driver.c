@@ -8,22 +8,22 @@ static __thread bool has_context;
 static CUresult lost; /* why the context is of no more use */
 static size_t stack = 1024;
 
-unsigned long long soft_number(const char *name, unsigned long long otherwise)
+unsigned long long fake_number(const char *name, unsigned long long otherwise)
 {
     const char *value = getenv(name);
     return value && *value ? strtoull(value, NULL, 0) : otherwise;
 }
 
-unsigned soft_multiprocessors(void)
+unsigned fake_multiprocessors(void)
 {
-    return (unsigned)soft_number("SOFT_GPU_MULTIPROCESSORS", 128);
+    return (unsigned)fake_number("FAKE_CUDA_MULTIPROCESSORS", 128);
 }
 
 /* "symbol:error:n": from the nth call of it on. */
 static CUresult told_to_fail(const char *symbol)
 {
     static unsigned calls;
-    const char *told = getenv("SOFT_GPU_FAIL");
+    const char *told = getenv("FAKE_CUDA_FAIL");
     size_t length = strlen(symbol);
     unsigned error = CUDA_ERROR_UNKNOWN, first = 1;
     if (!told || strncmp(told, symbol, length) != 0 || told[length] != ':')
@@ -33,7 +33,7 @@ static CUresult told_to_fail(const char *symbol)
                                                                     : CUDA_SUCCESS;
 }
 
-CUresult soft_enter(const char *symbol)
+CUresult fake_enter(const char *symbol)
 {
     CUresult cause = told_to_fail(symbol);
     if (cause == CUDA_SUCCESS)
@@ -41,7 +41,7 @@ CUresult soft_enter(const char *symbol)
     return cause != CUDA_SUCCESS ? cause : has_context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
 }
 
-void soft_lose(CUresult cause)
+void fake_lose(CUresult cause)
 {
     CUresult none = CUDA_SUCCESS;
     __atomic_compare_exchange_n(&lost, &none, cause, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
@@ -117,11 +117,11 @@ CUresult cuDeviceGetName(char *name, int size, CUdevice device)
 
 CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device)
 {
-    int capability = (int)soft_number("SOFT_GPU_CAPABILITY", 90);
+    int capability = (int)fake_number("FAKE_CUDA_CAPABILITY", 90);
     (void)device;
     switch (attribute) {
     case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
-        *value = (int)soft_multiprocessors();
+        *value = (int)fake_multiprocessors();
         break;
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
         *value = capability / 10;
@@ -163,7 +163,7 @@ CUresult cuCtxSetCurrent(CUcontext context)
 
 CUresult cuCtxSetLimit(CUlimit limit, size_t value)
 {
-    SOFT_ENTER();
+    FAKE_ENTER();
     if (limit != CU_LIMIT_STACK_SIZE || value < stack)
         return CUDA_ERROR_INVALID_VALUE;
     stack = value;

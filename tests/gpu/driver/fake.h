@@ -14,13 +14,13 @@
  * from memory that is not pinned, more blocks than are resident, a launch while another runs: each
  * is an error here. What the environment may say:
  *
- *   SOFT_GPU_MULTIPROCESSORS=128       how many there are
- *   SOFT_GPU_CAPABILITY=90             compute capability 9.0
- *   SOFT_GPU_MEMORY=BYTES              how much there is
- *   SOFT_GPU_FAIL=cuMemAlloc_v2:2:1    that call gives error 2 from the first time on, and for ever
+ *   FAKE_CUDA_MULTIPROCESSORS=128       how many there are
+ *   FAKE_CUDA_CAPABILITY=90             compute capability 9.0
+ *   FAKE_CUDA_MEMORY=BYTES              how much there is
+ *   FAKE_CUDA_FAIL=cuMemAlloc_v2:2:1    that call gives error 2 from the first time on, and for ever
  */
-#ifndef SOFT_GPU_H
-#define SOFT_GPU_H
+#ifndef FAKE_CUDA_H
+#define FAKE_CUDA_H
 
 #include "platform/cuda/launch.h"
 #include <cuda.h>
@@ -31,36 +31,36 @@
 #include <taskglass/orchestration.h>
 
 /* Of a call that was not told to fail, by a thread that has a context that was not lost. */
-CUresult soft_enter(const char *symbol);
-#define SOFT_ENTER()                             \
+CUresult fake_enter(const char *symbol);
+#define FAKE_ENTER()                             \
     do {                                         \
-        CUresult entered = soft_enter(__func__); \
+        CUresult entered = fake_enter(__func__); \
         if (entered != CUDA_SUCCESS)             \
             return entered;                      \
     } while (0)
 
 /* A kernel has failed, and with it the context: the first cause stays. */
-void soft_lose(CUresult cause);
+void fake_lose(CUresult cause);
 
-unsigned long long soft_number(const char *name, unsigned long long otherwise);
-unsigned soft_multiprocessors(void);
+unsigned long long fake_number(const char *name, unsigned long long otherwise);
+unsigned fake_multiprocessors(void);
 
 /* Is all of it in one allocation, or registered? */
-bool soft_is_device(uint64_t address, uint64_t size);
-bool soft_is_registered(const void *start, uint64_t size);
+bool fake_is_device(uint64_t address, uint64_t size);
+bool fake_is_registered(const void *start, uint64_t size);
 
-struct soft_module {
+struct fake_module {
     char *kernel_names, *orchestration_names; /* in the GPU's memory, as in the image */
     size_t kernel_names_size, orchestration_names_size;
     tg_kernel_fn *kernel;
     tg_orchestrate_fn *orchestration;
 };
 
-enum soft_entry { SOFT_SIZE, SOFT_PREPARE, SOFT_MAIN, SOFT_ENTRIES };
+enum fake_entry { FAKE_SIZE, FAKE_PREPARE, FAKE_MAIN, FAKE_ENTRIES };
 
-struct soft_function {
-    const struct soft_module *module;
-    enum soft_entry entry;
+struct fake_function {
+    const struct fake_module *module;
+    enum fake_entry entry;
     unsigned shared; /* bytes that a block may ask for */
 };
 

@@ -29,7 +29,7 @@ static void on_fault(int number)
         raise(number);
         return;
     }
-    soft_lose(number == SIGSEGV || number == SIGBUS ? CUDA_ERROR_ILLEGAL_ADDRESS
+    fake_lose(number == SIGSEGV || number == SIGBUS ? CUDA_ERROR_ILLEGAL_ADDRESS
                                                     : CUDA_ERROR_LAUNCH_FAILED);
     for (;;)
         pause();
@@ -60,7 +60,7 @@ static uint32_t usable_cpus(void)
     return sched_getaffinity(0, sizeof set, &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
 }
 
-static void prepare(const struct soft_module *module, const struct tg_cuda_launch *l)
+static void prepare(const struct fake_module *module, const struct tg_cuda_launch *l)
 {
     const struct tg_launch *launch = TG_DEVICE_PTR(const struct tg_launch, l->launch);
     const uint32_t *number = TG_DEVICE_PTR(const uint32_t, l->number);
@@ -128,9 +128,9 @@ static bool start_block(const struct tg_cuda_launch *launch, uint32_t number)
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int threads,
                                                      size_t shared)
 {
-    SOFT_ENTER();
+    FAKE_ENTER();
     *blocks = TG_CUDA_RESIDENT;
-    return ((struct soft_function *)function)->entry == SOFT_MAIN && threads == TG_CUDA_BLOCK &&
+    return ((struct fake_function *)function)->entry == FAKE_MAIN && threads == TG_CUDA_BLOCK &&
                    shared == TG_CUDA_SHARED
                ? CUDA_SUCCESS
                : CUDA_ERROR_INVALID_VALUE;
@@ -140,13 +140,13 @@ CUresult cuLaunchKernel(CUfunction function, unsigned x, unsigned y, unsigned z,
                         unsigned by, unsigned bz, unsigned shared, CUstream stream,
                         void **arguments, void **extra)
 {
-    const struct soft_function *f = (const struct soft_function *)function;
-    SOFT_ENTER();
+    const struct fake_function *f = (const struct fake_function *)function;
+    FAKE_ENTER();
     if (!stream || extra || x * y * z != 1 || by * bz != 1 || shared != 0 || bx > 1024)
         return CUDA_ERROR_INVALID_VALUE;
     if (__atomic_load_n(&running, __ATOMIC_ACQUIRE) != 0)
         return CUDA_ERROR_NOT_READY; /* it would have to wait, which nobody here means */
-    if (f->entry == SOFT_SIZE)
+    if (f->entry == FAKE_SIZE)
         **(uint64_t **)arguments[0] =
             tg_engine_size(*(uint32_t *)arguments[1], *(uint32_t *)arguments[2]);
     else
@@ -158,12 +158,12 @@ CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned x, unsigned y, 
                                    unsigned bx, unsigned by, unsigned bz, unsigned shared,
                                    CUstream stream, void **arguments)
 {
-    const struct soft_function *f = (const struct soft_function *)function;
-    SOFT_ENTER();
-    if (!stream || f->entry != SOFT_MAIN || bx * by * bz != TG_CUDA_BLOCK || y * z != 1 ||
+    const struct fake_function *f = (const struct fake_function *)function;
+    FAKE_ENTER();
+    if (!stream || f->entry != FAKE_MAIN || bx * by * bz != TG_CUDA_BLOCK || y * z != 1 ||
         shared > f->shared)
         return CUDA_ERROR_INVALID_VALUE;
-    if (x > TG_CUDA_RESIDENT * soft_multiprocessors())
+    if (x > TG_CUDA_RESIDENT * fake_multiprocessors())
         return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
     catch_faults();
     for (uint32_t i = 0; i <= x; i++)
@@ -175,7 +175,7 @@ CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned x, unsigned y, 
 CUresult cuStreamCreate(CUstream *stream, unsigned flags)
 {
     static int streams[16], n;
-    SOFT_ENTER();
+    FAKE_ENTER();
     *stream = (CUstream)&streams[n++ % 16];
     return flags == CU_STREAM_NON_BLOCKING ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
@@ -183,7 +183,7 @@ CUresult cuStreamCreate(CUstream *stream, unsigned flags)
 CUresult cuStreamQuery(CUstream stream)
 {
     (void)stream;
-    SOFT_ENTER();
+    FAKE_ENTER();
     return __atomic_load_n(&running, __ATOMIC_ACQUIRE) == 0 ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 
@@ -191,6 +191,6 @@ CUresult cuStreamQuery(CUstream stream)
 CUresult cuStreamSynchronize(CUstream stream)
 {
     (void)stream;
-    SOFT_ENTER();
+    FAKE_ENTER();
     return CUDA_SUCCESS;
 }

@@ -60,24 +60,24 @@ static bool has(struct ranges *all, uint64_t start, uint64_t size)
     return is;
 }
 
-bool soft_is_device(uint64_t address, uint64_t size)
+bool fake_is_device(uint64_t address, uint64_t size)
 {
     return has(&allocated, address, size) || has(&registered, address, size);
 }
 
-bool soft_is_registered(const void *start, uint64_t size)
+bool fake_is_registered(const void *start, uint64_t size)
 {
     return has(&registered, (uint64_t)(uintptr_t)start, size);
 }
 
 static uint64_t total(void)
 {
-    return soft_number("SOFT_GPU_MEMORY", UINT64_C(64) << 30);
+    return fake_number("FAKE_CUDA_MEMORY", UINT64_C(64) << 30);
 }
 
 CUresult cuMemGetInfo_v2(size_t *free, size_t *all)
 {
-    SOFT_ENTER();
+    FAKE_ENTER();
     *all = total();
     pthread_mutex_lock(&lock);
     *free = *all - in_use;
@@ -92,7 +92,7 @@ static uint64_t next_place = UINT64_C(0x200000000000);
 /* Between pages that nobody may touch: who writes beyond the end is found out. */
 CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t size)
 {
-    SOFT_ENTER();
+    FAKE_ENTER();
     size_t whole = (size + PAGE - 1) / PAGE * PAGE;
     if (size == 0)
         return CUDA_ERROR_INVALID_VALUE;
@@ -116,7 +116,7 @@ CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t size)
 CUresult cuMemFree_v2(CUdeviceptr address)
 {
     CUresult result = CUDA_ERROR_INVALID_VALUE;
-    SOFT_ENTER();
+    FAKE_ENTER();
     pthread_mutex_lock(&lock);
     struct range *r = find(&allocated, address, 1);
     if (r && r->start == address) {
@@ -133,7 +133,7 @@ CUresult cuMemFree_v2(CUdeviceptr address)
 /* Zeros are what untouched pages hold: large memory is not to be touched. */
 CUresult cuMemsetD8_v2(CUdeviceptr address, unsigned char value, size_t size)
 {
-    SOFT_ENTER();
+    FAKE_ENTER();
     if (!has(&allocated, address, size))
         return CUDA_ERROR_INVALID_VALUE;
     size_t whole = value == 0 && address % PAGE == 0 ? size / PAGE * PAGE : 0;
@@ -146,7 +146,7 @@ CUresult cuMemsetD8_v2(CUdeviceptr address, unsigned char value, size_t size)
 
 static CUresult copy(void *to, const void *from, size_t size, uint64_t device, const void *pinned)
 {
-    if (!soft_is_device(device, size) || (pinned && !soft_is_registered(pinned, size)))
+    if (!fake_is_device(device, size) || (pinned && !fake_is_registered(pinned, size)))
         return CUDA_ERROR_INVALID_VALUE;
     memcpy(to, from, size);
     return CUDA_SUCCESS;
@@ -154,33 +154,33 @@ static CUresult copy(void *to, const void *from, size_t size, uint64_t device, c
 
 CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t size)
 {
-    SOFT_ENTER();
+    FAKE_ENTER();
     return copy((void *)(uintptr_t)to, from, size, to, NULL);
 }
 
 CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t size)
 {
-    SOFT_ENTER();
+    FAKE_ENTER();
     return copy(to, (const void *)(uintptr_t)from, size, from, NULL);
 }
 
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t size, CUstream stream)
 {
     (void)stream;
-    SOFT_ENTER();
+    FAKE_ENTER();
     return copy((void *)(uintptr_t)to, from, size, to, from);
 }
 
 CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t size, CUstream stream)
 {
     (void)stream;
-    SOFT_ENTER();
+    FAKE_ENTER();
     return copy(to, (const void *)(uintptr_t)from, size, from, to);
 }
 
 CUresult cuMemHostRegister_v2(void *start, size_t size, unsigned flags)
 {
-    SOFT_ENTER();
+    FAKE_ENTER();
     uint64_t address = (uint64_t)(uintptr_t)start;
     CUresult result = CUDA_SUCCESS;
     if (size == 0 || address % PAGE != 0 || size % PAGE != 0 ||
@@ -197,7 +197,7 @@ CUresult cuMemHostRegister_v2(void *start, size_t size, unsigned flags)
 
 CUresult cuMemHostUnregister(void *start)
 {
-    SOFT_ENTER();
+    FAKE_ENTER();
     CUresult result = CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
     pthread_mutex_lock(&lock);
     struct range *r = find(&registered, (uint64_t)(uintptr_t)start, 1);
@@ -211,7 +211,7 @@ CUresult cuMemHostUnregister(void *start)
 
 CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *address, void *start, unsigned flags)
 {
-    SOFT_ENTER();
+    FAKE_ENTER();
     *address = (CUdeviceptr)(uintptr_t)start;
-    return flags == 0 && soft_is_registered(start, 1) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    return flags == 0 && fake_is_registered(start, 1) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }

@@ -85,7 +85,7 @@ static void *find_library(const char *path)
     return dlopen(library, RTLD_NOW | RTLD_NOLOAD);
 }
 
-static CUresult fill(struct soft_module *m, const char *image, const char *path)
+static CUresult fill(struct fake_module *m, const char *image, const char *path)
 {
     const Elf64_Ehdr *head = (const Elf64_Ehdr *)image;
     void *library = find_library(path);
@@ -108,9 +108,9 @@ static CUresult fill(struct soft_module *m, const char *image, const char *path)
 
 CUresult cuModuleLoad(CUmodule *module, const char *path)
 {
-    SOFT_ENTER();
+    FAKE_ENTER();
     char *image = read_file(path);
-    struct soft_module *m = calloc(1, sizeof *m);
+    struct fake_module *m = calloc(1, sizeof *m);
     CUresult result = image && m ? fill(m, image, path) : CUDA_ERROR_FILE_NOT_FOUND;
     free(image);
     *module = (CUmodule)m;
@@ -119,9 +119,9 @@ CUresult cuModuleLoad(CUmodule *module, const char *path)
 
 CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *size, CUmodule module, const char *name)
 {
-    const struct soft_module *m = (const struct soft_module *)module;
+    const struct fake_module *m = (const struct fake_module *)module;
     bool kernels = strcmp(name, TG_CUDA_KERNEL_NAMES) == 0;
-    SOFT_ENTER();
+    FAKE_ENTER();
     if (!kernels && strcmp(name, TG_CUDA_ORCHESTRATION_NAMES) != 0)
         return CUDA_ERROR_NOT_FOUND;
     *address = (CUdeviceptr)(uintptr_t)(kernels ? m->kernel_names : m->orchestration_names);
@@ -131,17 +131,17 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *size, CUmodule modul
 
 CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
 {
-    static const char *const names[SOFT_ENTRIES] = {TG_CUDA_SIZE_NAME, TG_CUDA_PREPARE_NAME,
+    static const char *const names[FAKE_ENTRIES] = {TG_CUDA_SIZE_NAME, TG_CUDA_PREPARE_NAME,
                                                     TG_CUDA_MAIN_NAME};
-    SOFT_ENTER();
-    for (int i = 0; i < SOFT_ENTRIES; i++) {
-        struct soft_function *f;
+    FAKE_ENTER();
+    for (int i = 0; i < FAKE_ENTRIES; i++) {
+        struct fake_function *f;
         if (strcmp(name, names[i]) != 0)
             continue;
         f = calloc(1, sizeof *f);
         if (!f)
             return CUDA_ERROR_OUT_OF_MEMORY;
-        *f = (struct soft_function){(const struct soft_module *)module, (enum soft_entry)i,
+        *f = (struct fake_function){(const struct fake_module *)module, (enum fake_entry)i,
                                     48 << 10};
         *function = (CUfunction)f;
         return CUDA_SUCCESS;
@@ -151,9 +151,9 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
 
 CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value)
 {
-    SOFT_ENTER();
+    FAKE_ENTER();
     if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES || value > 227 << 10)
         return CUDA_ERROR_INVALID_VALUE;
-    ((struct soft_function *)function)->shared = (unsigned)value;
+    ((struct fake_function *)function)->shared = (unsigned)value;
     return CUDA_SUCCESS;
 }
