@@ -259,12 +259,21 @@ static struct tg_region draw_region(uint64_t least, uint64_t most)
     return region;
 }
 
-static void mark(uint8_t *set, const struct tg_region *r, uint32_t dim, uint64_t at)
+/* Marks each byte of the region. The bytes come in runs; the number of a run, written with one digit
+ * per outer dimension, says where the run begins. */
+static void mark(uint8_t *set, const struct tg_region *r)
 {
-    if (dim == r->n_outer)
-        memset(set + (at - BASE), 1, r->run);
-    for (uint64_t i = 0; dim < r->n_outer && i < r->count[dim]; i++)
-        mark(set, r, dim + 1, at + i * r->stride[dim]);
+    uint64_t runs = 1;
+    for (uint32_t dim = 0; dim < r->n_outer && dim < TG_MAX_OUTER; dim++)
+        runs *= r->count[dim];
+    for (uint64_t number = 0; number < runs; number++) {
+        uint64_t at = r->lo - BASE, rest = number;
+        for (uint32_t dim = 0; dim < r->n_outer && dim < TG_MAX_OUTER; dim++) {
+            at += rest % r->count[dim] * r->stride[dim];
+            rest /= r->count[dim];
+        }
+        memset(set + at, 1, r->run);
+    }
 }
 
 /* Who must come before the task, by the bytes that it names; the set may have done ones. */
@@ -306,9 +315,9 @@ static bool submit_in(uint32_t tensors, uint64_t least, uint64_t most)
         region[i] = draw_region(least, most);
         role[i] = (enum tg_role)(1 + draw(3));
         if (role[i] & TG_IN)
-            mark(t->reads, &region[i], 0, region[i].lo);
+            mark(t->reads, &region[i]);
         if (role[i] & TG_OUT)
-            mark(t->writes, &region[i], 0, region[i].lo);
+            mark(t->writes, &region[i]);
     }
     demand(t, before);
     for (uint32_t i = 0; i < tensors && good; i++)
@@ -392,7 +401,7 @@ TEST(a_task_that_needs_more_entries_than_there_are_is_refused_once_all_others_ha
     take_slot();
     for (uint64_t i = 0; i < 5; i++) {
         struct tg_region region = {.lo = BASE + 8 * i, .hi = BASE + 8 * i + 4, .run = 4};
-        mark(w.task[w.at].reads, &region, 0, region.lo);
+        mark(w.task[w.at].reads, &region);
     }
     for (uint64_t i = 0; i < 5; i++) {
         struct tg_region region = {.lo = BASE + 8 * i, .hi = BASE + 8 * i + 4, .run = 4};
@@ -417,7 +426,7 @@ TEST(who_reads_without_being_a_task_waits_for_the_writers)
             w.at = w.n; /* not a task, but it is told as one */
             reader = &w.task[w.at];
             memset(reader, 0, sizeof *reader);
-            mark(reader->reads, &region, 0, region.lo);
+            mark(reader->reads, &region);
             demand(reader, writers);
             tg_map_find_writers(&w.map, &w.user, &region);
             for (uint32_t k = 0; k < w.n; k++)
