@@ -143,11 +143,15 @@ function(taskglass_cuda_object object source)
   if(TASKGLASS_WERROR)
     set(warnings -Werror all-warnings)
   endif()
-  # Source lines in messages are told from the project's root, as gcc's -fmacro-prefix-map does.
+  # nvcc gets the source by its full path: CMake takes a relative path in a dependency file to start in
+  # the build folder, finds no such file there, and compiles again each time.
+  # Source lines in messages are still told from the project's root. The quotes are for nvcc, which
+  # splits what follows -Xcompiler at blanks.
+  set(lines -Xcompiler "\"-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=\"")
   add_custom_command(OUTPUT ${object}
     COMMAND ${TASKGLASS_NVCC} ${TASKGLASS_CUDA_FLAGS} ${TASKGLASS_CUDA_COMPILE_FLAGS} ${warnings}
-      "-I$<JOIN:${arg_INCLUDES},;-I>" ${arg_DEFINITIONS} -MD -MF ${object}.d -MT ${object} -c ${name} -o ${object}
-    WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}
+      ${lines} "-I$<JOIN:$<REMOVE_DUPLICATES:${arg_INCLUDES}>,;-I>" ${arg_DEFINITIONS}
+      -MD -MF ${object}.d -MT ${object} -c ${source} -o ${object}
     DEPENDS ${source} DEPFILE ${object}.d
     COMMENT "Compiling ${name} for the GPU"
     COMMAND_EXPAND_LISTS VERBATIM)
