@@ -12,7 +12,8 @@
 #   HOST     sources that only the host runs (cases).
 #
 # The module's target is NAME: properties, options and libraries can be added to it as to any
-# other. Its place is CMAKE_LIBRARY_OUTPUT_DIRECTORY, or the project's build folder.
+# other. nvcc gets the target's include directories and compile definitions too. The module's place
+# is CMAKE_LIBRARY_OUTPUT_DIRECTORY, or the project's build folder.
 
 include(${CMAKE_CURRENT_LIST_DIR}/TaskglassCuda.cmake)
 

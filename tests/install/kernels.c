@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scale.h"
+#include <unit.h>
 
 TG_KERNEL(scale)
 {
@@ -7,7 +8,7 @@ TG_KERNEL(scale)
     float *y = TG_ARG(ctx, 1, float);
     float k = tg_arg_f32(ctx, 0);
     TG_FOR(i, tg_arg_numel(ctx, 0))
-        y[i] = k * x[i];
+        y[i] = k * scale_unit * x[i];
 }
 
 TG_ORCHESTRATION(scale_graph)
