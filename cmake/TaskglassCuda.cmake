@@ -147,11 +147,13 @@ function(taskglass_cuda_object object source)
   # the build folder, finds no such file there, and compiles again each time.
   # Source lines in messages are still told from the project's root. The quotes are for nvcc, which
   # splits what follows -Xcompiler at blanks.
+  # nvcc writes the name after -MT as it is, so a blank in it is marked here.
+  string(REPLACE " " "\\ " target "${object}")
   set(lines -Xcompiler "\"-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=\"")
   add_custom_command(OUTPUT ${object}
     COMMAND ${TASKGLASS_NVCC} ${TASKGLASS_CUDA_FLAGS} ${TASKGLASS_CUDA_COMPILE_FLAGS} ${warnings}
       ${lines} "-I$<JOIN:$<REMOVE_DUPLICATES:${arg_INCLUDES}>,;-I>" ${arg_DEFINITIONS}
-      -MD -MF ${object}.d -MT ${object} -c ${source} -o ${object}
+      -MD -MF ${object}.d -MT "${target}" -c ${source} -o ${object}
     DEPENDS ${source} DEPFILE ${object}.d
     COMMENT "Compiling ${name} for the GPU"
     COMMAND_EXPAND_LISTS VERBATIM)

@@ -47,17 +47,68 @@ else
     say "no pkg-config: not tried"
 fi
 
-say "a program and a workload by find_package"
-"$cmake" -S "$here" -B project --log-level=WARNING -DCMAKE_C_COMPILER="$cc" \
-    -DCMAKE_C_FLAGS="$flags" -DCMAKE_PREFIX_PATH="$prefix" >project.log
-"$cmake" --build project >>project.log || {
-    cat project.log
-    exit 1
-}
-./project/by-find-package
+# A copy of the user's project, since the test changes a header of it.
+mkdir -p "$work/a project"
+cp -R "$here"/*.c "$here"/*.h "$here/unit" "$here/CMakeLists.txt" "$work/a project"
 
-say "the workload runs"
-"$prefix/bin/taskglass" run ./project/scale.so --output "$work/output"
+build_project() { # FOLDER: builds, and leaves what was compiled or linked in project.done
+    "$cmake" --build "$1" >project.log 2>&1 || {
+        cat project.log
+        exit 1
+    }
+    grep -e Building -e Compiling -e Linking project.log >project.done || :
+}
+
+expect_compiled() { # HOW_OFTEN WHAT WHEN
+    compiled=$(grep -c -e "$2" project.done || :)
+    [ "$compiled" = "$1" ] || {
+        cat project.log
+        say "FAILED: $3, $compiled of the steps match \"$2\" instead of $1"
+        exit 1
+    }
+}
+
+for generator in Ninja "Unix Makefiles"; do
+    case $generator in
+    Ninja) tool=ninja ;;
+    *) tool=make ;;
+    esac
+    if ! command -v $tool >/dev/null; then
+        say "no $tool: not tried"
+        continue
+    fi
+    say "a program and a workload by find_package, with $tool"
+    folder="by $tool"
+    "$cmake" -S "a project" -B "$folder" -G "$generator" --log-level=WARNING \
+        -DCMAKE_C_COMPILER="$cc" -DCMAKE_C_FLAGS="$flags" -DCMAKE_PREFIX_PATH="$prefix" \
+        >configure.log
+    build_project "$folder"
+    "./$folder/by-find-package"
+    images=0
+    [ ! -e "$folder/scale.cubin" ] || images=1
+    expect_compiled $images 'kernels.c for the GPU' "the first time"
+
+    say "the workload runs"
+    "$prefix/bin/taskglass" run "./$folder/scale.so" --output "$work/output"
+
+    say "a second build has nothing to do"
+    build_project "$folder"
+    expect_compiled 0 . "the second time"
+    "$cmake" "$folder" --log-level=WARNING >configure.log
+    build_project "$folder"
+    expect_compiled 0 . "after another configuration"
+
+    say "a changed header makes it compile the sources that include it"
+    sleep 0.05 # a file system's clock may be as coarse as 10 ms
+    touch "a project/unit/unit.h"
+    build_project "$folder"
+    expect_compiled 1 'Building.*kernels.c' "after unit.h changed"
+    expect_compiled 0 'Building.*cases.c' "after unit.h changed"
+    expect_compiled $images 'kernels.c for the GPU' "after unit.h changed"
+    expect_compiled $images 'scale.cubin' "after unit.h changed"
+    build_project "$folder"
+    expect_compiled 0 . "right after that"
+done
 
 # A library with sanitizers does not go into a Python without.
 if [ -n "$python" ] && [ -z "$flags" ]; then
