@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# headers.sh INCLUDE_DIR CC [CXX]: each public header compiles alone, as C11 and as C++17.
-# Prints the failing ones.
+# headers.sh INCLUDE_DIR WARNINGS CC [CXX]: each public header compiles alone, as C11 and as C++17,
+# with these WARNINGS ("-Wall -Wextra"). Prints the failing ones.
 include=$1
-cc=$2
-cxx=${3:-}
-strict="-Wall -Wextra -Wpedantic -Werror -fsyntax-only -I$include"
+strict="$2 -fsyntax-only -I$include"
+cc=$3
+cxx=${4:-}
 failed=0
 
 [ -n "$cxx" ] || echo "no C++ compiler: C++17 not tried"

@@ -1,15 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# run.sh BUILD_DIR CMAKE CC SANITIZE_FLAGS [CXX [PYTHON]]: installs, moves what was installed, and
-# uses it from outside: programs in C and C++ by pkg-config, a program and a workload by find_package,
-# the Python package.
+# run.sh BUILD_DIR CMAKE CC WARNINGS SANITIZE_FLAGS [CXX [PYTHON]]: installs, moves what was installed,
+# and uses it from outside: programs in C and C++ by pkg-config, a program and a workload by
+# find_package, the Python package.
 set -eu
 build=$1
 cmake=$2
 cc=$3
-flags=$4
-cxx=${5:-}
-python=${6:-}
+warnings=$4
+flags=$5
+cxx=${6:-}
+python=${7:-}
 here=$(cd "$(dirname "$0")" && pwd)
 work=$build/tests/install
 prefix="$work/moved here"
@@ -35,11 +36,11 @@ if command -v pkg-config >/dev/null; then
     say "a program by pkg-config"
     # pkg-config quotes the blank in the path, as a shell would read it.
     export PKG_CONFIG_PATH="$libdir/pkgconfig"
-    eval "$cc -std=c11 -Wall -Wextra -Wpedantic -Werror $flags '$here/use.c' -o by-pkg-config \
+    eval "$cc -std=c11 $warnings $flags '$here/use.c' -o by-pkg-config \
         $(pkg-config --cflags --libs taskglass)"
     LD_LIBRARY_PATH=$libdir ./by-pkg-config
     if [ -n "$cxx" ]; then
-        eval "$cxx -std=c++17 -Wall -Wextra -Wpedantic -Werror $flags '$here/use.cpp' -o in-c++ \
+        eval "$cxx -std=c++17 $warnings $flags '$here/use.cpp' -o in-c++ \
             $(pkg-config --cflags --libs taskglass)"
         LD_LIBRARY_PATH=$libdir ./in-c++
     fi
