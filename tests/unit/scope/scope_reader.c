@@ -250,14 +250,9 @@ TEST(a_summary_of_a_good_run_names_nobody)
 
 TEST(a_summary_that_makes_no_sense_is_no_word_of_anybody)
 {
-    static const char *const texts[] = {"",
-                                        "[]",
-                                        "{",
-                                        "{\"fatal\": {\"error\": \"x\"}",
-                                        "{\"fatal\": "
-                                        "{\"ring\": [}}",
-                                        "{} {}",
-                                        "\0\0\0"};
+    static const char *const texts[] = {
+        "",      "[]",    "{", "{\"fatal\": {\"error\": \"x\"}", "{\"fatal\": {\"ring\": [}}",
+        "{} {}", "\0\0\0"};
     struct tg_scope_guilty guilty;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         CHECK(tg_scope_guilty_parse(texts[i], strlen(texts[i]), &guilty));
