@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the device program needs from the target it runs on. Each has a header of its own:
- * src/platform/sim/device/target.h says what the functions do, src/platform/cuda/gpu/target.h is
- * a GPU's.
+ * What the device program needs from the target it runs on. Each target has a header of its own,
+ * always named target_impl.h: src/platform/sim/device/target_impl.h says what the functions do,
+ * src/platform/cuda/gpu/target_impl.h is a GPU's.
  *
  *   waiting     a simulated core sleeps on a futex; a GPU has no way to sleep, so it backs off and
  *               looks again
@@ -23,11 +23,9 @@
 
 struct tg_hash;
 
-#if defined(__CUDACC__)
-#include "platform/cuda/gpu/target.h"
-#else
-#include "platform/sim/device/target.h"
-#endif
+/* The target's own header. The compiler finds it by its include path, which the build sets for each
+ * target: -I src/platform/sim/device, or -I src/platform/cuda/gpu for nvcc. */
+#include <target_impl.h>
 
 /* And both: tg_target_call(kernel, ctx) runs the kernel with these arguments, and comes back when all
  * of it has. As fast as the target can: tg_hash_update and tg_hash_copy of common/hash.h. */

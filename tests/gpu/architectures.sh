@@ -37,7 +37,7 @@ for architecture in $architectures; do
         \( -name '*.cu' -o -name '*.c' ! -path 'src/platform/cuda/*' \) -print0 |
         xargs -0 -P "$jobs" -I {} sh -c 'source=$1 folder=$2; shift 2
             exec "$@" -cubin -o "$folder/$(echo "$source" | tr / _).cubin" "$source"' \
-            - {} "$folder" "$nvcc" -rdc=true "-arch=sm_$architecture" "$@" -Iinclude -Isrc) &&
+            - {} "$folder" "$nvcc" -rdc=true "-arch=sm_$architecture" "$@" -Iinclude -Isrc -Isrc/platform/cuda/gpu) &&
         "$nvcc" -rdc=true "-arch=sm_$architecture" -dlink -cubin -Xnvlink --suppress-stack-size-warning \
             -o "$folder.cubin" "$folder"/*.cubin; then
         echo "sm_$architecture: $(wc -c <"$folder.cubin") bytes"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the crew of a thread block does for its leader (target.h): kernels, hashes and copies. */
+/* What the crew of a thread block does for its leader (target_impl.h): kernels, hashes and copies. */
 #include "common/gather.h"
 #include "common/hash.h"
 #include "device/engine.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opening a GPU: which one, how many cores, its memory, and the area that it shares with the host. */
-#include "device/target.h"
 #include "platform/cuda/process/gpu_process.h"
 #include "platform/process/device/link.h"
 #include <errno.h>

@@ -12,8 +12,8 @@
  * two of each: an order can be given while the one before is being carried out. The crew takes them
  * in turn, and meets after each.
  */
-#ifndef TG_CUDA_GPU_TARGET_H
-#define TG_CUDA_GPU_TARGET_H
+#ifndef TG_CUDA_GPU_TARGET_IMPL_H
+#define TG_CUDA_GPU_TARGET_IMPL_H
 
 /* Who sleeps looks for the end of the run by itself. */
 #define TG_TARGET_SLEEPERS_LOOK 1

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The device program's target on Linux: a thread is a core, and sleeps on futexes (target.c). */
-#ifndef TG_SIM_DEVICE_TARGET_H
-#define TG_SIM_DEVICE_TARGET_H
+#ifndef TG_SIM_DEVICE_TARGET_IMPL_H
+#define TG_SIM_DEVICE_TARGET_IMPL_H
 
 #define TG_TARGET_SLEEPERS_LOOK 0
 #define TG_TARGET_STAGES_RECORDS 0
