@@ -2,7 +2,7 @@
 #include "device/engine.h"
 #include "device/core.h"
 #include "device/mix.h"
-#include "orchestrate/orchestrator.h"
+#include "device/orchestrator_hook.h"
 #include "device/park.h"
 #include "device/scheduler.h"
 #include "device/stream.h"
@@ -18,7 +18,7 @@ TG_FN uint64_t tg_engine_size(uint32_t n_blocks, uint32_t n_schedulers)
     uint64_t n_lanes = (uint64_t)TG_PARTS * n_blocks;
     return round_up(sizeof(struct tg_engine)) + n_workers * sizeof(struct tg_worker) +
            n_blocks * sizeof(struct tg_mix) + n_lanes * sizeof(struct tg_stream) +
-           sizeof(struct tg_orchestrator);
+           tg_orchestrator_size();
 }
 
 /* What a core lane takes: its own kind in a full block, both kinds in a short one. */

@@ -82,6 +82,11 @@ TG_FN static void clear_report(struct tg_orchestrator_report *report)
         bytes[i] = 0;
 }
 
+TG_FN uint64_t tg_orchestrator_size(void)
+{
+    return sizeof(struct tg_orchestrator);
+}
+
 TG_FN void tg_orchestrator_prepare(struct tg_orchestrator *self, struct tg_engine *e,
                                    struct tg_orchestration *o, tg_orchestrate_fn orchestrate,
                                    const char *root_site)

@@ -6,7 +6,7 @@
  *
  *   submit ─► check ─► a slot (flow.h waits for one) ─► edges: named, then found ─► ready? ─► offer
  *
- * Named edges (see also edges.h, engine.h):
+ * Named edges (see also device/growing_edges.h, device/engine.h):
  *   F1  the orchestrator says which slot it waits for (`awaited`) and that it sleeps, then looks
  *       whether it has completed; who completes a task closes its list, then looks whether it is
  *       the one waited for. All _seq: one of the two sees the other.
@@ -14,6 +14,7 @@
 #ifndef TG_ORCHESTRATE_ORCHESTRATOR_H
 #define TG_ORCHESTRATE_ORCHESTRATOR_H
 
+#include "device/orchestrator_hook.h"
 #include "orchestrate/edge_log.h"
 #include "orchestrate/rings.h"
 #include "orchestrate/scope_log.h"
@@ -95,13 +96,6 @@ struct tg_orchestrator {
         uint32_t site;
     } site_cache[TG_SITE_CACHE];
 };
-
-/* Before a run, by the thread that prepares the engine. */
-TG_FN void tg_orchestrator_prepare(struct tg_orchestrator *self, struct tg_engine *e,
-                                   struct tg_orchestration *o, tg_orchestrate_fn orchestrate,
-                                   const char *root_site);
-/* The orchestrator's part in a run. */
-TG_FN void tg_orchestrator_run(struct tg_orchestrator *self);
 
 TG_FN static inline struct tg_open_scope *tg_current_scope(struct tg_orchestrator *self)
 {
