@@ -2,7 +2,7 @@
 /* A graph from a module's orchestration function, by any runtime. */
 #include "base/error.h"
 #include "host/graph.h"
-#include "runtime/host_build_graph/host/orchestrate.h"
+#include "runtime/host_build_graph/host_build_graph.h"
 
 tg_status tg_graph_orchestrate(struct tg_module *module, enum tg_runtime_kind runtime,
                                const struct tg_args *args, const struct tg_rings *rings,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* host_build_graph: calls the orchestration function here, and lets it fill a graph. */
-#ifndef TG_HBG_ORCHESTRATE_H
-#define TG_HBG_ORCHESTRATE_H
+#ifndef TG_RUNTIME_HOST_BUILD_GRAPH_H
+#define TG_RUNTIME_HOST_BUILD_GRAPH_H
 
 #include <taskglass/graph.h>
 #include <taskglass/workload.h>

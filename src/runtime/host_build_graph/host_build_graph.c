@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/host_build_graph/host/orchestrate.h"
+#include "runtime/host_build_graph/host_build_graph.h"
 #include "base/error.h"
 #include "host/graph.h"
 
