@@ -196,7 +196,7 @@ enum { CALLS = 16, FAR_AHEAD = 8 };
  * and nobody wants to look at the arguments in between. */
 TG_FN static bool can_overlap(const struct tg_engine *e)
 {
-    return e->runtime == TG_RUNTIME_HOST_BUILD_GRAPH && !tg_record_is_on(e);
+    return e->edges == TG_EDGES_FIXED && !tg_record_is_on(e);
 }
 
 /* What a chain needs of engine and lane, at hand. */

@@ -122,9 +122,10 @@ TG_FN void tg_engine_reset(struct tg_engine *e, const struct tg_launch *launch,
     e->succ = TG_DEVICE_PTR(const uint32_t, launch->succ);
     e->payload = TG_DEVICE_PTR(const char, launch->payload);
     e->record = TG_DEVICE_PTR(const struct tg_record_setup, launch->record);
-    e->runtime = launch->runtime;
+    e->edges = launch->edges;
+    e->orchestrates = launch->orchestration != 0;
     e->n_tasks = tg_engine_orchestrates(e) ? UINT64_MAX : launch->n_tasks;
-    e->deps = tg_engine_orchestrates(e) ? TG_DEVICE_PTR(struct tg_dep, o->deps) : 0;
+    e->deps = e->edges == TG_EDGES_GROWING ? TG_DEVICE_PTR(struct tg_dep, o->deps) : 0;
     e->awaited = TG_NO_TASK;
     set_patience(e);
     for (uint32_t c = 0; c < TG_CLASSES; c++) {

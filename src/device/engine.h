@@ -123,11 +123,12 @@ struct tg_engine {
     /* fixed during a run */
     const tg_kernel_fn *kernel;
     struct tg_task_desc *desc;
-    const uint32_t *succ; /* host_build_graph: successors */
-    struct tg_dep *deps;  /* device-built: the entries of lists of waiting tasks */
+    const uint32_t *succ; /* fixed edges: successors */
+    struct tg_dep *deps;  /* growing edges: the entries of lists of waiting tasks */
     const char *payload;
     const struct tg_record_setup *record; /* NULL: nothing is recorded */
-    uint32_t runtime;                     /* enum tg_runtime_kind */
+    uint32_t edges;                       /* enum tg_edge_storage */
+    bool orchestrates;                    /* the device builds the graph */
     uint8_t pad0[TG_LINE];
     /* changing */
     uint32_t phase;   /* enum tg_phase_word */
@@ -168,7 +169,7 @@ TG_FN static inline uint32_t tg_engine_orchestrator(const struct tg_engine *e)
 
 TG_FN static inline bool tg_engine_orchestrates(const struct tg_engine *e)
 {
-    return e->runtime != TG_RUNTIME_HOST_BUILD_GRAPH;
+    return e->orchestrates;
 }
 
 /* A thread's part in the run. True for the last one to leave it. */

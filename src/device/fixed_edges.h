@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * host_build_graph on the device: the whole graph lies in memory, so the successors of a task
- * are a run of entries in one array.
+ * Edges that are all known before the run (TG_EDGES_FIXED): the whole graph lies in memory, so the
+ * successors of a task are a run of entries in one array.
  */
 #ifndef TG_DEVICE_FIXED_EDGES_H
 #define TG_DEVICE_FIXED_EDGES_H
@@ -9,7 +9,7 @@
 #include "device/worker.h"
 
 /* True where the task has become ready. Whoever satisfies the last edge gets true, alone. */
-TG_FN static inline bool tg_hbg_satisfy(struct tg_task_desc *desc)
+TG_FN static inline bool tg_fixed_edges_satisfy(struct tg_task_desc *desc)
 {
     if (desc->fanin > 1) {
         /* D1: a release for our kernel's writes, an acquire of the other predecessors'. */
@@ -21,8 +21,8 @@ TG_FN static inline bool tg_hbg_satisfy(struct tg_task_desc *desc)
 }
 
 /* Offers the successors that became ready; see tg_worker_complete. */
-TG_FN static inline uint32_t tg_hbg_release(struct tg_engine *e, struct tg_worker *w, uint32_t task,
-                                            bool keep)
+TG_FN static inline uint32_t tg_fixed_edges_release(struct tg_engine *e, struct tg_worker *w,
+                                                    uint32_t task, bool keep)
 {
     const struct tg_task_desc *done = &e->desc[task];
     const uint32_t *succ = e->succ + done->succ;
@@ -32,7 +32,7 @@ TG_FN static inline uint32_t tg_hbg_release(struct tg_engine *e, struct tg_worke
     for (uint32_t i = 0; i < done->n_succ; i++) {
         struct tg_task_desc *desc = &e->desc[succ[i]];
         uint32_t task_class = desc->task_class;
-        if (!tg_hbg_satisfy(desc))
+        if (!tg_fixed_edges_satisfy(desc))
             continue;
         if (keep && next == TG_NO_TASK && task_class != TG_CLASS_MIX &&
             (w->takes & TG_TAKES(task_class))) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Edges between tasks of which some may be running: a task's `succ` is the head of a list of those
+ * Edges between tasks of which some may be running (TG_EDGES_GROWING): a task's `succ` is the head of a list of those
  * that wait for it, until it has completed and the list is closed.
  *
  *     orchestrator   pushes an entry by compare-and-swap, unless the list is closed
@@ -14,7 +14,7 @@
  *   E1  succ      exchange by who completes (release: its kernel's writes; acquire: the entries)
  *                 pairs with load_acquire and the swap of the orchestrator, which then may use
  *                 the slot for another task: who completes touches it no more
- *   E2  pending   acq_rel RMW by all, as D1 of host_build_graph
+ *   E2  pending   acq_rel RMW by all, as D1 in fixed_edges.h
  */
 #ifndef TG_DEVICE_GROWING_EDGES_H
 #define TG_DEVICE_GROWING_EDGES_H
@@ -45,8 +45,8 @@ TG_FN static inline bool tg_edge_push(struct tg_engine *e, uint32_t before, uint
 }
 
 /* The task has completed: offers those that waited for it alone; see tg_worker_complete. */
-TG_FN static inline uint32_t tg_edges_release(struct tg_engine *e, struct tg_worker *w,
-                                              uint32_t task, bool keep)
+TG_FN static inline uint32_t tg_growing_edges_release(struct tg_engine *e, struct tg_worker *w,
+                                                      uint32_t task, bool keep)
 {
     /* E1; and say: the orchestrator may wait for this very task (F1). */
     uint32_t entry = TG_TARGET_SLEEPERS_LOOK

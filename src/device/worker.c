@@ -210,8 +210,8 @@ TG_FN void tg_worker_wake_orchestrator(struct tg_engine *e)
 TG_FN uint32_t tg_worker_complete(struct tg_engine *e, struct tg_worker *w, uint32_t task,
                                   bool keep)
 {
-    uint32_t next = tg_engine_orchestrates(e) ? tg_edges_release(e, w, task, keep)
-                                              : tg_hbg_release(e, w, task, keep);
+    uint32_t next = e->edges == TG_EDGES_GROWING ? tg_growing_edges_release(e, w, task, keep)
+                                                 : tg_fixed_edges_release(e, w, task, keep);
     /* Last, so that "all finished" implies that nothing is still being handed on. */
     tg_store_relaxed(&w->finished, w->finished + 1);
     tg_target_say_finished(w->status, w->finished);

@@ -184,9 +184,8 @@ static tg_status point_to(struct tg_graph *graph, uint64_t setup, uint32_t logs,
 static struct tg_scope_limits limits_of(const struct tg_graph *graph)
 {
     const struct tg_orchestration *o = &graph->layout->orchestration;
-    struct tg_scope_limits limits = {
-        .n_rings = graph->runtime == TG_RUNTIME_AICPU_BUILD_GRAPH ? 1 : TG_RINGS,
-        .tensormap = graph->runtime == TG_RUNTIME_AICPU_BUILD_GRAPH ? 0 : o->map_size};
+    struct tg_scope_limits limits = {.n_rings = o->n_rings,
+                                     .tensormap = o->map_regions != 0 ? o->map_size : 0};
     for (uint32_t r = 0; r < limits.n_rings; r++) {
         limits.task_window[r] = o->ring[r].n_slots;
         limits.heap[r] = o->ring[r].heap_size;

@@ -32,7 +32,7 @@ static inline tg_status want_tasks(struct tg_graph *g, uint64_t wanted, struct t
 {
     if (wanted <= g->room_tasks)
         return TG_OK;
-    if (g->runtime != TG_RUNTIME_HOST_BUILD_GRAPH)
+    if (g->layout != NULL)
         return tg_error_set(error, TG_BAD_ARGUMENT,
                             "the device builds this graph: nothing can be added to it");
     if (wanted > MAX_TASKS)

@@ -100,7 +100,7 @@ static struct tg_launch describe(const struct tg_graph *g, const struct layout *
 {
     struct tg_launch launch = {
         .magic = TG_LAUNCH_MAGIC,
-        .runtime = TG_RUNTIME_HOST_BUILD_GRAPH,
+        .edges = TG_EDGES_FIXED,
         .n_tasks = (uint32_t)g->n_tasks,
         .desc = g->image + at->desc,
         .succ = g->image + at->succ,

@@ -123,8 +123,7 @@ static struct needs needs_of(const struct tg_run *run, enum tg_resource resource
 {
     const struct tg_orchestrator_report *report = &run->report;
     const struct tg_orchestration *o = &run->graph->layout->orchestration;
-    struct needs needs = {.n = run->graph->runtime == TG_RUNTIME_AICPU_BUILD_GRAPH ? 1 : TG_RINGS,
-                          .bytes = resource == TG_RESOURCE_HEAP};
+    struct needs needs = {.n = o->n_rings, .bytes = resource == TG_RESOURCE_HEAP};
     for (uint32_t r = 0; r < needs.n; r++) {
         bool this = report->resource == resource && report->ring == r;
         uint64_t least = this ? report->used + report->wanted : 0;
@@ -393,7 +392,7 @@ void tg_run_account_rings(struct tg_run *run)
         return;
     result->on = true;
     result->scopes = report->scopes;
-    result->n_rings = run->graph->runtime == TG_RUNTIME_AICPU_BUILD_GRAPH ? 1 : TG_RINGS;
+    result->n_rings = run->graph->layout->orchestration.n_rings;
     if (report->ended_ns > report->began_ns)
         result->seconds = (double)(report->ended_ns - report->began_ns) * 1e-9;
     for (uint32_t r = TG_RESOURCE_SLOTS; r < TG_RESOURCE_RESULT; r++)

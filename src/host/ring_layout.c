@@ -218,12 +218,14 @@ tg_status tg_graph_place(struct tg_graph *g, const struct tg_args *args,
     const struct tg_control_head *head = &g->module->device->head;
     uint32_t n_rings = g->runtime == TG_RUNTIME_TENSORMAP_AND_RINGBUFFER ? TG_RINGS : 1;
     struct layout at = {
-        .launch = {.magic = TG_LAUNCH_MAGIC, .runtime = g->runtime},
+        .launch = {.magic = TG_LAUNCH_MAGIC, .edges = TG_EDGES_GROWING},
         .o = {.magic = TG_ORCHESTRATION_MAGIC,
               .version = TG_ORCHESTRATION_VERSION,
               .size = sizeof at.o,
               .first_kernel = g->module->first,
               .n_kernels = g->module->n_kernels,
+              .n_rings = n_rings,
+              .flags = g->runtime == TG_RUNTIME_TENSORMAP_AND_RINGBUFFER ? TG_SCOPES_OWN_SLOTS : 0,
               .memory_start = head->memory_start,
               .memory_end = head->memory_end},
     };

@@ -109,9 +109,9 @@ TG_FN void tg_orchestrator_prepare(struct tg_orchestrator *self, struct tg_engin
     self->note = TG_DEVICE_PTR(struct tg_slot_note, o->notes);
     self->kernel = TG_DEVICE_PTR(const struct tg_kernel_desc, o->kernels);
     self->payload = (char *)e->payload;
-    self->finds_edges = e->runtime == TG_RUNTIME_TENSORMAP_AND_RINGBUFFER;
-    self->scopes_own_slots = self->finds_edges;
-    self->n_rings = self->finds_edges ? TG_RINGS : 1;
+    self->finds_edges = o->map_regions != 0;
+    self->scopes_own_slots = (o->flags & TG_SCOPES_OWN_SLOTS) != 0;
+    self->n_rings = o->n_rings;
     self->eager = e->spin > 0;
     self->mode = TG_MODE_RUNS;
     self->order = self->serial = self->n_held = self->offered = 0;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The orchestrator: a thread of the device that runs the workload's orchestration function and
- * turns its calls into tasks while others run. Both runtimes that build graphs on the device are
- * this code; tensormap_and_ringbuffer adds the tensor map and a ring for each depth of scope.
+ * turns its calls into tasks while others run. All runtimes that build graphs on the device are
+ * this code. What differs between them is in struct tg_orchestration: how many rings there are,
+ * whether there is a tensor map, and whether scopes keep the slots of their tasks.
  *
  *   submit ─► check ─► a slot (flow.h waits for one) ─► edges: named, then found ─► ready? ─► offer
  *
@@ -63,7 +64,7 @@ struct tg_orchestrator {
     struct tg_slot_note *note;
     const struct tg_kernel_desc *kernel;
     char *payload;
-    uint32_t n_rings; /* in use: 1 or TG_RINGS */
+    uint32_t n_rings; /* in use */
     bool finds_edges; /* there is a tensor map */
     bool logs;        /* the graph is written down */
     bool samples;     /* scope stats are */

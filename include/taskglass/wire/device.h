@@ -28,8 +28,10 @@
 #include <taskglass/wire/task.h>
 
 #define TG_CONTROL_MAGIC UINT64_C(0x316C7274636C6774) /* "tglctrl1", little-endian */
-#define TG_CONTROL_VERSION 1u
-#define TG_LAUNCH_MAGIC UINT64_C(0x31636E756C6C6774) /* "tgllunc1" */
+/* Of the control area, and of what the host lays out for the device to run: counted up when either
+ * changes, so that a host and a device program of different builds notice. */
+#define TG_CONTROL_VERSION 2u
+#define TG_LAUNCH_MAGIC UINT64_C(0x32636E756C6C6774) /* "tgllunc2" */
 
 /* What a worker is doing. Zero means nothing. */
 struct tg_worker_status {
@@ -83,25 +85,34 @@ enum tg_runtime_kind {
     TG_RUNTIME_TENSORMAP_AND_RINGBUFFER = 2
 };
 
+/* How a task knows the tasks that wait for it. */
+enum tg_edge_storage {
+    TG_EDGES_FIXED = 0,  /* a run of entries in one array; all edges are there before the launch */
+    TG_EDGES_GROWING = 1 /* a list that grows until the task completes (wire/orchestration.h) */
+};
+
 /*
  * A graph ready to run, or an orchestration that will make one. All addresses are device
  * addresses. Each class of task has a queue that only the device uses; the first n_ready of
- * `ready` of a class are what it starts with.
+ * `ready` of a class are what it starts with. The device knows no runtime by name, only what
+ * is said here and in struct tg_orchestration.
  */
 struct tg_launch {
     uint64_t magic;
-    uint32_t runtime;           /* enum tg_runtime_kind */
-    uint32_t n_tasks;           /* host_build_graph: how many; else slots */
+    uint32_t edges;             /* enum tg_edge_storage */
+    uint32_t n_tasks;           /* of the graph; where the device builds it, slots of all rings */
     uint64_t desc;              /* struct tg_task_desc[n_tasks] */
-    uint64_t succ;              /* uint32_t[]: task indices */
+    uint64_t succ;              /* fixed edges: uint32_t[], task indices */
     uint64_t payload;           /* arguments */
     uint64_t ready[TG_CLASSES]; /* uint32_t[n_ready]: task index + 1 */
     uint64_t queue[TG_CLASSES]; /* uint64_t[queue_size] */
     uint32_t n_ready[TG_CLASSES];
     uint32_t queue_size[TG_CLASSES]; /* powers of two; the whole class fits */
     uint64_t record;                 /* struct tg_record_setup; 0: nothing is recorded */
-    uint64_t orchestration; /* struct tg_orchestration, where the device builds the graph */
+    uint64_t orchestration; /* struct tg_orchestration; 0: the device does not build the graph */
 };
 TG_WIRE_SIZE(struct tg_launch, 128);
+TG_WIRE_AT(struct tg_launch, edges, 8);
+TG_WIRE_AT(struct tg_launch, orchestration, 120);
 
 #endif

@@ -28,7 +28,7 @@
 #include <taskglass/wire/tensor.h>
 
 #define TG_ORCHESTRATION_MAGIC UINT64_C(0x316863726F6C6774) /* "tglorch1", little-endian */
-#define TG_ORCHESTRATION_VERSION 1u
+#define TG_ORCHESTRATION_VERSION 2u
 
 /* What a device-built task's `succ` can be besides the number of a dependency. */
 #define TG_DEP_NONE UINT32_MAX         /* nobody waits for it */
@@ -132,7 +132,7 @@ enum tg_orchestrator_state {
     TG_ORCHESTRATOR_FAILED = 3
 };
 
-/* What went wrong in the orchestration; the host has the words (src/host/orchestration_error.c). */
+/* What went wrong in the orchestration; the host has the words (src/host/orchestration_report.c). */
 enum tg_orchestration_fault {
     TG_FAULT_NONE = 0,
     TG_FAULT_ARGUMENTS = 1,    /* a submit's kernels or arguments: they are in `args`, `kernel` */
@@ -187,6 +187,11 @@ TG_WIRE_SIZE(struct tg_orchestrator_report, 704);
 /* What the orchestrator can write down; each has a stream. */
 enum tg_log { TG_LOG_EDGES = 0, TG_LOG_SCOPES = 1, TG_LOGS = 2 };
 
+/* How the orchestrator treats scopes. */
+enum tg_orchestration_flag {
+    TG_SCOPES_OWN_SLOTS = 1 /* a task keeps its slot until the scope that it belongs to has ended */
+};
+
 struct tg_orchestration {
     uint64_t magic;
     uint32_t version;
@@ -207,13 +212,17 @@ struct tg_orchestration {
     uint64_t memory_start, memory_end; /* where tensors may lie */
     uint64_t refused;                  /* struct tg_args: of the submit that failed */
     struct tg_ring_layout ring[TG_RINGS];
-    uint32_t logs; /* bits of enum tg_log: what is written down */
+    uint32_t logs;    /* bits of enum tg_log: what is written down */
+    uint32_t n_rings; /* in use, 1 to TG_RINGS */
+    uint32_t flags;   /* enum tg_orchestration_flag */
     uint32_t reserved0;
-    uint64_t reserved[11];
+    uint64_t reserved[10];
     struct tg_ring_cursors cursors[TG_RINGS];
     struct tg_orchestrator_report report;
 };
 TG_WIRE_SIZE(struct tg_orchestration, 1320);
 TG_WIRE_AT(struct tg_orchestration, ring, 136);
+TG_WIRE_AT(struct tg_orchestration, cursors, 360);
+TG_WIRE_AT(struct tg_orchestration, report, 616);
 
 #endif

@@ -50,7 +50,7 @@ struct tg_task_desc {
     uint32_t n_succ;  /* how many */
     uint32_t site;    /* index of its scope's source site */
     uint32_t pending; /* of fanin, what is still to come; changes while the graph runs */
-    uint32_t next;    /* host_build_graph: the first of its successors, if it has any */
+    uint32_t next;    /* fixed edges: the first of its successors, if it has any */
 };
 TG_WIRE_SIZE(struct tg_task_desc, 64);
 TG_WIRE_AT(struct tg_task_desc, task_class, 20);

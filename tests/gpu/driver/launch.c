@@ -66,9 +66,8 @@ static void prepare(const struct fake_module *module, const struct tg_cuda_launc
     const uint32_t *number = TG_DEVICE_PTR(const uint32_t, l->number);
     tg_kernel_fn *table = TG_DEVICE_PTR(tg_kernel_fn, l->table);
     struct tg_engine *e = TG_DEVICE_PTR(struct tg_engine, l->engine);
-    tg_orchestrate_fn orchestrate = launch->runtime != TG_RUNTIME_HOST_BUILD_GRAPH
-                                        ? module->orchestration[l->orchestration]
-                                        : NULL;
+    tg_orchestrate_fn orchestrate =
+        launch->orchestration != 0 ? module->orchestration[l->orchestration] : NULL;
     for (uint32_t i = 0; i < l->n_kernels; i++)
         table[i] = module->kernel[number[i]];
     if (l->is_new) {

@@ -32,7 +32,7 @@ __device__ static void prepare(const struct tg_cuda_launch *l)
 {
     const struct tg_launch *launch = TG_DEVICE_PTR(const struct tg_launch, l->launch);
     tg_orchestrate_fn orchestrate = 0;
-    if (launch->runtime != TG_RUNTIME_HOST_BUILD_GRAPH)
+    if (launch->orchestration != 0)
         orchestrate = tg_cuda_orchestrations[l->orchestration];
     if (l->is_new)
         lay_out(l);

@@ -243,7 +243,7 @@ static tg_status try_to_start(struct tg_cuda_device *d, uint64_t address, char *
         result = choose_image(d, &launch, &image);
     if (result != CUDA_SUCCESS)
         return explain(d, result, "read what is to be run", why, size);
-    orchestrates = launch.runtime != TG_RUNTIME_HOST_BUILD_GRAPH;
+    orchestrates = launch.orchestration != 0;
     if (orchestrates && image->orchestration == UINT32_MAX) {
         snprintf(why, size, "the image does not have the orchestration: is it static?");
         return TG_BAD_ARGUMENT;

@@ -270,7 +270,7 @@ static void launch(struct device *d, const struct tg_process_message *message)
     /* Pairs with the last thread's count-down in tg_engine_enter: that it is out came to us by
      * way of the host, and its reads of the engine come before our writes. */
     (void)tg_load_acquire(&d->engine->active);
-    orchestrates = launch->runtime != TG_RUNTIME_HOST_BUILD_GRAPH;
+    orchestrates = launch->orchestration != 0;
     if (orchestrates && (workload = orchestrated_by(d, launch)) == NULL)
         abort();
     if (orchestrates)
