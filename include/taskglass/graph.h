@@ -47,6 +47,13 @@ TG_API tg_status tg_graph_add_mix(struct tg_graph *graph, const uint32_t kernel[
 TG_API tg_status tg_graph_add_edge(struct tg_graph *graph, uint64_t before, uint64_t after,
                                    struct tg_error *error);
 
+/* How a graph comes to be; tg_runtime_get has the name of each. */
+enum tg_runtime_kind {
+    TG_RUNTIME_HOST_BUILD_GRAPH = 0,
+    TG_RUNTIME_AICPU_BUILD_GRAPH = 1,
+    TG_RUNTIME_TENSORMAP_AND_RINGBUFFER = 2
+};
+
 /* How large the rings of a graph that the device builds are. Zero means the default. */
 struct tg_rings {
     uint32_t task_window[TG_RINGS]; /* task slots; default 16384 */

@@ -16,6 +16,8 @@
 #include <taskglass/wire/device.h>
 #include <taskglass/wire/orchestration.h>
 
+struct tg_runtime_ops;
+
 struct tg_edge {
     uint32_t before;
     uint32_t after;
@@ -44,7 +46,6 @@ struct tg_graph {
 
     uint64_t *memory; /* device memory that goes with the graph */
     uint32_t n_memory, room_memory;
-    enum tg_runtime_kind runtime;
     uint64_t orchestration;         /* device-built: its address */
     struct tg_graph_layout *layout; /* the same: what was sent there */
     struct tg_device_log *log;      /* the same: what the last run built, where it was asked for */
@@ -69,9 +70,11 @@ const char *tg_graph_kernel_name(const struct tg_graph *graph, uint32_t kernel);
 /* In the order they were added. */
 const struct tg_edge *tg_graph_edge_list(const struct tg_graph *graph, uint64_t *count);
 
-/* rings.c: what a graph needs that the device builds: rings, arguments, kernels. */
-tg_status tg_graph_place(struct tg_graph *graph, const struct tg_args *args,
-                         const struct tg_rings *rings, struct tg_error *error);
+/* ring_layout.c: lays out what a graph needs that the device builds: rings, arguments, kernels. The
+ * `build` of each runtime whose orchestration runs on the device. */
+tg_status tg_graph_place(const struct tg_runtime_ops *runtime, struct tg_graph *graph,
+                         const struct tg_args *args, const struct tg_rings *rings,
+                         struct tg_error *error);
 
 /* BAD_ARGUMENT where a ring would be too small or too large; zeros are the defaults. */
 tg_status tg_rings_check(const struct tg_rings *rings, struct tg_error *error);

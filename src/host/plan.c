@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "query/filter.h"
 #include "host/graph.h"
+#include "host/runtime_ops.h"
 
 /* Adds ", name" to a list for a message; a list too long is cut. */
 static void list_add(char *list, size_t size, const char *name)
@@ -32,11 +33,11 @@ static tg_status find_platform(const char *name, struct tg_platform_info *info,
 static tg_status find_runtime(const char *name, enum tg_runtime_kind *runtime,
                               struct tg_error *error)
 {
-    struct tg_runtime_info info;
+    const struct tg_runtime_ops *ops;
     char known[200] = "";
-    for (uint32_t i = 0; tg_runtime_get(i, &info); i++) {
-        list_add(known, sizeof known, info.name);
-        if (strcmp(info.name, name) == 0) {
+    for (uint32_t i = 0; (ops = tg_runtime_number(i)) != NULL; i++) {
+        list_add(known, sizeof known, ops->name);
+        if (strcmp(ops->name, name) == 0) {
             *runtime = (enum tg_runtime_kind)i;
             return TG_OK;
         }
@@ -105,9 +106,11 @@ static tg_status plan_rings(const struct tg_settings *settings, struct tg_plan *
                             struct tg_error *error)
 {
     struct tg_rings *rings = &plan->rings;
-    uint32_t n = plan->runtime == TG_RUNTIME_AICPU_BUILD_GRAPH ? 1 : TG_RINGS;
+    uint32_t n = tg_runtime_number(plan->runtime)->n_rings;
     uint64_t heaps = 0;
     tg_status status = TG_OK;
+    if (n == 0) /* a runtime without rings: what the settings say must make sense nevertheless */
+        n = TG_RINGS;
     rings->tensormap = (uint32_t)tg_settings_count(settings, "tensormap");
     for (uint32_t r = 0; r < TG_RINGS && status == TG_OK; r++) {
         rings->task_window[r] = (uint32_t)tg_settings_number(settings, "ring-task-window", r);

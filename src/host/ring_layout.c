@@ -9,6 +9,7 @@
  */
 #include "base/error.h"
 #include "host/graph.h"
+#include "host/runtime_ops.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,10 +87,9 @@ static uint64_t heap_size(const struct tg_graph *g, uint64_t asked, uint32_t n_r
     return share < DEFAULT_HEAP ? share : DEFAULT_HEAP;
 }
 
-static void plan_rings(const struct tg_graph *g, const struct tg_rings *rings, uint32_t n,
-                       struct layout *at)
+static void plan_rings(const struct tg_graph *g, const struct tg_rings *rings, struct layout *at)
 {
-    uint32_t slots = 0, deps = 0;
+    uint32_t slots = 0, deps = 0, n = at->o.n_rings;
     for (uint32_t r = 0; r < n; r++) {
         struct tg_ring_layout *ring = &at->o.ring[r];
         ring->n_slots = or_default(rings->task_window[r], DEFAULT_SLOTS);
@@ -136,7 +136,7 @@ static void plan_map(struct layout *at)
     at->o.map_buckets = place(at, at->o.n_buckets * sizeof(uint32_t));
 }
 
-static void plan_image(const struct tg_graph *g, uint32_t n_rings, struct layout *at)
+static void plan_image(const struct tg_graph *g, bool has_map, struct layout *at)
 {
     const struct tg_module *m = g->module;
     uint64_t slots = at->launch.n_tasks, deps = 0;
@@ -150,21 +150,21 @@ static void plan_image(const struct tg_graph *g, uint32_t n_rings, struct layout
     at->o.payload_stride = payload_stride(m);
     at->launch.payload = place(at, slots * at->o.payload_stride);
     at->o.notes = place(at, slots * sizeof(struct tg_slot_note));
-    for (uint32_t r = 0; r < n_rings; r++)
+    for (uint32_t r = 0; r < at->o.n_rings; r++)
         deps += at->o.ring[r].n_deps;
     at->o.deps = place(at, deps * sizeof(struct tg_dep));
     for (uint32_t c = 0; c < TG_CLASSES; c++) {
         at->launch.queue_size[c] = power_of_two(slots);
         at->launch.queue[c] = place(at, at->launch.queue_size[c] * sizeof(uint64_t));
     }
-    if (g->runtime == TG_RUNTIME_TENSORMAP_AND_RINGBUFFER)
+    if (has_map)
         plan_map(at);
-    for (uint32_t r = 0; r < n_rings; r++)
+    for (uint32_t r = 0; r < at->o.n_rings; r++)
         at->o.ring[r].heap = place(at, at->o.ring[r].heap_size);
 }
 
 /* From offsets to addresses. */
-static void rebase(struct layout *at, uint64_t image, uint32_t n_rings)
+static void rebase(struct layout *at, uint64_t image)
 {
     uint64_t *const addresses[] = {&at->launch.desc,     &at->launch.payload,  &at->launch.queue[0],
                                    &at->launch.queue[1], &at->launch.queue[2], &at->o.args,
@@ -177,7 +177,7 @@ static void rebase(struct layout *at, uint64_t image, uint32_t n_rings)
         at->o.map_readers += image;
         at->o.map_buckets += image;
     }
-    for (uint32_t r = 0; r < n_rings; r++)
+    for (uint32_t r = 0; r < at->o.n_rings; r++)
         at->o.ring[r].heap += image;
     at->launch.orchestration = image + at->image_orchestration;
 }
@@ -211,12 +211,12 @@ static tg_status get_memory(struct tg_graph *g, const struct layout *at, struct 
                         (unsigned long long)(info.memory - info.memory_used));
 }
 
-tg_status tg_graph_place(struct tg_graph *g, const struct tg_args *args,
-                         const struct tg_rings *rings, struct tg_error *error)
+tg_status tg_graph_place(const struct tg_runtime_ops *runtime, struct tg_graph *g,
+                         const struct tg_args *args, const struct tg_rings *rings,
+                         struct tg_error *error)
 {
     static const struct tg_rings defaults;
     const struct tg_control_head *head = &g->module->device->head;
-    uint32_t n_rings = g->runtime == TG_RUNTIME_TENSORMAP_AND_RINGBUFFER ? TG_RINGS : 1;
     struct layout at = {
         .launch = {.magic = TG_LAUNCH_MAGIC, .edges = TG_EDGES_GROWING},
         .o = {.magic = TG_ORCHESTRATION_MAGIC,
@@ -224,8 +224,8 @@ tg_status tg_graph_place(struct tg_graph *g, const struct tg_args *args,
               .size = sizeof at.o,
               .first_kernel = g->module->first,
               .n_kernels = g->module->n_kernels,
-              .n_rings = n_rings,
-              .flags = g->runtime == TG_RUNTIME_TENSORMAP_AND_RINGBUFFER ? TG_SCOPES_OWN_SLOTS : 0,
+              .n_rings = runtime->n_rings,
+              .flags = runtime->scopes_own_slots ? TG_SCOPES_OWN_SLOTS : 0,
               .memory_start = head->memory_start,
               .memory_end = head->memory_end},
     };
@@ -234,12 +234,12 @@ tg_status tg_graph_place(struct tg_graph *g, const struct tg_args *args,
         status = tg_rings_check(rings, error);
     if (status != TG_OK)
         return status;
-    plan_rings(g, rings ? rings : &defaults, n_rings, &at);
-    plan_image(g, n_rings, &at);
+    plan_rings(g, rings ? rings : &defaults, &at);
+    plan_image(g, runtime->finds_edges, &at);
     status = get_memory(g, &at, error);
     if (status != TG_OK)
         return status;
-    rebase(&at, g->image, n_rings);
+    rebase(&at, g->image);
     g->orchestration = at.launch.orchestration;
     g->layout = malloc(sizeof *g->layout);
     if (g->layout == NULL)

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The runtimes by name. */
+/* The runtimes by name, for users of the library. */
+#include "host/runtime_ops.h"
 #include <taskglass/execute.h>
-
-static const struct tg_runtime_info runtimes[] = {
-    {"host_build_graph", "the host builds the whole graph, then the device runs it", true},
-    {"aicpu_build_graph", "the device builds the graph while tasks run, explicit edges", true},
-    {"tensormap_and_ringbuffer", "the device builds the graph, edges found from tensors", true},
-};
 
 bool tg_runtime_get(uint32_t number, struct tg_runtime_info *info)
 {
-    if (number >= sizeof runtimes / sizeof runtimes[0])
+    const struct tg_runtime_ops *ops = tg_runtime_number(number);
+    if (ops == NULL)
         return false;
-    *info = runtimes[number];
+    *info = (struct tg_runtime_info){ops->name, ops->summary, true};
     return true;
 }

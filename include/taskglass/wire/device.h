@@ -79,12 +79,6 @@ TG_WIRE_SIZE(struct tg_control_head, 256);
 TG_WIRE_AT(struct tg_control_head, status, 48);
 TG_WIRE_AT(struct tg_control_head, fault, 64);
 
-enum tg_runtime_kind {
-    TG_RUNTIME_HOST_BUILD_GRAPH = 0,
-    TG_RUNTIME_AICPU_BUILD_GRAPH = 1,
-    TG_RUNTIME_TENSORMAP_AND_RINGBUFFER = 2
-};
-
 /* How a task knows the tasks that wait for it. */
 enum tg_edge_storage {
     TG_EDGES_FIXED = 0,  /* a run of entries in one array; all edges are there before the launch */

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/host_build_graph/host_build_graph.h"
+/* host_build_graph: calls the orchestration function on the host and lets it fill a graph, which
+ * tg_graph_upload sends to the device once it is complete. */
 #include "base/error.h"
 #include "host/graph.h"
+#include "host/runtime_ops.h"
+#include <taskglass/workload.h>
 
 enum { MAX_DEPTH = 64 };
 
@@ -189,11 +192,16 @@ static const struct tg_rt_ops hbg_ops = {
     .read = hbg_read,
 };
 
-tg_status tg_hbg_orchestrate(struct tg_graph *graph, const struct tg_workload *workload,
-                             const struct tg_args *args, struct tg_error *error)
+/* The first error of the orchestration, with its source line, or that the graph is full. */
+static tg_status build(const struct tg_runtime_ops *self, struct tg_graph *graph,
+                       const struct tg_args *args, const struct tg_rings *rings,
+                       struct tg_error *error)
 {
+    const struct tg_workload *workload = graph->module->workload;
     struct tg_hbg hbg = {.rt = {&hbg_ops}, .graph = graph};
     const char *site = workload->orchestrate_site ? workload->orchestrate_site : workload->name;
+    (void)self;
+    (void)rings; /* the graph is one array */
     hbg_scope_begin(&hbg.rt, TG_SCOPE_OPEN, site);
     workload->orchestrate(&hbg.rt, args);
     check_balance(&hbg);
@@ -201,3 +209,9 @@ tg_status tg_hbg_orchestrate(struct tg_graph *graph, const struct tg_workload *w
         return tg_error_set(error, hbg.error.status, "%s", hbg.error.text);
     return TG_OK;
 }
+
+const struct tg_runtime_ops tg_runtime_host_build_graph = {
+    .name = "host_build_graph",
+    .summary = "the host builds the whole graph, then the device runs it",
+    .build = build,
+};
