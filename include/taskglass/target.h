@@ -7,7 +7,7 @@
  *                    gcc, clang: one thread is a core      nvcc: one thread block is a core
  *   TG_INLINE        static inline                         + __host__ __device__
  *   TG_OUT_OF_LINE   static, not inlined                   as TG_INLINE
- *   TG_FN            (nothing)                             __device__
+ *   TG_FN, TG_DATA   (nothing)                             __device__, of functions and constants
  *   TG_APART         not inlined                           not inlined
  *   TG_FOR(i, n)     a plain loop                          iterations spread over the block
  *   TG_BARRIER()     nothing to wait for                   the threads that run the kernel meet
@@ -26,6 +26,7 @@
 
 #if defined(__CUDACC__)
 #define TG_FN __device__
+#define TG_DATA __device__
 #define TG_NAMED
 #define TG_APART __noinline__
 #define TG_INLINE static inline __host__ __device__ __attribute__((unused))
@@ -45,6 +46,7 @@ extern __shared__ __align__(128) char tg_block_memory[];
 #endif
 #else
 #define TG_FN
+#define TG_DATA
 #define TG_APART __attribute__((noinline))
 /* A function's name is how its counterpart on a GPU is found; nobody else's stands in for it. */
 #define TG_NAMED __attribute__((visibility("protected")))

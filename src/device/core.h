@@ -4,16 +4,78 @@
 #define TG_DEVICE_CORE_H
 
 #include "device/engine.h"
+#include "device/mix.h"
+
+/* ── one task ──────────────────────────────────────────────────────────────────────────── */
+
+/* Which part runs a task of one kernel. */
+TG_FN static inline uint32_t tg_core_part_of(uint32_t task_class)
+{
+    return task_class == TG_CLASS_AIC ? TG_PART_AIC : TG_PART_AIV0;
+}
+
+/* What the kernel of one part of the task is given. */
+TG_FN static inline void tg_core_fill_ctx(struct tg_ctx *ctx, struct tg_engine *e,
+                                          struct tg_worker *lane, const struct tg_task_desc *desc,
+                                          uint32_t part)
+{
+    const char *args = e->payload + desc->args;
+    ctx->tensor = (const struct tg_tensor *)args;
+    ctx->scalar = (const struct tg_scalar *)(args + desc->n_tensors * sizeof(struct tg_tensor));
+    ctx->n_tensors = desc->n_tensors;
+    ctx->n_scalars = desc->n_scalars;
+    ctx->part = part;
+    ctx->parts = desc->n_parts;
+    ctx->core = lane->index;
+    ctx->reserved = 0;
+    ctx->mix_barrier = tg_mix_meet;
+    ctx->engine = e;
+}
+
+/* What the host is shown of a lane that runs one part of the task. */
+TG_FN static inline void tg_core_describe(struct tg_worker_status *now, uint64_t finished,
+                                          const struct tg_task_desc *desc, uint32_t task,
+                                          uint32_t part)
+{
+    now->running = (uint64_t)task + 1;
+    now->finished = finished;
+    now->part = part;
+    now->kernel = desc->kernel[part];
+    now->task_id = desc->id;
+}
 
 /* Calls the kernel of one part of the task with the task's arguments, on this lane. */
 TG_FN void tg_core_call(struct tg_engine *e, struct tg_worker *lane, uint32_t task, uint32_t part);
 
-/* For whoever looks from outside, or after a crash. */
+/* Shows the host, and whoever reads the memory after a crash, what the lane runs. */
 TG_FN void tg_core_say_running(struct tg_engine *e, struct tg_worker *lane, uint32_t task,
                                uint32_t part);
 
+/* Runs a task of one kernel from beginning to end, and records it where the recorder is on. The
+ * caller completes it. */
+TG_FN void tg_core_run_alone(struct tg_engine *e, struct tg_worker *lane, uint32_t task);
+
+/* ── mail ──────────────────────────────────────────────────────────────────────────────── */
+
 /* Puts a task into a lane's mail slot, which must be empty, and wakes the lane (S2). */
 TG_FN void tg_core_post(struct tg_worker *lane, uint32_t task);
+
+/* A relaxed look: the lane acquires what came with the mail when it takes it. */
+TG_FN static inline bool tg_core_has_mail(const struct tg_worker *lane)
+{
+    return tg_load_relaxed(&lane->mail) != 0;
+}
+
+/* True if the lane must stop looking for plain tasks: it has mail, or the run has ended. It loads
+ * both words whatever the first one says: on a GPU it is the wait for a load that costs, and the
+ * two waits overlap. */
+TG_FN static inline bool tg_core_is_called(const struct tg_engine *e, const struct tg_worker *lane)
+{
+    bool mail = tg_core_has_mail(lane), running = tg_engine_running(e);
+    return mail | !running;
+}
+
+/* ── loops ─────────────────────────────────────────────────────────────────────────────── */
 
 /* The loop of a core that schedules for itself, until the run is over. */
 TG_FN void tg_core_loop_self(struct tg_engine *e, struct tg_worker *lane);

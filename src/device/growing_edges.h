@@ -19,6 +19,7 @@
 #ifndef TG_DEVICE_GROWING_EDGES_H
 #define TG_DEVICE_GROWING_EDGES_H
 
+#include "device/target.h"
 #include "device/worker.h"
 #include <taskglass/wire/orchestration.h>
 

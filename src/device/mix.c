@@ -3,6 +3,7 @@
 #include "device/core.h"
 #include "device/park.h"
 #include "device/recorder.h"
+#include "device/target.h"
 #include "device/worker.h"
 
 TG_FN uint32_t tg_mix_try_lead(struct tg_engine *e, struct tg_worker *lane)

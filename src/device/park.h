@@ -8,6 +8,7 @@
 
 #include "common/atomic.h"
 #include "device/engine.h"
+#include "device/target.h"
 
 TG_FN static inline void tg_park_say(uint32_t *park)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "device/queue.h"
+#include "device/target.h"
 
 TG_FN uint32_t tg_deque_steal(struct tg_deque *victim, struct tg_deque *own)
 {

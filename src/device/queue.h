@@ -30,7 +30,8 @@
 #define TG_DEVICE_QUEUE_H
 
 #include "common/atomic.h"
-#include "device/target.h"
+#include <stdbool.h>
+#include <taskglass/target.h>
 
 #define TG_NO_TASK UINT32_MAX
 #define TG_LINE 64

@@ -4,6 +4,7 @@
 #include "common/select.h"
 #include "device/core.h"
 #include "device/stream.h"
+#include "device/target.h"
 
 /* ── records ───────────────────────────────────────────────────────────────────────────── */
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "device/stream.h"
+#include "device/target.h"
 
 TG_FN void tg_stream_open(struct tg_stream *s, const struct tg_record_setup *setup, uint32_t index,
                           struct tg_worker *lane)
@@ -120,11 +121,7 @@ TG_FN struct tg_record *tg_stream_slot(struct tg_engine *e, struct tg_stream *s)
 {
     if (s->buffer == TG_NO_BUFFER && !take_buffer(e, s))
         return 0;
-#if TG_TARGET_STAGES_RECORDS
-    return &s->staged;
-#else
-    return slot(s);
-#endif
+    return TG_TARGET_STAGES_RECORDS ? &s->staged : slot(s);
 }
 
 TG_FN static void push_ready(struct tg_stream *s)
@@ -136,9 +133,8 @@ TG_FN static void push_ready(struct tg_stream *s)
 
 TG_FN void tg_stream_publish(struct tg_stream *s)
 {
-#if TG_TARGET_STAGES_RECORDS
-    tg_target_copy_record(slot(s), &s->staged);
-#endif
+    if (TG_TARGET_STAGES_RECORDS)
+        tg_target_copy_record(slot(s), &s->staged);
     set_current(s, s->buffer, s->count + 1);
     if (s->count == s->per_buffer)
         push_ready(s);

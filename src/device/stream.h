@@ -37,9 +37,7 @@ struct tg_stream {
     /* counters, which the head has too */
     uint64_t attempted, recorded, lost_full, lost_gave_up, truncated, record_ns, wait_ns;
     uint64_t matched[TG_MAX_FILTERS];
-#if TG_TARGET_STAGES_RECORDS
-    struct tg_record staged; /* the record in the making; published as a whole */
-#endif
+    struct tg_record staged; /* TG_TARGET_STAGES_RECORDS: the record in the making */
 };
 
 /* Stream number `index` of the setup, from its beginning. */

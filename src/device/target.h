@@ -1,19 +1,54 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the device program needs from the target it runs on. Each target has a header of its own,
- * always named target_impl.h: src/platform/sim/device/target_impl.h says what the functions do,
- * src/platform/cuda/gpu/target_impl.h is a GPU's.
+ * What the device program needs from the target that it runs on. A target is a folder with a header
+ * named target_impl.h, which the compiler finds by its include path: -I src/platform/sim/device for
+ * the simulators, -I src/platform/cuda/gpu for nvcc. Nothing in src/device or src/orchestrate
+ * asks which target it is compiled for. The header defines, inline or in a file of its own:
  *
- *   waiting     a simulated core sleeps on a futex; a GPU has no way to sleep, so it backs off and
- *               looks again
- *   calling     a simulated core is one thread and calls the kernel; on a GPU one warp of a thread
- *               block runs the device program and has the others run kernels, copies and hashes
- *   telling     what the host is shown of a worker: in memory that both have, or, on a GPU, across
- *               a bus, where a store is cheap, a load is not, and fewer are better
+ *   waiting     A simulated core sleeps on a futex. A GPU has no way to sleep: it backs off and
+ *               looks again. Only device/wait.h and device/park.h call these.
+ *     void tg_target_pause(void)          a few cycles; the thread keeps its CPU
+ *     void tg_target_yield(void)          another thread may have the CPU
+ *     void tg_target_await(void)          another thread is between two stores: give it a moment
+ *     void tg_target_nap(void)            tens of microseconds: waiting for the host, which
+ *                                         cannot wake a thread of the device
+ *     void tg_target_wait(word, value)    sleeps while *word is value; may return early
+ *     void tg_target_wake(word, count)    wakes up to count threads that sleep on word
+ *
+ *   running     A simulated core is one thread and calls the kernel. On a GPU one warp of a thread
+ *               block runs the device program and has the others run kernels, copies and hashes.
+ *     void tg_target_call(kernel, ctx)    runs the kernel; returns when all of it has run
+ *     uint32_t tg_target_run(e, lane, task)
+ *                                         runs a plain task with tg_core_run_alone. A target that
+ *                                         can prepare a kernel while another runs may go on with
+ *                                         successors that it completes itself. Gives the last
+ *                                         task that it ran, which the caller completes.
+ *
+ *   telling     What the host is shown of a worker: in memory that both have or, on a GPU, across a
+ *               bus, where a store is cheap, a load is not, and fewer are better.
+ *     void tg_target_say_running(status, now)         what the worker does now
+ *     void tg_target_say_between(status)              it is done with that
+ *     void tg_target_say_finished(status, finished)   how many tasks it has finished
+ *     void tg_target_say_idle(status, finished)       it has nothing to do
+ *     void tg_target_say_submitted(status, tasks)     of the orchestrator
+ *     void tg_target_copy_record(to, from)            a record, to where the host reads it
+ *
+ *   the rest
+ *     uint64_t tg_target_now(void)                    nanoseconds, the same clock for all lanes
+ *     uint32_t tg_target_lowest_bit(bits)             its number; bits is not 0
+ *     uint32_t tg_target_leading_zeros(bits)          bits is not 0
+ *
+ * and two constants, for plain conditions:
+ *
+ *   TG_TARGET_SLEEPERS_LOOK     1: a sleeper wakes by itself again and again and looks for work, so
+ *                               that other workers need not wake it
+ *   TG_TARGET_STAGES_RECORDS    1: a record is made in device memory and copied when it is complete
  */
 #ifndef TG_DEVICE_TARGET_H
 #define TG_DEVICE_TARGET_H
 
+#include "device/core.h"
+#include "device/engine.h"
 #include <stdbool.h>
 #include <stdint.h>
 #include <taskglass/kernel.h>
@@ -23,12 +58,9 @@
 
 struct tg_hash;
 
-/* The target's own header. The compiler finds it by its include path, which the build sets for each
- * target: -I src/platform/sim/device, or -I src/platform/cuda/gpu for nvcc. */
 #include <target_impl.h>
 
-/* And both: tg_target_call(kernel, ctx) runs the kernel with these arguments, and comes back when all
- * of it has. As fast as the target can: tg_hash_update and tg_hash_copy of common/hash.h. */
+/* tg_hash_update and tg_hash_copy of common/hash.h, as fast as the target can. */
 TG_FN void tg_target_hash(struct tg_hash *hash, const void *bytes, uint64_t size);
 TG_FN void tg_target_hash_copy(struct tg_hash *hash, void *to, const void *from, uint64_t size);
 /* The same of a view that is no straight run of bytes: its logical bytes [offset, offset + size),

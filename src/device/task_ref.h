@@ -4,7 +4,7 @@
 #define TG_DEVICE_TASK_REF_H
 
 #include "common/atomic.h"
-#include "device/target.h"
+#include <taskglass/target.h>
 #include <taskglass/wire/orchestration.h>
 
 /* ring: 2 bits, slot: 22, index + 1: 40. Never 0. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "device/worker.h"
 #include "device/park.h"
+#include "device/target.h"
 #include "device/growing_edges.h"
 #include "device/fixed_edges.h"
 

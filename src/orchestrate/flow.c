@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "orchestrate/flow.h"
 #include "device/park.h"
+#include "device/target.h"
 #include "device/worker.h"
 
 /* ── waiting ───────────────────────────────────────────────────────────────────────────── */

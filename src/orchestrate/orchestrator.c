@@ -2,6 +2,7 @@
 #include "orchestrate/orchestrator.h"
 #include "orchestrate/calls.h"
 #include "orchestrate/flow.h"
+#include "device/target.h"
 #include "device/worker.h"
 
 /* ── texts and errors ──────────────────────────────────────────────────────────────────── */
@@ -68,12 +69,9 @@ TG_FN static void fail(struct tg_rt *rt, const char *text, const char *site)
 
 /* ── a run ─────────────────────────────────────────────────────────────────────────────── */
 
-#if defined(__CUDACC__)
-__device__
-#endif
-    static const struct tg_rt_ops ops = {tg_call_submit,      tg_call_depend,    tg_call_alloc,
-                                         tg_call_scope_begin, tg_call_scope_end, fail,
-                                         tg_call_output,      tg_call_read};
+TG_DATA static const struct tg_rt_ops ops = {tg_call_submit,      tg_call_depend,    tg_call_alloc,
+                                             tg_call_scope_begin, tg_call_scope_end, fail,
+                                             tg_call_output,      tg_call_read};
 
 TG_FN static void clear_report(struct tg_orchestrator_report *report)
 {

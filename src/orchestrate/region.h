@@ -11,7 +11,8 @@
 #ifndef TG_ORCHESTRATE_REGION_H
 #define TG_ORCHESTRATE_REGION_H
 
-#include "device/target.h"
+#include <stdbool.h>
+#include <taskglass/target.h>
 #include <taskglass/tensor.h>
 
 enum { TG_MAX_OUTER = TG_MAX_DIMS - 1 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "orchestrate/scope_log.h"
+#include "device/target.h"
 
 TG_FN void tg_scope_log_open(struct tg_scope_log *log, struct tg_engine *e,
                              struct tg_worker *worker, const struct tg_record_setup *setup)

@@ -2,6 +2,7 @@
 #include "common/task_check.h"
 #include "orchestrate/calls.h"
 #include "orchestrate/flow.h"
+#include "device/target.h"
 #include "device/worker.h"
 #include "device/growing_edges.h"
 

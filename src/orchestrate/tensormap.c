@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "orchestrate/tensormap.h"
+#include "device/target.h"
 
 TG_FN void tg_map_init(struct tg_tensormap *map, const struct tg_orchestration *o)
 {

@@ -3,6 +3,7 @@
 #include "common/gather.h"
 #include "common/hash.h"
 #include "device/engine.h"
+#include "device/target.h"
 #include "platform/cuda/gpu/block.h"
 
 enum { WARPS = TG_CUDA_THREADS / 32, AT_ONCE = 8 };

@@ -2,6 +2,7 @@
 /* The kernels that a run consists of: one that prepares, and the persistent one. */
 #include "platform/cuda/gpu/block.h"
 #include "platform/cuda/gpu/entry.h"
+#include "device/target.h"
 
 static_assert((int)TG_CUDA_THREADS == (int)TG_BLOCK_THREADS, "kernels count on it");
 

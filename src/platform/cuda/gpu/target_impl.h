@@ -19,8 +19,6 @@
 #define TG_TARGET_SLEEPERS_LOOK 1
 /* A record is made in device memory and goes to the host's in one go. */
 #define TG_TARGET_STAGES_RECORDS 1
-/* A kernel can be handed over while another runs; it starts when that one has ended. */
-#define TG_TARGET_OVERLAPS 1
 
 TG_FN static inline void tg_target_pause(void)
 {
@@ -219,5 +217,7 @@ TG_FN static inline void tg_target_prefetch(const void *p)
 {
     asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(p)));
 }
+
+#include "platform/cuda/gpu/chain.h"
 
 #endif

@@ -6,6 +6,7 @@
  * closes the socket or dies, whatever the workers are doing.
  */
 #include "device/engine.h"
+#include "device/target.h"
 #include "platform/sim/device/fault.h"
 #include "platform/process/device/link.h"
 #include "platform/process/protocol.h"

@@ -5,7 +5,6 @@
 
 #define TG_TARGET_SLEEPERS_LOOK 0
 #define TG_TARGET_STAGES_RECORDS 0
-#define TG_TARGET_OVERLAPS 0
 
 static inline void tg_target_pause(void)
 {
@@ -71,6 +70,17 @@ static inline void tg_target_say_submitted(struct tg_worker_status *status, uint
 static inline void tg_target_call(tg_kernel_fn kernel, const struct tg_ctx *ctx)
 {
     kernel(ctx);
+}
+static inline uint32_t tg_target_run(struct tg_engine *e, struct tg_worker *lane, uint32_t task)
+{
+    tg_core_run_alone(e, lane, task);
+    return task;
+}
+
+/* A record is made where it stays. */
+static inline void tg_target_copy_record(struct tg_record *to, const struct tg_record *from)
+{
+    *to = *from;
 }
 
 #endif
