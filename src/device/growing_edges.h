@@ -4,23 +4,25 @@
  * that wait for it, until it has completed and the list is closed.
  *
  *     orchestrator   pushes an entry by compare-and-swap, unless the list is closed
- *     who completes  takes the whole list by exchanging CLOSED for it, and counts down
+ *     completer      the worker that completes the task takes the whole list by exchanging CLOSED
+ *                    for it, and counts down the tasks in it
  *
- * While its edges are made a task's `pending` is far above their number, so that it cannot become
- * ready; in the end the rest is taken off, and whoever brings it to zero has a ready task. A task
- * that waits for one other needs no count (fanin 1): who takes its entry from the list has it.
+ * While the orchestrator makes a task's edges its `pending` is far above their number, so that the
+ * task cannot become ready. In the end the orchestrator takes the rest off, and the thread that
+ * brings `pending` to zero has a ready task. A task that waits for one other needs no count
+ * (fanin 1): the worker that takes its entry from the list has it.
  *
  * Named edges:
- *   E1  succ      exchange by who completes (release: its kernel's writes; acquire: the entries)
+ *   E1  succ      exchange by the completer (release: its kernel's writes; acquire: the entries)
  *                 pairs with load_acquire and the swap of the orchestrator, which then may use
- *                 the slot for another task: who completes touches it no more
+ *                 the slot for another task: the completer does not touch it again
  *   E2  pending   acq_rel RMW by all, as D1 in fixed_edges.h
  */
 #ifndef TG_DEVICE_GROWING_EDGES_H
 #define TG_DEVICE_GROWING_EDGES_H
 
+#include "device/successors.h"
 #include "device/target.h"
-#include "device/worker.h"
 #include <taskglass/wire/orchestration.h>
 
 /* More than any task's edges. */
@@ -53,28 +55,20 @@ TG_FN static inline uint32_t tg_growing_edges_release(struct tg_engine *e, struc
     uint32_t entry = TG_TARGET_SLEEPERS_LOOK
                          ? tg_exchange_acq_rel(&e->desc[task].succ, TG_DEP_CLOSED)
                          : tg_exchange_seq(&e->desc[task].succ, TG_DEP_CLOSED);
-    uint32_t next = TG_NO_TASK, offered = 0;
+    struct tg_successors successors;
     struct tg_bunch bunch;
-    bunch.n = 0;
+    uint32_t next;
+    tg_successors_begin(&successors, &bunch, keep);
     while (entry != TG_DEP_NONE) {
         uint32_t ready = e->deps[entry].task;
         struct tg_task_desc *desc = &e->desc[ready];
         uint32_t task_class = desc->task_class;
-        entry = e->deps[entry].next; /* before the count: the entry goes with its task */
+        entry = e->deps[entry].next; /* before the count: the entry is freed with its task */
         if (desc->fanin > 1 && tg_sub_acq_rel(&desc->pending, 1u) != 1) /* E2 */
             continue;
-        if (keep && next == TG_NO_TASK && task_class != TG_CLASS_MIX &&
-            (w->takes & TG_TAKES(task_class))) {
-            next = ready;
-            continue;
-        }
-        tg_worker_offer_with(e, w, &bunch, ready, task_class);
-        offered |= TG_TAKES(task_class);
+        tg_successors_ready(&successors, e, w, ready, task_class);
     }
-    if (offered) {
-        tg_bunch_flush(e, &bunch);
-        tg_worker_announce(e, w, offered);
-    }
+    next = tg_successors_end(&successors, e, w);
     if (!TG_TARGET_SLEEPERS_LOOK && tg_load_seq(&e->awaited) == task) /* F1: check */
         tg_worker_wake_orchestrator(e);
     return next;

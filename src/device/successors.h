@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a worker does with the successors of a task that it has completed, whichever way their edges
+ * are kept. fixed_edges.h and growing_edges.h are its two clients: each goes through its own kind
+ * of list and calls tg_successors_ready for every task that has become ready.
+ *
+ *     begin ─► ready, for each ─► end
+ *              the first that the worker may run itself is kept: it needs no queue and no wake
+ *              the others are offered, and the sleepers told of all of them at once
+ *
+ * Everything here is inlined into tg_worker_complete, once for each client.
+ */
+#ifndef TG_DEVICE_SUCCESSORS_H
+#define TG_DEVICE_SUCCESSORS_H
+
+#include "device/worker.h"
+
+struct tg_successors {
+    bool keep;        /* the worker goes on with one of them */
+    uint32_t next;    /* the one that it keeps, or TG_NO_TASK */
+    uint32_t offered; /* classes of the others: TG_TAKES */
+    /* Not a member: the bunch is handed to functions that are not inlined, and a struct whose address
+     * leaves the function cannot be kept in registers. */
+    struct tg_bunch *bunch;
+};
+
+TG_FN static inline void tg_successors_begin(struct tg_successors *s, struct tg_bunch *bunch,
+                                             bool keep)
+{
+    s->keep = keep;
+    s->next = TG_NO_TASK;
+    s->offered = 0;
+    s->bunch = bunch;
+    bunch->n = 0;
+}
+
+/* The task waits for nothing any more, and no other worker knows that yet. */
+TG_FN static inline void tg_successors_ready(struct tg_successors *s, struct tg_engine *e,
+                                             struct tg_worker *w, uint32_t task,
+                                             uint32_t task_class)
+{
+    if (s->keep && s->next == TG_NO_TASK && task_class != TG_CLASS_MIX &&
+        (w->takes & TG_TAKES(task_class))) {
+        s->next = task;
+        return;
+    }
+    tg_worker_offer_with(e, w, s->bunch, task, task_class);
+    s->offered |= TG_TAKES(task_class);
+}
+
+/* Gives the task that the worker keeps. */
+TG_FN static inline uint32_t tg_successors_end(struct tg_successors *s, struct tg_engine *e,
+                                               struct tg_worker *w)
+{
+    if (s->offered) {
+        tg_bunch_flush(e, s->bunch);
+        tg_worker_announce(e, w, s->offered);
+    }
+    return s->next;
+}
+
+#endif
