@@ -4,6 +4,7 @@
 #include "device/park.h"
 #include "device/recorder.h"
 #include "device/target.h"
+#include "device/wait.h"
 #include "device/worker.h"
 
 TG_FN void tg_core_call(struct tg_engine *e, struct tg_worker *lane, uint32_t task, uint32_t part)
@@ -106,7 +107,8 @@ TG_FN static void sleep_unless_needed(struct tg_engine *e, struct tg_worker *lan
 /* Looks at least once, and for a while without giving up the thread. */
 TG_FN static uint32_t search(struct tg_engine *e, struct tg_worker *lane)
 {
-    for (uint32_t round = 0; !tg_core_is_called(e, lane); round++) {
+    uint32_t round = 0;
+    while (!tg_core_is_called(e, lane)) {
         uint32_t task = find(e, lane, (round + 1) % e->steal_every == 0);
         if (task != TG_NO_TASK)
             return task;
@@ -115,11 +117,7 @@ TG_FN static uint32_t search(struct tg_engine *e, struct tg_worker *lane)
             if (tg_engine_check_over(e, lane))
                 break;
         }
-        if (round < e->spin)
-            tg_target_pause();
-        else if (round < e->spin + e->yields)
-            tg_target_yield();
-        else
+        if (!tg_wait_round(&e->patience, &round))
             break;
     }
     return TG_NO_TASK;
@@ -170,6 +168,17 @@ TG_FN void tg_core_loop_self(struct tg_engine *e, struct tg_worker *lane)
 
 /* ── lanes that are served ─────────────────────────────────────────────────────────────── */
 
+TG_FN static void sleep_until_mail(struct tg_engine *e, struct tg_worker *lane)
+{
+    tg_park_say(&lane->park); /* S2, S4: say */
+    if (tg_load_seq(&lane->mail) == 0 && tg_load_seq(&e->phase) == TG_RUNNING) {
+        do
+            tg_park_sleep(&lane->park);
+        while (TG_TARGET_SLEEPERS_LOOK && !tg_core_has_mail(lane) && tg_engine_running(e));
+    }
+    tg_park_cancel(&lane->park);
+}
+
 TG_FN static bool wait_for_mail(struct tg_engine *e, struct tg_worker *lane)
 {
     uint32_t round = 0;
@@ -178,22 +187,10 @@ TG_FN static bool wait_for_mail(struct tg_engine *e, struct tg_worker *lane)
             return true;
         if (round == 0)
             tg_target_say_idle(lane->status, lane->finished);
-        if (round < e->spin) {
-            tg_target_pause();
-        } else if (round < e->spin + e->yields) {
-            tg_target_yield();
-        } else {
-            tg_park_say(&lane->park); /* S2, S4: say */
-            if (tg_load_seq(&lane->mail) == 0 && tg_load_seq(&e->phase) == TG_RUNNING) {
-                do
-                    tg_park_sleep(&lane->park);
-                while (TG_TARGET_SLEEPERS_LOOK && !tg_core_has_mail(lane) && tg_engine_running(e));
-            }
-            tg_park_cancel(&lane->park);
+        if (!tg_wait_round(&e->patience, &round)) {
+            sleep_until_mail(e, lane);
             round = 0;
-            continue;
         }
-        round++;
     }
     return false;
 }

@@ -102,14 +102,14 @@ TG_FN static void reset_mix(struct tg_mix *mix)
     mix->wanted = mix->unreaped = 0;
 }
 
-/* Looking again before sleeping pays only where whoever makes the work has a CPU of its own. */
+/* Spinning pays only where the thread that makes the work has a CPU of its own. */
 TG_FN static void set_patience(struct tg_engine *e)
 {
     uint32_t busy = e->n_cores + e->n_schedulers + tg_engine_orchestrates(e);
     if (e->n_cpus == 0)
         return;
-    e->spin = busy <= e->n_cpus ? 400 : 0;
-    e->yields = 2;
+    e->patience.spin = busy <= e->n_cpus ? 400 : 0;
+    e->patience.yields = 2;
 }
 
 TG_FN void tg_engine_reset(struct tg_engine *e, const struct tg_launch *launch,

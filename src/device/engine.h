@@ -102,15 +102,20 @@ struct tg_mix {
     uint8_t pad1[TG_LINE - 16];
 };
 
+/* How many rounds a thread waits before it sleeps (device/wait.h). */
+struct tg_patience {
+    uint32_t spin;
+    uint32_t yields;
+};
+
 struct tg_engine {
     /* fixed while the device is open */
     uint32_t n_lanes;
     uint32_t n_schedulers;
     uint32_t n_workers; /* lanes, then schedulers, then the orchestrator */
     uint32_t n_blocks;
-    uint32_t n_cpus;      /* that the threads of the device share; 0: patience is as it is set */
-    uint32_t spin;        /* rounds of looking before sleeping: pauses, */
-    uint32_t yields;      /* then yields */
+    uint32_t n_cpus; /* that the threads of the device share; 0: patience stays as it was set */
+    struct tg_patience patience;
     uint32_t batch;       /* tasks a worker takes from the device's queue at a time, at most */
     uint32_t steal_every; /* rounds of looking, in one of which others' deques are looked at too */
     bool shares;          /* what becomes ready goes to the device's queue, where all look first */

@@ -4,6 +4,7 @@
 #include "device/park.h"
 #include "device/recorder.h"
 #include "device/target.h"
+#include "device/wait.h"
 #include "device/worker.h"
 
 TG_FN uint32_t tg_mix_try_lead(struct tg_engine *e, struct tg_worker *lane)
@@ -53,19 +54,6 @@ TG_FN void tg_mix_assemble(struct tg_engine *e, struct tg_mix *mix, uint32_t tas
         call_off(mix);
 }
 
-/* Waits until *word is no longer `value`. */
-TG_FN static void wait_for_change(struct tg_engine *e, uint32_t *word, uint32_t value)
-{
-    for (uint32_t round = 0; tg_load_acquire(word) == value; round++) {
-        if (round < e->spin)
-            tg_target_pause();
-        else if (round < e->spin + e->yields)
-            tg_target_yield();
-        else
-            tg_target_wait(word, value);
-    }
-}
-
 /* The last to arrive records the inputs while nobody runs yet, then gives the signal to start.
  * False where the mix was called off; all its parts get the same answer. */
 TG_FN static bool arrive(struct tg_engine *e, struct tg_worker *lane, uint32_t task, uint32_t parts)
@@ -73,7 +61,7 @@ TG_FN static bool arrive(struct tg_engine *e, struct tg_worker *lane, uint32_t t
     struct tg_mix *mix = &e->mix[lane->block];
     uint32_t gathering = TG_GATHERING;
     if (tg_add_acq_rel(&mix->arrived, 1u) + 1 < parts) { /* G1 */
-        wait_for_change(e, &mix->start, TG_GATHERING);
+        tg_wait_for_change(&e->patience, &mix->start, TG_GATHERING);
         return tg_load_acquire(&mix->start) == TG_STARTED; /* G1 */
     }
     tg_record(e, lane, task, TG_BEFORE_DISPATCH);
@@ -153,7 +141,7 @@ TG_FN static void meet(const struct tg_ctx *ctx)
         tg_add_acq_rel(&mix->meetings, 1u); /* G3 */
         tg_target_wake(&mix->meetings, TG_PARTS);
     } else {
-        wait_for_change(e, &mix->meetings, meeting);
+        tg_wait_for_change(&e->patience, &mix->meetings, meeting);
     }
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "device/queue.h"
 #include "device/target.h"
+#include "device/wait.h"
 
 TG_FN uint32_t tg_deque_steal(struct tg_deque *victim, struct tg_deque *own)
 {
@@ -44,7 +45,7 @@ TG_FN void tg_queue_push_all(struct tg_queue *queue, const uint32_t *task, uint3
     for (uint32_t i = 0; i < n; i++, at++) {
         uint64_t *slot = &queue->slot[at & queue->mask];
         while (tg_load_relaxed(slot) != free_at(at)) /* Q2: the last lap's taker is not done yet */
-            tg_target_await();
+            tg_wait_moment();
         tg_store_in_release(slot, holding(at, task[i])); /* Q1 */
     }
 }
@@ -59,7 +60,7 @@ TG_FN static uint32_t tg_queue_take(struct tg_queue *queue, uint32_t at)
     uint64_t *slot = &queue->slot[at & queue->mask];
     uint64_t value;
     while ((value = tg_load_relaxed(slot)) >> 32 != at || (uint32_t)value == 0)
-        tg_target_await();       /* claimed by its pusher, not yet filled */
+        tg_wait_moment();        /* claimed by its pusher, not yet filled */
     (void)tg_load_acquire(slot); /* Q1 */
     /* Q2 is the slot itself: who finds it free has seen that it was taken. */
     tg_store_relaxed(slot, free_at(at + queue->mask + 1));

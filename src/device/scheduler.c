@@ -10,6 +10,8 @@
 #include "device/core.h"
 #include "device/mix.h"
 #include "device/park.h"
+#include "device/target.h"
+#include "device/wait.h"
 #include "device/worker.h"
 
 /* Rounds in which something moved, of which one tells the host how far we are. */
@@ -196,12 +198,9 @@ TG_FN void tg_scheduler_loop(struct tg_engine *e, struct tg_worker *scheduler)
             if (tg_engine_check_over(e, scheduler))
                 break;
         }
-        if (round < e->spin)
-            tg_target_pause();
-        else if (round < e->spin + e->yields)
-            tg_target_yield();
-        else
+        if (!tg_wait_round(&e->patience, &round)) {
             sleep_unless_needed(e, scheduler);
-        round = round < e->spin + e->yields ? round + 1 : 0;
+            round = 0;
+        }
     }
 }

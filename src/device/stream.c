@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "device/stream.h"
 #include "device/target.h"
+#include "device/wait.h"
 
 TG_FN void tg_stream_open(struct tg_stream *s, const struct tg_record_setup *setup, uint32_t index,
                           struct tg_worker *lane)
@@ -78,9 +79,9 @@ TG_FN static bool wait_for(struct tg_engine *e, struct tg_stream *s, uint64_t ne
     if (there || s->setup->policy != TG_POLICY_BLOCK || (s->gave_up & resource))
         return there;
     began = now = tg_target_now();
-    /* No spinning: the host has a full arena before it, and may need this very CPU to empty it. */
+    /* Only the last rung: the host has a full arena before it, and may need this CPU to empty it. */
     while (!there && now - began < s->setup->wait_limit_ns && tg_engine_running(e)) {
-        tg_target_nap();
+        tg_wait_nap();
         there = is_there(s, need);
         now = tg_target_now();
     }

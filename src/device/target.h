@@ -6,7 +6,7 @@
  * asks which target it is compiled for. The header defines, inline or in a file of its own:
  *
  *   waiting     A simulated core sleeps on a futex. A GPU has no way to sleep: it backs off and
- *               looks again. Only device/wait.h and device/park.h call these.
+ *               looks again. The device program waits through device/wait.h and device/park.h.
  *     void tg_target_pause(void)          a few cycles; the thread keeps its CPU
  *     void tg_target_yield(void)          another thread may have the CPU
  *     void tg_target_await(void)          another thread is between two stores: give it a moment

@@ -2,6 +2,7 @@
 #include "orchestrate/flow.h"
 #include "device/park.h"
 #include "device/target.h"
+#include "device/wait.h"
 #include "device/worker.h"
 
 /* ── waiting ───────────────────────────────────────────────────────────────────────────── */
@@ -56,15 +57,14 @@ TG_FN static void sleep_for(struct tg_orchestrator *self, uint32_t slot)
     tg_store_seq(&e->awaited, TG_NO_TASK);
 }
 
-/* While a scope holds tasks back nobody may be left to wake us: look again and again. */
-TG_FN static void wait_a_little(struct tg_orchestrator *self, uint32_t slot, uint32_t round)
+/* While a scope holds tasks back there may be no task left that would wake the orchestrator when it
+ * completes, so it naps and looks again. */
+TG_FN static void wait_a_little(struct tg_orchestrator *self, uint32_t slot, uint32_t *round)
 {
-    if (round < self->e->spin)
-        tg_target_pause();
-    else if (round < self->e->spin + self->e->yields)
-        tg_target_yield();
-    else if (self->n_held > 0)
-        tg_target_nap();
+    if (tg_wait_round(&self->e->patience, round))
+        return;
+    if (self->n_held > 0)
+        tg_wait_nap();
     else
         sleep_for(self, slot);
 }
@@ -83,14 +83,15 @@ TG_FN bool tg_flow_await(struct tg_orchestrator *self, uint32_t ring, uint64_t i
     struct tg_ring *book = &self->ring[ring];
     uint32_t slot = tg_slot_of(book, index);
     uint64_t began;
+    uint32_t round = 0;
     bool stuck = false;
     if (index < book->at->done || tg_slot_closed(self->e, slot))
         return true;
     tg_orchestrator_announce(self);
     began = tg_target_now();
     say_waiting(self, resource, ring, index);
-    for (uint32_t round = 0; !tg_slot_closed(self->e, slot) && !over(self) && !stuck; round++) {
-        wait_a_little(self, slot, round);
+    while (!tg_slot_closed(self->e, slot) && !over(self) && !stuck) {
+        wait_a_little(self, slot, &round);
         stuck = is_stuck(self) && !tg_slot_closed(self->e, slot);
     }
     say_waiting(self, TG_RESOURCE_NONE, ring, index);

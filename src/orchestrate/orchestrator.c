@@ -110,7 +110,7 @@ TG_FN void tg_orchestrator_prepare(struct tg_orchestrator *self, struct tg_engin
     self->finds_edges = o->map_regions != 0;
     self->scopes_own_slots = (o->flags & TG_SCOPES_OWN_SLOTS) != 0;
     self->n_rings = o->n_rings;
-    self->eager = e->spin > 0;
+    self->eager = e->patience.spin > 0;
     self->mode = TG_MODE_RUNS;
     self->order = self->serial = self->n_held = self->offered = 0;
     self->submitted = 0;

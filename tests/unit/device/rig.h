@@ -289,8 +289,8 @@ STRESS_FN void rig_open(struct rig *rig, uint32_t cores, uint32_t schedulers, ui
     REQUIRE((rig->status = calloc(workers + 1, sizeof *rig->status)) != NULL);
     REQUIRE((rig->thread = calloc(workers, sizeof *rig->thread)) != NULL);
     rig->engine = tg_engine_init(memory, cores, schedulers, rig->status);
-    rig->engine->spin = spin;
-    rig->engine->yields = spin ? 2 : 0;
+    rig->engine->patience.spin = spin;
+    rig->engine->patience.yields = spin ? 2 : 0;
     CHECK_EQ_U(tg_engine_orchestrator(rig->engine), workers); /* it is not started */
     pthread_mutex_init(&rig->lock, NULL);
     pthread_cond_init(&rig->changed, NULL);

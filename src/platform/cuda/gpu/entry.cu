@@ -22,8 +22,8 @@ __device__ static void lay_out(const struct tg_cuda_launch *l)
         tg_engine_init(TG_DEVICE_PTR(void, l->engine), l->n_cores, l->n_schedulers,
                        TG_DEVICE_PTR(struct tg_worker_status, l->status));
     e->n_cpus = 0;
-    e->spin = LOOKS;
-    e->yields = 0;
+    e->patience.spin = LOOKS;
+    e->patience.yields = 0;
     e->batch = BATCH;
     e->steal_every = STEAL_EVERY;
     e->shares = true;

@@ -7,6 +7,7 @@
  */
 #include "device/engine.h"
 #include "device/target.h"
+#include "device/wait.h"
 #include "platform/sim/device/fault.h"
 #include "platform/process/device/link.h"
 #include "platform/process/protocol.h"
@@ -69,8 +70,8 @@ static void name_thread(const struct tg_engine *e, uint32_t worker)
 
 static void wait_for_launch(uint32_t *launches, uint32_t seen)
 {
-    while (tg_load_acquire(launches) == seen) /* L1 */
-        tg_target_wait(launches, seen);
+    static const struct tg_patience none;      /* a launch may be hours away */
+    tg_wait_for_change(&none, launches, seen); /* L1 */
 }
 
 static void *worker_main(void *argument)
