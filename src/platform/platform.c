@@ -3,11 +3,19 @@
 #include <string.h>
 #include <taskglass/device.h>
 
-static const struct tg_platform_ops *const platforms[] = {
-    &tg_platform_a2a3sim,
-    &tg_platform_a5sim,
-    &tg_platform_cuda,
-};
+/* Each NAME is the object tg_platform_NAME in src/platform/NAME/NAME.c; in the order in which they
+ * are listed. A new platform needs its row here. */
+#define PLATFORMS(X) \
+    X(a2a3sim)       \
+    X(a5sim)         \
+    X(cuda)
+
+#define DECLARE(name) extern const struct tg_platform_ops tg_platform_##name;
+#define ROW(name) &tg_platform_##name,
+
+PLATFORMS(DECLARE)
+
+static const struct tg_platform_ops *const platforms[] = {PLATFORMS(ROW)};
 
 const struct tg_platform_ops *tg_platform_number(uint32_t number)
 {

@@ -85,10 +85,6 @@ struct tg_platform_ops {
     void (*autopsy)(void *state, struct tg_autopsy *autopsy);
 };
 
-extern const struct tg_platform_ops tg_platform_a2a3sim;
-extern const struct tg_platform_ops tg_platform_a5sim;
-extern const struct tg_platform_ops tg_platform_cuda;
-
 /* Does the host see all of its memory? */
 static inline bool tg_platform_shows_memory(const struct tg_platform_ops *ops)
 {
