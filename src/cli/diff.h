@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 #include <taskglass/analysis.h>
+#include <taskglass/json.h>
 
-#include "base/json.h"
 #include "cli/diff_words.h"
 #include "query/selection.h"
 

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <taskglass/dtype.h>
+#include <taskglass/json.h>
 
-#include "base/json.h"
 #include "cli/cli.h"
 #include "cli/export.h"
 #include "cli/format.h"

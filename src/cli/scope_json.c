@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The same for programs. */
 #include <stdio.h>
+#include <taskglass/json.h>
 
-#include "base/json.h"
 #include "cli/scope.h"
 
 static void put_fatal(struct tg_json *json, const struct tg_scope_stats *stats)

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* taskglass check: every recorded task against the reference of its kernel. */
-#include <taskglass/replay.h>
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <taskglass/json.h>
+#include <taskglass/replay.h>
 
-#include "base/json.h"
 #include "cli/check.h"
 #include "cli/format.h"
 #include "cli/options.h"

@@ -2,8 +2,8 @@
 /* taskglass config: the settings, their values in force and where these come from. */
 #include <stdio.h>
 #include <string.h>
+#include <taskglass/json.h>
 
-#include "base/json.h"
 #include "cli/cli.h"
 #include "cli/options.h"
 #include "cli/term.h"

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <taskglass/execute.h>
+#include <taskglass/json.h>
 #include <taskglass/workload.h>
 
-#include "base/json.h"
 #include "cli/cli.h"
 #include "cli/options.h"
 #include "cli/term.h"

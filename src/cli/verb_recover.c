@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <taskglass/json.h>
 
-#include "base/json.h"
 #include "cli/cli.h"
 #include "cli/format.h"
 #include "cli/options.h"

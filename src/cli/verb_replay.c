@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* taskglass replay: one recorded task again, alone. */
-#include <taskglass/replay.h>
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <taskglass/json.h>
+#include <taskglass/replay.h>
 
-#include "base/json.h"
 #include "cli/cli.h"
 #include "cli/options.h"
 #include "cli/recording.h"

@@ -4,8 +4,8 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <taskglass/json.h>
 
-#include "base/json.h"
 #include "cli/cli.h"
 #include "cli/format.h"
 #include "cli/options.h"

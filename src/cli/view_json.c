@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <taskglass/dtype.h>
+#include <taskglass/json.h>
 #include <taskglass/numeric.h>
 
-#include "base/json.h"
 #include "cli/view.h"
 #include "query/array_text.h"
 

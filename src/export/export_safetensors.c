@@ -16,10 +16,10 @@
 #include <string.h>
 #include <taskglass/device.h>
 #include <taskglass/dtype.h>
+#include <taskglass/json.h>
 #include <taskglass/tensor.h>
 
 #include "base/error.h"
-#include "base/json.h"
 #include "export/export.h"
 #include "export/export_job.h"
 

@@ -13,13 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <taskglass/device.h>
+#include <taskglass/json.h>
 
 #include "base/error.h"
-#include "base/json.h"
+#include "base/names.h"
 #include "export/export_deps.h"
 #include "export/export_job.h"
 #include "export/export_tasks.h"
-#include "base/names.h"
 
 enum { PROCESS = 1 };
 

@@ -3,12 +3,12 @@
 #define _GNU_SOURCE 1
 #include <errno.h>
 #include <stdlib.h>
+#include <taskglass/json.h>
 
 #include "base/error.h"
-#include "base/json.h"
+#include "host/device_log.h"
 #include "host/execution.h"
 #include "host/graph.h"
-#include "host/device_log.h"
 #include "host/output.h"
 
 /* The edges by the task that waits: those of task i are before[first[i] .. first[i + 1]). */

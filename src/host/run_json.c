@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <taskglass/json.h>
 #include <taskglass/recording.h>
 
 #include "base/error.h"
-#include "base/json.h"
 #include "host/execution.h"
 
 /* As text: they may be names, and numbers keep the form in which they were given. */

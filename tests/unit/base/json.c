@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "test.h"
 
-#include "base/json.h"
-
 #include <errno.h>
 #include <locale.h>
 #include <stdlib.h>
+#include <taskglass/json.h>
 
 static struct tg_json json;
 static char *text;

@@ -18,15 +18,21 @@
  * line. The first thing that goes wrong is kept and makes the rest do nothing, so only the end
  * needs a check. To write into memory, give it an open_memstream.
  *
- * The caller owns the file. A writer belongs to one thread at a time.
+ * The caller owns the file and the writer. A writer belongs to one thread at a time. Its members are
+ * for the functions below: start it, hand it on, and leave them alone.
  */
-#ifndef TG_BASE_JSON_H
-#define TG_BASE_JSON_H
+#ifndef TASKGLASS_JSON_H
+#define TASKGLASS_JSON_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <taskglass/api.h>
 #include <taskglass/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 enum { TG_JSON_MAX_DEPTH = 32 };
 
@@ -43,43 +49,46 @@ struct tg_json {
     } level[TG_JSON_MAX_DEPTH + 1]; /* level[0] is the document itself */
 };
 
-void tg_json_start(struct tg_json *json, FILE *file);
+TG_API void tg_json_start(struct tg_json *json, FILE *file);
 
 /*
  * Ends the document with a newline and flushes it. IO_ERROR where something could not be
  * written (errno says why); BAD_ARGUMENT where the calls did not make one JSON value. The writer
  * is then ready for another document in the same file, which makes JSON Lines.
  */
-tg_status tg_json_finish(struct tg_json *json);
+TG_API tg_status tg_json_finish(struct tg_json *json);
 
-void tg_json_begin_object(struct tg_json *json);
-void tg_json_begin_line_object(struct tg_json *json);
-void tg_json_end_object(struct tg_json *json);
-void tg_json_begin_array(struct tg_json *json);
-void tg_json_begin_line_array(struct tg_json *json);
-void tg_json_end_array(struct tg_json *json);
+TG_API void tg_json_begin_object(struct tg_json *json);
+TG_API void tg_json_begin_line_object(struct tg_json *json);
+TG_API void tg_json_end_object(struct tg_json *json);
+TG_API void tg_json_begin_array(struct tg_json *json);
+TG_API void tg_json_begin_line_array(struct tg_json *json);
+TG_API void tg_json_end_array(struct tg_json *json);
 
 /* The name of the next value; wanted in objects, and only there. */
-void tg_json_key(struct tg_json *json, const char *key);
+TG_API void tg_json_key(struct tg_json *json, const char *key);
 
 /* NULL gives null; bytes that are not UTF-8 become U+FFFD. */
-void tg_json_string(struct tg_json *json, const char *value);
+TG_API void tg_json_string(struct tg_json *json, const char *value);
 /* For numbers that stay within 2^53, where every reader is exact; tg_json_hex for the others. */
-void tg_json_int(struct tg_json *json, int64_t value);
-void tg_json_uint(struct tg_json *json, uint64_t value);
+TG_API void tg_json_int(struct tg_json *json, int64_t value);
+TG_API void tg_json_uint(struct tg_json *json, uint64_t value);
 /* "0x" and 16 digits, as a string. */
-void tg_json_hex(struct tg_json *json, uint64_t value);
+TG_API void tg_json_hex(struct tg_json *json, uint64_t value);
 /* As few digits as give the same double again, always recognisable as a real (`10.0`, `1e+30`);
  * "NaN", "Infinity" and "-Infinity" are strings, since JSON has no such numbers. */
-void tg_json_real(struct tg_json *json, double value);
-void tg_json_bool(struct tg_json *json, bool value);
-void tg_json_null(struct tg_json *json);
+TG_API void tg_json_real(struct tg_json *json, double value);
+TG_API void tg_json_bool(struct tg_json *json, bool value);
+TG_API void tg_json_null(struct tg_json *json);
 
 /* A name and its value at once, for the members of an object. */
-void tg_json_put_string(struct tg_json *json, const char *key, const char *value);
-void tg_json_put_uint(struct tg_json *json, const char *key, uint64_t value);
-void tg_json_put_hex(struct tg_json *json, const char *key, uint64_t value);
-void tg_json_put_real(struct tg_json *json, const char *key, double value);
-void tg_json_put_bool(struct tg_json *json, const char *key, bool value);
+TG_API void tg_json_put_string(struct tg_json *json, const char *key, const char *value);
+TG_API void tg_json_put_uint(struct tg_json *json, const char *key, uint64_t value);
+TG_API void tg_json_put_hex(struct tg_json *json, const char *key, uint64_t value);
+TG_API void tg_json_put_real(struct tg_json *json, const char *key, double value);
+TG_API void tg_json_put_bool(struct tg_json *json, const char *key, bool value);
 
+#ifdef __cplusplus
+}
+#endif
 #endif
