@@ -27,9 +27,6 @@
 extern "C" {
 #endif
 
-/* No such record, task or element. */
-#define TG_NONE UINT64_MAX
-
 /* Called by the caller's thread now and then: bytes of payload looked at, of how many at most. */
 typedef void (*tg_analysis_progress_fn)(void *context, uint64_t bytes, uint64_t total);
 

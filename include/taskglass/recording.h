@@ -21,6 +21,9 @@
 extern "C" {
 #endif
 
+/* No such record, task or element. */
+#define TG_NONE UINT64_MAX
+
 struct tg_recording;
 
 /* `path`: a run's directory, the recording folder inside it, or a journal or manifest file.

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* taskglass recover: makes a whole recording of what a killed host left. */
-#include "recording/recover.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <taskglass/json.h>
+#include <taskglass/recover.h>
 
 #include "cli/cli.h"
 #include "cli/format.h"
@@ -16,7 +15,7 @@ static const struct cli_option options[] = {
     {"json", NULL, "what was found, for programs"},
 };
 
-static void print_json(const char *path, const struct tg_dump_recovered *recovered)
+static void print_json(const char *path, const struct tg_recovery *recovered)
 {
     struct tg_json json;
     tg_json_start(&json, stdout);
@@ -34,7 +33,7 @@ static void print_json(const char *path, const struct tg_dump_recovered *recover
     (void)tg_json_finish(&json); /* main looks at the state of stdout */
 }
 
-static void print_report(const char *path, const struct tg_dump_recovered *recovered)
+static void print_report(const char *path, const struct tg_recovery *recovered)
 {
     struct cli_text records, bytes, cut;
     printf("%s: %s, %s of payload\n", path,
@@ -57,9 +56,9 @@ static void print_report(const char *path, const struct tg_dump_recovered *recov
 
 static int recover_path(const char *path, bool json)
 {
-    struct tg_dump_recovered recovered;
+    struct tg_recovery recovered;
     struct tg_error error;
-    if (tg_dump_recover(path, &recovered, &error) != TG_OK)
+    if (tg_recording_recover(path, &recovered, &error) != TG_OK)
         return cli_fail(&error);
     if (json)
         print_json(path, &recovered);

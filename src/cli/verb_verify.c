@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* taskglass verify: is a recording what it says it is? */
-#include "recording/verify.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <taskglass/json.h>
+#include <taskglass/verify.h>
 
 #include "cli/cli.h"
 #include "cli/format.h"
@@ -18,13 +17,13 @@ static const struct cli_option options[] = {
     {"json", NULL, "the result for programs"},
 };
 
-static void put_finding(struct tg_json *json, const struct tg_finding *finding)
+static void put_finding(struct tg_json *json, const struct tg_verify_finding *finding)
 {
     tg_json_begin_line_object(json);
     tg_json_key(json, "problem");
     tg_json_string(json, tg_problem_name(finding->problem));
     tg_json_key(json, "index");
-    if (finding->index == TG_NO_INDEX)
+    if (finding->index == TG_NONE)
         tg_json_null(json);
     else
         tg_json_uint(json, finding->index);
@@ -78,9 +77,9 @@ static void print_json(const struct tg_recording_info *info, const struct tg_ver
 static void print_findings(const struct tg_verification *result)
 {
     for (uint32_t i = 0; i < result->n_findings; i++) {
-        const struct tg_finding *finding = &result->finding[i];
+        const struct tg_verify_finding *finding = &result->finding[i];
         printf("  %-10s", tg_problem_name(finding->problem));
-        if (finding->index != TG_NO_INDEX)
+        if (finding->index != TG_NONE)
             printf("record %" PRIu64 ": ", finding->index);
         printf("%s\n", finding->text);
     }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE 1
-#include "recording/recover.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <taskglass/recover.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -40,7 +39,7 @@ static struct survey look_through(const struct tg_map *map)
     return survey;
 }
 
-static tg_status cut_tail(int fd, const char *path, struct tg_dump_recovered *recovered,
+static tg_status cut_tail(int fd, const char *path, struct tg_recovery *recovered,
                           struct tg_error *error)
 {
     struct tg_map map;
@@ -60,8 +59,8 @@ static tg_status cut_tail(int fd, const char *path, struct tg_dump_recovered *re
     return TG_OK;
 }
 
-static tg_status write_manifest(const char *path, const char *dir,
-                                struct tg_dump_recovered *recovered, struct tg_error *error)
+static tg_status write_manifest(const char *path, const char *dir, struct tg_recovery *recovered,
+                                struct tg_error *error)
 {
     struct tg_recording *recording;
     struct tg_entry entry;
@@ -89,8 +88,8 @@ static tg_status check_journal(const char *path, struct tg_error *error)
     return status;
 }
 
-static tg_status recover(int fd, const char *path, const char *dir,
-                         struct tg_dump_recovered *recovered, struct tg_error *error)
+static tg_status recover(int fd, const char *path, const char *dir, struct tg_recovery *recovered,
+                         struct tg_error *error)
 {
     tg_status status = lock(fd, path, error);
     if (status == TG_OK)
@@ -103,7 +102,7 @@ static tg_status recover(int fd, const char *path, const char *dir,
 }
 
 static tg_status recover_found(const struct tg_found *found, const char *asked,
-                               struct tg_dump_recovered *recovered, struct tg_error *error)
+                               struct tg_recovery *recovered, struct tg_error *error)
 {
     if (!found->journal)
         return tg_error_set(error, TG_NOT_FOUND,
@@ -120,11 +119,11 @@ static tg_status recover_found(const struct tg_found *found, const char *asked,
     return status;
 }
 
-tg_status tg_dump_recover(const char *path, struct tg_dump_recovered *recovered,
-                          struct tg_error *error)
+tg_status tg_recording_recover(const char *path, struct tg_recovery *recovered,
+                               struct tg_error *error)
 {
     struct tg_found found;
-    *recovered = (struct tg_dump_recovered){0};
+    *recovered = (struct tg_recovery){0};
     tg_status status = tg_found_files(path, &found, error);
     if (status == TG_OK)
         status = recover_found(&found, path, recovered, error);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "recording/verify.h"
-
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <taskglass/verify.h>
 
 #include "base/error.h"
 #include "recording/verify_state.h"
@@ -19,14 +18,15 @@ const char *tg_problem_name(unsigned problem)
 }
 
 /* Keeps the first ones by the number of their record, whichever thread finds them when. */
-static struct tg_finding *place_for(struct tg_verification *result, uint64_t index)
+static struct tg_verify_finding *place_for(struct tg_verification *result, uint64_t index)
 {
     uint32_t at = result->n_findings;
     while (at > 0 && result->finding[at - 1].index > index)
         at--;
-    if (at == TG_FINDINGS)
+    if (at == TG_VERIFY_FINDINGS)
         return NULL;
-    uint32_t last = result->n_findings < TG_FINDINGS ? result->n_findings++ : TG_FINDINGS - 1;
+    uint32_t last =
+        result->n_findings < TG_VERIFY_FINDINGS ? result->n_findings++ : TG_VERIFY_FINDINGS - 1;
     memmove(&result->finding[at + 1], &result->finding[at],
             (last - at) * sizeof result->finding[0]);
     return &result->finding[at];
@@ -39,7 +39,7 @@ void tg_verify_found(struct tg_verifier *verifier, enum tg_problem problem, uint
     pthread_mutex_lock(&verifier->lock);
     verifier->result->problems++;
     verifier->result->by_problem[problem]++;
-    struct tg_finding *finding = place_for(verifier->result, index);
+    struct tg_verify_finding *finding = place_for(verifier->result, index);
     if (finding) {
         finding->problem = problem;
         finding->index = index;
@@ -59,7 +59,7 @@ struct counters {
 static void compare(const struct counters *counters, const char *name, uint64_t said, uint64_t is)
 {
     if (said != is)
-        tg_verify_found(counters->verifier, TG_PROBLEM_COUNTER, TG_NO_INDEX,
+        tg_verify_found(counters->verifier, TG_PROBLEM_COUNTER, TG_NONE,
                         "%s says %" PRIu64 " %s, but there are %" PRIu64, counters->file, said,
                         name, is);
 }
@@ -94,7 +94,7 @@ static void compare_own(const struct counters *counters, const struct tg_recordi
     compare(counters, "scalars", said->scalars, is->scalars);
     compare(counters, "bytes of payload", said->payload_bytes, info->payload_bytes);
     if (info->complete && said->attempted != said->recorded + all_lost(said))
-        tg_verify_found(counters->verifier, TG_PROBLEM_COUNTER, TG_NO_INDEX,
+        tg_verify_found(counters->verifier, TG_PROBLEM_COUNTER, TG_NONE,
                         "%s says %" PRIu64 " attempted, but %" PRIu64 " recorded and %" PRIu64
                         " lost",
                         counters->file, said->attempted, said->recorded, all_lost(said));
@@ -141,7 +141,7 @@ static void verify_extents(struct tg_verifier *verifier)
         const struct tg_claim *claim = &verifier->claim[i];
         uint64_t last = claim->position + claim->size;
         if (claim->position < end)
-            tg_verify_found(verifier, TG_PROBLEM_OVERLAP, TG_NO_INDEX,
+            tg_verify_found(verifier, TG_PROBLEM_OVERLAP, TG_NONE,
                             "two payloads share the bytes from %" PRIu64 " on of the payload file",
                             claim->position);
         if (last > end) {
@@ -158,7 +158,7 @@ static void verify_unclaimed(struct tg_verifier *verifier)
     const struct tg_record_summary *said = &verifier->info.summary;
     if (verifier->result->unclaimed > 0 && verifier->info.complete && all_lost(said) == 0 &&
         said->overwritten == 0 && said->truncated == 0)
-        tg_verify_found(verifier, TG_PROBLEM_UNCLAIMED, TG_NO_INDEX,
+        tg_verify_found(verifier, TG_PROBLEM_UNCLAIMED, TG_NONE,
                         "%" PRIu64 " bytes of %s belong to no record", verifier->result->unclaimed,
                         verifier->info.payload);
 }

@@ -141,7 +141,7 @@ static void compare_with(struct tg_verifier *verifier, const struct tg_recording
     struct tg_recording_info info;
     tg_recording_get_info(manifest, &info);
     if (info.records != verifier->info.records)
-        tg_verify_found(verifier, TG_PROBLEM_MANIFEST, TG_NO_INDEX,
+        tg_verify_found(verifier, TG_PROBLEM_MANIFEST, TG_NONE,
                         "%s has %" PRIu64 " records, the journal %" PRIu64, info.manifest,
                         info.records, verifier->info.records);
     else
@@ -154,7 +154,7 @@ static void verify_json(struct tg_verifier *verifier, const char *path)
     struct tg_recording *manifest;
     struct tg_error error;
     if (tg_recording_open(path, &manifest, &error) != TG_OK) {
-        tg_verify_found(verifier, TG_PROBLEM_MANIFEST, TG_NO_INDEX, "%s", error.text);
+        tg_verify_found(verifier, TG_PROBLEM_MANIFEST, TG_NONE, "%s", error.text);
         return;
     }
     compare_with(verifier, manifest);

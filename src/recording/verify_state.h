@@ -4,8 +4,7 @@
 #define TG_RECORDING_VERIFY_STATE_H
 
 #include <pthread.h>
-
-#include "recording/verify.h"
+#include <taskglass/verify.h>
 
 /* Bytes of the payload file that a record says are its own. */
 struct tg_claim {

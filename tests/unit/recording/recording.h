@@ -3,21 +3,20 @@
 #ifndef TASKGLASS_TEST_DUMP_H
 #define TASKGLASS_TEST_DUMP_H
 
-#include "test.h"
-
-#include "common/hash.h"
-#include "recording/recover.h"
-#include "recording/reader.h"
-#include "recording/record.h"
-#include "recording/writer.h"
-
 #include <ftw.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <taskglass/recording.h>
+#include <taskglass/recover.h>
 #include <taskglass/tensor.h>
 #include <taskglass/wire/stream.h>
 #include <unistd.h>
+
+#include "common/hash.h"
+#include "recording/reader.h"
+#include "recording/record.h"
+#include "recording/writer.h"
+#include "test.h"
 
 #define DUMP_FN static __attribute__((unused))
 

@@ -48,10 +48,10 @@ TEST(a_torn_journal_is_cut_and_gets_its_manifest)
 {
     size_t full = HEAD + RECORD * (TENSORS + 2);
     for (size_t size = full - 1; size + 2 * RECORD + 3 >= full; size -= 37) {
-        struct tg_dump_recovered recovered;
+        struct tg_recovery recovered;
         make();
         REQUIRE(truncate(dump_path("tensor_dump.rec"), (off_t)size) == 0);
-        CHECK_EQ_I(tg_dump_recover(dump_dir, &recovered, &dump_error), TG_OK);
+        CHECK_EQ_I(tg_recording_recover(dump_dir, &recovered, &dump_error), TG_OK);
         CHECK_EQ_U(recovered.records, whole_tensors(size));
         CHECK_EQ_U(recovered.cut_bytes, size % RECORD);
         CHECK_EQ_U(recovered.bad_bytes, 0);
@@ -65,18 +65,19 @@ TEST(a_torn_journal_is_cut_and_gets_its_manifest)
             dump_check_tensor(recording, i, ELEMENTS);
         tg_recording_close(recording);
 
-        CHECK_EQ_I(tg_dump_recover(dump_path("tensor_dump.rec"), &recovered, &dump_error), TG_OK);
+        CHECK_EQ_I(tg_recording_recover(dump_path("tensor_dump.rec"), &recovered, &dump_error),
+                   TG_OK);
         CHECK_EQ_U(recovered.cut_bytes, 0);
     }
 }
 
 TEST(recovering_a_complete_recording_writes_the_same_manifest_again)
 {
-    struct tg_dump_recovered recovered;
+    struct tg_recovery recovered;
     size_t before_size, after_size;
     dump_make(TENSORS, ELEMENTS);
     char *before = dump_read_file(dump_path("tensor_dump.json"), &before_size);
-    CHECK_EQ_I(tg_dump_recover(dump_dir, &recovered, &dump_error), TG_OK);
+    CHECK_EQ_I(tg_recording_recover(dump_dir, &recovered, &dump_error), TG_OK);
     CHECK(recovered.was_complete);
     char *after = dump_read_file(dump_path("tensor_dump.json"), &after_size);
     CHECK_EQ_S(after, before);
@@ -88,10 +89,10 @@ TEST(payload_that_is_not_there_is_not_claimed)
 {
     size_t full = TENSORS * ELEMENTS * 4;
     for (size_t size = 0; size <= full; size += 5) {
-        struct tg_dump_recovered recovered;
+        struct tg_recovery recovered;
         make();
         REQUIRE(truncate(dump_path("tensor_dump.bin"), (off_t)size) == 0);
-        CHECK_EQ_I(tg_dump_recover(dump_dir, &recovered, &dump_error), TG_OK);
+        CHECK_EQ_I(tg_recording_recover(dump_dir, &recovered, &dump_error), TG_OK);
         CHECK_EQ_U(recovered.truncated, TENSORS - size / (ELEMENTS * 4));
         struct tg_recording *recording = dump_open(dump_dir);
         for (uint64_t i = 0; i < TENSORS; i++) {
@@ -133,20 +134,20 @@ static void overwrite(size_t at, const void *bytes, size_t size)
 TEST(records_of_zeros_at_the_end_are_cut_off)
 {
     static const char zeros[2 * RECORD + 10];
-    struct tg_dump_recovered recovered;
+    struct tg_recovery recovered;
     make();
     overwrite(HEAD + RECORD * (TENSORS + 1), zeros, sizeof zeros);
     struct tg_recording *recording = dump_open(dump_dir);
     CHECK_EQ_U(dump_info(recording).records, TENSORS);
     tg_recording_close(recording);
-    CHECK_EQ_I(tg_dump_recover(dump_dir, &recovered, &dump_error), TG_OK);
+    CHECK_EQ_I(tg_recording_recover(dump_dir, &recovered, &dump_error), TG_OK);
     CHECK_EQ_U(recovered.cut_bytes, sizeof zeros);
     CHECK_EQ_U(recovered.records, TENSORS);
 }
 
 TEST(a_bad_record_in_the_middle_ends_the_journal_but_nothing_is_destroyed)
 {
-    struct tg_dump_recovered recovered;
+    struct tg_recovery recovered;
     struct tg_entry entry;
     struct stat before, after;
     make();
@@ -157,7 +158,7 @@ TEST(a_bad_record_in_the_middle_ends_the_journal_but_nothing_is_destroyed)
     CHECK(tg_recording_get(recording, 4, &entry));
     tg_recording_close(recording);
     stat(dump_path("tensor_dump.rec"), &before);
-    CHECK_EQ_I(tg_dump_recover(dump_dir, &recovered, &dump_error), TG_OK);
+    CHECK_EQ_I(tg_recording_recover(dump_dir, &recovered, &dump_error), TG_OK);
     stat(dump_path("tensor_dump.rec"), &after);
     CHECK_EQ_I(after.st_size, before.st_size);
     CHECK_EQ_U(recovered.records, 3);
@@ -171,11 +172,11 @@ TEST(a_bad_record_in_the_middle_ends_the_journal_but_nothing_is_destroyed)
 TEST(a_journal_that_is_still_written_is_left_alone)
 {
     struct tg_dump_writer *writer = dump_create();
-    struct tg_dump_recovered recovered;
+    struct tg_recovery recovered;
     CHECK(dump_add_tensor(writer, 0, 4));
-    CHECK_EQ_I(tg_dump_recover(dump_dir, &recovered, &dump_error), TG_BUSY);
+    CHECK_EQ_I(tg_recording_recover(dump_dir, &recovered, &dump_error), TG_BUSY);
     CHECK_EQ_I(tg_dump_finish(writer, &dump_error), TG_OK);
-    CHECK_EQ_I(tg_dump_recover(dump_dir, &recovered, &dump_error), TG_OK);
+    CHECK_EQ_I(tg_recording_recover(dump_dir, &recovered, &dump_error), TG_OK);
     tg_dump_destroy(writer);
 }
 
@@ -190,7 +191,7 @@ static void create_until_killed(void)
 
 TEST(a_journal_that_has_its_name_has_its_head)
 {
-    struct tg_dump_recovered recovered;
+    struct tg_recovery recovered;
     int seen = 0;
     dump_make_dir();
     for (unsigned i = 0; i < 100; i++) {
@@ -204,7 +205,7 @@ TEST(a_journal_that_has_its_name_has_its_head)
         if (access(dump_path("tensor_dump.rec"), F_OK) != 0)
             continue;
         seen++;
-        CHECK_EQ_I(tg_dump_recover(dump_dir, &recovered, &dump_error), TG_OK);
+        CHECK_EQ_I(tg_recording_recover(dump_dir, &recovered, &dump_error), TG_OK);
         CHECK_EQ_U(recovered.records, 0);
     }
     CHECK(seen > 0);
@@ -212,15 +213,15 @@ TEST(a_journal_that_has_its_name_has_its_head)
 
 TEST(where_there_is_nothing_to_recover_the_error_says_so)
 {
-    struct tg_dump_recovered recovered;
+    struct tg_recovery recovered;
     make();
     unlink(dump_path("tensor_dump.rec"));
     dump_write_file(dump_path("tensor_dump.json"), "{}", 2);
-    CHECK_EQ_I(tg_dump_recover(dump_dir, &recovered, &dump_error), TG_NOT_FOUND);
+    CHECK_EQ_I(tg_recording_recover(dump_dir, &recovered, &dump_error), TG_NOT_FOUND);
     CHECK_HAS(dump_error.text, "no journal");
-    CHECK_EQ_I(tg_dump_recover("/nonexistent", &recovered, &dump_error), TG_NOT_FOUND);
+    CHECK_EQ_I(tg_recording_recover("/nonexistent", &recovered, &dump_error), TG_NOT_FOUND);
     dump_write_file(dump_path("tensor_dump.rec"), "something else, longer than a magic", 30);
-    CHECK_EQ_I(tg_dump_recover(dump_dir, &recovered, &dump_error), TG_BAD_ARGUMENT);
+    CHECK_EQ_I(tg_recording_recover(dump_dir, &recovered, &dump_error), TG_BAD_ARGUMENT);
 }
 
 TEST_MAIN()

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE 1
 #include "unit/recording/recording.h"
 
-#include "recording/verify.h"
+#include <taskglass/verify.h>
 
 static struct tg_verification result;
 
@@ -150,7 +150,7 @@ TEST(a_counter_that_is_wrong_is_found)
     poke("tensor_dump.rec", journal_at(RECORDS + 1) + offsetof(struct tg_record_summary, inputs),
          "\6", 1, true);
     verify();
-    check_only(TG_PROBLEM_COUNTER, TG_NO_INDEX, "the summary says 6 inputs, but there are 5");
+    check_only(TG_PROBLEM_COUNTER, TG_NONE, "the summary says 6 inputs, but there are 5");
 }
 
 TEST(recorded_and_lost_must_make_what_was_attempted)
@@ -159,7 +159,7 @@ TEST(recorded_and_lost_must_make_what_was_attempted)
     poke("tensor_dump.rec", journal_at(RECORDS + 1) + offsetof(struct tg_record_summary, attempted),
          "\x9", 1, true);
     verify();
-    check_only(TG_PROBLEM_COUNTER, TG_NO_INDEX, "9 attempted, but 6 recorded and 0 lost");
+    check_only(TG_PROBLEM_COUNTER, TG_NONE, "9 attempted, but 6 recorded and 0 lost");
 }
 
 TEST(bytes_that_belong_to_nobody_are_found)
@@ -180,7 +180,7 @@ TEST(bytes_behind_the_summary_are_found)
     fputs("four", file);
     fclose(file);
     verify();
-    check_only(TG_PROBLEM_JOURNAL, TG_NO_INDEX, "has 4 bytes behind its summary");
+    check_only(TG_PROBLEM_JOURNAL, TG_NONE, "has 4 bytes behind its summary");
 }
 
 /* Replaces the first occurrence, by something of the same length. */
@@ -208,7 +208,7 @@ TEST(a_counter_of_the_manifest_is_compared)
     make_recording(false);
     edit_manifest("\"input_tensors\": 5", "\"input_tensors\": 7");
     verify();
-    check_only(TG_PROBLEM_COUNTER, TG_NO_INDEX, "the manifest says 7 inputs, but there are 5");
+    check_only(TG_PROBLEM_COUNTER, TG_NONE, "the manifest says 7 inputs, but there are 5");
 }
 
 TEST(a_manifest_that_is_laid_out_differently_is_as_good)
@@ -224,7 +224,7 @@ TEST(a_broken_manifest_is_found)
     make_recording(false);
     cut("tensor_dump.json", 5);
     verify();
-    check_only(TG_PROBLEM_MANIFEST, TG_NO_INDEX, "is no manifest");
+    check_only(TG_PROBLEM_MANIFEST, TG_NONE, "is no manifest");
 }
 
 TEST(what_a_killed_host_left_is_good_as_far_as_it_goes)
@@ -250,8 +250,8 @@ TEST(many_problems_are_counted_and_the_first_ones_kept)
     dump_write_file(dump_path("tensor_dump.bin"), zeros, sizeof zeros);
     verify();
     CHECK_EQ_U(result.by_problem[TG_PROBLEM_HASH], MANY);
-    CHECK_EQ_U(result.n_findings, TG_FINDINGS);
-    for (uint32_t i = 0; i < TG_FINDINGS; i++)
+    CHECK_EQ_U(result.n_findings, TG_VERIFY_FINDINGS);
+    for (uint32_t i = 0; i < TG_VERIFY_FINDINGS; i++)
         CHECK_EQ_U(result.finding[i].index, i);
     CHECK_EQ_U(result.compared, MANY);
     CHECK_EQ_U(result.counted.inputs, MANY);

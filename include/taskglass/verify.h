@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Is a recording what it says it is? Every hash against its bytes, every counter against the
- * records, every record against the files, and the manifest against the journal.
- *
- * The functions are exported for the command line, and no part of the public interface.
+ * Is a recording what it says it is? As `taskglass verify` asks: every hash is compared with its
+ * bytes, every counter with the records, every record with the files, and the manifest with the
+ * journal.
  */
-#ifndef TG_RECORDING_VERIFY_H
-#define TG_RECORDING_VERIFY_H
+#ifndef TASKGLASS_VERIFY_H
+#define TASKGLASS_VERIFY_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <taskglass/api.h>
 #include <taskglass/recording.h>
+#include <taskglass/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* What can be wrong. The words are part of `taskglass verify --json`. */
 /*      constant   word */
@@ -27,17 +32,16 @@
 enum tg_problem { TG_PROBLEM_MAP(TG_PROBLEM_ENUM_) TG_PROBLEMS };
 #undef TG_PROBLEM_ENUM_
 
+/* The word of the table above, "unknown" for a number that is none. Never NULL. */
 TG_API const char *tg_problem_name(unsigned problem);
 
-#define TG_NO_INDEX UINT64_MAX
-
-struct tg_finding {
+struct tg_verify_finding {
     enum tg_problem problem;
-    uint64_t index; /* of the record, or TG_NO_INDEX */
+    uint64_t index; /* of the record; TG_NONE: it is about no single record */
     char text[200]; /* one line */
 };
 
-enum { TG_FINDINGS = 10 };
+enum { TG_VERIFY_FINDINGS = 10 };
 
 struct tg_verification {
     uint64_t records;
@@ -51,20 +55,25 @@ struct tg_verification {
     bool torn;          /* the journal ends within a record, as a killed host leaves it */
     uint64_t problems;
     uint64_t by_problem[TG_PROBLEMS];
-    struct tg_finding finding[TG_FINDINGS]; /* the first ones, in the order of the records */
+    struct tg_verify_finding
+        finding[TG_VERIFY_FINDINGS]; /* the first ones, in the order of the records */
     uint32_t n_findings;
     struct tg_record_summary counted; /* what the records add up to */
 };
 
-/* Called by the caller's thread now and then. */
+/* Called by the caller's thread now and then: bytes of payload looked at, of how many. */
 typedef void (*tg_verify_progress_fn)(void *context, uint64_t bytes, uint64_t total);
 
 /*
- * Takes up to as many threads as there are CPUs, but no more than four, and 16 bytes of memory for
- * each record. Finding something wrong is no error: `problems` says it. NO_MEMORY.
+ * Uses one thread per CPU, four at most, all of which have ended when it returns, and 16 bytes of
+ * memory for each record. `progress` may be NULL. A recording with something wrong in it is no error:
+ * `result->problems` counts what was found. NO_MEMORY.
  */
 TG_API tg_status tg_recording_verify(const struct tg_recording *recording,
                                      tg_verify_progress_fn progress, void *context,
                                      struct tg_verification *result, struct tg_error *error);
 
+#ifdef __cplusplus
+}
+#endif
 #endif
