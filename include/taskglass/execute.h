@@ -7,6 +7,7 @@
 #ifndef TASKGLASS_EXECUTE_H
 #define TASKGLASS_EXECUTE_H
 
+#include <taskglass/check.h>
 #include <taskglass/run.h>
 #include <taskglass/settings.h>
 
@@ -40,19 +41,6 @@ struct tg_runtime_info {
 };
 /* False where there is no runtime of that number. */
 TG_API bool tg_runtime_get(uint32_t number, struct tg_runtime_info *info);
-
-/* How one output compared with its golden values. */
-struct tg_output_check {
-    const char *name;
-    const char *dtype;
-    uint64_t elements;
-    uint64_t mismatches;
-    double max_error; /* largest |output - expected|, 0 for an exact check that passed */
-    bool exact;       /* compared bit for bit */
-    uint64_t first;   /* flat index of the first mismatch, if any */
-    double first_got;
-    double first_expected;
-};
 
 enum tg_phase { TG_PHASE_PREPARE, TG_PHASE_OPEN, TG_PHASE_BUILD, TG_PHASE_RUN, TG_PHASE_CHECK };
 

@@ -13,13 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <taskglass/analysis.h>
+#include <taskglass/check.h>
 
 #include "cli/recording.h"
 #include "cli/term.h"
-#include "query/array.h"
 #include "export/export.h"
+#include "query/array.h"
 #include "query/npy_read.h"
-#include "host/check.h"
 
 enum { DIFFERS = 1 };
 
