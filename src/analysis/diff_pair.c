@@ -5,9 +5,9 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <taskglass/array.h>
 #include <taskglass/dtype.h>
 
-#include "query/array.h"
 #include "analysis/compare.h"
 #include "analysis/diff.h"
 #include "recording/reader.h"

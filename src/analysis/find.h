@@ -11,7 +11,8 @@
 #ifndef TG_ANALYSIS_FIND_H
 #define TG_ANALYSIS_FIND_H
 
-#include "query/array.h"
+#include <taskglass/array.h>
+
 #include "analysis/deps_flow.h"
 
 /* What a record has of it. */

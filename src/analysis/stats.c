@@ -7,12 +7,12 @@
 #include <math.h>
 #include <string.h>
 #include <taskglass/analysis.h>
+#include <taskglass/array.h>
 #include <taskglass/dtype.h>
 #include <taskglass/numeric.h>
 
-#include "base/error.h"
-#include "query/array.h"
 #include "analysis/compare_decode.h"
+#include "base/error.h"
 
 struct measure {
     struct tg_decoder decoder;

@@ -13,12 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <taskglass/analysis.h>
+#include <taskglass/array.h>
 #include <taskglass/check.h>
 
 #include "cli/recording.h"
 #include "cli/term.h"
 #include "export/export.h"
-#include "query/array.h"
 #include "query/npy_read.h"
 
 enum { DIFFERS = 1 };

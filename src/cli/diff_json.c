@@ -2,11 +2,11 @@
 /* The same for programs. */
 #include <math.h>
 #include <stdio.h>
+#include <taskglass/array.h>
 #include <taskglass/dtype.h>
 
 #include "cli/diff.h"
 #include "cli/diff_words.h"
-#include "query/array_text.h"
 
 /* --- a pair ----------------------------------------------------------------------------------- */
 
@@ -59,7 +59,7 @@ static void put_ulp(struct tg_json *json, const struct tg_record *record,
     if (!begin_extreme(json, "max_ulp", &values->max_ulp_at))
         return;
     if (record->dtype == TG_FLOAT64)
-        tg_json_put_string(json, "value", tg_value_format(&text, TG_UINT64, values->max_ulp));
+        tg_json_put_string(json, "value", tg_value_format(TG_UINT64, values->max_ulp, &text));
     else
         tg_json_put_uint(json, "value", values->max_ulp);
     put_place(json, record, &values->max_ulp_at);

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <taskglass/array.h>
 #include <taskglass/dtype.h>
 #include <taskglass/numeric.h>
 #include <taskglass/wire/stream.h>
@@ -13,7 +14,6 @@
 
 #include "cli/cli.h"
 #include "cli/format.h"
-#include "query/array_text.h"
 
 /* The last index runs fastest. */
 static void coordinates(const struct tg_record *record, uint64_t element, uint64_t *at)
@@ -78,7 +78,7 @@ const char *cli_value_words(struct cli_words *words, unsigned dtype, uint64_t bi
 {
     struct tg_value_text text;
     dtype = widen(dtype, &bits);
-    snprintf(words->text, sizeof words->text, "%s", tg_value_format(&text, dtype, bits));
+    snprintf(words->text, sizeof words->text, "%s", tg_value_format(dtype, bits, &text));
     return words->text;
 }
 
@@ -92,11 +92,11 @@ void cli_json_value(struct tg_json *json, unsigned dtype, uint64_t bits)
     else if (dtype == TG_BOOL)
         tg_json_bool(json, (bits & 0xff) != 0);
     else if (tg_dtype_is_float((int)dtype))
-        tg_json_real(json, strtod(tg_value_format(&text, dtype, bits), NULL));
+        tg_json_real(json, strtod(tg_value_format(dtype, bits, &text), NULL));
     else if (tg_dtype_bits((int)dtype) == 64)
-        tg_json_string(json, tg_value_format(&text, dtype, bits));
+        tg_json_string(json, tg_value_format(dtype, bits, &text));
     else
-        tg_json_int(json, strtoll(tg_value_format(&text, dtype, bits), NULL, 10));
+        tg_json_int(json, strtoll(tg_value_format(dtype, bits, &text), NULL, 10));
 }
 
 void cli_json_at(struct tg_json *json, const char *key, const struct tg_record *record,

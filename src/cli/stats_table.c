@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <taskglass/array.h>
 #include <taskglass/dtype.h>
 
 #include "cli/format.h"
 #include "cli/stats.h"
 #include "cli/term.h"
-#include "query/array_text.h"
 
 enum { BLOCK = 256, GAP = 2, CELL = 48 };
 
@@ -74,7 +74,7 @@ static void put_value(char *cell, unsigned dtype, uint64_t bits, double value)
     if (tg_dtype_is_float((int)dtype))
         put_number(cell, value);
     else
-        snprintf(cell, CELL, "%s", tg_value_format(&text, dtype, bits));
+        snprintf(cell, CELL, "%s", tg_value_format(dtype, bits, &text));
 }
 
 static void fill_who(struct row *row, uint64_t index, const struct tg_entry *entry)

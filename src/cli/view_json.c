@@ -4,12 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <taskglass/analysis.h>
+#include <taskglass/array.h>
 #include <taskglass/dtype.h>
 #include <taskglass/json.h>
 #include <taskglass/numeric.h>
 
 #include "cli/view.h"
-#include "query/array_text.h"
 
 enum { FIRST_VALUES = 1000 };
 
@@ -32,11 +33,11 @@ static void put_value(struct tg_json *json, unsigned dtype, uint64_t bits)
     else if (dtype == TG_BOOL)
         tg_json_bool(json, (bits & 0xff) != 0);
     else if (tg_dtype_is_float((int)dtype))
-        tg_json_real(json, strtod(tg_value_format(&text, dtype, bits), NULL));
+        tg_json_real(json, strtod(tg_value_format(dtype, bits, &text), NULL));
     else if (tg_dtype_bits((int)dtype) == 64)
-        tg_json_string(json, tg_value_format(&text, dtype, bits));
+        tg_json_string(json, tg_value_format(dtype, bits, &text));
     else
-        tg_json_int(json, strtoll(tg_value_format(&text, dtype, bits), NULL, 10));
+        tg_json_int(json, strtoll(tg_value_format(dtype, bits, &text), NULL, 10));
 }
 
 static void put_kernels(struct tg_json *json, const struct tg_entry *entry)
@@ -98,8 +99,8 @@ static void put_what(struct tg_json *json, const struct tg_record *record)
 
 static void put_statistics(struct tg_json *json, const struct tg_array *array)
 {
-    struct tg_array_statistics statistics;
-    tg_array_measure(array, &statistics);
+    struct tg_tensor_stats statistics;
+    (void)tg_tensor_measure((int)array->dtype, array->bytes, array->elements, &statistics, NULL);
     tg_json_key(json, "statistics");
     tg_json_begin_line_object(json);
     tg_json_key(json, "min");

@@ -2,13 +2,14 @@
 /* Everything about a record: what it is, its statistics, its values. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <taskglass/analysis.h>
+#include <taskglass/array.h>
 #include <taskglass/dtype.h>
 #include <taskglass/wire/stream.h>
 
 #include "cli/format.h"
 #include "cli/term.h"
 #include "cli/view.h"
-#include "query/array_text.h"
 
 static void put_label(const char *label)
 {
@@ -49,7 +50,7 @@ static void put_scalar(const struct tg_record *record)
 {
     struct tg_value_text value;
     put_label("value");
-    printf("%s (0x%016" PRIx64 ")\n", tg_value_format(&value, record->dtype, record->value),
+    printf("%s (0x%016" PRIx64 ")\n", tg_value_format(record->dtype, record->value, &value),
            record->value);
 }
 
@@ -97,14 +98,14 @@ static void put_payload(const struct view *view, const struct tg_record *record)
 
 static void put_statistics(const struct tg_array *array)
 {
-    struct tg_array_statistics statistics;
+    struct tg_tensor_stats statistics;
     struct tg_value_text least, most;
-    tg_array_measure(array, &statistics);
+    (void)tg_tensor_measure((int)array->dtype, array->bytes, array->elements, &statistics, NULL);
     put_label("values");
     printf("%" PRId64 "%s", array->elements, array->cut ? ", the first ones" : "");
     if (statistics.has_range)
-        printf(": min %s, max %s", tg_value_format(&least, array->dtype, statistics.least),
-               tg_value_format(&most, array->dtype, statistics.most));
+        printf(": min %s, max %s", tg_value_format(array->dtype, statistics.least, &least),
+               tg_value_format(array->dtype, statistics.most, &most));
     if (statistics.finite > 0)
         printf(", mean %.9g", statistics.mean);
     if (tg_dtype_is_float((int)array->dtype)) {

@@ -9,13 +9,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <taskglass/array.h>
 #include <taskglass/dtype.h>
 #include <taskglass/numeric.h>
 
 #include "cli/format.h"
 #include "cli/term.h"
 #include "cli/view.h"
-#include "query/array_text.h"
 
 enum { BLOCK = 256, GAP = 2, LEAST_VALUES = 12, WIDEST = 200 };
 
@@ -129,7 +129,7 @@ static void format_short(struct tg_value_text *text, unsigned dtype, uint64_t bi
     if (tg_dtype_is_float((int)dtype))
         snprintf(text->text, sizeof text->text, "%.4g", tg_decode(dtype, bits));
     else
-        tg_value_format(text, dtype, bits);
+        tg_value_format(dtype, bits, text);
 }
 
 /* As many as fit, and "…" for the others. */
@@ -164,7 +164,7 @@ static void fill_values(const struct table *table, struct row *row, int width)
     if (at > 0)
         at += sprintf(cell + at, " ");
     if (record->kind == TG_KIND_SCALAR)
-        sprintf(cell + at, "%s", tg_value_format(&value, record->dtype, record->value));
+        sprintf(cell + at, "%s", tg_value_format(record->dtype, record->value, &value));
     else
         put_values(cell + at, width - at, &array);
 }

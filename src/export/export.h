@@ -12,8 +12,7 @@
 #define TG_EXPORT_EXPORT_H
 
 #include <stdio.h>
-
-#include "query/array.h"
+#include <taskglass/array.h>
 
 /* "float32" for float32, "uint16" for bfloat16. */
 TG_API const char *tg_export_type(unsigned dtype);

@@ -7,10 +7,10 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <taskglass/array.h>
 #include <taskglass/dtype.h>
 
 #include "base/error.h"
-#include "query/array_text.h"
 #include "export/export_job.h"
 
 static const char head[] =
@@ -101,7 +101,7 @@ static void put_value(FILE *file, const struct tg_record *record)
 {
     struct tg_value_text text;
     if (record->kind == TG_KIND_SCALAR) {
-        tg_value_format(&text, record->dtype, record->value);
+        tg_value_format(record->dtype, record->value, &text);
         char *comma = strchr(text.text, ',');
         if (comma)
             *comma = '.';

@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <taskglass/array.h>
 #include <taskglass/dtype.h>
 
 #include "base/error.h"
-#include "query/array_text.h"
 
 static void put_numbers(FILE *file, const char *label, const int64_t *number, int count)
 {

@@ -4,11 +4,10 @@
  * they have in common, the other prints. Floats are positional ("1.  2.5") as long as their sizes
  * are close to each other and to one, else scientific ("1.0e-05 2.5e+00").
  */
-#include "query/array_text.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <taskglass/array.h>
 #include <taskglass/dtype.h>
 #include <taskglass/numeric.h>
 
@@ -45,7 +44,7 @@ static uint64_t bits_at(const struct tg_array *array, int64_t index)
 static void format_plain(struct word *word, unsigned dtype, uint64_t bits)
 {
     struct tg_value_text plain;
-    snprintf(word->text, sizeof word->text, "%s", tg_value_format(&plain, dtype, bits));
+    snprintf(word->text, sizeof word->text, "%s", tg_value_format(dtype, bits, &plain));
 }
 
 static double value_at(const struct tg_array *array, int64_t index)
@@ -111,7 +110,7 @@ static void format_positional(struct word *word, unsigned dtype, uint64_t bits)
     struct tg_value_text shortest;
     double value = tg_decode(dtype, bits);
     int exponent = value == 0 ? 0 : (int)floor(log10(fabs(value)));
-    tg_value_format(&shortest, dtype, bits);
+    tg_value_format(dtype, bits, &shortest);
     int fraction = most_of(0, more_digits(shortest.text) - exponent);
     snprintf(word->text, sizeof word->text, "%#.*f", least_of(fraction, MOST_DIGITS), value);
     for (char *end = word->text + strlen(word->text) - 1; *end == '0'; end--)
@@ -152,7 +151,7 @@ static void measure_float(struct printer *printer, int64_t index)
         return;
     if (format->scientific) {
         struct tg_value_text shortest;
-        int digits = more_digits(tg_value_format(&shortest, array->dtype, bits));
+        int digits = more_digits(tg_value_format(array->dtype, bits, &shortest));
         format->fraction = most_of(format->fraction, least_of(digits, MOST_DIGITS));
         return;
     }

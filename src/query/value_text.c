@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "query/array_text.h"
-
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <taskglass/array.h>
 #include <taskglass/dtype.h>
 #include <taskglass/numeric.h>
 
@@ -41,7 +40,7 @@ static void format_float(struct tg_value_text *text, unsigned dtype, uint64_t bi
     }
 }
 
-const char *tg_value_format(struct tg_value_text *text, unsigned dtype, uint64_t bits)
+const char *tg_value_format(unsigned dtype, uint64_t bits, struct tg_value_text *text)
 {
     unsigned width = tg_bits_of(dtype);
     text->text[0] = '\0';
