@@ -61,6 +61,30 @@ TG_API tg_status tg_recording_export(const struct tg_recording *recording,
                                      const struct tg_export_config *config,
                                      struct tg_export_result *result, struct tg_error *error);
 
+/* ── names and types in those files ────────────────────────────────────────────────────────── */
+
+/* The type that npy and npz files have for a dtype: "float32" for float32. Types that NumPy lacks are
+ * stored bit for bit as unsigned integers: "uint16" for bfloat16, "uint8" for the smaller ones. It
+ * wants a valid type. */
+TG_API const char *tg_export_type(unsigned dtype);
+
+/*
+ * The names of records in an .npz, a .safetensors and a folder of .npy: "task_1_12_before_arg0" (ring
+ * 1, index 12), "orchestration_arg0". A second record of the same name has its index behind it:
+ * "task_1_12_before_arg0_record9". So the names depend on which records were named before: to find a
+ * record by its name, name all of them in order. The names of a handle belong to one thread at a time.
+ */
+struct tg_export_names; /* remembers those that were given */
+struct tg_export_name {
+    char text[100];
+};
+/* NULL where memory ran out. The caller destroys it. */
+TG_API struct tg_export_names *tg_export_names_create(void);
+TG_API void tg_export_names_destroy(struct tg_export_names *names);
+/* Record `index`. False where memory ran out. */
+TG_API bool tg_export_names_make(struct tg_export_names *names, uint64_t index,
+                                 const struct tg_entry *entry, struct tg_export_name *name);
+
 #ifdef __cplusplus
 }
 #endif

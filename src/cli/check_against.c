@@ -15,11 +15,11 @@
 #include <taskglass/analysis.h>
 #include <taskglass/array.h>
 #include <taskglass/check.h>
+#include <taskglass/export.h>
+#include <taskglass/npy.h>
 
 #include "cli/recording.h"
 #include "cli/term.h"
-#include "export/export.h"
-#include "query/npy_read.h"
 
 enum { DIFFERS = 1 };
 

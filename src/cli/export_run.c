@@ -11,7 +11,6 @@
 #include "cli/interrupt.h"
 #include "cli/recording.h"
 #include "cli/term.h"
-#include "export/export.h"
 #include "export/export_job.h"
 
 static bool is(const char *format, const char *name)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "query/npy_read.h"
-#include "base/error.h"
-#include "base/files.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <taskglass/npy.h>
 #include <taskglass/numeric.h>
+
+#include "base/error.h"
+#include "base/files.h"
 
 struct tg_npy_file {
     struct tg_map map;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Arrays that NumPy saved: .npy, or a .npz of np.savez (not of np.savez_compressed). The file is taken
- * for hostile like any other.
+ * Reading arrays that NumPy saved: .npy, or the .npz of np.savez (not of np.savez_compressed). The
+ * file is taken for hostile: sizes are checked before use. tg_recording_export of export.h writes
+ * such files.
  *
- * The functions are exported for the command line, and no part of the public interface.
+ * A file is read-only; several threads may use one at the same time.
  */
-#ifndef TG_QUERY_NPY_READ_H
-#define TG_QUERY_NPY_READ_H
+#ifndef TASKGLASS_NPY_H
+#define TASKGLASS_NPY_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,6 +15,11 @@
 #include <taskglass/status.h>
 #include <taskglass/wire/tensor.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One array of a file. */
 struct tg_npy {
     char name[128]; /* of a member of an .npz, without ".npy"; "" of an .npy */
     unsigned dtype; /* enum tg_dtype */
@@ -26,12 +32,18 @@ struct tg_npy {
 
 struct tg_npy_file;
 
-/* BAD_ARGUMENT says what is wrong with the file. */
+/* Maps the file; the caller closes it. IO_ERROR: it cannot be read; BAD_ARGUMENT says what is wrong
+ * with it. */
 TG_API tg_status tg_npy_open(const char *path, struct tg_npy_file **file, struct tg_error *error);
+/* NULL is fine. */
 TG_API void tg_npy_close(struct tg_npy_file *file);
-/* Array `number`; NULL past the last. */
+/* Array `number`, which lives as long as the file is open; NULL past the last. A file has one at
+ * least. */
 TG_API const struct tg_npy *tg_npy_get(const struct tg_npy_file *file, uint32_t number);
-/* Element `index` in row-major order, as a number. */
+/* Element `index` in row-major order, as a number. `index` must be within `elements`. */
 TG_API double tg_npy_value(const struct tg_npy *array, int64_t index);
 
+#ifdef __cplusplus
+}
+#endif
 #endif
