@@ -17,8 +17,8 @@
  *     kernel  names with * and ?; a number is the kernel's number
  *
  * A text is a comma list, of which one item must fit; an option that is added again adds to its
- * list; of different options, all must fit. A query belongs to no recording, and several threads
- * may use one that nobody adds to.
+ * list; of different options, all must fit. A query belongs to no recording. Once everything is
+ * added, several threads may use one at the same time.
  */
 #ifndef TASKGLASS_QUERY_H
 #define TASKGLASS_QUERY_H
@@ -40,8 +40,25 @@ TG_API void tg_query_destroy(struct tg_query *query);
 TG_API tg_status tg_query_add(struct tg_query *query, const char *option, const char *text,
                               struct tg_error *error);
 
-/* The first record from *index on that is selected and not damaged; false where there is none.
- * `query` may be NULL: every record. */
+/* In what follows `query` may be NULL, which is a query without anything added: every record. */
+
+/* Nothing was added. */
+TG_API bool tg_query_is_empty(const struct tg_query *query);
+
+/* Range `number` of what was added to task, index or arg, in order, overlapping ones
+ * joined; both ends are inclusive. False past the last one, and for other options. */
+TG_API bool tg_query_get_range(const struct tg_query *query, const char *option, size_t number,
+                               uint64_t *first, uint64_t *last);
+
+/* Whether that word was added to stage, role or kind; NULL: any word. False for other options. */
+TG_API bool tg_query_has_word(const struct tg_query *query, const char *option, const char *word);
+
+/* Whether a record is selected. `index`: its number in the recording. */
+TG_API bool tg_query_matches(const struct tg_query *query, uint64_t index,
+                             const struct tg_entry *entry);
+
+/* The first record from *index on that is selected and not damaged, without looking at those that
+ * `index` leaves out; false where there is none. */
 TG_API bool tg_query_next(const struct tg_query *query, const struct tg_recording *recording,
                           uint64_t *index, struct tg_entry *entry);
 

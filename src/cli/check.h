@@ -4,16 +4,16 @@
 #define TG_CLI_CHECK_H
 
 #include <stdbool.h>
+#include <taskglass/query.h>
 #include <taskglass/recording.h>
 
 #include "cli/cli.h"
-#include "query/selection.h"
 
 struct check_request {
     const char *dir; /* NULL: the newest */
     const char *module;
-    const char *against; /* NULL: the references of the workload */
-    struct tg_selection selection;
+    const char *against;    /* NULL: the references of the workload */
+    struct tg_query *query; /* NULL: every record */
     bool has_atol, has_rtol;
     double atol, rtol;
     bool all, json;

@@ -102,7 +102,7 @@ static int find_selected(const struct check_request *request, const struct tg_re
 {
     uint64_t found = 0, at = 0;
     struct tg_entry entry;
-    for (; tg_selection_next(&request->selection, recording, &at, &entry); at++) {
+    for (; tg_query_next(request->query, recording, &at, &entry); at++) {
         if (entry.record.kind != TG_KIND_TENSOR)
             continue;
         *pair = (struct pair){at, entry};

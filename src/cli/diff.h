@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <taskglass/analysis.h>
 #include <taskglass/json.h>
+#include <taskglass/query.h>
 
 #include "cli/diff_words.h"
-#include "query/selection.h"
 
 /* Two contents that were told of. */
 struct cli_told {
@@ -22,7 +22,7 @@ enum { CLI_TOLD = 64 };
 struct cli_diff {
     const char *dir[2];
     int n_dirs;
-    struct tg_selection selection;
+    struct tg_query *query; /* NULL: every record */
     struct tg_tolerance_rule *rule;
     size_t n_rules;
     uint64_t limit;

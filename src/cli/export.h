@@ -4,12 +4,11 @@
 #define TG_CLI_EXPORT_H
 
 #include <taskglass/export.h>
-
-#include "query/selection.h"
+#include <taskglass/query.h>
 
 struct cli_export {
     const struct tg_recording *recording;
-    const struct tg_selection *selection;
+    const struct tg_query *query;
     const char *format;
     const char *path; /* "-": standard output */
     uint64_t limit;   /* 0: none */

@@ -11,7 +11,6 @@
 #include "cli/interrupt.h"
 #include "cli/recording.h"
 #include "cli/term.h"
-#include "export/export_job.h"
 
 static bool is(const char *format, const char *name)
 {
@@ -117,14 +116,14 @@ int cli_export(const struct cli_export *export)
     struct tg_error error;
     const struct tg_export_config config = {.format = export->format,
                                             .path = export->path,
+                                            .query = export->query,
                                             .limit = export->limit,
                                             .overwrite = export->overwrite,
                                             .progress = on_progress,
                                             .progress_context = &progress};
     cli_progress_init(&progress);
     cli_interrupt_catch();
-    tg_status status = tg_recording_export_selected(export->recording, export->selection, &config,
-                                                    &result, &error);
+    tg_status status = tg_recording_export(export->recording, &config, &result, &error);
     cli_progress_erase(&progress);
     if (status != TG_OK)
         return fail(export, &error);

@@ -1,11 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/filters.h"
 
-int cli_take_filter(struct tg_selection *selection, const struct cli_parser *parser)
+tg_status cli_query_add(struct tg_query **query, const char *option, const char *text,
+                        struct tg_error *error)
+{
+    tg_status status = *query ? TG_OK : tg_query_create(query, error);
+    return status == TG_OK ? tg_query_add(*query, option, text, error) : status;
+}
+
+int cli_take_filter(struct tg_query **query, const struct cli_parser *parser)
 {
     struct tg_error error;
     const char *name = parser->verb->options[parser->option].name;
-    if (tg_selection_add(selection, name, parser->value, &error) == TG_OK)
+    if (cli_query_add(query, name, parser->value, &error) == TG_OK)
         return CLI_OK;
     return cli_error("%s", error.text);
+}
+
+bool cli_query_has_index(const struct tg_query *query)
+{
+    uint64_t first, last;
+    return tg_query_get_range(query, "index", 0, &first, &last);
 }

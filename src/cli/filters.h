@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The options by which verbs select records, by the names that query/selection.h knows. */
+/* The options by which verbs select records, by the names that taskglass/query.h knows. */
 #ifndef TG_CLI_FILTERS_H
 #define TG_CLI_FILTERS_H
 
+#include <taskglass/query.h>
+
 #include "cli/options.h"
-#include "query/selection.h"
 
 /* The first rows of a verb's options; --index, whose help differs, follows them. */
 #define CLI_FILTERS                                                                          \
@@ -16,7 +17,15 @@
         "arg", "NUMBERS", "these arguments: 0, 0-2, 0,3"                                     \
     }
 
-/* Takes the option that the parser has come to for one of them. Gives the exit code. */
-int cli_take_filter(struct tg_selection *selection, const struct cli_parser *parser);
+/* Adds one of them to *query, which is made where it is NULL, and which the verb destroys. Gives the
+ * exit code. */
+int cli_take_filter(struct tg_query **query, const struct cli_parser *parser);
+
+/* The same for any option and text. */
+tg_status cli_query_add(struct tg_query **query, const char *option, const char *text,
+                        struct tg_error *error);
+
+/* Whether records are asked for by their numbers. */
+bool cli_query_has_index(const struct tg_query *query);
 
 #endif

@@ -4,14 +4,14 @@
 #define TG_CLI_FIND_H
 
 #include <stdbool.h>
+#include <taskglass/query.h>
 
 #include "cli/diff_words.h"
-#include "query/selection.h"
 
 struct cli_find {
     const char *what, *dir; /* dir NULL: the newest */
     enum tg_find_kind find_kind;
-    struct tg_selection selection;
+    struct tg_query *query; /* NULL: every record */
     uint64_t limit;
     bool limited, all, json;
     struct tg_recording *recording;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/filters.h"
 #include "cli/outputs.h"
 
 __attribute__((format(printf, 3, 4))) static tg_status
@@ -78,16 +79,16 @@ void cli_recording_name(const struct tg_recording_info *info, char *name, size_t
 }
 
 /* A number that no record has is a slip worth knowing of; a range may reach beyond the end. */
-int cli_recording_check_index(const struct tg_recording_info *info,
-                              const struct tg_selection *selection)
+int cli_recording_check_index(const struct tg_recording_info *info, const struct tg_query *query)
 {
-    const struct tg_spans *index = &selection->index;
-    if (index->count == 0 || index->at[index->count - 1].first < info->records)
+    uint64_t highest = 0, last;
+    for (size_t i = 0; tg_query_get_range(query, "index", i, &highest, &last);)
+        i++;
+    if (highest < info->records || !cli_query_has_index(query))
         return CLI_OK;
-    uint64_t wrong = index->at[index->count - 1].first;
     if (info->records == 0)
-        return cli_error("there is no record %" PRIu64 "; the recording is empty", wrong);
-    return cli_error("there is no record %" PRIu64 "; the recording has 0 to %" PRIu64, wrong,
+        return cli_error("there is no record %" PRIu64 "; the recording is empty", highest);
+    return cli_error("there is no record %" PRIu64 "; the recording has 0 to %" PRIu64, highest,
                      info->records - 1);
 }
 

@@ -5,9 +5,8 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <taskglass/query.h>
 #include <taskglass/recording.h>
-
-#include "query/selection.h"
 
 /* `dir` as it came; NULL: the newest directory under outputs/ that has a recording. The caller
  * frees *path. NOT_FOUND says where it looked. */
@@ -20,8 +19,7 @@ tg_status cli_recording_open(const char *dir, struct tg_recording **recording,
 void cli_recording_name(const struct tg_recording_info *info, char *name, size_t room);
 
 /* Says that there is no such record where --index names one beyond the end. Gives the exit code. */
-int cli_recording_check_index(const struct tg_recording_info *info,
-                              const struct tg_selection *selection);
+int cli_recording_check_index(const struct tg_recording_info *info, const struct tg_query *query);
 
 uint64_t cli_recording_lost(const struct tg_record_summary *summary);
 

@@ -4,13 +4,13 @@
 #define TG_CLI_STATS_H
 
 #include <stdbool.h>
+#include <taskglass/query.h>
 
 #include "cli/diff_words.h"
-#include "query/selection.h"
 
 struct cli_stats {
-    const char *dir; /* NULL: the newest */
-    struct tg_selection selection;
+    const char *dir;        /* NULL: the newest */
+    struct tg_query *query; /* NULL: every record */
     uint64_t limit;
     bool limited, all, json;
     const struct tg_recording *recording;

@@ -7,6 +7,7 @@
 #include <taskglass/replay.h>
 
 #include "cli/check.h"
+#include "cli/filters.h"
 #include "cli/format.h"
 #include "cli/options.h"
 #include "cli/recording.h"
@@ -183,7 +184,7 @@ static int take_option(struct check_request *request, size_t option, const char 
         request->json = true;
         return CLI_OK;
     default:
-        if (tg_selection_add(&request->selection, options[option].name, value, &error) != TG_OK)
+        if (cli_query_add(&request->query, options[option].name, value, &error) != TG_OK)
             return cli_fail(&error);
         return CLI_OK;
     }
@@ -209,7 +210,7 @@ static int read_request(struct cli *cli, struct check_request *request)
     }
     if (token == CLI_BAD)
         return cli_error("%s", parser.error);
-    if (!request->against && !tg_selection_is_empty(&request->selection))
+    if (!request->against && !tg_query_is_empty(request->query))
         return cli_error("filters are for --against; references are computed for all tasks");
     if (request->against && request->json)
         return cli_error("--against has no --json; `taskglass diff --json` compares recordings");
@@ -232,7 +233,7 @@ static int check(struct cli *cli)
                                : check_recording(recording, request.module, &tally);
         tg_recording_close(recording);
     }
-    tg_selection_free(&request.selection);
+    tg_query_destroy(request.query);
     return code;
 }
 

@@ -79,7 +79,7 @@ static int take_option(struct cli_diff *diff, const struct cli_parser *parser)
         diff->json = true;
         return CLI_OK;
     default:
-        return cli_take_filter(&diff->selection, parser);
+        return cli_take_filter(&diff->query, parser);
     }
 }
 
@@ -141,7 +141,7 @@ static bool is_selected(const struct cli_diff *diff, const struct cli_pair *pair
     struct tg_entry entry = pair->has_a ? pair->a : pair->b;
     if (!pair->has_a)
         entry.record.task_id = pair->task.id_a;
-    return tg_selection_match(&diff->selection, pair->pair.record_a, &entry);
+    return tg_query_matches(diff->query, pair->pair.record_a, &entry);
 }
 
 static void show_pair(struct cli_diff *diff, struct tg_json *json, const struct cli_pair *pair)
@@ -271,7 +271,7 @@ static int diff_verb(struct cli *cli)
     tg_diff_close(diff.diff);
     tg_recording_close(diff.recording[0]);
     tg_recording_close(diff.recording[1]);
-    tg_selection_free(&diff.selection);
+    tg_query_destroy(diff.query);
     free(diff.rule);
     return code;
 }

@@ -37,7 +37,7 @@ static const struct cli_option options[] = {
 struct request {
     const char *dir; /* NULL: the newest */
     const char *to, *output;
-    struct tg_selection selection;
+    struct tg_query *query; /* NULL: every record */
     uint64_t limit;
     bool force, json;
 };
@@ -93,7 +93,7 @@ static int take_option(struct request *request, const struct cli_parser *parser)
         request->json = true;
         return CLI_OK;
     default:
-        return cli_take_filter(&request->selection, parser);
+        return cli_take_filter(&request->query, parser);
     }
 }
 
@@ -163,10 +163,10 @@ static int open_and_export(const struct request *request)
         return cli_fail(&error);
     tg_recording_get_info(recording, &info);
     cli_export_path(&info, request->to, path, sizeof path);
-    int code = cli_recording_check_index(&info, &request->selection);
+    int code = cli_recording_check_index(&info, request->query);
     if (code == CLI_OK)
         code = cli_export(&(struct cli_export){.recording = recording,
-                                               .selection = &request->selection,
+                                               .query = request->query,
                                                .format = request->to,
                                                .path = request->output ? request->output : path,
                                                .limit = request->limit,
@@ -183,7 +183,7 @@ static int export_verb(struct cli *cli)
     int code = read_options(cli, &request, &help);
     if (code == CLI_OK && !help)
         code = open_and_export(&request);
-    tg_selection_free(&request.selection);
+    tg_query_destroy(request.query);
     return code;
 }
 

@@ -35,7 +35,7 @@ static int take_option(struct cli_find *find, const struct cli_parser *parser)
         find->json = true;
         return CLI_OK;
     default:
-        return cli_take_filter(&find->selection, parser);
+        return cli_take_filter(&find->query, parser);
     }
 }
 
@@ -103,7 +103,7 @@ bool cli_find_next(const struct cli_find *find, uint64_t *number, struct tg_find
 {
     for (; tg_find_get_finding(find->find, *number, finding); ++*number)
         if (tg_recording_get(find->recording, finding->record, entry) &&
-            tg_selection_match(&find->selection, finding->record, entry))
+            tg_query_matches(find->query, finding->record, entry))
             return true;
     return false;
 }
@@ -146,7 +146,7 @@ static int find_verb(struct cli *cli)
         code = open_and_find(&find);
     tg_find_close(find.find);
     tg_recording_close(find.recording);
-    tg_selection_free(&find.selection);
+    tg_query_destroy(find.query);
     return code;
 }
 

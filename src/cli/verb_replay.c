@@ -5,13 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <taskglass/json.h>
+#include <taskglass/query.h>
 #include <taskglass/replay.h>
 
 #include "cli/cli.h"
+#include "cli/filters.h"
 #include "cli/options.h"
 #include "cli/recording.h"
 #include "cli/term.h"
-#include "query/selection.h"
 
 enum { DIFFERS = 1, MOST_RUNS = 1000000 };
 
@@ -171,19 +172,19 @@ static int take_option(struct request *request, size_t option, const char *value
 
 static int find_task(struct request *request)
 {
-    struct tg_selection selection = {0};
+    struct tg_query *query = NULL;
     struct tg_error error;
+    uint64_t last, more;
+    int code = CLI_OK;
     if (!request->task_text)
         return cli_error("replay wants --task ID; `taskglass view` lists the tasks");
-    if (tg_selection_add(&selection, "task", request->task_text, &error) != TG_OK)
-        return cli_fail(&error);
-    if (selection.task.count != 1 || selection.task.at[0].first != selection.task.at[0].last) {
-        tg_selection_free(&selection);
-        return cli_error("--task: '%s' is more than one task", request->task_text);
-    }
-    request->task = selection.task.at[0].first;
-    tg_selection_free(&selection);
-    return CLI_OK;
+    if (cli_query_add(&query, "task", request->task_text, &error) != TG_OK)
+        code = cli_fail(&error);
+    else if (tg_query_get_range(query, "task", 1, &more, &more) ||
+             !tg_query_get_range(query, "task", 0, &request->task, &last) || request->task != last)
+        code = cli_error("--task: '%s' is more than one task", request->task_text);
+    tg_query_destroy(query);
+    return code;
 }
 
 static int replay(struct cli *cli)

@@ -31,7 +31,7 @@ static int take_option(struct cli_stats *stats, const struct cli_parser *parser)
         stats->json = true;
         return CLI_OK;
     default:
-        return cli_take_filter(&stats->selection, parser);
+        return cli_take_filter(&stats->query, parser);
     }
 }
 
@@ -69,19 +69,20 @@ static int read_options(struct cli *cli, struct cli_stats *stats, bool *help)
 
 /* Scalars, and what the orchestration was given, of which nothing is stored, only where they are
  * asked for. */
-static bool is_wanted(const struct tg_selection *selection, const struct tg_record *record)
+static bool is_wanted(const struct tg_query *query, const struct tg_record *record)
 {
-    if (selection->index.count > 0)
+    if (cli_query_has_index(query))
         return true;
     if (record->kind == TG_KIND_SCALAR)
-        return selection->kinds & 1u << TG_KIND_SCALAR || selection->roles & 1;
-    return record->stage != TG_STAGE_ORCHESTRATION || selection->stages;
+        return tg_query_has_word(query, "kind", "scalar") ||
+               tg_query_has_word(query, "role", "scalar");
+    return record->stage != TG_STAGE_ORCHESTRATION || tg_query_has_word(query, "stage", NULL);
 }
 
 bool cli_stats_next(const struct cli_stats *stats, uint64_t *index, struct tg_entry *entry)
 {
-    while (tg_selection_next(&stats->selection, stats->recording, index, entry)) {
-        if (is_wanted(&stats->selection, &entry->record))
+    while (tg_query_next(stats->query, stats->recording, index, entry)) {
+        if (is_wanted(stats->query, &entry->record))
             return true;
         ++*index;
     }
@@ -97,7 +98,7 @@ static int open_and_show(struct cli_stats *stats)
         return cli_fail(&error);
     stats->recording = recording;
     tg_recording_get_info(recording, &info);
-    int code = cli_recording_check_index(&info, &stats->selection);
+    int code = cli_recording_check_index(&info, stats->query);
     if (code == CLI_OK && stats->json)
         cli_stats_print_json(stats);
     else if (code == CLI_OK)
@@ -113,7 +114,7 @@ static int stats_verb(struct cli *cli)
     int code = read_options(cli, &stats, &help);
     if (code == CLI_OK && !help)
         code = open_and_show(&stats);
-    tg_selection_free(&stats.selection);
+    tg_query_destroy(stats.query);
     return code;
 }
 

@@ -76,7 +76,7 @@ static int take_option(struct view *view, const struct cli_parser *parser)
         view->json = true;
         return CLI_OK;
     default:
-        return cli_take_filter(&view->selection, parser);
+        return cli_take_filter(&view->query, parser);
     }
 }
 
@@ -124,10 +124,10 @@ static int show(const struct view *view)
         return view_export(view);
     if (view->json)
         view_print_json(view);
-    else if (view->selection.index.count > 0 && !view->summary)
+    else if (cli_query_has_index(view->query) && !view->summary)
         view_print_records(view);
     else {
-        if (view->summary || tg_selection_is_empty(&view->selection)) {
+        if (view->summary || tg_query_is_empty(view->query)) {
             view_print_summary(view);
             fputs(view->summary ? "" : "\n", stdout);
         }
@@ -147,7 +147,7 @@ static int open_and_show(struct view *view)
     tg_recording_get_info(recording, &view->info);
     if (view->all || (view->json && !view->limited) || view->export)
         view->limit = view->limited ? view->limit : UINT64_MAX;
-    int code = cli_recording_check_index(&view->info, &view->selection);
+    int code = cli_recording_check_index(&view->info, view->query);
     if (code == CLI_OK)
         code = show(view);
     tg_recording_close(recording);
@@ -161,7 +161,7 @@ static int view_verb(struct cli *cli)
     int code = read_options(cli, &view, &help);
     if (code == CLI_OK && !help)
         code = open_and_show(&view);
-    tg_selection_free(&view.selection);
+    tg_query_destroy(view.query);
     return code;
 }
 

@@ -4,16 +4,16 @@
 #define TG_CLI_VIEW_H
 
 #include <stdbool.h>
+#include <taskglass/query.h>
 
 #include "cli/recording.h"
-#include "query/selection.h"
 
 /* What the command line asks for. */
 struct view {
-    const char *dir; /* NULL: the newest */
-    struct tg_selection selection;
-    uint64_t limit; /* records to show */
-    bool limited;   /* --limit was given */
+    const char *dir;        /* NULL: the newest */
+    struct tg_query *query; /* NULL: every record */
+    uint64_t limit;         /* records to show */
+    bool limited;           /* --limit was given */
     bool all, json, summary;
     const char *export; /* "txt", "npy", "npz"; NULL: none */
     const char *out;    /* NULL: the default */

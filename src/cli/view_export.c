@@ -24,7 +24,7 @@ int view_export(const struct view *view)
     if (view->limit == 0)
         return cli_error("nothing to export: --limit is 0");
     return cli_export(&(struct cli_export){.recording = view->recording,
-                                           .selection = &view->selection,
+                                           .query = view->query,
                                            .format = view->export,
                                            .path = choose_path(view, path, sizeof path),
                                            .limit = view->limit,

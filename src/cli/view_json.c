@@ -10,6 +10,7 @@
 #include <taskglass/json.h>
 #include <taskglass/numeric.h>
 
+#include "cli/filters.h"
 #include "cli/view.h"
 
 enum { FIRST_VALUES = 1000 };
@@ -132,7 +133,7 @@ static void put_record(struct tg_json *json, const struct view *view, uint64_t i
                        const struct tg_entry *entry)
 {
     struct tg_array array;
-    bool in_full = view->selection.index.count > 0 && entry->record.kind == TG_KIND_TENSOR;
+    bool in_full = cli_query_has_index(view->query) && entry->record.kind == TG_KIND_TENSOR;
     if (in_full)
         tg_json_begin_object(json);
     else
@@ -209,7 +210,7 @@ void view_print_json(const struct view *view)
         tg_json_key(&json, "records");
         tg_json_begin_array(&json);
         for (; shown < view->limit; i++, shown++) {
-            if (!tg_selection_next(&view->selection, view->recording, &i, &entry))
+            if (!tg_query_next(view->query, view->recording, &i, &entry))
                 break;
             put_record(&json, view, i, &entry);
         }

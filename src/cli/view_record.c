@@ -143,7 +143,7 @@ void view_print_records(const struct view *view)
     struct tg_entry entry;
     uint64_t shown = 0, i = 0;
     for (; shown < view->limit; i++, shown++) {
-        if (!tg_selection_next(&view->selection, view->recording, &i, &entry))
+        if (!tg_query_next(view->query, view->recording, &i, &entry))
             break;
         if (shown > 0)
             putchar('\n');
@@ -151,6 +151,6 @@ void view_print_records(const struct view *view)
     }
     if (shown == 0)
         puts("No record matches.");
-    else if (tg_selection_next(&view->selection, view->recording, &i, &entry))
+    else if (tg_query_next(view->query, view->recording, &i, &entry))
         printf("\nand more; --limit or --all shows them\n");
 }

@@ -29,14 +29,14 @@ void view_count(const struct view *view, struct view_counts *counts)
 {
     struct tg_entry entry;
     *counts = (struct view_counts){.summary = view->info.summary};
-    bool everything = tg_selection_is_empty(&view->selection);
+    bool everything = tg_query_is_empty(view->query);
     if (everything && view->info.complete && view->info.from_journal)
         return;
     struct tg_record_summary *summary = &counts->summary;
     *summary = (struct tg_record_summary){0};
     memcpy(summary->lost, view->info.summary.lost, sizeof summary->lost);
     summary->attempted = view->info.summary.attempted;
-    for (uint64_t i = 0; tg_selection_next(&view->selection, view->recording, &i, &entry); i++)
+    for (uint64_t i = 0; tg_query_next(view->query, view->recording, &i, &entry); i++)
         add(summary, &entry.record);
     if (everything) {
         counts->damaged = view->info.records - summary->recorded;
@@ -73,7 +73,7 @@ static void put_records(const struct view *view, const struct tg_record_summary 
 {
     put_label("records");
     printf("%" PRIu64, summary->recorded);
-    if (!tg_selection_is_empty(&view->selection))
+    if (!tg_query_is_empty(view->query))
         printf(" of %" PRIu64 " selected", view->info.records);
     printf(": %" PRIu64 " before dispatch, %" PRIu64 " after completion", summary->before_dispatch,
            summary->after_completion);

@@ -235,9 +235,9 @@ static uint64_t count_rest(const struct view *view, uint64_t from)
 {
     struct tg_entry entry;
     uint64_t count = 0;
-    if (tg_selection_is_empty(&view->selection))
+    if (tg_query_is_empty(view->query))
         return view->info.records - from;
-    for (uint64_t i = from; tg_selection_next(&view->selection, view->recording, &i, &entry); i++)
+    for (uint64_t i = from; tg_query_next(view->query, view->recording, &i, &entry); i++)
         count++;
     return count;
 }
@@ -251,7 +251,7 @@ void view_print_table(const struct view *view)
     if (!table.row)
         return;
     for (; shown < view->limit; i++, shown++) {
-        if (!tg_selection_next(&view->selection, view->recording, &i, &entry))
+        if (!tg_query_next(view->query, view->recording, &i, &entry))
             break;
         add_row(&table, i, &entry);
     }

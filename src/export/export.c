@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "export/export_job.h"
-#include "query/query.h"
 
 /* In the order in which people are told of them. */
 static const struct format {
@@ -47,16 +46,13 @@ static const struct format *find_format(const char *name, struct tg_error *error
     return NULL;
 }
 
-tg_status tg_recording_export_selected(const struct tg_recording *recording,
-                                       const struct tg_selection *selection,
-                                       const struct tg_export_config *config,
-                                       struct tg_export_result *result, struct tg_error *error)
+tg_status tg_recording_export(const struct tg_recording *recording,
+                              const struct tg_export_config *config,
+                              struct tg_export_result *result, struct tg_error *error)
 {
     struct tg_error unread;
-    struct tg_export_job job = {.recording = recording,
-                                .selection = selection,
-                                .config = config,
-                                .error = error ? error : &unread};
+    struct tg_export_job job = {
+        .recording = recording, .config = config, .error = error ? error : &unread};
     const struct format *format = find_format(config->format, job.error);
     if (!format)
         return TG_BAD_ARGUMENT;
@@ -67,13 +63,4 @@ tg_status tg_recording_export_selected(const struct tg_recording *recording,
     if (result)
         *result = job.result;
     return status;
-}
-
-tg_status tg_recording_export(const struct tg_recording *recording,
-                              const struct tg_export_config *config,
-                              struct tg_export_result *result, struct tg_error *error)
-{
-    static const struct tg_selection everything;
-    return tg_recording_export_selected(
-        recording, config->query ? &config->query->selection : &everything, config, result, error);
 }

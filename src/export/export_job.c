@@ -54,7 +54,7 @@ bool tg_export_next(struct tg_export_job *job, struct tg_entry *entry)
     uint64_t limit = job->config->limit, from = job->next;
     if (job->is_cancelled || (limit > 0 && job->taken >= limit))
         return false;
-    bool found = tg_selection_next(job->selection, job->recording, &job->next, entry);
+    bool found = tg_query_next(job->config->query, job->recording, &job->next, entry);
     job->done += job->next - from + found;
     if (!found)
         return false;

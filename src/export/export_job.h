@@ -16,12 +16,9 @@
 #include <stdio.h>
 #include <taskglass/export.h>
 
-#include "query/selection.h"
-
 struct tg_export_job {
     const struct tg_recording *recording;
-    const struct tg_selection *selection;
-    const struct tg_export_config *config; /* its query is not used: `selection` is */
+    const struct tg_export_config *config;
     struct tg_recording_info info;
     struct tg_export_result result;
     struct tg_error *error; /* never NULL */
@@ -34,14 +31,6 @@ struct tg_export_job {
     uint64_t told_at;     /* nanoseconds; when progress was told last */
     uint64_t done, total; /* of what progress counts: records, of all walks together */
 };
-
-/* The same for a selection, as `view --export` has it. Exported for the command line, and no part of
- * the public interface. */
-TG_API tg_status tg_recording_export_selected(const struct tg_recording *recording,
-                                              const struct tg_selection *selection,
-                                              const struct tg_export_config *config,
-                                              struct tg_export_result *result,
-                                              struct tg_error *error);
 
 /* A walk from the first record. How many there will be in all is said once, before the first one,
  * so that progress ends at its total. */

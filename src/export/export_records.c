@@ -8,9 +8,9 @@
 #include <taskglass/dtype.h>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "export/export.h"
 #include "export/export_job.h"
-#include "base/files.h"
 
 struct writer {
     struct tg_export_job *job;
@@ -138,7 +138,7 @@ int tg_export_count_values(const struct tg_export_job *job)
     uint64_t index = 0, limit = job->config->limit;
     int found = 0;
     for (uint64_t taken = 0; found < 2 && (limit == 0 || taken < limit); taken++, index++) {
-        if (!tg_selection_next(job->selection, job->recording, &index, &entry))
+        if (!tg_query_next(job->config->query, job->recording, &index, &entry))
             break;
         found += tg_array_of(job->recording, &entry, &array);
     }

@@ -90,17 +90,16 @@ static bool take(struct tg_export_job *job, struct tg_export_tasks *tasks, uint6
         return false;
     task->records++;
     task->is_partial |= (record->flags & TG_RECORD_PARTIAL) != 0;
-    task->is_selected |= tg_selection_match(job->selection, index, entry);
+    task->is_selected |= tg_query_matches(job->config->query, index, entry);
     take_time(task, record);
     return true;
 }
 
 tg_status tg_export_tasks_gather(struct tg_export_job *job, struct tg_export_tasks *tasks)
 {
-    static const struct tg_selection everything;
     struct tg_entry entry;
     *tasks = (struct tg_export_tasks){0};
-    for (uint64_t i = 0; tg_selection_next(&everything, job->recording, &i, &entry); i++) {
+    for (uint64_t i = 0; tg_query_next(NULL, job->recording, &i, &entry); i++) {
         if (entry.record.stage == TG_STAGE_ORCHESTRATION || entry.record.task_id == TG_TASK_NONE)
             continue;
         if (!take(job, tasks, i, &entry))

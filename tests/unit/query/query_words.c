@@ -2,22 +2,35 @@
 #define _GNU_SOURCE 1
 #include "unit/recording/recording.h"
 
-#include "query/selection.h"
+#include <taskglass/query.h>
 
-static struct tg_selection selection;
+static struct tg_query *query; /* NULL: nothing was added */
 static struct tg_error error;
+
+static struct tg_query *made(void)
+{
+    if (!query)
+        REQUIRE(tg_query_create(&query, &error) == TG_OK);
+    return query;
+}
+
+static void forget(void)
+{
+    tg_query_destroy(query);
+    query = NULL;
+}
 
 static void add(const char *option, const char *text)
 {
-    if (!CHECK_EQ_I(tg_selection_add(&selection, option, text, &error), TG_OK))
+    if (!CHECK_EQ_I(tg_query_add(made(), option, text, &error), TG_OK))
         fprintf(stderr, "    %s\n", error.text);
 }
 
 static void refuse(const char *option, const char *text, const char *why)
 {
-    CHECK_EQ_I(tg_selection_add(&selection, option, text, &error), TG_BAD_ARGUMENT);
+    CHECK_EQ_I(tg_query_add(made(), option, text, &error), TG_BAD_ARGUMENT);
     CHECK_HAS(error.text, why);
-    tg_selection_free(&selection);
+    forget();
 }
 
 /* Argument 1 of task 1:2, an output of "mat" and "add", record 7. */
@@ -30,16 +43,16 @@ static bool fits(const char *option, const char *text)
                                         .arg_index = 1},
                              .kernel = {"mat", "add", NULL}};
     add(option, text);
-    bool result = tg_selection_match(&selection, 7, &entry);
-    tg_selection_free(&selection);
+    bool result = tg_query_matches(query, 7, &entry);
+    forget();
     return result;
 }
 
 TEST(nothing_asked_for_selects_everything)
 {
     struct tg_entry entry = {.record = {.role = TG_IN}};
-    CHECK(tg_selection_is_empty(&selection));
-    CHECK(tg_selection_match(&selection, 0, &entry));
+    CHECK(tg_query_is_empty(query));
+    CHECK(tg_query_matches(query, 0, &entry));
 }
 
 TEST(a_list_needs_one_item_that_fits)
@@ -80,11 +93,11 @@ TEST(a_scalar_is_an_input_and_a_scalar)
 {
     struct tg_entry entry = {.record = {.role = TG_IN, .kind = TG_KIND_SCALAR}};
     add("role", "scalar");
-    CHECK(tg_selection_match(&selection, 0, &entry));
-    tg_selection_free(&selection);
+    CHECK(tg_query_matches(query, 0, &entry));
+    forget();
     add("role", "in");
-    CHECK(tg_selection_match(&selection, 0, &entry));
-    tg_selection_free(&selection);
+    CHECK(tg_query_matches(query, 0, &entry));
+    forget();
 }
 
 TEST(different_options_must_all_fit_and_the_same_one_adds)
@@ -93,10 +106,10 @@ TEST(different_options_must_all_fit_and_the_same_one_adds)
     add("task", "1");
     add("task", "4");
     add("arg", "2");
-    CHECK(tg_selection_match(&selection, 0, &entry));
+    CHECK(tg_query_matches(query, 0, &entry));
     add("role", "out");
-    CHECK(!tg_selection_match(&selection, 0, &entry));
-    tg_selection_free(&selection);
+    CHECK(!tg_query_matches(query, 0, &entry));
+    forget();
 }
 
 TEST(what_makes_no_sense_is_named_with_what_would)
@@ -136,7 +149,7 @@ static uint64_t sum_of_indices(const struct tg_recording *recording)
 {
     struct tg_entry entry;
     uint64_t sum = 0;
-    for (uint64_t i = 0; tg_selection_next(&selection, recording, &i, &entry); i++) {
+    for (uint64_t i = 0; tg_query_next(query, recording, &i, &entry); i++) {
         CHECK_EQ_U(entry.record.task_id, i);
         sum += 1u << i;
     }
@@ -151,7 +164,7 @@ TEST(going_through_a_recording_finds_what_is_selected)
     CHECK_EQ_U(sum_of_indices(recording), 0x16);
     add("task", "0-3");
     CHECK_EQ_U(sum_of_indices(recording), 0x06);
-    tg_selection_free(&selection);
+    forget();
     tg_recording_close(recording);
 }
 
@@ -163,3 +176,23 @@ TEST(a_damaged_record_is_passed_over)
 }
 
 TEST_MAIN()
+
+TEST(what_was_added_can_be_asked_for)
+{
+    uint64_t first = 0, last = 0;
+    CHECK(!tg_query_get_range(NULL, "task", 0, &first, &last));
+    add("task", "1:7,3-5,4-9");
+    REQUIRE(tg_query_get_range(query, "task", 0, &first, &last));
+    CHECK(first == 3 && last == 9);
+    REQUIRE(tg_query_get_range(query, "task", 1, &first, &last));
+    CHECK(first == 0x100000007 && last == 0x100000007);
+    CHECK(!tg_query_get_range(query, "task", 2, &first, &last));
+    CHECK(!tg_query_get_range(query, "index", 0, &first, &last));
+    CHECK(!tg_query_get_range(query, "stage", 0, &first, &last));
+    CHECK(!tg_query_has_word(query, "role", NULL));
+    add("role", "in,scalar");
+    CHECK(tg_query_has_word(query, "role", NULL) && tg_query_has_word(query, "role", "scalar"));
+    CHECK(!tg_query_has_word(query, "role", "out") && !tg_query_has_word(query, "kind", "scalar"));
+    CHECK(!tg_query_has_word(query, "task", NULL));
+    forget();
+}
