@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "scope/scope_stats.h"
+#include "scope/scope_writer.h"
 
 enum { CHUNK = 1 << 18, LAYERS = 40, TILES = 3 };
 

@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <taskglass/scope_stats.h>
 
 #include "cli/scope_stream.h"
-#include "scope/scope_advice.h"
 
 /* What the command line asks for, and what was read. */
 struct scope {
@@ -17,19 +17,14 @@ struct scope {
     bool json;
     bool has_top;
     uint64_t top;
-    char *file; /* that was read */
-    char name[256];
-    struct tg_scope_stats stats;
-    struct tg_scope_advice advice;
-    struct scope_stream stream; /* the samples, where a page is wanted */
+    char name[256]; /* of the run */
+    struct tg_scope_stats *stats;
+    struct tg_scope_stats_info info; /* of the stats */
+    struct scope_stream stream;      /* the samples, where a page is wanted */
 };
 
 /* "task window", "heap", …: for people. */
 const char *scope_resource_label(unsigned resource);
-/* Scopes that were counted. */
-uint64_t scope_count(const struct scope *scope);
-/* Ends that say how much was in use within; without any, peaks are those of the samples. */
-bool scope_is_measured(const struct scope *scope);
 
 /* On stdout. */
 void scope_print_report(const struct scope *scope);

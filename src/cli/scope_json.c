@@ -5,11 +5,10 @@
 
 #include "cli/scope.h"
 
-static void put_fatal(struct tg_json *json, const struct tg_scope_stats *stats)
+static void put_fatal(struct tg_json *json, const struct tg_scope_fatal *fatal)
 {
-    const struct tg_scope_fatal *fatal = &stats->guilty.fatal;
     tg_json_key(json, "fatal");
-    if (!stats->guilty.known) {
+    if (!fatal) {
         tg_json_null(json);
         return;
     }
@@ -31,31 +30,31 @@ static void put_fatal(struct tg_json *json, const struct tg_scope_stats *stats)
 
 static void put_stats(struct tg_json *json, const struct scope *scope)
 {
-    const struct tg_scope_stats *stats = &scope->stats;
+    const struct tg_scope_stats_info *info = &scope->info;
     tg_json_key(json, "scope_stats");
     tg_json_begin_object(json);
     tg_json_put_string(json, "run", scope->name);
-    tg_json_put_string(json, "file", scope->file);
+    tg_json_put_string(json, "file", info->file);
     tg_json_put_uint(json, "version", TG_SCOPE_VERSION);
-    tg_json_put_bool(json, "complete", tg_scope_stats_complete(stats));
-    tg_json_put_bool(json, "failed", stats->fatal || stats->guilty.known);
-    put_fatal(json, stats);
-    tg_json_put_uint(json, "dropped", stats->dropped);
-    tg_json_put_uint(json, "total", stats->total);
-    tg_json_put_uint(json, "samples", stats->tally.samples);
-    tg_json_put_uint(json, "scopes", scope_count(scope));
-    tg_json_put_uint(json, "sites", stats->tally.n_sites);
-    tg_json_put_uint(json, "left_open", stats->tally.left_open);
-    tg_json_put_uint(json, "without_begin", stats->tally.without_begin);
-    tg_json_put_uint(json, "without_end", stats->tally.without_end);
-    tg_json_put_bool(json, "measured_peaks", scope_is_measured(scope));
+    tg_json_put_bool(json, "complete", info->complete);
+    tg_json_put_bool(json, "failed", info->failed);
+    put_fatal(json, info->fatal);
+    tg_json_put_uint(json, "dropped", info->dropped);
+    tg_json_put_uint(json, "total", info->total);
+    tg_json_put_uint(json, "samples", info->samples);
+    tg_json_put_uint(json, "scopes", info->scopes);
+    tg_json_put_uint(json, "sites", info->sites);
+    tg_json_put_uint(json, "left_open", info->left_open);
+    tg_json_put_uint(json, "without_begin", info->without_begin);
+    tg_json_put_uint(json, "without_end", info->without_end);
+    tg_json_put_bool(json, "measured_peaks", info->measured);
     tg_json_end_object(json);
 }
 
-static void put_use(struct tg_json *json, const struct tg_scope_limits *limits,
+static void put_use(struct tg_json *json, const struct tg_scope_stats *stats,
                     const struct tg_scope_row *row, unsigned resource)
 {
-    uint64_t capacity = tg_scope_capacity(limits, resource, row->ring);
+    uint64_t capacity = tg_scope_stats_capacity(stats, resource, row->ring);
     tg_json_key(json, tg_scope_resource_name(resource));
     tg_json_begin_line_object(json);
     tg_json_put_uint(json, "used", row->peak[resource]);
@@ -64,11 +63,11 @@ static void put_use(struct tg_json *json, const struct tg_scope_limits *limits,
     tg_json_end_object(json);
 }
 
-static void put_row(struct tg_json *json, const struct tg_scope_tally *tally,
+static void put_row(struct tg_json *json, const struct tg_scope_stats *stats,
                     const struct tg_scope_row *row)
 {
     tg_json_begin_line_object(json);
-    tg_json_put_string(json, "site", tally->site[row->site].name);
+    tg_json_put_string(json, "site", tg_scope_stats_site(stats, row->site));
     tg_json_put_uint(json, "ring", row->ring);
     tg_json_put_uint(json, "count", row->count);
     tg_json_key(json, "depth");
@@ -77,17 +76,17 @@ static void put_row(struct tg_json *json, const struct tg_scope_tally *tally,
     tg_json_uint(json, row->depth_max);
     tg_json_end_array(json);
     for (unsigned resource = 0; resource < TG_SCOPE_RESOURCES; resource++)
-        put_use(json, &tally->limits, row, resource);
-    tg_json_put_string(json, "nearest",
-                       tg_scope_resource_name(tg_scope_nearest(&tally->limits, row)));
+        put_use(json, stats, row, resource);
+    tg_json_put_string(json, "nearest", tg_scope_resource_name(tg_scope_stats_nearest(stats, row)));
     tg_json_end_object(json);
 }
 
 static void put_need(struct tg_json *json, const struct scope *scope, unsigned resource,
                      uint32_t ring)
 {
-    const struct tg_scope_need *need = &scope->advice.need[resource][ring];
-    if (need->verdict == TG_SCOPE_ABSENT)
+    struct tg_scope_need need;
+    tg_scope_stats_get_need(scope->stats, resource, ring, &need);
+    if (need.verdict == TG_SCOPE_ABSENT)
         return;
     tg_json_begin_line_object(json);
     tg_json_put_string(json, "resource", tg_scope_resource_name(resource));
@@ -96,16 +95,16 @@ static void put_need(struct tg_json *json, const struct scope *scope, unsigned r
         tg_json_null(json);
     else
         tg_json_uint(json, ring);
-    tg_json_put_uint(json, "peak", need->peak);
-    tg_json_put_uint(json, "capacity", need->capacity);
-    tg_json_put_uint(json, "smallest", need->smallest);
-    tg_json_put_string(json, "verdict", tg_scope_verdict_name(need->verdict));
+    tg_json_put_uint(json, "peak", need.peak);
+    tg_json_put_uint(json, "capacity", need.capacity);
+    tg_json_put_uint(json, "smallest", need.smallest);
+    tg_json_put_string(json, "verdict", tg_scope_verdict_name(need.verdict));
     tg_json_end_object(json);
 }
 
 static void put_advice(struct tg_json *json, const struct scope *scope)
 {
-    struct tg_scope_option option;
+    struct tg_scope_setting setting;
     tg_json_key(json, "advice");
     tg_json_begin_array(json);
     for (unsigned resource = 0; resource < TG_SCOPE_RESOURCES; resource++)
@@ -114,23 +113,28 @@ static void put_advice(struct tg_json *json, const struct scope *scope)
     tg_json_end_array(json);
     tg_json_key(json, "options");
     tg_json_begin_array(json);
-    for (unsigned resource = 0; resource < TG_SCOPE_RESOURCES; resource++)
-        if (*tg_scope_option(&scope->advice, resource, &option))
-            tg_json_string(json, option.text);
+    for (unsigned resource = 0; resource < TG_SCOPE_RESOURCES; resource++) {
+        tg_scope_stats_get_setting(scope->stats, resource, &setting);
+        if (*setting.option)
+            tg_json_string(json, setting.option);
+    }
     tg_json_end_array(json);
 }
 
 void scope_print_json(const struct scope *scope)
 {
-    const struct tg_scope_tally *tally = &scope->stats.tally;
+    struct tg_scope_row row;
     struct tg_json json;
     tg_json_start(&json, stdout);
     tg_json_begin_object(&json);
     put_stats(&json, scope);
     tg_json_key(&json, "peaks");
     tg_json_begin_array(&json);
-    for (uint32_t i = 0; i < tally->n_rows && (!scope->has_top || i < scope->top); i++)
-        put_row(&json, tally, &tally->row[i]);
+    for (uint32_t i = 0; !scope->has_top || i < scope->top; i++) {
+        if (!tg_scope_stats_get_row(scope->stats, i, &row))
+            break;
+        put_row(&json, scope->stats, &row);
+    }
     tg_json_end_array(&json);
     put_advice(&json, scope);
     tg_json_end_object(&json);

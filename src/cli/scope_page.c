@@ -63,11 +63,11 @@ static void put_flag(FILE *file, const char *key, bool flag)
 
 /* --- the parts ----------------------------------------------------------------------------- */
 
-static void put_fatal(FILE *file, const struct tg_scope_stats *stats)
+static void put_fatal(FILE *file, const struct tg_scope_stats_info *info)
 {
-    const struct tg_scope_fatal *fatal = &stats->guilty.fatal;
-    put_flag(file, "failed", stats->fatal || stats->guilty.known);
-    if (!stats->guilty.known) {
+    const struct tg_scope_fatal *fatal = info->fatal;
+    put_flag(file, "failed", info->failed);
+    if (!fatal) {
         fputs("\"fatal\":null,", file);
         return;
     }
@@ -84,71 +84,72 @@ static void put_fatal(FILE *file, const struct tg_scope_stats *stats)
 
 static void put_numbers(FILE *file, const struct scope *scope)
 {
-    const struct tg_scope_stats *stats = &scope->stats;
+    const struct tg_scope_stats_info *info = &scope->info;
     put_text(file, "run", scope->name);
-    put_flag(file, "complete", tg_scope_stats_complete(stats));
-    put_flag(file, "measured", scope_is_measured(scope));
-    put_fatal(file, stats);
-    put_number(file, "dropped", stats->dropped);
-    put_number(file, "samples", stats->tally.samples);
-    put_number(file, "scopes", scope_count(scope));
-    put_number(file, "left_open", stats->tally.left_open);
-    put_number(file, "missing", stats->tally.without_begin + stats->tally.without_end);
+    put_flag(file, "complete", info->complete);
+    put_flag(file, "measured", info->measured);
+    put_fatal(file, info);
+    put_number(file, "dropped", info->dropped);
+    put_number(file, "samples", info->samples);
+    put_number(file, "scopes", info->scopes);
+    put_number(file, "left_open", info->left_open);
+    put_number(file, "missing", info->without_begin + info->without_end);
 }
 
 /* [resource][ring]; the tensor map's is the same for all. */
-static void put_capacities(FILE *file, const struct tg_scope_limits *limits)
+static void put_capacities(FILE *file, const struct tg_scope_stats *stats)
 {
     fputs("\"capacity\":[", file);
     for (unsigned resource = 0; resource < TG_SCOPE_RESOURCES; resource++) {
         fputs(resource > 0 ? ",[" : "[", file);
         for (uint32_t ring = 0; ring < TG_SCOPE_RINGS; ring++)
             fprintf(file, "%s%" PRIu64, ring > 0 ? "," : "",
-                    tg_scope_capacity(limits, resource, ring));
+                    tg_scope_stats_capacity(stats, resource, ring));
         fputc(']', file);
     }
     fputs("],", file);
 }
 
 /* [resource, what is set, verdict, option]. */
-static void put_advice(FILE *file, const struct tg_scope_advice *advice)
+static void put_advice(FILE *file, const struct tg_scope_stats *stats)
 {
-    struct tg_scope_option option, present;
+    struct tg_scope_setting setting;
     const char *comma = "";
     fputs("\"advice\":[", file);
     for (unsigned resource = 0; resource < TG_SCOPE_RESOURCES; resource++) {
-        enum tg_scope_verdict verdict = tg_scope_overall(advice, resource);
-        if (verdict == TG_SCOPE_ABSENT)
+        tg_scope_stats_get_setting(stats, resource, &setting);
+        if (setting.verdict == TG_SCOPE_ABSENT)
             continue;
-        fprintf(file, "%s[%u,\"%s\",\"%s\",", comma, resource,
-                tg_scope_present(advice, resource, &present), tg_scope_verdict_name(verdict));
-        put_string(file, tg_scope_option(advice, resource, &option));
+        fprintf(file, "%s[%u,\"%s\",\"%s\",", comma, resource, setting.present,
+                tg_scope_verdict_name(setting.verdict));
+        put_string(file, setting.option);
         fputc(']', file);
         comma = ",";
     }
     fputs("],", file);
 }
 
-static void put_sites(FILE *file, const struct tg_scope_tally *tally)
+static void put_sites(FILE *file, const struct tg_scope_stats *stats)
 {
+    const char *site;
     fputs("\"sites\":[", file);
-    for (uint32_t i = 0; i < tally->n_sites; i++) {
+    for (uint32_t i = 0; (site = tg_scope_stats_site(stats, i)); i++) {
         fputs(i > 0 ? "," : "", file);
-        put_string(file, tally->site[i].name);
+        put_string(file, site);
     }
     fputs("],", file);
 }
 
 /* [site, ring, scopes, depth from, to, four peaks]. */
-static void put_rows(FILE *file, const struct tg_scope_tally *tally)
+static void put_rows(FILE *file, const struct tg_scope_stats *stats)
 {
+    struct tg_scope_row row;
     fputs("\"rows\":[", file);
-    for (uint32_t i = 0; i < tally->n_rows; i++) {
-        const struct tg_scope_row *row = &tally->row[i];
+    for (uint32_t i = 0; tg_scope_stats_get_row(stats, i, &row); i++) {
         fprintf(file, "%s[%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%" PRIu32 ",%" PRIu32,
-                i > 0 ? "," : "", row->site, row->ring, row->count, row->depth_min, row->depth_max);
+                i > 0 ? "," : "", row.site, row.ring, row.count, row.depth_min, row.depth_max);
         for (unsigned resource = 0; resource < TG_SCOPE_RESOURCES; resource++)
-            fprintf(file, ",%" PRIu64, row->peak[resource]);
+            fprintf(file, ",%" PRIu64, row.peak[resource]);
         fputc(']', file);
     }
     fputs("],", file);
@@ -178,10 +179,10 @@ static void put_data(FILE *file, const struct scope *scope)
 {
     fputc('{', file);
     put_numbers(file, scope);
-    put_capacities(file, &scope->stats.tally.limits);
-    put_advice(file, &scope->advice);
-    put_sites(file, &scope->stats.tally);
-    put_rows(file, &scope->stats.tally);
+    put_capacities(file, scope->stats);
+    put_advice(file, scope->stats);
+    put_sites(file, scope->stats);
+    put_rows(file, scope->stats);
     fputs("\"stream\":\"", file);
     put_base64(file, scope->stream.bytes, scope->stream.size);
     fputs("\"}", file);
@@ -225,7 +226,7 @@ int scope_write_page(const struct scope *scope)
     long bytes = ftell(file);
     int code = close_page(file, scope->html, cause);
     if (code == CLI_OK)
-        printf("%s: %s, %s\n", scope->html, cli_format_count(&scopes, scope_count(scope), "scope"),
+        printf("%s: %s, %s\n", scope->html, cli_format_count(&scopes, scope->info.scopes, "scope"),
                cli_format_bytes(&size, bytes > 0 ? (uint64_t)bytes : 0));
     return code;
 }

@@ -17,7 +17,8 @@ enum { PAGE = 20, LEAST_PAGE = 5, OTHERS = 14, GAP = 2, LEAST_SITE = 16, COLUMNS
 
 /* One resource of one site on one ring. */
 struct peak {
-    const struct tg_scope_row *row;
+    uint32_t number; /* of its row */
+    struct tg_scope_row row;
     unsigned resource;
     double share;
 };
@@ -79,9 +80,9 @@ static void print_guilty(const struct tg_scope_fatal *fatal)
 
 static void print_failure(const struct scope *scope)
 {
-    if (scope->stats.guilty.known)
-        print_guilty(&scope->stats.guilty.fatal);
-    else if (scope->stats.fatal)
+    if (scope->info.fatal)
+        print_guilty(scope->info.fatal);
+    else if (scope->info.failed)
         printf("%sFAILED%s  the run ended early; its %s, which would name the scope, is not "
                "there\n\n",
                cli_color(stdout, CLI_RED), cli_color(stdout, CLI_PLAIN), TG_SCOPE_SUMMARY);
@@ -89,35 +90,34 @@ static void print_failure(const struct scope *scope)
 
 static void print_notes(const struct scope *scope)
 {
-    const struct tg_scope_stats *stats = &scope->stats;
-    const struct tg_scope_tally *tally = &stats->tally;
+    const struct tg_scope_stats_info *info = &scope->info;
     struct cli_text text;
-    if (stats->dropped > 0)
+    if (info->dropped > 0)
         printf("  LOST %s on the device: peaks may be missing\n",
-               cli_format_count(&text, stats->dropped, "sample"));
-    if (!tg_scope_stats_complete(stats))
-        printf("  INCOMPLETE: %s\n", stats->total == 0
+               cli_format_count(&text, info->dropped, "sample"));
+    if (!info->complete)
+        printf("  INCOMPLETE: %s\n", info->total == 0
                                          ? "the run goes on, or its host was killed"
                                          : "there are not as many samples as the file says");
-    if (tally->left_open > 0)
-        printf("  note  %s had not ended\n", cli_format_count(&text, tally->left_open, "scope"));
-    if (tally->without_begin + tally->without_end > 0)
+    if (info->left_open > 0)
+        printf("  note  %s had not ended\n", cli_format_count(&text, info->left_open, "scope"));
+    if (info->without_begin + info->without_end > 0)
         printf("  note  %" PRIu64 " beginnings and %" PRIu64 " ends of scopes are missing\n",
-               tally->without_begin, tally->without_end);
-    if (tally->samples > 0 && !scope_is_measured(scope))
+               info->without_begin, info->without_end);
+    if (info->samples > 0 && !info->measured)
         puts(
             "  note  no peaks were measured within scopes; these are of their beginnings and ends");
-    if (*stats->summary_problem)
-        printf("  note  %s cannot be read: %s\n", TG_SCOPE_SUMMARY, stats->summary_problem);
+    if (*info->summary_problem)
+        printf("  note  %s cannot be read: %s\n", TG_SCOPE_SUMMARY, info->summary_problem);
 }
 
 static void print_head(const struct scope *scope)
 {
     struct cli_text scopes, sites, samples;
-    printf("%s: %s at %s, %s\n", *scope->name ? scope->name : scope->file,
-           cli_format_count(&scopes, scope_count(scope), "scope"),
-           cli_format_count(&sites, scope->stats.tally.n_sites, "site"),
-           cli_format_count(&samples, scope->stats.tally.samples, "sample"));
+    printf("%s: %s at %s, %s\n", *scope->name ? scope->name : scope->info.file,
+           cli_format_count(&scopes, scope->info.scopes, "scope"),
+           cli_format_count(&sites, scope->info.sites, "site"),
+           cli_format_count(&samples, scope->info.samples, "sample"));
     print_notes(scope);
 }
 
@@ -128,38 +128,39 @@ static int compare(const void *a, const void *b)
     const struct peak *x = a, *y = b;
     if (x->share != y->share)
         return x->share > y->share ? -1 : 1;
-    if (x->row != y->row)
-        return x->row < y->row ? -1 : 1;
+    if (x->number != y->number)
+        return x->number < y->number ? -1 : 1;
     return (int)x->resource - (int)y->resource;
 }
 
 /* All that was used at all, nearest to full first. */
-static struct peak *collect(const struct tg_scope_tally *tally, size_t *count)
+static struct peak *collect(const struct scope *scope, size_t *count)
 {
-    struct peak *peaks = malloc(((size_t)tally->n_rows * TG_SCOPE_RESOURCES + 1) * sizeof *peaks);
+    struct peak *peaks =
+        malloc(((size_t)scope->info.rows * TG_SCOPE_RESOURCES + 1) * sizeof *peaks);
+    struct tg_scope_row row;
     *count = 0;
-    for (uint32_t i = 0; peaks && i < tally->n_rows; i++)
+    for (uint32_t i = 0; peaks && tg_scope_stats_get_row(scope->stats, i, &row); i++)
         for (unsigned resource = 0; resource < TG_SCOPE_RESOURCES; resource++) {
-            const struct tg_scope_row *row = &tally->row[i];
-            uint64_t capacity = tg_scope_capacity(&tally->limits, resource, row->ring);
-            if (row->peak[resource] > 0)
+            uint64_t capacity = tg_scope_stats_capacity(scope->stats, resource, row.ring);
+            if (row.peak[resource] > 0)
                 peaks[(*count)++] =
-                    (struct peak){row, resource, tg_scope_share(row->peak[resource], capacity)};
+                    (struct peak){i, row, resource, tg_scope_share(row.peak[resource], capacity)};
         }
     if (peaks)
         qsort(peaks, *count, sizeof *peaks, compare);
     return peaks;
 }
 
-static void fill(const struct tg_scope_tally *tally, const struct peak *peak, struct cells *cells)
+static void fill(const struct tg_scope_stats *stats, const struct peak *peak, struct cells *cells)
 {
     const size_t room = sizeof cells->text[0];
-    const struct tg_scope_row *row = peak->row;
-    snprintf(cells->text[0], room, "%s", tally->site[row->site].name);
+    const struct tg_scope_row *row = &peak->row;
+    snprintf(cells->text[0], room, "%s", tg_scope_stats_site(stats, row->site));
     snprintf(cells->text[1], room, "%" PRIu32, row->ring);
     snprintf(cells->text[2], room, "%s", scope_resource_label(peak->resource));
     format_use(cells->text[3], room, peak->resource, row->peak[peak->resource],
-               tg_scope_capacity(&tally->limits, peak->resource, row->ring));
+               tg_scope_stats_capacity(stats, peak->resource, row->ring));
     format_share(cells->text[4], room, peak->share);
 }
 
@@ -209,7 +210,7 @@ static void measure(const struct cells *cells, size_t rows, int *width)
     width[0] = width[0] < left ? width[0] : left;
 }
 
-static void print_rows(const struct tg_scope_tally *tally, const struct peak *peaks, size_t rows)
+static void print_rows(const struct tg_scope_stats *stats, const struct peak *peaks, size_t rows)
 {
     static const struct cells heads = {{"site", "ring", "resource", "peak/capacity", "share"}};
     int width[COLUMNS] = {0};
@@ -218,7 +219,7 @@ static void print_rows(const struct tg_scope_tally *tally, const struct peak *pe
         return;
     cells[0] = heads;
     for (size_t i = 0; i < rows; i++)
-        fill(tally, &peaks[i], &cells[i + 1]);
+        fill(stats, &peaks[i], &cells[i + 1]);
     measure(cells, rows + 1, width);
     fputs(cli_color(stdout, CLI_BOLD), stdout);
     print_cells(&cells[0], width);
@@ -241,7 +242,7 @@ static size_t rows_to_show(const struct scope *scope)
 static void print_table(const struct scope *scope)
 {
     size_t count, most = rows_to_show(scope);
-    struct peak *peaks = collect(&scope->stats.tally, &count);
+    struct peak *peaks = collect(scope, &count);
     size_t rows = count < most ? count : most;
     if (!peaks)
         return;
@@ -249,7 +250,7 @@ static void print_table(const struct scope *scope)
         puts("\nNothing was used.");
     else if (rows > 0) {
         putchar('\n');
-        print_rows(&scope->stats.tally, peaks, rows);
+        print_rows(scope->stats, peaks, rows);
     }
     if (rows < count)
         printf("and %zu more; --top %zu shows all, --html FILE draws them\n", count - rows, count);
@@ -271,40 +272,39 @@ static const char *verdict_text(enum tg_scope_verdict verdict)
 }
 
 /* As wide as the widest of what is set now. */
-static int measure_present(const struct tg_scope_advice *advice)
+static int measure_present(const struct tg_scope_setting *settings)
 {
-    struct tg_scope_option present;
     int width = (int)strlen("now");
     for (unsigned resource = 0; resource < TG_SCOPE_RESOURCES; resource++) {
-        int length = (int)strlen(tg_scope_present(advice, resource, &present));
+        int length = (int)strlen(settings[resource].present);
         width = length > width ? length : width;
     }
     return width + GAP;
 }
 
-static void print_setting(const struct tg_scope_advice *advice, unsigned resource, int width)
+static void print_setting(const struct tg_scope_setting *setting, unsigned resource, int width)
 {
-    enum tg_scope_verdict verdict = tg_scope_overall(advice, resource);
-    struct tg_scope_option present, option;
-    bool loud = verdict == TG_SCOPE_TOO_SMALL;
-    printf("%-13s%-*s%s%-26s%s%s\n", scope_resource_label(resource), width,
-           tg_scope_present(advice, resource, &present), loud ? cli_color(stdout, CLI_RED) : "",
-           verdict_text(verdict), loud ? cli_color(stdout, CLI_PLAIN) : "",
-           *tg_scope_option(advice, resource, &option) ? option.text : "-");
+    bool loud = setting->verdict == TG_SCOPE_TOO_SMALL;
+    printf("%-13s%-*s%s%-26s%s%s\n", scope_resource_label(resource), width, setting->present,
+           loud ? cli_color(stdout, CLI_RED) : "", verdict_text(setting->verdict),
+           loud ? cli_color(stdout, CLI_PLAIN) : "", *setting->option ? setting->option : "-");
 }
 
-static void print_advice(const struct tg_scope_advice *advice)
+static void print_advice(const struct tg_scope_stats *stats)
 {
-    int width = measure_present(advice);
+    struct tg_scope_setting settings[TG_SCOPE_RESOURCES];
     bool has_head = false;
+    for (unsigned resource = 0; resource < TG_SCOPE_RESOURCES; resource++)
+        tg_scope_stats_get_setting(stats, resource, &settings[resource]);
+    int width = measure_present(settings);
     for (unsigned resource = 0; resource < TG_SCOPE_RESOURCES; resource++) {
-        if (tg_scope_overall(advice, resource) == TG_SCOPE_ABSENT)
+        if (settings[resource].verdict == TG_SCOPE_ABSENT)
             continue;
         if (!has_head)
             printf("\n%s%-13s%-*s%-26s%s%s\n", cli_color(stdout, CLI_BOLD), "resource", width,
                    "now", "which is", "smallest safe setting", cli_color(stdout, CLI_PLAIN));
         has_head = true;
-        print_setting(advice, resource, width);
+        print_setting(&settings[resource], resource, width);
     }
 }
 
@@ -313,5 +313,5 @@ void scope_print_report(const struct scope *scope)
     print_failure(scope);
     print_head(scope);
     print_table(scope);
-    print_advice(&scope->advice);
+    print_advice(scope->stats);
 }

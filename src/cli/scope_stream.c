@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-#include "scope/scope_tally.h"
-
 /* Two bytes, ten numbers of at most 10 bytes. */
 enum { SAMPLE_ROOM = 128, FIRST_ROOM = 1 << 16 };
 

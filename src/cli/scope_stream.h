@@ -20,8 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "scope/scope_stats.h"
+#include <taskglass/scope_stats.h>
 
 enum { SCOPE_STREAM_DEPTHS = 128 };
 

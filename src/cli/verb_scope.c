@@ -35,19 +35,6 @@ const char *scope_resource_label(unsigned resource)
     return resource < TG_SCOPE_RESOURCES ? labels[resource] : "?";
 }
 
-uint64_t scope_count(const struct scope *scope)
-{
-    uint64_t count = 0;
-    for (uint32_t i = 0; i < scope->stats.tally.n_rows; i++)
-        count += scope->stats.tally.row[i].count;
-    return count;
-}
-
-bool scope_is_measured(const struct scope *scope)
-{
-    return scope->stats.ends_with_peak > 0;
-}
-
 /* --- the command line ---------------------------------------------------------------------- */
 
 static int take_top(struct scope *scope, const char *text)
@@ -134,7 +121,7 @@ static bool on_sample(void *context, uint64_t index, uint32_t site,
 static void find_name(struct scope *scope)
 {
     char path[PATH_MAX];
-    if (!realpath(scope->file, path))
+    if (!realpath(scope->info.file, path))
         return;
     char *slash = strrchr(path, '/');
     *slash = '\0';
@@ -159,14 +146,14 @@ static tg_status read_stats(struct scope *scope, struct tg_error *error)
             return status;
     }
     cli_progress_init(&watch.progress);
-    tg_status status = tg_scope_stats_read(path ? path : scope->dir, on_sample, &watch,
-                                           &scope->stats, &scope->file, error);
+    tg_status status =
+        tg_scope_stats_open(path ? path : scope->dir, on_sample, &watch, &scope->stats, error);
     cli_progress_erase(&watch.progress);
     free(path);
     if (status != TG_OK)
         return status;
+    tg_scope_stats_get_info(scope->stats, &scope->info);
     find_name(scope);
-    tg_scope_advise(&scope->stats, &scope->advice);
     return TG_OK;
 }
 
@@ -186,15 +173,13 @@ static int read_and_show(struct scope *scope)
 
 static int scope_verb(struct cli *cli)
 {
-    static struct scope scope; /* large, and one is enough */
+    struct scope scope = {0};
     bool help = false;
-    memset(&scope, 0, sizeof scope);
     int code = read_options(cli, &scope, &help);
     if (code == CLI_OK && !help)
         code = read_and_show(&scope);
-    tg_scope_stats_free(&scope.stats);
+    tg_scope_stats_close(scope.stats);
     scope_stream_free(&scope.stream);
-    free(scope.file);
     return code;
 }
 

@@ -6,10 +6,11 @@
 #ifndef TG_HOST_DEVICE_LOG_H
 #define TG_HOST_DEVICE_LOG_H
 
-#include "scope/scope_stats.h"
-#include "host/graph.h"
 #include <taskglass/run.h>
 #include <taskglass/wire/record.h>
+
+#include "host/graph.h"
+#include "scope/scope_writer.h"
 
 struct tg_logged_task {
     uint64_t id;

@@ -3,10 +3,11 @@
 #ifndef TG_HOST_RUN_H
 #define TG_HOST_RUN_H
 
-#include "scope/scope_stats.h"
+#include <taskglass/run.h>
+
 #include "host/collector.h"
 #include "host/graph.h"
-#include <taskglass/run.h>
+#include "scope/scope_writer.h"
 
 struct tg_run {
     struct tg_graph *graph;

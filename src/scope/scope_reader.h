@@ -7,8 +7,6 @@
  * What a killed host leaves is read: a first line with the numbers of the start, a last line that is
  * cut short. So are samples without their counterpart. Anything else that is not as it should be is
  * an error, with its line.
- *
- * The functions are exported for the command line, and no part of the public interface.
  */
 #ifndef TG_SCOPE_SCOPE_READER_H
 #define TG_SCOPE_SCOPE_READER_H
@@ -33,23 +31,19 @@ struct tg_scope_stats {
     /* from the summary beside it, where there is one */
     struct tg_scope_guilty guilty;
     char summary_problem[200]; /* why it could not be read; "" where it could, or there is none */
+    char *file;                /* of stats that were opened, owned; else NULL */
 };
-
-/* A sample as the tally left it, its site by number, counted from 0. False ends the reading. */
-typedef bool (*tg_scope_sample_fn)(void *context, uint64_t index, uint32_t site,
-                                   const struct tg_scope_sample *sample);
 
 /*
  * `path`: a run's directory, its scope_stats, or the samples' file. *file, where it is not NULL, is
  * the samples' file, to be freed by the caller. `each` may be NULL. The stats are the caller's to
  * free, whatever comes of it. NOT_FOUND: nothing there; BAD_ARGUMENT: broken, says where.
  */
-TG_API tg_status tg_scope_stats_read(const char *path, tg_scope_sample_fn each, void *context,
-                                     struct tg_scope_stats *stats, char **file,
-                                     struct tg_error *error);
-TG_API void tg_scope_stats_free(struct tg_scope_stats *stats);
+tg_status tg_scope_stats_read(const char *path, tg_scope_sample_fn each, void *context,
+                              struct tg_scope_stats *stats, char **file, struct tg_error *error);
+void tg_scope_stats_free(struct tg_scope_stats *stats);
 
 /* The file says of itself that it is all, and it is. */
-TG_API bool tg_scope_stats_complete(const struct tg_scope_stats *stats);
+bool tg_scope_stats_complete(const struct tg_scope_stats *stats);
 
 #endif

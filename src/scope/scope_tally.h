@@ -8,16 +8,13 @@
  *
  * Begin and end are paired by depth. Samples can be missing: a scope whose end never comes counts
  * with what is known of it, and so does one whose beginning never came.
- *
- * The functions are exported for the command line, and no part of the public interface.
  */
 #ifndef TG_SCOPE_SCOPE_TALLY_H
 #define TG_SCOPE_SCOPE_TALLY_H
 
 #include <stddef.h>
-#include <taskglass/api.h>
 
-#include "scope/scope_stats.h"
+#include "scope/scope_writer.h"
 
 enum {
     TG_SCOPE_MOST_SITES = 1 << 16, /* further ones are one site, "(others)" */
@@ -37,14 +34,6 @@ struct tg_scope_site {
     char *name; /* UTF-8 without control characters */
     uint32_t length, hash;
     uint32_t row[TG_SCOPE_RINGS]; /* TG_SCOPE_NO_ROW where there is none; until the end */
-};
-
-/* One site on one ring. */
-struct tg_scope_row {
-    uint32_t site, ring;
-    uint32_t depth_min, depth_max;
-    uint64_t count; /* scopes */
-    uint64_t peak[TG_SCOPE_RESOURCES];
 };
 
 /* A scope that has begun and not ended. */
@@ -77,38 +66,29 @@ struct tg_scope_tally {
     struct tg_scope_open open[TG_SCOPE_MOST_OPEN];
 };
 
-TG_API void tg_scope_tally_init(struct tg_scope_tally *tally, const struct tg_scope_limits *limits);
-TG_API void tg_scope_tally_free(struct tg_scope_tally *tally);
+void tg_scope_tally_init(struct tg_scope_tally *tally, const struct tg_scope_limits *limits);
+void tg_scope_tally_free(struct tg_scope_tally *tally);
 
 /* The number of a site: the same for the same name, from 0. The name is cleaned, and cut where it is
  * long. False where memory ran out. */
-TG_API bool tg_scope_tally_site(struct tg_scope_tally *tally, const char *name, size_t length,
-                                uint32_t *site);
+bool tg_scope_tally_site(struct tg_scope_tally *tally, const char *name, size_t length,
+                         uint32_t *site);
 /*
  * A sample of that site. Its peak is taken for what it says, 0 for nothing, and given back as it
  * was found: at an end that of the whole scope, at a beginning what is in use. ring < TG_SCOPE_RINGS
  * and start <= end of each are the caller's business.
  */
-TG_API bool tg_scope_tally_add(struct tg_scope_tally *tally, uint32_t site,
-                               struct tg_scope_sample *sample);
+bool tg_scope_tally_add(struct tg_scope_tally *tally, uint32_t site,
+                        struct tg_scope_sample *sample);
 /* What ended the run: it was in use, whether or not a sample says so. */
 bool tg_scope_tally_fatal(struct tg_scope_tally *tally, const struct tg_scope_fatal *fatal);
 /* There are no more samples: scopes still open are counted, and the rows put in order, nearest to
  * full first, then by name and ring. */
-TG_API void tg_scope_tally_end(struct tg_scope_tally *tally);
+void tg_scope_tally_end(struct tg_scope_tally *tally);
 
-/* In use, by the sample's cursors. */
-TG_API uint64_t tg_scope_used(const struct tg_scope_sample *sample, unsigned resource);
-TG_API uint64_t tg_scope_capacity(const struct tg_scope_limits *limits, unsigned resource,
-                                  uint32_t ring);
-/* used / capacity; of something that is not there, 0, or 1 where it was used all the same. */
-TG_API double tg_scope_share(uint64_t used, uint64_t capacity);
+uint64_t tg_scope_capacity(const struct tg_scope_limits *limits, unsigned resource, uint32_t ring);
 /* The resource with the largest share. */
-TG_API unsigned tg_scope_nearest(const struct tg_scope_limits *limits,
-                                 const struct tg_scope_row *row);
-
-/* "task_window", "heap", "dep_pool", "tensormap"; NULL past the end. */
-TG_API const char *tg_scope_resource_name(unsigned resource);
+unsigned tg_scope_nearest(const struct tg_scope_limits *limits, const struct tg_scope_row *row);
 
 /* dir/scope_stats.json, under another name until it is whole; the tally has ended. IO_ERROR names
  * path and cause. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE 1
-#include "scope/scope_stats.h"
+#include "scope/scope_writer.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,10 +3,9 @@
 #define _GNU_SOURCE 1
 #include "test.h"
 
-#include "cli/scope_stream.h"
-#include "scope/scope_tally.h"
-
 #include <stdlib.h>
+
+#include "cli/scope_stream.h"
 
 struct decoder {
     const unsigned char *at;

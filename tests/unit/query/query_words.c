@@ -175,8 +175,6 @@ TEST(a_damaged_record_is_passed_over)
     tg_recording_close(recording);
 }
 
-TEST_MAIN()
-
 TEST(what_was_added_can_be_asked_for)
 {
     uint64_t first = 0, last = 0;
@@ -196,3 +194,5 @@ TEST(what_was_added_can_be_asked_for)
     CHECK(!tg_query_has_word(query, "task", NULL));
     forget();
 }
+
+TEST_MAIN()

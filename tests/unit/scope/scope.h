@@ -3,12 +3,11 @@
 #ifndef TASKGLASS_TEST_SCOPE_H
 #define TASKGLASS_TEST_SCOPE_H
 
-#include "unit/recording/recording.h"
-
 #include "scope/scope_advice.h"
 #include "scope/scope_parse.h"
 #include "scope/scope_reader.h"
-#include "scope/scope_stats.h"
+#include "scope/scope_writer.h"
+#include "unit/recording/recording.h"
 
 static const struct tg_scope_limits scope_limits = {.n_rings = 4,
                                                     .task_window = {16, 32, 64, 128},

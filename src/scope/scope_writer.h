@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scope stats: what the scopes of an orchestration used of the rings and of the tensor map. The
- * files of a run, in OUTPUT/scope_stats:
- *
- *     scope_stats.jsonl   a line of metadata, then one sample a line, as they come
- *     scope_stats.json    peaks per site and ring, nearest to full first; at the end
+ * Writing scope stats, the two files that taskglass/scope_stats.h is about:
  *
  *     tg_scope_writer_create(output_dir, &limits, &w, error)
  *         tg_scope_writer_add(w, &sample) …    two of every scope
@@ -19,57 +15,19 @@
  *
  * A writer belongs to one thread at a time.
  */
-#ifndef TG_SCOPE_SCOPE_STATS_H
-#define TG_SCOPE_SCOPE_STATS_H
+#ifndef TG_SCOPE_SCOPE_WRITER_H
+#define TG_SCOPE_SCOPE_WRITER_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <taskglass/scope_stats.h>
 #include <taskglass/status.h>
-
-#define TG_SCOPE_FOLDER "scope_stats"
-#define TG_SCOPE_SAMPLES "scope_stats.jsonl"
-#define TG_SCOPE_SUMMARY "scope_stats.json"
-
-enum { TG_SCOPE_VERSION = 6, TG_SCOPE_RINGS = 4 };
-
-enum tg_scope_resource {
-    TG_SCOPE_TASK_WINDOW,
-    TG_SCOPE_HEAP,
-    TG_SCOPE_DEP_POOL,
-    TG_SCOPE_TENSORMAP, /* one for all rings */
-    TG_SCOPE_RESOURCES
-};
 
 /* What there is. 0: no such thing in this run. */
 struct tg_scope_limits {
     uint32_t n_rings;
     uint64_t task_window[TG_SCOPE_RINGS], heap[TG_SCOPE_RINGS], dep_pool[TG_SCOPE_RINGS];
     uint64_t tensormap;
-};
-
-/* The state of a scope's ring when the scope begins or ends. The cursors are totals that never
- * wrap: start is where the ring is free again, end what has been handed out, and end - start is
- * in use. */
-struct tg_scope_sample {
-    const char *site; /* "file.c:12"; NULL where nobody knows */
-    bool end;
-    uint32_t depth, ring;
-    uint64_t task_window_start, task_window_end;
-    uint64_t heap_start, heap_end;
-    uint64_t dep_pool_start, dep_pool_end;
-    uint64_t tensormap;                /* live entries */
-    uint64_t peak[TG_SCOPE_RESOURCES]; /* of an end: the most in use at a time within the scope */
-};
-
-/* What ended the run, where a ring or the tensor map did. The strings may be NULL. */
-struct tg_scope_fatal {
-    bool on;
-    uint32_t resource; /* enum tg_scope_resource */
-    uint32_t ring;
-    const char *site; /* of the scope that holds what is used */
-    uint64_t used, capacity, wanted;
-    const char *advice; /* "--ring-task-window 391" */
-    const char *error;  /* "SCOPE_DEADLOCK" */
 };
 
 struct tg_scope_writer;
