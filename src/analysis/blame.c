@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/grow.h"
 
 const char *tg_guilt_name(unsigned guilt)
 {
@@ -25,14 +26,9 @@ const char *tg_guilt_text(unsigned guilt)
 
 bool tg_blame_accuse(struct tg_blame *blame, const struct tg_suspect *suspect)
 {
-    if (blame->n_suspects == blame->room) {
-        uint64_t room = blame->room ? 2 * blame->room : 64;
-        struct tg_suspect *larger = realloc(blame->suspect, (size_t)room * sizeof *larger);
-        if (!larger)
-            return false;
-        blame->suspect = larger;
-        blame->room = room;
-    }
+    if (!tg_grow(&blame->suspect, &blame->room, (size_t)blame->n_suspects + 1,
+                 sizeof *blame->suspect))
+        return false;
     blame->suspect[blame->n_suspects++] = *suspect;
     return true;
 }

@@ -41,7 +41,8 @@ struct tg_blame {
     struct tg_flow flow_a, flow_b;
     uint64_t *pair_of_a; /* pair of each record of A; TG_NONE */
     struct tg_suspect *suspect;
-    uint64_t n_suspects, room;
+    uint64_t n_suspects;
+    size_t room;
     uint64_t inherited, wrong;
     uint64_t *path; /* of the suspect that was asked for last */
 };

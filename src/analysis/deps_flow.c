@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/grow.h"
 #include "analysis/deps_graph.h"
 #include "analysis/deps_memory.h"
 
@@ -167,8 +168,8 @@ struct walk {
     struct sights sights;
     uint32_t now;    /* the event under way */
     uint32_t *found; /* its writers so far */
-    uint32_t n_found, found_room;
-    uint64_t writer_room;
+    uint32_t n_found;
+    size_t found_room, writer_room;
     bool no_memory;
 };
 
@@ -182,14 +183,9 @@ static bool take_writer(void *context, uint64_t lo, uint64_t hi, uint32_t writer
     }
     if (walk->n_found > 0 && walk->found[walk->n_found - 1] == writer)
         return true;
-    if (walk->n_found == walk->found_room) {
-        uint32_t room = walk->found_room ? 2 * walk->found_room : 64;
-        uint32_t *found = realloc(walk->found, room * sizeof *found);
-        walk->no_memory = !found;
-        if (!found)
-            return false;
-        walk->found = found;
-        walk->found_room = room;
+    if (!tg_grow(&walk->found, &walk->found_room, (size_t)walk->n_found + 1, sizeof *walk->found)) {
+        walk->no_memory = true;
+        return false;
     }
     walk->found[walk->n_found++] = writer;
     return true;
@@ -217,16 +213,8 @@ static int compare_numbers(const void *a, const void *b)
 static bool make_writer_room(struct walk *walk)
 {
     struct tg_flow *flow = walk->flow;
-    uint64_t wanted = flow->n_writers + walk->n_found;
-    if (wanted <= walk->writer_room)
-        return true;
-    uint64_t room = wanted < 1024 ? 1024 : 2 * wanted;
-    uint32_t *writer = realloc(flow->writer, (size_t)room * sizeof *writer);
-    if (!writer)
-        return false;
-    flow->writer = writer;
-    walk->writer_room = room;
-    return true;
+    return tg_grow(&flow->writer, &walk->writer_room, (size_t)(flow->n_writers + walk->n_found),
+                   sizeof *flow->writer);
 }
 
 static bool keep_writers(struct walk *walk)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 struct tg_memory_node {
     uint64_t lo, hi;
     uint32_t writer;
@@ -34,17 +36,8 @@ static uint32_t next_random(struct tg_memory *memory)
 /* A write needs three nodes at most: two cuts and itself. */
 static bool make_room(struct tg_memory *memory)
 {
-    uint32_t room = memory->room ? 2 * memory->room : 64;
-    if (memory->room >= 4 && memory->count <= memory->room - 4)
-        return true;
-    if (memory->room > UINT32_MAX / 4)
-        return false;
-    struct tg_memory_node *node = realloc(memory->node, room * sizeof *node);
-    if (!node)
-        return false;
-    memory->node = node;
-    memory->room = room;
-    return true;
+    return memory->count < UINT32_MAX / 2 &&
+           tg_grow(&memory->node, &memory->room, (size_t)memory->count + 4, sizeof *memory->node);
 }
 
 static uint32_t new_node(struct tg_memory *memory, uint64_t lo, uint64_t hi, uint32_t writer)

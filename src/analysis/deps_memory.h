@@ -13,7 +13,8 @@
 struct tg_memory_node;
 struct tg_memory {
     struct tg_memory_node *node; /* [0] stands for none */
-    uint32_t count, room, free, root;
+    size_t room;
+    uint32_t count, free, root;
     uint32_t random;
 };
 

@@ -5,6 +5,7 @@
 #include <taskglass/wire/stream.h>
 
 #include "base/error.h"
+#include "base/grow.h"
 #include "recording/reader.h"
 
 #define WORD(constant, word, meaning) word,
@@ -50,14 +51,8 @@ const char *tg_sign_text(unsigned sign)
 
 bool tg_find_add(struct tg_find *find, const struct tg_find_finding *finding)
 {
-    if (find->n_findings == find->room) {
-        uint64_t room = find->room ? 2 * find->room : 64;
-        struct tg_find_finding *larger = realloc(find->finding, (size_t)room * sizeof *larger);
-        if (!larger)
-            return false;
-        find->finding = larger;
-        find->room = room;
-    }
+    if (!tg_grow(&find->finding, &find->room, (size_t)find->n_findings + 1, sizeof *find->finding))
+        return false;
     find->finding[find->n_findings++] = *finding;
     find->origins += finding->trace == TG_TRACE_ORIGIN;
     return true;

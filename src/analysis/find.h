@@ -34,7 +34,8 @@ struct tg_find {
     struct tg_flow flow;
     struct tg_probe *probe; /* one for each record, where find_kinds are in single tensors */
     struct tg_find_finding *finding;
-    uint64_t n_findings, room;
+    uint64_t n_findings;
+    size_t room;
     uint64_t origins, looked_at, not_stored;
     tg_analysis_progress_fn progress;
     void *context;

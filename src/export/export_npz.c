@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/grow.h"
 #include "export/export_zip.h"
 
 struct tg_npz {
@@ -33,14 +34,8 @@ tg_status tg_export_npz_begin(FILE *file, struct tg_npz **npz, struct tg_error *
 
 static struct tg_zip_entry *add_entry(struct tg_npz *npz)
 {
-    if (npz->count == npz->room) {
-        size_t room = npz->room > 0 ? 2 * npz->room : 64;
-        struct tg_zip_entry *entry = realloc(npz->entry, room * sizeof *entry);
-        if (!entry)
-            return NULL;
-        npz->entry = entry;
-        npz->room = room;
-    }
+    if (!tg_grow(&npz->entry, &npz->room, npz->count + 1, sizeof *npz->entry))
+        return NULL;
     return &npz->entry[npz->count++];
 }
 

@@ -20,6 +20,7 @@
 #include <taskglass/tensor.h>
 
 #include "base/error.h"
+#include "base/grow.h"
 #include "export/export.h"
 #include "export/export_job.h"
 
@@ -94,14 +95,8 @@ static struct plan *plan_for(struct safetensors *s, unsigned dtype)
 
 static struct planned *add_planned(struct plan *plan)
 {
-    if (plan->count == plan->room) {
-        size_t room = plan->room > 0 ? 2 * plan->room : 64;
-        struct planned *at = realloc(plan->at, room * sizeof *at);
-        if (!at)
-            return NULL;
-        plan->at = at;
-        plan->room = room;
-    }
+    if (!tg_grow(&plan->at, &plan->room, plan->count + 1, sizeof *plan->at))
+        return NULL;
     return &plan->at[plan->count++];
 }
 

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/grow.h"
+
 enum { FIRST_SLOTS = 1024 };
 
 static size_t place_of(const struct tg_export_tasks *tasks, uint64_t id)
@@ -42,16 +44,9 @@ static bool make_slots(struct tg_export_tasks *tasks)
 
 static struct tg_export_task *add_task(struct tg_export_tasks *tasks, uint64_t id, uint64_t index)
 {
-    if (!make_slots(tasks))
+    if (!make_slots(tasks) ||
+        !tg_grow(&tasks->at, &tasks->room, tasks->count + 1, sizeof *tasks->at))
         return NULL;
-    if (tasks->count == tasks->room) {
-        size_t room = tasks->room > 0 ? 2 * tasks->room : 256;
-        struct tg_export_task *at = realloc(tasks->at, room * sizeof *at);
-        if (!at)
-            return NULL;
-        tasks->at = at;
-        tasks->room = room;
-    }
     tasks->at[tasks->count] = (struct tg_export_task){.id = id, .first = index};
     tasks->slot[place_of(tasks, id)] = (uint32_t)++tasks->count;
     return &tasks->at[tasks->count - 1];

@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "base/names.h"
+#include "base/grow.h"
 #include "export/export_deps.h"
 #include "export/export_job.h"
 #include "export/export_tasks.h"
@@ -130,14 +131,8 @@ static void rise_last(const struct trace *trace, struct heap *heap)
 
 static bool add_row(struct trace *trace, struct heap *heap, const struct tg_export_task *task)
 {
-    if (trace->n_rows == trace->room) {
-        size_t room = trace->room > 0 ? 2 * trace->room : 64;
-        struct row *row = realloc(trace->row, room * sizeof *row);
-        if (!row)
-            return false;
-        trace->row = row;
-        trace->room = room;
-    }
+    if (!tg_grow(&trace->row, &trace->room, trace->n_rows + 1, sizeof *trace->row))
+        return false;
     trace->row[trace->n_rows] =
         (struct row){.end = task->end, .core = task->core, .number = (uint32_t)heap->count};
     heap->at[heap->count++] = (uint32_t)trace->n_rows++;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/grow.h"
 #include "host/text.h"
 
 static struct tg_case_param *find(const struct tg_case_params *params, const char *key,
@@ -35,11 +36,9 @@ static tg_status add(struct tg_case_params *params, const char *word, size_t len
     if (find(params, word, key_length))
         return tg_error_set(error, TG_BAD_ARGUMENT, "the case has parameter '%.*s' twice",
                             (int)(key_length < 80 ? key_length : 80), word);
-    struct tg_case_param *item = realloc(params->item, (params->count + 1) * sizeof *item);
-    if (!item)
+    if (!tg_grow(&params->item, &params->room, (size_t)params->count + 1, sizeof *params->item))
         return no_memory(error);
-    params->item = item;
-    item = &params->item[params->count++];
+    struct tg_case_param *item = &params->item[params->count++];
     item->key = strndup(word, key_length);
     item->value = strndup(equals + 1, length - key_length - 1);
     return item->key && item->value ? TG_OK : no_memory(error);

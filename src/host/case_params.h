@@ -8,6 +8,7 @@
 struct tg_case_params {
     struct tg_case_param *item;
     uint32_t count;
+    size_t room;
 };
 
 /* `text` may be NULL: no parameters. BAD_ARGUMENT where it is not words of key=value. */

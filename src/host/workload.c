@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/grow.h"
 #include "host/paths.h"
 #include "host/text.h"
 
@@ -22,10 +23,11 @@ struct tg_workload_file {
     char *path;
 };
 
-/* A list of strings that grows by one; every string is owned. */
+/* A list of strings that grows; every string is owned. */
 struct names {
     char **item;
     uint32_t count;
+    size_t room;
 };
 
 static tg_status no_memory(struct tg_error *error)
@@ -36,12 +38,11 @@ static tg_status no_memory(struct tg_error *error)
 /* Takes `text`, also where it fails; text may be NULL from an allocation that failed. */
 static tg_status names_add(struct names *names, char *text, struct tg_error *error)
 {
-    char **item = text ? realloc(names->item, (names->count + 1) * sizeof *item) : NULL;
-    if (!item) {
+    if (!text ||
+        !tg_grow(&names->item, &names->room, (size_t)names->count + 1, sizeof *names->item)) {
         free(text);
         return no_memory(error);
     }
-    names->item = item;
     names->item[names->count++] = text;
     return TG_OK;
 }

@@ -6,12 +6,14 @@
 #include <taskglass/numeric.h>
 
 #include "base/error.h"
+#include "base/grow.h"
 #include "base/files.h"
 
 struct tg_npy_file {
     struct tg_map map;
     struct tg_npy *array;
     uint32_t n;
+    size_t room;
 };
 
 static tg_status bad(const char *path, const char *what, struct tg_error *error)
@@ -111,12 +113,11 @@ static const char *parse(const unsigned char *bytes, size_t size, struct tg_npy 
 static tg_status add(struct tg_npy_file *file, const char *path, const char *name, size_t length,
                      const unsigned char *bytes, size_t size, struct tg_error *error)
 {
-    struct tg_npy *grown = realloc(file->array, (file->n + 1) * sizeof *grown), *array;
+    struct tg_npy *array;
     const char *wrong;
-    if (grown == NULL)
+    if (!tg_grow(&file->array, &file->room, (size_t)file->n + 1, sizeof *file->array))
         return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
-    file->array = grown;
-    array = &grown[file->n];
+    array = &file->array[file->n];
     memset(array, 0, sizeof *array);
     if (length > 4 && memcmp(name + length - 4, ".npy", 4) == 0)
         length -= 4;

@@ -9,13 +9,14 @@
 #include <taskglass/wire/stream.h>
 
 #include "base/error.h"
+#include "base/grow.h"
 #include "recording/manifest.h"
 #include "recording/reader.h"
 
 struct reading {
     struct tg_recording *recording;
     struct tg_pull *pull; /* at the first token of a value */
-    uint64_t room;        /* entries there is memory for */
+    size_t room;          /* entries there is memory for */
     bool has_version, has_list, has_bin_file;
     uint64_t version;
 };
@@ -129,14 +130,10 @@ static bool read_lost(struct reading *r)
 
 static bool make_room(struct reading *r)
 {
-    if (r->recording->info.records < r->room)
-        return true;
-    uint64_t room = r->room ? 2 * r->room : 64;
-    struct tg_read_entry *entry = reallocarray(r->recording->entry, room, sizeof *entry);
-    if (!entry)
+    struct tg_recording *recording = r->recording;
+    if (!tg_grow(&recording->entry, &r->room, (size_t)recording->info.records + 1,
+                 sizeof *recording->entry))
         return tg_pull_fail(r->pull, "out of host memory for its entries");
-    r->recording->entry = entry;
-    r->room = room;
     return true;
 }
 

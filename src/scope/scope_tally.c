@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/names.h"
 
-enum { FIRST_SLOTS = 64, FIRST_ROOM = 16 };
+enum { FIRST_SLOTS = 64 };
 
 static uint64_t larger(uint64_t a, uint64_t b)
 {
@@ -128,27 +129,14 @@ static bool rehash(struct tg_scope_tally *tally, uint32_t n_slots)
     return true;
 }
 
-/* One more of `size` bytes, doubling as it grows. */
-static bool grow(void **items, uint32_t count, uint32_t *room, size_t size)
-{
-    uint32_t more = *room ? 2 * *room : FIRST_ROOM;
-    if (count < *room)
-        return true;
-    void *moved = realloc(*items, more * size);
-    if (!moved)
-        return false;
-    *items = moved;
-    *room = more;
-    return true;
-}
-
 /* At most half full, so that a search is short and ends. */
 static bool make_room(struct tg_scope_tally *tally)
 {
     if (tally->n_sites >= tally->n_slots / 2 &&
         !rehash(tally, tally->n_slots ? 2 * tally->n_slots : FIRST_SLOTS))
         return false;
-    return grow((void **)&tally->site, tally->n_sites, &tally->site_room, sizeof *tally->site);
+    return tg_grow(&tally->site, &tally->site_room, (size_t)tally->n_sites + 1,
+                   sizeof *tally->site);
 }
 
 /* A clean name. */
@@ -195,7 +183,7 @@ static struct tg_scope_row *row_of(struct tg_scope_tally *tally, uint32_t site, 
 {
     uint32_t *number = &tally->site[site].row[ring];
     if (*number == TG_SCOPE_NO_ROW) {
-        if (!grow((void **)&tally->row, tally->n_rows, &tally->row_room, sizeof *tally->row))
+        if (!tg_grow(&tally->row, &tally->row_room, (size_t)tally->n_rows + 1, sizeof *tally->row))
             return NULL;
         tally->row[tally->n_rows] =
             (struct tg_scope_row){.site = site, .ring = ring, .depth_min = UINT32_MAX};

@@ -46,11 +46,13 @@ struct tg_scope_open {
 struct tg_scope_tally {
     struct tg_scope_limits limits;
     struct tg_scope_site *site;
-    uint32_t n_sites, site_room;
+    uint32_t n_sites;
+    size_t site_room;
     uint32_t *slot; /* open addressing: 1 + site */
     uint32_t n_slots;
     struct tg_scope_row *row;
-    uint32_t n_rows, row_room;
+    uint32_t n_rows;
+    size_t row_room;
     struct tg_scope_use ring_peak[TG_SCOPE_RINGS];
     /* Between two samples of a ring no more can have been in use than from the tail of the first to
      * the head of the second: what is certain where nobody measured. */

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/grow.h"
 #include "base/names.h"
 #include "base/out.h"
 #include "scope/scope_tally.h"
@@ -21,10 +22,10 @@ enum { HEAD_ROOM = 1024, LINE_ROOM = 640 };
 struct tg_scope_writer {
     char *dir, *path;
     int fd;
-    int no_memory;     /* samples were lost for want of it */
-    size_t head_size;  /* of the first line */
-    char **quoted;     /* per site: as it stands in a line */
-    uint32_t n_quoted; /* room there */
+    int no_memory;    /* samples were lost for want of it */
+    size_t head_size; /* of the first line */
+    char **quoted;    /* per site: as it stands in a line */
+    size_t n_quoted;  /* room there */
     struct tg_scope_tally tally;
     struct tg_out out; /* the samples' file; the largest comes last */
 };
@@ -201,13 +202,10 @@ static char *quote(const char *name)
 static const char *quoted_site(struct tg_scope_writer *writer, uint32_t site)
 {
     if (site >= writer->n_quoted) {
-        uint32_t room = writer->tally.site_room;
-        char **moved = realloc(writer->quoted, room * sizeof *moved);
-        if (!moved)
+        size_t before = writer->n_quoted;
+        if (!tg_grow(&writer->quoted, &writer->n_quoted, (size_t)site + 1, sizeof *writer->quoted))
             return NULL;
-        memset(moved + writer->n_quoted, 0, (room - writer->n_quoted) * sizeof *moved);
-        writer->quoted = moved;
-        writer->n_quoted = room;
+        memset(writer->quoted + before, 0, (writer->n_quoted - before) * sizeof *writer->quoted);
     }
     if (!writer->quoted[site])
         writer->quoted[site] = quote(writer->tally.site[site].name);
@@ -295,7 +293,7 @@ void tg_scope_writer_destroy(struct tg_scope_writer *writer)
         tg_scope_writer_flush(writer);
         close(writer->fd);
     }
-    for (uint32_t i = 0; i < writer->n_quoted; i++)
+    for (size_t i = 0; i < writer->n_quoted; i++)
         free(writer->quoted[i]);
     free(writer->quoted);
     tg_scope_tally_free(&writer->tally);
