@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <taskglass/json.h>
+
+#include "base/files.h"
 
 static void fail(struct tg_json *json, tg_status status, int cause)
 {
@@ -14,18 +15,55 @@ static void fail(struct tg_json *json, tg_status status, int cause)
     json->cause = cause;
 }
 
-static void put(struct tg_json *json, const char *bytes, size_t size)
+void tg_json_flush(struct tg_json *json)
 {
-    if (json->status == TG_OK && fwrite(bytes, 1, size, json->file) != size)
-        fail(json, TG_IO_ERROR, errno);
+    int cause = 0;
+    if (json->file || json->fd < 0)
+        return;
+    if (json->status == TG_OK)
+        cause = tg_write_at(json->fd, json->buffer, json->used, json->position, NULL);
+    if (cause)
+        fail(json, TG_IO_ERROR, cause);
+    json->position += json->used;
+    json->used = 0;
 }
 
-static void put_text(struct tg_json *json, const char *text)
+/* What does not fit the rest of the buffer, or goes to a FILE. */
+static void put_slowly(struct tg_json *json, const char *bytes, size_t size)
+{
+    if (json->file) {
+        if (json->status == TG_OK && fwrite(bytes, 1, size, json->file) != size)
+            fail(json, TG_IO_ERROR, errno);
+        return;
+    }
+    if (json->fd < 0)
+        fail(json, TG_NO_MEMORY, ENOMEM);
+    while (size > 0 && json->status == TG_OK) {
+        tg_json_flush(json);
+        size_t piece = size < json->room ? size : json->room;
+        memcpy(json->buffer, bytes, piece);
+        json->used = piece;
+        bytes += piece;
+        size -= piece;
+    }
+}
+
+static inline void put(struct tg_json *json, const char *bytes, size_t size)
+{
+    if (size > json->room - json->used) { /* no room at all where there is a FILE */
+        put_slowly(json, bytes, size);
+        return;
+    }
+    memcpy(json->buffer + json->used, bytes, size);
+    json->used += size;
+}
+
+static inline void put_text(struct tg_json *json, const char *text)
 {
     put(json, text, strlen(text));
 }
 
-static struct tg_json_level *innermost(struct tg_json *json)
+static inline struct tg_json_level *innermost(struct tg_json *json)
 {
     return &json->level[json->depth];
 }
@@ -38,18 +76,23 @@ static void new_line(struct tg_json *json)
 }
 
 /* The comma and the white space in front of a member of the innermost container. */
-static void separate(struct tg_json *json)
+static inline void separate(struct tg_json *json)
 {
     struct tg_json_level *level = innermost(json);
-    if (level->has_members)
-        put_text(json, level->one_line ? ", " : ",");
-    if (json->depth > 0 && !level->one_line)
-        new_line(json);
+    if (level->one_line) {
+        if (level->has_members)
+            put(json, ", ", 2);
+    } else {
+        if (level->has_members)
+            put(json, ",", 1);
+        if (json->depth > 0)
+            new_line(json);
+    }
     level->has_members = true;
 }
 
 /* Before every value: only where the grammar has one. */
-static void before_value(struct tg_json *json)
+static inline void before_value(struct tg_json *json)
 {
     const struct tg_json_level *level = innermost(json);
     bool second_document = json->depth == 0 && level->has_members;
@@ -97,7 +140,7 @@ static size_t utf8_length(const unsigned char *text)
 }
 
 /* What JSON wants escaped, and DEL, which no terminal should see either. */
-static bool wants_escape(unsigned char c)
+static inline bool wants_escape(unsigned char c)
 {
     return c < 0x20 || c == 0x7f || c == '"' || c == '\\';
 }
@@ -120,11 +163,11 @@ static void put_escaped(struct tg_json *json, unsigned char c)
 static void put_quoted(struct tg_json *json, const char *value)
 {
     const unsigned char *at = (const unsigned char *)value;
-    put_text(json, "\"");
+    put(json, "\"", 1);
     while (*at) {
         const unsigned char *plain = at;
         size_t length;
-        while (*at && !wants_escape(*at) && (length = utf8_length(at)) > 0)
+        while (*at && !wants_escape(*at) && (length = *at < 0x80 ? 1 : utf8_length(at)) > 0)
             at += length;
         put(json, (const char *)plain, (size_t)(at - plain));
         if (!*at)
@@ -135,13 +178,13 @@ static void put_quoted(struct tg_json *json, const char *value)
             put_text(json, "\xef\xbf\xbd"); /* U+FFFD */
         at++;
     }
-    put_text(json, "\"");
+    put(json, "\"", 1);
 }
 
 static void begin(struct tg_json *json, bool is_object, bool one_line)
 {
     before_value(json);
-    put_text(json, is_object ? "{" : "[");
+    put(json, is_object ? "{" : "[", 1);
     one_line = one_line || innermost(json)->one_line;
     if (json->depth == TG_JSON_MAX_DEPTH) {
         fail(json, TG_BAD_ARGUMENT, 0);
@@ -161,28 +204,67 @@ static void end(struct tg_json *json, bool is_object)
     json->depth--;
     if (closed.has_members && !closed.one_line)
         new_line(json);
-    put_text(json, is_object ? "}" : "]");
+    put(json, is_object ? "}" : "]", 1);
+}
+
+/* A new document in the same place; what failed is forgotten. */
+static void start_document(struct tg_json *json)
+{
+    json->status = TG_OK;
+    json->cause = 0;
+    json->depth = 0;
+    json->has_key = false;
+    json->ended_line = false;
+    json->level[0] = (struct tg_json_level){0};
 }
 
 void tg_json_start(struct tg_json *json, FILE *file)
 {
     memset(json, 0, sizeof *json);
     json->file = file;
-    json->status = TG_OK;
+    json->fd = -1;
+    start_document(json);
+}
+
+void tg_json_start_buffer(struct tg_json *json, char *buffer, size_t room, int fd,
+                          uint64_t position)
+{
+    tg_json_start(json, NULL);
+    json->buffer = buffer;
+    json->room = room;
+    json->fd = fd;
+    json->position = position;
+}
+
+/* Calls that were no document are the first failure. */
+static void end_document(struct tg_json *json)
+{
+    if (json->depth != 0 || !json->level[0].has_members)
+        fail(json, TG_BAD_ARGUMENT, 0);
+    put(json, "\n", 1);
+}
+
+void tg_json_end_line(struct tg_json *json)
+{
+    end_document(json);
+    json->depth = 0;
+    json->has_key = false;
+    json->ended_line = true;
+    json->level[0] = (struct tg_json_level){0};
 }
 
 tg_status tg_json_finish(struct tg_json *json)
 {
     tg_status status;
     int cause;
-    if (json->depth != 0 || !json->level[0].has_members)
-        fail(json, TG_BAD_ARGUMENT, 0);
-    put_text(json, "\n");
-    if (fflush(json->file) != 0)
+    if (!json->ended_line || json->level[0].has_members)
+        end_document(json);
+    if (json->file && fflush(json->file) != 0)
         fail(json, TG_IO_ERROR, errno);
+    tg_json_flush(json);
     status = json->status;
     cause = json->cause;
-    tg_json_start(json, json->file);
+    start_document(json);
     if (cause != 0)
         errno = cause;
     return status;
@@ -228,6 +310,25 @@ void tg_json_key(struct tg_json *json, const char *key)
     json->has_key = true;
 }
 
+void tg_json_plain_key(struct tg_json *json, const char *key, size_t length)
+{
+    if (!innermost(json)->is_object || json->has_key)
+        fail(json, TG_BAD_ARGUMENT, 0);
+    separate(json);
+    json->has_key = true;
+    if (length + 4 > json->room - json->used) {
+        put(json, "\"", 1);
+        put(json, key, length);
+        put(json, "\": ", 3);
+        return;
+    }
+    char *at = json->buffer + json->used; /* all at once: a manifest is mostly keys */
+    *at++ = '"';
+    memcpy(at, key, length);
+    memcpy(at + length, "\": ", 3);
+    json->used += length + 4;
+}
+
 void tg_json_string(struct tg_json *json, const char *value)
 {
     if (!value) {
@@ -238,25 +339,77 @@ void tg_json_string(struct tg_json *json, const char *value)
     put_quoted(json, value);
 }
 
+/* --- numbers ---------------------------------------------------------------------------------- */
+
+enum { MOST_DIGITS = 20 };
+
+/* Two digits at a time: most of a manifest is numbers. Gives where the number begins in `digits`. */
+static size_t format_uint(uint64_t value, char digits[MOST_DIGITS])
+{
+    static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+                                "25262728293031323334353637383940414243444546474849"
+                                "50515253545556575859606162636465666768697071727374"
+                                "75767778798081828384858687888990919293949596979899";
+    size_t first = MOST_DIGITS;
+    for (; value >= 10; value /= 100) {
+        first -= 2;
+        memcpy(digits + first, pairs + 2 * (value % 100), 2);
+    }
+    if (value > 0 || first == MOST_DIGITS)
+        digits[--first] = (char)('0' + value);
+    return first;
+}
+
+static void put_uint(struct tg_json *json, uint64_t value)
+{
+    char digits[MOST_DIGITS];
+    size_t first = format_uint(value, digits);
+    put(json, digits + first, sizeof digits - first);
+}
+
+static void put_int(struct tg_json *json, int64_t value)
+{
+    if (value < 0)
+        put(json, "-", 1);
+    put_uint(json, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+}
+
 void tg_json_int(struct tg_json *json, int64_t value)
 {
-    char text[32];
-    (void)snprintf(text, sizeof text, "%" PRId64, value);
-    put_value(json, text);
+    before_value(json);
+    put_int(json, value);
 }
 
 void tg_json_uint(struct tg_json *json, uint64_t value)
 {
-    char text[32];
-    (void)snprintf(text, sizeof text, "%" PRIu64, value);
-    put_value(json, text);
+    before_value(json);
+    put_uint(json, value);
+}
+
+void tg_json_quoted_int(struct tg_json *json, int64_t value)
+{
+    before_value(json);
+    put(json, "\"", 1);
+    put_int(json, value);
+    put(json, "\"", 1);
+}
+
+void tg_json_quoted_uint(struct tg_json *json, uint64_t value)
+{
+    before_value(json);
+    put(json, "\"", 1);
+    put_uint(json, value);
+    put(json, "\"", 1);
 }
 
 void tg_json_hex(struct tg_json *json, uint64_t value)
 {
-    char text[32];
-    (void)snprintf(text, sizeof text, "\"0x%016" PRIx64 "\"", value);
-    put_value(json, text);
+    char text[20] = "\"0x";
+    for (int i = 0; i < 16; i++)
+        text[3 + i] = "0123456789abcdef"[value >> (60 - 4 * i) & 15];
+    text[19] = '"';
+    before_value(json);
+    put(json, text, sizeof text);
 }
 
 /* printf and strtod follow the locale of the program we live in; JSON has only the point. */
@@ -270,29 +423,55 @@ static void use_decimal_point(char *text)
     memmove(text + foreign + 1, text + rest, strlen(text + rest) + 1);
 }
 
-static void format_real(double value, char *text, size_t size)
+/* What can be said without searching for digits. */
+static bool put_simple(struct tg_json *json, double value)
 {
-    for (int digits = 15; digits <= 17; digits++) {
-        (void)snprintf(text, size, "%.*g", digits, value);
-        if (strtod(text, NULL) == value)
-            break;
-    }
+    if (isnan(value))
+        put_text(json, "\"NaN\"");
+    else if (isinf(value))
+        put_text(json, value > 0 ? "\"Infinity\"" : "\"-Infinity\"");
+    else if (fabs(value) < 1e6 && value == (double)(int64_t)value &&
+             !(value == 0 && signbit(value)))
+        put_int(json, (int64_t)value), put_text(json, ".0");
+    else
+        return false;
+    return true;
+}
+
+static void put_real(struct tg_json *json, char *text)
+{
     use_decimal_point(text);
+    put_text(json, text);
     if (!strpbrk(text, ".e"))
-        memcpy(text + strlen(text), ".0", sizeof ".0");
+        put_text(json, ".0");
 }
 
 void tg_json_real(struct tg_json *json, double value)
 {
     char text[64];
-    if (isfinite(value)) {
-        format_real(value, text, sizeof text);
-        put_value(json, text);
-    } else if (isnan(value)) {
-        put_value(json, "\"NaN\"");
-    } else {
-        put_value(json, value > 0 ? "\"Infinity\"" : "\"-Infinity\"");
+    before_value(json);
+    if (put_simple(json, value))
+        return;
+    for (int digits = 15; digits <= 17; digits++) {
+        (void)snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
     }
+    put_real(json, text);
+}
+
+void tg_json_float(struct tg_json *json, float value)
+{
+    char text[64];
+    before_value(json);
+    if (put_simple(json, (double)value))
+        return;
+    for (int digits = 6; digits <= 9; digits++) {
+        (void)snprintf(text, sizeof text, "%.*g", digits, (double)value);
+        if (strtof(text, NULL) == value)
+            break;
+    }
+    put_real(json, text);
 }
 
 void tg_json_bool(struct tg_json *json, bool value)

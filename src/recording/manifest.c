@@ -33,24 +33,6 @@ static bool count_records(const struct tg_recording *recording, struct tg_record
     return true;
 }
 
-static void put_uint(struct tg_out *out, const char *key, uint64_t value)
-{
-    tg_out_text(out, "  \"");
-    tg_out_text(out, key);
-    tg_out_text(out, "\": ");
-    tg_out_uint(out, value);
-    tg_out_text(out, ",\n");
-}
-
-static void put_string(struct tg_out *out, const char *key, const char *value)
-{
-    tg_out_text(out, "  \"");
-    tg_out_text(out, key);
-    tg_out_text(out, "\": ");
-    tg_out_string(out, value);
-    tg_out_text(out, ",\n");
-}
-
 static uint64_t lost_records(const struct tg_record_summary *summary)
 {
     uint64_t lost = 0;
@@ -60,81 +42,93 @@ static uint64_t lost_records(const struct tg_record_summary *summary)
     return lost;
 }
 
-static void put_losses(struct tg_out *out, const struct tg_record_summary *summary)
+static void put_losses(struct tg_json *json, const struct tg_record_summary *summary)
 {
-    tg_out_text(out, "  \"lost\": {");
-    for (unsigned cause = 0; cause < TG_LOSS_CAUSES; cause++) {
-        tg_out_text(out, cause > 0 ? ", \"" : "\"");
-        tg_out_text(out, tg_loss_name(cause));
-        tg_out_text(out, "\": ");
-        tg_out_uint(out, summary->lost[cause]);
-    }
-    tg_out_text(out, "},\n");
+    tg_json_key(json, "lost");
+    tg_json_begin_line_object(json);
+    for (unsigned cause = 0; cause < TG_LOSS_CAUSES; cause++)
+        tg_json_put_uint(json, tg_loss_name(cause), summary->lost[cause]);
+    tg_json_end_object(json);
 }
 
-static void put_counters(struct tg_out *out, const struct tg_record_summary *counted,
+static void put_counters(struct tg_json *json, const struct tg_record_summary *counted,
                          const struct tg_record_summary *summary)
 {
-    put_uint(out, "total_tensors", counted->recorded);
-    put_uint(out, "before_dispatch", counted->before_dispatch);
-    put_uint(out, "after_completion", counted->after_completion);
-    put_uint(out, "orchestration", counted->orchestration);
-    put_uint(out, "input_tensors", counted->inputs);
-    put_uint(out, "output_tensors", counted->outputs);
-    put_uint(out, "inout_tensors", counted->inouts);
-    put_uint(out, "scalars", counted->scalars);
-    put_uint(out, "truncated_tensors", counted->truncated);
-    put_uint(out, "overwritten_tensors", counted->overwritten);
-    put_uint(out, "dropped_records", lost_records(summary));
-    put_uint(out, "dropped_overwrite", counted->overwritten + summary->lost[TG_LOSS_OVERWRITTEN]);
-    put_losses(out, summary);
-    put_uint(out, "attempted", summary->attempted);
-    put_uint(out, "record_ns", summary->record_ns);
-    put_uint(out, "wait_ns", summary->wait_ns);
+    tg_json_put_uint(json, "total_tensors", counted->recorded);
+    tg_json_put_uint(json, "before_dispatch", counted->before_dispatch);
+    tg_json_put_uint(json, "after_completion", counted->after_completion);
+    tg_json_put_uint(json, "orchestration", counted->orchestration);
+    tg_json_put_uint(json, "input_tensors", counted->inputs);
+    tg_json_put_uint(json, "output_tensors", counted->outputs);
+    tg_json_put_uint(json, "inout_tensors", counted->inouts);
+    tg_json_put_uint(json, "scalars", counted->scalars);
+    tg_json_put_uint(json, "truncated_tensors", counted->truncated);
+    tg_json_put_uint(json, "overwritten_tensors", counted->overwritten);
+    tg_json_put_uint(json, "dropped_records", lost_records(summary));
+    tg_json_put_uint(json, "dropped_overwrite",
+                     counted->overwritten + summary->lost[TG_LOSS_OVERWRITTEN]);
+    put_losses(json, summary);
+    tg_json_put_uint(json, "attempted", summary->attempted);
+    tg_json_put_uint(json, "record_ns", summary->record_ns);
+    tg_json_put_uint(json, "wait_ns", summary->wait_ns);
 }
 
-static void put_head(struct tg_out *out, const struct tg_recording *recording,
+static void put_format(struct tg_json *json)
+{
+    tg_json_key(json, "bin_format");
+    tg_json_begin_line_object(json);
+    tg_json_put_string(json, "type", "logical_contiguous");
+    tg_json_put_string(json, "byte_order", "little_endian");
+    tg_json_end_object(json);
+}
+
+static void put_head(struct tg_json *json, const struct tg_recording *recording,
                      const struct tg_record_summary *counted, bool is_complete)
 {
-    tg_out_text(out, "{\n");
-    put_uint(out, "version", TG_MANIFEST_VERSION);
-    put_string(out, "run_dir", recording->run_dir);
-    tg_out_text(out, "  \"bin_format\": {\"type\": \"logical_contiguous\", "
-                     "\"byte_order\": \"little_endian\"},\n");
-    put_string(out, "hash_algorithm", "tg64");
-    put_string(out, "level", tg_level_name(recording->info.level));
-    put_string(out, "policy", tg_policy_name(recording->policy));
-    tg_out_text(out, is_complete ? "  \"complete\": true,\n" : "  \"complete\": false,\n");
-    put_counters(out, counted, &recording->info.summary);
-    put_uint(out, "payload_bytes", recording->payload.size);
-    put_string(out, "bin_file",
-               recording->payload_name[0] ? recording->payload_name : TG_DUMP_PAYLOAD);
+    tg_json_put_uint(json, "version", TG_MANIFEST_VERSION);
+    tg_json_put_string(json, "run_dir", recording->run_dir);
+    put_format(json);
+    tg_json_put_string(json, "hash_algorithm", "tg64");
+    tg_json_put_string(json, "level", tg_level_name(recording->info.level));
+    tg_json_put_string(json, "policy", tg_policy_name(recording->policy));
+    tg_json_put_bool(json, "complete", is_complete);
+    put_counters(json, counted, &recording->info.summary);
+    tg_json_put_uint(json, "payload_bytes", recording->payload.size);
+    tg_json_put_string(json, "bin_file",
+                       recording->payload_name[0] ? recording->payload_name : TG_DUMP_PAYLOAD);
 }
 
-static void put_entries(struct tg_out *out, const struct tg_recording *recording, uint64_t n)
+static void put_entries(struct tg_json *json, const struct tg_recording *recording, uint64_t n)
 {
     struct tg_entry entry;
-    tg_out_text(out, "  \"tensors\": [");
+    tg_json_key(json, "tensors");
+    tg_json_begin_array(json);
     for (uint64_t i = 0; i < n && tg_recording_get(recording, i, &entry); i++) {
-        tg_out_text(out, i > 0 ? ",\n    " : "\n    ");
-        tg_manifest_put_entry(out, &entry);
+        tg_manifest_put_entry(json, &entry);
         let_go(recording, i);
     }
-    tg_out_text(out, n > 0 ? "\n  ]\n}\n" : "]\n}\n");
+    tg_json_end_array(json);
+}
+
+static int print_through(const struct tg_recording *recording, char *buffer, size_t room, int fd)
+{
+    struct tg_record_summary counted;
+    struct tg_json json;
+    bool is_complete = count_records(recording, &counted) && recording->info.complete;
+    tg_json_start_buffer(&json, buffer, room, fd, 0);
+    tg_json_begin_object(&json);
+    put_head(&json, recording, &counted, is_complete);
+    put_entries(&json, recording, counted.recorded);
+    tg_json_end_object(&json);
+    return tg_json_finish(&json) == TG_OK ? 0 : errno ? errno : EIO;
 }
 
 int tg_manifest_print(const struct tg_recording *recording, int fd)
 {
-    struct tg_record_summary counted;
-    struct tg_out *out = malloc(sizeof *out);
-    if (!out)
-        return ENOMEM;
-    bool is_complete = count_records(recording, &counted) && recording->info.complete;
-    tg_out_start(out, fd);
-    put_head(out, recording, &counted, is_complete);
-    put_entries(out, recording, counted.recorded);
-    int cause = tg_out_finish(out);
-    free(out);
+    const size_t room = 1 << 18;
+    char *buffer = malloc(room);
+    int cause = buffer ? print_through(recording, buffer, room, fd) : ENOMEM;
+    free(buffer);
     return cause;
 }
 

@@ -9,7 +9,7 @@
 
 #include <taskglass/recording.h>
 
-#include "base/out.h"
+#include <taskglass/json.h>
 
 enum { TG_MANIFEST_VERSION = 1 };
 
@@ -19,7 +19,7 @@ tg_status tg_manifest_write(const struct tg_recording *recording, const char *di
 /* The text itself, from the file's beginning: 0 or an errno. */
 int tg_manifest_print(const struct tg_recording *recording, int fd);
 
-/* One entry, without the line around it. */
-void tg_manifest_put_entry(struct tg_out *out, const struct tg_entry *entry);
+/* One entry: an object on one line. */
+void tg_manifest_put_entry(struct tg_json *json, const struct tg_entry *entry);
 
 #endif

@@ -5,142 +5,133 @@
 #include "recording/manifest.h"
 #include "recording/record.h"
 
-static void put_kernels(struct tg_out *out, const struct tg_entry *entry)
+static void put_kernels(struct tg_json *json, const struct tg_entry *entry)
 {
-    const char *comma = "";
-    tg_out_text(out, ", \"func_id\": [");
+    TG_JSON_KEY(json, "func_id");
+    tg_json_begin_array(json);
     for (int part = 0; part < TG_PARTS; part++)
-        if (entry->record.kernel[part] != TG_NO_KERNEL) {
-            tg_out_text(out, comma);
-            tg_out_uint(out, entry->record.kernel[part]);
-            comma = ", ";
-        }
-    comma = "";
-    tg_out_text(out, "], \"kernel\": [");
+        if (entry->record.kernel[part] != TG_NO_KERNEL)
+            tg_json_uint(json, entry->record.kernel[part]);
+    tg_json_end_array(json);
+    TG_JSON_KEY(json, "kernel");
+    tg_json_begin_array(json);
     for (int part = 0; part < TG_PARTS; part++)
-        if (entry->record.kernel[part] != TG_NO_KERNEL) {
-            tg_out_text(out, comma);
-            tg_out_string(out, entry->kernel[part] ? entry->kernel[part] : "");
-            comma = ", ";
-        }
-    tg_out_text(out, "]");
+        if (entry->record.kernel[part] != TG_NO_KERNEL)
+            tg_json_string(json, entry->kernel[part] ? entry->kernel[part] : "");
+    tg_json_end_array(json);
 }
 
-static void put_list(struct tg_out *out, const char *key, const int64_t *value, unsigned n)
+static void put_list(struct tg_json *json, const int64_t *value, unsigned n)
 {
-    tg_out_text(out, key);
-    for (unsigned i = 0; i < n; i++) {
-        if (i > 0)
-            tg_out_text(out, ", ");
-        tg_out_int(out, value[i]);
-    }
-    tg_out_text(out, "]");
+    tg_json_begin_array(json);
+    for (unsigned i = 0; i < n; i++)
+        tg_json_int(json, value[i]);
+    tg_json_end_array(json);
 }
 
 /* 64-bit integers are strings: most readers of JSON have no integers beyond 2^53. */
-static void put_integer(struct tg_out *out, unsigned dtype, uint64_t bits)
+static void put_integer(struct tg_json *json, unsigned dtype, uint64_t bits)
 {
     unsigned size = tg_bits_of(dtype);
-    const char *quote = size == 64 ? "\"" : "";
-    tg_out_text(out, quote);
-    if (tg_dtype_is_signed((int)dtype))
-        tg_out_int(out, tg_sign_extend(size, bits));
+    int64_t value = tg_sign_extend(size, bits);
+    bool is_signed = tg_dtype_is_signed((int)dtype);
+    if (size == 64 && is_signed)
+        tg_json_quoted_int(json, value);
+    else if (size == 64)
+        tg_json_quoted_uint(json, bits);
+    else if (is_signed)
+        tg_json_int(json, value);
     else
-        tg_out_uint(out, bits);
-    tg_out_text(out, quote);
+        tg_json_uint(json, bits);
 }
 
-static void put_value(struct tg_out *out, unsigned dtype, uint64_t bits)
+static void put_value(struct tg_json *json, unsigned dtype, uint64_t bits)
 {
     if (tg_bits_of(dtype) == 0)
-        tg_out_text(out, "null");
+        tg_json_null(json);
     else if (dtype == TG_BOOL)
-        tg_out_bool(out, bits != 0);
+        tg_json_bool(json, bits != 0);
     else if (dtype == TG_FLOAT64)
-        tg_out_double(out, tg_double_from_bits(bits));
+        tg_json_real(json, tg_double_from_bits(bits));
     else if (tg_dtype_is_float((int)dtype))
-        tg_out_float(out, (float)tg_decode(dtype, bits)); /* exact: none has more bits */
+        tg_json_float(json, (float)tg_decode(dtype, bits)); /* exact: none has more bits */
     else
-        put_integer(out, dtype, bits);
+        put_integer(json, dtype, bits);
 }
 
-static void put_scalar(struct tg_out *out, const struct tg_record *record)
+static void put_scalar(struct tg_json *json, const struct tg_record *record)
 {
-    tg_out_text(out, ", \"value\": ");
-    put_value(out, record->dtype, record->value);
-    tg_out_text(out, ", \"raw\": ");
-    tg_out_hex(out, record->value);
+    TG_JSON_KEY(json, "value");
+    put_value(json, record->dtype, record->value);
+    TG_JSON_KEY(json, "raw");
+    tg_json_hex(json, record->value);
 }
 
-static void put_flag(struct tg_out *out, const char *key, const struct tg_record *record,
-                     unsigned flag)
-{
-    tg_out_text(out, key);
-    tg_out_bool(out, record->flags & flag);
-}
-
-static void put_who(struct tg_out *out, const struct tg_entry *entry)
+static void put_who(struct tg_json *json, const struct tg_entry *entry)
 {
     const struct tg_record *record = &entry->record;
-    tg_out_text(out, "{\"task_id\": ");
-    tg_out_hex(out, record->task_id);
-    put_kernels(out, entry);
-    tg_out_text(out, ", \"arg_index\": ");
-    tg_out_uint(out, record->arg_index);
-    tg_out_text(out, ", \"role\": \"");
-    tg_out_text(out, tg_record_role_name(record->role));
-    tg_out_text(out, "\", \"stage\": \"");
-    tg_out_text(out, tg_stage_name(record->stage));
-    tg_out_text(out, record->kind == TG_KIND_SCALAR ? "\", \"kind\": \"scalar"
-                                                    : "\", \"kind\": \"tensor");
-    tg_out_text(out, "\", \"dtype\": \"");
-    tg_out_text(out, tg_dtype_name(record->dtype));
-    tg_out_text(out, "\"");
+    TG_JSON_KEY(json, "task_id");
+    tg_json_hex(json, record->task_id);
+    put_kernels(json, entry);
+    TG_JSON_KEY(json, "arg_index");
+    tg_json_uint(json, record->arg_index);
+    TG_JSON_KEY(json, "role");
+    tg_json_string(json, tg_record_role_name(record->role));
+    TG_JSON_KEY(json, "stage");
+    tg_json_string(json, tg_stage_name(record->stage));
+    TG_JSON_KEY(json, "kind");
+    tg_json_string(json, record->kind == TG_KIND_SCALAR ? "scalar" : "tensor");
+    TG_JSON_KEY(json, "dtype");
+    tg_json_string(json, tg_dtype_name(record->dtype));
 }
 
-static void put_where(struct tg_out *out, const struct tg_record *record)
+static void put_where(struct tg_json *json, const struct tg_record *record)
 {
-    if (record->kind == TG_KIND_SCALAR)
-        tg_out_text(out, ", \"is_contiguous\": true");
-    else
-        put_flag(out, ", \"is_contiguous\": ", record, TG_RECORD_CONTIGUOUS);
-    tg_out_text(out, ", \"ndims\": ");
-    tg_out_uint(out, record->ndim);
-    put_list(out, ", \"shape\": [", record->shape, record->ndim);
-    put_list(out, ", \"strides\": [", record->strides, record->ndim);
-    tg_out_text(out, ", \"start_offset\": ");
-    tg_out_int(out, record->kind == TG_KIND_SCALAR ? 0 : record->start);
-    tg_out_text(out, ", \"numel\": ");
-    tg_out_int(out, tg_record_numel(record));
-    tg_out_text(out, ", \"bin_offset\": ");
-    tg_out_uint(out, record->position);
-    tg_out_text(out, ", \"bin_size\": ");
-    tg_out_uint(out, record->stored);
+    bool is_scalar = record->kind == TG_KIND_SCALAR;
+    TG_JSON_KEY(json, "is_contiguous");
+    tg_json_bool(json, is_scalar || (record->flags & TG_RECORD_CONTIGUOUS));
+    TG_JSON_KEY(json, "ndims");
+    tg_json_uint(json, record->ndim);
+    TG_JSON_KEY(json, "shape");
+    put_list(json, record->shape, record->ndim);
+    TG_JSON_KEY(json, "strides");
+    put_list(json, record->strides, record->ndim);
+    TG_JSON_KEY(json, "start_offset");
+    tg_json_int(json, is_scalar ? 0 : record->start);
+    TG_JSON_KEY(json, "numel");
+    tg_json_int(json, tg_record_numel(record));
+    TG_JSON_KEY(json, "bin_offset");
+    tg_json_uint(json, record->position);
+    TG_JSON_KEY(json, "bin_size");
+    tg_json_uint(json, record->stored);
 }
 
-static void put_state(struct tg_out *out, const struct tg_record *record)
+static void put_state(struct tg_json *json, const struct tg_record *record)
 {
-    put_flag(out, ", \"truncated\": ", record, TG_RECORD_TRUNCATED);
-    put_flag(out, ", \"overwritten\": ", record, TG_RECORD_OVERWRITTEN);
+    TG_JSON_KEY(json, "truncated");
+    tg_json_bool(json, record->flags & TG_RECORD_TRUNCATED);
+    TG_JSON_KEY(json, "overwritten");
+    tg_json_bool(json, record->flags & TG_RECORD_OVERWRITTEN);
     if (record->flags & TG_RECORD_PARTIAL)
-        put_flag(out, ", \"partial\": ", record, TG_RECORD_PARTIAL);
+        tg_json_put_bool(json, "partial", true);
     if (record->flags & TG_RECORD_MARKED)
-        put_flag(out, ", \"marked\": ", record, TG_RECORD_MARKED);
-    tg_out_text(out, ", \"hash\": ");
+        tg_json_put_bool(json, "marked", true);
+    TG_JSON_KEY(json, "hash");
     if (record->flags & TG_RECORD_HASHED)
-        tg_out_hex(out, record->hash);
+        tg_json_hex(json, record->hash);
     else
-        tg_out_text(out, "null");
-    tg_out_text(out, ", \"data_ptr\": ");
-    tg_out_hex(out, record->data_ptr);
-    tg_out_text(out, "}");
+        tg_json_null(json);
+    TG_JSON_KEY(json, "data_ptr");
+    tg_json_hex(json, record->data_ptr);
 }
 
-void tg_manifest_put_entry(struct tg_out *out, const struct tg_entry *entry)
+void tg_manifest_put_entry(struct tg_json *json, const struct tg_entry *entry)
 {
-    put_who(out, entry);
+    tg_json_begin_line_object(json);
+    put_who(json, entry);
     if (entry->record.kind == TG_KIND_SCALAR)
-        put_scalar(out, &entry->record);
-    put_where(out, &entry->record);
-    put_state(out, &entry->record);
+        put_scalar(json, &entry->record);
+    put_where(json, &entry->record);
+    put_state(json, &entry->record);
+    tg_json_end_object(json);
 }

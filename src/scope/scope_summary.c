@@ -1,88 +1,84 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE 1
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "base/files.h"
+#include <taskglass/json.h>
 #include "base/names.h"
-#include "base/out.h"
 #include "scope/scope_tally.h"
 
-static void put_uint(struct tg_out *out, const char *key, uint64_t value)
-{
-    tg_out_text(out, key);
-    tg_out_uint(out, value);
-}
-
 /* The text may be the device's. */
-static void put_string(struct tg_out *out, const char *key, const char *text)
+static void put_string(struct tg_json *json, const char *key, const char *text)
 {
     char clean[TG_NAME_MAX + 1];
-    tg_out_text(out, key);
-    if (!text) {
-        tg_out_text(out, "null");
-        return;
-    }
-    tg_name_clean(text, strnlen(text, TG_NAME_MAX), clean, sizeof clean);
-    tg_out_string(out, clean);
+    if (text)
+        tg_name_clean(text, strnlen(text, TG_NAME_MAX), clean, sizeof clean);
+    tg_json_put_string(json, key, text ? clean : NULL);
 }
 
-static void put_fatal(struct tg_out *out, const struct tg_scope_fatal *fatal)
+static void put_fatal(struct tg_json *json, const struct tg_scope_fatal *fatal)
 {
+    tg_json_key(json, "fatal");
     if (!fatal) {
-        tg_out_text(out, "null");
+        tg_json_null(json);
         return;
     }
-    put_string(out, "{\"error\": ", fatal->error);
-    put_string(out, ", \"resource\": ", tg_scope_resource_name(fatal->resource));
+    tg_json_begin_line_object(json);
+    put_string(json, "error", fatal->error);
+    put_string(json, "resource", tg_scope_resource_name(fatal->resource));
+    tg_json_key(json, "ring");
     if (fatal->resource == TG_SCOPE_TENSORMAP)
-        tg_out_text(out, ", \"ring\": null");
+        tg_json_null(json);
     else
-        put_uint(out, ", \"ring\": ", fatal->ring);
-    put_string(out, ", \"site\": ", fatal->site);
-    put_uint(out, ", \"used\": ", fatal->used);
-    put_uint(out, ", \"capacity\": ", fatal->capacity);
-    put_uint(out, ", \"wanted\": ", fatal->wanted);
-    put_string(out, ", \"advice\": ", fatal->advice);
-    tg_out_text(out, "}");
+        tg_json_uint(json, fatal->ring);
+    put_string(json, "site", fatal->site);
+    tg_json_put_uint(json, "used", fatal->used);
+    tg_json_put_uint(json, "capacity", fatal->capacity);
+    tg_json_put_uint(json, "wanted", fatal->wanted);
+    put_string(json, "advice", fatal->advice);
+    tg_json_end_object(json);
 }
 
-static void put_use(struct tg_out *out, const struct tg_scope_tally *tally,
+static void put_use(struct tg_json *json, const struct tg_scope_tally *tally,
                     const struct tg_scope_row *row, unsigned resource)
 {
-    tg_out_text(out, ", \"");
-    tg_out_text(out, tg_scope_resource_name(resource));
-    put_uint(out, "\": \"", row->peak[resource]);
-    put_uint(out, "/", tg_scope_capacity(&tally->limits, resource, row->ring));
-    tg_out_text(out, "\"");
+    char text[48];
+    (void)snprintf(text, sizeof text, "%" PRIu64 "/%" PRIu64, row->peak[resource],
+                   tg_scope_capacity(&tally->limits, resource, row->ring));
+    tg_json_put_string(json, tg_scope_resource_name(resource), text);
 }
 
-static void put_nearest(struct tg_out *out, const struct tg_scope_tally *tally,
+static void put_nearest(struct tg_json *json, const struct tg_scope_tally *tally,
                         const struct tg_scope_row *row)
 {
     unsigned nearest = tg_scope_nearest(&tally->limits, row);
     uint64_t capacity = tg_scope_capacity(&tally->limits, nearest, row->ring);
-    tg_out_text(out, ", \"nearest\": {\"resource\": \"");
-    tg_out_text(out, tg_scope_resource_name(nearest));
-    tg_out_text(out, "\", \"share\": ");
-    tg_out_double(out, tg_scope_share(row->peak[nearest], capacity));
-    tg_out_text(out, "}}");
+    tg_json_key(json, "nearest");
+    tg_json_begin_line_object(json);
+    tg_json_put_string(json, "resource", tg_scope_resource_name(nearest));
+    tg_json_put_real(json, "share", tg_scope_share(row->peak[nearest], capacity));
+    tg_json_end_object(json);
 }
 
-static void put_row(struct tg_out *out, const struct tg_scope_tally *tally,
+static void put_row(struct tg_json *json, const struct tg_scope_tally *tally,
                     const struct tg_scope_row *row)
 {
-    tg_out_text(out, "{\"site\": ");
-    tg_out_string(out, tally->site[row->site].name);
-    put_uint(out, ", \"ring\": ", row->ring);
-    put_uint(out, ", \"count\": ", row->count);
-    put_uint(out, ", \"depth\": [", row->depth_min);
-    put_uint(out, ", ", row->depth_max);
-    tg_out_text(out, "]");
+    tg_json_begin_line_object(json);
+    tg_json_put_string(json, "site", tally->site[row->site].name);
+    tg_json_put_uint(json, "ring", row->ring);
+    tg_json_put_uint(json, "count", row->count);
+    tg_json_key(json, "depth");
+    tg_json_begin_array(json);
+    tg_json_uint(json, row->depth_min);
+    tg_json_uint(json, row->depth_max);
+    tg_json_end_array(json);
     for (unsigned resource = 0; resource < TG_SCOPE_RESOURCES; resource++)
-        put_use(out, tally, row, resource);
-    put_nearest(out, tally, row);
+        put_use(json, tally, row, resource);
+    put_nearest(json, tally, row);
+    tg_json_end_object(json);
 }
 
 /* What the file is made of. */
@@ -92,32 +88,29 @@ struct summary {
     const struct tg_scope_fatal *fatal;
 };
 
-static void put_summary(struct tg_out *out, const struct summary *summary)
+static void put_summary(struct tg_json *json, const struct summary *summary)
 {
     const struct tg_scope_tally *tally = summary->tally;
-    put_uint(out, "{\n  \"version\": ", TG_SCOPE_VERSION);
-    tg_out_text(out, ",\n  \"fatal\": ");
-    put_fatal(out, summary->fatal);
-    put_uint(out, ",\n  \"dropped\": ", summary->dropped);
-    put_uint(out, ",\n  \"total\": ", summary->total);
-    tg_out_text(out, ",\n  \"scopes\": [");
-    for (uint32_t i = 0; i < tally->n_rows; i++) {
-        tg_out_text(out, i > 0 ? ",\n    " : "\n    ");
-        put_row(out, tally, &tally->row[i]);
-    }
-    tg_out_text(out, tally->n_rows > 0 ? "\n  ]\n}\n" : "]\n}\n");
+    tg_json_begin_object(json);
+    tg_json_put_uint(json, "version", TG_SCOPE_VERSION);
+    put_fatal(json, summary->fatal);
+    tg_json_put_uint(json, "dropped", summary->dropped);
+    tg_json_put_uint(json, "total", summary->total);
+    tg_json_key(json, "scopes");
+    tg_json_begin_array(json);
+    for (uint32_t i = 0; i < tally->n_rows; i++)
+        put_row(json, tally, &tally->row[i]);
+    tg_json_end_array(json);
+    tg_json_end_object(json);
 }
 
 static int print(int fd, const void *summary)
 {
-    struct tg_out *out = malloc(sizeof *out);
-    if (!out)
-        return ENOMEM;
-    tg_out_start(out, fd);
-    put_summary(out, summary);
-    int cause = tg_out_finish(out);
-    free(out);
-    return cause;
+    char buffer[1 << 14];
+    struct tg_json json;
+    tg_json_start_buffer(&json, buffer, sizeof buffer, fd, 0);
+    put_summary(&json, summary);
+    return tg_json_finish(&json) == TG_OK ? 0 : errno ? errno : EIO;
 }
 
 tg_status tg_scope_summary_write(const struct tg_scope_tally *tally, const char *dir,

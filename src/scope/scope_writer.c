@@ -3,7 +3,6 @@
 #include "scope/scope_writer.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,48 +10,49 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "base/grow.h"
+#include <taskglass/json.h>
 #include "base/names.h"
-#include "base/out.h"
 #include "scope/scope_tally.h"
 
-/* A line without its site: words, fifteen numbers of at most 20 digits and two of 10. */
-enum { HEAD_ROOM = 1024, LINE_ROOM = 640 };
+enum { HEAD_ROOM = 1024, BUFFER_ROOM = 1 << 18 };
 
 struct tg_scope_writer {
     char *dir, *path;
     int fd;
     int no_memory;    /* samples were lost for want of it */
     size_t head_size; /* of the first line */
-    char **quoted;    /* per site: as it stands in a line */
-    size_t n_quoted;  /* room there */
     struct tg_scope_tally tally;
-    struct tg_out out; /* the samples' file; the largest comes last */
+    struct tg_json json; /* the samples' lines */
+    char buffer[BUFFER_ROOM];
 };
 
 /* --- the first line ------------------------------------------------------------------------ */
 
-static size_t put_limits(char *text, size_t room, const char *name, const uint64_t *limit)
+static void put_limits(struct tg_json *json, const char *name, const uint64_t limit[TG_SCOPE_RINGS])
 {
-    return (size_t)snprintf(text, room, ", \"%s_max\": [%llu, %llu, %llu, %llu]", name,
-                            (unsigned long long)limit[0], (unsigned long long)limit[1],
-                            (unsigned long long)limit[2], (unsigned long long)limit[3]);
+    tg_json_key(json, name);
+    tg_json_begin_array(json);
+    for (int ring = 0; ring < TG_SCOPE_RINGS; ring++)
+        tg_json_uint(json, limit[ring]);
+    tg_json_end_array(json);
 }
 
-/* Without its closing brace. */
+/* Gives the length without the closing brace. */
 static size_t format_head(const struct tg_scope_limits *limits, bool fatal, uint64_t dropped,
                           uint64_t total, char text[HEAD_ROOM])
 {
-    size_t at = (size_t)snprintf(
-        text, HEAD_ROOM, "{\"version\": %d, \"fatal\": %s, \"dropped\": %llu, \"total\": %llu",
-        TG_SCOPE_VERSION, fatal ? "true" : "false", (unsigned long long)dropped,
-        (unsigned long long)total);
-    at += put_limits(text + at, HEAD_ROOM - at, "task_window", limits->task_window);
-    at += put_limits(text + at, HEAD_ROOM - at, "heap", limits->heap);
-    at += put_limits(text + at, HEAD_ROOM - at, "dep_pool", limits->dep_pool);
-    at += (size_t)snprintf(text + at, HEAD_ROOM - at, ", \"tensormap_max\": %llu",
-                           (unsigned long long)limits->tensormap);
-    return at;
+    struct tg_json json;
+    tg_json_start_buffer(&json, text, HEAD_ROOM, -1, 0);
+    tg_json_begin_line_object(&json);
+    tg_json_put_uint(&json, "version", TG_SCOPE_VERSION);
+    tg_json_put_bool(&json, "fatal", fatal);
+    tg_json_put_uint(&json, "dropped", dropped);
+    tg_json_put_uint(&json, "total", total);
+    put_limits(&json, "task_window_max", limits->task_window);
+    put_limits(&json, "heap_max", limits->heap);
+    put_limits(&json, "dep_pool_max", limits->dep_pool);
+    tg_json_put_uint(&json, "tensormap_max", limits->tensormap);
+    return json.used;
 }
 
 /* Always of the same size, whatever the numbers will be: the end rewrites it in place. */
@@ -79,8 +79,8 @@ static tg_status create_files(struct tg_scope_writer *writer, struct tg_error *e
     if (status == TG_OK)
         status = tg_file_begin(writer->dir, TG_SCOPE_SAMPLES, head, writer->head_size, &writer->fd,
                                error);
-    tg_out_start(&writer->out, writer->fd);
-    writer->out.written = writer->head_size;
+    tg_json_start_buffer(&writer->json, writer->buffer, sizeof writer->buffer, writer->fd,
+                         writer->head_size);
     return status;
 }
 
@@ -91,7 +91,7 @@ tg_status tg_scope_writer_create(const char *output_dir, const struct tg_scope_l
     *writer = NULL;
     if (!w)
         return tg_file_no_memory(error);
-    memset(w, 0, offsetof(struct tg_scope_writer, out));
+    memset(w, 0, offsetof(struct tg_scope_writer, buffer));
     w->fd = -1;
     tg_scope_tally_init(&w->tally, limits);
     w->dir = tg_path_join(output_dir, TG_SCOPE_FOLDER);
@@ -106,110 +106,49 @@ tg_status tg_scope_writer_create(const char *output_dir, const struct tg_scope_l
 
 /* --- samples ----------------------------------------------------------------------------------- */
 
-static char *put_text(char *at, const char *text, size_t length)
+static void put_peak(struct tg_json *json, const uint64_t peak[TG_SCOPE_RESOURCES])
 {
-    memcpy(at, text, length);
-    return at + length;
+    TG_JSON_KEY(json, "peak");
+    tg_json_begin_line_object(json);
+    for (unsigned resource = 0; resource < TG_SCOPE_RESOURCES; resource++)
+        tg_json_put_uint(json, tg_scope_resource_name(resource), peak[resource]);
+    tg_json_end_object(json);
 }
 
-#define PUT(at, text) put_text((at), (text), sizeof(text) - 1)
-
-/* Two digits at a time: a line is mostly numbers. */
-static char *put_uint(char *at, uint64_t value)
+static void put_cursors(struct tg_json *json, const struct tg_scope_sample *sample)
 {
-    static const char pairs[] = "00010203040506070809101112131415161718192021222324"
-                                "25262728293031323334353637383940414243444546474849"
-                                "50515253545556575859606162636465666768697071727374"
-                                "75767778798081828384858687888990919293949596979899";
-    char digits[20];
-    size_t first = sizeof digits;
-    for (; value >= 10; value /= 100) {
-        first -= 2;
-        memcpy(digits + first, pairs + 2 * (value % 100), 2);
-    }
-    if (value > 0 || first == sizeof digits)
-        digits[--first] = (char)('0' + value);
-    return put_text(at, digits + first, sizeof digits - first);
+    TG_JSON_KEY(json, "task_window_start");
+    tg_json_uint(json, sample->task_window_start);
+    TG_JSON_KEY(json, "task_window_end");
+    tg_json_uint(json, sample->task_window_end);
+    TG_JSON_KEY(json, "heap_start");
+    tg_json_uint(json, sample->heap_start);
+    TG_JSON_KEY(json, "heap_end");
+    tg_json_uint(json, sample->heap_end);
+    TG_JSON_KEY(json, "dep_pool_start");
+    tg_json_uint(json, sample->dep_pool_start);
+    TG_JSON_KEY(json, "dep_pool_end");
+    tg_json_uint(json, sample->dep_pool_end);
+    TG_JSON_KEY(json, "tensormap");
+    tg_json_uint(json, sample->tensormap);
 }
 
-static char *put_peak(char *at, const uint64_t peak[TG_SCOPE_RESOURCES])
+static void put_sample(struct tg_json *json, const char *site, const struct tg_scope_sample *sample)
 {
-    at = PUT(at, ", \"peak\": {\"task_window\": ");
-    at = put_uint(at, peak[TG_SCOPE_TASK_WINDOW]);
-    at = PUT(at, ", \"heap\": ");
-    at = put_uint(at, peak[TG_SCOPE_HEAP]);
-    at = PUT(at, ", \"dep_pool\": ");
-    at = put_uint(at, peak[TG_SCOPE_DEP_POOL]);
-    at = PUT(at, ", \"tensormap\": ");
-    at = put_uint(at, peak[TG_SCOPE_TENSORMAP]);
-    return PUT(at, "}");
-}
-
-static char *put_cursors(char *at, const struct tg_scope_sample *sample)
-{
-    at = PUT(at, ", \"task_window_start\": ");
-    at = put_uint(at, sample->task_window_start);
-    at = PUT(at, ", \"task_window_end\": ");
-    at = put_uint(at, sample->task_window_end);
-    at = PUT(at, ", \"heap_start\": ");
-    at = put_uint(at, sample->heap_start);
-    at = PUT(at, ", \"heap_end\": ");
-    at = put_uint(at, sample->heap_end);
-    at = PUT(at, ", \"dep_pool_start\": ");
-    at = put_uint(at, sample->dep_pool_start);
-    at = PUT(at, ", \"dep_pool_end\": ");
-    at = put_uint(at, sample->dep_pool_end);
-    at = PUT(at, ", \"tensormap\": ");
-    return put_uint(at, sample->tensormap);
-}
-
-static void put_sample(struct tg_out *out, const char *quoted, const struct tg_scope_sample *sample)
-{
-    size_t length = strlen(quoted);
-    char *begin = tg_out_place(out, length + LINE_ROOM), *at = begin;
-    at = PUT(at, "{\"site\": ");
-    at = put_text(at, quoted, length);
-    at = sample->end ? PUT(at, ", \"phase\": \"end\", \"depth\": ")
-                     : PUT(at, ", \"phase\": \"begin\", \"depth\": ");
-    at = put_uint(at, sample->depth);
-    at = PUT(at, ", \"ring\": ");
-    at = put_uint(at, sample->ring);
-    at = put_cursors(at, sample);
+    tg_json_begin_line_object(json);
+    TG_JSON_KEY(json, "site");
+    tg_json_string(json, site);
+    TG_JSON_KEY(json, "phase");
+    tg_json_string(json, sample->end ? "end" : "begin");
+    TG_JSON_KEY(json, "depth");
+    tg_json_uint(json, sample->depth);
+    TG_JSON_KEY(json, "ring");
+    tg_json_uint(json, sample->ring);
+    put_cursors(json, sample);
     if (sample->end)
-        at = put_peak(at, sample->peak);
-    at = PUT(at, "}\n");
-    out->used += (size_t)(at - begin);
-}
-
-/* A clean name in quotes, with what JSON wants escaped. */
-static char *quote(const char *name)
-{
-    char *quoted = malloc(2 * strlen(name) + 3), *at = quoted;
-    if (!quoted)
-        return NULL;
-    *at++ = '"';
-    for (; *name; name++) {
-        if (*name == '"' || *name == '\\')
-            *at++ = '\\';
-        *at++ = *name;
-    }
-    *at++ = '"';
-    *at = '\0';
-    return quoted;
-}
-
-/* NULL where memory ran out. */
-static const char *quoted_site(struct tg_scope_writer *writer, uint32_t site)
-{
-    if (site >= writer->n_quoted) {
-        size_t before = writer->n_quoted;
-        if (!tg_grow(&writer->quoted, &writer->n_quoted, (size_t)site + 1, sizeof *writer->quoted))
-            return NULL;
-        memset(writer->quoted + before, 0, (writer->n_quoted - before) * sizeof *writer->quoted);
-    }
-    if (!writer->quoted[site])
-        writer->quoted[site] = quote(writer->tally.site[site].name);
-    return writer->quoted[site];
+        put_peak(json, sample->peak);
+    tg_json_end_object(json);
+    tg_json_end_line(json);
 }
 
 /* What cannot be: a ring that is not there, a tail ahead of its head. */
@@ -227,22 +166,21 @@ static void correct(struct tg_scope_sample *sample)
 
 void tg_scope_writer_add(struct tg_scope_writer *writer, const struct tg_scope_sample *sample)
 {
-    const char *site = sample->site ? sample->site : TG_SCOPE_NO_SITE, *quoted = NULL;
+    const char *site = sample->site ? sample->site : TG_SCOPE_NO_SITE;
     struct tg_scope_sample checked = *sample;
     uint32_t number;
     correct(&checked);
-    if (tg_scope_tally_site(&writer->tally, site, strnlen(site, TG_NAME_MAX), &number))
-        quoted = quoted_site(writer, number);
-    if (!quoted || !tg_scope_tally_add(&writer->tally, number, &checked)) {
+    if (!tg_scope_tally_site(&writer->tally, site, strnlen(site, TG_NAME_MAX), &number) ||
+        !tg_scope_tally_add(&writer->tally, number, &checked)) {
         writer->no_memory = 1;
         return;
     }
-    put_sample(&writer->out, quoted, &checked);
+    put_sample(&writer->json, writer->tally.site[number].name, &checked);
 }
 
 void tg_scope_writer_flush(struct tg_scope_writer *writer)
 {
-    (void)tg_out_finish(&writer->out);
+    tg_json_flush(&writer->json);
 }
 
 /* --- the end ----------------------------------------------------------------------------------- */
@@ -253,13 +191,13 @@ static void write_head(struct tg_scope_writer *writer, bool fatal, uint64_t drop
     char head[HEAD_ROOM];
     make_head(writer, fatal, dropped, total, head);
     int cause = tg_write_at(writer->fd, head, writer->head_size, 0, NULL);
-    if (writer->out.cause == 0)
-        writer->out.cause = cause;
+    if (writer->json.cause == 0)
+        writer->json.cause = cause;
 }
 
 static tg_status close_samples(struct tg_scope_writer *writer, struct tg_error *error)
 {
-    int cause = writer->out.cause;
+    int cause = writer->json.cause;
     if (close(writer->fd) != 0 && cause == 0)
         cause = errno;
     writer->fd = -1;
@@ -293,9 +231,6 @@ void tg_scope_writer_destroy(struct tg_scope_writer *writer)
         tg_scope_writer_flush(writer);
         close(writer->fd);
     }
-    for (size_t i = 0; i < writer->n_quoted; i++)
-        free(writer->quoted[i]);
-    free(writer->quoted);
     tg_scope_tally_free(&writer->tally);
     free(writer->dir);
     free(writer->path);

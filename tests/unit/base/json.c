@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE 1
 #include "test.h"
 
 #include <errno.h>
@@ -305,6 +306,91 @@ TEST(nesting_has_a_limit)
     for (int i = 0; i <= TG_JSON_MAX_DEPTH; i++)
         tg_json_begin_line_array(&json);
     check_refused();
+}
+
+/* --- a buffer ---------------------------------------------------------------------------------- */
+
+static void put_list(int from, int to)
+{
+    tg_json_begin_line_array(&json);
+    for (int i = from; i < to; i++)
+        tg_json_int(&json, i);
+    tg_json_end_array(&json);
+}
+
+TEST(a_buffer_without_a_file_keeps_the_text)
+{
+    char buffer[64];
+    tg_json_start_buffer(&json, buffer, sizeof buffer, -1, 0);
+    tg_json_begin_line_object(&json);
+    TG_JSON_KEY(&json, "a");
+    tg_json_quoted_uint(&json, UINT64_MAX);
+    tg_json_key(&json, "b");
+    tg_json_quoted_int(&json, INT64_MIN);
+    tg_json_end_object(&json);
+    CHECK_EQ_I(tg_json_finish(&json), TG_OK);
+    buffer[json.used] = '\0';
+    CHECK_EQ_S(buffer, "{\"a\": \"18446744073709551615\", \"b\": \"-9223372036854775808\"}\n");
+}
+
+TEST(text_that_does_not_fit_memory_is_no_memory)
+{
+    char buffer[16];
+    tg_json_start_buffer(&json, buffer, sizeof buffer, -1, 0);
+    put_list(0, 20);
+    CHECK(json.used <= sizeof buffer);
+    CHECK_EQ_I(tg_json_finish(&json), TG_NO_MEMORY);
+}
+
+TEST(a_buffer_of_any_size_gives_the_same_file)
+{
+    static const char want[] = "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]\n\"words of some length\"\n";
+    for (size_t room = 1; room < 40; room++) {
+        char buffer[40], got[sizeof want + 8] = "";
+        FILE *file = tmpfile();
+        REQUIRE(file);
+        REQUIRE(fwrite("head ", 1, 5, file) == 5 && fflush(file) == 0);
+        tg_json_start_buffer(&json, buffer, room, fileno(file), 5);
+        put_list(0, 12);
+        tg_json_end_line(&json);
+        tg_json_string(&json, "words of some length");
+        tg_json_end_line(&json);
+        CHECK_EQ_I(tg_json_finish(&json), TG_OK);
+        rewind(file);
+        CHECK(fread(got, 1, sizeof got - 1, file) == 5 + sizeof want - 1);
+        CHECK_EQ_S(got + 5, want);
+        fclose(file);
+    }
+}
+
+TEST(a_buffer_with_a_full_disk_is_reported_at_the_end)
+{
+    char buffer[64];
+    FILE *full = fopen("/dev/full", "w");
+    if (!full)
+        SKIP("no /dev/full here");
+    tg_json_start_buffer(&json, buffer, sizeof buffer, fileno(full), 0);
+    for (int i = 0; i < 100; i++) {
+        put_list(0, 100);
+        tg_json_end_line(&json);
+    }
+    errno = 0;
+    CHECK_EQ_I(tg_json_finish(&json), TG_IO_ERROR);
+    CHECK_EQ_I(errno, ENOSPC);
+    fclose(full);
+}
+
+TEST(a_float_has_as_few_digits_as_give_it_again)
+{
+    start();
+    tg_json_begin_line_array(&json);
+    tg_json_float(&json, 0.1f);
+    tg_json_float(&json, 3.0f);
+    tg_json_float(&json, -0.0f);
+    tg_json_float(&json, 1e30f);
+    tg_json_float(&json, 16777216.0f);
+    tg_json_end_array(&json);
+    check_text("[0.1, 3.0, -0.0, 1e+30, 16777216.0]\n");
 }
 
 TEST(a_full_disk_is_reported_at_the_end)
