@@ -8,7 +8,7 @@
  *   export_records.c      txt, npy and npz: one record after the other
  *   export_safetensors.c  export_csv.c  export_sqlite.c  export_trace.c
  *   export_tasks.c        the tasks behind the records, for sqlite and trace
- *   export_deps.c         deps.json, for the same
+ *   analysis/deps_read.c  deps.json, for the same
  */
 #ifndef TG_EXPORT_EXPORT_JOB_H
 #define TG_EXPORT_EXPORT_JOB_H

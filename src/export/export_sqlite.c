@@ -17,7 +17,7 @@
 
 #include "base/error.h"
 #include "query/array.h"
-#include "export/export_deps.h"
+#include "analysis/deps_read.h"
 #include "export/export_job.h"
 #include "export/export_sqlite_rows.h"
 #include "export/export_tasks.h"
@@ -214,9 +214,9 @@ static void put_recorded_task(struct export *export, const struct tg_export_task
 }
 
 /* One that left no record: filters, losses, or a run that ended before it. */
-static void put_unrecorded_task(struct export *export, const struct tg_export_deps_task *task)
+static void put_unrecorded_task(struct export *export, const struct tg_deps_read_task *task)
 {
-    char names[TG_EXPORT_DEPS_KERNELS * (TG_EXPORT_DEPS_TEXT + 1)] = "";
+    char names[TG_DEPS_KERNELS * (TG_DEPS_TEXT + 1)] = "";
     for (uint32_t i = 0; i < task->n_kernels; i++) {
         add_name(names, sizeof names, task->kernel[i]);
         put_kernel(export, task->id, (int)i, task->number[i], task->kernel[i]);
@@ -230,7 +230,7 @@ static void put_unrecorded_task(struct export *export, const struct tg_export_de
 }
 
 static void put_deps_task(struct export *export, struct tg_row *scope,
-                          const struct tg_export_deps_task *task)
+                          const struct tg_deps_read_task *task)
 {
     if (!tg_export_tasks_find(&export->tasks, task->id))
         put_unrecorded_task(export, task);
@@ -249,20 +249,20 @@ static tg_status put_deps(struct export *export)
 {
     struct tg_export_job *job = export->job;
     struct tg_row scope;
-    struct tg_export_deps deps;
+    struct tg_deps_reader deps;
     bool more;
-    tg_status status = tg_export_deps_open(&job->info, &deps, &more, job->error);
+    tg_status status = tg_deps_reader_open(&job->info, &deps, &more, job->error);
     if (!more)
         return status;
     tg_row_open(&export->db, "UPDATE tasks SET scope = ? WHERE task = ?", &scope);
-    while ((status = tg_export_deps_next(&deps, &more, job->error)) == TG_OK && more &&
+    while ((status = tg_deps_reader_next(&deps, &more, job->error)) == TG_OK && more &&
            is_good(export)) {
         put_deps_task(export, &scope, &deps.task);
         if (!tg_export_tell(job))
             break;
     }
     tg_row_close(&scope);
-    tg_export_deps_close(&deps);
+    tg_deps_reader_close(&deps);
     return tg_export_end(job, status);
 }
 

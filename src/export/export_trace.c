@@ -18,7 +18,7 @@
 #include "base/error.h"
 #include "base/names.h"
 #include "base/grow.h"
-#include "export/export_deps.h"
+#include "analysis/deps_read.h"
 #include "export/export_job.h"
 #include "export/export_tasks.h"
 
@@ -292,7 +292,7 @@ static void put_flow(struct trace *trace, const struct tg_export_task *before,
     }
 }
 
-static void put_edges_of(struct trace *trace, const struct tg_export_deps_task *task)
+static void put_edges_of(struct trace *trace, const struct tg_deps_read_task *task)
 {
     const struct tg_export_task *after = tg_export_tasks_find(&trace->tasks, task->id);
     for (size_t i = 0; row_of(trace, after) > 0 && i < task->n_edges; i++) {
@@ -306,17 +306,17 @@ static void put_edges_of(struct trace *trace, const struct tg_export_deps_task *
 static tg_status put_edges(struct trace *trace)
 {
     struct tg_export_job *job = trace->job;
-    struct tg_export_deps deps;
+    struct tg_deps_reader deps;
     bool more;
-    tg_status status = tg_export_deps_open(&job->info, &deps, &more, job->error);
+    tg_status status = tg_deps_reader_open(&job->info, &deps, &more, job->error);
     if (!more)
         return status;
-    while ((status = tg_export_deps_next(&deps, &more, job->error)) == TG_OK && more) {
+    while ((status = tg_deps_reader_next(&deps, &more, job->error)) == TG_OK && more) {
         put_edges_of(trace, &deps.task);
         if (!tg_export_tell(job))
             break;
     }
-    tg_export_deps_close(&deps);
+    tg_deps_reader_close(&deps);
     return tg_export_end(job, status);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE 1
-#include "export/export_deps.h"
+#include "analysis/deps_read.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static tg_status no_memory(struct tg_error *error)
     return tg_error_set(error, TG_NO_MEMORY, "no memory for deps.json");
 }
 
-static tg_status broken(struct tg_export_deps *deps, const char *what, struct tg_error *error)
+static tg_status broken(struct tg_deps_reader *deps, const char *what, struct tg_error *error)
 {
     return tg_error_set(error, TG_BAD_ARGUMENT, "'%s', line %lu: %s", deps->path,
                         tg_pull_line(&deps->pull), what);
@@ -60,7 +60,7 @@ static bool find_tasks(struct tg_pull *pull)
 }
 
 /* Takes deps->map; closes it where it makes no sense. */
-static tg_status begin(struct tg_export_deps *deps, struct tg_error *error)
+static tg_status begin(struct tg_deps_reader *deps, struct tg_error *error)
 {
     tg_pull_start(&deps->pull, (const char *)deps->map.bytes, deps->map.size);
     deps->in_tasks = find_tasks(&deps->pull);
@@ -68,14 +68,14 @@ static tg_status begin(struct tg_export_deps *deps, struct tg_error *error)
         return TG_OK;
     tg_status status =
         broken(deps, deps->pull.problem ? deps->pull.problem : "there are no tasks", error);
-    tg_export_deps_close(deps);
+    tg_deps_reader_close(deps);
     return status;
 }
 
-tg_status tg_export_deps_open(const struct tg_recording_info *info, struct tg_export_deps *deps,
+tg_status tg_deps_reader_open(const struct tg_recording_info *info, struct tg_deps_reader *deps,
                               bool *found, struct tg_error *error)
 {
-    *deps = (struct tg_export_deps){.path = tg_export_run_file(info, "deps.json")};
+    *deps = (struct tg_deps_reader){.path = tg_export_run_file(info, "deps.json")};
     *found = false;
     int cause = deps->path ? tg_map_open(deps->path, true, &deps->map) : ENOMEM;
     if (cause == 0) {
@@ -86,49 +86,49 @@ tg_status tg_export_deps_open(const struct tg_recording_info *info, struct tg_ex
     tg_status status = TG_OK;
     if (cause != ENOENT)
         status = deps->path ? tg_file_error(error, "read", deps->path, cause) : no_memory(error);
-    tg_export_deps_close(deps);
+    tg_deps_reader_close(deps);
     return status;
 }
 
-tg_status tg_export_deps_from_memory(const void *text, size_t size, struct tg_export_deps *deps,
-                                     struct tg_error *error)
+tg_status tg_deps_reader_start(const void *text, size_t size, struct tg_deps_reader *deps,
+                               struct tg_error *error)
 {
-    *deps = (struct tg_export_deps){.path = strdup("memory")};
+    *deps = (struct tg_deps_reader){.path = strdup("memory")};
     deps->map = (struct tg_map){.bytes = text, .size = size};
     return begin(deps, error);
 }
 
-void tg_export_deps_close(struct tg_export_deps *deps)
+void tg_deps_reader_close(struct tg_deps_reader *deps)
 {
     tg_map_close(&deps->map);
     free(deps->path);
     free(deps->task.edge);
-    *deps = (struct tg_export_deps){0};
+    *deps = (struct tg_deps_reader){0};
 }
 
 /* --- one task ------------------------------------------------------------------------------- */
 
 /* What is being read of it. Its edges and their kinds come in two lists, in either order. */
 struct reading {
-    struct tg_export_deps *deps;
+    struct tg_deps_reader *deps;
     size_t n_after, n_kinds, n_numbers, n_names;
     bool has_id;
     const char *problem;
 };
 
-static struct tg_export_deps_edge *edge_at(struct tg_export_deps *deps, size_t i)
+static struct tg_deps_read_edge *edge_at(struct tg_deps_reader *deps, size_t i)
 {
-    struct tg_export_deps_task *task = &deps->task;
+    struct tg_deps_read_task *task = &deps->task;
     if (i >= deps->room) {
         size_t room = deps->room > 0 ? 2 * deps->room : 16;
-        struct tg_export_deps_edge *edge = realloc(task->edge, room * sizeof *edge);
+        struct tg_deps_read_edge *edge = realloc(task->edge, room * sizeof *edge);
         if (!edge)
             return NULL;
         task->edge = edge;
         deps->room = room;
     }
     for (; task->n_edges <= i; task->n_edges++)
-        task->edge[task->n_edges] = (struct tg_export_deps_edge){0};
+        task->edge[task->n_edges] = (struct tg_deps_read_edge){0};
     return &task->edge[i];
 }
 
@@ -141,7 +141,7 @@ static bool wrong(struct reading *reading, const char *problem)
 
 static bool take_after(struct reading *reading)
 {
-    struct tg_export_deps_edge *edge = edge_at(reading->deps, reading->n_after);
+    struct tg_deps_read_edge *edge = edge_at(reading->deps, reading->n_after);
     if (!edge)
         return false;
     if (!tg_pull_u64(&reading->deps->pull, &edge->before))
@@ -152,14 +152,14 @@ static bool take_after(struct reading *reading)
 
 static void take_text(const struct tg_pull *pull, char *text, size_t room)
 {
-    char raw[TG_EXPORT_DEPS_TEXT];
+    char raw[TG_DEPS_TEXT];
     size_t length = tg_pull_text(pull, raw, sizeof raw);
     tg_name_clean(raw, length, text, room);
 }
 
 static bool take_kind(struct reading *reading)
 {
-    struct tg_export_deps_edge *edge = edge_at(reading->deps, reading->n_kinds);
+    struct tg_deps_read_edge *edge = edge_at(reading->deps, reading->n_kinds);
     if (!edge)
         return false;
     if (reading->deps->pull.token != TG_PULL_STRING)
@@ -172,8 +172,8 @@ static bool take_kind(struct reading *reading)
 static bool take_number(struct reading *reading)
 {
     uint64_t number;
-    if (reading->n_numbers == TG_EXPORT_DEPS_KERNELS ||
-        !tg_pull_u64(&reading->deps->pull, &number) || number > UINT32_MAX)
+    if (reading->n_numbers == TG_DEPS_KERNELS || !tg_pull_u64(&reading->deps->pull, &number) ||
+        number > UINT32_MAX)
         return wrong(reading, "\"func_id\" wants up to three numbers");
     reading->deps->task.number[reading->n_numbers++] = (uint32_t)number;
     return true;
@@ -181,10 +181,9 @@ static bool take_number(struct reading *reading)
 
 static bool take_kernel(struct reading *reading)
 {
-    if (reading->n_names == TG_EXPORT_DEPS_KERNELS || reading->deps->pull.token != TG_PULL_STRING)
+    if (reading->n_names == TG_DEPS_KERNELS || reading->deps->pull.token != TG_PULL_STRING)
         return wrong(reading, "\"kernel\" wants up to three names");
-    take_text(&reading->deps->pull, reading->deps->task.kernel[reading->n_names++],
-              TG_EXPORT_DEPS_TEXT);
+    take_text(&reading->deps->pull, reading->deps->task.kernel[reading->n_names++], TG_DEPS_TEXT);
     return true;
 }
 
@@ -204,7 +203,7 @@ static bool take_scope(struct reading *reading)
     struct tg_pull *pull = &reading->deps->pull;
     enum tg_pull_token token = tg_pull_next(pull);
     if (token == TG_PULL_STRING)
-        take_text(pull, reading->deps->task.scope, TG_EXPORT_DEPS_TEXT);
+        take_text(pull, reading->deps->task.scope, TG_DEPS_TEXT);
     return token == TG_PULL_STRING || token == TG_PULL_NULL ||
            wrong(reading, "\"scope\" wants a text");
 }
@@ -231,7 +230,7 @@ static bool take_member(struct reading *reading)
 
 static bool is_whole(struct reading *reading)
 {
-    struct tg_export_deps_task *task = &reading->deps->task;
+    struct tg_deps_read_task *task = &reading->deps->task;
     if (!reading->has_id)
         return wrong(reading, "a task has no \"task_id\"");
     if (reading->n_kinds > reading->n_after)
@@ -243,16 +242,16 @@ static bool is_whole(struct reading *reading)
 
 static bool read_task(struct reading *reading)
 {
-    struct tg_export_deps *deps = reading->deps;
-    struct tg_export_deps_edge *edge = deps->task.edge;
-    deps->task = (struct tg_export_deps_task){.edge = edge};
+    struct tg_deps_reader *deps = reading->deps;
+    struct tg_deps_read_edge *edge = deps->task.edge;
+    deps->task = (struct tg_deps_read_task){.edge = edge};
     while (tg_pull_next(&deps->pull) == TG_PULL_KEY)
         if (!take_member(reading))
             return false;
     return deps->pull.token == TG_PULL_END_OBJECT && is_whole(reading);
 }
 
-tg_status tg_export_deps_next(struct tg_export_deps *deps, bool *more, struct tg_error *error)
+tg_status tg_deps_reader_next(struct tg_deps_reader *deps, bool *more, struct tg_error *error)
 {
     struct reading reading = {.deps = deps};
     *more = false;

@@ -4,37 +4,37 @@
  * beside the recording's folder; a run that was killed has none. Read as it comes, and as hostile as
  * every file.
  */
-#ifndef TG_EXPORT_EXPORT_DEPS_H
-#define TG_EXPORT_EXPORT_DEPS_H
+#ifndef TG_ANALYSIS_DEPS_READ_H
+#define TG_ANALYSIS_DEPS_READ_H
 
 #include "base/files.h"
 #include "base/json_pull.h"
 
 #include <taskglass/recording.h>
 
-enum { TG_EXPORT_DEPS_KERNELS = 3, TG_EXPORT_DEPS_TEXT = 256, TG_EXPORT_DEPS_KIND = 16 };
+enum { TG_DEPS_KERNELS = 3, TG_DEPS_TEXT = 256, TG_DEPS_KIND = 16 };
 
-struct tg_export_deps_edge {
+struct tg_deps_read_edge {
     uint64_t before;
-    char kind[TG_EXPORT_DEPS_KIND]; /* "explicit", "raw" …; "" where it is not said */
+    char kind[TG_DEPS_KIND]; /* "explicit", "raw" …; "" where it is not said */
 };
 
 /* One task, valid until the next. */
-struct tg_export_deps_task {
+struct tg_deps_read_task {
     uint64_t id;
     uint32_t n_kernels;
-    uint32_t number[TG_EXPORT_DEPS_KERNELS];
-    char kernel[TG_EXPORT_DEPS_KERNELS][TG_EXPORT_DEPS_TEXT];
-    char scope[TG_EXPORT_DEPS_TEXT]; /* "" where it is not said */
-    struct tg_export_deps_edge *edge;
+    uint32_t number[TG_DEPS_KERNELS];
+    char kernel[TG_DEPS_KERNELS][TG_DEPS_TEXT];
+    char scope[TG_DEPS_TEXT]; /* "" where it is not said */
+    struct tg_deps_read_edge *edge;
     size_t n_edges;
 };
 
-struct tg_export_deps {
+struct tg_deps_reader {
     char *path; /* for messages */
     struct tg_map map;
     struct tg_pull pull;
-    struct tg_export_deps_task task;
+    struct tg_deps_read_task task;
     size_t room; /* of task.edge */
     bool in_tasks;
 };
@@ -43,13 +43,13 @@ struct tg_export_deps {
 char *tg_export_run_file(const struct tg_recording_info *info, const char *name);
 
 /* *found is false, and nothing is open, where there is no such file. */
-tg_status tg_export_deps_open(const struct tg_recording_info *info, struct tg_export_deps *deps,
+tg_status tg_deps_reader_open(const struct tg_recording_info *info, struct tg_deps_reader *deps,
                               bool *found, struct tg_error *error);
 /* Out of memory that stays the caller's, for tests. */
-tg_status tg_export_deps_from_memory(const void *text, size_t size, struct tg_export_deps *deps,
-                                     struct tg_error *error);
+tg_status tg_deps_reader_start(const void *text, size_t size, struct tg_deps_reader *deps,
+                               struct tg_error *error);
 /* The next one in deps->task, *more; BAD_ARGUMENT says in which line it makes no sense. */
-tg_status tg_export_deps_next(struct tg_export_deps *deps, bool *more, struct tg_error *error);
-void tg_export_deps_close(struct tg_export_deps *deps);
+tg_status tg_deps_reader_next(struct tg_deps_reader *deps, bool *more, struct tg_error *error);
+void tg_deps_reader_close(struct tg_deps_reader *deps);
 
 #endif

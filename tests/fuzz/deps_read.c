@@ -3,15 +3,15 @@
 #define _GNU_SOURCE 1
 #include "fuzz/recording.h"
 
-#include "export/export_deps.h"
+#include "analysis/deps_read.h"
 
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void look_at(const struct tg_export_deps_task *task, size_t size)
+static void look_at(const struct tg_deps_read_task *task, size_t size)
 {
-    HOLDS(task->n_kernels <= TG_EXPORT_DEPS_KERNELS && task->n_edges <= size);
+    HOLDS(task->n_kernels <= TG_DEPS_KERNELS && task->n_edges <= size);
     HOLDS(strlen(task->scope) < sizeof task->scope);
     for (uint32_t i = 0; i < task->n_kernels; i++)
         HOLDS(strlen(task->kernel[i]) < sizeof task->kernel[i]);
@@ -21,16 +21,16 @@ static void look_at(const struct tg_export_deps_task *task, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct tg_export_deps deps;
+    struct tg_deps_reader deps;
     struct tg_error error;
     size_t tasks = 0;
     bool more;
-    if (tg_export_deps_from_memory(data, size, &deps, &error) != TG_OK)
+    if (tg_deps_reader_start(data, size, &deps, &error) != TG_OK)
         return 0;
-    while (tg_export_deps_next(&deps, &more, &error) == TG_OK && more) {
+    while (tg_deps_reader_next(&deps, &more, &error) == TG_OK && more) {
         look_at(&deps.task, size);
         HOLDS(++tasks <= size);
     }
-    tg_export_deps_close(&deps);
+    tg_deps_reader_close(&deps);
     return 0;
 }
