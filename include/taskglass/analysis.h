@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a recording says, computed: how two tensors differ, which tensors of two recordings differ
- * and which task began it, what the values of a tensor are like, and where NaN, overflow and stray
- * writes come from.
+ * Analysing recordings: statistics of a tensor, the difference of two tensors, which tensors of two
+ * recordings differ and which task caused that, and where NaN, overflow and stray writes come from.
  *
- *     tg_diff_open(a, b, NULL, &diff, &error)       tasks and arguments matched, nothing read yet
+ *     tg_diff_open(a, b, NULL, &diff, &error)       matches tasks and arguments, reads no payload
  *     for (i = 0; tg_diff_get_pair(diff, i, &pair); i++)
- *         tg_diff_compare(diff, i, &result);        reads payloads where hashes do not settle it
- *     tg_diff_summarize(diff, &summary)             equal, differs, or not known
- *     tg_blame_open(diff, &blame, &error)           who introduced it
+ *         tg_diff_compare(diff, i, &result);        reads payloads if hashes are not enough
+ *     tg_diff_summarize(diff, &summary)             equal, different, or unknown
+ *     tg_blame_open(diff, &blame, &error)           which task introduced a difference
  *
- * Handles belong to one thread at a time; the recordings must stay open as long as they are used.
- * Texts live as long as the handle they came from.
+ * A handle belongs to one thread at a time; the recordings must stay open as long as handles use
+ * them. Texts live as long as the handle they came from.
  */
 #ifndef TASKGLASS_ANALYSIS_H
 #define TASKGLASS_ANALYSIS_H
@@ -27,40 +26,40 @@
 extern "C" {
 #endif
 
-/* Called by the caller's thread now and then: bytes of payload looked at, of how many at most. */
+/* Called now and then on the caller's thread: bytes of payload read so far, and in total at most. */
 typedef void (*tg_analysis_progress_fn)(void *context, uint64_t bytes, uint64_t total);
 
 /* ── one tensor ────────────────────────────────────────────────────────────────────────────── */
 
-/* Elements are bits as tg_load_bits of numeric.h gives them. -0 counts as 0. */
+/* Elements are bits as tg_load_bits of numeric.h returns them. -0 counts as 0. */
 struct tg_tensor_stats {
     uint64_t elements;
     uint64_t nan, infinite, finite;
-    uint64_t zero, denormal; /* of the finite ones */
-    bool has_range;          /* least and most are set: something is no NaN */
+    uint64_t zero, denormal; /* finite elements of these kinds */
+    bool has_range;          /* least and most are set, because some element is not NaN */
     uint64_t least, most;    /* bits; infinities count */
-    double mean, deviation;  /* of the finite ones (NaN: there are none); of a whole population */
+    double mean, deviation;  /* of the finite elements, NaN if there are none; population formula */
 };
 
-/* `bytes`: packed and row-major, as payloads are. Any alignment will do. BAD_ARGUMENT: no type. */
+/* `bytes`: packed and row-major, as payloads are, with any alignment. BAD_ARGUMENT: invalid type. */
 TG_API tg_status tg_tensor_measure(int dtype, const void *bytes, int64_t elements,
                                    struct tg_tensor_stats *stats, struct tg_error *error);
-/* The same of what is stored of a record; a scalar is one element. False where nothing is. */
+/* The same for the stored part of a record; a scalar is one element. False if nothing is stored. */
 TG_API bool tg_entry_measure(const struct tg_recording *recording, const struct tg_entry *entry,
                              struct tg_tensor_stats *stats);
 
 /* ── two tensors ───────────────────────────────────────────────────────────────────────────── */
 
-/* |a - b| <= absolute + relative * |b|: b is the one that is trusted. */
+/* |a - b| <= absolute + relative * |b|, where b is the trusted value. */
 struct tg_tolerance {
     double absolute, relative;
 };
-/* What rounding of that type can explain (taskglass-diff(1) says why); 0 and 0 for integers. */
+/* The error that rounding in that type can explain (taskglass-diff(1) says why); 0 for integers. */
 TG_API struct tg_tolerance tg_tolerance_default(int dtype);
 
-/* One element of both. */
+/* The same element of both tensors. */
 struct tg_mismatch {
-    uint64_t element; /* in row-major order; TG_NONE: there is none */
+    uint64_t element; /* its index in row-major order; TG_NONE: there is none */
     uint64_t a, b;    /* bits */
 };
 
@@ -71,36 +70,36 @@ struct tg_comparison {
     uint64_t mismatches; /* beyond the tolerance */
     bool identical;      /* bit for bit */
     uint64_t nan_a, nan_b, inf_a, inf_b;
-    uint64_t special; /* of the mismatches: one is NaN or infinite, and the other not the same */
-    /* Where both are finite; the element is TG_NONE where nothing differs. */
-    double max_abs, max_rel; /* |a - b|, and |a - b| / |b| where b is not 0 */
+    uint64_t special; /* mismatches where one is NaN or infinite and the other is not the same */
+    /* Over elements that are finite in both; the element is TG_NONE if none differs. */
+    double max_abs, max_rel; /* |a - b|, and |a - b| / |b| if b is not 0 */
     struct tg_mismatch max_abs_at, max_rel_at;
-    uint64_t max_ulp; /* values of the type from a to b; floats only */
+    uint64_t max_ulp; /* steps between neighbouring values of the type from a to b; floats only */
     struct tg_mismatch max_ulp_at;
-    double cosine; /* NaN where one of them is all zero */
-    double sqnr;   /* 10 log10(sum b² / sum (a - b)²); infinite where nothing differs */
+    double cosine; /* NaN if one of them is all zero */
+    double sqnr;   /* 10 log10(sum b² / sum (a - b)²); infinite if none differs */
     uint32_t n_first;
     struct tg_mismatch first[TG_FIRST_MISMATCHES];
 };
 
-/* Elements with the same bits are equal, NaN too; NaN of other bits only with `equal_nan`.
- * Infinities equal those of the same sign. NULL for the default tolerance. */
+/* Elements with the same bits are equal, NaN too. NaN with different bits are equal only with
+ * `equal_nan`. Infinities of the same sign are equal. `tolerance` NULL means the default. */
 TG_API tg_status tg_tensor_compare(int dtype, const void *a, const void *b, int64_t elements,
                                    const struct tg_tolerance *tolerance, bool equal_nan,
                                    struct tg_comparison *comparison, struct tg_error *error);
 
 /* ── two recordings ────────────────────────────────────────────────────────────────────────── */
 
-/* A tolerance for some arguments. Of those that fit, the one that names most wins; among equals
- * the last. One that names no dtype is for floats: integers stay exact. */
+/* A tolerance for some arguments. Of the rules that match an argument, the one that names most
+ * properties wins, and among equals the last. A rule without a dtype applies to floats only. */
 struct tg_tolerance_rule {
     char kernel[240];             /* pattern with * and ?; "": any */
     char dtype[24];               /* likewise; "": every float */
     uint32_t first_arg, last_arg; /* both inclusive */
-    double absolute, relative;    /* NaN: nothing is said about it */
+    double absolute, relative;    /* NaN: the rule does not set it */
 };
-/* "1e-3", "kernel=softmax,arg=2:1e-3", "dtype=int8:1", "arg=0-3:0". BAD_ARGUMENT says what is
- * wrong. `relative`: which of the two it is about. */
+/* "1e-3", "kernel=softmax,arg=2:1e-3", "dtype=int8:1", "arg=0-3:0". The rule sets the relative
+ * tolerance if `relative` is true, else the absolute one. BAD_ARGUMENT says what is wrong. */
 TG_API tg_status tg_tolerance_rule_parse(const char *text, bool relative,
                                          struct tg_tolerance_rule *rule, struct tg_error *error);
 
@@ -116,11 +115,11 @@ enum tg_verdict {
     TG_VERDICT_SAME,    /* bit for bit */
     TG_VERDICT_CLOSE,   /* within the tolerance */
     TG_VERDICT_DIFFERS, /* beyond it, or in type or shape */
-    TG_VERDICT_UNKNOWN, /* what was recorded does not tell */
+    TG_VERDICT_UNKNOWN, /* the recordings have too little to decide */
     TG_VERDICTS
 };
 
-/* Why. The words are part of `taskglass diff --json`. */
+/* The reason for a verdict. The words are part of `taskglass diff --json`. */
 /*      constant       word, verdict, meaning */
 #define TG_REASON_MAP(X)                                                                    \
     X(HASH, "hash", SAME, "equal hashes")                                                   \
@@ -152,10 +151,10 @@ TG_API const char *tg_reason_text(unsigned reason);
 struct tg_diff;
 
 /*
- * Matches the tasks of two recordings, of any platforms, runtimes and levels, and the arguments of
- * each. Tasks go by id where the ids of both mean the same; else the n-th task of a kernel (or mix
- * of kernels) in one is the n-th in the other, in order of submission (deps.json, else task ids);
- * where their numbers differ, the two orders are aligned first. NO_MEMORY.
+ * Matches the tasks of two recordings, of any platforms, runtimes and levels, and their arguments.
+ * Tasks are matched by id if the ids of both sides mean the same tasks. Otherwise the n-th task of a
+ * kernel (or mix of kernels) in one matches the n-th in the other, in order of submission (deps.json,
+ * else task ids); if the numbers of tasks differ, the two orders are aligned first. NO_MEMORY.
  */
 TG_API tg_status tg_diff_open(const struct tg_recording *a, const struct tg_recording *b,
                               const struct tg_diff_options *options, struct tg_diff **diff,
@@ -167,18 +166,18 @@ struct tg_diff_info {
     uint64_t tasks;         /* of both sides together: tg_diff_get_task */
     uint64_t matched, only_a, only_b;
     uint64_t pairs;
-    uint64_t payload_bytes;        /* of both, that hashes do not settle */
+    uint64_t payload_bytes;        /* of both sides, to be read because hashes are not enough */
     uint64_t damaged_a, damaged_b; /* records that cannot be read */
     bool deps_a, deps_b;           /* there is a deps.json */
-    const char *deps_error;        /* why one could not be read; "" */
+    const char *deps_error;        /* why a deps.json could not be read; "" if there is no error */
 };
 TG_API void tg_diff_get_info(const struct tg_diff *diff, struct tg_diff_info *info);
 
-/* A task of either side or of both: the tasks of A in their order, then what only B has. */
+/* A task of one side or of both: first the tasks of A in their order, then those that only B has. */
 struct tg_diff_task {
     bool in_a, in_b;
-    uint64_t id_a, id_b; /* TG_TASK_NONE: what the orchestration was given */
-    const char *kernel;  /* "add", "mat+add"; "#3" where names are not known */
+    uint64_t id_a, id_b; /* TG_TASK_NONE: the arguments of the orchestration */
+    const char *kernel;  /* "add", "mat+add"; "#3" if the name is not known */
     uint64_t records_a, records_b;
     uint64_t first_pair, pairs;
 };
@@ -188,7 +187,7 @@ TG_API bool tg_diff_get_task(const struct tg_diff *diff, uint64_t number,
 /* One argument at one stage on both sides. */
 struct tg_diff_pair {
     uint64_t task;               /* its number, for tg_diff_get_task */
-    uint64_t record_a, record_b; /* TG_NONE where one side has none */
+    uint64_t record_a, record_b; /* TG_NONE if that side has none */
 };
 TG_API bool tg_diff_get_pair(const struct tg_diff *diff, uint64_t number,
                              struct tg_diff_pair *pair);
@@ -198,18 +197,18 @@ struct tg_diff_result {
     enum tg_reason reason;
     struct tg_tolerance tolerance;
     bool has_values; /* `values` is set: payloads or scalars were compared */
-    bool cut;        /* they are not of all elements */
+    bool cut;        /* only the first elements were compared */
     struct tg_comparison values;
 };
-/* The verdict is kept for what follows. False past the end. */
+/* Compares pair `number` and keeps its verdict for the functions below. False past the end. */
 TG_API bool tg_diff_compare(struct tg_diff *diff, uint64_t number, struct tg_diff_result *result);
-/* The verdict alone, as far as it was found: TG_REASON_NOT_COMPARED before. */
+/* The verdict of an earlier comparison; TG_REASON_NOT_COMPARED if there was none. */
 TG_API enum tg_reason tg_diff_reason(const struct tg_diff *diff, uint64_t number,
                                      enum tg_verdict *verdict);
 
-/* What keeps a comparison from saying "equal", whatever the pairs say. */
+/* Gaps that keep a comparison from saying "equal", whatever the pairs say. */
 enum tg_diff_gap {
-    TG_GAP_INCOMPLETE_A = 1 << 0, /* the recording has no end */
+    TG_GAP_INCOMPLETE_A = 1 << 0, /* the recording is incomplete: it has no summary */
     TG_GAP_INCOMPLETE_B = 1 << 1,
     TG_GAP_LOST_A = 1 << 2, /* records were lost */
     TG_GAP_LOST_B = 1 << 3,
@@ -222,11 +221,11 @@ enum tg_diff_gap {
 struct tg_diff_summary {
     enum tg_verdict verdict; /* SAME, CLOSE, DIFFERS, or UNKNOWN: incomplete */
     uint64_t pairs[TG_VERDICTS];
-    uint64_t not_compared; /* of those that are unknown */
+    uint64_t not_compared; /* unknown pairs that were not compared */
     uint32_t gaps;         /* enum tg_diff_gap */
-    bool graphs_differ;    /* a task is on one side that the other certainly did not have */
+    bool graphs_differ;    /* one side has a task that the other certainly did not run */
 };
-/* Of the pairs that were compared so far; the others do not count. */
+/* Summarizes the pairs that were compared so far; the others do not count. */
 TG_API void tg_diff_summarize(const struct tg_diff *diff, struct tg_diff_summary *summary);
 
 /* ── blame ─────────────────────────────────────────────────────────────────────────────────── */
@@ -248,7 +247,7 @@ TG_API const char *tg_guilt_text(unsigned guilt);
 
 struct tg_blame;
 
-/* From what tg_diff_compare has found so far. NO_MEMORY. */
+/* Uses the verdicts that tg_diff_compare has found so far. NO_MEMORY. */
 TG_API tg_status tg_blame_open(struct tg_diff *diff, struct tg_blame **blame,
                                struct tg_error *error);
 TG_API void tg_blame_close(struct tg_blame *blame);
@@ -256,19 +255,19 @@ TG_API void tg_blame_close(struct tg_blame *blame);
 struct tg_blame_info {
     const char *graph;  /* "deps_a", "deps_b", "memory_a", "memory_b" or "none" */
     uint64_t suspects;  /* tg_blame_get_suspect */
-    uint64_t inherited; /* tasks whose outputs differ since their inputs did */
+    uint64_t inherited; /* tasks whose outputs differ because their inputs did */
     uint64_t wrong;     /* tasks whose outputs differ */
 };
 TG_API void tg_blame_get_info(const struct tg_blame *blame, struct tg_blame_info *info);
 
-/* Where a difference began: any guilt but INHERITED. First those that introduced one, the
- * earliest in the graph first, among them the largest error first. */
+/* A task where a difference began: any guilt but INHERITED. Tasks that introduced one come first,
+ * the earliest in the graph first; at the same depth the largest error first. */
 struct tg_suspect {
     enum tg_guilt guilt;
     uint64_t task;        /* number of tg_diff_get_task */
     uint64_t pair;        /* the pair that shows it */
     uint32_t depth;       /* tasks before it on the longest path */
-    double error;         /* |a - b| / |b| of that pair as vectors; NaN where not known */
+    double error;         /* |a - b| / |b| of that pair as vectors; NaN if not known */
     const uint64_t *path; /* task numbers, from this one to a wrong result at the end */
     size_t n_path;
 };
@@ -294,8 +293,8 @@ TG_API const char *tg_find_kind_text(unsigned find_kind);
 
 struct tg_find;
 
-/* Looks at every record that is stored; `progress` may be NULL. NO_MEMORY; UNSUPPORTED: nothing in
- * the recording could show it, and the text says why. */
+/* Searches every stored record; `progress` may be NULL. NO_MEMORY; UNSUPPORTED: the recording has
+ * too little to find this kind, and the text says why. */
 TG_API tg_status tg_find_open(const struct tg_recording *recording, enum tg_find_kind find_kind,
                               tg_analysis_progress_fn progress, void *context,
                               struct tg_find **find, struct tg_error *error);
@@ -304,10 +303,10 @@ TG_API void tg_find_close(struct tg_find *find);
 struct tg_find_info {
     const char *order;      /* of the findings: "time", "dependencies" or "task id" */
     uint64_t findings;      /* tg_find_get_finding */
-    uint64_t origins;       /* of them: where it began */
-    uint64_t looked_at;     /* records */
-    uint64_t not_stored;    /* records that could not be looked at */
-    const char *deps_error; /* why deps.json could not be read; "" */
+    uint64_t origins;       /* findings with trace ORIGIN */
+    uint64_t looked_at;     /* records searched */
+    uint64_t not_stored;    /* records that could not be searched */
+    const char *deps_error; /* why deps.json could not be read; "" if there is no error */
 };
 TG_API void tg_find_get_info(const struct tg_find *find, struct tg_find_info *info);
 
@@ -324,7 +323,7 @@ enum tg_trace { TG_TRACE_MAP(TG_TRACE_ENUM_) TG_TRACES };
 TG_API const char *tg_trace_name(unsigned trace);
 TG_API const char *tg_trace_text(unsigned trace);
 
-/* What speaks for an output not having been written. */
+/* Evidence that an output was not written. */
 /*      constant    word, meaning */
 #define TG_SIGN_MAP(X)                                                                 \
     X(NONE, "", "")                                                                    \
@@ -338,35 +337,35 @@ enum tg_sign { TG_SIGN_MAP(TG_SIGN_ENUM_) TG_SIGNS };
 TG_API const char *tg_sign_name(unsigned sign);
 TG_API const char *tg_sign_text(unsigned sign);
 
-/* In the order of tg_find_info. */
+/* Findings come in the order that tg_find_info names. */
 struct tg_find_finding {
     uint64_t record;
     enum tg_trace trace;
-    uint64_t count; /* elements that have it */
+    uint64_t count; /* elements that match */
     uint64_t first; /* the first of them, in row-major order */
     enum tg_sign sign;
-    uint64_t before; /* UNWRITTEN, STOMP: the record that saw the memory before; TG_NONE */
-    uint64_t writer; /* STOMP: the record of who wrote it last; TG_NONE: nobody that is known */
+    uint64_t before; /* UNWRITTEN, STOMP: the earlier record of that memory; TG_NONE: none */
+    uint64_t writer; /* STOMP: a record of the task that wrote it last; TG_NONE: not known */
 };
 TG_API bool tg_find_get_finding(const struct tg_find *find, uint64_t number,
                                 struct tg_find_finding *finding);
 
-/* What the task of a finding was given: its records before dispatch, one after the other. */
+/* An input of a finding's task: one of its records before dispatch. */
 struct tg_find_feed {
     uint64_t record;
-    bool is_known;   /* it could be looked at */
-    uint64_t count;  /* elements that have what was looked for */
-    uint64_t from;   /* a record of who wrote it last; TG_NONE */
-    bool is_outside; /* some of it nobody recorded wrote */
+    bool is_known;   /* the record could be searched */
+    uint64_t count;  /* elements that match */
+    uint64_t from;   /* a record of the task that wrote it last; TG_NONE: none */
+    bool is_outside; /* no recorded task wrote some part of it */
 };
 TG_API bool tg_find_get_feed(const struct tg_find *find, uint64_t finding, uint64_t number,
                              struct tg_find_feed *feed);
 
-/* STOMP: a task that ran between the two records, in the order in which they began. */
+/* STOMP: a task that ran between the two records; tasks come in the order in which they began. */
 struct tg_find_between {
     uint64_t task_id;
     uint64_t record; /* one of its records */
-    bool writes;     /* one of its outputs meets that memory: it was at it while it was read */
+    bool writes;     /* one of its outputs overlaps that memory: it wrote while another task read */
 };
 TG_API bool tg_find_get_between(struct tg_find *find, uint64_t finding, uint64_t number,
                                 struct tg_find_between *between);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Visibility of what libtaskglass exports. Everything without TG_API stays inside. */
+/* Marks what libtaskglass exports. The library hides everything without TG_API. */
 #ifndef TASKGLASS_API_H
 #define TASKGLASS_API_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The arguments of a task, gathered on the caller's stack and handed over by one submit:
+ * The arguments of a task. The caller gathers them on its stack and passes them to a submit:
  *
  *     struct tg_args args;
  *     tg_args_init(&args);
@@ -9,9 +9,9 @@
  *     tg_args_f32(&args, 0.5f);
  *     tg_args_after(&args, producer);
  *
- * Tensors come first and scalars after them in a task's argument numbering, whatever the order
- * of the calls. Going over a limit (16 tensors, 16 scalars) is remembered and reported by the
- * submit, so these calls need no checks. Inline, allocates nothing, works on every device.
+ * A task's argument numbers count tensors first, then scalars, whatever the order of the calls. If a
+ * call exceeds a limit (16 tensors, 16 scalars), the submit reports it, so these calls need no
+ * checks. All functions are inline, allocate nothing, and work on every device.
  */
 #ifndef TASKGLASS_ARGS_H
 #define TASKGLASS_ARGS_H
@@ -28,8 +28,8 @@ struct tg_args {
     uint8_t n_tensors;
     uint8_t n_scalars;
     uint8_t n_after;
-    uint8_t overflow;      /* a limit was passed; the submit says which task */
-    uint16_t tensor_marks; /* bit i: the recorder's levels `marked` and `hybrid` want tensor i */
+    uint8_t overflow;      /* a limit was exceeded; the submit reports it */
+    uint16_t tensor_marks; /* bit i: levels `marked` and `hybrid` record tensor i with payload */
     uint16_t scalar_marks;
     uint32_t n_more_after;
     const uint64_t *more_after; /* the caller's array, read during the submit */
@@ -39,7 +39,7 @@ struct tg_args {
     struct tg_scalar scalar[TG_MAX_SCALARS];
 };
 
-/* No arguments yet. Only the counts are written: the arrays are as long as the counts say. */
+/* Starts without arguments. It writes only the counts, which say how much of the arrays is valid. */
 TG_INLINE void tg_args_init(struct tg_args *args)
 {
     args->n_tensors = args->n_scalars = args->n_after = args->overflow = 0;
@@ -58,7 +58,7 @@ TG_INLINE void tg_args_put(struct tg_args *args, enum tg_role role, const struct
     tg_tensor_copy(&args->tensor[args->n_tensors++], t);
 }
 
-/* Adds a tensor. Macros, so that a view made in the call is not copied on its way. */
+/* Add a tensor. These are macros, so that a view made in the call is not copied once more. */
 #define tg_args_tensor(args, role, t)           \
     do {                                        \
         struct tg_tensor tg_view_ = (t);        \
@@ -68,8 +68,8 @@ TG_INLINE void tg_args_put(struct tg_args *args, enum tg_role role, const struct
 #define tg_args_out(args, t) tg_args_tensor(args, TG_OUT, t)
 #define tg_args_inout(args, t) tg_args_tensor(args, TG_INOUT, t)
 
-/* An output whose memory the submit allocates, in the scope it is submitted in; tg_output gives
- * the tensor then. */
+/* Adds an output whose memory the submit allocates in the current scope; after the submit,
+ * tg_output returns the tensor. */
 TG_INLINE void tg_args_out_new(struct tg_args *args, unsigned dtype, int ndim, const int64_t *shape)
 {
     struct tg_tensor t = tg_tensor_make(0, dtype, ndim, shape);
@@ -77,7 +77,7 @@ TG_INLINE void tg_args_out_new(struct tg_args *args, unsigned dtype, int ndim, c
     tg_args_tensor(args, TG_OUT, t);
 }
 
-/* A scalar of any type of 8 bits and up, from its bit pattern. */
+/* Adds a scalar of any type of 8 bits or more, from its bit pattern. */
 TG_INLINE void tg_args_bits(struct tg_args *args, unsigned dtype, uint64_t bits)
 {
     struct tg_scalar *s;
@@ -132,8 +132,8 @@ TG_INLINE void tg_args_bool(struct tg_args *args, bool value)
     tg_args_bits(args, TG_BOOL, value ? 1 : 0);
 }
 
-/* Marks for the recorder (levels `marked` and `hybrid`): tensor i, scalar i, or the whole task,
- * whatever is added to it later. */
+/* Mark tensor i, scalar i, or all arguments of the task, including those added later, for the
+ * recorder's levels `marked` and `hybrid`. */
 TG_INLINE void tg_args_mark_tensor(struct tg_args *args, uint32_t i)
 {
     args->tensor_marks = (uint16_t)(args->tensor_marks | 1u << i);
@@ -149,7 +149,7 @@ TG_INLINE void tg_args_mark_task(struct tg_args *args)
     args->tensor_marks = args->scalar_marks = 0xffff;
 }
 
-/* Scalar `i` (counted among the scalars), for an orchestration that reads what it was given. */
+/* Scalar `i` (counted among the scalars), for an orchestration that reads its arguments. */
 TG_INLINE int64_t tg_args_get_i64(const struct tg_args *args, uint32_t i)
 {
     return (int64_t)args->scalar[i].bits;
@@ -160,8 +160,7 @@ TG_INLINE double tg_args_get_real(const struct tg_args *args, uint32_t i)
     return tg_decode(args->scalar[i].dtype, args->scalar[i].bits);
 }
 
-/* The task waits for `task`. TG_TASK_NONE is allowed and means nothing to wait for; naming a
- * task twice is allowed too. */
+/* The task waits for `task`. TG_TASK_NONE is allowed and adds nothing; a task may be named twice. */
 TG_INLINE void tg_args_after(struct tg_args *args, uint64_t task)
 {
     if (task == TG_TASK_NONE)
@@ -173,8 +172,8 @@ TG_INLINE void tg_args_after(struct tg_args *args, uint64_t task)
     args->after[args->n_after++] = task;
 }
 
-/* The task waits for these as well, however many (TG_TASK_NONE among them means nothing); the array
- * must live until the submit. */
+/* The task also waits for these tasks, any number of them (TG_TASK_NONE is skipped); the array must
+ * live until the submit returns. */
 TG_INLINE void tg_args_after_all(struct tg_args *args, const uint64_t *tasks, uint32_t n)
 {
     args->more_after = tasks;

@@ -12,16 +12,17 @@
 extern "C" {
 #endif
 
-/* True for the numbers of the table in wire/dtype.h. What follows wants a valid type. */
+/* True for the numbers of the table in wire/dtype.h. The functions below need a valid type unless they
+ * say otherwise. */
 TG_API bool tg_dtype_valid(int dtype);
-/* "float32" …; "invalid" for a number that is none. Never NULL. */
+/* "float32" …; "invalid" for an invalid number. Never NULL. */
 TG_API const char *tg_dtype_name(int dtype);
-/* TG_DTYPE_NONE where no type has that name. */
+/* TG_DTYPE_NONE if no type has that name. */
 TG_API enum tg_dtype tg_dtype_from_name(const char *name);
 /* Bits of one element: 4, 8, 16, 32 or 64; 0 for an invalid number. */
 TG_API unsigned tg_dtype_bits(int dtype);
 TG_API bool tg_dtype_is_float(int dtype);
-/* True where the type has negative values: every float but float8_e8m0fnu, and int4 to int64. */
+/* True if the type has negative values: every float but float8_e8m0fnu, and int4 to int64. */
 TG_API bool tg_dtype_is_signed(int dtype);
 
 /*
@@ -30,11 +31,11 @@ TG_API bool tg_dtype_is_signed(int dtype);
  */
 TG_API double tg_dtype_load(int dtype, const void *base, size_t index);
 /*
- * The nearest value of the type, ties to even. Floats without infinity (float8_e4m3fn,
- * float4_e2m1fn) saturate, infinity included; NaN stays NaN but in float4_e2m1fn, which has none
- * and gets 0. float8_e8m0fnu takes the nearest power of two, 2^-127 for zero and 2^127 for
- * infinity, and NaN for negatives. Integers truncate toward zero and saturate, NaN becomes 0.
- * Bool is whether the value differs from 0. Writing a nibble keeps its twin. In kernels, use
+ * Stores the nearest value of the type, ties to even. Floats without infinity (float8_e4m3fn,
+ * float4_e2m1fn) saturate, infinity included. NaN stays NaN, except that float4_e2m1fn has none and
+ * gets 0. float8_e8m0fnu gets the nearest power of two, 2^-127 for zero, 2^127 for infinity, and
+ * NaN for negatives. Integers truncate toward zero and saturate; NaN becomes 0. Bool gets whether
+ * the value differs from 0. Storing a nibble keeps the other nibble of its byte. In kernels, use
  * numeric.h.
  */
 TG_API void tg_dtype_store(int dtype, void *base, size_t index, double value);

@@ -20,7 +20,7 @@ struct tg_workload;
 struct tg_workload_file;
 
 /* `name`: an example's name, or the path of a module (anything with a slash or ending in .so).
- * NOT_FOUND names the folder searched and what it has. */
+ * NOT_FOUND: the error names the folder searched and the workloads in it. */
 TG_API tg_status tg_workload_open(const struct tg_settings *settings, const char *name,
                                   struct tg_workload_file **file, struct tg_error *error);
 TG_API void tg_workload_close(struct tg_workload_file *file);
@@ -33,13 +33,13 @@ TG_API tg_status tg_workload_names(const struct tg_settings *settings, char ***n
                                    uint32_t *count, struct tg_error *error);
 TG_API void tg_workload_names_free(char **names, uint32_t count);
 
-/* A way to build the graph that this library knows of, whether or not it has it yet. */
+/* A runtime: a way to build the graph. */
 struct tg_runtime_info {
     const char *name;    /* "host_build_graph" */
     const char *summary; /* one line */
     bool available;
 };
-/* False where there is no runtime of that number. */
+/* False if there is no runtime with that number. */
 TG_API bool tg_runtime_get(uint32_t number, struct tg_runtime_info *info);
 
 enum tg_phase { TG_PHASE_PREPARE, TG_PHASE_OPEN, TG_PHASE_BUILD, TG_PHASE_RUN, TG_PHASE_CHECK };
@@ -60,12 +60,12 @@ struct tg_execute_config {
     const char *const *argv;
 };
 
-struct tg_execution; /* everything that came of it */
+struct tg_execution; /* the results of one execution */
 
 /*
- * Platform, runtime, cores, schedulers, timeout, output … come from the settings. Gives an
- * execution (also for MISMATCH and device failures) that the caller destroys; *execution is
- * NULL where it failed before there was anything to tell.
+ * Runs the case. Platform, runtime, cores, schedulers, timeout, output … come from the settings.
+ * The caller destroys *execution, which also exists after MISMATCH and device failures; it is
+ * NULL if the call failed before it had any result.
  */
 TG_API tg_status tg_execute(const struct tg_settings *settings,
                             const struct tg_workload_file *workload,
@@ -75,8 +75,8 @@ TG_API void tg_execution_destroy(struct tg_execution *execution);
 
 struct tg_execution_info {
     tg_status status;
-    const char *error;  /* one line, "" where all is well */
-    const char *advice; /* what to do about it, "" where there is nothing to say */
+    const char *error;  /* one line; "" if there was no error */
+    const char *advice; /* what to do about it; "" if there is none */
     const char *output_dir;
     const char *case_name;
     struct tg_device_info device;
@@ -85,9 +85,9 @@ struct tg_execution_info {
     double prepare_seconds, open_seconds, build_seconds, check_seconds;
     uint32_t n_outputs;
     const struct tg_output_check *outputs;
-    const char *run_json; /* the text of run.json; "" where it could not be written */
+    const char *run_json; /* the text of run.json; "" if it could not be written */
 };
-/* Everything it points to lives as long as the execution. */
+/* Everything that `info` points to lives as long as the execution. */
 TG_API void tg_execution_get(const struct tg_execution *execution, struct tg_execution_info *info);
 
 #ifdef __cplusplus

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A recording as files that other programs read, as `taskglass export` writes them:
+ * Exporting a recording to files that other programs read, as `taskglass export` does:
  *
- *     npy          NumPy's own; one record to a file, several to a folder
- *     npz          the same, all in one archive
- *     safetensors  the tensors as machine-learning tools load them
- *     sqlite       tasks, records, statistics and edges as tables to query
- *     csv          the index, one line a record, without the values
- *     trace        the tasks on their cores, for Perfetto and chrome://tracing
- *     txt          everything, for people
+ *     npy          NumPy's format; one record to a file, several to a folder
+ *     npz          the same in one archive
+ *     safetensors  the tensors, for machine-learning tools
+ *     sqlite       tables of tasks, records, statistics and edges
+ *     csv          the index, one line for each record, without the values
+ *     trace        a timeline of the tasks on their cores, for Perfetto and chrome://tracing
+ *     txt          everything as text for people
  *
- * man taskglass-export says what is in each.
+ * taskglass-export(1) describes each format.
  */
 #ifndef TASKGLASS_EXPORT_H
 #define TASKGLASS_EXPORT_H
@@ -23,39 +23,39 @@ extern "C" {
 
 struct tg_export_format_info {
     const char *name;    /* "npz" */
-    const char *ending;  /* of its files, ".npz"; "" where there is none */
+    const char *ending;  /* of its files, ".npz"; "" if there is none */
     const char *summary; /* one line */
-    bool available;      /* this library was built with what it takes */
+    bool available;      /* this library was built with it */
 };
-/* False where there is no format of that number. */
+/* False if there is no format with that number. */
 TG_API bool tg_export_format_get(uint32_t number, struct tg_export_format_info *info);
 
-/* Called now and then from the caller's thread. A return other than 0 cancels. */
+/* The export calls it now and then on the caller's thread. A return other than 0 cancels. */
 typedef int (*tg_export_progress_fn)(void *context, uint64_t done, uint64_t total);
 
-/* Zero means the default everywhere but for format and path. */
+/* Zero means the default, except for format and path. */
 struct tg_export_config {
     const char *format;
     const char *path; /* the file; npy: the folder, unless it ends in .npy; "-": standard output,
-                         where the format is one stream (neither npy in a folder nor sqlite) */
+                         if the format is one stream (neither npy in a folder nor sqlite) */
     const struct tg_query *query; /* NULL: every record */
-    uint64_t limit;               /* records at most; 0: all */
-    bool overwrite;               /* files that are there already; else BAD_ARGUMENT */
+    uint64_t limit;               /* export at most this many records; 0: all */
+    bool overwrite;               /* replace existing files; else they are BAD_ARGUMENT */
     tg_export_progress_fn progress;
     void *progress_context;
 };
 
 struct tg_export_result {
     uint64_t written;   /* records; trace: tasks */
-    uint64_t missing;   /* records that were left out: nothing of them is stored */
-    uint64_t truncated; /* of the written: only the first elements are there, in one dimension */
+    uint64_t missing;   /* records that were left out, because nothing of them is stored */
+    uint64_t truncated; /* written records with only the first elements, in one dimension */
     uint32_t as_bits;   /* bit d: the format lacks type d (enum tg_dtype), its bits were written */
 };
 
 /*
- * Writes the export; `result` may be NULL. A file that was not finished is removed.
- * BAD_ARGUMENT: no such format, nothing to export, a file that is there already; UNSUPPORTED: this
- * library was built without the format; IO_ERROR; CANCELLED.
+ * Writes the export; `result` may be NULL. If it fails, it removes the unfinished file.
+ * BAD_ARGUMENT: no such format, nothing to export, or the file exists; UNSUPPORTED: this library
+ * was built without the format; IO_ERROR; CANCELLED.
  */
 TG_API tg_status tg_recording_export(const struct tg_recording *recording,
                                      const struct tg_export_config *config,

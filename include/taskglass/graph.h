@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Building a graph on the host, task by task, with explicit edges. A graph takes its kernels
- * from one module and can be run any number of times on that module's device; it stays on the
- * device between runs and is sent again only after a change.
+ * Building a graph on the host, task by task, with explicit edges. A graph takes its kernels from
+ * one module and can run any number of times on that module's device. It stays on the device between
+ * runs; the host sends it again only after a change.
  *
  * A graph belongs to one thread at a time.
  */
@@ -23,18 +23,18 @@ struct tg_graph;
 TG_API tg_status tg_graph_create(struct tg_module *module, struct tg_graph **graph,
                                  struct tg_error *error);
 TG_API void tg_graph_destroy(struct tg_graph *graph);
-/* Back to no task at all, keeping the memory for the next build. */
+/* Removes all tasks, but keeps the memory for the next build. */
 TG_API void tg_graph_clear(struct tg_graph *graph);
-/* Room for this many tasks and edges, to build without growing. Only a hint. */
+/* Reserves room for this many tasks and edges, so that the graph does not have to grow. Only a hint. */
 TG_API tg_status tg_graph_reserve(struct tg_graph *graph, uint64_t tasks, uint64_t edges);
 
 /*
  * Adds a task of one kernel (`kernel` is an index of tg_module_kernel) or, with several
  * entries, a mix: kernel[TG_PART_AIC], kernel[TG_PART_AIV0], kernel[TG_PART_AIV1],
- * TG_NO_KERNEL where a part is empty. The arguments are copied; args may be NULL: none.
+ * TG_NO_KERNEL for an empty part. The arguments are copied; args may be NULL: none.
  * *task gets the id, counted from 0.
  * BAD_ARGUMENT: no such kernel, a kernel of the wrong kind for its part, arguments that do not
- * match its signature, a tensor that leaves its storage, an edge from a task that is not there.
+ * match its signature, a tensor that leaves its storage, an edge from an unknown task.
  */
 TG_API tg_status tg_graph_add(struct tg_graph *graph, uint32_t kernel, const struct tg_args *args,
                               uint64_t *task, struct tg_error *error);
@@ -42,8 +42,8 @@ TG_API tg_status tg_graph_add_mix(struct tg_graph *graph, const uint32_t kernel[
                                   const struct tg_args *args, uint64_t *task,
                                   struct tg_error *error);
 
-/* `after` waits for `before`. BAD_ARGUMENT where either is not a task of the graph or both are
- * the same. A cycle is found by tg_graph_check. */
+/* Makes `after` wait for `before`. BAD_ARGUMENT if either is not a task of the graph or both are
+ * the same. It does not look for cycles; tg_graph_check does. */
 TG_API tg_status tg_graph_add_edge(struct tg_graph *graph, uint64_t before, uint64_t after,
                                    struct tg_error *error);
 
@@ -54,19 +54,19 @@ enum tg_runtime_kind {
     TG_RUNTIME_TENSORMAP_AND_RINGBUFFER = 2
 };
 
-/* How large the rings of a graph that the device builds are. Zero means the default. */
+/* Sizes of the rings for a graph that the device builds. Zero means the default. */
 struct tg_rings {
     uint32_t task_window[TG_RINGS]; /* task slots; default 16384 */
     uint32_t dep_pool[TG_RINGS];    /* dependencies not yet met; default 16384 */
     uint64_t heap[TG_RINGS]; /* bytes for tg_alloc; default 256 MiB, less on a small device */
-    uint32_t tensormap;      /* tensors that tasks under way use; default 65536 */
+    uint32_t tensormap;      /* tensors that unfinished tasks use; default 65536 */
 };
 
 /*
- * A graph that comes from the module's orchestration function, given these arguments (copied).
- * TG_RUNTIME_HOST_BUILD_GRAPH: the function runs here and now, and its first error is the result.
- * The others: it runs on the device, anew in every run of the graph; nothing can be added to such a
- * graph, and it has tasks and edges only once it has run. `rings` may be NULL.
+ * Creates a graph from the module's orchestration function and these arguments, which are copied.
+ * With TG_RUNTIME_HOST_BUILD_GRAPH this call runs the function and returns its first error. With
+ * the other runtimes the device runs it again in every run of the graph; no task can be added to such
+ * a graph, and its tasks and edges are known only after a run. `rings` may be NULL.
  */
 TG_API tg_status tg_graph_orchestrate(struct tg_module *module, enum tg_runtime_kind runtime,
                                       const struct tg_args *args, const struct tg_rings *rings,
@@ -75,10 +75,10 @@ TG_API tg_status tg_graph_orchestrate(struct tg_module *module, enum tg_runtime_
 TG_API uint64_t tg_graph_tasks(const struct tg_graph *graph);
 TG_API uint64_t tg_graph_edges(const struct tg_graph *graph);
 
-/* CYCLE, naming the tasks on it. A run checks by itself; this is for asking earlier. */
+/* CYCLE: the error names the tasks on it. Every run checks this too; call it to know earlier. */
 TG_API tg_status tg_graph_check(struct tg_graph *graph, struct tg_error *error);
 
-/* Sends the graph to the device now rather than with the first run. NO_MEMORY, CYCLE. */
+/* Sends the graph to the device now instead of with the first run. NO_MEMORY, CYCLE. */
 TG_API tg_status tg_graph_upload(struct tg_graph *graph, struct tg_error *error);
 
 #ifdef __cplusplus

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * For people who write kernels. A kernel is a C function that a core runs with the arguments
- * of one task; the same source is a simulated core's plain function and a thread block's code
- * on a GPU.
+ * of one task. The same source compiles to a plain function for a simulated core and to the code of
+ * a thread block on a GPU.
  *
  *     TG_KERNEL(scale)
  *     {
@@ -13,10 +13,10 @@
  *             y[i] = k * x[i];
  *     }
  *
- * Rules: no libc, no allocation, no global that changes; keep to what C11 and C++17 share. For a GPU
- * its counterpart is found by its name: `TG_KERNEL(name)` begins a line, and is not static.
- * Writes to memory other than through tensors named `out` or `inout` are bugs that the recorder
- * is there to find. What a kernel wrote is visible to every task that waits for it.
+ * Rules: no libc, no allocation, no global that changes; use only what C11 and C++17 share. The GPU's
+ * platform finds a kernel by its name, so `TG_KERNEL(name)` begins a line and is not static. A
+ * kernel writes only to tensors that its task names `out` or `inout`; other writes are bugs that the
+ * recorder helps to find. A task sees everything written by the tasks that it waits for.
  */
 #ifndef TASKGLASS_KERNEL_H
 #define TASKGLASS_KERNEL_H
@@ -37,7 +37,7 @@ struct tg_ctx {
     uint32_t core;  /* index of the core that runs it */
     uint32_t reserved;
     void (*mix_barrier)(const struct tg_ctx *ctx); /* use tg_mix_barrier */
-    void *engine;                                  /* the device program's own */
+    void *engine;                                  /* belongs to the device program */
 };
 
 typedef void (*tg_kernel_fn)(const struct tg_ctx *ctx);
@@ -58,9 +58,9 @@ TG_INLINE int64_t tg_arg_numel(const struct tg_ctx *ctx, uint32_t i)
     return tg_tensor_numel(&ctx->tensor[i]);
 }
 
-/* Element `index` of tensor `i` in row-major order of the view, whatever its type and strides: the
- * plain way where speed is not the point. Two threads must not store into one byte of a 4-bit
- * tensor at the same time: let an iteration own both halves. */
+/* Element `index` of tensor `i` in row-major order of the view, for any type and strides: simple, but
+ * not fast. Two threads must not store into the same byte of a 4-bit tensor at the same time: let one
+ * iteration write both halves. */
 TG_INLINE double tg_arg_load(const struct tg_ctx *ctx, uint32_t i, int64_t index)
 {
     const struct tg_tensor *t = &ctx->tensor[i];
@@ -110,8 +110,8 @@ TG_INLINE double tg_arg_f64(const struct tg_ctx *ctx, uint32_t i)
 }
 
 /*
- * All kernels of a mix meet here: what each wrote before is visible to the others after. Every
- * kernel of the mix must call it the same number of times. In a plain task it does nothing.
+ * Waits until all kernels of the mix have called it; then each sees what the others wrote before.
+ * Every kernel of the mix must call it the same number of times. In a plain task it does nothing.
  */
 TG_INLINE void tg_mix_barrier(const struct tg_ctx *ctx)
 {

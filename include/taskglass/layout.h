@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How the structures of these headers lie in memory, for languages that cannot include them: the
- * Python package builds its own from this table when it loads the library, so that neither has to be
- * changed when the other gets another member.
+ * The memory layout of the structures in these headers, for languages that cannot include them. The
+ * Python package builds its structures from this table when it loads the library, so a new member
+ * here needs no change there.
  *
- * A row without a member's name is a structure's own, and comes before those of its members.
+ * A row with an empty member name describes a structure; the rows of its members follow it.
  */
 #ifndef TASKGLASS_LAYOUT_H
 #define TASKGLASS_LAYOUT_H
@@ -24,9 +24,9 @@ struct tg_layout_info {
         *type; /* "bool", "u8" … "u64", "i8" … "i64", "f64", "text" (a char pointer), "pointer",
                               "chars" (an array of char), or the name of a structure */
     uint32_t offset;
-    uint32_t size; /* of all elements, where it is an array */
+    uint32_t size; /* bytes; for an array, of all its elements */
 };
-/* False past the end. */
+/* Row `number` of the table; false past the end. */
 TG_API bool tg_layout_get(uint32_t number, struct tg_layout_info *info);
 
 #ifdef __cplusplus

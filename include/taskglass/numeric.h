@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Element types as numbers: one element to and from double, for every type of wire/dtype.h.
- * Inline and freestanding: the same code runs in kernels on every device and on the host, so
- * that a recorded value means the same everywhere.
+ * Converts one element to and from double, for every type of wire/dtype.h. The functions are inline
+ * and freestanding: the same code runs in kernels on every device and on the host, so that a
+ * recorded value means the same everywhere.
  *
  *     double x = tg_load(TG_FLOAT16, base, i);
  *     tg_store(TG_FLOAT8_E4M3FN, base, i, x);
@@ -17,11 +17,11 @@
  *
  * To a float: the nearest value, ties to even, rounded once from double; subnormals included.
  * float8_e8m0fnu has neither zero nor sign: zero becomes its smallest value, negatives NaN.
- * A NaN keeps its sign but not its payload; in float32 on a GPU, neither. To an integer: toward zero, saturating, NaN
- * becomes 0. To bool: whether it differs from zero, which NaN does.
+ * A NaN keeps its sign but not its payload; in float32 on a GPU it keeps neither. To an integer:
+ * toward zero, saturating; NaN becomes 0. To bool: true if it differs from zero, which NaN does.
  *
- * Signs, exponents and NaN are read from and put into the bits, so that all of this holds for
- * kernels compiled with -ffast-math too.
+ * The functions read and write signs, exponents and NaN as bits, so that all of this also holds for
+ * kernels compiled with -ffast-math.
  */
 #ifndef TASKGLASS_NUMERIC_H
 #define TASKGLASS_NUMERIC_H
@@ -32,14 +32,14 @@
 
 /*
  * A float of at most 16 bits: sign, exponent, mantissa, with the exponent's bias in the middle
- * of its range as IEEE has it. Codes are bit patterns without the sign; their order is that of
- * the values, which is what makes rounding up a plain increment.
+ * of its range as in IEEE 754. Codes are bit patterns without the sign; they have the order of the
+ * values, so rounding up is an increment.
  */
 struct tg_float_format {
     uint32_t exponent_bits;
     uint32_t mantissa_bits;
     uint32_t largest;   /* the largest finite code */
-    uint32_t too_large; /* the code beyond it rounds to: infinity, or the largest again */
+    uint32_t too_large; /* the code for larger values: infinity, or the largest again */
     uint32_t nan;       /* the code of NaN */
 };
 
@@ -56,7 +56,7 @@ TG_INLINE struct tg_float_format tg_float_format_make(uint32_t exponent_bits,
     return format;
 }
 
-/* For the five types with a sign; all zero for any other. */
+/* For the five small types with a sign; all zero for any other type. */
 TG_INLINE struct tg_float_format tg_float_format_of(unsigned dtype)
 {
     switch (dtype) {
@@ -75,7 +75,7 @@ TG_INLINE struct tg_float_format tg_float_format_of(unsigned dtype)
     }
 }
 
-/* double as its bits; builtin, since a kernel has no <string.h>. */
+/* The bits of a double; with a builtin, because a kernel has no <string.h>. */
 enum { TG_DOUBLE_MANTISSA = 52, TG_DOUBLE_BIAS = 1023, TG_DOUBLE_EXPONENT_MAX = 2047 };
 
 TG_INLINE uint64_t tg_double_bits(double value)
@@ -148,8 +148,8 @@ TG_INLINE double tg_float_decode(struct tg_float_format format, uint32_t bits)
 
 /*
  * The code of a finite magnitude, rounded to nearest, ties to even; may lie beyond the largest.
- * `exponent` is the target's, biased, and below 1 for what is subnormal there: the significand
- * then loses one more bit for each step.
+ * `exponent` is the target's biased exponent. It is below 1 for values that are subnormal there, and
+ * each step below costs the significand one more bit.
  */
 TG_INLINE uint32_t tg_float_round(uint32_t mantissa_bits, int exponent, uint64_t mantissa)
 {
@@ -160,7 +160,7 @@ TG_INLINE uint32_t tg_float_round(uint32_t mantissa_bits, int exponent, uint64_t
         return 0; /* less than half of the smallest */
     half = (uint64_t)1 << (shift - 1);
     rest = significand & (2 * half - 1);
-    /* Adding, not joining: the significand's leading bit is worth one exponent. */
+    /* Add instead of OR, because the significand's leading bit counts as one exponent step. */
     code = significand >> shift;
     if (exponent > 1)
         code += (uint64_t)(exponent - 1) << mantissa_bits;
@@ -183,7 +183,7 @@ TG_INLINE uint32_t tg_float_encode(struct tg_float_format format, double value)
     return sign | (code > format.largest ? format.too_large : code);
 }
 
-/* float8_e8m0fnu: nothing but an exponent, so none of the above fits it. */
+/* float8_e8m0fnu has only an exponent, so it needs functions of its own. */
 enum { TG_E8M0_BIAS = 127, TG_E8M0_LARGEST = 0xfe, TG_E8M0_NAN = 0xff };
 
 TG_INLINE double tg_e8m0_decode(uint32_t bits)
@@ -206,7 +206,7 @@ TG_INLINE uint32_t tg_e8m0_encode(double value)
     return (uint32_t)(code > TG_E8M0_LARGEST ? TG_E8M0_LARGEST : code);
 }
 
-/* float32 is the machine's own; the bits of a float are the low 32. */
+/* The machine has float32; its bits are the low 32. */
 TG_INLINE double tg_float32_decode(uint32_t bits)
 {
     float value;
@@ -222,7 +222,7 @@ TG_INLINE uint32_t tg_float32_encode(double value)
     return bits;
 }
 
-/* An integer of `bits` bits: toward zero, saturating, NaN becomes 0. */
+/* To an integer of `bits` bits: rounds toward zero and saturates; NaN becomes 0. */
 TG_INLINE int64_t tg_to_signed(unsigned bits, double value)
 {
     const uint64_t limit = (uint64_t)1 << (bits - 1);
@@ -243,7 +243,7 @@ TG_INLINE uint64_t tg_to_unsigned(unsigned bits, double value)
     return value >= tg_power_of_two((int)bits) ? largest : (uint64_t)value;
 }
 
-/* The low `bits` bits as a number with a sign. */
+/* The low `bits` bits as a signed number. */
 TG_INLINE int64_t tg_sign_extend(unsigned bits, uint64_t value)
 {
     const uint64_t sign = (uint64_t)1 << (bits - 1);
@@ -251,7 +251,7 @@ TG_INLINE int64_t tg_sign_extend(unsigned bits, uint64_t value)
     return (int64_t)((value ^ sign) - sign);
 }
 
-/* One element from its bit pattern; the bits above the type do not matter. 0 for no type. */
+/* The value of a bit pattern; bits above the type's width are ignored. 0 for an invalid type. */
 TG_INLINE double tg_decode(unsigned dtype, uint64_t bits)
 {
     switch (dtype) {
@@ -285,7 +285,7 @@ TG_INLINE double tg_decode(unsigned dtype, uint64_t bits)
     }
 }
 
-/* The bit pattern of the nearest element; the bits above the type are zero. 0 for no type. */
+/* The bit pattern of the nearest element; bits above the type's width are 0. 0 for an invalid type. */
 TG_INLINE uint64_t tg_encode(unsigned dtype, double value)
 {
     switch (dtype) {
@@ -320,8 +320,8 @@ TG_INLINE uint64_t tg_encode(unsigned dtype, double value)
     }
 }
 
-/* Element `index` of a packed array as it lies there. Any alignment will do. 4-bit types: the
- * even one of a pair is the low nibble. */
+/* The bits of element `index` of a packed array, which may have any alignment. In 4-bit types the
+ * element with the even index is the low nibble. */
 TG_INLINE uint64_t tg_load_bits(unsigned dtype, const void *base, int64_t index)
 {
     const unsigned char *bytes = (const unsigned char *)base;
@@ -347,8 +347,8 @@ TG_INLINE uint64_t tg_load_bits(unsigned dtype, const void *base, int64_t index)
     }
 }
 
-/* Writing a nibble reads and writes its twin: the two must not be written at the same time by
- * different threads (of a thread block, say). All other types are independent. */
+/* Storing a nibble also reads and writes the other nibble of its byte, so two threads must not store
+ * the two at the same time. Elements of all other types are independent. */
 TG_INLINE void tg_store_bits(unsigned dtype, void *base, int64_t index, uint64_t bits)
 {
     unsigned char *bytes = (unsigned char *)base;
@@ -377,7 +377,7 @@ TG_INLINE void tg_store_bits(unsigned dtype, void *base, int64_t index, uint64_t
     }
 }
 
-/* Element `index` of a packed array as a double: exact but for int64 and uint64 beyond 2^53. */
+/* Element `index` of a packed array as a double: exact except for int64 and uint64 beyond 2^53. */
 TG_INLINE double tg_load(unsigned dtype, const void *base, int64_t index)
 {
     return tg_decode(dtype, tg_load_bits(dtype, base, index));
@@ -389,9 +389,9 @@ TG_INLINE void tg_store(unsigned dtype, void *base, int64_t index, double value)
 }
 
 /*
- * By name, for kernels whose type is fixed: tg_float16_to_float(bits), tg_float16_from_float(x),
- * tg_float16_from_double(x), and the same for the other five. From a double is not the same as
- * through a float, which would round twice.
+ * Functions by name, for kernels whose type is fixed: tg_float16_to_float(bits),
+ * tg_float16_from_float(x), tg_float16_from_double(x), and the same for the other five types.
+ * Converting a double through a float would round twice, so use from_double for it.
  */
 #define TG_NAMED_FLOAT_(name, dtype, storage)               \
     TG_INLINE float tg_##name##_to_float(storage bits)      \

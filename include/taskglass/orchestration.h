@@ -2,7 +2,8 @@
 /*
  * For people who write orchestration code: the function that turns the arguments of a run into
  * tasks. Depending on the runtime it runs on the host before launch or on the device while
- * tasks run, so it follows the rules of kernels (kernel.h): no libc, C11 ∩ C++17.
+ * tasks run, so it follows the rules of kernels (kernel.h): no libc, and only what C11 and C++17
+ * share.
  *
  *     TG_ORCHESTRATION(my_graph)
  *     {
@@ -15,8 +16,8 @@
  *         …
  *     }
  *
- * Errors do not return: the first one is kept with its source line, later calls do nothing and
- * give TG_TASK_NONE or an invalid tensor, and the run ends with that error.
+ * Calls do not return errors. The runtime keeps the first error with its source line, later calls do
+ * nothing and return TG_TASK_NONE or an invalid tensor, and the run ends with that error.
  */
 #ifndef TASKGLASS_ORCHESTRATION_H
 #define TASKGLASS_ORCHESTRATION_H
@@ -29,7 +30,7 @@ struct tg_rt;
 /* When the tasks of a scope may start: as soon as they are submitted, or when the scope ends. */
 enum tg_scope_kind { TG_SCOPE_OPEN = 0, TG_SCOPE_HOLDS = 1 };
 
-/* What a runtime provides. Use the macros below, which add the source line. */
+/* The functions of a runtime. Use the macros below, which add the source line. */
 struct tg_rt_ops {
     uint64_t (*submit)(struct tg_rt *rt, const uint32_t kernel[TG_PARTS],
                        const struct tg_args *args, const char *site);
@@ -58,43 +59,43 @@ typedef void (*tg_orchestrate_fn)(struct tg_rt *rt, const struct tg_args *args);
 #define TG_SITE_LINE_(line) TG_SITE_TEXT_(line)
 #define TG_SITE __FILE__ ":" TG_SITE_LINE_(__LINE__)
 
-/* A task of one kernel (its index in the workload's table). Gives the task's id. */
+/* Submits a task of one kernel (its index in the workload's table) and returns the task's id. */
 #define tg_submit(rt, kernel, args) tg_submit_one_at((rt), (kernel), (args), TG_SITE)
 
-/* A task of up to three kernels that start together on one block and share the arguments;
- * TG_NO_KERNEL for a part that stays empty. */
+/* Submits a task of up to three kernels that start together on one block and share the arguments;
+ * TG_NO_KERNEL for an empty part. */
 #define tg_submit_mix(rt, aic, aiv0, aiv1, args) \
     tg_submit_mix_at((rt), (aic), (aiv0), (aiv1), (args), TG_SITE)
 
-/* `task` waits for `after`: for edges that tg_args_after could not name at the submit. On
- * runtimes that start tasks while the orchestration runs, only for a task of a TG_SCOPE_HELD that
+/* Makes `task` wait for `after`, for edges that are not known at the submit (tg_args_after). On
+ * runtimes that start tasks while the orchestration runs, `task` must belong to a TG_SCOPE_HELD that
  * has not ended, and `after` must have been submitted before it. */
 #define tg_depend(rt, task, after) ((rt)->ops->depend((rt), (task), (after), TG_SITE))
 
-/* Device memory for an intermediate tensor; it is given back after the run (or, on runtimes
- * with a ring heap, after the scope). Its content is undefined until a task writes it. */
+/* Allocates device memory for an intermediate tensor. The runtime frees it after the run (or, on
+ * runtimes with a ring heap, after the scope). Its content is undefined until a task writes it. */
 #define tg_alloc(rt, dtype, ndim, shape) ((rt)->ops->alloc((rt), (dtype), (ndim), (shape), TG_SITE))
 
-/* Tensor argument `argument` of a task whose scope has not ended: how to get at an output of
- * tg_args_out_new. On aicpu_build_graph, whose scopes do not own slots, only as long as fewer tasks
- * than the ring has slots were submitted after it. */
+/* Tensor argument `argument` of a task whose scope has not ended; use it to get an output of
+ * tg_args_out_new. On aicpu_build_graph, whose scopes do not own slots, this works only while fewer
+ * tasks than the ring has slots were submitted after the task. */
 #define tg_output(rt, task, argument) ((rt)->ops->output((rt), (task), (argument), TG_SITE))
 
-/* What a finished task left in a tensor of one element: waits for `producer` and, where the runtime
- * finds dependencies itself (tensormap_and_ringbuffer), for all that write the tensor. Tasks go
- * on running meanwhile. An error on host_build_graph, where nothing has run yet. */
+/* Returns the value of a tensor with one element. It first waits for `producer` and, if the runtime
+ * finds dependencies itself (tensormap_and_ringbuffer), for all tasks that write the tensor; other
+ * tasks run meanwhile. An error on host_build_graph, where no task has run yet. */
 #define tg_read_i64(rt, tensor, producer) tg_read_i64_at((rt), (tensor), (producer), TG_SITE)
-/* The same as a real number, whatever the tensor's type. */
+/* The same as a double, for any type of the tensor. */
 #define tg_read_real(rt, tensor, producer) tg_read_real_at((rt), (tensor), (producer), TG_SITE)
 
-/* Ends the orchestration with an error of its own. `text` is a string literal. */
+/* Ends the orchestration with the error `text`, a string literal. */
 #define tg_fail(rt, text) ((rt)->ops->fail((rt), (text), TG_SITE))
 
-/* TG_SCOPE(rt) { … }: tasks submitted inside belong to this source line; memory allocated inside is
- * given back once they have finished (on runtimes with rings). Leave it at its end only: no
+/* TG_SCOPE(rt) { … }: tasks submitted inside belong to this source line. On runtimes with rings,
+ * memory allocated inside is freed once they have finished. Leave the scope only at its end: no
  * break, goto or return out of it. */
 #define TG_SCOPE(rt) TG_SCOPE_OF_(rt, TG_SCOPE_OPEN)
-/* The same, but its tasks start only when it ends: until then tg_depend can add edges. */
+/* The same, but its tasks start only when it ends, so that tg_depend can add edges until then. */
 #define TG_SCOPE_HELD(rt) TG_SCOPE_OF_(rt, TG_SCOPE_HOLDS)
 #define TG_SCOPE_OF_(rt, kind)                                                                    \
     for (int tg_scope_once_ = ((rt)->ops->scope_begin((rt), (kind), TG_SITE), 1); tg_scope_once_; \

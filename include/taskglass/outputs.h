@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an execution computed: the tensors that its case declared as outputs, as they came off the
+/* The results of an execution: the tensors that its case declared as outputs, copied from the
  * device. */
 #ifndef TASKGLASS_OUTPUTS_H
 #define TASKGLASS_OUTPUTS_H
@@ -19,8 +19,8 @@ struct tg_output {
     const void *bytes; /* row-major and packed */
     uint64_t size;
 };
-/* Output `number` in the order of the case's declarations, as long as the execution lives. False past
- * the last, and for all where the run did not come to an end. */
+/* Output `number` in the order of the case's declarations; its pointers live as long as the execution.
+ * False past the last, and for every number if the run did not finish. */
 TG_API bool tg_execution_output(const struct tg_execution *execution, uint32_t number,
                                 struct tg_output *output);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which records of a recording are meant, in the words of the command line:
+ * Selecting records of a recording, with the filters of the command line:
  *
  *     tg_query_create(&query, &error);
  *     tg_query_add(query, "kernel", "mat*,add", &error);
@@ -12,13 +12,13 @@
  *     index   numbers of records, from 0 in the order of the file, and ranges
  *     arg     numbers and ranges
  *     stage   before[_dispatch], after[_completion], orchestration
- *     role    in[put], out[put], inout; scalar stands for the kind
+ *     role    in[put], out[put], inout; or scalar, which selects all scalars
  *     kind    tensor, scalar
  *     kernel  names with * and ?; a number is the kernel's number
  *
- * A text is a comma list, of which one item must fit; an option that is added again adds to its
- * list; of different options, all must fit. A query belongs to no recording. Once everything is
- * added, several threads may use one at the same time.
+ * A text is a list with commas, and a record must match one item of it. Adding an option again adds
+ * to its list. A record must match all options. A query belongs to no recording, and several threads
+ * may use it while no thread adds to it.
  */
 #ifndef TASKGLASS_QUERY_H
 #define TASKGLASS_QUERY_H
@@ -31,34 +31,34 @@ extern "C" {
 
 struct tg_query;
 
-/* Selects every record until something is added. */
+/* Creates a query that selects every record until an option is added. */
 TG_API tg_status tg_query_create(struct tg_query **query, struct tg_error *error);
 TG_API void tg_query_destroy(struct tg_query *query);
 
-/* The texts are copied. BAD_ARGUMENT says what is wrong with the text, NOT_FOUND: no such option; the
- * query is then to be destroyed. */
+/* Copies the texts. BAD_ARGUMENT: the error says what is wrong with the text; NOT_FOUND: no such
+ * option. After an error the caller can only destroy the query. */
 TG_API tg_status tg_query_add(struct tg_query *query, const char *option, const char *text,
                               struct tg_error *error);
 
-/* In what follows `query` may be NULL, which is a query without anything added: every record. */
+/* In the functions below `query` may be NULL: it selects every record, as an empty query does. */
 
-/* Nothing was added. */
+/* True if nothing was added. */
 TG_API bool tg_query_is_empty(const struct tg_query *query);
 
-/* Range `number` of what was added to task, index or arg, in order, overlapping ones
- * joined; both ends are inclusive. False past the last one, and for other options. */
+/* Range `number` of those added to task, index or arg, in order, overlapping ones joined; both ends
+ * are inclusive. False past the last range, and for other options. */
 TG_API bool tg_query_get_range(const struct tg_query *query, const char *option, size_t number,
                                uint64_t *first, uint64_t *last);
 
-/* Whether that word was added to stage, role or kind; NULL: any word. False for other options. */
+/* True if that word was added to stage, role or kind; NULL: any word. False for other options. */
 TG_API bool tg_query_has_word(const struct tg_query *query, const char *option, const char *word);
 
-/* Whether a record is selected. `index`: its number in the recording. */
+/* True if the record is selected. `index`: its number in the recording. */
 TG_API bool tg_query_matches(const struct tg_query *query, uint64_t index,
                              const struct tg_entry *entry);
 
-/* The first record from *index on that is selected and not damaged, without looking at those that
- * `index` leaves out; false where there is none. */
+/* The first record from *index on that is selected and not damaged; false if there is none. Records
+ * that the option `index` excludes are not read. */
 TG_API bool tg_query_next(const struct tg_query *query, const struct tg_recording *recording,
                           uint64_t *index, struct tg_entry *entry);
 

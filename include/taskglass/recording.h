@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading a recording: the folder tensor_dump of a run (or of another implementation: args_dump,
- * or a manifest with its payload file alone). The journal is used where there is one: it is mapped,
- * not parsed; otherwise the manifest is read. Everything in the files is taken for hostile: sizes
- * and offsets are checked before use, and no number in a file decides how much is allocated.
+ * Reading a recording: the folder tensor_dump of a run, or what another implementation wrote
+ * (args_dump, or a manifest with its payload file). The reader maps the journal if there is one,
+ * and otherwise parses the manifest. It does not trust the files: it checks sizes and offsets before
+ * use, and no number in a file decides how much it allocates.
  *
  * A recording is read-only; several threads may use one at the same time.
  */
@@ -27,40 +27,39 @@ extern "C" {
 struct tg_recording;
 
 /* `path`: a run's directory, the recording folder inside it, or a journal or manifest file.
- * NOT_FOUND: nothing there; BAD_ARGUMENT: not a recording, or broken beyond reading (says where). */
+ * NOT_FOUND: nothing there; BAD_ARGUMENT: not a recording, or too broken to read (says where). */
 TG_API tg_status tg_recording_open(const char *path, struct tg_recording **recording,
                                    struct tg_error *error);
 TG_API void tg_recording_close(struct tg_recording *recording);
 
 struct tg_recording_info {
     const char *dir;      /* the folder its files are in */
-    const char *manifest; /* file names in it; "" where there is none */
+    const char *manifest; /* file names in it; "" if there is none */
     const char *journal;
     const char *payload;
     const char *run_dir; /* as the recording itself says; may be "" */
-    bool from_journal;   /* what was read */
-    bool complete;       /* a summary, or a manifest, says that this is all */
+    bool from_journal;   /* the journal was read, not the manifest */
+    bool complete;       /* a summary, or a manifest, says that no record is missing at the end */
     bool foreign;        /* written by another implementation: no hashes, other counters */
-    uint32_t level;      /* enum tg_record_level; 0 where unknown */
+    uint32_t level;      /* enum tg_record_level; 0 if unknown */
     uint64_t records;
     uint64_t payload_bytes;           /* size of the payload file */
-    struct tg_record_summary summary; /* as written (zero where it is not complete) */
+    struct tg_record_summary summary; /* as written; zero if the recording is not complete */
 };
 TG_API void tg_recording_get_info(const struct tg_recording *recording,
                                   struct tg_recording_info *info);
 
-/* A record and what belongs to it. The strings live as long as the recording. */
+/* A record with the names of its kernels. The strings live as long as the recording. */
 struct tg_entry {
-    struct tg_record record; /* position and stored are inside the payload file, checked */
-    const char
-        *kernel[TG_PARTS]; /* names, "" where unknown; NULL where the task has no such part */
+    struct tg_record record;      /* position and stored are inside the payload file, checked */
+    const char *kernel[TG_PARTS]; /* names, "" if unknown; NULL if the task has no such part */
 };
-/* Record `index`, counted from 0 in the order of the file; false past the end, and for a record that
- * is damaged (others may follow). */
+/* Record `index`, counted from 0 in the order of the file; false past the end, and for a damaged
+ * record (others may follow). */
 TG_API bool tg_recording_get(const struct tg_recording *recording, uint64_t index,
                              struct tg_entry *entry);
 
-/* The record's payload in the mapped file: `stored` bytes. NULL where nothing is stored. */
+/* The record's payload in the mapped file: `stored` bytes. NULL if nothing is stored. */
 TG_API const void *tg_recording_payload(const struct tg_recording *recording,
                                         const struct tg_entry *entry);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Recorded tasks again: one of them alone on a device, from its recorded arguments; all of them on
- * the host, by the reference functions of their kernels; or one of them as a folder that builds by
- * itself. What is compared is always what the recording says came out.
+ * Repeating recorded tasks: run one task alone on a device from its recorded arguments, recompute all
+ * tasks on the host with the reference functions of their kernels, or write one task as a folder that
+ * builds without the graph. All three compare with the recorded outputs.
  */
 #ifndef TASKGLASS_REPLAY_H
 #define TASKGLASS_REPLAY_H
@@ -17,8 +17,8 @@ extern "C" {
 /* How an output compared with the recorded one. */
 struct tg_replay_output {
     uint32_t argument;
-    bool recorded;   /* false: there is nothing to compare with */
-    uint64_t varied; /* runs whose result was not that of the first */
+    bool recorded;   /* false: the recording does not have this output to compare with */
+    uint64_t varied; /* runs whose result differed from the first run's */
     int ndim;
     int64_t shape[TG_MAX_DIMS];
     struct tg_output_check
@@ -27,7 +27,7 @@ struct tg_replay_output {
 
 /* Zero means the default everywhere. */
 struct tg_replay_config {
-    const char *module; /* the workload's file; default: as run.json beside the recording says */
+    const char *module; /* the workload's file; default: the one in run.json beside the recording */
     uint32_t repeat;    /* runs; default 1 */
 };
 
@@ -38,25 +38,25 @@ struct tg_replay_result {
     uint32_t runs;
     uint32_t n_outputs;
     struct tg_replay_output output[TG_MAX_TENSORS];
-    bool same;                /* every output of every run is the recorded one */
-    bool deterministic;       /* all runs gave the same */
-    struct tg_run_result run; /* the last one; its `running` is NULL */
+    bool same;                /* every output of every run equals the recorded one */
+    bool deterministic;       /* all runs gave the same result */
+    struct tg_run_result run; /* of the last run; its `running` is NULL */
 };
 
-/* Runs the task alone on the device that the settings say. OK: it ran, and `result` tells. Otherwise
- * as tg_recording_open, tg_device_load and tg_run_wait. */
+/* Runs the task alone on the device that the settings name. OK: it ran; `result` has the comparison.
+ * Other statuses are those of tg_recording_open, tg_device_load and tg_run_wait. */
 TG_API tg_status tg_replay_task(const struct tg_settings *settings,
                                 const struct tg_recording *recording, uint64_t task,
                                 const struct tg_replay_config *config,
                                 struct tg_replay_result *result, struct tg_error *error);
 
-/* Writes a folder that must not exist: C source, inputs, expected outputs, CMake file, and the
- * workload's module. */
+/* Writes a folder, which must not exist yet, with C source, inputs, expected outputs, a CMake file and
+ * the workload's module. */
 TG_API tg_status tg_replay_bundle(const struct tg_recording *recording, uint64_t task,
                                   const struct tg_replay_config *config, const char *folder,
                                   struct tg_error *error);
 
-/* One task by its reference. */
+/* The result of checking one task with its reference function. */
 struct tg_reference_task {
     uint64_t task;
     char kernel[200];
@@ -66,13 +66,13 @@ struct tg_reference_task {
         TG_REFERENCE_NONE,
         TG_REFERENCE_INCOMPLETE
     } is;
-    uint32_t argument;            /* DIFFERS: the first output that does */
-    struct tg_output_check check; /* of it */
+    uint32_t argument;            /* DIFFERS: the first output that differs */
+    struct tg_output_check check; /* of that output */
     const char *why;              /* INCOMPLETE: what is missing; lives until the next task */
 };
 
-/* Computes every recorded task from its recorded inputs by its kernel's reference function, in the
- * order of the recording, and tells of each. A return other than 0 stops it. */
+/* Recomputes every recorded task from its recorded inputs with its kernel's reference function, in the
+ * order of the recording, and calls `tell` for each. A return other than 0 stops the check. */
 TG_API tg_status tg_reference_check(const struct tg_recording *recording, const char *module,
                                     int (*tell)(void *context,
                                                 const struct tg_reference_task *task),

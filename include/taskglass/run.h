@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Running a graph: start, wait, cancel, and what came of it. One run at a time on a device.
+ * Running a graph: start, wait, cancel, result. A device runs one graph at a time.
  */
 #ifndef TASKGLASS_RUN_H
 #define TASKGLASS_RUN_H
@@ -14,62 +14,60 @@ extern "C" {
 
 struct tg_run;
 
-/* How a recording leaves the device: read in place while the graph runs, or copied. */
+/* How the host gets the recording: it reads device memory in place while the graph runs, or copies. */
 enum tg_transport { TG_TRANSPORT_AUTO = 0, TG_TRANSPORT_MAPPED = 1, TG_TRANSPORT_COPIED = 2 };
 
-/* What to record, and how. Zero means the default everywhere but for the level and the folder. */
+/* What to record, and how. Zero means the default, except for the level and the folder. */
 struct tg_record_config {
     uint32_t level;         /* enum tg_record_level (wire/stream.h) */
     uint32_t policy;        /* enum tg_record_policy; default: block, nothing is lost */
     const char *filter;     /* as --dump-filter; NULL or "": everything */
-    const char *output_dir; /* tensor_dump/ is made in it */
+    const char *output_dir; /* the recorder makes tensor_dump/ in it */
     uint64_t arena;         /* bytes of payload a core can be ahead of the disk; default 4 MiB */
-    uint32_t buffers;       /* record buffers a core, of 64 records each; default 16 */
+    uint32_t buffers;       /* record buffers per core, of 64 records each; default 16 */
     double wait_limit;      /* policy block: seconds before a core gives up waiting; default 5 */
-    const struct tg_args *orchestration; /* what the orchestration was given; NULL: unknown */
-    uint32_t transport; /* enum tg_transport; default: in place where the host sees the memory */
+    const struct tg_args *orchestration; /* arguments of the orchestration; NULL: unknown */
+    uint32_t transport; /* enum tg_transport; default: in place if the host can map the memory */
 };
 
 /* Zero means the default everywhere. */
 struct tg_run_config {
-    double timeout; /* seconds without one finished task that make a hang; default 10 */
-    const struct tg_record_config *record; /* NULL: nothing is recorded */
-    const char *scope_stats; /* scope_stats/ is made in this folder; NULL: no scope stats */
-    bool deps; /* keep who waited for whom, where the device builds the graph; a recording does */
+    double timeout; /* report a hang after this many seconds without a finished task; default 10 */
+    const struct tg_record_config *record; /* NULL: record nothing */
+    const char *scope_stats; /* folder in which to make scope_stats/; NULL: no scope stats */
+    bool deps; /* log the edges of a graph that the device builds; a recording always does */
 };
 
-/* What came of the recording. */
+/* Result of the recording. */
 struct tg_record_result {
-    bool on;                          /* there was one */
+    bool on;                          /* the run was recorded */
     struct tg_record_summary summary; /* as in the journal */
-    double finish_seconds;            /* after the run: the rest, and the manifest */
-    tg_status status;                 /* IO_ERROR where files could not be written */
-    char text[300];                   /* its cause, or a warning; "" where all is well */
+    double finish_seconds;            /* spent after the run on the rest and the manifest */
+    tg_status status;                 /* IO_ERROR if files could not be written */
+    char text[300];                   /* cause of the error, or a warning; "" if there is none */
 };
 
-/* Starts the graph on its device and returns. BUSY where a run is under way, DEVICE_LOST,
- * CYCLE, NO_MEMORY. On success *run must be destroyed. */
+/* Starts the graph on its device and returns. BUSY: another run is under way; DEVICE_LOST; CYCLE;
+ * NO_MEMORY. On success the caller must destroy *run. */
 TG_API tg_status tg_run_start(struct tg_graph *graph, const struct tg_run_config *config,
                               struct tg_run **run, struct tg_error *error);
 
 /*
- * Waits until the run has ended, for at most `seconds` (negative: as long as it takes).
- * OK: finished. TIMED_OUT: still running. CANCELLED. BAD_ARGUMENT, SCOPE_DEADLOCK and the like: an
- * orchestration on the device went wrong. KERNEL_FAULT, HANG, DEVICE_LOST: the
- * device failed and is lost; the error names task and kernel where there is one. Waiting again
- * gives the same answer again.
+ * Waits until the run has ended, for at most `seconds` (negative: without a limit).
+ * OK: finished. TIMED_OUT: still running. CANCELLED. BAD_ARGUMENT, SCOPE_DEADLOCK and the like: the
+ * orchestration on the device failed. KERNEL_FAULT, HANG, DEVICE_LOST: the device failed and is
+ * lost; the error names the task and kernel, if known. After the end, every call returns the same.
  */
 TG_API tg_status tg_run_wait(struct tg_run *run, double seconds, struct tg_error *error);
 
-/* Asks the run to end: tasks already running finish, no others start. May come from any thread
- * while the run is not destroyed. A kernel that does not return within the no-progress limit
- * costs the device. */
+/* Asks the run to end: running tasks finish, no others start. Any thread may call it until the run
+ * is destroyed. If a kernel does not return within the no-progress limit, the device is lost. */
 TG_API void tg_run_cancel(struct tg_run *run);
 
-/* Tasks finished so far, and in all. Cheap; for progress displays. */
+/* Tasks finished so far, and in total. Cheap; for progress displays. */
 TG_API void tg_run_progress(struct tg_run *run, uint64_t *finished, uint64_t *total);
 
-/* A task that was under way when the run failed. */
+/* A task that was running when the run failed. */
 struct tg_run_task {
     uint64_t task;      /* id */
     uint32_t core;      /* the core it ran on */
@@ -78,67 +76,67 @@ struct tg_run_task {
     bool faulted;       /* this one crashed */
 };
 
-/* A dependency that was not met: `task` waits for one that was under way. */
+/* A dependency that was not met: `task` waits for a task that was running. */
 struct tg_run_unmet {
     uint64_t task;
     uint64_t waits_for;
 };
 enum { TG_MAX_UNMET = 16 };
 
-/* What came of scope stats. */
+/* Result of scope stats. */
 struct tg_scope_result {
-    bool on;          /* they were taken */
+    bool on;          /* the run took scope stats */
     uint64_t samples; /* two for each scope */
-    uint64_t dropped; /* of them, those that are not in the file */
-    tg_status status; /* IO_ERROR where files could not be written */
-    char text[300];   /* its cause */
+    uint64_t dropped; /* samples that are not in the file */
+    tg_status status; /* IO_ERROR if files could not be written */
+    char text[300];   /* cause of the error */
 };
 
-/* How full a ring of a device-built graph got, and how large it was. */
+/* Use of one ring of a graph that the device built. */
 struct tg_ring_use {
     uint64_t tasks;                                      /* submitted through it */
     uint64_t task_window, heap, dep_pool;                /* capacity */
     uint64_t task_window_used, heap_used, dep_pool_used; /* when the run ended */
 };
 
-/* What a run says about the orchestration on the device. */
+/* Result of the orchestration on the device. */
 struct tg_orchestration_result {
     bool on;             /* the device built the graph */
     uint64_t scopes;     /* begun */
     double seconds;      /* from its first call to its return */
-    double wait_seconds; /* of them: waiting for room in rings, heaps, pools or the map */
-    double read_seconds; /* of them: waiting for results that it read */
+    double wait_seconds; /* part of `seconds`: waiting for room in rings, heaps, pools or the map */
+    double read_seconds; /* part of `seconds`: waiting for results that it read */
     uint32_t n_rings;
     struct tg_ring_use ring[TG_RINGS];
     tg_status warning; /* RING_BUFFER_BACKPRESSURE, or OK */
     char text[300];    /* of the warning */
-    char advice[200];  /* what to type; also for a ring that can never drain */
+    char advice[200];  /* the option to set; also for a ring that can never drain */
 };
 
 struct tg_run_result {
     tg_status status;
     uint64_t tasks;         /* in the graph */
-    uint64_t edges;         /* the same; where the device builds it: that were not met yet */
+    uint64_t edges;         /* in the graph; if the device builds it, edges to unfinished tasks */
     uint64_t finished;      /* completed */
     double start_seconds;   /* check, upload and launch */
-    double execute_seconds; /* launch to the device's last word */
+    double execute_seconds; /* from launch to the device's last message */
     uint32_t n_running;     /* entries of `running`, for a run that failed */
     const struct tg_run_task *running; /* lives as long as the run */
     uint64_t waiting;                  /* tasks neither finished nor running */
-    uint32_t n_unmet;                  /* dependencies on the running tasks; the first of them: */
+    uint32_t n_unmet;                  /* dependencies on running tasks; `unmet` has the first */
     struct tg_run_unmet unmet[TG_MAX_UNMET];
     struct tg_record_result record;
     struct tg_orchestration_result orchestration;
     struct tg_scope_result scopes;
 };
-/* What came of a run that has ended; the status is TIMED_OUT while it has not. */
+/* The result of a run that has ended; its status is TIMED_OUT while the run has not. */
 TG_API void tg_run_get_result(const struct tg_run *run, struct tg_run_result *result);
 
-/* Cancels it if it is still running, and frees it. NULL is allowed. */
+/* Cancels the run if it has not ended, and frees it. NULL is allowed. */
 TG_API void tg_run_destroy(struct tg_run *run);
 
-/* All in one: start, wait to the end, destroy. `result` may be NULL; its `running` is then gone
- * and set to NULL. */
+/* Starts the run, waits for its end and destroys it. `result` may be NULL; its `running` is set to
+ * NULL, because the run no longer exists. */
 TG_API tg_status tg_graph_run(struct tg_graph *graph, const struct tg_run_config *config,
                               struct tg_run_result *result, struct tg_error *error);
 

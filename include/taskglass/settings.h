@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Settings: one table of name, type, default, help and environment name (`taskglass config`
- * prints it). A value comes from the default, then the environment, then tg_settings_set; the
- * last one wins. An empty environment variable counts as unset. This is the only place that
- * reads the environment.
+ * prints it). A value set by tg_settings_set wins over the environment, and the environment over
+ * the default. An empty environment variable counts as unset. tg_settings_create alone reads the
+ * variables of the table.
  *
  * A handle belongs to one thread at a time.
  */
@@ -26,9 +26,9 @@ enum tg_setting_type {
     TG_SETTING_SECONDS, /* a number of seconds, fractions allowed */
     TG_SETTING_FLAG,    /* on or off: 1, yes, true, on; 0, no, false, off */
     TG_SETTING_CHOICE,  /* one of the words of `choices` */
-    TG_SETTING_LIST,    /* any text; a caller that sets it again adds to it, after a ';' */
-    TG_SETTING_COUNTS,  /* a whole number for all of four things, or four with commas */
-    TG_SETTING_SIZES    /* the same with sizes, as bytes */
+    TG_SETTING_LIST,    /* any text; setting it again appends a ';' and the new text */
+    TG_SETTING_COUNTS,  /* one whole number for all four rings, or four with commas */
+    TG_SETTING_SIZES    /* the same, each written as TG_SETTING_BYTES */
 };
 
 enum tg_setting_source { TG_FROM_DEFAULT, TG_FROM_ENVIRONMENT, TG_FROM_CALLER };
@@ -39,16 +39,16 @@ struct tg_setting_info {
     const char *help;        /* one line */
     const char *fallback;    /* the default, as text */
     const char *choices;     /* a choice's words, "off meta hash"; else NULL */
-    const char *alone;       /* what the option means without a value; NULL: it wants one */
-    const char *value;       /* in force, as text; lives until it is set again */
+    const char *alone;       /* the value of the option without one; NULL: it needs a value */
+    const char *value;       /* the current value as text; lives until it is set again */
     enum tg_setting_type type;
     enum tg_setting_source source;
 };
 
 struct tg_settings;
 
-/* The table with its defaults and what the environment says. BAD_ARGUMENT where the
- * environment holds a value that makes no sense; it names the variable. */
+/* Creates the table with the defaults and the values of the environment. BAD_ARGUMENT: the
+ * environment has an invalid value; the error names the variable. */
 TG_API tg_status tg_settings_create(struct tg_settings **settings, struct tg_error *error);
 TG_API void tg_settings_destroy(struct tg_settings *settings);
 
@@ -56,16 +56,16 @@ TG_API void tg_settings_destroy(struct tg_settings *settings);
 TG_API tg_status tg_settings_set(struct tg_settings *settings, const char *name, const char *value,
                                  struct tg_error *error);
 
-/* Number `number` of the table; false past its end. */
+/* Setting `number` of the table; false past its end. */
 TG_API bool tg_settings_get(const struct tg_settings *settings, uint32_t number,
                             struct tg_setting_info *info);
 
-/* A value by name. Asking for a name that is not in the table is a programming error and gives
- * "", 0 or false; so is asking for another type, except that every setting has a text.
- * tg_settings_count is for counts and for bytes. */
+/* A value by name. Asking for an unknown name or for the wrong type is a programming error and gives
+ * "", 0 or false; tg_settings_text works for every type. tg_settings_count is for counts and for
+ * bytes. */
 TG_API const char *tg_settings_text(const struct tg_settings *settings, const char *name);
 TG_API uint64_t tg_settings_count(const struct tg_settings *settings, const char *name);
-/* For counts and sizes: number 0 to 3; one that was given alone counts for all. */
+/* For TG_SETTING_COUNTS and TG_SETTING_SIZES: value `number`, 0 to 3; a single value is for all. */
 TG_API uint64_t tg_settings_number(const struct tg_settings *settings, const char *name,
                                    uint32_t number);
 TG_API double tg_settings_seconds(const struct tg_settings *settings, const char *name);

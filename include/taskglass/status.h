@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What can happen, once: number, name, the process exit code it leads to, what it means and
- * what to do about it. Everything that can fail returns a tg_status; 0 is good, the rest is
- * negative. The numbers are part of run.json and of the ABI: never renumber, only append.
+ * The one table of statuses: number, name, exit code of the process, meaning, and advice. Every
+ * function that can fail returns a tg_status: 0 on success, negative on failure. The numbers are
+ * part of run.json and of the ABI: never renumber, only append.
  */
 #ifndef TASKGLASS_STATUS_H
 #define TASKGLASS_STATUS_H
@@ -63,18 +63,18 @@ typedef enum tg_status { TG_STATUS_MAP(TG_STATUS_ENUM_) } tg_status;
 extern "C" {
 #endif
 
-/* "KERNEL_FAULT" for TG_KERNEL_FAULT; "UNKNOWN" for a number that is none. Never NULL. */
+/* "KERNEL_FAULT" for TG_KERNEL_FAULT; "UNKNOWN" for an unknown number. Never NULL. */
 TG_API const char *tg_status_name(tg_status status);
-/* One line on what it means, and one on what to do ("" where there is nothing to say). */
+/* One line on its meaning, and one on what to do ("" if there is no advice). */
 TG_API const char *tg_status_text(tg_status status);
 TG_API const char *tg_status_advice(tg_status status);
-/* The exit code a command ends with: 0 good, 1 differs, 2 usage or input, 3 the device. */
+/* Exit code of a command: 0 success, 1 outputs differ, 2 usage or input, 3 the device failed. */
 TG_API int tg_status_exit_code(tg_status status);
 
 /*
- * Where a function explains itself. The caller owns it, may pass NULL, and may reuse it; it is
- * written only when the function fails. `text` is one line without a newline: what, where,
- * what would be right.
+ * Where a function explains its failure. The caller owns it, may pass NULL, and may reuse it; the
+ * function writes it only when it fails. `text` is one line without a newline: what is wrong,
+ * where, and how to correct it.
  */
 struct tg_error {
     tg_status status;

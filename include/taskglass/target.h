@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What one source needs to be a simulated device and a GPU: how functions are marked, and how
- * the threads that make up one core share a loop. Nothing else about the target shows in
- * kernels, orchestration code or the device program.
+ * Macros that let one source compile for a simulated device and for a GPU: they mark functions, and
+ * they share a loop between the threads of one core. Kernels, orchestration code and the device
+ * program depend on the target in no other way.
  *
  *                    gcc, clang: one thread is a core      nvcc: one thread block is a core
  *   TG_INLINE        static inline                         + __host__ __device__
@@ -10,14 +10,15 @@
  *   TG_FN, TG_DATA   (nothing)                             __device__, of functions and constants
  *   TG_APART         not inlined                           not inlined
  *   TG_FOR(i, n)     a plain loop                          iterations spread over the block
- *   TG_BARRIER()     nothing to wait for                   the threads that run the kernel meet
+ *   TG_BARRIER()     (nothing)                             waits for all threads of the kernel
  *
- * Every thread of a GPU has a stack as large as the largest: an orchestration made of functions that
- * are TG_APART, not merged into one, needs less of it.
+ * Every thread of a GPU gets a stack of the same size, large enough for the deepest one. Functions
+ * marked TG_APART are not merged into one, so an orchestration made of them needs less stack.
  *
- * On a GPU TG_THREAD_COUNT threads of a block run the kernel and one more warp the device program:
- * __syncthreads() would wait for that one, for ever. TG_BLOCK_MEMORY is TG_BLOCK_MEMORY_BYTES of
- * shared memory, there for GPU code alone (#if defined(__CUDACC__)) and undefined at a kernel's start.
+ * On a GPU, TG_THREAD_COUNT threads of a block run the kernel and one more warp runs the device
+ * program; __syncthreads() would wait for that warp for ever. TG_BLOCK_MEMORY is
+ * TG_BLOCK_MEMORY_BYTES of shared memory; only GPU code (#if defined(__CUDACC__)) has it, and its
+ * content is undefined when a kernel starts.
  */
 #ifndef TASKGLASS_TARGET_H
 #define TASKGLASS_TARGET_H
@@ -48,7 +49,8 @@ extern __shared__ __align__(128) char tg_block_memory[];
 #define TG_FN
 #define TG_DATA
 #define TG_APART __attribute__((noinline))
-/* A function's name is how its counterpart on a GPU is found; nobody else's stands in for it. */
+/* Platforms find a function's counterpart on a GPU by its name. Protected, so that a function of the
+ * same name in another library cannot replace it. */
 #define TG_NAMED __attribute__((visibility("protected")))
 #define TG_INLINE static inline __attribute__((unused))
 #define TG_OUT_OF_LINE static __attribute__((unused, noinline))
@@ -58,8 +60,9 @@ extern __shared__ __align__(128) char tg_block_memory[];
 #define TG_BARRIER() ((void)0)
 #endif
 
-/* In a loop: its rounds stay single loads and stores, which come cheaper after other single ones
- * than wide ones do. And of a struct: it stays in one place, not in pieces. */
+/* TG_ONE_BY_ONE in a loop keeps the compiler from joining its loads and stores to wide ones: a wide
+ * load right after single stores stalls. TG_IN_MEMORY keeps a struct in memory, so that the compiler
+ * does not split it into registers. */
 #if defined(__CUDACC__)
 #define TG_ONE_BY_ONE() ((void)0)
 #define TG_IN_MEMORY(x) ((void)0)
@@ -71,7 +74,7 @@ extern __shared__ __align__(128) char tg_block_memory[];
 /* TG_FOR(i, n) statement: every i in [0, n) once, in no particular order. */
 #define TG_FOR(i, n) for (int64_t i = TG_THREAD_ID; i < (int64_t)(n); i += TG_THREAD_COUNT)
 
-/* A pointer to what lies at a device address; only the device itself may follow it. */
+/* A pointer for a device address; only the device itself may follow it. */
 #define TG_DEVICE_PTR(type, addr) ((type *)(uintptr_t)(addr))
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Taskglass for C++17: the C interface with objects that end by themselves, and exceptions. Only this
- * header; link libtaskglass as C programs do.
+ * Taskglass for C++17: the C interface with handles that close themselves, and exceptions. There is
+ * only this header; link libtaskglass as C programs do.
  *
  *     taskglass::device device({.platform = "a5sim"});            // C++20; in C++17 set members
  *     auto x = device.upload(std::vector<float>(1024, 1.0f));
@@ -11,11 +11,11 @@
  *     graph.run();
  *     std::vector<float> result = y.download<float>();
  *
- * Objects can be moved and not copied; one that was moved from, or default-made, is empty, and only
- * to be assigned to or destroyed. What fails throws taskglass::error, which has the status, its name,
- * exit code and advice. An object must not outlive what it was made from: graphs and memory their
- * device, runs their graph. get() gives the C object for what is not here; its contract, threads
- * included, is in the C headers.
+ * Objects can be moved but not copied. A moved-from or default-constructed object is empty; only
+ * assign to it or destroy it. A call that fails throws taskglass::error, which has the status, its
+ * name, exit code and advice. An object must not outlive the object it was made from: graphs and
+ * memory their device, runs their graph. For functions that this header lacks, get() returns the C
+ * object; its contract, threads included, is in the C headers.
  */
 #ifndef TASKGLASS_TASKGLASS_HPP
 #define TASKGLASS_TASKGLASS_HPP
@@ -45,7 +45,7 @@ namespace taskglass
 
 /* ── errors ────────────────────────────────────────────────────────────────────────────────── */
 
-/* what() is "KERNEL_FAULT: task 3, kernel …". */
+/* what() returns "KERNEL_FAULT: task 3, kernel …". */
 class error : public std::runtime_error
 {
   public:
@@ -63,7 +63,7 @@ class error : public std::runtime_error
     {
         return tg_status_name(why_.status);
     }
-    /* One line without the status' name. */
+    /* One line, without the name of the status. */
     const char *text() const noexcept
     {
         return why_.text;
@@ -96,7 +96,7 @@ class error : public std::runtime_error
 namespace detail
 {
 
-/* Calls what takes a tg_error last. */
+/* Calls a C function whose last parameter is a tg_error, and throws if it fails. */
 template <class Function, class... Arguments> void call(Function function, Arguments &&...arguments)
 {
     tg_error why{};
@@ -151,7 +151,7 @@ template <class T> constexpr tg_dtype dtype_of()
 
 } // namespace detail
 
-/* The element type that a C++ type is held in; bfloat16 and the like have to be named. */
+/* The element type of a C++ type; types without one, such as bfloat16, must be named. */
 template <class T> inline constexpr tg_dtype dtype_of = detail::dtype_of<T>();
 
 /* ── settings ──────────────────────────────────────────────────────────────────────────────── */
@@ -159,7 +159,7 @@ template <class T> inline constexpr tg_dtype dtype_of = detail::dtype_of<T>();
 class settings
 {
   public:
-    /* The defaults, and what the environment says. */
+    /* Starts with the defaults and the values of the environment. */
     settings()
     {
         tg_settings *made = nullptr;
@@ -208,7 +208,7 @@ class settings
 class device;
 class graph;
 
-/* Memory of a device with a shape; given back at the end. Views are made with tensor.h. */
+/* Device memory with a shape; the destructor frees it. tensor.h makes views of it. */
 class memory
 {
   public:
@@ -268,7 +268,7 @@ class memory
         check<T>(values.size());
         write(values.data(), bytes());
     }
-    /* T holds an element: its size has to be that of the element type. */
+    /* T holds one element, so it must have the size of the element type. */
     template <class T> std::vector<T> download() const
     {
         std::vector<T> values(size());
@@ -276,7 +276,7 @@ class memory
         read(values.data(), bytes());
         return values;
     }
-    /* Where the host sees it; nullptr on a platform whose memory it cannot see. */
+    /* The host's pointer to it; nullptr on a platform that does not let the host see its memory. */
     template <class T> T *map() const
     {
         return static_cast<T *>(tg_device_map(device_, tensor_.addr, tensor_.storage_bytes));
@@ -303,7 +303,7 @@ class memory
     tg_tensor tensor_ = tg_tensor_none();
 };
 
-/* The arguments of a task: tensors and scalars in the order of the calls, and what it waits for. */
+/* The arguments of a task: tensors and scalars in the order of the calls, and tasks to wait for. */
 class arguments
 {
   public:
@@ -330,7 +330,7 @@ class arguments
         std::memcpy(&bits, &value, sizeof value);
         return scalar(dtype_of<T>, bits);
     }
-    /* Of any type of 8 bits and up, from its bits. */
+    /* A scalar of any type of 8 bits or more, from its bits. */
     arguments &scalar(tg_dtype dtype, std::uint64_t bits)
     {
         tg_args_bits(&args_, dtype, bits);
@@ -341,7 +341,7 @@ class arguments
         after_.push_back(task);
         return *this;
     }
-    /* For the recorder's levels `marked` and `hybrid`: tensor i, or all of the task. */
+    /* Marks tensor i, or all arguments, for the recorder's levels `marked` and `hybrid`. */
     arguments &mark(std::uint32_t i)
     {
         tg_args_mark_tensor(&args_, i);
@@ -353,7 +353,7 @@ class arguments
         return *this;
     }
 
-    /* Good until this is changed or ends. */
+    /* Valid until this object is changed or destroyed. */
     const tg_args *get() const noexcept
     {
         tg_args_after_all(&args_, after_.data(), static_cast<std::uint32_t>(after_.size()));
@@ -371,7 +371,7 @@ class arguments
     std::vector<std::uint64_t> after_;
 };
 
-/* A workload's kernels on a device; belongs to the device, and can be copied. */
+/* A workload's kernels on a device. It belongs to the device, and this object can be copied. */
 class kernel_module
 {
   public:
@@ -384,7 +384,7 @@ class kernel_module
             throw error(TG_NOT_FOUND, "the module has no kernel '" + name + "'");
         return number;
     }
-    /* An empty graph, and the one that the orchestration function makes of these arguments. */
+    /* An empty graph, or the graph that the orchestration function builds from these arguments. */
     inline graph create_graph() const;
     inline graph orchestrate(const arguments &arguments,
                              tg_runtime_kind runtime = TG_RUNTIME_HOST_BUILD_GRAPH,
@@ -415,7 +415,7 @@ class device
         tg_device_get_info(get(), &info);
         return info;
     }
-    /* A module by its path. */
+    /* Loads a module by its path. */
     kernel_module load(const std::string &path) const
     {
         tg_module *made = nullptr;
@@ -448,7 +448,7 @@ class device
 
 /* ── graphs and runs ───────────────────────────────────────────────────────────────────────── */
 
-/* A run under way; its end cancels it. */
+/* A run; the destructor cancels it if it has not ended. */
 class run
 {
   public:
@@ -459,12 +459,12 @@ class run
         handle_.reset(made);
     }
 
-    /* Throws what went wrong. */
+    /* Waits for the end; throws if the run failed. */
     void wait() const
     {
         detail::call(tg_run_wait, get(), -1.0);
     }
-    /* False: it is still running. */
+    /* Waits up to a limit; false if the run has not ended. */
     bool wait(double seconds) const
     {
         tg_error why{};
@@ -474,12 +474,12 @@ class run
         why.status = status;
         throw error(why);
     }
-    /* From any thread. */
+    /* Any thread may call it. */
     void cancel() const noexcept
     {
         tg_run_cancel(get());
     }
-    /* Tasks finished so far, and in all. */
+    /* Tasks finished so far, and in total. */
     std::pair<std::uint64_t, std::uint64_t> progress() const noexcept
     {
         std::pair<std::uint64_t, std::uint64_t> now;
@@ -509,14 +509,14 @@ class graph
     {
     }
 
-    /* Gives the task's id. */
+    /* Returns the task's id. */
     std::uint64_t add(const std::string &kernel, const arguments &arguments) const
     {
         std::uint64_t task = TG_TASK_NONE;
         detail::call(tg_graph_add, get(), kernels_.kernel(kernel), arguments.get(), &task);
         return task;
     }
-    /* A mix; "" for a part that stays empty. */
+    /* Adds a mix; "" for an empty part. */
     std::uint64_t add_mix(const std::string &aic, const std::string &aiv0, const std::string &aiv1,
                           const arguments &arguments) const
     {
@@ -553,7 +553,7 @@ class graph
     {
         return taskglass::run(get(), &config);
     }
-    /* To the end. Throws what went wrong; `running` of the result is gone. */
+    /* Runs the graph to its end; throws if the run failed. `running` of the result is NULL. */
     tg_run_result run(const tg_run_config &config = tg_run_config()) const
     {
         tg_run_result result{};
@@ -616,20 +616,20 @@ class workload
     detail::handle<tg_workload_file, tg_workload_close> handle_;
 };
 
-/* What to run of a workload. */
+/* The case to run, and its parameters. */
 struct execute_options {
-    std::string case_name;        /* "": the first */
+    std::string case_name;        /* "": the first case */
     std::vector<std::string> set; /* "key=value" */
-    /* At each phase, and while the graph runs; false cancels. What it throws cancels, too, and comes
-     * out of the execution. */
+    /* Called at each phase and while the graph runs; false cancels. An exception cancels too, and the
+     * execution's constructor rethrows it. */
     std::function<bool(tg_phase phase, std::uint64_t finished, std::uint64_t total)> progress;
 };
 
 class execution
 {
   public:
-    /* Runs the case. A run that failed is an execution as well: ask ok(), or call check(). Throws
-     * where it failed before there was anything to tell. */
+    /* Runs the case. A failed run is also an execution: ask ok(), or call check(). Throws if the call
+     * failed before it had any result. */
     execution(const settings &settings, const workload &workload,
               const execute_options &options = execute_options())
     {
@@ -664,7 +664,7 @@ class execution
     {
         return info().status == TG_OK;
     }
-    /* Throws what went wrong, if anything did. */
+    /* Throws the error, if there was one. */
     const execution &check() const
     {
         tg_execution_info now = info();
@@ -680,7 +680,7 @@ class execution
     {
         return detail::text(info().run_json);
     }
-    /* Throws NOT_FOUND where the run did not come to an end, or has no such output. */
+    /* Throws NOT_FOUND if the run did not finish, or has no such output. */
     tg_output output(const std::string &name) const
     {
         tg_output found{};
@@ -743,7 +743,7 @@ class query
     {
         return handle_.get();
     }
-    /* The caller destroys it. */
+    /* Hands the tg_query over to the caller, which destroys it. */
     tg_query *release() noexcept
     {
         return handle_.release();
@@ -817,7 +817,7 @@ class record
     {
         return get().stored;
     }
-    /* A copy of what is stored; T holds an element. */
+    /* A copy of the stored elements; T holds one element. */
     template <class T> std::vector<T> values() const
     {
         static_assert(std::is_trivially_copyable_v<T> && !std::is_same_v<T, bool>,
@@ -837,7 +837,7 @@ class record
 class recording
 {
   public:
-    /* A run's directory, the recording in it, a journal or a manifest. */
+    /* Opens a run's directory, the recording in it, a journal or a manifest. */
     explicit recording(const std::string &path)
     {
         tg_recording *made = nullptr;
@@ -855,7 +855,7 @@ class recording
     {
         return info().records;
     }
-    /* Throws NOT_FOUND past the end, IO_ERROR for a damaged one. */
+    /* Throws NOT_FOUND past the end, IO_ERROR for a damaged record. */
     record at(std::uint64_t index) const
     {
         tg_entry entry{};
@@ -865,8 +865,8 @@ class recording
         return record(get(), index, entry);
     }
 
-    /* for (const auto &record : recording.select({{"stage", "after"}})): those that are selected and
-     * not damaged. A query that is not a temporary has to live as long. */
+    /* for (const auto &record : recording.select({{"stage", "after"}})): the selected records that are
+     * not damaged. A query that is not a temporary must live as long as the loop. */
     class range;
     inline range select(const query &wanted) const;
     inline range select(query &&wanted) const;

@@ -4,9 +4,9 @@
  * it by value; it owns nothing. All functions here are inline, allocate nothing, and work in
  * kernels and orchestration code on every device as well as on the host.
  *
- * A view that would leave its storage, or parameters that make no sense, give a tensor whose
- * dtype is TG_DTYPE_NONE: submitting it is an error that names the place, so a chain of views
- * needs one check, at its end (tg_tensor_valid).
+ * A view that would leave its storage, or invalid parameters, give a tensor whose dtype is
+ * TG_DTYPE_NONE. Submitting it is an error that names the source line, so a chain of views needs
+ * only one check, at its end (tg_tensor_valid).
  */
 #ifndef TASKGLASS_TENSOR_H
 #define TASKGLASS_TENSOR_H
@@ -15,11 +15,11 @@
 #include <taskglass/target.h>
 #include <taskglass/wire/tensor.h>
 
-/* No tensor has more elements than this, and no view reaches further: offsets can then be added
- * and turned into bytes without overflow. */
+/* No tensor has more elements than this, and no view reaches further, so that offsets can be added
+ * and converted to bytes without overflow. */
 #define TG_MAX_ELEMENTS ((int64_t)1 << 58)
 
-/* Bits of one element; 0 for a number that is no type. */
+/* Bits of one element; 0 for an invalid number. */
 TG_INLINE unsigned tg_bits_of(unsigned dtype)
 {
     switch (dtype) {
@@ -60,8 +60,8 @@ TG_INLINE struct tg_tensor tg_tensor_none(void)
     return none;
 }
 
-/* A copy of what counts: dimensions beyond ndim mean nothing, and stay as they are. Word by word:
- * views are made by changing single words, and loads wider than the stores before them stall. */
+/* Copies all but the dimensions beyond ndim, which mean nothing. It copies word by word, because a
+ * view was just made by storing single words, and wider loads right after such stores stall. */
 TG_INLINE void tg_tensor_copy(struct tg_tensor *to, const struct tg_tensor *from)
 {
     to->addr = from->addr;
@@ -92,8 +92,8 @@ TG_INLINE int64_t tg_tensor_numel(const struct tg_tensor *t)
 }
 
 /*
- * The smallest and largest element offset the view touches, counted from addr. False where the
- * view is empty (nothing is touched) or where the arithmetic would overflow (*lo > *hi then).
+ * The smallest and largest element offset that the view touches, counted from addr. False, with
+ * *lo > *hi, if the view is empty or the arithmetic would overflow.
  */
 TG_INLINE bool tg_tensor_footprint(const struct tg_tensor *t, int64_t *lo, int64_t *hi)
 {
@@ -127,7 +127,7 @@ TG_INLINE bool tg_tensor_footprint(const struct tg_tensor *t, int64_t *lo, int64
     return true;
 }
 
-/* Element type and rank are real, no dimension is negative, and the view lies in its storage. */
+/* True if dtype and rank are valid, no dimension is negative, and the view lies in its storage. */
 TG_INLINE bool tg_tensor_valid(const struct tg_tensor *t)
 {
     int64_t lo, hi, n;
@@ -141,7 +141,7 @@ TG_INLINE bool tg_tensor_valid(const struct tg_tensor *t)
     return lo >= 0 && tg_bytes_of(t->dtype, hi + 1) <= t->storage_bytes;
 }
 
-/* Row-major without gaps, so that the view's bytes are one straight run from `start`. */
+/* True if the view is row-major without gaps: its bytes are one run from `start`. */
 TG_INLINE bool tg_tensor_contiguous(const struct tg_tensor *t)
 {
     int64_t expect = 1, n = tg_tensor_numel(t);
@@ -178,9 +178,9 @@ TG_INLINE struct tg_tensor tg_tensor_make(uint64_t addr, unsigned dtype, int ndi
 }
 
 /*
- * Views. These are functions that are called rather than inlined: orchestrations make views for
- * every task, and compilers that see through a tensor's 160 bytes keep single words of it in
- * registers, store them, and load them wide: each time a stall that costs as much as the call.
+ * Views. These functions are not inlined, because orchestrations make views for every task: a
+ * compiler that inlines them keeps single words of the 160 bytes in registers, stores them and loads
+ * them wide, and each time the processor stalls for as long as the call would take.
  */
 
 /* Elements [from, to) of one dimension, every `step`-th of them; the rank stays. */
@@ -197,7 +197,7 @@ TG_OUT_OF_LINE struct tg_tensor tg_tensor_slice(struct tg_tensor t, int dim, int
             extent = (extent - 1) / step + 1;
         view.start = t.start + from * t.strides[dim];
         view.shape[dim] = extent;
-        if (step > 1 && extent > 1) /* else the stride is never taken, and could overflow */
+        if (step > 1 && extent > 1) /* otherwise the stride is not used, and could overflow */
             view.strides[dim] = t.strides[dim] * step;
     }
     return view;
@@ -222,7 +222,7 @@ TG_OUT_OF_LINE struct tg_tensor tg_tensor_index(struct tg_tensor t, int dim, int
     return view;
 }
 
-/* Two dimensions change places; nothing moves in memory. */
+/* Swaps two dimensions; nothing moves in memory. */
 TG_OUT_OF_LINE struct tg_tensor tg_tensor_transpose(struct tg_tensor t, int a, int b)
 {
     struct tg_tensor view = t;
@@ -238,7 +238,7 @@ TG_OUT_OF_LINE struct tg_tensor tg_tensor_transpose(struct tg_tensor t, int a, i
     return view;
 }
 
-/* The same elements in row-major order under another shape; wants a contiguous tensor. */
+/* The same elements in row-major order with another shape; the tensor must be contiguous. */
 TG_INLINE struct tg_tensor tg_tensor_reshape(struct tg_tensor t, int ndim, const int64_t *shape)
 {
     struct tg_tensor whole = tg_tensor_make(t.addr, t.dtype, ndim, shape);
@@ -251,7 +251,7 @@ TG_INLINE struct tg_tensor tg_tensor_reshape(struct tg_tensor t, int ndim, const
     return whole;
 }
 
-/* One dimension backwards. */
+/* Reverses one dimension. */
 TG_INLINE struct tg_tensor tg_tensor_flip(struct tg_tensor t, int dim)
 {
     if (dim < 0 || dim >= t.ndim)
@@ -283,7 +283,7 @@ TG_INLINE int64_t tg_tensor_offset(const struct tg_tensor *t, int64_t index)
     return offset;
 }
 
-/* Does some element of the view lie where another one does? True for broadcasts. */
+/* True if several elements of the view share memory, as in a broadcast. */
 TG_INLINE bool tg_tensor_repeats(const struct tg_tensor *t)
 {
     for (int i = 0; i < t->ndim && i < TG_MAX_DIMS; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * For people who write workloads: a shared object with kernels, the orchestration function and
- * cases (inputs and golden outputs). It needs no symbol of libtaskglass: host and device load
- * the same file. A module exports one object:
+ * For people who write workloads. A workload is a shared object with kernels, the orchestration
+ * function and cases (inputs and golden outputs). Host and device load the same file, and it needs
+ * no symbol of libtaskglass. It exports one object:
  *
  *     TG_WORKLOAD = {
  *         TG_WORKLOAD_HEAD,
@@ -24,9 +24,9 @@
 #define TG_WORKLOAD_SYMBOL "tg_workload"
 
 /*
- * signature: what the kernel wants, one word per argument in the order tensors, scalars:
- * `in`, `out`, `inout` or `scalar`, with an optional type: "in:float32 inout scalar:int64".
- * A task that does not match is refused before launch. NULL: anything goes.
+ * signature: the kernel's arguments, one word each, tensors before scalars: `in`, `out`, `inout`
+ * or `scalar`, with an optional type: "in:float32 inout scalar:int64". The runtime refuses a task
+ * that does not match. NULL: any arguments.
  */
 struct tg_kernel_def {
     const char *name;
@@ -36,10 +36,10 @@ struct tg_kernel_def {
 };
 
 /*
- * The same computation as a kernel's, independent of it and made to be right rather than fast:
- * `taskglass check` computes recorded tasks by it. It runs on the host, gets the arguments as the
- * kernel does (every tensor contiguous, outputs zero), and may use libc. A recorded output passes
- * where |output - reference| <= atol + rtol * |reference|.
+ * A reference function computes the same as a kernel, independently of it, and aims to be correct
+ * rather than fast; `taskglass check` recomputes recorded tasks with it. It runs on the host, gets
+ * the arguments as the kernel does (every tensor contiguous, outputs zero), and may use libc. A
+ * recorded output passes if |output - reference| <= atol + rtol * |reference|.
  */
 struct tg_reference_def {
     const char *kernel;
@@ -56,7 +56,7 @@ struct tg_case_def {
 
 struct tg_case;
 
-/* What `prepare` and `golden` can ask for. Use the functions below. */
+/* The functions behind the tg_case macros below; `prepare` and `golden` use those. */
 struct tg_case_ops {
     const char *(*text)(struct tg_case *c, const char *key);
     int64_t (*integer)(struct tg_case *c, const char *key);
@@ -87,10 +87,10 @@ struct tg_workload {
     const char *orchestrate_site;
     /* Declares the arguments of the orchestration in order, and fills the inputs. */
     void (*prepare)(struct tg_case *c);
-    /* Computes what the outputs must be from the inputs, independently of the kernels. Required:
-     * an output without an expectation is an error. */
+    /* Computes the expected outputs from the inputs, independently of the kernels. Required: an
+     * output without expected values is an error. */
     void (*golden)(struct tg_case *c);
-    /* Optional: references of kernels. */
+    /* Optional: reference functions of kernels. */
     const struct tg_reference_def *references;
     uint32_t n_references;
 };
@@ -101,30 +101,30 @@ struct tg_workload {
     const struct tg_workload tg_workload
 
 /*
- * In prepare and golden. Every mistake (a key the case does not declare, a value that is not a
- * number, a shape that makes no sense …) ends the run with exit 2 and does not return here: hold
- * nothing that would have to be freed. Names of tensors and scalars are separate; letters, digits
- * and _ . + - only, at most 100 of them.
+ * For prepare and golden. Every mistake (a key that the case does not declare, a value that is not a
+ * number, an invalid shape …) ends the run with exit 2, and the call does not return, so hold no
+ * memory that you would have to free. A tensor and a scalar may have the same name. A name has at
+ * most 100 letters, digits and _ . + -.
  */
 /* A parameter's value. */
 #define tg_case_text(c, key) ((c)->ops->text((c), (key)))
 #define tg_case_int(c, key) ((c)->ops->integer((c), (key)))
 #define tg_case_real(c, key) ((c)->ops->real((c), (key)))
 
-/* Declares the next tensor argument and gives its zeroed host bytes (row-major, packed): fill
- * them if it is an input. Never NULL: a declaration that makes no sense ends the run. What an
- * output holds on the device before the run is what these bytes hold. */
+/* Declares the next tensor argument and returns its zeroed host bytes (row-major, packed), never
+ * NULL; an invalid declaration ends the run. Fill the bytes if it is an input. They are also what
+ * an output holds on the device before the run. */
 #define tg_case_tensor(c, name, role, dtype, ndim, shape) \
     ((c)->ops->tensor((c), (name), (role), (dtype), (ndim), (shape)))
 /* Declares the next scalar argument. */
 #define tg_case_scalar(c, name, dtype, bits) ((c)->ops->scalar((c), (name), (dtype), (bits)))
 
-/* In golden: what the tensor held before the run. */
+/* In golden: the tensor's bytes before the run. */
 #define tg_case_input(c, name) ((c)->ops->input((c), (name)))
-/* In golden: an array of one double per element to fill; the output passes where
- * |output - expected| <= atol + rtol * |expected|, NaN matching NaN. */
+/* In golden: an array of one double per element, to be filled. The output passes if
+ * |output - expected| <= atol + rtol * |expected|; NaN matches NaN. */
 #define tg_case_expect(c, name, atol, rtol) ((c)->ops->expect((c), (name), (atol), (rtol)))
-/* In golden: bytes to fill; the output must be the same bit for bit. */
+/* In golden: bytes to be filled; the output must equal them bit for bit. */
 #define tg_case_expect_exact(c, name) ((c)->ops->expect_exact((c), (name)))
 /* Ends the run with exit 2 and this text. */
 #define tg_case_fail(c, text) ((c)->ops->fail((c), (text)))

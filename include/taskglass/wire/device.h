@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The control area: what host and device program tell each other through device memory. It
- * describes itself, so that a post-mortem reader needs the file alone.
+ * describes itself, so that a post-mortem reader needs only the memory.
  *
  *   control area                                        rest of device memory
  *   ┌──────────────┬──────────────────────────┬────────┐  ┌───────────────────────────┐
@@ -9,16 +9,16 @@
  *   │ (256 bytes)  │ lanes, schedulers, …     │        │  │ graphs (desc, succ, …)    │
  *   └──────────────┴──────────────────────────┴────────┘  └───────────────────────────┘
  *
- * Who writes:  head          the device program, once, before it says hello
- *              head.fault    the device program's fault handler, once, as it dies
- *              status[i]     worker i alone, while a run is under way; reset at each launch
- *              launch        the host, before it rings for a launch; the device only reads
- *              engine        the device program alone; its layout is nobody else's business
- * Who reads:   the host, any time. It takes nothing on trust: copy, check against the head it
- *              validated at open, then use.
+ * Who writes:  head          the device program, once, before its first message
+ *              head.fault    the device program's fault handler, once, when it dies
+ *              status[i]     only worker i, during a run; reset at each launch
+ *              launch        the host, before it asks for a launch; the device only reads
+ *              engine        only the device program; its layout is private
+ * Who reads:   the host, at any time. It does not trust the content: it copies, checks against the
+ *              head that it validated at open, then uses the copy.
  *
- * A lane is what runs kernels: three to a block (AIC, AIV0, AIV1), whether or not that many
- * cores were asked for; see docs/design.md.
+ * A lane runs kernels. Each block has three (AIC, AIV0, AIV1), even if fewer cores were asked for;
+ * see docs/design.md.
  */
 #ifndef TASKGLASS_WIRE_DEVICE_H
 #define TASKGLASS_WIRE_DEVICE_H
@@ -33,28 +33,28 @@
 #define TG_CONTROL_VERSION 2u
 #define TG_LAUNCH_MAGIC UINT64_C(0x32636E756C6C6774) /* "tgllunc2" */
 
-/* What a worker is doing. Zero means nothing. */
+/* What a worker is doing. Zero means that it is idle. */
 struct tg_worker_status {
     uint64_t running;  /* index of the task it runs + 1; 0: none */
     uint64_t finished; /* tasks it completed in this run */
-    uint32_t part;     /* enum tg_part of the kernel it runs, */
-    uint32_t kernel;   /* the kernel's number, */
-    uint64_t task_id;  /* and its task: for those who cannot read the descriptor any more.
-                          Of the orchestrator: how many tasks it has submitted */
+    uint32_t part;     /* enum tg_part of the kernel it runs */
+    uint32_t kernel;   /* the kernel's number */
+    uint64_t task_id;  /* its task, for readers that can no longer read the descriptor;
+                          for the orchestrator: how many tasks it has submitted */
     uint64_t reserved[4];
 };
 TG_WIRE_SIZE(struct tg_worker_status, 64);
 
-/* The last words of a device that crashed. */
+/* What a device writes when it crashes. */
 struct tg_fault_record {
     uint32_t valid; /* written last: 1 */
     uint32_t worker;
-    int32_t signal; /* 0: `text` says it. A tg_status, where worker is all ones: no kernel's fault,
-                       but the device could not go on, and `text` says why */
+    int32_t signal; /* 0: see `text`. If worker is all ones, a tg_status: no kernel was at fault,
+                       but the device could not continue, and `text` says why */
     uint32_t part;
     uint64_t running; /* as in tg_worker_status */
-    uint64_t address; /* that could not be accessed, where the signal has one */
-    char text[96];    /* in words, where there is no signal */
+    uint64_t address; /* the address that could not be accessed, if the signal has one */
+    char text[96];    /* the fault in words, if there is no signal */
 };
 TG_WIRE_SIZE(struct tg_fault_record, 128);
 
@@ -69,7 +69,7 @@ struct tg_control_head {
     uint32_t n_schedulers;
     uint64_t status;      /* offset of the first tg_worker_status */
     uint32_t status_size; /* bytes of one */
-    uint32_t n_cores;     /* lanes that take tasks of their own */
+    uint32_t n_cores;     /* lanes that take plain tasks */
     struct tg_fault_record fault;
     uint64_t memory_start; /* tensors lie in [memory_start, memory_end) */
     uint64_t memory_end;
@@ -86,10 +86,10 @@ enum tg_edge_storage {
 };
 
 /*
- * A graph ready to run, or an orchestration that will make one. All addresses are device
- * addresses. Each class of task has a queue that only the device uses; the first n_ready of
- * `ready` of a class are what it starts with. The device knows no runtime by name, only what
- * is said here and in struct tg_orchestration.
+ * A graph ready to run, or an orchestration that will build one. All addresses are device
+ * addresses. Each class of task has a queue that only the device uses; a run starts with the
+ * n_ready tasks of each class in `ready`. The device knows no runtime by name, only what stands
+ * here and in struct tg_orchestration.
  */
 struct tg_launch {
     uint64_t magic;
@@ -102,7 +102,7 @@ struct tg_launch {
     uint64_t queue[TG_CLASSES]; /* uint64_t[queue_size] */
     uint32_t n_ready[TG_CLASSES];
     uint32_t queue_size[TG_CLASSES]; /* powers of two; the whole class fits */
-    uint64_t record;                 /* struct tg_record_setup; 0: nothing is recorded */
+    uint64_t record;                 /* struct tg_record_setup; 0: record nothing */
     uint64_t orchestration; /* struct tg_orchestration; 0: the device does not build the graph */
 };
 TG_WIRE_SIZE(struct tg_launch, 128);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The journal, tensor_dump.rec: a head of 256 bytes, then records of 256 bytes, appended as they
- * arrive. A record is written only after its payload is in the payload file.
+ * arrive. The host writes a record only after its payload is in the payload file.
  *
  *   ┌──────────┬──────────┬──────────┬───  ─┬──────────┐
  *   │ head     │ KERNEL…  │ ARGUMENT │  …   │ SUMMARY  │   a summary makes it complete
  *   └──────────┴──────────┴──────────┴───  ─┴──────────┘
  *
- * A reader takes as many whole records as the file has. One whose check is wrong is damaged: at the
- * end of the file it is a torn write, elsewhere a reader may pass over it or stop there. New flags in `incompatible` mean that an old reader must not read on.
+ * A reader takes as many whole records as the file has. A record whose check is wrong is damaged: at
+ * the end of the file it is a torn write; elsewhere a reader may skip it or stop there. An old reader
+ * must stop if `incompatible` has a flag that it does not know.
  */
 #ifndef TASKGLASS_WIRE_JOURNAL_H
 #define TASKGLASS_WIRE_JOURNAL_H
@@ -24,12 +25,12 @@ struct tg_journal_head {
     uint32_t head_size;    /* 256 */
     uint32_t record_size;  /* 256 */
     uint32_t compatible;   /* flags an old reader may ignore: none yet */
-    uint32_t incompatible; /* flags it may not: none yet */
+    uint32_t incompatible; /* flags an old reader must not ignore: none yet */
     uint32_t level;        /* enum tg_record_level (wire/stream.h) */
     uint32_t policy;       /* enum tg_record_policy */
     uint32_t reserved0;
     char bin_file[80]; /* name of the payload file beside this one */
-    char run_dir[136]; /* last part of the run directory's name, shortened if need be */
+    char run_dir[136]; /* last part of the run directory's name, cut if it is longer */
 };
 TG_WIRE_SIZE(struct tg_journal_head, 256);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A graph that the device builds: what the host lays out for the orchestrator, and what the
- * orchestrator tells about itself. All addresses are device addresses.
+ * A graph that the device builds: the memory layout that the host makes for the orchestrator, and
+ * what the orchestrator reports. All addresses are device addresses.
  *
  *   orchestration ─► ┌ this struct ─────────────────────────────────────────────┐
  *                    │ layout of the rings, where everything lies    (host)     │
@@ -16,8 +16,9 @@
  *     tail ≤ done ≤ head    slots before tail are free, tasks before done have completed,
  *                           tasks before head were submitted
  *
- * Who writes: the host everything before launch; after that the orchestrator alone, except for
- * the lists of dependencies. Who reads: the host, any time, trusting nothing.
+ * Who writes: before launch the host writes everything; after that only the orchestrator writes,
+ * except for the lists of dependencies, which workers close. Who reads: the host, at any time; it
+ * checks what it reads.
  */
 #ifndef TASKGLASS_WIRE_ORCHESTRATION_H
 #define TASKGLASS_WIRE_ORCHESTRATION_H
@@ -30,21 +31,21 @@
 #define TG_ORCHESTRATION_MAGIC UINT64_C(0x316863726F6C6774) /* "tglorch1", little-endian */
 #define TG_ORCHESTRATION_VERSION 2u
 
-/* What a device-built task's `succ` can be besides the number of a dependency. */
-#define TG_DEP_NONE UINT32_MAX         /* nobody waits for it */
+/* Values of `succ` in a device-built task besides the number of a dependency. */
+#define TG_DEP_NONE UINT32_MAX         /* no task waits for it */
 #define TG_DEP_CLOSED (UINT32_MAX - 1) /* it has completed */
 
-/* `task` waits for the task in whose list this is. */
+/* An entry in the list of another task: `task` waits for that task. */
 struct tg_dep {
     uint32_t task; /* slot */
-    uint32_t next; /* in the list, or TG_DEP_NONE */
+    uint32_t next; /* next entry in the list, or TG_DEP_NONE */
 };
 TG_WIRE_SIZE(struct tg_dep, 8);
 
-/* What a kernel is and wants (workload.h: signature). */
+/* A kernel's kind and signature (workload.h). */
 struct tg_kernel_desc {
     uint32_t core; /* enum tg_core_kind */
-    uint8_t given; /* there is a signature; 0: anything goes */
+    uint8_t given; /* 1: there is a signature; 0: any arguments */
     uint8_t n_tensors;
     uint8_t n_scalars;
     uint8_t reserved0;
@@ -55,7 +56,7 @@ struct tg_kernel_desc {
 };
 TG_WIRE_SIZE(struct tg_kernel_desc, 64);
 
-/* A source line of the orchestration, "file:line" and a zero; site 0 is the orchestration itself. */
+/* A source line of the orchestration, "file:line" and a zero byte; site 0 is the orchestration. */
 struct tg_site {
     char text[128];
 };
@@ -64,35 +65,35 @@ enum { TG_MAX_SITES = 1024 };
 
 /* The orchestrator's own notes on a slot. */
 struct tg_slot_note {
-    uint32_t seen;    /* the last submit that came upon it */
-    uint32_t order;   /* which submit of the run it was, its low bits */
+    uint32_t seen;    /* the last submit that found it as a predecessor */
+    uint32_t order;   /* low bits of the number of its submit in the run */
     uint32_t dep_end; /* its ring's dependencies up to here are free once it has completed */
-    uint32_t held;    /* a task its scope holds back: the next one's slot + 2, 1 for the last */
+    uint32_t held;    /* of a task that its scope holds back: next one's slot + 2; 1: the last */
 };
 TG_WIRE_SIZE(struct tg_slot_note, 16);
 
-/* An entry of the tensor map: a region of memory with who wrote it last, and who read it since. What
- * looking for one needs is in its first cache line. */
+/* An entry of the tensor map: a region of memory, the task that wrote it last, and the tasks that read
+ * it since. Its first cache line holds everything that a search needs. */
 struct tg_map_region {
     uint64_t lo, hi;                    /* it lies in [lo, hi) */
-    uint64_t run;                       /* straight bytes at a time */
-    uint64_t writer;                    /* a reference to a task; 0: none */
+    uint64_t run;                       /* length of one contiguous run, in bytes */
+    uint64_t writer;                    /* a task reference; 0: none */
     uint32_t first_reader, last_reader; /* entries + 1 of the readers; 0: none */
     uint32_t next;                      /* in its bucket: entry + 1 */
-    uint32_t level_next, level_prev;    /* among those of its size, newest first: entry + 1 */
+    uint32_t level_next, level_prev;    /* list of its size, newest first: entry + 1 */
     uint8_t level;                      /* its extent is at most 2^level bytes */
     uint8_t n_outer;
     uint16_t reserved;
     uint64_t pad;
-    uint64_t outer_count[7];  /* repeated so often, */
-    uint64_t outer_stride[7]; /* so many bytes apart, the largest first */
+    uint64_t outer_count[7];  /* repetitions of the run, per dimension */
+    uint64_t outer_stride[7]; /* bytes between them, the largest first */
     uint64_t pad2[2];
 };
 TG_WIRE_SIZE(struct tg_map_region, 192);
 TG_WIRE_AT(struct tg_map_region, outer_count, 64);
 
 struct tg_map_reader {
-    uint64_t task; /* a reference */
+    uint64_t task; /* a task reference */
     uint32_t next; /* entry + 1 */
     uint32_t reserved;
 };
@@ -114,14 +115,14 @@ struct tg_ring_cursors {
 };
 TG_WIRE_SIZE(struct tg_ring_cursors, 64);
 
-/* What the orchestrator can be out of, or waiting for. */
+/* Resources that can run out, and other things that the orchestrator can wait for. */
 enum tg_resource {
     TG_RESOURCE_NONE = 0,
     TG_RESOURCE_SLOTS = 1,
     TG_RESOURCE_HEAP = 2,
     TG_RESOURCE_DEPS = 3,
     TG_RESOURCE_MAP = 4,
-    TG_RESOURCE_RESULT = 5, /* what a task has computed: tg_read */
+    TG_RESOURCE_RESULT = 5, /* the result of a task, for tg_read */
     TG_RESOURCES = 6
 };
 
@@ -132,27 +133,27 @@ enum tg_orchestrator_state {
     TG_ORCHESTRATOR_FAILED = 3
 };
 
-/* What went wrong in the orchestration; the host has the words (src/host/orchestration_report.c). */
+/* Errors of the orchestration; src/host/orchestration_report.c turns them into messages. */
 enum tg_orchestration_fault {
     TG_FAULT_NONE = 0,
-    TG_FAULT_ARGUMENTS = 1,    /* a submit's kernels or arguments: they are in `args`, `kernel` */
-    TG_FAULT_PREDECESSOR = 2,  /* waits for a task that is not there */
-    TG_FAULT_OUT_OF_SCOPE = 3, /* a tensor whose scope has ended: `argument` */
-    TG_FAULT_ALLOC = 4,        /* not a type and shape a tensor can have */
-    TG_FAULT_DEPEND = 5,       /* tg_depend on a task that may have started */
+    TG_FAULT_ARGUMENTS = 1,    /* wrong kernels or arguments of a submit; `kernel` and `refused` */
+    TG_FAULT_PREDECESSOR = 2,  /* a submit waits for a task that does not exist */
+    TG_FAULT_OUT_OF_SCOPE = 3, /* the scope of tensor `argument` has ended */
+    TG_FAULT_ALLOC = 4,        /* tg_alloc with an invalid type or shape */
+    TG_FAULT_DEPEND = 5,       /* tg_depend for a task that may have started */
     TG_FAULT_ORDER = 6,        /* tg_depend on a later task, or on itself */
-    TG_FAULT_OUTPUT = 7,       /* tg_output of a task or argument that is not there */
-    TG_FAULT_READ = 8,         /* tg_read of a tensor that is not one element */
+    TG_FAULT_OUTPUT = 7,       /* tg_output of a task or argument that does not exist */
+    TG_FAULT_READ = 8,         /* tg_read of a tensor that does not have one element */
     TG_FAULT_DEPTH = 9,        /* scopes nested too deep */
-    TG_FAULT_SCOPE_END = 10,   /* a scope ends that was not begun */
-    TG_FAULT_SCOPE_LEFT = 11,  /* a scope was left without its end */
-    TG_FAULT_OWN = 12,         /* tg_fail: `text` */
+    TG_FAULT_SCOPE_END = 10,   /* the end of a scope that was not begun */
+    TG_FAULT_SCOPE_LEFT = 11,  /* the orchestration left a scope without ending it */
+    TG_FAULT_OWN = 12,         /* tg_fail; `text` */
     TG_FAULT_FULL = 13,        /* a resource is full and can never drain */
-    TG_FAULT_HELD = 14,        /* waits for what its own scope holds back */
-    TG_FAULT_MEMORY = 15       /* a tensor is not in device memory: `argument` */
+    TG_FAULT_HELD = 14,        /* waits for a task that its own scope holds back */
+    TG_FAULT_MEMORY = 15       /* tensor `argument` is not in device memory */
 };
 
-/* The orchestrator's own account of itself. */
+/* What the orchestrator reports to the host. */
 struct tg_orchestrator_report {
     uint32_t state;    /* enum tg_orchestrator_state */
     int32_t status;    /* tg_status of the first error; 0: none */
@@ -160,14 +161,14 @@ struct tg_orchestrator_report {
     uint32_t resource; /* enum tg_resource that was full */
     uint32_t ring;
     uint32_t argument;
-    uint64_t task;                 /* the id it is about */
+    uint64_t task;                 /* id of the task that the error is about */
     uint64_t used, capacity;       /* of the resource, when it was found full */
     uint64_t wanted;               /* by the call that failed */
-    uint64_t need_slots[TG_RINGS]; /* the most that open scopes had at a time, */
-    uint64_t need_heap[TG_RINGS];  /* counted on after the error to the orchestration's end */
+    uint64_t need_slots[TG_RINGS]; /* the most that open scopes held at one time; after an error */
+    uint64_t need_heap[TG_RINGS];  /* the dry run continues to count */
     uint64_t need_deps[TG_RINGS];
     uint64_t need_map;
-    uint32_t counted; /* 1: to its very end; 0: only so far */
+    uint32_t counted; /* 1: the dry run reached the orchestration's end; 0: it did not */
     uint32_t kernel[TG_PARTS];
     uint64_t submitted, edges, scopes;
     uint64_t began_ns, ended_ns;
@@ -178,13 +179,13 @@ struct tg_orchestrator_report {
     uint32_t n_sites;
     uint32_t scope_site; /* of the innermost open scope */
     char site[128];      /* where the error was */
-    char owner[128];     /* the scope that it is about */
+    char owner[128];     /* source line of the scope that it is about */
     char text[128];
     uint64_t reserved[4];
 };
 TG_WIRE_SIZE(struct tg_orchestrator_report, 704);
 
-/* What the orchestrator can write down; each has a stream. */
+/* Logs that the orchestrator can write; each has a stream. */
 enum tg_log { TG_LOG_EDGES = 0, TG_LOG_SCOPES = 1, TG_LOGS = 2 };
 
 /* How the orchestrator treats scopes. */
@@ -197,9 +198,9 @@ struct tg_orchestration {
     uint32_t version;
     uint32_t size;                    /* bytes of this struct */
     uint32_t first_kernel, n_kernels; /* of the module whose orchestration it is */
-    uint64_t args;                    /* struct tg_args: what it is given */
+    uint64_t args;                    /* struct tg_args: arguments of the orchestration */
     uint64_t kernels;                 /* struct tg_kernel_desc[n_kernels] */
-    uint64_t payload_stride;          /* bytes of arguments a slot has room for */
+    uint64_t payload_stride;          /* bytes for the arguments of one slot */
     uint64_t deps;                    /* struct tg_dep[], all rings */
     uint64_t notes;                   /* struct tg_slot_note[], all slots */
     uint64_t sites;                   /* struct tg_site[TG_MAX_SITES] */
@@ -212,7 +213,7 @@ struct tg_orchestration {
     uint64_t memory_start, memory_end; /* where tensors may lie */
     uint64_t refused;                  /* struct tg_args: of the submit that failed */
     struct tg_ring_layout ring[TG_RINGS];
-    uint32_t logs;    /* bits of enum tg_log: what is written down */
+    uint32_t logs;    /* bits of enum tg_log: which logs to write */
     uint32_t n_rings; /* in use, 1 to TG_RINGS */
     uint32_t flags;   /* enum tg_orchestration_flag */
     uint32_t reserved0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One record: one argument of one task at one stage. The same 256 bytes in a stream on the device
- * and in the journal on disk; three fields change their meaning on the way, as noted.
+ * One record: one argument of one task at one stage. A stream on the device and the journal on disk
+ * use the same 256 bytes, but three fields have another meaning on the device, as noted.
  *
- *   type, flags, check, sequence            what and which
- *   task_id, kernel[3], stage, role, …      whose argument
- *   data_ptr, start, shape, strides         where it lay
- *   hash, bytes                             what was in it
+ *   type, flags, check, sequence            kind and number of the record
+ *   task_id, kernel[3], stage, role, …      the task, and which argument
+ *   data_ptr, start, shape, strides         where the tensor was
+ *   hash, bytes                             its content
  *   stored, position, value                 where its payload is now; a scalar's value
  *
  * Reserved bytes are zero. Integers are little-endian. Types 2 and 3 exist in journals only.
@@ -23,25 +23,25 @@ enum tg_record_type {
     TG_RECORD_ARGUMENT = 1, /* struct tg_record */
     TG_RECORD_KERNEL = 2,   /* struct tg_record_kernel: the name of a kernel */
     TG_RECORD_SUMMARY = 3,  /* struct tg_record_summary: the last one of a complete journal */
-    TG_RECORD_TASK = 4,     /* struct tg_record_task: on the device only, as the next */
-    TG_RECORD_SCOPES = 5    /* struct tg_record_scopes */
+    TG_RECORD_TASK = 4,     /* struct tg_record_task: on the device only */
+    TG_RECORD_SCOPES = 5    /* struct tg_record_scopes: on the device only */
 };
 
 enum tg_record_flag {
-    TG_RECORD_CONTIGUOUS = 1 << 0,  /* the view was one straight run of bytes */
+    TG_RECORD_CONTIGUOUS = 1 << 0,  /* the view was row-major without gaps */
     TG_RECORD_HASHED = 1 << 1,      /* `hash` is set; over all logical bytes, stored or not */
-    TG_RECORD_PAYLOAD = 1 << 2,     /* its payload was asked for */
-    TG_RECORD_TRUNCATED = 1 << 3,   /* less of it is stored than there was */
-    TG_RECORD_OVERWRITTEN = 1 << 4, /* policy overwrite: nothing of it is stored any more */
+    TG_RECORD_PAYLOAD = 1 << 2,     /* the level asked for its payload */
+    TG_RECORD_TRUNCATED = 1 << 3,   /* less of the payload is stored than asked for */
+    TG_RECORD_OVERWRITTEN = 1 << 4, /* policy overwrite: its payload was overwritten */
     TG_RECORD_PARTIAL = 1 << 5,     /* read from a task that had not finished */
     TG_RECORD_MARKED = 1 << 6,      /* the orchestration marked it */
-    TG_RECORD_MORE = 1 << 7         /* on the device only: a piece, others follow */
+    TG_RECORD_MORE = 1 << 7         /* on the device only: more pieces follow */
 };
 
 enum tg_stage {
     TG_BEFORE_DISPATCH = 0,
     TG_AFTER_COMPLETION = 1,
-    TG_STAGE_ORCHESTRATION = 2 /* what the orchestration was given; task id all ones */
+    TG_STAGE_ORCHESTRATION = 2 /* an argument of the orchestration; task id all ones */
 };
 
 enum tg_kind { TG_KIND_TENSOR = 0, TG_KIND_SCALAR = 1 };
@@ -52,7 +52,7 @@ struct tg_record {
     uint32_t check;    /* in a journal: over the other bytes (docs/wire-format.md); else 0 */
     uint64_t sequence; /* counts the records of one stream */
     uint64_t task_id;
-    uint32_t kernel[TG_PARTS]; /* numbers of the task's kernels, TG_NO_KERNEL where it has none */
+    uint32_t kernel[TG_PARTS]; /* numbers of the task's kernels; TG_NO_KERNEL for an empty part */
     uint8_t stage;             /* enum tg_stage */
     uint8_t role;              /* enum tg_role */
     uint8_t kind;              /* enum tg_kind */
@@ -67,8 +67,8 @@ struct tg_record {
     int64_t strides[TG_MAX_DIMS];
     uint64_t hash;
     uint64_t bytes;    /* logical bytes of the view */
-    uint64_t stored;   /* of them in the payload file; on the device: in this piece */
-    uint64_t position; /* in the payload file; on the device: in the arena, by its cursor */
+    uint64_t stored;   /* how many of them are in the payload file; on the device: in this piece */
+    uint64_t position; /* in the payload file; on the device: arena cursor */
     uint64_t value;    /* a scalar's bits; on the device: where in the tensor the piece begins */
     uint64_t time;     /* nanoseconds on the device's clock */
     uint64_t reserved[2];
@@ -95,19 +95,19 @@ TG_WIRE_SIZE(struct tg_record_kernel, 256);
 enum tg_loss {
     TG_LOSS_FULL = 0,        /* policy drop: no room in the stream */
     TG_LOSS_GAVE_UP = 1,     /* policy block: the host did not drain within the limit */
-    TG_LOSS_OVERWRITTEN = 2, /* policy overwrite: the payload was gone before it was read */
+    TG_LOSS_OVERWRITTEN = 2, /* policy overwrite: overwritten before the host read it */
     TG_LOSS_DISK = 3,        /* the payload or the record could not be written */
-    TG_LOSS_CORRUPT = 4,     /* what the device left made no sense */
-    TG_LOSS_UNFINISHED = 5,  /* the device died in the middle of it */
+    TG_LOSS_CORRUPT = 4,     /* the host found the device's record invalid */
+    TG_LOSS_UNFINISHED = 5,  /* the device died while it made the record */
     TG_LOSS_CAUSES = 6
 };
 
-/* A task that the device submitted, and whom it waits for. One with more edges than fit is
- * followed by others of the same task. */
+/* A task that the device submitted, and the tasks that it waits for. If it has more edges than fit,
+ * more records of the same task follow. */
 enum { TG_EDGES_PER_RECORD = 25 };
 struct tg_record_task {
     uint16_t type;
-    uint16_t flags; /* TG_RECORD_MORE: not the task's first */
+    uint16_t flags; /* TG_RECORD_MORE: not the task's first record */
     uint32_t check; /* 0 */
     uint64_t sequence;
     uint64_t task_id;
@@ -120,8 +120,8 @@ struct tg_record_task {
 };
 TG_WIRE_SIZE(struct tg_record_task, 256);
 
-/* What the rings held when a scope began or ended. Cursors are totals that never wrap: what lies
- * between start and end is in use. */
+/* What the scope's ring held when the scope began or ended. Cursors are totals that never wrap;
+ * end - start is in use. */
 struct tg_scope_sample_wire {
     uint32_t site;
     uint8_t depth;
@@ -132,8 +132,8 @@ struct tg_scope_sample_wire {
     uint64_t heap_start, heap_end;
     uint64_t dep_pool_start, dep_pool_end;
     uint32_t tensormap;
-    /* Of an end: the most at a time while it was open. Slots and heap count as far as open scopes
-     * keep them, since that is what has to fit. */
+    /* At an end: the most in use at one time while the scope was open. Slots and heap count only if
+     * open scopes keep them, because only those must fit at the same time. */
     uint32_t peak_tensormap;
     uint32_t peak_task_window;
     uint32_t peak_dep_pool;
@@ -144,32 +144,32 @@ TG_WIRE_SIZE(struct tg_scope_sample_wire, 80);
 enum { TG_SAMPLES_PER_RECORD = 3 };
 struct tg_record_scopes {
     uint16_t type;
-    uint16_t n; /* samples so far; grows while the record is the stream's next */
+    uint16_t n; /* samples so far; grows until the record is published */
     uint32_t check;
     uint64_t sequence;
     struct tg_scope_sample_wire sample[TG_SAMPLES_PER_RECORD];
 };
 TG_WIRE_SIZE(struct tg_record_scopes, 256);
 
-/* Why one task waits for another: it was told to, it reads what the other wrote, or writes what the
- * other reads or wrote. */
+/* Why one task waits for another: the orchestration named the edge, the task reads what the other
+ * wrote (RAW), or it writes what the other reads (WAR) or wrote (WAW). */
 enum tg_edge_kind { TG_EDGE_EXPLICIT = 0, TG_EDGE_RAW = 1, TG_EDGE_WAR = 2, TG_EDGE_WAW = 3 };
 
 struct tg_record_summary {
     uint16_t type;
     uint16_t flags; /* 0 */
     uint32_t check;
-    uint64_t attempted;            /* records the device set out to make */
+    uint64_t attempted;            /* records that host and device started to make */
     uint64_t recorded;             /* records in the journal, of type ARGUMENT */
-    uint64_t lost[TG_LOSS_CAUSES]; /* records that are not there, by cause */
-    uint64_t truncated;            /* records whose payload is shorter than it was, by any cause */
-    uint64_t overwritten;          /* records whose payload is gone */
-    uint64_t payload_bytes;        /* of the payload file */
+    uint64_t lost[TG_LOSS_CAUSES]; /* records missing from the journal, by cause */
+    uint64_t truncated;            /* records with the flag TRUNCATED */
+    uint64_t overwritten;          /* records with the flag OVERWRITTEN */
+    uint64_t payload_bytes;        /* size of the payload file */
     uint64_t before_dispatch, after_completion, orchestration; /* records by stage */
     uint64_t inputs, outputs, inouts;                          /* tensors by role */
     uint64_t scalars;
     uint64_t record_ns; /* device time spent recording, all lanes */
-    uint64_t wait_ns;   /* of it: waiting for the host */
+    uint64_t wait_ns;   /* part of record_ns: waiting for the host */
     uint64_t reserved[11];
 };
 TG_WIRE_SIZE(struct tg_record_summary, 256);

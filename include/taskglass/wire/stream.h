@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How recordings leave the device. Each lane owns one stream; the device writes, one collector on
- * the host reads. All streams have the same size and lie one after the other:
+ * How recordings leave the device. Each lane owns one stream and writes it; one collector on the host
+ * reads all streams. All streams have the same size and lie one after the other:
  *
  *   setup ─► streams ─► ┌ stream 0 ───────────────────────────────────────────────┐┌ stream 1 …
  *                       │ head │ free queue │ ready queue │ record buffers │ arena ││
@@ -12,21 +12,21 @@
  *        host                    device                          host
  *   free queue ──take──► current buffer: records are added ──push when full──► ready queue
  *        ▲                        └ `current` shows how many are in it already    │
- *        └──────────────────── when every record of it has been dealt with ◄──────┘
+ *        └──────────────────── when the host has handled all its records ◄────────┘
  *
  * The payload arena is a circle with two cursors that only grow: `written` (device) and `freed`
  * (host). A byte of cursor c lies at arena + c % arena_size; a piece never crosses the end of the
  * arena, the device skips the rest instead. written - freed never exceeds arena_size, except under
- * policy overwrite, where the device does not look at `freed`, and a piece that begins before
- * written - arena_size is gone.
+ * policy overwrite, where the device ignores `freed`, and a piece that begins before
+ * written - arena_size is overwritten.
  *
- * A tensor too large for one piece comes as several records: all but the last have TG_RECORD_MORE,
- * the same sequence number, `value` (where in the tensor the piece begins) and `stored` (its size).
+ * A tensor too large for one piece comes as several records with the same sequence number; all but
+ * the last have TG_RECORD_MORE. `value` says where in the tensor a piece begins, `stored` its size.
  *
- * Ownership: each line of the head says who writes it. Named edges:
+ * Ownership: the comments in the head say who writes which part. Named edges:
  *   W1  current, ready_tail   release by the device, acquire by the host: records and payload
  *   W2  freed, free_tail      release by the host, acquire by the device: room to write again
- *   W3  written               grows before bytes are overwritten; the host looks at it after reading
+ *   W3  written               grows before bytes are overwritten; the host checks it after reading
  */
 #ifndef TASKGLASS_WIRE_STREAM_H
 #define TASKGLASS_WIRE_STREAM_H
@@ -41,7 +41,7 @@ enum tg_record_level {
     TG_LEVEL_OFF = 0,
     TG_LEVEL_META = 1,   /* every argument: metadata and scalars */
     TG_LEVEL_HASH = 2,   /* and the hash of every tensor */
-    TG_LEVEL_MARKED = 3, /* marked arguments alone, with payload */
+    TG_LEVEL_MARKED = 3, /* only marked arguments, with payload */
     TG_LEVEL_HYBRID = 4, /* every argument, payload for marked ones */
     TG_LEVEL_FULL = 5    /* every argument with payload */
 };
@@ -50,9 +50,9 @@ enum tg_record_policy { TG_POLICY_BLOCK = 0, TG_POLICY_DROP = 1, TG_POLICY_OVERW
 
 enum { TG_MAX_FILTERS = 8 };
 
-/* One --dump-filter: an argument passes if everything here lets it pass. With several filters,
- * one that lets it pass is enough; with none, everything passes. Kernels: bit f of
- * kernel_filters[k] is set where filter f lets kernel k pass. */
+/* One --dump-filter: an argument passes if every field lets it pass. With several filters it is
+ * enough to pass one; without filters every argument passes. Kernels: bit f of kernel_filters[k]
+ * is set if filter f lets kernel k pass. */
 struct tg_filter {
     uint64_t first_task; /* task ids, both inclusive */
     uint64_t last_task;
@@ -63,7 +63,7 @@ struct tg_filter {
 };
 TG_WIRE_SIZE(struct tg_filter, 24);
 
-/* Written by the host before launch; the device only reads. */
+/* The host writes it before launch; the device only reads. */
 struct tg_record_setup {
     uint64_t magic;
     uint32_t version;
@@ -72,17 +72,16 @@ struct tg_record_setup {
     uint32_t policy; /* enum tg_record_policy */
     uint32_t n_streams;
     uint32_t n_filters;
-    uint64_t streams;     /* device address of stream 0 */
-    uint64_t stream_size; /* bytes of one */
-    uint64_t
-        kernel_filters;     /* device address of uint8_t[n_kernels], 0 where there are no filters */
-    uint64_t wait_limit_ns; /* policy block: how long a lane waits before it gives up */
+    uint64_t streams;        /* device address of stream 0 */
+    uint64_t stream_size;    /* bytes of one */
+    uint64_t kernel_filters; /* device address of uint8_t[n_kernels], 0 if there are no filters */
+    uint64_t wait_limit_ns;  /* policy block: how long a lane waits before it gives up */
     struct tg_filter filter[TG_MAX_FILTERS];
 };
 TG_WIRE_SIZE(struct tg_record_setup, 256);
 
 struct tg_stream_head {
-    /* the host, before launch */
+    /* written by the host before launch */
     uint64_t magic;
     uint32_t version;
     uint32_t head_size;
@@ -97,12 +96,12 @@ struct tg_stream_head {
     uint64_t arena_size;
     uint64_t piece_limit; /* most bytes of one piece; a multiple of 64 */
     uint64_t reserved0[6];
-    /* the device */
+    /* written by the device */
     uint64_t current;    /* buffer << 32 | records in it; buffer all ones: none */
     uint32_t ready_tail; /* buffers pushed */
     uint32_t free_head;  /* buffers taken */
     uint64_t written;    /* arena cursor */
-    uint64_t attempted;  /* records it set out to make */
+    uint64_t attempted;  /* records it started to make */
     uint64_t recorded;   /* records it made */
     uint64_t lost_full;
     uint64_t lost_gave_up;
@@ -111,7 +110,7 @@ struct tg_stream_head {
     uint64_t wait_ns;
     uint64_t matched[TG_MAX_FILTERS]; /* arguments each filter let pass */
     uint64_t reserved1[6];
-    /* the host */
+    /* written by the host */
     uint64_t freed;      /* arena cursor */
     uint32_t ready_head; /* buffers received */
     uint32_t free_tail;  /* buffers given back */

@@ -8,10 +8,10 @@
  *   │ counts, roles, fan-in, …     │         │ n_scalars × struct tg_scalar   │
  *   └──────────────────────────────┘         └────────────────────────────────┘
  *
- * Who writes: the builder of the graph (host or orchestrator), before the task is published.
- * After that only `pending` changes: whoever completes a predecessor counts it down, and the
- * one that reaches zero sets it back to `fanin`, so that a graph can run again as it lies. In a
- * graph that the device builds `succ` is the list of those that wait (wire/orchestration.h).
+ * Who writes: the builder of the graph (host or orchestrator), before it publishes the task.
+ * After that only `pending` changes: the worker that completes a predecessor counts it down, and the
+ * worker that reaches zero sets it back to `fanin`, so that the same graph can run again. In a graph
+ * that the device builds, `succ` is the list of waiting tasks (wire/orchestration.h).
  */
 #ifndef TASKGLASS_WIRE_TASK_H
 #define TASKGLASS_WIRE_TASK_H
@@ -23,16 +23,16 @@
 #define TG_TASK_NONE UINT64_MAX
 #define TG_NO_KERNEL UINT32_MAX
 
-/* Device-built graphs keep their tasks in rings, one for each depth of scope; the last takes the
- * deeper ones too. */
+/* Device-built graphs keep their tasks in rings, one for each depth of scope; the last ring also takes
+ * all deeper scopes. */
 enum { TG_RINGS = 4 };
 
-/* The two kinds of core, and where a kernel of a mix runs. A task with one kernel uses the part
- * of its kind (AIC or AIV0) and runs on any core of that kind. */
+/* The two kinds of core, and the part of a block that runs a kernel of a mix. A task with one kernel
+ * uses the part of its kind (AIC or AIV0) and runs on any core of that kind. */
 enum tg_core_kind { TG_AIC = 0, TG_AIV = 1 };
 enum tg_part { TG_PART_AIC = 0, TG_PART_AIV0 = 1, TG_PART_AIV1 = 2, TG_PARTS = 3 };
 
-/* Which queue a ready task waits in: by kind of core, or for a whole block. */
+/* The queue that a ready task waits in: by kind of core, or for a whole block. */
 enum tg_task_class { TG_CLASS_AIC = 0, TG_CLASS_AIV = 1, TG_CLASS_MIX = 2, TG_CLASSES = 3 };
 
 struct tg_task_desc {
@@ -44,12 +44,12 @@ struct tg_task_desc {
     uint8_t n_parts;  /* kernels present, 1 to 3 */
     uint64_t args;    /* byte offset of the payload */
     uint32_t roles;   /* two bits per tensor, enum tg_role, tensor 0 lowest */
-    uint32_t marks;   /* one bit per argument the orchestration marked */
-    uint32_t fanin;   /* edges that must be satisfied before it is ready */
+    uint32_t marks;   /* one bit per argument, set if the orchestration marked it */
+    uint32_t fanin;   /* predecessors that must complete before it is ready */
     uint32_t succ;    /* first entry in the successor array */
     uint32_t n_succ;  /* how many */
     uint32_t site;    /* index of its scope's source site */
-    uint32_t pending; /* of fanin, what is still to come; changes while the graph runs */
+    uint32_t pending; /* how many of fanin have not completed; changes while the graph runs */
     uint32_t next;    /* fixed edges: the first of its successors, if it has any */
 };
 TG_WIRE_SIZE(struct tg_task_desc, 64);

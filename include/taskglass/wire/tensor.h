@@ -8,9 +8,10 @@
  *                           start (elements)
  *
  * Element (i0, i1, …) of the view lies at  start + i0*strides[0] + i1*strides[1] + …  elements
- * after addr. A whole, fresh tensor has start 0 and row-major strides; a view differs in start,
- * shape and strides alone, so views of views need no chain. Dimensions beyond ndim mean nothing. Strides count elements and may be
- * zero (broadcast, inputs only) or negative. For 4-bit types an element is a nibble.
+ * after addr. A new, whole tensor has start 0 and row-major strides. A view differs from it only in
+ * start, shape and strides, so a view of a view needs no reference to the first. Dimensions beyond
+ * ndim mean nothing. Strides count elements and may be zero (broadcast, inputs only) or negative.
+ * For 4-bit types an element is a nibble.
  */
 #ifndef TASKGLASS_WIRE_TENSOR_H
 #define TASKGLASS_WIRE_TENSOR_H
@@ -21,16 +22,16 @@
 
 enum { TG_MAX_DIMS = 8, TG_MAX_TENSORS = 16, TG_MAX_SCALARS = 16 };
 
-/* An owner_depth: an output whose memory the submit is to allocate. */
+/* Value of owner_depth for an output whose memory the submit allocates. */
 enum { TG_TENSOR_NEW = 255 };
 
 struct tg_tensor {
     uint64_t addr;          /* device address of the storage */
-    uint64_t storage_bytes; /* how much of it belongs to the tensor this is a view of */
+    uint64_t storage_bytes; /* size of the storage; views must stay inside */
     int64_t start;          /* elements from addr to element (0, 0, …) */
     uint8_t dtype;          /* enum tg_dtype */
     uint8_t ndim;           /* 0 (one element) to TG_MAX_DIMS */
-    uint8_t owner_depth;    /* memory of a scope: 1 + its depth; 0: nobody's; or TG_TENSOR_NEW */
+    uint8_t owner_depth;    /* 1 + depth of the scope that owns it; 0: no scope; TG_TENSOR_NEW */
     uint8_t reserved;       /* zero */
     uint32_t owner;         /* which scope of that depth, counted by the runtime */
     int64_t shape[TG_MAX_DIMS];
