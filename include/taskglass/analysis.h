@@ -208,7 +208,7 @@ TG_API enum tg_reason tg_diff_reason(const struct tg_diff *diff, uint64_t number
 
 /* Gaps that keep a comparison from saying "equal", whatever the pairs say. */
 enum tg_diff_gap {
-    TG_GAP_INCOMPLETE_A = 1 << 0, /* the recording is incomplete: it has no summary */
+    TG_GAP_INCOMPLETE_A = 1 << 0, /* the recording is not complete */
     TG_GAP_INCOMPLETE_B = 1 << 1,
     TG_GAP_LOST_A = 1 << 2, /* records were lost */
     TG_GAP_LOST_B = 1 << 3,

@@ -45,7 +45,7 @@ struct tg_device_config {
     const char *platform;       /* NULL: "a2a3sim" */
     uint32_t cores;             /* AIC and AIV together; default: the CPUs here, in whole blocks */
     uint32_t schedulers;        /* threads that only schedule; default 0: cores do it themselves */
-    uint64_t memory;            /* bytes of device memory; default 4 GiB, used as touched */
+    uint64_t memory;            /* bytes of device memory; default 4 GiB, taken when touched */
     const char *device_program; /* simulators: the program to start; default: the installed one */
 };
 

@@ -39,7 +39,7 @@ struct tg_setting_info {
     const char *help;        /* one line */
     const char *fallback;    /* the default, as text */
     const char *choices;     /* a choice's words, "off meta hash"; else NULL */
-    const char *alone;       /* the value of the option without one; NULL: it needs a value */
+    const char *alone;       /* the value if the option is given without one; NULL: it needs one */
     const char *value;       /* the current value as text; lives until it is set again */
     enum tg_setting_type type;
     enum tg_setting_source source;
