@@ -73,7 +73,8 @@ tg_status tg_file_no_memory(struct tg_error *error)
     return tg_error_set(error, TG_NO_MEMORY, "out of host memory for a recording");
 }
 
-/* Not by truncation: somebody may have what is there mapped, or it is a link. */
+/* Removes the old file instead of truncating it: another program may have it mapped, and the name
+ * may be a symbolic link. */
 static int create_anew(const char *path)
 {
     if (unlink(path) != 0 && errno != ENOENT)
@@ -81,7 +82,8 @@ static int create_anew(const char *path)
     return open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 }
 
-/* Closed before it has its name, since that may fail too, unless `kept` takes it. */
+/* Closes the file before renaming it, because closing may fail too; a caller that passes `kept`
+ * keeps it open. */
 static int put_file(const char *temporary, const char *path, tg_file_fill_fn fill,
                     const void *context, int *kept)
 {
@@ -179,7 +181,8 @@ static int map_fd(int fd, struct tg_map *map)
 int tg_map_open(const char *path, bool follow, struct tg_map *map)
 {
     *map = (struct tg_map){0};
-    /* Without O_NONBLOCK a pipe in place of the file would wait for its other end. */
+    /* Without O_NONBLOCK, opening a pipe in place of the file would block until a writer opens
+     * it. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | (follow ? 0 : O_NOFOLLOW));
     if (fd < 0)
         return errno;

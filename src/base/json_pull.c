@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What may come next. */
+/* What the grammar allows next. */
 enum {
     A_VALUE,
     VALUE_OR_END, /* right after [ */
@@ -38,7 +38,8 @@ static void pass_space(struct tg_pull *pull)
     }
 }
 
-/* The next character that is not space; 0 at the end, and for a zero byte, which fits nowhere. */
+/* The next character that is not a space; 0 at the end of the text, and for a zero byte, which JSON
+ * does not allow anywhere. */
 static char peek(struct tg_pull *pull)
 {
     pass_space(pull);
@@ -50,7 +51,7 @@ static bool in_object(const struct tg_pull *pull)
     return pull->depth > 0 && pull->is_object >> (pull->depth - 1) & 1;
 }
 
-/* A value is over; what follows depends on what it is in. */
+/* A value has ended; what may follow depends on the container that it is in. */
 static enum tg_pull_token value_done(struct tg_pull *pull, enum tg_pull_token token)
 {
     pull->expects = pull->depth == 0 ? NOTHING : COMMA_OR_END;
@@ -62,7 +63,8 @@ static bool is_hex(char c)
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-/* Characters of the escape after the backslash at `at`; 0 where it is none. */
+/* The number of characters of the escape after the backslash at `at`; 0 if it is no valid
+ * escape. */
 static size_t escape_length(const struct tg_pull *pull, size_t at)
 {
     if (at + 1 >= pull->size)
@@ -78,7 +80,7 @@ static size_t escape_length(const struct tg_pull *pull, size_t at)
     return 5;
 }
 
-/* At an opening quote. */
+/* The reader stands at an opening quote. */
 static bool read_string(struct tg_pull *pull)
 {
     size_t at = pull->at + 1;
@@ -285,7 +287,7 @@ static uint32_t hex4(const char *text)
     return code;
 }
 
-/* The character of an escape at *at (behind the backslash), which is moved past it. */
+/* Returns the character of the escape at *at (just after the backslash) and moves *at past it. */
 static uint32_t unescape(const struct tg_pull *pull, size_t *at)
 {
     static const char letters[] = "b\bf\fn\nr\rt\t";
@@ -382,7 +384,7 @@ bool tg_pull_i64(const struct tg_pull *pull, int64_t *value)
     return magnitude <= most;
 }
 
-/* strtod follows the locale of the program we live in; JSON has only the point. */
+/* strtod uses the decimal point of the program's locale; JSON always writes '.'. */
 static void use_local_point(char *text, size_t room)
 {
     const char *point = localeconv()->decimal_point;

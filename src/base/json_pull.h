@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading JSON that somebody else wrote, one token after the other, out of memory:
+ * Reads JSON from memory, one token after the other. The text may come from any writer:
  *
  *     struct tg_pull pull;
  *     tg_pull_start(&pull, text, size);
@@ -8,7 +8,7 @@
  *
  * It allocates nothing and never recurses; nesting deeper than TG_PULL_MAX_DEPTH is an error.
  * Strict JSON (RFC 8259) but for one thing: bytes in strings need not be UTF-8. Numbers stay text,
- * so that 64-bit integers are exact. Keys may repeat: what that means is the caller's business.
+ * so that 64-bit integers are exact. Keys may repeat: the caller decides what that means.
  */
 #ifndef TG_BASE_JSON_PULL_H
 #define TG_BASE_JSON_PULL_H
@@ -20,8 +20,8 @@
 enum { TG_PULL_MAX_DEPTH = 64 };
 
 enum tg_pull_token {
-    TG_PULL_ERROR = 0, /* and from then on; `problem` says why, `at` where */
-    TG_PULL_END,       /* the document is over */
+    TG_PULL_ERROR = 0, /* every later call returns it too; `problem` says why, `at` where */
+    TG_PULL_END,       /* the end of the document */
     TG_PULL_BEGIN_OBJECT,
     TG_PULL_END_OBJECT,
     TG_PULL_BEGIN_ARRAY,
@@ -37,7 +37,7 @@ enum tg_pull_token {
 struct tg_pull {
     const char *text;
     size_t size, at;
-    const char *value; /* KEY, STRING: between the quotes, escapes as they are; NUMBER */
+    const char *value; /* KEY, STRING: between the quotes, escapes undecoded; NUMBER */
     size_t length;
     const char *problem;
     enum tg_pull_token token; /* the last one */
@@ -49,25 +49,26 @@ struct tg_pull {
 void tg_pull_start(struct tg_pull *pull, const char *text, size_t size);
 enum tg_pull_token tg_pull_next(struct tg_pull *pull);
 
-/* Having got a token that begins a value: passes over the rest of it. False: an error. */
+/* Skips the rest of the value that the last token began. False: an error. */
 bool tg_pull_skip(struct tg_pull *pull);
-/* The caller found something wrong: next gives ERROR from now on. */
+/* For errors that the caller finds: tg_pull_next returns ERROR from now on. */
 enum tg_pull_token tg_pull_fail(struct tg_pull *pull, const char *problem);
 
-/* The last KEY or STRING without its escapes (as UTF-8), cut to `room` with its zero; gives the
- * length. A zero character in it becomes U+FFFD, as do halves of surrogate pairs. */
+/* Copies the last KEY or STRING with its escapes decoded (as UTF-8), cut to `room` bytes including
+ * its zero; returns the length. A zero character becomes U+FFFD, and so does half of a surrogate
+ * pair. */
 size_t tg_pull_text(const struct tg_pull *pull, char *text, size_t room);
-/* Whether the last KEY or STRING is this word, which has no escapes. */
+/* True if the last KEY or STRING is this word; the word must not need escapes. */
 bool tg_pull_is(const struct tg_pull *pull, const char *word);
 
-/* The last NUMBER or STRING as an integer: decimal, or "0x…" in a string. False where it is none or
- * does not fit. */
+/* The last NUMBER or STRING as an integer: decimal, or "0x…" in a string. False if it is not an
+ * integer or does not fit. */
 bool tg_pull_u64(const struct tg_pull *pull, uint64_t *value);
 bool tg_pull_i64(const struct tg_pull *pull, int64_t *value);
-/* The last NUMBER; false for anything else. Too large ones are infinite. */
+/* The last NUMBER; false for anything else. A number too large for a double becomes infinity. */
 bool tg_pull_double(const struct tg_pull *pull, double *value);
 
-/* Which line the reader is in, from 1. */
+/* The line that the reader is in, counted from 1. */
 unsigned long tg_pull_line(const struct tg_pull *pull);
 
 #endif

@@ -9,8 +9,8 @@
 enum { FIRST_SLOTS = 64 };
 
 /*
- * Length of the printable character at `text`, 0 where there is none: control characters (C1's too,
- * as terminals obey those), bytes that are no UTF-8, and a character that is cut off.
+ * Length of the printable character at `text`; 0 if there is none: a control character (also C1,
+ * because terminals obey those), a byte that is not UTF-8, or a character that is cut off.
  */
 static size_t printable_length(const unsigned char *text, size_t left)
 {
@@ -62,7 +62,7 @@ static char **find(char **slot, size_t n_slots, const char *name)
     return &slot[at];
 }
 
-/* At most half full, so that a search is short and ends. */
+/* Keeps the table at most half full, so that every search is short and finds an empty slot. */
 static bool make_room(struct tg_names *names)
 {
     size_t n_slots = names->n_slots ? 2 * names->n_slots : FIRST_SLOTS;

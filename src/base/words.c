@@ -111,7 +111,7 @@ uint32_t tg_word_kind(struct tg_word word)
     return tg_word_is(word, "scalar") ? 1u << TG_KIND_SCALAR : 0;
 }
 
-/* Without recursion: after a mismatch the last star takes one character more. */
+/* Does not recurse: after a mismatch the last star takes one character more. */
 bool tg_word_fits(struct tg_word pattern, const char *text)
 {
     size_t p = 0, star = SIZE_MAX;
