@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Is a recording what it says it is? As `taskglass verify` asks: every hash is compared with its
- * bytes, every counter with the records, every record with the files, and the manifest with the
+ * Checks whether a recording is consistent, as `taskglass verify` does: every hash against its bytes,
+ * every counter against the records, every record against the files, and the manifest against the
  * journal.
  */
 #ifndef TASKGLASS_VERIFY_H
@@ -47,27 +47,26 @@ struct tg_verification {
     uint64_t records;
     uint64_t payloads;  /* records with bytes in the payload file */
     uint64_t bytes;     /* of them */
-    uint64_t compared;  /* hashes that were compared with all the bytes they are of */
+    uint64_t compared;  /* hashes compared with all of the bytes that they cover */
     uint64_t unhashed;  /* payloads without a hash */
-    uint64_t cut;       /* payloads with a hash that is of more bytes than are stored */
+    uint64_t cut;       /* payloads whose hash covers more bytes than are stored */
     uint64_t unclaimed; /* bytes of the payload file that belong to no record */
     bool manifest;      /* there is one beside the journal, and it was compared */
     bool torn;          /* the journal ends within a record, as a killed host leaves it */
     uint64_t problems;
     uint64_t by_problem[TG_PROBLEMS];
-    struct tg_verify_finding
-        finding[TG_VERIFY_FINDINGS]; /* the first ones, in the order of the records */
+    struct tg_verify_finding finding[TG_VERIFY_FINDINGS]; /* the first, in the order of records */
     uint32_t n_findings;
     struct tg_record_summary counted; /* what the records add up to */
 };
 
-/* Called by the caller's thread now and then: bytes of payload looked at, of how many. */
+/* Called now and then on the thread that called tg_recording_verify. */
 typedef void (*tg_verify_progress_fn)(void *context, uint64_t bytes, uint64_t total);
 
 /*
- * Uses one thread per CPU, four at most, all of which have ended when it returns, and 16 bytes of
- * memory for each record. `progress` may be NULL. A recording with something wrong in it is no error:
- * `result->problems` counts what was found. NO_MEMORY.
+ * Uses one thread for each CPU, at most four, all of which have ended when it returns, and 16 bytes
+ * of memory for each record. `progress` may be NULL. Finding a problem is not an error: `problems`
+ * counts them. Fails with NO_MEMORY.
  */
 TG_API tg_status tg_recording_verify(const struct tg_recording *recording,
                                      tg_verify_progress_fn progress, void *context,

@@ -9,8 +9,8 @@
 #include "recording/reader.h"
 #include "recording/record.h"
 
-/* Every so many records, those that are done with leave memory: a host that records for hours must
- * not need the room of the whole journal in the end. */
+/* Releases the memory of records that are written, every so many records: otherwise a host that
+ * recorded for hours would need room for the whole journal at the end. */
 static void let_go(const struct tg_recording *recording, uint64_t done)
 {
     const uint64_t often = 16384;
@@ -19,7 +19,7 @@ static void let_go(const struct tg_recording *recording, uint64_t done)
                                            done * sizeof(struct tg_record));
 }
 
-/* What is readable, counted. False where the journal ends before its count says. */
+/* Counts the readable records. False if one of them cannot be read. */
 static bool count_records(const struct tg_recording *recording, struct tg_record_summary *counted)
 {
     struct tg_entry entry;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The manifest, tensor_dump.json: everything the journal says, for people and for programs that
- * read JSON. It is written from a recording that is open for reading, record by record, one line
- * each; counters are counted from what it lists, losses come from the journal's summary.
+ * read JSON. The writer reads an open recording record by record and writes one line for each. It
+ * counts the records that it lists; the numbers of lost records come from the journal's summary.
  */
 #ifndef TG_RECORDING_MANIFEST_H
 #define TG_RECORDING_MANIFEST_H
@@ -13,10 +13,11 @@
 
 enum { TG_MANIFEST_VERSION = 1 };
 
-/* dir/tensor_dump.json, under another name until it is whole. IO_ERROR names path and cause. */
+/* Writes dir/tensor_dump.json under a temporary name and renames it when it is whole. IO_ERROR
+ * names path and cause. */
 tg_status tg_manifest_write(const struct tg_recording *recording, const char *dir,
                             struct tg_error *error);
-/* The text itself, from the file's beginning: 0 or an errno. */
+/* Writes the text itself, from the file's beginning. Returns 0 or an errno. */
 int tg_manifest_print(const struct tg_recording *recording, int fd);
 
 /* One entry: an object on one line. */

@@ -29,8 +29,8 @@ static tg_status open_map(const char *dir, const char *name, bool follow, struct
     return status;
 }
 
-/* A recording without its payloads is one of metadata. The file's name comes out of a stranger's
- * file, so no link is followed. */
+/* A recording without a payload file has only metadata. The file's name comes from the manifest or
+ * journal, which may be a stranger's, so symbolic links are not followed. */
 static tg_status open_payload(struct tg_recording *recording, struct tg_error *error)
 {
     tg_status status = TG_NOT_FOUND;
@@ -186,7 +186,7 @@ bool tg_recording_get(const struct tg_recording *recording, uint64_t index, stru
 const void *tg_recording_payload(const struct tg_recording *recording, const struct tg_entry *entry)
 {
     uint64_t size = recording->payload.size, stored = entry->record.stored;
-    /* Asked again, since the entry was in the caller's hands. */
+    /* Checked again, because the caller could have changed the entry. */
     if (stored == 0 || entry->record.position > size || stored > size - entry->record.position)
         return NULL;
     return recording->payload.bytes + entry->record.position;

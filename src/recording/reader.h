@@ -8,13 +8,13 @@
  *   reader_manifest.c   a manifest: read at once into an array
  *   reader_entry.c      one entry of a manifest
  *
- * Whatever the source, a record passes tg_record_confine before anyone sees it.
+ * Every record passes tg_record_confine before the caller gets it, whichever file it comes from.
  *
- * The end of a journal. Its records are as many as the file has room for; only the last one is
- * looked at on opening, so that opening takes no time. If that one is good, everything before it was
- * written before it; if not, the journal is searched for the first bad one, which is its end. A
- * bad record in the middle of a journal with a good end (a disk that forgets) shows when it is
- * asked for: tg_recording_get says false there, though `records` counts on.
+ * How the end of a journal is found. The file's size gives the number of records. Opening checks
+ * the last one only, so that it takes no time. If that one is good, all records before it were
+ * written before it; if not, the reader searches for the first bad one and ends the journal there.
+ * A bad record in the middle of a journal with a good end (a disk that lost a write) is noticed
+ * when it is read: tg_recording_get then returns false for it, although `records` counts it.
  */
 #ifndef TG_RECORDING_READER_H
 #define TG_RECORDING_READER_H
@@ -33,7 +33,7 @@ struct tg_kernel_name {
     const char *name;
 };
 
-/* An entry of a manifest, as it says, not yet confined. */
+/* An entry of a manifest as the file has it, not yet confined. */
 struct tg_read_entry {
     struct tg_record record;
     const char *kernel[TG_PARTS];
@@ -52,35 +52,37 @@ struct tg_recording {
     const unsigned char *arguments; /* the first record of that type */
     struct tg_kernel_name *kernel;  /* by number */
     size_t n_kernels;
-    uint64_t whole_records; /* in the file, of any type, good ones at its end or not */
+    uint64_t whole_records; /* all whole records in the file, of any type, good or bad */
     /* a manifest */
     struct tg_read_entry *entry;
 };
 
-/* The files a path means. */
+/* The files that a path stands for. */
 struct tg_found {
     char *dir;     /* on the heap */
-    char *journal; /* name in it; NULL: none, or the manifest was asked for */
+    char *journal; /* its name in dir; NULL: there is none, or the caller asked for the manifest */
     char *manifest;
 };
 tg_status tg_found_files(const char *path, struct tg_found *found, struct tg_error *error);
 void tg_found_free(struct tg_found *found);
 
-/* Whether bytes begin as a journal does. */
+/* True if the bytes begin like a journal. */
 bool tg_journal_begins(const void *bytes, size_t size);
-/* Takes recording->map for a journal; `name` for messages. Leaves the payload's name. */
+/* Reads recording->map as a journal; messages call it `name`. Sets the payload file's name in the
+ * recording. */
 tg_status tg_journal_read(struct tg_recording *recording, const char *name, struct tg_error *error);
 const char *tg_journal_kernel(const struct tg_recording *recording, uint32_t number);
 
-/* The whole manifest; keeps nothing of the text. */
+/* Reads the whole manifest; keeps no pointer into the text. */
 tg_status tg_manifest_read(struct tg_recording *recording, const char *text, size_t size,
                            const char *name, struct tg_error *error);
-/* One entry, after its BEGIN_OBJECT. False: pull->problem, or NULL for lack of memory. */
+/* Reads one entry, after its BEGIN_OBJECT. False: pull->problem says why, or is NULL if memory ran
+ * out. */
 bool tg_manifest_read_entry(struct tg_pull *pull, struct tg_names *names,
                             struct tg_read_entry *entry);
 
-/* A recording out of memory that stays the caller's, for tests: a journal or a manifest, and its
- * payload (size 0: none). */
+/* For tests: opens a recording in memory, which stays the caller's: a journal or a manifest, and
+ * its payload (size 0: none). */
 tg_status tg_recording_from_memory(const void *bytes, size_t size, const void *payload,
                                    size_t payload_size, struct tg_recording **recording,
                                    struct tg_error *error);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One entry of a manifest, ours or another's. Names that are not known are passed over; of a name
- * that comes twice the last one counts, as in most readers of JSON. Words that are not known
- * make a record that tg_record_confine takes the payload from; values of the wrong kind are errors.
+ * One entry of a manifest, ours or another implementation's. Unknown keys are skipped; if a key
+ * comes twice, the last one counts, as in most JSON readers. An unknown word makes a record whose
+ * payload tg_record_confine drops; a value of the wrong type is an error.
  */
 #include <ctype.h>
 #include <math.h>
@@ -20,7 +20,7 @@ struct reading {
     struct tg_names *names;
     struct tg_read_entry *entry;
     struct tg_record *record;
-    struct tg_pull value; /* of a scalar: what it is depends on the dtype, which may come later */
+    struct tg_pull value; /* of a scalar: decoded last, because the dtype may come after it */
     bool has_task, has_value, has_raw;
 };
 
@@ -42,7 +42,7 @@ static bool read_task_id(struct reading *r)
     return good(r, tg_pull_u64(r->pull, &r->record->task_id));
 }
 
-/* A number, or the elements of an array: `read` gets each with its place. */
+/* Reads a number or an array: calls `read` for each element with its place. */
 static bool read_list(struct reading *r, bool (*read)(struct reading *r, size_t place))
 {
     if (r->pull->token != TG_PULL_BEGIN_ARRAY)
@@ -88,7 +88,7 @@ static bool read_kernel(struct reading *r)
     return read_list(r, read_name);
 }
 
-/* More dimensions than there can be leave an ndim that is refused later. */
+/* Too many dimensions leave an ndim that tg_record_confine refuses later. */
 static bool read_size(struct reading *r, size_t place)
 {
     int64_t size;
@@ -133,7 +133,7 @@ static bool read_dtype(struct reading *r)
     return true;
 }
 
-/* Which of a few words it is. */
+/* Finds which of a few words the value is. */
 static bool read_word(struct reading *r, const char *(*name)(unsigned), unsigned first,
                       unsigned last, uint8_t *word)
 {
@@ -256,7 +256,7 @@ static const struct key {
     const char *name;
     read_fn read;
 } keys[] = {
-    /* in the order in which manifests have them: the search goes on where it was */
+    /* in the order of the keys in manifests: each search starts where the last one ended */
     {"task_id", read_task_id},
     {"func_id", read_func_id},
     {"kernel", read_kernel},
@@ -283,7 +283,7 @@ static const struct key {
 
 enum { KEYS = sizeof keys / sizeof keys[0] };
 
-/* The key's place in the table, looking from `from` on; KEYS where it is not known. */
+/* The key's place in the table, searched from `from` on; KEYS if it is unknown. */
 static unsigned find_key(const struct tg_pull *pull, unsigned from)
 {
     for (unsigned i = 0; i < KEYS; i++) {

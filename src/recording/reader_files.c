@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which files a path means: a run's directory, the folder in it, or a file of the recording. */
+/* Finds the files that a path stands for: a run's directory, the recording's folder in it, or a
+ * file of the recording. */
 #define _GNU_SOURCE 1
 #include <errno.h>
 #include <fcntl.h>
@@ -12,8 +13,8 @@
 #include "recording/reader.h"
 #include "recording/record.h"
 
-/* In order of preference. The folder itself comes last: a run's directory may hold files of any
- * name, the folders in it are known. */
+/* In order of preference. The given folder itself comes last: a run's directory may hold files of
+ * any name, but the folders in it are known. */
 static const char *const folders[] = {TG_DUMP_FOLDER, "args_dump", "."};
 static const char *const manifests[] = {TG_DUMP_MANIFEST, "args_dump.json", "manifest.json"};
 
@@ -28,7 +29,7 @@ static bool is_file(const char *dir, const char *name)
     return is;
 }
 
-/* What a folder has; both names stay NULL where it has nothing. False: no memory. */
+/* Finds the files in a folder; both names stay NULL if it has none. False: no memory. */
 static bool look_into(const char *dir, struct tg_found *found)
 {
     if (is_file(dir, TG_DUMP_JOURNAL) && !(found->journal = strdup(TG_DUMP_JOURNAL)))
@@ -57,7 +58,7 @@ static tg_status find_in_dir(const char *path, struct tg_found *found, struct tg
                         path);
 }
 
-/* Journals are known by their first bytes, so that a renamed one is found as well. */
+/* Recognizes a journal by its first bytes, so that a renamed one is found as well. */
 static bool is_journal(const char *path)
 {
     char begin[8];

@@ -34,7 +34,8 @@ static tg_status check_head(const struct tg_journal_head *head, const char *name
     return TG_OK;
 }
 
-/* Record `index` of any type, copied: what is checked is then what is used. */
+/* Copies record `index`, of any type, so that nothing can change it between the check and the
+ * use. */
 static bool get_slot(const struct tg_recording *recording, uint64_t index, struct tg_record *slot)
 {
     memcpy(slot, recording->map.bytes + HEAD + index * RECORD, RECORD);
@@ -50,7 +51,7 @@ static uint64_t first_bad(const struct tg_recording *recording, uint64_t n)
     return n;
 }
 
-/* How many records there are, of any type, and the summary if it is the last of them. */
+/* Counts the records of any type; finds the summary if it is the last of them. */
 static uint64_t find_end(struct tg_recording *recording)
 {
     struct tg_record last;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A manifest: ours, that of another implementation ("args", dump_args_level), and the older one of
- * both ("tensors" in manifest.json). Memory grows with the entries that were read, never by a
- * number that the file gives.
+ * A manifest: ours, that of another implementation ("args", dump_args_level), or the older format
+ * of both ("tensors" in manifest.json). Memory grows with the entries that were read; no number in
+ * the file decides how much is allocated.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static bool wrong_kind(struct reading *r)
     return tg_pull_fail(r->pull, "a value of the wrong kind");
 }
 
-/* Counters are for show: one that is no number counts as none. */
+/* Counters are only shown: one that is not a number counts as 0. */
 static bool read_counter(struct reading *r, uint64_t *counter)
 {
     if (!tg_pull_u64(r->pull, counter))
@@ -56,7 +56,7 @@ static bool read_run_dir(struct reading *r)
     return read_text(r, r->recording->run_dir, sizeof r->recording->run_dir);
 }
 
-/* Compared as it is written, before anything is cleaned or cut. */
+/* Compares the name exactly as written, before it is cleaned or cut. */
 static bool read_bin_file(struct reading *r)
 {
     char name[TG_NAME_MAX + 1];
@@ -95,8 +95,8 @@ static bool read_level(struct reading *r)
     return tg_pull_skip(r->pull);
 }
 
-/* The other implementation's 1, 2, 3: what was marked, everything, everything with payloads for
- * what was marked. */
+/* The other implementation's levels 1, 2, 3: marked arguments only; everything; everything, with
+ * payloads for marked arguments only. */
 static bool read_foreign_level(struct reading *r)
 {
     static const uint32_t levels[] = {TG_LEVEL_OFF, TG_LEVEL_MARKED, TG_LEVEL_FULL,
@@ -168,7 +168,7 @@ static const struct {
     {"args", read_entries},
 };
 
-/* Ours first, then the other implementation's name where it has one. */
+/* Our name first, then the other implementation's name if it has one. */
 static const struct {
     const char *name, *foreign;
     size_t offset;
@@ -188,7 +188,7 @@ static const struct {
     {"payload_bytes", "", COUNTER(payload_bytes)},
     {"record_ns", "", COUNTER(record_ns)},
     {"wait_ns", "", COUNTER(wait_ns)},
-    /* the causes of ours follow in "lost" */
+    /* our manifests give the causes in "lost" */
     {"", "dropped_records", COUNTER(lost[TG_LOSS_FULL])},
 #undef COUNTER
 };
@@ -227,7 +227,7 @@ static bool read_document(struct reading *r)
     return r->has_list || tg_pull_fail(r->pull, "neither \"tensors\" nor \"args\"");
 }
 
-/* What older manifests do not say. */
+/* Fills in what older manifests do not say. */
 static void assume_payload(struct tg_recording *recording, const char *name)
 {
     static const char *const usual[][2] = {{"tensor_dump.json", "tensor_dump.bin"},

@@ -45,7 +45,7 @@ int64_t tg_record_numel(const struct tg_record *record)
     return n;
 }
 
-/* The enums; a scalar may come without a role: it is an input. */
+/* Checks the enums. A scalar may come without a role: it is an input. */
 static bool confine_words(struct tg_record *record)
 {
     bool sound = true;
@@ -123,7 +123,7 @@ void tg_record_confine(struct tg_record *record, uint64_t payload_size)
         record->position = 0;
 }
 
-/* `one`: 1, or all ones to take away; the counters wrap back. */
+/* `one`: 1 to add; all ones (-1 modulo 2^64) to subtract. */
 static void count(struct tg_record_summary *summary, const struct tg_record *record, uint64_t one)
 {
     summary->recorded += one;

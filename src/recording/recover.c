@@ -15,7 +15,7 @@
 
 enum { RECORD = sizeof(struct tg_record), HEAD = sizeof(struct tg_journal_head) };
 
-/* Whoever writes a journal holds its lock; it goes with the process. */
+/* The writer of a journal holds its lock until it closes the file or dies. */
 static tg_status lock(int fd, const char *path, struct tg_error *error)
 {
     if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
@@ -78,7 +78,7 @@ static tg_status write_manifest(const char *path, const char *dir, struct tg_rec
     return status;
 }
 
-/* Its head first: what is no journal is not to be cut. */
+/* Checks the head first, so that a file that is no journal is never cut. */
 static tg_status check_journal(const char *path, struct tg_error *error)
 {
     struct tg_recording *recording;

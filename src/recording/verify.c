@@ -50,7 +50,7 @@ void tg_verify_found(struct tg_verifier *verifier, enum tg_problem problem, uint
     pthread_mutex_unlock(&verifier->lock);
 }
 
-/* Whose counters, and which file the words for them are in. */
+/* Whose counters these are, and the name of the file that messages give. */
 struct counters {
     struct tg_verifier *verifier;
     const char *file;
@@ -72,7 +72,8 @@ static uint64_t all_lost(const struct tg_record_summary *summary)
     return lost;
 }
 
-/* What every writer counts. Scalars are inputs for the other implementation. */
+/* Compares the counters that every writer has. The other implementation counts scalars as
+ * inputs. */
 static void compare_common(const struct counters *counters, const struct tg_record_summary *said,
                            const struct tg_record_summary *is, bool foreign)
 {
@@ -105,7 +106,7 @@ void tg_verify_counters(struct tg_verifier *verifier, const struct tg_recording_
     const struct counters counters = {verifier,
                                       info->from_journal ? "the summary" : "the manifest"};
     if (info->from_journal && !info->complete)
-        return; /* a journal without a summary has none */
+        return; /* a journal without a summary has no counters */
     compare_common(&counters, &info->summary, &verifier->result->counted, info->foreign);
     if (!info->foreign)
         compare_own(&counters, info, &verifier->result->counted);
@@ -117,7 +118,8 @@ static int by_position(const void *a, const void *b)
     return (left->position > right->position) - (left->position < right->position);
 }
 
-/* Those with bytes, in the order of the file. Most recordings are written that way. */
+/* Keeps the claims that have bytes and sorts them by position. Most recordings are already written
+ * in that order. */
 static uint64_t put_in_order(struct tg_claim *claim, uint64_t records)
 {
     uint64_t kept = 0;
@@ -152,7 +154,7 @@ static void verify_extents(struct tg_verifier *verifier)
     verifier->result->unclaimed = verifier->info.payload_bytes - claimed;
 }
 
-/* A host that was killed leaves payloads without a record, and so does a loss. */
+/* Bytes without a record are legitimate after a killed host and after a loss. */
 static void verify_unclaimed(struct tg_verifier *verifier)
 {
     const struct tg_record_summary *said = &verifier->info.summary;

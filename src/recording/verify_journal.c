@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The end of the journal. */
+/* Checks the end of the journal. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The manifest beside a journal. Reading JSON is slow, and nearly always the manifest is what we
- * would write again, so that is tried first: each entry's text against the text that its record
- * makes, and only the few lines before the entries are read. Anything else is read properly and
- * compared entry by entry.
+ * The manifest beside a journal. Reading JSON is slow, and nearly always the manifest is exactly
+ * what we would write again. So this first compares each entry's text with the text that its record
+ * gives, and reads only the few lines before the entries. If that fails, it reads the manifest
+ * properly and compares entry by entry.
  */
 #define _GNU_SOURCE 1
 #include <inttypes.h>
@@ -22,7 +22,7 @@ struct text {
     const char *at, *end;
 };
 
-/* Goes past the words, if they are there. */
+/* Skips the words if they come next. */
 static bool pass(struct text *text, const char *words, size_t length)
 {
     if ((size_t)(text->end - text->at) < length || memcmp(text->at, words, length) != 0)
@@ -31,7 +31,7 @@ static bool pass(struct text *text, const char *words, size_t length)
     return true;
 }
 
-/* What stands before the entries, as a manifest without any. */
+/* Reads what stands before the entries, as a manifest without entries. */
 static struct tg_recording *read_head(const struct tg_map *map, struct text *text)
 {
     static const char list[] = "\"tensors\": [", none[] = "]}";
@@ -76,7 +76,7 @@ static bool entries_are_as_printed(const struct tg_verifier *verifier, char *buf
     return tg_json_finish(&json) == TG_OK && pass(text, buffer, json.used) && text->at == text->end;
 }
 
-/* True where the entries are exactly ours; their counters have then been looked at. */
+/* True if the entries are exactly ours; their counters have then been compared. */
 static bool verify_text(struct tg_verifier *verifier, const struct tg_map *map)
 {
     const size_t room = 1 << 16; /* no entry is longer */
@@ -97,8 +97,8 @@ static bool verify_text(struct tg_verifier *verifier, const struct tg_map *map)
 
 /* --- as JSON ----------------------------------------------------------------------------------- */
 
-/* The first thing in which two entries differ, NULL where there is none. Where nothing is stored,
- * its position means nothing. */
+/* The first field in which two entries differ; NULL if none does. The position has no meaning if
+ * nothing is stored. */
 static const char *difference(const struct tg_record *a, const struct tg_record *b)
 {
     static const unsigned flags =

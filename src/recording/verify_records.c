@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every record and its payload. Threads take a few records at a time from a common counter, so
- * that large payloads and small ones even out; the caller's thread shows progress meanwhile. The
- * work is bound by memory: more than a few threads would not help.
+ * Checks every record and its payload. Threads take a few records at a time from a common counter,
+ * so that large and small payloads even out; the calling thread shows progress meanwhile. Memory
+ * bandwidth limits the work, so more than a few threads would not help.
  */
 #define _GNU_SOURCE 1
 #include <inttypes.h>
@@ -58,7 +58,7 @@ static const struct tg_record *raw_record(const struct tg_recording *recording, 
     return copy;
 }
 
-/* Whether the reader had to change something that an honest record has right. */
+/* Reports whether the reader had to change a field that an honest record has right. */
 static void verify_claims(struct worker *worker, uint64_t index, const struct tg_record *record)
 {
     struct tg_verifier *verifier = worker->verifier;
@@ -87,7 +87,7 @@ static void verify_claims(struct worker *worker, uint64_t index, const struct tg
                         record->stored, record->bytes);
 }
 
-/* Whether what it says fits together. */
+/* Reports fields of a record that contradict each other. */
 static void verify_sense(struct worker *worker, uint64_t index, const struct tg_record *record)
 {
     struct tg_tensor tensor = {.dtype = record->dtype, .ndim = record->ndim};
@@ -192,7 +192,7 @@ void tg_verify_records(struct tg_verifier *verifier, tg_verify_progress_fn progr
     for (unsigned i = 0; threads > 1 && i < threads; i++)
         worker[i].is_running = pthread_create(&worker[i].thread, NULL, work, &worker[i]) == 0;
     if (!worker[0].is_running)
-        work(&worker[0]); /* little to do, or no threads to be had */
+        work(&worker[0]); /* too little to do for threads, or none could be started */
     for (unsigned i = 0; i < MOST_THREADS; i++) {
         if (worker[i].is_running) {
             wait_for(&worker[i], progress, context);

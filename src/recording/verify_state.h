@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <taskglass/verify.h>
 
-/* Bytes of the payload file that a record says are its own. */
+/* The bytes of the payload file that a record claims. */
 struct tg_claim {
     uint64_t position, size;
 };
@@ -14,11 +14,11 @@ struct tg_claim {
 struct tg_verifier {
     const struct tg_recording *recording;
     struct tg_recording_info info;
-    struct tg_verification *result; /* under the lock while there are threads */
+    struct tg_verification *result; /* guarded by the lock while there are threads */
     struct tg_claim *claim;         /* one for each record; size 0: none */
-    uint64_t total;                 /* bytes there are to look at, about */
-    uint64_t next;                  /* the next record that nobody has taken; atomic */
-    uint64_t done;                  /* bytes looked at; atomic */
+    uint64_t total;                 /* about how many bytes there are to check */
+    uint64_t next;                  /* the next record that no thread has taken; atomic */
+    uint64_t done;                  /* bytes checked so far; atomic */
     pthread_mutex_t lock;
 };
 
@@ -26,13 +26,13 @@ __attribute__((format(printf, 4, 5))) void tg_verify_found(struct tg_verifier *v
                                                            enum tg_problem problem, uint64_t index,
                                                            const char *format, ...);
 
-/* Every record and its payload; several threads. */
+/* Checks every record and its payload, on several threads. */
 void tg_verify_records(struct tg_verifier *verifier, tg_verify_progress_fn progress, void *context);
-/* The journal as it lies there against what the reader makes of it. */
+/* Checks the journal file against what the reader accepted of it. */
 void tg_verify_journal(struct tg_verifier *verifier);
-/* What a summary or manifest says against what the records add up to. */
+/* Checks the counters of a summary or manifest against the sums over the records. */
 void tg_verify_counters(struct tg_verifier *verifier, const struct tg_recording_info *info);
-/* The manifest beside a journal. */
+/* Checks the manifest beside a journal. */
 void tg_verify_manifest(struct tg_verifier *verifier);
 
 #endif

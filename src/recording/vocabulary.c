@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The words of recordings, as files and screens have them, and the content hash of bytes. */
+/* The words that files and screens use for recordings, and the content hash of bytes. */
 #include <taskglass/recording.h>
 #include <taskglass/wire/stream.h>
 

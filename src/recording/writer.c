@@ -20,12 +20,12 @@ enum { BUFFERED = 256 }; /* records: 64 KiB */
 struct tg_dump_writer {
     char *dir, *journal_path, *payload_path;
     int journal, payload;
-    /* The errno that ended writing, 0 while all is well; set once (relaxed: a flag, no data goes
-     * with it). Payloads may come from several threads. */
+    /* The errno that ended writing, 0 while all is well; set once. Relaxed accesses suffice: no
+     * other data depends on the flag. Several threads may write payloads. */
     int payload_failed, journal_failed;
-    uint64_t reserved;     /* end of the payload file, by what was reserved */
-    uint64_t recorded_end; /* end of the payloads that records in the file name */
-    uint64_t journal_end;  /* whole records are in the file up to here */
+    uint64_t reserved;     /* end of the payload file, counting all reservations */
+    uint64_t recorded_end; /* end of the payloads that records in the journal refer to */
+    uint64_t journal_end;  /* the file has whole records up to here */
     uint32_t buffered;
     struct tg_record_summary summary;
     struct tg_record buffer[BUFFERED];
@@ -49,9 +49,9 @@ static bool has_failed(const struct tg_dump_writer *writer)
 
 /* --- create ---------------------------------------------------------------------------------- */
 
-/* Its journal comes last: whoever finds it finds the rest, and a beginning to read. What is there
- * from before goes first: a manifest or a journal of another recording must not stand beside this
- * payload, not even for a moment. */
+/* Creates the journal last: a reader that finds it finds the other files too, and a head to read.
+ * Removes old files first: the manifest or journal of another recording must never stand beside
+ * this payload, not even for a moment. */
 static tg_status create_files(struct tg_dump_writer *writer, const struct tg_journal_head *head,
                               struct tg_error *error)
 {
@@ -121,7 +121,7 @@ bool tg_dump_payload(struct tg_dump_writer *writer, uint64_t position, const voi
     return cause == 0;
 }
 
-/* The first `n` of the buffer are in the journal. */
+/* The first `n` records of the buffer have reached the journal. */
 static void keep_buffered(struct tg_dump_writer *writer, uint32_t n)
 {
     writer->journal_end += n * sizeof(struct tg_record);
@@ -133,7 +133,7 @@ static void keep_buffered(struct tg_dump_writer *writer, uint32_t n)
     }
 }
 
-/* What did not reach the journal after all. */
+/* Counts as lost the records that did not reach the journal. */
 static void lose_buffered(struct tg_dump_writer *writer, uint32_t from)
 {
     for (uint32_t i = from; i < writer->buffered; i++)
@@ -144,8 +144,8 @@ static void lose_buffered(struct tg_dump_writer *writer, uint32_t from)
 }
 
 /*
- * Writes the buffer even after a payload failed: these records have theirs. Where the journal
- * itself fails, half a record may be in it, and is cut off again.
+ * Writes the buffer even after a payload failed, because the payloads of these records were written
+ * before. If writing the journal itself fails, it may end in half a record, which is cut off again.
  */
 static bool write_buffer(struct tg_dump_writer *writer)
 {
@@ -169,7 +169,7 @@ bool tg_dump_flush(struct tg_dump_writer *writer)
     return writer->buffered == 0 ? !has_failed(writer) : write_buffer(writer);
 }
 
-/* `record`: of any type; all are of one size. */
+/* `record` may be of any type; all have the same size. */
 static bool add(struct tg_dump_writer *writer, const void *record)
 {
     struct tg_record *slot = &writer->buffer[writer->buffered++];
@@ -214,7 +214,8 @@ void tg_dump_account(struct tg_dump_writer *writer, const struct tg_dump_account
 
 /* --- the end ----------------------------------------------------------------------------------- */
 
-/* On a full disk, payload that no record names only takes room from the journal's end. */
+/* On a full disk, frees the payload bytes that no record refers to: the end of the journal needs
+ * the room. */
 static void release_payload(struct tg_dump_writer *writer)
 {
     if (has_failed(writer))
@@ -227,7 +228,7 @@ static uint64_t payload_size(const struct tg_dump_writer *writer)
     return fstat(writer->payload, &info) == 0 ? (uint64_t)info.st_size : 0;
 }
 
-/* Tried even where the journal failed before: there may be room for it now. */
+/* Tries even if the journal failed before: there may be room by now. */
 static void write_summary(struct tg_dump_writer *writer)
 {
     writer->summary.payload_bytes = payload_size(writer);
@@ -273,7 +274,7 @@ static tg_status write_manifest(const struct tg_dump_writer *writer, struct tg_e
 
 tg_status tg_dump_finish(struct tg_dump_writer *writer, struct tg_error *error)
 {
-    (void)tg_dump_flush(writer); /* before the summary, which counts what that loses */
+    (void)tg_dump_flush(writer); /* first, because the summary counts what a flush may lose */
     release_payload(writer);
     write_summary(writer);
     bool failed = has_failed(writer);
