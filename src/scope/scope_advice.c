@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the options take at least. */
+/* The smallest values that the options accept. */
 enum { LEAST = 4, LEAST_HEAP = 256 };
 
 static const char *const options[TG_SCOPE_RESOURCES] = {"--ring-task-window", "--ring-heap",
                                                         "--ring-dep-pool", "--tensormap"};
 
-/* Not past the largest number. */
+/* The sum, or the largest number if it overflows. */
 static uint64_t add(uint64_t a, uint64_t b)
 {
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
@@ -23,7 +23,7 @@ static uint64_t round_up(uint64_t value, uint64_t unit)
     return value > UINT64_MAX - unit ? UINT64_MAX / unit * unit : (value + unit - 1) / unit * unit;
 }
 
-/* A size that can be set, and written shortly. */
+/* Rounds up to a size that the option accepts and that is short to write. */
 static uint64_t settable(unsigned resource, uint64_t value)
 {
     if (resource != TG_SCOPE_HEAP)
@@ -40,8 +40,8 @@ static int unit_power(char unit)
     return found ? (int)(found - units) + 1 : 0;
 }
 
-/* The number of "--ring-heap 96M", which the device counted to the end of the orchestration; 0 where
- * the text is about something else. */
+/* The number in "--ring-heap 96M", which the device counted up to the end of the orchestration; 0
+ * if the text is about another option. */
 static uint64_t advised(const char *text, const char *option)
 {
     size_t length = strlen(option);
@@ -79,8 +79,8 @@ static enum tg_scope_verdict judge(const struct tg_scope_need *need, bool failed
     return need->capacity == need->smallest ? TG_SCOPE_FITS : TG_SCOPE_TIGHT;
 }
 
-/* What may have been in use: where it was not measured, more than the samples saw, but never more
- * than there is. */
+/* The most that may have been in use. Without measured peaks this is more than the samples saw, but
+ * never more than the capacity. */
 static uint64_t most_used(const struct tg_scope_stats *stats, unsigned resource, uint32_t ring,
                           const struct tg_scope_need *need)
 {
@@ -159,7 +159,7 @@ static int put_size(char *text, size_t room, unsigned resource, uint64_t value)
                      : snprintf(text, room, "%" PRIu64, value);
 }
 
-/* A ring that is not there, where others are, takes the least. */
+/* If some rings are present, an absent one gets the smallest value. */
 static uint64_t setting_of(const struct tg_scope_advice *advice, unsigned resource, uint32_t ring)
 {
     const struct tg_scope_need *need = &advice->need[resource][ring];
@@ -168,7 +168,7 @@ static uint64_t setting_of(const struct tg_scope_advice *advice, unsigned resour
     return need->verdict == TG_SCOPE_ABSENT ? settable(resource, 0) : need->smallest;
 }
 
-/* One number, or one for each ring where they differ. */
+/* Writes one number, or one for each ring if they differ. */
 static void put_values(struct tg_scope_option *option, int at, unsigned resource, uint32_t n,
                        const uint64_t *value)
 {

@@ -7,7 +7,7 @@
 
 struct tg_scope_advice {
     uint32_t n_rings;
-    bool partial; /* not all of a run is known */
+    bool partial; /* part of the run is unknown */
     /* The tensor map, which belongs to no ring, is at [TG_SCOPE_TENSORMAP][0]. */
     struct tg_scope_need need[TG_SCOPE_RESOURCES][TG_SCOPE_RINGS];
 };

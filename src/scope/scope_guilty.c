@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The summary: of what is in it only the end of the run is not in the samples too. */
+/* Reads the summary. Only the end of the run is taken from it; everything else is in the samples
+ * too. */
 #include <string.h>
 
 #include "base/json_pull.h"
@@ -15,7 +16,7 @@ static unsigned resource_called(const struct tg_pull *pull)
     return resource;
 }
 
-/* Anything but a text leaves it empty. */
+/* Stores the text; anything that is not a string stores "". */
 static const char *take_text(const struct tg_pull *pull, char text[256])
 {
     text[0] = '\0';

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The samples, line by line. */
+/* Reads the samples, line by line. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,10 +10,10 @@
 #include "base/names.h"
 #include "scope/scope_parse.h"
 
-/* Memory that was read is let go of after so many bytes. */
+/* The reader releases mapped memory after every so many bytes. */
 enum { LET_GO = 16 << 20 };
 
-/* The keys of a line that are numbers, and what else has to be there. */
+/* The keys of a line whose values are numbers, then the other required keys. */
 enum key {
     DEPTH,
     RING,
@@ -24,7 +24,7 @@ enum key {
     DEP_POOL_START,
     DEP_POOL_END,
     TENSORMAP,
-    NUMBERS, /* of those, how many */
+    NUMBERS, /* how many of them */
     PHASE = NUMBERS,
     SITE,
     PEAK,
@@ -44,7 +44,7 @@ struct reading {
     void *context;
     struct tg_pull pull; /* of one line */
     uint64_t line;
-    enum key expected; /* the same keys come in the same order */
+    enum key expected; /* guess for the next key: lines have their keys in the same order */
     char problem[200];
 };
 
@@ -60,7 +60,7 @@ __attribute__((format(printf, 2, 3))) static bool wrong(struct reading *reading,
     return false;
 }
 
-/* What the JSON itself has wrong with it comes first. */
+/* Reports a syntax error of the JSON itself first. */
 static bool wrong_value(struct reading *reading, const char *key, const char *wanted)
 {
     if (reading->pull.problem)
@@ -158,7 +158,7 @@ static bool read_head_value(struct reading *reading, unsigned *seen)
     return skip_value(reading);
 }
 
-/* The file does not say how many rings there are, only how large. */
+/* The file gives the sizes of the rings, but not their number. */
 static uint32_t count_rings(const struct tg_scope_limits *limits)
 {
     uint32_t n = 0;
@@ -261,7 +261,7 @@ static bool read_line_value(struct reading *reading, struct line *line)
     }
 }
 
-/* All but the peak. */
+/* Every key is required except the peak. */
 static bool check_keys(struct reading *reading, const struct line *line)
 {
     for (int key = 0; key < PEAK; key++)
@@ -333,7 +333,7 @@ static bool is_blank(const char *text, size_t size)
     return true;
 }
 
-/* Where the line that begins there ends: its newline, or the end of the file. */
+/* The end of the line that begins there: its newline, or the end of the file. */
 static size_t line_end(const char *text, size_t begin, size_t size)
 {
     const char *newline = memchr(text + begin, '\n', size - begin);
@@ -355,7 +355,7 @@ static bool read_lines(struct reading *reading, const struct tg_map *map)
             continue;
         tg_pull_start(&reading->pull, text + begin, end - begin);
         if (reading->line == 1 ? !read_head(reading) : !read_sample(reading)) {
-            /* What was being written when the host ended. Its JSON cannot be whole. */
+            /* The host died while it wrote this line, so its JSON is cut short. */
             reading->stats->torn =
                 reading->line > 1 && end == map->size && reading->pull.problem != NULL;
             return reading->stats->torn;

@@ -20,12 +20,12 @@ void tg_scope_stats_free(struct tg_scope_stats *stats)
 bool tg_scope_stats_complete(const struct tg_scope_stats *stats)
 {
     uint64_t samples = stats->tally.samples;
-    /* Whether the total has the dropped ones in it, implementations differ. */
+    /* Implementations differ in whether the total includes the dropped samples. */
     return !stats->torn && (samples == stats->total || (stats->total >= stats->dropped &&
                                                         samples == stats->total - stats->dropped));
 }
 
-/* It adds to what the samples say; without it, or where it is broken, they do. */
+/* The summary adds to what the samples say. If it is missing or broken, the samples alone count. */
 static void read_summary(const char *samples, struct tg_scope_stats *stats)
 {
     const char *slash = strrchr(samples, '/');

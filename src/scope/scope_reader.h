@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading scope stats: ours, and those of another implementation, which have no peaks. The samples'
+ * Reads scope stats: ours, and those of another implementation, which have no peaks. The samples'
  * file is read once from front to end; nothing is kept per sample, and no number in it decides how
  * much is allocated.
  *
@@ -27,17 +27,18 @@ struct tg_scope_stats {
     /* from the samples: peaks, sites, rings */
     struct tg_scope_tally tally;
     uint64_t ends_with_peak;
-    bool torn; /* the last line is cut short */
-    /* from the summary beside it, where there is one */
+    bool torn; /* true: the last line is cut short */
+    /* from the summary beside the samples, if there is one */
     struct tg_scope_guilty guilty;
     char summary_problem[200]; /* why it could not be read; "" where it could, or there is none */
     char *file;                /* of stats that were opened, owned; else NULL */
 };
 
 /*
- * `path`: a run's directory, its scope_stats, or the samples' file. *file, where it is not NULL, is
- * the samples' file, to be freed by the caller. `each` may be NULL. The stats are the caller's to
- * free, whatever comes of it. NOT_FOUND: nothing there; BAD_ARGUMENT: broken, says where.
+ * `path`: a run's directory, its scope_stats, or the samples' file. If `file` is not NULL, *file
+ * receives the path of the samples' file, which the caller frees. `each` may be NULL. The caller
+ * frees the stats, also after an error. NOT_FOUND: there are no scope stats; BAD_ARGUMENT: a file
+ * is broken, the error says where.
  */
 tg_status tg_scope_stats_read(const char *path, tg_scope_sample_fn each, void *context,
                               struct tg_scope_stats *stats, char **file, struct tg_error *error);

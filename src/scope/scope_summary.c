@@ -81,7 +81,7 @@ static void put_row(struct tg_json *json, const struct tg_scope_tally *tally,
     tg_json_end_object(json);
 }
 
-/* What the file is made of. */
+/* The data that the summary is written from. */
 struct summary {
     const struct tg_scope_tally *tally;
     uint64_t dropped, total;

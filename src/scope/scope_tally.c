@@ -87,7 +87,7 @@ void tg_scope_tally_free(struct tg_scope_tally *tally)
     memset(tally, 0, sizeof *tally);
 }
 
-/* There is a name to look up for every sample: eight bytes at a time. */
+/* Hashes eight bytes at a time, because every sample looks up a name. */
 static uint32_t hash_of(const char *name, size_t length)
 {
     const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
@@ -101,7 +101,7 @@ static uint32_t hash_of(const char *name, size_t length)
     return (uint32_t)hash;
 }
 
-/* The slot of the name, or the empty one where it would be. */
+/* The slot of the name, or the empty slot where it belongs. */
 static uint32_t *find_slot(const struct tg_scope_tally *tally, const char *name, size_t length,
                            uint32_t hash)
 {
@@ -139,7 +139,7 @@ static bool make_room(struct tg_scope_tally *tally)
                    sizeof *tally->site);
 }
 
-/* A clean name. */
+/* `name` has been cleaned. */
 static bool add_site(struct tg_scope_tally *tally, const char *name, uint32_t *number)
 {
     size_t length = strlen(name);
@@ -164,7 +164,7 @@ bool tg_scope_tally_site(struct tg_scope_tally *tally, const char *name, size_t 
     char clean[TG_NAME_MAX + 1];
     if (!make_room(tally))
         return false;
-    /* Nearly always it is there, and as clean as it was. */
+    /* Nearly always the name is known already and clean as it is. */
     uint32_t known = *find_slot(tally, name, length, hash_of(name, length));
     if (known) {
         *site = known - 1;
@@ -178,7 +178,7 @@ bool tg_scope_tally_site(struct tg_scope_tally *tally, const char *name, size_t 
 
 /* --- rows -------------------------------------------------------------------------------------- */
 
-/* NULL where memory ran out. */
+/* NULL if memory ran out. */
 static struct tg_scope_row *row_of(struct tg_scope_tally *tally, uint32_t site, uint32_t ring)
 {
     uint32_t *number = &tally->site[site].row[ring];
@@ -230,7 +230,7 @@ static void peak_of(const struct tg_scope_open *scope, uint64_t peak[TG_SCOPE_RE
     peak[TG_SCOPE_TENSORMAP] = scope->tensormap;
 }
 
-/* The innermost scope is over; what it had, the one around it had too. */
+/* Closes the innermost scope; its peaks count for the scope around it too. */
 static void close_innermost(struct tg_scope_tally *tally)
 {
     const struct tg_scope_open *scope = &tally->open[--tally->n_open];
@@ -246,7 +246,7 @@ static void close_innermost(struct tg_scope_tally *tally)
         around->tensormap = larger(around->tensormap, scope->tensormap);
 }
 
-/* Scopes at this depth or deeper whose end never came. */
+/* Closes the scopes at this depth or deeper, whose end was never sampled. */
 static void close_from(struct tg_scope_tally *tally, uint32_t depth)
 {
     while (tally->n_open > 0 && innermost(tally)->depth >= depth) {
@@ -255,7 +255,7 @@ static void close_from(struct tg_scope_tally *tally, uint32_t depth)
     }
 }
 
-/* One of which there is this sample alone. */
+/* Counts a scope that has only this one sample. */
 static void count_alone(struct tg_scope_tally *tally, struct tg_scope_row *row,
                         const struct tg_scope_sample *sample)
 {
@@ -270,7 +270,7 @@ static void begin_scope(struct tg_scope_tally *tally, struct tg_scope_row *row,
                         const struct tg_scope_sample *sample)
 {
     close_from(tally, sample->depth);
-    if (tally->n_open == TG_SCOPE_MOST_OPEN) { /* no device nests like that */
+    if (tally->n_open == TG_SCOPE_MOST_OPEN) { /* deeper than any device nests */
         count_alone(tally, row, sample);
         tally->without_end++;
         return;
@@ -303,7 +303,7 @@ static uint64_t difference(uint64_t from, uint64_t to)
     return to > from ? to - from : 0;
 }
 
-/* Cursors only grow; what they grew by happened since the ring's sample before. */
+/* The cursors only grow, so the difference to the ring's previous sample is what happened since. */
 static void watch_ring(struct tg_scope_tally *tally, const struct tg_scope_sample *sample)
 {
     uint32_t ring = sample->ring;
@@ -357,7 +357,7 @@ bool tg_scope_tally_fatal(struct tg_scope_tally *tally, const struct tg_scope_fa
 
 /* --- the end ----------------------------------------------------------------------------------- */
 
-/* What qsort needs to know, in each item, so that there is no state beside it. */
+/* A row with its sort key in it, so that the comparison needs no state besides. */
 struct keyed_row {
     struct tg_scope_row row;
     const char *name;
@@ -373,7 +373,7 @@ static int compare(const void *a, const void *b)
     return order ? order : (int)x->row.ring - (int)y->row.ring;
 }
 
-/* Where there is no memory for it they stay as they came. */
+/* If memory runs out, the rows stay in their order of arrival. */
 static void sort_rows(struct tg_scope_tally *tally)
 {
     struct keyed_row *keyed = malloc((tally->n_rows + 1) * sizeof *keyed);
@@ -397,13 +397,13 @@ void tg_scope_tally_end(struct tg_scope_tally *tally)
     tally->left_open = tally->n_open;
     while (tally->n_open > 0)
         close_innermost(tally);
-    /* Between two samples of a ring its scopes take and give nothing back, so a step is in use at
-     * once; a larger one is several, with samples missing in between. */
+    /* Between two samples of a ring its scopes take memory and give none back, so all of a step is
+     * in use at once; a larger difference means several steps, with samples missing in between. */
     for (int ring = 0; ring < TG_SCOPE_RINGS; ring++)
         if (tally->heap_step[ring] > tally->ring_peak[ring].of[TG_SCOPE_HEAP])
             tally->heap_step[ring] = tally->ring_peak[ring].of[TG_SCOPE_HEAP];
     for (uint32_t i = 0; i < tally->n_rows; i++)
         if (tally->row[i].count == 0)
-            tally->row[i].depth_min = 0; /* only the fatal one, of which there was no sample */
+            tally->row[i].depth_min = 0; /* the site has only the fatal scope, without samples */
     sort_rows(tally);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Adding up samples of scopes, one after the other: peaks per site and ring, and of each ring. The
- * writer and the reader share it, so that a summary and what is read from the samples agree.
+ * Adds up samples of scopes, one after the other: peaks per site and ring, and for each ring. The
+ * writer and the reader share it, so that a summary and the samples give the same result.
  *
- * A scope's peak is the largest of what its samples say: in use when it began and when it ended,
- * what scopes inside it had, and what the device measured in between, where it did.
+ * A scope's peak is the largest of: what was in use when it began and when it ended, the peaks of
+ * the scopes inside it, and the peak that the device measured, if it did.
  *
  * Begin and end are paired by depth. Samples can be missing: a scope whose end never comes counts
  * with what is known of it, and so does one whose beginning never came.
@@ -17,13 +17,13 @@
 #include "scope/scope_writer.h"
 
 enum {
-    TG_SCOPE_MOST_SITES = 1 << 16, /* further ones are one site, "(others)" */
+    TG_SCOPE_MOST_SITES = 1 << 16, /* further ones share one site, "(others)" */
     TG_SCOPE_MOST_OPEN = 128,      /* the device nests 64 deep */
     TG_SCOPE_RING_RESOURCES = TG_SCOPE_TENSORMAP
 };
 
 #define TG_SCOPE_NO_ROW UINT32_MAX
-#define TG_SCOPE_NO_SITE "(unknown):0" /* as another implementation calls it */
+#define TG_SCOPE_NO_SITE "(unknown):0" /* the name that another implementation uses */
 
 /* What was in use of one ring. */
 struct tg_scope_use {
@@ -33,13 +33,13 @@ struct tg_scope_use {
 struct tg_scope_site {
     char *name; /* UTF-8 without control characters */
     uint32_t length, hash;
-    uint32_t row[TG_SCOPE_RINGS]; /* TG_SCOPE_NO_ROW where there is none; until the end */
+    uint32_t row[TG_SCOPE_RINGS]; /* TG_SCOPE_NO_ROW if there is none; valid until the end */
 };
 
 /* A scope that has begun and not ended. */
 struct tg_scope_open {
     uint32_t site, ring, depth;
-    struct tg_scope_use ring_peak[TG_SCOPE_RINGS]; /* its own ring's, and those of scopes inside */
+    struct tg_scope_use ring_peak[TG_SCOPE_RINGS]; /* of its ring, and of the scopes inside */
     uint64_t tensormap;
 };
 
@@ -54,8 +54,8 @@ struct tg_scope_tally {
     uint32_t n_rows;
     size_t row_room;
     struct tg_scope_use ring_peak[TG_SCOPE_RINGS];
-    /* Between two samples of a ring no more can have been in use than from the tail of the first to
-     * the head of the second: what is certain where nobody measured. */
+    /* Between two samples of a ring, no more can have been in use than from the tail of the first
+     * to the head of the second. This is the bound where nothing was measured. */
     struct tg_scope_use ring_bound[TG_SCOPE_RINGS];
     uint64_t tensormap_peak;
     uint64_t heap_step[TG_SCOPE_RINGS]; /* most handed out between two samples of the ring */
@@ -76,9 +76,10 @@ void tg_scope_tally_free(struct tg_scope_tally *tally);
 bool tg_scope_tally_site(struct tg_scope_tally *tally, const char *name, size_t length,
                          uint32_t *site);
 /*
- * A sample of that site. Its peak is taken for what it says, 0 for nothing, and given back as it
- * was found: at an end that of the whole scope, at a beginning what is in use. ring < TG_SCOPE_RINGS
- * and start <= end of each are the caller's business.
+ * Adds a sample of that site. The sample's peak is what the device measured, 0 for nothing. On
+ * return it is the peak that the tally found: at an end that of the whole scope, at a beginning
+ * what is in use. The caller makes sure that ring < TG_SCOPE_RINGS and start <= end for each
+ * resource.
  */
 bool tg_scope_tally_add(struct tg_scope_tally *tally, uint32_t site,
                         struct tg_scope_sample *sample);
@@ -92,8 +93,8 @@ uint64_t tg_scope_capacity(const struct tg_scope_limits *limits, unsigned resour
 /* The resource with the largest share. */
 unsigned tg_scope_nearest(const struct tg_scope_limits *limits, const struct tg_scope_row *row);
 
-/* dir/scope_stats.json, under another name until it is whole; the tally has ended. IO_ERROR names
- * path and cause. */
+/* Writes dir/scope_stats.json under a temporary name and renames it when it is whole; the tally
+ * must have ended. IO_ERROR names path and cause. */
 tg_status tg_scope_summary_write(const struct tg_scope_tally *tally, const char *dir,
                                  uint64_t dropped, uint64_t total,
                                  const struct tg_scope_fatal *fatal, struct tg_error *error);

@@ -55,7 +55,7 @@ static size_t format_head(const struct tg_scope_limits *limits, bool fatal, uint
     return json.used;
 }
 
-/* Always of the same size, whatever the numbers will be: the end rewrites it in place. */
+/* The first line always has the same size, so that the end of the run can rewrite it in place. */
 static void make_head(struct tg_scope_writer *writer, bool fatal, uint64_t dropped, uint64_t total,
                       char text[HEAD_ROOM])
 {
@@ -151,7 +151,7 @@ static void put_sample(struct tg_json *json, const char *site, const struct tg_s
     tg_json_end_line(json);
 }
 
-/* What cannot be: a ring that is not there, a tail ahead of its head. */
+/* Corrects impossible values: a ring past the last one, a tail ahead of its head. */
 static void correct(struct tg_scope_sample *sample)
 {
     if (sample->ring >= TG_SCOPE_RINGS)
@@ -185,7 +185,7 @@ void tg_scope_writer_flush(struct tg_scope_writer *writer)
 
 /* --- the end ----------------------------------------------------------------------------------- */
 
-/* Needs no room on the disk, so it is done even where that is full. */
+/* Rewriting in place needs no new room, so it is done even if the disk is full. */
 static void write_head(struct tg_scope_writer *writer, bool fatal, uint64_t dropped, uint64_t total)
 {
     char head[HEAD_ROOM];

@@ -3,15 +3,15 @@
  * Writing scope stats, the two files that taskglass/scope_stats.h is about:
  *
  *     tg_scope_writer_create(output_dir, &limits, &w, error)
- *         tg_scope_writer_add(w, &sample) …    two of every scope
- *         tg_scope_writer_flush(w)             now and then: what a kill may not cost
+ *         tg_scope_writer_add(w, &sample) …    two for every scope
+ *         tg_scope_writer_flush(w)             now and then: limits what a kill costs
  *     tg_scope_writer_finish(w, dropped, total, &fatal, error)
  *     tg_scope_writer_destroy(w)
  *
  * Memory: a buffer, and one small entry per site and ring; nothing is kept per sample.
  *
- * When the disk refuses: the first failure is remembered and ends all writing; finish says once
- * what happened. The caller need not care in between, and the run goes on.
+ * When the disk refuses: the first failure is remembered and ends all writing; finish reports it
+ * once. The caller need not check in between, and the run goes on.
  *
  * A writer belongs to one thread at a time.
  */
@@ -34,22 +34,24 @@ struct tg_scope_writer;
 
 /*
  * Makes output_dir/scope_stats (output_dir must exist) and in it the samples' file with its first
- * line; what is there from before is removed. IO_ERROR names path and cause.
+ * line; removes what an earlier run left there. IO_ERROR names path and cause.
  */
 tg_status tg_scope_writer_create(const char *output_dir, const struct tg_scope_limits *limits,
                                  struct tg_scope_writer **writer, struct tg_error *error);
-/* Samples in the order in which they were taken. The site is copied; what the device says is not
- * trusted: names are cleaned, a ring past the last one is taken for the last. */
+/* Adds a sample; samples come in the order in which they were taken. The site is copied. The device
+ * is not trusted: names are cleaned, and a ring past the last one counts as the last. */
 void tg_scope_writer_add(struct tg_scope_writer *writer, const struct tg_scope_sample *sample);
 void tg_scope_writer_flush(struct tg_scope_writer *writer);
 /*
  * Writes what is buffered, puts the numbers into the first line, writes the summary and closes.
- * `total`: samples that the device set out to make; `dropped`: those of them that it lost. `fatal`
- * may be NULL. IO_ERROR, naming path and cause, where anything failed since create. Once.
+ * `total`: samples that the device tried to write; `dropped`: those of them that it lost. `fatal`
+ * may be NULL. IO_ERROR, naming path and cause, if anything failed since tg_scope_writer_create.
+ * Call it once.
  */
 tg_status tg_scope_writer_finish(struct tg_scope_writer *writer, uint64_t dropped, uint64_t total,
                                  const struct tg_scope_fatal *fatal, struct tg_error *error);
-/* Without finish the samples stay as a killed host would leave them. NULL is fine. */
+/* Without tg_scope_writer_finish the samples stay as a killed host would leave them. NULL is
+ * fine. */
 void tg_scope_writer_destroy(struct tg_scope_writer *writer);
 
 #endif
