@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A module that has kernels and nothing else: the benchmarks build their graphs through graph.h, and
- * `taskglass run` has nothing to do with it. Included once, by the file with the kernels. */
+/* A module with kernels only: the benchmarks build their graphs through graph.h and do not use
+ * `taskglass run`. Include it once, in the file with the kernels. */
 #ifndef BENCH_KERNELS_ONLY_H
 #define BENCH_KERNELS_ONLY_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* floor A B: maps two files and reads both, word by word, letting go of what was read as diff does.
- * Prints the seconds it took. */
+/* floor A B: maps two files, reads both word by word, and releases what it has read, as diff does.
+ * Prints the seconds that it took. */
 #define _GNU_SOURCE 1
 #include <fcntl.h>
 #include <stdint.h>
@@ -41,7 +41,7 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Both are looked at to their ends, whether they are equal or not. */
+/* Reads both to their ends, whether they are equal or not. */
 static uint64_t differences(const unsigned char *a, const unsigned char *b, size_t size)
 {
     uint64_t found = 0;

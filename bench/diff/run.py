@@ -1,10 +1,8 @@
 #!/usr/bin/env python3
-"""What comparing two recordings costs, beside reading both files in the same run.
+"""Measures what comparing two recordings costs, beside reading both files in the same run.
 
-  hashes    equal hashes settle all tensors but one
-  equal     no hashes, equal bytes
-  one       no hashes, one element of one tensor differs
-  TYPE      every element differs, within the tolerance
+hashes equal hashes settle all tensors but one equal no hashes, equal bytes one no hashes, one
+element of one tensor differs TYPE every element differs, within the tolerance
 """
 
 import argparse
@@ -25,7 +23,7 @@ BITS = {"float64": 64, "float32": 32, "float16": 16, "bfloat16": 16, "float8_e4m
         "int32": 32, "int64": 64}
 TYPES = ("float32", "float64", "float16", "bfloat16", "float8_e4m3fn", "int32", "int64")
 CASES = ("hashes", "equal", "one", *TYPES)
-# Of both recordings together; the loops are several times quicker where memory is.
+# Bytes of both recordings per second, at least. From memory the loops are several times faster.
 LEAST_RATE = {"equal": 4e9, "one": 4e9, "float32": 2e9}
 LEAST_INSTANT_S = 0.2
 
@@ -87,7 +85,7 @@ def write_recording(folder, dtype, arrays, hashes):
 
 
 def two_tensors(dtype):
-    """A tensor, and one that is off by a little in every element."""
+    """A tensor, and one that differs a little in every element."""
     random = numpy.random.default_rng(1)
     count = TENSOR * 8 // BITS[dtype]
     if dtype == "float8_e4m3fn":
@@ -105,7 +103,8 @@ def two_tensors(dtype):
 
 
 def make_pair(folder, case, total):
-    """In a process of its own: what we hold ourselves would count as held by those we start."""
+    """Makes a pair of recordings in a child process: memory that this process holds would count as
+    memory of the programs that it starts."""
     process = multiprocessing.Process(target=write_pair, args=(folder, case, total))
     process.start()
     process.join()
@@ -132,7 +131,7 @@ def write_pair(folder, case, total):
 
 
 def run(command, codes):
-    """Seconds, and the largest resident size in KiB."""
+    """Runs a command; returns its seconds and its largest resident size in KiB."""
     began = time.monotonic()
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
         _, status, usage = os.wait4(process.pid, 0)

@@ -3,8 +3,8 @@
 """A step of paged attention with every tensor of every task saved: Taskglass beside PyTorch.
 
 Taskglass: `taskglass run paged_attention --dump-tensor`. PyTorch: the same tasks as modules on the
-GPU, with forward hooks that torch.save their inputs and outputs, which is how one looks into a
-model today. Both save as many tensors and bytes. Prints one JSON line for each.
+GPU, with forward hooks that torch.save their inputs and outputs, which is the usual way to look
+into a model. Both save the same number of tensors and bytes. Prints one JSON line for each.
 """
 
 import argparse
@@ -29,7 +29,7 @@ RUN_LIMIT_S = 120
 
 
 def saved_tensors(folder):
-    """How many tensors of tasks are in a recording, and their bytes."""
+    """The number of task tensors in a recording, and their bytes."""
     with open(os.path.join(folder, "tensor_dump", "tensor_dump.json"), encoding="utf-8") as file:
         records = [record for record in json.load(file)["tensors"]
                    if record["kind"] == "tensor" and record["stage"] != "orchestration"]
@@ -37,7 +37,7 @@ def saved_tensors(folder):
 
 
 def run_taskglass(options, case, *arguments):
-    """run.json of one run; the folder is for the caller to remove."""
+    """The run.json of one run; the caller removes the folder."""
     folder = tempfile.mkdtemp(prefix="attention.", dir=options.dir)
     command = [options.taskglass, "run", "paged_attention", "--platform", options.platform,
                "--output", folder, *arguments]
@@ -77,7 +77,8 @@ def measure_taskglass(options, case):
 
 
 def make_modules(torch):
-    """The tasks of examples/paged_attention; tensors that a task changes are changed in place."""
+    """The tasks of examples/paged_attention as modules. A task that changes a tensor changes it in
+    place."""
 
     class Start(torch.nn.Module):
         def forward(self, maximum, total_weight, total):
@@ -156,7 +157,7 @@ class Attention:
         m["finish"](total, total_weight, self.out[sequence, rows])
 
     def run(self):
-        """Seconds of one step."""
+        """Runs one step; returns its seconds."""
         self.synchronize()
         began = time.monotonic()
         with self.torch.no_grad():
@@ -171,7 +172,7 @@ class Attention:
             self.torch.cuda.synchronize()
 
     def largest_error(self):
-        """Against attention by the textbook, over the whole context at once."""
+        """The largest difference to plain attention, computed over the whole context at once."""
         worst = 0.0
         group = self.case["heads"] // self.case["kv_heads"]
         for sequence in range(self.case["batch"]):
@@ -185,7 +186,7 @@ class Attention:
 
 
 class Saver:
-    """Hooks that save what goes into each module and what comes out of it."""
+    """Hooks that save the inputs and outputs of each module."""
 
     def __init__(self, torch, modules, folder):
         self.torch, self.folder = torch, folder
@@ -196,7 +197,7 @@ class Saver:
             self.hooks.append(module.register_forward_hook(self.after(name)))
 
     def save(self, name, values):
-        """One file for each call; a view is saved as itself, not with all it is a view of."""
+        """Writes one file for each call. A view is saved alone, without the rest of its storage."""
         values = values if isinstance(values, tuple) else (values,)
         kept = [value.detach().contiguous().cpu() for value in values
                 if isinstance(value, self.torch.Tensor)]
@@ -205,7 +206,7 @@ class Saver:
         self.torch.save(kept, os.path.join(self.folder, f"{self.calls:06d}_{name}.pt"))
 
     def before(self, name):
-        # What start and finish are handed to write into is no input of theirs.
+        # start and finish get tensors to write into, which are not inputs.
         inputs = {"start": 0, "finish": 2}.get(name)
 
         def hook(_module, arguments):
@@ -233,7 +234,7 @@ def measure_torch(options, case):
     if device == "cpu" and not options.torch_cpu:
         return {"program": "attention", "peer": "torch", "skipped": "PyTorch sees no GPU"}
     attention = Attention(torch, case, device)
-    attention.run()  # warms up
+    attention.run()  # warm-up
     plain = [attention.run() for _ in range(options.repeat)]
     error, saved, saver = attention.largest_error(), [], None
     for _ in range(options.repeat):

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the C programs of this benchmark share: opening the device with the kernels, and lists on
- * the command line. */
+/* Code that the C programs of this benchmark share: opening the device with the kernels, and lists
+ * on the command line. */
 #ifndef BENCH_GPU_COMMON_H
 #define BENCH_GPU_COMMON_H
 
@@ -13,7 +13,7 @@
 
 #define PROGRAM_ERROR 1
 #define PROGRAM_USAGE 2
-#define PROGRAM_NO_ROOM 76 /* more memory is wanted than --memory allows */
+#define PROGRAM_NO_ROOM 76 /* the run needs more memory than --memory allows */
 
 static struct tg_error error;
 
@@ -31,7 +31,7 @@ BENCH_UNUSED static void must(tg_status status)
     exit(PROGRAM_ERROR);
 }
 
-/* Opens the device and loads the kernels, which lie beside the program. */
+/* Opens the device and loads the kernels from the program's folder. */
 BENCH_UNUSED static struct tg_module *open_device(const struct tg_device_config *config,
                                                   struct tg_device **device)
 {
@@ -52,7 +52,7 @@ BENCH_UNUSED static uint32_t device_cores(const struct tg_device *device)
     return info.cores;
 }
 
-/* The next word of a list with commas, into `word`; false at its end. */
+/* Copies the next word of a comma-separated list into `word`; false at the end of the list. */
 BENCH_UNUSED static bool next_word(const char **list, char *word, size_t size)
 {
     size_t length = strcspn(*list, ",");
@@ -64,7 +64,7 @@ BENCH_UNUSED static bool next_word(const char **list, char *word, size_t size)
     return true;
 }
 
-/* Median and smallest of what was measured; sorts it. */
+/* Median and smallest of the measured values; sorts them. */
 struct spread {
     double median, best, worst;
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the CUDA programs of this benchmark share: errors, the clock, medians, a timed stream. */
+/* Code that the CUDA programs of this benchmark share: errors, the clock, medians, a timed
+ * stream. */
 #ifndef BENCH_GPU_CUDA_COMMON_H
 #define BENCH_GPU_CUDA_COMMON_H
 
@@ -13,7 +14,7 @@
 
 #include <cuda_runtime.h>
 
-enum { NO_DEVICE = 77 }; /* the exit status that says so */
+enum { NO_DEVICE = 77 }; /* exit status without a GPU */
 
 #define MUST(call) must((call), #call)
 
@@ -25,8 +26,8 @@ static inline void must(cudaError_t status, const char *what)
     exit(1);
 }
 
-/* Kernels are loaded now rather than when first launched: loading one may wait for another that is
- * still running. */
+/* Loads all kernels now instead of at their first launch: loading one may wait for another kernel
+ * that is still running. */
 static inline void open_gpu(void)
 {
     int count = 0;
@@ -57,7 +58,7 @@ static inline double smallest(const std::vector<double> &values)
     return *std::min_element(values.begin(), values.end());
 }
 
-/* A stream of its own, and how long what is put into it takes. */
+/* A stream, and the time that work in it takes. */
 struct timed_stream {
     cudaStream_t stream;
     cudaEvent_t begin, end;
@@ -76,7 +77,7 @@ struct timed_stream {
         cudaStreamDestroy(stream);
     }
 
-    /* Seconds between two events around what `put` puts into the stream. */
+    /* Seconds between two events around the work that `put` enqueues. */
     template <class Put> double time(Put put)
     {
         float milliseconds;

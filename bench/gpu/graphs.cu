@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The peer: the same graphs of empty tasks as CUDA Graphs, a kernel of one block of 256 threads for
- * each task; and a chain of them launched one by one into a stream, as one does without graphs.
+ * The peer: the same graphs of empty tasks as CUDA Graphs, with a kernel of one block of 256
+ * threads for each task; and a chain of such kernels launched one by one into a stream.
  *
  * As in tasks.c, n tasks and n / 10 run in turn, and the slope between them is what one more task
- * costs. Times are the device's, between two events: what the host does to launch is not in them.
+ * costs. Times are taken on the device between two events, so they do not include the host's work
+ * to launch.
  */
 #include "../tasks/shapes.h"
 #include "cuda_common.h"
@@ -18,7 +19,7 @@ struct options {
     unsigned repeat;
 };
 
-/* What a size of a graph took. */
+/* The times of a graph of one size. */
 struct figures {
     uint64_t tasks;
     double build = 0, instantiate = 0, upload = 0;
@@ -68,7 +69,7 @@ static cudaGraphExec_t prepare(enum shape shape, cudaStream_t stream, struct fig
 
 /* ── measuring ─────────────────────────────────────────────────────────────────────────── */
 
-/* Runs both sizes in turn, after one run of each that does not count. */
+/* Runs both sizes in turn, after one untimed run of each. */
 template <class Run>
 static void collect(timed_stream &stream, struct figures f[2], unsigned repeat, Run run)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Empty tasks to time, tasks that check their turn, and one that copies a tile to be recorded. */
+/* Empty tasks to time, tasks that check their order, and one that copies a tile to be recorded. */
 #include "kernels.h"
 
 TG_KERNEL(gpu_empty)
@@ -22,8 +22,8 @@ TG_KERNEL(gpu_next)
     (void)ctx;
 }
 
-/* A cell holds the round in which its task ran last. All predecessors must be in this round, and
- * the task itself still in the one before. */
+/* A cell holds the last round in which its task ran. All predecessors must be in this round
+ * already, and the task itself still in the round before. */
 TG_INLINE uint64_t mark(const uint64_t *before, int64_t n, uint64_t own, uint64_t round)
 {
     int good = own == round - 1;
@@ -47,13 +47,14 @@ TG_KERNEL(gpu_mark_next)
         *cell = mark(before, tg_arg_numel(ctx, 0), *cell, tg_arg_bits(ctx, 0));
 }
 
-/* 16 bytes: what a thread of a GPU moves at once. */
+/* 16 bytes: the most that a GPU thread moves at once. */
 struct __attribute__((aligned(16))) quad {
     uint32_t word[4];
 };
 
-/* Tensor 0 to tensor 1, both contiguous and whole quads. Four loads of a thread are under way
- * before the first is stored: one alone would leave most of the memory idle. */
+/* Copies tensor 0 to tensor 1; both are contiguous and consist of whole quads. Each thread starts
+ * four loads before it stores the first: one load at a time would leave most of the memory
+ * bandwidth idle. */
 TG_INLINE void copy(const struct tg_ctx *ctx)
 {
     const struct quad *from = TG_ARG(ctx, 0, const struct quad);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the programs of this benchmark and its kernels agree on. */
+/* Definitions that the programs of this benchmark share with its kernels. */
 #ifndef BENCH_GPU_KERNELS_H
 #define BENCH_GPU_KERNELS_H
 
@@ -11,15 +11,15 @@ enum {
     KERNEL_EMPTY,
     KERNEL_EMPTY_AIC,
     KERNEL_FIRST,      /* an empty task that writes its cell */
-    KERNEL_NEXT,       /* and one that reads the cells of its predecessors as well */
-    KERNEL_MARK_FIRST, /* the same two, which mark that they ran, and when */
+    KERNEL_NEXT,       /* the same, and reads the cells of its predecessors */
+    KERNEL_MARK_FIRST, /* the same two, but they record in which round they ran */
     KERNEL_MARK_NEXT,
     KERNEL_COPY,
     KERNEL_COPY_AIC,
     KERNELS
 };
 
-/* What a cell holds whose task ran before its predecessors had, or twice in a round. */
+/* The value of a cell whose task ran before its predecessors, or twice in a round. */
 #define CELL_FAULT UINT64_MAX
 
 /* The scalars of the orchestration. Round 0: nothing is marked. */

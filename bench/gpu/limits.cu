@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the machine can do at most, so that other figures of the run can be told as a part of it:
- * how quickly blocks of threads write into host memory, copy and read device memory; the copy
- * engine, alone and beside a kernel that does not end; how long messages between host, scheduler
+ * Measures the limits of the machine, so that the other figures of the run can be given as a part
+ * of them: how fast blocks of threads write host memory, and copy and read device memory; the copy
+ * engine, alone and beside a kernel that keeps running; how long messages between host, scheduler
  * and core take; what fences cost. Each measurement takes less than a second.
  *
- * Every wait on the device ends by itself after a while, whatever the host does.
+ * Every wait on the device times out, so a host that stops cannot leave a kernel running.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
@@ -16,18 +16,18 @@
 #include <unistd.h>
 
 enum {
-    THREADS = 256,      /* of a block that works */
-    LANE_THREADS = 288, /* and of one with a warp for scheduling */
-    IN_FLIGHT = 8,      /* loads of a thread before it waits for the first */
+    THREADS = 256,      /* threads of a block that works */
+    LANE_THREADS = 288, /* threads of a block that also has a scheduling warp */
+    IN_FLIGHT = 8,      /* loads that a thread starts before it waits for the first */
     REPEAT = 5,
-    FLAG_STRIDE = 64, /* words between flags: none shares a line with another */
+    FLAG_STRIDE = 64, /* words between flags, so that no two share a cache line */
     SAMPLES = 101,
 };
 
 static const size_t MiB = (size_t)1 << 20;
 static const size_t HOST_BYTES = 256 * MiB, DEVICE_BYTES = 1024 * MiB;
-static const size_t COPY_BYTES = HOST_BYTES / 2; /* of the copy engine; the rest is for words */
-static const double LONG_ENOUGH = 0.04;          /* seconds of a sample */
+static const size_t COPY_BYTES = HOST_BYTES / 2; /* what the copy engine moves; rest: flags */
+static const double LONG_ENOUGH = 0.04;          /* seconds that a sample lasts at least */
 static const unsigned long long PATIENCE_NS = 3000000000;
 
 typedef unsigned long long word;
@@ -35,7 +35,7 @@ typedef unsigned long long word;
 struct machine {
     int sms;
     char *host;         /* HOST_BYTES, pinned */
-    char *host_address; /* the same as the device sees it */
+    char *host_address; /* its address on the device */
     char *a, *b;        /* DEVICE_BYTES each */
     word *flags;        /* device memory */
     word *times;        /* device memory for results */
@@ -64,7 +64,7 @@ __device__ static void store_quad(uint4 *to, uint4 v)
                  : "memory");
 }
 
-/* In the order of the calls, so that many are under way at once. */
+/* volatile keeps the order of the calls, so that many loads are in flight at once. */
 __device__ static uint4 load_quad(const uint4 *from)
 {
     uint4 v;
@@ -123,7 +123,7 @@ __device__ static word load_relaxed_sys(const word *from)
     return v;
 }
 
-/* Each block writes a region of its own, as each core writes its own stream. */
+/* Each block writes its own region, as each core writes its own stream. */
 __global__ void write_blocks(uint4 *to, size_t quads, unsigned passes)
 {
     to += blockIdx.x * quads;
@@ -135,7 +135,7 @@ __global__ void write_blocks(uint4 *to, size_t quads, unsigned passes)
     }
 }
 
-/* The same from device memory: a recorder's way. */
+/* The same with data from device memory, as the recorder does it. */
 __global__ void copy_blocks(const uint4 *from, uint4 *to, size_t quads, unsigned passes)
 {
     from += blockIdx.x * quads;
@@ -151,8 +151,9 @@ __global__ void copy_blocks(const uint4 *from, uint4 *to, size_t quads, unsigned
     }
 }
 
-/* The sum has to be used, or nothing would be read. What is added was asked for one round before:
- * the compiler cannot put loads and additions so close that few loads are under way. */
+/* The sum must be used, or the compiler would remove the loads. Each round adds what the round
+ * before loaded, so that the compiler cannot place loads and additions so close together that few
+ * loads are in flight. */
 __global__ void sum_blocks(const uint4 *from, size_t quads, unsigned passes, word *sums)
 {
     const size_t step = IN_FLIGHT * THREADS;
@@ -175,7 +176,7 @@ __global__ void sum_blocks(const uint4 *from, size_t quads, unsigned passes, wor
         *sums = sum;
 }
 
-/* A kernel that runs until it is told: one thread looks at the host's word, the others at the
+/* A kernel that runs until the host stops it: one thread polls the host's word, the others poll the
  * device's. flags[0]: stop. */
 __global__ void persist(const word *stop_host, word *flags, word *started)
 {
@@ -193,7 +194,8 @@ __global__ void persist(const word *stop_host, word *flags, word *started)
     __syncthreads();
 }
 
-/* A word to the host and one back, over and over. ns[0]: all of it; ns[1]: rounds that it was. */
+/* Sends a word to the host and waits for the answer, over and over. ns[0]: total time; ns[1]:
+ * number of rounds. */
 __global__ void ask_host(word *to_host, const word *from_host, unsigned rounds, word *ns)
 {
     word began = time_now(), until = began + PATIENCE_NS, i;
@@ -279,7 +281,7 @@ template <int op> __device__ static word time_fence(word *flag, word v)
     return clock_now() - began;
 }
 
-/* One store is under way when the fence comes; before the next sample all is quiet again. */
+/* One store is in flight when the fence comes; all are finished before the next sample. */
 template <int op>
 __device__ static void fences_after_one(int who, uint4 *host, word *flag, word *cycles)
 {
@@ -295,7 +297,7 @@ __device__ static void fences_after_one(int who, uint4 *host, word *flag, word *
     }
 }
 
-/* The other warps of the block do not stop writing to the host, as when it records. */
+/* The other warps of the block keep writing to the host, as they do when the block records. */
 template <int op> __device__ static void fences_in_stream(uint4 *host, word *flag, word *cycles)
 {
     __shared__ volatile int done;
@@ -317,7 +319,7 @@ template <int op> __device__ static void fences_in_stream(uint4 *host, word *fla
     __syncthreads();
 }
 
-/* cycles[SAMPLES]: cycles of all of it; then nanoseconds of the same. */
+/* cycles[SAMPLES]: cycles of all samples together; after it, nanoseconds of the same. */
 template <int op> __global__ void fences(int who, uint4 *host, word *flag, word *cycles)
 {
     word began = clock_now(), began_ns = time_now();
@@ -342,7 +344,7 @@ static void tell(const char *what, const char *key, long value, const char *unit
     fflush(stdout);
 }
 
-/* As the platform has it: shared memory without a name, then known to the driver. */
+/* Allocates as the platform does: anonymous shared memory, then registered with the driver. */
 static char *pinned_memory(size_t bytes)
 {
     int fd = memfd_create("bench_gpu", 0);
@@ -385,7 +387,7 @@ static void open_machine(struct machine *m)
     MUST(cudaDeviceSynchronize());
 }
 
-/* GB/s of what launch(passes) puts into the stream; a pass moves so many bytes. */
+/* GB/s of the work that launch(passes) enqueues; one pass moves `bytes`. */
 template <class Launch> static double rate(timed_stream &stream, size_t bytes, Launch launch)
 {
     std::vector<double> rates;
@@ -396,7 +398,8 @@ template <class Launch> static double rate(timed_stream &stream, size_t bytes, L
     return median(rates) * 1e-9;
 }
 
-/* 16-byte words for each of so many blocks, out of at most so many bytes; no rest to care for. */
+/* The number of 16-byte words for each block, out of at most `bytes`, rounded so that there is no
+ * remainder. */
 static size_t quads_of(size_t bytes, int blocks)
 {
     size_t step = IN_FLIGHT * THREADS;
@@ -407,7 +410,7 @@ static void measure_host_writes(struct machine *m, timed_stream &stream)
 {
     const int counts[] = {1, 2, 4, 8, 32, m->sms};
     for (int blocks : counts) {
-        /* A block alone is slow: it gets less to do. */
+        /* A single block is slow, so it gets less work. */
         size_t quads = quads_of(std::min(HOST_BYTES, (size_t)blocks * 16 * MiB), blocks);
         size_t bytes = quads * sizeof(uint4) * (size_t)blocks;
         tell("host_write", "blocks", blocks, "gbs", rate(stream, bytes, [&](unsigned passes) {
@@ -443,7 +446,7 @@ static void measure_device_memory(struct machine *m, timed_stream &stream)
          }));
 }
 
-/* Device to host in pieces, as a recording leaves the device. */
+/* Copies device to host in pieces, as a recording leaves the device. */
 static void measure_copy_engine(struct machine *m, timed_stream &stream, const char *what)
 {
     const size_t sizes[] = {MiB / 16, MiB, 16 * MiB};
@@ -478,13 +481,13 @@ static void measure_beside_kernel(struct machine *m, timed_stream &stream)
     }
     measure_copy_engine(m, stream, "copy_engine_beside_kernel");
     running = cudaStreamQuery(other.stream) == cudaErrorNotReady;
-    cudaGetLastError(); /* not an error, and yet kept as one */
+    cudaGetLastError(); /* clears cudaErrorNotReady, which is no failure */
     tell("beside_kernel", "still_running", running, "blocks", (double)*started);
     *stop = 1;
     MUST(cudaStreamSynchronize(other.stream));
 }
 
-/* Nanoseconds of a round; what the kernel left in `times`. */
+/* Nanoseconds of a round, from what the kernel left in `times`. */
 static double read_round(struct machine *m, const char *what)
 {
     word times[2];
@@ -553,7 +556,7 @@ template <int op> static void measure_fence(struct machine *m, timed_stream &str
         MUST(cudaGetLastError());
         MUST(cudaStreamSynchronize(stream.stream));
         MUST(cudaMemcpy(words, m->times, sizeof words, cudaMemcpyDeviceToHost));
-        for (int s = 1; s < SAMPLES; s++) /* the first finds its code not loaded yet */
+        for (int s = 1; s < SAMPLES; s++) /* skips the first, which still loads its code */
             cycles.push_back((double)words[s]);
         double per_ns = (double)words[SAMPLES] / (double)words[SAMPLES + 1];
         printf("{\"program\":\"limits\",\"what\":\"fence\",\"op\":\"%s\",\"outstanding\":\"%s\","
@@ -564,7 +567,7 @@ template <int op> static void measure_fence(struct machine *m, timed_stream &str
     }
 }
 
-/* A launch as a run has it: all multiprocessors at once, and the host waits for the end. */
+/* Launches as a run does: on all multiprocessors at once, while the host waits for the end. */
 static void measure_launch(struct machine *m, timed_stream &stream)
 {
     tell_rounds("cooperative_launch", [&] {

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The shapes, built on the device while their tasks run. aicpu_build_graph is told the edges by the
- * ids of the tasks; tensormap_and_ringbuffer finds them from the cells that tasks name. */
+/* Builds the shapes on the device while their tasks run. For aicpu_build_graph the orchestration
+ * gives the edges by task ids; tensormap_and_ringbuffer finds them from the cells that the tasks
+ * name. */
 #include "kernels.h"
 
 #include "../tasks/shapes.h"
 
-/* Ids of the latest tasks, by index modulo this: no shape but the tree reaches further back. */
+/* Ids of the latest tasks are kept by index modulo this: no shape but the tree refers further
+ * back. */
 enum { REMEMBERED = 32 };
 
-/* As tg_tensor_slice, but in place: what a loop that makes many views would do. */
+/* Like tg_tensor_slice, but in place, as a loop that makes many views would do it. */
 TG_FN static void put_cells(struct tg_args *task, enum tg_role role, const struct tg_tensor *cells,
                             uint64_t first, uint64_t count)
 {
@@ -18,7 +20,7 @@ TG_FN static void put_cells(struct tg_args *task, enum tg_role role, const struc
     view->shape[0] = (int64_t)count;
 }
 
-/* The predecessors of every shape lie side by side, so that one view has them all. */
+/* The predecessors of a task are adjacent in every shape, so one view covers them all. */
 TG_FN static uint64_t submit_task(struct tg_rt *rt, const struct tg_args *args, uint64_t i,
                                   const uint64_t *ids)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What recording costs on a device: tasks that copy one tensor to another, so that as many bytes
- * are read as written, at several levels and by both transports, in turn.
+ * Measures what recording costs on a device. The tasks copy one tensor to another, so that they
+ * read as many bytes as they write; they run at several levels and by both transports, in turn.
  *
- *   execute_s   from launch to the device's last word
+ *   execute_s   from launch to the end of the run on the device
  *   seconds     from tg_run_start to the end of tg_run_wait: the files are finished
  *
- * --arena fit: whatever a run records fits into the arenas, so that no core waits for the host:
- * what is measured is recording into memory. `wait_s` says whether that was so.
+ * --arena fit: all that a run records fits into the arenas, so that no core waits for the host and
+ * only recording into memory is measured. `wait_s` says whether cores waited all the same.
  */
 #define _GNU_SOURCE 1
 #include "common.h"
@@ -22,12 +22,12 @@ enum { TENSORS = 2, MAX_SERIES = 16, MAX_LANES = 256, SLACK = 3, PER_BUFFER = 64
 struct options {
     const char *platform, *levels, *transports, *dir, *arena;
     uint64_t tensor, total, pool;
-    uint64_t memory; /* of the device, at most */
+    uint64_t memory; /* most memory of the device */
     unsigned cores, repeat;
-    bool plain; /* writing as many bytes to a file, for comparison */
+    bool plain; /* also write as many bytes to a file, for comparison */
 };
 
-/* One level by one transport, and what was measured of it. */
+/* One level by one transport, with its measurements. */
 struct series {
     uint32_t level, transport;
     const char *level_name, *transport_name;
@@ -37,7 +37,7 @@ struct series {
 
 struct bench {
     struct options o;
-    uint64_t tasks, pairs; /* pairs of tensors, used around and around */
+    uint64_t tasks, pairs; /* pairs of tensors, used in rotation */
     uint64_t pattern_size, inputs, outputs;
     char *pattern;
     struct tg_device *device;
@@ -159,7 +159,7 @@ static const struct word *find_word(const struct word *words, const char *name)
     return words;
 }
 
-/* Every level by every transport; what leaves nothing to carry, once. */
+/* Lists every level with every transport; a level without payloads is listed once. */
 static void list_series(struct bench *b)
 {
     const char *level_list = b->o.levels;
@@ -192,7 +192,7 @@ static uint64_t tensor_of(const struct bench *b, uint64_t base, uint64_t pair)
     return base + pair * b->o.tensor;
 }
 
-/* Matrix cores get every third task: they are a third of the cores. */
+/* Gives every third task to matrix cores, because a third of the cores are matrix cores. */
 static void build_graph(struct bench *b, struct tg_module *module)
 {
     int64_t words = (int64_t)(b->o.tensor / 4);
@@ -210,7 +210,7 @@ static void build_graph(struct bench *b, struct tg_module *module)
     must(tg_graph_upload(b->graph, &error));
 }
 
-/* The inputs hold the pattern, over and over. */
+/* Fills the inputs with the pattern, repeated. */
 static void fill_inputs(struct bench *b)
 {
     uint64_t size = b->pairs * b->o.tensor;
@@ -242,7 +242,7 @@ static void set_up(struct bench *b)
     b->pairs = b->o.pool / (TENSORS * b->o.tensor);
     b->pairs = b->pairs < 1 ? 1 : b->pairs < b->tasks ? b->pairs : b->tasks;
     config.memory = TENSORS * b->pairs * b->o.tensor + (b->tasks << 10) + (UINT64_C(2) << 30);
-    if (wants_payload(b)) /* a copied recording's arenas lie there */
+    if (wants_payload(b)) /* the arenas of a copied recording are in device memory */
         config.memory += SLACK * (b->o.total + MAX_LANES * b->o.tensor) + (UINT64_C(1) << 30);
     if (config.memory > b->o.memory)
         refuse(b, config.memory);
@@ -252,7 +252,7 @@ static void set_up(struct bench *b)
     snprintf(b->run_dir, sizeof b->run_dir, "%s/bench_gpu_record.%d", b->o.dir, (int)getpid());
 }
 
-/* After a run: were the tensors copied? The first, the last and one between tell. */
+/* Checks after a run that the tensors were copied: the first, the last and one between. */
 static void check_outputs(const struct bench *b)
 {
     char *got = malloc(b->o.tensor);
@@ -279,7 +279,8 @@ static void shell(const char *command, const char *folder)
         fail(line);
 }
 
-/* Arenas and buffers that hold a run's recording even if a core has SLACK times its share. */
+/* Sizes arenas and buffers so that they hold a run's recording even if one core records SLACK times
+ * its share. */
 static void fit(const struct bench *b, struct tg_record_config *record)
 {
     uint64_t lanes = device_cores(b->device);
@@ -356,7 +357,7 @@ static void print_series(const struct bench *b, const struct series *s)
 static void measure(struct bench *b)
 {
     for (unsigned i = 0; i < b->n_series; i++)
-        run(b, &b->series[i], 0); /* warms up */
+        run(b, &b->series[i], 0); /* warm-up */
     check_outputs(b);
     for (unsigned r = 0; r < b->o.repeat; r++)
         for (unsigned i = 0; i < b->n_series; i++)
@@ -365,7 +366,8 @@ static void measure(struct bench *b)
         print_series(b, &b->series[i]);
 }
 
-/* As many bytes as a recording has, from memory to a file of the same file system, by write(). */
+/* Writes as many bytes as a recording has from memory to a file on the same file system, by
+ * write(). */
 static double write_plain(const struct bench *b)
 {
     char path[4200];

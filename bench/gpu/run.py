@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The cuda platform beside its peers and what the machine can do at most, in one run.
+"""Measures the cuda platform beside its peers and the limits of the machine, in one run.
 
-  limits     memory, copy engine, messages, fences: what nothing can be quicker than
-  tasks      an empty task, beside CUDA Graphs and launches into a stream
-  record     a recorded run, beside the memory it is written to or read from
-  attention  every tensor of a step of paged attention saved, beside PyTorch with hooks
+limits memory, copy engine, messages, fences: the limits of the machine tasks an empty task, beside
+CUDA Graphs and launches into a stream record a recorded run, beside the memory it is written to or
+read from attention every tensor of a step of paged attention saved, beside PyTorch with hooks
 """
 
 import argparse
@@ -21,7 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 PARTS = ("limits", "tasks", "record", "attention")
 SHAPES = ("independent", "chain", "fan")
 RUNTIMES = ("host_build_graph", "aicpu_build_graph", "tensormap_and_ringbuffer")
-# Payload of a recorded run by size of its tensors: seconds at most.
+# Payload of a recorded run by tensor size, chosen so that a run takes seconds at most.
 TOTALS = {"4K": "256M", "64K": "1G", "1M": "1G", "16M": "2G"}
 HASHED = "8G"
 PROCESS_LIMIT_S = 180
@@ -61,13 +60,13 @@ def parse_arguments():
     parser.add_argument("--platform", default="cuda", help=argparse.SUPPRESS)
     options = parser.parse_args()
     options.disk = options.disk or options.bin
-    if options.quick and options.platform == "cuda":  # simulators take it as they touch it
+    if options.quick and options.platform == "cuda":  # simulators use only what they touch
         options.device_memory = options.device_memory or QUICK_MEMORY
     return options
 
 
 class Runner:
-    """Starts the programs; keeps what they said and what went wrong."""
+    """Starts the programs; keeps their output and their failures."""
 
     def __init__(self, options):
         self.options = options
@@ -84,7 +83,7 @@ class Runner:
         return os.path.join(self.options.bin, os.pardir, "bin", "taskglass")
 
     def memory_folder(self):
-        """A folder in memory that has room for the largest recording, or one on the disk."""
+        """A folder in memory if it has room for the largest recording, else one on the disk."""
         need = (1 if self.options.quick else 4) << 30
         try:
             if shutil.disk_usage(self.options.memory).free > need:
@@ -96,7 +95,7 @@ class Runner:
         return self.options.disk
 
     def run(self, command):
-        """The objects a program printed, also those it printed before it failed."""
+        """The objects that a program printed, also those printed before it failed."""
         try:
             done = subprocess.run(command, capture_output=True, text=True, check=False,
                                   timeout=PROCESS_LIMIT_S)
@@ -127,7 +126,7 @@ class Runner:
         return lines
 
     def ours(self, name, *arguments):
-        """A program on the platform."""
+        """Runs one of our programs on the platform."""
         limits = ["--cores", str(self.options.cores)] if self.options.cores else []
         if self.options.device_memory:
             limits += ["--memory", self.options.device_memory]
@@ -137,7 +136,7 @@ class Runner:
         return [dict(line, call=self.calls) for line in lines]
 
     def peer(self, name, *arguments):
-        """A program that nvcc made; it may not be there."""
+        """Runs a CUDA program; it is absent if nvcc was."""
         if not os.access(self.path(name), os.X_OK):
             self.missing.append(os.path.basename(self.path(name)))
             return []
@@ -145,7 +144,7 @@ class Runner:
 
 
 def is_available(runner):
-    """Is the platform there? The command line knows."""
+    """Asks the command line whether the platform is available."""
     try:
         done = subprocess.run([runner.command(), "list", "--json"], capture_output=True, text=True,
                               check=True, timeout=60)
@@ -155,7 +154,7 @@ def is_available(runner):
         sys.exit(f"bench/gpu: {runner.command()}: {error}")
 
 
-# ── telling ─────────────────────────────────────────────────────────────────────────────
+# ── printing ────────────────────────────────────────────────────────────────────────────
 
 
 def find(lines, **wanted):
@@ -174,7 +173,7 @@ def highest(lines, **wanted):
 
 
 def positive(value):
-    """A difference of times that is below zero is noise: there is nothing to show."""
+    """The value, or None if it is below zero: then the difference of times is only noise."""
     return value if value is not None and value > 0 else None
 
 
@@ -183,7 +182,7 @@ def over(a, b):
 
 
 def shown(value, unit="", digits=None):
-    """A number with three or four digits that count."""
+    """A number with three or four significant digits."""
     if value is None:
         return "-"
     if digits is None:
@@ -277,7 +276,8 @@ def measure_tasks(runner):
 
 
 def graph_cost(line, builds):
-    """Nanoseconds of a node of a CUDA Graph; with making the graph, where we make it too."""
+    """Nanoseconds of a node of a CUDA Graph; includes making the graph if ours is made in the run
+    too."""
     if not line:
         return None
     made = line["build_s"] + line["instantiate_s"] + line["upload_s"] if builds else 0
@@ -354,7 +354,7 @@ def measure_record(runner):
         lines += runner.ours("record", "--tensor", size, "--total",
                              "64M" if quick else TOTALS[size], "--levels", "off,full",
                              "--transports", both, "--repeat", repeat, "--dir", runner.scratch)
-    # Nothing is carried at these levels: one transport tells.
+    # These levels have no payload, so one transport suffices.
     lines += runner.ours("record", "--tensor", "1M", "--total", "256M" if quick else HASHED,
                          "--levels", "off,hash,off", "--transports", both.split(",")[0],
                          "--repeat", repeat + 2, "--dir", runner.scratch)
@@ -373,13 +373,15 @@ def size_name(size):
 
 
 def waited(line):
-    """Cores that wait for the host are not recording into memory."""
+    """Says that cores waited for the host: then the figure is not the cost of recording into
+    memory."""
     share = line["wait_s"] / (line["execute_s"] * line["cores"])
     return f"cores waited {share:.0%} of the time" if share > 0.01 else ""
 
 
 def full_row(line, limits):
-    """All of it fits into arenas: in device memory where it is copied from there later."""
+    """A row for a recording that fits into the arenas, which lie in device memory if it is copied
+    later."""
     if line["transport"] == "copied":
         name, limit = "blocks copying device memory", highest(limits, what="device_copy")
     else:
@@ -389,7 +391,8 @@ def full_row(line, limits):
 
 
 def file_rows(line, plain, limits):
-    """What the user sees. A copied recording has to pass the copy engine, all of it the file."""
+    """Rows for what the user sees. A copied recording passes the copy engine, and all recordings
+    the file."""
     what = f"full, 1 MiB, {line['transport']}, files in {os.path.dirname(line['dir'])}"
     rows = [("write() of one thread", plain.get("gbs"))]
     if line["transport"] == "copied":
@@ -488,7 +491,7 @@ MEASURES = {"limits": (measure_limits, print_limits), "tasks": (measure_tasks, p
 
 
 def measure(runner):
-    """Every part; the limits stand beside what comes after them."""
+    """Measures every part; the limits come first because later tables show them."""
     result = {}
     for name in runner.options.parts:
         take, tell = MEASURES[name]
@@ -496,7 +499,7 @@ def measure(runner):
         if name == "limits" and runner.options.platform != "cuda":
             continue
         result[name] = take(runner)
-        if runner.options.json != "-":  # stdout is then the JSON alone
+        if runner.options.json != "-":  # else stdout holds only the JSON
             tell(result[name], result.get("limits", []))
             print(f"  ({name}: {time.monotonic() - began:.0f} s)", flush=True)
     return result

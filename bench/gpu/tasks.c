@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an empty task costs on a device. Graphs of n tasks and of n / 10 run in turn; two numbers
- * come out of their times, which are from launch to the device's last word:
+ * Measures what an empty task costs on a device. Graphs of n tasks and of n / 10 run in turn. Their
+ * times, from the launch to the end of the run on the device, give two numbers:
  *
  *   ns_per_task   the slope between the two: one more task
- *   launch_us     what is left for no task at all: the launch, and hearing of the end
+ *   launch_us     the time of zero tasks: the launch, and noticing the end
  *
- * host_build_graph: the graph lies on the device, and is run again and again. The other runtimes
- * build it on the device, anew in every run; tasks start meanwhile.
+ * host_build_graph: the graph is on the device already and runs again and again. The other runtimes
+ * build it on the device in every run, while its first tasks run.
  *
- * --check times nothing: kernels mark that they ran, once and after their predecessors.
+ * --check times nothing: the kernels check that each task runs once and after its predecessors.
  */
 #include "common.h"
 
@@ -17,12 +17,12 @@
 
 enum { SCOPE = 1024, CHECK_ROUNDS = 3, SMALLER = 10 };
 
-#define ENOUGH (UINT64_C(8) << 30) /* memory: rings of two graphs */
+#define ENOUGH (UINT64_C(8) << 30) /* bytes; enough for the rings of two graphs */
 
 struct options {
     const char *platform, *runtimes, *shapes, *kinds;
-    uint64_t tasks, built_tasks; /* of host_build_graph, and of the others */
-    uint64_t memory;             /* of the device, at most */
+    uint64_t tasks, built_tasks; /* for host_build_graph, and for the others */
+    uint64_t memory;             /* most memory of the device */
     unsigned cores, schedulers, repeat;
     bool check;
 };
@@ -33,7 +33,7 @@ struct bench {
     struct tg_module *module;
 };
 
-/* One graph; `round` is 0 where it is timed. */
+/* One graph; `round` is 0 if the graph is timed. */
 struct subject {
     enum tg_runtime_kind runtime;
     enum shape shape;
@@ -58,7 +58,8 @@ static struct tg_tensor cells_of(const struct subject *s, uint64_t first, uint64
     return tg_tensor_slice(cells, 0, (int64_t)first, (int64_t)(first + count), 1);
 }
 
-/* Where both kinds are used, matrix cores get every third task: they are a third of the cores. */
+/* If both kinds of core are used, every third task goes to matrix cores, because a third of the
+ * cores are matrix cores. */
 static uint32_t empty_kernel(const struct bench *b, uint64_t i)
 {
     return strcmp(b->o.kinds, "both") == 0 && i % 3 == 0 ? KERNEL_EMPTY_AIC : KERNEL_EMPTY;
@@ -169,7 +170,7 @@ static void measure(const struct bench *b, struct subject first, const char *run
             fail("no memory");
         take_cells(b, &s[k]);
         build(b, &s[k]);
-        run(&s[k]); /* warms up */
+        run(&s[k]); /* warm-up */
     }
     for (unsigned r = 0; r < b->o.repeat; r++)
         for (int k = 0; k < 2; k++)
@@ -197,7 +198,7 @@ static uint64_t count_faults(const struct bench *b, const struct subject *s)
     return faults;
 }
 
-/* A round has a graph of its own, since tasks are told which it is. */
+/* Each round builds its own graph, because the round's number is an argument of the tasks. */
 static bool check(const struct bench *b, struct subject s, const char *runtime)
 {
     uint64_t faults = 0;
@@ -285,7 +286,7 @@ static enum tg_runtime_kind runtime_of(const char *program, const char *name)
     return runtimes[k].kind;
 }
 
-/* The tree reaches further back than the orchestration remembers. */
+/* Refuses the tree: it refers to older tasks than the orchestration remembers. */
 static enum shape shape_of(const char *program, const char *name)
 {
     enum shape shape = shape_from_name(name);

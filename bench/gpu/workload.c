@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of the kernels, for the host. */
+/* The kernel table, for the host. */
 #include "../kernels_only.h"
 
 #include "kernels.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the programs of this benchmark share: the clock, medians, sizes on the command line. */
+/* Code that the programs of this benchmark share: the clock, medians, sizes on the command line. */
 #ifndef BENCH_RECORD_HARNESS_H
 #define BENCH_RECORD_HARNESS_H
 
@@ -24,14 +24,14 @@ BENCH_UNUSED static int bench_compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Sorts them. */
+/* The median; sorts the values. */
 BENCH_UNUSED static double bench_median(double *values, unsigned count)
 {
     qsort(values, count, sizeof *values, bench_compare);
     return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
-/* "4096", "64K", "1M", "2G"; 0 where it is none of these. */
+/* "4096", "64K", "1M", "2G"; 0 for any other text. */
 BENCH_UNUSED static uint64_t bench_size(const char *text)
 {
     char *end;
@@ -43,7 +43,7 @@ BENCH_UNUSED static uint64_t bench_size(const char *text)
     return unit ? value << (10 * (unit - units + 1)) : value;
 }
 
-/* Memory that is really there, with content that does not repeat. */
+/* Memory whose pages are all present, with content that does not repeat. */
 BENCH_UNUSED static char *bench_bytes(uint64_t size)
 {
     uint64_t state = 88172645463325252u, *words = malloc(size);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the content hash costs on top of the copy it rides on: tg_hash_copy beside memcpy, in turn,
- * from a pool of tensors into a buffer as large as an arena, as the recorder does it; and once
- * more with tensors and buffer in the cache, where the arithmetic shows most.
+ * Measures what the content hash adds to the copy that computes it: tg_hash_copy and memcpy in
+ * turn, from a pool of tensors into a buffer as large as an arena, as the recorder does it; then
+ * once more with tensors and buffer in the cache, where the arithmetic costs most in proportion.
  */
 #include "harness.h"
 
@@ -10,9 +10,9 @@
 
 #define POOL (UINT64_C(192) << 20)
 #define ARENA (UINT64_C(4) << 20)
-#define PIECE (ARENA / 4) /* a larger tensor is recorded in pieces */
+#define PIECE (ARENA / 4) /* larger tensors are recorded in pieces of this size */
 
-static uint64_t sink; /* so that no hash is computed in vain */
+static uint64_t sink; /* uses the hashes, so that the compiler keeps them */
 
 typedef void (*copy_fn)(struct tg_hash *hash, char *to, const char *from, uint64_t size);
 

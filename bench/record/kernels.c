@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The task of the benchmark: two tensors in, one out, and a kernel that does nothing. */
+/* The benchmark's task: two inputs, one output, and a kernel that does nothing. */
 #include "../kernels_only.h"
 
 TG_KERNEL(nothing)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs N tasks with the recorder off, on one core in this very thread, for callgrind to count
- * (--toggle-collect=run_tasks). Linked twice: with src/device as it is, and with src/device
- * compiled without its recorder hooks (no_recorder.h). The marginal instructions of a task in the
- * one less those in the other are what a recorder costs that is off.
+ * Runs N tasks with the recorder off, on one core in the main thread, for callgrind to count
+ * (--toggle-collect=run_tasks). It is linked twice: with src/device as it is, and with src/device
+ * compiled without its recorder hooks (no_recorder.h). The difference between the marginal
+ * instructions of a task in the two programs is the cost of a recorder that is off.
  */
 #include "harness.h"
 
@@ -46,7 +46,7 @@ static uint32_t power_of_two(uint32_t at_least)
     return power;
 }
 
-/* Independent tasks of two tensors in and one out. */
+/* Builds independent tasks with two input tensors and one output. */
 static void build(struct graph *g, uint32_t tasks)
 {
     uint32_t size = power_of_two(tasks);
@@ -79,7 +79,7 @@ static void build(struct graph *g, uint32_t tasks)
 
 __attribute__((noinline)) void run_tasks(struct tg_engine *e);
 
-/* The lanes that only stand in for the parts of a mix are left out: nothing here needs them. */
+/* Leaves out the lanes that only stand in for the parts of a mix: no task here needs them. */
 void run_tasks(struct tg_engine *e)
 {
     tg_engine_enter(e, 0);

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A recorded run beside what it cannot avoid: copying the same bytes once and writing them to the
- * same file system. Both in turn, so that a machine that slows down slows both; the ratio is the
- * median of the ratios of neighbours.
+ * Measures a recorded run beside what no recorder can avoid: copying the same bytes once and
+ * writing them to the same file system. The two run in turn, so that a machine that slows down
+ * slows both; the ratio is the median of the ratios of neighbouring runs.
  *
  *   pool of tensors ──device copies──► arenas ──collector writes──► tensor_dump.bin   recorded
  *   pool of tensors ──memcpy──► a buffer as large as an arena ──write()──► plain.bin   baseline
  *
- * Tensors are taken from the pool in order, around and around; the pool is larger than the caches,
- * and three tensors at least. A tensor larger than the buffer goes through it
- * in parts.
+ * Tensors are taken from the pool in rotation. The pool is larger than the caches and has at least
+ * three tensors. A tensor larger than the buffer goes through it in parts.
  */
 #define _GNU_SOURCE 1
 #include "harness.h"
@@ -19,10 +18,10 @@
 #include <taskglass/taskglass.h>
 #include <unistd.h>
 
-enum { TENSORS = 3 }; /* of a task: 2 in, 1 out */
+enum { TENSORS = 3 }; /* tensors of a task: 2 in, 1 out */
 
 #define POOL (UINT64_C(96) << 20)
-#define DEFAULT_ARENA (UINT64_C(4) << 20) /* the baseline's buffer where --arena is not given */
+#define DEFAULT_ARENA (UINT64_C(4) << 20) /* size of the baseline's buffer without --arena */
 
 struct options {
     const char *platform;
@@ -30,15 +29,15 @@ struct options {
     const char *dir;
     uint64_t tensor, total, arena, buffers;
     unsigned cores, repeat;
-    bool keep;   /* leave the last recording */
-    bool memory; /* how the host's memory grows; no baseline */
+    bool keep;   /* keep the last recording */
+    bool memory; /* measure how the host's memory grows; no baseline */
 };
 
 struct bench {
     struct options o;
     uint64_t tasks, pool;
     char *bytes;  /* the pool, on the host */
-    char *buffer; /* of the baseline */
+    char *buffer; /* the baseline's buffer */
     struct tg_device *device;
     struct tg_graph *graph;
     char run_dir[4096], plain[4160];
@@ -46,7 +45,7 @@ struct bench {
 
 struct sample {
     double seconds, finish;
-    double cpu; /* seconds of the host's threads and the device's */
+    double cpu; /* CPU seconds of the host's threads and the device's */
     struct tg_record_summary summary;
 };
 
@@ -316,7 +315,7 @@ static void measure_memory(struct bench *b)
 {
     struct sample s;
     long before;
-    run_recorded(b); /* pages of the graph's image and of the library */
+    run_recorded(b); /* touches the pages of the graph's image and of the library */
     forget_peak();
     before = status_kb("VmHWM:");
     s = run_recorded(b);
@@ -346,7 +345,7 @@ static void measure(struct bench *b)
 {
     unsigned n = b->o.repeat;
     bool compares = level_of(b->o.level) == TG_LEVEL_FULL;
-    struct sample s = run_recorded(b); /* warms up: page tables, the device's threads */
+    struct sample s = run_recorded(b); /* warm-up: page tables, the device's threads */
     double *figure[FIGURES];
     for (int f = 0; f < FIGURES; f++)
         figure[f] = numbers(n);
@@ -367,7 +366,7 @@ static void measure(struct bench *b)
            (unsigned long long)s.summary.payload_bytes, (unsigned long long)s.summary.recorded);
     for (int f = 0; f < (compares ? FIGURES : PLAIN); f++)
         printf(",\"%s\":%.6f", figure_names[f], bench_median(figure[f], n));
-    if (compares) /* sorted by now */
+    if (compares) /* the values are sorted by now */
         printf(",\"best\":%.4f,\"worst\":%.4f", figure[RATIO][0], figure[RATIO][n - 1]);
     if (b->o.keep)
         printf(",\"dir\":\"%s\"", b->run_dir);

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""What recording costs, each figure beside what cannot be avoided, in one run.
+"""Measures what recording costs, each figure beside the cost that no recorder can avoid, in one
+run.
 
-  full     a recorded run against copying the same bytes once and writing them to the same file
-           system (median of the ratios of neighbours)
-  hash     copying with the content hash against copying alone
-  off      instructions a task has more than in a build without the recorder, recorder off
-  million  a million records: recording, viewing, verifying; verifying a gibibyte of payload
-  memory   how the host's memory grows while a gibibyte is recorded
+full a recorded run against copying the same bytes once and writing them to the same file
+         system (median of the ratios of neighbours)
+hash copying with the content hash against copying alone off instructions a task has more than in a
+build without the recorder, recorder off million a million records: recording, viewing, verifying;
+verifying a gibibyte of payload memory how the host's memory grows while a gibibyte is recorded
 """
 
 import argparse
@@ -25,7 +25,7 @@ PLATFORMS = ("a2a3sim", "a5sim")
 SIZES = {"4K": 4 << 10, "64K": 64 << 10, "1M": 1 << 20, "64M": 64 << 20}
 LIMITS = {"4K": 2.0, "64K": 1.3, "1M": 1.3, "64M": 1.3}
 HASH_LIMIT = 1.2
-# A load with a comparison and a branch for each of two stages, and a move that goes with them.
+# One load, comparison and branch for each of two stages, and the moves that they need.
 OFF_LIMIT = 6
 VIEW_LIMIT_S = 0.3
 PROCESS_LIMIT_S = 600
@@ -79,7 +79,7 @@ def parse_arguments():
 
 
 class Runner:
-    """Starts the programs; remembers what went wrong."""
+    """Starts the programs; collects their failures."""
 
     def __init__(self, options, folder):
         self.options = options
@@ -94,7 +94,7 @@ class Runner:
         return os.path.join(self.options.bin, os.pardir, "bin", "taskglass")
 
     def run(self, command):
-        """What it printed and how long it took; (None, 0) and a problem noted when it failed."""
+        """Its output and its seconds; (None, 0), with the problem noted, if it failed."""
         began = time.monotonic()
         try:
             done = subprocess.run(command, capture_output=True, text=True, check=False,
@@ -110,7 +110,7 @@ class Runner:
         return done, took
 
     def lines(self, program, *arguments):
-        """The objects a program of ours printed."""
+        """The objects that one of our programs printed."""
         done, _ = self.run([self.path(program), *map(str, arguments)])
         return [json.loads(line) for line in done.stdout.splitlines()] if done else []
 
@@ -165,13 +165,13 @@ def measure_full(runner):
 def measure_hash(runner):
     repeat = 5 if runner.options.quick else 21
     rows = runner.lines("bench_record_hash", repeat)
-    for row in rows:  # a copy within the cache is for information: no recorder copies so
+    for row in rows:  # copies within the cache are only for information: no recorder does that
         row["limit"] = HASH_LIMIT if row["where"] == "memory" else None
     return rows
 
 
 def instructions(runner, kind, tasks):
-    """What callgrind counts while so many tasks run."""
+    """The instructions that callgrind counts while so many tasks run."""
     with tempfile.TemporaryDirectory() as folder:
         done, _ = runner.run(["valgrind", "--tool=callgrind", "--toggle-collect=run_tasks",
                               f"--callgrind-out-file={folder}/out",
@@ -196,7 +196,7 @@ def measure_off(runner):
 
 
 def timed(runner, *arguments):
-    """Median seconds of a verb of the command line; None where it is not there or fails."""
+    """Median seconds of a verb of the command line; None if it is missing or fails."""
     times = [runner.run([runner.command(), *arguments]) for _ in range(5)]
     return median([took if done else None for done, took in times])
 
@@ -234,7 +234,7 @@ def measure_memory(runner):
     return rows
 
 
-# ── telling ─────────────────────────────────────────────────────────────────────────────
+# ── printing ────────────────────────────────────────────────────────────────────────────
 
 
 def verdict(value, limit):
@@ -323,7 +323,7 @@ def measure(runner):
     for name in runner.options.parts:
         take, tell = parts[name]
         result[name] = take(runner)
-        if runner.options.json != "-":  # stdout is then the JSON alone
+        if runner.options.json != "-":  # else stdout holds only the JSON
             tell(result[name])
     return result
 

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""What scope stats cost the host, each figure beside a limit, in one run.
+"""Measures what scope stats cost the host, each figure beside a limit, in one run.
 
-  write   scope_stats.jsonl and .json, against as many bytes by write() alone (median of the ratios of
-          neighbours)
-  read    taskglass scope: the report
-  page    taskglass scope --html: how long, how large
+write scope_stats.jsonl and .json, against as many bytes by write() alone (median of the ratios of
+        neighbours)
+read taskglass scope: the report page taskglass scope --html: how long, how large
 """
 
 import argparse
@@ -16,7 +15,7 @@ import sys
 import tempfile
 import time
 
-# Formatting a line costs more than handing it to the kernel, a few times at most.
+# Formatting a line costs at most a few times as much as handing it to the kernel.
 WRITE_LIMIT = 6.0
 PAGE_LIMIT_S = 1.0
 PAGE_LIMIT_BYTES = 5_000_000
@@ -39,7 +38,7 @@ def parse_arguments():
 
 
 def timed(repeat, *command):
-    """Median seconds."""
+    """Median seconds of a command."""
     times = []
     for _ in range(repeat):
         began = time.monotonic()

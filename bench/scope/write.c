@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_scope DIR SCOPES REPEAT [worst]: writes the scope stats of that many scopes, beside the same
- * bytes by write() alone, alternating; one JSON line each time. The files of the last time stay.
+ * bench_scope DIR SCOPES REPEAT [worst]: writes the scope stats of that many scopes and, in turn,
+ * the same number of bytes by write() alone. Prints one JSON line for each round; the files of the
+ * last round stay.
  *
- * Scopes are those of a loop with nested ones, on three rings that go round; "worst": numbers that
- * have nothing to do with those before.
+ * The scopes are those of a loop with nested scopes, on three rings that wrap around. With "worst"
+ * all numbers are random.
  */
 #define _GNU_SOURCE 1
 #include <fcntl.h>
@@ -55,7 +56,7 @@ static void die(const char *what)
     exit(2);
 }
 
-/* Takes a little, gives back a little. */
+/* Allocates a little and frees a little. */
 static void step(struct run *run, uint64_t cursor[2], uint64_t most, uint64_t capacity,
                  uint64_t unit)
 {
@@ -146,7 +147,7 @@ static double write_stats(const char *dir, uint64_t scopes, bool worst, uint64_t
     return now() - begin;
 }
 
-/* As many bytes, which somebody else has formatted. */
+/* Writes as many bytes, already formatted. */
 static double write_plain(const char *dir, uint64_t bytes)
 {
     static char chunk[CHUNK];

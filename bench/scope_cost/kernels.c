@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Empty scopes: what scope stats cost, and nothing else. */
+/* Empty scopes, so that scope stats are the only cost that differs. */
 #include "../kernels_only.h"
 
 TG_KERNEL(nothing)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What scope stats cost the orchestrator: the same empty scopes with and without, in turn, in one
- * run. The peer is the run without. What is measured is the time that the orchestrator's thread has
- * been on a CPU, so that the host, who writes the files meanwhile, does not count.
+ * Measures what scope stats cost the orchestrator: the same empty scopes with and without them, in
+ * turn, in one run. The run without them is the peer. It takes the CPU time of the orchestrator's
+ * thread, so that the host, which writes the files meanwhile, does not count.
  *
  *     bench_scope_cost FOLDER [SCOPES]      FOLDER: where scope_stats/ is written
  */
@@ -39,7 +39,7 @@ static double median(double *values)
     return values[ROUNDS / 2];
 }
 
-/* Nanoseconds that the device's orchestrator has had of CPUs so far; 0 where that cannot be told. */
+/* CPU time of the device's orchestrator so far in nanoseconds; 0 if the system does not tell. */
 static double orchestrator_time(int pid)
 {
     char path[64], name[32] = "";
@@ -71,7 +71,7 @@ static double orchestrator_time(int pid)
     return time;
 }
 
-/* Nanoseconds of the orchestration for each scope. */
+/* The orchestrator's nanoseconds for each scope. */
 static double run(struct tg_graph *graph, int pid, const char *folder, uint64_t scopes)
 {
     struct tg_run_config config = {.scope_stats = folder};

@@ -1,15 +1,16 @@
-/* What the programs of this benchmark share: command line, timing, medians, the JSON line and
+/*
+ * Code that the programs of this benchmark share: command line, timing, medians, the JSON line and
  * the check that a graph really ran. Include it first: it asks libc for its extensions.
  *
  * A program describes itself in a struct bench_peer and hands it to bench_main(). For each phase
  * the harness opens one case with n1 tasks and one with n2, then runs them in turn, so that a
- * machine that slows down slows both; what it prints is the marginal cost of a task,
- * (t2 - t1) / (n2 - n1), which leaves out what a run costs however small it is.
+ * machine that slows down slows both; what it prints is the marginal cost of a task, (t2 - t1) /
+ * (n2 - n1), which leaves out the fixed cost of a run.
  *
  *   start(cores) -> for each phase { open(n1), open(n2), run ... run, close, close } -> stop
  *
- * Everything here runs on the main thread, except bench_task(), which runs on any worker.
- * Valid as C11 and as C++17.
+ * Everything here runs on the main thread, except bench_task(), which runs on any worker. Valid as
+ * C11 and as C++17.
  */
 #ifndef BENCH_TASKS_HARNESS_H
 #define BENCH_TASKS_HARNESS_H
@@ -58,7 +59,7 @@ struct bench_case {
 
 struct bench_sample {
     uint64_t total_ns;
-    uint64_t build_ns; /* part of total_ns; 0 where building cannot be told from running */
+    uint64_t build_ns; /* 0 if building and running cannot be separated */
     bool undeferred;   /* the runtime ran each task inside the call that created it */
 };
 
@@ -79,7 +80,7 @@ struct bench_peer {
     const char *name;
     const struct bench_phase *phases;
     int phase_count;
-    void *(*start)(unsigned cores); /* optional; exits with a message when it cannot */
+    void *(*start)(unsigned cores); /* optional; exits with a message if it fails */
     void (*stop)(void *runtime);    /* optional */
 };
 
@@ -131,15 +132,15 @@ static inline void bench_check_free(struct bench_check *check)
     free(check);
 }
 
-/* What task i has to carry. */
+/* The cell that task i carries. */
 static inline struct bench_cell *bench_cell_of(const struct bench_case *c, uint64_t i)
 {
     return c->check ? &c->check->cells[i] : NULL;
 }
 
-/* Not inlined: a timed task should hold one untaken branch and nothing else. The acquire reads
- * pair with the release increment of the predecessor; a runtime that orders tasks properly
- * makes them stronger than needed, one that does not is what they are to find. */
+/* Not inlined: a timed task should contain one untaken branch and nothing else. The acquire reads
+ * pair with the release increment of the predecessor. A runtime that orders tasks properly does not
+ * need them; a runtime that does not is what this check finds. */
 __attribute__((noinline, unused)) static void bench_cell_mark(struct bench_cell *cell)
 {
     struct bench_check *check = cell->owner;
@@ -233,7 +234,7 @@ static inline struct bench_options bench_parse(int argc, char **argv)
     return o;
 }
 
-/* Keeps the process on the first `cores` of the CPUs it may use. Without it a runtime whose
+/* Pins the process to the first `cores` of the CPUs that it may use. Without this, a runtime whose
  * submitting thread is not a worker would have one CPU more than the others. */
 static inline void bench_pin(unsigned cores)
 {
@@ -268,7 +269,7 @@ static inline double bench_median(uint64_t *values, unsigned count)
     return ((double)values[(count - 1) / 2] + (double)values[count / 2]) / 2;
 }
 
-/* Runs both cases in turn, after one untimed run of each that starts threads and fills pools. */
+/* Runs both cases in turn, after one untimed run of each, which starts threads and fills pools. */
 static inline bool bench_collect(const struct bench_phase *phase, const struct bench_case c[2],
                                  void *opened[2], unsigned repeat, uint64_t *total[2],
                                  uint64_t *build[2])
@@ -393,7 +394,8 @@ static inline void bench_phase_fixed(const struct bench_peer *peer, const struct
     free(total);
 }
 
-/* The whole program: 0 good, 1 a graph did not run as it must, 2 a wrong command line. */
+/* The whole program. Returns 0 if all is good, 1 if a graph did not run as it must, 2 for a wrong
+ * command line. */
 static inline int bench_main(const struct bench_peer *peer, int argc, char **argv)
 {
     struct bench_options o = bench_parse(argc, argv);

@@ -1,14 +1,16 @@
-/* OpenMP tasks with depend clauses, for any OpenMP runtime: BENCH_OMP_NAME says which.
+/*
+ * OpenMP tasks with depend clauses, for any OpenMP runtime: BENCH_OMP_NAME says which.
  *
- * One thread creates all tasks while the others run them; creating and running cannot be told
- * apart, so there is one phase. Each task names one byte as its output and the bytes of its
- * predecessors as inputs, the usual way to write an explicit graph.
+ * One thread creates all tasks while the others run them; creating and running overlap, so there is
+ * one phase. Each task names one byte as its output and the bytes of its predecessors as inputs,
+ * the usual way to write an explicit graph.
  */
 #include "harness.h"
 
 #include <omp.h>
 
-/* Tasks the probe creates; more than any runtime here queues before it throttles. */
+/* Number of tasks that the probe creates; more than any of these runtimes queues before it
+ * throttles. */
 #define PROBE_TASKS 2000
 
 struct opened {
@@ -16,15 +18,15 @@ struct opened {
     bool undeferred;
 };
 
-/* An iterator costs no more than a list of inputs written out for each arity (tried), and serves
- * all shapes; for a task without predecessors it is empty. */
+/* An iterator serves all shapes and was measured to cost no more than a list of inputs written out
+ * for each arity. For a task without predecessors it is empty. */
 static void create_dependent(const struct bench_case *c, uint64_t i, char *out)
 {
     uint64_t preds[SHAPE_MAX_PREDS];
     int count = shape_preds(c->shape, i, preds);
     struct bench_cell *cell = bench_cell_of(c, i);
 
-    (void)out; /* gcc does not take a depend clause for a use */
+    (void)out; /* gcc does not count a depend clause as a use */
     (void)count;
 #pragma omp task depend(iterator(k = 0 : count), in : out[preds[k]]) depend(out : out[i])
     bench_task(cell);
@@ -52,7 +54,7 @@ static void create_all(const struct bench_case *c, char *out)
         create(c, i, out);
 }
 
-/* How many tasks have run by the time their creation returns. */
+/* How many tasks have run when their creation returns. */
 static uint64_t create_all_and_look(const struct bench_case *c, char *out)
 {
     uint64_t ran = 0;
@@ -64,9 +66,9 @@ static uint64_t create_all_and_look(const struct bench_case *c, char *out)
     return ran;
 }
 
-/* A team of one may run a task where it is created, always (libomp) or once some are queued
- * (libgomp). Such a task costs little more than a call. It is what a user gets, so it is what we
- * measure, but the table should say so: find out whether most tasks of this shape run that way. */
+/* A team of one may run a task inside its creation: always (libomp), or once some tasks are queued
+ * (libgomp). Such a task costs little more than a call. Users get this behaviour, so we measure it,
+ * but the table should say so: this finds out whether most tasks of this shape run that way. */
 static bool team_of_one_is_undeferred(enum shape shape)
 {
     struct bench_check *check = bench_check_new(shape, PROBE_TASKS);
@@ -83,7 +85,7 @@ static bool team_of_one_is_undeferred(enum shape shape)
     return ran > PROBE_TASKS / 2;
 }
 
-/* The bytes that stand for the tasks are never touched, only their addresses count; they are
+/* The bytes that stand for the tasks are never accessed; only their addresses count. They are
  * allocated outside the timing because a real program already has its data. */
 static void *open_case(const struct bench_case *c)
 {
@@ -122,6 +124,6 @@ int main(int argc, char **argv)
     };
     static const struct bench_peer peer = {BENCH_OMP_NAME, phases, 1, NULL, NULL};
 
-    omp_set_dynamic(0); /* --cores is a number, not a wish */
+    omp_set_dynamic(0); /* --cores is exact: the runtime must not use fewer */
     return bench_main(&peer, argc, argv);
 }

@@ -1,10 +1,10 @@
-/* StarPU with explicit dependencies between tasks and no data handles.
+/*
+ * StarPU with explicit dependencies between tasks and no data handles.
  *
- * The scheduling policy is StarPU's default, lws. Run in turn with it on one and two cores, ws and
- * random came out the same over all shapes (single shapes up to a fifth either way), eager a tenth
- * dearer; none is clearly faster.
- * The submitting thread is not a worker: it shares the --cores CPUs with them.
- * Dependencies go with submission, which overlaps with running, so there is one phase.
+ * The scheduling policy is StarPU's default, lws. Measured in turn with it on one and two cores, ws
+ * and random cost the same over all shapes (single shapes up to 20% more or less) and eager 10%
+ * more; none is clearly faster. The submitting thread is not a worker: it shares the --cores CPUs
+ * with them. Submission includes the dependencies and overlaps with running, so there is one phase.
  */
 #include "harness.h"
 
@@ -32,7 +32,7 @@ static void submit(const struct bench_case *c, struct starpu_task *tasks, uint64
     starpu_task_init(&tasks[i]);
     tasks[i].cl = &codelet;
     tasks[i].cl_arg = bench_cell_of(c, i);
-    tasks[i].destroy = 0; /* a task may end before its successors are declared */
+    tasks[i].destroy = 0; /* kept, as a task may end before its successors are declared */
     for (int k = 0; k < count; k++)
         before[k] = &tasks[preds[k]];
     if (count > 0)

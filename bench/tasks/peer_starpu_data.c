@@ -1,9 +1,10 @@
-/* StarPU with data handles: every task's cell is a variable that StarPU knows, a task names the
- * cells of its predecessors for reading and its own for writing, and the order is StarPU's to find
+/*
+ * StarPU with data handles: every task's cell is a variable that StarPU knows, a task names the
+ * cells of its predecessors for reading and its own for writing, and StarPU finds the order
  * (sequential consistency, its default).
  *
- * Handles are registered outside the timing: a program has its data already. Policy and workers are
- * as in peer_starpu.c.
+ * Handles are registered outside the timing: a real program already has its data. Policy and
+ * workers are as in peer_starpu.c.
  */
 #include "harness.h"
 
@@ -36,7 +37,7 @@ static void *must(void *p)
     return p;
 }
 
-/* More than fit into a task lie beside it; StarPU frees them with the task. */
+/* Buffers that do not fit into a task are allocated separately; StarPU frees them with the task. */
 static void make_room(struct starpu_task *task, int buffers)
 {
     task->nbuffers = buffers;

@@ -1,9 +1,9 @@
 // oneTBB flow graph: one continue_node per task, one make_edge per dependency.
 //
 // Nodes keep the default policy. With the lightweight one a re-run costs half or less for every
-// shape but the chain, where it costs a little more. But it makes no task: the body runs inside
-// the predecessor's call, never on another thread, and a chain becomes recursion, which overflows
-// a stack of 8 MiB between 30000 and 40000 nodes.
+// shape but the chain, where it costs a little more. But it spawns no task: the body runs inside
+// the predecessor's call, never on another thread, and a chain becomes recursion, which overflows a
+// stack of 8 MiB between 30000 and 40000 nodes.
 
 #include "harness.h"
 
@@ -39,7 +39,7 @@ class resident
   public:
     explicit resident(const bench_case &c)
     {
-        nodes.reserve(c.tasks); // nodes must not move: edges point at them
+        nodes.reserve(c.tasks); // nodes must not move, because edges point at them
         for (uint64_t i = 0; i < c.tasks; i++)
             add(c, i);
     }
@@ -65,7 +65,7 @@ class resident
             sources.push_back(&nodes.back());
     }
 
-    flow::graph graph; // first: nodes leave it when they are destroyed
+    flow::graph graph; // declared first, because nodes unregister from it when they are destroyed
     std::vector<node> nodes;
     std::vector<node *> sources;
 };
@@ -75,7 +75,7 @@ runtime &runtime_of(const bench_case *c)
     return *static_cast<runtime *>(c->runtime);
 }
 
-// What a case holds between open and close. The arena is kept because close has no case.
+// The state of a case between open and close. It keeps the arena because close gets no case.
 struct opened_graph {
     runtime &in;
     std::unique_ptr<resident> graph;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Cost of an empty task: Taskglass beside its peers, in one run.
+"""Measures the cost of an empty task: Taskglass beside its peers, in one run.
 
 Every round runs every program once for each shape and number of cores, each round starting at
 another program. A shared machine may slow down by a factor of two for a while, so a figure is the
@@ -27,7 +27,7 @@ PHASES = {
 }
 PEERS = [name for name in PHASES if name not in (SELF, FINDER)]
 RERUN_PEER = "onetbb"  # the only peer whose graph stays built
-# Beside FINDER: first who finds edges from data as well, then who is told them.
+# Peers of FINDER: first the one that also finds edges from data, then those with explicit edges.
 FINDER_PEERS = {"starpu_data": "StarPU data", "starpu": "StarPU explicit", "libgomp": "libgomp",
                 "libomp": "libomp", "onetbb": "oneTBB"}
 PROCESS_LIMIT_S = 60
@@ -94,7 +94,7 @@ class Runner:
         return os.path.join(self.options.bin, f"bench_tasks_{name}")
 
     def run(self, name, shape, cores, phase, *more):
-        """The objects the program printed; none, and a problem noted, when it failed."""
+        """The objects that the program printed; none, with the problem noted, if it failed."""
         command = [self.path(name), "--shape", shape, "--cores", str(cores),
                    "--tasks", self.options.tasks, "--repeat", str(self.options.repeat),
                    "--phase", phase, *more]
@@ -168,7 +168,7 @@ def median(values):
 
 
 def ratio(ours, theirs):
-    """Median over rounds of theirs / ours: above 1, Taskglass is the cheaper one."""
+    """Median over rounds of theirs / ours: above 1 Taskglass is cheaper."""
     return median([b / a if a and b and a > 0 else None for a, b in zip(ours, theirs)])
 
 
@@ -299,7 +299,7 @@ def main():
     places = [(shape, cores) for shape in options.shapes for cores in options.cores]
     rows = [summarise(figures, *place, told) for place in places]
     found_rows = [summarise_found(figures, *place, found) for place in places]
-    if options.json != "-":  # stdout is then the JSON alone
+    if options.json != "-":  # else stdout holds only the JSON
         print_table(rows, told)
         print_found_table(found_rows, found)
         print_notes(runner, fixed, rows + found_rows)

@@ -1,4 +1,5 @@
-/* The graph shapes every program of this benchmark builds.
+/*
+ * The graph shapes that every program of this benchmark builds.
  *
  * A shape is an endless graph; a benchmark takes its first n tasks. Predecessors always have
  * smaller indices, so every such prefix is a graph of its own and n needs no rounding.
@@ -9,9 +10,9 @@
  *   stencil       rows of 16; a task follows its three neighbours in the row before, two at the borders
  *   tree          binary tree, root first: (i-1)/2 -> i
  *
- * Valid as C11 and as C++17, and free of state: predecessors are computed, never stored, so
- * that reading the shape costs every program the same few instructions. Compiled by nvcc, a device
- * can compute them too.
+ * Valid as C11 and as C++17, and free of state: predecessors are computed, never stored, so that
+ * reading the shape costs every program the same few instructions. If nvcc compiles this file, a
+ * GPU can compute them too.
  */
 #ifndef BENCH_TASKS_SHAPES_H
 #define BENCH_TASKS_SHAPES_H
@@ -38,7 +39,7 @@ static inline const char *shape_name(enum shape s)
     return s < SHAPE_COUNT ? names[s] : "?";
 }
 
-/* SHAPE_COUNT when no shape has that name. */
+/* SHAPE_COUNT if no shape has that name. */
 static inline enum shape shape_from_name(const char *name)
 {
     int s = 0;

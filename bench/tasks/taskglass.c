@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Taskglass, host_build_graph on a2a3sim: cores that schedule for themselves.
+/*
+ * Taskglass, host_build_graph on a2a3sim: cores that schedule for themselves.
  *
  *   build      build the graph on the host and send it to the device
  *   rerun      run a graph that is on the device already
  *   build_run  both
  *   fixed      open a device, run one task, close it
  *
- * The kernels are in a module beside the program, as a workload's are.
+ * The kernels are in a module beside the program, like those of a workload.
  */
 #include "harness.h"
 
@@ -58,14 +59,14 @@ static void stop(void *started)
     free(r);
 }
 
-/* What a case keeps between runs: the graph, and the marks of a verified one. */
+/* The state of a case between runs: the graph, and the marks of a verified one. */
 struct opened {
     struct runtime *in;
     struct tg_graph *graph;
     uint64_t marks;
 };
 
-/* A timed task has no arguments; a verified one is told where to mark what. */
+/* A timed task has no arguments; the arguments of a verified one say where to mark. */
 static void add_task(const struct bench_case *c, struct opened *o, uint64_t i)
 {
     int64_t words = (int64_t)c->tasks + MARKS_HEAD;
@@ -132,7 +133,7 @@ static void close_graph(void *opened)
     free(o);
 }
 
-/* The device's marks become the harness's. */
+/* Copies the device's marks to the harness. */
 static void fetch_marks(const struct bench_case *c, const struct opened *o)
 {
     uint64_t words = c->tasks + MARKS_HEAD;

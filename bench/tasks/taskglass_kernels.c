@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tasks of the benchmark on Taskglass: an empty one to time, and one that checks its turn. */
+/* The benchmark's tasks on Taskglass: an empty one to time, and one that checks its order. */
 #include "../kernels_only.h"
 
 #include "taskglass_kernels.h"
@@ -9,7 +9,7 @@ TG_KERNEL(empty)
     (void)ctx;
 }
 
-/* As bench_cell_mark, with the marks in device memory: tensor 0 holds the round, the number of
+/* Like bench_cell_mark, with the marks in device memory: tensor 0 holds the round, the number of
  * faults, and then how often each task has run. */
 TG_KERNEL(mark)
 {
@@ -27,7 +27,8 @@ TG_KERNEL(mark)
         __atomic_add_fetch(&marks[MARKS_FAULTS], 1, __ATOMIC_RELAXED);
 }
 
-/* A task that is told nothing but its cells: all its predecessors' hold the round already. */
+/* A task whose only arguments are cells: all cells of its predecessors must hold this round
+ * already. */
 TG_KERNEL(check_first)
 {
     *TG_ARG(ctx, 0, uint64_t) = tg_arg_bits(ctx, 0);
@@ -44,7 +45,7 @@ TG_KERNEL(check_next)
     *TG_ARG(ctx, 1, uint64_t) = cell;
 }
 
-/* As tg_tensor_slice, but in place: what a loop that makes millions of views would do. */
+/* Like tg_tensor_slice, but in place, as a loop that makes millions of views would do it. */
 static void put_cells(struct tg_args *task, enum tg_role role, const struct tg_tensor *cells,
                       uint64_t first, uint64_t count)
 {
@@ -55,7 +56,7 @@ static void put_cells(struct tg_args *task, enum tg_role role, const struct tg_t
     view->shape[0] = (int64_t)count;
 }
 
-/* The predecessors of every shape lie side by side, so that one view has them all. */
+/* The predecessors of a task are adjacent in every shape, so one view covers them all. */
 static void submit_task(struct tg_rt *rt, const struct tg_args *args, uint64_t i)
 {
     uint64_t preds[SHAPE_MAX_PREDS], round = args->scalar[ARG_ROUND].bits;
@@ -74,7 +75,7 @@ static void submit_task(struct tg_rt *rt, const struct tg_args *args, uint64_t i
     tg_submit(rt, kernel, &task);
 }
 
-/* Edges are for the runtime to find. */
+/* The runtime finds the edges. */
 static void orchestrate(struct tg_rt *rt, const struct tg_args *args)
 {
     uint64_t tasks = args->scalar[ARG_TASKS].bits, scope = args->scalar[ARG_SCOPE].bits;

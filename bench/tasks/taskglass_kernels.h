@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the benchmark and its kernels agree on. */
+/* Definitions that the benchmark and its kernels share. */
 #ifndef BENCH_TASKGLASS_KERNELS_H
 #define BENCH_TASKGLASS_KERNELS_H
 
@@ -22,7 +22,7 @@ enum {
     KERNELS
 };
 
-/* What a cell holds whose task ran before its predecessors had. */
+/* The value of a cell whose task ran before its predecessors. */
 #define CELL_TOO_EARLY UINT64_MAX
 
 /* The orchestration's scalars. */

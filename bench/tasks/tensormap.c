@@ -53,8 +53,8 @@ static void stop(void *started)
     free(r);
 }
 
-/* A timed case keeps its rings from run to run, as a program would; a checked one is told the round
- * anew. */
+/* A timed case keeps its rings from run to run, as a program would; a checked case gets the round
+ * as a new argument each time. */
 struct opened {
     struct runtime *in;
     uint64_t cells;
@@ -101,7 +101,7 @@ static void close_cells(void *opened)
     free(o);
 }
 
-/* What the cells hold becomes what the harness checks. */
+/* Copies the cells' contents to where the harness checks them. */
 static void fetch_cells(const struct bench_case *c, const struct opened *o)
 {
     uint64_t *cells = bench_alloc(c->tasks, sizeof *cells);
