@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of this workload share. */
+/* Declarations that the files of this workload share. */
 #ifndef BGEMM_H
 #define BGEMM_H
 
@@ -8,7 +8,8 @@
 
 enum { BGEMM_PRODUCT, BGEMM_ACCUMULATE, BGEMM_KERNELS };
 
-/* Tiles along n and along k: a row of tiles, one scope, has then at most 4096 tasks. */
+/* Tiles along n and along k, at most: then a row of tiles, which is one scope, has at most 4096
+ * tasks. */
 enum { BGEMM_MAX_TILES = 64 };
 
 TG_KERNEL(bgemm_product);

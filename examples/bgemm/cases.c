@@ -96,12 +96,12 @@ static double element(struct sizes s, struct operands x, int64_t i, int64_t j, d
 
 /*
  * The tolerance is float32's own error bound, not a guess. With u = 2^-24, a sum of products in
- * which each goes through at most n roundings is off by at most n·u / (1 - n·u) times the sum
- * of the products' magnitudes (Higham, Accuracy and Stability of Numerical Algorithms, chapter
- * 3). Here a product is rounded once and added up with the others of its tile, min(tile, k)
- * roundings in all; then each further tile along k is one more. Fused multiply-add only saves
- * some. The largest of these over all of C is what we allow. The golden values' own error, in
- * double, is 2^-29 of that.
+ * which each goes through at most n roundings is off by at most n·u / (1 - n·u) times the sum of
+ * the products' magnitudes (Higham, Accuracy and Stability of Numerical Algorithms, chapter 3).
+ * Here a product is rounded once and added to the others of its tile, min(tile, k) roundings in
+ * all; each further tile along k adds one more. Fused multiply-add only saves roundings. The
+ * tolerance is the largest of these bounds over all of C. The error of the golden values, in
+ * double, is 2^-29 of it.
  */
 static double tolerance(struct tg_case *c, struct sizes s)
 {

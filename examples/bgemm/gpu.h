@@ -2,28 +2,28 @@
 /*
  * The product of two tiles by a thread block.
  *
- * It goes over c in panels, and for each along k in slabs: while the block multiplies one slab of
- * a and b out of block memory, the next one is on its way into the other half of it. Outside the
- * tiles a slab is zero, so that only the last store has to know about ragged edges.
+ * The block goes over c in panels, and for each panel along k in slabs: while it multiplies one
+ * slab of a and b from one half of block memory, it copies the next slab into the other half.
+ * Outside the tiles a slab is zero, so that only the final store handles ragged edges.
  *
  *   copy 0 │ copy 1     │ copy 2     │ …      a slab: PANEL_ROWS by DEPTH of a,
  *          │ multiply 0 │ multiply 1 │                DEPTH by PANEL_COLS of b
  *          ▲ barrier    ▲ barrier    ▲
  *
  * Large tiles go to the tensor cores. These take factors of 11 bits (tf32), so each float32 is
- * split in two, x = high + low, and a·b is low·high + high·low + high·high. They also truncate
- * where they add, always toward zero; so no sum stays there for more than 8 products, but goes to a
- * float32 that is rounded properly (Ootomo and Yokota, Recovering single precision accuracy from
- * Tensor Cores while surpassing the FP32 theoretical peak performance, 2022).
+ * split in two, x = high + low, and a·b is low·high + high·low + high·high. They also truncate sums
+ * toward zero; so no sum stays in them for more than 8 products, but is added to a float32 with
+ * proper rounding (Ootomo and Yokota, Recovering single precision accuracy from Tensor Cores while
+ * surpassing the FP32 theoretical peak performance, 2022).
  *
- * How far off that is, in units of 2^-24 of the sum of magnitudes: each low part may lack its last
- * bit, 2 and 2; low·low is left out, 4; eight products and what there was are aligned and
- * truncated two bits below float32's last, then once at it, 6.5; and one rounding for each 8 of k.
- * For a depth of 32 that is 19, where cases.c allows 32. Below, and where a tile is so small that
- * it does not pay, products are plain fused multiply-adds. Either way the order of a sum depends on
- * sizes only, and the result is the same each time.
+ * The error, in units of 2^-24 of the sum of magnitudes: each low part may lack its last bit, 2 and
+ * 2; low·low is left out, 4; eight products and the sum so far are aligned and truncated two bits
+ * below float32's last bit, then once at that bit, 6.5; and one rounding for each 8 of k. For a
+ * depth of 32 that is 19; cases.c allows 32. Smaller depths, and tiles too small to gain, use plain
+ * fused multiply-adds. Either way the order of a sum depends only on the sizes, so the result is
+ * the same each time.
  *
- * Infinity, and what rounds to it, has no low part: as a factor it makes NaN there.
+ * Infinity, and a value that rounds to it, has no low part: as a factor it gives NaN.
  */
 #ifndef BGEMM_GPU_H
 #define BGEMM_GPU_H
@@ -31,7 +31,7 @@
 #include "ptx.h"
 #include "tile.h"
 
-/* A thread's place, in the width that addresses are cheap in. */
+/* The thread's index as an int, which makes addresses cheap to compute. */
 __device__ __forceinline__ int thread(void)
 {
     return (int)TG_THREAD_ID;
@@ -39,7 +39,7 @@ __device__ __forceinline__ int thread(void)
 
 enum { THREADS = TG_BLOCK_THREADS, WARP = 32 };
 
-/* A tile, or what is left of it from some element on. Registers are scarce: sizes are int. */
+/* A tile, or the rest of it from some element on. Sizes are int because registers are scarce. */
 struct view {
     float *at;
     int64_t down;
@@ -56,7 +56,7 @@ __device__ __forceinline__ view rest_of(const view &v, int row, int col)
     return {v.at + row * v.down + col, v.down, v.rows - row, v.cols - col};
 }
 
-/* Float4s can be read and written at the beginning of every row. */
+/* True if every row can be read and written in float4s from its beginning. */
 __device__ __forceinline__ bool is_aligned(const view &v)
 {
     return (uintptr_t)v.at % sizeof(float4) == 0 && v.down % 4 == 0;
@@ -64,8 +64,8 @@ __device__ __forceinline__ bool is_aligned(const view &v)
 
 /* ── slabs ─────────────────────────────────────────────────────────────────────────────────── */
 
-/* Starts to copy the first ROWS by COLS elements of a tile, FLOATS at once, zeros for those it does
- * not have. In block memory rows lie PITCH apart. */
+/* Starts to copy the first ROWS by COLS elements of a tile, FLOATS at once, with zeros for elements
+ * that the tile does not have. In block memory rows lie PITCH apart. */
 template <int FLOATS, int ROWS, int COLS, int PITCH>
 __device__ __forceinline__ void copy_in(float *to, const view &from)
 {
@@ -135,12 +135,12 @@ struct fma_core {
     }
 };
 
-/* Both parts of one or more elements, as an mma takes them. */
+/* High and low parts of one or more elements, in the form that an mma takes. */
 template <int N> struct split {
     uint32_t high[N], low[N];
 
-    /* To the nearest of 11 bits; what is left is exact. The tensor cores do not look at the 13 bits
-     * that low may have too many. */
+    /* high is x rounded to 11 bits, and low the exact rest. The tensor cores ignore its last 13
+     * bits. */
     __device__ __forceinline__ void set(int i, float x)
     {
         high[i] = (__float_as_uint(x) + 0x1000) & 0xffffe000;
@@ -149,8 +149,8 @@ template <int N> struct split {
 };
 
 /*
- * Each warp has 32 by 32 elements, in 2 by 4 mma of 16 by 8. Which column of the slab an mma takes
- * for which of its own is our choice, if a and b agree about k, and b and c about columns:
+ * Each warp computes 32 by 32 elements, in 2 by 4 mma of 16 by 8. We may map columns of the slab to
+ * columns of an mma as we like, as long as a and b agree about k, and b and c about columns:
  *
  *   k       its t and t + 4 are our 2t and 2t + 1: a thread's elements of a lie side by side
  *   column  its g, in the j-th mma of a row, is our 4g + j: so do a thread's four of b,
@@ -213,7 +213,7 @@ struct tensor_core {
         }
     }
 
-    /* The small products first. Each step is N mma that do not wait for one another. */
+    /* Adds the small products first. Each step is N mma that do not wait for one another. */
     __device__ __forceinline__ static void add(float (&sum)[N][4], const split<4> &a,
                                                const split<2> (&b)[N])
     {
@@ -233,7 +233,7 @@ struct tensor_core {
             sum[i / 4][i % 4] += part[i / 4][i % 4];
     }
 
-    /* Of an mma's four elements the first two are of its row g, the others of row g + 8. */
+    /* The first two of an mma's four elements are in its row g, the others in row g + 8. */
     __device__ __forceinline__ void store(const view &c, bool adds) const
     {
         const bool whole = is_aligned(c) && col + 8 * t + 8 <= c.cols;
@@ -245,7 +245,7 @@ struct tensor_core {
         }
     }
 
-    /* Element j of the eight that a thread has in its i-th row. */
+    /* Element j of the eight that this thread has in its i-th row. */
     __device__ __forceinline__ float element(int i, int j) const
     {
         return sum[i / 2][j % 4][i % 2 * 2 + j / 4];
@@ -272,7 +272,8 @@ struct tensor_core {
 
 /* ── the product ───────────────────────────────────────────────────────────────────────────── */
 
-/* One panel: `c` is what is left of the tile from its first element on, `a` rows, `b` columns. */
+/* Computes one panel: `c` is the rest of the tile from the panel's first element on, `a` the rest
+ * of the rows, `b` the rest of the columns. */
 template <typename Core, int FLOATS>
 __device__ __forceinline__ void multiply_panel(const view &a, const view &b, const view &c,
                                                bool adds)
@@ -283,13 +284,13 @@ __device__ __forceinline__ void multiply_panel(const view &a, const view &b, con
     Core core;
     int half = 0;
 
-    TG_BARRIER(); /* the panel before may be in use still */
+    TG_BARRIER(); /* threads may still use the panel before */
     if (depth > 0)
         copy_slab<Core, FLOATS>(&slabs[0], a, b);
     for (int k = 0; k < depth; k += Core::DEPTH, half ^= 1) {
         const int next = k + Core::DEPTH;
         copy_async_wait();
-        TG_BARRIER(); /* this slab is there, and nobody reads the other half any more */
+        TG_BARRIER(); /* this slab has arrived, and no thread reads the other half any more */
         if (next < depth)
             copy_slab<Core, FLOATS>(&slabs[half ^ 1], rest_of(a, 0, next), rest_of(b, next, 0));
         core.multiply(slabs[half], c, min(depth - k, (int)Core::DEPTH));

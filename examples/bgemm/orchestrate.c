@@ -3,10 +3,11 @@
  * C(b) = A(b)·B(b) for every b of a batch, tile by tile, k split over tasks:
  *
  *   AIC  product      C(b,i,j)  = A(b,i,0)·B(b,0,j)
- *   AIC  accumulate   C(b,i,j) += A(b,i,k)·B(b,k,j)     one after the other: each adds to the last
+ *   AIC  accumulate   C(b,i,j) += A(b,i,k)·B(b,k,j)     a chain: each adds to the one before
  *
- * The tasks of one tile of C are a chain, since all but the first read and write what the one
- * before wrote. Nothing else has to wait: A and B are only read, and no two chains share a tile.
+ * The tasks of one tile of C are a chain, because each but the first reads and writes what the task
+ * before it wrote. No other task has to wait: A and B are only read, and no two chains share a
+ * tile.
  */
 #include "bgemm.h"
 
@@ -33,8 +34,8 @@ TG_FN static void product_tile(struct tg_rt *rt, struct tg_tensor a, struct tg_t
     }
 }
 
-/* One product of the batch. Each row of tiles is a scope of its own: a runtime with rings can
- * take its task slots back while the next row is being submitted. */
+/* One product of the batch. Each row of tiles has its own scope, so that a runtime with rings can
+ * reuse its task slots while the next row is being submitted. */
 TG_FN static void product(struct tg_rt *rt, struct tg_tensor a, struct tg_tensor b,
                           struct tg_tensor c, int64_t tile)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The instructions that CUDA C++ has no name for. */
+/* PTX instructions that CUDA C++ has no function for. */
 #ifndef BGEMM_PTX_H
 #define BGEMM_PTX_H
 
 #include <stdint.h>
 
-/* Copies `bytes` bytes from global to block memory while the thread goes on, and fills up with
- * zeros to the 4 · FLOATS bytes that both addresses are aligned to. */
+/* Starts to copy `bytes` bytes from global to block memory while the thread goes on; fills the rest
+ * of the 4 · FLOATS bytes with zeros. Both addresses are aligned to 4 · FLOATS bytes. */
 template <int FLOATS>
 __device__ __forceinline__ void copy_async(float *to, const float *from, int bytes)
 {
@@ -21,7 +21,7 @@ __device__ __forceinline__ void copy_async(float *to, const float *from, int byt
                      : "memory");
 }
 
-/* Waits for the copies of this thread. The others' are there after a barrier. */
+/* Waits for this thread's copies. The copies of other threads are complete after a barrier. */
 __device__ __forceinline__ void copy_async_wait(void)
 {
     asm volatile("cp.async.wait_all;" ::: "memory");

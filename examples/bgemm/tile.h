@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a task's arguments are to its kernel. */
+/* How the kernels see a task's arguments. */
 #ifndef BGEMM_TILE_H
 #define BGEMM_TILE_H
 
 #include <taskglass/kernel.h>
 
-/* A tile of a larger matrix: its rows lie `down` elements apart, the elements of one together. */
+/* A tile of a larger matrix: its rows lie `down` elements apart, the elements of a row are
+ * contiguous. */
 struct tile {
     float *at;
     int64_t rows, cols, down;

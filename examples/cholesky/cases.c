@@ -24,8 +24,8 @@ static const struct tg_case_def cases[] = {
 enum { MAX_SIZE = 1024 };
 
 /*
- * A symmetric matrix with numbers from -1 to 1 and n in the diagonal. In each row that is more than
- * all the others can add up to, so every eigenvalue is positive (Gershgorin).
+ * A symmetric matrix with numbers from -1 to 1, and n on the diagonal. In each row n is more than
+ * the magnitudes of the other elements can add up to, so every eigenvalue is positive (Gershgorin).
  */
 static void fill(float *a, int64_t n, uint32_t seed)
 {
@@ -54,16 +54,16 @@ static void prepare(struct tg_case *c)
     tg_case_scalar(c, "tile", TG_INT64, (uint64_t)tile);
 }
 
-/* The factor in double, and for each element the most that float32 can be off. */
+/* The factor in double, and for each element the largest possible error in float32. */
 struct factor {
     int64_t n;
     double *l, *error;
 };
 
-static const double u = 0x1p-24; /* half a unit in the last place of float32, relatively */
+static const double u = 0x1p-24; /* relative rounding error of float32 */
 
-/* The most that a sum can be off, of the sum of its terms' magnitudes, where no term goes
- * through more than n roundings. */
+/* The largest possible error of a sum, relative to the sum of its terms' magnitudes, if no term
+ * goes through more than n roundings. */
 static double rounding(int64_t n)
 {
     return (double)n * u / (1 - (double)n * u);
@@ -89,18 +89,18 @@ static struct sum sum_of(const struct factor *f, double a, int64_t i, int64_t j)
 }
 
 /*
- * The error bound is that of the algorithm itself, followed element by element. As it is usually
- * told, the factor computed is that of A + E with |E| <= g(n + 1)·|L|·|Lᵀ|, where
- * g(n) = n·u / (1 - n·u) (Higham, Accuracy and Stability of Numerical Algorithms, theorem 10.3).
- * Its proof goes over the same sums as this function:
+ * The error bound is that of the algorithm itself, followed element by element. In the usual form,
+ * the computed factor is that of A + E with |E| <= g(n + 1)·|L|·|Lᵀ|, where g(n) = n·u / (1 - n·u)
+ * (Higham, Accuracy and Stability of Numerical Algorithms, theorem 10.3). Its proof goes over the
+ * same sums as this function:
  *   s   a and j products, each rounded once and then added up: j + 1 roundings at most, in
  *       whatever order the tiles add them. So s is off by g(j + 1) of all magnitudes, and by what
  *       its factors were off already; call that d.
  *   l   s / l(j,j), where l(j,j) may be off by e: (d + |l|·e) / (l(j,j) - e), rounded once.
  *       In the diagonal, the root of s: d / l, rounded once, since |√x - √y| is
  *       |x - y| / (√x + √y).
- * What |L|·|Lᵀ| and the condition of A mean for this very matrix is then in the numbers. The
- * golden values' own error, in double, is 2^-29 of that.
+ * The bounds therefore include what |L|·|Lᵀ| and the condition of A mean for this matrix. The error
+ * of the golden values, in double, is 2^-29 of that.
  */
 static void factorize(const struct factor *f, const float *a)
 {
@@ -119,8 +119,9 @@ static void factorize(const struct factor *f, const float *a)
         }
 }
 
-/* The diagonal is large, and its error goes with it; what stands below is small. So the tolerance
- * has two parts: the largest error below the diagonal, and the largest relative one in it. */
+/* The diagonal is large, and its error grows with it; the elements below it are small. So the
+ * tolerance has two parts: the largest error below the diagonal, and the largest relative error on
+ * it. */
 static void expect(struct tg_case *c, const struct factor *f, const float *a)
 {
     int64_t n = f->n;
@@ -132,7 +133,7 @@ static void expect(struct tg_case *c, const struct factor *f, const float *a)
     }
     double *expected = tg_case_expect(c, "a", below, relative);
     for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < n; j++) /* above the diagonal A stays what it was */
+        for (int64_t j = 0; j < n; j++) /* above the diagonal A stays unchanged */
             expected[i * n + j] = j <= i ? f->l[i * n + j] : (double)a[i * n + j];
 }
 

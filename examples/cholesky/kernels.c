@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The four operations on tiles. Only the lower triangle of a diagonal tile is read or written,
- * as LAPACK has it.
+ * The four operations on tiles. Like LAPACK, they read and write only the lower triangle of a
+ * diagonal tile.
  */
 #include "cholesky.h"
 
-/* A tile of a larger matrix: its rows lie `down` elements apart, the elements of one together. */
+/* A tile of a larger matrix: its rows lie `down` elements apart, the elements of a row are
+ * contiguous. */
 struct tile {
     float *at;
     int64_t rows, cols, down;
@@ -27,7 +28,7 @@ TG_INLINE float *row_of(const struct tile *t, int64_t row)
     return t->at + row * t->down;
 }
 
-/* The first `n` products of two rows, added up. */
+/* The sum of the first `n` products of two rows. */
 TG_INLINE float dot(const float *x, const float *y, int64_t n)
 {
     float sum = 0;

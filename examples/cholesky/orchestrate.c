@@ -7,10 +7,10 @@
  *   AIC  syrk    A(i,i) -= A(i,k)·A(i,k)ᵀ        for i > k
  *   AIC  gemm    A(i,j) -= A(i,k)·A(j,k)ᵀ        for i > j > k
  *
- * Edges: a task waits for the last writer of every tile it reads or writes, and that is all. No
- * task overwrites what another still reads: tiles are read only by others once potrf or trsm has
- * made them final, and nothing writes a final tile. That each writer waits for the one before it
- * keeps the updates of a tile in order.
+ * Edges: a task waits for the last writer of every tile that it reads or writes, and for nothing
+ * else. No task overwrites a tile that another still reads: other tasks read a tile only when potrf
+ * or trsm has made it final, and no task writes a final tile. Each writer waits for the writer
+ * before it, which keeps the updates of a tile in order.
  *
  * Column k+1 starts as soon as its own tiles are updated, long before the last of column k's
  * updates: the graph is as wide as the data allow.
@@ -20,7 +20,7 @@
 struct matrix {
     struct tg_tensor a;
     int64_t n, tile, tiles;
-    uint64_t writer[CHOLESKY_MAX_TILES][CHOLESKY_MAX_TILES]; /* of each tile, the last so far */
+    uint64_t writer[CHOLESKY_MAX_TILES][CHOLESKY_MAX_TILES]; /* last writer of each tile */
 };
 
 TG_INLINE int64_t at_most(int64_t value, int64_t limit)
@@ -35,7 +35,7 @@ TG_FN static struct tg_tensor tile_at(const struct matrix *m, int64_t i, int64_t
                           at_most(m->tile, m->n - col));
 }
 
-/* The task reads or writes a tile, and so waits for whoever wrote it last. */
+/* The task reads or writes a tile, so it waits for the task that wrote the tile last. */
 TG_FN static void use(const struct matrix *m, struct tg_args *task, enum tg_role role, int64_t i,
                       int64_t j)
 {
@@ -79,8 +79,9 @@ TG_FN static void gemm(struct tg_rt *rt, struct matrix *m, int64_t i, int64_t j,
     m->writer[i][j] = tg_submit(rt, CHOLESKY_GEMM, &task);
 }
 
-/* Column k, then what it changes to its right, row by row. Each is a scope of at most 24 tasks, so
- * that on runtimes with rings a small window of task slots is enough for any matrix. */
+/* Submits column k, then the updates to its right, row by row. The column and each row is a scope
+ * of at most 24 tasks, so that on runtimes with rings a small window of task slots is enough for
+ * any matrix. */
 TG_FN static void column(struct tg_rt *rt, struct matrix *m, int64_t k)
 {
     TG_SCOPE(rt) {

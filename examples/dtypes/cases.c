@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Golden values that owe nothing to <taskglass/numeric.h>, which the kernels use: floats are
- * decoded by the formula of their format, and rounded by looking for the nearest of all values
- * the format has. Everything is compared with tolerance zero.
+ * Golden values computed without <taskglass/numeric.h>, which the kernels use: floats are decoded
+ * by the formula of their format, and rounded by searching the nearest of all values of the format.
+ * Everything is compared with tolerance zero.
  */
 #include "dtypes.h"
 
@@ -21,7 +21,7 @@ static const struct tg_kernel_def kernels[DTYPES_KERNELS] = {
                         "scalar:bool"},
 };
 
-/* A task, and so a case, has room for 16 tensors: two cases for 18 types. */
+/* A task, and so a case, has room for 16 tensors, so the 18 types need two cases. */
 static const struct tg_case_def cases[] = {
     {"floats", "float64 to float4_e2m1fn, and a scalar of each type", "n=256 types=floats"},
     {"integers", "int64 to int4, unsigned and bool, and a scalar of each type",
@@ -46,7 +46,7 @@ static bool is_float(enum tg_dtype dtype)
     return dtype <= TG_FLOAT4_E2M1FN;
 }
 
-/* What a format does with the codes at its upper end. */
+/* How a format uses the codes at its upper end. */
 enum top { HAS_INFINITY, HAS_NAN_ONLY, ALL_FINITE };
 
 /* clang-format off */
@@ -78,7 +78,7 @@ static uint64_t largest_code(struct format f)
     }
 }
 
-/* The magnitude of a code, as if the format went on without end. */
+/* The magnitude of a code, as if the format had no largest value. */
 static double magnitude(struct format f, uint64_t code)
 {
     uint64_t unit = (uint64_t)1 << f.mantissa;
@@ -157,7 +157,7 @@ static double nearest_e8m0(double value)
     return value == 0 ? ldexp(1, -127) : ldexp(1, (int)fmax(fmin(exponent, 127), -127));
 }
 
-/* What is left of a number once it has been an element of that type. */
+/* The value of a number after it was stored as an element of that type. */
 static double nearest(enum tg_dtype dtype, int n_bits, double value)
 {
     bool is_signed = dtype >= TG_INT64 && dtype <= TG_INT4;
@@ -171,15 +171,17 @@ static double nearest(enum tg_dtype dtype, int n_bits, double value)
         return value != 0;
     if (isnan(value))
         return 0;
-    /* 2^63 - 1 is no double; neither is it one when the output is compared as doubles. */
+    /* No double is exactly 2^63 - 1, so 2^63 stands for it here; the check compares outputs as
+     * doubles, where the two are the same. */
     double low = is_signed ? -ldexp(1, n_bits - 1) : 0;
     double high = ldexp(1, is_signed ? n_bits - 1 : n_bits) - (n_bits < 64 ? 1 : 0);
     return fmin(fmax(trunc(value), low), high);
 }
 
 /*
- * Element i of the input of a type: every bit pattern of types up to 8 bits, and a spread of
- * the wider ones, infinities and NaN included. Integers of 64 bits keep to what a double has.
+ * Element i of the input of a type: every bit pattern for types of up to 8 bits, and a spread of
+ * patterns for wider ones, infinities and NaN included. Integers of 64 bits are limited to values
+ * that a double holds exactly.
  */
 static uint64_t pattern(enum tg_dtype dtype, int n_bits, int64_t i)
 {

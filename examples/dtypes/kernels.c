@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels for every element type: tg_load and tg_store turn one element into a double and back.
- * A kernel for one type would use that type's own arithmetic; these show what all have in common.
+ * Kernels for every element type: tg_load turns one element into a double, tg_store turns it back.
+ * A kernel for a single type would use that type's own arithmetic.
  *
- * Vectors without gaps; of 4-bit types they begin at a whole byte.
+ * All tensors are vectors without gaps; those of 4-bit types begin at a whole byte.
  */
 #include "dtypes.h"
 
 #include <taskglass/numeric.h>
 
 /*
- * On a GPU the iterations of TG_FOR are threads, and two threads must not write the same byte.
- * An iteration therefore owns a whole one: two elements of a 4-bit type, one of any other.
+ * On a GPU the iterations of TG_FOR are threads, and two threads must not write the same byte. Each
+ * iteration therefore owns a whole byte or more: two elements of a 4-bit type, one of any other.
  */
 TG_INLINE int64_t owned_by_one(const struct tg_tensor *t)
 {
@@ -30,8 +30,8 @@ TG_KERNEL(dtypes_cast)
     }
 }
 
-/* x = 2·x in place. Exact but where the type ends: there integers, and floats without infinity,
- * stay at their largest value. */
+/* x = 2·x in place. Exact except at the end of the type's range, where integers, and floats without
+ * infinity, stay at their largest value. */
 TG_KERNEL(dtypes_twice)
 {
     const struct tg_tensor *x = &ctx->tensor[0];
@@ -43,7 +43,8 @@ TG_KERNEL(dtypes_twice)
     }
 }
 
-/* A scalar has a type as well. The common ones have a function each; any other is its bits. */
+/* A scalar has a type as well. Common types have a function each; for any other the kernel gets the
+ * bits. */
 TG_INLINE double scalar_value(const struct tg_ctx *ctx, uint32_t i)
 {
     switch (ctx->scalar[i].dtype) {

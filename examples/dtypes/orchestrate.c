@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * For each typed tensor x the case has, with `numbers` as float32:
+ * For each typed tensor x of the case, with `numbers` as float32:
  *
  *   cast    values[x] = x                 as float64, before x changes
  *   twice   x = 2·x                       in place

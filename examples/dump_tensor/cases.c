@@ -85,7 +85,7 @@ static void prepare(struct tg_case *c)
     tg_case_tensor(c, "turned_cube", TG_OUT, TG_INT16, CUBE_DIMS, turned_shape);
     tg_case_tensor(c, "count", TG_OUT, TG_INT64, 0, NULL);
     tg_case_scalar(c, "step", TG_FLOAT32, 0x3f000000); /* 0.5 */
-    /* No task gets these two; they are there to be seen. */
+    /* No task gets these two; they only appear among the arguments of the orchestration. */
     tg_case_scalar(c, "most", TG_UINT64, UINT64_MAX);
     tg_case_scalar(c, "nothing", TG_FLOAT64, 0x7ff8000000000000); /* NaN */
 }
@@ -149,10 +149,10 @@ static void expect_nibbles(struct tg_case *c, int64_t n)
         unsigned code = nibble(codes, i);
         wide[n - 1 + i] = copysignf(values[code % 8], code < 8 ? 1 : -1);
     }
-    wide[2 * (n - 1) - 1] = 0; /* nobody writes it */
+    wide[2 * (n - 1) - 1] = 0; /* no task writes it */
 }
 
-/* The same results by plain indexing; all of them to the bit. */
+/* The same results by plain indexing; all must be equal bit for bit. */
 static void golden(struct tg_case *c)
 {
     int64_t n = tg_case_int(c, "n");

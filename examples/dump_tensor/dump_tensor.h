@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of this workload share. */
+/* Declarations that the files of this workload share. */
 #ifndef DUMP_TENSOR_H
 #define DUMP_TENSOR_H
 
@@ -18,7 +18,7 @@ enum {
     DUMP_KERNELS
 };
 
-/* The orchestration's tensors, in the order that `prepare` declares them. */
+/* The orchestration's tensors, in the order in which `prepare` declares them. */
 enum {
     ARG_A,
     ARG_B,
@@ -38,7 +38,7 @@ enum {
     ARG_COUNT
 };
 
-/* A scalar of each type of 8 bits and up: ordinary values, and special ones. */
+/* A scalar of each type of 8 bits and up, with an ordinary and a special value. */
 enum { TYPED_SCALARS = 16, ORDINARY = 0, SPECIAL = 1, SCALAR_SETS = 2 };
 
 TG_INLINE struct tg_scalar typed_scalar(int set, int i)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels that compute little, and exactly: what counts here is what the recorder sees of them.
- * Those that take views read and write them element by element, whatever type and strides.
+ * Kernels that compute little, and exactly, because they are only there to be recorded. Kernels
+ * that take views read and write them element by element, for any type and strides.
  */
 #include "dump_tensor.h"
 
@@ -9,7 +9,7 @@
 TG_FN static void copy_view(const struct tg_ctx *ctx)
 {
     int64_t n = tg_arg_numel(ctx, 1);
-    /* Two threads must not write one byte: of a 4-bit type, one thread writes everything. */
+    /* Two threads must not write the same byte: for a 4-bit type one thread writes everything. */
     int64_t each = tg_bits_of(ctx->tensor[1].dtype) < 8 ? n : 1;
     TG_FOR(unit, each > 0 ? n / each : 0) {
         for (int64_t i = unit * each; i < (unit + 1) * each; i++)
@@ -22,7 +22,7 @@ TG_KERNEL(dump_copy)
     copy_view(ctx);
 }
 
-/* The same for a matrix core: what turns the matrix over is the view. */
+/* The same on a matrix core; the view does the transposing. */
 TG_KERNEL(dump_transpose)
 {
     copy_view(ctx);

@@ -8,7 +8,7 @@
  *    2    accumulate             total += sum                                      total
  *    3    add                    even rows of pairs = even + odd columns of matrix
  *    4    copy                   odd rows of pairs = one row, repeated by stride 0
- *    5    transpose (AIC)        turned = matrix, turned over
+ *    5    transpose (AIC)        turned = matrix, transposed
  *    6    scalars                bits[0] = ordinary scalars of all types           scalars 1, 15
  *    7    scalars                bits[1] = NaN, infinities, limits                 the task
  *    8    copy                   narrow = nibbles[1:]: int4 from an odd nibble     nibbles
@@ -62,7 +62,7 @@ TG_APART TG_FN static void add_up(struct tg_rt *rt, const struct tg_args *args)
     tg_submit(rt, DUMP_ACCUMULATE, &accumulate);
 }
 
-/* Tasks 3 to 5: views with strides that are not those of a whole tensor. */
+/* Tasks 3 to 5: views whose strides differ from those of a whole tensor. */
 TG_APART TG_FN static void take_views(struct tg_rt *rt, struct tg_tensor matrix,
                                       struct tg_tensor pairs, struct tg_tensor turned)
 {

@@ -89,8 +89,8 @@ static void hidden(struct sizes s, const float *a, const float *b, const float *
         }
 }
 
-/* The most that a sum can be off, of the sum of its terms' magnitudes, where no term goes
- * through more than n roundings. */
+/* The largest possible error of a sum, relative to the sum of its terms' magnitudes, if no term
+ * goes through more than n roundings. */
 static double rounding(int64_t n)
 {
     const double u = 0x1p-24;
@@ -110,9 +110,9 @@ static double rounding(int64_t n)
  *      g(n1)·T at most, and relu makes no error larger.
  *   D  Sums of n products of such an H: off by g(n)·|H|·|C| for their own roundings, and by
  *      (1 + g(n))·g(n1)·T·|C| for those of H.
- * The largest of these over all of D is what we allow. It grows with k and n; a kernel that does
- * the right thing in another order, or with fused multiply-add, stays within it. The golden
- * values' own error, in double, is 2^-29 of that.
+ * The tolerance is the largest of these bounds over all of D. It grows with k and n; a correct
+ * kernel that sums in another order, or with fused multiply-add, stays within it. The error of the
+ * golden values, in double, is 2^-29 of it.
  */
 static double tolerance(struct sizes s, int64_t tile, const double *h, const double *terms,
                         const float *c)
@@ -155,7 +155,7 @@ static void golden(struct tg_case *c)
     free(h);
 }
 
-/* ── references: what `taskglass check` computes recorded tasks by ─────────────────────── */
+/* ── references for `taskglass check` ─────────────────────────────────────────────────────── */
 
 /* c = start + a·b, summed in double; every tensor is contiguous here. */
 static void product_into(const struct tg_ctx *ctx, bool accumulate)
@@ -191,8 +191,9 @@ static void reference_bias_relu(const struct tg_ctx *ctx)
         c[i] = fmaxf(c[i] + bias[i % n], 0);
 }
 
-/* Inputs are in [-1, 1) and sums have at most 4096 terms: n roundings of sums below n leave an error
- * below n²·2^-24; 1e-3 covers tiles of 128, of which only what is random adds up. */
+/* Inputs are in [-1, 1) and sums have at most 4096 terms. n roundings of sums below n leave an
+ * error below n²·2^-24; 1e-3 covers tiles of 128, because only the random part of the errors adds
+ * up. */
 static const struct tg_reference_def references[] = {
     {"tile_product", reference_product, 1e-3, 1e-4},
     {"tile_accumulate", reference_accumulate, 1e-3, 1e-4},

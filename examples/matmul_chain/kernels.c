@@ -52,7 +52,7 @@ TG_KERNEL(tile_accumulate)
     }
 }
 
-/* c = max(c + bias, 0), the bias being one number per column */
+/* c = max(c + bias, 0), with one bias per column */
 TG_KERNEL(tile_bias_relu)
 {
     const float *bias = TG_ARG(ctx, 0, const float);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of this workload share. */
+/* Declarations that the files of this workload share. */
 #ifndef MATMUL_CHAIN_H
 #define MATMUL_CHAIN_H
 
@@ -8,7 +8,7 @@
 
 enum { TILE_PRODUCT, TILE_ACCUMULATE, TILE_BIAS_RELU, MATMUL_CHAIN_KERNELS };
 
-/* Tiles across the columns of H: the orchestration keeps one task id for each. */
+/* Tiles across the columns of H, at most: the orchestration keeps one task id for each. */
 enum { MAX_TILES = 64 };
 
 TG_KERNEL(tile_product);

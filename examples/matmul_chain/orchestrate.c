@@ -3,15 +3,15 @@
  * D = relu(A·B + bias)·C, tile by tile. With H = relu(A·B + bias), for every tile H(i,j):
  *
  *   AIC  product      H(i,j)  = A(i,0)·B(0,j)
- *   AIC  accumulate   H(i,j) += A(i,k)·B(k,j)      one after the other: each adds to the last
+ *   AIC  accumulate   H(i,j) += A(i,k)·B(k,j)      a chain: each adds to the one before
  *   AIV  bias, relu   H(i,j)  = relu(H(i,j) + bias(j))
  *
- * and for every tile of D, once the whole row of H tiles it reads is finished:
+ * and for every tile of D, when the whole row of H tiles that it reads is finished:
  *
  *   AIC  product      D(i,q)  = H(i,·)·C(·,q)
  *
- * The first product splits k over tasks, the second loops over it in the kernel: more tasks
- * overlap better, fewer cost less. Different rows i have nothing to wait for in one another.
+ * The first product splits k over tasks, the second loops over it in the kernel: more tasks overlap
+ * better, fewer cost less. Different rows i never wait for one another.
  */
 #include "matmul_chain.h"
 
@@ -20,8 +20,8 @@ TG_INLINE int64_t at_most(int64_t value, int64_t limit)
     return value < limit ? value : limit;
 }
 
-/* One tile of H; gives the task after which it can be read. `a` is a block of whole rows, `b`
- * and `bias` are cut to the tile's columns. */
+/* Submits one tile of H; returns the task after which it can be read. `a` is a block of whole rows;
+ * `b` and `bias` are cut to the tile's columns. */
 TG_FN static uint64_t hidden_tile(struct tg_rt *rt, struct tg_tensor a, struct tg_tensor b,
                                   struct tg_tensor bias, struct tg_tensor h, int64_t tile)
 {
@@ -58,7 +58,7 @@ TG_ORCHESTRATION(matmul_chain)
         return;
     }
     for (int64_t i = 0; i < m; i += tile) {
-        TG_SCOPE(rt) { /* one row of tiles; its part of H lives no longer than this */
+        TG_SCOPE(rt) { /* one row of tiles; its part of H is freed when the scope ends */
             int64_t rows = at_most(tile, m - i);
             int64_t h_shape[2];
             uint64_t ready[MAX_TILES];

@@ -3,7 +3,7 @@
 
 #include <taskglass/workload.h>
 
-/* The kernels of a mix have one signature, since they have one list of arguments. */
+/* All kernels of a mix have the same signature, because they share one list of arguments. */
 #define PRODUCT_ARGS "in:float32 in:float32 in:float32 out:float32 out:float32"
 #define RESIDUAL_ARGS "in:float32 in:float32 out:float32 out:float32"
 
@@ -24,7 +24,7 @@ static const struct tg_case_def cases[] = {
     {"uneven", "an odd side: the two halves differ", "tiles=5 side=7 factor=-1"},
 };
 
-/* Within these every value stays a whole number below 2^24: see golden. */
+/* Within these limits every value stays a whole number below 2^24: see golden. */
 enum { MAX_TILES = 100, MAX_SIDE = 64, MAX_FACTOR = 2 };
 
 /* Whole numbers from -2 to 2. */
@@ -62,7 +62,7 @@ static void prepare(struct tg_case *c)
     tg_case_scalar(c, "factor", TG_INT64, (uint64_t)factor);
 }
 
-/* out = in·w + add, `add` being one number per element or per column. */
+/* out = in·w + add, where `add` has one number per element or per column. */
 static void affine(const double *in, const float *w, int64_t side, const double *add,
                    const float *bias, double *out)
 {
@@ -75,7 +75,7 @@ static void affine(const double *in, const float *w, int64_t side, const double 
         }
 }
 
-/* One tile, step by step as orchestrate.c lists them. */
+/* Computes one tile in the steps that orchestrate.c lists. */
 static void one_tile(const float *x, const float *w, const float *bias, double factor, int64_t side,
                      double *out)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kernels of a mix share one list of arguments; each takes from it what it needs. They meet
- * at tg_mix_barrier, and each of them must come there equally often: a kernel that skips it
- * leaves the others waiting for ever.
+ * The kernels of a mix share one list of arguments; each uses those that it needs. They meet at
+ * tg_mix_barrier, and each must call it equally often: a kernel that skips it leaves the others
+ * waiting forever.
  *
  * Every tile here is square and contiguous, `side` by `side`.
  */
@@ -70,8 +70,8 @@ TG_KERNEL(mix_bias_relu)
 }
 
 /*
- * Mix of AIC and one AIV: z = y·w + y. Arguments: y, w, scratch, z.
- * While AIC multiplies, AIV has nothing to wait for yet and copies y; then it adds the product.
+ * Mix of AIC and one AIV: z = y·w + y. Arguments: y, w, scratch, z. While AIC multiplies, AIV
+ * copies y, which needs no waiting; after the barrier it adds the product.
  */
 TG_KERNEL(mix_residual_product)
 {
@@ -95,9 +95,8 @@ TG_KERNEL(mix_residual_add)
 
 /*
  * Mix of two AIV, the same kernel twice: each row of z minus its largest element, as before a
- * softmax. Arguments: z, largest (2 by side), out.
- * Neither core knows a row's largest element alone: each finds that of its half, they meet, and
- * then both read both.
+ * softmax. Arguments: z, largest (2 by side), out. Neither core alone knows a row's largest
+ * element: each finds the largest of its half, and after the barrier both cores read both values.
  */
 TG_KERNEL(mix_row_shift)
 {

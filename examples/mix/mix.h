@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of this workload share. */
+/* Declarations that the files of this workload share. */
 #ifndef MIX_H
 #define MIX_H
 

@@ -6,7 +6,7 @@
  *   product      AIC + AIV0 + AIV1   y = relu(s·w + bias)
  *   residual     AIC + AIV0          z = y·w + y
  *   row shift          AIV0 + AIV1   out = z - largest of each row
- *   total        AIV                 total += out      tile after tile: they share `total`
+ *   total        AIV                 total += out      in order: tiles share `total`
  */
 #include "mix.h"
 
@@ -64,7 +64,7 @@ TG_FN static uint64_t row_shift(struct tg_rt *rt, struct tg_tensor z, struct tg_
     return tg_submit_mix(rt, TG_NO_KERNEL, MIX_ROW_SHIFT, MIX_ROW_SHIFT, &task);
 }
 
-/* Waits for the tile, and for the last one that added to the same total. */
+/* Waits for the tile, and for the previous task that added to the same total. */
 TG_FN static uint64_t add_to(struct tg_rt *rt, struct tg_tensor total, struct tg_tensor out,
                              uint64_t tile, uint64_t previous)
 {

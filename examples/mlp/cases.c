@@ -53,7 +53,7 @@ static uint16_t *matrix(struct tg_case *c, const char *name, enum tg_role role, 
     return tg_case_tensor(c, name, role, TG_BFLOAT16, 2, ((int64_t[]){rows, cols}));
 }
 
-/* The bfloat16 numbers nearest to random ones from -scale to scale. */
+/* Random numbers from -scale to scale, rounded to bfloat16. */
 static void fill(uint16_t *x, int64_t n, double scale, uint32_t seed)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -80,7 +80,7 @@ static void prepare(struct tg_case *c)
         tg_case_fail(c, "fused must be 0 or 1");
         return;
     }
-    /* Weights so large that sums come to a few units: there gelu is neither 0 nor x. */
+    /* The weights are so large that sums come to a few units, where gelu is neither 0 nor x. */
     fill(matrix(c, "x", TG_IN, s.batch, s.in), s.batch * s.in, 1, 1);
     fill(matrix(c, "w1", TG_IN, s.in, s.hidden), s.in * s.hidden, 4 / sqrt((double)s.in), 2);
     fill(tg_case_tensor(c, "b1", TG_IN, TG_BFLOAT16, 1, &s.hidden), s.hidden, 1, 3);
@@ -91,12 +91,12 @@ static void prepare(struct tg_case *c)
     tg_case_scalar(c, "fused", TG_INT64, (uint64_t)fused);
 }
 
-/* A number and the most that the device may be off it. */
+/* A number, and the largest error that the device may make. */
 struct value {
     double exact, error;
 };
 
-/* Half a unit in the last place, relatively. */
+/* Relative rounding errors of float32 and bfloat16. */
 static const double u32 = 0x1p-24, u16 = 0x1p-8;
 
 /* gelu as kernels.c defines it; z2 is twice the argument of tanh. */
@@ -106,7 +106,7 @@ static double twice_z(double x)
 }
 
 /*
- * How far the device may be off, step by step; u = 2^-24 belongs to float32.
+ * The error bound of the device, step by step; u = 2^-24 is float32's.
  *   sums    Inputs and weights are what the device has, and their products exact in float32. So n
  *           products and the bias go through n additions at most, in whatever order: off by
  *           n·u / (1 - n·u) of the terms' magnitudes (Higham, Accuracy and Stability of Numerical
@@ -115,7 +115,7 @@ static double twice_z(double x)
  *           relatively of e^-2z; e^-2z itself is good to 4·u; adding 1 and dividing are one
  *           each. 8·u·(1 + |2z|) covers them.
  *   output  bfloat16 keeps 8 bits: 2^-8 of the value.
- * The golden values' own error, in double, is 2^-29 of the first.
+ * The error of the golden values, in double, is 2^-29 of the first.
  */
 static struct value gelu(struct value x)
 {
@@ -163,8 +163,8 @@ static void row(struct tg_case *c, struct sizes s, int64_t i, struct value *y)
         y[q] = affine(hidden, w2 + q, s.hidden, s.out, number(b2, q));
 }
 
-/* The last rounding, to bfloat16, is relative to each element; of all that comes before, the
- * largest over all of Y is what we allow. */
+/* The last rounding, to bfloat16, is relative to each element. For all errors before it the
+ * tolerance is the largest over all of Y. */
 static void golden(struct tg_case *c)
 {
     struct sizes s = sizes_of(c);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Weights and activations are bfloat16, sums are float32. A tile of sums is contiguous; the others
+ * Weights and activations are bfloat16, sums are float32. A tile of sums is contiguous; other tiles
  * are views of larger matrices, whose rows lie `down` elements apart.
  */
 #include "mlp.h"
@@ -21,7 +21,8 @@ TG_INLINE struct tile tile_arg(const struct tg_ctx *ctx, uint32_t i)
     return tile;
 }
 
-/* A product of two bfloat16 has 16 significant bits: float32 holds it exactly, only sums round. */
+/* A product of two bfloat16 has 16 significant bits, so float32 holds it exactly: only the sums
+ * round. */
 TG_INLINE float dot(const struct tile *x, int64_t row, const struct tile *w, int64_t col)
 {
     float sum = 0;
@@ -39,8 +40,8 @@ TG_FN static void product(const struct tg_ctx *ctx, float *sums)
         sums[i] = dot(&x, i / w.cols, &w, i % w.cols);
 }
 
-/* e^x for x from -87 to 87, to 4 · 2^-24 of it: 2^n·e^r with n·ln 2 + r = x and |r| <= ln 2 / 2,
- * ln 2 in two pieces of which n times the first is exact. */
+/* e^x for x from -87 to 87, with a relative error of at most 4 · 2^-24: 2^n·e^r with n·ln 2 + r = x
+ * and |r| <= ln 2 / 2. ln 2 is split in two, so that n times its first part is exact. */
 TG_INLINE float exponential(float x)
 {
     int n = (int)(x * 1.44269504f + (x < 0 ? -0.5f : 0.5f));
@@ -57,8 +58,8 @@ TG_INLINE float exponential(float x)
 }
 
 /*
- * x/2·(1 + tanh(√(2/π)·(x + 0.044715·x³))), the usual approximation of GELU, written with
- * (1 + tanh z)/2 = 1 / (1 + e^-2z). Where 2z is beyond 80 it is x or, to within 2^-112, zero.
+ * x/2·(1 + tanh(√(2/π)·(x + 0.044715·x³))), the usual approximation of GELU, written with (1 + tanh
+ * z)/2 = 1 / (1 + e^-2z). For |2z| > 80 the result is x, or zero to within 2^-112.
  */
 TG_INLINE float gelu(float x)
 {
@@ -68,8 +69,8 @@ TG_INLINE float gelu(float x)
     return z2 < -80 ? 0 : x / (1.0f + exponential(-z2));
 }
 
-/* Rows [from, to) of a layer's tile from its sums, arguments `bias`, `sums` and `out` being the
- * next three from `first` on. */
+/* Computes rows [from, to) of a layer's tile from its sums. `bias`, `sums` and `out` are the three
+ * arguments from `first` on. */
 TG_INLINE void finish(const struct tg_ctx *ctx, uint32_t first, int64_t from, int64_t to,
                       bool activate)
 {
@@ -111,8 +112,8 @@ TG_KERNEL(mlp_bias)
 }
 
 /*
- * The same in one task: AIC multiplies, and after the barrier each AIV finishes half of the rows.
- * Arguments: x, w, bias, sums, out.
+ * A layer's tile in one task: AIC multiplies, and after the barrier each AIV finishes half of the
+ * rows. Arguments: x, w, bias, sums, out.
  */
 TG_KERNEL(mlp_mix_product)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of this workload share. */
+/* Declarations that the files of this workload share. */
 #ifndef MLP_H
 #define MLP_H
 
@@ -17,7 +17,7 @@ enum {
     MLP_KERNELS
 };
 
-/* Tiles along each layer: the orchestration keeps a task id for each. */
+/* Tiles along each layer, at most: the orchestration keeps a task id for each. */
 enum { MLP_MAX_TILES = 64 };
 
 TG_KERNEL(mlp_product);

@@ -3,16 +3,16 @@
  * Y = gelu(X·W1 + b1)·W2 + b2, a block of rows at a time. For every tile of a layer's output
  *
  *   AIC  product      S  = X(0)·W(0,j)
- *   AIC  accumulate   S += X(k)·W(k,j)           one after the other: each adds to the last
+ *   AIC  accumulate   S += X(k)·W(k,j)           a chain: each adds to the one before
  *   AIV  epilogue     Y(j) = gelu(S + b(j))      or S + b(j) in the second layer
  *
  * or, when fused, all of it as one mix that loops over k in the kernel:
  *
  *   AIC + AIV0 + AIV1
  *
- * A task of the second layer waits for just the tiles of the hidden layer that it reads. Nothing is
- * ever overwritten while someone reads it: the sums belong to one tile's tasks, and the hidden
- * layer to one block of rows.
+ * A task of the second layer waits only for the tiles of the hidden layer that it reads. No task
+ * overwrites memory that another one still reads: the sums belong to the tasks of one tile, and the
+ * hidden layer to one block of rows.
  */
 #include "mlp.h"
 
@@ -20,7 +20,7 @@
 struct layer {
     struct tg_tensor x, w, bias, out;
     uint32_t finish;       /* the kernel for plain tasks */
-    uint32_t mix_finish;   /* and in a mix */
+    uint32_t mix_finish;   /* the kernel in a mix */
     const uint64_t *ready; /* the tasks that write x, tile by tile; NULL: x is an input */
     int64_t tile;
 };
@@ -35,7 +35,7 @@ TG_INLINE uint32_t tiles_along(int64_t size, int64_t tile)
     return (uint32_t)((size + tile - 1) / tile);
 }
 
-/* The sums' memory comes with the first product and lasts until the tile's scope ends. */
+/* The first product allocates the sums, and they live until the tile's scope ends. */
 TG_APART TG_FN static uint64_t sum_up(struct tg_rt *rt, const struct layer *l, struct tg_tensor w,
                                       const int64_t *shape, struct tg_tensor *sums)
 {
@@ -91,7 +91,7 @@ TG_APART TG_FN static uint64_t fused_tile(struct tg_rt *rt, const struct layer *
     return tg_submit_mix(rt, MLP_MIX_PRODUCT, l->mix_finish, l->mix_finish, &task);
 }
 
-/* `done` gets the tasks that write the output, tile by tile. */
+/* Stores the tasks that write the output in `done`, tile by tile. */
 TG_APART TG_FN static void layer(struct tg_rt *rt, const struct layer *l, bool fused,
                                  uint64_t *done)
 {
@@ -101,14 +101,14 @@ TG_APART TG_FN static void layer(struct tg_rt *rt, const struct layer *l, bool f
         struct tg_tensor w = tg_tensor_slice(l->w, 1, j, end, 1);
         struct tg_tensor bias = tg_tensor_slice(l->bias, 0, j, end, 1);
         struct tg_tensor out = tg_tensor_slice(l->out, 1, j, end, 1);
-        TG_SCOPE(rt) { /* the sums live no longer than this */
+        TG_SCOPE(rt) { /* the sums are freed when this scope ends */
             done[j / l->tile] =
                 fused ? fused_tile(rt, l, w, bias, out) : plain_tile(rt, l, w, bias, out);
         }
     }
 }
 
-/* Both layers for a block of rows; the hidden layer lasts until the scope around this ends. */
+/* Both layers for a block of rows; the hidden layer lives until the scope around this call ends. */
 TG_APART TG_FN static void block(struct tg_rt *rt, const struct tg_args *args, struct tg_tensor x,
                                  struct tg_tensor y)
 {
@@ -140,7 +140,7 @@ TG_APART TG_FN static void block(struct tg_rt *rt, const struct tg_args *args, s
     l.finish = MLP_BIAS;
     l.mix_finish = MLP_MIX_BIAS;
     l.ready = of_hidden;
-    layer(rt, &l, fused, of_y); /* nobody waits for these */
+    layer(rt, &l, fused, of_y); /* no task waits for these */
 }
 
 TG_ORCHESTRATION(mlp)

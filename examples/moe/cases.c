@@ -23,7 +23,8 @@ static const struct tg_case_def cases[] = {
      "layers=3 n=90 width=32 inner=48 experts=6 tile=8 divisor=200 skew=15000"},
 };
 
-/* Within these a sum of products of two int8 stays below 2^23, with the bias below 2^24. */
+/* Within these limits a sum of products of two int8 stays below 2^23, and below 2^24 with the
+ * bias. */
 enum {
     MAX_LAYERS = 16,
     MAX_TOKENS = 4096,
@@ -86,7 +87,7 @@ static void fill(int8_t *x, int64_t n, uint32_t seed)
     }
 }
 
-/* In every layer the first expert is ahead by `skew`, and the last one behind by four times that. */
+/* In every layer the first expert gets a bias of `skew`, and the last one minus four times that. */
 static void fill_biases(int32_t *bias, struct sizes s)
 {
     for (int64_t i = 0; i < s.layers; i++) {
@@ -167,7 +168,7 @@ static int64_t choose(const struct layer *l, const int8_t *x, int64_t *weight)
     return best;
 }
 
-/* One token through one layer, in place. Gives its expert. */
+/* Sends one token through one layer, in place. Returns its expert. */
 static int64_t one_token(const struct layer *l, int8_t *x)
 {
     int64_t width = l->s.width, inner = l->s.inner, divisor = l->s.divisor, weight;
@@ -188,7 +189,8 @@ static int64_t one_token(const struct layer *l, int8_t *x)
     return expert;
 }
 
-/* Token by token instead of expert by expert; whole numbers, so the outputs are the same. */
+/* Computes token by token instead of expert by expert; with whole numbers the outputs are the
+ * same. */
 static void golden(struct tg_case *c)
 {
     struct sizes s = sizes_of(c);

@@ -30,8 +30,8 @@ TG_KERNEL(moe_gate)
     }
 }
 
-/* The expert with the largest logit, the first of them if there are several; `lead` is what it is
- * ahead of the next. */
+/* The expert with the largest logit, the first one in a tie; `lead` is its lead over the second
+ * largest. */
 TG_INLINE int32_t best_of(const int32_t *logits, int64_t experts, int64_t *lead)
 {
     int32_t best = logits[1] > logits[0] ? 1 : 0, next = 1 - best;
@@ -47,8 +47,8 @@ TG_INLINE int32_t best_of(const int32_t *logits, int64_t experts, int64_t *lead)
     return best;
 }
 
-/* Writes down which tokens chose `expert`, behind those that chose an earlier one. Gives how many
- * they are. */
+/* Appends to `order` the tokens that chose `expert`, after those of earlier experts. Returns their
+ * number. */
 TG_FN static int32_t list_tokens(const int32_t *choice, int64_t n, int32_t expert, int32_t *order)
 {
     int64_t at = 0;
@@ -62,9 +62,9 @@ TG_FN static int32_t list_tokens(const int32_t *choice, int64_t n, int32_t exper
 }
 
 /*
- * Who goes where. Arguments: logits, choice, weight, order, counts; divisor. For each token its
- * expert and how much the answer counts; all tokens, those of an expert side by side, in the order
- * of experts; for each expert how many they are, which is what the orchestration reads.
+ * Routes the tokens. Arguments: logits, choice, weight, order, counts; divisor. Writes for each
+ * token its expert and the weight of the answer; all tokens in the order of experts; and for each
+ * expert the number of its tokens, which the orchestration reads.
  */
 TG_KERNEL(moe_route)
 {
@@ -80,14 +80,14 @@ TG_KERNEL(moe_route)
         choice[token] = best_of(logits + token * experts, experts, &lead);
         weight[token] = (int32_t)clamp(GATE_ONE / 2 + lead / divisor, 0, GATE_ONE);
     }
-    TG_BARRIER(); /* each expert looks at all choices */
+    TG_BARRIER(); /* each expert reads all choices */
     TG_FOR(expert, experts)
         counts[expert] = list_tokens(choice, n, (int32_t)expert, order);
 }
 
 /*
  * answer = relu(x·w1)·w2 for the tokens of a list. Arguments: x (all tokens), list, w1, w2, hidden,
- * answer (a row for each token of the list); divisor, which brings sums back to int8.
+ * answer (a row for each token of the list); divisor, which scales sums back to int8.
  */
 TG_KERNEL(moe_expert)
 {
@@ -103,13 +103,13 @@ TG_KERNEL(moe_expert)
         int32_t sum = dot(x + list[i / inner] * width, w1 + i % inner, inner, width);
         hidden[i] = (int8_t)clamp(sum / divisor, 0, INT8_LIMIT);
     }
-    TG_BARRIER(); /* each sum takes a whole row of hidden */
+    TG_BARRIER(); /* each sum reads a whole row of hidden */
     TG_FOR(i, tg_arg_numel(ctx, 5))
         answer[i] = dot(hidden + i / width * inner, w2 + i % width, width, inner);
 }
 
-/* y = x + weight · answer, each answer going back to its token. Arguments: x, order, weight,
- * answers (in that order), y; divisor. */
+/* y = x + weight · answer; each answer goes to its token. Arguments: x, order, weight, answers (in
+ * that order), y; divisor. */
 TG_KERNEL(moe_combine)
 {
     const int8_t *x = TG_ARG(ctx, 0, const int8_t);

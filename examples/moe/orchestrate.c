@@ -8,12 +8,13 @@
  *       AIC  expert    answers = relu(x·w1)·w2
  *   AIV  combine   y = x + weight · answers
  *
- * How many tasks there are depends on what the gate computed, so this needs a runtime that
- * builds the graph on the device.
+ * The number of tasks depends on what the gate computed, so this needs a runtime that builds the
+ * graph on the device.
  *
- * Why answers are not added to y at once: which rows a tile would write only its list knows, and a
- * runtime that finds dependencies would have to take them for all of y, one tile after the other.
- * In the order of experts, each tile has rows of its own, and they run side by side.
+ * Why the experts do not add their answers to y themselves: only a tile's list says which rows it
+ * would write, so a runtime that finds dependencies would have to assume all of y and run one tile
+ * after the other. In the order of experts each tile has its own rows, and tiles run at the same
+ * time.
  */
 #include "moe.h"
 
@@ -30,7 +31,7 @@ struct layer {
     int64_t tile, divisor;
 };
 
-/* The expert tasks of one layer, for combine to wait for. */
+/* The expert tasks of one layer; combine waits for them. */
 struct experts {
     uint64_t task[MAX_EXPERT_TASKS];
     uint32_t n;
@@ -78,7 +79,7 @@ TG_APART TG_FN static uint64_t route(struct tg_rt *rt, const struct layer *l,
     return tg_submit(rt, MOE_ROUTE, &task);
 }
 
-/* Tokens [from, to) of the order, all of them `expert`'s. */
+/* Submits tokens [from, to) of the order, all of which chose `expert`. */
 TG_APART TG_FN static uint64_t expert_tile(struct tg_rt *rt, const struct layer *l, int64_t expert,
                                            int64_t from, int64_t to, uint64_t after)
 {
@@ -111,13 +112,13 @@ TG_APART TG_FN static uint64_t combine(struct tg_rt *rt, const struct layer *l,
     return tg_submit(rt, MOE_COMBINE, &task);
 }
 
-/* Here the orchestration waits for the gate; tasks that were submitted before go on. The first
- * token of the next expert comes back. */
+/* Here the orchestration waits for the gate; tasks that were submitted before go on. Returns the
+ * first token of the next expert. */
 TG_APART TG_FN static int64_t one_expert(struct tg_rt *rt, const struct layer *l, int64_t expert,
                                          int64_t first, uint64_t routed, struct experts *tasks)
 {
     int64_t end = first + tg_read_i64(rt, tg_tensor_index(l->counts, 0, expert), routed);
-    TG_SCOPE(rt) { /* what the tiles use inside lives no longer than this */
+    TG_SCOPE(rt) { /* memory that the tiles use internally is freed when this scope ends */
         for (int64_t from = first; from < end; from += l->tile) {
             uint64_t task = expert_tile(rt, l, expert, from, at_most(from + l->tile, end), routed);
             if (tasks->n < MAX_EXPERT_TASKS)
@@ -130,9 +131,9 @@ TG_APART TG_FN static int64_t one_expert(struct tg_rt *rt, const struct layer *l
 }
 
 /*
- * Gives the task after which y can be read. Waiting for `before`, which wrote x, is enough for
- * the first task: all that read or wrote this layer's tensors in earlier layers, `before` has
- * waited for (combine waits for every expert, each expert for route, route for gate).
+ * Returns the task after which y can be read. It is enough that the first task waits for `before`,
+ * which wrote x: `before` has waited for all tasks that read or wrote this layer's tensors in
+ * earlier layers (combine waits for every expert, each expert for route, route for gate).
  */
 TG_APART TG_FN static uint64_t one_layer(struct tg_rt *rt, struct layer *l, uint64_t before)
 {
@@ -160,7 +161,7 @@ TG_ORCHESTRATION(moe)
     struct tg_tensor counts = args->tensor[5]; /* layers, experts */
     struct tg_tensor y = args->tensor[6];      /* n, width */
     int64_t layers = gates.shape[0];
-    /* What is between layers: each reads one of these and writes the other. */
+    /* Activations between layers: each layer reads one of these and writes the other. */
     struct tg_tensor between[2];
     struct layer l;
     uint64_t last = TG_TASK_NONE;
@@ -182,7 +183,7 @@ TG_ORCHESTRATION(moe)
         l.w1 = tg_tensor_index(w1, 0, i);
         l.w2 = tg_tensor_index(w2, 0, i);
         l.counts = tg_tensor_index(counts, 0, i);
-        TG_SCOPE(rt) { /* one layer; its lists, logits and answers live no longer than this */
+        TG_SCOPE(rt) { /* one layer; its lists, logits and answers are freed at its end */
             last = one_layer(rt, &l, last);
         }
     }

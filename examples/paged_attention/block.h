@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What kernels work on: a block of a cache, and the heads that ask it. */
+/* The data that kernels work on: a block of a cache, and the heads that ask it. */
 #ifndef PAGED_ATTENTION_BLOCK_H
 #define PAGED_ATTENTION_BLOCK_H
 
 #include <taskglass/kernel.h>
 
-/* Far below every score, and finite: the difference of two of them is a number. Its e^x is 0. */
+/* Far below every score, but finite, so that the difference of two of them is a number. Its e^x is
+ * 0. */
 #define MASKED (-1e30f)
 
-/* One block of a cache. Its tokens and their elements lie apart by strides, since the cache is
- * cut to one of its heads; its type is the case's choice. */
+/* One block of a cache. Its tokens and their elements have strides, because it is a view of one
+ * head of the cache; the case chooses its type. */
 struct block {
     const void *cache;
     unsigned dtype;
     int64_t at, token, element;
 };
 
-/* This is the paging: the caller does not know where the block lies, the table does. */
+/* This is the paging: the table, not the caller, says where the block lies. */
 TG_INLINE struct block block_arg(const struct tg_ctx *ctx, uint32_t cache, uint32_t table)
 {
     const struct tg_tensor *t = &ctx->tensor[cache]; /* blocks, tokens, head_dim */

@@ -49,7 +49,7 @@ enum {
 
 struct sizes {
     int64_t batch, heads, kv_heads, head_dim, block, context, shorter, blocks;
-    int64_t entries; /* of the block table, for each sequence */
+    int64_t entries; /* entries of the block table for each sequence */
     enum tg_dtype dtype;
 };
 
@@ -101,7 +101,7 @@ static const char *complaint(struct sizes s)
     return NULL;
 }
 
-/* From -1 to 1; in a narrow type, to the nearest it has. */
+/* Numbers from -1 to 1, rounded to the type. */
 static void fill(void *x, enum tg_dtype dtype, int64_t n, uint32_t seed)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -111,9 +111,9 @@ static void fill(void *x, enum tg_dtype dtype, int64_t n, uint32_t seed)
 }
 
 /*
- * Blocks lie scattered, as they do once sequences have come and gone; entries behind the context
- * are -1. If there are enough blocks none is used twice: the factor is prime. If not, contexts
- * share some, as sequences with a common beginning do.
+ * Scatters the blocks, as in a cache where sequences have come and gone; table entries past the
+ * context are -1. If there are enough blocks none is used twice, because the factor is prime. If
+ * not, contexts share some, like sequences with a common beginning.
  */
 static void fill_table(struct sizes s, int32_t *table, int32_t *lengths)
 {
@@ -200,7 +200,7 @@ static double score(const struct query *a, int64_t token, double *size)
     return sum;
 }
 
-/* Softmax by the textbook: all scores, their maximum, and the weighted mean of the values. */
+/* Plain softmax: all scores, their maximum, and the weighted mean of the values. */
 static void attend(const struct query *a, double *out)
 {
     double largest = -INFINITY, sum = 0, size;
@@ -218,7 +218,7 @@ static void attend(const struct query *a, double *out)
         out[e] /= sum;
 }
 
-/* The largest sum of magnitudes behind a score: what the error of a score is relative to. */
+/* The largest sum of magnitudes of a score; the error of a score is relative to it. */
 static double largest_score(struct tg_case *c, struct sizes s)
 {
     double largest = 0, size;
@@ -232,8 +232,8 @@ static double largest_score(struct tg_case *c, struct sizes s)
     return largest;
 }
 
-/* The most that a sum can be off, of the sum of its terms' magnitudes, where no term goes
- * through more than n roundings. */
+/* The largest possible error of a sum, relative to the sum of its terms' magnitudes, if no term
+ * goes through more than n roundings. */
 static double rounding(int64_t n)
 {
     const double u = 0x1p-24;
@@ -251,10 +251,11 @@ static double rounding(int64_t n)
  *   - e^x itself, called once for its block and once for each block after it: B·EXP_ERROR;
  *   - being multiplied by a value and added up in its block, corrected and added to in each of
  *     the others: g(block + 1 + 2B).
- * If that factor is within 1 ± h for all, then so are total (of the sum of magnitudes) and sum,
- * and the quotient is off by (2h / (1 - h) + u)·max|v|, for the mean of magnitudes is at most their
- * maximum, 1. The bound for many blocks is far above what is seen: it lets every rounding err
- * the same way. A block left out, taken twice, or not masked is off by more than it.
+ * If that factor is within 1 ± h for all, then so are total (of the sum of magnitudes) and sum, and
+ * the quotient is off by (2h / (1 - h) + u)·max|v|, for the mean of magnitudes is at most their
+ * maximum, 1. For many blocks the bound is far above the errors that occur, because it assumes that
+ * all roundings err in the same direction. But a block that is left out, taken twice or not masked
+ * causes an error beyond it.
  */
 static double tolerance(struct sizes s, double largest)
 {

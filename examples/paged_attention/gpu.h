@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a thread block does better than to spread the plain loops: each function either does
- * its kernel's work or says false, and then the plain loop is there.
+ * What a thread block does better than spreading the plain loops over its threads. Each function
+ * either does its kernel's work or returns false, and then the kernel runs its plain loop.
  *
  * There is little to compute for each element of a cache, a multiply-add for each head of the
- * group. So what counts is to read a block once, in words of four elements, many at a time; heads
- * go eight at a time through registers, while their side of the product waits in block memory.
+ * group. So the main thing is to read a block only once, in words of four elements, many at a time;
+ * registers hold eight heads at a time, while the other factor of the product is in block memory.
  *
  *   qk       eight lanes for each token: together they read its vector, four elements each, and
  *            add up their parts of eight scores so that each lane ends up with one
  *   softmax  a warp for each head
  *   pv       a thread for each four elements of the output, and as many slices of the tokens as
- *            there are threads; the slices' sums meet in block memory
+ *            there are threads; the slices' sums are added up in block memory
  *
- * No sum has more roundings than terms, and the order depends on the sizes only.
+ * No sum has more roundings than terms, and the order depends only on the sizes.
  */
 #ifndef PAGED_ATTENTION_GPU_H
 #define PAGED_ATTENTION_GPU_H
@@ -54,9 +54,9 @@ TG_INLINE bool gpu_pv(struct sizes n, const float *weights, const struct block *
 enum {
     THREADS = TG_BLOCK_THREADS,
     WARP = 32,
-    HEADS = 8,       /* at a time */
-    TOKEN_LANES = 8, /* of qk; one for each head in the end */
-    MOST = 256,      /* tokens of a block, elements of a vector: what block memory is enough for */
+    HEADS = 8,       /* heads at a time */
+    TOKEN_LANES = 8, /* lanes per token in qk; one for each head in the end */
+    MOST = 256,      /* tokens of a block, elements of a vector: the most that fit */
 };
 
 __device__ __forceinline__ int thread(void)
@@ -96,7 +96,7 @@ template <typename T, bool is_whole> struct typed_block {
     {
     }
 
-    /* Elements e to e + 3 of a token's vector; zeros behind its end. */
+    /* Elements e to e + 3 of a token's vector; zeros past its end. */
     __device__ __forceinline__ float4 load(int of_token, int e) const
     {
         const T *from = at + of_token * token + e * element;
@@ -120,7 +120,7 @@ __device__ __forceinline__ bool is_whole(const struct block &b, int64_t head_dim
            b.token % 4 == 0 && head_dim % 4 == 0;
 }
 
-/* Calls work(block) with the block as what it is. */
+/* Calls work(block) with the block as its actual type. */
 template <typename T, typename Work>
 __device__ __forceinline__ void with_type(const struct block &b, int64_t head_dim, Work work)
 {
@@ -130,7 +130,7 @@ __device__ __forceinline__ void with_type(const struct block &b, int64_t head_di
         work(typed_block<T, false>(b, head_dim));
 }
 
-/* False where it is none of the types and sizes that we are made for. */
+/* False if the type or size is not one that this file handles. */
 template <typename Work>
 __device__ __forceinline__ bool with_block(const struct block &b, struct sizes n, Work work)
 {
@@ -153,8 +153,8 @@ __device__ __forceinline__ bool with_block(const struct block &b, struct sizes n
 
 /* ── qk ────────────────────────────────────────────────────────────────────────────────────── */
 
-/* Eight lanes have a part of eight sums each; lane i gets all of sum i. At each step a lane gives
- * away the half of its sums that is not on its side: 4, 2, 1. */
+/* Each of eight lanes has a part of eight sums; lane i gets all of sum i. At each step a lane
+ * passes on the half of its sums that other lanes collect: 4, 2, 1. */
 __device__ __forceinline__ float sum_for_lane(float (&sum)[HEADS], int lane)
 {
 #pragma unroll
@@ -168,7 +168,8 @@ __device__ __forceinline__ float sum_for_lane(float (&sum)[HEADS], int lane)
     return sum[0];
 }
 
-/* Rows of q in block memory, zeros for heads that are not there and behind each vector. */
+/* Copies rows of q to block memory, with zeros for missing heads and past the end of each
+ * vector. */
 __device__ __forceinline__ void load_q(float *to, int pitch, const float *q, int heads,
                                        int head_dim)
 {
@@ -178,7 +179,7 @@ __device__ __forceinline__ void load_q(float *to, int pitch, const float *q, int
     }
 }
 
-/* Scores of one token with HEADS heads: this lane's part. */
+/* This lane's part of one token's scores with HEADS heads. */
 template <typename Keys>
 __device__ __forceinline__ void multiply_token(const Keys &keys, int token, int lane,
                                                const float *q, int pitch, float (&sum)[HEADS])
@@ -215,7 +216,7 @@ __device__ __noinline__ void qk_heads(const Keys &keys, int heads, int tokens, i
         if (token < tokens && lane < heads)
             scores[lane * tokens + token] = token < tokens_left ? scale * mine : MASKED;
     }
-    TG_BARRIER(); /* rows is free again */
+    TG_BARRIER(); /* rows may be overwritten now */
 }
 
 TG_FN inline bool gpu_qk(struct sizes n, const float *q, const struct block *keys,
@@ -262,7 +263,7 @@ TG_FN inline bool gpu_softmax(int64_t heads, int64_t tokens, const float *scores
             here += weight;
         }
         here = sum_of_warp(here);
-        if (lane == 0) { /* nobody reads maximum any more: all have been at the sum */
+        if (lane == 0) { /* no lane reads maximum any more: all have reached the sum */
             float factor = exp_below_zero(before - largest);
             correction[head] = factor;
             sum[head] = sum[head] * factor + here;
@@ -274,7 +275,7 @@ TG_FN inline bool gpu_softmax(int64_t heads, int64_t tokens, const float *scores
 
 /* ── pv ────────────────────────────────────────────────────────────────────────────────────── */
 
-/* The weights of a token side by side, zeros for heads that are not there. */
+/* Stores the weights of a token side by side, with zeros for missing heads. */
 __device__ __forceinline__ void load_weights(float *to, const float *weights, int heads, int tokens)
 {
     for (int i = thread(); i < HEADS * tokens; i += THREADS) {
@@ -291,7 +292,7 @@ __device__ __forceinline__ void multiply_add(float4 &sum, float weight, float4 v
     sum.w = fmaf(weight, value.w, sum.w);
 }
 
-/* Every `apart`-th token, for four elements of HEADS heads. */
+/* Sums over every `apart`-th token, for four elements of HEADS heads. */
 template <typename Values>
 __device__ __forceinline__ void weigh_slice(const Values &values, int slice, int apart, int tokens,
                                             int e, const float *weights, float4 (&sum)[HEADS])
@@ -341,7 +342,7 @@ __device__ __noinline__ void pv_heads(const Values &values, int heads, int token
             all += at[s * HEADS * width];
         partial[i] = all;
     }
-    TG_BARRIER(); /* block memory is free again */
+    TG_BARRIER(); /* block memory may be overwritten now */
 }
 
 TG_FN inline bool gpu_pv(struct sizes n, const float *weights, const struct block *values,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Each kernel works for one group of heads of one sequence: those that share a head of the cache.
- * Rows are the group's heads. All tensors but the caches are contiguous.
+ * Each kernel works on one group of heads of one sequence: the heads that share a head of the
+ * cache. Rows are the group's heads. All tensors but the caches are contiguous.
  */
 #include "block.h"
 #include "exp.h"
@@ -13,7 +13,7 @@ TG_INLINE float load(const struct block *b, int64_t token, int64_t element)
     return (float)tg_load(b->dtype, b->cache, b->at + token * b->token + element * b->element);
 }
 
-/* From two matrices with a row for each head: one of tokens, one of elements. */
+/* Takes the sizes from two matrices with a row for each head: one of tokens, one of elements. */
 TG_INLINE struct sizes sizes_of(const struct tg_tensor *scores, const struct tg_tensor *vectors)
 {
     struct sizes n;
@@ -23,7 +23,7 @@ TG_INLINE struct sizes sizes_of(const struct tg_tensor *scores, const struct tg_
     return n;
 }
 
-/* Nothing seen yet. Arguments: running maximum, running sum, accumulator. */
+/* Initial values, before any block. Arguments: running maximum, running sum, accumulator. */
 TG_KERNEL(paged_start)
 {
     float *maximum = TG_ARG(ctx, 0, float);
@@ -39,8 +39,8 @@ TG_KERNEL(paged_start)
 
 /*
  * scores = scale · q·kᵀ for one block of keys. Arguments: q, key cache, entry of the block table,
- * length of the context, scores; position of the block's first token, scale.
- * The last block is seldom full: what it holds behind the context is masked.
+ * length of the context, scores; position of the block's first token, scale. The last block is
+ * seldom full: tokens past the end of the context are masked.
  */
 TG_KERNEL(paged_qk)
 {
@@ -64,9 +64,9 @@ TG_KERNEL(paged_qk)
 }
 
 /*
- * Softmax, as far as it can be known: weights relative to the largest score so far. Where this
- * block raises the maximum, everything before was weighted too high, by what `correction` says.
- * Arguments: scores, running maximum, running sum, weights, correction.
+ * Softmax of the blocks so far: weights relative to the largest score so far. If this block raises
+ * the maximum, all earlier blocks were weighted too high, and `correction` is the factor that puts
+ * them right. Arguments: scores, running maximum, running sum, weights, correction.
  */
 TG_KERNEL(paged_softmax)
 {
@@ -96,7 +96,7 @@ TG_KERNEL(paged_softmax)
 }
 
 /* partial = weights·v for one block of values. Arguments: weights, value cache, entry of the block
- * table, partial. Behind the context the weights are 0 and the values are what lay there. */
+ * table, partial. Past the end of the context the weights are 0 and the values arbitrary. */
 TG_KERNEL(paged_pv)
 {
     const float *weights = TG_ARG(ctx, 0, const float);

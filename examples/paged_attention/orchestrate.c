@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One step of decoding: each sequence asks its whole context, which lies in blocks here and there
- * in a cache. For every sequence and every head of the cache (a group of query heads shares it):
+ * One step of decoding: each sequence asks its whole context, which is scattered over blocks of a
+ * cache. For every sequence and every head of the cache (a group of query heads shares it):
  *
  *   AIV  start      maximum, sum, total = nothing
  *     for every block of the context:
  *       AIC  qk       scores   = scale · q·kᵀ
- *       AIV  softmax  weights  = e^(scores - maximum), with maximum and sum brought up to date
+ *       AIV  softmax  weights  = e^(scores - maximum), and updates maximum and sum
  *       AIC  pv       partial  = weights·v
  *       AIV  update   total    = correction · total + partial
  *   AIV  finish     out = total / sum
  *
  * Only softmax and update wait for the block before; qk runs ahead of them. Scores, weights and
- * partial live for one block: a scope each, so that however long the context is, the memory for a
- * few blocks is enough.
+ * partial live in one scope for each block, so that the memory of a few blocks is enough for a
+ * context of any length.
  */
 #include "paged_attention.h"
 
@@ -29,7 +29,7 @@ struct group {
     float scale;
 };
 
-/* The tasks that left the running values as they are. */
+/* The last tasks that wrote the running values. */
 struct latest {
     uint64_t softmax; /* maximum and sum */
     uint64_t update;  /* total */
@@ -98,7 +98,7 @@ TG_APART TG_FN static uint64_t pv(struct tg_rt *rt, const struct group *g, struc
     return tg_submit(rt, PAGED_PV, &task);
 }
 
-/* `ready` has waited for the softmax of its block, and with it for `correction`. */
+/* `ready` is a task that has waited for the softmax of its block, and so for `correction`. */
 TG_APART TG_FN static uint64_t update(struct tg_rt *rt, const struct group *g,
                                       struct tg_tensor partial, struct tg_tensor correction,
                                       uint64_t ready, uint64_t previous)
@@ -125,8 +125,8 @@ TG_APART TG_FN static uint64_t finish(struct tg_rt *rt, const struct group *g, s
     return tg_submit(rt, PAGED_FINISH, &task);
 }
 
-/* Block `number` of the context. The entry of the table is passed on unread: it lies on the
- * device, where the kernels find the block by it. */
+/* Block `number` of the context. The table entry is passed on unread: it is on the device, where
+ * the kernels use it to find the block. */
 TG_APART TG_FN static struct latest one_block(struct tg_rt *rt, const struct group *g,
                                               int64_t number, struct latest before)
 {
@@ -153,7 +153,7 @@ TG_APART TG_FN static void attend(struct tg_rt *rt, struct group *g, int64_t len
     g->total = tg_alloc(rt, TG_FLOAT32, 2, g->q.shape);
     latest.softmax = latest.update = start(rt, g);
     for (int64_t number = 0; number * tokens < length; number++) {
-        TG_SCOPE(rt) { /* the hot loop: four tasks, and memory until they have finished */
+        TG_SCOPE(rt) { /* the hot loop: four tasks, whose memory lives until they have finished */
             latest = one_block(rt, g, number, latest);
         }
     }

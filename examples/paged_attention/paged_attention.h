@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of this workload share. */
+/* Declarations that the files of this workload share. */
 #ifndef PAGED_ATTENTION_H
 #define PAGED_ATTENTION_H
 
@@ -8,9 +8,9 @@
 
 enum { PAGED_START, PAGED_QK, PAGED_SOFTMAX, PAGED_PV, PAGED_UPDATE, PAGED_FINISH, PAGED_KERNELS };
 
-/* Tokens in the context of a sequence: the first has the longest one, each further sequence has
- * `shorter` tokens less, and every one has a token at least. The orchestration needs it to know
- * how many blocks to walk; kernels read the tensor of lengths. */
+/* Tokens in the context of a sequence: the first sequence has the longest context, each further one
+ * has `shorter` tokens less, and each has at least one token. The orchestration uses it to know the
+ * number of blocks; the kernels read the tensor of lengths. */
 TG_INLINE int64_t context_length(int64_t longest, int64_t shorter, int64_t sequence)
 {
     int64_t length = longest - sequence * shorter;

@@ -21,7 +21,8 @@ static const struct tg_case_def cases[] = {
 
 enum { MAX_SIZE = 4096, MAX_STEPS = 1000 };
 
-/* Numbers from 1/2 to 1: averages of them never come near where float32 gets coarser. */
+/* Numbers from 1/2 to 1: their averages stay in this range, where the spacing of float32 is
+ * constant. */
 static void fill(float *x, int64_t n, uint32_t seed)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -72,9 +73,10 @@ static void step(const float *from, float *to, int64_t rows, int64_t cols)
 }
 
 /*
- * Bit for bit: the same sums in the same order as the kernel's, over the whole grid instead of tile
- * by tile. Sums are rounded as IEEE 754 says wherever they are made; the products are exact, since
- * the factors are powers of two and all values, averages of the first ones, lie between 1/2 and 1.
+ * Computes the same sums in the same order as the kernel, over the whole grid instead of tile by
+ * tile, so that results are equal bit for bit. IEEE 754 defines how sums round on every machine.
+ * The products are exact, because the factors are powers of two and all values, averages of the
+ * first ones, lie between 1/2 and 1.
  */
 static void golden(struct tg_case *c)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stencil.h"
 
-/* A view to read: of the tile, or of the one row or column beside it. */
+/* A view to read: the tile, or the one row or column beside it. */
 struct field {
     const float *at;
     int64_t down, right;
@@ -22,9 +22,9 @@ TG_INLINE float value(const struct field *f, int64_t row, int64_t col)
 }
 
 /*
- * One step for one tile: half of what a cell holds and an eighth of what each of its neighbours
- * holds. Arguments: the tile; the row above it, the row below, the column to its left, the one to
- * its right; and the tile of the other buffer, to write.
+ * One step for one tile: half of a cell's value plus an eighth of each neighbour's value.
+ * Arguments: the tile; the row above it, the row below, the column to its left, the one to its
+ * right; and the tile of the other buffer, to write.
  *
  * Only the sums round, in the order written here: a product with a power of two is exact, so that
  * it makes no difference whether a compiler fuses it with the addition.

@@ -7,21 +7,21 @@
  *           that step t-1 wrote
  *   writes  the tile in the other buffer, which step t-1 read
  *
- * so it waits for the same five tasks of step t-1, its own tile's and its neighbours', for two
- * reasons: they wrote what it reads, and they read what it overwrites. The task of step t-2 that
- * wrote the tile before needs no edge of its own: those five have waited for it.
+ * so it waits for five tasks of step t-1, its own tile's and its neighbours', for two reasons: they
+ * wrote what it reads, and they read what it overwrites. The task of step t-2 that last wrote the
+ * tile needs no extra edge: those five have waited for it.
  *
- * Tiles far apart have nothing to wait for in one another: one corner of the grid can be steps
- * ahead of another.
+ * Tiles far apart do not wait for one another: one corner of the grid can be steps ahead of
+ * another.
  */
 #include "stencil.h"
 
-/* What all the tasks of one step have in common. */
+/* Data that all tasks of one step share. */
 struct step {
     struct tg_tensor
         border; /* the input: (rows + 2) by (cols + 2), of which the edge never changes */
-    struct tg_tensor from;    /* the grid without its border, before */
-    struct tg_tensor to;      /* and after */
+    struct tg_tensor from;    /* the grid without its border, before the step */
+    struct tg_tensor to;      /* the same after the step */
     const uint64_t *previous; /* the tasks of the step before, tile by tile; none for the first */
     int64_t tile;
 };
@@ -36,8 +36,8 @@ TG_INLINE int64_t tiles_along(int64_t size, int64_t tile)
     return (size + tile - 1) / tile;
 }
 
-/* Cells of the grid before the step, counted without the border; -1 and one beyond the last are
- * the border itself, which only the input has. */
+/* Cells of the grid before the step, counted without the border; index -1 and the one past the last
+ * are the border itself, which only the input has. */
 TG_FN static struct tg_tensor cells(const struct step *s, int64_t row, int64_t rows, int64_t col,
                                     int64_t cols)
 {
@@ -82,8 +82,8 @@ TG_FN static uint64_t step_tile(struct tg_rt *rt, const struct step *s, int64_t 
     return tg_submit(rt, STENCIL_STEP, &task);
 }
 
-/* All tiles of one step; `ids` gets their tasks. Each row of tiles is a scope of its own: a runtime
- * with rings can take its task slots back while the next row is being submitted. */
+/* All tiles of one step; `ids` gets their tasks. Each row of tiles has its own scope, so that a
+ * runtime with rings can reuse its task slots while the next row is being submitted. */
 TG_FN static void step_all(struct tg_rt *rt, const struct step *s, uint64_t *ids)
 {
     int64_t down = tiles_along(s->to.shape[0], s->tile);
@@ -110,8 +110,8 @@ TG_ORCHESTRATION(stencil)
         tg_fail(rt, "the grid must have at most 256 tiles: raise the tile");
         return;
     }
-    /* The buffers take turns such that the last step writes the output; the first step reads the
-     * input. The second buffer belongs to none of the rows' scopes, since it outlives them. */
+    /* The buffers alternate so that the last step writes the output; the first step reads the
+     * input. The second buffer is allocated outside the rows' scopes, because it outlives them. */
     buffer[0] = out;
     buffer[1] = tg_alloc(rt, TG_FLOAT32, 2, out.shape);
     s.border = border;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of this workload share. */
+/* Declarations that the files of this workload share. */
 #ifndef STENCIL_H
 #define STENCIL_H
 
@@ -8,7 +8,8 @@
 
 enum { STENCIL_STEP, STENCIL_KERNELS };
 
-/* Tiles of the grid: the orchestration keeps a task id for each, of this step and the last. */
+/* Tiles of the grid, at most: the orchestration keeps a task id for each, for this step and the
+ * last. */
 enum { STENCIL_MAX_TILES = 256 };
 
 TG_KERNEL(stencil_step);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The host's side: which kernels there are, what goes in, and what must come out. This file is
- * ordinary C; only kernels.c and orchestrate.c are compiled for devices as well.
+ * The host's side: the kernels, the inputs, and the expected outputs. This file is ordinary C; only
+ * kernels.c and orchestrate.c are compiled for devices as well.
  */
 #include "vector_add.h"
 

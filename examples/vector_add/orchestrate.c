@@ -2,12 +2,12 @@
 #include "vector_add.h"
 
 /*
- * Turns the arguments of a run into tasks: one per tile, none waiting for another, so that all
- * cores can work at once.
+ * Turns the arguments of a run into tasks: one per tile. No task waits for another, so all cores
+ * can work at once.
  *
- * `args` holds what `prepare` in cases.c declared, in that order. Nothing else may be asked
- * for: depending on the runtime this function runs on the host before launch or on the device
- * while tasks run. For the same reason it cannot read elements; it passes tensors on.
+ * `args` holds what `prepare` in cases.c declared, in that order. The function can use nothing
+ * else, because it runs on the host before launch or on the device while tasks run, depending on
+ * the runtime. For the same reason it cannot read elements; it only passes tensors on.
  */
 TG_ORCHESTRATION(vector_add)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the three files of this workload share. TG_KERNEL and TG_ORCHESTRATION declare here what
- * they define there, so that every compiler, nvcc included, agrees on what is device code.
+ * Declarations that the three files of this workload share. TG_KERNEL and TG_ORCHESTRATION declare
+ * here what they define in the sources, so that every compiler, nvcc included, agrees on what is
+ * device code.
  */
 #ifndef VECTOR_ADD_H
 #define VECTOR_ADD_H

@@ -61,7 +61,7 @@ static void prepare(struct tg_case *c)
     tg_case_scalar(c, "tile", TG_INT64, (uint64_t)tile);
 }
 
-/* The same results by plain indexing. Whole numbers: they must agree to the bit. */
+/* The same results by plain indexing. They are whole numbers, so they must be equal bit for bit. */
 static void golden(struct tg_case *c)
 {
     int64_t rows = tg_case_int(c, "rows"), cols = tg_case_int(c, "cols");

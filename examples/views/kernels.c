@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Three kernels that know nothing of the views they get: any rank, any strides. What makes one
- * of them a transpose or a reversal is the view alone.
+ * Three kernels that accept views of any rank and any strides. Only the view makes one of them a
+ * transpose or a reversal.
  */
 #include "views.h"
 
-/* Where element `i` of the view lies, counted in its logical row-major order. */
+/* The offset of element `i` of the view, counted in its logical row-major order. */
 TG_INLINE int64_t offset_of(const struct tg_tensor *t, int64_t i)
 {
     int64_t offset = 0;
@@ -37,7 +37,7 @@ TG_KERNEL(views_add)
         out[offset_of(&t[2], i)] = a[offset_of(&t[0], i)] + b[offset_of(&t[1], i)];
 }
 
-/* The leading dimensions of in are those of out; the others are summed up. */
+/* The leading dimensions of `in` are those of `out`; the others are summed up. */
 TG_KERNEL(views_sum)
 {
     const struct tg_tensor *t = ctx->tensor;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A view is a tensor with another start, shape or strides over the same storage. Making one
- * moves nothing and costs nothing; kernels read and write through it. A view that would leave
- * its storage is refused when it is submitted.
+ * A view is a tensor with another start, shape or strides over the same storage. Making one moves
+ * nothing and costs nothing; kernels read and write through it. Taskglass refuses a task whose view
+ * reaches outside its storage.
  */
 #include "views.h"
 
-/* One dimension backwards: start at its last element and step down. */
+/* Reverses one dimension: the view starts at its last element and steps down. */
 TG_INLINE struct tg_tensor reversed(struct tg_tensor t, int dim)
 {
     t.start += (t.shape[dim] - 1) * t.strides[dim];
@@ -14,7 +14,7 @@ TG_INLINE struct tg_tensor reversed(struct tg_tensor t, int dim)
     return t;
 }
 
-/* A vector seen as `rows` rows that are all the same memory: stride 0, so for reading only. */
+/* A vector as a matrix of `rows` rows that share the same memory: stride 0, so for reading only. */
 TG_INLINE struct tg_tensor broadcast(struct tg_tensor row, int64_t rows)
 {
     row.ndim = 2;
@@ -56,7 +56,7 @@ TG_FN static uint64_t sum(struct tg_rt *rt, struct tg_tensor in, struct tg_tenso
     return tg_submit(rt, VIEWS_SUM, &task);
 }
 
-/* Sub-tiles: tile (i, j) of the input becomes tile (j, i) of the output, turned over. */
+/* Sub-tiles: tile (i, j) of the input becomes tile (j, i) of the output, transposed. */
 TG_FN static void transpose_in_tiles(struct tg_rt *rt, struct tg_tensor in, struct tg_tensor out,
                                      int64_t tile)
 {
@@ -71,8 +71,8 @@ TG_FN static void transpose_in_tiles(struct tg_rt *rt, struct tg_tensor in, stru
     }
 }
 
-/* Sums of blocks of 2 by 2. Splitting a dimension in two is a reshape; bringing the two inner
- * halves to the end is a transpose; no element has moved yet when the kernel sums them up. */
+/* Sums of blocks of 2 by 2. A reshape splits each dimension in two; a transpose brings the two
+ * inner halves to the end; no element moves before the kernel sums them up. */
 TG_FN static void pool(struct tg_rt *rt, struct tg_tensor a, struct tg_tensor out)
 {
     int64_t split[4];
@@ -106,19 +106,19 @@ TG_ORCHESTRATION(views)
     }
     TG_SCOPE(rt) {
         transpose_in_tiles(rt, a, transposed, tile);
-        /* Both dimensions backwards: turned by half a circle. */
+        /* Both dimensions reversed: rotated by 180 degrees. */
         copy(rt, reversed(reversed(a, 0), 1), turned, TG_TASK_NONE);
         /* Every second column. */
         sum(rt, tg_tensor_slice(a, 1, 0, cols, 2), even_sums);
-        /* One plane of three dimensions: the rank goes down. */
+        /* One plane of a cube: the rank goes down by one. */
         sum(rt, tg_tensor_index(cube, 0, cube.shape[0] / 2), plane_sums);
         pool(rt, a, pooled);
-        /* First and last dimension change places. */
+        /* Swaps the first and the last dimension. */
         copy(rt, tg_tensor_transpose(cube, 0, 2), permuted, TG_TASK_NONE);
     }
     TG_SCOPE(rt) {
         shift = add(rt, a, broadcast(row, rows), shifted);
-        /* Two tasks write the same tensor at the same time, each every second row of it. */
+        /* Two tasks write the same tensor at the same time, each every second row. */
         copy(rt, a, tg_tensor_slice(woven, 0, 0, 2 * rows, 2), TG_TASK_NONE);
         copy(rt, shifted, tg_tensor_slice(woven, 0, 1, 2 * rows, 2), shift);
     }
