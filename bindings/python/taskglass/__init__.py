@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Taskglass: task graphs on simulated accelerators, and everything each task touched.
+"""Taskglass runs task graphs on accelerators and records everything that each task touched.
 
     import taskglass
 
@@ -9,8 +9,8 @@
             print(record, record.array().max())
 
 `Recording` reads what was recorded, `run` runs a workload, `Device` and `Graph` are for building
-graphs from Python. Everything that fails raises an `Error`. README.md of this package says where the
-library is looked for.
+graphs from Python. Every failure raises an `Error`. The README.md of this package says where it
+looks for the library.
 """
 
 from . import dtypes

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Objects of the library, which must end in the right order and only once."""
+"""Objects of the library: each must be closed exactly once, and in the right order."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from ._library import lib
 
 
 class Handle:
-    """An object of the library: what belongs to it ends before it does, and memory that is shown
-    as an array stays until the last of these arrays is gone."""
+    """An object of the library. Objects that belong to it are closed before it, and memory that is
+    shown as an array stays until the last of these arrays is gone."""
 
     def __init__(self, pointer: int, destroy: Callable[[int], None], what: str,
                  parent: Optional["Handle"] = None) -> None:
         self._pointer: Optional[int] = pointer
         self._destroy, self._what = destroy, what
-        self._parent = parent  # which therefore outlives this one
+        self._parent = parent  # keeps the parent alive
         self._children: "weakref.WeakSet[Handle]" = weakref.WeakSet()
         self._views = 0
         self._closing = False
         self._process = os.getpid()
-        #: Calls on one device, and on what is on it, must not overlap; arrays are freed by whichever
-        #: thread lets go of them last.
+        #: Calls on one device, and on objects that belong to it, must not overlap: any thread may
+        #: drop the last reference to an array and thereby free it.
         self.lock: Any = parent.lock if parent else threading.RLock()
         if parent is not None:
             parent._children.add(self)
@@ -45,12 +45,12 @@ class Handle:
         return self._pointer is not None and not self._closing
 
     def call(self, function: Any, *arguments: Any) -> None:
-        """Calls what gives a status, on this object."""
+        """Calls a function of this object that returns a status."""
         with self.lock:
             lib().call(function, self.pointer, *arguments)
 
     def make(self, function: Any, *arguments: Any) -> int:
-        """Calls what makes another object out of this one."""
+        """Calls a function of this object that makes another object."""
         with self.lock:
             return lib().make(function, self.pointer, *arguments)
 
@@ -64,20 +64,20 @@ class Handle:
     def _end_if_unused(self) -> None:
         if self._closing and self._views == 0 and self._pointer is not None:
             pointer, self._pointer = self._pointer, None
-            if self._process == os.getpid():  # a fork's copy is not the child's to end
+            if self._process == os.getpid():  # after a fork only the parent closes it
                 self._destroy(pointer)
 
     def view(self, address: int, size: int, writable: bool = False) -> np.ndarray:
         """Memory of the library as an array of bytes, without copying."""
         buffer = (ctypes.c_ubyte * size).from_address(address)
-        buffer._view = _View(self)  # lives as long as the buffer, which the array keeps
+        buffer._view = _View(self)  # lives as long as the buffer, which the array keeps alive
         memory = memoryview(buffer).cast("B")
         return np.frombuffer(memory if writable else memory.toreadonly(), np.uint8)
 
     def __del__(self) -> None:
         try:
             self.close()
-        except Exception:  # the interpreter is ending, and half of it is gone
+        except Exception:  # the interpreter is shutting down, and half of it is gone
             pass
 
 
@@ -91,17 +91,18 @@ class _View:
             with self._handle.lock:
                 self._handle._views -= 1
                 self._handle._end_if_unused()
-        except Exception:  # the interpreter is ending
+        except Exception:  # the interpreter is shutting down
             pass
 
 
 class Closing:
-    """What has a handle, can be closed, and closes itself at the end of a `with`."""
+    """Base of classes that have a handle: they can be closed, and close themselves at the end of a
+    `with`."""
 
     _handle: Handle
 
     def close(self) -> None:
-        """Ends it. Closing again does nothing."""
+        """Closes it. Closing again does nothing."""
         self._handle.close()
 
     @property

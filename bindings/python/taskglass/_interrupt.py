@@ -9,8 +9,8 @@ from typing import Any, List, Optional
 
 
 class Interrupts:
-    """with Interrupts() as interrupts: Ctrl-C is noted, and raised at the end. Where the program has
-    a handler of its own, or this is not its main thread, nothing changes."""
+    """with Interrupts() as interrupts: Ctrl-C is noted, and raised at the end. Nothing changes if
+    the program has its own handler, or if this is not its main thread."""
 
     def __init__(self) -> None:
         self.caught = False
@@ -27,8 +27,8 @@ class Interrupts:
         self.caught = True
 
     def guard(self, callback: Optional[Any], *arguments: Any) -> int:
-        """Calls what the user gave; 1 where the library is to stop, because it raised or because of
-        Ctrl-C."""
+        """Calls the user's callback; returns 1 if the library should stop, because the callback
+        raised or because of Ctrl-C."""
         try:
             if callback and not self.raised and not self.caught:
                 callback(*arguments)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The library's structures, as it describes them itself (taskglass/layout.h)."""
+"""The library's structures, as the library itself describes them (taskglass/layout.h)."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _NUMBERS: Dict[str, Any] = {
 
 
 class _Row(ctypes.Structure):
-    """struct tg_layout_info: the one structure that is written down here."""
+    """struct tg_layout_info, the only structure whose layout is written down here."""
     _fields_ = [("structure", ctypes.c_char_p), ("member", ctypes.c_char_p),
                 ("type", ctypes.c_char_p), ("offset", ctypes.c_uint32), ("size", ctypes.c_uint32)]
 
 
 class Structure(ctypes.Structure):
-    """Base of them all. Members that this package does not know are gaps."""
+    """Base of all structures. Members that this package does not know are gaps."""
 
     def __repr__(self) -> str:
         members = ", ".join(f"{name}={getattr(self, name)!r}" for name, *_ in self._fields_
@@ -50,7 +50,8 @@ class Layout:
 
     def _make(self, name: str, size: int, members: List[Tuple[str, str, int, int]]
               ) -> Type[Structure]:
-        """Packed, with gaps of bytes, so that every member is exactly where it was said to be."""
+        """Makes a packed structure with gaps of bytes, so that every member is exactly where the
+        library says."""
         fields: List[Tuple[str, Any]] = []
         at = 0
         for member, kind, offset, length in sorted(members, key=lambda member: member[2]):

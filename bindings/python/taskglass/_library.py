@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finding libtaskglass, loading it once, and calling it."""
+"""Finds libtaskglass, loads it once, and calls it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NAMES = ("libtaskglass.so.0", "libtaskglass.so")
 _TEXT, _VOID, _U32, _U64 = ctypes.c_char_p, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint64
 _INT, _BOOL, _REAL = ctypes.c_int, ctypes.c_bool, ctypes.c_double
 
-# What each function gives, and takes: "s" a status, and pointers of all kinds as "p".
+# The result and the arguments of each function: "s" is a status, "p" a pointer of any kind.
 _KINDS = {"s": _INT, "i": _INT, "b": _BOOL, "t": _TEXT, "p": _VOID, "u": _U32, "U": _U64, "d": _REAL,
           "I": ctypes.c_int64, "z": ctypes.c_size_t, "-": None}
 _FUNCTIONS = """
@@ -54,7 +54,7 @@ def _candidates() -> Iterator[str]:
         return
     here = pathlib.Path(__file__).resolve().parent
     try:
-        from . import _where  # type: ignore[attr-defined]  # written where it is installed
+        from . import _where  # type: ignore[attr-defined]  # made by the installation
         folders = [here / _where.LIBRARY_DIR]
     except ImportError:
         folders = [here.parents[2] / "build" / "lib"]
@@ -100,15 +100,15 @@ class Library:
             raise errors.AbiMismatch(f"libtaskglass {self.version} is older than this package: "
                                      f"{error}") from None
 
-    def __getattr__(self, name: str) -> Any:  # for type checkers; all are set above
+    def __getattr__(self, name: str) -> Any:  # for type checkers; all functions are set above
         raise AttributeError(name)
 
     def has(self, name: str) -> bool:
-        """Whether the library has a function that this package does not insist on."""
+        """Whether the library has a function that this package can do without."""
         return hasattr(self.functions, name)
 
     def call(self, function: Any, *arguments: Any) -> None:
-        """Calls what gives a status and takes an error last; raises what went wrong."""
+        """Calls a function that returns a status and takes an error last; raises the error."""
         error = self.layout.tg_error()
         status = function(*arguments, ctypes.byref(error))
         if status != 0:
@@ -122,7 +122,7 @@ class Library:
                            self.tg_status_exit_code(status), advice, execution)
 
     def make(self, function: Any, *arguments: Any) -> int:
-        """Calls what makes an object and gives it as its last argument but the error."""
+        """Calls a function that stores a new object in its last argument but the error."""
         made = ctypes.c_void_p()
         self.call(function, *arguments, ctypes.byref(made))
         assert made.value is not None
@@ -144,5 +144,5 @@ def encoded(value: Any) -> bytes:
 
 
 def text(value: Optional[bytes]) -> str:
-    """A text of the library; none is ""."""
+    """A text of the library; NULL becomes ""."""
     return value.decode("utf-8", "replace") if value else ""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What compares recordings: the program `taskglass diff` that is installed with the library does the
-work, in a process of its own, and this makes objects of its answer."""
+"""Comparing recordings: the program `taskglass diff` that is installed with the library does the
+work in its own process, and this module makes objects from its answer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Diff", "Pair", "Suspect", "diff"]
 
 @dataclass(frozen=True)
 class Pair:
-    """An argument of a task in both recordings, where it is not the same."""
+    """An argument of a task that is not the same in both recordings."""
 
     task_a: Optional[int]
     task_b: Optional[int]
@@ -28,17 +28,18 @@ class Pair:
     arg: int
     verdict: str  # "close", "differs" or "unknown"
     reason: str
-    values: Optional[Dict[str, Any]] = field(repr=False, default=None)  # as diff --json has them
+    values: Optional[Dict[str, Any]] = field(repr=False, default=None)  # as in diff --json
 
     @property
     def mismatches(self) -> int:
-        """Elements beyond the tolerance."""
+        """The number of elements beyond the tolerance."""
         return self.values["mismatches"] if self.values else 0
 
 
 @dataclass(frozen=True)
 class Suspect:
-    """A task that began it: `guilt` says how (introduced, given, changed, rewired, unclear)."""
+    """A task where the difference began: `guilt` says how (introduced, given, changed, rewired,
+    unclear)."""
 
     guilt: str
     task_a: Optional[int]
@@ -49,12 +50,12 @@ class Suspect:
 
 @dataclass(frozen=True)
 class Diff:
-    """Two recordings beside each other; true where nothing differs and all could be told."""
+    """Two recordings, compared; true if nothing differs and everything could be compared."""
 
     result: str  # "equal", "differs" or "incomplete"
     counts: Dict[str, int]  # pairs by verdict
-    pairs: List[Pair] = field(repr=False)  # those that are not the same
-    blame: List[Suspect]  # who began it, the likeliest first
+    pairs: List[Pair] = field(repr=False)  # the pairs that are not the same
+    blame: List[Suspect]  # where the difference began, the likeliest task first
     json: Dict[str, Any] = field(repr=False)  # the whole answer
 
     def __bool__(self) -> bool:
@@ -62,7 +63,7 @@ class Diff:
 
 
 def _program() -> str:
-    """The command line that belongs to the library: beside it, else the first on the path."""
+    """The command-line program of the library: beside it, else the first on the path."""
     folder = os.path.dirname(os.path.realpath(lib().functions._name))
     beside = [os.path.join(folder, up, "bin", "taskglass") for up in ("..", "../..")]
     found = next((path for path in beside if os.access(path, os.X_OK)), shutil.which("taskglass"))
@@ -99,10 +100,10 @@ def _where(recording: Any) -> str:
 def diff(a: Any, b: Any, *, atol: Union[None, float, Sequence[str]] = None,
          rtol: Union[None, float, Sequence[str]] = None, equal_nan: bool = False,
          options: Sequence[str] = ()) -> Diff:
-    """Compares two recordings (or their directories): b is the one that is trusted.
+    """Compares two recordings (or their directories); b is the trusted one.
 
-    `atol` and `rtol` are numbers, or rules such as "kernel=softmax,arg=2:1e-3"; `options` are more
-    of the command line's, such as ("--kernel", "mat*").
+    `atol` and `rtol` are numbers, or rules such as "kernel=softmax,arg=2:1e-3"; `options` are
+    further options of the command line, such as ("--kernel", "mat*").
     """
     command = [_program(), "diff", _where(a), _where(b), "--json", *map(str, options)]
     for name, value in (("--atol", atol), ("--rtol", rtol)):

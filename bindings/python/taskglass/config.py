@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Settings: what a run is to be like."""
+"""The settings of a run."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _Size = Union[int, str]
 
 @dataclass
 class Config:
-    """The settings of a run; None leaves what the environment or the default says.
+    """The settings of a run; None keeps the value of the environment or the default.
 
     The names are those of `taskglass config` with underscores; `settings()` shows them with their
-    help and the values in force. Sizes are bytes, or text as "64M". A setting that this package does
-    not know yet goes into `more`, by its own name.
+    help and the values in force. Sizes are bytes, or text such as "64M". A setting that this
+    package does not know yet goes into `more`, by its own name.
     """
 
     platform: Optional[str] = None
@@ -55,7 +55,7 @@ class Config:
     more: Mapping[str, Any] = field(default_factory=dict)
 
     def items(self) -> Iterator[Tuple[str, str]]:
-        """What is set, as the library takes it."""
+        """The settings that have a value, in the form that the library takes."""
         for each in fields(self):
             value = getattr(self, each.name)
             if each.name != "more" and value is not None:
@@ -65,7 +65,7 @@ class Config:
                 yield name.replace("_", "-"), _text_of(name, value)
 
     def updated(self, **changes: Any) -> "Config":
-        """A copy with some settings changed; names that are no members go into `more`."""
+        """A copy with some settings changed; names that are not members go into `more`."""
         known = {each.name for each in fields(self)}
         values = {name: getattr(self, name) for name in known}
         values["more"] = {**self.more, **changes.pop("more", {}),
@@ -105,7 +105,7 @@ class Setting:
 
 
 class SettingsHandle(Handle):
-    """A table of settings of the library, with a Config applied."""
+    """The library's table of settings, with a Config applied."""
 
     def __init__(self, config: Optional[Config] = None) -> None:
         super().__init__(lib().make(lib().tg_settings_create), lib().tg_settings_destroy, "settings")

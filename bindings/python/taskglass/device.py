@@ -32,7 +32,7 @@ _NO_KERNEL = 2**32 - 1
 
 @dataclass(frozen=True)
 class DeviceInfo:
-    """What a device turned out to be, and how it is now."""
+    """Properties of a device, and its present state."""
     platform: str
     cores: int
     blocks: int
@@ -47,8 +47,8 @@ class DeviceInfo:
 class Device(Closing):
     """A device: memory, kernels and graphs. Close it, or use it in a `with`.
 
-    What is not given comes from `config`, and from the environment. Calls on one device must not
-    overlap; different devices are independent.
+    Arguments that are not given come from `config`, then from the environment. Calls on one device
+    must not overlap; different devices are independent.
     """
 
     def __init__(self, platform: Optional[str] = None, *, cores: Optional[int] = None,
@@ -82,7 +82,7 @@ class Device(Closing):
     # --- memory --------------------------------------------------------------------------------
 
     def empty(self, shape: Union[int, Sequence[int]], dtype: Any = "float32") -> "DeviceArray":
-        """Memory for an array, its content undefined."""
+        """Memory for an array; its content is undefined."""
         kind = dtypes.dtype(dtype)
         extents = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
         if len(extents) > MAX_DIMS or any(extent < 0 for extent in extents):
@@ -103,10 +103,10 @@ class Device(Closing):
         return made
 
     def array(self, values: Any, dtype: Any = None, *, bits: bool = False) -> "DeviceArray":
-        """An array with these values, in `dtype` or the type they have.
+        """An array with these values, as `dtype` or as the type that they have.
 
-        Values for a type that NumPy has not are numbers, which are rounded to it, or with `bits`
-        its bits, one element each.
+        For a type that NumPy lacks, values are numbers, which are rounded to it, or with `bits` its
+        bits, one element each.
         """
         host = np.asarray(values)
         kind = dtypes.dtype(host.dtype if dtype is None else dtype)
@@ -130,7 +130,7 @@ class Device(Closing):
 
 
 class _Memory:
-    """A piece of device memory; given back when nothing uses it any more."""
+    """A piece of device memory; freed when nothing uses it any more."""
 
     def __init__(self, device: Device, address: int, size: int) -> None:
         self.device, self.address, self.size = device, address, size
@@ -162,7 +162,7 @@ class _Memory:
 
 
 class DeviceArray:
-    """An array in device memory, or a view of one. Its memory is given back with its last view.
+    """An array in device memory, or a view of one. The memory is freed with its last view.
 
     `array[1:, ::2]`, `array[3]`, `array.T` and `array.reshape(…)` make views without moving a byte.
     """
@@ -170,7 +170,7 @@ class DeviceArray:
     def __init__(self, memory: _Memory, kind: dtypes.DType, shape: Tuple[int, ...],
                  strides: Optional[Tuple[int, ...]] = None, start: int = 0) -> None:
         self._memory, self._kind, self.shape, self.start = memory, kind, shape, start
-        #: In elements.
+        #: In elements, not bytes.
         self.strides = _row_major(shape) if strides is None else strides
 
     @property
@@ -179,7 +179,7 @@ class DeviceArray:
 
     @property
     def address(self) -> int:
-        """Of the memory, on the device; the host must not follow it."""
+        """The address of the memory on the device; the host must not dereference it."""
         return self._memory.address
 
     @property
@@ -192,7 +192,7 @@ class DeviceArray:
 
     @property
     def size(self) -> int:
-        """Elements."""
+        """The number of elements."""
         return int(np.prod(self.shape, dtype=np.int64))
 
     @property
@@ -201,14 +201,14 @@ class DeviceArray:
 
     @property
     def is_whole(self) -> bool:
-        """All of its memory, in row-major order."""
+        """Whether this is all of its memory, in row-major order."""
         return (self.start == 0 and self.nbytes == self._memory.size
                 and self.strides == _row_major(self.shape))
 
     # --- values --------------------------------------------------------------------------------
 
     def copy_from(self, values: Any, *, bits: bool = False) -> None:
-        """Takes values of the same shape from the host; see `Device.array`."""
+        """Copies values of the same shape from the host; see `Device.array`."""
         host = np.asarray(values)
         if host.shape != self.shape:
             raise errors.BadArgument(f"values of shape {host.shape} for an array of {self.shape}")
@@ -229,22 +229,22 @@ class DeviceArray:
         return np.ascontiguousarray(dtypes.encode(host, self._kind))
 
     def _elements(self) -> np.ndarray:
-        """All of the memory, one element of an array each."""
+        """All of the memory, unpacked to one array element for each element."""
         raw = self._memory.read(self._memory.size)
         if self._kind.packed:
             return dtypes.unpack(raw, 2 * raw.size)
         return raw.view(self._kind.numpy)
 
     def _window(self, held: np.ndarray) -> np.ndarray:
-        """This view of such an array."""
+        """This view, as a view of such an array."""
         if self.size == 0:
             return np.empty(self.shape, held.dtype)
         strides = tuple(stride * held.itemsize for stride in self.strides)
         return np.lib.stride_tricks.as_strided(held[self.start:], self.shape, strides)
 
     def numpy(self, decode: bool = False) -> np.ndarray:
-        """A copy of the values on the host. Types that NumPy has not are given as their bits (4-bit
-        types one to a byte), or with `decode` as float32."""
+        """A copy of the values on the host. Values of types that NumPy lacks are their bits (4-bit
+        types one to a byte), or with `decode` float32."""
         if self.is_whole:
             raw = self._memory.read(self.nbytes)
             values = dtypes.unpack(raw, self.size) if self._kind.packed else raw.view(
@@ -263,8 +263,8 @@ class DeviceArray:
         return np.asarray(self.numpy(decode=True), dtype)
 
     def map(self) -> np.ndarray:
-        """The memory itself, where the host sees it: what is written there is on the device. The
-        device stays open until the last such array is gone."""
+        """The memory itself, if the host can see it: a write to the array is a write to device
+        memory. The device stays open until the last such array is gone."""
         if self._kind.packed:
             raise errors.BadArgument("elements of 4 bits cannot be mapped one by one")
         handle = self.device._handle
@@ -276,7 +276,7 @@ class DeviceArray:
         return self._window(held)
 
     def free(self) -> None:
-        """Gives the memory back now; its views must not be used any more."""
+        """Frees the memory now; its views must not be used any more."""
         self._memory.free()
 
     # --- views ---------------------------------------------------------------------------------
@@ -338,7 +338,7 @@ class DeviceArray:
         return f"<DeviceArray {self.dtype} {self.shape} at {self.address:#x}{view}>"
 
     def fill_tensor(self, tensor: Any) -> None:
-        """Writes what the library wants to know of it."""
+        """Fills a struct tg_tensor for the library."""
         tensor.addr, tensor.storage_bytes, tensor.start = (self._memory.address, self._memory.size,
                                                            self.start)
         tensor.dtype, tensor.ndim = self._kind.number, self.ndim
@@ -370,7 +370,7 @@ class Module:
 
     @property
     def pointer(self) -> int:
-        """The library's module, which ends with its device."""
+        """The library's module, which is closed with its device."""
         return self._pointer if self.device._handle.pointer else 0
 
     def index(self, kernel: str) -> int:
@@ -387,8 +387,8 @@ class Module:
         return Graph(self)
 
     def orchestrate(self, *arguments: Any, runtime: str = "host_build_graph", **rings: Any) -> Any:
-        """The graph that the workload's orchestration function makes of these arguments, which say
-        what they are: `In(a)`, `Out(b)`, `InOut(c)`, and scalars of NumPy's types. `task_window`,
+        """The graph that the workload's orchestration function builds from these arguments. Each
+        names its role: `In(a)`, `Out(b)`, `InOut(c)`; scalars have NumPy's types. `task_window`,
         `dep_pool`, `heap` (each a number, or four) and `tensormap` size the rings of a graph that
         the device builds."""
         from .graph import Graph

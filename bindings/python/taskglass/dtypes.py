@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Element types. Most are NumPy's own; the others are held as their bits, and `decode` and `encode`
-turn bits into numbers and back.
+"""Element types. Most are NumPy's own. Arrays of the others hold their bits; `decode` turns bits
+into numbers, and `encode` turns numbers into bits.
 
 | type                                          | bits are held as                    |
 | --------------------------------------------- | ----------------------------------- |
@@ -27,8 +27,8 @@ _NATIVE = ("float64", "float32", "float16", "int64", "int32", "int16", "int8", "
 
 
 class DType:
-    """An element type: `name`, `number` (as files have it), `bits` of one element, and `numpy`, the
-    NumPy type that holds it; `native` where that is the type itself."""
+    """An element type: `name`, `number` (as in files), `bits` of one element, and `numpy`, the
+    NumPy type that holds it; `native` is true if that is the type itself."""
 
     def __init__(self, name: str, number: int, bits: int) -> None:
         self.name, self.number, self.bits = name, number, bits
@@ -75,7 +75,7 @@ def by_number(number: int) -> Optional[DType]:
 
 
 def dtype(what: Any) -> DType:
-    """A type from its name, a NumPy type (those of ml_dtypes too) or itself."""
+    """A type, given by its name, by a NumPy type (those of ml_dtypes too) or as a DType."""
     if isinstance(what, DType):
         return what
     found = _table()[0].get(what) if isinstance(what, str) else None
@@ -92,7 +92,7 @@ def dtype(what: Any) -> DType:
 
 @functools.lru_cache(maxsize=None)
 def _values(kind: DType) -> np.ndarray:
-    """The value of every pattern of a type of at most 8 bits, as the library has it."""
+    """The value of every bit pattern of a type of at most 8 bits, as the library computes it."""
     patterns = bytes(range(256)) if kind.bits == 8 else bytes(range(16))
     buffer = ctypes.create_string_buffer(patterns, len(patterns))
     values = [lib().tg_dtype_load(kind.number, ctypes.addressof(buffer) + i, 0)
@@ -101,7 +101,7 @@ def _values(kind: DType) -> np.ndarray:
 
 
 def unpack(raw: np.ndarray, elements: int) -> np.ndarray:
-    """4-bit elements out of bytes, one to a byte."""
+    """Unpacks 4-bit elements from bytes, one to a byte."""
     raw = raw.reshape(-1).view(np.uint8)
     out = np.empty(2 * raw.size, np.uint8)
     out[0::2] = raw & 15
@@ -110,7 +110,7 @@ def unpack(raw: np.ndarray, elements: int) -> np.ndarray:
 
 
 def pack(bits: np.ndarray) -> np.ndarray:
-    """4-bit elements into bytes, two to a byte."""
+    """Packs 4-bit elements into bytes, two to a byte."""
     flat = bits.reshape(-1).astype(np.uint8) & 15
     if flat.size % 2:
         flat = np.append(flat, np.uint8(0))
@@ -118,8 +118,8 @@ def pack(bits: np.ndarray) -> np.ndarray:
 
 
 def decode(raw: np.ndarray, what: Any, shape: Optional[Sequence[int]] = None) -> np.ndarray:
-    """Numbers from bits: float32 for the types that NumPy has not, and the array itself for the
-    others. `shape` is wanted for packed types."""
+    """Numbers from bits: float32 for the types that NumPy lacks, and the array itself for the
+    others. Packed types need `shape`."""
     kind, raw = dtype(what), np.asarray(raw)
     if kind.native:
         return raw if shape is None else raw.reshape(shape)
@@ -136,9 +136,10 @@ def decode(raw: np.ndarray, what: Any, shape: Optional[Sequence[int]] = None) ->
 
 
 def _encode_bfloat16(values: np.ndarray) -> np.ndarray:
-    """The nearest, ties to even, in one dimension."""
+    """The bits of the nearest bfloat16, ties to even, in one dimension."""
     values = values.reshape(-1)
-    # A float32 on the way would round twice: bits that were cut off the double are kept as one.
+    # Rounding to float32 first would round twice, so the bits cut off the double are kept as one
+    # sticky bit.
     with np.errstate(over="ignore", invalid="ignore"):
         single = values.astype(np.float32)
     bits = single.view(np.uint32)
@@ -151,11 +152,11 @@ def _encode_bfloat16(values: np.ndarray) -> np.ndarray:
 
 
 def _encode_small(values: np.ndarray, kind: DType) -> np.ndarray:
-    """Value by value, as the library does it."""
+    """The bits of each value, as the library computes them."""
     store = lib().functions.tg_dtype_store
     store.restype, store.argtypes = None, [ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t,
                                            ctypes.c_double]
-    # Told apart by their bits: -0 is not 0.
+    # Values are distinguished by their bits: -0 is not 0.
     doubles = np.ascontiguousarray(values, np.float64).reshape(-1)
     distinct, where = np.unique(doubles.view(np.int64), return_inverse=True)
     bits = np.zeros(distinct.size, np.uint8)
@@ -165,12 +166,12 @@ def _encode_small(values: np.ndarray, kind: DType) -> np.ndarray:
 
 
 def encode(values: Union[np.ndarray, Sequence[float], float], what: Any) -> np.ndarray:
-    """Bits of the nearest values of a type, as `decode` takes them; packed types in one dimension.
-    For types that NumPy has, the array converted."""
+    """The bits of the nearest values of a type, in the form that `decode` takes; packed types in
+    one dimension. For NumPy's own types, the converted array."""
     kind, array = dtype(what), np.asarray(values)
     if kind.native:
         return np.ascontiguousarray(array, kind.numpy)
-    if array.dtype.name == kind.name:  # of ml_dtypes: it has the bits already
+    if array.dtype.name == kind.name:  # an array of ml_dtypes has the bits already
         bits = np.ascontiguousarray(array).view(kind.numpy)
     elif kind.bits == 16:
         bits = _encode_bfloat16(array)

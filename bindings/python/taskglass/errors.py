@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can go wrong, one class for each status of the library."""
+"""Errors: one class for each status of the library."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ __all__ = ["Error", "DeviceFailure", "Mismatch", "BadArgument", "NotFound", "Uns
 class Error(Exception):
     """Something failed.
 
-    `status` is the name of what happened ("KERNEL_FAULT"), `text` one line on what and where,
-    `advice` what to do about it, and `exit_code` what a command would end with: 1 differs,
-    2 usage or input, 3 the device failed. `execution` is what there is of the run, or None.
+    `status` is the name of the status ("KERNEL_FAULT"), `text` one line that says what happened and
+    where, `advice` what to do about it, and `exit_code` the exit code that a command would have: 1
+    differs, 2 usage or input, 3 the device failed. `execution` is the failed run as far as it got,
+    or None.
     """
 
     status: str = "UNKNOWN"
@@ -42,7 +43,7 @@ def _again(kind: Type[Error], text: str, status: str, exit_code: int, advice: st
 
 
 class DeviceFailure(Error):
-    """The device failed, or what ran on it."""
+    """The device failed, or a kernel on it did."""
     exit_code = 3
 
 
@@ -57,7 +58,7 @@ class BadArgument(Error, ValueError):
 
 
 class NotFound(Error, LookupError):
-    """There is no such thing."""
+    """The named thing does not exist."""
     status = "NOT_FOUND"
 
 
@@ -77,7 +78,7 @@ class IoError(Error):
 
 
 class AbiMismatch(Error):
-    """Built against another version of Taskglass."""
+    """The module was built against another version of Taskglass."""
     status = "ABI_MISMATCH"
 
 
@@ -92,12 +93,12 @@ class Cycle(Error):
 
 
 class TimedOut(DeviceFailure):
-    """Not finished within the time given."""
+    """The run did not finish within the given time."""
     status = "TIMED_OUT"
 
 
 class Cancelled(DeviceFailure):
-    """Cancelled before it finished."""
+    """The run was cancelled before it finished."""
     status = "CANCELLED"
 
 
@@ -132,6 +133,7 @@ _BY_STATUS: Dict[str, Type[Error]] = {
 
 
 def make(status: str, text: str, exit_code: int, advice: str = "", execution: Any = None) -> Error:
-    """The exception of a status; one that this package does not know goes by its exit code."""
+    """The exception for a status; for a status that this package does not know, the exit code
+    chooses it."""
     kind = _BY_STATUS.get(status, DeviceFailure if exit_code == 3 else Error)
     return kind(text, status=status, exit_code=exit_code, advice=advice, execution=execution)

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Running a workload's case from end to end, as `taskglass run` does.
+"""Runs a workload's case from end to end, as `taskglass run` does.
 
-    execution = taskglass.run("matmul_chain", dump_tensor="full", cores=6)
-    print(execution.outputs["d"].array())
-    recording = execution.recording()
+execution = taskglass.run("matmul_chain", dump_tensor="full", cores=6)
+print(execution.outputs["d"].array()) recording = execution.recording()
 """
 
 from __future__ import annotations
@@ -55,7 +54,8 @@ class Runtime:
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel: the kind of core it runs on, and what it wants ("" where anything goes)."""
+    """A kernel: the kind of core that it runs on, and its signature ("" if it accepts any
+    arguments)."""
     name: str
     core: str
     signature: str
@@ -71,7 +71,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Workload:
-    """A workload's module; `error` says why one cannot be used, and is "" for the others."""
+    """A workload's module; `error` says why it cannot be used, and is "" if it can."""
     name: str
     path: str = ""
     summary: str = ""
@@ -166,7 +166,7 @@ class Output:
         self.dtype: str = kind.name
         self.shape: Tuple[int, ...] = tuple(values.shape[:values.ndim])
         self._address, self._size = values.bytes, values.size
-        #: Elements that differ from the golden values; None where it was not compared.
+        #: Elements that differ from the golden values; None if it was not compared.
         self.mismatches: Optional[int] = check.mismatches if check else None
         self.max_error: Optional[float] = check.max_error if check else None
         self.exact: Optional[bool] = check.exact if check else None
@@ -179,7 +179,7 @@ class Output:
         return self.mismatches == 0
 
     def array(self, decode: bool = False) -> np.ndarray:
-        """What the device computed, without copying and read-only; see `Record.array`."""
+        """The values that the device computed: read-only, not a copy; see `Record.array`."""
         raw = self._handle.view(self._address, self._size) if self._size else np.empty(0, np.uint8)
         if self._kind.packed:
             return dtypes.decode(raw, self._kind, self.shape) if decode else raw
@@ -197,7 +197,7 @@ class Output:
 
 
 class Execution:
-    """What came of a run. `report` is its run.json."""
+    """The outcome of a run. `report` is its run.json."""
 
     def __init__(self, handle: Handle, name: str) -> None:
         info = lib().layout.tg_execution_info()
@@ -207,7 +207,7 @@ class Execution:
         #: "OK", "MISMATCH", "KERNEL_FAULT" …
         self.status = text(lib().tg_status_name(info.status))
         self.exit_code: int = lib().tg_status_exit_code(info.status)
-        #: One line, "" where all is well; and what to do about it.
+        #: One line, "" if all is well; and what to do about it.
         self.error, self.advice = text(info.error), text(info.advice)
         self.output_dir = pathlib.Path(os.fsdecode(info.output_dir))
         self.platform = text(info.device.platform)
@@ -230,7 +230,7 @@ class Execution:
         return self.exit_code == 0
 
     def recording(self) -> Recording:
-        """What was recorded; NotFound where nothing was."""
+        """The recording of the run; raises NotFound if nothing was recorded."""
         return Recording(self.output_dir)
 
     def __repr__(self) -> str:
@@ -253,18 +253,18 @@ def _outputs(handle: Handle, info: Any) -> Any:
 def run(workload: Any, case: Optional[str] = None, *, config: Optional[Config] = None,
         set: Optional[Mapping[str, Any]] = None, check: bool = True,
         progress: Optional[Callable[[str, int, int], Any]] = None, **settings: Any) -> Execution:
-    """Runs one case of a workload: loads the module, prepares the case, opens the device, builds and
-    runs the graph, checks the outputs and writes the output directory.
+    """Runs one case of a workload: loads the module, prepares the case, opens the device, builds
+    and runs the graph, checks the outputs and writes the output directory.
 
     `workload` is an example's name or the path of a module, `case` the name of one of its cases
-    (default: the first), `set` changes parameters of the case. Settings are a `Config`, or go by
-    their names: `run("vector_add", platform="a5sim", dump_tensor="full")`.
+    (default: the first), `set` changes parameters of the case. Settings are given as a `Config` or
+    by their names: `run("vector_add", platform="a5sim", dump_tensor="full")`.
 
     `progress(phase, finished, total)` is called at each phase and several times a second while the
-    graph runs; what it raises cancels the run. Ctrl-C does, too.
+    graph runs; an exception from it cancels the run. Ctrl-C does, too.
 
-    Raises what went wrong, with `error.execution` telling as much as there is; with `check=False`
-    an execution that failed is given like one that did not.
+    Raises an `Error` if the run failed, with the run as far as it got in `error.execution`; with
+    `check=False` it returns a failed execution like a good one.
     """
     handle = SettingsHandle((config or Config()).updated(**settings))
     file = WorkloadFile(handle, workload)

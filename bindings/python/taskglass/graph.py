@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Graphs: built on the host task by task, run, and run again.
+"""Graphs: the host builds them task by task and runs them, once or many times.
 
-    a = graph.add("scale", x, t, 0.5)
-    b = graph.add("add", t, y, z, after=a)
-    result = graph.run(record="full", output_dir="outputs/mine")
+a = graph.add("scale", x, t, 0.5) b = graph.add("add", t, y, z, after=a) result =
+graph.run(record="full", output_dir="outputs/mine")
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ class _Role:
 
 
 class In(_Role):
-    """The task reads it. With `mark`, the recorder's levels `marked` and `hybrid` want it."""
+    """The task reads it. With `mark`, the recorder's levels `marked` and `hybrid` record it."""
     role = "in"
 
 
@@ -72,7 +71,7 @@ class Task(int):
 
 
 class _Arguments:
-    """Arguments on their way into a struct tg_args. Keeps what it points to."""
+    """Arguments being copied into a struct tg_args. Keeps alive what the structure points to."""
 
     def __init__(self, arguments: Iterable[Any], signature: str = "", after: Iterable[int] = (),
                  mark: bool = False) -> None:
@@ -117,7 +116,8 @@ class _Arguments:
         self.arrays.append(argument.array)
 
     def _scalar_type(self, value: Any) -> dtypes.DType:
-        """NumPy's scalars have one; the others get what the signature says, or else the widest."""
+        """The type of a scalar: NumPy's scalars have one; others get the type of the signature, or
+        else the widest."""
         if isinstance(value, (np.generic, np.ndarray)):
             return dtypes.dtype(value.dtype)
         scalars = [word for word in self._words if word.startswith("scalar")]
@@ -149,7 +149,7 @@ class _Arguments:
 
 @dataclass(frozen=True)
 class RunningTask:
-    """A task that was under way when a run failed."""
+    """A task that was running when a run failed."""
     id: int
     kernel: str
     core: int
@@ -159,7 +159,7 @@ class RunningTask:
 
 @dataclass(frozen=True)
 class RunResult:
-    """What came of a run of a graph."""
+    """The outcome of a run of a graph."""
     status: str
     tasks: int
     edges: int
@@ -174,14 +174,14 @@ class RunResult:
     output_dir: Optional[pathlib.Path]
 
     def recording(self) -> Recording:
-        """What was recorded."""
+        """The recording of the run."""
         if self.output_dir is None:
             raise errors.NotFound("nothing was recorded; run with record=\"full\"")
         return Recording(self.output_dir)
 
 
 class Run(Closing):
-    """A run under way. `wait` gives the result; closing it earlier cancels it."""
+    """A run in progress. `wait` returns the result; closing it earlier cancels it."""
 
     def __init__(self, graph: "Graph", config: Any, keep: Any,
                  output_dir: Optional[pathlib.Path]) -> None:
@@ -190,12 +190,12 @@ class Run(Closing):
                               lib().tg_run_destroy, "run", graph._handle)
 
     def wait(self, seconds: Optional[float] = None) -> RunResult:
-        """Waits for the end; raises TimedOut where it has not come within `seconds`, and what went
-        wrong where it did."""
+        """Waits for the end. Raises TimedOut if the run has not ended within `seconds`, and its
+        error if it failed."""
         end = None if seconds is None else time.monotonic() + seconds
         error = lib().layout.tg_error()
         while True:
-            # In pieces, so that Ctrl-C gets through.
+            # Waits in short pieces, so that Ctrl-C gets through.
             left = _LOOK_SECONDS if end is None else min(_LOOK_SECONDS, end - time.monotonic())
             with self._handle.lock:
                 status = lib().tg_run_wait(self._handle.pointer, max(left, 0.0),
@@ -216,11 +216,12 @@ class Run(Closing):
         return finished.value, total.value
 
     def cancel(self) -> None:
-        """Asks it to end: tasks already running finish, no others start. From any thread."""
+        """Asks the run to end: tasks already running finish, no others start. Any thread may call
+        it."""
         lib().tg_run_cancel(self._handle.pointer)
 
     def result(self) -> RunResult:
-        """What came of it; the status is TIMED_OUT while it has not ended."""
+        """The outcome; the status is TIMED_OUT while the run has not ended."""
         result = lib().layout.tg_run_result()
         with self._handle.lock:
             lib().tg_run_get_result(self._handle.pointer, ctypes.byref(result))
@@ -251,7 +252,7 @@ class Graph(Closing):
     def __init__(self, module: Module, arguments: Sequence[Any] = (), runtime: Optional[str] = None,
                  rings: Optional[Dict[str, Any]] = None) -> None:
         self.module = module
-        self._arrays: List[DeviceArray] = []  # stay as long as the graph that uses them
+        self._arrays: List[DeviceArray] = []  # kept alive as long as the graph that uses them
         self._given: Optional[_Arguments] = None
         if runtime is None:
             with module.device._handle.lock:
@@ -273,17 +274,18 @@ class Graph(Closing):
     # --- building ------------------------------------------------------------------------------
 
     def add(self, kernel: str, *arguments: Any, after: Any = (), mark: bool = False) -> Task:
-        """Adds a task of one kernel. A device array is what the kernel's signature says, or what
-        In, Out and InOut say; a number becomes a scalar of the type that the signature wants. `after`
-        is a task or several that it waits for, and `mark` marks all of it for the recorder."""
+        """Adds a task of one kernel. The kernel's signature says whether a device array is read or
+        written, unless In, Out or InOut says so; a number becomes a scalar of the signature's type.
+        `after` is a task, or several, that it waits for, and `mark` marks all of its arguments for
+        the recorder."""
         number = self.module.index(kernel)
         signature = self.module.kernels[kernel].signature
         return self._submit(lib().tg_graph_add, number, signature, arguments, after, mark)
 
     def add_mix(self, *arguments: Any, aic: Optional[str] = None, aiv0: Optional[str] = None,
                 aiv1: Optional[str] = None, after: Any = (), mark: bool = False) -> Task:
-        """Adds a task of up to three kernels that start together and share the arguments. Tensors
-        go by the signature of the first kernel that has one."""
+        """Adds a task of up to three kernels that start together and share the arguments. The
+        signature of the first kernel that has one applies to the tensors."""
         names = (aic, aiv0, aiv1)
         numbers = (ctypes.c_uint32 * 3)(*(_NO_KERNEL if name is None else self.module.index(name)
                                           for name in names))
@@ -303,15 +305,15 @@ class Graph(Closing):
         return Task(task.value)
 
     def edge(self, before: int, after: int) -> None:
-        """`after` waits for `before`."""
+        """Makes `after` wait for `before`."""
         self._handle.call(lib().tg_graph_add_edge, before, after)
 
     def check(self) -> None:
-        """Raises Cycle where there is one; a run checks by itself."""
+        """Raises Cycle if the graph has one; a run checks by itself."""
         self._handle.call(lib().tg_graph_check)
 
     def clear(self) -> None:
-        """Back to no task at all."""
+        """Removes all tasks."""
         with self._handle.lock:
             lib().tg_graph_clear(self._handle.pointer)
         self._arrays.clear()
@@ -332,7 +334,8 @@ class Graph(Closing):
               output_dir: Any = None, policy: str = "block", filter: str = "", arena: int = 0,
               buffers: int = 0, wait_limit: float = 0, deps: bool = False) -> Run:
         """Starts the graph and returns a Run. `timeout` is the no-progress limit in seconds (0: the
-        default). With `record` (a level, as "full", or True) it is recorded into `output_dir`."""
+        default). With `record` (a level such as "full", or True) the run is recorded into
+        `output_dir`."""
         level = "full" if record is True else record or "off"
         if level not in _LEVELS or policy not in _POLICIES:
             raise errors.BadArgument(f"record is one of {', '.join(_LEVELS)}, and policy one of "

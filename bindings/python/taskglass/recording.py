@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run recorded, as NumPy arrays.
+"""Recordings of runs, as NumPy arrays.
 
-    with taskglass.Recording("outputs/matmul_chain_small_20261115_094605") as recording:
-        for record in recording.select(kernel="*relu*", stage="after"):
-            print(record, record.array().max())
+with taskglass.Recording("outputs/matmul_chain_small_20261115_094605") as recording:
+    for record in recording.select(kernel="*relu*", stage="after"):
+        print(record, record.array().max())
 """
 
 from __future__ import annotations
@@ -30,12 +30,13 @@ _CONTIGUOUS, _HASHED, _TRUNCATED, _OVERWRITTEN, _PARTIAL, _MARKED = (1 << bit
                                                                     for bit in (0, 1, 3, 4, 5, 6))
 _SCALAR = 1
 
-#: What a filter takes: a word or number, several, a range, or text as on the command line.
+#: The values that a filter takes: a word or number, several, a range, or text as on the command
+#: line.
 Filter = Union[None, str, int, range, Tuple[int, int], Iterable[Union[str, int]]]
 
 
 def _words(value: Filter, is_task: bool = False) -> str:
-    """The text of a filter, as the command line has it."""
+    """The text of a filter, in the form of the command line."""
     if isinstance(value, str):
         return value
     if isinstance(value, range):
@@ -61,7 +62,7 @@ class _Query:
                 continue
             words = _words(value, option == "task")
             if words == "" and not isinstance(value, str):
-                self.is_empty = True  # nothing of it is wanted
+                self.is_empty = True  # this filter matches no record
                 continue
             lib().call(lib().tg_query_add, self.pointer, option.encode(), encoded(words))
 
@@ -88,8 +89,9 @@ class DepsTask:
 
 @dataclass(frozen=True)
 class ExportResult:
-    """What an export wrote: records (of a trace: tasks), records left out for lack of values,
-    truncated ones, and the types whose bits were written since the format lacks them."""
+    """The outcome of an export: records written (tasks, for a trace), records left out for lack of
+    values, truncated ones, and the types whose bits were written because the format lacks the type.
+    """
     path: str
     written: int
     missing: int
@@ -109,8 +111,8 @@ class Record:
         self._recording, self._entry = recording, entry
         #: The record's number in the order of the file.
         self.index = index
-        #: The names of the task's kernels; "#3" where only the number is known. Copied now: the
-        #: library has them only as long as the recording is open.
+        #: The names of the task's kernels; "#3" if only the number is known. Copied now, because
+        #: the library keeps them only while the recording is open.
         self.kernels: Tuple[str, ...] = tuple(
             text(name) or f"#{number}" for name, number in zip(entry.kernel, entry.record.kernel)
             if number != _NO_KERNEL)
@@ -119,13 +121,13 @@ class Record:
 
     @property
     def task_id(self) -> Optional[int]:
-        """ring << 32 | number; None for what the orchestration was given."""
+        """ring << 32 | number; None for arguments of the orchestration."""
         task = self._entry.record.task_id
         return None if task == _NO_TASK else task
 
     @property
     def task(self) -> str:
-        """The task as filters take it: "12", "1:12"; "-" for what the orchestration was given."""
+        """The task as filters take it: "12", "1:12"; "-" for arguments of the orchestration."""
         task = self.task_id
         if task is None:
             return "-"
@@ -154,12 +156,12 @@ class Record:
 
     @property
     def core(self) -> int:
-        """The core that ran it; journals alone know that, others say 0."""
+        """The core that ran it; 0 unless the recording has a journal."""
         return self._entry.record.core
 
     @property
     def time_ns(self) -> int:
-        """On the device's clock; journals alone know that, others say 0."""
+        """The time on the device's clock; 0 unless the recording has a journal."""
         return self._entry.record.time
 
     # --- what ----------------------------------------------------------------------------------
@@ -175,12 +177,12 @@ class Record:
 
     @property
     def strides(self) -> Tuple[int, ...]:
-        """In elements, of the view in device memory. What is stored has no gaps."""
+        """The strides of the view in device memory, in elements. The stored values have no gaps."""
         return tuple(self._entry.record.strides[:self._entry.record.ndim])
 
     @property
     def start(self) -> int:
-        """Elements from `data_ptr` to the first one of the view."""
+        """The number of elements from `data_ptr` to the first one of the view."""
         return self._entry.record.start
 
     @property
@@ -189,17 +191,17 @@ class Record:
 
     @property
     def nbytes(self) -> int:
-        """Of the whole tensor, stored or not."""
+        """Bytes of the whole tensor, stored or not."""
         return self._entry.record.bytes
 
     @property
     def stored(self) -> int:
-        """Bytes of it that are in the payload file."""
+        """The bytes of it that are in the payload file."""
         return self._entry.record.stored
 
     @property
     def hash(self) -> Optional[int]:
-        """The content hash, of all bytes; None where there is none."""
+        """The content hash of all bytes; None if there is none."""
         return self._entry.record.hash if self._has(_HASHED) else None
 
     @property
@@ -216,7 +218,7 @@ class Record:
 
     @property
     def partial(self) -> bool:
-        """Read from a task that had not finished."""
+        """Whether it was read from a task that had not finished."""
         return self._has(_PARTIAL)
 
     @property
@@ -238,7 +240,7 @@ class Record:
 
     @property
     def value(self) -> Any:
-        """A scalar's value as Python has it; None for tensors."""
+        """A scalar's value as a Python object; None for tensors."""
         if self.kind == "tensor":
             return None
         return self.array(decode=True).item()
@@ -248,11 +250,11 @@ class Record:
         return self._recording._payload(self)
 
     def array(self, decode: bool = False) -> np.ndarray:
-        """The values, without copying and read-only where NumPy has the type.
+        """The values. If NumPy has the type, the array is read-only and not a copy.
 
-        Types that NumPy has not are given as their bits (see `taskglass.dtypes`; 4-bit types are
-        packed, in one dimension), or with `decode` as float32. Of a truncated tensor, the elements
-        that are there in one dimension. Raises NotFound where nothing is stored.
+        Values of types that NumPy lacks are their bits (see `taskglass.dtypes`; 4-bit types are
+        packed, in one dimension), or with `decode` float32. For a truncated tensor, the stored
+        elements in one dimension. Raises NotFound if nothing is stored.
         """
         kind = self._kind()
         if kind is None or not self.has_values:
@@ -277,7 +279,7 @@ class Record:
         return np.array(array, dtype) if copy else np.asarray(array, dtype)
 
     def statistics(self) -> Dict[str, Any]:
-        """min, max and mean of the finite values, and how many are nan, inf and zero."""
+        """min, max and mean of the finite values, and the numbers of nan, inf and zero."""
         values = self.array(decode=True)
         finite = values[np.isfinite(values)] if values.dtype.kind == "f" else values.reshape(-1)
         numbers: Dict[str, Any] = dict.fromkeys(("min", "max", "mean"))
@@ -305,8 +307,8 @@ class Recording(Closing):
 
     `path` is the directory of a run, the folder tensor_dump in it, a journal or a manifest; without
     it, the newest run under outputs/ that has a recording. Recordings of another implementation
-    (args_dump) are read as well. Arrays out of a recording stay good after it is closed: its files
-    are let go of when the last array is gone.
+    (args_dump) are read as well. Arrays from a recording stay valid after it is closed: its files
+    are unmapped when the last array is gone.
     """
 
     def __init__(self, path: Union[None, str, "os.PathLike[str]"] = None) -> None:
@@ -317,17 +319,17 @@ class Recording(Closing):
         lib().tg_recording_get_info(self._handle.pointer, ctypes.byref(info))
         #: The folder that its files are in.
         self.dir = pathlib.Path(os.fsdecode(info.dir))
-        #: Names of its files; "" where there is none.
+        #: Names of its files; "" if there is none.
         self.journal, self.manifest, self.payload = (text(info.journal), text(info.manifest),
                                                      text(info.payload))
-        #: A summary, or a manifest, says that this is all.
+        #: Whether a summary or a manifest says that the recording is complete.
         self.complete: bool = info.complete
-        #: Written by another implementation.
+        #: Whether another implementation wrote it.
         self.foreign: bool = info.foreign
-        #: "meta", "hash", "marked", "hybrid", "full"; None where it is not known.
+        #: "meta", "hash", "marked", "hybrid", "full"; None if it is unknown.
         self.level = text(lib().tg_level_name(info.level)) if info.level else None
         self.payload_bytes: int = info.payload_bytes
-        #: Records that are not there, by cause.
+        #: The numbers of lost records, by cause.
         self.lost: Dict[str, int] = {text(lib().tg_loss_name(cause)): count
                                      for cause, count in enumerate(info.summary.lost)}
         self._records: int = info.records
@@ -353,7 +355,7 @@ class Recording(Closing):
     def select(self, *, task: Filter = None, kernel: Filter = None, stage: Filter = None,
                role: Filter = None, kind: Filter = None, arg: Filter = None, index: Filter = None
                ) -> Iterator[Record]:
-        """The records that all filters fit, in the order of the file; damaged ones are left out.
+        """The records that match all filters, in the order of the file; damaged ones are left out.
 
         A filter is a word or number, several of them, a range, or text as the command line takes
         it: `task=12`, `task=(1, 12)` (ring, number), `task="1:0-1:99"`, `kernel="mat*"`,
@@ -401,12 +403,12 @@ class Recording(Closing):
 
     @property
     def run(self) -> Optional[Dict[str, Any]]:
-        """run.json; None where there is none."""
+        """The content of run.json; None if there is none."""
         return self._json("run.json")
 
     @property
     def deps(self) -> Optional[Tuple[DepsTask, ...]]:
-        """The tasks of deps.json and what each waited for; None where there is none."""
+        """The tasks of deps.json and what each waited for; None if there is no such file."""
         document = self._json("deps.json")
         try:
             return None if document is None else tuple(map(_deps_task, document["tasks"]))
@@ -420,10 +422,10 @@ class Recording(Closing):
                overwrite: bool = False, limit: int = 0,
                progress: Optional[Callable[[int, int], Any]] = None, **filters: Filter
                ) -> ExportResult:
-        """Writes the records that all filters fit as a file of another program: npy, npz,
-        safetensors, sqlite, csv, trace (Perfetto) or txt; by default what `path` ends in.
+        """Writes the records that match all filters as a file for other programs: npy, npz,
+        safetensors, sqlite, csv, trace (Perfetto) or txt; by default the ending of `path` decides.
 
-        `progress(done, total)` is called now and then; what it raises ends the export.
+        `progress(done, total)` is called now and then; an exception from it ends the export.
         """
         query = _Query(filters)
         if query.is_empty:
