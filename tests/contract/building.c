@@ -4,7 +4,7 @@
 
 struct fixture {
     struct nodes nodes;
-    struct tg_args args; /* of a good node_aiv_0 */
+    struct tg_args args; /* arguments of a good node_aiv_0 */
     uint32_t kernel;
 };
 
@@ -22,7 +22,7 @@ static struct fixture fixture_make(void)
     return f;
 }
 
-/* The graph must still be what it was: one good node, and it runs. */
+/* Checks that the graph is still what it was: one good node, and it runs. */
 static void fixture_end(struct fixture *f)
 {
     struct tg_device *device = f->nodes.device;
@@ -147,7 +147,7 @@ CONTRACT(an_output_that_is_a_broadcast_is_refused)
     f.args.tensor[2] = nodes_vector(f.nodes.value, 0, 4, 16);
     f.args.tensor[2].strides[0] = 0;
     REFUSED_ADD("argument 2", f);
-    f.args.tensor[2].shape[0] = 1; /* one element: the stride is never taken */
+    f.args.tensor[2].shape[0] = 1; /* with one element the stride is never used */
     GOOD(tg_graph_add(f.nodes.graph, f.kernel, &f.args, NULL, error));
     tg_graph_clear(f.nodes.graph);
     fixture_end(&f);

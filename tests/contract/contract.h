@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the contract tests share. A CONTRACT is a test that runs once on every platform this
- * machine has; inside it `platform` says which. TASKGLASS_TEST_PLATFORM names one: the tests then
- * run on that alone, and fail where the machine does not have it.
+ * Code that the contract tests share. A CONTRACT is a test that runs once on every platform that
+ * this machine has; inside it `platform` says which. If TASKGLASS_TEST_PLATFORM names a platform,
+ * the tests run on that one only, and fail if the machine does not have it.
  *
  *     CONTRACT(an_empty_graph_finishes) { struct tg_device *device = open_device(3, 0); … }
  *
- * SKIP in a CONTRACT skips it on the platform at hand; the others have their turn.
+ * SKIP in a CONTRACT skips it on the current platform only.
  */
 #ifndef TASKGLASS_CONTRACT_H
 #define TASKGLASS_CONTRACT_H
@@ -21,14 +21,14 @@
 #include <taskglass/wire/device.h>
 #include <time.h>
 
-/* How often the long tests go round: sanitizers make everything several times slower. */
+/* How many rounds the long tests make: sanitizers make everything several times slower. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define ROUNDS(release, sanitized) (sanitized)
 #else
 #define ROUNDS(release, sanitized) (release)
 #endif
 
-/* The platform of the test under way. */
+/* The platform of the current test. */
 static const struct tg_platform_ops *platform;
 
 /* Rounds or tasks: n, or at most `few` on a platform where each takes long. */
@@ -37,32 +37,34 @@ TEST_FN_ int contract_rounds(int n, int few)
     return platform->slow_to_open && n > few ? few : n;
 }
 
-/* Seconds within which something shows that needs none. No test is about less. */
+/* Seconds within which an event shows that needs no time of its own. No test depends on a shorter
+ * limit. */
 TEST_FN_ double contract_seconds(double seconds)
 {
     return platform->slow_to_open ? 10 * seconds : seconds;
 }
 
-/* Seconds without progress that are a hang, for a test that waits for one. Starting counts, which may
- * take a second where opening does. */
+/* The no-progress limit for a test that waits for a hang. The start of the run counts too, and
+ * takes up to a second on a platform that is slow to open. */
 TEST_FN_ double hang_seconds(double seconds)
 {
     return platform->slow_to_open ? 3 : seconds;
 }
 
-/* So many schedulers, or as many as the platform has. */
+/* n schedulers, or as many as the platform has. */
 TEST_FN_ uint32_t schedulers_up_to(uint32_t n)
 {
     return n < platform->max_schedulers ? n : platform->max_schedulers;
 }
 
-/* Are kernels threads of the device's process, with libc and signals? */
+/* True if kernels are threads of the device's process, with libc and signals. */
 TEST_FN_ bool kernels_are_in_a_process(void)
 {
     return strcmp(platform->name, "cuda") != 0;
 }
 
-/* One platform's turn; a REQUIRE or SKIP ends it alone. Gives why it was skipped, or NULL. */
+/* Runs the test on one platform; a REQUIRE or SKIP ends only that. Returns why it was skipped, or
+ * NULL. */
 TEST_FN_ const char *contract_turn_(void (*run)(void))
 {
     jmp_buf end;
@@ -113,7 +115,7 @@ TEST_FN_ void contract_each_(const char *sentence, void (*run)(void))
     }                                                   \
     static void contract_##sentence(void)
 
-/* The status, and on failure what was said. */
+/* The call must succeed; on failure prints its message. */
 #define GOOD(call)                                                                          \
     do {                                                                                    \
         struct tg_error good_error_ = {TG_OK, ""};                                          \
@@ -138,7 +140,8 @@ TEST_FN_ void contract_each_(const char *sentence, void (*run)(void))
     } while (0)
 
 #if defined(__SANITIZE_THREAD__)
-/* Every process sleeps for a second at its end by default; a device's is waited for. */
+/* With the thread sanitizer a process sleeps for a second when it exits, and tests wait for the
+ * device's process. */
 __attribute__((constructor)) static void end_at_once(void)
 {
     const char *options = getenv("TSAN_OPTIONS");
@@ -158,7 +161,7 @@ TEST_FN_ const char *from_environment(const char *name)
     return value;
 }
 
-/* The program that is a device: TASKGLASS_DEVICE_PROGRAM, or what lies beside it. */
+/* The device program: TASKGLASS_DEVICE_PROGRAM, or the one beside it. */
 TEST_FN_ const char *device_program(void)
 {
     static char path[4096];
@@ -171,7 +174,8 @@ TEST_FN_ const char *device_program(void)
     return path;
 }
 
-/* Where a device takes the memory it is given, it is given less: several tests have theirs at once. */
+/* If a platform takes all configured memory at once, the device gets less, because several tests
+ * run at the same time. */
 TEST_FN_ struct tg_device_config device_config(uint32_t cores, uint32_t schedulers)
 {
     struct tg_device_config config = {0};
@@ -192,8 +196,8 @@ TEST_FN_ struct tg_device *open_device(uint32_t cores, uint32_t schedulers)
     return device;
 }
 
-/* The most cores that the device at hand has beside so many schedulers. Where it has less than the
- * platform it says so. */
+/* The most cores that the present device has beside so many schedulers. If it has fewer than the
+ * platform allows, its error says so. */
 TEST_FN_ uint32_t most_cores(uint32_t schedulers)
 {
     struct tg_device_config config = device_config(TG_PARTS * platform->max_blocks, schedulers);
@@ -214,7 +218,7 @@ TEST_FN_ uint32_t most_cores(uint32_t schedulers)
     return most;
 }
 
-/* So many cores, or as many as have a multiprocessor each: two may be too much for one. */
+/* n cores, or as many as get a multiprocessor each: two may be too much for one. */
 TEST_FN_ uint32_t cores_up_to(uint32_t n, uint32_t schedulers)
 {
     struct tg_device_info info;
@@ -227,7 +231,7 @@ TEST_FN_ uint32_t cores_up_to(uint32_t n, uint32_t schedulers)
     return n < info.cores ? n : info.cores;
 }
 
-/* The path of a workload that only tests run; lives until the next call. */
+/* The path of a workload for tests; valid until the next call. */
 TEST_FN_ const char *workload_path(const char *name)
 {
     static char path[4096];
@@ -263,13 +267,13 @@ TEST_FN_ int device_pid(struct tg_device *device)
     return info.pid;
 }
 
-/* Where the control area lies. */
+/* The address of the control area. */
 TEST_FN_ uint64_t control_of(struct tg_device *device)
 {
     return device->control;
 }
 
-/* Is it at the beginning of device memory, before everything that is handed out? */
+/* True if the control area is at the beginning of device memory, before all allocations. */
 TEST_FN_ bool control_comes_first(struct tg_device *device)
 {
     struct tg_device_info info;
@@ -279,14 +283,15 @@ TEST_FN_ bool control_comes_first(struct tg_device *device)
     return control_of(device) + info.memory_used - 256 == address;
 }
 
-/* Where memory dies with the device it is the device's process that reads and writes it, and what it
- * has started runs on without it: then there is nothing to stop, and to look at what was. */
+/* False if memory dies with the device: there the device's process itself reads and writes the
+ * memory, and the work that it has started continues without it. So a test cannot stop the work and
+ * look at the memory. */
 TEST_FN_ bool can_be_stopped(void)
 {
     return !platform->memory_dies;
 }
 
-/* Stops the device's process; none of its threads runs once this returns. */
+/* Stops the device's process; when this returns none of its threads runs. */
 TEST_FN_ void stop_process(int pid)
 {
     siginfo_t info;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Device memory is the device's: a kernel can write anything anywhere in it. Here the test itself
- * writes over the control area while the device is stopped or running; the host must come through
- * with one of its named errors, and the next device must work.
+ * The host must not trust device memory: a kernel can write anything anywhere in it. Here the test
+ * itself overwrites the control area while the device is stopped or running. The host must end the
+ * run with one of its named errors, and the next device must work.
  */
 #define _GNU_SOURCE 1
 #include "nodes.h"
@@ -19,8 +19,9 @@ struct victim {
     int pid;
 };
 
-/* A device that is in the middle of a task of a run, with its process stopped where that can be: the
- * workers' threads write nothing there until their tasks end, which they never do. */
+/* A device in the middle of a run's task, with its process stopped if the platform allows it. The
+ * workers' threads write nothing to the control area until their tasks end, and these tasks never
+ * end. */
 static struct victim victim_make(const struct tg_run_config *config)
 {
     struct victim v = {.device = open_device(5, 1)};
@@ -30,7 +31,7 @@ static struct victim victim_make(const struct tg_run_config *config)
     v.base = control_of(v.device);
     GOOD(tg_device_copy_out(v.device, &v.head, v.base, sizeof v.head, error));
     REQUIRE(v.head.magic == TG_CONTROL_MAGIC);
-    v.slow = slow_make(v.device, 8, 1000, false); /* it never ends by itself */
+    v.slow = slow_make(v.device, 8, 1000, false); /* these tasks never end by themselves */
     GOOD(tg_run_start(v.slow.graph, config, &v.run, error));
     sleep_seconds(contract_seconds(0.01)); /* usually enough for some of the tasks to start */
     if (can_be_stopped())
@@ -38,7 +39,7 @@ static struct victim victim_make(const struct tg_run_config *config)
     return v;
 }
 
-/* The run must end with one of the named ends, and its report must be readable. */
+/* Checks that the run ends with one of the named statuses and that its report is readable. */
 static void victim_ends(struct victim *v)
 {
     struct tg_error error = {TG_OK, ""};
@@ -120,7 +121,7 @@ CONTRACT(a_fault_record_that_a_living_device_left_is_not_believed)
     victim_ends(&v);
 }
 
-/* Random bytes over the head, the status array, or all of the control area. */
+/* Writes random bytes over the head, the status array, or all of the control area. */
 CONTRACT(random_bytes_in_the_control_area_never_harm_the_host)
 {
     uint64_t random = 77;
@@ -139,7 +140,7 @@ CONTRACT(random_bytes_in_the_control_area_never_harm_the_host)
     }
 }
 
-/* The graph lies in device memory too, and the next run uses it as it lies. */
+/* The graph is in device memory too, and the next run uses whatever is there. */
 CONTRACT(random_bytes_in_a_resident_graph_never_harm_the_host)
 {
     uint64_t random = 78;
@@ -152,7 +153,7 @@ CONTRACT(random_bytes_in_a_resident_graph_never_harm_the_host)
         nodes_add_random(&nodes, 50, 3, true, &random);
         nodes_run(&nodes, 1);
         tg_device_get_info(device, &info);
-        size = nodes.count + info.memory_used - start; /* beyond the image, whatever it took */
+        size = nodes.count + info.memory_used - start; /* reaches past the image */
         image = malloc(size);
         GOOD(tg_device_copy_out(device, image, start, size, error));
         for (uint64_t at = 0; at + 64 <= size; at += 64) {
@@ -161,7 +162,7 @@ CONTRACT(random_bytes_in_a_resident_graph_never_harm_the_host)
         }
         GOOD(tg_device_copy_in(device, start, image, size, error));
         free(image);
-        tg_graph_run(nodes.graph, &soon, NULL, NULL); /* anything but the end of the host */
+        tg_graph_run(nodes.graph, &soon, NULL, NULL); /* any status is fine; no crash */
         nodes_destroy(&nodes);
         tg_device_close(device);
     }

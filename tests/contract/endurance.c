@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Many runs on one open device, with far more threads than CPUs and with a single CPU; and a
- * device that has nothing to do. A wake-up that is lost shows as a HANG. */
+/* Many runs on one open device, with far more threads than CPUs and with a single CPU; and a device
+ * that has nothing to do. A lost wake-up shows as a HANG. */
 #define _GNU_SOURCE 1
 #include "nodes.h"
 #include "slow.h"
 #include <sched.h>
 #include <unistd.h>
 
-/* 72 cores, or as many as there are. */
+/* Opens 72 cores, or as many as the platform has. */
 static struct tg_device *open_large(uint32_t schedulers)
 {
     return open_device(cores_up_to(72, schedulers), schedulers);
 }
 
-/* A thousand small random graphs, each run a few times. */
+/* Builds a thousand small random graphs and runs each a few times. */
 static void many_small_graphs(struct tg_device *device, uint64_t runs, bool mixes, uint64_t seed)
 {
     struct nodes nodes = nodes_make(device, 60);
@@ -57,7 +57,7 @@ CONTRACT(a_thousand_runs_with_a_core_too_few_for_a_block_lose_no_wake_up)
     tg_device_close(device);
 }
 
-/* Everything this process starts from here on has one CPU. */
+/* Pins this process, and everything that it starts from here on, to one CPU. */
 static void pin_to_one_cpu(cpu_set_t *before)
 {
     cpu_set_t one;
@@ -114,14 +114,14 @@ static unsigned long long ticks_used(int pid)
     return user + system;
 }
 
-/* A thread that spins or polls would use a good part of the time; three ticks are its noise. */
+/* A thread that spins or polls would use a good part of the time; three ticks are noise. */
 static void idles(struct tg_device *device)
 {
     int pid = device_pid(device);
     unsigned long long before;
     if (pid == 0)
         return;
-    sleep_seconds(0.05); /* for whoever still looks around before sleeping */
+    sleep_seconds(0.05); /* for workers that still look for tasks before they sleep */
     before = ticks_used(pid);
     sleep_seconds(0.5);
     CHECK(ticks_used(pid) - before <= 3);

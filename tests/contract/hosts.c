@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whatever way the host's program ends, its devices end too. Each host here is a child. */
+/* However the host's program ends, its devices end too. Each host here is a child process. */
 #define _GNU_SOURCE 1
 #include "slow.h"
 #include <errno.h>
 #include <pthread.h>
 #include <unistd.h>
 
-/* Gone, or a zombie that only waits for whoever is process 1. */
+/* True if the process is gone, or is a zombie that process 1 has not reaped yet. */
 static bool is_gone(int pid)
 {
     char path[64], text[512] = "", *rest;
@@ -31,7 +31,7 @@ static bool is_gone_soon(int pid)
 
 enum work { IDLE, BUSY, SPINNING };
 
-/* Opens a device and keeps it busy; tells its process through the pipe. */
+/* Opens a device and keeps it busy; sends the device's process id through the pipe. */
 static struct tg_device *host_begin(enum work work, int pipe)
 {
     struct tg_device *device = open_device(3, 0);
@@ -48,7 +48,8 @@ static struct tg_device *host_begin(enum work work, int pipe)
     return device;
 }
 
-/* Runs a host that ends in its own way; gives how it ended, having checked that its device did. */
+/* Runs a host that ends in the given way; checks that its device ended too, and returns how the
+ * host ended. */
 static int host(enum work work, void (*end)(void))
 {
     int ends[2], pid = 0, status = -1;
@@ -81,7 +82,7 @@ static void by_sigterm(void)
     raise(SIGTERM);
 }
 
-/* Without the leak check of a sanitizer, which would be right that nothing was closed. */
+/* Skips the sanitizer's leak check, which would correctly report that nothing was closed. */
 #if defined(__SANITIZE_ADDRESS__)
 __attribute__((visibility("default"))) const char *__lsan_default_options(void);
 const char *__lsan_default_options(void)
@@ -117,11 +118,11 @@ static void by_exec(void)
     execl("/bin/sleep", "sleep", "0.5", (char *)NULL);
 }
 
-/* Leaves a fork behind that has copies of everything, the socket too. */
+/* Leaves a forked child behind that has copies of everything, the socket too. */
 static void by_sigkill_after_a_fork(void)
 {
     if (fork() == 0) {
-        close(1); /* whoever reads our output need not wait for this one */
+        close(1); /* so that the reader of our output need not wait for this child */
         close(2);
         sleep_seconds(12);
         _exit(0);
@@ -203,7 +204,8 @@ CONTRACT(a_host_that_is_killed_leaves_no_device_though_a_fork_of_it_lives)
     }
 }
 
-/* Killed while it opens: the process may be there without having been told anything. */
+/* The host is killed while it opens a device: the device's process may exist without having
+ * received its first message. */
 CONTRACT(a_host_that_is_killed_while_it_opens_leaves_no_device)
 {
     uint64_t random = 3;
@@ -222,7 +224,7 @@ CONTRACT(a_host_that_is_killed_while_it_opens_leaves_no_device)
         sleep_seconds((double)(next_random(&random) % longest) * 1e-6);
         kill(child, SIGKILL);
         waitpid(child, NULL, 0);
-        for (int tries = 0, found = 1; found; tries++) { /* who still has the marker? */
+        for (int tries = 0, found = 1; found; tries++) { /* which process still has the marker? */
             found = 0;
             FILE *list = popen("ls /proc", "r");
             for (int pid; list != NULL && fgets(path, sizeof path, list) != NULL;) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Devices that crash, spin, are killed or exit: what the run tells, and that the next one works. */
+/* Devices that crash, spin, are killed or exit: checks what the run reports, and that the next
+ * device works. */
 #define _GNU_SOURCE 1
 #include "nodes.h"
 #include "slow.h"
@@ -9,7 +10,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-/* For runs that hang, and for those that only should not. */
+/* A short limit, for runs that hang and for runs that should not. */
 static struct tg_run_config soon(void)
 {
     return (struct tg_run_config){.timeout = hang_seconds(0.5)};
@@ -55,7 +56,7 @@ static struct faulty faulty_start(const char *kernel, bool mix)
     return f;
 }
 
-/* Until some core says that it runs the bad task. */
+/* Waits until a core reports that it runs the bad task. */
 static void faulty_wait_for_bad(struct faulty *f)
 {
     struct tg_control_head head;
@@ -74,7 +75,7 @@ static void faulty_end(struct faulty *f)
     tg_device_close(f->device);
 }
 
-/* The device of the next open works. */
+/* Checks that the next device that is opened works. */
 static void next_device_works(void)
 {
     struct tg_device *device = open_device(3, 0);
@@ -86,7 +87,8 @@ static void next_device_works(void)
     tg_device_close(device);
 }
 
-/* After a failure: the device is lost, nothing runs on it; its memory is readable, or went with it. */
+/* Checks after a failure that the device is lost and refuses to run anything; its memory is
+ * readable, or is gone with it. */
 static void is_lost(struct faulty *f)
 {
     struct tg_device_info info;
@@ -110,7 +112,7 @@ static void is_lost(struct faulty *f)
     CHECK(run == NULL && module == NULL);
 }
 
-/* The result names task 3 and this kernel, and which core crashed. */
+/* Checks that the result names task 3, this kernel, and the core that crashed. */
 static void names_the_task(struct faulty *f, const char *kernel, bool faulted)
 {
     struct tg_run_result result;
@@ -127,14 +129,14 @@ static void names_the_task(struct faulty *f, const char *kernel, bool faulted)
     CHECK_EQ_U(named, 1);
 }
 
-/* A GPU hears of a bad store after it was made, by when a chain has gone on. */
+/* A GPU reports a bad store some time after it was made; by then the chain has gone on. */
 static bool is_late(const char *kernel)
 {
     return !kernels_are_in_a_process() &&
            (strcmp(kernel, "fault_null") == 0 || strcmp(kernel, "fault_far") == 0);
 }
 
-/* `text` is what a process says of it. */
+/* `text` is the message of a platform whose device is a process. */
 static void crashes(const char *kernel, const char *text)
 {
     struct faulty f = faulty_start(kernel, false);
@@ -148,13 +150,13 @@ static void crashes(const char *kernel, const char *text)
     snprintf(who, sizeof who, "task 3, kernel %s", kernel);
     REFUSED(KERNEL_FAULT, who, tg_run_wait(f.run, -1, error));
     REFUSED(KERNEL_FAULT, kernels_are_in_a_process() ? text : who,
-            tg_run_wait(f.run, -1, error)); /* the same answer again */
+            tg_run_wait(f.run, -1, error)); /* waiting again gives the same answer */
     names_the_task(&f, kernel, true);
     is_lost(&f);
     faulty_end(&f);
 }
 
-/* The sanitizers turn these into reports of their own, and end the process in their own way. */
+/* The sanitizers report these faults themselves and end the process in their own way. */
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 CONTRACT(a_kernel_that_writes_to_null_is_named_with_the_address)
 {
@@ -221,7 +223,7 @@ CONTRACT(a_kernel_that_spins_is_a_hang_and_is_named)
     struct faulty f = faulty_start("fault_spin", false);
     double start = seconds_now();
     REFUSED(HANG, "task 3, kernel fault_spin", tg_run_wait(f.run, -1, error));
-    CHECK(seconds_now() - start > 0.8 * soon().timeout); /* not before its time */
+    CHECK(seconds_now() - start > 0.8 * soon().timeout); /* not before the limit */
     names_the_task(&f, "fault_spin", false);
     is_lost(&f);
     faulty_end(&f);
@@ -263,7 +265,7 @@ CONTRACT(slow_tasks_that_make_progress_are_no_hang)
 {
     struct tg_device *device = open_device(1, 0);
     struct tg_run_config config = soon();
-    struct slow slow = slow_make(device, 10, config.timeout / 5, true); /* twice the limit in all */
+    struct slow slow = slow_make(device, 10, config.timeout / 5, true); /* in all twice the limit */
     GOOD(tg_graph_run(slow.graph, &config, NULL, error));
     CHECK_EQ_U(slow_count(&slow, 1), 10);
     slow_destroy(&slow);
@@ -352,7 +354,7 @@ CONTRACT(a_device_that_was_stopped_is_closed_all_the_same)
     CHECK_EQ_I(kill(pid, 0), -1);
 }
 
-/* ── hosts with habits of their own ────────────────────────────────────────────────────── */
+/* ── hosts that change signals or descriptors ────────────────────────────────────────────── */
 
 CONTRACT(a_host_that_ignores_sigchld_hears_of_faults)
 {
@@ -429,7 +431,7 @@ CONTRACT(a_device_outlives_the_thread_that_opened_it)
     tg_device_close(device);
 }
 
-/* In a child of its own, whose descriptors and signals it may spoil. */
+/* Runs it in a child process, whose descriptors and signals it may change. */
 static void in_a_child(void (*what)(void))
 {
     int status = -1;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Device memory: handing it out, copies, mapping, and that the host cannot follow a pointer. */
+/* Device memory: allocation, copies, mapping, and that the host cannot dereference a device
+ * pointer. */
 #define _GNU_SOURCE 1
 #include "contract.h"
 #include <unistd.h>
@@ -70,7 +71,7 @@ CONTRACT(a_copy_outside_device_memory_is_refused_with_the_range)
     struct tg_device_info info;
     struct tg_device *device = open_small(&info);
     uint64_t left = info.memory - info.memory_used, base, end;
-    bool first = control_comes_first(device); /* then it tells where memory starts */
+    bool first = control_comes_first(device); /* then its address is the start of memory */
     char bytes[64] = "";
     end = alloc_device(device, left) + left;
     base = first ? control_of(device) : end - left;
@@ -254,7 +255,7 @@ CONTRACT(the_host_maps_device_memory_at_another_address)
     tg_device_close(device);
 }
 
-/* How a child that follows the pointer ends. */
+/* The signal that ends a child which dereferences the pointer. */
 static int signal_of_following(uint64_t address, bool write)
 {
     int status = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loading modules: what is refused, and that what is loaded can be told apart. */
+/* Loading modules: which ones are refused, and that loaded ones are kept apart. */
 #define _GNU_SOURCE 1
 #include "nodes.h"
 #include <unistd.h>
@@ -93,8 +93,8 @@ CONTRACT(kernels_are_found_by_their_own_names_only)
     tg_device_close(device);
 }
 
-/* A module's kernels have numbers of their own on the device: the second module's are not the
- * first's. */
+/* Each module's kernels have their own numbers on the device, so those of the second module are not
+ * those of the first. */
 CONTRACT(a_graph_runs_the_kernels_of_its_own_module)
 {
     struct tg_device *device = open_device(3, 0);

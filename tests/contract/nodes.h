@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Graphs whose result tells whether every task ran once and after all it waits for. A node's
- * value is a hash of its number and of the values it reads (the kernels of workloads/graphs); the
- * same hash is made here while the graph is built, one node after the other.
+ * Graphs whose result shows whether every task ran once and after all of its predecessors. A node's
+ * value is a hash of its number and of the values that it reads (the kernels of workloads/graphs);
+ * the test computes the same hash while it builds the graph, node by node.
  */
 #ifndef TASKGLASS_CONTRACT_NODES_H
 #define TASKGLASS_CONTRACT_NODES_H
@@ -16,11 +16,11 @@ struct nodes {
     struct tg_device *device;
     struct tg_module *module;
     struct tg_graph *graph;
-    uint32_t kernel[2][2]; /* by core kind, by whether it reads anything */
+    uint32_t kernel[2][2]; /* by kind of core, and by whether the node reads others */
     uint64_t room, n;
     uint64_t count, partial, value; /* device addresses of [room][3], [room][3], [room] */
-    uint64_t *parts;                /* expected: which parts each node has */
-    uint64_t *expected;             /* and its value */
+    uint64_t *parts;                /* expected: the parts of each node */
+    uint64_t *expected;             /* expected: the value of each node */
 };
 
 TEST_FN_ struct tg_tensor nodes_vector(uint64_t address, uint64_t first, uint64_t length,
@@ -38,7 +38,7 @@ TEST_FN_ void nodes_reset(struct nodes *nodes)
     zero_device(nodes->device, nodes->value, nodes->room * 8);
 }
 
-/* Room for that many nodes on a device; the graph is empty. */
+/* Makes an empty graph with room for that many nodes on a device. */
 TEST_FN_ struct nodes nodes_make(struct tg_device *device, uint64_t room)
 {
     struct nodes nodes = {.device = device, .room = room};
@@ -74,7 +74,7 @@ TEST_FN_ void nodes_destroy(struct nodes *nodes)
     free(nodes->expected);
 }
 
-/* What the kernels will make of node i. */
+/* The value that the kernels must compute for node i. */
 TEST_FN_ uint64_t nodes_expect(const struct nodes *nodes, uint64_t i, uint64_t mask, uint64_t first,
                                uint64_t length)
 {
@@ -90,7 +90,7 @@ TEST_FN_ uint64_t nodes_expect(const struct nodes *nodes, uint64_t i, uint64_t m
     return value;
 }
 
-/* A node on these parts that reads the nodes [first, first + length), all of them before it. */
+/* Adds a node with these parts that reads the earlier nodes [first, first + length). */
 TEST_FN_ uint64_t nodes_add(struct nodes *nodes, uint64_t mask, uint64_t first, uint64_t length)
 {
     uint64_t i = nodes->n++, task = TG_TASK_NONE, *after = calloc(length + 1, sizeof *after);
@@ -117,7 +117,8 @@ TEST_FN_ uint64_t nodes_add(struct nodes *nodes, uint64_t mask, uint64_t first, 
     return i;
 }
 
-/* A random graph: windows of up to `width` nodes within reach; plain tasks, and mixes if wanted. */
+/* Adds a random graph: each node reads up to `width` recent nodes; plain tasks, and mixes if
+ * wanted. */
 TEST_FN_ void nodes_add_random(struct nodes *nodes, uint64_t n, uint64_t width, bool mixes,
                                uint64_t *random)
 {
@@ -133,7 +134,8 @@ TEST_FN_ void nodes_add_random(struct nodes *nodes, uint64_t n, uint64_t width, 
     }
 }
 
-/* Compares with what is expected after so many complete runs. Tells one failure, not thousands. */
+/* Compares with the expected values after so many complete runs. Reports one failure, not
+ * thousands. */
 TEST_FN_ bool nodes_right(struct nodes *nodes, uint64_t runs)
 {
     uint64_t n = nodes->n, *count = calloc(3 * n + 1, 8), *value = calloc(n + 1, 8);
@@ -150,7 +152,7 @@ TEST_FN_ bool nodes_right(struct nodes *nodes, uint64_t runs)
     return right;
 }
 
-/* Runs it once more and checks everything; `runs` counts since the last reset. */
+/* Runs the graph once more and checks everything; `runs` counts the runs since the last reset. */
 TEST_FN_ void nodes_run(struct nodes *nodes, uint64_t runs)
 {
     struct tg_run_result result;

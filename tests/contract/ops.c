@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables themselves: what every platform must say about itself. */
+/* The ops tables themselves: what every platform must declare. */
 #include "contract.h"
 
 TEST(there_is_a_platform_that_this_machine_has)
@@ -71,7 +71,7 @@ CONTRACT(the_public_description_is_the_tables)
     CHECK(platform->map != NULL || !info.host_sees_memory);
 }
 
-/* A platform may have the slot for what is recorded alone. */
+/* A platform may have the mapping function only for memory that holds recordings. */
 CONTRACT(memory_can_be_mapped_exactly_where_the_host_sees_it)
 {
     struct tg_device *device = open_device(1, 0);

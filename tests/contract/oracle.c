@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Random programs on every runtime, compared bit for bit with serial execution (workloads/oracle).
- * A seed says everything: the program, the device, the sizes of the rings.
+ * The seed determines everything: the program, the device, the sizes of the rings.
  *
  *     TASKGLASS_ORACLE_GRAPHS   programs for each runtime and platform
- *     TASKGLASS_ORACLE_SECONDS  or for how long, all together
+ *     TASKGLASS_ORACLE_SECONDS  or for how many seconds, all together
  *     TASKGLASS_ORACLE_SEED     the first seed
- *     TASKGLASS_ORACLE_TASKS    at most so many tasks a program: its beginning
- *     TASKGLASS_ORACLE_SHOW     1: says what the programs are
+ *     TASKGLASS_ORACLE_TASKS    run only the first so many tasks of a program
+ *     TASKGLASS_ORACLE_SHOW     1: prints the programs
  *
- * What differs is made as short as it can be and still differ, and printed with the variables that
- * show it again.
+ * A program that differs is shortened as far as it still differs, and printed with the variables
+ * that reproduce it.
  */
 #define _GNU_SOURCE 1
 #include "contract.h"
@@ -26,9 +26,9 @@ static const struct {
                {3, 1}, {6, 1}, {3, 2}, {6, 2}, {5, 0}, {4, 2}};
 enum { N_DEVICES = sizeof devices / sizeof devices[0] };
 
-/* Rings; programs keep within what they have room for. Scopes that hold tasks keep all that those
- * need, so where there are some there must be enough: a dependency on every other task that has a
- * slot, two entries a tensor. 0 is the default, which is always enough. */
+/* Sizes of rings; programs stay within them. A scope that holds tasks keeps everything that they
+ * need, so sizes with `held` must be large enough for that: a dependency on every other task that
+ * has a slot, and two entries for each tensor. 0 is the default, which is always enough. */
 /* clang-format off */
 static const struct ring_sizes {
     uint32_t slots, dep_pool, tensormap;
@@ -45,17 +45,17 @@ static const struct ring_sizes {
 };
 /* clang-format on */
 enum { N_RING_SIZES = sizeof ring_sizes / sizeof ring_sizes[0], NO_LIMIT = 1000000 };
-enum { SKIPPED = 1024 }; /* at the end of a heap: less than the largest allocation */
+enum { SKIPPED = 1024 }; /* bytes that may be skipped at the end of a heap */
 
 struct plan {
     uint64_t seed;
     enum tg_runtime_kind runtime;
-    uint32_t device; /* of `devices` */
+    uint32_t device; /* index into `devices` */
     const struct ring_sizes *rings;
     struct oracle_params params;
     bool again;          /* the graph runs twice */
-    bool exact;          /* the edges are found here, and the graph is built from them */
-    uint32_t overlooked; /* but for these */
+    bool exact;          /* the test finds the edges and builds the graph from them */
+    uint32_t overlooked; /* except these kinds of edges */
 };
 
 static uint64_t number_from_environment(const char *name, uint64_t otherwise)
@@ -100,8 +100,8 @@ static struct tg_rings rings_of(const struct ring_sizes *sizes)
 
 /* ── the memory that programs share ────────────────────────────────────────────────────── */
 
-/* Around the tensors there are bytes that nobody may write; a and b have none between them. */
-enum { HEAP_BYTES = 1 << 19 }; /* behind it, where a graph is built from exact edges */
+/* The bytes around the tensors must not be written; there are none between a and b. */
+enum { HEAP_BYTES = 1 << 19 }; /* after the tensors, for a graph that is built from exact edges */
 enum { GUARD = 64, ARENA_BYTES = 5 * GUARD + 4096 + 1024 + 256 + 512 + 4096 };
 
 static uint64_t offset_of(int tensor)
@@ -165,7 +165,7 @@ static void expect(const struct plan *plan, struct images *images, bool show)
 /* ── a device to run them on ───────────────────────────────────────────────────────────── */
 
 struct bench {
-    uint32_t which; /* of `devices` */
+    uint32_t which; /* index into `devices` */
     struct tg_device *device;
     struct tg_module *module;
     uint64_t arena;
@@ -195,7 +195,7 @@ static tg_status run_once(struct bench *bench, struct tg_graph *graph, struct im
     tg_status status;
     GOOD(tg_device_copy_in(bench->device, bench->arena, images->before, ARENA_BYTES, error));
     status = tg_graph_run(graph, NULL, NULL, error);
-    if (status == TG_OK) /* or there may be nothing left to look at */
+    if (status == TG_OK) /* else the memory may be gone */
         GOOD(tg_device_copy_out(bench->device, images->got, bench->arena, ARENA_BYTES, error));
     return status;
 }
@@ -229,13 +229,13 @@ static tg_status run_plan(struct bench *bench, const struct plan *plan, struct i
     return status;
 }
 
-/* "" where the program left what it should, or what is wrong. */
+/* "" if the program left the right values, else what is wrong. */
 struct finding {
     tg_status status;
     char text[600];
 };
 
-/* The first byte from `from` on that is not as it should be; ARENA_BYTES where there is none. */
+/* The first byte from `from` on that is wrong; ARENA_BYTES if there is none. */
 static uint64_t first_difference(const struct images *images, uint64_t from)
 {
     while (from < ARENA_BYTES && images->got[from] == images->expected[from])
@@ -290,7 +290,7 @@ static bool fails(struct bench *bench, const struct plan *plan, int64_t tasks, i
     return false;
 }
 
-/* The shortest beginning that was seen to fail too. */
+/* The number of tasks of the shortest beginning that also failed. */
 static int64_t shorten(struct bench *bench, const struct plan *plan)
 {
     int64_t good = 0, bad = plan->params.tasks;
@@ -304,7 +304,7 @@ static int64_t shorten(struct bench *bench, const struct plan *plan)
     return bad;
 }
 
-/* The command that runs the same. */
+/* Prints the command that reproduces the failure. */
 static void show_command(const struct plan *plan, const char *runtime)
 {
     const struct ring_sizes *rings = plan->rings;
@@ -330,7 +330,7 @@ static void report(struct bench *bench, const struct plan *plan, const struct fi
     tg_runtime_get(plan->runtime, &runtime);
     (void)TEST_FAIL_("seed %llu by %s on %s: %s\n", (unsigned long long)plan->seed, runtime.name,
                      platform->name, finding->text);
-    if (finding->status != TG_HANG) /* which would take long */
+    if (finding->status != TG_HANG) /* because shortening a hang would take too long */
         shorter.params.tasks = shorten(bench, plan);
     fprintf(stderr,
             "  again with TASKGLASS_ORACLE_SEED=%llu TASKGLASS_ORACLE_GRAPHS=1 "
@@ -339,11 +339,11 @@ static void report(struct bench *bench, const struct plan *plan, const struct fi
     show_command(&shorter, runtime.name);
 }
 
-/* ── many of them ──────────────────────────────────────────────────────────────────────── */
+/* ── many programs ─────────────────────────────────────────────────────────────────────── */
 
 enum { ENOUGH_FAILURES = 5, ROUND = 20 * N_DEVICES };
 
-/* Seeds [first, first + n), device by device. */
+/* Runs seeds [first, first + n), device by device. */
 static void look_at(enum tg_runtime_kind runtime, uint64_t first, uint64_t n)
 {
     bool show = number_from_environment("TASKGLASS_ORACLE_SHOW", 0) != 0;
@@ -378,7 +378,7 @@ static void look_for_long(enum tg_runtime_kind runtime, uint64_t first, double s
            (unsigned long long)n, (unsigned long long)first);
 }
 
-/* Those that have a share of the time. */
+/* The number of platforms that share the time. */
 static uint32_t platforms_here(void)
 {
     const char *only = getenv("TASKGLASS_TEST_PLATFORM");
@@ -419,7 +419,7 @@ CONTRACT(tensormap_and_ringbuffer_gives_what_serial_execution_gives)
 
 /* ── the oracle itself ─────────────────────────────────────────────────────────────────── */
 
-/* How many of the first n programs differ. */
+/* The number of programs among the first n that differ. */
 static int count_different(uint32_t device, uint64_t n, int64_t drop, bool exact,
                            uint32_t overlooked)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What tensormap_and_ringbuffer has to find, found byte by byte on the host: a runtime that
- * remembers for each byte who wrote it last and who has read it since, and makes a graph of explicit
- * edges from it. If programs that name no edges come out right with these, any difference elsewhere
- * is the runtime's.
+ * Finds, byte by byte on the host, the edges that tensormap_and_ringbuffer has to find: a runtime
+ * that remembers for each byte which task wrote it last and which tasks have read it since, and
+ * builds a graph of explicit edges. If programs that name no edges give the right result with these
+ * edges, any difference elsewhere is the runtime's fault.
  */
 #ifndef TASKGLASS_CONTRACT_ORACLE_EXACT_H
 #define TASKGLASS_CONTRACT_ORACLE_EXACT_H
@@ -11,27 +11,27 @@
 #include "contract.h"
 #include <taskglass/orchestration.h>
 
-/* Dependencies that are overlooked on purpose, to see that it shows: a set. */
+/* Kinds of dependencies to overlook on purpose, to see that the check notices; a set of bits. */
 enum { EXACT_RAW = 1, EXACT_WAR = 2, EXACT_WAW = 4 };
 
 enum { EXACT_MAX_TASKS = 1 << 10, EXACT_MAX_READS = 1 << 20 };
 
 struct exact_read {
     uint32_t task;
-    uint32_t next; /* of the same byte: index + 1 */
+    uint32_t next; /* the next read of the same byte: index + 1 */
 };
 
 struct exact {
-    struct tg_rt rt; /* first: the orchestration sees only this */
+    struct tg_rt rt; /* must come first: the orchestration sees only this */
     struct tg_graph *graph;
-    struct tg_error error; /* the first one */
+    struct tg_error error; /* the first error */
     uint32_t overlooked;
-    uint64_t memory, bytes, used; /* on the device; allocations follow what is used already */
-    uint32_t *writer;             /* of each byte: task + 1 */
-    uint32_t *readers;            /* since then: index + 1 into `reads` */
+    uint64_t memory, bytes, used; /* on the device; allocations come after the used part */
+    uint32_t *writer;             /* the last writer of each byte: task + 1 */
+    uint32_t *readers;            /* the reads of each byte since then: index + 1 into `reads` */
     struct exact_read *reads;
     uint32_t n_reads;
-    uint32_t known[EXACT_MAX_TASKS]; /* task + 1 of the last that waits for it */
+    uint32_t known[EXACT_MAX_TASKS]; /* task + 1 of the last task that waits for it */
     struct tg_tensor (*tensors)[TG_MAX_TENSORS];
 };
 
@@ -72,7 +72,7 @@ TEST_FN_ void exact_write(struct exact *x, uint64_t task, uint64_t byte)
     x->writer[byte] = (uint32_t)task + 1;
 }
 
-/* Every byte of every element; halves of a byte count as the whole of it. */
+/* Visits every byte of every element; half a byte counts as the whole byte. */
 TEST_FN_ void exact_touch(struct exact *x, uint64_t task, const struct tg_tensor *t,
                           void (*touch)(struct exact *x, uint64_t task, uint64_t byte))
 {
@@ -156,8 +156,8 @@ TEST_FN_ struct tg_tensor exact_output(struct tg_rt *rt, uint64_t task, uint32_t
     return task < EXACT_MAX_TASKS ? x->tensors[task][argument] : tg_tensor_none();
 }
 
-/* Builds the graph of an orchestration that neither reads nor fails. `bytes` from `memory` on are
- * device memory, of which `used` are taken. */
+/* Builds the graph of an orchestration that neither reads nor fails. `memory` is an area of `bytes`
+ * bytes in device memory, of which `used` are taken. */
 TEST_FN_ void exact_orchestrate(tg_orchestrate_fn orchestrate, const struct tg_args *args,
                                 uint64_t memory, uint64_t used, uint64_t bytes, uint32_t overlooked,
                                 struct tg_graph *graph)

@@ -12,7 +12,7 @@
          runtime <= TG_RUNTIME_TENSORMAP_AND_RINGBUFFER;              \
          runtime = (enum tg_runtime_kind)(runtime + 1))
 
-/* A case with its numbers, as `--set` would give them. */
+/* A case with its parameters, as `--set` would give them. */
 struct orchestration {
     int64_t what, n, depth, size;
 };
@@ -56,7 +56,7 @@ TEST_FN_ void orchestrated_destroy(struct orchestrated *o)
     tg_device_free(o->device, o->value, NULL);
 }
 
-/* Every element but the last is what a good run leaves. */
+/* True if every element but the last has the value that a good run leaves. */
 TEST_FN_ bool orchestrated_right(const struct orchestrated *o)
 {
     uint64_t n = (uint64_t)o->of.n;
@@ -69,7 +69,7 @@ TEST_FN_ bool orchestrated_right(const struct orchestrated *o)
     return right;
 }
 
-/* One whole run, and what can be said of it. */
+/* Makes one whole run, and checks everything that holds for every run. */
 TEST_FN_ struct tg_run_result orchestrated_run(struct orchestrated *o)
 {
     struct tg_run_result result;
@@ -81,7 +81,7 @@ TEST_FN_ struct tg_run_result orchestrated_run(struct orchestrated *o)
     return result;
 }
 
-/* A small one passes, as if nothing had been. */
+/* Checks that a small graph still runs on the device. */
 TEST_FN_ void orchestrated_works(struct tg_device *device)
 {
     EACH_RUNTIME(runtime)

@@ -10,7 +10,7 @@ static struct tg_rings windows(uint32_t slots)
     return (struct tg_rings){.task_window = {slots, slots, slots, slots}};
 }
 
-/* All of it tiny, where nothing needs more. */
+/* Rings as small as possible, for tests that need no more. */
 static struct tg_rings tiny(uint32_t slots, uint64_t heap)
 {
     return (struct tg_rings){.task_window = {slots, slots, slots, slots},
@@ -145,7 +145,7 @@ CONTRACT(many_tasks_pass_through_few_slots)
     tg_device_close(device);
 }
 
-/* What a graph needs does not depend on how many tasks it has. */
+/* The memory of a graph does not depend on its number of tasks. */
 CONTRACT(a_million_tasks_take_no_more_memory_than_a_few)
 {
     const int64_t n = contract_rounds(ROUNDS(333334, 10000), 30000); /* scopes of three tasks */
@@ -178,7 +178,7 @@ CONTRACT(a_graph_that_the_device_builds_can_be_run_again_and_again)
             device, runtime, (struct orchestration){RINGS_scopes, 40, 1, 100}, &rings);
         for (int i = 0; i < ROUNDS(200, 20); i++) {
             CHECK_EQ_U(orchestrated_run(&o).tasks, 120);
-            if (i % 16 == 0) { /* with the graph written down, and without again */
+            if (i % 16 == 0) { /* with deps.json written, and without again */
                 orchestrated_reset(&o);
                 GOOD(tg_graph_run(o.graph, &(struct tg_run_config){.deps = true}, NULL, error));
                 CHECK(orchestrated_right(&o));
@@ -283,7 +283,7 @@ CONTRACT(progress_of_a_graph_that_the_device_builds_only_goes_up)
     tg_device_close(device);
 }
 
-/* ── what can never drain ──────────────────────────────────────────────────────────────── */
+/* ── rings that can never drain ────────────────────────────────────────────────────────── */
 
 static void fails(struct orchestrated *o, tg_status want, const char *part)
 {
@@ -296,7 +296,7 @@ static void fails(struct orchestrated *o, tg_status want, const char *part)
     CHECK_EQ_I(result.status, want);
 }
 
-/* The device is as good as before: the graph fails again, and others pass. */
+/* The device works as before: the graph fails again, and others pass. */
 CONTRACT(a_deadlock_leaves_a_device_that_works)
 {
     struct tg_device *device = open_device(3, 0);
@@ -330,7 +330,7 @@ CONTRACT(a_deadlock_leaves_a_device_that_works)
     tg_device_close(device);
 }
 
-/* Whatever else the tasks are doing: those that run end, those that wait never start. */
+/* Running tasks finish, waiting ones never start. */
 CONTRACT(a_deadlock_while_tasks_run_is_found_at_once)
 {
     struct tg_device *device = open_device(3, 0);
@@ -415,7 +415,7 @@ CONTRACT(an_orchestration_that_waits_for_a_result_can_be_cancelled)
     tg_device_close(device);
 }
 
-/* It never comes back: that costs the device, after the no-progress limit. */
+/* The orchestration never returns, so after the no-progress limit the device is lost. */
 CONTRACT(an_endless_orchestration_can_be_cancelled_at_the_cost_of_the_device)
 {
     EACH_RUNTIME(runtime)

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Devices that fail while they build a graph: kernels and orchestrations that crash or never come
- * back, kills, and a device that writes nonsense over all that the orchestrator says of itself.
+ * Devices that fail while they build a graph: kernels and orchestrations that crash or never
+ * return, kills, and a device that overwrites the orchestrator's own data with nonsense.
  */
 #define _GNU_SOURCE 1
 #include "host/graph.h"
 #include "orchestrated.h"
 
-/* For devices that end in any way, whenever; and for what should not end by a limit at all. */
+/* `soon` is for devices that may end in any way; `patient` for runs that no limit should end. */
 static const struct tg_run_config soon = {.timeout = 0.1}, patient = {.timeout = 60};
 static const struct tg_run_config written = {.timeout = 0.1, .deps = true};
 
-/* For runs that hang, and for those that only should not. */
+/* A short limit, for runs that hang and for runs that should not. */
 static struct tg_run_config later(void)
 {
     return (struct tg_run_config){.timeout = hang_seconds(0.4)};
@@ -40,7 +40,8 @@ static void end(struct failing *f)
     tg_device_close(f->device);
 }
 
-/* Nothing runs there any more; what it left can be read, where it left something. */
+/* Checks that nothing runs on the device any more, and that its memory can be read if it is still
+ * there. */
 static void is_lost(struct failing *f)
 {
     struct tg_device_info info;
@@ -58,7 +59,7 @@ static void is_lost(struct failing *f)
 
 /* ── crashes and hangs ─────────────────────────────────────────────────────────────────── */
 
-/* Tasks 0 and 1 are good, 2 is bad, 3 waits for it; in a scope of depth 2. */
+/* Tasks 0 and 1 are good, 2 is bad, and 3 waits for it, in a scope of depth 2. */
 static void names_the_task(struct failing *f, uint64_t ring, const char *kernel, bool faulted)
 {
     struct tg_run_result result;
@@ -71,7 +72,7 @@ static void names_the_task(struct failing *f, uint64_t ring, const char *kernel,
     CHECK_EQ_S(result.running[0].kernel, kernel);
     CHECK_EQ_I(result.running[0].faulted, faulted);
     if (faulted && platform->memory_dies)
-        return; /* who waits for whom went with it */
+        return; /* the lists of waiting tasks are gone with the device */
     REQUIRE(result.n_unmet == 1);
     CHECK_EQ_U(result.unmet[0].task, ring << 32 | 3);
     CHECK_EQ_U(result.unmet[0].waits_for, ring << 32 | 2);
@@ -115,7 +116,7 @@ CONTRACT(an_orchestration_that_crashes_is_named_with_its_scope)
         struct failing f =
             start(runtime, (struct orchestration){RINGS_crash_here, 4, 2, 0}, 16, NULL);
         REFUSED(KERNEL_FAULT, "the orchestration", tg_run_wait(f.run, -1, error));
-        if (!platform->memory_dies) { /* or the scope went with it */
+        if (!platform->memory_dies) { /* else the scope is gone with it */
             REFUSED(KERNEL_FAULT, ", in the scope of tests/workloads/rings/faults.c:",
                     tg_run_wait(f.run, -1, error));
             REFUSED(KERNEL_FAULT, "after 2 tasks: Aborted", tg_run_wait(f.run, -1, error));
@@ -141,11 +142,11 @@ CONTRACT(an_orchestration_that_never_returns_is_a_hang_that_says_so)
     }
 }
 
-/* Slow tasks are no hang, however long the orchestration waits for them. */
+/* Slow tasks are not a hang, however long the orchestration waits for them. */
 CONTRACT(an_orchestration_that_waits_for_slow_tasks_is_no_hang)
 {
     struct tg_run_config config = later();
-    int64_t microseconds = (int64_t)(config.timeout * 1e6 / 8); /* three at a time: the limit */
+    int64_t microseconds = (int64_t)(config.timeout * 1e6 / 8); /* 24 on 3 cores: the limit */
     struct failing f = start(TG_RUNTIME_TENSORMAP_AND_RINGBUFFER,
                              (struct orchestration){RINGS_slow, 24, 0, microseconds}, 4, &config);
     GOOD(tg_run_wait(f.run, -1, error));
@@ -153,7 +154,7 @@ CONTRACT(an_orchestration_that_waits_for_slow_tasks_is_no_hang)
     end(&f);
 }
 
-/* A ring that can never drain is what went wrong, not that the orchestration then does not return. */
+/* The error is the ring that can never drain, although the orchestration also never returns. */
 CONTRACT(a_deadlock_is_told_even_if_the_orchestration_goes_on_for_ever)
 {
     const struct {
@@ -181,9 +182,9 @@ CONTRACT(a_deadlock_is_told_even_if_the_orchestration_goes_on_for_ever)
 CONTRACT(a_device_that_is_killed_while_it_builds_a_graph_is_lost)
 {
     const struct orchestration of[] = {
-        {RINGS_endless, 4, 1, 0},      /* it submits */
-        {RINGS_asleep, 400, 1, 50000}, /* it waits for a slot */
-        {RINGS_read, 200000, 0, 0},    /* it waits for results */
+        {RINGS_endless, 4, 1, 0},      /* the orchestration submits */
+        {RINGS_asleep, 400, 1, 50000}, /* the orchestration waits for a slot */
+        {RINGS_read, 200000, 0, 0},    /* the orchestration waits for results */
     };
     uint64_t random = 9;
     for (int i = 0; i < contract_rounds(ROUNDS(12, 6), 3); i++)
@@ -210,10 +211,11 @@ CONTRACT(a_device_that_is_killed_while_it_builds_a_graph_is_lost)
 struct victim {
     struct failing f;
     int pid;
-    uint64_t at; /* the orchestration */
+    uint64_t at; /* address of the orchestration */
 };
 
-/* A device in the middle of an orchestration, with its process stopped where that can be. */
+/* A device in the middle of an orchestration, with its process stopped if the platform allows
+ * it. */
 static struct victim victim_make(enum tg_runtime_kind runtime, int64_t what,
                                  const struct tg_run_config *config)
 {
@@ -228,7 +230,7 @@ static struct victim victim_make(enum tg_runtime_kind runtime, int64_t what,
     return v;
 }
 
-/* A device that was not stopped may be lost already of what was written before. */
+/* A device that was not stopped may already be lost because of earlier writes. */
 static void scribble(struct victim *v, uint64_t at, const void *bytes, uint64_t size)
 {
     if (can_be_stopped())
@@ -255,10 +257,10 @@ static bool is_text(const char *text, size_t room)
     return length < room;
 }
 
-/* What becomes of the device then. */
+/* What the test does to the device afterwards. */
 enum { KILLED, STOPPED, CANCELLED, WAYS };
 
-/* Some named end, with numbers that fit together and text that can be printed. */
+/* Checks that the run ends with a named status, consistent numbers and printable text. */
 static void victim_ends(struct victim *v, uint32_t how)
 {
     struct tg_error error = {TG_OK, ""};
@@ -295,7 +297,7 @@ static void victim_ends(struct victim *v, uint32_t how)
     end(&v->f);
 }
 
-/* Every fault that there is and some more, with everything else at random. */
+/* Reports every known fault and some unknown ones, with random values in all other fields. */
 CONTRACT(a_report_that_is_a_lie_is_told_without_harm)
 {
     const tg_status statuses[] = {TG_BAD_ARGUMENT,
@@ -329,7 +331,8 @@ CONTRACT(a_report_that_is_a_lie_is_told_without_harm)
     next_device_orchestrates();
 }
 
-/* What a crash or a hang makes the host look at: slots, arguments, dependencies, sites, cursors. */
+/* The data that the host reads after a crash or a hang: slots, arguments, dependencies, sites,
+ * cursors. */
 CONTRACT(random_bytes_where_the_orchestrator_keeps_its_books_never_harm_the_host)
 {
     uint64_t random = 12;
@@ -365,7 +368,7 @@ CONTRACT(random_bytes_where_the_orchestrator_keeps_its_books_never_harm_the_host
     next_device_orchestrates();
 }
 
-/* A list of waiting tasks that leads back to itself ends somewhere. */
+/* A list of waiting tasks that loops back to itself is cut at some point. */
 CONTRACT(a_list_of_waiting_tasks_without_an_end_is_cut)
 {
     EACH_RUNTIME(runtime)
@@ -385,8 +388,8 @@ CONTRACT(a_list_of_waiting_tasks_without_an_end_is_cut)
     }
 }
 
-/* The stream that edges go through, written over as a whole: what makes no sense is counted. The test
- * writes where a thread of its own process reads, which the thread sanitizer does not forgive. */
+/* Overwrites the whole stream that carries edges; the host counts what makes no sense. The test
+ * writes where a thread of its own process reads, which the thread sanitizer would report. */
 #if !defined(__SANITIZE_THREAD__)
 CONTRACT(random_bytes_in_the_stream_of_edges_never_harm_the_host)
 {

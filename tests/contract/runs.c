@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The life of a run: start, wait, progress, cancel, the next one. */
+/* The life cycle of a run: start, wait, progress, cancel, and the next run. */
 #define _GNU_SOURCE 1
 #include "nodes.h"
 #include "slow.h"
@@ -60,7 +60,7 @@ CONTRACT(a_second_run_is_refused_while_one_is_under_way)
     REFUSED(BUSY, "run", tg_device_load(device, workload_path("graphs"), &module, error));
     CHECK(second == NULL && module == NULL);
     GOOD(tg_run_wait(run, -1, error));
-    GOOD(tg_graph_run(other.graph, NULL, NULL, error)); /* the first need not be destroyed */
+    GOOD(tg_graph_run(other.graph, NULL, NULL, error)); /* while the first still exists */
     tg_run_destroy(run);
     slow_destroy(&slow);
     slow_destroy(&other);
@@ -85,7 +85,7 @@ CONTRACT(memory_can_be_copied_and_handed_out_during_a_run)
     tg_device_close(device);
 }
 
-/* Looks as fast as it can: whatever is there must not be less than before. */
+/* Reads the progress as fast as it can: the count must never decrease. */
 static void watch(struct tg_run *run, uint64_t n)
 {
     uint64_t last = 0, finished, total;
@@ -128,7 +128,7 @@ CONTRACT(progress_starts_from_nothing_in_every_run)
     uint64_t finished, total;
     int pid = device_pid(device);
     GOOD(tg_graph_run(slow.graph, NULL, NULL, error));
-    stop_process(pid); /* so that it cannot have begun */
+    stop_process(pid); /* so that the run cannot have begun */
     GOOD(tg_run_start(slow.graph, NULL, &run, error));
     tg_run_progress(run, &finished, &total);
     CHECK_EQ_U(finished, 0);
@@ -278,14 +278,14 @@ CONTRACT(a_device_runs_on_after_a_cancelled_run)
             CHECK(status == TG_OK || status == TG_CANCELLED);
             tg_run_destroy(run);
             nodes_reset(&nodes);
-            nodes_run(&nodes, 1); /* from the start: nothing of the last one is left */
+            nodes_run(&nodes, 1); /* starts afresh: nothing of the last run is left */
         }
         nodes_destroy(&nodes);
         tg_device_close(device);
     }
 }
 
-/* What a task that counts as finished made is right, in a run that was cancelled too. */
+/* The output of a task that counts as finished is right, also in a cancelled run. */
 CONTRACT(no_task_of_a_cancelled_run_is_half_done)
 {
     struct tg_device *device = open_device(6, 0);
@@ -316,7 +316,7 @@ CONTRACT(no_task_of_a_cancelled_run_is_half_done)
     tg_device_close(device);
 }
 
-/* A mix under way has a barrier in its middle: cancelling must not let one part past it alone. */
+/* A running mix has a barrier in its middle: cancelling must not let one part pass it alone. */
 CONTRACT(no_mix_of_a_cancelled_run_is_half_done)
 {
     const uint64_t n = 2000;
@@ -467,7 +467,7 @@ CONTRACT(another_thread_can_cancel_at_any_moment)
         CHECK(status == TG_OK || status == TG_CANCELLED);
         if (status == TG_OK)
             CHECK(nodes_right(&nodes, 1));
-        /* The next run begins while the cancel may still be on its way. */
+        /* The next run begins while the cancel request may still be in transit. */
         nodes_reset(&nodes);
         nodes_run(&nodes, 1);
         pthread_join(thread, NULL);

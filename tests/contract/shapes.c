@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Graphs of every shape run to the end, each task once and after all it waits for. */
+/* Graphs of every shape run to the end, each task once and after all of its predecessors. */
 #include "nodes.h"
 
-/* The arrangements worth telling apart: cores that stand in for both kinds, whole blocks, a short
- * block beside whole ones, and dedicated schedulers over each. */
+/* The arrangements that differ: cores that stand in for both kinds, whole blocks, a short block
+ * beside whole ones, each with and without dedicated schedulers. */
 static const struct {
     uint32_t cores, schedulers;
 } arrangements[] = {{1, 0}, {2, 0}, {3, 0}, {4, 0}, {7, 0}, {1, 1}, {3, 1}, {5, 2}, {12, 4}};
@@ -67,7 +67,7 @@ CONTRACT(a_lone_kernel_runs_whatever_part_it_was_put_in)
     tg_args_i64(&args, MASK_AIV);
     for (int i = 0; i < 3; i++)
         GOOD(tg_graph_add_mix(nodes.graph, kernels[i], &args, NULL, error));
-    GOOD(tg_graph_add_edge(nodes.graph, 0, 1, error)); /* they share their tensors */
+    GOOD(tg_graph_add_edge(nodes.graph, 0, 1, error)); /* because they share their tensors */
     GOOD(tg_graph_add_edge(nodes.graph, 1, 2, error));
     GOOD(tg_graph_run(nodes.graph, NULL, NULL, error));
     nodes.n = 1;
@@ -214,7 +214,7 @@ CONTRACT(edges_from_later_to_earlier_tasks_are_obeyed)
     enum { N = 300 };
     struct nodes nodes = open_nodes(3, 0, N);
     uint32_t kernel = nodes.kernel[TG_AIV][1], first = nodes.kernel[TG_AIV][0];
-    for (uint64_t i = 0; i < N; i++) { /* task i is node N - 1 - i, which reads the one before */
+    for (uint64_t i = 0; i < N; i++) { /* task i: node N - 1 - i, which reads node N - 2 - i */
         uint64_t node = N - 1 - i;
         struct tg_args args;
         tg_args_init(&args);

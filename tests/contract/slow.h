@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Graphs of tasks that take a given time (workloads/slow), for what happens during a run. */
+/* Graphs of tasks that take a given time (workloads/slow), for tests of events during a run. */
 #ifndef TASKGLASS_CONTRACT_SLOW_H
 #define TASKGLASS_CONTRACT_SLOW_H
 
@@ -11,7 +11,7 @@ struct slow {
     uint64_t n, runs; /* `runs` is int32_t[n] on the device: how often each task ran */
 };
 
-/* n tasks of so many seconds each, side by side or one after the other. */
+/* n tasks of so many seconds each, all independent or in one chain. */
 TEST_FN_ struct slow slow_make(struct tg_device *device, uint64_t n, double seconds, bool chain)
 {
     struct slow slow = {.device = device, .n = n};
@@ -34,7 +34,7 @@ TEST_FN_ struct slow slow_make(struct tg_device *device, uint64_t n, double seco
     return slow;
 }
 
-/* How many tasks ran so often since the last reset. */
+/* The number of tasks that ran exactly `often` times since the last reset. */
 TEST_FN_ uint64_t slow_count(const struct slow *slow, int32_t often)
 {
     int32_t *runs = calloc(slow->n + 1, sizeof *runs);
