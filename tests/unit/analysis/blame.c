@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who began it, in recordings without deps.json: the graph is that of the addresses. */
+/* Finds the task where a difference began, in recordings without deps.json: the edges follow from
+ * the addresses. */
 #define _GNU_SOURCE 1
 #include "unit/recording/made.h"
 
@@ -15,7 +16,7 @@ static void begin(void)
     made_begin(&b);
 }
 
-/* The same record on both sides, with one value each. */
+/* Adds the same record to both recordings, with one value each. */
 static void both(struct made_record record, float left, float right)
 {
     record.n_values = 1;
@@ -52,7 +53,7 @@ static void done(void)
     tg_recording_close(b.recording);
 }
 
-/* "introduced 1 > 2 > 3": its word and its path. */
+/* "introduced 1 > 2 > 3": a suspect's word and path. */
 static const char *suspect(uint64_t number)
 {
     static char text[500];
@@ -103,7 +104,7 @@ TEST(the_path_ends_where_the_error_does)
     begin();
     step(0, X, Y, SAME, OFF);
     step(1, Y, Z, OFF, OFF);
-    step(2, Z, W, OFF, SAME); /* it got lost here */
+    step(2, Z, W, OFF, SAME); /* here the difference disappears */
     step(3, W, V, SAME, SAME);
     accuse();
     CHECK_EQ_S(suspect(0), "introduced 0 > 1");
@@ -180,7 +181,7 @@ TEST(an_input_that_changed_on_its_way_is_no_fault_of_its_producer)
 {
     begin();
     step(0, X, Y, SAME, SAME);
-    step(1, Y, Z, OFF, OFF); /* nobody wrote Y in between */
+    step(1, Y, Z, OFF, OFF); /* no task wrote Y in between */
     accuse();
     CHECK_EQ_S(suspect(0), "changed 1");
     done();

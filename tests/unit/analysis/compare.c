@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two tensors, against the plainest way to compare them. */
+/* Compares two tensors, and checks the result against the simplest possible comparison. */
 #define _GNU_SOURCE 1
 #include "test.h"
 
@@ -177,7 +177,7 @@ static void check_same(const struct tg_comparison *got, const struct tg_comparis
     CHECK_NEAR(got->sqnr, want->sqnr, 1e-6);
 }
 
-/* `rare`: every how many-th element is changed. */
+/* `rare`: one of so many elements is changed. */
 static void check_random(unsigned dtype, int64_t n, unsigned rare, bool equal_nan)
 {
     size_t size = (size_t)n * 8 + 16;
@@ -187,7 +187,7 @@ static void check_random(unsigned dtype, int64_t n, unsigned rare, bool equal_na
     for (int64_t i = 0; i < n; i++) {
         uint64_t bits = (uint64_t)next() << 40 ^ (uint64_t)next() << 20 ^ next();
         if (dtype == TG_INT64 || dtype == TG_UINT64)
-            bits &= 0xffffffffff; /* where doubles are exact, as the plain way is */
+            bits &= 0xffffffffff; /* so that doubles are exact, as in the simple comparison */
         tg_store_bits(dtype, a + 1, i, bits);
         tg_store_bits(dtype, b + 1, i, next() % rare ? bits : bits ^ (1u << next() % 4));
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deps.json, and orders that follow from edges. */
+/* Reading deps.json, and the orders that follow from its edges. */
 #define _GNU_SOURCE 1
 #include "test.h"
 
@@ -110,7 +110,7 @@ TEST(nothing_comes_before_what_it_waits_for)
     struct tg_links links;
     uint32_t rank[5], depth[5];
     REQUIRE(tg_links_make(5, link, sizeof link / sizeof link[0], &links));
-    CHECK_EQ_U(links.first[5], 4); /* those to nowhere and to itself are out */
+    CHECK_EQ_U(links.first[5], 4); /* edges to unknown tasks and to itself are dropped */
     REQUIRE(tg_links_rank(&links, rank, depth));
     for (size_t i = 0; i < 4; i++)
         CHECK(rank[link[i].before] < rank[link[i].after]);
@@ -118,7 +118,7 @@ TEST(nothing_comes_before_what_it_waits_for)
     CHECK_EQ_U(depth[1], 1);
     CHECK_EQ_U(depth[2], 2);
     CHECK_EQ_U(depth[4], 0);
-    CHECK(rank[3] < rank[4]); /* both may come: the smaller number first */
+    CHECK(rank[3] < rank[4]); /* both are ready: the smaller number comes first */
     tg_links_free(&links);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who wrote which byte last, against an array of bytes; and the bytes that a view touches. */
+/* Which task wrote which byte last, checked against an array of bytes; and the bytes that a view
+ * touches. */
 #define _GNU_SOURCE 1
 #include "test.h"
 
@@ -19,7 +20,7 @@ static uint32_t next(uint32_t below)
 
 struct reading {
     uint32_t writer[SIZE];
-    uint64_t at; /* where the next range must begin */
+    uint64_t at; /* position at which the next range must begin */
 };
 
 static bool take(void *context, uint64_t lo, uint64_t hi, uint32_t writer)
@@ -52,7 +53,7 @@ TEST(random_writes_are_read_back_as_an_array_has_them)
         if (!CHECK_EQ_MEM(reading.writer, want, sizeof want))
             break;
     }
-    CHECK(memory.count < 2 * SIZE); /* what was written over is used again */
+    CHECK(memory.count < 2 * SIZE); /* entries that were overwritten are reused */
     tg_memory_free(&memory);
 }
 
@@ -71,7 +72,7 @@ TEST(reading_stops_when_told)
     CHECK(tg_memory_read(&memory, 5, 9, stop, &calls) && calls == 1);
     tg_memory_write(&memory, 6, 7, 1);
     CHECK(!tg_memory_read(&memory, 5, 9, stop, &calls) && calls == 3);
-    CHECK(tg_memory_write(&memory, 9, 9, 1)); /* nothing */
+    CHECK(tg_memory_write(&memory, 9, 9, 1)); /* an empty range */
     tg_memory_free(&memory);
 }
 
@@ -112,7 +113,7 @@ static struct tg_record view(unsigned dtype, int64_t start, int ndim, const int6
     return record;
 }
 
-/* One element after the other. */
+/* Touches one element after the other. */
 static void touch_plainly(const struct tg_record *record, struct touched *touched)
 {
     int64_t elements = 1, bits = tg_bits_of(record->dtype);

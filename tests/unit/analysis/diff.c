@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What settles a pair, which tolerance it has, and what all pairs come to. */
+/* How a pair is decided, which tolerance applies to it, and the result over all pairs. */
 #define _GNU_SOURCE 1
 #include "unit/recording/made.h"
 
@@ -7,7 +7,7 @@ static struct made a, b;
 static struct tg_error error;
 static struct tg_diff_summary summary;
 
-/* One record on each side, compared. */
+/* Compares one record on each side. */
 static struct tg_diff_result compare_with(struct made_record left, struct made_record right,
                                           const struct tg_diff_options *options)
 {
@@ -52,7 +52,7 @@ TEST(a_hash_is_made_of_what_is_stored_where_the_other_side_has_only_that)
     struct made_record stored = {VALUES(1, 2)};
     struct made_record hashed = {VALUES(1, 2), .meta = true};
     hashed.hash = tg_content_hash(hashed.values, 8);
-    stored.hash = 77; /* not asked: it would be that of the values */
+    stored.hash = 77; /* not used: the values are there */
     CHECK_EQ_S(tg_reason_name(compare(hashed, (struct made_record){VALUES(1, 2)}).reason), "hash");
     CHECK_EQ_S(tg_reason_name(compare(hashed, stored).reason), "other_hash");
     CHECK_EQ_I(summary.verdict, TG_VERDICT_UNKNOWN);
@@ -142,7 +142,7 @@ TEST(a_task_that_a_lossless_side_does_not_have_did_not_run_there)
     CHECK(summary.graphs_differ);
     CHECK_EQ_U(summary.gaps, 0);
     tg_diff_close(diff);
-    b.recording->info.level = 3; /* marked: the others need not be there */
+    b.recording->info.level = 3; /* marked: other records need not be there */
     REQUIRE(tg_diff_open(a.recording, b.recording, NULL, &diff, &error) == TG_OK);
     tg_diff_summarize(diff, &summary);
     CHECK(!summary.graphs_differ);

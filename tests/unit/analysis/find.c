@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is found in recordings that were made up for it. */
+/* Findings in recordings that were made up for the test. */
 #define _GNU_SOURCE 1
 #include "unit/recording/made.h"
 
@@ -78,7 +78,7 @@ TEST(nan_that_came_from_outside_is_said_to)
     made_begin(&made);
     READ(0, X, NAN);
     WRITE(0, Y, NAN);
-    READ(1, X, NAN); /* the same again: said once */
+    READ(1, X, NAN); /* the same again: reported once */
     WRITE(1, Z, 3);
     must_find(TG_FIND_NAN);
     CHECK_EQ_U(info.findings, 2);
@@ -245,7 +245,7 @@ TEST(what_changed_without_a_writer_was_stomped)
     READ(1, X, 1, 2);
     WRITE(2, Y, 7);
     READ(3, X, 1, 9);
-    READ(4, X, 1, 9); /* the same as before: said once */
+    READ(4, X, 1, 9); /* the same as before: reported once */
     must_find(TG_FIND_STOMP);
     CHECK_EQ_U(info.findings, 1);
     check_finding(0, 3, "origin");
@@ -265,7 +265,7 @@ TEST(the_one_that_saw_it_last_may_have_done_it_after_that)
     made_begin(&made);
     WRITE(0, X, 1, 2);
     READ(1, X, 1, 2);
-    WRITE(1, Y, 7); /* and more than that */
+    WRITE(1, Y, 7); /* task 1 also writes elsewhere */
     READ(2, X, 1, 9);
     must_find(TG_FIND_STOMP);
     struct tg_find_between between;

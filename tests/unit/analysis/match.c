@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which task of one recording is which of another. */
+/* Which task of one recording corresponds to which task of another. */
 #define _GNU_SOURCE 1
 #include "unit/recording/made.h"
 
@@ -173,7 +173,7 @@ static uint32_t align(const char *left, const char *right, uint32_t *partner)
     return kept;
 }
 
-/* The longest common subsequence, by the table. */
+/* The longest common subsequence, computed with the full table. */
 static uint32_t longest(const char *left, const char *right)
 {
     uint32_t best[65][65] = {{0}};

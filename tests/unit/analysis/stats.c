@@ -15,7 +15,7 @@ static void measure(unsigned dtype, const void *bytes, int64_t n)
     CHECK_EQ_I(tg_tensor_measure((int)dtype, bytes, n, &stats, &error), TG_OK);
 }
 
-/* Two passes in long double. */
+/* Checks against two passes in long double. */
 static void check_plain(unsigned dtype, const void *bytes, int64_t n)
 {
     uint64_t nan = 0, inf = 0, zero = 0, finite = 0;
@@ -55,7 +55,7 @@ TEST(random_bits_of_every_type_are_measured_as_the_plain_way_says)
         bytes[i] = (unsigned char)(state >> 24);
     }
     for (unsigned dtype = 1; dtype < TG_DTYPE_END; dtype++)
-        if (dtype != TG_FLOAT64) /* random exponents: sums of nothing but the largest */
+        if (dtype != TG_FLOAT64) /* random exponents: the largest values decide the sums */
             check_plain(dtype, bytes + 1, N);
 }
 

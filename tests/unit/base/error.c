@@ -59,7 +59,7 @@ TEST(a_text_that_does_not_fit_ends_in_an_ellipsis)
 
 TEST(no_character_is_cut_in_half)
 {
-    /* The three bytes of the euro sign lie across the cut in three different ways. */
+    /* The cut falls at three different places within the euro sign's bytes. */
     for (size_t before = 1; before <= 3; before++) {
         tg_error_set(&error, TG_IO_ERROR, "%s", long_text(room() - 3 - before, "€ and more"));
         if (before == 3)

@@ -18,7 +18,7 @@ static void start(void)
     tg_json_start(&json, open_memstream(&text, &size));
 }
 
-/* Finishes, and leaves what was written in `text`. */
+/* Finishes, and leaves the written text in `text`. */
 static tg_status finish(void)
 {
     FILE *file = json.file;
@@ -35,7 +35,7 @@ static void check_text(const char *want)
     text = NULL;
 }
 
-/* The calls made so far are no JSON. */
+/* Checks that the calls so far are refused, because they give no valid JSON. */
 static void check_refused(void)
 {
     CHECK_EQ_I(finish(), TG_BAD_ARGUMENT);
@@ -148,7 +148,7 @@ TEST(bytes_that_are_not_utf_8_are_replaced)
     check_string("\xc0\xaf", "\"" BAD BAD "\"\n"); /* overlong */
     check_string("\xe0\x80\xaf", "\"" BAD BAD BAD "\"\n");
     check_string("\xed\xa0\x80", "\"" BAD BAD BAD "\"\n");         /* a surrogate */
-    check_string("\xf4\x90\x80\x80", "\"" BAD BAD BAD BAD "\"\n"); /* past the last */
+    check_string("\xf4\x90\x80\x80", "\"" BAD BAD BAD BAD "\"\n"); /* past the last character */
 }
 
 TEST(keys_are_escaped_too)

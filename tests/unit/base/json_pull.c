@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* Heap memory of exactly that size, so that a sanitizer sees every step beyond it. */
+/* Heap memory of exactly that size, so that a sanitizer reports every access beyond it. */
 static char *copy;
 static struct tg_pull pull;
 
@@ -150,7 +150,7 @@ TEST(skipping_passes_over_a_whole_value)
     CHECK_EQ_I(tg_pull_next(&pull), TG_PULL_BEGIN_ARRAY);
     CHECK(tg_pull_skip(&pull));
     CHECK_EQ_I(tg_pull_next(&pull), TG_PULL_NUMBER);
-    CHECK(tg_pull_skip(&pull)); /* nothing left of it */
+    CHECK(tg_pull_skip(&pull)); /* nothing is left to skip */
     CHECK_EQ_I(tg_pull_next(&pull), TG_PULL_END_ARRAY);
     CHECK_EQ_I(tg_pull_next(&pull), TG_PULL_END);
 }

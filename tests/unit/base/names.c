@@ -16,7 +16,7 @@ TEST(control_characters_and_broken_utf8_become_question_marks)
     check_clean("caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80",
                 "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80");
     check_clean("a\x1b[31mb\nc\x7f", "a?[31mb?c?");
-    check_clean("\xc2\x9b", "??");           /* a control sequence in 8 bits */
+    check_clean("\xc2\x9b", "??");           /* a C1 control character */
     check_clean("\xc0\xaf", "??");           /* overlong */
     check_clean("\xed\xa0\x80", "???");      /* a surrogate */
     check_clean("\xf4\x90\x80\x80", "????"); /* past the last character */

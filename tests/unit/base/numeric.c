@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every code of the small floats is decoded by a formula of the test's own, and encoding is
- * checked at, just below and just above every boundary between two neighbouring values: as
- * rounding is monotonic, that covers every double there is.
+ * The test decodes every code of the small floats with its own formula, and checks encoding at,
+ * just below and just above every boundary between two neighbouring values: because rounding is
+ * monotonic, that covers every double.
  */
 #include "test.h"
 
 #include <stdlib.h>
 #include <taskglass/numeric.h>
 
-/* The formats once more, as the specifications put them. */
+/* The formats again, in the form of their specifications. */
 struct format {
     unsigned dtype;
     int exponent_bits, mantissa_bits, bias;
@@ -61,7 +61,7 @@ static unsigned largest_code(const struct format *f)
     return code;
 }
 
-/* Where a value past the largest goes. */
+/* The code that a value beyond the largest gets. */
 static unsigned beyond_code(const struct format *f)
 {
     return largest_code(f) + f->has_infinity;
@@ -78,7 +78,7 @@ static void check_encode(const struct format *f, double value, unsigned want)
         fprintf(stderr, "  dtype %u, value %.17g\n", f->dtype, value);
 }
 
-/* The value and, where there is a sign, its negative. */
+/* Checks the value and, if the format has a sign, its negative. */
 static void check_encode_both(const struct format *f, double value, unsigned want)
 {
     check_encode(f, value, want);
@@ -168,7 +168,8 @@ TEST(values_too_small_become_zero_or_the_smallest)
 
 TEST(a_double_is_rounded_once_not_by_way_of_float)
 {
-    /* Just above a tie, by less than a float can tell: float would make it a tie. */
+    /* Just above a tie, by less than a float can represent: converted to float first, it would be a
+     * tie. */
     double above = 1 + ldexp(1, -11) + ldexp(1, -40);
     CHECK_EQ_U(tg_encode(TG_FLOAT16, above), 0x3c01);
     CHECK_EQ_U(tg_encode(TG_FLOAT16, (double)(float)above), 0x3c00);
@@ -176,7 +177,7 @@ TEST(a_double_is_rounded_once_not_by_way_of_float)
     CHECK_EQ_U(tg_float16_from_float((float)above), 0x3c00);
 }
 
-/* The code whose value is nearest, found by looking at all of them. */
+/* The code with the nearest value, found by trying all codes. */
 static unsigned nearest_code(const struct format *f, double value)
 {
     unsigned best = 0;
@@ -193,7 +194,7 @@ TEST(random_doubles_go_to_the_nearest_of_all_values)
     uint64_t state = 0x9e3779b97f4a7c15u;
     for (const struct format *f = formats; f < formats_end; f++) {
         if (codes(f) > 256)
-            continue; /* the boundaries above say the same, faster */
+            continue; /* the boundaries above cover this, faster */
         for (int i = 0; i < 2000; i++) {
             state = state * 6364136223846793005u + 1442695040888963407u;
             double value = ldexp(1 + (double)(state >> 11) * 0x1p-53, (int)(state >> 3 & 31) - 20);
@@ -267,7 +268,7 @@ static void check_limits(unsigned dtype, uint64_t least, uint64_t most)
 {
     double low = tg_decode(dtype, least), high = tg_decode(dtype, most);
     CHECK_EQ_U(tg_encode(dtype, low), least);
-    CHECK_EQ_U(tg_encode(dtype, high), most); /* also where `high` was rounded up to 2^63, 2^64 */
+    CHECK_EQ_U(tg_encode(dtype, high), most); /* also if `high` was rounded up to 2^63 or 2^64 */
     CHECK_EQ_U(tg_encode(dtype, low - 0.5), least);
     CHECK_EQ_U(tg_encode(dtype, high + 0.5), most);
     CHECK_EQ_U(tg_encode(dtype, high + 1), most);

@@ -7,7 +7,7 @@
 static struct tg_settings *settings;
 static struct tg_error error;
 
-/* Settings of a clean environment, but for one variable (NULL: none). */
+/* Creates settings from a clean environment with one variable (NULL: none). */
 static tg_status create(const char *variable, const char *value)
 {
     struct tg_setting_info info;

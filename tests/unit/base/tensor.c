@@ -172,7 +172,7 @@ TEST(an_index_takes_its_dimension_away)
     CHECK_EQ_I(t.start, 8);
     check_dim(&t, 0, 2, 12);
     check_dim(&t, 1, 4, 1);
-    check_dim(&t, 2, 0, 0); /* what is unused stays zero */
+    check_dim(&t, 2, 0, 0); /* unused dimensions stay zero */
     check_footprint(t, 8, 23);
 }
 
@@ -307,7 +307,7 @@ TEST(a_footprint_that_overflows_is_refused)
 TEST(more_bytes_than_64_bits_count_are_refused)
 {
     struct tg_tensor t = MAKE(TG_FLOAT64, 1);
-    t.shape[0] = (int64_t)1 << 61; /* 2^64 bytes, which is 0 again */
+    t.shape[0] = (int64_t)1 << 61; /* 2^64 bytes, which wraps to 0 */
     CHECK(!tg_tensor_valid(&t));
 }
 
@@ -368,7 +368,7 @@ TEST(a_view_of_nibbles_may_start_in_the_middle_of_a_byte)
     CHECK_EQ_I(t.start, 5);
     CHECK(tg_tensor_valid(&t));
     check_footprint(t, 5, 14);
-    t.start = 6; /* the padding nibble is still storage */
+    t.start = 6; /* the padding nibble belongs to the storage */
     CHECK(tg_tensor_valid(&t));
     t.start = 7;
     CHECK(!tg_tensor_valid(&t));

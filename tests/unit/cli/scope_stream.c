@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The stream of a page, read back as the page reads it. */
+/* The data stream of an HTML page, decoded in the way the page decodes it. */
 #define _GNU_SOURCE 1
 #include "test.h"
 

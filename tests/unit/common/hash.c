@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* The kernels one by one: which of them runs is the processor's choice. */
+/* Tests each kernel of the hash; otherwise the processor decides which one runs. */
 #define tg_hash_update chosen_update
 #define tg_hash_copy chosen_copy
 #include "common/hash.c"
@@ -21,7 +21,7 @@ static uint64_t hash_of(const void *bytes, size_t size)
     return tg_hash_final(&hash, size);
 }
 
-/* Heap memory of exactly that size, so that a sanitizer sees every step beyond it. */
+/* Heap memory of exactly that size, so that a sanitizer reports every access beyond it. */
 static unsigned char *exactly(size_t size, size_t offset, uint64_t seed)
 {
     unsigned char *memory = malloc(offset + size + (offset + size == 0));

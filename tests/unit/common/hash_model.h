@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The content hash as its definition reads, and bytes to try it on. */
+/* The content hash written exactly as defined, and bytes to test it with. */
 #ifndef TASKGLASS_TEST_HASH_MODEL_H
 #define TASKGLASS_TEST_HASH_MODEL_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The hash as processors without a kernel of their own compute it. */
+/* The hash as computed on processors that have no special kernel. */
 #include "test.h"
 #include "unit/common/hash_model.h"
 

@@ -4,7 +4,7 @@
 
 static struct tg_deque deque, own;
 
-/* Empty, with the counters where they would be after `at` tasks. */
+/* An empty deque, with the counters as they would be after `at` tasks. */
 static void start(struct tg_deque *r, uint32_t at)
 {
     memset(r, 0, sizeof *r);
@@ -36,7 +36,7 @@ TEST(an_empty_ring_has_nothing_to_pop_or_steal)
 TEST(tasks_come_out_in_the_order_they_went_in)
 {
     start(&deque, 0);
-    push(&deque, 0, 5); /* task 0 is a task */
+    push(&deque, 0, 5); /* task 0 is a valid task */
     CHECK(tg_deque_occupied(&deque));
     expect(&deque, 0, 5);
     CHECK(!tg_deque_occupied(&deque));

@@ -7,7 +7,7 @@ enum { THREADS = 4, TASKS = 50000, ROUNDS = 40 };
 struct contest {
     struct tg_deque deque[THREADS];
     uint32_t taken[TASKS];  /* __atomic */
-    uint64_t result[TASKS]; /* plain: written by the pusher, published with the task */
+    uint64_t result[TASKS]; /* plain: the pusher writes it and publishes it with the task */
     uint32_t n_taken;
 };
 
@@ -28,7 +28,7 @@ static uint32_t steal(uint32_t thief)
     return task;
 }
 
-/* Thread 0 makes the tasks; everybody pops and steals, so stolen halves are stolen again. */
+/* Thread 0 makes the tasks; all threads pop and steal, so stolen halves are stolen again. */
 static void compete(void *shared, uint32_t number)
 {
     uint32_t made = number == 0 ? 0 : TASKS;

@@ -4,7 +4,7 @@
 
 enum { MAX_CORES = 9, MAX_SCHEDULERS = 4 };
 
-/* Runs what `build` makes, a few times each, on engines of all sizes. */
+/* Runs the graph that `build` makes, a few times each, on engines of all sizes. */
 static void on_every_engine(void (*build)(struct dag *dag))
 {
     struct dag *dag = dag_new();
@@ -44,7 +44,7 @@ static void build_chain(struct dag *dag)
     }
 }
 
-/* More at once than a deque holds. */
+/* More ready tasks at once than a deque holds. */
 static void build_fan(struct dag *dag)
 {
     uint32_t first = dag_add(dag, DAG_AIC, NULL, 0), last = dag_add(dag, DAG_AIV, NULL, 0);
@@ -63,7 +63,7 @@ static void build_mixes(struct dag *dag)
         dag_add(dag, parts[i % 4], body_mix, i);
 }
 
-/* The core is done with its part long before the lanes that only stand in. */
+/* The core finishes its part long before the lanes that only stand in for other cores. */
 static void build_slow_stand_ins(struct dag *dag)
 {
     dag_add(dag, DAG_FULL, body_dawdle, 29);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ready tasks and idle cores come together. Every kernel here waits inside until as many as can
- * run at once do so: where a wake-up is lost, the test hangs, and the alarm says so.
+ * Idle cores find ready tasks. Every kernel here waits until as many kernels run as can run at
+ * once: if a wake-up is lost, the test hangs, and the alarm reports it.
  */
 #include "rig.h"
 
@@ -20,7 +20,7 @@ static void run(struct dag *dag, uint32_t cores, uint32_t schedulers, uint32_t t
     free(dag);
 }
 
-/* Tasks that only full blocks take: one for each core, all at once. */
+/* Adds tasks that only full blocks can run: one for each core, all at once. */
 static void add_one_per_core(struct dag *dag, uint32_t cores, uint32_t after)
 {
     for (uint32_t i = 0; i < cores; i++) {
@@ -51,7 +51,7 @@ TEST(as_many_tasks_as_cores_run_at_once)
     for_every_block_count(fill_from_the_start);
 }
 
-/* While the first task sleeps, every other core has gone to sleep. */
+/* All other cores have gone to sleep while the first task sleeps. */
 static void fill_from_one_task(uint32_t cores, uint32_t schedulers)
 {
     struct dag *dag = dag_new();
@@ -65,7 +65,7 @@ TEST(one_task_that_makes_many_ready_wakes_all_cores)
     for_every_block_count(fill_from_one_task);
 }
 
-/* The last of many small tasks releases the many: cores are just about to sleep. */
+/* The last of many small tasks makes many tasks ready, just when cores are about to sleep. */
 static void fill_from_a_join(uint32_t cores, uint32_t schedulers)
 {
     struct dag *dag = dag_new();
@@ -81,7 +81,8 @@ TEST(tasks_made_ready_while_cores_go_to_sleep_wake_all_cores)
     for_every_block_count(fill_from_a_join);
 }
 
-/* A chain of its own keeps one core busy; it must not keep what it made ready on the way. */
+/* A chain keeps one core busy; that core must not keep the other tasks that it made ready on the
+ * way. */
 static void fill_beside_a_chain(uint32_t cores, uint32_t schedulers)
 {
     struct dag *dag = dag_new();
@@ -89,7 +90,7 @@ static void fill_beside_a_chain(uint32_t cores, uint32_t schedulers)
     for (uint32_t i = 0; i < cores; i++) {
         uint32_t next = dag_add(dag, i == cores - 1 ? DAG_AIC : DAG_AIV, body_dawdle, 31);
         uint32_t aside = dag_add(dag, i % 3 ? DAG_AIV : DAG_AIC, body_meet, 0);
-        dag_edge(dag, last, next); /* first, so that it is the one that is kept */
+        dag_edge(dag, last, next); /* first, so that the core keeps this one */
         dag_edge(dag, last, aside);
         last = next;
     }
@@ -102,7 +103,7 @@ TEST(tasks_made_ready_one_by_one_wake_all_cores)
     for_every_block_count(fill_beside_a_chain);
 }
 
-/* Short blocks: their cores take both kinds, so all tasks are of one. */
+/* Cores of short blocks run both kinds of tasks, so all tasks are of one kind. */
 TEST(cores_of_short_blocks_all_run_at_once)
 {
     for (uint32_t cores = 1; cores <= 8; cores++)
@@ -116,7 +117,7 @@ TEST(cores_of_short_blocks_all_run_at_once)
         }
 }
 
-/* A mix for every block, all parts at once; the last block may have stand-ins. */
+/* One mix for every block, all parts running at once; the last block may have stand-ins. */
 static void fill_with_mixes(uint32_t cores, uint32_t schedulers)
 {
     struct dag *dag = dag_new();
@@ -137,9 +138,9 @@ TEST(one_task_that_makes_mixes_ready_wakes_all_blocks)
 }
 
 /*
- * Block X runs a mix on its AIVs and has its AIC asleep; a task on an AIC releases a mix and
- * goes on with another task. The second mix belongs on a block other than X, whoever is woken
- * for it first. All wait for each other.
+ * Block X runs a mix on its AIVs and has its AIC asleep; a task on an AIC releases a mix and goes
+ * on with another task. The second mix must run on a block other than X, whichever worker is woken
+ * for it first. All kernels wait for each other.
  */
 TEST(a_mix_finds_the_free_block_while_another_is_busy)
 {
@@ -155,8 +156,9 @@ TEST(a_mix_finds_the_free_block_while_another_is_busy)
         }
 }
 
-/* While AIV0 is in a task, AIV1 calls it and the AIC into a mix. The AIC is in a kernel that waits
- * for that task's successor: AIV0, called away, must leave the successor to AIV1. */
+/* While AIV0 is in a task, AIV1 calls it and the AIC into a mix. The AIC runs a kernel that waits
+ * for that task's successor: AIV0, which is needed for the mix, must leave the successor to
+ * AIV1. */
 TEST(a_task_does_not_wait_for_the_mix_its_core_is_called_into)
 {
     for (uint32_t schedulers = 0; schedulers <= 1; schedulers++) {

@@ -60,13 +60,13 @@ TEST(a_run_under_schedulers_stops_at_any_moment_and_the_next_is_clean)
             stop_at_random(cores, schedulers, 30);
 }
 
-/* Half of a mix has arrived and waits for a lane that is busy: stopping must reach it there. */
+/* Half of a mix has arrived and waits for a busy lane: a stop must reach it there. */
 static void stop_in_a_rendezvous(uint32_t schedulers)
 {
     struct dag *dag = dag_new();
     struct rig rig;
     dag_add(dag, DAG_AIV, body_meet, 0);
-    dag->quorum = 2; /* a second one never comes: only stopping ends it */
+    dag->quorum = 2; /* a second one never comes, so only a stop ends it */
     for (uint32_t i = 0; i < 3; i++)
         dag_add(dag, DAG_FULL, body_mix, 0);
     dag_seal(dag);
@@ -79,7 +79,8 @@ static void stop_in_a_rendezvous(uint32_t schedulers)
     free(dag);
 }
 
-/* A part that never ran for the stop must not make its mix, and what follows it, count as done. */
+/* If a part never ran because of the stop, its mix and the mix's successors must not count as
+ * done. */
 TEST(a_mix_that_was_stopped_half_way_is_not_finished)
 {
     for (uint32_t schedulers = 0; schedulers <= 1; schedulers++) {

@@ -47,7 +47,7 @@ TEST(random_graphs_run_each_task_once_and_in_order_under_schedulers)
             run_random_graphs(cores, schedulers, 3, 2);
 }
 
-/* Mostly waking, sleeping and ending. */
+/* Short runs that mostly wake, sleep and end. */
 static void run_often(uint32_t cores, uint32_t schedulers, uint32_t runs)
 {
     struct dag *dag[8];
@@ -57,7 +57,7 @@ static void run_often(uint32_t cores, uint32_t schedulers, uint32_t runs)
         dag[i] = dag_new();
         build_random(dag[i], &seed, i * i / 4);
         for (uint32_t t = 0; t < dag[i]->n_tasks; t++)
-            dag[i]->node[t].arg %= 31; /* none that sleeps */
+            dag[i]->node[t].arg %= 31; /* excludes the tasks that sleep */
     }
     rig_open(&rig, cores, schedulers, 0);
     for (uint32_t i = 0; i < runs; i++) {

@@ -8,7 +8,7 @@ static uint64_t slots[SLOTS];
 static struct tg_queue queue;
 static struct tg_deque own;
 
-/* `count` tasks from the start, and the counters where they would be after `at` of them. */
+/* A queue with `count` tasks, and the counters as they would be after `at` tasks. */
 static void start(uint32_t at, uint32_t count)
 {
     uint32_t ready[SLOTS] = {0};
@@ -52,7 +52,7 @@ TEST(nothing_of_the_last_run_is_left_after_a_reset)
     start(0, 1);
     CHECK_EQ_U(tg_queue_pop(&queue, 1, TG_BATCH_MAX, 0), 0);
     CHECK_EQ_U(tg_queue_pop(&queue, 1, TG_BATCH_MAX, 0), TG_NO_TASK);
-    tg_queue_push(&queue, 9); /* would wait for ever on a slot that is not empty */
+    tg_queue_push(&queue, 9); /* would wait forever if the slot were not empty */
     CHECK_EQ_U(tg_queue_pop(&queue, 1, TG_BATCH_MAX, 0), 9);
 }
 
@@ -76,7 +76,7 @@ TEST(a_share_is_at_least_one_task_and_never_more_than_a_batch)
     for (uint32_t i = 0; i < 1024; i++)
         ready[i] = i + 1;
     tg_queue_reset(&queue, many, 1024, 0, 1024);
-    tg_queue_fill(&queue, ready, 1, 2); /* by two, in any order */
+    tg_queue_fill(&queue, ready, 1, 2); /* filled in two parts, in any order */
     tg_queue_fill(&queue, ready, 0, 2);
     CHECK_EQ_U(tg_queue_pop(&queue, 1, TG_BATCH_MAX, &own), 0);
     expect_ring(1, TG_BATCH_MAX - 1);

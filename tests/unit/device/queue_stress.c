@@ -55,7 +55,8 @@ static void work(void *shared, uint32_t number)
         take_all(number - PUSHERS);
 }
 
-/* The slots may be fewer than the tasks: a lap behind, a pusher waits for its taker. */
+/* There may be fewer slots than tasks: a pusher that is one lap ahead waits for the thread that
+ * takes its slot. */
 static void run_traffic(uint32_t at, uint32_t slots)
 {
     memset(&traffic, 0, sizeof traffic);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An engine with its threads inside the test's process, as the simulated device has it in its
- * own, and graphs that check themselves while they run:
+ * An engine with its threads inside the test's process, as a simulated device has it in its own
+ * process, and graphs that check themselves while they run:
  *
  *   rig    opens an engine of so many cores and schedulers, launches graphs on it, stops them
  *   dag    tasks and edges; every kernel checks that all parts of all predecessors have ended
@@ -26,8 +26,8 @@ struct node {
     uint32_t first_pred, n_preds;
     uint32_t runs[TG_PARTS];  /* how often each part ran; __atomic */
     uint32_t inside;          /* parts that have started; __atomic */
-    uint32_t cell[TG_PARTS];  /* what the parts of a mix show each other; plain */
-    uint32_t ended[TG_PARTS]; /* plain: ordered by the engine or not at all */
+    uint32_t cell[TG_PARTS];  /* written by one part of a mix and read by the others; plain */
+    uint32_t ended[TG_PARTS]; /* plain: only the engine orders the accesses */
 };
 
 enum { DAG_TASKS = 512, DAG_EDGES = 2048 };
@@ -37,10 +37,10 @@ struct dag {
     uint32_t before[DAG_EDGES], after[DAG_EDGES];
     struct node node[DAG_TASKS];
     uint32_t pred[DAG_EDGES];
-    uint32_t inside;   /* for bodies that count each other; __atomic */
-    uint32_t quorum;   /* how many of them must be inside at once */
-    uint32_t stopping; /* the run is being stopped: wait for nothing; __atomic */
-    /* what the engine sees */
+    uint32_t inside;   /* number of bodies inside; __atomic */
+    uint32_t quorum;   /* bodies that must be inside at the same time */
+    uint32_t stopping; /* the run is being stopped: bodies must not wait; __atomic */
+    /* the engine's view of the graph */
     struct tg_launch launch;
     struct tg_task_desc desc[DAG_TASKS];
     uint32_t succ[DAG_EDGES];
@@ -117,7 +117,7 @@ STRESS_FN void dag_edge(struct dag *dag, uint32_t before, uint32_t after)
     dag->after[dag->n_edges++] = after;
 }
 
-/* Groups one end of all edges by the other: sorted by counting. */
+/* Groups one end of all edges by the other, with a counting sort. */
 static void dag_group_(const struct dag *dag, const uint32_t *by, const uint32_t *what,
                        uint32_t task, uint32_t *at, uint32_t *count, uint32_t *grouped)
 {
@@ -128,7 +128,7 @@ static void dag_group_(const struct dag *dag, const uint32_t *by, const uint32_t
     *at += *count;
 }
 
-/* After the last task and edge, before the first run. */
+/* Call it after the last task and edge, and before the first run. */
 STRESS_FN void dag_seal(struct dag *dag)
 {
     struct tg_launch *launch = &dag->launch;
@@ -155,7 +155,7 @@ STRESS_FN void dag_seal(struct dag *dag)
     }
 }
 
-/* As if nothing had run. `pending` is left: a full run has put it back by itself. */
+/* Resets the graph as if nothing had run, except `pending`, which a full run restores by itself. */
 STRESS_FN void dag_rewind(struct dag *dag)
 {
     dag->inside = dag->stopping = 0;
@@ -167,7 +167,7 @@ STRESS_FN void dag_rewind(struct dag *dag)
     }
 }
 
-/* After a run that was stopped, as the host does by sending the graph again. */
+/* Restores the graph after a stopped run, as the host does by sending the graph again. */
 STRESS_FN void dag_restore(struct dag *dag)
 {
     for (uint32_t t = 0; t < dag->n_tasks; t++)
@@ -182,7 +182,8 @@ STRESS_FN void dag_check_all_ran(const struct dag *dag)
                 return;
 }
 
-/* After a stop: no part twice, mixes whole or not at all, and nothing counted that did not run. */
+/* Checks after a stop: no part ran twice, mixes ran whole or not at all, and no task counts that
+ * did not run. */
 STRESS_FN void dag_check_some_ran(const struct dag *dag, uint64_t finished)
 {
     uint64_t whole = 0;
@@ -198,7 +199,7 @@ STRESS_FN void dag_check_some_ran(const struct dag *dag, uint64_t finished)
     CHECK(finished <= whole);
 }
 
-/* ── what kernels do ───────────────────────────────────────────────────────────────────── */
+/* ── bodies of kernels ───────────────────────────────────────────────────────────────────── */
 
 STRESS_FN void body_dawdle(struct dag *dag, struct node *node, const struct tg_ctx *ctx)
 {
@@ -221,8 +222,8 @@ STRESS_FN void body_meet(struct dag *dag, struct node *node, const struct tg_ctx
         stress_sleep(50);
 }
 
-/* The parts of a mix: all have started before any has ended, and the barrier publishes; also in a
- * run that is being stopped. */
+/* For the parts of a mix: all must have started before any ends, and the barrier must publish their
+ * writes, also in a run that is being stopped. */
 STRESS_FN void body_mix(struct dag *dag, struct node *node, const struct tg_ctx *ctx)
 {
     __atomic_fetch_add(&node->inside, 1, __ATOMIC_RELAXED);
@@ -276,7 +277,7 @@ static void *rig_thread_(void *argument)
     return NULL;
 }
 
-/* `spin` and yields as the platform would set them: 0 sleeps soonest. */
+/* `spin` as the platform would set it: with 0, idle workers sleep soonest. */
 STRESS_FN void rig_open(struct rig *rig, uint32_t cores, uint32_t schedulers, uint32_t spin)
 {
     uint32_t blocks = (cores + TG_PARTS - 1) / TG_PARTS;
@@ -339,7 +340,7 @@ STRESS_FN uint64_t rig_finished(const struct rig *rig)
     return finished;
 }
 
-/* One whole run, and everything that can be said of it afterwards. */
+/* Makes one whole run, and checks everything that must hold afterwards. */
 STRESS_FN void rig_run(struct rig *rig, struct dag *dag)
 {
     dag_rewind(dag);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What every test of the device program's concurrent parts needs: threads that start together,
- * random numbers that can be had again, and an alarm that turns a hang into a failure with a
- * message. The clock decides nothing but when to give up on a hang.
+ * Helpers for the tests of the device program's concurrent parts: threads that start together,
+ * random numbers that can be reproduced, and an alarm that turns a hang into a failure with a
+ * message. The clock only decides when to give up on a hang.
  */
 #ifndef TG_TEST_STRESS_H
 #define TG_TEST_STRESS_H
@@ -20,7 +20,7 @@
 
 /* ── a hang is a failure ───────────────────────────────────────────────────────────────── */
 
-enum { HANG_SECONDS = 45 }; /* nothing here takes one, on a machine that is busy too */
+enum { HANG_SECONDS = 45 }; /* no test takes a second, even on a busy machine */
 
 static char stress_doing_[200];
 
@@ -33,7 +33,7 @@ static void stress_hung_(int signal)
     _exit(1);
 }
 
-/* From here to the next call (or stress_calm) must not take long. */
+/* The time from here to the next call (or stress_calm) must not reach HANG_SECONDS. */
 __attribute__((format(printf, 1, 2))) STRESS_FN void stress_watch(const char *format, ...)
 {
     va_list args;
@@ -68,7 +68,7 @@ STRESS_FN void stress_sleep(uint32_t microseconds)
     nanosleep(&t, NULL);
 }
 
-/* From nothing at all to long enough that whoever waits goes to sleep. */
+/* Passes time: from none at all to so much that a waiting thread goes to sleep. */
 STRESS_FN void stress_dawdle(uint32_t how)
 {
     if (how % 32 == 31)
@@ -98,7 +98,7 @@ static void *stress_thread_main_(void *argument)
     return NULL;
 }
 
-/* Runs body(shared, 0 … count - 1), each in its thread, and waits for all. */
+/* Runs body(shared, 0 … count - 1), each in its own thread, and waits for all. */
 STRESS_FN void stress_threads(uint32_t count, void (*body)(void *, uint32_t), void *shared)
 {
     struct stress_thread thread[16];
@@ -120,7 +120,7 @@ STRESS_FN void stress_check_once(const uint32_t *taken, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
         if (!CHECK_EQ_U(taken[i], 1))
-            return; /* one is enough to see */
+            return; /* one report is enough */
 }
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether NumPy reads what is written here is a question for tests/e2e. */
+/* tests/e2e checks that NumPy reads these files. */
 #include "test.h"
 
 #include "export/export.h"
@@ -127,7 +127,7 @@ TEST(small_archives_need_no_extension)
     CHECK_EQ_U(tg_zip_end(1, 227, 51, end), 22);
 }
 
-/* The numbers that need 64 bits are all ones, and stand in the extension. */
+/* Fields that need 64 bits are all ones, and the numbers are in the zip64 extension. */
 TEST(large_entries_far_away_have_the_extension)
 {
     const struct tg_zip_entry entry = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The function behind all exports. What is in the files is a question for tests/e2e. */
+/* The function behind all exports. tests/e2e checks the contents of the files. */
 #define _GNU_SOURCE 1
 #include "unit/recording/recording.h"
 
@@ -159,7 +159,7 @@ TEST(an_export_that_is_cancelled_leaves_nothing)
     for (uint32_t n = 0; tg_export_format_get(n, &info); n++) {
         struct told told = {.stop = true};
         if (strcmp(info.name, "trace") == 0 || strcmp(info.name, "npy") == 0 || !info.available)
-            continue; /* the files of a folder are whole each */
+            continue; /* each file of a folder is whole by itself */
         struct tg_export_config config = {.format = info.name,
                                           .path = target(info.name),
                                           .progress = tell,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cases of a workload that lives in this file. The mistakes a workload can make are tested
- * from end to end, with tests/workloads/broken. */
+/* Cases of a workload that is in this file. The mistakes that a workload can make are tested from
+ * end to end, with tests/workloads/broken. */
 #include "host/case.h"
 
 #include "test.h"
@@ -20,7 +20,7 @@ static void prepare(struct tg_case *c)
     tg_case_scalar(c, "k", TG_INT16, (uint64_t)-1);
     tg_case_tensor(c, "y", TG_OUT, TG_INT4, 2, shape);
     tg_case_tensor(c, "z", TG_INOUT, TG_FLOAT64, 0, NULL);
-    tg_case_scalar(c, "x", TG_FLOAT64, 7); /* scalars have names of their own */
+    tg_case_scalar(c, "x", TG_FLOAT64, 7); /* scalars and tensors may have the same name */
     memset(x, 42, (size_t)n);
 }
 

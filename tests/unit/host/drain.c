@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Draining a stream of a device that does one store at a time, with the host looking in between. */
+/* Drains the stream of a device that makes one store at a time; the host looks between the
+ * stores. */
 #define _GNU_SOURCE 1
 #include "unit/recording/recording.h"
 #include "unit/host/graph_fake.h"
@@ -25,7 +26,7 @@ static void set_current(uint32_t which, uint32_t records)
     head->current = (uint64_t)which << 32 | records;
 }
 
-/* Whatever it holds, its number is in `sequence`. */
+/* Makes a record; its number is in `sequence`. */
 static void make_record(void)
 {
     struct tg_record *records = (struct tg_record *)(void *)((char *)head + head->buffers);
@@ -38,7 +39,7 @@ static void make_record(void)
     set_current(buffer, count + 1);
 }
 
-/* The two stores with which a full buffer is handed over. */
+/* The two stores that hand over a full buffer. */
 static void say_ready(void)
 {
     queue(head->ready_queue)[ready_tail % BUFFERS] = buffer;
@@ -56,7 +57,7 @@ static void make_records(uint32_t n)
         make_record();
 }
 
-/* A whole buffer, handed over. */
+/* Fills a whole buffer and hands it over. */
 static void make_buffer(void)
 {
     make_records(PER_BUFFER);
@@ -64,7 +65,7 @@ static void make_buffer(void)
     leave_buffer();
 }
 
-/* Each comes once, in order. */
+/* Checks that each record comes once, in order. */
 static void take(void *context, const struct tg_record *record)
 {
     (void)context;
@@ -128,7 +129,7 @@ TEST(a_buffer_that_was_given_back_is_not_taken_again_while_it_is_shown_as_curren
     CHECK_EQ_U(taken, PER_BUFFER);
     CHECK_EQ_U(tg_drain_run(&drain), 0);
     leave_buffer();
-    make_buffer(); /* the other one, and this one again, while the host is away */
+    make_buffer(); /* fills the other buffer, then this one again, meanwhile */
     make_buffer();
     tg_drain_run(&drain);
     make_records(10);
@@ -161,7 +162,7 @@ TEST(whenever_the_host_looks_each_record_comes_once)
             if (pattern >> step++ % 12 & 1)
                 tg_drain_run(&drain);
             say_ready();
-            if (i % 2 || pattern >> step++ % 12 & 1) /* it would wait for a free one else */
+            if (i % 2 || pattern >> step++ % 12 & 1) /* else it would wait for a free buffer */
                 tg_drain_run(&drain);
             if (pattern >> step++ % 12 & 1)
                 tg_drain_run(&drain);
@@ -178,7 +179,7 @@ TEST(whenever_the_host_looks_each_record_comes_once)
 
 enum { PAYLOAD = 256, ARENA = 4 * PAYLOAD };
 
-/* A piece of a float32 tensor, whose bytes are its task's number. */
+/* Makes a record of a piece of a float32 tensor whose bytes are its task's number. */
 static void make_piece(uint64_t task, uint64_t bytes, uint64_t done, uint64_t size)
 {
     static uint64_t written;
@@ -224,7 +225,7 @@ static struct tg_drain open_recording(struct tg_dump_writer **writer)
     return drain;
 }
 
-/* From that byte of the arena on nothing can be read; ends the recording, which is good. */
+/* Makes the arena unreadable from that byte on; ends the recording, which must be good. */
 static struct tg_recording *end_recording(struct tg_drain *drain, struct tg_dump_writer *writer,
                                           uint64_t gone)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cycles: found wherever they are, and named in the direction of their edges. */
+/* Cycles are found anywhere in a graph, and named in the direction of their edges. */
 #include "unit/host/graph_fake.h"
 
-/* The numbers of the tasks in the message, in its order; stops at what is no number. */
+/* The task numbers in the message, in its order; stops at the first word that is not a number. */
 static int named(const char *text, unsigned long *tasks, int room)
 {
     int n = 0;
@@ -33,7 +33,8 @@ static bool has_edge(const struct tg_graph *graph, uint64_t before, uint64_t aft
     return false;
 }
 
-/* The check must name a cycle of that length, every arrow of it an edge of the graph. */
+/* Checks that the message names a cycle of that length, and that every arrow in it is an edge of
+ * the graph. */
 static void finds_cycle_of(struct tg_graph *graph, unsigned length)
 {
     struct tg_error error = {TG_OK, ""};
@@ -51,7 +52,7 @@ static void finds_cycle_of(struct tg_graph *graph, unsigned length)
             fprintf(stderr, "  in: %s\n", error.text);
 }
 
-/* length tasks in a circle, the first of them number `at`. */
+/* Adds `length` tasks in a circle; the first is number `at`. */
 static void add_circle(struct tg_graph *graph, uint64_t at, uint64_t length)
 {
     for (uint64_t i = 0; i < length; i++)
@@ -112,7 +113,7 @@ TEST(a_cycle_with_a_tail_before_and_behind_it_is_named_without_them)
     for (uint64_t i = 0; i < 10; i++)
         fake_edge(graph, i, i + 1);
     add_circle(graph, 10, 5);
-    for (uint64_t i = 14; i + 1 < 30; i++) /* everything behind waits for ever, too */
+    for (uint64_t i = 14; i + 1 < 30; i++) /* every later task waits forever, too */
         fake_edge(graph, i, i + 1);
     finds_cycle_of(graph, 5);
     tg_graph_destroy(graph);
@@ -139,7 +140,7 @@ TEST(of_two_cycles_one_is_named)
     add_circle(graph, 3, 4);
     add_circle(graph, 12, 4);
     finds_cycle_of(graph, 4);
-    fake_edge(graph, 5, 13); /* one leads to the other */
+    fake_edge(graph, 5, 13); /* an edge leads from one cycle to the other */
     finds_cycle_of(graph, 4);
     tg_graph_destroy(graph);
 }
@@ -199,7 +200,7 @@ TEST(long_kernel_names_are_cut_between_characters)
         fake_add(graph, VEC, 12);
         add_circle(graph, 0, 12);
         CHECK_EQ_I(tg_graph_check(graph, &error), TG_CYCLE);
-        for (const char *c = error.text; *c; c++) /* each arrow is whole: E2 86 92, or E2 80 A6 */
+        for (const char *c = error.text; *c; c++) /* no arrow is cut: E2 86 92, or E2 80 A6 */
             if ((unsigned char)*c == 0xe2)
                 CHECK(((unsigned char)c[1] == 0x86 && (unsigned char)c[2] == 0x92) ||
                       ((unsigned char)c[1] == 0x80 && (unsigned char)c[2] == 0xa6));
@@ -208,7 +209,8 @@ TEST(long_kernel_names_are_cut_between_characters)
     tg_graph_destroy(graph);
 }
 
-/* As many steps as there are tasks and edges, not their product: that would take minutes. */
+/* The check takes as many steps as there are tasks and edges, not their product: that would take
+ * minutes. */
 TEST(a_cycle_of_a_million_tasks_is_found)
 {
     const uint64_t n = 1000000;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A device that is a table of functions over an array, for what needs no process. The test says
- * what it answers. */
+/* A fake device: a table of functions over an array, for tests that need no process. The test sets
+ * its answers. */
 #ifndef TASKGLASS_TEST_GRAPH_FAKE_H
 #define TASKGLASS_TEST_GRAPH_FAKE_H
 
@@ -20,8 +20,8 @@ static struct {
     uint64_t launched; /* address of the last launch */
     int launches, cancels, kills;
     enum tg_poll poll; /* the answer of the next polls */
-    bool crashed;      /* what the autopsy will say */
-    uint64_t gone;     /* from this address on nothing can be read; 0: all can */
+    bool crashed;      /* what the report of the device's death will say */
+    uint64_t gone;     /* memory from this address on cannot be read; 0: all can */
 } fake;
 
 TEST_FN_ struct tg_control_head *fake_head(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The image the device gets: what waits for what, what is ready, in which order. */
+/* The image that the device gets: edges, ready tasks, and their order. */
 #include "unit/host/graph_fake.h"
 
 static const struct tg_launch *uploaded(struct tg_graph *graph)
@@ -40,7 +40,7 @@ TEST(successors_keep_the_order_their_edges_were_added_in)
     fake_edge(graph, 0, 2);
     fake_edge(graph, 0, 3);
     fake_edge(graph, 1, 2);
-    fake_edge(graph, 0, 2); /* twice is kept twice */
+    fake_edge(graph, 0, 2); /* an edge given twice is kept twice */
     const struct tg_launch *launch = uploaded(graph);
     const struct tg_task_desc *desc = descs(launch);
     const uint32_t *succ = words(launch->succ, 6);
@@ -126,7 +126,7 @@ TEST(arguments_arrive_as_tensors_then_scalars)
     struct tg_args args;
     int64_t shape = 4;
     uint64_t address = FAKE_BASE + FAKE_CONTROL + 1024;
-    for (uint64_t i = 0; i < 3; i++) { /* the payload of each starts where the last one's ended */
+    for (uint64_t i = 0; i < 3; i++) { /* each payload starts where the last one ended */
         tg_args_init(&args);
         tg_args_i64(&args, -(int64_t)i);
         tg_args_in(&args, tg_tensor_make(address + 64 * i, TG_FLOAT32, 1, &shape));
@@ -158,7 +158,7 @@ TEST(a_graph_is_sent_again_only_after_a_change)
     uploaded(graph);
     memset(fake_at(graph->image, 64), 0x77, 64);
     CHECK_EQ_I(tg_graph_upload(graph, NULL), TG_OK);
-    CHECK_EQ_U((unsigned char)*fake_at(graph->image, 1), 0x77); /* left as it was */
+    CHECK_EQ_U((unsigned char)*fake_at(graph->image, 1), 0x77); /* unchanged */
     fake_edge(graph, 0, 1);
     CHECK(uploaded(graph)->magic == TG_LAUNCH_MAGIC);
     tg_graph_destroy(graph);

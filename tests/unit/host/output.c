@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* 2001-09-09 01:46:40 in Greenwich. */
+/* 2001-09-09 01:46:40 UTC. */
 enum { SOME_TIME = 1000000000 };
 
-/* Each test works in a directory of its own, which is removed with all it holds. */
+/* Each test works in its own directory, which is removed with its contents. */
 static char place[64];
 
 static void enter(void)

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A tree as it is installed, in a temporary directory. */
+/* An installed tree, in a temporary directory. */
 struct tree {
     char root[64];
     char bin[80];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The life of a run and the report of its end, on a device whose every answer the test gives. */
+/* The life cycle of a run and the report of its end, on a fake device whose answers the test
+ * sets. */
 #include "unit/host/graph_fake.h"
 #include <math.h>
 #include <signal.h>
@@ -7,7 +8,7 @@
 static struct tg_graph *graph;
 static struct tg_run *run;
 
-/* Ten tasks of the vector kernel, started. */
+/* Starts ten tasks of the vector kernel. */
 static void begin(double timeout)
 {
     struct tg_run_config config = {.timeout = timeout};
@@ -54,7 +55,7 @@ static void never_called(struct tg_rt *rt, const struct tg_args *args)
     (void)rt, (void)args;
 }
 
-/* A graph that the device builds, with rings as small as they can be. */
+/* Starts a graph that the device builds, with rings as small as possible. */
 static void begin_device_built(void)
 {
     static const struct tg_workload built = {
@@ -89,7 +90,7 @@ TEST(what_the_orchestration_left_of_the_last_run_is_cleared_before_a_launch)
     fake.poll = TG_POLL_STOPPED;
     CHECK_EQ_I(tg_run_wait(run, -1, NULL), TG_BAD_ARGUMENT);
     tg_run_destroy(run);
-    fake.poll = TG_POLL_RUNNING; /* and the device has not heard of it */
+    fake.poll = TG_POLL_RUNNING; /* the device has not seen the request yet */
     CHECK_EQ_I(tg_run_start(graph, NULL, &run, NULL), TG_OK);
     CHECK_EQ_I(tg_run_wait(run, 0.7, NULL), TG_TIMED_OUT);
     tg_run_progress(run, &finished, &total);
@@ -157,7 +158,7 @@ TEST(looking_at_progress_does_not_hide_it_from_the_watchdog)
 {
     uint64_t finished, total;
     begin(0.2);
-    for (uint64_t i = 1; i <= 10; i++) { /* half a second in all, each step well within the limit */
+    for (uint64_t i = 1; i <= 10; i++) { /* half a second; each step is within the limit */
         fake_status(0)->finished = i;
         tg_run_progress(run, &finished, &total);
         CHECK_EQ_I(tg_run_wait(run, 0.02, NULL), TG_TIMED_OUT);
@@ -249,7 +250,7 @@ TEST(a_graph_is_sent_again_after_a_run_that_did_not_finish)
 
 /* ── reports ───────────────────────────────────────────────────────────────────────────── */
 
-/* The device dies with that record. */
+/* Makes the device die with that fault record. */
 static void die(struct tg_fault_record fault, bool crashed)
 {
     fake_head()->fault = fault;
@@ -357,7 +358,7 @@ TEST(random_bytes_where_the_device_tells_its_end_are_survived)
         size_t end = sizeof(struct tg_control_head) + workers * sizeof(struct tg_worker_status);
         for (size_t i = 64; i < end; i++) {
             seed = seed * 6364136223846793005u + 1442695040888963407u;
-            /* Mostly small numbers, which are nearly right. */
+            /* Mostly small numbers, which are nearly valid. */
             fake.memory[i] = (char)(i % 8 && seed >> 62 ? 0 : seed >> 55 & 15);
         }
         fake.crashed = round % 2 == 0;

@@ -93,7 +93,7 @@ TEST(words_that_are_none_are_refused_by_name)
     refused(":float32", "':float32'");
     refused("in:float32:float32", "'in:float32:float32'");
     refused("IN", "'IN'");
-    refused("in\tout", "'in out'"); /* told on one line */
+    refused("in\tout", "'in out'"); /* the message is on one line */
     refused("in,out", "'in,out'");
     refused("scalar:float32x", "'scalar:float32x'");
     refused("in:a_name_of_a_type_that_is_far_too_long_to_be_one", "a_name_of_a_type");
@@ -161,7 +161,8 @@ TEST(what_does_not_match_is_explained_with_both_sides)
     explains("scalar", "sss", TG_INT8, "the kernel wants 0 tensors and 1 scalars, got 0 and 3");
 }
 
-/* Random arguments: a no of the quick check always has its explanation, a yes never needs one. */
+/* Random arguments: if the quick check refuses them there is always an explanation, and otherwise
+ * never one. */
 TEST(everything_that_does_not_match_has_an_explanation)
 {
     static const char *const texts[] = {"in out scalar", "in:int8 inout:int16", "scalar:int8", "",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Regions of views against their bytes, one by one: what a view touches is in its region, what its
- * region has the view touches, and two regions meet if and only if they have a byte in common. */
+/* Compares the regions of views with their bytes, one by one: a region has all bytes that its view
+ * touches and no others, and two regions overlap if and only if they have a byte in common. */
 #include "orchestrate/region.h"
 #include "test.h"
 
@@ -12,7 +12,7 @@ struct bytes {
     uint8_t set[BYTES];
 };
 
-/* A view's bytes, from what a tensor is: element after element. */
+/* The bytes of a view, by the definition of a tensor: element after element. */
 static void touch_view(const struct tg_tensor *t, struct bytes *bytes)
 {
     int64_t n = tg_tensor_numel(t), bits = (int64_t)tg_bits_of(t->dtype);
@@ -72,7 +72,7 @@ static unsigned draw_dtype(void)
     return dtype;
 }
 
-/* Strides as they come, to and fro, over one another, or none at all. Valid or not. */
+/* Random strides: forwards, backwards, overlapping, or zero. The view may be invalid. */
 static struct tg_tensor draw_wild(int most_dims)
 {
     struct tg_tensor t = tg_tensor_none();
@@ -90,7 +90,8 @@ static struct tg_tensor draw_wild(int most_dims)
     return t;
 }
 
-/* Views as programs make them: slices with steps, single indices, flips, transposes, broadcasts. */
+/* Views as programs make them: slices with steps, single indices, reversals, transposes,
+ * broadcasts. */
 static struct tg_tensor draw_tame(int most_dims)
 {
     int64_t shape[TG_MAX_DIMS];
@@ -141,7 +142,8 @@ static void say(const char *what, const struct tg_tensor *t)
     fprintf(stderr, "\n");
 }
 
-/* Halves of bytes that lie unevenly: there the region is all from the first to the last. */
+/* True for views of half bytes with uneven spacing: their region has all bytes from the first to
+ * the last. */
 static bool is_uneven(const struct tg_tensor *t)
 {
     for (int i = 0; i < t->ndim; i++)
@@ -161,7 +163,7 @@ static void check_bytes(const struct tg_tensor *t)
     touch_view(t, &view);
     touch_region(&region, &found);
     for (uint32_t i = 0; i < BYTES && good; i++) {
-        good = CHECK(!view.set[i] || found.set[i]); /* never one too few */
+        good = CHECK(!view.set[i] || found.set[i]); /* never a byte too few */
         if (good && !is_uneven(t))
             good = CHECK(!found.set[i] || view.set[i]);
     }
@@ -236,7 +238,7 @@ TEST(a_view_of_eight_dimensions_with_gaps_everywhere_is_all_between_its_ends)
     CHECK_EQ_U(region.lo, BASE);
     CHECK_EQ_U(region.n_outer, 0);
     CHECK_EQ_U(region.run, region.hi - region.lo);
-    t.shape[7] = 1; /* seven fit */
+    t.shape[7] = 1; /* seven dimensions fit */
     REQUIRE(tg_region_of(&t, &region));
     CHECK_EQ_U(region.n_outer, 7);
     CHECK_EQ_U(region.run, 1);
@@ -244,7 +246,7 @@ TEST(a_view_of_eight_dimensions_with_gaps_everywhere_is_all_between_its_ends)
 
 /* ── two regions ───────────────────────────────────────────────────────────────────────── */
 
-/* No more places than this have to be looked at: so few are always enough for an exact answer. */
+/* True if the exact answer needs so few comparisons that the code always makes them. */
 static bool is_small(const struct tg_region *a, const struct tg_region *b)
 {
     uint64_t places = 1 + a->n_outer + b->n_outer;
@@ -304,7 +306,7 @@ static void random_pairs(int pairs, int dims)
         wrong += !exact;
     }
     CHECK(met > pairs / 10 && apart > pairs / 10);
-    CHECK(wrong <= pairs / 1000); /* not exact only where that would take long */
+    CHECK(wrong <= pairs / 1000); /* inexact only where the exact answer would take long */
 }
 
 TEST(two_views_meet_where_they_have_a_byte_in_common)
@@ -319,7 +321,8 @@ TEST(two_views_of_many_dimensions_meet_where_they_have_a_byte_in_common)
     random_pairs(10000, 5);
 }
 
-/* Steps and offsets of one dimension, all of them: the arithmetic has no corner left. */
+/* Tries all steps and offsets of one dimension, so that every corner of the arithmetic is
+ * covered. */
 TEST(all_pairs_of_one_dimension_are_exact)
 {
     for (int64_t step_a = 1; step_a <= 5; step_a++)
@@ -400,7 +403,7 @@ TEST(windows_that_slide_meet_as_far_as_they_reach)
 {
     int64_t line = 1000;
     struct tg_tensor all = tg_tensor_make((uint64_t)1 << 32, TG_INT32, 1, &line);
-    struct tg_tensor windows = all; /* eight rows of 16, each 4 further on */
+    struct tg_tensor windows = all; /* eight rows of 16, each starting 4 further */
     windows.ndim = 2;
     windows.shape[0] = 8;
     windows.strides[0] = 4;

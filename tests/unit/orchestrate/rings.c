@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rings against a model: tasks of nested scopes come and complete in any order, memory is taken
- * and given back. What is handed out is never handed out twice, and what nobody needs any more is
- * there again.
+ * Checks the rings against a model: tasks of nested scopes are submitted and complete in any order,
+ * and memory is allocated and freed. Nothing is handed out twice at the same time, and what no task
+ * or scope needs any more becomes free again.
  */
 #include "orchestrate/rings.h"
 #include "test.h"
@@ -10,7 +10,7 @@
 
 enum { DEPTH = 6, MAX_SLOTS = 64, MAX_PIECES = 4096 };
 
-/* Memory that some scope has, or had. */
+/* Memory that a scope has, or had. */
 struct piece {
     uint64_t from, to; /* addresses */
     uint64_t scope;    /* serial */
@@ -32,7 +32,7 @@ struct world {
     struct open_scope scope[DEPTH];
     uint32_t depth;
     uint64_t serial;
-    /* tasks under way, with the scopes they are in, outermost first */
+    /* running tasks, with the scopes that they are in, outermost first */
     struct {
         uint32_t slot;
         uint64_t scopes[DEPTH];
@@ -123,7 +123,7 @@ static bool submit(uint32_t deps)
         return false;
     CHECK_EQ_U(ring->head_slot, tg_slot_of(ring, at->head));
     for (uint32_t i = 0; i < w.n_tasks; i++)
-        REQUIRE(w.task[i].slot != ring->head_slot); /* nobody is there any more */
+        REQUIRE(w.task[i].slot != ring->head_slot); /* no live task has this slot any more */
     at->dep_head += deps;
     w.desc[ring->head_slot].succ = TG_DEP_NONE;
     w.note[ring->head_slot].dep_end = (uint32_t)at->dep_head;
@@ -165,7 +165,7 @@ static bool is_open(uint64_t serial)
     return false;
 }
 
-/* Could somebody still use what the scope has? */
+/* True if a task or the orchestration can still use the scope's memory. */
 static bool is_used(uint64_t serial)
 {
     for (uint32_t i = 0; i < w.n_tasks; i++)
@@ -199,7 +199,7 @@ static void enter_piece(const struct tg_ring *ring, uint64_t from, uint64_t byte
     check_piece(ring, from, bytes);
     REQUIRE(w.n_pieces < MAX_PIECES);
     if (bytes == 0)
-        return; /* nobody keeps nothing */
+        return; /* an empty allocation belongs to no scope */
     w.piece[w.n_pieces++] = (struct piece){from, from + bytes, scope->serial};
     if (scope->first_byte == TG_NO_PIN) {
         scope->first_byte = ring->at->heap_head - tg_heap_round(bytes);
@@ -208,7 +208,7 @@ static void enter_piece(const struct tg_ring *ring, uint64_t from, uint64_t byte
     }
 }
 
-/* As tg_flow_want_heap, but nobody waits: false where there is no room now. */
+/* Like tg_flow_want_heap, but does not wait: false if there is no room now. */
 static bool allocate(uint64_t bytes)
 {
     struct tg_ring *ring = &w.ring[w.scope[w.depth - 1].ring];
@@ -291,7 +291,7 @@ TEST(dependencies_come_back_with_the_tasks_that_they_made_wait)
     }
 }
 
-/* Notes have 32 bits of a cursor that has 64. */
+/* Notes store the low 32 bits of a 64-bit cursor. */
 TEST(the_count_of_dependencies_passes_32_bits)
 {
     state = 3;
@@ -334,7 +334,7 @@ TEST(scopes_that_do_not_own_slots_do_not_keep_them)
     CHECK_EQ_U(w.cursors[0].tail, 8);
 }
 
-/* Depths 3 and more share a ring: the outermost keeps what those inside it had. */
+/* Depths 3 and more share a ring: the outermost scope keeps the memory of the scopes inside it. */
 TEST(of_the_scopes_that_share_a_ring_the_oldest_keeps_most)
 {
     begin(TG_RINGS, 8, 16, 1024);
@@ -422,13 +422,14 @@ TEST(an_open_scope_keeps_the_memory_of_the_scopes_that_ended_inside)
     REQUIRE(allocate(512));
     scope_end();
     scope_begin();
-    CHECK(!tg_ring_heap_could_take(&w.ring[0], 512)); /* it could never */
+    CHECK(!tg_ring_heap_could_take(&w.ring[0], 512)); /* it never could */
     CHECK(!allocate(512));
     CHECK(tg_ring_heap_could_take(&w.ring[0], 448));
     CHECK(allocate(448));
 }
 
-/* More scopes have ended than the queue has room for: the last ones are one. */
+/* More scopes have ended than the queue has room for, so the last ones are merged into one
+ * entry. */
 TEST(any_number_of_scopes_can_end_before_the_first_of_their_tasks_completes)
 {
     for (uint32_t scopes = TG_ENDED_SCOPES - 1; scopes <= 3 * TG_ENDED_SCOPES; scopes += 43) {
@@ -454,7 +455,7 @@ TEST(any_number_of_scopes_can_end_before_the_first_of_their_tasks_completes)
     }
 }
 
-/* What could_take says is a promise: flow control waits for the rest as long as it says so. */
+/* could_take is a promise: as long as it returns true, flow control waits for the room. */
 static void keeps_its_promise(uint64_t bytes)
 {
     struct tg_ring *ring = &w.ring[w.scope[w.depth - 1].ring];

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tensor map against a model that keeps, for every byte, who wrote it last and who has read it
- * since. Whatever the model says a task must wait for, the map must say too, or somebody must that
- * the map names: completed tasks, which nobody has to wait for, may be left out.
+ * Checks the tensor map against a model that keeps, for every byte, which task wrote it last and
+ * which tasks have read it since. A task must wait for every task that the model names: either the
+ * map names it too, or the map names a task that waits for it. Completed tasks may be left out,
+ * because waiting for them is not needed.
  */
 #include "orchestrate/tensormap.h"
 #include "test.h"
@@ -15,8 +16,8 @@ enum { BYTES = 256, TASKS = 256, SLOTS = 16, RINGS = 2, ENTRIES = 2048, WORDS = 
 struct task {
     uint64_t ref;
     bool done;
-    uint64_t waits[WORDS];  /* whom the map named, and everybody these wait for */
-    uint64_t direct[WORDS]; /* whom the map named */
+    uint64_t waits[WORDS];  /* tasks that the map named, and all tasks that those wait for */
+    uint64_t direct[WORDS]; /* tasks that the map named */
     uint8_t reads[BYTES], writes[BYTES];
 };
 
@@ -30,7 +31,7 @@ struct world {
     struct tg_task_desc desc[RINGS * SLOTS];
     uint64_t head[TG_RINGS], done[TG_RINGS]; /* the rings' cursors */
     struct task task[TASKS];
-    uint32_t n, at; /* tasks; the one being submitted */
+    uint32_t n, at; /* number of tasks; the one being submitted */
     uint32_t waited;
     bool all; /* completed tasks must be named too */
     /* the model */
@@ -71,7 +72,7 @@ static void put_all(uint64_t *set, const uint64_t *other)
 
 static uint32_t task_of(uint64_t ref)
 {
-    for (uint32_t i = w.n + 1; i-- > 0;) /* the one being submitted too */
+    for (uint32_t i = w.n + 1; i-- > 0;) /* including the one being submitted */
         if (w.task[i].ref == ref)
             return i;
     return TASKS;
@@ -85,7 +86,7 @@ static bool can_complete(uint32_t i)
     return !w.task[i].done;
 }
 
-/* As the rings do: cursors go on as far as all before them have completed. */
+/* As in the rings, a cursor advances past a task when the task and all before it have completed. */
 static void move_cursors(void)
 {
     for (uint32_t i = 0; i < w.n; i++) {
@@ -100,10 +101,10 @@ static void complete(uint32_t i)
     w.task[i].done = true;
     w.desc[tg_task_ref_slot(w.task[i].ref)].succ = TG_DEP_CLOSED;
     if (draw(2))
-        move_cursors(); /* the orchestrator looks now and then */
+        move_cursors(); /* as when the orchestrator looks now and then */
 }
 
-/* One of those that can, if there is one. */
+/* Completes one of the tasks that can complete, if there is one. */
 static bool complete_some(void)
 {
     uint32_t first = w.n ? (uint32_t)draw(w.n) : 0;
@@ -125,7 +126,7 @@ static bool overlaps(const uint8_t *a, const uint8_t *b)
     return false;
 }
 
-/* It is a task, an earlier one, and there is a reason of that kind to wait for it. */
+/* Checks that `ref` is an earlier task, and that there is a reason of that kind to wait for it. */
 static void found(struct tg_map_user *user, uint64_t ref, enum tg_edge_kind kind)
 {
     uint32_t before = task_of(ref);
@@ -155,7 +156,7 @@ static bool wait(struct tg_map_user *user)
     return complete_some();
 }
 
-/* ── the map's own books ───────────────────────────────────────────────────────────────── */
+/* ── the map's invariants ──────────────────────────────────────────────────────────────── */
 
 static uint32_t count_readers(const struct tg_map_region *r)
 {
@@ -220,7 +221,7 @@ static void begin(uint32_t entries, bool keep_done)
     tg_map_init(&w.map, &w.o);
 }
 
-/* A slot of a ring, which must be free: older tasks there have completed. */
+/* Takes a slot of a ring, which must be free: older tasks in it have completed. */
 static void take_slot(void)
 {
     uint32_t ring = (uint32_t)draw(RINGS), slot;
@@ -276,7 +277,8 @@ static void mark(uint8_t *set, const struct tg_region *r)
     }
 }
 
-/* Who must come before the task, by the bytes that it names; the set may have done ones. */
+/* The tasks that must come before this one, by the bytes that it names; the set may contain
+ * completed tasks. */
 static void demand(const struct task *t, uint64_t *before)
 {
     memset(before, 0, WORDS * sizeof *before);
@@ -301,7 +303,7 @@ static void remember(uint32_t i)
     }
 }
 
-/* One task with so many tensors, all inside of [least, most). False where entries ran out. */
+/* Submits one task with so many tensors, all within [least, most). False if entries ran out. */
 static bool submit_in(uint32_t tensors, uint64_t least, uint64_t most)
 {
     struct tg_region region[TG_MAX_TENSORS];
@@ -335,7 +337,7 @@ static bool submit(uint32_t tensors)
     return submit_in(tensors, 0, BYTES);
 }
 
-/* So many tasks may complete after each submit. */
+/* After each submit up to `haste` tasks complete. */
 static void run(uint32_t entries, bool keep_done, uint32_t most_tensors, uint32_t haste)
 {
     begin(entries, keep_done);
@@ -382,7 +384,7 @@ TEST(completed_tasks_count_too_where_edges_are_written_down)
     state = 4;
     for (int round = 0; round < 20; round++)
         run(ENTRIES, true, 2, 3);
-    CHECK_EQ_U(w.waited, 0); /* nothing had to be forgotten */
+    CHECK_EQ_U(w.waited, 0); /* the map never had to wait for free entries */
 }
 
 TEST(a_small_map_works_where_edges_are_written_down)
@@ -423,7 +425,7 @@ TEST(who_reads_without_being_a_task_waits_for_the_writers)
             struct task *reader;
             REQUIRE(submit(1 + (uint32_t)draw(3)));
             complete_some();
-            w.at = w.n; /* not a task, but it is told as one */
+            w.at = w.n; /* not a real task, but the map gets its number */
             reader = &w.task[w.at];
             memset(reader, 0, sizeof *reader);
             mark(reader->reads, &region);
@@ -438,7 +440,7 @@ TEST(who_reads_without_being_a_task_waits_for_the_writers)
     }
 }
 
-/* Memory that was given back and handed out again: nothing of its first life is left. */
+/* Memory was freed and allocated again: the map keeps nothing about its first use. */
 TEST(memory_that_begins_a_new_life_has_no_past)
 {
     enum { PIECE = 64 };
@@ -456,7 +458,7 @@ TEST(memory_that_begins_a_new_life_has_no_past)
                     w.writer[at] = 0;
                     memset(w.readers_of[at], 0, sizeof w.readers_of[at]);
                 }
-                for (uint32_t k = 0; k < w.n; k++) { /* so that naming them would be wrong */
+                for (uint32_t k = 0; k < w.n; k++) { /* then naming one is a failure */
                     memset(w.task[k].reads + piece, 0, PIECE);
                     memset(w.task[k].writes + piece, 0, PIECE);
                 }
@@ -468,7 +470,7 @@ TEST(memory_that_begins_a_new_life_has_no_past)
     }
 }
 
-/* Regions of very different sizes lie in different buckets, and meet all the same. */
+/* Regions of very different sizes are in different buckets, and overlaps are found all the same. */
 TEST(the_smallest_and_the_largest_regions_find_each_other)
 {
     struct tg_region one = {.lo = BASE + 77, .hi = BASE + 78, .run = 1};
@@ -496,7 +498,7 @@ TEST(a_task_does_not_wait_for_itself)
     take_slot();
     for (int role = TG_IN; role <= TG_INOUT; role++)
         for (int other = TG_IN; other <= TG_INOUT; other++) {
-            region.lo += 8; /* over the last one, and the same once more */
+            region.lo += 8; /* overlaps the last one, then the same region again */
             region.run -= 8;
             REQUIRE(tg_map_access(&w.map, &w.user, &region, (enum tg_role)role, w.task[0].ref));
             REQUIRE(tg_map_access(&w.map, &w.user, &region, (enum tg_role)other, w.task[0].ref));

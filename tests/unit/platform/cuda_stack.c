@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How much stack an image's functions need, from images made here: good ones, torn ones and worse. */
+/* How much stack the functions of an image need, for images made here: good, torn and hostile
+ * ones. */
 #include "platform/cuda/process/stack_frames.c"
 #include "platform/cuda/process/call_paths.c"
 #include "test.h"
@@ -39,10 +40,10 @@ static const char *const symbol_names[N_SYMBOLS] = {
     "_Z15tg_gang_barrierPK6tg_ctx",
     "vprintf",
 };
-/* Prototypes: what a kernel is called as, and the barrier; an orchestration; a call of it. */
+/* Prototypes: of kernels and of the barrier; of an orchestration; of a call that it makes. */
 enum { AS_KERNEL = 1, AS_ORCHESTRATION = 24, AS_CALL = 11 };
 
-/* What goes into an image. */
+/* The contents of the next image. */
 static struct {
     uint32_t frame[N_SYMBOLS];
     uint32_t pair[PAIRS][2];
@@ -76,7 +77,7 @@ enum { INFO = 1, CALLS, SYMBOLS, NAMES, SECTION_NAMES, SECTIONS };
 
 static void put_frames(void)
 {
-    const uint32_t without_bytes = 0x00000a01; /* a note that is just its head */
+    const uint32_t without_bytes = 0x00000a01; /* a note that has only its head */
     for (uint32_t i = 1; i < N_SYMBOLS && !made.without_frames; i++) {
         uint32_t note[3] = {NOTE_WITH_BYTES | NOTE_FRAME << 8 | 8 << 16, i, made.frame[i]};
         if (i == MISSING)
@@ -93,7 +94,7 @@ static void put_names(Elf64_Sym symbol[N_SYMBOLS])
         symbol[i].st_name = (uint32_t)(put(symbol_names[i], strlen(symbol_names[i]) + 1) - first);
 }
 
-/* Nothing lies where it would be aligned: nothing in a file has to. */
+/* Nothing is aligned, because nothing in a file has to be. */
 static void make_image(void)
 {
     static const char section_names[] = "\0.nv.info\0.nv.callgraph";
@@ -128,7 +129,8 @@ static void make_image(void)
     memcpy(image, &head, sizeof head);
 }
 
-/* main -> crew => kernels; main -> run => orchestration -> helper => submit -> meet, which recurs. */
+/* Calls (->) and indirect calls (=>) of the image: main -> crew => kernels; main -> run =>
+ * orchestration -> helper => submit -> meet, which calls itself. */
 static void begin(void)
 {
     memset(&made, 0, sizeof made);
@@ -161,7 +163,7 @@ static void end(void)
     pair(PREPARE, SUBMIT);
 }
 
-/* Checks what comes out, in bytes without the room that is added and the rounding. */
+/* Checks the results in bytes, without the added reserve and the rounding. */
 #define CHECK_STACKS(want_kernels, want_orchestrations)                                   \
     do {                                                                                  \
         struct tg_cuda_stacks got, largest;                                               \
@@ -236,7 +238,7 @@ TEST(a_circle_of_several_is_counted_as_a_whole)
     pair(OTHER, HELPER);
     end();
     made.frame[HELPER] = 1976;
-    made.frame[OTHER] = 1096; /* with the driver's: 4096, eight times */
+    made.frame[OTHER] = 1096; /* 4096 with the driver's part, eight times */
     CHECK_STACKS(2000 + 8 * 4096 + 2600, 3000 + 8 * 4096 + 2600);
 }
 
@@ -302,7 +304,8 @@ TEST(without_frames_it_is_a_guess)
     CHECK_EQ_U(got.kernels, GUESSED_KERNELS);
 }
 
-/* In memory of just that size, where a sanitizer sees a step too far. */
+/* Looks at a copy in memory of exactly that size, so that a sanitizer reports any access beyond
+ * it. */
 static void look_at_copy(size_t size)
 {
     struct tg_cuda_stacks got;
@@ -326,7 +329,7 @@ TEST(an_image_that_is_cut_short_is_told_from_one_that_is_whole)
         look_at_copy(size);
     }
     CHECK(tg_cuda_image_is_whole(image, image_size));
-    CHECK(tg_cuda_image_is_whole("PTX or so", 9)); /* the driver's business */
+    CHECK(tg_cuda_image_is_whole("PTX or so", 9)); /* the driver checks such images */
 }
 
 TEST(no_byte_of_an_image_leads_outside_of_it)
@@ -363,7 +366,7 @@ TEST(random_changes_lead_nowhere_either)
 
 /* ── the graph alone ───────────────────────────────────────────────────────────────────── */
 
-/* A chain as long as no stack of the host's would bear, and the same as a circle. */
+/* A chain so long that recursion would overflow the host's stack, and the same as a circle. */
 TEST(a_very_deep_graph_takes_no_stack_of_ours)
 {
     enum { DEEP = 2000000 };
@@ -388,7 +391,8 @@ TEST(a_very_deep_graph_takes_no_stack_of_ours)
     free(marks);
 }
 
-/* All ways through layers of which each calls all of the next: more than can be counted. */
+/* Layers in which each function calls all functions of the next layer: far too many paths to visit
+ * one by one. */
 TEST(a_graph_of_many_ways_takes_no_longer_than_its_calls)
 {
     enum { LAYERS = 60, WIDE = 20, NODES = LAYERS * WIDE + 1 };
@@ -405,7 +409,7 @@ TEST(a_graph_of_many_ways_takes_no_longer_than_its_calls)
             for (uint32_t b = 0; b < WIDE; b++)
                 call[n++] = (struct tg_call){1 + layer * WIDE + a, 1 + (layer + 1) * WIDE + b};
     for (uint32_t i = 0; i < NODES; i++)
-        bytes[i] = i % WIDE + 1; /* node 0: 1; in each layer one has WIDE */
+        bytes[i] = i % WIDE + 1; /* node 0: 1; in each layer one node has WIDE */
     REQUIRE(tg_calls_init(&calls, NODES, call, n));
     CHECK(tg_calls_deepest(&calls, bytes, marks, 0, &deepest));
     CHECK_EQ_U(deepest, 1 + LAYERS * WIDE);

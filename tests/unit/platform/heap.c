@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The heap against a naive one: a byte per unit of memory. */
+/* Checks the heap against a simple model with one byte per unit of memory. */
 #include "platform/process/heap.h"
 #include "test.h"
 #include <stdlib.h>
 
 enum { UNITS = 512, OFFSET = 4096 };
 
-/* Which allocation a unit belongs to, 0: free. */
+/* The allocation that each unit belongs to; 0: free. */
 struct model {
     int owner[UNITS];
     int next;
@@ -17,7 +17,7 @@ static uint64_t units_of(uint64_t size)
     return size == 0 ? 1 : (size + TG_HEAP_ALIGN - 1) / TG_HEAP_ALIGN;
 }
 
-/* First fit: where the model would put it, or -1. */
+/* First fit: the position that the model chooses, or -1. */
 static int model_take(struct model *model, uint64_t size)
 {
     int wanted = (int)units_of(size), run = 0;
@@ -52,7 +52,7 @@ static void model_agrees(const struct model *model, const struct tg_heap *heap)
     }
     CHECK_EQ_U(heap->bytes_free, free * TG_HEAP_ALIGN);
     CHECK_EQ_U(tg_heap_largest(heap), largest * TG_HEAP_ALIGN);
-    for (size_t i = 1; i < heap->free.count; i++) /* sorted, and none touches another */
+    for (size_t i = 1; i < heap->free.count; i++) /* sorted, and no two are adjacent */
         CHECK(heap->free.at[i - 1].offset + heap->free.at[i - 1].size < heap->free.at[i].offset);
 }
 
@@ -87,7 +87,7 @@ TEST(random_takes_and_gives_are_as_a_naive_heap_does_them)
                 given[which] = given[--n];
                 uint64_t size = model_give(&model, (int)((offset - OFFSET) / TG_HEAP_ALIGN));
                 CHECK_EQ_U(tg_heap_give(&heap, offset), size);
-                CHECK_EQ_U(tg_heap_give(&heap, offset), 0); /* twice is nothing */
+                CHECK_EQ_U(tg_heap_give(&heap, offset), 0); /* freeing twice does nothing */
             }
             model_agrees(&model, &heap);
         }

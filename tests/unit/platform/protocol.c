@@ -101,7 +101,7 @@ TEST(a_packet_longer_than_a_message_is_cut)
     CHECK_EQ_I(tg_process_receive(ends[1], &out, 0), 1);
     CHECK_EQ_U(strnlen(out.text, sizeof out.text), sizeof out.text - 1);
     errno = 0;
-    CHECK_EQ_I(tg_process_receive(ends[1], &out, MSG_DONTWAIT), -1); /* nothing of it is left */
+    CHECK_EQ_I(tg_process_receive(ends[1], &out, MSG_DONTWAIT), -1); /* all of it is discarded */
     CHECK_EQ_I(errno, EAGAIN);
     close_ends();
 }
@@ -133,7 +133,7 @@ TEST(sending_to_nobody_is_an_error_and_no_signal)
     connect_ends();
     close(ends[1]);
     errno = 0;
-    CHECK_EQ_I(tg_process_send(ends[0], &message), -1); /* SIGPIPE would end the test here */
+    CHECK_EQ_I(tg_process_send(ends[0], &message), -1); /* SIGPIPE would kill the test here */
     CHECK_EQ_I(errno, EPIPE);
     close(ends[0]);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tests/e2e compares with what NumPy itself prints. */
+/* tests/e2e compares the text with what NumPy prints. */
 #include "test.h"
 
 #include <stdlib.h>

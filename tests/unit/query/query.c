@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the words mean: query_words.c. */
+/* query_words.c tests what the words mean. */
 #define _GNU_SOURCE 1
 #include "unit/recording/recording.h"
 

@@ -33,7 +33,7 @@ static void refuse(const char *option, const char *text, const char *why)
     forget();
 }
 
-/* Argument 1 of task 1:2, an output of "mat" and "add", record 7. */
+/* True if the selection accepts argument 1 of task 1:2, an output of "mat" and "add", record 7. */
 static bool fits(const char *option, const char *text)
 {
     struct tg_entry entry = {.record = {.task_id = 0x100000002,
@@ -125,7 +125,7 @@ TEST(what_makes_no_sense_is_named_with_what_would)
     refuse("kernel", "a,,b", "--kernel: '' is none");
 }
 
-/* Five records of tasks 0 to 4, with the third one damaged where asked for. */
+/* Five records, of tasks 0 to 4; `damage` damages the third one. */
 static struct tg_recording *record_five(bool damage)
 {
     struct tg_dump_writer *writer = dump_create();

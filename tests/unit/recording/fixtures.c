@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recordings of another implementation, as it wrote them, where they are at hand. */
+/* Recordings that another implementation wrote, if they are available. */
 #define _GNU_SOURCE 1
 #include "unit/recording/recording.h"
 
@@ -118,7 +118,7 @@ TEST(a_manifest_without_its_payload_file_is_read)
     tg_recording_close(recording);
 }
 
-/* What older ones looked like: other names, and no word about the payload file. */
+/* Older recordings have other names, and do not name the payload file. */
 TEST(the_older_names_are_found)
 {
     char path[600];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files that a stranger wrote to see what happens. */
+/* Files made by a hostile writer. */
 #define _GNU_SOURCE 1
 #include "unit/recording/recording.h"
 
@@ -14,7 +14,7 @@ static struct tg_recording *manifest(const char *text)
     return dump_from(text, strlen(text), 1000);
 }
 
-/* An entry in an otherwise good manifest. */
+/* Opens an otherwise good manifest with this entry. */
 static struct tg_recording *with_entry(const char *entry)
 {
     char text[2000];
@@ -36,7 +36,7 @@ static struct tg_entry only_entry(struct tg_recording *recording)
     struct tg_entry entry = {0};
     if (CHECK(recording)) {
         CHECK(tg_recording_get(recording, 0, &entry));
-        tg_recording_close(recording); /* names go with it */
+        tg_recording_close(recording); /* frees the names */
         memset(entry.kernel, 0, sizeof entry.kernel);
     } else {
         fprintf(stderr, "%s\n", dump_error.text);

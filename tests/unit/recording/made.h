@@ -18,23 +18,23 @@ struct made {
     unsigned char payload[1 << 14];
     size_t size;
     int entries;
-    const char *head; /* more members of the manifest, each with a comma behind it */
+    const char *head; /* more members of the manifest, each followed by a comma */
     struct tg_recording *recording;
 };
 
-/* One record. What is left out is 0: an input of a float32 vector, before dispatch. */
+/* One record. Fields that are left out are 0: an input of a float32 vector, before dispatch. */
 struct made_record {
     uint64_t task;
     const char *kernel; /* NULL: "k" */
     unsigned arg;
     bool after; /* an output, after completion */
     bool inout;
-    int64_t count; /* elements; 0: those of `values` */
+    int64_t count; /* elements; 0: as many as `values` has */
     const float *values;
     int n_values;
     uint64_t address;
-    uint64_t hash;     /* 0: that of the values */
-    bool meta, cut;    /* nothing is stored; only the first half is */
+    uint64_t hash;     /* 0: the hash of the values */
+    bool meta, cut;    /* meta: nothing is stored; cut: only the first half is */
     const char *dtype; /* NULL: float32 */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the manifest says, word for word, and that values survive it. */
+/* The exact text of the manifest, and that values survive writing and reading it. */
 #define _GNU_SOURCE 1
 #include "unit/recording/recording.h"
 
@@ -10,7 +10,7 @@
 #include <taskglass/dtype.h>
 #include <taskglass/numeric.h>
 
-/* The manifest of the records given, as text; the caller frees it. */
+/* The manifest of these records, as text; the caller frees it. */
 static char *manifest_of(const struct tg_record *records, uint64_t n)
 {
     struct tg_dump_writer *writer = dump_create();
@@ -171,7 +171,7 @@ static void remove_raw(char *text)
             memcpy(at, "\"rax\"", 5);
 }
 
-/* Writes them, reads the manifest without the raw bits, and compares. */
+/* Writes the records, reads the manifest without the raw bits, and compares. */
 static void check_survives(const struct tg_record *records, uint64_t n)
 {
     char *text = manifest_of(records, n);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a record may not claim, whoever wrote it. */
+/* Limits that a record cannot exceed, whoever wrote it. */
 #define _GNU_SOURCE 1
 #include "unit/recording/recording.h"
 
@@ -108,7 +108,7 @@ TEST(a_payload_past_the_end_of_the_file_is_cut_to_what_is_there)
     check_no_payload(dump_tensor(1, 10, 1000));
     check_no_payload(dump_tensor(1, 10, 1001));
     check_no_payload(dump_tensor(1, 10, UINT64_MAX));
-    check_no_payload(dump_tensor(1, 10, UINT64_MAX - 39)); /* the end wraps to 0 */
+    check_no_payload(dump_tensor(1, 10, UINT64_MAX - 39)); /* its end wraps to 0 */
 }
 
 TEST(a_payload_that_was_asked_for_and_is_not_there_is_truncated)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the tests of recordings share: a folder of their own, and records with known contents. */
+/* Code that the tests of recordings share: a temporary folder, and records with known contents. */
 #ifndef TASKGLASS_TEST_DUMP_H
 #define TASKGLASS_TEST_DUMP_H
 
@@ -36,7 +36,7 @@ DUMP_FN void dump_remove_dir(void)
     dump_dir[0] = '\0';
 }
 
-/* A new one; the one before, and the last one at the end, are removed. */
+/* Makes a new directory; removes the one before, and the last one at the end. */
 DUMP_FN void dump_make_dir(void)
 {
     const char *base = getenv("TMPDIR");
@@ -51,7 +51,7 @@ DUMP_FN void dump_make_dir(void)
     REQUIRE(dump_dir[0]);
 }
 
-/* A file of the recording in it. */
+/* The path of a file of the recording. */
 DUMP_FN const char *dump_path(const char *name)
 {
     static char path[2][600];
@@ -175,7 +175,7 @@ DUMP_FN struct tg_recording_info dump_info(const struct tg_recording *recording)
     return info;
 }
 
-/* Record i is tensor i as dump_add_tensor made it, whole. */
+/* Checks that record i is tensor i as dump_add_tensor made it, whole. */
 DUMP_FN void dump_check_tensor(const struct tg_recording *recording, uint64_t i, int64_t elements)
 {
     struct tg_entry entry;
@@ -191,7 +191,7 @@ DUMP_FN void dump_check_tensor(const struct tg_recording *recording, uint64_t i,
     CHECK_EQ_U(tg_content_hash(bytes, entry.record.stored), entry.record.hash);
 }
 
-/* Opens bytes as a recording; NULL where they are refused, and dump_error says why. */
+/* Opens bytes as a recording; NULL if they are refused, and dump_error says why. */
 DUMP_FN struct tg_recording *dump_from(const void *bytes, size_t size, size_t payload_size)
 {
     static const unsigned char payload[4096];

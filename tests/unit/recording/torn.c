@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Journals and payload files that end in the middle, and making them whole again. */
+/* Journals and payload files that end in the middle, and their repair. */
 #define _GNU_SOURCE 1
 #include "unit/recording/recording.h"
 
@@ -180,7 +180,7 @@ TEST(a_journal_that_is_still_written_is_left_alone)
     tg_dump_destroy(writer);
 }
 
-/* Again and again in one directory, until it is killed. */
+/* Creates recordings in one directory, again and again, until the process is killed. */
 static void create_until_killed(void)
 {
     struct tg_dump_writer *writer;

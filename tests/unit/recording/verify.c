@@ -8,13 +8,13 @@ static struct tg_verification result;
 
 enum { RECORDS = 5, ELEMENTS = 20, BYTES = 4 * ELEMENTS };
 
-/* Where record i begins in the journal: behind the head and one kernel. */
+/* The position of record i in the journal: after the head and one kernel. */
 static size_t journal_at(uint64_t i)
 {
     return 256 * (2 + i);
 }
 
-/* Tensors and a scalar; without an end where it was killed. */
+/* Makes a recording of tensors and a scalar; `killed` leaves it without its end. */
 static void make_recording(bool killed)
 {
     struct tg_dump_writer *writer = dump_create();
@@ -39,7 +39,7 @@ static void verify(void)
     tg_recording_close(recording);
 }
 
-/* One problem of that kind, and no other. */
+/* Checks that there is one problem of that kind, and no other. */
 static void check_only(enum tg_problem problem, uint64_t index, const char *text)
 {
     CHECK_EQ_U(result.problems, 1);
@@ -48,7 +48,7 @@ static void check_only(enum tg_problem problem, uint64_t index, const char *text
     CHECK_HAS(result.finding[0].text, text);
 }
 
-/* Changes bytes of a file of the recording; a record's check is made right again. */
+/* Changes bytes of a file of the recording; `seal` corrects the record's check afterwards. */
 static void poke(const char *name, size_t at, const void *bytes, size_t size, bool seal)
 {
     size_t all;
@@ -64,7 +64,7 @@ static void poke(const char *name, size_t at, const void *bytes, size_t size, bo
 static void poke_record(uint64_t index, size_t field, uint64_t value)
 {
     poke("tensor_dump.rec", journal_at(index) + field, &value, sizeof value, true);
-    unlink(dump_path("tensor_dump.json")); /* it would differ as well */
+    unlink(dump_path("tensor_dump.json")); /* because it would differ as well */
 }
 
 static void cut(const char *name, size_t by)
@@ -183,7 +183,7 @@ TEST(bytes_behind_the_summary_are_found)
     check_only(TG_PROBLEM_JOURNAL, TG_NONE, "has 4 bytes behind its summary");
 }
 
-/* Replaces the first occurrence, by something of the same length. */
+/* Replaces the first occurrence by a text of the same length. */
 static void edit_manifest(const char *old, const char *new)
 {
     size_t size;
@@ -237,7 +237,7 @@ TEST(what_a_killed_host_left_is_good_as_far_as_it_goes)
     CHECK(result.torn);
 }
 
-/* Enough for several threads. */
+/* Enough records for several threads. */
 TEST(many_problems_are_counted_and_the_first_ones_kept)
 {
     enum { MANY = 1000, SIZE = 4 * 1024 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is written is what is read, and what happens when the disk refuses. */
+/* What is written can be read back, and what happens when the disk refuses. */
 #define _GNU_SOURCE 1
 #include "unit/recording/recording.h"
 
@@ -106,7 +106,7 @@ TEST(kernels_have_their_names_in_any_order_of_numbers)
     struct tg_record record = dump_tensor(0, 0, 0);
     record.kernel[0] = 4000000000u;
     record.kernel[1] = TG_NO_KERNEL;
-    record.kernel[2] = 5; /* has no name */
+    record.kernel[2] = 5; /* a kernel without a name */
     CHECK(tg_dump_append(writer, &record));
     record.kernel[0] = 9;
     CHECK(tg_dump_append(writer, &record));
@@ -251,7 +251,8 @@ static void lift_limit(void)
     setrlimit(RLIMIT_FSIZE, &unlimited);
 }
 
-/* Every record that the journal has is whole and verifies; the rest is counted. */
+/* Checks that every record in the journal is whole and verifies, and that the rest is counted as
+ * lost. */
 static void check_what_is_left(uint64_t attempted, int64_t elements, uint64_t lost)
 {
     struct tg_recording *recording = dump_open(dump_path("tensor_dump.rec"));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the tests of scope stats share: samples of a ring that only moves on, files, and reading. */
+/* Code that the tests of scope stats share: samples of a ring whose cursors only grow, files, and
+ * reading. */
 #ifndef TASKGLASS_TEST_SCOPE_H
 #define TASKGLASS_TEST_SCOPE_H
 
@@ -15,7 +16,7 @@ static const struct tg_scope_limits scope_limits = {.n_rings = 4,
                                                     .dep_pool = {100, 200, 300, 400},
                                                     .tensormap = 1000};
 
-/* A sample of what is in use, wherever the cursors are. */
+/* A sample with these amounts in use, wherever the cursors are. */
 DUMP_FN struct tg_scope_sample scope_sample(const char *site, bool end, uint32_t depth,
                                             uint64_t tasks, uint64_t heap, uint64_t deps,
                                             uint64_t map)
@@ -54,7 +55,7 @@ DUMP_FN void scope_add(struct tg_scope_tally *tally, struct tg_scope_sample samp
     REQUIRE(tg_scope_tally_add(tally, site, &sample));
 }
 
-/* The row of a site on a ring; the test ends where there is none. */
+/* The row of a site on a ring; ends the test if there is none. */
 DUMP_FN const struct tg_scope_row *scope_row(const struct tg_scope_tally *tally, const char *site,
                                              uint32_t ring)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What to set the rings to. */
+/* Advice on the sizes of rings. */
 #define _GNU_SOURCE 1
 #include "unit/scope/scope.h"
 
@@ -54,7 +54,7 @@ TEST(the_heap_gets_its_largest_step_on_top_and_is_rounded)
     CHECK_EQ_S(tg_scope_option(&advice, TG_SCOPE_HEAP, &option), "--ring-heap 256,5K,256,256");
 }
 
-/* 20 in use, then 30 more taken while 25 came back: nobody knows in which order. */
+/* 20 are in use, then 30 more are taken while 25 are freed: the order is unknown. */
 static void add_unclear(uint64_t measured)
 {
     struct tg_scope_sample sample = scope_begin("a", 1, 20);

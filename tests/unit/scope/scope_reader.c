@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading scope stats: ours, those of another implementation, and what is neither. */
+/* Reading scope stats: ours, another implementation's, and files that are neither. */
 #define _GNU_SOURCE 1
 #include "unit/scope/scope.h"
 
@@ -97,7 +97,7 @@ TEST(blank_lines_and_a_missing_last_newline_do_not_matter)
     tg_scope_stats_free(&stats);
 }
 
-/* Wherever the file is cut, what is whole is read. */
+/* Wherever the file is cut, the whole lines are read. */
 TEST(a_file_that_was_cut_is_read_up_to_there)
 {
     static const char text[] = HEAD BEGIN END;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Adding up samples: peaks, pairs of samples, the order of what comes out. */
+/* Adding up samples: peaks, pairs of samples, and the order of the rows. */
 #define _GNU_SOURCE 1
 #include "unit/scope/scope.h"
 
@@ -100,7 +100,7 @@ TEST(a_site_is_counted_on_each_ring_with_its_depths)
     CHECK_EQ_U(scope_row(&tally, "recursive", 3)->depth_max, 5);
 }
 
-/* Bytes 2^63 into the run, a ring of 8 KiB that went round 2^50 times. */
+/* Cursors near 2^63, in a ring of 8 KiB that has wrapped 2^50 times. */
 TEST(totals_far_beyond_32_bits_and_many_rounds_are_exact)
 {
     start();
@@ -124,7 +124,7 @@ TEST(totals_far_beyond_32_bits_and_many_rounds_are_exact)
 TEST(a_ring_that_goes_round_and_round_has_the_peak_of_its_fullest_moment)
 {
     start();
-    uint64_t head = UINT64_C(0xfffffff0), tail = head; /* across 2^32 too */
+    uint64_t head = UINT64_C(0xfffffff0), tail = head; /* crosses 2^32 too */
     for (uint64_t round = 0; round < 100000; round++) {
         struct tg_scope_sample sample = scope_begin("loop", 1, 0);
         uint64_t take = round == 77777 ? 31 : 1 + round % 29;
@@ -160,7 +160,7 @@ TEST(a_step_is_never_more_than_was_in_use)
     start();
     struct tg_scope_sample sample = scope_sample("a", false, 0, 0, 100, 0, 0);
     scope_add(&tally, sample);
-    sample.heap_start += 1000000; /* samples are missing in between */
+    sample.heap_start += 1000000; /* as if samples were missing in between */
     sample.heap_end += 1000000;
     scope_add(&tally, sample);
     tg_scope_tally_end(&tally);

@@ -9,7 +9,8 @@
 
 static struct tg_scope_stats stats;
 
-/* A run with everything in it: rings, measured peaks, numbers past 2^32, names that want care. */
+/* A run with everything in it: rings, measured peaks, numbers past 2^32, names that need
+ * escapes. */
 static void write_golden(struct tg_scope_writer *writer)
 {
     struct tg_scope_sample sample = scope_begin("main.c:10", 0, 0);
@@ -191,7 +192,7 @@ TEST(what_the_device_says_is_not_believed)
     tg_scope_stats_free(&stats);
 }
 
-/* Not a sentence in itself: of the same samples, what is read is what the summary says. */
+/* Checks that reading the samples gives what the summary says. */
 static void check_summary_agrees(void)
 {
     char *text = scope_text(TG_SCOPE_SUMMARY), wanted[200];
@@ -243,7 +244,7 @@ TEST(a_directory_that_is_not_there_is_named)
     CHECK_HAS(dump_error.text, "missing/scope_stats': No such file or directory");
 }
 
-/* No file may grow past that; gives what was allowed before. */
+/* Limits the size of files; returns the limit from before. */
 static struct rlimit limit_files(rlim_t bytes)
 {
     struct rlimit limit, old;
