@@ -88,7 +88,7 @@ static void bad_tensor(struct tg_case *c, enum mistake mistake)
     case MISTAKE_overflow:
         tg_case_tensor(c, "z", TG_IN, TG_FLOAT32, 3, large);
         break;
-    case MISTAKE_huge: /* filled at once, as workloads do: it must not come back */
+    case MISTAKE_huge: /* filled at once, as workloads do: the call must not return */
         memset(tg_case_tensor(c, "z", TG_IN, TG_UINT8, 1, &terabytes), 1, (size_t)terabytes);
         break;
     default: { /* too_many_tensors */
@@ -122,7 +122,7 @@ static void prepare(struct tg_case *c)
     int64_t n = tg_case_int(c, "n");
     (void)tg_case_real(c, "real");
     if (mistake == MISTAKE_unknown_parameter && 12 / tg_case_int(c, "divisor") > 0)
-        abort(); /* a parameter that is not there must not come back as 0 */
+        abort(); /* for a missing parameter the call must not return */
     float *x = tg_case_tensor(c, "x", TG_IN, TG_FLOAT32, 1, &n);
     tg_case_tensor(c, "y", TG_OUT, TG_FLOAT32, 1, &n);
     for (int64_t i = 0; i < n; i++)

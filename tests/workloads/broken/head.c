@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sound workload, of which the build makes one thing wrong: see CMakeLists.txt. */
+/* A good workload; the build makes one thing in it wrong: see CMakeLists.txt. */
 #include "broken.h"
 
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A small pipeline, built once as it should be and once with each planted bug: BUG is one of the
+ * A small pipeline, built once without a bug and once with each planted bug: BUG is one of the
  * names below. Every step s does
  *
  *     scale      a = k · x                      window     b = neighbours of a, summed
@@ -8,7 +8,7 @@
  *     add_up     total += d                     halve      h = float16(d)
  *     ratio      r = d / b                      quantize   q = int32(100·d + r)
  *
- * and the bug is in one task of step PLANTED. r and d lie side by side in memory.
+ * and the bug is in one task of step PLANTED. r and d are adjacent in memory.
  */
 #ifndef BUGS_H
 #define BUGS_H
@@ -48,7 +48,7 @@ TG_KERNEL(ratio);
 TG_KERNEL(quantize);
 TG_ORCHESTRATION(bugs);
 
-/* Is this the task with the bug? Every task is told its step. */
+/* True in the task with the bug; the step is an argument of every task. */
 #define IS_PLANTED(ctx, scalar) (tg_arg_i64(ctx, scalar) == PLANTED)
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The golden values are not compared: the runs with bugs must end well, and the tools find them. */
+/* There is no golden check: the runs with bugs must end well, and the tools must find the bugs. */
 #include "bugs.h"
 
 #include <taskglass/workload.h>
@@ -61,7 +61,7 @@ static void right_window(const struct tg_ctx *ctx)
 
 static void right_mix_up(const struct tg_ctx *ctx)
 {
-    for (int64_t i = 0; i < N; i++) /* the view comes contiguous, already turned */
+    for (int64_t i = 0; i < N; i++) /* the view is contiguous here, and already transposed */
         TG_ARG(ctx, 2, float)[i] = TG_ARG(ctx, 0, const float)[i] + TG_ARG(ctx, 1, const float)[i];
 }
 
@@ -98,7 +98,7 @@ static void right_quantize(const struct tg_ctx *ctx)
         TG_ARG(ctx, 2, int32_t)[i] = (int32_t)(100 * d[i] + r[i]);
 }
 
-/* Sums of three float32 below 2: three roundings. The quantized ones may fall on either side. */
+/* Sums of three float32 below 2 have three roundings. Quantized values may round up or down. */
 static const struct tg_reference_def references[] = {
     {"scale", right_scale, 0, 0},       {"window", right_window, 1e-6, 1e-6},
     {"mix_up", right_mix_up, 0, 0},     {"subtract", right_subtract, 0, 0},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bugs.h"
 
-/* Turns of an empty loop; a thread of a GPU takes longer for each. */
+/* Iterations of an empty loop; each takes longer on a GPU thread. */
 #if defined(__CUDACC__)
 enum { A_WHILE = 2000000 };
 #else
@@ -14,7 +14,7 @@ TG_KERNEL(scale)
     float *a = TG_ARG(ctx, 1, float);
     float k = tg_arg_f32(ctx, 1);
 #if BUG == BUG_MISSING_EDGE
-    /* Slow, so that who does not wait for it comes first. */
+    /* Slow, so that a task which does not wait for it comes first. */
     if (IS_PLANTED(ctx, 0))
         for (volatile int spin = 0; spin < A_WHILE; spin = spin + 1)
             ;
@@ -31,19 +31,19 @@ TG_KERNEL(window)
     int64_t n = N;
 #if BUG == BUG_OFF_BY_ONE
     if (IS_PLANTED(ctx, 0))
-        n = N - 1; /* the last one is left as it was */
+        n = N - 1; /* the last element is not written */
 #endif
     TG_FOR(i, n) {
         float left = i > 0 ? a[i - 1] : 0, right = i < N - 1 ? a[i + 1] : 0;
 #if BUG == BUG_ORDER_DRIFT
-        b[i] = right + a[i] + left; /* as good as the other order, but not the same bits */
+        b[i] = right + a[i] + left; /* as accurate as the other order, but with other bits */
 #else
         b[i] = left + a[i] + right;
 #endif
     }
 }
 
-/* c = aᵀ + b; a comes as a transposed view. */
+/* c = aᵀ + b; a is passed as a transposed view. */
 TG_KERNEL(mix_up)
 {
     const float *a = TG_ARG(ctx, 0, const float), *b = TG_ARG(ctx, 1, const float);
@@ -74,7 +74,7 @@ TG_KERNEL(add_up)
     TG_FOR(i, N) {
 #if BUG == BUG_LOST_UPDATE
         if (IS_PLANTED(ctx, 0) && i % 8 == 5) {
-            total[i] = d[i]; /* what was there is gone */
+            total[i] = d[i]; /* overwrites instead of adding */
             continue;
         }
 #endif
@@ -90,7 +90,7 @@ TG_KERNEL(halve)
         double value = d[i];
 #if BUG == BUG_OVERFLOW
         if (IS_PLANTED(ctx, 0) && i == 77)
-            value *= 1e6; /* beyond what float16 has */
+            value *= 1e6; /* beyond the range of float16 */
 #endif
         h[i] = (uint16_t)tg_encode(TG_FLOAT16, value);
     }
@@ -117,7 +117,7 @@ TG_KERNEL(ratio)
     }
 #if BUG == BUG_STRAY_WRITE
     TG_FOR(once, IS_PLANTED(ctx, 0))
-        r[N] = 12345; /* the first of d */
+        r[N] = 12345; /* the first element of d */
 #endif
 }
 
@@ -129,7 +129,7 @@ TG_KERNEL(quantize)
         float value = 100 * d[i] + r[i];
 #if BUG == BUG_WRONG_CAST
         if (IS_PLANTED(ctx, 0)) {
-            q[i] = (int8_t)(int32_t)value; /* of eight bits only */
+            q[i] = (int8_t)(int32_t)value; /* keeps only eight bits */
             continue;
         }
 #endif

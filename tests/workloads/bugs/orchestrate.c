@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bugs.h"
 
-/* Adds what every task has behind its tensors: its step. */
+/* Adds the argument that every task has after its tensors: its step. */
 TG_FN static uint64_t submit(struct tg_rt *rt, uint32_t kernel, struct tg_args *task, int64_t step)
 {
     struct tg_scalar own = task->scalar[0];
@@ -54,8 +54,8 @@ TG_FN static uint64_t one_step(struct tg_rt *rt, const struct tg_args *args, int
 
     tg_args_init(&task);
 #if BUG == BUG_MISSING_EDGE
-    /* Reads x's neighbour in time, a, without saying that it must wait: on runtimes that find edges
-     * themselves the tensor is made by hand, from memory that nobody is known to write. */
+    /* Reads a, which another task may still write, without waiting for it. For runtimes that find
+     * edges themselves the tensor is made by hand, from memory that no known task writes. */
     tg_args_in(&task, a);
     tg_args_out(&task, b);
     if (step != PLANTED)
@@ -107,7 +107,7 @@ TG_FN static uint64_t one_step(struct tg_rt *rt, const struct tg_args *args, int
     tg_args_out(&task, tg_tensor_slice(both, 0, 0, N, 1));
     tg_args_after(&task, subtracted);
     tg_args_after(&task, windowed);
-    /* After whoever else reads d: a stray write then meets the last reader alone. */
+    /* Runs after the other readers of d, so that a stray write meets only the last reader. */
     tg_args_after(&task, total_after);
     tg_args_after(&task, halved);
     ratioed = submit(rt, RATIO, &task, step);

@@ -28,7 +28,7 @@ static const struct tg_case_def cases[] = {
 };
 #undef CASE
 
-/* FAULTS_KERNELS where there is none of that name. mix_meet is only a helper of the others. */
+/* FAULTS_KERNELS if no kernel has that name. mix_meet is only a helper of the others. */
 static uint32_t kernel_index(const char *name)
 {
 #define NAME(constant, name, core) #name,
@@ -65,7 +65,7 @@ static void prepare(struct tg_case *c)
     tg_case_scalar(c, "after", TG_INT64, (uint64_t)after);
 }
 
-/* Only the good case comes so far. */
+/* Only the good case gets this far. */
 static void golden(struct tg_case *c)
 {
     int32_t *count = tg_case_expect_exact(c, "count");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ways to go wrong that only a process has. Where kernels are no part of one they all trap, so that
- * each has a kernel on every device. */
+/* Faults that only a process can have. On devices whose kernels do not run in a process they all
+ * trap, so that every kernel exists on every device. */
 #define _POSIX_C_SOURCE 200809L
 #include "faults.h"
 
@@ -41,7 +41,7 @@ TG_KERNEL(fault_abort)
     abort();
 }
 
-/* Division by zero, which only x86 turns into a signal: elsewhere a trap. */
+/* Division by zero. Only x86 turns it into a signal; other processors trap explicitly. */
 TG_KERNEL(fault_fpe)
 {
     volatile int zero = 0, one = 1;

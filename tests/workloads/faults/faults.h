@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of this workload share. */
+/* Declarations that the files of this workload share. */
 #ifndef FAULTS_H
 #define FAULTS_H
 
 #include <taskglass/kernel.h>
 #include <taskglass/orchestration.h>
 
-/*      constant, case, core; the last three are parts of mixes */
+/* constant, case, core; the last three are only parts of mixes */
 #define FAULTS_MAP(X)                   \
     X(FAULT_NONE, none, TG_AIV)         \
     X(FAULT_NULL, null, TG_AIV)         \
@@ -25,7 +25,7 @@
 enum { FAULTS_MAP(FAULTS_ENUM) FAULTS_KERNELS };
 #undef FAULTS_ENUM
 
-/* Tasks that go wrong side by side. */
+/* The most bad tasks that run at the same time. */
 enum { MAX_WIDTH = 64 };
 
 /* kernels.c */
@@ -38,7 +38,7 @@ TG_KERNEL(fault_mix_null);
 TG_KERNEL(fault_mix_skip);
 TG_KERNEL(fault_mix_meet);
 
-/* crash.c: what only a process can do; elsewhere they trap */
+/* crash.c: only a process can do these; elsewhere they trap */
 TG_KERNEL(fault_abort);
 TG_KERNEL(fault_fpe);
 TG_KERNEL(fault_stack);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The good kernel, and the ways to go wrong that every device has. */
+/* The good kernel, and the faults that every device can have. */
 #include "faults.h"
 
-/* Good: one more task has run. */
+/* The good kernel: counts that one more task has run. */
 TG_KERNEL(fault_none)
 {
     int32_t *count = TG_ARG(ctx, 0, int32_t);
@@ -10,7 +10,7 @@ TG_KERNEL(fault_none)
         count[0] += 1;
 }
 
-/* The fault is the point: a sanitizer must not find it first. */
+/* The fault is intended: a sanitizer must not report it first. */
 #if defined(__CUDACC__)
 #define UNCHECKED
 #else
@@ -19,7 +19,7 @@ TG_KERNEL(fault_none)
 
 UNCHECKED TG_FN static void write_to_null(void)
 {
-    volatile int32_t *volatile nowhere = 0; /* volatile: the compiler must not know, nor care */
+    volatile int32_t *volatile nowhere = 0; /* volatile, so that the compiler assumes nothing */
     *nowhere = 1;
 }
 
@@ -29,7 +29,7 @@ TG_KERNEL(fault_null)
     write_to_null();
 }
 
-/* A terabyte behind it, where nobody has memory. */
+/* Writes a terabyte past it, where no memory is mapped. */
 UNCHECKED TG_FN static void write_far_behind(volatile int32_t *count)
 {
     volatile int32_t *volatile far = count + ((int64_t)1 << 38);
@@ -51,7 +51,7 @@ TG_KERNEL(fault_trap)
 #endif
 }
 
-/* Never returns: nobody else writes the count. */
+/* Never returns, because no other task writes the count. */
 TG_KERNEL(fault_spin)
 {
     const volatile int32_t *count = TG_ARG(ctx, 0, const volatile int32_t);
@@ -59,14 +59,14 @@ TG_KERNEL(fault_spin)
     }
 }
 
-/* Crashes while the others wait for it. */
+/* Crashes while the other parts wait for it. */
 TG_KERNEL(fault_mix_null)
 {
     (void)ctx;
     write_to_null();
 }
 
-/* Does not come to the barrier, so that the others wait for ever. */
+/* Skips the barrier, so that the other parts wait forever. */
 TG_KERNEL(fault_mix_skip)
 {
     (void)ctx;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `before` good tasks one after the other, then `width` bad ones side by side, then `after` good
- * ones that must never run.
+ * `before` good tasks in a chain, then `width` bad ones in parallel, then `after` good ones that
+ * must never run.
  */
 #include "faults.h"
 

@@ -27,7 +27,7 @@ static const struct tg_case_def cases[] = {GRAPHS_GOOD(CASE) GRAPHS_REFUSED(CASE
 
 enum { MAX_NODES = 1 << 23 };
 
-/* The graph of that name; N_GRAPHS where there is none. Cases are in the enum's order. */
+/* The graph of that name; N_GRAPHS if there is none. Cases are in the order of the enum. */
 static int64_t graph_of(struct tg_case *c)
 {
     const char *name = tg_case_text(c, "graph");
@@ -65,7 +65,7 @@ static void prepare(struct tg_case *c)
     tg_case_scalar(c, "seed", TG_INT64, (uint64_t)seed);
 }
 
-/* One node as graphs_node computes it, its predecessors' values being there already. */
+/* Computes one node as graphs_node does; the values of its predecessors are known already. */
 static void one_node(int64_t graph, int64_t n, int64_t seed, int64_t i, uint64_t *count,
                      uint64_t *partial, uint64_t *value)
 {
@@ -87,7 +87,7 @@ static void one_node(int64_t graph, int64_t n, int64_t seed, int64_t i, uint64_t
     }
 }
 
-/* The same graph, one node after the other. */
+/* Computes the same graph, one node after the other. */
 static void golden(struct tg_case *c)
 {
     int64_t graph = graph_of(c), n = tg_case_int(c, "n"), seed = tg_case_int(c, "seed");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of this workload share. Every good graph is made of nodes: node i waits for
- * some nodes before it, and its value is a hash of its number and their values. A node that ran
- * too early, twice or never shows in `value` and `count`.
+ * Declarations that the files of this workload share. Every good graph is made of nodes: node i
+ * waits for some nodes before it, and its value is a hash of its number and their values. A node
+ * that ran too early, twice or never shows in `value` and `count`.
  */
 #ifndef GRAPHS_H
 #define GRAPHS_H
@@ -49,7 +49,7 @@ enum { GRAPHS_GOOD(GRAPHS_ENUM) GRAPHS_REFUSED(GRAPHS_ENUM) N_GRAPHS };
 
 enum { MAX_PREDECESSORS = 4, WINDOW = 256, MAX_FAN = 8192 };
 
-/* One function under ten names: for each core kind, for 0 to 4 predecessors. */
+/* One function under ten names: for each kind of core, with 0 to 4 predecessors. */
 enum { NODE_AIC = 0, NODE_AIV = MAX_PREDECESSORS + 1, GRAPHS_KERNELS = 2 * NODE_AIV };
 
 /* The parts of a mix, as a set of bits 1 << enum tg_part. */
@@ -57,12 +57,12 @@ enum { MASK_AIC = 1, MASK_AIV = 2 };
 
 TG_KERNEL(graphs_node);
 TG_ORCHESTRATION(graphs);
-/* One task of node i without predecessors: the arguments every node has. */
+/* The arguments that every node has: a task of node i without predecessors. */
 TG_FN void graphs_node_args(struct tg_args *task, const struct tg_args *args, int64_t i,
                             uint64_t mask);
 TG_FN void graphs_refused(struct tg_rt *rt, const struct tg_args *args, int64_t graph);
 
-/* Mixes a value into a hash (splitmix64's finish). */
+/* Mixes a value into a hash (the finalizer of splitmix64). */
 TG_INLINE uint64_t graph_hash(uint64_t hash, uint64_t value)
 {
     hash += value + 0x9e3779b97f4a7c15u;
@@ -71,7 +71,7 @@ TG_INLINE uint64_t graph_hash(uint64_t hash, uint64_t value)
     return hash ^ (hash >> 31);
 }
 
-/* The parts node i runs on. */
+/* The parts that node i runs on. */
 TG_INLINE uint64_t graph_mask(int64_t graph, int64_t seed, int64_t i)
 {
     uint64_t random = graph_hash(graph_hash((uint64_t)seed, (uint64_t)i), 99);
@@ -87,7 +87,7 @@ TG_INLINE uint64_t graph_mask(int64_t graph, int64_t seed, int64_t i)
     }
 }
 
-/* The nodes that node i reads; the same one may come twice. The last of a fan reads all others. */
+/* The nodes that node i reads; a node may come twice. The last node of a fan reads all others. */
 TG_INLINE int graph_predecessors(int64_t graph, int64_t seed, int64_t i,
                                  int64_t before[MAX_PREDECESSORS])
 {

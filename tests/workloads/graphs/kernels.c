@@ -2,9 +2,9 @@
 #include "graphs.h"
 
 /*
- * Arguments: count[3], partial[3], value[1], then a vector of values for each predecessor;
- * scalars: the node's number, the parts it runs on. Each part hashes what the node reads; they
- * meet; the first part makes the value out of all. A plain task is a mix of one.
+ * Arguments: count[3], partial[3], value[1], then a vector of values for each predecessor; scalars:
+ * the node's number, the parts it runs on. Each part hashes what the node reads; after the barrier
+ * the first part computes the value from all hashes. A plain task is a mix of one part.
  */
 TG_KERNEL(graphs_node)
 {
@@ -12,7 +12,7 @@ TG_KERNEL(graphs_node)
     uint64_t *partial = TG_ARG(ctx, 1, uint64_t);
     uint64_t *value = TG_ARG(ctx, 2, uint64_t);
     uint64_t mask = tg_arg_bits(ctx, 1), part = ctx->part;
-    int is_first = (mask & (((uint64_t)1 << part) - 1)) == 0; /* no part of the mix before it */
+    int is_first = (mask & (((uint64_t)1 << part) - 1)) == 0; /* no part before this one */
 
     TG_FOR(once, 1) {
         uint64_t hash = graph_hash(tg_arg_bits(ctx, 0), part);

@@ -21,7 +21,8 @@ TG_FN static uint64_t submit_node(struct tg_rt *rt, const struct tg_args *task, 
                          mask & 4 ? NODE_AIV + n_before : TG_NO_KERNEL, task);
 }
 
-/* Nodes in their order, each after those it reads. Ids are kept for a window of nodes. */
+/* Submits nodes in order, each after the nodes that it reads. Keeps the ids of a window of
+ * nodes. */
 TG_FN static void forward(struct tg_rt *rt, const struct tg_args *args, int64_t graph, int64_t n,
                           int64_t seed)
 {
@@ -40,7 +41,8 @@ TG_FN static void forward(struct tg_rt *rt, const struct tg_args *args, int64_t 
     }
 }
 
-/* Node 0, then n - 2 that wait for it, then one that waits for them all and reads them all. */
+/* Node 0, then n - 2 nodes that wait for it, then one that waits for all of those and reads
+ * them. */
 TG_FN static void fan(struct tg_rt *rt, const struct tg_args *args, int64_t n, int64_t seed)
 {
     uint64_t id[MAX_FAN];
@@ -59,7 +61,7 @@ TG_FN static void fan(struct tg_rt *rt, const struct tg_args *args, int64_t n, i
     }
 }
 
-/* The last node first: no edge can be named before its end is there. */
+/* Submits the last node first: an edge can be given only when both of its ends exist. */
 TG_FN static void reverse(struct tg_rt *rt, const struct tg_args *args, int64_t n, int64_t seed)
 {
     uint64_t next = TG_TASK_NONE;

@@ -38,7 +38,7 @@ TG_FN static void edges(struct tg_rt *rt, const struct tg_args *args, int64_t gr
     }
 }
 
-/* Mistakes in which kernel goes where. */
+/* Mistakes in the kernels of parts. */
 TG_FN static void parts(struct tg_rt *rt, const struct tg_args *args, int64_t graph)
 {
     struct tg_args task;
@@ -55,7 +55,7 @@ TG_FN static void parts(struct tg_rt *rt, const struct tg_args *args, int64_t gr
     }
 }
 
-/* Mistakes in the arguments: all is right but one thing. */
+/* Mistakes in the arguments: everything is right but one thing. */
 TG_FN static void arguments(struct tg_rt *rt, const struct tg_args *args, int64_t graph)
 {
     struct tg_tensor value = args->tensor[2];
@@ -98,7 +98,7 @@ TG_FN static void arguments(struct tg_rt *rt, const struct tg_args *args, int64_
     tg_submit(rt, NODE_AIV, &task);
 }
 
-/* The first error ends it all: what follows must do nothing, and do no harm. */
+/* The first error stops the orchestration: later calls must do nothing, and do no harm. */
 TG_FN static void memory(struct tg_rt *rt, const struct tg_args *args, int64_t graph)
 {
     int64_t shape = graph == GRAPH_huge_alloc ? (int64_t)1 << 50 : -1;

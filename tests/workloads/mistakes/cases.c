@@ -46,7 +46,7 @@ static void prepare(struct tg_case *c)
     x[n + 1] = (float)tg_case_int(c, "at");
 }
 
-/* Without the mistake. */
+/* The results without the mistake. */
 static void golden(struct tg_case *c)
 {
     int64_t n = tg_case_int(c, "n"), steps = tg_case_int(c, "steps");

@@ -3,7 +3,7 @@
 
 TG_FN static void make_mistake(enum mistake mistake, float *out, int64_t n, int64_t step)
 {
-    volatile float large = 3e38f, infinite = large * 2; /* not fused with what comes of it */
+    volatile float large = 3e38f, infinite = large * 2; /* volatile prevents fusing */
     switch (mistake) {
     case MISTAKE_WRONG:
         out[3] += 1;
@@ -18,7 +18,7 @@ TG_FN static void make_mistake(enum mistake mistake, float *out, int64_t n, int6
         for (int64_t i = 0; i < n; i++)
             out[i] = 7;
         break;
-    case MISTAKE_STOMP: /* rows lie one behind the other */
+    case MISTAKE_STOMP: /* rows are adjacent in memory */
         out[4 - step * (n + HIDDEN)] = -1;
         break;
     default:
@@ -37,7 +37,7 @@ TG_KERNEL(mistakes_step)
     TG_FOR(i, n)
         if (writes)
             out[i] = in[i] / 2 + 1;
-    TG_BARRIER(); /* a mistake is made in what is there already */
+    TG_BARRIER(); /* the mistake changes what is written already */
     TG_FOR(once, 1) {
         out[n] = in[n];
         out[n + 1] = in[n + 1];

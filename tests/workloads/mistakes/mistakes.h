@@ -5,8 +5,9 @@
  *     x ──step 0──► row 0 ──step 1──► row 1 ── … ──► last row ──join──► y
  *                     └─────────────────────────────────────────►┘
  *
- * One step makes a mistake. Which one is nobody's argument, or recordings would differ in it: it is
- * written behind each row, where a recorded view does not reach, and handed on from row to row.
+ * One step makes a mistake. The number of that step is no argument of a task, because then
+ * recordings would differ in it: it is stored after each row, where a recorded view does not reach,
+ * and copied from row to row.
  */
 #ifndef MISTAKES_H
 #define MISTAKES_H
@@ -27,7 +28,7 @@ enum mistake {
     MISTAKES
 };
 
-/* Behind the n elements of a row: the mistake, and the step that makes it. */
+/* After the n elements of a row: the mistake, and the step that makes it. */
 enum { HIDDEN = 2 };
 
 TG_KERNEL(mistakes_step);

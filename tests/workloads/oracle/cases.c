@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One program after the other by `taskglass run`, to look into what a test found. */
+/* Runs one program by `taskglass run`, to look into what a test found. */
 #include "oracle.h"
 #include "serial.h"
 

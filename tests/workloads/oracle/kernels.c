@@ -42,7 +42,7 @@ TG_FN static unsigned role_of(const struct tg_ctx *ctx, uint32_t tensor)
     return (unsigned)(tg_arg_bits(ctx, ORACLE_TASK_ROLES) >> 2 * tensor) & 3;
 }
 
-/* Where parts of a mix do not meet, one must not read what another writes. */
+/* If the parts of a mix do not meet, a part must not read what another one writes. */
 TG_FN static bool is_read_by_all(const struct tg_ctx *ctx, uint32_t tensor)
 {
     bool alone = ctx->parts == 1 || (tg_arg_bits(ctx, ORACLE_TASK_FLAGS) & ORACLE_MEETS);
@@ -93,7 +93,7 @@ TG_FN static void write_one(const struct tg_ctx *ctx, uint32_t tensor, uint64_t 
     }
 }
 
-/* The outputs that belong to this part: they go round among the parts there are. */
+/* Writes the outputs that belong to this part: they are dealt out among the parts in turn. */
 TG_FN static void write_own(const struct tg_ctx *ctx, uint64_t hash)
 {
     uint64_t mask = tg_arg_bits(ctx, ORACLE_TASK_FLAGS) & 7;
@@ -114,7 +114,7 @@ TG_FN static void write_own(const struct tg_ctx *ctx, uint64_t hash)
         *TG_DEVICE_PTR(uint64_t, witness) = hash;
 }
 
-/* Reads everything, then writes everything. One thread of a core does it all. */
+/* Reads everything, then writes everything. One thread of a core does all of it. */
 TG_KERNEL(oracle_kernel)
 {
     uint64_t hash = 0;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random programs of tasks, whose result tells whether they ran as if one after the other: what a
- * task writes is a hash of all that it read, so a task that ran too early or too late, read what
- * was not there yet or wrote what another needed, changes the bytes that are left at the end.
+ * Random programs of tasks whose result shows whether they ran as if one after the other. A task
+ * writes a hash of all that it read. So a task that ran too early or too late, and read a value
+ * that was not there yet or overwrote one that another task needed, changes the bytes at the end.
  *
  * The orchestration is a pure function of its scalars (ORACLE_PARAMS) and of what it reads from
- * tensors. The same function therefore gives the same program to every runtime and to the serial
- * one (serial.h) that says what is right.
+ * tensors. So the same function gives the same program to every runtime and to the serial runtime
+ * (serial.h), which defines the right result.
  *
  *     a, b, c   memory that tasks share, as views of every kind; many share bytes under different
  *               types and addresses
  *     hidden    memory that tasks get by address, in a scalar: no runtime can find dependencies
- *               there, so edges are named for it always
- *     witness   where each task leaves the hash of what it read, by address as well, and each in a
- *               place of its own: tells the first task that went wrong
- *     tg_alloc, tg_args_out_new: memory of a scope, used in it and in those inside it
+ *               there, so the program always names those edges
+ *     witness   where each task writes the hash of what it read, by address as well, and each in a
+ *               separate place: shows the first task that went wrong
+ *     tg_alloc, tg_args_out_new: memory of a scope, used in it and in scopes inside it
  */
 #ifndef ORACLE_H
 #define ORACLE_H
@@ -50,16 +50,16 @@ struct oracle_params {
 #undef ORACLE_FIELD_
 };
 
-/* One function under two names, for each core kind. */
+/* One function under two names, for the two kinds of core. */
 enum { ORACLE_AIC, ORACLE_AIV, ORACLE_KERNELS };
 
-/* The scalars of a task. Further ones, of any type, are part of what it hashes. */
+/* The scalars of a task. The task also hashes any further ones, of any type. */
 enum {
     ORACLE_TASK_SEED,
     ORACLE_TASK_ROLES, /* two bits a tensor, enum tg_role */
     ORACLE_TASK_FLAGS,
-    ORACLE_TASK_SPIN,        /* turns of an empty loop */
-    ORACLE_TASK_HIDDEN_READ, /* addresses of a uint64 each, or 0 */
+    ORACLE_TASK_SPIN,        /* iterations of an empty loop */
+    ORACLE_TASK_HIDDEN_READ, /* each the address of a uint64, or 0 */
     ORACLE_TASK_HIDDEN_WRITE,
     ORACLE_TASK_WITNESS,
     ORACLE_TASK_SCALARS
@@ -68,16 +68,16 @@ enum {
 /* Bits of ORACLE_TASK_FLAGS; the lowest three are the parts of the mix, 1 << enum tg_part. */
 enum {
     ORACLE_MEETS = 8,      /* the parts read, meet, then write */
-    ORACLE_SPINS_LAST = 16 /* before it writes, rather than before it reads */
+    ORACLE_SPINS_LAST = 16 /* it spins before it writes instead of before it reads */
 };
 
-/* ctx->core where the serial runtime runs a kernel: it need not take time. */
+/* The value of ctx->core in the serial runtime, where kernels need not spin. */
 #define ORACLE_SERIAL UINT32_MAX
 
 TG_KERNEL(oracle_kernel);
 TG_ORCHESTRATION(oracle);
 
-/* Mixes a value into a hash; the order of values matters. */
+/* Mixes a value into a hash; the order of the values matters. */
 TG_INLINE uint64_t oracle_hash(uint64_t hash, uint64_t value)
 {
     hash = (hash ^ value) * 0x9e3779b97f4a7c15u + 0xd1b54a32d192ed03u;

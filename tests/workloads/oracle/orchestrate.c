@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "program.h"
 
-enum { MAX_FRESH = 1024 }; /* bytes that oracle_shape may ask for, in whole units */
+enum { MAX_FRESH = 1024 }; /* the most bytes that oracle_shape asks for, in whole units */
 
 TG_FN static void init_scope(struct program *p, bool holds)
 {
@@ -37,7 +37,7 @@ TG_FN static void end_scope(struct program *p)
     p->depth--;
 }
 
-/* Lets a result decide how it goes on. What a held task will leave cannot be waited for. */
+/* Lets a result decide how the program goes on. It cannot wait for the result of a held task. */
 TG_FN static void read_result(struct program *p)
 {
     uint32_t buffer = (uint32_t)roll(p, p->n_buffers);
@@ -51,7 +51,7 @@ TG_FN static void read_result(struct program *p)
     p->random = oracle_hash(p->random, (uint64_t)tg_read_i64(p->rt, element, producer));
 }
 
-/* What there is no room for waits until a scope has ended. */
+/* If there is no room for a step, it waits until a scope has ended. */
 TG_FN static void step(struct program *p)
 {
     uint64_t roll_scope = roll(p, 200), roll_else = roll(p, 100);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "program.h"
 
-/* A multiple of 8, so that no element is in two. */
+/* A multiple of 8, so that no element is in two cells. */
 TG_FN static uint64_t cell_bytes(const struct buffer *b)
 {
     return (b->whole.storage_bytes + 8 * CELLS - 1) / (8 * CELLS) * 8;
@@ -17,8 +17,8 @@ TG_FN static void add(struct edges *edges, uint64_t task)
     edges->task[edges->n++] = task;
 }
 
-/* The reader whose place the next one takes: the next one waits for it, so whoever waits for the
- * next waits for both. */
+/* The reader that the next one replaces. The next one waits for it, so a task that waits for the
+ * next one waits for both. */
 TG_FN static uint32_t oldest_reader(const struct cell *cell)
 {
     return cell->n_readers % CELL_READERS;
@@ -45,11 +45,11 @@ TG_FN void oracle_need(struct program *p, const struct access *access, uint32_t 
         for (uint64_t k = access[i].lo / size; k <= access[i].hi / size; k++)
             need_cell(&p->cell[access[i].buffer][k], access[i].role, edges);
     }
-    if (edge_chance(p, 50)) /* one that nobody needs */
+    if (edge_chance(p, 50)) /* an edge that is not needed */
         add(edges, p->recent[oracle_next(&p->edge_random) % RECENT]);
 }
 
-/* Mistakes on purpose. */
+/* Drops edges on purpose. */
 TG_FN static void drop(struct program *p, struct edges *edges)
 {
     uint32_t kept = 0;
@@ -111,7 +111,7 @@ TG_FN static void note(struct program *p, uint64_t task, const struct access *ac
     }
 }
 
-/* First what it reads: where it writes too, it is the writer that counts. */
+/* Enters the reads first: if the task also writes a cell, it counts as the writer. */
 TG_FN void oracle_done(struct program *p, uint64_t task, const struct access *access, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)

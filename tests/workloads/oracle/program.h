@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The state of a program while it is being made up, on the orchestration's stack. `random` decides
- * what is done; `edge_random` only how edges are told, so that programs with and without them are
- * the same.
+ * The state of a program while it is being generated, on the orchestration's stack. `random`
+ * decides what the program does; `edge_random` only how it names edges, so that programs with and
+ * without edges are the same.
  *
  * Nothing here depends on addresses, on task ids or on the runtime.
  */
@@ -12,47 +12,47 @@
 #include "oracle.h"
 
 enum {
-    SHARED = ORACLE_hidden + 1, /* buffers that are there always, the hidden one last */
+    SHARED = ORACLE_hidden + 1, /* buffers that always exist, the hidden one last */
     MAX_DEPTH = 5,              /* the orchestration's own scope is 0 */
     MAX_BUFFERS = 32,
-    CELLS = 8, /* of a buffer */
+    CELLS = 8, /* cells of a buffer */
     CELL_READERS = 4,
     MAX_DEFERRED = 32,
     MAX_ACCESSES = 10,
     MAX_EDGES = (MAX_ACCESSES * CELLS + 1) * (CELL_READERS + 1),
     RECENT = 8,
-    ALLOC_UNIT = 64, /* what an allocation takes of a heap, in steps of */
+    ALLOC_UNIT = 64, /* an allocation takes a multiple of this from a heap */
     NO_BUFFER = MAX_BUFFERS
 };
 
 /*
- * The order that tasks need, told by hand: a buffer is cut into cells, and each cell knows who
- * wrote it last and who has read it since. A view counts for every cell between its first and its
- * last byte. That is more than needed, and easy to believe.
+ * Finds the order that tasks need, for explicit edges: a buffer is cut into cells, and each cell
+ * knows which task wrote it last and which tasks have read it since. A view counts for every cell
+ * between its first and its last byte. That gives more edges than needed, but is easy to verify.
  */
 struct cell {
     uint64_t writer;
-    uint32_t n_readers; /* ever; the newest CELL_READERS of them are in `reader` */
+    uint32_t n_readers; /* all so far; the newest CELL_READERS of them are in `reader` */
     uint64_t reader[CELL_READERS];
 };
 
 /* Memory that views are made of. */
 struct buffer {
     struct tg_tensor whole;
-    uint64_t task; /* it is output `argument` of this task; TG_TASK_NONE: of none */
+    uint64_t task; /* the buffer is output `argument` of this task, or TG_TASK_NONE */
     uint32_t argument;
 };
 
-/* Slots and bytes are counted as a ring hands them out; what is older than the first that an open
- * scope has taken is free, or will be. */
+/* Slots and bytes are counted in the order in which a ring hands them out; everything older than
+ * the first that an open scope has taken is free, or will be. */
 struct scope {
     bool holds;
-    uint32_t n_buffers; /* before it */
+    uint32_t n_buffers; /* number of buffers before this scope */
     uint32_t n_deferred;
     uint64_t first_slot[TG_RINGS], first_byte[TG_RINGS];
 };
 
-/* An edge to be told by tg_depend at the end of the scope. */
+/* An edge to be added by tg_depend at the end of the scope. */
 struct deferred {
     uint64_t task, after;
 };
@@ -63,11 +63,11 @@ struct program {
     struct tg_tensor witness;
     uint64_t random, edge_random;
 
-    /* the character of this program */
-    uint64_t reach;    /* bytes a view spans, at most */
-    uint64_t elements; /* of a view, at most */
-    uint64_t outputs;  /* per cent of arguments */
-    uint64_t scopes;   /* per cent of steps that begin or end one */
+    /* the parameters of this program */
+    uint64_t reach;    /* most bytes that a view spans */
+    uint64_t elements; /* most elements of a view */
+    uint64_t outputs;  /* per cent of arguments that are outputs */
+    uint64_t scopes;   /* per cent of steps that begin or end a scope */
     uint64_t fresh;    /* per cent of tasks with new memory */
     uint64_t shared;   /* per cent of arguments in a, b, c */
 
@@ -103,7 +103,7 @@ TG_INLINE uint64_t oracle_next(uint64_t *state)
     return z ^ (z >> 31);
 }
 
-/* A number below n, which is not 0. */
+/* A random number below n; n is not 0. */
 TG_INLINE uint64_t roll(struct program *p, uint64_t n)
 {
     return (oracle_next(&p->random) >> 11) % n;
@@ -119,7 +119,7 @@ TG_INLINE bool edge_chance(struct program *p, uint64_t per_mille)
     return (oracle_next(&p->edge_random) >> 11) % 1000 < per_mille;
 }
 
-/* Do tasks, allocations of a scope wait for the end of one that holds them? */
+/* True if the tasks and allocations of a scope wait for the end of a scope that holds them. */
 TG_INLINE bool is_held(const struct program *p)
 {
     for (uint32_t i = 0; i <= p->depth; i++)
@@ -135,41 +135,42 @@ TG_INLINE uint32_t ring_of(const struct program *p)
 }
 
 /* views.c */
-/* A buffer's memory as tg_alloc or tg_output gave it. */
+/* A buffer's whole memory, as tg_alloc or tg_output gave it. */
 TG_FN struct tg_tensor oracle_buffer(struct program *p, uint32_t buffer);
-/* Any view of it that a task may read, or write. */
+/* A random view of the buffer that a task may read, or write. */
 TG_FN struct tg_tensor oracle_view(struct program *p, uint32_t buffer, bool is_input);
 /* One element that tg_read_i64 can read. */
 TG_FN struct tg_tensor oracle_element(struct program *p, uint32_t buffer);
-/* All of a tensor, in another order. */
+/* A view of a whole tensor, in another order. */
 TG_FN struct tg_tensor oracle_cover(struct program *p, struct tg_tensor t);
-/* A type and a shape for new memory; gives the rank. */
+/* A random type and shape for new memory; returns the rank. */
 TG_FN int oracle_shape(struct program *p, unsigned *dtype, int64_t shape[TG_MAX_DIMS]);
 /* The bytes that a view touches. False: none. */
 TG_FN bool oracle_access(const struct program *p, uint32_t buffer, uint32_t role,
                          const struct tg_tensor *view, struct access *access);
 
 /* order.c */
-/* What a task that does these must wait for. */
+/* Finds the tasks that a task with these accesses must wait for. */
 TG_FN void oracle_need(struct program *p, const struct access *access, uint32_t n,
                        struct edges *edges);
-/* Puts edges into the arguments of the next task; gives how many are left, at the front of the
- * list, for tg_depend. */
+/* Adds edges to the arguments of the next task; returns how many are left for tg_depend, at the
+ * front of the list. */
 TG_FN uint32_t oracle_attach(struct program *p, struct edges *edges, struct tg_args *args);
-/* The task with these accesses has been submitted. */
+/* Call it when the task with these accesses has been submitted. */
 TG_FN void oracle_done(struct program *p, uint64_t task, const struct access *access, uint32_t n);
 /* The last writer of an element. */
 TG_FN uint64_t oracle_writer(const struct program *p, const struct access *access);
-/* A new buffer; NO_BUFFER where there is no room. */
+/* Adds a buffer; NO_BUFFER if there is no room. */
 TG_FN uint32_t oracle_add_buffer(struct program *p, struct tg_tensor whole, uint64_t task,
                                  uint32_t argument);
 
 /* task.c */
-/* Submits a random task; is_fresh: with new memory among its outputs, for which there is room. */
+/* Submits a random task; with is_fresh some of its outputs are new memory, for which there is
+ * room. */
 TG_FN void oracle_task(struct program *p, bool is_fresh);
-/* Is there room for a slot, and for so many bytes, in the ring of the innermost scope? */
+/* True if the ring of the innermost scope has room for a slot and for so many bytes. */
 TG_FN bool oracle_has_room(const struct program *p, uint64_t bytes);
-/* Memory that nobody uses, of which there is room for some; or is_empty: that is none. */
+/* Allocates memory that no task uses: an amount for which there is room, or with is_empty none. */
 TG_FN void oracle_waste(struct program *p, bool is_empty);
 
 #endif

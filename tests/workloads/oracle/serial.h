@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The runtime that says what is right: every task runs inside the call that submits it, in memory
- * of the host. Edges and rings mean nothing to it; memory of a scope is freed at its end, so that the
- * address sanitizer sees a program that uses it later.
+ * The runtime that defines the right result: every task runs inside the call that submits it, in
+ * memory of the host. It ignores edges and rings. It frees the memory of a scope at the scope's
+ * end, so that the address sanitizer reports a program that uses it later.
  *
  * Host code, for the golden values of this workload and for tests that compare runtimes with it.
  */
@@ -30,10 +30,10 @@ struct serial_block {
 };
 
 struct serial {
-    struct tg_rt rt; /* first: the orchestration sees only this */
+    struct tg_rt rt; /* must come first: the orchestration sees only this */
     const struct tg_kernel_def *kernels;
     const struct tg_args *args;
-    FILE *trace; /* NULL: quiet */
+    FILE *trace; /* NULL: prints nothing */
     uint32_t depth;
     struct serial_block *scope[SERIAL_MAX_DEPTH]; /* the blocks of each open scope */
     uint64_t n_blocks;
@@ -54,7 +54,7 @@ SERIAL_FN void serial_indent(const struct serial *s)
     fprintf(s->trace, "%*s", 2 * (int)s->depth, "");
 }
 
-/* Which memory an address is in: "a+16", "new3+8". */
+/* Prints which memory an address is in: "a+16", "new3+8". */
 SERIAL_FN void serial_show_place(const struct serial *s, uint64_t address)
 {
     static const char *const names[] = {
@@ -111,7 +111,8 @@ SERIAL_FN void serial_show_task(const struct serial *s, const struct tg_args *ar
 
 /* ── memory ────────────────────────────────────────────────────────────────────────────── */
 
-/* Never the same content twice: a task that reads what nobody wrote is seen. */
+/* New memory never has the same content twice, so that a task which reads unwritten memory is
+ * noticed. */
 SERIAL_FN uint64_t serial_take(struct serial *s, uint64_t bytes)
 {
     struct serial_block *b = malloc(sizeof *b + bytes);
@@ -181,12 +182,12 @@ struct serial_mix {
     const struct tg_args *args;
     const uint32_t *kernel;
     uint32_t parts;
-    uint32_t next; /* the part that has not begun */
+    uint32_t next; /* the next part to begin */
 };
 
 SERIAL_FN void serial_barrier(const struct tg_ctx *ctx);
 
-/* Runs the next part, if there is one. */
+/* Runs the next part of the mix, if there is one. */
 SERIAL_FN void serial_part(struct serial_mix *mix)
 {
     struct tg_ctx ctx = {.tensor = mix->args->tensor,
@@ -205,14 +206,14 @@ SERIAL_FN void serial_part(struct serial_mix *mix)
     mix->serial->kernels[mix->kernel[ctx.part]].fn(&ctx);
 }
 
-/* All parts come here once, so the next one can run up to here inside this call: what any part does
- * before it meets the others comes before what any does after it. */
+/* Every part calls this once, so this call can run the next part up to its own barrier: everything
+ * that parts do before they meet then comes before everything that they do after it. */
 SERIAL_FN void serial_barrier(const struct tg_ctx *ctx)
 {
     serial_part(ctx->engine);
 }
 
-/* A lone kernel of vectors comes in the part of matrices, as tg_submit puts it. */
+/* A single vector kernel is stored in the matrix part, as tg_submit does it. */
 SERIAL_FN void serial_run(const struct serial *s, const uint32_t kernel[TG_PARTS],
                           const struct tg_args *args)
 {
@@ -247,7 +248,7 @@ SERIAL_FN uint64_t serial_submit(struct tg_rt *rt, const uint32_t kernel[TG_PART
             t->addr = serial_take(s, t->storage_bytes);
         t->owner_depth = 0;
         if (!tg_tensor_valid(t) || (args.role[i] != TG_IN && tg_tensor_repeats(t)))
-            abort(); /* not a task that any runtime would take */
+            abort(); /* every runtime refuses such a task */
     }
     serial_show_task(s, &args);
     serial_run(s, kernel, &args);
@@ -294,7 +295,7 @@ SERIAL_FN void serial_fail(struct tg_rt *rt, const char *text, const char *site)
     abort();
 }
 
-/* Runs an orchestration whose tensors have addresses of the host; gives how many tasks it had. */
+/* Runs an orchestration whose tensors have host addresses; returns its number of tasks. */
 SERIAL_FN uint64_t serial_orchestrate(const struct tg_kernel_def *kernels,
                                       tg_orchestrate_fn orchestrate, const struct tg_args *args,
                                       FILE *trace)
@@ -316,7 +317,7 @@ SERIAL_FN uint64_t serial_orchestrate(const struct tg_kernel_def *kernels,
     return s.n_tasks;
 }
 
-/* What the tensors hold at first. */
+/* Fills a tensor with its initial content. */
 SERIAL_FN void serial_fill(void *bytes, uint64_t n, uint64_t seed)
 {
     unsigned char *to = bytes;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "program.h"
 
-/* A task while it is being made up. */
+/* A task while it is being generated. */
 struct task {
     struct tg_args args;
     struct access access[MAX_ACCESSES];
     uint32_t n_accesses;
     uint64_t roles;              /* two bits a tensor */
     uint64_t read, written;      /* sets of buffers */
-    uint32_t n_buffers;          /* those that were there before it */
+    uint32_t n_buffers;          /* number of buffers that existed before it */
     uint64_t parts;              /* set of 1 << enum tg_part */
-    bool meets;                  /* its parts do */
+    bool meets;                  /* its parts meet at a barrier */
     bool is_new[TG_MAX_TENSORS]; /* tensors of tg_args_out_new */
 };
 
@@ -32,12 +32,12 @@ TG_FN bool oracle_has_room(const struct program *p, uint64_t bytes)
     uint64_t slots = p->next_slot[ring] - first_of(p, ring, false);
     uint64_t used = p->next_byte[ring] - first_of(p, ring, true);
     if (p->depth == 0 && p->is.rings == 1 && bytes > 0)
-        return false; /* they would be there for ever, in the way of all others */
+        return false; /* they would stay forever, in the way of all others */
     return slots < (uint64_t)p->is.window && used + bytes <= (uint64_t)p->is.heap;
 }
 
-/* A scope keeps what is taken in it; one that holds tasks, what is taken in scopes inside as well.
- * With a single ring only those keep slots. */
+/* A scope keeps everything allocated in it; a scope that holds tasks also keeps what is allocated
+ * in scopes inside it. With a single ring only the latter keep slots. */
 TG_FN static void pin(struct program *p, uint64_t slots, uint64_t bytes)
 {
     uint32_t ring = ring_of(p);
@@ -89,13 +89,13 @@ TG_FN static void push(struct program *p, struct task *task, uint32_t buffer, en
         task->n_accesses++;
 }
 
-/* The parts of a mix that do not meet: none may see what another writes. */
+/* True if the parts of a mix do not meet: then no part may see what another writes. */
 TG_FN static bool parts_race(const struct task *task)
 {
     return (task->parts & (task->parts - 1)) != 0 && !task->meets;
 }
 
-/* A buffer that an argument of this role may lie in; NO_BUFFER where none was found soon. */
+/* A buffer for an argument of this role; NO_BUFFER if none was found in a few tries. */
 TG_FN static uint32_t pick(struct program *p, const struct task *task, enum tg_role role)
 {
     uint64_t taken = role == TG_IN ? 0 : task->written;
@@ -112,7 +112,7 @@ TG_FN static uint32_t pick(struct program *p, const struct task *task, enum tg_r
     return NO_BUFFER;
 }
 
-/* Two outputs that lie beside one another, or one between the other's elements. */
+/* Adds two outputs that are adjacent, or whose elements alternate. */
 TG_FN static void push_halves(struct program *p, struct task *task, uint32_t buffer,
                               struct tg_tensor view)
 {
@@ -126,7 +126,7 @@ TG_FN static void push_halves(struct program *p, struct task *task, uint32_t buf
          tg_tensor_slice(view, dim, between ? 1 : cut, n, between ? 2 : 1));
 }
 
-/* Halves of a byte are for one part of a mix only, so views of 4 bits are not cut. */
+/* Only one part of a mix may write a byte, so views of 4-bit elements are not cut. */
 TG_FN static bool can_be_cut(const struct tg_tensor *view)
 {
     if (view->ndim == 0 || tg_bits_of(view->dtype) < 8 || tg_tensor_numel(view) < 2)
@@ -152,7 +152,7 @@ TG_FN static void push_any(struct program *p, struct task *task)
         push(p, task, buffer, role, view);
 }
 
-/* New memory, written whole by its first task; tg_args_out_new or tg_alloc. */
+/* Adds new memory that its first task writes whole, by tg_args_out_new or tg_alloc. */
 TG_FN static void push_fresh(struct program *p, struct task *task)
 {
     int64_t shape[TG_MAX_DIMS];
@@ -191,7 +191,7 @@ TG_FN static uint64_t hidden_access(struct program *p, struct task *task, enum t
     return hidden.addr + at;
 }
 
-/* Where the next task leaves its hash, or 0 where there have been too many. */
+/* The address where the next task writes its hash; 0 if there have been too many tasks. */
 TG_FN static uint64_t witness_of(const struct program *p)
 {
     return p->n_tasks < p->witness.storage_bytes / 8 ? p->witness.addr + 8 * p->n_tasks : 0;

@@ -26,7 +26,7 @@ TG_FN static unsigned any_dtype(struct program *p, uint64_t bytes)
     return dtype_of(p, bits);
 }
 
-/* A shape of up to four dimensions and no more than n elements; gives the rank. */
+/* A random shape of up to four dimensions and at most n elements; returns the rank. */
 TG_FN static int any_shape(struct program *p, int64_t n, int64_t shape[TG_MAX_DIMS])
 {
     int ndim = (int)roll(p, 5);
@@ -48,8 +48,7 @@ TG_FN int oracle_shape(struct program *p, unsigned *dtype, int64_t shape[TG_MAX_
         return ndim;
     if (ndim == 0)
         shape[ndim++] = 1;
-    shape[ndim - 1] +=
-        shape[ndim - 1] % 2; /* whole bytes: else half of one would never be written */
+    shape[ndim - 1] += shape[ndim - 1] % 2; /* whole bytes: half of one would never be written */
     return ndim;
 }
 
@@ -57,11 +56,12 @@ TG_FN struct tg_tensor oracle_buffer(struct program *p, uint32_t buffer)
 {
     const struct buffer *b = &p->buffer[buffer];
     bool asks = buffer >= SHARED && b->task != TG_TASK_NONE && chance(p, 50);
-    /* with a single ring a task's slot may be another's before its scope has ended */
+    /* with a single ring another task may reuse the slot before the scope has ended */
     return asks && p->is.rings > 1 ? tg_output(p->rt, b->task, b->argument) : b->whole;
 }
 
-/* A tensor at `from` bytes into a buffer: as one of its own, or as a part of the whole. */
+/* A tensor that begins `from` bytes into a buffer: as a tensor with its own storage, or as a view
+ * of the whole. */
 TG_FN static struct tg_tensor place(struct program *p, uint32_t buffer, unsigned dtype,
                                     uint64_t from, int ndim, const int64_t *shape)
 {
@@ -131,7 +131,7 @@ TG_FN static struct tg_tensor change(struct program *p, struct tg_tensor t, bool
     }
 }
 
-/* Halves the longest dimension until there are few enough. */
+/* Halves the longest dimension until there are few enough elements. */
 TG_FN static struct tg_tensor limit(struct program *p, struct tg_tensor t)
 {
     while (tg_tensor_numel(&t) > (int64_t)p->elements) {
@@ -172,7 +172,7 @@ TG_FN struct tg_tensor oracle_element(struct program *p, uint32_t buffer)
     unsigned dtype;
     do {
         dtype = any_dtype(p, bytes);
-        /* the first are floats, and not all of those are integers too */
+        /* the first types are floats, and not all of their values are integers */
     } while (dtype < TG_INT64 || tg_bits_of(dtype) < 8);
     if (buffer == ORACLE_hidden)
         dtype = TG_UINT64;
@@ -202,6 +202,6 @@ TG_FN bool oracle_access(const struct program *p, uint32_t buffer, uint32_t role
     access->role = role;
     access->lo = from + (uint64_t)lo * bits / 8;
     access->hi = from + ((uint64_t)hi * bits + bits - 1) / 8;
-    /* after an error tensors are none, and their place is anywhere */
+    /* after an error tensors are empty, and their addresses are arbitrary */
     return access->lo <= access->hi && access->hi < p->buffer[buffer].whole.storage_bytes;
 }

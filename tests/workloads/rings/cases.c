@@ -48,7 +48,7 @@ static void prepare(struct tg_case *c)
     tg_case_scalar(c, "size", TG_INT64, (uint64_t)size);
 }
 
-/* The element after the last is some cases' own. */
+/* Some cases use the element after the last for themselves. */
 static void golden(struct tg_case *c)
 {
     int64_t what = what_of(c), n = tg_case_int(c, "n");

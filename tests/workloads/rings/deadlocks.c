@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Orchestrations that wait for what can never come. */
+/* Orchestrations that wait for an event that can never come. */
 #include "rings.h"
 
 TG_FN static void read_held(const struct rings *r)
@@ -21,7 +21,7 @@ TG_FN static void read_behind_held(const struct rings *r)
     }
 }
 
-/* The tasks of ended scopes wait for one that is held back, and so never leave their ring. */
+/* The tasks of ended scopes wait for a task that is held back, so they never leave their ring. */
 TG_FN static void after_held(const struct rings *r)
 {
     TG_SCOPE_HELD(r->rt) {
@@ -41,7 +41,8 @@ TG_FN static void after_held(const struct rings *r)
     }
 }
 
-/* The first scope is too large; what comes then never comes back, and is no concern of anybody. */
+/* The first scope is too large; the loop after it never ends, but that must not change the
+ * error. */
 TG_FN static void go_on(const struct rings *r)
 {
     volatile int64_t always = 1;

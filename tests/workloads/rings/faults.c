@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Orchestrations that crash, never come back, or have a task that does. */
+/* Orchestrations that crash, never return, or have a task that does. */
 #include "rings.h"
 
-/* A task that goes wrong, one that waits for it, and the good ones before: all are there before the
- * first of them starts. */
+/* A bad task, one that waits for it, and the good ones before: all are submitted before the first
+ * of them starts. */
 TG_FN static void bad(const struct rings *r, uint32_t kernel)
 {
     TG_SCOPE_HELD(r->rt) {
@@ -29,7 +29,7 @@ TG_FN static void crash_here(const struct rings *r)
 
 TG_FN static void hang_here(const struct rings *r)
 {
-    /* In memory, so that no compiler can know; and nobody writes there. */
+    /* Read from memory, so that no compiler can know the value; no task writes there. */
     const struct tg_rt_ops *const volatile *ops =
         (const struct tg_rt_ops *const volatile *)&r->rt->ops;
     rings_good(r, 0, TG_TASK_NONE);

@@ -8,7 +8,7 @@ TG_KERNEL(rings_set)
         to[i] = tg_arg_i64(ctx, 0) + i;
 }
 
-/* Whoever wrote over some of it shows. */
+/* If a task has overwritten part of the input, the result shows it. */
 TG_KERNEL(rings_take)
 {
     const int64_t *from = TG_ARG(ctx, 0, const int64_t);
@@ -57,7 +57,7 @@ TG_KERNEL(rings_crash)
     rings_abort();
 }
 
-/* Never returns: nobody else writes there. */
+/* Never returns, because no other task writes there. */
 TG_KERNEL(rings_spin)
 {
     const volatile int64_t *value = TG_ARG(ctx, 0, const volatile int64_t);

@@ -22,7 +22,7 @@ TG_FN static void ended(const struct rings *r)
     if (r->what == RINGS_ended_output)
         t = tg_output(r->rt, task, 0);
     TG_SCOPE(r->rt)
-        rings_empty(r, t, 0, TG_TASK_NONE); /* of the same depth, but another one */
+        rings_empty(r, t, 0, TG_TASK_NONE); /* a scope of the same depth, but another one */
 }
 
 TG_FN static void elsewhere(const struct rings *r)
@@ -54,7 +54,7 @@ TG_FN static void new_output(const struct rings *r)
     tg_submit(r->rt, r->what == RINGS_new_input ? RINGS_NEXT : RINGS_SET, &task); /* line: new */
 }
 
-/* ── tasks that are not there ──────────────────────────────────────────────────────────── */
+/* ── tasks that do not exist ───────────────────────────────────────────────────────────── */
 
 TG_FN static void output(const struct rings *r)
 {
@@ -161,7 +161,7 @@ TG_FN void rings_mistake(const struct rings *r)
         break;
     case RINGS_one_end:
         for (int64_t i = 0; i < 2; i++)
-            r->rt->ops->scope_end(r->rt); /* the orchestration's own, in the end */
+            r->rt->ops->scope_end(r->rt); /* ends the orchestration's own scope at last */
         break;
     case RINGS_gives_up:
         tg_fail(r->rt, "this one gives up on purpose"); /* line: gives_up */
@@ -178,5 +178,5 @@ TG_FN void rings_mistake(const struct rings *r)
     default:
         depend(r);
     }
-    rings_good(r, 1, TG_TASK_NONE); /* what follows an error must do no harm */
+    rings_good(r, 1, TG_TASK_NONE); /* calls after an error must do no harm */
 }

@@ -20,7 +20,7 @@ TG_APART TG_FN static void chain(const struct rings *r, bool named)
             }
 }
 
-/* One task counts, and what it counted is what the next one is given. */
+/* One task counts, and the orchestration passes its count to the next one. */
 TG_APART TG_FN static void read(const struct rings *r)
 {
     uint64_t task;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Not device code: it sleeps, and ends the process. */
+/* Not device code: this file sleeps, and ends the process. */
 #define _POSIX_C_SOURCE 200809L
 #include "rings.h"
 
 #include <stdlib.h>
 #include <time.h>
 
-/* Leaves the CPU to others: they can overtake it on a machine with few. */
+/* Gives the CPU to other threads, so that they can overtake it on a machine with few CPUs. */
 void rings_sleep(int64_t nanoseconds)
 {
     struct timespec t = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};

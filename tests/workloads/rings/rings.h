@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of this workload share: orchestrations for the runtimes that build graphs on the
- * device. Tensor 0 is `value`, int64[n + 1] all zero. A good case leaves value[i] = i + 1 for every i
- * below n, whatever the sizes of the rings; what got into the wrong hands on the way shows there.
+ * Declarations that the files of this workload share: orchestrations for the runtimes that build
+ * graphs on the device. Tensor 0 is `value`, int64[n + 1], all zero. A good case leaves value[i] =
+ * i + 1 for every i below n, whatever the sizes of the rings; memory that was handed out twice
+ * shows there.
  */
 #ifndef RINGS_H
 #define RINGS_H
@@ -10,7 +11,7 @@
 #include <taskglass/kernel.h>
 #include <taskglass/orchestration.h>
 
-/*      case, n, depth, size, what it is; "size" is a number of something */
+/* case, n, depth, size, description; the case decides what "size" counts */
 #define RINGS_ROOM(X)                                                                      \
     X(tasks, 20, 1, 0, "n tasks in one scope of that depth")                               \
     X(held, 20, 1, 0, "the same in a scope that holds them back")                          \
@@ -49,7 +50,7 @@
     X(submit_on, 20, 1, 0, "more tasks than slots, then others for ever")               \
     X(loop_on, 20, 1, 0, "more tasks than slots, then an endless loop")
 
-/* What must be refused, with its source line. */
+/* Cases that must be refused, with their source lines. */
 #define RINGS_MISTAKES(X)                                                 \
     X(ended, 4, 1, 0, "memory of a scope that has ended, in a task")      \
     X(ended_again, 4, 1, 0, "the same after others have had that memory") \
@@ -94,11 +95,11 @@ enum { RINGS_CASES(RINGS_ENUM) N_RINGS_CASES };
 #undef RINGS_ENUM
 
 enum {
-    RINGS_SET,  /* the elements of the output are a number, the next one … */
-    RINGS_TAKE, /* the output is that number again */
+    RINGS_SET,  /* fills the output with a number, the next number, … */
+    RINGS_TAKE, /* writes that number to the output again */
     RINGS_ADD,  /* adds a number to an element */
-    RINGS_NEXT, /* the output is the input plus a number */
-    RINGS_SUM,  /* any number of tensors: the last is the sum of the others' first elements */
+    RINGS_NEXT, /* writes the input plus a number to the output */
+    RINGS_SUM,  /* any number of tensors: the last gets the sum of the others' first elements */
     RINGS_WAIT, /* takes a while, then adds */
     RINGS_CRASH,
     RINGS_SPIN,
@@ -117,7 +118,8 @@ TG_KERNEL(rings_wait);
 TG_KERNEL(rings_crash);
 TG_KERNEL(rings_spin);
 
-/* What each target has its own way of; a process's are in process.c, which is not device code. */
+/* Functions that each target implements differently; those of a process are in process.c, which is
+ * not device code. */
 #if defined(__CUDACC__)
 #define rings_abort() __trap()
 TG_FN static inline void rings_sleep(int64_t nanoseconds)
@@ -134,7 +136,7 @@ void rings_abort(void);
 void rings_sleep(int64_t nanoseconds);
 #endif
 
-/* What an orchestration works with. */
+/* The arguments of an orchestration. */
 struct rings {
     struct tg_rt *rt;
     struct tg_tensor value;
@@ -142,7 +144,7 @@ struct rings {
 };
 
 TG_ORCHESTRATION(rings);
-/* Each has a file; `depth` scopes are open. */
+/* Each is in its own file; `depth` scopes are open. */
 TG_FN void rings_room(const struct rings *r);
 TG_FN void rings_order(const struct rings *r);
 TG_FN void rings_mistake(const struct rings *r);
@@ -151,15 +153,16 @@ TG_FN void rings_fault(const struct rings *r);
 
 /* ── tasks ─────────────────────────────────────────────────────────────────────────────── */
 
-/* value[i]; value[i] = i + 1, as every good case leaves it; value[i] = value[from] + i - from. */
+/* The tensor value[i]; a task that sets value[i] = i + 1, as every good case leaves it; a task that
+ * sets value[i] = value[from] + i - from. */
 TG_FN struct tg_tensor rings_value(const struct rings *r, int64_t i);
 TG_FN uint64_t rings_good(const struct rings *r, int64_t i, uint64_t after);
 TG_FN uint64_t rings_from(const struct rings *r, int64_t i, int64_t from, uint64_t after);
-/* Fills a tensor with first, first + 1, …; and takes `first` out of it again, into value[i]. */
+/* Fills a tensor with first, first + 1, …; reads `first` back from it into value[i]. */
 TG_FN uint64_t rings_fill(const struct rings *r, struct tg_tensor t, int64_t first);
 TG_FN uint64_t rings_empty(const struct rings *r, struct tg_tensor t, int64_t i, uint64_t after);
-/* Adds to value[i] what makes i + 1 of 0, and takes so many microseconds. */
+/* Adds i + 1 to value[i], and takes so many microseconds. */
 TG_FN uint64_t rings_dawdle(const struct rings *r, int64_t i, int64_t microseconds, uint64_t after);
-/* Memory of the scope, in bytes. */
+/* A tensor of so many bytes in the scope's memory. */
 TG_FN struct tg_tensor rings_memory(const struct rings *r, int64_t bytes);
 #endif

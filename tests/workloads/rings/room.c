@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Orchestrations that need so much room, and pass where there is as much. */
+/* Orchestrations that need a certain amount of room, and pass if there is as much. */
 #include "rings.h"
 
-enum { MOST = 256 }; /* n of those that keep a list */
+enum { MOST = 256 }; /* the largest n of cases that keep a list */
 
 /* ── slots ─────────────────────────────────────────────────────────────────────────────── */
 
@@ -18,7 +18,7 @@ TG_APART TG_FN static void held(const struct rings *r)
         tasks(r);
 }
 
-/* Depths from 3 on share a ring where there are four. */
+/* Depths from 3 on share a ring if there are four rings. */
 TG_APART TG_FN static void nested(const struct rings *r, int64_t i)
 {
     if (i == r->n)
@@ -28,7 +28,8 @@ TG_APART TG_FN static void nested(const struct rings *r, int64_t i)
         nested(r, i + 1);
 }
 
-/* Where slots come back only in order: those in front of the held ones do, after a while. */
+/* For rings whose slots are freed in order: the slots before the held ones are freed after a
+ * while. */
 TG_APART TG_FN static void behind(const struct rings *r)
 {
     rings_dawdle(r, 0, r->size, TG_TASK_NONE);
@@ -40,7 +41,8 @@ TG_APART TG_FN static void behind(const struct rings *r)
 
 /* ── memory ────────────────────────────────────────────────────────────────────────────── */
 
-/* Two tasks a piece: one fills it, and when all are filled the other looks whether it still is. */
+/* Two tasks for each piece: one fills it, and when all are filled the other checks that its content
+ * is still there. */
 TG_APART TG_FN static void pieces(const struct rings *r)
 {
     struct tg_tensor t[MOST];
@@ -75,7 +77,7 @@ TG_APART TG_FN static void outputs(const struct rings *r)
         rings_empty(r, t[i], i, filled[i]);
 }
 
-/* The one that does not fit is neither the first nor the last nor like the others. */
+/* The piece that does not fit is neither the first nor the last, and differs in size. */
 TG_APART TG_FN static void uneven(const struct rings *r)
 {
     struct tg_tensor t[MOST];
@@ -107,8 +109,8 @@ TG_APART TG_FN static void scopes(const struct rings *r, bool named)
         }
 }
 
-/* Each round has memory that is used until its end, and in it a scope with memory whose tasks are
- * done long before. What is used must not be given to the next round. */
+/* Each round has memory that is used until its end, and an inner scope with memory whose tasks are
+ * done long before. The memory in use must not be given to the next round. */
 TG_APART TG_FN static void inner(const struct rings *r)
 {
     for (int64_t i = 0; i < r->n; i++)
@@ -121,8 +123,8 @@ TG_APART TG_FN static void inner(const struct rings *r)
         }
 }
 
-/* For a heap of 1024 bytes. The third scope's first piece does not fit at the end: 128 bytes are left
- * out there. While the second scope is under way they count; afterwards they must not. */
+/* For a heap of 1024 bytes. The third scope's first piece does not fit at the end, so 128 bytes are
+ * skipped there. They count as used while the second scope lives; afterwards they must not. */
 TG_APART TG_FN static void wrap(const struct rings *r)
 {
     struct tg_tensor t, other;
@@ -149,7 +151,7 @@ TG_APART TG_FN static void wrap(const struct rings *r)
         }
 }
 
-/* `size` bytes are a quarter of the heap. Nothing of it belongs to the scope in the middle. */
+/* `size` is a quarter of the heap. None of it belongs to the scope in the middle. */
 TG_APART TG_FN static void empty(const struct rings *r)
 {
     struct tg_tensor t;
@@ -169,7 +171,8 @@ TG_APART TG_FN static void empty(const struct rings *r)
 
 /* ── dependencies ──────────────────────────────────────────────────────────────────────── */
 
-/* The last element gets what the task that waits for all others takes out of them: 1. */
+/* A task that waits for all others checks what they left, and copies their first number, 1, to the
+ * last element. */
 TG_APART TG_FN static uint64_t take_all(const struct rings *r, const uint64_t *after, uint32_t n)
 {
     struct tg_args task;
@@ -221,7 +224,7 @@ TG_APART TG_FN static void held_after(const struct rings *r)
 
 /* ── the tensor map ────────────────────────────────────────────────────────────────────── */
 
-/* value[i] out of its predecessors and what is missing: each a tensor of its own. */
+/* Computes value[i] from its predecessors plus the missing rest; each is a separate tensor. */
 TG_APART TG_FN static void tensors(const struct rings *r)
 {
     for (int64_t i = 0; i < r->n; i++) {
@@ -244,7 +247,7 @@ TG_APART TG_FN static void held_tensors(const struct rings *r)
         tensors(r);
 }
 
-/* For four entries: one is the slow task's, four are the held scope's. */
+/* For four entries: the slow task has one, and the held scope needs four. */
 TG_APART TG_FN static void map_behind(const struct rings *r)
 {
     rings_dawdle(r, 0, r->size, TG_TASK_NONE);

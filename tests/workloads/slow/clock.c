@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Not device code: a process's clock. */
+/* Not device code: the clock of a process. */
 #define _POSIX_C_SOURCE 200809L
 #include "slow.h"
 

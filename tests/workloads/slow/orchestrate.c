@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "slow.h"
 
-/* One task per element of the output, side by side or one after the other. */
+/* One task per element of the output, independent or in one chain. */
 TG_ORCHESTRATION(slow)
 {
     struct tg_tensor runs = args->tensor[0];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of this workload share. */
+/* Declarations that the files of this workload share. */
 #ifndef SLOW_H
 #define SLOW_H
 
@@ -11,7 +11,7 @@ enum { SLOW_WAIT, SLOW_KERNELS };
 TG_KERNEL(slow_wait);
 TG_ORCHESTRATION(slow);
 
-/* Nanoseconds since some time. */
+/* Nanoseconds since some fixed time. */
 #if defined(__CUDACC__)
 TG_FN static inline int64_t slow_now(void)
 {
