@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line under test, run as a user would: from an empty directory, with no settings in
-the environment but those of the test."""
+"""Runs the command line as a user would: from an empty directory, with no settings in the
+environment except those of the test."""
 
 import json
 import os
@@ -24,20 +24,20 @@ TIMEOUT = 120
 
 
 def clean_environment(**more):
-    """What we inherited, without our own settings and without a say about colours. Of those only the
-    platform that is under test."""
+    """The inherited environment without Taskglass settings and colour settings, but with the
+    platform under test."""
     kept = {name: value for name, value in os.environ.items()
             if not name.startswith("TASKGLASS_") and name != "NO_COLOR"}
     return {**kept, **ENVIRONMENT, "TERM": "xterm", **more}
 
 
 def workload(name):
-    """The path of a workload that only tests run."""
+    """The path of a workload for tests."""
     return str(TEST_WORKLOADS / f"{name}.so")
 
 
 class Runner:
-    """tg("run", "vector_add"): runs the command line in a directory of its own."""
+    """tg("run", "vector_add") runs the command line in its own directory."""
 
     def __init__(self, directory):
         self.directory = directory
@@ -49,7 +49,7 @@ class Runner:
                               env=clean_environment(**(env or {})), **options)
 
     def good(self, *args, **options):
-        """Runs what must succeed, silently on stderr."""
+        """Runs a command that must succeed and print nothing on stderr."""
         result = self(*args, **options)
         assert (result.returncode, result.stderr) == (0, ""), result
         return result
@@ -58,7 +58,7 @@ class Runner:
         return json.loads(self.good(*args, "--json", **options).stdout)
 
     def run_json(self, *args, code=0, **options):
-        """The run.json that a run left, whatever came of it."""
+        """Runs a command; returns the run.json that it left, also after a failure."""
         result = self("run", *args, "--output", "out", **options)
         assert result.returncode == code, result
         return json.loads((self.directory / "out" / "run.json").read_text())

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a recording of examples/dump_tensor must contain, computed with NumPy: every argument of
-every task at every stage, to the byte. Owes nothing to the C sources but the workload's own rules.
+every task at every stage, to the byte. It shares only the workload's rules with the C sources.
 
 Tensors are flat arrays of elements (4-bit ones as their codes, one to a byte), views are NumPy's.
 """
@@ -30,7 +30,7 @@ def numbers(count, start):
 
 
 class Tensor:
-    """A tensor with storage of its own: a flat array, its dtype by name, and its shape."""
+    """A tensor with its own storage: a flat array, its dtype by name, and its shape."""
 
     def __init__(self, dtype, shape, elements=None):
         numpy_type = "u1" if wire_reader.BITS[dtype] == 4 else dtype
@@ -51,7 +51,7 @@ class View:
 
     @property
     def start(self):
-        """Elements from the beginning of the storage."""
+        """The number of elements from the beginning of the storage."""
         first = (self.array.__array_interface__["data"][0]
                  - self.tensor.flat.__array_interface__["data"][0])
         return first // self.array.itemsize
@@ -61,7 +61,7 @@ class View:
         return tuple(stride // self.array.itemsize for stride in self.array.strides)
 
     def bytes(self):
-        """Its logical bytes now."""
+        """Its present logical bytes."""
         elements = np.ascontiguousarray(self.array).reshape(-1)
         if wire_reader.BITS[self.tensor.dtype] == 4:
             return wire_reader.pack(self.tensor.dtype, elements)
@@ -103,7 +103,7 @@ class Model:
 
     @staticmethod
     def _tensors(n):
-        """In the order in which the orchestration gets them: (role, tensor)."""
+        """The tensors in the order in which the orchestration gets them: (role, tensor)."""
         return {
             "a": ("input", Tensor("float32", n, numbers(n, 1) / 4)),
             "b": ("input", Tensor("float32", n, numbers(n, 2) / 4)),
@@ -143,7 +143,7 @@ class Model:
 
     def task(self, kernels, arguments, work, scalars=(), marks=()):
         """A task: arguments are (role, view), scalars (dtype, bits); marks are argument numbers, or
-        everything. `work` changes the arrays as the kernels would."""
+        everything. `work` changes the arrays as the kernels do."""
         task, self.tasks = self.tasks, self.tasks + 1
         kernels = tuple(f"dump_{kernel}" for kernel in kernels)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings for tests: those of another implementation, and small ones made by hand."""
+"""Recordings for tests: some of another implementation, and small ones made by hand."""
 
 import json
 import pathlib
@@ -9,7 +9,7 @@ import tempfile
 import numpy
 import pytest
 
-# Beside the checkout, not in it.
+# This folder is beside the checkout, not in it.
 PEER = pathlib.Path(__file__).resolve().parents[3] / "shared" / "fixtures" / "peer"
 PEER_RECORDINGS = ["hbg_level2", "tmr_level1", "tmr_level2", "tmr_level3"]
 
@@ -26,7 +26,7 @@ PACKED = ("float4_e2m1fn", "int4")
 
 
 def peer(name):
-    """The folder of a recording of the other implementation; skips where it is not there."""
+    """The folder of a recording of the other implementation; skips the test if it is missing."""
     folder = PEER / name
     if not folder.is_dir():
         pytest.skip(f"no {folder}: the other implementation's recordings are not here")
@@ -67,7 +67,7 @@ def pack(dtype, array):
 
 
 def has_sqlite(program):
-    """Whether a build exports to SQLite; one that does not says so in one line."""
+    """Whether a build exports to SQLite; a build that does not says so in one line."""
     with tempfile.TemporaryDirectory() as folder:
         Recording(pathlib.Path(folder) / "run").write()
         result = subprocess.run([program, "export", "run", "--to", "sqlite", "--output", "x"],

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A reader of safetensors files from the format's description alone, as strict as its own."""
+"""A reader of safetensors files, written from the format's description alone, and as strict as the
+official one."""
 
 import json
 

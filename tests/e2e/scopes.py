@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scope stats for tests: small ones made by hand, as a run leaves them."""
+"""Scope stats for tests: small ones made by hand, in the form that a run leaves."""
 
 import json
 
@@ -7,7 +7,7 @@ RESOURCES = ("task_window", "heap", "dep_pool", "tensormap")
 
 
 class ScopeStats:
-    """What a device would do: rings with heads and tails, samples at the ends of scopes."""
+    """A model of a device: rings with heads and tails, samples at the ends of scopes."""
 
     def __init__(self, run_dir, task_window=16384, heap=256 << 20, dep_pool=16384, tensormap=65536,
                  measured=True):
@@ -46,7 +46,7 @@ class ScopeStats:
         self.sample(self.open.pop(), "end", depth, **more)
 
     def scope(self, site, peak=None, **amounts):
-        """A scope that takes something, and gives it back once it has ended."""
+        """Adds a scope that allocates something and frees it after its end."""
         self.begin(site)
         depth = len(self.open) - 1
         self.take(depth, **amounts)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The platform `cuda` with a driver that fails, or a GPU that cannot do what is wanted: on the driver
-that needs no GPU (tests/gpu/driver), which fails as it is told to. Whatever fails, the run ends with
-one line that says what it was, and nothing is left running."""
+"""The platform `cuda` with a driver that fails, or with a GPU that lacks something: the tests use
+the fake CUDA driver (tests/gpu/driver), which fails on request. Whatever fails, the run ends with
+one line that says what it was, and no process is left running."""
 
 import os
 import pathlib
@@ -21,14 +21,14 @@ WORKLOADS = BUILD / "lib" / "taskglass" / "workloads"
 
 NO_MEMORY, UNKNOWN, ILLEGAL_ADDRESS = 2, 999, 700
 
-# Every call that the device's process makes of the driver.
+# Every driver function that the device's process calls.
 CALLS = re.findall(r"X\(\w+,\s*(cu\w+),",
                    (ROOT / "src/platform/cuda/process/driver.h").read_text().replace("\\\n", ""))
-# These have nothing to do with whether a run is good: names for messages, what is free for others
-# once the run is over, and what no run calls.
+# A run stays good if these fail: names for messages, freeing after the run is over, and functions
+# that no run calls.
 HARMLESS = {"cuGetErrorName", "cuGetErrorString", "cuDeviceGetName", "cuMemHostUnregister",
             "cuDeviceGetCount", "cuMemGetInfo_v2", "cuMemFree_v2", "cuMemHostGetDevicePointer_v2"}
-# From which time on, of those that are made more than once in a run.
+# For functions that a run calls more than once: the calls from which on they fail.
 LATER = {"cuCtxSetCurrent": (2, 3), "cuCtxSetLimit": (2,), "cuMemAlloc_v2": (2, 4, 6),
          "cuMemcpyHtoD_v2": (2,), "cuMemcpyDtoH_v2": (2, 4), "cuMemcpyHtoDAsync_v2": (3,),
          "cuMemcpyDtoHAsync_v2": (2,), "cuMemHostRegister_v2": (2,), "cuStreamCreate": (2,),
@@ -37,7 +37,7 @@ LATER = {"cuCtxSetCurrent": (2, 3), "cuCtxSetLimit": (2,), "cuMemAlloc_v2": (2, 
 
 
 class Gpu:
-    """gpu("vector_add", FAKE_CUDA_MEMORY=…): a run on the driver for tests; its first line."""
+    """gpu("vector_add", FAKE_CUDA_MEMORY=…): a run on the fake CUDA driver; its first line."""
 
     def __init__(self, tg):
         self.tg = tg
@@ -53,7 +53,7 @@ class Gpu:
         if result.returncode == 0:
             assert result.stderr == "", result
             return ""
-        # What was recorded up to there may have a gap, which is said as well.
+        # The recording up to there may have a gap, which is reported as well.
         line = [one for one in result.stderr.splitlines() if "warning: recording" not in one][0]
         assert re.match(r"taskglass: [A-Z_]+: .", line), result
         return line
@@ -92,7 +92,7 @@ def test_a_call_that_fails_is_told_as_what_it_is(gpu, call):
             said = gpu("vector_add", *RECORDED, FAKE_CUDA_FAIL=f"{call}:{error}:{number}")
             shutil.rmtree(gpu.tg.directory / "out", ignore_errors=True)
             if error == ILLEGAL_ADDRESS and call == "cuMemHostUnregister":
-                continue  # a kernel has done it, which comes to light here
+                continue  # a kernel's error, which this call reports
             assert (said == "") == (call in HARMLESS), (call, error, number)
             assert error == ILLEGAL_ADDRESS or "KERNEL_FAULT" not in said, (call, error, number)
 
@@ -110,7 +110,7 @@ def test_too_many_blocks_at_a_time_are_told_with_what_to_do(gpu):
     assert "BAD_ARGUMENT: " in said and "use fewer --cores" in said
 
 
-# ── GPUs that are too little ─────────────────────────────────────────────────────────────────────
+# ── GPUs that are too small ──────────────────────────────────────────────────────────────────────
 
 
 def test_a_gpu_that_is_too_old_is_named(gpu):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The platform `cuda` on a machine without a GPU: said in one line, and nobody else minds."""
+"""The platform `cuda` on a machine without a GPU: one line says so, and other platforms work."""
 
 import json
 import subprocess
@@ -10,7 +10,7 @@ from conftest import PROGRAM, TIMEOUT, clean_environment, has_platform, one_line
 
 
 def listed():
-    """What the program lists; None where it was not built."""
+    """What the program lists; None if it was not built."""
     try:
         return json.loads(subprocess.run([PROGRAM, "list", "--json"], env=clean_environment(),
                                          stdout=subprocess.PIPE, timeout=TIMEOUT).stdout)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""taskglass diff: what matches, what differs, who began it."""
+"""taskglass diff: what matches, what differs, and which task began it."""
 
 import json
 import os
@@ -19,7 +19,7 @@ SHORT = tuple(wire_reader.SMALL_FLOATS) + ("float8_e8m0fnu", "float16", "int4")
 
 
 def record(tg, name, *arguments, code=0):
-    """A recorded run of the workload that makes mistakes; exits with 1 where it makes one."""
+    """A recorded run of the workload that makes mistakes; it exits with 1 if it makes one."""
     level = [] if any(str(argument).startswith("--dump") for argument in arguments) \
         else ["--dump-tensor"]
     result = tg("run", workload("mistakes"), "--output", name, *level, *arguments)
@@ -51,7 +51,7 @@ def tensors(tmp_path, name, *arrays, dtype="float32", **fields):
 
 
 def compare(tg, tmp_path, a, b, *arguments, dtype="float32", code=1):
-    """The values of the one pair of two tensors."""
+    """Compares two tensors; returns the values of their one pair."""
     for name, array in (("a", a), ("b", b)):
         shutil.rmtree(tmp_path / name, ignore_errors=True)
         tensors(tmp_path, name, array, dtype=dtype).write()
@@ -402,7 +402,7 @@ def test_a_recording_of_the_other_implementation_equals_itself_as_far_as_it_goes
 
 
 def test_two_runtimes_of_the_other_implementation_match(tg):
-    """All is the same, but for a tensor that one of them found full of another run's numbers."""
+    """Everything is equal, except a tensor in which one run found another run's numbers."""
     document = diff(tg, peer("hbg_level2"), peer("tmr_level2"), code=1)
     assert document["matched_by"] == "position" and document["tasks"]["matched"] == 13
     assert document["counts"] == {"same": 26, "close": 0, "differs": 2, "unknown": 0}
@@ -484,7 +484,7 @@ def test_names_from_files_do_not_reach_the_terminal_as_they_are(tg, tmp_path):
 
 
 def on_terminal(tg, *arguments):
-    """What the command writes to standard error where that is a terminal."""
+    """What the command writes to standard error if that is a terminal."""
     import subprocess
     master, slave = pty.openpty()
     with subprocess.Popen([str(PROGRAM), *arguments], cwd=tg.directory, stdin=subprocess.DEVNULL,

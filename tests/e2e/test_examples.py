@@ -17,7 +17,7 @@ RUNTIMES = ["aicpu_build_graph", "tensormap_and_ringbuffer"]
 
 
 def installed_cases():
-    """What the program itself lists; nothing where it was not built."""
+    """The cases that the program itself lists; none if it was not built."""
     try:
         listed = subprocess.run([PROGRAM, "list", "--json"], env=clean_environment(), check=True,
                                 timeout=TIMEOUT, stdout=subprocess.PIPE).stdout
@@ -84,7 +84,7 @@ def test_reading_a_result_before_anything_has_run_is_refused_with_its_line(tg):
 
 
 def test_memory_of_an_outer_scope_outlives_the_scopes_inside_it(tg):
-    """A heap that comes round several times; nested scopes share one ring here."""
+    """The heap wraps around several times; nested scopes share one ring here."""
     for _ in range(6):
         tg("run", "paged_attention", "--case", "scopes", "--runtime", "aicpu_build_graph",
            "--ring-heap", "400K", "--cores", 1, "--enable-scope-stats").check_returncode()

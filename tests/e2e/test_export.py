@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""taskglass export: files and names, what is refused, every format on every kind of recording."""
+"""taskglass export: files and names, refusals, and every format on every kind of recording."""
 
 import json
 import shutil
@@ -156,12 +156,12 @@ def test_a_disk_that_is_full_leaves_no_half_file(tg, tmp_path, format):
     for number in range(3000):
         recording.add_tensor("uint8", numpy.zeros(100, "u1"))
     recording.write()
-    if format == "trace":  # which wants times, and so a journal
+    if format == "trace":  # a trace needs times, and so a journal
         shutil.rmtree(tmp_path / "run")
         tg.good("run", "stencil", "--dump-tensor", "--output", "run")
     result = tg("export", "run", "--to", format, "--output", "x",
                 prefix=["sh", "-c", "ulimit -f 4; trap '' XFSZ; exec \"$@\"", "sh"])
-    if format == "npy":  # many small ones: those that fitted are whole
+    if format == "npy":  # many small files: those that fitted are whole
         assert result.returncode == 0
     else:
         refused(result, "cannot write 'x': ")
@@ -183,7 +183,7 @@ def test_filters_select_what_view_shows(recorded, filters):
 # --- every kind of recording --------------------------------------------------------------------
 
 def export_all(tg, folder, works):
-    """Each format either works or is refused by one line; `works` says which."""
+    """Checks that the formats in `works` work, and that each other one is refused in one line."""
     for format in FORMATS:
         result = tg("export", folder, "--to", format, "--output", f"x_{format}", "--force")
         if format in works:
@@ -197,7 +197,7 @@ def export_all(tg, folder, works):
 def test_every_format_takes_the_other_implementations_recordings(tg, name):
     values = OF_VALUES if any(entry for entry in tg.json("view", peer(name))["records"]
                               if entry["kind"] == "scalar" or entry["bin_size"]) else []
-    export_all(tg, peer(name), [*values, "sqlite", "csv"])  # a trace wants times
+    export_all(tg, peer(name), [*values, "sqlite", "csv"])  # a trace needs times
 
 
 def test_a_foreign_manifest_that_was_cut_is_refused(tg):
@@ -279,7 +279,7 @@ def test_a_run_without_deps_json_has_no_edges(recorded, format):
 # --- terminals ----------------------------------------------------------------------------------
 
 def large_recording(directory):
-    """Takes minutes to measure, and no room on the disk."""
+    """A recording that takes minutes to read, but no room on the disk."""
     recording = Recording(directory / "run")
     for _ in range(2000):
         recording.add(shape=[1 << 22], strides=[1], bin_size=1 << 24)

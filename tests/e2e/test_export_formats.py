@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is in the files of taskglass export, read by other programs than ours."""
+"""The contents of the files of taskglass export, read by other programs."""
 
 import csv
 import io
@@ -183,7 +183,7 @@ def test_csv_of_nothing_is_its_head(tg, tmp_path):
 
 @pytest.fixture
 def database(tg):
-    """Opens the database of a folder; skips where the program was built without SQLite."""
+    """Opens the database of a folder; skips the test if the program was built without SQLite."""
     opened = []
 
     def open_it(*arguments, folder="run"):

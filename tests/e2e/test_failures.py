@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Outputs that differ and devices that fail: exit status, what is said, what is left."""
+"""Outputs that differ and devices that fail: exit status, messages, and files that are left."""
 
 import pytest
 
@@ -31,7 +31,7 @@ def test_a_nan_that_is_expected_and_not_there_is_an_infinite_error(tg):
 
 FAULTS = [("null", "KERNEL_FAULT", "fault_null"), ("abort", "KERNEL_FAULT", "fault_abort"),
           ("trap", "KERNEL_FAULT", "fault_trap"), ("spin", "HANG", "fault_spin")]
-if GPU:  # which hears of bad stores late (tests/gpu), and whose kernels cannot end a process
+if GPU:  # a GPU reports bad stores late (tests/gpu), and its kernels cannot end a process
     FAULTS = FAULTS[1:]
 else:
     FAULTS.append(("exit", "DEVICE_LOST", "fault_exit"))

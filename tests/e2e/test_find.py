@@ -86,7 +86,7 @@ def test_a_stray_write_is_found_between_two_records(tg, level, runtime):
     assert document["found"] == 1
     finding = document["findings"][0]
     assert finding["kernel"] == ["join"] and finding["arg_index"] == 0
-    # Task 1 saw the bytes before its kernel ran, so that it may have been itself.
+    # Task 1 read the bytes before its kernel ran, so task 1 itself may have changed them.
     assert [task["task_id"][-1] for task in finding["between"]] == ["1", "2", "3"]
     assert finding["first"] == ([4] if level == "full" else None)
     text = tg("find", "stomp", "run").stdout

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Element types of libtaskglass against NumPy's, where NumPy has the same type."""
+"""Element types of libtaskglass compared with NumPy's, if NumPy has the same type."""
 
 import ctypes
 import os
@@ -55,7 +55,7 @@ def numbers_of_every_size(seed, count):
 
 
 def same(a, b):
-    """Equal, zeros with their sign, any NaN like any other."""
+    """Whether both are equal; zeros must have the same sign, and all NaN are alike."""
     return np.array_equal(a, b, equal_nan=True) and np.array_equal(
         np.signbit(a[~np.isnan(a)]), np.signbit(b[~np.isnan(b)]))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a run leaves its files, and what happens where it cannot."""
+"""Where a run leaves its files, and what happens if it cannot."""
 
 import json
 import os
@@ -65,7 +65,7 @@ def test_the_environment_can_name_the_directory(tg):
 
 def test_a_directory_that_may_not_be_written_is_named_with_the_cause(tg):
     options = {}
-    if os.geteuid() == 0:  # root may write anywhere: be nobody
+    if os.geteuid() == 0:  # root may write anywhere, so run as the user nobody
         options = {"user": 65534, "group": 65534, "extra_groups": []}
     tg.directory.chmod(0o555)
     try:

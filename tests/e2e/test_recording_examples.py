@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings of the other examples, by what a recording must be true to whatever was computed: what
-a task saw is what the tasks before it left, and what it left is what its kernel makes of what it
-saw."""
+"""Checks recordings of the other examples by two rules that hold for every recording: a task reads
+what the tasks before it left, and its outputs are what its kernel computes from what it read."""
 
 import functools
 
@@ -17,7 +16,7 @@ CASES = [("vector_add", "small"), ("vector_add", "odd"), ("vector_add", "empty")
          ("mix", "small"), ("mix", "uneven"), ("views", "small"), ("views", "thin"),
          ("dtypes", "floats"), ("dtypes", "integers"), ("dtypes", "odd"),
          ("dtypes", "odd_integers"), ("dump_tensor", "small")]
-# Products that a GPU fuses with sums, and the bits of a NaN, which are every target's own.
+# A GPU fuses products with sums, and the bits of a NaN differ between targets.
 ROUNDED_OTHERWISE = {("matmul_chain", "small"), ("matmul_chain", "ragged"),
                      ("matmul_chain", "one"), ("dtypes", "floats"), ("dtypes", "odd")}
 EXACT = "exact"
@@ -26,7 +25,7 @@ CLOSE = "close"
 
 @pytest.fixture(scope="module")
 def record(tmp_path_factory):
-    """record("mix", "small", "a5sim", 4): one recording, made once."""
+    """record("mix", "small", "a5sim", 4): a recording; each is made once."""
     @functools.lru_cache(maxsize=None)
     def make(workload, case, platform, cores=4):
         directory = tmp_path_factory.mktemp("recording")
@@ -37,17 +36,17 @@ def record(tmp_path_factory):
 
 
 def in_order(recording):
-    """Records of tasks, in an order in which the tasks could have run one after the other: every
-    task of the examples waits for earlier ones only."""
+    """The records of tasks in a possible serial order of the tasks: in the examples every task
+    waits only for earlier ones."""
     tasks = recording.arguments[recording.arguments["stage"] < 2]
     return sorted(tasks, key=lambda one: (int(one["task_id"]), int(one["stage"]),
                                           int(one["arg_index"])))
 
 
-# --- what was there before -----------------------------------------------------------------------
+# --- what tasks read -----------------------------------------------------------------------------
 
 class Memory:
-    """Device memory as far as records have shown it: {address of storage: {element: bits}}."""
+    """The known part of device memory: {address of storage: {element: bits}}."""
 
     def __init__(self):
         self.storages = {}
@@ -65,7 +64,8 @@ class Memory:
                 wire_reader.unpack(dtype, recording.bytes(one), offsets.size).tolist())
 
     def differences(self, recording, one):
-        """Elements that are not what was there; what was not known before is known now."""
+        """The elements that differ from the known content; remembers the elements that were unknown
+        before."""
         known = self.storages.setdefault(int(one["data_ptr"]), {})
         offsets, bits = self.elements(recording, one)
         return [(offset, found) for offset, found in zip(offsets, bits)
@@ -102,10 +102,10 @@ def test_hashes_do_not_depend_on_platform_or_cores(record, workload, case, platf
         record(workload, case, "a2a3sim"))
 
 
-# --- what kernels make of it ---------------------------------------------------------------------
+# --- what kernels compute ------------------------------------------------------------------------
 
 class Task:
-    """What was recorded of one task: `before` and `after` by argument number, and the scalars."""
+    """The records of one task: `before` and `after` by argument number, and the scalars."""
 
     def __init__(self, kernels):
         self.kernels, self.before, self.after, self.scalars = kernels, {}, {}, []
@@ -194,7 +194,8 @@ def all_values(dtype):
 
 
 def rounded(dtype, values):
-    """The nearest value of the type, as float64; None where ties are not told apart here."""
+    """The nearest value of the type, as float64; None for types where this function cannot resolve
+    ties."""
     values = np.asarray(values, np.float64)
     if dtype == "float64":
         return values
@@ -212,7 +213,7 @@ def rounded(dtype, values):
 
 
 def is_nearest(dtype, values, found):
-    """Whether each of `found` is as near as any value of the small type is to it."""
+    """Whether no value of the small type is nearer to the number than the one in `found`."""
     table = all_values(dtype)
     finite = np.isfinite(values)
     values, found = values[finite], found[finite]
@@ -238,7 +239,7 @@ def check_cast(task, recording):
 
 
 def check_twice(task, recording):
-    """Doubling is exact up to where the type ends."""
+    """Checks that doubling is exact within the range of the type."""
     dtype = task.dtypes[0]
     before, after = (stage[0].astype(np.float64) for stage in (task.before, task.after))
     with np.errstate(over="ignore", invalid="ignore"):  # signalling NaN among the patterns
@@ -277,7 +278,7 @@ def check_computed(task, recording):
         if how == EXACT:
             assert values.dtype == task.after[index].dtype
             assert values.tobytes() == task.after[index].tobytes()
-        else:  # the order of a sum is the compiler's
+        else:  # the compiler chooses the order of a sum
             np.testing.assert_allclose(task.after[index], values, rtol=1e-5, atol=1e-4)
 
 

@@ -27,7 +27,7 @@ def model(n=13):
 
 @pytest.fixture(scope="module")
 def record(tmp_path_factory):
-    """record(platform="a5sim", level="hash", …): one recording, made once."""
+    """record(platform="a5sim", level="hash", …): a recording; each is made once."""
     @functools.lru_cache(maxsize=None)
     def make(*options, platform=PLATFORMS[0], level="full", cores=3, n=13):
         directory = tmp_path_factory.mktemp("recording")
@@ -45,7 +45,7 @@ def by_key(recording):
 
 
 def wanted(level, key, expected):
-    """(recorded, hashed, with payload) by section 8."""
+    """(recorded, hashed, with payload) according to section 8."""
     if key[1] == "orchestration":
         return True, False, False
     payload = level == "full" or (level in ("marked", "hybrid") and expected.marked)
@@ -70,7 +70,7 @@ def check_description(recording, key, one, expected):
     assert has_flag(one, wire_reader.CONTIGUOUS) == expected.contiguous, key
     assert one["bytes"] == len(expected.bytes), key
     if 0 in expected.shape:
-        return  # where nothing begins, NumPy has its own opinion
+        return  # the start of an empty view is NumPy's choice
     assert one["start"] == expected.start, key
     for size, stride, right in zip(expected.shape, one["strides"], expected.strides):
         assert size == 1 or stride == right, key
@@ -85,7 +85,7 @@ def check_content(recording, key, one, expected, hashed, payload):
 
 
 def check(recording, expected_records, level, keep=lambda key, expected: True):
-    """Exactly what the level wants, and of that what the filters keep."""
+    """Checks that the recording has exactly the records of its level that the filters keep."""
     found = by_key(recording)
     expected_records = {key: expected for key, expected in expected_records.items()
                         if wanted(level, key, expected)[0] and keep(key, expected)}

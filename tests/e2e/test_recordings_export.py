@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""taskglass view --export: NumPy must load what it writes, with the same values."""
+"""taskglass view --export: NumPy must load the files, with the same values."""
 
 import zipfile
 

@@ -111,7 +111,7 @@ def test_a_payload_that_is_not_there_is_found(tg):
 
 
 def kill(folder, cut):
-    """What is left when the host is killed before the end of the recording."""
+    """Leaves what remains when the host is killed before the end of the recording."""
     journal = folder / "tensor_dump.rec"
     journal.write_bytes(journal.read_bytes()[:-cut])
     (folder / "tensor_dump.json").unlink()
@@ -160,7 +160,8 @@ def test_what_makes_no_sense_is_one_line(tg, verb, arguments, why):
     assert one_line(result.stderr) and why in result.stderr
 
 
-# Every way of looking at a recording; none may end by a signal or say more than a line of error.
+# Every command that reads a recording; none may end by a signal or print more than one line of
+# error.
 LOOKS = [["view"], ["view", "--json"], ["view", "--index", "0", "--all"], ["verify"],
          ["view", "--export", "npz", "--out", "x.npz"], ["view", "--export", "txt"]]
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""taskglass replay and check: recorded tasks again, alone or by their references."""
+"""taskglass replay runs recorded tasks again, one at a time; taskglass check compares them with
+their references."""
 
 import json
 import shutil
@@ -68,7 +69,7 @@ def test_a_bundle_never_overwrites(tg):
 
 
 def spoil_payload(tg, task, stage):
-    """Changes the recorded content of one output, as a wrong kernel would have."""
+    """Changes the recorded content of one output, as a wrong kernel would."""
     manifest = json.loads((tg.directory / "out/tensor_dump/tensor_dump.json").read_text())
     entry = next(entry for entry in manifest["tensors"] if entry["task_id"] == task
                  and entry["stage"] == stage and entry["kind"] == "tensor")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Graphs that the device builds: rings that are too small, orchestrations with a mistake, and that
-the advice is good advice. tests/workloads/rings has a case for each."""
+"""Graphs that the device builds: rings that are too small, orchestrations with a mistake, and
+advice that must be right. tests/workloads/rings has a case for each."""
 
 import json
 import pathlib
@@ -47,7 +47,8 @@ def good(answer):
 # ── too small ───────────────────────────────────────────────────────────────────────────
 
 def check_advice(rings, runtime, case, options, params, status, owner=None):
-    """It fails at once with that name, and does not with what it then says."""
+    """Checks that the run fails at once with that status, and passes with the options that it then
+    advises."""
     result, report = rings(runtime, case, *options, *FAR_LIMIT, **params)
     assert result.returncode == 3, result
     assert report["result"] == {"status": status, "exit_code": 3}
@@ -113,7 +114,7 @@ def test_a_scope_that_needs_more_of_everything_hears_it_at_once(rings):
 
 
 def test_advice_names_only_what_is_too_small(rings):
-    """Slots come back by themselves here: it is the memory alone."""
+    """Slots are freed by themselves here: only the memory is too small."""
     advice = check_advice(rings, AICPU, "pieces", SLOTS + HEAP, {}, "HEAP_RING_DEADLOCK")
     assert "--ring-task-window" not in advice
 
@@ -315,7 +316,7 @@ def test_a_bad_kernel_is_named_with_its_ring(rings, runtime, task, waits, case, 
     assert result.returncode == 3, result
     assert report["result"]["status"] == status
     assert f"{task}, kernel {kernel}, on core" in result.stderr
-    if status == "HANG" or not GPU:  # whose memory is gone after a crash
+    if status == "HANG" or not GPU:  # a GPU's memory is gone after a crash
         assert [(unmet["task_id"], unmet["waits_for"])
                 for unmet in report["error"]["unmet"]] == [waits]
     assert [task["kernel"] for task in report["error"]["running"]] == [kernel]
@@ -330,7 +331,7 @@ def test_a_bad_orchestration_is_named_with_its_scope(rings, runtime, case, statu
     result, report = rings(runtime, case, "--timeout", limit_for(status, 0.4))
     assert result.returncode == 3, result
     assert report["result"]["status"] == status
-    if GPU and status == "KERNEL_FAULT":  # its memory is gone, and with it the scope
+    if GPU and status == "KERNEL_FAULT":  # the memory is gone, and the scope with it
         words = "the orchestration"
     assert words.format(site(case)) in result.stderr
 
@@ -412,7 +413,7 @@ def test_deps_json_of_a_deadlock_has_what_was_submitted(tg):
 # ── recordings ──────────────────────────────────────────────────────────────────────────
 
 def records(tg, runtime, module, *options):
-    """What was recorded, without what depends on who built the graph: as often as it is there."""
+    """Counts each record, without the fields that depend on which side built the graph."""
     tg.good("run", *module, "--runtime", runtime, "--output", "out", *options)
     manifest = json.loads((tg.directory / "out" / "tensor_dump" / "tensor_dump.json").read_text())
     assert manifest["dropped_records"] == 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""run.json and deps.json: what is in them, and that it is true."""
+"""run.json and deps.json: their contents, and that these are true."""
 
 import datetime
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""taskglass scope: what scopes used of the rings, and what to set those to."""
+"""taskglass scope: what scopes used of the rings, and the sizes to set."""
 
 import fcntl
 import json
@@ -30,7 +30,7 @@ def peaks(text):
 
 
 def settings(text):
-    """resource: (how it is, option)."""
+    """{resource: (verdict, option)}."""
     found = re.findall(r"^(task window|heap|dep pool|tensor map) +[\d,KMG]+ +(\S.*?) {2,}"
                        r"(--\S+ \S+|-)$", text, re.M)
     return {name: (verdict, option) for name, verdict, option in found}
@@ -192,7 +192,7 @@ def on_terminal(tg, rows, columns, *arguments):
     try:
         while piece := os.read(master, 65536):
             text += piece
-    except OSError:  # what Linux says when the other end is closed
+    except OSError:  # Linux reports a closed other end in this way
         pass
     os.close(master)
     assert result.returncode == 0
@@ -249,7 +249,7 @@ def test_a_run_with_the_settings_that_are_advised_is_good(tg):
     tg.good("run", "stencil", *DEVICE_BUILT)
     words = " ".join(tg.json("scope")["options"]).split()
     assert len(words) == 8
-    assert tg("run", "stencil", *DEVICE_BUILT, *words).returncode == 0  # it may warn that it waited
+    assert tg("run", "stencil", *DEVICE_BUILT, *words).returncode == 0  # it may warn about waiting
 
 
 def test_a_deadlock_names_its_scope_and_the_setting_that_helps(tg):
@@ -273,7 +273,7 @@ def test_scope_stats_of_the_other_implementation_are_read(tg, name):
     for row in document["peaks"]:
         own = [line for line in lines if line["site"] == row["site"] and line["ring"] == row["ring"]]
         for name in ("task_window", "heap", "dep_pool"):
-            # Nothing in these runs nests within one ring.
+            # No scopes of these runs nest within one ring.
             assert row[name]["used"] == max(line[f"{name}_end"] - line[f"{name}_start"]
                                             for line in own)
             assert row[name]["capacity"] == head[f"{name}_max"][row["ring"]]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of taskglass scope --html, in a real browser. With #selftest it does what a hand would
-(wheel, drag, keys, clicks) and writes down what came of it."""
+"""The page of taskglass scope --html, in a real browser. With #selftest the page simulates a user
+(wheel, drag, keys, clicks) and writes down the results."""
 
 import html
 import json
@@ -23,7 +23,7 @@ NASTY = "</script><script>document.title='stolen'</script><!-- \"q\" \\ & é \u2
 
 @pytest.fixture
 def browse(tmp_path):
-    """browse(page): what the page's own test wrote down."""
+    """browse(page): the results that the page's own test wrote down."""
     program = next(filter(None, map(shutil.which, BROWSERS)), None)
     if not program:
         pytest.skip(f"no browser here ({', '.join(BROWSERS)})")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""taskglass stats: what the values of each tensor are like."""
+"""taskglass stats: statistics of the values of each tensor."""
 
 import re
 
@@ -77,7 +77,7 @@ def test_the_table_has_a_line_for_each_tensor(recorded):
     text = recorded.good("stats").stdout
     assert re.match(r"index +task +kernel .* min +max +mean +std +nan +inf +zero +denormal$",
                     text.splitlines()[0])
-    assert len(text.splitlines()) == 13  # without scalars and what the orchestration was given
+    assert len(text.splitlines()) == 13  # without scalars and arguments of the orchestration
 
 
 @pytest.mark.parametrize("filters, count", [

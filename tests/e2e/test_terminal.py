@@ -15,12 +15,12 @@ import pytest
 
 from conftest import DEVICE, PROGRAM, TIMEOUT, clean_environment, workload
 
-# Longer than any test waits: it must be interrupted.
+# Longer than any test waits, so the test must interrupt it.
 ENDLESS = ["run", workload("slow"), "--case", "chain", "--set", "n=100000", "--set", "ms=5"]
 
 
 class Terminal:
-    """The program in a terminal of its own, where Ctrl-C works."""
+    """The program in its own terminal, where Ctrl-C works."""
 
     def __init__(self, directory, args, **env):
         self.text = b""
@@ -38,7 +38,7 @@ class Terminal:
             return True
         try:
             data = os.read(self.master, 65536)
-        except OSError:  # what Linux says when the other end is closed
+        except OSError:  # Linux reports a closed other end in this way
             data = b""
         self.text += data
         return data != b""
@@ -62,7 +62,7 @@ class Terminal:
 
 
 def shown(text):
-    """What a person sees in the end, erased lines gone."""
+    """What a user sees in the end, without erased lines."""
     return b"\n".join(line.split(b"\r\x1b[K")[-1] for line in text.replace(b"\r\n", b"\n")
                       .split(b"\n")).decode()
 
@@ -108,7 +108,7 @@ def test_there_are_no_escape_sequences_in_a_pipe(tg):
 
 @pytest.fixture
 def device(tmp_path):
-    """A device program that nobody else runs, to see whether one is left."""
+    """A separate copy of the device program, to see whether a process of it is left."""
     return shutil.copy(DEVICE, tmp_path / "device-of-this-test")
 
 
@@ -118,7 +118,7 @@ def processes_of(program):
         try:
             found += [int(entry.parent.name)] if os.readlink(entry) == str(program) else []
         except OSError:
-            pass  # it ended while we looked, or it is not ours
+            pass  # it ended meanwhile, or it is not ours
     return found
 
 
@@ -163,7 +163,7 @@ def test_ctrl_c_again_ends_a_run_whose_kernel_never_returns(tg, device):
     terminal = Terminal(tg.directory, ["run", workload("faults"), "--case", "spin", "--timeout",
                                        TIMEOUT * 2, "--device-program", device])
     terminal.wait_for(b"of 7 tasks")
-    while terminal.read(0.05):  # the first is taken note of, a later one ends it
+    while terminal.read(0.05):  # the first Ctrl-C is noted, a later one ends the program
         try:
             terminal.type(b"\x03")
         except OSError:

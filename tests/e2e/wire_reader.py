@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """A reader of recordings written from docs/wire-format.md alone: it shares nothing with the C
-sources, so that a recording it understands is one that the document describes. Numbers in
-comments are sections of that page.
+sources, so a recording that it understands is described by that document. Numbers in comments are
+sections of that page.
 
     recording = wire_reader.Recording(folder)       # with tensor_dump.rec and its payload file
     for record in recording.arguments:
         print(record["task_id"], recording.values(record))
 
-NumPy compares its unsigned 64-bit integers with Python's as floats: what can exceed 2^53 goes
-through int() first.
+NumPy compares its unsigned 64-bit integers with Python's as floats, so numbers that can exceed 2^53
+go through int() first.
 """
 
 import json
@@ -49,7 +49,7 @@ def unpack(dtype, data, elements):
 
 
 def pack(dtype, codes):
-    """The logical bytes of bit patterns: what unpack takes apart."""
+    """The logical bytes of bit patterns; the inverse of unpack."""
     codes = np.asarray(codes)
     if BITS[dtype] == 4:
         even = np.zeros(codes.size + codes.size % 2, "u1")
@@ -184,7 +184,7 @@ class Malformed(Exception):
 
 class Recording:
     """A folder with a journal: head, kernels {number: name}, arguments (records of 6.3), summary
-    (None where the journal is not complete)."""
+    (None if the journal is not complete)."""
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
@@ -231,7 +231,7 @@ class Recording:
         return tuple(int(size) for size in record["shape"][:record["ndim"]])
 
     def bytes(self, record):
-        """The stored bytes; None where the payload file does not have them (6.6)."""
+        """The stored bytes; None if the payload file does not have them (6.6)."""
         first, size = int(record["position"]), int(record["stored"])
         return self.payload[first:first + size] if first + size <= len(self.payload) else None
 
@@ -247,12 +247,12 @@ class Recording:
 
 
 def key(record):
-    """What a record is about: the same in every recording of the same run."""
+    """The identity of a record: the same in every recording of the same run."""
     return int(record["task_id"]), STAGES[record["stage"]], int(record["arg_index"])
 
 
 def problems(recording):
-    """What 6.3, 6.5 and 6.6 say of a complete recording and is not so; empty if all is well."""
+    """The violations of 6.3, 6.5 and 6.6 in a complete recording; empty if all is well."""
     found = []
 
     def expect(condition, *what):
@@ -335,7 +335,7 @@ def hex_string(number):
 
 
 def json_value(dtype, bits):
-    """What the manifest has for `value`, as json.loads gives it."""
+    """The manifest's `value`, as json.loads returns it."""
     value = decode(dtype, np.array([bits], "<u8").astype(f"<u{BITS[dtype] // 8}"))[0]
     if BITS[dtype] == 64 and "int" in dtype:
         return str(value)
