@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A deps.json of any bytes: edges lead to tasks, and there is an order whatever they say. */
+/* A deps.json of any bytes: all edges must lead to tasks, and there must be an order whatever the
+ * edges are. */
 #define _GNU_SOURCE 1
 #include "fuzz/recording.h"
 
@@ -18,7 +19,7 @@ static void check_task(const struct tg_deps *deps, const struct tg_deps_task *ta
         HOLDS(!task->kernel[part] || strlen(task->kernel[part]) <= TG_NAME_MAX);
 }
 
-/* A permutation, in which only circles break the rule. */
+/* Checks that the order is a permutation, and that only cycles violate an edge. */
 static void check_order(const struct tg_deps *deps)
 {
     struct tg_link *link = malloc((size_t)(deps->n_edges + 1) * sizeof *link);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A deps.json of any bytes: reading it ends, and what it gives is within its bounds. */
+/* A deps.json of any bytes: reading it must end, and its results must be within bounds. */
 #define _GNU_SOURCE 1
 #include "fuzz/recording.h"
 

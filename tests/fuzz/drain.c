@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The collector's reader against device memory that holds anything at all: a stream whose every
- * byte the input decides, read through a platform that sees it (or copies it, by the first byte).
- * The writer is a stand-in that checks what the real one takes for granted.
+ * The collector's reader with arbitrary device memory: the input determines every byte of a stream,
+ * and the first byte whether the platform maps the stream or copies it. The writer is a fake that
+ * checks what the real one assumes.
  */
 #include "host/drain.h"
 #include "host/module.h"
@@ -27,7 +27,7 @@ static tg_status copy_in(void *state, uint64_t address, const void *bytes, uint6
     (void)state;
     (void)error;
     if (!inside(address, size))
-        abort(); /* the collector writes only where it laid something out */
+        abort(); /* the collector writes only what it has allocated */
     memcpy(memory + address, bytes, size);
     return TG_OK;
 }
@@ -77,7 +77,7 @@ bool tg_dump_payload(struct tg_dump_writer *writer, uint64_t position, const voi
 {
     static volatile unsigned char sum;
     if (position > writer->end || size > writer->end - position)
-        abort(); /* outside what was reserved */
+        abort(); /* outside the reserved range */
     for (uint64_t i = 0; i < size; i++)
         sum = (unsigned char)(sum + ((const unsigned char *)bytes)[i]);
     return true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A journal of any bytes. The first byte is not part of it: where it is odd, every record gets its
- * right check, as a hostile writer would see to.
+ * A journal of any bytes. The first byte is not part of it: if it is odd, every record gets its
+ * right check, as from a careful hostile writer.
  */
 #define _GNU_SOURCE 1
 #include "fuzz/recording.h"

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The JSON reader alone: it ends, stays inside, and says the same when asked to skip. */
+/* The JSON reader alone: it must end, stay within the input, and give the same result when it
+ * skips. */
 #define _GNU_SOURCE 1
 #include "fuzz/recording.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Asks everything there is to ask about a token. */
+/* Calls every function that reads a token. */
 static void look_at(const struct tg_pull *pull)
 {
     char text[40];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What holds of every recording that opens, whatever its bytes: entries keep their promises, and
- * a manifest written from it reads back the same.
+ * Checks that hold for every recording that opens, whatever its bytes: entries are within their
+ * limits, and a manifest written from it reads back the same.
  */
 #ifndef TASKGLASS_FUZZ_RECORDING_H
 #define TASKGLASS_FUZZ_RECORDING_H
@@ -48,7 +48,7 @@ static inline void fuzz_check_entry(const struct tg_recording *recording,
         (void)tg_content_hash(payload, record->stored); /* every byte can be read */
 }
 
-/* Entries that can be got, from the first on. */
+/* Counts the readable entries, from the first on. */
 static inline uint64_t fuzz_check_entries(const struct tg_recording *recording)
 {
     struct tg_recording_info info;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * replay FOLDER [ROUNDS]: a fuzz target without a fuzzer. Every file of its corpus, then mutations
- * of them, always the same ones. Exit status: 0, or that of what the target found.
+ * replay FOLDER [ROUNDS]: a fuzz target without a fuzzer. Runs every file of the corpus, then
+ * mutations of them, always the same ones. Exit status: 0, or that of the failure.
  */
 #define _GNU_SOURCE 1
 #include <dirent.h>
@@ -46,7 +46,8 @@ static void load(const char *folder, const char *name)
     fclose(file);
 }
 
-/* Of exactly that size, so that a sanitizer sees every step beyond it. */
+/* Runs the target on memory of exactly that size, so that a sanitizer reports every access beyond
+ * it. */
 static void run(const uint8_t *bytes, size_t size)
 {
     uint8_t *exact = malloc(size + (size == 0));
@@ -55,7 +56,7 @@ static void run(const uint8_t *bytes, size_t size)
     free(exact);
 }
 
-/* Numbers that go wrong, in the size that they have in files. */
+/* Writes a number that often causes errors, in a size that numbers have in files. */
 static void put_number(uint8_t *at, size_t room)
 {
     static const uint64_t numbers[] = {0,
@@ -105,7 +106,7 @@ static void put_text(uint8_t *at, size_t room)
         memcpy(at, text, strlen(text));
 }
 
-/* Moves a piece to another place, over what is there or in between; gives the new size. */
+/* Copies a piece to another place, over the old bytes or between them; returns the new size. */
 static size_t splice(uint8_t *bytes, size_t size, const struct input *from)
 {
     size_t begin = below(from->size + 1), length = below(from->size - begin + 1);
@@ -142,7 +143,7 @@ static size_t mutate(uint8_t *bytes, size_t size)
         return size;
     case 4:
         return below(4) ? size : at; /* cut short */
-    case 5: {                        /* something left out */
+    case 5: {                        /* leaves a piece out */
         size_t length = size ? below(size - at < 64 ? size - at : 64) : 0;
         memmove(bytes + at, bytes + at + length, size - at - length);
         return size - length;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scope stats of any bytes, as samples and as a summary: what is read keeps its promises. */
+/* Scope stats of any bytes, as samples and as a summary: what is read must be within its limits. */
 #define _GNU_SOURCE 1
 #include "fuzz/recording.h"
 
@@ -38,7 +38,7 @@ static void check_rows(const struct tg_scope_tally *tally)
         last = share;
         scopes += row->count;
     }
-    /* Every scope has one sample or two. */
+    /* Every scope has one or two samples. */
     HOLDS(scopes <= tally->samples && tally->samples <= 2 * scopes);
     HOLDS(tally->samples ==
           2 * scopes - tally->left_open - tally->without_begin - tally->without_end);
