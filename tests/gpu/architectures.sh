@@ -1,18 +1,18 @@
 #!/bin/sh
-# SPDX-License-Identifier: Apache-2.0
-# architectures.sh SOURCE BUILD NVCC ARCHITECTURES FLAG...: an image links for each of these
-# architectures ("80 120"), not only for the one that the build is for.
+# SPDX-License-Identifier: Apache-2.0 architectures.sh SOURCE BUILD NVCC ARCHITECTURES FLAG...:
+# checks that an image links for each of these architectures ("80 120"), not only for the one that
+# the build is for.
 #
-# Registers are dealt out when an image is linked, and how many a function takes is different from one
-# architecture to the next. So this compiles the device program and a small workload as the build does
-# (FLAGs are its own), less the half that is for the host's compiler, and links them.
+# The linker assigns registers, and the number that a function takes differs between architectures.
+# So this script compiles the device program and a small workload with the build's own FLAGs,
+# without the half for the host's compiler, and links them.
 set -eu
 source=$1
 build=$2
 nvcc=$3
 architectures=$4
 shift 4
-names=$build/examples/vector_add/vector_add_cuda/names.cu # made when the build was configured
+names=$build/examples/vector_add/vector_add_cuda/names.cu # written by CMake's configure step
 work=$build/tests/architectures
 jobs=$(getconf _NPROCESSORS_ONLN)
 
@@ -31,7 +31,7 @@ for architecture in $architectures; do
     tried=1
     folder=$work/$architecture
     mkdir -p "$folder"
-    # The name of an object is its source's path, since two sources may have the same name.
+    # An object is named after its source's path, because two sources may have the same name.
     if (cd "$source" && find src/device src/orchestrate examples/vector_add/kernels.c \
         examples/vector_add/orchestrate.c "$names" src/platform/cuda/gpu \
         \( -name '*.cu' -o -name '*.c' ! -path 'src/platform/cuda/*' \) -print0 |

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line on the platform `cuda`, beside a simulator that says what is right. Everything is
-skipped where there is no GPU."""
+"""The command line on the platform `cuda`, beside a simulator that gives the right results. All
+tests are skipped without a GPU."""
 
 import importlib.util
 import json
@@ -15,7 +15,7 @@ NAMED = os.environ.get("TASKGLASS_TEST_PLATFORM", "")
 PLATFORM = NAMED or "cuda"
 REFERENCE = "a2a3sim"
 RUNTIMES = ("host_build_graph", "aicpu_build_graph", "tensormap_and_ringbuffer")
-# How long things take differs between platforms: what is borrowed from other suites has to know.
+# Times differ between platforms, and the code borrowed from other suites must know which one it is.
 os.environ["TASKGLASS_TEST_PLATFORM"] = PLATFORM
 
 TESTS = pathlib.Path(__file__).resolve().parents[1]
@@ -23,7 +23,7 @@ sys.path[:0] = [str(TESTS), str(TESTS / "e2e")]
 
 
 def conftest_of(suite):
-    """What the conftest.py of another suite has; that name can be imported only once."""
+    """The module conftest.py of another suite; the name conftest can be imported only once."""
     spec = importlib.util.spec_from_file_location(f"conftest_of_{suite}",
                                                   TESTS / suite / "conftest.py")
     module = importlib.util.module_from_spec(spec)
@@ -37,7 +37,7 @@ Runner, workload, begun = e2e.Runner, e2e.workload, fault.begun
 
 
 def is_available():
-    """Has this machine the platform, and was the program built?"""
+    """Whether the machine has the platform and the program was built."""
     try:
         listed = subprocess.run([e2e.PROGRAM, "list", "--json"], env=e2e.clean_environment(),
                                 stdout=subprocess.PIPE, text=True, timeout=e2e.TIMEOUT).stdout
@@ -86,7 +86,7 @@ def report(tg, name="out"):
 
 
 def entries(tg, name):
-    """What was recorded, by task, stage and argument."""
+    """The recorded entries, by task, stage and argument."""
     manifest = json.loads((tg.directory / name / "tensor_dump" / "tensor_dump.json").read_text())
     found = {(entry["task_id"], entry["stage"], entry["arg_index"]): entry
              for entry in manifest["tensors"]}
@@ -95,13 +95,13 @@ def entries(tg, name):
 
 
 def check_account(tg, name="out"):
-    """Every record that was attempted is in the journal or lost for a cause."""
+    """Checks that every attempted record is in the journal or counted as lost by cause."""
     recorder = report(tg, name)["recorder"]
     assert recorder["attempted"] == recorder["recorded"] + sum(recorder["lost"].values()), recorder
     return recorder
 
 
 def check_next_run(tg):
-    """The next device is as good as ever."""
+    """Checks that the next device works."""
     tg.good("run", workload("graphs"), "--case", "mixes", "--set", "n=100", "--platform", PLATFORM,
             "--output", "next")

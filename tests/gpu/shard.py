@@ -4,7 +4,7 @@ that four can run side by side."""
 
 import os
 
-SHARD = os.environ.get("TASKGLASS_TEST_SHARD", "")  # now: some suites clean their environment
+SHARD = os.environ.get("TASKGLASS_TEST_SHARD", "")  # read now: some suites clean it later
 
 
 def pytest_collection_modifyitems(config, items):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs and recordings on a GPU are those of a simulator: exactly where kernels are exact, within a
-tolerance where the order of a sum, a fused product or a matrix unit may round otherwise."""
+"""Runs and recordings on a GPU equal those of a simulator: exactly if the kernels are exact, and
+within a tolerance if the order of a sum, a fused product or a matrix unit may round differently."""
 
 import json
 
@@ -15,10 +15,11 @@ def within(absolute, relative):
     return ("--atol", absolute, "--rtol", relative)
 
 
-# Kernels of integers, copies, single sums and products without rounding. The bits of a NaN are every
-# target's own.
+# Kernels with integers, copies, single sums and products without rounding. The bits of a NaN differ
+# between targets.
 EXACT, EXACT_BUT_NAN = (), ("--atol", 0, "--rtol", 0, "--equal-nan")
-# The last digits of float32, of which a sum has as many as it has terms; mlp has bfloat16 in between.
+# Tolerances in the last digits of float32: a sum loses more the more terms it has; mlp rounds to
+# bfloat16 in between.
 CASES = [
     ("vector_add", "odd", EXACT),
     ("views", "small", EXACT),
@@ -36,8 +37,8 @@ CASES = [
     ("paged_attention", "ragged", within(1e-4, 1e-3)),
     ("paged_attention", "bfloat16", within(1e-4, 1e-3)),
 ]
-# Sizes at which the kernels that GPUs have of their own run into every edge: tiles that are not whole,
-# rows that are not aligned, more than one round of heads.
+# Sizes at which the GPU's own kernels meet every edge case: partial tiles, unaligned rows, more
+# than one round of heads.
 EDGES = [
     ("bgemm", ("--case", "large", "--set", "batch=1", "--set", "m=67", "--set", "k=99", "--set",
                "n=133", "--set", "tile=135"), within(1e-4, 1e-4)),
@@ -176,7 +177,8 @@ def test_scope_stats_are_there_and_fit_together(tg, example, runtime):
         assert document["fatal"] is None and document["dropped"] == 0
         assert len(lines) == 1 + document["total"] > 2
         stats[platform] = {(scope["site"], scope["ring"]): scope for scope in document["scopes"]}
-    # Peaks depend on timing: who gave back what when. Not on it does how much there is, and of what.
+    # Peaks depend on timing, because the order of frees does. The capacities and the set of sites
+    # and rings do not.
     assert stats[PLATFORM].keys() == stats[REFERENCE].keys()
     for key, scope in stats[PLATFORM].items():
         expected = stats[REFERENCE][key]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels that fault, spin or never meet, rings that never drain, devices and hosts that are killed:
-the report names the task, the recording verifies, and the next run is as good as ever."""
+"""Kernels that fault, spin or never meet, rings that never drain, devices and hosts that are
+killed: the report names the task, the recording verifies, and the next run works."""
 
 import os
 import random
@@ -14,8 +14,8 @@ from conftest import (PLATFORM, RUNTIMES, TRANSPORTS, begun, by, check_account, 
                       entries, report, workload)
 from platforms import AT_ONCE, FAR_LIMIT
 
-# Seconds without progress that make a hang, where a test waits for one; and where it waits for a
-# fault, which is there at once.
+# No-progress limits in seconds: for a test that waits for a hang, and for one that waits for a
+# fault, which shows at once.
 SOON, LATER = 3, 10
 
 RECORDED = ("--dump-tensor", "--platform", PLATFORM, "--output", "out")
@@ -43,7 +43,7 @@ def faults(case, *options):
 
 
 def error_line(said):
-    """The line with the error; warnings of what could not be recorded may come before it."""
+    """The line with the error; warnings about lost records may come before it."""
     return next(line for line in said.splitlines() if not line.startswith("taskglass: warning: "))
 
 
@@ -59,15 +59,15 @@ def test_a_bad_kernel_is_named_and_its_recording_verifies(tg, case, status, kern
     result = tg(*faults(case, *by(transport)))
     assert result.returncode == 3, result
     assert error_line(result.stderr).startswith(f"taskglass: {status}: ")
-    if case != "nulls":  # any of eight
+    if case != "nulls":  # any of eight tasks
         assert f"kernel {kernel}" in error_line(result.stderr)
     said = report(tg)
-    # A task counts when all that waited for it is handed on, of which the first of eight may have
-    # failed by then.
+    # A task counts as finished when it has passed on all tasks that waited for it, and the first of
+    # those eight may have failed by then.
     finished = (2, 3) if case == "nulls" else (3,)
     assert said["device"]["lost"] and said["counters"]["finished"] in finished
     assert kernel in [task["kernel"] for task in said["error"]["running"]]
-    if case != "nulls":  # eight of them
+    if case != "nulls":  # eight tasks
         assert {task["task_id"] for task in said["error"]["running"]} == {"0x0000000000000003"}
     check_account(tg)
     check_verified(tg)
@@ -87,7 +87,7 @@ def test_a_bad_kernel_of_a_graph_that_the_device_builds(tg, runtime, case, statu
 
 @pytest.mark.parametrize("case", ["trap", "far", "spin"])
 def test_what_was_there_before_the_fault_is_recorded(tg, case):
-    """What the host sees in place needs nobody to fetch it."""
+    """The host sees the records in place, so no process has to fetch them."""
     assert tg(*faults(case, *by(TRANSPORTS[0]))).returncode == 3
     found = {(int(task, 16), stage): entry.get("partial", False)
              for (task, stage, _), entry in entries(tg, "out").items() if stage != "orchestration"}
@@ -111,12 +111,12 @@ def test_a_deadlock_is_proved_and_the_advice_is_good(tg, runtime, case):
     assert "8/8" in error_line(result.stderr)
     said = report(tg)
     assert said["error"]["advice"] == "--ring-task-window 20"
-    assert said["times"]["execute_seconds"] < AT_ONCE  # not by waiting for the limit
+    assert said["times"]["execute_seconds"] < AT_ONCE  # without waiting for the limit
     check_verified(tg)
     tg.good(*run, "--ring-task-window", 20)
 
 
-# ── ends from outside ───────────────────────────────────────────────────────────────────
+# ── kills from outside ──────────────────────────────────────────────────────────────────
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_an_interrupted_run_ends_cancelled_with_its_recording(start, tg, tmp_path, transport):
@@ -152,14 +152,14 @@ def test_a_killed_host_leaves_a_recording_that_recovers(start, tg, tmp_path, tra
     assert begun(tmp_path)
     program.process.kill()
     program.end()
-    assert program.left() == []  # the device went by itself
+    assert program.left() == []  # the device ended by itself
     tg.good("recover", "out")
     check_verified(tg)
     assert len(entries(tg, "out")) > 0
     check_next_run(tg)
 
 
-# ── many ends, one after the other ──────────────────────────────────────────────────────
+# ── many kills, one after the other ─────────────────────────────────────────────────────
 
 def end_by_a_trap(start, tg, moments, transport):
     assert start(*faults("trap", *by(transport))).end()[0] == 3
@@ -173,7 +173,7 @@ def end_by_a_hang(start, tg, moments, transport):
 
 
 def end_by_a_kill(start, tg, moments, transport):
-    """Whether it hit: the run may have been over."""
+    """Whether the kill came in time: the run may have been over."""
     program = start(*LARGE, *by(transport))
     assert begun(tg.directory)
     time.sleep(moments.uniform(0, 0.1))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What NVIDIA's compute-sanitizer finds in the device program and in kernels: nothing. The CUDA
-context is that of the device's process, a child of the command line."""
+"""NVIDIA's compute-sanitizer must find nothing in the device program and in kernels. The CUDA
+context belongs to the device's process, a child of the command line."""
 
 import os
 import pathlib
@@ -18,12 +18,12 @@ TOOL = shutil.which("compute-sanitizer", path=os.pathsep.join(
 pytestmark = [pytest.mark.skipif(TOOL is None, reason="no compute-sanitizer here"),
               pytest.mark.skipif(PLATFORM != "cuda", reason="compute-sanitizer looks at GPUs alone")]
 
-# Every access is slowed down a hundredfold: few cores, small cases, long limits.
+# The sanitizer slows every access down a hundredfold, so: few cores, small cases, long limits.
 SMALL = ("--cores", 6, "--timeout", 120)
 SECONDS = 300
 FOUND = 9
 
-# Tensor cores, several panels and slabs, rows that are not aligned; more than one round of heads.
+# Covers tensor cores, several panels and slabs, unaligned rows, and more than one round of heads.
 RUNS = [("vector_add", "--case", "small"), ("mix", "--case", "uneven"), ("bgemm", "--case", "one"),
         ("bgemm", "--case", "large", "--set", "batch=1", "--set", "m=67", "--set", "k=99", "--set",
          "n=133", "--set", "tile=135"),

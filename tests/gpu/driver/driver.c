@@ -5,7 +5,7 @@
 #include <string.h>
 
 static __thread bool has_context;
-static CUresult lost; /* why the context is of no more use */
+static CUresult lost; /* why the context can no longer be used */
 static size_t stack = 1024;
 
 unsigned long long fake_number(const char *name, unsigned long long otherwise)
@@ -19,7 +19,7 @@ unsigned fake_multiprocessors(void)
     return (unsigned)fake_number("FAKE_CUDA_MULTIPROCESSORS", 128);
 }
 
-/* "symbol:error:n": from the nth call of it on. */
+/* "symbol:error:n" fails the symbol from its nth call on. */
 static CUresult told_to_fail(const char *symbol)
 {
     static unsigned calls;
@@ -54,7 +54,7 @@ CUresult cuInit(unsigned flags)
     return flags ? CUDA_ERROR_INVALID_VALUE : told_to_fail(__func__);
 }
 
-/* Names and texts of those that are tested for. */
+/* Names and texts of the errors that tests check for. */
 static const struct {
     CUresult error;
     const char *name, *text;

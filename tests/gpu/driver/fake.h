@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * NVIDIA's driver without a GPU: as much of it as the platform cuda calls, on threads of the CPU, so
- * that everything but the GPU's own code runs where there is none: the host's end, the process that
- * holds the GPU, the names in images, pinning and copying, faults and what is left of a context
- * after one.
+ * A fake CUDA driver, which needs no GPU. It has the functions that the platform cuda calls, and
+ * runs kernels on threads of the CPU. So everything except the GPU's own code runs on a machine
+ * without a GPU: the host's side, the process that holds the GPU, the names in images, pinning and
+ * copying, faults, and the state of a context after one.
  *
  *   driver.c   the calls, devices and contexts, and failing on request
  *   memory.c   the GPU's memory, and the host's that was registered
  *   module.c   images: their names are read from them, functions come from the module beside them
  *   launch.c   the entry points of an image, with the device program of the simulators
  *
- * It is stricter than NVIDIA's. A thread without a context, an address that nobody allocated, a copy
- * from memory that is not pinned, more blocks than are resident, a launch while another runs: each
- * is an error here. What the environment may say:
+ * It is stricter than NVIDIA's driver. A thread without a context, an address that was not
+ * allocated, a copy from memory that is not pinned, more blocks than fit at once, a launch while
+ * another runs: each is an error here. Environment variables:
  *
- *   FAKE_CUDA_MULTIPROCESSORS=128       how many there are
+ *   FAKE_CUDA_MULTIPROCESSORS=128       number of multiprocessors
  *   FAKE_CUDA_CAPABILITY=90             compute capability 9.0
- *   FAKE_CUDA_MEMORY=BYTES              how much there is
- *   FAKE_CUDA_FAIL=cuMemAlloc_v2:2:1    that call gives error 2 from the first time on, and for ever
+ *   FAKE_CUDA_MEMORY=BYTES              size of the GPU's memory
+ *   FAKE_CUDA_FAIL=cuMemAlloc_v2:2:1    that call returns error 2 from the first time on
  */
 #ifndef FAKE_CUDA_H
 #define FAKE_CUDA_H
@@ -30,7 +30,8 @@
 #include <taskglass/kernel.h>
 #include <taskglass/orchestration.h>
 
-/* Of a call that was not told to fail, by a thread that has a context that was not lost. */
+/* CUDA_SUCCESS if the environment does not make this call fail, and the calling thread has a
+ * context that is not lost. */
 CUresult fake_enter(const char *symbol);
 #define FAKE_ENTER()                             \
     do {                                         \
@@ -39,18 +40,18 @@ CUresult fake_enter(const char *symbol);
             return entered;                      \
     } while (0)
 
-/* A kernel has failed, and with it the context: the first cause stays. */
+/* A kernel has failed, and the context is lost; the first cause stays. */
 void fake_lose(CUresult cause);
 
 unsigned long long fake_number(const char *name, unsigned long long otherwise);
 unsigned fake_multiprocessors(void);
 
-/* Is all of it in one allocation, or registered? */
+/* True if the whole range is in one allocation, or registered. */
 bool fake_is_device(uint64_t address, uint64_t size);
 bool fake_is_registered(const void *start, uint64_t size);
 
 struct fake_module {
-    char *kernel_names, *orchestration_names; /* in the GPU's memory, as in the image */
+    char *kernel_names, *orchestration_names; /* copies of the image's names in the GPU's memory */
     size_t kernel_names_size, orchestration_names_size;
     tg_kernel_fn *kernel;
     tg_orchestrate_fn *orchestration;
@@ -61,7 +62,7 @@ enum fake_entry { FAKE_SIZE, FAKE_PREPARE, FAKE_MAIN, FAKE_ENTRIES };
 struct fake_function {
     const struct fake_module *module;
     enum fake_entry entry;
-    unsigned shared; /* bytes that a block may ask for */
+    unsigned shared; /* shared memory that a block may use, in bytes */
 };
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A block is a thread here, and what its crew would do is done by that thread. One launch at a time. */
+/* A block is one thread here, which does the work of all threads of the block. There is one launch
+ * at a time. */
 #define _GNU_SOURCE
 #include "platform/cuda/gpu/entry.h"
 #include "fake.h"
@@ -13,19 +14,20 @@
 
 struct block {
     struct tg_cuda_launch launch;
-    uint32_t number; /* n_blocks: the one that looks for a word from the host */
+    uint32_t number; /* n_blocks: the thread that polls for words from the host */
 };
 
-static uint32_t running; /* threads */
+static uint32_t running; /* number of running threads */
 static __thread bool is_gpu;
 
 /* ── failing ───────────────────────────────────────────────────────────────────────────── */
 
-/* As on a GPU: the context is lost, the process goes on. What is left of the kernel stays as it is. */
+/* As on a GPU, the context is lost and the process goes on. The kernel's other threads are left as
+ * they are. */
 static void on_fault(int number)
 {
     if (!is_gpu) {
-        signal(number, SIG_DFL); /* a mistake of the process, not of a kernel */
+        signal(number, SIG_DFL); /* a fault of the process, not of a kernel */
         raise(number);
         return;
     }
@@ -144,7 +146,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned x, unsigned y, unsigned z,
     if (!stream || extra || x * y * z != 1 || by * bz != 1 || shared != 0 || bx > 1024)
         return CUDA_ERROR_INVALID_VALUE;
     if (__atomic_load_n(&running, __ATOMIC_ACQUIRE) != 0)
-        return CUDA_ERROR_NOT_READY; /* it would have to wait, which nobody here means */
+        return CUDA_ERROR_NOT_READY; /* it would have to wait, which no caller here intends */
     if (f->entry == FAKE_SIZE)
         **(uint64_t **)arguments[0] =
             tg_engine_size(*(uint32_t *)arguments[1], *(uint32_t *)arguments[2]);
@@ -186,7 +188,8 @@ CUresult cuStreamQuery(CUstream stream)
     return __atomic_load_n(&running, __ATOMIC_ACQUIRE) == 0 ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 
-/* Copies are done when they are asked for, and small kernels are over when their launch is. */
+/* Copies and small kernels finish inside the call that starts them, so there is nothing to wait
+ * for. */
 CUresult cuStreamSynchronize(CUstream stream)
 {
     (void)stream;

@@ -12,7 +12,7 @@ struct range {
     uint64_t start, size;
 };
 
-/* Few at a time, so that looking through all of them is quick. */
+/* There are few ranges at a time, so a linear search is fast. */
 struct ranges {
     struct range *range;
     size_t n, room;
@@ -85,11 +85,11 @@ CUresult cuMemGetInfo_v2(size_t *free, size_t *all)
     return CUDA_SUCCESS;
 }
 
-/* Where the GPU's memory lies, from here on upwards: neither this process nor the host's has anything
- * of its own there. */
+/* The GPU's memory starts at this address: neither this process nor the host's has memory of its
+ * own there. */
 static uint64_t next_place = UINT64_C(0x200000000000);
 
-/* Between pages that nobody may touch: who writes beyond the end is found out. */
+/* Puts the memory between inaccessible pages, so that a write past the end is a fault. */
 CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t size)
 {
     FAKE_ENTER();
@@ -130,7 +130,7 @@ CUresult cuMemFree_v2(CUdeviceptr address)
     return result;
 }
 
-/* Zeros are what untouched pages hold: large memory is not to be touched. */
+/* Untouched pages hold zeros already; large memory should stay untouched. */
 CUresult cuMemsetD8_v2(CUdeviceptr address, unsigned char value, size_t size)
 {
     FAKE_ENTER();

@@ -10,7 +10,7 @@
 
 enum { MACHINE_CUDA = 190 };
 
-/* A trusted file: whoever tests has built it. */
+/* The file is trusted: the build made it. */
 static char *read_file(const char *path)
 {
     FILE *file = fopen(path, "rb");
@@ -30,7 +30,7 @@ static char *read_file(const char *path)
     return bytes;
 }
 
-/* The bytes of an object of that name, in memory of the GPU; NULL where there is none. */
+/* The bytes of the object of that name, in the GPU's memory; NULL if there is none. */
 static char *read_object(const char *image, const char *name, size_t *size)
 {
     const Elf64_Ehdr *head = (const Elf64_Ehdr *)image;
@@ -63,7 +63,7 @@ static size_t count_names(const char *names)
     return n;
 }
 
-/* What the host's compiler made of the functions of those names. */
+/* Finds the functions of those names in the library that the host's compiler built. */
 static bool find_functions(void *library, const char *names, void *functions)
 {
     char *slot = functions;
@@ -76,7 +76,7 @@ static bool find_functions(void *library, const char *names, void *functions)
     return true;
 }
 
-/* NAME.so for NAME.cubin; the process has loaded it. */
+/* NAME.so for NAME.cubin; the process has already loaded it. */
 static void *find_library(const char *path)
 {
     char library[PATH_MAX];
