@@ -19,11 +19,11 @@ WORKLOADS = BUILD / "tests" / "workloads"
 TIMEOUT = 120
 
 KERNELS = ["scale", "window", "mix_up", "subtract", "add_up", "halve", "ratio", "quantize"]
-PLANTED = 3  # the step; as in bugs.h
+PLANTED = 3  # the step with the bug, as in bugs.h
 
 
 class Case:
-    """Recordings of a run with a bug, and of the same without."""
+    """Recordings of a run with a bug, and of the same run without it."""
 
     def __init__(self, directory, platform, runtime):
         self.directory = directory
@@ -47,7 +47,7 @@ class Case:
         return result.returncode, json.loads(result.stdout)
 
     def planted(self, bug, kernel):
-        """The id of the task with the bug: tasks are written down in the order of submission."""
+        """The id of the task with the bug: deps.json lists tasks in the order of submission."""
         tasks = json.loads((self.directory / bug / "deps.json").read_text())["tasks"]
         task = tasks[PLANTED * len(KERNELS) + KERNELS.index(kernel)]
         assert task["kernel"] == [kernel]

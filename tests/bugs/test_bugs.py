@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each planted bug is named by one command, on every platform, from recordings of every runtime."""
+"""One command names each planted bug, on every platform, from recordings of every runtime."""
 
 import pytest
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* taskglass.hpp: objects end by themselves, what fails throws, and values arrive. */
+/* taskglass.hpp: handles close themselves, failures throw, and values arrive. */
 #include <taskglass/taskglass.hpp>
 
 #include <cstdio>
@@ -12,7 +12,7 @@ namespace
 {
 
 int failures;
-std::string folder; /* of its own, under the current one */
+std::string folder; /* this program's own folder, in the current one */
 
 void check(bool good, const char *what, int line)
 {
@@ -251,7 +251,7 @@ void a_run_can_be_cancelled()
         CHECK_THROWS(run.wait(), TG_CANCELLED);
         other.join();
     }
-    auto left_alone = graph.start(); /* its end cancels it */
+    auto left_alone = graph.start(); /* its destructor cancels the run */
 }
 
 void a_workload_runs_from_end_to_end()

@@ -23,7 +23,7 @@ say() {
     echo "install: $*"
 }
 
-# From here on the place it was configured for, and the place it was installed to, are gone.
+# From here on neither the configured prefix nor the place of the installation exists.
 env -u DESTDIR "$cmake" --install "$build" --prefix "$work/first" >"$work/install.log"
 mv "$work/first" "$prefix"
 libdir=$(dirname "$(find "$prefix" -name 'libtaskglass.so' | head -n 1)")
@@ -34,7 +34,7 @@ say "the installed program finds its workloads"
 
 if command -v pkg-config >/dev/null; then
     say "a program by pkg-config"
-    # pkg-config quotes the blank in the path, as a shell would read it.
+    # pkg-config quotes the space in the path, as a shell would read it.
     export PKG_CONFIG_PATH="$libdir/pkgconfig"
     eval "$cc -std=c11 $warnings $flags '$here/use.c' -o by-pkg-config \
         $(pkg-config --cflags --libs taskglass)"
@@ -111,7 +111,7 @@ for generator in Ninja "Unix Makefiles"; do
     expect_compiled 0 . "right after that"
 done
 
-# A library with sanitizers does not go into a Python without.
+# A Python without sanitizers cannot load a library with them.
 if [ -n "$python" ] && [ -z "$flags" ]; then
     say "the Python package"
     package=$(dirname "$(dirname "$(find "$prefix" -name py.typed)")")

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A user's program: the headers it was compiled with are those of the library it runs with. */
+/* A user's program: checks that the headers it was compiled with belong to the library it runs
+ * with. */
 #include <stdio.h>
 #include <string.h>
 #include <taskglass/taskglass.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A user's program in C++, against what is installed. */
+/* A user's program in C++, built against the installed library. */
 #include <cstdio>
 #include <taskglass/taskglass.hpp>
 #include <vector>

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Python package over the library of a build, from an empty directory and without settings in
-the environment but those of the test."""
+"""Runs the Python package with the library of a build, from an empty directory, with no settings in
+the environment except those of the test."""
 
 import json
 import os
@@ -20,7 +20,7 @@ DEVICE = BUILD / "lib" / "taskglass" / "taskglass-device"
 LIBRARY = BUILD / "lib" / "libtaskglass.so"
 TEST_WORKLOADS = BUILD / "tests" / "workloads"
 
-# Ends what hangs; no test is about how long something takes.
+# Ends a test that hangs; no test is about how long something takes.
 TIMEOUT = 120
 
 sys.path[:0] = [str(PACKAGE), str(ROOT / "tests" / "e2e"), str(ROOT / "tests")]
@@ -39,7 +39,7 @@ def directory(tmp_path, monkeypatch):
 
 
 def test_workload(name):
-    """The path of a workload that only tests run."""
+    """The path of a workload for tests."""
     return str(TEST_WORKLOADS / f"{name}.so")
 
 
@@ -47,7 +47,7 @@ test_workload.__test__ = False
 
 
 def command(*arguments, check=True):
-    """The command line, for comparing."""
+    """Runs the command line, for comparison."""
     return subprocess.run([str(PROGRAM), *map(str, arguments)], stdout=subprocess.PIPE, text=True,
                           check=check, timeout=TIMEOUT).stdout
 
@@ -57,7 +57,7 @@ def command_json(*arguments):
 
 
 def python(script, **options):
-    """Another interpreter with this package."""
+    """Runs a script in another interpreter with this package."""
     environment = {**os.environ, "PYTHONPATH": str(PACKAGE), **options.pop("env", {})}
     return subprocess.run([sys.executable, "-c", script], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, timeout=TIMEOUT, env=environment,
@@ -66,7 +66,7 @@ def python(script, **options):
 
 @pytest.fixture
 def device_program(tmp_path):
-    """A device program that nobody else runs, to see whether one is left."""
+    """A separate copy of the device program, to see whether a process of it is left."""
     if GPU:
         pytest.skip("the program of a GPU's device is not for the caller to choose")
     return pathlib.Path(shutil.copy(DEVICE, tmp_path / "device-of-this-test"))
@@ -78,7 +78,7 @@ def processes_of(program):
         try:
             found += [int(entry.parent.name)] if os.readlink(entry) == str(program) else []
         except OSError:
-            pass  # it ended while we looked, or it is not ours
+            pass  # it ended meanwhile, or it is not ours
     return found
 
 

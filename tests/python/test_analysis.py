@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""taskglass.diff: two recordings beside each other."""
+"""taskglass.diff: compares two recordings."""
 
 import pytest
 import taskglass

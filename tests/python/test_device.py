@@ -255,7 +255,7 @@ def test_writing_to_a_view_writes_what_it_shows(device, dtype, view):
     array, copy = device.array(host, dtype, bits=True), host.copy()
     values = numpy.array(numpy.broadcast_to(7, view(host).shape)).astype(host.dtype)
     view(array).copy_from(values, bits=True)
-    if view(copy).shape == ():  # NumPy gives a number, which cannot be written to
+    if view(copy).shape == ():  # NumPy returns a number, which cannot be written to
         copy[tuple(int(i) for i in numpy.argwhere(copy == view(copy))[0])] = 7
         if dtype == "int4":
             return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Element types, against the independent decoder of tests/e2e."""
+"""Element types, compared with the independent decoder of tests/e2e."""
 
 import ctypes
 

@@ -269,7 +269,7 @@ def test_what_is_closed_says_so(device, add):
     assert repr(add) == "<Graph, closed>"
     module = device.load("vector_add")
     graph = module.graph()
-    device.close()  # and the graph with it
+    device.close()  # closes the graph with it
     for use in (graph.run, module.graph):
         with pytest.raises(taskglass.BadArgument, match="is closed"):
             use()
@@ -279,7 +279,7 @@ def test_what_is_closed_says_so(device, add):
 
 @pytest.fixture
 def slow(device):
-    """A run of 100000 tasks of 5 ms, one after the other."""
+    """A run of 100000 tasks of 5 ms in a chain."""
     with device.load(test_workload("slow")).graph() as graph:
         count = device.zeros(1, "int32")
         last = ()

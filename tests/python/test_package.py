@@ -98,7 +98,7 @@ def test_every_function_is_declared_with_as_many_arguments_as_the_headers_say():
 
 
 def test_structures_lie_as_the_compiler_lays_them(tmp_path):
-    """Against a compiler that reads the headers, not the library's own table."""
+    """Compares with a compiler that reads the headers, not with the library's own table."""
     compiler = shutil.which("cc") or shutil.which("gcc")
     if not compiler:
         pytest.skip("no C compiler here")

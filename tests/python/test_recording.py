@@ -131,7 +131,7 @@ def test_a_closed_recording_says_so(matmul):
     for use in (lambda: recording[0], lambda: list(recording), record.array, record.raw):
         with pytest.raises(taskglass.BadArgument, match="the recording is closed"):
             use()
-    assert record.kernel and record.shape and repr(record)  # what is known is still known
+    assert record.kernel and record.shape and repr(record)  # the metadata stays available
     assert "closed" in repr(recording)
 
 
@@ -267,7 +267,7 @@ def test_a_damaged_record_is_told_of_and_passed_over(matmul, tmp_path):
     shutil.copytree(matmul, tmp_path / "run")
     journal = tmp_path / "run" / "tensor_dump" / "tensor_dump.rec"
     data = bytearray(journal.read_bytes())
-    first = len(data) // 256 - 1 - len(taskglass.Recording(matmul))  # behind head and kernels
+    first = len(data) // 256 - 1 - len(taskglass.Recording(matmul))  # after head and kernels
     data[256 * (first + 5) + 100] ^= 0xff
     journal.write_bytes(data)
     with taskglass.Recording("run") as recording:

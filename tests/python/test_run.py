@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""taskglass.run, what it gives and what it raises; settings, platforms, workloads."""
+"""taskglass.run: its results and exceptions; settings, platforms, workloads."""
 
 import dataclasses
 import gc
