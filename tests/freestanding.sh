@@ -1,9 +1,9 @@
 #!/bin/sh
-# SPDX-License-Identifier: Apache-2.0
-# freestanding.sh NM OBJECT...: the device program needs nothing but itself and its target.
+# SPDX-License-Identifier: Apache-2.0 freestanding.sh NM OBJECT...: checks that the device program
+# needs nothing but itself and its target.
 #
-# Undefined symbols must come from another of the objects or be the target's (tg_target_*).
-# memcpy and its kin are allowed: compilers call them by themselves, and every target has them.
+# Undefined symbols must be defined in another object or belong to the target (tg_target_*). memcpy
+# and its kind are allowed: compilers insert calls to them, and every target has them.
 nm=$1
 shift
 missing=$({

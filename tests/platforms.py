@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The platforms that the tests in Python run on: the simulators, or the one that
-TASKGLASS_TEST_PLATFORM names. Tests that name no platform run on that one too."""
+TASKGLASS_TEST_PLATFORM names. Tests that name no platform run on it too."""
 
 import functools
 import json
@@ -17,8 +17,8 @@ GPU = ONLY == "cuda"
 BUILD = pathlib.Path(os.environ.get("TASKGLASS_BUILD",
                                     pathlib.Path(__file__).parents[1] / "build")).resolve()
 
-# What the command line is told by its environment: the platform, which driver that has, and a modest
-# share of a GPU's memory, which is taken when it is opened, by several at once.
+# Environment of the command line: the platform, its driver, and a small share of the GPU's memory,
+# because several devices are open at once and each takes its memory when it opens.
 DRIVER = "TASKGLASS_CUDA_DRIVER"
 ENVIRONMENT = {"TASKGLASS_PLATFORM": ONLY} if ONLY else {}
 if DRIVER in os.environ:
@@ -26,7 +26,7 @@ if DRIVER in os.environ:
 if GPU:
     ENVIRONMENT["TASKGLASS_DEVICE_MEMORY"] = "2G"
 
-# A device of a GPU is opened in half a second, which every run has to wait for.
+# Opening a device on a GPU takes half a second in every run.
 SLOW_TO_OPEN = GPU
 MOST_SCHEDULERS = 3 if GPU else 4
 
@@ -34,21 +34,22 @@ simulators_only = pytest.mark.skipif(GPU, reason="about the simulators' process"
 
 
 def limit_for(status, seconds):
-    """The --timeout of a run that is to end so: those seconds for a hang, which is waited for, and
-    plenty for what shows at once. The first launch on a GPU counts, and may itself take a second."""
+    """The --timeout of a run that should end with this status: `seconds` for a hang, because the
+    test waits for the limit, and plenty for a failure that shows at once. The first launch on a GPU
+    counts, and may itself take a second."""
     if status != "HANG":
         return 10
     return 3 if GPU else seconds
 
 
-# Of a run that ends by itself and not by a limit: the limit, and what is far below it.
+# For a run that no limit should end: the limit, and a time far below it.
 FAR_LIMIT = ("--timeout", "60")
 AT_ONCE = 30 if GPU else 5
 
 
 @functools.lru_cache(maxsize=None)
 def _whole_cores():
-    """How many cores have a multiprocessor each beside every scheduler: so many always fit."""
+    """How many cores get a multiprocessor each beside all schedulers: so many always fit."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("TASKGLASS_")}
     with tempfile.TemporaryDirectory(prefix="taskglass_test_cores.") as directory:
         subprocess.run([BUILD / "bin" / "taskglass", "run", "vector_add", "--platform", ONLY,
@@ -60,10 +61,10 @@ def _whole_cores():
 
 
 def cores_up_to(n):
-    """So many cores, or as many as this GPU has."""
+    """n cores, or as many as this GPU has."""
     return min(n, _whole_cores()) if GPU else n
 
 
 def has_platform(listed, name):
-    """Whether the document of `taskglass list --json` has that platform as available."""
+    """Whether `listed`, from `taskglass list --json`, shows that platform as available."""
     return any(entry["name"] == name and entry["available"] for entry in listed["platforms"])

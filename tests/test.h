@@ -12,10 +12,10 @@
  *
  *     TEST_MAIN()
  *
- * A failing CHECK prints where and what, and the test goes on; a failing REQUIRE ends the test;
- * so does SKIP("why"). CHECKs may come from any thread, REQUIRE and SKIP only from the test's.
- * Run without arguments for all tests, with one for those whose name contains it.
- * Exit status: 0 passed, 1 failed, 77 where every test was skipped.
+ * A failing CHECK prints where and what, and the test goes on; a failing REQUIRE ends the test, and
+ * so does SKIP("why"). Any thread may use CHECK, but only the test's own thread REQUIRE and SKIP.
+ * Without arguments the program runs all tests, with one those whose name contains it. Exit status:
+ * 0 passed, 1 failed, 77 if every test was skipped.
  */
 #ifndef TASKGLASS_TEST_H
 #define TASKGLASS_TEST_H
@@ -36,7 +36,7 @@ struct test_case {
 };
 
 static struct test_case *test_first_, **test_last_ = &test_first_;
-static int test_failures_; /* failed checks of the test under way; __atomic */
+static int test_failures_; /* failed checks of the current test; __atomic */
 static const char *test_skipped_;
 static jmp_buf test_end_;
 
@@ -55,7 +55,7 @@ TEST_FN_ void test_register_(struct test_case *test)
     }                                                                       \
     static void test_##sentence(void)
 
-/* Prints one failure. Gives false, so that the checks are expressions: if (!CHECK(x)) … */
+/* Prints one failure. Returns false, so that checks are expressions: if (!CHECK(x)) … */
 #define TEST_FAIL_(...) \
     (__atomic_fetch_add(&test_failures_, 1, __ATOMIC_RELAXED), fprintf(stderr, __VA_ARGS__), false)
 
@@ -112,7 +112,7 @@ TEST_FN_ bool test_eq_mem_(const void *got, const void *want, size_t bytes, cons
     return true;
 }
 
-/* What was computed comes first, what is expected second. */
+/* The computed value comes first, the expected one second. */
 #define CHECK(cond) test_true_((cond), __FILE__, __LINE__, #cond)
 #define CHECK_EQ_I(got, want) test_eq_i_((got), (want), __FILE__, __LINE__, #got)
 #define CHECK_EQ_U(got, want) test_eq_u_((got), (want), __FILE__, __LINE__, #got)
@@ -132,9 +132,9 @@ TEST_FN_ bool test_eq_mem_(const void *got, const void *want, size_t bytes, cons
 
 TEST_FN_ int test_main_(int argc, char **argv)
 {
-    static struct test_case *test; /* static: kept across longjmp */
+    static struct test_case *test; /* static, so that it keeps its value across longjmp */
     static int passed, failed, skipped;
-    setvbuf(stdout, NULL, _IOLBF, 0); /* a crash comes after the name of the last good test */
+    setvbuf(stdout, NULL, _IOLBF, 0); /* a crash then comes after the last good test's name */
     for (test = test_first_; test; test = test->next) {
         if (argc > 1 && !strstr(test->name, argv[1]))
             continue;
