@@ -50,7 +50,7 @@ def test_find_names_the_task_that_a_number_began_with(case, what, bug, kernel):
     assert result["findings"][0]["trace"] == "origin"
 
 
-def test_find_stomp_names_who_was_at_work_when_a_neighbour_changed(case):
+def test_find_stomp_names_the_tasks_that_ran_while_a_neighbour_changed(case):
     case.record("stray_write")
     code, result = case.json("find", "stomp", "stray_write")
     assert code == 1 and result["found"] == 1
@@ -73,7 +73,7 @@ def test_diff_names_the_task_that_did_not_wait(case):
     assert [suspect["task_a"] for suspect in result["blame"]["suspects"]] == [planted]
 
 
-def test_nobody_is_accused_of_summing_in_another_order(case):
+def test_summing_in_another_order_is_no_finding(case):
     case.record("order_drift")
     case.record("none")
     assert case.json("check", "order_drift")[1]["wrong"] == []

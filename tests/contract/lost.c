@@ -375,7 +375,7 @@ static void *reap_everything(void *stop)
     return NULL;
 }
 
-CONTRACT(a_host_that_waits_for_every_child_hears_of_faults)
+CONTRACT(a_host_that_waits_for_every_child_gets_faults_reported)
 {
     bool stop = false;
     pthread_t thread;
@@ -390,7 +390,7 @@ CONTRACT(a_host_that_waits_for_every_child_hears_of_faults)
     pthread_join(thread, NULL);
 }
 
-CONTRACT(a_host_that_waits_for_every_child_hears_of_a_killed_device)
+CONTRACT(a_host_that_waits_for_every_child_gets_a_killed_device_reported)
 {
     bool stop = false;
     pthread_t thread;

@@ -155,7 +155,7 @@ CONTRACT(an_orchestration_that_waits_for_slow_tasks_is_no_hang)
 }
 
 /* The error is the ring that can never drain, although the orchestration also never returns. */
-CONTRACT(a_deadlock_is_told_even_if_the_orchestration_goes_on_for_ever)
+CONTRACT(a_deadlock_is_reported_even_if_the_orchestration_never_returns)
 {
     const struct {
         enum tg_runtime_kind runtime;
@@ -298,7 +298,7 @@ static void victim_ends(struct victim *v, uint32_t how)
 }
 
 /* Reports every known fault and some unknown ones, with random values in all other fields. */
-CONTRACT(a_report_that_is_a_lie_is_told_without_harm)
+CONTRACT(a_report_that_is_a_lie_does_not_harm_the_host)
 {
     const tg_status statuses[] = {TG_BAD_ARGUMENT,
                                   TG_SCOPE_DEADLOCK,

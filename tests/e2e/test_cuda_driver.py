@@ -86,7 +86,7 @@ def test_a_good_driver_is_good(gpu):
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_a_call_that_fails_is_told_as_what_it_is(gpu, call):
+def test_a_driver_call_that_fails_ends_the_run_unless_harmless(gpu, call):
     for error in (NO_MEMORY, UNKNOWN, ILLEGAL_ADDRESS):
         for number in (1, *LATER.get(call, ())):
             said = gpu("vector_add", *RECORDED, FAKE_CUDA_FAIL=f"{call}:{error}:{number}")
@@ -105,7 +105,7 @@ def test_a_run_for_whose_stacks_there_is_no_room_says_so(gpu, call, number):
     assert re.search(r"the stacks of \d+ threads \(\d+ MiB\)", said)
 
 
-def test_too_many_blocks_at_a_time_are_told_with_what_to_do(gpu):
+def test_too_many_blocks_at_a_time_are_reported_with_advice(gpu):
     said = gpu("vector_add", *SMALL, code=2, FAKE_CUDA_FAIL="cuLaunchCooperativeKernel:720")
     assert "BAD_ARGUMENT: " in said and "use fewer --cores" in said
 
@@ -171,7 +171,7 @@ def test_an_image_that_is_damaged_is_named_with_what_to_do(gpu, how):
     assert re.match("taskglass: (IO_ERROR|UNSUPPORTED): ", said)
 
 
-def test_an_image_that_is_missing_is_named_with_who_makes_it(gpu):
+def test_a_missing_image_is_named_with_what_makes_it(gpu):
     shutil.copy(WORKLOADS / "vector_add.so", gpu.tg.directory / "mine.so")
     said = gpu("./mine.so", *SMALL, code=2)
     assert "NOT_FOUND: " in said and "mine.cubin" in said and "taskglass_add_workload" in said

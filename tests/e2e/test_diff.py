@@ -112,7 +112,7 @@ def test_the_blame_is_the_same_on_every_runtime(tg, runtime):
         [("introduced", "0x0000000000000002")]
 
 
-def test_the_blame_is_told_to_people(pair):
+def test_the_blame_is_shown_as_text(pair):
     text = pair("diff", "wrong", "right").stdout
     assert "1. task 2 step introduced it: its inputs agree and its outputs do not" in text
     assert "then 3 step > 4 join" in text
@@ -146,14 +146,14 @@ def test_inputs_that_were_not_recorded_leave_the_blame_open(tg):
     assert "cannot tell" in tg("diff", "wrong", "right").stdout
 
 
-def test_inputs_of_the_run_that_differ_are_nobodys_fault(tg):
+def test_inputs_of_the_run_that_differ_blame_no_task(tg):
     record(tg, "a", "--case", "none", "--set", "first=3")
     record(tg, "b", "--case", "none")
     suspects = diff(tg, "a", "b", code=1)["blame"]["suspects"]
     assert [(suspect["guilt"], suspect["record_a"]) for suspect in suspects] == [("given", 3)]
 
 
-def test_a_stomp_is_nobodys_output(tg):
+def test_a_stomp_is_blamed_as_a_change(tg):
     record(tg, "a", "--case", "stomp", code=1)
     record(tg, "b", "--case", "none")
     suspects = diff(tg, "a", "b", code=1)["blame"]["suspects"]
@@ -161,7 +161,7 @@ def test_a_stomp_is_nobodys_output(tg):
         [("changed", "0x0000000000000004")]
 
 
-def test_hashes_alone_say_who_began_it_but_not_how_far_off(tg):
+def test_hashes_alone_name_the_first_task_but_not_the_error(tg):
     for name, case, code in (("wrong", "wrong", 1), ("right", "none", 0)):
         record(tg, name, "--case", case, "--dump-tensor=hash", code=code)
     document = diff(tg, "wrong", "right", code=1)

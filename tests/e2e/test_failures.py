@@ -16,7 +16,7 @@ def test_an_output_that_differs_ends_with_exit_1(tg, case):
     assert result.stderr.startswith("taskglass: MISMATCH: output 'y'")
 
 
-def test_an_output_that_differs_is_told_with_its_first_element(tg):
+def test_an_output_that_differs_is_reported_with_its_first_element(tg):
     report = tg.run_json(CARELESS, "--case", "wrong_close", code=1)
     check = report["outputs"][0]
     assert check["mismatches"] == 4

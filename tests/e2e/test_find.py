@@ -53,7 +53,7 @@ def test_a_mistake_is_traced_to_the_task_that_made_it(tg, platform, runtime, wha
     assert given["count"] == 0 and given["from_task"].endswith("00000001")
 
 
-def test_what_fed_it_is_told_to_people(tg):
+def test_the_path_to_a_finding_is_shown_as_text(tg):
     record(tg, "nan")
     text = tg("find", "nan", "run").stdout
     assert "began here: task 2 step, record 11, after, out arg 1, float32 (8,): 1 NaN, " \
@@ -69,7 +69,7 @@ def test_the_newest_recording_is_meant_where_none_is_named(tg):
 
 
 @pytest.mark.parametrize("level", ["full", "hash"])
-def test_an_output_that_nobody_wrote_is_found(tg, level):
+def test_an_output_that_was_not_written_is_found(tg, level):
     record(tg, "unwritten", f"--dump-tensor={level}")
     document = find(tg, "unwritten", "run")
     assert document["found"] == 1
@@ -102,7 +102,7 @@ def test_without_times_tasks_go_by_their_dependencies(tg):
     assert find(tg, "stomp", "run")["order"] == "task id"
 
 
-def test_what_came_in_from_outside_is_said_to(tg, tmp_path):
+def test_a_value_that_came_from_outside_is_reported_as_given(tg, tmp_path):
     recording = Recording(tmp_path / "run")
     nan = numpy.float32([1, numpy.nan])
     recording.add_tensor("float32", nan, task_id="0x0", data_ptr="0x1000")

@@ -49,7 +49,7 @@ def test_npy_has_every_type_as_numpy_can_hold_it(every_type):
         assert same(numpy.load(tg.directory / "one.npy"), array)
 
 
-def test_types_that_numpy_has_not_are_told_of(every_type):
+def test_types_that_numpy_lacks_are_reported(every_type):
     tg, _ = every_type
     notes = export(tg, "run", "--export", "npz", "--out", "all.npz").stderr
     for dtype, (_, in_numpy) in TYPES.items():

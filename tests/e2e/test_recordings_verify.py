@@ -91,7 +91,7 @@ def test_payloads_that_overlap_are_found(tg, tmp_path):
     assert result.returncode == 1 and "two payloads share the bytes from 4 on" in result.stdout
 
 
-def test_losses_are_no_problem_but_are_told(tg, tmp_path):
+def test_losses_are_no_problem_but_are_reported(tg, tmp_path):
     recording = Recording(tmp_path / "run")
     recording.add_tensor("uint8", numpy.zeros(8, "u1"), shape=[100], truncated=True)
     recording.write(lost={"full": 3}, attempted=4)

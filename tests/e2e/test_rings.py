@@ -295,7 +295,7 @@ def test_reading_what_is_held_back_is_a_deadlock(rings, runtime, case):
 
 
 @pytest.mark.parametrize("runtime,case", [(AICPU, "read_on"), (TENSORMAP, "loop_on")])
-def test_an_orchestration_that_goes_on_for_ever_after_a_deadlock_ends(rings, runtime, case):
+def test_an_orchestration_that_never_returns_after_a_deadlock_is_ended(rings, runtime, case):
     result, report = rings(runtime, case, *SLOTS, *FAR_LIMIT)
     assert result.returncode == 3, result
     assert report["result"]["status"] == "SCOPE_DEADLOCK"
@@ -427,7 +427,7 @@ def records(tg, runtime, module, *options):
     ("--dump-tensor=hybrid",), ("--dump-args",), ("--dump-tensor", "--dump-filter", "stage=after"),
     ("--dump-tensor", "--dump-filter", "role=input,kernel=*e*")])
 @pytest.mark.parametrize("module", [(RINGS, "--case", "marked"), ("matmul_chain",), ("mix",)])
-def test_a_recording_has_the_same_records_whoever_builds_the_graph(tg, module, options):
+def test_a_recording_has_the_same_records_on_every_runtime(tg, module, options):
     host = records(tg, "host_build_graph", module, *options)
     for runtime in RUNTIMES:
         assert records(tg, runtime, module, *options) == host

@@ -125,7 +125,7 @@ def test_a_failed_run_without_its_summary_says_that_it_failed(tg, tmp_path):
     assert tg.json("scope", "run")["scope_stats"]["failed"]
 
 
-def test_a_summary_that_is_broken_is_told(tg, tmp_path):
+def test_a_broken_summary_is_reported(tg, tmp_path):
     stats = example(tmp_path / "run").write()
     (stats.folder / "scope_stats.json").write_text('{"fatal": {')
     text = tg.good("scope", "run").stdout

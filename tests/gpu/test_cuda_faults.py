@@ -86,7 +86,7 @@ def test_a_bad_kernel_of_a_graph_that_the_device_builds(tg, runtime, case, statu
 
 
 @pytest.mark.parametrize("case", ["trap", "far", "spin"])
-def test_what_was_there_before_the_fault_is_recorded(tg, case):
+def test_records_from_before_the_fault_are_kept(tg, case):
     """The host sees the records in place, so no process has to fetch them."""
     assert tg(*faults(case, *by(TRANSPORTS[0]))).returncode == 3
     found = {(int(task, 16), stage): entry.get("partial", False)

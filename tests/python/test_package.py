@@ -33,7 +33,7 @@ def test_importing_it_loads_no_library():
     assert (result.returncode, result.stderr) == (0, "")
 
 
-def test_a_library_that_is_not_there_is_told_of():
+def test_a_missing_library_is_reported():
     result = python("import taskglass; taskglass.version()",
                     env={"TASKGLASS_LIBRARY": "/no/such/library.so"})
     assert result.returncode == 1

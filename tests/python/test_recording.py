@@ -263,7 +263,7 @@ def test_a_recording_is_a_sequence(matmul):
                 recording[wrong]
 
 
-def test_a_damaged_record_is_told_of_and_passed_over(matmul, tmp_path):
+def test_a_damaged_record_is_reported_and_skipped(matmul, tmp_path):
     shutil.copytree(matmul, tmp_path / "run")
     journal = tmp_path / "run" / "tensor_dump" / "tensor_dump.rec"
     data = bytearray(journal.read_bytes())
@@ -423,7 +423,7 @@ def test_an_export_takes_filters_and_a_limit(matmul):
         assert recording.export(pathlib.Path("y"), "csv", limit=3).written == 3
 
 
-def test_an_export_overwrites_only_when_told(matmul):
+def test_an_export_overwrites_only_on_request(matmul):
     with taskglass.Recording(matmul) as recording:
         recording.export("x.csv")
         with pytest.raises(taskglass.BadArgument, match="is already there"):
@@ -445,7 +445,7 @@ def test_types_that_a_format_lacks_are_named(every_type):
         assert recording.export("x.safetensors").as_bits == ("float4_e2m1fn", "int4")
 
 
-def test_progress_of_an_export_is_told_and_may_end_it(matmul):
+def test_progress_of_an_export_is_reported_and_may_end_it(matmul):
     class Enough(Exception):
         pass
 

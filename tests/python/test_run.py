@@ -243,7 +243,7 @@ def test_a_module_of_another_version_is_refused(name):
 
 # --- progress and Ctrl-C ------------------------------------------------------------------------
 
-def test_progress_is_told():
+def test_progress_is_reported():
     seen = []
     taskglass.run(test_workload("slow"), set={"n": 20, "ms": 5},
                   progress=lambda *what: seen.append(what))

@@ -126,7 +126,7 @@ TEST(two_that_began_it_come_the_earlier_first_then_the_worse)
     done();
 }
 
-TEST(an_input_that_nobody_wrote_was_given_and_is_named_once)
+TEST(an_input_that_no_task_wrote_was_given_and_is_named_once)
 {
     begin();
     step(0, X, Y, OFF, OFF);
@@ -212,7 +212,7 @@ TEST(without_addresses_tasks_are_judged_by_their_own_arguments)
     done();
 }
 
-TEST(nothing_wrong_has_nobody_to_blame)
+TEST(nothing_wrong_means_no_suspect)
 {
     begin();
     step(0, X, Y, SAME, SAME);

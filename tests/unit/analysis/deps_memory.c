@@ -64,7 +64,7 @@ static bool stop(void *context, uint64_t lo, uint64_t hi, uint32_t writer)
     return writer == TG_NOBODY;
 }
 
-TEST(reading_stops_when_told)
+TEST(reading_stops_on_request)
 {
     struct tg_memory memory;
     int calls = 0;

@@ -37,7 +37,7 @@ static struct tg_diff_result compare(struct made_record left, struct made_record
     return compare_with(left, right, NULL);
 }
 
-TEST(equal_hashes_settle_a_pair_that_nobody_stored)
+TEST(equal_hashes_settle_a_pair_that_is_not_stored)
 {
     struct tg_diff_result result =
         compare((struct made_record){VALUES(1, 2), .meta = true, .hash = 5},

@@ -73,7 +73,7 @@ TEST(nan_began_where_no_input_had_it)
     done();
 }
 
-TEST(nan_that_came_from_outside_is_said_to)
+TEST(nan_that_came_from_outside_is_reported_as_given)
 {
     made_begin(&made);
     READ(0, X, NAN);

@@ -26,7 +26,7 @@ TEST(the_status_comes_back_and_the_text_is_formatted)
     CHECK_EQ_S(error.text, "graph: no task 7");
 }
 
-TEST(nobody_needs_to_want_the_text)
+TEST(the_text_is_optional)
 {
     CHECK_EQ_I(tg_error_set(NULL, TG_BUSY, "%s", "unread"), TG_BUSY);
 }

@@ -35,7 +35,7 @@ static tg_status set(const char *name, const char *value)
     return tg_settings_set(settings, name, value, &error);
 }
 
-TEST(defaults_are_in_force_when_nobody_says_anything)
+TEST(defaults_are_in_force_when_nothing_is_set)
 {
     REQUIRE(create(NULL, NULL) == TG_OK);
     CHECK_EQ_S(tg_settings_text(settings, "platform"), "a2a3sim");
@@ -141,7 +141,7 @@ TEST(an_error_of_the_caller_names_the_option)
     destroy();
 }
 
-TEST(a_setting_nobody_knows_is_not_found)
+TEST(an_unknown_setting_is_not_found)
 {
     REQUIRE(create(NULL, NULL) == TG_OK);
     CHECK_EQ_I(set("coers", "4"), TG_NOT_FOUND);

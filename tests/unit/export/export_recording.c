@@ -72,7 +72,7 @@ TEST(a_format_that_is_none_is_refused)
     tg_recording_close(recording);
 }
 
-TEST(nobody_has_to_want_the_result_or_the_error)
+TEST(the_result_and_the_error_are_optional)
 {
     open_ten();
     struct tg_export_config config = {.format = "csv", .path = target("x")};
@@ -132,7 +132,7 @@ static int tell(void *context, uint64_t done, uint64_t total)
     return told->stop;
 }
 
-TEST(progress_is_told_and_grows)
+TEST(progress_is_reported_and_grows)
 {
     struct tg_export_format_info info;
     dump_make(500, 4);

@@ -67,7 +67,7 @@ TEST(the_largest_error_counts_those_within_tolerance)
     CHECK_NEAR(c.max_error, 0.5, 0);
 }
 
-TEST(the_first_mismatch_is_told_with_both_values)
+TEST(the_first_mismatch_is_reported_with_both_values)
 {
     struct tg_output_check c = close_to((float[]){1, 5, 7}, (double[]){1, 2, 3}, 3, 0, 0);
     CHECK_EQ_U(c.mismatches, 2);

@@ -246,7 +246,7 @@ static void check_entry(const struct tg_recording *recording, uint64_t index, ui
     CHECK_EQ_I((entry.record.flags & TG_RECORD_TRUNCATED) != 0, truncated);
 }
 
-TEST(payload_that_went_with_the_device_is_said_to_be_missing)
+TEST(payload_that_was_lost_with_the_device_is_reported_missing)
 {
     struct tg_dump_writer *writer;
     struct tg_drain drain = open_recording(&writer);

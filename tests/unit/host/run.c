@@ -258,7 +258,7 @@ static void die(struct tg_fault_record fault, bool crashed)
     fake.poll = TG_POLL_LOST;
 }
 
-TEST(a_crash_is_told_with_task_kernel_core_signal_and_address)
+TEST(a_crash_is_reported_with_task_kernel_core_signal_and_address)
 {
     begin(0);
     fake_status(2)->running = 5;
@@ -275,7 +275,7 @@ TEST(a_crash_is_told_with_task_kernel_core_signal_and_address)
     finish();
 }
 
-TEST(a_crash_without_an_address_is_told_without_one)
+TEST(a_crash_without_an_address_is_reported_without_one)
 {
     begin(0);
     die(
@@ -336,7 +336,7 @@ TEST(a_fault_record_of_a_device_that_did_not_crash_is_not_believed)
     finish();
 }
 
-TEST(a_signal_that_is_none_is_told_all_the_same)
+TEST(an_invalid_signal_number_is_reported_all_the_same)
 {
     const int32_t signals[] = {0, -1, 65, INT32_MAX, INT32_MIN};
     for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {

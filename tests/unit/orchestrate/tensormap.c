@@ -414,7 +414,7 @@ TEST(a_task_that_needs_more_entries_than_there_are_is_refused_once_all_others_ha
         CHECK(w.task[i].done);
 }
 
-TEST(who_reads_without_being_a_task_waits_for_the_writers)
+TEST(a_reader_that_is_no_task_waits_for_the_writers)
 {
     state = 7;
     for (int round = 0; round < 20; round++) {

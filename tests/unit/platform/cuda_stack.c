@@ -319,7 +319,7 @@ static void look_at_copy(size_t size)
     free(copy);
 }
 
-TEST(an_image_that_is_cut_short_is_told_from_one_that_is_whole)
+TEST(an_image_that_is_cut_short_is_not_taken_for_a_whole_one)
 {
     begin();
     end();

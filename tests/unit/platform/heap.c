@@ -99,7 +99,7 @@ TEST(random_takes_and_gives_are_as_a_naive_heap_does_them)
     }
 }
 
-TEST(what_was_not_taken_cannot_be_given)
+TEST(memory_that_was_not_allocated_cannot_be_freed)
 {
     struct tg_heap heap;
     uint64_t offset;

@@ -127,7 +127,7 @@ TEST(what_was_sent_before_the_end_arrives_before_it)
     close(ends[1]);
 }
 
-TEST(sending_to_nobody_is_an_error_and_no_signal)
+TEST(sending_to_a_closed_end_is_an_error_and_no_signal)
 {
     static struct tg_process_message message = {.type = TG_PROCESS_STOP};
     connect_ends();

@@ -162,7 +162,7 @@ TEST(recorded_and_lost_must_make_what_was_attempted)
     check_only(TG_PROBLEM_COUNTER, TG_NONE, "9 attempted, but 6 recorded and 0 lost");
 }
 
-TEST(bytes_that_belong_to_nobody_are_found)
+TEST(bytes_that_belong_to_no_record_are_found)
 {
     make_recording(false);
     FILE *file = fopen(dump_path("tensor_dump.bin"), "ab");

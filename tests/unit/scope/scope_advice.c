@@ -68,7 +68,7 @@ static void add_unclear(uint64_t measured)
     finish();
 }
 
-TEST(where_nobody_measured_what_can_have_been_in_use_counts)
+TEST(without_measured_peaks_the_most_that_can_have_been_in_use_counts)
 {
     start(&scope_limits);
     add_unclear(0);
@@ -168,7 +168,7 @@ static void fail_with(const char *text)
                                                  .advice = text};
 }
 
-TEST(a_failed_run_is_told_what_it_counted_and_to_keep_the_rest)
+TEST(a_failed_run_is_advised_what_it_counted_and_to_keep_the_rest)
 {
     start(&scope_limits);
     scope_add(&stats.tally, scope_sample("a", false, 1, 32, 0, 5, 0));

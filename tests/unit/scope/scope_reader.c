@@ -222,7 +222,7 @@ TEST(the_caller_gets_each_sample_and_can_end_the_reading)
     tg_scope_stats_free(&stats);
 }
 
-TEST(the_summary_tells_who_failed)
+TEST(the_summary_names_the_scope_that_failed)
 {
     struct tg_scope_guilty guilty;
     static const char text[] =
@@ -240,7 +240,7 @@ TEST(the_summary_tells_who_failed)
     CHECK_EQ_S(guilty.fatal.advice, "--ring-task-window 40");
 }
 
-TEST(a_summary_of_a_good_run_names_nobody)
+TEST(a_summary_of_a_good_run_names_no_scope)
 {
     struct tg_scope_guilty guilty;
     static const char text[] = "{\"version\": 6, \"fatal\": null, \"scopes\": []}";
@@ -295,7 +295,7 @@ TEST(a_run_its_folder_and_its_file_are_the_same)
     }
 }
 
-TEST(a_broken_summary_is_told_and_the_samples_are_read)
+TEST(a_broken_summary_is_reported_and_the_samples_are_read)
 {
     char folder[300];
     dump_make_dir();

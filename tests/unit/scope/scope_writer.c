@@ -127,7 +127,7 @@ TEST(without_scopes_there_is_a_first_line_and_an_empty_summary)
     tg_scope_stats_free(&stats);
 }
 
-TEST(what_is_there_from_before_is_replaced)
+TEST(the_files_of_an_earlier_run_are_replaced)
 {
     struct tg_scope_writer *writer = scope_create(&scope_limits);
     scope_write(writer, scope_begin("old", 0, 1));
@@ -269,7 +269,7 @@ TEST(without_room_for_its_first_line_there_is_no_file)
     CHECK(access(scope_path(TG_SCOPE_SAMPLES), F_OK) != 0);
 }
 
-TEST(a_full_disk_is_said_once_and_what_is_there_can_be_read)
+TEST(a_full_disk_is_reported_once_and_the_files_stay_readable)
 {
     struct tg_scope_writer *writer = scope_create(&scope_limits);
     struct rlimit old = limit_files(100000);
