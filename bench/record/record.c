@@ -181,7 +181,7 @@ static void set_up(struct bench *b)
     snprintf(b->plain, sizeof b->plain, "%s/plain.bin", b->run_dir);
 }
 
-/* ── the two of them ───────────────────────────────────────────────────────────────────── */
+/* ── recorded and plain ──────────────────────────────────────────────────────────────── */
 
 static void remove_files(struct bench *b)
 {

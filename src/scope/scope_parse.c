@@ -48,7 +48,7 @@ struct reading {
     char problem[200];
 };
 
-/* --- telling what is wrong ----------------------------------------------------------------- */
+/* --- errors --------------------------------------------------------------------------------- */
 
 __attribute__((format(printf, 2, 3))) static bool wrong(struct reading *reading, const char *format,
                                                         ...)

@@ -228,7 +228,7 @@ TEST(what_is_equal_for_long_and_then_is_not_has_all_its_elements_in_the_sums)
     free(b);
 }
 
-/* --- what the rule says ----------------------------------------------------------------------- */
+/* --- the tolerance ---------------------------------------------------------------------------- */
 
 static struct tg_comparison compare_floats(const float *a, const float *b, int64_t n,
                                            struct tg_tolerance tolerance, bool equal_nan)

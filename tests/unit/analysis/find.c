@@ -286,7 +286,7 @@ TEST(a_writer_of_a_part_makes_it_no_stomp)
     done();
 }
 
-/* --- what cannot be told ---------------------------------------------------------------------- */
+/* --- findings that stay unclear --------------------------------------------------------------- */
 
 static void refuse(enum tg_find_kind find_kind, struct made_record record, const char *why)
 {
