@@ -1,5 +1,6 @@
 #!/bin/sh
-# SPDX-License-Identifier: Apache-2.0 freestanding.sh NM OBJECT...: checks that the device program
+# SPDX-License-Identifier: Apache-2.0
+# freestanding.sh NM OBJECT...: checks that the device program
 # needs nothing but itself and its target.
 #
 # Undefined symbols must be defined in another object or belong to the target (tg_target_*). memcpy

@@ -1,5 +1,6 @@
 #!/bin/sh
-# SPDX-License-Identifier: Apache-2.0 architectures.sh SOURCE BUILD NVCC ARCHITECTURES FLAG...:
+# SPDX-License-Identifier: Apache-2.0
+# architectures.sh SOURCE BUILD NVCC ARCHITECTURES FLAG...:
 # checks that an image links for each of these architectures ("80 120"), not only for the one that
 # the build is for.
 #
