@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A recorded task as a folder that a colleague can build and run without anything of ours. */
+/* Writes a recorded task as a folder that anyone can build and run without Taskglass. */
 #include <taskglass/dtype.h>
 #include <taskglass/replay.h>
 

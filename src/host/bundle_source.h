@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of a bundle that are the same for every task. */
+/* The files of a bundle that are the same for every task. */
 #ifndef TG_HOST_BUNDLE_SOURCE_H
 #define TG_HOST_BUNDLE_SOURCE_H
 
-/* What a kernel sees, as taskglass/kernel.h has it. */
+/* The types that a kernel uses, as in taskglass/kernel.h. */
 static const char bundle_abi[] =
-    "/* What a kernel of Taskglass gets, reduced to what this folder needs. */\n"
+    "/* The types that a Taskglass kernel uses, reduced to what this folder needs. */\n"
     "#ifndef TASKGLASS_ABI_H\n#define TASKGLASS_ABI_H\n#include <stdint.h>\n"
     "struct tg_tensor {\n    uint64_t addr, storage_bytes;\n    int64_t start;\n"
     "    uint8_t dtype, ndim, owner_depth, reserved;\n    uint32_t owner;\n"
@@ -17,13 +17,13 @@ static const char bundle_abi[] =
     "typedef void (*tg_kernel_fn)(const struct tg_ctx *ctx);\n"
     "struct tg_kernel_def {\n    const char *name;\n    tg_kernel_fn fn;\n    uint32_t core;\n"
     "    const char *signature;\n};\n"
-    "struct tg_workload { /* its beginning */\n    uint32_t abi, size;\n"
+    "struct tg_workload { /* the first fields only */\n    uint32_t abi, size;\n"
     "    const char *name, *summary;\n    const struct tg_kernel_def *kernels;\n"
     "    uint32_t n_kernels;\n};\n#endif\n";
 
-/* Reads the blocks, calls the kernels, compares the outputs element by element. */
+/* The program: reads the blocks, calls the kernels, compares the outputs element by element. */
 static const char bundle_main[] =
-    "/* Runs one recorded task alone. task.h says which; data/ has its memory. */\n"
+    "/* Runs one recorded task alone. task.h describes the task; data/ holds its memory. */\n"
     "#include \"taskglass_abi.h\"\n#include \"task.h\"\n"
     "#include <dlfcn.h>\n#include <pthread.h>\n#include <stdio.h>\n#include <stdlib.h>\n"
     "#include <string.h>\n\n"
@@ -51,7 +51,7 @@ static const char bundle_main[] =
     "            if (strcmp(w->kernels[k].name, kernel_names[part]) == 0)\n"
     "                kernels[part] = w->kernels[k].fn;\n}\n"
     "#endif\n\n"
-    "/* Element i of a view, as bits. */\n"
+    "/* The element at a position counted in elements, as bits. */\n"
     "static uint64_t element(const struct tg_tensor *t, const char *base, int64_t at, unsigned bits)\n"
     "{\n    uint64_t value = 0;\n    (void)t;\n    if (bits < 8)\n"
     "        return (unsigned char)base[at / 2] >> (at % 2 ? 4 : 0) & 15;\n"
@@ -90,7 +90,7 @@ static const char bundle_main[] =
 static const char bundle_cmake[] =
     "# cmake -B build && cmake --build build && build/replay\n"
     "#\n"
-    "# The kernels come from the module that was recorded. To try others, name their sources:\n"
+    "# The kernels come from the recorded module. To try other kernels, name their sources:\n"
     "#   cmake -B build -DKERNEL_SOURCES=/path/kernels.c -DKERNEL_INCLUDES=/path/include\n"
     "cmake_minimum_required(VERSION 3.16)\nproject(replay C)\n"
     "set(KERNEL_SOURCES \"\" CACHE STRING \"sources of the kernels, instead of the module\")\n"

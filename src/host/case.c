@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "host/case_state.h"
 
-/* Its number, or n_cases where there is none. */
+/* The number of the case of that name (NULL: the first), or n_cases if there is none. */
 static uint32_t find_case(const struct tg_workload *workload, const char *name)
 {
     uint32_t i = 0;

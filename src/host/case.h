@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One case of a workload on the host: its parameters, the arguments its `prepare` declares, and
- * what its `golden` expects of the outputs.
+ * One case of a workload on the host: its parameters, the arguments that its `prepare` declares,
+ * and the output values that its `golden` expects.
  *
- *     open  ──►  prepare  ──►  (the run fills `output` of what is not TG_IN)  ──►  golden
+ *     open  ──►  prepare  ──►  (the run fills `output` of each tensor but TG_IN)  ──►  golden
  */
 #ifndef TG_HOST_CASE_H
 #define TG_HOST_CASE_H
@@ -20,12 +20,12 @@ struct tg_case_param {
 struct tg_case_tensor {
     char *name;
     enum tg_role role;
-    struct tg_tensor tensor; /* row-major; addr is set when it has a place on the device */
+    struct tg_tensor tensor; /* row-major; addr is set when the device has memory for it */
     uint64_t elements;
     uint64_t size;    /* bytes, packed */
     void *bytes;      /* before the run */
-    void *output;     /* after it; NULL until fetched */
-    double *expected; /* this one or the next, from golden */
+    void *output;     /* after the run; NULL until fetched */
+    double *expected; /* golden fills this one or `exact` */
     void *exact;
     double atol, rtol;
 };
@@ -35,20 +35,21 @@ struct tg_case_scalar {
     struct tg_scalar scalar;
 };
 
-struct tg_case_host; /* a struct tg_case with what the host knows about it */
+struct tg_case_host; /* a struct tg_case plus the host's own fields */
 
 /*
- * The case of that name (NULL: the first), its parameters changed by n_set texts "key=value".
- * memory_limit: more bytes of tensors than this are refused before any device is opened; 0: no
- * limit. NOT_FOUND names the cases there are; BAD_ARGUMENT a parameter that there is not.
+ * Opens the case of that name (NULL: the first) and changes its parameters by n_set texts
+ * "key=value". memory_limit: prepare refuses tensors of more bytes than this in all, before any
+ * device is opened; 0: no limit. NOT_FOUND lists the existing cases, BAD_ARGUMENT the existing
+ * parameters.
  */
 tg_status tg_case_open(const struct tg_workload *workload, const char *name, const char *const *set,
                        uint32_t n_set, uint64_t memory_limit, struct tg_case_host **host,
                        struct tg_error *error);
 void tg_case_close(struct tg_case_host *host);
 
-/* Calls the workload's function and gives the first error it made. After golden, every output
- * has its expectation. */
+/* Each calls the workload's function and returns its first error. After golden succeeds, every
+ * output has an expected value. */
 tg_status tg_case_prepare(struct tg_case_host *host, struct tg_error *error);
 tg_status tg_case_golden(struct tg_case_host *host, struct tg_error *error);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The case operations that a workload's `prepare` and `golden` call. An error leaves the
- * workload's function at once, by longjmp: going on would have it fill an array of a size that
- * makes no sense, or divide by a parameter that is no number. What it allocated itself is lost,
- * which is fine, since the run is over.
+ * The case operations that a workload's `prepare` and `golden` call. An error leaves the workload's
+ * function at once, by longjmp. Otherwise the function would go on with an array of a wrong size or
+ * a parameter that is not a number. Memory that the function allocated itself leaks; that is
+ * acceptable because the run is over.
  */
 #define _GNU_SOURCE 1
 #include <errno.h>
@@ -58,7 +58,7 @@ static int64_t op_integer(struct tg_case *c, const char *key)
     return number;
 }
 
-/* As strtod, with the decimal point whatever the locale of the program we live in. */
+/* Like strtod, but always with a decimal point, whatever the program's locale is. */
 static double parse_real(const char *text, char **end)
 {
     locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
@@ -95,8 +95,8 @@ static bool has_scalar(const struct tg_case_host *host, const char *name)
     return false;
 }
 
-/* What tensors and scalars have in common: declared in prepare, with a name of their own among
- * their kind. */
+/* The rules for tensors and scalars alike: prepare declares them, and no two of a kind share a
+ * name. */
 static void check_declaration(struct tg_case_host *host, const char *what, const char *name,
                               bool taken, uint32_t count, uint32_t most)
 {
@@ -126,7 +126,7 @@ static void check_kind(struct tg_case_host *host, const char *name, enum tg_role
         stop(host, TG_BAD_ARGUMENT, "tensor '%s' has no shape", name);
 }
 
-/* Device memory is handed out in pieces of 256 bytes. */
+/* Counts in units of 256 bytes, as the device allocates its memory. */
 static void check_room(struct tg_case_host *host, const char *name, uint64_t bytes)
 {
     uint64_t taken = (bytes + 255) / 256 * 256, left = host->memory_limit - host->memory;
@@ -173,7 +173,7 @@ static void *op_tensor(struct tg_case *c, const char *name, enum tg_role role, u
     *slot = (struct tg_case_tensor){.role = role, .tensor = t, .size = t.storage_bytes};
     slot->elements = (uint64_t)tg_tensor_numel(&t);
     slot->name = copied(host, name);
-    host->n_tensors++; /* from here on the slot is freed with the case */
+    host->n_tensors++; /* from here on tg_case_close frees the slot */
     slot->bytes = zeroed(host, name, 1, t.storage_bytes);
     return slot->bytes;
 }
@@ -195,7 +195,7 @@ static void op_scalar(struct tg_case *c, const char *name, unsigned dtype, uint6
     host->n_scalars++;
 }
 
-/* The tensor that golden asks about. */
+/* Finds the tensor that golden asks for. */
 static struct tg_case_tensor *asked(struct tg_case_host *host, const char *name)
 {
     if (host->stage != TG_CASE_IN_GOLDEN)

@@ -23,7 +23,7 @@ static tg_status no_memory(struct tg_error *error)
     return tg_error_set(error, TG_NO_MEMORY, "out of host memory for the case's parameters");
 }
 
-/* One word of the module's text. */
+/* Adds one key=value word of the module's text. */
 static tg_status add(struct tg_case_params *params, const char *word, size_t length,
                      struct tg_error *error)
 {
@@ -68,7 +68,7 @@ void tg_case_params_free(struct tg_case_params *params)
     *params = (struct tg_case_params){0};
 }
 
-/* "n, scale" */
+/* The keys as "n, scale"; the caller frees the text. */
 static char *keys(const struct tg_case_params *params)
 {
     char *text = strdup(params->count ? params->item[0].key : "no parameters");

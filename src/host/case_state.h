@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a case is made of, for the two files that know: case.c (its life) and case_ops.c (what a
- * workload can ask of it). */
+/* The fields of a case, private to case.c (which opens, runs and closes it) and case_ops.c (the
+ * operations that a workload calls). */
 #ifndef TG_HOST_CASE_STATE_H
 #define TG_HOST_CASE_STATE_H
 
@@ -11,7 +11,7 @@
 enum tg_case_stage { TG_CASE_IDLE, TG_CASE_IN_PREPARE, TG_CASE_IN_GOLDEN };
 
 struct tg_case_host {
-    struct tg_case base; /* first: the workload holds a pointer to it */
+    struct tg_case base; /* must be first: the workload's pointer is cast back */
     const struct tg_workload *workload;
     const struct tg_case_def *def;
     struct tg_case_params params;

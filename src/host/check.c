@@ -16,7 +16,7 @@ static void start(struct tg_output_check *check, int dtype, uint64_t elements, b
     check->first_got = check->first_expected = 0;
 }
 
-/* 0 for what is equal in the sense of a person reading numbers, NaN and infinities included. */
+/* 0 for equal values; two NaNs count as equal, and so do equal infinities. */
 static double distance(double got, double expected)
 {
     if (got == expected || (isnan(got) && isnan(expected)))
@@ -41,7 +41,7 @@ void tg_check_close(int dtype, const void *got, const double *expected, uint64_t
     for (uint64_t i = 0; i < elements; i++) {
         double value = tg_dtype_load(dtype, got, i);
         double error = distance(value, expected[i]);
-        /* An infinite expectation would allow anything: its tolerance is infinite too. */
+        /* rtol times infinity would allow any value: an infinite expectation has no tolerance. */
         double allowed = isfinite(expected[i]) ? atol + rtol * fabs(expected[i]) : 0;
         if (error > check->max_error)
             check->max_error = error;

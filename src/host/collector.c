@@ -16,7 +16,7 @@ struct tg_collector {
     struct tg_drain *drains;
     char *bounce;
     struct tg_pump pump;
-    uint64_t own_records; /* made by the host itself: attempted as well */
+    uint64_t own_records; /* made by the host; they count as attempted too */
     uint64_t own_matched[TG_MAX_FILTERS];
 };
 
@@ -32,7 +32,7 @@ static tg_status name_kernels(struct tg_collector *c)
     return status;
 }
 
-/* As tg_passes, for an argument that belongs to no kernel. */
+/* Like tg_passes, for an argument that belongs to no kernel. */
 static bool orchestration_passes(struct tg_collector *c, const struct tg_subject *subject)
 {
     bool any = c->area.setup.n_filters == 0;
@@ -45,7 +45,7 @@ static bool orchestration_passes(struct tg_collector *c, const struct tg_subject
     return any;
 }
 
-/* What the orchestration was given: where and what shape, not what was in it. */
+/* Records the orchestration's arguments: address, type and shape, without contents. */
 static void add_orchestration(struct tg_collector *c, const struct tg_args *args)
 {
     struct tg_task_desc all = {.id = TG_TASK_NONE,
@@ -59,7 +59,7 @@ static void add_orchestration(struct tg_collector *c, const struct tg_args *args
             continue;
         tg_record_describe(&record, &subject);
         record.sequence = i;
-        record.stream = UINT16_MAX; /* none: the host's own */
+        record.stream = UINT16_MAX; /* no stream: the host makes this record */
         if (i < args->n_tensors)
             tg_record_describe_tensor(&record, &args->tensor[i]);
         else
@@ -115,7 +115,7 @@ uint64_t tg_collector_setup(const struct tg_collector *c)
 
 /* ── draining ──────────────────────────────────────────────────────────────────────────── */
 
-/* What a killed host would lose is what came just now. */
+/* Called whenever the streams are empty, so that a killed host loses only the latest records. */
 static void flush(void *context)
 {
     tg_dump_flush(context);
@@ -146,8 +146,9 @@ void tg_collector_add_partial(struct tg_collector *c, const struct tg_task_desc 
     c->own_records += tg_partial_record(&c->area, c->writer, task, tensors);
 }
 
-/* The device's own counters, as far as they make sense together. Gives the number of streams that
- * went with the device's memory: what they still held is not even counted. */
+/* Adds up the device's counters and corrects those that contradict what the host has drained.
+ * Returns the number of streams whose memory was lost with the device; records that were still in
+ * them are not counted. */
 static uint32_t account(struct tg_collector *c, uint64_t matched[TG_MAX_FILTERS])
 {
     struct tg_dump_account sum = {.attempted = c->own_records};

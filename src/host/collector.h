@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The host's end of a recording: a thread that drains the streams into files while the graph runs,
- * and afterwards whatever a run that ended (or a device that died) has left in them. Where the host
- * sees device memory payloads are written to the file straight from it; where it does not, just the
- * ranges that hold something are copied.
+ * The host's end of a recording. A thread drains the streams into files while the graph runs, and
+ * after the run ended or the device died it drains what is left. If the host can read device
+ * memory, it writes payloads to the file directly from there; otherwise it copies only the ranges
+ * that hold payloads.
  */
 #ifndef TG_HOST_COLLECTOR_H
 #define TG_HOST_COLLECTOR_H
@@ -13,24 +13,24 @@
 
 struct tg_collector;
 
-/* Makes the files and the streams; nothing is recorded yet. */
+/* Creates the files and the streams; recording begins with the launch. */
 tg_status tg_collector_create(struct tg_graph *graph, const struct tg_record_config *config,
                               struct tg_collector **collector, struct tg_error *error);
-/* What the launch has to point to. */
+/* The device address that the launch must hold for the device to record. */
 uint64_t tg_collector_setup(const struct tg_collector *collector);
 tg_status tg_collector_start(struct tg_collector *collector, struct tg_error *error);
 
-/* Grows while anything is drained; from any thread. */
+/* The number of records drained so far. Any thread may call this. */
 uint64_t tg_collector_progress(const struct tg_collector *collector);
 
-/* Once no lane records any more: drains the rest and stops the thread. */
+/* Call it when no lane records any more. Drains the rest and stops the thread. */
 void tg_collector_stop(struct tg_collector *collector);
-/* The outputs of a task that was running when the run ended without it. After stop. */
+/* After stop: records the outputs of a task that was still running when the run ended. */
 void tg_collector_add_partial(struct tg_collector *collector, const struct tg_task_desc *task,
                               const struct tg_tensor *tensors);
-/* Counters, manifest. After stop. */
+/* After stop: writes the counters and the manifest. */
 void tg_collector_finish(struct tg_collector *collector, struct tg_record_result *result);
-/* Stops it if need be. NULL is allowed. */
+/* Stops the collector first if it runs. NULL is allowed. */
 void tg_collector_destroy(struct tg_collector *collector);
 
 #endif

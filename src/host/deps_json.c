@@ -11,7 +11,7 @@
 #include "host/graph.h"
 #include "host/output.h"
 
-/* The edges by the task that waits: those of task i are before[first[i] .. first[i + 1]). */
+/* Edges grouped by the task that waits: task i waits for before[first[i] .. first[i + 1]). */
 struct waits {
     uint64_t *first;
     uint32_t *before;
@@ -23,7 +23,7 @@ static void free_waits(struct waits *waits)
     free(waits->before);
 }
 
-/* A counting sort: edges come in no order, and there may be millions. */
+/* A counting sort, because edges come in any order and there may be millions of them. */
 static tg_status sort_edges(const struct tg_graph *graph, struct waits *waits,
                             struct tg_error *error)
 {
@@ -33,7 +33,7 @@ static tg_status sort_edges(const struct tg_graph *graph, struct waits *waits,
     waits->before = calloc(n_edges + 1, sizeof *waits->before);
     if (!waits->first || !waits->before)
         return tg_error_set(error, TG_NO_MEMORY, "out of host memory for deps.json");
-    uint64_t *next = waits->first + 1; /* where the task's next one goes; ends as its end */
+    uint64_t *next = waits->first + 1; /* next[i]: task i's next free place, at last its end */
     for (uint64_t i = 0; i < n_edges; i++)
         next[edge[i].after + 1]++;
     for (uint64_t i = 1; i <= n_tasks; i++)
@@ -70,7 +70,7 @@ static void begin_task(struct tg_json *json, const struct tg_graph *graph, uint6
     tg_json_string(json, site);
 }
 
-/* A graph of the host's: all edges were named. */
+/* For a graph that the host built: the workload named every edge. */
 static void put_built(struct tg_json *json, const struct tg_graph *graph, const struct waits *waits)
 {
     for (uint64_t i = 0; i < tg_graph_tasks(graph); i++) {
@@ -90,7 +90,7 @@ static void put_built(struct tg_json *json, const struct tg_graph *graph, const 
     }
 }
 
-/* One that the device built: as it was written down. */
+/* For a graph that the device built: tasks and edges come from its log. */
 static void put_logged(struct tg_json *json, const struct tg_graph *graph)
 {
     static const char *const kinds[] = {"explicit", "raw", "war", "waw"};

@@ -37,7 +37,7 @@ static tg_status find_platform(const char *name, const struct tg_platform_ops **
     return tg_error_set(error, TG_NOT_FOUND, "no platform '%s'; there are: %s", name, known);
 }
 
-/* As many cores as the machine has CPUs, in whole blocks. */
+/* One core per CPU that this process may use, rounded up to whole blocks. */
 static uint32_t default_cores(const struct tg_platform_ops *ops)
 {
     cpu_set_t set;
@@ -66,7 +66,8 @@ static tg_status fill_in(const struct tg_device_config *from, const struct tg_pl
     return TG_OK;
 }
 
-/* --device-program is for simulators; another platform's program is looked for beside it. */
+/* --device-program replaces the simulators' program only. A platform with a program of its own
+ * looks for that one in the same folder. */
 static bool stands_in(const struct tg_platform_ops *ops, const char *program)
 {
     return program != NULL && program[0] != '\0' && strcmp(ops->program, "taskglass-device") == 0;
@@ -74,7 +75,7 @@ static bool stands_in(const struct tg_platform_ops *ops, const char *program)
 
 /* ── open and close ────────────────────────────────────────────────────────────────────── */
 
-/* The device wrote it: nothing in it is used before it is known to make sense. */
+/* The device wrote the control head, so every field is checked before the host uses it. */
 static tg_status read_head(struct tg_device *device, const struct tg_platform_config *config,
                            struct tg_error *error)
 {
@@ -194,7 +195,7 @@ void tg_device_set_run(struct tg_device *device, struct tg_run *run)
     pthread_mutex_unlock(&device->cancelling);
 }
 
-/* What is sent under the lock reaches the device before anything a later run sends. */
+/* Sends the cancel under the lock, so that it reaches the device before any later run starts. */
 void tg_device_cancel(struct tg_device *device, const struct tg_run *run)
 {
     pthread_mutex_lock(&device->cancelling);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an open device is to the rest of the host's code. */
+/* An open device, as the rest of the host's code sees it. */
 #ifndef TG_HOST_DEVICE_H
 #define TG_HOST_DEVICE_H
 
@@ -12,34 +12,34 @@ struct tg_run;
 struct tg_device {
     const struct tg_platform_ops *ops;
     void *state;
-    struct tg_control_head head; /* as it was at open, checked */
-    uint64_t control;            /* its address */
-    uint32_t n_kernels;          /* given out to modules so far */
-    struct tg_module *modules;   /* a list; freed with the device */
-    struct tg_run *run;          /* under way, or NULL; written under the lock */
-    pthread_mutex_t cancelling;  /* the lock: a cancel goes to the run it was meant for */
+    struct tg_control_head head; /* copied and checked at open */
+    uint64_t control;            /* the head's address on the device */
+    uint32_t n_kernels;          /* numbers given to kernels so far */
+    struct tg_module *modules;   /* a list; the device owns it */
+    struct tg_run *run;          /* the current run or NULL; written under the lock */
+    pthread_mutex_t cancelling;  /* the lock: a cancel must not reach a later run */
     bool lost;
 };
 
-/* Memory that the device can write and the host see while it does, where the platform has such
- * memory; else as tg_device_alloc, whose sister it is: tg_device_free gives it back. */
+/* Allocates memory that the host can read while the device writes it. A platform without such
+ * memory allocates as tg_device_alloc does. Free either kind with tg_device_free. */
 tg_status tg_device_alloc_shared(struct tg_device *device, uint64_t bytes, uint64_t *address,
                                  struct tg_error *error);
 
-/* OK, or what keeps the device from being used now: BUSY, DEVICE_LOST. */
+/* OK if the device can be used now; otherwise BUSY or DEVICE_LOST. */
 tg_status tg_device_ready(const struct tg_device *device, struct tg_error *error);
 
-/* The run that is under way, or NULL. */
+/* Sets the current run; NULL when it has ended. */
 void tg_device_set_run(struct tg_device *device, struct tg_run *run);
-/* From any thread: stops that run, if it is still under way. */
+/* Stops that run if it is still the current one. Any thread may call this. */
 void tg_device_cancel(struct tg_device *device, const struct tg_run *run);
 
-/* Workers: lanes, then schedulers, then the orchestrator. */
+/* The number of workers. Their order: lanes, then schedulers, then the orchestrator. */
 uint32_t tg_device_workers(const struct tg_device *device);
-/* Their status, read just now into an array of that many. */
+/* Reads the status of all workers; `status` has one element per worker. */
 tg_status tg_device_read_status(struct tg_device *device, struct tg_worker_status *status,
                                 struct tg_error *error);
-/* Between runs: the last one's status is forgotten. `zeros` is an array of that many. */
+/* Between runs: overwrites the last run's status. `zeros` has one element per worker. */
 tg_status tg_device_clear_status(struct tg_device *device, const struct tg_worker_status *zeros,
                                  struct tg_error *error);
 

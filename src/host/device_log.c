@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The streams: records alone, no payload. A device that is far ahead waits for us, so there is room
- * for 100,000 scopes, or less where the device is small. */
+/* The streams carry records without payload. The device waits when a stream is full, so the buffers
+ * hold 100,000 scopes; a device with little memory gets fewer buffers. */
 enum { BUFFERS = 2048, FEW_BUFFERS = 64, ARENA = 4096 };
 #define WAIT_SECONDS 30.0
 
@@ -70,13 +70,13 @@ static bool makes_sense(const struct tg_graph *graph, const struct tg_record_tas
     return true;
 }
 
-/* The number of the task that more edges are for: the last one, or one that a tg_depend named. */
+/* The number of the task that edges are added to: the last one, or one that tg_depend named. */
 static uint64_t find_task(const struct tg_device_log *log, uint64_t id)
 {
     uint64_t i = log->n_tasks;
     while (i > 0 && log->task[i - 1].id != id)
         i--;
-    return i - 1; /* UINT64_MAX where there is none */
+    return i - 1; /* UINT64_MAX: not found */
 }
 
 static void add_task(struct tg_device_log *log, const struct tg_record_task *r)
@@ -114,7 +114,8 @@ static void take(void *context, const struct tg_record *record)
 
 /* ── scopes ────────────────────────────────────────────────────────────────────────────── */
 
-/* The sites up to this one, read again where it is new: the device adds them as it comes to them. */
+/* The text of a site. Reads all sites again if this one is new, because the device adds sites while
+ * it runs. */
 static const char *learn_site(struct tg_device_log *log, uint32_t site)
 {
     uint64_t size = TG_MAX_SITES * sizeof *log->sites;
@@ -166,7 +167,7 @@ static void take_scopes(void *context, const struct tg_record *record)
 
 /* ── beginning and end ─────────────────────────────────────────────────────────────────── */
 
-/* Tells the orchestration what to write down, and where. */
+/* Tells the orchestration which logs to write, and where. */
 static tg_status point_to(struct tg_graph *graph, uint64_t setup, uint32_t logs,
                           struct tg_error *error)
 {
@@ -180,7 +181,7 @@ static tg_status point_to(struct tg_graph *graph, uint64_t setup, uint32_t logs,
     return status;
 }
 
-/* What the rings can hold, for the files. */
+/* The capacity of the rings, for the scope stats' files. */
 static struct tg_scope_limits limits_of(const struct tg_graph *graph)
 {
     const struct tg_orchestration *o = &graph->layout->orchestration;
@@ -252,10 +253,10 @@ static int by_task(const void *a, const void *b)
         return x->task < y->task ? -1 : 1;
     if (x->before != y->before)
         return x->before < y->before ? -1 : 1;
-    return (x->kind < y->kind) - (x->kind > y->kind); /* named ones last: found says more */
+    return (x->kind < y->kind) - (x->kind > y->kind); /* explicit edges last: others say more */
 }
 
-/* By task; one that came upon another more than once waited for it once. */
+/* Sorts edges by task and keeps one edge for each pair of tasks. */
 static void sort_edges(struct tg_device_log *log)
 {
     uint64_t kept = 0;
@@ -268,8 +269,8 @@ static void sort_edges(struct tg_device_log *log)
     log->n_edges = kept;
 }
 
-/* A record that was being filled when the device died: what it counts is there. Where a device makes
- * its records elsewhere, the slot still has one of a lap ago. */
+/* Takes the samples of a record that the device was still filling when it died. If the device
+ * stages its records elsewhere, the slot holds an old record; its sequence number shows that. */
 static void salvage_scopes(struct tg_device_log *log, const struct tg_stream_head *head)
 {
     const struct tg_stream_head *s = &log->area.stream;
@@ -283,7 +284,7 @@ static void salvage_scopes(struct tg_device_log *log, const struct tg_stream_hea
         take_scopes(log, &record);
 }
 
-/* Samples that were made, and those of them that did not come. */
+/* Counts the samples that the device made, so that missing ones can be reported. */
 static void count_samples(struct tg_device_log *log)
 {
     struct tg_stream_head head;

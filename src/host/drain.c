@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Everything read here was written by a device that may have gone wrong: words are copied, checked
- * against the layout the host made itself, and only then used. Small payloads that lie one after
- * the other in the arena go to the file in one write.
+ * A device that may have gone wrong wrote everything that is read here. The host copies each word,
+ * checks it against the layout that the host itself made, and only then uses it. Small payloads
+ * that are adjacent in the arena go to the file in one write.
  */
 #include "host/drain.h"
 #include "base/error.h"
@@ -10,19 +10,19 @@
 
 #define FIELD(name) offsetof(struct tg_stream_head, name)
 
-/* What a recorder on the device can say of a tensor. */
+/* The flags that a recorder on the device may set for a tensor. */
 enum {
     DEVICE_FLAGS = TG_RECORD_CONTIGUOUS | TG_RECORD_HASHED | TG_RECORD_PAYLOAD |
                    TG_RECORD_TRUNCATED | TG_RECORD_MARKED | TG_RECORD_MORE
 };
 
-/* Payload bytes on their way: one run in the arena, one run in the file. */
+/* Payload bytes that wait for one write: contiguous in the arena and in the file. */
 struct batch {
     uint64_t from; /* arena cursor */
     uint64_t to;   /* file position */
     uint64_t size;
-    struct tg_record record[64]; /* complete once the bytes are written */
-    uint64_t piece[64];          /* the arena cursor of each one's oldest piece in the batch */
+    struct tg_record record[64]; /* appended once the bytes are written */
+    uint64_t piece[64];          /* per record: the arena cursor of its oldest piece here */
     uint32_t n_records;
 };
 
@@ -53,7 +53,7 @@ void tg_drain_init_other(struct tg_drain *d, struct tg_record_area *area, uint32
 
 /* ── words shared with the device ──────────────────────────────────────────────────────── */
 
-/* Where the host sees the stream, if that is how it is read. */
+/* The host's address of the stream's memory; NULL if the host copies the stream instead. */
 static void *mapping(struct tg_drain *d, uint64_t address, uint64_t size)
 {
     return d->area->copied ? NULL : tg_device_map(d->area->device, address, size);
@@ -109,8 +109,8 @@ static uint64_t arena_address(const struct tg_drain *d, uint64_t cursor)
     return d->address + d->area->stream.arena + cursor % d->area->stream.arena_size;
 }
 
-/* Through the mapping, or copied piece by piece. How many bytes could be read: memory may go with the
- * device. What the disk refuses, the writer knows. */
+/* Writes through the mapping, or copies piece by piece. Returns how many bytes could be read: a
+ * device that dies may take its memory with it. The writer itself keeps track of failed writes. */
 static uint64_t write_bytes(struct tg_drain *d, uint64_t from, uint64_t to, uint64_t size)
 {
     struct tg_device *device = d->area->device;
@@ -131,13 +131,15 @@ static uint64_t write_bytes(struct tg_drain *d, uint64_t from, uint64_t to, uint
     return size;
 }
 
-/* Under policy overwrite the device does not wait: were the bytes still these when read? (W3) */
+/* Under policy overwrite the device does not wait, so check after the read whether it has
+ * overwritten the bytes meanwhile. (W3) */
 static bool was_overwritten(struct tg_drain *d, uint64_t piece)
 {
     volatile int fence = 0;
     if (d->area->setup.policy != TG_POLICY_OVERWRITE)
         return false;
-    /* The reads above come first: a fence, in a form that the thread sanitizer knows. */
+    /* A fence: the caller's reads come before the load below. An exchange, because the thread
+     * sanitizer does not know fences. */
     (void)__atomic_exchange_n(&fence, 1, __ATOMIC_SEQ_CST);
     return read_word64(d, FIELD(written)) > piece + d->area->stream.arena_size;
 }
@@ -148,7 +150,7 @@ static void mark_overwritten(struct tg_record *record)
     record->stored = record->position = 0;
 }
 
-/* Of a payload of which the file has nothing from `end` on. */
+/* Shortens a record's payload if the file has nothing from `end` on. */
 static void cut_off(struct tg_record *record, uint64_t end)
 {
     uint64_t stored = end > record->position ? end - record->position : 0;
@@ -159,7 +161,7 @@ static void cut_off(struct tg_record *record, uint64_t end)
     record->position = stored > 0 ? record->position : 0;
 }
 
-/* Writes what has been gathered, then the records that were waiting for it. */
+/* Writes the batch's bytes, then the records that waited for them. */
 static void flush(struct tg_drain *d, struct batch *b)
 {
     uint64_t end = b->size > 0 ? b->to + write_bytes(d, b->from, b->to, b->size) : 0;
@@ -183,7 +185,7 @@ static void flush(struct tg_drain *d, struct batch *b)
     b->n_records = 0;
 }
 
-/* Adds a piece, joining it to the batch where both ends meet. */
+/* Adds a piece. Flushes the batch first unless the piece continues it in arena and file. */
 static void add_piece(struct tg_drain *d, struct batch *b, const struct tg_record *r, uint64_t to)
 {
     bool joins = b->size > 0 && b->from + b->size == r->position && b->to + b->size == to &&
@@ -222,7 +224,7 @@ static bool tensor_makes_sense(const struct tg_record *r)
     return n >= 0 && tg_bits_of(r->dtype) != 0 && r->bytes == tg_bytes_of(r->dtype, n);
 }
 
-/* Could the recorder have written this, now and in this stream? */
+/* True if the recorder can have written this as the stream's next record. */
 static bool makes_sense(const struct tg_drain *d, const struct tg_record *r)
 {
     const struct tg_stream_head *s = &d->area->stream;
@@ -243,7 +245,7 @@ static bool makes_sense(const struct tg_drain *d, const struct tg_record *r)
                     : r->value == 0);
 }
 
-/* The record as the journal has it, for a tensor of which `stored` bytes are in the file. */
+/* The record for the journal, of a tensor with `stored` bytes in the file. */
 static struct tg_record final_form(const struct tg_record *piece, uint64_t position,
                                    uint64_t stored)
 {
@@ -256,7 +258,7 @@ static struct tg_record final_form(const struct tg_record *piece, uint64_t posit
     return r;
 }
 
-/* All pieces of the tensor have come; `record` is its last form. */
+/* Ends the open tensor; `record` is its form for the journal. */
 static void close_tensor(struct tg_drain *d, struct batch *b, const struct tg_record *record)
 {
     add_record(d, b, record);
@@ -280,7 +282,7 @@ static void take_tensor(struct tg_drain *d, struct batch *b, const struct tg_rec
         d->position = tg_dump_reserve(d->writer, (r->flags & TG_RECORD_PAYLOAD) ? r->bytes : 0);
     add_piece(d, b, r, d->position + r->value);
     if (!d->open)
-        d->file_end = UINT64_MAX; /* what could not be read before was another's */
+        d->file_end = UINT64_MAX; /* an earlier read error was another tensor's */
     if (r->flags & TG_RECORD_MORE) {
         d->open = true;
         d->record = *r;
@@ -300,11 +302,11 @@ static void take(struct tg_drain *d, struct batch *b, const struct tg_record *r)
     if (d->open && r->sequence == d->sequence + 1)
         close_truncated(d, b); /* the recorder found no room for the rest */
     if (r->type == TG_RECORD_ARGUMENT && r->stream == d->index && r->sequence < d->sequence)
-        return; /* dealt with already, when its buffer was not full yet */
+        return; /* taken earlier, when its buffer was not full yet */
     if (!makes_sense(d, r)) {
         d->corrupt++;
         if (r->type == TG_RECORD_ARGUMENT && r->stream == d->index && r->sequence > d->sequence)
-            d->sequence = r->sequence; /* something was skipped: go on from here */
+            d->sequence = r->sequence; /* records were skipped: continue from this one */
         if (!d->open)
             d->sequence++;
         return;
@@ -350,19 +352,19 @@ static void give_back(struct tg_drain *d, uint32_t buffer)
     d->given = buffer;
 }
 
-/* The full ones, in order. True where `current` is among them. */
+/* Takes the full buffers, in order. True if `current` is one of them, or the queue is damaged. */
 static bool take_ready(struct tg_drain *d, struct batch *b, uint32_t current, uint64_t *count)
 {
     const struct tg_stream_head *s = &d->area->stream;
     uint32_t tail = read_word32(d, FIELD(ready_tail));
     bool seen = false;
     if (tail - d->ready_head > s->n_buffers)
-        return true; /* more than there are: nothing here can be believed */
+        return true; /* more than exist: the queue is damaged */
     for (; d->ready_head != tail; d->ready_head++) {
         uint32_t buffer =
             read_word32(d, s->ready_queue + d->ready_head % s->n_buffers * sizeof(uint32_t));
         if (buffer >= s->n_buffers)
-            break; /* not there yet, or it never will be: tg_drain_end knows */
+            break; /* not written yet, or damaged: tg_drain_end counts it as corrupt */
         *count += s->per_buffer - dealt_with(d, buffer);
         take_records(d, b, buffer, dealt_with(d, buffer), s->per_buffer);
         flush(d, b);
@@ -373,16 +375,16 @@ static bool take_ready(struct tg_drain *d, struct batch *b, uint32_t current, ui
     return seen;
 }
 
-/* A device says that a buffer is ready, and then that it fills it no more. In between, which may be
- * long on a bus, a buffer that was taken and given back is still shown as the current one. */
+/* A device first queues a full buffer as ready and then updates `current`. Over a bus this may take
+ * long, and until then `current` names a buffer that the host has already taken and returned. */
 static bool is_outdated(struct tg_drain *d, uint32_t buffer, uint32_t end)
 {
     if (buffer != d->given || end != d->area->stream.per_buffer)
-        d->given = TG_NO_BUFFER; /* it has gone on */
+        d->given = TG_NO_BUFFER; /* the device has moved on */
     return d->given != TG_NO_BUFFER;
 }
 
-/* What is in the buffer that is being filled. */
+/* Takes the new records of the buffer that the device is filling. */
 static void take_current(struct tg_drain *d, struct batch *b, uint32_t buffer, uint32_t end,
                          uint64_t *count)
 {
@@ -398,7 +400,7 @@ static void take_current(struct tg_drain *d, struct batch *b, uint32_t buffer, u
     d->part_count = end;
 }
 
-static void start(struct batch *b) /* its arrays are as long as the counts say */
+static void start(struct batch *b) /* the arrays stay unset: the counts say what is valid */
 {
     b->size = 0;
     b->n_records = 0;
@@ -407,7 +409,8 @@ static void start(struct batch *b) /* its arrays are as long as the counts say *
 uint64_t tg_drain_run(struct tg_drain *d)
 {
     struct batch b;
-    /* In this order: a buffer that becomes full in between is then seen as ready, not missed. */
+    /* Read `current` before the ready queue: a buffer that becomes full in between is then found
+     * in the queue instead of missed. */
     uint64_t current = read_word64(d, FIELD(current));
     uint64_t count = 0;
     start(&b);

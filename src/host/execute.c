@@ -2,8 +2,8 @@
 /*
  * One case from end to end:
  *
- *     plan, case, prepare    nothing exists yet; a failure leaves nothing behind
- *     output directory       from here on there is an execution, and run.json will be written
+ *     plan, case, prepare    no file exists yet, so a failure leaves nothing behind
+ *     output directory       from here on an execution exists, and run.json will be written
  *     open, copy in, build, run, copy out, check
  *     deps.json, run.json
  */
@@ -20,8 +20,8 @@
 #include "host/output.h"
 #include "host/plan.h"
 
-/* How often a run that is under way is looked at: often enough for a person's eyes and for
- * Ctrl-C, too rarely to cost anything. */
+/* The interval between two looks at a run: short enough for a progress line and for Ctrl-C, long
+ * enough to cost nothing. */
 #define LOOK_SECONDS 0.05
 
 struct job {
@@ -33,10 +33,10 @@ struct job {
     struct tg_device *device;
     struct tg_module *module;
     struct tg_graph *graph;
-    struct tg_execution *execution; /* the caller's in the end */
+    struct tg_execution *execution; /* handed to the caller at the end */
 };
 
-/* Nanoseconds, whole: differences of doubles would show digits that nobody measured. */
+/* Whole nanoseconds: differences of doubles would show digits that were not measured. */
 static uint64_t now(void)
 {
     struct timespec t;
@@ -49,7 +49,7 @@ static double seconds_since(uint64_t start)
     return (double)(now() - start) / 1e9;
 }
 
-/* False where the caller wants no more. */
+/* Calls the caller's progress function. False if that function asks to cancel. */
 static bool tell(const struct job *job, enum tg_phase phase, uint64_t finished, uint64_t total)
 {
     const struct tg_execute_config *config = job->config;
@@ -80,7 +80,7 @@ static tg_status open_device(struct job *job, struct tg_error *error)
     return status;
 }
 
-/* Memory that is handed out for the first time is zero, which is what an output starts from. */
+/* Device memory is zero when it is first allocated, so an output starts as zeros without a copy. */
 static tg_status place(struct job *job, struct tg_case_tensor *t, struct tg_error *error)
 {
     tg_status status = tg_device_alloc(job->device, t->size, &t->tensor.addr, error);
@@ -126,7 +126,7 @@ static tg_status build(struct job *job, const struct tg_args *args, struct tg_er
     return status;
 }
 
-/* A cancelled run is waited for like any other: it ends when its running tasks have, or when the
+/* Also waits for a cancelled run: it ends when its running tasks have ended, or when the
  * no-progress limit has passed. */
 static tg_status wait_for(struct job *job, struct tg_run *run, struct tg_error *error)
 {
@@ -155,7 +155,7 @@ static tg_status run_graph(struct job *job, const struct tg_args *args, struct t
     if (job->plan.scope_stats)
         job->plan.run.scope_stats = job->execution->output_dir;
     tg_status status = tg_run_start(job->graph, &job->plan.run, &run, error);
-    job->plan.record.orchestration = NULL; /* written down; it does not outlive its caller */
+    job->plan.record.orchestration = NULL; /* recorded by now; `args` is the caller's */
     if (status != TG_OK)
         return status;
     status = wait_for(job, run, error);
@@ -195,7 +195,7 @@ static tg_status mismatch(const struct tg_output_check *check, struct tg_error *
                         check->first_got, check->first_expected);
 }
 
-/* All outputs are compared, the first that differs is the error. */
+/* Compares all outputs; the error names the first one that differs. */
 static tg_status compare(struct job *job, struct tg_error *error)
 {
     struct tg_execution *e = job->execution;
@@ -251,7 +251,7 @@ static tg_status on_device(struct job *job, struct tg_error *error)
     return status;
 }
 
-/* Keeps the first failure; one that comes while it is being written down is added to it. */
+/* Keeps the first failure and appends the text of a later one, from writing the files. */
 static void fail(struct tg_execution *e, tg_status status, const struct tg_error *error)
 {
     if (e->status == TG_OK) {
@@ -301,7 +301,7 @@ static tg_status prepare(struct job *job, struct tg_error *error)
     return status;
 }
 
-/* Where there is nothing to tell yet, there is no execution. */
+/* Creates the execution and its output directory. A failure leaves no execution. */
 static tg_status begin(struct job *job, double prepare_seconds, struct tg_error *error)
 {
     struct tg_execution *e = calloc(1, sizeof *e);
@@ -326,8 +326,8 @@ static tg_status begin(struct job *job, double prepare_seconds, struct tg_error 
     return status;
 }
 
-/* The files are written while the graph is still there, and before the device is closed: the
- * order in which things were made, backwards. */
+/* Writes the files first, because they need the graph; then closes everything in the reverse order
+ * of its creation. */
 static void end(struct job *job)
 {
     if (job->execution) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What tg_execute gathers, and what the files of the output directory are written from. */
+/* What tg_execute collects. The files of the output directory are written from it. */
 #ifndef TG_HOST_EXECUTION_H
 #define TG_HOST_EXECUTION_H
 
@@ -11,7 +11,7 @@
 
 struct tg_graph;
 
-/* Seconds, in the order in which they pass. Start and execution are in the run's result. */
+/* Seconds per phase, in the order of the phases. The run's result has start and execution. */
 struct tg_execution_times {
     double prepare;
     double open;
@@ -19,21 +19,21 @@ struct tg_execution_times {
     double build;
     double copy_out;
     double check;
-    double total; /* all of tg_execute but writing files */
+    double total; /* all of tg_execute except writing the files */
 };
 
-/* Owns everything it points to: it outlives device, run and case. */
+/* Owns everything it points to, because it outlives device, run and case. */
 struct tg_execution {
     tg_status status;
-    struct tg_error error; /* text "" where all is well */
+    struct tg_error error; /* text is "" on success */
     time_t started;
     char *workload;
     char *case_name;
     char *output_dir;
     char *platform;
     char *runtime;
-    struct tg_device_info device; /* all zero where it could not be opened */
-    struct tg_run_result run;     /* all zero where it did not come to a run */
+    struct tg_device_info device; /* all zero if the device could not be opened */
+    struct tg_run_result run;     /* all zero if no run was started */
     struct tg_run_task *running;
     uint64_t tasks;
     uint64_t edges;
@@ -47,17 +47,18 @@ struct tg_execution {
     char *run_json;
 };
 
-/* What came of a run that has ended, with its running tasks copied. NO_MEMORY loses those. */
-/* What to do about its error: the options to type where they are known. */
+/* Advice about the execution's error: the options to type, if they are known. */
 const char *tg_execution_advice(const struct tg_execution *execution);
 
+/* Copies the result of a run that has ended, with the list of tasks that were still running.
+ * NO_MEMORY: without that list. */
 tg_status tg_execution_keep_run(struct tg_execution *execution, const struct tg_run *run);
 
-/* The case's outputs, as far as they came off the device; the case has them no more. */
+/* Takes the outputs that were copied from the device out of the case. */
 void tg_execution_keep_outputs(struct tg_execution *execution, struct tg_case_host *test_case);
 void tg_execution_free_outputs(struct tg_execution *execution);
 
-/* Everything that run.json tells. `test_case` may have been prepared only. */
+/* The sources of run.json. `test_case` is prepared; its golden values may be missing. */
 struct tg_run_facts {
     const struct tg_execution *execution;
     const struct tg_settings *settings;

@@ -6,7 +6,7 @@
 
 #include "host/execution.h"
 
-/* Takes the bytes from the case, which is closed next. Out of memory it keeps fewer. */
+/* Takes the bytes from the case, which is closed next. Keeps fewer outputs if memory runs out. */
 void tg_execution_keep_outputs(struct tg_execution *e, struct tg_case_host *test_case)
 {
     uint32_t count = tg_case_tensor_count(test_case);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Building a graph: this is the hot path of the host, a few dozen instructions a task. */
+/* Builds a graph. This is the host's hot path: a few dozen instructions per task. */
 #include "host/graph.h"
 #include "base/error.h"
 #include "common/task_check.h"
@@ -62,7 +62,7 @@ tg_status tg_graph_create(struct tg_module *module, struct tg_graph **out, struc
 
 static void free_memory(struct tg_graph *g)
 {
-    while (g->n_memory > 0) /* backwards: the cheapest order for the heap */
+    while (g->n_memory > 0) /* backwards: the cheapest order for the device's heap */
         tg_device_free(g->module->device, g->memory[--g->n_memory], NULL);
 }
 
@@ -120,7 +120,7 @@ tg_status tg_graph_reserve(struct tg_graph *g, uint64_t tasks, uint64_t edges)
 
 tg_status tg_graph_set_site(struct tg_graph *g, const char *site, struct tg_error *error)
 {
-    /* Scopes nest and repeat: the one we were in before is usually the last or the one before. */
+    /* Scopes nest and repeat, so the site is usually among the last few. */
     for (uint32_t i = g->n_sites; i > 0 && i + 8 > g->n_sites; i--) {
         if (g->site[i - 1] == site) {
             g->current_site = i - 1;
@@ -142,12 +142,12 @@ tg_status tg_graph_set_site(struct tg_graph *g, const char *site, struct tg_erro
 
 /* ── tasks ─────────────────────────────────────────────────────────────────────────────── */
 
-/* The device addresses that tensors touch: [lowest, end). */
+/* The device addresses that tensors use: [lowest, end). */
 struct range {
     uint64_t lowest, end;
 };
 
-/* Widens the range by what the tensors touch. */
+/* Checks the tensors and widens the range by the addresses that they use. */
 static bool look_at_tensors(const struct tg_args *args, struct range *touched)
 {
     for (uint32_t i = 0; i < args->n_tensors; i++) {
@@ -165,7 +165,7 @@ static bool look_at_tensors(const struct tg_args *args, struct range *touched)
     return true;
 }
 
-/* The descriptor gets its kernels. */
+/* Checks the task and sets the descriptor's kernels. */
 static bool check_task(const struct tg_graph *g, struct tg_task_desc *desc,
                        const uint32_t kernel[TG_PARTS], const struct tg_args *args,
                        struct range *touched)
@@ -201,7 +201,7 @@ static tg_status copy_args(struct tg_graph *g, struct tg_task_desc *desc,
             return status;
     }
     to = (struct tg_tensor *)(g->payload + g->payload_used);
-    memset(to, 0, tensors); /* dimensions that are not there */
+    memset(to, 0, tensors); /* tg_tensor_copy leaves unused dimensions unset */
     for (uint32_t i = 0; i < args->n_tensors; i++)
         tg_tensor_copy(&to[i], &args->tensor[i]);
     memcpy(g->payload + g->payload_used + tensors, args->scalar, scalars);
@@ -214,7 +214,7 @@ static uint64_t predecessor(const struct tg_args *args, uint64_t i)
     return i < args->n_after ? args->after[i] : args->more_after[i - args->n_after];
 }
 
-/* All or nothing. */
+/* Adds a task with its edges; on an error the graph is unchanged. */
 static tg_status add(struct tg_graph *g, const uint32_t kernel[TG_PARTS],
                      const struct tg_args *args, uint64_t *task, struct tg_error *error)
 {
@@ -341,6 +341,6 @@ const struct tg_edge *tg_graph_edge_list(const struct tg_graph *g, uint64_t *cou
 
 tg_status tg_graph_check(struct tg_graph *g, struct tg_error *error)
 {
-    /* Edges that all go from an earlier to a later task cannot close a cycle. */
+    /* If all edges go from an earlier to a later task, there can be no cycle. */
     return g->may_cycle ? tg_graph_find_cycle(g, error) : TG_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A graph on the host: descriptors and payload as the device will see them, and the edges in
- * the order they were added. tg_graph_upload turns that into the image the device runs:
+ * A graph on the host: descriptors and payload in the device's format, and the edges in the order
+ * in which they were added. tg_graph_upload turns them into the image that the device runs:
  *
  *   image ──► ┌────────┬─────────────┬──────┬──────┬─────────┬──────────────┐
  *             │ launch │ ready tasks │ succ │ desc │ payload │ queues (only │
@@ -23,7 +23,7 @@ struct tg_edge {
     uint32_t after;
 };
 
-/* What lies where of a graph that the device builds: the host's own copy. */
+/* The memory layout of a graph that the device builds: the host's own copy. */
 struct tg_graph_layout {
     struct tg_launch launch;
     struct tg_orchestration orchestration;
@@ -31,55 +31,55 @@ struct tg_graph_layout {
 
 struct tg_graph {
     struct tg_module *module;
-    struct tg_task_desc *desc; /* n_succ and fanin are kept while edges are added */
+    struct tg_task_desc *desc; /* n_succ and fanin are up to date; succ is set at upload */
     uint64_t n_tasks, room_tasks;
     struct tg_edge *edge;
     uint64_t n_edges, room_edges;
     char *payload;
     uint64_t payload_used, payload_room;
-    const char **site; /* scope sites by number; the strings are the workload's */
+    const char **site; /* scope sites by number; the workload owns the strings */
     uint32_t n_sites, room_sites;
     uint32_t current_site;
     uint32_t class_count[TG_CLASSES];
     bool may_cycle;       /* an edge goes from a later task to an earlier one */
-    uint64_t lowest, end; /* the device addresses its tensors touch: [lowest, end) */
+    uint64_t lowest, end; /* the device addresses that its tensors use: [lowest, end) */
 
-    uint64_t *memory; /* device memory that goes with the graph */
+    uint64_t *memory; /* device memory that the graph owns */
     uint32_t n_memory, room_memory;
-    uint64_t orchestration;         /* device-built: its address */
-    struct tg_graph_layout *layout; /* the same: what was sent there */
-    struct tg_device_log *log;      /* the same: what the last run built, where it was asked for */
+    uint64_t orchestration;         /* device-built graphs: the orchestration's address */
+    struct tg_graph_layout *layout; /* device-built graphs: what the host wrote there */
+    struct tg_device_log *log;      /* device-built graphs: the last run's log, or NULL */
 
-    bool resident;  /* the image on the device is this graph */
-    uint64_t image; /* its address, 0 where there is none */
+    bool resident;  /* the image on the device is up to date */
+    uint64_t image; /* the image's address; 0: none */
     uint64_t image_room;
 };
 
-/* Tasks added from now on belong to this scope; the string must outlive the graph. */
+/* Tasks that are added from now on belong to this scope. The string must outlive the graph. */
 tg_status tg_graph_set_site(struct tg_graph *graph, const char *site, struct tg_error *error);
 
 const struct tg_task_desc *tg_graph_desc(const struct tg_graph *graph, uint64_t task);
 const char *tg_graph_site(const struct tg_graph *graph, uint64_t task);
-/* Its tensors, in the order of its arguments. */
+/* The task's tensors, in the order of its arguments. */
 const struct tg_tensor *tg_graph_tensors(const struct tg_graph *graph, uint64_t task);
-/* Device memory that is freed with the graph, or when it is cleared. */
+/* Allocates device memory that is freed when the graph is destroyed or cleared. */
 tg_status tg_graph_alloc(struct tg_graph *graph, uint64_t bytes, uint64_t *address,
                          struct tg_error *error);
-/* The name of a kernel by its number on the device, as descriptors have it. */
+/* The name of a kernel by its number on the device, as in descriptors. */
 const char *tg_graph_kernel_name(const struct tg_graph *graph, uint32_t kernel);
-/* In the order they were added. */
+/* All edges, in the order in which they were added. */
 const struct tg_edge *tg_graph_edge_list(const struct tg_graph *graph, uint64_t *count);
 
-/* ring_layout.c: lays out what a graph needs that the device builds: rings, arguments, kernels. The
- * `build` of each runtime whose orchestration runs on the device. */
+/* ring_layout.c: allocates and writes what the device needs to build the graph: rings, arguments,
+ * kernels. It is the `build` of every runtime whose orchestration runs on the device. */
 tg_status tg_graph_place(const struct tg_runtime_ops *runtime, struct tg_graph *graph,
                          const struct tg_args *args, const struct tg_rings *rings,
                          struct tg_error *error);
 
-/* BAD_ARGUMENT where a ring would be too small or too large; zeros are the defaults. */
+/* BAD_ARGUMENT if a ring is too small or too large; 0 means the default size. */
 tg_status tg_rings_check(const struct tg_rings *rings, struct tg_error *error);
 
-/* graph_check.c: CYCLE, with the tasks on it. */
+/* graph_check.c: CYCLE if there is one; the message lists its tasks. */
 tg_status tg_graph_find_cycle(const struct tg_graph *graph, struct tg_error *error);
 
 #endif

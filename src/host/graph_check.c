@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looking for a cycle: take away tasks nobody waits for until nothing changes; the rest is it. */
+/* Finds a cycle: removes tasks that wait for nothing until none is left to remove. The tasks that
+ * remain are on a cycle or behind one. */
 #include "base/error.h"
 #include "host/graph.h"
 #include <stdio.h>
@@ -8,11 +9,11 @@
 
 struct search {
     const struct tg_graph *graph;
-    uint32_t *waits; /* edges a task still waits for */
+    uint32_t *waits; /* per task: edges it still waits for */
     uint32_t *first; /* its successors: to[first[t]] … to[first[t + 1] - 1] */
     uint32_t *to;
     uint32_t *ready;
-    uint32_t *before; /* of a task that is left: one it waits for, left as well */
+    uint32_t *before; /* per remaining task: a remaining task that it waits for */
 };
 
 static bool search_init(struct search *s, const struct tg_graph *g)
@@ -35,7 +36,8 @@ static void search_destroy(struct search *s)
     free(s->before);
 }
 
-/* Successors of each task, by counting: first[t + 1] is where t's list ends while it is filled. */
+/* Groups successors by task with a counting sort; first[t + 1] is the end of t's list while it
+ * fills. */
 static void group_edges(struct search *s)
 {
     const struct tg_graph *g = s->graph;
@@ -48,7 +50,7 @@ static void group_edges(struct search *s)
     }
 }
 
-/* True where everything can run. Tasks left with waits > 0 are on a cycle or behind one. */
+/* True if every task can run. Tasks that keep waits > 0 are on a cycle or behind one. */
 static bool take_away(struct search *s)
 {
     uint64_t n = s->graph->n_tasks, taken = 0, n_ready = 0;
@@ -64,11 +66,11 @@ static bool take_away(struct search *s)
     return taken == n;
 }
 
-/* Every task left waits for another one left: going back along those ends on the cycle. */
+/* Every remaining task waits for another remaining one, so following `before` ends on a cycle. */
 static void find_predecessors(struct search *s)
 {
     const struct tg_graph *g = s->graph;
-    for (uint64_t i = g->n_edges; i-- > 0;) /* of several, the edge added first */
+    for (uint64_t i = g->n_edges; i-- > 0;) /* backwards: the edge added first wins */
         if (s->waits[g->edge[i].before] > 0)
             s->before[g->edge[i].after] = g->edge[i].before;
 }
@@ -86,7 +88,7 @@ static uint32_t task_on_cycle(struct search *s)
     uint32_t task = 0;
     while (s->waits[task] == 0)
         task++;
-    memset(s->ready, 0, s->graph->n_tasks * sizeof *s->ready); /* now: who was visited */
+    memset(s->ready, 0, s->graph->n_tasks * sizeof *s->ready); /* now marks visited tasks */
     while (!s->ready[task]) {
         s->ready[task] = 1;
         task = s->before[task];
@@ -98,7 +100,7 @@ static tg_status name_cycle(struct search *s, struct tg_error *error)
 {
     enum { NAMED = 8 };
     uint32_t start, cycle[NAMED], task;
-    char text[1024] = ""; /* more than an error holds, which cuts between characters */
+    char text[1024] = ""; /* longer than an error's text, which tg_error_set cuts */
     uint64_t length = 0;
     find_predecessors(s);
     start = task = task_on_cycle(s);
@@ -108,7 +110,7 @@ static tg_status name_cycle(struct search *s, struct tg_error *error)
         task = s->before[task];
         length++;
     } while (task != start);
-    /* Collected backwards: print in the direction of the edges. */
+    /* The cycle was collected backwards; print it in the direction of the edges. */
     snprintf(text, sizeof text, "%u (%s)", start, task_kernel(s->graph, start));
     for (uint64_t i = length < NAMED ? length : NAMED; i-- > 0;) {
         size_t used = strlen(text);

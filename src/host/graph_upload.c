@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From the graph as it was built to the image the device runs (layout in graph.h). */
+/* Turns the host's graph into the image that the device runs (layout in graph.h). */
 #include "base/error.h"
 #include "host/graph.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* Where things lie in the image: offsets from its start. */
+/* Offsets from the start of the image. */
 struct layout {
     uint64_t ready, succ, desc, payload, queue[TG_CLASSES], size;
     uint32_t queue_size[TG_CLASSES];
@@ -17,7 +17,7 @@ static uint64_t align(uint64_t offset)
     return (offset + 63) / 64 * 64;
 }
 
-/* Slots of a class's queue: the whole class fits, and positions wrap by a mask. */
+/* The slots of a class's queue: enough for all its tasks, and a power of two for the mask. */
 static uint32_t queue_slots(uint64_t tasks)
 {
     uint64_t slots = 1;
@@ -45,7 +45,7 @@ static tg_status plan(const struct tg_graph *g, struct layout *at, struct tg_err
     return TG_OK;
 }
 
-/* A larger image than the last one gets new memory, with room to grow. */
+/* Allocates new memory, with room to grow, if the image does not fit the old. */
 static tg_status want_image(struct tg_graph *g, uint64_t size, struct tg_error *error)
 {
     struct tg_device *device = g->module->device;
@@ -64,7 +64,7 @@ static tg_status want_image(struct tg_graph *g, uint64_t size, struct tg_error *
     return status;
 }
 
-/* Where each task's successors end; the tasks with nothing to wait for, class by class. */
+/* Sets each task's `succ` to the end of its list; list_successors moves it to the start. */
 static void number_successors(struct tg_graph *g)
 {
     uint32_t end = 0;
@@ -87,7 +87,7 @@ static void list_ready(const struct tg_graph *g, struct layout *at, uint32_t *re
     }
 }
 
-/* Backwards from each list's end, so that successors keep the order their edges were added in. */
+/* Fills each list backwards from its end, so that successors keep the order of their edges. */
 static void list_successors(struct tg_graph *g, uint32_t *succ)
 {
     for (uint64_t i = g->n_edges; i-- > 0;)
@@ -117,8 +117,8 @@ static struct tg_launch describe(const struct tg_graph *g, const struct layout *
     return launch;
 }
 
-/* The head of the image (launch, ready, succ) is made here and sent with the rest. `head` has
- * at->desc bytes. */
+/* Makes the head of the image (launch, ready, succ) in `head`, of at->desc bytes, and copies it and
+ * the rest to the device. `head` may be the device memory itself. */
 static tg_status send(struct tg_graph *g, struct layout *at, char *head, struct tg_error *error)
 {
     struct tg_device *device = g->module->device;
@@ -141,8 +141,8 @@ static tg_status send(struct tg_graph *g, struct layout *at, char *head, struct 
     return status;
 }
 
-/* Tensors must lie in this device's memory, after its control area: another device's, or a host
- * pointer, is an error here rather than a crash there. */
+/* Tensors must be in this device's memory, behind its control area. A host pointer or another
+ * device's address is reported here instead of crashing the device. */
 static tg_status check_addresses(const struct tg_graph *g, struct tg_error *error)
 {
     const struct tg_control_head *head = &g->module->device->head;
@@ -174,7 +174,7 @@ tg_status tg_graph_upload(struct tg_graph *g, struct tg_error *error)
         status = want_image(g, at.size, error);
     if (status != TG_OK)
         return status;
-    /* Where the host sees device memory the head is made in place, otherwise here and copied. */
+    /* If the host can write device memory, make the head in place; otherwise make and copy it. */
     head = tg_device_map(device, g->image, at.desc);
     if (head == NULL && (head = own = malloc(at.desc)) == NULL)
         return tg_error_set(error, TG_NO_MEMORY, "out of host memory");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A member that goes away, or changes its name, is an error here. One that comes need not be told
- * of: the others stay where the compiler says. */
+/* The table of members for other languages. A member that is removed or renamed no longer compiles
+ * here. A new member may be left out: the compiler still computes the offsets of the others. */
 #include <stddef.h>
 #include <taskglass/export.h>
 #include <taskglass/layout.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A graph from a module's orchestration function, by any runtime. */
+/* Makes a graph from a module's orchestration function, for any runtime. */
 #include "base/error.h"
 #include "host/graph.h"
 #include "host/runtime_ops.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an orchestration on the device says of itself, in words. The device wrote it: numbers are
- * checked against what the host laid out, texts are cut and cleaned.
+ * Turns the report of an orchestration on the device into messages. The device wrote the report, so
+ * numbers are checked against the host's layout, and texts are cut and cleaned.
  */
 #include "base/error.h"
 #include "host/run.h"
@@ -12,7 +12,7 @@
 
 /* ── reading ───────────────────────────────────────────────────────────────────────────── */
 
-/* Printable, and it ends. */
+/* Terminates the text and replaces unprintable characters. */
 static void clean(char *text, size_t size)
 {
     text[size - 1] = '\0';
@@ -50,7 +50,7 @@ void tg_run_read_report(struct tg_run *run)
     clean(report.owner, sizeof report.owner);
     clean(report.text, sizeof report.text);
     if (report.submitted < run->report.submitted)
-        report.submitted = run->report.submitted; /* it never goes down */
+        report.submitted = run->report.submitted; /* it never decreases */
     run->report = report;
     run->result.tasks = report.submitted;
     run->result.edges = report.edges;
@@ -96,7 +96,7 @@ static uint64_t most(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* A size as an option takes it. */
+/* Writes a size as an option takes it: "64M". */
 static void put_bytes(char *text, size_t size, uint64_t bytes)
 {
     static const char units[] = "KMGT";
@@ -109,10 +109,10 @@ static void put_bytes(char *text, size_t size, uint64_t bytes)
     snprintf(text, size, "%llu%c", (unsigned long long)k, units[unit]);
 }
 
-/* A bound on edges can be far above what is needed: nobody should be sent there. */
+/* The bound on edges can be far above the real need, so the advice stops here. */
 #define MOST_ADVISED (UINT64_C(1) << 24)
 
-/* What each ring has, and what it needs where that is more. */
+/* The size of each ring, and the size that the orchestration needs. */
 struct needs {
     uint64_t has[TG_RINGS], wants[TG_RINGS];
     uint32_t n;
@@ -153,7 +153,7 @@ static bool any_short(const struct needs *needs)
     return false;
 }
 
-/* More than any device has: no option would help. */
+/* True if a ring needs more than any device has, so that no option helps. */
 static bool wants_too_much(const struct needs *needs)
 {
     for (uint32_t r = 0; r < needs->n; r++)
@@ -162,7 +162,7 @@ static bool wants_too_much(const struct needs *needs)
     return false;
 }
 
-/* One number for all rings where that fits into memory, else one for each. */
+/* Adds "--option N": one number for all rings if that fits into memory, else one for each. */
 static void add_option(const struct tg_run *run, const char *option, const struct needs *needs,
                        char *text, size_t size)
 {
@@ -188,7 +188,7 @@ static void add_option(const struct tg_run *run, const char *option, const struc
     }
 }
 
-/* The options that would let the next run pass, as far as it could be counted. */
+/* Writes the options that let the next run pass, as far as the device could count its needs. */
 static void advise(struct tg_run *run)
 {
     char *text = run->result.orchestration.advice;
@@ -227,7 +227,7 @@ static tg_status explain_full(struct tg_run *run, struct tg_error *error)
                         *advice && !report->counted ? " or more" : "");
 }
 
-/* A submit that was refused: the same words as on the host, from what it was given. */
+/* Explains a refused submit with the host's own message, from the arguments that it got. */
 static tg_status explain_submit(struct tg_run *run, struct tg_error *error)
 {
     const struct tg_orchestrator_report *report = &run->report;
@@ -331,7 +331,7 @@ struct tg_scope_fatal tg_run_scope_fatal(const struct tg_run *run)
 
 /* ── what waiting cost ─────────────────────────────────────────────────────────────────── */
 
-/* Waiting this much of the time is worth a word, if it was long enough to notice. */
+/* Warn if the orchestration waited for this share of its time, and for at least this long. */
 #define TOO_MUCH 0.5
 #define WORTH_NOTICING 1e-3
 
@@ -375,7 +375,7 @@ static void read_rings(struct tg_run *run)
             .heap = ring->heap_size,
             .dep_pool = ring->n_deps,
         };
-        if (run->result.status == TG_OK) /* the orchestrator has not looked after its return */
+        if (run->result.status == TG_OK) /* the orchestrator has returned: its tails are old */
             continue;
         result->ring[r].task_window_used = between(at[r].tail, at[r].head, ring->n_slots);
         result->ring[r].heap_used = between(at[r].heap_tail, at[r].heap_head, ring->heap_size);

@@ -14,7 +14,7 @@
 #include "base/files.h"
 #include "host/text.h"
 
-/* As many runs of one case within one second as anyone starts, and an end to the search. */
+/* Stop looking for a free directory name after this many. */
 enum { MOST_PER_SECOND = 100000, PROBE_BYTES = 4096 };
 
 static tg_status no_memory(struct tg_error *error)
@@ -29,7 +29,7 @@ static tg_status cannot(const char *what, const char *path, int cause, struct tg
     return TG_IO_ERROR;
 }
 
-/* Everything up to each slash, then the whole. What is there already is fine. */
+/* Creates each parent, then the directory itself. Those that exist already are kept. */
 static tg_status make_with_parents(char *path, struct tg_error *error)
 {
     for (char *slash = path;; slash++) {
@@ -44,7 +44,7 @@ static tg_status make_with_parents(char *path, struct tg_error *error)
     }
 }
 
-/* Full disks and foreign directories show only when something is written. */
+/* Writes a test file, because a full disk or a read-only directory shows only on a write. */
 static int probe(const char *path)
 {
     static const char zeros[PROBE_BYTES];
@@ -80,8 +80,8 @@ static tg_status remove_old(const char *dir, const char *name, struct tg_error *
     return status;
 }
 
-/* The directory that the user named. What an earlier run left there would be taken for this one's;
- * what is not ours stays. */
+/* Uses the directory that the user named. Removes the files of an earlier run, so that nobody takes
+ * them for this run's; all other files stay. */
 static tg_status use(const char *requested, char **dir, struct tg_error *error)
 {
     static const char *const ours[] = {"run.json",
@@ -107,7 +107,7 @@ static tg_status use(const char *requested, char **dir, struct tg_error *error)
     return status;
 }
 
-/* mkdir says atomically who was first; the others take the next number. */
+/* mkdir is atomic: of several runs that want one name, one gets it and the others count on. */
 static tg_status make_unique(const char *stem, char **dir, struct tg_error *error)
 {
     for (int n = 1; n < MOST_PER_SECOND; n++) {
@@ -125,7 +125,7 @@ static tg_status make_unique(const char *stem, char **dir, struct tg_error *erro
     return TG_IO_ERROR;
 }
 
-/* A directory of this run's own. */
+/* Creates a new directory for this run. */
 static tg_status make_new(const char *workload, const char *case_name, time_t now, char **dir,
                           struct tg_error *error)
 {
@@ -161,13 +161,13 @@ tg_status tg_output_create(const char *requested, const char *workload, const ch
     return status;
 }
 
-/* One file's contents: who writes it, and with what. */
+/* One file's contents: the function that writes it, and that function's context. */
 struct contents {
     tg_output_write_fn write;
     void *context;
 };
 
-/* Through stdio, on a descriptor of its own: closing that says whether all was written. */
+/* Writes through stdio on a duplicate descriptor, because fclose reports a failed write. */
 static int fill(int fd, const void *context)
 {
     const struct contents *contents = context;

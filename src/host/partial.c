@@ -5,10 +5,11 @@
 #include "common/select.h"
 #include <stdlib.h>
 
-/* Pieces of this many bytes: the tensor may be larger than the host cares to hold. */
+/* Pack, hash and write this many bytes at a time, so that no packed copy of a whole tensor is
+ * needed beside its storage. */
 enum { PIECE = 1 << 20 };
 
-/* The view's storage, or NULL where the host has no memory for it or it cannot be read. */
+/* Copies the view's storage to the host. NULL if host memory runs out or the copy fails. */
 static char *fetch_storage(struct tg_device *device, const struct tg_tensor *t)
 {
     char *storage = malloc(t->storage_bytes ? t->storage_bytes : 1);
@@ -20,7 +21,8 @@ static char *fetch_storage(struct tg_device *device, const struct tg_tensor *t)
     return storage;
 }
 
-/* Hashes the view, and writes it to the payload file where `payload` is wanted. */
+/* Hashes the view's elements and, if `payload` is set, also writes them to the payload file. False
+ * if a write failed. */
 static bool take_content(const struct tg_tensor *t, const char *storage, char *piece,
                          struct tg_dump_writer *writer, bool payload, struct tg_record *r)
 {
@@ -57,7 +59,7 @@ static void record_output(struct tg_device *device, struct tg_dump_writer *write
     tg_record_describe(&r, a);
     tg_record_describe_tensor(&r, t);
     r.flags = (uint16_t)(r.flags | TG_RECORD_PARTIAL);
-    r.stream = UINT16_MAX; /* none: the host's own */
+    r.stream = UINT16_MAX; /* no stream: the host makes this record */
     if (want >= TG_WANT_HASH) {
         storage = fetch_storage(device, t);
         piece = malloc(PIECE);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a task had written when its run ended without it. */
+/* Records the outputs of a task that was still running when its run ended. */
 #ifndef TG_HOST_PARTIAL_H
 #define TG_HOST_PARTIAL_H
 
@@ -7,8 +7,9 @@
 #include "host/graph.h"
 #include "host/record_setup.h"
 
-/* Reads the outputs the recording would have had of the task, from the memory of a device that no
- * longer runs, and records them as partial. How many records that made. */
+/* Reads the task's outputs from the memory of a device that has stopped and records them, marked as
+ * partial. Takes only the outputs that the recording's level and filters select. Returns the number
+ * of records made. */
 uint64_t tg_partial_record(struct tg_record_area *area, struct tg_dump_writer *writer,
                            const struct tg_task_desc *desc, const struct tg_tensor *tensors);
 

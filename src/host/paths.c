@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "host/text.h"
 
-/* The folder of a file, with symbolic links followed; NULL where there is no such file. */
+/* The folder of a file, with symbolic links followed; NULL if the file does not exist. */
 static char *folder_of(const char *file)
 {
     char *path = realpath(file, NULL);
@@ -21,7 +21,7 @@ static char *folder_of(const char *file)
     return path;
 }
 
-/* dladdr knows which file this very code was loaded from, wherever it was installed. */
+/* dladdr tells which file this function was loaded from, wherever that file is installed. */
 static char *library_folder(void)
 {
     Dl_info info;
@@ -30,7 +30,8 @@ static char *library_folder(void)
     return folder_of(info.dli_fname);
 }
 
-/* NULL where the path does not exist; the errors of memory and of absence are the same here. */
+/* NULL if the path does not exist. Running out of memory also gives NULL: the caller treats both
+ * alike. */
 static char *existing(const char *folder, const char *between, const char *name)
 {
     if (!folder)

@@ -9,7 +9,7 @@
 #include "host/graph.h"
 #include "host/runtime_ops.h"
 
-/* Adds ", name" to a list for a message; a list too long is cut. */
+/* Adds ", name" to a list for a message; cuts what does not fit. */
 static void list_add(char *list, size_t size, const char *name)
 {
     size_t used = strlen(list);
@@ -29,7 +29,7 @@ static tg_status find_platform(const char *name, struct tg_platform_info *info,
     return tg_error_set(error, TG_NOT_FOUND, "no platform '%s'; there are %s", name, known);
 }
 
-/* Their numbers are those of enum tg_runtime_kind. */
+/* tg_runtime_get counts in the order of enum tg_runtime_kind. */
 static tg_status find_runtime(const char *name, enum tg_runtime_kind *runtime,
                               struct tg_error *error)
 {
@@ -58,7 +58,7 @@ static tg_status check_counts(const struct tg_device_config *device,
     return TG_OK;
 }
 
-/* The number of a word in a choice's list. */
+/* The index of the setting's value in `words`; the settings have checked that it is there. */
 static uint32_t choice(const struct tg_settings *settings, const char *name,
                        const char *const *words)
 {
@@ -94,7 +94,7 @@ static tg_status plan_recording(const struct tg_settings *settings, struct tg_pl
     return tg_filter_parse(plan->record.filter, specs, &count, error);
 }
 
-/* 0 is no size a ring can have: here it is a mistake, not the default. */
+/* In tg_rings 0 means the default size, but a user who types 0 made a mistake. */
 static tg_status refuse_zero(const char *option, uint32_t value, struct tg_error *error)
 {
     if (value != 0)

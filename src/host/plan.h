@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the settings ask of a run, looked at before a device is opened. */
+/* The run that the settings ask for, checked before a device is opened. */
 #ifndef TG_HOST_PLAN_H
 #define TG_HOST_PLAN_H
 
@@ -7,8 +7,8 @@
 
 struct tg_plan {
     struct tg_device_config device;
-    struct tg_run_config run;       /* its recording, if any, is still without a folder */
-    struct tg_record_config record; /* level TG_LEVEL_OFF: none */
+    struct tg_run_config run;       /* `record` is not set yet: it needs an output folder */
+    struct tg_record_config record; /* level TG_LEVEL_OFF: no recording */
     enum tg_runtime_kind runtime;
     const char *runtime_name;
     struct tg_rings rings;
@@ -17,8 +17,8 @@ struct tg_plan {
     bool scope_stats;
 };
 
-/* The strings are the settings'. NOT_FOUND (names those there are), UNSUPPORTED, BAD_ARGUMENT
- * (counts beyond the platform's). */
+/* The plan's strings belong to the settings. NOT_FOUND lists the platforms or runtimes that exist;
+ * UNSUPPORTED; BAD_ARGUMENT for a number that the platform does not allow. */
 tg_status tg_plan_make(const struct tg_settings *settings, struct tg_plan *plan,
                        struct tg_error *error);
 

@@ -4,7 +4,8 @@
 #include <string.h>
 #include <time.h>
 
-/* Between looks at streams that had nothing: soon at first, then less and less often. */
+/* The thread sleeps this long when all streams are empty, and twice as long each time they still
+ * are. */
 enum { FIRST_NAP_NS = 20000, LONGEST_NAP_NS = 1000000 };
 
 static uint64_t drain_all(struct tg_pump *pump)
@@ -22,7 +23,8 @@ static void nap(long nanoseconds)
     nanosleep(&(struct timespec){.tv_nsec = nanoseconds}, NULL);
 }
 
-/* `stop` is looked at before a pass, so that a whole pass follows the last record. */
+/* Reads `stop` before each pass. The caller sets it after the last record, so the pass that follows
+ * drains everything. */
 static void *work(void *argument)
 {
     struct tg_pump *pump = argument;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A thread that drains streams while a graph runs, and afterwards what is left in them. */
+/* A thread that drains streams while a graph runs, and what is left in them after the run. */
 #ifndef TG_HOST_PUMP_H
 #define TG_HOST_PUMP_H
 
@@ -9,18 +9,18 @@
 struct tg_pump {
     struct tg_drain *drains;
     uint32_t n;
-    void (*idle)(void *context); /* once whenever the streams have run dry; may be NULL */
+    void (*idle)(void *context); /* called each time the streams become empty; or NULL */
     void *context;
     pthread_t thread;
     bool started;
-    bool stop;         /* to the thread, by atomic access */
-    uint64_t progress; /* from the thread, by atomic access */
+    bool stop;         /* atomic: the owner sets it, the thread reads it */
+    uint64_t progress; /* atomic: the thread adds drained records */
 };
 
 tg_status tg_pump_start(struct tg_pump *pump, struct tg_error *error);
-/* Grows while anything is drained; from any thread. */
+/* The number of records drained so far. Any thread may call this. */
 uint64_t tg_pump_progress(const struct tg_pump *pump);
-/* Once nothing is recorded any more: drains the rest and stops the thread, if there is one. */
+/* Call it when the device records no more. Drains the rest and stops the thread, if it runs. */
 void tg_pump_stop(struct tg_pump *pump);
 
 #endif

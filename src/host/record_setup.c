@@ -41,7 +41,7 @@ static tg_status plan_stream(struct tg_record_area *area, const struct tg_record
         .per_buffer = PER_BUFFER,
         .record_size = sizeof(struct tg_record),
         .arena_size = arena,
-        .piece_limit = arena / 4, /* the host writes one piece while the next is copied */
+        .piece_limit = arena / 4, /* the device fills one while the host writes another */
         .current = (uint64_t)TG_NO_BUFFER << 32,
     };
     head->free_queue = align(sizeof *head);
@@ -74,7 +74,7 @@ static tg_status plan_filters(struct tg_record_area *area, const char *text, str
                 if (tg_filter_kernel_matches(&specs[f], tg_module_kernel_name(m, k)))
                     area->kernel_filters[m->first + k] |= (uint8_t)(1u << f);
     }
-    for (uint32_t f = 0; f < count; f++) { /* its own words, for a warning that quotes it */
+    for (uint32_t f = 0; f < count; f++) { /* keep the text, for a warning that quotes it */
         size_t length = strcspn(text, ";");
         snprintf(area->filter[f], sizeof area->filter[f], "%.*s", (int)length, text);
         text += length + (text[length] == ';');
@@ -126,7 +126,8 @@ static tg_status no_room(const struct tg_record_area *area, uint64_t size, struc
                         (unsigned long long)(info.memory - info.memory_used));
 }
 
-/* [setup][kernel filters] in the device's own memory, [streams] where they are read from. */
+/* Allocates [setup][kernel filters] in device memory, and [streams] in memory that the host can
+ * read in place, unless streams are copied. Writes their first contents. */
 static tg_status place(struct tg_record_area *area, struct tg_error *error)
 {
     struct tg_record_setup *setup = &area->setup;
@@ -149,7 +150,7 @@ static tg_status place(struct tg_record_area *area, struct tg_error *error)
     return status == TG_OK ? write_streams(area, error) : status;
 }
 
-/* Read in place, or copied? */
+/* Decides whether the host reads streams in place or copies them. */
 static tg_status choose_transport(struct tg_record_area *area,
                                   const struct tg_record_config *config, struct tg_error *error)
 {

@@ -9,13 +9,13 @@
 
 struct tg_record_area {
     struct tg_device *device;
-    uint64_t address;                /* of the setup; the streams are elsewhere */
-    bool copied;                     /* streams are not read in place, even where they could be */
+    uint64_t address;                /* of the setup; setup.streams has the streams' */
+    bool copied;                     /* the host copies streams instead of reading them in place */
     struct tg_record_setup setup;    /* as written to the device */
-    struct tg_stream_head stream;    /* what all heads have in common */
+    struct tg_stream_head stream;    /* the fields that all heads share */
     uint8_t *kernel_filters;         /* the host's copy */
     uint8_t any_kernel;              /* bit f: filter f names no kernel */
-    char filter[TG_MAX_FILTERS][48]; /* what the filters are called, for warnings */
+    char filter[TG_MAX_FILTERS][48]; /* the filters' own texts, for warnings */
 };
 
 /* BAD_ARGUMENT (filter, sizes), NO_MEMORY. Destroy after success. */

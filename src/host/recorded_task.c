@@ -16,7 +16,7 @@ static bool is_whole(const struct tg_record *r)
            (r->flags & (TG_RECORD_TRUNCATED | TG_RECORD_OVERWRITTEN | TG_RECORD_PARTIAL)) == 0;
 }
 
-/* The view, counted from the first byte that it touches. */
+/* Sets up the view so that its address is the first byte that it touches. */
 static void set_geometry(struct tg_recorded_tensor *t, const struct tg_record *r)
 {
     int64_t lo, hi, first;
@@ -31,10 +31,10 @@ static void set_geometry(struct tg_recorded_tensor *t, const struct tg_record *r
     view->addr = r->data_ptr;
     t->bytes = r->bytes;
     if (!tg_tensor_footprint(view, &lo, &hi)) {
-        view->start = 0; /* no elements, or nonsense that `check_geometry` finds */
+        view->start = 0; /* no elements, or nonsense that check_complete finds */
         return;
     }
-    first = bits < 8 ? lo / 2 * 2 : lo; /* nibbles: from a whole byte */
+    first = bits < 8 ? lo / 2 * 2 : lo; /* 4-bit elements: start at a whole byte */
     view->addr += (uint64_t)first * bits / 8;
     view->start -= first;
     view->storage_bytes = tg_bytes_of(r->dtype, hi - first + 1);
@@ -72,7 +72,7 @@ static void take_kernels(const struct tg_entry *entry, struct tg_recorded_task *
     }
 }
 
-/* Scalars are numbered behind the tensors: once these are counted. */
+/* Scalars have the argument numbers after the tensors, so all tensors must be counted first. */
 static void take_scalar(const struct tg_entry *entry, struct tg_recorded_task *task, uint32_t *seen)
 {
     uint32_t i = entry->record.arg_index - task->n_tensors;
@@ -122,7 +122,7 @@ static uint64_t end_of(const struct tg_recorded_tensor *t)
     return t->tensor.addr + t->tensor.storage_bytes;
 }
 
-/* Joins what overlaps, until nothing does: at most 16 of them. */
+/* Makes one block of each set of overlapping tensors. */
 static void find_blocks(struct tg_recorded_task *task)
 {
     for (uint32_t i = 0; i < task->n_tensors; i++) {
@@ -160,7 +160,7 @@ static void assign_blocks(struct tg_recorded_task *task)
     }
 }
 
-/* Logical bytes to where the view has them. */
+/* Writes logical bytes to the places of the view's elements. */
 static void scatter(const struct tg_recorded_tensor *t, const void *bytes, char *block)
 {
     int64_t n = tg_tensor_numel(&t->tensor);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recorded tasks computed again by the reference functions of their kernels, here on the host. */
+/* Computes recorded tasks again on the host, with the reference functions of their kernels. */
 #define _GNU_SOURCE
 #include <taskglass/replay.h>
 
@@ -47,8 +47,8 @@ static struct belongs *sort_records(const struct tg_recording *recording, uint64
 
 /* ── one task ──────────────────────────────────────────────────────────────────────────── */
 
-/* The reference of the task's one kernel. Those of a mix share their arguments: what one of them
- * alone would have to give nobody can say. */
+/* The reference function of the task's one kernel. A mix has none: its kernels share their
+ * arguments, so no reference can say what one of them writes alone. */
 static const struct tg_reference_def *reference_of(const struct tg_workload *workload,
                                                    const struct tg_recorded_task *task)
 {
@@ -59,7 +59,7 @@ static const struct tg_reference_def *reference_of(const struct tg_workload *wor
     return NULL;
 }
 
-/* The arguments as the reference sees them: each on its own, contiguous. */
+/* The reference's own copies of the arguments, each contiguous. */
 struct desk {
     struct tg_tensor tensor[TG_MAX_TENSORS];
     char *bytes[TG_MAX_TENSORS];
@@ -91,7 +91,7 @@ static void clear(struct desk *desk)
         free(desk->bytes[i]);
 }
 
-/* The first output that is not what the reference gives. */
+/* Finds the first output that differs from the reference. False if memory ran out. */
 static bool compare(const struct tg_recorded_task *task, const struct desk *desk,
                     const struct tg_reference_def *def, struct tg_reference_task *verdict)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A recorded task alone on a device. */
+/* Runs one recorded task alone on a device. */
 #include <taskglass/dtype.h>
 #include <taskglass/replay.h>
 
@@ -18,8 +18,8 @@ struct stage {
     struct tg_device *device;
     struct tg_module *module;
     struct tg_graph *graph;
-    uint64_t block[TG_MAX_TENSORS]; /* addresses */
-    char *got[TG_MAX_TENSORS];      /* logical bytes of the outputs, of the first run */
+    uint64_t block[TG_MAX_TENSORS]; /* device addresses */
+    char *got[TG_MAX_TENSORS];      /* the first run's outputs, as logical bytes */
 };
 
 void tg_replay_kernel_names(const struct tg_recorded_task *task, char *text, size_t size)
@@ -93,7 +93,8 @@ static tg_status build(struct stage *s, const char *path, struct tg_error *error
 
 /* ── running ───────────────────────────────────────────────────────────────────────────── */
 
-/* The block as it is on the device now, and the view's logical bytes out of it. */
+/* Copies the view's block from the device and gathers the view's logical bytes from it. The caller
+ * frees *bytes, also after an error. */
 static tg_status fetch(struct stage *s, const struct tg_recorded_tensor *t, char **bytes,
                        struct tg_error *error)
 {
@@ -121,7 +122,7 @@ static void compare(const struct tg_recorded_tensor *t, const char *bytes,
                    &output->check);
 }
 
-/* What one run left in an output. */
+/* Fetches one output after a run, compares it with the recording and with the first run. */
 static tg_status take_output(struct stage *s, uint32_t argument, uint32_t run,
                              struct tg_replay_output *output, struct tg_error *error)
 {

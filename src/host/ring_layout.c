@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Laying out what a graph needs that the device builds. One piece of device memory:
+ * Lays out the memory of a graph that the device builds. It is one allocation:
  *
  *   launch │ orchestration │ arguments │ refused │ kernels │ sites │ slots │ arguments of slots │
  *   notes │ dependencies │ queues │ tensor map │ heaps
  *
- * What nobody touches costs nothing: device memory is not there before it is used.
+ * On a simulator, untouched parts cost nothing: the system provides memory on first use.
  */
 #include "base/error.h"
 #include "host/graph.h"
@@ -75,7 +75,7 @@ tg_status tg_rings_check(const struct tg_rings *rings, struct tg_error *error)
     return status;
 }
 
-/* Where nobody said how much, what is free can be less than the default. */
+/* The size that was asked for, or else the default, but at most a share of half the free memory. */
 static uint64_t heap_size(const struct tg_graph *g, uint64_t asked, uint32_t n_rings)
 {
     struct tg_device_info info;
@@ -104,7 +104,7 @@ static void plan_rings(const struct tg_graph *g, const struct tg_rings *rings, s
     at->o.map_size = or_default(rings->tensormap, DEFAULT_MAP);
 }
 
-/* Bytes of arguments that a task of the module can have. */
+/* The most bytes of arguments that a task of the module can have. */
 static uint64_t payload_stride(const struct tg_module *m)
 {
     uint64_t most = 0;
@@ -163,7 +163,7 @@ static void plan_image(const struct tg_graph *g, bool has_map, struct layout *at
         at->o.ring[r].heap = place(at, at->o.ring[r].heap_size);
 }
 
-/* From offsets to addresses. */
+/* Turns offsets into device addresses. */
 static void rebase(struct layout *at, uint64_t image)
 {
     uint64_t *const addresses[] = {&at->launch.desc,     &at->launch.payload,  &at->launch.queue[0],

@@ -10,10 +10,10 @@
 #define DEFAULT_TIMEOUT 10.0
 #define MOST_TASKS (UINT64_C(1) << 48)
 
-/* How often a waiting host looks whether anything still moves. */
+/* The interval at which a waiting host checks for progress. */
 enum { TICK_MILLISECONDS = 100 };
 
-/* How long an orchestration that has failed may take to come back. */
+/* How long an orchestration that has failed may take to return. */
 #define GRACE_SECONDS 0.5
 
 static double now(void)
@@ -53,7 +53,7 @@ static struct tg_run *run_new(struct tg_graph *graph, const struct tg_run_config
     return run;
 }
 
-/* Off, the launch says 0 and that is all there is to it. */
+/* Without a recording the launch holds 0, and the device records nothing. */
 static tg_status set_up_recording(struct tg_run *run, const struct tg_record_config *config,
                                   struct tg_error *error)
 {
@@ -71,7 +71,7 @@ static tg_status set_up_recording(struct tg_run *run, const struct tg_record_con
                              &setup, sizeof setup, error);
 }
 
-/* A graph of the host's has no rings: the file says so. */
+/* A graph that the host built has no rings: writes a scope stats file that says so. */
 static tg_status write_no_scopes(struct tg_run *run, const char *folder, struct tg_error *error)
 {
     static const struct tg_scope_limits none;
@@ -85,7 +85,7 @@ static tg_status write_no_scopes(struct tg_run *run, const char *folder, struct 
     return status;
 }
 
-/* What the device builds is written down where somebody will ask. */
+/* Has the device log the graph that it builds, if the caller wants edges or scope stats. */
 static tg_status set_up_log(struct tg_run *run, const struct tg_run_config *config,
                             struct tg_error *error)
 {
@@ -100,8 +100,8 @@ static tg_status set_up_log(struct tg_run *run, const struct tg_run_config *conf
     return tg_device_log_start(run->graph, edges, scope_stats, &run->graph->log, error);
 }
 
-/* The device clears this too, but only when it has heard: nobody may take what the last run left
- * for this one's meanwhile. */
+/* The device clears this too, but only once it receives the launch. Until then the host would take
+ * the last run's status for this run's. */
 static tg_status clear_last_run(struct tg_run *run, struct tg_error *error)
 {
     static const struct tg_orchestrator_report none;
@@ -162,14 +162,14 @@ static bool is_device_built(const struct tg_run *run)
     return run->graph->layout != NULL;
 }
 
-/* Reads the workers' status and adds up what they finished; never more than there is. */
+/* Reads the workers' status and adds up the tasks that they finished; at most all tasks. */
 static uint64_t count_finished(struct tg_run *run)
 {
     uint32_t n = tg_device_workers(run->device);
     uint64_t finished = 0;
     if (tg_device_read_status(run->device, run->status, NULL) != TG_OK)
         return run->finished;
-    /* Its own report may have gone with the device's memory. */
+    /* The orchestrator's report may be lost with the device's memory. */
     if (is_device_built(run) && run->device->lost &&
         run->status[n - 1].task_id > run->result.tasks && run->status[n - 1].task_id < MOST_TASKS)
         run->result.tasks = run->status[n - 1].task_id;
@@ -180,7 +180,7 @@ static uint64_t count_finished(struct tg_run *run)
     return finished < run->result.tasks ? finished : run->result.tasks;
 }
 
-/* What has finished by now; it never goes down, whatever the device writes. */
+/* The number of finished tasks by now. It never decreases, whatever the device writes. */
 static uint64_t look(struct tg_run *run)
 {
     uint64_t tasks = run->result.tasks, finished;
@@ -204,12 +204,12 @@ static void end(struct tg_run *run, tg_status status)
     look(run);
     run->finished = run->result.finished = status == TG_OK ? run->result.tasks : run->finished;
     tg_run_account_rings(run);
-    /* What the device leaves of counters and queues after anything but a full run is unknown. */
+    /* After an incomplete run, the state of the device's counters and queues is unknown. */
     if (status != TG_OK)
         run->graph->resident = false;
 }
 
-/* What the tasks that were running have left in their outputs. */
+/* Records what the running tasks have written to their outputs so far. */
 static void add_partial(struct tg_run *run)
 {
     uint64_t last = TG_TASK_NONE;
@@ -217,7 +217,7 @@ static void add_partial(struct tg_run *run)
         struct tg_task_desc desc;
         struct tg_tensor tensors[TG_MAX_TENSORS];
         if (!tg_run_find_task(run, run->status[i].running, &desc) ||
-            desc.id == last || /* a mix is running in parts */
+            desc.id == last || /* a mix runs on several lanes */
             !tg_run_find_tensors(run, &desc, tensors))
             continue;
         last = desc.id;
@@ -225,7 +225,8 @@ static void add_partial(struct tg_run *run)
     }
 }
 
-/* The files of the recording, once the device records no more; partial outputs of a hang. */
+/* Completes the recording's files when the device records no more; after a hang adds the partial
+ * outputs. */
 static void end_recording(struct tg_run *run)
 {
     if (run->recorded)
@@ -246,7 +247,7 @@ static void end_recording(struct tg_run *run)
     tg_collector_finish(run->collector, &run->result.record);
 }
 
-/* The device died, or is taken to be dead. */
+/* Ends the run: the device died, or the host gives it up. */
 static void end_lost(struct tg_run *run, tg_status status)
 {
     run->device->lost = true;
@@ -261,7 +262,7 @@ static void end_cancelled(struct tg_run *run)
                  (unsigned long long)run->finished, (unsigned long long)run->result.tasks);
 }
 
-/* The orchestration on the device stopped the run. */
+/* Ends the run: the orchestration on the device reported an error. */
 static void end_failed(struct tg_run *run)
 {
     tg_status status = tg_run_orchestration_error(run, &run->error);
@@ -274,8 +275,8 @@ static bool is_cancelled(const struct tg_run *run)
     return __atomic_load_n(&run->cancelled, __ATOMIC_ACQUIRE);
 }
 
-/* A GPU can take longer to say that a kernel has failed than the limit is; asked for something, it
- * has to. */
+/* A GPU may report a failed kernel later than the no-progress limit. A copy request makes it report
+ * at once. */
 static bool has_failed(struct tg_run *run)
 {
     uint64_t word;
@@ -285,7 +286,7 @@ static bool has_failed(struct tg_run *run)
            run->device->ops->poll(run->device->state, 10 * TICK_MILLISECONDS) == TG_POLL_LOST;
 }
 
-/* Nothing has moved for the no-progress limit: it is not going to. */
+/* Ends the run: nothing has moved for as long as the no-progress limit allows. */
 static void give_up(struct tg_run *run)
 {
     const struct tg_platform_ops *ops = run->device->ops;
@@ -294,7 +295,7 @@ static void give_up(struct tg_run *run)
         end_lost(run, TG_DEVICE_LOST);
         return;
     }
-    look(run); /* who runs what, while it still does */
+    look(run); /* read which tasks run before the device is killed */
     if (!ops->memory_dies)
         ops->kill(run->device->state);
     end_lost(run, cancelled ? TG_CANCELLED : TG_HANG);
@@ -304,7 +305,8 @@ static void give_up(struct tg_run *run)
     }
 }
 
-/* It has failed, and yet it goes on: its course depends on results that never come. */
+/* Ends the run: the orchestration has failed but does not return, for example because it loops
+ * until a result comes that never will. */
 static void give_up_on_orchestration(struct tg_run *run)
 {
     const struct tg_platform_ops *ops = run->device->ops;
@@ -359,7 +361,7 @@ static void take_poll(struct tg_run *run, enum tg_poll poll)
     }
 }
 
-/* The next look at it: a tick away, or sooner if either limit ends before that. */
+/* Milliseconds until the next check: one tick, or less if a limit ends sooner. */
 static int tick_until(const struct tg_run *run, double deadline)
 {
     double seconds = TICK_MILLISECONDS * 1e-3;
@@ -393,7 +395,7 @@ void tg_run_cancel(struct tg_run *run)
 void tg_run_progress(struct tg_run *run, uint64_t *finished, uint64_t *total)
 {
     *finished = run->ended ? run->finished : look(run);
-    *total = run->result.tasks; /* after the look, which may learn of more */
+    *total = run->result.tasks; /* after look(), which may find more tasks */
 }
 
 void tg_run_get_result(const struct tg_run *run, struct tg_run_result *result)

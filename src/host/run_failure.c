@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What can be said about a run that failed, from what the device left in its memory. All of it
- * was written by a device that went wrong: every index is checked before it is used.
+ * Describes a run that failed, from what the device left in its memory. A device that went wrong
+ * wrote all of it, so every index is checked before it is used.
  */
 #include "base/error.h"
 #include "host/run.h"
@@ -16,7 +16,7 @@ static const char *kernel_of(const struct tg_run *run, const struct tg_task_desc
     return tg_graph_kernel_name(run->graph, desc->kernel[part]);
 }
 
-/* The task that is said to run there, if it has such a part. */
+/* Finds the task that a worker reports to run, if the task has that part. */
 static bool find(const struct tg_run *run, uint64_t running, uint32_t part,
                  struct tg_task_desc *desc)
 {
@@ -67,7 +67,7 @@ static void add_unmet(struct tg_run *run, uint64_t task, uint64_t waits_for)
     run->result.n_unmet++;
 }
 
-/* Who waits for the tasks that were running: from the edges the host made, */
+/* Lists the tasks that wait for running tasks, from the edges of a graph that the host built. */
 static void list_unmet_edges(struct tg_run *run)
 {
     uint64_t n_edges;
@@ -79,8 +79,9 @@ static void list_unmet_edges(struct tg_run *run)
     }
 }
 
-/* or from the lists on the device, which may be anything by now: every step is checked, and there
- * are no more of them than there can be entries. */
+/* Lists the tasks that wait for one running task, from the dependency lists of a graph that the
+ * device built. The lists may be damaged: every step is checked, and the number of steps is limited
+ * to the number of entries, so that a loop ends too. */
 static void list_unmet_of(struct tg_run *run, const struct tg_task_desc *running)
 {
     const struct tg_orchestration *o = &run->graph->layout->orchestration;
@@ -110,7 +111,7 @@ static void list_unmet(struct tg_run *run)
         struct tg_task_desc desc;
         if (!find(run, run->status[i].running, run->status[i].part, &desc) || desc.id == last)
             continue;
-        last = desc.id; /* a mix is running in parts */
+        last = desc.id; /* a mix runs on several lanes; list it once */
         list_unmet_of(run, &desc);
     }
 }
@@ -122,7 +123,7 @@ static const char *core_name(uint32_t lane, char text[24])
     return text;
 }
 
-/* Where, for signals that know. */
+/* The faulting address, for the signals that report one. */
 static const char *fault_address(const struct tg_fault_record *fault, char text[40])
 {
     text[0] = '\0';
@@ -131,7 +132,7 @@ static const char *fault_address(const struct tg_fault_record *fault, char text[
     return text;
 }
 
-/* The device's words are text like any other of its: cut, and without surprises. */
+/* The device wrote this text, so cut it to a known length and replace unprintable characters. */
 static const char *fault_words(const struct tg_fault_record *fault, char text[112])
 {
     snprintf(text, 112, "%.95s", fault->text);
@@ -150,8 +151,8 @@ static const char *fault_cause(const struct tg_fault_record *fault, char text[11
     return text;
 }
 
-/* A GPU hears of a bad store some time after it was made. Where tasks are recorded, or built on the
- * device, it waits for stores before the next task; a chain of the host's goes on. */
+/* A GPU reports a bad store late. When it records tasks or builds the graph, it waits for a task's
+ * stores before it starts the next one; otherwise the next task of a chain may already run. */
 static bool may_be_late(const struct tg_run *run, const struct tg_fault_record *fault)
 {
     return fault->signal == 0 && run->collector == NULL && run->graph->layout == NULL;
@@ -169,7 +170,7 @@ static void say_fault(struct tg_run *run, const struct tg_fault_record *fault,
                  fault_address(fault, address));
 }
 
-/* It was a kernel, but which one? */
+/* The device cannot tell which kernel failed. */
 static void say_fault_somewhere(struct tg_run *run, const struct tg_fault_record *fault)
 {
     uint32_t last = tg_device_workers(run->device) - 1;
@@ -187,7 +188,7 @@ static void say_fault_somewhere(struct tg_run *run, const struct tg_fault_record
                  fault_cause(fault, cause));
 }
 
-/* The device gave up, and no kernel had to do with it: there is a status in place of a signal. */
+/* True if the device gave up for a reason outside any kernel: `signal` then holds a tg_status. */
 static bool gave_up(const struct tg_fault_record *fault)
 {
     return fault->valid == 1 && fault->worker == UINT32_MAX &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run.json: what ran, how, and what came of it. */
+/* Writes run.json: what ran, with which options, and how it ended. */
 #define _GNU_SOURCE 1
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "host/execution.h"
 
-/* As text: they may be names, and numbers keep the form in which they were given. */
+/* Parameters are written as text: some are names, and numbers keep the form the user typed. */
 static void put_params(struct tg_json *json, const struct tg_case_host *test_case)
 {
     tg_json_key(json, "params");
@@ -160,7 +160,7 @@ static void put_losses(struct tg_json *json, const struct tg_record_summary *sum
     tg_json_end_object(json);
 }
 
-/* What was recorded, what was lost, and what it cost. */
+/* How much the recorder recorded and lost, and how long it took. */
 static void put_recorder(struct tg_json *json, const struct tg_record_result *record)
 {
     const struct tg_record_summary *summary = &record->summary;
@@ -245,7 +245,7 @@ static void put_ring(struct tg_json *json, const struct tg_ring_use *ring)
     tg_json_end_object(json);
 }
 
-/* The orchestration on the device: what it waited for, and how full its rings were in the end. */
+/* The orchestration on the device: how long it waited, and how full its rings were at the end. */
 static void put_orchestration(struct tg_json *json, const struct tg_orchestration_result *o)
 {
     tg_json_key(json, "orchestration");

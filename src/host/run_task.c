@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The task behind a number that the device wrote: for a graph of the host's it is an index into what
- * the host built itself; for one of the device's it is a slot, and what lies there is the device's
- * word, so it is copied and checked.
+ * Finds the task behind a number that the device wrote. For a graph that the host built, the number
+ * is an index into the host's own array. For a graph that the device built, it is a slot in device
+ * memory, which the host copies and checks before use.
  */
 #include "host/run.h"
 #include <string.h>
@@ -12,7 +12,7 @@ static uint64_t slots_of(const struct tg_run *run)
     return run->graph->layout ? run->graph->layout->launch.n_tasks : run->result.tasks;
 }
 
-/* Could the orchestrator have written it? */
+/* True if the orchestrator can have written this descriptor. */
 static bool makes_sense(const struct tg_run *run, const struct tg_task_desc *desc)
 {
     const struct tg_graph_layout *layout = run->graph->layout;
@@ -24,7 +24,7 @@ static bool makes_sense(const struct tg_run *run, const struct tg_task_desc *des
            desc->id >> 32 < TG_RINGS;
 }
 
-/* From what the lanes say of it, where the descriptor went with the device's memory. */
+/* Rebuilds the descriptor from the lanes' status if the device's memory is lost. */
 static bool find_in_status(const struct tg_run *run, uint64_t running, struct tg_task_desc *desc)
 {
     uint32_t parts = 0;

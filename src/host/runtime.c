@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The runtimes by name, for users of the library. */
+/* Describes the runtimes to users of the library. */
 #include "host/runtime_ops.h"
 #include <taskglass/execute.h>
 

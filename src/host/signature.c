@@ -12,7 +12,7 @@ const char *tg_role_name(unsigned role)
     return role < 4 ? names[role] : "nothing";
 }
 
-/* The role's number, 0 for a scalar, -1 for none of them. */
+/* The role's number, 0 for a scalar, -1 for an unknown word. */
 static int role_from_word(const char *word, size_t length)
 {
     for (int role = 0; role < 4; role++)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is wrong with a task, in words, for any builder of graphs (common/task_check.h has the test). */
+/* Explains why common/task_check.h refuses a task; every builder of graphs uses it. */
 #ifndef TG_HOST_TASK_CHECK_H
 #define TG_HOST_TASK_CHECK_H
 
 #include "host/module.h"
 
-/* BAD_ARGUMENT, or OK where all is well with it. `task` is the id it would have had. */
+/* BAD_ARGUMENT with a message, or OK if the task is valid. `task` is the id it would get. */
 tg_status tg_task_explain(const struct tg_module *module, const uint32_t kernel[TG_PARTS],
                           const struct tg_args *args, uint64_t task, struct tg_error *error);
 

@@ -20,7 +20,7 @@ char *tg_text_format(const char *format, ...)
     return length < 0 ? NULL : text;
 }
 
-/* Not isalnum: what may stand in a name must not depend on the locale. */
+/* Not isalnum, because a valid name must not depend on the locale. */
 static bool is_word(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Strings that the host makes: formatted on the heap, and names that become part of paths. */
+/* Strings: formatted ones on the heap, checks of names, and task ids for messages. */
 #ifndef TG_HOST_TEXT_H
 #define TG_HOST_TEXT_H
 
@@ -7,14 +7,14 @@
 
 #include <stdbool.h>
 
-/* As printf, into a string that the caller frees; NULL where memory ran out. */
+/* Like printf, into a string that the caller frees; NULL if memory ran out. */
 __attribute__((format(printf, 1, 2))) char *tg_text_format(const char *format, ...);
 
-/* Letters, digits, '_', '-', '.', '+'; starts with a letter, digit or '_'; at most 100 characters:
- * what may stand in a file name, on a command line and in a table without quoting. */
+/* True for at most 100 letters, digits, '_', '-', '.' and '+', the first a letter, digit or '_': a
+ * name that needs no quoting in a file name, on a command line or in a table. */
 bool tg_text_is_name(const char *text);
 
-/* "12" for a task of ring 0, "1:12" for the others, as --task takes it; "none". */
+/* A task id as --task takes it: "12" in ring 0, "1:12" in ring 1; "none" for TG_TASK_NONE. */
 const char *tg_task_text(uint64_t id, char text[32]);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finding workload modules by name or path, and opening them. */
+/* Finds workload modules by name or path, and opens them. */
 #define _GNU_SOURCE 1
 #include "host/workload.h"
 
@@ -23,7 +23,7 @@ struct tg_workload_file {
     char *path;
 };
 
-/* A list of strings that grows; every string is owned. */
+/* A growing list of strings, which it owns. */
 struct names {
     char **item;
     uint32_t count;
@@ -35,7 +35,7 @@ static tg_status no_memory(struct tg_error *error)
     return tg_error_set(error, TG_NO_MEMORY, "out of host memory while looking for workloads");
 }
 
-/* Takes `text`, also where it fails; text may be NULL from an allocation that failed. */
+/* Takes ownership of `text`, also on failure. NULL, from a failed allocation, is NO_MEMORY. */
 static tg_status names_add(struct names *names, char *text, struct tg_error *error)
 {
     if (!text ||
@@ -62,7 +62,7 @@ void tg_workload_names_free(char **names, uint32_t count)
     free(names);
 }
 
-/* The folders to search, the user's own first so that they may stand in for an example. */
+/* The folders to search: the user's own come first, so that they can replace an example. */
 static tg_status folders(const struct tg_settings *settings, struct names *found,
                          struct tg_error *error)
 {
@@ -80,7 +80,7 @@ static tg_status folders(const struct tg_settings *settings, struct names *found
     return status;
 }
 
-/* "vector_add" for "vector_add.so"; NULL for files that are no module. */
+/* "vector_add" for "vector_add.so"; NULL for a file that is not a module. */
 static char *module_name(const char *file)
 {
     size_t length = strlen(file);
@@ -140,7 +140,7 @@ tg_status tg_workload_names(const struct tg_settings *settings, char ***names, u
     return status;
 }
 
-/* "a, b, c" */
+/* The names as "a, b, c"; the caller frees the text. */
 static char *joined(const struct names *names)
 {
     char *text = strdup(names->count ? names->item[0] : "nothing");
@@ -167,7 +167,7 @@ static tg_status not_found(const struct names *places, const char *name, struct 
     return status;
 }
 
-/* The module's file for a name that is not a path. */
+/* Searches the folders for the module's file; `name` is not a path. */
 static tg_status search(const struct tg_settings *settings, const char *name, char **path,
                         struct tg_error *error)
 {
@@ -195,8 +195,8 @@ static bool is_path(const char *name)
     return strchr(name, '/') || (length > 3 && strcmp(name + length - 3, ".so") == 0);
 }
 
-/* Absolute: the device opens the same file from another process, and dlopen would search the
- * system's libraries for a name without a slash. */
+/* Gives an absolute path: the device opens the same file from another process, and dlopen would
+ * look for a name without a slash among the system's libraries. */
 static tg_status locate(const struct tg_settings *settings, const char *name, char **path,
                         struct tg_error *error)
 {
@@ -222,7 +222,7 @@ static tg_status locate(const struct tg_settings *settings, const char *name, ch
     return status;
 }
 
-/* dlerror begins with the path, which the message has already. */
+/* dlerror's text begins with the path; cut that, because our message has it already. */
 static tg_status load_failed(const char *path, struct tg_error *error)
 {
     const char *why = dlerror();

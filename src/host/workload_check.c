@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A module is a stranger's: everything that later code relies on is looked at here, once. */
+/* Anyone may write a module, so this checks once everything that later code relies on. */
 #include <string.h>
 
 #include "base/error.h"
