@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A platform is one const table. The host's code above it knows no platform by name: what a
- * platform cannot do shows as a NULL slot, and only where this header says so.
+ * A platform is one const table. The host's code knows no platform by name: a NULL slot shows what
+ * a platform cannot do, and only the slots that say so here may be NULL.
  *
- * Threads: as in device.h: one thread at a time, but for `cancel`, and for copy_in, copy_out and map,
- * which the collector of a recording uses while another thread waits in `poll`.
+ * Threads, as in device.h: one thread at a time calls these functions. Exceptions are `cancel`, and
+ * copy_in, copy_out and map, which a recording's collector calls while another thread is in `poll`.
  */
 #ifndef TG_PLATFORM_PLATFORM_H
 #define TG_PLATFORM_PLATFORM_H
@@ -16,20 +16,20 @@
 
 #define TG_PLATFORM_ABI 1u
 
-/* A device as a platform opens it; every default is already filled in. */
+/* The device to open; the caller has filled in every default. */
 struct tg_platform_config {
     uint32_t cores;
     uint32_t schedulers;
     uint64_t memory;
-    const char *device_program; /* simulators; others ignore it */
+    const char *device_program; /* the program to start */
 };
 
 enum tg_poll { TG_POLL_RUNNING, TG_POLL_OVER, TG_POLL_STOPPED, TG_POLL_LOST };
 
-/* How a device ended, for the report. */
+/* How a device ended, for the error message. */
 struct tg_autopsy {
-    bool crashed;   /* by itself, as against killed from outside; it may have left a record */
-    char cause[96]; /* "killed by signal 9 (Killed)" */
+    bool crashed;   /* it ended itself and may have left a fault record; false: killed */
+    char cause[96]; /* "was killed by signal 9 (Killed)" */
 };
 
 struct tg_platform_ops {
@@ -37,63 +37,64 @@ struct tg_platform_ops {
     uint32_t size; /* of this struct */
     const char *name;
     const char *summary;
-    const char *program; /* the device's, in our folder; what --device-program stands in for */
+    const char *program; /* the device program's file name */
     uint32_t max_blocks;
     uint32_t max_schedulers;
-    bool memory_dies;   /* with the device: what is wanted of it must be fetched before `kill` */
-    bool slow_to_open;  /* a second rather than a millisecond */
-    bool decides_cores; /* how many, where nobody has said: `open` gets 0 */
+    bool memory_dies;   /* memory is lost with the device: read it before `kill` */
+    bool slow_to_open;  /* takes a second rather than a millisecond */
+    bool decides_cores; /* `open` chooses the number if config.cores is 0 */
 
-    /* Can it be opened on this machine? NULL: always. The error says what is missing, and `open`
-     * says the same. */
+    /* OK if this machine can open the platform. NULL: always. The error says what is missing;
+     * `open` reports the same error. */
     tg_status (*probe)(struct tg_error *error);
 
     tg_status (*open)(const struct tg_platform_config *config, void **state,
                       struct tg_error *error);
     void (*close)(void *state);
-    /* The address of the control area; `pid` is 0 where no process is the device. */
+    /* `control` is the address of the control area; `pid` is 0 if the device is not a process. */
     void (*describe)(const void *state, uint64_t *control, uint64_t *memory_used, int *pid);
 
     tg_status (*alloc)(void *state, uint64_t bytes, uint64_t *address, struct tg_error *error);
-    /* Memory that `map` shows while the device writes to it. NULL: all memory is alike. */
+    /* Allocates memory that `map` can show while the device writes it. NULL: there is only one kind
+     * of memory. */
     tg_status (*alloc_shared)(void *state, uint64_t bytes, uint64_t *address,
                               struct tg_error *error);
-    /* Either kind. */
+    /* Frees either kind. */
     tg_status (*free)(void *state, uint64_t address, struct tg_error *error);
-    /* Both also on a device that is lost, where its memory outlives it. */
+    /* Both also work on a lost device, for memory that outlives it. */
     tg_status (*copy_in)(void *state, uint64_t address, const void *bytes, uint64_t size,
                          struct tg_error *error);
     tg_status (*copy_out)(void *state, void *bytes, uint64_t address, uint64_t size,
                           struct tg_error *error);
-    /* NULL on a platform whose memory the host cannot see: that alone makes everything above
-     * copy instead. Gives NULL for a range outside device memory, and where there is alloc_shared
-     * for all other memory. */
+    /* The slot is NULL if the host cannot see the platform's memory; the host then copies. The
+     * function returns NULL for a range outside device memory; if there is alloc_shared, also for
+     * memory that it did not allocate. */
     void *(*map)(void *state, uint64_t address, uint64_t size);
 
-    /* Makes a module's kernels number `first` … `first + count - 1` of the device. */
+    /* Loads a module; its kernels get the numbers `first` to `first + count - 1`. */
     tg_status (*load)(void *state, const char *path, uint32_t first, uint32_t count,
                       struct tg_error *error);
 
-    /* Starts what the struct tg_launch at that address says. */
+    /* Starts the run that the struct tg_launch at that address describes. */
     tg_status (*launch)(void *state, uint64_t launch, struct tg_error *error);
-    /* Waits up to that many milliseconds for the end of the run. */
+    /* Waits at most that many milliseconds for the run to end. */
     enum tg_poll (*poll)(void *state, int milliseconds);
-    /* From any thread: no more tasks are started. `poll` tells when the run has stopped. */
+    /* Stops starting tasks; any thread may call it. `poll` reports when the run has stopped. */
     void (*cancel)(void *state);
-    /* Ends a device that no longer listens. Its memory stays. */
+    /* Ends a device that no longer responds. Its memory stays, unless memory_dies. */
     void (*kill)(void *state);
     void (*autopsy)(void *state, struct tg_autopsy *autopsy);
 };
 
-/* Does the host see all of its memory? */
+/* True if the host sees all of the platform's memory. */
 static inline bool tg_platform_shows_memory(const struct tg_platform_ops *ops)
 {
     return ops->map != NULL && ops->alloc_shared == NULL;
 }
 
-/* All of them, in the order they are listed; NULL past the end. */
+/* The platform of that number, in the order of the list; NULL past the end. */
 const struct tg_platform_ops *tg_platform_number(uint32_t number);
-/* NULL where there is none of that name. */
+/* NULL if there is no platform of that name. */
 const struct tg_platform_ops *tg_platform_named(const char *name);
 
 #endif

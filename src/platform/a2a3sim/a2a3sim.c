@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* a2a3sim: the host sees device memory, through a mapping of its own. */
+/* a2a3sim: the host sees device memory through its own mapping. */
 #include "platform/process/process.h"
 
 static tg_status open_mapped(const struct tg_platform_config *config, void **state,

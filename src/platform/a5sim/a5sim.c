@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* a5sim: the host never sees device memory; every byte is copied. */
+/* a5sim: the host cannot see device memory and copies every byte. */
 #include "platform/process/process.h"
 
 static tg_status open_unmapped(const struct tg_platform_config *config, void **state,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuda: a GPU. As with the simulators the device is a process (taskglass-cuda), which alone talks to
- * NVIDIA's driver: starting, running, cancelling and killing it are theirs. What is different is
- * memory. The host sees what it shares with the GPU (control area, recording streams); tensors
- * and graphs are in the GPU's own memory, and their bytes are moved by the device's process
- * through a piece of the shared memory.
+ * cuda: a GPU. As with the simulators the device is a process (taskglass-cuda); only this process
+ * calls NVIDIA's driver. Starting, running, cancelling and killing it is the simulators' code
+ * (platform/process). The difference is memory. The host sees the memory that it shares with the
+ * GPU (control area, recording streams). Tensors and graphs are in the GPU's own memory; the
+ * device's process copies their bytes for the host, through a part of the shared memory.
  */
 #define _GNU_SOURCE
 #include "base/error.h"
@@ -22,22 +22,22 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Address space for what is shared; memory is taken as it is used. */
+/* Address space for shared memory; the system provides memory when it is used. */
 #define SHARED_SIZE (UINT64_C(64) << 30)
 #define PAGE UINT64_C(4096)
 enum { MOST_LANES = 252 };
 enum { ANSWER_MILLISECONDS = 30000 };
 
 struct tg_cuda {
-    struct tg_process process; /* first: its functions take this for it */
-    struct tg_heap hidden;     /* of the GPU's memory */
-    pthread_mutex_t moving;    /* one request at a time */
+    struct tg_process process; /* must be first: its functions get a pointer to this struct */
+    struct tg_heap hidden;     /* the heap of the GPU's own memory */
+    pthread_mutex_t moving;    /* held during a request: the process answers one at a time */
 };
 
 /* ── is there one? ─────────────────────────────────────────────────────────────────────── */
 
-/* Without asking the driver, which would take a second: does the machine have a GPU's device files
- * and the driver's library? Opening it finds out the rest. */
+/* Looks for a GPU's device files and the driver's library. Does not call the driver, which would
+ * take a second; `open` finds out the rest. */
 static tg_status probe(struct tg_error *error)
 {
 #if defined(TG_WITHOUT_CUDA)
@@ -69,7 +69,7 @@ static tg_status gone(struct tg_error *error)
                         "the device has ended, and the GPU's memory went with it");
 }
 
-/* An answer that comes late would be taken for the next one's: from now on there are none. */
+/* Closes the socket, because a late answer would be taken for the answer to the next request. */
 static tg_status give_up_asking(struct tg_cuda *c, struct tg_error *error)
 {
     shutdown(c->process.mover, SHUT_RDWR);
@@ -77,7 +77,7 @@ static tg_status give_up_asking(struct tg_cuda *c, struct tg_error *error)
                         ANSWER_MILLISECONDS / 1000);
 }
 
-/* Sends a request and waits for its answer. The lock is held. */
+/* Sends a request and waits for its answer. The caller holds `moving`. */
 static tg_status ask(struct tg_cuda *c, struct tg_process_message *m, struct tg_error *error)
 {
     struct pollfd fds[] = {{.fd = c->process.mover, .events = POLLIN},
@@ -135,7 +135,7 @@ static tg_status alloc_hidden(void *state, uint64_t bytes, uint64_t *address,
     return TG_OK;
 }
 
-/* Whole pages, which the driver has to know of before the GPU can use them. */
+/* Allocates whole pages and has the driver register them, so that the GPU can use them. */
 static tg_status alloc_shared(void *state, uint64_t bytes, uint64_t *address,
                               struct tg_error *error)
 {
@@ -164,7 +164,7 @@ static tg_status free_shared(struct tg_cuda *c, uint64_t address, struct tg_erro
                             "free: 0x%llx is not the start of an allocation",
                             (unsigned long long)address);
     if (c->process.pid != 0)
-        (void)request(c, &unpin, NULL); /* a device that is gone has forgotten it anyway */
+        (void)request(c, &unpin, NULL); /* a device that has ended needs no unpin */
     (void)madvise(c->process.map + (address - c->process.base), unpin.size, MADV_REMOVE);
     return TG_OK;
 }
@@ -180,7 +180,7 @@ static tg_status free_either(void *state, uint64_t address, struct tg_error *err
                         (unsigned long long)address);
 }
 
-/* Through the bounce, as much at a time as it holds. */
+/* Copies through the bounce buffer, one buffer's worth at a time. */
 static tg_status move(struct tg_cuda *c, uint32_t type, uint64_t address, char *bytes,
                       uint64_t size, struct tg_error *error)
 {

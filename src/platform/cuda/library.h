@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which library is NVIDIA's driver: the system's, or the one that TASKGLASS_CUDA_DRIVER names. */
+/* The library to load as NVIDIA's driver: the system's, or the one in TASKGLASS_CUDA_DRIVER. */
 #ifndef TG_CUDA_LIBRARY_H
 #define TG_CUDA_LIBRARY_H
 
 #include <stdlib.h>
 
-/* NULL: the system's. */
+/* The library that TASKGLASS_CUDA_DRIVER names; NULL: use the system's. */
 static inline const char *tg_cuda_named_library(void)
 {
     const char *named = getenv("TASKGLASS_CUDA_DRIVER");

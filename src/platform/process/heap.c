@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first extent at or after offset. */
+/* The index of the first extent that starts at or after offset. */
 static size_t lower_bound(const struct tg_extents *list, uint64_t offset)
 {
     size_t low = 0, high = list->count;
@@ -31,7 +31,7 @@ static bool make_room(struct tg_extents *list)
     return true;
 }
 
-/* Room must have been made. */
+/* The caller has made room. */
 static void insert(struct tg_extents *list, size_t index, struct tg_extent extent)
 {
     if (index < list->count)
@@ -84,7 +84,7 @@ bool tg_heap_take(struct tg_heap *heap, uint64_t size, uint64_t *offset)
     return false;
 }
 
-/* Joins the extent to its free neighbours, or makes it a free one of its own. */
+/* Joins the extent to its free neighbours, or adds it as a new one. */
 static bool set_free(struct tg_extents *list, struct tg_extent extent)
 {
     size_t next = lower_bound(list, extent.offset);
@@ -116,7 +116,7 @@ uint64_t tg_heap_give(struct tg_heap *heap, uint64_t offset)
         return 0;
     extent = heap->used.at[index];
     erase(&heap->used, index);
-    if (set_free(&heap->free, extent)) /* without host memory it stays lost until close */
+    if (set_free(&heap->free, extent)) /* if host memory is short, it is lost until close */
         heap->bytes_free += extent.size;
     return extent.size;
 }

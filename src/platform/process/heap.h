@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who has which part of device memory. The bookkeeping is the host's own memory: nothing the
- * device does can confuse it. First fit over extents sorted by offset.
+ * The allocator of device memory. Its bookkeeping is in host memory, so the device cannot damage
+ * it. First fit over extents sorted by offset.
  */
 #ifndef TG_PROCESS_HEAP_H
 #define TG_PROCESS_HEAP_H
@@ -18,7 +18,7 @@ struct tg_extent {
 };
 
 struct tg_extents {
-    struct tg_extent *at; /* sorted by offset, none touching another */
+    struct tg_extent *at; /* sorted by offset, never overlapping */
     size_t count;
     size_t room;
 };
@@ -29,13 +29,13 @@ struct tg_heap {
     uint64_t bytes_free;
 };
 
-/* Everything in [offset, offset + size) is free. False where there is no host memory. */
+/* Starts with [offset, offset + size) free. False if host memory runs out. */
 bool tg_heap_init(struct tg_heap *heap, uint64_t offset, uint64_t size);
 void tg_heap_destroy(struct tg_heap *heap);
-/* False where no free extent is large enough (or the host has no memory for the books). A size
- * of 0 gets an extent of its own too. */
+/* False if no free extent is large enough or host memory runs out. A size of 0 also gets an extent
+ * of its own. */
 bool tg_heap_take(struct tg_heap *heap, uint64_t size, uint64_t *offset);
-/* The size that was taken there; 0, and nothing happens, where nothing was. */
+/* Frees the extent that was taken at offset and returns its size; 0 if there is none. */
 uint64_t tg_heap_give(struct tg_heap *heap, uint64_t offset);
 uint64_t tg_heap_largest(const struct tg_heap *heap);
 

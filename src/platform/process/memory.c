@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-/* Handing out a device's memory that the host shares, and moving bytes in and out of it. */
+/* Allocates device memory that the host shares, and copies bytes in and out of it. */
 #include "base/error.h"
 #include "platform/process/state.h"
 #include <errno.h>
@@ -34,7 +34,7 @@ tg_status tg_process_alloc(void *state, uint64_t bytes, uint64_t *address, struc
     return TG_OK;
 }
 
-/* A large piece goes back to the system, which hands out zeros when it is touched again. */
+/* Returns a large piece to the system, which provides zeros when it is touched again. */
 static void give_back(struct tg_process *process, uint64_t offset, uint64_t size)
 {
     const uint64_t page = 4096, worth_it = 1 << 20;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-/* Opening, running and closing a device that is a process, from the host. */
+/* The host's side of a device that is a process: opens, runs and closes it. */
 #include "platform/process/process.h"
 #include "base/error.h"
 #include "platform/process/protocol.h"
@@ -32,10 +32,10 @@ static tg_status make_memory(struct tg_process *process, struct tg_error *error)
     if (process->memory_fd < 0 || ftruncate(process->memory_fd, (off_t)process->size) != 0)
         return tg_error_set(error, TG_NO_MEMORY, "cannot make %llu bytes of device memory: %s",
                             (unsigned long long)process->size, strerror(errno));
-    /* A device that made its memory smaller would have the host's mapping end in a SIGBUS. */
+    /* Seal the size: if the device shrank its memory, the host's mapping would raise SIGBUS. */
     (void)fcntl(process->memory_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
-    /* Address space that stays empty here and that the device uses: a device pointer followed on
-     * the host faults at once instead of hitting something of ours. */
+    /* Reserve the addresses that the device will use and leave them empty here. If the host follows
+     * a device pointer, it faults at once instead of reaching the host's own memory. */
     process->reserved =
         mmap(NULL, process->size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (process->reserved == MAP_FAILED) {
@@ -56,7 +56,7 @@ static tg_status map_memory(struct tg_process *process, struct tg_error *error)
     return TG_OK;
 }
 
-/* The control area is the device's; what comes after it can be handed out. */
+/* Makes the heap of all memory behind the control area, which belongs to the device. */
 static tg_status take_over(struct tg_process *process, struct tg_error *error)
 {
     struct tg_control_head head;
@@ -190,7 +190,8 @@ enum tg_poll tg_process_poll(void *state, int milliseconds)
         return TG_POLL_LOST;
     if (poll(fds, process->pidfd >= 0 ? 2 : 1, milliseconds) <= 0)
         return TG_POLL_RUNNING;
-    /* A device that finished and died at once has still finished: its word counts first. */
+    /* Read the message before checking for death: a device that finished and then died has
+     * finished. */
     if (tg_process_receive(process->socket, &message, MSG_DONTWAIT) == 1 &&
         message.type == TG_PROCESS_DONE)
         return message.status ? TG_POLL_STOPPED : TG_POLL_OVER;
@@ -215,7 +216,7 @@ void tg_process_autopsy(void *state, struct tg_autopsy *autopsy)
     const struct tg_process *process = state;
     int status = process->wait_status;
     bool known = process->pid == 0 && !process->was_reaped_elsewhere;
-    /* Where somebody else has the status, the fault record alone tells. */
+    /* If the host's program has taken the exit status, only the fault record can tell. */
     autopsy->crashed = known ? WIFEXITED(status) && WEXITSTATUS(status) == TG_PROCESS_EXIT_FAULT
                              : process->was_reaped_elsewhere && !process->killed_by_us;
     if (!known)

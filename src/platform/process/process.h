@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The host's end of a device that is a process. a2a3sim and a5sim differ in how they reach its memory;
- * cuda has memory besides that the process moves bytes in and out of. */
+/* The host's end of a device that is a process. a2a3sim maps the device's memory, a5sim copies it.
+ * A GPU also has memory of its own; there the process copies bytes for the host. */
 #ifndef TG_PROCESS_PROCESS_H
 #define TG_PROCESS_PROCESS_H
 
@@ -21,19 +21,19 @@ void tg_process_cancel(void *state);
 void tg_process_kill(void *state);
 void tg_process_autopsy(void *state, struct tg_autopsy *autopsy);
 
-/* Through the host's mapping. */
+/* For platforms that map device memory. */
 void *tg_process_map(void *state, uint64_t address, uint64_t size);
 tg_status tg_process_write_mapped(void *state, uint64_t address, const void *bytes, uint64_t size,
                                   struct tg_error *error);
 tg_status tg_process_read_mapped(void *state, void *bytes, uint64_t address, uint64_t size,
                                  struct tg_error *error);
-/* Without one. */
+/* For platforms that copy through the memory's file. */
 tg_status tg_process_write_copied(void *state, uint64_t address, const void *bytes, uint64_t size,
                                   struct tg_error *error);
 tg_status tg_process_read_copied(void *state, void *bytes, uint64_t address, uint64_t size,
                                  struct tg_error *error);
 
-/* What every device that is a process has in common, and what simulated ones have besides. */
+/* The slots that every device process shares, and those that the simulators share too. */
 #define TG_PROCESS_START_OPS                                                                 \
     .abi = TG_PLATFORM_ABI, .size = sizeof(struct tg_platform_ops), .load = tg_process_load, \
     .launch = tg_process_launch, .poll = tg_process_poll, .cancel = tg_process_cancel,       \

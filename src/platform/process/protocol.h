@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the host and a device's process say over their socket pair (SOCK_SEQPACKET: a message is a
- * packet). Bulk data goes through device memory; this is the doorbell.
+ * The messages between the host and a device's process, over a socket pair (SOCK_SEQPACKET: one
+ * message is one packet). Bulk data goes through device memory.
  *
  *   host                        device
  *   INIT  ────────────────────►        memory and counts
- *         ◄──────────────────── HELLO  where its memory is mapped, or why it cannot
+ *         ◄──────────────────── HELLO  where its memory is mapped, or an error
  *   LOAD  ────────────────────►        a module's path
- *         ◄──────────────────── LOADED or why not
+ *         ◄──────────────────── LOADED or an error
  *   LAUNCH ───────────────────►        a tg_launch's address
  *   STOP  ────────────────────►        (any time) start no more tasks
  *         ◄──────────────────── DONE   all tasks finished, or stopped
- *   BYE, or the end of the socket, or of the host: the device exits at once
+ *   BYE: the device exits at once; also when the socket closes or the host dies
  *
- * A device that has memory which the host does not see has a second socket, for moving bytes while
- * it runs; there every message is answered before the next.
+ * A device whose memory the host cannot see has a second socket, over which the host moves bytes
+ * while a graph runs. There the device answers each message before the host sends the next.
  *
- *   PIN, UNPIN ───────────────►        a range of shared memory is (no longer) used by the device
+ *   PIN, UNPIN ───────────────►        the device may (no longer) use a range of shared memory
  *   COPY_IN, COPY_OUT ────────►        between its memory and a place in shared memory
- *         ◄──────────────────── MOVED  or why not
+ *         ◄──────────────────── MOVED  or an error
  */
 #ifndef TG_PROCESS_PROTOCOL_H
 #define TG_PROCESS_PROTOCOL_H
@@ -28,10 +28,10 @@
 
 #define TG_PROCESS_PROTOCOL 2u
 
-/* File descriptors the device program starts with. */
+/* The file descriptors that the device program starts with. */
 enum { TG_PROCESS_SOCKET_FD = 3, TG_PROCESS_MEMORY_FD = 4, TG_PROCESS_MOVER_FD = 5 };
 
-/* How the device program exits: its own status for each way, for the host's report. */
+/* Exit codes of the device program; the host's report depends on them. */
 enum { TG_PROCESS_EXIT_BYE = 0, TG_PROCESS_EXIT_USAGE = 2, TG_PROCESS_EXIT_FAULT = 70 };
 
 enum tg_process_type {
@@ -53,25 +53,25 @@ enum tg_process_type {
 struct tg_process_message {
     uint32_t type;       /* enum tg_process_type */
     uint32_t protocol;   /* INIT, HELLO: TG_PROCESS_PROTOCOL */
-    int32_t status;      /* HELLO, LOADED: tg_status; DONE: 1 where it was stopped */
+    int32_t status;      /* HELLO, LOADED: tg_status; DONE: 1 if it was stopped */
     uint32_t cores;      /* INIT */
     uint32_t schedulers; /* INIT */
     uint32_t first;      /* LOAD: number of the first kernel */
-    uint32_t count;      /* LOAD: how many it must have */
+    uint32_t count;      /* LOAD: the number of kernels it must have */
     int32_t host_pid;    /* INIT */
     uint64_t address;    /* INIT: wanted base; HELLO: base; LAUNCH: the launch; others: the range */
     uint64_t size;       /* INIT: bytes of memory; PIN, UNPIN, COPY_*: of the range */
-    uint64_t memory;     /* INIT: bytes of memory that the host does not see, if there is such */
-    uint64_t free;   /* HELLO: bytes of shared memory that are taken; then it can be given out */
-    uint64_t place;  /* COPY_*: where in shared memory */
-    char text[4096]; /* LOAD: path; HELLO, LOADED: error; ends in a zero byte */
+    uint64_t memory;     /* INIT: bytes of memory that the host cannot see; HELLO: its address */
+    uint64_t free;       /* HELLO: bytes of shared memory that the device keeps; the rest is free */
+    uint64_t place;      /* COPY_*: offset in shared memory */
+    char text[4096];     /* LOAD: path; HELLO, LOADED: error; ends in a zero byte */
 };
 
 #define TG_PROCESS_MESSAGE_HEAD offsetof(struct tg_process_message, text)
 
-/* Sends a message with just the text it has; 0, or -1 with errno. Never raises SIGPIPE. */
+/* Sends a message, with its text up to the zero byte; 0, or -1 with errno. Raises no SIGPIPE. */
 int tg_process_send(int fd, const struct tg_process_message *message);
-/* Receives one: 1, 0 at the end of the socket, -1 with errno. The text always ends in a zero. */
+/* Receives a message: 1, 0 if the socket is closed, -1 with errno. The text ends in a zero byte. */
 int tg_process_receive(int fd, struct tg_process_message *message, int flags);
 
 #endif

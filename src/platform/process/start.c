@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-/* Starting and ending a device's process. */
+/* Starts and ends a device's process. */
 #include "base/error.h"
 #include "platform/process/protocol.h"
 #include "platform/process/state.h"
@@ -19,8 +19,9 @@
 
 enum { HELLO_MILLISECONDS = 30000 };
 
-/* Own process group (Ctrl-C is the host's business), no signal blocked or ignored, the socket and
- * the memory at their places, nothing to read, and output to the host's standard error. */
+/* Starts the program in its own process group, because Ctrl-C is for the host alone. No signal is
+ * blocked or ignored; socket and memory are at their fixed descriptors; standard input is empty,
+ * and standard output goes to the host's standard error. */
 static int spawn(const char *program, int socket, int memory, int mover, pid_t *pid)
 {
     char *argv[] = {(char *)"taskglass-device", NULL};
@@ -30,7 +31,7 @@ static int spawn(const char *program, int socket, int memory, int mover, pid_t *
     int result;
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    if (fcntl(STDERR_FILENO, F_GETFD) < 0) /* a host that has closed its own */
+    if (fcntl(STDERR_FILENO, F_GETFD) < 0) /* the host has closed it */
         posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&files, socket, TG_PROCESS_SOCKET_FD);
@@ -50,7 +51,8 @@ static int spawn(const char *program, int socket, int memory, int mover, pid_t *
     return result;
 }
 
-/* dup2 in the child must not overwrite one descriptor with the other, nor the standard ones. */
+/* Moves a descriptor above the fixed ones, so that dup2 in the child overwrites none that it still
+ * needs. */
 static int above_reserved(int fd)
 {
     int moved = fcntl(fd, F_DUPFD_CLOEXEC, TG_PROCESS_MOVER_FD + 1);
@@ -128,8 +130,8 @@ tg_status tg_process_start(struct tg_process *process, const struct tg_platform_
                             strerror(errno));
     }
     process->mover = movers[0];
-    /* Said before anyone listens: the device never has to wait for its first message, in which
-     * it learns whose death is its own. */
+    /* Send INIT before the device starts, so that the device never waits for it. INIT holds the
+     * host's pid, by which the device notices that the host has died. */
     status = say_init(process, config, &message, error);
     result = status == TG_OK ? spawn(config->device_program, ends[1], process->memory_fd, movers[1],
                                      &process->pid)
@@ -173,8 +175,8 @@ int tg_process_hear(struct tg_process *process, struct tg_process_message *messa
     }
 }
 
-/* Through the pidfd: where the host's program has waited for our child itself, the number may
- * be another process's by now. */
+/* Uses the pidfd if there is one: if the host's program has already waited for our child, the pid
+ * may belong to another process by now. */
 static bool has_ended(struct tg_process *process)
 {
     siginfo_t info = {0};
@@ -209,7 +211,7 @@ void tg_process_reap(struct tg_process *process, int milliseconds)
             send_kill(process);
             left = 1000;
         }
-        /* Without a pidfd this is a short sleep. */
+        /* Without a pidfd this only sleeps for a millisecond. */
         poll(&fd, process->pidfd >= 0 ? 1 : 0, process->pidfd >= 0 ? (int)left : 1);
     }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the crew of a thread block does for its leader (target_impl.h): kernels, hashes and copies. */
+/* The crew of a thread block runs kernels, hashes and copies for its leader (target_impl.h). */
 #include "common/gather.h"
 #include "common/hash.h"
 #include "device/engine.h"
@@ -12,15 +12,15 @@ struct sums {
     uint64_t a, b;
 };
 
-/* What is to be hashed, and copied. */
+/* The bytes to hash and copy; the leader fills it in before an order. */
 struct block {
-    char *to; /* or 0 */
+    char *to; /* 0: hash only */
     const char *from;
     uint64_t size;
-    uint64_t words; /* hashed before */
+    uint64_t words; /* number of words hashed before these */
     struct tg_gather_plan plan;
-    int64_t start, first, total; /* of the view's elements */
-    uint32_t bits;               /* of one */
+    int64_t start, first, total; /* counted in the view's elements */
+    uint32_t bits;               /* per element */
     struct sums sum[WARPS];
 };
 
@@ -48,7 +48,7 @@ __device__ void tg_block_end(void)
     tg_order_give(tg_orders()->given, TG_ORDER_END);
 }
 
-/* Adds what the crew has summed up. */
+/* Adds the crew's sums to the hash. */
 __device__ static void add_sums(struct tg_hash *hash, uint64_t size)
 {
     for (uint32_t warp = 0; warp < WARPS; warp++) {
@@ -97,7 +97,7 @@ __device__ static uint64_t product(uint64_t word, uint64_t key)
     return (x & 0xffffffffu) * (x >> 32);
 }
 
-/* Words 2i and 2i + 1 of the tensor; `key` is that of the first (common/hash.h). */
+/* Adds words 2i and 2i + 1 of the tensor; `key` is the first word's (common/hash.h). */
 __device__ static void add_pair(struct sums *s, ulonglong2 pair, uint64_t key)
 {
     s->a += product(pair.x, key) + pair.y;
@@ -111,7 +111,7 @@ __device__ static void add_word(struct sums *s, uint64_t word, uint64_t index)
     s->b += index % 2 ? p : word;
 }
 
-/* Everybody's sums, added up for the warp. */
+/* Adds up the sums of the warp's threads. */
 __device__ static void hand_in(struct sums s)
 {
     for (uint32_t distance = 16; distance > 0; distance /= 2) {
@@ -122,7 +122,7 @@ __device__ static void hand_in(struct sums s)
         block.sum[threadIdx.x / 32] = s;
 }
 
-/* Up to 8 bytes, wherever they lie; the rest is zero. */
+/* Loads up to 8 bytes from any address; the remaining bytes are zero. */
 __device__ static uint64_t load_bytes(const char *from, uint32_t size)
 {
     uint64_t word = 0;
@@ -131,7 +131,7 @@ __device__ static uint64_t load_bytes(const char *from, uint32_t size)
     return word;
 }
 
-/* 16 bytes from an address that is a multiple of WIDTH. */
+/* Loads 16 bytes from an address that is a multiple of WIDTH. */
 template <int WIDTH> __device__ static ulonglong2 load_pair(const char *from)
 {
     ulonglong2 pair;
@@ -156,7 +156,7 @@ __device__ static void store_pair(char *to, ulonglong2 pair)
     __stcs((ulonglong2 *)to, pair);
 }
 
-/* Whole pairs, of which several are on their way at once. */
+/* Hashes and copies whole pairs, with AT_ONCE loads in flight per thread. */
 template <int WIDTH> __device__ static void hash_pairs(struct sums *s, uint64_t n)
 {
     const uint64_t step = TG_CUDA_THREADS;
@@ -184,7 +184,7 @@ template <int WIDTH> __device__ static void hash_pairs(struct sums *s, uint64_t 
     }
 }
 
-/* What is left of the last pair. */
+/* Hashes and copies the bytes behind the last whole pair. */
 __device__ static void hash_rest(struct sums *s, uint64_t done)
 {
     for (uint64_t at = done; at < block.size; at += 8) {
@@ -219,7 +219,7 @@ __device__ static int64_t divide(int64_t a, int64_t b)
     return (uint64_t)(a | b) >> 32 ? a / b : (int64_t)((uint32_t)a / (uint32_t)b);
 }
 
-/* Where element `index` of the view lies, and how many more of its row come after it. */
+/* The place of the view's element `index`; *in_row: elements left in its row, itself included. */
 __device__ static int64_t place_of(int64_t index, int64_t *in_row)
 {
     int64_t at = block.start;
@@ -250,7 +250,7 @@ __device__ static uint64_t load_element(int64_t at)
     }
 }
 
-/* As many elements as make 8 bytes, from `index` on. */
+/* Packs elements from `index` on into 8 bytes. */
 __device__ static uint64_t gather_word(int64_t index)
 {
     int64_t stride = block.plan.strides[block.plan.ndim - 1], in_row = 0, at = 0;
@@ -280,7 +280,7 @@ __device__ static void gather_words(struct sums *s)
     }
 }
 
-/* Do rows consist of whole, aligned pieces of 16 bytes? */
+/* True if rows consist of whole, aligned pieces of 16 bytes. */
 __device__ static bool has_wide_rows(void)
 {
     const struct tg_gather_plan *p = &block.plan;
@@ -326,7 +326,8 @@ __device__ static void call(const struct tg_target_order *order)
     order->kernel(&order->ctx);
 }
 
-/* A store to nowhere comes to light when it is waited for, while it is still clear whose it was. */
+/* Waits for the kernel's stores, so that the GPU reports a bad one while it is clear which kernel
+ * made it. */
 __device__ static void settle(void)
 {
     __threadfence();
@@ -359,7 +360,7 @@ __device__ void tg_block_crew(void)
             tg_barrier_arrive(&o->all_done[slot]);
             continue;
         }
-        TG_BARRIER(); /* nobody begins with what comes next before all are done with this */
+        TG_BARRIER(); /* no thread starts the next order before all have finished this one */
         if (threadIdx.x == 0)
             tg_barrier_arrive(&o->done[slot]);
     }

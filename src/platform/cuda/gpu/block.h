@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A thread block as a core: one thread leads, the crew does as it is told. */
+/* A thread block as a core: one thread, the leader, gives orders; the crew carries them out. */
 #ifndef TG_CUDA_GPU_BLOCK_H
 #define TG_CUDA_GPU_BLOCK_H
 
 #include "platform/cuda/launch.h"
 
-/* All threads of the block, before anything else. */
+/* All threads of the block call this first. */
 __device__ void tg_block_init(void);
-/* The threads that run kernels; they come back when the leader ends the block. */
+/* The crew's threads call this; it returns after the leader has called tg_block_end. */
 __device__ void tg_block_crew(void);
 __device__ void tg_block_end(void);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernels that a run consists of: one that prepares, and the persistent one. */
+/* The GPU kernels of a run: one that prepares it, and the persistent one. */
 #include "platform/cuda/gpu/block.h"
 #include "platform/cuda/gpu/entry.h"
 #include "device/target.h"
@@ -8,12 +8,12 @@ static_assert((int)TG_CUDA_THREADS == (int)TG_BLOCK_THREADS, "kernels count on i
 
 static_assert(sizeof(struct tg_orders) <= TG_CUDA_SHARED - TG_BLOCK_MEMORY_BYTES, "they fit");
 
-/* Generated for each module: its functions. */
+/* The build generates these tables for each module. */
 extern __device__ const tg_kernel_fn tg_cuda_kernels[];
 extern __device__ const tg_orchestrate_fn tg_cuda_orchestrations[];
 
-/* How patient those are who have nothing to do. Blocks have their multiprocessor to themselves, so
- * looking costs nobody anything; what it must not do is crowd the memory that others work in. */
+/* How idle blocks poll. A block has its multiprocessor to itself, so polling takes no time from
+ * others; but it must not load the memory that the others work in. */
 enum { LOOKS = 300, STEAL_EVERY = 16, BATCH = 16, GLANCE_NS = 1000 };
 
 __device__ static void lay_out(const struct tg_cuda_launch *l)
@@ -37,7 +37,7 @@ __device__ static void prepare(const struct tg_cuda_launch *l)
         orchestrate = tg_cuda_orchestrations[l->orchestration];
     if (l->is_new)
         lay_out(l);
-    /* Tasks name kernels by the device's numbers, of which the table has the module's. */
+    /* Tasks use the device's kernel numbers, but the table starts at the module's first kernel. */
     tg_engine_reset(TG_DEVICE_PTR(struct tg_engine, l->engine), launch,
                     TG_DEVICE_PTR(tg_kernel_fn, l->table - l->first_kernel * sizeof(tg_kernel_fn)),
                     orchestrate, TG_DEVICE_PTR(const char, l->site));
@@ -56,13 +56,13 @@ extern "C" __global__ void __launch_bounds__(TG_CUDA_PREPARE) tg_cuda_prepare(tg
                    TG_DEVICE_PTR(const struct tg_launch, l.launch), threadIdx.x, blockDim.x);
 }
 
-/* How much memory the engine wants is known to who lays it out. */
+/* The engine's size, computed by the same code that lays it out. */
 extern "C" __global__ void tg_cuda_size(uint64_t *size, uint32_t n_blocks, uint32_t n_schedulers)
 {
     *size = tg_engine_size(n_blocks, n_schedulers);
 }
 
-/* Looks for a word from the host, who cannot reach the engine. */
+/* Polls for the host's stop word, because the host cannot reach the engine. */
 __device__ static void watch(struct tg_engine *e, const struct tg_cuda_words *words)
 {
     while (tg_engine_running(e)) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an entry point does that does not depend on what a block is made of. */
+/* The part of the entry point that does not depend on the threads of a block. */
 #ifndef TG_CUDA_GPU_ENTRY_H
 #define TG_CUDA_GPU_ENTRY_H
 
 #include "device/engine.h"
 #include "platform/cuda/launch.h"
 
-/* By one thread of each block: a worker's part in the run, from beginning to end. */
+/* One thread of each block calls this: runs a worker from the start of the run to its end. */
 TG_FN static inline void tg_cuda_take_part(struct tg_engine *e, uint32_t worker,
                                            struct tg_cuda_words *words)
 {

@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The device program's target on a GPU: a thread block is a core. The device program is written for
- * one thread; here that is the first of an extra warp, the leader. It has the other warps, the crew,
- * do what takes many threads: run a kernel, copy, hash (block.cu).
+ * The device program's target on a GPU: a core is a thread block. The device program is written for
+ * one thread; here that is the leader, the first thread of an extra warp. The leader gives orders
+ * to the other warps, the crew, for work that takes many threads: run a kernel, copy, hash
+ * (block.cu).
  *
- *     leader   order ──arrive(go)──►            ──wait(done)──► on with the device program
- *     crew              wait(go) ──► all of it ──arrive(done)
+ *     leader   order ──arrive(go)──►           ──wait(done)──► continues the device program
+ *     crew              wait(go) ──► the order ──arrive(done)
  *
- * Both are barriers in shared memory with their own arrival counts, so that neither side cares
- * which threads of a warp the other has, and what either wrote before is visible after. There are
- * two of each: an order can be given while the one before is being carried out. The crew takes them
- * in turn, and meets after each.
+ * `go` and `done` are barriers in shared memory with arrival counts of their own, so that neither
+ * side depends on which threads of a warp the other has. What one side wrote before a barrier is
+ * visible to the other side after it. There are two of each, so that the leader can give an order
+ * while the crew carries out the one before. The crew takes orders in turn, and all its threads
+ * meet after each.
  */
 #ifndef TG_CUDA_GPU_TARGET_IMPL_H
 #define TG_CUDA_GPU_TARGET_IMPL_H
 
-/* Who sleeps looks for the end of the run by itself. */
+/* Idle workers poll for the end of the run; nothing wakes them. */
 #define TG_TARGET_SLEEPERS_LOOK 1
-/* A record is made in device memory and goes to the host's in one go. */
+/* A record is made in device memory and then copied to host memory as a whole. */
 #define TG_TARGET_STAGES_RECORDS 1
 
 TG_FN static inline void tg_target_pause(void)
@@ -62,14 +64,15 @@ TG_FN static inline uint64_t tg_target_now(void)
     return now;
 }
 
-/* 16 bytes at once, past the caches: one transaction on the bus. */
+/* Stores 16 bytes at once, past the caches, so that they are one transaction on the bus. */
 TG_FN static inline void tg_target_store16(void *to, uint64_t first, uint64_t second)
 {
     asm volatile("st.relaxed.sys.global.v2.u64 [%0], {%1, %2};" ::"l"(__cvta_generic_to_global(to)),
                  "l"(first), "l"(second)
                  : "memory");
 }
-/* The number finished comes along with every other word; between two tasks nothing is said. */
+/* Each status store carries the number of finished tasks too, so the functions for "between two
+ * tasks" and "finished" store nothing. */
 TG_FN static inline void tg_target_say_running(struct tg_worker_status *status,
                                                const struct tg_worker_status *now)
 {
@@ -108,7 +111,7 @@ TG_FN static inline void tg_target_copy_record(struct tg_record *to, const struc
 enum tg_order_kind {
     TG_ORDER_END,
     TG_ORDER_CALL,
-    TG_ORDER_CALL_NEXT, /* another may have been given before, and be under way */
+    TG_ORDER_CALL_NEXT, /* the order before may still be running */
     TG_ORDER_HASH,
     TG_ORDER_GATHER
 };
@@ -116,22 +119,22 @@ enum tg_order_kind {
 struct tg_target_order {
     tg_kernel_fn kernel;
     struct tg_ctx ctx;
-    struct tg_worker_status *status; /* told when the kernel starts; 0: nothing is */
+    struct tg_worker_status *status; /* gets `now` when the kernel starts; 0: none */
     struct tg_worker_status now;
 };
 
 struct tg_orders {
     uint64_t go[2];
-    uint64_t done[2];     /* of TG_ORDER_CALL_NEXT: one arrives for all, */
-    uint64_t all_done[2]; /* of the others: everybody does */
-    uint32_t given;       /* by the leader */
+    uint64_t done[2];     /* after TG_ORDER_CALL_NEXT: one thread arrives for the crew */
+    uint64_t all_done[2]; /* after other orders: every thread of the crew arrives */
+    uint32_t given;       /* the number of orders so far; the leader's own */
     uint32_t kind[2];
     uint32_t joint[2],
-        alone[2]; /* for how many of either kind the leader has waited, in each slot */
+        alone[2]; /* per slot: how often the leader has waited on `done` and on `all_done` */
     struct tg_target_order call[2]; /* TG_ORDER_CALL */
 };
 
-/* Behind the memory that kernels have: every file of the device program can reach it. */
+/* Placed behind the kernels' block memory, where every file of the device program can reach it. */
 TG_FN static inline struct tg_orders *tg_orders(void)
 {
     return (struct tg_orders *)(tg_block_memory + TG_BLOCK_MEMORY_BYTES);
@@ -188,13 +191,13 @@ TG_FN static inline void tg_order_give(uint32_t n, enum tg_order_kind kind)
     tg_barrier_arrive(&o->go[n % 2]);
 }
 
-/* For the end of a TG_ORDER_CALL_NEXT. */
+/* Waits for the end of a TG_ORDER_CALL_NEXT. */
 TG_FN static inline void tg_order_wait(uint32_t n)
 {
     tg_barrier_wait(&tg_orders()->done[n % 2], tg_orders()->joint[n % 2]++ % 2);
 }
 
-/* One order, from its beginning to its end; none is under way. */
+/* Gives an order and waits for its end. No other order may be running. */
 TG_FN static inline void tg_order_have_done(enum tg_order_kind kind)
 {
     uint32_t n = tg_orders()->given;
@@ -212,7 +215,7 @@ TG_FN static inline void tg_target_call(tg_kernel_fn kernel, const struct tg_ctx
     tg_order_have_done(TG_ORDER_CALL);
 }
 
-/* Brings what lies there nearer; nothing happens where nothing does. */
+/* Prefetches into the L2 cache; an invalid address has no effect. */
 TG_FN static inline void tg_target_prefetch(const void *p)
 {
     asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(p)));

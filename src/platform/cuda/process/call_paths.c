@@ -3,9 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How often a circle is gone round. The device program's one (do two regions meet?) fixes one of at
- * most 14 dimensions each time. A workload's is anybody's guess: as deep as scopes may nest, as long
- * as that takes no more than so many bytes, which each thread of the GPU gets; but at least twice. */
+/* How many rounds of a recursion to allow for. The device program has one recursion (do two regions
+ * overlap?), which fixes one of at most 14 dimensions per round. The depth of a workload's
+ * recursion is unknown: allow for as many rounds as scopes can nest, but for at most ROUNDS_BYTES,
+ * because every thread of the GPU gets this stack, and for at least LEAST_ROUNDS. */
 enum { OUR_ROUNDS = 16, ROUNDS = 65, ROUNDS_BYTES = 32768, LEAST_ROUNDS = 2 };
 
 bool tg_calls_init(struct tg_calls *calls, uint32_t n_functions, const struct tg_call *call,
@@ -18,7 +19,8 @@ bool tg_calls_init(struct tg_calls *calls, uint32_t n_functions, const struct tg
         tg_calls_destroy(calls);
         return false;
     }
-    /* Counted one further on: then each is where its first goes, and ends up where it is to be. */
+    /* A counting sort: counts go two places further, so that first[f + 1] is the next free place of
+     * f while `to` fills, and first[f] is its start in the end. */
     for (uint32_t i = 0; i < n_calls; i++)
         calls->first[call[i].from + 2]++;
     for (uint32_t f = 0; f < n_functions; f++)
@@ -55,19 +57,19 @@ bool tg_calls_spread(const struct tg_calls *calls, uint8_t *marks, uint8_t mark)
     return true;
 }
 
-/* ── the longest way ───────────────────────────────────────────────────────────────────── */
+/* ── the longest path ──────────────────────────────────────────────────────────────────── */
 
-/* Tarjan's: circles are closed after everything that they call. */
+/* Tarjan's algorithm: a cycle is closed after everything that it calls. */
 struct walk {
     const struct tg_calls *calls;
     const uint32_t *bytes;
     const uint8_t *marks;
-    uint32_t *order; /* in which it was come by; 0: not yet */
-    uint32_t *low;   /* the first in that order that it leads back to */
-    uint32_t *next;  /* call to be followed */
-    uint32_t *way;   /* from the root to here */
-    uint32_t *open;  /* come by, but not closed */
-    uint64_t *depth; /* once closed; OPEN before */
+    uint32_t *order; /* in which functions are visited; 0: not yet */
+    uint32_t *low;   /* the earliest function in that order that it leads back to */
+    uint32_t *next;  /* the next call to follow */
+    uint32_t *way;   /* the path from the root to here */
+    uint32_t *open;  /* visited but not closed */
+    uint64_t *depth; /* bytes of the longest path down, once closed; OPEN before */
     uint32_t n_order, n_way, n_open;
 };
 
@@ -90,7 +92,8 @@ static uint64_t rounds(uint64_t bytes, bool ours)
     return n > ROUNDS ? ROUNDS : n < LEAST_ROUNDS ? LEAST_ROUNDS : n;
 }
 
-/* `f` and what was come by after it call one another: what they call besides is closed. */
+/* `f` and the functions opened after it form a cycle, or `f` stands alone. All other functions that
+ * they call are closed already. */
 static void close_circle(struct walk *w, uint32_t f)
 {
     uint32_t first = w->n_open - 1;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * NVIDIA's driver, loaded when the device starts: nothing of ours is linked with it, so that the
- * same programs run where there is none. CALLS lists every function that is used, once.
+ * NVIDIA's driver, loaded when the device starts. No program is linked with it, so the same
+ * programs run on machines without a driver. TG_CUDA_CALLS lists every driver function that is
+ * used.
  */
 #ifndef TG_CUDA_PROCESS_DRIVER_H
 #define TG_CUDA_PROCESS_DRIVER_H
@@ -65,7 +66,7 @@ struct tg_cuda_driver {
 
 extern struct tg_cuda_driver tg_cuda;
 
-/* False where there is no driver, or one that is too old; `why` says so. */
+/* False if there is no driver or it is too old; `why` gets the message. */
 bool tg_cuda_load_driver(char *why, size_t size);
 /* "an illegal memory access was encountered (CUDA_ERROR_ILLEGAL_ADDRESS)" */
 void tg_cuda_explain(CUresult result, char *text, size_t size);

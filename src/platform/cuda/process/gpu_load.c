@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A module is loaded twice: its shared object says which kernels there are and in which order, and
- * the image beside it has them for the GPU. They are matched by the names of their functions.
+ * Loads a module from two files. The shared object lists the kernels and their order; the image
+ * beside it has their code for the GPU. Kernels are matched by the names of their functions.
  */
 #define _GNU_SOURCE
 #include "platform/cuda/process/gpu_process.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Where an error goes. */
+/* The buffer for an error's text. */
 struct why {
     char *text;
     size_t size;
@@ -23,7 +23,7 @@ static tg_status fail(struct why why, CUresult result, const char *what)
     return tg_cuda_failed(result, what, why.text, why.size);
 }
 
-/* NAME.cubin for NAME.so. */
+/* Makes NAME.cubin from NAME.so and checks that the file exists. */
 static tg_status image_path(const char *module, char path[PATH_MAX], struct why why)
 {
     size_t length = strlen(module);
@@ -42,7 +42,7 @@ static tg_status image_path(const char *module, char path[PATH_MAX], struct why 
     return TG_NOT_FOUND;
 }
 
-/* The names that the image has of its functions: "first\0second\0\0". */
+/* Reads a list of function names from the image: "first\0second\0\0". The caller frees it. */
 static char *read_names(CUmodule module, const char *symbol, CUresult *result)
 {
     CUdeviceptr address;
@@ -54,7 +54,7 @@ static char *read_names(CUmodule module, const char *symbol, CUresult *result)
     return names;
 }
 
-/* UINT32_MAX where there is none of that name. */
+/* The name's index in the list; UINT32_MAX if it is not there. */
 static uint32_t find_name(const char *names, const char *name)
 {
     uint32_t number = 0;
@@ -64,7 +64,7 @@ static uint32_t find_name(const char *names, const char *name)
     return UINT32_MAX;
 }
 
-/* What the function is called in its source; NULL where the module does not tell. */
+/* The function's name in its source; NULL if the module does not export it. */
 static const char *function_name(const void *function)
 {
     Dl_info info;
@@ -80,7 +80,7 @@ static const void *address_of(tg_kernel_fn kernel)
     return address;
 }
 
-/* Where each of the workload's kernels is among the image's. */
+/* Finds each of the workload's kernels among the image's functions. */
 static tg_status number_kernels(const struct tg_workload *workload, const char *names,
                                 uint32_t *number, struct why why)
 {
@@ -128,7 +128,7 @@ static CUresult find_entries(struct tg_cuda_image *image, CUmodule module)
     return result;
 }
 
-/* The engine's memory, which all images use in turn. */
+/* Allocates the engine's memory, once for all images. */
 static CUresult take_engine(struct tg_cuda_device *d, CUmodule module)
 {
     CUfunction size_of;
@@ -153,7 +153,7 @@ static CUresult take_engine(struct tg_cuda_device *d, CUmodule module)
     return result;
 }
 
-/* All blocks of a run must be resident, whatever registers and shared memory the kernels take. */
+/* Checks that all blocks of a run can be resident with the registers that the kernels use. */
 static tg_status check_room(const struct tg_cuda_device *d, const struct tg_cuda_image *image,
                             struct why why)
 {
@@ -210,7 +210,7 @@ static tg_status use_image(struct tg_cuda_device *d, struct tg_cuda_image *image
     return status == TG_OK ? check_room(d, image, why) : status;
 }
 
-/* Why the driver does not take the image. */
+/* Explains why the driver refuses the image. */
 static tg_status refused(const struct tg_cuda_device *d, CUresult result, const char *path,
                          struct why why)
 {
@@ -254,8 +254,8 @@ static tg_status load_image(struct tg_cuda_device *d, struct tg_cuda_image *imag
     if (result != CUDA_SUCCESS)
         return refused(d, result, path, why);
     status = use_image(d, image, module, why);
-    /* What every run of it needs, while the device can still say that it is not there; a run that
-     * orchestrates takes more. */
+    /* Set the stack that every run needs now, because a failure can still be reported as the load's
+     * error. A run with an orchestration sets more. */
     return status == TG_OK ? tg_cuda_set_stack(d, image->kernel_stack, why.text, why.size) : status;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bytes between the GPU's memory and what the host sees, by the copy engines, which work beside the
- * kernel that runs. A thread of its own answers the host's requests, one at a time.
+ * Copies bytes between the GPU's memory and shared memory. The GPU's copy engines do this while a
+ * kernel runs. A separate thread answers the host's requests, one at a time.
  */
 #include "platform/cuda/process/gpu_process.h"
 #include <stdio.h>
@@ -50,7 +50,8 @@ static const char *name_of(uint32_t type)
                                          : "do what was asked";
 }
 
-/* What was asked before has no say: the driver itself remembers what is lost. */
+/* Serves each request whether or not earlier ones failed: the driver itself remembers a lost
+ * GPU. */
 static void *serve(void *argument)
 {
     struct tg_cuda_device *d = argument;
@@ -58,7 +59,7 @@ static void *serve(void *argument)
     CUresult used = tg_cuda.context_use(d->context);
     while (tg_process_receive(TG_PROCESS_MOVER_FD, &message, 0) == 1) {
         CUresult result = used == CUDA_SUCCESS ? obey(d, &message) : used;
-        /* What a kernel did may come to light now that it has ended. */
+        /* The driver may report an earlier kernel's fault only with this request. */
         if (tg_cuda_is_fault(result))
             tg_cuda_die(d, result);
         message.status = TG_OK;
@@ -70,7 +71,7 @@ static void *serve(void *argument)
         if (tg_process_send(TG_PROCESS_MOVER_FD, &message) != 0)
             break;
     }
-    return NULL; /* the main thread sees the end of the host */
+    return NULL; /* the main thread notices that the host has ended */
 }
 
 bool tg_cuda_start_mover(struct tg_cuda_device *d)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening a GPU: which one, how many cores, its memory, and the area that it shares with the host. */
+/* Opens a GPU: chooses it, its cores and memory, and lays out the memory shared with the host. */
 #include "platform/cuda/process/gpu_process.h"
 #include "platform/process/device/link.h"
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the engine counts with; more workers than its sets have bits cannot be. */
+/* The engine's sets of workers have this many bits. */
 enum { MOST_WORKERS = 256 };
 _Static_assert(sizeof(struct tg_control_head) + MOST_WORKERS * sizeof(struct tg_worker_status) <=
                    TG_CUDA_WORDS,
@@ -32,7 +32,7 @@ static int attribute(const struct tg_cuda_device *d, CUdevice_attribute which, C
     return value;
 }
 
-/* Can it do what a run takes? */
+/* Checks that the GPU has the features that a run needs. */
 static tg_status check_abilities(struct tg_cuda_device *d, char *why, size_t size)
 {
     CUresult result = CUDA_SUCCESS, unknown = CUDA_SUCCESS;
@@ -42,7 +42,7 @@ static tg_status check_abilities(struct tg_cuda_device *d, char *why, size_t siz
     int shares = attribute(d, CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM, &result);
     d->multiprocessors = attribute(d, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &result);
     d->threads = attribute(d, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, &unknown);
-    d->threads = d->threads > 0 ? d->threads : 2048; /* what most have: it is for a message alone */
+    d->threads = d->threads > 0 ? d->threads : 2048; /* as most GPUs; only a message uses it */
     d->capability = 10 * major + minor;
     if (result != CUDA_SUCCESS)
         return tg_cuda_failed(result, "ask what the GPU is", why, size);
@@ -58,13 +58,13 @@ static tg_status check_abilities(struct tg_cuda_device *d, char *why, size_t siz
     return d->capability < 80 || !cooperates || !shares ? TG_UNSUPPORTED : TG_OK;
 }
 
-/* The first GPU that the environment shows (CUDA_VISIBLE_DEVICES). */
+/* Takes the first GPU that the environment allows (CUDA_VISIBLE_DEVICES). */
 static tg_status find_gpu(struct tg_cuda_device *d, char *why, size_t size)
 {
     CUresult result;
     if (!tg_cuda_load_driver(why, size))
         return TG_UNSUPPORTED;
-    /* A module that is loaded when it is first used could wait for the kernel that runs. */
+    /* With lazy loading, the first use of a module could wait for the running kernel. */
     setenv("CUDA_MODULE_LOADING", "EAGER", 1);
     result = tg_cuda.init(0);
     if (result == CUDA_SUCCESS)
@@ -89,8 +89,8 @@ static tg_status find_gpu(struct tg_cuda_device *d, char *why, size_t size)
     return check_abilities(d, why, size);
 }
 
-/* A block for each lane and scheduler and one more have to be resident at once. By default each
- * core has a multiprocessor to itself. */
+/* A block for each lane, each scheduler and the orchestrator must be resident at the same time. By
+ * default each core gets a multiprocessor of its own. */
 static tg_status count_cores(struct tg_cuda_device *d, const struct tg_process_message *init,
                              char *why, size_t size)
 {
@@ -128,7 +128,7 @@ static tg_status open_context(struct tg_cuda_device *d, char *why, size_t size)
     return result == CUDA_SUCCESS ? TG_OK : tg_cuda_failed(result, "open the GPU", why, size);
 }
 
-/* Zero, as memory is that nobody has used. */
+/* Allocates the GPU's memory and clears it, because new device memory is zero on every platform. */
 static tg_status take_memory(struct tg_cuda_device *d, uint64_t bytes, char *why, size_t size)
 {
     CUresult result = tg_cuda.alloc(&d->memory, bytes);
@@ -146,8 +146,8 @@ static tg_status take_memory(struct tg_cuda_device *d, uint64_t bytes, char *why
     return TG_OK;
 }
 
-/* Before the driver is there: it takes addresses that are free in this process for the GPU's memory, and
- * the two must not be the same. */
+/* Called before the driver is loaded: the driver takes free addresses of this process for the GPU's
+ * memory, and these must not overlap the shared memory. */
 static tg_status map_shared(struct tg_cuda_device *d, const struct tg_process_message *init,
                             char *why, size_t size)
 {
@@ -161,7 +161,7 @@ static tg_status map_shared(struct tg_cuda_device *d, const struct tg_process_me
     return TG_OK;
 }
 
-/* It is the host's memory that has to be locked. */
+/* Out of memory here means host memory: the driver must lock the shared pages. */
 static tg_status cannot_share(CUresult result, char *why, size_t size)
 {
     char words[200];
@@ -173,7 +173,7 @@ static tg_status cannot_share(CUresult result, char *why, size_t size)
     return TG_NO_MEMORY;
 }
 
-/* [head][status …][words] a page [bounce] */
+/* Shared memory: [head][status ...] | a page at TG_CUDA_WORDS: [words] | [bounce] */
 static tg_status lay_out(struct tg_cuda_device *d, struct tg_process_message *init, char *why,
                          size_t size)
 {

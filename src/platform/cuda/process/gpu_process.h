@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of the process that holds a GPU share. */
+/* Shared by the files of the process that holds a GPU. */
 #ifndef TG_CUDA_PROCESS_GPU_PROCESS_H
 #define TG_CUDA_PROCESS_GPU_PROCESS_H
 
@@ -11,15 +11,15 @@
 #include <taskglass/wire/device.h>
 #include <taskglass/workload.h>
 
-/* A module's image, and what a launch of it needs. */
+/* A module's image, and what a launch needs from it. */
 struct tg_cuda_image {
     struct tg_cuda_image *next;
     const struct tg_workload *workload;
-    uint32_t first; /* number of its first kernel */
+    uint32_t first; /* the device's number of its first kernel */
     CUfunction prepare, main;
     CUdeviceptr table, number, site;
     uint32_t orchestration;
-    size_t kernel_stack, orchestration_stack; /* bytes of each thread */
+    size_t kernel_stack, orchestration_stack; /* bytes per thread */
 };
 
 struct tg_cuda_device {
@@ -27,53 +27,53 @@ struct tg_cuda_device {
     CUdevice gpu;
     char name[96];
     int multiprocessors;
-    int threads; /* resident on each */
+    int threads; /* resident threads per multiprocessor */
     int capability;
-    char *shared; /* memory that the host sees */
+    char *shared; /* memory that the host sees too */
     uint64_t shared_size;
     struct tg_control_head *head;
     struct tg_cuda_words *words;
-    CUdeviceptr memory; /* that it does not see */
+    CUdeviceptr memory; /* the GPU's own memory */
     uint64_t memory_size;
     CUdeviceptr engine;
     uint32_t n_cores, n_schedulers;
     struct tg_cuda_image *images;
     CUstream runner, mover;
-    size_t stack;  /* bytes that a thread has */
-    bool laid_out; /* the engine, once and for all runs */
-    /* the run that is to be waited for */
+    size_t stack;  /* bytes per thread, as set in the driver */
+    bool laid_out; /* the engine's memory; true after the first run */
+    /* Tells the waiting thread that a run has started. */
     pthread_mutex_t lock;
     pthread_cond_t change;
     bool running;
 };
 
-/* open.c: the GPU, its memory, the control area; `init` becomes the answer. */
+/* gpu_open.c: opens the GPU, its memory and the control area; `init` becomes the answer. */
 tg_status tg_cuda_open(struct tg_cuda_device *d, struct tg_process_message *init, char *why,
                        size_t size);
-/* load.c: a module's image. */
+/* gpu_load.c: loads a module's image. */
 tg_status tg_cuda_load(struct tg_cuda_device *d, const struct tg_process_message *message,
                        char *why, size_t size);
-/* stack.c: what the functions of the image at this path need, if it is one; */
+/* stack_size.c: measures how much stack the functions of the image at this path need. */
 tg_status tg_cuda_measure_stack(const char *path, struct tg_cuda_image *image, char *why,
                                 size_t size);
-/* gives each thread that much, if it has less; */
+/* Gives each thread that much stack, if it has less. */
 tg_status tg_cuda_set_stack(struct tg_cuda_device *d, size_t bytes, char *why, size_t size);
-/* says that there is not so much. */
+/* NO_MEMORY, with a message: the GPU has no room for such stacks. */
 tg_status tg_cuda_no_stack(const struct tg_cuda_device *d, size_t bytes, char *why, size_t size);
-/* run.c: starts the launch at that address; the end is told to the host by a thread. */
+/* gpu_run.c: starts the launch at that address; a thread tells the host when the run has ended. */
 void tg_cuda_run(struct tg_cuda_device *d, uint64_t launch);
 bool tg_cuda_start_runner(struct tg_cuda_device *d);
-/* move.c: a thread that moves bytes for the host, also while a run is under way. */
+/* gpu_move.c: starts a thread that copies bytes for the host, also during a run. */
 bool tg_cuda_start_mover(struct tg_cuda_device *d);
 
-/* The GPU has failed: leaves what is known in the control area and ends the process. Only where a
- * kernel has done it (tg_cuda_is_fault) is it told as one. */
+/* The GPU has failed: writes what is known into the control area and ends the process. Reports a
+ * kernel fault only if a kernel caused it (tg_cuda_is_fault). */
 _Noreturn void tg_cuda_die(struct tg_cuda_device *d, CUresult result);
 
-/* Is it one that a kernel has made? The context is of no more use then. */
+/* True if a kernel caused this error. The context is unusable then. */
 bool tg_cuda_is_fault(CUresult result);
 
-/* An error of the driver in words: "cannot <what>: …", and what to do if memory is short. */
+/* Writes a driver error as "cannot <what>: ...", with advice if memory is short. */
 tg_status tg_cuda_failed(CUresult result, const char *what, char *why, size_t size);
 
 #endif

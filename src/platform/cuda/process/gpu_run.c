@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A run: two launches on one stream, and a thread that waits for their end and tells the host. A
- * kernel that traps takes the context with it: the process says what it knows in memory that the
- * host shares, and ends.
+ * A run is two launches on one stream. A thread waits for their end and tells the host. A kernel
+ * that traps makes the CUDA context unusable: the process writes what it knows into shared memory
+ * and ends.
  */
 #define _GNU_SOURCE
 #include "platform/cuda/process/gpu_process.h"
@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* For so long the end is looked for without a pause, so that it is seen at once. */
+/* Poll without sleeping for this long, so that the end of a short run is seen at once. */
 #define EAGER_NS 2000000
 
 static uint64_t now(void)
@@ -31,8 +31,9 @@ static struct tg_worker_status *status_of(const struct tg_cuda_device *d)
     return (struct tg_worker_status *)((char *)d->head + d->head->status);
 }
 
-/* The driver does not say which block it was: it was the one that was busy, if there was but one. The
- * parts of a mix count as one; the orchestrator is the last worker. */
+/* The worker that failed. The driver does not say which block it was, so this is known only if
+ * exactly one task was running. The parts of a mix count as one task; the orchestrator is the last
+ * worker. */
 static uint32_t suspect(const struct tg_cuda_device *d)
 {
     const struct tg_worker_status *status = status_of(d);
@@ -75,7 +76,7 @@ bool tg_cuda_is_fault(CUresult result)
     }
 }
 
-/* Any thread may be the first to hear of it. Other than a kernel's fault it is nobody's on the GPU. */
+/* Any thread may be the first to see the failure. Only a kernel's fault is blamed on a worker. */
 static _Noreturn void die(struct tg_cuda_device *d, tg_status status, const char *text)
 {
     struct tg_fault_record *fault = &d->head->fault;
@@ -92,7 +93,7 @@ static _Noreturn void die(struct tg_cuda_device *d, tg_status status, const char
     _exit(TG_PROCESS_EXIT_FAULT);
 }
 
-/* Why the GPU does not do what it was told. */
+/* Turns a driver error into a status and a message. */
 static tg_status explain(const struct tg_cuda_device *d, CUresult result, const char *what,
                          char *why, size_t size)
 {
@@ -164,7 +165,7 @@ bool tg_cuda_start_runner(struct tg_cuda_device *d)
 
 /* ── the start ─────────────────────────────────────────────────────────────────────────── */
 
-/* The image whose kernels the launch uses, and whose orchestration. */
+/* The image that has this kernel; or, with n_kernels given, the image of exactly these kernels. */
 static const struct tg_cuda_image *find_image(const struct tg_cuda_device *d, uint32_t kernel,
                                               uint32_t n_kernels)
 {
@@ -176,7 +177,7 @@ static const struct tg_cuda_image *find_image(const struct tg_cuda_device *d, ui
     return d->images;
 }
 
-/* Where there is more than one module: that of the orchestration, or of the first task. */
+/* With several modules, chooses that of the orchestration, or else that of the first task. */
 static CUresult choose_image(const struct tg_cuda_device *d, const struct tg_launch *launch,
                              const struct tg_cuda_image **image)
 {
@@ -231,7 +232,7 @@ static CUresult start(struct tg_cuda_device *d, uint64_t address, const struct t
     return result;
 }
 
-/* All that can go wrong before anything runs. */
+/* Does everything that can fail before the run starts. */
 static tg_status try_to_start(struct tg_cuda_device *d, uint64_t address, char *why, size_t size)
 {
     struct tg_launch launch;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The process that holds a GPU: the host's program has no CUDA in it, and a kernel that traps or spins
- * costs this process alone. Killing it frees the GPU, whatever the kernel does; what the host shares
- * with it (control area, recording) stays.
+ * The process that holds a GPU. The host's program contains no CUDA, and a kernel that traps or
+ * spins ends only this process. Killing it frees the GPU, whatever the kernel does; the memory that
+ * it shares with the host (control area, recording) stays.
  */
 #include "platform/cuda/process/gpu_process.h"
 #include "platform/process/device/link.h"

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The driver cannot tell how much stack a thread needs, since kernels and orchestrations are called
- * through pointers. The image has what it takes to find out:
+ * The driver cannot tell how much stack a thread needs, because kernels and orchestrations are
+ * called through pointers. The image has the data to compute it:
  *
  *   .nv.info        the frame of each function
- *   .nv.callgraph   pairs of numbers, in parts that begin with the pair 0 and one of
+ *   .nv.callgraph   pairs of numbers, in sections that begin with the pair 0 and one of
  *                     -1   caller, callee
  *                     -2   function whose address is taken, its prototype
  *                     -3   caller, prototype that it calls through a pointer
  *                     -4   function, function whose address it takes
  *
- * A call through a pointer may lead to any function of that prototype. Kernels and orchestrations
- * are the exception: only the device program calls them, and what they call through pointers is
- * the device program again, or functions of their own. Without that every kernel that waits for the
- * other parts of its mix would seem to call all others.
+ * A call through a pointer may reach any function of that prototype. Kernels and orchestrations are
+ * the exception: only the device program calls them, and through pointers they call only the device
+ * program or their own functions. Without this exception, every kernel that waits for the other
+ * parts of its mix would seem to call all other kernels.
  */
 #include "platform/cuda/process/stack_frames.h"
 #include "platform/cuda/launch.h"
@@ -22,24 +22,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Beside the frames that are known; of a function that is the driver's, as printf is. */
+/* Added to the known frames; the frame of a function of the driver, such as printf. */
 enum { ROOM = 1024, DRIVERS_FRAME = 1024 };
-enum { LEAST = 4096, MOST = 512 << 10 }; /* a GPU gives no thread more */
-/* Without a graph of calls: beside the largest frame of the workload. */
+enum { LEAST = 4096, MOST = 512 << 10 }; /* a GPU gives a thread at most this */
+/* If there is no graph of calls: added to the largest frame of the workload. */
 enum { KERNEL_ROOM = 2048, ORCHESTRATION_ROOM = 12288 };
-/* Without frames. */
+/* If there are no frames. */
 enum { KERNEL_GUESS = 8192, ORCHESTRATION_GUESS = 32768 };
-/* A note: format, attribute, bytes that follow. Frames: the symbol and the size. */
+/* A note has a format, an attribute and a count of bytes that follow. A frame's bytes are the
+ * symbol and the size. */
 enum { NOTE_WITH_BYTES = 4, NOTE_FRAME = 0x11 };
-/* No frame and no name of ours is larger; no image either. */
+/* Larger frames, names or images are taken as damage. */
 enum { MOST_FRAME = 1 << 20, MOST_NAME = 4096, MOST_IMAGE = 1 << 30 };
-/* How the names of kernels and orchestrations end: with what they take. */
+/* The mangled names of kernels and orchestrations end with their parameters. */
 #define KERNEL_ENDING "PK6tg_ctx"
 #define ORCHESTRATION_ENDING "P5tg_rtPK7tg_args"
 
 /* ── the file ──────────────────────────────────────────────────────────────────────────── */
 
-/* A piece of it, which is there. */
+/* A part of the file, checked to be inside it. */
 struct part {
     const char *bytes;
     uint64_t size;
@@ -58,7 +59,7 @@ static bool cut(struct part whole, uint64_t offset, uint64_t size, struct part *
     return true;
 }
 
-/* The number-th of things of that size. */
+/* Copies element `number` of an array of things of that size. */
 static bool get(struct part part, uint64_t number, void *thing, size_t size)
 {
     if (number >= part.size / size)
@@ -67,7 +68,7 @@ static bool get(struct part part, uint64_t number, void *thing, size_t size)
     return true;
 }
 
-/* "" where there is none, or no end to it. */
+/* The string at that offset; "" if it is not there or does not end. */
 static const char *text(struct part strings, uint64_t offset)
 {
     uint64_t left = offset < strings.size ? strings.size - offset : 0;
@@ -75,7 +76,7 @@ static const char *text(struct part strings, uint64_t offset)
     return most > 0 && memchr(strings.bytes + offset, 0, most) ? strings.bytes + offset : "";
 }
 
-/* Names other than "" end within MOST_NAME. */
+/* strlen is safe: text() gives only names that end. */
 static bool ends_in(const char *name, const char *ending)
 {
     size_t length = strlen(name), wanted = strlen(ending);
@@ -154,7 +155,7 @@ struct typed {
 
 struct functions {
     const struct image *image;
-    uint32_t n; /* symbols; then come two for each of `taken`: those that stand for a prototype */
+    uint32_t n; /* symbols; behind them are two numbers per `taken`, which stand for a prototype */
     uint32_t *frame;
     uint8_t *marks;
     uint32_t n_calls, n_takes, n_taken, n_callers;
@@ -195,7 +196,7 @@ static bool read_frames(struct functions *f)
     return found;
 }
 
-/* False where it makes no sense. */
+/* False if there are no calls, or a number is out of range. */
 static bool read_calls(struct functions *f)
 {
     uint32_t part = 0, pair[2];
@@ -218,7 +219,8 @@ static bool read_calls(struct functions *f)
     return f->n_calls > 0;
 }
 
-/* The functions of the device program: what its entries call, and whose addresses those take. */
+/* Marks the device program's functions: what its entries call, and functions whose addresses those
+ * take. */
 static bool find_ours(struct functions *f)
 {
     struct tg_calls calls;
@@ -232,7 +234,7 @@ static bool find_ours(struct functions *f)
         if (is_main || strcmp(name, TG_CUDA_PREPARE_NAME) == 0)
             f->marks[i] |= TG_CALLED_OURS;
     }
-    /* `takes` lies behind `calls`. */
+    /* Append `takes` to `calls` for this search only. */
     memcpy(f->calls + f->n_calls, f->takes, f->n_takes * sizeof *f->takes);
     if (f->main == UINT32_MAX || !tg_calls_init(&calls, f->n, f->calls, f->n_calls + f->n_takes))
         return false;
@@ -243,8 +245,7 @@ static bool find_ours(struct functions *f)
 
 /* ── calls through pointers ────────────────────────────────────────────────────────────── */
 
-/* Beside TG_CALLED_…: a kernel or an orchestration that the device program alone calls; and the
- * latter. */
+/* More marks: a kernel or orchestration that only the device program calls; an orchestration. */
 enum { IS_ENTERED = 64, IS_ORCHESTRATION = 128 };
 
 static void find_entered(struct functions *f)
@@ -259,7 +260,7 @@ static void find_entered(struct functions *f)
         else if (ends_in(name, ORCHESTRATION_ENDING))
             f->marks[function] |= IS_ENTERED | IS_ORCHESTRATION;
     }
-    /* A workload that takes the address itself may call it through a pointer as well. */
+    /* A workload that takes such an address itself may also call through it. */
     for (uint32_t i = 0; i < f->n_takes; i++)
         if (!(f->marks[f->takes[i].from] & TG_CALLED_OURS))
             f->marks[f->takes[i].to] &= (uint8_t)~IS_ENTERED;
@@ -271,7 +272,7 @@ static int by_type(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The first of that prototype among `taken`, which is sorted. */
+/* The index of the first function of that prototype in `taken`, which is sorted. */
 static uint32_t find_type(const struct functions *f, uint32_t type)
 {
     uint32_t low = 0, high = f->n_taken;
@@ -285,8 +286,8 @@ static uint32_t find_type(const struct functions *f, uint32_t type)
     return low;
 }
 
-/* Two functions that take no stack stand for a prototype: one calls all functions of it, the other
- * those that a workload can call. */
+/* Adds two functions without stack for each prototype: the first calls all functions of the
+ * prototype, the second only those that a workload can call. */
 static uint32_t add_indirect(struct functions *f, struct tg_call *calls)
 {
     uint32_t n = 0;
@@ -315,7 +316,7 @@ static size_t round_up(uint64_t bytes)
     return bytes > LEAST ? (size_t)bytes : LEAST;
 }
 
-/* No way down, but the largest frame of each kind. */
+/* A coarse measure that needs no calls: the largest frame of each kind. */
 static void add_largest(const struct functions *f, struct tg_cuda_stacks *stacks)
 {
     size_t kernels = 0, orchestrations = 0;
@@ -350,7 +351,7 @@ static void add_deepest(struct functions *f, const struct tg_calls *calls,
     stacks->orchestrations = round_up(orchestrations + ROOM);
 }
 
-/* Whatever fails on the way, what is there by then stays. */
+/* If a step fails, the results of the steps before it stay. */
 static void measure(struct functions *f, struct tg_cuda_stacks *largest,
                     struct tg_cuda_stacks *stacks)
 {
@@ -369,7 +370,7 @@ static void measure(struct functions *f, struct tg_cuda_stacks *largest,
     tg_calls_destroy(&calls);
 }
 
-/* By the largest frames, and by the longest way down, where that is known. */
+/* Measures by the largest frames, and by the longest path of calls if that is known. */
 static void find_stacks(const void *bytes, size_t size, struct tg_cuda_stacks *largest,
                         struct tg_cuda_stacks *stacks)
 {
@@ -399,7 +400,7 @@ static void find_stacks(const void *bytes, size_t size, struct tg_cuda_stacks *l
     free(f.callers);
 }
 
-/* The larger of both: memory is cheaper than a fault. */
+/* Takes the larger of both measures, because memory is cheaper than a fault. */
 void tg_cuda_image_stacks(const void *bytes, size_t size, struct tg_cuda_stacks *stacks)
 {
     struct tg_cuda_stacks largest;

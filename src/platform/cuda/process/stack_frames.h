@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an image says of its functions, from its bytes alone: how much stack they take, and whether
- * the file is all there. The bytes are a file's like any other: nothing in them is taken on trust.
+ * Reads from an image's bytes how much stack its functions take, and whether the file is complete.
+ * The bytes come from a file that may be damaged, so every offset and size is checked.
  */
 #ifndef TG_CUDA_PROCESS_STACK_FRAMES_H
 #define TG_CUDA_PROCESS_STACK_FRAMES_H
@@ -9,17 +9,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Bytes that each thread needs. */
+/* The bytes of stack that each thread needs. */
 struct tg_cuda_stacks {
-    size_t kernels;        /* in a run of a graph of the host's, */
-    size_t orchestrations; /* and where the device builds it */
+    size_t kernels;        /* in a run of a graph that the host built */
+    size_t orchestrations; /* in a run in which the device builds the graph */
 };
 
-/* False where the file begins as an image does and parts of it are missing. Of anything else the
- * driver knows better what it is. */
+/* False if the file begins like an image but parts of it are missing. True for any other file: the
+ * driver will say what is wrong with it. */
 bool tg_cuda_image_is_whole(const void *bytes, size_t size);
 
-/* Where the image does not tell, `stacks` is a guess. */
+/* `stacks` is a guess if the image does not contain the needed data. */
 void tg_cuda_image_stacks(const void *bytes, size_t size, struct tg_cuda_stacks *stacks);
 
 #endif

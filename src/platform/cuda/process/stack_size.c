@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How much stack the threads of an image need, and giving it to them. */
+/* Measures how much stack the threads of an image need, and sets it in the driver. */
 #include "platform/cuda/process/gpu_process.h"
 #include "platform/cuda/process/stack_frames.h"
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Read, not mapped: a file that becomes shorter meanwhile costs nothing. NULL with errno. */
+/* Reads instead of mapping, because a mapped file that shrinks would crash us. NULL with errno. */
 static char *read_all(int fd, size_t *size)
 {
     struct stat info;
@@ -55,7 +55,7 @@ tg_status tg_cuda_measure_stack(const char *path, struct tg_cuda_image *image, c
     return whole ? TG_OK : TG_IO_ERROR;
 }
 
-/* The driver takes it for as many threads as can be resident, whatever is launched. */
+/* The driver reserves stacks for all threads that can be resident, not only for those launched. */
 tg_status tg_cuda_no_stack(const struct tg_cuda_device *d, size_t bytes, char *why, size_t size)
 {
     unsigned long long threads = (unsigned long long)d->multiprocessors * (unsigned)d->threads;

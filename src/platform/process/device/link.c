@@ -60,7 +60,7 @@ char *tg_link_map(const struct tg_process_message *init)
 int tg_link_open(const char *name, int last_fd, struct tg_process_message *init)
 {
     int host;
-    /* Whatever the host's program had open without close-on-exec is none of ours. */
+    /* Close every descriptor that the host's program had open without close-on-exec. */
     syscall(SYS_close_range, last_fd + 1, ~0U, 0);
     if (tg_process_receive(TG_PROCESS_SOCKET_FD, init, 0) != 1 || init->type != TG_PROCESS_INIT) {
         fprintf(stderr,
@@ -69,8 +69,8 @@ int tg_link_open(const char *name, int last_fd, struct tg_process_message *init)
                 name);
         exit(TG_PROCESS_EXIT_USAGE);
     }
-    /* The socket ends when every copy of it is closed, a forked sibling's too; the host's pidfd
-     * tells of the host alone. */
+    /* The socket alone does not show that the host died: a process that the host forked may still
+     * hold a copy of it. The host's pidfd does. */
     host = (int)syscall(SYS_pidfd_open, init->host_pid, 0);
     if (getppid() != init->host_pid)
         exit(TG_PROCESS_EXIT_BYE);

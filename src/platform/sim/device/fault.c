@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* A signal handler gets no argument of ours: these are the process's, set once. */
+/* Globals, because a signal handler takes no argument. Set once, before any worker starts. */
 static struct tg_control_head *control;
 static int dying;
 static __thread uint32_t this_worker = UINT32_MAX;
@@ -26,7 +26,7 @@ static void record(int signal, const siginfo_t *info)
     __atomic_store_n(&fault->valid, 1u, __ATOMIC_RELEASE);
 }
 
-/* The first thread to crash speaks for the process; others that crash meanwhile wait for its end. */
+/* The first thread that crashes writes the record and exits; other threads that crash wait. */
 static void on_fault(int signal, siginfo_t *info, void *context)
 {
     (void)context;
@@ -50,7 +50,7 @@ void tg_fault_install(struct tg_control_head *head)
 
 int tg_fault_watch_thread(uint32_t worker, const struct tg_worker_status *status)
 {
-    enum { STACK = 64 * 1024 }; /* lives as long as the thread, which is as long as the process */
+    enum { STACK = 64 * 1024 }; /* never freed: the thread lives as long as the process */
     stack_t stack = {.ss_sp = malloc(STACK), .ss_size = STACK};
     this_worker = worker;
     this_status = status;

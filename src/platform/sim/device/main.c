@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 /*
- * The simulated device's process: the shell around the device program. One thread per worker
- * runs src/device; the main thread listens to the host. It ends at once when the host says so,
+ * The simulated device's process. One thread per worker runs the device program (src/device); the
+ * main thread receives the host's messages. The process ends at once when the host sends BYE,
  * closes the socket or dies, whatever the workers are doing.
  */
 #include "device/engine.h"
@@ -36,12 +36,12 @@ struct device {
     tg_kernel_fn *kernels;
     uint32_t n_kernels;
     struct loaded *modules;
-    uint32_t launches;       /* a futex: counted up to start the workers */
+    uint32_t launches;       /* a futex: incremented to start the workers */
     uint32_t orchestrations; /* the same for the orchestrator */
     bool has_orchestrator;
 };
 
-/* Which orchestration goes with which kernels. */
+/* A loaded module, to find the orchestration that belongs to a kernel. */
 struct loaded {
     struct loaded *next;
     const struct tg_workload *workload;
@@ -106,7 +106,7 @@ static bool start_worker(struct device *d, uint32_t worker)
     return true;
 }
 
-/* The orchestrator is started with the first graph that needs it. */
+/* Starts all workers but the orchestrator; the first graph that needs one starts it. */
 static bool start_workers(struct device *d)
 {
     for (uint32_t i = 0; i < tg_engine_orchestrator(d->engine); i++)
@@ -223,7 +223,8 @@ static void load(struct device *d, struct tg_process_message *message)
     tg_link_reply(message, TG_PROCESS_LOADED, TG_OK, "%s", "");
 }
 
-/* The workload whose orchestration the launch names; the newest, where two have no kernels. */
+/* The workload whose orchestration the launch names. If several match, because they have no
+ * kernels, the newest. */
 static const struct tg_workload *orchestrated_by(const struct device *d,
                                                  const struct tg_launch *launch)
 {
@@ -235,8 +236,8 @@ static const struct tg_workload *orchestrated_by(const struct device *d,
     return NULL;
 }
 
-/* Memory that nobody has touched yet costs whoever touches it first. That had better not be the
- * orchestrator while its scopes are being measured: room for 100,000 of them is made ready. */
+/* The first touch of memory costs time. Touches room for 100,000 scopes here, so that the cost does
+ * not fall into the orchestrator's scopes while they are measured. */
 static void warm_up(const struct tg_launch *launch)
 {
     enum { MOST = 18 << 20, PAGE = 4096 };
@@ -251,14 +252,14 @@ static void warm_up(const struct tg_launch *launch)
                          setup->streams + TG_LOG_SCOPES * setup->stream_size);
     first = ((uint64_t)(uintptr_t)head + head->buffers) / PAGE * PAGE;
     size = (uint64_t)head->n_buffers * head->per_buffer * head->record_size;
-    /* Where the system does not know how, it is merely slower. */
+    /* An older system that does not know this advice is only slower. */
     (void)madvise(TG_DEVICE_PTR(char, first), size < MOST ? size : MOST, MADV_POPULATE_WRITE);
 }
 
 static void start_orchestrator(struct device *d)
 {
     if (!d->has_orchestrator && !start_worker(d, tg_engine_orchestrator(d->engine)))
-        abort(); /* the host hears of it as of any other death */
+        abort(); /* the host reports it like any other crash */
     d->has_orchestrator = true;
     tg_add_acq_rel(&d->orchestrations, 1u); /* L1 */
     tg_target_wake(&d->orchestrations, 1);
@@ -269,8 +270,8 @@ static void launch(struct device *d, const struct tg_process_message *message)
     const struct tg_launch *launch = TG_DEVICE_PTR(const struct tg_launch, message->address);
     const struct tg_workload *workload = NULL;
     bool orchestrates;
-    /* Pairs with the last thread's count-down in tg_engine_enter: that it is out came to us by
-     * way of the host, and its reads of the engine come before our writes. */
+    /* Pairs with the last thread's count-down in tg_engine_enter. The host told us that the thread
+     * is out; the acquire orders its reads of the engine before our writes. */
     (void)tg_load_acquire(&d->engine->active);
     orchestrates = launch->orchestration != 0;
     if (orchestrates && (workload = orchestrated_by(d, launch)) == NULL)

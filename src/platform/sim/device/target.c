@@ -52,7 +52,7 @@ static void gather(void *to, const struct tg_tensor *t, uint64_t offset, uint64_
 {
     unsigned bits = tg_bits_of(t->dtype);
     if (bits == 0)
-        return; /* no such type: nobody made such a tensor */
+        return; /* no valid tensor has such a type */
     int64_t first = (int64_t)(offset * 8 / bits);
     int64_t count = (int64_t)(size * 8 / bits);
     int64_t left = tg_tensor_numel(t) - first;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The device program's target on Linux: a thread is a core, and sleeps on futexes (target.c). */
+/* The device program's target on Linux: a core is a thread that sleeps on futexes (target.c). */
 #ifndef TG_SIM_DEVICE_TARGET_IMPL_H
 #define TG_SIM_DEVICE_TARGET_IMPL_H
 
@@ -14,16 +14,16 @@ static inline void tg_target_pause(void)
     __asm__ volatile("yield" ::: "memory");
 #endif
 }
-/* Lets another thread have the CPU. */
+/* Gives the CPU to another thread. */
 void tg_target_yield(void);
-/* Somebody is about to do something: where threads share CPUs, it may need this one. */
+/* Waits for another worker that is about to act. It may need this CPU, so yield. */
 static inline void tg_target_await(void)
 {
     tg_target_yield();
 }
 /* Sleeps while *word is value; may return early. */
 void tg_target_wait(uint32_t *word, uint32_t value);
-/* Wakes up to count threads that sleep on word. */
+/* Wakes at most `count` threads that sleep on `word`. */
 void tg_target_wake(uint32_t *word, uint32_t count);
 static inline uint32_t tg_target_lowest_bit(uint64_t bits)
 {
@@ -33,13 +33,13 @@ static inline uint32_t tg_target_leading_zeros(uint64_t bits)
 {
     return (uint32_t)__builtin_clzll(bits);
 }
-/* Sleeps for a moment: waiting for the host, who cannot wake us. */
+/* Sleeps for a moment. For waits on the host, which cannot wake this thread. */
 void tg_target_nap(void);
 /* Nanoseconds on a clock that all lanes share. */
 uint64_t tg_target_now(void);
 
-/* For whoever looks from outside, or after a crash: what the worker does now; that it is done with
- * it; how much it has finished; that it has nothing to do. */
+/* A worker's status, for the host to read during the run or after a crash: the worker runs a task;
+ * it is between two tasks; it has finished so many tasks; it is idle. */
 static inline void tg_target_say_running(struct tg_worker_status *status,
                                          const struct tg_worker_status *now)
 {
@@ -61,7 +61,8 @@ static inline void tg_target_say_idle(struct tg_worker_status *status, uint64_t 
     __atomic_store_n(&status->running, (uint64_t)0, __ATOMIC_RELAXED);
     __atomic_store_n(&status->finished, finished, __ATOMIC_RELAXED);
 }
-/* The orchestrator: its report has that too, in memory that may go with the device. */
+/* The number of submitted tasks. The orchestrator's report has it too, but that memory may be lost
+ * with the device. */
 static inline void tg_target_say_submitted(struct tg_worker_status *status, uint64_t tasks)
 {
     __atomic_store_n(&status->task_id, tasks, __ATOMIC_RELAXED);
