@@ -196,13 +196,13 @@ CONTRACT(exhaustion_says_what_was_wanted_and_what_is_free)
     struct tg_device *device = open_small(&info);
     uint64_t left = info.memory - info.memory_used, address;
     char text[64];
-    snprintf(text, sizeof text, "%llu bytes wanted, %llu of", (unsigned long long)left + 1,
+    snprintf(text, sizeof text, "%llu bytes wanted, but %llu of", (unsigned long long)left + 1,
              (unsigned long long)left);
     REFUSED(NO_MEMORY, text, tg_device_alloc(device, left + 1, &address, error));
     REFUSED(NO_MEMORY, "free", tg_device_alloc(device, UINT64_MAX, &address, error));
     REFUSED(NO_MEMORY, "free", tg_device_alloc(device, UINT64_MAX - 100, &address, error));
     alloc_device(device, left);
-    REFUSED(NO_MEMORY, ", 0 of", tg_device_alloc(device, 1, &address, error));
+    REFUSED(NO_MEMORY, "but 0 of", tg_device_alloc(device, 1, &address, error));
     tg_device_close(device);
 }
 

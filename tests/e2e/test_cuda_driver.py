@@ -107,7 +107,7 @@ def test_a_run_for_whose_stacks_there_is_no_room_says_so(gpu, call, number):
 
 def test_too_many_blocks_at_a_time_are_reported_with_advice(gpu):
     said = gpu("vector_add", *SMALL, code=2, FAKE_CUDA_FAIL="cuLaunchCooperativeKernel:720")
-    assert "BAD_ARGUMENT: " in said and "use fewer --cores" in said
+    assert "BAD_ARGUMENT: " in said and "lower --cores" in said
 
 
 # ── GPUs that are too small ──────────────────────────────────────────────────────────────────────

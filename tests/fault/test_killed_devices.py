@@ -16,7 +16,7 @@ from platforms import simulators_only
 LONG = ("run", workload("slow"), "--set", "ms=1", "--set", "n=300000", "--cores", "6", "--output",
         "out")
 # What is said of it. While bytes are moved to or from a GPU's memory it is of that memory.
-CAUSES = ["killed by signal 9"] + (["the GPU's memory went with it"] if GPU else [])
+CAUSES = ["killed by signal 9"] + (["the GPU's memory is lost with it"] if GPU else [])
 # A second, with room for a machine that has other things to do.
 SOON = 10 if SLOW_TO_OPEN else 5
 

@@ -42,8 +42,8 @@ static tg_status probe(struct tg_error *error)
 {
 #if defined(TG_WITHOUT_CUDA)
     return tg_error_set(error, TG_UNSUPPORTED,
-                        "platform cuda: this build has nothing for a GPU; build it where nvcc is "
-                        "installed");
+                        "platform cuda: this build has no code for a GPU; install nvcc and build "
+                        "again");
 #else
     void *driver;
     if (!tg_cuda_named_library() && access("/dev/nvidiactl", F_OK) != 0 &&
@@ -66,7 +66,7 @@ static tg_status probe(struct tg_error *error)
 static tg_status gone(struct tg_error *error)
 {
     return tg_error_set(error, TG_DEVICE_LOST,
-                        "the device has ended, and the GPU's memory went with it");
+                        "the device has ended, and the GPU's memory is lost with it");
 }
 
 /* Closes the socket, because a late answer would be taken for the answer to the next request. */

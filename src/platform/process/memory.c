@@ -18,8 +18,8 @@ tg_status tg_heap_full(const struct tg_heap *heap, uint64_t bytes, uint64_t size
                        struct tg_error *error)
 {
     return tg_error_set(error, TG_NO_MEMORY,
-                        "device memory: %llu bytes wanted, %llu of %llu free, the largest "
-                        "piece %llu; raise --device-memory",
+                        "device memory: %llu bytes wanted, but %llu of %llu are free, the "
+                        "largest piece has %llu; raise --device-memory",
                         (unsigned long long)bytes, (unsigned long long)heap->bytes_free,
                         (unsigned long long)size, (unsigned long long)tg_heap_largest(heap));
 }

@@ -67,8 +67,10 @@ static tg_status take_over(struct tg_process *process, struct tg_error *error)
     taken = process->taken > head.control_size ? process->taken : head.control_size;
     if (head.magic != TG_CONTROL_MAGIC || head.version != TG_CONTROL_VERSION ||
         head.control_size < sizeof head || taken > process->size)
-        return tg_error_set(error, TG_ABI_MISMATCH,
-                            "the device's control area is not one this library knows");
+        return tg_error_set(
+            error, TG_ABI_MISMATCH,
+            "the device program does not match this library (its control area differs); "
+            "use both from one version");
     if (!tg_heap_init(&process->heap, taken, process->size - taken))
         return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
     return TG_OK;

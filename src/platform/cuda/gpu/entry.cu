@@ -4,9 +4,11 @@
 #include "platform/cuda/gpu/entry.h"
 #include "device/target.h"
 
-static_assert((int)TG_CUDA_THREADS == (int)TG_BLOCK_THREADS, "kernels count on it");
+static_assert((int)TG_CUDA_THREADS == (int)TG_BLOCK_THREADS,
+              "kernels rely on this number of threads");
 
-static_assert(sizeof(struct tg_orders) <= TG_CUDA_SHARED - TG_BLOCK_MEMORY_BYTES, "they fit");
+static_assert(sizeof(struct tg_orders) <= TG_CUDA_SHARED - TG_BLOCK_MEMORY_BYTES,
+              "the orders fit behind the kernels' memory");
 
 /* The build generates these tables for each module. */
 extern __device__ const tg_kernel_fn tg_cuda_kernels[];

@@ -36,8 +36,8 @@ static tg_status image_path(const char *module, char path[PATH_MAX], struct why 
     if (access(path, R_OK) == 0)
         return TG_OK;
     snprintf(why.text, why.size,
-             "there is no %s, its kernels for the GPU; taskglass_add_workload builds it where "
-             "nvcc is installed",
+             "there is no %s with its kernels for the GPU; install nvcc and build the workload "
+             "again with taskglass_add_workload",
              path);
     return TG_NOT_FOUND;
 }
@@ -90,8 +90,8 @@ static tg_status number_kernels(const struct tg_workload *workload, const char *
         if (number[i] != UINT32_MAX)
             continue;
         snprintf(why.text, why.size,
-                 "kernel '%s': the image has no function %s; a kernel is a TG_KERNEL of a DEVICE "
-                 "source, and not static",
+                 "kernel '%s': the image has no function %s; declare it as a TG_KERNEL in a "
+                 "DEVICE source, not static",
                  workload->kernels[i].name, name ? name : "for it");
         return TG_BAD_ARGUMENT;
     }
@@ -161,17 +161,16 @@ static tg_status check_room(const struct tg_cuda_device *d, const struct tg_cuda
     int blocks = 0;
     CUresult result = tg_cuda.occupancy(&blocks, image->main, TG_CUDA_BLOCK, TG_CUDA_SHARED);
     if (result != CUDA_SUCCESS)
-        return fail(why, result, "ask how many blocks fit");
+        return fail(why, result, "query how many blocks fit");
     if ((uint32_t)(blocks * d->multiprocessors) >= wanted)
         return TG_OK;
     spare = d->n_schedulers + 1;
     most = (uint32_t)(blocks * d->multiprocessors);
     most = most > spare ? (most - spare) / TG_PARTS * TG_PARTS : 0;
-    snprintf(
-        why.text, why.size,
-        "%u blocks are needed, %d are resident at a time (%d on a multiprocessor): its kernels "
-        "leave room for --cores %u with %u schedulers",
-        wanted, blocks * d->multiprocessors, blocks, most, d->n_schedulers);
+    snprintf(why.text, why.size,
+             "%u blocks are needed, but with these kernels only %d fit at the same time (%d on a "
+             "multiprocessor); use at most --cores %u with %u schedulers",
+             wanted, blocks * d->multiprocessors, blocks, most, d->n_schedulers);
     return TG_BAD_ARGUMENT;
 }
 
@@ -185,7 +184,7 @@ static tg_status use_image(struct tg_cuda_device *d, struct tg_cuda_image *image
     char *orchestrations =
         result == CUDA_SUCCESS ? read_names(module, TG_CUDA_ORCHESTRATION_NAMES, &result) : NULL;
     if (result != CUDA_SUCCESS)
-        status = fail(why, result, "read what functions the image has");
+        status = fail(why, result, "read the names of the image's functions");
     else if (number == NULL || kernels == NULL || orchestrations == NULL)
         status = TG_NO_MEMORY;
     if (status == TG_OK)

@@ -47,7 +47,7 @@ static const char *name_of(uint32_t type)
            : type == TG_PROCESS_UNPIN    ? "unpin memory"
            : type == TG_PROCESS_COPY_IN  ? "copy to the GPU"
            : type == TG_PROCESS_COPY_OUT ? "copy from the GPU"
-                                         : "do what was asked";
+                                         : "answer an unknown request";
 }
 
 /* Serves each request whether or not earlier ones failed: the driver itself remembers a lost

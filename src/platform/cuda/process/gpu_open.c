@@ -45,7 +45,7 @@ static tg_status check_abilities(struct tg_cuda_device *d, char *why, size_t siz
     d->threads = d->threads > 0 ? d->threads : 2048; /* as most GPUs; only a message uses it */
     d->capability = 10 * major + minor;
     if (result != CUDA_SUCCESS)
-        return tg_cuda_failed(result, "ask what the GPU is", why, size);
+        return tg_cuda_failed(result, "query the GPU", why, size);
     if (d->capability < 80)
         snprintf(why, size, "%s has compute capability %d.%d: 8.0 or newer is needed", d->name,
                  major, minor);
@@ -71,7 +71,7 @@ static tg_status find_gpu(struct tg_cuda_device *d, char *why, size_t size)
         result = tg_cuda.device_get(&d->gpu, 0);
     if (result == CUDA_ERROR_NO_DEVICE || result == CUDA_ERROR_INVALID_DEVICE) {
         const char *shown = getenv("CUDA_VISIBLE_DEVICES");
-        snprintf(why, size, "the driver has no GPU for us%s%.60s",
+        snprintf(why, size, "the driver offers no GPU%s%.60s",
                  shown ? ": CUDA_VISIBLE_DEVICES is " : "",
                  shown && *shown ? shown
                  : shown         ? "empty"
@@ -139,7 +139,7 @@ static tg_status take_memory(struct tg_cuda_device *d, uint64_t bytes, char *why
         char what[96];
         size_t free = 0, total = 0;
         (void)tg_cuda.memory_info(&free, &total);
-        snprintf(what, sizeof what, "take %llu bytes of the GPU's memory, of which %llu are free",
+        snprintf(what, sizeof what, "allocate %llu bytes of the GPU's memory, %llu are free",
                  (unsigned long long)bytes, (unsigned long long)free);
         return tg_cuda_failed(result, what, why, size);
     }
@@ -168,7 +168,8 @@ static tg_status cannot_share(CUresult result, char *why, size_t size)
     if (result != CUDA_ERROR_OUT_OF_MEMORY)
         return tg_cuda_failed(result, "share memory with the GPU", why, size);
     tg_cuda_explain(result, words, sizeof words);
-    snprintf(why, size, "cannot lock %u MiB of the host's memory for the GPU: %s; free some",
+    snprintf(why, size,
+             "cannot lock %u MiB of the host's memory for the GPU: %s; free some host memory",
              (TG_CUDA_BOUNCE >> 20) + 1, words);
     return TG_NO_MEMORY;
 }

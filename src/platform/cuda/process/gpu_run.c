@@ -107,7 +107,7 @@ static tg_status explain(const struct tg_cuda_device *d, CUresult result, const 
     if (result != CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE &&
         result != CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES)
         return tg_cuda_failed(result, what, why, size);
-    snprintf(why, size, "%u blocks are too many for the GPU at a time; use fewer --cores", blocks);
+    snprintf(why, size, "%u blocks do not fit on the GPU at the same time; lower --cores", blocks);
     return TG_BAD_ARGUMENT;
 }
 
@@ -243,10 +243,10 @@ static tg_status try_to_start(struct tg_cuda_device *d, uint64_t address, char *
     if (result == CUDA_SUCCESS)
         result = choose_image(d, &launch, &image);
     if (result != CUDA_SUCCESS)
-        return explain(d, result, "read what is to be run", why, size);
+        return explain(d, result, "read the launch", why, size);
     orchestrates = launch.orchestration != 0;
     if (orchestrates && image->orchestration == UINT32_MAX) {
-        snprintf(why, size, "the image does not have the orchestration: is it static?");
+        snprintf(why, size, "the image does not have the orchestration; do not declare it static");
         return TG_BAD_ARGUMENT;
     }
     status = tg_cuda_set_stack(d, orchestrates ? image->orchestration_stack : image->kernel_stack,

@@ -64,7 +64,7 @@ int tg_link_open(const char *name, int last_fd, struct tg_process_message *init)
     syscall(SYS_close_range, last_fd + 1, ~0U, 0);
     if (tg_process_receive(TG_PROCESS_SOCKET_FD, init, 0) != 1 || init->type != TG_PROCESS_INIT) {
         fprintf(stderr,
-                "%s: a device, started by the taskglass library; to run a graph use "
+                "%s: the taskglass library starts this program; to run a graph use "
                 "`taskglass run`\n",
                 name);
         exit(TG_PROCESS_EXIT_USAGE);
@@ -76,8 +76,9 @@ int tg_link_open(const char *name, int last_fd, struct tg_process_message *init)
         exit(TG_PROCESS_EXIT_BYE);
     if (init->protocol != TG_PROCESS_PROTOCOL) {
         tg_link_reply(init, TG_PROCESS_HELLO, TG_ABI_MISMATCH,
-                      "the device program speaks protocol %u, the library %u", TG_PROCESS_PROTOCOL,
-                      init->protocol);
+                      "the device program speaks protocol %u, the library %u; use both from one "
+                      "version",
+                      TG_PROCESS_PROTOCOL, init->protocol);
         exit(TG_PROCESS_EXIT_USAGE);
     }
     return host;

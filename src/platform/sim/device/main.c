@@ -215,7 +215,8 @@ static void load(struct device *d, struct tg_process_message *message)
         return;
     }
     if (!make_room(d, message->first + message->count) || !remember(d, workload, message->first)) {
-        tg_link_reply(message, TG_PROCESS_LOADED, TG_NO_MEMORY, "no memory for the kernel table");
+        tg_link_reply(message, TG_PROCESS_LOADED, TG_NO_MEMORY,
+                      "out of memory for the kernel table");
         return;
     }
     for (uint32_t i = 0; i < message->count; i++)
