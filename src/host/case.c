@@ -25,7 +25,7 @@ static tg_status no_case(const struct tg_workload *workload, const char *name,
     for (uint32_t i = 0; i < workload->n_cases && used < sizeof known; i++)
         used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "",
                                  workload->cases[i].name);
-    return tg_error_set(error, TG_NOT_FOUND, "workload '%s' has no case '%s'; it has %s",
+    return tg_error_set(error, TG_NOT_FOUND, "workload '%s' has no case '%s'; its cases are %s",
                         workload->name, name, known);
 }
 
@@ -97,8 +97,8 @@ tg_status tg_case_golden(struct tg_case_host *host, struct tg_error *error)
         const struct tg_case_tensor *t = &host->tensor[i];
         if (t->role != TG_IN && !t->expected && !t->exact)
             status = tg_error_set(error, TG_BAD_ARGUMENT,
-                                  "workload '%s', case '%s': golden does not say what it expects "
-                                  "of output '%s'",
+                                  "workload '%s', case '%s': golden sets no expected values for "
+                                  "output '%s'",
                                   host->workload->name, host->def->name, t->name);
     }
     return status;

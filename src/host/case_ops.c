@@ -42,7 +42,8 @@ static const char *op_text(struct tg_case *c, const char *key)
     const char *value = key ? tg_case_params_get(&host_of(c)->params, key) : NULL;
     if (!value)
         stop(host_of(c), TG_BAD_ARGUMENT,
-             "it asks for parameter '%s', which the case does not declare", key ? key : "(null)");
+             "the workload asks for parameter '%s', which the case does not declare",
+             key ? key : "(null)");
     return value;
 }
 
@@ -53,7 +54,7 @@ static int64_t op_integer(struct tg_case *c, const char *key)
     errno = 0;
     long long number = strtoll(value, &end, 10);
     if (end == value || *end != '\0' || errno != 0)
-        stop(host_of(c), TG_BAD_ARGUMENT, "parameter %s=%s: a whole number%s is wanted", key, value,
+        stop(host_of(c), TG_BAD_ARGUMENT, "parameter %s=%s: must be a whole number%s", key, value,
              errno == ERANGE ? " that fits 64 bits" : "");
     return number;
 }
@@ -75,7 +76,7 @@ static double op_real(struct tg_case *c, const char *key)
     char *end;
     double number = parse_real(value, &end);
     if (end == value || *end != '\0')
-        stop(host_of(c), TG_BAD_ARGUMENT, "parameter %s=%s: a number is wanted", key, value);
+        stop(host_of(c), TG_BAD_ARGUMENT, "parameter %s=%s: must be a number", key, value);
     return number;
 }
 
@@ -101,10 +102,9 @@ static void check_declaration(struct tg_case_host *host, const char *what, const
                               bool taken, uint32_t count, uint32_t most)
 {
     if (!name || !tg_text_is_name(name))
-        stop(host, TG_BAD_ARGUMENT, "%s %u has no proper name (letters, digits, '_')", what, count);
+        stop(host, TG_BAD_ARGUMENT, "%s %u has no valid name (letters, digits, '_')", what, count);
     if (host->stage != TG_CASE_IN_PREPARE)
-        stop(host, TG_BAD_ARGUMENT, "%s '%s' is declared in golden; prepare is the place", what,
-             name);
+        stop(host, TG_BAD_ARGUMENT, "golden declares %s '%s'; declare it in prepare", what, name);
     if (taken)
         stop(host, TG_BAD_ARGUMENT, "two %ss are named '%s'", what, name);
     if (count == most)
@@ -115,10 +115,11 @@ static void check_kind(struct tg_case_host *host, const char *name, enum tg_role
                        unsigned dtype, int ndim, const int64_t *shape)
 {
     if (role != TG_IN && role != TG_OUT && role != TG_INOUT)
-        stop(host, TG_BAD_ARGUMENT, "tensor '%s' has role %d; in, out and inout exist", name,
-             (int)role);
+        stop(host, TG_BAD_ARGUMENT,
+             "tensor '%s' has unknown role %d; roles are TG_IN, TG_OUT, TG_INOUT", name, (int)role);
     if (!tg_dtype_valid((int)dtype))
-        stop(host, TG_BAD_ARGUMENT, "tensor '%s' has type %u, which does not exist", name, dtype);
+        stop(host, TG_BAD_ARGUMENT, "tensor '%s' has unknown type %u; see enum tg_dtype", name,
+             dtype);
     if (ndim < 0 || ndim > TG_MAX_DIMS)
         stop(host, TG_BAD_ARGUMENT, "tensor '%s' has %d dimensions; 0 to %d are allowed", name,
              ndim, TG_MAX_DIMS);
@@ -132,7 +133,7 @@ static void check_room(struct tg_case_host *host, const char *name, uint64_t byt
     uint64_t taken = (bytes + 255) / 256 * 256, left = host->memory_limit - host->memory;
     if (host->memory_limit && taken > left)
         stop(host, TG_NO_MEMORY,
-             "tensor '%s' takes %llu bytes, %llu of the device's %llu are left; raise "
+             "tensor '%s' takes %llu bytes, but %llu of the device's %llu are left; raise "
              "--device-memory or make the case smaller",
              name, (unsigned long long)bytes, (unsigned long long)left,
              (unsigned long long)host->memory_limit);
@@ -185,8 +186,8 @@ static void op_scalar(struct tg_case *c, const char *name, unsigned dtype, uint6
     check_declaration(host, "scalar", name, has_scalar(host, name), host->n_scalars,
                       TG_MAX_SCALARS);
     if (width < 8)
-        stop(host, TG_BAD_ARGUMENT, "scalar '%s' has type %u; a type of 8 bits and up is wanted",
-             name, dtype);
+        stop(host, TG_BAD_ARGUMENT, "scalar '%s' has type %u; use a type of at least 8 bits", name,
+             dtype);
     if (width < 64)
         bits &= (UINT64_C(1) << width) - 1;
     struct tg_case_scalar *slot = &host->scalar[host->n_scalars];
@@ -199,7 +200,7 @@ static void op_scalar(struct tg_case *c, const char *name, unsigned dtype, uint6
 static struct tg_case_tensor *asked(struct tg_case_host *host, const char *name)
 {
     if (host->stage != TG_CASE_IN_GOLDEN)
-        stop(host, TG_BAD_ARGUMENT, "prepare asks about '%s' what only golden may",
+        stop(host, TG_BAD_ARGUMENT, "prepare calls a function for '%s' that only golden may call",
              name ? name : "(null)");
     struct tg_case_tensor *tensor = find_tensor(host, name);
     if (!tensor)
@@ -212,7 +213,8 @@ static const void *op_input(struct tg_case *c, const char *name)
 {
     struct tg_case_tensor *tensor = asked(host_of(c), name);
     if (tensor->role == TG_OUT)
-        stop(host_of(c), TG_BAD_ARGUMENT, "golden reads '%s' as an input; it is an output", name);
+        stop(host_of(c), TG_BAD_ARGUMENT, "golden reads '%s' as an input, but it is an output",
+             name);
     return tensor->bytes;
 }
 
@@ -220,9 +222,10 @@ static struct tg_case_tensor *expectable(struct tg_case_host *host, const char *
 {
     struct tg_case_tensor *tensor = asked(host, name);
     if (tensor->role == TG_IN)
-        stop(host, TG_BAD_ARGUMENT, "golden expects something of '%s'; it is an input", name);
+        stop(host, TG_BAD_ARGUMENT, "golden sets expected values for '%s', but it is an input",
+             name);
     if (tensor->expected || tensor->exact)
-        stop(host, TG_BAD_ARGUMENT, "golden says twice what it expects of '%s'", name);
+        stop(host, TG_BAD_ARGUMENT, "golden sets the expected values of '%s' twice", name);
     return tensor;
 }
 
@@ -231,7 +234,7 @@ static double *op_expect(struct tg_case *c, const char *name, double atol, doubl
     struct tg_case_host *host = host_of(c);
     struct tg_case_tensor *tensor = expectable(host, name);
     if (!isfinite(atol) || !isfinite(rtol) || atol < 0 || rtol < 0)
-        stop(host, TG_BAD_ARGUMENT, "golden gives '%s' tolerances of %g and %g; 0 and up is wanted",
+        stop(host, TG_BAD_ARGUMENT, "golden gives '%s' tolerances of %g and %g; use 0 or more",
              name, atol, rtol);
     tensor->atol = atol;
     tensor->rtol = rtol;
@@ -248,7 +251,7 @@ static void *op_expect_exact(struct tg_case *c, const char *name)
 
 static void op_fail(struct tg_case *c, const char *text)
 {
-    stop(host_of(c), TG_BAD_ARGUMENT, "%s", text ? text : "it failed and did not say why");
+    stop(host_of(c), TG_BAD_ARGUMENT, "%s", text ? text : "the workload failed and gave no reason");
 }
 
 const struct tg_case_ops tg_case_host_ops = {

@@ -30,7 +30,7 @@ static tg_status add(struct tg_case_params *params, const char *word, size_t len
     const char *equals = memchr(word, '=', length);
     if (!equals || equals == word)
         return tg_error_set(error, TG_BAD_ARGUMENT,
-                            "the case's parameters have '%.*s', which is not key=value",
+                            "the case's parameters contain '%.*s', which is not key=value",
                             (int)(length < 80 ? length : 80), word);
     size_t key_length = (size_t)(equals - word);
     if (find(params, word, key_length))
@@ -96,7 +96,7 @@ tg_status tg_case_params_set(struct tg_case_params *params, const char *text,
 {
     const char *equals = strchr(text, '=');
     if (!equals || equals == text)
-        return tg_error_set(error, TG_BAD_ARGUMENT, "--set %s: it must be key=value", text);
+        return tg_error_set(error, TG_BAD_ARGUMENT, "--set %s: must be key=value", text);
     struct tg_case_param *param = find(params, text, (size_t)(equals - text));
     if (!param)
         return unknown_key(params, text, (size_t)(equals - text), error);

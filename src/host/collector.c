@@ -198,11 +198,10 @@ void tg_collector_finish(struct tg_collector *c, struct tg_record_result *result
     result->on = true;
     result->text[0] = '\0';
     if (gone > 0)
-        snprintf(
-            result->text, sizeof result->text,
-            "what %u streams still held went with the device's memory; --dump-transport mapped "
-            "keeps it",
-            gone);
+        snprintf(result->text, sizeof result->text,
+                 "the last records of %u streams were lost with the device's memory; use "
+                 "--dump-transport mapped to keep them",
+                 gone);
     else
         warn_of_filters(c, matched, result);
     result->status = tg_dump_finish(c->writer, &error);

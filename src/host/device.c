@@ -34,7 +34,8 @@ static tg_status find_platform(const char *name, const struct tg_platform_ops **
         strncat(known, i ? ", " : "", sizeof known - strlen(known) - 1);
         strncat(known, tg_platform_number(i)->name, sizeof known - strlen(known) - 1);
     }
-    return tg_error_set(error, TG_NOT_FOUND, "no platform '%s'; there are: %s", name, known);
+    return tg_error_set(error, TG_NOT_FOUND, "unknown platform '%s'; platforms are %s", name,
+                        known);
 }
 
 /* One core per CPU that this process may use, rounded up to whole blocks. */
@@ -61,7 +62,7 @@ static tg_status fill_in(const struct tg_device_config *from, const struct tg_pl
         return tg_error_set(error, TG_BAD_ARGUMENT, "--schedulers %u: %s has at most %u",
                             to->schedulers, ops->name, ops->max_schedulers);
     if (to->memory < SMALLEST_MEMORY || to->memory > LARGEST_MEMORY)
-        return tg_error_set(error, TG_BAD_ARGUMENT, "--device-memory %llu: from 4M to 16T",
+        return tg_error_set(error, TG_BAD_ARGUMENT, "--device-memory %llu: must be from 4M to 16T",
                             (unsigned long long)to->memory);
     return TG_OK;
 }
@@ -97,8 +98,10 @@ static tg_status read_head(struct tg_device *device, const struct tg_platform_co
         head->memory_end - head->memory_start > head->memory_size ||
         tg_device_workers(device) * sizeof(struct tg_worker_status) >
             head->control_size - head->status)
-        return tg_error_set(error, TG_ABI_MISMATCH,
-                            "the device's control area is not one this library knows");
+        return tg_error_set(
+            error, TG_ABI_MISMATCH,
+            "the device program does not match this library (its control area differs); "
+            "use both from one version");
     return TG_OK;
 }
 
@@ -184,7 +187,8 @@ tg_status tg_device_ready(const struct tg_device *device, struct tg_error *error
     if (device->lost)
         return tg_error_set(error, TG_DEVICE_LOST, "the device is lost; open it again");
     if (device->run != NULL)
-        return tg_error_set(error, TG_BUSY, "a run is under way on the device");
+        return tg_error_set(error, TG_BUSY,
+                            "the device is busy with a run; wait for it or cancel it");
     return TG_OK;
 }
 

@@ -34,7 +34,7 @@ static inline tg_status want_tasks(struct tg_graph *g, uint64_t wanted, struct t
         return TG_OK;
     if (g->layout != NULL)
         return tg_error_set(error, TG_BAD_ARGUMENT,
-                            "the device builds this graph: nothing can be added to it");
+                            "the device builds this graph: the host cannot add to it");
     if (wanted > MAX_TASKS)
         return tg_error_set(error, TG_NO_MEMORY, "a graph has at most %u tasks", MAX_TASKS);
     return grow_array((void **)&g->desc, &g->room_tasks, wanted, sizeof *g->desc, error);
@@ -240,7 +240,7 @@ static tg_status add(struct tg_graph *g, const uint32_t kernel[TG_PARTS],
         uint64_t before = predecessor(args, i);
         if (before >= id && before != TG_TASK_NONE)
             status = tg_error_set(error, TG_BAD_ARGUMENT,
-                                  "task %llu waits for task %llu, which is not there yet",
+                                  "task %llu waits for task %llu, which does not exist yet",
                                   (unsigned long long)id, (unsigned long long)before);
     }
     if (status == TG_OK)
@@ -286,7 +286,7 @@ tg_status tg_graph_add_edge(struct tg_graph *g, uint64_t before, uint64_t after,
     tg_status status;
     if (before >= g->n_tasks || after >= g->n_tasks)
         return tg_error_set(error, TG_BAD_ARGUMENT,
-                            "edge from task %lld to task %lld: the graph has %llu tasks",
+                            "edge from task %lld to task %lld: the graph has only %llu tasks",
                             (long long)before, (long long)after, (unsigned long long)g->n_tasks);
     if (before == after)
         return tg_error_set(error, TG_BAD_ARGUMENT, "edge from task %llu to itself",

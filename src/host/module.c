@@ -35,7 +35,7 @@ static tg_status open_file(struct tg_module *module, struct tg_error *error)
     module->workload = dlsym(module->handle, TG_WORKLOAD_SYMBOL);
     if (module->workload == NULL) {
         tg_error_set(error, TG_BAD_ARGUMENT,
-                     "%s is no workload: it does not export '" TG_WORKLOAD_SYMBOL "'",
+                     "%s is not a workload: it does not export '" TG_WORKLOAD_SYMBOL "'",
                      module->path);
         return TG_BAD_ARGUMENT;
     }

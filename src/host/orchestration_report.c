@@ -219,11 +219,11 @@ static tg_status explain_full(struct tg_run *run, struct tg_error *error)
         snprintf(ring, sizeof ring, " of ring %u", report->ring);
     return tg_error_set(error, (tg_status)report->status,
                         "%s: the scope begun here needs more %s%s: %llu/%llu in use, %llu more "
-                        "wanted at %s; set %s%s",
+                        "wanted at %s; %s%s%s",
                         report->owner, resource_name(report->resource), ring,
                         (unsigned long long)report->used, (unsigned long long)report->capacity,
                         (unsigned long long)report->wanted, report->site,
-                        *advice ? advice : "nothing: no ring can be that large",
+                        *advice ? "set " : "no ring can be that large", advice,
                         *advice && !report->counted ? " or more" : "");
 }
 
@@ -232,7 +232,7 @@ static tg_status explain_submit(struct tg_run *run, struct tg_error *error)
 {
     const struct tg_orchestrator_report *report = &run->report;
     struct tg_args args;
-    struct tg_error why = {TG_BAD_ARGUMENT, "arguments that make no sense"};
+    struct tg_error why = {TG_BAD_ARGUMENT, "the arguments are not valid"};
     if (tg_device_copy_out(run->device, &args, run->graph->layout->orchestration.refused,
                            sizeof args, NULL) == TG_OK)
         tg_task_explain(run->graph->module, report->kernel, &args, report->task, &why);
@@ -243,7 +243,7 @@ static const char *words_for(enum tg_orchestration_fault fault)
 {
     switch (fault) {
     case TG_FAULT_ALLOC:
-        return "tg_alloc: not a type and shape a tensor can have";
+        return "tg_alloc: no tensor can have this type and shape";
     case TG_FAULT_DEPEND:
         return "tg_depend: the task may have started already; submit it in a TG_SCOPE_HELD";
     case TG_FAULT_ORDER:
@@ -251,15 +251,15 @@ static const char *words_for(enum tg_orchestration_fault fault)
     case TG_FAULT_OUTPUT:
         return "tg_output: no such task in an open scope, or it has no such tensor";
     case TG_FAULT_READ:
-        return "tg_read: not a tensor of one element, of 8 bits or more, in device memory";
+        return "tg_read: needs a tensor of one element, of 8 bits or more, in device memory";
     case TG_FAULT_DEPTH:
         return "scopes are nested too deep (64 at most)";
     case TG_FAULT_SCOPE_END:
-        return "a scope ends that was not begun";
+        return "a scope ends that never began";
     case TG_FAULT_SCOPE_LEFT:
         return "the scope begun here was left by break, goto or return";
     default:
-        return "an error without a name";
+        return "unknown error";
     }
 }
 
@@ -277,10 +277,11 @@ static tg_status explain(struct tg_run *run, struct tg_error *error)
         return explain_submit(run, error);
     case TG_FAULT_PREDECESSOR:
         if (report->task == TG_TASK_NONE)
-            return tg_error_set(error, status, "%s: waits for task %s, which is not there yet",
+            return tg_error_set(error, status, "%s: waits for task %s, which does not exist yet",
                                 report->site, wanted);
-        return tg_error_set(error, status, "%s: task %s waits for task %s, which is not there yet",
-                            report->site, task, wanted);
+        return tg_error_set(error, status,
+                            "%s: task %s waits for task %s, which does not exist yet", report->site,
+                            task, wanted);
     case TG_FAULT_OUT_OF_SCOPE:
         return tg_error_set(error, status,
                             "%s: argument %u is memory of a scope that has ended; allocate it in "
@@ -291,8 +292,8 @@ static tg_status explain(struct tg_run *run, struct tg_error *error)
                             report->argument);
     case TG_FAULT_HELD:
         return tg_error_set(error, status,
-                            "%s: task %s can never finish, it or one before it is held back by a "
-                            "scope that is still open; end that scope first",
+                            "%s: task %s can never finish, because it or a task before it is held "
+                            "back by a scope that is still open; end that scope first",
                             report->site, task);
     case TG_FAULT_OWN:
         return tg_error_set(error, status, "%s: %s", report->site, report->text);

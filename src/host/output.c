@@ -121,7 +121,7 @@ static tg_status make_unique(const char *stem, char **dir, struct tg_error *erro
         free(*dir);
         *dir = NULL;
     }
-    tg_error_set(error, TG_IO_ERROR, "too many directories are called '%s_N'", stem);
+    tg_error_set(error, TG_IO_ERROR, "too many directories are called '%s_N'; remove some", stem);
     return TG_IO_ERROR;
 }
 

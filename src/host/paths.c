@@ -53,7 +53,7 @@ tg_status tg_paths_find_in(const char *library_dir, const char *program_dir, con
         return TG_OK;
     return tg_error_set(error, TG_NOT_FOUND,
                         "'%s' is neither in %s/taskglass nor in %s/../lib/taskglass: "
-                        "the installation is incomplete",
+                        "the installation is incomplete; install Taskglass again",
                         name, library_dir ? library_dir : "?", program_dir ? program_dir : "?");
 }
 

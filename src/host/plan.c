@@ -26,7 +26,8 @@ static tg_status find_platform(const char *name, struct tg_platform_info *info,
             continue;
         return info->available ? TG_OK : tg_platform_named(name)->probe(error);
     }
-    return tg_error_set(error, TG_NOT_FOUND, "no platform '%s'; there are %s", name, known);
+    return tg_error_set(error, TG_NOT_FOUND, "unknown platform '%s'; platforms are %s", name,
+                        known);
 }
 
 /* tg_runtime_get counts in the order of enum tg_runtime_kind. */
@@ -42,7 +43,7 @@ static tg_status find_runtime(const char *name, enum tg_runtime_kind *runtime,
             return TG_OK;
         }
     }
-    return tg_error_set(error, TG_NOT_FOUND, "no runtime '%s'; there are %s", name, known);
+    return tg_error_set(error, TG_NOT_FOUND, "unknown runtime '%s'; runtimes are %s", name, known);
 }
 
 static tg_status check_counts(const struct tg_device_config *device,
@@ -99,7 +100,7 @@ static tg_status refuse_zero(const char *option, uint32_t value, struct tg_error
 {
     if (value != 0)
         return TG_OK;
-    return tg_error_set(error, TG_BAD_ARGUMENT, "--%s 0: from 4 up", option);
+    return tg_error_set(error, TG_BAD_ARGUMENT, "--%s 0: must be at least 4", option);
 }
 
 static tg_status plan_rings(const struct tg_settings *settings, struct tg_plan *plan,
@@ -126,10 +127,10 @@ static tg_status plan_rings(const struct tg_settings *settings, struct tg_plan *
     if (status == TG_OK)
         status = tg_rings_check(rings, error);
     if (status == TG_OK && plan->device.memory != 0 && heaps > plan->device.memory)
-        status =
-            tg_error_set(error, TG_BAD_ARGUMENT,
-                         "--ring-heap: %llu bytes in %u rings, but --device-memory is %llu",
-                         (unsigned long long)heaps, n, (unsigned long long)plan->device.memory);
+        status = tg_error_set(
+            error, TG_BAD_ARGUMENT,
+            "--ring-heap: %llu bytes in %u rings, but --device-memory is %llu; raise it",
+            (unsigned long long)heaps, n, (unsigned long long)plan->device.memory);
     return status;
 }
 

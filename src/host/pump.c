@@ -48,7 +48,7 @@ tg_status tg_pump_start(struct tg_pump *pump, struct tg_error *error)
 {
     int result = pthread_create(&pump->thread, NULL, work, pump);
     if (result != 0)
-        return tg_error_set(error, TG_NO_MEMORY, "cannot start the collector: %s",
+        return tg_error_set(error, TG_NO_MEMORY, "cannot start the collector's thread: %s",
                             strerror(result));
     pump->started = true;
     return TG_OK;

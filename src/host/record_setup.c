@@ -27,11 +27,11 @@ static tg_status plan_stream(struct tg_record_area *area, const struct tg_record
     uint64_t arena = config->arena ? config->arena : DEFAULT_ARENA;
     uint32_t buffers = config->buffers ? config->buffers : DEFAULT_BUFFERS;
     if (arena < SMALLEST_ARENA || arena > LARGEST_ARENA)
-        return tg_error_set(error, TG_BAD_ARGUMENT, "--dump-arena %llu: from 4K to 64G",
+        return tg_error_set(error, TG_BAD_ARGUMENT, "--dump-arena %llu: must be from 4K to 64G",
                             (unsigned long long)arena);
     if (buffers < 2 || buffers > MAX_BUFFERS)
-        return tg_error_set(error, TG_BAD_ARGUMENT, "--dump-buffers %u: from 2 to %d", buffers,
-                            MAX_BUFFERS);
+        return tg_error_set(error, TG_BAD_ARGUMENT, "--dump-buffers %u: must be from 2 to %d",
+                            buffers, MAX_BUFFERS);
     arena = arena / 1024 * 1024;
     *head = (struct tg_stream_head){
         .magic = TG_STREAM_MAGIC,
@@ -120,7 +120,7 @@ static tg_status no_room(const struct tg_record_area *area, uint64_t size, struc
     tg_device_get_info(area->device, &info);
     return tg_error_set(error, TG_NO_MEMORY,
                         "recording needs %llu bytes of device memory (%u streams of %llu), "
-                        "%llu are free; lower --dump-arena or raise --device-memory",
+                        "but %llu are free; lower --dump-arena or raise --device-memory",
                         (unsigned long long)size, area->setup.n_streams,
                         (unsigned long long)area->setup.stream_size,
                         (unsigned long long)(info.memory - info.memory_used));
@@ -156,9 +156,10 @@ static tg_status choose_transport(struct tg_record_area *area,
 {
     bool sees = area->device->ops->map != NULL;
     if (config->transport == TG_TRANSPORT_MAPPED && !sees)
-        return tg_error_set(error, TG_BAD_ARGUMENT,
-                            "--dump-transport mapped: the host does not see the memory of %s",
-                            area->device->ops->name);
+        return tg_error_set(
+            error, TG_BAD_ARGUMENT,
+            "--dump-transport mapped: the host does not see the memory of %s; use copied",
+            area->device->ops->name);
     area->copied = !sees || config->transport == TG_TRANSPORT_COPIED;
     return TG_OK;
 }

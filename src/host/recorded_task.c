@@ -106,12 +106,12 @@ static tg_status check_complete(const struct tg_recorded_task *task, uint32_t sc
         if (t->role == 0)
             return missing(task, i, "was not recorded", error);
         if (!tg_tensor_valid(&t->tensor))
-            return missing(task, i, "makes no sense", error);
+            return missing(task, i, "is not a valid tensor", error);
         if (t->role != TG_OUT && t->before == NULL)
             return missing(task, i, "has no recorded content", error);
     }
     if (scalars != (1u << task->n_scalars) - 1)
-        return missing(task, task->n_tensors, "or a scalar behind it was not recorded", error);
+        return missing(task, task->n_tensors, "or a later scalar was not recorded", error);
     return TG_OK;
 }
 

@@ -225,7 +225,8 @@ tg_status tg_reference_check(const struct tg_recording *recording, const char *m
     workload = dlsym(handle, TG_WORKLOAD_SYMBOL);
     status = TG_BAD_ARGUMENT;
     if (workload == NULL)
-        tg_error_set(error, status, "%s is no workload", path);
+        tg_error_set(error, status,
+                     "%s is not a workload: it does not export '" TG_WORKLOAD_SYMBOL "'", path);
     else
         status = tg_workload_check(workload, path, error);
     if (workload != NULL && status == TG_OK) {

@@ -42,8 +42,8 @@ tg_status tg_replay_module(const struct tg_recording *recording, const char *giv
     if (*path)
         return TG_OK;
     return tg_error_set(error, TG_NOT_FOUND,
-                        "there is no run.json beside the recording to say which workload it is of; "
-                        "give its file with --module");
+                        "no run.json beside the recording names its workload; "
+                        "give the workload's file with --module");
 }
 
 /* ── setting up ────────────────────────────────────────────────────────────────────────── */

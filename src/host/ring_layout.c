@@ -48,7 +48,7 @@ static tg_status check_range(const char *option, uint64_t value, uint64_t least,
 {
     if (value >= least && value <= most)
         return TG_OK;
-    return tg_error_set(error, TG_BAD_ARGUMENT, "--%s %llu: from %llu to %llu", option,
+    return tg_error_set(error, TG_BAD_ARGUMENT, "--%s %llu: must be from %llu to %llu", option,
                         (unsigned long long)value, (unsigned long long)least,
                         (unsigned long long)most);
 }
@@ -205,7 +205,7 @@ static tg_status get_memory(struct tg_graph *g, const struct layout *at, struct 
     g->image = 0;
     tg_device_get_info(g->module->device, &info);
     return tg_error_set(error, TG_NO_MEMORY,
-                        "the rings need %llu bytes of device memory, %llu are free; lower "
+                        "the rings need %llu bytes of device memory, but %llu are free; lower "
                         "--ring-heap or --ring-task-window, or raise --device-memory",
                         (unsigned long long)at->size,
                         (unsigned long long)(info.memory - info.memory_used));

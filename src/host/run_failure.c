@@ -180,8 +180,8 @@ static void say_fault_somewhere(struct tg_run *run, const struct tg_fault_record
              orchestrates ? ", or the orchestration" : "");
     if (run->result.n_running == 0)
         snprintf(who, sizeof who, "%s",
-                 orchestrates ? "the orchestration, or a kernel that had ended"
-                              : "a kernel that had ended");
+                 orchestrates ? "the orchestration, or a kernel that had already ended"
+                              : "a kernel that had already ended");
     run->result.status = TG_KERNEL_FAULT;
     tg_error_set(&run->error, TG_KERNEL_FAULT, "%s, after %llu of %llu tasks: %s", who,
                  (unsigned long long)run->result.finished, (unsigned long long)run->result.tasks,

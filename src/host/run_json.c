@@ -334,8 +334,7 @@ tg_status tg_run_json_render(const struct tg_run_facts *facts, char **text, stru
     if (fclose(memory) != 0 || status != TG_OK) {
         free(*text);
         *text = NULL;
-        return tg_error_set(error, TG_IO_ERROR, "run.json could not be put together: %s",
-                            strerror(errno));
+        return tg_error_set(error, TG_IO_ERROR, "cannot make run.json: %s", strerror(errno));
     }
     return TG_OK;
 }

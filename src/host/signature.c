@@ -25,7 +25,7 @@ static int role_from_word(const char *word, size_t length)
 static tg_status add(struct tg_kernel_desc *s, int role, uint8_t dtype, struct tg_error *error)
 {
     if (role != 0 && s->n_scalars > 0)
-        return tg_error_set(error, TG_BAD_ARGUMENT, "signature: tensors come before scalars");
+        return tg_error_set(error, TG_BAD_ARGUMENT, "signature: tensors must come before scalars");
     if (role != 0 ? s->n_tensors == TG_MAX_TENSORS : s->n_scalars == TG_MAX_SCALARS)
         return tg_error_set(error, TG_BAD_ARGUMENT, "signature: at most %d tensors and %d scalars",
                             TG_MAX_TENSORS, TG_MAX_SCALARS);

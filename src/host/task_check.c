@@ -14,11 +14,12 @@ static tg_status explain_kernels(const struct tg_module *m, const uint32_t kerne
             continue;
         present++;
         if (kernel[part] >= m->n_kernels)
-            return tg_error_set(error, TG_BAD_ARGUMENT, "task %s: no kernel %u; the module has %u",
-                                task, kernel[part], m->n_kernels);
+            return tg_error_set(error, TG_BAD_ARGUMENT,
+                                "task %s: no kernel %u; the module has %u kernels", task,
+                                kernel[part], m->n_kernels);
     }
     if (present == 0)
-        return tg_error_set(error, TG_BAD_ARGUMENT, "task %s: a task without a kernel", task);
+        return tg_error_set(error, TG_BAD_ARGUMENT, "task %s: it has no kernel", task);
     for (uint32_t part = 0; part < TG_PARTS; part++)
         if (present > 1 && kernel[part] != TG_NO_KERNEL &&
             m->kernels[kernel[part]].core != (part == TG_PART_AIC ? TG_AIC : TG_AIV))
@@ -34,19 +35,19 @@ static tg_status explain_tensor(const struct tg_args *args, uint32_t i, const ch
     const struct tg_tensor *t = &args->tensor[i];
     if (tg_bits_of(t->dtype) == 0 || t->ndim > TG_MAX_DIMS)
         return tg_error_set(error, TG_BAD_ARGUMENT,
-                            "task %s argument %u: not a tensor (a view outside its tensor, or "
-                            "never set)",
+                            "task %s argument %u: not a tensor (it was never set, or it is a "
+                            "view that does not fit its tensor)",
                             task, i);
     if (args->role[i] < TG_IN || args->role[i] > TG_INOUT)
-        return tg_error_set(error, TG_BAD_ARGUMENT, "task %s argument %u: role %u is none", task, i,
+        return tg_error_set(error, TG_BAD_ARGUMENT, "task %s argument %u: unknown role %u", task, i,
                             args->role[i]);
     if (t->owner_depth == TG_TENSOR_NEW && args->role[i] != TG_OUT)
         return tg_error_set(error, TG_BAD_ARGUMENT,
-                            "task %s argument %u: memory that the submit allocates is for outputs",
-                            task, i);
+                            "task %s argument %u: a submit allocates memory only for outputs", task,
+                            i);
     if (!tg_tensor_valid(t) || t->addr > UINT64_MAX - t->storage_bytes)
         return tg_error_set(error, TG_BAD_ARGUMENT,
-                            "task %s argument %u: the view leaves its storage of %llu bytes", task,
+                            "task %s argument %u: the view exceeds its storage of %llu bytes", task,
                             i, (unsigned long long)t->storage_bytes);
     if (!tg_role_fits(args, i))
         return tg_error_set(error, TG_BAD_ARGUMENT,
@@ -63,7 +64,7 @@ tg_status tg_task_explain(const struct tg_module *m, const uint32_t kernel[TG_PA
     if (status == TG_OK && !tg_args_within_limits(args))
         return tg_error_set(error, TG_BAD_ARGUMENT,
                             "task %s: more than %d tensors, %d scalars or %d single "
-                            "predecessors (use tg_args_after_all for more of those)",
+                            "predecessors (use tg_args_after_all for more predecessors)",
                             id, TG_MAX_TENSORS, TG_MAX_SCALARS, TG_MAX_INLINE_AFTER);
     for (uint32_t i = 0; status == TG_OK && i < args->n_tensors; i++)
         status = explain_tensor(args, i, id, error);

@@ -14,7 +14,7 @@ static tg_status check_head(const struct tg_workload *w, const char *path, struc
                             w->abi, TG_WORKLOAD_ABI);
     if (w->size < sizeof *w)
         return tg_error_set(error, TG_ABI_MISMATCH,
-                            "module %s has a workload of %u bytes, this library wants %zu; "
+                            "module %s has a workload of %u bytes, this library needs %zu; "
                             "rebuild it",
                             path, w->size, sizeof *w);
     if (!w->name || !tg_text_is_name(w->name))
@@ -36,14 +36,14 @@ static tg_status check_kernel(const struct tg_workload *w, uint32_t i, const cha
 {
     const struct tg_kernel_def *k = &w->kernels[i];
     if (!k->name || !tg_text_is_name(k->name))
-        return tg_error_set(error, TG_BAD_ARGUMENT, "module %s: kernel %u has no proper name", path,
+        return tg_error_set(error, TG_BAD_ARGUMENT, "module %s: kernel %u has no valid name", path,
                             i);
     if (!k->fn)
         return tg_error_set(error, TG_BAD_ARGUMENT, "module %s: kernel '%s' has no function", path,
                             k->name);
     if (k->core != TG_AIC && k->core != TG_AIV)
         return tg_error_set(error, TG_BAD_ARGUMENT,
-                            "module %s: kernel '%s' is for core kind %u; TG_AIC and TG_AIV exist",
+                            "module %s: kernel '%s' has unknown core kind %u; use TG_AIC or TG_AIV",
                             path, k->name, k->core);
     for (uint32_t j = 0; j < i; j++)
         if (strcmp(w->kernels[j].name, k->name) == 0)
@@ -57,7 +57,7 @@ static tg_status check_case(const struct tg_workload *w, uint32_t i, const char 
 {
     const struct tg_case_def *c = &w->cases[i];
     if (!c->name || !tg_text_is_name(c->name))
-        return tg_error_set(error, TG_BAD_ARGUMENT, "module %s: case %u has no proper name", path,
+        return tg_error_set(error, TG_BAD_ARGUMENT, "module %s: case %u has no valid name", path,
                             i);
     for (uint32_t j = 0; j < i; j++)
         if (strcmp(w->cases[j].name, c->name) == 0)
@@ -73,11 +73,11 @@ tg_status tg_workload_check(const struct tg_workload *w, const char *path, struc
         return status;
     if (w->n_kernels > TG_WORKLOAD_MAX_KERNELS || (w->n_kernels > 0 && !w->kernels))
         return tg_error_set(error, TG_BAD_ARGUMENT,
-                            "module %s: a table of %u kernels makes no sense; 0 to %d do", path,
+                            "module %s: a table of %u kernels is not valid; use 0 to %d", path,
                             w->n_kernels, TG_WORKLOAD_MAX_KERNELS);
     if (w->n_cases == 0 || w->n_cases > TG_WORKLOAD_MAX_CASES || !w->cases)
         return tg_error_set(error, TG_BAD_ARGUMENT,
-                            "module %s: a table of %u cases makes no sense; 1 to %d do", path,
+                            "module %s: a table of %u cases is not valid; use 1 to %d", path,
                             w->n_cases, TG_WORKLOAD_MAX_CASES);
     for (uint32_t i = 0; i < w->n_kernels && status == TG_OK; i++)
         status = check_kernel(w, i, path, error);

@@ -120,13 +120,13 @@ CONTRACT(a_view_that_leaves_its_storage_is_refused)
     struct fixture f = fixture_make();
     struct tg_tensor good = f.args.tensor[2];
     f.args.tensor[2].start += 16;
-    REFUSED_ADD("leaves its storage", f);
+    REFUSED_ADD("exceeds its storage", f);
     f.args.tensor[2] = good;
     f.args.tensor[2].start = -1;
-    REFUSED_ADD("leaves its storage", f);
+    REFUSED_ADD("exceeds its storage", f);
     f.args.tensor[2] = good;
     f.args.tensor[2].shape[0] = INT64_MAX;
-    REFUSED_ADD("leaves its storage", f);
+    REFUSED_ADD("exceeds its storage", f);
     f.args.tensor[2] = good;
     f.args.tensor[2].ndim = 9;
     REFUSED_ADD("argument 2", f);
@@ -193,10 +193,10 @@ CONTRACT(a_predecessor_that_is_not_there_yet_is_refused)
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         f.args.n_after = 0;
         tg_args_after(&f.args, wrong[i]);
-        REFUSED_ADD("not there yet", f);
+        REFUSED_ADD("does not exist yet", f);
         f.args.n_after = 0;
         tg_args_after_all(&f.args, &wrong[i], 1);
-        REFUSED_ADD("not there yet", f);
+        REFUSED_ADD("does not exist yet", f);
         f.args.n_more_after = 0;
     }
     fixture_end(&f);
@@ -282,7 +282,7 @@ CONTRACT(a_refused_task_leaves_nothing_behind)
     struct tg_args wrong = f.args;
     wrong.tensor[2].addr = (uint64_t)(uintptr_t)&here; /* would be refused at upload */
     tg_args_after(&wrong, 77);                         /* is refused now */
-    REFUSED(BAD_ARGUMENT, "not there yet",
+    REFUSED(BAD_ARGUMENT, "does not exist yet",
             tg_graph_add(f.nodes.graph, f.kernel, &wrong, NULL, error));
     fixture_end(&f);
 }

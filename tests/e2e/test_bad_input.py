@@ -41,7 +41,7 @@ NONSENSE = {
     "real_that_is_none": (["run", workload("slow"), "--set", "ms=soon"], "ms=soon"),
     "unknown_platform": (["run", "vector_add", "--platform", "abacus"], "a2a3sim"),
     "unknown_runtime": (["run", "vector_add", "--runtime", "magic"], "host_build_graph"),
-    "ring_of_no_slots": (["run", "vector_add", "--ring-task-window", "0"], "from 4"),
+    "ring_of_no_slots": (["run", "vector_add", "--ring-task-window", "0"], "at least 4"),
     "ring_of_three_slots": (["run", "vector_add", "--runtime", "aicpu_build_graph",
                              "--ring-task-window", "3"], "from 4"),
     "three_rings": (["run", "vector_add", "--ring-task-window", "8,8,8"], "four with commas"),

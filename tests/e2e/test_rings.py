@@ -251,19 +251,19 @@ def test_edges_between_tasks_that_may_have_started_are_refused(tg, runtime, case
 
 ENDED = "memory of a scope that has ended"
 OUTPUT = "tg_output: no such task"
-READ = "tg_read: not a tensor of one element"
+READ = "tg_read: needs a tensor of one element"
 MISTAKES = [
     ("ended", None, ENDED), ("ended_again", None, ENDED), ("ended_read", "ended_read", ENDED),
     ("ended_output", None, ENDED), ("no_task", "no_task", OUTPUT), ("no_ring", "no_ring", OUTPUT),
     ("no_argument", "no_argument", OUTPUT), ("started", "started", "may have started"),
     ("backwards", "backwards", "submitted before it"), ("itself", "itself", "submitted before it"),
-    ("let_go", "let_go", "may have started"), ("not_there", "not_there", "not there"),
+    ("let_go", "let_go", "may have started"), ("not_there", "not_there", "not exist"),
     ("after_none", None, "waits for task 2147483648"), ("read_two", "read_two", READ),
     ("read_half", "read_half", READ), ("read_nothing", "read_nothing", READ),
-    ("read_no_task", "read_no_task", "not there"),
+    ("read_no_task", "read_no_task", "does not exist yet"),
     ("broken", "broken", "left by break, goto or return"),
     ("too_deep", "too_deep", "nested too deep (64 at most)"),
-    ("one_end", "orchestration", "ends that was not begun"),
+    ("one_end", "orchestration", "ends that never began"),
     ("gives_up", "gives_up", "this one gives up on purpose"),
     ("nowhere", "elsewhere", "argument 0 is not in device memory"),
     ("beyond", "elsewhere", "argument 0 is not in device memory"),

@@ -100,7 +100,7 @@ static struct tg_tensor hbg_alloc(struct tg_rt *rt, unsigned dtype, int ndim, co
     if (has_failed(hbg))
         return tg_tensor_none();
     if (!tg_tensor_valid(&tensor)) {
-        fail_at(hbg, TG_BAD_ARGUMENT, "tg_alloc: not a type and shape a tensor can have", site);
+        fail_at(hbg, TG_BAD_ARGUMENT, "tg_alloc: no tensor can have this type and shape", site);
         return tg_tensor_none();
     }
     status = allocate(hbg, &tensor, &why);
@@ -135,7 +135,7 @@ static void hbg_scope_end(struct tg_rt *rt)
 {
     struct tg_hbg *hbg = (struct tg_hbg *)rt;
     if (hbg->depth <= 1)
-        fail_at(hbg, TG_BAD_ARGUMENT, "a scope ends that was not begun", hbg->scope[0]);
+        fail_at(hbg, TG_BAD_ARGUMENT, "a scope ends that never began", hbg->scope[0]);
     if (has_failed(hbg))
         return;
     hbg->depth--;

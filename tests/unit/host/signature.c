@@ -106,7 +106,7 @@ TEST(a_type_with_a_longer_name_that_begins_with_a_known_one_is_none)
 
 TEST(tensors_come_before_scalars)
 {
-    refused("scalar in", "tensors come before scalars");
+    refused("scalar in", "tensors must come before scalars");
 }
 
 TEST(sixteen_of_each_are_the_limit)
