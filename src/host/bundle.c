@@ -169,11 +169,12 @@ static tg_status write_readme(const char *folder, const struct tg_recorded_task 
     char text[1024], kernels[200], name[32];
     tg_replay_kernel_names(task, kernels, sizeof kernels);
     snprintf(text, sizeof text,
-             "# Task %s, kernel %s\n\nOne task of a recorded run, by itself: its memory before it "
-             "ran (`data/block*.bin`), what came out\n(`data/arg*.expected.bin`), and a program "
+             "# Task %s, kernel %s\n\nOne task of a recorded run: its memory before it ran "
+             "(`data/block*.bin`), its recorded outputs\n(`data/arg*.expected.bin`), and a program "
              "that runs the kernel once and compares.\n\n    cmake -B build && cmake --build build "
-             "&& build/replay\n\nExit code 0: as recorded; 1: it differs. `CMakeLists.txt` says "
-             "how to build it with a kernel's source\ninstead of the recorded module.\n",
+             "&& build/replay\n\nExit code 0: the outputs are as recorded; 1: an output "
+             "differs. `CMakeLists.txt` says how to build\nwith a kernel's source instead of the "
+             "recorded module.\n",
              tg_task_text(task->id, name), kernels);
     return write_text(folder, "README.md", text, error);
 }

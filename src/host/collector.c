@@ -20,7 +20,7 @@ struct tg_collector {
     uint64_t own_matched[TG_MAX_FILTERS];
 };
 
-/* ── making it ─────────────────────────────────────────────────────────────────────────── */
+/* ── creating a collector ──────────────────────────────────────────────────────────────── */
 
 static tg_status name_kernels(struct tg_collector *c)
 {
@@ -138,7 +138,7 @@ void tg_collector_stop(struct tg_collector *c)
     tg_pump_stop(&c->pump);
 }
 
-/* ── the end ───────────────────────────────────────────────────────────────────────────── */
+/* ── finishing the recording ───────────────────────────────────────────────────────────── */
 
 void tg_collector_add_partial(struct tg_collector *c, const struct tg_task_desc *task,
                               const struct tg_tensor *tensors)

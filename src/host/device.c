@@ -21,7 +21,7 @@ const char *tg_version(void)
     return TG_VERSION_STRING;
 }
 
-/* ── what to open ──────────────────────────────────────────────────────────────────────── */
+/* ── choosing the platform and its sizes ───────────────────────────────────────────────── */
 
 static tg_status find_platform(const char *name, const struct tg_platform_ops **ops,
                                struct tg_error *error)
@@ -165,7 +165,7 @@ void tg_device_close(struct tg_device *device)
     free(device);
 }
 
-/* ── what it is and has ────────────────────────────────────────────────────────────────── */
+/* ── state, status and memory ──────────────────────────────────────────────────────────── */
 
 void tg_device_get_info(const struct tg_device *device, struct tg_device_info *info)
 {

@@ -165,7 +165,7 @@ static void take_scopes(void *context, const struct tg_record *record)
             take_sample(log, &r.sample[i]);
 }
 
-/* ── beginning and end ─────────────────────────────────────────────────────────────────── */
+/* ── start and stop ────────────────────────────────────────────────────────────────────── */
 
 /* Tells the orchestration which logs to write, and where. */
 static tg_status point_to(struct tg_graph *graph, uint64_t setup, uint32_t logs,
@@ -348,7 +348,7 @@ void tg_device_log_destroy(struct tg_device_log *log)
     free(log);
 }
 
-/* ── what it says ──────────────────────────────────────────────────────────────────────── */
+/* ── results ───────────────────────────────────────────────────────────────────────────── */
 
 const struct tg_logged_task *tg_device_log_tasks(const struct tg_device_log *log, uint64_t *count)
 {

@@ -34,7 +34,7 @@ static inline tg_status want_tasks(struct tg_graph *g, uint64_t wanted, struct t
         return TG_OK;
     if (g->layout != NULL)
         return tg_error_set(error, TG_BAD_ARGUMENT,
-                            "the device builds this graph: the host cannot add to it");
+                            "the device builds this graph: the host cannot add tasks");
     if (wanted > MAX_TASKS)
         return tg_error_set(error, TG_NO_MEMORY, "a graph has at most %u tasks", MAX_TASKS);
     return grow_array((void **)&g->desc, &g->room_tasks, wanted, sizeof *g->desc, error);

@@ -66,7 +66,7 @@ void tg_run_scope_site(const struct tg_run *run, char site[128])
     clean(site, sizeof(struct tg_site));
 }
 
-/* ── words ─────────────────────────────────────────────────────────────────────────────── */
+/* ── what the orchestration is doing ───────────────────────────────────────────────────── */
 
 static const char *resource_name(uint32_t resource)
 {
@@ -89,7 +89,7 @@ void tg_run_orchestrator_doing(const struct tg_run *run, char *text, size_t size
         snprintf(text, size, ": the orchestration is busy in the scope of %.100s", site);
 }
 
-/* ── how large it would have to be ─────────────────────────────────────────────────────── */
+/* ── which ring sizes would be enough ──────────────────────────────────────────────────── */
 
 static uint64_t most(uint64_t a, uint64_t b)
 {
@@ -330,7 +330,7 @@ struct tg_scope_fatal tg_run_scope_fatal(const struct tg_run *run)
     };
 }
 
-/* ── what waiting cost ─────────────────────────────────────────────────────────────────── */
+/* ── time spent waiting for room ───────────────────────────────────────────────────────── */
 
 /* Warn if the orchestration waited for this share of its time, and for at least this long. */
 #define TOO_MUCH 0.5

@@ -80,8 +80,8 @@ static tg_status remove_old(const char *dir, const char *name, struct tg_error *
     return status;
 }
 
-/* Uses the directory that the user named. Removes the files of an earlier run, so that nobody takes
- * them for this run's; all other files stay. */
+/* Uses the directory that the user named. Removes the files of an earlier run, so that they are
+ * not mistaken for this run's; all other files stay. */
 static tg_status use(const char *requested, char **dir, struct tg_error *error)
 {
     static const char *const ours[] = {"run.json",

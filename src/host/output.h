@@ -15,7 +15,7 @@
  * requested "": creates outputs/<workload>_<case>_<YYYYMMDD_HHMMSS>[_N] in the current directory.
  * Runs that start at the same time get different directories. Otherwise uses the requested
  * directory and creates it and its parents if they are missing. Removes the files that an earlier
- * run wrote there, so that nobody takes them for this run's.
+ * run wrote there, so that they are not mistaken for this run's.
  * IO_ERROR names path and cause.
  */
 tg_status tg_output_create(const char *requested, const char *workload, const char *case_name,

@@ -243,7 +243,7 @@ void tg_recorded_task_free(struct tg_recorded_task *task)
     }
 }
 
-/* ── the run it came from ──────────────────────────────────────────────────────────────── */
+/* ── run.json of the recorded run ──────────────────────────────────────────────────────── */
 
 static char *read_file(const char *path, size_t *size)
 {

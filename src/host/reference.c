@@ -156,7 +156,7 @@ static tg_status compute(const struct tg_recorded_task *task, const struct tg_re
     return status;
 }
 
-/* ── all of them ───────────────────────────────────────────────────────────────────────── */
+/* ── all tasks ─────────────────────────────────────────────────────────────────────────── */
 
 static tg_status check_one(const struct tg_recording *recording, const struct tg_workload *workload,
                            uint64_t id, const struct tg_task_records *records,

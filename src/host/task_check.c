@@ -19,7 +19,7 @@ static tg_status explain_kernels(const struct tg_module *m, const uint32_t kerne
                                 kernel[part], m->n_kernels);
     }
     if (present == 0)
-        return tg_error_set(error, TG_BAD_ARGUMENT, "task %s: it has no kernel", task);
+        return tg_error_set(error, TG_BAD_ARGUMENT, "task %s has no kernel", task);
     for (uint32_t part = 0; part < TG_PARTS; part++)
         if (present > 1 && kernel[part] != TG_NO_KERNEL &&
             m->kernels[kernel[part]].core != (part == TG_PART_AIC ? TG_AIC : TG_AIV))

@@ -34,7 +34,7 @@ struct tg_cuda {
     pthread_mutex_t moving;    /* held during a request: the process answers one at a time */
 };
 
-/* ── is there one? ─────────────────────────────────────────────────────────────────────── */
+/* ── looking for a GPU ─────────────────────────────────────────────────────────────────── */
 
 /* Looks for a GPU's device files and the driver's library. Does not call the driver, which would
  * take a second; `open` finds out the rest. */

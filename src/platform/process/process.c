@@ -146,7 +146,7 @@ void tg_process_describe(const void *state, uint64_t *control, uint64_t *memory_
     *pid = process->pid;
 }
 
-/* ── what it is asked to do ────────────────────────────────────────────────────────────── */
+/* ── requests to the device ────────────────────────────────────────────────────────────── */
 
 tg_status tg_process_gone(struct tg_process *process, struct tg_error *error)
 {

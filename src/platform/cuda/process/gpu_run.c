@@ -24,7 +24,7 @@ static uint64_t now(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* ── the end ───────────────────────────────────────────────────────────────────────────── */
+/* ── ending a run ──────────────────────────────────────────────────────────────────────── */
 
 static struct tg_worker_status *status_of(const struct tg_cuda_device *d)
 {
@@ -163,7 +163,7 @@ bool tg_cuda_start_runner(struct tg_cuda_device *d)
     return true;
 }
 
-/* ── the start ─────────────────────────────────────────────────────────────────────────── */
+/* ── starting a run ────────────────────────────────────────────────────────────────────── */
 
 /* The image that has this kernel; or, with n_kernels given, the image of exactly these kernels. */
 static const struct tg_cuda_image *find_image(const struct tg_cuda_device *d, uint32_t kernel,

@@ -146,7 +146,7 @@ bool tg_cuda_image_is_whole(const void *bytes, size_t size)
     return true;
 }
 
-/* ── its functions ─────────────────────────────────────────────────────────────────────── */
+/* ── the image's functions ─────────────────────────────────────────────────────────────── */
 
 /* A function and a prototype. */
 struct typed {
@@ -308,7 +308,7 @@ static uint32_t add_indirect(struct functions *f, struct tg_call *calls)
     return n;
 }
 
-/* ── how much ──────────────────────────────────────────────────────────────────────────── */
+/* ── measuring the stacks ──────────────────────────────────────────────────────────────── */
 
 static size_t round_up(uint64_t bytes)
 {

@@ -173,7 +173,7 @@ static void init(struct device *d, struct tg_process_message *message)
     tg_link_reply(message, TG_PROCESS_HELLO, TG_OK, "%s", "");
 }
 
-/* ── what the host asks for ────────────────────────────────────────────────────────────── */
+/* ── the host's requests ───────────────────────────────────────────────────────────────── */
 
 static bool make_room(struct device *d, uint32_t n_kernels)
 {
