@@ -12,6 +12,7 @@
 #define TASKGLASS_CONTRACT_H
 
 #include "host/device.h"
+#include "host/run.h"
 #include "platform/platform.h"
 #include "test.h"
 #include <signal.h>
@@ -37,18 +38,52 @@ TEST_FN_ int contract_rounds(int n, int few)
     return platform->slow_to_open && n > few ? few : n;
 }
 
-/* Seconds within which an event shows that needs no time of its own. No test depends on a shorter
- * limit. */
+/* So many seconds, or ten times that on a platform where everything takes longer. */
 TEST_FN_ double contract_seconds(double seconds)
 {
     return platform->slow_to_open ? 10 * seconds : seconds;
 }
 
-/* The no-progress limit for a test that waits for a hang. The start of the run counts too, and
- * takes up to a second on a platform that is slow to open. */
-TEST_FN_ double hang_seconds(double seconds)
+/*
+ * Time, on a machine that may be busy with other things. What a run must find out by itself has the
+ * limit FAR_SECONDS and must be found out within AT_ONCE_SECONDS: both are so long that no other
+ * process makes a difference. A test that waits for the limit begins with FAR_SECONDS too, waits until
+ * the device is where it will stay for ever, and then calls hang_soon.
+ */
+#define FAR_SECONDS 600.0
+#define AT_ONCE_SECONDS 120.0
+static const struct tg_run_config far_limit = {.timeout = FAR_SECONDS};
+
+/* From here on a short time without progress is a hang. By the thread that waits for the run. */
+TEST_FN_ double hang_soon(struct tg_run *run)
 {
-    return platform->slow_to_open ? 3 : seconds;
+    run->timeout = platform->slow_to_open ? 3 : 0.5;
+    return run->timeout;
+}
+
+/* Tasks that each take a part of the limit must not be a hang, whatever they take together. On a busy
+ * machine a part may take longer than a short limit: then a longer one decides. `run` gives how a run
+ * with that limit ended. */
+TEST_FN_ tg_status with_limits(tg_status (*run)(double limit))
+{
+    tg_status status = TG_HANG;
+    for (double limit = 0.5; status == TG_HANG && limit <= 40; limit *= 4)
+        status = run(limit);
+    return status;
+}
+
+/* How long something took that was done several times: always, and at best. Other processes can make
+ * each of them slow, but not all. */
+struct tries {
+    double longest, shortest;
+    int n;
+};
+
+TEST_FN_ void tries_add(struct tries *tries, double seconds)
+{
+    tries->longest = tries->n == 0 || seconds > tries->longest ? seconds : tries->longest;
+    tries->shortest = tries->n == 0 || seconds < tries->shortest ? seconds : tries->shortest;
+    tries->n++;
 }
 
 /* n schedulers, or as many as the platform has. */

@@ -8,7 +8,10 @@
 #include "nodes.h"
 #include "slow.h"
 
-static const struct tg_run_config soon = {.timeout = 0.1}, later = {.timeout = 10};
+static const struct tg_run_config soon = {.timeout = 0.1};
+
+/* Of five cores, two of a block each, and the tasks are for AIVs. */
+enum { AIV_CORES = 3 };
 
 struct victim {
     struct tg_device *device;
@@ -19,9 +22,24 @@ struct victim {
     int pid;
 };
 
-/* A device in the middle of a run's task, with its process stopped if the platform allows it. The
- * workers' threads write nothing to the control area until their tasks end, and these tasks never
- * end. */
+/* Until every core that can run a task of the graph runs one: from then on the cores write nothing. */
+static void wait_for_tasks(struct victim *v)
+{
+    struct tg_worker_status status;
+    uint32_t running = 0;
+    while (running < AIV_CORES) {
+        running = 0;
+        for (uint32_t i = 0; i < v->head.n_lanes; i++) {
+            GOOD(tg_device_copy_out(v->device, &status,
+                                    v->base + v->head.status + i * sizeof status, sizeof status,
+                                    error));
+            running += status.running != 0;
+        }
+    }
+}
+
+/* A device that is in the middle of a task of a run, with its process stopped where that can be: the
+ * workers' threads write nothing there until their tasks end, which they never do. */
 static struct victim victim_make(const struct tg_run_config *config)
 {
     struct victim v = {.device = open_device(5, 1)};
@@ -33,7 +51,7 @@ static struct victim victim_make(const struct tg_run_config *config)
     REQUIRE(v.head.magic == TG_CONTROL_MAGIC);
     v.slow = slow_make(v.device, 8, 1000, false); /* these tasks never end by themselves */
     GOOD(tg_run_start(v.slow.graph, config, &v.run, error));
-    sleep_seconds(contract_seconds(0.01)); /* usually enough for some of the tasks to start */
+    wait_for_tasks(&v);
     if (can_be_stopped())
         stop_process(v.pid);
     return v;
@@ -112,7 +130,7 @@ CONTRACT(more_finished_tasks_than_there_are_count_as_all)
 
 CONTRACT(a_fault_record_that_a_living_device_left_is_not_believed)
 {
-    struct victim v = victim_make(&later);
+    struct victim v = victim_make(&far_limit);
     struct tg_fault_record fault = {.valid = 1, .signal = SIGSEGV, .part = 1, .running = 1};
     GOOD(tg_device_copy_in(v.device, v.base + offsetof(struct tg_control_head, fault), &fault,
                            sizeof fault, error));

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE 1
 #include "slow.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -24,7 +25,7 @@ static bool is_gone(int pid)
 
 static bool is_gone_soon(int pid)
 {
-    for (int i = 0; i < 1000 && !is_gone(pid); i++)
+    for (double end = seconds_now() + AT_ONCE_SECONDS; seconds_now() < end && !is_gone(pid);)
         sleep_seconds(0.01);
     return is_gone(pid);
 }
@@ -118,14 +119,18 @@ static void by_exec(void)
     execl("/bin/sleep", "sleep", "0.5", (char *)NULL);
 }
 
-/* Leaves a forked child behind that has copies of everything, the socket too. */
+/* Its writing end is the test's alone: what reads from it lives until the test closes it. */
+static int until[2];
+
+/* Leaves a fork behind that has copies of everything, the socket too. */
 static void by_sigkill_after_a_fork(void)
 {
     if (fork() == 0) {
-        close(1); /* so that the reader of our output need not wait for this child */
+        char byte;
+        close(1); /* whoever reads our output need not wait for this one */
         close(2);
-        sleep_seconds(12);
-        _exit(0);
+        close(until[1]);
+        _exit(read(until[0], &byte, 1) == 0);
     }
     raise(SIGKILL);
 }
@@ -199,7 +204,11 @@ CONTRACT(a_host_that_becomes_another_program_leaves_no_device)
 CONTRACT(a_host_that_is_killed_leaves_no_device_though_a_fork_of_it_lives)
 {
     for (enum work work = IDLE; work <= SPINNING; work++) {
-        int status = host(work, by_sigkill_after_a_fork);
+        int status;
+        REQUIRE(pipe2(until, O_CLOEXEC) == 0);
+        status = host(work, by_sigkill_after_a_fork);
+        close(until[1]);
+        close(until[0]);
         CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
     }
 }
@@ -240,7 +249,7 @@ CONTRACT(a_host_that_is_killed_while_it_opens_leaves_no_device)
             }
             if (list != NULL)
                 pclose(list);
-            if (tries > 500)
+            if (tries * 0.01 > AT_ONCE_SECONDS)
                 REQUIRE(!"a device was left behind");
             if (found)
                 sleep_seconds(0.01);
