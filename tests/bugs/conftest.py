@@ -16,7 +16,7 @@ from platforms import ENVIRONMENT, PLATFORMS  # noqa: E402
 BUILD = pathlib.Path(os.environ.get("TASKGLASS_BUILD", HERE.parents[1] / "build")).resolve()
 PROGRAM = BUILD / "bin" / "taskglass"
 WORKLOADS = BUILD / "tests" / "workloads"
-TIMEOUT = 120
+TIMEOUT = 600
 
 KERNELS = ["scale", "window", "mix_up", "subtract", "add_up", "halve", "ratio", "quantize"]
 PLANTED = 3  # the step with the bug, as in bugs.h

@@ -11,7 +11,7 @@ import sys
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from platforms import ENVIRONMENT, PLATFORMS, has_platform  # noqa: E402, F401
+from platforms import ENVIRONMENT, PATIENCE, PLATFORMS, has_platform  # noqa: E402, F401
 
 BUILD = pathlib.Path(os.environ.get("TASKGLASS_BUILD",
                                     pathlib.Path(__file__).parents[2] / "build")).resolve()
@@ -20,7 +20,7 @@ DEVICE = BUILD / "lib" / "taskglass" / "taskglass-device"
 TEST_WORKLOADS = BUILD / "tests" / "workloads"
 
 # Ends a run that hangs; no test is about how long something takes.
-TIMEOUT = 120
+TIMEOUT = PATIENCE
 
 
 def clean_environment(**more):

@@ -44,8 +44,8 @@ class Gpu:
         self.mark = uuid.uuid4().hex
 
     def __call__(self, workload, *options, code=None, **environment):
-        result = self.tg("run", workload, "--platform", "cuda", "--timeout", "5", *options,
-                         timeout=30, env={"TASKGLASS_CUDA_DRIVER": str(DRIVER),
+        result = self.tg("run", workload, "--platform", "cuda", "--timeout", "600", *options,
+                         env={"TASKGLASS_CUDA_DRIVER": str(DRIVER),
                                           "FAKE_CUDA_MARK": self.mark,
                                           "CUDA_VISIBLE_DEVICES": "0", **environment})
         assert code is None or result.returncode == code, result

@@ -4,7 +4,7 @@
 import pytest
 
 from conftest import PLATFORMS, TEST_WORKLOADS, workload
-from platforms import GPU, limit_for, simulators_only
+from platforms import GPU, is_in_task_3, limits_for, simulators_only, until
 
 CARELESS = TEST_WORKLOADS / "broken" / "careless.so"
 
@@ -41,8 +41,9 @@ else:
 @pytest.mark.parametrize("case,name,kernel", FAULTS)
 def test_a_device_that_fails_ends_with_exit_3_and_the_error_first(tg, case, name, kernel,
                                                                   platform):
-    result = tg("run", workload("faults"), "--case", case, "--timeout", limit_for(name, 1),
-                "--platform", platform)
+    result = until(lambda end: is_in_task_3(end.stderr), lambda limit: tg(
+        "run", workload("faults"), "--case", case, "--timeout", limit, "--platform", platform),
+        limits_for(name, 1))
     assert result.returncode == 3, result
     assert result.stderr.startswith(f"taskglass: {name}: ")
     assert kernel in result.stderr
@@ -52,8 +53,9 @@ def test_a_device_that_fails_ends_with_exit_3_and_the_error_first(tg, case, name
 @pytest.mark.parametrize("case,name,kernel", FAULTS)
 def test_a_device_that_fails_leaves_a_run_json_with_the_running_task(tg, case, name, kernel,
                                                                      platform):
-    report = tg.run_json(workload("faults"), "--case", case, "--timeout", limit_for(name, 1),
-                         "--platform", platform, code=3)
+    report = until(lambda end: is_in_task_3(end["error"]["text"]), lambda limit: tg.run_json(
+        workload("faults"), "--case", case, "--timeout", limit, "--platform", platform, code=3),
+        limits_for(name, 1))
     assert report["result"] == {"status": name, "exit_code": 3}
     assert report["error"]["name"] == name and report["error"]["text"]
     running = report["error"]["running"]

@@ -10,7 +10,7 @@ import shlex
 import pytest
 
 from conftest import PLATFORMS, workload
-from platforms import AT_ONCE, FAR_LIMIT, GPU, limit_for, simulators_only
+from platforms import AT_ONCE, FAR_LIMIT, GPU, limits_for, simulators_only, until
 
 AICPU, TENSORMAP = "aicpu_build_graph", "tensormap_and_ringbuffer"
 RUNTIMES = (AICPU, TENSORMAP)
@@ -312,7 +312,9 @@ def test_an_orchestration_that_never_returns_after_a_deadlock_is_ended(rings, ru
 @pytest.mark.parametrize("case,status,kernel", [("crash", "KERNEL_FAULT", "crash"),
                                                 ("hang", "HANG", "spin")])
 def test_a_bad_kernel_is_named_with_its_ring(rings, runtime, task, waits, case, status, kernel):
-    result, report = rings(runtime, case, "--timeout", limit_for(status, 0.4))
+    result, report = until(
+        lambda end: end[1]["counters"]["finished"] == 2 and end[1]["error"]["running"],
+        lambda limit: rings(runtime, case, "--timeout", limit), limits_for(status, 0.4))
     assert result.returncode == 3, result
     assert report["result"]["status"] == status
     assert f"{task}, kernel {kernel}, on core" in result.stderr
@@ -328,7 +330,8 @@ def test_a_bad_kernel_is_named_with_its_ring(rings, runtime, task, waits, case, 
     ("crash_here", "KERNEL_FAULT", "the orchestration, in the scope of {}, after 2 tasks: Aborted"),
     ("hang_here", "HANG", "the orchestration is busy in the scope of {}")])
 def test_a_bad_orchestration_is_named_with_its_scope(rings, runtime, case, status, words):
-    result, report = rings(runtime, case, "--timeout", limit_for(status, 0.4))
+    result, report = until(lambda end: site(case) in end[0].stderr, lambda limit: rings(
+        runtime, case, "--timeout", limit), limits_for(status, 0.4))
     assert result.returncode == 3, result
     assert report["result"]["status"] == status
     if GPU and status == "KERNEL_FAULT":  # the memory is gone, and the scope with it

@@ -17,7 +17,8 @@ import pytest
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
-from platforms import ENVIRONMENT, GPU, PLATFORMS, SLOW_TO_OPEN  # noqa: E402, F401
+from platforms import (ENVIRONMENT, GPU, PATIENCE, PLATFORMS, SLOW_TO_OPEN,  # noqa: E402, F401
+                       is_under_way)
 
 BUILD = pathlib.Path(os.environ.get("TASKGLASS_BUILD", HERE.parents[1] / "build")).resolve()
 PROGRAM = BUILD / "bin" / "taskglass"
@@ -25,7 +26,7 @@ WORKLOADS = BUILD / "tests" / "workloads"
 
 # Ends what hangs; no test is about how long something takes, but for the second in which the loss
 # of a device must show.
-TIMEOUT = 120
+TIMEOUT = PATIENCE
 
 
 def is_sanitized():
@@ -40,10 +41,6 @@ SANITIZED = is_sanitized()
 def rounds(release, sanitized):
     """Sanitizers make everything several times slower, and so do devices that open slowly."""
     return sanitized if SANITIZED or SLOW_TO_OPEN else release
-
-
-# Seconds after the device's process has appeared when the run is under way.
-RUNNING = 1.5 if SLOW_TO_OPEN else 0.2
 
 
 def moment(seconds):
@@ -74,7 +71,7 @@ def processes_with(mark):
     return found
 
 
-def wait_until(condition, seconds=10.0):
+def wait_until(condition, seconds=TIMEOUT):
     """What the condition gave, as soon as it is true; its last word where it never was."""
     deadline = time.monotonic() + seconds
     while True:
@@ -84,7 +81,7 @@ def wait_until(condition, seconds=10.0):
         time.sleep(0.001)
 
 
-def begun(directory, seconds=30):
+def begun(directory, seconds=TIMEOUT):
     """Waits until there is something in the journal of a recording into out/."""
     journal = pathlib.Path(directory, "out", "tensor_dump", "tensor_dump.rec")
     return wait_until(lambda: journal.exists() and journal.stat().st_size > 64 * 256, seconds)
@@ -112,13 +109,23 @@ class Program:
         pid = wait_until(look)
         return pid if pid > 0 else None
 
+    def running(self):
+        """The process of its device, once that runs tasks."""
+        pid = self.device()
+        assert pid is not None
+        if SLOW_TO_OPEN:
+            time.sleep(1.5)  # nothing of a GPU shows in its process
+        else:
+            assert wait_until(lambda: is_under_way(pid) or self.process.poll() is not None)
+        return pid
+
     def end(self):
         """Exit status and what it said on stderr."""
         _, said = self.process.communicate(timeout=TIMEOUT)
         return self.process.returncode, said
 
     def left(self):
-        """Processes that are still there some seconds after its end."""
+        """Processes that are still there minutes after its end."""
         wait_until(lambda: not processes_with(self.mark))
         return processes_with(self.mark)
 

@@ -4,7 +4,7 @@
 import pytest
 
 from conftest import GPU, PLATFORMS, SANITIZED, check_next_run, workload
-from platforms import MOST_SCHEDULERS, cores_up_to, limit_for
+from platforms import MOST_SCHEDULERS, cores_up_to, is_in_task_3, limits_for, until
 
 # Case, name of the error, what its line must have. Sanitizers have their own way with some.
 CRASHES = [
@@ -35,8 +35,9 @@ if GPU:  # where nothing is wrong with a division, and no kernel is part of a pr
 @pytest.mark.parametrize("platform", PLATFORMS)
 @pytest.mark.parametrize("case,name,who,what", BAD)
 def test_a_bad_kernel_ends_the_run_with_exit_3_and_its_name(tg, case, name, who, what, platform):
-    code, said = tg("run", workload("faults"), "--case", case, "--platform", platform, "--timeout",
-                    limit_for(name, 1), "--output", "out")
+    code, said = until(lambda end: is_in_task_3(end[1]), lambda limit: tg(
+        "run", workload("faults"), "--case", case, "--platform", platform, "--timeout", limit,
+        "--output", "out"), limits_for(name, 1))
     assert code == 3
     assert said.startswith(f"taskglass: {name}: ")
     if case in LATE:
@@ -67,8 +68,8 @@ def test_the_run_after_a_bad_kernel_is_good(tg, platform):
 @pytest.mark.parametrize("platform", PLATFORMS)
 @pytest.mark.parametrize("case", [*LOST, "spin"])
 def test_a_bad_kernel_leaves_no_process(start, case, platform):
-    program = start("run", workload("faults"), "--case", case, "--timeout",
-                    limit_for("HANG" if case == "spin" else "", 1), "--platform", platform,
-                    "--output", "out")
+    limit = limits_for("HANG" if case == "spin" else "", 1)[0]
+    program = start("run", workload("faults"), "--case", case, "--timeout", limit, "--platform",
+                    platform, "--output", "out")
     assert program.end()[0] == 3
     assert program.left() == []

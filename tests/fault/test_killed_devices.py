@@ -8,22 +8,21 @@ import time
 
 import pytest
 
-from conftest import (GPU, PLATFORMS, RUNNING, SLOW_TO_OPEN, check_next_run, moment, rounds,
-                      workload)
-from platforms import simulators_only
+from conftest import GPU, PLATFORMS, SLOW_TO_OPEN, check_next_run, moment, rounds, workload
+from platforms import AT_ONCE, FAR_LIMIT, simulators_only
 
 # A run that does not end by itself while the test lasts.
 LONG = ("run", workload("slow"), "--set", "ms=1", "--set", "n=300000", "--cores", "6", "--output",
         "out")
 # What is said of it. While bytes are moved to or from a GPU's memory it is of that memory.
 CAUSES = ["killed by signal 9"] + (["the GPU's memory is lost with it"] if GPU else [])
-# A second, with room for a machine that has other things to do.
+# A second, with room for a machine that has other things to do; and what is far below the limit.
 SOON = 10 if SLOW_TO_OPEN else 5
 
 
 def kill_after(start, platform, seconds):
     """Kills the device so long after it has appeared; (exit status, stderr, seconds it took)."""
-    program = start(*LONG, "--platform", platform)
+    program = start(*LONG, *FAR_LIMIT, "--platform", platform)
     device = program.device()
     assert device is not None
     time.sleep(seconds)
@@ -36,22 +35,23 @@ def kill_after(start, platform, seconds):
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_a_device_that_is_killed_at_any_moment_is_lost_within_a_second(start, tg, platform):
     moments = random.Random(platform)
+    shortest = AT_ONCE
     for _ in range(rounds(100, 8)):
         code, said, took = kill_after(start, platform, moment(moments.uniform(0, 0.06)))
         assert code == 3
         assert said.startswith("taskglass: DEVICE_LOST: the device ")
         assert any(cause in said for cause in CAUSES)
-        assert took < SOON
+        assert took < AT_ONCE
+        shortest = min(shortest, took)
         check_next_run(tg, platform)
+    assert shortest < SOON  # other processes may make each of them slow, but not all
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGSEGV, signal.SIGHUP])
 def test_a_device_that_gets_any_deadly_signal_is_lost(start, platform, number):
-    program = start(*LONG, "--platform", platform)
-    device = program.device()
-    time.sleep(RUNNING)
-    os.kill(device, number)
+    program = start(*LONG, *FAR_LIMIT, "--platform", platform)
+    os.kill(program.running(), number)
     code, said = program.end()
     assert code == 3
     assert said.startswith("taskglass: DEVICE_LOST: ") or "KERNEL_FAULT" in said
@@ -62,9 +62,7 @@ def test_a_device_that_gets_any_deadly_signal_is_lost(start, platform, number):
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_a_device_that_is_stopped_for_good_is_a_hang(start, platform):
     program = start(*LONG, "--platform", platform, "--timeout", 1)
-    device = program.device()
-    time.sleep(RUNNING)
-    os.kill(device, signal.SIGSTOP)
+    os.kill(program.running(), signal.SIGSTOP)
     code, said = program.end()
     assert code == 3
     assert said.startswith("taskglass: HANG: ")

@@ -9,11 +9,12 @@ import time
 
 import pytest
 
-from conftest import PLATFORMS, RUNNING, moment, rounds, workload
+from conftest import PLATFORMS, moment, rounds, workload
+from platforms import FAR_LIMIT
 
 SLOW = ("run", workload("slow"), "--set", "ms=1", "--set", "n=300000", "--cores", "6", "--output",
         "out")
-SPIN = ("run", workload("faults"), "--case", "spin", "--timeout", "60", "--output", "out")
+SPIN = ("run", workload("faults"), "--case", "spin", *FAR_LIMIT, "--output", "out")
 
 
 def files():
@@ -69,11 +70,11 @@ def test_a_host_that_is_interrupted_ends_and_leaves_nothing(start, tmp_path, num
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_a_second_interrupt_ends_a_host_whose_kernel_spins(start, platform):
     program = start(*SPIN, "--platform", platform)
-    program.device()
-    time.sleep(RUNNING)
+    program.running()
     program.process.send_signal(signal.SIGINT)
-    time.sleep(0.2)
-    program.process.send_signal(signal.SIGINT)
+    while program.process.poll() is None:  # two that come together count as one
+        time.sleep(0.2)
+        program.process.send_signal(signal.SIGINT)
     code, _ = program.end()
     assert code == -signal.SIGINT
     assert program.left() == []
@@ -83,8 +84,7 @@ def test_a_second_interrupt_ends_a_host_whose_kernel_spins(start, platform):
 def test_ctrl_c_of_the_whole_group_is_the_hosts_to_handle(start, platform):
     """A terminal sends SIGINT to every process of the group; the device must not die of it."""
     program = start(*SLOW, "--platform", platform, start_new_session=True)
-    program.device()
-    time.sleep(RUNNING)
+    program.running()
     os.killpg(program.process.pid, signal.SIGINT)
     code, said = program.end()
     assert "DEVICE_LOST" not in said

@@ -12,7 +12,7 @@ import time
 import pytest
 
 from conftest import PLATFORMS, SANITIZED, begun, workload
-from platforms import limit_for
+from platforms import FAR_LIMIT, is_in_task_3, limits_for, until
 
 DUMP = pathlib.Path("out", "tensor_dump")
 
@@ -52,8 +52,9 @@ def test_the_inputs_of_a_kernel_that_crashed_are_recorded(tg, tmp_path, platform
 
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_a_hang_leaves_inputs_and_partial_outputs_of_the_running_task(tg, tmp_path, platform):
-    code, said = tg("run", workload("faults"), "--case", "spin", "--timeout",
-                    limit_for("HANG", 1), "--dump-tensor", "--platform", platform, "--output", "out")
+    code, said = until(lambda end: is_in_task_3(end[1]), lambda limit: tg(
+        "run", workload("faults"), "--case", "spin", "--timeout", limit, "--dump-tensor",
+        "--platform", platform, "--output", "out"), limits_for("HANG", 1))
     assert code == 3 and "HANG" in said
     assert records_of(tmp_path, 3) == [("before_dispatch", "inout", False),
                                        ("after_completion", "inout", True)]
@@ -103,7 +104,7 @@ def test_a_manifest_that_cannot_be_renamed_is_said_and_the_journal_stays(tg, tmp
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_a_host_that_stops_draining_does_not_stop_the_graph(start, tmp_path, tg, platform):
     program = start(*LARGE, "--platform", platform, "--dump-arena", "64K", "--dump-wait", "0.2",
-                    "--timeout", 60)
+                    *FAR_LIMIT)
     assert begun(tmp_path)
     os.kill(program.process.pid, signal.SIGSTOP)
     time.sleep(3)

@@ -3,6 +3,7 @@
 
 import pathlib
 import threading
+import time
 
 import numpy
 import pytest
@@ -292,6 +293,8 @@ def test_a_run_can_be_waited_for_in_pieces(slow):
     with slow.start() as run:
         with pytest.raises(taskglass.TimedOut):
             run.wait(0.05)
+        while run.progress[0] == 0:
+            time.sleep(0.001)
         assert run.result().status == "TIMED_OUT" and run.progress[1] == 2000
         assert "of 2000 tasks" in repr(run)
         run.cancel()

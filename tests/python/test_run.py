@@ -14,6 +14,7 @@ import numpy
 import pytest
 import taskglass
 import wire_reader
+from platforms import is_in_task_3, is_under_way, limits_for, until
 
 from conftest import (PACKAGE, PLATFORMS, TEST_WORKLOADS, TIMEOUT, assert_gone, command_json,
                       processes_of, python, test_workload)
@@ -211,8 +212,14 @@ def test_a_kernel_that_crashes_is_raised_with_its_recording(platform, device_pro
 
 
 def test_a_kernel_that_never_returns_is_a_hang(device_program):
-    with pytest.raises(taskglass.Hang, match="fault_spin"):
-        taskglass.run(test_workload("faults"), "spin", timeout=0.3, device_program=device_program)
+    def run(limit):
+        with pytest.raises(taskglass.Hang) as caught:
+            taskglass.run(test_workload("faults"), "spin", timeout=limit,
+                          device_program=device_program)
+        return caught.value
+
+    error = until(lambda error: is_in_task_3(str(error)), run, limits_for("HANG", 0.3))
+    assert "fault_spin" in str(error)
     assert_gone(device_program)
 
 
@@ -275,9 +282,8 @@ taskglass.run({test_workload("slow")!r}, "chain", set={{"n": 100000, "ms": 5}}, 
     child = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE, text=True,
                              env={**__import__("os").environ, "PYTHONPATH": str(PACKAGE)})
     end = time.monotonic() + TIMEOUT
-    while not processes_of(device_program) and time.monotonic() < end:
+    while time.monotonic() < end and not any(map(is_under_way, processes_of(device_program))):
         time.sleep(0.01)
-    time.sleep(0.2)
     child.send_signal(signal.SIGINT)
     _, error = child.communicate(timeout=TIMEOUT)
     assert error.splitlines()[-1] == "KeyboardInterrupt" and child.returncode != 0
