@@ -30,7 +30,7 @@ TG_FN bool tg_allocate(struct tg_orchestrator *self, struct tg_tensor *t, const 
     t->owner = scope->serial;
     if (self->samples)
         tg_take_peak(self, ring, scope);
-    if (self->user.keep_done)
+    if (self->finds_edges && self->user.keep_done)
         tg_map_forget(&self->map, &self->user, t->addr, t->addr + t->storage_bytes);
     return true;
 }
