@@ -77,7 +77,8 @@ TG_FN static bool must_stay_awake(struct tg_engine *e, struct tg_worker *lane)
     return tg_engine_check_over(e, lane);
 }
 
-/* Where nobody wakes us: has something happened that we would be woken for? */
+/* For a target whose sleepers look for themselves: has something happened that would wake a core
+ * elsewhere? */
 TG_FN static bool sees_something(const struct tg_engine *e, const struct tg_worker *lane)
 {
     return tg_core_has_mail(lane) || !tg_engine_running(e) || tg_worker_sees(e, lane->takes);
@@ -195,8 +196,9 @@ TG_FN static bool wait_for_mail(struct tg_engine *e, struct tg_worker *lane)
     return false;
 }
 
-/* Under a scheduler: run it, empty the slot, and the scheduler sees to the rest. A part that was
- * stopped before it ran leaves the slot full, so that nobody takes it for done. */
+/* Under a scheduler: the lane runs the task and empties its slot, and the scheduler completes it. A
+ * part that was stopped before it ran leaves the slot full, so that the scheduler does not take it
+ * for done. */
 TG_FN static void obey(struct tg_engine *e, struct tg_worker *lane)
 {
     uint32_t task = tg_load_acquire(&lane->mail) - 1;

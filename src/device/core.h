@@ -47,7 +47,7 @@ TG_FN static inline void tg_core_describe(struct tg_worker_status *now, uint64_t
 /* Calls the kernel of one part of the task with the task's arguments, on this lane. */
 TG_FN void tg_core_call(struct tg_engine *e, struct tg_worker *lane, uint32_t task, uint32_t part);
 
-/* Shows the host, and whoever reads the memory after a crash, what the lane runs. */
+/* Shows what the lane runs, to the host and to a reader of the memory after a crash. */
 TG_FN void tg_core_say_running(struct tg_engine *e, struct tg_worker *lane, uint32_t task,
                                uint32_t part);
 

@@ -181,7 +181,8 @@ TG_FN bool tg_engine_check_over(struct tg_engine *e, struct tg_worker *w)
     uint64_t more = w->finished - w->counted;
     uint64_t finished = more ? tg_add_seq(&e->finished, more) + more : tg_load_seq(&e->finished);
     w->counted = w->finished;
-    /* The orchestrator says how many there are, then looks at the sum: one of us sees the other. */
+    /* The orchestrator says how many tasks there are, then looks at the sum; a worker adds to the sum,
+     * then looks at the number. One of the two sees the other. */
     if (finished < tg_load_seq(&e->n_tasks))
         return false;
     end(e, TG_OVER);

@@ -21,26 +21,27 @@
  * but others may steal from its deques what it has made ready.
  *
  * Sleeping. A worker with nothing to do says so (park PARKED, its bit in `sleepers`), then checks
- * every place work can come from, then sleeps. Whoever makes work appear does so, then checks
- * for sleepers. Say and check are _seq on both sides, so one of the two sees the other:
+ * every place work can come from, then sleeps. A thread that makes work does that first, then
+ * checks for sleepers. Say and check are _seq on both sides, so one of the two sees the other:
  *   S1  work:  deque tail, queue tail, mix lock    with  sleepers, park
  *   S2  mail:  lane's mail                         with  the lane's park
  *   S3  done:  lane's mail emptied                 with  the scheduler's park
  *   S4  end:   phase                               with  park, a mix's start
  *   F1  task:  its list of waiting tasks closed    with  awaited, the orchestrator's park
  *
- * Waking. One sleeper is woken at a time, and it sees to it that the next one is, so that wakes
- * spread as far as there is work and no further. "While a task waits that a sleeper could take,
- * somebody is on the way to wake one" is kept up so:
+ * Waking. One sleeper is woken at a time, and it wakes the next one, so that wakes spread as far as
+ * there is work and no further. The rule: while a task waits that a sleeper could take, some thread
+ * is going to wake one. It holds because of this:
  *   plain tasks, cores   A core that looks beyond its own deques counts as `searching`. While one
- *                        does, who offers a task wakes nobody. The last searcher to leave looks
- *                        whether anything is left, and wakes the next; one that goes to sleep
- *                        looks after it has said so. A thief's loot is invisible while it moves
- *                        it, so taking from anywhere but its own deque is for searchers only.
- *   mixes, cores         Searching does not count, since a searcher of a busy block is no use.
- *                        Who offers a mix, who takes one or leaves a search while more wait, and
- *                        who unlocks a mix, wakes a sleeper of a block whose mix is free.
- *   schedulers           never count as searching; each passes on what it has not placed itself.
+ *                        does, a worker that offers a task wakes no sleeper. The last searcher to
+ *                        leave looks whether anything is left, and wakes the next; one that goes
+ *                        to sleep looks after it has said so. Tasks are invisible while a thief
+ *                        moves them, so only searchers take from anywhere but their own deque.
+ *   mixes, cores         Searching does not count, since a searcher of a busy block is no use. A
+ *                        worker that offers a mix, that takes one or leaves a search while more
+ *                        wait, or that unlocks a mix, wakes a sleeper of a block whose mix is free.
+ *   schedulers           They never count as searching; each wakes another for what it has not
+ *                        placed itself.
  */
 #ifndef TG_DEVICE_ENGINE_H
 #define TG_DEVICE_ENGINE_H
@@ -155,7 +156,7 @@ TG_FN uint64_t tg_engine_size(uint32_t n_blocks, uint32_t n_schedulers);
 TG_FN struct tg_engine *tg_engine_init(void *memory, uint32_t n_cores, uint32_t n_schedulers,
                                        struct tg_worker_status *status);
 
-/* Before a run, by one thread, while no other is inside: from whatever was to the launch. */
+/* Before a run, by one thread, while no other is inside: makes the engine ready for the launch. */
 TG_FN void tg_engine_prepare(struct tg_engine *e, const struct tg_launch *launch,
                              const tg_kernel_fn *kernels, tg_orchestrate_fn orchestrate,
                              const char *site);
@@ -188,8 +189,8 @@ TG_FN static inline bool tg_engine_running(const struct tg_engine *e)
     return tg_load_relaxed(&e->phase) == TG_RUNNING; /* a stale value costs one more task */
 }
 
-/* Counts what the worker has finished. True once every task has; also ends the run for everybody.
- * A worker asks before it sleeps: of all that finish tasks the last one gets the full sum. */
+/* Adds what the worker has finished to the engine's sum. True once that is every task; this also ends
+ * the run for all workers. A worker asks before it sleeps: the last one to do so gets the full sum. */
 TG_FN bool tg_engine_check_over(struct tg_engine *e, struct tg_worker *w);
 
 #endif

@@ -12,7 +12,7 @@
 TG_FN static inline bool tg_fixed_edges_satisfy(struct tg_task_desc *desc)
 {
     if (desc->fanin > 1) {
-        /* D1: a release for our kernel's writes, an acquire of the other predecessors'. */
+        /* D1: releases this kernel's writes, acquires those of the other predecessors. */
         if (tg_sub_acq_rel(&desc->pending, 1u) != 1)
             return false;
         tg_store_relaxed(&desc->pending,

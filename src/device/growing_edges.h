@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Edges between tasks of which some may be running (TG_EDGES_GROWING): a task's `succ` is the head of a list of those
- * that wait for it, until it has completed and the list is closed.
+ * Edges between tasks of which some may be running (TG_EDGES_GROWING): a task's `succ` is the head
+ * of a list of those that wait for it, until it has completed and the list is closed.
  *
  *     orchestrator   pushes an entry by compare-and-swap, unless the list is closed
  *     completer      the worker that completes the task takes the whole list by exchanging CLOSED

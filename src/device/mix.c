@@ -10,11 +10,12 @@
 TG_FN uint32_t tg_mix_try_lead(struct tg_engine *e, struct tg_worker *lane)
 {
     struct tg_mix *mix = &e->mix[lane->block];
-    /* Again after a vain attempt: who offered a mix meanwhile took the block for busy (S1). */
+    /* Again after an attempt that found nothing: a worker that offered a mix meanwhile saw the block
+     * as busy and did not wake it (S1). */
     while (tg_queue_occupied(&e->queue[TG_CLASS_MIX])) {
         uint32_t unlocked = 0, task;
         if (!tg_cas_seq(&mix->lock, &unlocked, 1u)) /* S1: say */
-            return TG_NO_TASK;                      /* busy; who unlocks it looks at the queue */
+            return TG_NO_TASK; /* busy; the lane that unlocks it looks at the queue */
         task = tg_worker_take(e, lane, TG_CLASS_MIX, false);
         if (task != TG_NO_TASK)
             return task;
@@ -54,7 +55,7 @@ TG_FN void tg_mix_assemble(struct tg_engine *e, struct tg_mix *mix, uint32_t tas
         call_off(mix);
 }
 
-/* The last to arrive records the inputs while nobody runs yet, then gives the signal to start.
+/* The last to arrive records the inputs while no kernel runs yet, then gives the signal to start.
  * False where the mix was called off; all its parts get the same answer. */
 TG_FN static bool arrive(struct tg_engine *e, struct tg_worker *lane, uint32_t task, uint32_t parts)
 {
@@ -74,7 +75,7 @@ TG_FN static bool arrive(struct tg_engine *e, struct tg_worker *lane, uint32_t t
 TG_FN enum tg_part_end tg_mix_run_part(struct tg_engine *e, struct tg_worker *lane, uint32_t task)
 {
     struct tg_mix *mix = &e->mix[lane->block];
-    uint32_t parts = mix->parts; /* once we count as finished the mix may be another mix's */
+    uint32_t parts = mix->parts; /* the block may have another mix once this part is finished */
     enum tg_part_end end = TG_PART_STOPPED;
     tg_core_say_running(e, lane, task, lane->part);
     if (arrive(e, lane, task, parts)) {

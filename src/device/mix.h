@@ -21,14 +21,14 @@
 #include "device/engine.h"
 
 /* A ready mix, with the block's mix locked; TG_NO_TASK where there is none or it is busy. The
- * lock is free only while no lane of the block has mail, so whoever holds it has none either.
- * For searchers: one that was woken for the next mix may be of this block, in vain, so that
- * tg_worker_search_leave must look for another (S1: check). */
+ * lock is free only while no lane of the block has mail, so the lane that holds it has none either.
+ * Only searchers call this: a sleeper that was woken for the next mix may belong to the block that
+ * is now busy with this one, so tg_worker_search_leave must look for another (S1: check). */
 TG_FN uint32_t tg_mix_try_lead(struct tg_engine *e, struct tg_worker *lane);
 /* The check before sleeping that belongs to it (S1). */
 TG_FN bool tg_mix_could_lead(struct tg_engine *e, const struct tg_worker *lane);
 
-/* Sets the mix up for the mix; the lock is held. */
+/* Sets the block's mix up for this task; the caller holds the lock. */
 TG_FN void tg_mix_assemble(struct tg_engine *e, struct tg_mix *mix, uint32_t task);
 
 /* Leads the mix that tg_mix_try_lead gave. Like tg_mix_serve, gives a successor to go on with,
@@ -47,8 +47,8 @@ TG_FN void tg_mix_hand_on(struct tg_engine *e, struct tg_worker *lane, uint32_t 
 /* tg_mix_barrier, from inside a kernel. */
 TG_FN void tg_mix_meet(const struct tg_ctx *ctx);
 
-/* When a run ends: what has not started never will, and nobody waits for it any longer. A mix that
- * has started goes on to its end. */
+/* When a run ends: a mix that has not started never will, and its parts stop waiting for each other.
+ * A mix that has started goes on to its end. */
 TG_FN void tg_mix_call_off_all(struct tg_engine *e);
 
 #endif

@@ -17,11 +17,11 @@ TG_FN static inline void tg_park_say(uint32_t *park)
 
 TG_FN static inline void tg_park_cancel(uint32_t *park)
 {
-    tg_store_relaxed(park, (uint32_t)TG_AWAKE); /* a waker that is late wakes nobody: harmless */
+    tg_store_relaxed(park, (uint32_t)TG_AWAKE); /* a late waker finds no sleeper: harmless */
 }
 
-/* Where sleepers look for themselves (TG_TARGET_SLEEPERS_LOOK) this is a nap: they stay PARKED, and
- * look after each whether there is anything for them. */
+/* Where sleepers look for themselves (TG_TARGET_SLEEPERS_LOOK) this is a nap: the worker stays PARKED,
+ * and its caller looks after each nap whether there is work. */
 TG_FN static inline void tg_park_sleep(uint32_t *park)
 {
     do

@@ -13,9 +13,9 @@ TG_FN uint32_t tg_deque_steal(struct tg_deque *victim, struct tg_deque *own)
         uint32_t count = available - available / 2;
         uint32_t first;
         if (count == 0 || available > TG_DEQUE_SIZE)
-            return TG_NO_TASK; /* empty, or one of the two is stale: somebody else is at it */
+            return TG_NO_TASK; /* empty, or head or tail is stale: another thread takes tasks */
         first = tg_load_relaxed(&victim->slot[head % TG_DEQUE_SIZE]);
-        /* Beyond own->tail nobody reads, so copying before the claim is harmless. */
+        /* No thread reads beyond own->tail, so copying before the claim is harmless. */
         for (uint32_t i = 1; i < count; i++)
             tg_store_relaxed(&own->slot[(tail + i - 1) % TG_DEQUE_SIZE],
                              tg_load_relaxed(&victim->slot[(head + i) % TG_DEQUE_SIZE]));
@@ -62,7 +62,7 @@ TG_FN static uint32_t tg_queue_take(struct tg_queue *queue, uint32_t at)
     while ((value = tg_load_relaxed(slot)) >> 32 != at || (uint32_t)value == 0)
         tg_wait_moment();        /* claimed by its pusher, not yet filled */
     (void)tg_load_acquire(slot); /* Q1 */
-    /* Q2 is the slot itself: who finds it free has seen that it was taken. */
+    /* Q2 is the slot itself: a pusher that finds it free has seen that it was taken. */
     tg_store_relaxed(slot, free_at(at + queue->mask + 1));
     return (uint32_t)value - 1;
 }
@@ -75,7 +75,7 @@ TG_FN uint32_t tg_queue_pop(struct tg_queue *queue, uint32_t share, uint32_t mos
     do {
         uint32_t available = tg_load_relaxed(&queue->tail) - head; /* Q1 comes with the slot */
         if (available == 0 || available > UINT32_MAX / 2)
-            return TG_NO_TASK; /* empty, or one of the two is stale: somebody else is at it */
+            return TG_NO_TASK; /* empty, or head or tail is stale: another thread takes tasks */
         if (available > queue->mask + 1)
             available = queue->mask + 1; /* pushers wait for slots, or the head is stale */
         count = own ? available / share + 1 : 1;

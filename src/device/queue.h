@@ -9,8 +9,8 @@
  *                         ▲ head (owner, thieves)     ▲ tail (owner alone)
  *
  *   tg_queue   one per class for the whole device, with a slot for every task that can be ready at
- *              once, so that it is never full. Anyone pushes by claiming a position of `tail`,
- *              then filling the slot; anyone pops by moving `head`, then waiting for the slot
+ *              once, so that it is never full. A worker pushes by claiming a position of `tail`,
+ *              then filling the slot; it pops by moving `head`, then waiting for the slot
  *              to be filled. A slot says in its upper half which position it is for:
  *
  *        slot:   p, nothing         free for the push at p
@@ -78,7 +78,7 @@ TG_FN static inline uint32_t tg_deque_pop(struct tg_deque *deque)
     return TG_NO_TASK;
 }
 
-/* Anyone; the _seq loads make it the `check` of a worker about to sleep (see engine.h, S1). */
+/* Any thread; the _seq loads make it the `check` of a worker about to sleep (see engine.h, S1). */
 TG_FN static inline bool tg_deque_occupied(const struct tg_deque *deque)
 {
     return tg_load_seq(&deque->head) != tg_load_seq(&deque->tail);
@@ -88,11 +88,11 @@ TG_FN static inline bool tg_deque_occupied(const struct tg_deque *deque)
  * its own deque, which must be empty. */
 TG_FN uint32_t tg_deque_steal(struct tg_deque *victim, struct tg_deque *own);
 
-/* Anyone. Waits where all slots are full, which does not happen to an engine. */
+/* Any thread. Waits where all slots are full, which does not happen in an engine. */
 TG_FN void tg_queue_push(struct tg_queue *queue, uint32_t task);
 /* The same for several. */
 TG_FN void tg_queue_push_all(struct tg_queue *queue, const uint32_t *task, uint32_t n);
-/* Anyone: takes up to `share`⁻¹ of what is there, at least one, at most `most`: the first is the
+/* Any thread. Takes one `share`-th of what is there, at least one, at most `most`: the first is the
  * result, the rest goes to `own`, which must be empty (NULL: take just one). */
 TG_FN uint32_t tg_queue_pop(struct tg_queue *queue, uint32_t share, uint32_t most,
                             struct tg_deque *own);

@@ -63,7 +63,7 @@ TG_FN static struct content content_of(const struct tg_tensor *t)
     int64_t n = tg_tensor_numel(t);
     c.tensor = t;
     c.bytes = tg_bytes_of(t->dtype, n);
-    /* Of a byte with one nibble of ours, the other one is somebody else's. */
+    /* A 4-bit view may begin or end in the middle of a byte, whose other half is not part of it. */
     c.straight =
         tg_tensor_contiguous(t) && (tg_bits_of(t->dtype) >= 8 || (t->start % 2 == 0 && n % 2 == 0));
     tg_hash_init(&c.hash);

@@ -14,7 +14,7 @@
 #include "device/wait.h"
 #include "device/worker.h"
 
-/* Rounds in which something moved, of which one tells the host how far we are. */
+/* Of so many rounds in which something moved, one tells the host how far the scheduler is. */
 enum { TELL_EVERY = 64 };
 
 TG_FN static bool is_idle(const struct tg_worker *lane)
@@ -156,8 +156,8 @@ TG_FN static bool any_done(const struct tg_engine *e, const struct tg_worker *sc
     return false;
 }
 
-/* Of those who sleep where nobody is woken: there is mail to collect, or something to hand out. Now
- * and then others' deques are looked at too. */
+/* For a target whose sleepers look for themselves: is there a finished lane, or a task to hand out? A
+ * look at other workers' deques is dearer, so it comes once in TG_NAPS naps. */
 TG_FN static bool sees_something(const struct tg_engine *e, const struct tg_worker *scheduler,
                                  uint32_t classes, uint32_t nap)
 {
@@ -188,7 +188,7 @@ TG_FN void tg_scheduler_loop(struct tg_engine *e, struct tg_worker *scheduler)
         if (tend_all(e, scheduler)) {
             tg_worker_pass_on_own(e, scheduler);
             round = 0;
-            /* The host takes a device for stuck of which it hears nothing. */
+            /* The host takes a device for stuck if no worker's status changes for long. */
             if (++busy % TELL_EVERY == 0)
                 tg_target_say_idle(scheduler->status, scheduler->finished);
             continue;

@@ -21,8 +21,8 @@
 #include "common/atomic.h"
 #include "device/target.h"
 
-/* One round of waiting: spins or yields and counts the round. False where both rungs are behind us:
- * it is time to sleep. */
+/* One round of waiting: spins or yields and counts the round. False once the rounds of both rungs
+ * are used up: it is time to sleep. */
 TG_FN static inline bool tg_wait_round(const struct tg_patience *patience, uint32_t *round)
 {
     if (*round < patience->spin)

@@ -79,15 +79,16 @@ TG_FN void tg_worker_offer(struct tg_engine *e, struct tg_worker *w, uint32_t ta
         tg_queue_push(&e->queue[task_class], task);
 }
 
-/* Could this sleeper do something for the class? A core can lead no mix while its block's mix is
- * busy; who unlocks it wakes somebody then (S1). A scheduler sleeps only for what it can place. */
+/* True if this sleeper could do something for the class. A core cannot lead a mix while its block's
+ * mix is busy; the lane that unlocks it wakes a sleeper then (S1). A scheduler sleeps only for
+ * what it can place. */
 TG_FN static bool is_of_use(struct tg_engine *e, const struct tg_worker *w, uint32_t task_class)
 {
     return task_class != TG_CLASS_MIX || e->n_schedulers > 0 ||
            tg_load_seq(&e->mix[w->block].lock) == 0;
 }
 
-/* Whoever is woken here looks everywhere, and passes on what it leaves. */
+/* The worker that is woken looks everywhere, and wakes another for what it leaves. */
 TG_FN static void wake_sleeper(struct tg_engine *e, uint32_t task_class)
 {
     for (uint32_t word = 0; word < TG_SLEEP_WORDS; word++) {
@@ -98,7 +99,7 @@ TG_FN static void wake_sleeper(struct tg_engine *e, uint32_t task_class)
             uint64_t mask = (uint64_t)1 << bit;
             struct tg_worker *w = &e->worker[64 * word + bit];
             if (is_of_use(e, w, task_class) && (tg_and_seq(sleepers, ~mask) & mask)) {
-                tg_park_wake(&w->park); /* it is ours to wake */
+                tg_park_wake(&w->park); /* no other thread took the bit */
                 return;
             }
         }
@@ -135,7 +136,7 @@ TG_FN void tg_worker_announce(struct tg_engine *e, struct tg_worker *w, uint32_t
         if (!(classes & TG_TAKES(c)))
             continue;
         if (e->n_takers[c] == 1 && (w->takes & TG_TAKES(c)))
-            continue; /* nobody else could take it */
+            continue; /* no other worker could take it */
         if (c != TG_CLASS_MIX)
             say_tail(w, c);
         if (tg_load_seq(&e->searching[c]) == 0)

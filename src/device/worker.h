@@ -5,8 +5,8 @@
 
 #include "device/engine.h"
 
-/* A task of the class: from the worker's own deque, the device's queue, another's deque. Nobody is
- * told of what moves to its deque: a core must be searching, a scheduler must pass it on. */
+/* A task of the class: from the worker's own deque, the device's queue, another's deque. No sleeper
+ * is woken for what moves to its deque: a core must be searching, a scheduler must pass it on. */
 TG_FN uint32_t tg_worker_take(struct tg_engine *e, struct tg_worker *w, uint32_t task_class,
                               bool steals);
 
@@ -14,7 +14,7 @@ TG_FN uint32_t tg_worker_take(struct tg_engine *e, struct tg_worker *w, uint32_t
  * it sleeps (S1). */
 TG_FN bool tg_worker_could_take(struct tg_engine *e, uint32_t classes);
 
-/* A glimpse at the device's queues, for who looks again and again. */
+/* A cheap look at the device's queues, for a worker that looks again and again. */
 TG_FN static inline bool tg_worker_sees(const struct tg_engine *e, uint32_t classes)
 {
     for (uint32_t c = 0; c < TG_CLASSES; c++)
@@ -24,7 +24,7 @@ TG_FN static inline bool tg_worker_sees(const struct tg_engine *e, uint32_t clas
     return false;
 }
 
-/* And at the deques of others, which takes longer: once in so many naps. */
+/* A look at the deques of other workers, which takes longer: once in TG_NAPS naps. */
 enum { TG_NAPS = 64 };
 TG_FN bool tg_worker_sees_loot(const struct tg_engine *e, uint32_t classes);
 
@@ -68,7 +68,7 @@ TG_FN void tg_worker_pass_on_own(struct tg_engine *e, struct tg_worker *w);
 /* Is there a sleeper that could take tasks? */
 TG_FN bool tg_worker_any_sleeps(struct tg_engine *e);
 
-/* Says or takes back that the worker can be woken for these classes. */
+/* The worker says that it can be woken for these classes, or that it no longer can. */
 TG_FN void tg_worker_say_asleep(struct tg_engine *e, const struct tg_worker *w, uint32_t classes);
 TG_FN void tg_worker_say_awake(struct tg_engine *e, const struct tg_worker *w, uint32_t classes);
 
@@ -78,7 +78,7 @@ TG_FN void tg_worker_search_begin(struct tg_engine *e, uint32_t classes);
 TG_FN void tg_worker_search_leave(struct tg_engine *e, uint32_t classes);
 TG_FN void tg_worker_search_give_up(struct tg_engine *e, uint32_t classes);
 
-/* The orchestrator waits for a task, and it has completed. */
+/* Called when the task that the orchestrator waits for has completed. */
 TG_FN void tg_worker_wake_orchestrator(struct tg_engine *e);
 
 /*

@@ -10,7 +10,7 @@ TG_FN static inline struct tg_orchestrator *tg_of_rt(struct tg_rt *rt)
     return (struct tg_orchestrator *)rt;
 }
 
-/* May the call do anything? */
+/* False where the run has ended or failed: the call must do nothing. */
 TG_FN static inline bool tg_runs(struct tg_orchestrator *self)
 {
     if (self->mode == TG_MODE_RUNS && !tg_engine_running(self->e))
@@ -26,7 +26,7 @@ TG_FN static inline bool tg_is_in_memory(const struct tg_orchestrator *self,
             t->storage_bytes <= self->o->memory_end - t->addr);
 }
 
-/* Memory of a scope that has ended is somebody else's by now, or soon. */
+/* False where the scope that owns the tensor's memory has ended: another scope may use it now. */
 TG_FN static inline bool tg_is_alive(const struct tg_orchestrator *self, const struct tg_tensor *t)
 {
     return t->owner_depth == 0 ||
@@ -45,7 +45,7 @@ TG_FN void tg_offer(struct tg_orchestrator *self, uint32_t slot);
 /* The task that an id names; false where there is none, true with *ref 0 where it is long done. */
 TG_FN bool tg_find_task(const struct tg_orchestrator *self, uint64_t id, uint64_t *ref);
 
-/* scope.c */
+/* scope_calls.c */
 TG_FN struct tg_tensor tg_call_alloc(struct tg_rt *rt, unsigned dtype, int ndim,
                                      const int64_t *shape, const char *site);
 TG_FN void tg_call_scope_begin(struct tg_rt *rt, enum tg_scope_kind kind, const char *site);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writing down the graph as it is built: every task with whom it waits for, through a stream of the
- * orchestrator's own, for deps.json. Only where it was asked for.
+ * Writes down the graph while it is built: every task with the tasks that it waits for, through a
+ * stream of the orchestrator's own, for deps.json. Only where the host asked for it.
  */
 #ifndef TG_ORCHESTRATE_EDGE_LOG_H
 #define TG_ORCHESTRATE_EDGE_LOG_H

@@ -12,7 +12,7 @@ TG_FN static bool over(const struct tg_orchestrator *self)
     return !tg_engine_running(self->e);
 }
 
-/* Who has said that it sleeps may still find that it has mail. */
+/* A worker that has said that it sleeps may still find that it has mail. */
 TG_FN static bool all_asleep(struct tg_engine *e)
 {
     for (uint32_t i = 0; i < e->n_lanes + e->n_schedulers; i++)
@@ -30,9 +30,9 @@ TG_FN static uint64_t finished(struct tg_engine *e)
 }
 
 /*
- * Will no task ever complete again? While nothing is held back something always can. Otherwise it
- * is so if everybody sleeps and no task is ready anywhere: only we could make one ready. Looked
- * at twice, so that nobody woke, took the last one and slept again in between.
+ * True if no task will ever complete again. While no task is held back, one always can. Otherwise it
+ * is true if all workers sleep and no task is ready anywhere: only the orchestrator could make one
+ * ready. It looks twice, so that no worker woke, took the last one and slept again in between.
  */
 TG_FN static bool is_stuck(struct tg_orchestrator *self)
 {
@@ -117,7 +117,7 @@ TG_FN static bool has_slot(const struct tg_ring *ring)
     return ring->at->head - ring->at->tail < ring->has.n_slots;
 }
 
-/* A quarter of the ring at a time, so that we do not wake for every single slot. */
+/* A quarter of the ring at a time, so that the orchestrator does not wake for every single slot. */
 TG_FN static uint64_t worth_waking_for(const struct tg_ring *ring)
 {
     uint64_t end = ring->pin < ring->at->head ? ring->pin : ring->at->head;
@@ -133,7 +133,8 @@ TG_FN bool tg_flow_want_slot(struct tg_orchestrator *self, struct tg_ring *ring,
         uint64_t target = first ? worth_waking_for(ring) : ring->at->done;
         if (ring->at->tail >= ring->pin || self->note[ring->done_slot].held)
             return tg_flow_fail(self, TG_SCOPE_DEADLOCK, TG_RESOURCE_SLOTS, ring->index, 1, site);
-        /* A later one may be held back for good; only if the first cannot end either is it over. */
+        /* A later task may be held back for good; it is a deadlock only if the first one cannot end
+         * either. */
         if (!tg_flow_await(self, ring->index, target, TG_RESOURCE_SLOTS) &&
             (over(self) || target == ring->at->done))
             return !over(self) && tg_flow_fail(self, TG_FLOW_CONTROL_DEADLOCK, TG_RESOURCE_SLOTS,
@@ -198,8 +199,8 @@ TG_FN bool tg_flow_want_dep(struct tg_orchestrator *self, struct tg_ring *ring, 
     advance(self, ring);
     if (at->dep_head - at->dep_tail < ring->has.n_deps)
         return true;
-    /* Those of earlier tasks of this ring come back when these complete; the task's own do not,
-     * so the last resort is to wait for what it would wait for. */
+    /* Entries of earlier tasks of this ring become free when those tasks complete; the task's own
+     * do not, so the last resort is to wait here for the task that it would wait for. */
     while (at->done < at->head && at->dep_head - at->dep_tail >= ring->has.n_deps) {
         if (self->note[ring->done_slot].held ||
             !tg_flow_await(self, ring->index, at->done, TG_RESOURCE_DEPS))
@@ -272,8 +273,8 @@ TG_FN static uint64_t capacity(const struct tg_orchestrator *self, enum tg_resou
     }
 }
 
-/* Of the open scopes that use the ring, the one that has most of it: the others may hold a task or
- * two in front. */
+/* Of the open scopes that use the ring, the one that has most of it: the others may just have a task
+ * or two that are older. */
 TG_FN static const struct tg_open_scope *guilty(const struct tg_orchestrator *self, uint32_t ring)
 {
     const struct tg_open_scope *most = &self->scope[self->depth - 1];
@@ -283,8 +284,8 @@ TG_FN static const struct tg_open_scope *guilty(const struct tg_orchestrator *se
     return most;
 }
 
-/* While a scope holds tasks back, what waits for them keeps its place too, however deep: until it
- * ends nothing that is there now need ever go. */
+/* While a scope holds tasks back, the tasks that wait for them keep their places too, however deep
+ * they are: until that scope ends, nothing that is in the rings now need ever leave them. */
 TG_FN static void hold_all(struct tg_orchestrator *self)
 {
     self->count_held = 0;

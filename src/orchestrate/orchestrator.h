@@ -9,8 +9,8 @@
  *
  * Named edges (see also device/growing_edges.h, device/engine.h):
  *   F1  the orchestrator says which slot it waits for (`awaited`) and that it sleeps, then looks
- *       whether it has completed; who completes a task closes its list, then looks whether it is
- *       the one waited for. All _seq: one of the two sees the other.
+ *       whether it has completed; a worker that completes a task closes its list, then looks
+ *       whether it is the one waited for. All _seq: one of the two sees the other.
  */
 #ifndef TG_ORCHESTRATE_ORCHESTRATOR_H
 #define TG_ORCHESTRATE_ORCHESTRATOR_H
@@ -75,7 +75,7 @@ struct tg_orchestrator {
     uint32_t order;   /* submits, low bits; what `seen` is compared with */
     uint32_t serial;  /* scopes */
     uint32_t n_held;  /* tasks held back, all scopes */
-    uint32_t offered; /* classes of tasks that nobody has been told of */
+    uint32_t offered; /* classes of tasks that no worker has been told of */
     uint64_t submitted;
     uint32_t task; /* slot of the task being submitted */
     uint64_t task_ref;

@@ -42,7 +42,7 @@ TG_FN static bool await_ref(struct tg_orchestrator *self, uint64_t ref, const ch
     return false;
 }
 
-/* Who writes a tensor, gathered in deps.slot as a submit would: all are waited for. */
+/* Collects the tasks that write the tensor in deps.slot, as a submit would, and waits for them all. */
 TG_FN static bool await_writers(struct tg_orchestrator *self, const struct tg_region *region,
                                 const char *site)
 {

@@ -121,6 +121,6 @@ TG_FN void tg_ring_heap_reclaim(struct tg_ring *rings, uint32_t ring)
         book->ended_first = (book->ended_first + 1) % TG_ENDED_SCOPES;
         book->n_ended--;
     }
-    /* What was skipped before the oldest open scope's memory belongs to nobody. */
+    /* Bytes that were skipped before the oldest open scope's memory belong to no scope. */
     book->at->heap_tail = book->heap_pin == TG_NO_PIN ? book->at->heap_head : book->heap_pin;
 }

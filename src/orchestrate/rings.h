@@ -12,7 +12,7 @@
  *           given out again.
  *
  * Only the orchestrator is here; that a task has completed it sees from the task's list being
- * closed (E1 in device/growing_edges.h). Whoever asks for more than there is goes through flow.h.
+ * closed (E1 in device/growing_edges.h). A caller that needs more than there is goes through flow.h.
  */
 #ifndef TG_ORCHESTRATE_RINGS_H
 #define TG_ORCHESTRATE_RINGS_H

@@ -64,7 +64,7 @@ TG_FN void tg_scope_log_sample(struct tg_scope_log *log, const struct tg_ring *r
     s->peak_task_window = peaks ? peaks->task_window : 0;
     s->peak_dep_pool = peaks ? peaks->dep_pool : 0;
     s->peak_heap = peaks ? peaks->heap : 0;
-    /* Last: who reads the memory of a dead device believes what is counted. */
+    /* Last: a reader of a dead device's memory trusts as many samples as are counted. */
     tg_store_release(&r->n, (uint16_t)(r->n + 1));
     if (r->n == TG_SAMPLES_PER_RECORD)
         tg_scope_log_flush(log);

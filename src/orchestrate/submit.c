@@ -6,9 +6,9 @@
 #include "device/worker.h"
 #include "device/growing_edges.h"
 
-/* Where cores have no CPUs to themselves they hear of new tasks only every so many: waking one for
- * every task would cost more than the tasks. And unless one of them sleeps we do not run far
- * ahead: they need the CPU that we would run on, and find what we did last in its cache. */
+/* Where cores have no CPUs to themselves the orchestrator tells them of new tasks only every so many:
+ * waking one for every task would cost more than the tasks. And unless one of them sleeps it does
+ * not run far ahead: the cores need its CPU, and find the newest tasks in that CPU's cache. */
 enum { TASKS_AT_ONCE = 256, FAR_AHEAD = 1024 };
 
 TG_FN static struct tg_orchestrator *of_user(struct tg_map_user *user)
@@ -91,7 +91,7 @@ TG_FN void tg_submit_found(struct tg_map_user *user, uint64_t ref, enum tg_edge_
         return;
     if (self->deps.n == TG_DEPS_AT_ONCE) {
         if (self->reading)
-            return; /* it will look again */
+            return; /* tg_read looks again when these have completed */
         link_all(self);
     }
     self->deps.slot[self->deps.n++] = slot;
@@ -136,7 +136,7 @@ TG_FN static bool add_named(struct tg_orchestrator *self, const uint64_t *after,
     return true;
 }
 
-/* All edges are known: true where the task waits for nothing and nobody holds it back. */
+/* All edges are known: true where the task waits for nothing and no scope holds it back. */
 TG_FN static bool settle(struct tg_orchestrator *self, bool held)
 {
     struct tg_task_desc *desc = &self->e->desc[self->task];
@@ -230,7 +230,7 @@ TG_FN static bool put_args(struct tg_orchestrator *self, struct tg_task_desc *de
     return true;
 }
 
-/* The slot becomes this task's: nobody else knows it yet. */
+/* The slot becomes this task's; no worker knows of it yet. */
 TG_FN static struct tg_task_desc *take_slot(struct tg_orchestrator *self, struct tg_ring *ring)
 {
     struct tg_task_desc *desc = &self->e->desc[ring->head_slot];
@@ -290,7 +290,7 @@ TG_FN static void enter_task(struct tg_orchestrator *self, struct tg_ring *ring,
     tg_target_say_submitted(self->self->status, self->submitted);
 }
 
-/* Nothing comes of it; it counts where somebody counts. */
+/* The task is not created, but a count of what the rings would need still counts its slot. */
 TG_FN static uint64_t give_up(struct tg_orchestrator *self, const struct tg_args *args)
 {
     if (self->mode == TG_MODE_COUNTS)

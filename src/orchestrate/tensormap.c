@@ -93,7 +93,7 @@ TG_FN static inline void drop_region(struct tg_tensormap *map, uint32_t entry)
     level_remove(map, r);
     drop_readers(map, r);
     r->next = map->free_region;
-    r->hi = 0; /* so that a sweep knows it is nobody's */
+    r->hi = 0; /* so that a sweep knows that the entry is free */
     map->free_region = entry + 1;
     map->live--;
 }

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who uses which memory: the tensor map finds a task's dependencies from its tensors.
+ * The tensor map knows which tasks use which memory, and finds a task's dependencies from its tensors.
  *
- *   region   bytes that some task named, who wrote them last, who has read them since
+ *   region   bytes that a task named, the task that wrote them last, those that have read them since
  *   reads    wait for the last writer of every region they meet, and become readers of theirs
  *   writes   wait for the readers of every region they meet, or its writer where there are none
  *            (readers wait for the writer themselves); regions they cover are forgotten
  *
  * A region is found by where it begins: regions of at most 2^l bytes lie in buckets of 2^l bytes,
- * each in the one that its first byte is in. Whoever looks for what meets [lo, hi) looks, for
- * every l in use, into the buckets from one before lo's to hi's; or, where those are more than
- * there are regions, at all of that size.
+ * each in the one that its first byte is in. A search for what meets [lo, hi) looks, for every l in
+ * use, into the buckets from one before lo's to hi's; or, where those are more than there are
+ * regions, at all of that size.
  *
- * Entries are bounded. What only completed tasks used is forgotten when it is come upon; or when a new
- * region comes, which looks at the oldest of its size; or, when entries run out, by a sweep over
- * all. Only the orchestrator is here.
+ * Entries are bounded. A region that only completed tasks used is forgotten when a search finds it;
+ * or when a new region is added, which looks at the oldest of its size; or, when entries run out, by a
+ * sweep over all. Only the orchestrator's thread uses the map.
  */
 #ifndef TG_ORCHESTRATE_TENSORMAP_H
 #define TG_ORCHESTRATE_TENSORMAP_H
@@ -41,7 +41,7 @@ struct tg_tensormap {
     uint32_t level_count[TG_MAP_LEVELS];
 };
 
-/* What the map asks of the one who uses it. */
+/* What the map asks of its user, the orchestrator. */
 struct tg_map_user {
     /* The task being submitted waits for this one. */
     void (*found)(struct tg_map_user *user, uint64_t task, enum tg_edge_kind kind);
@@ -64,11 +64,11 @@ TG_FN void tg_map_init(struct tg_tensormap *map, const struct tg_orchestration *
 TG_FN bool tg_map_access(struct tg_tensormap *map, struct tg_map_user *user,
                          const struct tg_region *region, enum tg_role role, uint64_t task);
 
-/* Who writes the region: for those who wait for it without being a task. */
+/* Reports the tasks that write the region, for a caller that waits for it without being a task. */
 TG_FN void tg_map_find_writers(struct tg_tensormap *map, struct tg_map_user *user,
                                const struct tg_region *region);
 
-/* Memory that begins a new life: who used it before is of no interest. */
+/* The memory is allocated anew: tasks that used it before no longer matter. */
 TG_FN void tg_map_forget(struct tg_tensormap *map, struct tg_map_user *user, uint64_t lo,
                          uint64_t hi);
 
