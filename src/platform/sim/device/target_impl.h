@@ -21,7 +21,6 @@ static inline void tg_target_await(void)
 {
     tg_target_yield();
 }
-/* Sleeps while *word is value; may return early. */
 void tg_target_wait(uint32_t *word, uint32_t value);
 /* Wakes at most `count` threads that sleep on `word`. */
 void tg_target_wake(uint32_t *word, uint32_t count);
@@ -35,7 +34,6 @@ static inline uint32_t tg_target_leading_zeros(uint64_t bits)
 }
 /* Sleeps for a moment. For waits on the host, which cannot wake this thread. */
 void tg_target_nap(void);
-/* Nanoseconds on a clock that all lanes share. */
 uint64_t tg_target_now(void);
 
 /* A worker's status, for the host to read during the run or after a crash: the worker runs a task;
