@@ -9,6 +9,7 @@
 #include <taskglass/query.h>
 
 #include "cli/diff_words.h"
+#include "cli/options.h"
 
 /* Two contents that were told of. */
 struct cli_told {
@@ -25,8 +26,8 @@ struct cli_diff {
     struct tg_query *query; /* NULL: every record */
     struct tg_tolerance_rule *rule;
     size_t n_rules;
-    uint64_t limit;
-    bool limited, all, json, equal_nan, fail_fast, blame_only;
+    struct cli_count limit;
+    bool all, json, equal_nan, fail_fast, blame_only;
     struct tg_recording *recording[2];
     struct tg_diff *diff;
     struct tg_diff_info info;

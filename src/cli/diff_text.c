@@ -309,8 +309,8 @@ static void put_verdict(const struct cli_diff *diff, const struct tg_diff_summar
 
 void cli_diff_print_end(const struct cli_diff *diff, const struct tg_diff_summary *summary)
 {
-    if (diff->shown > diff->limit)
-        printf("\nand %" PRIu64 " more; --all shows them\n", diff->shown - diff->limit);
+    if (diff->shown > diff->limit.number)
+        printf("\nand %" PRIu64 " more; --all shows them\n", diff->shown - diff->limit.number);
     putchar('\n');
     if (diff->blame)
         cli_diff_print_blame(diff);

@@ -199,14 +199,3 @@ void cli_ticker_show(void *context, uint64_t bytes, uint64_t total)
     cli_progress_draw(&ticker->progress, label, 0, 0);
     ticker->drawn_ms = now_ms();
 }
-
-bool cli_take_limit(const char *text, uint64_t *limit)
-{
-    char *end;
-    errno = 0;
-    *limit = strtoull(text, &end, 10);
-    if (*text >= '0' && *text <= '9' && *end == '\0' && errno == 0)
-        return true;
-    (void)cli_error("--limit wants a whole number, not '%s'", text);
-    return false;
-}

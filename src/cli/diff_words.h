@@ -48,7 +48,4 @@ struct cli_ticker {
 void cli_ticker_start(struct cli_ticker *ticker, const char *verb);
 void cli_ticker_show(void *ticker, uint64_t bytes, uint64_t total);
 
-/* --limit: a whole number, or one line on stderr and false. */
-bool cli_take_limit(const char *text, uint64_t *limit);
-
 #endif

@@ -8,11 +8,11 @@ tg_status cli_query_add(struct tg_query **query, const char *option, const char 
     return status == TG_OK ? tg_query_add(*query, option, text, error) : status;
 }
 
-int cli_take_filter(struct tg_query **query, const struct cli_parser *parser)
+int cli_take_filter(void *request, const struct cli_option *option, const char *value)
 {
+    struct tg_query **query = (struct tg_query **)((char *)request + option->member);
     struct tg_error error;
-    const char *name = parser->verb->options[parser->option].name;
-    if (cli_query_add(query, name, parser->value, &error) == TG_OK)
+    if (cli_query_add(query, option->name, value, &error) == TG_OK)
         return CLI_OK;
     return cli_error("%s", error.text);
 }

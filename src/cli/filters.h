@@ -7,21 +7,25 @@
 
 #include "cli/options.h"
 
-/* The first rows of a verb's options; --index, whose help differs, follows them. */
-#define CLI_FILTERS                                                                          \
-    {"task", "IDS", "these tasks: 12, 0x10000000c, 1:12, 1:0-1:99, or several with commas"}, \
-        {"kernel", "NAMES", "tasks with these kernels; * stands for any characters"},        \
-        {"stage", "STAGES", "before, after, orchestration"},                                 \
-        {"role", "ROLES", "in, out, inout, scalar"}, {"kind", "KINDS", "tensor, scalar"},    \
-    {                                                                                        \
-        "arg", "NUMBERS", "these arguments: 0, 0-2, 0,3"                                     \
-    }
+/* Rows of a verb's options; the member is a struct tg_query *, NULL at first, which the verb destroys.
+ * --index, whose help differs, follows them. */
+#define CLI_FILTER(type, member, name, value, help) \
+    CLI_OPTION_(name, value, help, cli_take_filter, offsetof(type, member))
+#define CLI_FILTERS(type, member)                                                       \
+    CLI_FILTER(type, member, "task", "IDS",                                             \
+               "these tasks: 12, 0x10000000c, 1:12, 1:0-1:99, or several with commas"), \
+        CLI_FILTERS_BUT_TASK(type, member)
+#define CLI_FILTERS_BUT_TASK(type, member)                                           \
+    CLI_FILTER(type, member, "kernel", "NAMES",                                      \
+               "tasks with these kernels; * stands for any characters"),             \
+        CLI_FILTER(type, member, "stage", "STAGES", "before, after, orchestration"), \
+        CLI_FILTER(type, member, "role", "ROLES", "in, out, inout, scalar"),         \
+        CLI_FILTER(type, member, "kind", "KINDS", "tensor, scalar"),                 \
+        CLI_FILTER(type, member, "arg", "NUMBERS", "these arguments: 0, 0-2, 0,3")
 
-/* Adds one of them to *query, which is made where it is NULL, and which the verb destroys. Gives the
- * exit code. */
-int cli_take_filter(struct tg_query **query, const struct cli_parser *parser);
+int cli_take_filter(void *request, const struct cli_option *option, const char *value);
 
-/* The same for any option and text. */
+/* Adds to *query, which is made where it is NULL. */
 tg_status cli_query_add(struct tg_query **query, const char *option, const char *text,
                         struct tg_error *error);
 

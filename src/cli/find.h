@@ -7,13 +7,14 @@
 #include <taskglass/query.h>
 
 #include "cli/diff_words.h"
+#include "cli/options.h"
 
 struct cli_find {
     const char *what, *dir; /* dir NULL: the newest */
     enum tg_find_kind find_kind;
     struct tg_query *query; /* NULL: every record */
-    uint64_t limit;
-    bool limited, all, json;
+    struct cli_count limit;
+    bool all, json;
     struct tg_recording *recording;
     struct tg_find *find;
     struct tg_find_info info;

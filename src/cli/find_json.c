@@ -102,7 +102,7 @@ void cli_find_print_json(const struct cli_find *find)
     tg_json_put_string(&json, "deps_error", *find->info.deps_error ? find->info.deps_error : NULL);
     tg_json_key(&json, "findings");
     tg_json_begin_array(&json);
-    for (uint64_t i = 0; shown < find->limit && cli_find_next(find, &i, &finding, &entry);
+    for (uint64_t i = 0; shown < find->limit.number && cli_find_next(find, &i, &finding, &entry);
          i++, shown++)
         put_finding(find, &json, i, &finding, &entry);
     tg_json_end_array(&json);

@@ -174,9 +174,9 @@ void cli_find_print(const struct cli_find *find)
     put_head(find);
     for (int inherited = 0; inherited < 2; inherited++)
         for (uint64_t i = 0; cli_find_next(find, &i, &finding, &entry); i++)
-            if ((finding.trace == TG_TRACE_INHERITED) == inherited && shown++ < find->limit)
+            if ((finding.trace == TG_TRACE_INHERITED) == inherited && shown++ < find->limit.number)
                 put_finding(find, i, &finding, &entry);
-    if (shown > find->limit)
-        printf("  and %" PRIu64 " more; --all shows them\n", shown - find->limit);
+    if (shown > find->limit.number)
+        printf("  and %" PRIu64 " more; --all shows them\n", shown - find->limit.number);
     put_notes(find);
 }

@@ -28,7 +28,7 @@ static int run_verb(const struct cli_verb *verb, struct cli *cli)
     struct tg_error error;
     if (tg_settings_create(&cli->settings, &error) != TG_OK)
         return cli_fail(&error);
-    int code = verb->run(cli);
+    int code = cli_verb_start(verb, cli);
     tg_settings_destroy(cli->settings);
     return code;
 }

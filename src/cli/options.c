@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/options.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/suggest.h"
@@ -138,4 +140,74 @@ enum cli_token cli_parser_next(struct cli_parser *parser)
             return token;
     }
     return CLI_END;
+}
+
+/* --- the loop -------------------------------------------------------------------------------- */
+
+int cli_options_read(const struct cli *cli, const struct cli_verb *verb, void *request, bool *help)
+{
+    struct cli_parser parser;
+    enum cli_token token;
+    int code = CLI_OK;
+    *help = false;
+    cli_parser_init(&parser, cli, verb);
+    while (code == CLI_OK && (token = cli_parser_next(&parser)) != CLI_END) {
+        if (token == CLI_BAD)
+            return cli_error("%s", parser.error);
+        if (token == CLI_HELP) {
+            *help = true;
+            return CLI_OK;
+        }
+        if (token == CLI_OPERAND) {
+            code = verb->operand(verb, request, parser.value);
+        } else {
+            const struct cli_option *option = &verb->options[parser.option];
+            code = option->take(request, option, parser.value);
+        }
+    }
+    return code;
+}
+
+static void *member_of(void *request, size_t member)
+{
+    return (char *)request + member;
+}
+
+int cli_take_flag(void *request, const struct cli_option *option, const char *value)
+{
+    (void)value;
+    *(bool *)member_of(request, option->member) = true;
+    return CLI_OK;
+}
+
+int cli_take_text(void *request, const struct cli_option *option, const char *value)
+{
+    *(const char **)member_of(request, option->member) = value;
+    return CLI_OK;
+}
+
+bool cli_parse_count(const char *text, uint64_t *number)
+{
+    char *end;
+    errno = 0;
+    *number = strtoull(text, &end, 10);
+    return *text >= '0' && *text <= '9' && *end == '\0' && errno == 0;
+}
+
+int cli_take_count(void *request, const struct cli_option *option, const char *value)
+{
+    struct cli_count *count = member_of(request, option->member);
+    count->given = true;
+    if (cli_parse_count(value, &count->number))
+        return CLI_OK;
+    return cli_error("--%s wants a whole number, not '%s'", option->name, value);
+}
+
+int cli_take_one(const struct cli_verb *verb, void *request, const char *word)
+{
+    const char **one = member_of(request, verb->member);
+    if (*one)
+        return cli_error("%s takes one %s; '%s' is one too many", verb->name, verb->noun, word);
+    *one = word;
+    return CLI_OK;
 }

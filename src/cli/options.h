@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The options of a verb, one after the other:
+ * The options of a verb: a table says what they are called, what the help says about them, and where
+ * their values go; one loop reads every verb's command line by its table.
  *
- *     struct cli_parser parser;
- *     cli_parser_init(&parser, cli, &cli_verb_run);
- *     while ((token = cli_parser_next(&parser)) > CLI_END)
- *         …
+ *     static const struct cli_option options[] = {
+ *         CLI_TEXT(struct request, out, "out", "PATH", "where to write"),
+ *         CLI_FLAG(struct request, json, "json", "the result for programs"),
+ *         CLI_CALL("repeat", "N", "run it N times", take_repeat),
+ *     };
  *
  * `--name value` and `--name=value` are the same; flags stand alone, those of the settings also
  * as `--name=no`; `--` ends the options. Options that are settings are applied on the way and
@@ -16,6 +18,43 @@
 
 #include "cli/cli.h"
 
+#define CLI_OPTION_(name, value, help, take, member) \
+    {                                                \
+        name, value, help, take, member              \
+    }
+/* The member is a bool, set to true. */
+#define CLI_FLAG(type, member, name, help) \
+    CLI_OPTION_(name, NULL, help, cli_take_flag, offsetof(type, member))
+/* The member is a const char *; the last one given wins. */
+#define CLI_TEXT(type, member, name, value, help) \
+    CLI_OPTION_(name, value, help, cli_take_text, offsetof(type, member))
+/* The member is a struct cli_count. */
+#define CLI_COUNT(type, member, name, value, help) \
+    CLI_OPTION_(name, value, help, cli_take_count, offsetof(type, member))
+/* A function of the verb's own takes the value. */
+#define CLI_CALL(name, value, help, take) CLI_OPTION_(name, value, help, take, 0)
+
+/* A whole number that may be absent. */
+struct cli_count {
+    uint64_t number;
+    bool given;
+};
+/* "12" and nothing else; false for anything but a whole number. */
+bool cli_parse_count(const char *text, uint64_t *number);
+
+int cli_take_flag(void *request, const struct cli_option *option, const char *value);
+int cli_take_text(void *request, const struct cli_option *option, const char *value);
+int cli_take_count(void *request, const struct cli_option *option, const char *value);
+
+/* For verbs that take one word at most: the verb's `member` is a const char *, NULL where there is
+ * none, and its `noun` is what a second word is one too many of. */
+int cli_take_one(const struct cli_verb *verb, void *request, const char *word);
+
+/* The loop. *help: the help is wanted, and nothing else counts. Gives the exit code; what makes no
+ * sense was said on stderr. */
+int cli_options_read(const struct cli *cli, const struct cli_verb *verb, void *request, bool *help);
+
+/* The words of a command line one by one, which the loop is made of. */
 enum cli_token {
     CLI_BAD = -1, /* parser.error says why */
     CLI_END = 0,

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <taskglass/scope_stats.h>
 
+#include "cli/options.h"
 #include "cli/scope_stream.h"
 
 /* What the command line asks for, and what was read. */
@@ -15,8 +16,7 @@ struct scope {
     const char *dir;  /* NULL: the newest */
     const char *html; /* where to write the page; NULL: no page */
     bool json;
-    bool has_top;
-    uint64_t top;
+    struct cli_count top;
     char name[256]; /* of the run */
     struct tg_scope_stats *stats;
     struct tg_scope_stats_info info; /* of the stats */

@@ -130,7 +130,7 @@ void scope_print_json(const struct scope *scope)
     put_stats(&json, scope);
     tg_json_key(&json, "peaks");
     tg_json_begin_array(&json);
-    for (uint32_t i = 0; !scope->has_top || i < scope->top; i++) {
+    for (uint32_t i = 0; !scope->top.given || i < scope->top.number; i++) {
         if (!tg_scope_stats_get_row(scope->stats, i, &row))
             break;
         put_row(&json, scope->stats, &row);

@@ -232,8 +232,8 @@ static void print_rows(const struct tg_scope_stats *stats, const struct peak *pe
 static size_t rows_to_show(const struct scope *scope)
 {
     int height = cli_term_height();
-    if (scope->has_top)
-        return (size_t)scope->top;
+    if (scope->top.given)
+        return (size_t)scope->top.number;
     if (height == 0)
         return PAGE;
     return height - OTHERS > LEAST_PAGE ? (size_t)(height - OTHERS) : LEAST_PAGE;

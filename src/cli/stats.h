@@ -7,12 +7,13 @@
 #include <taskglass/query.h>
 
 #include "cli/diff_words.h"
+#include "cli/options.h"
 
 struct cli_stats {
     const char *dir;        /* NULL: the newest */
     struct tg_query *query; /* NULL: every record */
-    uint64_t limit;
-    bool limited, all, json;
+    struct cli_count limit;
+    bool all, json;
     const struct tg_recording *recording;
 };
 

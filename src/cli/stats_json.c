@@ -45,7 +45,8 @@ void cli_stats_print_json(const struct cli_stats *stats)
     cli_json_recording(&json, "recording", stats->recording);
     tg_json_key(&json, "tensors");
     tg_json_begin_array(&json);
-    for (uint64_t i = 0; shown < stats->limit && cli_stats_next(stats, &i, &entry); i++, shown++)
+    for (uint64_t i = 0; shown < stats->limit.number && cli_stats_next(stats, &i, &entry);
+         i++, shown++)
         put_record(&json, stats, i, &entry);
     tg_json_end_array(&json);
     tg_json_end_object(&json);

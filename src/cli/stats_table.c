@@ -174,11 +174,11 @@ bool cli_stats_print_table(const struct cli_stats *stats)
     uint64_t shown = 0, rest = 0, i = 0;
     if (!table.row)
         return false;
-    for (; shown < stats->limit && cli_stats_next(stats, &i, &entry); i++, shown++)
+    for (; shown < stats->limit.number && cli_stats_next(stats, &i, &entry); i++, shown++)
         add_row(&table, stats, i, &entry);
     put_block(&table);
     free(table.row);
-    for (; shown == stats->limit && cli_stats_next(stats, &i, &entry); i++)
+    for (; shown == stats->limit.number && cli_stats_next(stats, &i, &entry); i++)
         rest++;
     if (shown == 0 && rest == 0)
         puts("No record matches.");

@@ -15,24 +15,6 @@
 
 enum { DIFFERS = 1, MOST_ROWS = 20 };
 
-/* The first ones are those of a selection, by their names. */
-enum { TASK, INDEX, ARG, STAGE, ROLE, KERNEL, MODULE, AGAINST, ATOL, RTOL, ALL, JSON };
-static const struct cli_option options[] = {
-    [TASK] = {"task", "LIST", "--against an .npy: tasks, as 12, 1:12 or ranges of them"},
-    [INDEX] = {"index", "LIST", "the same: numbers of records"},
-    [ARG] = {"arg", "LIST", "the same: numbers of arguments"},
-    [STAGE] = {"stage", "LIST", "the same: before, after"},
-    [ROLE] = {"role", "LIST", "the same: in, out, inout"},
-    [KERNEL] = {"kernel", "LIST", "the same: names, with * and ?"},
-    [MODULE] = {"module", "FILE", "the workload's module; default: as run.json says"},
-    [AGAINST] = {"against", "FILE",
-                 "golden values from NumPy, .npy or .npz, instead of references"},
-    [ATOL] = {"atol", "X", "--against: absolute tolerance; default: by type, as diff has it"},
-    [RTOL] = {"rtol", "X", "--against: relative tolerance"},
-    [ALL] = {"all", NULL, "name every wrong task, not only the first 20"},
-    [JSON] = {"json", NULL, "the result for programs"},
-};
-
 struct tally {
     struct tg_json json;
     bool as_json, all;
@@ -153,7 +135,7 @@ static int check_recording(const struct tg_recording *recording, const char *mod
     return tally->wrong > 0 ? DIFFERS : CLI_OK;
 }
 
-static int take_number(const char *option, const char *text, bool *has, double *value)
+static int take_tolerance(const char *option, const char *text, bool *has, double *value)
 {
     char *end;
     *value = strtod(text, &end);
@@ -163,53 +145,48 @@ static int take_number(const char *option, const char *text, bool *has, double *
     return CLI_OK;
 }
 
-static int take_option(struct check_request *request, size_t option, const char *value)
+static int take_atol(void *request, const struct cli_option *option, const char *text)
 {
-    struct tg_error error;
-    switch (option) {
-    case MODULE:
-        request->module = value;
-        return CLI_OK;
-    case AGAINST:
-        request->against = value;
-        return CLI_OK;
-    case ATOL:
-        return take_number("atol", value, &request->has_atol, &request->atol);
-    case RTOL:
-        return take_number("rtol", value, &request->has_rtol, &request->rtol);
-    case ALL:
-        request->all = true;
-        return CLI_OK;
-    case JSON:
-        request->json = true;
-        return CLI_OK;
-    default:
-        if (cli_query_add(&request->query, options[option].name, value, &error) != TG_OK)
-            return cli_fail(&error);
-        return CLI_OK;
-    }
+    struct check_request *r = request;
+    return take_tolerance(option->name, text, &r->has_atol, &r->atol);
 }
 
-static int read_request(struct cli *cli, struct check_request *request)
+static int take_rtol(void *request, const struct cli_option *option, const char *text)
 {
-    struct cli_parser parser;
-    enum cli_token token;
-    cli_parser_init(&parser, cli, &cli_verb_check);
-    while ((token = cli_parser_next(&parser)) > CLI_END) {
-        int code = CLI_OK;
-        if (token == CLI_HELP)
-            return -1;
-        if (token == CLI_OPTION)
-            code = take_option(request, parser.option, parser.value);
-        else if (request->dir)
-            code = cli_error("check takes one directory; '%s' is one too many", parser.value);
-        else
-            request->dir = parser.value;
-        if (code != CLI_OK)
-            return code;
-    }
-    if (token == CLI_BAD)
-        return cli_error("%s", parser.error);
+    struct check_request *r = request;
+    return take_tolerance(option->name, text, &r->has_rtol, &r->rtol);
+}
+
+static int take_filter(void *request, const struct cli_option *option, const char *text)
+{
+    struct check_request *r = request;
+    struct tg_error error;
+    if (cli_query_add(&r->query, option->name, text, &error) != TG_OK)
+        return cli_fail(&error);
+    return CLI_OK;
+}
+
+static const struct cli_option options[] = {
+    CLI_CALL("task", "LIST", "--against an .npy: tasks, as 12, 1:12 or ranges of them",
+             take_filter),
+    CLI_CALL("index", "LIST", "the same: numbers of records", take_filter),
+    CLI_CALL("arg", "LIST", "the same: numbers of arguments", take_filter),
+    CLI_CALL("stage", "LIST", "the same: before, after", take_filter),
+    CLI_CALL("role", "LIST", "the same: in, out, inout", take_filter),
+    CLI_CALL("kernel", "LIST", "the same: names, with * and ?", take_filter),
+    CLI_TEXT(struct check_request, module, "module", "FILE",
+             "the workload's module; default: as run.json says"),
+    CLI_TEXT(struct check_request, against, "against", "FILE",
+             "golden values from NumPy, .npy or .npz, instead of references"),
+    CLI_CALL("atol", "X", "--against: absolute tolerance; default: by type, as diff has it",
+             take_atol),
+    CLI_CALL("rtol", "X", "--against: relative tolerance", take_rtol),
+    CLI_FLAG(struct check_request, all, "all", "name every wrong task, not only the first 20"),
+    CLI_FLAG(struct check_request, json, "json", "the result for programs"),
+};
+
+static int check_options(const struct check_request *request)
+{
     if (!request->against && !tg_query_is_empty(request->query))
         return cli_error("filters are for --against; references are computed for all tasks");
     if (request->against && request->json)
@@ -217,24 +194,27 @@ static int read_request(struct cli *cli, struct check_request *request)
     return CLI_OK;
 }
 
-static int check(struct cli *cli)
+static int check(struct cli *cli, void *context)
 {
-    struct check_request request = {0};
+    const struct check_request *request = context;
+    struct tally tally = {.as_json = request->json, .all = request->all};
     struct tg_recording *recording;
     struct tg_error error;
-    int code = read_request(cli, &request);
-    if (code == -1)
-        code = cli_help_verb(&cli_verb_check, cli->settings);
-    else if (code == CLI_OK && cli_recording_open(request.dir, &recording, &error) != TG_OK)
-        code = cli_fail(&error);
-    else if (code == CLI_OK) {
-        struct tally tally = {.as_json = request.json, .all = request.all};
-        code = request.against ? check_against(&request, recording)
-                               : check_recording(recording, request.module, &tally);
-        tg_recording_close(recording);
-    }
-    tg_query_destroy(request.query);
+    (void)cli;
+    int code = check_options(request);
+    if (code != CLI_OK)
+        return code;
+    if (cli_recording_open(request->dir, &recording, &error) != TG_OK)
+        return cli_fail(&error);
+    code = request->against ? check_against(request, recording)
+                            : check_recording(recording, request->module, &tally);
+    tg_recording_close(recording);
     return code;
+}
+
+static void end(void *request)
+{
+    tg_query_destroy(((struct check_request *)request)->query);
 }
 
 const struct cli_verb cli_verb_check = {
@@ -243,5 +223,10 @@ const struct cli_verb cli_verb_check = {
     .summary = "Compare recorded tasks with their references, or with golden values.",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
+    .request_size = sizeof(struct check_request),
+    .operand = cli_take_one,
+    .noun = "directory",
+    .member = offsetof(struct check_request, dir),
     .run = check,
+    .end = end,
 };

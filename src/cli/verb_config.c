@@ -8,8 +8,12 @@
 #include "cli/options.h"
 #include "cli/term.h"
 
+struct request {
+    bool json;
+};
+
 static const struct cli_option options[] = {
-    {"json", NULL, "the table for programs"},
+    CLI_FLAG(struct request, json, "json", "the table for programs"),
 };
 
 static const char *const sources[] = {
@@ -81,23 +85,17 @@ static void print_table(const struct tg_settings *settings)
     }
 }
 
-static int config(struct cli *cli)
+static int refuse_operand(const struct cli_verb *verb, void *request, const char *word)
 {
-    struct cli_parser parser;
-    enum cli_token token;
-    bool json = false;
-    cli_parser_init(&parser, cli, &cli_verb_config);
-    while ((token = cli_parser_next(&parser)) > CLI_END) {
-        if (token == CLI_HELP)
-            return cli_help_verb(&cli_verb_config, cli->settings);
-        if (token == CLI_OPERAND)
-            return cli_error("config takes no '%s'; settings are given as --name value",
-                             parser.value);
-        json = true; /* the only option */
-    }
-    if (token == CLI_BAD)
-        return cli_error("%s", parser.error);
-    if (json)
+    (void)verb;
+    (void)request;
+    return cli_error("config takes no '%s'; settings are given as --name value", word);
+}
+
+static int config(struct cli *cli, void *context)
+{
+    const struct request *request = context;
+    if (request->json)
         print_json(cli->settings);
     else
         print_table(cli->settings);
@@ -110,5 +108,7 @@ const struct cli_verb cli_verb_config = {
     .summary = "Show every setting, its value in force and where it comes from.",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
+    .request_size = sizeof(struct request),
+    .operand = refuse_operand,
     .run = config,
 };

@@ -12,35 +12,6 @@
 
 enum { PAGE = 10, DIFFERS = 1 };
 
-/* The first ones are those of a selection, by their names. */
-enum {
-    OPTION_ATOL = 7,
-    OPTION_RTOL,
-    OPTION_EQUAL_NAN,
-    OPTION_BLAME,
-    OPTION_FAIL_FAST,
-    OPTION_LIMIT,
-    OPTION_ALL,
-    OPTION_JSON
-};
-static const struct cli_option options[] = {
-    {"task", "IDS", "these tasks of A: 12, 0x10000000c, 1:12, 1:0-1:99, or several with commas"},
-    {"kernel", "NAMES", "tasks with these kernels; * stands for any characters"},
-    {"stage", "STAGES", "before, after, orchestration"},
-    {"role", "ROLES", "in, out, inout, scalar"},
-    {"kind", "KINDS", "tensor, scalar"},
-    {"arg", "NUMBERS", "these arguments: 0, 0-2, 0,3"},
-    {"index", "NUMBERS", "these records of A"},
-    [OPTION_ATOL] = {"atol", "TOLERANCE", "absolute tolerance: 1e-6, or kernel=add,arg=2:1e-6"},
-    [OPTION_RTOL] = {"rtol", "TOLERANCE", "relative tolerance, in the same ways"},
-    [OPTION_EQUAL_NAN] = {"equal-nan", NULL, "NaN equals NaN, whatever its bits"},
-    [OPTION_BLAME] = {"blame", NULL, "show who began it, all of it, and not the differences"},
-    [OPTION_FAIL_FAST] = {"fail-fast", NULL, "stop at the first difference"},
-    [OPTION_LIMIT] = {"limit", "N", "show N differences at most; default: 10, with --json all"},
-    [OPTION_ALL] = {"all", NULL, "show all, also what is incomplete; with --json what is equal"},
-    [OPTION_JSON] = {"json", NULL, "the result for programs"},
-};
-
 static int take_rule(struct cli_diff *diff, const char *text, bool relative)
 {
     struct tg_error error;
@@ -54,37 +25,40 @@ static int take_rule(struct cli_diff *diff, const char *text, bool relative)
     return CLI_OK;
 }
 
-static int take_option(struct cli_diff *diff, const struct cli_parser *parser)
+static int take_atol(void *request, const struct cli_option *option, const char *text)
 {
-    switch (parser->option) {
-    case OPTION_ATOL:
-    case OPTION_RTOL:
-        return take_rule(diff, parser->value, parser->option == OPTION_RTOL);
-    case OPTION_EQUAL_NAN:
-        diff->equal_nan = true;
-        return CLI_OK;
-    case OPTION_BLAME:
-        diff->blame_only = true;
-        return CLI_OK;
-    case OPTION_FAIL_FAST:
-        diff->fail_fast = true;
-        return CLI_OK;
-    case OPTION_LIMIT:
-        diff->limited = true;
-        return cli_take_limit(parser->value, &diff->limit) ? CLI_OK : CLI_USAGE;
-    case OPTION_ALL:
-        diff->all = true;
-        return CLI_OK;
-    case OPTION_JSON:
-        diff->json = true;
-        return CLI_OK;
-    default:
-        return cli_take_filter(&diff->query, parser);
-    }
+    (void)option;
+    return take_rule(request, text, false);
 }
 
-static int take_operand(struct cli_diff *diff, const char *value)
+static int take_rtol(void *request, const struct cli_option *option, const char *text)
 {
+    (void)option;
+    return take_rule(request, text, true);
+}
+
+static const struct cli_option options[] = {
+    CLI_FILTER(struct cli_diff, query, "task", "IDS",
+               "these tasks of A: 12, 0x10000000c, 1:12, 1:0-1:99, or several with commas"),
+    CLI_FILTERS_BUT_TASK(struct cli_diff, query),
+    CLI_FILTER(struct cli_diff, query, "index", "NUMBERS", "these records of A"),
+    CLI_CALL("atol", "TOLERANCE", "absolute tolerance: 1e-6, or kernel=add,arg=2:1e-6", take_atol),
+    CLI_CALL("rtol", "TOLERANCE", "relative tolerance, in the same ways", take_rtol),
+    CLI_FLAG(struct cli_diff, equal_nan, "equal-nan", "NaN equals NaN, whatever its bits"),
+    CLI_FLAG(struct cli_diff, blame_only, "blame",
+             "show who began it, all of it, and not the differences"),
+    CLI_FLAG(struct cli_diff, fail_fast, "fail-fast", "stop at the first difference"),
+    CLI_COUNT(struct cli_diff, limit, "limit", "N",
+              "show N differences at most; default: 10, with --json all"),
+    CLI_FLAG(struct cli_diff, all, "all",
+             "show all, also what is incomplete; with --json what is equal"),
+    CLI_FLAG(struct cli_diff, json, "json", "the result for programs"),
+};
+
+static int take_operand(const struct cli_verb *verb, void *request, const char *value)
+{
+    struct cli_diff *diff = request;
+    (void)verb;
     if (diff->n_dirs == 2)
         return cli_error("diff takes two recordings; '%s' is one too many", value);
     diff->dir[diff->n_dirs++] = value;
@@ -95,32 +69,13 @@ static int check(struct cli_diff *diff)
 {
     if (diff->n_dirs < 2)
         return cli_error("diff takes two recordings: taskglass diff A B");
-    if (diff->all && diff->limited)
+    if (diff->all && diff->limit.given)
         return cli_error("--all and --limit contradict each other");
     if (diff->blame_only && diff->fail_fast)
         return cli_error("--blame needs all differences, and --fail-fast stops at the first");
-    if (diff->all || (diff->json && !diff->limited))
-        diff->limit = UINT64_MAX;
+    if (!diff->limit.given)
+        diff->limit.number = diff->all || diff->json ? UINT64_MAX : PAGE;
     return CLI_OK;
-}
-
-/* *help: the help was wanted, and printed. */
-static int read_options(struct cli *cli, struct cli_diff *diff, bool *help)
-{
-    struct cli_parser parser;
-    enum cli_token token;
-    int code = CLI_OK;
-    cli_parser_init(&parser, cli, &cli_verb_diff);
-    while (code == CLI_OK && (token = cli_parser_next(&parser)) != CLI_END) {
-        if (token == CLI_BAD)
-            return cli_error("%s", parser.error);
-        if (token == CLI_HELP) {
-            *help = true;
-            return cli_help_verb(&cli_verb_diff, cli->settings);
-        }
-        code = token == CLI_OPTION ? take_option(diff, &parser) : take_operand(diff, parser.value);
-    }
-    return code == CLI_OK ? check(diff) : code;
 }
 
 /* --- the pairs -------------------------------------------------------------------------------- */
@@ -148,7 +103,7 @@ static void show_pair(struct cli_diff *diff, struct tg_json *json, const struct 
 {
     if (!cli_diff_shows(diff, &pair->result) || diff->blame_only)
         return;
-    if (diff->shown++ >= diff->limit)
+    if (diff->shown++ >= diff->limit.number)
         return;
     cli_progress_erase(&diff->ticker.progress);
     if (diff->json)
@@ -260,20 +215,22 @@ static int open_and_compare(struct cli_diff *diff)
     return code == CLI_OK ? compare(diff) : code;
 }
 
-static int diff_verb(struct cli *cli)
+static int diff_verb(struct cli *cli, void *request)
 {
-    struct cli_diff diff = {.limit = PAGE};
-    bool help = false;
-    int code = read_options(cli, &diff, &help);
-    if (code == CLI_OK && !help)
-        code = open_and_compare(&diff);
-    tg_blame_close(diff.blame);
-    tg_diff_close(diff.diff);
-    tg_recording_close(diff.recording[0]);
-    tg_recording_close(diff.recording[1]);
-    tg_query_destroy(diff.query);
-    free(diff.rule);
-    return code;
+    (void)cli;
+    int code = check(request);
+    return code == CLI_OK ? open_and_compare(request) : code;
+}
+
+static void end(void *request)
+{
+    struct cli_diff *diff = request;
+    tg_blame_close(diff->blame);
+    tg_diff_close(diff->diff);
+    tg_recording_close(diff->recording[0]);
+    tg_recording_close(diff->recording[1]);
+    tg_query_destroy(diff->query);
+    free(diff->rule);
 }
 
 const struct cli_verb cli_verb_diff = {
@@ -282,5 +239,8 @@ const struct cli_verb cli_verb_diff = {
     .summary = "Compare two recordings task by task; say which task began it.",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
+    .request_size = sizeof(struct cli_diff),
+    .operand = take_operand,
     .run = diff_verb,
+    .end = end,
 };

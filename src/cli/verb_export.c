@@ -2,9 +2,7 @@
 /* taskglass export: a recording as files that other programs read. */
 #include "cli/export.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -12,27 +10,6 @@
 #include "cli/options.h"
 #include "cli/recording.h"
 #include "cli/suggest.h"
-
-/* The first ones are those of a selection, by their names. */
-enum {
-    OPTION_INDEX = 6,
-    OPTION_LIMIT,
-    OPTION_TO,
-    OPTION_OUTPUT,
-    OPTION_FORCE,
-    OPTION_JSON,
-};
-static const struct cli_option options[] = {
-    CLI_FILTERS,
-    [OPTION_INDEX] = {"index", "NUMBERS", "these records"},
-    [OPTION_LIMIT] = {"limit", "N", "N records at most"},
-    [OPTION_TO] = {"to", "FORMAT",
-                   "npy, npz, safetensors, sqlite, csv, trace or txt; default: what "
-                   "--output ends in"},
-    [OPTION_OUTPUT] = {"output", "FILE", "where to; -: standard output; default: RUN.FORMAT, here"},
-    [OPTION_FORCE] = {"force", NULL, "overwrite what is there"},
-    [OPTION_JSON] = {"json", NULL, "what came of it, for programs"},
-};
 
 struct request {
     const char *dir; /* NULL: the newest */
@@ -42,14 +19,12 @@ struct request {
     bool force, json;
 };
 
-static int take_limit(struct request *request, const char *text)
+static int take_limit(void *request, const struct cli_option *option, const char *text)
 {
-    char *end;
-    errno = 0;
-    request->limit = strtoull(text, &end, 10);
-    if (*text >= '0' && *text <= '9' && *end == '\0' && errno == 0 && request->limit > 0)
+    struct request *r = request;
+    if (cli_parse_count(text, &r->limit) && r->limit > 0)
         return CLI_OK;
-    return cli_error("--limit wants a whole number above 0, not '%s'", text);
+    return cli_error("--%s wants a whole number above 0, not '%s'", option->name, text);
 }
 
 static int unknown_format(const char *typed)
@@ -65,45 +40,36 @@ static int unknown_format(const char *typed)
                      typed);
 }
 
-static int take_format(struct request *request, const char *name)
+static int take_format(void *request, const struct cli_option *option, const char *name)
 {
     struct tg_export_format_info format;
+    (void)option;
     for (uint32_t i = 0; tg_export_format_get(i, &format); i++)
         if (strcmp(format.name, name) == 0) {
-            request->to = format.name;
+            ((struct request *)request)->to = format.name;
             return CLI_OK;
         }
     return unknown_format(name);
 }
 
-static int take_option(struct request *request, const struct cli_parser *parser)
+static int take_output(void *request, const struct cli_option *option, const char *path)
 {
-    switch (parser->option) {
-    case OPTION_LIMIT:
-        return take_limit(request, parser->value);
-    case OPTION_TO:
-        return take_format(request, parser->value);
-    case OPTION_OUTPUT:
-        request->output = parser->value;
-        return *request->output ? CLI_OK : cli_error("--output wants a file");
-    case OPTION_FORCE:
-        request->force = true;
-        return CLI_OK;
-    case OPTION_JSON:
-        request->json = true;
-        return CLI_OK;
-    default:
-        return cli_take_filter(&request->query, parser);
-    }
+    ((struct request *)request)->output = path;
+    return *path ? CLI_OK : cli_error("--%s wants a file", option->name);
 }
 
-static int take_operand(struct request *request, const char *value)
-{
-    if (request->dir)
-        return cli_error("export takes one directory; '%s' is one too many", value);
-    request->dir = value;
-    return CLI_OK;
-}
+static const struct cli_option options[] = {
+    CLI_FILTERS(struct request, query),
+    CLI_FILTER(struct request, query, "index", "NUMBERS", "these records"),
+    CLI_CALL("limit", "N", "N records at most", take_limit),
+    CLI_CALL("to", "FORMAT",
+             "npy, npz, safetensors, sqlite, csv, trace or txt; default: what --output ends in",
+             take_format),
+    CLI_CALL("output", "FILE", "where to; -: standard output; default: RUN.FORMAT, here",
+             take_output),
+    CLI_FLAG(struct request, force, "force", "overwrite what is there"),
+    CLI_FLAG(struct request, json, "json", "what came of it, for programs"),
+};
 
 static bool ends_in(const char *text, const char *end)
 {
@@ -133,26 +99,6 @@ static int check(struct request *request)
     return CLI_OK;
 }
 
-/* *help: the help was wanted, and printed. */
-static int read_options(struct cli *cli, struct request *request, bool *help)
-{
-    struct cli_parser parser;
-    enum cli_token token;
-    int code = CLI_OK;
-    cli_parser_init(&parser, cli, &cli_verb_export);
-    while (code == CLI_OK && (token = cli_parser_next(&parser)) != CLI_END) {
-        if (token == CLI_BAD)
-            return cli_error("%s", parser.error);
-        if (token == CLI_HELP) {
-            *help = true;
-            return cli_help_verb(&cli_verb_export, cli->settings);
-        }
-        code = token == CLI_OPTION ? take_option(request, &parser)
-                                   : take_operand(request, parser.value);
-    }
-    return code == CLI_OK ? check(request) : code;
-}
-
 static int open_and_export(const struct request *request)
 {
     struct tg_recording_info info;
@@ -176,15 +122,16 @@ static int open_and_export(const struct request *request)
     return code;
 }
 
-static int export_verb(struct cli *cli)
+static int export_verb(struct cli *cli, void *request)
 {
-    struct request request = {0};
-    bool help = false;
-    int code = read_options(cli, &request, &help);
-    if (code == CLI_OK && !help)
-        code = open_and_export(&request);
-    tg_query_destroy(request.query);
-    return code;
+    (void)cli;
+    int code = check(request);
+    return code == CLI_OK ? open_and_export(request) : code;
+}
+
+static void end(void *request)
+{
+    tg_query_destroy(((struct request *)request)->query);
 }
 
 const struct cli_verb cli_verb_export = {
@@ -193,5 +140,10 @@ const struct cli_verb cli_verb_export = {
     .summary = "Write a recording as files for NumPy, SQLite, Perfetto and others.",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
+    .request_size = sizeof(struct request),
+    .operand = cli_take_one,
+    .noun = "directory",
+    .member = offsetof(struct request, dir),
     .run = export_verb,
+    .end = end,
 };

@@ -12,32 +12,14 @@
 
 enum { PAGE = 10, FOUND = 1 };
 
-/* The first ones are those of a selection, by their names. */
-enum { OPTION_LIMIT = 7, OPTION_ALL, OPTION_JSON };
 static const struct cli_option options[] = {
-    CLI_FILTERS,
-    {"index", "NUMBERS", "these records"},
-    [OPTION_LIMIT] = {"limit", "N", "show N findings at most; default: 10, with --json all"},
-    [OPTION_ALL] = {"all", NULL, "show all findings"},
-    [OPTION_JSON] = {"json", NULL, "the findings for programs"},
+    CLI_FILTERS(struct cli_find, query),
+    CLI_FILTER(struct cli_find, query, "index", "NUMBERS", "these records"),
+    CLI_COUNT(struct cli_find, limit, "limit", "N",
+              "show N findings at most; default: 10, with --json all"),
+    CLI_FLAG(struct cli_find, all, "all", "show all findings"),
+    CLI_FLAG(struct cli_find, json, "json", "the findings for programs"),
 };
-
-static int take_option(struct cli_find *find, const struct cli_parser *parser)
-{
-    switch (parser->option) {
-    case OPTION_LIMIT:
-        find->limited = true;
-        return cli_take_limit(parser->value, &find->limit) ? CLI_OK : CLI_USAGE;
-    case OPTION_ALL:
-        find->all = true;
-        return CLI_OK;
-    case OPTION_JSON:
-        find->json = true;
-        return CLI_OK;
-    default:
-        return cli_take_filter(&find->query, parser);
-    }
-}
 
 static int unknown_find_kind(const char *what)
 {
@@ -51,14 +33,12 @@ static int unknown_find_kind(const char *what)
                      what);
 }
 
-static int take_operand(struct cli_find *find, const char *value)
+/* What to find, and then the directory. */
+static int take_operand(const struct cli_verb *verb, void *request, const char *value)
 {
-    if (find->what && find->dir)
-        return cli_error("find takes one directory; '%s' is one too many", value);
-    if (find->what) {
-        find->dir = value;
-        return CLI_OK;
-    }
+    struct cli_find *find = request;
+    if (find->what)
+        return cli_take_one(verb, request, value);
     find->what = value;
     for (unsigned i = 0; i < TG_FIND_KINDS; i++)
         if (strcmp(value, tg_find_kind_name(i)) == 0) {
@@ -72,30 +52,11 @@ static int check(struct cli_find *find)
 {
     if (!find->what)
         return cli_error("find what? nan, inf, overflow, constant, unwritten or stomp");
-    if (find->all && find->limited)
+    if (find->all && find->limit.given)
         return cli_error("--all and --limit contradict each other");
-    if (find->all || (find->json && !find->limited))
-        find->limit = UINT64_MAX;
+    if (!find->limit.given)
+        find->limit.number = find->all || find->json ? UINT64_MAX : PAGE;
     return CLI_OK;
-}
-
-/* *help: the help was wanted, and printed. */
-static int read_options(struct cli *cli, struct cli_find *find, bool *help)
-{
-    struct cli_parser parser;
-    enum cli_token token;
-    int code = CLI_OK;
-    cli_parser_init(&parser, cli, &cli_verb_find);
-    while (code == CLI_OK && (token = cli_parser_next(&parser)) != CLI_END) {
-        if (token == CLI_BAD)
-            return cli_error("%s", parser.error);
-        if (token == CLI_HELP) {
-            *help = true;
-            return cli_help_verb(&cli_verb_find, cli->settings);
-        }
-        code = token == CLI_OPTION ? take_option(find, &parser) : take_operand(find, parser.value);
-    }
-    return code == CLI_OK ? check(find) : code;
 }
 
 bool cli_find_next(const struct cli_find *find, uint64_t *number, struct tg_find_finding *finding,
@@ -137,17 +98,19 @@ static int open_and_find(struct cli_find *find)
     return find->found > 0 ? FOUND : CLI_OK;
 }
 
-static int find_verb(struct cli *cli)
+static int find_verb(struct cli *cli, void *request)
 {
-    struct cli_find find = {.limit = PAGE};
-    bool help = false;
-    int code = read_options(cli, &find, &help);
-    if (code == CLI_OK && !help)
-        code = open_and_find(&find);
-    tg_find_close(find.find);
-    tg_recording_close(find.recording);
-    tg_query_destroy(find.query);
-    return code;
+    (void)cli;
+    int code = check(request);
+    return code == CLI_OK ? open_and_find(request) : code;
+}
+
+static void end(void *request)
+{
+    struct cli_find *find = request;
+    tg_find_close(find->find);
+    tg_recording_close(find->recording);
+    tg_query_destroy(find->query);
 }
 
 const struct cli_verb cli_verb_find = {
@@ -156,5 +119,10 @@ const struct cli_verb cli_verb_find = {
     .summary = "Find NaN, overflow, stray writes, and the task that began it.",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
+    .request_size = sizeof(struct cli_find),
+    .operand = take_operand,
+    .noun = "directory",
+    .member = offsetof(struct cli_find, dir),
     .run = find_verb,
+    .end = end,
 };

@@ -10,8 +10,12 @@
 #include "cli/options.h"
 #include "cli/term.h"
 
+struct request {
+    bool json;
+};
+
 static const struct cli_option options[] = {
-    {"json", NULL, "the list for programs"},
+    CLI_FLAG(struct request, json, "json", "the list for programs"),
 };
 
 /* One workload of the list; file is NULL where it cannot be opened. */
@@ -217,22 +221,17 @@ static int list_all(const struct tg_settings *settings, bool json)
     return CLI_OK;
 }
 
-static int list(struct cli *cli)
+static int refuse_operand(const struct cli_verb *verb, void *request, const char *word)
 {
-    struct cli_parser parser;
-    enum cli_token token;
-    bool json = false;
-    cli_parser_init(&parser, cli, &cli_verb_list);
-    while ((token = cli_parser_next(&parser)) > CLI_END) {
-        if (token == CLI_HELP)
-            return cli_help_verb(&cli_verb_list, cli->settings);
-        if (token == CLI_OPERAND)
-            return cli_error("list takes no '%s'; it lists everything", parser.value);
-        json = true; /* the only option */
-    }
-    if (token == CLI_BAD)
-        return cli_error("%s", parser.error);
-    return list_all(cli->settings, json);
+    (void)verb;
+    (void)request;
+    return cli_error("list takes no '%s'; it lists everything", word);
+}
+
+static int list(struct cli *cli, void *context)
+{
+    const struct request *request = context;
+    return list_all(cli->settings, request->json);
 }
 
 const struct cli_verb cli_verb_list = {
@@ -241,5 +240,7 @@ const struct cli_verb cli_verb_list = {
     .summary = "List workloads with their cases, platforms and runtimes.",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
+    .request_size = sizeof(struct request),
+    .operand = refuse_operand,
     .run = list,
 };

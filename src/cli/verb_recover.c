@@ -11,8 +11,13 @@
 #include "cli/options.h"
 #include "cli/recording.h"
 
+struct request {
+    const char *path;
+    bool json;
+};
+
 static const struct cli_option options[] = {
-    {"json", NULL, "what was found, for programs"},
+    CLI_FLAG(struct request, json, "json", "what was found, for programs"),
 };
 
 static void print_json(const char *path, const struct tg_recovery *recovered)
@@ -68,28 +73,13 @@ static int recover_path(const char *path, bool json)
 }
 
 /* It changes files, so it wants to be told which. */
-static int recover(struct cli *cli)
+static int recover(struct cli *cli, void *context)
 {
-    struct cli_parser parser;
-    enum cli_token token;
-    const char *path = NULL;
-    bool json = false;
-    cli_parser_init(&parser, cli, &cli_verb_recover);
-    while ((token = cli_parser_next(&parser)) > CLI_END) {
-        if (token == CLI_HELP)
-            return cli_help_verb(&cli_verb_recover, cli->settings);
-        if (token == CLI_OPTION)
-            json = true; /* the only one */
-        else if (path)
-            return cli_error("recover takes one directory; '%s' is one too many", parser.value);
-        else
-            path = parser.value;
-    }
-    if (token == CLI_BAD)
-        return cli_error("%s", parser.error);
-    if (!path)
+    const struct request *request = context;
+    (void)cli;
+    if (!request->path)
         return cli_error("recover wants the directory of a run; it is under outputs/");
-    return recover_path(path, json);
+    return recover_path(request->path, request->json);
 }
 
 const struct cli_verb cli_verb_recover = {
@@ -98,5 +88,9 @@ const struct cli_verb cli_verb_recover = {
     .summary = "Write the manifest of a recording whose run was killed.",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
+    .request_size = sizeof(struct request),
+    .operand = cli_take_one,
+    .noun = "directory",
+    .member = offsetof(struct request, path),
     .run = recover,
 };

@@ -16,15 +16,6 @@
 
 enum { DIFFERS = 1, MOST_RUNS = 1000000 };
 
-enum { TASK, REPEAT, MODULE, BUNDLE, JSON };
-static const struct cli_option options[] = {
-    [TASK] = {"task", "ID", "the task: 12, 1:12 (ring:index) or 0x10000000c"},
-    [REPEAT] = {"repeat", "N", "run it N times and say whether all results are the same"},
-    [MODULE] = {"module", "FILE", "the workload's module; default: as run.json says"},
-    [BUNDLE] = {"bundle", "FOLDER", "do not run it: write it as a folder that builds by itself"},
-    [JSON] = {"json", NULL, "the result for programs"},
-};
-
 struct request {
     const char *dir;
     const char *task_text;
@@ -144,31 +135,26 @@ static int replay_recording(const struct cli *cli, const struct tg_recording *re
     return result.same && result.deterministic ? CLI_OK : DIFFERS;
 }
 
-static int take_option(struct request *request, size_t option, const char *value)
+static int take_repeat(void *request, const struct cli_option *option, const char *text)
 {
     char *end;
-    unsigned long runs;
-    switch (option) {
-    case TASK:
-        request->task_text = value;
-        break;
-    case REPEAT:
-        runs = strtoul(value, &end, 10);
-        if (*end || end == value || runs < 1 || runs > MOST_RUNS)
-            return cli_error("--repeat: '%s' is not a number from 1 to %d", value, MOST_RUNS);
-        request->config.repeat = (uint32_t)runs;
-        break;
-    case MODULE:
-        request->config.module = value;
-        break;
-    case BUNDLE:
-        request->bundle = value;
-        break;
-    default:
-        request->json = true;
-    }
+    unsigned long runs = strtoul(text, &end, 10);
+    if (*end || end == text || runs < 1 || runs > MOST_RUNS)
+        return cli_error("--%s: '%s' is not a number from 1 to %d", option->name, text, MOST_RUNS);
+    ((struct request *)request)->config.repeat = (uint32_t)runs;
     return CLI_OK;
 }
+
+static const struct cli_option options[] = {
+    CLI_TEXT(struct request, task_text, "task", "ID",
+             "the task: 12, 1:12 (ring:index) or 0x10000000c"),
+    CLI_CALL("repeat", "N", "run it N times and say whether all results are the same", take_repeat),
+    CLI_TEXT(struct request, config.module, "module", "FILE",
+             "the workload's module; default: as run.json says"),
+    CLI_TEXT(struct request, bundle, "bundle", "FOLDER",
+             "do not run it: write it as a folder that builds by itself"),
+    CLI_FLAG(struct request, json, "json", "the result for programs"),
+};
 
 static int find_task(struct request *request)
 {
@@ -187,34 +173,17 @@ static int find_task(struct request *request)
     return code;
 }
 
-static int replay(struct cli *cli)
+static int replay(struct cli *cli, void *context)
 {
-    struct request request = {0};
+    struct request *request = context;
     struct tg_recording *recording;
-    struct cli_parser parser;
     struct tg_error error;
-    enum cli_token token;
-    int code = CLI_OK;
-    cli_parser_init(&parser, cli, &cli_verb_replay);
-    while (code == CLI_OK && (token = cli_parser_next(&parser)) != CLI_END) {
-        if (token == CLI_BAD)
-            return cli_error("%s", parser.error);
-        if (token == CLI_HELP)
-            return cli_help_verb(&cli_verb_replay, cli->settings);
-        if (token == CLI_OPTION)
-            code = take_option(&request, parser.option, parser.value);
-        else if (request.dir)
-            return cli_error("replay takes one directory; '%s' is one too many", parser.value);
-        else
-            request.dir = parser.value;
-    }
-    if (code == CLI_OK)
-        code = find_task(&request);
+    int code = find_task(request);
     if (code != CLI_OK)
         return code;
-    if (cli_recording_open(request.dir, &recording, &error) != TG_OK)
+    if (cli_recording_open(request->dir, &recording, &error) != TG_OK)
         return cli_fail(&error);
-    code = replay_recording(cli, recording, &request);
+    code = replay_recording(cli, recording, request);
     tg_recording_close(recording);
     return code;
 }
@@ -225,5 +194,9 @@ const struct cli_verb cli_verb_replay = {
     .summary = "Run one recorded task alone and compare with what it recorded.",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
+    .request_size = sizeof(struct request),
+    .operand = cli_take_one,
+    .noun = "directory",
+    .member = offsetof(struct request, dir),
     .run = replay,
 };

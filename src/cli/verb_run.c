@@ -11,66 +11,33 @@
 #include "cli/run_summary.h"
 #include "cli/term.h"
 
-enum { OPTION_CASE, OPTION_SET, OPTION_JSON };
-static const struct cli_option options[] = {
-    [OPTION_CASE] = {"case", "NAME", "the case to run; default: the workload's first"},
-    [OPTION_SET] = {"set", "KEY=VALUE", "change a parameter of the case; may be repeated"},
-    [OPTION_JSON] = {"json", NULL, "print run.json instead of the report"},
-};
-
 /* What the command line asks for. */
 struct request {
     const char *workload;
     const char *case_name;
-    const char **set; /* room for as many as there are arguments */
+    const char **set;
     uint32_t n_set;
     bool json;
 };
 
-static int take_option(struct request *request, const struct cli_parser *parser)
+static int take_set(void *request, const struct cli_option *option, const char *text)
 {
-    switch (parser->option) {
-    case OPTION_CASE:
-        request->case_name = parser->value;
-        break;
-    case OPTION_SET:
-        request->set[request->n_set++] = parser->value;
-        break;
-    default:
-        request->json = true;
-    }
+    struct request *r = request;
+    const char **set = realloc(r->set, (r->n_set + 1) * sizeof *set);
+    (void)option;
+    if (!set)
+        return cli_error("out of memory");
+    r->set = set;
+    set[r->n_set++] = text;
     return CLI_OK;
 }
 
-static int take_operand(struct request *request, const char *value)
-{
-    if (request->workload)
-        return cli_error("run takes one workload; '%s' is one too many", value);
-    request->workload = value;
-    return CLI_OK;
-}
-
-/* CLI_OK with no workload where the help was wanted. */
-static int read_request(struct cli *cli, struct request *request)
-{
-    struct cli_parser parser;
-    enum cli_token token;
-    int code = CLI_OK;
-    cli_parser_init(&parser, cli, &cli_verb_run);
-    while (code == CLI_OK && (token = cli_parser_next(&parser)) != CLI_END) {
-        if (token == CLI_BAD)
-            return cli_error("%s", parser.error);
-        if (token == CLI_HELP) {
-            request->workload = NULL;
-            return cli_help_verb(&cli_verb_run, cli->settings);
-        }
-        code = token == CLI_OPTION ? take_option(request, &parser)
-                                   : take_operand(request, parser.value);
-    }
-    if (code == CLI_OK && !request->workload)
-        return cli_error("run wants a workload; 'taskglass list' shows those there are");
-    return code;
-}
+static const struct cli_option options[] = {
+    CLI_TEXT(struct request, case_name, "case", "NAME",
+             "the case to run; default: the workload's first"),
+    CLI_CALL("set", "KEY=VALUE", "change a parameter of the case; may be repeated", take_set),
+    CLI_FLAG(struct request, json, "json", "print run.json instead of the report"),
+};
 
 static int on_progress(void *context, enum tg_phase phase, uint64_t finished, uint64_t total)
 {
@@ -137,18 +104,20 @@ static int open_and_execute(struct cli *cli, const struct request *request)
     return code;
 }
 
-static int run(struct cli *cli)
+static int run(struct cli *cli, void *context)
 {
-    struct request request = {.set = calloc((size_t)cli->argc, sizeof *request.set)};
-    if (!request.set)
-        return cli_error("out of memory");
-    int code = read_request(cli, &request);
-    if (code == CLI_OK && request.workload)
-        code = open_and_execute(cli, &request);
-    free(request.set);
+    const struct request *request = context;
+    if (!request->workload)
+        return cli_error("run wants a workload; 'taskglass list' shows those there are");
+    int code = open_and_execute(cli, request);
     if (code != CLI_OK)
         cli_interrupt_pass_on();
     return code;
+}
+
+static void end(void *request)
+{
+    free(((struct request *)request)->set);
 }
 
 const struct cli_verb cli_verb_run = {
@@ -157,5 +126,10 @@ const struct cli_verb cli_verb_run = {
     .summary = "Run one case of a workload and check its outputs.",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
+    .request_size = sizeof(struct request),
+    .operand = cli_take_one,
+    .noun = "workload",
+    .member = offsetof(struct request, workload),
     .run = run,
+    .end = end,
 };

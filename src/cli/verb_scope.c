@@ -3,7 +3,6 @@
 #define _GNU_SOURCE 1
 #include "cli/scope.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -16,13 +15,6 @@
 #include "cli/term.h"
 
 enum { PROGRESS_EVERY = 1 << 17 };
-
-enum { OPTION_TOP, OPTION_HTML, OPTION_JSON };
-static const struct cli_option options[] = {
-    [OPTION_TOP] = {"top", "N", "show the N peaks nearest to full; default: as many as fit"},
-    [OPTION_HTML] = {"html", "FILE", "write a page with charts, which needs nothing but a browser"},
-    [OPTION_JSON] = {"json", NULL, "peaks and advice for programs"},
-};
 
 static const struct cli_outputs_want scope_stats = {
     .folders = {TG_SCOPE_FOLDER},
@@ -37,64 +29,25 @@ const char *scope_resource_label(unsigned resource)
 
 /* --- the command line ---------------------------------------------------------------------- */
 
-static int take_top(struct scope *scope, const char *text)
+static int take_html(void *request, const struct cli_option *option, const char *path)
 {
-    char *end;
-    errno = 0;
-    scope->top = strtoull(text, &end, 10);
-    scope->has_top = true;
-    if (*text >= '0' && *text <= '9' && *end == '\0' && errno == 0)
-        return CLI_OK;
-    return cli_error("--top wants a whole number, not '%s'", text);
+    ((struct scope *)request)->html = path;
+    return *path ? CLI_OK : cli_error("--%s wants the name of a file", option->name);
 }
 
-static int take_option(struct scope *scope, const struct cli_parser *parser)
-{
-    switch (parser->option) {
-    case OPTION_TOP:
-        return take_top(scope, parser->value);
-    case OPTION_HTML:
-        scope->html = parser->value;
-        return *scope->html ? CLI_OK : cli_error("--html wants the name of a file");
-    default:
-        scope->json = true;
-        return CLI_OK;
-    }
-}
-
-static int take_operand(struct scope *scope, const char *value)
-{
-    if (scope->dir)
-        return cli_error("scope takes one directory; '%s' is one too many", value);
-    scope->dir = value;
-    return CLI_OK;
-}
+static const struct cli_option options[] = {
+    CLI_COUNT(struct scope, top, "top", "N",
+              "show the N peaks nearest to full; default: as many as fit"),
+    CLI_CALL("html", "FILE", "write a page with charts, which needs nothing but a browser",
+             take_html),
+    CLI_FLAG(struct scope, json, "json", "peaks and advice for programs"),
+};
 
 static int check(const struct scope *scope)
 {
-    if (scope->html && (scope->json || scope->has_top))
+    if (scope->html && (scope->json || scope->top.given))
         return cli_error("--html goes with neither --json nor --top");
     return CLI_OK;
-}
-
-/* *help: the help was wanted, and printed. */
-static int read_options(struct cli *cli, struct scope *scope, bool *help)
-{
-    struct cli_parser parser;
-    enum cli_token token;
-    int code = CLI_OK;
-    cli_parser_init(&parser, cli, &cli_verb_scope);
-    while (code == CLI_OK && (token = cli_parser_next(&parser)) != CLI_END) {
-        if (token == CLI_BAD)
-            return cli_error("%s", parser.error);
-        if (token == CLI_HELP) {
-            *help = true;
-            return cli_help_verb(&cli_verb_scope, cli->settings);
-        }
-        code =
-            token == CLI_OPTION ? take_option(scope, &parser) : take_operand(scope, parser.value);
-    }
-    return code == CLI_OK ? check(scope) : code;
 }
 
 /* --- reading ------------------------------------------------------------------------------- */
@@ -171,16 +124,18 @@ static int read_and_show(struct scope *scope)
     return CLI_OK;
 }
 
-static int scope_verb(struct cli *cli)
+static int scope_verb(struct cli *cli, void *request)
 {
-    struct scope scope = {0};
-    bool help = false;
-    int code = read_options(cli, &scope, &help);
-    if (code == CLI_OK && !help)
-        code = read_and_show(&scope);
-    tg_scope_stats_close(scope.stats);
-    scope_stream_free(&scope.stream);
-    return code;
+    (void)cli;
+    int code = check(request);
+    return code == CLI_OK ? read_and_show(request) : code;
+}
+
+static void end(void *request)
+{
+    struct scope *scope = request;
+    tg_scope_stats_close(scope->stats);
+    scope_stream_free(&scope->stream);
 }
 
 const struct cli_verb cli_verb_scope = {
@@ -189,5 +144,10 @@ const struct cli_verb cli_verb_scope = {
     .summary = "Show what scopes used of the rings, and what to set those to.",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
+    .request_size = sizeof(struct scope),
+    .operand = cli_take_one,
+    .noun = "directory",
+    .member = offsetof(struct scope, dir),
     .run = scope_verb,
+    .end = end,
 };

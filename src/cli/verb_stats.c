@@ -8,64 +8,14 @@
 
 enum { PAGE = 20 };
 
-/* The first ones are those of a selection, by their names. */
-enum { OPTION_LIMIT = 7, OPTION_ALL, OPTION_JSON };
 static const struct cli_option options[] = {
-    CLI_FILTERS,
-    {"index", "NUMBERS", "these records"},
-    [OPTION_LIMIT] = {"limit", "N", "show N records at most; default: 20, with --json all"},
-    [OPTION_ALL] = {"all", NULL, "show all records"},
-    [OPTION_JSON] = {"json", NULL, "the numbers for programs"},
+    CLI_FILTERS(struct cli_stats, query),
+    CLI_FILTER(struct cli_stats, query, "index", "NUMBERS", "these records"),
+    CLI_COUNT(struct cli_stats, limit, "limit", "N",
+              "show N records at most; default: 20, with --json all"),
+    CLI_FLAG(struct cli_stats, all, "all", "show all records"),
+    CLI_FLAG(struct cli_stats, json, "json", "the numbers for programs"),
 };
-
-static int take_option(struct cli_stats *stats, const struct cli_parser *parser)
-{
-    switch (parser->option) {
-    case OPTION_LIMIT:
-        stats->limited = true;
-        return cli_take_limit(parser->value, &stats->limit) ? CLI_OK : CLI_USAGE;
-    case OPTION_ALL:
-        stats->all = true;
-        return CLI_OK;
-    case OPTION_JSON:
-        stats->json = true;
-        return CLI_OK;
-    default:
-        return cli_take_filter(&stats->query, parser);
-    }
-}
-
-static int take_operand(struct cli_stats *stats, const char *value)
-{
-    if (stats->dir)
-        return cli_error("stats takes one directory; '%s' is one too many", value);
-    stats->dir = value;
-    return CLI_OK;
-}
-
-/* *help: the help was wanted, and printed. */
-static int read_options(struct cli *cli, struct cli_stats *stats, bool *help)
-{
-    struct cli_parser parser;
-    enum cli_token token;
-    int code = CLI_OK;
-    cli_parser_init(&parser, cli, &cli_verb_stats);
-    while (code == CLI_OK && (token = cli_parser_next(&parser)) != CLI_END) {
-        if (token == CLI_BAD)
-            return cli_error("%s", parser.error);
-        if (token == CLI_HELP) {
-            *help = true;
-            return cli_help_verb(&cli_verb_stats, cli->settings);
-        }
-        code =
-            token == CLI_OPTION ? take_option(stats, &parser) : take_operand(stats, parser.value);
-    }
-    if (code == CLI_OK && stats->all && stats->limited)
-        return cli_error("--all and --limit contradict each other");
-    if (stats->all || (stats->json && !stats->limited))
-        stats->limit = UINT64_MAX;
-    return code;
-}
 
 /* Scalars, and what the orchestration was given, of which nothing is stored, only where they are
  * asked for. */
@@ -107,15 +57,20 @@ static int open_and_show(struct cli_stats *stats)
     return code;
 }
 
-static int stats_verb(struct cli *cli)
+static int stats_verb(struct cli *cli, void *request)
 {
-    struct cli_stats stats = {.limit = PAGE};
-    bool help = false;
-    int code = read_options(cli, &stats, &help);
-    if (code == CLI_OK && !help)
-        code = open_and_show(&stats);
-    tg_query_destroy(stats.query);
-    return code;
+    struct cli_stats *stats = request;
+    (void)cli;
+    if (stats->all && stats->limit.given)
+        return cli_error("--all and --limit contradict each other");
+    if (!stats->limit.given)
+        stats->limit.number = stats->all || stats->json ? UINT64_MAX : PAGE;
+    return open_and_show(stats);
+}
+
+static void end(void *request)
+{
+    tg_query_destroy(((struct cli_stats *)request)->query);
 }
 
 const struct cli_verb cli_verb_stats = {
@@ -124,5 +79,10 @@ const struct cli_verb cli_verb_stats = {
     .summary = "Show range, mean, NaN, Inf, zeros and denormals of each tensor.",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
+    .request_size = sizeof(struct cli_stats),
+    .operand = cli_take_one,
+    .noun = "directory",
+    .member = offsetof(struct cli_stats, dir),
     .run = stats_verb,
+    .end = end,
 };

@@ -13,8 +13,13 @@
 
 enum { DIFFERS = 1 };
 
+struct request {
+    const char *dir; /* NULL: the newest */
+    bool json;
+};
+
 static const struct cli_option options[] = {
-    {"json", NULL, "the result for programs"},
+    CLI_FLAG(struct request, json, "json", "the result for programs"),
 };
 
 static void put_finding(struct tg_json *json, const struct tg_verify_finding *finding)
@@ -156,30 +161,15 @@ static int verify_recording(const struct tg_recording *recording, bool json)
     return result.problems == 0 ? CLI_OK : DIFFERS;
 }
 
-static int verify(struct cli *cli)
+static int verify(struct cli *cli, void *context)
 {
+    const struct request *request = context;
     struct tg_recording *recording;
-    struct cli_parser parser;
     struct tg_error error;
-    enum cli_token token;
-    const char *dir = NULL;
-    bool json = false;
-    cli_parser_init(&parser, cli, &cli_verb_verify);
-    while ((token = cli_parser_next(&parser)) > CLI_END) {
-        if (token == CLI_HELP)
-            return cli_help_verb(&cli_verb_verify, cli->settings);
-        if (token == CLI_OPTION)
-            json = true; /* the only one */
-        else if (dir)
-            return cli_error("verify takes one directory; '%s' is one too many", parser.value);
-        else
-            dir = parser.value;
-    }
-    if (token == CLI_BAD)
-        return cli_error("%s", parser.error);
-    if (cli_recording_open(dir, &recording, &error) != TG_OK)
+    (void)cli;
+    if (cli_recording_open(request->dir, &recording, &error) != TG_OK)
         return cli_fail(&error);
-    int code = verify_recording(recording, json);
+    int code = verify_recording(recording, request->json);
     tg_recording_close(recording);
     return code;
 }
@@ -190,5 +180,9 @@ const struct cli_verb cli_verb_verify = {
     .summary = "Check a recording: hashes, counters, extents, manifest.",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
+    .request_size = sizeof(struct request),
+    .operand = cli_take_one,
+    .noun = "directory",
+    .member = offsetof(struct request, dir),
     .run = verify,
 };

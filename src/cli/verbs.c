@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/options.h"
 
 static const struct cli_verb *const verbs[] = {
     &cli_verb_run,    &cli_verb_list,    &cli_verb_view,   &cli_verb_diff,  &cli_verb_check,
@@ -21,4 +23,19 @@ const struct cli_verb *cli_verb_named(const char *name)
         if (strcmp(verb->name, name) == 0)
             return verb;
     return NULL;
+}
+
+int cli_verb_start(const struct cli_verb *verb, struct cli *cli)
+{
+    void *request = calloc(1, verb->request_size + 1); /* a verb may ask for nothing */
+    bool help;
+    if (!request)
+        return cli_error("out of memory");
+    int code = cli_options_read(cli, verb, request, &help);
+    if (code == CLI_OK)
+        code = help ? cli_help_verb(verb, cli->settings) : verb->run(cli, request);
+    if (verb->end)
+        verb->end(request);
+    free(request);
+    return code;
 }

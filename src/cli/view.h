@@ -6,14 +6,14 @@
 #include <stdbool.h>
 #include <taskglass/query.h>
 
+#include "cli/options.h"
 #include "cli/recording.h"
 
 /* What the command line asks for. */
 struct view {
     const char *dir;        /* NULL: the newest */
     struct tg_query *query; /* NULL: every record */
-    uint64_t limit;         /* records to show */
-    bool limited;           /* --limit was given */
+    struct cli_count limit; /* records to show */
     bool all, json, summary;
     const char *export; /* "txt", "npy", "npz"; NULL: none */
     const char *out;    /* NULL: the default */

@@ -21,12 +21,12 @@ static const char *choose_path(const struct view *view, char *path, size_t room)
 int view_export(const struct view *view)
 {
     char path[300];
-    if (view->limit == 0)
+    if (view->limit.number == 0)
         return cli_error("nothing to export: --limit is 0");
     return cli_export(&(struct cli_export){.recording = view->recording,
                                            .query = view->query,
                                            .format = view->export,
                                            .path = choose_path(view, path, sizeof path),
-                                           .limit = view->limit,
+                                           .limit = view->limit.number,
                                            .overwrite = true});
 }

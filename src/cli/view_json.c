@@ -209,7 +209,7 @@ void view_print_json(const struct view *view)
     if (!view->summary) {
         tg_json_key(&json, "records");
         tg_json_begin_array(&json);
-        for (; shown < view->limit; i++, shown++) {
+        for (; shown < view->limit.number; i++, shown++) {
             if (!tg_query_next(view->query, view->recording, &i, &entry))
                 break;
             put_record(&json, view, i, &entry);

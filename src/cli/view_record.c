@@ -142,7 +142,7 @@ void view_print_records(const struct view *view)
 {
     struct tg_entry entry;
     uint64_t shown = 0, i = 0;
-    for (; shown < view->limit; i++, shown++) {
+    for (; shown < view->limit.number; i++, shown++) {
         if (!tg_query_next(view->query, view->recording, &i, &entry))
             break;
         if (shown > 0)

@@ -250,14 +250,14 @@ void view_print_table(const struct view *view)
     table.row = calloc(BLOCK, sizeof *table.row);
     if (!table.row)
         return;
-    for (; shown < view->limit; i++, shown++) {
+    for (; shown < view->limit.number; i++, shown++) {
         if (!tg_query_next(view->query, view->recording, &i, &entry))
             break;
         add_row(&table, i, &entry);
     }
     put_block(&table);
     free(table.row);
-    uint64_t rest = shown == view->limit && i < view->info.records ? count_rest(view, i) : 0;
+    uint64_t rest = shown == view->limit.number && i < view->info.records ? count_rest(view, i) : 0;
     if (shown == 0 && rest == 0)
         puts(view->info.records == 0 ? "The recording has no records." : "No record matches.");
     else if (rest > 0)

@@ -3,12 +3,33 @@
 
 #include "test.h"
 
-static const struct cli_option options[] = {
-    {"case", "NAME", "a value"},
-    {"json", NULL, "a flag"},
+struct request {
+    const char *word, *name;
+    struct cli_count limit;
+    bool json;
 };
-static const struct cli_verb verb = {
-    .name = "verb", .usage = "", .summary = "", .options = options, .n_options = 2};
+
+static int refuse(void *request, const struct cli_option *option, const char *value)
+{
+    (void)request;
+    return cli_error("--%s refuses '%s'", option->name, value);
+}
+
+static const struct cli_option options[] = {
+    CLI_TEXT(struct request, name, "case", "NAME", "a value"),
+    CLI_FLAG(struct request, json, "json", "a flag"),
+    CLI_COUNT(struct request, limit, "limit", "N", "a number"),
+    CLI_CALL("refused", "X", "a function", refuse),
+};
+static const struct cli_verb verb = {.name = "verb",
+                                     .usage = "",
+                                     .summary = "",
+                                     .options = options,
+                                     .n_options = sizeof options / sizeof options[0],
+                                     .request_size = sizeof(struct request),
+                                     .operand = cli_take_one,
+                                     .noun = "word",
+                                     .member = offsetof(struct request, word)};
 
 /* A parser over the words, up to NULL. */
 static struct cli_parser parse(char **words)
@@ -175,6 +196,61 @@ TEST(a_value_that_does_not_fit_its_setting_is_refused)
 TEST(a_short_option_is_refused)
 {
     check_bad((char *[]){"-j", NULL}, "-j");
+}
+
+/* --- the loop: where the values go ------------------------------------------------------------ */
+
+static int read_words(char **words, struct request *request, bool *help)
+{
+    struct cli cli = {.argv = words};
+    while (words[cli.argc])
+        cli.argc++;
+    REQUIRE(tg_settings_create(&cli.settings, NULL) == TG_OK);
+    *request = (struct request){0};
+    int code = cli_options_read(&cli, &verb, request, help);
+    tg_settings_destroy(cli.settings);
+    return code;
+}
+
+TEST(the_loop_puts_each_value_where_its_option_says)
+{
+    struct request r;
+    bool help;
+    char *words[] = {"--case", "a", "--limit=12", "here", "--json", "--case=b", NULL};
+    CHECK_EQ_I(read_words(words, &r, &help), CLI_OK);
+    CHECK_EQ_S(r.name, "b");
+    CHECK_EQ_S(r.word, "here");
+    CHECK(r.json && r.limit.given && r.limit.number == 12 && !help);
+}
+
+TEST(the_loop_leaves_alone_what_was_not_given)
+{
+    struct request r;
+    bool help;
+    CHECK_EQ_I(read_words((char *[]){NULL}, &r, &help), CLI_OK);
+    CHECK(!r.name && !r.word && !r.json && !r.limit.given && !help);
+}
+
+TEST(the_loop_ends_at_the_help)
+{
+    struct request r;
+    bool help;
+    CHECK_EQ_I(read_words((char *[]){"--help", "--nonsense", NULL}, &r, &help), CLI_OK);
+    CHECK(help);
+}
+
+TEST(the_loop_ends_at_what_makes_no_sense)
+{
+    struct request r;
+    bool help;
+    CHECK_EQ_I(read_words((char *[]){"--limit", "-1", "--json", NULL}, &r, &help), CLI_USAGE);
+    CHECK_EQ_I(read_words((char *[]){"--limit", "12x", NULL}, &r, &help), CLI_USAGE);
+    CHECK_EQ_I(read_words((char *[]){"--refused", "y", "--json", NULL}, &r, &help), CLI_USAGE);
+    CHECK(!r.json);
+    CHECK_EQ_I(read_words((char *[]){"--nonsense", "--help", NULL}, &r, &help), CLI_USAGE);
+    CHECK(!help);
+    CHECK_EQ_I(read_words((char *[]){"one", "two", NULL}, &r, &help), CLI_USAGE);
+    CHECK_EQ_S(r.word, "one");
 }
 
 TEST_MAIN()
