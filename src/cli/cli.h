@@ -39,6 +39,7 @@ struct cli {
  */
 struct cli_verb {
     const char *name;
+    int rank;          /* its place in the help: lower ones first */
     const char *usage; /* behind "taskglass run" */
     const char *summary;
     const struct cli_option *options;
@@ -52,11 +53,11 @@ struct cli_verb {
     void (*end)(void *request);                 /* frees what the request owns; may be NULL */
 };
 
-extern const struct cli_verb cli_verb_run, cli_verb_list, cli_verb_config, cli_verb_view,
-    cli_verb_export, cli_verb_verify, cli_verb_scope, cli_verb_recover, cli_verb_replay,
-    cli_verb_check, cli_verb_diff, cli_verb_stats, cli_verb_find;
+/* Every cli_verb_NAME of a file verb_NAME.c, and a NULL at the end. The build writes this table, so
+ * that a new verb is a new file and nothing else. */
+extern const struct cli_verb *const cli_verbs[];
 
-/* NULL past the end. */
+/* In the order of their ranks; NULL past the end. */
 const struct cli_verb *cli_verb_at(size_t number);
 const struct cli_verb *cli_verb_named(const char *name);
 

@@ -219,6 +219,7 @@ static void end(void *request)
 
 const struct cli_verb cli_verb_check = {
     .name = "check",
+    .rank = 50,
     .usage = "[DIR] [--against FILE] [options]",
     .summary = "Compare recorded tasks with their references, or with golden values.",
     .options = options,

@@ -104,6 +104,7 @@ static int config(struct cli *cli, void *context)
 
 const struct cli_verb cli_verb_config = {
     .name = "config",
+    .rank = 130,
     .usage = "[--json]",
     .summary = "Show every setting, its value in force and where it comes from.",
     .options = options,

@@ -235,6 +235,7 @@ static void end(void *request)
 
 const struct cli_verb cli_verb_diff = {
     .name = "diff",
+    .rank = 40,
     .usage = "A B [FILTERS] [--atol T] [--rtol T] [--blame] [--json]",
     .summary = "Compare two recordings task by task; say which task began it.",
     .options = options,

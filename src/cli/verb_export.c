@@ -136,6 +136,7 @@ static void end(void *request)
 
 const struct cli_verb cli_verb_export = {
     .name = "export",
+    .rank = 100,
     .usage = "[DIR] --to FORMAT [--output FILE] [--force] [FILTERS] [--json]",
     .summary = "Write a recording as files for NumPy, SQLite, Perfetto and others.",
     .options = options,

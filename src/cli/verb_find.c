@@ -115,6 +115,7 @@ static void end(void *request)
 
 const struct cli_verb cli_verb_find = {
     .name = "find",
+    .rank = 60,
     .usage = "nan|inf|overflow|constant|unwritten|stomp [DIR] [FILTERS] [--json]",
     .summary = "Find NaN, overflow, stray writes, and the task that began it.",
     .options = options,

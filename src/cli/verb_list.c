@@ -236,6 +236,7 @@ static int list(struct cli *cli, void *context)
 
 const struct cli_verb cli_verb_list = {
     .name = "list",
+    .rank = 20,
     .usage = "[--json]",
     .summary = "List workloads with their cases, platforms and runtimes.",
     .options = options,

@@ -84,6 +84,7 @@ static int recover(struct cli *cli, void *context)
 
 const struct cli_verb cli_verb_recover = {
     .name = "recover",
+    .rank = 120,
     .usage = "DIR [--json]",
     .summary = "Write the manifest of a recording whose run was killed.",
     .options = options,

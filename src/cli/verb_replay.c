@@ -190,6 +190,7 @@ static int replay(struct cli *cli, void *context)
 
 const struct cli_verb cli_verb_replay = {
     .name = "replay",
+    .rank = 80,
     .usage = "[DIR] --task ID [options]",
     .summary = "Run one recorded task alone and compare with what it recorded.",
     .options = options,

@@ -122,6 +122,7 @@ static void end(void *request)
 
 const struct cli_verb cli_verb_run = {
     .name = "run",
+    .rank = 10,
     .usage = "WORKLOAD [--case NAME] [--set KEY=VALUE]... [--json]",
     .summary = "Run one case of a workload and check its outputs.",
     .options = options,

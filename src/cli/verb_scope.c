@@ -140,6 +140,7 @@ static void end(void *request)
 
 const struct cli_verb cli_verb_scope = {
     .name = "scope",
+    .rank = 90,
     .usage = "[DIR] [--top N] [--html FILE] [--json]",
     .summary = "Show what scopes used of the rings, and what to set those to.",
     .options = options,

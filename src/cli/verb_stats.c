@@ -75,6 +75,7 @@ static void end(void *request)
 
 const struct cli_verb cli_verb_stats = {
     .name = "stats",
+    .rank = 70,
     .usage = "[DIR] [FILTERS] [--json]",
     .summary = "Show range, mean, NaN, Inf, zeros and denormals of each tensor.",
     .options = options,

@@ -176,6 +176,7 @@ static int verify(struct cli *cli, void *context)
 
 const struct cli_verb cli_verb_verify = {
     .name = "verify",
+    .rank = 110,
     .usage = "[DIR] [--json]",
     .summary = "Check a recording: hashes, counters, extents, manifest.",
     .options = options,

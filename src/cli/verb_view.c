@@ -97,6 +97,7 @@ static void end(void *request)
 
 const struct cli_verb cli_verb_view = {
     .name = "view",
+    .rank = 30,
     .usage = "[DIR] [FILTERS] [--index NUMBERS] [--export FORMAT] [--json]",
     .summary = "Show what a run recorded, look into records, export them.",
     .options = options,

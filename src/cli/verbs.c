@@ -5,15 +5,26 @@
 #include "cli/cli.h"
 #include "cli/options.h"
 
-static const struct cli_verb *const verbs[] = {
-    &cli_verb_run,    &cli_verb_list,    &cli_verb_view,   &cli_verb_diff,  &cli_verb_check,
-    &cli_verb_find,   &cli_verb_stats,   &cli_verb_replay, &cli_verb_scope, &cli_verb_export,
-    &cli_verb_verify, &cli_verb_recover, &cli_verb_config,
-};
+static bool comes_before(const struct cli_verb *a, const struct cli_verb *b)
+{
+    return a->rank < b->rank || (a->rank == b->rank && strcmp(a->name, b->name) < 0);
+}
+
+/* How many verbs come before this one. */
+static size_t place_of(const struct cli_verb *verb)
+{
+    size_t place = 0;
+    for (size_t i = 0; cli_verbs[i]; i++)
+        place += comes_before(cli_verbs[i], verb);
+    return place;
+}
 
 const struct cli_verb *cli_verb_at(size_t number)
 {
-    return number < sizeof verbs / sizeof verbs[0] ? verbs[number] : NULL;
+    for (size_t i = 0; cli_verbs[i]; i++)
+        if (place_of(cli_verbs[i]) == number)
+            return cli_verbs[i];
+    return NULL;
 }
 
 const struct cli_verb *cli_verb_named(const char *name)
