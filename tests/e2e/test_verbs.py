@@ -155,3 +155,12 @@ def test_the_man_page_of_run_has_every_option_of_its_help(tg):
 def test_every_verb_has_a_man_page_that_the_main_page_names():
     main = (MAN / "taskglass.1").read_text()
     assert all(f".Xr taskglass-{verb} 1" in main for verb in VERBS)
+
+
+def test_every_verb_of_the_help_has_a_man_page_of_its_name(tg):
+    listed = re.findall(r"^  ([a-z]+) +[A-Z]", tg.good("--help").stdout, re.M)
+    verbs = [verb for verb in listed if verb != "help"]
+    assert set(VERBS) <= set(verbs)
+    for verb in verbs:
+        page = (MAN / f"taskglass-{verb}.1").read_text()
+        assert f".Nm taskglass-{verb}\n" in page or f".Nm taskglass {verb}" in page
