@@ -11,6 +11,9 @@ enum { CLI_OK = 0, CLI_USAGE = 2 }; /* exit codes; the others come with a tg_sta
 
 struct cli_option;
 
+/* The words that something is one of, by number; NULL past the last. */
+typedef const char *(*cli_choice_fn)(unsigned number);
+
 /* Takes the value of an option (NULL for a flag) into the verb's request. Gives the exit code: CLI_OK,
  * or what cli_error gives. The usual ones are in cli/options.h. */
 typedef int (*cli_take_fn)(void *request, const struct cli_option *option, const char *value);
@@ -21,7 +24,8 @@ struct cli_option {
     const char *value; /* what it takes, for the help; NULL: a flag */
     const char *help;
     cli_take_fn take;
-    size_t member; /* where in the request the usual ones put the value */
+    size_t member;        /* where in the request the usual ones put the value */
+    cli_choice_fn choice; /* the words it takes, which the help lists; NULL: others */
 };
 
 /* The command line as it came, and the settings that its options change. */

@@ -4,6 +4,7 @@
 #include <taskglass/device.h>
 
 #include "cli/cli.h"
+#include "cli/options.h"
 
 /* Where the second column begins. */
 enum { COLUMN = 30 };
@@ -29,10 +30,14 @@ int cli_help(void)
     return CLI_OK;
 }
 
-static void put_option(const char *name, const char *value, const char *help)
+static void put_option(const char *name, const char *value, cli_choice_fn choice, const char *help)
 {
+    struct cli_choices choices;
     int used = printf("  --%s%s%s", name, value ? " " : "", value ? value : "");
-    printf("%*s%s\n", used < COLUMN ? COLUMN - used : 1, "", help);
+    printf("%*s", used < COLUMN ? COLUMN - used : 1, "");
+    if (choice)
+        printf("%s; ", cli_choices_format(choice, "or", &choices));
+    puts(help);
 }
 
 static const char *value_of(enum tg_setting_type type)
@@ -62,11 +67,12 @@ int cli_help_verb(const struct cli_verb *verb, const struct tg_settings *setting
     printf("Usage: taskglass %s %s%s[SETTINGS]\n\n%s\n\nOptions:\n", verb->name, verb->usage,
            *verb->usage ? " " : "", verb->summary);
     for (size_t i = 0; i < verb->n_options; i++)
-        put_option(verb->options[i].name, verb->options[i].value, verb->options[i].help);
-    put_option("help", NULL, "this text");
+        put_option(verb->options[i].name, verb->options[i].value, verb->options[i].choice,
+                   verb->options[i].help);
+    put_option("help", NULL, NULL, "this text");
     puts("\nSettings ('taskglass config' shows the values in force):");
     for (uint32_t i = 0; tg_settings_get(settings, i, &info); i++)
         if (!is_option(verb, info.name))
-            put_option(info.name, value_of(info.type), info.help);
+            put_option(info.name, value_of(info.type), NULL, info.help);
     return CLI_OK;
 }

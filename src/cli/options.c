@@ -203,6 +203,22 @@ int cli_take_count(void *request, const struct cli_option *option, const char *v
     return cli_error("--%s wants a whole number, not '%s'", option->name, value);
 }
 
+const char *cli_choices_format(cli_choice_fn choice, const char *or_and,
+                               struct cli_choices *choices)
+{
+    const size_t room = sizeof choices->text;
+    size_t at = 0;
+    choices->text[0] = '\0';
+    for (unsigned i = 0; choice(i) && at < room; i++) {
+        bool is_last = !choice(i + 1);
+        const char *gap = i == 0 ? "" : is_last ? " " : ", ";
+        at += (size_t)snprintf(choices->text + at, room - at, "%s%s%s%s", gap,
+                               i > 0 && is_last ? or_and : "", i > 0 && is_last ? " " : "",
+                               choice(i));
+    }
+    return choices->text;
+}
+
 int cli_take_one(const struct cli_verb *verb, void *request, const char *word)
 {
     const char **one = member_of(request, verb->member);

@@ -18,10 +18,8 @@
 
 #include "cli/cli.h"
 
-#define CLI_OPTION_(name, value, help, take, member) \
-    {                                                \
-        name, value, help, take, member              \
-    }
+/* clang-format off */
+#define CLI_OPTION_(name, value, help, take, member) {name, value, help, take, member, NULL}
 /* The member is a bool, set to true. */
 #define CLI_FLAG(type, member, name, help) \
     CLI_OPTION_(name, NULL, help, cli_take_flag, offsetof(type, member))
@@ -33,6 +31,16 @@
     CLI_OPTION_(name, value, help, cli_take_count, offsetof(type, member))
 /* A function of the verb's own takes the value. */
 #define CLI_CALL(name, value, help, take) CLI_OPTION_(name, value, help, take, 0)
+/* The same for one of some words, which the help lists before its text. */
+#define CLI_CHOICE(name, value, choice, help, take) {name, value, help, take, 0, choice}
+/* clang-format on */
+
+struct cli_choices {
+    char text[300];
+};
+/* "npy, npz or txt", with that word before the last one. Gives choices->text. */
+const char *cli_choices_format(cli_choice_fn choice, const char *or_and,
+                               struct cli_choices *choices);
 
 /* A whole number that may be absent. */
 struct cli_count {

@@ -27,26 +27,31 @@ static int take_limit(void *request, const struct cli_option *option, const char
     return cli_error("--%s wants a whole number above 0, not '%s'", option->name, text);
 }
 
-static int unknown_format(const char *typed)
+static const char *format_name(unsigned number)
 {
     struct tg_export_format_info format;
+    return tg_export_format_get(number, &format) ? format.name : NULL;
+}
+
+static int unknown_format(const char *typed)
+{
+    struct cli_choices choices;
     struct cli_suggestion near;
     cli_suggest_start(&near, typed);
-    for (uint32_t i = 0; tg_export_format_get(i, &format); i++)
-        cli_suggest_consider(&near, format.name);
+    for (unsigned i = 0; format_name(i); i++)
+        cli_suggest_consider(&near, format_name(i));
     if (near.best)
         return cli_error("no format '%s'; did you mean %s?", typed, near.best);
-    return cli_error("no format '%s'; there are npy, npz, safetensors, sqlite, csv, trace and txt",
-                     typed);
+    return cli_error("no format '%s'; there are %s", typed,
+                     cli_choices_format(format_name, "and", &choices));
 }
 
 static int take_format(void *request, const struct cli_option *option, const char *name)
 {
-    struct tg_export_format_info format;
     (void)option;
-    for (uint32_t i = 0; tg_export_format_get(i, &format); i++)
-        if (strcmp(format.name, name) == 0) {
-            ((struct request *)request)->to = format.name;
+    for (unsigned i = 0; format_name(i); i++)
+        if (strcmp(format_name(i), name) == 0) {
+            ((struct request *)request)->to = format_name(i);
             return CLI_OK;
         }
     return unknown_format(name);
@@ -62,9 +67,7 @@ static const struct cli_option options[] = {
     CLI_FILTERS(struct request, query),
     CLI_FILTER(struct request, query, "index", "NUMBERS", "these records"),
     CLI_CALL("limit", "N", "N records at most", take_limit),
-    CLI_CALL("to", "FORMAT",
-             "npy, npz, safetensors, sqlite, csv, trace or txt; default: what --output ends in",
-             take_format),
+    CLI_CHOICE("to", "FORMAT", format_name, "default: what --output ends in", take_format),
     CLI_CALL("output", "FILE", "where to; -: standard output; default: RUN.FORMAT, here",
              take_output),
     CLI_FLAG(struct request, force, "force", "overwrite what is there"),
@@ -88,12 +91,13 @@ static const char *format_of(const char *path)
 
 static int check(struct request *request)
 {
+    struct cli_choices choices;
     bool to_stdout = request->output && strcmp(request->output, "-") == 0;
     if (!request->to && request->output)
         request->to = format_of(request->output);
     if (!request->to)
-        return cli_error("export wants a format: --to npy, npz, safetensors, sqlite, csv, trace or "
-                         "txt");
+        return cli_error("export wants a format: --to %s",
+                         cli_choices_format(format_name, "or", &choices));
     if (request->json && to_stdout)
         return cli_error("--json and --output - both want the standard output");
     return CLI_OK;

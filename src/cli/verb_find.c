@@ -21,15 +21,21 @@ static const struct cli_option options[] = {
     CLI_FLAG(struct cli_find, json, "json", "the findings for programs"),
 };
 
+static const char *kind_name(unsigned number)
+{
+    return number < TG_FIND_KINDS ? tg_find_kind_name(number) : NULL;
+}
+
 static int unknown_find_kind(const char *what)
 {
+    struct cli_choices choices;
     struct cli_suggestion near;
     cli_suggest_start(&near, what);
-    for (unsigned i = 0; i < TG_FIND_KINDS; i++)
-        cli_suggest_consider(&near, tg_find_kind_name(i));
+    for (unsigned i = 0; kind_name(i); i++)
+        cli_suggest_consider(&near, kind_name(i));
     if (near.best)
         return cli_error("find knows no '%s'; did you mean '%s'?", what, near.best);
-    return cli_error("find knows nan, inf, overflow, constant, unwritten and stomp, not '%s'",
+    return cli_error("find knows %s, not '%s'", cli_choices_format(kind_name, "and", &choices),
                      what);
 }
 
@@ -40,8 +46,8 @@ static int take_operand(const struct cli_verb *verb, void *request, const char *
     if (find->what)
         return cli_take_one(verb, request, value);
     find->what = value;
-    for (unsigned i = 0; i < TG_FIND_KINDS; i++)
-        if (strcmp(value, tg_find_kind_name(i)) == 0) {
+    for (unsigned i = 0; kind_name(i); i++)
+        if (strcmp(value, kind_name(i)) == 0) {
             find->find_kind = i;
             return CLI_OK;
         }
@@ -50,8 +56,9 @@ static int take_operand(const struct cli_verb *verb, void *request, const char *
 
 static int check(struct cli_find *find)
 {
+    struct cli_choices choices;
     if (!find->what)
-        return cli_error("find what? nan, inf, overflow, constant, unwritten or stomp");
+        return cli_error("find what? %s", cli_choices_format(kind_name, "or", &choices));
     if (find->all && find->limit.given)
         return cli_error("--all and --limit contradict each other");
     if (!find->limit.given)
