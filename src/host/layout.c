@@ -6,6 +6,7 @@
 #include <taskglass/layout.h>
 #include <taskglass/outputs.h>
 #include <taskglass/recording.h>
+#include <taskglass/verify.h>
 #include <taskglass/workload.h>
 
 /* clang-format off */
@@ -160,6 +161,17 @@ static const struct tg_layout_info rows[] = {
     STRUCTURE(tg_export_result), MEMBER(tg_export_result, written),
     MEMBER(tg_export_result, missing), MEMBER(tg_export_result, truncated),
     MEMBER(tg_export_result, as_bits),
+
+    STRUCTURE(tg_verify_finding), MEMBER(tg_verify_finding, problem),
+    MEMBER(tg_verify_finding, index), CHARS(tg_verify_finding, text),
+
+    STRUCTURE(tg_verification), MEMBER(tg_verification, records),
+    MEMBER(tg_verification, payloads), MEMBER(tg_verification, bytes),
+    MEMBER(tg_verification, compared), MEMBER(tg_verification, unhashed),
+    MEMBER(tg_verification, unclaimed), MEMBER(tg_verification, manifest),
+    MEMBER(tg_verification, torn), MEMBER(tg_verification, problems),
+    NUMBERS(tg_verification, by_problem), NESTED(tg_verification, finding, tg_verify_finding),
+    MEMBER(tg_verification, n_findings),
 };
 /* clang-format on */
 

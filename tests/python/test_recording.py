@@ -471,3 +471,23 @@ recording = taskglass.Recording({str(matmul)!r})
 arrays = [record.array() for record in recording if record.has_values]
 """)
     assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_a_whole_recording_verifies(matmul):
+    with taskglass.Recording(matmul) as recording:
+        found = recording.verify()
+    assert found and found.findings == () and found.problems == {}
+    assert found.records == len(recording) and found.hashes_compared > 0
+
+
+def test_verify_names_the_record_whose_bytes_changed(matmul, tmp_path):
+    shutil.copytree(matmul, tmp_path / "copy")
+    payload = next((tmp_path / "copy" / "tensor_dump").glob("*.bin"))
+    with open(payload, "r+b") as file:
+        first = file.read(1)
+        file.seek(0)
+        file.write(bytes([first[0] ^ 1]))
+    with taskglass.Recording(tmp_path / "copy") as recording:
+        found = recording.verify()
+    assert not found and found.problems == {"hash": 1}
+    assert found.findings[0].problem == "hash" and found.findings[0].index is not None

@@ -24,7 +24,8 @@ from .errors import (AbiMismatch, BadArgument, Busy, Cancelled, Cycle, Deadlock,
 from .execute import (Case, Execution, Kernel, Output, Platform, Runtime, Workload, platforms, run,
                       runtimes, workload, workloads)
 from .graph import Graph, In, InOut, Out, Run, RunningTask, RunResult, Task
-from .recording import DepsTask, Edge, ExportResult, Record, Recording, export_formats, newest
+from .recording import (DepsTask, Edge, ExportResult, Finding, Record, Recording, Verification,
+                        export_formats, newest)
 
 __version__ = "0.1.0"
 
@@ -37,8 +38,8 @@ def version() -> str:
 __all__ = [
     "AbiMismatch", "BadArgument", "Busy", "Cancelled", "Case", "Config", "Cycle", "Deadlock", "Diff",
     "DepsTask", "Device", "DeviceArray", "DeviceFailure", "DeviceInfo", "DeviceLost", "Edge",
-    "Error", "Execution", "ExportResult", "Graph", "Hang", "In", "InOut", "IoError", "Kernel", "KernelFault",
+    "Error", "Execution", "ExportResult", "Finding", "Graph", "Hang", "In", "InOut", "IoError", "Kernel", "KernelFault",
     "Mismatch", "Module", "NoMemory", "NotFound", "Out", "Output", "Pair", "Platform", "Record", "Recording",
     "Run", "RunResult", "RunningTask", "Runtime", "Setting", "Suspect", "Task", "TimedOut", "Unsupported",
-    "Workload", "diff", "dtypes", "export_formats", "newest", "platforms", "run", "runtimes",
+    "Verification", "Workload", "diff", "dtypes", "export_formats", "newest", "platforms", "run", "runtimes",
     "settings", "version", "workload", "workloads"]

@@ -22,9 +22,10 @@ from ._handle import Closing, Handle
 from ._interrupt import Interrupts
 from ._library import encoded, lib, text
 
-__all__ = ["Recording", "Record", "Edge", "DepsTask", "ExportResult", "export_formats"]
+__all__ = ["Recording", "Record", "Edge", "DepsTask", "ExportResult", "Finding", "Verification",
+           "export_formats"]
 
-_NO_TASK = 2**64 - 1
+_NO_TASK = _NO_RECORD = 2**64 - 1
 _NO_KERNEL = 2**32 - 1
 _CONTIGUOUS, _HASHED, _TRUNCATED, _OVERWRITTEN, _PARTIAL, _MARKED = (1 << bit
                                                                     for bit in (0, 1, 3, 4, 5, 6))
@@ -97,6 +98,29 @@ class ExportResult:
     missing: int
     truncated: int
     as_bits: Tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something wrong with a recording: the kind of problem ("hash", "record", "overlap", "counter",
+    "manifest", "journal", "unclaimed"), the number of the record (None: no single one), and a line of
+    text."""
+    problem: str
+    index: Optional[int]
+    text: str
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What `Recording.verify` found; true where nothing is wrong."""
+    records: int
+    payload_bytes: int
+    hashes_compared: int
+    problems: Dict[str, int]  # how many of each kind, those that there are
+    findings: Tuple[Finding, ...]  # the first ones, in the order of the records
+
+    def __bool__(self) -> bool:
+        return not self.problems
 
 
 class Record:
@@ -448,6 +472,21 @@ class Recording(Closing):
         as_bits = tuple(name for number, name in enumerate(dtypes.names(), 1)
                         if result.as_bits >> number & 1)
         return ExportResult(name, result.written, result.missing, result.truncated, as_bits)
+
+    # --- is it whole? --------------------------------------------------------------------------
+
+    def verify(self) -> Verification:
+        """Compares every hash with its bytes, every counter with the records, every record with the
+        files, and the manifest with the journal, as `taskglass verify` does."""
+        result = lib().layout.tg_verification()
+        lib().call(lib().tg_recording_verify, self._handle.pointer, None, None,
+                   ctypes.byref(result))
+        problems = {text(lib().tg_problem_name(number)): count
+                    for number, count in enumerate(result.by_problem) if count}
+        findings = tuple(Finding(text(lib().tg_problem_name(found.problem)),
+                                 None if found.index == _NO_RECORD else found.index,
+                                 text(found.text)) for found in result.finding[:result.n_findings])
+        return Verification(result.records, result.bytes, result.compared, problems, findings)
 
     def __repr__(self) -> str:
         state = "closed" if self.closed else "complete" if self.complete else "incomplete"
