@@ -2,206 +2,83 @@
 #define _GNU_SOURCE 1
 #include "analysis/deps.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/deps_read.h"
 #include "base/error.h"
 #include "base/files.h"
-#include "base/json_pull.h"
+#include "base/grow.h"
 #include "recording/record.h"
 
 struct reading {
-    struct tg_pull pull;
+    struct tg_deps_reader reader;
     struct tg_deps *deps;
-    uint64_t task_room, edge_room;
-    bool has_tasks;
-    bool no_memory;
+    size_t task_room, edge_room;
+    uint32_t list; /* which list of tasks the tasks are of */
 };
 
 /* More tasks than that have no place in 32 bits. */
 #define MOST_TASKS (UINT32_MAX - 1)
 
-static bool wrong_kind(struct reading *r)
+/* --- keeping what is read --------------------------------------------------------------------- */
+
+static const char *keep_name(struct tg_deps *deps, const char *text)
 {
-    return tg_pull_fail(&r->pull, "a value of the wrong kind");
+    return tg_names_add(&deps->names, text, strlen(text));
 }
 
-static bool no_memory(struct reading *r)
-{
-    r->no_memory = true;
-    return tg_pull_fail(&r->pull, "no memory");
-}
-
-/* Room for one more. False: no memory. */
-static bool make_room(void **array, uint64_t count, uint64_t *room, size_t size)
-{
-    uint64_t wanted = *room ? 2 * *room : 64;
-    if (count < *room)
-        return true;
-    void *larger = reallocarray(*array, (size_t)wanted, size);
-    if (!larger)
-        return false;
-    *array = larger;
-    *room = wanted;
-    return true;
-}
-
-static const char *read_string(struct reading *r)
-{
-    char text[TG_NAME_MAX + 1];
-    size_t length = tg_pull_text(&r->pull, text, sizeof text);
-    const char *name = tg_names_add(&r->deps->names, text, length);
-    if (!name)
-        no_memory(r);
-    return name;
-}
-
-/* --- a task ----------------------------------------------------------------------------------- */
-
-static bool read_func(struct reading *r, struct tg_deps_task *task, size_t place)
-{
-    uint64_t number;
-    if (!tg_pull_u64(&r->pull, &number))
-        return wrong_kind(r);
-    if (place < TG_PARTS && number < TG_NO_KERNEL)
-        task->func[place] = (uint32_t)number;
-    return true;
-}
-
-static bool read_kernel(struct reading *r, struct tg_deps_task *task, size_t place)
-{
-    if (r->pull.token != TG_PULL_STRING)
-        return wrong_kind(r);
-    if (place >= TG_PARTS)
-        return true;
-    task->kernel[place] = read_string(r);
-    return task->kernel[place] != NULL;
-}
-
-static bool read_edge(struct reading *r, struct tg_deps_task *task, size_t place)
+static bool keep_edges(struct reading *r, const struct tg_deps_read_task *task)
 {
     struct tg_deps *deps = r->deps;
-    (void)place;
-    if (!make_room((void **)&deps->edge_id, deps->n_edges, &r->edge_room, sizeof *deps->edge_id))
-        return no_memory(r);
-    if (!tg_pull_u64(&r->pull, &deps->edge_id[deps->n_edges]))
-        return wrong_kind(r);
-    deps->n_edges++;
-    task->n_edges++;
+    if (!tg_grow(&deps->edge_id, &r->edge_room, (size_t)deps->n_edges + task->n_edges,
+                 sizeof *deps->edge_id))
+        return false;
+    for (size_t i = 0; i < task->n_edges; i++)
+        deps->edge_id[deps->n_edges++] = task->edge[i].before;
     return true;
 }
 
-typedef bool (*read_fn)(struct reading *r, struct tg_deps_task *task, size_t place);
-
-static bool read_list(struct reading *r, struct tg_deps_task *task, read_fn read)
-{
-    if (r->pull.token != TG_PULL_BEGIN_ARRAY)
-        return wrong_kind(r);
-    for (size_t place = 0;; place++) {
-        enum tg_pull_token token = tg_pull_next(&r->pull);
-        if (token == TG_PULL_ERROR || token == TG_PULL_END_ARRAY)
-            return token != TG_PULL_ERROR;
-        if (!read(r, task, place))
-            return false;
-    }
-}
-
-/* A key that comes twice: the last one counts, and nothing is left of the first. */
-static bool read_edges(struct reading *r, struct tg_deps_task *task)
-{
-    r->deps->n_edges = task->first_edge;
-    task->n_edges = 0;
-    return read_list(r, task, read_edge);
-}
-
-static bool read_scope(struct reading *r, struct tg_deps_task *task)
-{
-    if (r->pull.token != TG_PULL_STRING)
-        return tg_pull_skip(&r->pull); /* null, where the scope has no site */
-    task->scope = read_string(r);
-    return task->scope != NULL;
-}
-
-static bool read_member(struct reading *r, struct tg_deps_task *task, bool *has_id)
-{
-    bool is_id = tg_pull_is(&r->pull, "task_id"), is_func = tg_pull_is(&r->pull, "func_id");
-    bool is_kernel = tg_pull_is(&r->pull, "kernel"), is_scope = tg_pull_is(&r->pull, "scope");
-    bool is_after = tg_pull_is(&r->pull, "after");
-    if (tg_pull_next(&r->pull) == TG_PULL_ERROR)
-        return false;
-    if (is_id) {
-        *has_id = true;
-        return tg_pull_u64(&r->pull, &task->id) ? true : wrong_kind(r);
-    }
-    if (is_func)
-        return read_list(r, task, read_func);
-    if (is_kernel)
-        return read_list(r, task, read_kernel);
-    if (is_scope)
-        return read_scope(r, task);
-    return is_after ? read_edges(r, task) : tg_pull_skip(&r->pull);
-}
-
-static bool read_task(struct reading *r)
+/* False where memory ran out. */
+static bool keep_task(struct reading *r, const struct tg_deps_read_task *task)
 {
     struct tg_deps *deps = r->deps;
-    struct tg_deps_task task = {.func = {TG_NO_KERNEL, TG_NO_KERNEL, TG_NO_KERNEL},
-                                .scope = "",
-                                .first_edge = deps->n_edges};
-    bool has_id = false;
-    if (r->pull.token != TG_PULL_BEGIN_OBJECT)
-        return wrong_kind(r);
-    while (tg_pull_next(&r->pull) == TG_PULL_KEY)
-        if (!read_member(r, &task, &has_id))
-            return false;
-    if (r->pull.token != TG_PULL_END_OBJECT)
+    struct tg_deps_task kept = {.id = task->id,
+                                .func = {TG_NO_KERNEL, TG_NO_KERNEL, TG_NO_KERNEL},
+                                .scope = keep_name(deps, task->scope),
+                                .first_edge = deps->n_edges,
+                                .n_edges = task->n_edges};
+    bool good = kept.scope && keep_edges(r, task);
+    for (uint32_t i = 0; i < task->n_numbers; i++)
+        kept.func[i] = task->number[i];
+    for (uint32_t i = 0; i < task->n_names; i++) {
+        kept.kernel[i] = keep_name(deps, task->kernel[i]);
+        good = good && kept.kernel[i];
+    }
+    if (!good || !tg_grow(&deps->task, &r->task_room, (size_t)deps->n_tasks + 1, sizeof kept))
         return false;
-    if (!has_id || task.id == TG_TASK_NONE)
-        return tg_pull_fail(&r->pull, "a task without a task_id");
-    if (deps->n_tasks == MOST_TASKS)
-        return tg_pull_fail(&r->pull, "more tasks than 32 bits can count");
-    if (!make_room((void **)&deps->task, deps->n_tasks, &r->task_room, sizeof *deps->task))
-        return no_memory(r);
-    deps->task[deps->n_tasks++] = task;
+    deps->task[deps->n_tasks++] = kept;
     return true;
 }
 
-/* --- the document ----------------------------------------------------------------------------- */
-
-static bool read_tasks(struct reading *r)
+static tg_status read_tasks(struct reading *r, struct tg_error *error)
 {
-    if (r->pull.token != TG_PULL_BEGIN_ARRAY)
-        return wrong_kind(r);
-    r->has_tasks = true;
-    r->deps->n_tasks = 0;
-    r->deps->n_edges = 0;
-    for (;;) {
-        enum tg_pull_token token = tg_pull_next(&r->pull);
-        if (token == TG_PULL_ERROR || token == TG_PULL_END_ARRAY)
-            return token != TG_PULL_ERROR;
-        if (!read_task(r))
-            return false;
+    struct tg_deps *deps = r->deps;
+    tg_status status;
+    bool more;
+    while ((status = tg_deps_reader_next(&r->reader, &more, error)) == TG_OK && more) {
+        if (r->reader.lists != r->list)
+            deps->n_tasks = 0, deps->n_edges = 0;
+        r->list = r->reader.lists;
+        if (deps->n_tasks == MOST_TASKS)
+            return tg_deps_reader_refuse(&r->reader, "more tasks than 32 bits can count", error);
+        if (!keep_task(r, &r->reader.task))
+            return tg_file_no_memory(error);
     }
-}
-
-static bool read_document(struct reading *r)
-{
-    if (tg_pull_next(&r->pull) != TG_PULL_BEGIN_OBJECT)
-        return r->pull.token == TG_PULL_ERROR ? false : wrong_kind(r);
-    while (tg_pull_next(&r->pull) == TG_PULL_KEY) {
-        bool is_tasks = tg_pull_is(&r->pull, "tasks"), is_lost = tg_pull_is(&r->pull, "lost");
-        if (tg_pull_next(&r->pull) == TG_PULL_ERROR)
-            return false;
-        if (is_lost && !tg_pull_u64(&r->pull, &r->deps->lost))
-            return wrong_kind(r);
-        if (is_tasks ? !read_tasks(r) : !tg_pull_skip(&r->pull))
-            return false;
-    }
-    if (r->pull.token != TG_PULL_END_OBJECT || tg_pull_next(&r->pull) != TG_PULL_END)
-        return false;
-    return r->has_tasks ? true : tg_pull_fail(&r->pull, "no tasks");
+    if (status == TG_OK && r->reader.lists != r->list)
+        deps->n_tasks = 0, deps->n_edges = 0; /* the last list was empty */
+    deps->lost = r->reader.lost;
+    return status;
 }
 
 /* --- edges from ids to places ----------------------------------------------------------------- */
@@ -262,92 +139,65 @@ static bool has_twins(const struct place *place, uint32_t count)
     return false;
 }
 
-static bool resolve_with(struct reading *r, struct place *place)
+static tg_status resolve_with(struct reading *r, struct place *place, struct tg_error *error)
 {
     struct tg_deps *deps = r->deps;
     for (uint32_t i = 0; i < deps->n_tasks; i++)
         place[i] = (struct place){deps->task[i].id, i};
     qsort(place, deps->n_tasks, sizeof *place, by_id);
     if (has_twins(place, deps->n_tasks))
-        return tg_pull_fail(&r->pull, "two tasks with the same task_id");
+        return tg_deps_reader_refuse(&r->reader, "two tasks with the same task_id", error);
     resolve(deps, place);
-    return true;
+    return TG_OK;
 }
 
-static bool resolve_edges(struct reading *r)
+static tg_status resolve_edges(struct reading *r, struct tg_error *error)
 {
     struct tg_deps *deps = r->deps;
     deps->before = calloc((size_t)deps->n_edges + 1, sizeof *deps->before);
-    if (!deps->before)
-        return no_memory(r);
     struct place *place = calloc((size_t)deps->n_tasks + 1, sizeof *place);
-    if (!place)
-        return no_memory(r);
-    bool good = resolve_with(r, place);
+    tg_status status =
+        deps->before && place ? resolve_with(r, place, error) : tg_file_no_memory(error);
     free(place);
     free(deps->edge_id);
     deps->edge_id = NULL;
-    return good;
+    return status;
+}
+
+/* Takes r->reader, which is open. */
+static tg_status read_all(struct reading *r, struct tg_deps **deps, struct tg_error *error)
+{
+    r->deps = calloc(1, sizeof *r->deps);
+    tg_status status = r->deps ? read_tasks(r, error) : tg_file_no_memory(error);
+    if (status == TG_OK)
+        status = resolve_edges(r, error);
+    if (status == TG_OK)
+        *deps = r->deps;
+    else
+        tg_deps_free(r->deps);
+    tg_deps_reader_close(&r->reader);
+    return status;
 }
 
 tg_status tg_deps_parse(const char *text, size_t size, const char *name, struct tg_deps **deps,
                         struct tg_error *error)
 {
-    struct reading r = {.deps = calloc(1, sizeof *r.deps)};
+    struct reading r = {0};
     *deps = NULL;
-    if (!r.deps)
-        return tg_file_no_memory(error);
-    tg_pull_start(&r.pull, text, size);
-    if (read_document(&r) && resolve_edges(&r)) {
-        *deps = r.deps;
-        return TG_OK;
-    }
-    tg_deps_free(r.deps);
-    if (r.no_memory)
-        return tg_file_no_memory(error);
-    return tg_error_set(error, TG_BAD_ARGUMENT, "%s, line %lu: %s; not what a run leaves", name,
-                        tg_pull_line(&r.pull), r.pull.problem ? r.pull.problem : "it ends early");
-}
-
-/* --- which file ------------------------------------------------------------------------------- */
-
-/* Of a recording in DIR/tensor_dump, what is in DIR. */
-static bool is_in_run_folder(const char *dir)
-{
-    char last[64], *real = realpath(dir, NULL);
-    tg_path_last(real ? real : dir, last, sizeof last);
-    free(real);
-    return strcmp(last, TG_DUMP_FOLDER) == 0 || strcmp(last, "args_dump") == 0;
-}
-
-static tg_status read_file(const char *dir, const char *name, struct tg_deps **deps,
-                           struct tg_error *error)
-{
-    struct tg_map map = {0};
-    char *path = tg_path_join(dir, name);
-    if (!path)
-        return tg_file_no_memory(error);
-    int cause = tg_map_open(path, true, &map);
-    tg_status status = TG_OK;
-    if (cause == 0)
-        status = tg_deps_parse((const char *)map.bytes, map.size, path, deps, error);
-    else if (cause != ENOENT && cause != ENOTDIR)
-        status = tg_file_error(error, "read", path, cause);
-    tg_map_close(&map);
-    free(path);
-    return status;
+    tg_status status = tg_deps_reader_start(text, size, name, &r.reader, error);
+    return status == TG_OK ? read_all(&r, deps, error) : status;
 }
 
 tg_status tg_deps_find(const struct tg_recording *recording, struct tg_deps **deps,
                        struct tg_error *error)
 {
     struct tg_recording_info info;
+    struct reading r = {0};
+    bool found;
     tg_recording_get_info(recording, &info);
     *deps = NULL;
-    tg_status status = read_file(info.dir, TG_DEPS_FILE, deps, error);
-    if (status == TG_OK && !*deps && is_in_run_folder(info.dir))
-        status = read_file(info.dir, "../" TG_DEPS_FILE, deps, error);
-    return status;
+    tg_status status = tg_deps_reader_open(&info, &r.reader, &found, error);
+    return found ? read_all(&r, deps, error) : status;
 }
 
 void tg_deps_free(struct tg_deps *deps)

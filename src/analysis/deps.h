@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * deps.json: the tasks of a run in the order in which they were submitted, and whom each waited for.
- * Written by ours, read as if by anybody: memory grows with what was read, ids that no task has are
- * counted and left out, and edges may point anywhere, also in circles.
+ * deps.json in memory: the tasks of a run in the order in which they were submitted, and whom each
+ * waited for. Ids that no task has are counted and left out, and edges may point anywhere, also in
+ * circles.
  */
 #ifndef TG_ANALYSIS_DEPS_H
 #define TG_ANALYSIS_DEPS_H
@@ -13,8 +13,6 @@
 #include <taskglass/recording.h>
 
 #include "base/names.h"
-
-#define TG_DEPS_FILE "deps.json"
 
 struct tg_deps_task {
     uint64_t id;

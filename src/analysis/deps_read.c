@@ -7,145 +7,112 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/grow.h"
 #include "base/names.h"
+#include "recording/reader.h"
 #include "recording/record.h"
 
-static tg_status no_memory(struct tg_error *error)
+tg_status tg_deps_reader_refuse(const struct tg_deps_reader *reader, const char *why,
+                                struct tg_error *error)
 {
-    return tg_error_set(error, TG_NO_MEMORY, "no memory for deps.json");
-}
-
-static tg_status broken(struct tg_deps_reader *deps, const char *what, struct tg_error *error)
-{
-    return tg_error_set(error, TG_BAD_ARGUMENT, "'%s', line %lu: %s", deps->path,
-                        tg_pull_line(&deps->pull), what);
+    return tg_error_set(error, TG_BAD_ARGUMENT, "'%s', line %lu: %s; not what a run leaves",
+                        reader->path, tg_pull_line(&reader->pull), why);
 }
 
 /* --- opening -------------------------------------------------------------------------------- */
 
-/* A folder of another name is a recording that lies alone: what is beside it is somebody else's. */
-static bool is_in_run(const char *dir)
+/* In the run's directory, or else among the recording's files. Gives 0 or an errno; reader->path is
+ * NULL where memory ran out. */
+static int open_file(const struct tg_recording_info *info, struct tg_deps_reader *reader)
 {
-    char *path = realpath(dir, NULL), last[TG_NAME_MAX + 1] = "";
-    if (path)
-        tg_path_last(path, last, sizeof last);
-    free(path);
-    return strcmp(last, TG_DUMP_FOLDER) == 0 || strcmp(last, "args_dump") == 0;
+    int cause;
+    reader->path = tg_run_file(info->dir, TG_DEPS_FILE);
+    cause = reader->path ? tg_map_open(reader->path, true, &reader->map) : ENOMEM;
+    if (cause != ENOENT && cause != ENOTDIR)
+        return cause;
+    free(reader->path);
+    reader->path = tg_path_join(info->dir, TG_DEPS_FILE);
+    return reader->path ? tg_map_open(reader->path, true, &reader->map) : ENOMEM;
 }
 
-char *tg_export_run_file(const struct tg_recording_info *info, const char *name)
+static void start(struct tg_deps_reader *reader)
 {
-    if (!is_in_run(info->dir))
-        return tg_path_join(info->dir, name);
-    char *run = tg_path_join(info->dir, "..");
-    char *path = run ? tg_path_join(run, name) : NULL;
-    free(run);
-    return path;
+    tg_pull_start(&reader->pull, (const char *)reader->map.bytes, reader->map.size);
 }
 
-/* Passes over everything up to the array "tasks". */
-static bool find_tasks(struct tg_pull *pull)
-{
-    if (tg_pull_next(pull) != TG_PULL_BEGIN_OBJECT)
-        return false;
-    while (tg_pull_next(pull) == TG_PULL_KEY) {
-        bool is_tasks = tg_pull_is(pull, "tasks");
-        enum tg_pull_token token = tg_pull_next(pull);
-        if (is_tasks)
-            return token == TG_PULL_BEGIN_ARRAY;
-        if (token == TG_PULL_ERROR || !tg_pull_skip(pull))
-            return false;
-    }
-    return false;
-}
-
-/* Takes deps->map; closes it where it makes no sense. */
-static tg_status begin(struct tg_deps_reader *deps, struct tg_error *error)
-{
-    tg_pull_start(&deps->pull, (const char *)deps->map.bytes, deps->map.size);
-    deps->in_tasks = find_tasks(&deps->pull);
-    if (deps->in_tasks)
-        return TG_OK;
-    tg_status status =
-        broken(deps, deps->pull.problem ? deps->pull.problem : "there are no tasks", error);
-    tg_deps_reader_close(deps);
-    return status;
-}
-
-tg_status tg_deps_reader_open(const struct tg_recording_info *info, struct tg_deps_reader *deps,
+tg_status tg_deps_reader_open(const struct tg_recording_info *info, struct tg_deps_reader *reader,
                               bool *found, struct tg_error *error)
 {
-    *deps = (struct tg_deps_reader){.path = tg_export_run_file(info, "deps.json")};
-    *found = false;
-    int cause = deps->path ? tg_map_open(deps->path, true, &deps->map) : ENOMEM;
-    if (cause == 0) {
-        tg_status status = begin(deps, error);
-        *found = status == TG_OK;
-        return status;
-    }
     tg_status status = TG_OK;
-    if (cause != ENOENT)
-        status = deps->path ? tg_file_error(error, "read", deps->path, cause) : no_memory(error);
-    tg_deps_reader_close(deps);
+    *reader = (struct tg_deps_reader){0};
+    int cause = open_file(info, reader);
+    *found = cause == 0;
+    if (*found) {
+        start(reader);
+        return TG_OK;
+    }
+    if (!reader->path)
+        status = tg_file_no_memory(error);
+    else if (cause != ENOENT && cause != ENOTDIR)
+        status = tg_file_error(error, "read", reader->path, cause);
+    tg_deps_reader_close(reader);
     return status;
 }
 
-tg_status tg_deps_reader_start(const void *text, size_t size, struct tg_deps_reader *deps,
-                               struct tg_error *error)
+tg_status tg_deps_reader_start(const void *text, size_t size, const char *name,
+                               struct tg_deps_reader *reader, struct tg_error *error)
 {
-    *deps = (struct tg_deps_reader){.path = strdup("memory")};
-    deps->map = (struct tg_map){.bytes = text, .size = size};
-    return begin(deps, error);
+    *reader = (struct tg_deps_reader){.path = strdup(name)};
+    reader->map = (struct tg_map){.bytes = text, .size = size};
+    if (!reader->path)
+        return tg_file_no_memory(error);
+    start(reader);
+    return TG_OK;
 }
 
-void tg_deps_reader_close(struct tg_deps_reader *deps)
+void tg_deps_reader_close(struct tg_deps_reader *reader)
 {
-    tg_map_close(&deps->map);
-    free(deps->path);
-    free(deps->task.edge);
-    *deps = (struct tg_deps_reader){0};
+    tg_map_close(&reader->map);
+    free(reader->path);
+    free(reader->task.edge);
+    *reader = (struct tg_deps_reader){0};
 }
 
 /* --- one task ------------------------------------------------------------------------------- */
 
 /* What is being read of it. Its edges and their kinds come in two lists, in either order. */
 struct reading {
-    struct tg_deps_reader *deps;
-    size_t n_after, n_kinds, n_numbers, n_names;
+    struct tg_deps_reader *reader;
+    size_t n_after, n_kinds;
     bool has_id;
     const char *problem;
 };
 
-static struct tg_deps_read_edge *edge_at(struct tg_deps_reader *deps, size_t i)
-{
-    struct tg_deps_read_task *task = &deps->task;
-    if (i >= deps->room) {
-        size_t room = deps->room > 0 ? 2 * deps->room : 16;
-        struct tg_deps_read_edge *edge = realloc(task->edge, room * sizeof *edge);
-        if (!edge)
-            return NULL;
-        task->edge = edge;
-        deps->room = room;
-    }
-    for (; task->n_edges <= i; task->n_edges++)
-        task->edge[task->n_edges] = (struct tg_deps_read_edge){0};
-    return &task->edge[i];
-}
-
-/* These give false with reading->problem, or without for lack of memory. */
+/* False with reading->problem, where the JSON itself has none. */
 static bool wrong(struct reading *reading, const char *problem)
 {
     reading->problem = problem;
     return false;
 }
 
+/* False without one for lack of memory. */
+static struct tg_deps_read_edge *edge_at(struct tg_deps_reader *reader, size_t i)
+{
+    struct tg_deps_read_task *task = &reader->task;
+    if (!tg_grow(&task->edge, &reader->room, i + 1, sizeof *task->edge))
+        return NULL;
+    for (; task->n_edges <= i; task->n_edges++)
+        task->edge[task->n_edges] = (struct tg_deps_read_edge){0};
+    return &task->edge[i];
+}
+
 static bool take_after(struct reading *reading)
 {
-    struct tg_deps_read_edge *edge = edge_at(reading->deps, reading->n_after);
+    struct tg_deps_read_edge *edge = edge_at(reading->reader, reading->n_after);
     if (!edge)
         return false;
-    if (!tg_pull_u64(&reading->deps->pull, &edge->before))
-        return wrong(reading, "\"after\" wants task ids");
+    if (!tg_pull_u64(&reading->reader->pull, &edge->before))
+        return wrong(reading, "\"after\" has a value of the wrong kind, it wants task ids");
     reading->n_after++;
     return true;
 }
@@ -159,112 +126,182 @@ static void take_text(const struct tg_pull *pull, char *text, size_t room)
 
 static bool take_kind(struct reading *reading)
 {
-    struct tg_deps_read_edge *edge = edge_at(reading->deps, reading->n_kinds);
+    struct tg_deps_read_edge *edge = edge_at(reading->reader, reading->n_kinds);
     if (!edge)
         return false;
-    if (reading->deps->pull.token != TG_PULL_STRING)
-        return wrong(reading, "\"kind\" wants words");
-    take_text(&reading->deps->pull, edge->kind, sizeof edge->kind);
+    if (reading->reader->pull.token != TG_PULL_STRING)
+        return wrong(reading, "\"kind\" has a value of the wrong kind, it wants words");
+    take_text(&reading->reader->pull, edge->kind, sizeof edge->kind);
     reading->n_kinds++;
     return true;
 }
 
 static bool take_number(struct reading *reading)
 {
+    struct tg_deps_read_task *task = &reading->reader->task;
     uint64_t number;
-    if (reading->n_numbers == TG_DEPS_KERNELS || !tg_pull_u64(&reading->deps->pull, &number) ||
-        number > UINT32_MAX)
-        return wrong(reading, "\"func_id\" wants up to three numbers");
-    reading->deps->task.number[reading->n_numbers++] = (uint32_t)number;
+    if (task->n_numbers == TG_PARTS || !tg_pull_u64(&reading->reader->pull, &number) ||
+        number >= TG_NO_KERNEL)
+        return wrong(reading,
+                     "\"func_id\" has a value of the wrong kind, it wants up to three numbers");
+    task->number[task->n_numbers++] = (uint32_t)number;
     return true;
 }
 
 static bool take_kernel(struct reading *reading)
 {
-    if (reading->n_names == TG_DEPS_KERNELS || reading->deps->pull.token != TG_PULL_STRING)
-        return wrong(reading, "\"kernel\" wants up to three names");
-    take_text(&reading->deps->pull, reading->deps->task.kernel[reading->n_names++], TG_DEPS_TEXT);
+    struct tg_deps_read_task *task = &reading->reader->task;
+    if (task->n_names == TG_PARTS || reading->reader->pull.token != TG_PULL_STRING)
+        return wrong(reading,
+                     "\"kernel\" has a value of the wrong kind, it wants up to three names");
+    take_text(&reading->reader->pull, task->kernel[task->n_names++], TG_DEPS_TEXT);
     return true;
 }
 
 static bool take_list(struct reading *reading, bool (*take)(struct reading *reading))
 {
-    struct tg_pull *pull = &reading->deps->pull;
+    struct tg_pull *pull = &reading->reader->pull;
     if (tg_pull_next(pull) != TG_PULL_BEGIN_ARRAY)
-        return wrong(reading, "a list is missing");
+        return wrong(reading, "a value of the wrong kind where a list belongs");
     while (tg_pull_next(pull) != TG_PULL_END_ARRAY)
         if (pull->token == TG_PULL_ERROR || !take(reading))
             return false;
     return true;
 }
 
+/* Null where the scope has no site. */
 static bool take_scope(struct reading *reading)
 {
-    struct tg_pull *pull = &reading->deps->pull;
-    enum tg_pull_token token = tg_pull_next(pull);
-    if (token == TG_PULL_STRING)
-        take_text(pull, reading->deps->task.scope, TG_DEPS_TEXT);
-    return token == TG_PULL_STRING || token == TG_PULL_NULL ||
-           wrong(reading, "\"scope\" wants a text");
+    struct tg_pull *pull = &reading->reader->pull;
+    if (tg_pull_next(pull) == TG_PULL_STRING)
+        take_text(pull, reading->reader->task.scope, TG_DEPS_TEXT);
+    return pull->token != TG_PULL_ERROR && tg_pull_skip(pull);
 }
 
+static bool take_id(struct reading *reading)
+{
+    struct tg_pull *pull = &reading->reader->pull;
+    (void)tg_pull_next(pull);
+    reading->has_id = tg_pull_u64(pull, &reading->reader->task.id);
+    return reading->has_id || wrong(reading, "\"task_id\" has a value of the wrong kind");
+}
+
+/* A key that comes twice: the last one counts, and nothing is left of the first. */
 static bool take_member(struct reading *reading)
 {
-    struct tg_pull *pull = &reading->deps->pull;
-    if (tg_pull_is(pull, "after"))
+    struct tg_deps_read_task *task = &reading->reader->task;
+    struct tg_pull *pull = &reading->reader->pull;
+    if (tg_pull_is(pull, "after")) {
+        reading->n_after = 0;
         return take_list(reading, take_after);
-    if (tg_pull_is(pull, "kind"))
+    }
+    if (tg_pull_is(pull, "kind")) {
+        for (reading->n_kinds = 0; reading->n_kinds < task->n_edges; reading->n_kinds++)
+            task->edge[reading->n_kinds].kind[0] = '\0';
+        reading->n_kinds = 0;
         return take_list(reading, take_kind);
-    if (tg_pull_is(pull, "func_id"))
+    }
+    if (tg_pull_is(pull, "func_id")) {
+        task->n_numbers = 0;
         return take_list(reading, take_number);
-    if (tg_pull_is(pull, "kernel"))
+    }
+    if (tg_pull_is(pull, "kernel")) {
+        task->n_names = 0;
         return take_list(reading, take_kernel);
+    }
     if (tg_pull_is(pull, "scope"))
         return take_scope(reading);
-    if (!tg_pull_is(pull, "task_id"))
-        return tg_pull_next(pull) != TG_PULL_ERROR && tg_pull_skip(pull);
-    (void)tg_pull_next(pull);
-    reading->has_id = tg_pull_u64(pull, &reading->deps->task.id);
-    return reading->has_id || wrong(reading, "\"task_id\" wants an id");
+    if (tg_pull_is(pull, "task_id"))
+        return take_id(reading);
+    return tg_pull_next(pull) != TG_PULL_ERROR && tg_pull_skip(pull);
 }
 
 static bool is_whole(struct reading *reading)
 {
-    struct tg_deps_read_task *task = &reading->deps->task;
-    if (!reading->has_id)
-        return wrong(reading, "a task has no \"task_id\"");
+    struct tg_deps_read_task *task = &reading->reader->task;
+    if (!reading->has_id || task->id == TG_TASK_NONE)
+        return wrong(reading, "a task without a task_id");
     if (reading->n_kinds > reading->n_after)
-        return wrong(reading, "there are more kinds than edges");
-    task->n_kernels =
-        (uint32_t)(reading->n_names > reading->n_numbers ? reading->n_numbers : reading->n_names);
+        return wrong(reading, "a task with more kinds than edges");
+    task->n_edges = reading->n_after;
+    task->n_kernels = task->n_names > task->n_numbers ? task->n_numbers : task->n_names;
     return true;
 }
 
 static bool read_task(struct reading *reading)
 {
-    struct tg_deps_reader *deps = reading->deps;
-    struct tg_deps_read_edge *edge = deps->task.edge;
-    deps->task = (struct tg_deps_read_task){.edge = edge};
-    while (tg_pull_next(&deps->pull) == TG_PULL_KEY)
+    struct tg_deps_reader *reader = reading->reader;
+    struct tg_deps_read_edge *edge = reader->task.edge;
+    reader->task = (struct tg_deps_read_task){.edge = edge};
+    if (reader->pull.token != TG_PULL_BEGIN_OBJECT)
+        return wrong(reading, "a value of the wrong kind where a task belongs");
+    while (tg_pull_next(&reader->pull) == TG_PULL_KEY)
         if (!take_member(reading))
             return false;
-    return deps->pull.token == TG_PULL_END_OBJECT && is_whole(reading);
+    return reader->pull.token == TG_PULL_END_OBJECT && is_whole(reading);
 }
 
-tg_status tg_deps_reader_next(struct tg_deps_reader *deps, bool *more, struct tg_error *error)
+/* --- the document --------------------------------------------------------------------------- */
+
+static bool take_lost(struct reading *reading)
 {
-    struct reading reading = {.deps = deps};
-    *more = false;
-    enum tg_pull_token token = deps->in_tasks ? tg_pull_next(&deps->pull) : TG_PULL_END_ARRAY;
-    if (token == TG_PULL_END_ARRAY) {
-        deps->in_tasks = false;
-        return TG_OK;
+    (void)tg_pull_next(&reading->reader->pull);
+    return tg_pull_u64(&reading->reader->pull, &reading->reader->lost) ||
+           wrong(reading, "\"lost\" has a value of the wrong kind");
+}
+
+/* In the document's object: to the next list of tasks, or to the end of the document. */
+static bool find_list(struct reading *reading)
+{
+    struct tg_deps_reader *reader = reading->reader;
+    struct tg_pull *pull = &reader->pull;
+    while (tg_pull_next(pull) == TG_PULL_KEY) {
+        if (tg_pull_is(pull, "tasks")) {
+            reader->lists++;
+            reader->state = TG_DEPS_TASKS;
+            return tg_pull_next(pull) == TG_PULL_BEGIN_ARRAY ||
+                   wrong(reading, "a value of the wrong kind where the tasks belong");
+        }
+        if (tg_pull_is(pull, "lost") ? !take_lost(reading)
+                                     : tg_pull_next(pull) == TG_PULL_ERROR || !tg_pull_skip(pull))
+            return false;
     }
-    *more = token == TG_PULL_BEGIN_OBJECT && read_task(&reading);
-    if (*more)
+    reader->state = TG_DEPS_OVER;
+    if (pull->token != TG_PULL_END_OBJECT || tg_pull_next(pull) != TG_PULL_END)
+        return false;
+    return reader->lists > 0 || wrong(reading, "no tasks");
+}
+
+/* To the first token of the next task, *more, or to the end of the document. */
+static bool find_task(struct reading *reading, bool *more)
+{
+    struct tg_deps_reader *reader = reading->reader;
+    struct tg_pull *pull = &reader->pull;
+    if (reader->state == TG_DEPS_BEGIN && tg_pull_next(pull) != TG_PULL_BEGIN_OBJECT)
+        return wrong(reading, "a value of the wrong kind where an object belongs");
+    if (reader->state == TG_DEPS_BEGIN)
+        reader->state = TG_DEPS_OBJECT;
+    while (reader->state != TG_DEPS_OVER) {
+        if (reader->state == TG_DEPS_OBJECT && !find_list(reading))
+            return false;
+        *more = reader->state == TG_DEPS_TASKS && tg_pull_next(pull) != TG_PULL_END_ARRAY;
+        if (*more)
+            return pull->token != TG_PULL_ERROR;
+        if (reader->state == TG_DEPS_TASKS)
+            reader->state = TG_DEPS_OBJECT;
+    }
+    return true;
+}
+
+tg_status tg_deps_reader_next(struct tg_deps_reader *reader, bool *more, struct tg_error *error)
+{
+    struct reading reading = {.reader = reader};
+    *more = false;
+    if (find_task(&reading, more) && (!*more || read_task(&reading)))
         return TG_OK;
-    const char *problem = deps->pull.problem ? deps->pull.problem : reading.problem;
-    if (!problem && token == TG_PULL_BEGIN_OBJECT)
-        return no_memory(error);
-    return broken(deps, problem ? problem : "a task is no object", error);
+    *more = false;
+    if (reader->pull.token == TG_PULL_ERROR)
+        reading.problem = reader->pull.problem ? reader->pull.problem : "it ends early";
+    return reading.problem ? tg_deps_reader_refuse(reader, reading.problem, error)
+                           : tg_file_no_memory(error);
 }

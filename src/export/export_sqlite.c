@@ -23,6 +23,7 @@
 #include "export/export_tasks.h"
 #include "base/files.h"
 #include "base/names.h"
+#include "recording/reader.h"
 #include "recording/record.h"
 
 bool tg_export_has_sqlite(void)
@@ -115,7 +116,7 @@ static bool is_utf8(const unsigned char *text, size_t size)
 static void put_run_json(struct tg_row *row, const struct tg_recording_info *info)
 {
     struct tg_map map = {0};
-    char *path = tg_export_run_file(info, "run.json");
+    char *path = tg_run_file(info->dir, "run.json");
     if (path && tg_map_open(path, true, &map) == 0 && is_utf8(map.bytes, map.size)) {
         tg_row_text(row, "run_json");
         tg_row_text_of(row, (const char *)map.bytes, map.size);
@@ -216,7 +217,7 @@ static void put_recorded_task(struct export *export, const struct tg_export_task
 /* One that left no record: filters, losses, or a run that ended before it. */
 static void put_unrecorded_task(struct export *export, const struct tg_deps_read_task *task)
 {
-    char names[TG_DEPS_KERNELS * (TG_DEPS_TEXT + 1)] = "";
+    char names[TG_PARTS * (TG_DEPS_TEXT + 1)] = "";
     for (uint32_t i = 0; i < task->n_kernels; i++) {
         add_name(names, sizeof names, task->kernel[i]);
         put_kernel(export, task->id, (int)i, task->number[i], task->kernel[i]);

@@ -66,6 +66,11 @@ struct tg_found {
 tg_status tg_found_files(const char *path, struct tg_found *found, struct tg_error *error);
 void tg_found_free(struct tg_found *found);
 
+/* The path of a file of the run that the recording in `dir` belongs to, on the heap. The file lies in
+ * the directory around tensor_dump or args_dump. If the folder has another name, the directory around
+ * it is not the run's, and the file lies in `dir` itself. NULL if memory runs out. */
+char *tg_run_file(const char *dir, const char *name);
+
 /* True if the bytes begin like a journal. */
 bool tg_journal_begins(const void *bytes, size_t size);
 /* Reads recording->map as a journal; messages call it `name`. Sets the payload file's name in the

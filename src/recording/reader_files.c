@@ -104,3 +104,24 @@ void tg_found_free(struct tg_found *found)
     free(found->manifest);
     *found = (struct tg_found){0};
 }
+
+static bool is_in_run(const char *dir)
+{
+    char *real = realpath(dir, NULL), last[TG_NAME_MAX + 1];
+    tg_path_last(real ? real : dir, last, sizeof last);
+    free(real);
+    for (size_t i = 0; i + 1 < COUNT(folders); i++)
+        if (strcmp(last, folders[i]) == 0)
+            return true;
+    return false;
+}
+
+char *tg_run_file(const char *dir, const char *name)
+{
+    if (!is_in_run(dir))
+        return tg_path_join(dir, name);
+    char *run = tg_path_join(dir, "..");
+    char *path = run ? tg_path_join(run, name) : NULL;
+    free(run);
+    return path;
+}

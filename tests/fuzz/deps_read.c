@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void look_at(const struct tg_deps_read_task *task, size_t size)
 {
-    HOLDS(task->n_kernels <= TG_DEPS_KERNELS && task->n_edges <= size);
+    HOLDS(task->n_kernels <= TG_PARTS && task->n_edges <= size);
     HOLDS(strlen(task->scope) < sizeof task->scope);
     for (uint32_t i = 0; i < task->n_kernels; i++)
         HOLDS(strlen(task->kernel[i]) < sizeof task->kernel[i]);
@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct tg_error error;
     size_t tasks = 0;
     bool more;
-    if (tg_deps_reader_start(data, size, &deps, &error) != TG_OK)
+    if (tg_deps_reader_start(data, size, "deps.json", &deps, &error) != TG_OK)
         return 0;
     while (tg_deps_reader_next(&deps, &more, &error) == TG_OK && more) {
         look_at(&deps.task, size);

@@ -5,6 +5,9 @@
 
 #include "analysis/deps.h"
 #include "analysis/deps_graph.h"
+#include "analysis/deps_read.h"
+
+#include <unistd.h>
 
 static struct tg_error error;
 
@@ -79,7 +82,7 @@ TEST(keys_that_are_not_known_are_passed_over_and_of_twins_the_last_counts)
 
 TEST(what_is_no_deps_json_is_refused_with_the_line)
 {
-    refuse("", "deps.json, line 1: ");
+    refuse("", "deps.json', line 1: ");
     refuse("[]", "a value of the wrong kind");
     refuse("{}", "no tasks");
     refuse("{\"tasks\": 1}", "a value of the wrong kind");
@@ -100,6 +103,42 @@ TEST(no_task_at_all_is_a_graph)
     REQUIRE(deps);
     CHECK_EQ_U(deps->n_tasks, 0);
     tg_deps_free(deps);
+}
+
+TEST(a_reader_gives_each_edge_with_its_kind)
+{
+    static const char text[] =
+        "{\"tasks\": [" TASK("1", ", \"kind\": [\"raw\"], \"after\": [\"7\", \"8\"]") ", " //
+        TASK("2", ", \"after\": [\"1\", \"1\"], \"after\": [\"1\"], \"kind\": [\"war\"]") "]}";
+    struct tg_deps_reader reader;
+    bool more;
+    REQUIRE(tg_deps_reader_start(text, strlen(text), "deps.json", &reader, &error) == TG_OK);
+    REQUIRE(tg_deps_reader_next(&reader, &more, &error) == TG_OK && more);
+    CHECK_EQ_U(reader.task.n_edges, 2);
+    CHECK_EQ_U(reader.task.edge[1].before, 8);
+    CHECK_EQ_S(reader.task.edge[0].kind, "raw");
+    CHECK_EQ_S(reader.task.edge[1].kind, "");
+    REQUIRE(tg_deps_reader_next(&reader, &more, &error) == TG_OK && more);
+    CHECK_EQ_U(reader.task.n_edges, 1);
+    CHECK_EQ_S(reader.task.edge[0].kind, "war");
+    CHECK(tg_deps_reader_next(&reader, &more, &error) == TG_OK && !more);
+    CHECK(tg_deps_reader_next(&reader, &more, &error) == TG_OK && !more);
+    tg_deps_reader_close(&reader);
+}
+
+TEST(a_deps_json_of_the_other_implementation_is_read)
+{
+    struct tg_map map;
+    struct tg_deps *deps;
+    const char *path = TASKGLASS_TEST_SOURCE_DIR "/../shared/fixtures/peer/tmr_deps_fan/deps.json";
+    if (access(path, R_OK) != 0)
+        SKIP("no recordings of another implementation beside this tree");
+    REQUIRE(tg_map_open(path, true, &map) == 0);
+    CHECK_EQ_I(tg_deps_parse((const char *)map.bytes, map.size, path, &deps, &error), TG_OK);
+    CHECK(deps && deps->n_tasks > 0);
+    CHECK_EQ_S(deps->task[0].scope, "auto");
+    tg_deps_free(deps);
+    tg_map_close(&map);
 }
 
 /* --- orders ----------------------------------------------------------------------------------- */
