@@ -12,11 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <taskglass/device.h>
+#include <taskglass/analysis.h>
 #include <taskglass/dtype.h>
 #include <unistd.h>
 
 #include "base/error.h"
-#include "query/array.h"
+#include <taskglass/array.h>
 #include "analysis/deps_read.h"
 #include "export/export_job.h"
 #include "export/export_sqlite_rows.h"
@@ -336,8 +337,8 @@ static void put_value_and_time(struct tg_row *row, const struct tg_record *recor
 static void put_statistics(struct export *export, const struct tg_array *array)
 {
     struct tg_row *row = &export->statistic;
-    struct tg_array_statistics statistics;
-    tg_array_measure(array, &statistics);
+    struct tg_tensor_stats statistics;
+    (void)tg_tensor_measure((int)array->dtype, array->bytes, array->elements, &statistics, NULL);
     tg_row_uint(row, export->job->index);
     tg_row_int(row, array->elements);
     tg_row_value(row, statistics.has_range ? array->dtype : TG_DTYPE_NONE, statistics.least);

@@ -8,6 +8,7 @@
 #include <taskglass/tensor.h>
 
 #include "base/error.h"
+#include "base/json.h"
 
 static void failed(struct tg_db *db, int code)
 {
@@ -148,12 +149,13 @@ void tg_row_text(struct tg_row *row, const char *text)
 void tg_row_numbers(struct tg_row *row, const int64_t *number, int count)
 {
     char text[TG_MAX_DIMS * 22 + 4];
-    size_t at = (size_t)snprintf(text, sizeof text, "[");
+    struct tg_json json;
+    tg_json_start_buffer(&json, text, sizeof text, -1, 0);
+    tg_json_begin_line_array(&json);
     for (int i = 0; i < count && i < TG_MAX_DIMS; i++)
-        at += (size_t)snprintf(text + at, sizeof text - at, "%s%" PRId64, i > 0 ? ", " : "",
-                               number[i]);
-    (void)snprintf(text + at, sizeof text - at, "]");
-    tg_row_text(row, text);
+        tg_json_int(&json, number[i]);
+    tg_json_end_array(&json);
+    tg_row_text_of(row, text, json.used);
 }
 
 void tg_row_value(struct tg_row *row, unsigned dtype, uint64_t bits)

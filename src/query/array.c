@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "query/array.h"
+#include <taskglass/array.h>
 
-#include <math.h>
 #include <taskglass/dtype.h>
 #include <taskglass/numeric.h>
 
@@ -48,60 +47,4 @@ bool tg_array_of(const struct tg_recording *recording, const struct tg_entry *en
     if (record->stored < array->size)
         take_first(record->stored, array);
     return array->elements > 0;
-}
-
-/* Sums in the order of the elements; `long double` keeps the mean of 2^24 floats exact enough to
- * print. */
-struct measure {
-    struct tg_array_statistics *statistics;
-    unsigned dtype;
-    long double sum;
-};
-
-/* 64-bit integers are not exact as doubles, so they compare as what they are. */
-static bool is_less(unsigned dtype, uint64_t a, uint64_t b)
-{
-    if (dtype == TG_INT64)
-        return (int64_t)a < (int64_t)b;
-    if (dtype == TG_UINT64)
-        return a < b;
-    return tg_decode(dtype, a) < tg_decode(dtype, b);
-}
-
-static void measure_range(struct measure *measure, uint64_t bits)
-{
-    struct tg_array_statistics *statistics = measure->statistics;
-    if (!statistics->has_range || is_less(measure->dtype, bits, statistics->least))
-        statistics->least = bits;
-    if (!statistics->has_range || is_less(measure->dtype, statistics->most, bits))
-        statistics->most = bits;
-    statistics->has_range = true;
-}
-
-static void measure_element(struct measure *measure, uint64_t bits)
-{
-    struct tg_array_statistics *statistics = measure->statistics;
-    double value = tg_decode(measure->dtype, bits);
-    if (isnan(value)) {
-        statistics->nan++;
-        return;
-    }
-    measure_range(measure, bits);
-    if (isinf(value)) {
-        statistics->infinite++;
-        return;
-    }
-    statistics->zero += value == 0;
-    statistics->finite++;
-    measure->sum += (long double)value;
-}
-
-void tg_array_measure(const struct tg_array *array, struct tg_array_statistics *statistics)
-{
-    struct measure measure = {.statistics = statistics, .dtype = array->dtype};
-    *statistics = (struct tg_array_statistics){0};
-    for (int64_t i = 0; i < array->elements; i++)
-        measure_element(&measure, tg_load_bits(array->dtype, array->bytes, i));
-    if (statistics->finite > 0)
-        statistics->mean = (double)(measure.sum / (long double)statistics->finite);
 }
