@@ -6,8 +6,9 @@
 #include <taskglass/dtype.h>
 #include <taskglass/numeric.h>
 
-#include "base/error.h"
 #include "analysis/compare_block.h"
+#include "base/error.h"
+#include "base/tolerance.h"
 
 static const struct tg_mismatch nowhere = {TG_NONE, 0, 0};
 
@@ -191,8 +192,8 @@ static void correct_integers(struct tg_comparer *comparer, const struct block *b
     for (int i = 0; i < block->count; i++) {
         struct tg_mismatch at = mismatch_at(comparer, block, i);
         double distance = (double)tg_integer_distance(dtype, at.a, at.b);
-        double limit = tolerance->absolute + tolerance->relative * fabs(comparer->y.wide[i]);
-        sums->mismatches += distance > limit;
+        sums->mismatches +=
+            tg_is_beyond(distance, comparer->y.wide[i], tolerance->absolute, tolerance->relative);
         if (distance > result->max_abs) {
             result->max_abs = distance;
             result->max_abs_at = at;

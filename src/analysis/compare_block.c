@@ -10,6 +10,7 @@
 
 #include "analysis/compare_decode.h"
 #include "analysis/compare_target.h"
+#include "base/tolerance.h"
 
 #define LANES TG_BLOCK_LANES
 
@@ -34,7 +35,7 @@
                 dd[l] += error * error;                                                            \
                 max_abs[l] = error > max_abs[l] ? error : max_abs[l];                              \
                 max_rel[l] = ratio > max_rel[l] ? ratio : max_rel[l];                              \
-                mismatches[l] += error > absolute + relative * size;                               \
+                mismatches[l] += tg_is_beyond(error, b, absolute, relative);                       \
             }                                                                                      \
         }                                                                                          \
         for (int l = 0; l < LANES; l++) {                                                          \

@@ -4,6 +4,7 @@
 #include <taskglass/numeric.h>
 
 #include "analysis/compare.h"
+#include "base/tolerance.h"
 
 /*
  * Rounding, grown by the order of a sum: some millions of steps of float64, about a hundred of
@@ -73,11 +74,7 @@ bool tg_elements_agree(unsigned dtype, uint64_t a, uint64_t b, const struct tg_t
     double error = fabs(x - y);
     if (a == b)
         return true;
-    if (isnan(x) || isnan(y))
-        return equal_nan && isnan(x) && isnan(y);
-    if (isinf(x) || isinf(y))
-        return x == y;
     if (dtype == TG_INT64 || dtype == TG_UINT64)
         error = (double)tg_integer_distance(dtype, a, b);
-    return !(error > tolerance->absolute + tolerance->relative * fabs(y));
+    return tg_is_close(x, y, error, tolerance->absolute, tolerance->relative, equal_nan);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host/check.h"
 
-#include <math.h>
 #include <string.h>
 #include <taskglass/dtype.h>
+
+#include "base/tolerance.h"
 
 static void start(struct tg_output_check *check, int dtype, uint64_t elements, bool exact)
 {
@@ -14,15 +15,6 @@ static void start(struct tg_output_check *check, int dtype, uint64_t elements, b
     check->max_error = 0;
     check->first = 0;
     check->first_got = check->first_expected = 0;
-}
-
-/* 0 for equal values; two NaNs count as equal, and so do equal infinities. */
-static double distance(double got, double expected)
-{
-    if (got == expected || (isnan(got) && isnan(expected)))
-        return 0;
-    double difference = fabs(got - expected);
-    return isnan(difference) ? INFINITY : difference;
 }
 
 static void miss(struct tg_output_check *check, uint64_t index, double got, double expected)
@@ -40,12 +32,10 @@ void tg_check_close(int dtype, const void *got, const double *expected, uint64_t
     start(check, dtype, elements, false);
     for (uint64_t i = 0; i < elements; i++) {
         double value = tg_dtype_load(dtype, got, i);
-        double error = distance(value, expected[i]);
-        /* rtol times infinity would allow any value: an infinite expectation has no tolerance. */
-        double allowed = isfinite(expected[i]) ? atol + rtol * fabs(expected[i]) : 0;
+        double error = tg_distance(value, expected[i]);
         if (error > check->max_error)
             check->max_error = error;
-        if (error > allowed)
+        if (!tg_is_close(value, expected[i], error, atol, rtol, true))
             miss(check, i, value, expected[i]);
     }
 }
@@ -69,8 +59,8 @@ void tg_check_exact(int dtype, const void *got, const void *expected, uint64_t e
         if (same_bits(bits, got, expected, i))
             continue;
         double value = tg_dtype_load(dtype, got, i), wanted = tg_dtype_load(dtype, expected, i);
-        if (distance(value, wanted) > check->max_error)
-            check->max_error = distance(value, wanted);
+        if (tg_distance(value, wanted) > check->max_error)
+            check->max_error = tg_distance(value, wanted);
         miss(check, i, value, wanted);
     }
 }
