@@ -56,7 +56,7 @@ TG_INLINE struct tg_float_format tg_float_format_make(uint32_t exponent_bits,
     return format;
 }
 
-/* For the five small types with a sign; all zero for any other type. */
+/* For types that are TG_NUMBER_SHORT; all zero for any other type. */
 TG_INLINE struct tg_float_format tg_float_format_of(unsigned dtype)
 {
     switch (dtype) {
@@ -251,34 +251,37 @@ TG_INLINE int64_t tg_sign_extend(unsigned bits, uint64_t value)
     return (int64_t)((value ^ sign) - sign);
 }
 
+/* The kind of number that a type's elements are; TG_NUMBER_NONE for an invalid type. */
+TG_INLINE enum tg_number tg_number_of(unsigned dtype)
+{
+    switch (dtype) {
+#define TG_NUMBER_CASE_(constant, number, bits, name, kind) \
+    case TG_##constant:                                     \
+        return TG_NUMBER_##kind;
+        TG_DTYPE_MAP(TG_NUMBER_CASE_)
+#undef TG_NUMBER_CASE_
+    default:
+        return TG_NUMBER_NONE;
+    }
+}
+
 /* The value of a bit pattern; bits above the type's width are ignored. 0 for an invalid type. */
 TG_INLINE double tg_decode(unsigned dtype, uint64_t bits)
 {
-    switch (dtype) {
-    case TG_FLOAT64:
+    switch (tg_number_of(dtype)) {
+    case TG_NUMBER_DOUBLE:
         return tg_double_from_bits(bits);
-    case TG_FLOAT32:
+    case TG_NUMBER_SINGLE:
         return tg_float32_decode((uint32_t)bits);
-    case TG_FLOAT16:
-    case TG_BFLOAT16:
-    case TG_FLOAT8_E4M3FN:
-    case TG_FLOAT8_E5M2:
-    case TG_FLOAT4_E2M1FN:
+    case TG_NUMBER_SHORT:
         return tg_float_decode(tg_float_format_of(dtype), (uint32_t)bits);
-    case TG_FLOAT8_E8M0FNU:
+    case TG_NUMBER_POWER:
         return tg_e8m0_decode((uint32_t)bits & 0xff);
-    case TG_INT64:
-    case TG_INT32:
-    case TG_INT16:
-    case TG_INT8:
-    case TG_INT4:
+    case TG_NUMBER_SIGNED:
         return (double)tg_sign_extend(tg_bits_of(dtype), bits);
-    case TG_UINT64:
-    case TG_UINT32:
-    case TG_UINT16:
-    case TG_UINT8:
+    case TG_NUMBER_UNSIGNED:
         return (double)(bits & (UINT64_MAX >> (64 - tg_bits_of(dtype))));
-    case TG_BOOL:
+    case TG_NUMBER_TRUTH:
         return (bits & 0xff) != 0;
     default:
         return 0;
@@ -288,32 +291,21 @@ TG_INLINE double tg_decode(unsigned dtype, uint64_t bits)
 /* The bit pattern of the nearest element; bits above the type's width are 0. 0 for an invalid type. */
 TG_INLINE uint64_t tg_encode(unsigned dtype, double value)
 {
-    switch (dtype) {
-    case TG_FLOAT64:
+    switch (tg_number_of(dtype)) {
+    case TG_NUMBER_DOUBLE:
         return tg_double_bits(value);
-    case TG_FLOAT32:
+    case TG_NUMBER_SINGLE:
         return tg_float32_encode(value);
-    case TG_FLOAT16:
-    case TG_BFLOAT16:
-    case TG_FLOAT8_E4M3FN:
-    case TG_FLOAT8_E5M2:
-    case TG_FLOAT4_E2M1FN:
+    case TG_NUMBER_SHORT:
         return tg_float_encode(tg_float_format_of(dtype), value);
-    case TG_FLOAT8_E8M0FNU:
+    case TG_NUMBER_POWER:
         return tg_e8m0_encode(value);
-    case TG_INT64:
-    case TG_INT32:
-    case TG_INT16:
-    case TG_INT8:
-    case TG_INT4:
+    case TG_NUMBER_SIGNED:
         return (uint64_t)tg_to_signed(tg_bits_of(dtype), value) &
                (UINT64_MAX >> (64 - tg_bits_of(dtype)));
-    case TG_UINT64:
-    case TG_UINT32:
-    case TG_UINT16:
-    case TG_UINT8:
+    case TG_NUMBER_UNSIGNED:
         return tg_to_unsigned(tg_bits_of(dtype), value);
-    case TG_BOOL:
+    case TG_NUMBER_TRUTH:
         return tg_double_is_nan(value) || value != 0;
     default:
         return 0;

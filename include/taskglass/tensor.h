@@ -23,8 +23,8 @@
 TG_INLINE unsigned tg_bits_of(unsigned dtype)
 {
     switch (dtype) {
-#define TG_BITS_CASE_(constant, number, bits, name) \
-    case TG_##constant:                             \
+#define TG_BITS_CASE_(constant, number, bits, name, kind) \
+    case TG_##constant:                                   \
         return bits;
         TG_DTYPE_MAP(TG_BITS_CASE_)
 #undef TG_BITS_CASE_

@@ -64,6 +64,9 @@ bool tg_elements_agree(unsigned dtype, uint64_t a, uint64_t b, const struct tg_t
                        bool equal_nan);
 /* |a - b| of integers of 64 bits. */
 uint64_t tg_integer_distance(unsigned dtype, uint64_t a, uint64_t b);
+/* The place of a float in the order of all values of its type: sign and magnitude as a number, 0 for
+ * both zeros. */
+int64_t tg_element_key(unsigned dtype, uint64_t bits);
 /* Values of a float type from one to the other; 0 for NaN. */
 uint64_t tg_ulp_distance(unsigned dtype, uint64_t a, uint64_t b);
 

@@ -5,34 +5,37 @@
 #include <taskglass/dtype.h>
 #include <taskglass/numeric.h>
 
+#include "analysis/compare.h"
 #include "analysis/compare_target.h"
 
-/* Sign and magnitude to an order, both zeros in the middle. */
-static int32_t key_of(unsigned dtype, uint32_t bits)
-{
-    uint32_t sign_at = tg_bits_of(dtype) - 1;
-    uint32_t magnitude = bits & ((1u << sign_at) - 1);
-    if (dtype == TG_FLOAT8_E8M0FNU)
-        return (int32_t)bits;
-    return bits >> sign_at & 1 ? -(int32_t)magnitude : (int32_t)magnitude;
-}
-
+/* Short codes are looked up, but for those that a loop can compute as fast. */
 static bool has_table(unsigned dtype)
 {
-    return tg_bits_of(dtype) == 4 || dtype == TG_FLOAT8_E8M0FNU || dtype == TG_BOOL;
+    switch (dtype) {
+    case TG_FLOAT8_E4M3FN:
+    case TG_FLOAT8_E5M2:
+    case TG_INT8:
+    case TG_UINT8:
+        return false;
+    default:
+        return tg_bits_of(dtype) <= 8;
+    }
 }
 
 void tg_decoder_init(struct tg_decoder *decoder, unsigned dtype)
 {
     unsigned bits = tg_bits_of(dtype);
-    uint32_t codes = !has_table(dtype) ? 0 : bits == 4 ? 16 : 256;
+    uint32_t codes;
     memset(decoder, 0, sizeof *decoder);
+    decoder->has_table = has_table(dtype);
+    codes = decoder->has_table ? 1u << bits : 0;
     decoder->dtype = dtype;
     decoder->is_float = tg_dtype_is_float((int)dtype);
-    decoder->is_wide = bits == 64 || dtype == TG_INT32 || dtype == TG_UINT32;
+    decoder->bits = bits;
+    decoder->is_wide = bits == 64 || (bits == 32 && !decoder->is_float);
     for (uint32_t code = 0; code < codes; code++) {
         decoder->table[code] = (float)tg_decode(dtype, code);
-        decoder->key[code] = decoder->is_float ? key_of(dtype, code) : 0;
+        decoder->key[code] = decoder->is_float ? (int32_t)tg_element_key(dtype, code) : 0;
     }
 }
 
@@ -131,13 +134,15 @@ TG_LOOP bool narrow_loop(const struct tg_decoder *decoder, const void *bytes, in
     case TG_UINT8:
         DECODE(uint8_t, code, (float)code);
         break;
-    case TG_INT4:
-    case TG_FLOAT4_E2M1FN:
-        for (int i = 0; i < count; i++)
-            value[i] = decoder->table[nibble[i >> 1] >> ((i & 1) * 4) & 0xf];
-        break;
     default:
-        DECODE(uint8_t, code, decoder->table[code]);
+        if (decoder->bits == 4)
+            for (int i = 0; i < count; i++)
+                value[i] = decoder->table[nibble[i >> 1] >> ((i & 1) * 4) & 0xf];
+        else if (decoder->bits == 8)
+            DECODE(uint8_t, code, decoder->table[code]);
+        else /* a type without a loop of its own */
+            for (int i = 0; i < count; i++)
+                value[i] = (float)tg_load(decoder->dtype, bytes, i);
         break;
     }
     for (int i = count; i < tg_block_lanes(count); i++)
@@ -217,25 +222,23 @@ TG_LOOP int32_t order_of(int32_t sign, int32_t magnitude)
 TG_LOOP bool keys_loop(const struct tg_decoder *decoder, const void *bytes, int count, int32_t *key)
 {
     const unsigned char *code = bytes;
-    switch (decoder->dtype) {
-    case TG_FLOAT32:
+    switch (decoder->bits) {
+    case 32:
         ORDER(int32_t, INT32_MAX);
         break;
-    case TG_FLOAT16:
-    case TG_BFLOAT16:
+    case 16:
         ORDER(int16_t, INT16_MAX);
         break;
-    case TG_FLOAT8_E4M3FN:
-    case TG_FLOAT8_E5M2:
-        ORDER(int8_t, INT8_MAX);
+    case 8:
+        if (!decoder->has_table)
+            ORDER(int8_t, INT8_MAX);
+        else
+            for (int i = 0; i < count; i++)
+                key[i] = decoder->key[code[i]];
         break;
-    case TG_FLOAT4_E2M1FN:
+    default:
         for (int i = 0; i < count; i++)
-            key[i] = key_of(TG_FLOAT4_E2M1FN, code[i >> 1] >> ((i & 1) * 4) & 0xf);
-        break;
-    default: /* float8_e8m0fnu: the codes are in order */
-        for (int i = 0; i < count; i++)
-            key[i] = code[i];
+            key[i] = decoder->key[code[i >> 1] >> ((i & 1) * 4) & 0xf];
         break;
     }
     for (int i = count; i < tg_block_lanes(count); i++)
@@ -255,27 +258,36 @@ void tg_decode_keys(const struct tg_decoder *decoder, const void *bytes, int cou
 
 double tg_smallest_normal(unsigned dtype)
 {
-    struct tg_float_format format = tg_float_format_of(dtype);
-    if (dtype == TG_FLOAT64)
+    switch (tg_number_of(dtype)) {
+    case TG_NUMBER_DOUBLE:
         return 0x1p-1022;
-    if (dtype == TG_FLOAT32)
+    case TG_NUMBER_SINGLE:
         return 0x1p-126;
-    return format.exponent_bits ? tg_power_of_two(1 - tg_float_bias(format)) : 0;
+    case TG_NUMBER_SHORT:
+        return tg_power_of_two(1 - tg_float_bias(tg_float_format_of(dtype)));
+    default:
+        return 0;
+    }
 }
 
 double tg_largest_finite(unsigned dtype)
 {
     struct tg_float_format format = tg_float_format_of(dtype);
-    unsigned bits = tg_bits_of(dtype);
-    if (dtype == TG_FLOAT64)
+    int bits = (int)tg_bits_of(dtype);
+    switch (tg_number_of(dtype)) {
+    case TG_NUMBER_DOUBLE:
         return 0x1.fffffffffffffp1023;
-    if (dtype == TG_FLOAT32)
+    case TG_NUMBER_SINGLE:
         return 0x1.fffffep127;
-    if (dtype == TG_FLOAT8_E8M0FNU)
-        return 0x1p127;
-    if (format.exponent_bits)
+    case TG_NUMBER_SHORT:
         return tg_float_decode(format, format.largest);
-    if (dtype == TG_BOOL)
+    case TG_NUMBER_POWER:
+        return tg_e8m0_decode(TG_E8M0_LARGEST);
+    case TG_NUMBER_SIGNED:
+        return tg_power_of_two(bits - 1) - 1;
+    case TG_NUMBER_UNSIGNED:
+        return tg_power_of_two(bits) - 1;
+    default:
         return 1;
-    return tg_power_of_two((int)bits - (tg_dtype_is_signed((int)dtype) ? 1 : 0)) - 1;
+    }
 }

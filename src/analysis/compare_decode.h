@@ -17,6 +17,8 @@ struct tg_decoder {
     unsigned dtype;
     bool is_float;
     bool is_wide; /* doubles, not floats */
+    bool has_table;
+    unsigned bits; /* of one element */
     float table[256];
     int32_t key[256];
 };

@@ -6,9 +6,17 @@
 #include "analysis/compare.h"
 #include "base/tolerance.h"
 
+/* One step of a format of 8 or 4 bits: its last mantissa bit, and its smallest value near 0. */
+static struct tg_tolerance one_step(unsigned dtype)
+{
+    struct tg_float_format format = tg_float_format_of(dtype);
+    return (struct tg_tolerance){tg_float_decode(format, 1),
+                                 tg_power_of_two(-(int)format.mantissa_bits)};
+}
+
 /*
  * Rounding, grown by the order of a sum: some millions of steps of float64, about a hundred of
- * float32, one or two of the short ones. A step of float8_e8m0fnu is a factor of two, of a scale,
+ * float32, one or two of the short ones. A step of a power of two is a factor of two, of a scale,
  * which no rounding explains. taskglass-diff(1) has the table.
  */
 struct tg_tolerance tg_tolerance_default(int dtype)
@@ -22,14 +30,9 @@ struct tg_tolerance tg_tolerance_default(int dtype)
         return (struct tg_tolerance){1e-3, 1e-3};
     case TG_BFLOAT16:
         return (struct tg_tolerance){1e-2, 1e-2};
-    case TG_FLOAT8_E4M3FN:
-        return (struct tg_tolerance){0x1p-9, 0.125};
-    case TG_FLOAT8_E5M2:
-        return (struct tg_tolerance){0x1p-16, 0.25};
-    case TG_FLOAT4_E2M1FN:
-        return (struct tg_tolerance){0.5, 0.5};
     default:
-        return (struct tg_tolerance){0, 0};
+        return tg_number_of((unsigned)dtype) == TG_NUMBER_SHORT ? one_step((unsigned)dtype)
+                                                                : (struct tg_tolerance){0, 0};
     }
 }
 
@@ -49,19 +52,18 @@ uint64_t tg_integer_distance(unsigned dtype, uint64_t a, uint64_t b)
     return is_less ? b - a : a - b;
 }
 
-/* Sign and magnitude to an order. */
-static int64_t key_of(unsigned dtype, uint64_t bits)
+int64_t tg_element_key(unsigned dtype, uint64_t bits)
 {
     unsigned sign_at = (tg_bits_of(dtype) - 1) % 64;
     uint64_t magnitude = bits & ((UINT64_C(1) << sign_at) - 1);
-    if (dtype == TG_FLOAT8_E8M0FNU)
+    if (tg_number_of(dtype) == TG_NUMBER_POWER)
         return (int64_t)bits;
     return bits >> sign_at & 1 ? -(int64_t)magnitude : (int64_t)magnitude;
 }
 
 uint64_t tg_ulp_distance(unsigned dtype, uint64_t a, uint64_t b)
 {
-    int64_t from = key_of(dtype, a), to = key_of(dtype, b);
+    int64_t from = tg_element_key(dtype, a), to = tg_element_key(dtype, b);
     if (tg_element_is_nan(dtype, a) || tg_element_is_nan(dtype, b))
         return 0;
     return from < to ? (uint64_t)to - (uint64_t)from : (uint64_t)from - (uint64_t)to;

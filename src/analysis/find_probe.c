@@ -13,7 +13,7 @@
 /* Types with so few values that their largest is an ordinary one say nothing about overflow. */
 static bool can_overflow(unsigned dtype)
 {
-    return dtype != TG_BOOL && dtype != TG_FLOAT4_E2M1FN &&
+    return dtype != TG_BOOL && tg_bits_of(dtype) >= 8 &&
            (tg_dtype_is_float((int)dtype) || tg_bits_of(dtype) >= 16);
 }
 

@@ -7,7 +7,7 @@
 /* clang-format off */
 static const char *const names[] = {
     [TG_DTYPE_NONE] = "invalid",
-#define DTYPE_NAME(constant, number, bits, name) [TG_##constant] = (name),
+#define DTYPE_NAME(constant, number, bits, name, kind) [TG_##constant] = (name),
     TG_DTYPE_MAP(DTYPE_NAME)
 #undef DTYPE_NAME
 };
@@ -36,24 +36,17 @@ unsigned tg_dtype_bits(int dtype)
     return tg_bits_of((unsigned)dtype);
 }
 
-/* A float type has the word in its name and no other type has: true of those to come as well. */
 bool tg_dtype_is_float(int dtype)
 {
-    return strstr(tg_dtype_name(dtype), "float") != NULL;
+    enum tg_number number = tg_number_of((unsigned)dtype);
+    return number == TG_NUMBER_DOUBLE || number == TG_NUMBER_SINGLE || number == TG_NUMBER_SHORT ||
+           number == TG_NUMBER_POWER;
 }
 
 bool tg_dtype_is_signed(int dtype)
 {
-    switch (dtype) {
-    case TG_INT64:
-    case TG_INT32:
-    case TG_INT16:
-    case TG_INT8:
-    case TG_INT4:
-        return true;
-    default:
-        return tg_dtype_is_float(dtype) && dtype != TG_FLOAT8_E8M0FNU;
-    }
+    enum tg_number number = tg_number_of((unsigned)dtype);
+    return number == TG_NUMBER_SIGNED || (tg_dtype_is_float(dtype) && number != TG_NUMBER_POWER);
 }
 
 double tg_dtype_load(int dtype, const void *base, size_t index)

@@ -8,9 +8,11 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <taskglass/dtype.h>
 #include <taskglass/tensor.h>
 
 #include "base/error.h"
+#include "query/npy_type.h"
 
 enum { HEAD_ROOM = 384, PREFIX = 10, PIECE = 4096 };
 
@@ -19,30 +21,9 @@ struct head {
     size_t size;
 };
 
-static const struct numpy_type {
-    unsigned dtype;
-    const char *descr, *name;
-} types[] = {
-    {TG_FLOAT64, "<f8", "float64"}, {TG_FLOAT32, "<f4", "float32"}, {TG_FLOAT16, "<f2", "float16"},
-    {TG_INT64, "<i8", "int64"},     {TG_INT32, "<i4", "int32"},     {TG_INT16, "<i2", "int16"},
-    {TG_INT8, "|i1", "int8"},       {TG_UINT64, "<u8", "uint64"},   {TG_UINT32, "<u4", "uint32"},
-    {TG_UINT16, "<u2", "uint16"},   {TG_UINT8, "|u1", "uint8"},     {TG_BOOL, "|b1", "bool"},
-    {TG_BFLOAT16, "<u2", "uint16"},
-};
-
-/* Whatever is not there has at most 8 bits. */
-static const struct numpy_type *type_of(unsigned dtype)
-{
-    static const struct numpy_type byte = {TG_UINT8, "|u1", "uint8"};
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
-        if (types[i].dtype == dtype)
-            return &types[i];
-    return &byte;
-}
-
 const char *tg_export_type(unsigned dtype)
 {
-    return type_of(dtype)->name;
+    return tg_dtype_name((int)tg_npy_held_as(dtype));
 }
 
 /* Python's tuple: "()", "(3,)", "(3, 4)". */
@@ -58,10 +39,11 @@ static void put_shape(char *text, size_t room, const struct tg_array *array)
 static void make_head(const struct tg_array *array, struct head *head)
 {
     char shape[TG_MAX_DIMS * 22 + 4];
+    struct tg_npy_descr descr;
     put_shape(shape, sizeof shape, array);
     int length = snprintf(head->bytes + PREFIX, sizeof head->bytes - PREFIX,
                           "{'descr': '%s', 'fortran_order': False, 'shape': %s, }",
-                          type_of(array->dtype)->descr, shape);
+                          tg_npy_descr_of(array->dtype, &descr), shape);
     head->size = (PREFIX + (size_t)length + 1 + 63) / 64 * 64;
     memset(head->bytes + PREFIX + length, ' ', head->size - PREFIX - (size_t)length - 1);
     head->bytes[head->size - 1] = '\n';

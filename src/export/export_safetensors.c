@@ -23,6 +23,7 @@
 #include "base/grow.h"
 #include "export/export.h"
 #include "export/export_job.h"
+#include "query/npy_type.h"
 
 /* Readers refuse longer heads; a tensor takes at least this much of one. */
 enum { MOST_HEAD = 100000000, LEAST_OF_HEAD = 200, WIDTHS = 4 };
@@ -57,20 +58,26 @@ struct safetensors {
     FILE *file;
 };
 
-static const char *type_of(unsigned dtype)
+/* The format's own word; NULL for a type that it lacks. */
+static const char *word_of(unsigned dtype)
 {
     /* clang-format off */
-    static const char *const types[TG_DTYPE_END] = {
+    static const char *const words[TG_DTYPE_END] = {
         [TG_FLOAT64] = "F64", [TG_FLOAT32] = "F32", [TG_FLOAT16] = "F16", [TG_BFLOAT16] = "BF16",
         [TG_FLOAT8_E4M3FN] = "F8_E4M3", [TG_FLOAT8_E5M2] = "F8_E5M2",
-        [TG_FLOAT8_E8M0FNU] = "F8_E8M0", [TG_FLOAT4_E2M1FN] = "U8",
+        [TG_FLOAT8_E8M0FNU] = "F8_E8M0",
         [TG_INT64] = "I64", [TG_INT32] = "I32", [TG_INT16] = "I16", [TG_INT8] = "I8",
-        [TG_INT4] = "U8",
         [TG_UINT64] = "U64", [TG_UINT32] = "U32", [TG_UINT16] = "U16", [TG_UINT8] = "U8",
         [TG_BOOL] = "BOOL",
     };
     /* clang-format on */
-    return types[dtype];
+    return words[dtype];
+}
+
+static const char *type_of(unsigned dtype)
+{
+    const char *word = word_of(dtype);
+    return word ? word : word_of(tg_npy_held_as(dtype));
 }
 
 static bool is_packed(unsigned dtype)
@@ -111,7 +118,7 @@ static tg_status plan_one(struct safetensors *s, const struct tg_entry *entry,
     if (!tg_export_names_make(s->names, s->job->index, entry, &planned->name))
         return tg_export_no_memory(s->job->error);
     result->truncated += array->cut;
-    result->as_bits |= is_packed(array->dtype) ? 1u << array->dtype : 0;
+    result->as_bits |= word_of(array->dtype) ? 0 : 1u << array->dtype;
     result->written++;
     return result->written > MOST_HEAD / LEAST_OF_HEAD ? too_many(s) : TG_OK;
 }

@@ -6,8 +6,9 @@
 #include <taskglass/numeric.h>
 
 #include "base/error.h"
-#include "base/grow.h"
 #include "base/files.h"
+#include "base/grow.h"
+#include "query/npy_type.h"
 
 struct tg_npy_file {
     struct tg_map map;
@@ -33,15 +34,10 @@ static uint32_t little(const unsigned char *bytes, int n)
 
 static unsigned dtype_of(const char *descr)
 {
-    static const struct {
-        const char *descr;
-        unsigned dtype;
-    } types[] = {{"<f8", TG_FLOAT64}, {"<f4", TG_FLOAT32}, {"<f2", TG_FLOAT16}, {"<i8", TG_INT64},
-                 {"<i4", TG_INT32},   {"<i2", TG_INT16},   {"|i1", TG_INT8},    {"<u8", TG_UINT64},
-                 {"<u4", TG_UINT32},  {"<u2", TG_UINT16},  {"|u1", TG_UINT8},   {"|b1", TG_BOOL}};
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
-        if (strcmp(types[i].descr, descr) == 0)
-            return types[i].dtype;
+    struct tg_npy_descr known;
+    for (unsigned dtype = TG_DTYPE_NONE + 1; dtype < TG_DTYPE_END; dtype++)
+        if (tg_npy_held_as(dtype) == dtype && strcmp(tg_npy_descr_of(dtype, &known), descr) == 0)
+            return dtype;
     return TG_DTYPE_NONE;
 }
 

@@ -1,12 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Element types. Most are NumPy's own. Arrays of the others hold their bits; `decode` turns bits
-into numbers, and `encode` turns numbers into bits.
-
-| type                                          | bits are held as                    |
-| --------------------------------------------- | ----------------------------------- |
-| bfloat16                                      | uint16                              |
-| float8_e4m3fn, float8_e5m2, float8_e8m0fnu    | uint8                               |
-| float4_e2m1fn, int4                           | uint8, two to a byte, low one first |
+"""Element types, as the library has them. Most are NumPy's own. Arrays of the others hold their bits;
+`decode` turns bits into numbers, and `encode` turns numbers into bits. bfloat16 is held as uint16, types
+of 8 bits as uint8, and types of 4 bits as uint8 with two elements to a byte, the low one first.
 """
 
 from __future__ import annotations
@@ -22,8 +17,13 @@ from ._library import lib
 
 __all__ = ["DType", "dtype", "names", "decode", "encode"]
 
-_NATIVE = ("float64", "float32", "float16", "int64", "int32", "int16", "int8", "uint64", "uint32",
-           "uint16", "uint8", "bool")
+
+def _is_native(name: str) -> bool:
+    """Whether NumPy itself has the type; ml_dtypes, once imported, adds others."""
+    try:
+        return np.dtype(name).type.__module__ == "numpy"
+    except TypeError:
+        return False
 
 
 class DType:
@@ -32,7 +32,7 @@ class DType:
 
     def __init__(self, name: str, number: int, bits: int) -> None:
         self.name, self.number, self.bits = name, number, bits
-        self.native = name in _NATIVE
+        self.native = _is_native(name)
         self.packed = bits < 8
         held = name if self.native else f"uint{max(bits, 8)}"
         self.numpy = np.dtype(held).newbyteorder("<")
@@ -92,11 +92,10 @@ def dtype(what: Any) -> DType:
 
 @functools.lru_cache(maxsize=None)
 def _values(kind: DType) -> np.ndarray:
-    """The value of every bit pattern of a type of at most 8 bits, as the library computes it."""
-    patterns = bytes(range(256)) if kind.bits == 8 else bytes(range(16))
-    buffer = ctypes.create_string_buffer(patterns, len(patterns))
-    values = [lib().tg_dtype_load(kind.number, ctypes.addressof(buffer) + i, 0)
-              for i in range(len(patterns))]
+    """The value of every bit pattern of a type, as the library computes it."""
+    patterns = np.arange(1 << kind.bits, dtype=kind.numpy)
+    values = [lib().tg_dtype_load(kind.number, patterns[i:].ctypes.data, 0)
+              for i in range(patterns.size)]
     return np.array(values, np.float32)
 
 
@@ -128,10 +127,10 @@ def decode(raw: np.ndarray, what: Any, shape: Optional[Sequence[int]] = None) ->
         elements = 2 * flat.size if shape is None else int(np.prod(shape, dtype=np.int64))
         values = _values(kind)[unpack(flat, elements)]
         return values if shape is None else values.reshape(shape)
-    if kind.bits == 8:
-        values = _values(kind)[flat]
-    else:  # the upper half of a float32
+    if kind.name == "bfloat16":  # the upper half of a float32
         values = np.left_shift(flat, 16, dtype=np.uint32).view(np.float32)
+    else:
+        values = _values(kind)[flat]
     return values.reshape(raw.shape if shape is None else shape)
 
 
@@ -159,7 +158,7 @@ def _encode_small(values: np.ndarray, kind: DType) -> np.ndarray:
     # Values are distinguished by their bits: -0 is not 0.
     doubles = np.ascontiguousarray(values, np.float64).reshape(-1)
     distinct, where = np.unique(doubles.view(np.int64), return_inverse=True)
-    bits = np.zeros(distinct.size, np.uint8)
+    bits = np.zeros(distinct.size, kind.numpy)
     for i, value in enumerate(distinct.view(np.float64)):
         store(kind.number, bits[i:].ctypes.data, 0, value)
     return bits[where]
@@ -173,7 +172,7 @@ def encode(values: Union[np.ndarray, Sequence[float], float], what: Any) -> np.n
         return np.ascontiguousarray(array, kind.numpy)
     if array.dtype.name == kind.name:  # an array of ml_dtypes has the bits already
         bits = np.ascontiguousarray(array).view(kind.numpy)
-    elif kind.bits == 16:
+    elif kind.name == "bfloat16":
         bits = _encode_bfloat16(array)
     else:
         bits = _encode_small(array, kind)

@@ -5,7 +5,7 @@
 
 TEST(every_type_is_found_by_its_name)
 {
-#define CHECK_TYPE(constant, number, bits, name)         \
+#define CHECK_TYPE(constant, number, bits, name, kind)   \
     CHECK(tg_dtype_valid(TG_##constant));                \
     CHECK_EQ_I(TG_##constant, number);                   \
     CHECK_EQ_S(tg_dtype_name(TG_##constant), name);      \

@@ -376,7 +376,7 @@ TEST(a_view_of_nibbles_may_start_in_the_middle_of_a_byte)
 
 TEST(bits_are_those_of_the_table)
 {
-#define CHECK_BITS(constant, number, bits, name) CHECK_EQ_U(tg_bits_of(TG_##constant), bits);
+#define CHECK_BITS(constant, number, bits, name, kind) CHECK_EQ_U(tg_bits_of(TG_##constant), bits);
     TG_DTYPE_MAP(CHECK_BITS)
 #undef CHECK_BITS
     CHECK_EQ_U(tg_bits_of(TG_DTYPE_NONE), 0);

@@ -71,7 +71,7 @@ TEST(roles_and_types_are_read)
 TEST(every_type_name_is_read)
 {
     char text[64];
-#define ONE(constant, number, bits, name)       \
+#define ONE(constant, number, bits, name, kind) \
     snprintf(text, sizeof text, "in:%s", name); \
     CHECK_EQ_U(parsed(text).tensor_dtype[0], TG_##constant);
     TG_DTYPE_MAP(ONE)
