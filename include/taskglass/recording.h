@@ -63,11 +63,18 @@ TG_API bool tg_recording_get(const struct tg_recording *recording, uint64_t inde
 TG_API const void *tg_recording_payload(const struct tg_recording *recording,
                                         const struct tg_entry *entry);
 
-/* "before_dispatch" …, "input" …, "tensor" …: the words of the manifest. */
+/* "before_dispatch" …, "input" …, "tensor" …: the words of the manifest; "unknown" for a number that
+ * is none. */
 TG_API const char *tg_stage_name(unsigned stage);
 TG_API const char *tg_record_role_name(unsigned role);
+TG_API const char *tg_kind_name(unsigned kind);
 TG_API const char *tg_level_name(unsigned level);
+TG_API const char *tg_policy_name(unsigned policy);
 TG_API const char *tg_loss_name(unsigned cause);
+
+/* "in", "out", "inout", and "scalar" for 0: the words of signatures and options; "nothing" for a number
+ * that is none. */
+TG_API const char *tg_role_name(unsigned role);
 
 /* The content hash of logical bytes (docs/wire-format.md), as records have it. */
 TG_API uint64_t tg_content_hash(const void *bytes, size_t size);

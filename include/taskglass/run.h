@@ -15,7 +15,13 @@ extern "C" {
 struct tg_run;
 
 /* How the host gets the recording: it reads device memory in place while the graph runs, or copies. */
-enum tg_transport { TG_TRANSPORT_AUTO = 0, TG_TRANSPORT_MAPPED = 1, TG_TRANSPORT_COPIED = 2 };
+/* clang-format off */
+#define TG_TRANSPORT_MAP(X)                                                      \
+    X(TG_TRANSPORT_AUTO,   0, "auto",   "in place where the host sees the memory") \
+    X(TG_TRANSPORT_MAPPED, 1, "mapped", "read in place")                         \
+    X(TG_TRANSPORT_COPIED, 2, "copied", "copied")
+/* clang-format on */
+enum tg_transport { TG_TRANSPORT_MAP(TG_WORD_ENUM_) TG_TRANSPORTS };
 
 /* What to record, and how. Zero means the default, except for the level and the folder. */
 struct tg_record_config {

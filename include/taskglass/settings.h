@@ -69,6 +69,9 @@ TG_API uint64_t tg_settings_count(const struct tg_settings *settings, const char
 TG_API uint64_t tg_settings_number(const struct tg_settings *settings, const char *name,
                                    uint32_t number);
 TG_API double tg_settings_seconds(const struct tg_settings *settings, const char *name);
+/* A choice: the number of its word among the choices, from 0. Those of dump-tensor, dump-policy and
+ * dump-transport are enum tg_record_level, tg_record_policy and tg_transport. */
+TG_API uint32_t tg_settings_choice(const struct tg_settings *settings, const char *name);
 TG_API bool tg_settings_flag(const struct tg_settings *settings, const char *name);
 
 #ifdef __cplusplus

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <taskglass/run.h>
 #include <taskglass/settings.h>
 
 #include "base/error.h"
@@ -8,6 +9,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* The words of a choice with spaces between them, in the order of their numbers from 0. */
+#define WORD(constant, number, word, meaning) " " word
+static const char levels[] = TG_LEVEL_MAP(WORD);
+static const char policies[] = TG_POLICY_MAP(WORD);
+static const char transports[] = TG_TRANSPORT_MAP(WORD);
+#define LEVELS (levels + 1)
+#define POLICIES (policies + 1)
+#define TRANSPORTS (transports + 1)
 
 /* The settings. `taskglass config` shows them in this order. */
 static const struct row {
@@ -38,7 +48,7 @@ static const struct row {
     {"deps", "TASKGLASS_DEPS", TG_SETTING_FLAG, "off",
      "write deps.json: every task with the tasks it waited for", NULL, NULL},
     {"dump-tensor", "TASKGLASS_DUMP_TENSOR", TG_SETTING_CHOICE, "off",
-     "record every task's arguments; how much of them", "off meta hash marked hybrid full", "full"},
+     "record every task's arguments; how much of them", LEVELS, "full"},
     {"dump-args", "TASKGLASS_DUMP_ARGS", TG_SETTING_FLAG, "off",
      "record metadata and scalars alone, as --dump-tensor=meta", NULL, NULL},
     {"dump-filter", "TASKGLASS_DUMP_FILTER", TG_SETTING_LIST, "",
@@ -46,8 +56,8 @@ static const struct row {
      "it, or use ';', for more",
      NULL, NULL},
     {"dump-policy", "TASKGLASS_DUMP_POLICY", TG_SETTING_CHOICE, "block",
-     "when recording is faster than the disk: wait, drop records, or overwrite payloads",
-     "block drop overwrite", NULL},
+     "when recording is faster than the disk: wait, drop records, or overwrite payloads", POLICIES,
+     NULL},
     {"dump-arena", "TASKGLASS_DUMP_ARENA", TG_SETTING_BYTES, "4M",
      "payload a core may be ahead of the disk; each core takes so much memory", NULL, NULL},
     {"dump-buffers", "TASKGLASS_DUMP_BUFFERS", TG_SETTING_COUNT, "16",
@@ -55,8 +65,8 @@ static const struct row {
     {"dump-wait", "TASKGLASS_DUMP_WAIT", TG_SETTING_SECONDS, "5",
      "policy block: seconds a core waits for the disk before it drops records", NULL, NULL},
     {"dump-transport", "TASKGLASS_DUMP_TRANSPORT", TG_SETTING_CHOICE, "auto",
-     "how a recording leaves the device: read in place where the host can, or copied",
-     "auto mapped copied", NULL},
+     "how a recording leaves the device: read in place where the host can, or copied", TRANSPORTS,
+     NULL},
     {"enable-scope-stats", "TASKGLASS_ENABLE_SCOPE_STATS", TG_SETTING_FLAG, "off",
      "device-built graphs: what every scope took of rings, heap, dependencies and tensor map", NULL,
      NULL},
@@ -400,6 +410,22 @@ uint64_t tg_settings_number(const struct tg_settings *settings, const char *name
 double tg_settings_seconds(const struct tg_settings *settings, const char *name)
 {
     return parsed_of(settings, name, TG_SETTING_SECONDS)->seconds;
+}
+
+uint32_t tg_settings_choice(const struct tg_settings *settings, const char *name)
+{
+    size_t i = find(name);
+    uint32_t number = 0;
+    if (i == SETTINGS || table[i].type != TG_SETTING_CHOICE)
+        return 0;
+    const char *value = text_of(settings, i);
+    for (const char *word = table[i].choices; *word; number++, word += strspn(word, " ")) {
+        size_t size = strcspn(word, " ");
+        if (strlen(value) == size && memcmp(word, value, size) == 0)
+            return number;
+        word += size;
+    }
+    return 0;
 }
 
 bool tg_settings_flag(const struct tg_settings *settings, const char *name)

@@ -84,31 +84,41 @@ bool tg_word_range(struct tg_word word, tg_word_parse_fn parse, uint64_t *first,
     return parse(rest, last) && *first <= *last;
 }
 
+/* A word of a file, or the shorter one that people type. */
+struct choice {
+    const char *word, *option;
+    unsigned number;
+};
+
+static uint32_t bit_of(struct tg_word word, const struct choice *choice, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (tg_word_is(word, choice[i].word) || tg_word_is(word, choice[i].option))
+            return 1u << choice[i].number;
+    return 0;
+}
+
+#define COUNT(list) (sizeof(list) / sizeof((list)[0]))
+
 uint32_t tg_word_stage(struct tg_word word)
 {
-    if (tg_word_is(word, "before") || tg_word_is(word, "before_dispatch"))
-        return 1u << TG_BEFORE_DISPATCH;
-    if (tg_word_is(word, "after") || tg_word_is(word, "after_completion"))
-        return 1u << TG_AFTER_COMPLETION;
-    return tg_word_is(word, "orchestration") ? 1u << TG_STAGE_ORCHESTRATION : 0;
+#define STAGE(constant, number, word, option, shortest) {(word), (option), (number)},
+    static const struct choice stages[] = {TG_STAGE_MAP(STAGE)};
+    return bit_of(word, stages, COUNT(stages));
 }
 
 uint32_t tg_word_role(struct tg_word word)
 {
-    if (tg_word_is(word, "in") || tg_word_is(word, "input"))
-        return 1u << TG_IN;
-    if (tg_word_is(word, "out") || tg_word_is(word, "output"))
-        return 1u << TG_OUT;
-    if (tg_word_is(word, "inout"))
-        return 1u << TG_INOUT;
-    return tg_word_is(word, "scalar") ? 1u : 0;
+#define ROLE(constant, number, word, option) {(word), (option), (number)},
+    static const struct choice roles[] = {TG_ROLE_MAP(ROLE)};
+    return tg_word_is(word, "scalar") ? 1u : bit_of(word, roles, COUNT(roles));
 }
 
 uint32_t tg_word_kind(struct tg_word word)
 {
-    if (tg_word_is(word, "tensor"))
-        return 1u << TG_KIND_TENSOR;
-    return tg_word_is(word, "scalar") ? 1u << TG_KIND_SCALAR : 0;
+#define KIND(constant, number, word, meaning) {(word), (word), (number)},
+    static const struct choice kinds[] = {TG_KIND_MAP(KIND)};
+    return bit_of(word, kinds, COUNT(kinds));
 }
 
 /* Does not recurse: after a mismatch the last star takes one character more. */

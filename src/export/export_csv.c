@@ -69,8 +69,8 @@ static void put_who(FILE *file, uint64_t index, const struct tg_entry *entry)
                 record->task_id & UINT32_MAX);
     put_kernels(file, entry);
     fprintf(file, "%s,%s,%s,%u,%s,", tg_stage_name(record->stage),
-            tg_record_role_name(record->role), record->kind == TG_KIND_SCALAR ? "scalar" : "tensor",
-            record->arg_index, tg_dtype_valid(record->dtype) ? tg_dtype_name(record->dtype) : "");
+            tg_record_role_name(record->role), tg_kind_name(record->kind), record->arg_index,
+            tg_dtype_valid(record->dtype) ? tg_dtype_name(record->dtype) : "");
 }
 
 static void put_flag(FILE *file, bool flag)

@@ -65,7 +65,9 @@ static bool grow(struct tg_export_names *names)
 
 static const char *short_stage(unsigned stage)
 {
-    return stage == TG_BEFORE_DISPATCH ? "before" : stage == TG_AFTER_COMPLETION ? "after" : "orch";
+#define STAGE(constant, number, word, option, shortest) [number] = (shortest),
+    static const char *const words[] = {TG_STAGE_MAP(STAGE)};
+    return words[stage < TG_STAGES ? stage : TG_STAGE_ORCHESTRATION];
 }
 
 bool tg_export_names_make(struct tg_export_names *names, uint64_t index,

@@ -197,7 +197,7 @@ static void put_note(struct tg_json *json, uint64_t index, const struct tg_entry
     put_kernels(json, entry);
     tg_json_put_string(json, "stage", tg_stage_name(record->stage));
     tg_json_put_string(json, "role", tg_record_role_name(record->role));
-    tg_json_put_string(json, "kind", record->kind == TG_KIND_SCALAR ? "scalar" : "tensor");
+    tg_json_put_string(json, "kind", tg_kind_name(record->kind));
     tg_json_put_uint(json, "arg", record->arg_index);
     tg_json_put_string(json, "dtype", tg_dtype_name(record->dtype));
     put_numbers(json, "shape", record->shape, record->ndim);

@@ -290,7 +290,7 @@ static void put_who(struct tg_row *row, uint64_t index, const struct tg_record *
         tg_row_int(row, (int64_t)record->task_id);
     tg_row_text(row, tg_stage_name(record->stage));
     tg_row_text(row, tg_record_role_name(record->role));
-    tg_row_text(row, record->kind == TG_KIND_SCALAR ? "scalar" : "tensor");
+    tg_row_text(row, tg_kind_name(record->kind));
     tg_row_int(row, record->arg_index);
     tg_row_text(row, tg_dtype_valid(record->dtype) ? tg_dtype_name(record->dtype) : NULL);
 }

@@ -37,8 +37,7 @@ static void put_whose(FILE *file, uint64_t index, const struct tg_entry *entry)
     fprintf(file, "# record %" PRIu64 ": task 0x%016" PRIx64, index, record->task_id);
     put_kernels(file, entry);
     fprintf(file, ", %s, %s %s, argument %u\n", tg_stage_name(record->stage),
-            tg_record_role_name(record->role), record->kind == TG_KIND_SCALAR ? "scalar" : "tensor",
-            record->arg_index);
+            tg_record_role_name(record->role), tg_kind_name(record->kind), record->arg_index);
 }
 
 static void put_what(FILE *file, const struct tg_record *record, const struct tg_array *array)

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "host/bundle_source.h"
 #include "host/replay.h"
+#include "host/signature.h"
 #include "host/text.h"
 #include <errno.h>
 #include <stdio.h>
@@ -81,10 +82,7 @@ static void put_tensors(FILE *file, const struct tg_recorded_task *task)
         fprintf(file, "}, %u, %llu, %llu, %u, %d}, /* %s %s */\n", t->block,
                 (unsigned long long)t->offset, (unsigned long long)t->bytes,
                 tg_bits_of(t->tensor.dtype), t->after != NULL && t->role != TG_IN,
-                t->role == TG_IN    ? "in"
-                : t->role == TG_OUT ? "out"
-                                    : "inout",
-                tg_dtype_name(t->tensor.dtype));
+                tg_role_name(t->role), tg_dtype_name(t->tensor.dtype));
     }
     fputs("};\n", file);
 }

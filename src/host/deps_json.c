@@ -10,6 +10,7 @@
 #include "host/execution.h"
 #include "host/graph.h"
 #include "host/output.h"
+#include "recording/record.h"
 
 /* Edges grouped by the task that waits: task i waits for before[first[i] .. first[i + 1]). */
 struct waits {
@@ -84,7 +85,7 @@ static void put_built(struct tg_json *json, const struct tg_graph *graph, const 
         tg_json_key(json, "kind");
         tg_json_begin_line_array(json);
         for (uint64_t k = waits->first[i]; k < waits->first[i + 1]; k++)
-            tg_json_string(json, "explicit");
+            tg_json_string(json, tg_edge_name(TG_EDGE_EXPLICIT));
         tg_json_end_array(json);
         tg_json_end_object(json);
     }
@@ -93,7 +94,6 @@ static void put_built(struct tg_json *json, const struct tg_graph *graph, const 
 /* For a graph that the device built: tasks and edges come from its log. */
 static void put_logged(struct tg_json *json, const struct tg_graph *graph)
 {
-    static const char *const kinds[] = {"explicit", "raw", "war", "waw"};
     uint64_t n_tasks, n_edges, first = 0, end;
     const struct tg_logged_task *task = tg_device_log_tasks(graph->log, &n_tasks);
     const struct tg_logged_edge *edge = tg_device_log_edges(graph->log, &n_edges);
@@ -110,7 +110,7 @@ static void put_logged(struct tg_json *json, const struct tg_graph *graph)
         tg_json_key(json, "kind");
         tg_json_begin_line_array(json);
         for (uint64_t k = first; k < end; k++)
-            tg_json_string(json, kinds[edge[k].kind]);
+            tg_json_string(json, tg_edge_name(edge[k].kind));
         tg_json_end_array(json);
         tg_json_end_object(json);
     }

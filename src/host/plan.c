@@ -59,33 +59,19 @@ static tg_status check_counts(const struct tg_device_config *device,
     return TG_OK;
 }
 
-/* The index of the setting's value in `words`; the settings have checked that it is there. */
-static uint32_t choice(const struct tg_settings *settings, const char *name,
-                       const char *const *words)
-{
-    const char *value = tg_settings_text(settings, name);
-    uint32_t i = 0;
-    while (words[i + 1] && strcmp(words[i], value) != 0)
-        i++;
-    return i;
-}
-
 static tg_status plan_recording(const struct tg_settings *settings, struct tg_plan *plan,
                                 struct tg_error *error)
 {
-    static const char *const levels[] = {"off", "meta", "hash", "marked", "hybrid", "full", NULL};
-    static const char *const policies[] = {"block", "drop", "overwrite", NULL};
-    static const char *const transports[] = {"auto", "mapped", "copied", NULL};
     struct tg_filter_spec specs[TG_MAX_FILTERS];
     uint32_t count;
     plan->record = (struct tg_record_config){
-        .level = choice(settings, "dump-tensor", levels),
-        .policy = choice(settings, "dump-policy", policies),
+        .level = tg_settings_choice(settings, "dump-tensor"),
+        .policy = tg_settings_choice(settings, "dump-policy"),
         .filter = tg_settings_text(settings, "dump-filter"),
         .arena = tg_settings_count(settings, "dump-arena"),
         .buffers = (uint32_t)tg_settings_count(settings, "dump-buffers"),
         .wait_limit = tg_settings_seconds(settings, "dump-wait"),
-        .transport = choice(settings, "dump-transport", transports),
+        .transport = tg_settings_choice(settings, "dump-transport"),
     };
     if (plan->record.level == TG_LEVEL_OFF && tg_settings_flag(settings, "dump-args"))
         plan->record.level = TG_LEVEL_META;

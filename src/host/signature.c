@@ -5,17 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <taskglass/dtype.h>
-
-const char *tg_role_name(unsigned role)
-{
-    static const char *const names[] = {"scalar", "in", "out", "inout"};
-    return role < 4 ? names[role] : "nothing";
-}
+#include <taskglass/recording.h>
 
 /* The role's number, 0 for a scalar, -1 for an unknown word. */
 static int role_from_word(const char *word, size_t length)
 {
-    for (int role = 0; role < 4; role++)
+    for (int role = 0; role < TG_ROLES; role++)
         if (strlen(tg_role_name((unsigned)role)) == length &&
             memcmp(word, tg_role_name((unsigned)role), length) == 0)
             return role;

@@ -16,6 +16,4 @@ tg_status tg_signature_parse(struct tg_kernel_desc *kernel, const char *text,
 tg_status tg_signature_explain(const struct tg_kernel_desc *kernel, const struct tg_args *args,
                                struct tg_error *error);
 
-const char *tg_role_name(unsigned role);
-
 #endif

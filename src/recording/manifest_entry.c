@@ -80,7 +80,7 @@ static void put_who(struct tg_json *json, const struct tg_entry *entry)
     TG_JSON_KEY(json, "stage");
     tg_json_string(json, tg_stage_name(record->stage));
     TG_JSON_KEY(json, "kind");
-    tg_json_string(json, record->kind == TG_KIND_SCALAR ? "scalar" : "tensor");
+    tg_json_string(json, tg_kind_name(record->kind));
     TG_JSON_KEY(json, "dtype");
     tg_json_string(json, tg_dtype_name(record->dtype));
 }

@@ -157,14 +157,9 @@ static bool read_role(struct reading *r)
     return read_word(r, tg_record_role_name, TG_IN, TG_INOUT, &r->record->role);
 }
 
-static const char *kind_name(unsigned kind)
-{
-    return kind == TG_KIND_TENSOR ? "tensor" : "scalar";
-}
-
 static bool read_kind(struct reading *r)
 {
-    return read_word(r, kind_name, TG_KIND_TENSOR, TG_KIND_SCALAR, &r->record->kind);
+    return read_word(r, tg_kind_name, TG_KIND_TENSOR, TG_KIND_SCALAR, &r->record->kind);
 }
 
 static bool read_arg_index(struct reading *r)

@@ -42,7 +42,7 @@ int64_t tg_record_numel(const struct tg_record *record);
 void tg_record_count(struct tg_record_summary *summary, const struct tg_record *record);
 void tg_record_uncount(struct tg_record_summary *summary, const struct tg_record *record);
 
-/* The name of an enum tg_record_policy: "block" … */
-const char *tg_policy_name(unsigned policy);
+/* "explicit", "raw" …: why one task waits for another (enum tg_edge_kind). */
+const char *tg_edge_name(unsigned kind);
 
 #endif

@@ -6,56 +6,52 @@
 #include "common/hash.h"
 #include "recording/record.h"
 
-#define WORD_OF(words, number) \
-    ((number) < sizeof(words) / sizeof((words)[0]) ? (words)[number] : "unknown")
+/* The word of a number, by the table of its kind. */
+#define WORD(constant, number, word, ...) [number] = (word),
+#define WORD_OF(map, number)                        \
+    static const char *const words[] = {map(WORD)}; \
+    return (number) < sizeof words / sizeof words[0] && words[number] ? words[number] : "unknown"
 
 const char *tg_stage_name(unsigned stage)
 {
-    static const char *const words[] = {
-        [TG_BEFORE_DISPATCH] = "before_dispatch",
-        [TG_AFTER_COMPLETION] = "after_completion",
-        [TG_STAGE_ORCHESTRATION] = "orchestration",
-    };
-    return WORD_OF(words, stage);
+    WORD_OF(TG_STAGE_MAP, stage);
 }
 
 const char *tg_record_role_name(unsigned role)
 {
-    static const char *const words[] = {
-        "unknown", [TG_IN] = "input", [TG_OUT] = "output", [TG_INOUT] = "inout"};
-    return WORD_OF(words, role);
+    WORD_OF(TG_ROLE_MAP, role);
+}
+
+const char *tg_role_name(unsigned role)
+{
+#define OPTION(constant, number, word, option) [number] = (option),
+    static const char *const words[] = {"scalar", TG_ROLE_MAP(OPTION)};
+    return role < sizeof words / sizeof words[0] ? words[role] : "nothing";
+}
+
+const char *tg_kind_name(unsigned kind)
+{
+    WORD_OF(TG_KIND_MAP, kind);
 }
 
 const char *tg_level_name(unsigned level)
 {
-    static const char *const words[] = {
-        [TG_LEVEL_OFF] = "off",       [TG_LEVEL_META] = "meta",     [TG_LEVEL_HASH] = "hash",
-        [TG_LEVEL_MARKED] = "marked", [TG_LEVEL_HYBRID] = "hybrid", [TG_LEVEL_FULL] = "full",
-    };
-    return WORD_OF(words, level);
+    WORD_OF(TG_LEVEL_MAP, level);
 }
 
 const char *tg_policy_name(unsigned policy)
 {
-    static const char *const words[] = {
-        [TG_POLICY_BLOCK] = "block",
-        [TG_POLICY_DROP] = "drop",
-        [TG_POLICY_OVERWRITE] = "overwrite",
-    };
-    return WORD_OF(words, policy);
+    WORD_OF(TG_POLICY_MAP, policy);
 }
 
 const char *tg_loss_name(unsigned cause)
 {
-    static const char *const words[] = {
-        [TG_LOSS_FULL] = "full",
-        [TG_LOSS_GAVE_UP] = "gave_up",
-        [TG_LOSS_OVERWRITTEN] = "overwritten",
-        [TG_LOSS_DISK] = "disk",
-        [TG_LOSS_CORRUPT] = "corrupt",
-        [TG_LOSS_UNFINISHED] = "unfinished",
-    };
-    return WORD_OF(words, cause);
+    WORD_OF(TG_LOSS_MAP, cause);
+}
+
+const char *tg_edge_name(unsigned kind)
+{
+    WORD_OF(TG_EDGE_MAP, kind);
 }
 
 uint64_t tg_content_hash(const void *bytes, size_t size)

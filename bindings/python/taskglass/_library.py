@@ -7,7 +7,7 @@ import ctypes
 import functools
 import os
 import pathlib
-from typing import Any, Iterator, Optional
+from typing import Any, Iterator, List, Optional, Tuple
 
 from . import errors
 from ._layout import Layout
@@ -27,6 +27,7 @@ _FUNCTIONS = """
     tg_status_exit_code ii  tg_dtype_name ti         tg_dtype_bits ui        tg_dtype_load dipz
     tg_dtype_from_name it   tg_platform_get bup      tg_runtime_get bup      tg_level_name tu
     tg_loss_name tu         tg_stage_name tu         tg_record_role_name tu  tg_content_hash Upz
+    tg_kind_name tu         tg_policy_name tu        tg_role_name tu
     tg_settings_create spp  tg_settings_destroy -p   tg_settings_set spttp   tg_settings_get bpup
     tg_settings_text tpt    tg_settings_count Upt    tg_settings_seconds dpt
     tg_workload_open sptpp  tg_workload_close -p     tg_workload_get pp      tg_workload_path tp
@@ -134,6 +135,25 @@ class Library:
 def lib() -> Library:
     """The library, loaded on first use."""
     return Library(_load())
+
+
+@functools.lru_cache(maxsize=None)
+def words(function: str, end: str = "unknown") -> Tuple[str, ...]:
+    """The words that a function of the library has for the numbers from 0 on."""
+    found: List[str] = []
+    while text(getattr(lib(), function)(len(found))) != end:
+        found.append(text(getattr(lib(), function)(len(found))))
+    return tuple(found)
+
+
+@functools.lru_cache(maxsize=None)
+def runtimes() -> Tuple[str, ...]:
+    """The names of the runtimes, in the order of the library's numbers."""
+    info = lib().layout.tg_runtime_info()
+    names: List[str] = []
+    while lib().tg_runtime_get(len(names), ctypes.byref(info)):
+        names.append(text(info.name))
+    return tuple(names)
 
 
 def encoded(value: Any) -> bytes:

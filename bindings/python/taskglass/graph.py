@@ -18,16 +18,12 @@ import numpy as np
 
 from . import dtypes, errors
 from ._handle import Closing, Handle
-from ._library import encoded, lib, text
+from ._library import encoded, lib, runtimes, text, words
 from .device import DeviceArray, Module
 from .recording import Recording
 
 __all__ = ["Graph", "Task", "In", "Out", "InOut", "Run", "RunResult", "RunningTask"]
 
-_ROLES = {"in": 1, "out": 2, "inout": 3}
-_LEVELS = ("off", "meta", "hash", "marked", "hybrid", "full")
-_POLICIES = ("block", "drop", "overwrite")
-_RUNTIMES = ("host_build_graph", "aicpu_build_graph", "tensormap_and_ringbuffer")
 _PARTS = ("aic", "aiv0", "aiv1")
 _NO_KERNEL = 2**32 - 1
 _MAX_TENSORS = _MAX_SCALARS = 16
@@ -96,21 +92,22 @@ class _Arguments:
             self._add_scalar(argument)
 
     def _by_signature(self, array: DeviceArray) -> _Role:
-        words = [word.partition(":")[0] for word in self._words]
-        tensors = [word for word in words if word in _ROLES]
+        roles = {role.role: role for role in (In, Out, InOut)}
+        given = [word.partition(":")[0] for word in self._words]
+        tensors = [word for word in given if word in roles]
         number = self.args.n_tensors
         if number >= len(tensors):
             wants = f"the kernel takes {len(tensors)} tensors" if self._words else \
                 "there is no signature that says what it does with it"
             raise errors.BadArgument(f"say In, Out or InOut for tensor {number}: {wants}")
-        return {"in": In, "out": Out, "inout": InOut}[tensors[number]](array)
+        return roles[tensors[number]](array)
 
     def _add_tensor(self, argument: _Role) -> None:
         number = self.args.n_tensors
         if number == _MAX_TENSORS:
             raise errors.BadArgument(f"a task has up to {_MAX_TENSORS} tensors")
         argument.array.fill_tensor(self.args.tensor[number])
-        self.args.role[number] = _ROLES[argument.role]
+        self.args.role[number] = words("tg_role_name", "nothing").index(argument.role)
         self.args.tensor_marks |= int(argument.mark) << number
         self.args.n_tensors = number + 1
         self.arrays.append(argument.array)
@@ -263,12 +260,13 @@ class Graph(Closing):
         self._handle = Handle(pointer, lib().tg_graph_destroy, "graph", module.device._handle)
 
     def _orchestrate(self, arguments: Sequence[Any], runtime: str, rings: Dict[str, Any]) -> int:
-        if runtime not in _RUNTIMES:
+        known = runtimes()
+        if runtime not in known:
             raise errors.NotFound(f"there is no runtime '{runtime}'; there are "
-                                  f"{', '.join(_RUNTIMES)}")
+                                  f"{', '.join(known)}")
         self._given = _Arguments(arguments)
         self._arrays += self._given.arrays
-        return lib().make(lib().tg_graph_orchestrate, self.module.pointer, _RUNTIMES.index(runtime),
+        return lib().make(lib().tg_graph_orchestrate, self.module.pointer, known.index(runtime),
                           ctypes.byref(self._given.args), ctypes.byref(_rings(rings)))
 
     # --- building ------------------------------------------------------------------------------
@@ -337,9 +335,10 @@ class Graph(Closing):
         default). With `record` (a level such as "full", or True) the run is recorded into
         `output_dir`."""
         level = "full" if record is True else record or "off"
-        if level not in _LEVELS or policy not in _POLICIES:
-            raise errors.BadArgument(f"record is one of {', '.join(_LEVELS)}, and policy one of "
-                                     f"{', '.join(_POLICIES)}")
+        levels, policies = words("tg_level_name"), words("tg_policy_name")
+        if level not in levels or policy not in policies:
+            raise errors.BadArgument(f"record is one of {', '.join(levels)}, and policy one of "
+                                     f"{', '.join(policies)}")
         if (level != "off") != (output_dir is not None):
             raise errors.BadArgument("record and output_dir go together")
         config = lib().layout.tg_run_config(timeout=timeout, deps=deps)
@@ -348,7 +347,7 @@ class Graph(Closing):
             folder = pathlib.Path(os.fspath(output_dir))
             folder.mkdir(parents=True, exist_ok=True)
             recorder = lib().layout.tg_record_config(
-                level=_LEVELS.index(level), policy=_POLICIES.index(policy), filter=encoded(filter),
+                level=levels.index(level), policy=policies.index(policy), filter=encoded(filter),
                 output_dir=encoded(folder), arena=arena, buffers=buffers, wait_limit=wait_limit)
             if self._given:
                 recorder.orchestration = ctypes.addressof(self._given.args)

@@ -29,7 +29,6 @@ _NO_TASK = _NO_RECORD = 2**64 - 1
 _NO_KERNEL = 2**32 - 1
 _CONTIGUOUS, _HASHED, _TRUNCATED, _OVERWRITTEN, _PARTIAL, _MARKED = (1 << bit
                                                                     for bit in (0, 1, 3, 4, 5, 6))
-_SCALAR = 1
 
 #: The values that a filter takes: a word or number, several, a range, or text as on the command
 #: line.
@@ -172,7 +171,7 @@ class Record:
 
     @property
     def kind(self) -> str:
-        return "scalar" if self._entry.record.kind == _SCALAR else "tensor"
+        return text(lib().tg_kind_name(self._entry.record.kind))
 
     @property
     def arg(self) -> int:
@@ -446,8 +445,8 @@ class Recording(Closing):
                overwrite: bool = False, limit: int = 0,
                progress: Optional[Callable[[int, int], Any]] = None, **filters: Filter
                ) -> ExportResult:
-        """Writes the records that match all filters as a file for other programs: npy, npz,
-        safetensors, sqlite, csv, trace (Perfetto) or txt; by default the ending of `path` decides.
+        """Writes the records that match all filters as a file for other programs, in one of the
+        formats of `export_formats()`; by default the ending of `path` decides.
 
         `progress(done, total)` is called now and then; an exception from it ends the export.
         """

@@ -38,13 +38,27 @@ enum tg_record_flag {
     TG_RECORD_MORE = 1 << 7         /* on the device only: more pieces follow */
 };
 
-enum tg_stage {
-    TG_BEFORE_DISPATCH = 0,
-    TG_AFTER_COMPLETION = 1,
-    TG_STAGE_ORCHESTRATION = 2 /* an argument of the orchestration; task id all ones */
-};
+/*
+ * The tables of words, here and in stream.h, tensor.h and <taskglass/run.h>: constant, number, the
+ * word in files, then further words. Names, parsers, settings and Python are made from these tables.
+ */
+#define TG_WORD_ENUM_(constant, number, ...) constant = (number),
 
-enum tg_kind { TG_KIND_TENSOR = 0, TG_KIND_SCALAR = 1 };
+/* When a record was made: the word in files, the word that selects it, the word in file names. Records
+ * of the orchestration are its arguments; their task id is all ones. */
+/* clang-format off */
+#define TG_STAGE_MAP(X)                                                                \
+    X(TG_BEFORE_DISPATCH,     0, "before_dispatch",  "before",        "before")        \
+    X(TG_AFTER_COMPLETION,    1, "after_completion", "after",         "after")         \
+    X(TG_STAGE_ORCHESTRATION, 2, "orchestration",    "orchestration", "orch")
+
+#define TG_KIND_MAP(X)                                                   \
+    X(TG_KIND_TENSOR, 0, "tensor", "elements in memory")                 \
+    X(TG_KIND_SCALAR, 1, "scalar", "one value, handed over with the task")
+/* clang-format on */
+
+enum tg_stage { TG_STAGE_MAP(TG_WORD_ENUM_) TG_STAGES };
+enum tg_kind { TG_KIND_MAP(TG_WORD_ENUM_) TG_KINDS };
 
 struct tg_record {
     uint16_t type;     /* enum tg_record_type */
@@ -92,15 +106,16 @@ struct tg_record_kernel {
 TG_WIRE_SIZE(struct tg_record_kernel, 256);
 
 /* Why records or payloads are missing. Part of run.json, manifest and summary: never renumber. */
-enum tg_loss {
-    TG_LOSS_FULL = 0,        /* policy drop: no room in the stream */
-    TG_LOSS_GAVE_UP = 1,     /* policy block: the host did not drain within the limit */
-    TG_LOSS_OVERWRITTEN = 2, /* policy overwrite: overwritten before the host read it */
-    TG_LOSS_DISK = 3,        /* the payload or the record could not be written */
-    TG_LOSS_CORRUPT = 4,     /* the host found the device's record invalid */
-    TG_LOSS_UNFINISHED = 5,  /* the device died while it made the record */
-    TG_LOSS_CAUSES = 6
-};
+/* clang-format off */
+#define TG_LOSS_MAP(X)                                                                           \
+    X(TG_LOSS_FULL,        0, "full",        "policy drop: no room in the stream")               \
+    X(TG_LOSS_GAVE_UP,     1, "gave_up",     "policy block: the host did not drain within the limit") \
+    X(TG_LOSS_OVERWRITTEN, 2, "overwritten", "policy overwrite: overwritten before the host read it") \
+    X(TG_LOSS_DISK,        3, "disk",        "the payload or the record could not be written")   \
+    X(TG_LOSS_CORRUPT,     4, "corrupt",     "the host found the device's record invalid")       \
+    X(TG_LOSS_UNFINISHED,  5, "unfinished",  "the device died while it made the record")
+/* clang-format on */
+enum tg_loss { TG_LOSS_MAP(TG_WORD_ENUM_) TG_LOSS_CAUSES };
 
 /* A task that the device submitted, and the tasks that it waits for. If it has more edges than fit,
  * more records of the same task follow. */
@@ -151,9 +166,15 @@ struct tg_record_scopes {
 };
 TG_WIRE_SIZE(struct tg_record_scopes, 256);
 
-/* Why one task waits for another: the orchestration named the edge, the task reads what the other
- * wrote (RAW), or it writes what the other reads (WAR) or wrote (WAW). */
-enum tg_edge_kind { TG_EDGE_EXPLICIT = 0, TG_EDGE_RAW = 1, TG_EDGE_WAR = 2, TG_EDGE_WAW = 3 };
+/* Why one task waits for another. */
+/* clang-format off */
+#define TG_EDGE_MAP(X)                                                \
+    X(TG_EDGE_EXPLICIT, 0, "explicit", "the orchestration named the edge") \
+    X(TG_EDGE_RAW,      1, "raw",      "it reads what the other wrote") \
+    X(TG_EDGE_WAR,      2, "war",      "it writes what the other reads") \
+    X(TG_EDGE_WAW,      3, "waw",      "it writes what the other wrote")
+/* clang-format on */
+enum tg_edge_kind { TG_EDGE_MAP(TG_WORD_ENUM_) TG_EDGE_KINDS };
 
 struct tg_record_summary {
     uint16_t type;

@@ -37,16 +37,24 @@
 #define TG_SETUP_MAGIC UINT64_C(0x3130707465736774)  /* "tgsetp01" */
 #define TG_STREAM_VERSION 1u
 
-enum tg_record_level {
-    TG_LEVEL_OFF = 0,
-    TG_LEVEL_META = 1,   /* every argument: metadata and scalars */
-    TG_LEVEL_HASH = 2,   /* and the hash of every tensor */
-    TG_LEVEL_MARKED = 3, /* only marked arguments, with payload */
-    TG_LEVEL_HYBRID = 4, /* every argument, payload for marked ones */
-    TG_LEVEL_FULL = 5    /* every argument with payload */
-};
+/* clang-format off */
+#define TG_LEVEL_MAP(X)                                                        \
+    X(TG_LEVEL_OFF,    0, "off",    "nothing")                                 \
+    X(TG_LEVEL_META,   1, "meta",   "every argument: metadata and scalars")    \
+    X(TG_LEVEL_HASH,   2, "hash",   "and the hash of every tensor")            \
+    X(TG_LEVEL_MARKED, 3, "marked", "only marked arguments, with payload")     \
+    X(TG_LEVEL_HYBRID, 4, "hybrid", "every argument, payload for marked ones") \
+    X(TG_LEVEL_FULL,   5, "full",   "every argument with payload")
 
-enum tg_record_policy { TG_POLICY_BLOCK = 0, TG_POLICY_DROP = 1, TG_POLICY_OVERWRITE = 2 };
+/* What the recorder does when its stream is full. */
+#define TG_POLICY_MAP(X)                                             \
+    X(TG_POLICY_BLOCK,     0, "block",     "the recorder waits for the host") \
+    X(TG_POLICY_DROP,      1, "drop",      "the recorder drops the record")   \
+    X(TG_POLICY_OVERWRITE, 2, "overwrite", "the recorder overwrites payloads")
+/* clang-format on */
+
+enum tg_record_level { TG_LEVEL_MAP(TG_WORD_ENUM_) TG_LEVELS };
+enum tg_record_policy { TG_POLICY_MAP(TG_WORD_ENUM_) TG_POLICIES };
 
 enum { TG_MAX_FILTERS = 8 };
 

@@ -51,7 +51,15 @@ struct tg_scalar {
 };
 TG_WIRE_SIZE(struct tg_scalar, 16);
 
-/* What a task does with a tensor. */
-enum tg_role { TG_IN = 1, TG_OUT = 2, TG_INOUT = 3 };
+/* What a task does with a tensor: the word in files, and that of signatures and options. */
+/* clang-format off */
+#define TG_ROLE_MAP(X)                \
+    X(TG_IN,    1, "input",  "in")    \
+    X(TG_OUT,   2, "output", "out")   \
+    X(TG_INOUT, 3, "inout",  "inout")
+/* clang-format on */
+#define TG_ROLE_ENUM_(constant, number, word, option) constant = (number),
+enum tg_role { TG_ROLE_MAP(TG_ROLE_ENUM_) TG_ROLES };
+#undef TG_ROLE_ENUM_
 
 #endif

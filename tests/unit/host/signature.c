@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host/signature.h"
+
+#include <taskglass/recording.h>
 #include "common/task_check.h"
 #include "test.h"
 
