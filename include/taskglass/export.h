@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Exporting a recording to files that other programs read, as `taskglass export` does:
- *
- *     npy          NumPy's format; one record to a file, several to a folder
- *     npz          the same in one archive
- *     safetensors  the tensors, for machine-learning tools
- *     sqlite       tables of tasks, records, statistics and edges
- *     csv          the index, one line for each record, without the values
- *     trace        a timeline of the tasks on their cores, for Perfetto and chrome://tracing
- *     txt          everything as text for people
- *
- * taskglass-export(1) describes each format.
+ * Exporting a recording to files that other programs read, as `taskglass export` does: arrays for NumPy
+ * and for machine-learning tools, tables to query, a timeline to look at. tg_export_format_get lists the
+ * formats; taskglass-export(1) describes each.
  */
 #ifndef TASKGLASS_EXPORT_H
 #define TASKGLASS_EXPORT_H

@@ -4,34 +4,33 @@
 #include "base/error.h"
 #include "export/export_job.h"
 
-/* In the order in which people are told of them. */
+#define ROW(name, ending, summary, available) {#name, (ending), (summary), tg_export_as_##name},
 static const struct format {
     const char *name, *ending, *summary;
     tg_status (*write)(struct tg_export_job *job);
-} formats[] = {
-    {"npy", ".npy", "NumPy arrays, a file each", tg_export_as_npy},
-    {"npz", ".npz", "NumPy arrays in one archive", tg_export_as_npz},
-    {"safetensors", ".safetensors", "tensors as machine-learning tools load them",
-     tg_export_as_safetensors},
-    {"sqlite", ".sqlite", "tasks, records, statistics and edges as tables", tg_export_as_sqlite},
-    {"csv", ".csv", "one line a record, without the values", tg_export_as_csv},
-    {"trace", ".trace.json", "tasks on their cores, for Perfetto", tg_export_as_trace},
-    {"txt", ".txt", "every value, for people", tg_export_as_txt},
-};
+} formats[] = {TG_EXPORT_FORMAT_MAP(ROW)};
 enum { FORMATS = sizeof formats / sizeof formats[0] };
 
 bool tg_export_format_get(uint32_t number, struct tg_export_format_info *info)
 {
+#define AVAILABLE(name, ending, summary, available) (available),
+    const bool has[] = {TG_EXPORT_FORMAT_MAP(AVAILABLE)};
     if (number >= FORMATS)
         return false;
     const struct format *format = &formats[number];
-    *info = (struct tg_export_format_info){
-        .name = format->name,
-        .ending = format->ending,
-        .summary = format->summary,
-        .available = format->write != tg_export_as_sqlite || tg_export_has_sqlite(),
-    };
+    *info = (struct tg_export_format_info){.name = format->name,
+                                           .ending = format->ending,
+                                           .summary = format->summary,
+                                           .available = has[number]};
     return true;
+}
+
+static tg_status unknown_format(const char *name, struct tg_error *error)
+{
+#define LISTED(name, ending, summary, available) ", " #name
+    static const char listed[] = TG_EXPORT_FORMAT_MAP(LISTED);
+    return tg_error_set(error, TG_BAD_ARGUMENT, "there is no export format '%s'; there are %s",
+                        name ? name : "", listed + 2);
 }
 
 static const struct format *find_format(const char *name, struct tg_error *error)
@@ -39,10 +38,7 @@ static const struct format *find_format(const char *name, struct tg_error *error
     for (size_t i = 0; name && i < FORMATS; i++)
         if (strcmp(formats[i].name, name) == 0)
             return &formats[i];
-    tg_error_set(error, TG_BAD_ARGUMENT,
-                 "there is no export format '%s'; there are npy, npz, safetensors, sqlite, csv, "
-                 "trace and txt",
-                 name ? name : "");
+    (void)unknown_format(name, error);
     return NULL;
 }
 

@@ -2,7 +2,8 @@
 /*
  * An export under way: what its formats share.
  *
- *   export.c              the formats, and the public function
+ *   export_formats.h      the table of formats
+ *   export.c              the public function
  *   export_job.c          walking through the selected records; progress
  *   export_file.c         files that are there already, and files that were not finished
  *   export_records.c      txt, npy and npz: one record after the other
@@ -15,6 +16,8 @@
 
 #include <stdio.h>
 #include <taskglass/export.h>
+
+#include "export/export_formats.h"
 
 struct tg_export_job {
     const struct tg_recording *recording;
@@ -62,16 +65,5 @@ tg_status tg_export_file_open(const struct tg_export_job *job, const char *path,
 /* Gives `status`, or what closing it says; an IO_ERROR gets the file's name. */
 tg_status tg_export_file_close(const struct tg_export_job *job, struct tg_export_file *file,
                                tg_status status);
-
-/* The formats. */
-tg_status tg_export_as_txt(struct tg_export_job *job);
-tg_status tg_export_as_npy(struct tg_export_job *job);
-tg_status tg_export_as_npz(struct tg_export_job *job);
-tg_status tg_export_as_safetensors(struct tg_export_job *job);
-tg_status tg_export_as_sqlite(struct tg_export_job *job);
-tg_status tg_export_as_csv(struct tg_export_job *job);
-tg_status tg_export_as_trace(struct tg_export_job *job);
-/* Whether the library was built with SQLite. */
-bool tg_export_has_sqlite(void);
 
 #endif
