@@ -8,7 +8,7 @@
 #include <taskglass/tensor.h>
 
 #include "base/error.h"
-#include "base/json.h"
+#include <taskglass/json.h>
 
 static void failed(struct tg_db *db, int code)
 {
