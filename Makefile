@@ -15,7 +15,7 @@ build: ## build it: build/bin/taskglass
 demo: build ## build it, record a task graph on a simulated device and look into it
 	@scripts/demo
 
-test: ## build and run all tests, also under sanitizers (STAGES="release asan tsan")
+test: ## build and run all tests, also under sanitizers (STAGES="release asan tsan lint fuzz")
 	@scripts/install-deps test
 	@scripts/test
 
@@ -41,17 +41,13 @@ install: build ## install under PREFIX (/usr/local), staged into DESTDIR
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
 	@echo "taskglass: installed in $(DESTDIR)$(PREFIX)"
 
-sources := find include src examples tests bench -name '*.[ch]'
 format: ## format the C sources in place
 	@scripts/install-deps lint
-	@$(sources) | xargs clang-format -i
+	@find include src examples tests bench -name '*.[ch]' | xargs clang-format -i
 
 lint: ## look for what compilers do not see: the format, clang-tidy
 	@scripts/install-deps lint
-	@scripts/build debug
-	@$(sources) | xargs clang-format --dry-run --Werror
-	@find src -name '*.c' ! -path 'src/platform/cuda/process/*' | xargs -n 4 -P $$(getconf _NPROCESSORS_ONLN) \
-	    clang-tidy --quiet -p build/debug 2>build/debug/lint.log
+	@scripts/lint
 
 clean: ## remove everything built
 	@rm -rf build
