@@ -16,7 +16,7 @@
 /* What the summary says about the end of the run. */
 struct tg_scope_guilty {
     bool known;
-    struct tg_scope_fatal fatal; /* its strings are the ones below; NULL where they are empty */
+    struct tg_scope_fatal fatal; /* its strings are the ones below; NULL if they are empty */
     char site[256], advice[256], error[256];
 };
 

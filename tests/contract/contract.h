@@ -231,7 +231,7 @@ TEST_FN_ struct tg_device *open_device(uint32_t cores, uint32_t schedulers)
     return device;
 }
 
-/* The most cores that the present device has beside so many schedulers. If it has fewer than the
+/* The most cores that the present device has beside this many schedulers. If it has fewer than the
  * platform allows, its error says so. */
 TEST_FN_ uint32_t most_cores(uint32_t schedulers)
 {

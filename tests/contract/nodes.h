@@ -134,7 +134,7 @@ TEST_FN_ void nodes_add_random(struct nodes *nodes, uint64_t n, uint64_t width, 
     }
 }
 
-/* Compares with the expected values after so many complete runs. Reports one failure, not
+/* Compares with the expected values after `runs` complete runs. Reports one failure, not
  * thousands. */
 TEST_FN_ bool nodes_right(struct nodes *nodes, uint64_t runs)
 {

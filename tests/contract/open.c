@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-/* Opens a device, and expects so many cores and schedulers. */
+/* Opens a device, and expects this many cores and schedulers. */
 static void opens(uint32_t cores, uint32_t schedulers)
 {
     struct tg_device *device = open_device(cores, schedulers);

@@ -11,7 +11,7 @@ struct slow {
     uint64_t n, runs; /* `runs` is int32_t[n] on the device: how often each task ran */
 };
 
-/* n tasks of so many seconds each, all independent or in one chain. */
+/* n tasks of `seconds` each, all independent or in one chain. */
 TEST_FN_ struct slow slow_make(struct tg_device *device, uint64_t n, double seconds, bool chain)
 {
     struct slow slow = {.device = device, .n = n};

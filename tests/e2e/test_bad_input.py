@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bad input gets one line that names it and exit status 2, and leaves nothing behind."""
+"""Bad input gets one line that names it, and exit status 2, and leaves nothing behind."""
 
 import pytest
 

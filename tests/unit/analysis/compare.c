@@ -177,7 +177,7 @@ static void check_same(const struct tg_comparison *got, const struct tg_comparis
     CHECK_NEAR(got->sqnr, want->sqnr, 1e-6);
 }
 
-/* `rare`: one of so many elements is changed. */
+/* One of `rare` elements is changed. */
 static void check_random(unsigned dtype, int64_t n, unsigned rare, bool equal_nan)
 {
     size_t size = (size_t)n * 8 + 16;

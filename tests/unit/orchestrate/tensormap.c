@@ -303,7 +303,7 @@ static void remember(uint32_t i)
     }
 }
 
-/* Submits one task with so many tensors, all within [least, most). False if entries ran out. */
+/* Submits one task with this many tensors, all within [least, most). False if entries ran out. */
 static bool submit_in(uint32_t tensors, uint64_t least, uint64_t most)
 {
     struct tg_region region[TG_MAX_TENSORS];

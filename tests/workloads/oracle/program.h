@@ -168,7 +168,7 @@ TG_FN uint32_t oracle_add_buffer(struct program *p, struct tg_tensor whole, uint
 /* Submits a random task; with is_fresh some of its outputs are new memory, for which there is
  * room. */
 TG_FN void oracle_task(struct program *p, bool is_fresh);
-/* True if the ring of the innermost scope has room for a slot and for so many bytes. */
+/* True if the ring of the innermost scope has room for a slot and for this many bytes. */
 TG_FN bool oracle_has_room(const struct program *p, uint64_t bytes);
 /* Allocates memory that no task uses: an amount for which there is room, or with is_empty none. */
 TG_FN void oracle_waste(struct program *p, bool is_empty);

@@ -81,7 +81,7 @@ TG_FN static void here(const struct rings *r)
         rings_fault(r);
 }
 
-/* Runs the case inside of so many scopes. */
+/* Runs the case inside `depth` more scopes. */
 TG_FN static void within(const struct rings *r, int64_t depth)
 {
     if (depth == 0)

@@ -161,8 +161,8 @@ TG_FN uint64_t rings_from(const struct rings *r, int64_t i, int64_t from, uint64
 /* Fills a tensor with first, first + 1, …; reads `first` back from it into value[i]. */
 TG_FN uint64_t rings_fill(const struct rings *r, struct tg_tensor t, int64_t first);
 TG_FN uint64_t rings_empty(const struct rings *r, struct tg_tensor t, int64_t i, uint64_t after);
-/* Adds i + 1 to value[i], and takes so many microseconds. */
+/* Adds i + 1 to value[i], and takes this many microseconds. */
 TG_FN uint64_t rings_dawdle(const struct rings *r, int64_t i, int64_t microseconds, uint64_t after);
-/* A tensor of so many bytes in the scope's memory. */
+/* A tensor of this many bytes in the scope's memory. */
 TG_FN struct tg_tensor rings_memory(const struct rings *r, int64_t bytes);
 #endif

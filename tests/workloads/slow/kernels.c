@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "slow.h"
 
-/* Keeps its core busy for so many nanoseconds, then counts itself. */
+/* Keeps its core busy for this many nanoseconds, then counts itself. */
 TG_KERNEL(slow_wait)
 {
     TG_FOR(once, 1) {
