@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host/device_log.h"
 #include "base/error.h"
+#include "base/grow.h"
 #include "host/pump.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,30 +22,16 @@ struct tg_device_log {
     uint64_t samples;   /* taken out of the stream */
     uint64_t attempted; /* made by the device */
     struct tg_logged_task *task;
-    uint64_t n_tasks, room_tasks;
+    uint64_t n_tasks;
+    size_t room_tasks;
     struct tg_logged_edge *edge;
-    uint64_t n_edges, room_edges;
+    uint64_t n_edges;
+    size_t room_edges;
     struct tg_site *sites;
     uint64_t lost;
 };
 
 /* ── taking records ────────────────────────────────────────────────────────────────────── */
-
-static bool want_room(void **array, uint64_t *room, uint64_t wanted, size_t size)
-{
-    uint64_t larger = *room ? 2 * *room : 1024;
-    void *grown;
-    if (wanted <= *room)
-        return true;
-    while (larger < wanted)
-        larger *= 2;
-    grown = realloc(*array, larger * size);
-    if (grown == NULL)
-        return false;
-    *array = grown;
-    *room = larger;
-    return true;
-}
 
 static bool is_kernel(const struct tg_graph *graph, uint32_t kernel)
 {
@@ -93,9 +80,8 @@ static void take(void *context, const struct tg_record *record)
     uint64_t task;
     memcpy(&r, record, sizeof r);
     if (!makes_sense(log->graph, &r) ||
-        !want_room((void **)&log->task, &log->room_tasks, log->n_tasks + 1, sizeof *log->task) ||
-        !want_room((void **)&log->edge, &log->room_edges, log->n_edges + r.n_edges,
-                   sizeof *log->edge)) {
+        !tg_grow(&log->task, &log->room_tasks, log->n_tasks + 1, sizeof *log->task) ||
+        !tg_grow(&log->edge, &log->room_edges, log->n_edges + r.n_edges, sizeof *log->edge)) {
         log->lost++;
         return;
     }

@@ -2,6 +2,7 @@
 /* Builds a graph. This is the host's hot path: a few dozen instructions per task. */
 #include "host/graph.h"
 #include "base/error.h"
+#include "base/grow.h"
 #include "common/task_check.h"
 #include "host/device_log.h"
 #include "host/task_check.h"
@@ -13,19 +14,9 @@
 
 /* ── storage ───────────────────────────────────────────────────────────────────────────── */
 
-static tg_status grow_array(void **array, uint64_t *room, uint64_t wanted, size_t element,
-                            struct tg_error *error)
+static tg_status no_memory(struct tg_error *error)
 {
-    uint64_t larger = *room < 1024 ? 1024 : *room;
-    void *grown;
-    while (larger < wanted)
-        larger *= 2;
-    grown = realloc(*array, larger * element);
-    if (grown == NULL)
-        return tg_error_set(error, TG_NO_MEMORY, "out of host memory for the graph");
-    *array = grown;
-    *room = larger;
-    return TG_OK;
+    return tg_error_set(error, TG_NO_MEMORY, "out of host memory for the graph");
 }
 
 static inline tg_status want_tasks(struct tg_graph *g, uint64_t wanted, struct tg_error *error)
@@ -37,7 +28,8 @@ static inline tg_status want_tasks(struct tg_graph *g, uint64_t wanted, struct t
                             "the device builds this graph: the host cannot add tasks");
     if (wanted > MAX_TASKS)
         return tg_error_set(error, TG_NO_MEMORY, "a graph has at most %u tasks", MAX_TASKS);
-    return grow_array((void **)&g->desc, &g->room_tasks, wanted, sizeof *g->desc, error);
+    return tg_grow_more(&g->desc, &g->room_tasks, wanted, sizeof *g->desc) ? TG_OK
+                                                                           : no_memory(error);
 }
 
 static inline tg_status want_edges(struct tg_graph *g, uint64_t wanted, struct tg_error *error)
@@ -46,7 +38,8 @@ static inline tg_status want_edges(struct tg_graph *g, uint64_t wanted, struct t
         return TG_OK;
     if (wanted > MAX_EDGES)
         return tg_error_set(error, TG_NO_MEMORY, "a graph has at most %u edges", MAX_EDGES);
-    return grow_array((void **)&g->edge, &g->room_edges, wanted, sizeof *g->edge, error);
+    return tg_grow_more(&g->edge, &g->room_edges, wanted, sizeof *g->edge) ? TG_OK
+                                                                           : no_memory(error);
 }
 
 tg_status tg_graph_create(struct tg_module *module, struct tg_graph **out, struct tg_error *error)
@@ -70,14 +63,8 @@ tg_status tg_graph_alloc(struct tg_graph *g, uint64_t bytes, uint64_t *address,
                          struct tg_error *error)
 {
     tg_status status = TG_OK;
-    if (g->n_memory == g->room_memory) {
-        uint32_t room = g->room_memory ? 2 * g->room_memory : 64;
-        uint64_t *grown = realloc(g->memory, room * sizeof *grown);
-        if (grown == NULL)
-            return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
-        g->memory = grown;
-        g->room_memory = room;
-    }
+    if (!tg_grow(&g->memory, &g->room_memory, (size_t)g->n_memory + 1, sizeof *g->memory))
+        return no_memory(error);
     status = tg_device_alloc(g->module->device, bytes, address, error);
     if (status == TG_OK)
         g->memory[g->n_memory++] = *address;
@@ -127,14 +114,8 @@ tg_status tg_graph_set_site(struct tg_graph *g, const char *site, struct tg_erro
             return TG_OK;
         }
     }
-    if (g->n_sites == g->room_sites) {
-        uint32_t room = g->room_sites ? 2 * g->room_sites : 16;
-        const char **grown = realloc(g->site, room * sizeof *grown);
-        if (grown == NULL)
-            return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
-        g->site = grown;
-        g->room_sites = room;
-    }
+    if (!tg_grow(&g->site, &g->room_sites, (size_t)g->n_sites + 1, sizeof *g->site))
+        return no_memory(error);
     g->current_site = g->n_sites;
     g->site[g->n_sites++] = site;
     return TG_OK;
@@ -194,12 +175,8 @@ static tg_status copy_args(struct tg_graph *g, struct tg_task_desc *desc,
     desc->marks = tg_args_marks(args);
     if (tensors + scalars == 0)
         return TG_OK;
-    if (g->payload_used + tensors + scalars > g->payload_room) {
-        tg_status status = grow_array((void **)&g->payload, &g->payload_room,
-                                      g->payload_used + tensors + scalars, 1, error);
-        if (status != TG_OK)
-            return status;
-    }
+    if (!tg_grow(&g->payload, &g->payload_room, g->payload_used + tensors + scalars, 1))
+        return no_memory(error);
     to = (struct tg_tensor *)(g->payload + g->payload_used);
     memset(to, 0, tensors); /* tg_tensor_copy leaves unused dimensions unset */
     for (uint32_t i = 0; i < args->n_tensors; i++)

@@ -32,20 +32,25 @@ struct tg_graph_layout {
 struct tg_graph {
     struct tg_module *module;
     struct tg_task_desc *desc; /* n_succ and fanin are up to date; succ is set at upload */
-    uint64_t n_tasks, room_tasks;
+    uint64_t n_tasks;
+    size_t room_tasks;
     struct tg_edge *edge;
-    uint64_t n_edges, room_edges;
+    uint64_t n_edges;
+    size_t room_edges;
     char *payload;
-    uint64_t payload_used, payload_room;
+    uint64_t payload_used;
+    size_t payload_room;
     const char **site; /* scope sites by number; the workload owns the strings */
-    uint32_t n_sites, room_sites;
+    uint32_t n_sites;
+    size_t room_sites;
     uint32_t current_site;
     uint32_t class_count[TG_CLASSES];
     bool may_cycle;       /* an edge goes from a later task to an earlier one */
     uint64_t lowest, end; /* the device addresses that its tensors use: [lowest, end) */
 
     uint64_t *memory; /* device memory that the graph owns */
-    uint32_t n_memory, room_memory;
+    uint32_t n_memory;
+    size_t room_memory;
     uint64_t orchestration;         /* device-built graphs: the orchestration's address */
     struct tg_graph_layout *layout; /* device-built graphs: what the host wrote there */
     struct tg_device_log *log;      /* device-built graphs: the last run's log, or NULL */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "platform/process/heap.h"
+#include "base/grow.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,16 +20,7 @@ static size_t lower_bound(const struct tg_extents *list, uint64_t offset)
 
 static bool make_room(struct tg_extents *list)
 {
-    size_t room = list->room ? 2 * list->room : 64;
-    struct tg_extent *at;
-    if (list->at != NULL && list->count < list->room)
-        return true;
-    at = realloc(list->at, room * sizeof *at);
-    if (at == NULL)
-        return false;
-    list->at = at;
-    list->room = room;
-    return true;
+    return tg_grow(&list->at, &list->room, list->count + 1, sizeof *list->at);
 }
 
 /* The caller has made room. */
