@@ -6,6 +6,7 @@
 #include <taskglass/json.h>
 
 #include "base/files.h"
+#include "base/utf8.h"
 
 static void fail(struct tg_json *json, tg_status status, int cause)
 {
@@ -109,36 +110,6 @@ static void put_value(struct tg_json *json, const char *text)
     put_text(json, text);
 }
 
-/*
- * Length of the UTF-8 character at `text`, 0 where the bytes there are none. Overlong forms,
- * surrogates and numbers past U+10FFFF are excluded by the range of the second byte. The
- * terminating 0 is no continuation, so this never reads past the end.
- */
-static size_t utf8_length(const unsigned char *text)
-{
-    unsigned char first = text[0], low = 0x80, high = 0xbf;
-    size_t length;
-    if (first < 0x80)
-        return 1;
-    if (first < 0xc2 || first > 0xf4)
-        return 0;
-    length = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-    if (first == 0xe0)
-        low = 0xa0;
-    else if (first == 0xed)
-        high = 0x9f;
-    else if (first == 0xf0)
-        low = 0x90;
-    else if (first == 0xf4)
-        high = 0x8f;
-    if (text[1] < low || text[1] > high)
-        return 0;
-    for (size_t i = 2; i < length; i++)
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-    return length;
-}
-
 /* What JSON wants escaped, and DEL, which no terminal should see either. */
 static inline bool wants_escape(unsigned char c)
 {
@@ -167,7 +138,7 @@ static void put_quoted(struct tg_json *json, const char *value)
     while (*at) {
         const unsigned char *plain = at;
         size_t length;
-        while (*at && !wants_escape(*at) && (length = *at < 0x80 ? 1 : utf8_length(at)) > 0)
+        while (*at && !wants_escape(*at) && (length = *at < 0x80 ? 1 : tg_utf8_length(at, 4)) > 0)
             at += length;
         put(json, (const char *)plain, (size_t)(at - plain));
         if (!*at)

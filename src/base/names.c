@@ -6,6 +6,8 @@
 #include <string.h>
 #include <taskglass/recording.h>
 
+#include "base/utf8.h"
+
 enum { FIRST_SLOTS = 64 };
 
 /*
@@ -14,26 +16,10 @@ enum { FIRST_SLOTS = 64 };
  */
 static size_t printable_length(const unsigned char *text, size_t left)
 {
-    unsigned char first = text[0], low = 0x80, high = 0xbf;
-    if (first < 0x80)
-        return first >= 0x20 && first != 0x7f;
-    size_t length = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-    if (first < 0xc2 || first > 0xf4 || length > left)
-        return 0;
-    if (first == 0xc2 || first == 0xe0)
-        low = 0xa0; /* C1; overlong */
-    else if (first == 0xed)
-        high = 0x9f; /* surrogates */
-    else if (first == 0xf0)
-        low = 0x90; /* overlong */
-    else if (first == 0xf4)
-        high = 0x8f; /* past U+10FFFF */
-    if (text[1] < low || text[1] > high)
-        return 0;
-    for (size_t i = 2; i < length; i++)
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-    return length;
+    size_t length = tg_utf8_length(text, left);
+    bool is_c0 = text[0] < 0x20 || text[0] == 0x7f;
+    bool is_c1 = length == 2 && text[0] == 0xc2 && text[1] < 0xa0;
+    return is_c0 || is_c1 ? 0 : length;
 }
 
 void tg_name_clean(const char *text, size_t length, char *clean, size_t room)

@@ -24,6 +24,7 @@
 #include "export/export_tasks.h"
 #include "base/files.h"
 #include "base/names.h"
+#include "base/utf8.h"
 #include "recording/reader.h"
 #include "recording/record.h"
 
@@ -94,21 +95,13 @@ static void put_meta_uint(struct tg_row *row, const char *key, uint64_t value)
     tg_row_put(row);
 }
 
-/* Whether text can be stored as such: nothing but UTF-8, as RFC 3629 has it. */
+/* Whether text can be stored as such: UTF-8 without a zero byte. */
 static bool is_utf8(const unsigned char *text, size_t size)
 {
-    for (size_t i = 0; i < size; i++) {
-        unsigned char c = text[i], least = 0x80, most = 0xbf;
-        int more = c < 0x80 ? 0 : c < 0xc2 ? -1 : c < 0xe0 ? 1 : c < 0xf0 ? 2 : c < 0xf5 ? 3 : -1;
-        if (c == 0xe0 || c == 0xf0)
-            least = c == 0xe0 ? 0xa0 : 0x90;
-        if (c == 0xed || c == 0xf4)
-            most = c == 0xed ? 0x9f : 0x8f;
-        if (c == 0 || more < 0 || size - i <= (size_t)more)
+    for (size_t at = 0, length; at < size; at += length) {
+        length = text[at] ? tg_utf8_length(text + at, size - at) : 0;
+        if (length == 0)
             return false;
-        for (; more > 0; more--, least = 0x80, most = 0xbf)
-            if (text[++i] < least || text[i] > most)
-                return false;
     }
     return true;
 }
