@@ -42,7 +42,7 @@ ALLOWED = {
     # headers of the system
     "cuda.h", "math.h", "stdatomic.h", "string.h",
 }
-# NAME and NAME.c stand for any name.
+# NAME alone, and NAME.c, stand for any file; within a longer name NAME stands for any word.
 PLACEHOLDER = re.compile(r"NAME(\.\w+)?")
 
 
@@ -135,6 +135,8 @@ class Tree:
                 self.tails["/".join(parts[i:])].add(parts[0])
 
     def has(self, name, mentioned_in):
+        if not PLACEHOLDER.fullmatch(name.split("/")[-1]):
+            name = name.replace("NAME", "*")
         parts = name.split("/")
         if parts[-1] in ALLOWED or PLACEHOLDER.fullmatch(parts[-1]):
             return True

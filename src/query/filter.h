@@ -12,7 +12,7 @@
  *     role=in  role=in+scalar                       in[put] out[put] inout scalar
  *     arg=0  arg=0-2  arg=0+3                       as the manifest counts: tensors, then scalars
  *
- * A key that is absent lets everything pass. Task ids are written as in selection.h.
+ * A key that is absent lets everything pass. Task ids are written as in taskglass/query.h.
  */
 #ifndef TG_QUERY_FILTER_H
 #define TG_QUERY_FILTER_H
