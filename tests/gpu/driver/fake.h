@@ -12,7 +12,8 @@
  *
  * It is stricter than NVIDIA's driver. A thread without a context, an address that was not
  * allocated, a copy from memory that is not pinned, more blocks than fit at once, a launch while
- * another runs: each is an error here. Environment variables:
+ * another runs, a stream used while writes of the default stream may be on their way: each is an error
+ * here. Environment variables:
  *
  *   FAKE_CUDA_MULTIPROCESSORS=128       number of multiprocessors
  *   FAKE_CUDA_CAPABILITY=90             compute capability 9.0
@@ -49,6 +50,11 @@ unsigned fake_multiprocessors(void);
 /* True if the whole range is in one allocation, or registered. */
 bool fake_is_device(uint64_t address, uint64_t size);
 bool fake_is_registered(const void *start, uint64_t size);
+
+/* The default stream's writes (cuMemsetD8, cuMemcpyHtoD) may end after the call that starts them, and
+ * streams made with CU_STREAM_NON_BLOCKING do not wait for them. */
+void fake_default_stream_writes(bool pending);
+bool fake_default_stream_is_done(void);
 
 struct fake_module {
     char *kernel_names, *orchestration_names; /* copies of the image's names in the GPU's memory */

@@ -145,6 +145,8 @@ CUresult cuLaunchKernel(CUfunction function, unsigned x, unsigned y, unsigned z,
     FAKE_ENTER();
     if (!stream || extra || x * y * z != 1 || by * bz != 1 || shared != 0 || bx > 1024)
         return CUDA_ERROR_INVALID_VALUE;
+    if (!fake_default_stream_is_done())
+        return CUDA_ERROR_ILLEGAL_STATE;
     if (__atomic_load_n(&running, __ATOMIC_ACQUIRE) != 0)
         return CUDA_ERROR_NOT_READY; /* it would have to wait, which no caller here intends */
     if (f->entry == FAKE_SIZE)
@@ -166,6 +168,8 @@ CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned x, unsigned y, 
         return CUDA_ERROR_INVALID_VALUE;
     if (x > TG_CUDA_RESIDENT * fake_multiprocessors())
         return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
+    if (!fake_default_stream_is_done())
+        return CUDA_ERROR_ILLEGAL_STATE;
     catch_faults();
     for (uint32_t i = 0; i <= x; i++)
         if (!start_block(arguments[0], i))
@@ -192,7 +196,8 @@ CUresult cuStreamQuery(CUstream stream)
  * for. */
 CUresult cuStreamSynchronize(CUstream stream)
 {
-    (void)stream;
     FAKE_ENTER();
+    if (!stream)
+        fake_default_stream_writes(false);
     return CUDA_SUCCESS;
 }

@@ -130,6 +130,18 @@ CUresult cuMemFree_v2(CUdeviceptr address)
     return result;
 }
 
+static bool default_stream_pending; /* by atomic access */
+
+void fake_default_stream_writes(bool pending)
+{
+    __atomic_store_n(&default_stream_pending, pending, __ATOMIC_RELEASE);
+}
+
+bool fake_default_stream_is_done(void)
+{
+    return !__atomic_load_n(&default_stream_pending, __ATOMIC_ACQUIRE);
+}
+
 /* Untouched pages hold zeros already; large memory should stay untouched. */
 CUresult cuMemsetD8_v2(CUdeviceptr address, unsigned char value, size_t size)
 {
@@ -141,6 +153,7 @@ CUresult cuMemsetD8_v2(CUdeviceptr address, unsigned char value, size_t size)
     if (whole > 0 && madvise(start, whole, MADV_DONTNEED) != 0)
         return CUDA_ERROR_UNKNOWN;
     memset(start + whole, value, size - whole);
+    fake_default_stream_writes(true);
     return CUDA_SUCCESS;
 }
 
@@ -155,26 +168,30 @@ static CUresult copy(void *to, const void *from, size_t size, uint64_t device, c
 CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t size)
 {
     FAKE_ENTER();
+    fake_default_stream_writes(true);
     return copy((void *)(uintptr_t)to, from, size, to, NULL);
 }
 
 CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t size)
 {
     FAKE_ENTER();
+    fake_default_stream_writes(false); /* it waits for what the stream did before */
     return copy(to, (const void *)(uintptr_t)from, size, from, NULL);
 }
 
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t size, CUstream stream)
 {
-    (void)stream;
     FAKE_ENTER();
+    if (stream && !fake_default_stream_is_done())
+        return CUDA_ERROR_ILLEGAL_STATE;
     return copy((void *)(uintptr_t)to, from, size, to, from);
 }
 
 CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t size, CUstream stream)
 {
-    (void)stream;
     FAKE_ENTER();
+    if (stream && !fake_default_stream_is_done())
+        return CUDA_ERROR_ILLEGAL_STATE;
     return copy(to, (const void *)(uintptr_t)from, size, from, to);
 }
 

@@ -33,6 +33,11 @@ bool tg_cuda_load_driver(char *why, size_t size)
     return true;
 }
 
+CUresult tg_cuda_finish_write(CUresult result)
+{
+    return result == CUDA_SUCCESS ? tg_cuda.stream_wait(NULL) : result;
+}
+
 void tg_cuda_explain(CUresult result, char *text, size_t size)
 {
     const char *name = NULL, *words = NULL;

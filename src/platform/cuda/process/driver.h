@@ -68,6 +68,9 @@ extern struct tg_cuda_driver tg_cuda;
 
 /* False if there is no driver or it is too old; `why` gets the message. */
 bool tg_cuda_load_driver(char *why, size_t size);
+/* Waits for writes that a call without a stream has started (`set`, `copy_in`), unless that call failed.
+ * Such a write may end after its call, and the streams of this process do not wait for it. */
+CUresult tg_cuda_finish_write(CUresult result);
 /* "an illegal memory access was encountered (CUDA_ERROR_ILLEGAL_ADDRESS)" */
 void tg_cuda_explain(CUresult result, char *text, size_t size);
 

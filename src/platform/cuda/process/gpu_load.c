@@ -101,7 +101,9 @@ static tg_status number_kernels(const struct tg_workload *workload, const char *
 static CUresult put(CUdeviceptr *address, const void *bytes, size_t size)
 {
     CUresult result = tg_cuda.alloc(address, size ? size : 8);
-    return result == CUDA_SUCCESS && size ? tg_cuda.copy_in(*address, bytes, size) : result;
+    if (result == CUDA_SUCCESS && size)
+        result = tg_cuda_finish_write(tg_cuda.copy_in(*address, bytes, size));
+    return result;
 }
 
 static CUresult place(struct tg_cuda_image *image, const uint32_t *number)

@@ -133,7 +133,7 @@ static tg_status take_memory(struct tg_cuda_device *d, uint64_t bytes, char *why
 {
     CUresult result = tg_cuda.alloc(&d->memory, bytes);
     if (result == CUDA_SUCCESS)
-        result = tg_cuda.set(d->memory, 0, bytes);
+        result = tg_cuda_finish_write(tg_cuda.set(d->memory, 0, bytes));
     d->memory_size = bytes;
     if (result != CUDA_SUCCESS) {
         char what[96];
