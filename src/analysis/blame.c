@@ -70,7 +70,8 @@ static bool accuse_tasks(struct tg_blame *blame)
     return true;
 }
 
-/* The earliest first, then the largest error; what is not known is the smallest. */
+/* The earliest suspect comes first, then the one with the largest error; an unknown error sorts
+ * last. */
 static int by_rank(const void *a, const void *b)
 {
     const struct tg_suspect *left = a, *right = b;
@@ -86,9 +87,10 @@ static int by_rank(const void *a, const void *b)
 
 /* --- paths ------------------------------------------------------------------------------------ */
 
-/* Where the way through wrong tasks (or unknown ones) ends, and in how many steps. */
+/* The wrong task at which a path through wrong or unknown tasks ends, and the number of its
+ * steps. */
 struct goal {
-    uint32_t end; /* TG_NO_ROW: at nothing wrong */
+    uint32_t end; /* TG_NO_ROW: the path reaches no wrong task */
     uint32_t steps;
 };
 
@@ -120,7 +122,7 @@ static void choose_next(struct tg_blame *blame, struct goal *goal, uint32_t task
     goal[task] = best;
 }
 
-/* From the last task to the first, so that those behind are decided. */
+/* Goes from the last task to the first, so that every successor has its goal already. */
 static bool find_ways(struct tg_blame *blame)
 {
     uint32_t count = blame->diff->match.n_tasks;
@@ -165,7 +167,8 @@ tg_status tg_blame_open(struct tg_diff *diff, struct tg_blame **blame, struct tg
         return TG_OK;
     }
     tg_blame_close(b);
-    return tg_error_set(error, TG_NO_MEMORY, "no memory to find out who began it");
+    return tg_error_set(error, TG_NO_MEMORY,
+                        "no memory to find the tasks that began the difference");
 }
 
 void tg_blame_close(struct tg_blame *blame)

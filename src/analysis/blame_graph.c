@@ -3,7 +3,7 @@
 
 #include "analysis/blame.h"
 
-/* The task of the match that each row of one side is. */
+/* For each row of one side, the number of its task in the match. */
 static uint32_t *tasks_of_rows(const struct tg_match *match, const struct tg_tasks *side, bool is_b)
 {
     uint32_t *task = malloc(((size_t)side->n_rows + 1) * sizeof *task);
@@ -62,7 +62,7 @@ static bool link_tasks(struct tg_blame *blame, bool is_b, const struct tg_flow *
     return good;
 }
 
-/* deps.json says it; where there is none, who read what whom wrote. */
+/* Takes the edges of deps.json. Without one, a task depends on the tasks whose writes it read. */
 static bool choose_graph(struct tg_blame *blame)
 {
     const struct tg_diff *diff = blame->diff;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inputs that differ though no task made them so: what the run was given, what changed on its way from
- * its producer, and what a task was given in another's place. Told by device addresses where there
- * are some, else by the graph.
+ * Inputs that differ although no recorded task made them differ: data given to the run from
+ * outside, data that changed after its producer wrote it, and inputs taken from another tensor than
+ * in the other run. Device addresses decide which it is; without addresses the graph does.
  */
 #include <stdlib.h>
 
 #include "analysis/blame.h"
 
-/* Only the first ones of each kind are worth naming. */
+/* A report names only the first of them. */
 enum { MOST_SOURCES = 1000 };
 
 static bool map_records(struct tg_blame *blame)
@@ -25,7 +25,8 @@ static bool map_records(struct tg_blame *blame)
     return true;
 }
 
-/* Whether the record is not what the last one that saw these bytes saw, and nobody wrote them. */
+/* True if these bytes changed since the last record of them, although no task wrote them in
+ * between. */
 static bool has_changed(const struct tg_recording *recording, const struct tg_flow *flow,
                         uint64_t record)
 {
@@ -40,7 +41,7 @@ static bool has_changed(const struct tg_recording *recording, const struct tg_fl
            now.record.hash != before.record.hash;
 }
 
-/* No task that is before this one may have made it: all their outputs are known to agree. */
+/* True if no direct predecessor can have caused it: all their outputs are known to agree. */
 static bool nobody_before(const struct tg_blame *blame, uint32_t task)
 {
     const struct tg_links *before = &blame->before;
@@ -50,7 +51,7 @@ static bool nobody_before(const struct tg_blame *blame, uint32_t task)
     return true;
 }
 
-/* Those who wrote it left what they left in the other run. */
+/* True if every writer of these bytes left the same values in both runs. */
 static bool writers_agree(const struct tg_blame *blame, const struct tg_flow_event *event)
 {
     for (uint32_t k = 0; k < event->n_writers; k++) {
@@ -63,8 +64,9 @@ static bool writers_agree(const struct tg_blame *blame, const struct tg_flow_eve
     return true;
 }
 
-/* No task made it so. Parts that no recorded task wrote came from outside; where there are none, the
- * bytes are as their writers left them in both runs, so the task was given others. */
+/* For an input whose bytes did not change after they were written. If all its writers agree, the
+ * difference came from outside for the parts that no recorded task wrote; if there are no such
+ * parts, the task was given another tensor than in the other run. */
 static enum tg_guilt guilt_of_event(const struct tg_blame *blame, const struct tg_flow_event *event)
 {
     if (!writers_agree(blame, event))
@@ -72,7 +74,7 @@ static enum tg_guilt guilt_of_event(const struct tg_blame *blame, const struct t
     return event->is_outside ? TG_GUILT_GIVEN : TG_GUILT_REWIRED;
 }
 
-/* TG_GUILT_INHERITED where a task before it is to blame, or may be. */
+/* Returns TG_GUILT_INHERITED if an earlier task is to blame, or may be. */
 static enum tg_guilt guilt_of_input(const struct tg_blame *blame, uint32_t task, uint64_t pair)
 {
     const struct tg_diff *diff = blame->diff;
@@ -100,7 +102,7 @@ static bool same_memory(const struct tg_diff *diff, uint64_t pair, uint64_t othe
            a.record.data_ptr == b.record.data_ptr && a.record.data_ptr != 0;
 }
 
-/* A tensor that many tasks read is one source. */
+/* A tensor that many tasks read is reported once. */
 static bool is_named(const struct tg_blame *blame, enum tg_guilt guilt, uint64_t pair)
 {
     for (uint64_t i = 0; i < blame->n_suspects; i++)

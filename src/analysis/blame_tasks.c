@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inputs agree only if all of them are known to. Which ones a task has is not written anywhere, so
- * that one that is missing has to be noticed:
+ * The inputs of a task agree only if all of them are known to agree. No file lists which inputs a
+ * task has, so these signs show that one is missing:
  *
- *   - the pair is there, but one side is missing, or nothing tells whether the two are equal;
- *   - its number is missing: arguments are counted without gaps;
- *   - other tasks of the same kernel have it, and records were lost;
- *   - there is no input at all, but somebody whom the task waited for, or no inputs in the whole
- *     recording (a filter that leaves them out).
+ *   - the pair exists, but one side is missing, or nothing decides whether the two are equal;
+ *   - a number is missing: arguments are numbered without gaps;
+ *   - other tasks of the same kernel have this argument, and records were lost;
+ *   - the task has no input at all, although it waited for another task, or the whole recording has
+ *     no inputs (a filter left them out).
  */
 #include <math.h>
 #include <stdlib.h>
@@ -24,23 +24,23 @@ enum tg_state tg_blame_pair_state(const struct tg_diff *diff, uint64_t pair)
     return TG_STATE_UNKNOWN;
 }
 
-/* Arguments by number; more than 64 cannot be. */
+/* One bit per argument number; numbers above 63 do not occur. */
 static uint64_t bit_of(unsigned arg)
 {
     return arg < 64 ? UINT64_C(1) << arg : 0;
 }
 
-/* What the tasks of one kernel have, over both recordings. */
+/* The arguments that the tasks of one kernel have, over both recordings. */
 struct usage {
     const char *kernel;
     uint64_t inputs;
 };
 
 struct survey {
-    struct usage *usage; /* by the pointer of the kernel's name */
+    struct usage *usage; /* keyed by the pointer to the kernel's name */
     size_t count;
     bool has_losses;
-    bool has_inputs; /* any task has */
+    bool has_inputs; /* at least one task has an input */
 };
 
 static int by_kernel(const void *a, const void *b)
@@ -110,8 +110,8 @@ struct reading {
     struct tg_blame *blame;
     const struct survey *survey;
     uint32_t number;
-    uint64_t seen;   /* arguments, at any stage and on any side */
-    uint64_t inputs; /* of them, before dispatch */
+    uint64_t seen;   /* arguments seen at any stage, on either side */
+    uint64_t inputs; /* those seen before dispatch */
     bool differs, unknown;
 };
 
@@ -155,7 +155,7 @@ static void read_pair(struct reading *reading, uint64_t pair)
     }
 }
 
-/* Numbers below the highest that nothing was recorded of. */
+/* True if an argument number below the highest one has no record. */
 static bool has_gaps(uint64_t seen)
 {
     return (seen & (seen + 1)) != 0;

@@ -36,11 +36,11 @@ void tg_comparer_init(struct tg_comparer *comparer, unsigned dtype, const void *
 
 /* --- a block ---------------------------------------------------------------------------------- */
 
-/* Elements of the block that begins at comparer->at. */
+/* The elements of the block that begins at comparer->at. */
 struct block {
     const unsigned char *a, *b;
     int count;
-    int lanes; /* count, rounded up */
+    int lanes; /* count, rounded up to whole lanes */
 };
 
 static struct tg_mismatch mismatch_at(const struct tg_comparer *comparer, const struct block *block,
@@ -59,7 +59,7 @@ static double value_of(const struct tg_comparer *comparer, bool second, int i)
     return (double)(second ? comparer->y.narrow[i] : comparer->x.narrow[i]);
 }
 
-/* What is not finite is counted and then left out of sums and extremes. */
+/* Elements that are not finite are counted first and then left out of sums and extremes. */
 static void leave_out(struct tg_comparer *comparer, int i)
 {
     if (comparer->decoder.is_wide)
@@ -69,13 +69,14 @@ static void leave_out(struct tg_comparer *comparer, int i)
     comparer->key_x[i] = comparer->key_y[i] = 0;
 }
 
-/* An element that is not finite somewhere: its distance does not count. */
+/* True for an element that leave_out cleared because it was not finite on one side or both; also
+ * for two zeros, whose distance is 0 anyway. */
 static bool is_left_out(const struct tg_comparer *comparer, int i)
 {
     return value_of(comparer, false, i) == 0 && value_of(comparer, true, i) == 0;
 }
 
-/* Gives how many of them mismatch. */
+/* Counts the elements that are not finite, and returns how many of them mismatch. */
 static uint64_t sift_specials(struct tg_comparer *comparer, const struct block *block)
 {
     struct tg_comparison *result = comparer->result;
@@ -97,13 +98,13 @@ static uint64_t sift_specials(struct tg_comparer *comparer, const struct block *
     return mismatches;
 }
 
-/* float32 is an order itself, and bfloat16 the upper half of one. */
+/* The bits of a float32 are ordered already, and a bfloat16 is the upper half of a float32. */
 static bool needs_keys(const struct tg_decoder *decoder)
 {
     return decoder->is_float && decoder->dtype != TG_FLOAT32 && decoder->dtype != TG_BFLOAT16;
 }
 
-/* Gives whether one of them is not finite. */
+/* Returns true if an element of the block is not finite. */
 static bool decode(struct tg_comparer *comparer, const struct block *block)
 {
     const struct tg_decoder *decoder = &comparer->decoder;
@@ -180,7 +181,8 @@ static void find_max_ulp(struct tg_comparer *comparer, const struct block *block
     }
 }
 
-/* Doubles do not hold every integer of 64 bits: the loops' word on errors does not count. */
+/* Doubles do not hold every 64-bit integer, so the errors that the loops found are computed
+ * again. */
 static void correct_integers(struct tg_comparer *comparer, const struct block *block,
                              struct tg_block_result *sums)
 {
@@ -212,7 +214,7 @@ static void list_mismatches(struct tg_comparer *comparer, const struct block *bl
     }
 }
 
-/* Squares of doubles may be too large or too small for a double; those of other types never. */
+/* Squares of float64 values may leave the range of a double; squares of other types never do. */
 static void add_exactly(struct tg_comparer *comparer, const struct block *block)
 {
     for (int i = 0; i < block->count; i++) {
@@ -224,7 +226,7 @@ static void add_exactly(struct tg_comparer *comparer, const struct block *block)
     }
 }
 
-/* 0 too: it may be what is left of very small squares. */
+/* 0 counts too: it may be the sum of squares that were too small for a double. */
 static bool is_out_of_range(double sum)
 {
     return !(sum < 0x1p1000) || sum < 0x1p-900;
@@ -269,7 +271,7 @@ static void compare_block(struct tg_comparer *comparer, const struct block *bloc
         list_mismatches(comparer, block);
 }
 
-/* Bytes that are equal: nothing but their part of the sums, and of one only. */
+/* The bytes of both sides are equal, so one side is decoded, and only the sums and counts grow. */
 static void add_equal_block(struct tg_comparer *comparer, const struct block *block)
 {
     const struct tg_decoder *decoder = &comparer->decoder;
@@ -358,7 +360,7 @@ tg_status tg_tensor_compare(int dtype, const void *a, const void *b, int64_t ele
     struct tg_tolerance usual = tg_tolerance_default(dtype);
     struct tg_comparer comparer;
     if (!tg_dtype_valid(dtype))
-        return tg_error_set(error, TG_BAD_ARGUMENT, "%d is no dtype", dtype);
+        return tg_error_set(error, TG_BAD_ARGUMENT, "%d is not a dtype", dtype);
     if (elements < 0)
         return tg_error_set(error, TG_BAD_ARGUMENT, "an array cannot have %lld elements",
                             (long long)elements);

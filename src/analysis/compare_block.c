@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The loops that a comparison spends its time in, over TG_BLOCK_LANES lanes that do not depend on one
- * another: a compiler that keeps to the rules of floating point can then use vectors.
+ * A comparison spends its time in these loops. They work on TG_BLOCK_LANES independent lanes, so
+ * that a compiler can use vector instructions without reordering floating-point sums.
  */
 #include "analysis/compare_block.h"
 
@@ -14,7 +14,7 @@
 
 #define LANES TG_BLOCK_LANES
 
-/* The same for floats and doubles. The sums are arrays of their own, so that they stay in registers. */
+/* Floats and doubles share this body. The sums are local arrays, so that they stay in registers. */
 /* clang-format off */
 #define DEFINE_COMPARE(name, type)                                                                 \
     TG_LOOP struct tg_block_result name(const type *x, const type *y, int count, double absolute,  \
@@ -79,7 +79,7 @@ TG_LOOP uint32_t distance_loop(const int32_t *a, const int32_t *b, int count)
     return most;
 }
 
-/* Bits to an order: sign and magnitude to two's complement, both zeros in the middle. */
+/* Maps the bits of a float to an ordered integer: two's complement, with both zeros at 0. */
 TG_LOOP int32_t order_of(const float *value)
 {
     int32_t bits, sign;

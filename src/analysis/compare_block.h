@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One block of two tensors, all values finite: sums, extremes and how many are beyond a tolerance. */
+/* One block of two tensors with finite values: sums, extremes, and the elements beyond a
+ * tolerance. */
 #ifndef TG_ANALYSIS_COMPARE_BLOCK_H
 #define TG_ANALYSIS_COMPARE_BLOCK_H
 
@@ -17,13 +18,13 @@ void tg_block_compare(const float *a, const float *b, int count, double absolute
 void tg_block_compare_wide(const double *a, const double *b, int count, double absolute,
                            double relative, struct tg_block_result *result);
 
-/* The largest distance of two keys (tg_decode_keys); the same of floats, and of doubles, as what
- * they are. */
+/* The largest distance between keys (tg_decode_keys). The other two take floats and doubles
+ * directly. */
 uint32_t tg_block_distance(const int32_t *a, const int32_t *b, int count);
 uint32_t tg_block_distance_floats(const float *a, const float *b, int count);
 uint64_t tg_block_distance_wide(const double *a, const double *b, int count);
 
-/* The sum of squares. */
+/* The sum of the squares. */
 double tg_block_squares(const float *value, int count);
 double tg_block_squares_wide(const double *value, int count);
 

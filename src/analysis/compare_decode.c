@@ -8,7 +8,7 @@
 #include "analysis/compare.h"
 #include "analysis/compare_target.h"
 
-/* Short codes are looked up, but for those that a loop can compute as fast. */
+/* Short codes use a table, except for types that a loop converts as fast. */
 static bool has_table(unsigned dtype)
 {
     switch (dtype) {
@@ -61,10 +61,11 @@ TG_LOOP uint32_t bits_of(float value)
 }
 
 /*
- * A shorter float: its magnitude where a float32 has its own, the exponent too small by the difference
- * of the two biases, which a product with a power of two puts right for normal and denormal numbers
- * alike. What is `special` and above gets all ones for an exponent. Without a branch: the compiler
- * would not make vectors of one.
+ * Widens a shorter float: its magnitude moves to the bits a float32 has for it. The exponent is
+ * then too small by the difference of the two biases, and a multiplication by a power of two
+ * corrects it for normal and denormal numbers alike. A magnitude of `special` or above gets an
+ * exponent of all ones. There is no branch, because a branch would keep the compiler from using
+ * vectors.
  */
 TG_LOOP float widen(uint32_t sign, uint32_t magnitude, float scale, uint32_t special)
 {
@@ -77,7 +78,7 @@ TG_LOOP float from_float16(uint32_t code)
     return widen((code & 0x8000) << 16, (code & 0x7fff) << 13, 0x1p112f, 0x7c00u << 13);
 }
 
-/* No infinity, one NaN. */
+/* The type has no infinity and one NaN. */
 TG_LOOP float from_float8_e4m3fn(uint32_t code)
 {
     return widen((code & 0x80) << 24, (code & 0x7f) << 20, 0x1p120f, 0x7fu << 20);
@@ -101,7 +102,7 @@ TG_LOOP bool has_special(const float *value, int count)
     return found != 0;
 }
 
-/* The payload may lie at any address, so codes are copied to where they can be read. */
+/* The payload may lie at any address, so codes are copied to an aligned buffer first. */
 TG_LOOP bool narrow_loop(const struct tg_decoder *decoder, const void *bytes, int count,
                          float *value)
 {

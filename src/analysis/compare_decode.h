@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Elements in blocks, as numbers that loops can be quick with. Types of at most 16 bits, and float32,
- * become floats, which hold all of them exactly; the others doubles. A block ends in zeros up to a
- * multiple of TG_BLOCK_LANES, so that loops need no rest.
+ * Decodes elements in blocks into numbers for fast loops. Types of at most 16 bits, and float32,
+ * become floats, which hold all their values exactly; the other types become doubles. A block is
+ * filled up with zeros to a multiple of TG_BLOCK_LANES, so that loops need no remainder.
  */
 #ifndef TG_ANALYSIS_COMPARE_DECODE_H
 #define TG_ANALYSIS_COMPARE_DECODE_H
@@ -12,11 +12,11 @@
 
 enum { TG_BLOCK = 1024, TG_BLOCK_LANES = 8 };
 
-/* How one type is decoded; where that takes a table, the table. */
+/* How to decode one type, with its table if it uses one. */
 struct tg_decoder {
     unsigned dtype;
     bool is_float;
-    bool is_wide; /* doubles, not floats */
+    bool is_wide; /* decodes to doubles, not floats */
     bool has_table;
     unsigned bits; /* of one element */
     float table[256];
@@ -26,16 +26,17 @@ struct tg_decoder {
 /* `dtype` must be valid. */
 void tg_decoder_init(struct tg_decoder *decoder, unsigned dtype);
 
-/* The bytes of `count` elements, which begin at a byte. */
+/* The number of bytes of `count` elements, the first of which begins at a byte. */
 uint64_t tg_decoder_bytes(const struct tg_decoder *decoder, uint64_t count);
 
-/* `count` elements, at most TG_BLOCK, of a type that is not wide (is wide). Gives whether one of them
- * is NaN or infinite. */
+/* Decodes `count` elements, at most TG_BLOCK, of a type that is not wide (second function: is
+ * wide). Returns true if one of them is NaN or infinite. */
 bool tg_decode_narrow(const struct tg_decoder *decoder, const void *bytes, int count, float *value);
 bool tg_decode_wide(const struct tg_decoder *decoder, const void *bytes, int count, double *value);
 
-/* Floats that are not wide: their place in the order of all values of the type, 0 for both zeros.
- * The distance of two keys is how many values lie from one to the other. */
+/* For float types that are not wide: the position of each value in the order of all values of
+ * the type, 0 for both zeros. The difference of two keys is the number of steps between the two
+ * values. */
 void tg_decode_keys(const struct tg_decoder *decoder, const void *bytes, int count, int32_t *key);
 
 /* Rounded up to whole lanes. */

@@ -6,7 +6,7 @@
 #include "analysis/compare.h"
 #include "base/tolerance.h"
 
-/* One step of a format of 8 or 4 bits: its last mantissa bit, and its smallest value near 0. */
+/* One step of an 8- or 4-bit format: its last mantissa bit, and its smallest value near 0. */
 static struct tg_tolerance one_step(unsigned dtype)
 {
     struct tg_float_format format = tg_float_format_of(dtype);
@@ -15,9 +15,10 @@ static struct tg_tolerance one_step(unsigned dtype)
 }
 
 /*
- * Rounding, grown by the order of a sum: some millions of steps of float64, about a hundred of
- * float32, one or two of the short ones. A step of a power of two is a factor of two, of a scale,
- * which no rounding explains. taskglass-diff(1) has the table.
+ * Allows for rounding that grows with the order of summation: some millions of steps of float64,
+ * about a hundred of float32, one or two of the short types. Types that hold only powers of two
+ * (scales) get no tolerance, because one step is a factor of two, which rounding does not explain.
+ * taskglass-diff(1) has the table.
  */
 struct tg_tolerance tg_tolerance_default(int dtype)
 {

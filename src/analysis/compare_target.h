@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loops that the compiler turns into vector instructions, compiled once for every processor of the
- * kind and once for what most of them have:
+ * Loops that the compiler turns into vector instructions. Each is compiled twice: once for every
+ * processor of the architecture, and once for the instruction set that most of them have:
  *
  *     TG_LOOP int64_t sum_loop(const int32_t *item, int count) { … }
  *     TG_FOR_TARGETS(int64_t, sum, (const int32_t *item, int count), (item, count))
  *     …  TG_BEST(sum)(item, count)
  *
- * TG_LOOP functions are inlined into each of them, and may call one another.
+ * TG_LOOP functions are inlined into both versions, and may call one another.
  */
 #ifndef TG_ANALYSIS_COMPARE_TARGET_H
 #define TG_ANALYSIS_COMPARE_TARGET_H

@@ -15,10 +15,10 @@ struct reading {
     struct tg_deps_reader reader;
     struct tg_deps *deps;
     size_t task_room, edge_room;
-    uint32_t list; /* which list of tasks the tasks are of */
+    uint32_t list; /* the number of the task list being read */
 };
 
-/* More tasks than that have no place in 32 bits. */
+/* Task numbers have 32 bits. */
 #define MOST_TASKS (UINT32_MAX - 1)
 
 /* --- keeping what is read --------------------------------------------------------------------- */
@@ -39,7 +39,7 @@ static bool keep_edges(struct reading *r, const struct tg_deps_read_task *task)
     return true;
 }
 
-/* False where memory ran out. */
+/* Returns false if memory ran out. */
 static bool keep_task(struct reading *r, const struct tg_deps_read_task *task)
 {
     struct tg_deps *deps = r->deps;
@@ -109,7 +109,7 @@ static const struct place *find_place(const struct place *place, uint32_t count,
     return low < count && place[low].id == id ? &place[low] : NULL;
 }
 
-/* Takes out of each task's edges those that lead nowhere. */
+/* Removes the edges to ids that no task has. */
 static void resolve(struct tg_deps *deps, const struct place *place)
 {
     uint64_t kept = 0;
@@ -130,7 +130,7 @@ static void resolve(struct tg_deps *deps, const struct place *place)
     deps->n_edges = kept;
 }
 
-/* An id names one task, or it names none. */
+/* True if two tasks have the same id. */
 static bool has_twins(const struct place *place, uint32_t count)
 {
     for (uint32_t i = 1; i < count; i++)
@@ -164,7 +164,7 @@ static tg_status resolve_edges(struct reading *r, struct tg_error *error)
     return status;
 }
 
-/* Takes r->reader, which is open. */
+/* Takes over r->reader, which must be open. */
 static tg_status read_all(struct reading *r, struct tg_deps **deps, struct tg_error *error)
 {
     r->deps = calloc(1, sizeof *r->deps);

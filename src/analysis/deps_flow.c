@@ -16,9 +16,9 @@ static tg_status no_memory(struct tg_error *error)
 
 /* --- the order -------------------------------------------------------------------------------- */
 
-/* An event on its way into its place. */
+/* An event while the events are being sorted. */
 struct placed {
-    uint64_t key, second; /* time and record; or rank of the task and stage */
+    uint64_t key, second; /* time and record; or rank of the task, and stage */
     uint64_t record;
     uint64_t time;
     uint32_t row;
@@ -59,8 +59,8 @@ static bool rank_rows(const struct tg_tasks *tasks, uint32_t *rank)
     return good;
 }
 
-/* Tensors of tasks, with their times; of one that was read after the run had ended (PARTIAL) it is
- * the end. */
+/* Takes the tensors of tasks with their times. For a tensor that was read after the run had ended
+ * (PARTIAL), the time is that end. */
 static uint32_t take_events(const struct tg_tasks *tasks, struct placed *placed, bool *has_times)
 {
     struct tg_entry entry;
@@ -127,7 +127,7 @@ static bool make_events(const struct tg_tasks *tasks, struct tg_flow *flow)
     return good;
 }
 
-/* --- what saw the same bytes last ------------------------------------------------------------- */
+/* --- the last event at the same bytes --------------------------------------------------------- */
 
 struct sight {
     uint64_t key; /* of the view; 0: an empty slot */
@@ -136,7 +136,7 @@ struct sight {
 
 struct sights {
     struct sight *slot;
-    uint64_t n_slots; /* a power of two, more than twice what comes in */
+    uint64_t n_slots; /* a power of two, more than twice the number of events */
 };
 
 static bool make_sights(struct sights *sights, uint64_t events)
@@ -148,7 +148,7 @@ static bool make_sights(struct sights *sights, uint64_t events)
     return sights->slot != NULL;
 }
 
-/* Leaves the event there for the next one, and gives the one before; TG_NO_EVENT. */
+/* Enters the event as the last one for this key, and returns the one before it; TG_NO_EVENT. */
 static uint32_t swap_sight(struct sights *sights, uint64_t key, uint32_t event)
 {
     uint64_t at = key & (sights->n_slots - 1);
@@ -160,14 +160,14 @@ static uint32_t swap_sight(struct sights *sights, uint64_t key, uint32_t event)
     return before;
 }
 
-/* --- going through memory --------------------------------------------------------------------- */
+/* --- replaying the events --------------------------------------------------------------------- */
 
 struct walk {
     struct tg_flow *flow;
     struct tg_memory memory;
     struct sights sights;
-    uint32_t now;    /* the event under way */
-    uint32_t *found; /* its writers so far */
+    uint32_t now;    /* the event being replayed */
+    uint32_t *found; /* the writers found for it so far */
     uint32_t n_found;
     size_t found_room, writer_room;
     bool no_memory;
@@ -252,7 +252,7 @@ static bool walk_event(struct walk *walk, const struct tg_recording *recording)
         return true;
     uint64_t key = tg_view_key(&entry.record);
     if (key == 0) {
-        event->is_outside = true; /* no address, so nothing is known */
+        event->is_outside = true; /* without an address the origin is unknown */
         return true;
     }
     if (!tg_view_runs(&entry.record, read_run, walk) || !keep_writers(walk))

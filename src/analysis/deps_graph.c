@@ -9,7 +9,7 @@ static bool is_sound(const struct tg_link *link, uint32_t n_tasks)
     return link->before < n_tasks && link->after < n_tasks && link->before != link->after;
 }
 
-/* A counting sort: edges come in no order, and there may be millions. */
+/* A counting sort, since there may be millions of edges, in any order. */
 bool tg_links_make(uint32_t n_tasks, const struct tg_link *link, uint64_t count,
                    struct tg_links *links)
 {
@@ -20,7 +20,8 @@ bool tg_links_make(uint32_t n_tasks, const struct tg_link *link, uint64_t count,
         tg_links_free(links);
         return false;
     }
-    uint64_t *next = links->first + 1; /* where the task's next one goes; ends as its end */
+    /* Where the next edge of each task goes; after the loop, where its edges end. */
+    uint64_t *next = links->first + 1;
     for (uint64_t i = 0; i < count; i++)
         if (is_sound(&link[i], n_tasks))
             next[link[i].after + 1]++;
@@ -87,7 +88,7 @@ static uint32_t heap_pop(struct heap *heap)
 
 struct ranking {
     struct tg_links after;
-    uint64_t *waits; /* how many are still to come before it */
+    uint64_t *waits; /* predecessors that have no rank yet */
     struct heap heap;
     uint32_t *depth;
     uint32_t next;

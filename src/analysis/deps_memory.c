@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ranges are a treap by address: a search tree whose random priorities keep it shallow. */
+/* The ranges form a treap by address: a search tree that random priorities keep shallow. */
 #include "analysis/deps_memory.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@ struct tg_memory_node {
     uint64_t lo, hi;
     uint32_t writer;
     uint32_t priority;
-    uint32_t left, right; /* 0: none; of a free one, `left` is the next free one */
+    uint32_t left, right; /* 0: none; a free node links to the next free one with `left` */
 };
 
 void tg_memory_init(struct tg_memory *memory)
@@ -33,7 +33,7 @@ static uint32_t next_random(struct tg_memory *memory)
     return memory->random;
 }
 
-/* A write needs three nodes at most: two cuts and itself. */
+/* A write needs at most three nodes: two for cuts and one for itself. */
 static bool make_room(struct tg_memory *memory)
 {
     return memory->count < UINT32_MAX / 2 &&
@@ -52,12 +52,12 @@ static uint32_t new_node(struct tg_memory *memory, uint64_t lo, uint64_t hi, uin
     return at;
 }
 
-/* Everything that begins before `at`, and the rest. */
+/* Splits into the nodes that begin before `at`, and the rest. */
 static void split(struct tg_memory *memory, uint32_t root, uint64_t at, uint32_t *below,
                   uint32_t *above)
 {
     struct tg_memory_node *node = memory->node;
-    /* Both ends hang where the next node of their side goes. */
+    /* `below` and `above` point to where the next node of each side is attached. */
     while (root) {
         if (node[root].lo < at) {
             *below = root;
@@ -91,13 +91,13 @@ static uint32_t join(struct tg_memory *memory, uint32_t below, uint32_t above)
     return root;
 }
 
-/* Nodes go back one by one; a node with two children hands one of them up. */
+/* Frees the nodes one by one, and rotates each until it has no left child. */
 static void release(struct tg_memory *memory, uint32_t root)
 {
     struct tg_memory_node *node = memory->node;
     while (root) {
         uint32_t left = node[root].left;
-        if (left) { /* turn the tree until the top has nothing on its left */
+        if (left) { /* rotate to the right */
             node[root].left = node[left].right;
             node[left].right = root;
             root = left;
@@ -122,7 +122,7 @@ static uint32_t last_before(const struct tg_memory *memory, uint64_t at)
     return found;
 }
 
-/* No range goes across `at` afterwards. */
+/* Splits the range that contains `at`, so that no range crosses it. */
 static void cut(struct tg_memory *memory, uint64_t at)
 {
     uint32_t before = last_before(memory, at), below, above;
@@ -151,7 +151,7 @@ bool tg_memory_write(struct tg_memory *memory, uint64_t lo, uint64_t hi, uint32_
     return true;
 }
 
-/* The first node that ends behind `at`; 0 for none. */
+/* The first node that ends after `at`; 0 for none. */
 static uint32_t first_behind(const struct tg_memory *memory, uint64_t at)
 {
     uint32_t found = 0;

@@ -15,14 +15,15 @@
 tg_status tg_deps_reader_refuse(const struct tg_deps_reader *reader, const char *why,
                                 struct tg_error *error)
 {
-    return tg_error_set(error, TG_BAD_ARGUMENT, "'%s', line %lu: %s; not what a run leaves",
-                        reader->path, tg_pull_line(&reader->pull), why);
+    return tg_error_set(error, TG_BAD_ARGUMENT,
+                        "'%s', line %lu: %s; this is not the deps.json of a run", reader->path,
+                        tg_pull_line(&reader->pull), why);
 }
 
 /* --- opening -------------------------------------------------------------------------------- */
 
-/* In the run's directory, or else among the recording's files. Gives 0 or an errno; reader->path is
- * NULL where memory ran out. */
+/* Looks in the run's directory first, then among the recording's files. Returns 0 or an errno;
+ * reader->path is NULL if memory ran out. */
 static int open_file(const struct tg_recording_info *info, struct tg_deps_reader *reader)
 {
     int cause;
@@ -80,7 +81,7 @@ void tg_deps_reader_close(struct tg_deps_reader *reader)
 
 /* --- one task ------------------------------------------------------------------------------- */
 
-/* What is being read of it. Its edges and their kinds come in two lists, in either order. */
+/* The task being read. Its edges and their kinds come in two lists, in either order. */
 struct reading {
     struct tg_deps_reader *reader;
     size_t n_after, n_kinds;
@@ -88,14 +89,14 @@ struct reading {
     const char *problem;
 };
 
-/* False with reading->problem, where the JSON itself has none. */
+/* Returns false with a problem that is not one of the JSON itself. */
 static bool wrong(struct reading *reading, const char *problem)
 {
     reading->problem = problem;
     return false;
 }
 
-/* False without one for lack of memory. */
+/* Returns NULL if memory ran out. */
 static struct tg_deps_read_edge *edge_at(struct tg_deps_reader *reader, size_t i)
 {
     struct tg_deps_read_task *task = &reader->task;
@@ -112,7 +113,7 @@ static bool take_after(struct reading *reading)
     if (!edge)
         return false;
     if (!tg_pull_u64(&reading->reader->pull, &edge->before))
-        return wrong(reading, "\"after\" has a value of the wrong kind, it wants task ids");
+        return wrong(reading, "\"after\" has a value of the wrong kind; it takes task ids");
     reading->n_after++;
     return true;
 }
@@ -130,7 +131,7 @@ static bool take_kind(struct reading *reading)
     if (!edge)
         return false;
     if (reading->reader->pull.token != TG_PULL_STRING)
-        return wrong(reading, "\"kind\" has a value of the wrong kind, it wants words");
+        return wrong(reading, "\"kind\" has a value of the wrong kind; it takes words");
     take_text(&reading->reader->pull, edge->kind, sizeof edge->kind);
     reading->n_kinds++;
     return true;
@@ -143,7 +144,7 @@ static bool take_number(struct reading *reading)
     if (task->n_numbers == TG_PARTS || !tg_pull_u64(&reading->reader->pull, &number) ||
         number >= TG_NO_KERNEL)
         return wrong(reading,
-                     "\"func_id\" has a value of the wrong kind, it wants up to three numbers");
+                     "\"func_id\" has a value of the wrong kind; it takes up to three numbers");
     task->number[task->n_numbers++] = (uint32_t)number;
     return true;
 }
@@ -153,7 +154,7 @@ static bool take_kernel(struct reading *reading)
     struct tg_deps_read_task *task = &reading->reader->task;
     if (task->n_names == TG_PARTS || reading->reader->pull.token != TG_PULL_STRING)
         return wrong(reading,
-                     "\"kernel\" has a value of the wrong kind, it wants up to three names");
+                     "\"kernel\" has a value of the wrong kind; it takes up to three names");
     take_text(&reading->reader->pull, task->kernel[task->n_names++], TG_DEPS_TEXT);
     return true;
 }
@@ -169,7 +170,7 @@ static bool take_list(struct reading *reading, bool (*take)(struct reading *read
     return true;
 }
 
-/* Null where the scope has no site. */
+/* The scope is null if it has no site. */
 static bool take_scope(struct reading *reading)
 {
     struct tg_pull *pull = &reading->reader->pull;
@@ -186,7 +187,7 @@ static bool take_id(struct reading *reading)
     return reading->has_id || wrong(reading, "\"task_id\" has a value of the wrong kind");
 }
 
-/* A key that comes twice: the last one counts, and nothing is left of the first. */
+/* If a key comes twice, the last one counts and replaces all of the first. */
 static bool take_member(struct reading *reading)
 {
     struct tg_deps_read_task *task = &reading->reader->task;
@@ -250,7 +251,7 @@ static bool take_lost(struct reading *reading)
            wrong(reading, "\"lost\" has a value of the wrong kind");
 }
 
-/* In the document's object: to the next list of tasks, or to the end of the document. */
+/* Inside the document's object: goes to the next list of tasks, or to the end of the document. */
 static bool find_list(struct reading *reading)
 {
     struct tg_deps_reader *reader = reading->reader;
@@ -272,7 +273,7 @@ static bool find_list(struct reading *reading)
     return reader->lists > 0 || wrong(reading, "no tasks");
 }
 
-/* To the first token of the next task, *more, or to the end of the document. */
+/* Goes to the first token of the next task and sets *more, or goes to the end of the document. */
 static bool find_task(struct reading *reading, bool *more)
 {
     struct tg_deps_reader *reader = reading->reader;
@@ -301,7 +302,7 @@ tg_status tg_deps_reader_next(struct tg_deps_reader *reader, bool *more, struct 
         return TG_OK;
     *more = false;
     if (reader->pull.token == TG_PULL_ERROR)
-        reading.problem = reader->pull.problem ? reader->pull.problem : "it ends early";
+        reading.problem = reader->pull.problem ? reader->pull.problem : "the file ends too early";
     return reading.problem ? tg_deps_reader_refuse(reader, reading.problem, error)
                            : tg_file_no_memory(error);
 }

@@ -10,7 +10,7 @@ struct dim {
     int64_t count, stride; /* elements */
 };
 
-/* A view as few dimensions as say it, all longer than 1. */
+/* A view in as few dimensions as possible, each longer than 1. */
 struct layout {
     int64_t start; /* elements */
     int ndim;
@@ -23,7 +23,7 @@ static bool is_somewhere(const struct tg_record *record)
            tg_bits_of(record->dtype) > 0;
 }
 
-/* Dimensions that lie one after the other in memory are one. */
+/* Joins dimensions that are contiguous in memory. */
 static void simplify(const struct tg_record *record, struct layout *layout)
 {
     *layout = (struct layout){.start = record->start};
@@ -51,7 +51,7 @@ uint64_t tg_view_key(const struct tg_record *record)
     } view;
     if (!is_somewhere(record))
         return 0;
-    memset(&view, 0, sizeof view); /* the padding too */
+    memset(&view, 0, sizeof view); /* clears the padding too */
     simplify(record, &view.layout);
     view.address = record->data_ptr;
     view.bits = tg_bits_of(record->dtype);
@@ -66,7 +66,8 @@ static int by_stride(const void *a, const void *b)
     return (left->stride > right->stride) - (left->stride < right->stride);
 }
 
-/* Forward strides only, the smallest first, and none that is 0: the same bytes in another order. */
+/* Makes all strides positive, sorts the smallest first, and drops strides of 0: the same bytes in
+ * another order. */
 static bool straighten(struct layout *layout)
 {
     int kept = 0;
@@ -88,7 +89,7 @@ static bool straighten(struct layout *layout)
     return true;
 }
 
-/* Takes the dimensions that leave no gaps into one run of elements; the others stay. */
+/* Joins the dimensions that leave no gaps into one run of elements; the others stay. */
 static bool take_run(struct layout *layout, int64_t *run)
 {
     int inner = 0;
@@ -105,7 +106,7 @@ static bool take_run(struct layout *layout, int64_t *run)
     return true;
 }
 
-/* Too many runs count as one. False: it leaves 64 bits. */
+/* Joins all runs into one if there are too many. Returns false if the view leaves 64 bits. */
 static bool limit_runs(struct layout *layout, int64_t *run)
 {
     int64_t runs = 1;
@@ -125,7 +126,8 @@ static bool limit_runs(struct layout *layout, int64_t *run)
     return true;
 }
 
-/* Of elements to bytes, half ones taken whole. False: outside of 64 bits. */
+/* Converts elements to bytes, with half-used bytes included. Returns false if the result leaves 64
+ * bits. */
 static bool bytes_of(const struct tg_record *record, int64_t first, int64_t count, uint64_t *lo,
                      uint64_t *hi)
 {
@@ -164,7 +166,7 @@ static bool take_runs(const struct tg_record *record, const struct layout *layou
     }
 }
 
-/* The furthest element must be a number too, so that the steps to it are. */
+/* The index of the furthest element must fit into 64 bits, so that every step to it does. */
 static bool fits(const struct layout *layout, int64_t run)
 {
     int64_t end, reach;

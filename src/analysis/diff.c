@@ -77,7 +77,7 @@ static tg_status make_states(struct tg_diff *diff, struct tg_error *error)
     return TG_OK;
 }
 
-/* Kernels have names on both sides, or go by their numbers. */
+/* Uses the kernels' names if both sides have them, otherwise their numbers. */
 static tg_status name_tasks(struct tg_diff *diff, struct tg_error *error)
 {
     bool by_number = !diff->a.has_names || !diff->b.has_names;
@@ -177,7 +177,7 @@ bool tg_diff_get_pair(const struct tg_diff *diff, uint64_t number, struct tg_dif
     return true;
 }
 
-/* As vectors, of what is finite; beyond that there is no measure. */
+/* The relative error of the finite values as vectors; infinite if some are not finite. */
 static float error_of(const struct tg_diff_result *result)
 {
     if (result->verdict != TG_VERDICT_DIFFERS)
@@ -222,8 +222,8 @@ static bool has_lost(const struct tg_recording_info *info)
     return lost > 0;
 }
 
-/* A task that one side does not have did not run there, if that side would have it otherwise: it
- * has the list of its tasks, or all its records. */
+/* True if a task that is missing on this side did not run there: the side has its complete list of
+ * tasks, or all its records. */
 static bool is_all_there(const struct tg_tasks *side)
 {
     if (side->deps)
@@ -259,7 +259,7 @@ void tg_diff_summarize(const struct tg_diff *diff, struct tg_diff_summary *summa
         summary->pairs[diff->state[i].verdict]++;
         summary->not_compared += diff->state[i].reason == TG_REASON_NOT_COMPARED;
     }
-    /* The bits of B are those of A, one further on. */
+    /* The bits of B are those of A, shifted left by one. */
     summary->gaps = gaps_of(&diff->a, match->only_b) | gaps_of(&diff->b, match->only_a) << 1;
     summary->graphs_differ = (match->only_b > 0 && is_all_there(&diff->a)) ||
                              (match->only_a > 0 && is_all_there(&diff->b));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One pair. What settles it, in this order: kind, dtype and shape; hashes that are equal; the values,
- * as far as both are stored. What is left is not known, and never equal.
+ * Compares one pair. Kind, dtype and shape decide first, then equal hashes, then the values as far
+ * as both are stored. A pair that none of these decides is unknown, and never counts as equal.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +43,8 @@ static bool is_whole(const struct tg_entry *entry)
 
 /* --- hashes ----------------------------------------------------------------------------------- */
 
-/* The recorded one, or of what is stored whole. False: neither. */
+/* The recorded hash, or that of a payload that is stored whole. Returns false if there is
+ * neither. */
 static bool hash_of(const struct tg_recording *recording, const struct tg_entry *entry,
                     uint64_t *hash)
 {
@@ -57,7 +58,7 @@ static bool hash_of(const struct tg_recording *recording, const struct tg_entry 
     return true;
 }
 
-/* Nothing of one side is stored: hashes are all there is. */
+/* One side has no payload, so only the hashes can decide. */
 static enum tg_reason settle_by_hash(const struct tg_diff *diff, const struct tg_entry *a,
                                      const struct tg_entry *b, const struct tg_tolerance *tolerance)
 {
@@ -68,7 +69,8 @@ static enum tg_reason settle_by_hash(const struct tg_diff *diff, const struct tg
         return TG_REASON_NOT_STORED;
     if (hash_a == hash_b)
         return TG_REASON_HASH;
-    /* A float may be 0 and -0, a bool any byte but 0. */
+    /* Floats have 0 and -0, and a bool may be any byte but 0, so their hashes may differ for equal
+     * values. */
     if (is_exact && dtype != TG_BOOL && tg_dtype_valid((int)dtype) &&
         !tg_dtype_is_float((int)dtype))
         return TG_REASON_INTEGER_HASH;
@@ -79,7 +81,7 @@ static enum tg_reason settle_by_hash(const struct tg_diff *diff, const struct tg
 
 enum { LET_GO_AT = 64 << 20 };
 
-/* What was read need not stay: two recordings may be larger than the memory there is. */
+/* Releases the pages that were read: two recordings may be larger than the memory. */
 static void account(struct tg_diff *diff, uint64_t bytes)
 {
     diff->resident += bytes;
@@ -96,7 +98,7 @@ static void show_progress(struct tg_diff *diff, uint64_t more)
         diff->progress(diff->context, diff->done + more, diff->payload_bytes);
 }
 
-/* Two tensors of any size, a window at a time. */
+/* Compares two tensors of any size, a window at a time. */
 static void compare_values(struct tg_diff *diff, const struct tg_array *a, const struct tg_array *b,
                            struct tg_diff_result *result)
 {
@@ -107,7 +109,7 @@ static void compare_values(struct tg_diff *diff, const struct tg_array *a, const
                      diff->equal_nan, &result->values);
     while (tg_comparer_step(&comparer)) {
         uint64_t at = tg_decoder_bytes(&comparer.decoder, comparer.at);
-        account(diff, at > last ? 2 * (at - last) : 0); /* it may have begun again */
+        account(diff, at > last ? 2 * (at - last) : 0); /* the comparison may have begun again */
         last = at;
         most = at > most ? at : most;
         show_progress(diff, 2 * most);
@@ -116,7 +118,7 @@ static void compare_values(struct tg_diff *diff, const struct tg_array *a, const
     result->has_values = true;
 }
 
-/* Where a result of these two contents would be kept; NULL where they cannot be told by their hashes. */
+/* The slot for a result of these two contents; NULL if their hashes do not identify them. */
 static struct tg_known_result *place_of(struct tg_diff *diff, const struct tg_entry *a,
                                         const struct tg_entry *b)
 {

@@ -21,7 +21,7 @@ static const char *option_of(bool relative)
 static tg_status bad_rule(const char *text, bool relative, const char *why, struct tg_error *error)
 {
     return tg_error_set(error, TG_BAD_ARGUMENT,
-                        "%s: '%.80s': %s; right are 1e-3 and kernel=softmax,arg=2:1e-3",
+                        "%s: '%.80s': %s; write 1e-3 or kernel=softmax,arg=2:1e-3",
                         option_of(relative), text, why);
 }
 
@@ -34,7 +34,7 @@ static bool copy_word(struct tg_word word, char *text, size_t room)
     return true;
 }
 
-/* A number of its own, whatever the locale has for a point. */
+/* Reads a number with a decimal point, whatever the locale uses. */
 static bool read_number(const char *text, double *number)
 {
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -57,21 +57,23 @@ static bool names_a_dtype(const char *pattern)
     return false;
 }
 
-/* NULL, or what is wrong with it. */
+/* Returns NULL, or what is wrong with the key or its value. */
 static const char *read_key(struct tg_word key, struct tg_word value,
                             struct tg_tolerance_rule *rule)
 {
     uint64_t first, last;
     if (tg_word_is(key, "kernel"))
-        return copy_word(value, rule->kernel, sizeof rule->kernel) ? NULL : "no name of a kernel";
+        return copy_word(value, rule->kernel, sizeof rule->kernel)
+                   ? NULL
+                   : "the kernel's name is empty or too long";
     if (tg_word_is(key, "dtype"))
         return copy_word(value, rule->dtype, sizeof rule->dtype) && names_a_dtype(rule->dtype)
                    ? NULL
-                   : "no dtype is called like that";
+                   : "no dtype has this name";
     if (!tg_word_is(key, "arg"))
         return "the keys are kernel, arg and dtype";
     if (!tg_word_range(value, tg_word_number, &first, &last) || last > UINT8_MAX)
-        return "arg wants a number or a range (0-2)";
+        return "arg takes a number or a range (0-2)";
     rule->first_arg = (uint32_t)first;
     rule->last_arg = (uint32_t)last;
     return NULL;
@@ -83,7 +85,7 @@ static const char *read_keys(struct tg_word keys, struct tg_tolerance_rule *rule
     while (tg_word_next(&keys, ',', &item)) {
         struct tg_word rest = item;
         if (!memchr(item.text, '=', item.length))
-            return "a key wants a value: kernel=NAME";
+            return "a key needs a value: kernel=NAME";
         tg_word_next(&rest, '=', &key);
         const char *wrong = read_key(key, rest, rule);
         if (wrong)
@@ -129,7 +131,7 @@ static bool fits(const struct tg_tolerance_rule *rule, const struct tg_entry *en
     return !rule->kernel[0] || fits_kernel(rule, entry);
 }
 
-/* How much it names. */
+/* How many keys the rule names: the most specific rule wins. */
 static int weight(const struct tg_tolerance_rule *rule)
 {
     return (rule->kernel[0] != '\0') + (rule->dtype[0] != '\0') +
@@ -139,7 +141,7 @@ static int weight(const struct tg_tolerance_rule *rule)
 struct tg_tolerance tg_diff_tolerance(const struct tg_diff *diff, const struct tg_entry *entry)
 {
     struct tg_tolerance tolerance = tg_tolerance_default(entry->record.dtype);
-    int absolute = -1, relative = -1; /* weights of those that are in force */
+    int absolute = -1, relative = -1; /* weights of the rules in force */
     for (size_t i = 0; i < diff->n_rules; i++) {
         const struct tg_tolerance_rule *rule = &diff->rule[i];
         if (!fits(rule, entry))

@@ -89,7 +89,7 @@ bool tg_find_hash(struct tg_find *find, const struct tg_entry *entry, uint64_t *
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-/* What there is to look at. */
+/* The contents of the records, as far as a search may need them. */
 struct contents {
     bool payloads, hashes, addresses, tensors;
 };
@@ -111,7 +111,7 @@ static void look_over(struct tg_find *find, struct contents *contents)
     }
 }
 
-/* A recording that could not show it is not one without it. */
+/* Refuses a recording that cannot show what is looked for, instead of finding nothing in it. */
 static tg_status check(const struct tg_find *find, const struct contents *contents,
                        struct tg_error *error)
 {
@@ -125,9 +125,10 @@ static tg_status check(const struct tg_find *find, const struct contents *conten
                             "--dump-tensor=hash or full",
                             dir, name);
     if (by_memory && !contents->addresses)
-        return tg_error_set(error, TG_UNSUPPORTED,
-                            "'%s' has no addresses, which %s needs: its writer leaves them out",
-                            dir, name);
+        return tg_error_set(
+            error, TG_UNSUPPORTED,
+            "'%s' has no addresses, which %s needs: the program that wrote it leaves them out", dir,
+            name);
     if (!by_memory && !contents->payloads)
         return tg_error_set(error, TG_UNSUPPORTED,
                             "'%s' has no payloads, which %s needs; record with --dump-tensor=full",
@@ -147,7 +148,7 @@ static tg_status find_all(struct tg_find *find, struct tg_error *error)
         good = tg_find_stomps(find);
     else
         good = tg_find_probe_all(find) && tg_find_trace(find);
-    return good ? TG_OK : tg_error_set(error, TG_NO_MEMORY, "no memory to look for it");
+    return good ? TG_OK : tg_error_set(error, TG_NO_MEMORY, "no memory to search a recording");
 }
 
 tg_status tg_find_open(const struct tg_recording *recording, enum tg_find_kind find_kind,
@@ -158,7 +159,7 @@ tg_status tg_find_open(const struct tg_recording *recording, enum tg_find_kind f
     struct tg_find *h = calloc(1, sizeof *h);
     *find = NULL;
     if (!h)
-        return tg_error_set(error, TG_NO_MEMORY, "no memory to look for it");
+        return tg_error_set(error, TG_NO_MEMORY, "no memory to search a recording");
     *h = (struct tg_find){.find_kind = find_kind,
                           .recording = recording,
                           .progress = progress,
@@ -225,7 +226,7 @@ bool tg_find_get_feed(const struct tg_find *find, uint64_t finding, uint64_t num
                       struct tg_find_feed *feed)
 {
     const struct tg_task_row *row = row_of(find, finding);
-    /* Sorted by stage: what came before dispatch comes first. */
+    /* The records are sorted by stage, so those before dispatch come first. */
     if (!row || number >= row->count ||
         tg_record_ref_stage(&find->tasks.ref[row->first + number]) != TG_BEFORE_DISPATCH)
         return false;
@@ -247,7 +248,7 @@ bool tg_find_get_feed(const struct tg_find *find, uint64_t finding, uint64_t num
     return true;
 }
 
-/* Found when it is asked for: it takes a look at every task. */
+/* Done only when it is asked for, because it reads the records of every task. */
 static void find_neighbours(struct tg_find *find, uint64_t finding)
 {
     const struct tg_find_finding *of = &find->finding[finding];

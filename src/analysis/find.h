@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Looking for what should not be there, and for where it came from.
+ * Finds values that should not be there, and the task they came from.
  *
  *   find.c             the public functions
- *   find_probe.c       what is looked for, in one tensor
- *   find_trace.c       which task made it, and which were given it
- *   find_unwritten.c   outputs that nobody wrote
- *   stomp.c            tensors that changed while nobody wrote them
+ *   find_probe.c       the search in one tensor
+ *   find_trace.c       the task that made a value, and the tasks that were given it
+ *   find_unwritten.c   outputs that no task wrote
+ *   stomp.c            tensors that changed although no task wrote them
  */
 #ifndef TG_ANALYSIS_FIND_H
 #define TG_ANALYSIS_FIND_H
@@ -15,16 +15,16 @@
 
 #include "analysis/deps_flow.h"
 
-/* What a record has of it. */
+/* What one record contains of the value that is looked for. */
 struct tg_probe {
-    uint64_t count; /* elements */
+    uint64_t count; /* number of elements */
     uint64_t first; /* TG_NONE: none */
-    bool is_known;  /* all of it was looked at, or enough to find some */
+    bool is_known;  /* all of it was read, or enough of it to find one */
 };
 
 /* A task that ran between the two records of a stomp. */
 struct tg_find_neighbour {
-    uint32_t row, begin; /* its first event */
+    uint32_t row, begin; /* `begin` is its first event */
 };
 
 struct tg_find {
@@ -32,7 +32,7 @@ struct tg_find {
     const struct tg_recording *recording;
     struct tg_tasks tasks;
     struct tg_flow flow;
-    struct tg_probe *probe; /* one for each record, where find_kinds are in single tensors */
+    struct tg_probe *probe; /* one for each record, for kinds that are found in single tensors */
     struct tg_find_finding *finding;
     uint64_t n_findings;
     size_t room;
@@ -40,34 +40,36 @@ struct tg_find {
     tg_analysis_progress_fn progress;
     void *context;
     uint64_t done, total, resident;
-    /* of the finding that was asked for last */
+    /* of the finding whose neighbours were asked for last */
     struct tg_find_neighbour *neighbour;
     uint32_t n_neighbours;
     uint64_t neighbours_of;
 };
 
 bool tg_find_add(struct tg_find *find, const struct tg_find_finding *finding);
-/* Counts bytes that were read: shows progress, and lets go of pages. */
+/* Counts bytes that were read: reports progress and releases pages. */
 void tg_find_account(struct tg_find *find, uint64_t bytes);
 
 /* For NAN, INF, OVERFLOW and CONSTANT. */
 void tg_probe_array(enum tg_find_kind find_kind, const struct tg_array *array,
                     struct tg_probe *probe);
 
-/* Each false where memory ran out. */
+/* Each returns false if memory ran out. */
 bool tg_find_probe_all(struct tg_find *find);
 bool tg_find_trace(struct tg_find *find);
 bool tg_find_unwritten(struct tg_find *find);
 bool tg_find_stomps(struct tg_find *find);
 
-/* The recorded hash, or that of what is stored whole. False: neither. */
+/* The recorded hash, or that of a payload that is stored whole. Returns false if there is
+ * neither. */
 bool tg_find_hash(struct tg_find *find, const struct tg_entry *entry, uint64_t *hash);
 
-/* The tasks with records between two events, neither of which is theirs, by their first event. The
- * caller frees it; NULL with *count 0: none, or no memory. */
+/* The tasks that have records between two events, by their first event, except the task of `last`
+ * and a task whose own write is `first`. The caller frees the result. Returns NULL with *count 0 if
+ * there is none, or no memory. */
 struct tg_find_neighbour *tg_stomp_between(const struct tg_find *find, uint32_t first,
                                            uint32_t last, uint32_t *count);
-/* Whether an output of the task meets the bytes of a record. */
+/* True if an output of the task overlaps the bytes of a record. */
 bool tg_stomp_writes(const struct tg_find *find, uint32_t row, uint64_t record);
 
 #endif

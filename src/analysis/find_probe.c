@@ -10,7 +10,8 @@
 
 /* --- one tensor ------------------------------------------------------------------------------- */
 
-/* Types with so few values that their largest is an ordinary one say nothing about overflow. */
+/* False for types with so few values that the largest one is common and does not show an
+ * overflow. */
 static bool can_overflow(unsigned dtype)
 {
     return dtype != TG_BOOL && tg_bits_of(dtype) >= 8 &&
@@ -36,7 +37,7 @@ static bool has_it(enum tg_find_kind find_kind, unsigned dtype, uint64_t bits)
     return find_kind == TG_FIND_NAN ? isnan(value) : isinf(value);
 }
 
-/* Whether a block may have it; most have not, and are passed over quickly. */
+/* A quick test: false if the block certainly has none, as most blocks. */
 static bool is_suspicious(const struct tg_decoder *decoder, enum tg_find_kind find_kind,
                           const void *bytes, int count)
 {
@@ -77,7 +78,7 @@ static void probe_elements(enum tg_find_kind find_kind, const struct tg_array *a
     }
 }
 
-/* Each element against the next one: all bytes against those one element further on. */
+/* Compares each element with the next one: all bytes with the bytes one element further on. */
 static bool is_constant(const struct tg_array *array)
 {
     const unsigned char *bytes = array->bytes;
@@ -86,7 +87,7 @@ static bool is_constant(const struct tg_array *array)
         return false;
     if (size > 0)
         return memcmp(bytes, bytes + size, all - size) == 0;
-    bool is_odd = array->elements % 2; /* the last byte has one element */
+    bool is_odd = array->elements % 2; /* the last byte holds only one element */
     if ((bytes[0] & 0xf) != bytes[0] >> 4 || (is_odd && (bytes[all - 1] & 0xf) != bytes[0] >> 4))
         return false;
     return memcmp(bytes, bytes + 1, all - 1 - is_odd) == 0;
@@ -107,8 +108,8 @@ void tg_probe_array(enum tg_find_kind find_kind, const struct tg_array *array,
 
 /* --- all of them ------------------------------------------------------------------------------ */
 
-/* A tensor is often recorded twice, as somebody's output and as another's input: by hash and type,
- * the record that was looked at first. */
+/* A tensor is often recorded twice, as the output of one task and the input of another. This
+ * remembers, by hash and type, the record that was read first. */
 struct known {
     uint64_t hash;
     uint64_t record; /* TG_NONE: an empty slot */

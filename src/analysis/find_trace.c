@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A task is where it began if an output has it and no input had. Inputs that have it without a
- * recorded task having written it came from outside.
+ * A value began at a task if one of its outputs has the value and no input had it. An input that
+ * has the value although no recorded task wrote it came from outside.
  */
 #include "analysis/find.h"
 
@@ -9,7 +9,7 @@
 
 struct inputs {
     bool have_it, unknown, any;
-    uint32_t seen; /* arguments, at any stage */
+    uint32_t seen; /* arguments seen at any stage */
 };
 
 static void look_at_inputs(const struct tg_find *find, const struct tg_task_row *row,
@@ -29,8 +29,8 @@ static void look_at_inputs(const struct tg_find *find, const struct tg_task_row 
     }
 }
 
-/* Arguments that nothing was recorded of, or a task that waited for others without inputs: something
- * was left out. */
+/* True if an argument has no record, or if a task that waited for others has no inputs: the
+ * recording left something out. */
 static bool misses_some(const struct tg_find *find, const struct tg_task_row *row,
                         const struct inputs *inputs)
 {
@@ -61,7 +61,7 @@ static bool add_record(struct tg_find *find, uint64_t record, enum tg_trace trac
     return tg_find_add(find, &finding);
 }
 
-/* Whether a writer of the input had it, or may have had it. */
+/* True if a writer of the input had the value, or may have had it. */
 static bool comes_from_a_task(const struct tg_find *find, const struct tg_flow_event *event)
 {
     const struct tg_flow *flow = &find->flow;
@@ -74,7 +74,8 @@ static bool comes_from_a_task(const struct tg_find *find, const struct tg_flow_e
     return false;
 }
 
-/* Without addresses nobody knows who wrote it: only what is there before any output has it. */
+/* Without addresses the writer is unknown, so only a value that appears before any output has it
+ * counts. */
 static bool is_given(const struct tg_find *find, const struct tg_flow_event *event,
                      bool output_had_it)
 {
@@ -82,7 +83,7 @@ static bool is_given(const struct tg_find *find, const struct tg_flow_event *eve
     bool has_address =
         tg_recording_get(find->recording, event->record, &entry) && entry.record.data_ptr != 0;
     if (event->seen != TG_NO_EVENT && event->is_unchanged)
-        return false; /* said already, of the one that saw it first */
+        return false; /* reported already, for the record that saw it first */
     return has_address ? !comes_from_a_task(find, event) : !output_had_it;
 }
 
@@ -100,7 +101,7 @@ static bool trace_event(struct tg_find *find, const struct tg_flow_event *event,
     return add_record(find, event->record, event->is_outside ? TG_TRACE_GIVEN : TG_TRACE_UNCLEAR);
 }
 
-/* Scalars are nobody's outputs. */
+/* A scalar is never an output, so it always came from outside. */
 static bool trace_scalars(struct tg_find *find)
 {
     struct tg_entry entry;

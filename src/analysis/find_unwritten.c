@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Outputs that look as if nobody had written them. A recording does not have what was in memory
- * before an output was made, only what other records saw there:
+ * Finds outputs that look as if no task had written them. A recording does not show what was in
+ * memory before an output was made, only what other records saw there:
  *
  *   same   an earlier record saw exactly these bytes at exactly this place, and no recorded task
- *          wrote any of them since
- *   zero   all zero, and no record knows of anything there before: as memory comes
- *   fill   one byte over and over, in a type wider than a byte: as fills and poison leave it
+ *          has written any of them since
+ *   zero   all bytes are zero, as in fresh memory, and no earlier record saw anything there
+ *   fill   one byte is repeated, in a type wider than a byte, as fills and poison leave it
  *
- * A kernel that computes the same again, or zeros, looks the same.
+ * A kernel that computes the same values again, or zeros, looks the same.
  */
 #include <string.h>
 #include <taskglass/tensor.h>
@@ -17,7 +17,8 @@
 #include "analysis/find.h"
 #include "recording/record.h"
 
-/* A record of nothing but a hash may claim any size: beyond this it is not worth the time. */
+/* A record with only a hash may claim any size; above MOST_ZEROS computing the hash of zeros takes
+ * too long. */
 enum { LEAST_FILL = 16, MOST_ZEROS = 1 << 30 };
 
 static uint64_t hash_of_zeros(uint64_t size)
@@ -30,7 +31,7 @@ static uint64_t hash_of_zeros(uint64_t size)
     return tg_hash_final(&hash, size);
 }
 
-/* Every byte is that of the first: false where not all of it is stored. */
+/* True if all bytes equal the first one; false if not all of it is stored. */
 static bool is_fill(struct tg_find *find, const struct tg_entry *entry, unsigned char *byte)
 {
     const unsigned char *bytes = tg_recording_payload(find->recording, entry);
@@ -42,7 +43,7 @@ static bool is_fill(struct tg_find *find, const struct tg_entry *entry, unsigned
     return memcmp(bytes, bytes + 1, (size_t)record->stored - 1) == 0;
 }
 
-/* From what is stored, or else by the hash that zeros have. */
+/* Decides by the stored bytes, or else by comparing the hash with that of zeros. */
 static bool is_zero(struct tg_find *find, const struct tg_entry *entry)
 {
     unsigned char byte;

@@ -11,7 +11,8 @@ static tg_status no_memory(struct tg_error *error)
     return tg_error_set(error, TG_NO_MEMORY, "no memory to match two recordings");
 }
 
-/* What the orchestration was given is no task: it is matched with its like whatever the others do. */
+/* Row 0 may be the input of the orchestration, which is not a task and is always matched with its
+ * like. */
 static uint32_t first_task(const struct tg_tasks *tasks)
 {
     return tasks->n_rows > 0 && tasks->row[0].id == TG_TASK_NONE ? 1 : 0;
@@ -19,8 +20,8 @@ static uint32_t first_task(const struct tg_tasks *tasks)
 
 /* --- by id ------------------------------------------------------------------------------------ */
 
-/* Whether ids mean the same on both sides: every id that both have has the same kernels, and few are
- * on one side only (none at all where `all` says so). */
+/* True if ids mean the same on both sides: every id that both have has the same kernels, and few
+ * ids (none, if `all` is set) are on one side only. */
 static bool ids_agree(const struct tg_tasks *a, const struct tg_tasks *b, bool all)
 {
     uint32_t n_a = a->n_rows - first_task(a), n_b = b->n_rows - first_task(b), common = 0;
@@ -57,7 +58,7 @@ static int compare_keyed(const void *a, const void *b)
     return (left->row > right->row) - (left->row < right->row);
 }
 
-/* Rows by kernel, then by order, without those that have a partner already. */
+/* Sorts the rows that have no partner yet by kernel, then by order. */
 static struct keyed *sort_by_kernel(const struct tg_tasks *tasks, const bool *is_taken,
                                     uint32_t *count)
 {
@@ -72,7 +73,8 @@ static struct keyed *sort_by_kernel(const struct tg_tasks *tasks, const bool *is
     return list;
 }
 
-/* The n-th of a kernel here is the n-th there. Gives whether none was left over. */
+/* Matches the n-th task of a kernel with the n-th on the other side. Returns true if none is left
+ * over. */
 static bool join_lists(const struct keyed *a, uint32_t n_a, const struct keyed *b, uint32_t n_b,
                        uint32_t *partner)
 {
@@ -94,8 +96,8 @@ static bool join_lists(const struct keyed *a, uint32_t n_a, const struct keyed *
     return is_perfect;
 }
 
-/* Of the rows that have no partner yet. `partner` NULL: only asks whether it would be perfect. False
- * where memory ran out. */
+/* Matches the rows that have no partner yet. With `partner` NULL it only finds out whether the
+ * match would be perfect. Returns false if memory ran out. */
 static bool match_by_position(const struct tg_tasks *a, const struct tg_tasks *b, uint32_t *partner,
                               const bool *taken_a, const bool *taken_b, bool *is_perfect)
 {
@@ -134,7 +136,8 @@ static bool align_rows(const struct tg_tasks *a, const struct tg_tasks *b, uint3
     return good;
 }
 
-/* What is left over on both sides was submitted in another order: it goes by position. */
+/* Tasks left over on both sides were submitted in another order, so they are matched by
+ * position. */
 static bool match_by_alignment(const struct tg_tasks *a, const struct tg_tasks *b,
                                uint32_t *partner)
 {
@@ -150,7 +153,7 @@ static bool match_by_alignment(const struct tg_tasks *a, const struct tg_tasks *
     return good;
 }
 
-/* --- which way -------------------------------------------------------------------------------- */
+/* --- choosing a method ------------------------------------------------------------------------ */
 
 static bool match_rows(const struct tg_tasks *a, const struct tg_tasks *b, uint32_t *partner,
                        const char **how)
@@ -179,7 +182,7 @@ static bool match_rows(const struct tg_tasks *a, const struct tg_tasks *b, uint3
     return match_by_alignment(a, b, partner);
 }
 
-/* The tasks of A in their order, then what only B has. */
+/* Lists the tasks of A in their order, then those that only B has. */
 static bool list_tasks(const struct tg_tasks *a, const struct tg_tasks *b, const uint32_t *partner,
                        struct tg_match *match)
 {
@@ -213,7 +216,7 @@ static void add_pair(struct tg_match *match, uint64_t a, uint64_t b, uint32_t ta
     match->pair[match->n_pairs++] = (struct tg_matched_pair){a, b, task};
 }
 
-/* Both are sorted by stage and argument; where there are several of one place they pair in order. */
+/* Both sides are sorted by stage and argument; several records of one place are paired in order. */
 static void pair_records(const struct tg_tasks *a, const struct tg_tasks *b, uint32_t number,
                          struct tg_match *match)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The alignment of two sequences of kernels that leaves the fewest over: Myers' greedy algorithm (An
+ * Aligns two sequences of kernels so that the fewest are left over: Myers' greedy algorithm (An
  * O(ND) Difference Algorithm and Its Variations, 1986). Names are compared by pointer.
  *
- * How far each diagonal k = x - y was reached with d left over is kept for each d, since the way back
- * needs it: d + 1 numbers, so (TG_ALIGN_MOST² / 2) of them at most.
+ * For each number d of items left over, the search keeps how far it got on each diagonal k = x - y,
+ * because the way back needs it. That is d + 1 numbers for each d, so at most TG_ALIGN_MOST² / 2 of
+ * them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@ struct side {
 struct alignment {
     struct side a, b;
     uint32_t *partner; /* of a's items */
-    uint32_t offset;   /* of b, where the partners are counted from */
+    uint32_t offset;   /* added to an index of side b to get its index in `b` */
     int64_t **reached; /* [d][k + d], k of the same parity as d */
 };
 
@@ -44,7 +45,7 @@ static int64_t slide(const struct alignment *align, int64_t x, int64_t y)
     return x;
 }
 
-/* Gives d, or -1 where it would be too much. *no_memory is set where that ran out. */
+/* Returns d, or -1 if it would be too large. Sets *no_memory if memory ran out. */
 static int64_t search(struct alignment *align, bool *no_memory)
 {
     int64_t n = align->a.count, m = align->b.count;
@@ -55,7 +56,7 @@ static int64_t search(struct alignment *align, bool *no_memory)
             return -1;
         for (int64_t k = -d; k <= d; k += 2) {
             int64_t x = begin_of(align, d, k);
-            /* Beyond an end there is nothing: diagonals that left the field stay there. */
+            /* A diagonal that has left the field stays outside. */
             if (x <= n && x - k <= m && x - k >= 0)
                 x = slide(align, x, x - k);
             align->reached[d][(k + d) / 2] = x;

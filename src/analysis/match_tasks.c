@@ -99,7 +99,7 @@ static uint32_t add_row(struct tg_tasks *tasks, uint64_t id, uint32_t deps)
     return tasks->n_rows++;
 }
 
-/* Sorts the rows there are by id; of several with one id the first stays. */
+/* Sorts the rows by id; of several rows with one id the first stays. */
 static bool index_rows(struct tg_tasks *tasks)
 {
     struct id_row *order = malloc(((size_t)tasks->n_rows + 1) * sizeof *order);
@@ -121,8 +121,8 @@ static void add_deps_rows(struct tg_tasks *tasks)
         tasks->of_deps[i] = add_row(tasks, deps->task[i].id, i);
 }
 
-/* Gives each run of records to the row of its task; tasks that have no row yet are the last ones,
- * and come in the order of their ids. */
+/* Gives each run of records to the row of its task. Tasks that have no row yet get one at the end,
+ * in the order of their ids. */
 static void give_records(struct tg_tasks *tasks)
 {
     uint32_t known = tasks->n_rows, row;
@@ -131,7 +131,7 @@ static void give_records(struct tg_tasks *tasks)
         for (end = first; end < tasks->n_refs && tasks->ref[end].task_id == id; end++)
             ;
         uint32_t all = tasks->n_rows;
-        tasks->n_rows = known; /* those that are indexed */
+        tasks->n_rows = known; /* only the rows that are indexed */
         row = tg_tasks_find(tasks, id);
         tasks->n_rows = all;
         if (row == TG_NO_ROW)
@@ -152,7 +152,7 @@ static tg_status make_rows(struct tg_tasks *tasks, struct tg_error *error)
     tasks->of_deps = malloc((size_t)(n_deps + 1) * sizeof *tasks->of_deps);
     if (!tasks->row || !tasks->by_id || !tasks->of_deps)
         return no_memory(error);
-    /* Sorted by id, what the orchestration was given is the last. */
+    /* The refs are sorted by id, so the input of the orchestration is the last. */
     if (tasks->n_refs > 0 && tasks->ref[tasks->n_refs - 1].task_id == TG_TASK_NONE)
         add_row(tasks, TG_TASK_NONE, TG_NO_ROW);
     add_deps_rows(tasks);
@@ -195,7 +195,7 @@ struct kernels {
     const char *name[TG_PARTS];
 };
 
-/* The records know best, since a manifest may be another's; a task without any has its deps. */
+/* Takes the kernels from the records, and from deps.json only for a task without records. */
 static void kernels_of(const struct tg_tasks *tasks, const struct tg_task_row *row,
                        struct kernels *kernels)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the values of a tensor are like. Mean and deviation come from blocks, each with a mean and a
- * sum of squares of its own, which are joined as Chan, Golub and LeVeque do: exact enough for any
- * number of elements, and never the difference of two large numbers.
+ * Statistics of the values of a tensor. Each block has its own mean and sum of squares, which are
+ * joined by the method of Chan, Golub and LeVeque: exact enough for any number of elements, and
+ * never the difference of two large numbers.
  */
 #include <math.h>
 #include <string.h>
@@ -17,14 +17,14 @@
 struct measure {
     struct tg_decoder decoder;
     struct tg_tensor_stats *stats;
-    double normal;            /* smallest one */
-    double least, most;       /* as numbers; of integers of 64 bits they only nearly are */
+    double normal;            /* smallest normal magnitude of the type */
+    double least, most;       /* as doubles, which are not exact for 64-bit integers */
     long double mean, spread; /* spread: sum of squares around the mean */
     float narrow[TG_BLOCK];
     double value[TG_BLOCK];
 };
 
-/* 64-bit integers are not exact as doubles, so they compare as what they are. */
+/* 64-bit integers are not exact as doubles, so they are compared as integers. */
 static bool is_less(unsigned dtype, uint64_t a, uint64_t b)
 {
     if (dtype == TG_INT64)
@@ -47,7 +47,7 @@ static void widen(struct measure *measure, uint64_t bits)
     measure->most = tg_decode(dtype, stats->most);
 }
 
-/* Looks at the elements one by one only where the block has something new to say. */
+/* Goes through the elements one by one only if the block has a new minimum or maximum. */
 static void find_range(struct measure *measure, const void *bytes, int count)
 {
     const struct tg_decoder *decoder = &measure->decoder;
@@ -62,7 +62,7 @@ static void find_range(struct measure *measure, const void *bytes, int count)
             widen(measure, tg_load_bits(decoder->dtype, bytes, i));
 }
 
-/* Leaves the finite ones, in order. */
+/* Keeps the finite values, in order. */
 static int leave_out_specials(struct measure *measure, int count)
 {
     struct tg_tensor_stats *stats = measure->stats;
@@ -115,7 +115,7 @@ static double spread_of(const double *value, int count, double mean)
     return sum;
 }
 
-/* Doubles may be too large for sums in double. */
+/* A sum of float64 values may be too large for a double. */
 static void moments_of(const double *value, int count, long double *mean, long double *spread)
 {
     double sum = sum_of(value, tg_block_lanes(count));
@@ -181,7 +181,7 @@ tg_status tg_tensor_measure(int dtype, const void *bytes, int64_t elements,
                             struct tg_tensor_stats *stats, struct tg_error *error)
 {
     if (!tg_dtype_valid(dtype))
-        return tg_error_set(error, TG_BAD_ARGUMENT, "%d is no dtype", dtype);
+        return tg_error_set(error, TG_BAD_ARGUMENT, "%d is not a dtype", dtype);
     if (elements < 0)
         return tg_error_set(error, TG_BAD_ARGUMENT, "an array cannot have %lld elements",
                             (long long)elements);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stomps: a record saw certain bytes, no recorded task wrote any of them since, and the next record of
- * exactly the same bytes sees others. Somebody wrote past the end of its own, or nobody waited for
- * the one who wrote. Only records of the same bytes can be compared by hash: a tensor whose parts were
- * written by several tasks cannot.
+ * Finds stomps: a record saw certain bytes, no recorded task has written any of them since, and the
+ * next record of exactly the same bytes sees others. Either a task wrote past the end of its own
+ * tensor, or a task did not wait for the task that wrote. Only records of the same bytes can be
+ * compared by hash, so a tensor whose parts were written by several tasks cannot be checked.
  */
 #include <stdlib.h>
 
 #include "analysis/deps_memory.h"
 #include "analysis/find.h"
 
-/* How much of it changed, where both are stored whole. */
+/* Counts the elements that changed, if both records are stored whole. */
 static void count_changes(struct tg_find *find, const struct tg_entry *before,
                           const struct tg_entry *now, struct tg_find_finding *finding)
 {
@@ -64,11 +64,11 @@ bool tg_find_stomps(struct tg_find *find)
     return true;
 }
 
-/* --- who was at work meanwhile ---------------------------------------------------------------- */
+/* --- the tasks that ran in between ------------------------------------------------------------ */
 
 /* First and last event of each task. */
 struct span {
-    uint32_t begin, end; /* begin TG_NO_EVENT: it has none */
+    uint32_t begin, end; /* begin is TG_NO_EVENT if it has none */
 };
 
 static struct span *make_spans(const struct tg_find *find)
@@ -90,7 +90,8 @@ static int by_begin(const void *a, const void *b)
     return (left->begin > right->begin) - (left->begin < right->begin);
 }
 
-/* One that saw the bytes before its kernel ran may have changed them itself. */
+/* A task that only read at `first` is listed: its kernel ran afterwards and may have changed the
+ * bytes. */
 struct tg_find_neighbour *tg_stomp_between(const struct tg_find *find, uint32_t first,
                                            uint32_t last, uint32_t *count)
 {

@@ -332,7 +332,7 @@ TEST(what_is_no_type_is_refused)
 {
     struct tg_comparison result;
     CHECK_EQ_I(tg_tensor_compare(0, "", "", 0, NULL, false, &result, &error), TG_BAD_ARGUMENT);
-    CHECK_HAS(error.text, "0 is no dtype");
+    CHECK_HAS(error.text, "0 is not a dtype");
     CHECK_EQ_I(tg_tensor_compare(TG_INT8, "", "", -1, NULL, false, &result, &error),
                TG_BAD_ARGUMENT);
 }
