@@ -13,7 +13,7 @@ static void take_scalar(const struct tg_entry *entry, struct tg_array *array)
     array->size = tg_bytes_of(array->dtype, 1);
 }
 
-/* What is there of a tensor that was cut off has no shape but a length. */
+/* A truncated tensor is given as one dimension with the elements that are stored. */
 static void take_first(uint64_t stored, struct tg_array *array)
 {
     array->cut = true;

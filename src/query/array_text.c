@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * NumPy's way to print an array. Two passes over the elements that are shown: one finds the format
- * they have in common, the other prints. Floats are positional ("1.  2.5") as long as their sizes
- * are close to each other and to one, else scientific ("1.0e-05 2.5e+00").
+ * Prints an array as NumPy does. Two passes go over the elements that are shown: the first finds
+ * their common format, the second prints. Floats are positional ("1.  2.5") as long as their
+ * magnitudes are close to each other and to one, else scientific ("1.0e-05 2.5e+00").
  */
 #include <math.h>
 #include <stdlib.h>
@@ -11,13 +11,13 @@
 #include <taskglass/dtype.h>
 #include <taskglass/numeric.h>
 
-enum { MOST_DIGITS = 8 }; /* behind the point */
+enum { MOST_DIGITS = 8 }; /* after the point */
 
 struct format {
     bool is_float, scientific;
-    double least, most; /* magnitudes, zero and specials left out */
-    int whole;          /* columns before the point, sign included; of integers: all */
-    int fraction;       /* behind it */
+    double least, most; /* magnitudes, without zero and specials */
+    int whole;          /* columns before the point, with the sign; for integers, all columns */
+    int fraction;       /* columns after the point */
     int width;          /* of an element */
 };
 
@@ -28,7 +28,7 @@ struct printer {
     bool elide;
     struct format format;
     int column;
-    int owed; /* spaces at its end, not written yet: a line ends without them */
+    int owed; /* spaces to write before the next word; none at the end of a line */
 };
 
 /* Room for a double of 308 digits. */
@@ -56,7 +56,7 @@ static double value_at(const struct tg_array *array, int64_t index)
 
 typedef void (*visit_fn)(struct printer *printer, int64_t index);
 
-/* The number of entries at each end of a dimension; all of them where nothing is left out. */
+/* The number of entries shown at each end of a dimension; all of them if none is left out. */
 static int64_t edge_of(const struct printer *printer, int dim)
 {
     int64_t extent = printer->array->shape[dim];
@@ -81,14 +81,14 @@ static void visit_shown(struct printer *printer, int dim, int64_t index, visit_f
 
 /* --- floats --------------------------------------------------------------------------------- */
 
-/* Digits of the shortest text, behind the first one. */
+/* The number of digits after the first one in the shortest text. */
 static int more_digits(const char *shortest)
 {
     int digits = 0, zeros = 0;
     for (; *shortest && *shortest != 'e'; shortest++) {
         if (*shortest < '0' || *shortest > '9' || (digits == 0 && *shortest == '0'))
             continue;
-        zeros = *shortest == '0' ? zeros + 1 : 0; /* those at the end of an integer say nothing */
+        zeros = *shortest == '0' ? zeros + 1 : 0; /* zeros at the end of an integer do not count */
         digits++;
     }
     return digits > zeros ? digits - zeros - 1 : 0;
@@ -104,7 +104,7 @@ static int most_of(int a, int b)
     return a > b ? a : b;
 }
 
-/* "-1.25", "3.": as many digits as the value needs, and no more than NumPy shows. */
+/* "-1.25", "3.": as many digits as the value needs, but no more than NumPy shows. */
 static void format_positional(struct word *word, unsigned dtype, uint64_t bits)
 {
     struct tg_value_text shortest;
@@ -114,7 +114,7 @@ static void format_positional(struct word *word, unsigned dtype, uint64_t bits)
     int fraction = most_of(0, more_digits(shortest.text) - exponent);
     snprintf(word->text, sizeof word->text, "%#.*f", least_of(fraction, MOST_DIGITS), value);
     for (char *end = word->text + strlen(word->text) - 1; *end == '0'; end--)
-        *end = '\0'; /* as far as the point, which is always there */
+        *end = '\0'; /* the loop stops at the point, which is always there */
 }
 
 /* "1.25e-05", "1.e-05". */
@@ -161,7 +161,7 @@ static void measure_float(struct printer *printer, int64_t index)
     format->fraction = most_of(format->fraction, (int)strlen(word.text) - whole - 1);
 }
 
-/* Only now are the digits known. */
+/* A pass of its own, because the number of digits is known only now. */
 static void measure_width(struct printer *printer, int64_t index)
 {
     const struct tg_array *array = printer->array;
@@ -228,7 +228,7 @@ static void measure(struct printer *printer)
 {
     printer->format.is_float = tg_dtype_is_float((int)printer->array->dtype);
     if (printer->array->dtype == TG_BOOL && printer->array->ndim > 0)
-        printer->format.width = (int)strlen("False"); /* whether or not there is one */
+        printer->format.width = (int)strlen("False"); /* even if no element is False */
     if (printer->format.is_float)
         measure_floats(printer);
     else
@@ -257,7 +257,7 @@ static void put_text(struct printer *printer, const char *text, int width)
     printer->column += most_of(width, length);
 }
 
-/* A word of the innermost dimension, on the next line where it does not fit behind the last. */
+/* Writes one entry of the innermost dimension, on the next line if it does not fit on this one. */
 static void put_word(struct printer *printer, const char *text, int width, int indent,
                      int line_width, bool is_first)
 {

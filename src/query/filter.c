@@ -8,14 +8,14 @@
 
 enum { MOST_ARGUMENTS = TG_MAX_TENSORS + TG_MAX_SCALARS };
 
-/* Makes `%.*s` of a word; a word of a stranger's text may be long. */
+/* For `%.*s`: cuts a word of the user's text, which may be long. */
 #define SHOWN(word) (int)((word).length < 60 ? (word).length : 60), (word).text
 
 static tg_status bad_value(struct tg_word word, const char *key, const char *right,
                            struct tg_error *error)
 {
-    return tg_error_set(error, TG_BAD_ARGUMENT, "dump-filter: '%.*s' is no %s; %s", SHOWN(word),
-                        key, right);
+    return tg_error_set(error, TG_BAD_ARGUMENT, "dump-filter: '%.*s' is not a valid %s; %s",
+                        SHOWN(word), key, right);
 }
 
 static tg_status take_task(struct tg_word value, struct tg_filter_spec *spec,
@@ -23,21 +23,21 @@ static tg_status take_task(struct tg_word value, struct tg_filter_spec *spec,
 {
     if (tg_word_range(value, tg_word_task, &spec->filter.first_task, &spec->filter.last_task))
         return TG_OK;
-    return bad_value(value, "task",
-                     "right are an id (12, 0x10000000c, 1:12) and a range (1:0-1:99)", error);
+    return bad_value(value, "task", "write an id (12, 0x10000000c, 1:12) or a range (1:0-1:99)",
+                     error);
 }
 
 static tg_status take_kernel(struct tg_word value, struct tg_filter_spec *spec,
                              struct tg_error *error)
 {
     if (value.length == 0 || value.length >= sizeof spec->kernel)
-        return bad_value(value, "kernel", "right is a name, with * for any characters", error);
+        return bad_value(value, "kernel", "write a name, with * for any characters", error);
     memcpy(spec->kernel, value.text, value.length);
     spec->kernel[value.length] = '\0';
     return TG_OK;
 }
 
-/* Words joined by '+', each of which gives bits. */
+/* Reads words joined by '+'; each word sets bits. */
 static tg_status take_bits(struct tg_word value, const char *key, const char *right,
                            uint32_t (*bits_of)(struct tg_word), uint32_t *bits,
                            struct tg_error *error)
@@ -58,7 +58,7 @@ static tg_status take_stage(struct tg_word value, struct tg_filter_spec *spec,
 {
     uint32_t bits;
     tg_status status =
-        take_bits(value, "stage", "right are before, after and orchestration, joined by +",
+        take_bits(value, "stage", "it takes before, after and orchestration, joined by +",
                   tg_word_stage, &bits, error);
     spec->filter.stages = (uint8_t)bits;
     return status;
@@ -68,7 +68,7 @@ static tg_status take_role(struct tg_word value, struct tg_filter_spec *spec,
                            struct tg_error *error)
 {
     uint32_t bits;
-    tg_status status = take_bits(value, "role", "right are in, out, inout and scalar, joined by +",
+    tg_status status = take_bits(value, "role", "it takes in, out, inout and scalar, joined by +",
                                  tg_word_role, &bits, error);
     spec->filter.roles = (uint8_t)bits;
     return status;
@@ -84,7 +84,7 @@ static uint32_t argument_bits(struct tg_word word)
 
 static tg_status take_arg(struct tg_word value, struct tg_filter_spec *spec, struct tg_error *error)
 {
-    return take_bits(value, "argument", "right are numbers from 0 to 31 and ranges, joined by +",
+    return take_bits(value, "argument", "it takes numbers from 0 to 31 and ranges, joined by +",
                      argument_bits, &spec->filter.arguments, error);
 }
 
@@ -97,14 +97,14 @@ static const struct key {
 };
 enum { KEYS = sizeof keys / sizeof keys[0] };
 
-/* key=value; `seen` has a bit for each key that was there before. */
+/* Reads one key=value; `seen` has a bit for each key that came before. */
 static tg_status take_term(struct tg_word term, uint32_t *seen, struct tg_filter_spec *spec,
                            struct tg_error *error)
 {
     const char *equals = memchr(term.text, '=', term.length);
     if (!equals)
         return tg_error_set(error, TG_BAD_ARGUMENT,
-                            "dump-filter: '%.*s' is no key=value; the keys are task, kernel, "
+                            "dump-filter: '%.*s' is not key=value; the keys are task, kernel, "
                             "stage, role and arg",
                             SHOWN(term));
     struct tg_word key = {term.text, (size_t)(equals - term.text)};
@@ -114,15 +114,16 @@ static tg_status take_term(struct tg_word term, uint32_t *seen, struct tg_filter
             continue;
         if (*seen & 1u << i)
             return tg_error_set(error, TG_BAD_ARGUMENT,
-                                "dump-filter: %s is there twice in one filter; a ';' between two "
-                                "filters means either",
+                                "dump-filter: %s appears twice in one filter; a ';' separates"
+                                "filters, one of which must match",
                                 keys[i].name);
         *seen |= 1u << i;
         return keys[i].take(value, spec, error);
     }
-    return tg_error_set(error, TG_BAD_ARGUMENT,
-                        "dump-filter: '%.*s' is no key; they are task, kernel, stage, role and arg",
-                        SHOWN(key));
+    return tg_error_set(
+        error, TG_BAD_ARGUMENT,
+        "dump-filter: '%.*s' is not a key; the keys are task, kernel, stage, role and arg",
+        SHOWN(key));
 }
 
 static tg_status take_filter(struct tg_word filter, struct tg_filter_spec *spec,
@@ -151,7 +152,7 @@ tg_status tg_filter_parse(const char *text, struct tg_filter_spec specs[TG_MAX_F
     while (tg_word_next(&rest, ';', &filter)) {
         if (found == TG_MAX_FILTERS)
             return tg_error_set(error, TG_BAD_ARGUMENT,
-                                "dump-filter: '%.*s' is one filter too many; there may be %d",
+                                "dump-filter: '%.*s' is one filter too many; the limit is %d",
                                 SHOWN(filter), TG_MAX_FILTERS);
         tg_status status = take_filter(filter, &specs[found++], error);
         if (status != TG_OK)

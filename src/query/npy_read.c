@@ -41,7 +41,7 @@ static unsigned dtype_of(const char *descr)
     return TG_DTYPE_NONE;
 }
 
-/* The text behind a key of the header's dictionary; NULL where it is missing. */
+/* The text after a key of the header's dictionary; NULL if the key is missing. */
 static const char *find_key(const char *header, const char *key)
 {
     const char *at = strstr(header, key);
@@ -92,12 +92,12 @@ static const char *parse(const unsigned char *bytes, size_t size, struct tg_npy 
         return "has no element type";
     array->dtype = dtype_of(descr);
     if (array->dtype == TG_DTYPE_NONE)
-        return "has elements of a type that is none of ours; save it as float64";
+        return "has an element type that Taskglass lacks; save it as float64";
     at = find_key(header, "'fortran_order'");
     array->fortran = at != NULL && strncmp(at, "True", 4) == 0;
     at = find_key(header, "'shape'");
     if (at == NULL || !read_shape(at, array))
-        return "has no shape that makes sense";
+        return "has no valid shape";
     array->bytes = bytes + start + length;
     if (tg_bytes_of(array->dtype, array->elements) > size - start - length)
         return "ends before its last element";
@@ -126,7 +126,7 @@ static tg_status add(struct tg_npy_file *file, const char *path, const char *nam
     return TG_OK;
 }
 
-/* Local headers one after the other; their sizes may be in a ZIP64 extra field. */
+/* Reads the local headers one after the other; their sizes may be in a ZIP64 extra field. */
 static tg_status read_zip(struct tg_npy_file *file, const char *path, struct tg_error *error)
 {
     const unsigned char *bytes = file->map.bytes;
@@ -139,7 +139,8 @@ static tg_status read_zip(struct tg_npy_file *file, const char *path, struct tg_
         if (little(bytes + at + 8, 2) != 0)
             return bad(path, "is compressed; save it with np.savez", error);
         if (little(bytes + at + 6, 2) & 8)
-            return bad(path, "was written as a stream, without sizes", error);
+            return bad(path, "was written as a stream, without sizes; save it with np.savez",
+                       error);
         if (data > size)
             return bad(path, "is cut off", error);
         if (stored == UINT32_MAX && extra >= 20)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Element types as NumPy has them. */
+/* NumPy's names for element types. */
 #ifndef TG_QUERY_NPY_TYPE_H
 #define TG_QUERY_NPY_TYPE_H
 
@@ -8,10 +8,10 @@ struct tg_npy_descr {
     char text[8];
 };
 
-/* The type itself where NumPy has it, or the unsigned integer that holds its bits: uint16 for
- * bfloat16, uint8 for what has at most 8 bits. */
+/* The type itself if NumPy has it, otherwise the unsigned integer that holds its bits: uint16 for
+ * bfloat16, uint8 for types of at most 8 bits. */
 unsigned tg_npy_held_as(unsigned dtype);
-/* How an .npy file names the type that holds it. Gives descr->text. */
+/* Writes the name that an .npy file uses for tg_npy_held_as(dtype), and returns descr->text. */
 const char *tg_npy_descr_of(unsigned dtype, struct tg_npy_descr *descr);
 
 #endif

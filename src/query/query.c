@@ -12,11 +12,11 @@ struct span {
 };
 
 struct spans {
-    struct span *at; /* in order, apart from each other */
+    struct span *at; /* in order, without overlap */
     size_t count;
 };
 
-/* Zero selects everything. */
+/* A query of all zeros selects everything. */
 struct tg_query {
     struct spans task, index, arg;
     uint32_t stages; /* bit s: enum tg_stage s; 0: any */
@@ -26,8 +26,8 @@ struct tg_query {
     size_t n_kernels;
 };
 
-/* What can be added. One of `parse` and `bit_of` says what kind of member the words go to; kernels
- * have neither. */
+/* The options that a query takes. `parse` or `bit_of` says which kind of member the words go to;
+ * kernels have neither. */
 struct option {
     const char *name, *right;
     size_t member;
@@ -74,8 +74,9 @@ static tg_status no_memory(struct tg_error *error)
 
 static tg_status bad_word(struct tg_word word, const struct option *option, struct tg_error *error)
 {
-    return tg_error_set(error, TG_BAD_ARGUMENT, "--%s: '%.*s' is none; right are %s", option->name,
-                        (int)(word.length < 60 ? word.length : 60), word.text, option->right);
+    return tg_error_set(error, TG_BAD_ARGUMENT, "--%s: '%.*s' is not a valid %s; it takes %s",
+                        option->name, (int)(word.length < 60 ? word.length : 60), word.text,
+                        option->name, option->right);
 }
 
 /* --- adding ------------------------------------------------------------------------------------ */
@@ -86,7 +87,7 @@ static int by_first(const void *a, const void *b)
     return (left->first > right->first) - (left->first < right->first);
 }
 
-/* In order and apart from each other, so that a search can halve them. */
+/* Sorts the spans and joins those that overlap, so that find_span can use a binary search. */
 static void put_in_order(struct spans *spans)
 {
     size_t kept = 0;
@@ -224,7 +225,7 @@ bool tg_query_has_word(const struct tg_query *query, const char *name, const cha
 
 /* --- matching ---------------------------------------------------------------------------------- */
 
-/* The first span that does not end before the number; `count` where there is none. */
+/* The first span that does not end before the number; `count` if there is none. */
 static size_t find_span(const struct spans *spans, uint64_t number)
 {
     size_t low = 0, high = spans->count;
@@ -244,7 +245,7 @@ static bool in_spans(const struct spans *spans, uint64_t number)
     return spans->count == 0 || (at < spans->count && spans->at[at].first <= number);
 }
 
-/* A number may also be the beginning of a name: both are tried. */
+/* A kernel's name may begin with a digit, so a number is tried both as number and as name. */
 static bool fits_kernel(struct tg_word pattern, const struct tg_entry *entry)
 {
     uint64_t number;
@@ -286,7 +287,7 @@ bool tg_query_matches(const struct tg_query *query, uint64_t index, const struct
            in_spans(&query->index, index) && fits_kernels(query, entry);
 }
 
-/* Moves on to what --index has; false where it has nothing more. */
+/* Moves to the next index that --index names. Returns false if there is none. */
 static bool skip_to_index(const struct tg_query *query, uint64_t *index)
 {
     if (!query || query->index.count == 0)

@@ -7,8 +7,9 @@
 #include <taskglass/numeric.h>
 
 /*
- * Decimal digits that every value of the type survives, from text to the type and back: a value
- * whose shortest text has no more digits is printed as that text, so the search may start there.
+ * The number of decimal digits that survive the way from text to the type and back. A value whose
+ * shortest text has at most that many digits is printed as that text, so the search may start
+ * there.
  */
 static int safe_digits(unsigned dtype)
 {

@@ -133,7 +133,7 @@ def test_one_npy_goes_to_standard_output(recorded):
     (["--to", "safetensors", "--task", "999"], "nothing to export"),
     (["--to", "trace", "--task", "999"], "nothing to export: no task is selected"),
     (["--to", "csv", "--index", "999"], "there is no record 999; the recording has 0 to"),
-    (["--to", "csv", "--stage", "during"], "--stage: 'during' is none"),
+    (["--to", "csv", "--stage", "during"], "--stage: 'during' is not a valid stage"),
     (["--to", "csv", "--limit", "none"], "--limit wants a whole number"),
     (["--to", "csv", "--limit", "0"], "--limit wants a whole number above 0"),
 ])

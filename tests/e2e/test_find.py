@@ -167,7 +167,8 @@ def test_a_level_that_could_not_show_it_is_refused(tg):
     (["nans"], "did you mean 'nan'?"), (["elephants"], "find knows nan, inf"),
     (["nan"], "no recording under outputs/"), (["nan", "nowhere"], "there is no 'nowhere'"),
     (["nan", "a", "b"], "'b' is one too many"), (["nan", "--limit", "-1"], "--limit wants"),
-    (["nan", "--all", "--limit", "2"], "contradict"), (["nan", "--arg", "x"], "--arg: 'x' is none")])
+    (["nan", "--all", "--limit", "2"], "contradict"),
+    (["nan", "--arg", "x"], "--arg: 'x' is not a valid arg")])
 def test_what_makes_no_sense_is_one_line(tg, arguments, why):
     result = tg("find", *arguments)
     assert (result.returncode, result.stdout) == (2, "")

@@ -247,9 +247,9 @@ def test_a_filter_of_nothing_selects_nothing(matmul, filters):
 
 
 @pytest.mark.parametrize("filters, why", [
-    ({"stage": "during"}, "'during' is none"), ({"task": "x"}, "'x' is none"),
-    ({"role": ""}, "'' is none"), ({"index": "5-2"}, "'5-2' is none"),
-    ({"task": -1}, "'-1' is none"), ({"kernel": "a\0b"}, "zero character")])
+    ({"stage": "during"}, "'during' is not a valid stage"), ({"task": "x"}, "'x' is not a valid task"),
+    ({"role": ""}, "'' is not a valid role"), ({"index": "5-2"}, "'5-2' is not a valid index"),
+    ({"task": -1}, "'-1' is not a valid task"), ({"kernel": "a\0b"}, "zero character")])
 def test_a_filter_that_makes_no_sense_is_refused(matmul, filters, why):
     with pytest.raises(taskglass.BadArgument, match=why):
         taskglass.Recording(matmul).select(**filters)
@@ -433,7 +433,7 @@ def test_an_export_overwrites_only_on_request(matmul):
 
 @pytest.mark.parametrize("arguments, why", [
     (("x.what",), "which format is 'x.what'"), (("x", "xls"), "there is no export format 'xls'"),
-    (("no/such/x.csv",), "No such file"), (("x.csv", None, "during"), "'during' is none")])
+    (("no/such/x.csv",), "No such file"), (("x.csv", None, "during"), "'during' is not a valid stage")])
 def test_an_export_that_makes_no_sense_is_refused(matmul, arguments, why):
     stage = arguments[2] if len(arguments) > 2 else None
     with taskglass.Recording(matmul) as recording, pytest.raises(taskglass.Error, match=why):

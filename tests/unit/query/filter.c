@@ -71,7 +71,7 @@ TEST(the_last_argument_there_can_be_is_31)
 {
     CHECK_EQ_U(parse("arg=31")->arguments, 1u << 31);
     CHECK_EQ_U(parse("arg=0-31")->arguments, UINT32_MAX);
-    CHECK_HAS(refuse("arg=32"), "'32' is no argument; right are numbers from 0 to 31");
+    CHECK_HAS(refuse("arg=32"), "'32' is not a valid argument; it takes numbers from 0 to 31");
 }
 
 TEST(filters_are_separated_by_semicolons)
@@ -89,25 +89,26 @@ TEST(eight_filters_are_enough)
     parse("arg=0;arg=1;arg=2;arg=3;arg=4;arg=5;arg=6;arg=7");
     CHECK_EQ_U(count, 8);
     CHECK_HAS(refuse("arg=0;arg=1;arg=2;arg=3;arg=4;arg=5;arg=6;arg=7;arg=8"),
-              "'arg=8' is one filter too many; there may be 8");
+              "'arg=8' is one filter too many; the limit is 8");
 }
 
 TEST(what_makes_no_sense_is_named_with_what_would)
 {
-    CHECK_HAS(refuse("kernl=add"), "'kernl' is no key; they are task, kernel, stage, role and arg");
-    CHECK_HAS(refuse("add"), "'add' is no key=value");
-    CHECK_HAS(refuse("task=5-3"), "'5-3' is no task");
-    CHECK_HAS(refuse("task="), "'' is no task");
-    CHECK_HAS(refuse("task=0x"), "'0x' is no task");
-    CHECK_HAS(refuse("task=99999999999999999999"), "is no task");
-    CHECK_HAS(refuse("task=1:4294967296"), "is no task");
-    CHECK_HAS(refuse("stage=during"), "'during' is no stage; right are before, after");
-    CHECK_HAS(refuse("role=in+"), "'' is no role; right are in, out, inout and scalar");
-    CHECK_HAS(refuse("arg=2-1"), "'2-1' is no argument");
-    CHECK_HAS(refuse("kernel="), "'' is no kernel");
-    CHECK_HAS(refuse("arg=1,,arg=2"), "'' is no key=value");
-    CHECK_HAS(refuse(";"), "'' is no key=value");
-    CHECK_HAS(refuse("arg=1,arg=2"), "arg is there twice");
+    CHECK_HAS(refuse("kernl=add"),
+              "'kernl' is not a key; the keys are task, kernel, stage, role and arg");
+    CHECK_HAS(refuse("add"), "'add' is not key=value");
+    CHECK_HAS(refuse("task=5-3"), "'5-3' is not a valid task");
+    CHECK_HAS(refuse("task="), "'' is not a valid task");
+    CHECK_HAS(refuse("task=0x"), "'0x' is not a valid task");
+    CHECK_HAS(refuse("task=99999999999999999999"), "is not a valid task");
+    CHECK_HAS(refuse("task=1:4294967296"), "is not a valid task");
+    CHECK_HAS(refuse("stage=during"), "'during' is not a valid stage; it takes before, after");
+    CHECK_HAS(refuse("role=in+"), "'' is not a valid role; it takes in, out, inout and scalar");
+    CHECK_HAS(refuse("arg=2-1"), "'2-1' is not a valid argument");
+    CHECK_HAS(refuse("kernel="), "'' is not a valid kernel");
+    CHECK_HAS(refuse("arg=1,,arg=2"), "'' is not key=value");
+    CHECK_HAS(refuse(";"), "'' is not key=value");
+    CHECK_HAS(refuse("arg=1,arg=2"), "arg appears twice");
 }
 
 TEST(a_long_word_stays_in_one_line)

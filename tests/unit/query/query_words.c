@@ -114,15 +114,15 @@ TEST(different_options_must_all_fit_and_the_same_one_adds)
 
 TEST(what_makes_no_sense_is_named_with_what_would)
 {
-    refuse("task", "1:", "--task: '1:' is none; right are ids (12");
-    refuse("task", "", "--task: '' is none");
-    refuse("index", "3-1", "--index: '3-1' is none");
-    refuse("index", "-1", "--index: '-1' is none");
-    refuse("arg", "1,x", "--arg: 'x' is none");
-    refuse("stage", "never", "--stage: 'never' is none; right are before, after");
-    refuse("role", "output,foo", "--role: 'foo' is none");
-    refuse("kind", "tensors", "--kind: 'tensors' is none; right are tensor and scalar");
-    refuse("kernel", "a,,b", "--kernel: '' is none");
+    refuse("task", "1:", "--task: '1:' is not a valid task; it takes ids (12");
+    refuse("task", "", "--task: '' is not a valid task");
+    refuse("index", "3-1", "--index: '3-1' is not a valid index");
+    refuse("index", "-1", "--index: '-1' is not a valid index");
+    refuse("arg", "1,x", "--arg: 'x' is not a valid arg");
+    refuse("stage", "never", "--stage: 'never' is not a valid stage; it takes before, after");
+    refuse("role", "output,foo", "--role: 'foo' is not a valid role");
+    refuse("kind", "tensors", "--kind: 'tensors' is not a valid kind; it takes tensor and scalar");
+    refuse("kernel", "a,,b", "--kernel: '' is not a valid kernel");
 }
 
 /* Five records, of tasks 0 to 4; `damage` damages the third one. */
