@@ -29,8 +29,9 @@ static tg_status unknown_format(const char *name, struct tg_error *error)
 {
 #define LISTED(name, ending, summary, available) ", " #name
     static const char listed[] = TG_EXPORT_FORMAT_MAP(LISTED);
-    return tg_error_set(error, TG_BAD_ARGUMENT, "there is no export format '%s'; there are %s",
-                        name ? name : "", listed + 2);
+    return tg_error_set(error, TG_BAD_ARGUMENT,
+                        "there is no export format '%s'; the formats are %s", name ? name : "",
+                        listed + 2);
 }
 
 static const struct format *find_format(const char *name, struct tg_error *error)
@@ -53,7 +54,7 @@ tg_status tg_recording_export(const struct tg_recording *recording,
     if (!format)
         return TG_BAD_ARGUMENT;
     if (!config->path || !*config->path)
-        return tg_error_set(job.error, TG_BAD_ARGUMENT, "an export wants a path to write to");
+        return tg_error_set(job.error, TG_BAD_ARGUMENT, "an export needs a path to write to");
     tg_recording_get_info(recording, &job.info);
     tg_status status = format->write(&job);
     if (result)

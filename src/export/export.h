@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records as files that others read: NumPy's .npy (format 1.0), several of them in an .npz (a zip
- * archive, not compressed), and text.
+ * Writes records as files for other programs: NumPy's .npy (format 1.0), several of them in an .npz
+ * (a zip archive, not compressed), and text.
  *
  * Types that NumPy does not have are stored as unsigned integers of the same width, bit for bit:
- * bfloat16 as uint16, the float8 types as uint8, and the 4-bit types as uint8, one to an element.
+ * bfloat16 as uint16, the float8 types as uint8, and the 4-bit types as uint8, one element in each.
  */
 #ifndef TG_EXPORT_EXPORT_H
 #define TG_EXPORT_EXPORT_H
@@ -13,22 +13,23 @@
 #include <taskglass/array.h>
 #include <taskglass/export.h>
 
-/* Writes an .npy file. IO_ERROR has the cause and nothing else, here and below: only the caller
- * knows the file's name. */
+/* Writes an .npy file. An IO_ERROR, here and below, contains only the cause: the caller adds the
+ * file's name. */
 tg_status tg_export_npy(FILE *file, const struct tg_array *array, struct tg_error *error);
 
-/* What the record is, on lines that begin with '#', and all its values as NumPy prints them. */
+/* Writes a description of the record on lines that begin with '#', then all its values as NumPy
+ * prints them. */
 tg_status tg_export_txt(FILE *file, uint64_t index, const struct tg_entry *entry,
                         const struct tg_array *array, struct tg_error *error);
 
-/* The array's bytes as they stand in an .npy file, head first, in as many pieces as it takes.
- * `take` gives false to end it, and so does this. */
+/* Gives `take` the array's bytes as they stand in an .npy file, head first, in pieces. If `take`
+ * returns false, it stops and returns false too. */
 typedef bool (*tg_export_piece_fn)(void *context, const void *bytes, size_t size);
 bool tg_export_npy_pieces(const struct tg_array *array, tg_export_piece_fn take, void *context);
 uint64_t tg_export_npy_size(const struct tg_array *array);
 
 /*
- * An .npz. The file is the caller's and may be a pipe: nothing in it is written twice.
+ * Writes an .npz. The file is the caller's and may be a pipe: the writer never seeks.
  *     tg_export_npz_begin(file, &npz, error)  tg_export_npz_add(npz, name, …) …
  *     tg_export_npz_end(npz, error)           without it the archive cannot be read
  *     tg_export_npz_free(npz)

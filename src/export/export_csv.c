@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The index as RFC 4180 has it: a head line, lines that end in CR LF, and quotes around what has
- * commas, quotes or line ends in it. Columns have the names of the manifest's keys; lists are numbers
- * with blanks between them. What a record has not is empty.
+ * The index as RFC 4180 defines it: a head line, lines that end in CR LF, and quotes around fields
+ * that contain commas, quotes or line ends. Columns have the names of the manifest's keys; lists
+ * are numbers separated by blanks. A field that a record does not have is empty.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -96,7 +96,7 @@ static void put_what(FILE *file, const struct tg_record *record)
     fprintf(file, ",0x%016" PRIx64 ",", record->data_ptr);
 }
 
-/* The point is a point, whatever the locale of the program we live in makes of it. */
+/* Always writes a decimal point, whatever the program's locale uses. */
 static void put_value(FILE *file, const struct tg_record *record)
 {
     struct tg_value_text text;
@@ -111,7 +111,7 @@ static void put_value(FILE *file, const struct tg_record *record)
     }
 }
 
-/* Only journals know of cores and times, and only of those of tasks. */
+/* Only a journal has cores and times, and only for the records of tasks. */
 static void put_when(FILE *file, const struct tg_export_job *job, const struct tg_record *record)
 {
     if (job->info.from_journal && record->stage != TG_STAGE_ORCHESTRATION)

@@ -21,7 +21,8 @@ static bool is_same(const char *dir, const char *name, const struct stat *target
     return same;
 }
 
-/* Writing over what is being read would end badly, however much it was asked for. */
+/* An export that overwrote the recording it reads would destroy it, so even --force does not allow
+ * it. */
 static bool is_of_recording(const struct tg_recording_info *info, const struct stat *target)
 {
     return is_same(info->dir, info->journal, target) || is_same(info->dir, info->payload, target) ||
@@ -43,11 +44,12 @@ static tg_status check_target(const struct tg_export_job *job, const char *path)
                             "'%s' is a file of the recording itself; name another", path);
     if (is_plain_file(&info) && !job->config->overwrite)
         return tg_error_set(job->error, TG_BAD_ARGUMENT,
-                            "'%s' is already there; --force overwrites it", path);
+                            "'%s' already exists; --force overwrites it", path);
     return TG_OK;
 }
 
-/* What was not there is made by us or by nobody: two exports to one name do not mix. */
+/* Without --force, O_EXCL makes sure that this export created the file: two exports to one name do
+ * not mix. */
 static int open_target(const struct tg_export_job *job, const char *path)
 {
     int flags = O_WRONLY | O_CLOEXEC | O_TRUNC;
@@ -85,7 +87,7 @@ tg_status tg_export_file_open(const struct tg_export_job *job, const char *path,
     return TG_OK;
 }
 
-/* A file that is not whole is worse than none. */
+/* Removes a file that is not complete, so that no program reads it as if it were. */
 tg_status tg_export_file_close(const struct tg_export_job *job, struct tg_export_file *file,
                                tg_status status)
 {

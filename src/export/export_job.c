@@ -5,7 +5,8 @@
 
 #include "base/error.h"
 
-/* How often progress is told, and how many small records go by between two looks at the clock. */
+/* How often progress is reported, and how many small records pass between two readings of the
+ * clock. */
 #define TELL_NS 50000000u
 enum { LOOK_RECORDS = 64 };
 
@@ -39,7 +40,7 @@ bool tg_export_tell(struct tg_export_job *job)
     return !job->is_cancelled;
 }
 
-/* Large records deserve a look each. */
+/* Reads the clock once in LOOK_RECORDS records, and after every large one. */
 static bool look(struct tg_export_job *job, const struct tg_entry *entry)
 {
     job->unseen++;

@@ -7,7 +7,7 @@
 /* A set of (task, stage, argument), open addressing, at most half full. */
 struct key {
     uint64_t task;
-    uint32_t rest; /* stage and argument; 0: nobody */
+    uint32_t rest; /* stage and argument; 0: an empty slot */
 };
 
 struct tg_export_names {
@@ -38,7 +38,7 @@ void tg_export_names_destroy(struct tg_export_names *names)
     free(names);
 }
 
-/* The place of the key, or the free one where it belongs. */
+/* The slot of the key, or the free slot where it belongs. */
 static struct key *find(struct key *table, size_t room, const struct key *key)
 {
     uint64_t hash = (key->task ^ (uint64_t)key->rest << 40) * UINT64_C(0x9E3779B97F4A7C15);

@@ -64,7 +64,7 @@ uint64_t tg_export_npy_size(const struct tg_array *array)
     return head.size + (is_packed(array) ? (uint64_t)array->elements : array->size);
 }
 
-/* Two elements of each byte, the low nibble first. */
+/* Writes the two elements of each byte, the low nibble first. */
 static bool unpack(const struct tg_array *array, tg_export_piece_fn take, void *context)
 {
     const unsigned char *bytes = array->bytes;

@@ -58,8 +58,8 @@ static bool check_piece(void *context, const void *bytes, size_t size)
     return true;
 }
 
-/* The checksum stands before the bytes, so these are looked at twice; the second time they are in
- * the cache or at least in memory. */
+/* The checksum stands before the bytes, so the bytes are read twice; the second time they are in
+ * the cache, or at least in memory. */
 tg_status tg_export_npz_add(struct tg_npz *npz, const char *name, const struct tg_array *array,
                             struct tg_error *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* txt, npy and npz: one record after the other, as far as they have values. */
+/* Writes txt, npy and npz, record by record, for the records that have values. */
 #define _GNU_SOURCE 1
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 struct writer {
     struct tg_export_job *job;
     struct tg_export_names *names;
-    struct tg_export_file file; /* the one that all go to */
+    struct tg_export_file file; /* the file that all records go to */
     struct tg_npz *npz;
     tg_status (*write)(struct writer *writer, const struct tg_entry *entry,
                        const struct tg_array *array);

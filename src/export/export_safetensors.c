@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- *   u64 length │ {"__metadata__": {…}, "name": {"dtype": "F32", …}, …} filled up with spaces │ bytes
- *              └──────────────────────── length, a multiple of 8 ────────────────────────────┘
+ *  u64 length │ {"__metadata__": {…}, "name": {"dtype": "F32", …}, …} filled up with spaces │ bytes
+ *             └──────────────────────── length, a multiple of 8 ────────────────────────────┘
  *
- * Offsets count from the end of the head; the tensors' bytes follow each other without holes. Wide
- * elements come first, so that every tensor begins at a multiple of its element's size.
+ * Offsets count from the end of the head; the tensors' bytes follow each other without gaps.
+ * Tensors with wide elements come first, so that every tensor begins at a multiple of its element's
+ * size.
  *
- * The format has no type of 4 bits that its readers agree on: such tensors are bytes with two
- * elements each, and their metadata tell. Metadata are texts, one for each tensor by its name: JSON
- * with what the recording knows of it.
+ * The format has no 4-bit type that its readers agree on, so such tensors are stored as bytes with
+ * two elements each, and their metadata say so. The metadata contain one text for each tensor,
+ * under its name: JSON with what the recording knows about it.
  */
 #define _GNU_SOURCE 1
 #include <errno.h>
@@ -25,7 +26,7 @@
 #include "export/export_job.h"
 #include "query/npy_type.h"
 
-/* Readers refuse longer heads; a tensor takes at least this much of one. */
+/* Readers refuse longer heads. A tensor takes at least LEAST_OF_HEAD bytes of one. */
 enum { MOST_HEAD = 100000000, LEAST_OF_HEAD = 200, WIDTHS = 4 };
 
 struct planned {
@@ -43,7 +44,7 @@ struct plan {
 /* JSON that grows in memory. */
 struct text {
     FILE *file;
-    char *bytes; /* the stream's, as is room */
+    char *bytes; /* owned by the stream, like `room` */
     size_t room;
     size_t length; /* without the newline at its end */
     struct tg_json json;
@@ -58,7 +59,7 @@ struct safetensors {
     FILE *file;
 };
 
-/* The format's own word; NULL for a type that it lacks. */
+/* The format's name for the type; NULL for a type that it does not have. */
 static const char *word_of(unsigned dtype)
 {
     /* clang-format off */
@@ -88,7 +89,7 @@ static bool is_packed(unsigned dtype)
 static tg_status too_many(const struct safetensors *s)
 {
     return tg_error_set(s->job->error, TG_BAD_ARGUMENT,
-                        "these are more tensors than a safetensors file may name (its head is "
+                        "there are more tensors than a safetensors file can name (its head is "
                         "limited to 100 MB); select fewer, or use npz");
 }
 
@@ -153,7 +154,7 @@ static tg_status take_again(struct safetensors *s, const struct planned *planned
     return tg_error_set(s->job->error, TG_BAD_ARGUMENT, "the recording changed during the export");
 }
 
-/* Every tensor in the order of the file. */
+/* Calls `take` for every tensor, in the order of the file. */
 static tg_status each(struct safetensors *s, each_fn take)
 {
     tg_status status = TG_OK;
@@ -210,7 +211,7 @@ static void put_note(struct tg_json *json, uint64_t index, const struct tg_entry
     tg_json_end_object(json);
 }
 
-/* Ends the document; false where memory ran out. */
+/* Ends the document. Returns false if memory ran out. */
 static bool finish_text(struct text *text)
 {
     if (tg_json_finish(&text->json) != TG_OK)
@@ -223,7 +224,7 @@ static bool finish_text(struct text *text)
     return true;
 }
 
-/* A text of JSON in a text of JSON; its memory is used again for each. */
+/* Writes JSON as a string inside JSON; all notes share one buffer. */
 static tg_status add_note(struct safetensors *s, const struct planned *planned,
                           const struct tg_entry *entry, const struct tg_array *array)
 {
@@ -352,7 +353,7 @@ tg_status tg_export_as_safetensors(struct tg_export_job *job)
     if (status != TG_OK)
         return status;
     s.file = file.file;
-    tg_export_walks(job, 4); /* the plan, the notes, the tensors' places, their bytes */
+    tg_export_walks(job, 4); /* plan, metadata, offsets, bytes */
     status = tg_export_file_close(job, &file, write_all(&s));
     close_text(&s.head);
     close_text(&s.note);

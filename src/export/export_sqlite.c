@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A recording as tables. Task ids are SQLite's integers, bit for bit (hexadecimal text besides), so
- * that tables join; what the orchestration was given belongs to no task and has NULL.
+ * A recording as tables. Task ids are SQLite's integers, bit for bit, so that tables can be joined;
+ * a second column has them as hexadecimal text. Inputs of the orchestration belong to no task and
+ * have NULL.
  *
  *   meta  kernels  tasks ─┬─ task_kernels
- *                         ├─ edges                 where there is a deps.json
+ *                         ├─ edges                 if there is a deps.json
  *                         └─ records ── statistics
  *
- * Filters select records and their statistics; tasks, kernels and edges are those of the run.
+ * Filters select records and their statistics; tasks, kernels and edges are always those of the
+ * whole run.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +35,8 @@ bool tg_export_has_sqlite(void)
     return true;
 }
 
-/* user_version counts changes of the tables; "TgRc" tells the file from other databases. */
+/* user_version changes with the tables; application_id "TgRc" tells the file from other
+ * databases. */
 static const char schema[] =
     "PRAGMA application_id = 0x54675263;"
     "PRAGMA user_version = 1;"
@@ -57,7 +60,7 @@ static const char schema[] =
     " elements INTEGER NOT NULL, min, max, mean REAL, nans INTEGER NOT NULL,"
     " infs INTEGER NOT NULL, zeros INTEGER NOT NULL);";
 
-/* Made last: filling tables with indices takes longer. */
+/* Created last, because filling a table that has an index takes longer. */
 static const char indices[] =
     "CREATE INDEX records_by_task ON records (task);"
     "CREATE INDEX records_by_hash ON records (hash);"
@@ -95,7 +98,7 @@ static void put_meta_uint(struct tg_row *row, const char *key, uint64_t value)
     tg_row_put(row);
 }
 
-/* Whether text can be stored as such: UTF-8 without a zero byte. */
+/* True if the text can be stored as TEXT: UTF-8 without a zero byte. */
 static bool is_utf8(const unsigned char *text, size_t size)
 {
     for (size_t at = 0, length; at < size; at += length) {
@@ -106,7 +109,7 @@ static bool is_utf8(const unsigned char *text, size_t size)
     return true;
 }
 
-/* The whole text, for SQLite's JSON functions; a run that was killed has none. */
+/* Stores the whole run.json, for SQLite's JSON functions; a run that was killed has none. */
 static void put_run_json(struct tg_row *row, const struct tg_recording_info *info)
 {
     struct tg_map map = {0};
@@ -208,7 +211,7 @@ static void put_recorded_task(struct export *export, const struct tg_export_task
     tg_row_put(&export->task);
 }
 
-/* One that left no record: filters, losses, or a run that ended before it. */
+/* A task without a record: a filter left it out, records were lost, or the run ended before it. */
 static void put_unrecorded_task(struct export *export, const struct tg_deps_read_task *task)
 {
     char names[TG_PARTS * (TG_DEPS_TEXT + 1)] = "";
@@ -368,7 +371,7 @@ static tg_status put_records(struct export *export)
 
 /* --- the whole ------------------------------------------------------------------------------ */
 
-/* Files are hostile: numbers, names and edges may come twice. The first one counts. */
+/* The files are not trusted: numbers, names and edges may come twice. The first one counts. */
 static void open_rows(struct export *export)
 {
     struct tg_db *db = &export->db;
@@ -413,7 +416,7 @@ static tg_status fill(struct export *export)
     return status;
 }
 
-/* What another database of that name left beside it would be taken for its own. */
+/* SQLite would take the journal that another database of this name left behind for its own. */
 static void remove_side_files(const char *path)
 {
     static const char *const endings[] = {"-journal", "-wal", "-shm"};
@@ -455,6 +458,6 @@ tg_status tg_export_as_sqlite(struct tg_export_job *job)
     if (file.is_regular)
         status = write_database(job);
     else
-        status = tg_error_set(job->error, TG_IO_ERROR, "it is no regular file");
+        status = tg_error_set(job->error, TG_IO_ERROR, "it is not a regular file");
     return tg_export_file_close(job, &file, status);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* In the place of export_sqlite.c where the library is built without SQLite. */
+/* Replaces export_sqlite.c if the library is built without SQLite. */
 #include "base/error.h"
 #include "export/export_job.h"
 

@@ -80,7 +80,7 @@ bool tg_row_put(struct tg_row *row)
     return db->status == TG_OK;
 }
 
-/* The number of the next column; 0 where nothing is to be done any more. */
+/* The number of the next column; 0 after an error, when the caller must do nothing. */
 static int next(struct tg_row *row)
 {
     return row->db->status == TG_OK ? ++row->column : 0;

@@ -52,7 +52,7 @@ static struct tg_export_task *add_task(struct tg_export_tasks *tasks, uint64_t i
     return &tasks->at[tasks->count - 1];
 }
 
-/* A time of 0 is that of a file that has none. */
+/* A time of 0 means that the file has no times. */
 static void take_time(struct tg_export_task *task, const struct tg_record *record)
 {
     bool is_before = record->stage == TG_BEFORE_DISPATCH;
@@ -67,7 +67,7 @@ static void take_time(struct tg_export_task *task, const struct tg_record *recor
         task->end = time;
     task->has_begin |= is_before;
     task->has_end |= !is_before;
-    /* A recording may say anything, also that a task ended before it began. */
+    /* The file is not trusted: it may say that a task ended before it began. */
     if (task->end < task->begin) {
         uint64_t earlier = task->end;
         task->end = task->begin;

@@ -8,14 +8,14 @@
 struct tg_export_task {
     uint64_t id;
     uint64_t first;   /* index of its first record, which has its kernels */
-    uint64_t records; /* of it, selected or not */
-    uint64_t begin,
-        end;       /* nanoseconds: its first record before dispatch, its last after completion;
-                            one of them where the other is missing */
-    uint32_t core; /* that of its last record: of a mix, the part that finished last */
+    uint64_t records; /* how many records it has, selected or not */
+    /* Nanoseconds: its first record before dispatch, and its last after completion. If one is
+     * missing, both are the other. */
+    uint64_t begin, end;
+    uint32_t core; /* of its last record; for a mix, the part that finished last */
     bool has_begin, has_end;
-    bool is_selected; /* a record of it is */
-    bool is_partial;  /* a record of it was read before it had finished */
+    bool is_selected; /* at least one record of it is selected */
+    bool is_partial;  /* at least one record of it was read before the task had finished */
 };
 
 struct tg_export_tasks {
@@ -25,11 +25,12 @@ struct tg_export_tasks {
     size_t n_slots;
 };
 
-/* A walk through all records, whatever is selected. What the orchestration was given is no task. */
+/* Walks through all records, selected or not. Inputs of the orchestration do not count as a
+ * task. */
 tg_status tg_export_tasks_gather(struct tg_export_job *job, struct tg_export_tasks *tasks);
 void tg_export_tasks_free(struct tg_export_tasks *tasks);
 
-/* NULL where the recording has no such task. */
+/* Returns NULL if the recording has no such task. */
 struct tg_export_task *tg_export_tasks_find(const struct tg_export_tasks *tasks, uint64_t id);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tasks on their cores as Chrome's trace event format has them, which Perfetto and
- * chrome://tracing show: a complete event ("X") for each task, from its first record before dispatch
- * to its last after completion, and an arrow ("s" to "f") for each edge of deps.json. Times are
- * microseconds since the first record.
+ * Shows the tasks on their cores in Chrome's trace event format, for Perfetto and chrome://tracing:
+ * a complete event ("X") for each task, from its first record before dispatch to its last after
+ * completion, and an arrow ("s" to "f") for each edge of deps.json. Times are microseconds since
+ * the first record.
  *
- * Slices of one row must not overlap. Cores run one task at a time, but a mix counts for the core
- * that recorded it last, and files may say anything: a task that finds its core's row taken gets a
- * second row of that core.
+ * Slices of one row must not overlap. A core runs one task at a time, but a mix is shown on the
+ * core that recorded it last, and the file is not trusted: a task whose core's row is occupied goes
+ * to a second row of that core.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@
 
 enum { PROCESS = 1 };
 
-/* A row is a thread to the viewers. */
+/* Viewers show a row as a thread. */
 struct row {
     uint64_t end; /* of its last slice */
     uint32_t core;
@@ -44,7 +44,7 @@ struct trace {
     size_t n_slices;
     struct row *row;
     size_t n_rows, room;
-    uint32_t *row_of; /* by number of the task, row + 1; 0: it is not shown */
+    uint32_t *row_of; /* row + 1 of each task, by its number; 0: not shown */
     uint64_t start;   /* nanoseconds */
     uint64_t flows;
     struct tg_json json;
@@ -95,7 +95,7 @@ static void swap_rows(uint32_t *a, uint32_t *b)
     *b = row;
 }
 
-/* The rows of one core as a heap, the one that is free first on top. */
+/* The rows of one core as a heap; the row that becomes free first is on top. */
 struct heap {
     uint32_t *at;
     size_t count;
@@ -140,7 +140,7 @@ static bool add_row(struct trace *trace, struct heap *heap, const struct tg_expo
     return true;
 }
 
-/* Gives every slice the row of its core that is free first, or a new one. */
+/* Gives each slice the row of its core that becomes free first, or a new row if none is free. */
 static tg_status assign_rows(struct trace *trace)
 {
     struct heap heap = {.at = calloc(trace->n_slices + 1, sizeof *heap.at)};
@@ -230,7 +230,7 @@ static void put_task(struct tg_json *json, const struct tg_export_task *task)
     tg_json_put_bool(json, "completed", task->has_end && !task->is_partial);
 }
 
-/* "add", "mat+add"; "#3" where the recording has no names. */
+/* "add", "mat+add"; "#3" if the recording has no names. */
 static void kernels_of(const struct tg_entry *entry, char *names, size_t room)
 {
     size_t at = 0;
@@ -273,7 +273,7 @@ static uint32_t row_of(const struct trace *trace, const struct tg_export_task *t
     return task ? trace->row_of[task - trace->tasks.at] : 0;
 }
 
-/* Arrows bind to the slice around their time, so they leave just before its end. */
+/* Viewers attach an arrow to the slice around its time, so it leaves just before the slice ends. */
 static void put_flow(struct trace *trace, const struct tg_export_task *before,
                      const struct tg_export_task *after, const char *kind)
 {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define LIMIT UINT32_MAX /* this number itself says: look in the extension */
+#define LIMIT UINT32_MAX /* this value means that the extension has the number */
 
 enum {
     LOCAL = 0x04034b50,
@@ -14,7 +14,7 @@ enum {
     EXTENSION = 1,
     VERSION = 20,
     VERSION64 = 45,
-    OLDEST_DATE = 0x21, /* the first of January 1980 */
+    OLDEST_DATE = 0x21, /* 1 January 1980 */
     UTF8 = 0x800,
 };
 
@@ -37,7 +37,7 @@ static unsigned char *put_name(unsigned char *at, const struct tg_zip_entry *ent
     return at + length;
 }
 
-/* From the version to the sizes: the same in both heads. */
+/* The fields from version to sizes, which both heads share. */
 static unsigned char *put_common(unsigned char *at, const struct tg_zip_entry *entry, int version)
 {
     at = put(at, (uint64_t)version, 2);
@@ -89,7 +89,7 @@ size_t tg_zip_central_head(const struct tg_zip_entry *entry, unsigned char part[
 static unsigned char *put_end64(unsigned char *at, uint64_t entries, uint64_t where, uint64_t size)
 {
     at = put(at, END64, 4);
-    at = put(at, 56 - 12, 8); /* what follows of it */
+    at = put(at, 56 - 12, 8); /* size of the rest of this part */
     at = put(put(at, VERSION64, 2), VERSION64, 2);
     at = put(put(at, 0, 4), 0, 4); /* disks */
     at = put(put(at, entries, 8), entries, 8);

@@ -114,7 +114,7 @@ static tg_status take_term(struct tg_word term, uint32_t *seen, struct tg_filter
             continue;
         if (*seen & 1u << i)
             return tg_error_set(error, TG_BAD_ARGUMENT,
-                                "dump-filter: %s appears twice in one filter; a ';' separates"
+                                "dump-filter: %s appears twice in one filter; a ';' separates "
                                 "filters, one of which must match",
                                 keys[i].name);
         *seen |= 1u << i;

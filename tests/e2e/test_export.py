@@ -75,7 +75,7 @@ def test_what_is_there_is_not_overwritten(recorded, format):
     assert recorded(*arguments).returncode == 0
     before = {path: path.read_bytes() for path in recorded.directory.glob("x*/*")
               } or (recorded.directory / "x").read_bytes()
-    refused(recorded(*arguments), "is already there; --force overwrites it")
+    refused(recorded(*arguments), "already exists; --force overwrites it")
     assert before == ({path: path.read_bytes() for path in recorded.directory.glob("x*/*")
                        } or (recorded.directory / "x").read_bytes())
 
@@ -145,7 +145,7 @@ def test_what_makes_no_sense_is_one_line(recorded, arguments, why):
 @needs_sqlite
 @pytest.mark.parametrize("output, why", [
     ("no/such/place", "cannot write 'no/such/place': No such"),
-    ("-", "a database cannot go to the standard output"), ("/dev/null", "it is no regular file")])
+    ("-", "a database cannot go to the standard output"), ("/dev/null", "it is not a regular file")])
 def test_a_database_wants_a_file(recorded, output, why):
     refused(recorded("export", "run", "--to", "sqlite", "--output", output), why)
 

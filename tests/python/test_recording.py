@@ -426,7 +426,7 @@ def test_an_export_takes_filters_and_a_limit(matmul):
 def test_an_export_overwrites_only_on_request(matmul):
     with taskglass.Recording(matmul) as recording:
         recording.export("x.csv")
-        with pytest.raises(taskglass.BadArgument, match="is already there"):
+        with pytest.raises(taskglass.BadArgument, match="already exists"):
             recording.export("x.csv")
         recording.export("x.csv", overwrite=True)
 

@@ -65,7 +65,7 @@ TEST(a_format_that_is_none_is_refused)
     open_ten();
     CHECK_EQ_I(export_to(&(struct tg_export_config){.format = "xls", .path = target("x")}),
                TG_BAD_ARGUMENT);
-    CHECK_HAS(dump_error.text, "'xls'; there are npy");
+    CHECK_HAS(dump_error.text, "'xls'; the formats are npy");
     CHECK_EQ_I(export_to(&(struct tg_export_config){.path = target("x")}), TG_BAD_ARGUMENT);
     CHECK_EQ_I(export_to(&(struct tg_export_config){.format = "csv"}), TG_BAD_ARGUMENT);
     CHECK_EQ_I(export_to(&(struct tg_export_config){.format = "csv", .path = ""}), TG_BAD_ARGUMENT);
@@ -87,7 +87,7 @@ TEST(a_file_that_is_there_is_kept_unless_it_may_be_overwritten)
     struct tg_export_config config = {.format = "csv", .path = target("x")};
     dump_write_file(config.path, "mine", 4);
     CHECK_EQ_I(export_to(&config), TG_BAD_ARGUMENT);
-    CHECK_HAS(dump_error.text, "already there");
+    CHECK_HAS(dump_error.text, "already exists");
     size_t size;
     char *bytes = dump_read_file(config.path, &size);
     CHECK_EQ_S(bytes, "mine");
