@@ -22,7 +22,7 @@ static tg_status open_map(const char *dir, const char *name, bool follow, struct
         status = tg_error_set(error, TG_NOT_FOUND, "there is no '%s'", path);
     else if (cause == ELOOP)
         status = tg_error_set(error, TG_BAD_ARGUMENT,
-                              "'%s' is a link; a payload file lies in its folder", path);
+                              "'%s' is a symbolic link; put the payload file itself there", path);
     else if (cause)
         status = tg_file_error(error, "read", path, cause);
     free(path);

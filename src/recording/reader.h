@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The inside of a recording that is open for reading.
+ * An open recording.
  *
  *   reader.c            the public functions (recording.h), and records on request
- *   reader_files.c      which files a path means
- *   reader_journal.c    a journal: mapped; a record is looked at when it is asked for
+ *   reader_files.c      the files that a path stands for
+ *   reader_journal.c    a journal: mapped, and each record checked when the caller asks for it
  *   reader_manifest.c   a manifest: read at once into an array
  *   reader_entry.c      one entry of a manifest
  *

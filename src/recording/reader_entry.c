@@ -289,7 +289,7 @@ static unsigned find_key(const struct tg_pull *pull, unsigned from)
     return KEYS;
 }
 
-/* --- what a scalar's value is -------------------------------------------------------------------- */
+/* --- the value of a scalar -------------------------------------------------------------------- */
 
 /* "NaN", "-Infinity", "$Inf" …: as different writers spell them. */
 static bool special_real(const struct tg_pull *pull, double *value)

@@ -16,7 +16,7 @@ bool tg_journal_begins(const void *bytes, size_t size)
 
 static tg_status refuse(struct tg_error *error, const char *name, const char *what)
 {
-    return tg_error_set(error, TG_BAD_ARGUMENT, "'%s' is no journal: %s", name, what);
+    return tg_error_set(error, TG_BAD_ARGUMENT, "'%s' is not a journal: %s", name, what);
 }
 
 static tg_status check_head(const struct tg_journal_head *head, const char *name,
@@ -28,9 +28,9 @@ static tg_status check_head(const struct tg_journal_head *head, const char *name
                             "version %u without flags",
                             name, head->version, head->incompatible, TG_JOURNAL_VERSION);
     if (head->head_size != HEAD || head->record_size != RECORD)
-        return refuse(error, name, "its head gives other sizes than 256 and 256");
+        return refuse(error, name, "its head gives sizes other than 256 and 256");
     if (!memchr(head->bin_file, 0, sizeof head->bin_file) || !tg_path_is_plain(head->bin_file))
-        return refuse(error, name, "its payload file is no plain name");
+        return refuse(error, name, "the name of its payload file is not a plain file name");
     return TG_OK;
 }
 
@@ -110,7 +110,7 @@ tg_status tg_journal_read(struct tg_recording *recording, const char *name, stru
 {
     struct tg_journal_head head;
     if (!tg_journal_begins(recording->map.bytes, recording->map.size))
-        return refuse(error, name, "it does not begin like one");
+        return refuse(error, name, "its first bytes are not those of a journal");
     if (recording->map.size < HEAD)
         return refuse(error, name, "it ends within its head");
     memcpy(&head, recording->map.bytes, sizeof head);

@@ -65,7 +65,8 @@ static bool read_bin_file(struct reading *r)
         return wrong_kind(r);
     size_t length = tg_pull_text(r->pull, name, sizeof name);
     if (length >= sizeof name - 4 || !tg_path_is_plain(name))
-        return tg_pull_fail(r->pull, "a bin_file that is no plain name of a file beside it");
+        return tg_pull_fail(r->pull,
+                            "a bin_file that is not the plain file name of a file beside it");
     memcpy(r->recording->payload_name, name, length + 1);
     return true;
 }
@@ -218,7 +219,7 @@ static bool read_member(struct reading *r)
 static bool read_document(struct reading *r)
 {
     if (tg_pull_next(r->pull) != TG_PULL_BEGIN_OBJECT)
-        return tg_pull_fail(r->pull, "no JSON object");
+        return tg_pull_fail(r->pull, "not a JSON object");
     while (tg_pull_next(r->pull) == TG_PULL_KEY)
         if (!read_member(r))
             return false;
@@ -246,7 +247,7 @@ tg_status tg_manifest_read(struct tg_recording *recording, const char *text, siz
     recording->info.complete = true;
     tg_pull_start(&pull, text, size);
     if (!read_document(&r))
-        return tg_error_set(error, TG_BAD_ARGUMENT, "'%s' is no manifest: line %lu: %s", name,
+        return tg_error_set(error, TG_BAD_ARGUMENT, "'%s' is not a manifest: line %lu: %s", name,
                             tg_pull_line(&pull), pull.problem ? pull.problem : "broken");
     if (r.has_version && r.version > TG_MANIFEST_VERSION)
         return tg_error_set(error, TG_UNSUPPORTED,

@@ -30,7 +30,7 @@ bool tg_record_intact(const void *record);
  *   - bytes is the size that dtype and shape give; stored <= bytes; [position, position + stored)
  *     lies in the file; a record with less than was asked for is TRUNCATED (or OVERWRITTEN);
  *   - a scalar has no dimensions, nothing stored, and no bits beyond its type.
- * A record that makes no sense loses its payload (stored 0, TRUNCATED); a payload that reaches past
+ * A record with invalid fields loses its payload (stored 0, TRUNCATED); a payload that reaches past
  * the end of the file is cut to what the file has.
  */
 void tg_record_confine(struct tg_record *record, uint64_t payload_size);

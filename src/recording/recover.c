@@ -78,7 +78,7 @@ static tg_status write_manifest(const char *path, const char *dir, struct tg_rec
     return status;
 }
 
-/* Checks the head first, so that a file that is no journal is never cut. */
+/* Checks the head first, so that a file that is not a journal is never cut. */
 static tg_status check_journal(const char *path, struct tg_error *error)
 {
     struct tg_recording *recording;

@@ -26,12 +26,12 @@ void tg_verify_journal(struct tg_verifier *verifier)
     if (rest == 0)
         return;
     if (recording->info.complete)
-        tg_verify_found(verifier, TG_PROBLEM_JOURNAL, TG_NONE,
-                        "%s has %zu bytes behind its summary", verifier->info.journal, rest);
+        tg_verify_found(verifier, TG_PROBLEM_JOURNAL, TG_NONE, "%s has %zu bytes after its summary",
+                        verifier->info.journal, rest);
     else if (rest < sizeof(struct tg_record) || is_zero(end, rest))
         verifier->result->torn = true;
     else
         tg_verify_found(verifier, TG_PROBLEM_JOURNAL, TG_NONE,
-                        "%s is damaged behind record %" PRIu64 "; the last %zu bytes are not read",
+                        "%s is damaged after record %" PRIu64 "; the last %zu bytes are not read",
                         verifier->info.journal, verifier->info.records, rest);
 }

@@ -74,16 +74,17 @@ static void verify_claims(struct worker *worker, uint64_t index, const struct tg
              raw->dtype != record->dtype || raw->ndim != record->ndim ||
              (raw->role != 0 && raw->role != record->role))
         tg_verify_found(verifier, TG_PROBLEM_RECORD, index,
-                        "stage, role, kind, type or shape is none");
+                        "stage, role, kind, type or shape is not valid");
     else if (record->kind == TG_KIND_TENSOR &&
              (raw->bytes != record->bytes || raw->stored != record->stored))
         tg_verify_found(verifier, TG_PROBLEM_RECORD, index,
-                        "%" PRIu64 " of %" PRIu64 " bytes are stored, it says, but its shape has "
+                        "says that %" PRIu64 " of %" PRIu64 " bytes are stored, but its shape has "
                         "%" PRIu64,
                         raw->stored, raw->bytes, record->bytes);
     else if ((raw->flags ^ record->flags) & TG_RECORD_TRUNCATED)
         tg_verify_found(verifier, TG_PROBLEM_RECORD, index,
-                        "only %" PRIu64 " of %" PRIu64 " bytes are there, and it does not say so",
+                        "only %" PRIu64 " of %" PRIu64
+                        " bytes are there, but it is not marked as truncated",
                         record->stored, record->bytes);
 }
 

@@ -65,9 +65,9 @@ bool tg_dump_flush(struct tg_dump_writer *writer);
  * tg_dump_account added. */
 const struct tg_record_summary *tg_dump_summary(const struct tg_dump_writer *writer);
 
-/* What only the device and the collector know. lost: records that are not in the journal. It must
- * not include records that tg_dump_append refused, which are counted already, nor records appended
- * with a flag. */
+/* Counts that only the device and the collector know. lost: records that are not in the journal. It
+ * must not include records that tg_dump_append refused, which are counted already, nor records
+ * appended with a flag. */
 struct tg_dump_account {
     uint64_t attempted;
     uint64_t lost[TG_LOSS_CAUSES];

@@ -56,17 +56,17 @@ TEST(a_bin_file_is_a_plain_name)
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char text[200];
         snprintf(text, sizeof text, "{\"tensors\": [], \"bin_file\": \"%s\"}", names[i]);
-        check_refused(manifest(text), "plain name");
+        check_refused(manifest(text), "plain file name");
     }
     char text[2000];
     snprintf(text, sizeof text, "{\"tensors\": [], \"bin_file\": \"%01000d\"}", 0);
-    check_refused(manifest(text), "plain name");
+    check_refused(manifest(text), "plain file name");
 }
 
 TEST(what_is_no_manifest_is_refused_with_its_line)
 {
-    check_refused(manifest(""), "no manifest");
-    check_refused(manifest("[]"), "no JSON object");
+    check_refused(manifest(""), "not a manifest");
+    check_refused(manifest("[]"), "not a JSON object");
     check_refused(manifest("{}"), "neither");
     check_refused(manifest("{\"tensors\": {}}"), "wrong kind");
     check_refused(manifest("{\"tensors\": [1]}"), "wrong kind");
@@ -218,10 +218,10 @@ TEST(heads_that_are_none_are_refused)
     check_refused(journal_of(0), "sizes");
     start_journal();
     strcpy(journal.head.bin_file, "../../secret");
-    check_refused(journal_of(0), "plain name");
+    check_refused(journal_of(0), "plain file name");
     start_journal();
     memset(journal.head.bin_file, 'x', sizeof journal.head.bin_file);
-    check_refused(journal_of(0), "plain name");
+    check_refused(journal_of(0), "plain file name");
     start_journal();
     for (size_t size = 8; size < 256; size += 31)
         check_refused(dump_from(&journal, size, 0), "within its head");

@@ -133,7 +133,7 @@ TEST(a_shape_that_is_not_that_of_the_bytes_is_found)
     poke_record(0, offsetof(struct tg_record, shape), ELEMENTS + 1);
     verify();
     CHECK_EQ_U(result.finding[0].index, 0);
-    CHECK_HAS(result.finding[0].text, "80 of 80 bytes are stored, it says, but its shape has 84");
+    CHECK_HAS(result.finding[0].text, "says that 80 of 80 bytes are stored, but its shape has 84");
 }
 
 TEST(strides_that_are_not_contiguous_are_found)
@@ -180,7 +180,7 @@ TEST(bytes_behind_the_summary_are_found)
     fputs("four", file);
     fclose(file);
     verify();
-    check_only(TG_PROBLEM_JOURNAL, TG_NONE, "has 4 bytes behind its summary");
+    check_only(TG_PROBLEM_JOURNAL, TG_NONE, "has 4 bytes after its summary");
 }
 
 /* Replaces the first occurrence by a text of the same length. */
@@ -224,7 +224,7 @@ TEST(a_broken_manifest_is_found)
     make_recording(false);
     cut("tensor_dump.json", 5);
     verify();
-    check_only(TG_PROBLEM_MANIFEST, TG_NONE, "is no manifest");
+    check_only(TG_PROBLEM_MANIFEST, TG_NONE, "is not a manifest");
 }
 
 TEST(what_a_killed_host_left_is_good_as_far_as_it_goes)
