@@ -31,7 +31,7 @@ static uint64_t settable(unsigned resource, uint64_t value)
     return value < LEAST_HEAP ? LEAST_HEAP : round_up(value, value <= 1024 ? LEAST_HEAP : 1024);
 }
 
-/* --- what the failed run says ---------------------------------------------------------------- */
+/* --- the advice of a failed run --------------------------------------------------------------- */
 
 static int unit_power(char unit)
 {

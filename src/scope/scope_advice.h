@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Computing the advice that taskglass/scope_stats.h explains. */
+/* Computes the advice that taskglass/scope_stats.h explains. */
 #ifndef TG_SCOPE_SCOPE_ADVICE_H
 #define TG_SCOPE_SCOPE_ADVICE_H
 
@@ -17,14 +17,14 @@ void tg_scope_advise(const struct tg_scope_stats *stats, struct tg_scope_advice 
 struct tg_scope_option {
     char text[128];
 };
-/* What to type: "--ring-task-window 391", "--ring-heap 4K,1M,4K,4K"; "" where there is nothing to
- * set. */
+/* The option to type: "--ring-task-window 391", "--ring-heap 4K,1M,4K,4K"; "" if the setting is
+ * right. */
 const char *tg_scope_option(const struct tg_scope_advice *advice, unsigned resource,
                             struct tg_scope_option *option);
-/* What is set now, in the same words: "16384", "4K,1M,4K,4K". */
+/* The present setting in the same words: "16384", "4K,1M,4K,4K". */
 const char *tg_scope_present(const struct tg_scope_advice *advice, unsigned resource,
                              struct tg_scope_option *option);
-/* The worst of the rings: is the setting as it is too small, too large, right? */
+/* The worst verdict of the rings: the present setting is too small, too large, or right. */
 enum tg_scope_verdict tg_scope_overall(const struct tg_scope_advice *advice, unsigned resource);
 
 #endif

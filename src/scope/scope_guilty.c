@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the summary. Only the end of the run is taken from it; everything else is in the samples
- * too. */
+/* Reads the summary, but takes only the end of the run from it, because everything else is in the
+ * samples too. */
 #include <string.h>
 
 #include "base/json_pull.h"

@@ -172,7 +172,7 @@ static bool read_head(struct reading *reading)
 {
     struct tg_scope_limits *limits = &reading->stats->tally.limits;
     unsigned seen = 0;
-    if (!begins_object(reading, "no metadata of scope stats"))
+    if (!begins_object(reading, "not the metadata of scope stats"))
         return false;
     while (tg_pull_next(&reading->pull) == TG_PULL_KEY)
         if (!read_head_value(reading, &seen))
@@ -180,8 +180,9 @@ static bool read_head(struct reading *reading)
     if (reading->pull.problem)
         return wrong(reading, "%s", reading->pull.problem);
     if (!(seen & SEEN_VERSION) || !(seen & SEEN_LIMITS))
-        return wrong(reading, "no metadata of scope stats: 'version' and 'task_window_max' belong "
-                              "there");
+        return wrong(reading,
+                     "not the metadata of scope stats: 'version' and 'task_window_max' belong "
+                     "there");
     limits->n_rings = count_rings(limits);
     return ends_here(reading);
 }

@@ -44,7 +44,7 @@ static void read_summary(const char *samples, struct tg_scope_stats *stats)
     tg_map_close(&map);
 }
 
-/* --- which file ------------------------------------------------------------------------------ */
+/* --- finding the file ------------------------------------------------------------------------- */
 
 static bool is_directory(const char *path)
 {
@@ -58,7 +58,7 @@ static bool exists(const char *path)
     return stat(path, &info) == 0;
 }
 
-/* NULL where memory ran out. */
+/* Returns NULL if memory ran out. */
 static char *samples_in(const char *path)
 {
     char *inside = tg_path_join(path, TG_SCOPE_FOLDER "/" TG_SCOPE_SAMPLES);

@@ -4,9 +4,9 @@
  * file is read once from front to end; nothing is kept per sample, and no number in it decides how
  * much is allocated.
  *
- * What a killed host leaves is read: a first line with the numbers of the start, a last line that is
- * cut short. So are samples without their counterpart. Anything else that is not as it should be is
- * an error, with its line.
+ * The reader accepts what a killed host leaves: a first line with the numbers of the start, and a
+ * last line that is cut short. It also accepts samples without their counterpart. Any other defect
+ * is an error that names the line.
  */
 #ifndef TG_SCOPE_SCOPE_READER_H
 #define TG_SCOPE_SCOPE_READER_H
@@ -30,8 +30,9 @@ struct tg_scope_stats {
     bool torn; /* true: the last line is cut short */
     /* from the summary beside the samples, if there is one */
     struct tg_scope_guilty guilty;
-    char summary_problem[200]; /* why it could not be read; "" where it could, or there is none */
-    char *file;                /* of stats that were opened, owned; else NULL */
+    char summary_problem[200]; /* why it could not be read; "" if it was read or does not exist */
+    /* Path of the stats if tg_scope_stats_open read them, owned; else NULL. */
+    char *file;
 };
 
 /*
@@ -44,7 +45,7 @@ tg_status tg_scope_stats_read(const char *path, tg_scope_sample_fn each, void *c
                               struct tg_scope_stats *stats, char **file, struct tg_error *error);
 void tg_scope_stats_free(struct tg_scope_stats *stats);
 
-/* The file says of itself that it is all, and it is. */
+/* True if the file says that it is complete, and it is. */
 bool tg_scope_stats_complete(const struct tg_scope_stats *stats);
 
 #endif

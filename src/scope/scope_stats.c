@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scope stats as the public header shows them: what the reader, the tally and the advice found. */
+/* The public functions: they show what the reader, the tally and the advice found. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

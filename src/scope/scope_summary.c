@@ -10,7 +10,7 @@
 #include "base/names.h"
 #include "scope/scope_tally.h"
 
-/* The text may be the device's. */
+/* The text may come from the device, so it is cleaned. */
 static void put_string(struct tg_json *json, const char *key, const char *text)
 {
     char clean[TG_NAME_MAX + 1];

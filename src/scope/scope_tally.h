@@ -6,8 +6,8 @@
  * A scope's peak is the largest of: what was in use when it began and when it ended, the peaks of
  * the scopes inside it, and the peak that the device measured, if it did.
  *
- * Begin and end are paired by depth. Samples can be missing: a scope whose end never comes counts
- * with what is known of it, and so does one whose beginning never came.
+ * Begin and end are paired by depth. Samples can be missing: a scope whose end or beginning was not
+ * sampled counts with the samples it has.
  */
 #ifndef TG_SCOPE_SCOPE_TALLY_H
 #define TG_SCOPE_SCOPE_TALLY_H
@@ -54,11 +54,11 @@ struct tg_scope_tally {
     uint32_t n_rows;
     size_t row_room;
     struct tg_scope_use ring_peak[TG_SCOPE_RINGS];
-    /* Between two samples of a ring, no more can have been in use than from the tail of the first
-     * to the head of the second. This is the bound where nothing was measured. */
+    /* Between two samples of a ring, at most the part from the tail of the first to the head of the
+     * second can have been in use. The tally uses this bound if the device measured nothing. */
     struct tg_scope_use ring_bound[TG_SCOPE_RINGS];
     uint64_t tensormap_peak;
-    uint64_t heap_step[TG_SCOPE_RINGS]; /* most handed out between two samples of the ring */
+    uint64_t heap_step[TG_SCOPE_RINGS]; /* most bytes allocated between two samples of the ring */
     struct tg_scope_sample last[TG_SCOPE_RINGS];
     bool ring_seen[TG_SCOPE_RINGS];
     uint64_t samples;
@@ -71,8 +71,8 @@ struct tg_scope_tally {
 void tg_scope_tally_init(struct tg_scope_tally *tally, const struct tg_scope_limits *limits);
 void tg_scope_tally_free(struct tg_scope_tally *tally);
 
-/* The number of a site: the same for the same name, from 0. The name is cleaned, and cut where it is
- * long. False where memory ran out. */
+/* Gives the number of a site, counted from 0; the same name has the same number. Cleans the name,
+ * and cuts a long one. Returns false if memory ran out. */
 bool tg_scope_tally_site(struct tg_scope_tally *tally, const char *name, size_t length,
                          uint32_t *site);
 /*
@@ -83,10 +83,10 @@ bool tg_scope_tally_site(struct tg_scope_tally *tally, const char *name, size_t 
  */
 bool tg_scope_tally_add(struct tg_scope_tally *tally, uint32_t site,
                         struct tg_scope_sample *sample);
-/* What ended the run: it was in use, whether or not a sample says so. */
+/* The scope that ended the run was in use, whether or not a sample shows it. */
 bool tg_scope_tally_fatal(struct tg_scope_tally *tally, const struct tg_scope_fatal *fatal);
-/* There are no more samples: scopes still open are counted, and the rows put in order, nearest to
- * full first, then by name and ring. */
+/* Ends the tally after the last sample: counts scopes that are still open, and sorts the rows,
+ * nearest to full first, then by name and ring. */
 void tg_scope_tally_end(struct tg_scope_tally *tally);
 
 uint64_t tg_scope_capacity(const struct tg_scope_limits *limits, unsigned resource, uint32_t ring);

@@ -19,7 +19,7 @@ enum { HEAD_ROOM = 1024, BUFFER_ROOM = 1 << 18 };
 struct tg_scope_writer {
     char *dir, *path;
     int fd;
-    int no_memory;    /* samples were lost for want of it */
+    int no_memory;    /* samples were lost because memory ran out */
     size_t head_size; /* of the first line */
     struct tg_scope_tally tally;
     struct tg_json json; /* the samples' lines */
@@ -37,7 +37,7 @@ static void put_limits(struct tg_json *json, const char *name, const uint64_t li
     tg_json_end_array(json);
 }
 
-/* Gives the length without the closing brace. */
+/* Returns the length without the closing brace. */
 static size_t format_head(const struct tg_scope_limits *limits, bool fatal, uint64_t dropped,
                           uint64_t total, char text[HEAD_ROOM])
 {

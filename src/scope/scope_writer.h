@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writing scope stats, the two files that taskglass/scope_stats.h is about:
+ * Writes scope stats, the two files that taskglass/scope_stats.h describes:
  *
  *     tg_scope_writer_create(output_dir, &limits, &w, error)
  *         tg_scope_writer_add(w, &sample) …    two for every scope
@@ -10,8 +10,8 @@
  *
  * Memory: a buffer, and one small entry per site and ring; nothing is kept per sample.
  *
- * When the disk refuses: the first failure is remembered and ends all writing; finish reports it
- * once. The caller need not check in between, and the run goes on.
+ * If the disk refuses a write, the writer remembers the first failure and writes nothing more;
+ * finish reports it once. The caller need not check in between, and the run goes on.
  *
  * A writer belongs to one thread at a time.
  */
@@ -23,7 +23,7 @@
 #include <taskglass/scope_stats.h>
 #include <taskglass/status.h>
 
-/* What there is. 0: no such thing in this run. */
+/* The capacities. 0: this run does not have the resource. */
 struct tg_scope_limits {
     uint32_t n_rings;
     uint64_t task_window[TG_SCOPE_RINGS], heap[TG_SCOPE_RINGS], dep_pool[TG_SCOPE_RINGS];

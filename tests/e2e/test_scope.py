@@ -319,7 +319,7 @@ BROKEN = [
     (b"", "line 1: the file is empty"),
     (b"\0" * 5000, "line 1: "),
     (b"\x7fELF\n" * 100, "line 1: "),
-    (b"[]\n", "line 1: no metadata of scope stats"),
+    (b"[]\n", "line 1: not the metadata of scope stats"),
     (b'{"version": 5, "task_window_max": []}\n', "version 5; this program reads version 6"),
     (b'{"version": 6, "task_window_max": ' + b"[" * 100000, "line 1: "),
     (b"HEAD{}\n{}\n", "line 2: a sample without 'depth'"),

@@ -164,9 +164,9 @@ TEST(what_is_no_first_line_is_refused)
 {
     read_bad("", "line 1: the file is empty");
     read_bad("\n", "line 1: ");
-    read_bad("[]\n", "line 1: no metadata of scope stats");
-    read_bad("{}\n", "line 1: no metadata of scope stats: 'version' and 'task_window_max'");
-    read_bad(BEGIN, "line 1: no metadata");
+    read_bad("[]\n", "line 1: not the metadata of scope stats");
+    read_bad("{}\n", "line 1: not the metadata of scope stats: 'version' and 'task_window_max'");
+    read_bad(BEGIN, "line 1: not the metadata");
     read_bad("{\"version\": 7, \"task_window_max\": []}\n",
              "version 7; this program reads version 6");
     read_bad("{\"version\": 6, \"task_window_max\": 5}\n", "'task_window_max' is not a list");
