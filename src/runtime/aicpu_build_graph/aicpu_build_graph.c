@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* aicpu_build_graph: the device builds the graph in one ring, with the edges that the code names. */
+/* aicpu_build_graph: the device builds the graph in one ring, with the edges that the code
+ * states. */
 #include "host/graph.h"
 #include "host/runtime_ops.h"
 

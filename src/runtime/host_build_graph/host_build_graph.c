@@ -11,7 +11,7 @@ enum { MAX_DEPTH = 64 };
 struct tg_hbg {
     struct tg_rt rt; /* first: the orchestration sees only this */
     struct tg_graph *graph;
-    struct tg_error error;        /* the first one; nothing happens after it */
+    struct tg_error error;        /* the first error; later calls do nothing */
     const char *scope[MAX_DEPTH]; /* sites of the open scopes, the orchestration's own first */
     uint32_t depth;
 };
@@ -28,13 +28,13 @@ static bool has_failed(const struct tg_hbg *hbg)
     return hbg->error.status != TG_OK;
 }
 
-/* Memory that lives as long as the graph. */
+/* Allocates memory that lives as long as the graph. */
 static tg_status allocate(struct tg_hbg *hbg, struct tg_tensor *tensor, struct tg_error *error)
 {
     return tg_graph_alloc(hbg->graph, tensor->storage_bytes, &tensor->addr, error);
 }
 
-/* The outputs the submit is to allocate. Only a task that has some pays for a copy. */
+/* Allocates the outputs that the submit creates. Only a task that has some pays for a copy. */
 static tg_status allocate_new(struct tg_hbg *hbg, struct tg_args *args, struct tg_error *error)
 {
     tg_status status = TG_OK;
@@ -122,7 +122,7 @@ static void enter(struct tg_hbg *hbg, const char *site)
 static void hbg_scope_begin(struct tg_rt *rt, enum tg_scope_kind kind, const char *site)
 {
     struct tg_hbg *hbg = (struct tg_hbg *)rt;
-    (void)kind; /* nothing starts before all is built */
+    (void)kind; /* no task starts before the whole graph is built */
     if (hbg->depth == MAX_DEPTH)
         fail_at(hbg, TG_BAD_ARGUMENT, "scopes are nested too deep (64 at most)", site);
     if (has_failed(hbg))
@@ -167,13 +167,13 @@ static uint64_t hbg_read(struct tg_rt *rt, const struct tg_tensor *tensor, uint6
     (void)tensor;
     (void)producer;
     fail_at((struct tg_hbg *)rt, TG_UNSUPPORTED,
-            "host_build_graph cannot read a result, the graph is built before it runs: use "
+            "host_build_graph cannot read a result, because the graph is built before it runs; use "
             "--runtime tensormap_and_ringbuffer or aicpu_build_graph",
             site);
     return 0;
 }
 
-/* A scope left by break, goto or return has never ended. */
+/* A scope that the code left by break, goto or return is still open here. */
 static void check_balance(struct tg_hbg *hbg)
 {
     if (hbg->depth > 1)
@@ -192,7 +192,7 @@ static const struct tg_rt_ops hbg_ops = {
     .read = hbg_read,
 };
 
-/* The first error of the orchestration, with its source line, or that the graph is full. */
+/* Returns the first error of the orchestration, with its source line, or that the graph is full. */
 static tg_status build(const struct tg_runtime_ops *self, struct tg_graph *graph,
                        const struct tg_args *args, const struct tg_rings *rings,
                        struct tg_error *error)
