@@ -52,7 +52,8 @@ TG_FN static uint32_t find_own(struct tg_worker *lane)
     return task;
 }
 
-/* Any ready task this core may run. A mix comes with the block's mix lock held. */
+/* Returns any ready task that this core may run. If it is a mix, the core holds the block's mix
+ * lock. */
 TG_FN static uint32_t find(struct tg_engine *e, struct tg_worker *lane, bool steals)
 {
     uint32_t task = TG_NO_TASK;
@@ -65,7 +66,7 @@ TG_FN static uint32_t find(struct tg_engine *e, struct tg_worker *lane, bool ste
     return task;
 }
 
-/* Something to do may have come while this core was saying that it sleeps. */
+/* The check after the core has said that it sleeps: work may have come in the meantime. */
 TG_FN static bool must_stay_awake(struct tg_engine *e, struct tg_worker *lane)
 {
     if (tg_load_seq(&e->phase) != TG_RUNNING || tg_load_seq(&lane->mail) != 0)
@@ -77,8 +78,8 @@ TG_FN static bool must_stay_awake(struct tg_engine *e, struct tg_worker *lane)
     return tg_engine_check_over(e, lane);
 }
 
-/* For a target whose sleepers look for themselves: has something happened that would wake a core
- * elsewhere? */
+/* For a target whose sleepers look for work themselves: true if something has happened for which
+ * another target would wake a core. */
 TG_FN static bool sees_something(const struct tg_engine *e, const struct tg_worker *lane)
 {
     return tg_core_has_mail(lane) || !tg_engine_running(e) || tg_worker_sees(e, lane->takes);
@@ -105,7 +106,7 @@ TG_FN static void sleep_unless_needed(struct tg_engine *e, struct tg_worker *lan
     tg_worker_say_awake(e, lane, lane->takes);
 }
 
-/* Looks at least once, and for a while without giving up the thread. */
+/* Looks for work at least once, and spins for a while before it gives up the CPU. */
 TG_FN static uint32_t search(struct tg_engine *e, struct tg_worker *lane)
 {
     uint32_t round = 0;
@@ -124,8 +125,9 @@ TG_FN static uint32_t search(struct tg_engine *e, struct tg_worker *lane)
     return TG_NO_TASK;
 }
 
-/* The next task, or TG_NO_TASK because there is mail or the run is over. A core that was woken
- * leaves through tg_worker_search_leave whatever it found: what it was woken for is passed on. */
+/* Returns the next task, or TG_NO_TASK because there is mail or the run is over. A core that was
+ * woken always leaves through tg_worker_search_leave, so that it wakes another core for the work
+ * that it leaves. */
 TG_FN static uint32_t wait_for_work(struct tg_engine *e, struct tg_worker *lane)
 {
     uint32_t task = find_own(lane);
@@ -149,8 +151,8 @@ TG_FN void tg_core_loop_self(struct tg_engine *e, struct tg_worker *lane)
         if (task == TG_NO_TASK)
             task = wait_for_work(e, lane);
         if (tg_core_has_mail(lane)) {
-            /* The mix may have to wait for the others; a task in hand (plain, since a mix comes
-             * with the mix's lock) must not. */
+            /* The mix in the mail may have to wait for its other parts, and a task in hand must not
+             * wait for that. It is a plain task: a mix comes only with the mix's lock. */
             if (task != TG_NO_TASK)
                 tg_mix_hand_on(e, lane, task);
             task = tg_mix_serve(e, lane);
@@ -196,9 +198,9 @@ TG_FN static bool wait_for_mail(struct tg_engine *e, struct tg_worker *lane)
     return false;
 }
 
-/* Under a scheduler: the lane runs the task and empties its slot, and the scheduler completes it. A
- * part that was stopped before it ran leaves the slot full, so that the scheduler does not take it
- * for done. */
+/* Under a scheduler the lane runs the task and empties its slot, and the scheduler completes the
+ * task. If a part was stopped before it ran, the lane leaves the slot full, so that the scheduler
+ * does not count the part as done. */
 TG_FN static void obey(struct tg_engine *e, struct tg_worker *lane)
 {
     uint32_t task = tg_load_acquire(&lane->mail) - 1;
@@ -217,8 +219,9 @@ TG_FN void tg_core_loop_served(struct tg_engine *e, struct tg_worker *lane)
         if (e->n_schedulers > 0) {
             obey(e, lane);
         } else {
-            /* A stand-in takes no tasks, so what it makes ready goes to the others; but if it was
-             * the last to finish, they may all be asleep. */
+            /* This lane is not a core and takes no tasks, so the tasks that it makes ready go to
+             * the cores. If it finished last, all cores may be asleep, so it checks for the end of
+             * the run itself. */
             tg_mix_serve(e, lane);
             tg_engine_check_over(e, lane);
         }

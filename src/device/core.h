@@ -8,13 +8,13 @@
 
 /* ── one task ──────────────────────────────────────────────────────────────────────────── */
 
-/* Which part runs a task of one kernel. */
+/* The part whose kernel a task of one kernel has. */
 TG_FN static inline uint32_t tg_core_part_of(uint32_t task_class)
 {
     return task_class == TG_CLASS_AIC ? TG_PART_AIC : TG_PART_AIV0;
 }
 
-/* What the kernel of one part of the task is given. */
+/* Fills in the context that the kernel of one part of the task gets. */
 TG_FN static inline void tg_core_fill_ctx(struct tg_ctx *ctx, struct tg_engine *e,
                                           struct tg_worker *lane, const struct tg_task_desc *desc,
                                           uint32_t part)
@@ -32,7 +32,7 @@ TG_FN static inline void tg_core_fill_ctx(struct tg_ctx *ctx, struct tg_engine *
     ctx->engine = e;
 }
 
-/* What the host is shown of a lane that runs one part of the task. */
+/* Fills in the status that the host sees while a lane runs one part of the task. */
 TG_FN static inline void tg_core_describe(struct tg_worker_status *now, uint64_t finished,
                                           const struct tg_task_desc *desc, uint32_t task,
                                           uint32_t part)
@@ -47,12 +47,12 @@ TG_FN static inline void tg_core_describe(struct tg_worker_status *now, uint64_t
 /* Calls the kernel of one part of the task with the task's arguments, on this lane. */
 TG_FN void tg_core_call(struct tg_engine *e, struct tg_worker *lane, uint32_t task, uint32_t part);
 
-/* Shows what the lane runs, to the host and to a reader of the memory after a crash. */
+/* Shows what the lane runs, to the host and to a tool that reads the memory after a crash. */
 TG_FN void tg_core_say_running(struct tg_engine *e, struct tg_worker *lane, uint32_t task,
                                uint32_t part);
 
-/* Runs a task of one kernel from beginning to end, and records it where the recorder is on. The
- * caller completes it. */
+/* Runs a task of one kernel from beginning to end, and records it if the recorder is on. The caller
+ * completes the task. */
 TG_FN void tg_core_run_alone(struct tg_engine *e, struct tg_worker *lane, uint32_t task);
 
 /* ── mail ──────────────────────────────────────────────────────────────────────────────── */
@@ -60,15 +60,14 @@ TG_FN void tg_core_run_alone(struct tg_engine *e, struct tg_worker *lane, uint32
 /* Puts a task into a lane's mail slot, which must be empty, and wakes the lane (S2). */
 TG_FN void tg_core_post(struct tg_worker *lane, uint32_t task);
 
-/* A relaxed look: the lane acquires what came with the mail when it takes it. */
+/* A relaxed load is enough: the lane acquires what came with the mail when it takes it. */
 TG_FN static inline bool tg_core_has_mail(const struct tg_worker *lane)
 {
     return tg_load_relaxed(&lane->mail) != 0;
 }
 
-/* True if the lane must stop looking for plain tasks: it has mail, or the run has ended. It loads
- * both words whatever the first one says: on a GPU it is the wait for a load that costs, and the
- * two waits overlap. */
+/* True if the lane must stop looking for plain tasks: it has mail, or the run has ended. It always
+ * loads both words, because on a GPU the wait for a load is the cost, and the two waits overlap. */
 TG_FN static inline bool tg_core_is_called(const struct tg_engine *e, const struct tg_worker *lane)
 {
     bool mail = tg_core_has_mail(lane), running = tg_engine_running(e);
@@ -79,7 +78,7 @@ TG_FN static inline bool tg_core_is_called(const struct tg_engine *e, const stru
 
 /* The loop of a core that schedules for itself, until the run is over. */
 TG_FN void tg_core_loop_self(struct tg_engine *e, struct tg_worker *lane);
-/* The loop of a lane that does what it is told through its mail slot. */
+/* The loop of a lane that gets its work through its mail slot. */
 TG_FN void tg_core_loop_served(struct tg_engine *e, struct tg_worker *lane);
 
 #endif

@@ -21,7 +21,7 @@ TG_FN uint64_t tg_engine_size(uint32_t n_blocks, uint32_t n_schedulers)
            tg_orchestrator_size();
 }
 
-/* What a core lane takes: its own kind in a full block, both kinds in a short one. */
+/* The classes a core lane takes: its own kind in a full block, both kinds in a short one. */
 TG_FN static uint32_t lane_takes(uint32_t lane, uint32_t n_cores)
 {
     bool full_block = lane / TG_PARTS < n_cores / TG_PARTS;
@@ -90,7 +90,7 @@ TG_FN static void reset_worker(struct tg_worker *w)
         w->deque[c].head = w->deque[c].tail = 0;
     tg_target_say_idle(w->status, 0);
     if (w->stream)
-        w->stream->head = 0; /* opened by the lane, when it has something to record */
+        w->stream->head = 0; /* the lane opens it when it has something to record */
 }
 
 TG_FN static void reset_mix(struct tg_mix *mix)
@@ -102,7 +102,7 @@ TG_FN static void reset_mix(struct tg_mix *mix)
     mix->wanted = mix->unreaped = 0;
 }
 
-/* Spinning pays only where the thread that makes the work has a CPU of its own. */
+/* Spinning helps only if the thread that makes the work has a CPU of its own. */
 TG_FN static void set_patience(struct tg_engine *e)
 {
     uint32_t busy = e->n_cores + e->n_schedulers + tg_engine_orchestrates(e);
@@ -181,8 +181,8 @@ TG_FN bool tg_engine_check_over(struct tg_engine *e, struct tg_worker *w)
     uint64_t more = w->finished - w->counted;
     uint64_t finished = more ? tg_add_seq(&e->finished, more) + more : tg_load_seq(&e->finished);
     w->counted = w->finished;
-    /* The orchestrator says how many tasks there are, then looks at the sum; a worker adds to the sum,
-     * then looks at the number. One of the two sees the other. */
+    /* The orchestrator stores the number of tasks, then reads the sum; a worker adds to the sum,
+     * then reads the number. Both are _seq, so at least one of the two sees the other's store. */
     if (finished < tg_load_seq(&e->n_tasks))
         return false;
     end(e, TG_OVER);

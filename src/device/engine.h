@@ -60,7 +60,8 @@ enum tg_phase_word { TG_RUNNING = 0, TG_OVER = 1, TG_STOPPED = 2 };
 
 enum tg_park_word { TG_AWAKE = 0, TG_PARKED = 1 };
 
-/* Decided once for each mix, for all its parts: by the last to arrive, or by the end of the run. */
+/* Decided once for each mix, for all its parts: by the lane that arrives last, or by the end of the
+ * run. */
 enum tg_start_word { TG_CALLED_OFF = 0, TG_GATHERING = 1, TG_STARTED = 2 };
 
 /* Bit c of `takes`: the worker may be given tasks of class c. */
@@ -73,32 +74,34 @@ struct tg_worker {
     uint32_t part;  /* lanes: enum tg_part within the block */
     uint32_t takes; /* classes whose tasks it may run */
     struct tg_worker_status *status;
-    struct tg_stream *stream; /* what it knows of its stream of the recording */
-    /* the worker's own */
-    uint64_t finished; /* tasks it completed in this run; for others a hint */
-    uint64_t counted;  /* of them, in the engine's sum */
+    struct tg_stream *stream; /* the worker's stream of the recording */
+    /* written by the worker itself */
+    uint64_t finished; /* tasks it completed in this run; other threads use it as a hint */
+    uint64_t counted;  /* those of them that are in the engine's sum */
     uint8_t pad0[TG_LINE - 48];
-    /* what others write to it */
-    uint32_t park;     /* enum tg_park_word */
-    uint32_t mail;     /* task + 1 to run; the lane empties it when done. Posted by the mix's leader
-                      or the scheduler, one at a time */
-    uint32_t assigned; /* dedicated schedulers: what the scheduler put there and has not reaped */
+    /* written by other threads */
+    uint32_t park; /* enum tg_park_word */
+    /* Task + 1 to run; 0: empty. The mix's leader or the scheduler posts it, one at a time, and the
+     * lane empties it when it is done. */
+    uint32_t mail;
+    uint32_t assigned; /* dedicated schedulers: the task given to the lane and not yet reaped */
     uint8_t pad1[TG_LINE - 12];
     struct tg_deque deque[2]; /* TG_CLASS_AIC, TG_CLASS_AIV */
 };
 
-/* One mix at a time on a block. `lock` is held from the pop to the last part's end. */
+/* A block runs one mix at a time. `lock` is held from the pop of the mix to the end of its last
+ * part. */
 struct tg_mix {
     uint32_t lock;
     uint32_t task;
     uint32_t parts;
     uint32_t wanted;   /* dedicated schedulers: parts not yet handed out, one bit each */
-    uint32_t unreaped; /* dedicated schedulers: parts not yet seen to be done */
+    uint32_t unreaped; /* dedicated schedulers: parts whose end the scheduler has not seen */
     uint32_t finished;
     uint8_t pad0[TG_LINE - 24];
-    uint32_t arrived;  /* parts that are there */
+    uint32_t arrived;  /* parts that have arrived */
     uint32_t start;    /* enum tg_start_word */
-    uint32_t met;      /* parts at the barrier */
+    uint32_t met;      /* parts that have reached the barrier */
     uint32_t meetings; /* barriers passed */
     uint8_t pad1[TG_LINE - 16];
 };
@@ -115,11 +118,13 @@ struct tg_engine {
     uint32_t n_schedulers;
     uint32_t n_workers; /* lanes, then schedulers, then the orchestrator */
     uint32_t n_blocks;
-    uint32_t n_cpus; /* that the threads of the device share; 0: patience stays as it was set */
+    /* CPUs that the threads of the device share; 0: patience stays as it was set. */
+    uint32_t n_cpus;
     struct tg_patience patience;
-    uint32_t batch;       /* tasks a worker takes from the device's queue at a time, at most */
-    uint32_t steal_every; /* rounds of looking, in one of which others' deques are looked at too */
-    bool shares;          /* what becomes ready goes to the device's queue, where all look first */
+    uint32_t batch;       /* the most tasks that a worker takes from the device's queue at a time */
+    uint32_t steal_every; /* a worker looks at other workers' deques once in this many rounds */
+    /* Tasks that become ready go to the device's queue, where all workers look first. */
+    bool shares;
     struct tg_worker *worker;
     struct tg_stream *streams; /* one for each lane */
     struct tg_mix *mix;
@@ -130,7 +135,7 @@ struct tg_engine {
     const tg_kernel_fn *kernel;
     struct tg_task_desc *desc;
     const uint32_t *succ; /* fixed edges: successors */
-    struct tg_dep *deps;  /* growing edges: the entries of lists of waiting tasks */
+    struct tg_dep *deps;  /* growing edges: the entries of the lists of waiting tasks */
     const char *payload;
     const struct tg_record_setup *record; /* NULL: nothing is recorded */
     uint32_t edges;                       /* enum tg_edge_storage */
@@ -141,32 +146,34 @@ struct tg_engine {
     uint32_t awaited; /* slot of the task that the orchestrator sleeps for, or TG_NO_TASK */
     uint64_t n_tasks; /* UINT64_MAX while more may come */
     uint8_t pad1[TG_LINE - 16];
-    uint64_t finished; /* tasks, as far as workers have counted them: before they sleep */
+    uint64_t finished; /* tasks counted so far: a worker adds its own before it sleeps */
     uint32_t active;   /* threads still inside the run */
     uint8_t pad2[TG_LINE - 12];
-    uint32_t searching[TG_CLASSES]; /* cores that look for plain tasks; of mixes, always 0 */
+    uint32_t searching[TG_CLASSES]; /* cores that look for plain tasks; always 0 for mixes */
     uint8_t pad3[TG_LINE - 4 * TG_CLASSES];
     uint64_t sleepers[TG_CLASSES][TG_SLEEP_WORDS];
     struct tg_queue queue[TG_CLASSES];
 };
 
-/* Bytes the engine and its workers take, and laying them out at `memory` (64-byte aligned). The
- * status array is elsewhere: the host reads it. */
+/* The size of the engine with its workers, and laying them out at `memory` (64-byte aligned). The
+ * status array lies elsewhere, because the host reads it. */
 TG_FN uint64_t tg_engine_size(uint32_t n_blocks, uint32_t n_schedulers);
 TG_FN struct tg_engine *tg_engine_init(void *memory, uint32_t n_cores, uint32_t n_schedulers,
                                        struct tg_worker_status *status);
 
-/* Before a run, by one thread, while no other is inside: makes the engine ready for the launch. */
+/* Makes the engine ready for a launch. One thread calls it before a run, while no other thread is
+ * inside. */
 TG_FN void tg_engine_prepare(struct tg_engine *e, const struct tg_launch *launch,
                              const tg_kernel_fn *kernels, tg_orchestrate_fn orchestrate,
                              const char *site);
-/* The same in two steps: by one thread, then by any number of them, thread `first` of `step`. */
+/* The same in two steps: one thread calls the first; any number of threads share the second, each
+ * as thread `first` of `step`. */
 TG_FN void tg_engine_reset(struct tg_engine *e, const struct tg_launch *launch,
                            const tg_kernel_fn *kernels, tg_orchestrate_fn orchestrate,
                            const char *site);
 TG_FN void tg_engine_fill(struct tg_engine *e, const struct tg_launch *launch, uint32_t first,
                           uint32_t step);
-/* The orchestrator's number as a worker. It takes part in a run only where the device builds the
+/* The orchestrator's number as a worker. It takes part in a run only if the device builds the
  * graph: tg_engine_orchestrates. */
 TG_FN static inline uint32_t tg_engine_orchestrator(const struct tg_engine *e)
 {
@@ -178,10 +185,10 @@ TG_FN static inline bool tg_engine_orchestrates(const struct tg_engine *e)
     return e->orchestrates;
 }
 
-/* A thread's part in the run. True for the last one to leave it. */
+/* Runs the thread's part of the run. Returns true to the last thread that leaves. */
 TG_FN bool tg_engine_enter(struct tg_engine *e, uint32_t worker);
 
-/* From any thread: lanes finish what they run and leave. */
+/* Any thread may call it: lanes finish the tasks they run, and leave. */
 TG_FN void tg_engine_stop(struct tg_engine *e);
 
 TG_FN static inline bool tg_engine_running(const struct tg_engine *e)
@@ -189,8 +196,9 @@ TG_FN static inline bool tg_engine_running(const struct tg_engine *e)
     return tg_load_relaxed(&e->phase) == TG_RUNNING; /* a stale value costs one more task */
 }
 
-/* Adds what the worker has finished to the engine's sum. True once that is every task; this also ends
- * the run for all workers. A worker asks before it sleeps: the last one to do so gets the full sum. */
+/* Adds the tasks that the worker has finished to the engine's sum. Returns true once all tasks are
+ * in it, and then ends the run for all workers. A worker calls it before it sleeps, so the last one
+ * to call it gets the full sum. */
 TG_FN bool tg_engine_check_over(struct tg_engine *e, struct tg_worker *w);
 
 #endif

@@ -8,7 +8,8 @@
 
 #include "device/successors.h"
 
-/* Counts one edge to the task. True for the worker that counts the last one: the task is ready. */
+/* Counts one edge to the task. Returns true to the worker that counts the last one: the task is
+ * ready. */
 TG_FN static inline bool tg_fixed_edges_satisfy(struct tg_task_desc *desc)
 {
     if (desc->fanin > 1) {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Edges between tasks of which some may be running (TG_EDGES_GROWING): a task's `succ` is the head
- * of a list of those that wait for it, until it has completed and the list is closed.
+ * Edges that are added while tasks run (TG_EDGES_GROWING): a task's `succ` is the head of a list of
+ * the tasks that wait for it, until the task has completed and the list is closed.
  *
  *     orchestrator   pushes an entry by compare-and-swap, unless the list is closed
  *     completer      the worker that completes the task takes the whole list by exchanging CLOSED
  *                    for it, and counts down the tasks in it
  *
- * While the orchestrator makes a task's edges its `pending` is far above their number, so that the
- * task cannot become ready. In the end the orchestrator takes the rest off, and the thread that
- * brings `pending` to zero has a ready task. A task that waits for one other needs no count
- * (fanin 1): the worker that takes its entry from the list has it.
+ * While the orchestrator adds a task's edges, the task's `pending` is far above their number, so
+ * that the task cannot become ready. In the end the orchestrator subtracts the rest, and the thread
+ * that brings `pending` to zero has a ready task. A task that waits for only one other needs no
+ * count (fanin 1): the worker that takes its entry from the list has the ready task.
  *
  * Named edges:
  *   E1  succ      exchange by the completer (release: its kernel's writes; acquire: the entries)
@@ -28,7 +28,8 @@
 /* More than any task's edges. */
 #define TG_PENDING_GUARD (1u << 30)
 
-/* `entry` is free. True where `task` now waits for `before`, false where that has completed. */
+/* `entry` must be free. Returns true if `task` now waits for `before`, false if `before` has
+ * completed. */
 TG_FN static inline bool tg_edge_push(struct tg_engine *e, uint32_t before, uint32_t entry,
                                       uint32_t task)
 {
@@ -47,11 +48,11 @@ TG_FN static inline bool tg_edge_push(struct tg_engine *e, uint32_t before, uint
     }
 }
 
-/* The task has completed: offers those that waited for it alone; see tg_worker_complete. */
+/* Offers the tasks that waited only for this one, which has completed; see tg_worker_complete. */
 TG_FN static inline uint32_t tg_growing_edges_release(struct tg_engine *e, struct tg_worker *w,
                                                       uint32_t task, bool keep)
 {
-    /* E1; and say: the orchestrator may wait for this very task (F1). */
+    /* E1; and F1: say, because the orchestrator may be waiting for this task. */
     uint32_t entry = TG_TARGET_SLEEPERS_LOOK
                          ? tg_exchange_acq_rel(&e->desc[task].succ, TG_DEP_CLOSED)
                          : tg_exchange_seq(&e->desc[task].succ, TG_DEP_CLOSED);

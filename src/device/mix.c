@@ -10,12 +10,12 @@
 TG_FN uint32_t tg_mix_try_lead(struct tg_engine *e, struct tg_worker *lane)
 {
     struct tg_mix *mix = &e->mix[lane->block];
-    /* Again after an attempt that found nothing: a worker that offered a mix meanwhile saw the block
+    /* Looks again after a failed attempt: a worker that offered a mix in the meantime saw the block
      * as busy and did not wake it (S1). */
     while (tg_queue_occupied(&e->queue[TG_CLASS_MIX])) {
         uint32_t unlocked = 0, task;
         if (!tg_cas_seq(&mix->lock, &unlocked, 1u)) /* S1: say */
-            return TG_NO_TASK; /* busy; the lane that unlocks it looks at the queue */
+            return TG_NO_TASK; /* busy; the lane that unlocks it checks the queue */
         task = tg_worker_take(e, lane, TG_CLASS_MIX, false);
         if (task != TG_NO_TASK)
             return task;
@@ -55,8 +55,8 @@ TG_FN void tg_mix_assemble(struct tg_engine *e, struct tg_mix *mix, uint32_t tas
         call_off(mix);
 }
 
-/* The last to arrive records the inputs while no kernel runs yet, then gives the signal to start.
- * False where the mix was called off; all its parts get the same answer. */
+/* The part that arrives last records the inputs while no kernel runs yet, then gives the signal to
+ * start. Returns false if the mix was called off; all its parts get the same answer. */
 TG_FN static bool arrive(struct tg_engine *e, struct tg_worker *lane, uint32_t task, uint32_t parts)
 {
     struct tg_mix *mix = &e->mix[lane->block];
@@ -90,7 +90,7 @@ TG_FN enum tg_part_end tg_mix_run_part(struct tg_engine *e, struct tg_worker *la
     return end;
 }
 
-/* The last part's lane: the task is done and the block is free for the next mix. */
+/* Called by the lane of the last part: the task is done, and the block is free for the next mix. */
 TG_FN static uint32_t finish(struct tg_engine *e, struct tg_worker *lane, uint32_t task)
 {
     tg_store_seq(&e->mix[lane->block].lock, 0u);  /* S1: say */
@@ -103,7 +103,8 @@ TG_FN uint32_t tg_mix_lead(struct tg_engine *e, struct tg_worker *lane, uint32_t
     struct tg_mix *mix = &e->mix[lane->block];
     uint32_t wanted, own = 1u << lane->part;
     tg_mix_assemble(e, mix, task);
-    wanted = mix->wanted; /* once all is posted, the mix is no longer ours to look at */
+    /* Once all parts are posted, another lane may finish the mix and reuse it. */
+    wanted = mix->wanted;
     for (uint32_t part = 0; part < TG_PARTS; part++)
         if (wanted & ~own & (1u << part))
             tg_core_post(&e->worker[TG_PARTS * lane->block + part], task);
@@ -115,7 +116,8 @@ TG_FN uint32_t tg_mix_lead(struct tg_engine *e, struct tg_worker *lane, uint32_t
 TG_FN uint32_t tg_mix_serve(struct tg_engine *e, struct tg_worker *lane)
 {
     uint32_t task = tg_load_acquire(&lane->mail) - 1;
-    /* Emptied before the end: the next mix can be posted as soon as this one is finished. */
+    /* Emptied before the part ends, because the next mix can be posted as soon as this one is
+     * finished. */
     tg_store_relaxed(&lane->mail, 0u);
     if (tg_mix_run_part(e, lane, task) == TG_PART_DONE_LAST)
         return finish(e, lane, task);
@@ -125,13 +127,13 @@ TG_FN uint32_t tg_mix_serve(struct tg_engine *e, struct tg_worker *lane)
 TG_FN void tg_mix_hand_on(struct tg_engine *e, struct tg_worker *lane, uint32_t task)
 {
     uint32_t task_class = e->desc[task].task_class;
-    /* One that came through a deque or the queue finds room in the deque, where nothing was put
-     * since: no task goes to the queue twice, as tg_queue_push demands. */
+    /* A task that came through a deque or the queue finds room in the deque, because nothing was
+     * put there since. So no task goes to the queue twice, as tg_queue_push demands. */
     tg_worker_offer(e, lane, task, task_class);
     tg_worker_announce(e, lane, TG_TAKES(task_class));
 }
 
-/* One thread of each lane. */
+/* Called by one thread of each lane. */
 TG_FN static void meet(const struct tg_ctx *ctx)
 {
     struct tg_engine *e = (struct tg_engine *)ctx->engine;

@@ -20,35 +20,36 @@
 
 #include "device/engine.h"
 
-/* A ready mix, with the block's mix locked; TG_NO_TASK where there is none or it is busy. The
- * lock is free only while no lane of the block has mail, so the lane that holds it has none either.
- * Only searchers call this: a sleeper that was woken for the next mix may belong to the block that
- * is now busy with this one, so tg_worker_search_leave must look for another (S1: check). */
+/* Returns a ready mix, with the block's mix locked, or TG_NO_TASK if there is none or the block is
+ * busy. The lock is free only while no lane of the block has mail, so the lane that holds it has
+ * none either. Only searchers call this: a sleeper that was woken for the next mix may belong to
+ * the block that is now busy with this one, so tg_worker_search_leave must look for another (S1:
+ * check). */
 TG_FN uint32_t tg_mix_try_lead(struct tg_engine *e, struct tg_worker *lane);
-/* The check before sleeping that belongs to it (S1). */
+/* The check before sleeping for tg_mix_try_lead (S1). */
 TG_FN bool tg_mix_could_lead(struct tg_engine *e, const struct tg_worker *lane);
 
-/* Sets the block's mix up for this task; the caller holds the lock. */
+/* Sets up the block's mix for this task; the caller holds the lock. */
 TG_FN void tg_mix_assemble(struct tg_engine *e, struct tg_mix *mix, uint32_t task);
 
-/* Leads the mix that tg_mix_try_lead gave. Like tg_mix_serve, gives a successor to go on with,
- * if this lane happened to finish last. */
+/* Leads the mix that tg_mix_try_lead returned. Like tg_mix_serve, returns a successor to go on with
+ * if this lane finished last. */
 TG_FN uint32_t tg_mix_lead(struct tg_engine *e, struct tg_worker *lane, uint32_t task);
 /* Runs the part in the lane's mail slot. */
 TG_FN uint32_t tg_mix_serve(struct tg_engine *e, struct tg_worker *lane);
-/* Waits for the others, then runs the lane's kernel. STOPPED: the run was, before any of the mix's
- * kernels began, and the task must not count as done. */
+/* Waits for the other parts, then runs the lane's kernel. TG_PART_STOPPED: the run was stopped
+ * before any kernel of the mix began, so the task must not count as done. */
 enum tg_part_end { TG_PART_STOPPED, TG_PART_DONE, TG_PART_DONE_LAST };
 TG_FN enum tg_part_end tg_mix_run_part(struct tg_engine *e, struct tg_worker *lane, uint32_t task);
 
-/* Offers a plain task that this lane could have gone on with. */
+/* Offers a plain task that this lane could have continued with. */
 TG_FN void tg_mix_hand_on(struct tg_engine *e, struct tg_worker *lane, uint32_t task);
 
-/* tg_mix_barrier, from inside a kernel. */
+/* Implements tg_mix_barrier, which kernels call. */
 TG_FN void tg_mix_meet(const struct tg_ctx *ctx);
 
-/* When a run ends: a mix that has not started never will, and its parts stop waiting for each other.
- * A mix that has started goes on to its end. */
+/* Called when a run ends: a mix that has not started never will, and its parts stop waiting for
+ * each other. A mix that has started runs to its end. */
 TG_FN void tg_mix_call_off_all(struct tg_engine *e);
 
 #endif

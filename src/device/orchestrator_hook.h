@@ -12,13 +12,13 @@
 
 struct tg_orchestrator;
 
-/* Bytes that it takes; the engine sets them aside and aligns them to a cache line. */
+/* Its size in bytes; the engine reserves them and aligns them to a cache line. */
 TG_FN uint64_t tg_orchestrator_size(void);
-/* Before a run, by the thread that prepares the engine. */
+/* Called before a run, by the thread that prepares the engine. */
 TG_FN void tg_orchestrator_prepare(struct tg_orchestrator *self, struct tg_engine *e,
                                    struct tg_orchestration *o, tg_orchestrate_fn orchestrate,
                                    const char *root_site);
-/* The orchestrator's part in a run, by its own thread. */
+/* Runs the orchestrator's part of a run, on its own thread. */
 TG_FN void tg_orchestrator_run(struct tg_orchestrator *self);
 
 #endif

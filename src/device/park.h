@@ -17,11 +17,12 @@ TG_FN static inline void tg_park_say(uint32_t *park)
 
 TG_FN static inline void tg_park_cancel(uint32_t *park)
 {
-    tg_store_relaxed(park, (uint32_t)TG_AWAKE); /* a late waker finds no sleeper: harmless */
+    /* A late waker finds no sleeper, which is harmless. */
+    tg_store_relaxed(park, (uint32_t)TG_AWAKE);
 }
 
-/* Where sleepers look for themselves (TG_TARGET_SLEEPERS_LOOK) this is a nap: the worker stays PARKED,
- * and its caller looks after each nap whether there is work. */
+/* On a target whose sleepers look for work themselves (TG_TARGET_SLEEPERS_LOOK) this is a nap: the
+ * worker stays PARKED, and its caller looks for work after each nap. */
 TG_FN static inline void tg_park_sleep(uint32_t *park)
 {
     do

@@ -6,7 +6,8 @@
 TG_FN uint32_t tg_deque_steal(struct tg_deque *victim, struct tg_deque *own)
 {
     uint32_t head = tg_load_relaxed(&victim->head); /* a stale value fails the swap */
-    /* Empty, so this is the tail too; R2: the slots behind it are free to be written. */
+    /* The deque is empty, so this is its tail too. R2: the slots after it are free to be
+     * written. */
     uint32_t tail = tg_load_acquire(&own->head);
     for (;;) {
         uint32_t available = tg_load_acquire(&victim->tail) - head; /* R1 */
@@ -44,7 +45,8 @@ TG_FN void tg_queue_push_all(struct tg_queue *queue, const uint32_t *task, uint3
     tg_release_begin();
     for (uint32_t i = 0; i < n; i++, at++) {
         uint64_t *slot = &queue->slot[at & queue->mask];
-        while (tg_load_relaxed(slot) != free_at(at)) /* Q2: the last lap's taker is not done yet */
+        /* Q2: the worker that took the last lap's task is not done yet. */
+        while (tg_load_relaxed(slot) != free_at(at))
             tg_wait_moment();
         tg_store_in_release(slot, holding(at, task[i])); /* Q1 */
     }
@@ -60,9 +62,9 @@ TG_FN static uint32_t tg_queue_take(struct tg_queue *queue, uint32_t at)
     uint64_t *slot = &queue->slot[at & queue->mask];
     uint64_t value;
     while ((value = tg_load_relaxed(slot)) >> 32 != at || (uint32_t)value == 0)
-        tg_wait_moment();        /* claimed by its pusher, not yet filled */
+        tg_wait_moment();        /* its pusher has claimed the slot but not filled it */
     (void)tg_load_acquire(slot); /* Q1 */
-    /* Q2 is the slot itself: a pusher that finds it free has seen that it was taken. */
+    /* Q2 needs only the slot itself: a pusher that finds it free knows that it was taken. */
     tg_store_relaxed(slot, free_at(at + queue->mask + 1));
     return (uint32_t)value - 1;
 }
@@ -73,7 +75,7 @@ TG_FN uint32_t tg_queue_pop(struct tg_queue *queue, uint32_t share, uint32_t mos
     uint32_t head = tg_load_relaxed(&queue->head); /* a stale value fails the swap */
     uint32_t count, first;
     do {
-        uint32_t available = tg_load_relaxed(&queue->tail) - head; /* Q1 comes with the slot */
+        uint32_t available = tg_load_relaxed(&queue->tail) - head; /* the slot brings Q1 */
         if (available == 0 || available > UINT32_MAX / 2)
             return TG_NO_TASK; /* empty, or head or tail is stale: another thread takes tasks */
         if (available > queue->mask + 1)

@@ -11,20 +11,20 @@
  *   tg_queue   one per class for the whole device, with a slot for every task that can be ready at
  *              once, so that it is never full. A worker pushes by claiming a position of `tail`,
  *              then filling the slot; it pops by moving `head`, then waiting for the slot
- *              to be filled. A slot says in its upper half which position it is for:
+ *              to be filled. The upper half of a slot says which position the slot is for:
  *
  *        slot:   p, nothing         free for the push at p
- *                p, task + 1        holds what was pushed at p
+ *                p, task + 1        holds the task that was pushed at p
  *                p + size, nothing  taken: free for the push a lap later
  *
  * Named edges:
  *   R1  deque push      store_release(tail)     pairs with load_acquire(tail) in pop and steal:
  *                      the slot, and what the task's predecessors wrote, are visible.
- *   R2  deque pop       cas(head) acq_rel       pairs with load_acquire(head) in push, and of its
- *                      own deque's in steal: the slot is free to be written again.
+ *   R2  deque pop       cas(head) acq_rel       pairs with load_acquire(head) in push, and with that
+ *                      of the thief's own deque in steal: the slot is free to be written again.
  *   Q1  queue push     store_release(slot)     pairs with load_acquire(slot) in pop, as R1.
- *   Q2  queue pop      the slot says free      to the push a lap later; one word, so that no order
- *                      but its own is needed.
+ *   Q2  queue pop      the slot says free      to the push a lap later; it is a single word, so it
+ *                      needs no other ordering.
  */
 #ifndef TG_DEVICE_QUEUE_H
 #define TG_DEVICE_QUEUE_H
@@ -55,7 +55,7 @@ struct tg_queue {
     uint8_t pad2[TG_LINE - 4 - sizeof(uint64_t *)];
 };
 
-/* Owner only. False where the deque is full. */
+/* Owner only. Returns false if the deque is full. */
 TG_FN static inline bool tg_deque_push(struct tg_deque *deque, uint32_t task)
 {
     uint32_t tail = tg_load_relaxed(&deque->tail);             /* only the owner writes it */
@@ -84,16 +84,16 @@ TG_FN static inline bool tg_deque_occupied(const struct tg_deque *deque)
     return tg_load_seq(&deque->head) != tg_load_seq(&deque->tail);
 }
 
-/* A thief takes half of a victim's deque, rounded up: the first is its result, the rest goes to
- * its own deque, which must be empty. */
+/* Takes half of a victim's deque, rounded up: returns the first task and puts the rest into the
+ * thief's own deque, which must be empty. */
 TG_FN uint32_t tg_deque_steal(struct tg_deque *victim, struct tg_deque *own);
 
-/* Any thread. Waits where all slots are full, which does not happen in an engine. */
+/* Any thread. Waits if all slots are full, which does not happen in an engine. */
 TG_FN void tg_queue_push(struct tg_queue *queue, uint32_t task);
-/* The same for several. */
+/* The same for several tasks. */
 TG_FN void tg_queue_push_all(struct tg_queue *queue, const uint32_t *task, uint32_t n);
-/* Any thread. Takes one `share`-th of what is there, at least one, at most `most`: the first is the
- * result, the rest goes to `own`, which must be empty (NULL: take just one). */
+/* Any thread. Takes one `share`-th of the tasks, at least one and at most `most`: returns the first
+ * and puts the rest into `own`, which must be empty (NULL: takes only one). */
 TG_FN uint32_t tg_queue_pop(struct tg_queue *queue, uint32_t share, uint32_t most,
                             struct tg_deque *own);
 
@@ -102,11 +102,12 @@ TG_FN static inline bool tg_queue_occupied(const struct tg_queue *queue)
     return tg_load_seq(&queue->head) != tg_load_seq(&queue->tail);
 }
 
-/* Before a run, by one thread: empty but for the first tasks. The counters begin at `at`. */
+/* Called before a run by one thread: the queue has only its first tasks. The counters begin at
+ * `at`. */
 TG_FN void tg_queue_reset(struct tg_queue *queue, uint64_t *slots, uint32_t size, uint32_t at,
                           uint32_t n_ready);
-/* And its slots, which any number of threads can share: thread `first` of `step`. `ready` has the
- * tasks as index + 1. */
+/* Fills the slots, which any number of threads can share, each as thread `first` of `step`. `ready`
+ * has the tasks as index + 1. */
 TG_FN void tg_queue_fill(const struct tg_queue *queue, const uint32_t *ready, uint32_t first,
                          uint32_t step);
 

@@ -49,11 +49,11 @@ TG_FN static void record_scalar(struct tg_engine *e, struct tg_stream *s,
 
 /* ── payloads ──────────────────────────────────────────────────────────────────────────── */
 
-/* A tensor on its way: how far its bytes have been hashed. */
+/* A tensor being recorded, and how far its bytes have been hashed. */
 struct content {
     const struct tg_tensor *tensor;
     uint64_t bytes;
-    bool straight; /* one run of whole bytes */
+    bool straight; /* one contiguous run of whole bytes */
     struct tg_hash hash;
 };
 
@@ -76,8 +76,8 @@ TG_FN static const char *content_at(const struct content *c, uint64_t offset)
     return TG_DEVICE_PTR(const char, c->tensor->addr) + start + offset;
 }
 
-/* Logical bytes [offset, offset + size), packed, hashed on the way; both multiples of 64 except at
- * the end. Where `to` is 0 they are only hashed. */
+/* Packs and hashes the logical bytes [offset, offset + size); both are multiples of 64 except at
+ * the end. If `to` is 0, only hashes them. */
 TG_FN static void take(struct content *c, char *to, uint64_t offset, uint64_t size)
 {
     if (!c->straight)
@@ -94,8 +94,8 @@ TG_FN static void finish(struct tg_record *r, const struct content *c, uint16_t 
     r->flags = (uint16_t)(r->flags | TG_RECORD_HASHED | more_flags);
 }
 
-/* The first slot is `r`. Pieces go out as they are ready, so that the host writes one while the
- * next is copied; what finds no room ends the payload there. */
+/* `r` is the first slot. Publishes each piece as soon as it is ready, so that the host writes one
+ * while the next is copied. If there is no room for a piece, the payload ends there. */
 TG_FN static void record_payload(struct tg_engine *e, struct tg_stream *s,
                                  const struct tg_subject *a, struct content *c, struct tg_record *r)
 {

@@ -3,8 +3,8 @@
  * Per lane:   idle ──post──► busy ──lane empties its mail──► done ──reap──► idle
  *             (scheduler)                (lane)               (scheduler)
  *
- * A mix takes its block's lanes one by one as they become idle; until all its parts are handed
- * out, those lanes get nothing else, so it cannot starve.
+ * A mix takes its block's lanes one by one as they become idle. Until all its parts are handed out,
+ * those lanes get nothing else, so the mix cannot starve.
  */
 #include "device/scheduler.h"
 #include "device/core.h"
@@ -14,7 +14,7 @@
 #include "device/wait.h"
 #include "device/worker.h"
 
-/* Of so many rounds in which something moved, one tells the host how far the scheduler is. */
+/* The scheduler updates its status once in this many rounds in which something moved. */
 enum { TELL_EVERY = 64 };
 
 TG_FN static bool is_idle(const struct tg_worker *lane)
@@ -33,7 +33,7 @@ TG_FN static void assign(struct tg_worker *lane, uint32_t task)
     tg_core_post(lane, task);
 }
 
-/* A lane's kernel has returned: completes its task, if this was all of it. */
+/* Handles a lane whose kernel has returned: completes its task if this was the last part. */
 TG_FN static void reap(struct tg_engine *e, struct tg_worker *scheduler, struct tg_worker *lane)
 {
     struct tg_mix *mix = &e->mix[lane->block];
@@ -48,7 +48,7 @@ TG_FN static void reap(struct tg_engine *e, struct tg_worker *scheduler, struct 
     tg_worker_complete(e, scheduler, task, false);
 }
 
-/* Hands parts of the block's mix to the lanes that are free. */
+/* Gives parts of the block's mix to the lanes that are free. */
 TG_FN static bool hand_out_mix(struct tg_engine *e, uint32_t block)
 {
     struct tg_mix *mix = &e->mix[block];
@@ -98,7 +98,7 @@ TG_FN static bool may_feed(const struct tg_engine *e, const struct tg_worker *la
     return is_idle(lane) && !(e->mix[lane->block].wanted & (1u << lane->part));
 }
 
-/* One look at every lane of one block; true where anything moved. */
+/* Looks once at every lane of one block. Returns true if anything moved. */
 TG_FN static bool tend_block(struct tg_engine *e, struct tg_worker *scheduler, uint32_t block)
 {
     struct tg_worker *lanes = e->worker + (uint64_t)TG_PARTS * block;
@@ -131,7 +131,7 @@ TG_FN static bool tend_all(struct tg_engine *e, struct tg_worker *scheduler)
     return moved;
 }
 
-/* The classes this scheduler could place right now. */
+/* The classes of which this scheduler could place a task now. */
 TG_FN static uint32_t wanted_classes(const struct tg_engine *e, const struct tg_worker *scheduler)
 {
     uint32_t classes = 0;
@@ -156,8 +156,9 @@ TG_FN static bool any_done(const struct tg_engine *e, const struct tg_worker *sc
     return false;
 }
 
-/* For a target whose sleepers look for themselves: is there a finished lane, or a task to hand out? A
- * look at other workers' deques is dearer, so it comes once in TG_NAPS naps. */
+/* For a target whose sleepers look for work themselves: true if a lane has finished or there is a
+ * task to hand out. Looking at other workers' deques costs more, so it is done once in TG_NAPS
+ * naps. */
 TG_FN static bool sees_something(const struct tg_engine *e, const struct tg_worker *scheduler,
                                  uint32_t classes, uint32_t nap)
 {
@@ -188,7 +189,7 @@ TG_FN void tg_scheduler_loop(struct tg_engine *e, struct tg_worker *scheduler)
         if (tend_all(e, scheduler)) {
             tg_worker_pass_on_own(e, scheduler);
             round = 0;
-            /* The host takes a device for stuck if no worker's status changes for long. */
+            /* The host reports a hang if no worker's status changes for long. */
             if (++busy % TELL_EVERY == 0)
                 tg_target_say_idle(scheduler->status, scheduler->finished);
             continue;

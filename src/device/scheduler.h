@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A thread that only schedules: it gives its blocks' lanes tasks, and completes what they did. */
+/* A thread that only schedules: it gives tasks to its blocks' lanes, and completes the tasks that
+ * they ran. */
 #ifndef TG_DEVICE_SCHEDULER_H
 #define TG_DEVICE_SCHEDULER_H
 

@@ -42,7 +42,7 @@ TG_FN char *tg_stream_at(const struct tg_stream *s, uint64_t position)
     return s->arena + position % s->arena_size;
 }
 
-/* ── waiting for the host, policy block alone ──────────────────────────────────────────── */
+/* ── waiting for the host, under policy block ──────────────────────────────────────────── */
 
 TG_FN static bool has_free_buffer(struct tg_stream *s)
 {
@@ -55,20 +55,20 @@ TG_FN static bool has_room(struct tg_stream *s, uint64_t need)
 {
     if (s->written - s->freed + need > s->arena_size) {
         uint64_t freed = tg_load_acquire_host(&s->head->freed); /* W2 */
-        /* A host that says it has freed more than was written is not believed. */
+        /* If the host claims to have freed more than was written, the device ignores the excess. */
         s->freed = freed <= s->written ? freed : s->written;
     }
     return s->written - s->freed + need <= s->arena_size;
 }
 
-/* `need` bytes of arena, or a buffer where need is 0. */
+/* True if there are `need` bytes of arena, or a buffer if need is 0. */
 TG_FN static bool is_there(struct tg_stream *s, uint64_t need)
 {
     return need == 0 ? has_free_buffer(s) : has_room(s, need);
 }
 
-/* Waits, up to the limit, while the host drains. Once it has given up a lane only looks: a host
- * that stopped must not cost the limit again for every record. */
+/* Waits, up to the limit, while the host drains. After the first timeout a lane only checks: a host
+ * that has stopped must not cost the limit again for every record. */
 TG_FN static bool wait_for(struct tg_engine *e, struct tg_stream *s, uint64_t need)
 {
     uint32_t resource = need == 0 ? 1 : 2;
@@ -79,7 +79,7 @@ TG_FN static bool wait_for(struct tg_engine *e, struct tg_stream *s, uint64_t ne
     if (there || s->setup->policy != TG_POLICY_BLOCK || (s->gave_up & resource))
         return there;
     began = now = tg_target_now();
-    /* Only the last rung: the host has a full arena before it, and may need this CPU to empty it. */
+    /* Only naps: the host has to empty a full arena, and may need this CPU to do it. */
     while (!there && now - began < s->setup->wait_limit_ns && tg_engine_running(e)) {
         tg_wait_nap();
         there = is_there(s, need);
@@ -107,7 +107,7 @@ TG_FN static bool take_buffer(struct tg_engine *e, struct tg_stream *s)
         return false;
     buffer = s->free_queue[s->free_head % s->n_buffers];
     if (buffer >= s->n_buffers)
-        return false; /* nothing the host's writer would put there */
+        return false; /* not a value that the host's writer would put there */
     tg_store_relaxed_host(&s->head->free_head, ++s->free_head);
     set_current(s, buffer, 0);
     return true;
@@ -153,8 +153,8 @@ TG_FN bool tg_stream_reserve(struct tg_engine *e, struct tg_stream *s, uint64_t 
         return false;
     *position = s->written + skip;
     s->written += skip + padded;
-    /* Under policy overwrite the host looks at it after reading a payload (W3): it must have
-     * grown before the bytes it gives up are written again, hence the full fence. */
+    /* Under policy overwrite the host reads `written` after it has read a payload (W3). `written`
+     * must have grown before the device overwrites those bytes, hence the full fence. */
     if (s->setup->policy == TG_POLICY_OVERWRITE)
         tg_store_fence_host(&s->head->written, s->written);
     else

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The device's end of a stream (wire/stream.h): a place for the next record, room in the arena.
+ * The device's end of a stream (wire/stream.h): it finds a slot for the next record and room in the
+ * arena.
  *
  * The stream's head is shared with the host and may lie in the host's memory, where a load takes a
- * thousand times as long as a store. So what the device has written there it keeps here as well,
- * and what the host writes (the free queue, `freed`) it looks at only when it runs out.
+ * thousand times as long as a store. So the device keeps a copy here of what it has written there,
+ * and reads what the host writes (the free queue, `freed`) only when it runs out.
  */
 #ifndef TG_DEVICE_STREAM_H
 #define TG_DEVICE_STREAM_H
@@ -15,7 +16,7 @@ struct tg_stream {
     struct tg_stream_head *head; /* 0: not opened in this run */
     const struct tg_record_setup *setup;
     struct tg_worker *lane;
-    /* the layout, as the head has it */
+    /* the layout, copied from the head */
     const uint32_t *free_queue;
     uint32_t *ready_queue;
     struct tg_record *records;
@@ -24,41 +25,43 @@ struct tg_stream {
     uint64_t piece_limit;
     uint32_t n_buffers;
     uint32_t per_buffer;
-    /* ours */
-    uint32_t buffer; /* that is being filled, or TG_NO_BUFFER */
+    /* written by the device */
+    uint32_t buffer; /* the buffer being filled, or TG_NO_BUFFER */
     uint32_t count;  /* records in it */
     uint32_t ready_tail;
     uint32_t free_head;
     uint64_t written;
-    /* the host's, as last seen */
+    /* written by the host, as last read */
     uint32_t free_tail;
-    uint32_t gave_up; /* what it was out of for too long: not waited for again */
+    uint32_t gave_up; /* resources it waited for in vain: no more waiting until they are there */
     uint64_t freed;
-    /* counters, which the head has too */
+    /* counters, with copies in the head */
     uint64_t attempted, recorded, lost_full, lost_gave_up, truncated, record_ns, wait_ns;
     uint64_t matched[TG_MAX_FILTERS];
-    struct tg_record staged; /* TG_TARGET_STAGES_RECORDS: the record in the making */
+    struct tg_record staged; /* TG_TARGET_STAGES_RECORDS: the record being made */
 };
 
-/* Stream number `index` of the setup, from its beginning. */
+/* Opens stream number `index` of the setup at its beginning. */
 TG_FN void tg_stream_open(struct tg_stream *s, const struct tg_record_setup *setup, uint32_t index,
                           struct tg_worker *lane);
-/* The lane's own, opened where that has not been done. */
+/* The lane's own stream, opened if it is not open yet. */
 TG_FN struct tg_stream *tg_stream_of(struct tg_engine *e, struct tg_worker *lane);
 
-/* Counts, for the host to see. */
+/* Adds to a counter that the host can see. */
 #define tg_stream_add(s, counter, n) \
     tg_store_relaxed_host(&(s)->head->counter, (s)->counter = (s)->counter + (n))
 
-/* Where the next record goes; 0 where there is none and the policy does not wait, or no longer. */
+/* The slot for the next record; 0 if there is none and the policy does not wait, or has stopped
+ * waiting. */
 TG_FN struct tg_record *tg_stream_slot(struct tg_engine *e, struct tg_stream *s);
 
-/* Room for `bytes` (at most piece_limit) in one piece, at the cursor *position. False as above. */
+/* Reserves `bytes` (at most piece_limit) in one piece, at the cursor *position. Returns false if
+ * there is no room, as above. */
 TG_FN bool tg_stream_reserve(struct tg_engine *e, struct tg_stream *s, uint64_t bytes,
                              uint64_t *position);
 TG_FN char *tg_stream_at(const struct tg_stream *s, uint64_t position);
 
-/* The record in the slot, and the arena up to `written`, are the host's to read. */
+/* Lets the host read the record in the slot, and the arena up to `written`. */
 TG_FN void tg_stream_publish(struct tg_stream *s);
 
 #endif

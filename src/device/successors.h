@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a worker does with the successors of a task that it has completed, whichever way their edges
- * are kept. fixed_edges.h and growing_edges.h are its two clients: each goes through its own kind
- * of list and calls tg_successors_ready for every task that has become ready.
+ * What a worker does with the successors of a task that it has completed, for both kinds of edges.
+ * fixed_edges.h and growing_edges.h are the two clients: each goes through its own kind of list and
+ * calls tg_successors_ready for every task that has become ready.
  *
  *     begin ─► ready, for each ─► end
- *              the first that the worker may run itself is kept: it needs no queue and no wake
- *              the others are offered, and the sleepers told of all of them at once
+ *              the worker keeps the first task that it may run itself: no queue and no wake needed
+ *              it offers the others, and announces all of them to the sleepers at once
  *
  * Everything here is inlined into tg_worker_complete, once for each client.
  */
@@ -16,11 +16,11 @@
 #include "device/worker.h"
 
 struct tg_successors {
-    bool keep;        /* the worker goes on with one of them */
-    uint32_t next;    /* the one that it keeps, or TG_NO_TASK */
+    bool keep;        /* the worker continues with one of them */
+    uint32_t next;    /* the task that it keeps, or TG_NO_TASK */
     uint32_t offered; /* classes of the others: TG_TAKES */
-    /* Not a member: the bunch is handed to functions that are not inlined, and a struct whose address
-     * leaves the function cannot be kept in registers. */
+    /* A pointer, because the bunch is passed to functions that are not inlined, and a struct whose
+     * address leaves the function cannot stay in registers. */
     struct tg_bunch *bunch;
 };
 
@@ -48,7 +48,7 @@ TG_FN static inline void tg_successors_ready(struct tg_successors *s, struct tg_
     s->offered |= TG_TAKES(task_class);
 }
 
-/* Gives the task that the worker keeps. */
+/* Returns the task that the worker keeps. */
 TG_FN static inline uint32_t tg_successors_end(struct tg_successors *s, struct tg_engine *e,
                                                struct tg_worker *w)
 {

@@ -63,8 +63,8 @@ struct tg_hash;
 /* tg_hash_update and tg_hash_copy of common/hash.h, as fast as the target can. */
 TG_FN void tg_target_hash(struct tg_hash *hash, const void *bytes, uint64_t size);
 TG_FN void tg_target_hash_copy(struct tg_hash *hash, void *to, const void *from, uint64_t size);
-/* The same of a view that is no straight run of bytes: its logical bytes [offset, offset + size),
- * packed; both multiples of 64 except at the end. Where `to` is 0 they are only hashed. */
+/* The same for a view that is not one run of bytes: packs its logical bytes [offset, offset +
+ * size); both are multiples of 64 except at the end. If `to` is 0, only hashes them. */
 TG_FN void tg_target_gather(struct tg_hash *hash, void *to, const struct tg_tensor *tensor,
                             uint64_t offset, uint64_t size);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* References to tasks of device-built graphs: where a task is, and which of all that were there. */
+/* References to tasks of device-built graphs: the slot of a task, and which of the slot's tasks it
+ * is. */
 #ifndef TG_DEVICE_TASK_REF_H
 #define TG_DEVICE_TASK_REF_H
 

@@ -46,13 +46,13 @@ TG_FN static inline void tg_wait_for_change(const struct tg_patience *patience, 
             tg_target_wait(word, value);
 }
 
-/* The last rung where no thread will wake this one: waits for a while, then the caller looks again. */
+/* The last rung if no thread will wake this one: waits for a while, then the caller looks again. */
 TG_FN static inline void tg_wait_nap(void)
 {
     tg_target_nap();
 }
 
-/* Another thread has claimed something and is about to fill it, or to empty it. */
+/* Waits a moment for another thread that has claimed something and is about to fill or empty it. */
 TG_FN static inline void tg_wait_moment(void)
 {
     tg_target_await();

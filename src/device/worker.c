@@ -14,7 +14,7 @@ TG_FN static uint32_t steal(struct tg_engine *e, struct tg_worker *w, uint32_t t
         at = at + 1 == e->n_workers ? 0 : at + 1;
         victim = &e->worker[at].deque[task_class];
         if (tg_load_relaxed(&victim->head) == tg_load_relaxed(&victim->tail))
-            continue; /* a hint: a miss is found by the check before sleeping */
+            continue; /* only a hint: the check before sleeping finds what this misses */
         task = tg_deque_steal(victim, &w->deque[task_class]);
         if (task != TG_NO_TASK)
             return task;
@@ -79,16 +79,16 @@ TG_FN void tg_worker_offer(struct tg_engine *e, struct tg_worker *w, uint32_t ta
         tg_queue_push(&e->queue[task_class], task);
 }
 
-/* True if this sleeper could do something for the class. A core cannot lead a mix while its block's
- * mix is busy; the lane that unlocks it wakes a sleeper then (S1). A scheduler sleeps only for
- * what it can place. */
+/* True if this sleeper could run a task of the class. A core cannot lead a mix while its block's
+ * mix is busy; the lane that unlocks the mix wakes a sleeper then (S1). A scheduler sleeps only for
+ * classes that it can place. */
 TG_FN static bool is_of_use(struct tg_engine *e, const struct tg_worker *w, uint32_t task_class)
 {
     return task_class != TG_CLASS_MIX || e->n_schedulers > 0 ||
            tg_load_seq(&e->mix[w->block].lock) == 0;
 }
 
-/* The worker that is woken looks everywhere, and wakes another for what it leaves. */
+/* The worker that wakes looks everywhere, and wakes another for the work that it leaves. */
 TG_FN static void wake_sleeper(struct tg_engine *e, uint32_t task_class)
 {
     for (uint32_t word = 0; word < TG_SLEEP_WORDS; word++) {
@@ -122,7 +122,7 @@ TG_FN bool tg_worker_any_sleeps(struct tg_engine *e)
     return false;
 }
 
-/* S1: say. The push itself was no more than a release. */
+/* S1: say. The push itself was only a release. */
 TG_FN static void say_tail(struct tg_worker *w, uint32_t task_class)
 {
     tg_store_seq(&w->deque[task_class].tail, tg_load_relaxed(&w->deque[task_class].tail));
@@ -185,7 +185,7 @@ TG_FN void tg_worker_search_begin(struct tg_engine *e, uint32_t classes)
             tg_add_seq(&e->searching[c], 1u);
 }
 
-/* What a searcher moves, it moves before it counts itself out: the last one sees it all. */
+/* A searcher moves tasks before it leaves the count, so the last searcher sees all of them. */
 TG_FN void tg_worker_search_leave(struct tg_engine *e, uint32_t classes)
 {
     uint32_t left = classes & TG_TAKES(TG_CLASS_MIX);
@@ -214,7 +214,7 @@ TG_FN uint32_t tg_worker_complete(struct tg_engine *e, struct tg_worker *w, uint
 {
     uint32_t next = e->edges == TG_EDGES_GROWING ? tg_growing_edges_release(e, w, task, keep)
                                                  : tg_fixed_edges_release(e, w, task, keep);
-    /* Last, so that "all finished" implies that nothing is still being handed on. */
+    /* Last, so that "all finished" implies that no task is still being handed on. */
     tg_store_relaxed(&w->finished, w->finished + 1);
     tg_target_say_finished(w->status, w->finished);
     return next;
