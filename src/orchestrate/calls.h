@@ -10,7 +10,7 @@ TG_FN static inline struct tg_orchestrator *tg_of_rt(struct tg_rt *rt)
     return (struct tg_orchestrator *)rt;
 }
 
-/* False where the run has ended or failed: the call must do nothing. */
+/* False if the run has ended or failed: the call must then do nothing. */
 TG_FN static inline bool tg_runs(struct tg_orchestrator *self)
 {
     if (self->mode == TG_MODE_RUNS && !tg_engine_running(self->e))
@@ -26,7 +26,8 @@ TG_FN static inline bool tg_is_in_memory(const struct tg_orchestrator *self,
             t->storage_bytes <= self->o->memory_end - t->addr);
 }
 
-/* False where the scope that owns the tensor's memory has ended: another scope may use it now. */
+/* False if the scope that owns the tensor's memory has ended: another scope may use that memory
+ * now. */
 TG_FN static inline bool tg_is_alive(const struct tg_orchestrator *self, const struct tg_tensor *t)
 {
     return t->owner_depth == 0 ||
@@ -37,12 +38,13 @@ TG_FN static inline bool tg_is_alive(const struct tg_orchestrator *self, const s
 TG_FN uint64_t tg_call_submit(struct tg_rt *rt, const uint32_t kernel[TG_PARTS],
                               const struct tg_args *args, const char *site);
 TG_FN void tg_call_depend(struct tg_rt *rt, uint64_t task, uint64_t after, const char *site);
-/* The tensor map has found a task that the one being submitted waits for. */
+/* The tensor map calls it for each task that the task being submitted has to wait for. */
 TG_FN void tg_submit_found(struct tg_map_user *user, uint64_t ref, enum tg_edge_kind kind);
 TG_FN bool tg_submit_wait_for_entries(struct tg_map_user *user);
-/* A task that waits for nothing any more. */
+/* Offers a task that waits for nothing any more. */
 TG_FN void tg_offer(struct tg_orchestrator *self, uint32_t slot);
-/* The task that an id names; false where there is none, true with *ref 0 where it is long done. */
+/* Finds the task that an id names. Returns false if there is none, and true with *ref 0 if the task
+ * completed long ago. */
 TG_FN bool tg_find_task(const struct tg_orchestrator *self, uint64_t id, uint64_t *ref);
 
 /* scope_calls.c */
@@ -50,12 +52,13 @@ TG_FN struct tg_tensor tg_call_alloc(struct tg_rt *rt, unsigned dtype, int ndim,
                                      const int64_t *shape, const char *site);
 TG_FN void tg_call_scope_begin(struct tg_rt *rt, enum tg_scope_kind kind, const char *site);
 TG_FN void tg_call_scope_end(struct tg_rt *rt);
-/* Memory of the current scope for the tensor. */
+/* Allocates memory of the current scope for the tensor. */
 TG_FN bool tg_allocate(struct tg_orchestrator *self, struct tg_tensor *t, const char *site);
-/* Scope stats: with what has completed by now out of the way. */
+/* For scope stats: takes the peak after freeing what has completed by now. */
 TG_FN void tg_take_peak(struct tg_orchestrator *self, struct tg_ring *ring,
                         struct tg_open_scope *scope);
-/* Without asking whether anything may happen any more: the orchestration's own scope is always there. */
+/* Begins a scope even if the run has failed, because the orchestration's own scope must always be
+ * open. */
 TG_FN void tg_begin_scope(struct tg_orchestrator *self, enum tg_scope_kind kind, const char *site);
 TG_FN void tg_end_scope(struct tg_orchestrator *self);
 

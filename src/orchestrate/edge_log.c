@@ -37,7 +37,8 @@ TG_FN void tg_edge_log_begin(struct tg_edge_log *log, const struct tg_task_desc 
     r->n_edges = r->reserved = 0;
 }
 
-/* Twice the same says nothing new, unless it was only named before and now is found. */
+/* A second edge to the same task is not logged again, but if the first was only explicit and the
+ * tensor map now finds it, its kind changes. */
 TG_FN static bool is_there(struct tg_record_task *r, uint64_t before, enum tg_edge_kind kind)
 {
     for (uint32_t i = 0; i < r->n_edges; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes down the graph while it is built: every task with the tasks that it waits for, through a
- * stream of the orchestrator's own, for deps.json. Only where the host asked for it.
+ * Logs the graph while it is built: every task with the tasks that it waits for, through a stream
+ * of the orchestrator's own, for deps.json. It runs only if the host asked for it.
  */
 #ifndef TG_ORCHESTRATE_EDGE_LOG_H
 #define TG_ORCHESTRATE_EDGE_LOG_H
@@ -15,15 +15,15 @@ struct tg_edge_log {
     struct tg_record_task record; /* of the task being submitted */
 };
 
-/* `setup` has one stream. */
+/* `setup` must have one stream. */
 TG_FN void tg_edge_log_open(struct tg_edge_log *log, struct tg_engine *e, struct tg_worker *worker,
                             const struct tg_record_setup *setup);
 
-/* A task, then its edges, then its end. */
+/* Begins a task; its edges follow, then its end. */
 TG_FN void tg_edge_log_begin(struct tg_edge_log *log, const struct tg_task_desc *desc);
 TG_FN void tg_edge_log_add(struct tg_edge_log *log, uint64_t before, enum tg_edge_kind kind);
 TG_FN void tg_edge_log_end(struct tg_edge_log *log);
-/* An edge that came later. */
+/* Adds an edge to a task that has been logged already. */
 TG_FN void tg_edge_log_late(struct tg_edge_log *log, const struct tg_task_desc *desc,
                             uint64_t before);
 

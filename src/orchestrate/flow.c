@@ -12,7 +12,7 @@ TG_FN static bool over(const struct tg_orchestrator *self)
     return !tg_engine_running(self->e);
 }
 
-/* A worker that has said that it sleeps may still find that it has mail. */
+/* Also checks the mail: a worker that has said that it sleeps may still find mail. */
 TG_FN static bool all_asleep(struct tg_engine *e)
 {
     for (uint32_t i = 0; i < e->n_lanes + e->n_schedulers; i++)
@@ -44,7 +44,7 @@ TG_FN static bool is_stuck(struct tg_orchestrator *self)
            all_asleep(self->e) && finished(self->e) == before;
 }
 
-/* Sleeps until the slot's task has completed, or something has happened. */
+/* Sleeps until the slot's task has completed, or another event wakes the orchestrator. */
 TG_FN static void sleep_for(struct tg_orchestrator *self, uint32_t slot)
 {
     struct tg_engine *e = self->e;
@@ -133,8 +133,8 @@ TG_FN bool tg_flow_want_slot(struct tg_orchestrator *self, struct tg_ring *ring,
         uint64_t target = first ? worth_waking_for(ring) : ring->at->done;
         if (ring->at->tail >= ring->pin || self->note[ring->done_slot].held)
             return tg_flow_fail(self, TG_SCOPE_DEADLOCK, TG_RESOURCE_SLOTS, ring->index, 1, site);
-        /* A later task may be held back for good; it is a deadlock only if the first one cannot end
-         * either. */
+        /* A later task may be held back for good. It is a deadlock only if the first one cannot
+         * complete either. */
         if (!tg_flow_await(self, ring->index, target, TG_RESOURCE_SLOTS) &&
             (over(self) || target == ring->at->done))
             return !over(self) && tg_flow_fail(self, TG_FLOW_CONTROL_DEADLOCK, TG_RESOURCE_SLOTS,
@@ -147,7 +147,7 @@ TG_FN bool tg_flow_want_slot(struct tg_orchestrator *self, struct tg_ring *ring,
 
 /* ── heap ──────────────────────────────────────────────────────────────────────────────── */
 
-/* Waits for the tasks that the oldest ended scope of the ring had. */
+/* Waits for the tasks of the oldest ended scope of the ring. */
 TG_FN static bool await_scope(struct tg_orchestrator *self, const struct tg_ring *ring)
 {
     const struct tg_ended_scope *oldest = &ring->ended[ring->ended_first];
@@ -199,8 +199,9 @@ TG_FN bool tg_flow_want_dep(struct tg_orchestrator *self, struct tg_ring *ring, 
     advance(self, ring);
     if (at->dep_head - at->dep_tail < ring->has.n_deps)
         return true;
-    /* Entries of earlier tasks of this ring become free when those tasks complete; the task's own
-     * do not, so the last resort is to wait here for the task that it would wait for. */
+    /* Entries of earlier tasks of this ring become free when those tasks complete, but the entries
+     * of the task being submitted do not. So the last resort is to wait here for the predecessor
+     * itself. */
     while (at->done < at->head && at->dep_head - at->dep_tail >= ring->has.n_deps) {
         if (self->note[ring->done_slot].held ||
             !tg_flow_await(self, ring->index, at->done, TG_RESOURCE_DEPS))
@@ -217,7 +218,7 @@ TG_FN bool tg_flow_want_dep(struct tg_orchestrator *self, struct tg_ring *ring, 
         const struct tg_ring *of = &self->ring[r];
         if (r != (uint32_t)(id >> 32))
             continue;
-        /* The index's upper bits: it is one of the ring's last n_slots tasks. */
+        /* Restores the index's upper bits: the task is one of the ring's last n_slots tasks. */
         uint64_t index = of->at->head - (uint32_t)((uint32_t)of->at->head - (uint32_t)id);
         if (!tg_flow_await(self, r, index, TG_RESOURCE_DEPS))
             return !over(self) && deps_overflow(self, ring);
@@ -273,8 +274,8 @@ TG_FN static uint64_t capacity(const struct tg_orchestrator *self, enum tg_resou
     }
 }
 
-/* Of the open scopes that use the ring, the one that has most of it: the others may just have a task
- * or two that are older. */
+/* Of the open scopes that use the ring, returns the one with the most tasks: the others may have
+ * only a task or two that are older. */
 TG_FN static const struct tg_open_scope *guilty(const struct tg_orchestrator *self, uint32_t ring)
 {
     const struct tg_open_scope *most = &self->scope[self->depth - 1];
@@ -284,8 +285,8 @@ TG_FN static const struct tg_open_scope *guilty(const struct tg_orchestrator *se
     return most;
 }
 
-/* While a scope holds tasks back, the tasks that wait for them keep their places too, however deep
- * they are: until that scope ends, nothing that is in the rings now need ever leave them. */
+/* While a scope holds tasks back, the tasks that wait for them keep their places too, at any depth.
+ * So until that scope ends, nothing that is in the rings now has to leave them. */
 TG_FN static void hold_all(struct tg_orchestrator *self)
 {
     self->count_held = 0;
@@ -337,7 +338,7 @@ TG_FN bool tg_flow_fail(struct tg_orchestrator *self, tg_status status, enum tg_
 
 /* ── counting on ───────────────────────────────────────────────────────────────────────── */
 
-/* The user waits for the answer. */
+/* The limit for counting, because the user waits for the answer. */
 #define MOST_NANOSECONDS UINT64_C(300000000)
 
 TG_FN void tg_count_end(struct tg_orchestrator *self, bool complete)
@@ -362,8 +363,9 @@ TG_FN static void keep_largest(uint64_t *largest, uint64_t value)
         *largest = value;
 }
 
-/* Dependencies and entries of the tensor map: those of tasks that are held back stay. Edges that
- * would be found are not looked for: at most to all the tasks that are held with it. */
+/* Counts dependencies and tensor-map entries of tasks that are held back, which keep them. The dry
+ * run does not search the tensor map; it counts the most edges there can be, one to each task that
+ * is held with this one. */
 TG_FN static void count_held_task(struct tg_orchestrator *self, const struct tg_open_scope *scope,
                                   const struct tg_args *args)
 {
@@ -424,7 +426,7 @@ TG_FN void tg_count_alloc(struct tg_orchestrator *self, uint64_t bytes)
     }
     keep_largest(&ring->heap_largest, size);
     self->count_heap[scope->ring] += size;
-    /* Where the heap's end comes in between, up to the largest piece is skipped. */
+    /* If a piece would cross the heap's end, up to the size of the largest piece is skipped. */
     if (ring->heap_pin != TG_NO_PIN)
         keep_largest(&self->report->need_heap[scope->ring],
                      self->count_heap[scope->ring] - ring->heap_pin + ring->heap_largest);
@@ -440,7 +442,7 @@ TG_FN bool tg_count_keeps(struct tg_orchestrator *self)
     if (self->mode != TG_MODE_COUNTS || self->count_held == 0)
         return false;
     if (self->depth >= self->count_held)
-        return true; /* the scope that holds is still open */
+        return true; /* the scope that holds tasks back is still open */
     self->count_held = 0;
     self->count_deps = self->count_map = 0;
     return false;

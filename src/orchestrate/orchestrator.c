@@ -131,7 +131,7 @@ TG_FN void tg_orchestrator_prepare(struct tg_orchestrator *self, struct tg_engin
                           TG_DEVICE_PTR(const struct tg_record_setup, o->log));
 }
 
-/* The orchestration has come back: what is left to do, or to say. */
+/* Called when the orchestration has returned: finishes the run, or reports its error. */
 TG_FN static void finish(struct tg_orchestrator *self)
 {
     if (self->mode == TG_MODE_RUNS && self->depth > 1) {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The orchestrator: a thread of the device that runs the workload's orchestration function and
- * turns its calls into tasks while others run. All runtimes that build graphs on the device are
- * this code. What differs between them is in struct tg_orchestration: how many rings there are,
- * whether there is a tensor map, and whether scopes keep the slots of their tasks.
+ * turns its calls into tasks while other threads run them. All runtimes that build graphs on the
+ * device share this code. They differ in struct tg_orchestration: how many rings there are, whether
+ * there is a tensor map, and whether scopes keep the slots of their tasks.
  *
  *   submit ─► check ─► a slot (flow.h waits for one) ─► edges: named, then found ─► ready? ─► offer
  *
  * Named edges (see also device/growing_edges.h, device/engine.h):
- *   F1  the orchestrator says which slot it waits for (`awaited`) and that it sleeps, then looks
- *       whether it has completed; a worker that completes a task closes its list, then looks
- *       whether it is the one waited for. All _seq: one of the two sees the other.
+ *   F1  the orchestrator says which slot it waits for (`awaited`) and that it sleeps, then checks
+ *       whether that task has completed; a worker that completes a task closes its list, then
+ *       checks whether it is the one waited for. All _seq: one of the two sees the other.
  */
 #ifndef TG_ORCHESTRATE_ORCHESTRATOR_H
 #define TG_ORCHESTRATE_ORCHESTRATOR_H
@@ -27,8 +27,8 @@ enum { TG_MAX_DEPTH = 64, TG_DEPS_AT_ONCE = 32, TG_SITE_CACHE = 64 };
 
 enum tg_orchestrator_mode {
     TG_MODE_RUNS = 0,
-    TG_MODE_COUNTS = 1, /* a ring can never drain: how large would it have to be? */
-    TG_MODE_ENDED = 2   /* nothing happens any more */
+    TG_MODE_COUNTS = 1, /* a ring can never drain: counts how large it would have to be */
+    TG_MODE_ENDED = 2   /* all calls do nothing */
 };
 
 struct tg_open_scope {
@@ -41,13 +41,13 @@ struct tg_open_scope {
     uint64_t n_tasks;    /* its own */
     uint32_t first_held; /* tasks it holds back: slot + 2; 0: none */
     uint32_t last_held;
-    struct tg_scope_peaks peaks; /* scope stats alone */
+    struct tg_scope_peaks peaks; /* for scope stats only */
 };
 
 /* The predecessors of the task that is being submitted. */
 struct tg_deps {
     uint32_t n;        /* in `slot`, each once, none known to have completed */
-    uint32_t n_linked; /* edges made already, the task being guarded */
+    uint32_t n_linked; /* edges made already, while the task is guarded */
     bool guarded;
     uint32_t slot[TG_DEPS_AT_ONCE];
 };
@@ -66,16 +66,16 @@ struct tg_orchestrator {
     char *payload;
     uint32_t n_rings; /* in use */
     bool finds_edges; /* there is a tensor map */
-    bool logs;        /* the graph is written down */
-    bool samples;     /* scope stats are */
+    bool logs;        /* the graph is logged */
+    bool samples;     /* scope stats are sampled */
     bool reading;     /* tg_read gathers writers: no task is being submitted */
     bool scopes_own_slots;
-    bool eager;       /* cores have CPUs to themselves: tell them of every task at once */
+    bool eager;       /* cores have CPUs of their own: announce every task at once */
     uint32_t mode;    /* enum tg_orchestrator_mode */
     uint32_t order;   /* submits, low bits; what `seen` is compared with */
     uint32_t serial;  /* scopes */
     uint32_t n_held;  /* tasks held back, all scopes */
-    uint32_t offered; /* classes of tasks that no worker has been told of */
+    uint32_t offered; /* classes of tasks that have not been announced to the cores */
     uint64_t submitted;
     uint32_t task; /* slot of the task being submitted */
     uint64_t task_ref;
@@ -87,7 +87,7 @@ struct tg_orchestrator {
     struct tg_tensormap map;
     struct tg_edge_log log;
     struct tg_scope_log scopes;
-    /* counting on after a ring was found too small */
+    /* for the dry run, after a ring was found too small */
     uint64_t count_began, count_calls;
     uint64_t count_head[TG_RINGS], count_heap[TG_RINGS], count_deps, count_map;
     uint32_t count_held; /* depth of the outermost scope that holds tasks back; 0: none does */
@@ -109,14 +109,14 @@ TG_FN static inline bool tg_task_ref_done(const struct tg_orchestrator *self, ui
            tg_slot_closed(self->e, tg_task_ref_slot(ref));
 }
 
-/* Tells the cores of the tasks offered since the last time. */
+/* Announces to the cores the tasks offered since the last call. */
 TG_FN void tg_orchestrator_announce(struct tg_orchestrator *self);
-/* The first error; nothing happens after it. Gives false, to be passed on. */
+/* Keeps the first error; later calls do nothing. Returns false, for the caller to return. */
 TG_FN bool tg_orchestrator_fail(struct tg_orchestrator *self, tg_status status,
                                 enum tg_orchestration_fault fault, const char *site);
-/* Scope stats: the scopes that are open end here, for all that will be known of them. */
+/* For scope stats: ends the open scopes, because nothing more will be known about them. */
 TG_FN void tg_orchestrator_end_samples(struct tg_orchestrator *self);
-/* The number of a source line. */
+/* The number of a source line, which is added to the list of sites if it is new. */
 TG_FN uint32_t tg_orchestrator_site(struct tg_orchestrator *self, const char *site);
 TG_FN void tg_copy_text(char *to, uint32_t size, const char *from);
 

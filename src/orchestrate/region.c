@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "orchestrate/region.h"
 
-/* A view so far: straight bits, and the dimensions that repeat them, the smallest stride first. */
+/* A view being analysed: contiguous bits, and the dimensions that repeat them, the smallest stride
+ * first. */
 struct dims {
     int64_t start; /* bits */
     int64_t run;
@@ -9,10 +10,11 @@ struct dims {
     int64_t count[TG_MAX_DIMS], stride[TG_MAX_DIMS];
 };
 
-/* With everything below this no product or sum of the below overflows. */
+/* If every number is below this, no product or sum in straight() overflows. */
 #define SMALL ((int64_t)1 << 27)
 
-/* One straight run of elements, which most views are: no sorting, no division. */
+/* For a view that is one contiguous run of elements, as most are: needs no sorting and no
+ * division. */
 TG_FN static bool straight(const struct tg_tensor *t, struct tg_region *region)
 {
     unsigned bits = tg_bits_of(t->dtype);
@@ -36,7 +38,7 @@ TG_FN static bool straight(const struct tg_tensor *t, struct tg_region *region)
     return true;
 }
 
-/* Sorts the dimension in; one that goes nowhere is left out. */
+/* Inserts the dimension in order of its stride; leaves it out if the stride is 0. */
 TG_FN static void add_dim(struct dims *d, int64_t count, int64_t stride)
 {
     int at = d->n;
@@ -55,7 +57,7 @@ TG_FN static void add_dim(struct dims *d, int64_t count, int64_t stride)
     d->n++;
 }
 
-/* Dimensions that continue the run, or one another, are one. */
+/* Joins dimensions that continue the run, or one another. */
 TG_FN static void merge(struct dims *d)
 {
     int kept = 0;
@@ -80,7 +82,7 @@ TG_FN static int64_t extent(const struct dims *d)
     return bits;
 }
 
-/* From bits to whole bytes: what shares a byte is taken to meet. */
+/* Rounds bits to whole bytes: two views that share a byte count as meeting. */
 TG_FN static void to_bytes(struct dims *d, uint64_t addr, struct tg_region *region)
 {
     int64_t first = d->start / 8, last = (d->start + extent(d) + 7) / 8;
@@ -118,7 +120,7 @@ TG_FN bool tg_region_of(const struct tg_tensor *t, struct tg_region *region)
     d.run = bits;
     d.n = 0;
     for (int i = 0; i < t->ndim; i++)
-        if (t->shape[i] > 1) /* else the stride is never taken, and may be anything */
+        if (t->shape[i] > 1) /* otherwise the stride is never used and may be anything */
             add_dim(&d, t->shape[i], t->strides[i] * bits);
     merge(&d);
     if (d.n > TG_MAX_OUTER) { /* eight dimensions, each with gaps */
@@ -131,10 +133,10 @@ TG_FN bool tg_region_of(const struct tg_tensor *t, struct tg_region *region)
 
 /* ── do two meet? ──────────────────────────────────────────────────────────────────────── */
 
-/* How many places are tried before a pair counts as meeting. */
+/* The number of places to try before a pair counts as meeting. */
 enum { MOST_TRIES = 512 };
 
-/* The bytes from the first to the last of the region, its outermost `from` dimensions fixed. */
+/* The bytes from the first to the last of the region, with the dimensions before `from` fixed. */
 TG_FN static int64_t reach(const struct tg_region *r, uint32_t from)
 {
     int64_t bytes = (int64_t)r->run;
@@ -159,9 +161,9 @@ TG_FN static int64_t smaller(int64_t a, int64_t b)
 }
 
 /*
- * a's dimensions from `ia` and b's from `ib` are still open, and b's part begins `delta` bytes after
- * a's. The widest dimension is fixed next; only the places where the two still reach each other
- * are looked at. With i repeats of a's and j of b's, delta changes by stride · (j - i).
+ * a's dimensions from `ia` and b's from `ib` are not fixed yet, and b's part begins `delta` bytes
+ * after a's. Fixes the widest dimension next, and tries only the places where the two still reach
+ * each other. With i repeats of a's and j of b's, delta changes by stride · (j - i).
  */
 TG_FN static bool meet(const struct tg_region *a, uint32_t ia, const struct tg_region *b,
                        uint32_t ib, int64_t delta, int *tries)

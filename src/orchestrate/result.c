@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading what tasks have: their tensors, and what they have computed. */
+/* Calls that read results: the tensors of a task, and the values it computed. */
 #include "orchestrate/calls.h"
 #include "orchestrate/flow.h"
 
@@ -28,7 +28,7 @@ TG_FN struct tg_tensor tg_call_output(struct tg_rt *rt, uint64_t task, uint32_t 
     return t;
 }
 
-/* Waits for the task, if it is still under way. */
+/* Waits for the task if it has not completed. */
 TG_FN static bool await_ref(struct tg_orchestrator *self, uint64_t ref, const char *site)
 {
     if (ref == 0 || tg_task_ref_done(self, ref))
@@ -47,7 +47,7 @@ TG_FN static bool await_writers(struct tg_orchestrator *self, const struct tg_re
                                 const char *site)
 {
     bool good = true;
-    do { /* again where there were more than fit */
+    do { /* again if there were more than fit */
         self->order++;
         self->deps.n = self->deps.n_linked = 0;
         self->deps.guarded = false;
@@ -72,7 +72,7 @@ TG_FN uint64_t tg_call_read(struct tg_rt *rt, const struct tg_tensor *tensor, ui
     const char *at;
     uint32_t size;
     if (self->mode == TG_MODE_COUNTS)
-        tg_count_end(self, false); /* what comes now depends on what will never be */
+        tg_count_end(self, false); /* what follows depends on a result that will never exist */
     if (!tg_runs(self))
         return 0;
     if (!tg_is_in_memory(self, tensor) || !tg_tensor_valid(tensor) ||

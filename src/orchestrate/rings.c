@@ -39,7 +39,7 @@ TG_FN void tg_ring_advance(struct tg_engine *e, struct tg_ring *ring,
 
 /* ── heap ──────────────────────────────────────────────────────────────────────────────── */
 
-/* A piece does not cross the heap's end: what is left there is skipped. */
+/* A piece does not cross the heap's end, so the rest before the end is skipped. */
 TG_FN static uint64_t skip_before(const struct tg_ring *ring, uint64_t bytes)
 {
     uint64_t to_end = ring->has.heap_size - ring->heap_offset;
@@ -59,7 +59,8 @@ TG_FN uint64_t tg_ring_heap_take(struct tg_ring *ring, uint64_t bytes)
     uint64_t size = tg_heap_round(bytes), skip = skip_before(ring, size), address;
     if (size > ring->has.heap_size)
         return 0;
-    if (ring->at->heap_head == ring->at->heap_tail) { /* empty: nothing lies in the way */
+    /* The heap is empty, so the skipped bytes are free at once. */
+    if (ring->at->heap_head == ring->at->heap_tail) {
         heap_move(ring, skip);
         ring->at->heap_tail = ring->at->heap_head;
         skip = 0;
@@ -90,8 +91,9 @@ TG_FN void tg_ring_heap_scope_ended(struct tg_ring *rings, uint32_t ring)
     struct tg_ring *book = &rings[ring];
     struct tg_ended_scope *entry;
     if (book->heap_pin != TG_NO_PIN)
-        return; /* memory of an open scope around it lies before: it goes with that one */
-    if (book->n_ended == TG_ENDED_SCOPES) { /* the oldest goes with the next */
+        return; /* freed together with the memory of an open scope around it */
+    /* The queue is full: the oldest is freed with the next one. */
+    if (book->n_ended == TG_ENDED_SCOPES) {
         book->ended_first = (book->ended_first + 1) % TG_ENDED_SCOPES;
         book->n_ended--;
     }

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rings of a graph that the device builds: task slots, heap and dependencies of one depth of
- * scope, each handed out at its head and taken back at its tail.
+ * scope. Each is allocated at its head and freed at its tail.
  *
- *   slots   taken back in order, once the task has completed and (where the runtime's scopes own
- *           slots) no task as old or older belongs to a scope that is still open
- *   deps    taken back with the task that they make wait, once it has completed
- *   heap    taken back scope by scope: once it has ended and all tasks that were submitted in it
- *           or in scopes inside it have completed. Memory of a scope inside one of the same ring
- *           that has memory itself goes with that one. What a task could still use is never
- *           given out again.
+ *   slots   freed in order, once the task has completed and (if the runtime's scopes own slots) no
+ *           task as old or older belongs to a scope that is still open
+ *   deps    freed with the task that they make wait, once it has completed
+ *   heap    freed scope by scope: once the scope has ended and all tasks that were submitted in it
+ *           or in scopes inside it have completed. If a scope lies inside another of the same ring
+ *           that has memory itself, their memory is freed together. Memory that a task could still
+ *           use is never allocated again.
  *
- * Only the orchestrator is here; that a task has completed it sees from the task's list being
- * closed (E1 in device/growing_edges.h). A caller that needs more than there is goes through flow.h.
+ * Only the orchestrator uses this. It sees that a task has completed from the task's list being
+ * closed (E1 in device/growing_edges.h). A caller that needs more than is free goes through flow.h.
  */
 #ifndef TG_ORCHESTRATE_RINGS_H
 #define TG_ORCHESTRATE_RINGS_H
@@ -28,11 +28,11 @@ enum { TG_ENDED_SCOPES = 128, TG_HEAP_UNIT = 64 };
 /* A scope that has ended and whose heap is not free yet. */
 struct tg_ended_scope {
     uint64_t heap_end;       /* up to here */
-    uint64_t mark[TG_RINGS]; /* once these tasks of each ring have completed */
+    uint64_t mark[TG_RINGS]; /* the heap is freed once these tasks of each ring have completed */
 };
 
 struct tg_ring {
-    struct tg_ring_cursors *at; /* where the host can see them */
+    struct tg_ring_cursors *at; /* in memory that the host can read */
     struct tg_ring_layout has;
     uint32_t head_slot, done_slot; /* slots of task `head` and task `done` */
     uint32_t head_dep;             /* entry of dependency `dep_head` */
@@ -62,7 +62,7 @@ TG_FN static inline uint32_t tg_slot_of(const struct tg_ring *ring, uint64_t ind
     return ring->has.first_slot + (uint32_t)(index % ring->has.n_slots);
 }
 
-/* Looks how far the tasks of the ring have completed, and takes back what that frees. */
+/* Finds out how far the tasks of the ring have completed, and frees what they used. */
 TG_FN void tg_ring_advance(struct tg_engine *e, struct tg_ring *ring,
                            const struct tg_slot_note *notes);
 
@@ -73,14 +73,15 @@ TG_FN static inline uint64_t tg_heap_round(uint64_t bytes)
     return (bytes + TG_HEAP_UNIT - 1) / TG_HEAP_UNIT * TG_HEAP_UNIT;
 }
 
-/* Room for that many bytes (rounded) in one piece: its address, or 0 where there is none now. */
+/* Allocates that many bytes (rounded up) in one piece. Returns its address, or 0 if there is no
+ * room now. */
 TG_FN uint64_t tg_ring_heap_take(struct tg_ring *ring, uint64_t bytes);
-/* Would there be, if all scopes that have ended had given theirs back? */
+/* True if there would be room once all ended scopes have freed their memory. */
 TG_FN bool tg_ring_heap_could_take(const struct tg_ring *ring, uint64_t bytes);
-/* A scope with memory has ended (the pins are those of the scopes still open): what lies before
- * heap_head goes with it. */
+/* Called when a scope with memory has ended (the pins are those of the scopes still open):
+ * everything before heap_head is freed with it. */
 TG_FN void tg_ring_heap_scope_ended(struct tg_ring *rings, uint32_t ring);
-/* Takes back the heap of ended scopes as far as their tasks have completed. */
+/* Frees the heap of ended scopes as far as their tasks have completed. */
 TG_FN void tg_ring_heap_reclaim(struct tg_ring *rings, uint32_t ring);
 
 TG_FN void tg_ring_init(struct tg_ring *ring, const struct tg_ring_layout *layout,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scopes: what they own, and what is written down of them. */
+/* Scopes: beginning and ending them, their memory, and their samples. */
 #include "orchestrate/calls.h"
 #include "orchestrate/flow.h"
 
@@ -8,7 +8,8 @@
 TG_FN void tg_take_peak(struct tg_orchestrator *self, struct tg_ring *ring,
                         struct tg_open_scope *scope)
 {
-    /* Looking costs the core that completes tasks its cache line: only where it could matter. */
+    /* Reading the tasks' state takes a cache line away from the core that completes them, so it is
+     * done only if it could change the peak. */
     if (ring->at->dep_head - ring->at->dep_tail > scope->peaks.dep_pool || !self->scopes_own_slots)
         tg_ring_advance(self->e, ring, self->note);
     tg_scope_peak(&scope->peaks, ring, self->scopes_own_slots,
@@ -75,7 +76,7 @@ TG_FN static void sample_begin(struct tg_orchestrator *self, struct tg_open_scop
     sample(self, scope, self->depth - 1, 0);
 }
 
-/* The innermost scope ends, or is as far as it will ever come. */
+/* Samples the end of the innermost scope, or its last state if it will never end. */
 TG_FN static void sample_end(struct tg_orchestrator *self, uint32_t depth)
 {
     struct tg_open_scope *scope = &self->scope[depth];
@@ -128,7 +129,7 @@ TG_FN void tg_call_scope_begin(struct tg_rt *rt, enum tg_scope_kind kind, const 
     tg_begin_scope(self, kind, site);
 }
 
-/* Its tasks may start. */
+/* Lets the tasks that the scope held back start. */
 TG_FN static void let_go(struct tg_orchestrator *self, struct tg_open_scope *scope)
 {
     uint32_t at = scope->first_held;
@@ -143,7 +144,7 @@ TG_FN static void let_go(struct tg_orchestrator *self, struct tg_open_scope *sco
     }
 }
 
-/* What the open scopes that are left keep of the ring. */
+/* Computes the pins of the ring again, from the scopes that are still open. */
 TG_FN static void pin_again(struct tg_orchestrator *self, struct tg_ring *ring)
 {
     ring->pin = ring->heap_pin = TG_NO_PIN;

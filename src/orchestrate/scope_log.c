@@ -10,7 +10,7 @@ TG_FN void tg_scope_log_open(struct tg_scope_log *log, struct tg_engine *e,
     log->open = 0;
 }
 
-/* The record to go on with; 0 where the host has given up. */
+/* The record being filled, or a new one; 0 if the host has stopped collecting. */
 TG_FN static struct tg_record_scopes *current(struct tg_scope_log *log)
 {
     struct tg_record_scopes *r = log->open;
@@ -42,7 +42,7 @@ TG_FN void tg_scope_log_sample(struct tg_scope_log *log, const struct tg_ring *r
 {
     struct tg_record_scopes *r = current(log);
     struct tg_scope_sample_wire *s;
-    tg_stream_add(&log->stream, attempted, 1); /* samples, not records */
+    tg_stream_add(&log->stream, attempted, 1); /* counts samples, not records */
     if (!r) {
         tg_stream_add(&log->stream, lost_gave_up, 1);
         return;
@@ -64,7 +64,8 @@ TG_FN void tg_scope_log_sample(struct tg_scope_log *log, const struct tg_ring *r
     s->peak_task_window = peaks ? peaks->task_window : 0;
     s->peak_dep_pool = peaks ? peaks->dep_pool : 0;
     s->peak_heap = peaks ? peaks->heap : 0;
-    /* Last: a reader of a dead device's memory trusts as many samples as are counted. */
+    /* Last, because a tool that reads a dead device's memory trusts as many samples as are
+     * counted. */
     tg_store_release(&r->n, (uint16_t)(r->n + 1));
     if (r->n == TG_SAMPLES_PER_RECORD)
         tg_scope_log_flush(log);

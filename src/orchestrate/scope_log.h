@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Scope stats: what the rings held when a scope began and ended, and the most in between. A sample
- * is stores into the stream's next record and one counter; nothing is formatted, nothing waits
- * unless the host has fallen far behind. Off, it is one load and one branch per scope and task.
+ * costs some stores into the stream's next record and one counter; it formats nothing, and waits
+ * only if the host has fallen far behind. While scope stats are off, they cost one load and one
+ * branch per scope and task.
  */
 #ifndef TG_ORCHESTRATE_SCOPE_LOG_H
 #define TG_ORCHESTRATE_SCOPE_LOG_H
@@ -11,7 +12,7 @@
 #include "device/stream.h"
 #include <taskglass/wire/record.h>
 
-/* The most a scope has had at a time. */
+/* The most that a scope has had in use at a time. */
 struct tg_scope_peaks {
     uint64_t heap;
     uint32_t task_window, dep_pool, tensormap;
@@ -20,14 +21,14 @@ struct tg_scope_peaks {
 struct tg_scope_log {
     struct tg_engine *e;
     struct tg_stream stream;
-    struct tg_record_scopes *open; /* the record that is being filled; 0: none */
+    struct tg_record_scopes *open; /* the record being filled; 0: none */
 };
 
 TG_FN void tg_scope_log_open(struct tg_scope_log *log, struct tg_engine *e,
                              struct tg_worker *worker, const struct tg_record_setup *setup);
 
-/* The peaks as they are now count too. `own`: scopes own slots, so that only those count that open
- * ones keep; else all that are in use do. */
+/* Raises the peaks to what is in use now. `own`: scopes own slots, so only the slots that open
+ * scopes keep count; otherwise all slots in use count. */
 TG_FN static inline void tg_scope_peak(struct tg_scope_peaks *peaks, const struct tg_ring *ring,
                                        bool own, uint32_t tensormap)
 {
@@ -46,7 +47,7 @@ TG_FN static inline void tg_scope_peak(struct tg_scope_peaks *peaks, const struc
         peaks->heap = ring->at->heap_head - heap_from;
 }
 
-/* One scope inside another: what it had, the outer one had, as far as they share. */
+/* Adds the peaks of an inner scope to the outer one, for the resources that they share. */
 TG_FN static inline void tg_scope_peaks_join(struct tg_scope_peaks *outer,
                                              const struct tg_scope_peaks *inner, bool same_ring)
 {
@@ -62,11 +63,11 @@ TG_FN static inline void tg_scope_peaks_join(struct tg_scope_peaks *outer,
         outer->dep_pool = inner->dep_pool;
 }
 
-/* `peaks` is of a scope that ends; 0: it begins. */
+/* `peaks` belongs to a scope that ends; 0: the scope begins. */
 TG_FN void tg_scope_log_sample(struct tg_scope_log *log, const struct tg_ring *ring, uint32_t site,
                                uint32_t depth, uint32_t tensormap,
                                const struct tg_scope_peaks *peaks);
-/* Hands over the record that is not full yet. */
+/* Publishes the record that is not full yet. */
 TG_FN void tg_scope_log_flush(struct tg_scope_log *log);
 
 #endif

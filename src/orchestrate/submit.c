@@ -6,9 +6,10 @@
 #include "device/worker.h"
 #include "device/growing_edges.h"
 
-/* Where cores have no CPUs to themselves the orchestrator tells them of new tasks only every so many:
- * waking one for every task would cost more than the tasks. And unless one of them sleeps it does
- * not run far ahead: the cores need its CPU, and find the newest tasks in that CPU's cache. */
+/* If cores have no CPUs of their own, the orchestrator announces new tasks only once in
+ * TASKS_AT_ONCE: waking a core for every task would cost more than the tasks. And unless a core
+ * sleeps, it does not run more than FAR_AHEAD tasks ahead: the cores need its CPU, and find the
+ * newest tasks in that CPU's cache. */
 enum { TASKS_AT_ONCE = 256, FAR_AHEAD = 1024 };
 
 TG_FN static struct tg_orchestrator *of_user(struct tg_map_user *user)
@@ -40,7 +41,7 @@ TG_FN static void make_way(struct tg_orchestrator *self, struct tg_ring *ring)
 
 /* ── edges ─────────────────────────────────────────────────────────────────────────────── */
 
-/* One edge to the task being submitted. False where the run is over. */
+/* Adds one edge to the task being submitted. Returns false if the run is over. */
 TG_FN static bool link_one(struct tg_orchestrator *self, struct tg_ring *ring, uint32_t before)
 {
     bool met = false;
@@ -57,12 +58,12 @@ TG_FN static bool link_one(struct tg_orchestrator *self, struct tg_ring *ring, u
     return true;
 }
 
-/* From here on the task can have any number of edges, and waits until settle(). */
+/* From here on the task can get any number of edges, and is not ready before settle(). */
 TG_FN static void guard(struct tg_orchestrator *self)
 {
     struct tg_task_desc *desc = &self->e->desc[self->task];
     self->deps.guarded = true;
-    desc->fanin = 2; /* counted */
+    desc->fanin = 2; /* more than 1, so that edges are counted */
     tg_store_relaxed(&desc->pending, TG_PENDING_GUARD);
 }
 
@@ -91,7 +92,7 @@ TG_FN void tg_submit_found(struct tg_map_user *user, uint64_t ref, enum tg_edge_
         return;
     if (self->deps.n == TG_DEPS_AT_ONCE) {
         if (self->reading)
-            return; /* tg_read looks again when these have completed */
+            return; /* tg_read searches again when these have completed */
         link_all(self);
     }
     self->deps.slot[self->deps.n++] = slot;
@@ -136,7 +137,8 @@ TG_FN static bool add_named(struct tg_orchestrator *self, const uint64_t *after,
     return true;
 }
 
-/* All edges are known: true where the task waits for nothing and no scope holds it back. */
+/* Called when all edges are known. Returns true if the task waits for nothing and no scope holds it
+ * back. */
 TG_FN static bool settle(struct tg_orchestrator *self, bool held)
 {
     struct tg_task_desc *desc = &self->e->desc[self->task];
@@ -156,7 +158,7 @@ TG_FN static bool settle(struct tg_orchestrator *self, bool held)
 
 /* ── checking ──────────────────────────────────────────────────────────────────────────── */
 
-/* A submit that makes no sense: the host says why, from what it was given. */
+/* Refuses an invalid submit: stores what it was given, so that the host can say why. */
 TG_FN static uint64_t refuse(struct tg_orchestrator *self, const uint32_t kernel[TG_PARTS],
                              const struct tg_args *args, enum tg_orchestration_fault fault,
                              const char *site)
@@ -173,7 +175,7 @@ TG_FN static uint64_t refuse(struct tg_orchestrator *self, const uint32_t kernel
     return TG_TASK_NONE;
 }
 
-/* Everything that can be wrong with the tensors, and where they are. */
+/* Checks the tensors for every possible error, and finds their regions. */
 TG_FN static enum tg_orchestration_fault look_at(struct tg_orchestrator *self,
                                                  const struct tg_args *args)
 {
@@ -230,7 +232,7 @@ TG_FN static bool put_args(struct tg_orchestrator *self, struct tg_task_desc *de
     return true;
 }
 
-/* The slot becomes this task's; no worker knows of it yet. */
+/* Gives the slot to the new task, which no worker knows yet. */
 TG_FN static struct tg_task_desc *take_slot(struct tg_orchestrator *self, struct tg_ring *ring)
 {
     struct tg_task_desc *desc = &self->e->desc[ring->head_slot];
@@ -267,7 +269,7 @@ TG_FN static void hold(struct tg_orchestrator *self, struct tg_open_scope *scope
     self->n_held++;
 }
 
-/* The task is there: its ring, its scope and its notes know of it. */
+/* Enters the new task in its ring, its scope and its notes. */
 TG_FN static void enter_task(struct tg_orchestrator *self, struct tg_ring *ring,
                              struct tg_open_scope *scope)
 {
@@ -290,7 +292,7 @@ TG_FN static void enter_task(struct tg_orchestrator *self, struct tg_ring *ring,
     tg_target_say_submitted(self->self->status, self->submitted);
 }
 
-/* The task is not created, but a count of what the rings would need still counts its slot. */
+/* The task is not created, but the dry run still counts the slot it would have used. */
 TG_FN static uint64_t give_up(struct tg_orchestrator *self, const struct tg_args *args)
 {
     if (self->mode == TG_MODE_COUNTS)
@@ -387,7 +389,7 @@ TG_FN void tg_call_depend(struct tg_rt *rt, uint64_t task, uint64_t after, const
         tg_edge_log_late(&self->log, &self->e->desc[tg_task_ref_slot(ref)], after);
     if (before == 0)
         return;
-    /* A held task is counted and above zero, so an edge can be taken back. */
+    /* A held task counts its edges and is above zero, so an edge can be subtracted again. */
     self->task = tg_task_ref_slot(ref);
     self->deps.n_linked = 0;
     desc = &self->e->desc[self->task];
@@ -400,7 +402,7 @@ TG_FN void tg_call_depend(struct tg_rt *rt, uint64_t task, uint64_t after, const
     if (self->deps.n_linked == 0)
         tg_sub_acq_rel(&desc->pending, 1u); /* E2 */
     self->report->edges += self->deps.n_linked;
-    /* It came from the ring's end, so it goes with the ring's newest task. */
+    /* The dependency was taken at the ring's head, so it is freed with the ring's newest task. */
     ring = &self->ring[tg_task_ref_ring(ref)];
     self->note[tg_slot_of(ring, ring->at->head - 1)].dep_end = (uint32_t)ring->at->dep_head;
 }

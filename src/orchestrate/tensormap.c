@@ -29,7 +29,8 @@ TG_FN static inline uint32_t level_of(const struct tg_region *region)
 
 TG_FN static inline uint32_t *bucket_at(struct tg_tensormap *map, uint32_t level, uint64_t place)
 {
-    /* Neighbours stay neighbours: most graphs go through memory from one end to the other. */
+    /* Neighbouring places get neighbouring buckets, because most graphs go through memory in
+     * order. */
     uint64_t key = place + ((place >> 16) + level) * 0x9e3779b97f4a7c15u;
     return &map->bucket[key & map->mask];
 }
@@ -82,7 +83,7 @@ TG_FN static inline void drop_readers(struct tg_tensormap *map, struct tg_map_re
         drop_reader(map, r);
 }
 
-/* Takes it out of its bucket, its level and the world. */
+/* Removes the region from its bucket and its level, and frees it with its readers. */
 TG_FN static inline void drop_region(struct tg_tensormap *map, uint32_t entry)
 {
     struct tg_map_region *r = &map->region[entry];
@@ -98,7 +99,7 @@ TG_FN static inline void drop_region(struct tg_tensormap *map, uint32_t entry)
     map->live--;
 }
 
-/* Readers come in order: those in front complete first, more or less. */
+/* Readers are in order of submission, so those in front usually complete first. */
 TG_FN static inline void drop_done_readers(struct tg_tensormap *map, struct tg_map_user *user,
                                            struct tg_map_region *r)
 {
@@ -106,7 +107,7 @@ TG_FN static inline void drop_done_readers(struct tg_tensormap *map, struct tg_m
         drop_reader(map, r);
 }
 
-/* Nothing that still runs uses it. */
+/* True if only completed tasks used the region. */
 TG_FN static inline bool is_dead(struct tg_tensormap *map, struct tg_map_user *user,
                                  struct tg_map_region *r)
 {
@@ -116,8 +117,8 @@ TG_FN static inline bool is_dead(struct tg_tensormap *map, struct tg_map_user *u
     return r->first_reader == 0;
 }
 
-/* The oldest of a size are forgotten if they are dead. One that lives long would hide those behind it:
- * it counts as new again, once that matters. */
+/* Drops the oldest regions of a size if they are dead. A region that stays alive would hide those
+ * behind it, so it moves to the front as if it were new, once the map is a quarter full. */
 TG_FN static void retire_oldest(struct tg_tensormap *map, struct tg_map_user *user, uint32_t level)
 {
     for (int i = 0; i < 2 && map->level_count[level] > 1; i++) {
@@ -133,7 +134,7 @@ TG_FN static void retire_oldest(struct tg_tensormap *map, struct tg_map_user *us
     }
 }
 
-/* Forgets all that is dead, whatever the user keeps. */
+/* Drops every dead region except `sparing`, even if the user keeps completed tasks. */
 TG_FN static void sweep(struct tg_tensormap *map, struct tg_map_user *user, uint32_t sparing)
 {
     for (uint32_t i = 0; i < map->fresh_region; i++) {
@@ -143,7 +144,7 @@ TG_FN static void sweep(struct tg_tensormap *map, struct tg_map_user *user, uint
     }
 }
 
-/* True where there is room for one more entry. */
+/* Returns true if there is room for one more entry. */
 TG_FN static bool make_room(struct tg_tensormap *map, struct tg_map_user *user, uint32_t sparing)
 {
     if (map->live < map->size)
@@ -153,7 +154,7 @@ TG_FN static bool make_room(struct tg_tensormap *map, struct tg_map_user *user, 
         if (map->live < map->size)
             return true;
     } while (user->wait(user));
-    sweep(map, user, sparing); /* the last may have completed between the sweep and the wait */
+    sweep(map, user, sparing); /* the last task may have completed between the sweep and the wait */
     return map->live < map->size;
 }
 
@@ -211,7 +212,7 @@ TG_FN static inline void add_reader(struct tg_tensormap *map, uint32_t entry, ui
     r->last_reader = taken;
 }
 
-/* ── what meets a region ───────────────────────────────────────────────────────────────── */
+/* ── search for a region ───────────────────────────────────────────────────────────────── */
 
 TG_FN static inline bool is_same(const struct tg_map_region *r, const struct tg_region *region)
 {
@@ -247,14 +248,14 @@ TG_FN static inline bool is_covered(const struct tg_map_region *r, const struct 
     return by->n_outer == 0 && by->lo <= r->lo && r->hi <= by->hi;
 }
 
-/* One look through the map for a region. */
+/* One search of the map for a region. */
 struct look {
     struct tg_tensormap *map;
     struct tg_map_user *user;
     const struct tg_region *region;
-    uint32_t role; /* enum tg_role; 0: forget whatever it meets */
+    uint32_t role; /* enum tg_role; 0: drop every region that it meets */
     uint64_t task;
-    uint32_t same; /* the entry + 1 that is this very region */
+    uint32_t same; /* the entry + 1 of exactly this region */
 };
 
 TG_FN static inline void wait_for_readers(const struct look *look, struct tg_map_region *r)
@@ -271,7 +272,7 @@ TG_FN static inline void wait_for_writer(const struct look *look, const struct t
         look->user->found(look->user, r->writer, kind);
 }
 
-/* What it means to have met this entry; it may be gone afterwards. */
+/* Handles one entry that the region meets, and may drop it. */
 TG_FN static inline void come_upon(struct look *look, uint32_t entry)
 {
     struct tg_map_region *r = &look->map->region[entry];
