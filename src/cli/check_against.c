@@ -83,11 +83,11 @@ static int compare_pair(const struct check_request *request, const struct tg_rec
     struct tg_output_check check = {0};
     int code;
     if (!tg_array_of(recording, &pair->entry, &recorded) || recorded.cut)
-        return cli_error("record %" PRIu64 " has no payload, or not all of it; record the run with "
+        return cli_error("record %" PRIu64 " is not stored in full; record the run with "
                          "--dump-tensor=full",
                          pair->index);
     if (!same_shape(&recorded, golden))
-        return cli_error("record %" PRIu64 " and %s%s are of different shapes", pair->index,
+        return cli_error("record %" PRIu64 " and %s%s have different shapes", pair->index,
                          request->against, *golden->name ? " " : "");
     code = compare_values(request, &recorded, golden, &check);
     if (code != CLI_OK)
@@ -110,8 +110,8 @@ static int find_selected(const struct check_request *request, const struct tg_re
     }
     if (found == 1)
         return CLI_OK;
-    return cli_error("--against an .npy wants filters that select one tensor (--task, --arg, "
-                     "--stage, --index …); these select %" PRIu64,
+    return cli_error("--against FILE.npy compares one tensor, but the filters select %" PRIu64
+                     "; select one with --task, --arg, --stage or --index",
                      found);
 }
 
@@ -146,7 +146,7 @@ static int compare_all(const struct check_request *request, const struct tg_reco
     for (uint32_t i = 0; (golden = tg_npy_get(file, i)) != NULL; i++) {
         int code;
         if (!find_named(recording, golden->name, &pair))
-            return cli_error("%s: no record is called %s; names are such as task_0_12_after_arg2",
+            return cli_error("%s: no record is named %s; names look like task_0_12_after_arg2",
                              request->against, golden->name);
         code = compare_pair(request, recording, &pair, golden);
         if (code == CLI_USAGE)

@@ -16,15 +16,15 @@ static const char *graph_words(const char *graph)
     static const struct {
         const char *graph, *words;
     } known[] = {
-        {"deps_a", "by the dependencies of A"},
-        {"deps_b", "by the dependencies of B"},
-        {"memory_a", "no deps.json; by who read what whom wrote, from the addresses in A"},
-        {"memory_b", "no deps.json; by who read what whom wrote, from the addresses in B"},
+        {"deps_a", "edges from the deps.json of A"},
+        {"deps_b", "edges from the deps.json of B"},
+        {"memory_a", "no deps.json; edges from the memory that tasks of A wrote and read"},
+        {"memory_b", "no deps.json; edges from the memory that tasks of B wrote and read"},
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strcmp(graph, known[i].graph) == 0)
             return known[i].words;
-    return "neither deps.json nor addresses: by the tasks' own arguments alone";
+    return "neither deps.json nor addresses: no edges, each task judged by its own arguments";
 }
 
 static void put_task(const struct tg_diff_task *task)
@@ -73,9 +73,9 @@ static void put_evidence(const struct cli_diff *diff, const struct tg_suspect *s
            pair.record_a);
     enum tg_reason reason = tg_diff_reason(diff->diff, suspect->pair, &verdict);
     if (reason == TG_REASON_VALUES && isfinite(suspect->error))
-        printf("off by %.3g of its size\n", suspect->error);
+        printf("relative error %.3g\n", suspect->error);
     else if (reason == TG_REASON_VALUES)
-        printf("off beyond measure: NaN, Inf, or nothing but zeros in B\n");
+        printf("relative error not finite: NaN, Inf, or only zeros in B\n");
     else
         printf("%s\n", tg_reason_text(reason));
 }
@@ -86,13 +86,13 @@ static const char *phrase(enum tg_guilt guilt)
     case TG_GUILT_INTRODUCED:
         return "introduced it";
     case TG_GUILT_GIVEN:
-        return "was given it from outside";
+        return "received it from outside";
     case TG_GUILT_CHANGED:
-        return "got it on the way";
+        return "read memory that changed";
     case TG_GUILT_REWIRED:
-        return "was given another tensor in its place";
+        return "read another tensor";
     default:
-        return "may have introduced it, cannot tell";
+        return "may have introduced it";
     }
 }
 
@@ -116,7 +116,7 @@ void cli_diff_print_blame(const struct cli_diff *diff)
     struct tg_blame_info info;
     struct cli_text wrong;
     tg_blame_get_info(diff->blame, &info);
-    printf("%sblame%s  %s with outputs that differ, %" PRIu64 " of them inherited it; %s\n",
+    printf("%sblame%s  %s with outputs that differ, %" PRIu64 " of them inherited; %s\n",
            cli_color(stdout, CLI_BOLD), cli_color(stdout, CLI_PLAIN),
            cli_format_count(&wrong, info.wrong, "task"), info.inherited, graph_words(info.graph));
     for (uint64_t i = 0; i < info.suspects && i < most; i++)
@@ -124,6 +124,6 @@ void cli_diff_print_blame(const struct cli_diff *diff)
     if (info.suspects > most)
         printf("      and %" PRIu64 " more; --blame shows them\n", info.suspects - most);
     if (info.suspects == 0)
-        puts("      nobody: no task has a wrong output that its inputs do not explain");
+        puts("      none: the inputs of each task explain why its outputs differ");
     putchar('\n');
 }

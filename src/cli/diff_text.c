@@ -31,7 +31,7 @@ static void put_recording(const char *letter, const struct tg_recording *recordi
            cli_color(stdout, CLI_PLAIN), name, info.dir,
            cli_format_count(&records, info.records, "record"), info.level ? ", level " : "",
            info.level ? tg_level_name(info.level) : "",
-           info.foreign ? ", of another implementation" : "");
+           info.foreign ? ", written by another implementation" : "");
 }
 
 static void put_only(const char *letter, uint64_t count)
@@ -48,7 +48,7 @@ static const char *match_words(const char *matched_by)
         return "by their ids";
     if (strcmp(matched_by, "position") == 0)
         return "by kernel and position";
-    return "by aligning the orders of their kernels";
+    return "by aligning the two orders of kernels";
 }
 
 void cli_diff_print_head(const struct cli_diff *diff)
@@ -106,11 +106,11 @@ static void put_mismatches(const struct cli_pair *pair)
     if (values->elements > 1)
         printf(" (%.3g %%)", 100.0 * (double)values->mismatches / (double)values->elements);
     if (tolerance->absolute == 0 && tolerance->relative == 0)
-        printf(", exactly");
+        printf(", exact comparison");
     else
         printf(", beyond %g + %g |b|", tolerance->absolute, tolerance->relative);
     if (pair->result.cut)
-        printf("; no more than that is stored of both");
+        printf("; both recordings store only these elements");
     putchar('\n');
 }
 
@@ -165,8 +165,8 @@ static void put_overall(const struct cli_pair *pair)
         printf("; NaN %" PRIu64 " and %" PRIu64 ", Inf %" PRIu64 " and %" PRIu64, values->nan_a,
                values->nan_b, values->inf_a, values->inf_b);
     if (odd)
-        printf(", %s%" PRIu64 " of them not the same%s", cli_color(stdout, CLI_RED),
-               values->special, cli_color(stdout, CLI_PLAIN));
+        printf(", %s%" PRIu64 " of them differ%s", cli_color(stdout, CLI_RED), values->special,
+               cli_color(stdout, CLI_PLAIN));
     putchar('\n');
 }
 
@@ -280,10 +280,10 @@ static void put_unknown(const struct cli_diff *diff)
 static void put_gaps(const struct tg_diff_summary *summary)
 {
     static const char *const texts[] = {
-        "did not end its recording: nobody knows what is missing",
+        "was never finished: what is missing is unknown",
         "lost records",
         "has damaged records; 'taskglass verify' says where",
-        "lacks tasks, and it is not known whether they ran",
+        "lacks tasks, which may have run or not",
     };
     for (unsigned i = 0; cli_diff_gap(i); i++)
         if (summary->gaps >> i & 1) {

@@ -47,8 +47,8 @@ static void put_type_notes(const char *format, uint32_t as_bits)
             continue;
         if (is(format, "safetensors"))
             fprintf(stderr,
-                    "taskglass: safetensors has no %s; stored as bytes of two elements, "
-                    "type and shape are in __metadata__\n",
+                    "taskglass: safetensors has no %s; stored as bytes of two elements each; "
+                    "__metadata__ has the type and the shape\n",
                     tg_dtype_name((int)dtype));
         else
             fprintf(stderr, "taskglass: NumPy has no %s; stored as %s, bit for bit\n",
@@ -61,10 +61,10 @@ static void put_notes(const struct cli_export *export, const struct tg_export_re
     struct cli_text text;
     put_type_notes(export->format, result->as_bits);
     if (result->truncated > 0 && !is(export->format, "sqlite"))
-        fprintf(stderr, "taskglass: %s truncated: the first elements, in one dimension\n",
+        fprintf(stderr, "taskglass: %s truncated: exported the stored elements in one dimension\n",
                 result->truncated == 1 ? "1 record is" : "some records are");
     if (result->missing > 0)
-        fprintf(stderr, "taskglass: %s without values left out\n",
+        fprintf(stderr, "taskglass: left out %s without values\n",
                 cli_format_count(&text, result->missing, "record"));
 }
 

@@ -15,7 +15,7 @@ static const char *noun(enum tg_find_kind find_kind)
     static const char *const nouns[] = {
         [TG_FIND_NAN] = "NaN",
         [TG_FIND_INF] = "Inf",
-        [TG_FIND_OVERFLOW] = "at the end of the type's range",
+        [TG_FIND_OVERFLOW] = "at the limit of the type",
         [TG_FIND_CONSTANT] = "equal elements",
     };
     return find_kind <= TG_FIND_CONSTANT ? nouns[find_kind] : "";
@@ -35,11 +35,9 @@ static void put_what(const struct cli_find *find, const struct tg_find_finding *
         if (find->find_kind != TG_FIND_CONSTANT && record->kind == TG_KIND_TENSOR)
             printf(", the first at %s", cli_element_at(&where, record, finding->first));
     } else if (finding->first == TG_NONE) {
-        printf("not what it was");
+        printf("changed");
     } else {
-        printf("%s not what %s, the first at %s",
-               cli_format_count(&count, finding->count, "element"),
-               finding->count == 1 ? "it was" : "they were",
+        printf("%s changed, the first at %s", cli_format_count(&count, finding->count, "element"),
                cli_element_at(&where, record, finding->first));
     }
 }
@@ -110,7 +108,7 @@ static const char *trace_words(const struct cli_find *find, enum tg_trace trace)
     static const char *const words[] = {
         [TG_TRACE_ORIGIN] = "began here",
         [TG_TRACE_GIVEN] = "came in here",
-        [TG_TRACE_UNCLEAR] = "cannot tell from where",
+        [TG_TRACE_UNCLEAR] = "unknown origin",
         [TG_TRACE_INHERITED] = "inherited",
     };
     bool is_local = find->find_kind == TG_FIND_UNWRITTEN || find->find_kind == TG_FIND_STOMP;
@@ -141,7 +139,7 @@ static void put_notes(const struct cli_find *find)
 {
     struct cli_text records;
     if (find->info.not_stored > 0)
-        printf("  note: %s could not be looked at: %s\n",
+        printf("  note: %s could not be searched: %s\n",
                cli_format_count(&records, find->info.not_stored, "record"),
                find->find_kind == TG_FIND_UNWRITTEN || find->find_kind == TG_FIND_STOMP
                    ? "neither stored whole nor hashed"
@@ -155,7 +153,7 @@ static void put_head(const struct cli_find *find)
     struct tg_recording_info info;
     struct cli_text looked, found;
     tg_recording_get_info(find->recording, &info);
-    printf("%s%s%s  %s: %s looked at, ", cli_color(stdout, find->found ? CLI_RED : CLI_GREEN),
+    printf("%s%s%s  %s: %s searched, ", cli_color(stdout, find->found ? CLI_RED : CLI_GREEN),
            tg_find_kind_name(find->find_kind), cli_color(stdout, CLI_PLAIN), info.dir,
            cli_format_count(&looked, find->info.looked_at, "record"));
     if (find->found == 0)

@@ -26,7 +26,7 @@ int cli_help(void)
          "  --help    Show this text.\n"
          "  --version Show the version.\n\n"
          "A first run: taskglass run vector_add\n"
-         "Exit status: 0 good, 1 outputs differ, 2 usage or input, 3 the device failed.");
+         "Exit status: 0 success, 1 outputs differ, 2 wrong usage or input, 3 the device failed.");
     return CLI_OK;
 }
 
@@ -69,8 +69,8 @@ int cli_help_verb(const struct cli_verb *verb, const struct tg_settings *setting
     for (size_t i = 0; i < verb->n_options; i++)
         put_option(verb->options[i].name, verb->options[i].value, verb->options[i].choice,
                    verb->options[i].help);
-    put_option("help", NULL, NULL, "this text");
-    puts("\nSettings ('taskglass config' shows the values in force):");
+    put_option("help", NULL, NULL, "show this text");
+    puts("\nSettings ('taskglass config' shows the current values):");
     for (uint32_t i = 0; tg_settings_get(settings, i, &info); i++)
         if (!is_option(verb, info.name))
             put_option(info.name, value_of(info.type), NULL, info.help);

@@ -19,8 +19,8 @@ static int unknown_verb(const char *typed)
         cli_suggest_consider(&near, verb->name);
     cli_suggest_consider(&near, "help");
     if (near.best)
-        return cli_error("no command '%s'; did you mean '%s'?", typed, near.best);
-    return cli_error("no command '%s'; 'taskglass --help' shows those there are", typed);
+        return cli_error("unknown command '%s'; did you mean '%s'?", typed, near.best);
+    return cli_error("unknown command '%s'; 'taskglass --help' lists the commands", typed);
 }
 
 static int run_verb(const struct cli_verb *verb, struct cli *cli)
@@ -53,7 +53,7 @@ static int help(int argc, char **argv)
 static int dispatch(int argc, char **argv)
 {
     if (argc < 2)
-        return cli_error("no command given; 'taskglass --help' shows those there are");
+        return cli_error("no command given; 'taskglass --help' lists the commands");
     const char *word = argv[1];
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
         return cli_help();
@@ -62,7 +62,7 @@ static int dispatch(int argc, char **argv)
     if (strcmp(word, "help") == 0)
         return help(argc, argv);
     if (word[0] == '-')
-        return cli_error("no option %s here; a command comes first: taskglass run …", word);
+        return cli_error("unknown option %s; a command comes first: taskglass run …", word);
     const struct cli_verb *verb = cli_verb_named(word);
     struct cli cli = {.argc = argc, .argv = argv, .first = 2};
     return verb ? run_verb(verb, &cli) : unknown_verb(word);

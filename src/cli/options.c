@@ -47,8 +47,8 @@ static enum cli_token unknown(struct cli_parser *parser, const char *typed)
         cli_suggest_consider(&near, info.name);
     cli_suggest_consider(&near, "help");
     if (near.best)
-        return bad(parser, "no option --%s; did you mean --%s?", typed, near.best);
-    return bad(parser, "no option --%s; 'taskglass %s --help' shows those there are", typed,
+        return bad(parser, "unknown option --%s; did you mean --%s?", typed, near.best);
+    return bad(parser, "unknown option --%s; 'taskglass %s --help' lists the options", typed,
                parser->verb->name);
 }
 
@@ -70,7 +70,7 @@ static enum cli_token own_option(struct cli_parser *parser, size_t number, const
     if (!option->value && word->value)
         return bad(parser, "--%s takes no value", word->name);
     if (option->value && !take_value(parser, word))
-        return bad(parser, "--%s wants a value: --%s %s", word->name, word->name, option->value);
+        return bad(parser, "--%s needs a value: --%s %s", word->name, word->name, option->value);
     return CLI_OPTION;
 }
 
@@ -82,7 +82,7 @@ static enum cli_token setting(struct cli_parser *parser, const struct tg_setting
     if (info->alone) /* its value needs a '=', so that what follows can be an operand */
         parser->value = word->value ? word->value : info->alone;
     else if (!take_value(parser, word))
-        return bad(parser, "--%s wants a value: %s", word->name, info->help);
+        return bad(parser, "--%s needs a value: %s", word->name, info->help);
     if (tg_settings_set(parser->settings, info->name, parser->value, &error) != TG_OK)
         return bad(parser, "%s", error.text);
     return CLI_END;
@@ -106,7 +106,7 @@ static enum cli_token long_option(struct cli_parser *parser, const char *argumen
     struct tg_setting_info info;
     struct word word;
     if (!split(argument, &word))
-        return bad(parser, "no option %.60s…; 'taskglass %s --help' shows those there are",
+        return bad(parser, "unknown option %.60s…; 'taskglass %s --help' lists the options",
                    argument, parser->verb->name);
     if (strcmp(word.name, "help") == 0 && !word.value)
         return CLI_HELP;
@@ -130,7 +130,7 @@ enum cli_token cli_parser_next(struct cli_parser *parser)
         if (strcmp(argument, "-h") == 0)
             return CLI_HELP;
         if (argument[1] != '-')
-            return bad(parser, "no option %s; options are written --name", argument);
+            return bad(parser, "unknown option %s; options are written --name", argument);
         if (argument[2] == '\0') {
             parser->only_operands = true;
             continue;
@@ -200,7 +200,7 @@ int cli_take_count(void *request, const struct cli_option *option, const char *v
     count->given = true;
     if (cli_parse_count(value, &count->number))
         return CLI_OK;
-    return cli_error("--%s wants a whole number, not '%s'", option->name, value);
+    return cli_error("--%s needs a whole number, not '%s'", option->name, value);
 }
 
 const char *cli_choices_format(cli_choice_fn choice, const char *or_and,

@@ -138,7 +138,7 @@ static void put_scopes(const struct tg_scope_result *scopes)
 {
     struct cli_text samples;
     if (scopes->on)
-        printf("  %-9s%s; `taskglass scope` looks into them\n", "scopes",
+        printf("  %-9s%s; `taskglass scope` shows them\n", "scopes",
                cli_format_count(&samples, scopes->samples, "sample"));
 }
 

@@ -70,7 +70,7 @@ static void print_guilty(const struct tg_scope_fatal *fatal)
                scope_resource_label(fatal->resource));
         if (fatal->resource != TG_SCOPE_TENSORMAP)
             printf(" of ring %" PRIu32, fatal->ring);
-        printf(" in use and wants %s more", format_amount(&wanted, fatal->resource, fatal->wanted));
+        printf(" in use and needs %s more", format_amount(&wanted, fatal->resource, fatal->wanted));
     }
     putchar('\n');
     if (fatal->advice)
@@ -83,8 +83,8 @@ static void print_failure(const struct scope *scope)
     if (scope->info.fatal)
         print_guilty(scope->info.fatal);
     else if (scope->info.failed)
-        printf("%sFAILED%s  the run ended early; its %s, which would name the scope, is not "
-               "there\n\n",
+        printf("%sFAILED%s  the run ended early; %s, which would name the scope, is "
+               "missing\n\n",
                cli_color(stdout, CLI_RED), cli_color(stdout, CLI_PLAIN), TG_SCOPE_SUMMARY);
 }
 
@@ -97,16 +97,16 @@ static void print_notes(const struct scope *scope)
                cli_format_count(&text, info->dropped, "sample"));
     if (!info->complete)
         printf("  INCOMPLETE: %s\n", info->total == 0
-                                         ? "the run goes on, or its host was killed"
-                                         : "there are not as many samples as the file says");
+                                         ? "the run has not ended, or its host was killed"
+                                         : "the file holds fewer samples than its header says");
     if (info->left_open > 0)
         printf("  note  %s had not ended\n", cli_format_count(&text, info->left_open, "scope"));
     if (info->without_begin + info->without_end > 0)
         printf("  note  %" PRIu64 " beginnings and %" PRIu64 " ends of scopes are missing\n",
                info->without_begin, info->without_end);
     if (info->samples > 0 && !info->measured)
-        puts(
-            "  note  no peaks were measured within scopes; these are of their beginnings and ends");
+        puts("  note  no peaks were measured within scopes; the peaks here are those at their "
+             "beginnings and ends");
     if (*info->summary_problem)
         printf("  note  %s cannot be read: %s\n", TG_SCOPE_SUMMARY, info->summary_problem);
 }

@@ -89,11 +89,11 @@ static void print_sum(const struct tally *tally)
 {
     struct cli_text tasks;
     if (!tally->all && tally->wrong > MOST_ROWS)
-        printf("  and %" PRIu64 " more; --all names them\n", tally->wrong - MOST_ROWS);
-    printf("%s: %" PRIu64 " as their reference says, %" PRIu64 " wrong",
+        printf("  and %" PRIu64 " more; --all lists them\n", tally->wrong - MOST_ROWS);
+    printf("%s: %" PRIu64 " agree with their reference, %" PRIu64 " wrong",
            cli_format_count(&tasks, tally->tasks, "task"), tally->good, tally->wrong);
     if (tally->without > 0)
-        printf(", %" PRIu64 " whose kernels have no reference", tally->without);
+        printf(", %" PRIu64 " with kernels that have no reference", tally->without);
     if (tally->incomplete > 0)
         printf(", %" PRIu64 " not recorded in full", tally->incomplete);
     putchar('\n');
@@ -140,7 +140,7 @@ static int take_tolerance(const char *option, const char *text, bool *has, doubl
     char *end;
     *value = strtod(text, &end);
     if (end == text || *end || !(*value >= 0))
-        return cli_error("--%s: '%s' is not a number from 0 up", option, text);
+        return cli_error("--%s: '%s' is not a number of at least 0", option, text);
     *has = true;
     return CLI_OK;
 }
@@ -167,30 +167,31 @@ static int take_filter(void *request, const struct cli_option *option, const cha
 }
 
 static const struct cli_option options[] = {
-    CLI_CALL("task", "LIST", "--against an .npy: tasks, as 12, 1:12 or ranges of them",
+    CLI_CALL("task", "LIST", "with --against FILE.npy: these tasks: 12, 1:12, 1:0-1:99",
              take_filter),
-    CLI_CALL("index", "LIST", "the same: numbers of records", take_filter),
-    CLI_CALL("arg", "LIST", "the same: numbers of arguments", take_filter),
-    CLI_CALL("stage", "LIST", "the same: before, after", take_filter),
-    CLI_CALL("role", "LIST", "the same: in, out, inout", take_filter),
-    CLI_CALL("kernel", "LIST", "the same: names, with * and ?", take_filter),
+    CLI_CALL("index", "LIST", "likewise: these records", take_filter),
+    CLI_CALL("arg", "LIST", "likewise: these arguments: 0, 0-2, 0,3", take_filter),
+    CLI_CALL("stage", "LIST", "likewise: before, after", take_filter),
+    CLI_CALL("role", "LIST", "likewise: in, out, inout", take_filter),
+    CLI_CALL("kernel", "LIST", "likewise: tasks with these kernels; * stands for any characters",
+             take_filter),
     CLI_TEXT(struct check_request, module, "module", "FILE",
-             "the workload's module; default: as run.json says"),
+             "the workload's module; default: the one in run.json"),
     CLI_TEXT(struct check_request, against, "against", "FILE",
-             "golden values from NumPy, .npy or .npz, instead of references"),
-    CLI_CALL("atol", "X", "--against: absolute tolerance; default: by type, as diff has it",
+             "compare with golden values from NumPy (.npy, .npz) instead of references"),
+    CLI_CALL("atol", "X", "with --against: absolute tolerance; default: that of diff for the type",
              take_atol),
-    CLI_CALL("rtol", "X", "--against: relative tolerance", take_rtol),
-    CLI_FLAG(struct check_request, all, "all", "name every wrong task, not only the first 20"),
-    CLI_FLAG(struct check_request, json, "json", "the result for programs"),
+    CLI_CALL("rtol", "X", "with --against: relative tolerance", take_rtol),
+    CLI_FLAG(struct check_request, all, "all", "show every wrong task, not only the first 20"),
+    CLI_FLAG(struct check_request, json, "json", "print the result for programs"),
 };
 
 static int check_options(const struct check_request *request)
 {
     if (!request->against && !tg_query_is_empty(request->query))
-        return cli_error("filters are for --against; references are computed for all tasks");
+        return cli_error("filters need --against; without it every task is checked");
     if (request->against && request->json)
-        return cli_error("--against has no --json; `taskglass diff --json` compares recordings");
+        return cli_error("--against prints no JSON; leave out --json");
     return CLI_OK;
 }
 

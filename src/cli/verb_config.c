@@ -13,7 +13,7 @@ struct request {
 };
 
 static const struct cli_option options[] = {
-    CLI_FLAG(struct request, json, "json", "the table for programs"),
+    CLI_FLAG(struct request, json, "json", "print the table for programs"),
 };
 
 static const char *const sources[] = {
@@ -89,7 +89,8 @@ static int refuse_operand(const struct cli_verb *verb, void *request, const char
 {
     (void)verb;
     (void)request;
-    return cli_error("config takes no '%s'; settings are given as --name value", word);
+    return cli_error("config takes no operand; remove '%s', or write settings as --name value",
+                     word);
 }
 
 static int config(struct cli *cli, void *context)
@@ -106,7 +107,7 @@ const struct cli_verb cli_verb_config = {
     .name = "config",
     .rank = 130,
     .usage = "[--json]",
-    .summary = "Show every setting, its value in force and where it comes from.",
+    .summary = "Show every setting, its current value and where it comes from.",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .request_size = sizeof(struct request),

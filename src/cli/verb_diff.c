@@ -43,16 +43,16 @@ static const struct cli_option options[] = {
     CLI_FILTERS_BUT_TASK(struct cli_diff, query),
     CLI_FILTER(struct cli_diff, query, "index", "NUMBERS", "these records of A"),
     CLI_CALL("atol", "TOLERANCE", "absolute tolerance: 1e-6, or kernel=add,arg=2:1e-6", take_atol),
-    CLI_CALL("rtol", "TOLERANCE", "relative tolerance, in the same ways", take_rtol),
+    CLI_CALL("rtol", "TOLERANCE", "relative tolerance, written the same way", take_rtol),
     CLI_FLAG(struct cli_diff, equal_nan, "equal-nan", "NaN equals NaN, whatever its bits"),
     CLI_FLAG(struct cli_diff, blame_only, "blame",
-             "show who began it, all of it, and not the differences"),
+             "instead of the differences, show all tasks that caused one"),
     CLI_FLAG(struct cli_diff, fail_fast, "fail-fast", "stop at the first difference"),
     CLI_COUNT(struct cli_diff, limit, "limit", "N",
               "show N differences at most; default: 10, with --json all"),
     CLI_FLAG(struct cli_diff, all, "all",
-             "show all, also what is incomplete; with --json what is equal"),
-    CLI_FLAG(struct cli_diff, json, "json", "the result for programs"),
+             "show all differences and incomplete arguments; with --json also equal ones"),
+    CLI_FLAG(struct cli_diff, json, "json", "print the result for programs"),
 };
 
 static int take_operand(const struct cli_verb *verb, void *request, const char *value)
@@ -70,9 +70,10 @@ static int check(struct cli_diff *diff)
     if (diff->n_dirs < 2)
         return cli_error("diff takes two recordings: taskglass diff A B");
     if (diff->all && diff->limit.given)
-        return cli_error("--all and --limit contradict each other");
+        return cli_error("--all and --limit contradict each other; leave one out");
     if (diff->blame_only && diff->fail_fast)
-        return cli_error("--blame needs all differences, and --fail-fast stops at the first");
+        return cli_error(
+            "--blame needs all differences, but --fail-fast stops at the first; leave one out");
     if (!diff->limit.given)
         diff->limit.number = diff->all || diff->json ? UINT64_MAX : PAGE;
     return CLI_OK;
@@ -237,7 +238,7 @@ const struct cli_verb cli_verb_diff = {
     .name = "diff",
     .rank = 40,
     .usage = "A B [FILTERS] [--atol T] [--rtol T] [--blame] [--json]",
-    .summary = "Compare two recordings task by task; say which task began it.",
+    .summary = "Compare two recordings task by task; find the task that caused a difference.",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .request_size = sizeof(struct cli_diff),

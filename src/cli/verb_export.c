@@ -24,7 +24,7 @@ static int take_limit(void *request, const struct cli_option *option, const char
     struct request *r = request;
     if (cli_parse_count(text, &r->limit) && r->limit > 0)
         return CLI_OK;
-    return cli_error("--%s wants a whole number above 0, not '%s'", option->name, text);
+    return cli_error("--%s needs a whole number above 0, not '%s'", option->name, text);
 }
 
 static const char *format_name(unsigned number)
@@ -41,8 +41,8 @@ static int unknown_format(const char *typed)
     for (unsigned i = 0; format_name(i); i++)
         cli_suggest_consider(&near, format_name(i));
     if (near.best)
-        return cli_error("no format '%s'; did you mean %s?", typed, near.best);
-    return cli_error("no format '%s'; there are %s", typed,
+        return cli_error("unknown format '%s'; did you mean %s?", typed, near.best);
+    return cli_error("unknown format '%s'; formats are %s", typed,
                      cli_choices_format(format_name, "and", &choices));
 }
 
@@ -60,18 +60,18 @@ static int take_format(void *request, const struct cli_option *option, const cha
 static int take_output(void *request, const struct cli_option *option, const char *path)
 {
     ((struct request *)request)->output = path;
-    return *path ? CLI_OK : cli_error("--%s wants a file", option->name);
+    return *path ? CLI_OK : cli_error("--%s needs the name of a file", option->name);
 }
 
 static const struct cli_option options[] = {
     CLI_FILTERS(struct request, query),
     CLI_FILTER(struct request, query, "index", "NUMBERS", "these records"),
-    CLI_CALL("limit", "N", "N records at most", take_limit),
-    CLI_CHOICE("to", "FORMAT", format_name, "default: what --output ends in", take_format),
-    CLI_CALL("output", "FILE", "where to; -: standard output; default: RUN.FORMAT, here",
+    CLI_CALL("limit", "N", "export at most N records", take_limit),
+    CLI_CHOICE("to", "FORMAT", format_name, "default: by the ending of --output", take_format),
+    CLI_CALL("output", "FILE", "the file to write; -: standard output; default: RUN.FORMAT",
              take_output),
-    CLI_FLAG(struct request, force, "force", "overwrite what is there"),
-    CLI_FLAG(struct request, json, "json", "what came of it, for programs"),
+    CLI_FLAG(struct request, force, "force", "overwrite existing files"),
+    CLI_FLAG(struct request, json, "json", "print the result for programs"),
 };
 
 static bool ends_in(const char *text, const char *end)
@@ -96,10 +96,10 @@ static int check(struct request *request)
     if (!request->to && request->output)
         request->to = format_of(request->output);
     if (!request->to)
-        return cli_error("export wants a format: --to %s",
+        return cli_error("export needs a format: --to %s",
                          cli_choices_format(format_name, "or", &choices));
     if (request->json && to_stdout)
-        return cli_error("--json and --output - both want the standard output");
+        return cli_error("--json and --output - both write to standard output; leave one out");
     return CLI_OK;
 }
 

@@ -18,7 +18,7 @@ static const struct cli_option options[] = {
     CLI_COUNT(struct cli_find, limit, "limit", "N",
               "show N findings at most; default: 10, with --json all"),
     CLI_FLAG(struct cli_find, all, "all", "show all findings"),
-    CLI_FLAG(struct cli_find, json, "json", "the findings for programs"),
+    CLI_FLAG(struct cli_find, json, "json", "print the findings for programs"),
 };
 
 static const char *kind_name(unsigned number)
@@ -34,9 +34,9 @@ static int unknown_find_kind(const char *what)
     for (unsigned i = 0; kind_name(i); i++)
         cli_suggest_consider(&near, kind_name(i));
     if (near.best)
-        return cli_error("find knows no '%s'; did you mean '%s'?", what, near.best);
-    return cli_error("find knows %s, not '%s'", cli_choices_format(kind_name, "and", &choices),
-                     what);
+        return cli_error("find: unknown kind '%s'; did you mean '%s'?", what, near.best);
+    return cli_error("find: unknown kind '%s'; kinds are %s", what,
+                     cli_choices_format(kind_name, "and", &choices));
 }
 
 /* What to find, and then the directory. */
@@ -58,9 +58,9 @@ static int check(struct cli_find *find)
 {
     struct cli_choices choices;
     if (!find->what)
-        return cli_error("find what? %s", cli_choices_format(kind_name, "or", &choices));
+        return cli_error("find needs a kind: %s", cli_choices_format(kind_name, "or", &choices));
     if (find->all && find->limit.given)
-        return cli_error("--all and --limit contradict each other");
+        return cli_error("--all and --limit contradict each other; leave one out");
     if (!find->limit.given)
         find->limit.number = find->all || find->json ? UINT64_MAX : PAGE;
     return CLI_OK;
@@ -124,7 +124,7 @@ const struct cli_verb cli_verb_find = {
     .name = "find",
     .rank = 60,
     .usage = "nan|inf|overflow|constant|unwritten|stomp [DIR] [FILTERS] [--json]",
-    .summary = "Find NaN, overflow, stray writes, and the task that began it.",
+    .summary = "Find NaN, overflow, stray writes, and the task that caused them.",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .request_size = sizeof(struct cli_find),

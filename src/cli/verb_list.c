@@ -15,7 +15,7 @@ struct request {
 };
 
 static const struct cli_option options[] = {
-    CLI_FLAG(struct request, json, "json", "the list for programs"),
+    CLI_FLAG(struct request, json, "json", "print the list for programs"),
 };
 
 /* One workload of the list; file is NULL where it cannot be opened. */
@@ -71,7 +71,7 @@ static const char *why_not(const char *platform, struct tg_error *error)
     const char *reason;
     if (tg_device_open(&config, &device, error) == TG_OK) {
         tg_device_close(device);
-        return "it has come since";
+        return "it was missing a moment ago and is there now";
     }
     reason = strncmp(error->text, "platform ", strlen("platform ")) == 0 ? strstr(error->text, ": ")
                                                                          : NULL;
@@ -196,10 +196,10 @@ static void print_json(const struct tg_settings *settings, char **names, uint32_
 
 static void print_lists(const struct tg_settings *settings, char **names, uint32_t count)
 {
-    heading("workloads, with their cases");
+    heading("workloads with their cases");
     each_workload(settings, names, count, NULL);
     if (count == 0)
-        puts("  none are installed; name the path of a module, or set --workload-path");
+        puts("  none are installed; give run the path of a module, or set --workload-path");
     heading("platforms");
     print_platforms();
     heading("runtimes");
@@ -225,7 +225,7 @@ static int refuse_operand(const struct cli_verb *verb, void *request, const char
 {
     (void)verb;
     (void)request;
-    return cli_error("list takes no '%s'; it lists everything", word);
+    return cli_error("list takes no operand and lists everything; remove '%s'", word);
 }
 
 static int list(struct cli *cli, void *context)

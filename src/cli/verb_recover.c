@@ -17,7 +17,7 @@ struct request {
 };
 
 static const struct cli_option options[] = {
-    CLI_FLAG(struct request, json, "json", "what was found, for programs"),
+    CLI_FLAG(struct request, json, "json", "print the result for programs"),
 };
 
 static void print_json(const char *path, const struct tg_recovery *recovered)
@@ -45,17 +45,17 @@ static void print_report(const char *path, const struct tg_recovery *recovered)
            cli_format_count(&records, recovered->records, "record"),
            cli_format_bytes(&bytes, recovered->payload_bytes));
     if (recovered->was_complete)
-        puts("  it was complete; the manifest was written again");
+        puts("  the recording was complete; the manifest was written again");
     else
-        puts("  it was not complete: what came after these records is not known; the manifest was "
-             "written");
+        puts("  the recording was incomplete: what came after these records is unknown; the "
+             "manifest was written");
     if (recovered->truncated > 0)
         printf("  %s truncated\n", cli_format_count(&cut, recovered->truncated, "payload"));
     if (recovered->cut_bytes > 0)
-        printf("  %s of a torn end cut off the journal\n",
+        printf("  cut %s of an unfinished record off the end of the journal\n",
                cli_format_bytes(&cut, recovered->cut_bytes));
     if (recovered->bad_bytes > 0)
-        printf("  the journal is damaged; %s behind the damage are left as they are\n",
+        printf("  the journal is damaged; %s after the damage were left unchanged\n",
                cli_format_bytes(&cut, recovered->bad_bytes));
 }
 
@@ -78,7 +78,7 @@ static int recover(struct cli *cli, void *context)
     const struct request *request = context;
     (void)cli;
     if (!request->path)
-        return cli_error("recover wants the directory of a run; it is under outputs/");
+        return cli_error("recover needs the directory of a run: taskglass recover outputs/RUN");
     return recover_path(request->path, request->json);
 }
 

@@ -47,7 +47,7 @@ static void print_output(const struct tg_replay_output *output, uint32_t runs)
     printf("  argument %-3" PRIu32 " %-14s %" PRIu64 " elements  ", output->argument, check->dtype,
            check->elements);
     if (!output->recorded) {
-        printf("was not recorded");
+        printf("not recorded");
     } else if (check->mismatches == 0) {
         printf("%sas recorded%s", cli_color(stdout, CLI_GREEN), cli_color(stdout, CLI_PLAIN));
     } else {
@@ -57,7 +57,7 @@ static void print_output(const struct tg_replay_output *output, uint32_t runs)
                check->first_got, check->first_expected, check->max_error);
     }
     if (output->varied > 0)
-        printf("; %" PRIu64 " of %" PRIu32 " runs gave something else than the first",
+        printf("; %" PRIu64 " of %" PRIu32 " runs gave a result other than that of the first",
                output->varied, runs);
     putchar('\n');
 }
@@ -122,7 +122,7 @@ static int replay_recording(const struct cli *cli, const struct tg_recording *re
         if (tg_replay_bundle(recording, request->task, &request->config, request->bundle, &error) !=
             TG_OK)
             return cli_fail(&error);
-        printf("%s: build it with cmake, README.md says how\n", request->bundle);
+        printf("%s: build it with cmake as its README.md says\n", request->bundle);
         return CLI_OK;
     }
     if (tg_replay_task(cli->settings, recording, request->task, &request->config, &result,
@@ -148,12 +148,13 @@ static int take_repeat(void *request, const struct cli_option *option, const cha
 static const struct cli_option options[] = {
     CLI_TEXT(struct request, task_text, "task", "ID",
              "the task: 12, 1:12 (ring:index) or 0x10000000c"),
-    CLI_CALL("repeat", "N", "run it N times and say whether all results are the same", take_repeat),
+    CLI_CALL("repeat", "N", "run the task N times and say whether all results are the same",
+             take_repeat),
     CLI_TEXT(struct request, config.module, "module", "FILE",
-             "the workload's module; default: as run.json says"),
+             "the workload's module; default: the one in run.json"),
     CLI_TEXT(struct request, bundle, "bundle", "FOLDER",
-             "do not run it: write it as a folder that builds by itself"),
-    CLI_FLAG(struct request, json, "json", "the result for programs"),
+             "instead of running the task, write it as a folder that builds on its own"),
+    CLI_FLAG(struct request, json, "json", "print the result for programs"),
 };
 
 static int find_task(struct request *request)
@@ -163,12 +164,13 @@ static int find_task(struct request *request)
     uint64_t last, more;
     int code = CLI_OK;
     if (!request->task_text)
-        return cli_error("replay wants --task ID; `taskglass view` lists the tasks");
+        return cli_error("replay needs --task ID; `taskglass view` lists the tasks");
     if (cli_query_add(&query, "task", request->task_text, &error) != TG_OK)
         code = cli_fail(&error);
     else if (tg_query_get_range(query, "task", 1, &more, &more) ||
              !tg_query_get_range(query, "task", 0, &request->task, &last) || request->task != last)
-        code = cli_error("--task: '%s' is more than one task", request->task_text);
+        code = cli_error("--task: '%s' selects more than one task; replay runs one",
+                         request->task_text);
     tg_query_destroy(query);
     return code;
 }
@@ -192,7 +194,7 @@ const struct cli_verb cli_verb_replay = {
     .name = "replay",
     .rank = 80,
     .usage = "[DIR] --task ID [options]",
-    .summary = "Run one recorded task alone and compare with what it recorded.",
+    .summary = "Run one recorded task alone and compare its outputs with the recording.",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .request_size = sizeof(struct request),

@@ -108,7 +108,7 @@ static int run(struct cli *cli, void *context)
 {
     const struct request *request = context;
     if (!request->workload)
-        return cli_error("run wants a workload; 'taskglass list' shows those there are");
+        return cli_error("run needs a workload; 'taskglass list' shows the workloads");
     int code = open_and_execute(cli, request);
     if (code != CLI_OK)
         cli_interrupt_pass_on();

@@ -32,21 +32,20 @@ const char *scope_resource_label(unsigned resource)
 static int take_html(void *request, const struct cli_option *option, const char *path)
 {
     ((struct scope *)request)->html = path;
-    return *path ? CLI_OK : cli_error("--%s wants the name of a file", option->name);
+    return *path ? CLI_OK : cli_error("--%s needs the name of a file", option->name);
 }
 
 static const struct cli_option options[] = {
     CLI_COUNT(struct scope, top, "top", "N",
               "show the N peaks nearest to full; default: as many as fit"),
-    CLI_CALL("html", "FILE", "write a page with charts, which needs nothing but a browser",
-             take_html),
-    CLI_FLAG(struct scope, json, "json", "peaks and advice for programs"),
+    CLI_CALL("html", "FILE", "write a page with charts, which any browser shows", take_html),
+    CLI_FLAG(struct scope, json, "json", "print peaks and advice for programs"),
 };
 
 static int check(const struct scope *scope)
 {
     if (scope->html && (scope->json || scope->top.given))
-        return cli_error("--html goes with neither --json nor --top");
+        return cli_error("--html cannot be combined with --json or --top");
     return CLI_OK;
 }
 
@@ -142,7 +141,7 @@ const struct cli_verb cli_verb_scope = {
     .name = "scope",
     .rank = 90,
     .usage = "[DIR] [--top N] [--html FILE] [--json]",
-    .summary = "Show what scopes used of the rings, and what to set those to.",
+    .summary = "Show how much of the rings scopes used, and which sizes to set.",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .request_size = sizeof(struct scope),

@@ -14,7 +14,7 @@ static const struct cli_option options[] = {
     CLI_COUNT(struct cli_stats, limit, "limit", "N",
               "show N records at most; default: 20, with --json all"),
     CLI_FLAG(struct cli_stats, all, "all", "show all records"),
-    CLI_FLAG(struct cli_stats, json, "json", "the numbers for programs"),
+    CLI_FLAG(struct cli_stats, json, "json", "print the numbers for programs"),
 };
 
 /* Scalars, and what the orchestration was given, of which nothing is stored, only where they are
@@ -62,7 +62,7 @@ static int stats_verb(struct cli *cli, void *request)
     struct cli_stats *stats = request;
     (void)cli;
     if (stats->all && stats->limit.given)
-        return cli_error("--all and --limit contradict each other");
+        return cli_error("--all and --limit contradict each other; leave one out");
     if (!stats->limit.given)
         stats->limit.number = stats->all || stats->json ? UINT64_MAX : PAGE;
     return open_and_show(stats);

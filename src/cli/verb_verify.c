@@ -19,7 +19,7 @@ struct request {
 };
 
 static const struct cli_option options[] = {
-    CLI_FLAG(struct request, json, "json", "the result for programs"),
+    CLI_FLAG(struct request, json, "json", "print the result for programs"),
 };
 
 static void put_finding(struct tg_json *json, const struct tg_verify_finding *finding)
@@ -98,9 +98,11 @@ static void print_notes(const struct tg_recording_info *info, const struct tg_ve
     struct cli_text text;
     uint64_t lost = cli_recording_lost(&info->summary);
     if (!info->complete)
-        printf("  note      the recording is incomplete; this is about the part that is there\n");
+        printf(
+            "  note      the recording is incomplete; only the part that is there was checked\n");
     if (result->torn)
-        printf("  note      the journal ends within a record; 'taskglass recover' cuts that off\n");
+        printf(
+            "  note      the journal ends within a record; 'taskglass recover' cuts that record off\n");
     if (info->from_journal && !*info->manifest)
         printf("  note      there is no manifest; 'taskglass recover' writes it\n");
     if (lost > 0)

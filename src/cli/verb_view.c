@@ -20,30 +20,29 @@ static int take_export(void *request, const struct cli_option *option, const cha
             view->export = formats[i];
             return CLI_OK;
         }
-    return cli_error("--%s knows txt, npy and npz, not '%s'", option->name, text);
+    return cli_error("--%s: unknown format '%s'; formats are txt, npy and npz", option->name, text);
 }
 
 static const struct cli_option options[] = {
     CLI_FILTERS(struct view, query),
-    CLI_FILTER(struct view, query, "index", "NUMBERS",
-               "these records, with all that is known of each"),
+    CLI_FILTER(struct view, query, "index", "NUMBERS", "these records, each with all its details"),
     CLI_COUNT(struct view, limit, "limit", "N",
               "show N records at most; default: 20, with --json all"),
-    CLI_FLAG(struct view, all, "all", "show all records, and of records all values"),
-    CLI_FLAG(struct view, summary, "summary", "show the summary alone"),
+    CLI_FLAG(struct view, all, "all", "show all records; with --index, all values"),
+    CLI_FLAG(struct view, summary, "summary", "show only the summary"),
     CLI_CALL("export", "FORMAT", "write the records as txt, npy or npz", take_export),
-    CLI_TEXT(struct view, out, "out", "PATH", "where --export writes"),
-    CLI_FLAG(struct view, json, "json", "summary and records for programs"),
+    CLI_TEXT(struct view, out, "out", "PATH", "the file or folder that --export writes"),
+    CLI_FLAG(struct view, json, "json", "print summary and records for programs"),
 };
 
 static int check(const struct view *view)
 {
     if (view->out && !view->export)
-        return cli_error("--out goes with --export");
+        return cli_error("--out needs --export");
     if (view->export && (view->json || view->summary))
-        return cli_error("--export goes with neither --json nor --summary");
+        return cli_error("--export cannot be combined with --json or --summary");
     if (view->all && view->limit.given)
-        return cli_error("--all and --limit contradict each other");
+        return cli_error("--all and --limit contradict each other; leave one out");
     return CLI_OK;
 }
 
@@ -99,7 +98,7 @@ const struct cli_verb cli_verb_view = {
     .name = "view",
     .rank = 30,
     .usage = "[DIR] [FILTERS] [--index NUMBERS] [--export FORMAT] [--json]",
-    .summary = "Show what a run recorded, look into records, export them.",
+    .summary = "Show what a run recorded, inspect records, export them.",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .request_size = sizeof(struct view),

@@ -102,7 +102,7 @@ static void put_statistics(const struct tg_array *array)
     struct tg_value_text least, most;
     (void)tg_tensor_measure((int)array->dtype, array->bytes, array->elements, &statistics, NULL);
     put_label("values");
-    printf("%" PRId64 "%s", array->elements, array->cut ? ", the first ones" : "");
+    printf("%" PRId64 "%s", array->elements, array->cut ? ", the first of them" : "");
     if (statistics.has_range)
         printf(": min %s, max %s", tg_value_format(array->dtype, statistics.least, &least),
                tg_value_format(array->dtype, statistics.most, &most));

@@ -55,8 +55,8 @@ static void put_state(const struct view *view)
     if (view->info.complete)
         printf("complete");
     else
-        printf("%sINCOMPLETE%s: the run did not end its recording; these are the records up to "
-               "its end",
+        printf("%sINCOMPLETE%s: the recording was never finished; these are the records "
+               "written so far",
                cli_color(stdout, CLI_RED), cli_color(stdout, CLI_PLAIN));
     if (view->info.level != 0)
         printf(", level %s", tg_level_name(view->info.level));
@@ -132,11 +132,11 @@ static void put_losses(const struct view_counts *counts)
     }
     if (summary->truncated > 0) {
         put_loud(summary->truncated, "TRUNCATED", "payload");
-        printf(": less is stored than there was\n");
+        printf(": only the beginning is stored\n");
     }
     if (summary->overwritten > 0) {
         put_loud(summary->overwritten, "OVERWRITTEN", "payload");
-        printf(": gone before it could be read\n");
+        printf(": newer payloads replaced these before the host read them\n");
     }
     if (counts->damaged > 0) {
         put_loud(counts->damaged, "DAMAGED", "record");

@@ -143,7 +143,7 @@ def test_inputs_that_were_not_recorded_leave_the_blame_open(tg):
     document = diff(tg, "wrong", "right", code=1)
     assert [suspect["guilt"] for suspect in document["blame"]["suspects"]] == ["unclear"]
     assert document["reasons"]["only_b"] == 12
-    assert "cannot tell" in tg("diff", "wrong", "right").stdout
+    assert "may have introduced it" in tg("diff", "wrong", "right").stdout
 
 
 def test_inputs_of_the_run_that_differ_blame_no_task(tg):
@@ -229,7 +229,7 @@ def test_a_recording_without_an_end_is_never_equal(tg):
     document = diff(tg, "a", "b", code=1)
     assert document["result"] == "incomplete" and document["gaps"] == ["incomplete_b"]
     assert document["counts"] == {"same": 18, "close": 0, "differs": 0, "unknown": 0}
-    assert "B did not end its recording" in tg("diff", "a", "b").stdout
+    assert "B was never finished" in tg("diff", "a", "b").stdout
 
 
 def test_a_damaged_record_is_never_equal(tg):
@@ -433,7 +433,7 @@ BAD = [
     (["a", "a", "--atol", "-1"], "--atol: '-1': a tolerance is a number"),
     (["a", "a", "--atol", "size=3:1"], "the keys are kernel, arg and dtype"),
     (["a", "a", "--task", "77"], "nothing to compare: no record matches"),
-    (["a", "a", "--limit", "x"], "--limit wants a whole number"),
+    (["a", "a", "--limit", "x"], "--limit needs a whole number"),
     (["a", "a", "--all", "--limit", "1"], "contradict"),
     (["a", "a", "--blame", "--fail-fast"], "--blame needs all differences"),
     (["a", "a", "--rtoll", "1"], "did you mean --rtol?"),

@@ -117,14 +117,14 @@ def test_one_npy_goes_to_standard_output(recorded):
 
 
 @pytest.mark.parametrize("arguments, why", [
-    ([], "export wants a format"),
-    (["--output", "x.what"], "export wants a format"),
-    (["--to", "cvs"], "no format 'cvs'; did you mean csv?"),
-    (["--to", "spreadsheet"], "no format 'spreadsheet'; there are npy, npz, safetensors"),
+    ([], "export needs a format"),
+    (["--output", "x.what"], "export needs a format"),
+    (["--to", "cvs"], "unknown format 'cvs'; did you mean csv?"),
+    (["--to", "spreadsheet"], "unknown format 'spreadsheet'; formats are npy, npz, safetensors"),
     (["--to", "csv", "more"], "export takes one directory"),
-    (["--to", "csv", "--output", ""], "--output wants a file"),
+    (["--to", "csv", "--output", ""], "--output needs the name of a file"),
     (["--to", "csv", "--output", "no/such/place"], "cannot write 'no/such/place': No such file"),
-    (["--to", "csv", "--output", "-", "--json"], "both want the standard output"),
+    (["--to", "csv", "--output", "-", "--json"], "both write to standard output"),
     (["--to", "csv", "--output", "/dev/full"], "No space left"),
     (["--to", "trace", "--output", "/dev/full"], "No space left"),
     (["--to", "safetensors", "--output", "/dev/full"], "No space left"),
@@ -134,8 +134,8 @@ def test_one_npy_goes_to_standard_output(recorded):
     (["--to", "trace", "--task", "999"], "nothing to export: no task is selected"),
     (["--to", "csv", "--index", "999"], "there is no record 999; the recording has 0 to"),
     (["--to", "csv", "--stage", "during"], "--stage: 'during' is not a valid stage"),
-    (["--to", "csv", "--limit", "none"], "--limit wants a whole number"),
-    (["--to", "csv", "--limit", "0"], "--limit wants a whole number above 0"),
+    (["--to", "csv", "--limit", "none"], "--limit needs a whole number"),
+    (["--to", "csv", "--limit", "0"], "--limit needs a whole number above 0"),
 ])
 def test_what_makes_no_sense_is_one_line(recorded, arguments, why):
     refused(recorded("export", "run", *arguments), why)

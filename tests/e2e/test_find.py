@@ -118,7 +118,7 @@ def test_a_value_that_came_from_outside_is_reported_as_given(tg, tmp_path):
 def test_inputs_that_were_not_recorded_leave_it_open(tg):
     record(tg, "nan", "--dump-tensor", "--dump-filter", "role=out")
     assert [finding["trace"] for finding in find(tg, "nan", "run")["findings"]] == ["unclear"] * 3
-    assert "cannot tell from where" in tg("find", "nan", "run").stdout
+    assert "unknown origin" in tg("find", "nan", "run").stdout
 
 
 @pytest.mark.parametrize("filters, count", [
@@ -163,10 +163,10 @@ def test_a_level_that_could_not_show_it_is_refused(tg):
 
 
 @pytest.mark.parametrize("arguments, why", [
-    ([], "find what? nan, inf, overflow, constant, unwritten or stomp"),
-    (["nans"], "did you mean 'nan'?"), (["elephants"], "find knows nan, inf"),
+    ([], "find needs a kind: nan, inf, overflow, constant, unwritten or stomp"),
+    (["nans"], "did you mean 'nan'?"), (["elephants"], "kinds are nan, inf"),
     (["nan"], "no recording under outputs/"), (["nan", "nowhere"], "there is no 'nowhere'"),
-    (["nan", "a", "b"], "'b' is one too many"), (["nan", "--limit", "-1"], "--limit wants"),
+    (["nan", "a", "b"], "'b' is one too many"), (["nan", "--limit", "-1"], "--limit needs"),
     (["nan", "--all", "--limit", "2"], "contradict"),
     (["nan", "--arg", "x"], "--arg: 'x' is not a valid arg")])
 def test_what_makes_no_sense_is_one_line(tg, arguments, why):

@@ -212,12 +212,12 @@ BAD = [
     (["--stage", "during"], "it takes before, after and orchestration"),
     (["--role", "inn"], "it takes in, out, inout and scalar"),
     (["--arg", "1-"], "--arg: '1-' is not a valid arg"),
-    (["--limit", "many"], "--limit wants a whole number"),
-    (["--limit", "-1"], "--limit wants a whole number"),
+    (["--limit", "many"], "--limit needs a whole number"),
+    (["--limit", "-1"], "--limit needs a whole number"),
     (["--limit", "5", "--all"], "contradict"),
-    (["--out", "x"], "--out goes with --export"),
-    (["--export", "csv"], "--export knows txt, npy and npz"),
-    (["--export", "npy", "--json"], "--export goes with neither"),
+    (["--out", "x"], "--out needs --export"),
+    (["--export", "csv"], "--export: unknown format 'csv'; formats are txt, npy and npz"),
+    (["--export", "npy", "--json"], "--export cannot be combined"),
     (["--indx", "3"], "did you mean --index?"),
 ]
 

@@ -121,7 +121,7 @@ def test_recover_writes_the_manifest(tg, folder):
     whole = tg.json("view", "run")["records"]
     kill(folder, RECORD)
     text = tg.good("recover", "run").stdout
-    assert "16 records" in text and "not complete" in text
+    assert "16 records" in text and "was incomplete" in text
     (folder / "tensor_dump.rec").unlink()
     assert tg.json("view", "run")["records"] == whole
 
@@ -129,7 +129,7 @@ def test_recover_writes_the_manifest(tg, folder):
 def test_recover_cuts_a_torn_end_off(tg, folder):
     kill(folder, RECORD + 100)
     assert "the journal ends within a record" in tg.good("verify", "run").stdout
-    assert "156 bytes of a torn end" in tg.good("recover", "run").stdout
+    assert "cut 156 bytes of an unfinished record" in tg.good("recover", "run").stdout
     document = tg.json("verify", "run")
     assert document["good"] and not document["complete"] and document["manifest_compared"]
     assert document["records"] == 15
@@ -148,8 +148,8 @@ def test_recover_may_be_run_again_and_on_what_is_whole(tg, folder):
     ("verify", ["nowhere"], "there is no 'nowhere'"),
     ("verify", [], "no recording under outputs/"),
     ("verify", ["a", "b"], "'b' is one too many"),
-    ("verify", ["--deep"], "no option --deep"),
-    ("recover", [], "recover wants the directory of a run"),
+    ("verify", ["--deep"], "unknown option --deep"),
+    ("recover", [], "recover needs the directory of a run"),
     ("recover", ["nowhere"], "there is no 'nowhere'"),
     ("recover", ["a", "b"], "'b' is one too many"),
     ("recover", ["."], "has no"),

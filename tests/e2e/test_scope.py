@@ -110,7 +110,7 @@ def test_a_failed_run_names_the_guilty_scope_first(tg, tmp_path):
     text = tg.good("scope", "run").stdout
     assert text.startswith(
         "FAILED  SCOPE_DEADLOCK: the scope at model.c:59 has 64/64 of the task window of ring 1 in "
-        "use and wants 8 more\nadvice  --ring-task-window 391\n")
+        "use and needs 8 more\nadvice  --ring-task-window 391\n")
     assert settings(text)["task window"] == ("TOO SMALL", "--ring-task-window 64,391,64,64")
     assert settings(text)["heap"] == ("enough so far", "-")
     assert "2 scopes had not ended" in text
@@ -154,7 +154,7 @@ def test_what_a_killed_host_left_is_shown(tg, tmp_path):
     path = stats.folder / "scope_stats.jsonl"
     path.write_bytes(path.read_bytes()[:-100])
     text = tg.good("scope", "run").stdout
-    assert "INCOMPLETE: the run goes on, or its host was killed" in text and "11 samples" in text
+    assert "INCOMPLETE: the run has not ended, or its host was killed" in text and "11 samples" in text
     assert not tg.json("scope", "run")["scope_stats"]["complete"]
 
 
@@ -295,10 +295,10 @@ BAD = [
     ([], "no scope stats under outputs/"),
     (["empty"], "'empty' has no scope stats; a run has them with --enable-scope-stats"),
     (["a", "b"], "'b' is one too many"),
-    (["--top", "many"], "--top wants a whole number"),
-    (["--top", "-1"], "--top wants a whole number"),
-    (["run", "--html", "x", "--json"], "--html goes with neither"),
-    (["run", "--html", ""], "--html wants the name of a file"),
+    (["--top", "many"], "--top needs a whole number"),
+    (["--top", "-1"], "--top needs a whole number"),
+    (["run", "--html", "x", "--json"], "--html cannot be combined"),
+    (["run", "--html", ""], "--html needs the name of a file"),
     (["run", "--html", "no/such/folder/page.html"], "cannot write 'no/such/folder/page.html'"),
     (["run", "--html", "empty"], "cannot write 'empty': Is a directory"),
     (["--tpo", "3"], "did you mean --top?"),

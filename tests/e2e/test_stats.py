@@ -117,7 +117,7 @@ def test_recordings_of_the_other_implementation_are_measured(tg, name):
 
 @pytest.mark.parametrize("arguments, why", [
     (["nowhere"], "there is no 'nowhere'"), ([], "no recording under outputs/"),
-    (["a", "b"], "'b' is one too many"), (["--limit", "x"], "--limit wants a whole number"),
+    (["a", "b"], "'b' is one too many"), (["--limit", "x"], "--limit needs a whole number"),
     (["--all", "--limit", "2"], "contradict"), (["--role", "inn"], "it takes in, out"),
     (["--alll"], "did you mean --all?")])
 def test_what_makes_no_sense_is_one_line(tg, arguments, why):
