@@ -10,16 +10,16 @@
 #include "cli/cli.h"
 
 struct check_request {
-    const char *dir; /* NULL: the newest */
+    const char *dir; /* NULL: the newest run */
     const char *module;
-    const char *against;    /* NULL: the references of the workload */
+    const char *against;    /* NULL: compare with the workload's references */
     struct tg_query *query; /* NULL: every record */
     bool has_atol, has_rtol;
     double atol, rtol;
     bool all, json;
 };
 
-/* Gives the exit code. */
+/* Returns the exit code. */
 int check_against(const struct check_request *request, const struct tg_recording *recording);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * taskglass check --against: recorded tensors beside values that NumPy saved.
+ * taskglass check --against: compares recorded tensors with values that NumPy saved.
  *
  *   .npy   the one tensor that the filters select
- *   .npz   every array of it, by its name: task_RING_INDEX_before|after_argN, as
+ *   .npz   each array with the record of its name: task_RING_INDEX_before|after_argN, as
  *          `taskglass view --export npz` names them
  */
 #include "cli/check.h"
@@ -87,8 +87,8 @@ static int compare_pair(const struct check_request *request, const struct tg_rec
                          "--dump-tensor=full",
                          pair->index);
     if (!same_shape(&recorded, golden))
-        return cli_error("record %" PRIu64 " and %s%s have different shapes", pair->index,
-                         request->against, *golden->name ? " " : "");
+        return cli_error("record %" PRIu64 " and %s%s%s have different shapes", pair->index,
+                         request->against, *golden->name ? " " : "", golden->name);
     code = compare_values(request, &recorded, golden, &check);
     if (code != CLI_OK)
         return code;
@@ -96,7 +96,7 @@ static int compare_pair(const struct check_request *request, const struct tg_rec
     return check.mismatches > 0 ? DIFFERS : CLI_OK;
 }
 
-/* The one record that the filters leave. */
+/* Succeeds if the filters select exactly one tensor. */
 static int find_selected(const struct check_request *request, const struct tg_recording *recording,
                          struct pair *pair)
 {
@@ -115,7 +115,7 @@ static int find_selected(const struct check_request *request, const struct tg_re
                      found);
 }
 
-/* The record that an array of an .npz is named after. */
+/* Finds the record from which `taskglass view --export npz` would make this name. */
 static bool find_named(const struct tg_recording *recording, const char *name, struct pair *pair)
 {
     struct tg_export_names *names = tg_export_names_create();

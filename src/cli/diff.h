@@ -11,7 +11,7 @@
 #include "cli/diff_words.h"
 #include "cli/options.h"
 
-/* Two contents that were told of. */
+/* Two different contents that the report has described already. */
 struct cli_told {
     uint64_t hash_a, hash_b;
     unsigned dtype;
@@ -19,7 +19,7 @@ struct cli_told {
 };
 enum { CLI_TOLD = 64 };
 
-/* What the command line asks for, and what has come of it so far. */
+/* What the command line asks for, and the state of the comparison. */
 struct cli_diff {
     const char *dir[2];
     int n_dirs;
@@ -31,16 +31,16 @@ struct cli_diff {
     struct tg_recording *recording[2];
     struct tg_diff *diff;
     struct tg_diff_info info;
-    struct tg_blame *blame; /* NULL: nothing to blame anybody for */
+    struct tg_blame *blame; /* NULL: no task to blame */
     struct cli_ticker ticker;
     uint64_t selected, shown;
     uint64_t by_reason[TG_REASONS];
     bool stopped;                   /* by --fail-fast */
-    struct cli_told told[CLI_TOLD]; /* the last ones */
+    struct cli_told told[CLI_TOLD]; /* the last CLI_TOLD pairs of contents */
     uint64_t n_told;
 };
 
-/* A pair and what it was found to be. */
+/* A pair of records and the result of comparing them. */
 struct cli_pair {
     struct tg_diff_pair pair;
     struct tg_diff_task task;
@@ -49,7 +49,7 @@ struct cli_pair {
     struct tg_diff_result result;
 };
 
-/* Whether there is more of what was asked for. */
+/* True if the report shows a pair with this result. */
 static inline bool cli_diff_shows(const struct cli_diff *diff, const struct tg_diff_result *result)
 {
     bool is_odd = result->verdict == TG_VERDICT_DIFFERS ||
@@ -57,13 +57,13 @@ static inline bool cli_diff_shows(const struct cli_diff *diff, const struct tg_d
     return is_odd || (diff->all && diff->json);
 }
 
-/* For people. */
+/* The report as text. */
 void cli_diff_print_head(const struct cli_diff *diff);
 void cli_diff_print_pair(struct cli_diff *diff, const struct cli_pair *pair);
 void cli_diff_print_end(const struct cli_diff *diff, const struct tg_diff_summary *summary);
 void cli_diff_print_blame(const struct cli_diff *diff);
 
-/* For programs: a beginning, the pairs, an end. */
+/* The report as JSON: first the beginning, then each pair, then the end. */
 void cli_diff_json_begin(const struct cli_diff *diff, struct tg_json *json);
 void cli_diff_json_pair(const struct cli_diff *diff, struct tg_json *json,
                         const struct cli_pair *pair);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who began it, for people. */
+/* The part of the text report that names the tasks that caused the differences. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ static void put_task(const struct tg_diff_task *task)
         printf(" (B: %s)", cli_record_task(&b, task->id_b));
 }
 
-/* The beginning and the end of a long way say enough. */
+/* Leaves out the middle of a long path, unless --blame asks for all of it. */
 static void put_path(const struct cli_diff *diff, const struct tg_suspect *suspect)
 {
     struct tg_diff_task task;

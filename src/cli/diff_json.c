@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The same for programs. */
+/* The report of `taskglass diff` as JSON. */
 #include <math.h>
 #include <stdio.h>
 #include <taskglass/array.h>
@@ -29,7 +29,7 @@ static void put_place(struct tg_json *json, const struct tg_record *record,
     cli_json_value(json, record->dtype, at->b);
 }
 
-/* null where nothing differs. */
+/* Writes null and returns false if no element differs. */
 static bool begin_extreme(struct tg_json *json, const char *key, const struct tg_mismatch *at)
 {
     tg_json_key(json, key);
@@ -51,7 +51,7 @@ static void put_extreme(struct tg_json *json, const char *key, const struct tg_r
     tg_json_end_object(json);
 }
 
-/* Distances of float64 may exceed 2^53. */
+/* Writes distances of float64 as strings, because they may exceed 2^53. */
 static void put_ulp(struct tg_json *json, const struct tg_record *record,
                     const struct tg_comparison *values)
 {
@@ -111,7 +111,7 @@ static void put_values(struct tg_json *json, const struct cli_pair *pair)
     tg_json_end_object(json);
 }
 
-/* What B has, where it is not what A has. */
+/* Kind, dtype and shape of B, if one of them differs from that of A. */
 static void put_other(struct tg_json *json, const struct cli_pair *pair)
 {
     const struct tg_record *b = &pair->b.record;
@@ -153,7 +153,7 @@ void cli_diff_json_pair(const struct cli_diff *diff, struct tg_json *json,
     tg_json_end_object(json);
 }
 
-/* --- around them ------------------------------------------------------------------------------ */
+/* --- summary ---------------------------------------------------------------------------------- */
 
 void cli_diff_json_begin(const struct cli_diff *diff, struct tg_json *json)
 {
@@ -288,5 +288,5 @@ void cli_diff_json_end(const struct cli_diff *diff, struct tg_json *json,
     put_blame(diff, json);
     tg_json_put_string(json, "result", cli_diff_word(summary));
     tg_json_end_object(json);
-    (void)tg_json_finish(json); /* main looks at the state of stdout */
+    (void)tg_json_finish(json); /* main reports errors of stdout */
 }

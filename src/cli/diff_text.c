@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `taskglass diff` tells a person: the recordings, each difference, and what it comes to. */
+/* The report of `taskglass diff` as text: the recordings, each difference, and a summary. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -170,7 +170,7 @@ static void put_overall(const struct cli_pair *pair)
     putchar('\n');
 }
 
-/* As many on a line as fit. */
+/* Prints as many mismatches on a line as fit. */
 static void put_first(const struct cli_pair *pair)
 {
     const struct tg_comparison *values = &pair->result.values;
@@ -196,7 +196,8 @@ static void put_first(const struct cli_pair *pair)
     fputs(values->n_first > 0 ? "\n" : "", stdout);
 }
 
-/* What one task left is what the next one is given: the same two contents are told of once. */
+/* One task's output is another one's input, so the same two contents often occur several times. The
+ * report describes them once and refers to that place later. */
 static const struct cli_told *find_told(const struct cli_diff *diff, const struct cli_pair *pair)
 {
     const struct tg_record *a = &pair->a.record, *b = &pair->b.record;
@@ -242,7 +243,7 @@ void cli_diff_print_pair(struct cli_diff *diff, const struct cli_pair *pair)
         put_first(pair);
 }
 
-/* --- what it comes to ------------------------------------------------------------------------- */
+/* --- summary ---------------------------------------------------------------------------------- */
 
 static void put_missing_tasks(const struct cli_diff *diff, bool of_b)
 {

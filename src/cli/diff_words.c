@@ -15,7 +15,7 @@
 #include "cli/cli.h"
 #include "cli/format.h"
 
-/* The last index runs fastest. */
+/* Splits a row-major element number into one index for each dimension. */
 static void coordinates(const struct tg_record *record, uint64_t element, uint64_t *at)
 {
     for (int i = record->ndim; i-- > 0;) {
@@ -65,7 +65,8 @@ const char *cli_short_number(struct cli_words *words, double number)
     return words->text;
 }
 
-/* Floats of less than 32 bits have too few digits of their own: 448 in float8_e4m3fn would be 450. */
+/* Floats with less than 32 bits are printed as float32: with the few digits that identify a
+ * float8_e4m3fn, its 448 would become 450. */
 static unsigned widen(unsigned dtype, uint64_t *bits)
 {
     if (!tg_dtype_is_float((int)dtype) || tg_dtype_bits((int)dtype) >= 32)
@@ -82,7 +83,7 @@ const char *cli_value_words(struct cli_words *words, unsigned dtype, uint64_t bi
     return words->text;
 }
 
-/* As manifests have it: a double has the digits of a double, all other floats those of a float32. */
+/* As in manifests: a float64 gets the digits of a double, every other float those of a float32. */
 void cli_json_value(struct tg_json *json, unsigned dtype, uint64_t bits)
 {
     struct tg_value_text text;

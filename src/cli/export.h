@@ -11,17 +11,17 @@ struct cli_export {
     const struct tg_query *query;
     const char *format;
     const char *path; /* "-": standard output */
-    uint64_t limit;   /* 0: none */
+    uint64_t limit;   /* 0: no limit */
     bool overwrite;
-    bool json; /* what came of it, for programs */
+    bool json; /* print the result as JSON */
 };
 
-/* Where an export goes unless somebody says: here, by the name of the run. */
+/* The default path: the name of the run with the ending of the format, in the current folder. */
 void cli_export_path(const struct tg_recording_info *info, const char *format, char *path,
                      size_t room);
 
-/* Exports, with progress on a terminal and notes on what the format could not hold. Gives the exit
- * code. */
+/* Exports, shows progress on a terminal, and prints notes on what the format cannot hold. Returns the
+ * exit code. */
 int cli_export(const struct cli_export *export);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Exporting. What was left out or changed is told on stderr, since the export may go to stdout. */
+/* Exporting. Notes on what was left out or changed go to stderr, because the export may go to stdout. */
 #include <stdio.h>
 #include <string.h>
 #include <taskglass/dtype.h>
@@ -17,7 +17,7 @@ static bool is(const char *format, const char *name)
     return strcmp(format, name) == 0;
 }
 
-/* Of a folder, "_npy" rather than ".npy". */
+/* An npy export is a folder, so its name ends in "_npy" instead of ".npy". */
 void cli_export_path(const struct tg_recording_info *info, const char *format, char *path,
                      size_t room)
 {
@@ -85,7 +85,7 @@ static void print_json(const struct cli_export *export, const struct tg_export_r
             tg_json_string(&json, tg_dtype_name((int)dtype));
     tg_json_end_array(&json);
     tg_json_end_object(&json);
-    (void)tg_json_finish(&json); /* main looks at the state of stdout */
+    (void)tg_json_finish(&json); /* main reports errors of stdout */
 }
 
 static void print_report(const struct cli_export *export, const struct tg_export_result *result)
@@ -99,13 +99,13 @@ static void print_report(const struct cli_export *export, const struct tg_export
                export->path);
 }
 
-/* What makes no sense is the user's line, and needs no name of a status in front. */
+/* BAD_ARGUMENT is an error in the command line, which reads better without the name of the status. */
 static int fail(const struct cli_export *export, const struct tg_error *error)
 {
     if (error->status == TG_CANCELLED)
         cli_interrupt_pass_on();
     if (error->status == TG_IO_ERROR && is(export->path, "-"))
-        return CLI_OK; /* main looks at the state of stdout */
+        return CLI_OK; /* main reports errors of stdout */
     return error->status == TG_BAD_ARGUMENT ? cli_error("%s", error->text) : cli_fail(error);
 }
 

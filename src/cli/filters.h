@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The options by which verbs select records, by the names that taskglass/query.h knows. */
+/* The options with which verbs select records; taskglass/query.h defines their names and values. */
 #ifndef TG_CLI_FILTERS_H
 #define TG_CLI_FILTERS_H
 
@@ -7,8 +7,8 @@
 
 #include "cli/options.h"
 
-/* Rows of a verb's options; the member is a struct tg_query *, NULL at first, which the verb destroys.
- * --index, whose help differs, follows them. */
+/* Rows for a verb's table of options. The member is a struct tg_query *, NULL at first, which the verb
+ * destroys. Each verb adds --index itself, because its help text differs. */
 #define CLI_FILTER(type, member, name, value, help) \
     CLI_OPTION_(name, value, help, cli_take_filter, offsetof(type, member))
 #define CLI_FILTERS(type, member)                                                       \
@@ -25,11 +25,11 @@
 
 int cli_take_filter(void *request, const struct cli_option *option, const char *value);
 
-/* Adds to *query, which is made where it is NULL. */
+/* Adds a condition to *query; creates the query if *query is NULL. */
 tg_status cli_query_add(struct tg_query **query, const char *option, const char *text,
                         struct tg_error *error);
 
-/* Whether records are asked for by their numbers. */
+/* True if --index selects records. */
 bool cli_query_has_index(const struct tg_query *query);
 
 #endif

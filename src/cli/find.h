@@ -10,7 +10,7 @@
 #include "cli/options.h"
 
 struct cli_find {
-    const char *what, *dir; /* dir NULL: the newest */
+    const char *what, *dir; /* dir NULL: the newest run */
     enum tg_find_kind find_kind;
     struct tg_query *query; /* NULL: every record */
     struct cli_count limit;
@@ -18,14 +18,14 @@ struct cli_find {
     struct tg_recording *recording;
     struct tg_find *find;
     struct tg_find_info info;
-    uint64_t found; /* of the findings, those that are selected */
+    uint64_t found; /* findings that the filters select */
 };
 
-/* The first finding from *number on that is selected, with its record. */
+/* Moves *number to the next finding, from *number on, that the filters select. False past the last. */
 bool cli_find_next(const struct cli_find *find, uint64_t *number, struct tg_find_finding *finding,
                    struct tg_entry *entry);
 
-/* On stdout. */
+/* These print on stdout. */
 void cli_find_print(const struct cli_find *find);
 void cli_find_print_json(const struct cli_find *find);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The same for programs. */
+/* The findings of `taskglass find` as JSON. */
 #include <stdio.h>
 
 #include "cli/find.h"
@@ -107,5 +107,5 @@ void cli_find_print_json(const struct cli_find *find)
         put_finding(find, &json, i, &finding, &entry);
     tg_json_end_array(&json);
     tg_json_end_object(&json);
-    (void)tg_json_finish(&json); /* main looks at the state of stdout */
+    (void)tg_json_finish(&json); /* main reports errors of stdout */
 }

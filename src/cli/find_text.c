@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `taskglass find` tells a person. */
+/* The findings of `taskglass find` as text. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -52,7 +52,7 @@ static void put_record(const struct cli_find *find, const char *label, uint64_t 
            cli_argument_words(&argument, &entry.record));
 }
 
-/* What the task was given, and by whom. */
+/* The inputs of the task, and the task that wrote each of them. */
 static void put_feeds(const struct cli_find *find, uint64_t number)
 {
     struct tg_find_feed feed;
@@ -163,7 +163,7 @@ static void put_head(const struct cli_find *find)
                find->info.order);
 }
 
-/* Those that tell where it came from first; then those that only had it. */
+/* Prints the findings that show an origin first, then those that inherited from another task. */
 void cli_find_print(const struct cli_find *find)
 {
     struct tg_find_finding finding;

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* The rounding that leaves three digits decides about the unit: 999.9 µs are 1.00 ms. */
+/* Chooses the unit after rounding to three digits: 999.9 µs becomes 1.00 ms. */
 const char *cli_format_seconds(struct cli_text *buffer, double seconds)
 {
     static const struct {
@@ -32,7 +32,7 @@ int cli_format_width(const char *text)
 {
     int width = 0;
     for (; *text; text++)
-        width += ((unsigned char)*text & 0xc0) != 0x80; /* not a byte that continues another */
+        width += ((unsigned char)*text & 0xc0) != 0x80; /* do not count continuation bytes */
     return width;
 }
 

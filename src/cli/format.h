@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers for people. Each writes into the caller's buffer and gives it back. */
+/* Numbers as text for people. Each function writes into the caller's buffer and returns its text. */
 #ifndef TG_CLI_FORMAT_H
 #define TG_CLI_FORMAT_H
 
@@ -16,7 +16,7 @@ const char *cli_format_bytes(struct cli_text *buffer, uint64_t bytes);
 /* "1 task", "64 tasks". */
 const char *cli_format_count(struct cli_text *buffer, uint64_t count, const char *noun);
 
-/* Columns that UTF-8 text takes on a terminal, all characters being narrow. */
+/* The columns that UTF-8 text takes on a terminal, if every character takes one. */
 int cli_format_width(const char *text);
 
 #endif

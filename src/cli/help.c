@@ -6,7 +6,7 @@
 #include "cli/cli.h"
 #include "cli/options.h"
 
-/* Where the second column begins. */
+/* The column in which the help texts begin. */
 enum { COLUMN = 30 };
 
 int cli_version(void)
@@ -52,7 +52,7 @@ static const char *value_of(enum tg_setting_type type)
     return values[type];
 }
 
-/* An option of the verb's own goes before a setting of the same name. */
+/* True if the verb has an option of this name, which hides the setting of the same name. */
 static bool is_option(const struct cli_verb *verb, const char *name)
 {
     for (size_t i = 0; i < verb->n_options; i++)

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SIGINT, SIGTERM and SIGHUP during a run: the first asks the run to end, so that the device is
- * closed and the files are written; the second ends the program on the spot.
+ * SIGINT, SIGTERM and SIGHUP during a run. The first signal asks the run to end, so that the program
+ * closes the device and writes its files; the second one kills the program at once.
  */
 #ifndef TG_CLI_INTERRUPT_H
 #define TG_CLI_INTERRUPT_H
 
-/* A signal that is ignored (nohup) stays ignored. */
+/* Leaves a signal alone that is ignored, as nohup does. */
 void cli_interrupt_catch(void);
-/* The signal that came, 0: none. */
+/* The signal that was caught; 0: none. */
 int cli_interrupt_caught(void);
-/* Ends the program by the signal that came, as if it had not been caught: whoever waits for us
- * must see that we were interrupted. Returns where none came. */
+/* Kills the program with the signal that was caught, so that the parent process sees that the program
+ * was interrupted. Returns if no signal was caught. */
 void cli_interrupt_pass_on(void);
 
 #endif

@@ -33,7 +33,7 @@ static int run_verb(const struct cli_verb *verb, struct cli *cli)
     return code;
 }
 
-/* taskglass help [VERB] is taskglass [VERB] --help. */
+/* `taskglass help VERB` does the same as `taskglass VERB --help`. */
 static int help(int argc, char **argv)
 {
     struct tg_settings *settings;
@@ -68,8 +68,8 @@ static int dispatch(int argc, char **argv)
     return verb ? run_verb(verb, &cli) : unknown_verb(word);
 }
 
-/* A standard stream that is closed would be the number of the next file that anyone opens, and
- * our output would go there. */
+/* Opens /dev/null in place of every closed standard stream. Otherwise the next file that the program
+ * opens would get the stream's number, and output would end up in that file. */
 static bool guard_streams(void)
 {
     bool had_output = fcntl(STDOUT_FILENO, F_GETFD) >= 0;
@@ -82,7 +82,7 @@ static bool guard_streams(void)
     return had_output;
 }
 
-/* What was printed is worth nothing if it did not arrive. */
+/* Fails if the output could not be written, whatever the verb returned. */
 static int flush_output(int code)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
@@ -92,7 +92,8 @@ static int flush_output(int code)
 
 int main(int argc, char **argv)
 {
-    /* A limit on file sizes is then an error of write(), which is reported, not a killed run. */
+    /* With SIGXFSZ ignored, write() fails at a file size limit and the run reports it; the default
+     * action would kill the run. */
     signal(SIGXFSZ, SIG_IGN);
     if (!guard_streams())
         return cli_error("standard output is closed");

@@ -9,10 +9,10 @@
 
 #include "cli/suggest.h"
 
-/* An option as it stands on the command line: --name or --name=value. */
+/* An option of the command line, split: --name or --name=value. */
 struct word {
     char name[64];
-    const char *value; /* NULL where there is no '=' */
+    const char *value; /* NULL if there is no '=' */
 };
 
 void cli_parser_init(struct cli_parser *parser, const struct cli *cli, const struct cli_verb *verb)
@@ -52,7 +52,7 @@ static enum cli_token unknown(struct cli_parser *parser, const char *typed)
                parser->verb->name);
 }
 
-/* The value behind '=' or else the next argument. */
+/* Takes the value after '=', or else the next argument. False if there is neither. */
 static bool take_value(struct cli_parser *parser, const struct word *word)
 {
     parser->value = word->value;
@@ -74,12 +74,12 @@ static enum cli_token own_option(struct cli_parser *parser, size_t number, const
     return CLI_OPTION;
 }
 
-/* CLI_END where all is well. */
+/* Applies a setting. Returns CLI_END on success. */
 static enum cli_token setting(struct cli_parser *parser, const struct tg_setting_info *info,
                               const struct word *word)
 {
     struct tg_error error;
-    if (info->alone) /* its value needs a '=', so that what follows can be an operand */
+    if (info->alone) /* only '=' gives it a value, so that an operand may follow */
         parser->value = word->value ? word->value : info->alone;
     else if (!take_value(parser, word))
         return bad(parser, "--%s needs a value: %s", word->name, info->help);
@@ -100,7 +100,7 @@ static bool split(const char *argument, struct word *word)
     return true;
 }
 
-/* CLI_END for a setting that was applied. */
+/* Returns CLI_END for a setting that was applied. */
 static enum cli_token long_option(struct cli_parser *parser, const char *argument)
 {
     struct tg_setting_info info;

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The options of a verb: a table says what they are called, what the help says about them, and where
- * their values go; one loop reads every verb's command line by its table.
+ * The options of a verb. A table has their names, their help texts, and where in the verb's request
+ * their values go. One loop reads the command line of every verb with the verb's table.
  *
  *     static const struct cli_option options[] = {
  *         CLI_TEXT(struct request, out, "out", "PATH", "where to write"),
- *         CLI_FLAG(struct request, json, "json", "the result for programs"),
+ *         CLI_FLAG(struct request, json, "json", "print the result for programs"),
  *         CLI_CALL("repeat", "N", "run it N times", take_repeat),
  *     };
  *
- * `--name value` and `--name=value` are the same; flags stand alone, those of the settings also
- * as `--name=no`; `--` ends the options. Options that are settings are applied on the way and
- * not shown.
+ * `--name value` and `--name=value` are the same. A flag takes no value; if it is a setting, `--name=no`
+ * turns it off. `--` ends the options. The loop applies settings itself, so verbs never see them.
  */
 #ifndef TG_CLI_OPTIONS_H
 #define TG_CLI_OPTIONS_H
@@ -20,29 +19,29 @@
 
 /* clang-format off */
 #define CLI_OPTION_(name, value, help, take, member) {name, value, help, take, member, NULL}
-/* The member is a bool, set to true. */
+/* The member is a bool; the flag sets it to true. */
 #define CLI_FLAG(type, member, name, help) \
     CLI_OPTION_(name, NULL, help, cli_take_flag, offsetof(type, member))
-/* The member is a const char *; the last one given wins. */
+/* The member is a const char *; if the option is repeated, the last value wins. */
 #define CLI_TEXT(type, member, name, value, help) \
     CLI_OPTION_(name, value, help, cli_take_text, offsetof(type, member))
 /* The member is a struct cli_count. */
 #define CLI_COUNT(type, member, name, value, help) \
     CLI_OPTION_(name, value, help, cli_take_count, offsetof(type, member))
-/* A function of the verb's own takes the value. */
+/* The verb's own function takes the value. */
 #define CLI_CALL(name, value, help, take) CLI_OPTION_(name, value, help, take, 0)
-/* The same for one of some words, which the help lists before its text. */
+/* The same for an option that accepts only certain words; the help lists them before its text. */
 #define CLI_CHOICE(name, value, choice, help, take) {name, value, help, take, 0, choice}
 /* clang-format on */
 
 struct cli_choices {
     char text[300];
 };
-/* "npy, npz or txt", with that word before the last one. Gives choices->text. */
+/* "npy, npz or txt" if or_and is "or". Returns choices->text. */
 const char *cli_choices_format(cli_choice_fn choice, const char *or_and,
                                struct cli_choices *choices);
 
-/* A whole number that may be absent. */
+/* A whole number, and whether the user gave one. */
 struct cli_count {
     uint64_t number;
     bool given;
@@ -54,19 +53,19 @@ int cli_take_flag(void *request, const struct cli_option *option, const char *va
 int cli_take_text(void *request, const struct cli_option *option, const char *value);
 int cli_take_count(void *request, const struct cli_option *option, const char *value);
 
-/* For verbs that take one word at most: the verb's `member` is a const char *, NULL where there is
- * none, and its `noun` is what a second word is one too many of. */
+/* The `operand` function of verbs that take at most one operand. The verb's `member` is a const char *,
+ * NULL if there is no operand; `noun` says in the message about a second operand what it is. */
 int cli_take_one(const struct cli_verb *verb, void *request, const char *word);
 
-/* The loop. *help: the help is wanted, and nothing else counts. Gives the exit code; what makes no
- * sense was said on stderr. */
+/* The loop. Sets *help and stops if the command line asks for help. Returns the exit code; an error is
+ * already printed on stderr. */
 int cli_options_read(const struct cli *cli, const struct cli_verb *verb, void *request, bool *help);
 
-/* The words of a command line one by one, which the loop is made of. */
+/* The parser under the loop: it returns one token of the command line at a time. */
 enum cli_token {
     CLI_BAD = -1, /* parser.error says why */
     CLI_END = 0,
-    CLI_OPTION,  /* number parser.option of the verb's own; parser.value, NULL for a flag */
+    CLI_OPTION,  /* parser.option: its number in the verb's table; parser.value: NULL for a flag */
     CLI_OPERAND, /* parser.value */
     CLI_HELP     /* --help or -h */
 };
@@ -77,7 +76,7 @@ struct cli_parser {
     char *const *argv;
     int argc;
     int at;
-    bool only_operands; /* "--" was there */
+    bool only_operands; /* "--" has ended the options */
     size_t option;
     const char *value;
     char error[500];

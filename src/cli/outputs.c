@@ -32,8 +32,8 @@ static bool is_newer(const struct timespec *a, const struct timespec *b)
     return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
 }
 
-/* A run's directory changes when run.json is put there, and not when somebody recovers or looks:
- * its time is that of the run. Two of one moment: the later name. */
+/* Compares the modification times of the runs' directories. A directory changes when the run writes
+ * run.json, but not when a command reads or recovers the run. Of equal times the later name wins. */
 static void consider(const char *name, const struct cli_outputs_want *want, struct timespec *newest,
                      char **best)
 {

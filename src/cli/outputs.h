@@ -6,10 +6,10 @@
 #include <stddef.h>
 #include <taskglass/status.h>
 
-/* What a verb looks at: folders of a run, of which one is enough, and what to say where no run has
+/* What a verb reads: the folders of a run, of which one is enough, and the message if no run has
  * any. */
 struct cli_outputs_want {
-    const char *folders[4]; /* NULL behind the last */
+    const char *folders[4]; /* NULL after the last */
     const char *missing;    /* "no recording under outputs/; …" */
 };
 

@@ -75,10 +75,10 @@ void cli_recording_name(const struct tg_recording_info *info, char *name, size_t
     snprintf(name, room, "%s", slash ? slash + 1 : path);
     for (; *name; name++)
         if ((unsigned char)*name < ' ')
-            *name = '?'; /* a directory may be called anything, and this goes to a terminal */
+            *name = '?'; /* control characters must not reach the terminal */
 }
 
-/* A number that no record has is a slip worth knowing of; a range may reach beyond the end. */
+/* Reports a number past the last record as an error; a range may reach past it. */
 int cli_recording_check_index(const struct tg_recording_info *info, const struct tg_query *query)
 {
     uint64_t highest = 0, last;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recordings on the command line: which one is meant, and the words for what is in a record. */
+/* Recordings on the command line: finding the one that the user means, and words for its records. */
 #ifndef TG_CLI_RECORDING_H
 #define TG_CLI_RECORDING_H
 
@@ -8,17 +8,18 @@
 #include <taskglass/query.h>
 #include <taskglass/recording.h>
 
-/* `dir` as it came; NULL: the newest directory under outputs/ that has a recording. The caller
- * frees *path. NOT_FOUND says where it looked. */
+/* *path is a copy of `dir`, or, if that is NULL, the newest directory under outputs/ that has a
+ * recording. The caller frees *path. The message of NOT_FOUND says where the function searched. */
 tg_status cli_recording_find(const char *dir, char **path, struct tg_error *error);
-/* The same, opened; the caller closes it. */
+/* Finds the recording in the same way and opens it; the caller closes it. */
 tg_status cli_recording_open(const char *dir, struct tg_recording **recording,
                              struct tg_error *error);
 
-/* The name of the run: of the directory that the recording's folder is in, "" for none. */
+/* The name of the run, which is that of the directory around the recording's folder; "" if there is
+ * none. */
 void cli_recording_name(const struct tg_recording_info *info, char *name, size_t room);
 
-/* Says that there is no such record where --index names one beyond the end. Gives the exit code. */
+/* Reports an error if --index names a record past the last one. Returns the exit code. */
 int cli_recording_check_index(const struct tg_recording_info *info, const struct tg_query *query);
 
 uint64_t cli_recording_lost(const struct tg_record_summary *summary);
@@ -27,16 +28,17 @@ struct cli_words {
     char text[400];
 };
 
-/* "12" for ring 0, "1:12" for the others, "-" for the orchestration's own: as --task takes it. */
+/* "12" for ring 0, "1:12" for other rings, as --task takes it; "-" for arguments of the
+ * orchestration. */
 const char *cli_record_task(struct cli_words *words, uint64_t task);
-/* "add", "mat+add+add", "#3" where the name is not known. */
+/* "add", "mat+add+add"; "#3" if the name is not known. */
 const char *cli_record_kernels(struct cli_words *words, const struct tg_entry *entry);
-/* "(4, 3)"; a star behind it where it is a view with gaps. "scalar". */
+/* "(4, 3)", with a star after it if the view is not contiguous; "scalar". */
 const char *cli_record_shape(struct cli_words *words, const struct tg_record *record);
 /* "before", "after", "orch"; "in", "out", "inout". */
 const char *cli_record_stage(unsigned stage);
 const char *cli_record_role(unsigned role);
-/* "truncated", "overwritten", "partial"; "" for a record that is whole. */
+/* "truncated", "overwritten", "partial"; "" for a complete record. */
 const char *cli_record_mark(const struct tg_record *record);
 
 #endif

@@ -9,7 +9,7 @@
 #include "cli/format.h"
 #include "cli/term.h"
 
-/* Rows of a long table of running tasks; run.json has all. */
+/* At most this many rows of running tasks are printed; run.json has all of them. */
 enum { MOST_ROWS = 16 };
 
 static void put_padded(FILE *stream, const char *text, int width)
@@ -37,7 +37,7 @@ static void put_head(const char *workload, const char *runtime,
     printf(", by %s\n", runtime);
 }
 
-/* Built on the host before the run, or on the device during it. */
+/* The graph was built on the host before the run, or on the device during it. */
 static void put_build(const struct tg_execution_info *info)
 {
     const struct tg_orchestration_result *o = &info->run.orchestration;
@@ -142,7 +142,7 @@ static void put_scopes(const struct tg_scope_result *scopes)
                cli_format_count(&samples, scopes->samples, "sample"));
 }
 
-/* Nothing is lost silently: on standard error, whatever the run itself came to. */
+/* Warns on standard error of every loss, whether or not the run succeeded. */
 void cli_warn_recording(const struct tg_record_result *record)
 {
     const struct tg_record_summary *summary = &record->summary;
@@ -170,7 +170,7 @@ void cli_warn_recording(const struct tg_record_result *record)
                 summary->truncated, summary->overwritten);
 }
 
-/* An orchestration that mostly waited for room. */
+/* Warns if the orchestration spent most of its time waiting for room. */
 void cli_warn_orchestration(const struct tg_orchestration_result *orchestration)
 {
     if (orchestration->warning != TG_OK)
@@ -218,7 +218,7 @@ static void put_running(const struct tg_run_result *run)
         fprintf(stderr, "  %-9sand %" PRIu32 " more\n", "", run->n_running - rows);
 }
 
-/* One line: run.json has more of them. */
+/* Prints one unmet dependency; run.json has more of them. */
 static void put_unmet(const struct tg_run_result *run)
 {
     fprintf(stderr, "  %-9stask 0x%016" PRIx64 " waits for 0x%016" PRIx64, "unmet",

@@ -11,26 +11,26 @@
 #include "cli/options.h"
 #include "cli/scope_stream.h"
 
-/* What the command line asks for, and what was read. */
+/* What the command line asks for, and the stats that were read. */
 struct scope {
-    const char *dir;  /* NULL: the newest */
+    const char *dir;  /* NULL: the newest run */
     const char *html; /* where to write the page; NULL: no page */
     bool json;
     struct cli_count top;
-    char name[256]; /* of the run */
+    char name[256]; /* the name of the run */
     struct tg_scope_stats *stats;
-    struct tg_scope_stats_info info; /* of the stats */
-    struct scope_stream stream;      /* the samples, where a page is wanted */
+    struct tg_scope_stats_info info; /* a summary of the stats */
+    struct scope_stream stream;      /* the samples, if --html is given */
 };
 
-/* "task window", "heap", …: for people. */
+/* "task window", "heap", … */
 const char *scope_resource_label(unsigned resource);
 
-/* On stdout. */
+/* These print on stdout. */
 void scope_print_report(const struct scope *scope);
 void scope_print_json(const struct scope *scope);
 
-/* One self-contained file. Gives the exit code. */
+/* Writes one self-contained file. Returns the exit code. */
 int scope_write_page(const struct scope *scope);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The same for programs. */
+/* Peaks and advice of `taskglass scope` as JSON. */
 #include <stdio.h>
 #include <taskglass/json.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The page: web/scope.html, which the program carries with it, and in the middle of it the data as
- * one JSON object in a <script> element. A browser looks for the end of that element before it looks
- * at the JSON, so '<' never stands in there as it is.
+ * The page: web/scope.html, which is embedded in the program, with the data in the middle as one JSON
+ * object in a <script> element. A browser searches for the end of that element before it parses the
+ * JSON, so the writer escapes every '<'.
  */
 #define _GNU_SOURCE 1
 #include <errno.h>
@@ -24,7 +24,7 @@ static const char marker[] = "@SCOPE_DATA@";
 
 /* --- JSON in HTML -------------------------------------------------------------------------- */
 
-/* Names and paths, clean of control characters or cleaned here. */
+/* Escapes control characters too, because names and paths may hold them. */
 static void put_string(FILE *file, const char *text)
 {
     if (!text) {
@@ -96,7 +96,7 @@ static void put_numbers(FILE *file, const struct scope *scope)
     put_number(file, "missing", info->without_begin + info->without_end);
 }
 
-/* [resource][ring]; the tensor map's is the same for all. */
+/* [resource][ring]; the rings share one tensor map, so its capacity is the same for all. */
 static void put_capacities(FILE *file, const struct tg_scope_stats *stats)
 {
     fputs("\"capacity\":[", file);
@@ -110,7 +110,7 @@ static void put_capacities(FILE *file, const struct tg_scope_stats *stats)
     fputs("],", file);
 }
 
-/* [resource, what is set, verdict, option]. */
+/* [resource, current setting, verdict, option]. */
 static void put_advice(FILE *file, const struct tg_scope_stats *stats)
 {
     struct tg_scope_setting setting;
@@ -155,7 +155,7 @@ static void put_rows(FILE *file, const struct tg_scope_stats *stats)
     fputs("],", file);
 }
 
-/* Without padding: a browser does not need it. */
+/* Leaves out the padding, which browsers do not need. */
 static void put_base64(FILE *file, const unsigned char *bytes, size_t size)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -195,14 +195,15 @@ static void put_page(FILE *file, const struct scope *scope)
     const unsigned char *end = cli_scope_page + cli_scope_page_size;
     const unsigned char *at = memmem(cli_scope_page, cli_scope_page_size, marker, strlen(marker));
     if (!at)
-        at = end - strlen(marker); /* a page without its marker is not built */
+        at = end - strlen(marker); /* cannot happen: the page has its marker */
     fwrite(cli_scope_page, 1, (size_t)(at - cli_scope_page), file);
     put_data(file, scope);
     at += strlen(marker);
     fwrite(at, 1, (size_t)(end - at), file);
 }
 
-/* A file that is not whole is worse than none. `cause`: what has gone wrong so far. */
+/* Closes the page and removes it if it is not complete. `cause` is the errno of an earlier failure, or
+ * 0. */
 static int close_page(FILE *file, const char *path, int cause)
 {
     struct stat info;

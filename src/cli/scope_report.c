@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scope stats for people: what went wrong, the peaks nearest to full, what to set. A site that is
- * too long for its column loses its beginning, since the file and the line are at the end.
+ * Scope stats as text: why the run failed, the peaks nearest to full, and what to set. A site that is
+ * too long for its column loses its beginning, because the file name and the line are at its end.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,12 +12,12 @@
 #include "cli/scope.h"
 #include "cli/term.h"
 
-/* OTHERS: what is on a terminal besides the rows of the table. */
+/* OTHERS: lines that the report prints besides the rows of the table. */
 enum { PAGE = 20, LEAST_PAGE = 5, OTHERS = 14, GAP = 2, LEAST_SITE = 16, COLUMNS = 5 };
 
 /* One resource of one site on one ring. */
 struct peak {
-    uint32_t number; /* of its row */
+    uint32_t number; /* the number of its row */
     struct tg_scope_row row;
     unsigned resource;
     double share;
@@ -44,7 +44,7 @@ static void format_use(char *cell, size_t room, unsigned resource, uint64_t used
              format_amount(&b, resource, capacity));
 }
 
-/* Three digits, as far as anybody can use them. */
+/* Prints a share in percent with up to three digits. */
 static void format_share(char *cell, size_t room, double share)
 {
     double percent = share * 100;
@@ -133,7 +133,7 @@ static int compare(const void *a, const void *b)
     return (int)x->resource - (int)y->resource;
 }
 
-/* All that was used at all, nearest to full first. */
+/* Collects every resource that was used, the nearest to full first. */
 static struct peak *collect(const struct scope *scope, size_t *count)
 {
     struct peak *peaks =
@@ -164,7 +164,7 @@ static void fill(const struct tg_scope_stats *stats, const struct peak *peak, st
     format_share(cells->text[4], room, peak->share);
 }
 
-/* The last `most` columns of a text, "…" being the first of them where it is cut. */
+/* Prints the last `most` columns of a text; if it is cut, the first of them is "…". */
 static void print_tail(const char *text, int most)
 {
     int drop = cli_format_width(text) - most;
@@ -194,7 +194,7 @@ static void print_cells(const struct cells *cells, const int *width)
     putchar('\n');
 }
 
-/* The site has what the others leave. */
+/* Gives the site the width that the other columns leave. */
 static void measure(const struct cells *cells, size_t rows, int *width)
 {
     int others = 0;
@@ -271,7 +271,7 @@ static const char *verdict_text(enum tg_scope_verdict verdict)
     return texts[verdict];
 }
 
-/* As wide as the widest of what is set now. */
+/* The width of the widest current setting. */
 static int measure_present(const struct tg_scope_setting *settings)
 {
     int width = (int)strlen("now");

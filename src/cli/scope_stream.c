@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* Two bytes, ten numbers of at most 10 bytes. */
+/* A sample takes at most two bytes and ten varints of 10 bytes each. */
 enum { SAMPLE_ROOM = 128, FIRST_ROOM = 1 << 16 };
 
 static bool make_room(struct scope_stream *stream)
@@ -46,7 +46,7 @@ static uint64_t *last_used(struct scope_stream *stream, uint32_t ring, unsigned 
     return &stream->used[resource == TG_SCOPE_TENSORMAP ? 0 : ring][resource];
 }
 
-/* Whether site and depth are the expected ones; notes what is to be expected next. */
+/* True if site and depth are those that the reader predicts. Updates the prediction. */
 static bool expect(struct scope_stream *stream, uint32_t site, const struct tg_scope_sample *sample)
 {
     uint32_t depth = stream->depth - (sample->end && stream->depth > 0);

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Samples as a page holds them: a few bytes each, since a run has hundreds of thousands. Per sample
+ * The samples in a page. Each takes only a few bytes, because a run may have hundreds of thousands:
  *
  *     byte        bit 0: an end; bits 1, 2: the ring; bit 3: site and depth follow;
- *                 bits 4 to 7: which of the four resources differ from before
- *     varint      site, depth                    (bit 3; else those that were to be expected)
- *     signed …    how much each one differs      (from the ring's last sample; the tensor map from
- *                                                the last sample of all)
- *     byte        of an end: bits 0 to 3: which peaks are above what is in use now
- *     varint …    how much
+ *                 bits 4 to 7: which of the four resources have changed
+ *     varint      site, depth                    (only with bit 3; otherwise the predicted ones)
+ *     signed …    the change of each             (since the ring's last sample; for the tensor map
+ *                                                since the last sample of any ring)
+ *     byte        only for an end: bits 0 to 3: which peaks exceed the current use
+ *     varint …    by how much each
  *
- * A varint has 7 bits a byte, low ones first, bit 7 where more follow; a signed one has its sign in
- * bit 0. Expected is, at a beginning, one deeper than the innermost open scope and the site that
- * began there last, and at an end that scope itself. web/scope.html reads it.
+ * A varint has 7 bits in each byte, the low bits first; bit 7 is set if more bytes follow. A signed
+ * varint has its sign in bit 0. For a beginning, the prediction is one level below the innermost open scope,
+ * and the site of the last scope that began at that depth. For an end it is the innermost open scope.
+ * web/scope.html reads this format.
  */
 #ifndef TG_CLI_SCOPE_STREAM_H
 #define TG_CLI_SCOPE_STREAM_H
@@ -24,18 +25,19 @@
 
 enum { SCOPE_STREAM_DEPTHS = 128 };
 
-/* Numbers beyond are cut to it: a page counts in doubles. */
+/* Larger numbers are cut to this one, because the page computes with doubles. */
 #define SCOPE_STREAM_MOST ((UINT64_C(1) << 53) - 1)
 
 struct scope_stream {
     unsigned char *bytes;
     size_t size, room;
-    uint64_t used[TG_SCOPE_RINGS][TG_SCOPE_RESOURCES]; /* of the last sample; [0] has the map */
-    uint32_t depth;                                    /* of the next beginning */
-    uint32_t site[SCOPE_STREAM_DEPTHS];                /* that began last at each depth */
+    uint64_t used[TG_SCOPE_RINGS][TG_SCOPE_RESOURCES]; /* of the last sample; map in [0] */
+    uint32_t depth;                                    /* predicted for the next beginning */
+    uint32_t site[SCOPE_STREAM_DEPTHS];                /* of the last beginning at each depth */
 };
 
-/* Zero is an empty one. `sample` is as the tally left it; false where memory ran out. */
+/* An empty stream is all zeros. `sample` comes from the tally, which sets its peaks. False if memory
+ * ran out. */
 bool scope_stream_add(struct scope_stream *stream, uint32_t site,
                       const struct tg_scope_sample *sample);
 void scope_stream_free(struct scope_stream *stream);

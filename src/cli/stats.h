@@ -10,17 +10,17 @@
 #include "cli/options.h"
 
 struct cli_stats {
-    const char *dir;        /* NULL: the newest */
+    const char *dir;        /* NULL: the newest run */
     struct tg_query *query; /* NULL: every record */
     struct cli_count limit;
     bool all, json;
     const struct tg_recording *recording;
 };
 
-/* The first record from *index on that is meant. */
+/* Moves *index to the next record, from *index on, that the report shows. False past the last. */
 bool cli_stats_next(const struct cli_stats *stats, uint64_t *index, struct tg_entry *entry);
 
-/* On stdout. False where memory ran out. */
+/* Prints on stdout. False if memory ran out. */
 bool cli_stats_print_table(const struct cli_stats *stats);
 void cli_stats_print_json(const struct cli_stats *stats);
 

@@ -50,5 +50,5 @@ void cli_stats_print_json(const struct cli_stats *stats)
         put_record(&json, stats, i, &entry);
     tg_json_end_array(&json);
     tg_json_end_object(&json);
-    (void)tg_json_finish(&json); /* main looks at the state of stdout */
+    (void)tg_json_finish(&json); /* main reports errors of stdout */
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows come in blocks, and a column is as wide as its widest cell of the blocks so far. */
+/* Prints rows in blocks; a column is as wide as its widest cell in the blocks so far. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -48,7 +48,7 @@ static const struct {
 
 struct row {
     char cell[COLUMNS][CELL];
-    bool loud; /* NaN or infinities */
+    bool loud; /* has NaN or infinities, which are printed in red */
 };
 
 struct table {
@@ -112,7 +112,7 @@ static void fill_numbers(struct row *row, unsigned dtype, const struct tg_tensor
     row->loud = stats->nan + stats->infinite > 0;
 }
 
-/* Spaces are held back until something follows them. */
+/* Prints spaces only when text follows them, so that lines have none at their ends. */
 static void put_line(const struct table *table, const struct row *row)
 {
     int owed = 0;

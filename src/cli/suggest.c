@@ -12,7 +12,7 @@ static size_t least(size_t a, size_t b)
 
 size_t cli_suggest_distance(const char *a, const char *b)
 {
-    size_t row[3][LONGEST + 1]; /* of the table, the one before it and the one before that */
+    size_t row[3][LONGEST + 1]; /* the current row of the distance table and the two before it */
     size_t n = strlen(a), m = strlen(b);
     if (n > LONGEST || m > LONGEST)
         return FAR;
@@ -35,7 +35,7 @@ void cli_suggest_start(struct cli_suggestion *suggestion, const char *typed)
 {
     suggestion->typed = typed;
     suggestion->best = NULL;
-    /* One slip in a short name, more in a long one. */
+    /* Accepts one typing error in a short name and more in a long one. */
     suggestion->distance = 2 + strlen(typed) / 4;
 }
 
@@ -44,7 +44,7 @@ void cli_suggest_consider(struct cli_suggestion *suggestion, const char *known)
     size_t typed = strlen(suggestion->typed);
     size_t distance = cli_suggest_distance(suggestion->typed, known);
     if (typed > 1 && strncmp(suggestion->typed, known, typed) == 0)
-        distance = 1; /* the beginning of a name is as good as a slip */
+        distance = 1; /* the beginning of a name counts as one error */
     if (distance < suggestion->distance) {
         suggestion->distance = distance;
         suggestion->best = known;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* "Did you mean": the known name nearest to a mistyped one. */
+/* "Did you mean": finds the known name that is most like a mistyped one. */
 #ifndef TG_CLI_SUGGEST_H
 #define TG_CLI_SUGGEST_H
 
@@ -7,7 +7,7 @@
 
 struct cli_suggestion {
     const char *typed;
-    const char *best; /* NULL: nothing is near */
+    const char *best; /* NULL: no name is similar */
     size_t distance;
 };
 
@@ -15,7 +15,8 @@ void cli_suggest_start(struct cli_suggestion *suggestion, const char *typed);
 /* `known` must live as long as the suggestion. */
 void cli_suggest_consider(struct cli_suggestion *suggestion, const char *known);
 
-/* Insertions, deletions, changes and swaps of neighbours between the two; at most 1000. */
+/* How many insertions, deletions, replacements and swaps of neighbours turn one name into the other;
+ * 1000 if a name is too long to compare. */
 size_t cli_suggest_distance(const char *a, const char *b);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * TERM and NO_COLOR are read here and not in the settings: they are the terminal's and the
- * user's word to every program, not settings of ours.
+ * Reads TERM and NO_COLOR here instead of in the settings: they address every program, so they are not
+ * settings of Taskglass.
  */
 #define _GNU_SOURCE 1
 #include "cli/term.h"
@@ -14,7 +14,7 @@
 
 enum { BAR_WIDTH = 24, PLAIN_WIDTH = 100, NARROWEST = 80, WIDEST = 200 };
 
-/* A terminal that knows escape sequences. */
+/* True for a terminal that understands escape sequences. */
 static bool is_smart(FILE *stream)
 {
     const char *term = getenv("TERM");

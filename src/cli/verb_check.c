@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* taskglass check: every recorded task against the reference of its kernel. */
+/* taskglass check: compares every recorded task with the reference of its kernel. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,7 +109,7 @@ static void end_json(struct tally *tally)
     tg_json_put_uint(json, "without_reference", tally->without);
     tg_json_put_uint(json, "incomplete", tally->incomplete);
     tg_json_end_object(json);
-    (void)tg_json_finish(json); /* main looks at the state of stdout */
+    (void)tg_json_finish(json); /* main reports errors of stdout */
 }
 
 static int check_recording(const struct tg_recording *recording, const char *module,

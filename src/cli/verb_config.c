@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* taskglass config: the settings, their values in force and where these come from. */
+/* taskglass config: shows the settings, their current values and where these come from. */
 #include <stdio.h>
 #include <string.h>
 #include <taskglass/json.h>
@@ -52,10 +52,10 @@ static void print_json(const struct tg_settings *settings)
     }
     tg_json_end_array(&json);
     tg_json_end_object(&json);
-    (void)tg_json_finish(&json); /* main looks at the state of stdout */
+    (void)tg_json_finish(&json); /* main reports errors of stdout */
 }
 
-/* An empty value must show as something. */
+/* Shows "-" for an empty value. */
 static const char *shown(const char *value)
 {
     return *value ? value : "-";
@@ -67,7 +67,7 @@ static int wider(int width, const char *text)
     return length > width ? length : width;
 }
 
-/* Two lines each: what is in force, and what it means. */
+/* Prints two lines for each setting: its current value, and what it means. */
 static void print_table(const struct tg_settings *settings)
 {
     struct tg_setting_info info;

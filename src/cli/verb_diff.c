@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* taskglass diff: which tensors of two recordings differ, and which task began it. */
+/* taskglass diff: shows which tensors of two recordings differ, and which task caused that. */
 #include "cli/diff.h"
 
 #include <stdio.h>
@@ -91,7 +91,7 @@ static void get_pair(const struct cli_diff *diff, uint64_t number, struct cli_pa
                   tg_recording_get(diff->recording[1], pair->pair.record_b, &pair->b);
 }
 
-/* By what A has; of what only B has, as if it were in A's task. */
+/* Applies the filters to A's record; a record that only B has counts as one of A's task. */
 static bool is_selected(const struct cli_diff *diff, const struct cli_pair *pair)
 {
     struct tg_entry entry = pair->has_a ? pair->a : pair->b;
@@ -129,7 +129,7 @@ static void compare_pairs(struct cli_diff *diff, struct tg_json *json)
     cli_progress_erase(&diff->ticker.progress);
 }
 
-/* --- in all ----------------------------------------------------------------------------------- */
+/* --- summary ---------------------------------------------------------------------------------- */
 
 static const char *const gaps[] = {"incomplete_a", "incomplete_b", "lost_a",  "lost_b",
                                    "damaged_a",    "damaged_b",    "tasks_a", "tasks_b"};
@@ -146,7 +146,7 @@ const char *cli_diff_word(const struct tg_diff_summary *summary)
     return summary->verdict == TG_VERDICT_DIFFERS ? "differs" : "equal";
 }
 
-/* Blame is for what is known to be wrong, also by hashes alone. */
+/* Blames tasks only if a pair is known to differ; a difference of hashes is enough. */
 static int find_blame(struct cli_diff *diff)
 {
     struct tg_error error;
@@ -181,7 +181,7 @@ static int compare(struct cli_diff *diff)
                                                                                      : DIFFERS;
 }
 
-/* A filter with a slip in it must not end as "equal". */
+/* Fails if the filters select nothing: a mistyped filter must not end as "equal". */
 static int check_selection(const struct cli_diff *diff)
 {
     struct cli_pair pair;

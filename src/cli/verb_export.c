@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* taskglass export: a recording as files that other programs read. */
+/* taskglass export: writes a recording as files that other programs read. */
 #include "cli/export.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "cli/suggest.h"
 
 struct request {
-    const char *dir; /* NULL: the newest */
+    const char *dir; /* NULL: the newest run */
     const char *to, *output;
     struct tg_query *query; /* NULL: every record */
     uint64_t limit;

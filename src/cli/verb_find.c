@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* taskglass find: where NaN, infinities, overflow, stray writes and the like come from. */
+/* taskglass find: shows which task caused NaN, infinities, overflow, stray writes and the like. */
 #include "cli/find.h"
 
 #include <stdio.h>
@@ -39,7 +39,7 @@ static int unknown_find_kind(const char *what)
                      cli_choices_format(kind_name, "and", &choices));
 }
 
-/* What to find, and then the directory. */
+/* The first operand is the kind, the second one the directory. */
 static int take_operand(const struct cli_verb *verb, void *request, const char *value)
 {
     struct cli_find *find = request;

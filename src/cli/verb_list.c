@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* taskglass list: the workloads with their cases, the platforms and the runtimes. */
+/* taskglass list: shows the workloads with their cases, the platforms and the runtimes. */
 #include <stdio.h>
 #include <string.h>
 #include <taskglass/execute.h>
@@ -18,7 +18,7 @@ static const struct cli_option options[] = {
     CLI_FLAG(struct request, json, "json", "print the list for programs"),
 };
 
-/* One workload of the list; file is NULL where it cannot be opened. */
+/* One workload of the list; file is NULL if its module cannot be opened. */
 struct entry {
     const char *name;
     struct tg_workload_file *file;
@@ -63,7 +63,7 @@ static void print_workload(const struct entry *entry)
         print_cases(workload);
 }
 
-/* Opening it fails at once, and says what is missing. */
+/* Opens a device of the platform only to get the message that says what is missing. */
 static const char *why_not(const char *platform, struct tg_error *error)
 {
     struct tg_device_config config = {.platform = platform};
@@ -75,7 +75,7 @@ static const char *why_not(const char *platform, struct tg_error *error)
     }
     reason = strncmp(error->text, "platform ", strlen("platform ")) == 0 ? strstr(error->text, ": ")
                                                                          : NULL;
-    return reason ? reason + 2 : error->text; /* its name is there already */
+    return reason ? reason + 2 : error->text; /* leave out the name, which the line has already */
 }
 
 static void print_platforms(void)
@@ -162,8 +162,8 @@ static void put_runtimes(struct tg_json *json)
     tg_json_end_array(json);
 }
 
-/* Opens one module at a time. A module that cannot be opened is listed with the reason: the list
- * is where one looks for it. */
+/* Opens one module at a time. Lists a module that cannot be opened too, with the reason, because a user
+ * who misses it looks here. */
 static void each_workload(const struct tg_settings *settings, char **names, uint32_t count,
                           struct tg_json *json)
 {
@@ -191,7 +191,7 @@ static void print_json(const struct tg_settings *settings, char **names, uint32_
     put_platforms(&json);
     put_runtimes(&json);
     tg_json_end_object(&json);
-    (void)tg_json_finish(&json); /* main looks at the state of stdout */
+    (void)tg_json_finish(&json); /* main reports errors of stdout */
 }
 
 static void print_lists(const struct tg_settings *settings, char **names, uint32_t count)

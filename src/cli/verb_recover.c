@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* taskglass recover: makes a whole recording of what a killed host left. */
+/* taskglass recover: makes a complete recording from what a killed host left. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static void print_json(const char *path, const struct tg_recovery *recovered)
     tg_json_put_uint(&json, "cut_bytes", recovered->cut_bytes);
     tg_json_put_uint(&json, "bad_bytes", recovered->bad_bytes);
     tg_json_end_object(&json);
-    (void)tg_json_finish(&json); /* main looks at the state of stdout */
+    (void)tg_json_finish(&json); /* main reports errors of stdout */
 }
 
 static void print_report(const char *path, const struct tg_recovery *recovered)
@@ -72,7 +72,7 @@ static int recover_path(const char *path, bool json)
     return CLI_OK;
 }
 
-/* It changes files, so it wants to be told which. */
+/* Recover changes files, so the user must name the directory; there is no default. */
 static int recover(struct cli *cli, void *context)
 {
     const struct request *request = context;

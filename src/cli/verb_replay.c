@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* taskglass replay: one recorded task again, alone. */
+/* taskglass replay: runs one recorded task again, alone. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,7 +110,7 @@ static void print_json(const struct tg_replay_result *result)
         put_output(&json, &result->output[i]);
     tg_json_end_array(&json);
     tg_json_end_object(&json);
-    (void)tg_json_finish(&json); /* main looks at the state of stdout */
+    (void)tg_json_finish(&json); /* main reports errors of stdout */
 }
 
 static int replay_recording(const struct cli *cli, const struct tg_recording *recording,

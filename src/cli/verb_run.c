@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* taskglass run: one case of one workload, from end to end. */
+/* taskglass run: runs one case of a workload and checks its outputs. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <taskglass/execute.h>
@@ -56,7 +56,7 @@ static void report(const struct tg_workload *workload, const struct tg_settings 
         fputs(info.run_json, stdout);
     else if (info.status == TG_OK || info.status == TG_MISMATCH)
         cli_summarize_run(workload->name, tg_settings_text(settings, "runtime"), &info);
-    fflush(stdout); /* the report first, where both go to one place */
+    fflush(stdout); /* keeps the report before the warnings if both go to the same place */
     cli_warn_recording(&info.run.record);
     cli_warn_orchestration(&info.run.orchestration);
     cli_warn_scopes(&info.run.scopes);

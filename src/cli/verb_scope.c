@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* taskglass scope: what the scopes of a run used of the rings. */
+/* taskglass scope: shows how much of the rings the scopes of a run used. */
 #define _GNU_SOURCE 1
 #include "cli/scope.h"
 
@@ -68,8 +68,8 @@ static bool on_sample(void *context, uint64_t index, uint32_t site,
     return !watch->scope->html || scope_stream_add(&watch->scope->stream, site, sample);
 }
 
-/* The name of the run: of the directory that the folder of the file is in. A directory may be called
- * anything, and this goes to a terminal. */
+/* Sets the name of the run: that of the directory around the file's folder, without control
+ * characters, because it goes to a terminal. */
 static void find_name(struct scope *scope)
 {
     char path[PATH_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* taskglass stats: what the values of each tensor are like. */
+/* taskglass stats: shows the range, the mean and the special values of each tensor. */
 #include "cli/stats.h"
 
 #include "cli/cli.h"
@@ -17,8 +17,8 @@ static const struct cli_option options[] = {
     CLI_FLAG(struct cli_stats, json, "json", "print the numbers for programs"),
 };
 
-/* Scalars, and what the orchestration was given, of which nothing is stored, only where they are
- * asked for. */
+/* Leaves out scalars and the orchestration's arguments, of which no values are stored, unless a filter
+ * names them. */
 static bool is_wanted(const struct tg_query *query, const struct tg_record *record)
 {
     if (cli_query_has_index(query))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* taskglass verify: is a recording what it says it is? */
+/* taskglass verify: checks that a recording is intact. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <taskglass/json.h>
@@ -14,7 +14,7 @@
 enum { DIFFERS = 1 };
 
 struct request {
-    const char *dir; /* NULL: the newest */
+    const char *dir; /* NULL: the newest run */
     bool json;
 };
 
@@ -76,7 +76,7 @@ static void print_json(const struct tg_recording_info *info, const struct tg_ver
     tg_json_put_uint(&json, "unclaimed_bytes", result->unclaimed);
     put_problems(&json, result);
     tg_json_end_object(&json);
-    (void)tg_json_finish(&json); /* main looks at the state of stdout */
+    (void)tg_json_finish(&json); /* main reports errors of stdout */
 }
 
 static void print_findings(const struct tg_verification *result)
@@ -92,7 +92,7 @@ static void print_findings(const struct tg_verification *result)
         printf("  and %" PRIu64 " more\n", result->problems - result->n_findings);
 }
 
-/* What was not looked at, and what is known to be missing: no fault of the recording. */
+/* What was not checked, and what is known to be missing; neither counts as a problem. */
 static void print_notes(const struct tg_recording_info *info, const struct tg_verification *result)
 {
     struct cli_text text;

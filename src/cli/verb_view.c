@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* taskglass view: what was recorded. */
+/* taskglass view: shows what a run recorded. */
 #include "cli/view.h"
 
 #include <stdio.h>

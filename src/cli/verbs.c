@@ -38,7 +38,7 @@ const struct cli_verb *cli_verb_named(const char *name)
 
 int cli_verb_start(const struct cli_verb *verb, struct cli *cli)
 {
-    void *request = calloc(1, verb->request_size + 1); /* a verb may ask for nothing */
+    void *request = calloc(1, verb->request_size + 1); /* + 1, because the size may be 0 */
     bool help;
     if (!request)
         return cli_error("out of memory");

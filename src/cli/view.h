@@ -11,31 +11,31 @@
 
 /* What the command line asks for. */
 struct view {
-    const char *dir;        /* NULL: the newest */
+    const char *dir;        /* NULL: the newest run */
     struct tg_query *query; /* NULL: every record */
     struct cli_count limit; /* records to show */
     bool all, json, summary;
-    const char *export; /* "txt", "npy", "npz"; NULL: none */
+    const char *export; /* "txt", "npy", "npz"; NULL: no export */
     const char *out;    /* NULL: the default */
     const struct tg_recording *recording;
     struct tg_recording_info info;
 };
 
-/* What there is, or of what is selected: from the recording's own summary where it has one and
- * everything is meant, else counted. */
+/* Counts of the records that the filters select. Without filters the counts come from the recording's
+ * own summary, if it has one. */
 struct view_counts {
     struct tg_record_summary summary;
-    uint64_t damaged; /* records whose check is wrong, as far as they were looked at */
+    uint64_t damaged; /* records with a wrong check value, among those that were read */
 };
 void view_count(const struct view *view, struct view_counts *counts);
 
-/* On stdout. */
+/* These print on stdout. */
 void view_print_summary(const struct view *view);
 void view_print_table(const struct view *view);
 void view_print_records(const struct view *view);
 void view_print_json(const struct view *view);
 
-/* Gives the exit code. */
+/* Returns the exit code. */
 int view_export(const struct view *view);
 
 #endif

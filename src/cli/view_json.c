@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The same for programs; the words of an entry are those of the manifest. */
+/* The records of `taskglass view` as JSON, with the words of the manifest. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,8 +24,8 @@ static void put_numbers(struct tg_json *json, const char *key, const int64_t *nu
     tg_json_end_array(json);
 }
 
-/* Integers of 64 bits are strings, as in the manifest; a float has the digits of its own type,
- * not those of the double it would be. */
+/* As in the manifest, 64-bit integers are strings, and a float has only the digits that its own type
+ * needs. */
 static void put_value(struct tg_json *json, unsigned dtype, uint64_t bits)
 {
     struct tg_value_text text;
@@ -217,5 +217,5 @@ void view_print_json(const struct view *view)
         tg_json_end_array(&json);
     }
     tg_json_end_object(&json);
-    (void)tg_json_finish(&json); /* main looks at the state of stdout */
+    (void)tg_json_finish(&json); /* main reports errors of stdout */
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Everything about a record: what it is, its statistics, its values. */
+/* All details of a record: what it is, its statistics, its values. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <taskglass/analysis.h>
@@ -69,7 +69,7 @@ static void put_where(const struct tg_record *record)
     }
 }
 
-/* What is stored, or why nothing is. */
+/* How much is stored, or why nothing is. */
 static void put_payload(const struct view *view, const struct tg_record *record)
 {
     const char *mark = cli_record_mark(record);

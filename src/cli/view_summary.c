@@ -23,8 +23,8 @@ static void add(struct tg_record_summary *summary, const struct tg_record *recor
     summary->payload_bytes += record->stored;
 }
 
-/* Looking at each record of a million takes longer than people wait, so the summary is believed
- * where there is one: `verify` is for those who do not. */
+/* Trusts the recording's summary, because reading a million records takes too long for a summary;
+ * `taskglass verify` checks the summary. */
 void view_count(const struct view *view, struct view_counts *counts)
 {
     struct tg_entry entry;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of records. Rows come in blocks, and a column is as wide as its widest cell of the
- * blocks so far; what is left of the line belongs to the values. A column that a whole block has
- * nothing for is left out.
+ * The table of records. It prints rows in blocks; a column is as wide as its widest cell in the blocks
+ * so far, and the values get the rest of the line. It leaves out a column that is empty in all blocks
+ * so far.
  */
 #define _GNU_SOURCE 1
 #include <inttypes.h>
@@ -44,7 +44,7 @@ struct table {
     const struct view *view;
     struct row *row;
     size_t rows;
-    int width[COLUMNS]; /* 0: left out */
+    int width[COLUMNS]; /* 0: the column is left out */
     int line;
     bool has_head;
 };
@@ -102,7 +102,7 @@ static void fill_row(struct row *row)
         snprintf(row->cell[HASH], room, "%08" PRIx64, record->hash >> 32);
 }
 
-/* The other columns know their width only now. */
+/* Sets the widths of all columns but the values; returns the width that remains for the values. */
 static int measure(struct table *table)
 {
     int used = 0;
@@ -123,7 +123,7 @@ static int measure(struct table *table)
     return left > LEAST_VALUES ? left : LEAST_VALUES;
 }
 
-/* Short, since the eye looks for the odd one out: --index has all digits. */
+/* Four digits, so that odd values stand out; --index shows all digits. */
 static void format_short(struct tg_value_text *text, unsigned dtype, uint64_t bits)
 {
     if (tg_dtype_is_float((int)dtype))
@@ -132,7 +132,7 @@ static void format_short(struct tg_value_text *text, unsigned dtype, uint64_t bi
         tg_value_format(dtype, bits, text);
 }
 
-/* As many as fit, and "…" for the others. */
+/* Prints as many values as fit, and "…" for the others. */
 static void put_values(char *cell, int room, const struct tg_array *array)
 {
     struct tg_value_text text;
@@ -156,7 +156,7 @@ static void fill_values(const struct table *table, struct row *row, int width)
     char *cell = row->cell[VALUES];
     struct tg_value_text value;
     struct tg_array array;
-    int most = (int)sizeof row->cell[0] - 8; /* of characters that are all narrow, and one "…" */
+    int most = (int)sizeof row->cell[0] - 8; /* leaves room for one "…", which has 3 bytes */
     width = width < most ? width : most;
     int at = sprintf(cell, "%s", mark);
     if (!tg_array_of(table->view->recording, &row->entry, &array))
@@ -169,7 +169,7 @@ static void fill_values(const struct table *table, struct row *row, int width)
         put_values(cell + at, width - at, &array);
 }
 
-/* Spaces are held back until something follows them. */
+/* Prints spaces only when text follows them, so that lines have none at their ends. */
 static void put_cell(const struct table *table, int column, const char *text, bool loud, int *owed)
 {
     int padding = table->width[column] - cli_format_width(text);
@@ -184,7 +184,7 @@ static void put_cell(const struct table *table, int column, const char *text, bo
     *owed += (columns[column].right ? 0 : padding) + GAP;
 }
 
-/* Of a row, or the heads. */
+/* Prints a row, or the heads if `row` is NULL. */
 static void put_line(const struct table *table, const struct row *row)
 {
     int owed = 0;
@@ -230,7 +230,7 @@ static void add_row(struct table *table, uint64_t index, const struct tg_entry *
         put_block(table);
 }
 
-/* How many are selected: known at once where all are. */
+/* How many records from `from` on are selected. */
 static uint64_t count_rest(const struct view *view, uint64_t from)
 {
     struct tg_entry entry;
