@@ -121,22 +121,22 @@ enum tg_verdict {
 
 /* The reason for a verdict. The words are part of `taskglass diff --json`. */
 /*      constant       word, verdict, meaning */
-#define TG_REASON_MAP(X)                                                                    \
-    X(HASH, "hash", SAME, "equal hashes")                                                   \
-    X(BYTES, "bytes", SAME, "equal bytes")                                                  \
-    X(METADATA, "metadata", SAME, "equal in all that is recorded of it")                    \
-    X(TOLERANCE, "tolerance", CLOSE, "within the tolerance")                                \
-    X(VALUES, "values", DIFFERS, "values beyond the tolerance")                             \
-    X(DTYPE, "dtype", DIFFERS, "another dtype")                                             \
-    X(SHAPE, "shape", DIFFERS, "another shape")                                             \
-    X(KIND, "kind", DIFFERS, "a tensor here, a scalar there")                               \
-    X(INTEGER_HASH, "integer_hash", DIFFERS, "other hashes of integers, which are exact")   \
-    X(OTHER_HASH, "other_hash", UNKNOWN, "other hashes, and no payload to say how far off") \
-    X(NOT_STORED, "not_stored", UNKNOWN, "neither hashes nor payloads of both")             \
-    X(CUT, "cut", UNKNOWN, "equal as far as both are stored")                               \
-    X(UNFINISHED, "unfinished", UNKNOWN, "equal, but the task had not finished")            \
-    X(ONLY_A, "only_a", UNKNOWN, "recorded in A only")                                      \
-    X(ONLY_B, "only_b", UNKNOWN, "recorded in B only")                                      \
+#define TG_REASON_MAP(X)                                                                          \
+    X(HASH, "hash", SAME, "equal hashes")                                                         \
+    X(BYTES, "bytes", SAME, "equal bytes")                                                        \
+    X(METADATA, "metadata", SAME, "all that was recorded of it is equal")                         \
+    X(TOLERANCE, "tolerance", CLOSE, "within the tolerance")                                      \
+    X(VALUES, "values", DIFFERS, "values beyond the tolerance")                                   \
+    X(DTYPE, "dtype", DIFFERS, "different dtypes")                                                \
+    X(SHAPE, "shape", DIFFERS, "different shapes")                                                \
+    X(KIND, "kind", DIFFERS, "a tensor in one, a scalar in the other")                            \
+    X(INTEGER_HASH, "integer_hash", DIFFERS, "different hashes of integers, which must be equal") \
+    X(OTHER_HASH, "other_hash", UNKNOWN, "different hashes, and no payload to show by how much")  \
+    X(NOT_STORED, "not_stored", UNKNOWN, "neither hashes nor payloads in both recordings")        \
+    X(CUT, "cut", UNKNOWN, "the stored parts are equal")                                          \
+    X(UNFINISHED, "unfinished", UNKNOWN, "equal, but the task had not finished")                  \
+    X(ONLY_A, "only_a", UNKNOWN, "recorded in A only")                                            \
+    X(ONLY_B, "only_b", UNKNOWN, "recorded in B only")                                            \
     X(NOT_COMPARED, "not_compared", UNKNOWN, "not compared")
 
 #define TG_REASON_ENUM_(constant, word, verdict, meaning) TG_REASON_##constant,
@@ -231,13 +231,13 @@ TG_API void tg_diff_summarize(const struct tg_diff *diff, struct tg_diff_summary
 /* ── blame ─────────────────────────────────────────────────────────────────────────────────── */
 
 /*      constant    word, meaning */
-#define TG_GUILT_MAP(X)                                                                     \
-    X(INTRODUCED, "introduced", "its inputs agree and its outputs do not")                  \
-    X(GIVEN, "given", "an input differs that no recorded task wrote")                       \
-    X(CHANGED, "changed", "an input differs that its producer left equal")                  \
-    X(REWIRED, "rewired", "an input is another tensor: it differs, and who wrote it agree") \
-    X(UNCLEAR, "unclear", "its outputs differ, and not all its inputs were recorded")       \
-    X(INHERITED, "inherited", "it was given what was wrong already")
+#define TG_GUILT_MAP(X)                                                                  \
+    X(INTRODUCED, "introduced", "its inputs agree, but its outputs differ")              \
+    X(GIVEN, "given", "an input that no recorded task wrote differs")                    \
+    X(CHANGED, "changed", "an input differs although its producer left it equal")        \
+    X(REWIRED, "rewired", "an input differs although the tasks that wrote it agree")     \
+    X(UNCLEAR, "unclear", "its outputs differ, but not all of its inputs were recorded") \
+    X(INHERITED, "inherited", "an input was wrong already")
 
 #define TG_GUILT_ENUM_(constant, word, meaning) TG_GUILT_##constant,
 enum tg_guilt { TG_GUILT_MAP(TG_GUILT_ENUM_) TG_GUILTS };
@@ -277,13 +277,14 @@ TG_API bool tg_blame_get_suspect(const struct tg_blame *blame, uint64_t number,
 /* ── finding ───────────────────────────────────────────────────────────────────────────────── */
 
 /*      constant    word, meaning */
-#define TG_FIND_KIND_MAP(X)                                                                 \
-    X(NAN, "nan", "NaN in a tensor")                                                        \
-    X(INF, "inf", "an infinity in a tensor")                                                \
-    X(OVERFLOW, "overflow", "an infinity or the type's largest value out of finite inputs") \
-    X(CONSTANT, "constant", "an output whose elements are all equal")                       \
-    X(UNWRITTEN, "unwritten", "an output that is what was in its memory before")            \
-    X(STOMP, "stomp", "a tensor that changed while no recorded task wrote it")
+#define TG_FIND_KIND_MAP(X)                                                               \
+    X(NAN, "nan", "NaN in a tensor")                                                      \
+    X(INF, "inf", "an infinity in a tensor")                                              \
+    X(OVERFLOW, "overflow",                                                               \
+      "an infinity or the type's largest value, computed from finite inputs")             \
+    X(CONSTANT, "constant", "an output whose elements are all equal")                     \
+    X(UNWRITTEN, "unwritten", "an output that still holds what was in its memory before") \
+    X(STOMP, "stomp", "a tensor that changed although no recorded task wrote it")
 
 #define TG_FIND_ENUM_(constant, word, meaning) TG_FIND_##constant,
 enum tg_find_kind { TG_FIND_KIND_MAP(TG_FIND_ENUM_) TG_FIND_KINDS };
@@ -325,11 +326,11 @@ TG_API const char *tg_trace_text(unsigned trace);
 
 /* Evidence that an output was not written. */
 /*      constant    word, meaning */
-#define TG_SIGN_MAP(X)                                                                 \
-    X(NONE, "", "")                                                                    \
-    X(SAME, "same", "it is bit for bit what an earlier record saw in the same memory") \
-    X(ZERO, "zero", "it is all zero, in memory of which no earlier record is known")   \
-    X(FILL, "fill", "every byte is the same, as fills of memory leave it")
+#define TG_SIGN_MAP(X)                                                              \
+    X(NONE, "", "")                                                                 \
+    X(SAME, "same", "it has the same bits as an earlier record of the same memory") \
+    X(ZERO, "zero", "it is all zero, and no earlier record of its memory is known") \
+    X(FILL, "fill", "every byte is the same, as after a fill of the memory")
 
 #define TG_SIGN_ENUM_(constant, word, meaning) TG_SIGN_##constant,
 enum tg_sign { TG_SIGN_MAP(TG_SIGN_ENUM_) TG_SIGNS };

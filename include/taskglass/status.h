@@ -13,17 +13,17 @@
 /* clang-format off */
 /*      name                      number exit  meaning, advice */
 #define TG_STATUS_MAP(X)                                                                           \
-    X(OK,                         0,    0, "good", "")                                             \
+    X(OK,                         0,    0, "success", "")                                          \
     X(MISMATCH,                  -1,    1, "outputs differ from the golden values",                \
-      "record the run and compare its tasks with a run that is right")                             \
-    X(BAD_ARGUMENT,              -2,    2, "an argument makes no sense",                           \
-      "the message names the argument and what would be right")                                    \
-    X(NOT_FOUND,                 -3,    2, "no such thing",                                        \
+      "record this run and a correct one with --dump-tensor; compare them with `taskglass diff`")   \
+    X(BAD_ARGUMENT,              -2,    2, "an argument is not valid",                             \
+      "correct the argument as the message says")                                                  \
+    X(NOT_FOUND,                 -3,    2, "what was named does not exist",                        \
       "`taskglass list` shows workloads, cases, platforms and runtimes")                           \
     X(UNSUPPORTED,               -4,    2, "not available here",                                   \
       "`taskglass list` shows what this machine has")                                              \
     X(NO_MEMORY,                 -5,    2, "it does not fit in memory",                            \
-      "raise --device-memory if the case is larger; lower it if the machine has not so much")      \
+      "raise --device-memory if the case needs more; lower it if the machine has less")            \
     X(IO_ERROR,                  -6,    2, "a file or directory could not be used",                \
       "check the path, its permissions and the free space")                                        \
     X(ABI_MISMATCH,              -7,    2, "built against another version of Taskglass",           \
@@ -36,11 +36,11 @@
       "wait again, or cancel")                                                                     \
     X(CANCELLED,                -11,    3, "cancelled before it finished", "")                     \
     X(KERNEL_FAULT,             -32,    3, "a kernel crashed",                                     \
-      "check that kernel's bounds and pointers; the task and its arguments are named")             \
+      "check the kernel's bounds and pointers; the report names the task and its arguments")       \
     X(HANG,                     -33,    3, "no task finished within the no-progress limit",        \
       "look at the running tasks; raise --timeout if they are merely slow")                        \
     X(DEVICE_LOST,              -34,    3, "the device died",                                      \
-      "open it again; if it was killed for memory, lower --device-memory or the case")             \
+      "open it again; if it ran out of memory, lower --device-memory or run a smaller case")       \
     X(SCOPE_DEADLOCK,           -48,    3, "one scope needs more task slots than the ring has",    \
       "raise --ring-task-window")                                                                  \
     X(HEAP_RING_DEADLOCK,       -49,    3, "one scope needs more heap than the ring has",          \

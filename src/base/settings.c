@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The words of a choice with spaces between them, in the order of their numbers from 0. */
+/* The words that a setting accepts, separated by spaces, in the order of their numbers from 0. */
 #define WORD(constant, number, word, meaning) " " word
 static const char levels[] = TG_LEVEL_MAP(WORD);
 static const char policies[] = TG_POLICY_MAP(WORD);
@@ -31,54 +31,58 @@ static const struct row {
 } table[] = {
     {"platform", "TASKGLASS_PLATFORM", TG_SETTING_TEXT, "a2a3sim",
      "the kind of device to open; `taskglass list` shows those of this machine", NULL, NULL},
-    {"runtime", "TASKGLASS_RUNTIME", TG_SETTING_TEXT, "host_build_graph", "how the graph is built",
-     NULL, NULL},
+    {"runtime", "TASKGLASS_RUNTIME", TG_SETTING_TEXT, "host_build_graph",
+     "how the graph is built; `taskglass list` shows the runtimes", NULL, NULL},
     {"cores", "TASKGLASS_CORES", TG_SETTING_COUNT, "0",
-     "cores of the device, AIC and AIV together; 0: as many as CPUs (cuda: as multiprocessors), in "
-     "whole blocks",
+     "cores of the device, AIC and AIV together; 0: as many as there are CPUs (cuda: "
+     "multiprocessors), in whole blocks",
      NULL, NULL},
     {"schedulers", "TASKGLASS_SCHEDULERS", TG_SETTING_COUNT, "0",
-     "threads that only schedule; 0: the cores schedule for themselves", NULL, NULL},
+     "threads that only schedule; 0: the cores schedule tasks themselves", NULL, NULL},
     {"device-memory", "TASKGLASS_DEVICE_MEMORY", TG_SETTING_BYTES, "4G",
-     "device memory; taken as it is touched by simulators, all of it at once by cuda", NULL, NULL},
+     "memory of the device; a simulator takes it when it is first used, cuda all of it at once",
+     NULL, NULL},
     {"timeout", "TASKGLASS_TIMEOUT", TG_SETTING_SECONDS, "10",
-     "seconds without one finished task that make a hang", NULL, NULL},
+     "report a hang after this many seconds without a finished task", NULL, NULL},
     {"output", "TASKGLASS_OUTPUT", TG_SETTING_TEXT, "",
-     "directory for what a run leaves; empty: a new one under outputs/", NULL, NULL},
+     "directory for the files of a run; empty: a new one under outputs/", NULL, NULL},
     {"deps", "TASKGLASS_DEPS", TG_SETTING_FLAG, "off",
      "write deps.json: every task with the tasks it waited for", NULL, NULL},
     {"dump-tensor", "TASKGLASS_DUMP_TENSOR", TG_SETTING_CHOICE, "off",
-     "record every task's arguments; how much of them", LEVELS, "full"},
+     "record the arguments of every task; the level says how much of them", LEVELS, "full"},
     {"dump-args", "TASKGLASS_DUMP_ARGS", TG_SETTING_FLAG, "off",
-     "record metadata and scalars alone, as --dump-tensor=meta", NULL, NULL},
+     "record only metadata and scalars, as --dump-tensor=meta does", NULL, NULL},
     {"dump-filter", "TASKGLASS_DUMP_FILTER", TG_SETTING_LIST, "",
-     "record only what matches: task=A-B,kernel=NAME,stage=before|after,role=in+out,arg=N; repeat "
-     "it, or use ';', for more",
+     "record only what matches: task=A-B,kernel=NAME,stage=before|after,role=in+out,arg=N; "
+     "repeat the option, or separate filters with ';'",
      NULL, NULL},
     {"dump-policy", "TASKGLASS_DUMP_POLICY", TG_SETTING_CHOICE, "block",
-     "when recording is faster than the disk: wait, drop records, or overwrite payloads", POLICIES,
-     NULL},
+     "if a core records faster than the disk writes: wait, drop records, or overwrite payloads",
+     POLICIES, NULL},
     {"dump-arena", "TASKGLASS_DUMP_ARENA", TG_SETTING_BYTES, "4M",
-     "payload a core may be ahead of the disk; each core takes so much memory", NULL, NULL},
+     "how much payload a core can be ahead of the disk; each core takes this much memory", NULL,
+     NULL},
     {"dump-buffers", "TASKGLASS_DUMP_BUFFERS", TG_SETTING_COUNT, "16",
      "record buffers of each core, 64 records each", NULL, NULL},
     {"dump-wait", "TASKGLASS_DUMP_WAIT", TG_SETTING_SECONDS, "5",
-     "policy block: seconds a core waits for the disk before it drops records", NULL, NULL},
+     "with policy block: seconds that a core waits for the host before it drops records", NULL,
+     NULL},
     {"dump-transport", "TASKGLASS_DUMP_TRANSPORT", TG_SETTING_CHOICE, "auto",
-     "how a recording leaves the device: read in place where the host can, or copied", TRANSPORTS,
+     "how the host gets the recording: it reads it in place if it can, or copies it", TRANSPORTS,
      NULL},
     {"enable-scope-stats", "TASKGLASS_ENABLE_SCOPE_STATS", TG_SETTING_FLAG, "off",
-     "device-built graphs: what every scope took of rings, heap, dependencies and tensor map", NULL,
-     NULL},
+     "if the device builds the graph: write what every scope used of its ring and the tensor map",
+     NULL, NULL},
     {"ring-task-window", "TASKGLASS_RING_TASK_WINDOW", TG_SETTING_COUNTS, "16384",
-     "device-built graphs: task slots of each ring, or of the four with commas; from 4", NULL,
-     NULL},
+     "if the device builds the graph: task slots of each ring, or of the four with commas; at least 4",
+     NULL, NULL},
     {"ring-heap", "TASKGLASS_RING_HEAP", TG_SETTING_SIZES, "0",
-     "the same: memory for tg_alloc of each ring; 0: 256M, less on a small device", NULL, NULL},
+     "likewise: memory of each ring for tg_alloc; 0: 256M, or less on a small device", NULL, NULL},
     {"ring-dep-pool", "TASKGLASS_RING_DEP_POOL", TG_SETTING_COUNTS, "16384",
-     "the same: unmet dependencies of each ring; from 4", NULL, NULL},
+     "likewise: dependencies of each ring that are not met yet; at least 4", NULL, NULL},
     {"tensormap", "TASKGLASS_TENSORMAP", TG_SETTING_COUNT, "65536",
-     "tensormap_and_ringbuffer: entries for tensors in use; from 4", NULL, NULL},
+     "with tensormap_and_ringbuffer: tensors that unfinished tasks can use at a time; at least 4",
+     NULL, NULL},
     {"device-program", "TASKGLASS_DEVICE_PROGRAM", TG_SETTING_TEXT, "",
      "program to start as the simulated device; empty: the installed one", NULL, NULL},
     {"workload-path", "TASKGLASS_WORKLOAD_PATH", TG_SETTING_TEXT, "",
@@ -87,7 +91,7 @@ static const struct row {
 
 enum { SETTINGS = sizeof table / sizeof table[0] };
 
-/* A value that was checked, in the form that its type is asked for in. */
+/* A checked value, in the form that the function for its type returns. */
 union parsed {
     uint64_t number;     /* count, bytes */
     uint64_t numbers[4]; /* counts, sizes */
@@ -97,14 +101,14 @@ union parsed {
 
 struct tg_settings {
     struct slot {
-        char *text; /* ours; NULL: the default */
+        char *text; /* the settings own it; NULL: the default */
         union parsed parsed;
         enum tg_setting_source source;
     } slot[SETTINGS];
 };
 
-/* Digits only: strtoull alone would take a sign, white space and nothing at all. Leaves *end
- * behind the digits. */
+/* Accepts digits only; strtoull alone would accept a sign, white space and an empty text. Sets *end
+ * to the first character after the digits. */
 static bool parse_digits(const char *text, uint64_t *number, const char **end)
 {
     size_t digits = strspn(text, "0123456789");
@@ -114,7 +118,7 @@ static bool parse_digits(const char *text, uint64_t *number, const char **end)
     return digits > 0 && errno == 0;
 }
 
-/* Each parser gives NULL, or why the value does not do. */
+/* Each parser returns NULL, or the reason why the value is wrong. */
 static const char *parse_count(const char *text, union parsed *parsed)
 {
     const char *end;
@@ -126,7 +130,7 @@ static const char *parse_count(const char *text, union parsed *parsed)
     return NULL;
 }
 
-/* The powers of 1024 behind the letter, 0 for none, -1 for a letter that means nothing. */
+/* The power of 1024 that the letter stands for; 0 for no letter, -1 for an unknown one. */
 static int unit_power(const char *unit)
 {
     static const char units[] = "KMGT";
@@ -145,12 +149,12 @@ static const char *parse_bytes(const char *text, union parsed *parsed)
     if (end == text || power < 0)
         return "is not a size: a whole number of bytes, or one with K, M, G or T";
     if (!good || parsed->number > UINT64_MAX >> (10 * power))
-        return "is more than 64 bits can count";
+        return "is larger than 64 bits can count";
     parsed->number <<= 10 * power;
     return NULL;
 }
 
-/* One number for all four, or one for each. */
+/* One number for all four rings, or one for each. */
 static const char *parse_four(const char *text, bool sizes, union parsed *parsed)
 {
     const char *wrong = sizes
@@ -180,8 +184,8 @@ static const char *parse_four(const char *text, bool sizes, union parsed *parsed
     return NULL;
 }
 
-/* Decimal only, point only: strtod alone would take hexadecimal, "inf", and the decimal comma
- * of a host program's locale. */
+/* Accepts decimal digits with a point only; strtod alone would accept hexadecimal, "inf", and the
+ * decimal comma of the program's locale. */
 static bool parse_decimal(const char *text, double *value)
 {
     double whole = 0, unit = 1;
@@ -202,7 +206,7 @@ static const char *parse_seconds(const char *text, union parsed *parsed)
     if (!parse_decimal(text, &parsed->seconds))
         return "is not a number of seconds, such as 10 or 0.5";
     if (parsed->seconds <= 0)
-        return "is not more than 0 seconds";
+        return "must be more than 0 seconds";
     return NULL;
 }
 
@@ -217,7 +221,7 @@ static const char *parse_flag(const char *text, union parsed *parsed)
     return "is neither on (1, yes, true, on) nor off (0, no, false, off)";
 }
 
-/* Is it one of the words, each followed by a space or the end? */
+/* Compares the text with each word of `choices`. */
 static const char *parse_choice(const char *choices, const char *text)
 {
     size_t length = strlen(text);
@@ -227,7 +231,7 @@ static const char *parse_choice(const char *choices, const char *text)
             return NULL;
         word += size;
     }
-    return "is none of";
+    return "is not one of";
 }
 
 static const char *parse(const struct row *row, const char *text, union parsed *parsed)
@@ -250,10 +254,10 @@ static const char *parse(const struct row *row, const char *text, union parsed *
     case TG_SETTING_SIZES:
         return parse_four(text, row->type == TG_SETTING_SIZES, parsed);
     }
-    return "is of no type";
+    return "is a value of an unknown type";
 }
 
-/* The row's number, or SETTINGS. */
+/* The number of the setting's row; SETTINGS if there is none. */
 static size_t find(const char *name)
 {
     size_t i = 0;
@@ -267,7 +271,7 @@ static const char *text_of(const struct tg_settings *settings, size_t i)
     return settings->slot[i].text ? settings->slot[i].text : table[i].fallback;
 }
 
-/* A copy of the value; a list that the caller has set before comes in front of it. */
+/* A copy of the value. If the caller has set this list before, the earlier value comes first. */
 static char *with_earlier(const struct tg_settings *settings, size_t i, const char *value,
                           enum tg_setting_source source)
 {
@@ -283,7 +287,7 @@ static char *with_earlier(const struct tg_settings *settings, size_t i, const ch
     return text;
 }
 
-/* The slot keeps what it has unless all is well. */
+/* Leaves the slot unchanged on failure. */
 static tg_status assign(struct tg_settings *settings, size_t i, const char *value,
                         enum tg_setting_source source, struct tg_error *error)
 {
@@ -301,7 +305,7 @@ static tg_status assign(struct tg_settings *settings, size_t i, const char *valu
                             table[i].choices ? ": " : "", table[i].choices ? table[i].choices : "");
     slot.text = with_earlier(settings, i, value, source);
     if (!slot.text)
-        return tg_error_set(error, TG_NO_MEMORY, "%s%s: no memory for its value", prefix, name);
+        return tg_error_set(error, TG_NO_MEMORY, "%s%s: out of memory", prefix, name);
     free(settings->slot[i].text);
     settings->slot[i] = slot;
     return TG_OK;
@@ -312,7 +316,7 @@ static tg_status take_environment(struct tg_settings *settings, struct tg_error 
     for (size_t i = 0; i < SETTINGS; i++) {
         const char *value = getenv(table[i].environment);
         tg_status status = TG_OK;
-        if (value && *value) /* `NAME= command` is how a shell user takes a variable away */
+        if (value && *value) /* `NAME= command` means in a shell that NAME is not set */
             status = assign(settings, i, value, TG_FROM_ENVIRONMENT, error);
         if (status != TG_OK)
             return status;
@@ -327,7 +331,7 @@ tg_status tg_settings_create(struct tg_settings **settings, struct tg_error *err
 
     *settings = NULL;
     if (!made)
-        return tg_error_set(error, TG_NO_MEMORY, "settings: no memory");
+        return tg_error_set(error, TG_NO_MEMORY, "out of memory for the settings");
     for (size_t i = 0; i < SETTINGS; i++)
         (void)parse(&table[i], table[i].fallback, &made->slot[i].parsed);
     status = take_environment(made, error);
@@ -354,7 +358,7 @@ tg_status tg_settings_set(struct tg_settings *settings, const char *name, const 
     size_t i = find(name);
     if (i == SETTINGS)
         return tg_error_set(error, TG_NOT_FOUND,
-                            "--%s: no such setting; `taskglass config` lists them",
+                            "--%s: no such setting; `taskglass config` lists the settings",
                             name ? name : "");
     return assign(settings, i, value, TG_FROM_CALLER, error);
 }
@@ -376,7 +380,7 @@ bool tg_settings_get(const struct tg_settings *settings, uint32_t number,
     return true;
 }
 
-/* A setting asked for as something it is not is a programming error, like a wrong name. */
+/* Returns zeros for a wrong name or a wrong type, which are programming errors. */
 static const union parsed *parsed_of(const struct tg_settings *settings, const char *name,
                                      enum tg_setting_type type)
 {

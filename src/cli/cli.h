@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the verbs of the command line share. Each verb has its own file, verb_NAME.c. */
+/* What the verbs of the command line share. Each verb has its own file. */
 #ifndef TG_CLI_CLI_H
 #define TG_CLI_CLI_H
 

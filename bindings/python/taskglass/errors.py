@@ -53,7 +53,7 @@ class Mismatch(Error):
 
 
 class BadArgument(Error, ValueError):
-    """An argument makes no sense."""
+    """An argument is not valid."""
     status = "BAD_ARGUMENT"
 
 
