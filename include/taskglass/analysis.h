@@ -26,7 +26,8 @@
 extern "C" {
 #endif
 
-/* Called now and then on the caller's thread: bytes of payload read so far, and in total at most. */
+/* Called from time to time on the caller's thread, with the bytes of payload read so far and the most
+ * that will be read. */
 typedef void (*tg_analysis_progress_fn)(void *context, uint64_t bytes, uint64_t total);
 
 /* ── one tensor ────────────────────────────────────────────────────────────────────────────── */

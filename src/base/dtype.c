@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of wire/dtype.h by name and number; the arithmetic is numeric.h's. */
+/* Looks up the table of wire/dtype.h by name and by number. numeric.h has the arithmetic. */
 #include <string.h>
 #include <taskglass/dtype.h>
 #include <taskglass/numeric.h>

@@ -13,7 +13,7 @@ static bool is_utf8_continuation(char byte)
     return ((unsigned char)byte & 0xc0) == 0x80;
 }
 
-/* Makes room for the ellipsis without leaving half a character in front of it. */
+/* Replaces the end of the text with an ellipsis, without leaving half a character before it. */
 static void end_in_ellipsis(char *text, size_t size)
 {
     size_t cut = size - sizeof ELLIPSIS;
@@ -31,7 +31,7 @@ static void keep_to_one_line(char *text)
 
 tg_status tg_error_set(struct tg_error *error, tg_status status, const char *format, ...)
 {
-    /* Formatted aside, since an argument may be the old text. */
+    /* Formats into a second buffer, because an argument may point to the old text. */
     char text[sizeof error->text];
     va_list arguments;
     int length;

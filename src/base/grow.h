@@ -19,7 +19,7 @@
 
 enum { TG_GROW_FIRST = 64 };
 
-/* The room to take for `wanted` elements, 0 where that many bytes cannot be counted. */
+/* The new room for `wanted` elements; 0 if their size in bytes does not fit a size_t. */
 static inline size_t tg_grow_room(size_t room, size_t wanted, size_t size)
 {
     if (wanted > SIZE_MAX / 2 / size)
@@ -31,8 +31,8 @@ static inline size_t tg_grow_room(size_t room, size_t wanted, size_t size)
     return room > SIZE_MAX / size ? 0 : room;
 }
 
-/* `array` points to the caller's pointer, whatever its type: hence the copies. False where memory
- * ran out or the size does not fit a size_t; array and room are then what they were. */
+/* `array` points to the caller's pointer of any type, so memcpy reads and writes that pointer. False
+ * if memory ran out or the size does not fit a size_t; array and room then keep their values. */
 static inline bool tg_grow_more(void *array, size_t *room, size_t wanted, size_t size)
 {
     size_t larger = tg_grow_room(*room, wanted, size);
@@ -46,7 +46,7 @@ static inline bool tg_grow_more(void *array, size_t *room, size_t wanted, size_t
     return true;
 }
 
-/* Room for `wanted` elements of `size` bytes each. What is new is not initialised. */
+/* Makes room for `wanted` elements of `size` bytes each. New elements are not initialised. */
 static inline bool tg_grow(void *array, size_t *room, size_t wanted, size_t size)
 {
     return wanted <= *room || tg_grow_more(array, room, wanted, size);

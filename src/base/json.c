@@ -29,7 +29,7 @@ void tg_json_flush(struct tg_json *json)
     json->used = 0;
 }
 
-/* What does not fit the rest of the buffer, or goes to a FILE. */
+/* Writes bytes that do not fit the rest of the buffer, or that go to a FILE. */
 static void put_slowly(struct tg_json *json, const char *bytes, size_t size)
 {
     if (json->file) {
@@ -51,7 +51,7 @@ static void put_slowly(struct tg_json *json, const char *bytes, size_t size)
 
 static inline void put(struct tg_json *json, const char *bytes, size_t size)
 {
-    if (size > json->room - json->used) { /* no room at all where there is a FILE */
+    if (size > json->room - json->used) { /* always with a FILE: then there is no buffer */
         put_slowly(json, bytes, size);
         return;
     }
@@ -76,7 +76,7 @@ static void new_line(struct tg_json *json)
         put_text(json, "  ");
 }
 
-/* The comma and the white space in front of a member of the innermost container. */
+/* Writes the comma and the white space before a member of the innermost container. */
 static inline void separate(struct tg_json *json)
 {
     struct tg_json_level *level = innermost(json);
@@ -92,7 +92,7 @@ static inline void separate(struct tg_json *json)
     level->has_members = true;
 }
 
-/* Before every value: only where the grammar has one. */
+/* Called before every value; fails if the grammar allows no value here. */
 static inline void before_value(struct tg_json *json)
 {
     const struct tg_json_level *level = innermost(json);
@@ -178,7 +178,7 @@ static void end(struct tg_json *json, bool is_object)
     put(json, is_object ? "}" : "]", 1);
 }
 
-/* A new document in the same place; what failed is forgotten. */
+/* Starts a new document in the same output and clears the error of the last one. */
 static void start_document(struct tg_json *json)
 {
     json->status = TG_OK;
@@ -207,7 +207,7 @@ void tg_json_start_buffer(struct tg_json *json, char *buffer, size_t room, int f
     json->position = position;
 }
 
-/* Calls that were no document are the first failure. */
+/* Fails if the calls so far do not make a complete document. */
 static void end_document(struct tg_json *json)
 {
     if (json->depth != 0 || !json->level[0].has_members)
@@ -293,7 +293,7 @@ void tg_json_plain_key(struct tg_json *json, const char *key, size_t length)
         put(json, "\": ", 3);
         return;
     }
-    char *at = json->buffer + json->used; /* all at once: a manifest is mostly keys */
+    char *at = json->buffer + json->used; /* writes all at once for speed */
     *at++ = '"';
     memcpy(at, key, length);
     memcpy(at + length, "\": ", 3);
@@ -314,7 +314,8 @@ void tg_json_string(struct tg_json *json, const char *value)
 
 enum { MOST_DIGITS = 20 };
 
-/* Two digits at a time: most of a manifest is numbers. Gives where the number begins in `digits`. */
+/* Writes two digits at a time for speed, because manifests have many numbers. Returns the index in
+ * `digits` at which the number begins. */
 static size_t format_uint(uint64_t value, char digits[MOST_DIGITS])
 {
     static const char pairs[] = "00010203040506070809101112131415161718192021222324"
@@ -383,7 +384,7 @@ void tg_json_hex(struct tg_json *json, uint64_t value)
     put(json, text, sizeof text);
 }
 
-/* printf and strtod follow the locale of the program we live in; JSON has only the point. */
+/* Replaces the decimal sign of the program's locale, which printf uses, by the point of JSON. */
 static void use_decimal_point(char *text)
 {
     size_t foreign = strspn(text, "-0123456789");
@@ -394,7 +395,7 @@ static void use_decimal_point(char *text)
     memmove(text + foreign + 1, text + rest, strlen(text + rest) + 1);
 }
 
-/* What can be said without searching for digits. */
+/* Writes values that need no search for the shortest digits; false for all others. */
 static bool put_simple(struct tg_json *json, double value)
 {
     if (isnan(value))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of status.h, looked up by number. */
+/* Looks up the table of status.h by number. */
 #include <taskglass/status.h>
 
 struct status_row {
@@ -9,7 +9,7 @@ struct status_row {
     const char *advice;
 };
 
-/* The exit code of a number we do not know is the worst one: whoever made it up, it is not good. */
+/* An unknown number is an error for sure, so it gets the exit code of the worst ones. */
 static const struct status_row unknown = {"UNKNOWN", 3, "a status this version does not know",
                                           "it may come from a newer version of Taskglass"};
 

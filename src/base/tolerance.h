@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * When two values agree: |value - trusted| <= absolute + relative * |trusted|. Golden values,
- * references, `check --against` and `diff` all ask here, so that they cannot answer differently.
+ * references, `check --against` and `diff` all use these functions, so that they always agree.
  *
- * Inline, and without branches where all values are finite: the loops of a comparison are made of it.
+ * They are inline and have no branches for finite values, because comparisons call them in their
+ * loops.
  */
 #ifndef TG_BASE_TOLERANCE_H
 #define TG_BASE_TOLERANCE_H
@@ -11,15 +12,16 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* Of finite values. The error is an argument because that of 64-bit integers is no double's. */
+/* For finite values. The caller computes the error, because a difference of doubles would be wrong for
+ * 64-bit integers. */
 __attribute__((always_inline)) static inline bool tg_is_beyond(double error, double trusted,
                                                                double absolute, double relative)
 {
     return error > absolute + relative * fabs(trusted);
 }
 
-/* Of any values. An infinity agrees with itself alone; NaN agrees with NaN where `equal_nan` says so,
- * and with nothing else. `error` counts only where both are finite. */
+/* For any values. An infinity agrees only with itself; NaN agrees only with NaN, and only if
+ * `equal_nan` is set. `error` counts only if both values are finite. */
 static inline bool tg_is_close(double value, double trusted, double error, double absolute,
                                double relative, bool equal_nan)
 {
@@ -30,8 +32,8 @@ static inline bool tg_is_close(double value, double trusted, double error, doubl
     return !tg_is_beyond(error, trusted, absolute, relative);
 }
 
-/* How far apart they are for a person who reads numbers: 0 for NaN and NaN and for an infinity and
- * itself, infinite where the difference is no number. */
+/* The distance to show in reports: 0 for two NaN and for equal infinities; infinite if the difference
+ * is NaN. */
 static inline double tg_distance(double value, double trusted)
 {
     double difference = fabs(value - trusted);

@@ -84,7 +84,7 @@ bool tg_word_range(struct tg_word word, tg_word_parse_fn parse, uint64_t *first,
     return parse(rest, last) && *first <= *last;
 }
 
-/* A word of a file, or the shorter one that people type. */
+/* A word as files have it, and the shorter one that users type. */
 struct choice {
     const char *word, *option;
     unsigned number;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The whole ordering vocabulary of the device program, for gcc and for nvcc. A name says the
- * operation and the order; read-modify-writes give the value from before. Everything is at
- * device scope, schedulers and cores of one device, but for the names that end in _host: those
- * words are shared with the host and may lie in its memory, where only loads and stores work.
+ * All atomic operations of the device program, for gcc and for nvcc. A name says the operation and
+ * the memory order; read-modify-writes return the old value. The scope is the device, that is, the
+ * schedulers and cores of one device. Names that end in _host are for words that the device shares
+ * with the host: these may lie in host memory, where only loads and stores work.
  *
- * Two idioms recur, and each use names its other end in a comment:
- *   publish/observe   store_release or an acq_rel RMW pairs with load_acquire: what was written
- *                     before the one is visible after the other.
- *   say/check         two threads each store, then load what the other stores, and at least one
- *                     must see the other: all four accesses are _seq.
+ * There are two patterns, and a comment at each use names the other end:
+ *   publish/observe   a store_release or an acq_rel RMW pairs with a load_acquire: what one thread
+ *                     wrote before the store is visible to the other after the load.
+ *   say/check         two threads each store a word and then load the other's word. All four accesses
+ *                     are _seq, so at least one thread sees the other's store.
  */
 #ifndef TG_COMMON_ATOMIC_H
 #define TG_COMMON_ATOMIC_H
@@ -20,7 +20,7 @@
 
 #define TG_SCOPE_ __NV_THREAD_SCOPE_DEVICE
 #define TG_HOST_SCOPE_ __NV_THREAD_SCOPE_SYSTEM
-/* nvcc's load wants a pointer to something that could be written. */
+/* nvcc's atomic load does not accept a pointer to const. */
 template <typename T> static inline __device__ T *tg_atomic_mutable_(const T *p)
 {
     return const_cast<T *>(p);
@@ -54,7 +54,8 @@ template <typename T> static inline __device__ T *tg_atomic_mutable_(const T *p)
 #define tg_store_release_host(p, v) \
     __nv_atomic_store_n((p), (v), __NV_ATOMIC_RELEASE, TG_HOST_SCOPE_)
 #define tg_store_fence_host(p, v) (tg_store_relaxed_host(p, v), __threadfence_system())
-/* Several stores that are releases together: on a GPU a fence costs more than all of them. */
+/* For several release stores in a row: on a GPU one fence before relaxed stores replaces a fence for
+ * each store, and a fence costs more than all the stores together. */
 #define tg_release_begin() __threadfence()
 #define tg_store_in_release(p, v) TG_ATOMIC_STORE_(p, v, RELAXED)
 #else
@@ -63,7 +64,8 @@ template <typename T> static inline __device__ T *tg_atomic_mutable_(const T *p)
 #define tg_load_acquire_host(p) TG_ATOMIC_LOAD_(p, ACQUIRE)
 #define tg_store_relaxed_host(p, v) TG_ATOMIC_STORE_(p, v, RELAXED)
 #define tg_store_release_host(p, v) TG_ATOMIC_STORE_(p, v, RELEASE)
-/* A store, and a full fence after it, in a form that the thread sanitizer knows. */
+/* A store with a full fence after it. An exchange, because the thread sanitizer does not understand
+ * fences. */
 #define tg_store_fence_host(p, v) ((void)TG_ATOMIC_EXCHANGE_(p, v, SEQ_CST))
 #endif
 
@@ -85,7 +87,7 @@ template <typename T> static inline __device__ T *tg_atomic_mutable_(const T *p)
 #define tg_exchange_acq_rel(p, v) TG_ATOMIC_EXCHANGE_(p, v, ACQ_REL)
 #define tg_exchange_seq(p, v) TG_ATOMIC_EXCHANGE_(p, v, SEQ_CST)
 
-/* True where *p was *expected and is now v; otherwise *expected is what it was. */
+/* True if *p was *expected and is now v; otherwise sets *expected to the value of *p. */
 #define tg_cas_acq_rel(p, expected, v) TG_ATOMIC_CAS_(p, expected, v, ACQ_REL)
 #define tg_cas_seq(p, expected, v) TG_ATOMIC_CAS_(p, expected, v, SEQ_CST)
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A view's elements in logical row-major order, packed, whatever its strides: what the recorder
- * stores of a tensor that is not one straight run of bytes. Device and host.
+ * Copies the elements of a view in row-major order into packed bytes, whatever the strides of the
+ * view. The recorder stores tensors that are not contiguous in this form. For device and host.
  */
 #ifndef TG_COMMON_GATHER_H
 #define TG_COMMON_GATHER_H
 
 #include <taskglass/tensor.h>
 
-/* A view with as few dimensions as describe it: neighbours that lie in line are joined. */
+/* A view with as few dimensions as possible: dimensions that are contiguous together become one. */
 struct tg_gather_plan {
     int ndim;
     int64_t shape[TG_MAX_DIMS];
@@ -38,7 +38,7 @@ TG_INLINE struct tg_gather_plan tg_gather_plan(const struct tg_tensor *t)
     return p;
 }
 
-/* `count` elements of 8 bits or more, `stride` apart. */
+/* Copies `count` elements of 8 bits or more; each is `stride` after the last. */
 TG_INLINE void tg_gather_row(char *to, const char *from, int64_t count, int64_t stride,
                              unsigned size)
 {
@@ -47,7 +47,7 @@ TG_INLINE void tg_gather_row(char *to, const char *from, int64_t count, int64_t 
         return;
     }
     for (int64_t i = 0; i < count; i++, to += size, from += stride * (int64_t)size) {
-        switch (size) { /* constant sizes become single moves */
+        switch (size) { /* a constant size compiles to a single move */
         case 1:
             *to = *from;
             break;
@@ -64,7 +64,7 @@ TG_INLINE void tg_gather_row(char *to, const char *from, int64_t count, int64_t 
     }
 }
 
-/* The same for nibbles; element `at` of the packed result comes first. */
+/* The same for 4-bit elements; the first one becomes element `at` of the packed result. */
 TG_INLINE void tg_gather_nibbles(uint8_t *to, int64_t at, const uint8_t *storage, int64_t element,
                                  int64_t count, int64_t stride)
 {
@@ -77,8 +77,8 @@ TG_INLINE void tg_gather_nibbles(uint8_t *to, int64_t at, const uint8_t *storage
     }
 }
 
-/* Elements [first, first + count) of the view, to packed `to`; `storage` is what t->addr means
- * here. For 4-bit types `first` must be even. */
+/* Packs elements [first, first + count) of the view into `to`. `storage` points to the memory at
+ * t->addr on this side. For 4-bit types `first` must be even. */
 TG_INLINE void tg_gather(void *to, const void *storage, const struct tg_tensor *t, int64_t first,
                          int64_t count)
 {
@@ -105,7 +105,7 @@ TG_INLINE void tg_gather(void *to, const void *storage, const struct tg_tensor *
         done += run;
         at[inner] += run;
         offset += run * p.strides[inner];
-        for (int i = inner; i > 0 && at[i] == p.shape[i]; i--) { /* on to the next row */
+        for (int i = inner; i > 0 && at[i] == p.shape[i]; i--) { /* move on to the next row */
             offset += p.strides[i - 1] - at[i] * p.strides[i];
             at[i] = 0;
             at[i - 1]++;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The content hash at the speed of memory. One kernel per instruction set, all with the same
- * shape: blocks of 64 bytes, loaded once, stored where a copy is wanted, added into lanes that
- * are the two sums interleaved (a b a b …). The processor decides which one runs.
+ * Computes the content hash as fast as memory can be read. There is one kernel for each instruction
+ * set, and the features of the processor select it. Each loads blocks of 64 bytes once, stores them
+ * if the caller wants a copy, and adds them into vector lanes that hold the two sums alternately.
  *
- * A block begins at an even word, so the even lanes of a vector belong to sum a: a product goes
- * to the sum of its own lane, the plain word, with neighbours swapped, to the other one.
+ * A block begins at an even word, so the even lanes of a vector belong to sum a. A product goes to the
+ * sum of its own lane; the plain word goes to the other sum, so neighbouring words are swapped first.
  *
- * Part of the library and of the simulated device alike, so it calls nothing but memcpy.
+ * The library and the simulated device both contain this file, so it calls nothing but memcpy.
  */
 #include "common/hash.h"
 
@@ -34,7 +34,7 @@ static uint64_t load_word(const unsigned char *bytes)
     return word;
 }
 
-/* What is left after the last whole block. */
+/* Adds the bytes after the last whole block. */
 static void add_tail(struct tg_hash *hash, const unsigned char *from, size_t size)
 {
     unsigned char tail[BLOCK] = {0};
@@ -45,12 +45,14 @@ static void add_tail(struct tg_hash *hash, const unsigned char *from, size_t siz
 
 #if defined(__x86_64__)
 
-/* Bytes to prefetch: the hardware stops at the end of a page. bench/record chose it. */
+/* How many bytes ahead to prefetch; the hardware prefetcher stops at the end of a page. This value was
+ * the fastest in bench/record. */
 enum { AHEAD = 512 };
 
 /*
- * A kernel from its vector type and its operations. The key of a lane is (its word + 1) * K, kept
- * up by addition. Two vectors at a time, each with its own sum, hide the multiplication's latency.
+ * Defines a kernel from a vector type and its operations. The key of a lane is (index of its
+ * word + 1) * K and advances by addition. The kernel works on two vectors at a time, each with its own sum,
+ * to hide the latency of the multiplication.
  */
 /* clang-format off */
 #define DEFINE_KERNEL(name, feature, vector, load, store, add, xor, shift, multiply, swap, splat)  \

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The content hash: 64 bits over a tensor's logical bytes, the same on every platform whatever
- * the order and size of the pieces it is computed from. docs/wire-format.md defines it.
+ * The content hash: 64 bits over the packed bytes of a tensor. It is the same on every platform, and
+ * does not depend on the order and sizes of the pieces. docs/wire-format.md defines it.
  *
  * Words w[i] of 8 bytes, little-endian, the last one filled up with zeros:
  *     x = w[i] ^ (i + 1) * K,   product = low32(x) * high32(x)
  *     even i:  a += product, b += w[i]        odd i:  b += product, a += w[i]
- * Both sums are free of order: pieces can be added by different threads. The key makes a word's
- * place count, the plain sum makes sure that a change of one word never goes unseen.
+ * The order of additions does not matter, so different threads can add pieces. The key makes the hash
+ * depend on the position of each word; the plain sum ensures that a change of one word changes the
+ * hash.
  */
 #ifndef TG_COMMON_HASH_H
 #define TG_COMMON_HASH_H
@@ -20,7 +21,7 @@
 
 struct tg_hash {
     uint64_t a, b;
-    uint64_t words; /* so far */
+    uint64_t words; /* added so far */
 };
 
 TG_INLINE void tg_hash_init(struct tg_hash *hash)
@@ -32,7 +33,7 @@ TG_INLINE void tg_hash_word(struct tg_hash *hash, uint64_t word)
 {
     uint64_t x = word ^ ++hash->words * TG_HASH_KEY;
     uint64_t product = (x & 0xffffffffu) * (x >> 32);
-    if (hash->words & 1) { /* i is even: words is already one further */
+    if (hash->words & 1) { /* i = words - 1 is even */
         hash->a += product;
         hash->b += word;
     } else {
@@ -48,7 +49,7 @@ TG_INLINE uint64_t tg_hash_mix_(uint64_t x, uint64_t factor)
     return x ^ x >> 29;
 }
 
-/* `bytes`: how many there were in all. */
+/* `bytes` is the total number of bytes. */
 TG_INLINE uint64_t tg_hash_final(const struct tg_hash *hash, uint64_t bytes)
 {
     uint64_t a = tg_hash_mix_(hash->a, UINT64_C(0xD6E8FEB86659FD93));

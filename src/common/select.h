@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which arguments a recording wants, and how much of them: level, marks and filters. Used by the
- * recorder on the device, and by the host for what it reads of tasks that never finished. */
+/* Decides by level, marks and filters which arguments to record, and how much of each. The recorder on
+ * the device uses it, and the host, for the arguments that it reads of tasks that never finished. */
 #ifndef TG_COMMON_SELECT_H
 #define TG_COMMON_SELECT_H
 
@@ -11,15 +11,15 @@
 
 enum tg_want { TG_WANT_NOTHING, TG_WANT_META, TG_WANT_HASH, TG_WANT_PAYLOAD };
 
-/* The argument in question. */
+/* The argument to decide on. */
 struct tg_subject {
     const struct tg_task_desc *desc;
     enum tg_stage stage;
-    uint32_t index; /* among all arguments: tensors first */
+    uint32_t index; /* among all arguments; tensors come first */
     uint32_t role;  /* enum tg_role; 0 for a scalar */
 };
 
-/* Does a tensor of this role have something to record at this stage? */
+/* True if a tensor of this role is recorded at this stage. */
 TG_INLINE bool tg_role_has_stage(uint32_t role, enum tg_stage stage)
 {
     return role == TG_INOUT || role == (stage == TG_BEFORE_DISPATCH ? TG_IN : TG_OUT);
@@ -37,8 +37,8 @@ TG_INLINE bool tg_filter_passes(const struct tg_filter *f, const struct tg_subje
            (f->roles >> a->role & 1);
 }
 
-/* Every filter that lets it pass is counted: one that never did is worth a warning.
- * `kernel_filters` is what setup->kernel_filters means here. */
+/* Counts in `matched` for each filter how many arguments it let pass, because the host warns about
+ * filters that matched nothing. `kernel_filters` points to setup->kernel_filters on this side. */
 TG_INLINE bool tg_passes(const struct tg_record_setup *setup, const uint8_t *kernel_filters,
                          const struct tg_subject *a, uint64_t *matched)
 {
@@ -78,7 +78,7 @@ TG_INLINE enum tg_want tg_wanted(const struct tg_record_setup *setup, const uint
     }
 }
 
-/* What a record says of its argument, apart from its content. */
+/* Fills the fields of a record that do not depend on the content of its argument. */
 TG_INLINE void tg_record_describe(struct tg_record *r, const struct tg_subject *a)
 {
     r->type = TG_RECORD_ARGUMENT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Is a task what its kernels want? The quick yes or no, the same on the host and on the device; the
- * words for a no are the host's (src/host/task_check.c).
+ * Checks whether the arguments of a task fit its kernels. These functions only say yes or no, in the
+ * same way on the host and on the device; src/host/task_check.c finds the words for a no.
  */
 #ifndef TG_COMMON_TASK_CHECK_H
 #define TG_COMMON_TASK_CHECK_H
@@ -9,7 +9,7 @@
 #include <taskglass/args.h>
 #include <taskglass/wire/orchestration.h>
 
-/* No limit was passed. */
+/* True if the task has no more tensors, scalars and edges than allowed. */
 TG_INLINE bool tg_args_within_limits(const struct tg_args *args)
 {
     return !args->overflow && args->n_tensors <= TG_MAX_TENSORS &&
@@ -50,7 +50,7 @@ TG_INLINE bool tg_signature_fits(const struct tg_kernel_desc *k, const struct tg
     return true;
 }
 
-/* A task of one kernel, which goes to the part of its kind. */
+/* Makes a task of one kernel, which runs on the part of its kind of core. */
 TG_INLINE bool tg_task_set_kernel(struct tg_task_desc *desc, uint32_t kernel,
                                   const struct tg_kernel_desc *kernels, uint32_t n_kernels,
                                   uint32_t first)
@@ -67,9 +67,9 @@ TG_INLINE bool tg_task_set_kernel(struct tg_task_desc *desc, uint32_t kernel,
     return true;
 }
 
-/* The kernels of a task by part: one goes to the part of its kind, several where they were put.
- * False for a kernel that is not there, or of the wrong kind for its part, or none at all. `first`
- * is the number of kernel 0 on the device. */
+/* Sets the kernel of each part. A single kernel runs on the part of its kind of core; several run on
+ * the parts that the caller chose. False if a kernel does not exist or is of the wrong kind for its
+ * part, or if there is none. `first` is the number that kernel 0 of the module has on the device. */
 TG_INLINE bool tg_task_set_kernels(struct tg_task_desc *desc, const uint32_t kernel[TG_PARTS],
                                    const struct tg_kernel_desc *kernels, uint32_t n_kernels,
                                    uint32_t first)
