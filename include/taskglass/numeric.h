@@ -382,7 +382,7 @@ TG_INLINE void tg_store(unsigned dtype, void *base, int64_t index, double value)
 
 /*
  * Functions by name, for kernels whose type is fixed: tg_float16_to_float(bits),
- * tg_float16_from_float(x), tg_float16_from_double(x), and the same for the other five types.
+ * tg_float16_from_float(x), tg_float16_from_double(x), and the same for the others below.
  * Converting a double through a float would round twice, so use from_double for it.
  */
 #define TG_NAMED_FLOAT_(name, dtype, storage)               \
