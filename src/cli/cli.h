@@ -55,6 +55,7 @@ struct cli_verb {
     size_t member;    /* for cli_take_one: its offset in the request */
     int (*run)(struct cli *cli, void *request); /* returns the exit code */
     void (*end)(void *request);                 /* frees what the request owns; may be NULL */
+    void (*more_help)(void); /* prints a part of the help of its own, on stdout; may be NULL */
 };
 
 /* The cli_verb_NAME of every file verb_NAME.c, and a NULL at the end. The build writes this table, so

@@ -70,6 +70,8 @@ int cli_help_verb(const struct cli_verb *verb, const struct tg_settings *setting
         put_option(verb->options[i].name, verb->options[i].value, verb->options[i].choice,
                    verb->options[i].help);
     put_option("help", NULL, NULL, "show this text");
+    if (verb->more_help)
+        verb->more_help();
     puts("\nSettings ('taskglass config' shows the current values):");
     for (uint32_t i = 0; tg_settings_get(settings, i, &info); i++)
         if (!is_option(verb, info.name))

@@ -133,6 +133,15 @@ static int export_verb(struct cli *cli, void *request)
     return code == CLI_OK ? open_and_export(request) : code;
 }
 
+static void print_formats(void)
+{
+    struct tg_export_format_info format;
+    puts("\nFormats:");
+    for (uint32_t i = 0; tg_export_format_get(i, &format); i++)
+        printf("  %-14s%-14s%s%s\n", format.name, format.ending, format.summary,
+               format.available ? "" : " (not in this build)");
+}
+
 static void end(void *request)
 {
     tg_query_destroy(((struct request *)request)->query);
@@ -151,4 +160,5 @@ const struct cli_verb cli_verb_export = {
     .member = offsetof(struct request, dir),
     .run = export_verb,
     .end = end,
+    .more_help = print_formats,
 };

@@ -38,6 +38,14 @@ def refused(result, why):
 
 
 @pytest.mark.parametrize("format", FORMATS)
+def test_the_help_has_a_line_about_each_format(tg, format):
+    lines = [line.split() for line in tg.good("export", "--help").stdout.split("Formats:\n")[1]
+             .splitlines()]
+    about = [line for line in lines if line[:1] == [format]]
+    assert len(about) == 1 and len(about[0]) > 3 and about[0][1].startswith(".")
+
+
+@pytest.mark.parametrize("format", FORMATS)
 def test_the_file_has_the_name_of_the_run(recorded, format):
     result = recorded("export", "run", "--to", format)
     assert result.returncode == 0 and result.stdout.endswith(f" in run{ENDINGS[format]}\n")
