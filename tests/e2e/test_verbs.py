@@ -34,8 +34,8 @@ def test_list_has_the_simulators_as_available(tg):
 
 def test_list_says_which_runtimes_this_version_has(tg):
     available = {entry["name"]: entry["available"] for entry in tg.json("list")["runtimes"]}
-    assert available == {"host_build_graph": True, "aicpu_build_graph": True,
-                         "tensormap_and_ringbuffer": True}
+    assert {"host_build_graph", "aicpu_build_graph", "tensormap_and_ringbuffer"} <= set(available)
+    assert all(available.values())
 
 
 def test_list_for_people_names_what_the_json_names(tg):
