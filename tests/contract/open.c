@@ -186,7 +186,7 @@ CONTRACT(an_open_that_fails_gives_back_every_descriptor)
     int before = open_files();
     struct tg_device *device = NULL;
     struct tg_device_config config = device_config(1, 0);
-    if (!kernels_are_in_a_process())
+    if (strcmp(platform->program, "taskglass-device") != 0)
         SKIP("its program is not for the caller to choose");
     config.device_program = "/nowhere/taskglass-device";
     for (int i = 0; i < 5; i++)
