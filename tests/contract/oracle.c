@@ -14,6 +14,7 @@
  */
 #define _GNU_SOURCE 1
 #include "contract.h"
+#include "host/runtime_ops.h"
 #include "oracle_exact.h"
 #include "workloads/oracle/serial.h"
 #include <dlfcn.h>
@@ -70,6 +71,7 @@ static struct plan plan_of(uint64_t seed, enum tg_runtime_kind runtime)
     uint64_t random = seed, limit = number_from_environment("TASKGLASS_ORACLE_TASKS", UINT64_MAX);
     uint64_t tasks = 4 + next_random(&random) % (seed % 8 ? 120 : 500);
     struct plan plan = {.seed = seed, .runtime = runtime, .device = seed % N_DEVICES};
+    const struct tg_runtime_ops *ops = tg_runtime_number(runtime);
     plan.rings = &ring_sizes[seed / N_DEVICES % N_RING_SIZES];
     plan.again = next_random(&random) % 4 == 0;
     plan.params = (struct oracle_params){
@@ -77,10 +79,10 @@ static struct plan plan_of(uint64_t seed, enum tg_runtime_kind runtime)
         .tasks = (int64_t)(tasks < limit ? tasks : limit),
         .window = plan.rings->slots ? plan.rings->slots : NO_LIMIT,
         .heap = plan.rings->heap ? (int64_t)plan.rings->heap - SKIPPED : NO_LIMIT,
-        .rings = runtime == TG_RUNTIME_AICPU_BUILD_GRAPH ? 1 : TG_RINGS,
+        .rings = ops->n_rings == 1 ? 1 : TG_RINGS,
         .tensors = 1 + (int64_t)(next_random(&random) % 6),
-        .edges = runtime != TG_RUNTIME_TENSORMAP_AND_RINGBUFFER,
-        .reads = runtime != TG_RUNTIME_HOST_BUILD_GRAPH && next_random(&random) % 2,
+        .edges = !ops->finds_edges,
+        .reads = ops->n_rings > 0 && next_random(&random) % 2,
         .held = plan.rings->held,
         .spin = spins[next_random(&random) % 8],
     };
@@ -378,7 +380,7 @@ static void look_for_long(enum tg_runtime_kind runtime, uint64_t first, double s
            (unsigned long long)n, (unsigned long long)first);
 }
 
-/* The number of platforms that share the time. */
+/* The numbers of platforms and runtimes that share the time. */
 static uint32_t platforms_here(void)
 {
     const char *only = getenv("TASKGLASS_TEST_PLATFORM");
@@ -389,13 +391,20 @@ static uint32_t platforms_here(void)
     return only != NULL && *only != '\0' ? 1 : n;
 }
 
+static uint32_t runtimes_here(void)
+{
+    uint32_t n = 0;
+    while (tg_runtime_number(n) != NULL)
+        n++;
+    return n;
+}
+
 static void look_at_many(enum tg_runtime_kind runtime)
 {
-    enum { RUNTIMES = 3 };
     uint64_t first = number_from_environment("TASKGLASS_ORACLE_SEED", 1);
     uint64_t seconds = number_from_environment("TASKGLASS_ORACLE_SECONDS", 0);
     if (seconds)
-        look_for_long(runtime, first, (double)seconds / (RUNTIMES * platforms_here()));
+        look_for_long(runtime, first, (double)seconds / (runtimes_here() * platforms_here()));
     else
         look_at(runtime, first,
                 number_from_environment("TASKGLASS_ORACLE_GRAPHS",
@@ -415,6 +424,12 @@ CONTRACT(aicpu_build_graph_gives_what_serial_execution_gives)
 CONTRACT(tensormap_and_ringbuffer_gives_what_serial_execution_gives)
 {
     look_at_many(TG_RUNTIME_TENSORMAP_AND_RINGBUFFER);
+}
+
+CONTRACT(every_other_runtime_gives_what_serial_execution_gives)
+{
+    for (uint32_t n = TG_RUNTIME_TENSORMAP_AND_RINGBUFFER + 1; tg_runtime_number(n) != NULL; n++)
+        look_at_many((enum tg_runtime_kind)n);
 }
 
 /* ── the oracle itself ─────────────────────────────────────────────────────────────────── */
