@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A record's values as an array, and values as text: one value as short as it can be, arrays laid
- * out as NumPy prints them.
+ * A record's values as an array, and values as text: one value with as few digits as possible, and
+ * arrays printed as NumPy does.
  *
  *     struct tg_array_layout layout = {.width = 80, .most = 1000, .edge = 3};
  *     if (tg_array_of(recording, &entry, &array))
@@ -22,8 +22,8 @@
 extern "C" {
 #endif
 
-/* The elements of a record one after the other in row-major order, as far as they are stored. Element
- * `i` is tg_load_bits(dtype, bytes, i) or tg_load(dtype, bytes, i) of numeric.h. */
+/* The elements of a record in row-major order, as far as they are stored. Element `i` is
+ * tg_load_bits(dtype, bytes, i) or tg_load(dtype, bytes, i) of numeric.h. */
 struct tg_array {
     unsigned dtype; /* enum tg_dtype, valid */
     int ndim;
@@ -31,10 +31,10 @@ struct tg_array {
     int64_t elements;
     const void *bytes; /* packed; in the mapped recording, or in the entry for a scalar */
     uint64_t size;     /* of the bytes */
-    bool cut;          /* less is stored than there was: the first elements, in one dimension */
+    bool cut;          /* only the first elements are stored, and given in one dimension */
 };
 
-/* False where nothing of the record is stored. The array points into the recording and, for
+/* Returns false if nothing of the record is stored. The array points into the recording and, for
  * scalars, into the entry; both must outlive it. */
 TG_API bool tg_array_of(const struct tg_recording *recording, const struct tg_entry *entry,
                         struct tg_array *array);
@@ -45,19 +45,19 @@ struct tg_value_text {
     char text[40];
 };
 
-/* The fewest digits that give the same element again: "0.1", "1e+20", "nan", "-inf", "-3",
- * "true"; "" for a number that is no type. `bits`: of one element, as tg_load_bits gives them. Gives
- * text->text. */
+/* Writes the fewest digits that identify the element: "0.1", "1e+20", "nan", "-inf", "-3", "true";
+ * "" if `dtype` is not a type. `bits` are those of one element, as tg_load_bits returns them.
+ * Returns text->text. */
 TG_API const char *tg_value_format(unsigned dtype, uint64_t bits, struct tg_value_text *text);
 
 struct tg_array_layout {
     int width;    /* columns of a line */
-    int64_t most; /* elements; of an array with more only the edges are shown */
+    int64_t most; /* an array with more elements than this shows only its edges */
     int edge;     /* how many at each end of a dimension */
 };
 
-/* As NumPy's str(), with a newline at the end: common format and width for all elements, at most 8
- * digits behind the point. Errors are the file's: ask ferror(). */
+/* Prints like NumPy's str(), with a newline at the end: one format and width for all elements, at
+ * most 8 digits after the point. Write errors stay in the file: call ferror(). */
 TG_API void tg_array_print(FILE *file, const struct tg_array *array,
                            const struct tg_array_layout *layout);
 

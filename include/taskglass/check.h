@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Comparing an output with its golden values, as `taskglass run` and `taskglass check` do. */
+/* Compares an output with its golden values, as `taskglass run` and `taskglass check` do. */
 #ifndef TASKGLASS_CHECK_H
 #define TASKGLASS_CHECK_H
 
@@ -25,11 +25,11 @@ struct tg_output_check {
 };
 
 /*
- * Compares `elements` values of that type, packed as tensors are, with as many doubles:
- * |got - expected| <= atol + rtol * |expected|. NaN matches NaN, an infinity itself and nothing
- * else. A difference that is no number (NaN against a value) counts as infinite. Fills everything of
- * *check but its name. Keeps no pointer but that of the type's name, which lives for ever; any number
- * of threads may call it.
+ * Compares `elements` values of that type, packed as in tensors, with as many doubles: |got -
+ * expected| <= atol + rtol * |expected|. NaN matches NaN, and an infinity matches only itself. If
+ * the difference is not a number (NaN against a value), it counts as infinite. Fills in all of
+ * *check except its name. Keeps no pointer except to the type's name, which lives for ever; any
+ * number of threads may call it.
  */
 TG_API void tg_check_close(int dtype, const void *got, const double *expected, uint64_t elements,
                            double atol, double rtol, struct tg_output_check *check);

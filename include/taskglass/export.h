@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Exporting a recording to files that other programs read, as `taskglass export` does: arrays for NumPy
- * and for machine-learning tools, tables to query, a timeline to look at. tg_export_format_get lists the
- * formats; taskglass-export(1) describes each.
+ * Exports a recording to files that other programs read, as `taskglass export` does: arrays for
+ * NumPy and for machine-learning tools, tables to query, a timeline to view. tg_export_format_get
+ * lists the formats; taskglass-export(1) describes each.
  */
 #ifndef TASKGLASS_EXPORT_H
 #define TASKGLASS_EXPORT_H
@@ -28,8 +28,9 @@ typedef int (*tg_export_progress_fn)(void *context, uint64_t done, uint64_t tota
 /* Zero means the default, except for format and path. */
 struct tg_export_config {
     const char *format;
-    const char *path; /* the file; npy: the folder, unless it ends in .npy; "-": standard output,
-                         if the format is one stream (neither npy in a folder nor sqlite) */
+    /* The file to write; for npy a folder, unless it ends in .npy. "-" is standard output, if the
+     * format is one stream (neither npy in a folder nor sqlite). */
+    const char *path;
     const struct tg_query *query; /* NULL: every record */
     uint64_t limit;               /* export at most this many records; 0: all */
     bool overwrite;               /* replace existing files; else they are BAD_ARGUMENT */
@@ -55,25 +56,25 @@ TG_API tg_status tg_recording_export(const struct tg_recording *recording,
 
 /* ── names and types in those files ────────────────────────────────────────────────────────── */
 
-/* The type that npy and npz files have for a dtype: "float32" for float32. Types that NumPy lacks are
- * stored bit for bit as unsigned integers: "uint16" for bfloat16, "uint8" for the smaller ones. It
- * wants a valid type. */
+/* The type that npy and npz files have for a dtype: "float32" for float32. Types that NumPy lacks
+ * are stored bit for bit as unsigned integers: "uint16" for bfloat16, "uint8" for the smaller ones.
+ * `dtype` must be valid. */
 TG_API const char *tg_export_type(unsigned dtype);
 
 /*
- * The names of records in an .npz, a .safetensors and a folder of .npy: "task_1_12_before_arg0" (ring
- * 1, index 12), "orchestration_arg0". A second record of the same name has its index behind it:
- * "task_1_12_before_arg0_record9". So the names depend on which records were named before: to find a
- * record by its name, name all of them in order. The names of a handle belong to one thread at a time.
+ * The names of records in an .npz, a .safetensors and a folder of .npy: "task_1_12_before_arg0"
+ * (ring 1, index 12), "orchestration_arg0". A second record of the same name gets its index at the
+ * end: "task_1_12_before_arg0_record9". So a name depends on the records that were named before: to
+ * find a record by its name, name all of them in order. A handle belongs to one thread at a time.
  */
-struct tg_export_names; /* remembers those that were given */
+struct tg_export_names; /* remembers the names it has given */
 struct tg_export_name {
     char text[100];
 };
-/* NULL where memory ran out. The caller destroys it. */
+/* Returns NULL if memory ran out. The caller destroys it. */
 TG_API struct tg_export_names *tg_export_names_create(void);
 TG_API void tg_export_names_destroy(struct tg_export_names *names);
-/* Record `index`. False where memory ran out. */
+/* Names record `index`. Returns false if memory ran out. */
 TG_API bool tg_export_names_make(struct tg_export_names *names, uint64_t index,
                                  const struct tg_entry *entry, struct tg_export_name *name);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writing JSON as a stream: what is written is on its way, nothing is kept but the nesting.
+ * Writes JSON as a stream: text is passed on at once, and the writer keeps only the nesting.
  *
  *     struct tg_json json;
  *     tg_json_start(&json, file);
@@ -14,17 +14,17 @@
  *     tg_json_end_object(&json);
  *     status = tg_json_finish(&json);
  *
- * Two spaces of indent; a container begun with a `line` call, and all it holds, stays on one
- * line. The first thing that goes wrong is kept and makes the rest do nothing, so only the end
- * needs a check.
+ * The indent is two spaces; a container begun with a `line` call stays on one line with all it
+ * holds. The writer keeps the first error, and all later calls do nothing, so only the end needs a
+ * check.
  *
  * The text goes to a FILE, or into a buffer of the caller's that is written to a file descriptor
  * each time it is full. A buffer is several times faster, which a manifest of a million records
- * needs. A buffer without a file descriptor is how text stays in memory; where its size is not known
- * before, give the writer an open_memstream.
+ * needs. To keep the text in memory, give a buffer without a file descriptor; if its size is not
+ * known beforehand, give a FILE from open_memstream.
  *
- * The caller owns the file, the buffer, the descriptor and the writer. A writer belongs to one thread
- * at a time. Its members are for the functions below: start it, hand it on, and leave them alone.
+ * The caller owns the file, the buffer, the descriptor and the writer. A writer belongs to one
+ * thread at a time. Only the functions below may use its members.
  */
 #ifndef TASKGLASS_JSON_H
 #define TASKGLASS_JSON_H
@@ -48,9 +48,9 @@ struct tg_json {
     int fd;            /* -1: the text stays in the buffer */
     uint64_t position; /* in the file, of the buffer's first byte */
     tg_status status;  /* the first failure */
-    int cause;         /* its errno, 0 where there is none */
+    int cause;         /* its errno, 0 if it has none */
     unsigned depth;
-    bool has_key;    /* a key waits for its value */
+    bool has_key;    /* a key has been written, its value has not */
     bool ended_line; /* a document has ended, and none has begun since */
     struct tg_json_level {
         bool is_object;
@@ -60,20 +60,20 @@ struct tg_json {
 };
 
 TG_API void tg_json_start(struct tg_json *json, FILE *file);
-/* `fd` is written to from `position` on. With -1 the text stays in the buffer, json->used bytes of it
- * and no zero behind them; text that does not fit is NO_MEMORY. */
+/* Writes to `fd` from `position` on. With -1 the text stays in the buffer: json->used bytes without
+ * a zero byte at the end; text that does not fit is NO_MEMORY. */
 TG_API void tg_json_start_buffer(struct tg_json *json, char *buffer, size_t room, int fd,
                                  uint64_t position);
 
 /*
- * Ends the document with a newline and flushes it. IO_ERROR where something could not be
- * written (errno says why); BAD_ARGUMENT where the calls did not make one JSON value. The writer
- * is then ready for another document in the same file, which makes JSON Lines.
+ * Ends the document with a newline and flushes it. Returns IO_ERROR if something could not be
+ * written (errno says why), BAD_ARGUMENT if the calls did not make one JSON value. The writer is
+ * then ready for another document in the same file, which makes JSON Lines.
  */
 TG_API tg_status tg_json_finish(struct tg_json *json);
 /* The same without flushing, for many short documents; a failure is kept until tg_json_finish. */
 TG_API void tg_json_end_line(struct tg_json *json);
-/* Writes what the buffer holds, in the middle of a document too. */
+/* Writes what the buffer holds; it may be called in the middle of a document. */
 TG_API void tg_json_flush(struct tg_json *json);
 
 TG_API void tg_json_begin_object(struct tg_json *json);
@@ -83,9 +83,10 @@ TG_API void tg_json_begin_array(struct tg_json *json);
 TG_API void tg_json_begin_line_array(struct tg_json *json);
 TG_API void tg_json_end_array(struct tg_json *json);
 
-/* The name of the next value; wanted in objects, and only there. */
+/* The name of the next value; required in objects, and allowed only there. */
 TG_API void tg_json_key(struct tg_json *json, const char *key);
-/* The same for a literal without characters that JSON escapes, which need not be searched for. */
+/* The same for a literal without characters that JSON escapes, so that the writer need not search
+ * for them. */
 #define TG_JSON_KEY(json, key) tg_json_plain_key((json), "" key "", sizeof(key) - 1)
 TG_API void tg_json_plain_key(struct tg_json *json, const char *key, size_t length);
 
@@ -94,20 +95,20 @@ TG_API void tg_json_string(struct tg_json *json, const char *value);
 /* For numbers that stay within 2^53, where every reader is exact; tg_json_hex for the others. */
 TG_API void tg_json_int(struct tg_json *json, int64_t value);
 TG_API void tg_json_uint(struct tg_json *json, uint64_t value);
-/* In quotes, for numbers that leave 2^53 and should read as numbers. */
+/* In quotes, for integers beyond 2^53 that should read as numbers. */
 TG_API void tg_json_quoted_int(struct tg_json *json, int64_t value);
 TG_API void tg_json_quoted_uint(struct tg_json *json, uint64_t value);
 /* "0x" and 16 digits, as a string. */
 TG_API void tg_json_hex(struct tg_json *json, uint64_t value);
-/* As few digits as give the same double again, always recognisable as a real (`10.0`, `1e+30`);
+/* The fewest digits that identify the double, always recognisable as a real (`10.0`, `1e+30`);
  * "NaN", "Infinity" and "-Infinity" are strings, since JSON has no such numbers. */
 TG_API void tg_json_real(struct tg_json *json, double value);
-/* The same with as few digits as give the same float again. */
+/* The same with the fewest digits that identify the float. */
 TG_API void tg_json_float(struct tg_json *json, float value);
 TG_API void tg_json_bool(struct tg_json *json, bool value);
 TG_API void tg_json_null(struct tg_json *json);
 
-/* A name and its value at once, for the members of an object. */
+/* Writes a name and its value at once, for the members of an object. */
 TG_API void tg_json_put_string(struct tg_json *json, const char *key, const char *value);
 TG_API void tg_json_put_uint(struct tg_json *json, const char *key, uint64_t value);
 TG_API void tg_json_put_hex(struct tg_json *json, const char *key, uint64_t value);

@@ -15,21 +15,22 @@ extern "C" {
 
 struct tg_recovery {
     uint64_t records;   /* in the manifest now */
-    uint64_t truncated; /* of them: payload shorter than it was */
-    uint64_t cut_bytes; /* torn end that was cut off the journal */
-    uint64_t bad_bytes; /* behind a bad record, left alone: good records follow it */
+    uint64_t truncated; /* those of them whose payload is shorter than it was */
+    uint64_t cut_bytes; /* size of the torn end that was cut off the journal */
+    uint64_t bad_bytes; /* after a bad record, left alone because good records follow */
     uint64_t payload_bytes;
-    bool was_complete; /* it had its summary: the manifest was written again, nothing else */
+    bool was_complete; /* it had its summary, so only the manifest was written again */
 };
 
 /*
- * `path`: a run's directory, the recording folder in it, or the journal. The journal is cut after
- * its last whole record where no good one follows. No summary is added, since what was lost is not
- * known; the manifest says `complete: false`. Payloads that the file does not have whole are
- * truncated to what is there. It may be run again, with the same result.
+ * `path`: a run's directory, the recording folder in it, or the journal. Cuts the journal after its
+ * last whole record if no good one follows. Adds no summary, because the number of lost records is
+ * not known; the manifest says `complete: false`. Truncates payloads that the payload file does not
+ * have whole. It may be called again, with the same result.
  *
- * Changes files: one process at a time, which the journal's lock sees to. BUSY: the run still writes
- * it. NOT_FOUND: no journal there. BAD_ARGUMENT: the file is no journal. IO_ERROR.
+ * It changes files, so only one process at a time may do it; the journal's lock makes sure. BUSY: a
+ * run is still writing the journal. NOT_FOUND: there is no journal. BAD_ARGUMENT: the file is not a
+ * journal. IO_ERROR.
  */
 TG_API tg_status tg_recording_recover(const char *path, struct tg_recovery *recovered,
                                       struct tg_error *error);

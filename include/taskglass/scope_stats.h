@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scope stats: what the scopes of an orchestration used of the rings and of the tensor map, and what
- * to set those to. A run with --enable-scope-stats writes them to OUTPUT/scope_stats:
+ * Scope stats: how much of the rings and of the tensor map the scopes of an orchestration used, and
+ * what to set them to. A run with --enable-scope-stats writes them to OUTPUT/scope_stats:
  *
- *     scope_stats.jsonl   a line of metadata, then one sample a line, as they come
+ *     scope_stats.jsonl   a line of metadata, then one sample per line, in order
  *     scope_stats.json    peaks per site and ring, nearest to full first; at the end of the run
  *
  *     tg_scope_stats_open("outputs/run", NULL, NULL, &stats, &error)
@@ -12,9 +12,9 @@
  *     tg_scope_stats_get_setting(stats, TG_SCOPE_HEAP, &setting)      what to type
  *     tg_scope_stats_close(stats)
  *
- * Stats of another implementation are read too, and so is what a killed host leaves. Once opened, the
- * stats do not change: several threads may use them at the same time. Texts live as long as they are
- * open.
+ * The reader also accepts stats of another implementation, and those that a killed host leaves.
+ * Once opened, the stats do not change: several threads may use them at the same time. Texts live
+ * until the stats are closed.
  */
 #ifndef TASKGLASS_SCOPE_STATS_H
 #define TASKGLASS_SCOPE_STATS_H
@@ -47,44 +47,46 @@ TG_API const char *tg_scope_resource_name(unsigned resource);
 /* ── reading ───────────────────────────────────────────────────────────────────────────────── */
 
 /* The state of a scope's ring when the scope begins or ends. The cursors are totals that never
- * wrap: start is where the ring is free again, end what has been handed out, and end - start is
- * in use. */
+ * wrap: everything before start is free again, everything before end has been allocated, and end -
+ * start is in use. */
 struct tg_scope_sample {
-    const char *site; /* "file.c:12"; NULL where it is not known, or given by its number */
+    const char *site; /* "file.c:12"; NULL if it is unknown, or given by its number */
     bool end;
     uint32_t depth, ring;
     uint64_t task_window_start, task_window_end;
     uint64_t heap_start, heap_end;
     uint64_t dep_pool_start, dep_pool_end;
     uint64_t tensormap;                /* live entries */
-    uint64_t peak[TG_SCOPE_RESOURCES]; /* of an end: the most in use at a time within the scope */
+    uint64_t peak[TG_SCOPE_RESOURCES]; /* at an end: the most in use at a time within the scope */
 };
-/* In use, by the sample's cursors. */
+/* The amount in use, by the sample's cursors. */
 TG_API uint64_t tg_scope_used(const struct tg_scope_sample *sample, unsigned resource);
 
-/* One sample, `index` counted from 0, `site` as tg_scope_stats_site counts. Called by the thread that
- * opens the stats. False, where memory ran out, ends the reading with an error. */
+/* Receives one sample: `index` counts from 0, `site` counts as in tg_scope_stats_site. The thread
+ * that opens the stats calls it. It returns false if memory ran out, which ends the reading with an
+ * error. */
 typedef bool (*tg_scope_sample_fn)(void *context, uint64_t index, uint32_t site,
                                    const struct tg_scope_sample *sample);
 
 struct tg_scope_stats;
 
 /*
- * `path`: a run's directory, its scope_stats, or the samples' file. The file is read once from front
- * to end; `each`, which may be NULL, sees every sample, and nothing is kept of them but peaks. The
- * caller closes the stats. NOT_FOUND: nothing there; BAD_ARGUMENT: broken, says where; NO_MEMORY.
+ * `path`: a run's directory, its scope_stats, or the samples' file. Reads the file once from front
+ * to end; calls `each`, which may be NULL, for every sample, and keeps only the peaks. The caller
+ * closes the stats. NOT_FOUND: there are no scope stats; BAD_ARGUMENT: a file is broken, and the
+ * error says where; NO_MEMORY.
  */
 TG_API tg_status tg_scope_stats_open(const char *path, tg_scope_sample_fn each, void *context,
                                      struct tg_scope_stats **stats, struct tg_error *error);
 /* NULL is fine. */
 TG_API void tg_scope_stats_close(struct tg_scope_stats *stats);
 
-/* What ended the run, where a ring or the tensor map did. The strings may be NULL. */
+/* The resource that ended the run, if a ring or the tensor map did. The strings may be NULL. */
 struct tg_scope_fatal {
-    bool on;           /* the rest is set */
-    uint32_t resource; /* enum tg_scope_resource; TG_SCOPE_RESOURCES: not known */
+    bool on;           /* the other members are set */
+    uint32_t resource; /* enum tg_scope_resource; TG_SCOPE_RESOURCES: unknown */
     uint32_t ring;
-    const char *site; /* of the scope that holds what is used */
+    const char *site; /* of the scope that holds the resource */
     uint64_t used, capacity, wanted;
     const char *advice; /* "--ring-task-window 391" */
     const char *error;  /* "SCOPE_DEADLOCK" */
@@ -92,28 +94,28 @@ struct tg_scope_fatal {
 
 struct tg_scope_stats_info {
     const char *file;                   /* the samples' file that was read */
-    bool complete;                      /* the file says of itself that it is all, and it is */
+    bool complete;                      /* the file says that it is complete, and it is */
     bool failed;                        /* a ring or the tensor map ended the run */
-    const struct tg_scope_fatal *fatal; /* which one; NULL where it is not known */
-    bool measured;                      /* ends say how much was in use within their scopes */
-    uint64_t dropped, total;            /* samples that the device lost, and set out to make */
-    uint64_t samples;                   /* that were read */
+    const struct tg_scope_fatal *fatal; /* which one; NULL if unknown */
+    bool measured;                      /* the samples have measured peaks */
+    /* Samples that the device lost, and that it tried to write. */
+    uint64_t dropped, total;
+    uint64_t samples; /* samples that were read */
     uint64_t scopes;
     uint32_t sites, rows;
     uint32_t left_open;                  /* scopes that were open at the end */
-    uint64_t without_begin, without_end; /* scopes of which a sample is missing */
-    const char
-        *summary_problem; /* why scope_stats.json could not be read; "": it could, or there is
-                                    none */
+    uint64_t without_begin, without_end; /* scopes without that sample */
+    /* Why scope_stats.json could not be read; "" if it was read or does not exist. */
+    const char *summary_problem;
 };
 TG_API void tg_scope_stats_get_info(const struct tg_scope_stats *stats,
                                     struct tg_scope_stats_info *info);
 
-/* "file.c:12", UTF-8 without control characters, "(unknown):0" where it is not known; NULL past the
+/* "file.c:12", UTF-8 without control characters; "(unknown):0" for an unknown site; NULL past the
  * last one. */
 TG_API const char *tg_scope_stats_site(const struct tg_scope_stats *stats, uint32_t number);
 
-/* What there is of a resource; 0: no such thing in this run. The tensor map's is the same for all
+/* The capacity of a resource; 0: this run does not have it. The tensor map has the same for all
  * rings. */
 TG_API uint64_t tg_scope_stats_capacity(const struct tg_scope_stats *stats, unsigned resource,
                                         uint32_t ring);
@@ -125,41 +127,44 @@ struct tg_scope_row {
     uint64_t count; /* scopes */
     uint64_t peak[TG_SCOPE_RESOURCES];
 };
-/* Nearest to full first, then by name and ring; false past the last one. */
+/* Rows are sorted, nearest to full first, then by name and ring. Returns false past the last
+ * one. */
 TG_API bool tg_scope_stats_get_row(const struct tg_scope_stats *stats, uint32_t number,
                                    struct tg_scope_row *row);
-/* used / capacity; of something that is not there, 0, or 1 where it was used all the same. */
+/* used / capacity. If the capacity is 0: 1 if something was used all the same, otherwise 0. */
 TG_API double tg_scope_share(uint64_t used, uint64_t capacity);
-/* The resource of which the row had the largest share in use. */
+/* The resource whose share in use is the largest in this row. */
 TG_API unsigned tg_scope_stats_nearest(const struct tg_scope_stats *stats,
                                        const struct tg_scope_row *row);
 
 /* ── advice ────────────────────────────────────────────────────────────────────────────────── */
 
 /*
- * What the rings and the tensor map should be set to, from what a run used. Smallest safe is what
- * was in use at a time: no scope can then hold more than there is, so a run like this one cannot fail
- * for want of room, though it may wait for it more often. The heap gets the largest step on top, since
- * what is asked for has to lie in one piece and the end of the ring may have to be skipped for it.
+ * Computes settings for the rings and the tensor map from what a run used. The smallest safe
+ * setting is the most that was in use at a time: no scope can then hold more than there is, so a
+ * run like this one cannot fail for lack of room, though it may wait more often. The heap gets the
+ * largest step on top, because an allocation is one piece, and the end of the ring may have to be
+ * skipped for it.
  *
- * Samples without measured peaks tell less: then it is what can have been in use in between.
+ * Samples without measured peaks say less: the setting then covers the most that can have been in
+ * use between two samples.
  *
- * A run that failed, or of which samples are missing, may have wanted more than is known: nothing is
- * advised then to be made smaller.
+ * A run that failed, or whose samples are incomplete, may have needed more than is known, so the
+ * advice never makes a setting smaller then.
  */
 enum tg_scope_verdict {
-    TG_SCOPE_ABSENT,    /* this run has no such thing */
-    TG_SCOPE_SO_FAR,    /* enough for what is known of the run */
-    TG_SCOPE_LARGER,    /* than needed */
-    TG_SCOPE_FITS,      /* exactly */
+    TG_SCOPE_ABSENT,    /* this run does not have the resource */
+    TG_SCOPE_SO_FAR,    /* enough for the known part of the run */
+    TG_SCOPE_LARGER,    /* larger than needed */
+    TG_SCOPE_FITS,      /* exactly as large as needed */
     TG_SCOPE_TIGHT,     /* enough for this run, without the margin */
     TG_SCOPE_FULL,      /* was full; the orchestration may have waited */
-    TG_SCOPE_TOO_SMALL, /* the run failed for want of it */
+    TG_SCOPE_TOO_SMALL, /* the run failed because it was too small */
 };
-/* "absent", "so_far", "larger", "fits", "tight", "full", "too_small"; "?" for a number that is none. */
+/* "absent", "so_far", "larger", "fits", "tight", "full", "too_small"; "?" for any other number. */
 TG_API const char *tg_scope_verdict_name(unsigned verdict);
 
-/* Of one ring; of the tensor map, which belongs to no ring, at ring 0. */
+/* For one ring. The tensor map, which belongs to no ring, is at ring 0. */
 struct tg_scope_need {
     uint64_t peak, capacity, smallest;
     enum tg_scope_verdict verdict;
@@ -168,12 +173,12 @@ struct tg_scope_need {
 TG_API void tg_scope_stats_get_need(const struct tg_scope_stats *stats, unsigned resource,
                                     uint32_t ring, struct tg_scope_need *need);
 
-/* Of a resource on all rings: the setting of `taskglass run`. */
+/* One resource on all rings, as the option of `taskglass run` sets it. */
 struct tg_scope_setting {
     enum tg_scope_verdict verdict; /* the worst of the rings */
-    char present[128];             /* what is set now: "16384", "4K,1M,4K,4K" */
-    char option[128]; /* what to type: "--ring-task-window 391", "--ring-heap 4K,1M,4K,4K"; "" where
-                         there is nothing to set */
+    char present[128];             /* the present setting: "16384", "4K,1M,4K,4K" */
+    /* What to type: "--ring-task-window 391", "--ring-heap 4K,1M,4K,4K"; "" if the setting is right. */
+    char option[128];
 };
 TG_API void tg_scope_stats_get_setting(const struct tg_scope_stats *stats, unsigned resource,
                                        struct tg_scope_setting *setting);

@@ -19,25 +19,25 @@ extern "C" {
 
 /* What can be wrong. The words are part of `taskglass verify --json`. */
 /*      constant   word */
-#define TG_PROBLEM_MAP(X)                                                                          \
-    X(HASH, "hash")           /* the bytes are not those that the device saw */                    \
-    X(RECORD, "record")       /* says what cannot be, or what the files do not have */             \
-    X(OVERLAP, "overlap")     /* two payloads share bytes */                                       \
-    X(COUNTER, "counter")     /* a number of the summary or manifest is not that of the records */ \
-    X(MANIFEST, "manifest")   /* unreadable, or not what the journal says */                       \
-    X(JOURNAL, "journal")     /* damaged before its end */                                         \
+#define TG_PROBLEM_MAP(X)                                                                       \
+    X(HASH, "hash")           /* the bytes are not those that the device saw */                 \
+    X(RECORD, "record")       /* its fields are impossible, or not in the files */              \
+    X(OVERLAP, "overlap")     /* two payloads share bytes */                                    \
+    X(COUNTER, "counter")     /* a number in the summary or manifest contradicts the records */ \
+    X(MANIFEST, "manifest")   /* unreadable, or contradicts the journal */                      \
+    X(JOURNAL, "journal")     /* damaged before its end */                                      \
     X(UNCLAIMED, "unclaimed") /* bytes of the payload file that belong to no record */
 
 #define TG_PROBLEM_ENUM_(constant, word) TG_PROBLEM_##constant,
 enum tg_problem { TG_PROBLEM_MAP(TG_PROBLEM_ENUM_) TG_PROBLEMS };
 #undef TG_PROBLEM_ENUM_
 
-/* The word of the table above, "unknown" for a number that is none. Never NULL. */
+/* The word of the table above; "unknown" for any other number. Never NULL. */
 TG_API const char *tg_problem_name(unsigned problem);
 
 struct tg_verify_finding {
     enum tg_problem problem;
-    uint64_t index; /* of the record; TG_NONE: it is about no single record */
+    uint64_t index; /* of the record; TG_NONE: the finding is not about one record */
     char text[200]; /* one line */
 };
 
@@ -57,7 +57,7 @@ struct tg_verification {
     uint64_t by_problem[TG_PROBLEMS];
     struct tg_verify_finding finding[TG_VERIFY_FINDINGS]; /* the first, in the order of records */
     uint32_t n_findings;
-    struct tg_record_summary counted; /* what the records add up to */
+    struct tg_record_summary counted; /* the counts that the records add up to */
 };
 
 /* Called now and then on the thread that called tg_recording_verify. */
@@ -65,8 +65,8 @@ typedef void (*tg_verify_progress_fn)(void *context, uint64_t bytes, uint64_t to
 
 /*
  * Uses one thread for each CPU, at most four, all of which have ended when it returns, and 16 bytes
- * of memory for each record. `progress` may be NULL. Finding a problem is not an error: `problems`
- * counts them. Fails with NO_MEMORY.
+ * of memory for each record. `progress` may be NULL. A problem is not an error: `problems` counts
+ * them. Fails with NO_MEMORY only.
  */
 TG_API tg_status tg_recording_verify(const struct tg_recording *recording,
                                      tg_verify_progress_fn progress, void *context,

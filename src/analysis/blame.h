@@ -21,8 +21,7 @@ enum tg_state {
     TG_STATE_DIFFERS
 };
 
-/* A pair within the tolerance agrees. A pair of which only the different hashes are known
- * differs. */
+/* A pair within the tolerance agrees. A pair with different hashes and no values differs. */
 enum tg_state tg_blame_pair_state(const struct tg_diff *diff, uint64_t pair);
 
 /* What the pairs say about one matched task. */

@@ -37,7 +37,7 @@
  *                        leave looks whether anything is left, and wakes the next; one that goes
  *                        to sleep looks after it has said so. Tasks are invisible while a thief
  *                        moves them, so only searchers take from anywhere but their own deque.
- *   mixes, cores         Searching does not count, since a searcher of a busy block is no use. A
+ *   mixes, cores         Searching does not count, since a searcher of a busy block cannot help. A
  *                        worker that offers a mix, that takes one or leaves a search while more
  *                        wait, or that unlocks a mix, wakes a sleeper of a block whose mix is free.
  *   schedulers           They never count as searching; each wakes another for what it has not

@@ -131,7 +131,7 @@ TG_FN static bool tend_all(struct tg_engine *e, struct tg_worker *scheduler)
     return moved;
 }
 
-/* The classes of which this scheduler could place a task now. */
+/* The classes that this scheduler could place right now. */
 TG_FN static uint32_t wanted_classes(const struct tg_engine *e, const struct tg_worker *scheduler)
 {
     uint32_t classes = 0;

@@ -62,7 +62,7 @@ struct tg_scope_tally {
     struct tg_scope_sample last[TG_SCOPE_RINGS];
     bool ring_seen[TG_SCOPE_RINGS];
     uint64_t samples;
-    uint64_t without_begin, without_end; /* scopes of which a sample is missing */
+    uint64_t without_begin, without_end; /* scopes without that sample */
     uint32_t left_open;                  /* scopes that were open at the end */
     uint32_t n_open;
     struct tg_scope_open open[TG_SCOPE_MOST_OPEN];

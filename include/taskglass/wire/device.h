@@ -28,8 +28,8 @@
 #include <taskglass/wire/task.h>
 
 #define TG_CONTROL_MAGIC UINT64_C(0x316C7274636C6774) /* "tglctrl1", little-endian */
-/* Of the control area, and of what the host lays out for the device to run: counted up when either
- * changes, so that a host and a device program of different builds notice. */
+/* The version of the control area and of everything that the host lays out for the device to run.
+ * It grows when either changes, so that a host and a device program of different builds notice. */
 #define TG_CONTROL_VERSION 2u
 #define TG_LAUNCH_MAGIC UINT64_C(0x32636E756C6C6774) /* "tgllunc2" */
 
@@ -94,7 +94,7 @@ enum tg_edge_storage {
 struct tg_launch {
     uint64_t magic;
     uint32_t edges;             /* enum tg_edge_storage */
-    uint32_t n_tasks;           /* of the graph; where the device builds it, slots of all rings */
+    uint32_t n_tasks;           /* of the graph; if the device builds it, slots of all rings */
     uint64_t desc;              /* struct tg_task_desc[n_tasks] */
     uint64_t succ;              /* fixed edges: uint32_t[], task indices */
     uint64_t payload;           /* arguments */

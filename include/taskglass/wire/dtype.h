@@ -12,19 +12,19 @@
 /* What kind of number an element is; <taskglass/numeric.h> has the arithmetic of each. */
 enum tg_number {
     TG_NUMBER_NONE = 0,
-    TG_NUMBER_DOUBLE,   /* the machine's own */
-    TG_NUMBER_SINGLE,   /* the machine's own */
+    TG_NUMBER_DOUBLE,   /* the machine's double */
+    TG_NUMBER_SINGLE,   /* the machine's float */
     TG_NUMBER_SHORT,    /* a float of at most 16 bits with a sign; numeric.h has its format */
     TG_NUMBER_POWER,    /* a power of two: no sign, no zero */
     TG_NUMBER_SIGNED,   /* two's complement */
-    TG_NUMBER_UNSIGNED, /* and nothing but bits */
+    TG_NUMBER_UNSIGNED, /* an unsigned integer */
     TG_NUMBER_TRUTH     /* 0 is false, anything else true */
 };
 
 /*
- * The one table of types. What follows from a row without another line: the name in files, on screen
- * and in Python, packing, conversion, statistics, comparison with its default tolerance, exports (as
- * bits where a format lacks the type). A new SHORT has a line in numeric.h too.
+ * The only table of types. A row gives a type everything else: the name in files, on screen and in
+ * Python, packing, conversion, statistics, comparison with its default tolerance, and exports (as
+ * bits if a format lacks the type). A new SHORT also needs a line in numeric.h.
  */
 /* clang-format off */
 /*    constant        number bits name             number it is */
