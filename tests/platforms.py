@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The platforms that the tests in Python run on: the simulators, or the one that
-TASKGLASS_TEST_PLATFORM names. Tests that name no platform run on it too."""
+"""The platforms on which the Python tests run: the simulators, or the one that TASKGLASS_TEST_PLATFORM
+names. Tests that choose no platform then run on that one too."""
 
 import functools
 import json
@@ -34,19 +34,20 @@ MOST_SCHEDULERS = 3 if GPU else 4
 simulators_only = pytest.mark.skipif(GPU, reason="about the simulators' process")
 
 
-# Seconds after which a process counts as hanging. Other processes never make it take so long.
+# After this many seconds a process counts as hanging. No busy machine makes it take that long.
 PATIENCE = 600
 
-# Of a run that ends by itself and not by a limit: the limit, and what is far below it.
+# For runs that must end before their --timeout: the --timeout, and a time that is far below it.
 FAR = 600
 FAR_LIMIT = ("--timeout", str(FAR))
 AT_ONCE = 120
 
 
 def limits_for(status, seconds):
-    """The --timeouts to try for a run that is to end so. What shows at once has one, which is far
-    away. A hang is waited for: those seconds, in which a busy machine may not get as far as the task
-    that hangs; then longer ones. The first launch on a GPU counts, and may itself take a second."""
+    """The --timeouts to try, one after the other, for a run that must end with this status. A failure
+    that shows at once gets a single, very long one. For a hang the test waits: first `seconds`, then
+    longer, because on a busy machine the run may not reach the task that hangs in time. A GPU gets
+    more, because its first launch may take a second."""
     if status != "HANG":
         return (FAR,)
     first = 3 if GPU else seconds
@@ -54,8 +55,8 @@ def limits_for(status, seconds):
 
 
 def until(is_far_enough, run, limits):
-    """What run(limit) gave with the first of the limits that let the run get far enough, or with the
-    last of them. A limit that passed before the bad task began says nothing about the bad task."""
+    """Calls run(limit) with one limit after the other until the run gets far enough. Returns the last
+    result. A run that reaches its limit before the bad task begins says nothing about that task."""
     for limit in limits:
         result = run(limit)
         if is_far_enough(result):
@@ -64,19 +65,19 @@ def until(is_far_enough, run, limits):
 
 
 def is_in_task_3(said):
-    """Whether a run of the workload faults that hangs got as far as its bad task, by what it said."""
+    """True if a hanging run of the workload faults reached its bad task, according to its message."""
     return re.search(r"\b3 of 7 finished, [1-9]\d* running", said) is not None
 
 
 def is_under_way(pid):
-    """Whether a simulated device runs tasks: a thread beside the first one has used 50 ms of CPU, which
-    none does by starting or waiting."""
+    """True if a simulated device runs tasks: one of its threads, other than the first, has used 50 ms
+    of CPU time. Starting and waiting takes less."""
     used = 0
     for stat in pathlib.Path(f"/proc/{pid}/task").glob("*/stat"):
         try:
             fields = stat.read_text().rsplit(")", 1)[1].split()
         except OSError:
-            continue  # it has just ended
+            continue  # the thread has just ended
         if stat.parent.name != str(pid):
             used = max(used, int(fields[11]) + int(fields[12]))
     return used * 1000 >= 50 * os.sysconf("SC_CLK_TCK")
@@ -84,7 +85,7 @@ def is_under_way(pid):
 
 @functools.lru_cache(maxsize=None)
 def _whole_cores():
-    """How many cores get a multiprocessor each beside all schedulers: so many always fit."""
+    """How many cores have a multiprocessor each, with the most schedulers. This many always fit."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("TASKGLASS_")}
     with tempfile.TemporaryDirectory(prefix="taskglass_test_cores.") as directory:
         subprocess.run([BUILD / "bin" / "taskglass", "run", "vector_add", "--platform", ONLY,
@@ -96,10 +97,10 @@ def _whole_cores():
 
 
 def cores_up_to(n):
-    """n cores, or as many as this GPU has."""
+    """n cores, or the most that this GPU has, if that is less."""
     return min(n, _whole_cores()) if GPU else n
 
 
 def has_platform(listed, name):
-    """Whether `listed`, from `taskglass list --json`, shows that platform as available."""
+    """True if `listed`, from `taskglass list --json`, shows the platform as available."""
     return any(entry["name"] == name and entry["available"] for entry in listed["platforms"])

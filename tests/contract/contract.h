@@ -38,32 +38,33 @@ TEST_FN_ int contract_rounds(int n, int few)
     return platform->slow_to_open && n > few ? few : n;
 }
 
-/* So many seconds, or ten times that on a platform where everything takes longer. */
+/* `seconds`, or ten times that on a platform where everything takes longer. */
 TEST_FN_ double contract_seconds(double seconds)
 {
     return platform->slow_to_open ? 10 * seconds : seconds;
 }
 
 /*
- * Time, on a machine that may be busy with other things. What a run must find out by itself has the
- * limit FAR_SECONDS and must be found out within AT_ONCE_SECONDS: both are so long that no other
- * process makes a difference. A test that waits for the limit begins with FAR_SECONDS too, waits until
- * the device is where it will stay for ever, and then calls hang_soon.
+ * Time limits that also hold on a busy machine. If a run must detect a failure by itself, the test
+ * gives the run the no-progress limit FAR_SECONDS and expects the failure within AT_ONCE_SECONDS;
+ * both are so long that other processes cannot use them up. A test of the no-progress limit also
+ * starts its run with FAR_SECONDS, waits until the device makes no more progress, and then calls
+ * hang_soon.
  */
 #define FAR_SECONDS 600.0
 #define AT_ONCE_SECONDS 120.0
 static const struct tg_run_config far_limit = {.timeout = FAR_SECONDS};
 
-/* From here on a short time without progress is a hang. By the thread that waits for the run. */
+/* Shortens the no-progress limit of a run. The thread that waits for the run calls it. */
 TEST_FN_ double hang_soon(struct tg_run *run)
 {
     run->timeout = platform->slow_to_open ? 3 : 0.5;
     return run->timeout;
 }
 
-/* Tasks that each take a part of the limit must not be a hang, whatever they take together. On a busy
- * machine a part may take longer than a short limit: then a longer one decides. `run` gives how a run
- * with that limit ended. */
+/* Calls `run` with longer and longer limits until the run does not end as a hang. For runs in which
+ * each task takes less than the limit but all together take more: only on a busy machine does a task
+ * exceed a short limit, so a longer one decides. */
 TEST_FN_ tg_status with_limits(tg_status (*run)(double limit))
 {
     tg_status status = TG_HANG;
@@ -72,8 +73,8 @@ TEST_FN_ tg_status with_limits(tg_status (*run)(double limit))
     return status;
 }
 
-/* How long something took that was done several times: always, and at best. Other processes can make
- * each of them slow, but not all. */
+/* The longest and the shortest time of several tries. Other processes can slow down every single try,
+ * but hardly all of them, so tests compare `shortest` with a tight limit. */
 struct tries {
     double longest, shortest;
     int n;
@@ -86,7 +87,7 @@ TEST_FN_ void tries_add(struct tries *tries, double seconds)
     tries->n++;
 }
 
-/* n schedulers, or as many as the platform has. */
+/* n schedulers, or the most that the platform has, if that is less. */
 TEST_FN_ uint32_t schedulers_up_to(uint32_t n)
 {
     return n < platform->max_schedulers ? n : platform->max_schedulers;
@@ -190,7 +191,7 @@ TEST_FN_ const char *from_environment(const char *name)
 {
     const char *value = getenv(name);
     if (value == NULL || *value == '\0') {
-        fprintf(stderr, "%s is not set: run this by ctest\n", name);
+        fprintf(stderr, "%s is not set; run this test with ctest\n", name);
         exit(1);
     }
     return value;
@@ -253,7 +254,7 @@ TEST_FN_ uint32_t most_cores(uint32_t schedulers)
     return most;
 }
 
-/* n cores, or as many as get a multiprocessor each: two may be too much for one. */
+/* n cores, or fewer, so that each gets its own multiprocessor: some have no room for two cores. */
 TEST_FN_ uint32_t cores_up_to(uint32_t n, uint32_t schedulers)
 {
     struct tg_device_info info;

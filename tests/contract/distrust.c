@@ -22,7 +22,8 @@ struct victim {
     int pid;
 };
 
-/* Until every core that can run a task of the graph runs one: from then on the cores write nothing. */
+/* Waits until every core that can run a task of the graph runs one. From then on the cores write
+ * nothing. */
 static void wait_for_tasks(struct victim *v)
 {
     struct tg_worker_status status;
@@ -38,8 +39,8 @@ static void wait_for_tasks(struct victim *v)
     }
 }
 
-/* A device that is in the middle of a task of a run, with its process stopped where that can be: the
- * workers' threads write nothing there until their tasks end, which they never do. */
+/* Makes a device that is in the middle of a run's tasks, and stops its process if the platform allows
+ * that. If not, the workers still write nothing, because their tasks never end. */
 static struct victim victim_make(const struct tg_run_config *config)
 {
     struct victim v = {.device = open_device(5, 1)};
@@ -49,7 +50,7 @@ static struct victim victim_make(const struct tg_run_config *config)
     v.base = control_of(v.device);
     GOOD(tg_device_copy_out(v.device, &v.head, v.base, sizeof v.head, error));
     REQUIRE(v.head.magic == TG_CONTROL_MAGIC);
-    v.slow = slow_make(v.device, 8, 1000, false); /* these tasks never end by themselves */
+    v.slow = slow_make(v.device, 8, 1000, false); /* these tasks outlast the test */
     GOOD(tg_run_start(v.slow.graph, config, &v.run, error));
     wait_for_tasks(&v);
     if (can_be_stopped())

@@ -114,8 +114,9 @@ static unsigned long long ticks_used(int pid)
     return user + system;
 }
 
-/* A thread that spins or polls would use a good part of the time, and would never stop; three ticks are
- * its noise. On a busy machine the threads take a while until each has looked around and sleeps. */
+/* Checks that the device's threads sleep. A thread that spins or polls would use much CPU time in
+ * every try; three ticks are measurement noise. Several tries, because on a busy machine the threads
+ * need some time until each has found nothing to do and sleeps. */
 static void idles(struct tg_device *device)
 {
     int pid = device_pid(device);

@@ -119,15 +119,16 @@ static void by_exec(void)
     execl("/bin/sleep", "sleep", "0.5", (char *)NULL);
 }
 
-/* Its writing end is the test's alone: what reads from it lives until the test closes it. */
+/* A pipe whose writing end only the test has: a process that reads from it lives until the test closes
+ * that end. */
 static int until[2];
 
-/* Leaves a fork behind that has copies of everything, the socket too. */
+/* Leaves a child process behind that has copies of all descriptors, the socket included. */
 static void by_sigkill_after_a_fork(void)
 {
     if (fork() == 0) {
         char byte;
-        close(1); /* whoever reads our output need not wait for this one */
+        close(1); /* the reader of the test's output must not wait for this process */
         close(2);
         close(until[1]);
         _exit(read(until[0], &byte, 1) == 0);

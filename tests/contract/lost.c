@@ -16,7 +16,7 @@ struct faulty {
     struct tg_run *run;
 };
 
-/* Three good tasks, then the one with that kernel, then a good one. */
+/* Starts a chain of three good tasks, one with that kernel, and another good one. */
 static struct faulty faulty_start(const char *kernel, bool mix)
 {
     struct faulty f = {.device = open_device(3, 0)};
@@ -44,7 +44,7 @@ static struct faulty faulty_start(const char *kernel, bool mix)
     return f;
 }
 
-/* Until the three good tasks are counted and some core says that it runs the bad one. */
+/* Waits until the three good tasks are counted and a core reports that it runs the bad one. */
 static void faulty_wait_for_bad(struct faulty *f)
 {
     struct tg_control_head head;
@@ -119,7 +119,8 @@ static void names_the_task(struct faulty *f, const char *kernel, bool faulted)
     CHECK_EQ_U(named, 1);
 }
 
-/* A GPU reports a bad store some time after it was made; by then the chain has gone on. */
+/* True if the error comes late: a GPU reports a bad store only after later tasks of the chain have
+ * run. */
 static bool is_late(const char *kernel)
 {
     return !kernels_are_in_a_process() &&
@@ -140,7 +141,7 @@ static void crashes(const char *kernel, const char *text)
     snprintf(who, sizeof who, "task 3, kernel %s", kernel);
     REFUSED(KERNEL_FAULT, who, tg_run_wait(f.run, -1, error));
     REFUSED(KERNEL_FAULT, kernels_are_in_a_process() ? text : who,
-            tg_run_wait(f.run, -1, error)); /* waiting again gives the same answer */
+            tg_run_wait(f.run, -1, error)); /* waiting again returns the same status */
     names_the_task(&f, kernel, true);
     is_lost(&f);
     faulty_end(&f);
@@ -157,14 +158,14 @@ CONTRACT(a_kernel_that_writes_to_null_is_named_with_the_address)
 CONTRACT(a_kernel_that_divides_by_zero_is_named)
 {
     if (!kernels_are_in_a_process())
-        SKIP("nothing is wrong with that there");
+        SKIP("a division by zero is no error on this platform");
     crashes("fault_fpe", "Floating point exception");
 }
 
 CONTRACT(a_kernel_that_runs_out_of_stack_is_named)
 {
     if (!kernels_are_in_a_process())
-        SKIP("kernels do not recurse there");
+        SKIP("kernels do not recurse on this platform");
     crashes("fault_stack", "Segmentation fault");
 }
 
@@ -199,7 +200,7 @@ CONTRACT(a_kernel_that_aborts_is_named)
 CONTRACT(a_kernel_that_ends_the_process_costs_the_device_with_its_status)
 {
     if (!kernels_are_in_a_process())
-        SKIP("a kernel cannot");
+        SKIP("a kernel of this platform cannot exit");
     struct faulty f = faulty_start("fault_exit", false);
     REFUSED(DEVICE_LOST, "exited with status 7", tg_run_wait(f.run, -1, error));
     names_the_task(&f, "fault_exit", false);
@@ -216,7 +217,7 @@ CONTRACT(a_kernel_that_spins_is_a_hang_and_is_named)
     limit = hang_soon(f.run);
     start = f.run->progress_at;
     REFUSED(HANG, "task 3, kernel fault_spin", tg_run_wait(f.run, -1, error));
-    CHECK(seconds_now() - start > 0.8 * limit); /* not before its time */
+    CHECK(seconds_now() - start > 0.8 * limit); /* no hang is reported before the limit */
     names_the_task(&f, "fault_spin", false);
     is_lost(&f);
     faulty_end(&f);
@@ -339,7 +340,7 @@ CONTRACT(a_device_that_is_killed_while_it_idles_is_lost_at_the_next_use)
 CONTRACT(results_can_be_read_from_a_device_that_was_killed)
 {
     if (platform->memory_dies)
-        SKIP("they are gone with it");
+        SKIP("the results are gone with the device");
     struct tg_device *device = open_device(3, 0);
     struct nodes nodes = nodes_make(device, 500);
     uint64_t random = 6;

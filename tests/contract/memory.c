@@ -71,7 +71,7 @@ CONTRACT(a_copy_outside_device_memory_is_refused_with_the_range)
     struct tg_device_info info;
     struct tg_device *device = open_small(&info);
     uint64_t left = info.memory - info.memory_used, base, end;
-    bool first = control_comes_first(device); /* then its address is the start of memory */
+    bool first = control_comes_first(device); /* if so, its address is the start of memory */
     char bytes[64] = "";
     end = alloc_device(device, left) + left;
     base = first ? control_of(device) : end - left;
@@ -135,7 +135,7 @@ CONTRACT(an_allocation_never_reaches_into_the_control_area)
     struct tg_control_head head;
     if (!control_comes_first(device)) {
         tg_device_close(device);
-        SKIP("it lies elsewhere");
+        SKIP("the control area is not at the start of device memory");
     }
     uint64_t address = alloc_device(device, info.memory - info.memory_used);
     GOOD(tg_device_copy_out(device, &head, address - info.memory_used, sizeof head, error));
@@ -217,7 +217,7 @@ CONTRACT(fragments_are_joined_again)
     for (int i = 0; i < N; i += 2)
         GOOD(tg_device_free(device, at[i], error));
     REFUSED(NO_MEMORY, "largest piece", tg_device_alloc(device, 2 * piece, &address, error));
-    for (int i = 1; i < N; i += 2) { /* the rest, in some order */
+    for (int i = 1; i < N; i += 2) { /* the other pieces */
         int other = 1 + 2 * (int)(next_random(&random) % (N / 2));
         uint64_t swap = at[i];
         at[i] = at[other];

@@ -38,7 +38,7 @@ TEST_FN_ void nodes_reset(struct nodes *nodes)
     zero_device(nodes->device, nodes->value, nodes->room * 8);
 }
 
-/* Makes an empty graph with room for that many nodes on a device. */
+/* Makes an empty graph with room for `room` nodes on the device. */
 TEST_FN_ struct nodes nodes_make(struct tg_device *device, uint64_t room)
 {
     struct nodes nodes = {.device = device, .room = room};

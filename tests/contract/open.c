@@ -187,7 +187,7 @@ CONTRACT(an_open_that_fails_gives_back_every_descriptor)
     struct tg_device *device = NULL;
     struct tg_device_config config = device_config(1, 0);
     if (strcmp(platform->program, "taskglass-device") != 0)
-        SKIP("its program is not for the caller to choose");
+        SKIP("the caller cannot choose the program of this platform");
     config.device_program = "/nowhere/taskglass-device";
     for (int i = 0; i < 5; i++)
         REFUSED(NOT_FOUND, "/nowhere/taskglass-device", tg_device_open(&config, &device, error));

@@ -4,13 +4,13 @@
  * The seed determines everything: the program, the device, the sizes of the rings.
  *
  *     TASKGLASS_ORACLE_GRAPHS   programs for each runtime and platform
- *     TASKGLASS_ORACLE_SECONDS  or for how many seconds, all together
+ *     TASKGLASS_ORACLE_SECONDS  instead: run programs for this many seconds in total
  *     TASKGLASS_ORACLE_SEED     the first seed
- *     TASKGLASS_ORACLE_TASKS    run only the first so many tasks of a program
+ *     TASKGLASS_ORACLE_TASKS    run only this many tasks of a program, from its beginning
  *     TASKGLASS_ORACLE_SHOW     1: prints the programs
  *
- * A program that differs is shortened as far as it still differs, and printed with the variables
- * that reproduce it.
+ * If a program differs, the test finds its shortest beginning that still differs, and prints that with
+ * the variables that reproduce it.
  */
 #define _GNU_SOURCE 1
 #include "contract.h"
@@ -259,8 +259,8 @@ static void describe_difference(const struct images *images, struct finding *fin
                  (long long)(first - offset_of(tensor)), names[tensor], images->got[first],
                  images->expected[first]);
     snprintf(finding->text + n, sizeof finding->text - (size_t)n,
-             task < 512 ? "; task %llu is the first that read something else"
-                        : "; no task read anything else",
+             task < 512 ? "; task %llu is the first that read unexpected bytes"
+                        : "; every task read the expected bytes",
              (unsigned long long)task);
 }
 
@@ -463,7 +463,7 @@ CONTRACT(programs_that_name_no_edges_need_those_of_the_bytes_they_share)
 CONTRACT(programs_whose_edges_are_left_out_differ)
 {
 #if defined(__SANITIZE_THREAD__)
-    SKIP("the thread sanitizer would say so first");
+    SKIP("the thread sanitizer would report the race first");
 #endif
     CHECK(count_different(3, ROUNDS(50, 10), 1000, false, 0) > 0);
     CHECK(count_different(3, ROUNDS(50, 10), 0, true, EXACT_RAW) > 0);

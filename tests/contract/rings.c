@@ -178,7 +178,7 @@ CONTRACT(a_graph_that_the_device_builds_can_be_run_again_and_again)
             device, runtime, (struct orchestration){RINGS_scopes, 40, 1, 100}, &rings);
         for (int i = 0; i < ROUNDS(200, 20); i++) {
             CHECK_EQ_U(orchestrated_run(&o).tasks, 120);
-            if (i % 16 == 0) { /* with deps.json written, and without again */
+            if (i % 16 == 0) { /* one run with deps.json between runs without */
                 orchestrated_reset(&o);
                 GOOD(tg_graph_run(o.graph, &(struct tg_run_config){.deps = true}, NULL, error));
                 CHECK(orchestrated_right(&o));
@@ -331,7 +331,7 @@ CONTRACT(a_deadlock_leaves_a_device_that_works)
     tg_device_close(device);
 }
 
-/* Running tasks finish, waiting ones never start. */
+/* Running tasks finish; waiting tasks never start. */
 CONTRACT(a_deadlock_while_tasks_run_is_found_at_once)
 {
     struct tg_device *device = open_device(3, 0);

@@ -7,7 +7,7 @@
 #include "host/graph.h"
 #include "orchestrated.h"
 
-/* For devices that end in any way, whenever. */
+/* For devices that may end in any way at any time. */
 static const struct tg_run_config soon = {.timeout = 0.1};
 static const struct tg_run_config written = {.timeout = 0.1, .deps = true};
 
@@ -72,7 +72,7 @@ static void names_the_task(struct failing *f, uint64_t ring, const char *kernel,
     CHECK_EQ_U(result.unmet[0].waits_for, ring << 32 | 2);
 }
 
-/* Until tasks 0 and 1 are counted and some core runs the only task that can run then. */
+/* Waits until tasks 0 and 1 are counted and a core runs the only task that can run then. */
 static void wait_for_the_bad_task(struct failing *f)
 {
     struct tg_control_head head;
@@ -86,7 +86,7 @@ static void wait_for_the_bad_task(struct failing *f)
                                 sizeof status, error));
 }
 
-/* Until the orchestration is in a scope of that source. */
+/* Waits until the orchestration is in a scope of that source file. */
 static void wait_for_scope(struct failing *f, const char *source)
 {
     uint64_t finished, total;
@@ -167,7 +167,7 @@ CONTRACT(an_orchestration_that_never_returns_is_a_hang_that_says_so)
 static tg_status run_for_the_limit(double limit)
 {
     struct tg_run_config config = {.timeout = limit};
-    int64_t microseconds = (int64_t)(limit * 1e6 / 8); /* three at a time: the limit */
+    int64_t microseconds = (int64_t)(limit * 1e6 / 8); /* 24 tasks, 3 at a time, take the limit */
     struct failing f = start(TG_RUNTIME_TENSORMAP_AND_RINGBUFFER,
                              (struct orchestration){RINGS_slow, 24, 0, microseconds}, 4, &config);
     tg_status status = tg_run_wait(f.run, -1, NULL);
@@ -176,7 +176,7 @@ static tg_status run_for_the_limit(double limit)
     return status;
 }
 
-/* Slow tasks are no hang, however long the orchestration waits for them. */
+/* Slow tasks are not a hang, however long the orchestration waits for them. */
 CONTRACT(an_orchestration_that_waits_for_slow_tasks_is_no_hang)
 {
     CHECK_EQ_S(tg_status_name(with_limits(run_for_the_limit)), "OK");
@@ -419,7 +419,7 @@ CONTRACT(a_list_of_waiting_tasks_without_an_end_is_cut)
     }
 }
 
-/* Overwrites the whole stream that carries edges; the host counts what makes no sense. The test
+/* Overwrites the whole stream that carries edges; the host counts the invalid records. The test
  * writes where a thread of its own process reads, which the thread sanitizer would report. */
 #if !defined(__SANITIZE_THREAD__)
 CONTRACT(random_bytes_in_the_stream_of_edges_never_harm_the_host)

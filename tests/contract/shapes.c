@@ -2,8 +2,8 @@
 /* Graphs of every shape run to the end, each task once and after all of its predecessors. */
 #include "nodes.h"
 
-/* The arrangements that differ: cores that stand in for both kinds, whole blocks, a short block
- * beside whole ones, each with and without dedicated schedulers. */
+/* All kinds of devices: cores that run tasks of both kinds, whole blocks, whole blocks with a short
+ * one, each with and without dedicated schedulers. */
 static const struct {
     uint32_t cores, schedulers;
 } arrangements[] = {{1, 0}, {2, 0}, {3, 0}, {4, 0}, {7, 0}, {1, 1}, {3, 1}, {5, 2}, {12, 4}};

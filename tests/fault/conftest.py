@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Things that go wrong, seen from outside: the command line is run as a user would, and devices
-and hosts are killed under it."""
+"""Failures as a user sees them: the tests run the command line, and kill devices and hosts while it
+runs."""
 
 import contextlib
 import itertools
@@ -24,8 +24,8 @@ BUILD = pathlib.Path(os.environ.get("TASKGLASS_BUILD", HERE.parents[1] / "build"
 PROGRAM = BUILD / "bin" / "taskglass"
 WORKLOADS = BUILD / "tests" / "workloads"
 
-# Ends what hangs; no test is about how long something takes, but for the second in which the loss
-# of a device must show.
+# Ends programs that hang. Only one test is about time: the host must report the loss of a device within
+# a second.
 TIMEOUT = PATIENCE
 
 
@@ -44,7 +44,7 @@ def rounds(release, sanitized):
 
 
 def moment(seconds):
-    """So many seconds into the life of a run, of which opening the device is a part."""
+    """Seconds after the start of a run; more if the device opens slowly, because that is part of it."""
     return seconds * 15 if SLOW_TO_OPEN else seconds
 
 
@@ -57,7 +57,7 @@ _marks = itertools.count()
 
 
 def processes_with(mark):
-    """Everything that descends from a program we started, whoever is its parent by now."""
+    """All living descendants of a program that a test started, even if their parent has ended."""
     wanted = f"{MARK}={mark}".encode()
     found = []
     for entry in os.scandir("/proc"):
@@ -72,7 +72,7 @@ def processes_with(mark):
 
 
 def wait_until(condition, seconds=TIMEOUT):
-    """What the condition gave, as soon as it is true; its last word where it never was."""
+    """Waits until condition() is true, or for `seconds`; returns its last result."""
     deadline = time.monotonic() + seconds
     while True:
         result = condition()
@@ -82,7 +82,7 @@ def wait_until(condition, seconds=TIMEOUT):
 
 
 def begun(directory, seconds=TIMEOUT):
-    """Waits until there is something in the journal of a recording into out/."""
+    """Waits until the journal of the recording in out/ has some records."""
     journal = pathlib.Path(directory, "out", "tensor_dump", "tensor_dump.rec")
     return wait_until(lambda: journal.exists() and journal.stat().st_size > 64 * 256, seconds)
 
@@ -100,7 +100,7 @@ class Program:
             env={**kept, **ENVIRONMENT, MARK: self.mark}, **options)
 
     def device(self):
-        """The process of its device, once there is one; None where it ended without."""
+        """Waits for the process of the device; None if the program ended without one."""
         def look():
             if self.process.poll() is not None:
                 return -1
@@ -110,29 +110,29 @@ class Program:
         return pid if pid > 0 else None
 
     def running(self):
-        """The process of its device, once that runs tasks."""
+        """The process of the device, after it has begun to run tasks."""
         pid = self.device()
         assert pid is not None
         if SLOW_TO_OPEN:
-            time.sleep(1.5)  # nothing of a GPU shows in its process
+            time.sleep(1.5)  # the process does not show what the GPU does
         else:
             assert wait_until(lambda: is_under_way(pid) or self.process.poll() is not None)
         return pid
 
     def end(self):
-        """Exit status and what it said on stderr."""
+        """Exit status and stderr of the program."""
         _, said = self.process.communicate(timeout=TIMEOUT)
         return self.process.returncode, said
 
     def left(self):
-        """Processes that are still there minutes after its end."""
+        """The processes that remain minutes after the program has ended."""
         wait_until(lambda: not processes_with(self.mark))
         return processes_with(self.mark)
 
 
 @pytest.fixture
 def start(tmp_path):
-    """start("run", …): a Program in an empty directory. Nothing of it outlives the test."""
+    """start("run", …): a Program in an empty directory. All its processes end with the test."""
     programs = []
 
     def starter(*args, **options):
@@ -149,21 +149,21 @@ def start(tmp_path):
 
 @pytest.fixture
 def tg(start):
-    """tg("run", …) gives (exit status, stderr)."""
+    """tg("run", …) returns (exit status, stderr)."""
     return lambda *args, **options: start(*args, **options).end()
 
 
 def check_next_run(tg, platform):
-    """The next run on that kind of device is as good as ever."""
+    """Checks that the next run on that platform works."""
     assert tg("run", workload("graphs"), "--case", "mixes", "--set", "n=100", "--platform",
               platform, "--output", "next") == (0, "")
 
 
 @pytest.fixture(scope="session")
 def scribble(tmp_path_factory):
-    """A module whose kernels do to the device what no kernel should."""
+    """A module whose kernels attack the device that they run on."""
     if GPU:
-        pytest.skip("attacks on the process of a simulator, of which a GPU's kernel is no part")
+        pytest.skip("these attack the simulator's process, and a GPU's kernels do not run in a process")
     compiler = shlex.split(os.environ.get("CC", "cc"))
     if not shutil.which(compiler[0]):
         pytest.skip("no C compiler")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels that write over the control area, spoil the socket or shrink device memory: the host
-trusts none of it, so it ends with a named error and never by a signal."""
+trusts nothing of that, so it ends with a named error and never by a signal."""
 
 import re
 
@@ -9,13 +9,13 @@ import pytest
 from conftest import HERE, PLATFORMS, check_next_run
 from platforms import FAR
 
-# Whatever the attack leaves of the device, the host says one of these. Some attacks leave it
-# whole enough to finish, with outputs right or wrong.
+# The host must report one of these. After some attacks the device can still finish, with right or wrong
+# outputs.
 ENDS = {0: "", 1: "MISMATCH", 3: "(KERNEL_FAULT|DEVICE_LOST|HANG)"}
 
 ATTACKS = re.findall(r"X\((\w+)\)", (HERE / "workloads" / "scribble.c").read_text())
 
-# What the host must say, where there is just one right answer.
+# What the host must report after attacks that have only one right answer.
 SURE = {
     "head": "HANG", "status": "HANG", "status_then_abort": "KERNEL_FAULT|DEVICE_LOST",
     "head_then_abort": "KERNEL_FAULT", "false_fault": "DEVICE_LOST",
@@ -29,8 +29,8 @@ SURE = {
 
 
 def limit(attack):
-    """Seconds. A hang is waited for; what must not end as one has a limit that is far away, since on a
-    busy machine the end of a process may take its time."""
+    """The --timeout in seconds. If the attack may end as a HANG, the test waits for a short one. All
+    others get a very long one, because on a busy machine a process may take long to end."""
     return 0.5 if "HANG" in SURE.get(attack, "HANG") else FAR
 
 

@@ -6,7 +6,7 @@ import pytest
 from conftest import GPU, PLATFORMS, SANITIZED, check_next_run, workload
 from platforms import MOST_SCHEDULERS, cores_up_to, is_in_task_3, limits_for, until
 
-# Case, name of the error, what its line must have. Sanitizers have their own way with some.
+# Case, name of the error, and two texts of its line. Sanitizers handle CRASHES themselves.
 CRASHES = [
     ("null", "KERNEL_FAULT", "task 3, kernel fault_null", "Segmentation fault at address 0x0"),
     ("fpe", "KERNEL_FAULT", "task 3, kernel fault_fpe", "Floating point exception"),
@@ -25,11 +25,11 @@ ENDS = [
 BAD = ENDS + ([] if SANITIZED else CRASHES)
 LOST = ["abort", "exit"]
 LATE = ()
-if GPU:  # where nothing is wrong with a division, and no kernel is part of a process with signals
+if GPU:  # there a division by zero is no error, and kernels do not run in a process with signals
     BAD = [(case, name, who, what if name == "HANG" else "") for case, name, who, what in BAD
            if case not in ("exit", "fpe", "stack")]
     LOST = ["abort", "trap"]
-    LATE = ("null", "nulls", "far")  # it hears of a bad store when a chain has gone on
+    LATE = ("null", "nulls", "far")  # a GPU reports a bad store only after later tasks have run
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)

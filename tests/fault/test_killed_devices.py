@@ -11,17 +11,19 @@ import pytest
 from conftest import GPU, PLATFORMS, SLOW_TO_OPEN, check_next_run, moment, rounds, workload
 from platforms import AT_ONCE, FAR_LIMIT, simulators_only
 
-# A run that does not end by itself while the test lasts.
+# A run that lasts longer than the test.
 LONG = ("run", workload("slow"), "--set", "ms=1", "--set", "n=300000", "--cores", "6", "--output",
         "out")
-# What is said of it. While bytes are moved to or from a GPU's memory it is of that memory.
+# The causes that the host may report. If it was copying from or to a GPU, it reports the GPU's memory.
 CAUSES = ["killed by signal 9"] + (["the GPU's memory is lost with it"] if GPU else [])
-# A second, with room for a machine that has other things to do; and what is far below the limit.
+# The second within which the host must report the loss, and more for a busy machine; still far below
+# the --timeout.
 SOON = 10 if SLOW_TO_OPEN else 5
 
 
 def kill_after(start, platform, seconds):
-    """Kills the device so long after it has appeared; (exit status, stderr, seconds it took)."""
+    """Kills the device `seconds` after it has appeared. Returns exit status, stderr, and how many seconds
+    the host took to end."""
     program = start(*LONG, *FAR_LIMIT, "--platform", platform)
     device = program.device()
     assert device is not None
@@ -44,7 +46,7 @@ def test_a_device_that_is_killed_at_any_moment_is_lost_within_a_second(start, tg
         assert took < AT_ONCE
         shortest = min(shortest, took)
         check_next_run(tg, platform)
-    assert shortest < SOON  # other processes may make each of them slow, but not all
+    assert shortest < SOON  # other processes may slow down single rounds, but not all
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)

@@ -18,8 +18,7 @@ SPIN = ("run", workload("faults"), "--case", "spin", *FAR_LIMIT, "--output", "ou
 
 
 def files():
-    """What lies where temporary files would, by name; other tests, which run meanwhile, have their
-    own there."""
+    """The temporary files of Taskglass, without those of other tests that run at the same time."""
     return {path for folder in ("/tmp", "/dev/shm", "/var/tmp")
             for path in pathlib.Path(folder).glob("*taskglass*")
             if not path.name.startswith("taskglass_test")}
@@ -41,7 +40,7 @@ def test_a_host_that_is_killed_at_any_moment_leaves_nothing(start, tmp_path, pla
 
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_a_host_that_is_killed_says_nothing_more(start, platform):
-    """The device shares its standard error: its own end must not show there."""
+    """The device shares standard error with the host and must print nothing there when it ends."""
     moments = random.Random(platform)
     for _ in range(rounds(20, 4)):
         program = start(*SLOW, "--platform", platform)
@@ -72,7 +71,7 @@ def test_a_second_interrupt_ends_a_host_whose_kernel_spins(start, platform):
     program = start(*SPIN, "--platform", platform)
     program.running()
     program.process.send_signal(signal.SIGINT)
-    while program.process.poll() is None:  # two that come together count as one
+    while program.process.poll() is None:  # two signals at the same time count as one
         time.sleep(0.2)
         program.process.send_signal(signal.SIGINT)
     code, _ = program.end()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recorded runs that go wrong: what was recorded is there, what was lost is counted and said, and the
-graph's own result is what it would have been."""
+"""Recorded runs that fail: the recording has everything up to the failure, the run counts and reports
+what was lost, and the results of the graph are the same as without a recording."""
 
 import json
 import os
@@ -74,7 +74,7 @@ def test_a_full_disk_loses_records_but_not_the_result(tg, tmp_path):
     try:
         code, said = tg(*LARGE)
         assert "No space left on device" in said and "records lost" in said
-        # What is left of the disk may be too little for the report of the run; that is said too.
+        # The rest of the disk may be too small for run.json and deps.json; then the run reports that.
         assert code == 0 or (code == 2 and ("run.json" in said or "deps.json" in said))
         assert tg("verify", "out") == (0, "")
     finally:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kill -9 of device or host at any moment of a recorded run: what the recording claims is there, is
-there. TASKGLASS_KILLS sets how often (default: few, for a suite that ends soon)."""
+"""kill -9 of device or host at any moment of a recorded run: the recording contains everything that it
+claims to contain. TASKGLASS_KILLS sets how often (default: a few times, to keep the suite short)."""
 
 import json
 import os
@@ -15,14 +15,14 @@ from conftest import PLATFORMS, SLOW_TO_OPEN, begun, rounds
 
 KILLS = int(os.environ.get("TASKGLASS_KILLS", rounds(12, 3)))
 
-# Long enough to be killed in the middle: some 190 MiB through small arenas.
+# Long enough to be killed in the middle: it records about 190 MiB through small arenas.
 RECORDED = ("run", "vector_add", "--case", "large", "--set", "n=16000000", "--dump-tensor",
             "--output", "out")
 
 
 class Moments:
-    """When to kill: some time after the device's process has appeared, or, where opening takes
-    longer than all the rest, after the first records were written."""
+    """When to kill: some time after the device's process has appeared, or, if opening the device takes
+    longest, some time after the first records were written."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)
@@ -30,7 +30,7 @@ class Moments:
         self.hits = 0
 
     def wait(self, program, directory):
-        """The device's process, if it is there, once the moment has come."""
+        """Waits for the moment to kill. Returns the device's process, or None."""
         device = program.device()
         if SLOW_TO_OPEN:
             assert begun(directory)
@@ -38,14 +38,14 @@ class Moments:
         return device
 
     def rounds(self):
-        """KILLS of them, and more where opening takes longest and no kill has hit a recording."""
+        """KILLS rounds, and more if devices open slowly and no kill has hit a recording yet."""
         for n in range(10 * KILLS):
             if n >= KILLS and (self.hits > 0 or not SLOW_TO_OPEN):
                 break
             yield n
 
     def saw(self, hit, recorded):
-        """A run that was over before is killed earlier next time."""
+        """If the run had ended before the kill, the next kill comes earlier."""
         self.hits += hit and recorded
         if SLOW_TO_OPEN and not hit:
             self.latest /= 4
@@ -57,7 +57,7 @@ def moments():
 
 
 def check_recording(tg):
-    """Every payload is what its hash says, every counter what the records say."""
+    """Every payload matches its hash, and every counter matches the records."""
     assert tg("verify", "out") == (0, "")
 
 
@@ -69,8 +69,8 @@ def test_a_killed_device_leaves_a_recording_that_verifies(start, tg, tmp_path, m
         if device is not None and program.process.poll() is None:
             os.kill(device, signal.SIGKILL)
         code, _ = program.end()
-        assert code in (0, 3)  # 0: it was faster than we
-        recorded = (tmp_path / "out" / "tensor_dump").exists()  # or lost before there was anything
+        assert code in (0, 3)  # 0: the run ended before the kill
+        recorded = (tmp_path / "out" / "tensor_dump").exists()  # or the kill came before
         moments.saw(code == 3, recorded)
         if recorded:
             check_recording(tg)
@@ -79,7 +79,7 @@ def test_a_killed_device_leaves_a_recording_that_verifies(start, tg, tmp_path, m
                 lost = sum(recorder["lost"].values())
                 assert recorder["attempted"] == recorder["recorded"] + lost
         shutil.rmtree(tmp_path / "out", ignore_errors=True)
-    assert moments.hits > 0 or not SLOW_TO_OPEN  # else it is a matter of luck
+    assert moments.hits > 0 or not SLOW_TO_OPEN  # otherwise a hit is a matter of luck
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
@@ -97,4 +97,4 @@ def test_a_killed_host_leaves_a_recording_that_recovers_and_verifies(start, tg, 
             assert tg("recover", "out") == (0, "")
             check_recording(tg)
         shutil.rmtree(tmp_path / "out", ignore_errors=True)
-    assert moments.hits > 0 or not SLOW_TO_OPEN  # else it is a matter of luck
+    assert moments.hits > 0 or not SLOW_TO_OPEN  # otherwise a hit is a matter of luck

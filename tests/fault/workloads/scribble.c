@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels that attack the device they run on, and through it the host: its control area, its
- * memory, its socket, its process. The suite compiles this itself. Every case is a few good tasks,
- * then the attack, then good tasks again; nothing is expected of its outputs.
+ * Kernels that attack the device they run on, and through it the host: they attack its control area,
+ * its memory, its socket, its process. The fault suite compiles this file. Every case runs a few good
+ * tasks, then the attack, then good tasks again; its outputs may be wrong.
  */
 #define _GNU_SOURCE 1
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 #include <taskglass/workload.h>
 #include <unistd.h>
 
-/* Where host and device meet: src/platform/process/protocol.h. */
+/* The descriptors that host and device share: src/platform/process/protocol.h. */
 enum { SOCKET_FD = 3, MEMORY_FD = 4 };
 
 static struct tg_control_head *control(void)
@@ -80,7 +80,7 @@ static void do_everything(void)
     memset(control(), 0xff, control()->control_size);
 }
 
-/* Last words that are a lie, with the exit status of a crash. */
+/* Writes a false report of a fault and exits with the status of a crash. */
 static void do_false_fault(void)
 {
     struct tg_fault_record *fault = &control()->fault;
@@ -123,7 +123,7 @@ static void do_shut_socket(void)
     for_ever();
 }
 
-/* Packets that are no messages: too short, too long, of no type, of the wrong type. */
+/* Sends packets that are not valid messages: too short, too long, of an unknown or a wrong type. */
 static void do_short_packet(void)
 {
     send(SOCKET_FD, "x", 1, MSG_NOSIGNAL);
@@ -179,7 +179,7 @@ static void do_thread_exit(void)
     pthread_exit(NULL);
 }
 
-/* A copy of the process that has the socket and the memory lives on for a while. */
+/* Leaves a copy of the process behind for a while, which has the socket and the memory. */
 static void do_fork_then_abort(void)
 {
     if (fork() == 0) {
