@@ -1,19 +1,19 @@
-# Workloads on a GPU: beside NAME.so there is NAME.cubin, the device program linked with the
-# workload's DEVICE sources by nvcc.
+# Workloads on a GPU: nvcc links the device program with the workload's DEVICE sources into NAME.cubin,
+# which lies beside NAME.so.
 #
-#   TASKGLASS_CUDA                 AUTO (where nvcc can build it), ON (it must) or OFF
-#   TASKGLASS_CUDA_ARCHITECTURES   the GPU to build for, as 90; default: the first that nvidia-smi
-#                                  lists, or 90 where there is none
+#   TASKGLASS_CUDA                 AUTO (if nvcc can build), ON (fail if it cannot) or OFF
+#   TASKGLASS_CUDA_ARCHITECTURES   the GPU to build for, such as 90; default: the first that
+#                                  nvidia-smi lists, or 90 if there is none
 #   TASKGLASS_NVCC                 nvcc; default: the one on the path, in CUDA_HOME or /usr/local/cuda
 #
-# In this tree and, with an installed Taskglass, in a user's: the device program comes along as
-# objects (lib/taskglass/cuda/*.o).
+# This tree and users of an installed Taskglass both include this file; the installation contains the
+# device program as objects (lib/taskglass/cuda/*.o).
 
 set(TASKGLASS_CUDA AUTO CACHE STRING "Build for NVIDIA GPUs: AUTO, ON or OFF")
 set_property(CACHE TASKGLASS_CUDA PROPERTY STRINGS AUTO ON OFF)
 
 # taskglass_find_nvcc(): sets TASKGLASS_NVCC, TASKGLASS_CUDA_FLAGS and TASKGLASS_CUDA_COMPILE_FLAGS. The
-# first is empty where nothing is built for GPUs.
+# first is empty if nothing is built for GPUs.
 function(taskglass_find_nvcc)
   get_property(was_asked GLOBAL PROPERTY TASKGLASS_CUDA_NVCC SET)
   if(NOT was_asked)
@@ -22,14 +22,14 @@ function(taskglass_find_nvcc)
   get_property(nvcc GLOBAL PROPERTY TASKGLASS_CUDA_NVCC)
   get_property(architecture GLOBAL PROPERTY TASKGLASS_CUDA_ARCHITECTURE)
   set(TASKGLASS_NVCC "${nvcc}" PARENT_SCOPE)
-  # What one target does not need is skipped by a constant condition: no reason to warn (128).
-  # Registers: two blocks fit on a multiprocessor (src/platform/cuda/launch.h).
+  # Warning 128 would be about loops that a constant condition skips on this target.
+  # With 96 registers two blocks fit on a multiprocessor (src/platform/cuda/launch.h).
   set(TASKGLASS_CUDA_FLAGS -rdc=true -arch=sm_${architecture} PARENT_SCOPE)
   set(TASKGLASS_CUDA_COMPILE_FLAGS -x cu -std=c++17 -maxrregcount=96
     -diag-suppress 128 PARENT_SCOPE)
 endfunction()
 
-# Once in a configuration: which nvcc, and for which GPU. Says why there is none.
+# Chooses nvcc and the GPU once for each configuration. Prints the reason if there is none.
 function(taskglass_choose_nvcc)
   set_property(GLOBAL PROPERTY TASKGLASS_CUDA_NVCC "")
   if(NOT TASKGLASS_CUDA)
@@ -56,16 +56,17 @@ function(taskglass_choose_nvcc)
     endif()
   elseif(TASKGLASS_CUDA STREQUAL "AUTO")
     message(WARNING "The platform cuda is left out: ${why}. "
-      "-DTASKGLASS_CUDA_ARCHITECTURES=NN names the GPU to build for, as 90; -DTASKGLASS_CUDA=OFF "
+      "-DTASKGLASS_CUDA_ARCHITECTURES=NN names the GPU to build for, such as 90; -DTASKGLASS_CUDA=OFF "
       "leaves the platform out without this warning.")
   else()
     message(FATAL_ERROR "TASKGLASS_CUDA is ${TASKGLASS_CUDA}, but ${why}. "
-      "-DTASKGLASS_CUDA_ARCHITECTURES=NN names the GPU to build for, as 90; -DTASKGLASS_CUDA=OFF "
+      "-DTASKGLASS_CUDA_ARCHITECTURES=NN names the GPU to build for, such as 90; -DTASKGLASS_CUDA=OFF "
       "builds without the platform cuda.")
   endif()
 endfunction()
 
-# taskglass_check_nvcc(ARCHITECTURE WHY): the architecture to build for, or why TASKGLASS_NVCC does not do.
+# taskglass_check_nvcc(ARCHITECTURE WHY): sets the architecture to build for, or why TASKGLASS_NVCC cannot
+# be used.
 function(taskglass_check_nvcc architecture why)
   execute_process(COMMAND ${TASKGLASS_NVCC} --version OUTPUT_VARIABLE version ERROR_QUIET
     RESULT_VARIABLE failed)
@@ -94,8 +95,8 @@ function(taskglass_check_nvcc architecture why)
   endif()
 endfunction()
 
-# taskglass_find_architecture(ARCHITECTURE SAID): what was set, the GPU of this machine, or 90, and the
-# same in words. Of several GPUs the first counts: who runs on another one sets it.
+# taskglass_find_architecture(ARCHITECTURE SAID): the option's value, the GPU of this machine, or 90, and
+# the same in words. Of several GPUs the first counts; users of another one set the option.
 function(taskglass_find_architecture architecture said)
   if(TASKGLASS_CUDA_ARCHITECTURES)
     set(${architecture} "${TASKGLASS_CUDA_ARCHITECTURES}" PARENT_SCOPE)
@@ -112,8 +113,8 @@ function(taskglass_find_architecture architecture said)
   endif()
 endfunction()
 
-# taskglass_try_nvcc(ARCHITECTURE WHY): can it compile at all, with this machine's C++ compiler? Asked
-# again only of another nvcc, or for another GPU, or if it could not.
+# taskglass_try_nvcc(ARCHITECTURE WHY): checks that nvcc can compile with this machine's C++ compiler. It
+# checks again only for another nvcc or another GPU, or if the last check failed.
 function(taskglass_try_nvcc architecture why)
   set(${why} "" PARENT_SCOPE)
   set(which "${TASKGLASS_NVCC} for ${architecture}")
@@ -132,8 +133,8 @@ function(taskglass_try_nvcc architecture why)
   endif()
 endfunction()
 
-# taskglass_cuda_object(OBJECT SOURCE INCLUDES dir... [DEFINITIONS definition...]): one source
-# compiled by nvcc.
+# taskglass_cuda_object(OBJECT SOURCE INCLUDES dir... [DEFINITIONS definition...]): compiles one source
+# with nvcc.
 function(taskglass_cuda_object object source)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "INCLUDES;DEFINITIONS")
   get_filename_component(folder ${object} DIRECTORY)
@@ -143,11 +144,11 @@ function(taskglass_cuda_object object source)
   if(TASKGLASS_WERROR)
     set(warnings -Werror all-warnings)
   endif()
-  # nvcc gets the source by its full path: CMake takes a relative path in a dependency file to start in
-  # the build folder, finds no such file there, and compiles again each time.
-  # Source lines in messages are still told from the project's root. The quotes are for nvcc, which
-  # splits what follows -Xcompiler at blanks.
-  # nvcc writes the name after -MT as it is, so a blank in it is marked here.
+  # nvcc gets the full path of the source. With a relative path in a dependency file, CMake would look
+  # for the file in the build folder, not find it, and compile again each time.
+  # -fmacro-prefix-map makes __FILE__ relative to the project's root all the same. The quotes are for
+  # nvcc, which splits the text after -Xcompiler at blanks.
+  # nvcc writes the name after -MT unchanged, so blanks in it are escaped here.
   string(REPLACE " " "\\ " target "${object}")
   set(lines -Xcompiler "\"-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=\"")
   add_custom_command(OUTPUT ${object}
@@ -159,8 +160,8 @@ function(taskglass_cuda_object object source)
     COMMAND_EXPAND_LISTS VERBATIM)
 endfunction()
 
-# taskglass_cuda_names(OUTPUT SOURCE...): a source with the table of the kernels and orchestrations
-# that the sources define, which is how the device finds them.
+# taskglass_cuda_names(OUTPUT SOURCE...): writes a source with the table of the kernels and orchestrations
+# that the sources define. The device finds them in this table.
 function(taskglass_cuda_names output)
   foreach(kind KERNEL ORCHESTRATION)
     set(${kind}_names "")
@@ -196,9 +197,9 @@ function(taskglass_cuda_names output)
   file(CONFIGURE OUTPUT ${output} CONTENT "${text}" @ONLY)
 endfunction()
 
-# taskglass_cuda_image(NAME SOURCE...): NAME.cubin, for the workload NAME with these DEVICE sources.
+# taskglass_cuda_image(NAME SOURCE...): builds NAME.cubin for the workload NAME with these DEVICE sources.
 function(taskglass_cuda_image name)
-  # The device program's objects: this tree's target, or an installed folder, if it has any.
+  # The device program's objects: from this tree's target, or from the installed folder, if it has any.
   if(TARGET tg_cuda_device)
     get_property(device_objects TARGET tg_cuda_device PROPERTY TG_OBJECTS)
     set(device_dependency tg_cuda_device)
@@ -214,7 +215,7 @@ function(taskglass_cuda_image name)
     return()
   endif()
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${name}_cuda)
-  # What the target has, directly or by a library that it is linked with.
+  # The settings of the target itself and of the libraries that it is linked with.
   set(includes $<TARGET_PROPERTY:${name},INCLUDE_DIRECTORIES>)
   set(definitions $<TARGET_PROPERTY:${name},COMPILE_DEFINITIONS>)
   set(objects "")

@@ -1,8 +1,8 @@
-# Files of the tree as C arrays, so that a program carries them with it:
+# Turns files of the tree into C arrays, so that a program contains them:
 #
-#   tg_embed(OUTPUT SYMBOL FILE)   OUTPUT: a C source with SYMBOL[] and SYMBOL_size
+#   tg_embed(OUTPUT SYMBOL FILE)   writes a C source with SYMBOL[] and SYMBOL_size
 #
-# The same file is the script that does it: cmake -DINPUT=… -DOUTPUT=… -DSYMBOL=… -P this.
+# This file is also the script that writes it: cmake -DINPUT=… -DOUTPUT=… -DSYMBOL=… -P this.
 
 if(CMAKE_SCRIPT_MODE_FILE)
   file(READ ${INPUT} hex HEX)

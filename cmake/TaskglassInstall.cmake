@@ -1,4 +1,4 @@
-# What is installed, and how others find it. Every path is relative: the tree can be moved.
+# What is installed, and how other projects find it. All paths are relative, so the tree can be moved.
 
 include(CMakePackageConfigHelpers)
 
@@ -19,7 +19,7 @@ endif()
 if(TARGET taskglass-cli)
   install(TARGETS taskglass-cli)
 endif()
-# workloads: from CMakeLists.txt, the modules under examples/
+# CMakeLists.txt sets workloads: the modules under examples/
 if(workloads)
   install(TARGETS ${workloads} DESTINATION ${CMAKE_INSTALL_LIBDIR}/taskglass/workloads)
   foreach(name ${workloads})
@@ -30,7 +30,7 @@ if(workloads)
   endforeach()
 endif()
 
-# The Python package, which finds the library from where it lies.
+# The Python package finds the library by a path relative to its own.
 set(TASKGLASS_PYTHON_DIR lib/python3/dist-packages CACHE STRING
   "Where the Python package goes, under the prefix; empty: nowhere")
 if(TASKGLASS_PYTHON_DIR)

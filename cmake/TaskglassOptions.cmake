@@ -1,4 +1,4 @@
-# How everything in this tree is compiled, and two helpers to say so once.
+# How everything in this tree is compiled, and helper functions for that.
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo" FORCE)
@@ -26,8 +26,8 @@ if(TASKGLASS_SANITIZE)
   add_link_options(${TG_SANITIZE_FLAGS})
 endif()
 
-# Of our own programs: warnings, the private headers, POSIX. A file that needs more of libc says
-# so in its first line: #define _GNU_SOURCE.
+# For all code of this tree: warnings, the private headers, POSIX. A file that needs more of libc has
+# #define _GNU_SOURCE in its first line.
 add_library(tg_options INTERFACE)
 target_compile_options(tg_options INTERFACE ${TG_WARNINGS}
   -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
@@ -40,8 +40,8 @@ function(tg_object_library name)
   target_link_libraries(${name} PRIVATE tg_options taskglass_headers Threads::Threads)
 endfunction()
 
-# tg_split_main(SOURCES MAIN): moves main.c out of the list, so that tests can link the rest.
-# Without a main.c everything moves.
+# tg_split_main(SOURCES MAIN): moves main.c from SOURCES to MAIN, so that tests can link the rest. If
+# there is no main.c, everything moves.
 function(tg_split_main sources main)
   set(others ${${sources}})
   list(FILTER others EXCLUDE REGEX "/main\\.c$")
@@ -55,8 +55,9 @@ function(tg_split_main sources main)
   set(${main} "${mains}" PARENT_SCOPE)
 endfunction()
 
-# tg_add_workloads(OUTPUT_DIR NAMES FOLDER...): the workloads that the folders' CMakeLists.txt add,
-# compiled with our warnings, their modules in OUTPUT_DIR. Their CMakeLists.txt need not know.
+# tg_add_workloads(OUTPUT_DIR NAMES FOLDER...): adds the workloads of the folders' CMakeLists.txt,
+# compiles them with the warnings of this tree, and puts their modules into OUTPUT_DIR. The folders'
+# CMakeLists.txt stay the same as in a user's project.
 function(tg_add_workloads output_dir names)
   set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${output_dir})
   get_property(before GLOBAL PROPERTY TASKGLASS_WORKLOADS)

@@ -1,5 +1,5 @@
-# tg_write_verbs(FILE SOURCE...): the table of the command line's verbs, cli_verbs of src/cli/cli.h. A
-# source called verb_NAME.c defines cli_verb_NAME. The file is written again only when it changes.
+# tg_write_verbs(FILE SOURCE...): writes the table of verbs, cli_verbs of src/cli/cli.h. A
+# source called verb_NAME.c defines cli_verb_NAME. Leaves the file alone if its content stays the same.
 function(tg_write_verbs file)
   set(declarations "")
   set(rows "")
