@@ -42,7 +42,7 @@ struct tg_pull {
     const char *problem;
     enum tg_pull_token token; /* the last one */
     unsigned depth;
-    unsigned expects;   /* private: what the grammar wants next */
+    unsigned expects;   /* private: what the grammar allows next */
     uint64_t is_object; /* bit d: container at depth d */
 };
 

@@ -232,8 +232,8 @@ TEST_FN_ struct tg_device *open_device(uint32_t cores, uint32_t schedulers)
     return device;
 }
 
-/* The most cores that the present device has beside this many schedulers. If it has fewer than the
- * platform allows, its error says so. */
+/* The most cores that this machine's device can have with this many schedulers. If that is less than
+ * the platform allows, the function takes the number from the error message. */
 TEST_FN_ uint32_t most_cores(uint32_t schedulers)
 {
     struct tg_device_config config = device_config(TG_PARTS * platform->max_blocks, schedulers);
