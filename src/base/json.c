@@ -53,10 +53,10 @@ static inline void put(struct tg_json *json, const char *bytes, size_t size)
 {
     if (size > json->room - json->used) { /* always with a FILE: then there is no buffer */
         put_slowly(json, bytes, size);
-        return;
+    } else if (size > 0) { /* there is a buffer */
+        memcpy(json->buffer + json->used, bytes, size);
+        json->used += size;
     }
-    memcpy(json->buffer + json->used, bytes, size);
-    json->used += size;
 }
 
 static inline void put_text(struct tg_json *json, const char *text)
