@@ -80,9 +80,11 @@ for generator in Ninja "Unix Makefiles"; do
     fi
     say "a program and a workload by find_package, with $tool"
     folder="by $tool"
+    # CMake 3.27 and newer ask the linker for the files that it read, and ld does not escape the blank
+    # in a path there. A program that links with a library in such a path would be linked every time.
     "$cmake" -S "a project" -B "$folder" -G "$generator" --log-level=WARNING \
         -DCMAKE_C_COMPILER="$cc" -DCMAKE_C_FLAGS="$flags" -DCMAKE_PREFIX_PATH="$prefix" \
-        >configure.log
+        -DCMAKE_LINK_DEPENDS_USE_LINKER=OFF >configure.log
     build_project "$folder"
     "./$folder/by-find-package"
     images=0
