@@ -296,7 +296,9 @@ void tg_json_plain_key(struct tg_json *json, const char *key, size_t length)
     char *at = json->buffer + json->used; /* writes all at once for speed */
     *at++ = '"';
     memcpy(at, key, length);
-    memcpy(at + length, "\": ", 3);
+    at[length] = '"';
+    at[length + 1] = ':';
+    at[length + 2] = ' ';
     json->used += length + 4;
 }
 
