@@ -48,11 +48,25 @@ ALLOWED = {
 TARGET_FREE = ("common", "device", "orchestrate")
 # The one header that maps the language's differences to the target.
 SHIM = "src/common/atomic.h"
-TARGET_WORDS = re.compile(r"\b(__CUDACC__|__CUDA_ARCH__|__NVCC__)\b")
-RUNTIME_WORDS = re.compile(r"\bTG_RUNTIME_(HOST_BUILD_GRAPH|AICPU_BUILD_GRAPH|TENSORMAP_AND_RINGBUFFER)\b")
+TARGET_WORDS = re.compile(r"\b__(CUDACC|CUDA_ARCH|NVCC|CUDA)__\b")
+# The device program's conditions: include guards, the target's own constants, and by file what else
+# there is reason for.
+CONDITION = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif)\b(.*)")
+CONDITIONS = re.compile(r"\s*TG_\w+_H\b|\s*TG_TARGET_STAGES_RECORDS\b")
+OTHER_CONDITIONS = ("src/common/atomic.h", "src/common/hash.c")
+# A runtime by its number, its object or its name. The default of --runtime is a setting.
+RUNTIME_WORDS = re.compile(r"\bTG_RUNTIME_(HOST_BUILD_GRAPH|AICPU_BUILD_GRAPH|TENSORMAP_AND_RINGBUFFER)\b"
+                           r"|\btg_runtime_(host_build|aicpu_build|tensormap_and)_"
+                           r'|"(host_build_graph|aicpu_build_graph|tensormap_and_ringbuffer)"'
+                           r"|\bruntime\s*[!=]=\s*\d")
+NAMES_A_RUNTIME = ("src/base/settings.c",)
 
-INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
+# Every spelling of the directive; a name that a macro makes is refused, since no reader can follow it.
+DIRECTIVE = re.compile(r"^\s*(?:/\*.*?\*/\s*)*(?:#|%:|\?\?=)\s*(?:/\*.*?\*/\s*)*(?:include\w*|import)\b(.*)")
+INCLUDED = re.compile(r'\s*(?:"([^"]+)"|<([^>]+)>)')
 SOURCES = (".c", ".h", ".cu", ".cuh")
+# What else may lie in a room.
+OTHERS = (".md", ".map")
 
 
 def allowed(room):
@@ -71,9 +85,10 @@ def room_of(path):
 
 
 def sources(src):
+    """All files but the OTHERS, as paths below src/."""
     for folder, _, names in sorted(os.walk(src)):
         for name in sorted(names):
-            if name.endswith(SOURCES):
+            if not name.endswith(OTHERS):
                 yield os.path.relpath(os.path.join(folder, name), src)
 
 
@@ -81,24 +96,41 @@ def resolve(src, path, name):
     """The included file as a path below src/, or None where src/ has no such file."""
     for candidate in (name, os.path.normpath(os.path.join(os.path.dirname(path), name))):
         if os.path.isfile(os.path.join(src, candidate)):
-            return candidate
+            return os.path.relpath(os.path.join(src, candidate), src)
+    return None
+
+
+def check_include(src, path, room, rest):
+    """What is wrong with an include of `rest`, or None."""
+    match = INCLUDED.match(rest)
+    if not match:
+        return "an include names its file in quotes or in angle brackets, on one line"
+    name = match[1] or match[2]
+    target = resolve(src, path, name)
+    if target is None and match[2] and "/src/" not in "/" + name:
+        return None  # of the system, the public headers, or the target's by the include path
+    if target is None:
+        return f"src has no {name}"
+    to = room_of(target)
+    if to != room and to not in allowed(room):
+        may = ", ".join(sorted(allowed(room))) or "no other room"
+        return f"{room} includes {to}; {room} may include {may}"
     return None
 
 
 def check_line(src, path, room, line):
     """What is wrong with the line, or None."""
-    match = INCLUDE.match(line)
-    if match:
-        target = resolve(src, path, match.group(1))
-        if target is None:
-            return f"src has no {match.group(1)}"
-        to = room_of(target)
-        if to != room and to not in allowed(room):
-            may = ", ".join(sorted(allowed(room))) or "no other room"
-            return f"{room} includes {to}; {room} may include {may}"
-    if room in TARGET_FREE and "src/" + path != SHIM and TARGET_WORDS.search(line):
-        return f"{room} asks for the target; what one target does belongs behind its target header"
-    if room != "runtime" and RUNTIME_WORDS.search(line):
+    directive = DIRECTIVE.match(line)
+    if directive:
+        wrong = check_include(src, path, room, directive[1])
+        if wrong:
+            return wrong
+    if room in TARGET_FREE:
+        condition = CONDITION.match(line)
+        if "src/" + path != SHIM and TARGET_WORDS.search(line) or condition and not (
+                CONDITIONS.match(condition[2]) or "src/" + path in OTHER_CONDITIONS):
+            return f"{room} asks for the target; what one target does belongs behind its target header"
+    if room != "runtime" and "src/" + path not in NAMES_A_RUNTIME and RUNTIME_WORDS.search(line):
         return f"{room} names a runtime; ask a property of struct tg_runtime_ops instead"
     return None
 
@@ -134,6 +166,9 @@ def offences(root):
         if allowed(room) is None:
             found.append(f"src/{path}:1: no room is called {room}; add it to the table of {__file__}")
             continue
+        if not path.endswith(SOURCES):
+            found.append(f"src/{path}:1: sources end in {', '.join(SOURCES)}")
+            continue
         with open(os.path.join(src, path), encoding="utf-8") as file:
             for number, line in enumerate(file, 1):
                 wrong = check_line(src, path, room, line)
@@ -155,7 +190,20 @@ PLANTS = [
     ("src/base/status.c", '#include "recording/reader.h"\n', "base includes recording"),
     ("src/cli/main.c", '#include "base/error.h"\n', "cli includes base"),
     ("src/host/run.c", '#include "../analysis/match.h"\n', "host includes analysis"),
+    ("src/cli/main.c", "#include <base/error.h>\n", "cli includes base"),
+    ("src/cli/main.c", "#include <../src/base/error.h>\n", "cli includes base"),
+    ("src/cli/main.c", '/* x */ # include "base/error.h"\n', "cli includes base"),
+    ("src/cli/main.c", '%:include "base/error.h"\n', "cli includes base"),
+    ("src/cli/main.c", '#import "base/error.h"\n', "cli includes base"),
+    ("src/cli/main.c", '#define H "base/error.h"\n#include H\n', "names its file in quotes"),
+    ("src/cli/main.c", '#include \\\n"base/error.h"\n', "names its file in quotes"),
+    ("src/host/odd.hpp", "int odd;\n", "sources end in"),
     ("src/device/core.c", "#if defined(__CUDACC__)\n#endif\n", "device asks for the target"),
+    ("src/device/core.c", "#ifdef __x86_64__\n#endif\n", "device asks for the target"),
+    ("src/orchestrate/submit.c", "#if TG_CUDA\n#endif\n", "orchestrate asks for the target"),
+    ("src/cli/main.c", 'strcmp(name, "host_build_graph");\n', "cli names a runtime"),
+    ("src/host/run.c", "if (ops == &tg_runtime_host_build_graph)\n", "host names a runtime"),
+    ("src/host/run.c", "if (graph->runtime == 0)\n", "host names a runtime"),
     ("src/host/run.c", "/* TG_RUNTIME_HOST_BUILD_GRAPH */\n", "host names a runtime"),
     ("src/attic/odd.c", "int odd;\n", "no room is called attic"),
 ]
