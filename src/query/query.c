@@ -4,6 +4,7 @@
 #include <taskglass/query.h>
 
 #include "base/error.h"
+#include "base/grow.h"
 #include "base/words.h"
 
 /* Both inclusive. */
@@ -13,7 +14,7 @@ struct span {
 
 struct spans {
     struct span *at; /* in order, without overlap */
-    size_t count;
+    size_t count, room;
 };
 
 /* A query of all zeros selects everything. */
@@ -23,7 +24,7 @@ struct tg_query {
     uint32_t roles;  /* bit r: enum tg_role r; bit 0: scalars */
     uint32_t kinds;  /* bit k: enum tg_kind k */
     char **kernel;   /* comma lists of patterns, owned */
-    size_t n_kernels;
+    size_t n_kernels, room;
 };
 
 /* The options that a query takes. `parse` or `bit_of` says which kind of member the words go to;
@@ -114,13 +115,10 @@ static tg_status add_spans(struct spans *spans, const struct option *option, con
                            struct tg_error *error)
 {
     struct tg_word rest = tg_word_of(text), word;
-    size_t room = spans->count + commas(text) + 1;
-    struct span *at = realloc(spans->at, room * sizeof *at);
-    if (!at)
+    if (!tg_grow(&spans->at, &spans->room, spans->count + commas(text) + 1, sizeof *spans->at))
         return no_memory(error);
-    spans->at = at;
     while (tg_word_next(&rest, ',', &word)) {
-        struct span *span = &at[spans->count];
+        struct span *span = &spans->at[spans->count];
         if (!tg_word_range(word, option->parse, &span->first, &span->last))
             return bad_word(word, option, error);
         spans->count++;
@@ -146,15 +144,13 @@ static tg_status add_kernels(struct tg_query *query, const struct option *option
                              struct tg_error *error)
 {
     struct tg_word rest = tg_word_of(text), word;
-    char **kernel = realloc(query->kernel, (query->n_kernels + 1) * sizeof *query->kernel);
-    if (!kernel)
+    if (!tg_grow(&query->kernel, &query->room, query->n_kernels + 1, sizeof *query->kernel))
         return no_memory(error);
-    query->kernel = kernel;
     while (tg_word_next(&rest, ',', &word))
         if (word.length == 0)
             return bad_word(word, option, error);
-    kernel[query->n_kernels] = strdup(text);
-    if (!kernel[query->n_kernels])
+    query->kernel[query->n_kernels] = strdup(text);
+    if (!query->kernel[query->n_kernels])
         return no_memory(error);
     query->n_kernels++;
     return TG_OK;
