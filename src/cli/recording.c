@@ -147,14 +147,18 @@ const char *cli_record_shape(struct cli_words *words, const struct tg_record *re
 
 const char *cli_record_stage(unsigned stage)
 {
-    static const char *const names[] = {"before", "after", "orch"};
-    return stage < sizeof names / sizeof names[0] ? names[stage] : "?";
+#define SHORT_NAME(constant, number, word, option, part) [number] = (part),
+    static const char *const names[] = {TG_STAGE_MAP(SHORT_NAME)};
+#undef SHORT_NAME
+    return stage < TG_STAGES ? names[stage] : "?";
 }
 
 const char *cli_record_role(unsigned role)
 {
-    static const char *const names[] = {"?", "in", "out", "inout"};
-    return role < sizeof names / sizeof names[0] ? names[role] : "?";
+#define SHORT_NAME(constant, number, word, option) [number] = (option),
+    static const char *const names[] = {"?", TG_ROLE_MAP(SHORT_NAME)};
+#undef SHORT_NAME
+    return role < TG_ROLES ? names[role] : "?";
 }
 
 const char *cli_record_mark(const struct tg_record *record)
