@@ -42,7 +42,7 @@ static bool has_changed(const struct tg_recording *recording, const struct tg_fl
 }
 
 /* True if no direct predecessor can have caused it: all their outputs are known to agree. */
-static bool nobody_before(const struct tg_blame *blame, uint32_t task)
+static bool has_no_writer_before(const struct tg_blame *blame, uint32_t task)
 {
     const struct tg_links *before = &blame->before;
     for (uint64_t k = before->first[task]; k < before->first[task + 1]; k++)
@@ -90,7 +90,7 @@ static enum tg_guilt guilt_of_input(const struct tg_blame *blame, uint32_t task,
     uint32_t event = blame->flow_a.of_record[record];
     if (entry.record.data_ptr != 0 && event != TG_NO_EVENT)
         return guilt_of_event(blame, &blame->flow_a.event[event]);
-    return nobody_before(blame, task) ? TG_GUILT_GIVEN : TG_GUILT_INHERITED;
+    return has_no_writer_before(blame, task) ? TG_GUILT_GIVEN : TG_GUILT_INHERITED;
 }
 
 static bool same_memory(const struct tg_diff *diff, uint64_t pair, uint64_t other)

@@ -177,7 +177,7 @@ static bool take_writer(void *context, uint64_t lo, uint64_t hi, uint32_t writer
 {
     struct walk *walk = context;
     (void)lo, (void)hi;
-    if (writer == TG_NOBODY) {
+    if (writer == TG_NO_WRITER) {
         walk->flow->event[walk->now].is_outside = true;
         return true;
     }

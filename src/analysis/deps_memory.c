@@ -171,7 +171,7 @@ bool tg_memory_read(const struct tg_memory *memory, uint64_t lo, uint64_t hi, tg
         const struct tg_memory_node *node = next ? &memory->node[next] : NULL;
         uint64_t from = node && node->lo < hi ? node->lo : hi;
         if (from > lo) {
-            if (!take(context, lo, from, TG_NOBODY))
+            if (!take(context, lo, from, TG_NO_WRITER))
                 return false;
             lo = from;
             continue;

@@ -19,7 +19,7 @@ struct tg_memory {
 };
 
 /* The writer of bytes that no recorded task wrote. */
-#define TG_NOBODY UINT32_MAX
+#define TG_NO_WRITER UINT32_MAX
 
 void tg_memory_init(struct tg_memory *memory);
 void tg_memory_free(struct tg_memory *memory);
@@ -28,7 +28,7 @@ void tg_memory_free(struct tg_memory *memory);
 bool tg_memory_write(struct tg_memory *memory, uint64_t lo, uint64_t hi, uint32_t writer);
 
 /* Takes one range of [lo, hi), from low to high; ranges that no task wrote have writer
- * TG_NOBODY. */
+ * TG_NO_WRITER. */
 typedef bool (*tg_memory_fn)(void *context, uint64_t lo, uint64_t hi, uint32_t writer);
 /* Stops and returns false as soon as `take` returns false. */
 bool tg_memory_read(const struct tg_memory *memory, uint64_t lo, uint64_t hi, tg_memory_fn take,

@@ -37,7 +37,7 @@ static bool has_it(enum tg_find_kind find_kind, unsigned dtype, uint64_t bits)
     return find_kind == TG_FIND_NAN ? isnan(value) : isinf(value);
 }
 
-/* A quick test: false if the block certainly has none, as most blocks. */
+/* A quick test: false if the block certainly has none, which is true of most blocks. */
 static bool is_suspicious(const struct tg_decoder *decoder, enum tg_find_kind find_kind,
                           const void *bytes, int count)
 {

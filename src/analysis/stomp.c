@@ -115,15 +115,15 @@ static bool take_run(void *context, uint64_t lo, uint64_t hi)
     return tg_memory_write(context, lo, hi, 0);
 }
 
-static bool is_nobodys(void *context, uint64_t lo, uint64_t hi, uint32_t writer)
+static bool has_no_writer(void *context, uint64_t lo, uint64_t hi, uint32_t writer)
 {
     (void)context, (void)lo, (void)hi;
-    return writer == TG_NOBODY;
+    return writer == TG_NO_WRITER;
 }
 
 static bool misses_run(void *context, uint64_t lo, uint64_t hi)
 {
-    return tg_memory_read(context, lo, hi, is_nobodys, NULL);
+    return tg_memory_read(context, lo, hi, has_no_writer, NULL);
 }
 
 bool tg_stomp_writes(const struct tg_find *find, uint32_t row, uint64_t record)

@@ -61,7 +61,7 @@ static bool stop(void *context, uint64_t lo, uint64_t hi, uint32_t writer)
 {
     (void)lo, (void)hi;
     ++*(int *)context;
-    return writer == TG_NOBODY;
+    return writer == TG_NO_WRITER;
 }
 
 TEST(reading_stops_on_request)
