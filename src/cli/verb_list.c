@@ -163,7 +163,7 @@ static void put_runtimes(struct tg_json *json)
 }
 
 /* Opens one module at a time. Lists a module that cannot be opened too, with the reason, because a user
- * who misses it looks here. */
+ * a user who misses it looks here. */
 static void each_workload(const struct tg_settings *settings, char **names, uint32_t count,
                           struct tg_json *json)
 {

@@ -187,7 +187,7 @@ def test_an_image_that_the_driver_refuses_is_named_with_what_to_do(gpu, error, s
 
 def test_an_image_that_cannot_be_read_is_named(gpu):
     if os.geteuid() == 0:
-        pytest.skip("whoever is root reads everything")
+        pytest.skip("root can read every file")
     shutil.copy(WORKLOADS / "vector_add.so", gpu.tg.directory / "mine.so")
     image = gpu.tg.directory / "mine.cubin"
     shutil.copy(WORKLOADS / "vector_add.cubin", image)

@@ -37,7 +37,7 @@ static const char *const symbol_names[N_SYMBOLS] = {
     "_Z5otherPK6tg_ctx",
     "_Z1oP5tg_rtPK7tg_args",
     "helper",
-    "_Z15tg_gang_barrierPK6tg_ctx",
+    "_Z11tg_mix_meetPK6tg_ctx",
     "vprintf",
 };
 /* Prototypes: of kernels and of the barrier; of an orchestration; of a call that it makes. */

@@ -248,7 +248,7 @@ TEST(a_summary_of_a_good_run_names_no_scope)
     CHECK(!guilty.known);
 }
 
-TEST(a_summary_that_makes_no_sense_is_no_word_of_anybody)
+TEST(an_invalid_summary_is_ignored)
 {
     static const char *const texts[] = {
         "",      "[]",    "{", "{\"fatal\": {\"error\": \"x\"}", "{\"fatal\": {\"ring\": [}}",
