@@ -2,15 +2,15 @@
 /*
  * The page: web/scope.html, which is embedded in the program, with the data in the middle as one JSON
  * object in a <script> element. A browser searches for the end of that element before it parses the
- * JSON, so the writer escapes every '<'.
+ * JSON, so every '<' is escaped.
  */
 #define _GNU_SOURCE 1
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <taskglass/json.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -22,182 +22,172 @@ extern const size_t cli_scope_page_size;
 
 static const char marker[] = "@SCOPE_DATA@";
 
-/* --- JSON in HTML -------------------------------------------------------------------------- */
-
-/* Escapes control characters too, because names and paths may hold them. */
-static void put_string(FILE *file, const char *text)
-{
-    if (!text) {
-        fputs("null", file);
-        return;
-    }
-    fputc('"', file);
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\')
-            fprintf(file, "\\%c", c);
-        else if (c < 0x20 || c == '<' || c == '>' || c == '&')
-            fprintf(file, "\\u%04x", c);
-        else
-            fputc(c, file);
-    }
-    fputc('"', file);
-}
-
-static void put_text(FILE *file, const char *key, const char *text)
-{
-    fprintf(file, "\"%s\":", key);
-    put_string(file, text);
-    fputc(',', file);
-}
-
-static void put_number(FILE *file, const char *key, uint64_t number)
-{
-    fprintf(file, "\"%s\":%" PRIu64 ",", key, number);
-}
-
-static void put_flag(FILE *file, const char *key, bool flag)
-{
-    fprintf(file, "\"%s\":%s,", key, flag ? "true" : "false");
-}
-
 /* --- the parts ----------------------------------------------------------------------------- */
 
-static void put_fatal(FILE *file, const struct tg_scope_stats_info *info)
+static void put_fatal(struct tg_json *json, const struct tg_scope_stats_info *info)
 {
     const struct tg_scope_fatal *fatal = info->fatal;
-    put_flag(file, "failed", info->failed);
+    tg_json_put_bool(json, "failed", info->failed);
+    tg_json_key(json, "fatal");
     if (!fatal) {
-        fputs("\"fatal\":null,", file);
+        tg_json_null(json);
         return;
     }
-    fputs("\"fatal\":{", file);
-    put_text(file, "error", fatal->error);
-    put_text(file, "site", fatal->site);
-    put_text(file, "advice", fatal->advice);
-    put_number(file, "resource", fatal->resource);
-    put_number(file, "ring", fatal->ring);
-    put_number(file, "used", fatal->used);
-    put_number(file, "capacity", fatal->capacity);
-    fprintf(file, "\"wanted\":%" PRIu64 "},", fatal->wanted);
+    tg_json_begin_object(json);
+    tg_json_put_string(json, "error", fatal->error);
+    tg_json_put_string(json, "site", fatal->site);
+    tg_json_put_string(json, "advice", fatal->advice);
+    tg_json_put_uint(json, "resource", fatal->resource);
+    tg_json_put_uint(json, "ring", fatal->ring);
+    tg_json_put_uint(json, "used", fatal->used);
+    tg_json_put_uint(json, "capacity", fatal->capacity);
+    tg_json_put_uint(json, "wanted", fatal->wanted);
+    tg_json_end_object(json);
 }
 
-static void put_numbers(FILE *file, const struct scope *scope)
+static void put_numbers(struct tg_json *json, const struct scope *scope)
 {
     const struct tg_scope_stats_info *info = &scope->info;
-    put_text(file, "run", scope->name);
-    put_flag(file, "complete", info->complete);
-    put_flag(file, "measured", info->measured);
-    put_fatal(file, info);
-    put_number(file, "dropped", info->dropped);
-    put_number(file, "samples", info->samples);
-    put_number(file, "scopes", info->scopes);
-    put_number(file, "left_open", info->left_open);
-    put_number(file, "missing", info->without_begin + info->without_end);
+    tg_json_put_string(json, "run", scope->name);
+    tg_json_put_bool(json, "complete", info->complete);
+    tg_json_put_bool(json, "measured", info->measured);
+    put_fatal(json, info);
+    tg_json_put_uint(json, "dropped", info->dropped);
+    tg_json_put_uint(json, "samples", info->samples);
+    tg_json_put_uint(json, "scopes", info->scopes);
+    tg_json_put_uint(json, "left_open", info->left_open);
+    tg_json_put_uint(json, "missing", info->without_begin + info->without_end);
 }
 
 /* [resource][ring]; the rings share one tensor map, so its capacity is the same for all. */
-static void put_capacities(FILE *file, const struct tg_scope_stats *stats)
+static void put_capacities(struct tg_json *json, const struct tg_scope_stats *stats)
 {
-    fputs("\"capacity\":[", file);
+    tg_json_key(json, "capacity");
+    tg_json_begin_array(json);
     for (unsigned resource = 0; resource < TG_SCOPE_RESOURCES; resource++) {
-        fputs(resource > 0 ? ",[" : "[", file);
+        tg_json_begin_array(json);
         for (uint32_t ring = 0; ring < TG_SCOPE_RINGS; ring++)
-            fprintf(file, "%s%" PRIu64, ring > 0 ? "," : "",
-                    tg_scope_stats_capacity(stats, resource, ring));
-        fputc(']', file);
+            tg_json_uint(json, tg_scope_stats_capacity(stats, resource, ring));
+        tg_json_end_array(json);
     }
-    fputs("],", file);
+    tg_json_end_array(json);
 }
 
 /* [resource, current setting, verdict, option]. */
-static void put_advice(FILE *file, const struct tg_scope_stats *stats)
+static void put_advice(struct tg_json *json, const struct tg_scope_stats *stats)
 {
     struct tg_scope_setting setting;
-    const char *comma = "";
-    fputs("\"advice\":[", file);
+    tg_json_key(json, "advice");
+    tg_json_begin_array(json);
     for (unsigned resource = 0; resource < TG_SCOPE_RESOURCES; resource++) {
         tg_scope_stats_get_setting(stats, resource, &setting);
         if (setting.verdict == TG_SCOPE_ABSENT)
             continue;
-        fprintf(file, "%s[%u,\"%s\",\"%s\",", comma, resource, setting.present,
-                tg_scope_verdict_name(setting.verdict));
-        put_string(file, setting.option);
-        fputc(']', file);
-        comma = ",";
+        tg_json_begin_array(json);
+        tg_json_uint(json, resource);
+        tg_json_string(json, setting.present);
+        tg_json_string(json, tg_scope_verdict_name(setting.verdict));
+        tg_json_string(json, setting.option);
+        tg_json_end_array(json);
     }
-    fputs("],", file);
+    tg_json_end_array(json);
 }
 
-static void put_sites(FILE *file, const struct tg_scope_stats *stats)
+static void put_sites(struct tg_json *json, const struct tg_scope_stats *stats)
 {
     const char *site;
-    fputs("\"sites\":[", file);
-    for (uint32_t i = 0; (site = tg_scope_stats_site(stats, i)); i++) {
-        fputs(i > 0 ? "," : "", file);
-        put_string(file, site);
-    }
-    fputs("],", file);
+    tg_json_key(json, "sites");
+    tg_json_begin_array(json);
+    for (uint32_t i = 0; (site = tg_scope_stats_site(stats, i)); i++)
+        tg_json_string(json, site);
+    tg_json_end_array(json);
 }
 
 /* [site, ring, scopes, depth from, to, four peaks]. */
-static void put_rows(FILE *file, const struct tg_scope_stats *stats)
+static void put_rows(struct tg_json *json, const struct tg_scope_stats *stats)
 {
     struct tg_scope_row row;
-    fputs("\"rows\":[", file);
+    tg_json_key(json, "rows");
+    tg_json_begin_array(json);
     for (uint32_t i = 0; tg_scope_stats_get_row(stats, i, &row); i++) {
-        fprintf(file, "%s[%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%" PRIu32 ",%" PRIu32,
-                i > 0 ? "," : "", row.site, row.ring, row.count, row.depth_min, row.depth_max);
+        const uint64_t numbers[] = {row.site, row.ring, row.count, row.depth_min, row.depth_max};
+        tg_json_begin_array(json);
+        for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++)
+            tg_json_uint(json, numbers[k]);
         for (unsigned resource = 0; resource < TG_SCOPE_RESOURCES; resource++)
-            fprintf(file, ",%" PRIu64, row.peak[resource]);
-        fputc(']', file);
+            tg_json_uint(json, row.peak[resource]);
+        tg_json_end_array(json);
     }
-    fputs("],", file);
+    tg_json_end_array(json);
 }
 
-/* Leaves out the padding, which browsers do not need. */
-static void put_base64(FILE *file, const unsigned char *bytes, size_t size)
+/* The bytes as text, on the heap; NULL if memory runs out. Leaves out the padding, which browsers do not
+ * need. */
+static char *base64(const unsigned char *bytes, size_t size)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    char text[4096];
+    char *text = malloc(size / 3 * 4 + 5);
     size_t used = 0;
-    for (size_t at = 0; at < size; at += 3) {
+    for (size_t at = 0; text && at < size; at += 3) {
         size_t left = size - at;
         uint32_t word = (uint32_t)bytes[at] << 16 | (left > 1 ? (uint32_t)bytes[at + 1] << 8 : 0) |
                         (left > 2 ? bytes[at + 2] : 0);
         for (size_t i = 0; i < (left > 2 ? 4 : left + 1); i++)
             text[used++] = digits[word >> (18 - 6 * i) & 63];
-        if (used > sizeof text - 4) {
-            fwrite(text, 1, used, file);
-            used = 0;
-        }
     }
-    fwrite(text, 1, used, file);
+    if (text)
+        text[used] = '\0';
+    return text;
 }
 
-static void put_data(FILE *file, const struct scope *scope)
+/* The data as one line of JSON, on the heap; NULL if memory runs out. */
+static char *data_of(const struct scope *scope, size_t *size)
 {
-    fputc('{', file);
-    put_numbers(file, scope);
-    put_capacities(file, scope->stats);
-    put_advice(file, scope->stats);
-    put_sites(file, scope->stats);
-    put_rows(file, scope->stats);
-    fputs("\"stream\":\"", file);
-    put_base64(file, scope->stream.bytes, scope->stream.size);
-    fputs("\"}", file);
+    char *stream = base64(scope->stream.bytes, scope->stream.size), *text = NULL;
+    FILE *memory = stream ? open_memstream(&text, size) : NULL;
+    struct tg_json json;
+    tg_status status = TG_NO_MEMORY;
+    if (memory) {
+        tg_json_start(&json, memory);
+        tg_json_begin_line_object(&json);
+        put_numbers(&json, scope);
+        put_capacities(&json, scope->stats);
+        put_advice(&json, scope->stats);
+        put_sites(&json, scope->stats);
+        put_rows(&json, scope->stats);
+        tg_json_put_string(&json, "stream", stream);
+        tg_json_end_object(&json);
+        status = tg_json_finish(&json);
+        if (fclose(memory) != 0)
+            status = TG_NO_MEMORY;
+    }
+    free(stream);
+    if (status == TG_OK)
+        return text;
+    free(text);
+    return NULL;
+}
+
+/* JSON has these characters in strings alone, where it can escape them. */
+static void put_in_html(FILE *file, const char *text, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if (text[i] == '<' || text[i] == '>' || text[i] == '&')
+            fprintf(file, "\\u%04x", (unsigned)text[i]);
+        else
+            putc(text[i], file);
 }
 
 /* --- the file ------------------------------------------------------------------------------ */
 
-static void put_page(FILE *file, const struct scope *scope)
+static void put_page(FILE *file, const char *data, size_t size)
 {
     const unsigned char *end = cli_scope_page + cli_scope_page_size;
     const unsigned char *at = memmem(cli_scope_page, cli_scope_page_size, marker, strlen(marker));
     if (!at)
         at = end - strlen(marker); /* cannot happen: the page has its marker */
     fwrite(cli_scope_page, 1, (size_t)(at - cli_scope_page), file);
-    put_data(file, scope);
+    put_in_html(file, data, size);
     at += strlen(marker);
     fwrite(at, 1, (size_t)(end - at), file);
 }
@@ -219,10 +209,15 @@ int scope_write_page(const struct scope *scope)
 {
     FILE *file = fopen(scope->html, "wbe");
     struct cli_text scopes, size;
+    size_t data_size = 0;
+    char *data;
     if (!file)
         return cli_error("cannot write '%s': %s", scope->html, strerror(errno));
+    if ((data = data_of(scope, &data_size)) == NULL)
+        return close_page(file, scope->html, ENOMEM);
     setvbuf(file, NULL, _IOFBF, 1 << 18);
-    put_page(file, scope);
+    put_page(file, data, data_size);
+    free(data);
     int cause = fflush(file) != 0 || ferror(file) ? errno : 0;
     long bytes = ftell(file);
     int code = close_page(file, scope->html, cause);
