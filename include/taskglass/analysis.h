@@ -160,6 +160,7 @@ struct tg_diff;
 TG_API tg_status tg_diff_open(const struct tg_recording *a, const struct tg_recording *b,
                               const struct tg_diff_options *options, struct tg_diff **diff,
                               struct tg_error *error);
+/* Ends the comparison; NULL is allowed. Close its blames first. */
 TG_API void tg_diff_close(struct tg_diff *diff);
 
 struct tg_diff_info {
@@ -172,6 +173,7 @@ struct tg_diff_info {
     bool deps_a, deps_b;           /* there is a deps.json */
     const char *deps_error;        /* why a deps.json could not be read; "" if there is no error */
 };
+/* What the matching found; valid from tg_diff_open on. */
 TG_API void tg_diff_get_info(const struct tg_diff *diff, struct tg_diff_info *info);
 
 /* A task of one side or of both: first the tasks of A in their order, then those that only B has. */
@@ -182,6 +184,7 @@ struct tg_diff_task {
     uint64_t records_a, records_b;
     uint64_t first_pair, pairs;
 };
+/* Task `number`, from 0 in that order; false past the last one. */
 TG_API bool tg_diff_get_task(const struct tg_diff *diff, uint64_t number,
                              struct tg_diff_task *task);
 
@@ -190,6 +193,7 @@ struct tg_diff_pair {
     uint64_t task;               /* its number, for tg_diff_get_task */
     uint64_t record_a, record_b; /* TG_NONE if that side has none */
 };
+/* Pair `number` of arguments, from 0, task by task; false past the last one. */
 TG_API bool tg_diff_get_pair(const struct tg_diff *diff, uint64_t number,
                              struct tg_diff_pair *pair);
 
@@ -243,6 +247,7 @@ TG_API void tg_diff_summarize(const struct tg_diff *diff, struct tg_diff_summary
 #define TG_GUILT_ENUM_(constant, word, meaning) TG_GUILT_##constant,
 enum tg_guilt { TG_GUILT_MAP(TG_GUILT_ENUM_) TG_GUILTS };
 #undef TG_GUILT_ENUM_
+/* The word and the meaning of a guilt; "?" for a number that is none. */
 TG_API const char *tg_guilt_name(unsigned guilt);
 TG_API const char *tg_guilt_text(unsigned guilt);
 
@@ -251,6 +256,7 @@ struct tg_blame;
 /* Uses the verdicts that tg_diff_compare has found so far. NO_MEMORY. */
 TG_API tg_status tg_blame_open(struct tg_diff *diff, struct tg_blame **blame,
                                struct tg_error *error);
+/* NULL is allowed. */
 TG_API void tg_blame_close(struct tg_blame *blame);
 
 struct tg_blame_info {
@@ -259,6 +265,7 @@ struct tg_blame_info {
     uint64_t inherited; /* tasks whose outputs differ because their inputs did */
     uint64_t wrong;     /* tasks whose outputs differ */
 };
+/* How many tasks are wrong, and how many are suspects. */
 TG_API void tg_blame_get_info(const struct tg_blame *blame, struct tg_blame_info *info);
 
 /* A task where a difference began: any guilt but INHERITED. Tasks that introduced one come first,
@@ -272,6 +279,7 @@ struct tg_suspect {
     const uint64_t *path; /* task numbers, from this one to a wrong result at the end */
     size_t n_path;
 };
+/* Suspect `number`, from 0; false past the last one. `path` belongs to the blame. */
 TG_API bool tg_blame_get_suspect(const struct tg_blame *blame, uint64_t number,
                                  struct tg_suspect *suspect);
 
@@ -290,6 +298,7 @@ TG_API bool tg_blame_get_suspect(const struct tg_blame *blame, uint64_t number,
 #define TG_FIND_ENUM_(constant, word, meaning) TG_FIND_##constant,
 enum tg_find_kind { TG_FIND_KIND_MAP(TG_FIND_ENUM_) TG_FIND_KINDS };
 #undef TG_FIND_ENUM_
+/* The word that `taskglass find` takes, and its meaning; "?" for a number that is none. */
 TG_API const char *tg_find_kind_name(unsigned find_kind);
 TG_API const char *tg_find_kind_text(unsigned find_kind);
 
@@ -300,6 +309,7 @@ struct tg_find;
 TG_API tg_status tg_find_open(const struct tg_recording *recording, enum tg_find_kind find_kind,
                               tg_analysis_progress_fn progress, void *context,
                               struct tg_find **find, struct tg_error *error);
+/* NULL is allowed. */
 TG_API void tg_find_close(struct tg_find *find);
 
 struct tg_find_info {
@@ -310,6 +320,7 @@ struct tg_find_info {
     uint64_t not_stored;    /* records that could not be searched */
     const char *deps_error; /* why deps.json could not be read; "" if there is no error */
 };
+/* How much was searched and found; valid from tg_find_open on. */
 TG_API void tg_find_get_info(const struct tg_find *find, struct tg_find_info *info);
 
 /*      constant    word, meaning */
@@ -322,6 +333,7 @@ TG_API void tg_find_get_info(const struct tg_find *find, struct tg_find_info *in
 #define TG_TRACE_ENUM_(constant, word, meaning) TG_TRACE_##constant,
 enum tg_trace { TG_TRACE_MAP(TG_TRACE_ENUM_) TG_TRACES };
 #undef TG_TRACE_ENUM_
+/* The word and the meaning of a trace; "?" for a number that is none. */
 TG_API const char *tg_trace_name(unsigned trace);
 TG_API const char *tg_trace_text(unsigned trace);
 
@@ -336,6 +348,7 @@ TG_API const char *tg_trace_text(unsigned trace);
 #define TG_SIGN_ENUM_(constant, word, meaning) TG_SIGN_##constant,
 enum tg_sign { TG_SIGN_MAP(TG_SIGN_ENUM_) TG_SIGNS };
 #undef TG_SIGN_ENUM_
+/* The word and the meaning of a sign; "?" for a number that is none. */
 TG_API const char *tg_sign_name(unsigned sign);
 TG_API const char *tg_sign_text(unsigned sign);
 
@@ -349,6 +362,7 @@ struct tg_find_finding {
     uint64_t before; /* UNWRITTEN, STOMP: the earlier record of that memory; TG_NONE: none */
     uint64_t writer; /* STOMP: a record of the task that wrote it last; TG_NONE: not known */
 };
+/* Finding `number`, from 0; false past the last one. */
 TG_API bool tg_find_get_finding(const struct tg_find *find, uint64_t number,
                                 struct tg_find_finding *finding);
 
@@ -360,6 +374,7 @@ struct tg_find_feed {
     uint64_t from;   /* a record of the task that wrote it last; TG_NONE: none */
     bool is_outside; /* no recorded task wrote some part of it */
 };
+/* Input `number`, from 0, of the task of a finding; false past the last one. */
 TG_API bool tg_find_get_feed(const struct tg_find *find, uint64_t finding, uint64_t number,
                              struct tg_find_feed *feed);
 
@@ -369,6 +384,8 @@ struct tg_find_between {
     uint64_t record; /* one of its records */
     bool writes;     /* one of its outputs overlaps that memory: it wrote while another task read */
 };
+/* Task `number`, from 0, of a STOMP finding; false past the last one, and for other kinds. Not const: the
+ * handle keeps the tasks of one finding at a time. */
 TG_API bool tg_find_get_between(struct tg_find *find, uint64_t finding, uint64_t number,
                                 struct tg_find_between *between);
 
