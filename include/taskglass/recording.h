@@ -32,6 +32,19 @@ TG_API tg_status tg_recording_open(const char *path, struct tg_recording **recor
                                    struct tg_error *error);
 TG_API void tg_recording_close(struct tg_recording *recording);
 
+/* How the run that wrote a recording ended, or that it has not. */
+/* clang-format off */
+/*      constant                  number word           meaning */
+#define TG_RECORDING_STATE_MAP(X)                                                                  \
+    X(TG_RECORDING_UNKNOWN,       0, "unknown",     "nothing says whether the run has ended")      \
+    X(TG_RECORDING_FINISHED,      1, "finished",    "the run ended by itself")                     \
+    X(TG_RECORDING_RUNNING,       2, "running",     "a process is still writing the recording")    \
+    X(TG_RECORDING_CANCELLED,     3, "cancelled",   "the run was cancelled; later tasks never ran") \
+    X(TG_RECORDING_FAILED,        4, "failed",      "the run ended with an error")                 \
+    X(TG_RECORDING_INTERRUPTED,   5, "interrupted", "the writing process died before it finished")
+/* clang-format on */
+enum tg_recording_state { TG_RECORDING_STATE_MAP(TG_WORD_ENUM_) TG_RECORDING_STATES };
+
 struct tg_recording_info {
     const char *dir;      /* the folder its files are in */
     const char *manifest; /* file names in it; "" if there is none */
@@ -45,6 +58,10 @@ struct tg_recording_info {
     uint64_t records;
     uint64_t payload_bytes;           /* size of the payload file */
     struct tg_record_summary summary; /* as written; zero if the recording is not complete */
+    uint32_t state;      /* enum tg_recording_state, as it was when the recording was opened */
+    uint64_t damaged;    /* records that are skipped because their bytes are damaged */
+    uint64_t zero_bytes; /* zeros at the journal's end, as a power loss leaves them */
+    uint64_t torn_bytes; /* an unfinished record at its end, as a killed writer leaves it */
 };
 TG_API void tg_recording_get_info(const struct tg_recording *recording,
                                   struct tg_recording_info *info);
@@ -71,6 +88,8 @@ TG_API const char *tg_kind_name(unsigned kind);
 TG_API const char *tg_level_name(unsigned level);
 TG_API const char *tg_policy_name(unsigned policy);
 TG_API const char *tg_loss_name(unsigned cause);
+/* "finished", "running", "cancelled" …: enum tg_recording_state; "unknown" for any other number. */
+TG_API const char *tg_recording_state_name(unsigned state);
 
 /* "in", "out", "inout", and "scalar" for 0: the words of signatures and options; "nothing" for a number
  * that is none. */

@@ -187,7 +187,8 @@ static void warn_of_filters(const struct tg_collector *c, const uint64_t matched
     }
 }
 
-void tg_collector_finish(struct tg_collector *c, struct tg_record_result *result)
+void tg_collector_finish(struct tg_collector *c, tg_status run_ended,
+                         struct tg_record_result *result)
 {
     uint64_t matched[TG_MAX_FILTERS];
     struct timespec began, ended;
@@ -204,6 +205,7 @@ void tg_collector_finish(struct tg_collector *c, struct tg_record_result *result
                  gone);
     else
         warn_of_filters(c, matched, result);
+    tg_dump_set_result(c->writer, run_ended);
     result->status = tg_dump_finish(c->writer, &error);
     if (result->status != TG_OK)
         snprintf(result->text, sizeof result->text, "%.*s", (int)sizeof result->text - 1,

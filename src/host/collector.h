@@ -28,8 +28,9 @@ void tg_collector_stop(struct tg_collector *collector);
 /* After stop: records the outputs of a task that was still running when the run ended. */
 void tg_collector_add_partial(struct tg_collector *collector, const struct tg_task_desc *task,
                               const struct tg_tensor *tensors);
-/* After stop: writes the counters and the manifest. */
-void tg_collector_finish(struct tg_collector *collector, struct tg_record_result *result);
+/* After stop: writes the counters, how the run ended, and the manifest. */
+void tg_collector_finish(struct tg_collector *collector, tg_status run_ended,
+                         struct tg_record_result *result);
 /* Stops the collector first if it runs. NULL is allowed. */
 void tg_collector_destroy(struct tg_collector *collector);
 

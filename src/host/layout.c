@@ -136,7 +136,9 @@ static const struct tg_layout_info rows[] = {
     MEMBER(tg_recording_info, from_journal), MEMBER(tg_recording_info, complete),
     MEMBER(tg_recording_info, foreign), MEMBER(tg_recording_info, level),
     MEMBER(tg_recording_info, records), MEMBER(tg_recording_info, payload_bytes),
-    NESTED(tg_recording_info, summary, tg_record_summary),
+    NESTED(tg_recording_info, summary, tg_record_summary), MEMBER(tg_recording_info, state),
+    MEMBER(tg_recording_info, damaged), MEMBER(tg_recording_info, zero_bytes),
+    MEMBER(tg_recording_info, torn_bytes),
 
     STRUCTURE(tg_record), MEMBER(tg_record, flags), MEMBER(tg_record, sequence),
     MEMBER(tg_record, task_id), NUMBERS(tg_record, kernel), MEMBER(tg_record, stage),

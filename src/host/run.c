@@ -244,7 +244,7 @@ static void end_recording(struct tg_run *run)
     tg_collector_stop(run->collector);
     if (run->result.status == TG_HANG)
         add_partial(run);
-    tg_collector_finish(run->collector, &run->result.record);
+    tg_collector_finish(run->collector, run->result.status, &run->result.record);
 }
 
 /* Ends the run: the device died, or the host gives it up. */

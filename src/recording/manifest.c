@@ -92,6 +92,9 @@ static void put_head(struct tg_json *json, const struct tg_recording *recording,
     tg_json_put_string(json, "level", tg_level_name(recording->info.level));
     tg_json_put_string(json, "policy", tg_policy_name(recording->policy));
     tg_json_put_bool(json, "complete", is_complete);
+    if (recording->info.summary.flags & TG_SUMMARY_RESULT)
+        tg_json_put_string(json, "result",
+                           tg_status_name((tg_status)recording->info.summary.result));
     put_counters(json, counted, &recording->info.summary);
     tg_json_put_uint(json, "payload_bytes", recording->payload.size);
     tg_json_put_string(json, "bin_file",

@@ -87,8 +87,10 @@ static tg_status open_found(struct tg_recording *recording, struct tg_found *fou
         status = read_manifest_file(recording, found->manifest, error);
     if (status == TG_OK)
         status = open_payload(recording, error);
-    if (status == TG_OK)
+    if (status == TG_OK) {
         fill_info(recording);
+        recording->info.state = tg_recording_find_state(recording);
+    }
     return status;
 }
 
@@ -130,6 +132,7 @@ tg_status tg_recording_from_memory(const void *bytes, size_t size, const void *p
         status = tg_manifest_read(r, bytes, size, "memory", error);
     }
     fill_info(r);
+    r->info.state = r->info.complete ? TG_RECORDING_FINISHED : TG_RECORDING_UNKNOWN;
     if (status == TG_OK)
         *recording = r;
     else

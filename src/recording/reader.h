@@ -7,6 +7,7 @@
  *   reader_journal.c    a journal: mapped, and each record checked when the caller asks for it
  *   reader_manifest.c   a manifest: read at once into an array
  *   reader_entry.c      one entry of a manifest
+ *   state.c             how the run that wrote the recording ended
  *
  * Every record passes tg_record_confine before the caller gets it, whichever file it comes from.
  *
@@ -85,6 +86,11 @@ tg_status tg_manifest_read(struct tg_recording *recording, const char *text, siz
  * out. */
 bool tg_manifest_read_entry(struct tg_pull *pull, struct tg_names *names,
                             struct tg_read_entry *entry);
+
+/* How the run ended, or that it has not: enum tg_recording_state. */
+uint32_t tg_recording_find_state(const struct tg_recording *recording);
+/* The status that the last STRING names; false if it names none. */
+bool tg_status_from_word(const struct tg_pull *pull, tg_status *status);
 
 /* For tests: opens a recording in memory, which stays the caller's: a journal or a manifest, and
  * its payload (size 0: none). */

@@ -114,6 +114,16 @@ static bool read_complete(struct reading *r)
     return tg_pull_skip(r->pull);
 }
 
+static bool read_result(struct reading *r)
+{
+    tg_status status;
+    if (tg_status_from_word(r->pull, &status)) {
+        r->recording->info.summary.flags |= TG_SUMMARY_RESULT;
+        r->recording->info.summary.result = status;
+    }
+    return tg_pull_skip(r->pull);
+}
+
 static bool read_lost(struct reading *r)
 {
     if (r->pull->token != TG_PULL_BEGIN_OBJECT)
@@ -166,7 +176,7 @@ static const struct {
     {"version", read_version},   {"run_dir", read_run_dir}, {"bin_file", read_bin_file},
     {"bin_format", read_format}, {"level", read_level},     {"dump_args_level", read_foreign_level},
     {"complete", read_complete}, {"lost", read_lost},       {"tensors", read_entries},
-    {"args", read_entries},
+    {"args", read_entries},      {"result", read_result},
 };
 
 /* Our name first, then the other implementation's name if it has one. */

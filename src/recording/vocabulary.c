@@ -49,6 +49,11 @@ const char *tg_loss_name(unsigned cause)
     WORD_OF(TG_LOSS_MAP, cause);
 }
 
+const char *tg_recording_state_name(unsigned state)
+{
+    WORD_OF(TG_RECORDING_STATE_MAP, state);
+}
+
 const char *tg_edge_name(unsigned kind)
 {
     WORD_OF(TG_EDGE_MAP, kind);

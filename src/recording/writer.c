@@ -212,6 +212,12 @@ void tg_dump_account(struct tg_dump_writer *writer, const struct tg_dump_account
     writer->summary.wait_ns += account->wait_ns;
 }
 
+void tg_dump_set_result(struct tg_dump_writer *writer, tg_status result)
+{
+    writer->summary.flags |= TG_SUMMARY_RESULT;
+    writer->summary.result = result;
+}
+
 /* --- the end ----------------------------------------------------------------------------------- */
 
 /* On a full disk, frees the payload bytes that no record refers to: the end of the journal needs

@@ -77,6 +77,9 @@ struct tg_dump_account {
 /* Adds to the summary; may be called any number of times before tg_dump_finish. */
 void tg_dump_account(struct tg_dump_writer *writer, const struct tg_dump_account *account);
 
+/* How the run ended, for the summary; without it the recording does not say. */
+void tg_dump_set_result(struct tg_dump_writer *writer, tg_status result);
+
 /*
  * Writes the summary and the manifest, and closes the files. IO_ERROR, naming path and cause, if
  * anything failed since tg_dump_create; the journal is then readable up to its last record, and the

@@ -145,7 +145,7 @@ SUMMARY = np.dtype(COMMON + [
     ("overwritten", "<u8"), ("payload_bytes", "<u8"), ("before_dispatch", "<u8"),
     ("after_completion", "<u8"), ("orchestration", "<u8"), ("inputs", "<u8"), ("outputs", "<u8"),
     ("inouts", "<u8"), ("scalars", "<u8"), ("record_ns", "<u8"), ("wait_ns", "<u8"),
-    ("reserved", "<u8", 11)])
+    ("result", "<i4"), ("reserved0", "<u4"), ("reserved", "<u8", 10)])
 assert {HEAD.itemsize, ARGUMENT.itemsize, KERNEL.itemsize, SUMMARY.itemsize} == {256}
 
 MAGIC = int.from_bytes(b"tgtrec01", "little")
@@ -375,6 +375,14 @@ def manifest_entry(recording, record):
     return entry
 
 
+RESULTS = {0: "OK", -11: "CANCELLED", -32: "KERNEL_FAULT", -33: "HANG", -34: "DEVICE_LOST"}
+
+
+def result_of(summary):
+    """How the run ended; older journals do not say."""
+    return {"result": RESULTS[int(summary["result"])]} if summary["flags"] & 1 else {}
+
+
 def manifest_of(recording):
     """The whole manifest that belongs to a complete journal."""
     summary = recording.summary
@@ -390,7 +398,7 @@ def manifest_of(recording):
         "version": 1, "run_dir": recording.head["run_dir"].decode(),
         "bin_format": {"type": "logical_contiguous", "byte_order": "little_endian"},
         "hash_algorithm": "tg64", "level": recording.level,
-        "policy": POLICIES[recording.head["policy"]], "complete": True, **counted,
+        "policy": POLICIES[recording.head["policy"]], "complete": True, **result_of(summary), **counted,
         "dropped_records": sum(lost.values()) - lost["overwritten"],
         "dropped_overwrite": counted["overwritten_tensors"] + lost["overwritten"],
         "lost": lost, "bin_file": recording.head["bin_file"].decode(),

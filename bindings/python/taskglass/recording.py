@@ -347,6 +347,11 @@ class Recording(Closing):
                                                      text(info.payload))
         #: Whether a summary or a manifest says that the recording is complete.
         self.complete: bool = info.complete
+        #: "finished", "running", "cancelled", "failed", "interrupted" or "unknown": how the run
+        #: that wrote it stood when it was opened.
+        self.state = text(lib().tg_recording_state_name(info.state))
+        #: The number of records that are left out because their bytes are damaged.
+        self.damaged: int = info.damaged
         #: Whether another implementation wrote it.
         self.foreign: bool = info.foreign
         #: "meta", "hash", "marked", "hybrid", "full"; None if it is unknown.

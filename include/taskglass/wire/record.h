@@ -176,9 +176,13 @@ TG_WIRE_SIZE(struct tg_record_scopes, 256);
 /* clang-format on */
 enum tg_edge_kind { TG_EDGE_MAP(TG_WORD_ENUM_) TG_EDGE_KINDS };
 
+enum tg_summary_flag {
+    TG_SUMMARY_RESULT = 1 << 0 /* `result` is set; older journals lack it */
+};
+
 struct tg_record_summary {
     uint16_t type;
-    uint16_t flags; /* 0 */
+    uint16_t flags; /* enum tg_summary_flag */
     uint32_t check;
     uint64_t attempted;            /* records that host and device started to make */
     uint64_t recorded;             /* records in the journal, of type ARGUMENT */
@@ -191,8 +195,11 @@ struct tg_record_summary {
     uint64_t scalars;
     uint64_t record_ns; /* device time spent recording, all lanes */
     uint64_t wait_ns;   /* part of record_ns: waiting for the host */
-    uint64_t reserved[11];
+    int32_t result;     /* how the run ended: tg_status */
+    uint32_t reserved0;
+    uint64_t reserved[10];
 };
 TG_WIRE_SIZE(struct tg_record_summary, 256);
+TG_WIRE_AT(struct tg_record_summary, result, 168);
 
 #endif

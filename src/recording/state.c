@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How the run that wrote a recording ended. Three witnesses, in this order:
+ *   - the writer holds the journal's lock until it closes the file or dies, so a lock that another
+ *     process holds means that the run still goes on;
+ *   - the summary, or the manifest, names the status that the run ended with;
+ *   - run.json names it too; older recordings have it only there.
+ * Without any of them the writing process died, unless the file system has no locks: then nobody can
+ * tell a dead writer from a living one.
+ */
+#define _GNU_SOURCE 1
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "base/json_pull.h"
+#include "recording/reader.h"
+
+enum { LARGEST_RUN_JSON = 16 << 20 };
+
+enum holder { NOBODY, ANOTHER, NOT_KNOWN };
+
+/* Takes the lock for a moment. Readers share it, so only a writer is in the way. */
+static enum holder who_locks(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return NOT_KNOWN;
+    enum holder holder = NOBODY;
+    if (flock(fd, LOCK_SH | LOCK_NB) != 0)
+        holder = errno == EWOULDBLOCK ? ANOTHER : NOT_KNOWN;
+    close(fd);
+    return holder;
+}
+
+bool tg_status_from_word(const struct tg_pull *pull, tg_status *status)
+{
+#define STATUS(name, number, ...) {#name, TG_##name},
+    static const struct {
+        const char *word;
+        tg_status status;
+    } all[] = {TG_STATUS_MAP(STATUS)};
+#undef STATUS
+    for (size_t i = 0; pull->token == TG_PULL_STRING && i < sizeof all / sizeof all[0]; i++)
+        if (tg_pull_is(pull, all[i].word)) {
+            *status = all[i].status;
+            return true;
+        }
+    return false;
+}
+
+/* Reads the object `result` of run.json, at its first token. */
+static bool read_result(struct tg_pull *pull, tg_status *status)
+{
+    bool found = false;
+    if (pull->token != TG_PULL_BEGIN_OBJECT)
+        return false;
+    while (tg_pull_next(pull) == TG_PULL_KEY) {
+        bool is_status = tg_pull_is(pull, "status");
+        tg_pull_next(pull);
+        if (is_status)
+            found = tg_status_from_word(pull, status);
+        if (!tg_pull_skip(pull))
+            return false;
+    }
+    return found;
+}
+
+static bool read_run_json(const struct tg_map *map, tg_status *status)
+{
+    struct tg_pull pull;
+    if (map->size == 0 || map->size > LARGEST_RUN_JSON)
+        return false;
+    tg_pull_start(&pull, (const char *)map->bytes, map->size);
+    if (tg_pull_next(&pull) != TG_PULL_BEGIN_OBJECT)
+        return false;
+    while (tg_pull_next(&pull) == TG_PULL_KEY) {
+        bool is_result = tg_pull_is(&pull, "result");
+        tg_pull_next(&pull);
+        if (is_result)
+            return read_result(&pull, status);
+        if (!tg_pull_skip(&pull))
+            return false;
+    }
+    return false;
+}
+
+static bool ask_run_json(const struct tg_recording *recording, tg_status *status)
+{
+    struct tg_map map = {0};
+    char *path = tg_run_file(recording->dir, "run.json");
+    bool known = path && tg_map_open(path, true, &map) == 0 && read_run_json(&map, status);
+    tg_map_close(&map);
+    free(path);
+    return known;
+}
+
+static uint32_t state_of(tg_status status)
+{
+    if (status == TG_CANCELLED)
+        return TG_RECORDING_CANCELLED;
+    return tg_status_exit_code(status) < 2 ? TG_RECORDING_FINISHED : TG_RECORDING_FAILED;
+}
+
+uint32_t tg_recording_find_state(const struct tg_recording *recording)
+{
+    const struct tg_record_summary *summary = &recording->info.summary;
+    enum holder holder = NOBODY;
+    tg_status status;
+    if (recording->journal[0]) {
+        char *path = tg_path_join(recording->dir, recording->journal);
+        holder = path ? who_locks(path) : NOT_KNOWN;
+        free(path);
+    }
+    if (holder == ANOTHER)
+        return TG_RECORDING_RUNNING;
+    if (summary->flags & TG_SUMMARY_RESULT)
+        return state_of((tg_status)summary->result);
+    if (ask_run_json(recording, &status))
+        return state_of(status);
+    if (recording->info.complete)
+        return TG_RECORDING_FINISHED;
+    return holder == NOBODY ? TG_RECORDING_INTERRUPTED : TG_RECORDING_UNKNOWN;
+}
