@@ -10,7 +10,7 @@ import sys
 import pytest
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
+sys.path[:0] = [str(HERE), str(HERE.parent)]
 from platforms import ENVIRONMENT, PLATFORMS  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("TASKGLASS_BUILD", HERE.parents[1] / "build")).resolve()
@@ -38,9 +38,13 @@ class Case:
         return result
 
     def record(self, bug):
-        self.tool("run", WORKLOADS / f"bugs_{bug}.so", "--dump-tensor", "--output", bug,
+        self.tool("run", self.workload(f"bugs_{bug}"), "--dump-tensor", "--output", bug,
                   *self.options, codes=(0, 1))
         return bug
+
+    @staticmethod
+    def workload(name):
+        return WORKLOADS / f"{name}.so"
 
     def json(self, *arguments):
         result = self.tool(*arguments, "--json")
