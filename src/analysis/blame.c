@@ -142,33 +142,41 @@ static bool find_ways(struct tg_blame *blame)
 
 /* --- the public functions --------------------------------------------------------------------- */
 
-static bool make_blame(struct tg_blame *blame, struct tg_error *error)
+static tg_status no_memory(struct tg_error *error)
+{
+    return tg_error_set(error, TG_NO_MEMORY,
+                        "no memory to find the tasks that began the difference");
+}
+
+static tg_status make_blame(struct tg_blame *blame, struct tg_error *error)
 {
     struct tg_diff *diff = blame->diff;
-    if (tg_flow_make(&diff->a, &blame->flow_a, error) != TG_OK ||
-        tg_flow_make(&diff->b, &blame->flow_b, error) != TG_OK)
-        return false;
+    tg_status status = tg_flow_make(&diff->a, &blame->flow_a, error);
+    if (status == TG_OK)
+        status = tg_flow_make(&diff->b, &blame->flow_b, error);
+    if (status != TG_OK)
+        return status;
     if (!tg_blame_read_graph(blame) || !tg_blame_read_tasks(blame) ||
         !tg_blame_find_sources(blame) || !accuse_tasks(blame) || !find_ways(blame))
-        return false;
+        return no_memory(error);
     if (blame->n_suspects > 0)
         qsort(blame->suspect, (size_t)blame->n_suspects, sizeof *blame->suspect, by_rank);
-    return true;
+    return TG_OK;
 }
 
 tg_status tg_blame_open(struct tg_diff *diff, struct tg_blame **blame, struct tg_error *error)
 {
     struct tg_blame *b = calloc(1, sizeof *b);
     *blame = NULL;
-    if (b)
-        b->diff = diff;
-    if (b && make_blame(b, error)) {
+    if (!b)
+        return no_memory(error);
+    b->diff = diff;
+    tg_status status = make_blame(b, error);
+    if (status == TG_OK)
         *blame = b;
-        return TG_OK;
-    }
-    tg_blame_close(b);
-    return tg_error_set(error, TG_NO_MEMORY,
-                        "no memory to find the tasks that began the difference");
+    else
+        tg_blame_close(b);
+    return status;
 }
 
 void tg_blame_close(struct tg_blame *blame)

@@ -4,6 +4,8 @@
 #define _GNU_SOURCE 1
 #include "unit/recording/made.h"
 
+#include "analysis/diff.h"
+
 static struct made a, b;
 static struct tg_diff *diff;
 static struct tg_blame *blame;
@@ -220,6 +222,21 @@ TEST(nothing_wrong_means_no_suspect)
     CHECK_EQ_U(info.suspects, 0);
     CHECK_EQ_U(info.wrong, 0);
     CHECK_EQ_S(suspect(0), "nobody");
+    done();
+}
+
+TEST(an_error_of_an_inner_step_keeps_its_own_words)
+{
+    begin();
+    step(0, X, Y, SAME, OFF);
+    accuse();
+    tg_blame_close(blame);
+    uint64_t n_refs = diff->a.n_refs;
+    diff->a.n_refs = UINT64_MAX; /* more records than can be followed */
+    CHECK(tg_blame_open(diff, &blame, &error) == TG_NO_MEMORY);
+    CHECK_EQ_S(error.text, "no memory to follow the data of a recording");
+    CHECK(!blame);
+    diff->a.n_refs = n_refs;
     done();
 }
 
