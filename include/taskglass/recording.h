@@ -55,6 +55,7 @@ struct tg_recording_info {
     bool complete;       /* a summary, or a manifest, says that no record is missing at the end */
     bool foreign;        /* written by another implementation: no hashes, other counters */
     uint32_t level;      /* enum tg_record_level; 0 if unknown */
+    uint32_t poison;     /* what `run --poison` filled memory with (TG_POISON); 0: it did not */
     uint64_t records;
     uint64_t payload_bytes;           /* size of the payload file */
     struct tg_record_summary summary; /* as written; zero if the recording is not complete */

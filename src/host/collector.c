@@ -93,7 +93,7 @@ tg_status tg_collector_create(struct tg_graph *graph, const struct tg_record_con
                                    graph->module->device->head.n_lanes, &c->area, error);
     if (status == TG_OK)
         status =
-            tg_dump_create(config->output_dir, config->level, config->policy, &c->writer, error);
+            tg_dump_create(config->output_dir, config->level, config->policy, 0, &c->writer, error);
     if (status == TG_OK && (status = name_kernels(c)) != TG_OK)
         tg_error_set(error, status, "%s: cannot write the recording", config->output_dir);
     if (status == TG_OK)

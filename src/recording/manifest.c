@@ -91,6 +91,8 @@ static void put_head(struct tg_json *json, const struct tg_recording *recording,
     tg_json_put_string(json, "hash_algorithm", "tg64");
     tg_json_put_string(json, "level", tg_level_name(recording->info.level));
     tg_json_put_string(json, "policy", tg_policy_name(recording->policy));
+    if (recording->info.poison)
+        tg_json_put_hex(json, "poison", recording->info.poison);
     tg_json_put_bool(json, "complete", is_complete);
     if (recording->info.summary.flags & TG_SUMMARY_RESULT)
         tg_json_put_string(json, "result",

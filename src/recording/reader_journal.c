@@ -122,6 +122,7 @@ tg_status tg_journal_read(struct tg_recording *recording, const char *name, stru
     recording->info.from_journal = true;
     recording->info.level = head.level;
     recording->policy = head.policy;
+    recording->info.poison = head.poison;
     recording->whole_records = (recording->map.size - HEAD) / RECORD;
 
     uint64_t n = find_end(recording), kernels = count_kernels(recording, n);

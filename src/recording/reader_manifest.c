@@ -108,6 +108,15 @@ static bool read_foreign_level(struct reading *r)
     return tg_pull_skip(r->pull);
 }
 
+/* A pattern that is not a number of 32 bits says nothing: the recording counts as not poisoned. */
+static bool read_poison(struct reading *r)
+{
+    uint64_t poison;
+    if (tg_pull_u64(r->pull, &poison) && poison <= UINT32_MAX)
+        r->recording->info.poison = (uint32_t)poison;
+    return tg_pull_skip(r->pull);
+}
+
 static bool read_complete(struct reading *r)
 {
     r->recording->info.complete = r->pull->token != TG_PULL_FALSE;
@@ -176,7 +185,7 @@ static const struct {
     {"version", read_version},   {"run_dir", read_run_dir}, {"bin_file", read_bin_file},
     {"bin_format", read_format}, {"level", read_level},     {"dump_args_level", read_foreign_level},
     {"complete", read_complete}, {"lost", read_lost},       {"tensors", read_entries},
-    {"args", read_entries},      {"result", read_result},
+    {"args", read_entries},      {"result", read_result},   {"poison", read_poison},
 };
 
 /* Our name first, then the other implementation's name if it has one. */

@@ -69,7 +69,7 @@ static tg_status create_files(struct tg_dump_writer *writer, const struct tg_jou
     return status;
 }
 
-tg_status tg_dump_create(const char *run_dir, uint32_t level, uint32_t policy,
+tg_status tg_dump_create(const char *run_dir, uint32_t level, uint32_t policy, uint32_t poison,
                          struct tg_dump_writer **writer, struct tg_error *error)
 {
     struct tg_dump_writer *w = calloc(1, sizeof *w);
@@ -79,6 +79,7 @@ tg_status tg_dump_create(const char *run_dir, uint32_t level, uint32_t policy,
                                    .record_size = sizeof(struct tg_record),
                                    .level = level,
                                    .policy = policy,
+                                   .poison = poison,
                                    .bin_file = TG_DUMP_PAYLOAD};
     *writer = NULL;
     if (!w)

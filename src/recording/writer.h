@@ -3,7 +3,7 @@
  * Writing a recording while the graph runs: run_dir/tensor_dump/ with the payload file, the
  * journal, and at the end the manifest.
  *
- *     tg_dump_create(run_dir, level, policy, &w, error)
+ *     tg_dump_create(run_dir, level, policy, poison, &w, error)
  *     tg_dump_add_kernel(w, 0, TG_AIV, "add") …             names first
  *         at = tg_dump_reserve(w, bytes);                   room for a payload
  *         tg_dump_payload(w, at + piece, address, size) …   its bytes, in any order
@@ -37,9 +37,10 @@ struct tg_dump_writer;
 /*
  * Makes run_dir/tensor_dump (run_dir must exist) with an empty payload file and a journal that has
  * its head; an older recording there is removed. IO_ERROR names path and cause. `level` and
- * `policy`: enum tg_record_level, enum tg_record_policy.
+ * `policy`: enum tg_record_level, enum tg_record_policy. `poison`: the pattern that fills memory when
+ * it is handed out; 0: none.
  */
-tg_status tg_dump_create(const char *run_dir, uint32_t level, uint32_t policy,
+tg_status tg_dump_create(const char *run_dir, uint32_t level, uint32_t policy, uint32_t poison,
                          struct tg_dump_writer **writer, struct tg_error *error);
 
 /* Adds the name of a kernel (cut at 239 bytes); all names come before the first record.

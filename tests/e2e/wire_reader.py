@@ -130,7 +130,7 @@ def content_hash(data):
 
 HEAD = np.dtype([("magic", "<u8"), ("version", "<u4"), ("head_size", "<u4"),
                  ("record_size", "<u4"), ("compatible", "<u4"), ("incompatible", "<u4"),
-                 ("level", "<u4"), ("policy", "<u4"), ("reserved", "<u4"), ("bin_file", "S80"),
+                 ("level", "<u4"), ("policy", "<u4"), ("poison", "<u4"), ("bin_file", "S80"),
                  ("run_dir", "S136")])
 COMMON = [("type", "<u2"), ("flags", "<u2"), ("check", "<u4")]
 ARGUMENT = np.dtype(COMMON + [
@@ -394,7 +394,9 @@ def manifest_of(recording):
         ("scalars", "scalars"), ("truncated_tensors", "truncated"),
         ("overwritten_tensors", "overwritten"), ("attempted", "attempted"),
         ("record_ns", "record_ns"), ("wait_ns", "wait_ns"), ("payload_bytes", "payload_bytes"))}
+    poison = int(recording.head["poison"])
     return {
+        **({"poison": f"0x{poison:016x}"} if poison else {}),
         "version": 1, "run_dir": recording.head["run_dir"].decode(),
         "bin_format": {"type": "logical_contiguous", "byte_order": "little_endian"},
         "hash_algorithm": "tg64", "level": recording.level,

@@ -28,7 +28,7 @@ struct tg_journal_head {
     uint32_t incompatible; /* flags an old reader must not ignore: none yet */
     uint32_t level;        /* enum tg_record_level (wire/stream.h) */
     uint32_t policy;       /* enum tg_record_policy */
-    uint32_t reserved0;
+    uint32_t poison;   /* what fills memory that was handed out (TG_POISON); 0: it was not filled */
     char bin_file[80]; /* name of the payload file beside this one */
     char run_dir[136]; /* last part of the run directory's name, cut if it is longer */
 };

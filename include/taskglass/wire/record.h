@@ -19,6 +19,14 @@
 #include <taskglass/wire/task.h>
 #include <taskglass/wire/tensor.h>
 
+/*
+ * Fills device memory that is handed out, if a run asks for it: the 32-bit word at every address that
+ * is a multiple of 4. What still has it after a task has ended was not written. The word and both of
+ * its halves are quiet NaNs with a payload that no arithmetic makes, for float64, float32, float16 and
+ * bfloat16 alike; its four bytes differ from those of fills, ramps and small integers.
+ */
+#define TG_POISON UINT32_C(0x7FFB7FD3)
+
 enum tg_record_type {
     TG_RECORD_ARGUMENT = 1, /* struct tg_record */
     TG_RECORD_KERNEL = 2,   /* struct tg_record_kernel: the name of a kernel */

@@ -219,7 +219,7 @@ static struct tg_drain open_recording(struct tg_dump_writer **writer)
     static char bounce[TG_BOUNCE];
     struct tg_drain drain = open_stream();
     dump_make_dir();
-    CHECK_EQ_I(tg_dump_create(dump_dir, TG_LEVEL_FULL, TG_POLICY_BLOCK, writer, NULL), TG_OK);
+    CHECK_EQ_I(tg_dump_create(dump_dir, TG_LEVEL_FULL, TG_POLICY_BLOCK, 0, writer, NULL), TG_OK);
     area.copied = true;
     tg_drain_init(&drain, &area, 0, *writer, bounce);
     return drain;

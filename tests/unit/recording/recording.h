@@ -138,7 +138,7 @@ DUMP_FN struct tg_dump_writer *dump_create(void)
 {
     struct tg_dump_writer *writer;
     dump_make_dir();
-    CHECK_EQ_I(tg_dump_create(dump_dir, TG_LEVEL_FULL, TG_POLICY_BLOCK, &writer, &dump_error),
+    CHECK_EQ_I(tg_dump_create(dump_dir, TG_LEVEL_FULL, TG_POLICY_BLOCK, 0, &writer, &dump_error),
                TG_OK);
     REQUIRE(writer);
     return writer;

@@ -184,7 +184,7 @@ TEST(a_journal_that_is_still_written_is_left_alone)
 static void create_until_killed(void)
 {
     struct tg_dump_writer *writer;
-    while (tg_dump_create(dump_dir, TG_LEVEL_FULL, TG_POLICY_BLOCK, &writer, NULL) == TG_OK)
+    while (tg_dump_create(dump_dir, TG_LEVEL_FULL, TG_POLICY_BLOCK, 0, &writer, NULL) == TG_OK)
         tg_dump_destroy(writer);
     _exit(1);
 }

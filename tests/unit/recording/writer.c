@@ -174,7 +174,8 @@ TEST(a_recording_from_before_is_gone_at_once)
 {
     struct tg_dump_writer *writer;
     dump_make(5, 4);
-    REQUIRE(tg_dump_create(dump_dir, TG_LEVEL_META, TG_POLICY_DROP, &writer, &dump_error) == TG_OK);
+    REQUIRE(tg_dump_create(dump_dir, TG_LEVEL_META, TG_POLICY_DROP, 0, &writer, &dump_error) ==
+            TG_OK);
     CHECK(access(dump_path("tensor_dump.json"), F_OK) != 0);
     struct tg_recording *recording = dump_open(dump_dir);
     CHECK_EQ_U(dump_info(recording).records, 0);
@@ -183,10 +184,27 @@ TEST(a_recording_from_before_is_gone_at_once)
     tg_dump_destroy(writer);
 }
 
+TEST(journal_and_manifest_each_name_the_pattern_that_filled_memory)
+{
+    struct tg_dump_writer *writer;
+    dump_make_dir();
+    REQUIRE(tg_dump_create(dump_dir, TG_LEVEL_FULL, TG_POLICY_BLOCK, TG_POISON, &writer,
+                           &dump_error) == TG_OK);
+    CHECK_EQ_I(tg_dump_finish(writer, &dump_error), TG_OK);
+    tg_dump_destroy(writer);
+    for (int from_manifest = 0; from_manifest < 2; from_manifest++) {
+        struct tg_recording *recording = dump_open(dump_dir);
+        CHECK_EQ_U(dump_info(recording).from_journal, !from_manifest);
+        CHECK_EQ_U(dump_info(recording).poison, TG_POISON);
+        tg_recording_close(recording);
+        (void)unlink(dump_path("tensor_dump.rec"));
+    }
+}
+
 TEST(a_directory_that_is_missing_or_not_writable_is_named_with_the_cause)
 {
     struct tg_dump_writer *writer;
-    CHECK_EQ_I(tg_dump_create("/nonexistent/run", 5, 0, &writer, &dump_error), TG_IO_ERROR);
+    CHECK_EQ_I(tg_dump_create("/nonexistent/run", 5, 0, 0, &writer, &dump_error), TG_IO_ERROR);
     CHECK(!writer);
     CHECK_HAS(dump_error.text, "/nonexistent/run/tensor_dump");
     CHECK_HAS(dump_error.text, "No such file");
@@ -199,7 +217,7 @@ TEST(a_file_in_place_of_the_folder_is_named_with_the_cause)
     dump_make_dir();
     snprintf(path, sizeof path, "%s/tensor_dump", dump_dir);
     dump_write_file(path, "", 0);
-    CHECK_EQ_I(tg_dump_create(dump_dir, 5, 0, &writer, &dump_error), TG_IO_ERROR);
+    CHECK_EQ_I(tg_dump_create(dump_dir, 5, 0, 0, &writer, &dump_error), TG_IO_ERROR);
     CHECK_HAS(dump_error.text, "Not a directory");
 }
 
@@ -210,7 +228,7 @@ TEST(a_read_only_directory_is_named_with_the_cause)
         SKIP("root may write everywhere");
     dump_make_dir();
     chmod(dump_dir, 0500);
-    CHECK_EQ_I(tg_dump_create(dump_dir, 5, 0, &writer, &dump_error), TG_IO_ERROR);
+    CHECK_EQ_I(tg_dump_create(dump_dir, 5, 0, 0, &writer, &dump_error), TG_IO_ERROR);
     CHECK_HAS(dump_error.text, "Permission denied");
     chmod(dump_dir, 0700);
 }
@@ -310,7 +328,7 @@ TEST(without_room_for_its_head_there_is_no_journal)
     dump_make_dir();
     limit_files(100);
     tg_status status =
-        tg_dump_create(dump_dir, TG_LEVEL_FULL, TG_POLICY_BLOCK, &writer, &dump_error);
+        tg_dump_create(dump_dir, TG_LEVEL_FULL, TG_POLICY_BLOCK, 0, &writer, &dump_error);
     lift_limit();
     CHECK_EQ_I(status, TG_IO_ERROR);
     CHECK(!writer);
