@@ -47,6 +47,7 @@ struct tg_device_config {
     uint32_t schedulers;        /* threads that only schedule; default 0: cores do it themselves */
     uint64_t memory;            /* bytes of device memory; default 4 GiB, taken when touched */
     const char *device_program; /* simulators: the program to start; default: the installed one */
+    bool poison; /* fill memory with TG_POISON (wire/record.h) each time it is handed out */
 };
 
 /* Properties of an open device. The strings live as long as the device. */
@@ -74,7 +75,8 @@ TG_API tg_status tg_device_open(const struct tg_device_config *config, struct tg
 TG_API void tg_device_close(struct tg_device *device);
 TG_API void tg_device_get_info(const struct tg_device *device, struct tg_device_info *info);
 
-/* Allocates memory, aligned to 256 bytes, with undefined content. NO_MEMORY says how much was free. */
+/* Allocates memory, aligned to 256 bytes, with undefined content, which is TG_POISON if the device was
+ * opened with `poison`. NO_MEMORY says how much was free. */
 TG_API tg_status tg_device_alloc(struct tg_device *device, uint64_t bytes, uint64_t *address,
                                  struct tg_error *error);
 /* Frees memory. BAD_ARGUMENT if the address is not the start of an allocation. */

@@ -48,6 +48,10 @@ static const struct row {
      "directory for the files of a run; empty: a new one under outputs/", NULL, NULL},
     {"deps", "TASKGLASS_DEPS", TG_SETTING_FLAG, "off",
      "write deps.json: every task with the tasks it waited for", NULL, NULL},
+    {"poison", "TASKGLASS_POISON", TG_SETTING_FLAG, "off",
+     "fill memory with a pattern when it is handed out, so that find unwritten can prove what no "
+     "task wrote",
+     NULL, NULL},
     {"dump-tensor", "TASKGLASS_DUMP_TENSOR", TG_SETTING_CHOICE, "off",
      "record the arguments of every task; the level says how much of them", LEVELS, "full"},
     {"dump-args", "TASKGLASS_DUMP_ARGS", TG_SETTING_FLAG, "off",

@@ -92,8 +92,8 @@ tg_status tg_collector_create(struct tg_graph *graph, const struct tg_record_con
     status = tg_record_area_create(graph->module->device, config,
                                    graph->module->device->head.n_lanes, &c->area, error);
     if (status == TG_OK)
-        status =
-            tg_dump_create(config->output_dir, config->level, config->policy, 0, &c->writer, error);
+        status = tg_dump_create(config->output_dir, config->level, config->policy,
+                                graph->module->device->poison, &c->writer, error);
     if (status == TG_OK && (status = name_kernels(c)) != TG_OK)
         tg_error_set(error, status, "%s: cannot write the recording", config->output_dir);
     if (status == TG_OK)

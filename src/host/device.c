@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <taskglass/version.h>
+#include <taskglass/wire/record.h>
 #include <taskglass/wire/task.h>
 
 #define DEFAULT_PLATFORM "a2a3sim"
@@ -144,6 +145,7 @@ tg_status tg_device_open(const struct tg_device_config *config, struct tg_device
         status = tg_error_set(error, TG_NO_MEMORY, "out of host memory");
     } else {
         device->ops = ops;
+        device->poison = config->poison ? TG_POISON : 0;
         pthread_mutex_init(&device->cancelling, NULL);
         status = open_with(device, &chosen, error);
     }
@@ -227,10 +229,39 @@ tg_status tg_device_clear_status(struct tg_device *device, const struct tg_worke
                                 tg_device_workers(device) * sizeof *zeros, error);
 }
 
+tg_status tg_device_alloc_own(struct tg_device *device, uint64_t bytes, uint64_t *address,
+                              struct tg_error *error)
+{
+    return device->ops->alloc(device->state, bytes, address, error);
+}
+
+static tg_status fill_with_poison(struct tg_device *device, uint64_t address, uint64_t bytes,
+                                  struct tg_error *error)
+{
+    const uint64_t words = UINT64_C(1) << 18, room = words * sizeof(uint32_t);
+    uint32_t *pattern = malloc(room);
+    tg_status status = TG_OK;
+    if (pattern == NULL)
+        return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
+    for (uint64_t i = 0; i < words; i++)
+        pattern[i] = device->poison;
+    for (uint64_t at = 0; at < bytes && status == TG_OK; at += room)
+        status = tg_device_copy_in(device, address + at, pattern,
+                                   bytes - at < room ? bytes - at : room, error);
+    free(pattern);
+    return status;
+}
+
 tg_status tg_device_alloc(struct tg_device *device, uint64_t bytes, uint64_t *address,
                           struct tg_error *error)
 {
-    return device->ops->alloc(device->state, bytes, address, error);
+    tg_status status = tg_device_alloc_own(device, bytes, address, error);
+    if (status != TG_OK || !device->poison || bytes == 0)
+        return status;
+    status = fill_with_poison(device, *address, bytes, error);
+    if (status != TG_OK)
+        (void)tg_device_free(device, *address, NULL);
+    return status;
 }
 
 tg_status tg_device_alloc_shared(struct tg_device *device, uint64_t bytes, uint64_t *address,

@@ -19,7 +19,12 @@ struct tg_device {
     struct tg_run *run;          /* the current run or NULL; written under the lock */
     pthread_mutex_t cancelling;  /* the lock: a cancel must not reach a later run */
     bool lost;
+    uint32_t poison; /* fills the memory of tensors when it is handed out: TG_POISON; 0: none */
 };
+
+/* Allocates memory for the host's own structures: as tg_device_alloc, but never poisoned. */
+tg_status tg_device_alloc_own(struct tg_device *device, uint64_t bytes, uint64_t *address,
+                              struct tg_error *error);
 
 /* Allocates memory that the host can read while the device writes it. A platform without such
  * memory allocates as tg_device_alloc does. Free either kind with tg_device_free. */

@@ -80,7 +80,8 @@ static tg_status open_device(struct job *job, struct tg_error *error)
     return status;
 }
 
-/* Device memory is zero when it is first allocated, so an output starts as zeros without a copy. */
+/* Device memory is zero when it is first allocated, so an output starts as zeros without a copy; with
+ * --poison it starts as the pattern. */
 static tg_status place(struct job *job, struct tg_case_tensor *t, struct tg_error *error)
 {
     tg_status status = tg_device_alloc(job->device, t->size, &t->tensor.addr, error);
@@ -309,6 +310,7 @@ static tg_status begin(struct job *job, double prepare_seconds, struct tg_error 
         return tg_error_set(error, TG_NO_MEMORY, "out of host memory for the execution");
     e->started = time(NULL);
     e->times.prepare = prepare_seconds;
+    e->poison = job->plan.device.poison;
     e->workload = strdup(tg_workload_get(job->file)->name);
     e->case_name = strdup(tg_case_name(job->test_case));
     e->platform = strdup(job->plan.device.platform);

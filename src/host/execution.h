@@ -32,6 +32,7 @@ struct tg_execution {
     char *output_dir;
     char *platform;
     char *runtime;
+    bool poison;                  /* memory was filled with TG_POISON when it was handed out */
     struct tg_device_info device; /* all zero if the device could not be opened */
     struct tg_run_result run;     /* all zero if no run was started */
     struct tg_run_task *running;

@@ -56,10 +56,10 @@ static tg_status want_image(struct tg_graph *g, uint64_t size, struct tg_error *
         tg_device_free(device, g->image, NULL);
     g->image = 0;
     g->image_room = size + size / 2;
-    status = tg_device_alloc(device, g->image_room, &g->image, NULL);
+    status = tg_device_alloc_own(device, g->image_room, &g->image, NULL);
     if (status != TG_OK) {
         g->image_room = size;
-        status = tg_device_alloc(device, size, &g->image, error);
+        status = tg_device_alloc_own(device, size, &g->image, error);
     }
     return status;
 }

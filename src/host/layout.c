@@ -44,6 +44,7 @@ static const struct tg_layout_info rows[] = {
     STRUCTURE(tg_device_config), MEMBER(tg_device_config, platform),
     MEMBER(tg_device_config, cores), MEMBER(tg_device_config, schedulers),
     MEMBER(tg_device_config, memory), MEMBER(tg_device_config, device_program),
+    MEMBER(tg_device_config, poison),
 
     STRUCTURE(tg_device_info), MEMBER(tg_device_info, platform), MEMBER(tg_device_info, cores),
     MEMBER(tg_device_info, blocks), MEMBER(tg_device_info, schedulers),
@@ -135,6 +136,7 @@ static const struct tg_layout_info rows[] = {
     MEMBER(tg_recording_info, payload), MEMBER(tg_recording_info, run_dir),
     MEMBER(tg_recording_info, from_journal), MEMBER(tg_recording_info, complete),
     MEMBER(tg_recording_info, foreign), MEMBER(tg_recording_info, level),
+    MEMBER(tg_recording_info, poison),
     MEMBER(tg_recording_info, records), MEMBER(tg_recording_info, payload_bytes),
     NESTED(tg_recording_info, summary, tg_record_summary), MEMBER(tg_recording_info, state),
     MEMBER(tg_recording_info, damaged), MEMBER(tg_recording_info, zero_bytes),

@@ -134,9 +134,9 @@ static tg_status place(struct tg_record_area *area, struct tg_error *error)
     uint64_t filters = align(sizeof *setup);
     uint64_t size = setup->n_streams * setup->stream_size;
     tg_status status =
-        tg_device_alloc(area->device, filters + area->device->n_kernels, &area->address, error);
+        tg_device_alloc_own(area->device, filters + area->device->n_kernels, &area->address, error);
     if (status == TG_OK)
-        status = area->copied ? tg_device_alloc(area->device, size, &setup->streams, error)
+        status = area->copied ? tg_device_alloc_own(area->device, size, &setup->streams, error)
                               : tg_device_alloc_shared(area->device, size, &setup->streams, error);
     if (status == TG_NO_MEMORY)
         return no_room(area, size, error);

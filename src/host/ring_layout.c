@@ -200,7 +200,7 @@ static tg_status send(struct tg_graph *g, const struct layout *at, const struct 
 static tg_status get_memory(struct tg_graph *g, const struct layout *at, struct tg_error *error)
 {
     struct tg_device_info info;
-    if (tg_device_alloc(g->module->device, at->size, &g->image, NULL) == TG_OK)
+    if (tg_device_alloc_own(g->module->device, at->size, &g->image, NULL) == TG_OK)
         return TG_OK;
     g->image = 0;
     tg_device_get_info(g->module->device, &info);
@@ -226,6 +226,7 @@ tg_status tg_graph_place(const struct tg_runtime_ops *runtime, struct tg_graph *
               .n_kernels = g->module->n_kernels,
               .n_rings = runtime->n_rings,
               .flags = runtime->scopes_own_slots ? TG_SCOPES_OWN_SLOTS : 0,
+              .poison = g->module->device->poison,
               .memory_start = head->memory_start,
               .memory_end = head->memory_end},
     };

@@ -306,6 +306,8 @@ static void put_facts(struct tg_json *json, const struct tg_run_facts *facts)
     put_params(json, facts->test_case);
     tg_json_put_string(json, "platform", e->platform);
     tg_json_put_string(json, "runtime", e->runtime);
+    if (e->poison)
+        tg_json_put_hex(json, "poison", TG_POISON);
     put_command_line(json, facts->config);
     put_options(json, facts->settings);
     put_result(json, e->status);

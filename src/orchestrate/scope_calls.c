@@ -16,6 +16,15 @@ TG_FN void tg_take_peak(struct tg_orchestrator *self, struct tg_ring *ring,
                   self->finds_edges ? self->map.live : 0);
 }
 
+/* Fills a piece of heap, which begins and ends at multiples of TG_HEAP_UNIT. The task that gets it is
+ * not offered yet, so the release that offers it publishes the fill too. */
+TG_FN static void poison(uint64_t address, uint64_t bytes, uint32_t pattern)
+{
+    uint32_t *word = TG_DEVICE_PTR(uint32_t, address);
+    for (uint64_t i = 0, n = tg_heap_round(bytes) / sizeof *word; i < n; i++)
+        word[i] = pattern;
+}
+
 TG_FN bool tg_allocate(struct tg_orchestrator *self, struct tg_tensor *t, const char *site)
 {
     struct tg_open_scope *scope = tg_current_scope(self);
@@ -27,6 +36,8 @@ TG_FN bool tg_allocate(struct tg_orchestrator *self, struct tg_tensor *t, const 
         if (scope->first_byte < ring->heap_pin)
             ring->heap_pin = scope->first_byte;
     }
+    if (self->o->poison)
+        poison(t->addr, t->storage_bytes, self->o->poison);
     t->owner_depth = (uint8_t)self->depth;
     t->owner = scope->serial;
     if (self->samples)

@@ -37,6 +37,7 @@ class Config:
     timeout: Optional[float] = None
     output: Optional[_Path] = None
     deps: Optional[bool] = None
+    poison: Optional[bool] = None
     dump_tensor: Union[None, bool, str] = None
     dump_args: Optional[bool] = None
     dump_filter: Union[None, str, Sequence[str]] = None

@@ -61,7 +61,7 @@ class Device(Closing):
         wanted = lib().layout.tg_device_config(
             platform=self._text("platform"), cores=self._count("cores"),
             schedulers=self._count("schedulers"), memory=self._count("device-memory"),
-            device_program=self._text("device-program"))
+            device_program=self._text("device-program"), poison=self._flag("poison"))
         self._handle = Handle(lib().make(lib().tg_device_open, ctypes.byref(wanted)),
                               lib().tg_device_close, "device")
 
@@ -70,6 +70,9 @@ class Device(Closing):
 
     def _count(self, name: str) -> int:
         return lib().tg_settings_count(self._settings.pointer, name.encode())
+
+    def _flag(self, name: str) -> bool:
+        return bool(lib().tg_settings_flag(self._settings.pointer, name.encode()))
 
     @property
     def info(self) -> DeviceInfo:

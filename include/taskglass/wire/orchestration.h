@@ -216,7 +216,7 @@ struct tg_orchestration {
     uint32_t logs;    /* bits of enum tg_log: which logs to write */
     uint32_t n_rings; /* in use, 1 to TG_RINGS */
     uint32_t flags;   /* enum tg_orchestration_flag */
-    uint32_t reserved0;
+    uint32_t poison;  /* fills heap memory each time it is handed out (TG_POISON); 0: it does not */
     uint64_t reserved[10];
     struct tg_ring_cursors cursors[TG_RINGS];
     struct tg_orchestrator_report report;
