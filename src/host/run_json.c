@@ -232,6 +232,30 @@ static void put_outputs(struct tg_json *json, const struct tg_execution *e)
     tg_json_end_array(json);
 }
 
+/* The tensors that the case declares, with their addresses: a recording knows them by address. */
+static void put_tensors(struct tg_json *json, struct tg_case_host *test_case)
+{
+    tg_json_key(json, "tensors");
+    tg_json_begin_array(json);
+    for (uint32_t i = 0; i < tg_case_tensor_count(test_case); i++) {
+        const struct tg_case_tensor *tensor = tg_case_tensor_at(test_case, i);
+        tg_json_begin_line_object(json);
+        tg_json_put_string(json, "name", tensor->name);
+        tg_json_put_uint(json, "arg", i);
+        tg_json_put_string(json, "role", tg_role_name(tensor->role));
+        tg_json_put_string(json, "dtype", tg_dtype_name(tensor->tensor.dtype));
+        tg_json_key(json, "shape");
+        tg_json_begin_line_array(json);
+        for (int d = 0; d < tensor->tensor.ndim; d++)
+            tg_json_int(json, tensor->tensor.shape[d]);
+        tg_json_end_array(json);
+        tg_json_put_uint(json, "bytes", tensor->size);
+        tg_json_put_hex(json, "address", tensor->tensor.addr);
+        tg_json_end_object(json);
+    }
+    tg_json_end_array(json);
+}
+
 static void put_ring(struct tg_json *json, const struct tg_ring_use *ring)
 {
     tg_json_begin_line_object(json);
@@ -315,6 +339,7 @@ static void put_facts(struct tg_json *json, const struct tg_run_facts *facts)
     put_device(json, &e->device);
     put_times(json, e);
     put_counters(json, e);
+    put_tensors(json, facts->test_case);
     put_outputs(json, e);
     put_recorder(json, &e->run.record);
     put_orchestration(json, &e->run.orchestration);

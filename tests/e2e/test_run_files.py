@@ -9,8 +9,8 @@ import pytest
 from conftest import PLATFORMS, PROGRAM, workload
 
 KEYS = ["version", "workload", "module", "case", "params", "platform", "runtime", "command_line",
-        "options", "result", "error", "device", "times", "counters", "outputs", "recorder",
-        "orchestration", "scope_stats", "warnings"]
+        "options", "result", "error", "device", "times", "counters", "tensors", "outputs",
+        "recorder", "orchestration", "scope_stats", "warnings"]
 
 
 def test_run_json_has_its_keys_in_their_order(tg):
@@ -38,6 +38,17 @@ def test_run_json_has_the_parameters_with_what_set_changed(tg):
     report = tg.run_json("vector_add", "--set", "n=512", "--set", "tile=128")
     assert report["params"] == {"n": "512", "tile": "128"}
     assert report["outputs"][0]["elements"] == 512
+
+
+def test_run_json_has_the_tensors_of_the_case_with_their_addresses(tg):
+    tensors = tg.run_json("vector_add", "--set", "n=512", "--dump-args")["tensors"]
+    assert [(t["name"], t["arg"], t["role"], t["dtype"], t["shape"], t["bytes"])
+            for t in tensors] == [("a", 0, "in", "float32", [512], 2048),
+                                  ("b", 1, "in", "float32", [512], 2048),
+                                  ("c", 2, "out", "float32", [512], 2048)]
+    records = json.loads((tg.directory / "out/tensor_dump/tensor_dump.json").read_text())
+    given = [r["data_ptr"] for r in records["tensors"] if r["stage"] == "orchestration"]
+    assert [t["address"] for t in tensors] == given[:3]
 
 
 def test_the_last_of_several_sets_of_one_parameter_counts(tg):
