@@ -153,9 +153,13 @@ struct tg_diff;
 
 /*
  * Matches the tasks of two recordings, of any platforms, runtimes and levels, and their arguments.
- * Tasks are matched by id if the ids of both sides mean the same tasks. Otherwise the n-th task of a
- * kernel (or mix of kernels) in one matches the n-th in the other, in order of submission (deps.json,
- * else task ids); if the numbers of tasks differ, the two orders are aligned first. NO_MEMORY.
+ * Two tasks match if they are the same in the dataflow: the same kernel with the same scalars, which
+ * reads the same parts of the same tensors, written by tasks that match. A task under another name in
+ * the same place matches too, and so do tasks that the other side has fused into one. Position
+ * decides only between tasks that are equal in all of that, and where the recordings do not say where
+ * data come from: then the n-th task of a kernel (or mix of kernels) in one matches the n-th in the
+ * other, in order of submission (deps.json, else task ids); if the numbers of tasks differ, the two
+ * orders are aligned first. NO_MEMORY.
  */
 TG_API tg_status tg_diff_open(const struct tg_recording *a, const struct tg_recording *b,
                               const struct tg_diff_options *options, struct tg_diff **diff,
@@ -164,9 +168,15 @@ TG_API tg_status tg_diff_open(const struct tg_recording *a, const struct tg_reco
 TG_API void tg_diff_close(struct tg_diff *diff);
 
 struct tg_diff_info {
-    const char *matched_by; /* "id", "position" or "alignment" */
-    uint64_t tasks;         /* of both sides together: tg_diff_get_task */
-    uint64_t matched, only_a, only_b;
+    /* "id": every task has its partner's id; "dataflow"; "position" or "alignment" if nothing but the
+     * order of the kernels was known. */
+    const char *matched_by;
+    uint64_t tasks; /* of both sides together: tg_diff_get_task */
+    uint64_t matched;
+    uint64_t only_a, only_b; /* not counting parts of a fusion */
+    uint64_t renamed; /* matched tasks whose kernels have different names, fused ones aside */
+    uint64_t fused;   /* matched tasks that stand for several tasks of one side */
+    uint64_t parts_a, parts_b; /* tasks of one side that are part of such a task */
     uint64_t pairs;
     uint64_t payload_bytes;        /* of both sides, to be read because hashes are not enough */
     uint64_t damaged_a, damaged_b; /* records that cannot be read */
@@ -180,9 +190,18 @@ TG_API void tg_diff_get_info(const struct tg_diff *diff, struct tg_diff_info *in
 struct tg_diff_task {
     bool in_a, in_b;
     uint64_t id_a, id_b; /* TG_TASK_NONE: the arguments of the orchestration */
-    const char *kernel;  /* "add", "mat+add"; "#3" if the name is not known */
+    const char
+        *kernel; /* of A, or of B if A has no such task: "add", "mat+add"; "#3" if the name is
+                            not known */
     uint64_t records_a, records_b;
     uint64_t first_pair, pairs;
+    const char *kernel_b; /* of B; the same as `kernel` unless B calls it by another name */
+    /* The task stands for several tasks of one side, of which it is the last. Its pairs are the
+     * tensors that both sides have: what the tasks together read, and what they leave. */
+    bool fused;
+    /* The number of the fused task that this one is part of. Such a task is on one side only, and is
+     * not missing on the other. TG_NONE: not part of a fusion. */
+    uint64_t part_of;
 };
 /* Task `number`, from 0 in that order; false past the last one. */
 TG_API bool tg_diff_get_task(const struct tg_diff *diff, uint64_t number,
@@ -228,7 +247,8 @@ struct tg_diff_summary {
     uint64_t pairs[TG_VERDICTS];
     uint64_t not_compared; /* unknown pairs that were not compared */
     uint32_t gaps;         /* enum tg_diff_gap */
-    bool graphs_differ;    /* one side has a task that the other certainly did not run */
+    bool graphs_differ; /* one side has a task that the other certainly did not run, and that is not
+                              part of a fusion */
 };
 /* Summarizes the pairs that were compared so far; the others do not count. */
 TG_API void tg_diff_summarize(const struct tg_diff *diff, struct tg_diff_summary *summary);

@@ -103,7 +103,11 @@ tg_status tg_diff_open(const struct tg_recording *a, const struct tg_recording *
     if (status == TG_OK)
         status = name_tasks(d, error);
     if (status == TG_OK)
-        status = tg_match_make(&d->a, &d->b, &d->match, error);
+        status = tg_sources_open(&d->a, &d->source_a, error);
+    if (status == TG_OK)
+        status = tg_sources_open(&d->b, &d->source_b, error);
+    if (status == TG_OK)
+        status = tg_match_make(&d->source_a, &d->source_b, &d->match, error);
     if (status == TG_OK)
         status = make_states(d, error);
     if (status == TG_OK)
@@ -118,6 +122,8 @@ void tg_diff_close(struct tg_diff *diff)
     if (!diff)
         return;
     tg_match_free(&diff->match);
+    tg_sources_close(&diff->source_a);
+    tg_sources_close(&diff->source_b);
     tg_tasks_close(&diff->a);
     tg_tasks_close(&diff->b);
     tg_names_free(&diff->names);
@@ -138,6 +144,10 @@ void tg_diff_get_info(const struct tg_diff *diff, struct tg_diff_info *info)
                                   .matched = match->matched,
                                   .only_a = match->only_a,
                                   .only_b = match->only_b,
+                                  .renamed = match->renamed,
+                                  .fused = match->fused,
+                                  .parts_a = match->parts_a,
+                                  .parts_b = match->parts_b,
                                   .pairs = match->n_pairs,
                                   .payload_bytes = diff->payload_bytes,
                                   .damaged_a = diff->a.damaged,
@@ -154,17 +164,23 @@ bool tg_diff_get_task(const struct tg_diff *diff, uint64_t number, struct tg_dif
     const struct tg_matched_task *matched = &diff->match.task[number];
     const struct tg_task_row *a = matched->a == TG_NO_ROW ? NULL : &diff->a.row[matched->a];
     const struct tg_task_row *b = matched->b == TG_NO_ROW ? NULL : &diff->b.row[matched->b];
-    *task = (struct tg_diff_task){.in_a = a != NULL,
-                                  .in_b = b != NULL,
-                                  .id_a = a ? a->id : TG_TASK_NONE,
-                                  .id_b = b ? b->id : TG_TASK_NONE,
-                                  .kernel = a   ? a->kernel
-                                            : b ? b->kernel
-                                                : "",
-                                  .records_a = a ? a->count : 0,
-                                  .records_b = b ? b->count : 0,
-                                  .first_pair = matched->first_pair,
-                                  .pairs = matched->n_pairs};
+    *task =
+        (struct tg_diff_task){.in_a = a != NULL,
+                              .in_b = b != NULL,
+                              .id_a = a ? a->id : TG_TASK_NONE,
+                              .id_b = b ? b->id : TG_TASK_NONE,
+                              .kernel = a   ? a->kernel
+                                        : b ? b->kernel
+                                            : "",
+                              .kernel_b = b   ? b->kernel
+                                          : a ? a->kernel
+                                              : "",
+                              .fused = matched->is_fused,
+                              .part_of = matched->part_of == TG_NO_ROW ? TG_NONE : matched->part_of,
+                              .records_a = a ? a->count : 0,
+                              .records_b = b ? b->count : 0,
+                              .first_pair = matched->first_pair,
+                              .pairs = matched->n_pairs};
     return true;
 }
 

@@ -11,7 +11,7 @@
 
 #include <taskglass/analysis.h>
 
-#include "analysis/match.h"
+#include "analysis/source.h"
 
 /* The result of one pair. */
 struct tg_pair_state {
@@ -30,6 +30,8 @@ enum { TG_KNOWN_RESULTS = 1024 };
 
 struct tg_diff {
     struct tg_tasks a, b;
+    struct tg_sources source_a,
+        source_b; /* blame follows their data, if matching did not need to */
     struct tg_names names;
     struct tg_match match;
     struct tg_pair_state *state; /* one for each pair */

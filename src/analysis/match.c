@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/match.h"
+#include "analysis/source.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -194,7 +194,8 @@ static bool list_tasks(const struct tg_tasks *a, const struct tg_tasks *b, const
     }
     for (uint32_t i = 0; i < a->n_rows; i++) {
         bool is_task = a->row[i].id != TG_TASK_NONE;
-        match->task[match->n_tasks++] = (struct tg_matched_task){.a = i, .b = partner[i]};
+        match->task[match->n_tasks++] =
+            (struct tg_matched_task){.a = i, .b = partner[i], .part_of = TG_NO_ROW};
         match->only_a += is_task && partner[i] == TG_NO_ROW;
         match->matched += is_task && partner[i] != TG_NO_ROW;
         if (partner[i] != TG_NO_ROW)
@@ -202,7 +203,8 @@ static bool list_tasks(const struct tg_tasks *a, const struct tg_tasks *b, const
     }
     for (uint32_t i = 0; i < b->n_rows; i++)
         if (!is_matched[i]) {
-            match->task[match->n_tasks++] = (struct tg_matched_task){.a = TG_NO_ROW, .b = i};
+            match->task[match->n_tasks++] =
+                (struct tg_matched_task){.a = TG_NO_ROW, .b = i, .part_of = TG_NO_ROW};
             match->only_b += b->row[i].id != TG_TASK_NONE;
         }
     free(is_matched);
@@ -248,9 +250,10 @@ static bool list_pairs(const struct tg_tasks *a, const struct tg_tasks *b, struc
     return true;
 }
 
-tg_status tg_match_make(const struct tg_tasks *a, const struct tg_tasks *b, struct tg_match *match,
-                        struct tg_error *error)
+tg_status tg_match_make(struct tg_sources *source_a, struct tg_sources *source_b,
+                        struct tg_match *match, struct tg_error *error)
 {
+    const struct tg_tasks *a = source_a->tasks, *b = source_b->tasks;
     uint32_t *partner = malloc(((size_t)a->n_rows + 1) * sizeof *partner);
     *match = (struct tg_match){.how = "id"};
     bool good = partner && match_rows(a, b, partner, &match->how) &&

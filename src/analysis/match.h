@@ -71,6 +71,8 @@ uint32_t tg_tasks_find(const struct tg_tasks *tasks, uint64_t id);
 struct tg_matched_task {
     uint32_t a, b; /* rows; TG_NO_ROW: not there */
     uint64_t first_pair, n_pairs;
+    uint32_t part_of; /* the fused task that this one is part of, by number; TG_NO_ROW */
+    bool is_fused;    /* stands for several tasks of one side; its pairs may name their records */
 };
 
 struct tg_matched_pair {
@@ -79,16 +81,21 @@ struct tg_matched_pair {
 };
 
 struct tg_match {
-    const char *how; /* "id", "position", "alignment" */
+    const char *how; /* "id", "dataflow", "position", "alignment" */
     struct tg_matched_task *task;
     uint32_t n_tasks;
-    uint32_t matched, only_a, only_b; /* not counting the input of the orchestration */
-    struct tg_matched_pair *pair;     /* sorted by task, stage and argument */
+    /* Not counting the input of the orchestration; only_a and only_b without parts_a and parts_b. */
+    uint32_t matched, only_a, only_b;
+    uint32_t parts_a, parts_b; /* parts of a fusion */
+    uint32_t fused, renamed;
+    struct tg_matched_pair *pair; /* sorted by task, stage and argument */
     uint64_t n_pairs;
 };
 
-/* Both sides must have been named with the same `names`. Fails with NO_MEMORY only. */
-tg_status tg_match_make(const struct tg_tasks *a, const struct tg_tasks *b, struct tg_match *match,
+struct tg_sources;
+/* The sources belong to sides that were named with the same `names`. Follows their data only where
+ * the tasks' own records do not decide. Fails with NO_MEMORY only. */
+tg_status tg_match_make(struct tg_sources *a, struct tg_sources *b, struct tg_match *match,
                         struct tg_error *error);
 void tg_match_free(struct tg_match *match);
 

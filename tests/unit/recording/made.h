@@ -33,9 +33,12 @@ struct made_record {
     const float *values;
     int n_values;
     uint64_t address;
-    uint64_t hash;     /* 0: the hash of the values */
-    bool meta, cut;    /* meta: nothing is stored; cut: only the first half is */
-    const char *dtype; /* NULL: float32 */
+    uint64_t hash;      /* 0: the hash of the values */
+    bool meta, cut;     /* meta: nothing is stored; cut: only the first half is */
+    const char *dtype;  /* NULL: float32 */
+    int64_t start;      /* the view's first element */
+    bool orchestration; /* an argument of the orchestration; `task` means nothing */
+    const char *scalar; /* an int64 of this value instead of a tensor */
 };
 
 static __attribute__((unused)) void made_begin(struct made *made)
@@ -44,9 +47,23 @@ static __attribute__((unused)) void made_begin(struct made *made)
     made->head = "";
 }
 
+static __attribute__((unused)) void made_add_scalar(struct made *made, struct made_record r)
+{
+    made->used += (size_t)snprintf(
+        made->text + made->used, sizeof made->text - made->used,
+        "%s{\"task_id\": \"0x%" PRIx64 "\", \"func_id\": [0], \"kernel\": [\"%s\"], "
+        "\"arg_index\": %u, \"role\": \"input\", \"stage\": \"before_dispatch\", "
+        "\"kind\": \"scalar\", \"dtype\": \"int64\", \"value\": %s}",
+        made->entries++ ? ",\n" : "", r.task, r.kernel ? r.kernel : "k", r.arg, r.scalar);
+}
+
 static __attribute__((unused)) void made_add(struct made *made, struct made_record r)
 {
     char hash[40] = "null";
+    if (r.scalar) {
+        made_add_scalar(made, r);
+        return;
+    }
     size_t bytes = (size_t)r.n_values * sizeof(float), stored = r.meta  ? 0
                                                                 : r.cut ? bytes / 2
                                                                         : bytes;
@@ -58,14 +75,18 @@ static __attribute__((unused)) void made_add(struct made *made, struct made_reco
         "%s{\"task_id\": \"0x%" PRIx64 "\", \"func_id\": [0], \"kernel\": [\"%s\"], "
         "\"arg_index\": %u, \"role\": \"%s\", \"stage\": \"%s\", \"kind\": \"tensor\", "
         "\"dtype\": \"%s\", \"shape\": [%" PRId64 "], \"strides\": [1], \"bin_offset\": %zu, "
-        "\"bin_size\": %zu, \"truncated\": %s, \"hash\": %s, \"data_ptr\": \"0x%" PRIx64 "\"}",
-        made->entries++ ? ",\n" : "", r.task, r.kernel ? r.kernel : "k", r.arg,
+        "\"bin_size\": %zu, \"truncated\": %s, \"hash\": %s, \"data_ptr\": \"0x%" PRIx64 "\", "
+        "\"start_offset\": %" PRId64 "}",
+        made->entries++ ? ",\n" : "", r.orchestration ? TG_TASK_NONE : r.task,
+        r.kernel ? r.kernel : "k", r.arg,
         r.inout   ? "inout"
         : r.after ? "output"
                   : "input",
-        r.after ? "after_completion" : "before_dispatch", r.dtype ? r.dtype : "float32",
-        r.count ? r.count : r.n_values, made->size, stored, r.cut ? "true" : "false", hash,
-        r.address);
+        r.orchestration ? "orchestration"
+        : r.after       ? "after_completion"
+                        : "before_dispatch",
+        r.dtype ? r.dtype : "float32", r.count ? r.count : r.n_values, made->size, stored,
+        r.cut ? "true" : "false", hash, r.address, r.start);
     if (stored > 0)
         memcpy(made->payload + made->size, r.values, stored);
     made->size += stored;
