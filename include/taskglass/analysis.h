@@ -126,6 +126,7 @@ enum tg_verdict {
     X(HASH, "hash", SAME, "equal hashes")                                                         \
     X(BYTES, "bytes", SAME, "equal bytes")                                                        \
     X(METADATA, "metadata", SAME, "all that was recorded of it is equal")                         \
+    X(NOISE, "noise", CLOSE, "no further apart than good runs are")                               \
     X(TOLERANCE, "tolerance", CLOSE, "within the tolerance")                                      \
     X(VALUES, "values", DIFFERS, "values beyond the tolerance")                                   \
     X(DTYPE, "dtype", DIFFERS, "different dtypes")                                                \
@@ -167,6 +168,14 @@ TG_API tg_status tg_diff_open(const struct tg_recording *a, const struct tg_reco
 /* Ends the comparison; NULL is allowed. Close its blames first. */
 TG_API void tg_diff_close(struct tg_diff *diff);
 
+/* Takes `good`, another run that is known to be good, to measure noise: what it differs from B by.
+ * Call it for each such run, before the first tg_diff_compare. An argument is then held against four
+ * times the largest difference that a good run shows there, instead of the default tolerance of its
+ * type; a rule of the options that matches the argument still wins. `good` is needed during the call
+ * only. NO_MEMORY. */
+TG_API tg_status tg_diff_add_noise(struct tg_diff *diff, const struct tg_recording *good,
+                                   struct tg_error *error);
+
 struct tg_diff_info {
     /* "id": every task has its partner's id; "dataflow"; "position" or "alignment" if nothing but the
      * order of the kernels was known. */
@@ -181,6 +190,7 @@ struct tg_diff_info {
     uint64_t payload_bytes;        /* of both sides, to be read because hashes are not enough */
     uint64_t damaged_a, damaged_b; /* records that cannot be read */
     bool deps_a, deps_b;           /* there is a deps.json */
+    uint32_t noise_runs;           /* good runs that tg_diff_add_noise took */
     const char *deps_error;        /* why a deps.json could not be read; "" if there is no error */
 };
 /* What the matching found; valid from tg_diff_open on. */
@@ -220,6 +230,9 @@ struct tg_diff_result {
     enum tg_verdict verdict;
     enum tg_reason reason;
     struct tg_tolerance tolerance;
+    /* The noise floor of the argument: the largest |a - b| among good runs; infinite if they differ in
+     * more than values; NaN if it was not measured. */
+    double floor;
     bool has_values; /* `values` is set: payloads or scalars were compared */
     bool cut;        /* only the first elements were compared */
     struct tg_comparison values;

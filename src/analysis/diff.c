@@ -130,6 +130,7 @@ void tg_diff_close(struct tg_diff *diff)
     free(diff->state);
     free(diff->rule);
     free(diff->known);
+    tg_noise_free(&diff->noise);
     free(diff);
 }
 
@@ -154,6 +155,7 @@ void tg_diff_get_info(const struct tg_diff *diff, struct tg_diff_info *info)
                                   .damaged_b = diff->b.damaged,
                                   .deps_a = diff->a.deps != NULL,
                                   .deps_b = diff->b.deps != NULL,
+                                  .noise_runs = diff->noise.runs,
                                   .deps_error = *wrong ? wrong : diff->b.deps_error.text};
 }
 
@@ -210,7 +212,8 @@ bool tg_diff_compare(struct tg_diff *diff, uint64_t number, struct tg_diff_resul
         return false;
     const struct tg_matched_pair *pair = &diff->match.pair[number];
     bool has_a = get(&diff->a, pair->a, &a), has_b = get(&diff->b, pair->b, &b);
-    tg_diff_compare_entries(diff, has_a ? &a : NULL, has_b ? &b : NULL, result);
+    tg_diff_compare_entries(diff, has_a ? &a : NULL, has_b ? &b : NULL,
+                            tg_noise_floor(&diff->noise, pair->b), result);
     diff->state[number] =
         (struct tg_pair_state){(uint8_t)result->reason, (uint8_t)result->verdict, error_of(result)};
     if (has_a && has_b)

@@ -5,6 +5,7 @@
  *   diff.c         the public functions (analysis.h), and the result of each pair
  *   diff_pair.c    comparing one pair
  *   diff_rules.c   the tolerance of an argument
+ *   noise.c        what good runs differ by
  */
 #ifndef TG_ANALYSIS_DIFF_H
 #define TG_ANALYSIS_DIFF_H
@@ -12,6 +13,8 @@
 #include <taskglass/analysis.h>
 
 #include "analysis/source.h"
+#include "analysis/match.h"
+#include "analysis/noise.h"
 
 /* The result of one pair. */
 struct tg_pair_state {
@@ -40,18 +43,21 @@ struct tg_diff {
     bool equal_nan;
     tg_analysis_progress_fn progress;
     void *context;
-    uint64_t payload_bytes;        /* of both sides, for the pairs that hashes do not decide */
-    uint64_t done;                 /* bytes of payload_bytes that are compared */
-    uint64_t resident;             /* bytes read since pages were last released */
+    uint64_t payload_bytes; /* of both sides, for the pairs that hashes do not decide */
+    uint64_t done;          /* bytes of payload_bytes that are compared */
+    uint64_t resident;      /* bytes read since pages were last released */
+    struct tg_noise noise;
     struct tg_known_result *known; /* TG_KNOWN_RESULTS slots by hash; NULL until the first one */
 };
 
-/* The tolerance that the rules give an argument, or else that of its type. */
-struct tg_tolerance tg_diff_tolerance(const struct tg_diff *diff, const struct tg_entry *entry);
+/* The tolerance that the rules give an argument; without a rule that of its noise `floor`, and without
+ * one (NaN) that of its type. */
+struct tg_tolerance tg_diff_tolerance(const struct tg_diff *diff, const struct tg_entry *entry,
+                                      double floor);
 
-/* Compares two entries; either may be NULL. */
+/* Compares two entries; either may be NULL. `floor`: the noise of the argument, NaN if unknown. */
 void tg_diff_compare_entries(struct tg_diff *diff, const struct tg_entry *a,
-                             const struct tg_entry *b, struct tg_diff_result *result);
+                             const struct tg_entry *b, double floor, struct tg_diff_result *result);
 /* The bytes of both sides that a comparison of the two would read. */
 uint64_t tg_diff_bytes(const struct tg_entry *a, const struct tg_entry *b);
 

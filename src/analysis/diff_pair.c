@@ -3,6 +3,7 @@
  * Compares one pair. Kind, dtype and shape decide first, then equal hashes, then the values as far
  * as both are stored. A pair that none of these decides is unknown, and never counts as equal.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <taskglass/array.h>
@@ -145,7 +146,9 @@ static void compare_once(struct tg_diff *diff, const struct tg_entry *a, const s
 {
     struct tg_known_result *known = place_of(diff, a, b);
     if (is_known(known, a, b, &result->tolerance)) {
+        double floor = result->floor; /* another argument may have had the same content */
         *result = known->result;
+        result->floor = floor;
         return;
     }
     compare_values(diff, array_a, array_b, result);
@@ -153,11 +156,23 @@ static void compare_once(struct tg_diff *diff, const struct tg_entry *a, const s
         *known = (struct tg_known_result){a->record.hash, b->record.hash, a->record.dtype, *result};
 }
 
-static enum tg_reason reason_of(const struct tg_comparison *values)
+/* False if the floor was not measured. */
+static bool is_noise(const struct tg_diff_result *result)
 {
-    if (values->mismatches > 0)
-        return TG_REASON_VALUES;
-    return values->identical ? TG_REASON_BYTES : TG_REASON_TOLERANCE;
+    const struct tg_comparison *values = &result->values;
+    if (isinf(result->floor))
+        return true;
+    return values->special == 0 && values->max_abs <= TG_NOISE_MARGIN * result->floor;
+}
+
+static enum tg_reason reason_of(const struct tg_diff_result *result)
+{
+    const struct tg_comparison *values = &result->values;
+    if (values->identical)
+        return TG_REASON_BYTES;
+    if (is_noise(result))
+        return TG_REASON_NOISE;
+    return values->mismatches > 0 ? TG_REASON_VALUES : TG_REASON_TOLERANCE;
 }
 
 static void compare_tensors(struct tg_diff *diff, const struct tg_entry *a,
@@ -181,7 +196,7 @@ static void compare_tensors(struct tg_diff *diff, const struct tg_entry *a,
     }
     compare_once(diff, a, b, &array_a, &array_b, result);
     result->cut = array_a.cut || array_b.cut;
-    enum tg_reason reason = reason_of(&result->values);
+    enum tg_reason reason = reason_of(result);
     if (reason != TG_REASON_VALUES && result->cut)
         reason = TG_REASON_CUT;
     else if (reason != TG_REASON_VALUES && !finished)
@@ -199,18 +214,19 @@ static void compare_scalars(const struct tg_diff *diff, const struct tg_entry *a
         return;
     }
     result->has_values = true;
-    settle(result, reason_of(&result->values));
+    settle(result, reason_of(result));
 }
 
 void tg_diff_compare_entries(struct tg_diff *diff, const struct tg_entry *a,
-                             const struct tg_entry *b, struct tg_diff_result *result)
+                             const struct tg_entry *b, double floor, struct tg_diff_result *result)
 {
     memset(result, 0, sizeof *result);
+    result->floor = floor;
     if (!a || !b) {
         settle(result, a ? TG_REASON_ONLY_A : b ? TG_REASON_ONLY_B : TG_REASON_NOT_COMPARED);
         return;
     }
-    result->tolerance = tg_diff_tolerance(diff, a);
+    result->tolerance = tg_diff_tolerance(diff, a, floor);
     if (a->record.kind != b->record.kind)
         settle(result, TG_REASON_KIND);
     else if (a->record.dtype != b->record.dtype)

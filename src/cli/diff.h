@@ -28,6 +28,8 @@ struct cli_diff {
     size_t n_rules;
     struct cli_count limit;
     bool all, json, equal_nan, fail_fast, blame_only;
+    const char **noise; /* directories of other good runs */
+    size_t n_noise;
     struct tg_recording *recording[2];
     struct tg_diff *diff;
     struct tg_diff_info info;

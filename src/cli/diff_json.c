@@ -131,7 +131,6 @@ void cli_diff_json_pair(const struct cli_diff *diff, struct tg_json *json,
                         const struct cli_pair *pair)
 {
     const struct tg_diff_result *result = &pair->result;
-    (void)diff;
     if (result->has_values)
         tg_json_begin_object(json);
     else
@@ -147,6 +146,8 @@ void cli_diff_json_pair(const struct cli_diff *diff, struct tg_json *json,
     if (pair->has_a && pair->has_b) {
         tg_json_put_real(json, "atol", result->tolerance.absolute);
         tg_json_put_real(json, "rtol", result->tolerance.relative);
+        if (diff->info.noise_runs > 0)
+            cli_json_real(json, "noise_floor", result->floor);
     }
     if (result->has_values)
         put_values(json, pair);
@@ -161,6 +162,7 @@ void cli_diff_json_begin(const struct cli_diff *diff, struct tg_json *json)
     cli_json_recording(json, "a", diff->recording[0]);
     cli_json_recording(json, "b", diff->recording[1]);
     tg_json_put_string(json, "matched_by", diff->info.matched_by);
+    tg_json_put_uint(json, "noise_runs", diff->info.noise_runs);
     tg_json_key(json, "pairs");
     tg_json_begin_array(json);
 }

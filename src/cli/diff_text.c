@@ -61,6 +61,9 @@ void cli_diff_print_head(const struct cli_diff *diff)
     put_only("A", diff->info.only_a);
     put_only("B", diff->info.only_b);
     putchar('\n');
+    if (diff->info.noise_runs > 0)
+        printf("noise measured with B and %s\n",
+               cli_format_count(&tasks, diff->info.noise_runs, "other good run"));
     if (*diff->info.deps_error)
         printf("note: %s\n", diff->info.deps_error);
 }
@@ -105,13 +108,33 @@ static void put_mismatches(const struct cli_pair *pair)
     printf("%" PRIu64 " of %" PRIu64, values->mismatches, values->elements);
     if (values->elements > 1)
         printf(" (%.3g %%)", 100.0 * (double)values->mismatches / (double)values->elements);
-    if (tolerance->absolute == 0 && tolerance->relative == 0)
+    if (!isnan(pair->result.floor))
+        printf(", beyond the noise of good runs");
+    else if (tolerance->absolute == 0 && tolerance->relative == 0)
         printf(", exact comparison");
     else
         printf(", beyond %g + %g |b|", tolerance->absolute, tolerance->relative);
     if (pair->result.cut)
         printf("; both recordings store only these elements");
     putchar('\n');
+}
+
+/* The floor that the argument was held against. */
+static void put_noise(const struct cli_diff *diff, const struct cli_pair *pair)
+{
+    struct cli_text runs;
+    if (diff->info.noise_runs == 0)
+        return;
+    put_label("noise");
+    if (isnan(pair->result.floor))
+        printf("not measured: no good run has this argument\n");
+    else if (pair->result.floor == 0)
+        printf("none: this argument is the same, bit for bit, in B and %s\n",
+               cli_format_count(&runs, diff->info.noise_runs, "other good run"));
+    else
+        printf("%g is the largest difference between B and %s; held against %g\n",
+               pair->result.floor, cli_format_count(&runs, diff->info.noise_runs, "other good run"),
+               pair->result.tolerance.absolute);
 }
 
 static void put_at(const struct cli_pair *pair, const struct tg_mismatch *at)
@@ -237,6 +260,7 @@ void cli_diff_print_pair(struct cli_diff *diff, const struct cli_pair *pair)
     if (pair->result.verdict != TG_VERDICT_DIFFERS)
         put_metadata(pair);
     put_mismatches(pair);
+    put_noise(diff, pair);
     put_extremes(pair);
     put_overall(pair);
     if (pair->a.record.kind == TG_KIND_TENSOR)

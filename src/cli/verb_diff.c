@@ -37,6 +37,18 @@ static int take_rtol(void *request, const struct cli_option *option, const char 
     return take_rule(request, text, true);
 }
 
+static int take_noise(void *request, const struct cli_option *option, const char *value)
+{
+    struct cli_diff *diff = request;
+    const char **noise = realloc(diff->noise, (diff->n_noise + 1) * sizeof *noise);
+    (void)option;
+    if (!noise)
+        return cli_error("out of memory");
+    diff->noise = noise;
+    noise[diff->n_noise++] = value;
+    return CLI_OK;
+}
+
 static const struct cli_option options[] = {
     CLI_FILTER(struct cli_diff, query, "task", "IDS",
                "these tasks of A: 12, 0x10000000c, 1:12, 1:0-1:99, or several with commas"),
@@ -44,6 +56,9 @@ static const struct cli_option options[] = {
     CLI_FILTER(struct cli_diff, query, "index", "NUMBERS", "these records of A"),
     CLI_CALL("atol", "TOLERANCE", "absolute tolerance: 1e-6, or kernel=add,arg=2:1e-6", take_atol),
     CLI_CALL("rtol", "TOLERANCE", "relative tolerance, written the same way", take_rtol),
+    CLI_CALL("noise", "C [D...]",
+             "other runs that are known to be good: report only what exceeds their differences",
+             take_noise),
     CLI_FLAG(struct cli_diff, equal_nan, "equal-nan", "NaN equals NaN, whatever its bits"),
     CLI_FLAG(struct cli_diff, blame_only, "blame",
              "instead of the differences, show all tasks that caused one"),
@@ -59,8 +74,12 @@ static int take_operand(const struct cli_verb *verb, void *request, const char *
 {
     struct cli_diff *diff = request;
     (void)verb;
+    if (diff->n_dirs == 2 && diff->n_noise > 0) /* --noise C D E */
+        return take_noise(diff, NULL, value);
     if (diff->n_dirs == 2)
-        return cli_error("diff takes two recordings; '%s' is one too many", value);
+        return cli_error("diff takes two recordings; '%s' is one too many (other good runs come "
+                         "after --noise)",
+                         value);
     diff->dir[diff->n_dirs++] = value;
     return CLI_OK;
 }
@@ -197,6 +216,22 @@ static int check_selection(const struct cli_diff *diff)
     return cli_error("nothing to compare: the recordings have no records in common");
 }
 
+/* Opens one good run at a time: only what it differs by is kept. */
+static int measure_noise(struct cli_diff *diff)
+{
+    for (size_t i = 0; i < diff->n_noise; i++) {
+        struct tg_recording *good;
+        struct tg_error error;
+        if (tg_recording_open(diff->noise[i], &good, &error) != TG_OK)
+            return cli_fail(&error);
+        tg_status status = tg_diff_add_noise(diff->diff, good, &error);
+        tg_recording_close(good);
+        if (status != TG_OK)
+            return cli_fail(&error);
+    }
+    return CLI_OK;
+}
+
 static int open_and_compare(struct cli_diff *diff)
 {
     struct tg_diff_options wanted = {.rules = diff->rule,
@@ -211,8 +246,10 @@ static int open_and_compare(struct cli_diff *diff)
             return cli_fail(&error);
     if (tg_diff_open(diff->recording[0], diff->recording[1], &wanted, &diff->diff, &error) != TG_OK)
         return cli_fail(&error);
+    int code = measure_noise(diff);
     tg_diff_get_info(diff->diff, &diff->info);
-    int code = check_selection(diff);
+    if (code == CLI_OK)
+        code = check_selection(diff);
     return code == CLI_OK ? compare(diff) : code;
 }
 
@@ -232,12 +269,13 @@ static void end(void *request)
     tg_recording_close(diff->recording[1]);
     tg_query_destroy(diff->query);
     free(diff->rule);
+    free((void *)diff->noise);
 }
 
 const struct cli_verb cli_verb_diff = {
     .name = "diff",
     .rank = 40,
-    .usage = "A B [FILTERS] [--atol T] [--rtol T] [--blame] [--json]",
+    .usage = "A B [FILTERS] [--atol T] [--rtol T] [--noise C...] [--blame] [--json]",
     .summary = "Compare two recordings task by task; find the task that caused a difference.",
     .options = options,
     .n_options = sizeof options / sizeof options[0],

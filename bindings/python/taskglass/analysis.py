@@ -99,10 +99,11 @@ def _where(recording: Any) -> str:
 
 def diff(a: Any, b: Any, *, atol: Union[None, float, Sequence[str]] = None,
          rtol: Union[None, float, Sequence[str]] = None, equal_nan: bool = False,
-         options: Sequence[str] = ()) -> Diff:
+         noise: Sequence[Any] = (), options: Sequence[str] = ()) -> Diff:
     """Compares two recordings (or their directories); b is the trusted one.
 
-    `atol` and `rtol` are numbers, or rules such as "kernel=softmax,arg=2:1e-3"; `options` are
+    `atol` and `rtol` are numbers, or rules such as "kernel=softmax,arg=2:1e-3"; `noise` are other
+    runs that are known to be good, and only what exceeds their differences is reported; `options` are
     further options of the command line, such as ("--kernel", "mat*").
     """
     command = [_program(), "diff", _where(a), _where(b), "--json", *map(str, options)]
@@ -110,6 +111,8 @@ def diff(a: Any, b: Any, *, atol: Union[None, float, Sequence[str]] = None,
         rules = [] if value is None else [value] if isinstance(value, (int, float, str)) else value
         for rule in rules:
             command += [name, str(rule)]
+    for good in noise:
+        command += ["--noise", _where(good)]
     if equal_nan:
         command.append("--equal-nan")
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
