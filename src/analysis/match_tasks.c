@@ -45,6 +45,8 @@ static tg_status take_records(struct tg_tasks *tasks, struct tg_error *error)
             tasks->damaged++;
             continue;
         }
+        if (entry.record.flags & TG_RECORD_READ)
+            continue; /* what the orchestration read is not an argument of the task */
         *ref = (struct tg_record_ref){entry.record.task_id, i,
                                       (uint32_t)entry.record.stage << 8 | entry.record.arg_index};
         tasks->has_names = tasks->has_names || has_name(&entry);

@@ -90,6 +90,8 @@ static void put_what(struct tg_json *json, const struct tg_record *record)
     tg_json_put_bool(json, "overwritten", record->flags & TG_RECORD_OVERWRITTEN);
     tg_json_put_bool(json, "partial", record->flags & TG_RECORD_PARTIAL);
     tg_json_put_bool(json, "marked", record->flags & TG_RECORD_MARKED);
+    if (record->flags & TG_RECORD_READ)
+        tg_json_put_bool(json, "read", true);
     tg_json_key(json, "hash");
     if (record->flags & TG_RECORD_HASHED)
         tg_json_hex(json, record->hash);

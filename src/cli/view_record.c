@@ -31,7 +31,9 @@ static void put_whose(uint64_t index, const struct tg_entry *entry)
     printf("%srecord %" PRIu64 "%s\n", cli_color(stdout, CLI_BOLD), index,
            cli_color(stdout, CLI_PLAIN));
     put_label("task");
-    if (record->task_id == TG_TASK_NONE)
+    if (record->task_id == TG_TASK_NONE && record->flags & TG_RECORD_READ)
+        printf("none: no task is known to have written the value\n");
+    else if (record->task_id == TG_TASK_NONE)
         printf("none: given to the orchestration\n");
     else
         printf("%s (0x%016" PRIx64 ")\n", cli_record_task(&words, record->task_id),
@@ -41,6 +43,14 @@ static void put_whose(uint64_t index, const struct tg_entry *entry)
         printf("%s\n", cli_record_kernels(&words, entry));
     }
     put_label("argument");
+    if (record->flags & TG_RECORD_READ) {
+        if (record->arg_index == TG_ARG_UNKNOWN)
+            printf("not known");
+        else
+            printf("%u", record->arg_index);
+        printf(", read by the orchestration after the task completed\n");
+        return;
+    }
     printf("%u, %s %s, %s%s\n", record->arg_index, tg_record_role_name(record->role),
            record->kind == TG_KIND_SCALAR ? "scalar" : "tensor", tg_stage_name(record->stage),
            record->flags & TG_RECORD_MARKED ? ", marked" : "");
@@ -52,6 +62,10 @@ static void put_scalar(const struct tg_record *record)
     put_label("value");
     printf("%s (0x%016" PRIx64 ")\n", tg_value_format(record->dtype, record->value, &value),
            record->value);
+    if (record->flags & TG_RECORD_READ) {
+        put_label("address");
+        printf("0x%016" PRIx64 ", element %" PRId64 "\n", record->data_ptr, record->start);
+    }
 }
 
 static void put_where(const struct tg_record *record)

@@ -78,7 +78,7 @@ static void put_records(const struct view *view, const struct tg_record_summary 
     printf(": %" PRIu64 " before dispatch, %" PRIu64 " after completion", summary->before_dispatch,
            summary->after_completion);
     if (summary->orchestration > 0)
-        printf(", %" PRIu64 " given to the orchestration", summary->orchestration);
+        printf(", %" PRIu64 " given to or read by the orchestration", summary->orchestration);
     putchar('\n');
     put_label("tensors");
     printf("%" PRIu64 " in, %" PRIu64 " out, %" PRIu64 " inout; %" PRIu64 " scalar%s\n",

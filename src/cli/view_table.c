@@ -91,8 +91,10 @@ static void fill_row(struct row *row)
     snprintf(row->cell[TASK], room, "%s", cli_record_task(&words, record->task_id));
     put_cut(row->cell[KERNEL], room, cli_record_kernels(&words, &row->entry), columns[KERNEL].most);
     snprintf(row->cell[STAGE], room, "%s", cli_record_stage(record->stage));
-    snprintf(row->cell[ROLE], room, "%s", cli_record_role(record->role));
-    snprintf(row->cell[ARG], room, "%u", record->arg_index);
+    snprintf(row->cell[ROLE], room, "%s",
+             record->flags & TG_RECORD_READ ? "read" : cli_record_role(record->role));
+    snprintf(row->cell[ARG], room, record->arg_index == TG_ARG_UNKNOWN ? "?" : "%u",
+             record->arg_index);
     snprintf(row->cell[DTYPE], room, "%s", tg_dtype_name(record->dtype));
     put_cut(row->cell[SHAPE], room, cli_record_shape(&words, record), columns[SHAPE].most);
     row->cell[BYTES][0] = row->cell[HASH][0] = '\0';

@@ -15,7 +15,7 @@ enum tg_want { TG_WANT_NOTHING, TG_WANT_META, TG_WANT_HASH, TG_WANT_PAYLOAD };
 struct tg_subject {
     const struct tg_task_desc *desc;
     enum tg_stage stage;
-    uint32_t index; /* among all arguments; tensors come first */
+    uint32_t index; /* among all arguments; tensors come first; or TG_ARG_UNKNOWN */
     uint32_t role;  /* enum tg_role; 0 for a scalar */
 };
 
@@ -27,14 +27,22 @@ TG_INLINE bool tg_role_has_stage(uint32_t role, enum tg_stage stage)
 
 TG_INLINE bool tg_is_marked(const struct tg_subject *a)
 {
-    return a->desc->marks >> a->index & 1;
+    return a->index < 32 && (a->desc->marks >> a->index & 1);
 }
 
 TG_INLINE bool tg_filter_passes(const struct tg_filter *f, const struct tg_subject *a)
 {
     return a->desc->id >= f->first_task && a->desc->id <= f->last_task &&
-           (f->arguments >> a->index & 1) && (f->stages >> a->stage & 1) &&
-           (f->roles >> a->role & 1);
+           (a->index < 32 ? f->arguments >> a->index & 1 : f->arguments == UINT32_MAX) &&
+           (f->stages >> a->stage & 1) && (f->roles >> a->role & 1);
+}
+
+TG_INLINE bool tg_has_kernel(const struct tg_subject *a)
+{
+    bool any = false;
+    for (uint32_t part = 0; part < TG_PARTS; part++)
+        any |= a->desc->kernel[part] != TG_NO_KERNEL;
+    return any;
 }
 
 /* Counts in `matched` for each filter how many arguments it let pass, because the host warns about
@@ -43,13 +51,15 @@ TG_INLINE bool tg_passes(const struct tg_record_setup *setup, const uint8_t *ker
                          const struct tg_subject *a, uint64_t *matched)
 {
     uint32_t kernels = 0;
-    bool any = setup->n_filters == 0;
+    bool any = setup->n_filters == 0, has_kernel = tg_has_kernel(a);
     if (any)
         return true;
     for (uint32_t part = 0; part < TG_PARTS; part++)
         if (a->desc->kernel[part] != TG_NO_KERNEL)
             kernels |= kernel_filters[a->desc->kernel[part]];
     for (uint32_t f = 0; f < setup->n_filters; f++) {
+        if (!has_kernel && setup->filter[f].any_kernel)
+            kernels |= 1u << f;
         if ((kernels >> f & 1) && tg_filter_passes(&setup->filter[f], a)) {
             matched[f]++;
             any = true;
@@ -62,7 +72,7 @@ TG_INLINE enum tg_want tg_wanted(const struct tg_record_setup *setup, const uint
                                  const struct tg_subject *a, uint64_t *matched)
 {
     bool marked = tg_is_marked(a);
-    if (setup->level == TG_LEVEL_MARKED && !marked)
+    if (setup->level == TG_LEVEL_MARKED && !marked && a->stage != TG_STAGE_ORCHESTRATION)
         return TG_WANT_NOTHING;
     if (!tg_passes(setup, kernel_filters, a, matched))
         return TG_WANT_NOTHING;

@@ -13,7 +13,7 @@ TG_FN static void describe(struct tg_record *r, const struct tg_stream *s,
 {
     tg_record_describe(r, a);
     r->sequence = s->recorded;
-    r->stream = (uint16_t)s->lane->index;
+    r->stream = (uint16_t)s->index;
     r->core = s->lane->index;
     r->time = tg_target_now();
 }
@@ -22,6 +22,12 @@ TG_FN static enum tg_want wanted(struct tg_stream *s, const struct tg_subject *a
 {
     return tg_wanted(s->setup, TG_DEVICE_PTR(const uint8_t, s->setup->kernel_filters), a,
                      s->matched);
+}
+
+TG_FN static void tell_matched(struct tg_stream *s)
+{
+    for (uint32_t f = 0; f < s->setup->n_filters; f++)
+        tg_store_relaxed_host(&s->head->matched[f], s->matched[f]);
 }
 
 TG_FN static void count_loss(struct tg_stream *s)
@@ -209,8 +215,38 @@ TG_FN void tg_record_stage(struct tg_engine *e, struct tg_worker *lane, uint32_t
         record_scalars(
             e, s, &a,
             (const struct tg_scalar *)(args + a.desc->n_tensors * sizeof(struct tg_tensor)));
-    for (uint32_t f = 0; f < s->setup->n_filters; f++)
-        tg_store_relaxed_host(&s->head->matched[f], s->matched[f]);
+    tell_matched(s);
+    tg_stream_add(s, record_ns, tg_target_now() - began);
+}
+
+TG_FN void tg_record_read(struct tg_engine *e, struct tg_stream *s, const struct tg_task_desc *desc,
+                          uint32_t argument, const struct tg_tensor *element, uint64_t bits)
+{
+    uint64_t began = tg_target_now();
+    struct tg_subject a;
+    struct tg_record *r;
+    a.desc = desc;
+    a.stage = TG_STAGE_ORCHESTRATION;
+    a.index = argument;
+    a.role = 0; /* a scalar */
+    if (wanted(s, &a) == TG_WANT_NOTHING)
+        return;
+    r = tg_stream_slot(e, s);
+    tg_stream_add(s, attempted, 1);
+    if (r == 0) {
+        count_loss(s);
+        return;
+    }
+    describe(r, s, &a);
+    r->core = 0; /* no lane */
+    r->flags = TG_RECORD_READ;
+    r->dtype = element->dtype;
+    r->data_ptr = element->addr;
+    r->start = element->start;
+    r->value = bits;
+    tg_stream_add(s, recorded, 1);
+    tg_stream_publish(s);
+    tell_matched(s);
     tg_stream_add(s, record_ns, tg_target_now() - began);
 }
 

@@ -25,6 +25,12 @@ TG_FN static inline void tg_record(struct tg_engine *e, struct tg_worker *lane, 
         tg_record_stage(e, lane, task, stage);
 }
 
+/* Records a value that the orchestration has read (wire/record.h). `desc` is the task that wrote it, or
+ * one without kernels whose id is TG_TASK_NONE; `argument` may be TG_ARG_UNKNOWN. */
+TG_FN void tg_record_read(struct tg_engine *e, struct tg_stream *stream,
+                          const struct tg_task_desc *desc, uint32_t argument,
+                          const struct tg_tensor *element, uint64_t bits);
+
 /* tg_core_call between its two stages, if the recorder is on. It is not inlined, so that a core
  * that does not record keeps nothing in registers for the second stage. */
 TG_FN void tg_record_call(struct tg_engine *e, struct tg_worker *lane, uint32_t task,

@@ -12,6 +12,7 @@ TG_FN void tg_stream_open(struct tg_stream *s, const struct tg_record_setup *set
     s->head = head;
     s->setup = setup;
     s->lane = lane;
+    s->index = index;
     s->free_queue = (const uint32_t *)(base + head->free_queue);
     s->ready_queue = (uint32_t *)(base + head->ready_queue);
     s->records = (struct tg_record *)(base + head->buffers);

@@ -16,6 +16,7 @@ struct tg_stream {
     struct tg_stream_head *head; /* 0: not opened in this run */
     const struct tg_record_setup *setup;
     struct tg_worker *lane;
+    uint32_t index; /* its number in the setup */
     /* the layout, copied from the head */
     const uint32_t *free_queue;
     uint32_t *ready_queue;

@@ -83,7 +83,7 @@ static void put_what(FILE *file, const struct tg_record *record)
     bool is_scalar = record->kind == TG_KIND_SCALAR;
     put_numbers(file, record->shape, record->ndim);
     put_numbers(file, record->strides, record->ndim);
-    fprintf(file, "%" PRId64 ",", is_scalar ? 0 : record->start);
+    fprintf(file, "%" PRId64 ",", record->start);
     put_flag(file, is_scalar || (record->flags & TG_RECORD_CONTIGUOUS));
     fprintf(file, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",", record->bytes, record->position,
             record->stored);

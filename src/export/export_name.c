@@ -78,9 +78,11 @@ bool tg_export_names_make(struct tg_export_names *names, uint64_t index,
     if (2 * names->count >= names->room && !grow(names))
         return false;
     struct key *place = find(names->key, names->room, &key);
-    bool is_taken = place->rest != 0;
+    bool is_taken = place->rest != 0 && !(record->flags & TG_RECORD_READ);
     int length;
-    if (record->stage == TG_STAGE_ORCHESTRATION && record->task_id == TG_TASK_NONE)
+    if (record->flags & TG_RECORD_READ)
+        length = snprintf(name->text, sizeof name->text, "orchestration_read%" PRIu64, index);
+    else if (record->stage == TG_STAGE_ORCHESTRATION && record->task_id == TG_TASK_NONE)
         length = snprintf(name->text, sizeof name->text, "orchestration_arg%u", record->arg_index);
     else
         length = snprintf(name->text, sizeof name->text, "task_%" PRIu64 "_%" PRIu64 "_%s_arg%u",

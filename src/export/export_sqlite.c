@@ -296,7 +296,7 @@ static void put_what(struct tg_row *row, const struct tg_record *record)
     bool is_scalar = record->kind == TG_KIND_SCALAR;
     tg_row_numbers(row, record->shape, record->ndim);
     tg_row_numbers(row, record->strides, record->ndim);
-    tg_row_int(row, is_scalar ? 0 : record->start);
+    tg_row_int(row, record->start);
     tg_row_int(row, is_scalar || (record->flags & TG_RECORD_CONTIGUOUS));
     tg_row_uint(row, record->bytes);
     tg_row_uint(row, record->position);

@@ -32,19 +32,6 @@ static tg_status name_kernels(struct tg_collector *c)
     return status;
 }
 
-/* Like tg_passes, for an argument that belongs to no kernel. */
-static bool orchestration_passes(struct tg_collector *c, const struct tg_subject *subject)
-{
-    bool any = c->area.setup.n_filters == 0;
-    for (uint32_t f = 0; f < c->area.setup.n_filters; f++) {
-        if ((c->area.any_kernel >> f & 1) && tg_filter_passes(&c->area.setup.filter[f], subject)) {
-            c->own_matched[f]++;
-            any = true;
-        }
-    }
-    return any;
-}
-
 /* Records the orchestration's arguments: address, type and shape, without contents. */
 static void add_orchestration(struct tg_collector *c, const struct tg_args *args)
 {
@@ -55,7 +42,7 @@ static void add_orchestration(struct tg_collector *c, const struct tg_args *args
     for (uint32_t i = 0; i < (uint32_t)args->n_tensors + args->n_scalars; i++) {
         subject.index = i;
         subject.role = i < args->n_tensors ? args->role[i] : 0;
-        if (!orchestration_passes(c, &subject))
+        if (!tg_passes(&c->area.setup, c->area.kernel_filters, &subject, c->own_matched))
             continue;
         tg_record_describe(&record, &subject);
         record.sequence = i;
@@ -81,6 +68,12 @@ static tg_status make_drains(struct tg_collector *c, struct tg_error *error)
     return TG_OK;
 }
 
+/* One for each lane, and one for the values that an orchestration on the device reads. */
+static uint32_t count_streams(const struct tg_graph *graph)
+{
+    return graph->module->device->head.n_lanes + (graph->layout != NULL);
+}
+
 tg_status tg_collector_create(struct tg_graph *graph, const struct tg_record_config *config,
                               struct tg_collector **out, struct tg_error *error)
 {
@@ -89,8 +82,8 @@ tg_status tg_collector_create(struct tg_graph *graph, const struct tg_record_con
     if (c == NULL)
         return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
     c->graph = graph;
-    status = tg_record_area_create(graph->module->device, config,
-                                   graph->module->device->head.n_lanes, &c->area, error);
+    status =
+        tg_record_area_create(graph->module->device, config, count_streams(graph), &c->area, error);
     if (status == TG_OK)
         status = tg_dump_create(config->output_dir, config->level, config->policy,
                                 graph->module->device->poison, &c->writer, error);

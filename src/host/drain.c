@@ -224,17 +224,32 @@ static bool tensor_makes_sense(const struct tg_record *r)
     return n >= 0 && tg_bits_of(r->dtype) != 0 && r->bytes == tg_bytes_of(r->dtype, n);
 }
 
+static bool argument_makes_sense(const struct tg_record *r)
+{
+    return !(r->flags & TG_RECORD_READ) && r->stage <= TG_AFTER_COMPLETION &&
+           r->kind <= TG_KIND_SCALAR && r->role >= TG_IN && r->role <= TG_INOUT &&
+           r->arg_index < TG_MAX_TENSORS + TG_MAX_SCALARS;
+}
+
+/* A value that the orchestration has read: the only records of the stream after the lanes'. */
+static bool read_makes_sense(const struct tg_record *r)
+{
+    return r->stage == TG_STAGE_ORCHESTRATION && r->kind == TG_KIND_SCALAR && r->role == TG_IN &&
+           r->flags == TG_RECORD_READ &&
+           (r->arg_index < TG_MAX_TENSORS || r->arg_index == TG_ARG_UNKNOWN);
+}
+
 /* True if the recorder can have written this as the stream's next record. */
 static bool makes_sense(const struct tg_drain *d, const struct tg_record *r)
 {
     const struct tg_stream_head *s = &d->area->stream;
+    bool is_read = d->index == d->area->device->head.n_lanes;
     if (r->type != TG_RECORD_ARGUMENT || r->sequence != d->sequence || r->stream != d->index ||
-        r->stage > TG_AFTER_COMPLETION || r->kind > TG_KIND_SCALAR || r->role < TG_IN ||
-        r->role > TG_INOUT || r->arg_index >= TG_MAX_TENSORS + TG_MAX_SCALARS)
+        !(is_read ? read_makes_sense(r) : argument_makes_sense(r)))
         return false;
     if (r->kind == TG_KIND_SCALAR)
-        return !d->open && (r->flags & ~TG_RECORD_MARKED) == 0 && r->ndim == 0 && r->stored == 0 &&
-               r->bytes == 0 && r->position == 0 && tg_bits_of(r->dtype) >= 8;
+        return !d->open && (r->flags & ~(TG_RECORD_MARKED | TG_RECORD_READ)) == 0 && r->ndim == 0 &&
+               r->stored == 0 && r->bytes == 0 && r->position == 0 && tg_bits_of(r->dtype) >= 8;
     if ((r->flags & ~DEVICE_FLAGS) != 0 ||
         (!(r->flags & TG_RECORD_PAYLOAD) && (r->stored > 0 || (r->flags & TG_RECORD_MORE))))
         return false;

@@ -67,8 +67,7 @@ static tg_status plan_filters(struct tg_record_area *area, const char *text, str
         return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
     for (uint32_t f = 0; f < count; f++) {
         area->setup.filter[f] = specs[f].filter;
-        if (specs[f].kernel[0] == '\0')
-            area->any_kernel |= (uint8_t)(1u << f);
+        area->setup.filter[f].any_kernel = specs[f].kernel[0] == '\0';
         for (struct tg_module *m = area->device->modules; m != NULL; m = m->next)
             for (uint32_t k = 0; k < m->n_kernels; k++)
                 if (tg_filter_kernel_matches(&specs[f], tg_module_kernel_name(m, k)))

@@ -14,7 +14,6 @@ struct tg_record_area {
     struct tg_record_setup setup;    /* as written to the device */
     struct tg_stream_head stream;    /* the fields that all heads share */
     uint8_t *kernel_filters;         /* the host's copy */
-    uint8_t any_kernel;              /* bit f: filter f names no kernel */
     char filter[TG_MAX_FILTERS][48]; /* the filters' own texts, for warnings */
 };
 

@@ -116,6 +116,7 @@ TG_FN void tg_orchestrator_prepare(struct tg_orchestrator *self, struct tg_engin
     self->submitted = 0;
     self->depth = 0;
     self->reading = false;
+    self->reads.head = 0;
     for (uint32_t r = 0; r < TG_RINGS; r++)
         tg_ring_init(&self->ring[r], &o->ring[r], &o->cursors[r], r);
     for (uint32_t i = 0; i < TG_SITE_CACHE; i++)

@@ -87,6 +87,8 @@ struct tg_orchestrator {
     struct tg_tensormap map;
     struct tg_edge_log log;
     struct tg_scope_log scopes;
+    struct tg_stream
+        reads; /* of the recording: values that tg_read returned; opened by the first */
     /* for the dry run, after a ring was found too small */
     uint64_t count_began, count_calls;
     uint64_t count_head[TG_RINGS], count_heap[TG_RINGS], count_deps, count_map;

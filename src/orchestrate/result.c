@@ -2,6 +2,8 @@
 /* Calls that read results: the tensors of a task, and the values it computed. */
 #include "orchestrate/calls.h"
 #include "orchestrate/flow.h"
+#include "orchestrate/origin.h"
+#include "device/recorder.h"
 
 TG_FN struct tg_tensor tg_call_output(struct tg_rt *rt, uint64_t task, uint32_t argument,
                                       const char *site)
@@ -63,6 +65,20 @@ TG_FN static bool await_writers(struct tg_orchestrator *self, const struct tg_re
     return good;
 }
 
+/* Records a value that the orchestration has read, in the stream after those of the lanes. */
+TG_FN static void record_read(struct tg_orchestrator *self, const struct tg_tensor *tensor,
+                              const struct tg_region *region, uint64_t producer, uint64_t bits)
+{
+    const struct tg_record_setup *setup = self->e->record;
+    struct tg_origin origin;
+    if (self->e->n_lanes >= setup->n_streams)
+        return;
+    if (self->reads.head == 0)
+        tg_stream_open(&self->reads, setup, self->e->n_lanes, self->self);
+    tg_origin_find(self, region, producer, &origin);
+    tg_record_read(self->e, &self->reads, &origin.task, origin.argument, tensor, bits);
+}
+
 TG_FN uint64_t tg_call_read(struct tg_rt *rt, const struct tg_tensor *tensor, uint64_t producer,
                             const char *site)
 {
@@ -98,5 +114,7 @@ TG_FN uint64_t tg_call_read(struct tg_rt *rt, const struct tg_tensor *tensor, ui
     size = tg_bits_of(tensor->dtype) / 8;
     for (uint32_t i = 0; i < size; i++)
         bits |= (uint64_t)(uint8_t)at[i] << (8 * i);
+    if (tg_record_is_on(self->e))
+        record_read(self, tensor, &region, producer, bits);
     return bits;
 }

@@ -97,7 +97,7 @@ static void put_where(struct tg_json *json, const struct tg_record *record)
     TG_JSON_KEY(json, "strides");
     put_list(json, record->strides, record->ndim);
     TG_JSON_KEY(json, "start_offset");
-    tg_json_int(json, is_scalar ? 0 : record->start);
+    tg_json_int(json, record->start);
     TG_JSON_KEY(json, "numel");
     tg_json_int(json, tg_record_numel(record));
     TG_JSON_KEY(json, "bin_offset");
@@ -116,6 +116,8 @@ static void put_state(struct tg_json *json, const struct tg_record *record)
         tg_json_put_bool(json, "partial", true);
     if (record->flags & TG_RECORD_MARKED)
         tg_json_put_bool(json, "marked", true);
+    if (record->flags & TG_RECORD_READ)
+        tg_json_put_bool(json, "read", true);
     TG_JSON_KEY(json, "hash");
     if (record->flags & TG_RECORD_HASHED)
         tg_json_hex(json, record->hash);

@@ -226,6 +226,11 @@ static bool read_marked(struct reading *r)
     return read_flag(r, TG_RECORD_MARKED);
 }
 
+static bool read_read(struct reading *r)
+{
+    return read_flag(r, TG_RECORD_READ);
+}
+
 static bool read_hash(struct reading *r)
 {
     bool has_hash = r->pull->token != TG_PULL_NULL;
@@ -272,6 +277,7 @@ static const struct key {
     {"overwritten", read_overwritten},
     {"partial", read_partial},
     {"marked", read_marked},
+    {"read", read_read},
     {"hash", read_hash},
     {"data_ptr", read_data_ptr},
 };

@@ -6,7 +6,7 @@
 #include <taskglass/recording.h>
 #include <taskglass/tensor.h>
 
-enum { KNOWN_FLAGS = (TG_RECORD_MARKED << 1) - 1 };
+enum { KNOWN_FLAGS = ((TG_RECORD_MARKED << 1) - 1) | TG_RECORD_READ };
 
 uint32_t tg_record_check(const void *record)
 {
@@ -62,6 +62,8 @@ static bool confine_words(struct tg_record *record)
         sound = sound && record->role == 0 && record->kind == TG_KIND_SCALAR;
         record->role = TG_IN;
     }
+    if (record->stage != TG_STAGE_ORCHESTRATION || record->kind != TG_KIND_SCALAR)
+        record->flags &= (uint16_t)~TG_RECORD_READ;
     if (tg_bits_of(record->dtype) == 0) {
         record->dtype = TG_DTYPE_NONE;
         sound = false;
@@ -85,6 +87,8 @@ static void confine_scalar(struct tg_record *record)
         record->value &= ((uint64_t)1 << bits) - 1;
     record->bytes = tg_bytes_of(record->dtype, 1);
     record->stored = 0;
+    if (!(record->flags & TG_RECORD_READ))
+        record->start = 0;
 }
 
 static void confine_payload(struct tg_record *record, bool sound, uint64_t payload_size)

@@ -91,7 +91,7 @@ static void compare_own(const struct counters *counters, const struct tg_recordi
 {
     const struct tg_record_summary *said = &info->summary;
     compare(counters, "overwritten", said->overwritten, is->overwritten);
-    compare(counters, "given to the orchestration", said->orchestration, is->orchestration);
+    compare(counters, "of the orchestration", said->orchestration, is->orchestration);
     compare(counters, "scalars", said->scalars, is->scalars);
     compare(counters, "bytes of payload", said->payload_bytes, info->payload_bytes);
     if (info->complete && said->attempted != said->recorded + all_lost(said))

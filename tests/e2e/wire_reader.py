@@ -157,6 +157,7 @@ LEVELS = (None, "meta", "hash", "marked", "hybrid", "full")
 POLICIES = ("block", "drop", "overwrite")
 LOSSES = ("full", "gave_up", "overwritten", "disk", "corrupt", "unfinished")
 CONTIGUOUS, HASHED, PAYLOAD, TRUNCATED, OVERWRITTEN, PARTIAL, MARKED = (1 << i for i in range(7))
+READ = 1 << 8
 
 
 def record_checks(records):
@@ -268,12 +269,14 @@ def problems(recording):
         expect(record["ndim"] <= 8 and (record["shape"] >= 0).all(), name, "shape")
         expect(not record["shape"][record["ndim"]:].any(), name, "shape beyond ndim")
         expect(not record["strides"][record["ndim"]:].any(), name, "strides beyond ndim")
-        expect(not record["reserved"].any() and flags < 128, name, "reserved bits")
-        expect(record["arg_index"] < 32, name, "arg_index")
+        expect(not record["reserved"].any() and not flags & ~(127 | READ), name, "reserved bits")
+        expect(record["arg_index"] < 32 or (flags & READ and record["arg_index"] == 255), name,
+               "arg_index")
+        expect(not flags & READ or (record["kind"] == 1 and record["stage"] == 2), name, "read")
         if record["kind"] == 1:
             expect(bits >= 8 and record["ndim"] == 0 and record["bytes"] == 0, name, "scalar")
             expect(bits == 64 or int(record["value"]) < 1 << bits, name, "bits above the type")
-            expect(not flags & ~MARKED, name, "flags of a scalar", flags)
+            expect(not flags & ~(MARKED | READ), name, "flags of a scalar", flags)
             continue
         elements = int(np.prod(recording.shape(record), dtype=object))
         expect(int(record["bytes"]) == bytes_of(dtype, elements), name, "bytes")
@@ -372,6 +375,8 @@ def manifest_entry(recording, record):
         entry["partial"] = True
     if flags & MARKED:
         entry["marked"] = True
+    if flags & READ:
+        entry["read"] = True
     return entry
 
 

@@ -27,8 +27,9 @@ __all__ = ["Recording", "Record", "Edge", "DepsTask", "ExportResult", "Finding",
 
 _NO_TASK = _NO_RECORD = 2**64 - 1
 _NO_KERNEL = 2**32 - 1
-_CONTIGUOUS, _HASHED, _TRUNCATED, _OVERWRITTEN, _PARTIAL, _MARKED = (1 << bit
-                                                                    for bit in (0, 1, 3, 4, 5, 6))
+_CONTIGUOUS, _HASHED, _TRUNCATED, _OVERWRITTEN, _PARTIAL, _MARKED, _READ = (
+    1 << bit for bit in (0, 1, 3, 4, 5, 6, 8))
+_ARG_UNKNOWN = 255
 
 #: The values that a filter takes: a word or number, several, a range, or text as on the command
 #: line.
@@ -144,7 +145,8 @@ class Record:
 
     @property
     def task_id(self) -> Optional[int]:
-        """ring << 32 | number; None for arguments of the orchestration."""
+        """ring << 32 | number; None for arguments of the orchestration. Of a value that the
+        orchestration read back (`read`): the task that wrote it, None if it is not known."""
         task = self._entry.record.task_id
         return None if task == _NO_TASK else task
 
@@ -174,8 +176,11 @@ class Record:
         return text(lib().tg_kind_name(self._entry.record.kind))
 
     @property
-    def arg(self) -> int:
-        return self._entry.record.arg_index
+    def arg(self) -> Optional[int]:
+        """The number of the argument, tensors first. None only if the orchestration read the value
+        back and the device does not know which argument of the task it came from."""
+        arg = self._entry.record.arg_index
+        return None if self.read and arg == _ARG_UNKNOWN else arg
 
     @property
     def core(self) -> int:
@@ -247,6 +252,11 @@ class Record:
     @property
     def marked(self) -> bool:
         return self._has(_MARKED)
+
+    @property
+    def read(self) -> bool:
+        """Whether this is a value that the orchestration read back from a task (`tg_read_*`)."""
+        return self._has(_READ)
 
     def _has(self, flag: int) -> bool:
         return bool(self._entry.record.flags & flag)

@@ -43,7 +43,8 @@ enum tg_record_flag {
     TG_RECORD_OVERWRITTEN = 1 << 4, /* policy overwrite: its payload was overwritten */
     TG_RECORD_PARTIAL = 1 << 5,     /* read from a task that had not finished */
     TG_RECORD_MARKED = 1 << 6,      /* the orchestration marked it */
-    TG_RECORD_MORE = 1 << 7         /* on the device only: more pieces follow */
+    TG_RECORD_MORE = 1 << 7,        /* on the device only: more pieces follow */
+    TG_RECORD_READ = 1 << 8         /* the orchestration read this value (tg_read_*), see below */
 };
 
 /*
@@ -52,8 +53,22 @@ enum tg_record_flag {
  */
 #define TG_WORD_ENUM_(constant, number, ...) constant = (number),
 
-/* When a record was made: the word in files, the word that selects it, the word in file names. Records
- * of the orchestration are its arguments; their task id is all ones. */
+/*
+ * When a record was made: the word in files, the word that selects it, the word in file names.
+ *
+ * Records of stage orchestration are of two kinds. Without the flag READ they are the arguments of the
+ * orchestration; their task id is all ones. With it, the record is a value that the orchestration read
+ * back with tg_read_i64 or tg_read_real:
+ *   task_id, kernel      the task that wrote the value last; all ones and TG_NO_KERNEL if no task did,
+ *                        or if the device does not know any more which one did
+ *   arg_index            the argument of that task that the value was written through;
+ *                        TG_ARG_UNKNOWN: the orchestration named the task (`producer`), but the device
+ *                        has not found the value among its outputs
+ *   kind, role           scalar, input
+ *   dtype, value         the value
+ *   data_ptr, start      where the value lay: the storage, and the element in it
+ *   stream, sequence     the reads of a run have a stream of their own, which counts them from 0
+ */
 /* clang-format off */
 #define TG_STAGE_MAP(X)                                                                \
     X(TG_BEFORE_DISPATCH,     0, "before_dispatch",  "before",        "before")        \
@@ -64,6 +79,8 @@ enum tg_record_flag {
     X(TG_KIND_TENSOR, 0, "tensor", "elements in memory")                 \
     X(TG_KIND_SCALAR, 1, "scalar", "one value, handed over with the task")
 /* clang-format on */
+
+enum { TG_ARG_UNKNOWN = 255 };
 
 enum tg_stage { TG_STAGE_MAP(TG_WORD_ENUM_) TG_STAGES };
 enum tg_kind { TG_KIND_MAP(TG_WORD_ENUM_) TG_KINDS };
@@ -80,8 +97,8 @@ struct tg_record {
     uint8_t kind;              /* enum tg_kind */
     uint8_t dtype;             /* enum tg_dtype */
     uint8_t ndim;              /* 0 for scalars */
-    uint8_t arg_index;         /* tensors first, then scalars */
-    uint16_t stream;           /* which stream it came through */
+    uint8_t arg_index;         /* tensors first, then scalars; or TG_ARG_UNKNOWN */
+    uint16_t stream;           /* which stream it came through; all ones: the host made it */
     uint32_t core;             /* the lane that ran the task */
     uint64_t data_ptr;         /* device address of the storage */
     int64_t start;             /* as in struct tg_tensor */

@@ -67,7 +67,8 @@ struct tg_filter {
     uint32_t arguments; /* bit i: argument i */
     uint8_t stages;     /* bit s: enum tg_stage s */
     uint8_t roles;      /* bit r: enum tg_role r; bit 0: scalars */
-    uint8_t reserved[2];
+    uint8_t any_kernel; /* 1: it names no kernel, so it also lets pass what belongs to none */
+    uint8_t reserved;
 };
 TG_WIRE_SIZE(struct tg_filter, 24);
 
@@ -93,7 +94,7 @@ struct tg_stream_head {
     uint64_t magic;
     uint32_t version;
     uint32_t head_size;
-    uint32_t index; /* which stream: the lane's number */
+    uint32_t index; /* which stream: the lane's number; after the lanes, the orchestrator's */
     uint32_t n_buffers;
     uint32_t per_buffer; /* records in one */
     uint32_t record_size;

@@ -276,4 +276,77 @@ TEST(pieces_that_were_read_before_stay)
     tg_recording_close(recording);
 }
 
+/* ── values that the orchestration read ───────────────────────────────────────────────────── */
+
+static void put_record(struct tg_record r)
+{
+    struct tg_record *records = (struct tg_record *)(void *)((char *)head + head->buffers);
+    r.type = TG_RECORD_ARGUMENT;
+    r.sequence = made++;
+    if (buffer == TG_NO_BUFFER)
+        set_current(0, 0);
+    records[buffer * PER_BUFFER + count] = r;
+    set_current(buffer, count + 1);
+}
+
+static struct tg_record good_read(void)
+{
+    return (struct tg_record){.flags = TG_RECORD_READ,
+                              .stage = TG_STAGE_ORCHESTRATION,
+                              .role = TG_IN,
+                              .kind = TG_KIND_SCALAR,
+                              .dtype = TG_INT32,
+                              .arg_index = TG_ARG_UNKNOWN};
+}
+
+/* Drains what is in the stream as the first one after the lanes', or as a lane's. */
+static uint64_t count_corrupt(struct tg_drain *drain, struct tg_dump_writer *writer, bool is_lane)
+{
+    fake_device.head.n_lanes = is_lane ? FAKE_LANES : 0;
+    tg_drain_run(drain);
+    tg_drain_end(drain);
+    fake_device.head.n_lanes = FAKE_LANES;
+    CHECK_EQ_I(tg_dump_finish(writer, &dump_error), TG_OK);
+    tg_dump_destroy(writer);
+    return drain->corrupt;
+}
+
+TEST(the_stream_after_the_lanes_carries_only_reads)
+{
+    struct tg_dump_writer *writer;
+    struct tg_drain drain = open_recording(&writer);
+    struct tg_record argument = good_read(), tensor = good_read(), output = good_read(),
+                     marked = good_read(), beyond = good_read();
+    argument.flags = 0;
+    argument.stage = TG_BEFORE_DISPATCH;
+    argument.arg_index = 0;
+    tensor.kind = TG_KIND_TENSOR;
+    output.role = TG_OUT;
+    marked.flags |= TG_RECORD_MARKED;
+    beyond.arg_index = TG_MAX_TENSORS;
+    put_record(good_read());
+    put_record(argument);
+    put_record(tensor);
+    put_record(output);
+    put_record(marked);
+    put_record(beyond);
+    put_record(good_read());
+    CHECK_EQ_U(count_corrupt(&drain, writer, false), 5);
+    CHECK_EQ_U(drain.sequence, 7);
+}
+
+TEST(a_lane_has_read_nothing_for_the_orchestration)
+{
+    struct tg_dump_writer *writer;
+    struct tg_drain drain = open_recording(&writer);
+    struct tg_record argument = good_read();
+    argument.arg_index = 0;
+    argument.stage = TG_BEFORE_DISPATCH;
+    put_record(good_read());
+    put_record(argument);
+    argument.flags = 0;
+    put_record(argument);
+    CHECK_EQ_U(count_corrupt(&drain, writer, true), 2);
+}
+
 TEST_MAIN()

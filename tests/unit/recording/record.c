@@ -142,6 +142,26 @@ TEST(a_scalar_has_no_payload_and_no_bits_beyond_its_type)
     CHECK_EQ_U(confined(dump_scalar(1, TG_INT4, UINT64_MAX), 0).value, 0xf);
 }
 
+TEST(only_a_scalar_of_the_orchestration_can_be_a_value_that_it_read)
+{
+    struct tg_record read = {.type = TG_RECORD_ARGUMENT,
+                             .flags = TG_RECORD_READ,
+                             .stage = TG_STAGE_ORCHESTRATION,
+                             .role = TG_IN,
+                             .kind = TG_KIND_SCALAR,
+                             .dtype = TG_INT32,
+                             .start = 5,
+                             .bytes = 4};
+    struct tg_record after = confined(read, 0), other = read;
+    CHECK_EQ_MEM(&after, &read, sizeof read);
+    other.stage = TG_BEFORE_DISPATCH;
+    CHECK(!(confined(other, 0).flags & TG_RECORD_READ));
+    CHECK_EQ_I(confined(other, 0).start, 0);
+    other = read;
+    other.kind = TG_KIND_TENSOR;
+    CHECK(!(confined(other, 0).flags & TG_RECORD_READ));
+}
+
 TEST(counting_and_taking_back_leaves_nothing)
 {
     struct tg_record_summary summary = {0}, none = {0};
