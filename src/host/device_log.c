@@ -197,8 +197,9 @@ static tg_status start(struct tg_device_log *log, const char *scope_stats, struc
     tg_status status = TG_OK;
     if (scope_stats != NULL)
         status = tg_scope_writer_create(scope_stats, &limits, &log->scopes, error);
-    if (status == TG_OK)
-        status = tg_record_area_create(device, &config, TG_LOGS, &log->area, error);
+    if (status != TG_OK)
+        return status; /* also NO_MEMORY: the user asked for scope stats */
+    status = tg_record_area_create(device, &config, TG_LOGS, &log->area, error);
     if (status == TG_NO_MEMORY) {
         config.buffers = FEW_BUFFERS;
         status = tg_record_area_create(device, &config, TG_LOGS, &log->area, error);
