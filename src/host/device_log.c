@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/grow.h"
 #include "host/pump.h"
+#include "host/site_names.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,9 @@ struct tg_device_log {
     struct tg_logged_edge *edge;
     uint64_t n_edges;
     size_t room_edges;
-    struct tg_site *sites;
+    struct tg_site_names sites;
+    char site_name[TG_SITE_NAME]; /* what tg_device_log_site gave last */
+    bool no_memory;               /* for the names of sites */
     uint64_t lost;
 };
 
@@ -46,7 +49,7 @@ static bool is_task(uint64_t id)
 static bool makes_sense(const struct tg_graph *graph, const struct tg_record_task *r)
 {
     if (r->type != TG_RECORD_TASK || !is_task(r->task_id) || r->n_edges > TG_EDGES_PER_RECORD ||
-        r->site >= TG_MAX_SITES || (r->flags & ~TG_RECORD_MORE) != 0)
+        r->site > TG_NUMBERED_SITES || (r->flags & ~TG_RECORD_MORE) != 0)
         return false;
     for (uint32_t part = 0; part < TG_PARTS; part++)
         if (!is_kernel(graph, r->kernel[part]))
@@ -100,23 +103,21 @@ static void take(void *context, const struct tg_record *record)
 
 /* ── scopes ────────────────────────────────────────────────────────────────────────────── */
 
-/* The text of a site. Reads all sites again if this one is new, because the device adds sites while
- * it runs. */
+static void learn_sites(struct tg_device_log *log)
+{
+    tg_status status =
+        tg_site_names_update(&log->sites, log->graph->module->device, log->graph->orchestration,
+                             log->graph->layout->orchestration.sites);
+    log->no_memory |= status == TG_NO_MEMORY;
+}
+
+/* The name of a site. The device adds sites while it runs, and it publishes a site before the first
+ * sample of it. */
 static const char *learn_site(struct tg_device_log *log, uint32_t site)
 {
-    uint64_t size = TG_MAX_SITES * sizeof *log->sites;
-    if (site >= TG_MAX_SITES)
-        return NULL;
-    if (log->sites == NULL)
-        log->sites = calloc(1, size);
-    if (log->sites == NULL)
-        return NULL;
-    if (log->sites[site].text[0] == '\0' &&
-        tg_device_copy_out(log->graph->module->device, log->sites,
-                           log->graph->layout->orchestration.sites, size, NULL) != TG_OK)
-        return NULL;
-    log->sites[site].text[sizeof log->sites[site].text - 1] = '\0';
-    return log->sites[site].text;
+    if (site >= log->sites.n && site < TG_MAX_SITES)
+        learn_sites(log);
+    return tg_device_log_site(log, site);
 }
 
 static void take_sample(struct tg_device_log *log, const struct tg_scope_sample_wire *s)
@@ -147,7 +148,7 @@ static void take_scopes(void *context, const struct tg_record *record)
     if (r.type != TG_RECORD_SCOPES || log->scopes == NULL)
         return;
     for (uint32_t i = 0; i < r.n && i < TG_SAMPLES_PER_RECORD; i++)
-        if (r.sample[i].ring < TG_RINGS && r.sample[i].site < TG_MAX_SITES)
+        if (r.sample[i].ring < TG_RINGS && r.sample[i].site <= TG_NUMBERED_SITES)
             take_sample(log, &r.sample[i]);
 }
 
@@ -294,9 +295,25 @@ void tg_device_log_stop(struct tg_device_log *log)
         log->lost += head.lost_gave_up;
     if (log->scopes != NULL)
         count_samples(log);
-    learn_site(log, TG_MAX_SITES - 1);
+    learn_sites(log);
     sort_edges(log);
     (void)point_to(log->graph, 0, 0, NULL);
+}
+
+/* Says which scopes of the stats have no name. */
+static void say_unnamed(const struct tg_device_log *log, struct tg_scope_result *result)
+{
+    uint32_t missing = tg_site_names_missing(&log->sites);
+    if (log->no_memory)
+        snprintf(result->text, sizeof result->text,
+                 "out of host memory: source lines are shown by their numbers");
+    else if (missing > 0)
+        snprintf(result->text, sizeof result->text,
+                 "%u of the orchestration's source lines have a number instead of a name, because "
+                 "the device has room for the names of %d%s",
+                 (unsigned)missing, TG_MAX_SITES,
+                 log->sites.others ? "; lines after these are counted together as (other sites)"
+                                   : "");
 }
 
 void tg_device_log_finish_scopes(struct tg_device_log *log, const struct tg_scope_fatal *fatal,
@@ -313,6 +330,8 @@ void tg_device_log_finish_scopes(struct tg_device_log *log, const struct tg_scop
     if (result->status != TG_OK)
         snprintf(result->text, sizeof result->text, "%.*s", (int)sizeof result->text - 1,
                  error.text);
+    else
+        say_unnamed(log, result);
     tg_scope_writer_destroy(log->scopes);
     log->scopes = NULL;
 }
@@ -331,7 +350,7 @@ void tg_device_log_destroy(struct tg_device_log *log)
     tg_record_area_destroy(&log->area);
     free(log->task);
     free(log->edge);
-    free(log->sites);
+    tg_site_names_free(&log->sites);
     free(log);
 }
 
@@ -349,12 +368,9 @@ const struct tg_logged_edge *tg_device_log_edges(const struct tg_device_log *log
     return log->edge;
 }
 
-const char *tg_device_log_site(const struct tg_device_log *log, uint32_t site)
+const char *tg_device_log_site(struct tg_device_log *log, uint32_t site)
 {
-    if (log->sites == NULL || site >= TG_MAX_SITES)
-        return "";
-    log->sites[site].text[sizeof log->sites[site].text - 1] = '\0';
-    return log->sites[site].text;
+    return tg_site_name(&log->sites, site, log->site_name);
 }
 
 uint64_t tg_device_log_lost(const struct tg_device_log *log)

@@ -44,8 +44,8 @@ void tg_device_log_destroy(struct tg_device_log *log);
 /* After the stop: tasks in the order of submission, edges sorted by the task that waits. */
 const struct tg_logged_task *tg_device_log_tasks(const struct tg_device_log *log, uint64_t *count);
 const struct tg_logged_edge *tg_device_log_edges(const struct tg_device_log *log, uint64_t *count);
-/* A scope's source line. */
-const char *tg_device_log_site(const struct tg_device_log *log, uint32_t site);
+/* A scope's source line, until the next call. */
+const char *tg_device_log_site(struct tg_device_log *log, uint32_t site);
 /* Records that the device could not write, or that failed the host's checks. */
 uint64_t tg_device_log_lost(const struct tg_device_log *log);
 

@@ -5,6 +5,7 @@
  */
 #include "base/error.h"
 #include "host/run.h"
+#include "host/site_names.h"
 #include "host/task_check.h"
 #include "host/text.h"
 #include <stdio.h>
@@ -58,12 +59,14 @@ void tg_run_read_report(struct tg_run *run)
 
 void tg_run_scope_site(const struct tg_run *run, char site[128])
 {
-    uint64_t sites = run->graph->layout->orchestration.sites;
-    uint32_t number = run->report.scope_site < TG_MAX_SITES ? run->report.scope_site : 0;
-    if (tg_device_copy_out(run->device, site, sites + number * sizeof(struct tg_site),
-                           sizeof(struct tg_site), NULL) != TG_OK)
-        site[0] = '\0';
+    struct tg_site_names names = {0};
+    char name[TG_SITE_NAME];
+    (void)tg_site_names_update(&names, run->device, run->graph->orchestration,
+                               run->graph->layout->orchestration.sites);
+    snprintf(site, sizeof(struct tg_site), "%.127s",
+             tg_site_name(&names, run->report.scope_site, name));
     clean(site, sizeof(struct tg_site));
+    tg_site_names_free(&names);
 }
 
 /* ── what the orchestration is doing ───────────────────────────────────────────────────── */

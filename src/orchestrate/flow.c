@@ -309,7 +309,6 @@ TG_FN bool tg_flow_fail(struct tg_orchestrator *self, tg_status status, enum tg_
     struct tg_ring *book = &self->ring[ring];
     const struct tg_open_scope *scope =
         resource == TG_RESOURCE_SLOTS ? guilty(self, ring) : tg_current_scope(self);
-    const struct tg_site *sites = TG_DEVICE_PTR(const struct tg_site, self->o->sites);
     if (self->mode != TG_MODE_RUNS)
         return false;
     report->resource = resource;
@@ -318,8 +317,8 @@ TG_FN bool tg_flow_fail(struct tg_orchestrator *self, tg_status status, enum tg_
     report->capacity = capacity(self, resource, book);
     report->wanted = wanted;
     report->fault = TG_FAULT_FULL;
-    tg_copy_text(report->site, sizeof report->site, site ? site : sites[scope->site].text);
-    tg_copy_text(report->owner, sizeof report->owner, sites[scope->site].text);
+    tg_copy_site(report->site, sizeof report->site, site ? site : scope->line);
+    tg_copy_site(report->owner, sizeof report->owner, scope->line);
     for (uint32_t r = 0; r < TG_RINGS; r++) {
         self->count_head[r] = self->ring[r].at->head;
         self->count_heap[r] = self->ring[r].at->heap_head;

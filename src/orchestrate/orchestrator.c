@@ -15,24 +15,52 @@ TG_FN void tg_copy_text(char *to, uint32_t size, const char *from)
     to[i] = '\0';
 }
 
+TG_FN void tg_copy_site(char *to, uint32_t size, const char *from)
+{
+    uint32_t length = 0;
+    while (from && from[length])
+        length++;
+    if (length < size) {
+        tg_copy_text(to, size, from);
+        return;
+    }
+    tg_copy_text(to, size, "...");
+    tg_copy_text(to + 3, size - 3, from + length - (size - 4));
+}
+
+/* The slot of the site, or the empty slot where it belongs. */
+TG_FN static uint16_t *site_slot(struct tg_orchestrator *self, const char *site)
+{
+    uint64_t key = (uint64_t)(uintptr_t)site * 0x9e3779b97f4a7c15u;
+    uint32_t at = (uint32_t)(key >> 40) % TG_SITE_SLOTS;
+    while (self->site_slot[at] != 0 && self->known_site[self->site_slot[at] - 1] != site)
+        at = (at + 1) % TG_SITE_SLOTS;
+    return &self->site_slot[at];
+}
+
 TG_FN uint32_t tg_orchestrator_site(struct tg_orchestrator *self, const char *site)
 {
-    uint32_t cached = (uint32_t)((uintptr_t)site / 8 % TG_SITE_CACHE), i = 0;
+    uint32_t cached = (uint32_t)((uintptr_t)site / 8 % TG_SITE_CACHE);
     struct tg_site *sites = TG_DEVICE_PTR(struct tg_site, self->o->sites);
+    uint32_t n = self->report->n_sites;
+    uint16_t *slot;
     if (self->site_cache[cached].text == site)
         return self->site_cache[cached].site;
-    while (i < self->report->n_sites && self->known_site[i] != site)
-        i++;
-    if (i == self->report->n_sites) {
-        if (i == TG_MAX_SITES)
-            return 0;
-        self->known_site[i] = site;
-        tg_copy_text(sites[i].text, sizeof sites[i].text, site);
-        self->report->n_sites++;
+    slot = site_slot(self, site);
+    if (*slot == 0) {
+        if (n == TG_NUMBERED_SITES) {
+            self->report->more_sites = 1;
+            return TG_NUMBERED_SITES;
+        }
+        self->known_site[n] = site;
+        *slot = (uint16_t)(n + 1);
+        if (n < TG_MAX_SITES)
+            tg_copy_site(sites[n].text, sizeof sites[n].text, site);
+        tg_store_release_host(&self->report->n_sites, n + 1); /* N1 */
     }
     self->site_cache[cached].text = site;
-    self->site_cache[cached].site = i;
-    return i;
+    self->site_cache[cached].site = *slot - 1u;
+    return *slot - 1u;
 }
 
 TG_FN bool tg_orchestrator_fail(struct tg_orchestrator *self, tg_status status,
@@ -44,7 +72,7 @@ TG_FN bool tg_orchestrator_fail(struct tg_orchestrator *self, tg_status status,
     self->mode = TG_MODE_ENDED;
     tg_orchestrator_end_samples(self);
     report->fault = fault;
-    tg_copy_text(report->site, sizeof report->site, site);
+    tg_copy_site(report->site, sizeof report->site, site);
     report->status = (int32_t)status;
     tg_store_release(&report->state, (uint32_t)TG_ORCHESTRATOR_FAILED);
     tg_engine_stop(self->e);
@@ -121,6 +149,8 @@ TG_FN void tg_orchestrator_prepare(struct tg_orchestrator *self, struct tg_engin
         tg_ring_init(&self->ring[r], &o->ring[r], &o->cursors[r], r);
     for (uint32_t i = 0; i < TG_SITE_CACHE; i++)
         self->site_cache[i].text = 0;
+    for (uint32_t i = 0; i < TG_SITE_SLOTS; i++)
+        self->site_slot[i] = 0;
     clear_report(self->report);
     if (self->finds_edges)
         tg_map_init(&self->map, o);
@@ -135,11 +165,9 @@ TG_FN void tg_orchestrator_prepare(struct tg_orchestrator *self, struct tg_engin
 /* Called when the orchestration has returned: finishes the run, or reports its error. */
 TG_FN static void finish(struct tg_orchestrator *self)
 {
-    if (self->mode == TG_MODE_RUNS && self->depth > 1) {
-        const struct tg_site *sites = TG_DEVICE_PTR(const struct tg_site, self->o->sites);
+    if (self->mode == TG_MODE_RUNS && self->depth > 1)
         tg_orchestrator_fail(self, TG_BAD_ARGUMENT, TG_FAULT_SCOPE_LEFT,
-                             sites[tg_current_scope(self)->site].text);
-    }
+                             tg_current_scope(self)->line);
     tg_count_end(self, true);
     if (self->mode != TG_MODE_RUNS)
         return;

@@ -11,6 +11,9 @@
  *   F1  the orchestrator says which slot it waits for (`awaited`) and that it sleeps, then checks
  *       whether that task has completed; a worker that completes a task closes its list, then
  *       checks whether it is the one waited for. All _seq: one of the two sees the other.
+ *   N1  the orchestrator writes the text of a new site, then stores the number of sites with
+ *       release (tg_orchestrator_site); the host loads that number with acquire, then copies the
+ *       texts below it (host/site_names.c). A text that is still being written is never below it.
  */
 #ifndef TG_ORCHESTRATE_ORCHESTRATOR_H
 #define TG_ORCHESTRATE_ORCHESTRATOR_H
@@ -23,7 +26,7 @@
 #include <taskglass/orchestration.h>
 #include <taskglass/status.h>
 
-enum { TG_MAX_DEPTH = 64, TG_DEPS_AT_ONCE = 32, TG_SITE_CACHE = 64 };
+enum { TG_MAX_DEPTH = 64, TG_DEPS_AT_ONCE = 32, TG_SITE_CACHE = 64, TG_SITE_SLOTS = 32768 };
 
 enum tg_orchestrator_mode {
     TG_MODE_RUNS = 0,
@@ -34,6 +37,7 @@ enum tg_orchestrator_mode {
 struct tg_open_scope {
     uint32_t serial;
     uint32_t site;
+    const char *line; /* the text of the site, in the orchestration's own memory */
     uint32_t ring;
     uint32_t kind;       /* enum tg_scope_kind */
     uint64_t first_task; /* of its own on its ring; TG_NO_PIN: none yet */
@@ -93,7 +97,8 @@ struct tg_orchestrator {
     uint64_t count_began, count_calls;
     uint64_t count_head[TG_RINGS], count_heap[TG_RINGS], count_deps, count_map;
     uint32_t count_held; /* depth of the outermost scope that holds tasks back; 0: none does */
-    const char *known_site[TG_MAX_SITES];
+    const char *known_site[TG_NUMBERED_SITES];
+    uint16_t site_slot[TG_SITE_SLOTS]; /* open addressing: 1 + number; at most half full */
     struct {
         const char *text;
         uint32_t site;
@@ -118,8 +123,11 @@ TG_FN bool tg_orchestrator_fail(struct tg_orchestrator *self, tg_status status,
                                 enum tg_orchestration_fault fault, const char *site);
 /* For scope stats: ends the open scopes, because nothing more will be known about them. */
 TG_FN void tg_orchestrator_end_samples(struct tg_orchestrator *self);
-/* The number of a source line, which is added to the list of sites if it is new. */
+/* The number of a source line, which is added to the list of sites if it is new. Two lines have two
+ * numbers, up to TG_NUMBERED_SITES of them; further ones have that number. */
 TG_FN uint32_t tg_orchestrator_site(struct tg_orchestrator *self, const char *site);
 TG_FN void tg_copy_text(char *to, uint32_t size, const char *from);
+/* Copies "file:line". Of a text that is too long, copies the end, after "...". */
+TG_FN void tg_copy_site(char *to, uint32_t size, const char *from);
 
 #endif

@@ -114,6 +114,7 @@ TG_FN void tg_begin_scope(struct tg_orchestrator *self, enum tg_scope_kind kind,
     struct tg_open_scope *scope = &self->scope[self->depth];
     scope->serial = ++self->serial;
     scope->site = tg_orchestrator_site(self, site);
+    scope->line = site;
     scope->ring = self->depth < self->n_rings ? self->depth : self->n_rings - 1;
     scope->kind = kind;
     scope->first_task = scope->first_byte = TG_NO_PIN;

@@ -29,7 +29,7 @@
 #include <taskglass/wire/tensor.h>
 
 #define TG_ORCHESTRATION_MAGIC UINT64_C(0x316863726F6C6774) /* "tglorch1", little-endian */
-#define TG_ORCHESTRATION_VERSION 2u
+#define TG_ORCHESTRATION_VERSION 3u
 
 /* Values of `succ` in a device-built task besides the number of a dependency. */
 #define TG_DEP_NONE UINT32_MAX         /* no task waits for it */
@@ -56,12 +56,16 @@ struct tg_kernel_desc {
 };
 TG_WIRE_SIZE(struct tg_kernel_desc, 64);
 
-/* A source line of the orchestration, "file:line" and a zero byte; site 0 is the orchestration. */
+/* A source line of the orchestration, "file:line" and a zero byte; site 0 is the orchestration. Of a
+ * longer text, the end is here after "...", because the file and the line are at its end. */
 struct tg_site {
     char text[128];
 };
 TG_WIRE_SIZE(struct tg_site, 128);
-enum { TG_MAX_SITES = 1024 };
+/* Sites are numbered in the order in which the orchestration came to them. The first TG_MAX_SITES
+ * have a text; the next ones have a number only. All sites after TG_NUMBERED_SITES share the number
+ * TG_NUMBERED_SITES. */
+enum { TG_MAX_SITES = 2048, TG_NUMBERED_SITES = 16384 };
 
 /* The orchestrator's own notes on a slot. */
 struct tg_slot_note {
@@ -176,12 +180,14 @@ struct tg_orchestrator_report {
     uint32_t waits_for; /* enum tg_resource, right now */
     uint32_t waits_ring;
     uint64_t waits_task; /* id */
-    uint32_t n_sites;
+    uint32_t n_sites;    /* numbered so far; stored after the text of the last one (N1) */
     uint32_t scope_site; /* of the innermost open scope */
     char site[128];      /* where the error was */
     char owner[128];     /* source line of the scope that it is about */
     char text[128];
-    uint64_t reserved[4];
+    uint32_t more_sites; /* 1: there were more than TG_NUMBERED_SITES */
+    uint32_t reserved0;
+    uint64_t reserved[3];
 };
 TG_WIRE_SIZE(struct tg_orchestrator_report, 704);
 
@@ -203,7 +209,7 @@ struct tg_orchestration {
     uint64_t payload_stride;          /* bytes for the arguments of one slot */
     uint64_t deps;                    /* struct tg_dep[], all rings */
     uint64_t notes;                   /* struct tg_slot_note[], all slots */
-    uint64_t sites;                   /* struct tg_site[TG_MAX_SITES] */
+    uint64_t sites;                   /* struct tg_site[TG_MAX_SITES]; of n_sites in the report */
     uint64_t map_regions;             /* struct tg_map_region[map_size]; 0: no tensor map */
     uint64_t map_readers;             /* struct tg_map_reader[map_size] */
     uint64_t map_buckets;             /* uint32_t[n_buckets] */

@@ -12,26 +12,27 @@
 #include <taskglass/orchestration.h>
 
 /* case, n, depth, size, description; the case decides what "size" counts */
-#define RINGS_ROOM(X)                                                                      \
-    X(tasks, 20, 1, 0, "n tasks in one scope of that depth")                               \
-    X(held, 20, 1, 0, "the same in a scope that holds them back")                          \
-    X(nested, 20, 5, 0, "n tasks, each in a scope inside of the last one's")               \
-    X(pieces, 20, 1, 100, "n pieces of memory of size bytes in one scope, by tg_alloc")    \
-    X(outputs, 20, 1, 100, "the same by tg_args_out_new")                                  \
-    X(uneven, 6, 1, 1000, "an output of size * 100 bytes between small pieces")            \
-    X(scopes, 1000, 1, 100, "n scopes of three tasks and two pieces")                      \
-    X(found_scopes, 1000, 1, 100, "the same, the order being found from tensors")          \
-    X(inner, 60, 2, 256, "memory of a scope whose inner scopes have memory and end first") \
-    X(wrap, 8, 1, 0, "pieces that do not fit at the end of the heap")                      \
-    X(empty, 8, 1, 256, "an empty tensor in a scope with inner scopes that fill the heap") \
-    X(fan_in, 40, 0, 1, "a task that waits for n others, size times")                      \
-    X(found_fan, 40, 0, 1, "the same, but found from tensors")                             \
-    X(held_fan, 40, 1, 0, "a held scope with n edges by tg_depend")                        \
-    X(held_after, 20, 1, 3, "held tasks that each name size others")                       \
-    X(tensors, 60, 0, 8, "tasks of size tensors each")                                     \
-    X(held_tensors, 20, 1, 4, "the same in a scope that holds them back")                  \
-    X(behind, 10, 0, 1000, "two tasks of size µs, then a held scope of n - 2")             \
-    X(map_behind, 3, 0, 1000, "tensors of a slow task, and of a held scope that needs room")
+#define RINGS_ROOM(X)                                                                        \
+    X(tasks, 20, 1, 0, "n tasks in one scope of that depth")                                 \
+    X(held, 20, 1, 0, "the same in a scope that holds them back")                            \
+    X(nested, 20, 5, 0, "n tasks, each in a scope inside of the last one's")                 \
+    X(pieces, 20, 1, 100, "n pieces of memory of size bytes in one scope, by tg_alloc")      \
+    X(outputs, 20, 1, 100, "the same by tg_args_out_new")                                    \
+    X(uneven, 6, 1, 1000, "an output of size * 100 bytes between small pieces")              \
+    X(scopes, 1000, 1, 100, "n scopes of three tasks and two pieces")                        \
+    X(found_scopes, 1000, 1, 100, "the same, the order being found from tensors")            \
+    X(inner, 60, 2, 256, "memory of a scope whose inner scopes have memory and end first")   \
+    X(wrap, 8, 1, 0, "pieces that do not fit at the end of the heap")                        \
+    X(empty, 8, 1, 256, "an empty tensor in a scope with inner scopes that fill the heap")   \
+    X(fan_in, 40, 0, 1, "a task that waits for n others, size times")                        \
+    X(found_fan, 40, 0, 1, "the same, but found from tensors")                               \
+    X(held_fan, 40, 1, 0, "a held scope with n edges by tg_depend")                          \
+    X(held_after, 20, 1, 3, "held tasks that each name size others")                         \
+    X(tensors, 60, 0, 8, "tasks of size tensors each")                                       \
+    X(held_tensors, 20, 1, 4, "the same in a scope that holds them back")                    \
+    X(behind, 10, 0, 1000, "two tasks of size µs, then a held scope of n - 2")               \
+    X(map_behind, 3, 0, 1000, "tensors of a slow task, and of a held scope that needs room") \
+    X(sites, 1000, 0, 0, "n scopes at n sites; all names end alike, most are too long")
 
 #define RINGS_ORDER(X)                                                      \
     X(slow, 40, 0, 1000, "n tasks of size µs, each in its scope")           \

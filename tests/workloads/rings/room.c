@@ -262,9 +262,29 @@ TG_APART TG_FN static void map_behind(const struct rings *r)
     }
 }
 
+/* ── sites ─────────────────────────────────────────────────────────────────────────────── */
+
+#define TEN(x) x x x x x x x x x x
+/* Each end of this text is the name of a site. */
+TG_DATA static const char all_sites[] =
+    TEN(TEN("0123456789abcdef0123456789abcdef0123456")) "/sites.c:1";
+
+TG_APART TG_FN static void sites(const struct rings *r)
+{
+    for (int64_t i = 0; i < r->n; i++) {
+        const char *site = all_sites + sizeof all_sites - sizeof "sites.c:1" - i % 3900;
+        r->rt->ops->scope_begin(r->rt, TG_SCOPE_OPEN, site);
+        rings_good(r, i, TG_TASK_NONE);
+        r->rt->ops->scope_end(r->rt);
+    }
+}
+
 TG_FN void rings_room(const struct rings *r)
 {
     switch (r->what) {
+    case RINGS_sites:
+        sites(r);
+        break;
     case RINGS_tasks:
         tasks(r);
         break;
