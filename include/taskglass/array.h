@@ -46,8 +46,8 @@ struct tg_value_text {
 };
 
 /* Writes the fewest digits that identify the element: "0.1", "1e+20", "nan", "-inf", "-3", "true";
- * "" if `dtype` is not a type. `bits` are those of one element, as tg_load_bits returns them.
- * Returns text->text. */
+ * "" if `dtype` is not a type. Few digits identify a float8: 448 becomes "4.5e+02". tg_json_value writes
+ * exact values. `bits` are those of one element, as tg_load_bits returns them. Returns text->text. */
 TG_API const char *tg_value_format(unsigned dtype, uint64_t bits, struct tg_value_text *text);
 
 struct tg_array_layout {

@@ -105,6 +105,11 @@ TG_API void tg_json_hex(struct tg_json *json, uint64_t value);
 TG_API void tg_json_real(struct tg_json *json, double value);
 /* The same with the fewest digits that identify the float. */
 TG_API void tg_json_float(struct tg_json *json, float value);
+/* One element of a tensor, by its bits. A float32 or float64 has the fewest digits from which a reader
+ * of that type gets exactly the element; every shorter float is written so that a reader of doubles
+ * gets exactly its value, because few readers have its type. A 64-bit integer is in quotes. null if
+ * `dtype` is not a type. */
+TG_API void tg_json_value(struct tg_json *json, unsigned dtype, uint64_t bits);
 TG_API void tg_json_bool(struct tg_json *json, bool value);
 TG_API void tg_json_null(struct tg_json *json);
 

@@ -24,9 +24,9 @@ static void put_place(struct tg_json *json, const struct tg_record *record,
 {
     cli_json_at(json, "at", record, at->element);
     tg_json_key(json, "a");
-    cli_json_value(json, record->dtype, at->a);
+    tg_json_value(json, record->dtype, at->a);
     tg_json_key(json, "b");
-    cli_json_value(json, record->dtype, at->b);
+    tg_json_value(json, record->dtype, at->b);
 }
 
 /* Writes null and returns false if no element differs. */

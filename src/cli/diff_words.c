@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <taskglass/array.h>
 #include <taskglass/dtype.h>
 #include <taskglass/numeric.h>
@@ -81,23 +80,6 @@ const char *cli_value_words(struct cli_words *words, unsigned dtype, uint64_t bi
     dtype = widen(dtype, &bits);
     snprintf(words->text, sizeof words->text, "%s", tg_value_format(dtype, bits, &text));
     return words->text;
-}
-
-/* As in manifests: a float64 gets the digits of a double, every other float those of a float32. */
-void cli_json_value(struct tg_json *json, unsigned dtype, uint64_t bits)
-{
-    struct tg_value_text text;
-    dtype = widen(dtype, &bits);
-    if (!tg_dtype_valid((int)dtype))
-        tg_json_null(json);
-    else if (dtype == TG_BOOL)
-        tg_json_bool(json, (bits & 0xff) != 0);
-    else if (tg_dtype_is_float((int)dtype))
-        tg_json_real(json, strtod(tg_value_format(dtype, bits, &text), NULL));
-    else if (tg_dtype_bits((int)dtype) == 64)
-        tg_json_string(json, tg_value_format(dtype, bits, &text));
-    else
-        tg_json_int(json, strtoll(tg_value_format(dtype, bits, &text), NULL, 10));
 }
 
 void cli_json_at(struct tg_json *json, const char *key, const struct tg_record *record,

@@ -23,9 +23,7 @@ const char *cli_short_number(struct cli_words *words, double number);
 /* The value with the fewest digits that identify it; floats shorter than float32 as float32. */
 const char *cli_value_words(struct cli_words *words, unsigned dtype, uint64_t bits);
 
-/* JSON with the words of the manifest. 64-bit integers are strings; a value of an invalid dtype is
- * null. */
-void cli_json_value(struct tg_json *json, unsigned dtype, uint64_t bits);
+/* JSON with the words of the manifest. */
 void cli_json_at(struct tg_json *json, const char *key, const struct tg_record *record,
                  uint64_t element);
 /* Writes NaN as null. */

@@ -7,9 +7,9 @@ static void put_stats(struct tg_json *json, unsigned dtype, const struct tg_tens
 {
     tg_json_put_uint(json, "count", stats->elements);
     tg_json_key(json, "min");
-    cli_json_value(json, stats->has_range ? dtype : TG_DTYPE_NONE, stats->least);
+    tg_json_value(json, stats->has_range ? dtype : TG_DTYPE_NONE, stats->least);
     tg_json_key(json, "max");
-    cli_json_value(json, stats->has_range ? dtype : TG_DTYPE_NONE, stats->most);
+    tg_json_value(json, stats->has_range ? dtype : TG_DTYPE_NONE, stats->most);
     cli_json_real(json, "mean", stats->mean);
     cli_json_real(json, "std", stats->deviation);
     tg_json_put_uint(json, "nan", stats->nan);

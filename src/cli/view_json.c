@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The records of `taskglass view` as JSON, with the words of the manifest. */
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <taskglass/analysis.h>
 #include <taskglass/array.h>
 #include <taskglass/dtype.h>
@@ -22,23 +19,6 @@ static void put_numbers(struct tg_json *json, const char *key, const int64_t *nu
     for (int i = 0; i < count; i++)
         tg_json_int(json, number[i]);
     tg_json_end_array(json);
-}
-
-/* As in the manifest, 64-bit integers are strings, and a float has only the digits that its own type
- * needs. */
-static void put_value(struct tg_json *json, unsigned dtype, uint64_t bits)
-{
-    struct tg_value_text text;
-    if (!tg_dtype_valid((int)dtype))
-        tg_json_null(json);
-    else if (dtype == TG_BOOL)
-        tg_json_bool(json, (bits & 0xff) != 0);
-    else if (tg_dtype_is_float((int)dtype))
-        tg_json_real(json, strtod(tg_value_format(dtype, bits, &text), NULL));
-    else if (tg_dtype_bits((int)dtype) == 64)
-        tg_json_string(json, tg_value_format(dtype, bits, &text));
-    else
-        tg_json_int(json, strtoll(tg_value_format(dtype, bits, &text), NULL, 10));
 }
 
 static void put_kernels(struct tg_json *json, const struct tg_entry *entry)
@@ -75,7 +55,7 @@ static void put_what(struct tg_json *json, const struct tg_record *record)
     bool is_scalar = record->kind == TG_KIND_SCALAR;
     if (is_scalar) {
         tg_json_key(json, "value");
-        put_value(json, record->dtype, record->value);
+        tg_json_value(json, record->dtype, record->value);
         tg_json_put_hex(json, "raw", record->value);
     }
     tg_json_put_bool(json, "is_contiguous", is_scalar || (record->flags & TG_RECORD_CONTIGUOUS));
@@ -107,9 +87,9 @@ static void put_statistics(struct tg_json *json, const struct tg_array *array)
     tg_json_key(json, "statistics");
     tg_json_begin_line_object(json);
     tg_json_key(json, "min");
-    put_value(json, statistics.has_range ? array->dtype : TG_DTYPE_NONE, statistics.least);
+    tg_json_value(json, statistics.has_range ? array->dtype : TG_DTYPE_NONE, statistics.least);
     tg_json_key(json, "max");
-    put_value(json, statistics.has_range ? array->dtype : TG_DTYPE_NONE, statistics.most);
+    tg_json_value(json, statistics.has_range ? array->dtype : TG_DTYPE_NONE, statistics.most);
     tg_json_key(json, "mean");
     if (statistics.finite > 0)
         tg_json_real(json, statistics.mean);
@@ -127,7 +107,7 @@ static void put_values(struct tg_json *json, const struct view *view, const stru
     tg_json_key(json, "values");
     tg_json_begin_line_array(json);
     for (int64_t i = 0; i < most; i++)
-        put_value(json, array->dtype, tg_load_bits(array->dtype, array->bytes, i));
+        tg_json_value(json, array->dtype, tg_load_bits(array->dtype, array->bytes, i));
     tg_json_end_array(json);
 }
 

@@ -7,6 +7,7 @@
 #include <taskglass/dtype.h>
 #include <taskglass/wire/stream.h>
 
+#include "cli/diff_words.h"
 #include "cli/format.h"
 #include "cli/term.h"
 #include "cli/view.h"
@@ -58,9 +59,9 @@ static void put_whose(uint64_t index, const struct tg_entry *entry)
 
 static void put_scalar(const struct tg_record *record)
 {
-    struct tg_value_text value;
+    struct cli_words value;
     put_label("value");
-    printf("%s (0x%016" PRIx64 ")\n", tg_value_format(record->dtype, record->value, &value),
+    printf("%s (0x%016" PRIx64 ")\n", cli_value_words(&value, record->dtype, record->value),
            record->value);
     if (record->flags & TG_RECORD_READ) {
         put_label("address");
@@ -113,13 +114,13 @@ static void put_payload(const struct view *view, const struct tg_record *record)
 static void put_statistics(const struct tg_array *array)
 {
     struct tg_tensor_stats statistics;
-    struct tg_value_text least, most;
+    struct cli_words least, most;
     (void)tg_tensor_measure((int)array->dtype, array->bytes, array->elements, &statistics, NULL);
     put_label("values");
     printf("%" PRId64 "%s", array->elements, array->cut ? ", the first of them" : "");
     if (statistics.has_range)
-        printf(": min %s, max %s", tg_value_format(array->dtype, statistics.least, &least),
-               tg_value_format(array->dtype, statistics.most, &most));
+        printf(": min %s, max %s", cli_value_words(&least, array->dtype, statistics.least),
+               cli_value_words(&most, array->dtype, statistics.most));
     if (statistics.finite > 0)
         printf(", mean %.9g", statistics.mean);
     if (tg_dtype_is_float((int)array->dtype)) {

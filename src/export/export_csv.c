@@ -9,6 +9,7 @@
 #include <string.h>
 #include <taskglass/array.h>
 #include <taskglass/dtype.h>
+#include <taskglass/numeric.h>
 
 #include "base/error.h"
 #include "export/export_job.h"
@@ -96,12 +97,22 @@ static void put_what(FILE *file, const struct tg_record *record)
     fprintf(file, ",0x%016" PRIx64 ",", record->data_ptr);
 }
 
+/* As in JSON: a reader of doubles gets exactly the value of a float shorter than float32. */
+static void format_exactly(const struct tg_record *record, struct tg_value_text *text)
+{
+    unsigned dtype = record->dtype;
+    bool is_short = tg_dtype_is_float((int)dtype) && tg_bits_of(dtype) < 32;
+    uint64_t bits =
+        is_short ? tg_encode(TG_FLOAT64, tg_decode(dtype, record->value)) : record->value;
+    tg_value_format(is_short ? TG_FLOAT64 : dtype, bits, text);
+}
+
 /* Always writes a decimal point, whatever the program's locale uses. */
 static void put_value(FILE *file, const struct tg_record *record)
 {
     struct tg_value_text text;
     if (record->kind == TG_KIND_SCALAR) {
-        tg_value_format(record->dtype, record->value, &text);
+        format_exactly(record, &text);
         char *comma = strchr(text.text, ',');
         if (comma)
             *comma = '.';

@@ -104,13 +104,22 @@ static int most_of(int a, int b)
     return a > b ? a : b;
 }
 
+/* The text whose digits decide how many are shown. The digits that identify a float of less than 16
+ * bits would make 0.1 of its 0.125, so those of its exact value count. */
+static const char *shortest_of(unsigned dtype, uint64_t bits, struct tg_value_text *text)
+{
+    if (tg_bits_of(dtype) >= 16)
+        return tg_value_format(dtype, bits, text);
+    return tg_value_format(TG_FLOAT32, tg_encode(TG_FLOAT32, tg_decode(dtype, bits)), text);
+}
+
 /* "-1.25", "3.": as many digits as the value needs, but no more than NumPy shows. */
 static void format_positional(struct word *word, unsigned dtype, uint64_t bits)
 {
     struct tg_value_text shortest;
     double value = tg_decode(dtype, bits);
     int exponent = value == 0 ? 0 : (int)floor(log10(fabs(value)));
-    tg_value_format(dtype, bits, &shortest);
+    shortest_of(dtype, bits, &shortest);
     int fraction = most_of(0, more_digits(shortest.text) - exponent);
     snprintf(word->text, sizeof word->text, "%#.*f", least_of(fraction, MOST_DIGITS), value);
     for (char *end = word->text + strlen(word->text) - 1; *end == '0'; end--)
@@ -151,7 +160,7 @@ static void measure_float(struct printer *printer, int64_t index)
         return;
     if (format->scientific) {
         struct tg_value_text shortest;
-        int digits = more_digits(tg_value_format(array->dtype, bits, &shortest));
+        int digits = more_digits(shortest_of(array->dtype, bits, &shortest));
         format->fraction = most_of(format->fraction, least_of(digits, MOST_DIGITS));
         return;
     }

@@ -29,34 +29,14 @@ static void put_list(struct tg_json *json, const int64_t *value, unsigned n)
     tg_json_end_array(json);
 }
 
-/* 64-bit integers are strings: most readers of JSON have no integers beyond 2^53. */
-static void put_integer(struct tg_json *json, unsigned dtype, uint64_t bits)
-{
-    unsigned size = tg_bits_of(dtype);
-    int64_t value = tg_sign_extend(size, bits);
-    bool is_signed = tg_dtype_is_signed((int)dtype);
-    if (size == 64 && is_signed)
-        tg_json_quoted_int(json, value);
-    else if (size == 64)
-        tg_json_quoted_uint(json, bits);
-    else if (is_signed)
-        tg_json_int(json, value);
-    else
-        tg_json_uint(json, bits);
-}
-
+/* The text of a float shorter than float64 is the shortest one that a reader of float32 reads exactly;
+ * "raw" has the bits. */
 static void put_value(struct tg_json *json, unsigned dtype, uint64_t bits)
 {
-    if (tg_bits_of(dtype) == 0)
-        tg_json_null(json);
-    else if (dtype == TG_BOOL)
-        tg_json_bool(json, bits != 0);
-    else if (dtype == TG_FLOAT64)
-        tg_json_real(json, tg_double_from_bits(bits));
-    else if (tg_dtype_is_float((int)dtype))
+    if (dtype != TG_FLOAT64 && tg_dtype_is_float((int)dtype))
         tg_json_float(json, (float)tg_decode(dtype, bits)); /* exact: none has more bits */
     else
-        put_integer(json, dtype, bits);
+        tg_json_value(json, dtype, bits);
 }
 
 static void put_scalar(struct tg_json *json, const struct tg_record *record)
