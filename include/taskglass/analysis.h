@@ -132,9 +132,11 @@ enum tg_verdict {
     X(DTYPE, "dtype", DIFFERS, "different dtypes")                                                \
     X(SHAPE, "shape", DIFFERS, "different shapes")                                                \
     X(KIND, "kind", DIFFERS, "a tensor in one, a scalar in the other")                            \
+    X(BITS, "bits", DIFFERS, "different bits of a scalar whose type is unknown")                  \
     X(INTEGER_HASH, "integer_hash", DIFFERS, "different hashes of integers, which must be equal") \
     X(OTHER_HASH, "other_hash", UNKNOWN, "different hashes, and no payload to show by how much")  \
     X(NOT_STORED, "not_stored", UNKNOWN, "neither hashes nor payloads in both recordings")        \
+    X(NO_VALUE, "no_value", UNKNOWN, "a scalar whose value is unknown in one recording or both")  \
     X(CUT, "cut", UNKNOWN, "the stored parts are equal")                                          \
     X(UNFINISHED, "unfinished", UNKNOWN, "equal, but the task had not finished")                  \
     X(ONLY_A, "only_a", UNKNOWN, "recorded in A only")                                            \

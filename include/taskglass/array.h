@@ -50,6 +50,11 @@ struct tg_value_text {
  * exact values. `bits` are those of one element, as tg_load_bits returns them. Returns text->text. */
 TG_API const char *tg_value_format(unsigned dtype, uint64_t bits, struct tg_value_text *text);
 
+/* The value of a scalar: as tg_value_format, but of a float shorter than float32 the digits of the
+ * float32 that has exactly its value; its 64 bits, "0x…", if the recording has no type for it;
+ * "unknown" if the recording does not have its value. Returns text->text. */
+TG_API const char *tg_scalar_format(const struct tg_record *record, struct tg_value_text *text);
+
 struct tg_array_layout {
     int width;    /* columns of a line */
     int64_t most; /* an array with more elements than this shows only its edges */

@@ -208,9 +208,13 @@ static void compare_scalars(const struct tg_diff *diff, const struct tg_entry *a
                             const struct tg_entry *b, struct tg_diff_result *result)
 {
     struct tg_error error;
+    if ((a->record.flags | b->record.flags) & TG_RECORD_NO_VALUE) {
+        settle(result, TG_REASON_NO_VALUE);
+        return;
+    }
     if (tg_tensor_compare(a->record.dtype, &a->record.value, &b->record.value, 1,
                           &result->tolerance, diff->equal_nan, &result->values, &error) != TG_OK) {
-        settle(result, a->record.value == b->record.value ? TG_REASON_BYTES : TG_REASON_NOT_STORED);
+        settle(result, a->record.value == b->record.value ? TG_REASON_BYTES : TG_REASON_BITS);
         return;
     }
     result->has_values = true;

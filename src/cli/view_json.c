@@ -50,14 +50,24 @@ static void put_who(struct tg_json *json, uint64_t index, const struct tg_entry 
     tg_json_put_string(json, "dtype", tg_dtype_name(record->dtype));
 }
 
+/* A scalar without a type has bits, but no value; one whose value is unknown has neither. */
+static void put_scalar(struct tg_json *json, const struct tg_record *record)
+{
+    bool is_known = !(record->flags & TG_RECORD_NO_VALUE);
+    tg_json_key(json, "value");
+    tg_json_value(json, is_known ? record->dtype : TG_DTYPE_NONE, record->value);
+    tg_json_key(json, "raw");
+    if (is_known)
+        tg_json_hex(json, record->value);
+    else
+        tg_json_null(json);
+}
+
 static void put_what(struct tg_json *json, const struct tg_record *record)
 {
     bool is_scalar = record->kind == TG_KIND_SCALAR;
-    if (is_scalar) {
-        tg_json_key(json, "value");
-        tg_json_value(json, record->dtype, record->value);
-        tg_json_put_hex(json, "raw", record->value);
-    }
+    if (is_scalar)
+        put_scalar(json, record);
     tg_json_put_bool(json, "is_contiguous", is_scalar || (record->flags & TG_RECORD_CONTIGUOUS));
     put_numbers(json, "shape", record->shape, record->ndim);
     put_numbers(json, "strides", record->strides, record->ndim);

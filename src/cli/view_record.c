@@ -59,10 +59,14 @@ static void put_whose(uint64_t index, const struct tg_entry *entry)
 
 static void put_scalar(const struct tg_record *record)
 {
-    struct cli_words value;
+    struct tg_value_text value;
     put_label("value");
-    printf("%s (0x%016" PRIx64 ")\n", cli_value_words(&value, record->dtype, record->value),
-           record->value);
+    if (record->flags & TG_RECORD_NO_VALUE)
+        puts("unknown: the recording does not have it");
+    else if (!tg_dtype_valid(record->dtype))
+        printf("%s, of an unknown type\n", tg_scalar_format(record, &value));
+    else
+        printf("%s (0x%016" PRIx64 ")\n", tg_scalar_format(record, &value), record->value);
     if (record->flags & TG_RECORD_READ) {
         put_label("address");
         printf("0x%016" PRIx64 ", element %" PRId64 "\n", record->data_ptr, record->start);

@@ -161,12 +161,13 @@ static void fill_values(const struct table *table, struct row *row, int width)
     int most = (int)sizeof row->cell[0] - 8; /* leaves room for one "…", which has 3 bytes */
     width = width < most ? width : most;
     int at = sprintf(cell, "%s", mark);
-    if (!tg_array_of(table->view->recording, &row->entry, &array))
+    bool is_scalar = record->kind == TG_KIND_SCALAR;
+    if (!is_scalar && !tg_array_of(table->view->recording, &row->entry, &array))
         return;
     if (at > 0)
         at += sprintf(cell + at, " ");
-    if (record->kind == TG_KIND_SCALAR)
-        sprintf(cell + at, "%s", tg_value_format(record->dtype, record->value, &value));
+    if (is_scalar)
+        sprintf(cell + at, "%s", tg_scalar_format(record, &value));
     else
         put_values(cell + at, width - at, &array);
 }

@@ -111,7 +111,7 @@ static void format_exactly(const struct tg_record *record, struct tg_value_text 
 static void put_value(FILE *file, const struct tg_record *record)
 {
     struct tg_value_text text;
-    if (record->kind == TG_KIND_SCALAR) {
+    if (record->kind == TG_KIND_SCALAR && !(record->flags & TG_RECORD_NO_VALUE)) {
         format_exactly(record, &text);
         char *comma = strchr(text.text, ',');
         if (comma)

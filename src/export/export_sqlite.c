@@ -314,7 +314,7 @@ static void put_what(struct tg_row *row, const struct tg_record *record)
 
 static void put_value_and_time(struct tg_row *row, const struct tg_record *record, bool timed)
 {
-    if (record->kind == TG_KIND_SCALAR) {
+    if (record->kind == TG_KIND_SCALAR && !(record->flags & TG_RECORD_NO_VALUE)) {
         tg_row_value(row, record->dtype, record->value);
         tg_row_hex(row, record->value);
     } else {

@@ -203,7 +203,7 @@ tg_status tg_recorded_task_take(const struct tg_recording *recording, uint64_t i
     }
     for (uint64_t i = 0; i < records->count; i++)
         if (tg_recording_get(recording, records->index[i], &entry) &&
-            entry.record.kind == TG_KIND_SCALAR)
+            entry.record.kind == TG_KIND_SCALAR && !(entry.record.flags & TG_RECORD_NO_VALUE))
             take_scalar(&entry, task, &scalars);
     status = check_complete(task, scalars, error);
     if (status != TG_OK)

@@ -28,7 +28,7 @@ bool tg_array_of(const struct tg_recording *recording, const struct tg_entry *en
 {
     const struct tg_record *record = &entry->record;
     *array = (struct tg_array){.dtype = record->dtype, .ndim = record->ndim};
-    if (!tg_dtype_valid(record->dtype))
+    if (!tg_dtype_valid(record->dtype) || record->flags & TG_RECORD_NO_VALUE)
         return false;
     array->elements = tg_record_numel(record);
     if (record->kind == TG_KIND_SCALAR) {

@@ -58,3 +58,17 @@ const char *tg_value_format(unsigned dtype, uint64_t bits, struct tg_value_text 
         snprintf(text->text, sizeof text->text, "%" PRIu64, bits);
     return text->text;
 }
+
+const char *tg_scalar_format(const struct tg_record *record, struct tg_value_text *text)
+{
+    if (record->flags & TG_RECORD_NO_VALUE)
+        snprintf(text->text, sizeof text->text, "unknown");
+    else if (!tg_dtype_valid(record->dtype))
+        snprintf(text->text, sizeof text->text, "0x%016" PRIx64, record->value);
+    else if (tg_dtype_is_float(record->dtype) && tg_bits_of(record->dtype) < 32)
+        tg_value_format(TG_FLOAT32, tg_encode(TG_FLOAT32, tg_decode(record->dtype, record->value)),
+                        text);
+    else
+        tg_value_format(record->dtype, record->value, text);
+    return text->text;
+}

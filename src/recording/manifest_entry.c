@@ -41,10 +41,14 @@ static void put_value(struct tg_json *json, unsigned dtype, uint64_t bits)
 
 static void put_scalar(struct tg_json *json, const struct tg_record *record)
 {
+    bool is_known = !(record->flags & TG_RECORD_NO_VALUE);
     TG_JSON_KEY(json, "value");
-    put_value(json, record->dtype, record->value);
+    put_value(json, is_known ? record->dtype : TG_DTYPE_NONE, record->value);
     TG_JSON_KEY(json, "raw");
-    tg_json_hex(json, record->value);
+    if (is_known)
+        tg_json_hex(json, record->value);
+    else
+        tg_json_null(json);
 }
 
 static void put_who(struct tg_json *json, const struct tg_entry *entry)

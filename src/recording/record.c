@@ -6,7 +6,7 @@
 #include <taskglass/recording.h>
 #include <taskglass/tensor.h>
 
-enum { KNOWN_FLAGS = ((TG_RECORD_MARKED << 1) - 1) | TG_RECORD_READ };
+enum { KNOWN_FLAGS = ((TG_RECORD_MARKED << 1) - 1) | TG_RECORD_READ | TG_RECORD_NO_VALUE };
 
 uint32_t tg_record_check(const void *record)
 {
@@ -80,10 +80,13 @@ static bool confine_shape(struct tg_record *record)
     return sound;
 }
 
+/* A scalar without a type keeps all of its bits, because nobody knows which of them count. */
 static void confine_scalar(struct tg_record *record)
 {
     unsigned bits = tg_bits_of(record->dtype);
-    if (bits < 64)
+    if (record->flags & TG_RECORD_NO_VALUE)
+        record->value = 0;
+    else if (bits > 0 && bits < 64)
         record->value &= ((uint64_t)1 << bits) - 1;
     record->bytes = tg_bytes_of(record->dtype, 1);
     record->stored = 0;
@@ -93,6 +96,7 @@ static void confine_scalar(struct tg_record *record)
 
 static void confine_payload(struct tg_record *record, bool sound, uint64_t payload_size)
 {
+    record->flags &= (uint16_t)~TG_RECORD_NO_VALUE;
     uint64_t bytes = sound ? tg_bytes_of(record->dtype, tg_record_numel(record)) : 0;
     if (record->bytes != bytes || record->stored > bytes) {
         record->bytes = bytes;

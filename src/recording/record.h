@@ -29,7 +29,8 @@ bool tg_record_intact(const void *record);
  *   - no dimension is negative, and the elements are at most TG_MAX_ELEMENTS;
  *   - bytes is the size that dtype and shape give; stored <= bytes; [position, position + stored)
  *     lies in the file; a record with less than was asked for is TRUNCATED (or OVERWRITTEN);
- *   - a scalar has no dimensions, nothing stored, and no bits beyond its type.
+ *   - a scalar has no dimensions, nothing stored, and no bits beyond its type; one without a value
+ *     (NO_VALUE) has no bits at all.
  * A record with invalid fields loses its payload (stored 0, TRUNCATED); a payload that reaches past
  * the end of the file is cut to what the file has.
  */

@@ -27,8 +27,8 @@ __all__ = ["Recording", "Record", "Edge", "DepsTask", "ExportResult", "Finding",
 
 _NO_TASK = _NO_RECORD = 2**64 - 1
 _NO_KERNEL = 2**32 - 1
-_CONTIGUOUS, _HASHED, _TRUNCATED, _OVERWRITTEN, _PARTIAL, _MARKED, _READ = (
-    1 << bit for bit in (0, 1, 3, 4, 5, 6, 8))
+_CONTIGUOUS, _HASHED, _TRUNCATED, _OVERWRITTEN, _PARTIAL, _MARKED, _READ, _NO_VALUE = (
+    1 << bit for bit in (0, 1, 3, 4, 5, 6, 8, 15))
 _ARG_UNKNOWN = 255
 
 #: The values that a filter takes: a word or number, several, a range, or text as on the command
@@ -268,15 +268,25 @@ class Record:
 
     @property
     def has_values(self) -> bool:
-        return self.kind == "scalar" or self.stored > 0 or (self.nbytes == 0 and
-                                                            self._kind() is not None)
+        if self.kind == "scalar":
+            return self._kind() is not None and not self._has(_NO_VALUE)
+        return self.stored > 0 or (self.nbytes == 0 and self._kind() is not None)
 
     @property
     def value(self) -> Any:
-        """A scalar's value as a Python object; None for tensors."""
-        if self.kind == "tensor":
+        """A scalar's value as a Python object; None for tensors, and for a scalar whose value the
+        recording does not have. A scalar without a type is its 64 bits, an int."""
+        if self.kind == "tensor" or self._has(_NO_VALUE):
             return None
+        if self._kind() is None:
+            return self.bits
         return self.array(decode=True).item()
+
+    @property
+    def bits(self) -> Optional[int]:
+        """The bits of a scalar; None for tensors, and for a scalar whose value is unknown."""
+        is_known = self.kind == "scalar" and not self._has(_NO_VALUE)
+        return self._entry.record.value if is_known else None
 
     def raw(self) -> np.ndarray:
         """The stored bytes, without copying and read-only."""
@@ -327,7 +337,11 @@ class Record:
 
     def __repr__(self) -> str:
         what = self.dtype if self.kind == "scalar" else f"{self.dtype} {self.shape}"
-        value = f" = {self.value!r}" if self.kind == "scalar" and self._kind() else ""
+        value = ""
+        if self.kind == "scalar" and self.bits is None:
+            value = " = unknown"
+        elif self.kind == "scalar":
+            value = f" = {self.value!r}" if self._kind() else f" = 0x{self.bits:016x}"
         state = "".join(f", {word}" for word in ("truncated", "overwritten", "partial")
                         if getattr(self, word))
         who = f"task {self.task} {self.kernel} " if self.task_id is not None else ""
