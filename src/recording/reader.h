@@ -8,6 +8,7 @@
  *   reader_manifest.c   a manifest: read at once into an array
  *   reader_entry.c      one entry of a manifest
  *   state.c             how the run that wrote the recording ended
+ *   reader_scalar.c     the value of a scalar in it
  *
  * Every record passes tg_record_confine before the caller gets it, whichever file it comes from.
  *
@@ -84,13 +85,20 @@ tg_status tg_manifest_read(struct tg_recording *recording, const char *text, siz
                            const char *name, struct tg_error *error);
 /* Reads one entry, after its BEGIN_OBJECT. False: pull->problem says why, or is NULL if memory ran
  * out. */
-bool tg_manifest_read_entry(struct tg_pull *pull, struct tg_names *names,
+bool tg_manifest_read_entry(struct tg_pull *pull, bool is_foreign, struct tg_names *names,
                             struct tg_read_entry *entry);
 
 /* How the run ended, or that it has not: enum tg_recording_state. */
 uint32_t tg_recording_find_state(const struct tg_recording *recording);
 /* The status that the last STRING names; false if it names none. */
 bool tg_status_from_word(const struct tg_pull *pull, tg_status *status);
+/* How a manifest gives the value of a scalar: "value" of ours, "value" of the other implementation, or
+ * its "scalar_value". */
+enum tg_scalar_form { TG_SCALAR_OURS, TG_SCALAR_FOREIGN, TG_SCALAR_RAW };
+/* The bits of a scalar from the value at the last token of `pull`. False if it is no value of that
+ * type. */
+bool tg_manifest_scalar(const struct tg_pull *pull, enum tg_scalar_form form, unsigned dtype,
+                        uint64_t *bits);
 
 /* For tests: opens a recording in memory, which stays the caller's: a journal or a manifest, and
  * its payload (size 0: none). */

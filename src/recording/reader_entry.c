@@ -3,9 +3,13 @@
  * One entry of a manifest, ours or another implementation's. Unknown keys are skipped; if a key
  * comes twice, the last one counts, as in most JSON readers. An unknown word makes a record whose
  * payload tg_record_confine drops; a value of the wrong type is an error.
+ *
+ * The other implementation's manifests had three forms. The first one lists what the orchestration was
+ * given: no task ids, "type" for "kind", "shapes" for "shape". The second one describes a view by the
+ * shape of its storage and the offsets in it ("raw_shape", "offsets") instead of strides. The third one
+ * has the keys that we have, and "scalar_value" or "value" for a scalar.
  */
 #include <ctype.h>
-#include <math.h>
 #include <string.h>
 #include <taskglass/dtype.h>
 #include <taskglass/numeric.h>
@@ -21,7 +25,11 @@ struct reading {
     struct tg_read_entry *entry;
     struct tg_record *record;
     struct tg_pull value; /* of a scalar: decoded last, because the dtype may come after it */
-    bool has_task, has_value, has_raw;
+    enum { NO_VALUE, VALUE, SCALAR_VALUE, RAW } has; /* the best key for it so far */
+    bool is_foreign;
+    bool has_task, has_kind, has_stage, has_arg;
+    bool has_strides, has_storage, has_contiguous;
+    int64_t storage[TG_MAX_DIMS], offset[TG_MAX_DIMS]; /* of "raw_shape" and "offsets" */
 };
 
 typedef bool (*read_fn)(struct reading *reading);
@@ -106,48 +114,85 @@ static bool read_shape(struct reading *r)
     return r->pull->token == TG_PULL_BEGIN_ARRAY ? read_list(r, read_size) : wrong_kind(r);
 }
 
-static bool read_stride(struct reading *r, size_t place)
+/* Reads a number per dimension; those of too many dimensions are left out. */
+static bool read_per_dim(struct reading *r, int64_t *list)
 {
-    int64_t stride;
-    if (!tg_pull_i64(r->pull, &stride))
-        return false;
-    if (place < TG_MAX_DIMS)
-        r->record->strides[place] = stride;
-    return true;
+    if (r->pull->token != TG_PULL_BEGIN_ARRAY)
+        return wrong_kind(r);
+    for (size_t place = 0;; place++) {
+        int64_t number;
+        enum tg_pull_token token = tg_pull_next(r->pull);
+        if (token == TG_PULL_ERROR || token == TG_PULL_END_ARRAY)
+            return token != TG_PULL_ERROR;
+        if (!tg_pull_i64(r->pull, &number))
+            return wrong_kind(r);
+        if (place < TG_MAX_DIMS)
+            list[place] = number;
+    }
 }
 
 static bool read_strides(struct reading *r)
 {
-    return r->pull->token == TG_PULL_BEGIN_ARRAY ? read_list(r, read_stride) : wrong_kind(r);
+    r->has_strides = true;
+    return read_per_dim(r, r->record->strides);
 }
 
+static bool read_storage(struct reading *r)
+{
+    r->has_storage = true;
+    return read_per_dim(r, r->storage);
+}
+
+static bool read_offsets(struct reading *r)
+{
+    return read_per_dim(r, r->offset);
+}
+
+/* The last string in lower case. */
+static void take_lower(const struct tg_pull *pull, char *text, size_t room)
+{
+    size_t length = tg_pull_text(pull, text, room);
+    for (size_t i = 0; i < length; i++)
+        text[i] = (char)tolower((unsigned char)text[i]);
+}
+
+/* A scalar of the other implementation may come without a type: null, or a word that is none. */
 static bool read_dtype(struct reading *r)
 {
     char name[32];
+    r->record->dtype = TG_DTYPE_NONE;
+    if (r->pull->token == TG_PULL_NULL)
+        return true;
     if (r->pull->token != TG_PULL_STRING)
         return wrong_kind(r);
-    size_t length = tg_pull_text(r->pull, name, sizeof name);
-    for (size_t i = 0; i < length; i++)
-        name[i] = (char)tolower((unsigned char)name[i]);
+    take_lower(r->pull, name, sizeof name);
     r->record->dtype = (uint8_t)tg_dtype_from_name(name);
     return true;
 }
 
-/* Finds which of a few words the value is. */
+/* Finds which of a few words the value is, in small or capital letters. */
 static bool read_word(struct reading *r, const char *(*name)(unsigned), unsigned first,
                       unsigned last, uint8_t *word)
 {
+    char text[32];
     if (r->pull->token != TG_PULL_STRING)
         return wrong_kind(r);
     *word = UNKNOWN;
     for (unsigned i = first; i <= last; i++)
         if (tg_pull_is(r->pull, name(i)))
             *word = (uint8_t)i;
+    if (*word != UNKNOWN)
+        return true;
+    take_lower(r->pull, text, sizeof text);
+    for (unsigned i = first; i <= last; i++)
+        if (strcmp(text, name(i)) == 0)
+            *word = (uint8_t)i;
     return true;
 }
 
 static bool read_stage(struct reading *r)
 {
+    r->has_stage = true;
     return read_word(r, tg_stage_name, TG_BEFORE_DISPATCH, TG_STAGE_ORCHESTRATION,
                      &r->record->stage);
 }
@@ -159,12 +204,14 @@ static bool read_role(struct reading *r)
 
 static bool read_kind(struct reading *r)
 {
+    r->has_kind = true;
     return read_word(r, tg_kind_name, TG_KIND_TENSOR, TG_KIND_SCALAR, &r->record->kind);
 }
 
 static bool read_arg_index(struct reading *r)
 {
     uint64_t index;
+    r->has_arg = true;
     if (!tg_pull_u64(r->pull, &index))
         return wrong_kind(r);
     r->record->arg_index = (uint8_t)(index < UNKNOWN ? index : UNKNOWN);
@@ -188,7 +235,7 @@ static bool read_stored(struct reading *r)
 
 static bool read_data_ptr(struct reading *r)
 {
-    return good(r, tg_pull_u64(r->pull, &r->record->data_ptr));
+    return good(r, r->pull->token == TG_PULL_NULL || tg_pull_u64(r->pull, &r->record->data_ptr));
 }
 
 static bool read_flag(struct reading *r, unsigned flag)
@@ -203,6 +250,7 @@ static bool read_flag(struct reading *r, unsigned flag)
 
 static bool read_contiguous(struct reading *r)
 {
+    r->has_contiguous = true;
     return read_flag(r, TG_RECORD_CONTIGUOUS);
 }
 
@@ -241,14 +289,28 @@ static bool read_hash(struct reading *r)
 
 static bool read_raw(struct reading *r)
 {
-    r->has_raw = true;
+    if (r->pull->token == TG_PULL_NULL)
+        return true;
+    r->has = RAW;
     return good(r, tg_pull_u64(r->pull, &r->record->value));
 }
 
 static bool read_value(struct reading *r)
 {
-    r->value = *r->pull;
-    r->has_value = true;
+    if (r->has <= VALUE) {
+        r->value = *r->pull;
+        r->has = VALUE;
+    }
+    return tg_pull_skip(r->pull);
+}
+
+/* Takes precedence over "value", which has fewer digits. */
+static bool read_scalar_value(struct reading *r)
+{
+    if (r->has <= SCALAR_VALUE && r->pull->token != TG_PULL_NULL) {
+        r->value = *r->pull;
+        r->has = SCALAR_VALUE;
+    }
     return tg_pull_skip(r->pull);
 }
 
@@ -264,11 +326,16 @@ static const struct key {
     {"role", read_role},
     {"stage", read_stage},
     {"kind", read_kind},
+    {"type", read_kind},
     {"dtype", read_dtype},
     {"value", read_value},
+    {"scalar_value", read_scalar_value},
     {"raw", read_raw},
     {"is_contiguous", read_contiguous},
     {"shape", read_shape},
+    {"shapes", read_shape},
+    {"raw_shape", read_storage},
+    {"offsets", read_offsets},
     {"strides", read_strides},
     {"start_offset", read_start},
     {"bin_offset", read_position},
@@ -295,68 +362,65 @@ static unsigned find_key(const struct tg_pull *pull, unsigned from)
     return KEYS;
 }
 
-/* --- the value of a scalar -------------------------------------------------------------------- */
-
-/* "NaN", "-Infinity", "$Inf" …: as different writers spell them. */
-static bool special_real(const struct tg_pull *pull, double *value)
-{
-    char text[16];
-    size_t at = 0, length = tg_pull_text(pull, text, sizeof text);
-    for (size_t i = 0; i < length; i++)
-        text[i] = (char)tolower((unsigned char)text[i]);
-    at += text[at] == '-';
-    at += text[at] == '$';
-    at += text[at] == '-';
-    if (strcmp(text + at, "nan") == 0)
-        *value = NAN;
-    else if (strcmp(text + at, "inf") == 0 || strcmp(text + at, "infinity") == 0)
-        *value = strchr(text, '-') ? -INFINITY : INFINITY;
-    else
-        return false;
-    return true;
-}
-
-static bool real_bits(const struct tg_pull *pull, unsigned dtype, uint64_t *bits)
-{
-    double value = NAN;
-    if (pull->token == TG_PULL_STRING && !special_real(pull, &value))
-        return false;
-    if (pull->token == TG_PULL_NUMBER && !tg_pull_double(pull, &value))
-        return false;
-    *bits = tg_encode(dtype, value);
-    return pull->token == TG_PULL_STRING || pull->token == TG_PULL_NUMBER ||
-           pull->token == TG_PULL_NULL;
-}
-
-static bool integer_bits(const struct tg_pull *pull, uint64_t *bits)
-{
-    int64_t value;
-    if (tg_pull_u64(pull, bits))
-        return true;
-    if (!tg_pull_i64(pull, &value))
-        return false;
-    *bits = (uint64_t)value;
-    return true;
-}
-
-static bool scalar_bits(const struct tg_pull *pull, unsigned dtype, uint64_t *bits)
-{
-    if (pull->token == TG_PULL_TRUE || pull->token == TG_PULL_FALSE) {
-        *bits = pull->token == TG_PULL_TRUE;
-        return true;
-    }
-    return tg_dtype_is_float((int)dtype) ? real_bits(pull, dtype, bits) : integer_bits(pull, bits);
-}
-
 /* --- the entry ----------------------------------------------------------------------------------- */
+
+/* Row-major strides of a storage of these sizes. False if they do not fit 64 bits. */
+static bool row_major(const int64_t *size, unsigned ndim, int64_t *strides)
+{
+    int64_t stride = 1;
+    for (unsigned i = ndim; i-- > 0;) {
+        strides[i] = stride;
+        if (size[i] < 0 || __builtin_mul_overflow(stride, size[i] > 0 ? size[i] : 1, &stride))
+            return false;
+    }
+    return true;
+}
+
+/* Fills in the strides of the forms that do not give them. */
+static void complete_view(struct reading *r)
+{
+    struct tg_record *record = r->record;
+    int64_t strides[TG_MAX_DIMS] = {0}, start = 0, step;
+    unsigned ndim = record->ndim;
+    bool is_whole = !r->has_storage && !r->has_contiguous;
+    if (r->has_strides || ndim > TG_MAX_DIMS || (!r->has_storage && !is_whole))
+        return;
+    if (!row_major(r->has_storage ? r->storage : record->shape, ndim, strides))
+        return;
+    for (unsigned i = 0; i < ndim; i++)
+        if (__builtin_mul_overflow(r->offset[i], strides[i], &step) ||
+            __builtin_add_overflow(start, step, &start))
+            return;
+    memcpy(record->strides, strides, sizeof strides);
+    if (r->has_storage)
+        record->start = start;
+    if (is_whole)
+        record->flags |= TG_RECORD_CONTIGUOUS;
+}
+
+/* What a value without a kind is, and whether it has one. */
+static void complete_scalar(struct reading *r)
+{
+    struct tg_record *record = r->record;
+    if (!r->has_kind && r->has != NO_VALUE && record->ndim == 0 && record->stored == 0)
+        record->kind = TG_KIND_SCALAR;
+    if (record->kind != TG_KIND_SCALAR || r->has == RAW)
+        return;
+    enum tg_scalar_form form = r->has == SCALAR_VALUE ? TG_SCALAR_RAW
+                               : r->is_foreign        ? TG_SCALAR_FOREIGN
+                                                      : TG_SCALAR_OURS;
+    if (r->has == NO_VALUE || !tg_manifest_scalar(&r->value, form, record->dtype, &record->value)) {
+        record->value = 0;
+        record->flags |= TG_RECORD_NO_VALUE;
+    }
+}
 
 static void complete(struct reading *r)
 {
     struct tg_record *record = r->record;
+    complete_scalar(r);
+    complete_view(r);
     int64_t numel = tg_record_numel(record);
-    if (record->kind == TG_KIND_SCALAR && r->has_value && !r->has_raw &&
-        !scalar_bits(&r->value, record->dtype, &record->value))
-        record->flags |= TG_RECORD_TRUNCATED;
     if (numel >= 0)
         record->bytes = tg_bytes_of(record->dtype, numel);
     if (record->stored > 0 || record->flags & TG_RECORD_TRUNCATED)
@@ -366,10 +430,24 @@ static void complete(struct reading *r)
             r->entry->kernel[part] = "";
 }
 
-bool tg_manifest_read_entry(struct tg_pull *pull, struct tg_names *names,
+/* In the first form of the other implementation, what the orchestration was given has no task. */
+static bool take_no_task(struct reading *r)
+{
+    if (!r->has_arg || r->has_stage || r->record->kernel[0] != TG_NO_KERNEL)
+        return tg_pull_fail(r->pull, "an entry without a task_id");
+    r->record->task_id = TG_TASK_NONE;
+    r->record->stage = TG_STAGE_ORCHESTRATION;
+    return true;
+}
+
+bool tg_manifest_read_entry(struct tg_pull *pull, bool is_foreign, struct tg_names *names,
                             struct tg_read_entry *entry)
 {
-    struct reading r = {.pull = pull, .names = names, .entry = entry, .record = &entry->record};
+    struct reading r = {.is_foreign = is_foreign,
+                        .pull = pull,
+                        .names = names,
+                        .entry = entry,
+                        .record = &entry->record};
     unsigned place = 0;
     *entry = (struct tg_read_entry){.record = {.type = TG_RECORD_ARGUMENT, .role = TG_IN}};
     for (int part = 0; part < TG_PARTS; part++)
@@ -384,8 +462,8 @@ bool tg_manifest_read_entry(struct tg_pull *pull, struct tg_names *names,
     }
     if (pull->token == TG_PULL_ERROR)
         return false;
-    if (!r.has_task)
-        return tg_pull_fail(pull, "an entry without a task_id");
+    if (!r.has_task && !take_no_task(&r))
+        return false;
     complete(&r);
     return true;
 }

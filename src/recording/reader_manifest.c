@@ -12,12 +12,15 @@
 #include "base/grow.h"
 #include "recording/manifest.h"
 #include "recording/reader.h"
+#include "recording/record.h"
 
 struct reading {
     struct tg_recording *recording;
     struct tg_pull *pull; /* at the first token of a value */
     size_t room;          /* entries there is memory for */
     bool has_version, has_list, has_bin_file;
+    bool is_meta;  /* it says that no payloads were written */
+    uint32_t seen; /* the counters it has, by their places in the table */
     uint64_t version;
 };
 
@@ -56,11 +59,16 @@ static bool read_run_dir(struct reading *r)
     return read_text(r, r->recording->run_dir, sizeof r->recording->run_dir);
 }
 
-/* Compares the name exactly as written, before it is cleaned or cut. */
+/* Compares the name exactly as written, before it is cleaned or cut. null: the recording has no
+ * payloads, and the writer made no file for them. */
 static bool read_bin_file(struct reading *r)
 {
     char name[TG_NAME_MAX + 1];
     r->has_bin_file = true;
+    r->recording->payload_name[0] = '\0';
+    r->is_meta = r->pull->token == TG_PULL_NULL;
+    if (r->is_meta)
+        return true;
     if (r->pull->token != TG_PULL_STRING)
         return wrong_kind(r);
     size_t length = tg_pull_text(r->pull, name, sizeof name);
@@ -171,11 +179,27 @@ static bool read_entries(struct reading *r)
             return token == TG_PULL_END_ARRAY;
         if (token != TG_PULL_BEGIN_OBJECT)
             return wrong_kind(r);
-        if (!make_room(r) || !tg_manifest_read_entry(r->pull, &recording->names,
+        if (!make_room(r) || !tg_manifest_read_entry(r->pull, !r->has_version, &recording->names,
                                                      &recording->entry[recording->info.records]))
             return false;
         recording->info.records++;
     }
+}
+
+/* True if the value is a list of entries under whichever name: its first element is an object that has
+ * an "arg_index". Looks ahead on a copy, so the reader stays where it is. */
+static bool is_entry_list(const struct reading *r)
+{
+    struct tg_pull ahead = *r->pull;
+    if (ahead.token != TG_PULL_BEGIN_ARRAY || tg_pull_next(&ahead) != TG_PULL_BEGIN_OBJECT)
+        return false;
+    while (tg_pull_next(&ahead) == TG_PULL_KEY) {
+        if (tg_pull_is(&ahead, "arg_index"))
+            return true;
+        if (tg_pull_next(&ahead) == TG_PULL_ERROR || !tg_pull_skip(&ahead))
+            return false;
+    }
+    return false;
 }
 
 static const struct {
@@ -212,16 +236,39 @@ static const struct {
     {"", "dropped_records", COUNTER(lost[TG_LOSS_FULL])},
 #undef COUNTER
 };
+enum { COUNTERS = sizeof counters / sizeof counters[0] };
 
-static uint64_t *find_counter(const struct reading *r)
+static uint64_t *counter_at(struct tg_record_summary *summary, size_t place)
 {
-    for (size_t i = 0; i < sizeof counters / sizeof counters[0]; i++) {
+    return (uint64_t *)(void *)((char *)summary + counters[place].offset);
+}
+
+/* The counter that the key names; NULL if it names none. */
+static uint64_t *find_counter(struct reading *r)
+{
+    for (size_t i = 0; i < COUNTERS; i++) {
         bool ours = tg_pull_is(r->pull, counters[i].name);
         bool foreign = !r->has_version && tg_pull_is(r->pull, counters[i].foreign);
-        if (r->pull->length > 0 && (ours || foreign))
-            return (uint64_t *)(void *)((char *)&r->recording->info.summary + counters[i].offset);
+        if (r->pull->length > 0 && (ours || foreign)) {
+            r->seen |= 1u << i;
+            return counter_at(&r->recording->info.summary, i);
+        }
     }
     return NULL;
+}
+
+/* Counts what an older form of the other implementation does not, so that every reader finds the same
+ * counters. The other implementation counts scalars as inputs. */
+static void count_missing(const struct reading *r)
+{
+    struct tg_recording *recording = r->recording;
+    struct tg_record_summary counted = {0};
+    for (uint64_t i = 0; i < recording->info.records; i++)
+        tg_record_count(&counted, &recording->entry[i].record);
+    counted.inputs += counted.scalars;
+    for (size_t i = 0; i < COUNTERS; i++)
+        if (!(r->seen >> i & 1))
+            *counter_at(&recording->info.summary, i) = *counter_at(&counted, i);
 }
 
 static bool read_member(struct reading *r)
@@ -232,12 +279,17 @@ static bool read_member(struct reading *r)
             return tg_pull_next(r->pull) != TG_PULL_ERROR && keys[i].read(r);
     if (tg_pull_next(r->pull) == TG_PULL_ERROR)
         return false;
+    if (!r->has_list && is_entry_list(r))
+        return read_entries(r);
     return counter ? read_counter(r, counter) : tg_pull_skip(r->pull);
 }
 
+/* The first form of the other implementation is the list alone. */
 static bool read_document(struct reading *r)
 {
-    if (tg_pull_next(r->pull) != TG_PULL_BEGIN_OBJECT)
+    if (tg_pull_next(r->pull) == TG_PULL_BEGIN_ARRAY && is_entry_list(r))
+        return read_entries(r) && tg_pull_next(r->pull) == TG_PULL_END;
+    if (r->pull->token != TG_PULL_BEGIN_OBJECT)
         return tg_pull_fail(r->pull, "not a JSON object");
     while (tg_pull_next(r->pull) == TG_PULL_KEY)
         if (!read_member(r))
@@ -258,6 +310,14 @@ static void assume_payload(struct tg_recording *recording, const char *name)
             memcpy(recording->payload_name, usual[i][1], strlen(usual[i][1]) + 1);
 }
 
+static bool has_payloads(const struct tg_recording *recording)
+{
+    for (uint64_t i = 0; i < recording->info.records; i++)
+        if (recording->entry[i].record.stored > 0)
+            return true;
+    return false;
+}
+
 tg_status tg_manifest_read(struct tg_recording *recording, const char *text, size_t size,
                            const char *name, struct tg_error *error)
 {
@@ -273,7 +333,12 @@ tg_status tg_manifest_read(struct tg_recording *recording, const char *text, siz
                             "'%s' is a manifest of version %llu; this program reads up to %d", name,
                             (unsigned long long)r.version, TG_MANIFEST_VERSION);
     recording->info.foreign = !r.has_version;
+    if (r.is_meta ||
+        (!r.has_version && recording->info.level == TG_LEVEL_OFF && !has_payloads(recording)))
+        recording->info.level = TG_LEVEL_META; /* whichever payloads its level could have had */
     if (!r.has_bin_file)
         assume_payload(recording, name);
+    if (!r.has_version)
+        count_missing(&r);
     return TG_OK;
 }

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE 1
 #include "unit/recording/recording.h"
 
+#include <taskglass/array.h>
 #include <taskglass/dtype.h>
 #include <taskglass/numeric.h>
 
@@ -138,6 +139,151 @@ TEST(the_older_names_are_found)
     CHECK_EQ_U(entry.record.kernel[0], 4);
     CHECK_EQ_MEM(tg_recording_payload(recording, &entry), "abcdefgh", 8);
     tg_recording_close(recording);
+}
+
+/* --- recordings under tests/golden/peer ---------------------------------------------------------- */
+
+static struct tg_recording *open_golden(const char *name)
+{
+    char path[1000];
+    snprintf(path, sizeof path, "%s/tests/golden/peer/%s", TASKGLASS_TEST_SOURCE_DIR, name);
+    return dump_open(path);
+}
+
+static void check_scalar(const struct tg_recording *recording, uint64_t index, const char *want)
+{
+    struct tg_value_text text;
+    struct tg_entry entry = get(recording, index);
+    CHECK_EQ_U(entry.record.kind, TG_KIND_SCALAR);
+    CHECK_EQ_S(tg_scalar_format(&entry.record, &text), want);
+    CHECK_EQ_U(entry.record.flags & TG_RECORD_NO_VALUE,
+               strcmp(want, "unknown") == 0 ? TG_RECORD_NO_VALUE : 0);
+}
+
+TEST(a_recording_whose_bin_file_is_null_has_level_meta)
+{
+    struct tg_recording *recording = open_golden("meta");
+    struct tg_recording_info info = dump_info(recording);
+    CHECK_EQ_U(info.level, TG_LEVEL_META);
+    CHECK_EQ_S(info.payload, "");
+    CHECK(info.foreign && info.complete);
+    CHECK_EQ_U(info.records, 4);
+    for (uint64_t i = 0; i < info.records; i++)
+        CHECK_EQ_U(get(recording, i).record.flags & (TG_RECORD_TRUNCATED | TG_RECORD_PAYLOAD), 0);
+    tg_recording_close(recording);
+}
+
+TEST(a_scalar_value_is_64_bits_that_the_dtype_decodes)
+{
+    struct tg_recording *recording = open_golden("unified");
+    check_scalar(recording, 1, "1.5");
+    check_scalar(recording, 2, "-42");
+    check_scalar(recording, 3, "16045690984503111693");
+    check_scalar(recording, 4, "1");
+    check_scalar(recording, 5, "0x3ff0000000000000");
+    check_scalar(recording, 6, "unknown");
+    check_scalar(recording, 7, "unknown");
+    check_scalar(recording, 8, "true");
+    tg_recording_close(recording);
+}
+
+TEST(the_first_form_is_what_the_orchestration_was_given)
+{
+    struct tg_recording *recording = open_golden("first_form");
+    struct tg_recording_info info = dump_info(recording);
+    static const char *const want[] = {
+        NULL,      "7",   NULL, "-42", "18446744073709551615", "1.5", "1.5", "0x0000000000000007",
+        "unknown", "true"};
+    CHECK_EQ_U(info.records, 10);
+    CHECK_EQ_U(info.level, TG_LEVEL_META);
+    CHECK_EQ_U(info.summary.orchestration, 10);
+    for (uint64_t i = 0; i < info.records; i++) {
+        struct tg_entry entry = get(recording, i);
+        CHECK_EQ_U(entry.record.task_id, TG_TASK_NONE);
+        CHECK_EQ_U(entry.record.stage, TG_STAGE_ORCHESTRATION);
+        CHECK_EQ_U(entry.record.arg_index, i);
+        if (want[i])
+            check_scalar(recording, i, want[i]);
+    }
+    struct tg_entry tensor = get(recording, 0), other = get(recording, 2);
+    CHECK_EQ_U(tensor.record.data_ptr, 0x7f0000001000);
+    CHECK_EQ_I(tensor.record.shape[1], 16);
+    CHECK_EQ_I(tensor.record.strides[0], 16);
+    CHECK_EQ_U(tensor.record.flags & TG_RECORD_CONTIGUOUS, TG_RECORD_CONTIGUOUS);
+    CHECK_EQ_U(other.record.data_ptr, UINT64_C(140000000000));
+    CHECK_EQ_U(other.record.bytes, 16);
+    tg_recording_close(recording);
+}
+
+TEST(a_view_by_the_shape_of_its_storage_has_strides)
+{
+    struct tg_recording *recording = open_golden("offsets");
+    struct tg_entry entry = get(recording, 0);
+    CHECK_EQ_I(entry.record.strides[0], 8);
+    CHECK_EQ_I(entry.record.strides[1], 1);
+    CHECK_EQ_I(entry.record.start, 17);
+    CHECK_EQ_U(entry.record.flags & TG_RECORD_CONTIGUOUS, 0);
+    CHECK_EQ_U(entry.record.stored, 48);
+    tg_recording_close(recording);
+}
+
+/* --- other ways to write the same ----------------------------------------------------------------- */
+
+static void check_text(const char *text, uint64_t records)
+{
+    struct tg_recording *recording = dump_from(text, strlen(text), 0);
+    if (!CHECK(recording))
+        return;
+    CHECK_EQ_U(dump_info(recording).records, records);
+    for (uint64_t i = 0; i < records; i++)
+        CHECK_EQ_U(get(recording, i).record.stage, TG_STAGE_ORCHESTRATION);
+    tg_recording_close(recording);
+}
+
+TEST(the_first_form_may_be_a_list_or_stand_under_any_name)
+{
+    check_text("[{\"arg_index\": 0, \"type\": \"scalar\"}]", 1);
+    check_text("{\"args\": [{\"arg_index\": 0, \"type\": \"scalar\"}]}", 1);
+    check_text("{\"n\": 1, \"orch_args\": [{\"type\": \"tensor\", \"arg_index\": 0}]}", 1);
+    check_text("{\"list\": [{\"arg_index\": 0}, {\"arg_index\": 1}], \"others\": [1]}", 2);
+}
+
+static void check_one_scalar(const char *members, const char *want)
+{
+    char text[300];
+    snprintf(text, sizeof text, "[{\"arg_index\": 0, \"type\": \"scalar\", %s}]", members);
+    struct tg_recording *recording = dump_from(text, strlen(text), 0);
+    if (!CHECK(recording))
+        return;
+    check_scalar(recording, 0, want);
+    tg_recording_close(recording);
+}
+
+TEST(scalar_values_come_with_and_without_quotes_signs_and_points)
+{
+    check_one_scalar("\"dtype\": \"INT32\", \"scalar_value\": \"4294967295\"", "-1");
+    check_one_scalar("\"dtype\": \"INT8\", \"scalar_value\": -5", "-5");
+    check_one_scalar("\"dtype\": \"Float32\", \"scalar_value\": \"-1.25e2\"", "-125");
+    check_one_scalar("\"dtype\": \"FLOAT32\", \"scalar_value\": \"-$Inf\"", "-inf");
+    check_one_scalar("\"dtype\": \"FLOAT32\", \"scalar_value\": 0", "0");
+    check_one_scalar("\"dtype\": \"FLOAT16\", \"scalar_value\": 15360", "1");
+    check_one_scalar("\"dtype\": \"FLOAT16\", \"value\": 15360", "1");
+    check_one_scalar("\"dtype\": \"BOOL\", \"scalar_value\": 256", "true");
+    check_one_scalar("\"dtype\": \"BOOL\", \"scalar_value\": true", "true");
+    check_one_scalar("\"dtype\": \"UNDEFINED\", \"scalar_value\": 9", "0x0000000000000009");
+    check_one_scalar("\"dtype\": null, \"scalar_value\": \"0x9\"", "0x0000000000000009");
+}
+
+TEST(a_scalar_without_a_value_is_unknown_and_not_zero)
+{
+    check_one_scalar("\"dtype\": \"INT64\"", "unknown");
+    check_one_scalar("\"dtype\": \"INT64\", \"scalar_value\": null", "unknown");
+    check_one_scalar("\"dtype\": \"INT64\", \"value\": null", "unknown");
+    check_one_scalar("\"dtype\": \"FLOAT32\", \"scalar_value\": null", "unknown");
+    check_one_scalar("\"dtype\": \"INT64\", \"scalar_value\": \"many\"", "unknown");
+    check_one_scalar("\"dtype\": \"INT64\", \"scalar_value\": \"18446744073709551616\"", "unknown");
+    check_one_scalar("\"dtype\": \"FLOAT32\", \"scalar_value\": \"1.5x\"", "unknown");
+    check_one_scalar("\"dtype\": \"INT64\", \"scalar_value\": [1]", "unknown");
 }
 
 TEST_MAIN()
