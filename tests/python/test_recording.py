@@ -176,6 +176,16 @@ def test_what_is_not_stored_has_no_array(tmp_path):
         record.array()
 
 
+def test_a_scalar_whose_value_is_unknown_is_none():
+    golden = pathlib.Path(__file__).parents[1] / "golden" / "peer" / "unified"
+    values = [(record.value, record.bits, record.has_values)
+              for record in taskglass.Recording(golden) if record.kind == "scalar"]
+    assert values[0] == (1.5, 0x3fc00000, True)
+    assert values[4] == (0x3ff0000000000000, 0x3ff0000000000000, False)
+    assert values[5:7] == [(None, None, False)] * 2
+    assert "= unknown" in repr(taskglass.Recording(golden)[6])
+
+
 def test_empty_tensors_keep_their_shape(tmp_path):
     writer = Writer(tmp_path / "run")
     writer.add_tensor("float64", numpy.zeros((4, 0, 2)))
