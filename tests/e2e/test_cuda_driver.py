@@ -7,6 +7,8 @@ import os
 import pathlib
 import re
 import shutil
+import subprocess
+import sys
 import uuid
 
 import pytest
@@ -27,7 +29,7 @@ CALLS = re.findall(r"X\(\w+,\s*(cu\w+),",
 # A run stays good if these fail: names for messages, freeing after the run is over, and functions
 # that no run calls.
 HARMLESS = {"cuGetErrorName", "cuGetErrorString", "cuDeviceGetName", "cuMemHostUnregister",
-            "cuDeviceGetCount", "cuMemGetInfo_v2", "cuMemFree_v2", "cuMemHostGetDevicePointer_v2"}
+            "cuDeviceGetCount", "cuModuleUnload", "cuMemGetInfo_v2", "cuMemFree_v2", "cuMemHostGetDevicePointer_v2"}
 # For functions that a run calls more than once: the calls from which on they fail.
 LATER = {"cuCtxSetCurrent": (2, 3), "cuCtxSetLimit": (2,), "cuMemAlloc_v2": (2, 4, 6),
          "cuMemcpyHtoD_v2": (2,), "cuMemcpyDtoH_v2": (2, 4), "cuMemcpyHtoDAsync_v2": (3,),
@@ -193,3 +195,28 @@ def test_an_image_that_cannot_be_read_is_named(gpu):
     shutil.copy(WORKLOADS / "vector_add.cubin", image)
     image.chmod(0)
     assert "mine.cubin" in gpu("./mine.so", *SMALL, code=2)
+
+
+FAILED_LOADS = """
+import sys, taskglass
+bad, good = sys.argv[1:]
+with taskglass.Device("cuda", cores=3, memory="64M") as device:
+    for _ in range(3):
+        try:
+            device.load(bad)
+        except taskglass.Error as error:
+            assert "unused" in str(error), error
+        else:
+            sys.exit("the image has no such kernel")
+    device.load(good)
+"""
+
+
+def test_a_load_that_fails_leaves_nothing_on_the_gpu(gpu):
+    broken = BUILD / "tests" / "workloads" / "broken"
+    environment = {**os.environ, "TASKGLASS_CUDA_DRIVER": str(DRIVER), "FAKE_CUDA_MODULES": "1",
+                   "PYTHONPATH": str(ROOT / "bindings" / "python"),
+                   "TASKGLASS_LIBRARY": str(BUILD / "lib" / "libtaskglass.so")}
+    done = subprocess.run([sys.executable, "-c", FAILED_LOADS, broken / "kernel_on_the_host.so",
+                           broken / "sound.so"], env=environment, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr) == (0, "")

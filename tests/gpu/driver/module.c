@@ -106,15 +106,34 @@ static CUresult fill(struct fake_module *m, const char *image, const char *path)
                : CUDA_ERROR_INVALID_IMAGE;
 }
 
+static int loaded;
+
+/* Refuses one module more than FAKE_CUDA_MODULES, as a GPU without memory would. */
 CUresult cuModuleLoad(CUmodule *module, const char *path)
 {
     FAKE_ENTER();
+    if (loaded >= (int)fake_number("FAKE_CUDA_MODULES", 1000))
+        return CUDA_ERROR_OUT_OF_MEMORY;
     char *image = read_file(path);
     struct fake_module *m = calloc(1, sizeof *m);
     CUresult result = image && m ? fill(m, image, path) : CUDA_ERROR_FILE_NOT_FOUND;
     free(image);
     *module = (CUmodule)m;
+    loaded += result == CUDA_SUCCESS;
     return result;
+}
+
+CUresult cuModuleUnload(CUmodule module)
+{
+    struct fake_module *m = (struct fake_module *)module;
+    FAKE_ENTER();
+    cuMemFree_v2((CUdeviceptr)(uintptr_t)m->kernel_names);
+    cuMemFree_v2((CUdeviceptr)(uintptr_t)m->orchestration_names);
+    free(m->kernel);
+    free(m->orchestration);
+    free(m);
+    loaded--;
+    return CUDA_SUCCESS;
 }
 
 CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *size, CUmodule module, const char *name)

@@ -47,6 +47,12 @@
 
 #define UNUSED __attribute__((unused))
 
+/* A kernel in a source of the host, so that no image for a GPU has it. */
+TG_KERNEL(broken_on_the_host)
+{
+    (void)ctx;
+}
+
 UNUSED static const struct tg_kernel_def kernels[] = {
     {"copy", broken_copy, TG_AIV, "in:float32 out:float32"},
     {KERNEL_1, KERNEL_FN, KERNEL_CORE, NULL},

@@ -43,6 +43,7 @@
     X(stream_query, cuStreamQuery, (CUstream stream))                                     \
     X(stream_wait, cuStreamSynchronize, (CUstream stream))                                \
     X(module_load, cuModuleLoad, (CUmodule * module, const char *path))                   \
+    X(module_unload, cuModuleUnload, (CUmodule module))                                   \
     X(module_function, cuModuleGetFunction,                                               \
       (CUfunction * function, CUmodule module, const char *name))                         \
     X(module_global, cuModuleGetGlobal_v2,                                                \

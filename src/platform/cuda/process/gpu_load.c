@@ -134,7 +134,7 @@ static CUresult find_entries(struct tg_cuda_image *image, CUmodule module)
 static CUresult take_engine(struct tg_cuda_device *d, CUmodule module)
 {
     CUfunction size_of;
-    CUdeviceptr answer;
+    CUdeviceptr answer = 0;
     uint64_t size = 0;
     uint32_t n_blocks = d->head->n_lanes / TG_PARTS;
     void *arguments[] = {&answer, &n_blocks, &d->n_schedulers};
@@ -150,6 +150,8 @@ static CUresult take_engine(struct tg_cuda_device *d, CUmodule module)
         result = tg_cuda.stream_wait(d->runner);
     if (result == CUDA_SUCCESS)
         result = tg_cuda.copy_out(&size, answer, sizeof size);
+    if (answer != 0)
+        tg_cuda.free(answer);
     if (result == CUDA_SUCCESS)
         result = tg_cuda.alloc(&d->engine, size);
     return result;
@@ -243,6 +245,16 @@ static tg_status refused(const struct tg_cuda_device *d, CUresult result, const 
     }
 }
 
+/* After a failure, so that a program may go on with other modules and lose no memory. */
+static void drop_image(struct tg_cuda_image *image, CUmodule module)
+{
+    CUdeviceptr *part[] = {&image->number, &image->site, &image->table};
+    for (size_t i = 0; i < sizeof part / sizeof part[0]; i++)
+        if (*part[i] != 0)
+            tg_cuda.free(*part[i]);
+    tg_cuda.module_unload(module);
+}
+
 static tg_status load_image(struct tg_cuda_device *d, struct tg_cuda_image *image, const char *path,
                             struct why why)
 {
@@ -257,26 +269,24 @@ static tg_status load_image(struct tg_cuda_device *d, struct tg_cuda_image *imag
     status = use_image(d, image, module, why);
     /* Set the stack that every run needs now, because a failure can still be reported as the load's
      * error. A run with an orchestration sets more. */
-    return status == TG_OK ? tg_cuda_set_stack(d, image->kernel_stack, why.text, why.size) : status;
+    if (status == TG_OK)
+        status = tg_cuda_set_stack(d, image->kernel_stack, why.text, why.size);
+    if (status != TG_OK)
+        drop_image(image, module);
+    return status;
 }
 
-tg_status tg_cuda_load(struct tg_cuda_device *d, const struct tg_process_message *message,
-                       char *text, size_t size)
+/* Adds the image beside a library that was opened. */
+static tg_status load_beside(struct tg_cuda_device *d, const struct tg_process_message *message,
+                             void *library, struct why why)
 {
-    struct why why = {text, size};
     struct tg_cuda_image *image;
     char path[PATH_MAX];
-    void *library = dlopen(message->text, RTLD_NOW | RTLD_LOCAL);
-    const struct tg_workload *workload;
+    const struct tg_workload *workload = dlsym(library, TG_WORKLOAD_SYMBOL);
     tg_status status;
-    if (library == NULL) {
-        snprintf(text, size, "the device cannot load it: %s", dlerror());
-        return TG_NOT_FOUND;
-    }
-    workload = dlsym(library, TG_WORKLOAD_SYMBOL);
     if (workload == NULL || workload->abi != TG_WORKLOAD_ABI ||
         workload->n_kernels != message->count) {
-        snprintf(text, size, "the module changed while it was loaded");
+        snprintf(why.text, why.size, "the module changed while it was loaded");
         return TG_ABI_MISMATCH;
     }
     status = image_path(message->text, path, why);
@@ -295,4 +305,19 @@ tg_status tg_cuda_load(struct tg_cuda_device *d, const struct tg_process_message
     image->next = d->images;
     d->images = image;
     return TG_OK;
+}
+
+tg_status tg_cuda_load(struct tg_cuda_device *d, const struct tg_process_message *message,
+                       char *text, size_t size)
+{
+    void *library = dlopen(message->text, RTLD_NOW | RTLD_LOCAL);
+    tg_status status;
+    if (library == NULL) {
+        snprintf(text, size, "the device cannot load it: %s", dlerror());
+        return TG_NOT_FOUND;
+    }
+    status = load_beside(d, message, library, (struct why){text, size});
+    if (status != TG_OK)
+        dlclose(library);
+    return status;
 }
