@@ -47,6 +47,7 @@ struct tg_device_config {
     uint32_t schedulers;        /* threads that only schedule; default 0: cores do it themselves */
     uint64_t memory;            /* bytes of device memory; default 4 GiB, taken when touched */
     const char *device_program; /* simulators: the program to start; default: the installed one */
+    double load_timeout;        /* seconds that loading a module may take; default 120 */
     bool poison; /* fill memory with TG_POISON (wire/record.h) each time it is handed out */
 };
 

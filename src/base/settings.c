@@ -44,6 +44,8 @@ static const struct row {
      NULL, NULL},
     {"timeout", "TASKGLASS_TIMEOUT", TG_SETTING_SECONDS, "10",
      "report a hang after this many seconds without a finished task", NULL, NULL},
+    {"load-timeout", "TASKGLASS_LOAD_TIMEOUT", TG_SETTING_SECONDS, "120",
+     "seconds that the device may take to load a module", NULL, NULL},
     {"output", "TASKGLASS_OUTPUT", TG_SETTING_TEXT, "",
      "directory for the files of a run; empty: a new one under outputs/", NULL, NULL},
     {"deps", "TASKGLASS_DEPS", TG_SETTING_FLAG, "off",

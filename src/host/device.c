@@ -13,6 +13,7 @@
 
 #define DEFAULT_PLATFORM "a2a3sim"
 #define DEFAULT_MEMORY (UINT64_C(4) << 30)
+#define DEFAULT_LOAD_SECONDS 120.0
 #define SMALLEST_MEMORY (UINT64_C(4) << 20)
 #define LARGEST_MEMORY (UINT64_C(1) << 44)
 #define LARGEST_CONTROL (UINT64_C(1) << 30)
@@ -56,6 +57,7 @@ static tg_status fill_in(const struct tg_device_config *from, const struct tg_pl
     to->schedulers = from->schedulers;
     to->memory = from->memory ? from->memory : DEFAULT_MEMORY;
     to->device_program = from->device_program;
+    to->load_seconds = from->load_timeout > 0 ? from->load_timeout : DEFAULT_LOAD_SECONDS;
     if (to->cores > max_cores)
         return tg_error_set(error, TG_BAD_ARGUMENT, "--cores %u: %s has at most %u (%u blocks)",
                             to->cores, ops->name, max_cores, ops->max_blocks);

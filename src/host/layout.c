@@ -44,6 +44,7 @@ static const struct tg_layout_info rows[] = {
     STRUCTURE(tg_device_config), MEMBER(tg_device_config, platform),
     MEMBER(tg_device_config, cores), MEMBER(tg_device_config, schedulers),
     MEMBER(tg_device_config, memory), MEMBER(tg_device_config, device_program),
+    MEMBER(tg_device_config, load_timeout),
     MEMBER(tg_device_config, poison),
 
     STRUCTURE(tg_device_info), MEMBER(tg_device_info, platform), MEMBER(tg_device_info, cores),

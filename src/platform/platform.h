@@ -22,6 +22,7 @@ struct tg_platform_config {
     uint32_t schedulers;
     uint64_t memory;
     const char *device_program; /* the program to start */
+    double load_seconds;        /* how long `load` may take */
 };
 
 enum tg_poll { TG_POLL_RUNNING, TG_POLL_OVER, TG_POLL_STOPPED, TG_POLL_LOST };

@@ -35,6 +35,7 @@ class Config:
     schedulers: Optional[int] = None
     device_memory: Optional[_Size] = None
     timeout: Optional[float] = None
+    load_timeout: Optional[float] = None
     output: Optional[_Path] = None
     deps: Optional[bool] = None
     poison: Optional[bool] = None

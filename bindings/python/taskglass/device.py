@@ -61,7 +61,8 @@ class Device(Closing):
         wanted = lib().layout.tg_device_config(
             platform=self._text("platform"), cores=self._count("cores"),
             schedulers=self._count("schedulers"), memory=self._count("device-memory"),
-            device_program=self._text("device-program"), poison=self._flag("poison"))
+            device_program=self._text("device-program"), poison=self._flag("poison"),
+            load_timeout=lib().tg_settings_seconds(self._settings.pointer, b"load-timeout"))
         self._handle = Handle(lib().make(lib().tg_device_open, ctypes.byref(wanted)),
                               lib().tg_device_close, "device")
 

@@ -6,6 +6,7 @@
 #include "platform/process/protocol.h"
 #include "platform/process/state.h"
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { CLOSE_MILLISECONDS = 2000, LOAD_MILLISECONDS = 30000 };
+enum { CLOSE_MILLISECONDS = 2000 };
 
 /* ── open and close ────────────────────────────────────────────────────────────────────── */
 
@@ -80,6 +81,7 @@ tg_status tg_process_set_up(struct tg_process *process, const struct tg_platform
                             bool mapped, struct tg_error *error)
 {
     tg_status status = make_memory(process, error);
+    process->load_seconds = config->load_seconds;
     if (status == TG_OK)
         status = tg_process_start(process, config, error);
     if (status == TG_OK)
@@ -156,6 +158,17 @@ tg_status tg_process_gone(struct tg_process *process, struct tg_error *error)
     return tg_error_set(error, TG_DEVICE_LOST, "the device %s", autopsy.cause);
 }
 
+/* Ends the device: its late answer would be taken for the answer to the next request. */
+static tg_status give_up_loading(struct tg_process *process, const char *path,
+                                 struct tg_error *error)
+{
+    tg_process_reap(process, 0);
+    return tg_error_set(error, TG_DEVICE_LOST,
+                        "the device has not loaded %s within %g s, and was stopped; if loading it "
+                        "takes longer, raise --load-timeout",
+                        path, process->load_seconds);
+}
+
 tg_status tg_process_load(void *state, const char *path, uint32_t first, uint32_t count,
                           struct tg_error *error)
 {
@@ -165,9 +178,14 @@ tg_status tg_process_load(void *state, const char *path, uint32_t first, uint32_
         return tg_error_set(error, TG_BAD_ARGUMENT, "module path is longer than %zu bytes",
                             sizeof message.text - 1);
     memcpy(message.text, path, strlen(path) + 1);
-    if (tg_process_send(process->socket, &message) != 0 ||
-        tg_process_hear(process, &message, LOAD_MILLISECONDS) != 1 ||
-        message.type != TG_PROCESS_LOADED)
+    if (tg_process_send(process->socket, &message) != 0)
+        return tg_process_gone(process, error);
+    double milliseconds = 1000 * process->load_seconds;
+    int heard =
+        tg_process_hear(process, &message, milliseconds < INT_MAX ? (int)milliseconds : INT_MAX);
+    if (heard == 0)
+        return give_up_loading(process, path, error);
+    if (heard < 0 || message.type != TG_PROCESS_LOADED)
         return tg_process_gone(process, error);
     if (message.status != TG_OK)
         return tg_error_set(error, (tg_status)message.status, "%s: %s", path, message.text);
