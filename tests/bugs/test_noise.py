@@ -2,6 +2,12 @@
 """diff --noise: what differs among good runs is noise, and only what exceeds it is reported. The modules
 planted_noise_0 to _2 add in different orders; _3 does too, and forgets an element."""
 
+import pytest
+
+from platforms import GPU
+
+pytestmark = pytest.mark.skipif(GPU, reason="these modules are built for the simulators only")
+
 
 def record(case, variant):
     name = f"noise_{variant}"

@@ -6,6 +6,9 @@ import json
 import pytest
 
 from planted import SCENES
+from platforms import GPU
+
+pytestmark = pytest.mark.skipif(GPU, reason="these modules are built for the simulators only")
 
 # Scenes whose culprit diff does not name yet. The list must become empty.
 PENDING = {"denormal", "drift", "extra_task", "fused", "fused_bug", "misplaced", "missing_task", "narrow",
