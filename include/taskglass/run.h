@@ -32,7 +32,8 @@ struct tg_record_config {
     uint64_t arena;         /* bytes of payload a core can be ahead of the disk; default 4 MiB */
     uint32_t buffers;       /* record buffers per core, of 64 records each; default 16 */
     double wait_limit;      /* policy block: seconds before a core gives up waiting; default 5 */
-    const struct tg_args *orchestration; /* arguments of the orchestration; NULL: unknown */
+    const struct tg_args *orchestration; /* arguments of the orchestration; NULL: those that the
+                                            graph was orchestrated with, if it was */
     uint32_t transport; /* enum tg_transport; default: in place if the host can map the memory */
 };
 

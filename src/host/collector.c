@@ -97,6 +97,8 @@ tg_status tg_collector_create(struct tg_graph *graph, const struct tg_record_con
     }
     if (config->orchestration != NULL)
         add_orchestration(c, config->orchestration);
+    else if (graph->given != NULL)
+        add_orchestration(c, graph->given);
     *out = c;
     return TG_OK;
 }

@@ -145,18 +145,16 @@ static tg_status wait_for(struct job *job, struct tg_run *run, struct tg_error *
     return status;
 }
 
-static tg_status run_graph(struct job *job, const struct tg_args *args, struct tg_error *error)
+static tg_status run_graph(struct job *job, struct tg_error *error)
 {
     struct tg_run *run = NULL;
     if (job->plan.record.level != TG_LEVEL_OFF) {
         job->plan.record.output_dir = job->execution->output_dir;
-        job->plan.record.orchestration = args;
         job->plan.run.record = &job->plan.record;
     }
     if (job->plan.scope_stats)
         job->plan.run.scope_stats = job->execution->output_dir;
     tg_status status = tg_run_start(job->graph, &job->plan.run, &run, error);
-    job->plan.record.orchestration = NULL; /* recorded by now; `args` is the caller's */
     if (status != TG_OK)
         return status;
     status = wait_for(job, run, error);
@@ -242,7 +240,7 @@ static tg_status on_device(struct job *job, struct tg_error *error)
     if (status == TG_OK)
         status = build(job, &args, error);
     if (status == TG_OK)
-        status = run_graph(job, &args, error);
+        status = run_graph(job, error);
     if (job->device)
         tg_device_get_info(job->device, &job->execution->device);
     if (status == TG_OK)

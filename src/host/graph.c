@@ -74,6 +74,8 @@ tg_status tg_graph_alloc(struct tg_graph *g, uint64_t bytes, uint64_t *address,
 void tg_graph_clear(struct tg_graph *g)
 {
     free_memory(g);
+    free(g->given);
+    g->given = NULL;
     g->n_tasks = g->n_edges = g->payload_used = 0;
     g->n_sites = g->current_site = 0;
     memset(g->class_count, 0, sizeof g->class_count);
@@ -96,6 +98,7 @@ void tg_graph_destroy(struct tg_graph *g)
     free(g->payload);
     free(g->site);
     free(g->layout);
+    free(g->given);
     free(g);
 }
 

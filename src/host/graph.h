@@ -54,6 +54,7 @@ struct tg_graph {
     uint64_t orchestration;         /* device-built graphs: the orchestration's address */
     struct tg_graph_layout *layout; /* device-built graphs: what the host wrote there */
     struct tg_device_log *log;      /* device-built graphs: the last run's log, or NULL */
+    struct tg_args *given; /* the orchestration's arguments, for recordings; NULL: it had none */
 
     bool resident;  /* the image on the device is up to date */
     uint64_t image; /* the image's address; 0: none */

@@ -3,6 +3,20 @@
 #include "base/error.h"
 #include "host/graph.h"
 #include "host/runtime_ops.h"
+#include <stdlib.h>
+
+/* Keeps the arguments, so that each recording of a run of this graph has them. */
+static tg_status keep_arguments(struct tg_graph *graph, const struct tg_args *args,
+                                struct tg_error *error)
+{
+    if (args == NULL)
+        return TG_OK;
+    graph->given = malloc(sizeof *graph->given);
+    if (graph->given == NULL)
+        return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
+    *graph->given = *args;
+    return TG_OK;
+}
 
 tg_status tg_graph_orchestrate(struct tg_module *module, enum tg_runtime_kind runtime,
                                const struct tg_args *args, const struct tg_rings *rings,
@@ -22,6 +36,8 @@ tg_status tg_graph_orchestrate(struct tg_module *module, enum tg_runtime_kind ru
                               module->workload->name);
     else
         status = ops->build(ops, graph, args, rings, error);
+    if (status == TG_OK)
+        status = keep_arguments(graph, args, error);
     if (status != TG_OK)
         tg_graph_destroy(graph);
     else

@@ -349,8 +349,6 @@ class Graph(Closing):
             recorder = lib().layout.tg_record_config(
                 level=levels.index(level), policy=policies.index(policy), filter=encoded(filter),
                 output_dir=encoded(folder), arena=arena, buffers=buffers, wait_limit=wait_limit)
-            if self._given:
-                recorder.orchestration = ctypes.addressof(self._given.args)
             config.record = ctypes.addressof(recorder)
         return Run(self, config, (recorder, self._given), folder)
 
