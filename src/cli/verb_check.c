@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* taskglass check: compares every recorded task with the reference of its kernel. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <taskglass/json.h>
 #include <taskglass/replay.h>
 
@@ -135,12 +137,16 @@ static int check_recording(const struct tg_recording *recording, const char *mod
     return tally->wrong > 0 ? DIFFERS : CLI_OK;
 }
 
+/* strtod alone would accept white space, a sign, hexadecimal digits, "inf" and "nan"; with an infinite
+ * tolerance every value would pass. */
 static int take_tolerance(const char *option, const char *text, bool *has, double *value)
 {
     char *end;
+    bool plain = text[strspn(text, "0123456789.eE+-")] == '\0' && *text != '+' && *text != '-';
     *value = strtod(text, &end);
-    if (end == text || *end || !(*value >= 0))
-        return cli_error("--%s: '%s' is not a number of at least 0", option, text);
+    if (!plain || end == text || *end || !isfinite(*value))
+        return cli_error("--%s: '%s' is not a number from 0 to 1.7e308, such as 0.001 or 1e-3",
+                         option, text);
     *has = true;
     return CLI_OK;
 }
@@ -190,6 +196,10 @@ static int check_options(const struct check_request *request)
 {
     if (!request->against && !tg_query_is_empty(request->query))
         return cli_error("filters need --against; without it every task is checked");
+    if (!request->against && (request->has_atol || request->has_rtol))
+        return cli_error(
+            "--%s needs --against; a reference has the tolerance that its workload gives",
+            request->has_atol ? "atol" : "rtol");
     if (request->against && request->json)
         return cli_error("--against prints no JSON; leave out --json");
     return CLI_OK;

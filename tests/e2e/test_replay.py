@@ -115,6 +115,11 @@ def test_check_counts_kernels_without_a_reference(tg):
     (["replay", "out", "--task", "0", "--module", "nowhere.so"], "nowhere.so"),
     (["check", "out", "--module", "nowhere.so"], "nowhere.so"),
     (["check", "nowhere"], "nowhere"),
+    (["check", "out", "--atol", "1"], "--against"),
+    (["check", "out", "--rtol", "0"], "--against"),
+    *[(["check", "out", "--against", "golden.npy", f"--{name}={value}"], f"--{name}: '{value}'")
+      for name in ("atol", "rtol")
+      for value in ("inf", "nan", "INFINITY", "1e999", "-1", "-0", "0x10", "+1", " 1", "", "1e", ".", "e")],
 ])
 def test_nonsense_gets_one_line_and_exit_2(tg, arguments, named):
     record(tg, "vector_add")
