@@ -49,6 +49,25 @@ enum tg_phase { TG_PHASE_PREPARE, TG_PHASE_OPEN, TG_PHASE_BUILD, TG_PHASE_RUN, T
 typedef int (*tg_progress_fn)(void *context, enum tg_phase phase, uint64_t finished,
                               uint64_t total);
 
+/* A function of the workload that tg_execute is about to call in the program's own process. */
+struct tg_workload_call {
+    const char *function; /* "prepare", "golden" or "orchestration" */
+    const char *workload;
+    const char *case_name;
+    void (*call)(void *argument);
+    void *argument;
+};
+
+/*
+ * Calls such a function on behalf of tg_execute, so that a program can protect itself from a workload
+ * that crashes or does not return; `taskglass run` does. It calls call->call(call->argument) once, on
+ * the same thread, and returns OK after that has returned. It may also leave the function by
+ * siglongjmp and return another status with *error filled in: tg_execute then ends the run with that
+ * status, writes run.json and closes the device.
+ */
+typedef tg_status (*tg_guard_fn)(void *context, const struct tg_workload_call *call,
+                                 struct tg_error *error);
+
 /* Zero means the default everywhere. */
 struct tg_execute_config {
     const char *case_name;  /* NULL: the workload's first */
@@ -58,6 +77,8 @@ struct tg_execute_config {
     void *progress_context;
     int argc; /* the command line, kept in run.json; may be 0 */
     const char *const *argv;
+    tg_guard_fn guard; /* NULL: a crash of the workload's functions ends the program */
+    void *guard_context;
 };
 
 struct tg_execution; /* the results of one execution */

@@ -35,6 +35,8 @@
     X(TIMED_OUT,                -10,    3, "not finished within the time given",                   \
       "wait again, or cancel")                                                                     \
     X(CANCELLED,                -11,    3, "cancelled before it finished", "")                     \
+    X(WORKLOAD_FAULT,           -12,    2, "a function of the workload crashed, exited or did not return", \
+      "correct the function that the message names; raise --timeout if it is merely slow")         \
     X(KERNEL_FAULT,             -32,    3, "a kernel crashed",                                     \
       "check the kernel's bounds and pointers; the report names the task and its arguments")       \
     X(HANG,                     -33,    3, "no task finished within the no-progress limit",        \

@@ -73,26 +73,45 @@ void tg_case_close(struct tg_case_host *host)
     free(host);
 }
 
-static tg_status call(struct tg_case_host *host, enum tg_case_stage stage,
-                      void (*fn)(struct tg_case *), struct tg_error *error)
+/* An operation that fails leaves the workload's function by longjmp (case_ops.c). */
+static void enter(void *argument)
 {
-    host->stage = stage;
+    struct tg_case_host *host = argument;
+    void (*fn)(struct tg_case *) =
+        host->stage == TG_CASE_IN_PREPARE ? host->workload->prepare : host->workload->golden;
     if (setjmp(host->leave) == 0)
         fn(&host->base);
+}
+
+static tg_status call(struct tg_case_host *host, enum tg_case_stage stage,
+                      const struct tg_guard *guard, struct tg_error *error)
+{
+    struct tg_workload_call what = {.function = stage == TG_CASE_IN_PREPARE ? "prepare" : "golden",
+                                    .workload = host->workload->name,
+                                    .case_name = host->def->name,
+                                    .call = enter,
+                                    .argument = host};
+    tg_status status;
+    host->stage = stage;
+    status = tg_guard_call(guard, &what, error);
     host->stage = TG_CASE_IDLE;
+    if (status != TG_OK)
+        return status;
     if (host->error.status != TG_OK && error)
         *error = host->error;
     return host->error.status;
 }
 
-tg_status tg_case_prepare(struct tg_case_host *host, struct tg_error *error)
+tg_status tg_case_prepare(struct tg_case_host *host, const struct tg_guard *guard,
+                          struct tg_error *error)
 {
-    return call(host, TG_CASE_IN_PREPARE, host->workload->prepare, error);
+    return call(host, TG_CASE_IN_PREPARE, guard, error);
 }
 
-tg_status tg_case_golden(struct tg_case_host *host, struct tg_error *error)
+tg_status tg_case_golden(struct tg_case_host *host, const struct tg_guard *guard,
+                         struct tg_error *error)
 {
-    tg_status status = call(host, TG_CASE_IN_GOLDEN, host->workload->golden, error);
+    tg_status status = call(host, TG_CASE_IN_GOLDEN, guard, error);
     for (uint32_t i = 0; i < host->n_tensors && status == TG_OK; i++) {
         const struct tg_case_tensor *t = &host->tensor[i];
         if (t->role != TG_IN && !t->expected && !t->exact)

@@ -9,6 +9,7 @@
 #define TG_HOST_CASE_H
 
 #include <stdbool.h>
+#include "host/guard.h"
 #include <taskglass/status.h>
 #include <taskglass/workload.h>
 
@@ -48,10 +49,12 @@ tg_status tg_case_open(const struct tg_workload *workload, const char *name, con
                        struct tg_error *error);
 void tg_case_close(struct tg_case_host *host);
 
-/* Each calls the workload's function and returns its first error. After golden succeeds, every
- * output has an expected value. */
-tg_status tg_case_prepare(struct tg_case_host *host, struct tg_error *error);
-tg_status tg_case_golden(struct tg_case_host *host, struct tg_error *error);
+/* Each calls the workload's function, through the guard unless that is NULL, and returns its first
+ * error. After golden succeeds, every output has an expected value. */
+tg_status tg_case_prepare(struct tg_case_host *host, const struct tg_guard *guard,
+                          struct tg_error *error);
+tg_status tg_case_golden(struct tg_case_host *host, const struct tg_guard *guard,
+                         struct tg_error *error);
 
 const char *tg_case_name(const struct tg_case_host *host);
 uint32_t tg_case_param_count(const struct tg_case_host *host);

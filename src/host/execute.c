@@ -17,8 +17,10 @@
 #include "base/error.h"
 #include "host/check.h"
 #include "host/execution.h"
+#include "host/graph.h"
 #include "host/output.h"
 #include "host/plan.h"
+#include "host/runtime_ops.h"
 
 /* The interval between two looks at a run: short enough for a progress line and for Ctrl-C, long
  * enough to cost nothing. */
@@ -29,6 +31,7 @@ struct job {
     const struct tg_workload_file *file;
     const struct tg_execute_config *config;
     struct tg_plan plan;
+    struct tg_guard guard;
     struct tg_case_host *test_case;
     struct tg_device *device;
     struct tg_module *module;
@@ -110,6 +113,41 @@ static tg_status copy_in(struct job *job, struct tg_args *args, struct tg_error 
     return status;
 }
 
+struct building {
+    struct job *job;
+    const struct tg_args *args;
+    tg_status status;
+    struct tg_error error;
+};
+
+static void orchestrate(void *argument)
+{
+    struct building *building = argument;
+    struct job *job = building->job;
+    building->status = tg_graph_orchestrate(job->module, job->plan.runtime, building->args,
+                                            &job->plan.rings, &job->graph, &building->error);
+}
+
+/* The guard is for runtimes that call the workload's orchestration here. If the guard leaves it, the
+ * unfinished graph is never freed; the run is over. */
+static tg_status orchestrate_guarded(struct job *job, const struct tg_args *args,
+                                     struct tg_error *error)
+{
+    struct building building = {.job = job, .args = args};
+    struct tg_workload_call call = {.function = "orchestration",
+                                    .workload = job->execution->workload,
+                                    .case_name = job->execution->case_name,
+                                    .call = orchestrate,
+                                    .argument = &building};
+    bool here = tg_runtime_number(job->plan.runtime)->build != tg_graph_place;
+    tg_status status = tg_guard_call(here ? &job->guard : NULL, &call, error);
+    if (status != TG_OK)
+        return status;
+    if (building.status != TG_OK)
+        *error = building.error;
+    return building.status;
+}
+
 static tg_status build(struct job *job, const struct tg_args *args, struct tg_error *error)
 {
     struct tg_execution *e = job->execution;
@@ -117,8 +155,7 @@ static tg_status build(struct job *job, const struct tg_args *args, struct tg_er
     if (status != TG_OK)
         return status;
     uint64_t start = now();
-    status = tg_graph_orchestrate(job->module, job->plan.runtime, args, &job->plan.rings,
-                                  &job->graph, error);
+    status = orchestrate_guarded(job, args, error);
     e->times.build = seconds_since(start);
     if (status == TG_OK) {
         e->tasks = tg_graph_tasks(job->graph);
@@ -224,7 +261,7 @@ static tg_status check(struct job *job, struct tg_error *error)
     tg_status status = enter(job, TG_PHASE_CHECK, error);
     uint64_t start = now();
     if (status == TG_OK)
-        status = tg_case_golden(job->test_case, error);
+        status = tg_case_golden(job->test_case, &job->guard, error);
     if (status == TG_OK)
         status = compare(job, error);
     job->execution->times.check = seconds_since(start);
@@ -296,7 +333,7 @@ static tg_status prepare(struct job *job, struct tg_error *error)
     if (status == TG_OK)
         status = enter(job, TG_PHASE_PREPARE, error);
     if (status == TG_OK)
-        status = tg_case_prepare(job->test_case, error);
+        status = tg_case_prepare(job->test_case, &job->guard, error);
     return status;
 }
 
@@ -344,7 +381,10 @@ tg_status tg_execute(const struct tg_settings *settings, const struct tg_workloa
                      const struct tg_execute_config *config, struct tg_execution **execution,
                      struct tg_error *error)
 {
-    struct job job = {.settings = settings, .file = workload, .config = config};
+    struct job job = {.settings = settings,
+                      .file = workload,
+                      .config = config,
+                      .guard = {config->guard, config->guard_context}};
     struct tg_error first = {TG_OK, ""};
     uint64_t start = now();
     *execution = NULL;

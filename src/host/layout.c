@@ -122,6 +122,7 @@ static const struct tg_layout_info rows[] = {
     POINTER(tg_execute_config, set), MEMBER(tg_execute_config, n_set),
     POINTER(tg_execute_config, progress), POINTER(tg_execute_config, progress_context),
     MEMBER(tg_execute_config, argc), POINTER(tg_execute_config, argv),
+    POINTER(tg_execute_config, guard), POINTER(tg_execute_config, guard_context),
 
     STRUCTURE(tg_execution_info), MEMBER(tg_execution_info, status),
     MEMBER(tg_execution_info, error), MEMBER(tg_execution_info, advice),

@@ -7,7 +7,7 @@ from typing import Any, Dict, Optional, Type
 
 __all__ = ["Error", "DeviceFailure", "Mismatch", "BadArgument", "NotFound", "Unsupported",
            "NoMemory", "IoError", "AbiMismatch", "Busy", "Cycle", "TimedOut", "Cancelled",
-           "KernelFault", "Hang", "DeviceLost", "Deadlock"]
+           "WorkloadFault", "KernelFault", "Hang", "DeviceLost", "Deadlock"]
 
 
 class Error(Exception):
@@ -102,6 +102,11 @@ class Cancelled(DeviceFailure):
     status = "CANCELLED"
 
 
+class WorkloadFault(Error):
+    """A function of the workload crashed, exited or did not return."""
+    status = "WORKLOAD_FAULT"
+
+
 class KernelFault(DeviceFailure):
     """A kernel crashed."""
     status = "KERNEL_FAULT"
@@ -127,7 +132,7 @@ _DEADLOCKS = ("SCOPE_DEADLOCK", "HEAP_RING_DEADLOCK", "FLOW_CONTROL_DEADLOCK", "
 _BY_STATUS: Dict[str, Type[Error]] = {
     **{kind.status: kind for kind in (Mismatch, BadArgument, NotFound, Unsupported, NoMemory,
                                       IoError, AbiMismatch, Busy, Cycle, TimedOut, Cancelled,
-                                      KernelFault, Hang, DeviceLost)},
+                                      WorkloadFault, KernelFault, Hang, DeviceLost)},
     **{name: Deadlock for name in _DEADLOCKS},
 }
 

@@ -59,7 +59,7 @@ static struct tg_case_host *open_case(const char *name, const char *set)
 static struct tg_case_host *prepared(const char *set)
 {
     struct tg_case_host *host = open_case("first", set);
-    CHECK_EQ_I(tg_case_prepare(host, NULL), TG_OK);
+    CHECK_EQ_I(tg_case_prepare(host, NULL, NULL), TG_OK);
     return host;
 }
 
@@ -163,7 +163,7 @@ TEST(a_tensor_has_its_packed_size)
 TEST(a_tensor_may_be_empty)
 {
     struct tg_case_host *host = open_case("first", "n=0");
-    CHECK_EQ_I(tg_case_prepare(host, NULL), TG_OK);
+    CHECK_EQ_I(tg_case_prepare(host, NULL, NULL), TG_OK);
     CHECK_EQ_U(tg_case_tensor_at(host, 0)->size, 0);
     CHECK(tg_case_tensor_at(host, 0)->bytes != NULL);
     tg_case_close(host);
@@ -180,7 +180,7 @@ TEST(the_bits_above_a_scalars_type_are_zero)
 TEST(golden_sees_the_inputs_and_says_what_it_expects)
 {
     struct tg_case_host *host = prepared(NULL);
-    CHECK_EQ_I(tg_case_golden(host, NULL), TG_OK);
+    CHECK_EQ_I(tg_case_golden(host, NULL, NULL), TG_OK);
     CHECK_EQ_I(*(uint8_t *)tg_case_tensor_at(host, 1)->exact, 42);
     CHECK_NEAR(tg_case_tensor_at(host, 2)->expected[0], 2.5, 0);
     CHECK_NEAR(tg_case_tensor_at(host, 2)->atol, 0.5, 0);
@@ -193,7 +193,7 @@ TEST(tensors_beyond_the_limit_are_refused)
     struct tg_error error;
     struct tg_case_host *host = NULL;
     REQUIRE(tg_case_open(&workload, "first", NULL, 0, 512, &host, &error) == TG_OK);
-    CHECK_EQ_I(tg_case_prepare(host, &error), TG_NO_MEMORY); /* three pieces of 256 bytes */
+    CHECK_EQ_I(tg_case_prepare(host, NULL, &error), TG_NO_MEMORY); /* three pieces of 256 bytes */
     CHECK_HAS(error.text, "'z'");
     tg_case_close(host);
 }
@@ -202,7 +202,7 @@ TEST(tensors_within_the_limit_are_not)
 {
     struct tg_case_host *host = NULL;
     REQUIRE(tg_case_open(&workload, "first", NULL, 0, 768, &host, NULL) == TG_OK);
-    CHECK_EQ_I(tg_case_prepare(host, NULL), TG_OK);
+    CHECK_EQ_I(tg_case_prepare(host, NULL, NULL), TG_OK);
     tg_case_close(host);
 }
 
@@ -210,7 +210,7 @@ TEST(a_number_that_is_none_is_an_error)
 {
     struct tg_error error;
     struct tg_case_host *host = open_case("first", "n=5.5");
-    CHECK_EQ_I(tg_case_prepare(host, &error), TG_BAD_ARGUMENT);
+    CHECK_EQ_I(tg_case_prepare(host, NULL, &error), TG_BAD_ARGUMENT);
     CHECK_HAS(error.text, "n=5.5");
     tg_case_close(host);
 }
