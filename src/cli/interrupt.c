@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* The only global variable of the command line: a signal handler gets no context. */
+/* A global variable, because a signal handler gets no context. */
 static volatile sig_atomic_t caught;
 
 static void on_signal(int number)

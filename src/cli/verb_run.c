@@ -2,10 +2,12 @@
 /* taskglass run: runs one case of a workload and checks its outputs. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <taskglass/execute.h>
 #include <taskglass/workload.h>
 
 #include "cli/cli.h"
+#include "cli/guard.h"
 #include "cli/interrupt.h"
 #include "cli/options.h"
 #include "cli/run_summary.h"
@@ -80,15 +82,16 @@ static int execute(struct cli *cli, const struct request *request,
         .progress_context = &progress,
         .argc = cli->argc,
         .argv = (const char *const *)cli->argv,
+        .guard = cli_guard_call,
     };
     cli_progress_init(&progress);
-    cli_interrupt_catch();
     tg_status status = tg_execute(cli->settings, file, &config, &execution, &error);
     cli_progress_erase(&progress);
     if (execution)
         report(tg_workload_get(file), cli->settings, execution, &error, request->json);
     else
         cli_fail(&error);
+    cli_guard_reported();
     tg_execution_destroy(execution);
     return tg_status_exit_code(status);
 }
@@ -104,12 +107,28 @@ static int open_and_execute(struct cli *cli, const struct request *request)
     return code;
 }
 
+/* Seconds that one of the workload's functions on the host may take: the timeout that the user gave. A
+ * golden function is often slow, so the default gives it ten times as long as a task. */
+static double function_limit(const struct tg_settings *settings)
+{
+    double limit = tg_settings_seconds(settings, "timeout");
+    struct tg_setting_info info;
+    for (uint32_t i = 0; tg_settings_get(settings, i, &info); i++)
+        if (strcmp(info.name, "timeout") == 0 && info.source == TG_FROM_DEFAULT)
+            return 10 * limit;
+    return limit;
+}
+
 static int run(struct cli *cli, void *context)
 {
     const struct request *request = context;
     if (!request->workload)
         return cli_error("run needs a workload; 'taskglass list' shows the workloads");
-    int code = open_and_execute(cli, request);
+    cli_interrupt_catch();
+    int code = cli_guard_start(function_limit(cli->settings));
+    if (code == CLI_OK)
+        code = open_and_execute(cli, request);
+    cli_guard_end();
     if (code != CLI_OK)
         cli_interrupt_pass_on();
     return code;

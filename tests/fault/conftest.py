@@ -159,17 +159,28 @@ def check_next_run(tg, platform):
               platform, "--output", "next") == (0, "")
 
 
-@pytest.fixture(scope="session")
-def scribble(tmp_path_factory):
-    """A module whose kernels attack the device that they run on."""
+def compiled(name, folder):
+    """Compiles workloads/NAME.c, which only processes can run; returns the module's path."""
     if GPU:
-        pytest.skip("these attack the simulator's process, and a GPU's kernels do not run in a process")
+        pytest.skip("these need a device that is a process, and a GPU's kernels do not run in one")
     compiler = shlex.split(os.environ.get("CC", "cc"))
     if not shutil.which(compiler[0]):
         pytest.skip("no C compiler")
-    module = tmp_path_factory.mktemp("scribble") / "scribble.so"
+    module = folder / f"{name}.so"
     warnings = os.environ.get("TASKGLASS_TEST_WARNINGS", "-Wall -Wextra").split()
     subprocess.run([*compiler, "-std=gnu11", "-O1", *warnings, "-shared", "-fPIC",
                     f"-I{HERE.parents[1] / 'include'}", "-o", str(module),
-                    str(HERE / "workloads" / "scribble.c")], check=True)
+                    str(HERE / "workloads" / f"{name}.c")], check=True)
     return str(module)
+
+
+@pytest.fixture(scope="session")
+def scribble(tmp_path_factory):
+    """A module whose kernels attack the device that they run on."""
+    return compiled("scribble", tmp_path_factory.mktemp("scribble"))
+
+
+@pytest.fixture(scope="session")
+def unruly(tmp_path_factory):
+    """A module whose prepare, golden and orchestration misbehave on the host."""
+    return compiled("unruly", tmp_path_factory.mktemp("unruly"))

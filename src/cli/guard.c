@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE 1
+#include "cli/guard.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/interrupt.h"
+
+/* The watchdog looks this often whether the user wants to stop. */
+#define TICK_SECONDS 0.05
+/* A function that does not react to the watchdog's signal within this time never will. */
+#define REACTION_SECONDS 1.0
+/* After a function was left: how long the command may take to write its files and end. */
+#define ENDING_SECONDS 10.0
+
+/* Sent by the watchdog to the thread that runs the function. Its default action is to be ignored, so
+ * one that arrives too late does nothing. */
+#define WAKE SIGURG
+
+enum cause { CAUSE_NONE, CAUSE_SIGNAL, CAUSE_EXIT, CAUSE_LATE, CAUSE_INTERRUPT };
+enum watch { WATCH_NOTHING, WATCH_FUNCTION, WATCH_REACTION, WATCH_ENDING };
+
+static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS, WAKE};
+enum { FAULTS = sizeof faults / sizeof faults[0], STACK = 64 * 1024 };
+
+/* One per program, because signal handlers and exit() get no context. */
+static struct {
+    double limit;
+    struct sigaction before[FAULTS];
+    stack_t stack_before;
+    void *stack;
+
+    /* The guarded thread writes these, and its signal handler. */
+    pthread_t thread;
+    sigjmp_buf out;
+    volatile sig_atomic_t inside; /* the thread is in a function of the workload */
+    volatile sig_atomic_t left;   /* a function was left; the command is ending */
+    volatile sig_atomic_t cause;  /* enum cause */
+    volatile sig_atomic_t number; /* CAUSE_SIGNAL: the signal; CAUSE_EXIT: the status */
+    const void *volatile address;
+    const char *volatile exit_function;
+    char what[300]; /* "golden() of workload 'x', case 'y'" */
+    char line[600]; /* to be printed if the command cannot end as it should */
+    volatile sig_atomic_t reported;
+
+    /* Under the lock. */
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    pthread_t watchdog;
+    bool running, quit;
+    enum watch watch;
+    double since;
+    enum cause asked; /* why the watchdog sent WAKE; written before it is sent */
+} guard = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* ── last words ────────────────────────────────────────────────────────────────────────── */
+
+static void say(const char *text)
+{
+    if (write(STDERR_FILENO, text, strlen(text)) < 0)
+        return; /* nobody hears it */
+}
+
+/* Ends the process at once. Calls only what a signal handler may call. */
+__attribute__((noreturn)) static void end_now(const char *why)
+{
+    if (!guard.reported) {
+        say("taskglass: WORKLOAD_FAULT: ");
+        say(guard.left ? guard.line : guard.what);
+        say(guard.left ? "" : why);
+        say("\n");
+    }
+    guard.inside = 0; /* _exit below is ours */
+    _exit(tg_status_exit_code(TG_WORKLOAD_FAULT));
+}
+
+/* ── leaving a function ────────────────────────────────────────────────────────────────── */
+
+__attribute__((noreturn)) static void jump(enum cause cause, int number, const void *address)
+{
+    guard.cause = cause;
+    guard.number = number;
+    guard.address = address;
+    guard.inside = 0;
+    siglongjmp(guard.out, 1);
+}
+
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+    bool own = guard.thread != 0 && pthread_equal(pthread_self(), guard.thread);
+    (void)context;
+    if (number == WAKE) {
+        if (own && guard.inside && guard.asked != CAUSE_NONE)
+            jump(guard.asked, 0, NULL);
+        return;
+    }
+    if (own && guard.inside)
+        jump(CAUSE_SIGNAL, number, info->si_code > 0 ? info->si_addr : NULL);
+    if (guard.inside || guard.left) /* a thread of the workload, or what it left behind */
+        end_now(" crashed in a thread of its own");
+    if (*guard.what) {
+        say("taskglass: the command crashed after ");
+        say(guard.what);
+        say(" returned; that function may have overwritten memory\n");
+    }
+    signal(number, SIG_DFL); /* the signal happens again, and now kills the program */
+    if (info->si_code <= 0)
+        raise(number);
+}
+
+void cli_guard_left(const char *function, int status)
+{
+    if (!guard.inside)
+        return;
+    if (!pthread_equal(pthread_self(), guard.thread))
+        end_now(" ended the process from a thread of its own");
+    guard.exit_function = function;
+    jump(CAUSE_EXIT, status, NULL);
+}
+
+/* ── the watchdog ──────────────────────────────────────────────────────────────────────── */
+
+/* Asks the thread to leave the function. Called with the lock. */
+static void ask(enum cause why)
+{
+    guard.asked = why;
+    guard.watch = WATCH_REACTION;
+    guard.since = now();
+    pthread_kill(guard.thread, WAKE);
+}
+
+/* The user has asked to stop: ends the process as the signal does by default. It does not flush streams,
+ * because the function that hangs may hold their locks. */
+static void obey_interrupt(void)
+{
+    int caught = cli_interrupt_caught();
+    if (!caught)
+        return;
+    signal(caught, SIG_DFL);
+    kill(getpid(), caught);
+    sleep(1);
+}
+
+static void look(void)
+{
+    double passed = now() - guard.since;
+    switch (guard.watch) {
+    case WATCH_NOTHING:
+        break;
+    case WATCH_FUNCTION:
+        if (cli_interrupt_caught())
+            ask(CAUSE_INTERRUPT);
+        else if (passed > guard.limit)
+            ask(CAUSE_LATE);
+        break;
+    case WATCH_REACTION:
+        if (passed > REACTION_SECONDS) {
+            obey_interrupt();
+            end_now(" did not return within the limit of --timeout");
+        }
+        break;
+    case WATCH_ENDING:
+        if (passed > ENDING_SECONDS) {
+            obey_interrupt();
+            end_now("");
+        }
+    }
+}
+
+static void *watchdog(void *unused)
+{
+    pthread_mutex_lock(&guard.lock);
+    while (!guard.quit) {
+        struct timespec until;
+        if (guard.watch == WATCH_NOTHING) {
+            pthread_cond_wait(&guard.changed, &guard.lock);
+            continue;
+        }
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += (long)(TICK_SECONDS * 1e9);
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        pthread_cond_timedwait(&guard.changed, &guard.lock, &until);
+        look();
+    }
+    pthread_mutex_unlock(&guard.lock);
+    return unused;
+}
+
+static void set_watch(enum watch watch)
+{
+    pthread_mutex_lock(&guard.lock);
+    guard.watch = watch;
+    guard.since = now();
+    if (watch == WATCH_FUNCTION)
+        guard.asked = CAUSE_NONE;
+    pthread_cond_signal(&guard.changed);
+    pthread_mutex_unlock(&guard.lock);
+}
+
+/* ── calling a function ────────────────────────────────────────────────────────────────── */
+
+/* The part of the message behind guard.what. */
+static void describe(char *text, size_t size)
+{
+    switch ((enum cause)guard.cause) {
+    case CAUSE_SIGNAL:
+        if (guard.number == SIGABRT || guard.number == SIGTRAP)
+            snprintf(text, size, " crashed: %s", strsignal(guard.number));
+        else
+            snprintf(text, size, " crashed: %s at address 0x%llx", strsignal(guard.number),
+                     (unsigned long long)(uintptr_t)guard.address);
+        break;
+    case CAUSE_EXIT:
+        snprintf(text, size, " called %s(%d), which would end taskglass itself; it must return",
+                 guard.exit_function, (int)guard.number);
+        break;
+    case CAUSE_LATE:
+        snprintf(text, size, " did not return within %g s; --timeout sets the limit", guard.limit);
+        break;
+    default:
+        snprintf(text, size, " was running when the user stopped the command");
+    }
+}
+
+tg_status cli_guard_call(void *context, const struct tg_workload_call *call, struct tg_error *error)
+{
+    char how[200];
+    (void)context;
+    snprintf(guard.what, sizeof guard.what, "%s() of workload '%.80s', case '%.80s'",
+             call->function, call->workload, call->case_name);
+    guard.thread = pthread_self();
+    if (sigsetjmp(guard.out, 1) == 0) {
+        guard.inside = 1;
+        set_watch(WATCH_FUNCTION);
+        call->call(call->argument);
+        guard.inside = 0;
+        set_watch(WATCH_NOTHING);
+        return TG_OK;
+    }
+    describe(how, sizeof how);
+    snprintf(guard.line, sizeof guard.line, "%s%s", guard.what, how);
+    guard.left = 1;
+    set_watch(WATCH_ENDING);
+    error->status = guard.cause == CAUSE_INTERRUPT ? TG_CANCELLED : TG_WORKLOAD_FAULT;
+    snprintf(error->text, sizeof error->text, "%.*s", (int)sizeof error->text - 1, guard.line);
+    return error->status;
+}
+
+/* ── start and end ─────────────────────────────────────────────────────────────────────── */
+
+/* The watchdog takes only the signals that ask the command to end: a workload may have blocked them in
+ * the other thread. */
+static bool start_watchdog(void)
+{
+    sigset_t all, before;
+    guard.quit = false;
+    guard.watch = WATCH_NOTHING;
+    sigfillset(&all);
+    sigdelset(&all, SIGINT);
+    sigdelset(&all, SIGTERM);
+    sigdelset(&all, SIGHUP);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    guard.running = pthread_create(&guard.watchdog, NULL, watchdog, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return guard.running;
+}
+
+int cli_guard_start(double limit)
+{
+    struct sigaction action = {.sa_sigaction = on_signal,
+                               .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
+    stack_t stack = {.ss_size = STACK};
+    guard.limit = limit;
+    guard.stack = stack.ss_sp = malloc(STACK);
+    if (guard.stack == NULL || !start_watchdog()) {
+        free(guard.stack);
+        return cli_error("cannot start the thread that watches the workload's functions");
+    }
+    sigaltstack(&stack, &guard.stack_before);
+    sigemptyset(&action.sa_mask);
+    for (int i = 0; i < FAULTS; i++)
+        sigaction(faults[i], &action, &guard.before[i]);
+    return CLI_OK;
+}
+
+void cli_guard_reported(void)
+{
+    guard.reported = 1;
+}
+
+void cli_guard_end(void)
+{
+    if (!guard.running)
+        return;
+    pthread_mutex_lock(&guard.lock);
+    guard.quit = true;
+    pthread_cond_signal(&guard.changed);
+    pthread_mutex_unlock(&guard.lock);
+    pthread_join(guard.watchdog, NULL);
+    guard.running = false;
+    for (int i = 0; i < FAULTS; i++)
+        sigaction(faults[i], &guard.before[i], NULL);
+    sigaltstack(&guard.stack_before, NULL);
+    free(guard.stack);
+}

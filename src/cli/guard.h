@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Protects `taskglass run` from the workload's own functions (prepare, golden, and the orchestration
+ * where it runs on the host). A workload is a user's code in the command's process: it may crash, loop,
+ * or call exit(). The guard leaves such a function, and the command ends as after any other failure:
+ * one line names the function, run.json is written, the device is closed.
+ *
+ *     cli_guard_start      before tg_execute; installs signal handlers and starts the watchdog thread
+ *     cli_guard_call       the tg_guard_fn for tg_execute; calls one function
+ *     cli_guard_end        restores the handlers, ends the thread
+ *
+ * A function that was left may hold a lock or have overwritten memory. If the rest of the command then
+ * crashes too, or takes longer than a few seconds, the guard prints the line itself and ends the
+ * process.
+ */
+#ifndef TG_CLI_GUARD_H
+#define TG_CLI_GUARD_H
+
+#include <taskglass/execute.h>
+
+/* `limit`: seconds that one function may take. Returns the exit code; an error is already printed. */
+int cli_guard_start(double limit);
+tg_status cli_guard_call(void *context, const struct tg_workload_call *call,
+                         struct tg_error *error);
+/* The command has printed the error, so the guard need not print it any more. */
+void cli_guard_reported(void);
+void cli_guard_end(void);
+
+/* Called instead of exit() and the like, see guard_exit.c. Returns if no guarded function is running. */
+void cli_guard_left(const char *function, int status);
+
+#endif

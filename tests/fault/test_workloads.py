@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Workloads whose own functions crash, loop or exit on the host: the command names the function and the
+case, ends with exit 2, keeps what the run left, and leaves no process."""
+
+import json
+import pathlib
+import signal
+
+import pytest
+
+from conftest import PLATFORMS, wait_until
+from platforms import FAR, until
+
+FUNCTIONS = ("prepare", "orchestration", "golden")
+# Case, and what the message says about it.
+CRASHES = {"null": "Segmentation fault at address 0x0", "fpe": "Floating point exception",
+           "stack": "Segmentation fault", "abort": "Aborted", "trap": "Illegal instruction",
+           "locks": "", "thread": "thread of its own"}
+EXITS = {"exit": "called exit(0)", "exit_9": "called exit(9)", "quick_exit": "called quick_exit(0)",
+         "exit_at_once": "called _exit(0)", "exit_thread": "thread of its own"}
+LOOPS = [*(("spin", function) for function in FUNCTIONS), ("sleep", "prepare"), ("deaf", "golden"),
+         ("leave", "orchestration")]
+# The guard ends the process in these, because it cannot leave the function, so there is no run.json.
+BY_FORCE = ("locks", "thread", "exit_thread", "deaf", "leave")
+
+
+def check(end, function, case, said):
+    code, text = end
+    assert code == 2, text
+    line = next(line for line in text.splitlines() if line.startswith("taskglass: "))
+    assert line.startswith("taskglass: WORKLOAD_FAULT: ")
+    assert f"{function}() of workload 'unruly', case '{case}'" in line
+    assert said in line
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("case,platform", [
+    *((case, platform) for case in ("null", "abort", "exit") for platform in PLATFORMS),
+    *((case, PLATFORMS[0]) for case in [*CRASHES, *EXITS] if case not in ("null", "abort", "exit"))])
+def test_a_function_that_crashes_or_exits_is_named(tg, unruly, tmp_path, case, function, platform):
+    end = tg("run", unruly, "--case", case, "--set", f"where={function}", "--platform", platform,
+             "--timeout", FAR, "--output", "out", "--dump-tensor")
+    check(end, function, case, {**CRASHES, **EXITS}[case])
+    if function != "prepare" and case not in BY_FORCE:
+        report = json.loads((tmp_path / "out" / "run.json").read_text())
+        assert report["error"]["name"] == "WORKLOAD_FAULT"
+        assert f"{function}() of workload 'unruly'" in report["error"]["text"]
+
+
+@pytest.mark.parametrize("case,function", LOOPS)
+def test_a_function_that_does_not_return_ends_at_the_timeout(start, unruly, case, function):
+    def run(limit):
+        program = start("run", unruly, "--case", case, "--set", f"where={function}", "--timeout",
+                        limit, "--output", f"out{limit}")
+        end = program.end()
+        assert program.left() == []
+        return end
+    # On a busy machine the device may not finish within the first limits.
+    end = until(lambda end: "WORKLOAD_FAULT" in end[1], run, (0.4, 4, 40))
+    check(end, function, case, "--timeout")
+
+
+@pytest.mark.parametrize("case,function", [loop for loop in LOOPS if loop[0] != "leave"])
+def test_the_first_interrupt_ends_a_function_that_does_not_return(start, unruly, case, function):
+    program = start("run", unruly, "--case", case, "--set", f"where={function}", "--timeout", FAR,
+                    "--output", "out")
+    # Before prepare there is nothing to see; the handlers are there when the second thread is.
+    threads = pathlib.Path(f"/proc/{program.process.pid}/task")
+    if function == "prepare":
+        assert wait_until(lambda: len(list(threads.iterdir())) > 1)
+    else:
+        assert program.device()
+    program.process.send_signal(signal.SIGINT)
+    assert program.end()[0] == -signal.SIGINT
+    assert program.left() == []
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_what_was_recorded_before_golden_crashed_is_kept(tg, unruly, tmp_path, platform):
+    code, _ = tg("run", unruly, "--case", "null", "--set", "where=golden", "--platform", platform,
+                 "--output", "out", "--dump-tensor")
+    assert code == 2
+    report = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert report["counters"]["finished"] == 3
+    assert tg("verify", "out") == (0, "")
+
+
+def test_a_good_case_of_the_same_module_passes(tg, unruly):
+    for function in FUNCTIONS:
+        assert tg("run", unruly, "--case", "none", "--set", f"where={function}") == (0, "")
+
+
+@pytest.mark.parametrize("function", ["prepare", "golden"])
+def test_a_crash_is_caught_whoever_builds_the_graph(tg, unruly, function):
+    for runtime in ("aicpu_build_graph", "tensormap_and_ringbuffer"):
+        end = tg("run", unruly, "--case", "null", "--set", f"where={function}", "--runtime", runtime,
+                 "--output", "out", "--timeout", FAR)
+        check(end, function, "null", "Segmentation fault")
