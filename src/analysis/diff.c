@@ -69,8 +69,8 @@ static tg_status make_states(struct tg_diff *diff, struct tg_error *error)
         return no_memory(error);
     for (uint64_t i = 0; i < diff->match.n_pairs; i++) {
         const struct tg_matched_pair *pair = &diff->match.pair[i];
-        diff->state[i] =
-            (struct tg_pair_state){TG_REASON_NOT_COMPARED, TG_VERDICT_UNKNOWN, (float)NAN};
+        diff->state[i] = (struct tg_pair_state){
+            .reason = TG_REASON_NOT_COMPARED, .verdict = TG_VERDICT_UNKNOWN, .error = (float)NAN};
         if (get(&diff->a, pair->a, &a) && get(&diff->b, pair->b, &b))
             diff->payload_bytes += tg_diff_bytes(&a, &b);
     }
@@ -198,11 +198,47 @@ bool tg_diff_get_pair(const struct tg_diff *diff, uint64_t number, struct tg_dif
 /* The relative error of the finite values as vectors; infinite if some are not finite. */
 static float error_of(const struct tg_diff_result *result)
 {
-    if (result->verdict != TG_VERDICT_DIFFERS)
-        return result->verdict == TG_VERDICT_UNKNOWN ? (float)NAN : 0;
+    if (result->verdict == TG_VERDICT_UNKNOWN)
+        return (float)NAN;
+    if (result->verdict == TG_VERDICT_SAME)
+        return 0;
     if (!result->has_values || result->values.special > 0)
         return (float)INFINITY;
     return (float)pow(10, -result->values.sqnr / 20);
+}
+
+static bool is_partial(const struct tg_entry *entry)
+{
+    return entry->record.flags & TG_RECORD_PARTIAL;
+}
+
+/* Stored parts with other bits, or other hashes, are enough to know that two records disagree. What
+ * a task that had not finished left behind says nothing. */
+static enum tg_agreement agreement_of(const struct tg_diff_result *result, const struct tg_entry *a,
+                                      const struct tg_entry *b)
+{
+    if (!a || !b || is_partial(a) || is_partial(b))
+        return TG_AGREEMENT_UNKNOWN;
+    if (result->verdict == TG_VERDICT_SAME || result->reason == TG_REASON_NOISE)
+        return TG_AGREES;
+    if (result->verdict != TG_VERDICT_UNKNOWN || result->reason == TG_REASON_OTHER_HASH)
+        return TG_DISAGREES;
+    bool has_other_hash =
+        (a->record.flags & b->record.flags & TG_RECORD_HASHED) && a->record.hash != b->record.hash;
+    bool has_other_values = result->has_values && !result->values.identical;
+    return has_other_hash || has_other_values ? TG_DISAGREES : TG_AGREEMENT_UNKNOWN;
+}
+
+enum tg_agreement tg_diff_agreement(const struct tg_diff *diff, uint64_t pair)
+{
+    return (enum tg_agreement)diff->state[pair].agreement;
+}
+
+bool tg_diff_is_beyond(const struct tg_diff *diff, uint64_t pair)
+{
+    const struct tg_pair_state *state = &diff->state[pair];
+    return state->agreement == TG_DISAGREES &&
+           (state->verdict == TG_VERDICT_DIFFERS || state->verdict == TG_VERDICT_UNKNOWN);
 }
 
 bool tg_diff_compare(struct tg_diff *diff, uint64_t number, struct tg_diff_result *result)
@@ -214,8 +250,12 @@ bool tg_diff_compare(struct tg_diff *diff, uint64_t number, struct tg_diff_resul
     bool has_a = get(&diff->a, pair->a, &a), has_b = get(&diff->b, pair->b, &b);
     tg_diff_compare_entries(diff, has_a ? &a : NULL, has_b ? &b : NULL,
                             tg_noise_floor(&diff->noise, pair->b), result);
-    diff->state[number] =
-        (struct tg_pair_state){(uint8_t)result->reason, (uint8_t)result->verdict, error_of(result)};
+    diff->state[number] = (struct tg_pair_state){
+        .reason = (uint8_t)result->reason,
+        .verdict = (uint8_t)result->verdict,
+        .agreement = (uint8_t)agreement_of(result, has_a ? &a : NULL, has_b ? &b : NULL),
+        .error = error_of(result),
+        .ulp = result->has_values ? result->values.max_ulp : 0};
     if (has_a && has_b)
         diff->done += tg_diff_bytes(&a, &b);
     if (diff->progress)

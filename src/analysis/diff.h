@@ -16,11 +16,20 @@
 #include "analysis/match.h"
 #include "analysis/noise.h"
 
+/* Whether two records agree, bit for bit; see tg_diff_agreement. */
+enum tg_agreement {
+    TG_AGREEMENT_UNKNOWN, /* not compared, not whole, or not finished */
+    TG_AGREES,
+    TG_DISAGREES
+};
+
 /* The result of one pair. */
 struct tg_pair_state {
     uint8_t reason; /* enum tg_reason */
     uint8_t verdict;
-    float error; /* |a - b| / |b| as vectors; NaN if unknown, infinite if undefined */
+    uint8_t agreement; /* enum tg_agreement */
+    float error;       /* |a - b| / |b| as vectors; NaN if unknown, infinite if undefined */
+    uint64_t ulp;      /* the largest distance; 0 if unknown */
 };
 
 /* A result to reuse for other pairs: the output of one task is the input of the next. */
@@ -58,6 +67,12 @@ struct tg_tolerance tg_diff_tolerance(const struct tg_diff *diff, const struct t
 /* Compares two entries; either may be NULL. `floor`: the noise of the argument, NaN if unknown. */
 void tg_diff_compare_entries(struct tg_diff *diff, const struct tg_entry *a,
                              const struct tg_entry *b, double floor, struct tg_diff_result *result);
+/* Whether a pair that was compared agrees. Blame asks nothing else, so what counts as agreement is
+ * decided here: the same bits, or a difference that good runs have too. */
+enum tg_agreement tg_diff_agreement(const struct tg_diff *diff, uint64_t pair);
+/* True if the pair is beyond the tolerance, or differs by an amount that nothing stored can show. */
+bool tg_diff_is_beyond(const struct tg_diff *diff, uint64_t pair);
+
 /* The bytes of both sides that a comparison of the two would read. */
 uint64_t tg_diff_bytes(const struct tg_entry *a, const struct tg_entry *b);
 
