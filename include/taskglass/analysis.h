@@ -270,13 +270,20 @@ TG_API void tg_diff_summarize(const struct tg_diff *diff, struct tg_diff_summary
 
 /* ── blame ─────────────────────────────────────────────────────────────────────────────────── */
 
+/* What a suspect did, or what was done to it. Blame works on bits: inputs agree only if all of them
+ * were recorded and are the same bit for bit. */
 /*      constant    word, meaning */
-#define TG_GUILT_MAP(X)                                                                  \
-    X(INTRODUCED, "introduced", "its inputs agree, but its outputs differ")              \
-    X(GIVEN, "given", "an input that no recorded task wrote differs")                    \
-    X(CHANGED, "changed", "an input differs although its producer left it equal")        \
-    X(REWIRED, "rewired", "an input differs although the tasks that wrote it agree")     \
-    X(UNCLEAR, "unclear", "its outputs differ, but not all of its inputs were recorded") \
+#define TG_GUILT_MAP(X)                                                                          \
+    X(INTRODUCED, "introduced", "its inputs agree bit for bit, but its outputs do not")          \
+    X(UNORDERED, "unordered", "it and the other task use the same bytes in no order")            \
+    X(SCALAR, "scalar", "it was given another scalar")                                           \
+    X(VIEW, "view", "it was given another part of the same tensor")                              \
+    X(REWIRED, "rewired", "it was given another tensor")                                         \
+    X(GIVEN, "given", "a tensor that no task wrote has other content")                           \
+    X(EXTRA, "extra", "only A ran it, and what it wrote is part of the difference")              \
+    X(MISSING, "missing", "only B ran it, and what it wrote is missing in A")                    \
+    X(CHANGED, "changed", "an input differs although every task that wrote it left it equal")    \
+    X(UNCLEAR, "unclear", "its outputs differ, but not all of its inputs are known to be equal") \
     X(INHERITED, "inherited", "an input was wrong already")
 
 #define TG_GUILT_ENUM_(constant, word, meaning) TG_GUILT_##constant,
@@ -297,24 +304,50 @@ TG_API void tg_blame_close(struct tg_blame *blame);
 struct tg_blame_info {
     const char *graph;  /* "deps_a", "deps_b", "memory_a", "memory_b" or "none" */
     uint64_t suspects;  /* tg_blame_get_suspect */
-    uint64_t inherited; /* tasks whose outputs differ because their inputs did */
-    uint64_t wrong;     /* tasks whose outputs differ */
+    uint64_t inherited; /* wrong tasks that are not suspects themselves */
+    uint64_t wrong;     /* tasks with an output beyond the tolerance */
+    const char *unknown; /* why no suspect is known although something is wrong; "" otherwise */
 };
 /* How many tasks are wrong, and how many are suspects. */
 TG_API void tg_blame_get_info(const struct tg_blame *blame, struct tg_blame_info *info);
 
-/* A task where a difference began: any guilt but INHERITED. Tasks that introduced one come first,
- * the earliest in the graph first; at the same depth the largest error first. */
+/* A task on the way from a suspect to a wrong result. */
+struct tg_suspect_step {
+    uint64_t task; /* number of tg_diff_get_task */
+    uint64_t pair; /* its output that disagrees most; TG_NONE if there is none */
+    uint64_t ulp;  /* the largest distance of that output; 0 if not known */
+    double error;  /* |a - b| / |b| of that output as vectors; NaN if not known */
+    bool beyond;   /* that output is beyond the tolerance */
+};
+
+/* What an argument was on one side. */
+struct tg_suspect_part {
+    const char *name;    /* of the tensor, as the case calls it; "" if it has none */
+    uint64_t task;       /* number of the task that wrote it last; TG_NONE: no recorded task */
+    uint64_t record;     /* the record of that output; TG_NONE */
+    int64_t first, last; /* the lowest and the highest element of the tensor that the view touches */
+};
+
+/* A task where a difference began that leads beyond the tolerance: any guilt but INHERITED. Suspects
+ * come in the order of TG_GUILT_MAP, the earliest in the graph first; at the same depth the largest
+ * error first. */
 struct tg_suspect {
     enum tg_guilt guilt;
-    uint64_t task;        /* number of tg_diff_get_task */
-    uint64_t pair;        /* the pair that shows it */
-    uint32_t depth;       /* tasks before it on the longest path */
-    double error;         /* |a - b| / |b| of that pair as vectors; NaN if not known */
+    uint64_t task;  /* number of tg_diff_get_task */
+    uint64_t other; /* UNORDERED: the task that it did not wait for; TG_NONE */
+    uint64_t pair;  /* the pair that shows it; TG_NONE if the task is on one side only */
+    uint32_t depth; /* tasks before it on the longest path */
+    double error;   /* |a - b| / |b| of that pair as vectors; NaN if not known */
+    uint64_t ulp;   /* the largest distance in that pair; 0 if not known */
+    uint64_t left;  /* the first pair on the path that is beyond the tolerance; TG_NONE */
+    bool ordered_a, ordered_b; /* UNORDERED: that side's deps.json has an order of the two */
+    struct tg_suspect_part part_a, part_b; /* what the argument of `pair` was; tensors only */
     const uint64_t *path; /* task numbers, from this one to a wrong result at the end */
+    const struct tg_suspect_step *step; /* the same tasks, with how far they are off */
     size_t n_path;
 };
-/* Suspect `number`, from 0; false past the last one. `path` belongs to the blame. */
+/* Suspect `number`, from 0; false past the last one. `path` and `step` belong to the blame, and hold
+ * until the next call. */
 TG_API bool tg_blame_get_suspect(const struct tg_blame *blame, uint64_t number,
                                  struct tg_suspect *suspect);
 

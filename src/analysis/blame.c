@@ -24,49 +24,24 @@ const char *tg_guilt_text(unsigned guilt)
     return guilt < TG_GUILTS ? meanings[guilt] : "?";
 }
 
-bool tg_blame_accuse(struct tg_blame *blame, const struct tg_suspect *suspect)
+/* --- suspects --------------------------------------------------------------------------------- */
+
+bool tg_blame_accuse(struct tg_blame *blame, enum tg_guilt guilt, uint32_t task, uint64_t pair,
+                     uint64_t other)
 {
+    const struct tg_pair_state *state = pair == TG_NONE ? NULL : &blame->diff->state[pair];
+    struct tg_suspect suspect = {.guilt = guilt,
+                                 .task = task,
+                                 .other = other,
+                                 .pair = pair,
+                                 .depth = blame->depth[task],
+                                 .error = state ? (double)state->error : (double)NAN,
+                                 .ulp = state ? state->ulp : 0,
+                                 .left = TG_NONE};
     if (!tg_grow(&blame->suspect, &blame->room, (size_t)blame->n_suspects + 1,
                  sizeof *blame->suspect))
         return false;
-    blame->suspect[blame->n_suspects++] = *suspect;
-    return true;
-}
-
-/* --- suspects --------------------------------------------------------------------------------- */
-
-static bool waits_for_a_wrong_one(const struct tg_blame *blame, uint32_t task)
-{
-    const struct tg_links *before = &blame->before;
-    for (uint64_t k = before->first[task]; k < before->first[task + 1]; k++)
-        if (blame->task[before->before[k]].output == TG_STATE_DIFFERS)
-            return true;
-    return false;
-}
-
-static enum tg_guilt guilt_of(const struct tg_blame *blame, uint32_t task)
-{
-    if (blame->task[task].input == TG_STATE_DIFFERS)
-        return TG_GUILT_INHERITED;
-    if (blame->task[task].input == TG_STATE_AGREES)
-        return TG_GUILT_INTRODUCED;
-    return waits_for_a_wrong_one(blame, task) ? TG_GUILT_INHERITED : TG_GUILT_UNCLEAR;
-}
-
-static bool accuse_tasks(struct tg_blame *blame)
-{
-    for (uint32_t i = 0; i < blame->diff->match.n_tasks; i++) {
-        if (blame->task[i].output != TG_STATE_DIFFERS)
-            continue;
-        struct tg_suspect suspect = {.guilt = guilt_of(blame, i),
-                                     .task = i,
-                                     .pair = blame->task[i].pair,
-                                     .depth = blame->depth[i],
-                                     .error = (double)blame->task[i].error};
-        blame->inherited += suspect.guilt == TG_GUILT_INHERITED;
-        if (suspect.guilt != TG_GUILT_INHERITED && !tg_blame_accuse(blame, &suspect))
-            return false;
-    }
+    blame->suspect[blame->n_suspects++] = suspect;
     return true;
 }
 
@@ -82,62 +57,75 @@ static int by_rank(const void *a, const void *b)
         return left->depth < right->depth ? -1 : 1;
     if (x != y)
         return x > y ? -1 : 1;
-    return (left->task > right->task) - (left->task < right->task);
+    if (left->task != right->task)
+        return left->task < right->task ? -1 : 1;
+    return (left->pair > right->pair) - (left->pair < right->pair);
 }
 
-/* --- paths ------------------------------------------------------------------------------------ */
+/* --- one of a kind ---------------------------------------------------------------------------- */
 
-/* The wrong task at which a path through wrong or unknown tasks ends, and the number of its
- * steps. */
-struct goal {
-    uint32_t end; /* TG_NO_ROW: the path reaches no wrong task */
-    uint32_t steps;
+/* What makes two suspects the same: the two tasks of a race, the tensor from outside, the argument
+ * that was given. */
+struct identity {
+    uint32_t guilt;
+    uint64_t first, second;
+    uint64_t at; /* in the list of suspects */
 };
 
-static bool is_better(const struct tg_blame *blame, const struct goal *goal,
-                      const struct goal *best)
+static struct identity identify(const struct tg_blame *blame, uint64_t at)
 {
-    if (goal->end == TG_NO_ROW)
-        return false;
-    if (best->end == TG_NO_ROW || goal->end != best->end)
-        return best->end == TG_NO_ROW || blame->rank[goal->end] > blame->rank[best->end];
-    return goal->steps + 1 < best->steps;
-}
-
-static void choose_next(struct tg_blame *blame, struct goal *goal, uint32_t task)
-{
-    const struct tg_links *after = &blame->after;
-    struct goal best = {TG_NO_ROW, 0};
-    blame->next[task] = TG_NO_ROW;
-    for (uint64_t k = after->first[task]; k < after->first[task + 1]; k++) {
-        uint32_t other = after->before[k];
-        if (blame->rank[other] <= blame->rank[task] ||
-            blame->task[other].output == TG_STATE_AGREES || !is_better(blame, &goal[other], &best))
-            continue;
-        best = (struct goal){goal[other].end, goal[other].steps + 1};
-        blame->next[task] = other;
+    const struct tg_suspect *suspect = &blame->suspect[at];
+    struct identity identity = {suspect->guilt, suspect->task, suspect->pair, at};
+    struct tg_entry entry;
+    if (suspect->guilt == TG_GUILT_UNORDERED) {
+        identity.second = suspect->other;
+    } else if (suspect->guilt == TG_GUILT_GIVEN && tg_blame_get(blame, suspect->pair, 0, &entry) &&
+               entry.record.data_ptr != 0) {
+        const struct tg_object *object = tg_blame_object(blame, 0, &entry.record);
+        identity.first = object ? object->address : entry.record.data_ptr;
+        identity.second = 0;
     }
-    if (best.end == TG_NO_ROW && blame->task[task].output == TG_STATE_DIFFERS)
-        best.end = task;
-    goal[task] = best;
+    return identity;
 }
 
-/* Goes from the last task to the first, so that every successor has its goal already. */
-static bool find_ways(struct tg_blame *blame)
+static int by_identity(const void *a, const void *b)
 {
-    uint32_t count = blame->diff->match.n_tasks;
-    struct goal *goal = calloc((size_t)count + 1, sizeof *goal);
-    uint32_t *order = calloc((size_t)count + 1, sizeof *order);
-    blame->next = malloc(((size_t)count + 1) * sizeof *blame->next);
-    blame->path = malloc(((size_t)count + 1) * sizeof *blame->path);
-    bool good = goal && order && blame->next && blame->path;
-    for (uint32_t i = 0; good && i < count; i++)
-        order[blame->rank[i]] = i;
-    for (uint32_t i = count; good && i > 0; i--)
-        choose_next(blame, goal, order[i - 1]);
-    free(goal);
-    free(order);
-    return good;
+    const struct identity *left = a, *right = b;
+    if (left->guilt != right->guilt)
+        return left->guilt < right->guilt ? -1 : 1;
+    if (left->first != right->first)
+        return left->first < right->first ? -1 : 1;
+    if (left->second != right->second)
+        return left->second < right->second ? -1 : 1;
+    return (left->at > right->at) - (left->at < right->at);
+}
+
+static bool is_same(const struct identity *a, const struct identity *b)
+{
+    return a->guilt == b->guilt && a->first == b->first && a->second == b->second;
+}
+
+/* Sorts the suspects, and keeps the first of those that say the same. */
+static bool settle_suspects(struct tg_blame *blame)
+{
+    uint64_t count = blame->n_suspects, kept = 0;
+    struct identity *identity = malloc((size_t)(count + 1) * sizeof *identity);
+    if (!identity)
+        return false;
+    if (count > 0)
+        qsort(blame->suspect, (size_t)count, sizeof *blame->suspect, by_rank);
+    for (uint64_t i = 0; i < count; i++)
+        identity[i] = identify(blame, i);
+    qsort(identity, (size_t)count, sizeof *identity, by_identity);
+    for (uint64_t i = 1; i < count; i++)
+        if (is_same(&identity[i - 1], &identity[i]))
+            blame->suspect[identity[i].at].guilt = TG_GUILTS; /* said already */
+    for (uint64_t i = 0; i < count; i++)
+        if (blame->suspect[i].guilt != TG_GUILTS)
+            blame->suspect[kept++] = blame->suspect[i];
+    blame->n_suspects = kept;
+    free(identity);
+    return true;
 }
 
 /* --- the public functions --------------------------------------------------------------------- */
@@ -148,19 +136,26 @@ static tg_status no_memory(struct tg_error *error)
                         "no memory to find the tasks that began the difference");
 }
 
+static tg_status open_side(struct tg_blame *blame, int number, struct tg_sources *sources,
+                           struct tg_error *error)
+{
+    tg_status status = tg_sources_follow(sources, error);
+    blame->side[number].tasks = sources->tasks;
+    blame->side[number].sources = sources;
+    blame->side[number].flow = &sources->flow;
+    return status;
+}
+
 static tg_status make_blame(struct tg_blame *blame, struct tg_error *error)
 {
-    struct tg_diff *diff = blame->diff;
-    tg_status status = tg_flow_make(&diff->a, &blame->flow_a, error);
+    tg_status status = open_side(blame, 0, &blame->diff->source_a, error);
     if (status == TG_OK)
-        status = tg_flow_make(&diff->b, &blame->flow_b, error);
+        status = open_side(blame, 1, &blame->diff->source_b, error);
     if (status != TG_OK)
         return status;
-    if (!tg_blame_read_graph(blame) || !tg_blame_read_tasks(blame) ||
-        !tg_blame_find_sources(blame) || !accuse_tasks(blame) || !find_ways(blame))
+    if (!tg_blame_open_sides(blame) || !tg_blame_read_graph(blame) || !tg_blame_read_tasks(blame) ||
+        !tg_blame_trace(blame) || !tg_blame_find_ways(blame) || !settle_suspects(blame))
         return no_memory(error);
-    if (blame->n_suspects > 0)
-        qsort(blame->suspect, (size_t)blame->n_suspects, sizeof *blame->suspect, by_rank);
     return TG_OK;
 }
 
@@ -184,17 +179,28 @@ void tg_blame_close(struct tg_blame *blame)
     if (!blame)
         return;
     tg_links_free(&blame->before);
-    tg_links_free(&blame->after);
-    tg_flow_free(&blame->flow_a);
-    tg_flow_free(&blame->flow_b);
+    tg_blame_close_side(&blame->side[0]);
+    tg_blame_close_side(&blame->side[1]);
     free(blame->task);
+    free(blame->place);
     free(blame->rank);
     free(blame->depth);
+    free(blame->todo);
     free(blame->next);
-    free(blame->pair_of_a);
     free(blame->suspect);
+    free(blame->step);
     free(blame->path);
     free(blame);
+}
+
+static const char *why_unknown(const struct tg_blame *blame)
+{
+    if (blame->n_suspects > 0)
+        return "";
+    if (blame->has_dead_end)
+        return "an input differs, and neither deps.json nor addresses say which task wrote it";
+    return blame->wrong > 0 ? "the inputs of each wrong task explain it, and none is the first"
+                            : "";
 }
 
 void tg_blame_get_info(const struct tg_blame *blame, struct tg_blame_info *info)
@@ -202,7 +208,36 @@ void tg_blame_get_info(const struct tg_blame *blame, struct tg_blame_info *info)
     *info = (struct tg_blame_info){.graph = blame->graph,
                                    .suspects = blame->n_suspects,
                                    .inherited = blame->inherited,
-                                   .wrong = blame->wrong};
+                                   .wrong = blame->wrong,
+                                   .unknown = why_unknown(blame)};
+}
+
+static struct tg_suspect_part part_of(const struct tg_blame *blame, uint64_t pair, int side)
+{
+    const struct tg_blame_side *of = &blame->side[side];
+    struct tg_suspect_part part = {.name = "", .task = TG_NONE, .record = TG_NONE};
+    struct tg_source source;
+    if (pair == TG_NONE || !tg_source_of(of->sources, tg_blame_record(blame, pair, side), &source))
+        return part;
+    part.name = source.object ? source.object->name : "";
+    part.first = source.low;
+    part.last = source.high;
+    if (source.row != TG_NO_ROW && tg_blame_stage(blame, pair) == TG_BEFORE_DISPATCH) {
+        part.task = of->task_of[source.row];
+        part.record = source.record;
+    }
+    return part;
+}
+
+static struct tg_suspect_step step_of(const struct tg_blame *blame, uint32_t task)
+{
+    uint64_t pair = blame->task[task].pair;
+    const struct tg_pair_state *state = pair == TG_NONE ? NULL : &blame->diff->state[pair];
+    return (struct tg_suspect_step){.task = task,
+                                    .pair = pair,
+                                    .ulp = state ? state->ulp : 0,
+                                    .error = state ? (double)state->error : (double)NAN,
+                                    .beyond = state && tg_diff_is_beyond(blame->diff, pair)};
 }
 
 bool tg_blame_get_suspect(const struct tg_blame *blame, uint64_t number, struct tg_suspect *suspect)
@@ -211,9 +246,19 @@ bool tg_blame_get_suspect(const struct tg_blame *blame, uint64_t number, struct 
         return false;
     *suspect = blame->suspect[number];
     size_t length = 0;
-    for (uint32_t task = (uint32_t)suspect->task; task != TG_NO_ROW; task = blame->next[task])
-        blame->path[length++] = task;
+    if (suspect->pair != TG_NONE && tg_diff_is_beyond(blame->diff, suspect->pair))
+        suspect->left = suspect->pair;
+    for (uint32_t task = (uint32_t)suspect->task; task != TG_NO_ROW; task = blame->next[task]) {
+        blame->path[length] = task;
+        blame->step[length] = step_of(blame, task);
+        if (blame->step[length].beyond && suspect->left == TG_NONE)
+            suspect->left = blame->step[length].pair;
+        length++;
+    }
+    suspect->part_a = part_of(blame, suspect->pair, 0);
+    suspect->part_b = part_of(blame, suspect->pair, 1);
     suspect->path = blame->path;
+    suspect->step = blame->step;
     suspect->n_path = length;
     return true;
 }

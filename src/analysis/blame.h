@@ -1,56 +1,131 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds the tasks that began a difference. A task whose inputs agree and whose outputs differ has
- * introduced the difference; a task whose inputs differ already has inherited it.
+ * Finds the tasks that began a difference. Blame works on bits: a task whose inputs all agree and
+ * whose outputs do not has introduced a difference, however small it is there. From every argument
+ * beyond the tolerance the search goes back along the data that disagree, to the tasks where that
+ * begins.
  *
- *   blame.c          the public functions: suspects, their order, their paths
- *   blame_tasks.c    what the pairs say about each task
+ *   blame.c          the public functions: suspects and their order
  *   blame_graph.c    which task comes before which
- *   blame_source.c   inputs that differ although no recorded task made them differ
+ *   blame_tasks.c    what the pairs say about each task
+ *   blame_trace.c    going back from what is wrong to where it began
+ *   blame_source.c   why an input disagrees
+ *   blame_view.c     whether two records are the same part of the same tensor
+ *   blame_path.c     the way from a suspect to a wrong result
  */
 #ifndef TG_ANALYSIS_BLAME_H
 #define TG_ANALYSIS_BLAME_H
 
-#include "analysis/deps_flow.h"
 #include "analysis/deps_graph.h"
 #include "analysis/diff.h"
 
-enum tg_state {
-    TG_STATE_UNKNOWN, /* not recorded, or the records do not decide it */
-    TG_STATE_AGREES,
-    TG_STATE_DIFFERS
+/* What the pairs say about one task of the match. A task that only one side has has no pairs. */
+struct tg_blame_task {
+    uint8_t input, output; /* enum tg_agreement of all inputs, of all outputs */
+    bool beyond_in, beyond_out;
+    bool is_wanted; /* what it did is part of the explanation */
+    uint64_t pair;  /* the output that disagrees most; TG_NONE */
 };
 
-/* A pair within the tolerance agrees. A pair with different hashes and no values differs. */
-enum tg_state tg_blame_pair_state(const struct tg_diff *diff, uint64_t pair);
-
-/* What the pairs say about one matched task. */
-struct tg_blame_task {
-    uint8_t output, input; /* enum tg_state of all outputs, of all inputs */
-    uint64_t pair;         /* the output with the largest error; TG_NONE */
-    float error;           /* of that output */
+/* One of the two recordings. */
+struct tg_blame_side {
+    const struct tg_tasks *tasks;
+    const struct tg_sources *sources; /* with its flow */
+    const struct tg_flow *flow;
+    uint64_t *pair_of; /* the pair of each record; TG_NONE: of a task that only this side has */
+    uint32_t *task_of; /* the number of each row in the match; parts have that of their fusion */
 };
 
 struct tg_blame {
     struct tg_diff *diff;
-    struct tg_blame_task *task; /* one for each matched task */
+    struct tg_blame_side side[2];
+    struct tg_blame_task *task; /* one for each task of the match */
+    uint16_t *place;            /* stage << 8 | argument, of each pair */
     const char *graph;
-    struct tg_links before, after; /* tasks by their number in the match */
+    struct tg_links before; /* tasks by their number in the match */
     uint32_t *rank, *depth;
-    uint32_t *next; /* next task on the path to a wrong result; TG_NO_ROW at its end */
-    struct tg_flow flow_a, flow_b;
-    uint64_t *pair_of_a; /* the pair of each record of A; TG_NONE */
+    uint32_t *todo; /* wanted tasks that are not traced yet */
+    uint32_t n_todo;
+    uint32_t *next;    /* next task on the path to a wrong result; TG_NO_ROW at its end */
     struct tg_suspect *suspect;
     uint64_t n_suspects;
     size_t room;
     uint64_t inherited, wrong;
-    uint64_t *path; /* of the suspect whose path was asked for last */
+    bool has_dead_end;            /* an input disagrees, and nothing says where it came from */
+    struct tg_suspect_step *step; /* of the suspect that was asked for last */
+    uint64_t *path;
 };
 
+static inline unsigned tg_blame_stage(const struct tg_blame *blame, uint64_t pair)
+{
+    return blame->place[pair] >> 8;
+}
+
+/* The record of a pair on one side: 0 for A, 1 for B. */
+static inline uint64_t tg_blame_record(const struct tg_blame *blame, uint64_t pair, int side)
+{
+    const struct tg_matched_pair *matched = &blame->diff->match.pair[pair];
+    return side == 0 ? matched->a : matched->b;
+}
+
+static inline uint32_t tg_blame_row(const struct tg_blame *blame, uint32_t task, int side)
+{
+    const struct tg_matched_task *matched = &blame->diff->match.task[task];
+    return side == 0 ? matched->a : matched->b;
+}
+
+static inline bool tg_blame_is_lone(const struct tg_blame *blame, uint32_t task)
+{
+    return tg_blame_row(blame, task, 0) == TG_NO_ROW || tg_blame_row(blame, task, 1) == TG_NO_ROW;
+}
+
+bool tg_blame_get(const struct tg_blame *blame, uint64_t pair, int side, struct tg_entry *entry);
+/* The event of a record; NULL if the record has no address, so that nothing is known of its bytes. */
+const struct tg_flow_event *tg_blame_event(const struct tg_blame *blame, int side, uint64_t record);
+
 /* Each returns false if memory ran out. */
-bool tg_blame_read_tasks(struct tg_blame *blame);
+bool tg_blame_open_sides(struct tg_blame *blame);
 bool tg_blame_read_graph(struct tg_blame *blame);
-bool tg_blame_find_sources(struct tg_blame *blame);
-bool tg_blame_accuse(struct tg_blame *blame, const struct tg_suspect *suspect);
+bool tg_blame_read_tasks(struct tg_blame *blame);
+bool tg_blame_trace(struct tg_blame *blame);
+bool tg_blame_find_ways(struct tg_blame *blame);
+void tg_blame_close_side(struct tg_blame_side *side);
+
+/* Makes a task part of the explanation. */
+void tg_blame_want(struct tg_blame *blame, uint32_t task);
+/* Accuses a task; `pair` shows why. False if memory ran out. */
+bool tg_blame_accuse(struct tg_blame *blame, enum tg_guilt guilt, uint32_t task, uint64_t pair,
+                     uint64_t other);
+
+/* --- inputs ----------------------------------------------------------------------------------- */
+
+/* Finds out why an input of a task that both sides have disagrees: wants the tasks that it got it
+ * from, or accuses. Returns false if memory ran out. */
+bool tg_blame_explain(struct tg_blame *blame, uint32_t task, uint64_t pair);
+/* For an input that nothing is known about: wants the tasks that may have given it a difference.
+ * Returns true if there are any. */
+bool tg_blame_doubt(struct tg_blame *blame, uint32_t task, uint64_t pair);
+/* Wants the tasks that come directly before a task and whose outputs are as `agreement` says.
+ * Returns true if there are any. */
+bool tg_blame_want_before(struct tg_blame *blame, uint32_t task, enum tg_agreement agreement);
+
+/* Calls `take` for each task that wrote bytes of a record, until it returns false. `pair` is that of
+ * the output; TG_NONE for a task that only one side has. */
+typedef bool (*tg_writer_fn)(void *context, uint32_t task, uint64_t pair, uint32_t event);
+void tg_blame_writers(const struct tg_blame *blame, int side, uint64_t record, tg_writer_fn take,
+                      void *context);
+
+/* --- views ------------------------------------------------------------------------------------ */
+
+/* True if both are the same elements of their storages, in the same order. */
+bool tg_view_is_same(const struct tg_record *a, const struct tg_record *b);
+/* The tensor of the case that a record is a part of; NULL: of none. */
+const struct tg_object *tg_blame_object(const struct tg_blame *blame, int side,
+                                        const struct tg_record *record);
+/* True if both are the same tensor of the case, or neither is one. */
+bool tg_objects_agree(const struct tg_object *a, const struct tg_object *b);
+/* True if two records of one side have bytes in common. Returns false for views of so many pieces
+ * that this is not known. */
+bool tg_blame_overlap(const struct tg_record *a, const struct tg_record *b);
 
 #endif

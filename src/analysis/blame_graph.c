@@ -3,88 +3,117 @@
 
 #include "analysis/blame.h"
 
-/* For each row of one side, the number of its task in the match. */
-static uint32_t *tasks_of_rows(const struct tg_match *match, const struct tg_tasks *side, bool is_b)
+/* --- the two sides ---------------------------------------------------------------------------- */
+
+static void map_rows(const struct tg_blame *blame, int number)
 {
-    uint32_t *task = malloc(((size_t)side->n_rows + 1) * sizeof *task);
-    for (uint32_t i = 0; task && i < side->n_rows; i++)
-        task[i] = TG_NO_ROW;
-    for (uint32_t i = 0; task && i < match->n_tasks; i++) {
-        uint32_t row = is_b ? match->task[i].b : match->task[i].a;
+    const struct tg_match *match = &blame->diff->match;
+    const struct tg_blame_side *side = &blame->side[number];
+    for (uint32_t i = 0; i < side->tasks->n_rows; i++)
+        side->task_of[i] = TG_NO_ROW;
+    for (uint32_t i = 0; i < match->n_tasks; i++) {
+        uint32_t row = tg_blame_row(blame, i, number), whole = match->task[i].part_of;
         if (row != TG_NO_ROW)
-            task[row] = i;
+            side->task_of[row] = whole == TG_NO_ROW ? i : whole;
     }
-    return task;
 }
 
-static uint64_t links_of_deps(const struct tg_tasks *side, const uint32_t *task,
-                              struct tg_link *link)
+static void map_records(const struct tg_blame *blame, int number)
 {
-    const struct tg_deps *deps = side->deps;
+    const struct tg_match *match = &blame->diff->match;
+    const struct tg_blame_side *side = &blame->side[number];
+    for (uint64_t i = 0; i < side->tasks->info.records; i++)
+        side->pair_of[i] = TG_NONE;
+    for (uint64_t i = 0; i < match->n_pairs; i++) {
+        uint64_t record = tg_blame_record(blame, i, number);
+        if (record != TG_NONE)
+            side->pair_of[record] = i;
+    }
+}
+
+bool tg_blame_open_sides(struct tg_blame *blame)
+{
+    for (int i = 0; i < 2; i++) {
+        struct tg_blame_side *side = &blame->side[i];
+        side->task_of = malloc(((size_t)side->tasks->n_rows + 1) * sizeof *side->task_of);
+        side->pair_of = malloc((size_t)(side->tasks->info.records + 1) * sizeof *side->pair_of);
+        if (!side->task_of || !side->pair_of)
+            return false;
+        map_rows(blame, i);
+        map_records(blame, i);
+    }
+    return true;
+}
+
+void tg_blame_close_side(struct tg_blame_side *side)
+{
+    free(side->pair_of);
+    free(side->task_of);
+}
+
+/* --- edges ------------------------------------------------------------------------------------ */
+
+static uint64_t links_of_deps(const struct tg_blame_side *side, struct tg_link *link)
+{
+    const struct tg_tasks *tasks = side->tasks;
+    const struct tg_deps *deps = tasks->deps;
     uint64_t count = 0;
     for (uint32_t i = 0; i < deps->n_tasks; i++)
         for (uint64_t k = 0; k < deps->task[i].n_edges; k++)
             link[count++] = (struct tg_link){
-                .before = task[side->of_deps[deps->before[deps->task[i].first_edge + k]]],
-                .after = task[side->of_deps[i]]};
+                .before = side->task_of[tasks->of_deps[deps->before[deps->task[i].first_edge + k]]],
+                .after = side->task_of[tasks->of_deps[i]]};
     return count;
 }
 
-static uint64_t links_of_flow(const struct tg_flow *flow, const uint32_t *task,
-                              struct tg_link *link)
+static uint64_t links_of_flow(const struct tg_blame_side *side, struct tg_link *link)
 {
+    const struct tg_flow *flow = side->flow;
     uint64_t count = 0;
     for (uint32_t i = 0; i < flow->n_events; i++) {
         const struct tg_flow_event *event = &flow->event[i];
         for (uint32_t k = 0; k < event->n_writers && !event->is_write; k++)
             link[count++] = (struct tg_link){
-                .before = task[flow->event[flow->writer[event->first_writer + k]].row],
-                .after = task[event->row]};
+                .before = side->task_of[flow->event[flow->writer[event->first_writer + k]].row],
+                .after = side->task_of[event->row]};
     }
     return count;
 }
 
-static bool link_tasks(struct tg_blame *blame, bool is_b, const struct tg_flow *flow)
+static uint64_t count_links(const struct tg_blame_side *side)
 {
-    const struct tg_match *match = &blame->diff->match;
-    const struct tg_tasks *side = is_b ? &blame->diff->b : &blame->diff->a;
-    uint64_t most = flow ? flow->n_writers : side->deps ? side->deps->n_edges : 0, count = 0;
+    return side->tasks->deps ? side->tasks->deps->n_edges : side->flow->n_writers;
+}
+
+/* Takes the edges of both sides, since each may have tasks that the other lacks: those of deps.json,
+ * and without one, from the tasks that wrote bytes to the tasks that read them. */
+static bool link_tasks(struct tg_blame *blame)
+{
+    uint64_t count = 0, most = count_links(&blame->side[0]) + count_links(&blame->side[1]);
     struct tg_link *link = malloc((size_t)(most + 1) * sizeof *link);
-    uint32_t *task = tasks_of_rows(match, side, is_b);
-    bool good = link && task;
-    if (good && flow)
-        count = links_of_flow(flow, task, link);
-    else if (good && side->deps)
-        count = links_of_deps(side, task, link);
-    good = good && tg_links_make(match->n_tasks, link, count, &blame->before);
+    for (int i = 0; link && i < 2; i++)
+        count += blame->side[i].tasks->deps ? links_of_deps(&blame->side[i], link + count)
+                                            : links_of_flow(&blame->side[i], link + count);
+    bool good = link && tg_links_make(blame->diff->match.n_tasks, link, count, &blame->before);
     free(link);
-    free(task);
     return good;
 }
 
-/* Takes the edges of deps.json. Without one, a task depends on the tasks whose writes it read. */
-static bool choose_graph(struct tg_blame *blame)
+static const char *name_graph(const struct tg_blame *blame)
 {
-    const struct tg_diff *diff = blame->diff;
-    if (diff->a.deps || diff->b.deps) {
-        blame->graph = diff->a.deps ? "deps_a" : "deps_b";
-        return link_tasks(blame, !diff->a.deps, NULL);
-    }
-    if (blame->flow_a.n_writers > 0 || blame->flow_b.n_writers > 0) {
-        bool is_b = blame->flow_a.n_writers == 0;
-        blame->graph = is_b ? "memory_b" : "memory_a";
-        return link_tasks(blame, is_b, is_b ? &blame->flow_b : &blame->flow_a);
-    }
-    blame->graph = "none";
-    return link_tasks(blame, false, NULL);
+    if (blame->diff->a.deps || blame->diff->b.deps)
+        return blame->diff->a.deps ? "deps_a" : "deps_b";
+    if (blame->side[0].flow->n_writers > 0)
+        return "memory_a";
+    return blame->side[1].flow->n_writers > 0 ? "memory_b" : "none";
 }
 
 bool tg_blame_read_graph(struct tg_blame *blame)
 {
     size_t count = blame->diff->match.n_tasks;
+    blame->graph = name_graph(blame);
     blame->rank = malloc((count + 1) * sizeof *blame->rank);
     blame->depth = malloc((count + 1) * sizeof *blame->depth);
-    return blame->rank && blame->depth && choose_graph(blame) &&
-           tg_links_turn(&blame->before, &blame->after) &&
+    return blame->rank && blame->depth && link_tasks(blame) &&
            tg_links_rank(&blame->before, blame->rank, blame->depth);
 }

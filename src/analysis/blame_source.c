@@ -1,37 +1,273 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inputs that differ although no recorded task made them differ: data given to the run from
- * outside, data that changed after its producer wrote it, and inputs taken from another tensor than
- * in the other run. Device addresses decide which it is; without addresses the graph does.
+ * Why an input disagrees. The tasks that wrote exactly its bytes, on both sides, explain it if what
+ * they wrote disagrees too. If not, the two runs gave the task different things: another tensor,
+ * another part of it, other data from outside; or the bytes changed on their way, or were read in no
+ * order with a write. Device addresses decide which; without addresses the edges do.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/blame.h"
 
-/* A report names only the first of them. */
-enum { MOST_SOURCES = 1000 };
-
-static bool map_records(struct tg_blame *blame)
+bool tg_blame_get(const struct tg_blame *blame, uint64_t pair, int side, struct tg_entry *entry)
 {
-    const struct tg_diff *diff = blame->diff;
-    blame->pair_of_a = malloc((size_t)(diff->a.info.records + 1) * sizeof *blame->pair_of_a);
-    if (!blame->pair_of_a)
-        return false;
-    for (uint64_t i = 0; i < diff->a.info.records; i++)
-        blame->pair_of_a[i] = TG_NONE;
-    for (uint64_t i = 0; i < diff->match.n_pairs; i++)
-        if (diff->match.pair[i].a != TG_NONE)
-            blame->pair_of_a[diff->match.pair[i].a] = i;
+    uint64_t record = pair == TG_NONE ? TG_NONE : tg_blame_record(blame, pair, side);
+    return record != TG_NONE && tg_recording_get(blame->side[side].tasks->recording, record, entry);
+}
+
+const struct tg_flow_event *tg_blame_event(const struct tg_blame *blame, int side, uint64_t record)
+{
+    const struct tg_flow *flow = blame->side[side].flow;
+    uint32_t event = record == TG_NONE ? TG_NO_EVENT : flow->of_record[record];
+    struct tg_entry entry;
+    bool has_address = event != TG_NO_EVENT &&
+                       tg_recording_get(blame->side[side].tasks->recording, record, &entry) &&
+                       entry.record.data_ptr != 0;
+    return has_address ? &flow->event[event] : NULL;
+}
+
+void tg_blame_writers(const struct tg_blame *blame, int side, uint64_t record, tg_writer_fn take,
+                      void *context)
+{
+    const struct tg_blame_side *of = &blame->side[side];
+    const struct tg_flow_event *event = tg_blame_event(blame, side, record);
+    for (uint32_t i = 0; event && i < event->n_writers; i++) {
+        uint32_t number = of->flow->writer[event->first_writer + i];
+        const struct tg_flow_event *writer = &of->flow->event[number];
+        if (!take(context, of->task_of[writer->row], of->pair_of[writer->record], number))
+            return;
+    }
+}
+
+bool tg_blame_want_before(struct tg_blame *blame, uint32_t task, enum tg_agreement agreement)
+{
+    const struct tg_links *before = &blame->before;
+    bool found = false;
+    for (uint64_t i = before->first[task]; i < before->first[task + 1]; i++) {
+        uint32_t other = before->before[i];
+        if (tg_blame_is_lone(blame, other) || blame->task[other].output != agreement)
+            continue;
+        tg_blame_want(blame, other);
+        found = true;
+    }
+    return found;
+}
+
+/* --- the tasks that wrote an input ------------------------------------------------------------ */
+
+enum kind { SAME, OTHER, BEYOND, UNKNOWN, LONE, KINDS };
+
+/* The writers of an input on one side, by what they left. */
+struct sources {
+    const struct tg_blame *blame;
+    uint32_t reader;
+    uint64_t count[KINDS];
+    bool is_known;   /* the record has an address */
+    bool is_outside; /* nobody wrote some of its bytes */
+    /* While wanting: which kinds. */
+    struct tg_blame *wants;
+    unsigned kinds;
+};
+
+static enum kind kind_of(const struct tg_blame *blame, uint64_t pair)
+{
+    if (pair == TG_NONE)
+        return LONE;
+    switch (tg_diff_agreement(blame->diff, pair)) {
+    case TG_AGREES:
+        return SAME;
+    case TG_DISAGREES:
+        return tg_diff_is_beyond(blame->diff, pair) ? BEYOND : OTHER;
+    default:
+        return UNKNOWN;
+    }
+}
+
+static bool take_source(void *context, uint32_t task, uint64_t pair, uint32_t event)
+{
+    struct sources *sources = context;
+    enum kind kind = kind_of(sources->blame, pair);
+    (void)event;
+    if (task == sources->reader) /* it ran before with the same bytes, or its times are wrong */
+        return true;
+    sources->count[kind]++;
+    if (sources->wants && sources->kinds >> kind & 1)
+        tg_blame_want(sources->wants, task);
     return true;
 }
 
+static struct sources sources_of(const struct tg_blame *blame, uint32_t task, uint64_t pair,
+                                 int side)
+{
+    uint64_t record = tg_blame_record(blame, pair, side);
+    const struct tg_flow_event *event = tg_blame_event(blame, side, record);
+    struct sources sources = {.blame = blame,
+                              .reader = task,
+                              .is_known = event != NULL,
+                              .is_outside = event && event->is_outside};
+    tg_blame_writers(blame, side, record, take_source, &sources);
+    return sources;
+}
+
+static void want_sources(struct tg_blame *blame, uint32_t task, uint64_t pair, int side,
+                         unsigned kinds)
+{
+    struct sources sources = {.blame = blame, .reader = task, .wants = blame, .kinds = kinds};
+    tg_blame_writers(blame, side, tg_blame_record(blame, pair, side), take_source, &sources);
+}
+
+bool tg_blame_doubt(struct tg_blame *blame, uint32_t task, uint64_t pair)
+{
+    enum { SUSPICIOUS = 1 << OTHER | 1 << BEYOND | 1 << LONE };
+    bool found = false;
+    for (int side = 0; side < 2; side++) {
+        struct sources sources = sources_of(blame, task, pair, side);
+        want_sources(blame, task, pair, side, SUSPICIOUS);
+        found = found || sources.count[OTHER] + sources.count[BEYOND] + sources.count[LONE] > 0;
+    }
+    return found;
+}
+
+/* --- the same in both runs? ------------------------------------------------------------------- */
+
+struct list {
+    uint64_t *pair;
+    size_t count, room;
+};
+
+static bool take_pair(void *context, uint32_t task, uint64_t pair, uint32_t event)
+{
+    struct list *list = context;
+    (void)task, (void)event;
+    if (list->count < list->room)
+        list->pair[list->count++] = pair;
+    return true;
+}
+
+static int compare_pairs(const void *a, const void *b)
+{
+    uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+    return (left > right) - (left < right);
+}
+
+/* The pairs of the outputs that an input consists of, sorted. */
+static bool list_sources(const struct tg_blame *blame, uint64_t pair, int side, struct list *list)
+{
+    uint64_t record = tg_blame_record(blame, pair, side);
+    const struct tg_flow_event *event = tg_blame_event(blame, side, record);
+    *list = (struct list){.room = event ? event->n_writers : 0};
+    list->pair = malloc((list->room + 1) * sizeof *list->pair);
+    if (!list->pair)
+        return false;
+    tg_blame_writers(blame, side, record, take_pair, list);
+    qsort(list->pair, list->count, sizeof *list->pair, compare_pairs);
+    return true;
+}
+
+/* An input, on both sides. */
+struct input {
+    uint32_t task;
+    uint64_t pair;
+    bool is_beyond;
+    struct tg_entry entry[2];
+    struct sources sources[2];
+    struct list list[2];
+    const struct tg_object *object[2]; /* the tensor of the case that it is a part of; NULL */
+};
+
+static bool has_same_sources(const struct input *input)
+{
+    const struct list *a = &input->list[0], *b = &input->list[1];
+    if (a->count != b->count || input->sources[0].is_outside != input->sources[1].is_outside ||
+        !tg_objects_agree(input->object[0], input->object[1]))
+        return false;
+    return memcmp(a->pair, b->pair, a->count * sizeof *a->pair) == 0;
+}
+
+static bool is_listed(const struct list *list, uint64_t pair)
+{
+    return bsearch(&pair, list->pair, list->count, sizeof pair, compare_pairs) != NULL;
+}
+
+/* True if both are parts of one tensor, as far as its writers or its name show. */
+static bool has_common_source(const struct input *input)
+{
+    const struct list *a = &input->list[0];
+    if (input->object[0] || input->object[1])
+        return tg_object_is(input->object[0], input->object[1]);
+    for (size_t i = 0; i < a->count; i++)
+        if (a->pair[i] != TG_NONE && is_listed(&input->list[1], a->pair[i]))
+            return true;
+    return false;
+}
+
+/* The same elements of the storage; or, since a run may place tensors in larger ones, the same
+ * elements of what its one writer wrote. */
+static bool has_same_view(const struct tg_blame *blame, const struct input *input)
+{
+    const struct tg_record *a = &input->entry[0].record, *b = &input->entry[1].record;
+    struct tg_entry writer[2];
+    if (tg_view_is_same(a, b))
+        return true;
+    if (input->list[0].count != 1 || input->list[1].count != 1 ||
+        input->list[0].pair[0] != input->list[1].pair[0] ||
+        !tg_blame_get(blame, input->list[0].pair[0], 0, &writer[0]) ||
+        !tg_blame_get(blame, input->list[0].pair[0], 1, &writer[1]))
+        return false;
+    struct tg_record moved = *b;
+    moved.start = b->start - writer[1].record.start + writer[0].record.start;
+    return tg_view_is_same(a, &moved);
+}
+
+/* --- no task wrote it ------------------------------------------------------------------------- */
+
+static bool accuse(struct tg_blame *blame, const struct input *input, enum tg_guilt guilt)
+{
+    return tg_blame_accuse(blame, guilt, input->task, input->pair, TG_NONE);
+}
+
+/* True for a tensor that the orchestration got as an input, which no task may write. */
+static bool is_only_read(const struct tg_blame *blame, const struct input *input)
+{
+    const struct tg_object *object = input->object[0];
+    struct tg_entry entry;
+    return object && object->record != TG_NONE &&
+           tg_recording_get(blame->side[0].tasks->recording, object->record, &entry) &&
+           entry.record.role == TG_IN;
+}
+
+/* Bytes that no recorded task wrote, of the same tensor on both sides. They came from outside, unless
+ * a task before this one may have written them, and its outputs were not recorded. */
+static bool explain_outside(struct tg_blame *blame, const struct input *input)
+{
+    if (!is_only_read(blame, input) &&
+        tg_blame_want_before(blame, input->task, TG_AGREEMENT_UNKNOWN))
+        return true;
+    return accuse(blame, input, TG_GUILT_GIVEN);
+}
+
+/* Without addresses only the edges say where an input came from. */
+static bool explain_by_edges(struct tg_blame *blame, const struct input *input)
+{
+    if (tg_blame_want_before(blame, input->task, TG_DISAGREES) ||
+        tg_blame_want_before(blame, input->task, TG_AGREEMENT_UNKNOWN))
+        return true;
+    if (blame->before.first[blame->before.n_tasks] > 0)
+        return accuse(blame, input, TG_GUILT_GIVEN);
+    blame->has_dead_end = true;
+    return true;
+}
+
+/* --- the two runs gave it different things ---------------------------------------------------- */
+
 /* True if these bytes changed since the last record of them, although no task wrote them in
  * between. */
-static bool has_changed(const struct tg_recording *recording, const struct tg_flow *flow,
-                        uint64_t record)
+static bool has_changed(const struct tg_blame *blame, int side, uint64_t record)
 {
-    uint32_t number = record == TG_NONE ? TG_NO_EVENT : flow->of_record[record];
-    const struct tg_flow_event *event = number == TG_NO_EVENT ? NULL : &flow->event[number];
+    const struct tg_recording *recording = blame->side[side].tasks->recording;
+    const struct tg_flow *flow = blame->side[side].flow;
+    const struct tg_flow_event *event = tg_blame_event(blame, side, record);
     struct tg_entry now, before;
     if (!event || event->seen == TG_NO_EVENT || !event->is_unchanged)
         return false;
@@ -41,111 +277,128 @@ static bool has_changed(const struct tg_recording *recording, const struct tg_fl
            now.record.hash != before.record.hash;
 }
 
-/* True if no direct predecessor can have caused it: all their outputs are known to agree. */
-static bool has_no_writer_before(const struct tg_blame *blame, uint32_t task)
-{
-    const struct tg_links *before = &blame->before;
-    for (uint64_t k = before->first[task]; k < before->first[task + 1]; k++)
-        if (blame->task[before->before[k]].output != TG_STATE_AGREES)
-            return false;
-    return true;
-}
-
-/* True if every writer of these bytes left the same values in both runs. */
-static bool writers_agree(const struct tg_blame *blame, const struct tg_flow_event *event)
-{
-    for (uint32_t k = 0; k < event->n_writers; k++) {
-        const struct tg_flow *flow = &blame->flow_a;
-        uint64_t record = flow->event[flow->writer[event->first_writer + k]].record;
-        uint64_t pair = blame->pair_of_a[record];
-        if (pair == TG_NONE || tg_blame_pair_state(blame->diff, pair) != TG_STATE_AGREES)
-            return false;
-    }
-    return true;
-}
-
-/* For an input whose bytes did not change after they were written. If all its writers agree, the
- * difference came from outside for the parts that no recorded task wrote; if there are no such
- * parts, the task was given another tensor than in the other run. */
-static enum tg_guilt guilt_of_event(const struct tg_blame *blame, const struct tg_flow_event *event)
-{
-    if (!writers_agree(blame, event))
-        return TG_GUILT_INHERITED;
-    return event->is_outside ? TG_GUILT_GIVEN : TG_GUILT_REWIRED;
-}
-
-/* Returns TG_GUILT_INHERITED if an earlier task is to blame, or may be. */
-static enum tg_guilt guilt_of_input(const struct tg_blame *blame, uint32_t task, uint64_t pair)
-{
-    const struct tg_diff *diff = blame->diff;
-    uint64_t record = diff->match.pair[pair].a;
-    struct tg_entry entry;
-    if (record == TG_NONE || !tg_recording_get(diff->a.recording, record, &entry))
-        return TG_GUILT_INHERITED;
-    if (entry.record.kind == TG_KIND_SCALAR)
-        return TG_GUILT_GIVEN;
-    if (has_changed(diff->a.recording, &blame->flow_a, record) ||
-        has_changed(diff->b.recording, &blame->flow_b, diff->match.pair[pair].b))
-        return TG_GUILT_CHANGED;
-    uint32_t event = blame->flow_a.of_record[record];
-    if (entry.record.data_ptr != 0 && event != TG_NO_EVENT)
-        return guilt_of_event(blame, &blame->flow_a.event[event]);
-    return has_no_writer_before(blame, task) ? TG_GUILT_GIVEN : TG_GUILT_INHERITED;
-}
-
-static bool same_memory(const struct tg_diff *diff, uint64_t pair, uint64_t other)
+/* A writer that only one side's input has: true if the other run let it write elsewhere, to another
+ * part of the same tensor or to another argument of the orchestration. */
+static bool is_misplaced(const struct tg_blame *blame, const struct input *input, uint64_t writer)
 {
     struct tg_entry a, b;
-    return tg_recording_get(diff->a.recording, diff->match.pair[pair].a, &a) &&
-           tg_recording_get(diff->a.recording, diff->match.pair[other].a, &b) &&
-           a.record.kind == TG_KIND_TENSOR && b.record.kind == TG_KIND_TENSOR &&
-           a.record.data_ptr == b.record.data_ptr && a.record.data_ptr != 0;
-}
-
-/* A tensor that many tasks read is reported once. */
-static bool is_named(const struct tg_blame *blame, enum tg_guilt guilt, uint64_t pair)
-{
-    for (uint64_t i = 0; i < blame->n_suspects; i++)
-        if (blame->suspect[i].guilt == guilt &&
-            same_memory(blame->diff, pair, blame->suspect[i].pair))
-            return true;
-    return false;
-}
-
-static bool is_input(const struct tg_diff *diff, uint64_t pair)
-{
-    struct tg_entry entry;
-    uint64_t record = diff->match.pair[pair].a;
-    return record != TG_NONE && tg_recording_get(diff->a.recording, record, &entry) &&
-           entry.record.stage == TG_BEFORE_DISPATCH;
-}
-
-static bool look_at_input(struct tg_blame *blame, uint32_t task, uint64_t pair)
-{
-    const struct tg_diff *diff = blame->diff;
-    if (tg_blame_pair_state(diff, pair) != TG_STATE_DIFFERS || !is_input(diff, pair))
-        return true;
-    enum tg_guilt guilt = guilt_of_input(blame, task, pair);
-    if (guilt == TG_GUILT_INHERITED || is_named(blame, guilt, pair))
-        return true;
-    struct tg_suspect suspect = {.guilt = guilt,
-                                 .task = task,
-                                 .pair = pair,
-                                 .depth = blame->depth[task],
-                                 .error = (double)diff->state[pair].error};
-    return tg_blame_accuse(blame, &suspect);
-}
-
-bool tg_blame_find_sources(struct tg_blame *blame)
-{
-    const struct tg_match *match = &blame->diff->match;
-    if (!map_records(blame))
+    if (writer == TG_NONE || !tg_blame_get(blame, writer, 0, &a) ||
+        !tg_blame_get(blame, writer, 1, &b))
         return false;
-    for (uint32_t i = 0; i < match->n_tasks && blame->n_suspects < MOST_SOURCES; i++) {
-        const struct tg_matched_task *task = &match->task[i];
-        for (uint64_t k = 0; k < task->n_pairs && blame->task[i].input == TG_STATE_DIFFERS; k++)
-            if (!look_at_input(blame, i, task->first_pair + k))
+    bool is_at_home = a.record.data_ptr == input->entry[0].record.data_ptr &&
+                      b.record.data_ptr == input->entry[1].record.data_ptr;
+    if (is_at_home)
+        return !tg_view_is_same(&a.record, &b.record);
+    const struct tg_object *of_a = tg_blame_object(blame, 0, &a.record);
+    const struct tg_object *of_b = tg_blame_object(blame, 1, &b.record);
+    return of_a && of_b && !tg_object_is(of_a, of_b) &&
+           (tg_object_is(of_a, input->object[0]) || tg_object_is(of_b, input->object[1]));
+}
+
+/* The reader got the same part of the same tensor, but a task wrote its result elsewhere. */
+static bool accuse_misplaced(struct tg_blame *blame, const struct input *input, bool *found)
+{
+    for (int side = 0; side < 2; side++)
+        for (size_t i = 0; i < input->list[side].count; i++) {
+            uint64_t writer = input->list[side].pair[i];
+            if (is_listed(&input->list[1 - side], writer) || !is_misplaced(blame, input, writer))
+                continue;
+            *found = true;
+            if (!tg_blame_accuse(blame, TG_GUILT_VIEW, blame->diff->match.pair[writer].task, writer,
+                                 TG_NONE))
                 return false;
-    }
+        }
     return true;
+}
+
+static bool explain_wiring(struct tg_blame *blame, const struct input *input)
+{
+    bool is_same_view = has_same_view(blame, input), found = false;
+    if (is_same_view && !accuse_misplaced(blame, input, &found))
+        return false;
+    if (found)
+        return true;
+    if (!is_same_view && has_common_source(input))
+        return accuse(blame, input, TG_GUILT_VIEW);
+    if (input->sources[0].count[UNKNOWN] + input->sources[1].count[UNKNOWN] > 0) {
+        want_sources(blame, input->task, input->pair, 0, 1 << UNKNOWN);
+        want_sources(blame, input->task, input->pair, 1, 1 << UNKNOWN);
+        return true;
+    }
+    return accuse(blame, input, TG_GUILT_REWIRED);
+}
+
+/* Both runs gave it the same part of the same tensor, from the same tasks. */
+static bool explain_content(struct tg_blame *blame, const struct input *input)
+{
+    const struct sources *a = &input->sources[0], *b = &input->sources[1];
+    unsigned kinds = 0;
+    if (a->count[OTHER] + b->count[OTHER] > 0)
+        kinds = 1 << OTHER;
+    else if (a->count[UNKNOWN] + b->count[UNKNOWN] > 0)
+        kinds = 1 << UNKNOWN;
+    if (kinds) {
+        want_sources(blame, input->task, input->pair, 0, kinds);
+        want_sources(blame, input->task, input->pair, 1, kinds);
+        return true;
+    }
+    if (a->is_outside)
+        return explain_outside(blame, input);
+    return accuse(blame, input, TG_GUILT_CHANGED);
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
+/* Wants the writers that explain the input by themselves. Returns true if there are any. */
+static bool inherit(struct tg_blame *blame, const struct input *input)
+{
+    const struct sources *a = &input->sources[0], *b = &input->sources[1];
+    unsigned kinds = input->is_beyond ? 1 << BEYOND : 1 << BEYOND | 1 << OTHER;
+    uint64_t count = a->count[BEYOND] + b->count[BEYOND];
+    if (!input->is_beyond)
+        count += a->count[OTHER] + b->count[OTHER];
+    if (count + a->count[LONE] > 0) {
+        want_sources(blame, input->task, input->pair, 0, kinds | 1 << LONE);
+        want_sources(blame, input->task, input->pair, 1, kinds);
+        return true;
+    }
+    if (b->count[LONE] > 0)
+        want_sources(blame, input->task, input->pair, 1, 1 << LONE);
+    return b->count[LONE] > 0;
+}
+
+static bool explain_tensor(struct tg_blame *blame, struct input *input)
+{
+    if (inherit(blame, input))
+        return true;
+    if (!input->sources[0].is_known && !input->sources[1].is_known)
+        return explain_by_edges(blame, input);
+    if (has_changed(blame, 0, tg_blame_record(blame, input->pair, 0)) ||
+        has_changed(blame, 1, tg_blame_record(blame, input->pair, 1)))
+        return accuse(blame, input, TG_GUILT_CHANGED);
+    if (has_same_sources(input) && has_same_view(blame, input))
+        return explain_content(blame, input);
+    return explain_wiring(blame, input);
+}
+
+bool tg_blame_explain(struct tg_blame *blame, uint32_t task, uint64_t pair)
+{
+    struct input input = {
+        .task = task, .pair = pair, .is_beyond = tg_diff_is_beyond(blame->diff, pair)};
+    bool good = true;
+    for (int side = 0; side < 2; side++)
+        if (!tg_blame_get(blame, pair, side, &input.entry[side]))
+            return true; /* it disagrees, so both are there; the file changed meanwhile */
+    if (input.entry[0].record.kind == TG_KIND_SCALAR ||
+        input.entry[1].record.kind == TG_KIND_SCALAR)
+        return accuse(blame, &input, TG_GUILT_SCALAR);
+    for (int side = 0; side < 2 && good; side++) {
+        input.sources[side] = sources_of(blame, task, pair, side);
+        input.object[side] = tg_blame_object(blame, side, &input.entry[side].record);
+        good = list_sources(blame, pair, side, &input.list[side]);
+    }
+    good = good && explain_tensor(blame, &input);
+    free(input.list[0].pair);
+    free(input.list[1].pair);
+    return good;
 }

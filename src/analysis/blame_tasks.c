@@ -6,23 +6,12 @@
  *   - the pair exists, but one side is missing, or nothing decides whether the two are equal;
  *   - a number is missing: arguments are numbered without gaps;
  *   - other tasks of the same kernel have this argument, and records were lost;
- *   - the task has no input at all, although it waited for another task, or the whole recording has
- *     no inputs (a filter left them out).
+ *   - no task of the recordings has an input, because a filter left them out.
  */
 #include <math.h>
 #include <stdlib.h>
 
 #include "analysis/blame.h"
-
-enum tg_state tg_blame_pair_state(const struct tg_diff *diff, uint64_t pair)
-{
-    const struct tg_pair_state *state = &diff->state[pair];
-    if (state->verdict == TG_VERDICT_SAME || state->verdict == TG_VERDICT_CLOSE)
-        return TG_STATE_AGREES;
-    if (state->verdict == TG_VERDICT_DIFFERS || state->reason == TG_REASON_OTHER_HASH)
-        return TG_STATE_DIFFERS;
-    return TG_STATE_UNKNOWN;
-}
 
 /* One bit per argument number; numbers above 63 do not occur. */
 static uint64_t bit_of(unsigned arg)
@@ -104,6 +93,40 @@ static uint64_t usual_inputs(const struct survey *survey, const char *kernel)
     return found ? found->inputs : 0;
 }
 
+/* --- places ----------------------------------------------------------------------------------- */
+
+/* The pairs of a fused task are records of several tasks, so they are read. */
+static void place_fused(struct tg_blame *blame, const struct tg_matched_task *task)
+{
+    for (uint64_t i = task->first_pair; i < task->first_pair + task->n_pairs; i++) {
+        struct tg_entry entry;
+        bool good = tg_blame_get(blame, i, 0, &entry) || tg_blame_get(blame, i, 1, &entry);
+        blame->place[i] = good ? (uint16_t)(entry.record.stage << 8 | entry.record.arg_index)
+                               : (uint16_t)(TG_STAGE_ORCHESTRATION << 8);
+    }
+}
+
+/* The pairs of a task and the records of its rows are in the same order, so the stage and the
+ * argument of each pair are known without reading a record. */
+static void place_pairs(struct tg_blame *blame, uint32_t number)
+{
+    const struct tg_diff *diff = blame->diff;
+    const struct tg_matched_task *task = &diff->match.task[number];
+    if (task->is_fused)
+        place_fused(blame, task);
+    if (task->n_pairs == 0 || task->is_fused)
+        return;
+    const struct tg_record_ref *a = diff->a.ref + diff->a.row[task->a].first;
+    const struct tg_record_ref *b = diff->b.ref + diff->b.row[task->b].first;
+    for (uint64_t i = task->first_pair; i < task->first_pair + task->n_pairs; i++) {
+        const struct tg_matched_pair *pair = &diff->match.pair[i];
+        const struct tg_record_ref *ref = pair->a != TG_NONE ? a : b;
+        blame->place[i] = (uint16_t)ref->place;
+        a += pair->a != TG_NONE;
+        b += pair->b != TG_NONE;
+    }
+}
+
 /* --- one task --------------------------------------------------------------------------------- */
 
 struct reading {
@@ -115,43 +138,45 @@ struct reading {
     bool differs, unknown;
 };
 
-static unsigned stage_of(const struct tg_diff *diff, const struct tg_matched_pair *pair,
-                         unsigned *arg)
+static bool is_worse(const struct tg_diff *diff, uint64_t pair, uint64_t than)
 {
-    struct tg_entry entry;
-    bool good = pair->a != TG_NONE ? tg_recording_get(diff->a.recording, pair->a, &entry)
-                                   : tg_recording_get(diff->b.recording, pair->b, &entry);
-    *arg = good ? entry.record.arg_index : UINT8_MAX;
-    return good ? entry.record.stage : TG_STAGE_ORCHESTRATION;
+    if (than == TG_NONE)
+        return true;
+    if (tg_diff_is_beyond(diff, pair) != tg_diff_is_beyond(diff, than))
+        return tg_diff_is_beyond(diff, pair);
+    float error = diff->state[pair].error, other = diff->state[than].error;
+    return error > other || (isnan(other) && !isnan(error));
 }
 
-static void read_output(struct reading *reading, uint64_t pair, enum tg_state state)
+static void read_output(struct reading *reading, uint64_t pair, enum tg_agreement agreement)
 {
+    const struct tg_diff *diff = reading->blame->diff;
     struct tg_blame_task *task = &reading->blame->task[reading->number];
-    float error = reading->blame->diff->state[pair].error;
-    if (state == TG_STATE_DIFFERS) {
-        task->output = TG_STATE_DIFFERS;
-        if (task->pair == TG_NONE || error > task->error || (isnan(task->error) && !isnan(error))) {
+    if (agreement == TG_DISAGREES) {
+        task->output = TG_DISAGREES;
+        task->beyond_out = task->beyond_out || tg_diff_is_beyond(diff, pair);
+        if (is_worse(diff, pair, task->pair))
             task->pair = pair;
-            task->error = error;
-        }
-    } else if (state == TG_STATE_AGREES && task->output == TG_STATE_UNKNOWN) {
-        task->output = TG_STATE_AGREES;
+    } else if (agreement == TG_AGREES && task->output == TG_AGREEMENT_UNKNOWN) {
+        task->output = TG_AGREES;
     }
 }
 
 static void read_pair(struct reading *reading, uint64_t pair)
 {
     const struct tg_diff *diff = reading->blame->diff;
-    enum tg_state state = tg_blame_pair_state(diff, pair);
-    unsigned arg, stage = stage_of(diff, &diff->match.pair[pair], &arg);
+    struct tg_blame_task *task = &reading->blame->task[reading->number];
+    enum tg_agreement agreement = tg_diff_agreement(diff, pair);
+    unsigned arg = reading->blame->place[pair] & 0xff;
+    unsigned stage = tg_blame_stage(reading->blame, pair);
     reading->seen |= bit_of(arg);
     if (stage == TG_AFTER_COMPLETION) {
-        read_output(reading, pair, state);
+        read_output(reading, pair, agreement);
     } else if (stage == TG_BEFORE_DISPATCH) {
         reading->inputs |= bit_of(arg);
-        reading->differs = reading->differs || state == TG_STATE_DIFFERS;
-        reading->unknown = reading->unknown || state == TG_STATE_UNKNOWN;
+        reading->differs = reading->differs || agreement == TG_DISAGREES;
+        reading->unknown = reading->unknown || agreement == TG_AGREEMENT_UNKNOWN;
+        task->beyond_in = task->beyond_in || tg_diff_is_beyond(diff, pair);
     }
 }
 
@@ -164,13 +189,11 @@ static bool has_gaps(uint64_t seen)
 static bool misses_inputs(const struct reading *reading, const char *kernel)
 {
     const struct survey *survey = reading->survey;
-    const struct tg_links *before = &reading->blame->before;
-    bool waits = before->first[reading->number + 1] > before->first[reading->number];
     if (has_gaps(reading->seen))
         return true;
     if (survey->has_losses && (usual_inputs(survey, kernel) & ~reading->seen))
         return true;
-    return reading->inputs == 0 && (waits || !survey->has_inputs);
+    return reading->inputs == 0 && !survey->has_inputs;
 }
 
 static void read_task(struct reading *reading)
@@ -178,17 +201,18 @@ static void read_task(struct reading *reading)
     const struct tg_diff *diff = reading->blame->diff;
     const struct tg_matched_task *matched = &diff->match.task[reading->number];
     struct tg_blame_task *task = &reading->blame->task[reading->number];
-    *task = (struct tg_blame_task){.pair = TG_NONE, .error = (float)NAN};
+    *task = (struct tg_blame_task){.pair = TG_NONE};
     if (matched->a == TG_NO_ROW || matched->b == TG_NO_ROW)
         return;
     for (uint64_t i = 0; i < matched->n_pairs; i++)
         read_pair(reading, matched->first_pair + i);
     if (reading->differs)
-        task->input = TG_STATE_DIFFERS;
-    else if (reading->unknown || misses_inputs(reading, diff->a.row[matched->a].kernel))
-        task->input = TG_STATE_UNKNOWN;
+        task->input = TG_DISAGREES;
+    else if (reading->unknown ||
+             (!matched->is_fused && misses_inputs(reading, diff->a.row[matched->a].kernel)))
+        task->input = TG_AGREEMENT_UNKNOWN;
     else
-        task->input = TG_STATE_AGREES;
+        task->input = TG_AGREES;
 }
 
 bool tg_blame_read_tasks(struct tg_blame *blame)
@@ -196,12 +220,14 @@ bool tg_blame_read_tasks(struct tg_blame *blame)
     uint32_t count = blame->diff->match.n_tasks;
     struct survey survey;
     blame->task = malloc(((size_t)count + 1) * sizeof *blame->task);
-    if (!blame->task || !make_survey(blame->diff, &survey))
+    blame->place = malloc((size_t)(blame->diff->match.n_pairs + 1) * sizeof *blame->place);
+    if (!blame->task || !blame->place || !make_survey(blame->diff, &survey))
         return false;
     for (uint32_t i = 0; i < count; i++) {
         struct reading reading = {.blame = blame, .survey = &survey, .number = i};
+        place_pairs(blame, i);
         read_task(&reading);
-        blame->wrong += blame->task[i].output == TG_STATE_DIFFERS;
+        blame->wrong += blame->task[i].beyond_out;
     }
     free(survey.usage);
     return true;

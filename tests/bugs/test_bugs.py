@@ -24,7 +24,7 @@ def test_check_names_the_task_that_computes_something_else(case, bug, kernel):
     ("off_by_one", "window", "introduced"),
     ("lost_update", "add_up", "introduced"),
     ("swapped", "subtract", "rewired"),
-    ("stale_scalar", "scale", "given"),
+    ("stale_scalar", "scale", "scalar"),
 ])
 def test_diff_blames_the_task_that_began_it(case, bug, kernel, guilt):
     case.record(bug)

@@ -114,7 +114,7 @@ def test_the_blame_is_the_same_on_every_runtime(tg, runtime):
 
 def test_the_blame_is_shown_as_text(pair):
     text = pair("diff", "wrong", "right").stdout
-    assert "1. task 2 step introduced it: its inputs agree, but its outputs differ" in text
+    assert "1. task 2 step introduced it: its inputs agree bit for bit, but its outputs do not" in text
     assert "then 3 step > 4 join" in text
     assert "mismatch    1 of 8 (12.5 %), beyond 1e-06 + 1e-05 |b|" in text
     assert "max abs     1 at [3] 3.125, 2.125" in text

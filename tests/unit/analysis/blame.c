@@ -232,6 +232,8 @@ TEST(an_error_of_an_inner_step_keeps_its_own_words)
     accuse();
     tg_blame_close(blame);
     uint64_t n_refs = diff->a.n_refs;
+    tg_flow_free(&diff->source_a.flow);
+    diff->source_a.has_flow = false;
     diff->a.n_refs = UINT64_MAX; /* more records than can be followed */
     CHECK(tg_blame_open(diff, &blame, &error) == TG_NO_MEMORY);
     CHECK_EQ_S(error.text, "no memory to follow the data of a recording");

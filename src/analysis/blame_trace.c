@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Goes back from every task with an argument beyond the tolerance, along the data that disagree. Of
+ * the inputs of a task, those beyond the tolerance explain what is wrong with it; only if there are
+ * none, those that merely have other bits do. So a task that rounds differently is accused if its
+ * rounding grew into something wrong, but not because something else did.
+ */
+#include <stdlib.h>
+
+#include "analysis/blame.h"
+
+void tg_blame_want(struct tg_blame *blame, uint32_t task)
+{
+    if (task == TG_NO_ROW || blame->task[task].is_wanted)
+        return;
+    blame->task[task].is_wanted = true;
+    blame->todo[blame->n_todo++] = task;
+}
+
+/* --- tasks that both sides have --------------------------------------------------------------- */
+
+static bool trace_introduced(struct tg_blame *blame, uint32_t task)
+{
+    return tg_blame_accuse(blame, TG_GUILT_INTRODUCED, task, blame->task[task].pair, TG_NONE);
+}
+
+/* Some inputs are not known: if a task that they may come from disagrees, it is traced; if none
+ * does, this task may have begun it. */
+static bool trace_doubtful(struct tg_blame *blame, uint32_t task)
+{
+    const struct tg_matched_task *matched = &blame->diff->match.task[task];
+    bool found = false;
+    for (uint64_t i = matched->first_pair; i < matched->first_pair + matched->n_pairs; i++)
+        if (tg_blame_stage(blame, i) == TG_BEFORE_DISPATCH &&
+            tg_diff_agreement(blame->diff, i) == TG_AGREEMENT_UNKNOWN)
+            found = tg_blame_doubt(blame, task, i) || found;
+    if (!found)
+        found = tg_blame_want_before(blame, task, TG_DISAGREES);
+    return found || tg_blame_accuse(blame, TG_GUILT_UNCLEAR, task, blame->task[task].pair, TG_NONE);
+}
+
+static bool trace_inputs(struct tg_blame *blame, uint32_t task)
+{
+    const struct tg_matched_task *matched = &blame->diff->match.task[task];
+    bool beyond_only = blame->task[task].beyond_in;
+    for (uint64_t i = matched->first_pair; i < matched->first_pair + matched->n_pairs; i++) {
+        bool is_followed = beyond_only ? tg_diff_is_beyond(blame->diff, i)
+                                       : tg_diff_agreement(blame->diff, i) == TG_DISAGREES;
+        if (is_followed && tg_blame_stage(blame, i) == TG_BEFORE_DISPATCH &&
+            !tg_blame_explain(blame, task, i))
+            return false;
+    }
+    return true;
+}
+
+static bool trace_matched(struct tg_blame *blame, uint32_t task)
+{
+    const struct tg_blame_task *state = &blame->task[task];
+    if (state->input == TG_DISAGREES)
+        return trace_inputs(blame, task);
+    if (state->output == TG_AGREES)
+        return true;
+    if (state->output == TG_DISAGREES && state->input == TG_AGREES)
+        return trace_introduced(blame, task);
+    return trace_doubtful(blame, task);
+}
+
+/* --- tasks that only one side has ------------------------------------------------------------- */
+
+struct feeds {
+    struct tg_blame *blame;
+    uint32_t task;
+    bool found;
+};
+
+static bool take_feed(void *context, uint32_t task, uint64_t pair, uint32_t event)
+{
+    struct feeds *feeds = context;
+    (void)event;
+    if (task != feeds->task &&
+        (pair == TG_NONE || tg_diff_agreement(feeds->blame->diff, pair) == TG_DISAGREES)) {
+        tg_blame_want(feeds->blame, task);
+        feeds->found = true;
+    }
+    return true;
+}
+
+/* Its inputs cannot be compared, but the tasks that wrote them can. */
+static bool trace_lone(struct tg_blame *blame, uint32_t task)
+{
+    int side = tg_blame_row(blame, task, 0) == TG_NO_ROW ? 1 : 0;
+    const struct tg_tasks *tasks = blame->side[side].tasks;
+    const struct tg_task_row *row = &tasks->row[tg_blame_row(blame, task, side)];
+    struct feeds feeds = {.blame = blame, .task = task};
+    for (uint64_t i = row->first; i < row->first + row->count; i++)
+        if (tg_record_ref_stage(&tasks->ref[i]) == TG_BEFORE_DISPATCH)
+            tg_blame_writers(blame, side, tasks->ref[i].index, take_feed, &feeds);
+    return feeds.found || tg_blame_accuse(blame, side == 0 ? TG_GUILT_EXTRA : TG_GUILT_MISSING,
+                                          task, TG_NONE, TG_NONE);
+}
+
+/* --- all of them ------------------------------------------------------------------------------ */
+
+static void want_wrong_ones(struct tg_blame *blame)
+{
+    for (uint32_t i = 0; i < blame->diff->match.n_tasks; i++)
+        if (blame->task[i].beyond_in || blame->task[i].beyond_out)
+            tg_blame_want(blame, i);
+}
+
+/* True if the suspect with this number, the last one, began a difference by itself. */
+static bool has_begun(const struct tg_blame *blame, uint64_t number)
+{
+    enum tg_guilt guilt =
+        number < blame->n_suspects ? blame->suspect[number].guilt : TG_GUILT_INHERITED;
+    return guilt == TG_GUILT_INTRODUCED || guilt == TG_GUILT_UNCLEAR;
+}
+
+bool tg_blame_trace(struct tg_blame *blame)
+{
+    uint32_t count = blame->diff->match.n_tasks;
+    blame->todo = malloc(((size_t)count + 1) * sizeof *blame->todo);
+    if (!blame->todo)
+        return false;
+    want_wrong_ones(blame);
+    while (blame->n_todo > 0) {
+        uint32_t task = blame->todo[--blame->n_todo];
+        uint64_t accused = blame->n_suspects;
+        bool good =
+            tg_blame_is_lone(blame, task) ? trace_lone(blame, task) : trace_matched(blame, task);
+        if (!good)
+            return false;
+        blame->inherited += blame->task[task].beyond_out && !has_begun(blame, accused);
+    }
+    return true;
+}
