@@ -26,6 +26,18 @@ const char *tg_guilt_text(unsigned guilt)
 
 /* --- suspects --------------------------------------------------------------------------------- */
 
+static void find_orders(struct tg_blame *blame, struct tg_suspect *suspect)
+{
+    for (int side = 0; side < 2; side++) {
+        uint32_t row = tg_blame_row(blame, (uint32_t)suspect->task, side);
+        uint32_t other = tg_blame_row(blame, (uint32_t)suspect->other, side);
+        bool *is_ordered = side == 0 ? &suspect->ordered_a : &suspect->ordered_b;
+        if (row != TG_NO_ROW && other != TG_NO_ROW)
+            *is_ordered =
+                tg_blame_waits(blame, side, other, row) || tg_blame_waits(blame, side, row, other);
+    }
+}
+
 bool tg_blame_accuse(struct tg_blame *blame, enum tg_guilt guilt, uint32_t task, uint64_t pair,
                      uint64_t other)
 {
@@ -41,6 +53,8 @@ bool tg_blame_accuse(struct tg_blame *blame, enum tg_guilt guilt, uint32_t task,
     if (!tg_grow(&blame->suspect, &blame->room, (size_t)blame->n_suspects + 1,
                  sizeof *blame->suspect))
         return false;
+    if (other != TG_NONE)
+        find_orders(blame, &suspect);
     blame->suspect[blame->n_suspects++] = suspect;
     return true;
 }

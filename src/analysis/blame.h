@@ -11,6 +11,7 @@
  *   blame_trace.c    going back from what is wrong to where it began
  *   blame_source.c   why an input disagrees
  *   blame_view.c     whether two records are the same part of the same tensor
+ *   blame_race.c     tasks that use the same bytes without an order between them
  *   blame_path.c     the way from a suspect to a wrong result
  */
 #ifndef TG_ANALYSIS_BLAME_H
@@ -27,6 +28,15 @@ struct tg_blame_task {
     uint64_t pair;  /* the output that disagrees most; TG_NONE */
 };
 
+/* The events that write the bytes of an event next, after it. */
+struct tg_blame_later {
+    uint64_t *first; /* of each event, and one more; NULL until it is asked for */
+    uint32_t *writer;
+    uint64_t n_writers;
+    size_t room;
+    uint64_t *begin, *end; /* of each row: the times of its first and last record; 0: unknown */
+};
+
 /* One of the two recordings. */
 struct tg_blame_side {
     const struct tg_tasks *tasks;
@@ -34,6 +44,9 @@ struct tg_blame_side {
     const struct tg_flow *flow;
     uint64_t *pair_of; /* the pair of each record; TG_NONE: of a task that only this side has */
     uint32_t *task_of; /* the number of each row in the match; parts have that of their fusion */
+    struct tg_blame_later later;
+    uint32_t *mark; /* of each task of deps.json: the last search that came by; NULL: none did */
+    uint32_t search;
 };
 
 struct tg_blame {
@@ -46,6 +59,7 @@ struct tg_blame {
     uint32_t *rank, *depth;
     uint32_t *todo; /* wanted tasks that are not traced yet */
     uint32_t n_todo;
+    uint64_t searched; /* edges that searches for an order have looked at */
     uint32_t *next;    /* next task on the path to a wrong result; TG_NO_ROW at its end */
     struct tg_suspect *suspect;
     uint64_t n_suspects;
@@ -127,5 +141,20 @@ bool tg_objects_agree(const struct tg_object *a, const struct tg_object *b);
 /* True if two records of one side have bytes in common. Returns false for views of so many pieces
  * that this is not known. */
 bool tg_blame_overlap(const struct tg_record *a, const struct tg_record *b);
+
+/* --- order ------------------------------------------------------------------------------------ */
+
+/* Two tasks that use common bytes in no order. */
+struct tg_race {
+    uint32_t task, other; /* in the match: `task` should have waited for `other` */
+};
+/* Sets *found if an input of a task disagrees because of a race; if so, *race says between which
+ * tasks. Returns false if memory ran out. */
+bool tg_blame_input_race(struct tg_blame *blame, uint32_t task, uint64_t pair, struct tg_race *race,
+                         bool *found);
+/* The same for a task whose inputs agree and whose outputs do not. */
+bool tg_blame_task_race(struct tg_blame *blame, uint32_t task, struct tg_race *race, bool *found);
+/* True if deps.json of this side has a way from one row to another. */
+bool tg_blame_waits(struct tg_blame *blame, int side, uint32_t before, uint32_t after);
 
 #endif

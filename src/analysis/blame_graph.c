@@ -49,6 +49,11 @@ void tg_blame_close_side(struct tg_blame_side *side)
 {
     free(side->pair_of);
     free(side->task_of);
+    free(side->later.first);
+    free(side->later.writer);
+    free(side->later.begin);
+    free(side->later.end);
+    free(side->mark);
 }
 
 /* --- edges ------------------------------------------------------------------------------------ */

@@ -369,10 +369,16 @@ static bool inherit(struct tg_blame *blame, const struct input *input)
 
 static bool explain_tensor(struct tg_blame *blame, struct input *input)
 {
+    struct tg_race race;
+    bool found;
     if (inherit(blame, input))
         return true;
     if (!input->sources[0].is_known && !input->sources[1].is_known)
         return explain_by_edges(blame, input);
+    if (!tg_blame_input_race(blame, input->task, input->pair, &race, &found))
+        return false;
+    if (found)
+        return tg_blame_accuse(blame, TG_GUILT_UNORDERED, race.task, input->pair, race.other);
     if (has_changed(blame, 0, tg_blame_record(blame, input->pair, 0)) ||
         has_changed(blame, 1, tg_blame_record(blame, input->pair, 1)))
         return accuse(blame, input, TG_GUILT_CHANGED);
