@@ -72,6 +72,10 @@ void cli_diff_json_pair(const struct cli_diff *diff, struct tg_json *json,
 void cli_diff_json_end(const struct cli_diff *diff, struct tg_json *json,
                        const struct tg_diff_summary *summary);
 
+void cli_diff_json_blame(const struct cli_diff *diff, struct tg_json *json);
+/* Writes null if the task is not there. */
+void cli_json_task_id(struct tg_json *json, const char *key, bool is_there, uint64_t id);
+
 /* "equal", "differs", "incomplete". */
 const char *cli_diff_word(const struct tg_diff_summary *summary);
 /* "lost_a" …; NULL past the last one. */

@@ -4,12 +4,13 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <taskglass/dtype.h>
 
 #include "cli/diff.h"
 #include "cli/diff_words.h"
 #include "cli/format.h"
 
-enum { SUSPECTS = 5, STEPS = 6 };
+enum { SUSPECTS = 5, NAMES = 20, INDENT = 7 };
 
 static const char *graph_words(const char *graph)
 {
@@ -27,87 +28,325 @@ static const char *graph_words(const char *graph)
     return "neither deps.json nor addresses: no edges, each task judged by its own arguments";
 }
 
-static void put_task(const struct tg_diff_task *task)
-{
-    struct cli_words a, b;
-    printf("%s%s%s", task->id_a == TG_TASK_NONE ? "" : cli_record_task(&a, task->id_a),
-           *task->kernel ? " " : "", task->kernel);
-    if (task->in_b && task->id_a != task->id_b)
-        printf(" (B: %s)", cli_record_task(&b, task->id_b));
-}
-
-/* Leaves out the middle of a long path, unless --blame asks for all of it. */
-static void put_path(const struct cli_diff *diff, const struct tg_suspect *suspect)
+/* "3 step", "3 step (B: 4)"; "B: 4 step" for a task that only B has. */
+static void name_task(const struct cli_diff *diff, uint64_t number, struct cli_words *words)
 {
     struct tg_diff_task task;
-    size_t most = diff->blame_only ? SIZE_MAX : STEPS;
+    struct cli_words a, b;
+    tg_diff_get_task(diff->diff, number, &task);
+    const char *space = *task.kernel ? " " : "";
+    if (!task.in_a)
+        snprintf(words->text, sizeof words->text, "B: %.60s%s%.200s",
+                 cli_record_task(&b, task.id_b), space, task.kernel);
+    else if (task.in_b && task.id_a != task.id_b)
+        snprintf(words->text, sizeof words->text, "%.60s%s%.200s (B: %.60s)",
+                 cli_record_task(&a, task.id_a), space, task.kernel,
+                 cli_record_task(&b, task.id_b));
+    else
+        snprintf(words->text, sizeof words->text, "%.60s%s%.200s", cli_record_task(&a, task.id_a),
+                 space, task.kernel);
+}
+
+/* --- a line that is broken at the width of the terminal --------------------------------------- */
+
+struct line {
+    int used, width;
+    bool is_first;
+};
+
+static struct line begin_line(const char *words)
+{
+    struct line line = {.width = cli_term_width(), .is_first = true};
+    line.used = printf("%*s%s", INDENT, "", words);
+    return line;
+}
+
+static void put_item(struct line *line, const char *before, const char *item)
+{
+    int length = cli_format_width(before) + cli_format_width(item);
+    if (!line->is_first && line->used + length > line->width) {
+        printf("\n%*s", INDENT + 2, "");
+        line->used = INDENT + 2;
+        while (*before == ' ')
+            before++;
+    }
+    printf("%s%s", line->is_first ? "" : before, item);
+    line->used += length;
+    line->is_first = false;
+}
+
+/* --- the path --------------------------------------------------------------------------------- */
+
+static void put_size(struct cli_words *words, const struct tg_suspect_step *step)
+{
+    size_t used = strlen(words->text);
+    if (isnan(step->error))
+        return;
+    if (step->ulp > 0)
+        snprintf(words->text + used, sizeof words->text - used, " (%" PRIu64 " ulp)", step->ulp);
+    else
+        snprintf(words->text + used, sizeof words->text - used, " (%.2g)", step->error);
+}
+
+/* The step that multiplied the error most. */
+static size_t largest_growth(const struct tg_suspect *suspect)
+{
+    size_t at = 0;
+    double most = 0;
+    for (size_t i = 1; i < suspect->n_path; i++) {
+        double growth = suspect->step[i].error / suspect->step[i - 1].error;
+        if (growth > most) {
+            most = growth;
+            at = i;
+        }
+    }
+    return at;
+}
+
+/* A long path is shown by its ends and by the steps where something happens: where the difference
+ * leaves the tolerance, and where it grows most. */
+static bool is_shown(const struct tg_suspect *suspect, size_t step, size_t growth)
+{
+    enum { WHOLE = 8 };
+    bool leaves = suspect->step[step].beyond && !suspect->step[step - 1].beyond;
+    return suspect->n_path <= WHOLE || step == 1 || step + 1 == suspect->n_path || leaves ||
+           step == growth;
+}
+
+static void put_path(const struct cli_diff *diff, const struct tg_suspect *suspect)
+{
+    bool grows = suspect->n_path > 0 && !suspect->step[0].beyond && suspect->step[0].error > 0;
+    size_t growth = largest_growth(suspect), hidden = 0;
+    struct cli_words words;
     if (suspect->n_path < 2)
         return;
-    printf("       then ");
+    struct line line = begin_line("then ");
     for (size_t i = 1; i < suspect->n_path; i++) {
-        bool is_hidden = suspect->n_path - 1 > most && i > most - 2 && i < suspect->n_path - 1;
-        if (is_hidden && i > most - 1)
-            continue;
-        if (i > 1)
-            printf(" > ");
-        if (is_hidden) {
-            printf("… %zu more …", suspect->n_path - most);
+        if (!is_shown(suspect, i, growth)) {
+            hidden++;
             continue;
         }
-        tg_diff_get_task(diff->diff, suspect->path[i], &task);
-        put_task(&task);
+        if (hidden > 0) {
+            struct cli_text count;
+            snprintf(words.text, sizeof words.text, "… %s …",
+                     cli_format_count(&count, hidden, "task"));
+            put_item(&line, " > ", words.text);
+            hidden = 0;
+        }
+        name_task(diff, suspect->step[i].task, &words);
+        if (grows)
+            put_size(&words, &suspect->step[i]);
+        put_item(&line, " > ", words.text);
     }
     putchar('\n');
+}
+
+/* --- the evidence ----------------------------------------------------------------------------- */
+
+static bool get_records(const struct cli_diff *diff, uint64_t number, struct tg_entry entry[2],
+                        struct tg_diff_pair *pair)
+{
+    return tg_diff_get_pair(diff->diff, number, pair) && pair->record_a != TG_NONE &&
+           tg_recording_get(diff->recording[0], pair->record_a, &entry[0]) &&
+           (pair->record_b == TG_NONE ||
+            tg_recording_get(diff->recording[1], pair->record_b, &entry[1]));
+}
+
+static void put_error(const struct cli_diff *diff, uint64_t pair, double error, uint64_t ulp)
+{
+    enum tg_verdict verdict;
+    enum tg_reason reason = tg_diff_reason(diff->diff, pair, &verdict);
+    if (reason != TG_REASON_VALUES && reason != TG_REASON_TOLERANCE) {
+        printf("%s\n", tg_reason_text(reason));
+        return;
+    }
+    if (isfinite(error))
+        printf("relative error %.3g", error);
+    else
+        printf("relative error not finite: NaN, Inf, or only zeros in B");
+    if (ulp > 0)
+        printf(", %" PRIu64 " ulp", ulp);
+    printf("%s\n", verdict == TG_VERDICT_CLOSE ? ", within the tolerance" : "");
+}
+
+/* Where an argument was, if it is not the same on both sides. */
+static void put_layout(const struct tg_record *record)
+{
+    struct cli_words shape;
+    printf(", shape %s", cli_record_shape(&shape, record));
+    printf(", strides (");
+    for (int i = 0; i < record->ndim; i++)
+        printf("%s%" PRId64, i > 0 ? ", " : "", record->strides[i]);
+    printf("%s)", record->ndim == 1 ? "," : "");
+}
+
+static void put_part(const struct cli_diff *diff, const struct tg_suspect_part *part,
+                     const struct tg_record *record, int side, bool with_layout)
+{
+    struct tg_entry writer;
+    struct cli_words task;
+    printf("%*s%s: ", INDENT + 2, "", side == 0 ? "A" : "B");
+    if (part->task != TG_NONE && tg_recording_get(diff->recording[side], part->record, &writer)) {
+        name_task(diff, part->task, &task);
+        printf("output %u of task %s", writer.record.arg_index, task.text);
+        if (*part->name)
+            printf(", in tensor '%s'", part->name);
+    } else if (*part->name) {
+        printf("tensor '%s'", part->name);
+    } else {
+        printf("%s", record->stage == TG_BEFORE_DISPATCH ? "memory that no recorded task wrote"
+                                                         : "a tensor of the orchestration");
+    }
+    printf(", elements %" PRId64 " to %" PRId64, part->first, part->last);
+    if (with_layout)
+        put_layout(record);
+    putchar('\n');
+}
+
+static bool has_same_layout(const struct tg_record *a, const struct tg_record *b)
+{
+    return a->ndim == b->ndim && memcmp(a->shape, b->shape, a->ndim * sizeof a->shape[0]) == 0 &&
+           memcmp(a->strides, b->strides, a->ndim * sizeof a->strides[0]) == 0;
+}
+
+static void put_given(const struct cli_diff *diff, const struct tg_suspect *suspect,
+                      const struct tg_entry entry[2])
+{
+    struct cli_words a, b;
+    if (suspect->guilt == TG_GUILT_SCALAR) {
+        printf("%*s  %s in A, %s in B\n", INDENT, "",
+               cli_value_words(&a, entry[0].record.dtype, entry[0].record.value),
+               cli_value_words(&b, entry[1].record.dtype, entry[1].record.value));
+        return;
+    }
+    bool with_layout = !has_same_layout(&entry[0].record, &entry[1].record);
+    put_part(diff, &suspect->part_a, &entry[0].record, 0, with_layout);
+    put_part(diff, &suspect->part_b, &entry[1].record, 1, with_layout);
+}
+
+static void put_order(const struct tg_suspect *suspect)
+{
+    const char *has = "has one";
+    printf("%*sno order of the two in the deps.json of %s", INDENT, "",
+           !suspect->ordered_a && !suspect->ordered_b ? "A and B"
+           : suspect->ordered_a                       ? "B"
+                                                      : "A");
+    if (suspect->ordered_a != suspect->ordered_b)
+        printf("; that of %s %s", suspect->ordered_a ? "A" : "B", has);
+    putchar('\n');
+}
+
+static bool tells_parts(enum tg_guilt guilt)
+{
+    return guilt == TG_GUILT_SCALAR || guilt == TG_GUILT_VIEW || guilt == TG_GUILT_REWIRED ||
+           guilt == TG_GUILT_GIVEN;
+}
+
+/* Where the difference leaves the tolerance, if that is not where it began. */
+static void put_left(const struct cli_diff *diff, const struct tg_suspect *suspect)
+{
+    struct tg_entry entry[2];
+    struct tg_diff_pair pair;
+    struct cli_words task, argument;
+    if (suspect->left == TG_NONE || suspect->left == suspect->pair ||
+        !get_records(diff, suspect->left, entry, &pair))
+        return;
+    name_task(diff, pair.task, &task);
+    printf("%*sbeyond the tolerance first in task %s: %s, record %" PRIu64 "\n", INDENT, "",
+           task.text, cli_argument_words(&argument, &entry[0].record), pair.record_a);
 }
 
 static void put_evidence(const struct cli_diff *diff, const struct tg_suspect *suspect)
 {
     struct tg_diff_pair pair;
-    struct tg_entry entry;
+    struct tg_entry entry[2];
     struct cli_words argument;
-    enum tg_verdict verdict;
-    if (!tg_diff_get_pair(diff->diff, suspect->pair, &pair) || pair.record_a == TG_NONE ||
-        !tg_recording_get(diff->recording[0], pair.record_a, &entry))
+    if (suspect->guilt == TG_GUILT_UNORDERED)
+        put_order(suspect);
+    if (!get_records(diff, suspect->pair, entry, &pair))
         return;
-    printf("       %s, record %" PRIu64 ": ", cli_argument_words(&argument, &entry.record),
+    if (pair.task != suspect->task) {
+        struct cli_words task;
+        name_task(diff, pair.task, &task);
+        printf("%*sseen in task %s: ", INDENT, "", task.text);
+    } else {
+        printf("%*s", INDENT, "");
+    }
+    printf("%s, record %" PRIu64 ": ", cli_argument_words(&argument, &entry[0].record),
            pair.record_a);
-    enum tg_reason reason = tg_diff_reason(diff->diff, suspect->pair, &verdict);
-    if (reason == TG_REASON_VALUES && isfinite(suspect->error))
-        printf("relative error %.3g\n", suspect->error);
-    else if (reason == TG_REASON_VALUES)
-        printf("relative error not finite: NaN, Inf, or only zeros in B\n");
-    else
-        printf("%s\n", tg_reason_text(reason));
+    put_error(diff, suspect->pair, suspect->error, suspect->ulp);
+    if (tells_parts(suspect->guilt) && pair.record_b != TG_NONE)
+        put_given(diff, suspect, entry);
+    put_left(diff, suspect);
 }
+
+/* --- suspects --------------------------------------------------------------------------------- */
 
 static const char *phrase(enum tg_guilt guilt)
 {
     switch (guilt) {
     case TG_GUILT_INTRODUCED:
-        return "introduced it";
-    case TG_GUILT_GIVEN:
-        return "received it from outside";
-    case TG_GUILT_CHANGED:
-        return "read memory that changed";
+        return "introduced it: its inputs agree bit for bit, but its outputs do not";
+    case TG_GUILT_UNORDERED:
+        return "did not wait for";
+    case TG_GUILT_SCALAR:
+        return "was given another scalar";
+    case TG_GUILT_VIEW:
+        return "was given another part of the same tensor";
     case TG_GUILT_REWIRED:
-        return "read another tensor";
+        return "was given another tensor";
+    case TG_GUILT_GIVEN:
+        return "received it from outside: a tensor that no task wrote has other content";
+    case TG_GUILT_EXTRA:
+        return "ran only in A, and what it wrote is part of the difference";
+    case TG_GUILT_MISSING:
+        return "ran only in B, and what it wrote is missing in A";
+    case TG_GUILT_CHANGED:
+        return "read memory that changed after every task that wrote it left it equal";
     default:
-        return "may have introduced it";
+        return "may have introduced it: its outputs differ, but not all of its inputs are known";
     }
 }
 
 static void put_suspect(const struct cli_diff *diff, uint64_t number)
 {
     struct tg_suspect suspect;
-    struct tg_diff_task task;
+    struct cli_words task, other;
     tg_blame_get_suspect(diff->blame, number, &suspect);
-    tg_diff_get_task(diff->diff, suspect.task, &task);
-    printf("  %2" PRIu64 ". %stask ", number + 1, cli_color(stdout, CLI_BOLD));
-    put_task(&task);
-    printf("%s %s: %s\n", cli_color(stdout, CLI_PLAIN), phrase(suspect.guilt),
-           tg_guilt_text(suspect.guilt));
+    name_task(diff, suspect.task, &task);
+    printf("  %2" PRIu64 ". %stask %s%s %s", number + 1, cli_color(stdout, CLI_BOLD), task.text,
+           cli_color(stdout, CLI_PLAIN), phrase(suspect.guilt));
+    if (suspect.other != TG_NONE) {
+        name_task(diff, suspect.other, &other);
+        printf(" %stask %s%s, and both use the same bytes", cli_color(stdout, CLI_BOLD), other.text,
+               cli_color(stdout, CLI_PLAIN));
+    }
+    putchar('\n');
     put_evidence(diff, &suspect);
     put_path(diff, &suspect);
+}
+
+/* Names the suspects that are not described, by what they did. */
+static void put_rest(const struct cli_diff *diff, uint64_t from, uint64_t count)
+{
+    struct tg_suspect suspect;
+    for (uint64_t i = from, end; i < count; i = end) {
+        struct line line;
+        struct cli_words words;
+        tg_blame_get_suspect(diff->blame, i, &suspect);
+        enum tg_guilt guilt = suspect.guilt;
+        for (end = i; tg_blame_get_suspect(diff->blame, end, &suspect) && suspect.guilt == guilt;)
+            end++;
+        snprintf(words.text, sizeof words.text, "and %" PRIu64 " more %s (%s): ", end - i,
+                 end - i == 1 ? "task" : "tasks", tg_guilt_name(guilt));
+        line = begin_line(words.text);
+        for (uint64_t k = i; k < end && k < i + NAMES; k++) {
+            tg_blame_get_suspect(diff->blame, k, &suspect);
+            name_task(diff, suspect.task, &words);
+            put_item(&line, ", ", words.text);
+        }
+        puts(end - i > NAMES ? ", …; --blame shows them" : "");
+    }
 }
 
 void cli_diff_print_blame(const struct cli_diff *diff)
@@ -116,14 +355,15 @@ void cli_diff_print_blame(const struct cli_diff *diff)
     struct tg_blame_info info;
     struct cli_text wrong;
     tg_blame_get_info(diff->blame, &info);
-    printf("%sblame%s  %s with outputs that differ, %" PRIu64 " of them inherited; %s\n",
+    printf("%sblame%s  %s with outputs beyond the tolerance, %" PRIu64 " of them inherited; %s\n",
            cli_color(stdout, CLI_BOLD), cli_color(stdout, CLI_PLAIN),
            cli_format_count(&wrong, info.wrong, "task"), info.inherited, graph_words(info.graph));
     for (uint64_t i = 0; i < info.suspects && i < most; i++)
         put_suspect(diff, i);
     if (info.suspects > most)
-        printf("      and %" PRIu64 " more; --blame shows them\n", info.suspects - most);
+        put_rest(diff, most, info.suspects);
     if (info.suspects == 0)
-        puts("      none: the inputs of each task explain why its outputs differ");
+        printf("%*snot known which task began it%s%s\n", INDENT, "", *info.unknown ? ": " : "",
+               info.unknown);
     putchar('\n');
 }

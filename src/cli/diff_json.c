@@ -10,7 +10,7 @@
 
 /* --- a pair ----------------------------------------------------------------------------------- */
 
-static void put_task_id(struct tg_json *json, const char *key, bool is_there, uint64_t id)
+void cli_json_task_id(struct tg_json *json, const char *key, bool is_there, uint64_t id)
 {
     tg_json_key(json, key);
     if (is_there)
@@ -135,8 +135,8 @@ void cli_diff_json_pair(const struct cli_diff *diff, struct tg_json *json,
         tg_json_begin_object(json);
     else
         tg_json_begin_line_object(json);
-    put_task_id(json, "task_a", pair->task.in_a, pair->task.id_a);
-    put_task_id(json, "task_b", pair->task.in_b, pair->task.id_b);
+    cli_json_task_id(json, "task_a", pair->task.in_a, pair->task.id_a);
+    cli_json_task_id(json, "task_b", pair->task.in_b, pair->task.id_b);
     cli_json_index(json, "record_a", pair->pair.record_a);
     cli_json_index(json, "record_b", pair->pair.record_b);
     cli_json_argument(json, pair->has_a ? &pair->a : &pair->b);
@@ -222,62 +222,6 @@ static void put_gaps(struct tg_json *json, const struct tg_diff_summary *summary
     tg_json_end_array(json);
 }
 
-/* --- blame ------------------------------------------------------------------------------------ */
-
-static void put_task(const struct cli_diff *diff, struct tg_json *json, uint64_t number)
-{
-    struct tg_diff_task task;
-    tg_diff_get_task(diff->diff, number, &task);
-    put_task_id(json, "task_a", task.in_a, task.id_a);
-    put_task_id(json, "task_b", task.in_b, task.id_b);
-    tg_json_put_string(json, "kernel", task.kernel);
-}
-
-static void put_suspect(const struct cli_diff *diff, struct tg_json *json,
-                        const struct tg_suspect *suspect)
-{
-    struct tg_diff_pair pair = {.record_a = TG_NONE, .record_b = TG_NONE};
-    tg_diff_get_pair(diff->diff, suspect->pair, &pair);
-    tg_json_begin_object(json);
-    tg_json_put_string(json, "guilt", tg_guilt_name(suspect->guilt));
-    put_task(diff, json, suspect->task);
-    cli_json_index(json, "record_a", pair.record_a);
-    cli_json_index(json, "record_b", pair.record_b);
-    tg_json_put_uint(json, "depth", suspect->depth);
-    cli_json_real(json, "error", suspect->error);
-    tg_json_key(json, "path");
-    tg_json_begin_array(json);
-    for (size_t i = 0; i < suspect->n_path; i++) {
-        tg_json_begin_line_object(json);
-        put_task(diff, json, suspect->path[i]);
-        tg_json_end_object(json);
-    }
-    tg_json_end_array(json);
-    tg_json_end_object(json);
-}
-
-static void put_blame(const struct cli_diff *diff, struct tg_json *json)
-{
-    struct tg_blame_info info;
-    struct tg_suspect suspect;
-    tg_json_key(json, "blame");
-    if (!diff->blame) {
-        tg_json_null(json);
-        return;
-    }
-    tg_blame_get_info(diff->blame, &info);
-    tg_json_begin_object(json);
-    tg_json_put_string(json, "graph", info.graph);
-    tg_json_put_uint(json, "wrong", info.wrong);
-    tg_json_put_uint(json, "inherited", info.inherited);
-    tg_json_key(json, "suspects");
-    tg_json_begin_array(json);
-    for (uint64_t i = 0; tg_blame_get_suspect(diff->blame, i, &suspect); i++)
-        put_suspect(diff, json, &suspect);
-    tg_json_end_array(json);
-    tg_json_end_object(json);
-}
-
 void cli_diff_json_end(const struct cli_diff *diff, struct tg_json *json,
                        const struct tg_diff_summary *summary)
 {
@@ -287,7 +231,7 @@ void cli_diff_json_end(const struct cli_diff *diff, struct tg_json *json,
     put_gaps(json, summary);
     tg_json_put_bool(json, "stopped", diff->stopped);
     tg_json_put_string(json, "deps_error", *diff->info.deps_error ? diff->info.deps_error : NULL);
-    put_blame(diff, json);
+    cli_diff_json_blame(diff, json);
     tg_json_put_string(json, "result", cli_diff_word(summary));
     tg_json_end_object(json);
     (void)tg_json_finish(json); /* main reports errors of stdout */

@@ -70,7 +70,10 @@ def test_diff_names_the_task_that_did_not_wait(case):
     if GPU and code == 0:
         pytest.skip("this time the task without its edge was late enough to be right")
     assert code == 1
-    assert [suspect["task_a"] for suspect in result["blame"]["suspects"]] == [planted]
+    assert [(suspect["task_a"], suspect["guilt"]) for suspect in result["blame"]["suspects"]] == \
+        [(planted, "unordered")]
+    assert result["blame"]["suspects"][0]["other"]["task_a"] == \
+        case.planted("missing_edge", "scale")
 
 
 def test_summing_in_another_order_is_no_finding(case):
