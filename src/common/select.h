@@ -76,6 +76,9 @@ TG_INLINE enum tg_want tg_wanted(const struct tg_record_setup *setup, const uint
         return TG_WANT_NOTHING;
     if (!tg_passes(setup, kernel_filters, a, matched))
         return TG_WANT_NOTHING;
+    /* The tasks that use the tensors of the orchestration record their content. */
+    if (a->stage == TG_STAGE_ORCHESTRATION)
+        return setup->level == TG_LEVEL_META ? TG_WANT_META : TG_WANT_HASH;
     switch (setup->level) {
     case TG_LEVEL_META:
         return TG_WANT_META;

@@ -2,6 +2,7 @@
 #include "host/collector.h"
 #include "base/error.h"
 #include "common/select.h"
+#include "host/content.h"
 #include "host/partial.h"
 #include "host/pump.h"
 #include <stdio.h>
@@ -32,27 +33,38 @@ static tg_status name_kernels(struct tg_collector *c)
     return status;
 }
 
-/* Records the orchestration's arguments: address, type and shape, without contents. */
+/* Records an argument of the orchestration: its description, and from level hash on the hash of what a
+ * tensor holds before the run. Of an output that is whatever lay there. */
+static void add_argument(struct tg_collector *c, const struct tg_subject *a,
+                         const struct tg_args *args)
+{
+    enum tg_want want = tg_wanted(&c->area.setup, c->area.kernel_filters, a, c->own_matched);
+    struct tg_record record;
+    if (want == TG_WANT_NOTHING)
+        return;
+    tg_record_describe(&record, a);
+    record.sequence = a->index;
+    record.stream = UINT16_MAX; /* no stream: the host makes this record */
+    if (a->index < args->n_tensors) {
+        tg_record_describe_tensor(&record, &args->tensor[a->index]);
+        if (want >= TG_WANT_HASH)
+            tg_content_take(c->area.device, &args->tensor[a->index], NULL, &record);
+    } else {
+        tg_record_describe_scalar(&record, &args->scalar[a->index - args->n_tensors]);
+    }
+    tg_dump_append(c->writer, &record);
+    c->own_records++;
+}
+
 static void add_orchestration(struct tg_collector *c, const struct tg_args *args)
 {
-    struct tg_task_desc all = {.id = TG_TASK_NONE,
-                               .kernel = {TG_NO_KERNEL, TG_NO_KERNEL, TG_NO_KERNEL}};
-    struct tg_subject subject = {.desc = &all, .stage = TG_STAGE_ORCHESTRATION};
-    struct tg_record record;
+    struct tg_task_desc none = {.id = TG_TASK_NONE,
+                                .kernel = {TG_NO_KERNEL, TG_NO_KERNEL, TG_NO_KERNEL}};
+    struct tg_subject subject = {.desc = &none, .stage = TG_STAGE_ORCHESTRATION};
     for (uint32_t i = 0; i < (uint32_t)args->n_tensors + args->n_scalars; i++) {
         subject.index = i;
         subject.role = i < args->n_tensors ? args->role[i] : 0;
-        if (!tg_passes(&c->area.setup, c->area.kernel_filters, &subject, c->own_matched))
-            continue;
-        tg_record_describe(&record, &subject);
-        record.sequence = i;
-        record.stream = UINT16_MAX; /* no stream: the host makes this record */
-        if (i < args->n_tensors)
-            tg_record_describe_tensor(&record, &args->tensor[i]);
-        else
-            tg_record_describe_scalar(&record, &args->scalar[i - args->n_tensors]);
-        tg_dump_append(c->writer, &record);
-        c->own_records++;
+        add_argument(c, &subject, args);
     }
 }
 
