@@ -28,10 +28,11 @@ struct tg_record_config {
     uint32_t level;         /* enum tg_record_level (wire/stream.h) */
     uint32_t policy;        /* enum tg_record_policy; default: block, nothing is lost */
     const char *filter;     /* as --dump-filter; NULL or "": everything */
-    const char *output_dir; /* the recorder makes tensor_dump/ in it */
+    const char *output_dir; /* the recorder makes tensor_dump/ in it; needed unless level is off */
     uint64_t arena;         /* bytes of payload a core can be ahead of the disk; default 4 MiB */
     uint32_t buffers;       /* record buffers per core, of 64 records each; default 16 */
-    double wait_limit;      /* policy block: seconds before a core gives up waiting; default 5 */
+    double wait_limit;      /* policy block: seconds before a core gives up waiting; default 5; 584
+                               years and more: it does not give up */
     const struct tg_args *orchestration; /* arguments of the orchestration; NULL: those that the
                                             graph was orchestrated with, if it was */
     uint32_t transport; /* enum tg_transport; default: in place if the host can map the memory */
@@ -54,8 +55,8 @@ struct tg_record_result {
     char text[300];                   /* cause of the error, or a warning; "" if there is none */
 };
 
-/* Starts the graph on its device and returns. BUSY: another run is under way; DEVICE_LOST; CYCLE;
- * NO_MEMORY. On success the caller must destroy *run. */
+/* Starts the graph on its device and returns. BAD_ARGUMENT: the configuration makes no sense; BUSY:
+ * another run is under way; DEVICE_LOST; CYCLE; NO_MEMORY. On success the caller must destroy *run. */
 TG_API tg_status tg_run_start(struct tg_graph *graph, const struct tg_run_config *config,
                               struct tg_run **run, struct tg_error *error);
 

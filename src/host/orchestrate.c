@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "host/graph.h"
 #include "host/runtime_ops.h"
+#include "host/task_check.h"
 #include <stdlib.h>
 
 /* Keeps the arguments, so that each recording of a run of this graph has them. */
@@ -16,6 +17,16 @@ static tg_status keep_arguments(struct tg_graph *graph, const struct tg_args *ar
         return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
     *graph->given = *args;
     return TG_OK;
+}
+
+static tg_status build(const struct tg_runtime_ops *ops, struct tg_graph *graph,
+                       const struct tg_args *args, const struct tg_rings *rings,
+                       struct tg_error *error)
+{
+    tg_status status = tg_orchestration_args_explain(args, error);
+    if (status == TG_OK)
+        status = ops->build(ops, graph, args, rings, error);
+    return status == TG_OK ? keep_arguments(graph, args, error) : status;
 }
 
 tg_status tg_graph_orchestrate(struct tg_module *module, enum tg_runtime_kind runtime,
@@ -35,9 +46,7 @@ tg_status tg_graph_orchestrate(struct tg_module *module, enum tg_runtime_kind ru
         status = tg_error_set(error, TG_BAD_ARGUMENT, "%s has no orchestration function",
                               module->workload->name);
     else
-        status = ops->build(ops, graph, args, rings, error);
-    if (status == TG_OK)
-        status = keep_arguments(graph, args, error);
+        status = build(ops, graph, args, rings, error);
     if (status != TG_OK)
         tg_graph_destroy(graph);
     else

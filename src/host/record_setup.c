@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "query/filter.h"
 #include "host/module.h"
+#include "host/task_check.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,28 @@ enum { DEFAULT_BUFFERS = 16, MAX_BUFFERS = 65536, PER_BUFFER = 64 };
 static uint64_t align(uint64_t bytes)
 {
     return (bytes + 255) / 256 * 256;
+}
+
+/* ── what the caller asks for ──────────────────────────────────────────────────────────── */
+
+tg_status tg_record_config_check(const struct tg_record_config *config, struct tg_error *error)
+{
+    if (config->level >= TG_LEVELS)
+        return tg_error_set(error, TG_BAD_ARGUMENT, "there is no record level %u: 0 to %u",
+                            config->level, TG_LEVELS - 1);
+    if (config->level == TG_LEVEL_OFF)
+        return TG_OK;
+    if (config->policy >= TG_POLICIES)
+        return tg_error_set(error, TG_BAD_ARGUMENT, "there is no record policy %u: 0 to %u",
+                            config->policy, TG_POLICIES - 1);
+    if (config->transport >= TG_TRANSPORTS)
+        return tg_error_set(error, TG_BAD_ARGUMENT, "there is no transport %u: 0 to %u",
+                            config->transport, TG_TRANSPORTS - 1);
+    if (config->output_dir == NULL || config->output_dir[0] == '\0')
+        return tg_error_set(error, TG_BAD_ARGUMENT,
+                            "a recording needs a folder: set output_dir of tg_record_config");
+    return config->orchestration ? tg_orchestration_args_explain(config->orchestration, error)
+                                 : TG_OK;
 }
 
 /* ── layout ────────────────────────────────────────────────────────────────────────────── */
@@ -163,11 +186,17 @@ static tg_status choose_transport(struct tg_record_area *area,
     return TG_OK;
 }
 
+/* A limit too long for a word is as good as none. The conversion of a larger double would be
+ * undefined, and gave 0. */
+static uint64_t nanoseconds(double seconds)
+{
+    return seconds < (double)UINT64_MAX * 1e-9 ? (uint64_t)(seconds * 1e9) : UINT64_MAX;
+}
+
 tg_status tg_record_area_create(struct tg_device *device, const struct tg_record_config *config,
                                 uint32_t n_streams, struct tg_record_area *area,
                                 struct tg_error *error)
 {
-    double wait = config->wait_limit > 0 ? config->wait_limit : DEFAULT_WAIT;
     tg_status status;
     memset(area, 0, sizeof *area);
     area->device = device;
@@ -178,7 +207,7 @@ tg_status tg_record_area_create(struct tg_device *device, const struct tg_record
         .level = config->level,
         .policy = config->policy,
         .n_streams = n_streams,
-        .wait_limit_ns = (uint64_t)(wait * 1e9),
+        .wait_limit_ns = nanoseconds(config->wait_limit > 0 ? config->wait_limit : DEFAULT_WAIT),
     };
     status = choose_transport(area, config, error);
     if (status == TG_OK)

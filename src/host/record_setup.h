@@ -17,6 +17,10 @@ struct tg_record_area {
     char filter[TG_MAX_FILTERS][48]; /* the filters' own texts, for warnings */
 };
 
+/* BAD_ARGUMENT with a message if the configuration makes no sense: numbers that are no level, policy
+ * or transport, no folder, or nonsense for arguments of the orchestration. */
+tg_status tg_record_config_check(const struct tg_record_config *config, struct tg_error *error);
+
 /* BAD_ARGUMENT (filter, sizes), NO_MEMORY. Destroy after success. */
 tg_status tg_record_area_create(struct tg_device *device, const struct tg_record_config *config,
                                 uint32_t n_streams, struct tg_record_area *area,

@@ -2,6 +2,7 @@
 #include "host/run.h"
 #include "base/error.h"
 #include "host/device_log.h"
+#include "host/record_setup.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,7 +119,9 @@ static tg_status launch(struct tg_run *run, const struct tg_run_config *config,
 {
     const struct tg_record_config *record = config ? config->record : NULL;
     double began = now();
-    tg_status status = tg_device_ready(run->device, error);
+    tg_status status = record ? tg_record_config_check(record, error) : TG_OK;
+    if (status == TG_OK)
+        status = tg_device_ready(run->device, error);
     if (status == TG_OK)
         status = tg_graph_upload(run->graph, error);
     if (status == TG_OK)

@@ -8,5 +8,7 @@
 /* BAD_ARGUMENT with a message, or OK if the task is valid. `task` is the id it would get. */
 tg_status tg_task_explain(const struct tg_module *module, const uint32_t kernel[TG_PARTS],
                           const struct tg_args *args, uint64_t task, struct tg_error *error);
+/* The same for the arguments of an orchestration. */
+tg_status tg_orchestration_args_explain(const struct tg_args *args, struct tg_error *error);
 
 #endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Recordings that a program makes through the C interface. */
+#include "orchestrated.h"
+#include <limits.h>
+#include <stdio.h>
+
+static char folder[64];
+
+static const char *output_folder(void)
+{
+    snprintf(folder, sizeof folder, "/tmp/taskglass-recording-XXXXXX");
+    REQUIRE(mkdtemp(folder) != NULL);
+    return folder;
+}
+
+static void remove_output(void)
+{
+    static const char *const files[] = {"tensor_dump/tensor_dump.rec",
+                                        "tensor_dump/tensor_dump.bin",
+                                        "tensor_dump/tensor_dump.json", "tensor_dump", ""};
+    char path[PATH_MAX];
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, files[i]);
+        remove(path);
+    }
+}
+
+/* ── configurations that make no sense ────────────────────────────────────────────────────── */
+
+static struct tg_graph *empty_graph(struct tg_device *device)
+{
+    struct tg_graph *graph;
+    GOOD(tg_graph_create(load_module(device, "graphs"), &graph, error));
+    return graph;
+}
+
+static void refuse(struct tg_graph *graph, struct tg_record_config record, const char *part)
+{
+    struct tg_run_config config = {.timeout = FAR_SECONDS, .record = &record};
+    REFUSED(BAD_ARGUMENT, part, tg_graph_run(graph, &config, NULL, error));
+}
+
+CONTRACT(a_recording_that_makes_no_sense_is_refused_before_the_run)
+{
+    struct tg_device *device = open_device(3, 0);
+    struct tg_graph *graph = empty_graph(device);
+    struct tg_record_config good = {.level = TG_LEVEL_META, .output_dir = "/nowhere"}, bad;
+    struct tg_args args = {.n_tensors = 1, .role = {TG_IN}, .tensor = {{.ndim = 200}}};
+    bad = good;
+    bad.output_dir = NULL;
+    refuse(graph, bad, "output_dir");
+    bad = good;
+    bad.level = 77;
+    refuse(graph, bad, "level 77");
+    bad = good;
+    bad.policy = 9;
+    refuse(graph, bad, "policy 9");
+    bad = good;
+    bad.transport = 3;
+    refuse(graph, bad, "transport 3");
+    bad = good;
+    bad.orchestration = &args;
+    refuse(graph, bad, "argument 0");
+    args.n_tensors = 200;
+    refuse(graph, bad, "more than 16 tensors");
+    tg_graph_destroy(graph);
+    tg_device_close(device);
+}
+
+/* A limit of more nanoseconds than fit a word must not become a short one. The recorder waits only if
+ * its stream is full, so a small one and many records make it wait. */
+CONTRACT(a_wait_limit_of_any_length_loses_nothing)
+{
+    static const double limits[] = {99999999999.0, 1e300, 1.0 / 0.0};
+    struct tg_device *device = open_device(3, 0);
+    const char *output = output_folder();
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+        struct tg_record_config record = {.level = TG_LEVEL_FULL,
+                                          .output_dir = output,
+                                          .arena = 4096,
+                                          .buffers = 2,
+                                          .wait_limit = limits[i]};
+        struct tg_run_config config = {.timeout = FAR_SECONDS, .record = &record};
+        struct tg_run_result result;
+        struct orchestrated o =
+            orchestrated_make(device, TG_RUNTIME_AICPU_BUILD_GRAPH,
+                              (struct orchestration){RINGS_scopes, 2000, 1, 64}, NULL);
+        GOOD(tg_graph_run(o.graph, &config, &result, error));
+        CHECK_EQ_U(result.record.summary.lost[TG_LOSS_GAVE_UP], 0);
+        CHECK_EQ_U(result.record.summary.recorded, result.record.summary.attempted);
+        orchestrated_destroy(&o);
+    }
+    remove_output();
+    tg_device_close(device);
+}
+
+TEST_MAIN()
