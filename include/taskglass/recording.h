@@ -81,6 +81,11 @@ TG_API bool tg_recording_get(const struct tg_recording *recording, uint64_t inde
 TG_API const void *tg_recording_payload(const struct tg_recording *recording,
                                         const struct tg_entry *entry);
 
+/* The command line that made the recording, quoted for a shell, with `option` behind it (NULL: none),
+ * as run.json has it. False, with "" in `text`, if that is not known or does not fit into `room`. */
+TG_API bool tg_recording_command(const struct tg_recording *recording, const char *option,
+                                 char *text, size_t room);
+
 /* "before_dispatch" …, "input" …, "tensor" …: the words of the manifest; "unknown" for a number that
  * is none. */
 TG_API const char *tg_stage_name(unsigned stage);

@@ -9,6 +9,7 @@
  *   reader_entry.c      one entry of a manifest
  *   state.c             how the run that wrote the recording ended
  *   reader_scalar.c     the value of a scalar in it
+ *   run_facts.c         what run.json beside the recording says of the run
  *
  * Every record passes tg_record_confine before the caller gets it, whichever file it comes from.
  *
@@ -72,6 +73,9 @@ void tg_found_free(struct tg_found *found);
  * the directory around tensor_dump or args_dump. If the folder has another name, the directory around
  * it is not the run's, and the file lies in `dir` itself. NULL if memory runs out. */
 char *tg_run_file(const char *dir, const char *name);
+
+/* True if run.json beside the recording says that a filter chose what to record (run_facts.c). */
+bool tg_recording_was_filtered(const struct tg_recording *recording);
 
 /* True if the bytes begin like a journal. */
 bool tg_journal_begins(const void *bytes, size_t size);

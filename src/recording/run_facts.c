@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What run.json beside a recording says of the run. The file may be missing, and is not trusted. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "recording/reader.h"
+
+struct facts {
+    struct tg_map map;
+    struct tg_pull pull;
+};
+
+static bool open_facts(const struct tg_recording *recording, struct facts *facts)
+{
+    char *path = tg_run_file(recording->info.dir, "run.json");
+    bool good = path && tg_map_open(path, true, &facts->map) == 0;
+    free(path);
+    if (good)
+        tg_pull_start(&facts->pull, (const char *)facts->map.bytes, facts->map.size);
+    return good;
+}
+
+/* Goes to the first token of the value of this key in the object that the last token began. */
+static bool find_key(struct tg_pull *pull, const char *key)
+{
+    while (tg_pull_next(pull) == TG_PULL_KEY) {
+        bool is_it = tg_pull_is(pull, key);
+        if (tg_pull_next(pull) == TG_PULL_ERROR)
+            return false;
+        if (is_it)
+            return true;
+        if (!tg_pull_skip(pull))
+            return false;
+    }
+    return false;
+}
+
+bool tg_recording_was_filtered(const struct tg_recording *recording)
+{
+    struct facts facts;
+    struct tg_pull *pull = &facts.pull;
+    if (!open_facts(recording, &facts))
+        return false;
+    bool filtered = tg_pull_next(pull) == TG_PULL_BEGIN_OBJECT && find_key(pull, "options") &&
+                    pull->token == TG_PULL_BEGIN_OBJECT && find_key(pull, "dump-filter") &&
+                    pull->token == TG_PULL_BEGIN_OBJECT && find_key(pull, "value") &&
+                    pull->token == TG_PULL_STRING && pull->length > 0;
+    tg_map_close(&facts.map);
+    return filtered;
+}
+
+/* --- the command ------------------------------------------------------------------------------ */
+
+struct line {
+    char *text;
+    size_t room, used; /* used >= room: it did not fit */
+};
+
+static void put(struct line *line, char c)
+{
+    if (line->used + 1 < line->room)
+        line->text[line->used] = c;
+    line->used++;
+}
+
+static bool is_plain(const char *word)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";
+    return *word && word[strspn(word, plain)] == '\0';
+}
+
+/* Quotes what a shell would change. Control characters, which no command line needs, become '?'. */
+static void put_word(struct line *line, const char *word)
+{
+    bool plain = is_plain(word);
+    if (line->used > 0)
+        put(line, ' ');
+    if (!plain)
+        put(line, '\'');
+    for (; *word; word++) {
+        if (*word == '\'')
+            for (const char *c = "'\\'"; *c; c++)
+                put(line, *c);
+        put(line, (unsigned char)*word < ' ' ? '?' : *word);
+    }
+    if (!plain)
+        put(line, '\'');
+}
+
+static bool put_command(struct tg_pull *pull, struct line *line)
+{
+    char word[4096];
+    if (tg_pull_next(pull) != TG_PULL_BEGIN_OBJECT || !find_key(pull, "command_line") ||
+        pull->token != TG_PULL_BEGIN_ARRAY)
+        return false;
+    while (tg_pull_next(pull) == TG_PULL_STRING) {
+        if (tg_pull_text(pull, word, sizeof word) + 1 >= sizeof word)
+            return false;
+        put_word(line, word);
+    }
+    return pull->token == TG_PULL_END_ARRAY && line->used > 0;
+}
+
+bool tg_recording_command(const struct tg_recording *recording, const char *option, char *text,
+                          size_t room)
+{
+    struct line line = {.text = text, .room = room};
+    struct facts facts;
+    if (room > 0)
+        text[0] = '\0';
+    if (!recording || room == 0 || !open_facts(recording, &facts))
+        return false;
+    bool good = put_command(&facts.pull, &line);
+    tg_map_close(&facts.map);
+    if (good && option)
+        put_word(&line, option);
+    good = good && line.used < room;
+    text[good ? line.used : 0] = '\0';
+    return good;
+}
