@@ -354,13 +354,13 @@ TG_API bool tg_blame_get_suspect(const struct tg_blame *blame, uint64_t number,
 /* ── finding ───────────────────────────────────────────────────────────────────────────────── */
 
 /*      constant    word, meaning */
-#define TG_FIND_KIND_MAP(X)                                                               \
-    X(NAN, "nan", "NaN in a tensor")                                                      \
-    X(INF, "inf", "an infinity in a tensor")                                              \
-    X(OVERFLOW, "overflow",                                                               \
-      "an infinity or the type's largest value, computed from finite inputs")             \
-    X(CONSTANT, "constant", "an output whose elements are all equal")                     \
-    X(UNWRITTEN, "unwritten", "an output that still holds what was in its memory before") \
+#define TG_FIND_KIND_MAP(X)                                                              \
+    X(NAN, "nan", "NaN in a tensor")                                                     \
+    X(INF, "inf", "an infinity in a tensor")                                             \
+    X(OVERFLOW, "overflow",                                                              \
+      "an infinity or the type's largest value, computed from finite inputs")            \
+    X(CONSTANT, "constant", "an output whose elements are all equal")                    \
+    X(UNWRITTEN, "unwritten", "an output that its task did not write, or not all of it") \
     X(STOMP, "stomp", "a tensor that changed although no recorded task wrote it")
 
 #define TG_FIND_ENUM_(constant, word, meaning) TG_FIND_##constant,
@@ -372,8 +372,9 @@ TG_API const char *tg_find_kind_text(unsigned find_kind);
 
 struct tg_find;
 
-/* Searches every stored record; `progress` may be NULL. NO_MEMORY; UNSUPPORTED: the recording has
- * too little to find this kind, and the text says why. */
+/* Searches every stored record; `progress` may be NULL. NO_MEMORY; UNSUPPORTED: nothing was
+ * found, but nothing could be judged either: the text says what the recording lacks. A complete
+ * recording of a run without tasks lacks nothing. */
 TG_API tg_status tg_find_open(const struct tg_recording *recording, enum tg_find_kind find_kind,
                               tg_analysis_progress_fn progress, void *context,
                               struct tg_find **find, struct tg_error *error);
@@ -384,8 +385,13 @@ struct tg_find_info {
     const char *order;      /* of the findings: "time", "dependencies" or "task id" */
     uint64_t findings;      /* tg_find_get_finding */
     uint64_t origins;       /* findings with trace ORIGIN */
+    uint64_t proved;        /* UNWRITTEN: findings that accuse a task */
     uint64_t looked_at;     /* records searched */
     uint64_t not_stored;    /* records that could not be searched */
+    uint64_t only_hashed;   /* UNWRITTEN: outputs of which only all or nothing could be judged */
+    uint64_t unfinished;    /* UNWRITTEN: outputs left out because their task had not finished */
+    uint64_t tasks;         /* in deps.json; 0 if there is none */
+    uint64_t unrecorded;    /* tasks of deps.json without a record */
     const char *deps_error; /* why deps.json could not be read; "" if there is no error */
 };
 /* How much was searched and found; valid from tg_find_open on. */
@@ -405,13 +411,20 @@ enum tg_trace { TG_TRACE_MAP(TG_TRACE_ENUM_) TG_TRACES };
 TG_API const char *tg_trace_name(unsigned trace);
 TG_API const char *tg_trace_text(unsigned trace);
 
-/* Evidence that an output was not written. */
+/* Evidence that an output was not written. The first three prove it. A kernel that writes such values
+ * on purpose leaves the others too, so they only show that it is possible. */
 /*      constant    word, meaning */
-#define TG_SIGN_MAP(X)                                                              \
-    X(NONE, "", "")                                                                 \
-    X(SAME, "same", "it has the same bits as an earlier record of the same memory") \
-    X(ZERO, "zero", "it is all zero, and no earlier record of its memory is known") \
-    X(FILL, "fill", "every byte is the same, as after a fill of the memory")
+#define TG_SIGN_MAP(X)                                                                         \
+    X(NONE, "", "")                                                                            \
+    X(POISON, "poison", "it still has the pattern that filled its memory")                     \
+    X(STALE, "stale",                                                                          \
+      "it still has what another kernel left there, although all other elements were written") \
+    X(REFERENCE, "reference", "the reference of its kernel computes something else")           \
+    X(SAME, "same", "it has the same bits as an earlier record of the same memory")            \
+    X(ZERO, "zero", "it is all zero, and no earlier record of its memory is known")            \
+    X(FILL, "fill", "every byte is the same, as after a fill of the memory")                   \
+    X(TAIL, "tail",                                                                            \
+      "its end is zero, no other element is, and no earlier record of its memory is known")
 
 #define TG_SIGN_ENUM_(constant, word, meaning) TG_SIGN_##constant,
 enum tg_sign { TG_SIGN_MAP(TG_SIGN_ENUM_) TG_SIGNS };
@@ -427,6 +440,7 @@ struct tg_find_finding {
     uint64_t count; /* elements that match */
     uint64_t first; /* the first of them, in row-major order */
     enum tg_sign sign;
+    bool is_proved;  /* UNWRITTEN: the task is accused; false: it is only possible */
     uint64_t before; /* UNWRITTEN, STOMP: the earlier record of that memory; TG_NONE: none */
     uint64_t writer; /* STOMP: a record of the task that wrote it last; TG_NONE: not known */
 };

@@ -55,6 +55,7 @@ bool tg_find_add(struct tg_find *find, const struct tg_find_finding *finding)
         return false;
     find->finding[find->n_findings++] = *finding;
     find->origins += finding->trace == TG_TRACE_ORIGIN;
+    find->proved += finding->is_proved;
     return true;
 }
 
@@ -111,14 +112,50 @@ static void look_over(struct tg_find *find, struct contents *contents)
     }
 }
 
+/* Why a recording without a tensor of a task is not one of a run without tasks; NULL if it may be. A
+ * recording is only empty if the recorder looked at every task and had nothing to record. */
+static const char *why_without_tensors(const struct tg_find *find)
+{
+    const struct tg_recording_info *info = &find->tasks.info;
+    bool may_have_tasks = !find->tasks.deps || find->tasks.deps->n_tasks > 0;
+    uint64_t lost = 0;
+    for (int cause = 0; cause < TG_LOSS_CAUSES; cause++)
+        lost += info->summary.lost[cause];
+    if (lost > 0)
+        return "its records were lost";
+    if (find->tasks.damaged > 0)
+        return "its records are damaged";
+    if (info->state == TG_RECORDING_RUNNING)
+        return "its run has only begun";
+    if (!info->complete)
+        return "it ends before the first of them";
+    if (info->level == TG_LEVEL_MARKED && may_have_tasks)
+        return "its level is marked, and the orchestration marked none; record with "
+               "--dump-tensor=full";
+    if (may_have_tasks && tg_recording_was_filtered(find->recording))
+        return "its filter let none through; record without --dump-filter";
+    return NULL;
+}
+
+static tg_status refuse_empty(const struct tg_find *find, struct tg_error *error)
+{
+    const char *why = why_without_tensors(find);
+    if (!why)
+        return TG_OK;
+    return tg_error_set(error, TG_UNSUPPORTED, "'%s' has no tensor of a task: %s",
+                        find->tasks.info.dir, why);
+}
+
 /* Refuses a recording that cannot show what is looked for, instead of finding nothing in it. */
 static tg_status check(const struct tg_find *find, const struct contents *contents,
                        struct tg_error *error)
 {
     const char *name = tg_find_kind_name(find->find_kind), *dir = find->tasks.info.dir;
     bool by_memory = find->find_kind == TG_FIND_UNWRITTEN || find->find_kind == TG_FIND_STOMP;
-    if (!contents->tensors)
+    if (find->n_findings > 0)
         return TG_OK;
+    if (!contents->tensors)
+        return refuse_empty(find, error);
     if (by_memory && !contents->payloads && !contents->hashes)
         return tg_error_set(error, TG_UNSUPPORTED,
                             "'%s' has neither payloads nor hashes, which %s needs; record with "
@@ -168,10 +205,10 @@ tg_status tg_find_open(const struct tg_recording *recording, enum tg_find_kind f
     tg_status status = tg_tasks_open(recording, &h->tasks, error);
     if (status == TG_OK) {
         look_over(h, &contents);
-        status = check(h, &contents, error);
+        status = find_all(h, error);
     }
     if (status == TG_OK)
-        status = find_all(h, error);
+        status = check(h, &contents, error);
     if (status == TG_OK)
         *find = h;
     else
@@ -193,13 +230,34 @@ void tg_find_close(struct tg_find *find)
 
 /* --- asking ----------------------------------------------------------------------------------- */
 
+static uint64_t count_unrecorded(const struct tg_tasks *tasks)
+{
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < tasks->n_rows; i++)
+        count += tasks->row[i].count == 0;
+    return count;
+}
+
+bool tg_find_misses_argument(const struct tg_find *find, const struct tg_task_row *row)
+{
+    uint64_t seen = 0;
+    for (uint64_t i = row->first; i < row->first + row->count; i++)
+        seen |= UINT64_C(1) << (find->tasks.ref[i].place & 0x3f);
+    return (seen & (seen + 1)) != 0;
+}
+
 void tg_find_get_info(const struct tg_find *find, struct tg_find_info *info)
 {
     *info = (struct tg_find_info){.order = find->flow.order,
                                   .findings = find->n_findings,
                                   .origins = find->origins,
                                   .looked_at = find->looked_at,
+                                  .proved = find->proved,
                                   .not_stored = find->not_stored,
+                                  .only_hashed = find->only_hashed,
+                                  .unfinished = find->unfinished,
+                                  .tasks = find->tasks.deps ? find->tasks.deps->n_tasks : 0,
+                                  .unrecorded = count_unrecorded(&find->tasks),
                                   .deps_error = find->tasks.deps_error.text};
 }
 

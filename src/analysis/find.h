@@ -5,7 +5,9 @@
  *   find.c             the public functions
  *   find_probe.c       the search in one tensor
  *   find_trace.c       the task that made a value, and the tasks that were given it
- *   find_unwritten.c   outputs that no task wrote
+ *   find_unwritten.c   outputs that their tasks did not write, or not all of them
+ *   find_poison.c      the pattern that filled memory when it was handed out
+ *   find_stale.c       outputs whose other elements show that some were not written
  *   stomp.c            tensors that changed although no task wrote them
  */
 #ifndef TG_ANALYSIS_FIND_H
@@ -36,7 +38,7 @@ struct tg_find {
     struct tg_find_finding *finding;
     uint64_t n_findings;
     size_t room;
-    uint64_t origins, looked_at, not_stored;
+    uint64_t origins, proved, looked_at, not_stored, only_hashed, unfinished;
     tg_analysis_progress_fn progress;
     void *context;
     uint64_t done, total, resident;
@@ -45,6 +47,9 @@ struct tg_find {
     uint32_t n_neighbours;
     uint64_t neighbours_of;
 };
+
+/* True if an argument of the task has no record at all, although a later one has. */
+bool tg_find_misses_argument(const struct tg_find *find, const struct tg_task_row *row);
 
 bool tg_find_add(struct tg_find *find, const struct tg_find_finding *finding);
 /* Counts bytes that were read: reports progress and releases pages. */
@@ -59,6 +64,28 @@ bool tg_find_probe_all(struct tg_find *find);
 bool tg_find_trace(struct tg_find *find);
 bool tg_find_unwritten(struct tg_find *find);
 bool tg_find_stomps(struct tg_find *find);
+
+/* --- unwritten -------------------------------------------------------------------------------- */
+
+/* Where a tensor still has the pattern. */
+struct tg_poison_traces {
+    uint64_t count, first; /* elements; `first` is TG_NONE if there is none */
+    bool is_proof;         /* chance cannot explain it */
+};
+
+/* `array` is the whole record. Returns false if no element has the pattern. */
+bool tg_poison_find(const struct tg_array *array, const struct tg_record *record, uint32_t poison,
+                    struct tg_poison_traces *traces);
+/* The hash of the record if nothing was written to it; false if computing it would take too long. */
+bool tg_poison_hash(const struct tg_record *record, uint32_t poison, uint64_t *hash);
+
+/* True if a range of the output is what another kernel left there, and everything else shows that the
+ * task wrote the rest: sets the range and the record that saw it before. */
+bool tg_stale_find(struct tg_find *find, const struct tg_flow_event *event,
+                   const struct tg_entry *entry, struct tg_find_finding *finding);
+/* True if the task that wrote these bytes before had the same kernels and the same inputs: it is no
+ * wonder that the result is the same. */
+bool tg_stale_is_repeat(struct tg_find *find, const struct tg_flow_event *event);
 
 /* The recorded hash, or that of a payload that is stored whole. Returns false if there is
  * neither. */
