@@ -149,9 +149,11 @@ void cli_json_recording(struct tg_json *json, const char *key, const struct tg_r
     tg_json_put_string(json, "dir", info.dir);
     tg_json_put_string(json, "level", info.level ? tg_level_name(info.level) : NULL);
     tg_json_put_bool(json, "complete", info.complete);
+    tg_json_put_string(json, "state", tg_recording_state_name(info.state));
     tg_json_put_bool(json, "foreign", info.foreign);
     tg_json_put_uint(json, "records", info.records);
     tg_json_put_uint(json, "lost", cli_recording_lost(&info.summary));
+    tg_json_put_uint(json, "damaged", info.damaged);
     tg_json_end_object(json);
 }
 

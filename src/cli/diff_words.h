@@ -32,7 +32,7 @@ void cli_json_real(struct tg_json *json, const char *key, double value);
 void cli_json_argument(struct tg_json *json, const struct tg_entry *entry);
 /* Writes TG_NONE as null. */
 void cli_json_index(struct tg_json *json, const char *key, uint64_t index);
-/* Writes run, dir, level, complete, foreign, records, lost. */
+/* Writes run, dir, level, complete, state, foreign, records, lost, damaged. */
 void cli_json_recording(struct tg_json *json, const char *key,
                         const struct tg_recording *recording);
 

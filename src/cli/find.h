@@ -9,8 +9,15 @@
 #include "cli/diff_words.h"
 #include "cli/options.h"
 
+/* What the reference of a kernel says of an output that may be unwritten. */
+struct cli_find_verdict {
+    enum { CLI_FIND_OPEN, CLI_FIND_CLEARED, CLI_FIND_ACCUSED } is;
+    uint64_t count, first; /* ACCUSED: elements that differ from the reference */
+};
+
 struct cli_find {
     const char *what, *dir; /* dir NULL: the newest run */
+    const char *module;     /* NULL: the one in run.json */
     enum tg_find_kind find_kind;
     struct tg_query *query; /* NULL: every record */
     struct cli_count limit;
@@ -18,8 +25,25 @@ struct cli_find {
     struct tg_recording *recording;
     struct tg_find *find;
     struct tg_find_info info;
+    struct cli_find_verdict *verdict; /* of each finding of UNWRITTEN; otherwise NULL */
     uint64_t found; /* findings that the filters select */
+    /* of UNWRITTEN: those that accuse a task, those that may, and those that a task was given */
+    uint64_t proved, possible, passed_on;
 };
+
+/* The exit code for what was found: 0 nothing (or facts that accuse nobody), 1 something, 2 only what
+ * is possible. The same as a word: "nothing found", "listed", "found", "possible". */
+int cli_find_exit_code(const struct cli_find *find);
+const char *cli_find_result(const struct cli_find *find);
+/* Why the result is "possible", and what to type to know more. */
+void cli_find_advice(const struct cli_find *find, char *text, size_t room);
+
+/* What was not searched, and why: note `number`, from 0; NULL past the last. */
+const char *cli_find_note(const struct cli_find *find, unsigned number, struct cli_words *words);
+
+/* Lets the references of the kernels judge outputs that are possibly unwritten. False if memory ran
+ * out. */
+bool cli_find_ask_references(struct cli_find *find);
 
 /* Moves *number to the next finding, from *number on, that the filters select. False past the last. */
 bool cli_find_next(const struct cli_find *find, uint64_t *number, struct tg_find_finding *finding,

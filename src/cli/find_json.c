@@ -71,9 +71,11 @@ static void put_finding(const struct cli_find *find, struct tg_json *json, uint6
     put_record(find, json, finding->record);
     tg_json_put_string(json, "trace", tg_trace_name(finding->trace));
     cli_json_index(json, "count", is_stomp && finding->first == TG_NONE ? TG_NONE : finding->count);
-    cli_json_at(json, "first", &entry->record, is_sign ? TG_NONE : finding->first);
-    if (is_sign)
+    cli_json_at(json, "first", &entry->record, finding->first);
+    if (is_sign) {
         tg_json_put_string(json, "sign", tg_sign_name(finding->sign));
+        tg_json_put_bool(json, "proved", finding->is_proved);
+    }
     if (is_sign || is_stomp)
         cli_json_index(json, "before", finding->before);
     if (is_stomp) {
@@ -83,6 +85,30 @@ static void put_finding(const struct cli_find *find, struct tg_json *json, uint6
         put_feeds(find, json, number);
     }
     tg_json_end_object(json);
+}
+
+/* Why nothing is proved, and the command that would tell; null for other results. */
+static void put_reason(const struct cli_find *find, struct tg_json *json)
+{
+    char advice[2100];
+    bool is_open = find->find_kind == TG_FIND_UNWRITTEN && find->possible > 0;
+    if (is_open)
+        cli_find_advice(find, advice, sizeof advice);
+    tg_json_put_string(json, "reason", is_open ? advice : NULL);
+}
+
+static void put_left_out(const struct cli_find *find, struct tg_json *json)
+{
+    struct tg_recording_info info;
+    struct cli_words words;
+    const char *note;
+    tg_recording_get_info(find->recording, &info);
+    tg_json_key(json, "left_out");
+    tg_json_begin_array(json);
+    for (unsigned i = 0; (note = cli_find_note(find, i, &words)) != NULL; i++)
+        tg_json_string(json, note);
+    cli_json_notes(json, &info);
+    tg_json_end_array(json);
 }
 
 void cli_find_print_json(const struct cli_find *find)
@@ -95,10 +121,18 @@ void cli_find_print_json(const struct cli_find *find)
     tg_json_begin_object(&json);
     cli_json_recording(&json, "recording", find->recording);
     tg_json_put_string(&json, "what", tg_find_kind_name(find->find_kind));
+    tg_json_put_string(&json, "result", cli_find_result(find));
+    put_reason(find, &json);
     tg_json_put_string(&json, "order", find->info.order);
     tg_json_put_uint(&json, "looked_at", find->info.looked_at);
     tg_json_put_uint(&json, "not_stored", find->info.not_stored);
     tg_json_put_uint(&json, "found", find->found);
+    if (find->find_kind == TG_FIND_UNWRITTEN) {
+        tg_json_put_uint(&json, "proved", find->proved);
+        tg_json_put_uint(&json, "possible", find->possible);
+        tg_json_put_uint(&json, "passed_on", find->passed_on);
+    }
+    put_left_out(find, &json);
     tg_json_put_string(&json, "deps_error", *find->info.deps_error ? find->info.deps_error : NULL);
     tg_json_key(&json, "findings");
     tg_json_begin_array(&json);

@@ -21,6 +21,14 @@ static const char *noun(enum tg_find_kind find_kind)
     return find_kind <= TG_FIND_CONSTANT ? nouns[find_kind] : "";
 }
 
+static int64_t elements_of(const struct tg_record *record)
+{
+    int64_t elements = 1;
+    for (int i = 0; i < record->ndim && i < TG_MAX_DIMS; i++)
+        elements *= record->shape[i]; /* the reader has checked that this does not overflow */
+    return elements;
+}
+
 static void put_what(const struct cli_find *find, const struct tg_find_finding *finding,
                      const struct tg_record *record)
 {
@@ -30,6 +38,9 @@ static void put_what(const struct cli_find *find, const struct tg_find_finding *
         printf("%s", tg_sign_text(finding->sign));
         if (finding->before != TG_NONE)
             printf(" (record %" PRIu64 ")", finding->before);
+        if (finding->count < (uint64_t)elements_of(record) && finding->first != TG_NONE)
+            printf(": %s, the first at %s", cli_format_count(&count, finding->count, "element"),
+                   cli_element_at(&where, record, finding->first));
     } else if (find->find_kind != TG_FIND_STOMP) {
         printf("%" PRIu64 " %s", finding->count, noun(find->find_kind));
         if (find->find_kind != TG_FIND_CONSTANT && record->kind == TG_KIND_TENSOR)
@@ -111,19 +122,31 @@ static const char *trace_words(const struct cli_find *find, enum tg_trace trace)
         [TG_TRACE_UNCLEAR] = "unknown origin",
         [TG_TRACE_INHERITED] = "inherited",
     };
-    bool is_local = find->find_kind == TG_FIND_UNWRITTEN || find->find_kind == TG_FIND_STOMP;
-    return is_local ? tg_find_kind_name(find->find_kind) : words[trace];
+    if (find->find_kind == TG_FIND_STOMP)
+        return tg_find_kind_name(find->find_kind);
+    return words[trace];
+}
+
+/* "unwritten" accuses; everything else is a fact or a possibility. */
+static const char *unwritten_words(const struct tg_find_finding *finding)
+{
+    if (finding->is_proved)
+        return "unwritten";
+    return finding->trace == TG_TRACE_INHERITED ? "passed on" : "possible";
 }
 
 static void put_finding(const struct cli_find *find, uint64_t number,
                         const struct tg_find_finding *finding, const struct tg_entry *entry)
 {
     struct cli_words task, argument;
-    bool is_loud = finding->trace != TG_TRACE_INHERITED;
+    bool is_loud = find->find_kind == TG_FIND_UNWRITTEN ? finding->is_proved
+                                                        : finding->trace != TG_TRACE_INHERITED &&
+                                                              find->find_kind != TG_FIND_CONSTANT;
     printf("  %s%s%s: %s, record %" PRIu64 ", %s: ", is_loud ? cli_color(stdout, CLI_RED) : "",
-           trace_words(find, finding->trace), is_loud ? cli_color(stdout, CLI_PLAIN) : "",
-           cli_task_words(&task, entry), finding->record,
-           cli_argument_words(&argument, &entry->record));
+           find->find_kind == TG_FIND_UNWRITTEN ? unwritten_words(finding)
+                                                : trace_words(find, finding->trace),
+           is_loud ? cli_color(stdout, CLI_PLAIN) : "", cli_task_words(&task, entry),
+           finding->record, cli_argument_words(&argument, &entry->record));
     put_what(find, finding, &entry->record);
     putchar('\n');
     if (find->find_kind == TG_FIND_STOMP)
@@ -135,32 +158,62 @@ static void put_finding(const struct cli_find *find, uint64_t number,
 
 /* --- all of them ------------------------------------------------------------------------------ */
 
-static void put_notes(const struct cli_find *find)
+static void put_notes(const struct cli_find *find, const struct tg_recording_info *info)
 {
-    struct cli_text records;
-    if (find->info.not_stored > 0)
-        printf("  note: %s could not be searched: %s\n",
-               cli_format_count(&records, find->info.not_stored, "record"),
-               find->find_kind == TG_FIND_UNWRITTEN || find->find_kind == TG_FIND_STOMP
-                   ? "neither stored whole nor hashed"
-                   : "not stored whole");
-    if (*find->info.deps_error)
-        printf("  note: %s\n", find->info.deps_error);
+    struct cli_words words;
+    const char *note;
+    char advice[2100];
+    for (unsigned i = 0; (note = cli_find_note(find, i, &words)) != NULL; i++)
+        printf("  note: %s\n", note);
+    cli_recording_print_notes(info);
+    if (find->find_kind == TG_FIND_UNWRITTEN && find->possible > 0) {
+        cli_find_advice(find, advice, sizeof advice);
+        printf("  %s\n", advice);
+    }
 }
 
-static void put_head(const struct cli_find *find)
+static void put_count_of_findings(const struct cli_find *find)
 {
-    struct tg_recording_info info;
-    struct cli_text looked, found;
-    tg_recording_get_info(find->recording, &info);
-    printf("%s%s%s  %s: %s searched, ", cli_color(stdout, find->found ? CLI_RED : CLI_GREEN),
-           tg_find_kind_name(find->find_kind), cli_color(stdout, CLI_PLAIN), info.dir,
+    struct cli_text found;
+    const char *comma = "";
+    if (find->find_kind == TG_FIND_UNWRITTEN && find->proved > 0) {
+        printf("%" PRIu64 " proved", find->proved);
+        comma = ", ";
+    }
+    if (find->find_kind == TG_FIND_UNWRITTEN && find->possible > 0) {
+        printf("%s%" PRIu64 " possible", comma, find->possible);
+        comma = ", ";
+    }
+    if (find->find_kind == TG_FIND_UNWRITTEN && find->passed_on > 0)
+        printf("%s%" PRIu64 " passed on", comma, find->passed_on);
+    if (find->find_kind != TG_FIND_UNWRITTEN)
+        printf("%s", cli_format_count(&found, find->found,
+                                      find->find_kind == TG_FIND_CONSTANT ? "constant output"
+                                                                          : "finding"));
+    printf(", in the order of %s\n", find->info.order);
+}
+
+/* "nothing found" alone says that everything was looked at. */
+static void put_nothing(const struct cli_find *find, const struct tg_recording_info *info)
+{
+    struct cli_words words;
+    bool is_all = !cli_find_note(find, 0, &words) && !cli_recording_note(&words, info, 0);
+    if (find->info.looked_at == 0 && info->records == 0)
+        printf("nothing recorded, ");
+    printf("nothing found%s\n", is_all ? "" : " in these; the notes say what was left out");
+}
+
+static void put_head(const struct cli_find *find, const struct tg_recording_info *info)
+{
+    struct cli_text looked;
+    bool is_good = cli_find_exit_code(find) == 0;
+    printf("%s%s%s  %s: %s searched, ", cli_color(stdout, is_good ? CLI_GREEN : CLI_RED),
+           tg_find_kind_name(find->find_kind), cli_color(stdout, CLI_PLAIN), info->dir,
            cli_format_count(&looked, find->info.looked_at, "record"));
     if (find->found == 0)
-        printf("nothing found\n");
+        put_nothing(find, info);
     else
-        printf("%s, in the order of %s\n", cli_format_count(&found, find->found, "finding"),
-               find->info.order);
+        put_count_of_findings(find);
 }
 
 /* Prints the findings that show an origin first, then those that inherited from another task. */
@@ -168,13 +221,15 @@ void cli_find_print(const struct cli_find *find)
 {
     struct tg_find_finding finding;
     struct tg_entry entry;
+    struct tg_recording_info info;
     uint64_t shown = 0;
-    put_head(find);
+    tg_recording_get_info(find->recording, &info);
+    put_head(find, &info);
     for (int inherited = 0; inherited < 2; inherited++)
         for (uint64_t i = 0; cli_find_next(find, &i, &finding, &entry); i++)
             if ((finding.trace == TG_TRACE_INHERITED) == inherited && shown++ < find->limit.number)
                 put_finding(find, i, &finding, &entry);
     if (shown > find->limit.number)
         printf("  and %" PRIu64 " more; --all shows them\n", shown - find->limit.number);
-    put_notes(find);
+    put_notes(find, &info);
 }

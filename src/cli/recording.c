@@ -11,7 +11,9 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/diff_words.h"
 #include "cli/filters.h"
+#include "cli/format.h"
 #include "cli/outputs.h"
 
 __attribute__((format(printf, 3, 4))) static tg_status
@@ -98,6 +100,104 @@ uint64_t cli_recording_lost(const struct tg_record_summary *summary)
     for (int i = 0; i < TG_LOSS_CAUSES; i++)
         lost += summary->lost[i];
     return lost;
+}
+
+/* --- what a recording lacks -------------------------------------------------------------------- */
+
+/* NULL for a run that ended by itself. */
+static const char *state_words(const struct tg_recording_info *info)
+{
+    switch ((enum tg_recording_state)info->state) {
+    case TG_RECORDING_RUNNING:
+        return "the run is still running; this is what it has recorded so far";
+    case TG_RECORDING_CANCELLED:
+        return "the run was cancelled; tasks that had not begun are not in the recording";
+    case TG_RECORDING_FAILED:
+        return "the run failed; tasks that had not begun are not in the recording";
+    case TG_RECORDING_INTERRUPTED:
+        return "the recording was interrupted: the process that wrote it died, and what came later "
+               "is not known";
+    case TG_RECORDING_FINISHED:
+    case TG_RECORDING_UNKNOWN:
+    case TG_RECORDING_STATES:
+        break;
+    }
+    return info->complete ? NULL : "the recording is incomplete; what came later is not known";
+}
+
+static const char *lost_words(struct cli_words *words, const struct tg_record_summary *summary)
+{
+    struct cli_text count;
+    size_t at = (size_t)snprintf(words->text, sizeof words->text, "the run lost %s",
+                                 cli_format_count(&count, cli_recording_lost(summary), "record"));
+    const char *separator = ": ";
+    for (unsigned i = 0; i < TG_LOSS_CAUSES; i++) {
+        if (summary->lost[i] == 0)
+            continue;
+        at += (size_t)snprintf(words->text + at, sizeof words->text - at, "%s%" PRIu64 " %s",
+                               separator, summary->lost[i], tg_loss_name(i));
+        separator = ", ";
+    }
+    return words->text;
+}
+
+static const char *damage_words(struct cli_words *words, const struct tg_recording_info *info)
+{
+    struct cli_text count;
+    snprintf(words->text, sizeof words->text,
+             "%s damaged and left out; 'taskglass verify' says where",
+             cli_format_count(&count, info->damaged, "record"));
+    return words->text;
+}
+
+const char *cli_recording_note(struct cli_words *words, const struct tg_recording_info *info,
+                               unsigned number)
+{
+    const char *state = state_words(info);
+    if (state && number-- == 0)
+        return state;
+    if (cli_recording_lost(&info->summary) > 0 && number-- == 0)
+        return lost_words(words, &info->summary);
+    if (info->damaged > 0 && number-- == 0)
+        return damage_words(words, info);
+    return NULL;
+}
+
+void cli_recording_print_notes(const struct tg_recording_info *info)
+{
+    struct cli_words words;
+    const char *note;
+    for (unsigned i = 0; (note = cli_recording_note(&words, info, i)) != NULL; i++)
+        printf("  note: %s\n", note);
+}
+
+void cli_json_notes(struct tg_json *json, const struct tg_recording_info *info)
+{
+    struct cli_words words;
+    const char *note;
+    for (unsigned i = 0; (note = cli_recording_note(&words, info, i)) != NULL; i++)
+        tg_json_string(json, note);
+}
+
+int cli_not_known(const struct tg_recording *recording, bool json, const char *reason)
+{
+    struct tg_recording_info info;
+    struct tg_json out;
+    if (!json)
+        return cli_error("not known: %s", reason);
+    tg_recording_get_info(recording, &info);
+    tg_json_start(&out, stdout);
+    tg_json_begin_object(&out);
+    cli_json_recording(&out, "recording", recording);
+    tg_json_put_string(&out, "result", "not known");
+    tg_json_put_string(&out, "reason", reason);
+    tg_json_key(&out, "left_out");
+    tg_json_begin_array(&out);
+    cli_json_notes(&out, &info);
+    tg_json_end_array(&out);
+    tg_json_end_object(&out);
+    (void)tg_json_finish(&out); /* main reports errors of stdout */
+    return CLI_USAGE;
 }
 
 /* --- words for a record --------------------------------------------------------------------- */

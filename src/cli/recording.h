@@ -3,8 +3,10 @@
 #ifndef TG_CLI_RECORDING_H
 #define TG_CLI_RECORDING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <taskglass/json.h>
 #include <taskglass/query.h>
 #include <taskglass/recording.h>
 
@@ -27,6 +29,18 @@ uint64_t cli_recording_lost(const struct tg_record_summary *summary);
 struct cli_words {
     char text[400];
 };
+
+/* What the recording itself says that it lacks: its run still goes on, was cancelled, failed or died;
+ * records were lost or are damaged. Note `number`, from 0; NULL past the last. */
+const char *cli_recording_note(struct cli_words *words, const struct tg_recording_info *info,
+                               unsigned number);
+/* Prints each as a line "  note: …" on stdout. */
+void cli_recording_print_notes(const struct tg_recording_info *info);
+/* Writes the notes as strings into the array that was begun. */
+void cli_json_notes(struct tg_json *json, const struct tg_recording_info *info);
+/* Says that nothing could be judged: with `json` as a document with the recording, "result": "not
+ * known" and "reason" on stdout, otherwise as one line on stderr. Returns the exit code, 2. */
+int cli_not_known(const struct tg_recording *recording, bool json, const char *reason);
 
 /* "12" for ring 0, "1:12" for other rings, as --task takes it; "-" for arguments of the
  * orchestration. */

@@ -3,14 +3,16 @@
 #include "cli/find.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
 #include "cli/filters.h"
+#include "cli/format.h"
 #include "cli/options.h"
 #include "cli/suggest.h"
 
-enum { PAGE = 10, FOUND = 1 };
+enum { PAGE = 10, FOUND = 1, ONLY_POSSIBLE = 2 };
 
 static const struct cli_option options[] = {
     CLI_FILTERS(struct cli_find, query),
@@ -18,6 +20,8 @@ static const struct cli_option options[] = {
     CLI_COUNT(struct cli_find, limit, "limit", "N",
               "show N findings at most; default: 10, with --json all"),
     CLI_FLAG(struct cli_find, all, "all", "show all findings"),
+    CLI_TEXT(struct cli_find, module, "module", "FILE",
+             "unwritten: the workload's module, for its references; default: the one in run.json"),
     CLI_FLAG(struct cli_find, json, "json", "print the findings for programs"),
 };
 
@@ -66,11 +70,24 @@ static int check(struct cli_find *find)
     return CLI_OK;
 }
 
+/* Takes over what the reference of the kernel said. Returns false if it cleared the task. */
+static bool apply_verdict(const struct cli_find_verdict *verdict, struct tg_find_finding *finding)
+{
+    if (verdict->is == CLI_FIND_ACCUSED) {
+        finding->sign = TG_SIGN_REFERENCE;
+        finding->is_proved = true;
+        finding->count = verdict->count;
+        finding->first = verdict->first;
+    }
+    return verdict->is != CLI_FIND_CLEARED;
+}
+
 bool cli_find_next(const struct cli_find *find, uint64_t *number, struct tg_find_finding *finding,
                    struct tg_entry *entry)
 {
     for (; tg_find_get_finding(find->find, *number, finding); ++*number)
-        if (tg_recording_get(find->recording, finding->record, entry) &&
+        if ((!find->verdict || apply_verdict(&find->verdict[*number], finding)) &&
+            tg_recording_get(find->recording, finding->record, entry) &&
             tg_query_matches(find->query, finding->record, entry))
             return true;
     return false;
@@ -80,29 +97,117 @@ static void count_findings(struct cli_find *find)
 {
     struct tg_find_finding finding;
     struct tg_entry entry;
-    for (uint64_t i = 0; cli_find_next(find, &i, &finding, &entry); i++)
+    for (uint64_t i = 0; cli_find_next(find, &i, &finding, &entry); i++) {
         find->found++;
+        find->proved += finding.is_proved;
+        find->passed_on += finding.trace == TG_TRACE_INHERITED;
+    }
+    find->possible = find->found - find->proved - find->passed_on;
+}
+
+/* --- the answer ------------------------------------------------------------------------------- */
+
+int cli_find_exit_code(const struct cli_find *find)
+{
+    if (find->found == 0 || find->find_kind == TG_FIND_CONSTANT)
+        return CLI_OK;
+    return find->find_kind != TG_FIND_UNWRITTEN || find->proved > 0 ? FOUND : ONLY_POSSIBLE;
+}
+
+const char *cli_find_result(const struct cli_find *find)
+{
+    if (find->found == 0)
+        return "nothing found";
+    if (find->find_kind == TG_FIND_CONSTANT)
+        return "listed";
+    return cli_find_exit_code(find) == FOUND ? "found" : "possible";
+}
+
+static bool has_sign(const struct cli_find *find, enum tg_sign sign)
+{
+    struct tg_find_finding finding;
+    struct tg_entry entry;
+    for (uint64_t i = 0; cli_find_next(find, &i, &finding, &entry); i++)
+        if (!finding.is_proved && finding.sign == sign)
+            return true;
+    return false;
+}
+
+void cli_find_advice(const struct cli_find *find, char *text, size_t room)
+{
+    struct tg_recording_info info;
+    char command[2000];
+    tg_recording_get_info(find->recording, &info);
+    if (info.poison)
+        snprintf(text, room, "%s",
+                 has_sign(find, TG_SIGN_SAME)
+                     ? "the pattern shows only what no task wrote at all; give the kernels "
+                       "references to know more (taskglass-check(1))"
+                     : "record every argument with --dump-tensor=full to know more");
+    else if (tg_recording_command(find->recording, "--poison", command, sizeof command))
+        snprintf(text, room, "record again to know: %s", command);
+    else
+        snprintf(text, room, "record again with taskglass run --dump-tensor --poison to know");
+}
+
+static const char *note_of(struct cli_words *words, uint64_t count, const char *noun,
+                           const char *text)
+{
+    struct cli_text number;
+    snprintf(words->text, sizeof words->text, "%s %s", cli_format_count(&number, count, noun),
+             text);
+    return words->text;
+}
+
+const char *cli_find_note(const struct cli_find *find, unsigned number, struct cli_words *words)
+{
+    bool by_memory = find->find_kind == TG_FIND_UNWRITTEN || find->find_kind == TG_FIND_STOMP;
+    const struct tg_find_info *info = &find->info;
+    if (info->not_stored > 0 && number-- == 0)
+        return note_of(words, info->not_stored, "record",
+                       by_memory ? "could not be searched: neither stored whole nor hashed"
+                                 : "could not be searched: not stored whole");
+    if (info->only_hashed > 0 && number-- == 0)
+        return note_of(words, info->only_hashed, "output",
+                       "judged as a whole: by a hash, parts that were not written do not show");
+    if (info->unfinished > 0 && number-- == 0)
+        return note_of(words, info->unfinished, "output", "left out: the task had not finished");
+    if (info->unrecorded > 0 && number-- == 0)
+        return note_of(words, info->unrecorded, "task", "without a record");
+    return *info->deps_error && number == 0 ? info->deps_error : NULL;
+}
+
+/* --- the verb --------------------------------------------------------------------------------- */
+
+static tg_status search(struct cli_find *find, struct tg_error *error)
+{
+    struct cli_ticker ticker;
+    cli_ticker_start(&ticker, "find");
+    tg_status status = tg_find_open(find->recording, find->find_kind, cli_ticker_show, &ticker,
+                                    &find->find, error);
+    cli_progress_erase(&ticker.progress);
+    return status;
 }
 
 static int open_and_find(struct cli_find *find)
 {
-    struct cli_ticker ticker;
     struct tg_error error;
-    cli_ticker_start(&ticker, "find");
     if (cli_recording_open(find->dir, &find->recording, &error) != TG_OK)
         return cli_fail(&error);
-    tg_status status = tg_find_open(find->recording, find->find_kind, cli_ticker_show, &ticker,
-                                    &find->find, &error);
-    cli_progress_erase(&ticker.progress);
+    tg_status status = search(find, &error);
+    if (status == TG_UNSUPPORTED)
+        return cli_not_known(find->recording, find->json, error.text);
     if (status != TG_OK)
         return cli_fail(&error);
     tg_find_get_info(find->find, &find->info);
+    if (find->find_kind == TG_FIND_UNWRITTEN && !cli_find_ask_references(find))
+        return cli_error("out of memory");
     count_findings(find);
     if (find->json)
         cli_find_print_json(find);
     else
         cli_find_print(find);
-    return find->found > 0 ? FOUND : CLI_OK;
+    return cli_find_exit_code(find);
 }
 
 static int find_verb(struct cli *cli, void *request)
@@ -116,6 +221,7 @@ static void end(void *request)
 {
     struct cli_find *find = request;
     tg_find_close(find->find);
+    free(find->verdict);
     tg_recording_close(find->recording);
     tg_query_destroy(find->query);
 }

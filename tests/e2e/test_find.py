@@ -42,7 +42,9 @@ def test_a_run_without_a_mistake_has_nothing(tg, what):
                                         ("overflow", "overflow"), ("constant", "constant")])
 def test_a_mistake_is_traced_to_the_task_that_made_it(tg, platform, runtime, what, case):
     record(tg, case, "--platform", platform, "--runtime", runtime)
-    document = find(tg, what, "run")
+    # A constant output is a fact, which accuses nobody.
+    document = find(tg, what, "run", code=0 if what == "constant" else 1)
+    assert document["result"] == ("listed" if what == "constant" else "found")
     first = document["findings"][0]
     assert document["order"] == "time"
     assert (first["trace"], first["kernel"], first["stage"]) == \
@@ -69,12 +71,13 @@ def test_the_newest_recording_is_meant_where_none_is_named(tg):
 
 
 @pytest.mark.parametrize("level", ["full", "hash"])
-def test_an_output_that_was_not_written_is_found(tg, level):
+def test_an_output_that_looks_unwritten_is_possible(tg, level):
     record(tg, "unwritten", f"--dump-tensor={level}")
-    document = find(tg, "unwritten", "run")
-    assert document["found"] == 1
+    document = find(tg, "unwritten", "run", code=2)
+    assert (document["result"], document["found"], document["possible"]) == ("possible", 1, 1)
     finding = document["findings"][0]
     assert (finding["task_id"], finding["sign"]) == ("0x0000000000000002", "zero")
+    assert not finding["proved"] and document["reason"].endswith(" --poison")
     assert "it is all zero" in tg("find", "unwritten", "run").stdout
 
 
@@ -158,6 +161,8 @@ def test_a_level_that_could_not_show_it_is_refused(tg):
     record(tg, "nan", "--dump-tensor=hash")
     result = tg("find", "nan", "run")
     assert result.returncode == 2 and "--dump-tensor=full" in result.stderr
+    document = find(tg, "nan", "run", code=2)
+    assert document["result"] == "not known" and "--dump-tensor=full" in document["reason"]
     record(tg, "stomp", "--dump-args", output="other")
     assert "neither payloads nor hashes" in tg("find", "stomp", "other").stderr
 

@@ -81,3 +81,115 @@ def test_the_environment_asks_for_the_pattern_too(tg):
     result = tg("run", workload("unwritten"), "--case", "nothing", "--output", "run", "--dump-tensor",
                 env={"TASKGLASS_POISON": "1"})
     assert result.returncode == 1 and "poison" in manifest(tg)
+
+
+# --- who is accused --------------------------------------------------------------------------------
+
+def find(tg, *arguments, code):
+    result = tg("find", "unwritten", "run", *arguments, "--json")
+    assert (result.returncode, result.stderr) == (code, ""), result
+    return json.loads(result.stdout)
+
+
+def verdicts(document):
+    """Each finding: the kernel, whether it is proved, the evidence, and how many elements."""
+    return [(finding["kernel"][0], finding["proved"], finding["sign"], finding["count"])
+            for finding in document["findings"]]
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES)
+@pytest.mark.parametrize("platform", PLATFORMS)
+@pytest.mark.parametrize("case, expected", [
+    ("on_purpose", []),
+    ("tail", [("tail", True, "poison", 12)]),
+    ("nothing", [("nothing", True, "poison", 100)]),
+    ("twice", []),
+    ("reused", [("nothing", True, "poison", 100), ("copy", False, "poison", 100)]),
+    ("reused_tail", [("tail", True, "poison", 12), ("copy", False, "poison", 12)]),
+    ("passed_on", [("nothing", True, "poison", 100), ("copy", False, "poison", 100)]),
+])
+def test_with_the_pattern_the_guilty_are_accused_and_no_others(tg, platform, runtime, case, expected):
+    record(tg, case, "--poison", "--platform", platform, "--runtime", runtime, *SMALL_HEAP)
+    document = find(tg, code=1 if expected else 0)
+    assert verdicts(document) == expected
+    assert document["result"] == ("found" if expected else "nothing found")
+    assert (document["proved"], document["possible"]) == (1 if expected else 0, 0)
+    assert document["reason"] is None and document["left_out"] == []
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES)
+@pytest.mark.parametrize("case, expected", [
+    ("on_purpose", [("zeros", False, "zero", 100)]),
+    ("tail", [("tail", False, "tail", 12)]),
+    ("nothing", [("nothing", False, "zero", 100)]),
+])
+def test_without_the_pattern_it_is_possible(tg, runtime, case, expected):
+    record(tg, case, "--runtime", runtime)
+    document = find(tg, code=2)
+    assert document["result"] == "possible" and verdicts(document) == expected
+    program, verb, module, *options = json.loads(
+        (tg.directory / "run" / "run.json").read_text())["command_line"]
+    assert document["reason"] == "record again to know: " + \
+        " ".join([program, verb, module, *options, "--poison"])
+    text = tg("find", "unwritten", "run").stdout
+    assert "possible: task" in text and document["reason"] in text
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES[1:])
+def test_what_another_kernel_left_accuses_where_the_rest_was_written(tg, runtime):
+    record(tg, "reused_tail", "--runtime", runtime, *SMALL_HEAP)
+    document = find(tg, code=1)
+    assert verdicts(document) == [("tail", True, "stale", 12)]
+    assert document["findings"][0]["first"] == [88]
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES[1:])
+def test_an_output_that_is_all_as_before_is_possible(tg, runtime):
+    record(tg, "reused", "--runtime", runtime, *SMALL_HEAP)
+    assert verdicts(find(tg, code=2)) == [("nothing", False, "same", 100)]
+
+
+@pytest.mark.parametrize("poison", [[], ["--poison"]])
+def test_a_task_that_repeats_another_is_no_finding(tg, poison):
+    record(tg, "twice", *poison)
+    assert find(tg, code=0)["findings"] == []
+
+
+def test_a_reference_accuses_and_clears(tg):
+    record(tg, "references")
+    document = find(tg, code=1)
+    assert verdicts(document) == [("forgetful", True, "reference", 100)]
+
+
+def test_without_the_module_a_reference_says_nothing(tg):
+    record(tg, "references")
+    (tg.directory / "run" / "run.json").unlink()
+    document = find(tg, code=2)
+    assert verdicts(document) == [("right_zeros", False, "zero", 100), ("forgetful", False, "zero", 100)]
+    assert document["reason"].startswith("record again with taskglass run")
+    assert verdicts(find(tg, "--module", workload("unwritten"), code=1)) == \
+        [("forgetful", True, "reference", 100)]
+
+
+def test_the_pattern_accuses_in_every_type_and_view(tg):
+    record(tg, "types", "--poison")
+    document = find(tg, code=1)
+    assert document["proved"] == document["found"] == 36
+    assert {finding["count"] for finding in document["findings"]} == {72}
+
+
+def test_by_hashes_an_input_may_have_had_the_pattern(tg):
+    record(tg, "nothing", "--poison", "--dump-tensor=hash")
+    document = find(tg, code=2)
+    assert verdicts(document) == [("nothing", False, "poison", 100)]
+    assert document["findings"][0]["trace"] == "unclear"
+    assert "--dump-tensor=full" in document["reason"]
+    assert any("judged as a whole" in note for note in document["left_out"])
+
+
+def test_the_command_to_record_again_is_quoted_for_a_shell(tg):
+    name = "it's a run; rm"
+    result = tg("run", workload("unwritten"), "--case", "nothing", "--dump-tensor", "--output", name)
+    assert result.returncode == 0
+    document = json.loads(tg("find", "unwritten", name, "--json").stdout)
+    assert document["reason"].endswith("--output 'it'\\''s a run; rm' --poison")
