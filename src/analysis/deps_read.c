@@ -76,6 +76,7 @@ void tg_deps_reader_close(struct tg_deps_reader *reader)
     tg_map_close(&reader->map);
     free(reader->path);
     free(reader->task.edge);
+    tg_deps_peer_free(&reader->peer);
     *reader = (struct tg_deps_reader){0};
 }
 
@@ -86,6 +87,7 @@ struct reading {
     struct tg_deps_reader *reader;
     size_t n_after, n_kinds;
     bool has_id;
+    bool has_after; /* it names the tasks that it waited for */
     const char *problem;
 };
 
@@ -149,6 +151,23 @@ static bool take_number(struct reading *reading)
     return true;
 }
 
+/* The other implementation names the kernels of the parts by number, -1 for a part without one. */
+static bool take_slot(struct reading *reading)
+{
+    struct tg_deps_read_task *task = &reading->reader->task;
+    int64_t number;
+    if (!tg_pull_i64(&reading->reader->pull, &number) || number >= TG_NO_KERNEL ||
+        (number >= 0 && task->n_numbers == TG_PARTS))
+        return wrong(reading,
+                     "\"kernel_ids\" has a value of the wrong kind; it takes up to three numbers");
+    if (number >= 0) {
+        task->kernel[task->n_numbers][0] = '\0';
+        task->number[task->n_numbers++] = (uint32_t)number;
+        task->n_names = task->n_numbers;
+    }
+    return true;
+}
+
 static bool take_kernel(struct reading *reading)
 {
     struct tg_deps_read_task *task = &reading->reader->task;
@@ -194,6 +213,7 @@ static bool take_member(struct reading *reading)
     struct tg_pull *pull = &reading->reader->pull;
     if (tg_pull_is(pull, "after")) {
         reading->n_after = 0;
+        reading->has_after = true;
         return take_list(reading, take_after);
     }
     if (tg_pull_is(pull, "kind")) {
@@ -206,6 +226,10 @@ static bool take_member(struct reading *reading)
         task->n_numbers = 0;
         return take_list(reading, take_number);
     }
+    if (tg_pull_is(pull, "kernel_ids")) {
+        task->n_numbers = task->n_names = 0;
+        return take_list(reading, take_slot);
+    }
     if (tg_pull_is(pull, "kernel")) {
         task->n_names = 0;
         return take_list(reading, take_kernel);
@@ -217,11 +241,34 @@ static bool take_member(struct reading *reading)
     return tg_pull_next(pull) != TG_PULL_ERROR && tg_pull_skip(pull);
 }
 
+/* Gives the task its edges out of the list behind the tasks. */
+static bool take_peer_edges(struct reading *reading)
+{
+    struct tg_deps_reader *reader = reading->reader;
+    const struct tg_deps_peer_edge *edge;
+    size_t count;
+    if (!reader->has_peer &&
+        !tg_deps_peer_read(reader->pull.text, reader->pull.size, &reader->peer, &reading->problem))
+        return false;
+    reader->has_peer = true;
+    edge = tg_deps_peer_of(&reader->peer, reader->task.id, &count);
+    for (size_t i = 0; i < count; i++) {
+        struct tg_deps_read_edge *kept = edge_at(reader, i);
+        if (!kept)
+            return false;
+        *kept = edge[i].edge;
+    }
+    reading->n_after = count;
+    return true;
+}
+
 static bool is_whole(struct reading *reading)
 {
     struct tg_deps_read_task *task = &reading->reader->task;
     if (!reading->has_id || task->id == TG_TASK_NONE)
         return wrong(reading, "a task without a task_id");
+    if (!reading->has_after && !take_peer_edges(reading))
+        return false;
     if (reading->n_kinds > reading->n_after)
         return wrong(reading, "a task with more kinds than edges");
     task->n_edges = reading->n_after;

@@ -2,11 +2,13 @@
 /*
  * Reads deps.json one task at a time: every task of a run with the tasks it waited for. A run that
  * was killed has no such file. The reader does not trust the file: it checks each task before it
- * gives it out, and its memory grows only with the edges of one task.
+ * gives it out, and its memory grows only with the edges of one task; with all edges if the file is
+ * another implementation's, which lists them behind the tasks (deps_peer.h).
  */
 #ifndef TG_ANALYSIS_DEPS_READ_H
 #define TG_ANALYSIS_DEPS_READ_H
 
+#include "analysis/deps_peer.h"
 #include "base/files.h"
 #include "base/json_pull.h"
 
@@ -14,12 +16,7 @@
 
 #define TG_DEPS_FILE "deps.json"
 
-enum { TG_DEPS_TEXT = 256, TG_DEPS_KIND = 16 };
-
-struct tg_deps_read_edge {
-    uint64_t before;
-    char kind[TG_DEPS_KIND]; /* "explicit", "raw" …; "" if the file has none */
-};
+enum { TG_DEPS_TEXT = 256 };
 
 /* One task, valid until the next. */
 struct tg_deps_read_task {
@@ -38,7 +35,9 @@ struct tg_deps_reader {
     struct tg_map map;
     struct tg_pull pull;
     struct tg_deps_read_task task;
-    size_t room;    /* the capacity of task.edge */
+    size_t room;              /* the capacity of task.edge */
+    bool has_peer;            /* `peer` has been read */
+    struct tg_deps_peer peer; /* read when a task comes that does not name its edges */
     uint32_t lists; /* lists of tasks that have begun; if there are several, the last one counts */
     uint64_t lost;  /* tasks and edges that the run reports as not written, known at the end */
     enum { TG_DEPS_BEGIN, TG_DEPS_OBJECT, TG_DEPS_TASKS, TG_DEPS_OVER } state;

@@ -501,3 +501,10 @@ def test_verify_names_the_record_whose_bytes_changed(matmul, tmp_path):
         found = recording.verify()
     assert not found and found.problems == {"hash": 1}
     assert found.findings[0].problem == "hash" and found.findings[0].index is not None
+
+
+def test_edges_of_the_other_implementation_are_read():
+    golden = pathlib.Path(__file__).parents[1] / "golden" / "peer" / "meta"
+    first, second = taskglass.Recording(golden).deps
+    assert (first.id, first.kernels, first.after) == (0x100000000, ("#0",), ())
+    assert second.after == (taskglass.recording.Edge(0x100000000, "tensormap"),)

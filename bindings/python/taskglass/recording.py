@@ -463,7 +463,7 @@ class Recording(Closing):
         """The tasks of deps.json and what each waited for; None if there is no such file."""
         document = self._json("deps.json")
         try:
-            return None if document is None else tuple(map(_deps_task, document["tasks"]))
+            return None if document is None else _deps_tasks(document)
         except (AttributeError, TypeError, KeyError, ValueError) as error:
             raise errors.BadArgument(f"'{self.run_dir / 'deps.json'}' makes no sense: "
                                      f"{error!r}") from None
@@ -522,12 +522,26 @@ class Recording(Closing):
         return f"<Recording '{self.dir}': {self._records} records{level}, {state}>"
 
 
-def _deps_task(entry: Dict[str, Any]) -> DepsTask:
-    kinds = entry.get("kind", [])
-    edges = tuple(Edge(int(task, 16), kinds[i] if i < len(kinds) else "")
-                  for i, task in enumerate(entry["after"]))
-    return DepsTask(int(entry["task_id"], 16), tuple(entry["kernel"]), entry.get("scope") or "",
-                    edges)
+def _deps_tasks(document: Dict[str, Any]) -> Tuple[DepsTask, ...]:
+    """Our tasks name the tasks that they waited for; the other implementation lists all edges behind
+    the tasks, once for each argument that ties two of them."""
+    listed: Dict[int, Dict[int, str]] = {}
+    for edge in document.get("edges", []):
+        listed.setdefault(int(edge["succ"], 0), {}).setdefault(int(edge["pred"], 0),
+                                                                edge.get("source") or "")
+    return tuple(_deps_task(entry, listed) for entry in document["tasks"])
+
+
+def _deps_task(entry: Dict[str, Any], listed: Dict[int, Dict[int, str]]) -> DepsTask:
+    number, kinds = int(entry["task_id"], 0), entry.get("kind", [])
+    if "after" in entry:
+        edges = [Edge(int(task, 16), kinds[i] if i < len(kinds) else "")
+                 for i, task in enumerate(entry["after"])]
+    else:
+        edges = [Edge(*edge) for edge in sorted(listed.get(number, {}).items())]
+    kernels = entry["kernel"] if "kernel_ids" not in entry else [
+        f"#{kernel}" for kernel in entry["kernel_ids"] if kernel >= 0]
+    return DepsTask(number, tuple(kernels), entry.get("scope") or "", tuple(edges))
 
 
 def newest(outputs: Union[str, "os.PathLike[str]"] = "outputs") -> pathlib.Path:

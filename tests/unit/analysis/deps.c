@@ -141,6 +141,47 @@ TEST(a_deps_json_of_the_other_implementation_is_read)
     tg_map_close(&map);
 }
 
+TEST(its_edges_are_listed_behind_its_tasks)
+{
+    struct tg_map map;
+    struct tg_deps *deps;
+    const char *path = TASKGLASS_TEST_SOURCE_DIR "/tests/golden/peer/meta/deps.json";
+    REQUIRE(tg_map_open(path, true, &map) == 0);
+    REQUIRE(tg_deps_parse((const char *)map.bytes, map.size, path, &deps, &error) == TG_OK);
+    CHECK_EQ_U(deps->n_tasks, 2);
+    CHECK_EQ_U(deps->task[0].func[0], 0);
+    CHECK_EQ_U(deps->task[0].func[1], TG_NO_KERNEL);
+    CHECK_EQ_S(deps->task[1].kernel[0], "");
+    CHECK_EQ_U(deps->task[0].n_edges, 0);
+    CHECK_EQ_U(deps->task[1].n_edges, 1);
+    CHECK_EQ_U(deps->before[deps->task[1].first_edge], 0);
+    tg_deps_free(deps);
+    tg_map_close(&map);
+}
+
+#define LISTED(pred, succ) \
+    "{\"pred\": " pred ", \"succ\": " succ ", \"arg\": 0, \"source\": \"creator\"}"
+
+TEST(an_edge_that_several_arguments_make_is_one_edge)
+{
+    struct tg_deps *deps = parse("{\"edges\": [" LISTED("\"2\"", "3") ", " LISTED("1", "3") ", " //
+                                 LISTED("2", "3") "], \"tasks\": [" TASK("1", "") ", "           //
+                                 TASK("2", "") ", " TASK("3", "") "]}");
+    REQUIRE(deps);
+    CHECK_EQ_U(deps->n_edges, 2);
+    CHECK_EQ_U(deps->task[2].n_edges, 2);
+    tg_deps_free(deps);
+}
+
+TEST(broken_edges_behind_the_tasks_are_refused)
+{
+    refuse("{\"tasks\": [" TASK("1", "") "], \"edges\": 1}", "where the edges belong");
+    refuse("{\"tasks\": [" TASK("1", "") "], \"edges\": [1]}", "where an edge belongs");
+    refuse("{\"tasks\": [" TASK("1", "") "], \"edges\": [{\"pred\": 1}]}", "without the ids");
+    refuse("{\"tasks\": [" TASK("1", ", \"kernel_ids\": [\"x\"]") "]}", "kernel_ids");
+    refuse("{\"tasks\": [" TASK("1", "") "], \"edges\": [", "");
+}
+
 /* --- orders ----------------------------------------------------------------------------------- */
 
 TEST(nothing_comes_before_what_it_waits_for)
