@@ -73,7 +73,7 @@ static void put_scalar(const struct tg_record *record)
     }
 }
 
-static void put_where(const struct tg_record *record)
+static void put_where(const struct view *view, const struct tg_record *record)
 {
     put_label("shape");
     put_numbers(record->shape, record->ndim);
@@ -84,7 +84,9 @@ static void put_where(const struct tg_record *record)
     if (record->data_ptr != 0) {
         put_label("address");
         printf("0x%016" PRIx64, record->data_ptr);
-        printf(", lane %" PRIu32 "\n", record->core);
+        if (view->info.from_journal) /* a manifest does not name lanes */
+            printf(", lane %" PRIu32, record->core);
+        putchar('\n');
     }
 }
 
@@ -148,7 +150,7 @@ static void put_record(const struct view *view, uint64_t index, const struct tg_
         put_scalar(record);
         return;
     }
-    put_where(record);
+    put_where(view, record);
     put_payload(view, record);
     if (!tg_array_of(view->recording, entry, &array))
         return;

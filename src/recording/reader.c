@@ -61,6 +61,8 @@ static tg_status read_manifest_file(struct tg_recording *recording, const char *
     if (status == TG_OK)
         status = tg_manifest_read(recording, (const char *)map.bytes, map.size, name, error);
     tg_map_close(&map);
+    if (status == TG_OK)
+        tg_manifest_add_addresses(recording);
     return status;
 }
 

@@ -10,6 +10,7 @@
  *   state.c             how the run that wrote the recording ended
  *   reader_scalar.c     the value of a scalar in it
  *   run_facts.c         what run.json beside the recording says of the run
+ *   reader_addresses.c  the addresses of another implementation's tensors
  *
  * Every record passes tg_record_confine before the caller gets it, whichever file it comes from.
  *
@@ -96,6 +97,8 @@ bool tg_manifest_read_entry(struct tg_pull *pull, bool is_foreign, struct tg_nam
 uint32_t tg_recording_find_state(const struct tg_recording *recording);
 /* The status that the last STRING names; false if it names none. */
 bool tg_status_from_word(const struct tg_pull *pull, tg_status *status);
+/* Gives the records of another implementation the addresses that its deps.json has, if there is one. */
+void tg_manifest_add_addresses(struct tg_recording *recording);
 /* How a manifest gives the value of a scalar: "value" of ours, "value" of the other implementation, or
  * its "scalar_value". */
 enum tg_scalar_form { TG_SCALAR_OURS, TG_SCALAR_FOREIGN, TG_SCALAR_RAW };

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import pathlib
+import shutil
 import sqlite3
 
 import pytest
@@ -127,6 +128,26 @@ def test_find_says_what_it_lacks(tg, name, what):
 def test_exports_that_need_more_say_so(tg, name, form):
     result = tg("export", folder(name), "--to", form, "--output", "out")
     assert result.returncode == 2 and result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", meta_recordings())
+def test_addresses_come_from_its_deps(tg, name):
+    """Each argument has the address of the tensor that deps.json names for it."""
+    document = json.loads((folder(name) / "deps.json").read_text())
+    buffers = {tensor["tensor_id"]: int(tensor["buffer_addr"]) for tensor in document["tensors"]}
+    want = {(int(task["task_id"]), arg["idx"]): buffers[arg["tensor_id"]]
+            for task in document["tasks"] for arg in task["args"]}
+    got = {(int(record["task_id"], 16), record["arg_index"]): int(record["data_ptr"], 16)
+           for record in tg.json("view", folder(name), "--all")["records"]}
+    assert got == want and all(got.values())
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"tasks": 1, "tensors": 2}',
+                                  '{"tensors": [{"tensor_id": "2", "buffer_addr": "x"}], "tasks": []}'])
+def test_a_broken_deps_leaves_the_records(tg, tmp_path, text):
+    shutil.copytree(GOLDEN / "meta", tmp_path / "run")
+    (tmp_path / "run" / "deps.json").write_text(text)
+    assert len(tg.json("view", "run")["records"]) == 4
 
 
 @pytest.mark.parametrize("form", ["unified", "first_form", "offsets", "meta"])
