@@ -140,8 +140,8 @@ TG_FN void tg_orchestrator_prepare(struct tg_orchestrator *self, struct tg_engin
     self->n_rings = o->n_rings;
     self->eager = e->patience.spin > 0;
     self->mode = TG_MODE_RUNS;
-    self->order = self->serial = self->n_held = self->offered = 0;
-    self->submitted = 0;
+    self->serial = self->n_held = self->offered = 0;
+    self->submitted = self->order = 0;
     self->depth = 0;
     self->reading = false;
     self->reads.head = 0;

@@ -76,11 +76,14 @@ struct tg_orchestrator {
     bool scopes_own_slots;
     bool eager;       /* cores have CPUs of their own: announce every task at once */
     uint32_t mode;    /* enum tg_orchestrator_mode */
-    uint32_t order;   /* submits, low bits; what `seen` is compared with */
-    uint32_t serial;  /* scopes */
+    uint32_t serial;  /* scopes; one that is open is never confused with another, but 2^32 scopes
+                         later a tensor of an ended scope may look as if its scope were open */
     uint32_t n_held;  /* tasks held back, all scopes */
     uint32_t offered; /* classes of tasks that have not been announced to the cores */
     uint64_t submitted;
+    uint64_t
+        order; /* submits and searches of tg_read, from 1; `seen` is compared with it. It must not
+                       wrap, or the task with the number of a fresh slot's `seen` loses its edges */
     uint32_t task; /* slot of the task being submitted */
     uint64_t task_ref;
     uint32_t depth; /* open scopes */

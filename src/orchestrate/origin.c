@@ -53,7 +53,7 @@ TG_FN static void look_at_ring(const struct tg_orchestrator *self, const struct 
 {
     uint32_t slot;
     for (uint64_t age = 1; age <= MOST_TASKS && slot_of_age(ring, age, &slot); age++) {
-        if (best->found && (int32_t)(self->note[slot].order - self->note[best->slot].order) <= 0)
+        if (best->found && self->note[slot].order <= self->note[best->slot].order)
             return;
         if (tg_slot_closed(self->e, slot) && writes(self, slot, element, &best->argument)) {
             best->slot = slot;

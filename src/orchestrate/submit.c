@@ -380,8 +380,8 @@ TG_FN void tg_call_depend(struct tg_rt *rt, uint64_t task, uint64_t after, const
         tg_orchestrator_fail(self, TG_BAD_ARGUMENT, TG_FAULT_DEPEND, site);
         return;
     }
-    if (before != 0 && (int32_t)(self->note[tg_task_ref_slot(ref)].order -
-                                 self->note[tg_task_ref_slot(before)].order) <= 0) {
+    if (before != 0 &&
+        self->note[tg_task_ref_slot(ref)].order <= self->note[tg_task_ref_slot(before)].order) {
         tg_orchestrator_fail(self, TG_BAD_ARGUMENT, TG_FAULT_ORDER, site);
         return;
     }

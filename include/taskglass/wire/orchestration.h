@@ -29,7 +29,7 @@
 #include <taskglass/wire/tensor.h>
 
 #define TG_ORCHESTRATION_MAGIC UINT64_C(0x316863726F6C6774) /* "tglorch1", little-endian */
-#define TG_ORCHESTRATION_VERSION 3u
+#define TG_ORCHESTRATION_VERSION 4u
 
 /* Values of `succ` in a device-built task besides the number of a dependency. */
 #define TG_DEP_NONE UINT32_MAX         /* no task waits for it */
@@ -69,12 +69,14 @@ enum { TG_MAX_SITES = 2048, TG_NUMBERED_SITES = 16384 };
 
 /* The orchestrator's own notes on a slot. */
 struct tg_slot_note {
-    uint32_t seen;    /* the last submit that found it as a predecessor */
-    uint32_t order;   /* low bits of the number of its submit in the run */
-    uint32_t dep_end; /* its ring's dependencies up to here are free once it has completed */
-    uint32_t held;    /* of a task that its scope holds back: next one's slot + 2; 1: the last */
+    uint64_t seen;  /* the last submit that found it as a predecessor; 0: none yet */
+    uint64_t order; /* the number of its submit in the run, from 1 */
+    uint32_t
+        dep_end;   /* its ring's dependencies up to here are free once it has completed: low bits,
+                         which suffice because fewer than 2^32 are in use */
+    uint32_t held; /* of a task that its scope holds back: next one's slot + 2; 1: the last */
 };
-TG_WIRE_SIZE(struct tg_slot_note, 16);
+TG_WIRE_SIZE(struct tg_slot_note, 24);
 
 /* An entry of the tensor map: a region of memory, the task that wrote it last, and the tasks that read
  * it since. Its first cache line holds everything that a search needs. */
