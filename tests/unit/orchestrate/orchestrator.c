@@ -178,4 +178,30 @@ TEST(the_order_of_tasks_is_known_when_submits_outgrow_32_bits)
     }
 }
 
+/* ── a runtime without a tensor map ────────────────────────────────────────────────────── */
+
+static void allocate(struct tg_rt *rt, const struct tg_args *args)
+{
+    const int64_t size = 64;
+    (void)args;
+    for (int i = 0; i < 4; i++)
+        tg_alloc(rt, TG_UINT8, 1, &size);
+}
+
+/* An engine keeps the map of the last graph that had one. Its memory may belong to another graph now. */
+TEST(the_tensor_map_of_an_earlier_graph_is_left_alone)
+{
+    struct tg_orchestrator *orchestrator = prepare(allocate, false);
+    orchestrator->user.keep_done = true; /* as if edges were logged */
+    orchestrator->map.region = NULL;     /* a look at it would crash */
+    orchestrator->map.bucket = NULL;
+    orchestrator->map.levels = UINT64_MAX;
+    for (uint32_t level = 0; level < TG_MAP_LEVELS; level++) {
+        orchestrator->map.level_first[level] = 1;
+        orchestrator->map.level_count[level] = UINT32_MAX;
+    }
+    run(orchestrator);
+    end();
+}
+
 TEST_MAIN()
