@@ -128,6 +128,7 @@ enum tg_verdict {
     X(METADATA, "metadata", SAME, "all that was recorded of it is equal")                         \
     X(NOISE, "noise", CLOSE, "no further apart than good runs are")                               \
     X(TOLERANCE, "tolerance", CLOSE, "within the tolerance")                                      \
+    X(PLACE, "place", DIFFERS, "equal, but written to another part of a tensor of the case")      \
     X(VALUES, "values", DIFFERS, "values beyond the tolerance")                                   \
     X(DTYPE, "dtype", DIFFERS, "different dtypes")                                                \
     X(SHAPE, "shape", DIFFERS, "different shapes")                                                \

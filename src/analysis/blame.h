@@ -9,6 +9,8 @@
  *   blame_graph.c    which task comes before which
  *   blame_tasks.c    what the pairs say about each task
  *   blame_trace.c    going back from what is wrong to where it began
+ *   blame_lone.c     tasks that only one side ran
+ *   blame_read.c     values that the orchestration read back
  *   blame_source.c   why an input disagrees
  *   blame_view.c     whether two records are the same part of the same tensor
  *   blame_race.c     tasks that use the same bytes without an order between them
@@ -49,6 +51,12 @@ struct tg_blame_side {
     uint32_t search;
 };
 
+/* The first value that the orchestration read differently, because of the task that wrote it. */
+struct tg_blame_read {
+    uint32_t task; /* TG_NO_ROW: there is none */
+    uint64_t time[2];
+};
+
 struct tg_blame {
     struct tg_diff *diff;
     struct tg_blame_side side[2];
@@ -57,6 +65,7 @@ struct tg_blame {
     const char *graph;
     struct tg_links before; /* tasks by their number in the match */
     uint32_t *rank, *depth;
+    struct tg_blame_read read;
     uint32_t *todo; /* wanted tasks that are not traced yet */
     uint32_t n_todo;
     uint64_t searched; /* edges that searches for an order have looked at */
@@ -110,6 +119,17 @@ void tg_blame_want(struct tg_blame *blame, uint32_t task);
 /* Accuses a task; `pair` shows why. False if memory ran out. */
 bool tg_blame_accuse(struct tg_blame *blame, enum tg_guilt guilt, uint32_t task, uint64_t pair,
                      uint64_t other);
+
+/* Explains a task that only one side ran: wants the tasks that it got a difference from, or accuses
+ * it. Returns false if memory ran out. */
+bool tg_blame_trace_lone(struct tg_blame *blame, uint32_t task);
+/* Wants the tasks of one side whose results the other side lacks. Returns false if memory ran
+ * out. */
+bool tg_blame_want_lone(struct tg_blame *blame);
+
+void tg_blame_find_read(struct tg_blame *blame);
+/* True if what was submitted as this task follows from a value that was read differently. */
+bool tg_blame_follows_read(const struct tg_blame *blame, enum tg_guilt guilt, uint32_t task);
 
 /* --- inputs ----------------------------------------------------------------------------------- */
 

@@ -76,40 +76,6 @@ static bool trace_matched(struct tg_blame *blame, uint32_t task)
     return trace_doubtful(blame, task);
 }
 
-/* --- tasks that only one side has ------------------------------------------------------------- */
-
-struct feeds {
-    struct tg_blame *blame;
-    uint32_t task;
-    bool found;
-};
-
-static bool take_feed(void *context, uint32_t task, uint64_t pair, uint32_t event)
-{
-    struct feeds *feeds = context;
-    (void)event;
-    if (task != feeds->task &&
-        (pair == TG_NONE || tg_diff_agreement(feeds->blame->diff, pair) == TG_DISAGREES)) {
-        tg_blame_want(feeds->blame, task);
-        feeds->found = true;
-    }
-    return true;
-}
-
-/* Its inputs cannot be compared, but the tasks that wrote them can. */
-static bool trace_lone(struct tg_blame *blame, uint32_t task)
-{
-    int side = tg_blame_row(blame, task, 0) == TG_NO_ROW ? 1 : 0;
-    const struct tg_tasks *tasks = blame->side[side].tasks;
-    const struct tg_task_row *row = &tasks->row[tg_blame_row(blame, task, side)];
-    struct feeds feeds = {.blame = blame, .task = task};
-    for (uint64_t i = row->first; i < row->first + row->count; i++)
-        if (tg_record_ref_stage(&tasks->ref[i]) == TG_BEFORE_DISPATCH)
-            tg_blame_writers(blame, side, tasks->ref[i].index, take_feed, &feeds);
-    return feeds.found || tg_blame_accuse(blame, side == 0 ? TG_GUILT_EXTRA : TG_GUILT_MISSING,
-                                          task, TG_NONE, TG_NONE);
-}
-
 /* --- all of them ------------------------------------------------------------------------------ */
 
 static void want_wrong_ones(struct tg_blame *blame)
@@ -117,6 +83,17 @@ static void want_wrong_ones(struct tg_blame *blame)
     for (uint32_t i = 0; i < blame->diff->match.n_tasks; i++)
         if (blame->task[i].beyond_in || blame->task[i].beyond_out)
             tg_blame_want(blame, i);
+}
+
+/* Results that are right, in the wrong place. */
+static bool accuse_misplaced(struct tg_blame *blame)
+{
+    const struct tg_match *match = &blame->diff->match;
+    for (uint64_t i = 0; i < match->n_pairs; i++)
+        if (blame->diff->state[i].reason == TG_REASON_PLACE &&
+            !tg_blame_accuse(blame, TG_GUILT_VIEW, match->pair[i].task, i, TG_NONE))
+            return false;
+    return true;
 }
 
 /* True if the suspect with this number, the last one, began a difference by itself. */
@@ -133,12 +110,14 @@ bool tg_blame_trace(struct tg_blame *blame)
     blame->todo = malloc(((size_t)count + 1) * sizeof *blame->todo);
     if (!blame->todo)
         return false;
+    if (!accuse_misplaced(blame) || !tg_blame_want_lone(blame))
+        return false;
     want_wrong_ones(blame);
     while (blame->n_todo > 0) {
         uint32_t task = blame->todo[--blame->n_todo];
         uint64_t accused = blame->n_suspects;
-        bool good =
-            tg_blame_is_lone(blame, task) ? trace_lone(blame, task) : trace_matched(blame, task);
+        bool good = tg_blame_is_lone(blame, task) ? tg_blame_trace_lone(blame, task)
+                                                  : trace_matched(blame, task);
         if (!good)
             return false;
         blame->inherited += blame->task[task].beyond_out && !has_begun(blame, accused);

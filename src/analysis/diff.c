@@ -131,6 +131,8 @@ void tg_diff_close(struct tg_diff *diff)
     free(diff->rule);
     free(diff->known);
     tg_noise_free(&diff->noise);
+    tg_places_free(&diff->places[0]);
+    tg_places_free(&diff->places[1]);
     free(diff);
 }
 
@@ -219,7 +221,8 @@ static enum tg_agreement agreement_of(const struct tg_diff_result *result, const
 {
     if (!a || !b || is_partial(a) || is_partial(b))
         return TG_AGREEMENT_UNKNOWN;
-    if (result->verdict == TG_VERDICT_SAME || result->reason == TG_REASON_NOISE)
+    if (result->verdict == TG_VERDICT_SAME || result->reason == TG_REASON_NOISE ||
+        (result->reason == TG_REASON_PLACE && a->record.hash == b->record.hash))
         return TG_AGREES;
     if (result->verdict != TG_VERDICT_UNKNOWN || result->reason == TG_REASON_OTHER_HASH)
         return TG_DISAGREES;
@@ -237,7 +240,7 @@ enum tg_agreement tg_diff_agreement(const struct tg_diff *diff, uint64_t pair)
 bool tg_diff_is_beyond(const struct tg_diff *diff, uint64_t pair)
 {
     const struct tg_pair_state *state = &diff->state[pair];
-    return state->agreement == TG_DISAGREES &&
+    return state->reason != TG_REASON_PLACE && state->agreement == TG_DISAGREES &&
            (state->verdict == TG_VERDICT_DIFFERS || state->verdict == TG_VERDICT_UNKNOWN);
 }
 
@@ -250,6 +253,11 @@ bool tg_diff_compare(struct tg_diff *diff, uint64_t number, struct tg_diff_resul
     bool has_a = get(&diff->a, pair->a, &a), has_b = get(&diff->b, pair->b, &b);
     tg_diff_compare_entries(diff, has_a ? &a : NULL, has_b ? &b : NULL,
                             tg_noise_floor(&diff->noise, pair->b), result);
+    bool agrees = result->verdict == TG_VERDICT_SAME || result->verdict == TG_VERDICT_CLOSE;
+    if (agrees && has_a && has_b && tg_place_differs(diff, &a, &b)) {
+        result->reason = TG_REASON_PLACE;
+        result->verdict = TG_VERDICT_DIFFERS;
+    }
     diff->state[number] = (struct tg_pair_state){
         .reason = (uint8_t)result->reason,
         .verdict = (uint8_t)result->verdict,
@@ -281,9 +289,7 @@ static bool has_lost(const struct tg_recording_info *info)
     return lost > 0;
 }
 
-/* True if a task that is missing on this side did not run there: the side has its complete list of
- * tasks, or all its records. */
-static bool is_all_there(const struct tg_tasks *side)
+bool tg_diff_has_all_tasks(const struct tg_tasks *side)
 {
     if (side->deps)
         return side->deps->lost == 0;
@@ -297,7 +303,7 @@ static uint32_t gaps_of(const struct tg_tasks *side, uint32_t missing)
     gaps |= side->info.complete ? 0 : TG_GAP_INCOMPLETE_A;
     gaps |= has_lost(&side->info) ? TG_GAP_LOST_A : 0;
     gaps |= side->damaged > 0 ? TG_GAP_DAMAGED_A : 0;
-    gaps |= missing > 0 && !is_all_there(side) ? TG_GAP_TASKS_A : 0;
+    gaps |= missing > 0 && !tg_diff_has_all_tasks(side) ? TG_GAP_TASKS_A : 0;
     return gaps;
 }
 
@@ -320,7 +326,7 @@ void tg_diff_summarize(const struct tg_diff *diff, struct tg_diff_summary *summa
     }
     /* The bits of B are those of A, shifted left by one. */
     summary->gaps = gaps_of(&diff->a, match->only_b) | gaps_of(&diff->b, match->only_a) << 1;
-    summary->graphs_differ = (match->only_b > 0 && is_all_there(&diff->a)) ||
-                             (match->only_a > 0 && is_all_there(&diff->b));
+    summary->graphs_differ = (match->only_b > 0 && tg_diff_has_all_tasks(&diff->a)) ||
+                             (match->only_a > 0 && tg_diff_has_all_tasks(&diff->b));
     summary->verdict = verdict_of(summary);
 }

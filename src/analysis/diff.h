@@ -6,6 +6,7 @@
  *   diff_pair.c    comparing one pair
  *   diff_rules.c   the tolerance of an argument
  *   noise.c        what good runs differ by
+ *   place.c        where results go
  */
 #ifndef TG_ANALYSIS_DIFF_H
 #define TG_ANALYSIS_DIFF_H
@@ -15,6 +16,7 @@
 #include "analysis/source.h"
 #include "analysis/match.h"
 #include "analysis/noise.h"
+#include "analysis/place.h"
 
 /* Whether two records agree, bit for bit; see tg_diff_agreement. */
 enum tg_agreement {
@@ -56,6 +58,7 @@ struct tg_diff {
     uint64_t done;          /* bytes of payload_bytes that are compared */
     uint64_t resident;      /* bytes read since pages were last released */
     struct tg_noise noise;
+    struct tg_places places[2];    /* where the tasks of A and of B write */
     struct tg_known_result *known; /* TG_KNOWN_RESULTS slots by hash; NULL until the first one */
 };
 
@@ -72,6 +75,10 @@ void tg_diff_compare_entries(struct tg_diff *diff, const struct tg_entry *a,
 enum tg_agreement tg_diff_agreement(const struct tg_diff *diff, uint64_t pair);
 /* True if the pair is beyond the tolerance, or differs by an amount that nothing stored can show. */
 bool tg_diff_is_beyond(const struct tg_diff *diff, uint64_t pair);
+
+/* True if a task that is missing on this side did not run there: the side has its complete list of
+ * tasks, or all its records. */
+bool tg_diff_has_all_tasks(const struct tg_tasks *side);
 
 /* The bytes of both sides that a comparison of the two would read. */
 uint64_t tg_diff_bytes(const struct tg_entry *a, const struct tg_entry *b);

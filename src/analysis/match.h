@@ -44,6 +44,8 @@ struct tg_tasks {
     struct tg_error deps_error;
     struct tg_record_ref *ref; /* by task, then by place, then by index */
     uint64_t n_refs;
+    uint64_t *read; /* records of the values that the orchestration read, in its order */
+    uint64_t n_reads;
     uint64_t damaged;
     bool has_names; /* the kernels have names */
     /* The input of the orchestration comes first (id TG_TASK_NONE), then the tasks of deps.json,

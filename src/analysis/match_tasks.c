@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/grow.h"
 #include "analysis/match.h"
 
 static tg_status no_memory(struct tg_error *error)
@@ -36,6 +37,7 @@ static tg_status take_records(struct tg_tasks *tasks, struct tg_error *error)
 {
     struct tg_entry entry;
     bool is_sorted = true;
+    size_t room = 0;
     tasks->ref = calloc((size_t)tasks->info.records + 1, sizeof *tasks->ref);
     if (!tasks->ref)
         return no_memory(error);
@@ -45,8 +47,12 @@ static tg_status take_records(struct tg_tasks *tasks, struct tg_error *error)
             tasks->damaged++;
             continue;
         }
-        if (entry.record.flags & TG_RECORD_READ)
-            continue; /* what the orchestration read is not an argument of the task */
+        if (entry.record.flags & TG_RECORD_READ) {
+            if (!tg_grow(&tasks->read, &room, (size_t)tasks->n_reads + 1, sizeof *tasks->read))
+                return no_memory(error);
+            tasks->read[tasks->n_reads++] = i; /* not an argument of the task */
+            continue;
+        }
         *ref = (struct tg_record_ref){entry.record.task_id, i,
                                       (uint32_t)entry.record.stage << 8 | entry.record.arg_index};
         tasks->has_names = tasks->has_names || has_name(&entry);
@@ -184,6 +190,7 @@ void tg_tasks_close(struct tg_tasks *tasks)
 {
     tg_deps_free(tasks->deps);
     free(tasks->ref);
+    free(tasks->read);
     free(tasks->row);
     free(tasks->by_id);
     free(tasks->of_deps);

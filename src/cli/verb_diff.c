@@ -165,13 +165,12 @@ const char *cli_diff_word(const struct tg_diff_summary *summary)
     return summary->verdict == TG_VERDICT_DIFFERS ? "differs" : "equal";
 }
 
-/* Blames tasks only if a pair is known to differ; a difference of hashes is enough. */
-static int find_blame(struct cli_diff *diff)
+/* Blames tasks only if something is known to differ; a difference of hashes is enough. */
+static int find_blame(struct cli_diff *diff, const struct tg_diff_summary *summary)
 {
     struct tg_error error;
-    bool is_wrong = diff->by_reason[TG_REASON_VALUES] + diff->by_reason[TG_REASON_DTYPE] +
-                    diff->by_reason[TG_REASON_SHAPE] + diff->by_reason[TG_REASON_KIND] +
-                    diff->by_reason[TG_REASON_INTEGER_HASH] + diff->by_reason[TG_REASON_OTHER_HASH];
+    bool is_wrong =
+        summary->verdict == TG_VERDICT_DIFFERS || diff->by_reason[TG_REASON_OTHER_HASH] > 0;
     if (!is_wrong || diff->stopped)
         return CLI_OK;
     return tg_blame_open(diff->diff, &diff->blame, &error) == TG_OK ? CLI_OK : cli_fail(&error);
@@ -188,10 +187,10 @@ static int compare(struct cli_diff *diff)
         cli_diff_print_head(diff);
     }
     compare_pairs(diff, &json);
-    int code = find_blame(diff);
+    tg_diff_summarize(diff->diff, &summary);
+    int code = find_blame(diff, &summary);
     if (code != CLI_OK)
         return code;
-    tg_diff_summarize(diff->diff, &summary);
     if (diff->json)
         cli_diff_json_end(diff, &json, &summary);
     else

@@ -225,6 +225,198 @@ TEST(nothing_wrong_means_no_suspect)
     done();
 }
 
+/* One step above 1, which the tolerance of float32 allows. */
+#define NEAR 1.00000012f
+
+TEST(a_rounding_difference_that_grows_leads_to_where_it_began)
+{
+    struct tg_suspect found;
+    struct tg_diff_pair pair;
+    begin();
+    step(0, X, Y, SAME, SAME);
+    step(1, Y, Z, SAME, (const float[]){NEAR, 1});
+    step(2, Z, W, (const float[]){NEAR, 1}, (const float[]){NEAR, 1});
+    step(3, W, V, (const float[]){NEAR, 1}, OFF);
+    accuse();
+    CHECK_EQ_U(info.suspects, 1);
+    CHECK_EQ_U(info.wrong, 1);
+    CHECK_EQ_S(suspect(0), "introduced 1 > 2 > 3");
+    REQUIRE(tg_blame_get_suspect(blame, 0, &found));
+    CHECK_EQ_U(found.ulp, 1);
+    CHECK(!found.step[0].beyond && !found.step[1].beyond && found.step[2].beyond);
+    REQUIRE(tg_diff_get_pair(diff, found.left, &pair));
+    CHECK_EQ_U(pair.task, 3);
+    done();
+}
+
+TEST(a_task_that_rounds_is_not_accused_of_what_another_one_did)
+{
+    begin();
+    step(0, X, Y, SAME, (const float[]){NEAR, 1});
+    step(1, X, Z, SAME, OFF);
+    both((struct made_record){.task = 2, .address = Y}, NEAR, 1);
+    both((struct made_record){.task = 2, .arg = 1, .address = Z}, 1, 2);
+    both((struct made_record){.task = 2, .arg = 2, .after = true, .address = W}, 2, 3);
+    accuse();
+    CHECK_EQ_U(info.suspects, 1);
+    CHECK_EQ_S(suspect(0), "introduced 1 > 2");
+    done();
+}
+
+TEST(differences_within_the_tolerance_accuse_nobody)
+{
+    begin();
+    step(0, X, Y, SAME, (const float[]){NEAR, 1});
+    step(1, Y, Z, (const float[]){NEAR, 1}, (const float[]){NEAR, 1});
+    accuse();
+    CHECK_EQ_U(info.suspects, 0);
+    CHECK_EQ_S(info.unknown, "");
+    done();
+}
+
+TEST(the_hash_of_the_whole_settles_an_input_that_is_cut)
+{
+    begin();
+    for (int i = 0; i < 2; i++) {
+        made_add(i ? &b : &a,
+                 (struct made_record){.address = X, .cut = true, .hash = 0, VALUES(1, 1)});
+        made_add(i ? &b : &a,
+                 (struct made_record){.arg = 1,
+                                      .after = true,
+                                      .address = Y,
+                                      .values = i ? (const float[]){1} : (const float[]){2},
+                                      .n_values = 1});
+    }
+    accuse();
+    CHECK_EQ_S(suspect(0), "introduced 0"); /* hashes are of the whole tensor */
+    done();
+}
+
+TEST(a_task_that_only_one_side_ran_is_a_suspect_where_its_data_go)
+{
+    begin();
+    step(0, X, Y, SAME, SAME);
+    made_add(&a, (struct made_record){
+                     .task = 1, .kernel = "extra", .address = Y, .inout = true, VALUES(1)});
+    made_add(
+        &a,
+        (struct made_record){
+            .task = 1, .kernel = "extra", .after = true, .inout = true, .address = Y, VALUES(7)});
+    step(2, Y, Z, (const float[]){7, 1}, (const float[]){7, 1});
+    accuse();
+    CHECK_EQ_U(info.suspects, 1);
+    CHECK_EQ_S(suspect(0), "extra 1 > 2");
+    done();
+}
+
+TEST(a_task_that_one_side_lacks_is_missing_there)
+{
+    begin();
+    step(0, X, Y, SAME, SAME);
+    made_add(&b, (struct made_record){
+                     .task = 1, .kernel = "more", .address = Y, .inout = true, VALUES(1)});
+    made_add(
+        &b,
+        (struct made_record){
+            .task = 1, .kernel = "more", .after = true, .inout = true, .address = Y, VALUES(7)});
+    step(2, Y, Z, (const float[]){1, 7}, (const float[]){1, 7});
+    accuse();
+    CHECK_EQ_U(info.suspects, 1);
+    struct tg_suspect found;
+    struct tg_diff_task task;
+    REQUIRE(tg_blame_get_suspect(blame, 0, &found) && tg_diff_get_task(diff, found.task, &task));
+    CHECK_EQ_S(tg_guilt_name(found.guilt), "missing");
+    CHECK(!task.in_a && task.in_b && task.id_b == 1);
+    done();
+}
+
+/* The orchestration was given a tensor of `count` elements. */
+static void given(uint64_t address, int64_t count)
+{
+    struct made_record record = {
+        .orchestration = true, .address = address, .count = count, .meta = true};
+    made_add(&a, record);
+    made_add(&b, record);
+}
+
+TEST(another_scalar_is_no_fault_of_the_task)
+{
+    begin();
+    both((struct made_record){.address = X}, 1, 1);
+    made_add(&a, (struct made_record){.arg = 2, .scalar = "4"});
+    made_add(&b, (struct made_record){.arg = 2, .scalar = "3"});
+    both((struct made_record){.arg = 1, .after = true, .address = Y}, 4, 3);
+    accuse();
+    CHECK_EQ_U(info.suspects, 1);
+    CHECK_EQ_S(suspect(0), "scalar 0");
+    done();
+}
+
+TEST(every_task_that_was_given_another_view_is_named)
+{
+    begin();
+    given(X, 8);
+    for (uint64_t i = 0; i < 3; i++) {
+        int64_t off = i == 1 ? 0 : 1;
+        float value = (float)(2 * i + 1);
+        made_add(&a, (struct made_record){.task = i,
+                                          .address = X,
+                                          .start = (int64_t)(2 * i) + off,
+                                          .values = &(float){value + (float)off},
+                                          .n_values = 1});
+        made_add(&b, (struct made_record){.task = i,
+                                          .address = X,
+                                          .start = (int64_t)(2 * i),
+                                          .values = &value,
+                                          .n_values = 1});
+        both((struct made_record){.task = i, .arg = 1, .after = true, .address = Y + 0x1000 * i},
+             value + (float)off, value);
+    }
+    accuse();
+    CHECK_EQ_U(info.suspects, 2);
+    CHECK_EQ_S(suspect(0), "view 0");
+    CHECK_EQ_S(suspect(1), "view 2");
+    struct tg_suspect found;
+    REQUIRE(tg_blame_get_suspect(blame, 1, &found));
+    CHECK_EQ_U(found.part_a.first, 5);
+    CHECK_EQ_U(found.part_b.first, 4);
+    done();
+}
+
+TEST(a_result_in_the_wrong_place_is_a_view_although_its_values_are_right)
+{
+    begin();
+    given(Y, 8);
+    both((struct made_record){.address = X}, 1, 1);
+    struct made_record out = {.arg = 1, .after = true, .address = Y, VALUES(5)};
+    made_add(&b, out);
+    out.start = 3;
+    made_add(&a, out);
+    accuse();
+    CHECK_EQ_S(suspect(0), "view 0");
+    done();
+}
+
+TEST(tasks_that_changed_places_with_each_other_are_no_difference)
+{
+    struct tg_diff_summary summary;
+    begin();
+    given(Y, 8);
+    for (uint64_t i = 0; i < 2; i++) {
+        both((struct made_record){.task = i, .address = X}, 1, 1);
+        struct made_record out = {
+            .task = i, .arg = 1, .after = true, .address = Y, .start = (int64_t)i, VALUES(5)};
+        made_add(&b, out);
+        out.start = 1 - (int64_t)i;
+        made_add(&a, out);
+    }
+    accuse();
+    tg_diff_summarize(diff, &summary);
+    CHECK_EQ_U(summary.pairs[TG_VERDICT_DIFFERS], 0);
+    CHECK_EQ_U(info.suspects, 0);
+    done();
+}
+
 TEST(an_error_of_an_inner_step_keeps_its_own_words)
 {
     begin();
