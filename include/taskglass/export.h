@@ -28,8 +28,8 @@ typedef int (*tg_export_progress_fn)(void *context, uint64_t done, uint64_t tota
 /* Zero means the default, except for format and path. */
 struct tg_export_config {
     const char *format;
-    /* The file to write; for npy a folder, unless it ends in .npy. "-" is standard output, if the
-     * format is one stream (neither npy in a folder nor sqlite). */
+    /* The file to write; for simpler a folder, and for npy too, unless it ends in .npy. "-" is
+     * standard output, if the format is one stream (neither a folder nor sqlite). */
     const char *path;
     const struct tg_query *query; /* NULL: every record */
     uint64_t limit;               /* export at most this many records; 0: all */
@@ -40,7 +40,8 @@ struct tg_export_config {
 
 struct tg_export_result {
     uint64_t written;   /* records; trace: tasks */
-    uint64_t missing;   /* records that were left out, because nothing of them is stored */
+    uint64_t missing;   /* records that were left out, because nothing of them is stored; simpler:
+                           because their tasks had not finished */
     uint64_t truncated; /* written records with only the first elements, in one dimension */
     uint32_t as_bits;   /* bit d: the format lacks type d (enum tg_dtype), its bits were written */
 };

@@ -86,6 +86,7 @@ void tg_deps_reader_close(struct tg_deps_reader *reader)
 struct reading {
     struct tg_deps_reader *reader;
     size_t n_after, n_kinds;
+    uint8_t n_slots; /* of "kernel_ids" */
     bool has_id;
     bool has_after; /* it names the tasks that it waited for */
     const char *problem;
@@ -147,6 +148,7 @@ static bool take_number(struct reading *reading)
         number >= TG_NO_KERNEL)
         return wrong(reading,
                      "\"func_id\" has a value of the wrong kind; it takes up to three numbers");
+    task->slot[task->n_numbers] = TG_PARTS;
     task->number[task->n_numbers++] = (uint32_t)number;
     return true;
 }
@@ -157,14 +159,16 @@ static bool take_slot(struct reading *reading)
     struct tg_deps_read_task *task = &reading->reader->task;
     int64_t number;
     if (!tg_pull_i64(&reading->reader->pull, &number) || number >= TG_NO_KERNEL ||
-        (number >= 0 && task->n_numbers == TG_PARTS))
+        reading->n_slots == TG_PARTS)
         return wrong(reading,
                      "\"kernel_ids\" has a value of the wrong kind; it takes up to three numbers");
     if (number >= 0) {
         task->kernel[task->n_numbers][0] = '\0';
+        task->slot[task->n_numbers] = reading->n_slots;
         task->number[task->n_numbers++] = (uint32_t)number;
         task->n_names = task->n_numbers;
     }
+    reading->n_slots++;
     return true;
 }
 
@@ -228,6 +232,7 @@ static bool take_member(struct reading *reading)
     }
     if (tg_pull_is(pull, "kernel_ids")) {
         task->n_numbers = task->n_names = 0;
+        reading->n_slots = 0;
         return take_list(reading, take_slot);
     }
     if (tg_pull_is(pull, "kernel")) {

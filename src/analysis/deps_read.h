@@ -24,6 +24,7 @@ struct tg_deps_read_task {
     uint32_t n_numbers, n_names;
     uint32_t n_kernels; /* kernels that have both a func_id and a name */
     uint32_t number[TG_PARTS];
+    uint8_t slot[TG_PARTS]; /* the part that each number is of; TG_PARTS if the file does not say */
     char kernel[TG_PARTS][TG_DEPS_TEXT];
     char scope[TG_DEPS_TEXT]; /* "" if the file has none */
     struct tg_deps_read_edge *edge;

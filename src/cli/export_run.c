@@ -4,6 +4,7 @@
 #include <string.h>
 #include <taskglass/dtype.h>
 #include <taskglass/json.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/export.h"
@@ -56,14 +57,32 @@ static void put_type_notes(const char *format, uint32_t as_bits)
     }
 }
 
+/* Records that the other implementation's format cannot mark as what they are. */
+static void put_left_out(const struct tg_export_result *result)
+{
+    struct cli_text text;
+    fprintf(stderr, "taskglass: left out %s of %s, which the format cannot mark\n",
+            cli_format_count(&text, result->missing, "record"),
+            result->missing == 1 ? "a task that had not finished" : "tasks that had not finished");
+}
+
+static bool has_deps(const struct cli_export *export)
+{
+    char path[4096];
+    int length = snprintf(path, sizeof path, "%s/deps.json", export->path);
+    return length >= (int)sizeof path || access(path, F_OK) == 0;
+}
+
 static void put_notes(const struct cli_export *export, const struct tg_export_result *result)
 {
     struct cli_text text;
     put_type_notes(export->format, result->as_bits);
-    if (result->truncated > 0 && !is(export->format, "sqlite"))
+    if (result->truncated > 0 && !is(export->format, "sqlite") && !is(export->format, "simpler"))
         fprintf(stderr, "taskglass: %s truncated: exported the stored elements in one dimension\n",
                 result->truncated == 1 ? "1 record is" : "some records are");
-    if (result->missing > 0)
+    if (result->missing > 0 && is(export->format, "simpler"))
+        put_left_out(result);
+    else if (result->missing > 0)
         fprintf(stderr, "taskglass: left out %s without values\n",
                 cli_format_count(&text, result->missing, "record"));
 }
@@ -97,6 +116,8 @@ static void print_report(const struct cli_export *export, const struct tg_export
                cli_format_count(&text, result->written,
                                 is(export->format, "trace") ? "task" : "record"),
                export->path);
+    if (is(export->format, "simpler") && !has_deps(export))
+        puts("It has no deps.json, because the run has none.");
 }
 
 /* BAD_ARGUMENT is an error in the command line, which reads better without the name of the status. */

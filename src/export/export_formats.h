@@ -23,7 +23,8 @@
                                                                        tg_export_has_sqlite())   \
     X(csv,         ".csv",         "one line per record, without the values",        true)       \
     X(trace,       ".trace.json",  "tasks on their cores, for Perfetto",             true)       \
-    X(txt,         ".txt",         "every value as text",                            true)
+    X(txt,         ".txt",         "every value as text",                            true)       \
+    X(simpler,     ".simpler",     "a folder for simpler's dump_viewer and deps_viewer", true)
 /* clang-format on */
 
 struct tg_export_job;

@@ -7,7 +7,7 @@
  *   export_job.c          walking through the selected records; progress
  *   export_file.c         files that already exist, and files that were not finished
  *   export_records.c      txt, npy and npz, record by record
- *   export_safetensors.c  export_csv.c  export_sqlite.c  export_trace.c
+ *   export_safetensors.c  export_csv.c  export_sqlite.c  export_trace.c  export_simpler.c
  *   export_tasks.c        the tasks behind the records, for sqlite and trace
  *   analysis/deps_read.c  deps.json, for sqlite and trace
  */
