@@ -427,6 +427,15 @@ def test_an_export_is_that_of_the_command_line(matmul, name):
     assert pathlib.Path(name).read_bytes() == pathlib.Path("y" + name[1:]).read_bytes()
 
 
+def test_an_export_of_a_folder_is_that_of_the_command_line(matmul):
+    with taskglass.Recording(matmul) as recording:
+        written = recording.export("x.simpler").written
+    assert written == command_json("export", matmul, "--output", "y.simpler")["written"]
+    for name in ("deps.json", "args_dump/args_dump.json", "args_dump/args.bin"):
+        assert pathlib.Path("x.simpler", name).read_bytes() == pathlib.Path("y.simpler",
+                                                                           name).read_bytes()
+
+
 def test_an_export_takes_filters_and_a_limit(matmul):
     with taskglass.Recording(matmul) as recording:
         assert recording.export("x.csv", stage="after", kernel="*relu*").written == 4
