@@ -86,6 +86,11 @@ TG_API const void *tg_recording_payload(const struct tg_recording *recording,
 TG_API bool tg_recording_command(const struct tg_recording *recording, const char *option,
                                  char *text, size_t room);
 
+/* The bytes of all payloads that the records have. The payload file may be larger: payloads that were
+ * lost, cut or overwritten leave gaps in it. Reads all records unless the recording is complete and
+ * without losses. */
+TG_API uint64_t tg_recording_stored(const struct tg_recording *recording);
+
 /* "before_dispatch" …, "input" …, "tensor" …: the words of the manifest; "unknown" for a number that
  * is none. */
 TG_API const char *tg_stage_name(unsigned stage);

@@ -18,7 +18,7 @@ struct tg_recovery {
     uint64_t truncated; /* those of them whose payload is shorter than it was */
     uint64_t cut_bytes; /* size of the torn end that was cut off the journal */
     uint64_t bad_bytes; /* after a bad record, left alone because good records follow */
-    uint64_t payload_bytes;
+    uint64_t payload_bytes; /* of all payloads, without the gaps between them */
     bool was_complete; /* it had its summary, so only the manifest was written again */
 };
 

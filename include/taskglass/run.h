@@ -50,6 +50,7 @@ struct tg_run_config {
 struct tg_record_result {
     bool on;                          /* the run was recorded */
     struct tg_record_summary summary; /* as in the journal */
+    uint64_t stored_bytes;            /* of all payloads, without the gaps that lost ones leave */
     double finish_seconds;            /* spent after the run on the rest and the manifest */
     tg_status status;                 /* IO_ERROR if files could not be written */
     char text[300];                   /* cause of the error, or a warning; "" if there is none */

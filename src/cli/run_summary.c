@@ -131,7 +131,7 @@ static void put_recording(const struct tg_record_result *record)
         return;
     printf("  %-9s%s, %s\n", "record",
            cli_format_count(&records, record->summary.recorded, "record"),
-           cli_format_bytes(&bytes, record->summary.payload_bytes));
+           cli_format_bytes(&bytes, record->stored_bytes));
 }
 
 static void put_scopes(const struct tg_scope_result *scopes)

@@ -30,18 +30,20 @@ void view_count(const struct view *view, struct view_counts *counts)
     struct tg_entry entry;
     *counts = (struct view_counts){.summary = view->info.summary};
     bool everything = tg_query_is_empty(view->query);
-    if (everything && view->info.complete && view->info.from_journal)
+    if (everything && view->info.complete && view->info.from_journal) {
+        counts->summary.payload_bytes = tg_recording_stored(view->recording);
         return;
+    }
     struct tg_record_summary *summary = &counts->summary;
     *summary = (struct tg_record_summary){0};
     memcpy(summary->lost, view->info.summary.lost, sizeof summary->lost);
     summary->attempted = view->info.summary.attempted;
     for (uint64_t i = 0; tg_query_next(view->query, view->recording, &i, &entry); i++)
         add(summary, &entry.record);
-    if (everything) {
+    if (everything)
         counts->damaged = view->info.records - summary->recorded;
-        summary->payload_bytes = view->info.payload_bytes;
-    }
+    if (summary->payload_bytes > view->info.payload_bytes)
+        summary->payload_bytes = view->info.payload_bytes; /* records that share bytes */
 }
 
 static void put_label(const char *label)

@@ -137,7 +137,7 @@ static void put_meta(struct export *export)
     put_meta_uint(&row, "complete", info->complete);
     put_meta_uint(&row, "foreign", info->foreign);
     put_meta_uint(&row, "records", info->records);
-    put_meta_uint(&row, "payload_bytes", info->payload_bytes);
+    put_meta_uint(&row, "payload_bytes", tg_recording_stored(export->job->recording));
     for (unsigned cause = 0; cause < TG_LOSS_CAUSES; cause++) {
         char key[40];
         (void)snprintf(key, sizeof key, "lost_%s", tg_loss_name(cause));

@@ -218,6 +218,7 @@ void tg_collector_finish(struct tg_collector *c, tg_status run_ended,
         snprintf(result->text, sizeof result->text, "%.*s", (int)sizeof result->text - 1,
                  error.text);
     result->summary = *tg_dump_summary(c->writer);
+    result->stored_bytes = tg_dump_stored(c->writer);
     clock_gettime(CLOCK_MONOTONIC, &ended);
     result->finish_seconds =
         (double)(ended.tv_sec - began.tv_sec) + (double)(ended.tv_nsec - began.tv_nsec) * 1e-9;

@@ -99,7 +99,8 @@ static const struct tg_layout_info rows[] = {
     MEMBER(tg_run_task, part), MEMBER(tg_run_task, kernel), MEMBER(tg_run_task, faulted),
 
     STRUCTURE(tg_record_result), MEMBER(tg_record_result, on),
-    NESTED(tg_record_result, summary, tg_record_summary), MEMBER(tg_record_result, status),
+    NESTED(tg_record_result, summary, tg_record_summary),
+    MEMBER(tg_record_result, stored_bytes), MEMBER(tg_record_result, status),
     MEMBER(tg_record_result, finish_seconds), CHARS(tg_record_result, text),
 
     STRUCTURE(tg_run_result), MEMBER(tg_run_result, status), MEMBER(tg_run_result, tasks),

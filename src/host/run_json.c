@@ -177,7 +177,7 @@ static void put_recorder(struct tg_json *json, const struct tg_record_result *re
     put_losses(json, summary);
     tg_json_put_uint(json, "truncated", summary->truncated);
     tg_json_put_uint(json, "overwritten", summary->overwritten);
-    tg_json_put_uint(json, "payload_bytes", summary->payload_bytes);
+    tg_json_put_uint(json, "payload_bytes", record->stored_bytes);
     tg_json_put_real(json, "record_seconds", (double)summary->record_ns * 1e-9);
     tg_json_put_real(json, "wait_seconds", (double)summary->wait_ns * 1e-9);
     tg_json_put_real(json, "finish_seconds", record->finish_seconds);

@@ -68,7 +68,7 @@ static tg_status write_manifest(const char *path, const char *dir, struct tg_rec
     if (status != TG_OK)
         return status;
     recovered->was_complete = recording->info.complete;
-    recovered->payload_bytes = recording->info.payload_bytes;
+    recovered->payload_bytes = tg_recording_stored(recording);
     while (tg_recording_get(recording, recovered->records, &entry)) {
         recovered->records++;
         recovered->truncated += (entry.record.flags & TG_RECORD_TRUNCATED) != 0;

@@ -25,6 +25,7 @@ struct tg_dump_writer {
     int payload_failed, journal_failed;
     uint64_t reserved;     /* end of the payload file, counting all reservations */
     uint64_t recorded_end; /* end of the payloads that records in the journal refer to */
+    uint64_t stored;       /* bytes of these payloads, without the gaps between them */
     uint64_t journal_end;  /* the file has whole records up to here */
     uint32_t buffered;
     struct tg_record_summary summary;
@@ -129,6 +130,7 @@ static void keep_buffered(struct tg_dump_writer *writer, uint32_t n)
     for (uint32_t i = 0; i < n; i++) {
         const struct tg_record *record = &writer->buffer[i];
         bool has_payload = record->type == TG_RECORD_ARGUMENT && record->stored > 0;
+        writer->stored += has_payload ? record->stored : 0;
         if (has_payload && record->position + record->stored > writer->recorded_end)
             writer->recorded_end = record->position + record->stored;
     }
@@ -202,6 +204,11 @@ bool tg_dump_append(struct tg_dump_writer *writer, const struct tg_record *recor
 const struct tg_record_summary *tg_dump_summary(const struct tg_dump_writer *writer)
 {
     return &writer->summary;
+}
+
+uint64_t tg_dump_stored(const struct tg_dump_writer *writer)
+{
+    return writer->stored;
 }
 
 void tg_dump_account(struct tg_dump_writer *writer, const struct tg_dump_account *account)

@@ -66,6 +66,10 @@ bool tg_dump_flush(struct tg_dump_writer *writer);
  * tg_dump_account added. */
 const struct tg_record_summary *tg_dump_summary(const struct tg_dump_writer *writer);
 
+/* The bytes of the payloads that the journal's records refer to. The payload file may be larger, because
+ * lost payloads leave gaps. */
+uint64_t tg_dump_stored(const struct tg_dump_writer *writer);
+
 /* Counts that only the device and the collector know. lost: records that are not in the journal. It
  * must not include records that tg_dump_append refused, which are counted already, nor records
  * appended with a flag. */

@@ -380,7 +380,8 @@ class Recording(Closing):
         self.foreign: bool = info.foreign
         #: "meta", "hash", "marked", "hybrid", "full"; None if it is unknown.
         self.level = text(lib().tg_level_name(info.level)) if info.level else None
-        self.payload_bytes: int = info.payload_bytes
+        #: The bytes of all payloads, without the gaps that lost ones leave in the payload file.
+        self.payload_bytes: int = lib().tg_recording_stored(self._handle.pointer)
         #: The numbers of lost records, by cause.
         self.lost: Dict[str, int] = {text(lib().tg_loss_name(cause)): count
                                      for cause, count in enumerate(info.summary.lost)}
