@@ -5,6 +5,8 @@
 #include <string.h>
 #include <taskglass/tensor.h>
 
+#include "analysis/match_mix.h"
+
 tg_status tg_sources_follow(struct tg_sources *sources, struct tg_error *error)
 {
     if (sources->has_flow)
@@ -49,6 +51,44 @@ bool tg_object_is(const struct tg_object *a, const struct tg_object *b)
     if (*a->name && *b->name)
         return strcmp(a->name, b->name) == 0;
     return a->arg == b->arg && a->arg != TG_NO_ARGUMENT;
+}
+
+static bool has_names(const struct tg_sources *sources)
+{
+    for (uint32_t i = 0; i < sources->n_objects; i++)
+        if (!*sources->object[i].name)
+            return false;
+    return true;
+}
+
+void tg_object_rule_make(const struct tg_sources *a, const struct tg_sources *b,
+                         struct tg_object_rule *rule)
+{
+    rule->is_known = a->n_objects > 0 && b->n_objects > 0;
+    rule->by_name = has_names(a) && has_names(b);
+}
+
+uint64_t tg_object_key(const struct tg_object_rule *rule, const struct tg_object *object)
+{
+    uint64_t key = 1;
+    if (!object || !rule->is_known)
+        return 0;
+    if (!rule->by_name)
+        return tg_mix(key, object->arg);
+    for (const char *c = object->name; *c; c++)
+        key = tg_mix(key, (unsigned char)*c);
+    return key;
+}
+
+uint64_t tg_object_place(const struct tg_sources *sources, const struct tg_object_rule *rule,
+                         const struct tg_record *record)
+{
+    const struct tg_object *object = rule->is_known && record->data_ptr != 0
+                                         ? tg_sources_object(sources, record->data_ptr)
+                                         : NULL;
+    uint64_t bits = tg_bits_of(record->dtype);
+    uint64_t inside = object ? (record->data_ptr - object->address) * 8 : 0;
+    return tg_mix(tg_object_key(rule, object), inside + (uint64_t)record->start * bits);
 }
 
 /* --- one record ------------------------------------------------------------------------------- */

@@ -50,6 +50,19 @@ const struct tg_object *tg_sources_object(const struct tg_sources *sources, uint
  * same argument. */
 bool tg_object_is(const struct tg_object *a, const struct tg_object *b);
 
+/* How the objects of two recordings are told apart: by name if every object of both has one, by
+ * argument if at least one side lacks names, and not at all if a side does not know its objects. */
+struct tg_object_rule {
+    bool is_known, by_name;
+};
+void tg_object_rule_make(const struct tg_sources *a, const struct tg_sources *b,
+                         struct tg_object_rule *rule);
+/* A number for an object, the same in both recordings; 0 for NULL, and if the rule knows none. */
+uint64_t tg_object_key(const struct tg_object_rule *rule, const struct tg_object *object);
+/* A number for the object and the element in it at which a view begins. */
+uint64_t tg_object_place(const struct tg_sources *sources, const struct tg_object_rule *rule,
+                         const struct tg_record *record);
+
 enum tg_source_kind {
     TG_SOURCE_UNKNOWN, /* not a tensor, without an address, or the data was not followed */
     TG_SOURCE_TASKS,   /* recorded tasks wrote all of it */

@@ -188,6 +188,16 @@ bool tg_recording_get(const struct tg_recording *recording, uint64_t index, stru
     return true;
 }
 
+const struct tg_record *tg_recording_at(const struct tg_recording *recording, uint64_t index)
+{
+    if (index >= recording->info.records)
+        return NULL;
+    if (!recording->info.from_journal)
+        return &recording->entry[index].record;
+    return (const struct tg_record *)(const void *)(recording->arguments +
+                                                    index * sizeof(struct tg_record));
+}
+
 const void *tg_recording_payload(const struct tg_recording *recording, const struct tg_entry *entry)
 {
     uint64_t size = recording->payload.size, stored = entry->record.stored;
