@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/source.h"
+#include "analysis/match.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/match_flow.h"
 #include "base/error.h"
 
 static tg_status no_memory(struct tg_error *error)
@@ -11,204 +12,69 @@ static tg_status no_memory(struct tg_error *error)
     return tg_error_set(error, TG_NO_MEMORY, "no memory to match two recordings");
 }
 
-/* Row 0 may be the input of the orchestration, which is not a task and is always matched with its
- * like. */
-static uint32_t first_task(const struct tg_tasks *tasks)
+/* --- tasks ------------------------------------------------------------------------------------ */
+
+static bool is_task(const struct tg_tasks *tasks, uint32_t row)
 {
-    return tasks->n_rows > 0 && tasks->row[0].id == TG_TASK_NONE ? 1 : 0;
+    return row >= tg_tasks_first(tasks);
 }
 
-/* --- by id ------------------------------------------------------------------------------------ */
-
-/* True if ids mean the same on both sides: every id that both have has the same kernels, and few
- * ids (none, if `all` is set) are on one side only. */
-static bool ids_agree(const struct tg_tasks *a, const struct tg_tasks *b, bool all)
+static void add_both(struct tg_match *match, const struct tg_tasks *a, const struct tg_tasks *b,
+                     uint32_t row_a, uint32_t row_b)
 {
-    uint32_t n_a = a->n_rows - first_task(a), n_b = b->n_rows - first_task(b), common = 0;
-    uint32_t fewer = n_a < n_b ? n_a : n_b;
-    for (uint32_t i = first_task(a); i < a->n_rows; i++) {
-        uint32_t other = tg_tasks_find(b, a->row[i].id);
-        if (other == TG_NO_ROW)
-            continue;
-        if (a->row[i].kernel != b->row[other].kernel)
-            return false;
-        common++;
+    match->task[match->n_tasks++] =
+        (struct tg_matched_task){.a = row_a, .b = row_b, .part_of = TG_NO_ROW};
+    if (is_task(a, row_a)) {
+        match->matched++;
+        match->renamed += a->row[row_a].kernel != b->row[row_b].kernel;
     }
-    return all ? common == n_a && common == n_b : common > 0 && common >= fewer - fewer / 4;
 }
 
-static void match_by_id(const struct tg_tasks *a, const struct tg_tasks *b, uint32_t *partner)
+/* `canon`: the row of A that stands for the task; TG_NO_ROW. A's tasks have the numbers of their
+ * rows. */
+static void add_single(struct tg_match *match, bool is_b, uint32_t row, uint32_t canon,
+                       bool is_task)
 {
-    for (uint32_t i = first_task(a); i < a->n_rows; i++)
-        partner[i] = tg_tasks_find(b, a->row[i].id);
+    match->task[match->n_tasks++] = (struct tg_matched_task){
+        .a = is_b ? TG_NO_ROW : row, .b = is_b ? row : TG_NO_ROW, .part_of = canon};
+    if (is_task && canon != TG_NO_ROW)
+        *(is_b ? &match->parts_b : &match->parts_a) += 1;
+    else if (is_task)
+        *(is_b ? &match->only_b : &match->only_a) += 1;
 }
 
-/* --- by position ------------------------------------------------------------------------------ */
-
-struct keyed {
-    const char *kernel;
-    uint32_t row;
-};
-
-static int compare_keyed(const void *a, const void *b)
-{
-    const struct keyed *left = a, *right = b;
-    if (left->kernel != right->kernel)
-        return (uintptr_t)left->kernel < (uintptr_t)right->kernel ? -1 : 1;
-    return (left->row > right->row) - (left->row < right->row);
-}
-
-/* Sorts the rows that have no partner yet by kernel, then by order. */
-static struct keyed *sort_by_kernel(const struct tg_tasks *tasks, const bool *is_taken,
-                                    uint32_t *count)
-{
-    struct keyed *list = malloc(((size_t)tasks->n_rows + 1) * sizeof *list);
-    *count = 0;
-    if (!list)
-        return NULL;
-    for (uint32_t i = first_task(tasks); i < tasks->n_rows; i++)
-        if (!is_taken || !is_taken[i])
-            list[(*count)++] = (struct keyed){tasks->row[i].kernel, i};
-    qsort(list, *count, sizeof *list, compare_keyed);
-    return list;
-}
-
-/* Matches the n-th task of a kernel with the n-th on the other side. Returns true if none is left
- * over. */
-static bool join_lists(const struct keyed *a, uint32_t n_a, const struct keyed *b, uint32_t n_b,
-                       uint32_t *partner)
-{
-    uint32_t i = 0, k = 0;
-    bool is_perfect = n_a == n_b;
-    while (i < n_a && k < n_b) {
-        if (a[i].kernel == b[k].kernel) {
-            if (partner)
-                partner[a[i].row] = b[k].row;
-            i++, k++;
-            continue;
-        }
-        is_perfect = false;
-        if ((uintptr_t)a[i].kernel < (uintptr_t)b[k].kernel)
-            i++;
-        else
-            k++;
-    }
-    return is_perfect;
-}
-
-/* Matches the rows that have no partner yet. With `partner` NULL it only finds out whether the
- * match would be perfect. Returns false if memory ran out. */
-static bool match_by_position(const struct tg_tasks *a, const struct tg_tasks *b, uint32_t *partner,
-                              const bool *taken_a, const bool *taken_b, bool *is_perfect)
-{
-    uint32_t n_a, n_b;
-    struct keyed *list_a = sort_by_kernel(a, taken_a, &n_a);
-    struct keyed *list_b = sort_by_kernel(b, taken_b, &n_b);
-    bool good = list_a && list_b;
-    if (good)
-        *is_perfect = join_lists(list_a, n_a, list_b, n_b, partner);
-    free(list_a);
-    free(list_b);
-    return good;
-}
-
-/* --- by alignment ----------------------------------------------------------------------------- */
-
-static const char **kernels_of(const struct tg_tasks *tasks)
-{
-    const char **kernel = malloc(((size_t)tasks->n_rows + 1) * sizeof *kernel);
-    for (uint32_t i = 0; kernel && i < tasks->n_rows; i++)
-        kernel[i] = tasks->row[i].kernel;
-    return kernel;
-}
-
-static bool align_rows(const struct tg_tasks *a, const struct tg_tasks *b, uint32_t *partner)
-{
-    const char **kernel_a = kernels_of(a), **kernel_b = kernels_of(b);
-    uint32_t skip_a = first_task(a), skip_b = first_task(b);
-    bool good = kernel_a && kernel_b &&
-                tg_align(kernel_a + skip_a, a->n_rows - skip_a, kernel_b + skip_b,
-                         b->n_rows - skip_b, partner + skip_a);
-    for (uint32_t i = skip_a; good && i < a->n_rows; i++)
-        partner[i] = partner[i] == TG_NO_ROW ? TG_NO_ROW : partner[i] + skip_b;
-    free((void *)kernel_a);
-    free((void *)kernel_b);
-    return good;
-}
-
-/* Tasks left over on both sides were submitted in another order, so they are matched by
- * position. */
-static bool match_by_alignment(const struct tg_tasks *a, const struct tg_tasks *b,
-                               uint32_t *partner)
-{
-    bool *taken_a = calloc((size_t)a->n_rows + 1, sizeof *taken_a);
-    bool *taken_b = calloc((size_t)b->n_rows + 1, sizeof *taken_b);
-    bool is_perfect, good = taken_a && taken_b && align_rows(a, b, partner);
-    for (uint32_t i = first_task(a); good && i < a->n_rows; i++)
-        if (partner[i] != TG_NO_ROW)
-            taken_a[i] = taken_b[partner[i]] = true;
-    good = good && match_by_position(a, b, partner, taken_a, taken_b, &is_perfect);
-    free(taken_a);
-    free(taken_b);
-    return good;
-}
-
-/* --- choosing a method ------------------------------------------------------------------------ */
-
-static bool match_rows(const struct tg_tasks *a, const struct tg_tasks *b, uint32_t *partner,
-                       const char **how)
-{
-    bool is_perfect;
-    for (uint32_t i = 0; i < a->n_rows; i++)
-        partner[i] = TG_NO_ROW;
-    if (first_task(a) && first_task(b))
-        partner[0] = 0;
-    *how = "id";
-    if (ids_agree(a, b, true)) {
-        match_by_id(a, b, partner);
-        return true;
-    }
-    if (!match_by_position(a, b, NULL, NULL, NULL, &is_perfect))
-        return false;
-    if (is_perfect) {
-        *how = "position";
-        return match_by_position(a, b, partner, NULL, NULL, &is_perfect);
-    }
-    if (ids_agree(a, b, false)) {
-        match_by_id(a, b, partner);
-        return true;
-    }
-    *how = "alignment";
-    return match_by_alignment(a, b, partner);
-}
-
-/* Lists the tasks of A in their order, then those that only B has. */
+/* Lists the tasks of A in their order, then those that only B has. `canon_a` and `canon_b` are NULL if
+ * nothing is fused. */
 static bool list_tasks(const struct tg_tasks *a, const struct tg_tasks *b, const uint32_t *partner,
-                       struct tg_match *match)
+                       const uint32_t *canon_a, const uint32_t *canon_b, struct tg_match *match)
 {
     bool *is_matched = calloc((size_t)b->n_rows + 1, sizeof *is_matched);
     match->task = calloc((size_t)a->n_rows + b->n_rows + 1, sizeof *match->task);
-    if (!is_matched || !match->task) {
-        free(is_matched);
-        return false;
-    }
-    for (uint32_t i = 0; i < a->n_rows; i++) {
-        bool is_task = a->row[i].id != TG_TASK_NONE;
-        match->task[match->n_tasks++] =
-            (struct tg_matched_task){.a = i, .b = partner[i], .part_of = TG_NO_ROW};
-        match->only_a += is_task && partner[i] == TG_NO_ROW;
-        match->matched += is_task && partner[i] != TG_NO_ROW;
-        if (partner[i] != TG_NO_ROW)
+    bool good = is_matched && match->task;
+    for (uint32_t i = 0; good && i < a->n_rows; i++) {
+        if (partner[i] == TG_NO_ROW) {
+            add_single(match, false, i, canon_a ? canon_a[i] : TG_NO_ROW, is_task(a, i));
+        } else {
+            add_both(match, a, b, i, partner[i]);
             is_matched[partner[i]] = true;
-    }
-    for (uint32_t i = 0; i < b->n_rows; i++)
-        if (!is_matched[i]) {
-            match->task[match->n_tasks++] =
-                (struct tg_matched_task){.a = TG_NO_ROW, .b = i, .part_of = TG_NO_ROW};
-            match->only_b += b->row[i].id != TG_TASK_NONE;
         }
+    }
+    for (uint32_t i = 0; good && i < b->n_rows; i++)
+        if (!is_matched[i])
+            add_single(match, true, i, canon_b ? canon_b[i] : TG_NO_ROW, is_task(b, i));
     free(is_matched);
-    return true;
+    return good;
+}
+
+static void mark_fusions(const struct tg_matching *matching, struct tg_match *match)
+{
+    for (size_t i = 0; i < matching->n_fusions; i++) {
+        const struct tg_fusion *fusion = &matching->fusion[i];
+        match->task[fusion->a].is_fused = true;
+        match->renamed -=
+            matching->a.tasks->row[fusion->a].kernel != matching->b.tasks->row[fusion->b].kernel;
+    }
+    match->fused = (uint32_t)matching->n_fusions;
 }
 
 /* --- records ---------------------------------------------------------------------------------- */
@@ -238,27 +104,121 @@ static void pair_records(const struct tg_tasks *a, const struct tg_tasks *b, uin
     task->n_pairs = match->n_pairs - task->first_pair;
 }
 
-static bool list_pairs(const struct tg_tasks *a, const struct tg_tasks *b, struct tg_match *match)
+/* Pairs what the tasks of both sides read and leave, by what it is. */
+static bool pair_ends(const struct tg_matching *matching, const struct tg_fusion *fusion,
+                      struct tg_match *match)
 {
-    uint64_t most = a->n_refs + b->n_refs;
-    match->pair = malloc((size_t)(most + 1) * sizeof *match->pair);
+    struct tg_fusion_end *a = NULL, *b = NULL;
+    size_t n_a = 0, n_b = 0, i = 0, k = 0;
+    struct tg_matched_task *task = &match->task[fusion->a];
+    bool good = tg_fusion_ends(matching, fusion, false, &a, &n_a) &&
+                tg_fusion_ends(matching, fusion, true, &b, &n_b);
+    task->first_pair = match->n_pairs;
+    while (good && (i < n_a || k < n_b)) {
+        int order = i == n_a   ? 1
+                    : k == n_b ? -1
+                               : (a[i].is_output != b[k].is_output
+                                      ? (a[i].is_output ? 1 : -1)
+                                      : (a[i].key > b[k].key) - (a[i].key < b[k].key));
+        uint64_t record_a = order <= 0 ? a[i++].record : TG_NONE;
+        uint64_t record_b = order >= 0 ? b[k++].record : TG_NONE;
+        add_pair(match, record_a, record_b, fusion->a);
+    }
+    task->n_pairs = match->n_pairs - task->first_pair;
+    free(a);
+    free(b);
+    return good;
+}
+
+static int by_last_a(const void *a, const void *b)
+{
+    const struct tg_fusion *left = a, *right = b;
+    return (left->a > right->a) - (left->a < right->a);
+}
+
+/* `matching` is NULL if nothing is fused. */
+static bool list_pairs(const struct tg_tasks *a, const struct tg_tasks *b,
+                       struct tg_matching *matching, struct tg_match *match)
+{
+    size_t n_fusions = matching ? matching->n_fusions : 0, fusion = 0;
+    bool good = true;
+    match->pair = malloc((size_t)(a->n_refs + b->n_refs + 1) * sizeof *match->pair);
     if (!match->pair)
         return false;
-    for (uint32_t i = 0; i < match->n_tasks; i++)
-        if (match->task[i].a != TG_NO_ROW && match->task[i].b != TG_NO_ROW)
+    if (n_fusions > 1)
+        qsort(matching->fusion, n_fusions, sizeof *matching->fusion, by_last_a);
+    for (uint32_t i = 0; good && i < match->n_tasks; i++)
+        if (match->task[i].is_fused && fusion < n_fusions)
+            good = pair_ends(matching, &matching->fusion[fusion++], match);
+        else if (match->task[i].a != TG_NO_ROW && match->task[i].b != TG_NO_ROW)
             pair_records(a, b, i, match);
+    return good;
+}
+
+/* --- both ------------------------------------------------------------------------------------- */
+
+static bool have_same_ids(const struct tg_tasks *a, const struct tg_tasks *b,
+                          const uint32_t *partner)
+{
+    for (uint32_t i = 0; i < a->n_rows; i++)
+        if (partner[i] != TG_NO_ROW && a->row[i].id != b->row[partner[i]].id)
+            return false;
     return true;
 }
 
-tg_status tg_match_make(struct tg_sources *source_a, struct tg_sources *source_b,
-                        struct tg_match *match, struct tg_error *error)
+/* The rows of both sides in the same order, from the first one. */
+static bool match_in_order(const struct tg_tasks *a, const struct tg_tasks *b, bool is_known,
+                           struct tg_match *match)
 {
-    const struct tg_tasks *a = source_a->tasks, *b = source_b->tasks;
     uint32_t *partner = malloc(((size_t)a->n_rows + 1) * sizeof *partner);
-    *match = (struct tg_match){.how = "id"};
-    bool good = partner && match_rows(a, b, partner, &match->how) &&
-                list_tasks(a, b, partner, match) && list_pairs(a, b, match);
+    uint32_t first_a = tg_tasks_first(a), first_b = tg_tasks_first(b);
+    if (!partner)
+        return false;
+    partner[0] = first_a && first_b ? 0 : TG_NO_ROW;
+    for (uint32_t i = first_a; i < a->n_rows; i++)
+        partner[i] = i - first_a + first_b;
+    match->how = have_same_ids(a, b, partner) ? "id" : is_known ? "dataflow" : "position";
+    bool good = list_tasks(a, b, partner, NULL, NULL, match) && list_pairs(a, b, NULL, match);
     free(partner);
+    return good;
+}
+
+static bool match_rows(struct tg_matching *m, const char **how)
+{
+    const struct tg_tasks *a = m->a.tasks, *b = m->b.tasks;
+    if (m->a.first && m->b.first)
+        m->partner[0] = m->a.canon[0] = m->b.canon[0] = 0;
+    if (m->is_blind)
+        return tg_match_by_order(a, b, m->partner, how);
+    if (!tg_match_by_flow(m))
+        return false;
+    *how = m->by_flow > 0 ? "dataflow" : "alignment";
+    if (m->matched > 0 && have_same_ids(a, b, m->partner))
+        *how = "id";
+    return true;
+}
+
+static bool match_by_flow(struct tg_sources *a, struct tg_sources *b, struct tg_match *match)
+{
+    struct tg_matching m;
+    bool good = tg_matching_open(a, b, &m) && match_rows(&m, &match->how) &&
+                list_tasks(a->tasks, b->tasks, m.partner, m.a.canon, m.b.canon, match);
+    if (good) {
+        mark_fusions(&m, match);
+        good = list_pairs(a->tasks, b->tasks, &m, match);
+    }
+    tg_matching_close(&m);
+    return good;
+}
+
+tg_status tg_match_make(struct tg_sources *a, struct tg_sources *b, struct tg_match *match,
+                        struct tg_error *error)
+{
+    bool is_alike, is_known;
+    *match = (struct tg_match){.how = "id"};
+    bool good = tg_match_alike(a, b, &is_alike, &is_known) &&
+                (is_alike ? match_in_order(a->tasks, b->tasks, is_known, match)
+                          : match_by_flow(a, b, match));
     if (good)
         return TG_OK;
     tg_match_free(match);

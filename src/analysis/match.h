@@ -4,7 +4,8 @@
  * record of one recording corresponds to which of another.
  *
  *   match_tasks.c   the tasks of one recording
- *   match.c         matching two recordings
+ *   match.c         which task and record of two recordings go together
+ *   match_flow.h    how they are found
  *   match_align.c   aligning two sequences of different length
  */
 #ifndef TG_ANALYSIS_MATCH_H

@@ -2,6 +2,7 @@
 /* The report of `taskglass diff` as JSON. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include <taskglass/array.h>
 #include <taskglass/dtype.h>
 
@@ -175,11 +176,53 @@ static void put_missing(const struct cli_diff *diff, struct tg_json *json, const
     tg_json_begin_array(json);
     for (uint64_t i = 0; tg_diff_get_task(diff->diff, i, &task); i++) {
         uint64_t id = of_b ? task.id_b : task.id_a;
-        if ((of_b ? task.in_a : task.in_b) || id == TG_TASK_NONE)
+        if ((of_b ? task.in_a : task.in_b) || id == TG_TASK_NONE || task.part_of != TG_NONE)
             continue;
         tg_json_begin_line_object(json);
         tg_json_put_hex(json, "task_id", id);
         tg_json_put_string(json, "kernel", task.kernel);
+        tg_json_end_object(json);
+    }
+    tg_json_end_array(json);
+}
+
+/* Tasks that are called by another name in B. */
+static void put_renamed(const struct cli_diff *diff, struct tg_json *json)
+{
+    struct tg_diff_task task;
+    tg_json_key(json, "renamed");
+    tg_json_begin_array(json);
+    for (uint64_t i = 0; diff->info.renamed > 0 && tg_diff_get_task(diff->diff, i, &task); i++) {
+        if (!task.in_a || !task.in_b || task.fused || strcmp(task.kernel, task.kernel_b) == 0)
+            continue;
+        tg_json_begin_line_object(json);
+        tg_json_put_hex(json, "task_a", task.id_a);
+        tg_json_put_hex(json, "task_b", task.id_b);
+        tg_json_put_string(json, "kernel_a", task.kernel);
+        tg_json_put_string(json, "kernel_b", task.kernel_b);
+        tg_json_end_object(json);
+    }
+    tg_json_end_array(json);
+}
+
+/* Parts of fused tasks: each with the task that it is part of. */
+static void put_parts(const struct cli_diff *diff, struct tg_json *json)
+{
+    struct tg_diff_task task, whole;
+    bool has_parts = diff->info.parts_a + diff->info.parts_b > 0;
+    tg_json_key(json, "fused");
+    tg_json_begin_array(json);
+    for (uint64_t i = 0; has_parts && tg_diff_get_task(diff->diff, i, &task); i++) {
+        if (task.part_of == TG_NONE || !tg_diff_get_task(diff->diff, task.part_of, &whole))
+            continue;
+        tg_json_begin_line_object(json);
+        tg_json_put_string(json, "in", task.in_a ? "a" : "b");
+        tg_json_put_hex(json, "part", task.in_a ? task.id_a : task.id_b);
+        tg_json_put_string(json, "kernel", task.kernel);
+        tg_json_put_hex(json, "task_a", whole.id_a);
+        tg_json_put_hex(json, "task_b", whole.id_b);
+        tg_json_put_string(json, "kernel_a", whole.kernel);
+        tg_json_put_string(json, "kernel_b", whole.kernel_b);
         tg_json_end_object(json);
     }
     tg_json_end_array(json);
@@ -192,6 +235,8 @@ static void put_tasks(const struct cli_diff *diff, struct tg_json *json)
     tg_json_put_uint(json, "matched", diff->info.matched);
     put_missing(diff, json, "only_a", false);
     put_missing(diff, json, "only_b", true);
+    put_renamed(diff, json);
+    put_parts(diff, json);
     tg_json_end_object(json);
 }
 

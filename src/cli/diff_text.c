@@ -42,10 +42,20 @@ static void put_only(const char *letter, uint64_t count)
                cli_format_count(&tasks, count, "task"), cli_color(stdout, CLI_PLAIN), letter);
 }
 
+static void put_fused(const char *letter, const char *other, uint64_t parts)
+{
+    struct cli_text tasks;
+    if (parts > 0)
+        printf("%s of %s %s part of a task that does more in %s\n",
+               cli_format_count(&tasks, parts, "task"), letter, parts == 1 ? "is" : "are", other);
+}
+
 static const char *match_words(const char *matched_by)
 {
     if (strcmp(matched_by, "id") == 0)
         return "by their ids";
+    if (strcmp(matched_by, "dataflow") == 0)
+        return "by what they read and write";
     if (strcmp(matched_by, "position") == 0)
         return "by kernel and position";
     return "by aligning the two orders of kernels";
@@ -58,9 +68,13 @@ void cli_diff_print_head(const struct cli_diff *diff)
     put_recording("B", diff->recording[1]);
     printf("%s matched %s", cli_format_count(&tasks, diff->info.matched, "task"),
            match_words(diff->info.matched_by));
+    if (diff->info.renamed > 0)
+        printf(", %" PRIu64 " of them under another kernel's name", diff->info.renamed);
     put_only("A", diff->info.only_a);
     put_only("B", diff->info.only_b);
     putchar('\n');
+    put_fused("A", "B", diff->info.parts_a);
+    put_fused("B", "A", diff->info.parts_b);
     if (diff->info.noise_runs > 0)
         printf("noise measured with B and %s\n",
                cli_format_count(&tasks, diff->info.noise_runs, "other good run"));
@@ -279,7 +293,7 @@ static void put_missing_tasks(const struct cli_diff *diff, bool of_b)
     printf("  %-*sonly in %s: ", LABEL, "tasks", of_b ? "B" : "A");
     for (uint64_t i = 0; tg_diff_get_task(diff->diff, i, &task) && named < NAMED_TASKS; i++) {
         uint64_t id = of_b ? task.id_b : task.id_a;
-        if ((of_b ? task.in_a : task.in_b) || id == TG_TASK_NONE)
+        if ((of_b ? task.in_a : task.in_b) || id == TG_TASK_NONE || task.part_of != TG_NONE)
             continue;
         printf("%s%s %s", named > 0 ? ", " : "", cli_record_task(&words, id), task.kernel);
         named++;

@@ -75,11 +75,11 @@ def test_two_platforms_and_runtimes_give_the_same(tg, example, runtime):
     assert document["counts"]["same"] == document["a"]["records"]
 
 
-def test_ids_of_another_runtime_match_by_position(tg):
+def test_ids_of_another_runtime_match_by_dataflow(tg):
     tg.good("run", "matmul_chain", "--dump-tensor", "--output", "a")
     tg.good("run", "matmul_chain", "--dump-tensor", "--output", "b", "--runtime", RUNTIMES[2])
-    assert diff(tg, "a", "b")["matched_by"] == "position"
-    assert "20 tasks matched by kernel and position" in tg.good("diff", "a", "b").stdout
+    assert diff(tg, "a", "b")["matched_by"] == "dataflow"
+    assert "20 tasks matched by what they read and write" in tg.good("diff", "a", "b").stdout
 
 
 def test_equal_says_so_on_one_line(tg):
@@ -188,7 +188,7 @@ def test_more_steps_are_tasks_of_one_side_only(tg):
     record(tg, "a", "--case", "none", "--set", "steps=6")
     record(tg, "b", "--case", "none")
     document = diff(tg, "a", "b", code=1)
-    assert document["result"] == "differs" and document["matched_by"] == "alignment"
+    assert document["result"] == "differs" and document["matched_by"] == "dataflow"
     assert len(document["tasks"]["only_a"]) == 2 and document["tasks"]["only_b"] == []
     assert "2 tasks only in A" in tg("diff", "a", "b").stdout
 
@@ -404,7 +404,7 @@ def test_a_recording_of_the_other_implementation_equals_itself_as_far_as_it_goes
 def test_two_runtimes_of_the_other_implementation_match(tg):
     """Everything is equal, except a tensor in which one run found another run's numbers."""
     document = diff(tg, peer("hbg_level2"), peer("tmr_level2"), code=1)
-    assert document["matched_by"] == "position" and document["tasks"]["matched"] == 13
+    assert document["matched_by"] == "dataflow" and document["tasks"]["matched"] == 13
     assert document["counts"] == {"same": 26, "close": 0, "differs": 2, "unknown": 0}
     assert [(suspect["guilt"], suspect["task_a"]) for suspect in document["blame"]["suspects"]] == \
         [("given", "0x0000000000000003")]
