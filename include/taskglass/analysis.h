@@ -138,6 +138,8 @@ enum tg_verdict {
     X(OTHER_HASH, "other_hash", UNKNOWN, "different hashes, and no payload to show by how much")  \
     X(NOT_STORED, "not_stored", UNKNOWN, "neither hashes nor payloads in both recordings")        \
     X(NO_VALUE, "no_value", UNKNOWN, "a scalar whose value is unknown in one recording or both")  \
+    X(NOT_HASHED, "not_hashed", UNKNOWN,                                                          \
+      "an argument of the orchestration that was recorded without a hash")                        \
     X(CUT, "cut", UNKNOWN, "the stored parts are equal")                                          \
     X(UNFINISHED, "unfinished", UNKNOWN, "equal, but the task had not finished")                  \
     X(ONLY_A, "only_a", UNKNOWN, "recorded in A only")                                            \
@@ -255,13 +257,17 @@ enum tg_diff_gap {
     TG_GAP_DAMAGED_A = 1 << 4,
     TG_GAP_DAMAGED_B = 1 << 5,
     TG_GAP_TASKS_A = 1 << 6, /* tasks are missing, and it is not known whether they ran */
-    TG_GAP_TASKS_B = 1 << 7
+    TG_GAP_TASKS_B = 1 << 7,
+    TG_GAP_ENDED_A = 1 << 8, /* the run failed, was cancelled, or has not ended */
+    TG_GAP_ENDED_B = 1 << 9
 };
 
 struct tg_diff_summary {
     enum tg_verdict verdict; /* SAME, CLOSE, DIFFERS, or UNKNOWN: incomplete */
     uint64_t pairs[TG_VERDICTS];
     uint64_t not_compared; /* unknown pairs that were not compared */
+    uint64_t not_hashed;   /* unknown pairs with reason NOT_HASHED, of which tasks show what they read */
+    bool nothing;          /* tensors were compared, and of none is known whether it is equal */
     uint32_t gaps;         /* enum tg_diff_gap */
     bool graphs_differ; /* one side has a task that the other certainly did not run, and that is not
                               part of a fusion */

@@ -51,7 +51,7 @@ bool tg_blame_accuse(struct tg_blame *blame, enum tg_guilt guilt, uint32_t task,
                                  .ulp = state ? state->ulp : 0,
                                  .left = TG_NONE};
     if (tg_blame_follows_read(blame, guilt, task)) {
-        tg_blame_want(blame, blame->read.task);
+        tg_blame_want(blame, blame->read.task); /* no task, if a scalar was given */
         return true;
     }
     if (!tg_grow(&blame->suspect, &blame->room, (size_t)blame->n_suspects + 1,
@@ -174,7 +174,8 @@ static tg_status make_blame(struct tg_blame *blame, struct tg_error *error)
     if (!tg_blame_open_sides(blame) || !tg_blame_read_graph(blame) || !tg_blame_read_tasks(blame))
         return no_memory(error);
     tg_blame_find_read(blame);
-    if (!tg_blame_trace(blame) || !tg_blame_find_ways(blame) || !settle_suspects(blame))
+    if (!tg_blame_find_given(blame) || !tg_blame_trace(blame) || !tg_blame_find_ways(blame) ||
+        !settle_suspects(blame))
         return no_memory(error);
     return TG_OK;
 }

@@ -66,6 +66,7 @@ struct tg_blame {
     struct tg_links before; /* tasks by their number in the match */
     uint32_t *rank, *depth;
     struct tg_blame_read read;
+    bool is_given_scalar; /* the orchestration was given another scalar */
     uint32_t *todo; /* wanted tasks that are not traced yet */
     uint32_t n_todo;
     uint64_t searched; /* edges that searches for an order have looked at */
@@ -127,8 +128,11 @@ bool tg_blame_trace_lone(struct tg_blame *blame, uint32_t task);
  * out. */
 bool tg_blame_want_lone(struct tg_blame *blame);
 
+/* Accuses scalars that the orchestration was given. Returns false if memory ran out. */
+bool tg_blame_find_given(struct tg_blame *blame);
 void tg_blame_find_read(struct tg_blame *blame);
-/* True if what was submitted as this task follows from a value that was read differently. */
+/* True if what was submitted as this task follows from a value that was given or read
+ * differently. */
 bool tg_blame_follows_read(const struct tg_blame *blame, enum tg_guilt guilt, uint32_t task);
 
 /* --- inputs ----------------------------------------------------------------------------------- */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Values that the orchestration read back. What it submits afterwards depends on them: if a value
- * differs because the task that computed it does, that task explains other tasks, scalars and views.
+ * What an orchestration submits depends on the scalars that it was given and on the values that it
+ * read back. If one of these differs, that explains other tasks, scalars and views, and no task is
+ * accused of them. A value that differs is traced to the task that computed it.
  */
 #include "analysis/blame.h"
 
@@ -18,6 +19,25 @@ static uint32_t task_of(const struct tg_blame *blame, int side, const struct tg_
     const struct tg_blame_side *of = &blame->side[side];
     uint32_t row = tg_tasks_find(of->tasks, entry->record.task_id);
     return row == TG_NO_ROW || entry->record.task_id == TG_TASK_NONE ? TG_NO_ROW : of->task_of[row];
+}
+
+/* A run that was given another scalar may submit anything else. Returns false if memory ran out. */
+bool tg_blame_find_given(struct tg_blame *blame)
+{
+    const struct tg_match *match = &blame->diff->match;
+    if (match->n_tasks == 0 || tg_blame_is_lone(blame, 0) ||
+        blame->side[0].tasks->row[match->task[0].a].id != TG_TASK_NONE)
+        return true;
+    for (uint64_t i = 0; i < match->task[0].n_pairs; i++) {
+        uint64_t pair = match->task[0].first_pair + i;
+        if (!blame->diff->state[pair].is_scalar ||
+            tg_diff_agreement(blame->diff, pair) != TG_DISAGREES)
+            continue;
+        if (!tg_blame_accuse(blame, TG_GUILT_SCALAR, 0, pair, TG_NONE))
+            return false;
+        blame->is_given_scalar = true;
+    }
+    return true;
 }
 
 /* Finds the first value that differs. Later ones may follow from it. */
@@ -61,6 +81,7 @@ bool tg_blame_follows_read(const struct tg_blame *blame, enum tg_guilt guilt, ui
     bool is_submitted = guilt == TG_GUILT_SCALAR || guilt == TG_GUILT_VIEW ||
                         guilt == TG_GUILT_REWIRED || guilt == TG_GUILT_EXTRA ||
                         guilt == TG_GUILT_MISSING;
-    return blame->read.task != TG_NO_ROW && is_submitted && !began_before(blame, task, 0) &&
-           !began_before(blame, task, 1);
+    bool is_after = blame->read.task != TG_NO_ROW && !began_before(blame, task, 0) &&
+                    !began_before(blame, task, 1);
+    return is_submitted && (is_after || (blame->is_given_scalar && task != 0));
 }

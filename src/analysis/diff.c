@@ -262,6 +262,7 @@ bool tg_diff_compare(struct tg_diff *diff, uint64_t number, struct tg_diff_resul
         .reason = (uint8_t)result->reason,
         .verdict = (uint8_t)result->verdict,
         .agreement = (uint8_t)agreement_of(result, has_a ? &a : NULL, has_b ? &b : NULL),
+        .is_scalar = (has_a ? &a : &b)->record.kind == TG_KIND_SCALAR,
         .error = error_of(result),
         .ulp = result->has_values ? result->values.max_ulp : 0};
     if (has_a && has_b)
@@ -289,8 +290,17 @@ static bool has_lost(const struct tg_recording_info *info)
     return lost > 0;
 }
 
+/* True if the run did not end by itself, so that tasks that it lacks prove nothing. */
+static bool is_cut_short(const struct tg_tasks *side)
+{
+    uint32_t state = side->info.state;
+    return state != TG_RECORDING_FINISHED && state != TG_RECORDING_UNKNOWN;
+}
+
 bool tg_diff_has_all_tasks(const struct tg_tasks *side)
 {
+    if (is_cut_short(side))
+        return false;
     if (side->deps)
         return side->deps->lost == 0;
     return side->info.complete && !has_lost(&side->info) && side->damaged == 0 &&
@@ -303,6 +313,7 @@ static uint32_t gaps_of(const struct tg_tasks *side, uint32_t missing)
     gaps |= side->info.complete ? 0 : TG_GAP_INCOMPLETE_A;
     gaps |= has_lost(&side->info) ? TG_GAP_LOST_A : 0;
     gaps |= side->damaged > 0 ? TG_GAP_DAMAGED_A : 0;
+    gaps |= is_cut_short(side) ? TG_GAP_ENDED_A : 0;
     gaps |= missing > 0 && !tg_diff_has_all_tasks(side) ? TG_GAP_TASKS_A : 0;
     return gaps;
 }
@@ -311,7 +322,8 @@ static enum tg_verdict verdict_of(const struct tg_diff_summary *summary)
 {
     if (summary->pairs[TG_VERDICT_DIFFERS] > 0 || summary->graphs_differ)
         return TG_VERDICT_DIFFERS;
-    if (summary->pairs[TG_VERDICT_UNKNOWN] > summary->not_compared || summary->gaps)
+    uint64_t settled = summary->not_compared + (summary->nothing ? 0 : summary->not_hashed);
+    if (summary->pairs[TG_VERDICT_UNKNOWN] > settled || summary->gaps)
         return TG_VERDICT_UNKNOWN;
     return summary->pairs[TG_VERDICT_CLOSE] > 0 ? TG_VERDICT_CLOSE : TG_VERDICT_SAME;
 }
@@ -319,11 +331,21 @@ static enum tg_verdict verdict_of(const struct tg_diff_summary *summary)
 void tg_diff_summarize(const struct tg_diff *diff, struct tg_diff_summary *summary)
 {
     const struct tg_match *match = &diff->match;
+    uint64_t tensors = 0, known = 0;
     *summary = (struct tg_diff_summary){0};
     for (uint64_t i = 0; i < match->n_pairs; i++) {
-        summary->pairs[diff->state[i].verdict]++;
-        summary->not_compared += diff->state[i].reason == TG_REASON_NOT_COMPARED;
+        const struct tg_pair_state *state = &diff->state[i];
+        bool is_tensor = !state->is_scalar && state->reason != TG_REASON_NOT_COMPARED &&
+                         state->reason != TG_REASON_METADATA;
+        summary->pairs[state->verdict]++;
+        summary->not_compared += state->reason == TG_REASON_NOT_COMPARED;
+        summary->not_hashed += state->reason == TG_REASON_NOT_HASHED;
+        tensors += is_tensor;
+        known += is_tensor &&
+                 (state->verdict != TG_VERDICT_UNKNOWN || state->reason == TG_REASON_OTHER_HASH ||
+                  state->reason == TG_REASON_CUT || state->reason == TG_REASON_UNFINISHED);
     }
+    summary->nothing = tensors > 0 && known == 0;
     /* The bits of B are those of A, shifted left by one. */
     summary->gaps = gaps_of(&diff->a, match->only_b) | gaps_of(&diff->b, match->only_a) << 1;
     summary->graphs_differ = (match->only_b > 0 && tg_diff_has_all_tasks(&diff->a)) ||

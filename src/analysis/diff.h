@@ -30,6 +30,7 @@ struct tg_pair_state {
     uint8_t reason; /* enum tg_reason */
     uint8_t verdict;
     uint8_t agreement; /* enum tg_agreement */
+    bool is_scalar;
     float error;       /* |a - b| / |b| as vectors; NaN if unknown, infinite if undefined */
     uint64_t ulp;      /* the largest distance; 0 if unknown */
 };

@@ -180,8 +180,14 @@ static void compare_tensors(struct tg_diff *diff, const struct tg_entry *a,
 {
     struct tg_array array_a, array_b;
     bool finished = !((a->record.flags | b->record.flags) & TG_RECORD_PARTIAL);
-    if (a->record.stage == TG_STAGE_ORCHESTRATION || a->record.bytes == 0) {
+    bool is_given = a->record.stage == TG_STAGE_ORCHESTRATION;
+    /* What is in an output of the run before the run is no input. */
+    if (a->record.bytes == 0 || (is_given && a->record.role == TG_OUT)) {
         settle(result, TG_REASON_METADATA);
+        return;
+    }
+    if (is_given && !(is_hashed(a) && is_hashed(b))) {
+        settle(result, TG_REASON_NOT_HASHED);
         return;
     }
     if (is_hashed(a) && is_hashed(b) && a->record.hash == b->record.hash) {

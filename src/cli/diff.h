@@ -76,8 +76,12 @@ void cli_diff_json_blame(const struct cli_diff *diff, struct tg_json *json);
 /* Writes null if the task is not there. */
 void cli_json_task_id(struct tg_json *json, const char *key, bool is_there, uint64_t id);
 
-/* "equal", "differs", "incomplete". */
+/* "equal", "differs", "incomplete", "not known". */
 const char *cli_diff_word(const struct tg_diff_summary *summary);
+/* True if nothing at all could be judged. */
+bool cli_diff_is_unknown(const struct tg_diff_summary *summary);
+/* Why nothing could be judged. */
+const char *cli_diff_reason(const struct cli_diff *diff);
 /* "lost_a" …; NULL past the last one. */
 const char *cli_diff_gap(unsigned number);
 

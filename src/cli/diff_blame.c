@@ -28,14 +28,23 @@ static const char *graph_words(const char *graph)
     return "neither deps.json nor addresses: no edges, each task judged by its own arguments";
 }
 
-/* "3 step", "3 step (B: 4)"; "B: 4 step" for a task that only B has. */
+static bool is_task(const struct cli_diff *diff, uint64_t number)
+{
+    struct tg_diff_task task;
+    tg_diff_get_task(diff->diff, number, &task);
+    return (task.in_a ? task.id_a : task.id_b) != TG_TASK_NONE;
+}
+
+/* "3 step", "3 step (B: 4)"; "B: 4 step" for a task that only B has; "the orchestration". */
 static void name_task(const struct cli_diff *diff, uint64_t number, struct cli_words *words)
 {
     struct tg_diff_task task;
     struct cli_words a, b;
     tg_diff_get_task(diff->diff, number, &task);
     const char *space = *task.kernel ? " " : "";
-    if (!task.in_a)
+    if (!is_task(diff, number))
+        snprintf(words->text, sizeof words->text, "the orchestration");
+    else if (!task.in_a)
         snprintf(words->text, sizeof words->text, "B: %.60s%s%.200s",
                  cli_record_task(&b, task.id_b), space, task.kernel);
     else if (task.in_b && task.id_a != task.id_b)
@@ -314,8 +323,9 @@ static void put_suspect(const struct cli_diff *diff, uint64_t number)
     struct cli_words task, other;
     tg_blame_get_suspect(diff->blame, number, &suspect);
     name_task(diff, suspect.task, &task);
-    printf("  %2" PRIu64 ". %stask %s%s %s", number + 1, cli_color(stdout, CLI_BOLD), task.text,
-           cli_color(stdout, CLI_PLAIN), phrase(suspect.guilt));
+    printf("  %2" PRIu64 ". %s%s%s%s %s", number + 1, cli_color(stdout, CLI_BOLD),
+           is_task(diff, suspect.task) ? "task " : "", task.text, cli_color(stdout, CLI_PLAIN),
+           phrase(suspect.guilt));
     if (suspect.other != TG_NONE) {
         name_task(diff, suspect.other, &other);
         printf(" %stask %s%s, and both use the same bytes", cli_color(stdout, CLI_BOLD), other.text,
@@ -355,6 +365,8 @@ void cli_diff_print_blame(const struct cli_diff *diff)
     struct tg_blame_info info;
     struct cli_text wrong;
     tg_blame_get_info(diff->blame, &info);
+    if (info.suspects == 0 && info.wrong == 0 && !*info.unknown)
+        return;
     printf("%sblame%s  %s with outputs beyond the tolerance, %" PRIu64 " of them inherited; %s\n",
            cli_color(stdout, CLI_BOLD), cli_color(stdout, CLI_PLAIN),
            cli_format_count(&wrong, info.wrong, "task"), info.inherited, graph_words(info.graph));

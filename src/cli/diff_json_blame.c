@@ -14,8 +14,9 @@ static void put_task(const struct cli_diff *diff, struct tg_json *json, uint64_t
 {
     struct tg_diff_task task;
     tg_diff_get_task(diff->diff, number, &task);
-    cli_json_task_id(json, "task_a", task.in_a, task.id_a);
-    cli_json_task_id(json, "task_b", task.in_b, task.id_b);
+    /* The orchestration is no task: both are null. */
+    cli_json_task_id(json, "task_a", task.in_a && task.id_a != TG_TASK_NONE, task.id_a);
+    cli_json_task_id(json, "task_b", task.in_b && task.id_b != TG_TASK_NONE, task.id_b);
     tg_json_put_string(json, "kernel", task.kernel);
 }
 

@@ -32,6 +32,7 @@ static void put_recording(const char *letter, const struct tg_recording *recordi
            cli_format_count(&records, info.records, "record"), info.level ? ", level " : "",
            info.level ? tg_level_name(info.level) : "",
            info.foreign ? ", written by another implementation" : "");
+    cli_recording_print_notes(&info);
 }
 
 static void put_only(const char *letter, uint64_t count)
@@ -319,10 +320,11 @@ static void put_unknown(const struct cli_diff *diff)
 static void put_gaps(const struct tg_diff_summary *summary)
 {
     static const char *const texts[] = {
-        "was never finished: what is missing is unknown",
+        "has no end: what is missing is unknown",
         "lost records",
         "has damaged records; 'taskglass verify' says where",
         "lacks tasks, which may have run or not",
+        "did not end by itself: what would have come is unknown",
     };
     for (unsigned i = 0; cli_diff_gap(i); i++)
         if (summary->gaps >> i & 1) {
@@ -336,6 +338,7 @@ static void put_verdict(const struct cli_diff *diff, const struct tg_diff_summar
     bool equal = summary->verdict == TG_VERDICT_SAME || summary->verdict == TG_VERDICT_CLOSE;
     const char *word = equal                                    ? "equal"
                        : summary->verdict == TG_VERDICT_DIFFERS ? "DIFFERS"
+                       : cli_diff_is_unknown(summary)           ? "NOT KNOWN"
                                                                 : "INCOMPLETE";
     struct cli_text pairs;
     printf("%s%s%s  %s: %" PRIu64 " the same, %" PRIu64 " within tolerance, %" PRIu64
@@ -354,6 +357,10 @@ void cli_diff_print_end(const struct cli_diff *diff, const struct tg_diff_summar
     if (diff->blame)
         cli_diff_print_blame(diff);
     put_verdict(diff, summary);
+    if (cli_diff_is_unknown(summary))
+        printf("  %-*s%s\n", LABEL, "because", cli_diff_reason(diff));
+    if (diff->info.pairs == 0 && diff->info.matched == 0)
+        printf("  %-*snothing was recorded, because no task ran\n", LABEL, "note");
     if (diff->stopped)
         printf("  %-*sstopped at the first difference\n", LABEL, "note");
     put_missing_tasks(diff, false);

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <taskglass/wire/stream.h>
 
 #include "cli/cli.h"
 #include "cli/diff_words.h"
@@ -151,15 +152,34 @@ static void compare_pairs(struct cli_diff *diff, struct tg_json *json)
 /* --- summary ---------------------------------------------------------------------------------- */
 
 static const char *const gaps[] = {"incomplete_a", "incomplete_b", "lost_a",  "lost_b",
-                                   "damaged_a",    "damaged_b",    "tasks_a", "tasks_b"};
+                                   "damaged_a",    "damaged_b",    "tasks_a", "tasks_b",
+                                   "ended_a",      "ended_b"};
 
 const char *cli_diff_gap(unsigned number)
 {
     return number < sizeof gaps / sizeof gaps[0] ? gaps[number] : NULL;
 }
 
+bool cli_diff_is_unknown(const struct tg_diff_summary *summary)
+{
+    return summary->verdict == TG_VERDICT_UNKNOWN && summary->nothing;
+}
+
+const char *cli_diff_reason(const struct cli_diff *diff)
+{
+    struct tg_recording_info a, b;
+    tg_recording_get_info(diff->recording[0], &a);
+    tg_recording_get_info(diff->recording[1], &b);
+    if (a.level == TG_LEVEL_META || b.level == TG_LEVEL_META)
+        return "a recording of level meta has neither hashes nor values of tensors; record both runs "
+               "with --dump-tensor, or with --dump-tensor=hash";
+    return "of no tensor do both recordings have a hash or values";
+}
+
 const char *cli_diff_word(const struct tg_diff_summary *summary)
 {
+    if (cli_diff_is_unknown(summary))
+        return "not known";
     if (summary->verdict == TG_VERDICT_UNKNOWN)
         return "incomplete";
     return summary->verdict == TG_VERDICT_DIFFERS ? "differs" : "equal";
@@ -195,24 +215,67 @@ static int compare(struct cli_diff *diff)
         cli_diff_json_end(diff, &json, &summary);
     else
         cli_diff_print_end(diff, &summary);
+    if (cli_diff_is_unknown(&summary))
+        return CLI_USAGE;
     return summary.verdict == TG_VERDICT_SAME || summary.verdict == TG_VERDICT_CLOSE ? CLI_OK
                                                                                      : DIFFERS;
 }
 
-/* Fails if the filters select nothing: a mistyped filter must not end as "equal". */
-static int check_selection(const struct cli_diff *diff)
+/* --- nothing to compare ----------------------------------------------------------------------- */
+
+static bool is_selecting(const struct cli_diff *diff)
 {
     struct cli_pair pair;
     for (uint64_t i = 0; i < diff->info.pairs; i++) {
         get_pair(diff, i, &pair);
         if (is_selected(diff, &pair))
-            return CLI_OK;
+            return true;
     }
+    return false;
+}
+
+/* True for a recording of a run without tasks: it has everything, and that is nothing. */
+static bool is_whole_and_empty(const struct tg_recording *recording)
+{
+    struct tg_recording_info info;
+    tg_recording_get_info(recording, &info);
+    return info.records == 0 && info.damaged == 0 && info.complete &&
+           cli_recording_lost(&info.summary) == 0 && info.level != TG_LEVEL_MARKED &&
+           (info.state == TG_RECORDING_FINISHED || info.state == TG_RECORDING_UNKNOWN);
+}
+
+/* Why nothing can be compared: a mistyped filter must not end as "equal". NULL if something can. */
+static const char *why_nothing(const struct cli_diff *diff)
+{
+    struct tg_recording_info a, b;
     if (diff->info.pairs > 0)
-        return cli_error("nothing to compare: no record matches");
+        return is_selecting(diff) ? NULL : "no record matches";
     if (diff->info.only_a + diff->info.only_b > 0)
-        return CLI_OK; /* tasks that only one side has are an answer */
-    return cli_error("nothing to compare: the recordings have no records in common");
+        return NULL; /* tasks that only one side has are an answer */
+    if (diff->info.matched == 0 && is_whole_and_empty(diff->recording[0]) &&
+        is_whole_and_empty(diff->recording[1]))
+        return NULL; /* two runs without tasks are equal */
+    tg_recording_get_info(diff->recording[0], &a);
+    tg_recording_get_info(diff->recording[1], &b);
+    if (a.level == TG_LEVEL_MARKED || b.level == TG_LEVEL_MARKED)
+        return "level marked, and the run marked nothing";
+    return "the recordings have no records in common";
+}
+
+static int say_nothing(const struct cli_diff *diff, const char *reason)
+{
+    struct tg_json json;
+    if (!diff->json)
+        return cli_error("nothing to compare: %s", reason);
+    tg_json_start(&json, stdout);
+    tg_json_begin_object(&json);
+    cli_json_recording(&json, "a", diff->recording[0]);
+    cli_json_recording(&json, "b", diff->recording[1]);
+    tg_json_put_string(&json, "result", "not known");
+    tg_json_put_string(&json, "reason", reason);
+    tg_json_end_object(&json);
+    (void)tg_json_finish(&json); /* main reports errors of stdout */
+    return CLI_USAGE;
 }
 
 /* Opens one good run at a time: only what it differs by is kept. */
@@ -247,9 +310,10 @@ static int open_and_compare(struct cli_diff *diff)
         return cli_fail(&error);
     int code = measure_noise(diff);
     tg_diff_get_info(diff->diff, &diff->info);
-    if (code == CLI_OK)
-        code = check_selection(diff);
-    return code == CLI_OK ? compare(diff) : code;
+    if (code != CLI_OK)
+        return code;
+    const char *reason = why_nothing(diff);
+    return reason ? say_nothing(diff, reason) : compare(diff);
 }
 
 static int diff_verb(struct cli *cli, void *request)

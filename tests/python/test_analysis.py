@@ -40,3 +40,10 @@ def test_tolerances_decide(tmp_path):
 def test_what_is_no_recording_is_said(tmp_path):
     with pytest.raises(taskglass.Error, match="nowhere"):
         taskglass.diff(tmp_path / "nowhere", tmp_path / "nowhere")
+
+
+def test_what_nothing_is_known_about_is_neither_equal_nor_an_error(tmp_path):
+    for name in ("a", "b"):
+        taskglass.run("vector_add", dump_tensor="meta", output=str(tmp_path / name))
+    result = taskglass.diff(tmp_path / "a", tmp_path / "b")
+    assert result.result == "not known" and not result and "level meta" in result.json["reason"]

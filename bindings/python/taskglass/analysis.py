@@ -38,21 +38,25 @@ class Pair:
 
 @dataclass(frozen=True)
 class Suspect:
-    """A task where the difference began: `guilt` says how (introduced, given, changed, rewired,
-    unclear)."""
+    """A task where the difference began. `guilt` says how: introduced, unordered (with the task
+    `other`), scalar, view, rewired, given, extra, missing, changed or unclear. Both task ids are None
+    if the orchestration itself was given something else."""
 
     guilt: str
     task_a: Optional[int]
     task_b: Optional[int]
     kernel: str
-    path: List[int] = field(repr=False)  # tasks of A, from this one to a wrong result
+    path: List[Optional[int]] = field(repr=False)  # tasks of A, from this one to a wrong result
+    other_a: Optional[int] = None  # unordered: the task of A that this one did not wait for
+    given_a: Optional[Dict[str, Any]] = field(repr=False, default=None)  # as in diff --json
+    given_b: Optional[Dict[str, Any]] = field(repr=False, default=None)
 
 
 @dataclass(frozen=True)
 class Diff:
     """Two recordings, compared; true if nothing differs and everything could be compared."""
 
-    result: str  # "equal", "differs" or "incomplete"
+    result: str  # "equal", "differs", "incomplete", or "not known": nothing could be judged
     counts: Dict[str, int]  # pairs by verdict
     pairs: List[Pair] = field(repr=False)  # the pairs that are not the same
     blame: List[Suspect]  # where the difference began, the likeliest task first
@@ -90,7 +94,9 @@ def _pair(entry: Dict[str, Any]) -> Pair:
 def _suspect(entry: Dict[str, Any]) -> Suspect:
     return Suspect(entry["guilt"], _number(entry.get("task_a")), _number(entry.get("task_b")),
                    "+".join(_words(entry["kernel"])),
-                   [_number(step["task_a"]) for step in entry["path"]])
+                   [_number(step["task_a"]) for step in entry["path"]],
+                   _number((entry.get("other") or {}).get("task_a")), entry.get("given_a"),
+                   entry.get("given_b"))
 
 
 def _where(recording: Any) -> str:
@@ -116,9 +122,10 @@ def diff(a: Any, b: Any, *, atol: Union[None, float, Sequence[str]] = None,
     if equal_nan:
         command.append("--equal-nan")
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    if done.returncode not in (0, 1):
+    if done.returncode not in (0, 1) and not done.stdout:
         raise errors.BadArgument(done.stderr.strip().replace("taskglass: ", "", 1))
     answer = json.loads(done.stdout)
     blame = answer.get("blame") or {}
-    return Diff(answer["result"], answer["counts"], [_pair(entry) for entry in answer["pairs"]],
+    return Diff(answer["result"], answer.get("counts", {}),
+                [_pair(entry) for entry in answer.get("pairs", [])],
                 [_suspect(entry) for entry in blame.get("suspects", [])], answer)
