@@ -8,6 +8,7 @@
 #include "base/grow.h"
 #include "analysis/deps_graph.h"
 #include "analysis/deps_memory.h"
+#include "analysis/deps_sort.h"
 
 static tg_status no_memory(struct tg_error *error)
 {
@@ -16,24 +17,15 @@ static tg_status no_memory(struct tg_error *error)
 
 /* --- the order -------------------------------------------------------------------------------- */
 
-/* An event while the events are being sorted. */
-struct placed {
-    uint64_t key, second; /* time and record; or rank of the task, and stage */
-    uint64_t record;
+/* What the replay needs of a record, so that each is read only once. */
+struct brief {
     uint64_t time;
+    uint64_t lo, hi; /* its bytes, if they are one run; otherwise equal */
+    uint64_t view;   /* tg_view_key */
+    uint64_t record;
     uint32_t row;
     bool is_write;
 };
-
-static int compare_placed(const void *a, const void *b)
-{
-    const struct placed *left = a, *right = b;
-    if (left->key != right->key)
-        return left->key < right->key ? -1 : 1;
-    if (left->second != right->second)
-        return left->second < right->second ? -1 : 1;
-    return (left->record > right->record) - (left->record < right->record);
-}
 
 static bool link_rows(const struct tg_tasks *tasks, struct tg_links *links)
 {
@@ -59,83 +51,121 @@ static bool rank_rows(const struct tg_tasks *tasks, uint32_t *rank)
     return good;
 }
 
-/* Takes the tensors of tasks with their times. For a tensor that was read after the run had ended
- * (PARTIAL), the time is that end. */
-static uint32_t take_events(const struct tg_tasks *tasks, struct placed *placed, bool *has_times)
+/* The row of each record; TG_NO_ROW for one that cannot be read. The caller frees it. */
+static uint32_t *rows_of_records(const struct tg_tasks *tasks)
 {
+    uint32_t *row_of = malloc((size_t)(tasks->info.records + 1) * sizeof *row_of);
+    for (uint64_t i = 0; row_of && i < tasks->info.records; i++)
+        row_of[i] = TG_NO_ROW;
+    for (uint32_t row = 0; row_of && row < tasks->n_rows; row++)
+        for (uint64_t i = 0; i < tasks->row[row].count; i++)
+            row_of[tasks->ref[tasks->row[row].first + i].index] = row;
+    return row_of;
+}
+
+static void take_contents(struct tg_flow_contents *contents, const struct tg_record *record)
+{
+    if (record->bytes == 0)
+        return;
+    contents->tensors++;
+    contents->payloads += record->stored > 0;
+    contents->hashes += (record->flags & TG_RECORD_HASHED) != 0;
+    contents->addresses += record->data_ptr != 0;
+    contents->stored += record->stored;
+}
+
+/* Takes the tensors of tasks in the order of the records. For a tensor that was read after the run had
+ * ended (PARTIAL), the time is that end. */
+static uint32_t take_events(const struct tg_tasks *tasks, const uint32_t *row_of,
+                            struct brief *brief, struct tg_flow *flow, bool *has_times)
+{
+    const struct tg_record *record;
     struct tg_entry entry;
     uint32_t count = 0;
     *has_times = true;
-    for (uint32_t row = 0; row < tasks->n_rows; row++) {
-        const struct tg_task_row *task = &tasks->row[row];
-        for (uint64_t i = task->first; i < task->first + task->count; i++) {
-            const struct tg_record *record = &entry.record;
-            if (!tg_recording_get(tasks->recording, tasks->ref[i].index, &entry) ||
-                record->stage == TG_STAGE_ORCHESTRATION || record->kind != TG_KIND_TENSOR)
-                continue;
-            bool is_late = record->flags & TG_RECORD_PARTIAL && record->time == 0;
-            *has_times = *has_times && (record->time != 0 || is_late);
-            placed[count++] = (struct placed){.record = tasks->ref[i].index,
-                                              .time = is_late ? UINT64_MAX : record->time,
-                                              .row = row,
-                                              .is_write = record->stage == TG_AFTER_COMPLETION};
-        }
+    for (uint64_t i = 0; i < tasks->info.records; i++) {
+        if (row_of[i] == TG_NO_ROW || !tg_recording_get(tasks->recording, i, &entry))
+            continue;
+        record = &entry.record;
+        if (record->stage == TG_STAGE_ORCHESTRATION || record->kind != TG_KIND_TENSOR)
+            continue;
+        bool is_late = record->flags & TG_RECORD_PARTIAL && record->time == 0;
+        *has_times = *has_times && (record->time != 0 || is_late);
+        struct brief *now = &brief[count++];
+        *now = (struct brief){.time = is_late ? UINT64_MAX : record->time,
+                              .view = tg_view_key(record),
+                              .record = i,
+                              .row = row_of[i],
+                              .is_write = record->stage == TG_AFTER_COMPLETION};
+        if (!tg_view_is_run(record, &now->lo, &now->hi))
+            now->lo = now->hi = 0;
+        take_contents(&flow->contents, record);
     }
     return count;
 }
 
-static bool put_in_order(const struct tg_tasks *tasks, struct placed *placed, uint32_t count,
-                         bool by_time)
+/* Numbers to sort by: the time, or the rank of the task and the stage. */
+static bool make_keys(const struct tg_tasks *tasks, const struct brief *brief, uint32_t count,
+                      bool by_time, struct tg_sorted *sorted)
 {
     uint32_t *rank = by_time ? NULL : malloc(((size_t)tasks->n_rows + 1) * sizeof *rank);
-    if (!by_time && (!rank || !rank_rows(tasks, rank))) {
-        free(rank);
-        return false;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        placed[i].key = by_time ? placed[i].time : rank[placed[i].row];
-        placed[i].second = by_time ? placed[i].record : placed[i].is_write;
-    }
-    qsort(placed, count, sizeof *placed, compare_placed);
+    bool good = by_time || (rank && rank_rows(tasks, rank));
+    for (uint32_t i = 0; good && i < count; i++)
+        sorted[i] = (struct tg_sorted){
+            by_time ? brief[i].time : (uint64_t)rank[brief[i].row] << 1 | brief[i].is_write, i};
     free(rank);
-    return true;
+    return good;
 }
 
-static bool make_events(const struct tg_tasks *tasks, struct tg_flow *flow)
+/* Records with equal keys stay in the order of the recording. */
+static bool put_in_order(const struct tg_tasks *tasks, const struct brief *brief,
+                         struct tg_flow *flow, bool by_time, struct tg_sorted **sorted)
 {
-    struct placed *placed = malloc((size_t)(tasks->n_refs + 1) * sizeof *placed);
-    bool by_time, good = placed && tasks->n_refs < TG_NO_EVENT;
-    flow->event = calloc((size_t)tasks->n_refs + 1, sizeof *flow->event);
-    flow->of_record = malloc((size_t)(tasks->info.records + 1) * sizeof *flow->of_record);
-    good = good && flow->event && flow->of_record;
+    size_t size = (size_t)flow->n_events + 1;
+    struct tg_sorted *room = malloc(size * sizeof *room);
+    *sorted = malloc(size * sizeof **sorted);
+    bool good = room && *sorted && make_keys(tasks, brief, flow->n_events, by_time, *sorted);
+    if (good)
+        tg_sort_by_key(*sorted, room, flow->n_events);
+    free(room);
+    return good;
+}
+
+static bool make_events(const struct tg_tasks *tasks, struct tg_flow *flow, struct brief *brief)
+{
+    uint32_t *row_of = rows_of_records(tasks);
+    struct tg_sorted *sorted = NULL;
+    bool by_time = true, good = row_of != NULL;
     if (good) {
-        flow->n_events = take_events(tasks, placed, &by_time);
+        flow->n_events = take_events(tasks, row_of, brief, flow, &by_time);
         flow->order = by_time ? "time" : tasks->deps ? "dependencies" : "task id";
-        good = put_in_order(tasks, placed, flow->n_events, by_time);
     }
+    free(row_of);
+    good = good && put_in_order(tasks, brief, flow, by_time, &sorted);
+    flow->event = good ? calloc((size_t)flow->n_events + 1, sizeof *flow->event) : NULL;
+    flow->of_record = malloc((size_t)(tasks->info.records + 1) * sizeof *flow->of_record);
+    good = flow->event && flow->of_record;
     for (uint64_t i = 0; good && i < tasks->info.records; i++)
         flow->of_record[i] = TG_NO_EVENT;
     for (uint32_t i = 0; good && i < flow->n_events; i++) {
-        flow->event[i] = (struct tg_flow_event){.record = placed[i].record,
-                                                .time = placed[i].time,
-                                                .row = placed[i].row,
-                                                .is_write = placed[i].is_write,
+        const struct brief *from = &brief[sorted[i].index];
+        flow->event[i] = (struct tg_flow_event){.record = from->record,
+                                                .time = from->time,
+                                                .row = from->row,
+                                                .is_write = from->is_write,
+                                                .brief = sorted[i].index,
                                                 .seen = TG_NO_EVENT};
-        flow->of_record[placed[i].record] = i;
+        flow->of_record[from->record] = i;
     }
-    free(placed);
+    free(sorted);
     return good;
 }
 
 /* --- the last event at the same bytes --------------------------------------------------------- */
 
-struct sight {
-    uint64_t key; /* of the view; 0: an empty slot */
-    uint32_t event;
-};
-
+/* A hash table by view. A slot has the number of the last event + 1; its view is in `brief`. */
 struct sights {
-    struct sight *slot;
+    uint32_t *slot;
     uint64_t n_slots; /* a power of two, more than twice the number of events */
 };
 
@@ -148,22 +178,11 @@ static bool make_sights(struct sights *sights, uint64_t events)
     return sights->slot != NULL;
 }
 
-/* Enters the event as the last one for this key, and returns the one before it; TG_NO_EVENT. */
-static uint32_t swap_sight(struct sights *sights, uint64_t key, uint32_t event)
-{
-    uint64_t at = key & (sights->n_slots - 1);
-    while (sights->slot[at].key != 0 && sights->slot[at].key != key)
-        at = (at + 1) & (sights->n_slots - 1);
-    struct sight *sight = &sights->slot[at];
-    uint32_t before = sight->key == 0 ? TG_NO_EVENT : sight->event;
-    *sight = (struct sight){key, event};
-    return before;
-}
-
 /* --- replaying the events --------------------------------------------------------------------- */
 
 struct walk {
     struct tg_flow *flow;
+    const struct brief *brief;
     struct tg_memory memory;
     struct sights sights;
     uint32_t now;    /* the event being replayed */
@@ -233,37 +252,62 @@ static bool keep_writers(struct walk *walk)
     return true;
 }
 
-static void look_back(struct walk *walk, uint64_t key)
+/* Enters the event as the last one of its view, and returns the one before it; TG_NO_EVENT. */
+static uint32_t swap_sight(struct walk *walk, uint64_t view)
+{
+    struct sights *sights = &walk->sights;
+    uint64_t at = view & (sights->n_slots - 1);
+    for (; sights->slot[at] != 0; at = (at + 1) & (sights->n_slots - 1)) {
+        uint32_t before = sights->slot[at] - 1;
+        if (walk->brief[walk->flow->event[before].brief].view == view) {
+            sights->slot[at] = walk->now + 1;
+            return before;
+        }
+    }
+    sights->slot[at] = walk->now + 1;
+    return TG_NO_EVENT;
+}
+
+static void look_back(struct walk *walk, uint64_t view)
 {
     struct tg_flow_event *event = &walk->flow->event[walk->now];
-    event->seen = swap_sight(&walk->sights, key, walk->now);
+    event->seen = swap_sight(walk, view);
     uint32_t last =
         event->n_writers > 0 ? walk->flow->writer[event->first_writer + event->n_writers - 1] : 0;
     event->is_unchanged =
         event->seen != TG_NO_EVENT && (event->n_writers == 0 || last <= event->seen);
 }
 
+/* Calls `take` for the runs of the event's view; most have one, which is known. */
+static bool take_runs(struct walk *walk, const struct tg_recording *recording,
+                      const struct brief *brief, tg_run_fn take)
+{
+    struct tg_entry entry;
+    if (brief->lo < brief->hi)
+        return take(walk, brief->lo, brief->hi);
+    return !tg_recording_get(recording, brief->record, &entry) ||
+           tg_view_runs(&entry.record, take, walk);
+}
+
 static bool walk_event(struct walk *walk, const struct tg_recording *recording)
 {
     struct tg_flow_event *event = &walk->flow->event[walk->now];
-    struct tg_entry entry;
+    const struct brief *brief = &walk->brief[event->brief];
     walk->n_found = 0;
-    if (!tg_recording_get(recording, event->record, &entry))
-        return true;
-    uint64_t key = tg_view_key(&entry.record);
-    if (key == 0) {
+    if (brief->view == 0) {
         event->is_outside = true; /* without an address the origin is unknown */
         return true;
     }
-    if (!tg_view_runs(&entry.record, read_run, walk) || !keep_writers(walk))
+    if (!take_runs(walk, recording, brief, read_run) || !keep_writers(walk))
         return false;
-    look_back(walk, key);
-    return !event->is_write || tg_view_runs(&entry.record, write_run, walk);
+    look_back(walk, brief->view);
+    return !event->is_write || take_runs(walk, recording, brief, write_run);
 }
 
-static bool walk_events(const struct tg_recording *recording, struct tg_flow *flow)
+static bool walk_events(const struct tg_recording *recording, struct tg_flow *flow,
+                        const struct brief *brief)
 {
-    struct walk walk = {.flow = flow};
+    struct walk walk = {.flow = flow, .brief = brief};
     bool good = make_sights(&walk.sights, flow->n_events);
     tg_memory_init(&walk.memory);
     for (; good && walk.now < flow->n_events; walk.now++)
@@ -276,8 +320,12 @@ static bool walk_events(const struct tg_recording *recording, struct tg_flow *fl
 
 tg_status tg_flow_make(const struct tg_tasks *tasks, struct tg_flow *flow, struct tg_error *error)
 {
+    struct brief *brief = malloc((size_t)(tasks->n_refs + 1) * sizeof *brief);
     *flow = (struct tg_flow){.order = "time"};
-    if (make_events(tasks, flow) && walk_events(tasks->recording, flow))
+    bool good = brief && tasks->n_refs < TG_NO_EVENT && make_events(tasks, flow, brief) &&
+                walk_events(tasks->recording, flow, brief);
+    free(brief);
+    if (good)
         return TG_OK;
     tg_flow_free(flow);
     return no_memory(error);

@@ -19,6 +19,7 @@ struct tg_flow_event {
     uint64_t record;
     uint64_t time;   /* 0 if unknown */
     uint32_t row;    /* its task, in tg_tasks */
+    uint32_t brief;  /* only while the flow is made */
     bool is_write;   /* after completion */
     bool is_outside; /* contains bytes that no recorded task had written before */
     /* The last earlier event at exactly these bytes; TG_NO_EVENT. */
@@ -29,6 +30,12 @@ struct tg_flow_event {
     uint32_t n_writers;
 };
 
+/* What the tensors of tasks have, as numbers of records that have bytes at all. */
+struct tg_flow_contents {
+    uint64_t tensors, payloads, hashes, addresses;
+    uint64_t stored; /* bytes */
+};
+
 struct tg_flow {
     const char *order;           /* "time", "dependencies", "task id" */
     struct tg_flow_event *event; /* sorted by `order` */
@@ -36,6 +43,7 @@ struct tg_flow {
     uint32_t *writer;
     uint64_t n_writers;
     uint32_t *of_record; /* the event of each record; TG_NO_EVENT */
+    struct tg_flow_contents contents;
 };
 
 /* Fails with NO_MEMORY only. */

@@ -42,6 +42,9 @@ enum { TG_MOST_RUNS = 4096 };
 typedef bool (*tg_run_fn)(void *context, uint64_t lo, uint64_t hi);
 bool tg_view_runs(const struct tg_record *record, tg_run_fn take, void *context);
 
+/* True if the view is one run of whole bytes in row-major order, as most are; sets its ends. */
+bool tg_view_is_run(const struct tg_record *record, uint64_t *lo, uint64_t *hi);
+
 /* A number for the view: two records that take the same bytes in the same order have the same
  * number, even if their shapes differ. 0 if tg_view_runs has nothing to give. */
 uint64_t tg_view_key(const struct tg_record *record);

@@ -42,8 +42,41 @@ static void simplify(const struct tg_record *record, struct layout *layout)
     }
 }
 
+bool tg_view_is_run(const struct tg_record *record, uint64_t *lo, uint64_t *hi)
+{
+    int64_t elements = 1, bits = tg_bits_of(record->dtype), size = bits / 8;
+    const int64_t far = INT64_MAX / 64;
+    if (!is_somewhere(record) || bits < 8 || record->start < 0 || record->start > far / size)
+        return false;
+    for (int i = record->ndim - 1; i >= 0; i--) {
+        if (i >= TG_MAX_DIMS || record->shape[i] <= 0 ||
+            (record->shape[i] != 1 && record->strides[i] != elements) ||
+            __builtin_mul_overflow(elements, record->shape[i], &elements) || elements > far / size)
+            return false;
+    }
+    *lo = record->data_ptr + (uint64_t)(record->start * size);
+    *hi = *lo + (uint64_t)(elements * size);
+    return *lo < *hi;
+}
+
+/* Spreads the bits of a number over all bits. */
+static uint64_t mix(uint64_t number)
+{
+    number = (number ^ number >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    number = (number ^ number >> 27) * UINT64_C(0x94D049BB133111EB);
+    return number ^ number >> 31;
+}
+
+/* Views of one run have the same key if they have the same bytes and the same size of element. */
+static uint64_t key_of_run(const struct tg_record *record, uint64_t lo, uint64_t hi)
+{
+    uint64_t key = mix(mix(mix(lo) + (hi - lo)) + tg_bits_of(record->dtype));
+    return key ? key : 1;
+}
+
 uint64_t tg_view_key(const struct tg_record *record)
 {
+    uint64_t lo, hi;
     struct {
         uint64_t address;
         int64_t bits, ndim;
@@ -51,6 +84,8 @@ uint64_t tg_view_key(const struct tg_record *record)
     } view;
     if (!is_somewhere(record))
         return 0;
+    if (tg_view_is_run(record, &lo, &hi))
+        return key_of_run(record, lo, hi);
     memset(&view, 0, sizeof view); /* clears the padding too */
     simplify(record, &view.layout);
     view.address = record->data_ptr;

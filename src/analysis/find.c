@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/find.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <taskglass/wire/stream.h>
 
@@ -90,28 +91,6 @@ bool tg_find_hash(struct tg_find *find, const struct tg_entry *entry, uint64_t *
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-/* The contents of the records, as far as a search may need them. */
-struct contents {
-    bool payloads, hashes, addresses, tensors;
-};
-
-static void look_over(struct tg_find *find, struct contents *contents)
-{
-    struct tg_entry entry;
-    *contents = (struct contents){0};
-    for (uint64_t i = 0; i < find->tasks.info.records; i++) {
-        const struct tg_record *record = &entry.record;
-        if (!tg_recording_get(find->recording, i, &entry) || record->kind != TG_KIND_TENSOR ||
-            record->stage == TG_STAGE_ORCHESTRATION || record->bytes == 0)
-            continue;
-        contents->tensors = true;
-        contents->payloads = contents->payloads || record->stored > 0;
-        contents->hashes = contents->hashes || record->flags & TG_RECORD_HASHED;
-        contents->addresses = contents->addresses || record->data_ptr != 0;
-        find->total += record->stored;
-    }
-}
-
 /* Why a recording without a tensor of a task is not one of a run without tasks; NULL if it may be. A
  * recording is only empty if the recorder looked at every task and had nothing to record. */
 static const char *why_without_tensors(const struct tg_find *find)
@@ -147,35 +126,72 @@ static tg_status refuse_empty(const struct tg_find *find, struct tg_error *error
 }
 
 /* Refuses a recording that cannot show what is looked for, instead of finding nothing in it. */
-static tg_status check(const struct tg_find *find, const struct contents *contents,
-                       struct tg_error *error)
+static tg_status check(const struct tg_find *find, struct tg_error *error)
 {
+    const struct tg_flow_contents *contents = &find->flow.contents;
     const char *name = tg_find_kind_name(find->find_kind), *dir = find->tasks.info.dir;
     bool by_memory = find->find_kind == TG_FIND_UNWRITTEN || find->find_kind == TG_FIND_STOMP;
     if (find->n_findings > 0)
         return TG_OK;
-    if (!contents->tensors)
+    if (contents->tensors == 0)
         return refuse_empty(find, error);
-    if (by_memory && !contents->payloads && !contents->hashes)
+    if (by_memory && contents->payloads == 0 && contents->hashes == 0)
         return tg_error_set(error, TG_UNSUPPORTED,
                             "'%s' has neither payloads nor hashes, which %s needs; record with "
                             "--dump-tensor=hash or full",
                             dir, name);
-    if (by_memory && !contents->addresses)
+    if (by_memory && contents->addresses == 0)
         return tg_error_set(
             error, TG_UNSUPPORTED,
             "'%s' has no addresses, which %s needs: the program that wrote it leaves them out", dir,
             name);
-    if (!by_memory && !contents->payloads)
+    if (!by_memory && contents->payloads == 0)
         return tg_error_set(error, TG_UNSUPPORTED,
                             "'%s' has no payloads, which %s needs; record with --dump-tensor=full",
                             dir, name);
     return TG_OK;
 }
 
+static tg_status no_memory(struct tg_error *error)
+{
+    return tg_error_set(error, TG_NO_MEMORY, "no memory to search a recording");
+}
+
+/* The replay of reads and writes, which needs no payload, on a thread of its own. */
+struct replay {
+    struct tg_find *find;
+    struct tg_error error;
+    tg_status status;
+};
+
+static void *replay(void *context)
+{
+    struct replay *job = context;
+    job->status = tg_flow_make(&job->find->tasks, &job->find->flow, &job->error);
+    return NULL;
+}
+
+/* Searches the payloads on this thread, which progress is reported on, meanwhile. */
+static tg_status replay_and_probe(struct tg_find *find, struct tg_error *error)
+{
+    struct replay job = {.find = find, .error = {TG_OK, ""}};
+    pthread_t thread;
+    bool is_apart = pthread_create(&thread, NULL, replay, &job) == 0;
+    bool good = tg_find_probe_all(find);
+    if (is_apart)
+        (void)pthread_join(thread, NULL);
+    else
+        (void)replay(&job);
+    if (job.status != TG_OK)
+        return tg_error_set(error, job.status, "%s", job.error.text);
+    return good ? TG_OK : no_memory(error);
+}
+
 static tg_status find_all(struct tg_find *find, struct tg_error *error)
 {
-    tg_status status = tg_flow_make(&find->tasks, &find->flow, error);
+    bool by_memory = find->find_kind == TG_FIND_UNWRITTEN || find->find_kind == TG_FIND_STOMP;
+    tg_status status =
+        by_memory ? tg_flow_make(&find->tasks, &find->flow, error) : replay_and_probe(find, error);
     bool good;
     if (status != TG_OK)
         return status;
@@ -184,31 +200,29 @@ static tg_status find_all(struct tg_find *find, struct tg_error *error)
     else if (find->find_kind == TG_FIND_STOMP)
         good = tg_find_stomps(find);
     else
-        good = tg_find_probe_all(find) && tg_find_trace(find);
-    return good ? TG_OK : tg_error_set(error, TG_NO_MEMORY, "no memory to search a recording");
+        good = tg_find_trace(find);
+    return good ? TG_OK : no_memory(error);
 }
 
 tg_status tg_find_open(const struct tg_recording *recording, enum tg_find_kind find_kind,
                        tg_analysis_progress_fn progress, void *context, struct tg_find **find,
                        struct tg_error *error)
 {
-    struct contents contents;
     struct tg_find *h = calloc(1, sizeof *h);
     *find = NULL;
     if (!h)
-        return tg_error_set(error, TG_NO_MEMORY, "no memory to search a recording");
+        return no_memory(error);
     *h = (struct tg_find){.find_kind = find_kind,
                           .recording = recording,
                           .progress = progress,
                           .context = context,
                           .neighbours_of = TG_NONE};
     tg_status status = tg_tasks_open(recording, &h->tasks, error);
-    if (status == TG_OK) {
-        look_over(h, &contents);
-        status = find_all(h, error);
-    }
+    h->total = h->tasks.info.payload_bytes;
     if (status == TG_OK)
-        status = check(h, &contents, error);
+        status = find_all(h, error);
+    if (status == TG_OK)
+        status = check(h, error);
     if (status == TG_OK)
         *find = h;
     else

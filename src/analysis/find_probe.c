@@ -108,76 +108,128 @@ void tg_probe_array(enum tg_find_kind find_kind, const struct tg_array *array,
 
 /* --- all of them ------------------------------------------------------------------------------ */
 
-/* A tensor is often recorded twice, as the output of one task and the input of another. This
- * remembers, by hash and type, the record that was read first. */
+/* Tensors by hash and type, so that one need not be read twice, or not at all. */
 struct known {
     uint64_t hash;
     uint64_t record; /* TG_NONE: an empty slot */
     unsigned dtype;
 };
 
-struct cache {
+struct table {
     struct known *slot;
-    uint64_t n_slots;
+    uint64_t n_slots; /* a power of two, at least twice the number of entries */
 };
 
-static bool make_cache(struct cache *cache, uint64_t records)
+static bool make_table(struct table *table, uint64_t entries)
 {
-    cache->n_slots = 64;
-    while (cache->n_slots < 2 * records)
-        cache->n_slots *= 2;
-    cache->slot = malloc((size_t)cache->n_slots * sizeof *cache->slot);
-    for (uint64_t i = 0; cache->slot && i < cache->n_slots; i++)
-        cache->slot[i].record = TG_NONE;
-    return cache->slot != NULL;
+    table->n_slots = 64;
+    while (table->n_slots < 2 * entries)
+        table->n_slots *= 2;
+    table->slot = malloc((size_t)table->n_slots * sizeof *table->slot);
+    for (uint64_t i = 0; table->slot && i < table->n_slots; i++)
+        table->slot[i].record = TG_NONE;
+    return table->slot != NULL;
 }
 
-static struct known *look_up(const struct cache *cache, const struct tg_record *record)
+/* The entry of that hash and type, or the empty slot where it belongs. */
+static struct known *look_up(const struct table *table, const struct tg_record *record)
 {
-    uint64_t at = record->hash & (cache->n_slots - 1);
-    for (;; at = (at + 1) & (cache->n_slots - 1)) {
-        struct known *known = &cache->slot[at];
+    uint64_t at = record->hash & (table->n_slots - 1);
+    for (;; at = (at + 1) & (table->n_slots - 1)) {
+        struct known *known = &table->slot[at];
         if (known->record == TG_NONE ||
             (known->hash == record->hash && known->dtype == record->dtype))
             return known;
     }
 }
 
-static void probe_record(struct tg_find *find, const struct cache *cache, uint64_t index,
+/* A payload of this size takes longer to read than to look up. */
+enum { WORTH_KNOWING = 4096 };
+
+static bool is_large(const struct tg_record *record)
+{
+    return record->kind == TG_KIND_TENSOR && record->flags & TG_RECORD_HASHED &&
+           record->stored == record->bytes && record->bytes >= WORTH_KNOWING;
+}
+
+/* A tensor is often recorded twice, as the output of one task and the input of another. */
+static void probe_record(struct tg_find *find, const struct table *large, uint64_t index,
                          const struct tg_entry *entry)
 {
-    const struct tg_record *record = &entry->record;
-    bool is_tensor = record->kind == TG_KIND_TENSOR;
-    struct known *known =
-        is_tensor && record->flags & TG_RECORD_HASHED ? look_up(cache, record) : NULL;
     struct tg_probe *probe = &find->probe[index];
+    struct known *known = is_large(&entry->record) ? look_up(large, &entry->record) : NULL;
     struct tg_array array;
     if (known && known->record != TG_NONE) {
         *probe = find->probe[known->record];
     } else if (tg_array_of(find->recording, entry, &array)) {
         tg_probe_array(find->find_kind, &array, probe);
-        tg_find_account(find, record->stored);
+        tg_find_account(find, entry->record.stored);
+        if (known)
+            *known = (struct known){entry->record.hash, index, entry->record.dtype};
     }
-    find->looked_at += is_tensor && probe->is_known;
-    find->not_stored += is_tensor && !probe->is_known;
-    if (known && known->record == TG_NONE && probe->is_known)
-        *known = (struct known){record->hash, index, record->dtype};
+}
+
+/* True for a tensor that could not be searched, but may be equal to one that was. */
+static bool is_only_hashed(const struct tg_find *find, uint64_t index, const struct tg_entry *entry)
+{
+    return !find->probe[index].is_known && entry->record.flags & TG_RECORD_HASHED &&
+           entry->record.kind == TG_KIND_TENSOR && entry->record.stage != TG_STAGE_ORCHESTRATION;
+}
+
+/* Takes what is known of equal tensors over to those that have only a hash. */
+static bool probe_by_hash(struct tg_find *find, uint64_t only_hashed)
+{
+    struct table wanted;
+    struct tg_entry entry;
+    uint64_t records = find->tasks.info.records;
+    if (only_hashed == 0)
+        return true;
+    if (!make_table(&wanted, only_hashed))
+        return false;
+    for (uint64_t i = 0; i < records; i++)
+        if (tg_recording_get(find->recording, i, &entry) && is_only_hashed(find, i, &entry))
+            *look_up(&wanted, &entry.record) =
+                (struct known){entry.record.hash, i, entry.record.dtype};
+    for (uint64_t i = 0; i < records; i++) {
+        if (!tg_recording_get(find->recording, i, &entry) || !find->probe[i].is_known ||
+            entry.record.kind != TG_KIND_TENSOR || !(entry.record.flags & TG_RECORD_HASHED))
+            continue;
+        struct known *known = look_up(&wanted, &entry.record);
+        if (known->record != TG_NONE)
+            known->record = i;
+    }
+    for (uint64_t i = 0; i < records; i++)
+        if (tg_recording_get(find->recording, i, &entry) && is_only_hashed(find, i, &entry)) {
+            find->probe[i] = find->probe[look_up(&wanted, &entry.record)->record];
+            find->looked_at += find->probe[i].is_known;
+            find->not_stored -= find->probe[i].is_known;
+        }
+    free(wanted.slot);
+    return true;
 }
 
 bool tg_find_probe_all(struct tg_find *find)
 {
-    uint64_t records = find->tasks.info.records;
-    struct cache cache = {0};
+    uint64_t records = find->tasks.info.records, only_hashed = 0;
+    uint64_t most_large = find->tasks.info.payload_bytes / WORTH_KNOWING;
+    struct table large = {0};
     struct tg_entry entry;
     find->probe = calloc((size_t)records + 1, sizeof *find->probe);
-    if (!find->probe || !make_cache(&cache, records))
+    if (!find->probe || !make_table(&large, most_large < records ? most_large : records))
         return false;
     for (uint64_t i = 0; i < records; i++) {
         find->probe[i].first = TG_NONE;
-        if (tg_recording_get(find->recording, i, &entry) &&
-            entry.record.stage != TG_STAGE_ORCHESTRATION)
-            probe_record(find, &cache, i, &entry);
+        if (!tg_recording_get(find->recording, i, &entry) ||
+            entry.record.stage == TG_STAGE_ORCHESTRATION)
+            continue;
+        probe_record(find, &large, i, &entry);
+        if (entry.record.kind == TG_KIND_TENSOR) {
+            find->probe[i].is_known |= entry.record.bytes == 0;
+            find->looked_at += find->probe[i].is_known;
+            find->not_stored += !find->probe[i].is_known;
+        }
+        only_hashed += is_only_hashed(find, i, &entry);
     }
-    free(cache.slot);
-    return true;
+    free(large.slot);
+    return probe_by_hash(find, only_hashed);
 }
