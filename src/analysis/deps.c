@@ -16,6 +16,7 @@ struct reading {
     struct tg_deps *deps;
     size_t task_room, edge_room;
     uint32_t list; /* the number of the task list being read */
+    const char *last_scope, *last_kernel[TG_PARTS];
 };
 
 /* Task numbers have 32 bits. */
@@ -23,9 +24,12 @@ struct reading {
 
 /* --- keeping what is read --------------------------------------------------------------------- */
 
-static const char *keep_name(struct tg_deps *deps, const char *text)
+/* Most tasks have the names of the task before. *last: what was kept there; NULL: nothing yet. */
+static const char *keep_name(struct tg_deps *deps, const char *text, const char **last)
 {
-    return tg_names_add(&deps->names, text, strlen(text));
+    if (!*last || strcmp(*last, text) != 0)
+        *last = tg_names_add(&deps->names, text, strlen(text));
+    return *last;
 }
 
 static bool keep_edges(struct reading *r, const struct tg_deps_read_task *task)
@@ -45,14 +49,14 @@ static bool keep_task(struct reading *r, const struct tg_deps_read_task *task)
     struct tg_deps *deps = r->deps;
     struct tg_deps_task kept = {.id = task->id,
                                 .func = {TG_NO_KERNEL, TG_NO_KERNEL, TG_NO_KERNEL},
-                                .scope = keep_name(deps, task->scope),
+                                .scope = keep_name(deps, task->scope, &r->last_scope),
                                 .first_edge = deps->n_edges,
                                 .n_edges = task->n_edges};
     bool good = kept.scope && keep_edges(r, task);
     for (uint32_t i = 0; i < task->n_numbers; i++)
         kept.func[i] = task->number[i];
     for (uint32_t i = 0; i < task->n_names; i++) {
-        kept.kernel[i] = keep_name(deps, task->kernel[i]);
+        kept.kernel[i] = keep_name(deps, task->kernel[i], &r->last_kernel[i]);
         good = good && kept.kernel[i];
     }
     if (!good || !tg_grow(&deps->task, &r->task_room, (size_t)deps->n_tasks + 1, sizeof kept))
@@ -142,9 +146,13 @@ static bool has_twins(const struct place *place, uint32_t count)
 static tg_status resolve_with(struct reading *r, struct place *place, struct tg_error *error)
 {
     struct tg_deps *deps = r->deps;
-    for (uint32_t i = 0; i < deps->n_tasks; i++)
+    bool is_sorted = true;
+    for (uint32_t i = 0; i < deps->n_tasks; i++) {
         place[i] = (struct place){deps->task[i].id, i};
-    qsort(place, deps->n_tasks, sizeof *place, by_id);
+        is_sorted = is_sorted && (i == 0 || place[i - 1].id <= place[i].id);
+    }
+    if (!is_sorted)
+        qsort(place, deps->n_tasks, sizeof *place, by_id);
     if (has_twins(place, deps->n_tasks))
         return tg_deps_reader_refuse(&r->reader, "two tasks with the same task_id", error);
     resolve(deps, place);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/grow.h"
+#include "analysis/deps_sort.h"
 #include "analysis/match.h"
 
 static tg_status no_memory(struct tg_error *error)
@@ -23,6 +25,38 @@ static int compare_refs(const void *a, const void *b)
     if (left->place != right->place)
         return left->place < right->place ? -1 : 1;
     return (left->index > right->index) - (left->index < right->index);
+}
+
+/* Sorts by task, then by place, then by index: a stable sort by place of what is in the order of the
+ * indices, then one by task. The orchestration, whose id is all ones, comes right after the largest
+ * other id, so that the ids differ in few bits. */
+static bool sort_refs(struct tg_tasks *tasks)
+{
+    size_t count = (size_t)tasks->n_refs;
+    struct tg_sorted *item = malloc(2 * (count + 1) * sizeof *item), *room = item + count;
+    struct tg_record_ref *sorted = malloc((count + 1) * sizeof *sorted);
+    uint64_t most = 0;
+    bool good = item && sorted && count <= UINT32_MAX;
+    for (size_t i = 0; good && i < count; i++) {
+        item[i] = (struct tg_sorted){tasks->ref[i].place, (uint32_t)i};
+        if (tasks->ref[i].task_id != TG_TASK_NONE && tasks->ref[i].task_id > most)
+            most = tasks->ref[i].task_id;
+    }
+    if (good)
+        tg_sort_by_key(item, room, count);
+    for (size_t i = 0; good && i < count; i++) {
+        uint64_t id = tasks->ref[item[i].index].task_id;
+        item[i].key = id == TG_TASK_NONE && most < id ? most + 1 : id;
+    }
+    if (good)
+        tg_sort_by_key(item, room, count);
+    for (size_t i = 0; good && i < count; i++)
+        sorted[i] = tasks->ref[item[i].index];
+    free(item);
+    free(good ? tasks->ref : sorted);
+    if (good)
+        tasks->ref = sorted;
+    return good;
 }
 
 static bool has_name(const struct tg_entry *entry)
@@ -59,9 +93,7 @@ static tg_status take_records(struct tg_tasks *tasks, struct tg_error *error)
         is_sorted = is_sorted && (tasks->n_refs == 0 || compare_refs(ref - 1, ref) <= 0);
         tasks->n_refs++;
     }
-    if (!is_sorted)
-        qsort(tasks->ref, (size_t)tasks->n_refs, sizeof *tasks->ref, compare_refs);
-    return TG_OK;
+    return is_sorted || sort_refs(tasks) ? TG_OK : no_memory(error);
 }
 
 static uint64_t count_tasks(const struct tg_tasks *tasks)
@@ -113,9 +145,13 @@ static bool index_rows(struct tg_tasks *tasks)
     struct id_row *order = malloc(((size_t)tasks->n_rows + 1) * sizeof *order);
     if (!order)
         return false;
-    for (uint32_t i = 0; i < tasks->n_rows; i++)
+    bool is_sorted = true;
+    for (uint32_t i = 0; i < tasks->n_rows; i++) {
         order[i] = (struct id_row){tasks->row[i].id, i};
-    qsort(order, tasks->n_rows, sizeof *order, compare_ids);
+        is_sorted = is_sorted && (i == 0 || order[i - 1].id <= order[i].id);
+    }
+    if (!is_sorted)
+        qsort(order, tasks->n_rows, sizeof *order, compare_ids);
     for (uint32_t i = 0; i < tasks->n_rows; i++)
         tasks->by_id[i] = order[i].row;
     free(order);
@@ -170,15 +206,40 @@ static tg_status make_rows(struct tg_tasks *tasks, struct tg_error *error)
     return index_rows(tasks) ? TG_OK : no_memory(error);
 }
 
+/* deps.json, read on a thread of its own: parsing it takes as long as reading the records. */
+struct deps_job {
+    struct tg_tasks *tasks;
+    tg_status status;
+};
+
+static void *read_deps(void *context)
+{
+    struct deps_job *job = context;
+    job->status = tg_deps_find(job->tasks->recording, &job->tasks->deps, &job->tasks->deps_error);
+    return NULL;
+}
+
+static tg_status read_deps_and_records(struct tg_tasks *tasks, struct tg_error *error)
+{
+    enum { WORTH_A_THREAD = 10000 };
+    struct deps_job job = {.tasks = tasks};
+    pthread_t thread;
+    bool is_apart =
+        tasks->info.records > WORTH_A_THREAD && pthread_create(&thread, NULL, read_deps, &job) == 0;
+    tg_status status = take_records(tasks, error);
+    if (is_apart)
+        (void)pthread_join(thread, NULL);
+    else
+        (void)read_deps(&job);
+    return status == TG_OK && job.status == TG_NO_MEMORY ? no_memory(error) : status;
+}
+
 tg_status tg_tasks_open(const struct tg_recording *recording, struct tg_tasks *tasks,
                         struct tg_error *error)
 {
     *tasks = (struct tg_tasks){.recording = recording};
     tg_recording_get_info(recording, &tasks->info);
-    tg_status status = tg_deps_find(recording, &tasks->deps, &tasks->deps_error);
-    if (status == TG_NO_MEMORY)
-        return no_memory(error);
-    status = take_records(tasks, error);
+    tg_status status = read_deps_and_records(tasks, error);
     if (status == TG_OK)
         status = make_rows(tasks, error);
     if (status != TG_OK)

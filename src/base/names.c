@@ -27,6 +27,10 @@ void tg_name_clean(const char *text, size_t length, char *clean, size_t room)
     const unsigned char *from = (const unsigned char *)text;
     size_t at = 0, used = 0;
     while (at < length && from[at]) {
+        if (from[at] >= ' ' && from[at] < 0x7f && used + 1 < room) { /* most characters */
+            clean[used++] = (char)from[at++];
+            continue;
+        }
         size_t step = printable_length(from + at, length - at), kept = step ? step : 1;
         if (used + kept >= room)
             break;
