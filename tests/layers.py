@@ -39,7 +39,8 @@ ALLOWED = {
     "platform/cuda/process": {"platform/cuda", "platform/process", "platform/process/device",
                               "device"} | FLOOR,
     "platform/cuda/gpu": {"platform/cuda", "orchestrate", "device"} | FLOOR,
-    "host": {"platform", "recording", "query", "scope"} | FLOOR,
+    "reference": set(),
+    "host": {"platform", "reference", "recording", "query", "scope"} | FLOOR,
     "runtime": {"host", "orchestrate", "device"} | FLOOR,
     "cli": set(),
 }

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* taskglass-reference MODULE: calls the reference functions of a workload on behalf of the library. */
+#define _GNU_SOURCE 1
+#include "reference/protocol.h"
+
+#include <errno.h>
+#include <fenv.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <taskglass/execute.h>
+#include <taskglass/workload.h>
+#include <unistd.h>
+
+/* Globals, because the signal handler takes no argument. */
+static char *memory;
+static uint64_t memory_size;
+
+/* ── messages ──────────────────────────────────────────────────────────────────────────── */
+
+static struct tg_reference_message message_of(enum tg_reference_message_type type, int64_t number)
+{
+    return (struct tg_reference_message){
+        .magic = TG_REFERENCE_MAGIC, .type = (uint32_t)type, .number = number, .offset = -1};
+}
+
+static bool tell(const struct tg_reference_message *message)
+{
+    return send(TG_REFERENCE_SOCKET_FD, message, sizeof *message, MSG_NOSIGNAL) ==
+           (ssize_t)sizeof *message;
+}
+
+/* ── the runner ────────────────────────────────────────────────────────────────────────── */
+
+/* Says which signal it is and where, then lets the signal kill the process. */
+static void on_fault(int number, siginfo_t *info, void *context)
+{
+    struct tg_reference_message message = message_of(TG_REFERENCE_FAULT, number);
+    uint64_t at = (uint64_t)(uintptr_t)info->si_addr, begin = (uint64_t)(uintptr_t)memory;
+    (void)context;
+    if (info->si_code > 0) {
+        message.address = at;
+        if (memory_size > 0 && at >= begin && at - begin < memory_size)
+            message.offset = (int64_t)(at - begin);
+    }
+    tell(&message);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static void catch_faults(void)
+{
+    static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
+    static char room[64 * 1024]; /* a stack that has overflowed cannot run the handler */
+    stack_t stack = {.ss_sp = room, .ss_size = sizeof room};
+    struct sigaction action = {.sa_sigaction = on_fault,
+                               .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+    sigemptyset(&action.sa_mask);
+    sigaltstack(&stack, NULL);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        sigaction(numbers[i], &action, NULL);
+}
+
+static uint64_t page_down(uint64_t offset)
+{
+    return offset / TG_REFERENCE_PAGE * TG_REFERENCE_PAGE;
+}
+
+static uint64_t page_up(uint64_t offset)
+{
+    return page_down(offset + TG_REFERENCE_PAGE - 1);
+}
+
+/* Opens or closes the page before and the page behind a tensor. */
+static bool set_guards(const struct tg_reference_tensor *t, int access)
+{
+    uint64_t before = page_down(t->offset) - TG_REFERENCE_PAGE,
+             behind = page_up(t->offset + t->bytes);
+    return mprotect(memory + before, TG_REFERENCE_PAGE, access) == 0 &&
+           mprotect(memory + behind, TG_REFERENCE_PAGE, access) == 0;
+}
+
+static bool same_places(const struct tg_reference_request *a, const struct tg_reference_request *b)
+{
+    bool same = a->n_tensors == b->n_tensors && a->memory == b->memory;
+    for (uint32_t i = 0; i < a->n_tensors && same; i++)
+        same =
+            a->tensor[i].offset == b->tensor[i].offset && a->tensor[i].bytes == b->tensor[i].bytes;
+    return same;
+}
+
+/* Maps the memory at its present size and moves the guards; mostly there is nothing to do, because
+ * neighbouring tasks look alike. */
+static bool arrange(const struct tg_reference_request *request, struct tg_reference_request *last)
+{
+    if (same_places(request, last))
+        return true;
+    for (uint32_t i = 0; i < last->n_tensors; i++)
+        if (!set_guards(&last->tensor[i], PROT_READ | PROT_WRITE))
+            return false;
+    last->n_tensors = 0;
+    if (request->memory != memory_size) {
+        if (memory_size > 0)
+            munmap(memory, memory_size);
+        memory = mmap(NULL, request->memory, PROT_READ | PROT_WRITE, MAP_SHARED,
+                      TG_REFERENCE_MEMORY_FD, 0);
+        if (memory == MAP_FAILED)
+            return false;
+        memory_size = request->memory;
+    }
+    for (uint32_t i = 0; i < request->n_tensors; i++)
+        if (!set_guards(&request->tensor[i], PROT_NONE))
+            return false;
+    *last = *request;
+    return true;
+}
+
+static void no_barrier(const struct tg_ctx *ctx)
+{
+    (void)ctx;
+}
+
+static void call(const struct tg_reference_request *request, tg_kernel_fn reference)
+{
+    struct tg_tensor tensor[TG_MAX_TENSORS] = {0};
+    struct tg_ctx ctx = {.tensor = tensor,
+                         .scalar = request->scalar,
+                         .n_tensors = request->n_tensors,
+                         .n_scalars = request->n_scalars,
+                         .part = request->part,
+                         .parts = 1,
+                         .mix_barrier = no_barrier};
+    for (uint32_t i = 0; i < request->n_tensors; i++) {
+        const struct tg_reference_tensor *t = &request->tensor[i];
+        tensor[i] = tg_tensor_make((uint64_t)(uintptr_t)(memory + t->offset), t->dtype,
+                                   (int)t->ndim, t->shape);
+    }
+    fesetenv(FE_DFL_ENV); /* an earlier reference may have changed how numbers are rounded */
+    reference(&ctx);
+}
+
+/* Never returns. */
+static void run(const struct tg_workload *workload)
+{
+    static struct tg_reference_request request, last;
+    pid_t own = getpid();
+    catch_faults();
+    for (;;) {
+        struct tg_reference_message done;
+        ssize_t size = recv(TG_REFERENCE_SOCKET_FD, &request, sizeof request, 0);
+        if (size < 0 && errno == EINTR)
+            continue;
+        if (size != (ssize_t)sizeof request || request.magic != TG_REFERENCE_MAGIC)
+            _exit(TG_REFERENCE_EXIT_LOST);
+        if (request.reference >= workload->n_references || !arrange(&request, &last))
+            _exit(request.reference == TG_REFERENCE_RETIRE ? 0 : TG_REFERENCE_EXIT_LOST);
+        call(&request, workload->references[request.reference].fn);
+        if (getpid() != own) /* the reference has forked, and this is the copy */
+            _exit(0);
+        fflush(stdout);
+        done = message_of(TG_REFERENCE_DONE, request.sequence);
+        if (!tell(&done))
+            _exit(TG_REFERENCE_EXIT_LOST);
+    }
+}
+
+/* ── the first process ─────────────────────────────────────────────────────────────────── */
+
+/* Dies with its parent, also while a reference loops. */
+static void follow(pid_t parent)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(TG_REFERENCE_EXIT_LOST);
+}
+
+static tg_status open_module(const char *path, const struct tg_workload **workload,
+                             struct tg_error *error)
+{
+    struct tg_workload_file *file; /* stays open as long as the process lives */
+    struct tg_settings *settings;
+    tg_status status = tg_settings_create(&settings, error);
+    if (status == TG_OK)
+        status = tg_workload_open(settings, path, &file, error);
+    if (status == TG_OK)
+        *workload = tg_workload_get(file);
+    return status;
+}
+
+/* The arguments that the kernel takes by its signature; -1 if it has none. */
+static void count_arguments(const struct tg_workload *workload, struct tg_reference_message *is)
+{
+    is->tensors = is->scalars = -1;
+    for (uint32_t i = 0; i < workload->n_kernels; i++) {
+        const char *word = workload->kernels[i].signature;
+        if (word == NULL || strcmp(workload->kernels[i].name, is->text) != 0)
+            continue;
+        is->tensors = is->scalars = 0;
+        for (word += strspn(word, " "); *word; word += strspn(word, " ")) {
+            if (strncmp(word, "scalar", 6) == 0)
+                is->scalars++;
+            else
+                is->tensors++;
+            word += strcspn(word, " ");
+        }
+        return;
+    }
+}
+
+static bool list_references(const struct tg_workload *workload)
+{
+    uint32_t count = workload->references ? workload->n_references : 0;
+    struct tg_reference_message ready = message_of(TG_REFERENCE_READY, count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct tg_reference_def *def = &workload->references[i];
+        struct tg_reference_message is = message_of(TG_REFERENCE_IS, i);
+        is.atol = def->atol;
+        is.rtol = def->rtol;
+        snprintf(is.text, sizeof is.text, "%s", def->fn && def->kernel ? def->kernel : "");
+        count_arguments(workload, &is);
+        if (!tell(&is))
+            return false;
+    }
+    return tell(&ready);
+}
+
+/* The present runner, which leads a group of its own. */
+static volatile sig_atomic_t runner;
+
+/* The library asks to kill the runner, and all that its references have started. */
+static void on_kill(int number)
+{
+    (void)number;
+    if (runner > 0)
+        kill(-(pid_t)runner, SIGKILL);
+}
+
+/* Forks with the signal blocked, so that its handler knows the runner. */
+static pid_t start_runner(const struct tg_workload *workload)
+{
+    pid_t own = getpid(), child;
+    sigset_t kills, before;
+    sigemptyset(&kills);
+    sigaddset(&kills, TG_REFERENCE_KILL);
+    sigprocmask(SIG_BLOCK, &kills, &before);
+    child = fork();
+    if (child == 0) {
+        setpgid(0, 0);
+        follow(own);
+        signal(TG_REFERENCE_KILL, SIG_DFL);
+        sigprocmask(SIG_SETMASK, &before, NULL);
+        run(workload);
+    }
+    if (child > 0)
+        setpgid(child, child); /* both do it, because either may come first */
+    runner = child;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return child;
+}
+
+/* One runner after the other. */
+static int serve(const struct tg_workload *workload)
+{
+    struct sigaction action = {.sa_handler = on_kill};
+    sigemptyset(&action.sa_mask);
+    sigaction(TG_REFERENCE_KILL, &action, NULL);
+    for (;;) {
+        struct tg_reference_message dead = message_of(TG_REFERENCE_DEAD, CLD_EXITED);
+        siginfo_t info = {0};
+        pid_t child = start_runner(workload);
+        if (child < 0)
+            return TG_REFERENCE_EXIT_LOST;
+        while (waitid(P_PID, (id_t)child, &info, WEXITED) != 0 && errno == EINTR) {
+        }
+        runner = 0;
+        dead.number = info.si_code;
+        dead.status = info.si_status;
+        if (!tell(&dead))
+            return 0;
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const struct tg_workload *workload = NULL;
+    struct tg_error error = {TG_BAD_ARGUMENT,
+                             "taskglass-reference is started by the library alone"};
+    struct tg_reference_message refused = message_of(TG_REFERENCE_REFUSED, error.status);
+    if (argc != 3) {
+        fprintf(stderr, "taskglass: %s\n", error.text);
+        return 2;
+    }
+    follow((pid_t)strtol(argv[2], NULL, 10));
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    refused.number = open_module(argv[1], &workload, &error);
+    if (workload != NULL)
+        return list_references(workload) ? serve(workload) : 0;
+    memcpy(refused.text, error.text, sizeof refused.text);
+    tell(&refused);
+    return 2;
+}
