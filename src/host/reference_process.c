@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE 1
+#include "host/reference_process.h"
+#include "base/error.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* How often a waiting thread looks whether it should stop. */
+enum { TICK_MILLISECONDS = 50, MOST_REFERENCES = 4096 };
+/* To load the module. A constructor of the module may take its time. */
+#define LOAD_SECONDS 60.0
+/* For what takes a moment, unless the machine is very busy. */
+#define PATIENCE_SECONDS 5.0
+
+/* What came of waiting for a message. */
+enum heard { HEARD, HEARD_NOTHING, HEARD_GARBAGE, HEARD_END, HEARD_STOP };
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* ── messages ──────────────────────────────────────────────────────────────────────────── */
+
+/* A reference may write to the socket too, so a message can be anything. */
+static enum heard take(struct tg_reference_process *p, struct tg_reference_message *message)
+{
+    ssize_t size = recv(p->socket, message, sizeof *message, MSG_DONTWAIT | MSG_TRUNC);
+    if (size < 0 && (errno == EAGAIN || errno == EINTR))
+        return HEARD_NOTHING;
+    if (size <= 0)
+        return HEARD_END;
+    message->text[sizeof message->text - 1] = '\0';
+    return size == (ssize_t)sizeof *message && message->magic == TG_REFERENCE_MAGIC ? HEARD
+                                                                                    : HEARD_GARBAGE;
+}
+
+/* HEARD_NOTHING: the time is over. */
+static enum heard hear(struct tg_reference_process *p, double seconds,
+                       struct tg_reference_message *message)
+{
+    double deadline = now() + seconds;
+    for (;;) {
+        struct pollfd fd = {.fd = p->socket, .events = POLLIN};
+        double left = deadline - now();
+        int tick = left < TICK_MILLISECONDS * 1e-3 ? (int)(left * 1e3) + 1 : TICK_MILLISECONDS;
+        if (__atomic_load_n(p->stop, __ATOMIC_RELAXED))
+            return HEARD_STOP;
+        if (left <= 0)
+            return HEARD_NOTHING;
+        if (poll(&fd, 1, tick) > 0) {
+            enum heard heard = take(p, message);
+            if (heard != HEARD_NOTHING)
+                return heard;
+        }
+    }
+}
+
+/* ── start and end ─────────────────────────────────────────────────────────────────────── */
+
+void tg_reference_process_init(struct tg_reference_process *p, const char *program,
+                               const char *module, const int *stop)
+{
+    *p = (struct tg_reference_process){
+        .socket = -1, .memory_fd = -1, .program = program, .module = module, .stop = stop};
+}
+
+/* False if the process has not ended within a few seconds. */
+static bool has_ended(const struct tg_reference_process *p)
+{
+    double deadline = now() + PATIENCE_SECONDS;
+    for (;;) {
+        pid_t ended = waitpid(p->pid, NULL, WNOHANG);
+        if (ended == p->pid || (ended < 0 && errno != EINTR))
+            return true;
+        if (now() > deadline)
+            return false;
+        nanosleep(&(struct timespec){0, 200000}, NULL);
+    }
+}
+
+/* Ends the process and everything that its references have started. The process ends by itself when its
+ * socket is closed and its runner is dead, and waits for that runner, so that no zombie is left. */
+static void kill_all(struct tg_reference_process *p)
+{
+    if (p->socket >= 0)
+        close(p->socket);
+    p->socket = -1;
+    if (p->pid == 0)
+        return;
+    kill(p->pid, TG_REFERENCE_KILL);
+    if (!has_ended(p)) {
+        kill(p->pid, SIGKILL);
+        while (waitpid(p->pid, NULL, 0) < 0 && errno == EINTR) {
+        }
+    }
+    p->pid = 0;
+}
+
+void tg_reference_process_end(struct tg_reference_process *p)
+{
+    kill_all(p);
+    if (p->memory_size > 0)
+        munmap(p->memory, p->memory_size);
+    if (p->memory_fd >= 0)
+        close(p->memory_fd);
+    p->memory = NULL;
+    p->memory_size = 0;
+    p->memory_fd = -1;
+}
+
+/* Moves a descriptor above the fixed ones, so that dup2 in the child overwrites none that it still
+ * needs. */
+static int above_reserved(int fd)
+{
+    int moved = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, TG_REFERENCE_MEMORY_FD + 1);
+    if (fd >= 0)
+        close(fd);
+    return moved;
+}
+
+/* The size can only grow: if the runner could shrink it, this process would get a SIGBUS. */
+static int make_memory(struct tg_reference_process *p)
+{
+    if (p->memory_fd >= 0)
+        return 0;
+    p->memory_fd =
+        above_reserved(memfd_create("taskglass-reference", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    if (p->memory_fd < 0)
+        return -1;
+    (void)fcntl(p->memory_fd, F_ADD_SEALS, F_SEAL_SHRINK);
+    return 0;
+}
+
+/* In a group of its own, because Ctrl-C is for the caller alone. What references print goes to standard
+ * error, so that it cannot mix with the caller's output. */
+static int spawn(struct tg_reference_process *p, int socket)
+{
+    char parent[32];
+    char *argv[] = {(char *)"taskglass-reference", (char *)p->module, parent, NULL};
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attributes;
+    sigset_t signals;
+    int result;
+    snprintf(parent, sizeof parent, "%ld", (long)getpid());
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (fcntl(STDERR_FILENO, F_GETFD) < 0)
+        posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&files, socket, TG_REFERENCE_SOCKET_FD);
+    posix_spawn_file_actions_adddup2(&files, p->memory_fd, TG_REFERENCE_MEMORY_FD);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
+                                              POSIX_SPAWN_SETSIGDEF);
+    sigemptyset(&signals);
+    posix_spawnattr_setsigmask(&attributes, &signals);
+    sigfillset(&signals);
+    posix_spawnattr_setsigdefault(&attributes, &signals);
+    result = posix_spawn(&p->pid, p->program, &files, &attributes, argv, environ);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&files);
+    if (result != 0)
+        p->pid = 0;
+    return result;
+}
+
+static tg_status launch(struct tg_reference_process *p, struct tg_error *error)
+{
+    int ends[2], cause;
+    if (make_memory(p) != 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+        return tg_error_set(error, TG_NO_MEMORY, "cannot start the process for references: %s",
+                            strerror(errno));
+    p->socket = above_reserved(ends[0]);
+    ends[1] = above_reserved(ends[1]);
+    cause = p->socket >= 0 && ends[1] >= 0 ? spawn(p, ends[1]) : EMFILE;
+    if (ends[1] >= 0)
+        close(ends[1]);
+    p->fresh = true;
+    if (cause == 0)
+        return TG_OK;
+    return tg_error_set(error, TG_NOT_FOUND, "cannot start %s: %s", p->program, strerror(cause));
+}
+
+static bool is_tolerance(double value)
+{
+    return isfinite(value) && value >= 0;
+}
+
+static tg_status bad_module(const struct tg_reference_process *p, const char *how,
+                            struct tg_error *error)
+{
+    return tg_error_set(error, TG_WORKLOAD_FAULT, "the module %s %s while it was loaded", p->module,
+                        how);
+}
+
+/* Takes one message of the list. Sets *is_last with the last. */
+static tg_status take_reference(struct tg_reference_process *p, struct tg_reference_about *about,
+                                uint32_t *n, bool *is_last, struct tg_error *error)
+{
+    struct tg_reference_message m;
+    enum heard heard = hear(p, LOAD_SECONDS, &m);
+    if (heard == HEARD_STOP)
+        return tg_error_set(error, TG_CANCELLED, "cancelled while the module was loaded");
+    if (heard == HEARD_NOTHING)
+        return bad_module(p, "did not return", error);
+    if (heard == HEARD_END)
+        return bad_module(p, "crashed or exited", error);
+    if (heard == HEARD && m.type == TG_REFERENCE_REFUSED)
+        return tg_error_set(error, m.number < 0 ? (tg_status)m.number : TG_BAD_ARGUMENT, "%s",
+                            m.text);
+    *is_last = heard == HEARD && m.type == TG_REFERENCE_READY;
+    if (*is_last)
+        return TG_OK;
+    if (heard != HEARD || m.type != TG_REFERENCE_IS || *n == MOST_REFERENCES)
+        return bad_module(p, "wrote to the socket of its process, or has too many references,",
+                          error);
+    if (!is_tolerance(m.atol) || !is_tolerance(m.rtol))
+        return tg_error_set(error, TG_BAD_ARGUMENT,
+                            "%s: the reference of kernel '%s' has tolerances of %g and %g; use 0 "
+                            "or more",
+                            p->module, m.text, m.atol, m.rtol);
+    about[*n] = (struct tg_reference_about){
+        .atol = m.atol, .rtol = m.rtol, .n_tensors = m.tensors, .n_scalars = m.scalars};
+    snprintf(about[*n].kernel, sizeof about[*n].kernel, "%.127s", m.text);
+    ++*n;
+    return TG_OK;
+}
+
+tg_status tg_reference_process_start(struct tg_reference_process *p,
+                                     struct tg_reference_about **about, uint32_t *count,
+                                     struct tg_error *error)
+{
+    struct tg_reference_about *list = calloc(MOST_REFERENCES, sizeof *list);
+    bool is_last = false;
+    uint32_t n = 0;
+    tg_status status =
+        list ? launch(p, error) : tg_error_set(error, TG_NO_MEMORY, "out of host memory");
+    while (status == TG_OK && !is_last)
+        status = take_reference(p, list, &n, &is_last, error);
+    if (status != TG_OK)
+        kill_all(p);
+    if (status != TG_OK || about == NULL) {
+        free(list);
+    } else {
+        *about = list;
+        *count = n;
+    }
+    return status;
+}
+
+tg_status tg_reference_process_reserve(struct tg_reference_process *p, uint64_t size,
+                                       struct tg_error *error)
+{
+    uint64_t wanted = p->memory_size ? p->memory_size : 1 << 20;
+    void *memory;
+    if (size <= p->memory_size)
+        return TG_OK;
+    while (wanted < size)
+        wanted *= 2;
+    if (ftruncate(p->memory_fd, (off_t)wanted) != 0)
+        return tg_error_set(error, TG_NO_MEMORY, "no memory for a task's %llu bytes: %s",
+                            (unsigned long long)size, strerror(errno));
+    memory = mmap(NULL, wanted, PROT_READ | PROT_WRITE, MAP_SHARED, p->memory_fd, 0);
+    if (memory == MAP_FAILED)
+        return tg_error_set(error, TG_NO_MEMORY, "no memory for a task's %llu bytes: %s",
+                            (unsigned long long)size, strerror(errno));
+    if (p->memory_size > 0)
+        munmap(p->memory, p->memory_size);
+    p->memory = memory;
+    p->memory_size = wanted;
+    return TG_OK;
+}
+
+/* ── calls ─────────────────────────────────────────────────────────────────────────────── */
+
+static bool ask(struct tg_reference_process *p, const struct tg_reference_request *request)
+{
+    return send(p->socket, request, sizeof *request, MSG_NOSIGNAL) == (ssize_t)sizeof *request;
+}
+
+tg_status tg_reference_process_renew(struct tg_reference_process *p, struct tg_error *error)
+{
+    struct tg_reference_request retire = {.magic = TG_REFERENCE_MAGIC,
+                                          .reference = TG_REFERENCE_RETIRE};
+    struct tg_reference_message message;
+    if (p->pid != 0 && p->fresh)
+        return TG_OK;
+    if (p->pid != 0 && ask(p, &retire) && hear(p, PATIENCE_SECONDS, &message) == HEARD &&
+        message.type == TG_REFERENCE_DEAD && message.number == CLD_EXITED && message.status == 0) {
+        p->fresh = true;
+        return TG_OK;
+    }
+    kill_all(p); /* it does not listen any more */
+    return tg_reference_process_start(p, NULL, NULL, error);
+}
+
+/* "crashed: Segmentation fault, 4 bytes behind argument 2" */
+static void describe_fault(const struct tg_reference_request *request,
+                           const struct tg_reference_message *m, char *text, size_t size)
+{
+    int used = snprintf(text, size, "crashed: %s", strsignal((int)m->number));
+    for (uint32_t i = 0; i < request->n_tensors && m->offset >= 0; i++) {
+        const struct tg_reference_tensor *t = &request->tensor[i];
+        uint64_t at = (uint64_t)m->offset, end = t->offset + t->bytes;
+        if (at >= end && at - end < 2 * TG_REFERENCE_PAGE) {
+            snprintf(text + used, size - (size_t)used, " %llu bytes behind the end of argument %u",
+                     (unsigned long long)(at - end), i);
+            return;
+        }
+    }
+    if (m->number != SIGABRT)
+        snprintf(text + used, size - (size_t)used, " at address 0x%llx",
+                 (unsigned long long)m->address);
+}
+
+static void describe_death(const struct tg_reference_message *m, char *text, size_t size)
+{
+    if (m->number != CLD_EXITED)
+        snprintf(text, size, "was killed: %s", strsignal((int)m->status));
+    else if (m->status == TG_REFERENCE_EXIT_LOST)
+        snprintf(text, size, "closed or used up the file descriptors of its process");
+    else
+        snprintf(text, size, "ended its process with exit status %lld", (long long)m->status);
+}
+
+/* Waits until the runner is dead, so that the next message comes from the next one. */
+static bool wait_for_death(struct tg_reference_process *p)
+{
+    struct tg_reference_message message;
+    for (int i = 0; i < 16; i++) {
+        enum heard heard = hear(p, PATIENCE_SECONDS, &message);
+        if (heard == HEARD && message.type == TG_REFERENCE_DEAD)
+            return true;
+        if (heard != HEARD && heard != HEARD_GARBAGE)
+            return false;
+    }
+    return false;
+}
+
+enum tg_reference_end tg_reference_process_call(struct tg_reference_process *p,
+                                                struct tg_reference_request *request, double limit,
+                                                char *text, size_t size)
+{
+    struct tg_reference_message m;
+    enum heard heard;
+    request->magic = TG_REFERENCE_MAGIC;
+    request->sequence = ++p->sequence;
+    request->memory = p->memory_size;
+    p->fresh = false;
+    heard = ask(p, request) ? hear(p, limit, &m) : HEARD_END;
+    if (heard == HEARD && m.type == TG_REFERENCE_DONE && m.number == request->sequence)
+        return TG_CALL_DONE;
+    if (heard == HEARD && m.type == TG_REFERENCE_DEAD) {
+        describe_death(&m, text, size);
+        p->fresh = true;
+        return TG_CALL_FAILED;
+    }
+    if (heard == HEARD && m.type == TG_REFERENCE_FAULT)
+        describe_fault(request, &m, text, size);
+    else if (heard == HEARD_NOTHING)
+        snprintf(text, size, "did not return within %g s", limit);
+    else if (heard == HEARD_END)
+        snprintf(text, size, "ended all processes that run references");
+    else
+        snprintf(text, size, "wrote to a file descriptor that is not its own");
+    if (heard == HEARD_STOP)
+        return TG_CALL_STOPPED;
+    if (heard == HEARD && m.type == TG_REFERENCE_FAULT)
+        p->fresh = wait_for_death(p);
+    if (!p->fresh) /* which runner a signal would meet now is not certain, so all of them go */
+        kill_all(p);
+    return heard == HEARD_NOTHING ? TG_CALL_LATE : TG_CALL_FAILED;
+}

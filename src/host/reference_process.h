@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A process that calls references: the library's end. src/reference/protocol.h has the picture. */
+#ifndef TG_HOST_REFERENCE_PROCESS_H
+#define TG_HOST_REFERENCE_PROCESS_H
+
+#include "reference/protocol.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+#include <taskglass/status.h>
+
+/* A reference of the module, as the process describes it. */
+struct tg_reference_about {
+    char kernel[128]; /* "": it cannot be used */
+    double atol, rtol;
+    int64_t n_tensors, n_scalars; /* by the kernel's signature; negative: unknown */
+};
+
+/* A process belongs to one thread, the one that starts it: it dies with that thread. */
+struct tg_reference_process {
+    pid_t pid; /* and the number of its group; 0: there is none */
+    int socket;
+    int memory_fd;
+    char *memory; /* shared with the runner, which may write anything to it at any time */
+    uint64_t memory_size;
+    uint32_t sequence;
+    bool fresh;          /* the runner has not called a reference yet */
+    const int *stop;     /* another thread sets it to end all waiting; __atomic */
+    const char *program; /* lives longer than the process, like module */
+    const char *module;
+};
+
+/* How a call ended. */
+enum tg_reference_end {
+    TG_CALL_DONE,
+    TG_CALL_FAILED, /* the text says how: it crashed, exited, or wrote to our socket */
+    TG_CALL_LATE,   /* it did not return within the limit, as the text says */
+    TG_CALL_STOPPED
+};
+
+/* Prepares the structure; starts nothing. */
+void tg_reference_process_init(struct tg_reference_process *process, const char *program,
+                               const char *module, const int *stop);
+/* Starts the process and loads the module. *about, an array that the caller frees, and *count may be
+ * NULL. The errors are those of tg_workload_open; WORKLOAD_FAULT: the module crashed while it was
+ * loaded; CANCELLED. */
+tg_status tg_reference_process_start(struct tg_reference_process *process,
+                                     struct tg_reference_about **about, uint32_t *count,
+                                     struct tg_error *error);
+/* Kills the process with all that it has started, and frees the memory. */
+void tg_reference_process_end(struct tg_reference_process *process);
+
+/* Makes the shared memory at least this large. */
+tg_status tg_reference_process_reserve(struct tg_reference_process *process, uint64_t size,
+                                       struct tg_error *error);
+/* Makes sure that the next call is the first one of a runner. Starts the process if there is none. */
+tg_status tg_reference_process_renew(struct tg_reference_process *process, struct tg_error *error);
+/* Calls a reference. After a failure there is a fresh runner, or no process. */
+enum tg_reference_end tg_reference_process_call(struct tg_reference_process *process,
+                                                struct tg_reference_request *request, double limit,
+                                                char *text, size_t size);
+
+#endif
