@@ -56,23 +56,60 @@ TG_API tg_status tg_replay_bundle(const struct tg_recording *recording, uint64_t
                                   const struct tg_replay_config *config, const char *folder,
                                   struct tg_error *error);
 
+/* `max_ulp` where NaN or an infinity stands against another value: no distance is defined. */
+#define TG_ULP_UNDEFINED UINT64_MAX
+
 /* The result of checking one task with its reference function. */
 struct tg_reference_task {
     uint64_t task;
     char kernel[200];
     enum {
-        TG_REFERENCE_AGREES,
-        TG_REFERENCE_DIFFERS,
-        TG_REFERENCE_NONE,
-        TG_REFERENCE_INCOMPLETE
+        TG_REFERENCE_AGREES,     /* every output is within the reference's tolerance */
+        TG_REFERENCE_DIFFERS,    /* an output is not */
+        TG_REFERENCE_NONE,       /* its kernel has no reference, or it is a mix */
+        TG_REFERENCE_INCOMPLETE, /* an argument was not recorded in full */
+        TG_REFERENCE_FAILED      /* the reference crashed, exited, did not return … */
     } is;
     uint32_t argument;            /* DIFFERS: the first output that differs */
     struct tg_output_check check; /* of that output */
-    const char *why;              /* INCOMPLETE: what is missing; lives until the next task */
+    const char *why;              /* NONE, INCOMPLETE, FAILED: the reason, which lives until `tell`
+                                     returns; else NULL */
+    /* AGREES, DIFFERS: the largest errors of all its outputs. */
+    double max_error;    /* |output - reference|; infinite as in tg_check_close */
+    double max_relative; /* that by |reference|, where the reference is not 0 */
+    uint64_t max_ulp; /* steps between neighbouring values of the type (floats); TG_ULP_UNDEFINED */
 };
 
-/* Recomputes every recorded task from its recorded inputs with its kernel's reference function, in the
- * order of the recording, and calls `tell` for each. A return other than 0 stops the check. */
+typedef int (*tg_reference_fn)(void *context, const struct tg_reference_task *task);
+
+/* Zero means the default everywhere. */
+struct tg_reference_config {
+    const char *module; /* the workload's file; default: the one in run.json beside the recording */
+    double limit;       /* seconds that a reference may take for one task; default 10 */
+    uint32_t workers;   /* processes that call references at the same time; default: one per CPU */
+    /* Called several times a second on the caller's thread; a return other than 0 cancels. */
+    int (*progress)(void *context, uint64_t checked, uint64_t tasks);
+    void *progress_context;
+};
+
+/*
+ * Recomputes every recorded task from its recorded inputs with its kernel's reference function, and
+ * calls `tell` for each, in the order of the recording, on the caller's thread. A return other than 0
+ * stops the check.
+ *
+ * References are a user's code, so they run in processes of their own, which load the module; the
+ * caller's program never does. A reference that crashes, exits, does not return within the limit or
+ * writes beyond its arguments makes its task FAILED, and the other tasks are still checked. No task
+ * DIFFERS or FAILED because of what another reference did: such a verdict comes from a process that
+ * had called no reference before. What references print goes to standard error.
+ *
+ * BAD_ARGUMENT: a limit that is no time up to 1e6 s; NOT_FOUND: no module; WORKLOAD_FAULT: the module
+ * crashes while it is loaded; CANCELLED; NO_MEMORY.
+ */
+TG_API tg_status tg_reference_run(const struct tg_recording *recording,
+                                  const struct tg_reference_config *config, tg_reference_fn tell,
+                                  void *context, struct tg_error *error);
+/* The same with that module (NULL: the default), and the defaults for the rest. */
 TG_API tg_status tg_reference_check(const struct tg_recording *recording, const char *module,
                                     int (*tell)(void *context,
                                                 const struct tg_reference_task *task),

@@ -5,12 +5,14 @@
 
 #include <stdbool.h>
 #include <taskglass/query.h>
+#include <taskglass/json.h>
 #include <taskglass/recording.h>
 
 #include "cli/cli.h"
+#include "cli/term.h"
 
-struct check_request {
-    const char *dir; /* NULL: the newest run */
+struct check_request { /* what the command line asks for */
+    const char *dir;   /* NULL: the newest run */
     const char *module;
     const char *against;    /* NULL: compare with the workload's references */
     struct tg_query *query; /* NULL: every record */
@@ -19,7 +21,46 @@ struct check_request {
     bool all, json;
 };
 
-/* Returns the exit code. */
+/* What became of tasks: of one kernel, or of all. */
+struct check_counts {
+    uint64_t tasks, good, wrong, without, incomplete, failed;
+    uint64_t max_ulp;               /* TG_ULP_UNDEFINED: NaN stands against a number */
+    double max_error, max_relative; /* of the tasks that were checked */
+};
+
+struct check_kernel {
+    char name[200];
+    struct check_counts is;
+};
+
+/* A task whose reference failed. */
+struct check_failure {
+    uint64_t task;
+    size_t kernel; /* its number in the tally */
+    char *why;
+};
+
+/* What check_references counts while the tasks come in. */
+struct check_tally {
+    const struct check_request *request;
+    const struct tg_recording *recording;
+    struct tg_json json;
+    struct cli_progress progress;
+    struct check_counts all;
+    struct check_kernel *kernel; /* in the order of their first tasks */
+    size_t n_kernels, room_kernels, last;
+    struct check_failure *failure;
+    size_t n_failures, room_failures;
+    bool out_of_memory;
+};
+
+/* check_kernels.c: the summary by kernel. */
+void check_kernels_print(const struct check_tally *tally);
+void check_kernels_put(const struct check_tally *tally, struct tg_json *json);
+
+/* Each returns the exit code. */
+int check_references(const struct cli *cli, const struct check_request *request,
+                     const struct tg_recording *recording);
 int check_against(const struct check_request *request, const struct tg_recording *recording);
 
 #endif

@@ -185,13 +185,12 @@ static tg_status fill_blocks(struct tg_recorded_task *task, struct tg_error *err
 
 /* ── reading ───────────────────────────────────────────────────────────────────────────── */
 
-tg_status tg_recorded_task_take(const struct tg_recording *recording, uint64_t id,
+tg_status tg_recorded_task_look(const struct tg_recording *recording, uint64_t id,
                                 const struct tg_task_records *records,
                                 struct tg_recorded_task *task, struct tg_error *error)
 {
     struct tg_entry entry;
     uint32_t scalars = 0;
-    tg_status status;
     memset(task, 0, sizeof *task);
     task->id = id;
     for (uint64_t i = 0; i < records->count; i++) {
@@ -205,7 +204,14 @@ tg_status tg_recorded_task_take(const struct tg_recording *recording, uint64_t i
         if (tg_recording_get(recording, records->index[i], &entry) &&
             entry.record.kind == TG_KIND_SCALAR && !(entry.record.flags & TG_RECORD_NO_VALUE))
             take_scalar(&entry, task, &scalars);
-    status = check_complete(task, scalars, error);
+    return check_complete(task, scalars, error);
+}
+
+static tg_status take(const struct tg_recording *recording, uint64_t id,
+                      const struct tg_task_records *records, struct tg_recorded_task *task,
+                      struct tg_error *error)
+{
+    tg_status status = tg_recorded_task_look(recording, id, records, task, error);
     if (status != TG_OK)
         return status;
     find_blocks(task);
@@ -231,8 +237,7 @@ tg_status tg_recorded_task_read(const struct tg_recording *recording, uint64_t i
         return tg_error_set(error, TG_NOT_FOUND,
                             "the recording has no task %s; `taskglass view` lists them",
                             tg_task_text(id, name));
-    return tg_recorded_task_take(recording, id, &(struct tg_task_records){index, count}, task,
-                                 error);
+    return take(recording, id, &(struct tg_task_records){index, count}, task, error);
 }
 
 void tg_recorded_task_free(struct tg_recorded_task *task)

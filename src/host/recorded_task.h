@@ -48,8 +48,9 @@ struct tg_task_records {
  * with tg_recorded_task_free. */
 tg_status tg_recorded_task_read(const struct tg_recording *recording, uint64_t id,
                                 struct tg_recorded_task *task, struct tg_error *error);
-/* The same, for a caller that has already found the records. */
-tg_status tg_recorded_task_take(const struct tg_recording *recording, uint64_t id,
+/* The same for a caller that has found the records itself, without the blocks of memory: there is
+ * nothing to free, and `after` may be NULL for an output that was not recorded. */
+tg_status tg_recorded_task_look(const struct tg_recording *recording, uint64_t id,
                                 const struct tg_task_records *records,
                                 struct tg_recorded_task *task, struct tg_error *error);
 void tg_recorded_task_free(struct tg_recorded_task *task);

@@ -1,240 +1,283 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Computes recorded tasks again on the host, with the reference functions of their kernels. */
 #define _GNU_SOURCE
-#include <taskglass/replay.h>
+#include "host/reference.h"
 
 #include "base/error.h"
-#include "host/check.h"
+#include "host/paths.h"
 #include "host/replay.h"
-#include "host/workload.h"
-#include <dlfcn.h>
-#include <stdio.h>
+#include "recording/reader.h"
+#include <errno.h>
+#include <math.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <taskglass/numeric.h>
-#include <taskglass/workload.h>
+#include <time.h>
+
+#define DEFAULT_LIMIT 10.0
+#define LONGEST_LIMIT 1e6
+enum { BATCHES_PER_LANE = 3, TICK_NANOSECONDS = 50000000 };
 
 /* ── which records belong to which task ────────────────────────────────────────────────── */
 
-struct belongs {
-    uint64_t task;
-    uint64_t index;
-};
-
 static int by_task(const void *a, const void *b)
 {
-    const struct belongs *x = a, *y = b;
+    const struct tg_task_record *x = a, *y = b;
     if (x->task != y->task)
         return x->task < y->task ? -1 : 1;
     return (x->index > y->index) - (x->index < y->index);
 }
 
-static struct belongs *sort_records(const struct tg_recording *recording, uint64_t *count)
+/* Most recordings are nearly sorted, and sorting what is sorted takes longer than to see that. */
+static void sort(struct tg_task_record *record, uint64_t count)
+{
+    bool sorted = true;
+    for (uint64_t i = 1; i < count && sorted; i++)
+        sorted = by_task(&record[i - 1], &record[i]) < 0;
+    if (!sorted)
+        qsort(record, count, sizeof *record, by_task);
+}
+
+static struct tg_task_record *sort_records(const struct tg_recording *recording, uint64_t *count,
+                                           uint64_t *tasks)
 {
     struct tg_recording_info info;
-    struct belongs *all;
+    struct tg_task_record *all;
     struct tg_entry entry;
     tg_recording_get_info(recording, &info);
-    *count = 0;
+    *count = *tasks = 0;
     all = calloc(info.records + 1, sizeof *all);
-    for (uint64_t i = 0; all != NULL && i < info.records; i++)
+    if (all == NULL)
+        return NULL;
+    for (uint64_t i = 0; i < info.records; i++)
         if (tg_recording_get(recording, i, &entry) && entry.record.task_id != TG_TASK_NONE)
-            all[(*count)++] = (struct belongs){entry.record.task_id, i};
-    if (all != NULL)
-        qsort(all, *count, sizeof *all, by_task);
+            all[(*count)++] = (struct tg_task_record){entry.record.task_id, i, entry.record.stored};
+    sort(all, *count);
+    for (uint64_t i = 0; i < *count; i++)
+        *tasks += i == 0 || all[i].task != all[i - 1].task;
     return all;
 }
 
-/* ── one task ──────────────────────────────────────────────────────────────────────────── */
+/* ── lanes ─────────────────────────────────────────────────────────────────────────────── */
 
-/* The reference function of the task's one kernel. A mix has none: its kernels share their
- * arguments, so no reference can say what one of them writes alone. */
-static const struct tg_reference_def *reference_of(const struct tg_workload *workload,
-                                                   const struct tg_recorded_task *task)
+static uint32_t lanes_for(const struct tg_reference_job *job, uint32_t wanted)
 {
-    for (uint32_t part = 0; part < TG_PARTS && task->n_parts == 1; part++)
-        for (uint32_t i = 0; *task->kernel[part] && i < workload->n_references; i++)
-            if (strcmp(workload->references[i].kernel, task->kernel[part]) == 0)
-                return &workload->references[i];
-    return NULL;
+    cpu_set_t set;
+    uint64_t bytes = 0, batches;
+    if (wanted == 0)
+        wanted = sched_getaffinity(0, sizeof set, &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
+    for (uint64_t i = 0; i < job->n_records; i++)
+        bytes += job->record[i].bytes;
+    batches = bytes / TG_BATCH_BYTES + job->n_records / TG_BATCH_TASKS + 1;
+    wanted = wanted < TG_MOST_LANES ? wanted : TG_MOST_LANES;
+    return wanted < batches ? wanted : (uint32_t)batches;
 }
 
-/* The reference's own copies of the arguments, each contiguous. */
-struct desk {
-    struct tg_tensor tensor[TG_MAX_TENSORS];
-    char *bytes[TG_MAX_TENSORS];
+/* Returns how many threads run. */
+static uint32_t start_lanes(struct tg_reference_job *job, struct tg_lane *lane, uint32_t n)
+{
+    uint32_t started = 0;
+    job->n_lanes = n;
+    while (started < n &&
+           pthread_create(&lane[started].thread, NULL, tg_lane_run, &lane[started]) == 0)
+        started++;
+    pthread_mutex_lock(&job->lock);
+    job->n_lanes -= n - started;
+    pthread_mutex_unlock(&job->lock);
+    return started;
+}
+
+/* ── telling ───────────────────────────────────────────────────────────────────────────── */
+
+struct telling {
+    const struct tg_reference_config *config;
+    tg_reference_fn tell;
+    void *context;
+    uint64_t checked, tasks;
 };
 
-static void no_barrier(const struct tg_ctx *ctx)
+/* Waits for the next batch in order. NULL: there is none any more. Returns also to show progress. */
+static struct tg_batch *await_batch(struct tg_reference_job *job, bool *is_over)
 {
-    (void)ctx;
+    struct tg_batch *batch = NULL;
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += TICK_NANOSECONDS;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&job->lock);
+    while (batch == NULL) {
+        struct tg_batch *next = &job->batch[job->told % job->n_batches];
+        if (job->told < job->taken && next->is_done)
+            batch = next;
+        *is_over = batch == NULL && job->n_lanes == 0;
+        if (*is_over || (batch == NULL &&
+                         pthread_cond_timedwait(&job->changed, &job->lock, &until) == ETIMEDOUT))
+            break;
+    }
+    pthread_mutex_unlock(&job->lock);
+    return batch;
 }
 
-static bool lay_out(const struct tg_recorded_task *task, struct desk *desk)
+static bool tell_batch(struct telling *telling, struct tg_batch *batch)
 {
-    for (uint32_t i = 0; i < task->n_tensors; i++) {
-        const struct tg_recorded_tensor *t = &task->tensor[i];
-        desk->bytes[i] = calloc(1, t->bytes + 1);
-        if (desk->bytes[i] == NULL)
+    for (uint32_t i = 0; i < batch->n; i++) {
+        struct tg_task_verdict *verdict = &batch->verdict[i];
+        verdict->is.why = *verdict->why ? verdict->why : NULL;
+        telling->checked++;
+        if (telling->tell(telling->context, &verdict->is) != 0)
             return false;
-        if (t->before != NULL)
-            memcpy(desk->bytes[i], t->before, t->bytes);
-        desk->tensor[i] = tg_tensor_make((uint64_t)(uintptr_t)desk->bytes[i], t->tensor.dtype,
-                                         t->tensor.ndim, t->tensor.shape);
     }
     return true;
 }
 
-static void clear(struct desk *desk)
+static void release(struct tg_reference_job *job)
 {
-    for (uint32_t i = 0; i < TG_MAX_TENSORS; i++)
-        free(desk->bytes[i]);
+    pthread_mutex_lock(&job->lock);
+    job->told++;
+    pthread_cond_broadcast(&job->changed);
+    pthread_mutex_unlock(&job->lock);
 }
 
-/* Finds the first output that differs from the reference. False if memory ran out. */
-static bool compare(const struct tg_recorded_task *task, const struct desk *desk,
-                    const struct tg_reference_def *def, struct tg_reference_task *verdict)
+static void stop(struct tg_reference_job *job)
 {
-    for (uint32_t i = 0; i < task->n_tensors; i++) {
-        const struct tg_recorded_tensor *t = &task->tensor[i];
-        uint64_t n = (uint64_t)tg_tensor_numel(&t->tensor);
-        double *expected;
-        if (t->role == TG_IN)
-            continue;
-        expected = malloc((n + 1) * sizeof *expected);
-        if (expected == NULL)
-            return false;
-        for (uint64_t k = 0; k < n; k++)
-            expected[k] = tg_load(t->tensor.dtype, desk->bytes[i], (int64_t)k);
-        tg_check_close(t->tensor.dtype, t->after, expected, n, def->atol, def->rtol,
-                       &verdict->check);
-        free(expected);
-        if (verdict->check.mismatches > 0) {
-            verdict->argument = i;
-            verdict->is = TG_REFERENCE_DIFFERS;
-            return true;
+    pthread_mutex_lock(&job->lock);
+    __atomic_store_n(&job->stop, 1, __ATOMIC_RELAXED);
+    pthread_cond_broadcast(&job->changed);
+    pthread_mutex_unlock(&job->lock);
+}
+
+/* Returns when all verdicts have been told, or the caller or a lane has stopped the job. */
+static tg_status tell_all(struct tg_reference_job *job, struct telling *telling,
+                          struct tg_error *error)
+{
+    const struct tg_reference_config *config = telling->config;
+    bool is_over = false;
+    while (!is_over) {
+        struct tg_batch *batch = await_batch(job, &is_over);
+        bool goes_on = batch == NULL || tell_batch(telling, batch);
+        if (batch != NULL)
+            release(job);
+        if (!goes_on) {
+            stop(job);
+            return TG_OK;
+        }
+        if (config->progress &&
+            config->progress(config->progress_context, telling->checked, telling->tasks) != 0) {
+            stop(job);
+            return tg_error_set(error, TG_CANCELLED, "cancelled after %llu of %llu tasks",
+                                (unsigned long long)telling->checked,
+                                (unsigned long long)telling->tasks);
         }
     }
-    verdict->is = TG_REFERENCE_AGREES;
-    return true;
+    return TG_OK;
 }
 
-static bool has_outputs(const struct tg_recorded_task *task)
+/* ── a check ───────────────────────────────────────────────────────────────────────────── */
+
+static tg_status no_memory(struct tg_error *error)
 {
-    for (uint32_t i = 0; i < task->n_tensors; i++)
-        if (task->tensor[i].role != TG_IN && task->tensor[i].after == NULL)
-            return false;
-    return true;
+    return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
 }
 
-static tg_status compute(const struct tg_recorded_task *task, const struct tg_reference_def *def,
-                         struct tg_reference_task *verdict, struct tg_error *error)
+static tg_status run_lanes(struct tg_reference_job *job, struct tg_lane *lane, uint32_t n,
+                           struct telling *telling, struct tg_error *error)
 {
-    struct desk desk;
-    struct tg_ctx ctx = {.tensor = desk.tensor,
-                         .scalar = task->scalar,
-                         .n_tensors = task->n_tensors,
-                         .n_scalars = task->n_scalars,
-                         .part = *task->kernel[TG_PART_AIC] ? TG_PART_AIC : TG_PART_AIV0,
-                         .parts = 1,
-                         .mix_barrier = no_barrier};
-    tg_status status = TG_OK;
-    memset(&desk, 0, sizeof desk);
-    if (!has_outputs(task)) {
-        verdict->is = TG_REFERENCE_INCOMPLETE;
-        verdict->why = "an output was not recorded";
-        return TG_OK;
-    }
-    if (lay_out(task, &desk)) {
-        def->fn(&ctx);
-        if (!compare(task, &desk, def, verdict))
-            status = tg_error_set(error, TG_NO_MEMORY, "out of host memory");
-    } else {
-        status = tg_error_set(error, TG_NO_MEMORY, "out of host memory");
-    }
-    clear(&desk);
+    tg_status status;
+    uint32_t started = start_lanes(job, lane, n);
+    if (started == 0)
+        return tg_error_set(error, TG_NO_MEMORY, "cannot start a thread");
+    status = tell_all(job, telling, error);
+    stop(job);
+    for (uint32_t i = 0; i < started; i++)
+        pthread_join(lane[i].thread, NULL);
+    if (status == TG_OK && job->error.status != TG_OK && job->error.status != TG_CANCELLED)
+        status = tg_error_set(error, job->error.status, "%s", job->error.text);
     return status;
 }
 
-/* ── all tasks ─────────────────────────────────────────────────────────────────────────── */
-
-static tg_status check_one(const struct tg_recording *recording, const struct tg_workload *workload,
-                           uint64_t id, const struct tg_task_records *records,
-                           struct tg_reference_task *verdict, struct tg_error *error)
+/* The first process says which references there are; the first lane then uses it. */
+static tg_status check(struct tg_reference_job *job, uint32_t workers, struct telling *telling,
+                       struct tg_error *error)
 {
-    struct tg_recorded_task task;
-    static const char unknown[] = "its arguments were not recorded in full";
-    tg_status status = tg_recorded_task_take(recording, id, records, &task, NULL);
-    const struct tg_reference_def *def;
-    *verdict = (struct tg_reference_task){.task = id};
-    tg_replay_kernel_names(&task, verdict->kernel, sizeof verdict->kernel);
-    def = reference_of(workload, &task);
-    if (def == NULL) {
-        verdict->is = TG_REFERENCE_NONE;
-    } else if (status != TG_OK) {
-        verdict->is = TG_REFERENCE_INCOMPLETE;
-        verdict->why = unknown;
-    } else {
-        tg_status computed = compute(&task, def, verdict, error);
-        tg_recorded_task_free(&task);
-        return computed;
+    uint32_t n = lanes_for(job, workers);
+    struct tg_reference_about *about = NULL;
+    struct tg_lane *lane = calloc(n, sizeof *lane);
+    tg_status status;
+    job->n_batches = n * BATCHES_PER_LANE;
+    job->batch = calloc(job->n_batches, sizeof *job->batch);
+    if (lane == NULL || job->batch == NULL) {
+        free(lane);
+        free(job->batch);
+        return no_memory(error);
     }
+    for (uint32_t i = 0; i < n; i++) {
+        lane[i].job = job;
+        tg_reference_process_init(&lane[i].process, job->program, job->module, &job->stop);
+    }
+    status = tg_reference_process_start(&lane[0].process, &about, &job->n_about, error);
+    job->about = about;
+    job->loops = calloc(job->n_about + 1u, sizeof *job->loops);
     if (status == TG_OK)
-        tg_recorded_task_free(&task);
-    return TG_OK;
+        status = job->loops ? run_lanes(job, lane, n, telling, error) : no_memory(error);
+    for (uint32_t i = 0; i < n; i++)
+        tg_reference_process_end(&lane[i].process);
+    free(job->loops);
+    free(about);
+    free(job->batch);
+    free(lane);
+    return status;
 }
 
-static tg_status check_all(const struct tg_recording *recording, const struct tg_workload *workload,
-                           const struct belongs *all, uint64_t count,
-                           int (*tell)(void *context, const struct tg_reference_task *task),
+static tg_status check_config(const struct tg_reference_config *config, struct tg_error *error)
+{
+    if (isfinite(config->limit) && config->limit >= 0 && config->limit <= LONGEST_LIMIT)
+        return TG_OK;
+    return tg_error_set(error, TG_BAD_ARGUMENT, "a limit of %g s: must be more than 0, at most %g",
+                        config->limit, LONGEST_LIMIT);
+}
+
+tg_status tg_reference_run(const struct tg_recording *recording,
+                           const struct tg_reference_config *config, tg_reference_fn tell,
                            void *context, struct tg_error *error)
 {
-    enum { MOST = 4 * (TG_MAX_TENSORS + TG_MAX_SCALARS) };
-    for (uint64_t first = 0, end; first < count; first = end) {
-        struct tg_reference_task verdict;
-        uint64_t index[MOST], n = 0;
-        tg_status status;
-        for (end = first; end < count && all[end].task == all[first].task; end++)
-            if (n < MOST)
-                index[n++] = all[end].index;
-        status = check_one(recording, workload, all[first].task,
-                           &(struct tg_task_records){index, n}, &verdict, error);
-        if (status != TG_OK)
-            return status;
-        if (tell(context, &verdict) != 0)
-            break;
-    }
-    return TG_OK;
+    static const struct tg_reference_config defaults;
+    struct telling telling = {config ? config : &defaults, tell, context, 0, 0};
+    struct tg_reference_job job = {.recording = recording,
+                                   .limit = telling.config->limit > 0 ? telling.config->limit
+                                                                      : DEFAULT_LIMIT,
+                                   .lock = PTHREAD_MUTEX_INITIALIZER,
+                                   .changed = PTHREAD_COND_INITIALIZER};
+    char module[4096], *program = NULL;
+    struct tg_task_record *record;
+    tg_status status;
+    if (recording == NULL || tell == NULL)
+        return tg_error_set(error, TG_BAD_ARGUMENT,
+                            "tg_reference_run needs a recording and a function");
+    status = check_config(telling.config, error);
+    if (status != TG_OK)
+        return status;
+    record = sort_records(recording, &job.n_records, &telling.tasks);
+    if (record == NULL)
+        return no_memory(error);
+    job.record = record;
+    job.was_filtered = tg_recording_was_filtered(recording);
+    if (job.n_records > 0)
+        status = tg_replay_module(recording, telling.config->module, module, sizeof module, error);
+    if (status == TG_OK)
+        status = tg_paths_find("taskglass-reference", &program, error);
+    job.module = module;
+    job.program = program;
+    if (status == TG_OK && job.n_records > 0)
+        status = check(&job, telling.config->workers, &telling, error);
+    free(program);
+    free(record);
+    return status;
 }
 
 tg_status tg_reference_check(const struct tg_recording *recording, const char *module,
-                             int (*tell)(void *context, const struct tg_reference_task *task),
-                             void *context, struct tg_error *error)
+                             tg_reference_fn tell, void *context, struct tg_error *error)
 {
-    char path[4096];
-    const struct tg_workload *workload;
-    struct belongs *all;
-    void *handle;
-    uint64_t count;
-    tg_status status = tg_replay_module(recording, module, path, sizeof path, error);
-    if (status != TG_OK)
-        return status;
-    handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (handle == NULL)
-        return tg_error_set(error, TG_NOT_FOUND, "cannot load %s: %s", path, dlerror());
-    workload = dlsym(handle, TG_WORKLOAD_SYMBOL);
-    status = TG_BAD_ARGUMENT;
-    if (workload == NULL)
-        tg_error_set(error, status,
-                     "%s is not a workload: it does not export '" TG_WORKLOAD_SYMBOL "'", path);
-    else
-        status = tg_workload_check(workload, path, error);
-    if (workload != NULL && status == TG_OK) {
-        all = sort_records(recording, &count);
-        status = all ? check_all(recording, workload, all, count, tell, context, error)
-                     : tg_error_set(error, TG_NO_MEMORY, "out of host memory");
-        free(all);
-    }
-    dlclose(handle);
-    return status;
+    struct tg_reference_config config = {.module = module};
+    return tg_reference_run(recording, &config, tell, context, error);
 }

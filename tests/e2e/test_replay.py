@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from conftest import PLATFORMS, TIMEOUT
+from conftest import PLATFORMS, TIMEOUT, workload
 
 RUNTIMES = ["host_build_graph", "aicpu_build_graph", "tensormap_and_ringbuffer"]
 
@@ -101,10 +101,88 @@ def test_check_names_the_one_wrong_task(tg):
     assert [task["task_id"] for task in json.loads(result.stdout)["wrong"]] == [guilty]
 
 
+def not_known(tg, *more):
+    """The document of a check that could judge nothing."""
+    result = tg("check", "out", *more)
+    assert result.returncode == 2 and result.stderr.startswith("taskglass: not known: ")
+    assert len(result.stderr.splitlines()) == 1
+    result = tg("check", "out", "--json", *more)
+    document = json.loads(result.stdout)
+    assert result.returncode == 2 and document["result"] == "not known"
+    assert document["reason"] in result.stderr
+    assert document["good"] == 0 and document["wrong"] == [] == document["failed"]
+    return document
+
+
 def test_check_counts_kernels_without_a_reference(tg):
     record(tg, "vector_add")
-    result = tg.json("check", "out")
+    result = not_known(tg)
     assert result["without_reference"] == result["tasks"] > 0
+    assert "reference" in result["reason"]
+
+
+@pytest.mark.parametrize("level", ["meta", "hash", "hybrid"])
+def test_check_does_not_know_without_the_contents(tg, level):
+    tg.good("run", "matmul_chain", f"--dump-tensor={level}", "--output", "out")
+    result = not_known(tg)
+    assert result["incomplete"] == result["tasks"] > 0
+    assert "--dump-tensor=full" in result["reason"]
+
+
+def test_check_does_not_know_where_nothing_was_marked(tg):
+    tg.good("run", "matmul_chain", "--dump-tensor=marked", "--output", "out")
+    assert "marked" in not_known(tg)["reason"]
+
+
+@pytest.mark.parametrize("wanted", ["stage=before", "role=in", "arg=0", "arg=1-2", "role=out"])
+def test_check_compares_no_task_whose_arguments_were_filtered_out(tg, wanted):
+    tg.good("run", "matmul_chain", "--dump-tensor", "--dump-filter", wanted, "--output", "out")
+    result = not_known(tg)
+    assert result["incomplete"] == result["tasks"] > 0
+
+
+def test_check_says_how_many_tasks_it_could_not_check(tg):
+    tg.good("run", "matmul_chain", "--dump-tensor", "--dump-filter",
+            "kernel=tile_product;kernel=tile_bias_relu,stage=before", "--output", "out")
+    result = tg.json("check", "out")
+    assert result["result"] == "good" and result["good"] == 8 and result["incomplete"] == 4
+    kernels = {kernel["kernel"]: kernel for kernel in result["kernels"]}
+    assert kernels["tile_product"]["good"] == 8 and kernels["tile_bias_relu"]["incomplete"] == 4
+    text = tg.good("check", "out").stdout
+    assert "8 agree with their reference, 0 wrong, 4 not checked: not recorded in full" in text
+
+
+def test_check_of_a_run_without_tasks_finds_nothing(tg):
+    tg.good("run", workload("graphs"), "--case", "empty", "--dump-tensor", "--output", "out")
+    assert tg.good("check", "out").stdout == "nothing recorded, nothing found\n"
+    result = tg.json("check", "out")
+    assert (result["result"], result["tasks"]) == ("good", 0)
+
+
+def test_check_sums_up_by_kernel_with_the_largest_errors(tg):
+    record(tg, "matmul_chain")
+    kernels = {kernel["kernel"]: kernel for kernel in tg.json("check", "out")["kernels"]}
+    assert sorted(kernels) == ["tile_accumulate", "tile_bias_relu", "tile_product"]
+    assert kernels["tile_product"]["tasks"] == kernels["tile_product"]["good"] == 8
+    assert kernels["tile_bias_relu"]["max_ulp"] == 0 == kernels["tile_bias_relu"]["max_error"]
+    assert kernels["tile_product"]["max_ulp"] > 0 and kernels["tile_product"]["max_relative"] > 0
+    lines = tg.good("check", "out").stdout.splitlines()
+    assert lines[0].split() == ["kernel", "checked", "wrong", "failed", "not", "checked", "max", "ulp",
+                                "max", "relative"]
+    assert lines[1].split()[:5] == ["tile_product", "8", "0", "0", "0"]
+    assert max(map(len, lines)) <= 80
+
+
+def test_a_nan_against_a_number_has_no_distance(tg):
+    record(tg, "matmul_chain")
+    path = tg.directory / "out/tensor_dump/tensor_dump.bin"
+    manifest = json.loads((tg.directory / "out/tensor_dump/tensor_dump.json").read_text())
+    entry = next(entry for entry in manifest["tensors"] if entry["stage"] == "after_completion")
+    payload = bytearray(path.read_bytes())
+    payload[entry["bin_offset"]:entry["bin_offset"] + 4] = b"\x00\x00\xc0\x7f"
+    path.write_bytes(payload)
+    result = json.loads(tg("check", "out", "--json").stdout)
+    assert [kernel["max_ulp"] for kernel in result["kernels"] if kernel["wrong"]] == ["nan"]
 
 
 @pytest.mark.parametrize("arguments,named", [

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Compares recorded tasks with the references of their kernels. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <taskglass/analysis.h>
+#include <taskglass/replay.h>
+
+#include "cli/check.h"
+#include "cli/format.h"
+#include "cli/interrupt.h"
+#include "cli/recording.h"
+
+/* More failures than this are counted, but not listed. */
+enum { DIFFERS = 1, MOST_ROWS = 20, MOST_FAILURES = 10000 };
+
+/* ── counting ──────────────────────────────────────────────────────────────────────────── */
+
+/* Makes room for one more element of a growing array. */
+static bool grow(struct check_tally *tally, void **array, size_t count, size_t *room, size_t size)
+{
+    void *larger;
+    if (count < *room)
+        return true;
+    larger = realloc(*array, (*room ? 2 * *room : 16) * size);
+    if (!larger) {
+        tally->out_of_memory = true;
+        return false;
+    }
+    *array = larger;
+    *room = *room ? 2 * *room : 16;
+    return true;
+}
+
+/* Neighbouring tasks often have the same kernel. SIZE_MAX: out of memory. */
+static size_t kernel_of(struct check_tally *tally, const char *name)
+{
+    if (tally->n_kernels > 0 && strcmp(tally->kernel[tally->last].name, name) == 0)
+        return tally->last;
+    for (size_t i = 0; i < tally->n_kernels; i++)
+        if (strcmp(tally->kernel[i].name, name) == 0)
+            return tally->last = i;
+    if (!grow(tally, (void **)&tally->kernel, tally->n_kernels, &tally->room_kernels,
+              sizeof *tally->kernel))
+        return SIZE_MAX;
+    tally->last = tally->n_kernels++;
+    memset(&tally->kernel[tally->last], 0, sizeof *tally->kernel);
+    snprintf(tally->kernel[tally->last].name, sizeof tally->kernel->name, "%s", name);
+    return tally->last;
+}
+
+static void count(struct check_counts *counts, const struct tg_reference_task *task)
+{
+    counts->tasks++;
+    switch (task->is) {
+    case TG_REFERENCE_AGREES:
+        counts->good++;
+        break;
+    case TG_REFERENCE_DIFFERS:
+        counts->wrong++;
+        break;
+    case TG_REFERENCE_NONE:
+        counts->without++;
+        return;
+    case TG_REFERENCE_INCOMPLETE:
+        counts->incomplete++;
+        return;
+    case TG_REFERENCE_FAILED:
+        counts->failed++;
+        return;
+    }
+    if (task->max_ulp > counts->max_ulp)
+        counts->max_ulp = task->max_ulp;
+    if (task->max_error > counts->max_error)
+        counts->max_error = task->max_error;
+    if (task->max_relative > counts->max_relative)
+        counts->max_relative = task->max_relative;
+}
+
+static void keep_failure(struct check_tally *tally, size_t kernel,
+                         const struct tg_reference_task *task)
+{
+    struct check_failure *failure;
+    if (tally->n_failures == MOST_FAILURES ||
+        !grow(tally, (void **)&tally->failure, tally->n_failures, &tally->room_failures,
+              sizeof *tally->failure))
+        return;
+    failure = &tally->failure[tally->n_failures];
+    *failure = (struct check_failure){task->task, kernel, strdup(task->why ? task->why : "failed")};
+    if (failure->why)
+        tally->n_failures++;
+    else
+        tally->out_of_memory = true;
+}
+
+/* ── wrong tasks ───────────────────────────────────────────────────────────────────────── */
+
+static void print_wrong(const struct tg_reference_task *task)
+{
+    const struct tg_output_check *check = &task->check;
+    struct cli_words id;
+    printf("  %swrong%s  task %s  %s  argument %" PRIu32 ": %" PRIu64 " of %" PRIu64
+           " elements, first at %" PRIu64 ": %.9g, reference %.9g; max error %.3g\n",
+           cli_color(stdout, CLI_RED), cli_color(stdout, CLI_PLAIN),
+           cli_record_task(&id, task->task), task->kernel, task->argument, check->mismatches,
+           check->elements, check->first, check->first_got, check->first_expected,
+           check->max_error);
+}
+
+static void put_wrong(struct tg_json *json, const struct tg_reference_task *task)
+{
+    tg_json_begin_line_object(json);
+    tg_json_put_hex(json, "task_id", task->task);
+    tg_json_put_string(json, "kernel", task->kernel);
+    tg_json_put_uint(json, "arg_index", task->argument);
+    tg_json_put_uint(json, "mismatches", task->check.mismatches);
+    tg_json_put_uint(json, "elements", task->check.elements);
+    tg_json_put_real(json, "max_error", task->check.max_error);
+    tg_json_put_uint(json, "first", task->check.first);
+    tg_json_put_real(json, "got", task->check.first_got);
+    tg_json_put_real(json, "reference", task->check.first_expected);
+    tg_json_end_object(json);
+}
+
+static int tell(void *context, const struct tg_reference_task *task)
+{
+    struct check_tally *tally = context;
+    size_t kernel = kernel_of(tally, task->kernel);
+    if (kernel == SIZE_MAX)
+        return 1;
+    count(&tally->all, task);
+    count(&tally->kernel[kernel].is, task);
+    if (task->is == TG_REFERENCE_FAILED)
+        keep_failure(tally, kernel, task);
+    if (task->is != TG_REFERENCE_DIFFERS)
+        return tally->out_of_memory;
+    if (tally->request->json) {
+        put_wrong(&tally->json, task);
+    } else if (tally->request->all || tally->all.wrong <= MOST_ROWS) {
+        cli_progress_erase(&tally->progress);
+        print_wrong(task);
+    }
+    return tally->out_of_memory;
+}
+
+static int show(void *context, uint64_t checked, uint64_t tasks)
+{
+    struct check_tally *tally = context;
+    cli_progress_draw(&tally->progress, "check", checked, tasks);
+    return cli_interrupt_caught();
+}
+
+/* ── the end ───────────────────────────────────────────────────────────────────────────── */
+
+/* What the counts mean; for "not known" also why. */
+static const char *result_of(const struct check_counts *all, char *reason, size_t size)
+{
+    *reason = '\0';
+    if (all->wrong > 0)
+        return "wrong";
+    if (all->good > 0 && all->failed == 0)
+        return "good";
+    if (all->failed > 0)
+        snprintf(reason, size, "%" PRIu64 " of %" PRIu64 " tasks have a reference that failed",
+                 all->failed, all->tasks);
+    else if (all->incomplete == 0)
+        snprintf(reason, size, "no kernel of the %" PRIu64 " recorded tasks has a reference",
+                 all->tasks);
+    else
+        snprintf(reason, size,
+                 "no task was recorded in full together with a reference: %" PRIu64
+                 " were not recorded in full, %" PRIu64
+                 " have no reference; record the run with --dump-tensor=full",
+                 all->incomplete, all->without);
+    return "not known";
+}
+
+static void print_failures(const struct check_tally *tally)
+{
+    struct cli_words id;
+    size_t most = tally->request->all ? tally->n_failures : MOST_ROWS;
+    for (size_t i = 0; i < tally->n_failures && i < most; i++)
+        printf("  %sfailed%s task %s  %s  its reference %s\n", cli_color(stdout, CLI_RED),
+               cli_color(stdout, CLI_PLAIN), cli_record_task(&id, tally->failure[i].task),
+               tally->kernel[tally->failure[i].kernel].name, tally->failure[i].why);
+    if (tally->all.failed > most)
+        printf("  and %" PRIu64 " more references that failed; --all lists them\n",
+               tally->all.failed - most);
+}
+
+static void print_sum(const struct check_tally *tally)
+{
+    const struct check_counts *all = &tally->all;
+    struct tg_recording_info info;
+    struct cli_text tasks;
+    if (!tally->request->all && all->wrong > MOST_ROWS)
+        printf("  and %" PRIu64 " more wrong tasks; --all lists them\n", all->wrong - MOST_ROWS);
+    print_failures(tally);
+    check_kernels_print(tally);
+    printf("%s: %" PRIu64 " agree with their reference, %" PRIu64 " wrong",
+           cli_format_count(&tasks, all->tasks, "task"), all->good, all->wrong);
+    if (all->without > 0)
+        printf(", %" PRIu64 " not checked: their kernels have no reference", all->without);
+    if (all->incomplete > 0)
+        printf(", %" PRIu64 " not checked: not recorded in full", all->incomplete);
+    if (all->failed > 0)
+        printf(", %" PRIu64 " not checked: their reference failed", all->failed);
+    putchar('\n');
+    tg_recording_get_info(tally->recording, &info);
+    cli_recording_print_notes(&info);
+    fflush(stdout); /* keeps it before what follows on stderr if both go to the same place */
+}
+
+static void put_failures(struct check_tally *tally)
+{
+    struct tg_json *json = &tally->json;
+    tg_json_key(json, "failed");
+    tg_json_begin_array(json);
+    for (size_t i = 0; i < tally->n_failures; i++) {
+        tg_json_begin_line_object(json);
+        tg_json_put_hex(json, "task_id", tally->failure[i].task);
+        tg_json_put_string(json, "kernel", tally->kernel[tally->failure[i].kernel].name);
+        tg_json_put_string(json, "why", tally->failure[i].why);
+        tg_json_end_object(json);
+    }
+    tg_json_end_array(json);
+}
+
+static void begin_json(struct check_tally *tally)
+{
+    tg_json_start(&tally->json, stdout);
+    tg_json_begin_object(&tally->json);
+    tg_json_key(&tally->json, "wrong");
+    tg_json_begin_array(&tally->json);
+}
+
+static void end_json(struct check_tally *tally, const char *result, const char *reason)
+{
+    struct tg_json *json = &tally->json;
+    struct tg_recording_info info;
+    tg_json_end_array(json);
+    put_failures(tally);
+    tg_json_put_uint(json, "tasks", tally->all.tasks);
+    tg_json_put_uint(json, "good", tally->all.good);
+    tg_json_put_uint(json, "wrong_count", tally->all.wrong);
+    tg_json_put_uint(json, "without_reference", tally->all.without);
+    tg_json_put_uint(json, "incomplete", tally->all.incomplete);
+    tg_json_put_uint(json, "failed_count", tally->all.failed);
+    check_kernels_put(tally, json);
+    tg_json_put_string(json, "result", result);
+    if (*reason)
+        tg_json_put_string(json, "reason", reason);
+    tg_recording_get_info(tally->recording, &info);
+    tg_json_key(json, "left_out");
+    tg_json_begin_array(json);
+    cli_json_notes(json, &info);
+    tg_json_end_array(json);
+    tg_json_end_object(json);
+    (void)tg_json_finish(json); /* main reports errors of stdout */
+}
+
+/* No task is in the recording. That is an answer only if the run had none. */
+static int report_nothing(struct check_tally *tally)
+{
+    struct tg_error error;
+    struct tg_find *find;
+    tg_status status = tg_find_open(tally->recording, TG_FIND_NAN, NULL, NULL, &find, &error);
+    char reason[sizeof error.text + 40];
+    if (status == TG_OK)
+        tg_find_close(find);
+    snprintf(reason, sizeof reason, "%s", status == TG_OK ? "" : error.text);
+    if (tally->request->json)
+        end_json(tally, status == TG_OK ? "good" : "not known", reason);
+    else if (status == TG_OK)
+        printf("nothing recorded, nothing found\n");
+    if (status == TG_OK)
+        return CLI_OK;
+    return cli_error("not known: %s", reason);
+}
+
+static int report(struct check_tally *tally)
+{
+    char reason[300];
+    const char *result = result_of(&tally->all, reason, sizeof reason);
+    if (tally->all.tasks == 0)
+        return report_nothing(tally);
+    if (tally->request->json)
+        end_json(tally, result, reason);
+    else
+        print_sum(tally);
+    if (*reason)
+        return cli_error("not known: %s", reason);
+    return tally->all.wrong > 0 ? DIFFERS : CLI_OK;
+}
+
+static int run(struct check_tally *tally, const struct tg_reference_config *config)
+{
+    struct tg_error error = {TG_OK, ""};
+    tg_status status;
+    if (tally->request->json)
+        begin_json(tally);
+    status = tg_reference_run(tally->recording, config, tell, tally, &error);
+    cli_progress_erase(&tally->progress);
+    if (status == TG_OK && !tally->out_of_memory)
+        return report(tally);
+    if (status == TG_OK)
+        error = (struct tg_error){TG_NO_MEMORY, "out of host memory"};
+    if (tally->request->json)
+        end_json(tally, "not known", error.text);
+    return cli_fail(&error);
+}
+
+int check_references(const struct cli *cli, const struct check_request *request,
+                     const struct tg_recording *recording)
+{
+    struct check_tally tally = {.request = request, .recording = recording};
+    struct tg_reference_config config = {.module = request->module,
+                                         .limit = tg_settings_seconds(cli->settings, "timeout"),
+                                         .progress = show,
+                                         .progress_context = &tally};
+    int code;
+    cli_progress_init(&tally.progress);
+    cli_interrupt_catch();
+    code = run(&tally, &config);
+    for (size_t i = 0; i < tally.n_failures; i++)
+        free(tally.failure[i].why);
+    free(tally.failure);
+    free(tally.kernel);
+    return code;
+}
