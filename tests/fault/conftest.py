@@ -170,7 +170,7 @@ def compiled(name, folder):
     warnings = os.environ.get("TASKGLASS_TEST_WARNINGS", "-Wall -Wextra").split()
     subprocess.run([*compiler, "-std=gnu11", "-O1", *warnings, "-shared", "-fPIC",
                     f"-I{HERE.parents[1] / 'include'}", "-o", str(module),
-                    str(HERE / "workloads" / f"{name}.c")], check=True)
+                    str(HERE / "workloads" / f"{name}.c"), "-lm"], check=True)
     return str(module)
 
 
@@ -178,6 +178,12 @@ def compiled(name, folder):
 def scribble(tmp_path_factory):
     """A module whose kernels attack the device that they run on."""
     return compiled("scribble", tmp_path_factory.mktemp("scribble"))
+
+
+@pytest.fixture(scope="session")
+def doubtful(tmp_path_factory):
+    """A module whose references misbehave."""
+    return compiled("doubtful", tmp_path_factory.mktemp("doubtful"))
 
 
 @pytest.fixture(scope="session")
