@@ -53,7 +53,7 @@ template <typename T> static inline __device__ T *tg_atomic_mutable_(const T *p)
     __nv_atomic_store_n((p), (v), __NV_ATOMIC_RELAXED, TG_HOST_SCOPE_)
 #define tg_store_release_host(p, v) \
     __nv_atomic_store_n((p), (v), __NV_ATOMIC_RELEASE, TG_HOST_SCOPE_)
-#define tg_store_fence_host(p, v) (tg_store_relaxed_host(p, v), __threadfence_system())
+#define tg_fence_host() __threadfence_system()
 /* For several release stores in a row: on a GPU one fence before relaxed stores replaces a fence for
  * each store, and a fence costs more than all the stores together. */
 #define tg_release_begin() __threadfence()
@@ -64,10 +64,28 @@ template <typename T> static inline __device__ T *tg_atomic_mutable_(const T *p)
 #define tg_load_acquire_host(p) TG_ATOMIC_LOAD_(p, ACQUIRE)
 #define tg_store_relaxed_host(p, v) TG_ATOMIC_STORE_(p, v, RELAXED)
 #define tg_store_release_host(p, v) TG_ATOMIC_STORE_(p, v, RELEASE)
-/* A store with a full fence after it. An exchange, because the thread sanitizer does not understand
- * fences. */
-#define tg_store_fence_host(p, v) ((void)TG_ATOMIC_EXCHANGE_(p, v, SEQ_CST))
+/* The thread sanitizer does not understand fences, and gcc refuses to compile one for it. An exchange of
+ * a word of its own is what comes closest. */
+#if defined(__SANITIZE_THREAD__)
+#define TG_HAS_FENCE_ 0
+#elif defined(__has_feature)
+#define TG_HAS_FENCE_ !__has_feature(thread_sanitizer)
+#else
+#define TG_HAS_FENCE_ 1
 #endif
+#if TG_HAS_FENCE_
+#define tg_fence_host() __atomic_thread_fence(__ATOMIC_SEQ_CST)
+#else
+static inline void tg_fence_host(void)
+{
+    volatile int word = 0;
+    (void)__atomic_exchange_n(&word, 1, __ATOMIC_SEQ_CST);
+}
+#endif
+#endif
+
+/* A store with a full fence after it. */
+#define tg_store_fence_host(p, v) (tg_store_relaxed_host(p, v), tg_fence_host())
 
 #define tg_load_relaxed(p) TG_ATOMIC_LOAD_(p, RELAXED)
 #define tg_load_acquire(p) TG_ATOMIC_LOAD_(p, ACQUIRE)
