@@ -1,7 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "device/stream.h"
+#include "common/stream_word.h"
 #include "device/target.h"
 #include "device/wait.h"
+
+/* ── words that the host writes (W2) ───────────────────────────────────────────────────── */
+
+/* The host may be in the middle of writing the word, or may have gone wrong. A value that cannot be is
+ * ignored, and what was known before stays true: counters and cursors only grow. */
+TG_FN static void take_free_tail(struct tg_stream *s)
+{
+    uint64_t tail;
+    if (tg_word_open(tg_load_acquire_host(&s->head->free_tail), &tail) && tail >= s->free_tail &&
+        tail - s->free_head <= s->n_buffers)
+        s->free_tail = tail;
+}
+
+TG_FN static void take_freed(struct tg_stream *s)
+{
+    uint64_t freed;
+    if (!tg_word_open(tg_load_acquire_host(&s->head->freed), &freed))
+        return;
+    freed *= TG_CURSOR_UNIT;
+    if (freed >= s->freed && freed <= s->written)
+        s->freed = freed;
+}
 
 TG_FN void tg_stream_open(struct tg_stream *s, const struct tg_record_setup *setup, uint32_t index,
                           struct tg_worker *lane)
@@ -22,9 +45,10 @@ TG_FN void tg_stream_open(struct tg_stream *s, const struct tg_record_setup *set
     s->n_buffers = head->n_buffers;
     s->per_buffer = head->per_buffer;
     s->buffer = TG_NO_BUFFER;
-    s->count = s->ready_tail = s->free_head = s->gave_up = 0;
-    s->free_tail = head->free_tail;
-    s->written = s->freed = 0;
+    s->count = s->gave_up = 0;
+    s->ready_tail = s->free_head = 0;
+    s->written = s->freed = s->free_tail = 0;
+    take_free_tail(s);
     s->attempted = s->recorded = s->lost_full = s->lost_gave_up = 0;
     s->truncated = s->record_ns = s->wait_ns = 0;
     for (uint32_t f = 0; f < TG_MAX_FILTERS; f++)
@@ -48,17 +72,14 @@ TG_FN char *tg_stream_at(const struct tg_stream *s, uint64_t position)
 TG_FN static bool has_free_buffer(struct tg_stream *s)
 {
     if (s->free_tail == s->free_head)
-        s->free_tail = tg_load_acquire_host(&s->head->free_tail); /* W2 */
+        take_free_tail(s);
     return s->free_tail != s->free_head;
 }
 
 TG_FN static bool has_room(struct tg_stream *s, uint64_t need)
 {
-    if (s->written - s->freed + need > s->arena_size) {
-        uint64_t freed = tg_load_acquire_host(&s->head->freed); /* W2 */
-        /* If the host claims to have freed more than was written, the device ignores the excess. */
-        s->freed = freed <= s->written ? freed : s->written;
-    }
+    if (s->written - s->freed + need > s->arena_size)
+        take_freed(s);
     return s->written - s->freed + need <= s->arena_size;
 }
 
@@ -98,7 +119,8 @@ TG_FN static void set_current(struct tg_stream *s, uint32_t buffer, uint32_t cou
 {
     s->buffer = buffer;
     s->count = count;
-    tg_store_release_host(&s->head->current, (uint64_t)buffer << 32 | count); /* W1 */
+    tg_store_release_host(&s->head->current,
+                          tg_word_seal(tg_current_value(buffer, count))); /* W1 */
 }
 
 TG_FN static bool take_buffer(struct tg_engine *e, struct tg_stream *s)
@@ -129,7 +151,7 @@ TG_FN struct tg_record *tg_stream_slot(struct tg_engine *e, struct tg_stream *s)
 TG_FN static void push_ready(struct tg_stream *s)
 {
     s->ready_queue[s->ready_tail % s->n_buffers] = s->buffer;
-    tg_store_release_host(&s->head->ready_tail, ++s->ready_tail); /* W1 */
+    tg_store_release_host(&s->head->ready_tail, tg_word_seal(++s->ready_tail)); /* W1 */
     set_current(s, TG_NO_BUFFER, 0);
 }
 
@@ -149,7 +171,8 @@ TG_FN bool tg_stream_reserve(struct tg_engine *e, struct tg_stream *s, uint64_t 
 {
     uint64_t to_end = s->arena_size - s->written % s->arena_size;
     uint64_t skip = bytes <= to_end ? 0 : to_end; /* a piece does not cross the arena's end */
-    uint64_t padded = (bytes + 63) / 64 * 64;     /* pieces begin on a cache line */
+    uint64_t padded = (bytes + TG_CURSOR_UNIT - 1) / TG_CURSOR_UNIT *
+                      TG_CURSOR_UNIT; /* pieces begin on a cache line */
     if (s->setup->policy != TG_POLICY_OVERWRITE && !wait_for(e, s, skip + padded))
         return false;
     *position = s->written + skip;
@@ -157,8 +180,8 @@ TG_FN bool tg_stream_reserve(struct tg_engine *e, struct tg_stream *s, uint64_t 
     /* Under policy overwrite the host reads `written` after it has read a payload (W3). `written`
      * must have grown before the device overwrites those bytes, hence the full fence. */
     if (s->setup->policy == TG_POLICY_OVERWRITE)
-        tg_store_fence_host(&s->head->written, s->written);
+        tg_store_fence_host(&s->head->written, tg_word_seal(s->written / TG_CURSOR_UNIT));
     else
-        tg_store_relaxed_host(&s->head->written, s->written);
+        tg_store_relaxed_host(&s->head->written, tg_word_seal(s->written / TG_CURSOR_UNIT));
     return true;
 }

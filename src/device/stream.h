@@ -29,13 +29,13 @@ struct tg_stream {
     /* written by the device */
     uint32_t buffer; /* the buffer being filled, or TG_NO_BUFFER */
     uint32_t count;  /* records in it */
-    uint32_t ready_tail;
-    uint32_t free_head;
+    uint64_t ready_tail;
+    uint64_t free_head;
     uint64_t written;
-    /* written by the host, as last read */
-    uint32_t free_tail;
-    uint32_t gave_up; /* resources it waited for in vain: no more waiting until they are there */
+    /* written by the host, as last believed */
+    uint64_t free_tail;
     uint64_t freed;
+    uint32_t gave_up; /* resources it waited for in vain: no more waiting until they are there */
     /* counters, with copies in the head */
     uint64_t attempted, recorded, lost_full, lost_gave_up, truncated, record_ns, wait_ns;
     uint64_t matched[TG_MAX_FILTERS];

@@ -2,6 +2,7 @@
 #include "host/device_log.h"
 #include "base/error.h"
 #include "base/grow.h"
+#include "common/stream_word.h"
 #include "host/pump.h"
 #include "host/site_names.h"
 #include <stdio.h>
@@ -262,11 +263,13 @@ static void sort_edges(struct tg_device_log *log)
 static void salvage_scopes(struct tg_device_log *log, const struct tg_stream_head *head)
 {
     const struct tg_stream_head *s = &log->area.stream;
-    uint32_t buffer = (uint32_t)(head->current >> 32), count = (uint32_t)head->current;
+    uint64_t current;
+    bool whole = tg_word_open(head->current, &current);
+    uint32_t buffer = tg_current_buffer(current), count = tg_current_count(current);
     struct tg_record record;
     uint64_t address = log->drain[TG_LOG_SCOPES].address + s->buffers +
                        ((uint64_t)buffer * s->per_buffer + count) * sizeof record;
-    if (buffer < s->n_buffers && count < s->per_buffer &&
+    if (whole && buffer < s->n_buffers && count < s->per_buffer &&
         tg_device_copy_out(log->area.device, &record, address, sizeof record, NULL) == TG_OK &&
         record.sequence == log->drain[TG_LOG_SCOPES].sequence)
         take_scopes(log, &record);

@@ -6,9 +6,17 @@
  */
 #include "host/drain.h"
 #include "base/error.h"
+#include "common/atomic.h"
+#include "common/stream_word.h"
 #include <string.h>
 
 #define FIELD(name) offsetof(struct tg_stream_head, name)
+
+/* How often to read a word that is not whole. */
+enum { TRIES = 4 };
+
+/* A view that repeats elements (a stride of 0) may be larger than device memory, but not than this. */
+#define LARGEST_REPEATED (UINT64_C(1) << 40)
 
 /* The flags that a recorder on the device may set for a tensor. */
 enum {
@@ -21,8 +29,8 @@ struct batch {
     uint64_t from; /* arena cursor */
     uint64_t to;   /* file position */
     uint64_t size;
-    struct tg_record record[64]; /* appended once the bytes are written */
-    uint64_t piece[64];          /* per record: the arena cursor of its oldest piece here */
+    struct tg_record record[TG_PER_BUFFER]; /* appended once the bytes are written */
+    uint64_t piece[TG_PER_BUFFER]; /* per record: the arena cursor of its oldest piece here */
     uint32_t n_records;
 };
 
@@ -36,6 +44,7 @@ void tg_drain_init(struct tg_drain *d, struct tg_record_area *area, uint32_t ind
         .address = tg_record_area_stream(area, index),
         .index = index,
         .free_tail = area->stream.n_buffers,
+        .current = tg_current_value(TG_NO_BUFFER, 0),
         .part_buffer = TG_NO_BUFFER,
         .given = TG_NO_BUFFER,
         .file_end = UINT64_MAX,
@@ -59,49 +68,70 @@ static void *mapping(struct tg_drain *d, uint64_t address, uint64_t size)
     return d->area->copied ? NULL : tg_device_map(d->area->device, address, size);
 }
 
-static uint64_t read_word64(struct tg_drain *d, uint64_t field)
+/* Reads 8 bytes of the stream. False if they cannot be read: the memory is lost with the device. */
+static bool load(struct tg_drain *d, uint64_t field, uint64_t *word)
+{
+    const uint64_t *mapped = mapping(d, d->address + field, sizeof *mapped);
+    if (mapped != NULL) {
+        *word = tg_load_acquire(mapped);
+        return true;
+    }
+    if (tg_device_copy_out(d->area->device, word, d->address + field, sizeof *word, NULL) != TG_OK)
+        return false;
+    tg_fence_host(); /* the copy acquires nothing */
+    return true;
+}
+
+/* Reads a word that the device may be writing (W1, W3). *last is the last value that was believed; it
+ * changes if the word can be believed now. A few tries are enough: the next pass reads it again. */
+static bool read_word(struct tg_drain *d, uint64_t field, uint64_t *last)
+{
+    for (int i = 0; i < TRIES; i++) {
+        uint64_t word, value;
+        if (!load(d, field, &word))
+            return false;
+        if (tg_word_open(word, &value)) {
+            *last = value;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void store(struct tg_drain *d, uint64_t field, uint64_t word)
 {
     uint64_t *mapped = mapping(d, d->address + field, sizeof *mapped);
-    uint64_t word = 0;
-    if (mapped != NULL)
-        return __atomic_load_n(mapped, __ATOMIC_ACQUIRE); /* W1 */
-    tg_device_copy_out(d->area->device, &word, d->address + field, sizeof word, NULL);
-    return word;
+    if (mapped != NULL) {
+        tg_store_release(mapped, word);
+        return;
+    }
+    tg_fence_host(); /* the copy releases nothing */
+    tg_device_copy_in(d->area->device, d->address + field, &word, sizeof word, NULL);
 }
 
-static uint32_t read_word32(struct tg_drain *d, uint64_t field)
+static void write_word(struct tg_drain *d, uint64_t field, uint64_t value) /* W2 */
 {
-    uint32_t *mapped = mapping(d, d->address + field, sizeof *mapped);
-    uint32_t word = 0;
-    if (mapped != NULL)
-        return __atomic_load_n(mapped, __ATOMIC_ACQUIRE); /* W1 */
-    tg_device_copy_out(d->area->device, &word, d->address + field, sizeof word, NULL);
-    return word;
+    store(d, field, tg_word_seal(value));
 }
 
-static void write_word64(struct tg_drain *d, uint64_t field, uint64_t word)
+/* An entry of a queue. The word that publishes it comes later, so it need not be whole at once. */
+static uint32_t read_entry(struct tg_drain *d, uint64_t offset)
 {
-    uint64_t *mapped = mapping(d, d->address + field, sizeof *mapped);
-    if (mapped != NULL)
-        __atomic_store_n(mapped, word, __ATOMIC_RELEASE); /* W2 */
-    else
-        tg_device_copy_in(d->area->device, d->address + field, &word, sizeof word, NULL);
+    uint32_t entry = TG_NO_BUFFER;
+    tg_device_copy_out(d->area->device, &entry, d->address + offset, sizeof entry, NULL);
+    return entry;
 }
 
-static void write_word32(struct tg_drain *d, uint64_t field, uint32_t word)
+static void write_entry(struct tg_drain *d, uint64_t offset, uint32_t entry)
 {
-    uint32_t *mapped = mapping(d, d->address + field, sizeof *mapped);
-    if (mapped != NULL)
-        __atomic_store_n(mapped, word, __ATOMIC_RELEASE); /* W2 */
-    else
-        tg_device_copy_in(d->area->device, d->address + field, &word, sizeof word, NULL);
+    tg_device_copy_in(d->area->device, d->address + offset, &entry, sizeof entry, NULL);
 }
 
 /* ── payloads ──────────────────────────────────────────────────────────────────────────── */
 
 static uint64_t padded(uint64_t bytes)
 {
-    return (bytes + 63) / 64 * 64;
+    return (bytes + TG_CURSOR_UNIT - 1) / TG_CURSOR_UNIT * TG_CURSOR_UNIT;
 }
 
 static uint64_t arena_address(const struct tg_drain *d, uint64_t cursor)
@@ -132,16 +162,14 @@ static uint64_t write_bytes(struct tg_drain *d, uint64_t from, uint64_t to, uint
 }
 
 /* Under policy overwrite the device does not wait, so check after the read whether it has
- * overwritten the bytes meanwhile. (W3) */
+ * overwritten the bytes meanwhile (W3). If it cannot be known, they count as overwritten. */
 static bool was_overwritten(struct tg_drain *d, uint64_t piece)
 {
-    volatile int fence = 0;
     if (d->area->setup.policy != TG_POLICY_OVERWRITE)
         return false;
-    /* A fence: the caller's reads come before the load below. An exchange, because the thread
-     * sanitizer does not know fences. */
-    (void)__atomic_exchange_n(&fence, 1, __ATOMIC_SEQ_CST);
-    return read_word64(d, FIELD(written)) > piece + d->area->stream.arena_size;
+    tg_fence_host(); /* the caller's reads come before the load below */
+    return !read_word(d, FIELD(written), &d->written) ||
+           d->written * TG_CURSOR_UNIT > piece + d->area->stream.arena_size;
 }
 
 static void mark_overwritten(struct tg_record *record)
@@ -179,7 +207,7 @@ static void flush(struct tg_drain *d, struct batch *b)
     }
     if (b->size > 0 && d->freed < b->from + padded(b->size)) {
         d->freed = b->from + padded(b->size);
-        write_word64(d, FIELD(freed), d->freed);
+        write_word(d, FIELD(freed), d->freed / TG_CURSOR_UNIT);
     }
     b->size = 0;
     b->n_records = 0;
@@ -213,15 +241,25 @@ static void add_record(struct tg_drain *d, struct batch *b, const struct tg_reco
 
 /* ── records ───────────────────────────────────────────────────────────────────────────── */
 
-static bool tensor_makes_sense(const struct tg_record *r)
+/* A payload is reserved in the file before it is there, so its size must be possible. */
+static bool size_is_possible(const struct tg_drain *d, const struct tg_tensor *t, uint64_t bytes)
+{
+    const struct tg_control_head *head = &d->area->device->head;
+    uint64_t memory = head->memory_end - head->memory_start;
+    return bytes <= memory || (tg_tensor_repeats(t) && bytes <= LARGEST_REPEATED);
+}
+
+static bool tensor_makes_sense(const struct tg_drain *d, const struct tg_record *r)
 {
     struct tg_tensor t = {.dtype = r->dtype, .ndim = r->ndim};
     int64_t n;
     if (r->ndim > TG_MAX_DIMS)
         return false;
     memcpy(t.shape, r->shape, sizeof t.shape);
+    memcpy(t.strides, r->strides, sizeof t.strides);
     n = tg_tensor_numel(&t);
-    return n >= 0 && tg_bits_of(r->dtype) != 0 && r->bytes == tg_bytes_of(r->dtype, n);
+    return n >= 0 && tg_bits_of(r->dtype) != 0 && r->bytes == tg_bytes_of(r->dtype, n) &&
+           size_is_possible(d, &t, r->bytes);
 }
 
 static bool argument_makes_sense(const struct tg_record *r)
@@ -253,7 +291,8 @@ static bool makes_sense(const struct tg_drain *d, const struct tg_record *r)
     if ((r->flags & ~DEVICE_FLAGS) != 0 ||
         (!(r->flags & TG_RECORD_PAYLOAD) && (r->stored > 0 || (r->flags & TG_RECORD_MORE))))
         return false;
-    return tensor_makes_sense(r) && r->stored <= s->piece_limit && r->value <= r->bytes &&
+    return tensor_makes_sense(d, r) && r->position % TG_CURSOR_UNIT == 0 &&
+           r->stored <= s->piece_limit && r->value <= r->bytes &&
            r->stored <= r->bytes - r->value &&
            r->position % s->arena_size + r->stored <= s->arena_size &&
            (d->open ? r->value == d->record.value + d->record.stored && r->bytes == d->record.bytes
@@ -338,11 +377,11 @@ static void take(struct tg_drain *d, struct batch *b, const struct tg_record *r)
 static void take_records(struct tg_drain *d, struct batch *b, uint32_t buffer, uint32_t first,
                          uint32_t end)
 {
-    struct tg_record records[64];
+    struct tg_record records[TG_PER_BUFFER];
     const struct tg_stream_head *s = &d->area->stream;
     uint64_t address =
         d->address + s->buffers + ((uint64_t)buffer * s->per_buffer + first) * sizeof records[0];
-    if (first >= end || end > s->per_buffer ||
+    if (first >= end || end > s->per_buffer || end > TG_PER_BUFFER ||
         tg_device_copy_out(d->area->device, records, address, (end - first) * sizeof records[0],
                            NULL) != TG_OK)
         return;
@@ -360,8 +399,8 @@ static uint32_t dealt_with(const struct tg_drain *d, uint32_t buffer)
 static void give_back(struct tg_drain *d, uint32_t buffer)
 {
     const struct tg_stream_head *s = &d->area->stream;
-    write_word32(d, s->free_queue + d->free_tail % s->n_buffers * sizeof(uint32_t), buffer);
-    write_word32(d, FIELD(free_tail), ++d->free_tail);
+    write_entry(d, s->free_queue + d->free_tail % s->n_buffers * sizeof(uint32_t), buffer);
+    write_word(d, FIELD(free_tail), ++d->free_tail);
     if (d->part_buffer == buffer)
         d->part_buffer = TG_NO_BUFFER;
     d->given = buffer;
@@ -371,13 +410,13 @@ static void give_back(struct tg_drain *d, uint32_t buffer)
 static bool take_ready(struct tg_drain *d, struct batch *b, uint32_t current, uint64_t *count)
 {
     const struct tg_stream_head *s = &d->area->stream;
-    uint32_t tail = read_word32(d, FIELD(ready_tail));
     bool seen = false;
-    if (tail - d->ready_head > s->n_buffers)
+    read_word(d, FIELD(ready_tail), &d->ready_tail);
+    if (d->ready_tail - d->ready_head > s->n_buffers)
         return true; /* more than exist: the queue is damaged */
-    for (; d->ready_head != tail; d->ready_head++) {
+    for (; d->ready_head != d->ready_tail; d->ready_head++) {
         uint32_t buffer =
-            read_word32(d, s->ready_queue + d->ready_head % s->n_buffers * sizeof(uint32_t));
+            read_entry(d, s->ready_queue + d->ready_head % s->n_buffers * sizeof(uint32_t));
         if (buffer >= s->n_buffers)
             break; /* not written yet, or damaged: tg_drain_end counts it as corrupt */
         *count += s->per_buffer - dealt_with(d, buffer);
@@ -386,7 +425,7 @@ static bool take_ready(struct tg_drain *d, struct batch *b, uint32_t current, ui
         give_back(d, buffer);
         seen |= buffer == current;
     }
-    write_word32(d, FIELD(ready_head), d->ready_head);
+    store(d, FIELD(ready_head), d->ready_head);
     return seen;
 }
 
@@ -426,22 +465,25 @@ uint64_t tg_drain_run(struct tg_drain *d)
     struct batch b;
     /* Read `current` before the ready queue: a buffer that becomes full in between is then found
      * in the queue instead of missed. */
-    uint64_t current = read_word64(d, FIELD(current));
+    bool believed = read_word(d, FIELD(current), &d->current);
+    uint32_t buffer = tg_current_buffer(d->current);
     uint64_t count = 0;
     start(&b);
-    if (!take_ready(d, &b, (uint32_t)(current >> 32), &count))
-        take_current(d, &b, (uint32_t)(current >> 32), (uint32_t)current, &count);
+    if (!take_ready(d, &b, buffer, &count) && believed)
+        take_current(d, &b, buffer, tg_current_count(d->current), &count);
     return count;
 }
 
 void tg_drain_end(struct tg_drain *d)
 {
     struct batch b;
-    uint32_t left = read_word32(d, FIELD(ready_tail)) - d->ready_head;
+    uint64_t left;
+    read_word(d, FIELD(ready_tail), &d->ready_tail);
+    left = d->ready_tail - d->ready_head;
     start(&b);
     if (d->open)
         close_truncated(d, &b);
     flush(d, &b);
     if (left <= d->area->stream.n_buffers)
-        d->corrupt += (uint64_t)left * d->area->stream.per_buffer;
+        d->corrupt += left * d->area->stream.per_buffer;
 }

@@ -15,8 +15,10 @@ struct tg_drain {
     char *bounce;     /* shared by all drains of a collector: TG_BOUNCE bytes */
     uint64_t address; /* of the stream's head */
     uint32_t index;
-    uint32_t ready_head;  /* buffers received */
-    uint32_t free_tail;   /* buffers given back */
+    uint64_t ready_head; /* buffers received */
+    uint64_t free_tail;  /* buffers given back */
+    /* words of the device, as last believed */
+    uint64_t current, ready_tail, written;
     uint32_t part_buffer; /* a buffer of which the first records are taken */
     uint32_t part_count;
     uint32_t given;          /* the buffer returned last, while `current` may still name it */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host/record_setup.h"
 #include "base/error.h"
+#include "common/stream_word.h"
 #include "query/filter.h"
 #include "host/module.h"
 #include "host/task_check.h"
@@ -12,7 +13,7 @@
 #define SMALLEST_ARENA (UINT64_C(4) << 10)
 #define LARGEST_ARENA (UINT64_C(64) << 30)
 #define DEFAULT_WAIT 5.0
-enum { DEFAULT_BUFFERS = 16, MAX_BUFFERS = 65536, PER_BUFFER = 64 };
+enum { DEFAULT_BUFFERS = 16, MAX_BUFFERS = 65536 };
 
 static uint64_t align(uint64_t bytes)
 {
@@ -61,16 +62,20 @@ static tg_status plan_stream(struct tg_record_area *area, const struct tg_record
         .version = TG_STREAM_VERSION,
         .head_size = sizeof *head,
         .n_buffers = buffers,
-        .per_buffer = PER_BUFFER,
+        .per_buffer = TG_PER_BUFFER,
         .record_size = sizeof(struct tg_record),
         .arena_size = arena,
         .piece_limit = arena / 4, /* the device fills one while the host writes another */
-        .current = (uint64_t)TG_NO_BUFFER << 32,
+        .current = tg_word_seal(tg_current_value(TG_NO_BUFFER, 0)),
+        .ready_tail = tg_word_seal(0),
+        .written = tg_word_seal(0),
+        .freed = tg_word_seal(0),
     };
     head->free_queue = align(sizeof *head);
     head->ready_queue = align(head->free_queue + buffers * sizeof(uint32_t));
     head->buffers = align(head->ready_queue + buffers * sizeof(uint32_t));
-    head->arena = align(head->buffers + (uint64_t)buffers * PER_BUFFER * sizeof(struct tg_record));
+    head->arena =
+        align(head->buffers + (uint64_t)buffers * TG_PER_BUFFER * sizeof(struct tg_record));
     area->setup.stream_size = align(head->arena + arena);
     return TG_OK;
 }
@@ -113,7 +118,7 @@ static tg_status write_stream(struct tg_record_area *area, uint32_t index, const
     uint64_t address = tg_record_area_stream(area, index);
     tg_status status;
     head.index = index;
-    head.free_tail = head.n_buffers;
+    head.free_tail = tg_word_seal(head.n_buffers);
     status = tg_device_copy_in(area->device, address, &head, sizeof head, error);
     if (status == TG_OK)
         status = tg_device_copy_in(area->device, address + head.free_queue, free,

@@ -7,6 +7,10 @@
 #include <taskglass/run.h>
 #include <taskglass/wire/stream.h>
 
+/* Records in one buffer: a drain copies as many at a time. */
+enum { TG_PER_BUFFER = 64 };
+TG_WIRE_ASSERT(TG_PER_BUFFER < 1 << TG_CURRENT_COUNT_BITS);
+
 struct tg_record_area {
     struct tg_device *device;
     uint64_t address;                /* of the setup; setup.streams has the streams' */

@@ -108,7 +108,9 @@ tg_status tg_dump_create(const char *run_dir, uint32_t level, uint32_t policy, u
 uint64_t tg_dump_reserve(struct tg_dump_writer *writer, uint64_t bytes)
 {
     uint64_t position = writer->reserved;
-    writer->reserved += bytes;
+    /* A sum that does not fit must not come round to bytes that are taken. No file is that large, so
+     * the write fails. */
+    writer->reserved = bytes <= UINT64_MAX - position ? position + bytes : UINT64_MAX;
     return position;
 }
 

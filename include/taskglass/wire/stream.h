@@ -23,6 +23,18 @@
  * A tensor too large for one piece comes as several records with the same sequence number; all but
  * the last have TG_RECORD_MORE. `value` says where in the tensor a piece begins, `stored` its size.
  *
+ * Words. Five words of the head are written by one side while the other reads them: `current`,
+ * `ready_tail` and `written` by the device, `freed` and `free_tail` by the host. A host that copies
+ * (a5sim: pread and pwrite; a GPU: the driver) has no promise that a word is copied whole. So each of
+ * them has its value in the low 48 bits and a check over the value in the high 16:
+ *
+ *     check = ((value ^ TG_WORD_SALT) * TG_WORD_FACTOR) >> 48        modulo 2^64
+ *
+ * The writer stores the word at once. A reader that finds a wrong check reads again, and then keeps the
+ * last value that it believed; so a word that was not read whole costs time and nothing else. A host
+ * that copies puts a full fence after it has read a word (acquire) and before it writes one (release).
+ * Everything else is written before the word that publishes it, so it need not be whole at once.
+ *
  * Ownership: the comments in the head say who writes which part. Named edges:
  *   W1  current, ready_tail   release by the device, acquire by the host: records and payload
  *   W2  freed, free_tail      release by the host, acquire by the device: room to write again
@@ -35,7 +47,12 @@
 
 #define TG_STREAM_MAGIC UINT64_C(0x31306D7274736774) /* "tgstrm01" */
 #define TG_SETUP_MAGIC UINT64_C(0x3130707465736774)  /* "tgsetp01" */
-#define TG_STREAM_VERSION 1u
+#define TG_STREAM_VERSION 2u
+
+/* See "Words" above. */
+enum { TG_WORD_BITS = 48, TG_CURRENT_COUNT_BITS = 16, TG_CURSOR_UNIT = 64 };
+#define TG_WORD_SALT UINT64_C(0x5A17C0DEF00D)
+#define TG_WORD_FACTOR UINT64_C(0x9E3779B97F4A7C15)
 
 /* clang-format off */
 #define TG_LEVEL_MAP(X)                                                        \
@@ -106,10 +123,9 @@ struct tg_stream_head {
     uint64_t piece_limit; /* most bytes of one piece; a multiple of 64 */
     uint64_t reserved0[6];
     /* written by the device */
-    uint64_t current;    /* buffer << 32 | records in it; buffer all ones: none */
-    uint32_t ready_tail; /* buffers pushed */
-    uint32_t free_head;  /* buffers taken */
-    uint64_t written;    /* arena cursor */
+    uint64_t current;    /* word: buffer << 16 | records in it; buffer all ones: none */
+    uint64_t ready_tail; /* word: buffers pushed */
+    uint64_t written;    /* word: arena cursor / 64 */
     uint64_t attempted;  /* records it started to make */
     uint64_t recorded;   /* records it made */
     uint64_t lost_full;
@@ -118,17 +134,20 @@ struct tg_stream_head {
     uint64_t record_ns;
     uint64_t wait_ns;
     uint64_t matched[TG_MAX_FILTERS]; /* arguments each filter let pass */
-    uint64_t reserved1[6];
+    uint64_t free_head;               /* buffers taken */
+    uint64_t reserved1[5];
     /* written by the host */
-    uint64_t freed;      /* arena cursor */
-    uint32_t ready_head; /* buffers received */
-    uint32_t free_tail;  /* buffers given back */
-    uint64_t reserved2[14];
+    uint64_t freed;      /* word: arena cursor / 64 */
+    uint64_t free_tail;  /* word: buffers given back */
+    uint64_t ready_head; /* buffers received */
+    uint64_t reserved2[13];
 };
 TG_WIRE_SIZE(struct tg_stream_head, 448);
 TG_WIRE_AT(struct tg_stream_head, current, 128);
 TG_WIRE_AT(struct tg_stream_head, freed, 320);
 
+/* Cursors are multiples of TG_CURSOR_UNIT, and counters do not wrap: 2^48 buffers or 2^54 bytes would
+ * take years. */
 #define TG_NO_BUFFER UINT32_MAX
 
 #endif

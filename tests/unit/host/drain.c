@@ -4,14 +4,16 @@
 #define _GNU_SOURCE 1
 #include "unit/recording/recording.h"
 #include "unit/host/graph_fake.h"
+#include "common/stream_word.h"
 #include "host/drain.h"
 
-enum { BUFFERS = 2, PER_BUFFER = 64 };
+enum { BUFFERS = 2, PER_BUFFER = TG_PER_BUFFER };
 
 /* The device's end of the stream. */
 static struct tg_stream_head *head;
 static struct tg_record_area area;
-static uint32_t buffer, count, ready_tail, free_head;
+static uint32_t buffer, count;
+static uint64_t ready_tail, free_head;
 static uint64_t made, taken;
 
 static uint32_t *queue(uint64_t offset)
@@ -23,7 +25,7 @@ static void set_current(uint32_t which, uint32_t records)
 {
     buffer = which;
     count = records;
-    head->current = (uint64_t)which << 32 | records;
+    head->current = tg_word_seal(tg_current_value(which, records));
 }
 
 /* Makes a record; its number is in `sequence`. */
@@ -31,7 +33,8 @@ static void make_record(void)
 {
     struct tg_record *records = (struct tg_record *)(void *)((char *)head + head->buffers);
     if (buffer == TG_NO_BUFFER) {
-        REQUIRE(free_head != head->free_tail);
+        uint64_t free_tail;
+        REQUIRE(tg_word_open(head->free_tail, &free_tail) && free_head != free_tail);
         set_current(queue(head->free_queue)[free_head % BUFFERS], 0);
         head->free_head = ++free_head;
     }
@@ -43,7 +46,7 @@ static void make_record(void)
 static void say_ready(void)
 {
     queue(head->ready_queue)[ready_tail % BUFFERS] = buffer;
-    head->ready_tail = ++ready_tail;
+    head->ready_tail = tg_word_seal(++ready_tail);
 }
 
 static void leave_buffer(void)
@@ -89,8 +92,11 @@ static struct tg_drain open_stream(void)
                    .arena = 1024 + records,
                    .arena_size = 4096,
                    .piece_limit = 1024,
-                   .free_tail = BUFFERS,
-                   .current = (uint64_t)TG_NO_BUFFER << 32},
+                   .free_tail = tg_word_seal(BUFFERS),
+                   .ready_tail = tg_word_seal(0),
+                   .written = tg_word_seal(0),
+                   .freed = tg_word_seal(0),
+                   .current = tg_word_seal(tg_current_value(TG_NO_BUFFER, 0))},
     };
     head = (struct tg_stream_head *)(void *)(fake.memory + FAKE_CONTROL);
     *head = area.stream;
@@ -276,6 +282,93 @@ TEST(pieces_that_were_read_before_stay)
     tg_recording_close(recording);
 }
 
+/* ── words that are not read whole ────────────────────────────────────────────────────────── */
+
+/* A word of which the first bytes are those of one word and the rest those of another. */
+static uint64_t torn(uint64_t first, uint64_t rest, unsigned bytes)
+{
+    uint64_t low = (UINT64_C(1) << 8 * bytes) - 1;
+    return (first & low) | (rest & ~low);
+}
+
+/* The host looks after each record, but finds a mixture of the old `current` and the new one. */
+TEST(a_current_that_is_not_read_whole_loses_nothing)
+{
+    for (unsigned bytes = 1; bytes < 8; bytes++) {
+        struct tg_drain drain = open_stream();
+        for (uint32_t i = 0; i < 5 * PER_BUFFER; i++) {
+            uint64_t before = head->current, after;
+            make_record();
+            after = head->current;
+            head->current = torn(before, after, bytes);
+            tg_drain_run(&drain);
+            head->current = torn(after, before, bytes);
+            tg_drain_run(&drain);
+            head->current = after;
+            if (count == PER_BUFFER) {
+                say_ready();
+                tg_drain_run(&drain);
+                leave_buffer();
+            }
+        }
+        tg_drain_run(&drain);
+        tg_drain_end(&drain);
+        CHECK_EQ_U(taken, made);
+        CHECK_EQ_U(drain.corrupt, 0);
+    }
+}
+
+TEST(a_ready_tail_that_is_not_read_whole_is_read_later)
+{
+    struct tg_drain drain = open_stream();
+    uint64_t before = head->ready_tail, after;
+    make_records(PER_BUFFER);
+    say_ready();
+    leave_buffer();
+    after = head->ready_tail;
+    for (unsigned bytes = 1; bytes < 8; bytes++) {
+        head->ready_tail = torn(before, after, bytes);
+        if (head->ready_tail == before || head->ready_tail == after)
+            continue;
+        CHECK_EQ_U(tg_drain_run(&drain), 0);
+    }
+    head->ready_tail = after;
+    CHECK_EQ_U(tg_drain_run(&drain), PER_BUFFER);
+    tg_drain_end(&drain);
+    CHECK_EQ_U(taken, made);
+}
+
+TEST(what_the_host_frees_is_sealed)
+{
+    struct tg_dump_writer *writer;
+    struct tg_drain drain = open_recording(&writer);
+    uint64_t freed, free_tail;
+    make_piece(1, PAYLOAD, 0, PAYLOAD);
+    tg_drain_run(&drain);
+    REQUIRE(tg_word_open(head->freed, &freed));
+    CHECK_EQ_U(freed * TG_CURSOR_UNIT, PAYLOAD);
+    make_records(PER_BUFFER - 1);
+    say_ready();
+    leave_buffer();
+    tg_drain_run(&drain);
+    REQUIRE(tg_word_open(head->free_tail, &free_tail));
+    CHECK_EQ_U(free_tail, BUFFERS + 1);
+    tg_drain_end(&drain);
+    tg_dump_destroy(writer);
+}
+
+TEST(the_check_of_a_word_notices_any_mixture_of_two)
+{
+    for (uint64_t i = 0; i < 70000; i += 7) {
+        uint64_t a = tg_word_seal(tg_current_value((uint32_t)(i / 64), (uint32_t)(i % 64))),
+                 b = tg_word_seal(tg_current_value((uint32_t)(i / 64) + 1, 0));
+        for (unsigned bytes = 1; bytes < 8; bytes++) {
+            uint64_t word = torn(a, b, bytes), value;
+            CHECK(word == a || word == b || !tg_word_open(word, &value));
+        }
+    }
+}
+
 /* ── values that the orchestration read ───────────────────────────────────────────────────── */
 
 static void put_record(struct tg_record r)
@@ -347,6 +440,37 @@ TEST(a_lane_has_read_nothing_for_the_orchestration)
     argument.flags = 0;
     put_record(argument);
     CHECK_EQ_U(count_corrupt(&drain, writer, true), 2);
+}
+
+/* ── sizes that cannot be ──────────────────────────────────────────────────────────────────── */
+
+static struct tg_record empty_payload(int64_t elements, int64_t stride)
+{
+    return (struct tg_record){.flags = TG_RECORD_PAYLOAD | TG_RECORD_TRUNCATED,
+                              .role = TG_IN,
+                              .dtype = TG_UINT8,
+                              .ndim = 1,
+                              .shape = {elements},
+                              .strides = {stride},
+                              .bytes = (uint64_t)elements};
+}
+
+TEST(a_tensor_that_memory_cannot_hold_takes_no_room_in_the_file)
+{
+    struct tg_dump_writer *writer;
+    struct tg_drain drain = open_recording(&writer);
+    struct tg_record crooked = empty_payload(8, 1);
+    crooked.position = 8;
+    put_record(empty_payload(8, 1));
+    put_record(empty_payload(FAKE_BYTES, 1));
+    put_record(empty_payload((int64_t)1 << 57, 1));
+    put_record(empty_payload(2 * FAKE_BYTES, 0)); /* repeats one element */
+    put_record(empty_payload((int64_t)1 << 57, 0));
+    put_record(crooked);
+    CHECK_EQ_U(count_corrupt(&drain, writer, true), 4);
+    struct tg_recording *recording = dump_open(dump_dir);
+    CHECK_EQ_U(dump_info(recording).records, 2);
+    tg_recording_close(recording);
 }
 
 TEST_MAIN()

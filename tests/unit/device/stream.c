@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The device's end of a stream, with a host whose words may be wrong or half written. */
+#include "device/stream.h"
+#include "common/stream_word.h"
+#include "test.h"
+
+enum { BUFFERS = 2, PER_BUFFER = 4, ARENA = 1024 };
+
+static struct {
+    struct tg_stream_head head;
+    uint32_t free_queue[BUFFERS], ready_queue[BUFFERS];
+    struct tg_record record[BUFFERS * PER_BUFFER];
+    _Alignas(64) char arena[ARENA];
+} memory;
+
+static struct tg_record_setup setup;
+static struct tg_engine engine;
+
+static struct tg_stream open_stream(void)
+{
+    struct tg_stream stream;
+    char *base = (char *)&memory;
+    memset(&memory, 0, sizeof memory);
+    memory.head = (struct tg_stream_head){
+        .n_buffers = BUFFERS,
+        .per_buffer = PER_BUFFER,
+        .free_queue = (uint64_t)((char *)memory.free_queue - base),
+        .ready_queue = (uint64_t)((char *)memory.ready_queue - base),
+        .buffers = (uint64_t)((char *)memory.record - base),
+        .arena = (uint64_t)(memory.arena - base),
+        .arena_size = ARENA,
+        .piece_limit = ARENA / 4,
+        .freed = tg_word_seal(0),
+        .free_tail = tg_word_seal(BUFFERS),
+    };
+    for (uint32_t i = 0; i < BUFFERS; i++)
+        memory.free_queue[i] = i;
+    setup =
+        (struct tg_record_setup){.policy = TG_POLICY_DROP, .streams = (uint64_t)(uintptr_t)&memory};
+    tg_stream_open(&stream, &setup, 0, NULL);
+    return stream;
+}
+
+static bool has_room(struct tg_stream *stream)
+{
+    uint64_t position;
+    return tg_stream_reserve(&engine, stream, ARENA / 4, &position);
+}
+
+static void fill(struct tg_stream *stream)
+{
+    for (int i = 0; i < 4; i++)
+        CHECK(has_room(stream));
+    CHECK(!has_room(stream));
+}
+
+static uint64_t freed(uint64_t bytes)
+{
+    return tg_word_seal(bytes / TG_CURSOR_UNIT);
+}
+
+TEST(a_cursor_that_cannot_be_frees_nothing)
+{
+    static const uint64_t cannot_be[] = {UINT64_MAX, 0, ARENA, ARENA / TG_CURSOR_UNIT};
+    struct tg_stream stream = open_stream();
+    fill(&stream);
+    for (size_t i = 0; i < sizeof cannot_be / sizeof cannot_be[0]; i++) {
+        memory.head.freed = cannot_be[i]; /* without a check */
+        CHECK(!has_room(&stream));
+    }
+    memory.head.freed = freed(2 * ARENA); /* more than was written */
+    CHECK(!has_room(&stream));
+    memory.head.freed = freed(ARENA / 4);
+    CHECK(has_room(&stream));
+    CHECK(!has_room(&stream));
+    memory.head.freed = freed(0); /* less than before */
+    CHECK(!has_room(&stream));
+    memory.head.freed = freed(ARENA / 2);
+    CHECK(has_room(&stream));
+}
+
+TEST(a_tail_that_cannot_be_gives_no_buffer)
+{
+    struct tg_stream stream = open_stream();
+    for (int i = 0; i < BUFFERS * PER_BUFFER; i++) {
+        REQUIRE(tg_stream_slot(&engine, &stream) != NULL);
+        tg_stream_publish(&stream);
+    }
+    CHECK(tg_stream_slot(&engine, &stream) == NULL);
+    memory.head.free_tail = BUFFERS + 1; /* without a check */
+    CHECK(tg_stream_slot(&engine, &stream) == NULL);
+    memory.head.free_tail = tg_word_seal(2 * BUFFERS + 1); /* more buffers than there are */
+    CHECK(tg_stream_slot(&engine, &stream) == NULL);
+    memory.head.free_tail = tg_word_seal(BUFFERS + 1);
+    CHECK(tg_stream_slot(&engine, &stream) != NULL);
+}
+
+TEST(what_the_device_shows_is_sealed)
+{
+    struct tg_stream stream = open_stream();
+    uint64_t current, tail, written;
+    CHECK(has_room(&stream));
+    REQUIRE(tg_word_open(memory.head.written, &written));
+    CHECK_EQ_U(written * TG_CURSOR_UNIT, ARENA / 4);
+    for (uint32_t i = 0; i < PER_BUFFER; i++) {
+        REQUIRE(tg_stream_slot(&engine, &stream) != NULL);
+        REQUIRE(tg_word_open(memory.head.current, &current));
+        CHECK_EQ_U(tg_current_buffer(current), 0);
+        CHECK_EQ_U(tg_current_count(current), i);
+        tg_stream_publish(&stream);
+    }
+    REQUIRE(tg_word_open(memory.head.current, &current));
+    CHECK_EQ_U(tg_current_buffer(current), TG_NO_BUFFER);
+    REQUIRE(tg_word_open(memory.head.ready_tail, &tail));
+    CHECK_EQ_U(tail, 1);
+}
+
+TEST_MAIN()
