@@ -2,8 +2,9 @@
 /*
  * The value of a scalar in a manifest that does not give its bits. Two keys have it:
  *
- *   "value"         the number itself; NaN is null. The other implementation prints a FLOAT32 always
- *                   with a point or an exponent, and gives the bits of its shorter floats.
+ *   "value"         the number itself. The other implementation prints a FLOAT32 always with a point or
+ *                   an exponent, NaN as null, and gives the bits of its shorter floats. In ours null
+ *                   says that the value is unknown.
  *   "scalar_value"  64 bits as an unsigned number, whatever the type; in its first form also a number
  *                   with a sign, a point or an exponent, which is then the value itself.
  */
@@ -74,7 +75,7 @@ static bool float_bits(const struct tg_pull *pull, enum tg_scalar_form form, uns
                        uint64_t *bits)
 {
     double value = NAN;
-    bool is_nan = pull->token == TG_PULL_NULL && form != TG_SCALAR_RAW;
+    bool is_nan = pull->token == TG_PULL_NULL && form == TG_SCALAR_FOREIGN;
     if (may_be_bits(dtype, form) && tg_pull_u64(pull, bits))
         return true;
     if (!is_nan && !real_of(pull, &value))

@@ -274,6 +274,17 @@ TEST(scalar_values_come_with_and_without_quotes_signs_and_points)
     check_one_scalar("\"dtype\": null, \"scalar_value\": \"0x9\"", "0x0000000000000009");
 }
 
+TEST(an_unknown_value_stays_unknown_in_a_manifest_of_ours)
+{
+    static const char text[] =
+        "{\"version\": 1, \"tensors\": [{\"task_id\": \"0x1\", \"kind\": \"scalar\", "
+        "\"dtype\": \"float32\", \"arg_index\": 0, \"value\": null, \"raw\": null}]}";
+    struct tg_recording *recording = dump_from(text, strlen(text), 0);
+    REQUIRE(recording);
+    check_scalar(recording, 0, "unknown");
+    tg_recording_close(recording);
+}
+
 TEST(a_scalar_without_a_value_is_unknown_and_not_zero)
 {
     check_one_scalar("\"dtype\": \"INT64\"", "unknown");
