@@ -67,7 +67,7 @@ struct tg_blame {
     uint32_t *rank, *depth;
     struct tg_blame_read read;
     bool is_given_scalar; /* the orchestration was given another scalar */
-    uint32_t *todo; /* wanted tasks that are not traced yet */
+    uint32_t *todo;       /* wanted tasks that are not traced yet */
     uint32_t n_todo;
     uint64_t searched; /* edges that searches for an order have looked at */
     uint32_t *next;    /* next task on the path to a wrong result; TG_NO_ROW at its end */
@@ -140,6 +140,9 @@ bool tg_blame_follows_read(const struct tg_blame *blame, enum tg_guilt guilt, ui
 /* Finds out why an input of a task that both sides have disagrees: wants the tasks that it got it
  * from, or accuses. Returns false if memory ran out. */
 bool tg_blame_explain(struct tg_blame *blame, uint32_t task, uint64_t pair);
+/* The same if two tasks that run in turns explain each other: accuses a task that in A reads what
+ * agrees, and in B what does not. Returns false if memory ran out. */
+bool tg_blame_explain_turn(struct tg_blame *blame, uint32_t task, uint64_t pair);
 /* For an input that nothing is known about: wants the tasks that may have given it a difference.
  * Returns true if there are any. */
 bool tg_blame_doubt(struct tg_blame *blame, uint32_t task, uint64_t pair);

@@ -387,7 +387,18 @@ static bool explain_tensor(struct tg_blame *blame, struct input *input)
     return explain_wiring(blame, input);
 }
 
-bool tg_blame_explain(struct tg_blame *blame, uint32_t task, uint64_t pair)
+/* In A every task that wrote it agrees, but in B others wrote it. */
+static bool explain_turn(struct tg_blame *blame, struct input *input)
+{
+    const struct sources *a = &input->sources[0], *b = &input->sources[1];
+    uint64_t off = a->count[OTHER] + a->count[BEYOND] + a->count[UNKNOWN] + a->count[LONE];
+    if (off > 0 || b->count[OTHER] + b->count[BEYOND] == 0 || has_same_sources(input))
+        return true;
+    return accuse(blame, input, TG_GUILT_REWIRED);
+}
+
+static bool explain_with(struct tg_blame *blame, uint32_t task, uint64_t pair,
+                         bool (*explain)(struct tg_blame *blame, struct input *input))
 {
     struct input input = {
         .task = task, .pair = pair, .is_beyond = tg_diff_is_beyond(blame->diff, pair)};
@@ -403,8 +414,18 @@ bool tg_blame_explain(struct tg_blame *blame, uint32_t task, uint64_t pair)
         input.object[side] = tg_blame_object(blame, side, &input.entry[side].record);
         good = list_sources(blame, pair, side, &input.list[side]);
     }
-    good = good && explain_tensor(blame, &input);
+    good = good && explain(blame, &input);
     free(input.list[0].pair);
     free(input.list[1].pair);
     return good;
+}
+
+bool tg_blame_explain(struct tg_blame *blame, uint32_t task, uint64_t pair)
+{
+    return explain_with(blame, task, pair, explain_tensor);
+}
+
+bool tg_blame_explain_turn(struct tg_blame *blame, uint32_t task, uint64_t pair)
+{
+    return explain_with(blame, task, pair, explain_turn);
 }

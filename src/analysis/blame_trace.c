@@ -50,7 +50,8 @@ static bool trace_doubtful(struct tg_blame *blame, uint32_t task)
     return found || tg_blame_accuse(blame, TG_GUILT_UNCLEAR, task, blame->task[task].pair, TG_NONE);
 }
 
-static bool trace_inputs(struct tg_blame *blame, uint32_t task)
+static bool trace_inputs(struct tg_blame *blame, uint32_t task,
+                         bool (*explain)(struct tg_blame *blame, uint32_t task, uint64_t pair))
 {
     const struct tg_matched_task *matched = &blame->diff->match.task[task];
     bool beyond_only = blame->task[task].beyond_in;
@@ -58,7 +59,7 @@ static bool trace_inputs(struct tg_blame *blame, uint32_t task)
         bool is_followed = beyond_only ? tg_diff_is_beyond(blame->diff, i)
                                        : tg_diff_agreement(blame->diff, i) == TG_DISAGREES;
         if (is_followed && tg_blame_stage(blame, i) == TG_BEFORE_DISPATCH &&
-            !tg_blame_explain(blame, task, i))
+            !explain(blame, task, i))
             return false;
     }
     return true;
@@ -68,7 +69,7 @@ static bool trace_matched(struct tg_blame *blame, uint32_t task)
 {
     const struct tg_blame_task *state = &blame->task[task];
     if (state->input == TG_DISAGREES)
-        return trace_inputs(blame, task);
+        return trace_inputs(blame, task, tg_blame_explain);
     if (state->output == TG_AGREES)
         return true;
     if (state->output == TG_DISAGREES && state->input == TG_AGREES)
@@ -104,6 +105,16 @@ static bool has_begun(const struct tg_blame *blame, uint64_t number)
     return guilt == TG_GUILT_INTRODUCED || guilt == TG_GUILT_UNCLEAR;
 }
 
+/* Two tasks that changed their order wrote each other's inputs, so each explains the other. */
+static bool trace_turns(struct tg_blame *blame)
+{
+    for (uint32_t i = 0; i < blame->diff->match.n_tasks; i++)
+        if (blame->task[i].is_wanted && blame->task[i].input == TG_DISAGREES &&
+            !trace_inputs(blame, i, tg_blame_explain_turn))
+            return false;
+    return true;
+}
+
 bool tg_blame_trace(struct tg_blame *blame)
 {
     uint32_t count = blame->diff->match.n_tasks;
@@ -122,5 +133,5 @@ bool tg_blame_trace(struct tg_blame *blame)
             return false;
         blame->inherited += blame->task[task].beyond_out && !has_begun(blame, accused);
     }
-    return true;
+    return blame->n_suspects > 0 || trace_turns(blame);
 }

@@ -10,10 +10,6 @@ from platforms import GPU
 
 pytestmark = pytest.mark.skipif(GPU, reason="these modules are built for the simulators only")
 
-# Scenes whose culprit diff does not name yet. The list must become empty.
-PENDING = {"fused", "fused_bug", "renamed", "renamed_bug", "reordered", "reordered_bug", "reversed_loop",
-           "rewritten", "swapped_steps", "wrong_kernel"}
-
 TRIES = 5  # for a bug that shows only if one task is slower than another
 
 
@@ -57,8 +53,6 @@ def judge(scene, order, code, result):
 def test_diff_names_the_culprit_and_nobody_else(case, scene):
     if case.runtime not in scene.runtimes:
         pytest.skip("this runtime cannot have the bug")
-    if scene.name in PENDING:
-        pytest.xfail("not named yet")
     good = record(case, scene.name, "good")
     for _ in range(TRIES):
         bad = record(case, scene.name, "bad")
@@ -101,8 +95,6 @@ def test_a_task_whose_result_nobody_reads_is_told_and_not_accused(case):
 def test_runtimes_are_compared_by_what_their_tasks_do(case, scene):
     if case.runtime == "host_build_graph":
         pytest.skip("the other side of this comparison")
-    if scene.name in PENDING:
-        pytest.xfail("not named yet")
     bad = record(case, scene.name, "bad")
     good = record(case, scene.name, "good", "--runtime", "host_build_graph")
     order = {"a": ids(case, bad), "b": ids(case, good)}
