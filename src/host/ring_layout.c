@@ -8,23 +8,11 @@
  * On a simulator, untouched parts cost nothing: the system provides memory on first use.
  */
 #include "base/error.h"
+#include "base/ring_limits.h"
 #include "host/graph.h"
 #include "host/runtime_ops.h"
 #include <stdlib.h>
 #include <string.h>
-
-#define DEFAULT_HEAP (UINT64_C(256) << 20)
-#define LEAST_HEAP UINT64_C(256)
-#define MOST_HEAP (UINT64_C(1) << 44)
-enum {
-    DEFAULT_SLOTS = 16384,
-    DEFAULT_DEPS = 16384,
-    DEFAULT_MAP = 65536,
-    LEAST = 4,
-    MOST_SLOTS = 1 << 20,
-    MOST_DEPS = 1 << 26,
-    MOST_MAP = 1 << 26,
-};
 
 /* Offsets from the start of the image, growing as things are added. */
 struct layout {
@@ -63,15 +51,16 @@ tg_status tg_rings_check(const struct tg_rings *rings, struct tg_error *error)
     tg_status status = TG_OK;
     for (uint32_t r = 0; r < TG_RINGS && status == TG_OK; r++) {
         if (rings->task_window[r] != 0)
-            status =
-                check_range("ring-task-window", rings->task_window[r], LEAST, MOST_SLOTS, error);
+            status = check_range("ring-task-window", rings->task_window[r], TG_LEAST_ENTRIES,
+                                 TG_MOST_SLOTS, error);
         if (status == TG_OK && rings->dep_pool[r] != 0)
-            status = check_range("ring-dep-pool", rings->dep_pool[r], LEAST, MOST_DEPS, error);
+            status = check_range("ring-dep-pool", rings->dep_pool[r], TG_LEAST_ENTRIES,
+                                 TG_MOST_DEPS, error);
         if (status == TG_OK && rings->heap[r] != 0)
-            status = check_range("ring-heap", rings->heap[r], LEAST_HEAP, MOST_HEAP, error);
+            status = check_range("ring-heap", rings->heap[r], TG_LEAST_HEAP, TG_MOST_HEAP, error);
     }
     if (status == TG_OK && rings->tensormap != 0)
-        status = check_range("tensormap", rings->tensormap, LEAST, MOST_MAP, error);
+        status = check_range("tensormap", rings->tensormap, TG_LEAST_ENTRIES, TG_MOST_MAP, error);
     return status;
 }
 
@@ -84,7 +73,7 @@ static uint64_t heap_size(const struct tg_graph *g, uint64_t asked, uint32_t n_r
         return (asked + 255) / 256 * 256;
     tg_device_get_info(g->module->device, &info);
     share = (info.memory - info.memory_used) / 2 / n_rings / 256 * 256;
-    return share < DEFAULT_HEAP ? share : DEFAULT_HEAP;
+    return share < TG_DEFAULT_HEAP ? share : TG_DEFAULT_HEAP;
 }
 
 static void plan_rings(const struct tg_graph *g, const struct tg_rings *rings, struct layout *at)
@@ -92,8 +81,8 @@ static void plan_rings(const struct tg_graph *g, const struct tg_rings *rings, s
     uint32_t slots = 0, deps = 0, n = at->o.n_rings;
     for (uint32_t r = 0; r < n; r++) {
         struct tg_ring_layout *ring = &at->o.ring[r];
-        ring->n_slots = or_default(rings->task_window[r], DEFAULT_SLOTS);
-        ring->n_deps = or_default(rings->dep_pool[r], DEFAULT_DEPS);
+        ring->n_slots = or_default(rings->task_window[r], TG_DEFAULT_SLOTS);
+        ring->n_deps = or_default(rings->dep_pool[r], TG_DEFAULT_DEPS);
         ring->heap_size = heap_size(g, rings->heap[r], n);
         ring->first_slot = slots;
         ring->first_dep = deps;
@@ -101,7 +90,7 @@ static void plan_rings(const struct tg_graph *g, const struct tg_rings *rings, s
         deps += ring->n_deps;
     }
     at->launch.n_tasks = slots;
-    at->o.map_size = or_default(rings->tensormap, DEFAULT_MAP);
+    at->o.map_size = or_default(rings->tensormap, TG_DEFAULT_MAP);
 }
 
 /* The most bytes of arguments that a task of the module can have. */
