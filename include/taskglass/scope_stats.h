@@ -56,8 +56,24 @@ struct tg_scope_sample {
     uint64_t task_window_start, task_window_end;
     uint64_t heap_start, heap_end;
     uint64_t dep_pool_start, dep_pool_end;
-    uint64_t tensormap;                /* live entries */
-    uint64_t peak[TG_SCOPE_RESOURCES]; /* at an end: the most in use at a time within the scope */
+    uint64_t tensormap; /* live entries */
+    /* At an end: the most in use at a time within the scope. A resource that was full when the
+     * orchestration asked for more counts as full. */
+    uint64_t peak[TG_SCOPE_RESOURCES];
+    /* At an end: how often, and for how many nanoseconds in all, the orchestration waited for room,
+     * scopes inside this one not included. */
+    bool waits_known;
+    uint64_t waits[TG_SCOPE_RESOURCES];
+    uint64_t wait_ns;
+    /* At an end: what tasks have asked for since the run began; 0 if it is unknown. With as much room
+     * the resource would never have been full. */
+    uint64_t asked_dep_pool, asked_tensormap;
+    /* At an end: bit r is set if the scope, or one inside it, took room of ring r; 0 if it is
+     * unknown. ring_peak: the most in use of those rings while the scope was open. */
+    uint32_t rings;
+    uint64_t ring_peak[TG_SCOPE_RINGS][TG_SCOPE_TENSORMAP];
+    /* The cursors of the fanin pool of another implementation; ours has none. */
+    uint64_t fanin_start, fanin_end;
 };
 /* The amount in use, by the sample's cursors. */
 TG_API uint64_t tg_scope_used(const struct tg_scope_sample *sample, unsigned resource);
@@ -98,6 +114,9 @@ struct tg_scope_stats_info {
     bool failed;                        /* a ring or the tensor map ended the run */
     const struct tg_scope_fatal *fatal; /* which one; NULL if unknown */
     bool measured;                      /* the samples have measured peaks */
+    bool waits_known;                   /* the samples say how often the orchestration waited */
+    bool has_fanin;                     /* another implementation's run with a fanin pool */
+    bool no_rings;                      /* the host built the graph, so that the run had no rings */
     /* Samples that the device lost, and that it tried to write. */
     uint64_t dropped, total;
     uint64_t samples; /* samples that were read */
@@ -119,13 +138,19 @@ TG_API const char *tg_scope_stats_site(const struct tg_scope_stats *stats, uint3
  * rings. */
 TG_API uint64_t tg_scope_stats_capacity(const struct tg_scope_stats *stats, unsigned resource,
                                         uint32_t ring);
+/* The capacity of a ring's fanin pool, which only another implementation has; 0: there is none. */
+TG_API uint64_t tg_scope_stats_fanin(const struct tg_scope_stats *stats, uint32_t ring);
 
 /* One site on one ring. */
 struct tg_scope_row {
     uint32_t site, ring;
     uint32_t depth_min, depth_max;
-    uint64_t count; /* scopes */
+    uint64_t count;   /* scopes of the site that use the ring themselves */
+    uint64_t touched; /* scopes of the site with scopes inside them that use the ring */
     uint64_t peak[TG_SCOPE_RESOURCES];
+    uint64_t waits[TG_SCOPE_RESOURCES]; /* of the `count` scopes, scopes inside not included */
+    uint64_t wait_ns;
+    uint64_t fanin; /* peak of the fanin pool */
 };
 /* Rows are sorted, nearest to full first, then by name and ring. Returns false past the last
  * one. */
@@ -149,8 +174,12 @@ TG_API unsigned tg_scope_stats_nearest(const struct tg_scope_stats *stats,
  * Samples without measured peaks say less: the setting then covers the most that can have been in
  * use between two samples.
  *
- * A run that failed, or whose samples are incomplete, may have needed more than is known, so the
- * advice never makes a setting smaller then.
+ * A resource that the orchestration waited for gets the size with which a run like this one never
+ * waits for it, if that is known and at most the default (or twice the present size); otherwise the
+ * larger of those two, with which it waits less.
+ *
+ * A run that failed, that waited, or whose samples are incomplete, may need more than is known, so the
+ * advice never makes a setting smaller then. Advice is always a value that the option accepts.
  */
 enum tg_scope_verdict {
     TG_SCOPE_ABSENT,    /* this run does not have the resource */
@@ -158,7 +187,7 @@ enum tg_scope_verdict {
     TG_SCOPE_LARGER,    /* larger than needed */
     TG_SCOPE_FITS,      /* exactly as large as needed */
     TG_SCOPE_TIGHT,     /* enough for this run, without the margin */
-    TG_SCOPE_FULL,      /* was full; the orchestration may have waited */
+    TG_SCOPE_FULL,      /* was full; tg_scope_need says whether the orchestration waited */
     TG_SCOPE_TOO_SMALL, /* the run failed because it was too small */
 };
 /* "absent", "so_far", "larger", "fits", "tight", "full", "too_small"; "?" for any other number. */
@@ -168,6 +197,10 @@ TG_API const char *tg_scope_verdict_name(unsigned verdict);
 struct tg_scope_need {
     uint64_t peak, capacity, smallest;
     enum tg_scope_verdict verdict;
+    bool waits_known;
+    uint64_t waits;  /* how often the orchestration waited for it */
+    uint64_t larger; /* the size to try, because it waited; 0: it did not */
+    bool never;      /* with `larger`, a run like this one never waits for it */
 };
 /* TG_SCOPE_ABSENT for a resource or ring that this run does not have. */
 TG_API void tg_scope_stats_get_need(const struct tg_scope_stats *stats, unsigned resource,
@@ -177,11 +210,19 @@ TG_API void tg_scope_stats_get_need(const struct tg_scope_stats *stats, unsigned
 struct tg_scope_setting {
     enum tg_scope_verdict verdict; /* the worst of the rings */
     char present[128];             /* the present setting: "16384", "4K,1M,4K,4K" */
-    /* What to type: "--ring-task-window 391", "--ring-heap 4K,1M,4K,4K"; "" if the setting is right. */
+    /* What to type: "--ring-task-window 391", "--ring-heap 4K,1M,4K,4K"; "" if the setting is right,
+     * or if no setting is large enough. */
     char option[128];
+    bool waits_known;
+    uint64_t waits; /* how often the orchestration waited for it, on all rings */
+    bool never;     /* the option is large enough for a run like this one never to wait */
 };
 TG_API void tg_scope_stats_get_setting(const struct tg_scope_stats *stats, unsigned resource,
                                        struct tg_scope_setting *setting);
+/* The memory of the device, if larger rings need more of it: "--device-memory 6G"; "" if there is
+ * enough. TG_SCOPE_ABSENT if the stats do not say how much there is. */
+TG_API void tg_scope_stats_get_memory(const struct tg_scope_stats *stats,
+                                      struct tg_scope_setting *setting);
 
 #ifdef __cplusplus
 }

@@ -6,11 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The smallest values that the options accept. */
-enum { LEAST = 4, LEAST_HEAP = 256 };
+#include "base/ring_limits.h"
 
 static const char *const options[TG_SCOPE_RESOURCES] = {"--ring-task-window", "--ring-heap",
                                                         "--ring-dep-pool", "--tensormap"};
+/* The largest values that they accept, and the values without the option. */
+static const uint64_t most[TG_SCOPE_RESOURCES] = {TG_MOST_SLOTS, TG_MOST_HEAP, TG_MOST_DEPS,
+                                                  TG_MOST_MAP};
+static const uint64_t defaults[TG_SCOPE_RESOURCES] = {TG_DEFAULT_SLOTS, TG_DEFAULT_HEAP,
+                                                      TG_DEFAULT_DEPS, TG_DEFAULT_MAP};
+/* Memory is advised in such steps, which leave room for what else a run allocates. */
+#define MEMORY_STEP (UINT64_C(64) << 20)
 
 /* The sum, or the largest number if it overflows. */
 static uint64_t add(uint64_t a, uint64_t b)
@@ -27,8 +33,9 @@ static uint64_t round_up(uint64_t value, uint64_t unit)
 static uint64_t settable(unsigned resource, uint64_t value)
 {
     if (resource != TG_SCOPE_HEAP)
-        return value < LEAST ? LEAST : value;
-    return value < LEAST_HEAP ? LEAST_HEAP : round_up(value, value <= 1024 ? LEAST_HEAP : 1024);
+        return value < TG_LEAST_ENTRIES ? TG_LEAST_ENTRIES : value;
+    return value < TG_LEAST_HEAP ? TG_LEAST_HEAP
+                                 : round_up(value, value <= 1024 ? TG_LEAST_HEAP : 1024);
 }
 
 /* --- the advice of a failed run --------------------------------------------------------------- */
@@ -40,26 +47,52 @@ static int unit_power(char unit)
     return found ? (int)(found - units) + 1 : 0;
 }
 
-/* The number in "--ring-heap 96M", which the device counted up to the end of the orchestration; 0
- * if the text is about another option. */
-static uint64_t advised(const char *text, const char *option)
+static uint64_t number_at(const char *text, const char **end)
 {
-    size_t length = strlen(option);
-    char *end;
-    if (!text || strncmp(text, option, length) != 0 || (text[length] != ' ' && text[length] != '='))
-        return 0;
-    uint64_t number = strtoull(text + length + 1, &end, 10);
-    int power = unit_power(*end);
+    char *after;
+    uint64_t number = strtoull(text, &after, 10);
+    int power = unit_power(*after);
+    *end = after + (power > 0);
     return number > UINT64_MAX >> (10 * power) ? 0 : number << (10 * power);
 }
 
-static uint64_t wanted_by_fatal(const struct tg_scope_fatal *fatal, unsigned resource,
-                                uint32_t ring)
+/* The text after the option in "--ring-task-window 20 --ring-heap 4K,1M,4K,4K"; NULL: it is not
+ * there. */
+static const char *find_option(const char *text, const char *option)
 {
-    if (!fatal->on || fatal->resource != resource ||
-        (resource != TG_SCOPE_TENSORMAP && fatal->ring != ring))
+    size_t length = strlen(option);
+    for (; text && (text = strstr(text, option)) != NULL; text += length)
+        if (text[length] == ' ' || text[length] == '=')
+            return text + length + 1;
+    return NULL;
+}
+
+/* The size that the advice of the failed run gives to the ring, which the device counted up to the end
+ * of the orchestration; 0: it gives none. *same: it gives one size to all rings. */
+static uint64_t advised(const char *text, const char *option, uint32_t ring, bool *same)
+{
+    const char *at = find_option(text, option), *end;
+    *same = true;
+    if (!at)
         return 0;
-    uint64_t counted = advised(fatal->advice, options[resource]);
+    uint64_t number = number_at(at, &end);
+    *same = *end != ',';
+    for (; ring > 0 && *end == ','; ring--)
+        number = number_at(end + 1, &end);
+    return number;
+}
+
+static uint64_t wanted_by_fatal(const struct tg_scope_fatal *fatal, unsigned resource,
+                                uint32_t ring, uint64_t capacity)
+{
+    bool same;
+    if (!fatal->on || fatal->resource >= TG_SCOPE_RESOURCES)
+        return 0;
+    uint64_t counted = advised(fatal->advice, options[resource], ring, &same);
+    if (fatal->resource != resource)
+        return counted > capacity ? counted : 0;
+    if (resource != TG_SCOPE_TENSORMAP && fatal->ring != ring)
+        return counted > capacity && !same ? counted : 0;
     uint64_t asked = add(fatal->used, fatal->wanted);
     return counted > asked ? counted : asked;
 }
@@ -70,13 +103,54 @@ static enum tg_scope_verdict judge(const struct tg_scope_need *need, bool failed
 {
     if (failed)
         return TG_SCOPE_TOO_SMALL;
-    if (need->peak >= need->capacity)
+    if (need->waits > 0 || need->peak >= need->capacity)
         return TG_SCOPE_FULL;
     if (partial)
         return TG_SCOPE_SO_FAR;
     if (need->capacity > need->smallest)
         return TG_SCOPE_LARGER;
     return need->capacity == need->smallest ? TG_SCOPE_FITS : TG_SCOPE_TIGHT;
+}
+
+/* All that the run ever took of the resource, or asked for: with as much room it never waits. *exact:
+ * a run like this one asks for no more. */
+static uint64_t all_of(const struct tg_scope_tally *tally, unsigned resource, uint32_t ring,
+                       bool *exact)
+{
+    const struct tg_scope_sample *first = &tally->first[ring], *last = &tally->last[ring];
+    *exact = true;
+    switch (resource) {
+    case TG_SCOPE_TASK_WINDOW:
+        return last->task_window_end - first->task_window_start;
+    case TG_SCOPE_HEAP:
+        return last->heap_end - first->heap_start;
+    case TG_SCOPE_DEP_POOL:
+        /* The tensor map forgets tasks that have completed, so another run may find more of them. */
+        *exact = tally->limits.tensormap == 0;
+        return *exact ? tally->asked_dep_pool[ring]
+                      : add(tally->asked_dep_pool[ring], tally->asked_dep_pool[ring]);
+    default:
+        return tally->asked_tensormap;
+    }
+}
+
+/* The size to try because the orchestration waited. */
+static void enlarge(const struct tg_scope_tally *tally, unsigned resource, uint32_t ring,
+                    struct tg_scope_need *need)
+{
+    uint64_t twice = add(need->capacity, need->capacity);
+    uint64_t affordable = twice > defaults[resource] ? twice : defaults[resource];
+    uint64_t all = all_of(tally, resource, ring, &need->never);
+    if (all <= need->capacity || all > affordable)
+        need->never = false;
+    need->larger = all <= need->capacity ? twice : all < affordable ? all : affordable;
+    need->larger = settable(resource, need->larger);
+    if (need->larger > most[resource]) {
+        need->larger = most[resource];
+        need->never = false;
+    }
+    if (need->larger < need->capacity)
+        need->larger = need->capacity;
 }
 
 /* The most that may have been in use. Without measured peaks this is more than the samples saw, but
@@ -97,7 +171,7 @@ static struct tg_scope_need find_need(const struct tg_scope_stats *stats, bool p
     const struct tg_scope_tally *tally = &stats->tally;
     struct tg_scope_need need = {.capacity = tg_scope_capacity(&tally->limits, resource, ring),
                                  .verdict = TG_SCOPE_ABSENT};
-    uint64_t wanted = wanted_by_fatal(&stats->guilty.fatal, resource, ring);
+    uint64_t wanted = wanted_by_fatal(&stats->guilty.fatal, resource, ring, need.capacity);
     need.peak = resource == TG_SCOPE_TENSORMAP ? tally->tensormap_peak
                                                : tally->ring_peak[ring].of[resource];
     if (need.capacity == 0 && need.peak == 0)
@@ -106,15 +180,66 @@ static struct tg_scope_need find_need(const struct tg_scope_stats *stats, bool p
     if (resource == TG_SCOPE_HEAP)
         safe = add(safe, tally->heap_step[ring]);
     need.smallest = settable(resource, wanted > safe ? wanted : safe);
+    need.waits_known = tally->ends_with_waits > 0;
+    need.waits = tally->waits[ring][resource];
+    if (need.waits > 0 && need.peak < need.capacity)
+        need.peak = need.capacity; /* what it held and what was asked for were more */
+    if (need.waits > 0 && wanted == 0)
+        enlarge(tally, resource, ring, &need);
     need.verdict = judge(&need, wanted > 0, partial);
     return need;
+}
+
+static bool has_waited(const struct tg_scope_tally *tally)
+{
+    for (uint32_t ring = 0; ring < TG_SCOPE_RINGS; ring++)
+        for (unsigned resource = 0; resource < TG_SCOPE_RESOURCES; resource++)
+            if (tally->waits[ring][resource] > 0)
+                return true;
+    return false;
+}
+
+/* If some rings are present, an absent one gets the smallest value. */
+static uint64_t setting_of(const struct tg_scope_advice *advice, unsigned resource, uint32_t ring)
+{
+    const struct tg_scope_need *need = &advice->need[resource][ring];
+    if (need->larger > 0)
+        return need->larger;
+    if (need->verdict != TG_SCOPE_ABSENT &&
+        ((advice->partial && need->capacity > need->smallest) || need->verdict == TG_SCOPE_FULL))
+        return need->capacity > need->smallest ? need->capacity : need->smallest;
+    return need->verdict == TG_SCOPE_ABSENT ? settable(resource, 0) : need->smallest;
+}
+
+/* The memory for all settings that grow, whichever of them the user takes. */
+static void advise_memory(const struct tg_scope_memory *memory, struct tg_scope_advice *advice)
+{
+    const uint64_t each[TG_SCOPE_RESOURCES] = {memory->task, 1, memory->dep, memory->entry};
+    uint64_t more = 0;
+    advice->memory = memory->size;
+    for (unsigned resource = 0; resource < TG_SCOPE_RESOURCES; resource++)
+        for (uint32_t ring = 0; ring < TG_SCOPE_RINGS; ring++) {
+            uint64_t now = advice->need[resource][ring].capacity;
+            uint64_t then = setting_of(advice, resource, ring);
+            uint64_t grows = then > now && then <= most[resource] ? then - now : 0;
+            bool present = advice->need[resource][ring].verdict != TG_SCOPE_ABSENT;
+            if (present && each[resource] > 0)
+                more = add(more, grows > UINT64_MAX / each[resource] ? UINT64_MAX
+                                                                     : grows * each[resource]);
+        }
+    uint64_t wanted = add(memory->used, more);
+    if (memory->size > 0 && more > 0 && wanted > memory->size)
+        advice->more_memory =
+            wanted < TG_MOST_MEMORY ? round_up(wanted, MEMORY_STEP) : TG_MOST_MEMORY;
 }
 
 void tg_scope_advise(const struct tg_scope_stats *stats, struct tg_scope_advice *advice)
 {
     memset(advice, 0, sizeof *advice);
+    /* While the orchestration waited for one resource it asked for no other, so their peaks would be
+     * higher without the waiting. */
     advice->partial = stats->fatal || stats->guilty.known || stats->dropped > 0 ||
-                      !tg_scope_stats_complete(stats);
+                      !tg_scope_stats_complete(stats) || has_waited(&stats->tally);
     for (uint32_t ring = 0; ring < TG_SCOPE_RINGS; ring++)
         for (unsigned resource = 0; resource < TG_SCOPE_RESOURCES; resource++) {
             struct tg_scope_need *need = &advice->need[resource][ring];
@@ -124,6 +249,7 @@ void tg_scope_advise(const struct tg_scope_stats *stats, struct tg_scope_advice 
             if (resource != TG_SCOPE_TENSORMAP && need->verdict != TG_SCOPE_ABSENT)
                 advice->n_rings = ring + 1;
         }
+    advise_memory(&stats->tally.limits.memory, advice);
 }
 
 /* --- words ----------------------------------------------------------------------------------- */
@@ -159,15 +285,6 @@ static int put_size(char *text, size_t room, unsigned resource, uint64_t value)
                      : snprintf(text, room, "%" PRIu64, value);
 }
 
-/* If some rings are present, an absent one gets the smallest value. */
-static uint64_t setting_of(const struct tg_scope_advice *advice, unsigned resource, uint32_t ring)
-{
-    const struct tg_scope_need *need = &advice->need[resource][ring];
-    if (advice->partial && need->capacity > need->smallest)
-        return need->capacity;
-    return need->verdict == TG_SCOPE_ABSENT ? settable(resource, 0) : need->smallest;
-}
-
 /* Writes one number, or one for each ring if they differ. */
 static void put_values(struct tg_scope_option *option, int at, unsigned resource, uint32_t n,
                        const uint64_t *value)
@@ -195,10 +312,31 @@ const char *tg_scope_option(const struct tg_scope_advice *advice, unsigned resou
     option->text[0] = '\0';
     if (tg_scope_overall(advice, resource) <= TG_SCOPE_SO_FAR)
         return option->text;
-    for (uint32_t ring = 0; ring < TG_SCOPE_RINGS; ring++)
+    for (uint32_t ring = 0; ring < TG_SCOPE_RINGS; ring++) {
         value[ring] = setting_of(advice, resource, ring);
+        if (value[ring] > most[resource])
+            return option->text; /* no setting is large enough */
+    }
     int at = snprintf(option->text, sizeof option->text, "%s ", options[resource]);
     put_values(option, at, resource, count_values(advice, resource), value);
+    return option->text;
+}
+
+const char *tg_scope_bytes(uint64_t bytes, struct tg_scope_option *option)
+{
+    put_size(option->text, sizeof option->text, TG_SCOPE_HEAP, bytes);
+    return option->text;
+}
+
+const char *tg_scope_memory_option(const struct tg_scope_advice *advice,
+                                   struct tg_scope_option *option)
+{
+    option->text[0] = '\0';
+    if (advice->more_memory > 0) {
+        int at = snprintf(option->text, sizeof option->text, "--device-memory ");
+        put_size(option->text + at, sizeof option->text - (size_t)at, TG_SCOPE_HEAP,
+                 advice->more_memory);
+    }
     return option->text;
 }
 

@@ -11,7 +11,7 @@
 #include "scope/scope_parse.h"
 
 /* The reader releases mapped memory after every so many bytes. */
-enum { LET_GO = 16 << 20 };
+enum { LET_GO = 16 << 20, LONG_NAME = 4096 };
 
 /* The keys of a line whose values are numbers, then the other required keys. */
 enum key {
@@ -27,14 +27,25 @@ enum key {
     NUMBERS, /* how many of them */
     PHASE = NUMBERS,
     SITE,
-    PEAK,
+    PEAK, /* the keys from here on may be missing */
+    WAITS,
+    ASKED,
+    INNER,
+    FANIN_START,
+    FANIN_END,
+    FANIN_POOL_START,
+    FANIN_POOL_END,
     KEYS
 };
 
 static const char *const keys[KEYS] = {
-    "depth",    "ring",           "task_window_start", "task_window_end", "heap_start",
-    "heap_end", "dep_pool_start", "dep_pool_end",      "tensormap",       "phase",
-    "site",     "peak",
+    "depth",           "ring",         "task_window_start",
+    "task_window_end", "heap_start",   "heap_end",
+    "dep_pool_start",  "dep_pool_end", "tensormap",
+    "phase",           "site",         "peak",
+    "waits",           "asked",        "rings",
+    "fanin_start",     "fanin_end",    "fanin_pool_start",
+    "fanin_pool_end",
 };
 
 struct reading {
@@ -125,6 +136,38 @@ static bool begins_object(struct reading *reading, const char *what)
 
 enum { SEEN_VERSION = 1, SEEN_LIMITS = 2 };
 
+/* One number of an object whose other members are skipped. */
+struct member {
+    const char *name;
+    uint64_t *number;
+};
+
+static bool read_members(struct reading *reading, const char *key, const struct member *members,
+                         size_t n)
+{
+    if (tg_pull_next(&reading->pull) != TG_PULL_BEGIN_OBJECT)
+        return wrong_value(reading, key, "an object");
+    while (tg_pull_next(&reading->pull) == TG_PULL_KEY) {
+        size_t i = 0;
+        while (i < n && !tg_pull_is(&reading->pull, members[i].name))
+            i++;
+        if (i < n ? !read_number(reading, members[i].name, members[i].number)
+                  : !skip_value(reading))
+            return false;
+    }
+    return !reading->pull.problem || wrong(reading, "%s", reading->pull.problem);
+}
+
+static bool read_memory(struct reading *reading, struct tg_scope_memory *memory)
+{
+    const struct member members[] = {{"size", &memory->size},
+                                     {"used", &memory->used},
+                                     {"per_task", &memory->task},
+                                     {"per_dep", &memory->dep},
+                                     {"per_entry", &memory->entry}};
+    return read_members(reading, "device_memory", members, sizeof members / sizeof members[0]);
+}
+
 static bool read_head_value(struct reading *reading, unsigned *seen)
 {
     struct tg_scope_stats *stats = reading->stats;
@@ -155,6 +198,14 @@ static bool read_head_value(struct reading *reading, unsigned *seen)
         return read_four(reading, "dep_pool_max", limits->dep_pool);
     if (tg_pull_is(pull, "tensormap_max"))
         return read_number(reading, "tensormap_max", &limits->tensormap);
+    if (tg_pull_is(pull, "fanin_max") || tg_pull_is(pull, "fanin_pool_max")) {
+        stats->has_fanin = true;
+        return read_four(reading, "fanin_max", limits->fanin);
+    }
+    if (tg_pull_is(pull, "no_rings"))
+        return read_flag(reading, "no_rings", &limits->no_rings);
+    if (tg_pull_is(pull, "device_memory"))
+        return read_memory(reading, &limits->memory);
     return skip_value(reading);
 }
 
@@ -211,27 +262,47 @@ static bool read_phase(struct reading *reading, bool *end)
 
 static bool read_site(struct reading *reading, uint32_t *site)
 {
-    char text[TG_NAME_MAX + 1];
+    char text[LONG_NAME];
+    const char *name = text;
     if (tg_pull_next(&reading->pull) != TG_PULL_STRING)
         return wrong_value(reading, "site", "a text");
-    size_t length = tg_pull_text(&reading->pull, text, sizeof text);
-    return tg_scope_tally_site(&reading->stats->tally, text, length, site) ||
+    size_t length = reading->pull.length;
+    if (length < sizeof text)
+        length = tg_pull_text(&reading->pull, text, sizeof text);
+    else
+        name = reading->pull.value; /* as it is in the file: only its end is shown */
+    return tg_scope_tally_site(&reading->stats->tally, name, length, site) ||
            wrong(reading, "out of memory");
 }
 
-static bool read_peak(struct reading *reading, uint64_t peak[TG_SCOPE_RESOURCES])
+/* Reads a number for each resource, and one more member if `name` is not NULL. */
+static bool read_resources(struct reading *reading, const char *key, uint64_t *of, unsigned n,
+                           const char *name, uint64_t *more)
 {
-    unsigned resource;
+    struct member members[TG_SCOPE_RESOURCES + 1];
+    for (unsigned resource = 0; resource < n; resource++)
+        members[resource] = (struct member){tg_scope_resource_name(resource), &of[resource]};
+    if (name)
+        members[n] = (struct member){name, more};
+    return read_members(reading, key, members, n + (name != NULL));
+}
+
+/* The peaks of the rings that scopes inside the scope used: {"1": {"task_window": 5, …}}. */
+static bool read_rings(struct reading *reading, struct tg_scope_sample *sample)
+{
+    static const char *const names[TG_SCOPE_RINGS] = {"0", "1", "2", "3"};
     if (tg_pull_next(&reading->pull) != TG_PULL_BEGIN_OBJECT)
-        return wrong_value(reading, "peak", "an object");
+        return wrong_value(reading, "rings", "an object");
     while (tg_pull_next(&reading->pull) == TG_PULL_KEY) {
-        for (resource = 0; resource < TG_SCOPE_RESOURCES; resource++)
-            if (tg_pull_is(&reading->pull, tg_scope_resource_name(resource)))
-                break;
-        if (resource < TG_SCOPE_RESOURCES
-                ? !read_number(reading, tg_scope_resource_name(resource), &peak[resource])
-                : !skip_value(reading))
+        uint32_t ring = 0;
+        while (ring < TG_SCOPE_RINGS && !tg_pull_is(&reading->pull, names[ring]))
+            ring++;
+        if (ring == TG_SCOPE_RINGS ? !skip_value(reading)
+                                   : !read_resources(reading, "rings", sample->ring_peak[ring],
+                                                     TG_SCOPE_TENSORMAP, NULL, NULL))
             return false;
+        if (ring < TG_SCOPE_RINGS)
+            sample->rings |= 1u << ring;
     }
     return !reading->pull.problem || wrong(reading, "%s", reading->pull.problem);
 }
@@ -240,8 +311,7 @@ struct line {
     uint64_t number[NUMBERS];
     uint32_t seen; /* bit k: key k */
     uint32_t site;
-    bool end;
-    uint64_t peak[TG_SCOPE_RESOURCES];
+    struct tg_scope_sample sample; /* what the keys besides the numbers say */
 };
 
 static bool read_line_value(struct reading *reading, struct line *line)
@@ -250,19 +320,38 @@ static bool read_line_value(struct reading *reading, struct line *line)
     if (key == KEYS)
         return skip_value(reading);
     line->seen |= 1u << key;
+    struct tg_scope_sample *sample = &line->sample;
     switch (key) {
     case PHASE:
-        return read_phase(reading, &line->end);
+        return read_phase(reading, &sample->end);
     case SITE:
         return read_site(reading, &line->site);
     case PEAK:
-        return read_peak(reading, line->peak);
+        return read_resources(reading, "peak", sample->peak, TG_SCOPE_RESOURCES, NULL, NULL);
+    case WAITS:
+        sample->waits_known = true;
+        return read_resources(reading, "waits", sample->waits, TG_SCOPE_RESOURCES, "nanoseconds",
+                              &sample->wait_ns);
+    case ASKED: {
+        const struct member members[] = {{"dep_pool", &sample->asked_dep_pool},
+                                         {"tensormap", &sample->asked_tensormap}};
+        return read_members(reading, "asked", members, sizeof members / sizeof members[0]);
+    }
+    case INNER:
+        return read_rings(reading, sample);
+    case FANIN_START:
+    case FANIN_POOL_START:
+        return read_number(reading, keys[key], &sample->fanin_start);
+    case FANIN_END:
+    case FANIN_POOL_END:
+        reading->stats->has_fanin = true;
+        return read_number(reading, keys[key], &sample->fanin_end);
     default:
         return read_number(reading, keys[key], &line->number[key]);
     }
 }
 
-/* Every key is required except the peak. */
+/* Every key before the peak is required. */
 static bool check_keys(struct reading *reading, const struct line *line)
 {
     for (int key = 0; key < PEAK; key++)
@@ -276,6 +365,8 @@ static bool check_cursors(struct reading *reading, const struct line *line)
     for (int key = TASK_WINDOW_START; key < TENSORMAP; key += 2)
         if (line->number[key] > line->number[key + 1])
             return wrong(reading, "'%s' is after '%s'", keys[key], keys[key + 1]);
+    if (line->sample.fanin_start > line->sample.fanin_end)
+        return wrong(reading, "'fanin_start' is after 'fanin_end'");
     if (line->number[RING] >= TG_SCOPE_RINGS)
         return wrong(reading, "ring %llu; there are 0 to %d",
                      (unsigned long long)line->number[RING], TG_SCOPE_RINGS - 1);
@@ -286,17 +377,16 @@ static bool check_cursors(struct reading *reading, const struct line *line)
 
 static struct tg_scope_sample to_sample(const struct line *line)
 {
-    struct tg_scope_sample sample = {.end = line->end,
-                                     .depth = (uint32_t)line->number[DEPTH],
-                                     .ring = (uint32_t)line->number[RING],
-                                     .task_window_start = line->number[TASK_WINDOW_START],
-                                     .task_window_end = line->number[TASK_WINDOW_END],
-                                     .heap_start = line->number[HEAP_START],
-                                     .heap_end = line->number[HEAP_END],
-                                     .dep_pool_start = line->number[DEP_POOL_START],
-                                     .dep_pool_end = line->number[DEP_POOL_END],
-                                     .tensormap = line->number[TENSORMAP]};
-    memcpy(sample.peak, line->peak, sizeof sample.peak);
+    struct tg_scope_sample sample = line->sample;
+    sample.depth = (uint32_t)line->number[DEPTH];
+    sample.ring = (uint32_t)line->number[RING];
+    sample.task_window_start = line->number[TASK_WINDOW_START];
+    sample.task_window_end = line->number[TASK_WINDOW_END];
+    sample.heap_start = line->number[HEAP_START];
+    sample.heap_end = line->number[HEAP_END];
+    sample.dep_pool_start = line->number[DEP_POOL_START];
+    sample.dep_pool_end = line->number[DEP_POOL_END];
+    sample.tensormap = line->number[TENSORMAP];
     return sample;
 }
 
@@ -319,7 +409,7 @@ static bool read_sample(struct reading *reading)
     if (!tg_scope_tally_add(&stats->tally, line.site, &sample))
         return wrong(reading, "out of memory");
     sample.site = stats->tally.site[line.site].name;
-    stats->ends_with_peak += line.end && line.seen >> PEAK & 1;
+    stats->ends_with_peak += sample.end && line.seen >> PEAK & 1;
     return !reading->each || reading->each(reading->context, index, line.site, &sample) ||
            wrong(reading, "out of memory");
 }

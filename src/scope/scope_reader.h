@@ -27,7 +27,8 @@ struct tg_scope_stats {
     /* from the samples: peaks, sites, rings */
     struct tg_scope_tally tally;
     uint64_t ends_with_peak;
-    bool torn; /* true: the last line is cut short */
+    bool torn;      /* true: the last line is cut short */
+    bool has_fanin; /* another implementation's file, with a fanin pool */
     /* from the summary beside the samples, if there is one */
     struct tg_scope_guilty guilty;
     char summary_problem[200]; /* why it could not be read; "" if it was read or does not exist */

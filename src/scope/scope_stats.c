@@ -52,6 +52,9 @@ void tg_scope_stats_get_info(const struct tg_scope_stats *stats, struct tg_scope
         .failed = stats->fatal || stats->guilty.known,
         .fatal = stats->guilty.known ? &stats->guilty.fatal : NULL,
         .measured = stats->ends_with_peak > 0,
+        .waits_known = tally->ends_with_waits > 0,
+        .has_fanin = stats->has_fanin,
+        .no_rings = tally->limits.no_rings,
         .dropped = stats->dropped,
         .total = stats->total,
         .samples = tally->samples,
@@ -76,6 +79,11 @@ uint64_t tg_scope_stats_capacity(const struct tg_scope_stats *stats, unsigned re
     if (resource >= TG_SCOPE_RESOURCES || ring >= TG_SCOPE_RINGS)
         return 0;
     return tg_scope_capacity(&stats->tally.limits, resource, ring);
+}
+
+uint64_t tg_scope_stats_fanin(const struct tg_scope_stats *stats, uint32_t ring)
+{
+    return ring < TG_SCOPE_RINGS ? stats->tally.limits.fanin[ring] : 0;
 }
 
 bool tg_scope_stats_get_row(const struct tg_scope_stats *stats, uint32_t number,
@@ -117,4 +125,25 @@ void tg_scope_stats_get_setting(const struct tg_scope_stats *stats, unsigned res
              tg_scope_present(&advice, resource, &text));
     snprintf(setting->option, sizeof setting->option, "%s",
              tg_scope_option(&advice, resource, &text));
+    setting->never = *setting->option != '\0';
+    for (uint32_t ring = 0; ring < TG_SCOPE_RINGS; ring++) {
+        const struct tg_scope_need *need = &advice.need[resource][ring];
+        setting->waits_known |= need->waits_known;
+        setting->waits += need->waits;
+        setting->never &= need->waits == 0 || need->never;
+    }
+}
+
+void tg_scope_stats_get_memory(const struct tg_scope_stats *stats, struct tg_scope_setting *setting)
+{
+    struct tg_scope_advice advice;
+    struct tg_scope_option text;
+    tg_scope_advise(stats, &advice);
+    *setting = (struct tg_scope_setting){.verdict = TG_SCOPE_ABSENT};
+    if (advice.memory == 0)
+        return;
+    setting->verdict = advice.more_memory > 0 ? TG_SCOPE_TOO_SMALL : TG_SCOPE_FITS;
+    tg_scope_bytes(advice.memory, &text);
+    snprintf(setting->present, sizeof setting->present, "%s", text.text);
+    snprintf(setting->option, sizeof setting->option, "%s", tg_scope_memory_option(&advice, &text));
 }

@@ -63,6 +63,17 @@ static void put_nearest(struct tg_json *json, const struct tg_scope_tally *tally
     tg_json_end_object(json);
 }
 
+static void put_waits(struct tg_json *json, const struct tg_scope_row *row)
+{
+    tg_json_key(json, "waits");
+    tg_json_begin_line_object(json);
+    for (unsigned resource = 0; resource < TG_SCOPE_RESOURCES; resource++)
+        if (row->waits[resource] > 0)
+            tg_json_put_uint(json, tg_scope_resource_name(resource), row->waits[resource]);
+    tg_json_put_real(json, "seconds", (double)row->wait_ns * 1e-9);
+    tg_json_end_object(json);
+}
+
 static void put_row(struct tg_json *json, const struct tg_scope_tally *tally,
                     const struct tg_scope_row *row)
 {
@@ -78,6 +89,10 @@ static void put_row(struct tg_json *json, const struct tg_scope_tally *tally,
     for (unsigned resource = 0; resource < TG_SCOPE_RESOURCES; resource++)
         put_use(json, tally, row, resource);
     put_nearest(json, tally, row);
+    if (row->touched > 0)
+        tg_json_put_uint(json, "touched", row->touched);
+    if (row->wait_ns > 0)
+        put_waits(json, row);
     tg_json_end_object(json);
 }
 

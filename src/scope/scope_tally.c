@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scope/scope_tally.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,7 +90,7 @@ void tg_scope_tally_free(struct tg_scope_tally *tally)
 }
 
 /* Hashes eight bytes at a time, because every sample looks up a name. */
-static uint32_t hash_of(const char *name, size_t length)
+static uint64_t hash64_of(const char *name, size_t length)
 {
     const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
     uint64_t hash = length * odd;
@@ -98,7 +100,12 @@ static uint32_t hash_of(const char *name, size_t length)
         hash = (hash ^ word) * odd;
         hash ^= hash >> 32;
     }
-    return (uint32_t)hash;
+    return hash;
+}
+
+static uint32_t hash_of(const char *name, size_t length)
+{
+    return (uint32_t)hash64_of(name, length);
 }
 
 /* The slot of the name, or the empty slot where it belongs. */
@@ -158,12 +165,25 @@ static bool add_site(struct tg_scope_tally *tally, const char *name, uint32_t *n
     return true;
 }
 
+/* Of a name that is too long: its end, which has the file and the line, and a number that tells it from
+ * other names with the same end. Returns the length. */
+static size_t shorten(const char *name, size_t length, char text[TG_NAME_MAX + 1])
+{
+    enum { KEPT = 200 };
+    return (size_t)snprintf(text, TG_NAME_MAX + 1, "...%.*s (path %016" PRIx64 ")", KEPT,
+                            name + length - KEPT, hash64_of(name, length));
+}
+
 bool tg_scope_tally_site(struct tg_scope_tally *tally, const char *name, size_t length,
                          uint32_t *site)
 {
-    char clean[TG_NAME_MAX + 1];
+    char clean[TG_NAME_MAX + 1], shorter[TG_NAME_MAX + 1];
     if (!make_room(tally))
         return false;
+    if (length > TG_NAME_MAX) {
+        length = shorten(name, length, shorter);
+        name = shorter;
+    }
     /* Nearly always the name is known already and clean as it is. */
     uint32_t known = *find_slot(tally, name, length, hash_of(name, length));
     if (known) {
@@ -204,17 +224,30 @@ static void raise_use(struct tg_scope_use *use, const uint64_t of[TG_SCOPE_RING_
         use->of[i] = larger(use->of[i], of[i]);
 }
 
+static uint64_t fanin_of(const struct tg_scope_sample *sample)
+{
+    return sample->fanin_end - sample->fanin_start;
+}
+
 static void raise_open(struct tg_scope_open *scope, const struct tg_scope_sample *sample)
 {
     raise_use(&scope->ring_peak[sample->ring], sample->peak);
+    for (int ring = 0; ring < TG_SCOPE_RINGS; ring++)
+        raise_use(&scope->ring_peak[ring], sample->ring_peak[ring]);
     scope->tensormap = larger(scope->tensormap, sample->peak[TG_SCOPE_TENSORMAP]);
+    scope->fanin = larger(scope->fanin, fanin_of(sample));
+}
+
+static void widen_depth(struct tg_scope_row *row, uint32_t depth)
+{
+    row->depth_min = depth < row->depth_min ? depth : row->depth_min;
+    row->depth_max = depth > row->depth_max ? depth : row->depth_max;
 }
 
 static void count_scope(struct tg_scope_row *row, uint32_t depth)
 {
     row->count++;
-    row->depth_min = depth < row->depth_min ? depth : row->depth_min;
-    row->depth_max = depth > row->depth_max ? depth : row->depth_max;
+    widen_depth(row, depth);
 }
 
 /* --- scopes ------------------------------------------------------------------------------------ */
@@ -239,6 +272,7 @@ static void close_innermost(struct tg_scope_tally *tally)
     uint64_t peak[TG_SCOPE_RESOURCES];
     peak_of(scope, peak);
     raise_row(row, peak);
+    row->fanin = larger(row->fanin, scope->fanin);
     count_scope(row, scope->depth);
     for (int ring = 0; around && ring < TG_SCOPE_RINGS; ring++)
         raise_use(&around->ring_peak[ring], scope->ring_peak[ring].of);
@@ -261,6 +295,7 @@ static void count_alone(struct tg_scope_tally *tally, struct tg_scope_row *row,
 {
     struct tg_scope_open *around = innermost(tally);
     raise_row(row, sample->peak);
+    row->fanin = larger(row->fanin, fanin_of(sample));
     count_scope(row, sample->depth);
     if (around)
         raise_open(around, sample);
@@ -295,7 +330,52 @@ static void end_scope(struct tg_scope_tally *tally, struct tg_scope_row *row,
     }
     raise_open(scope, sample);
     peak_of(scope, sample->peak);
+    for (int ring = 0; ring < TG_SCOPE_RINGS; ring++)
+        memcpy(sample->ring_peak[ring], scope->ring_peak[ring].of, sizeof sample->ring_peak[ring]);
     close_innermost(tally);
+}
+
+/* A row for each further ring that the scope used through scopes inside it, if the sample says which
+ * they are. Returns false if memory ran out. */
+static bool add_touched(struct tg_scope_tally *tally, uint32_t site,
+                        const struct tg_scope_sample *sample)
+{
+    for (uint32_t ring = 0; ring < TG_SCOPE_RINGS; ring++) {
+        if (!(sample->rings >> ring & 1) || ring == sample->ring)
+            continue;
+        struct tg_scope_row *row = row_of(tally, site, ring);
+        if (!row)
+            return false;
+        row->touched++;
+        widen_depth(row, sample->depth);
+        for (int i = 0; i < TG_SCOPE_RING_RESOURCES; i++)
+            row->peak[i] = larger(row->peak[i], sample->ring_peak[ring][i]);
+        row->peak[TG_SCOPE_TENSORMAP] =
+            larger(row->peak[TG_SCOPE_TENSORMAP], sample->peak[TG_SCOPE_TENSORMAP]);
+    }
+    return true;
+}
+
+/* --- waiting ----------------------------------------------------------------------------------- */
+
+static uint64_t sum(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static void add_waits(struct tg_scope_tally *tally, struct tg_scope_row *row,
+                      const struct tg_scope_sample *sample)
+{
+    uint32_t ring = sample->ring;
+    tally->ends_with_waits++;
+    for (unsigned i = 0; i < TG_SCOPE_RESOURCES; i++) {
+        uint64_t *total = &tally->waits[i == TG_SCOPE_TENSORMAP ? 0 : ring][i];
+        *total = sum(*total, sample->waits[i]);
+        row->waits[i] = sum(row->waits[i], sample->waits[i]);
+    }
+    row->wait_ns = sum(row->wait_ns, sample->wait_ns);
+    tally->asked_dep_pool[ring] = larger(tally->asked_dep_pool[ring], sample->asked_dep_pool);
+    tally->asked_tensormap = larger(tally->asked_tensormap, sample->asked_tensormap);
 }
 
 static uint64_t difference(uint64_t from, uint64_t to)
@@ -315,8 +395,19 @@ static void watch_ring(struct tg_scope_tally *tally, const struct tg_scope_sampl
     raise_use(&tally->ring_bound[ring], bound);
     tally->heap_step[ring] =
         larger(tally->heap_step[ring], difference(last->heap_end, sample->heap_end));
+    if (!tally->ring_seen[ring])
+        tally->first[ring] = *sample;
     tally->last[ring] = *sample;
     tally->ring_seen[ring] = true;
+}
+
+/* The peaks of rings that the sample does not name are nothing. */
+static void clean_rings(struct tg_scope_sample *sample)
+{
+    sample->rings &= sample->end ? (1u << TG_SCOPE_RINGS) - 1 : 0;
+    for (uint32_t ring = 0; ring < TG_SCOPE_RINGS; ring++)
+        if (!(sample->rings >> ring & 1) || ring == sample->ring)
+            memset(sample->ring_peak[ring], 0, sizeof sample->ring_peak[ring]);
 }
 
 bool tg_scope_tally_add(struct tg_scope_tally *tally, uint32_t site, struct tg_scope_sample *sample)
@@ -326,15 +417,21 @@ bool tg_scope_tally_add(struct tg_scope_tally *tally, uint32_t site, struct tg_s
         return false;
     for (unsigned i = 0; i < TG_SCOPE_RESOURCES; i++)
         sample->peak[i] = larger(tg_scope_used(sample, i), sample->end ? sample->peak[i] : 0);
+    clean_rings(sample);
     tally->samples++;
     watch_ring(tally, sample);
     raise_use(&tally->ring_peak[sample->ring], sample->peak);
+    for (int ring = 0; ring < TG_SCOPE_RINGS; ring++)
+        raise_use(&tally->ring_peak[ring], sample->ring_peak[ring]);
     tally->tensormap_peak = larger(tally->tensormap_peak, sample->peak[TG_SCOPE_TENSORMAP]);
-    if (sample->end)
-        end_scope(tally, row, sample);
-    else
+    if (!sample->end) {
         begin_scope(tally, row, sample);
-    return true;
+        return true;
+    }
+    if (sample->waits_known)
+        add_waits(tally, row, sample);
+    end_scope(tally, row, sample);
+    return add_touched(tally, site, sample);
 }
 
 bool tg_scope_tally_fatal(struct tg_scope_tally *tally, const struct tg_scope_fatal *fatal)
@@ -403,7 +500,7 @@ void tg_scope_tally_end(struct tg_scope_tally *tally)
         if (tally->heap_step[ring] > tally->ring_peak[ring].of[TG_SCOPE_HEAP])
             tally->heap_step[ring] = tally->ring_peak[ring].of[TG_SCOPE_HEAP];
     for (uint32_t i = 0; i < tally->n_rows; i++)
-        if (tally->row[i].count == 0)
+        if (tally->row[i].count == 0 && tally->row[i].touched == 0)
             tally->row[i].depth_min = 0; /* the site has only the fatal scope, without samples */
     sort_rows(tally);
 }

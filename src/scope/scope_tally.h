@@ -40,7 +40,7 @@ struct tg_scope_site {
 struct tg_scope_open {
     uint32_t site, ring, depth;
     struct tg_scope_use ring_peak[TG_SCOPE_RINGS]; /* of its ring, and of the scopes inside */
-    uint64_t tensormap;
+    uint64_t tensormap, fanin;
 };
 
 struct tg_scope_tally {
@@ -59,8 +59,11 @@ struct tg_scope_tally {
     struct tg_scope_use ring_bound[TG_SCOPE_RINGS];
     uint64_t tensormap_peak;
     uint64_t heap_step[TG_SCOPE_RINGS]; /* most bytes allocated between two samples of the ring */
-    struct tg_scope_sample last[TG_SCOPE_RINGS];
+    struct tg_scope_sample first[TG_SCOPE_RINGS], last[TG_SCOPE_RINGS];
     bool ring_seen[TG_SCOPE_RINGS];
+    uint64_t waits[TG_SCOPE_RINGS][TG_SCOPE_RESOURCES]; /* the tensor map's are in [0] */
+    uint64_t ends_with_waits; /* samples that say how often the orchestration waited */
+    uint64_t asked_dep_pool[TG_SCOPE_RINGS], asked_tensormap;
     uint64_t samples;
     uint64_t without_begin, without_end; /* scopes without that sample */
     uint32_t left_open;                  /* scopes that were open at the end */
@@ -71,8 +74,9 @@ struct tg_scope_tally {
 void tg_scope_tally_init(struct tg_scope_tally *tally, const struct tg_scope_limits *limits);
 void tg_scope_tally_free(struct tg_scope_tally *tally);
 
-/* Gives the number of a site, counted from 0; the same name has the same number. Cleans the name,
- * and cuts a long one. Returns false if memory ran out. */
+/* Gives the number of a site, counted from 0; the same name has the same number, and other names have
+ * others. Cleans the name; a long one becomes its end with a number. Returns false if memory ran
+ * out. */
 bool tg_scope_tally_site(struct tg_scope_tally *tally, const char *name, size_t length,
                          uint32_t *site);
 /*

@@ -37,6 +37,19 @@ static void put_limits(struct tg_json *json, const char *name, const uint64_t li
     tg_json_end_array(json);
 }
 
+/* What the advice needs to know whether larger rings fit into the device. */
+static void put_memory(struct tg_json *json, const struct tg_scope_memory *memory)
+{
+    tg_json_key(json, "device_memory");
+    tg_json_begin_line_object(json);
+    tg_json_put_uint(json, "size", memory->size);
+    tg_json_put_uint(json, "used", memory->used);
+    tg_json_put_uint(json, "per_task", memory->task);
+    tg_json_put_uint(json, "per_dep", memory->dep);
+    tg_json_put_uint(json, "per_entry", memory->entry);
+    tg_json_end_object(json);
+}
+
 /* Returns the length without the closing brace. */
 static size_t format_head(const struct tg_scope_limits *limits, bool fatal, uint64_t dropped,
                           uint64_t total, char text[HEAD_ROOM])
@@ -52,6 +65,10 @@ static size_t format_head(const struct tg_scope_limits *limits, bool fatal, uint
     put_limits(&json, "heap_max", limits->heap);
     put_limits(&json, "dep_pool_max", limits->dep_pool);
     tg_json_put_uint(&json, "tensormap_max", limits->tensormap);
+    if (limits->no_rings)
+        tg_json_put_bool(&json, "no_rings", true);
+    if (limits->memory.size > 0)
+        put_memory(&json, &limits->memory);
     return json.used;
 }
 
@@ -115,6 +132,43 @@ static void put_peak(struct tg_json *json, const uint64_t peak[TG_SCOPE_RESOURCE
     tg_json_end_object(json);
 }
 
+/* Only what is not 0. */
+static void put_waits(struct tg_json *json, const struct tg_scope_sample *sample)
+{
+    TG_JSON_KEY(json, "waits");
+    tg_json_begin_line_object(json);
+    for (unsigned resource = 0; resource < TG_SCOPE_RESOURCES; resource++)
+        if (sample->waits[resource] > 0)
+            tg_json_put_uint(json, tg_scope_resource_name(resource), sample->waits[resource]);
+    if (sample->wait_ns > 0)
+        tg_json_put_uint(json, "nanoseconds", sample->wait_ns);
+    tg_json_end_object(json);
+    TG_JSON_KEY(json, "asked");
+    tg_json_begin_line_object(json);
+    tg_json_put_uint(json, tg_scope_resource_name(TG_SCOPE_DEP_POOL), sample->asked_dep_pool);
+    tg_json_put_uint(json, tg_scope_resource_name(TG_SCOPE_TENSORMAP), sample->asked_tensormap);
+    tg_json_end_object(json);
+}
+
+/* The rings besides the scope's own. */
+static void put_rings(struct tg_json *json, const struct tg_scope_sample *sample)
+{
+    TG_JSON_KEY(json, "rings");
+    tg_json_begin_line_object(json);
+    for (uint32_t ring = 0; ring < TG_SCOPE_RINGS; ring++) {
+        const char name[] = {(char)('0' + ring), '\0'};
+        if (!(sample->rings >> ring & 1) || ring == sample->ring)
+            continue;
+        tg_json_key(json, name);
+        tg_json_begin_line_object(json);
+        for (unsigned resource = 0; resource < TG_SCOPE_TENSORMAP; resource++)
+            tg_json_put_uint(json, tg_scope_resource_name(resource),
+                             sample->ring_peak[ring][resource]);
+        tg_json_end_object(json);
+    }
+    tg_json_end_object(json);
+}
+
 static void put_cursors(struct tg_json *json, const struct tg_scope_sample *sample)
 {
     TG_JSON_KEY(json, "task_window_start");
@@ -147,6 +201,10 @@ static void put_sample(struct tg_json *json, const char *site, const struct tg_s
     put_cursors(json, sample);
     if (sample->end)
         put_peak(json, sample->peak);
+    if (sample->end && sample->waits_known)
+        put_waits(json, sample);
+    if (sample->end && (sample->rings & ~(1u << sample->ring)) != 0)
+        put_rings(json, sample);
     tg_json_end_object(json);
     tg_json_end_line(json);
 }
@@ -162,6 +220,7 @@ static void correct(struct tg_scope_sample *sample)
         sample->heap_start = sample->heap_end;
     if (sample->dep_pool_start > sample->dep_pool_end)
         sample->dep_pool_start = sample->dep_pool_end;
+    sample->fanin_start = sample->fanin_end = 0; /* ours has no such pool */
 }
 
 void tg_scope_writer_add(struct tg_scope_writer *writer, const struct tg_scope_sample *sample)
@@ -170,7 +229,7 @@ void tg_scope_writer_add(struct tg_scope_writer *writer, const struct tg_scope_s
     struct tg_scope_sample checked = *sample;
     uint32_t number;
     correct(&checked);
-    if (!tg_scope_tally_site(&writer->tally, site, strnlen(site, TG_NAME_MAX), &number) ||
+    if (!tg_scope_tally_site(&writer->tally, site, strlen(site), &number) ||
         !tg_scope_tally_add(&writer->tally, number, &checked)) {
         writer->no_memory = 1;
         return;

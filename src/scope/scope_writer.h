@@ -28,6 +28,13 @@ struct tg_scope_limits {
     uint32_t n_rings;
     uint64_t task_window[TG_SCOPE_RINGS], heap[TG_SCOPE_RINGS], dep_pool[TG_SCOPE_RINGS];
     uint64_t tensormap;
+    uint64_t fanin[TG_SCOPE_RINGS]; /* of another implementation; ours has no such pool */
+    bool no_rings;                  /* the host built the graph */
+    /* Bytes of device memory: all, those in use while the run began, and what one task slot, one
+     * dependency and one map entry take. All 0 if unknown. */
+    struct tg_scope_memory {
+        uint64_t size, used, task, dep, entry;
+    } memory;
 };
 
 struct tg_scope_writer;

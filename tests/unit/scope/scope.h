@@ -48,6 +48,16 @@ DUMP_FN struct tg_scope_sample scope_end(const char *site, uint32_t depth, uint6
     return sample;
 }
 
+/* The end of a scope with this many waits for the resource, each of a microsecond. */
+DUMP_FN struct tg_scope_sample scope_waited(struct tg_scope_sample sample, unsigned resource,
+                                            uint64_t waits)
+{
+    sample.waits_known = true;
+    sample.waits[resource] = waits;
+    sample.wait_ns = 1000 * waits;
+    return sample;
+}
+
 DUMP_FN void scope_add(struct tg_scope_tally *tally, struct tg_scope_sample sample)
 {
     uint32_t site;

@@ -231,6 +231,136 @@ TEST(where_samples_are_missing_nothing_is_made_smaller)
         CHECK_EQ_S(tg_scope_option(&advice, resource, &option), "");
 }
 
+/* --- waiting ----------------------------------------------------------------------------------- */
+
+static const struct tg_scope_limits one_ring = {
+    .n_rings = 1, .task_window = {14}, .heap = {1024}, .dep_pool = {4}, .tensormap = 0};
+
+/* One scope that waited, after the run had taken and asked for this much in all. */
+static void wait_for(const struct tg_scope_limits *limits, unsigned resource, uint64_t all)
+{
+    start(limits);
+    struct tg_scope_sample sample = scope_begin("a", 0, 0);
+    scope_add(&stats.tally, sample);
+    sample.end = true;
+    sample.task_window_start = sample.task_window_end += resource == TG_SCOPE_TASK_WINDOW ? all : 9;
+    sample.heap_start = sample.heap_end += resource == TG_SCOPE_HEAP ? all : 9;
+    sample.asked_dep_pool = resource == TG_SCOPE_DEP_POOL ? all : 9;
+    sample.asked_tensormap = resource == TG_SCOPE_TENSORMAP ? all : 9;
+    sample.peak[resource] = tg_scope_capacity(limits, resource, 0) - 1;
+    scope_add(&stats.tally, scope_waited(sample, resource, 7));
+    finish();
+}
+
+TEST(a_ring_that_was_waited_for_is_full_and_gets_room_for_all_that_the_run_took)
+{
+    wait_for(&one_ring, TG_SCOPE_TASK_WINDOW, 300);
+    const struct tg_scope_need *slots = need(TG_SCOPE_TASK_WINDOW, 0);
+    CHECK_EQ_I(slots->verdict, TG_SCOPE_FULL);
+    CHECK_EQ_U(slots->peak, 14);
+    CHECK_EQ_U(slots->waits, 7);
+    CHECK_EQ_U(slots->larger, 300);
+    CHECK(slots->never);
+    CHECK_EQ_S(tg_scope_option(&advice, TG_SCOPE_TASK_WINDOW, &option), "--ring-task-window 300");
+}
+
+TEST(while_it_waited_for_one_resource_the_others_are_not_made_smaller)
+{
+    wait_for(&one_ring, TG_SCOPE_TASK_WINDOW, 300);
+    CHECK_EQ_I(need(TG_SCOPE_HEAP, 0)->verdict, TG_SCOPE_SO_FAR);
+    CHECK_EQ_S(tg_scope_option(&advice, TG_SCOPE_HEAP, &option), "");
+    CHECK_EQ_S(tg_scope_option(&advice, TG_SCOPE_DEP_POOL, &option), "");
+    wait_for(&scope_limits, TG_SCOPE_TASK_WINDOW, 300);
+    CHECK_EQ_S(tg_scope_option(&advice, TG_SCOPE_TASK_WINDOW, &option),
+               "--ring-task-window 300,32,64,128");
+}
+
+TEST(every_resource_that_was_waited_for_is_enlarged)
+{
+    wait_for(&one_ring, TG_SCOPE_HEAP, 30001);
+    CHECK_EQ_S(tg_scope_option(&advice, TG_SCOPE_HEAP, &option), "--ring-heap 30K");
+    CHECK(need(TG_SCOPE_HEAP, 0)->never);
+    wait_for(&one_ring, TG_SCOPE_DEP_POOL, 50);
+    CHECK_EQ_S(tg_scope_option(&advice, TG_SCOPE_DEP_POOL, &option), "--ring-dep-pool 50");
+    CHECK(need(TG_SCOPE_DEP_POOL, 0)->never);
+    wait_for(&scope_limits, TG_SCOPE_TENSORMAP, 5000);
+    CHECK_EQ_S(tg_scope_option(&advice, TG_SCOPE_TENSORMAP, &option), "--tensormap 5000");
+    CHECK(need(TG_SCOPE_TENSORMAP, 0)->never);
+}
+
+TEST(edges_that_the_tensor_map_finds_may_be_more_in_another_run)
+{
+    wait_for(&scope_limits, TG_SCOPE_DEP_POOL, 150);
+    CHECK_EQ_U(need(TG_SCOPE_DEP_POOL, 0)->larger, 300);
+    CHECK(!need(TG_SCOPE_DEP_POOL, 0)->never);
+}
+
+TEST(a_long_run_is_advised_the_default_or_twice_the_size)
+{
+    wait_for(&one_ring, TG_SCOPE_TASK_WINDOW, 1000000);
+    CHECK_EQ_U(need(TG_SCOPE_TASK_WINDOW, 0)->larger, 16384);
+    CHECK(!need(TG_SCOPE_TASK_WINDOW, 0)->never);
+    struct tg_scope_limits large = one_ring;
+    large.task_window[0] = 100000;
+    wait_for(&large, TG_SCOPE_TASK_WINDOW, 1000000);
+    CHECK_EQ_U(need(TG_SCOPE_TASK_WINDOW, 0)->larger, 200000);
+    large.task_window[0] = (1 << 20) - 5;
+    wait_for(&large, TG_SCOPE_TASK_WINDOW, 5000000);
+    CHECK_EQ_S(tg_scope_option(&advice, TG_SCOPE_TASK_WINDOW, &option),
+               "--ring-task-window 1048576"); /* the most that the option takes */
+}
+
+TEST(a_ring_that_was_full_and_never_waited_for_stays_as_it_is)
+{
+    start(&one_ring);
+    scope_add(&stats.tally, scope_begin("a", 0, 3));
+    scope_add(&stats.tally, scope_waited(scope_end("a", 0, 3, 14), TG_SCOPE_TASK_WINDOW, 0));
+    finish();
+    CHECK_EQ_I(need(TG_SCOPE_TASK_WINDOW, 0)->verdict, TG_SCOPE_FULL);
+    CHECK(need(TG_SCOPE_TASK_WINDOW, 0)->waits_known);
+    CHECK_EQ_U(need(TG_SCOPE_TASK_WINDOW, 0)->larger, 0);
+    CHECK_EQ_S(tg_scope_option(&advice, TG_SCOPE_TASK_WINDOW, &option), "--ring-task-window 14");
+}
+
+/* --- limits ------------------------------------------------------------------------------------ */
+
+TEST(rings_that_outgrow_the_device_need_more_memory)
+{
+    struct tg_scope_limits small = one_ring;
+    small.memory = (struct tg_scope_memory){
+        .size = 64 << 20, .used = 60 << 20, .task = 1000, .dep = 8, .entry = 216};
+    wait_for(&small, TG_SCOPE_HEAP, 100 << 20);
+    CHECK_EQ_S(tg_scope_option(&advice, TG_SCOPE_HEAP, &option), "--ring-heap 100M");
+    CHECK_EQ_S(tg_scope_memory_option(&advice, &option), "--device-memory 192M");
+    wait_for(&small, TG_SCOPE_TASK_WINDOW, 10000);
+    CHECK_EQ_S(tg_scope_memory_option(&advice, &option), "--device-memory 128M");
+    wait_for(&small, TG_SCOPE_TASK_WINDOW, 300);
+    CHECK_EQ_S(tg_scope_memory_option(&advice, &option), "");
+    wait_for(&one_ring, TG_SCOPE_HEAP, 100 << 20); /* it is unknown how much there is */
+    CHECK_EQ_S(tg_scope_memory_option(&advice, &option), "");
+}
+
+TEST(what_no_option_accepts_is_not_advised)
+{
+    start(&scope_limits);
+    fail_with("--ring-task-window 2000000");
+    finish();
+    CHECK_EQ_I(need(TG_SCOPE_TASK_WINDOW, 1)->verdict, TG_SCOPE_TOO_SMALL);
+    CHECK_EQ_S(tg_scope_option(&advice, TG_SCOPE_TASK_WINDOW, &option), "");
+}
+
+TEST(the_advice_of_a_failed_run_is_understood_ring_by_ring_and_option_by_option)
+{
+    start(&scope_limits);
+    fail_with("--ring-task-window 16,50,64,300 --ring-heap 9K --ring-dep-pool 100,200,500,400");
+    finish();
+    CHECK_EQ_S(tg_scope_option(&advice, TG_SCOPE_TASK_WINDOW, &option),
+               "--ring-task-window 16,50,64,300");
+    CHECK_EQ_S(tg_scope_option(&advice, TG_SCOPE_HEAP, &option), "--ring-heap 9K,9K,16K,32K");
+    CHECK_EQ_S(tg_scope_option(&advice, TG_SCOPE_DEP_POOL, &option),
+               "--ring-dep-pool 100,200,500,400");
+}
+
 TEST(the_largest_numbers_do_not_overflow)
 {
     start(&scope_limits);

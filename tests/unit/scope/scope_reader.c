@@ -322,4 +322,58 @@ TEST(where_nothing_is_that_is_said)
     tg_scope_stats_free(&stats);
 }
 
+#define END_WITH(more) \
+    "{\"site\": \"a.c:1\", \"phase\": \"end\", \"depth\": 0, \"ring\": 0, " more CURSORS "}\n"
+
+TEST(waits_and_rings_of_a_scope_are_read)
+{
+    read_good(HEAD BEGIN END_WITH(
+        "\"waits\": {\"heap\": 3, \"tensormap\": 2, \"nanoseconds\": 99, \"later\": {}}, "
+        "\"asked\": {\"dep_pool\": 5, \"tensormap\": 6}, "
+        "\"rings\": {\"3\": {\"task_window\": 8, \"heap\": 64}, \"9\": {}}, "));
+    const struct tg_scope_row *row = scope_row(&stats.tally, "a.c:1", 0);
+    CHECK_EQ_U(row->waits[TG_SCOPE_HEAP], 3);
+    CHECK_EQ_U(row->wait_ns, 99);
+    CHECK_EQ_U(stats.tally.waits[0][TG_SCOPE_TENSORMAP], 2);
+    CHECK_EQ_U(stats.tally.asked_dep_pool[0], 5);
+    CHECK_EQ_U(stats.tally.asked_tensormap, 6);
+    CHECK_EQ_U(scope_row(&stats.tally, "a.c:1", 3)->peak[TG_SCOPE_TASK_WINDOW], 8);
+    CHECK_EQ_U(scope_row(&stats.tally, "a.c:1", 3)->touched, 1);
+    tg_scope_stats_free(&stats);
+}
+
+TEST(a_fanin_pool_of_another_implementation_is_read)
+{
+    static const char *const names[] = {"fanin", "fanin_pool"};
+    for (size_t i = 0; i < 2; i++) {
+        char text[2000];
+        snprintf(text, sizeof text,
+                 "{\"version\": 6, \"total\": 1, \"task_window_max\": [16], \"%s_max\": [50]}\n"
+                 "{\"site\": \"a.c:1\", \"phase\": \"end\", \"depth\": 0, \"ring\": 0, "
+                 "\"%s_start\": 2, \"%s_end\": 9, %s}\n",
+                 names[i], names[i], names[i], CURSORS);
+        read_good(text);
+        CHECK(stats.has_fanin);
+        CHECK_EQ_U(stats.tally.limits.fanin[0], 50);
+        CHECK_EQ_U(scope_row(&stats.tally, "a.c:1", 0)->fanin, 7);
+        tg_scope_stats_free(&stats);
+    }
+    read_good(HEAD BEGIN END);
+    CHECK(!stats.has_fanin);
+    tg_scope_stats_free(&stats);
+}
+
+TEST(wrong_values_of_the_newer_keys_are_errors)
+{
+    read_bad(HEAD END_WITH("\"waits\": 3, "), "line 2: 'waits' is not an object");
+    read_bad(HEAD END_WITH("\"waits\": {\"heap\": -3}, "), "'heap' is not a whole number");
+    read_bad(HEAD END_WITH("\"rings\": [], "), "'rings' is not an object");
+    read_bad(HEAD END_WITH("\"rings\": {\"1\": 5}, "), "'rings' is not an object");
+    read_bad(HEAD END_WITH("\"asked\": null, "), "'asked' is not an object");
+    read_bad(HEAD END_WITH("\"fanin_start\": 5, \"fanin_end\": 4, "),
+             "'fanin_start' is after 'fanin_end'");
+    read_bad("{\"version\": 6, \"task_window_max\": [], \"device_memory\": 7}\n",
+             "'device_memory' is not an object");
+}
+
 TEST_MAIN()

@@ -299,4 +299,94 @@ TEST(the_share_of_what_is_not_there_is_all_or_nothing)
     tg_scope_tally_free(&tally);
 }
 
+TEST(waits_add_up_per_site_and_per_ring)
+{
+    start();
+    scope_add(&tally, scope_begin("outer", 0, 0));
+    for (int i = 0; i < 2; i++) {
+        scope_add(&tally, scope_begin("inner", 1, 0));
+        scope_add(&tally, scope_waited(scope_end("inner", 1, 32, 32), TG_SCOPE_TASK_WINDOW, 3));
+    }
+    scope_add(&tally, scope_waited(scope_end("outer", 0, 0, 0), TG_SCOPE_TENSORMAP, 5));
+    tg_scope_tally_end(&tally);
+    CHECK_EQ_U(tally.ends_with_waits, 3);
+    CHECK_EQ_U(tally.waits[1][TG_SCOPE_TASK_WINDOW], 6);
+    CHECK_EQ_U(tally.waits[0][TG_SCOPE_TASK_WINDOW], 0);
+    CHECK_EQ_U(tally.waits[0][TG_SCOPE_TENSORMAP], 5);
+    CHECK_EQ_U(scope_row(&tally, "inner", 1)->waits[TG_SCOPE_TASK_WINDOW], 6);
+    CHECK_EQ_U(scope_row(&tally, "inner", 1)->wait_ns, 6000);
+    CHECK_EQ_U(scope_row(&tally, "outer", 0)->waits[TG_SCOPE_TASK_WINDOW], 0);
+    CHECK_EQ_U(scope_row(&tally, "outer", 0)->wait_ns, 5000);
+}
+
+/* Four scopes in each other; the innermost two share ring 3. */
+static void add_nest(uint32_t rings)
+{
+    static const char *const names[] = {"a", "b", "c", "d", "e"};
+    for (uint32_t depth = 0; depth < 5; depth++)
+        scope_add(&tally, scope_begin(names[depth], depth, 0));
+    for (uint32_t depth = 5; depth-- > 0;) {
+        struct tg_scope_sample sample = scope_end(names[depth], depth, 1, 10 + depth);
+        sample.rings = rings;
+        scope_add(&tally, sample);
+    }
+    tg_scope_tally_end(&tally);
+}
+
+TEST(a_scope_has_a_row_for_every_ring_that_scopes_inside_it_used)
+{
+    start();
+    add_nest(8 | 4 | 1); /* no scope took anything of ring 1 */
+    CHECK_EQ_U(scope_row(&tally, "a", 0)->count, 1);
+    CHECK_EQ_U(scope_row(&tally, "a", 0)->touched, 0);
+    CHECK_EQ_U(scope_row(&tally, "a", 3)->count, 0);
+    CHECK_EQ_U(scope_row(&tally, "a", 3)->touched, 1);
+    CHECK_EQ_U(scope_row(&tally, "a", 3)->peak[TG_SCOPE_TASK_WINDOW], 14);
+    CHECK_EQ_U(scope_row(&tally, "a", 2)->peak[TG_SCOPE_TASK_WINDOW], 12);
+    CHECK_EQ_U(scope_row(&tally, "b", 3)->depth_max, 1);
+    uint64_t scopes = 0;
+    for (uint32_t i = 0; i < tally.n_rows; i++)
+        scopes += tally.row[i].count;
+    CHECK_EQ_U(scopes, 5);
+}
+
+TEST(without_being_told_a_scope_has_a_row_for_its_own_ring_alone)
+{
+    start();
+    add_nest(0);
+    CHECK_EQ_U(tally.n_rows, 5);
+}
+
+TEST(the_fanin_pool_of_another_implementation_has_its_peak)
+{
+    start();
+    struct tg_scope_sample sample = scope_begin("a", 0, 1);
+    sample.fanin_start = 10;
+    sample.fanin_end = 17;
+    scope_add(&tally, sample);
+    sample.end = true;
+    sample.fanin_start = 15;
+    scope_add(&tally, sample);
+    tg_scope_tally_end(&tally);
+    CHECK_EQ_U(scope_row(&tally, "a", 0)->fanin, 7);
+}
+
+TEST(long_names_keep_their_end_and_stay_apart)
+{
+    static char long_name[2][5000];
+    start();
+    for (int i = 0; i < 2; i++) {
+        memset(long_name[i], 'x', sizeof long_name[i]);
+        strcpy(long_name[i] + sizeof long_name[i] - 12, "/room.c:123");
+        long_name[i][0] = (char)('a' + i);
+        for (int twice = 0; twice < 2; twice++)
+            scope_add(&tally, scope_begin(long_name[i], 0, 1));
+    }
+    tg_scope_tally_end(&tally);
+    CHECK_EQ_U(tally.n_sites, 2);
+    for (uint32_t i = 0; i < 2; i++)
+        CHECK_HAS(tally.site[i].name, "/room.c:123 (path ");
+    CHECK(strcmp(tally.site[0].name, tally.site[1].name) != 0);
+}
+
 TEST_MAIN()

@@ -31,12 +31,12 @@ static void write_golden(struct tg_scope_writer *writer)
     scope_write(writer, sample);
 }
 
-static void check_golden(const char *name)
+static void check_golden(const char *folder, const char *name)
 {
     char path[600];
     size_t size, wanted_size;
-    snprintf(path, sizeof path, "%s/tests/golden/scope_stats_v6/scope_stats/%s",
-             TASKGLASS_TEST_SOURCE_DIR, name);
+    snprintf(path, sizeof path, "%s/tests/golden/%s/scope_stats/%s", TASKGLASS_TEST_SOURCE_DIR,
+             folder, name);
     char *wanted = dump_read_file(path, &wanted_size);
     char *text = dump_read_file(scope_path(name), &size);
     CHECK_EQ_U(size, wanted_size);
@@ -60,8 +60,46 @@ TEST(the_files_are_those_that_they_always_were)
                                    .error = "HEAP_RING_DEADLOCK"};
     write_golden(writer);
     scope_finish(writer, 1, 15, &fatal);
-    check_golden(TG_SCOPE_SAMPLES);
-    check_golden(TG_SCOPE_SUMMARY);
+    check_golden("scope_stats_v6", TG_SCOPE_SAMPLES);
+    check_golden("scope_stats_v6", TG_SCOPE_SUMMARY);
+}
+
+/* What runs say since they measure waiting: keys that older readers pass over. */
+TEST(the_files_of_a_run_that_waited_are_those_that_they_always_were)
+{
+    struct tg_scope_limits limits = scope_limits;
+    limits.memory = (struct tg_scope_memory){
+        .size = 4 << 20, .used = 1 << 20, .task = 2944, .dep = 8, .entry = 216};
+    struct tg_scope_writer *writer = scope_create(&limits);
+    scope_write(writer, scope_begin("main.c:10", 0, 0));
+    scope_write(writer, scope_begin("model.c:59", 1, 0));
+    scope_write(writer, scope_begin("layer.c:7", 2, 1));
+    struct tg_scope_sample sample = scope_sample("layer.c:7", true, 2, 4, 640, 7, 2);
+    sample.peak[TG_SCOPE_TASK_WINDOW] = 64;
+    sample.asked_dep_pool = 70;
+    sample.asked_tensormap = 90;
+    sample.rings = 1 << 2;
+    scope_write(writer, scope_waited(sample, TG_SCOPE_TASK_WINDOW, 12));
+    sample = scope_sample("model.c:59", true, 1, 0, 0, 0, 2);
+    sample.asked_tensormap = 90;
+    sample.rings = 1 << 2;
+    scope_write(writer, scope_waited(sample, TG_SCOPE_HEAP, 0));
+    sample = scope_sample("main.c:10", true, 0, 0, 0, 0, 2);
+    sample.asked_tensormap = 91;
+    sample.rings = 1 << 0 | 1 << 2;
+    scope_write(writer, scope_waited(sample, TG_SCOPE_TENSORMAP, 3));
+    scope_finish(writer, 0, 6, NULL);
+    check_golden("scope_stats_v6_waits", TG_SCOPE_SAMPLES);
+    check_golden("scope_stats_v6_waits", TG_SCOPE_SUMMARY);
+}
+
+TEST(a_run_without_rings_says_so)
+{
+    static const struct tg_scope_limits none = {.no_rings = true};
+    scope_finish(scope_create(&none), 0, 0, NULL);
+    scope_read(&stats);
+    CHECK(stats.tally.limits.no_rings && tg_scope_stats_complete(&stats));
+    tg_scope_stats_free(&stats);
 }
 
 TEST(a_line_has_the_keys_of_the_other_implementation_in_their_order)
