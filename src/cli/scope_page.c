@@ -73,7 +73,8 @@ static void put_capacities(struct tg_json *json, const struct tg_scope_stats *st
     tg_json_end_array(json);
 }
 
-/* [resource, current setting, verdict, option]. */
+/* [resource, current setting, verdict, option]; the verdict is "waited" if the resource was full and
+ * the orchestration waited for it. */
 static void put_advice(struct tg_json *json, const struct tg_scope_stats *stats)
 {
     struct tg_scope_setting setting;
@@ -86,7 +87,9 @@ static void put_advice(struct tg_json *json, const struct tg_scope_stats *stats)
         tg_json_begin_array(json);
         tg_json_uint(json, resource);
         tg_json_string(json, setting.present);
-        tg_json_string(json, tg_scope_verdict_name(setting.verdict));
+        tg_json_string(json, setting.waits > 0 && setting.verdict == TG_SCOPE_FULL
+                                 ? "waited"
+                                 : tg_scope_verdict_name(setting.verdict));
         tg_json_string(json, setting.option);
         tg_json_end_array(json);
     }

@@ -13,13 +13,25 @@
 #include "cli/term.h"
 
 /* OTHERS: lines that the report prints besides the rows of the table. */
-enum { PAGE = 20, LEAST_PAGE = 5, OTHERS = 14, GAP = 2, LEAST_SITE = 16, COLUMNS = 5 };
+enum {
+    PAGE = 20,
+    LEAST_PAGE = 5,
+    OTHERS = 15,
+    GAP = 2,
+    LEAST_SITE = 16,
+    COLUMNS = 5,
+    MOST_WAITS = 3
+};
+
+/* The number of the fanin pool, which only another implementation has. */
+enum { FANIN = TG_SCOPE_RESOURCES };
 
 /* One resource of one site on one ring. */
 struct peak {
     uint32_t number; /* the number of its row */
     struct tg_scope_row row;
     unsigned resource;
+    uint64_t used, capacity;
     double share;
 };
 
@@ -128,6 +140,8 @@ static int compare(const void *a, const void *b)
     const struct peak *x = a, *y = b;
     if (x->share != y->share)
         return x->share > y->share ? -1 : 1;
+    if ((x->row.count == 0) != (y->row.count == 0))
+        return x->row.count == 0 ? 1 : -1; /* the scope that used it, then those around it */
     if (x->number != y->number)
         return x->number < y->number ? -1 : 1;
     return (int)x->resource - (int)y->resource;
@@ -136,16 +150,21 @@ static int compare(const void *a, const void *b)
 /* Collects every resource that was used, the nearest to full first. */
 static struct peak *collect(const struct scope *scope, size_t *count)
 {
-    struct peak *peaks =
-        malloc(((size_t)scope->info.rows * TG_SCOPE_RESOURCES + 1) * sizeof *peaks);
+    struct peak *peaks = malloc(((size_t)scope->info.rows * (FANIN + 1) + 1) * sizeof *peaks);
     struct tg_scope_row row;
     *count = 0;
     for (uint32_t i = 0; peaks && tg_scope_stats_get_row(scope->stats, i, &row); i++)
-        for (unsigned resource = 0; resource < TG_SCOPE_RESOURCES; resource++) {
-            uint64_t capacity = tg_scope_stats_capacity(scope->stats, resource, row.ring);
-            if (row.peak[resource] > 0)
-                peaks[(*count)++] =
-                    (struct peak){i, row, resource, tg_scope_share(row.peak[resource], capacity)};
+        for (unsigned resource = 0; resource <= FANIN; resource++) {
+            struct peak peak = {.number = i, .row = row, .resource = resource};
+            peak.used = resource == FANIN ? row.fanin : row.peak[resource];
+            peak.capacity = resource == FANIN
+                                ? tg_scope_stats_fanin(scope->stats, row.ring)
+                                : tg_scope_stats_capacity(scope->stats, resource, row.ring);
+            peak.share = tg_scope_share(peak.used, peak.capacity);
+            /* The tensor map is the same for all rings: the scope's own row has it. */
+            if (peak.used > 0 &&
+                (row.count > 0 || row.touched == 0 || resource != TG_SCOPE_TENSORMAP))
+                peaks[(*count)++] = peak;
         }
     if (peaks)
         qsort(peaks, *count, sizeof *peaks, compare);
@@ -158,9 +177,9 @@ static void fill(const struct tg_scope_stats *stats, const struct peak *peak, st
     const struct tg_scope_row *row = &peak->row;
     snprintf(cells->text[0], room, "%s", tg_scope_stats_site(stats, row->site));
     snprintf(cells->text[1], room, "%" PRIu32, row->ring);
-    snprintf(cells->text[2], room, "%s", scope_resource_label(peak->resource));
-    format_use(cells->text[3], room, peak->resource, row->peak[peak->resource],
-               tg_scope_stats_capacity(stats, peak->resource, row->ring));
+    snprintf(cells->text[2], room, "%s",
+             peak->resource == FANIN ? "fanin pool" : scope_resource_label(peak->resource));
+    format_use(cells->text[3], room, peak->resource, peak->used, peak->capacity);
     format_share(cells->text[4], room, peak->share);
 }
 
@@ -259,7 +278,7 @@ static void print_table(const struct scope *scope)
 
 /* --- advice -------------------------------------------------------------------------------- */
 
-static const char *verdict_text(enum tg_scope_verdict verdict)
+static const char *verdict_text(const struct tg_scope_setting *setting)
 {
     static const char *const texts[] = {"not there",
                                         "enough so far",
@@ -268,7 +287,9 @@ static const char *verdict_text(enum tg_scope_verdict verdict)
                                         "enough, without a margin",
                                         "was full, may wait",
                                         "TOO SMALL"};
-    return texts[verdict];
+    if (setting->verdict == TG_SCOPE_FULL && setting->waits_known)
+        return setting->waits > 0 ? "was full, waited" : "was full, never waited";
+    return texts[setting->verdict];
 }
 
 /* The width of the widest current setting. */
@@ -286,8 +307,27 @@ static void print_setting(const struct tg_scope_setting *setting, unsigned resou
 {
     bool loud = setting->verdict == TG_SCOPE_TOO_SMALL;
     printf("%-13s%-*s%s%-26s%s%s\n", scope_resource_label(resource), width, setting->present,
-           loud ? cli_color(stdout, CLI_RED) : "", verdict_text(setting->verdict),
+           loud ? cli_color(stdout, CLI_RED) : "", verdict_text(setting),
            loud ? cli_color(stdout, CLI_PLAIN) : "", *setting->option ? setting->option : "-");
+}
+
+/* What the larger setting of a resource that was waited for will do. */
+static void print_promise(const struct tg_scope_setting *setting, unsigned resource)
+{
+    if (setting->verdict != TG_SCOPE_FULL || setting->waits == 0 || !*setting->option)
+        return;
+    printf("note  %s: with this size %s\n", scope_resource_label(resource),
+           setting->never ? "a run like this one never waits for it"
+                          : "it waits less often; it may still wait");
+}
+
+static void print_memory(const struct tg_scope_stats *stats)
+{
+    struct tg_scope_setting memory;
+    tg_scope_stats_get_memory(stats, &memory);
+    if (*memory.option)
+        printf("note  these sizes do not fit into the %s of the device: add %s\n", memory.present,
+               memory.option);
 }
 
 static void print_advice(const struct tg_scope_stats *stats)
@@ -302,16 +342,60 @@ static void print_advice(const struct tg_scope_stats *stats)
             continue;
         if (!has_head)
             printf("\n%s%-13s%-*s%-26s%s%s\n", cli_color(stdout, CLI_BOLD), "resource", width,
-                   "now", "which is", "smallest safe setting", cli_color(stdout, CLI_PLAIN));
+                   "now", "which is", "set it to", cli_color(stdout, CLI_PLAIN));
         has_head = true;
         print_setting(&settings[resource], resource, width);
+    }
+    for (unsigned resource = 0; resource < TG_SCOPE_RESOURCES; resource++)
+        print_promise(&settings[resource], resource);
+    print_memory(stats);
+}
+
+static void print_fanin(const struct scope *scope)
+{
+    if (scope->info.samples > 0 && !scope->info.has_fanin)
+        puts("fanin pool   none in this run");
+}
+
+/* The sites where the orchestration waited longest. */
+static void print_waits(const struct scope *scope)
+{
+    struct tg_scope_row row, worst[MOST_WAITS];
+    struct cli_text time;
+    int n = 0;
+    for (uint32_t i = 0; tg_scope_stats_get_row(scope->stats, i, &row); i++) {
+        int at = n < MOST_WAITS ? n : MOST_WAITS - 1;
+        if (row.wait_ns == 0 || (n == MOST_WAITS && row.wait_ns <= worst[at].wait_ns))
+            continue;
+        n += n < MOST_WAITS;
+        for (; at > 0 && worst[at - 1].wait_ns < row.wait_ns; at--)
+            worst[at] = worst[at - 1];
+        worst[at] = row;
+    }
+    for (int i = 0; i < n; i++) {
+        printf("%swaited %s on ring %" PRIu32 " in scopes at %s:", i == 0 ? "\n" : "",
+               cli_format_seconds(&time, (double)worst[i].wait_ns * 1e-9), worst[i].ring,
+               tg_scope_stats_site(scope->stats, worst[i].site));
+        for (unsigned resource = 0; resource < TG_SCOPE_RESOURCES; resource++)
+            if (worst[i].waits[resource] > 0)
+                printf(" %" PRIu64 " times for the %s", worst[i].waits[resource],
+                       scope_resource_label(resource));
+        putchar('\n');
     }
 }
 
 void scope_print_report(const struct scope *scope)
 {
+    if (scope->info.no_rings) {
+        printf("%s: no rings: with host_build_graph the host builds the whole graph first; "
+               "aicpu_build_graph and tensormap_and_ringbuffer have rings\n",
+               *scope->name ? scope->name : scope->info.file);
+        return;
+    }
     print_failure(scope);
     print_head(scope);
     print_table(scope);
     print_advice(scope->stats);
+    print_fanin(scope);
+    print_waits(scope);
 }

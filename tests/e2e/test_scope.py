@@ -290,6 +290,58 @@ def test_the_golden_scope_stats_are_read(tg):
          for row in summary["scopes"]]
 
 
+def test_files_that_say_where_the_orchestration_waited_are_read(tg):
+    golden = GOLDEN.parent / "scope_stats_v6_waits"
+    document = tg.json("scope", golden)
+    assert document["scope_stats"]["measured_waits"]
+    rows = {(row["site"], row["ring"]): row for row in document["peaks"]}
+    assert rows["layer.c:7", 2]["waits"]["task_window"] == 12
+    assert [(row["count"], row["touched"]) for row in
+            (rows["main.c:10", 0], rows["main.c:10", 2], rows["model.c:59", 2])] == \
+        [(1, 0), (0, 1), (0, 1)]
+    text = tg.good("scope", golden).stdout
+    assert settings(text)["task window"] == ("was full, waited", "--ring-task-window 16,32,128,128")
+    assert settings(text)["heap"] == ("enough so far", "-")
+    assert "waited 12.0 µs on ring 2 in scopes at layer.c:7: 12 times for the task window" in text
+
+
+def test_a_fanin_pool_of_another_implementation_is_shown(tg, tmp_path):
+    stats = example(tmp_path / "run", measured=False)
+    stats.limits["fanin_max"] = [64, 128, 64, 64]
+    for number, line in enumerate(stats.lines):
+        line["fanin_start"], line["fanin_end"] = number, number + 3 * line["ring"]
+    stats.write()
+    text, document = tg.good("scope", "run").stdout, tg.json("scope", "run")
+    assert re.search(r"^model.c:59 +1 +fanin pool +3/128 +2.34 %$", text, re.M)
+    assert document["scope_stats"]["fanin_capacity"] == [64, 128, 64, 64]
+    row = [row for row in document["peaks"] if row["site"] == "model.c:59"][0]
+    assert row["fanin"] == {"used": 3, "capacity": 128, "share": 3 / 128}
+
+
+def test_a_run_without_a_fanin_pool_says_so(tg, tmp_path):
+    example(tmp_path / "run").write()
+    assert "\nfanin pool   none in this run\n" in tg.good("scope", "run").stdout
+    assert tg.json("scope", "run")["scope_stats"]["fanin_capacity"] is None
+
+
+def test_a_run_without_rings_says_so_in_every_form(tg, tmp_path):
+    ScopeStats(tmp_path / "run", 0, 0, 0, 0).write(no_rings=True)
+    text = tg.good("scope", "run").stdout
+    assert text.startswith("run: no rings: with host_build_graph") and text.count("\n") == 1
+    document = tg.json("scope", "run")
+    assert document["scope_stats"]["no_rings"] and document["options"] == []
+    tg.good("scope", "run", "--html", "page.html")
+
+
+def test_long_names_in_a_file_stay_apart(tg, tmp_path):
+    stats = ScopeStats(tmp_path / "run")
+    for number in range(3):
+        stats.scope(f"{number}/" + "a/long/path/" * 500 + "room.c:7", task_window=1)
+    stats.write()
+    names = [row["site"] for row in tg.json("scope", "run")["peaks"]]
+    assert len(set(names)) == 3 and all("room.c:7" in name for name in names)
+
+
 BAD = [
     (["nowhere"], "there is no 'nowhere'"),
     ([], "no scope stats under outputs/"),
