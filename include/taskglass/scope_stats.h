@@ -176,7 +176,7 @@ TG_API unsigned tg_scope_stats_nearest(const struct tg_scope_stats *stats,
  *
  * A resource that the orchestration waited for gets the size with which a run like this one never
  * waits for it, if that is known and at most the default (or twice the present size); otherwise the
- * larger of those two, with which it waits less.
+ * larger of those two, with which it waits less. So does every resource that would be full next.
  *
  * A run that failed, that waited, or whose samples are incomplete, may need more than is known, so the
  * advice never makes a setting smaller then. Advice is always a value that the option accepts.
@@ -199,7 +199,7 @@ struct tg_scope_need {
     enum tg_scope_verdict verdict;
     bool waits_known;
     uint64_t waits;  /* how often the orchestration waited for it */
-    uint64_t larger; /* the size to try, because it waited; 0: it did not */
+    uint64_t larger; /* the size to try, because the run waited for it or would wait next; or 0 */
     bool never;      /* with `larger`, a run like this one never waits for it */
 };
 /* TG_SCOPE_ABSENT for a resource or ring that this run does not have. */

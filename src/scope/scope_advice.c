@@ -153,6 +153,18 @@ static void enlarge(const struct tg_scope_tally *tally, unsigned resource, uint3
         need->larger = need->capacity;
 }
 
+/* With more room for what was waited for, the run would fill this resource next. */
+static void enlarge_next(const struct tg_scope_tally *tally, unsigned resource, uint32_t ring,
+                         struct tg_scope_need *need)
+{
+    bool exact;
+    uint64_t all = all_of(tally, resource, ring, &exact);
+    if (need->verdict == TG_SCOPE_ABSENT || need->verdict == TG_SCOPE_TOO_SMALL)
+        return;
+    if ((exact ? all : all / 2) > need->capacity)
+        enlarge(tally, resource, ring, need);
+}
+
 /* The most that may have been in use. Without measured peaks this is more than the samples saw, but
  * never more than the capacity. */
 static uint64_t most_used(const struct tg_scope_stats *stats, unsigned resource, uint32_t ring,
@@ -235,11 +247,13 @@ static void advise_memory(const struct tg_scope_memory *memory, struct tg_scope_
 
 void tg_scope_advise(const struct tg_scope_stats *stats, struct tg_scope_advice *advice)
 {
+    bool waited = has_waited(&stats->tally);
+    bool cut = stats->fatal || stats->guilty.known || stats->dropped > 0 ||
+               !tg_scope_stats_complete(stats);
     memset(advice, 0, sizeof *advice);
     /* While the orchestration waited for one resource it asked for no other, so their peaks would be
      * higher without the waiting. */
-    advice->partial = stats->fatal || stats->guilty.known || stats->dropped > 0 ||
-                      !tg_scope_stats_complete(stats) || has_waited(&stats->tally);
+    advice->partial = cut || waited;
     for (uint32_t ring = 0; ring < TG_SCOPE_RINGS; ring++)
         for (unsigned resource = 0; resource < TG_SCOPE_RESOURCES; resource++) {
             struct tg_scope_need *need = &advice->need[resource][ring];
@@ -248,6 +262,9 @@ void tg_scope_advise(const struct tg_scope_stats *stats, struct tg_scope_advice 
             *need = find_need(stats, advice->partial, resource, ring);
             if (resource != TG_SCOPE_TENSORMAP && need->verdict != TG_SCOPE_ABSENT)
                 advice->n_rings = ring + 1;
+            if (waited && need->larger == 0)
+                enlarge_next(&stats->tally, resource, ring, need);
+            need->never &= !cut;
         }
     advise_memory(&stats->tally.limits.memory, advice);
 }
@@ -309,8 +326,11 @@ const char *tg_scope_option(const struct tg_scope_advice *advice, unsigned resou
                             struct tg_scope_option *option)
 {
     uint64_t value[TG_SCOPE_RINGS];
+    bool grows = false;
     option->text[0] = '\0';
-    if (tg_scope_overall(advice, resource) <= TG_SCOPE_SO_FAR)
+    for (uint32_t ring = 0; ring < TG_SCOPE_RINGS; ring++)
+        grows |= advice->need[resource][ring].larger > 0;
+    if (!grows && tg_scope_overall(advice, resource) <= TG_SCOPE_SO_FAR)
         return option->text;
     for (uint32_t ring = 0; ring < TG_SCOPE_RINGS; ring++) {
         value[ring] = setting_of(advice, resource, ring);

@@ -130,7 +130,7 @@ void tg_scope_stats_get_setting(const struct tg_scope_stats *stats, unsigned res
         const struct tg_scope_need *need = &advice.need[resource][ring];
         setting->waits_known |= need->waits_known;
         setting->waits += need->waits;
-        setting->never &= need->waits == 0 || need->never;
+        setting->never &= need->larger == 0 || need->never;
     }
 }
 

@@ -269,10 +269,26 @@ TEST(while_it_waited_for_one_resource_the_others_are_not_made_smaller)
     wait_for(&one_ring, TG_SCOPE_TASK_WINDOW, 300);
     CHECK_EQ_I(need(TG_SCOPE_HEAP, 0)->verdict, TG_SCOPE_SO_FAR);
     CHECK_EQ_S(tg_scope_option(&advice, TG_SCOPE_HEAP, &option), "");
-    CHECK_EQ_S(tg_scope_option(&advice, TG_SCOPE_DEP_POOL, &option), "");
     wait_for(&scope_limits, TG_SCOPE_TASK_WINDOW, 300);
     CHECK_EQ_S(tg_scope_option(&advice, TG_SCOPE_TASK_WINDOW, &option),
                "--ring-task-window 300,32,64,128");
+}
+
+TEST(what_would_be_full_next_is_enlarged_too)
+{
+    wait_for(&one_ring, TG_SCOPE_TASK_WINDOW, 300); /* and 9 dependencies were asked for */
+    CHECK_EQ_I(need(TG_SCOPE_DEP_POOL, 0)->verdict, TG_SCOPE_SO_FAR);
+    CHECK_EQ_U(need(TG_SCOPE_DEP_POOL, 0)->larger, 9);
+    CHECK_EQ_S(tg_scope_option(&advice, TG_SCOPE_DEP_POOL, &option), "--ring-dep-pool 9");
+}
+
+TEST(a_run_whose_samples_are_missing_promises_nothing)
+{
+    wait_for(&one_ring, TG_SCOPE_TASK_WINDOW, 300);
+    stats.dropped = 1;
+    tg_scope_advise(&stats, &advice);
+    CHECK_EQ_U(need(TG_SCOPE_TASK_WINDOW, 0)->larger, 300);
+    CHECK(!need(TG_SCOPE_TASK_WINDOW, 0)->never);
 }
 
 TEST(every_resource_that_was_waited_for_is_enlarged)
