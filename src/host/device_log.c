@@ -136,6 +136,12 @@ static void take_sample(struct tg_device_log *log, const struct tg_scope_sample_
         .dep_pool_end = s->dep_pool_end,
         .tensormap = s->tensormap,
         .peak = {s->peak_task_window, s->peak_heap, s->peak_dep_pool, s->peak_tensormap},
+        .waits_known = s->end != 0,
+        .waits = {s->waits[0], s->waits[1], s->waits[2], s->waits[3]},
+        .wait_ns = s->wait_ns,
+        .asked_dep_pool = s->asked_deps,
+        .asked_tensormap = s->asked_map,
+        .rings = s->rings,
     };
     tg_scope_writer_add(log->scopes, &sample);
     log->samples++;
@@ -169,12 +175,29 @@ static tg_status point_to(struct tg_graph *graph, uint64_t setup, uint32_t logs,
     return status;
 }
 
+/* Queues and buckets have a power of two of places, so a slot can cost two places in each of the three queues, and a map entry two buckets. */
+struct tg_scope_memory tg_device_log_memory(const struct tg_graph *graph)
+{
+    const struct tg_orchestration *o = &graph->layout->orchestration;
+    struct tg_device_info info;
+    tg_device_get_info(graph->module->device, &info);
+    return (struct tg_scope_memory){
+        .size = info.memory,
+        .used = info.memory_used,
+        .task = sizeof(struct tg_task_desc) + o->payload_stride + sizeof(struct tg_slot_note) +
+                2 * TG_CLASSES * sizeof(uint64_t),
+        .dep = sizeof(struct tg_dep),
+        .entry = sizeof(struct tg_map_region) + sizeof(struct tg_map_reader) + 2 * sizeof(uint32_t),
+    };
+}
+
 /* The capacity of the rings, for the scope stats' files. */
 static struct tg_scope_limits limits_of(const struct tg_graph *graph)
 {
     const struct tg_orchestration *o = &graph->layout->orchestration;
     struct tg_scope_limits limits = {.n_rings = o->n_rings,
-                                     .tensormap = o->map_regions != 0 ? o->map_size : 0};
+                                     .tensormap = o->map_regions != 0 ? o->map_size : 0,
+                                     .memory = tg_device_log_memory(graph)};
     for (uint32_t r = 0; r < limits.n_rings; r++) {
         limits.task_window[r] = o->ring[r].n_slots;
         limits.heap[r] = o->ring[r].heap_size;
@@ -195,10 +218,11 @@ static tg_status start(struct tg_device_log *log, const char *scope_stats, struc
     struct tg_record_config config = {
         .buffers = BUFFERS, .arena = ARENA, .wait_limit = WAIT_SECONDS};
     struct tg_device *device = log->graph->module->device;
-    struct tg_scope_limits limits = limits_of(log->graph);
     tg_status status = TG_OK;
-    if (scope_stats != NULL)
+    if (scope_stats != NULL) {
+        struct tg_scope_limits limits = limits_of(log->graph);
         status = tg_scope_writer_create(scope_stats, &limits, &log->scopes, error);
+    }
     if (status != TG_OK)
         return status; /* also NO_MEMORY: the user asked for scope stats */
     status = tg_record_area_create(device, &config, TG_LOGS, &log->area, error);

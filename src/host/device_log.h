@@ -35,6 +35,9 @@ tg_status tg_device_log_start(struct tg_graph *graph, bool edges, const char *sc
  * NULL. */
 void tg_device_log_finish_scopes(struct tg_device_log *log, const struct tg_scope_fatal *fatal,
                                  struct tg_scope_result *result);
+/* The memory of the device, and what slots, dependencies and map entries cost: what advice on larger
+ * rings needs to know. */
+struct tg_scope_memory tg_device_log_memory(const struct tg_graph *graph);
 /* True if the log collects tasks and edges. */
 bool tg_device_log_has_edges(const struct tg_device_log *log);
 /* After the run: takes the remaining records and the sites. */

@@ -135,6 +135,7 @@ static void plan_image(const struct tg_graph *g, bool has_map, struct layout *at
     at->o.refused = place(at, sizeof(struct tg_args));
     at->o.kernels = place(at, m->n_kernels * sizeof(struct tg_kernel_desc));
     at->o.sites = place(at, TG_MAX_SITES * sizeof(struct tg_site));
+    at->o.waits = place(at, TG_WAITS * sizeof(struct tg_wait));
     at->launch.desc = place(at, slots * sizeof(struct tg_task_desc));
     at->o.payload_stride = payload_stride(m);
     at->launch.payload = place(at, slots * at->o.payload_stride);
@@ -158,7 +159,7 @@ static void rebase(struct layout *at, uint64_t image)
     uint64_t *const addresses[] = {&at->launch.desc,     &at->launch.payload,  &at->launch.queue[0],
                                    &at->launch.queue[1], &at->launch.queue[2], &at->o.args,
                                    &at->o.refused,       &at->o.kernels,       &at->o.sites,
-                                   &at->o.notes,         &at->o.deps};
+                                   &at->o.notes,         &at->o.deps,          &at->o.waits};
     for (size_t i = 0; i < sizeof addresses / sizeof addresses[0]; i++)
         *addresses[i] += image;
     if (at->o.map_regions != 0) {

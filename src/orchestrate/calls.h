@@ -54,9 +54,14 @@ TG_FN void tg_call_scope_begin(struct tg_rt *rt, enum tg_scope_kind kind, const 
 TG_FN void tg_call_scope_end(struct tg_rt *rt);
 /* Allocates memory of the current scope for the tensor. */
 TG_FN bool tg_allocate(struct tg_orchestrator *self, struct tg_tensor *t, const char *site);
-/* For scope stats: takes the peak after freeing what has completed by now. */
-TG_FN void tg_take_peak(struct tg_orchestrator *self, struct tg_ring *ring,
-                        struct tg_open_scope *scope);
+/* For scope stats: the resource of the ring is full although more is wanted; the orchestration waited
+ * for it. The ring of the tensor map is that of the current scope. */
+TG_FN void tg_scope_found_full(struct tg_orchestrator *self, enum tg_resource resource,
+                               const struct tg_ring *ring);
+TG_FN void tg_scope_waited(struct tg_orchestrator *self, enum tg_resource resource,
+                           const struct tg_ring *ring, uint64_t nanoseconds);
+/* For scope stats: something of the ring was taken. */
+TG_FN void tg_take_peak(struct tg_orchestrator *self, struct tg_ring *ring);
 /* Begins a scope even if the run has failed, because the orchestration's own scope must always be
  * open. */
 TG_FN void tg_begin_scope(struct tg_orchestrator *self, enum tg_scope_kind kind, const char *site);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "orchestrate/flow.h"
+#include "orchestrate/calls.h"
+#include "orchestrate/waits.h"
 #include "device/park.h"
 #include "device/target.h"
 #include "device/wait.h"
@@ -69,10 +71,11 @@ TG_FN static void wait_a_little(struct tg_orchestrator *self, uint32_t slot, uin
         sleep_for(self, slot);
 }
 
+/* `ring` and `index`: the task whose end would make room. */
 TG_FN static void say_waiting(struct tg_orchestrator *self, enum tg_resource resource,
                               uint32_t ring, uint64_t index)
 {
-    self->report->waits_ring = ring;
+    self->report->waits_ring = resource == TG_RESOURCE_RESULT ? ring : self->want_ring;
     self->report->waits_task = (uint64_t)ring << 32 | (uint32_t)index;
     tg_store_relaxed(&self->report->waits_for, (uint32_t)resource);
 }
@@ -95,7 +98,7 @@ TG_FN bool tg_flow_await(struct tg_orchestrator *self, uint32_t ring, uint64_t i
         stuck = is_stuck(self) && !tg_slot_closed(self->e, slot);
     }
     say_waiting(self, TG_RESOURCE_NONE, ring, index);
-    self->report->wait_ns[resource] += tg_target_now() - began;
+    tg_waited(self, resource, tg_target_now() - began);
     return !stuck && !over(self);
 }
 
@@ -128,7 +131,10 @@ TG_FN static uint64_t worth_waking_for(const struct tg_ring *ring)
 TG_FN bool tg_flow_want_slot(struct tg_orchestrator *self, struct tg_ring *ring, const char *site)
 {
     bool first = true;
+    self->want_ring = ring->index;
     advance(self, ring);
+    if (!has_slot(ring))
+        tg_scope_found_full(self, TG_RESOURCE_SLOTS, ring);
     while (!has_slot(ring)) {
         uint64_t target = first ? worth_waking_for(ring) : ring->at->done;
         if (ring->at->tail >= ring->pin || self->note[ring->done_slot].held)
@@ -171,12 +177,15 @@ TG_FN bool tg_flow_want_heap(struct tg_orchestrator *self, struct tg_ring *ring,
     if (!tg_ring_heap_could_take(ring, bytes))
         return tg_flow_fail(self, TG_HEAP_RING_DEADLOCK, TG_RESOURCE_HEAP, ring->index, bytes,
                             site);
+    self->want_ring = ring->index;
     advance_all(self);
     for (;;) {
         tg_ring_heap_reclaim(self->ring, ring->index);
         *address = tg_ring_heap_take(ring, bytes);
         if (*address != 0)
             return true;
+        /* What the heap holds and what is asked for are together more than it has. */
+        tg_scope_found_full(self, TG_RESOURCE_HEAP, ring);
         if (!await_scope(self, ring))
             return !over(self) && tg_flow_fail(self, TG_FLOW_CONTROL_DEADLOCK, TG_RESOURCE_HEAP,
                                                ring->index, bytes, site);
@@ -196,9 +205,11 @@ TG_FN bool tg_flow_want_dep(struct tg_orchestrator *self, struct tg_ring *ring, 
     struct tg_ring_cursors *at = ring->at;
     uint64_t id;
     *met = false;
+    self->want_ring = ring->index;
     advance(self, ring);
     if (at->dep_head - at->dep_tail < ring->has.n_deps)
         return true;
+    tg_scope_found_full(self, TG_RESOURCE_DEPS, ring);
     /* Entries of earlier tasks of this ring become free when those tasks complete, but the entries
      * of the task being submitted do not. So the last resort is to wait here for the predecessor
      * itself. */
@@ -228,6 +239,8 @@ TG_FN bool tg_flow_want_dep(struct tg_orchestrator *self, struct tg_ring *ring, 
 
 TG_FN bool tg_flow_wait_for_any(struct tg_orchestrator *self, enum tg_resource resource)
 {
+    self->want_ring = tg_current_scope(self)->ring;
+    tg_scope_found_full(self, resource, &self->ring[self->want_ring]);
     advance_all(self);
     for (uint32_t r = 0; r < self->n_rings; r++) {
         struct tg_ring *ring = &self->ring[r];

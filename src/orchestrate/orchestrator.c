@@ -2,6 +2,7 @@
 #include "orchestrate/orchestrator.h"
 #include "orchestrate/calls.h"
 #include "orchestrate/flow.h"
+#include "orchestrate/waits.h"
 #include "device/target.h"
 #include "device/worker.h"
 
@@ -141,7 +142,9 @@ TG_FN void tg_orchestrator_prepare(struct tg_orchestrator *self, struct tg_engin
     self->eager = e->patience.spin > 0;
     self->mode = TG_MODE_RUNS;
     self->serial = self->n_held = self->offered = 0;
-    self->submitted = self->order = 0;
+    self->submitted = self->order = self->asked_map = 0;
+    self->want_ring = 0;
+    self->line = root_site;
     self->depth = 0;
     self->reading = false;
     self->reads.head = 0;
@@ -152,6 +155,7 @@ TG_FN void tg_orchestrator_prepare(struct tg_orchestrator *self, struct tg_engin
     for (uint32_t i = 0; i < TG_SITE_SLOTS; i++)
         self->site_slot[i] = 0;
     clear_report(self->report);
+    tg_waits_clear(self);
     if (self->finds_edges)
         tg_map_init(&self->map, o);
     if (self->logs)

@@ -81,10 +81,13 @@ struct tg_orchestrator {
     uint32_t n_held;  /* tasks held back, all scopes */
     uint32_t offered; /* classes of tasks that have not been announced to the cores */
     uint64_t submitted;
-    uint64_t
-        order; /* submits and searches of tg_read, from 1; `seen` is compared with it. It must not
-                       wrap, or the task with the number of a fresh slot's `seen` loses its edges */
-    uint32_t task; /* slot of the task being submitted */
+    /* Submits and searches of tg_read, from 1; `seen` is compared with it. It must not wrap, or the
+     * task with the number of a fresh slot's `seen` loses its edges. */
+    uint64_t order;
+    uint64_t asked_map; /* tensor-map entries that tasks asked for, taken or not */
+    const char *line;   /* of the call that may have to wait */
+    uint32_t want_ring; /* the ring whose resource that call wants */
+    uint32_t task;      /* slot of the task being submitted */
     uint64_t task_ref;
     uint32_t depth; /* open scopes */
     struct tg_open_scope scope[TG_MAX_DEPTH];

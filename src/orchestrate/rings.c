@@ -14,7 +14,7 @@ TG_FN void tg_ring_init(struct tg_ring *ring, const struct tg_ring_layout *layou
     ring->index = index;
     ring->heap_offset = 0;
     ring->pin = ring->heap_pin = TG_NO_PIN;
-    ring->heap_largest = 0;
+    ring->heap_largest = ring->asked_deps = 0;
     ring->ended_first = ring->n_ended = 0;
 }
 

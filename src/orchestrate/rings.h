@@ -41,6 +41,7 @@ struct tg_ring {
     uint64_t pin;         /* oldest task of an open scope */
     uint64_t heap_pin;    /* oldest byte of an open scope */
     uint64_t heap_largest;
+    uint64_t asked_deps; /* dependencies that its tasks asked for, taken or not */
     uint32_t ended_first, n_ended;
     struct tg_ended_scope ended[TG_ENDED_SCOPES]; /* a queue */
 };

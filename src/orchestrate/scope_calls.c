@@ -3,17 +3,68 @@
 #include "orchestrate/calls.h"
 #include "orchestrate/flow.h"
 
-/* ── memory ────────────────────────────────────────────────────────────────────────────── */
+/* ── peaks and waiting ─────────────────────────────────────────────────────────────────── */
 
-TG_FN void tg_take_peak(struct tg_orchestrator *self, struct tg_ring *ring,
-                        struct tg_open_scope *scope)
+/* Takes the peak after freeing what has completed by now. */
+TG_FN static void take_peak(struct tg_orchestrator *self, struct tg_ring *ring,
+                            struct tg_open_scope *scope)
 {
+    const struct tg_ring_cursors *at = ring->at;
+    struct tg_scope_peaks *peaks = &scope->peaks;
     /* Reading the tasks' state takes a cache line away from the core that completes them, so it is
      * done only if it could change the peak. */
-    if (ring->at->dep_head - ring->at->dep_tail > scope->peaks.dep_pool || !self->scopes_own_slots)
+    if (at->dep_head - at->dep_tail > peaks->dep_pool || at->head - at->tail > peaks->task_window)
         tg_ring_advance(self->e, ring, self->note);
-    tg_scope_peak(&scope->peaks, ring, self->scopes_own_slots,
-                  self->finds_edges ? self->map.live : 0);
+    if (at->heap_head - at->heap_tail > peaks->heap) {
+        for (uint32_t r = 0; r < self->n_rings; r++)
+            tg_ring_advance(self->e, &self->ring[r], self->note);
+        tg_ring_heap_reclaim(self->ring, ring->index);
+    }
+    tg_scope_peak(peaks, ring, self->finds_edges ? self->map.most : 0);
+    self->map.most = self->map.live;
+}
+
+/* The innermost open scope on that ring. */
+TG_FN static struct tg_open_scope *scope_on(struct tg_orchestrator *self, uint32_t ring)
+{
+    for (uint32_t i = self->depth; i-- > 0;)
+        if (self->scope[i].ring == ring)
+            return &self->scope[i];
+    return tg_current_scope(self);
+}
+
+TG_FN void tg_take_peak(struct tg_orchestrator *self, struct tg_ring *ring)
+{
+    struct tg_open_scope *scope = scope_on(self, ring->index);
+    scope->peaks.rings |= 1u << ring->index;
+    take_peak(self, ring, scope);
+}
+
+TG_FN void tg_scope_found_full(struct tg_orchestrator *self, enum tg_resource resource,
+                               const struct tg_ring *ring)
+{
+    struct tg_scope_peaks *peaks;
+    if (!self->samples)
+        return;
+    peaks = &scope_on(self, ring->index)->peaks;
+    if (resource == TG_RESOURCE_SLOTS)
+        peaks->task_window = ring->has.n_slots;
+    else if (resource == TG_RESOURCE_HEAP)
+        peaks->heap = ring->has.heap_size;
+    else if (resource == TG_RESOURCE_DEPS)
+        peaks->dep_pool = ring->has.n_deps;
+    else
+        peaks->tensormap = self->map.size;
+}
+
+TG_FN void tg_scope_waited(struct tg_orchestrator *self, enum tg_resource resource,
+                           const struct tg_ring *ring, uint64_t nanoseconds)
+{
+    struct tg_scope_peaks *peaks = &scope_on(self, ring->index)->peaks;
+    if (!self->samples)
+        return;
+    peaks->waits[resource - TG_RESOURCE_SLOTS]++;
+    peaks->wait_ns += nanoseconds;
 }
 
 /* Fills a piece of heap, which begins and ends at multiples of TG_HEAP_UNIT. The task that gets it is
@@ -24,6 +75,8 @@ TG_FN static void poison(uint64_t address, uint64_t bytes, uint32_t pattern)
     for (uint64_t i = 0, n = tg_heap_round(bytes) / sizeof *word; i < n; i++)
         word[i] = pattern;
 }
+
+/* ── memory ────────────────────────────────────────────────────────────────────────────── */
 
 TG_FN bool tg_allocate(struct tg_orchestrator *self, struct tg_tensor *t, const char *site)
 {
@@ -41,7 +94,7 @@ TG_FN bool tg_allocate(struct tg_orchestrator *self, struct tg_tensor *t, const 
     t->owner_depth = (uint8_t)self->depth;
     t->owner = scope->serial;
     if (self->samples)
-        tg_take_peak(self, ring, scope);
+        tg_take_peak(self, ring);
     if (self->finds_edges && self->user.keep_done)
         tg_map_forget(&self->map, &self->user, t->addr, t->addr + t->storage_bytes);
     return true;
@@ -56,6 +109,7 @@ TG_FN struct tg_tensor tg_call_alloc(struct tg_rt *rt, unsigned dtype, int ndim,
         tg_count_alloc(self, t.storage_bytes);
     if (!tg_runs(self))
         return tg_tensor_none();
+    self->line = site;
     if (!tg_tensor_valid(&t)) {
         tg_orchestrator_fail(self, TG_BAD_ARGUMENT, TG_FAULT_ALLOC, site);
         return tg_tensor_none();
@@ -74,16 +128,20 @@ TG_FN static void sample(struct tg_orchestrator *self, const struct tg_open_scop
                          uint32_t depth, const struct tg_scope_peaks *peaks)
 {
     tg_scope_log_sample(&self->scopes, &self->ring[scope->ring], scope->site, depth,
-                        self->finds_edges ? self->map.live : 0, peaks);
+                        self->finds_edges ? self->map.live : 0, self->asked_map, peaks);
 }
 
 TG_FN static void sample_begin(struct tg_orchestrator *self, struct tg_open_scope *scope)
 {
-    scope->peaks.heap = 0;
-    scope->peaks.task_window = scope->peaks.dep_pool = scope->peaks.tensormap = 0;
+    struct tg_scope_peaks *peaks = &scope->peaks;
+    peaks->heap = peaks->wait_ns = 0;
+    peaks->task_window = peaks->dep_pool = peaks->tensormap = peaks->rings = 0;
+    for (uint32_t i = 0; i < TG_WAITED_RESOURCES; i++)
+        peaks->waits[i] = 0;
+    self->map.most = self->map.live;
     tg_ring_advance(self->e, &self->ring[scope->ring], self->note);
     tg_ring_heap_reclaim(self->ring, scope->ring);
-    tg_take_peak(self, &self->ring[scope->ring], scope);
+    take_peak(self, &self->ring[scope->ring], scope);
     sample(self, scope, self->depth - 1, 0);
 }
 
@@ -91,7 +149,7 @@ TG_FN static void sample_begin(struct tg_orchestrator *self, struct tg_open_scop
 TG_FN static void sample_end(struct tg_orchestrator *self, uint32_t depth)
 {
     struct tg_open_scope *scope = &self->scope[depth];
-    tg_take_peak(self, &self->ring[scope->ring], scope);
+    take_peak(self, &self->ring[scope->ring], scope);
     sample(self, scope, depth, &scope->peaks);
     if (depth > 0)
         tg_scope_peaks_join(&self->scope[depth - 1].peaks, &scope->peaks,

@@ -37,7 +37,7 @@ TG_FN void tg_scope_log_flush(struct tg_scope_log *log)
 }
 
 TG_FN void tg_scope_log_sample(struct tg_scope_log *log, const struct tg_ring *ring, uint32_t site,
-                               uint32_t depth, uint32_t tensormap,
+                               uint32_t depth, uint32_t tensormap, uint64_t asked_map,
                                const struct tg_scope_peaks *peaks)
 {
     struct tg_record_scopes *r = current(log);
@@ -52,7 +52,7 @@ TG_FN void tg_scope_log_sample(struct tg_scope_log *log, const struct tg_ring *r
     s->depth = (uint8_t)depth;
     s->ring = (uint8_t)ring->index;
     s->end = peaks != 0;
-    s->reserved = 0;
+    s->rings = peaks ? (uint8_t)peaks->rings : 0;
     s->task_window_start = ring->at->tail;
     s->task_window_end = ring->at->head;
     s->heap_start = ring->at->heap_tail;
@@ -64,6 +64,11 @@ TG_FN void tg_scope_log_sample(struct tg_scope_log *log, const struct tg_ring *r
     s->peak_task_window = peaks ? peaks->task_window : 0;
     s->peak_dep_pool = peaks ? peaks->dep_pool : 0;
     s->peak_heap = peaks ? peaks->heap : 0;
+    for (uint32_t i = 0; i < TG_WAITED_RESOURCES; i++)
+        s->waits[i] = peaks ? peaks->waits[i] : 0;
+    s->wait_ns = peaks ? peaks->wait_ns : 0;
+    s->asked_deps = ring->asked_deps;
+    s->asked_map = asked_map;
     /* Last, because a tool that reads a dead device's memory trusts as many samples as are
      * counted. */
     tg_store_release(&r->n, (uint16_t)(r->n + 1));

@@ -12,10 +12,15 @@
 #include "device/stream.h"
 #include <taskglass/wire/record.h>
 
-/* The most that a scope has had in use at a time. */
+enum { TG_WAITED_RESOURCES = 4 }; /* slots, heap, dependencies, map entries */
+
+/* The most that a scope has had in use at a time, and how it waited. */
 struct tg_scope_peaks {
     uint64_t heap;
     uint32_t task_window, dep_pool, tensormap;
+    uint32_t rings; /* bit r: the scope, or one inside it, took room of ring r */
+    uint32_t waits[TG_WAITED_RESOURCES];
+    uint64_t wait_ns;
 };
 
 struct tg_scope_log {
@@ -27,24 +32,19 @@ struct tg_scope_log {
 TG_FN void tg_scope_log_open(struct tg_scope_log *log, struct tg_engine *e,
                              struct tg_worker *worker, const struct tg_record_setup *setup);
 
-/* Raises the peaks to what is in use now. `own`: scopes own slots, so only the slots that open
- * scopes keep count; otherwise all slots in use count. */
+/* Raises the peaks to what the ring and the tensor map hold now. */
 TG_FN static inline void tg_scope_peak(struct tg_scope_peaks *peaks, const struct tg_ring *ring,
-                                       bool own, uint32_t tensormap)
+                                       uint32_t tensormap)
 {
-    uint64_t unowned = own ? ring->at->head : ring->at->tail;
-    uint64_t slots_from = ring->pin == TG_NO_PIN ? unowned : ring->pin;
-    uint64_t heap_from = ring->heap_pin == TG_NO_PIN ? ring->at->heap_head : ring->heap_pin;
-    uint32_t slots = (uint32_t)(ring->at->head - slots_from);
-    uint32_t deps = (uint32_t)(ring->at->dep_head - ring->at->dep_tail);
-    if (slots > peaks->task_window)
-        peaks->task_window = slots;
-    if (deps > peaks->dep_pool)
-        peaks->dep_pool = deps;
+    const struct tg_ring_cursors *at = ring->at;
+    if (at->head - at->tail > peaks->task_window)
+        peaks->task_window = (uint32_t)(at->head - at->tail);
+    if (at->dep_head - at->dep_tail > peaks->dep_pool)
+        peaks->dep_pool = (uint32_t)(at->dep_head - at->dep_tail);
+    if (at->heap_head - at->heap_tail > peaks->heap)
+        peaks->heap = at->heap_head - at->heap_tail;
     if (tensormap > peaks->tensormap)
         peaks->tensormap = tensormap;
-    if (ring->at->heap_head - heap_from > peaks->heap)
-        peaks->heap = ring->at->heap_head - heap_from;
 }
 
 /* Adds the peaks of an inner scope to the outer one, for the resources that they share. */
@@ -53,6 +53,7 @@ TG_FN static inline void tg_scope_peaks_join(struct tg_scope_peaks *outer,
 {
     if (inner->tensormap > outer->tensormap)
         outer->tensormap = inner->tensormap;
+    outer->rings |= inner->rings;
     if (!same_ring)
         return;
     if (inner->heap > outer->heap)
@@ -63,9 +64,10 @@ TG_FN static inline void tg_scope_peaks_join(struct tg_scope_peaks *outer,
         outer->dep_pool = inner->dep_pool;
 }
 
-/* `peaks` belongs to a scope that ends; 0: the scope begins. */
+/* `peaks` belongs to a scope that ends; 0: the scope begins. `asked_map`: map entries asked for so
+ * far. */
 TG_FN void tg_scope_log_sample(struct tg_scope_log *log, const struct tg_ring *ring, uint32_t site,
-                               uint32_t depth, uint32_t tensormap,
+                               uint32_t depth, uint32_t tensormap, uint64_t asked_map,
                                const struct tg_scope_peaks *peaks);
 /* Publishes the record that is not full yet. */
 TG_FN void tg_scope_log_flush(struct tg_scope_log *log);

@@ -84,6 +84,8 @@ TG_FN void tg_submit_found(struct tg_map_user *user, uint64_t ref, enum tg_edge_
     uint32_t slot = tg_task_ref_slot(ref);
     if (self->logs && !self->reading)
         tg_edge_log_add(&self->log, tg_task_ref_id(ref), kind);
+    if (kind != TG_EDGE_EXPLICIT && !self->reading)
+        self->ring[tg_task_ref_ring(self->task_ref)].asked_deps++;
     if (tg_task_ref_index(ref) < self->ring[tg_task_ref_ring(ref)].at->done ||
         self->note[slot].seen == self->order)
         return;
@@ -249,11 +251,14 @@ TG_FN static struct tg_task_desc *take_slot(struct tg_orchestrator *self, struct
 
 TG_FN static bool find_edges(struct tg_orchestrator *self, const struct tg_args *args)
 {
-    for (uint32_t i = 0; i < args->n_tensors; i++)
-        if (self->region[i].hi != self->region[i].lo &&
-            !tg_map_access(&self->map, &self->user, &self->region[i], (enum tg_role)args->role[i],
+    for (uint32_t i = 0; i < args->n_tensors; i++) {
+        if (self->region[i].hi == self->region[i].lo)
+            continue;
+        self->asked_map += args->role[i] == TG_IN ? 2 : 1; /* a region, and a reader of it */
+        if (!tg_map_access(&self->map, &self->user, &self->region[i], (enum tg_role)args->role[i],
                            self->task_ref))
             return false;
+    }
     return true;
 }
 
@@ -286,7 +291,7 @@ TG_FN static void enter_task(struct tg_orchestrator *self, struct tg_ring *ring,
     ring->head_slot = tg_next_slot(ring, ring->head_slot);
     ring->at->head++;
     if (self->samples)
-        tg_take_peak(self, ring, scope);
+        tg_take_peak(self, ring);
     self->submitted++;
     tg_store_relaxed(&self->report->submitted, self->submitted);
     tg_target_say_submitted(self->self->status, self->submitted);
@@ -313,6 +318,7 @@ TG_FN uint64_t tg_call_submit(struct tg_rt *rt, const uint32_t kernel[TG_PARTS],
     uint64_t id;
     if (!tg_runs(self))
         return give_up(self, args);
+    self->line = site;
     if (!args) {
         tg_args_init(&none);
         args = &none;
@@ -335,6 +341,7 @@ TG_FN uint64_t tg_call_submit(struct tg_rt *rt, const uint32_t kernel[TG_PARTS],
         tg_edge_log_begin(&self->log, desc);
     if (!put_args(self, desc, args, site))
         return give_up(self, args);
+    ring->asked_deps += (uint64_t)args->n_after + args->n_more_after;
     if (!add_named(self, args->after, args->n_after) ||
         !add_named(self, args->more_after, args->n_more_after))
         return refuse(self, kernel, args, TG_FAULT_PREDECESSOR, site);
@@ -370,6 +377,7 @@ TG_FN void tg_call_depend(struct tg_rt *rt, uint64_t task, uint64_t after, const
         tg_count_edge(self);
     if (after == TG_TASK_NONE || !tg_runs(self))
         return;
+    self->line = site;
     self->report->task = task;
     self->report->wanted = after;
     if (!tg_find_task(self, task, &ref) || !tg_find_task(self, after, &before)) {
@@ -392,6 +400,7 @@ TG_FN void tg_call_depend(struct tg_rt *rt, uint64_t task, uint64_t after, const
     /* A held task counts its edges and is above zero, so an edge can be subtracted again. */
     self->task = tg_task_ref_slot(ref);
     self->deps.n_linked = 0;
+    self->ring[tg_task_ref_ring(ref)].asked_deps++;
     desc = &self->e->desc[self->task];
     tg_add_acq_rel(&desc->pending, 1u); /* E2 */
     if (!link_one(self, &self->ring[tg_task_ref_ring(ref)], tg_task_ref_slot(before))) {
@@ -405,4 +414,6 @@ TG_FN void tg_call_depend(struct tg_rt *rt, uint64_t task, uint64_t after, const
     /* The dependency was taken at the ring's head, so it is freed with the ring's newest task. */
     ring = &self->ring[tg_task_ref_ring(ref)];
     self->note[tg_slot_of(ring, ring->at->head - 1)].dep_end = (uint32_t)ring->at->dep_head;
+    if (self->samples)
+        tg_take_peak(self, ring);
 }

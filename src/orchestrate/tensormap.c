@@ -9,7 +9,7 @@ TG_FN void tg_map_init(struct tg_tensormap *map, const struct tg_orchestration *
     map->bucket = TG_DEVICE_PTR(uint32_t, o->map_buckets);
     map->size = o->map_size;
     map->mask = o->n_buckets - 1;
-    map->live = map->hand = 0;
+    map->live = map->most = map->hand = 0;
     map->free_region = map->free_reader = 0;
     map->fresh_region = map->fresh_reader = 0;
     map->levels = 0;
@@ -158,10 +158,16 @@ TG_FN static bool make_room(struct tg_tensormap *map, struct tg_map_user *user, 
     return map->live < map->size;
 }
 
+TG_FN static inline void count_entry(struct tg_tensormap *map)
+{
+    if (++map->live > map->most)
+        map->most = map->live;
+}
+
 TG_FN static inline uint32_t take_region(struct tg_tensormap *map)
 {
     uint32_t entry = map->free_region;
-    map->live++;
+    count_entry(map);
     if (entry == 0)
         return map->fresh_region++;
     map->free_region = map->region[entry - 1].next;
@@ -196,7 +202,7 @@ TG_FN static inline void add_reader(struct tg_tensormap *map, uint32_t entry, ui
     struct tg_map_region *r = &map->region[entry - 1];
     uint32_t taken = map->free_reader;
     struct tg_map_reader *reader;
-    map->live++;
+    count_entry(map);
     if (taken == 0)
         taken = ++map->fresh_reader;
     else

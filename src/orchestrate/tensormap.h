@@ -34,6 +34,7 @@ struct tg_tensormap {
     uint32_t *bucket;
     uint32_t size, mask;
     uint32_t live; /* entries in use, regions and readers together: at most `size` */
+    uint32_t most; /* of `live` since the orchestrator last looked */
     uint32_t free_region, free_reader;   /* lists: entry + 1 */
     uint32_t fresh_region, fresh_reader; /* entries from here on were never used */
     uint32_t hand;                       /* where the next sweep begins */

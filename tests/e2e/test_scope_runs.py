@@ -7,7 +7,7 @@ import json
 import pytest
 
 from conftest import PLATFORMS, workload
-from test_rings import RUNTIMES, TENSORMAP
+from test_rings import AICPU, RUNTIMES, TENSORMAP, site
 
 RINGS = workload("rings")
 
@@ -51,3 +51,92 @@ def test_the_edges_of_a_graph_name_every_scope(tg):
             "--output", "out")
     tasks = json.loads((tg.directory / "out" / "deps.json").read_text())["tasks"]
     assert len({task["scope"] for task in tasks}) == 2100
+
+
+# ── waiting ─────────────────────────────────────────────────────────────────────────────
+
+# Slow tasks hold what the next ones want, so the orchestration has to wait whatever the timing:
+# resource, runtime, case, option, its value, parameters, ring, words of the warning
+WAITS = [
+    ("task_window", AICPU, "slow", "--ring-task-window", 14, {}, 0, "task slots of ring 0"),
+    ("task_window", TENSORMAP, "slow", "--ring-task-window", 14, {}, 1, "task slots of ring 1"),
+    ("task_window", TENSORMAP, "slow", "--ring-task-window", 14, {"depth": 1}, 2,
+     "task slots of ring 2"),
+    ("task_window", TENSORMAP, "slow", "--ring-task-window", 14, {"depth": 5}, 3,
+     "task slots of ring 3"),
+    ("heap", AICPU, "inner", "--ring-heap", 1024, {}, 0, "heap of ring 0"),
+    ("heap", TENSORMAP, "inner", "--ring-heap", 1024, {"depth": 0}, 1, "heap of ring 1"),
+    ("heap", TENSORMAP, "inner", "--ring-heap", 1024, {}, 3, "heap of ring 3"),
+    ("dep_pool", AICPU, "slow_fan", "--ring-dep-pool", 4, {}, 0, "dependencies of ring 0"),
+    ("dep_pool", TENSORMAP, "slow_fan", "--ring-dep-pool", 4, {}, 0, "dependencies of ring 0"),
+    ("dep_pool", TENSORMAP, "slow_fan", "--ring-dep-pool", 4, {"depth": 4}, 3,
+     "dependencies of ring 3"),
+    ("tensormap", TENSORMAP, "slow", "--tensormap", 4, {}, 0, "tensor map entries"),
+    ("tensormap", TENSORMAP, "map_behind", "--tensormap", 4, {}, 0, "tensor map entries"),
+]
+NAMES = [f"{resource}-{runtime}-ring{ring}-{case}"
+         for resource, runtime, case, _, _, _, ring, _ in WAITS]
+
+
+def needs(document):
+    return {(need["resource"], need["ring"] or 0): need for need in document["advice"]}
+
+
+@pytest.mark.parametrize("resource,runtime,case,option,value,params,ring,words", WAITS, ids=NAMES)
+def test_what_was_waited_for_reads_full_and_its_advice_ends_the_waiting(
+        rings, resource, runtime, case, option, value, params, ring, words):
+    result, document = rings(runtime, case, option, value, **params)
+    need = needs(document)[resource, ring]
+    assert need["waits"] > 0 and need["verdict"] == "full"
+    assert need["peak"] == need["capacity"] == value
+    assert all(other["verdict"] in ("full", "so_far") for other in document["advice"])
+    # Scopes that used it read full too, and one of them waited.
+    rows = [row for row in document["peaks"] if row["ring"] == ring or resource == "tensormap"]
+    assert any(row[resource]["used"] == value and row["waits"][resource] > 0 for row in rows)
+    # The advice is about what was waited for alone, and keeps its promise.
+    assert [advice.split()[0] for advice in document["options"]] == [option]
+    assert need["never_waits"] == (resource != "dep_pool" or runtime == AICPU)
+    again, document = rings(runtime, case, *document["options"][0].split(), **params)
+    need = needs(document)[resource, ring]
+    assert (need["waits"], again.stderr) == (0, "")
+    assert need["verdict"] in ("larger", "fits", "full", "tight")
+
+
+# ── smaller ─────────────────────────────────────────────────────────────────────────────
+
+ROOMY = [
+    (AICPU, "held", {}), (TENSORMAP, "held", {"depth": 4}), (AICPU, "held_fan", {}),
+    (TENSORMAP, "held_fan", {}), (AICPU, "held_after", {}), (TENSORMAP, "held_after", {"depth": 0}),
+    (TENSORMAP, "held_tensors", {}), (TENSORMAP, "tensors", {}), (TENSORMAP, "nested", {}),
+    (AICPU, "pieces", {}), (TENSORMAP, "pieces", {"depth": 3}), (TENSORMAP, "outputs", {"depth": 0}),
+    (TENSORMAP, "uneven", {}), (AICPU, "inner", {}), (TENSORMAP, "inner", {"depth": 2}),
+    (AICPU, "wrap", {}), (TENSORMAP, "empty", {"depth": 3}), (TENSORMAP, "fan_in", {"size": 3}),
+    (TENSORMAP, "found_scopes", {"n": 60}), (AICPU, "chain", {"n": 100}),
+]
+
+
+@pytest.mark.parametrize("runtime,case,params", ROOMY)
+def test_every_smaller_setting_that_is_advised_is_enough(rings, runtime, case, params):
+    """All together, and each alone: a run that failed would leave with exit code 3."""
+    _, document = rings(runtime, case, **params)
+    assert {need["verdict"] for need in document["advice"]} <= {"larger", "fits"}
+    options = document["options"]
+    assert len(options) == (3 if runtime == AICPU else 4)
+    for words in (" ".join(options), *options):
+        rings(runtime, case, *words.split(), **params)
+
+
+# ── rings ───────────────────────────────────────────────────────────────────────────────
+
+def test_a_scope_has_a_row_for_every_ring_that_it_used(rings):
+    """The orchestration's own scope contains all others; each of them takes one slot."""
+    _, document = rings(TENSORMAP, "nested", n=6, depth=0)
+    rows = {(row["site"].rsplit("/", 1)[1], row["ring"]): row for row in document["peaks"]}
+    root = site("orchestration").rsplit("/", 1)[1]
+    used = [rows[root, ring]["task_window"]["used"] for ring in range(4)]
+    assert used == [1, 1, 1, 3]
+    assert [(rows[root, ring]["count"], rows[root, ring]["touched"]) for ring in range(4)] == \
+        [(1, 0), (0, 1), (0, 1), (0, 1)]
+    assert sum(row["count"] for row in document["peaks"]) == document["scope_stats"]["scopes"] == 7
+    inner = site("nested").rsplit("/", 1)[1]
+    assert rows[inner, 1]["touched"] == 0 and rows[inner, 3]["count"] == 4

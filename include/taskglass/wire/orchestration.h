@@ -132,6 +132,18 @@ enum tg_resource {
     TG_RESOURCES = 6
 };
 
+/* Where the orchestration waited for room. The table has the places where it waited longest; another
+ * place takes the entry with the least time, and that time with it. */
+struct tg_wait {
+    uint32_t resource; /* enum tg_resource; 0: an empty entry */
+    uint32_t ring;     /* of the resource; the tensor map: of the scope */
+    uint32_t scope;    /* site of the scope */
+    uint32_t line;     /* site of the call that waited */
+    uint64_t count, ns;
+};
+TG_WIRE_SIZE(struct tg_wait, 32);
+enum { TG_WAITS = 16 };
+
 enum tg_orchestrator_state {
     TG_ORCHESTRATOR_IDLE = 0,
     TG_ORCHESTRATOR_RUNS = 1,
@@ -225,7 +237,8 @@ struct tg_orchestration {
     uint32_t n_rings; /* in use, 1 to TG_RINGS */
     uint32_t flags;   /* enum tg_orchestration_flag */
     uint32_t poison;  /* fills heap memory each time it is handed out (TG_POISON); 0: it does not */
-    uint64_t reserved[10];
+    uint64_t waits;   /* struct tg_wait[TG_WAITS], written by the device; 0: none */
+    uint64_t reserved[9];
     struct tg_ring_cursors cursors[TG_RINGS];
     struct tg_orchestrator_report report;
 };

@@ -167,22 +167,29 @@ struct tg_scope_sample_wire {
     uint32_t site;
     uint8_t depth;
     uint8_t ring;
-    uint8_t end; /* 0: it begins, 1: it ends */
-    uint8_t reserved;
+    uint8_t end;   /* 0: it begins, 1: it ends */
+    uint8_t rings; /* at an end: bit r: the scope, or one inside it, took room of ring r */
     uint64_t task_window_start, task_window_end;
     uint64_t heap_start, heap_end;
     uint64_t dep_pool_start, dep_pool_end;
     uint32_t tensormap;
-    /* At an end: the most in use at one time while the scope was open. Slots and heap count only if
-     * open scopes keep them, because only those must fit at the same time. */
+    /* At an end: the most in use at one time while the scope was open. A resource that was full when
+     * the orchestration asked for more counts as full. */
     uint32_t peak_tensormap;
     uint32_t peak_task_window;
     uint32_t peak_dep_pool;
     uint64_t peak_heap;
+    /* At an end: how often and how long the orchestration waited for room of the scope's ring or of
+     * the tensor map, scopes inside it not included. */
+    uint32_t waits[4]; /* slots, heap, dependencies, map entries */
+    uint64_t wait_ns;
+    /* At an end: totals since the run began. With as much room, nothing would ever be full. */
+    uint64_t asked_deps; /* dependencies that tasks of the scope's ring asked for */
+    uint64_t asked_map;  /* map entries that tasks asked for */
 };
-TG_WIRE_SIZE(struct tg_scope_sample_wire, 80);
+TG_WIRE_SIZE(struct tg_scope_sample_wire, 120);
 
-enum { TG_SAMPLES_PER_RECORD = 3 };
+enum { TG_SAMPLES_PER_RECORD = 2 };
 struct tg_record_scopes {
     uint16_t type;
     uint16_t n; /* samples so far; grows until the record is published */

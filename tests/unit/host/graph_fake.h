@@ -115,6 +115,14 @@ static void fake_autopsy(void *state, struct tg_autopsy *autopsy)
     strcpy(autopsy->cause, "is only a fake");
 }
 
+static void fake_describe(const void *state, uint64_t *control, uint64_t *used, int *pid)
+{
+    (void)state;
+    *control = FAKE_BASE;
+    *used = fake.used;
+    *pid = 0;
+}
+
 static const struct tg_platform_ops fake_ops = {
     .abi = TG_PLATFORM_ABI,
     .size = sizeof fake_ops,
@@ -130,6 +138,7 @@ static const struct tg_platform_ops fake_ops = {
     .cancel = fake_cancel,
     .kill = fake_kill,
     .autopsy = fake_autopsy,
+    .describe = fake_describe,
 };
 
 static struct tg_kernel_desc fake_kernels[] = {

@@ -56,7 +56,8 @@ static void golden(struct tg_case *c)
     for (int64_t i = 0; i < n; i++)
         value[i] = i + 1;
     value[n] = 0;
-    if (what == RINGS_fan_in || what == RINGS_found_fan || what == RINGS_held_fan)
+    if (what == RINGS_fan_in || what == RINGS_found_fan || what == RINGS_held_fan ||
+        what == RINGS_slow_fan)
         value[n] = 1;
     if (what == RINGS_read)
         value[n] = n;

@@ -32,7 +32,8 @@
     X(held_tensors, 20, 1, 4, "the same in a scope that holds them back")                    \
     X(behind, 10, 0, 1000, "two tasks of size µs, then a held scope of n - 2")               \
     X(map_behind, 3, 0, 1000, "tensors of a slow task, and of a held scope that needs room") \
-    X(sites, 1000, 0, 0, "n scopes at n sites; all names end alike, most are too long")
+    X(sites, 1000, 0, 0, "n scopes at n sites; all names end alike, most are too long")      \
+    X(slow_fan, 12, 0, 2000, "n tasks of size µs, and a task that waits for all of them")
 
 #define RINGS_ORDER(X)                                                      \
     X(slow, 40, 0, 1000, "n tasks of size µs, each in its scope")           \

@@ -194,6 +194,14 @@ TG_APART TG_FN static void fan_in(const struct rings *r, bool named)
     }
 }
 
+TG_APART TG_FN static void slow_fan(const struct rings *r)
+{
+    uint64_t id[MOST];
+    for (int64_t i = 0; i < r->n; i++)
+        id[i] = rings_dawdle(r, i, r->size, TG_TASK_NONE);
+    take_all(r, id, (uint32_t)r->n); /* line: slow_fan */
+}
+
 TG_APART TG_FN static void held_fan(const struct rings *r)
 {
     TG_SCOPE_HELD(r->rt) { /* line: held_fan */
@@ -322,6 +330,9 @@ TG_FN void rings_room(const struct rings *r)
     case RINGS_fan_in:
     case RINGS_found_fan:
         fan_in(r, r->what == RINGS_fan_in);
+        break;
+    case RINGS_slow_fan:
+        slow_fan(r);
         break;
     case RINGS_held_fan:
         held_fan(r);
