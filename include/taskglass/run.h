@@ -95,6 +95,7 @@ enum { TG_MAX_UNMET = 16 };
 /* Result of scope stats. */
 struct tg_scope_result {
     bool on;          /* the run took scope stats */
+    bool no_rings;    /* the host built the graph: there are no rings, and no samples */
     uint64_t samples; /* two for each scope */
     uint64_t dropped; /* samples that are not in the file */
     tg_status status; /* IO_ERROR if files could not be written */

@@ -137,7 +137,10 @@ static void put_recording(const struct tg_record_result *record)
 static void put_scopes(const struct tg_scope_result *scopes)
 {
     struct cli_text samples;
-    if (scopes->on)
+    if (scopes->no_rings)
+        printf("  %-9sno rings: with host_build_graph the host builds the whole graph first\n",
+               "scopes");
+    else if (scopes->on)
         printf("  %-9s%s; `taskglass scope` shows them\n", "scopes",
                cli_format_count(&samples, scopes->samples, "sample"));
 }

@@ -75,14 +75,14 @@ static tg_status set_up_recording(struct tg_run *run, const struct tg_record_con
 /* A graph that the host built has no rings: writes a scope stats file that says so. */
 static tg_status write_no_scopes(struct tg_run *run, const char *folder, struct tg_error *error)
 {
-    static const struct tg_scope_limits none;
+    static const struct tg_scope_limits none = {.no_rings = true};
     struct tg_scope_writer *writer;
     tg_status status = tg_scope_writer_create(folder, &none, &writer, error);
     if (status != TG_OK)
         return status;
     status = tg_scope_writer_finish(writer, 0, 0, NULL, error);
     tg_scope_writer_destroy(writer);
-    run->result.scopes.on = status == TG_OK;
+    run->result.scopes.on = run->result.scopes.no_rings = status == TG_OK;
     return status;
 }
 

@@ -300,6 +300,7 @@ static void put_scope_stats(struct tg_json *json, const struct tg_scope_result *
     tg_json_begin_object(json);
     tg_json_put_string(json, "status", tg_status_name(scopes->status));
     tg_json_put_string(json, "message", scopes->text);
+    tg_json_put_bool(json, "no_rings", scopes->no_rings);
     tg_json_put_uint(json, "samples", scopes->samples);
     tg_json_put_uint(json, "dropped", scopes->dropped);
     tg_json_end_object(json);

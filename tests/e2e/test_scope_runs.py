@@ -140,3 +140,10 @@ def test_a_scope_has_a_row_for_every_ring_that_it_used(rings):
     assert sum(row["count"] for row in document["peaks"]) == document["scope_stats"]["scopes"] == 7
     inner = site("nested").rsplit("/", 1)[1]
     assert rows[inner, 1]["touched"] == 0 and rows[inner, 3]["count"] == 4
+
+
+def test_a_graph_that_the_host_builds_has_no_rings(tg):
+    result = tg.good("run", "stencil", "--enable-scope-stats", "--output", "out")
+    assert result.stdout.count("no rings: with host_build_graph") == 1 and result.stderr == ""
+    assert json.loads((tg.directory / "out" / "run.json").read_text())["scope_stats"]["no_rings"]
+    assert tg.good("scope", "out").stdout.startswith("out: no rings: with host_build_graph")
