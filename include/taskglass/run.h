@@ -109,6 +109,19 @@ struct tg_ring_use {
     uint64_t task_window_used, heap_used, dep_pool_used; /* when the run ended */
 };
 
+/* A place where the orchestration waited for room. */
+struct tg_ring_wait {
+    const char *resource; /* "task slots", "heap", "dependencies", "tensor map entries" */
+    const char *option;   /* that sets its size: "ring-task-window" */
+    bool of_ring;         /* false: the tensor map, which all rings share */
+    uint32_t ring;
+    uint64_t count;
+    double seconds;
+    char scope[160]; /* source line of the scope */
+    char line[160];  /* source line of the call that waited */
+};
+enum { TG_MAX_WAITS = 8 };
+
 /* Result of the orchestration on the device. */
 struct tg_orchestration_result {
     bool on;             /* the device built the graph */
@@ -118,9 +131,11 @@ struct tg_orchestration_result {
     double read_seconds; /* part of `seconds`: waiting for results that it read */
     uint32_t n_rings;
     struct tg_ring_use ring[TG_RINGS];
-    tg_status warning; /* RING_BUFFER_BACKPRESSURE, or OK */
-    char text[300];    /* of the warning */
-    char advice[200];  /* the option to set; also for a ring that can never drain */
+    uint32_t n_waits;
+    struct tg_ring_wait wait[TG_MAX_WAITS]; /* where it waited longest */
+    tg_status warning;                      /* RING_BUFFER_BACKPRESSURE, or OK */
+    char text[600];                         /* of the warning */
+    char advice[200]; /* the option to set; also for a ring that can never drain */
 };
 
 struct tg_run_result {

@@ -13,8 +13,7 @@
 
 /* ── reading ───────────────────────────────────────────────────────────────────────────── */
 
-/* Terminates the text and replaces unprintable characters. */
-static void clean(char *text, size_t size)
+void tg_run_clean_text(char *text, size_t size)
 {
     text[size - 1] = '\0';
     for (char *c = text; *c; c++)
@@ -47,9 +46,9 @@ void tg_run_read_report(struct tg_run *run)
         report.status = TG_OK;
     if (report.ring >= TG_RINGS)
         report.ring = 0;
-    clean(report.site, sizeof report.site);
-    clean(report.owner, sizeof report.owner);
-    clean(report.text, sizeof report.text);
+    tg_run_clean_text(report.site, sizeof report.site);
+    tg_run_clean_text(report.owner, sizeof report.owner);
+    tg_run_clean_text(report.text, sizeof report.text);
     if (report.submitted < run->report.submitted)
         report.submitted = run->report.submitted; /* it never decreases */
     run->report = report;
@@ -65,13 +64,13 @@ void tg_run_scope_site(const struct tg_run *run, char site[128])
                                run->graph->layout->orchestration.sites);
     snprintf(site, sizeof(struct tg_site), "%.127s",
              tg_site_name(&names, run->report.scope_site, name));
-    clean(site, sizeof(struct tg_site));
+    tg_run_clean_text(site, sizeof(struct tg_site));
     tg_site_names_free(&names);
 }
 
 /* ── what the orchestration is doing ───────────────────────────────────────────────────── */
 
-static const char *resource_name(uint32_t resource)
+const char *tg_run_resource_name(uint32_t resource)
 {
     static const char *const names[TG_RESOURCES] = {
         "nothing", "task slots", "heap", "dependencies", "tensor map entries", "a result"};
@@ -87,7 +86,7 @@ void tg_run_orchestrator_doing(const struct tg_run *run, char *text, size_t size
         return;
     if (report->waits_for != TG_RESOURCE_NONE)
         snprintf(text, size, ": the orchestration, in the scope of %.100s, waits for %s of ring %u",
-                 site, resource_name(report->waits_for), report->waits_ring);
+                 site, tg_run_resource_name(report->waits_for), report->waits_ring);
     else
         snprintf(text, size, ": the orchestration is busy in the scope of %.100s", site);
 }
@@ -223,7 +222,7 @@ static tg_status explain_full(struct tg_run *run, struct tg_error *error)
     return tg_error_set(error, (tg_status)report->status,
                         "%s: the scope begun here needs more %s%s: %llu/%llu in use, %llu more "
                         "wanted at %s; %s%s%s",
-                        report->owner, resource_name(report->resource), ring,
+                        report->owner, tg_run_resource_name(report->resource), ring,
                         (unsigned long long)report->used, (unsigned long long)report->capacity,
                         (unsigned long long)report->wanted, report->site,
                         *advice ? "set " : "no ring can be that large", advice,
@@ -331,79 +330,4 @@ struct tg_scope_fatal tg_run_scope_fatal(const struct tg_run *run)
         .advice = run->result.orchestration.advice,
         .error = tg_status_name((tg_status)report->status),
     };
-}
-
-/* ── time spent waiting for room ───────────────────────────────────────────────────────── */
-
-/* Warn if the orchestration waited for this share of its time, and for at least this long. */
-#define TOO_MUCH 0.5
-#define WORTH_NOTICING 1e-3
-
-static void warn_of_waiting(struct tg_run *run)
-{
-    static const char *const option[TG_RESOURCES] = {
-        "", "ring-task-window", "ring-heap", "ring-dep-pool", "tensormap", ""};
-    struct tg_orchestration_result *result = &run->result.orchestration;
-    uint32_t worst = TG_RESOURCE_SLOTS;
-    for (uint32_t r = TG_RESOURCE_SLOTS; r < TG_RESOURCE_RESULT; r++)
-        if (run->report.wait_ns[r] > run->report.wait_ns[worst])
-            worst = r;
-    if (result->wait_seconds < WORTH_NOTICING || result->wait_seconds < TOO_MUCH * result->seconds)
-        return;
-    result->warning = TG_RING_BUFFER_BACKPRESSURE;
-    snprintf(result->text, sizeof result->text,
-             "the orchestration waited %.0f %% of its %.3g s for room, most of it for %s; if "
-             "cores were idle meanwhile, raise --%s",
-             100 * result->wait_seconds / result->seconds, result->seconds, resource_name(worst),
-             option[worst]);
-}
-
-static uint64_t between(uint64_t tail, uint64_t head, uint64_t capacity)
-{
-    return head >= tail && head - tail <= capacity ? head - tail : capacity;
-}
-
-static void read_rings(struct tg_run *run)
-{
-    struct tg_orchestration_result *result = &run->result.orchestration;
-    const struct tg_orchestration *o = &run->graph->layout->orchestration;
-    struct tg_ring_cursors at[TG_RINGS];
-    uint64_t address = run->graph->orchestration + offsetof(struct tg_orchestration, cursors);
-    if (tg_device_copy_out(run->device, at, address, sizeof at, NULL) != TG_OK)
-        return;
-    for (uint32_t r = 0; r < result->n_rings; r++) {
-        const struct tg_ring_layout *ring = &o->ring[r];
-        result->ring[r] = (struct tg_ring_use){
-            .tasks = at[r].head,
-            .task_window = ring->n_slots,
-            .heap = ring->heap_size,
-            .dep_pool = ring->n_deps,
-        };
-        if (run->result.status == TG_OK) /* the orchestrator has returned: its tails are old */
-            continue;
-        result->ring[r].task_window_used = between(at[r].tail, at[r].head, ring->n_slots);
-        result->ring[r].heap_used = between(at[r].heap_tail, at[r].heap_head, ring->heap_size);
-        result->ring[r].dep_pool_used = between(at[r].dep_tail, at[r].dep_head, ring->n_deps);
-    }
-}
-
-void tg_run_account_rings(struct tg_run *run)
-{
-    struct tg_orchestration_result *result = &run->result.orchestration;
-    const struct tg_orchestrator_report *report = &run->report;
-    uint64_t waited = 0;
-    if (run->graph->layout == NULL)
-        return;
-    result->on = true;
-    result->scopes = report->scopes;
-    result->n_rings = run->graph->layout->orchestration.n_rings;
-    if (report->ended_ns > report->began_ns)
-        result->seconds = (double)(report->ended_ns - report->began_ns) * 1e-9;
-    for (uint32_t r = TG_RESOURCE_SLOTS; r < TG_RESOURCE_RESULT; r++)
-        waited += report->wait_ns[r];
-    result->wait_seconds = (double)waited * 1e-9;
-    result->read_seconds = (double)report->wait_ns[TG_RESOURCE_RESULT] * 1e-9;
-    read_rings(run);
-    if (run->result.status == TG_OK)
-        warn_of_waiting(run);
 }

@@ -50,6 +50,10 @@ void tg_run_scope_site(const struct tg_run *run, char site[128]);
 void tg_run_orchestrator_doing(const struct tg_run *run, char *text, size_t size);
 /* Fills in how long full rings held up the orchestration, and a warning if that was too long. */
 void tg_run_account_rings(struct tg_run *run);
+/* "task slots", "heap", …, of an enum tg_resource. */
+const char *tg_run_resource_name(uint32_t resource);
+/* Terminates a text of the device and replaces unprintable characters. */
+void tg_run_clean_text(char *text, size_t size);
 
 /* After the device failed with this status: lists the tasks that were running and sets the error's
  * text. */

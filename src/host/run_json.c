@@ -269,6 +269,22 @@ static void put_ring(struct tg_json *json, const struct tg_ring_use *ring)
     tg_json_end_object(json);
 }
 
+static void put_wait(struct tg_json *json, const struct tg_ring_wait *wait)
+{
+    tg_json_begin_line_object(json);
+    tg_json_put_string(json, "resource", wait->resource);
+    tg_json_key(json, "ring");
+    if (wait->of_ring)
+        tg_json_uint(json, wait->ring);
+    else
+        tg_json_null(json);
+    tg_json_put_uint(json, "count", wait->count);
+    tg_json_put_real(json, "seconds", wait->seconds);
+    tg_json_put_string(json, "scope", wait->scope);
+    tg_json_put_string(json, "line", wait->line);
+    tg_json_end_object(json);
+}
+
 /* The orchestration on the device: how long it waited, and how full its rings were at the end. */
 static void put_orchestration(struct tg_json *json, const struct tg_orchestration_result *o)
 {
@@ -286,6 +302,11 @@ static void put_orchestration(struct tg_json *json, const struct tg_orchestratio
     tg_json_begin_array(json);
     for (uint32_t r = 0; r < o->n_rings; r++)
         put_ring(json, &o->ring[r]);
+    tg_json_end_array(json);
+    tg_json_key(json, "waits");
+    tg_json_begin_array(json);
+    for (uint32_t i = 0; i < o->n_waits; i++)
+        put_wait(json, &o->wait[i]);
     tg_json_end_array(json);
     tg_json_end_object(json);
 }

@@ -82,6 +82,17 @@ def needs(document):
     return {(need["resource"], need["ring"] or 0): need for need in document["advice"]}
 
 
+def check_warning(result, words, option):
+    """It names the ring, the scope, the source line and the option."""
+    first = result.stderr.splitlines()[0]
+    assert first.startswith("taskglass: warning: RING_BUFFER_BACKPRESSURE: ")
+    assert words in first and f"raise {option}" in first
+    scope, line = first.split(" in the scope of ")[1].split("; ")[0].split(", at ")
+    for place in (scope, line):
+        name, number = place.rsplit(":", 1)
+        assert name.endswith(".c") and "workloads/rings/" in name and int(number) > 0
+
+
 @pytest.mark.parametrize("resource,runtime,case,option,value,params,ring,words", WAITS, ids=NAMES)
 def test_what_was_waited_for_reads_full_and_its_advice_ends_the_waiting(
         rings, resource, runtime, case, option, value, params, ring, words):
@@ -93,6 +104,7 @@ def test_what_was_waited_for_reads_full_and_its_advice_ends_the_waiting(
     # Scopes that used it read full too, and one of them waited.
     rows = [row for row in document["peaks"] if row["ring"] == ring or resource == "tensormap"]
     assert any(row[resource]["used"] == value and row["waits"][resource] > 0 for row in rows)
+    check_warning(result, words, option)
     # The advice is about what was waited for alone, and keeps its promise.
     assert [advice.split()[0] for advice in document["options"]] == [option]
     assert need["never_waits"] == (resource != "dep_pool" or runtime == AICPU)
@@ -100,6 +112,15 @@ def test_what_was_waited_for_reads_full_and_its_advice_ends_the_waiting(
     need = needs(document)[resource, ring]
     assert (need["waits"], again.stderr) == (0, "")
     assert need["verdict"] in ("larger", "fits", "full", "tight")
+
+
+def test_run_json_has_where_the_orchestration_waited(tg, rings):
+    rings(TENSORMAP, "slow_fan", "--ring-dep-pool", 4)
+    report = json.loads((tg.directory / "out" / "run.json").read_text())
+    wait = report["orchestration"]["waits"][0]
+    assert (wait["resource"], wait["ring"]) == ("dependencies", 0) and wait["count"] > 0
+    assert wait["scope"].endswith(site("orchestration"))
+    assert 0 < wait["seconds"] <= report["orchestration"]["wait_seconds"] * 1.001
 
 
 # ── smaller ─────────────────────────────────────────────────────────────────────────────
