@@ -4,6 +4,8 @@
  * numbers are checked against the host's layout, and texts are cut and cleaned.
  */
 #include "base/error.h"
+#include "base/ring_limits.h"
+#include "host/device_log.h"
 #include "host/run.h"
 #include "host/site_names.h"
 #include "host/task_check.h"
@@ -119,13 +121,29 @@ struct needs {
     uint64_t has[TG_RINGS], wants[TG_RINGS];
     uint32_t n;
     bool bytes;
+    uint64_t most; /* that the option accepts */
+    uint64_t each; /* bytes of device memory for one more */
+};
+
+/* The advice while it is made: the options, and the device memory that they need on top. */
+struct advice {
+    char *text;
+    size_t size;
+    uint64_t more;
 };
 
 static struct needs needs_of(const struct tg_run *run, enum tg_resource resource)
 {
     const struct tg_orchestrator_report *report = &run->report;
     const struct tg_orchestration *o = &run->graph->layout->orchestration;
+    struct tg_scope_memory memory = tg_device_log_memory(run->graph);
     struct needs needs = {.n = o->n_rings, .bytes = resource == TG_RESOURCE_HEAP};
+    needs.most = resource == TG_RESOURCE_SLOTS  ? TG_MOST_SLOTS
+                 : resource == TG_RESOURCE_HEAP ? TG_MOST_HEAP
+                                                : TG_MOST_DEPS;
+    needs.each = resource == TG_RESOURCE_SLOTS  ? memory.task
+                 : resource == TG_RESOURCE_HEAP ? 1
+                                                : memory.dep;
     for (uint32_t r = 0; r < needs.n; r++) {
         bool this = report->resource == resource && report->ring == r;
         uint64_t least = this ? report->used + report->wanted : 0;
@@ -155,22 +173,22 @@ static bool any_short(const struct needs *needs)
     return false;
 }
 
-/* True if a ring needs more than any device has, so that no option helps. */
+/* True if a ring needs more than its option accepts. */
 static bool wants_too_much(const struct needs *needs)
 {
     for (uint32_t r = 0; r < needs->n; r++)
-        if (needs->wants[r] > UINT64_C(1) << 44)
+        if (needs->wants[r] > needs->most)
             return true;
     return false;
 }
 
 /* Adds "--option N": one number for all rings if that fits into memory, else one for each. */
 static void add_option(const struct tg_run *run, const char *option, const struct needs *needs,
-                       char *text, size_t size)
+                       struct advice *advice)
 {
     uint64_t largest = 0, limit = run->device->head.memory_size / 2;
-    size_t used = strlen(text);
-    char value[24];
+    char *text = advice->text, value[24];
+    size_t used = strlen(text), size = advice->size;
     if (!any_short(needs) || wants_too_much(needs))
         return;
     snprintf(text + used, size - used, "%s--%s ", used ? " " : "", option);
@@ -179,8 +197,9 @@ static void add_option(const struct tg_run *run, const char *option, const struc
     for (uint32_t r = 0; r < needs->n; r++) {
         bool alone = !needs->bytes || needs->n * largest <= limit;
         uint64_t number = alone ? largest : most(needs->has[r], needs->wants[r]);
+        advice->more += (number - needs->has[r]) * needs->each;
         if (alone && r > 0)
-            break;
+            continue;
         if (needs->bytes)
             put_bytes(value, sizeof value, number);
         else
@@ -190,23 +209,52 @@ static void add_option(const struct tg_run *run, const char *option, const struc
     }
 }
 
+/* The entries that a task with as many tensors as there can be needs. */
+#define LEAST_MAP (UINT64_C(2) * (TG_MAX_TENSORS + TG_MAX_SCALARS))
+
+static void add_tensormap(const struct tg_run *run, struct advice *advice)
+{
+    const struct tg_orchestrator_report *report = &run->report;
+    struct tg_scope_memory memory = tg_device_log_memory(run->graph);
+    uint64_t has = run->graph->layout->orchestration.map_size;
+    uint64_t wants = most(most(report->capacity + report->wanted, report->need_map), LEAST_MAP);
+    size_t used = strlen(advice->text);
+    if (report->resource != TG_RESOURCE_MAP || has >= TG_MOST_MAP)
+        return;
+    wants = wants < TG_MOST_MAP ? wants : TG_MOST_MAP;
+    snprintf(advice->text + used, advice->size - used, "%s--tensormap %llu", used ? " " : "",
+             (unsigned long long)wants);
+    advice->more += wants > has ? (wants - has) * memory.entry : 0;
+}
+
+/* Rings that are larger than the device's memory need a larger device. */
+static void add_memory(const struct tg_run *run, struct advice *advice)
+{
+    enum { STEP = 64 << 20 };
+    struct tg_scope_memory memory = tg_device_log_memory(run->graph);
+    uint64_t wants = memory.used + advice->more;
+    size_t used = strlen(advice->text);
+    char value[24];
+    if (advice->more == 0 || wants <= memory.size || wants > TG_MOST_MEMORY - STEP)
+        return;
+    put_bytes(value, sizeof value, (wants + STEP - 1) / STEP * STEP);
+    snprintf(advice->text + used, advice->size - used, " --device-memory %s", value);
+}
+
 /* Writes the options that let the next run pass, as far as the device could count its needs. */
 static void advise(struct tg_run *run)
 {
-    char *text = run->result.orchestration.advice;
-    size_t size = sizeof run->result.orchestration.advice;
+    struct advice advice = {run->result.orchestration.advice,
+                            sizeof run->result.orchestration.advice, 0};
     struct needs slots = needs_of(run, TG_RESOURCE_SLOTS);
     struct needs heap = needs_of(run, TG_RESOURCE_HEAP);
     struct needs deps = needs_of(run, TG_RESOURCE_DEPS);
-    text[0] = '\0';
-    add_option(run, "ring-task-window", &slots, text, size);
-    add_option(run, "ring-heap", &heap, text, size);
-    add_option(run, "ring-dep-pool", &deps, text, size);
-    if (run->report.resource == TG_RESOURCE_MAP)
-        snprintf(text + strlen(text), size - strlen(text), "%s--tensormap %llu", *text ? " " : "",
-                 (unsigned long long)most(
-                     most(run->report.capacity + run->report.wanted, run->report.need_map),
-                     UINT64_C(2) * (TG_MAX_TENSORS + TG_MAX_SCALARS)));
+    advice.text[0] = '\0';
+    add_option(run, "ring-task-window", &slots, &advice);
+    add_option(run, "ring-heap", &heap, &advice);
+    add_option(run, "ring-dep-pool", &deps, &advice);
+    add_tensormap(run, &advice);
+    add_memory(run, &advice);
 }
 
 /* ── the error ─────────────────────────────────────────────────────────────────────────── */

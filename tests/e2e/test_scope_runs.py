@@ -168,3 +168,33 @@ def test_a_graph_that_the_host_builds_has_no_rings(tg):
     assert result.stdout.count("no rings: with host_build_graph") == 1 and result.stderr == ""
     assert json.loads((tg.directory / "out" / "run.json").read_text())["scope_stats"]["no_rings"]
     assert tg.good("scope", "out").stdout.startswith("out: no rings: with host_build_graph")
+
+
+# ── device memory ───────────────────────────────────────────────────────────────────────
+
+SMALL = ["--ring-task-window", 64, "--ring-dep-pool", 64, "--tensormap", 256, "--device-memory", "8M"]
+
+
+def replaced(options, advice):
+    """The options, with those that the advice has in their place."""
+    words = " ".join(advice).split()
+    given = dict(zip(map(str, options[::2]), map(str, options[1::2])))
+    given.update(zip(words[::2], words[1::2]))
+    return [word for option in given.items() for word in option]
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES)
+@pytest.mark.parametrize("case,code,size", [("pieces", 3, 1_000_000), ("inner", 0, 80_000)])
+def test_rings_that_outgrow_the_device_come_with_its_memory(tg, rings, runtime, case, code, size):
+    """A run that fails for want of heap, and one that waits for it."""
+    options = [*SMALL, "--ring-heap", "256K"]
+    _, document = rings(runtime, case, *options, code=code, size=size)
+    advised = {words.split()[0] for words in document["options"]}
+    assert {"--ring-heap", "--device-memory"} <= advised
+    _, document = rings(runtime, case, *replaced(options, document["options"]), size=size)
+    assert sum(need["waits"] for need in document["advice"]) == 0
+    if code == 3:
+        rings(runtime, case, *options, code=code, size=size)
+        advice = json.loads((tg.directory / "out" / "run.json").read_text())["error"]["advice"]
+        assert " --device-memory " in advice
+        rings(runtime, case, *replaced(options, [advice]), size=size)
