@@ -8,14 +8,24 @@
 
 enum { KNOWN_FLAGS = ((TG_RECORD_MARKED << 1) - 1) | TG_RECORD_READ | TG_RECORD_NO_VALUE };
 
+static uint32_t fold(uint64_t hash)
+{
+    return (uint32_t)(hash ^ hash >> 32);
+}
+
 uint32_t tg_record_check(const void *record)
 {
     struct tg_record copy;
-    uint64_t hash;
     memcpy(&copy, record, sizeof copy);
     copy.check = 0;
-    hash = tg_content_hash(&copy, sizeof copy);
-    return (uint32_t)(hash ^ hash >> 32);
+    return fold(tg_content_hash(&copy, sizeof copy));
+}
+
+uint32_t tg_journal_head_check(const struct tg_journal_head *head)
+{
+    struct tg_journal_head copy = *head;
+    copy.check = 0;
+    return fold(tg_content_hash(&copy, sizeof copy));
 }
 
 void tg_record_seal(void *record)

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <taskglass/wire/journal.h>
 #include <taskglass/wire/record.h>
 
 /* Names of the recording's folder and of the files in it. */
@@ -22,6 +23,8 @@
 uint32_t tg_record_check(const void *record);
 void tg_record_seal(void *record);
 bool tg_record_intact(const void *record);
+/* The same for the 256 bytes of a journal's head. */
+uint32_t tg_journal_head_check(const struct tg_journal_head *head);
 
 /*
  * Makes a record from any source safe to use with a payload file of that size. Afterwards:

@@ -78,6 +78,7 @@ tg_status tg_dump_create(const char *run_dir, uint32_t level, uint32_t policy, u
                                    .version = TG_JOURNAL_VERSION,
                                    .head_size = sizeof head,
                                    .record_size = sizeof(struct tg_record),
+                                   .compatible = TG_JOURNAL_CHECKED,
                                    .level = level,
                                    .policy = policy,
                                    .poison = poison,
@@ -86,6 +87,7 @@ tg_status tg_dump_create(const char *run_dir, uint32_t level, uint32_t policy, u
     if (!w)
         return tg_file_no_memory(error);
     tg_path_last(run_dir, head.run_dir, sizeof head.run_dir);
+    head.check = tg_journal_head_check(&head);
     w->journal = w->payload = -1;
     w->summary.type = TG_RECORD_SUMMARY;
     w->dir = tg_path_join(run_dir, TG_DUMP_FOLDER);

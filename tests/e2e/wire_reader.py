@@ -131,7 +131,7 @@ def content_hash(data):
 HEAD = np.dtype([("magic", "<u8"), ("version", "<u4"), ("head_size", "<u4"),
                  ("record_size", "<u4"), ("compatible", "<u4"), ("incompatible", "<u4"),
                  ("level", "<u4"), ("policy", "<u4"), ("poison", "<u4"), ("bin_file", "S80"),
-                 ("run_dir", "S136")])
+                 ("run_dir", "S132"), ("check", "<u4")])
 COMMON = [("type", "<u2"), ("flags", "<u2"), ("check", "<u4")]
 ARGUMENT = np.dtype(COMMON + [
     ("sequence", "<u8"), ("task_id", "<u8"), ("kernel", "<u4", 3), ("stage", "u1"), ("role", "u1"),
@@ -148,6 +148,7 @@ SUMMARY = np.dtype(COMMON + [
     ("result", "<i4"), ("reserved0", "<u4"), ("reserved", "<u8", 10)])
 assert {HEAD.itemsize, ARGUMENT.itemsize, KERNEL.itemsize, SUMMARY.itemsize} == {256}
 
+CHECKED = 1  # in "compatible": the head has a check
 MAGIC = int.from_bytes(b"tgtrec01", "little")
 TYPES = {1: "argument", 2: "kernel", 3: "summary"}
 STAGES = ("before_dispatch", "after_completion", "orchestration")
@@ -168,6 +169,12 @@ def record_checks(records):
         a, b = _sums(words)
     hashes = (_final(*sums, 256) for sums in zip(a, b))
     return np.array([(h ^ h >> 32) & 0xffffffff for h in hashes], np.uint32)
+
+
+def head_check(head):
+    """The check of a journal's head (6.1)."""
+    found = content_hash(head[:252] + bytes(4))
+    return (found ^ found >> 32) & 0xffffffff
 
 
 def intact_records(data):
@@ -217,6 +224,8 @@ class Recording:
             raise Malformed("another version or other sizes")
         if head["incompatible"]:
             raise Malformed("flags that this reader does not know")
+        if head["compatible"] & CHECKED and head["check"] != head_check(data[:256]):
+            raise Malformed("the check of the head")
         if b"/" in head["bin_file"] or head["bin_file"] in (b"", b".", b".."):
             raise Malformed("a payload file elsewhere")
         return head
