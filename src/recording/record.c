@@ -174,3 +174,80 @@ void tg_record_uncount(struct tg_record_summary *summary, const struct tg_record
 {
     count(summary, record, UINT64_MAX);
 }
+
+enum {
+    FLAGS_OF_MANIFEST = TG_RECORD_CONTIGUOUS | TG_RECORD_HASHED | TG_RECORD_TRUNCATED |
+                        TG_RECORD_OVERWRITTEN | TG_RECORD_PARTIAL | TG_RECORD_MARKED |
+                        TG_RECORD_READ | TG_RECORD_NO_VALUE
+};
+
+void tg_record_reduce(const struct tg_record *record, uint64_t payload_size,
+                      struct tg_record *reduced)
+{
+    struct tg_record copy = *record;
+    tg_record_confine(&copy, payload_size);
+    bool is_scalar = copy.kind == TG_KIND_SCALAR;
+    *reduced = (struct tg_record){.type = TG_RECORD_ARGUMENT,
+                                  .flags = copy.flags & FLAGS_OF_MANIFEST,
+                                  .task_id = copy.task_id,
+                                  .stage = copy.stage,
+                                  .role = copy.role,
+                                  .kind = copy.kind,
+                                  .dtype = copy.dtype,
+                                  .ndim = copy.ndim,
+                                  .arg_index = copy.arg_index,
+                                  .data_ptr = copy.data_ptr,
+                                  .start = copy.start,
+                                  .hash = copy.flags & TG_RECORD_HASHED ? copy.hash : 0,
+                                  .stored = copy.stored,
+                                  .position = copy.position,
+                                  .value = is_scalar ? copy.value : 0};
+    if (is_scalar)
+        reduced->flags |= TG_RECORD_CONTIGUOUS;
+    /* A manifest lists the kernels without the gaps of absent parts. */
+    unsigned n = 0;
+    for (int part = 0; part < TG_PARTS; part++)
+        if (copy.kernel[part] != TG_NO_KERNEL)
+            reduced->kernel[n++] = copy.kernel[part];
+    while (n < TG_PARTS)
+        reduced->kernel[n++] = TG_NO_KERNEL;
+    memcpy(reduced->shape, copy.shape, sizeof copy.shape);
+    memcpy(reduced->strides, copy.strides, sizeof copy.strides);
+}
+
+bool tg_record_same_place(const struct tg_record *a, const struct tg_record *b)
+{
+    return a->task_id == b->task_id && a->stage == b->stage && a->arg_index == b->arg_index &&
+           !((a->flags ^ b->flags) & TG_RECORD_PARTIAL);
+}
+
+const char *tg_record_difference(const struct tg_record *a, const struct tg_record *b)
+{
+    if (memcmp(a, b, sizeof *a) == 0)
+        return NULL;
+    if (a->task_id != b->task_id)
+        return "task";
+    if (a->stage != b->stage)
+        return "stage";
+    if (a->arg_index != b->arg_index)
+        return "argument";
+    if (memcmp(a->kernel, b->kernel, sizeof a->kernel) != 0)
+        return "kernel";
+    if (a->role != b->role)
+        return "role";
+    if (a->kind != b->kind)
+        return "kind";
+    if (a->dtype != b->dtype)
+        return "dtype";
+    if (a->ndim != b->ndim || memcmp(a->shape, b->shape, sizeof a->shape) != 0)
+        return "shape";
+    if (a->value != b->value)
+        return "value";
+    if (memcmp(a->strides, b->strides, sizeof a->strides) != 0 || a->start != b->start)
+        return "strides or start";
+    if (a->stored != b->stored || a->position != b->position)
+        return "payload";
+    if (a->hash != b->hash)
+        return "hash";
+    return a->data_ptr != b->data_ptr ? "address" : "flags";
+}

@@ -39,6 +39,15 @@ uint32_t tg_journal_head_check(const struct tg_journal_head *head);
  */
 void tg_record_confine(struct tg_record *record, uint64_t payload_size);
 
+/* The record with only what a manifest has too, confined to a payload file of that size: two records
+ * are the same if all bytes of the results are. */
+void tg_record_reduce(const struct tg_record *record, uint64_t payload_size,
+                      struct tg_record *reduced);
+/* The first field in which two reduced records differ: "task", "shape" …; NULL if none does. */
+const char *tg_record_difference(const struct tg_record *a, const struct tg_record *b);
+/* True if both are about the same argument of the same task at the same stage. */
+bool tg_record_same_place(const struct tg_record *a, const struct tg_record *b);
+
 /* Elements of a confined record: 1 for scalars. */
 int64_t tg_record_numel(const struct tg_record *record);
 
