@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes the recording of a killed host readable: cuts the torn end of its journal, and writes the
- * manifest. */
+/* Makes the recording of a killed host readable, and saves what damage has left of one: cuts the
+ * unfinished end of the journal, and writes the manifest. */
 #ifndef TASKGLASS_RECOVER_H
 #define TASKGLASS_RECOVER_H
 
@@ -14,23 +14,30 @@ extern "C" {
 #endif
 
 struct tg_recovery {
-    uint64_t records;   /* in the manifest now */
-    uint64_t truncated; /* those of them whose payload is shorter than it was */
-    uint64_t cut_bytes; /* size of the torn end that was cut off the journal */
-    uint64_t bad_bytes; /* after a bad record, left alone because good records follow */
+    uint64_t records;       /* in the manifest now */
+    uint64_t truncated;     /* those of them whose payload is shorter than it was */
+    uint64_t damaged;       /* records that neither file has any more; they are left out */
+    uint64_t from_manifest; /* records that only the old manifest had; they are kept */
+    uint64_t cut_bytes;     /* size of the unfinished end that was cut off the journal */
+    uint64_t zero_bytes;    /* the part of it that was zeros, as a power loss leaves them */
+    uint64_t bad_bytes;     /* damaged records in the journal; they were left as they are */
     uint64_t payload_bytes; /* of all payloads, without the gaps between them */
-    bool was_complete; /* it had its summary, so only the manifest was written again */
+    bool was_complete;  /* a summary or the old manifest says that the recording ends here */
+    bool kept_manifest; /* the manifest was good already, and was left as it is */
 };
 
 /*
- * `path`: a run's directory, the recording folder in it, or the journal. Cuts the journal after its
- * last whole record if no good one follows. Adds no summary, because the number of lost records is
- * not known; the manifest says `complete: false`. Truncates payloads that the payload file does not
- * have whole. It may be called again, with the same result.
+ * `path`: a run's directory, the recording folder in it, or the journal. Skips damaged records, takes
+ * from the old manifest what the journal lacks, and writes the manifest anew unless it is good
+ * already: afterwards no record is missing that could be read before. If records are missing for
+ * good, the old manifest is kept as tensor_dump.json.damaged. Then cuts zeros and an unfinished record
+ * off the journal's end. Adds no summary, because the number of lost records is not known; the
+ * manifest of an incomplete recording says `complete: false`. Truncates payloads that the payload
+ * file does not have whole. It may be called again, with the same result.
  *
  * It changes files, so only one process at a time may do it; the journal's lock makes sure. BUSY: a
- * run is still writing the journal. NOT_FOUND: there is no journal. BAD_ARGUMENT: the file is not a
- * journal. IO_ERROR.
+ * run is still writing the journal. NOT_FOUND: there is no journal. BAD_ARGUMENT: neither the journal
+ * nor the manifest can be read. IO_ERROR.
  */
 TG_API tg_status tg_recording_recover(const char *path, struct tg_recovery *recovered,
                                       struct tg_error *error);

@@ -72,6 +72,7 @@ static tg_status take_records(struct tg_tasks *tasks, struct tg_error *error)
     struct tg_entry entry;
     bool is_sorted = true;
     size_t room = 0;
+    tasks->damaged = tasks->info.damaged;
     tasks->ref = calloc((size_t)tasks->info.records + 1, sizeof *tasks->ref);
     if (!tasks->ref)
         return no_memory(error);

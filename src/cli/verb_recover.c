@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* taskglass recover: makes a complete recording from what a killed host left. */
+/* taskglass recover: makes a readable recording from what a killed host or a damaged disk left. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,32 +31,51 @@ static void print_json(const char *path, const struct tg_recovery *recovered)
     tg_json_bool(&json, recovered->was_complete);
     tg_json_put_uint(&json, "records", recovered->records);
     tg_json_put_uint(&json, "truncated", recovered->truncated);
+    tg_json_put_uint(&json, "damaged", recovered->damaged);
+    tg_json_put_uint(&json, "from_manifest", recovered->from_manifest);
+    tg_json_put_bool(&json, "kept_manifest", recovered->kept_manifest);
     tg_json_put_uint(&json, "payload_bytes", recovered->payload_bytes);
     tg_json_put_uint(&json, "cut_bytes", recovered->cut_bytes);
+    tg_json_put_uint(&json, "zero_bytes", recovered->zero_bytes);
     tg_json_put_uint(&json, "bad_bytes", recovered->bad_bytes);
     tg_json_end_object(&json);
     (void)tg_json_finish(&json); /* main reports errors of stdout */
 }
 
+static void print_damage(const struct tg_recovery *recovered)
+{
+    struct cli_text text;
+    if (recovered->bad_bytes > 0)
+        printf("  the journal is damaged in %s; it was left as it is\n",
+               cli_format_bytes(&text, recovered->bad_bytes));
+    if (recovered->from_manifest > 0)
+        printf("  %s only in the manifest, and kept\n",
+               cli_format_count(&text, recovered->from_manifest, "record"));
+    if (recovered->damaged > 0)
+        printf("  skipped %s; a manifest that was there is kept as tensor_dump.json.damaged\n",
+               cli_format_count(&text, recovered->damaged, "damaged record"));
+}
+
 static void print_report(const char *path, const struct tg_recovery *recovered)
 {
     struct cli_text records, bytes, cut;
+    uint64_t torn = recovered->cut_bytes - recovered->zero_bytes;
     printf("%s: %s, %s of payload\n", path,
            cli_format_count(&records, recovered->records, "record"),
            cli_format_bytes(&bytes, recovered->payload_bytes));
-    if (recovered->was_complete)
-        puts("  the recording was complete; the manifest was written again");
-    else
-        puts("  the recording was incomplete: what came after these records is unknown; the "
-             "manifest was written");
+    printf("  the recording was %s; the manifest %s\n",
+           recovered->was_complete ? "complete"
+                                   : "incomplete: what came after these records is unknown",
+           recovered->kept_manifest ? "is good and was left as it is" : "was written");
     if (recovered->truncated > 0)
         printf("  %s truncated\n", cli_format_count(&cut, recovered->truncated, "payload"));
-    if (recovered->cut_bytes > 0)
+    if (torn > 0)
         printf("  cut %s of an unfinished record off the end of the journal\n",
-               cli_format_bytes(&cut, recovered->cut_bytes));
-    if (recovered->bad_bytes > 0)
-        printf("  the journal is damaged; %s after the damage were left unchanged\n",
-               cli_format_bytes(&cut, recovered->bad_bytes));
+               cli_format_bytes(&cut, torn));
+    if (recovered->zero_bytes > 0)
+        printf("  cut %s of zeros, as a power loss leaves them, off the end of the journal\n",
+               cli_format_bytes(&cut, recovered->zero_bytes));
+    print_damage(recovered);
 }
 
 static int recover_path(const char *path, bool json)
@@ -86,7 +105,7 @@ const struct cli_verb cli_verb_recover = {
     .name = "recover",
     .rank = 120,
     .usage = "DIR [--json]",
-    .summary = "Write the manifest of a recording whose run was killed.",
+    .summary = "Save what is left of a recording: a run was killed, or a file is damaged.",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .request_size = sizeof(struct request),

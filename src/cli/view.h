@@ -25,7 +25,7 @@ struct view {
  * own summary, if it has one. */
 struct view_counts {
     struct tg_record_summary summary;
-    uint64_t damaged; /* records with a wrong check value, among those that were read */
+    uint64_t damaged; /* records that are left out because they are damaged */
 };
 void view_count(const struct view *view, struct view_counts *counts);
 

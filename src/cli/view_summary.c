@@ -30,7 +30,9 @@ void view_count(const struct view *view, struct view_counts *counts)
     struct tg_entry entry;
     *counts = (struct view_counts){.summary = view->info.summary};
     bool everything = tg_query_is_empty(view->query);
-    if (everything && view->info.complete && view->info.from_journal) {
+    if (everything && view->info.complete && view->info.from_journal &&
+        view->info.summary.recorded == view->info.records) {
+        counts->damaged = view->info.damaged;
         counts->summary.payload_bytes = tg_recording_stored(view->recording);
         return;
     }
@@ -41,7 +43,7 @@ void view_count(const struct view *view, struct view_counts *counts)
     for (uint64_t i = 0; tg_query_next(view->query, view->recording, &i, &entry); i++)
         add(summary, &entry.record);
     if (everything)
-        counts->damaged = view->info.records - summary->recorded;
+        counts->damaged = view->info.damaged;
     if (summary->payload_bytes > view->info.payload_bytes)
         summary->payload_bytes = view->info.payload_bytes; /* records that share bytes */
 }

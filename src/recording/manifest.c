@@ -14,23 +14,18 @@
 static void let_go(const struct tg_recording *recording, uint64_t done)
 {
     const uint64_t often = 16384;
-    if (recording->arguments && done % often == 0)
-        tg_map_let_go(&recording->map, (size_t)(recording->arguments - recording->map.bytes) +
-                                           done * sizeof(struct tg_record));
+    if (recording->info.from_journal && done % often == 0)
+        tg_map_let_go(&recording->map, (size_t)(done * sizeof(struct tg_record)));
 }
 
-/* Counts the readable records. False if one of them cannot be read. */
-static bool count_records(const struct tg_recording *recording, struct tg_record_summary *counted)
+static void count_records(const struct tg_recording *recording, struct tg_record_summary *counted)
 {
     struct tg_entry entry;
     *counted = (struct tg_record_summary){0};
-    for (uint64_t i = 0; i < recording->info.records; i++) {
-        if (!tg_recording_get(recording, i, &entry))
-            return false;
+    for (uint64_t i = 0; tg_recording_get(recording, i, &entry); i++) {
         tg_record_count(counted, &entry.record);
         let_go(recording, i);
     }
-    return true;
 }
 
 static uint64_t lost_records(const struct tg_record_summary *summary)
@@ -82,8 +77,8 @@ static void put_format(struct tg_json *json)
     tg_json_end_object(json);
 }
 
-static void put_head(struct tg_json *json, const struct tg_recording *recording,
-                     const struct tg_record_summary *counted, bool is_complete)
+static void put_members(struct tg_json *json, const struct tg_recording *recording,
+                        const struct tg_record_summary *counted)
 {
     tg_json_put_uint(json, "version", TG_MANIFEST_VERSION);
     tg_json_put_string(json, "run_dir", recording->run_dir);
@@ -93,7 +88,9 @@ static void put_head(struct tg_json *json, const struct tg_recording *recording,
     tg_json_put_string(json, "policy", tg_policy_name(recording->policy));
     if (recording->info.poison)
         tg_json_put_hex(json, "poison", recording->info.poison);
-    tg_json_put_bool(json, "complete", is_complete);
+    tg_json_put_bool(json, "complete", recording->info.complete && recording->info.damaged == 0);
+    if (recording->info.damaged > 0)
+        tg_json_put_uint(json, "damaged_records", recording->info.damaged);
     if (recording->info.summary.flags & TG_SUMMARY_RESULT)
         tg_json_put_string(json, "result",
                            tg_status_name((tg_status)recording->info.summary.result));
@@ -103,13 +100,22 @@ static void put_head(struct tg_json *json, const struct tg_recording *recording,
                        recording->payload_name[0] ? recording->payload_name : TG_DUMP_PAYLOAD);
 }
 
-static void put_entries(struct tg_json *json, const struct tg_recording *recording, uint64_t n)
+/* The document's text begins at the buffer's: nothing has been flushed yet. */
+void tg_manifest_put_head(struct tg_json *json, const struct tg_recording *recording,
+                          const struct tg_record_summary *counted)
 {
-    struct tg_entry entry;
+    tg_json_begin_object(json);
+    put_members(json, recording, counted);
+    tg_json_put_hex(json, "check", tg_text_hash(json->buffer, json->used));
     tg_json_key(json, "tensors");
     tg_json_begin_array(json);
-    for (uint64_t i = 0; i < n && tg_recording_get(recording, i, &entry); i++) {
-        tg_manifest_put_entry(json, &entry);
+}
+
+static void put_entries(struct tg_json *json, const struct tg_recording *recording)
+{
+    struct tg_entry entry;
+    for (uint64_t i = 0; tg_recording_get(recording, i, &entry); i++) {
+        tg_manifest_put_entry(json, &entry, true);
         let_go(recording, i);
     }
     tg_json_end_array(json);
@@ -119,11 +125,10 @@ static int print_through(const struct tg_recording *recording, char *buffer, siz
 {
     struct tg_record_summary counted;
     struct tg_json json;
-    bool is_complete = count_records(recording, &counted) && recording->info.complete;
+    count_records(recording, &counted);
     tg_json_start_buffer(&json, buffer, room, fd, 0);
-    tg_json_begin_object(&json);
-    put_head(&json, recording, &counted, is_complete);
-    put_entries(&json, recording, counted.recorded);
+    tg_manifest_put_head(&json, recording, &counted);
+    put_entries(&json, recording);
     tg_json_end_object(&json);
     return tg_json_finish(&json) == TG_OK ? 0 : errno ? errno : EIO;
 }

@@ -20,7 +20,12 @@ tg_status tg_manifest_write(const struct tg_recording *recording, const char *di
 /* Writes the text itself, from the file's beginning. Returns 0 or an errno. */
 int tg_manifest_print(const struct tg_recording *recording, int fd);
 
-/* One entry: an object on one line. */
-void tg_manifest_put_entry(struct tg_json *json, const struct tg_entry *entry);
+/* One entry: an object on one line. `json` has a buffer of 16 KiB or more. Manifests of older versions
+ * have no checks. */
+void tg_manifest_put_entry(struct tg_json *json, const struct tg_entry *entry, bool with_check);
+/* What stands before the entries, up to the bracket that opens their list. `counted`: the records,
+ * added up. */
+void tg_manifest_put_head(struct tg_json *json, const struct tg_recording *recording,
+                          const struct tg_record_summary *counted);
 
 #endif

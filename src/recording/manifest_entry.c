@@ -111,13 +111,22 @@ static void put_state(struct tg_json *json, const struct tg_record *record)
     tg_json_hex(json, record->data_ptr);
 }
 
-void tg_manifest_put_entry(struct tg_json *json, const struct tg_entry *entry)
+/* Longer than any entry: three names of 255 bytes, each byte as \\u0000, are most of it. */
+enum { LONGEST_ENTRY = 1 << 13 };
+
+void tg_manifest_put_entry(struct tg_json *json, const struct tg_entry *entry, bool with_check)
 {
+    /* The text of the entry must be in the buffer as a whole: its check covers it. */
+    if (json->room - json->used < LONGEST_ENTRY)
+        tg_json_flush(json);
     tg_json_begin_line_object(json);
+    size_t begin = json->used - 1; /* the brace */
     put_who(json, entry);
     if (entry->record.kind == TG_KIND_SCALAR)
         put_scalar(json, &entry->record);
     put_where(json, &entry->record);
     put_state(json, &entry->record);
+    if (with_check)
+        tg_json_put_hex(json, "check", tg_content_hash(json->buffer + begin, json->used - begin));
     tg_json_end_object(json);
 }

@@ -37,6 +37,12 @@ static tg_status open_payload(struct tg_recording *recording, struct tg_error *e
     if (recording->payload_name[0])
         status =
             open_map(recording->dir, recording->payload_name, false, &recording->payload, error);
+    if (status == TG_NOT_FOUND &&
+        (recording->damage.journal_head || recording->damage.manifest_head)) {
+        memcpy(recording->payload_name, TG_DUMP_PAYLOAD, sizeof TG_DUMP_PAYLOAD);
+        status =
+            open_map(recording->dir, recording->payload_name, false, &recording->payload, error);
+    }
     if (status == TG_NOT_FOUND)
         recording->payload_name[0] = '\0';
     return status == TG_NOT_FOUND ? TG_OK : status;
@@ -73,20 +79,47 @@ static tg_status read_journal_file(struct tg_recording *recording, const char *n
     return status == TG_OK ? tg_journal_read(recording, name, error) : status;
 }
 
-static tg_status open_found(struct tg_recording *recording, struct tg_found *found,
+/* Forgets a journal that could not be read, but not why. */
+static void drop_journal(struct tg_recording *recording, const struct tg_error *why)
+{
+    tg_map_close(&recording->map);
+    free(recording->mark);
+    recording->mark = NULL;
+    recording->n_marks = recording->slots = 0;
+    recording->info = (struct tg_recording_info){0};
+    recording->damage = (struct tg_damage){0};
+    (void)snprintf(recording->damage.journal, sizeof recording->damage.journal, "%.*s",
+                   (int)sizeof recording->damage.journal - 1, why->text);
+}
+
+/* The manifest suffices if the journal beside it is not one that this program can read. */
+static tg_status read_files(struct tg_recording *recording, const struct tg_found *found,
                             struct tg_error *error)
 {
-    tg_status status;
+    struct tg_error why = {TG_OK, ""};
+    if (!found->journal)
+        return read_manifest_file(recording, found->manifest, error);
+    tg_status status = read_journal_file(recording, found->journal, &why);
+    if ((status == TG_BAD_ARGUMENT || status == TG_UNSUPPORTED) && found->manifest) {
+        drop_journal(recording, &why);
+        if (read_manifest_file(recording, found->manifest, NULL) == TG_OK)
+            return TG_OK;
+    }
+    if (status != TG_OK && error)
+        *error = why;
+    return status;
+}
+
+static tg_status open_files(struct tg_recording *recording, struct tg_found *found,
+                            struct tg_error *error)
+{
     recording->dir = found->dir;
     found->dir = NULL;
     if (found->journal)
         (void)snprintf(recording->journal, sizeof recording->journal, "%s", found->journal);
     if (found->manifest)
         (void)snprintf(recording->manifest, sizeof recording->manifest, "%s", found->manifest);
-    if (found->journal)
-        status = read_journal_file(recording, found->journal, error);
-    else
-        status = read_manifest_file(recording, found->manifest, error);
+    tg_status status = read_files(recording, found, error);
     if (status == TG_OK)
         status = open_payload(recording, error);
     if (status == TG_OK) {
@@ -96,22 +129,30 @@ static tg_status open_found(struct tg_recording *recording, struct tg_found *fou
     return status;
 }
 
-tg_status tg_recording_open(const char *path, struct tg_recording **recording,
-                            struct tg_error *error)
+tg_status tg_recording_open_found(struct tg_found *found, struct tg_recording **recording,
+                                  struct tg_error *error)
 {
-    struct tg_found found;
     struct tg_recording *r = calloc(1, sizeof *r);
     *recording = NULL;
     if (!r)
         return tg_file_no_memory(error);
-    tg_status status = tg_found_files(path, &found, error);
-    if (status == TG_OK)
-        status = open_found(r, &found, error);
-    tg_found_free(&found);
+    tg_status status = open_files(r, found, error);
     if (status == TG_OK)
         *recording = r;
     else
         tg_recording_close(r);
+    return status;
+}
+
+tg_status tg_recording_open(const char *path, struct tg_recording **recording,
+                            struct tg_error *error)
+{
+    struct tg_found found;
+    *recording = NULL;
+    tg_status status = tg_found_files(path, &found, error);
+    if (status == TG_OK)
+        status = tg_recording_open_found(&found, recording, error);
+    tg_found_free(&found);
     return status;
 }
 
@@ -149,8 +190,11 @@ void tg_recording_close(struct tg_recording *recording)
     tg_map_close(&recording->map);
     tg_map_close(&recording->payload);
     tg_names_free(&recording->names);
+    tg_recording_close(recording->beside);
     free(recording->kernel);
     free(recording->entry);
+    free(recording->span);
+    free(recording->mark);
     free(recording->dir);
     free(recording);
 }
@@ -160,29 +204,29 @@ void tg_recording_get_info(const struct tg_recording *recording, struct tg_recor
     *info = recording->info;
 }
 
-static bool get_from_journal(const struct tg_recording *recording, uint64_t index,
+static void get_from_journal(const struct tg_recording *recording, uint64_t slot,
                              struct tg_entry *entry)
 {
     struct tg_record *record = &entry->record;
-    memcpy(record, recording->arguments + index * sizeof *record, sizeof *record);
-    if (!tg_record_intact(record) || record->type != TG_RECORD_ARGUMENT)
-        return false;
+    memcpy(record, tg_journal_slot(recording, slot), sizeof *record);
+    record->type = TG_RECORD_ARGUMENT; /* as it was when the reader checked it */
     for (int part = 0; part < TG_PARTS; part++)
         entry->kernel[part] = record->kernel[part] == TG_NO_KERNEL
                                   ? NULL
                                   : tg_journal_kernel(recording, record->kernel[part]);
-    return true;
 }
 
 bool tg_recording_get(const struct tg_recording *recording, uint64_t index, struct tg_entry *entry)
 {
     if (index >= recording->info.records)
         return false;
-    if (!recording->info.from_journal) {
-        entry->record = recording->entry[index].record;
-        memcpy(entry->kernel, recording->entry[index].kernel, sizeof entry->kernel);
-    } else if (!get_from_journal(recording, index, entry)) {
-        return false;
+    const struct tg_span *span = tg_span_of(recording, index);
+    uint64_t place = span->from + (index - span->first);
+    if (span->in_manifest) {
+        entry->record = recording->entry[place].record;
+        memcpy(entry->kernel, recording->entry[place].kernel, sizeof entry->kernel);
+    } else {
+        get_from_journal(recording, place, entry);
     }
     tg_record_confine(&entry->record, recording->payload.size);
     return true;
@@ -192,10 +236,11 @@ const struct tg_record *tg_recording_at(const struct tg_recording *recording, ui
 {
     if (index >= recording->info.records)
         return NULL;
-    if (!recording->info.from_journal)
-        return &recording->entry[index].record;
-    return (const struct tg_record *)(const void *)(recording->arguments +
-                                                    index * sizeof(struct tg_record));
+    const struct tg_span *span = tg_span_of(recording, index);
+    uint64_t place = span->from + (index - span->first);
+    if (span->in_manifest)
+        return &recording->entry[place].record;
+    return (const struct tg_record *)(const void *)tg_journal_slot(recording, place);
 }
 
 const void *tg_recording_payload(const struct tg_recording *recording, const struct tg_entry *entry)

@@ -2,23 +2,25 @@
 /*
  * An open recording.
  *
- *   reader.c            the public functions (recording.h), and records on request
+ *   reader.c            the public functions (recording.h), and which file answers
  *   reader_files.c      the files that a path stands for
- *   reader_journal.c    a journal: mapped, and each record checked when the caller asks for it
+ *   reader_journal.c    a journal: mapped, its head, and the names of kernels
+ *   reader_scan.c       the check of every record of a journal
  *   reader_manifest.c   a manifest: read at once into an array
  *   reader_entry.c      one entry of a manifest
- *   state.c             how the run that wrote the recording ended
  *   reader_scalar.c     the value of a scalar in it
  *   run_facts.c         what run.json beside the recording says of the run
  *   reader_addresses.c  the addresses of another implementation's tensors
+ *   reader_spans.c      which record is where
+ *   state.c             how the run that wrote the recording ended
  *
  * Every record passes tg_record_confine before the caller gets it, whichever file it comes from.
  *
- * How the end of a journal is found. The file's size gives the number of records. Opening checks
- * the last one only, so that it takes no time. If that one is good, all records before it were
- * written before it; if not, the reader searches for the first bad one and ends the journal there.
- * A bad record in the middle of a journal with a good end (a disk that lost a write) is noticed
- * when it is read: tg_recording_get then returns false for it, although `records` counts it.
+ * Damage costs what is damaged. Records of a journal have fixed places and a check each, so opening
+ * checks all of them once and leaves out the damaged ones. The records that remain are numbered
+ * without gaps. If something is missing and there is a manifest, its entries fill the holes. Entries
+ * of a manifest have a check each as well; if the text is no JSON any more, reading goes on at the
+ * next entry that proves itself.
  */
 #ifndef TG_RECORDING_READER_H
 #define TG_RECORDING_READER_H
@@ -37,28 +39,66 @@ struct tg_kernel_name {
     const char *name;
 };
 
+/* Whether the check of a manifest's entry or head is right. Older manifests, and those of others,
+ * have none. */
+enum tg_text_check { TG_TEXT_UNCHECKED, TG_TEXT_INTACT, TG_TEXT_DAMAGED };
+
 /* An entry of a manifest as the file has it, not yet confined. */
 struct tg_read_entry {
     struct tg_record record;
     const char *kernel[TG_PARTS];
+    enum tg_text_check check;
+    uint64_t after; /* beside a journal: the slot that it belongs behind; TG_NONE: before all */
+};
+
+/* Records that lie one after the other in one file. A span reaches to the next one's first record. */
+struct tg_span {
+    uint64_t first; /* number of its first record in the recording */
+    uint64_t from;  /* where that one is: a slot of the journal, or an entry of the manifest */
+    bool in_manifest;
+};
+
+/* A slot of the journal that holds no readable argument. */
+enum tg_mark_kind { TG_MARK_KERNEL, TG_MARK_SUMMARY, TG_MARK_OTHER, TG_MARK_DAMAGED };
+struct tg_mark {
+    uint64_t slot;
+    enum tg_mark_kind kind;
+};
+
+/* What is wrong with the files, for verify. */
+struct tg_damage {
+    char journal[160];      /* why the journal was not read at all; "" if it was */
+    bool journal_head;      /* its head is damaged; the records prove themselves */
+    uint64_t slots;         /* damaged records of the journal, of any type */
+    char manifest[160];     /* what is wrong with the manifest's text outside its entries */
+    bool manifest_head;     /* the check of the members before its entries is wrong */
+    uint64_t entries;       /* damaged entries of the manifest */
+    uint64_t from_manifest; /* records that only the manifest has */
 };
 
 struct tg_recording {
     struct tg_recording_info info; /* its strings are the ones below */
+    struct tg_damage damage;
     uint32_t policy;
     char *dir;
     char manifest[TG_NAME_MAX + 1], journal[TG_NAME_MAX + 1], payload_name[TG_NAME_MAX + 1];
     char run_dir[TG_NAME_MAX + 1];
     struct tg_names names;
     struct tg_map payload;
+    struct tg_span *span;
+    size_t n_spans, span_room;
     /* a journal */
     struct tg_map map;
-    const unsigned char *arguments; /* the first record of that type */
-    struct tg_kernel_name *kernel;  /* by number */
-    size_t n_kernels;
-    uint64_t whole_records; /* all whole records in the file, of any type, good or bad */
-    /* a manifest */
+    uint64_t slots;       /* whole records of any type, without zeros at the end */
+    struct tg_mark *mark; /* by slot */
+    size_t n_marks;
+    struct tg_kernel_name *kernel; /* by number */
+    size_t n_kernels, kernel_room;
+    /* a manifest, or the entries of it that the journal lacks */
     struct tg_read_entry *entry;
+    uint64_t n_entries;
+    size_t entry_room;
+    struct tg_recording *beside; /* the manifest that those come from; it owns their names */
 };
 
 /* The files that a path stands for. */
@@ -68,7 +108,12 @@ struct tg_found {
     char *manifest;
 };
 tg_status tg_found_files(const char *path, struct tg_found *found, struct tg_error *error);
+/* Adds the other file of the folder if the path named only one of them. */
+tg_status tg_found_both(struct tg_found *found, struct tg_error *error);
 void tg_found_free(struct tg_found *found);
+/* Opens these files, and takes `dir` from `found`. */
+tg_status tg_recording_open_found(struct tg_found *found, struct tg_recording **recording,
+                                  struct tg_error *error);
 
 /* The path of a file of the run that the recording in `dir` belongs to, on the heap. The file lies in
  * the directory around tensor_dump or args_dump. If the folder has another name, the directory around
@@ -78,20 +123,89 @@ char *tg_run_file(const char *dir, const char *name);
 /* True if run.json beside the recording says that a filter chose what to record (run_facts.c). */
 bool tg_recording_was_filtered(const struct tg_recording *recording);
 
+/* --- journals ----------------------------------------------------------------------------------- */
+
 /* True if the bytes begin like a journal. */
 bool tg_journal_begins(const void *bytes, size_t size);
 /* Reads recording->map as a journal; messages call it `name`. Sets the payload file's name in the
  * recording. */
 tg_status tg_journal_read(struct tg_recording *recording, const char *name, struct tg_error *error);
 const char *tg_journal_kernel(const struct tg_recording *recording, uint32_t number);
+/* Adds a name that the journal lacks. False if memory ran out. */
+bool tg_journal_add_kernel(struct tg_recording *recording, uint32_t number, const char *name);
+
+/* Checks every slot, on several threads if there are many; sets slots, marks, and the bytes after
+ * the last slot. False if memory ran out. */
+bool tg_journal_scan(struct tg_recording *recording);
+/* The bytes of a slot. */
+const unsigned char *tg_journal_slot(const struct tg_recording *recording, uint64_t slot);
+
+/* --- manifests ---------------------------------------------------------------------------------- */
+
+struct tg_manifest_reading;
 
 /* Reads the whole manifest; keeps no pointer into the text. */
 tg_status tg_manifest_read(struct tg_recording *recording, const char *text, size_t size,
                            const char *name, struct tg_error *error);
+/* The same for a reading that the caller has begun: `recording`, `text`, `size`, `keep`. */
+tg_status tg_manifest_read_with(struct tg_manifest_reading *reading, const char *name,
+                                struct tg_error *error);
+/* Reads only the members before the entries, in no time; NULL if that does not succeed. The caller
+ * closes the recording. *list: the text behind the bracket that opens the list. */
+struct tg_recording *tg_manifest_peek(const char *text, size_t size, const char **list);
 /* Reads one entry, after its BEGIN_OBJECT. False: pull->problem says why, or is NULL if memory ran
  * out. */
 bool tg_manifest_read_entry(struct tg_pull *pull, bool is_foreign, struct tg_names *names,
                             struct tg_read_entry *entry);
+
+/* What readers of a manifest share. */
+struct tg_manifest_reading {
+    struct tg_recording *recording;
+    struct tg_pull *pull; /* at the first token of a value */
+    const char *text;
+    size_t size;
+    bool has_version, has_list, has_bin_file;
+    bool is_meta;  /* it says that no payloads were written */
+    uint32_t seen; /* the counters it has, by their places in the table */
+    bool refused;  /* the manifest is readable, but says something that we must not follow */
+    uint64_t version;
+    enum tg_text_check head;
+    uint64_t n_checked;      /* entries whose check is right */
+    uint64_t n_taken;        /* by tg_manifest_salvage: entries, kept or not */
+    const char *begin, *key; /* in the text: the document's brace, the last key */
+    /* Asked for every intact entry: false drops it. NULL keeps all. An entry of NULL: reading starts
+     * again from the beginning. */
+    bool (*keep)(void *context, struct tg_read_entry *entry);
+    void *context;
+};
+/* Reads one member of the manifest, after its KEY. */
+bool tg_manifest_read_member(struct tg_manifest_reading *reading);
+/* Reads one entry, after its BEGIN_OBJECT, and keeps it if it is intact. */
+bool tg_manifest_take_entry(struct tg_manifest_reading *reading);
+/* Reads what is left of a damaged manifest. False: nothing in it proves itself. */
+bool tg_manifest_salvage(struct tg_manifest_reading *reading);
+
+/*
+ * The check of a manifest's entry, or of its head: the content hash of the text from the object's
+ * brace to the last byte before the comma in front of the member "check", written on one line as
+ * Taskglass writes entries: ", " between members and elements, ": " after names, no other white
+ * space. So a manifest that another program printed anew still proves itself.
+ */
+uint64_t tg_text_hash(const char *text, size_t size);
+/* `begin`: the object's brace; `key`: the first letter of "check"; the last token is its value. */
+enum tg_text_check tg_text_check(const struct tg_pull *value, const char *begin, const char *key);
+
+/* --- both --------------------------------------------------------------------------------------- */
+
+/* Numbers the records: those of the journal with the entries between them, or the entries. False if
+ * memory ran out. */
+bool tg_spans_make(struct tg_recording *recording);
+/* The span that record `index` is in. */
+const struct tg_span *tg_span_of(const struct tg_recording *recording, uint64_t index);
+
+/* Adds what only the manifest has to a damaged journal. An unreadable manifest changes nothing.
+ * False if memory ran out. */
+bool tg_recording_merge(struct tg_recording *recording);
 
 /* How the run ended, or that it has not: enum tg_recording_state. */
 uint32_t tg_recording_find_state(const struct tg_recording *recording);

@@ -28,6 +28,7 @@ struct reading {
     enum { NO_VALUE, VALUE, SCALAR_VALUE, RAW } has; /* the best key for it so far */
     bool is_foreign;
     bool has_task, has_kind, has_stage, has_arg;
+    const char *begin, *key; /* in the text: the entry's brace, the last key */
     bool has_strides, has_storage, has_contiguous;
     int64_t storage[TG_MAX_DIMS], offset[TG_MAX_DIMS]; /* of "raw_shape" and "offsets" */
 };
@@ -287,12 +288,22 @@ static bool read_hash(struct reading *r)
     return good(r, !has_hash || tg_pull_u64(r->pull, &r->record->hash));
 }
 
+/* null: the value is not known. */
 static bool read_raw(struct reading *r)
 {
-    if (r->pull->token == TG_PULL_NULL)
-        return true;
     r->has = RAW;
+    if (r->pull->token == TG_PULL_NULL) {
+        r->record->flags |= TG_RECORD_NO_VALUE;
+        return true;
+    }
     return good(r, tg_pull_u64(r->pull, &r->record->value));
+}
+
+/* The check of the members before it. */
+static bool read_check(struct reading *r)
+{
+    r->entry->check = tg_text_check(r->pull, r->begin, r->key);
+    return tg_pull_skip(r->pull);
 }
 
 static bool read_value(struct reading *r)
@@ -347,6 +358,7 @@ static const struct key {
     {"read", read_read},
     {"hash", read_hash},
     {"data_ptr", read_data_ptr},
+    {"check", read_check},
 };
 
 enum { KEYS = sizeof keys / sizeof keys[0] };
@@ -452,8 +464,10 @@ bool tg_manifest_read_entry(struct tg_pull *pull, bool is_foreign, struct tg_nam
     *entry = (struct tg_read_entry){.record = {.type = TG_RECORD_ARGUMENT, .role = TG_IN}};
     for (int part = 0; part < TG_PARTS; part++)
         entry->record.kernel[part] = TG_NO_KERNEL;
+    r.begin = pull->text + pull->at - 1;
     while (tg_pull_next(pull) == TG_PULL_KEY) {
         unsigned found = find_key(pull, place);
+        r.key = pull->value;
         if (tg_pull_next(pull) == TG_PULL_ERROR)
             return false;
         if (found < KEYS ? !keys[found].read(&r) : !tg_pull_skip(pull))

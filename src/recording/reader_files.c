@@ -97,6 +97,17 @@ tg_status tg_found_files(const char *path, struct tg_found *found, struct tg_err
     return find_file(path, found, error);
 }
 
+tg_status tg_found_both(struct tg_found *found, struct tg_error *error)
+{
+    if (!found->journal && is_file(found->dir, TG_DUMP_JOURNAL) &&
+        !(found->journal = strdup(TG_DUMP_JOURNAL)))
+        return tg_file_no_memory(error);
+    if (!found->manifest && is_file(found->dir, TG_DUMP_MANIFEST) &&
+        !(found->manifest = strdup(TG_DUMP_MANIFEST)))
+        return tg_file_no_memory(error);
+    return TG_OK;
+}
+
 void tg_found_free(struct tg_found *found)
 {
     free(found->dir);

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE 1
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/grow.h"
 #include "recording/reader.h"
 #include "recording/record.h"
 
@@ -19,9 +23,13 @@ static tg_status refuse(struct tg_error *error, const char *name, const char *wh
     return tg_error_set(error, TG_BAD_ARGUMENT, "'%s' is not a journal: %s", name, what);
 }
 
+/* --- the head ------------------------------------------------------------------------------------ */
+
 static tg_status check_head(const struct tg_journal_head *head, const char *name,
                             struct tg_error *error)
 {
+    if (!tg_journal_begins(head, sizeof *head))
+        return refuse(error, name, "its first bytes are not those of a journal");
     if (head->version != TG_JOURNAL_VERSION || head->incompatible != 0)
         return tg_error_set(error, TG_UNSUPPORTED,
                             "'%s' is a journal of version %u with flags 0x%x; this program reads "
@@ -34,36 +42,45 @@ static tg_status check_head(const struct tg_journal_head *head, const char *name
     return TG_OK;
 }
 
-/* Copies record `index`, of any type, so that nothing can change it between the check and the
- * use. */
-static bool get_slot(const struct tg_recording *recording, uint64_t index, struct tg_record *slot)
+/* True if there are only zeros after the first one. */
+static bool is_padded(const char *text, size_t room)
 {
-    memcpy(slot, recording->map.bytes + HEAD + index * RECORD, RECORD);
-    return tg_record_intact(slot);
+    for (size_t i = strnlen(text, room); i < room; i++)
+        if (text[i] != '\0')
+            return false;
+    return true;
 }
 
-static uint64_t first_bad(const struct tg_recording *recording, uint64_t n)
+/* Older heads have no check; their text reaches to the end, and zeros fill it up. */
+static enum tg_text_check head_check(const struct tg_journal_head *head)
 {
-    struct tg_record slot;
-    for (uint64_t i = 0; i < n; i++)
-        if (!get_slot(recording, i, &slot))
-            return i;
-    return n;
+    const char *run_dir = (const char *)head + offsetof(struct tg_journal_head, run_dir);
+    if (head->compatible & TG_JOURNAL_CHECKED)
+        return head->check == tg_journal_head_check(head) ? TG_TEXT_INTACT : TG_TEXT_DAMAGED;
+    bool padded = is_padded(head->bin_file, sizeof head->bin_file) &&
+                  is_padded(run_dir, sizeof head->run_dir + sizeof head->check);
+    return padded ? TG_TEXT_UNCHECKED : TG_TEXT_DAMAGED;
 }
 
-/* Counts the records of any type; finds the summary if it is the last of them. */
-static uint64_t find_end(struct tg_recording *recording)
+/* Takes from a damaged head what cannot be wrong or does no harm; the manifest may know the rest. */
+static void take_head(struct tg_recording *recording, const struct tg_journal_head *head,
+                      bool is_damaged)
 {
-    struct tg_record last;
-    uint64_t n = recording->whole_records;
-    if (n > 0 && !get_slot(recording, n - 1, &last))
-        n = first_bad(recording, n);
-    if (n == 0 || !get_slot(recording, n - 1, &last) || last.type != TG_RECORD_SUMMARY)
-        return n;
-    memcpy(&recording->info.summary, &last, sizeof last);
-    recording->info.complete = true;
-    return n - 1;
+    const char *run_dir = (const char *)head + offsetof(struct tg_journal_head, run_dir);
+    size_t room = sizeof head->run_dir + (head->compatible & TG_JOURNAL_CHECKED ? 0 : 4);
+    bool is_plain =
+        memchr(head->bin_file, 0, sizeof head->bin_file) && tg_path_is_plain(head->bin_file);
+    tg_name_clean(run_dir, room, recording->run_dir, sizeof recording->run_dir);
+    (void)snprintf(recording->payload_name, sizeof recording->payload_name, "%s",
+                   is_plain ? head->bin_file : TG_DUMP_PAYLOAD);
+    recording->info.from_journal = true;
+    recording->damage.journal_head = is_damaged;
+    recording->info.level = is_damaged ? 0 : head->level;
+    recording->policy = head->policy;
+    recording->info.poison = is_damaged && head->poison != TG_POISON ? 0 : head->poison;
 }
+
+/* --- kernels ------------------------------------------------------------------------------------- */
 
 static int by_number(const void *a, const void *b)
 {
@@ -71,64 +88,121 @@ static int by_number(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
-static uint64_t count_kernels(const struct tg_recording *recording, uint64_t n)
+static bool add_kernel(struct tg_recording *recording, uint32_t number, const char *name,
+                       size_t length)
 {
-    struct tg_record slot;
-    uint64_t kernels = 0;
-    while (kernels < n && get_slot(recording, kernels, &slot) && slot.type == TG_RECORD_KERNEL)
-        kernels++;
-    return kernels;
+    const char *kept = tg_names_add(&recording->names, name, length);
+    if (!kept || !tg_grow(&recording->kernel, &recording->kernel_room, recording->n_kernels + 1,
+                          sizeof *recording->kernel))
+        return false;
+    recording->kernel[recording->n_kernels++] = (struct tg_kernel_name){number, kept};
+    return true;
 }
 
-static bool read_kernels(struct tg_recording *recording, uint64_t kernels)
+static bool read_kernels(struct tg_recording *recording)
 {
     struct tg_record_kernel slot;
-    recording->kernel = calloc(kernels + 1, sizeof *recording->kernel);
-    if (!recording->kernel)
-        return false;
-    for (uint64_t i = 0; i < kernels; i++) {
-        memcpy(&slot, recording->map.bytes + HEAD + i * RECORD, sizeof slot);
-        recording->kernel[i].number = slot.kernel;
-        recording->kernel[i].name =
-            tg_names_add(&recording->names, slot.name, strnlen(slot.name, sizeof slot.name));
-        if (!recording->kernel[i].name)
+    for (size_t i = 0; i < recording->n_marks; i++) {
+        if (recording->mark[i].kind != TG_MARK_KERNEL)
+            continue;
+        memcpy(&slot, tg_journal_slot(recording, recording->mark[i].slot), sizeof slot);
+        if (!add_kernel(recording, slot.kernel, slot.name, strnlen(slot.name, sizeof slot.name)))
             return false;
     }
-    recording->n_kernels = (size_t)kernels;
-    qsort(recording->kernel, recording->n_kernels, sizeof *recording->kernel, by_number);
+    if (recording->n_kernels > 0)
+        qsort(recording->kernel, recording->n_kernels, sizeof *recording->kernel, by_number);
     return true;
+}
+
+static const struct tg_kernel_name *find_kernel(const struct tg_recording *recording,
+                                                uint32_t number)
+{
+    struct tg_kernel_name wanted = {.number = number};
+    if (number < recording->n_kernels && recording->kernel[number].number == number)
+        return &recording->kernel[number]; /* nearly always: they are numbered from 0 */
+    if (recording->n_kernels == 0)
+        return NULL;
+    return bsearch(&wanted, recording->kernel, recording->n_kernels, sizeof wanted, by_number);
 }
 
 const char *tg_journal_kernel(const struct tg_recording *recording, uint32_t number)
 {
-    struct tg_kernel_name wanted = {.number = number}, *found;
-    found = bsearch(&wanted, recording->kernel, recording->n_kernels, sizeof wanted, by_number);
+    const struct tg_kernel_name *found = find_kernel(recording, number);
     return found ? found->name : "";
+}
+
+bool tg_journal_add_kernel(struct tg_recording *recording, uint32_t number, const char *name)
+{
+    if (find_kernel(recording, number))
+        return true;
+    if (!add_kernel(recording, number, name, strlen(name)))
+        return false;
+    qsort(recording->kernel, recording->n_kernels, sizeof *recording->kernel, by_number);
+    return true;
+}
+
+/* --- records ------------------------------------------------------------------------------------- */
+
+/* The journal is complete if no intact argument or name follows its summary. */
+static void find_summary(struct tg_recording *recording)
+{
+    uint64_t after = recording->slots;
+    for (size_t i = recording->n_marks; i > 0; i--) {
+        const struct tg_mark *mark = &recording->mark[i - 1];
+        if (mark->slot + 1 != after || mark->kind == TG_MARK_KERNEL)
+            return;
+        after = mark->slot;
+        if (mark->kind == TG_MARK_SUMMARY) {
+            memcpy(&recording->info.summary, tg_journal_slot(recording, mark->slot), RECORD);
+            recording->info.complete = true;
+            return;
+        }
+    }
+}
+
+/* A guess at what a damaged slot was: its bytes say so, unless the damage is just there. */
+static bool was_argument(const struct tg_recording *recording, size_t i)
+{
+    const struct tg_mark *mark = &recording->mark[i];
+    uint16_t type;
+    memcpy(&type, tg_journal_slot(recording, mark->slot), sizeof type);
+    if (type == TG_RECORD_KERNEL)
+        return false;
+    if (type == TG_RECORD_SUMMARY)
+        return mark->slot + 1 < recording->slots;
+    const struct tg_mark *next = i + 1 < recording->n_marks ? mark + 1 : NULL;
+    return type == TG_RECORD_ARGUMENT || !next || next->slot != mark->slot + 1 ||
+           next->kind != TG_MARK_KERNEL;
+}
+
+static void count_damage(struct tg_recording *recording)
+{
+    for (size_t i = 0; i < recording->n_marks; i++)
+        if (recording->mark[i].kind == TG_MARK_DAMAGED) {
+            recording->damage.slots++;
+            recording->info.damaged += was_argument(recording, i);
+        }
 }
 
 tg_status tg_journal_read(struct tg_recording *recording, const char *name, struct tg_error *error)
 {
     struct tg_journal_head head;
-    if (!tg_journal_begins(recording->map.bytes, recording->map.size))
-        return refuse(error, name, "its first bytes are not those of a journal");
     if (recording->map.size < HEAD)
-        return refuse(error, name, "it ends within its head");
+        return refuse(error, name,
+                      tg_journal_begins(recording->map.bytes, recording->map.size)
+                          ? "it ends within its head"
+                          : "its first bytes are not those of a journal");
     memcpy(&head, recording->map.bytes, sizeof head);
+    enum tg_text_check check = head_check(&head);
     tg_status status = check_head(&head, name, error);
-    if (status != TG_OK)
-        return status;
-    tg_name_clean(head.run_dir, sizeof head.run_dir, recording->run_dir, sizeof recording->run_dir);
-    memcpy(recording->payload_name, head.bin_file, sizeof head.bin_file);
-    recording->info.from_journal = true;
-    recording->info.level = head.level;
-    recording->policy = head.policy;
-    recording->info.poison = head.poison;
-    recording->whole_records = (recording->map.size - HEAD) / RECORD;
-
-    uint64_t n = find_end(recording), kernels = count_kernels(recording, n);
-    if (!read_kernels(recording, kernels))
+    if (status != TG_OK && check == TG_TEXT_INTACT)
+        return status; /* the head proves itself, but is not for this program */
+    if (!tg_journal_scan(recording))
         return tg_file_no_memory(error);
-    recording->arguments = recording->map.bytes + HEAD + kernels * RECORD;
-    recording->info.records = n - kernels;
-    return TG_OK;
+    count_damage(recording);
+    if (status != TG_OK && recording->damage.slots == recording->slots)
+        return status; /* nothing here is known to be a journal's */
+    take_head(recording, &head, status != TG_OK || check == TG_TEXT_DAMAGED);
+    find_summary(recording);
+    return read_kernels(recording) && tg_spans_make(recording) ? TG_OK : tg_file_no_memory(error);
 }

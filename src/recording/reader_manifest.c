@@ -4,6 +4,8 @@
  * of both ("tensors" in manifest.json). Memory grows with the entries that were read; no number in
  * the file decides how much is allocated.
  */
+#define _GNU_SOURCE 1
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <taskglass/wire/stream.h>
@@ -14,32 +16,31 @@
 #include "recording/reader.h"
 #include "recording/record.h"
 
-struct reading {
-    struct tg_recording *recording;
-    struct tg_pull *pull; /* at the first token of a value */
-    size_t room;          /* entries there is memory for */
-    bool has_version, has_list, has_bin_file;
-    bool is_meta;  /* it says that no payloads were written */
-    uint32_t seen; /* the counters it has, by their places in the table */
-    uint64_t version;
-};
+enum { LONGEST_HEAD = 1 << 16 };
 
-typedef bool (*read_fn)(struct reading *reading);
+typedef bool (*read_fn)(struct tg_manifest_reading *reading);
 
-static bool wrong_kind(struct reading *r)
+/* Refuses a manifest that says something this program must not follow. */
+static bool refuse(struct tg_manifest_reading *r, const char *problem)
+{
+    r->refused = true;
+    return tg_pull_fail(r->pull, problem);
+}
+
+static bool wrong_kind(struct tg_manifest_reading *r)
 {
     return tg_pull_fail(r->pull, "a value of the wrong kind");
 }
 
 /* Counters are only shown: one that is not a number counts as 0. */
-static bool read_counter(struct reading *r, uint64_t *counter)
+static bool read_counter(struct tg_manifest_reading *r, uint64_t *counter)
 {
     if (!tg_pull_u64(r->pull, counter))
         *counter = 0;
     return tg_pull_skip(r->pull);
 }
 
-static bool read_text(struct reading *r, char *text, size_t room)
+static bool read_text(struct tg_manifest_reading *r, char *text, size_t room)
 {
     if (r->pull->token != TG_PULL_STRING)
         return wrong_kind(r);
@@ -48,20 +49,20 @@ static bool read_text(struct reading *r, char *text, size_t room)
     return true;
 }
 
-static bool read_version(struct reading *r)
+static bool read_version(struct tg_manifest_reading *r)
 {
     r->has_version = true;
     return tg_pull_u64(r->pull, &r->version) ? true : wrong_kind(r);
 }
 
-static bool read_run_dir(struct reading *r)
+static bool read_run_dir(struct tg_manifest_reading *r)
 {
     return read_text(r, r->recording->run_dir, sizeof r->recording->run_dir);
 }
 
 /* Compares the name exactly as written, before it is cleaned or cut. null: the recording has no
  * payloads, and the writer made no file for them. */
-static bool read_bin_file(struct reading *r)
+static bool read_bin_file(struct tg_manifest_reading *r)
 {
     char name[TG_NAME_MAX + 1];
     r->has_bin_file = true;
@@ -73,13 +74,12 @@ static bool read_bin_file(struct reading *r)
         return wrong_kind(r);
     size_t length = tg_pull_text(r->pull, name, sizeof name);
     if (length >= sizeof name - 4 || !tg_path_is_plain(name))
-        return tg_pull_fail(r->pull,
-                            "a bin_file that is not the plain file name of a file beside it");
+        return refuse(r, "a bin_file that is not the plain file name of a file beside it");
     memcpy(r->recording->payload_name, name, length + 1);
     return true;
 }
 
-static bool read_format(struct reading *r)
+static bool read_format(struct tg_manifest_reading *r)
 {
     if (r->pull->token != TG_PULL_BEGIN_OBJECT)
         return wrong_kind(r);
@@ -87,16 +87,16 @@ static bool read_format(struct reading *r)
         bool is_order = tg_pull_is(r->pull, "byte_order"), is_type = tg_pull_is(r->pull, "type");
         enum tg_pull_token token = tg_pull_next(r->pull);
         if (token == TG_PULL_STRING && is_order && !tg_pull_is(r->pull, "little_endian"))
-            return tg_pull_fail(r->pull, "a byte_order that is not little_endian");
+            return refuse(r, "a byte_order that is not little_endian");
         if (token == TG_PULL_STRING && is_type && !tg_pull_is(r->pull, "logical_contiguous"))
-            return tg_pull_fail(r->pull, "a bin_format that is not logical_contiguous");
+            return refuse(r, "a bin_format that is not logical_contiguous");
         if (!tg_pull_skip(r->pull))
             return false;
     }
     return r->pull->token == TG_PULL_END_OBJECT;
 }
 
-static bool read_level(struct reading *r)
+static bool read_level(struct tg_manifest_reading *r)
 {
     for (unsigned level = TG_LEVEL_OFF; level <= TG_LEVEL_FULL; level++)
         if (r->pull->token == TG_PULL_STRING && tg_pull_is(r->pull, tg_level_name(level)))
@@ -106,7 +106,7 @@ static bool read_level(struct reading *r)
 
 /* The other implementation's levels 1, 2, 3: marked arguments only; everything; everything, with
  * payloads for marked arguments only. */
-static bool read_foreign_level(struct reading *r)
+static bool read_foreign_level(struct tg_manifest_reading *r)
 {
     static const uint32_t levels[] = {TG_LEVEL_OFF, TG_LEVEL_MARKED, TG_LEVEL_FULL,
                                       TG_LEVEL_HYBRID};
@@ -116,8 +116,16 @@ static bool read_foreign_level(struct reading *r)
     return tg_pull_skip(r->pull);
 }
 
+static bool read_policy(struct tg_manifest_reading *r)
+{
+    for (unsigned policy = TG_POLICY_BLOCK; policy <= TG_POLICY_OVERWRITE; policy++)
+        if (r->pull->token == TG_PULL_STRING && tg_pull_is(r->pull, tg_policy_name(policy)))
+            r->recording->policy = policy;
+    return tg_pull_skip(r->pull);
+}
+
 /* A pattern that is not a number of 32 bits says nothing: the recording counts as not poisoned. */
-static bool read_poison(struct reading *r)
+static bool read_poison(struct tg_manifest_reading *r)
 {
     uint64_t poison;
     if (tg_pull_u64(r->pull, &poison) && poison <= UINT32_MAX)
@@ -125,13 +133,13 @@ static bool read_poison(struct reading *r)
     return tg_pull_skip(r->pull);
 }
 
-static bool read_complete(struct reading *r)
+static bool read_complete(struct tg_manifest_reading *r)
 {
     r->recording->info.complete = r->pull->token != TG_PULL_FALSE;
     return tg_pull_skip(r->pull);
 }
 
-static bool read_result(struct reading *r)
+static bool read_result(struct tg_manifest_reading *r)
 {
     tg_status status;
     if (tg_status_from_word(r->pull, &status)) {
@@ -141,7 +149,7 @@ static bool read_result(struct reading *r)
     return tg_pull_skip(r->pull);
 }
 
-static bool read_lost(struct reading *r)
+static bool read_lost(struct tg_manifest_reading *r)
 {
     if (r->pull->token != TG_PULL_BEGIN_OBJECT)
         return tg_pull_skip(r->pull);
@@ -156,18 +164,44 @@ static bool read_lost(struct reading *r)
     return r->pull->token == TG_PULL_END_OBJECT;
 }
 
-static bool make_room(struct reading *r)
+/* What the journal had lost when the manifest was written. */
+static bool read_damaged_records(struct tg_manifest_reading *r)
+{
+    return read_counter(r, &r->recording->info.damaged);
+}
+
+/* The check of the members before it. */
+static bool read_check(struct tg_manifest_reading *r)
+{
+    r->head = tg_text_check(r->pull, r->begin, r->key);
+    return tg_pull_skip(r->pull);
+}
+
+/* Only our manifests have a version, and only ours a check: one of them may be damaged. */
+static bool is_foreign(const struct tg_manifest_reading *r)
+{
+    return !r->has_version && r->head == TG_TEXT_UNCHECKED;
+}
+
+bool tg_manifest_take_entry(struct tg_manifest_reading *r)
 {
     struct tg_recording *recording = r->recording;
-    if (!tg_grow(&recording->entry, &r->room, (size_t)recording->info.records + 1,
+    if (!tg_grow(&recording->entry, &recording->entry_room, (size_t)recording->n_entries + 1,
                  sizeof *recording->entry))
         return tg_pull_fail(r->pull, "out of host memory for its entries");
+    struct tg_read_entry *entry = &recording->entry[recording->n_entries];
+    if (!tg_manifest_read_entry(r->pull, is_foreign(r), &recording->names, entry))
+        return false;
+    if (entry->check == TG_TEXT_DAMAGED)
+        recording->damage.entries++;
+    else if (!r->keep || r->keep(r->context, entry))
+        recording->n_entries++;
+    r->n_checked += entry->check == TG_TEXT_INTACT;
     return true;
 }
 
-static bool read_entries(struct reading *r)
+static bool read_entries(struct tg_manifest_reading *r)
 {
-    struct tg_recording *recording = r->recording;
     if (r->pull->token != TG_PULL_BEGIN_ARRAY)
         return wrong_kind(r);
     if (r->has_list)
@@ -179,16 +213,14 @@ static bool read_entries(struct reading *r)
             return token == TG_PULL_END_ARRAY;
         if (token != TG_PULL_BEGIN_OBJECT)
             return wrong_kind(r);
-        if (!make_room(r) || !tg_manifest_read_entry(r->pull, !r->has_version, &recording->names,
-                                                     &recording->entry[recording->info.records]))
+        if (!tg_manifest_take_entry(r))
             return false;
-        recording->info.records++;
     }
 }
 
 /* True if the value is a list of entries under whichever name: its first element is an object that has
  * an "arg_index". Looks ahead on a copy, so the reader stays where it is. */
-static bool is_entry_list(const struct reading *r)
+static bool is_entry_list(const struct tg_manifest_reading *r)
 {
     struct tg_pull ahead = *r->pull;
     if (ahead.token != TG_PULL_BEGIN_ARRAY || tg_pull_next(&ahead) != TG_PULL_BEGIN_OBJECT)
@@ -206,10 +238,14 @@ static const struct {
     const char *name;
     read_fn read;
 } keys[] = {
-    {"version", read_version},   {"run_dir", read_run_dir}, {"bin_file", read_bin_file},
-    {"bin_format", read_format}, {"level", read_level},     {"dump_args_level", read_foreign_level},
-    {"complete", read_complete}, {"lost", read_lost},       {"tensors", read_entries},
-    {"args", read_entries},      {"result", read_result},   {"poison", read_poison},
+    {"version", read_version},   {"run_dir", read_run_dir},
+    {"bin_file", read_bin_file}, {"bin_format", read_format},
+    {"level", read_level},       {"dump_args_level", read_foreign_level},
+    {"complete", read_complete}, {"lost", read_lost},
+    {"tensors", read_entries},   {"args", read_entries},
+    {"result", read_result},     {"poison", read_poison},
+    {"check", read_check},       {"damaged_records", read_damaged_records},
+    {"policy", read_policy},
 };
 
 /* Our name first, then the other implementation's name if it has one. */
@@ -244,7 +280,7 @@ static uint64_t *counter_at(struct tg_record_summary *summary, size_t place)
 }
 
 /* The counter that the key names; NULL if it names none. */
-static uint64_t *find_counter(struct reading *r)
+static uint64_t *find_counter(struct tg_manifest_reading *r)
 {
     for (size_t i = 0; i < COUNTERS; i++) {
         bool ours = tg_pull_is(r->pull, counters[i].name);
@@ -259,11 +295,11 @@ static uint64_t *find_counter(struct reading *r)
 
 /* Counts what an older form of the other implementation does not, so that every reader finds the same
  * counters. The other implementation counts scalars as inputs. */
-static void count_missing(const struct reading *r)
+static void count_missing(const struct tg_manifest_reading *r)
 {
     struct tg_recording *recording = r->recording;
     struct tg_record_summary counted = {0};
-    for (uint64_t i = 0; i < recording->info.records; i++)
+    for (uint64_t i = 0; i < recording->n_entries; i++)
         tg_record_count(&counted, &recording->entry[i].record);
     counted.inputs += counted.scalars;
     for (size_t i = 0; i < COUNTERS; i++)
@@ -271,7 +307,7 @@ static void count_missing(const struct reading *r)
             *counter_at(&recording->info.summary, i) = *counter_at(&counted, i);
 }
 
-static bool read_member(struct reading *r)
+bool tg_manifest_read_member(struct tg_manifest_reading *r)
 {
     uint64_t *counter = find_counter(r);
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
@@ -285,15 +321,18 @@ static bool read_member(struct reading *r)
 }
 
 /* The first form of the other implementation is the list alone. */
-static bool read_document(struct reading *r)
+static bool read_document(struct tg_manifest_reading *r)
 {
     if (tg_pull_next(r->pull) == TG_PULL_BEGIN_ARRAY && is_entry_list(r))
         return read_entries(r) && tg_pull_next(r->pull) == TG_PULL_END;
     if (r->pull->token != TG_PULL_BEGIN_OBJECT)
         return tg_pull_fail(r->pull, "not a JSON object");
-    while (tg_pull_next(r->pull) == TG_PULL_KEY)
-        if (!read_member(r))
+    r->begin = r->text + r->pull->at - 1;
+    while (tg_pull_next(r->pull) == TG_PULL_KEY) {
+        r->key = r->pull->value;
+        if (!tg_manifest_read_member(r))
             return false;
+    }
     if (r->pull->token == TG_PULL_ERROR || tg_pull_next(r->pull) != TG_PULL_END)
         return false;
     return r->has_list || tg_pull_fail(r->pull, "neither \"tensors\" nor \"args\"");
@@ -312,33 +351,95 @@ static void assume_payload(struct tg_recording *recording, const char *name)
 
 static bool has_payloads(const struct tg_recording *recording)
 {
-    for (uint64_t i = 0; i < recording->info.records; i++)
+    for (uint64_t i = 0; i < recording->n_entries; i++)
         if (recording->entry[i].record.stored > 0)
             return true;
     return false;
 }
 
+/* If some entries have a check, one without it has lost it. */
+static void drop_unchecked(struct tg_manifest_reading *r)
+{
+    struct tg_recording *recording = r->recording;
+    uint64_t kept = 0;
+    if (r->n_checked == 0)
+        return;
+    for (uint64_t i = 0; i < recording->n_entries; i++)
+        if (recording->entry[i].check == TG_TEXT_INTACT)
+            recording->entry[kept++] = recording->entry[i];
+    recording->damage.entries += recording->n_entries - kept;
+    recording->n_entries = kept;
+}
+
+/* Fills in what older forms do not say. */
+static void assume_missing(struct tg_manifest_reading *r, const char *name)
+{
+    struct tg_recording *recording = r->recording;
+    bool foreign = recording->info.foreign;
+    if (r->is_meta ||
+        (foreign && recording->info.level == TG_LEVEL_OFF && !has_payloads(recording)))
+        recording->info.level = TG_LEVEL_META; /* whichever payloads its level could have had */
+    if (!r->has_bin_file)
+        assume_payload(recording, name);
+    if (foreign)
+        count_missing(r);
+}
+
+static tg_status finish(struct tg_manifest_reading *r, const char *name, struct tg_error *error)
+{
+    struct tg_recording *recording = r->recording;
+    drop_unchecked(r);
+    recording->damage.manifest_head =
+        r->head == TG_TEXT_DAMAGED || (r->head == TG_TEXT_UNCHECKED && r->n_checked > 0);
+    if (r->has_version && r->version > TG_MANIFEST_VERSION && !recording->damage.manifest_head)
+        return tg_error_set(error, TG_UNSUPPORTED,
+                            "'%s' is a manifest of version %llu; this program reads up to %d", name,
+                            (unsigned long long)r->version, TG_MANIFEST_VERSION);
+    recording->info.damaged += recording->damage.entries;
+    recording->info.foreign = !r->has_version && !recording->damage.manifest_head;
+    assume_missing(r, name);
+    return tg_spans_make(recording) ? TG_OK : tg_file_no_memory(error);
+}
+
+tg_status tg_manifest_read_with(struct tg_manifest_reading *r, const char *name,
+                                struct tg_error *error)
+{
+    struct tg_pull pull;
+    char problem[120];
+    r->pull = &pull;
+    r->recording->info.complete = true;
+    tg_pull_start(&pull, r->text, r->size);
+    if (!read_document(r)) {
+        (void)snprintf(problem, sizeof problem, "line %lu: %s", tg_pull_line(&pull),
+                       pull.problem ? pull.problem : "broken");
+        return tg_error_set(error, TG_BAD_ARGUMENT, "'%s' is not a manifest: %s", name, problem);
+    }
+    return finish(r, name, error);
+}
+
 tg_status tg_manifest_read(struct tg_recording *recording, const char *text, size_t size,
                            const char *name, struct tg_error *error)
 {
-    struct tg_pull pull;
-    struct reading r = {.recording = recording, .pull = &pull};
-    recording->info.complete = true;
-    tg_pull_start(&pull, text, size);
-    if (!read_document(&r))
-        return tg_error_set(error, TG_BAD_ARGUMENT, "'%s' is not a manifest: line %lu: %s", name,
-                            tg_pull_line(&pull), pull.problem ? pull.problem : "broken");
-    if (r.has_version && r.version > TG_MANIFEST_VERSION)
-        return tg_error_set(error, TG_UNSUPPORTED,
-                            "'%s' is a manifest of version %llu; this program reads up to %d", name,
-                            (unsigned long long)r.version, TG_MANIFEST_VERSION);
-    recording->info.foreign = !r.has_version;
-    if (r.is_meta ||
-        (!r.has_version && recording->info.level == TG_LEVEL_OFF && !has_payloads(recording)))
-        recording->info.level = TG_LEVEL_META; /* whichever payloads its level could have had */
-    if (!r.has_bin_file)
-        assume_payload(recording, name);
-    if (!r.has_version)
-        count_missing(&r);
-    return TG_OK;
+    struct tg_manifest_reading reading = {.recording = recording, .text = text, .size = size};
+    return tg_manifest_read_with(&reading, name, error);
+}
+
+struct tg_recording *tg_manifest_peek(const char *text, size_t size, const char **list)
+{
+    static const char opens[] = "\"tensors\": [", closes[] = "]}";
+    size_t most = size < LONGEST_HEAD ? size : LONGEST_HEAD;
+    struct tg_recording *recording = NULL;
+    const char *found = most > 0 ? memmem(text, most, opens, sizeof opens - 1) : NULL;
+    if (!found)
+        return NULL;
+    *list = found + sizeof opens - 1;
+    size_t length = (size_t)(*list - text);
+    char *head = malloc(length + sizeof closes);
+    if (!head)
+        return NULL;
+    memcpy(head, text, length);
+    memcpy(head + length, closes, sizeof closes);
+    (void)tg_recording_from_memory(head, length + sizeof closes - 1, NULL, 0, &recording, NULL);
+    free(head);
+    return recording;
 }

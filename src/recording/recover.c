@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Makes the recording of a killed host readable, and saves what damage has left. Nothing that can be
+ * read is ever lost: only zeros and an unfinished record are cut off the journal, and a new manifest
+ * has all records of the journal and of the old manifest.
+ */
 #define _GNU_SOURCE 1
 #include <errno.h>
 #include <fcntl.h>
@@ -6,6 +11,8 @@
 #include <string.h>
 #include <sys/file.h>
 #include <taskglass/recover.h>
+#include <taskglass/verify.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -13,97 +20,117 @@
 #include "recording/reader.h"
 #include "recording/record.h"
 
-enum { RECORD = sizeof(struct tg_record), HEAD = sizeof(struct tg_journal_head) };
-
-/* The writer of a journal holds its lock until it closes the file or dies. */
+/* The writer of a journal holds its lock until it closes the file or dies. A reader that looks
+ * whether there is a writer holds it for a moment: wait for that one. */
 static tg_status lock(int fd, const char *path, struct tg_error *error)
 {
-    if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-        return tg_error_set(error, TG_BUSY, "'%s' is still being written", path);
-    return TG_OK;
-}
-
-/* Where the good records end, and whether there are good ones further on. */
-struct survey {
-    uint64_t end; /* bytes */
-    bool more;
-};
-
-static struct survey look_through(const struct tg_map *map)
-{
-    struct survey survey = {.end = HEAD};
-    while (map->size - survey.end >= RECORD && tg_record_intact(map->bytes + survey.end))
-        survey.end += RECORD;
-    for (uint64_t at = survey.end; map->size - at >= RECORD && !survey.more; at += RECORD)
-        survey.more = tg_record_intact(map->bytes + at);
-    return survey;
-}
-
-static tg_status cut_tail(int fd, const char *path, struct tg_recovery *recovered,
-                          struct tg_error *error)
-{
-    struct tg_map map;
-    int cause = tg_map_open(path, true, &map);
-    if (cause)
-        return tg_file_error(error, "read", path, cause);
-    struct survey survey = look_through(&map);
-    uint64_t left = map.size - survey.end;
-    tg_map_close(&map);
-    if (survey.more) {
-        recovered->bad_bytes = left;
-    } else if (left > 0) {
-        if (ftruncate(fd, (off_t)survey.end) != 0)
-            return tg_file_error(error, "cut the torn end off", path, errno);
-        recovered->cut_bytes = left;
+    const struct timespec moment = {.tv_nsec = 1000000};
+    for (int attempts = 20; flock(fd, LOCK_EX | LOCK_NB) != 0; attempts--) {
+        if (errno != EWOULDBLOCK)
+            return TG_OK; /* a file system without locks */
+        if (attempts == 0)
+            return tg_error_set(error, TG_BUSY, "'%s' is still being written", path);
+        nanosleep(&moment, NULL);
     }
     return TG_OK;
 }
 
-static tg_status write_manifest(const char *path, const char *dir, struct tg_recovery *recovered,
-                                struct tg_error *error)
+static tg_status cut_tail(int fd, const char *path, const struct tg_recording *recording,
+                          struct tg_recovery *recovered, struct tg_error *error)
 {
-    struct tg_recording *recording;
+    uint64_t cut = recording->info.zero_bytes + recording->info.torn_bytes;
+    if (!recording->info.from_journal || cut == 0)
+        return TG_OK;
+    if (ftruncate(fd, (off_t)(recording->map.size - cut)) != 0)
+        return tg_file_error(error, "cut the unfinished end off", path, errno);
+    recovered->cut_bytes = cut;
+    recovered->zero_bytes = recording->info.zero_bytes;
+    return TG_OK;
+}
+
+static void count(const struct tg_recording *recording, struct tg_recovery *recovered)
+{
     struct tg_entry entry;
-    tg_status status = tg_recording_open(path, &recording, error);
-    if (status != TG_OK)
-        return status;
     recovered->was_complete = recording->info.complete;
     recovered->payload_bytes = tg_recording_stored(recording);
-    while (tg_recording_get(recording, recovered->records, &entry)) {
-        recovered->records++;
+    recovered->damaged = recording->info.damaged;
+    recovered->bad_bytes = recording->damage.slots * sizeof(struct tg_record);
+    recovered->from_manifest = recording->damage.from_manifest;
+    if (!recording->info.from_journal)
+        recovered->from_manifest = recording->info.records;
+    for (; tg_recording_get(recording, recovered->records, &entry); recovered->records++)
         recovered->truncated += (entry.record.flags & TG_RECORD_TRUNCATED) != 0;
+}
+
+/* True if the manifest has every record as the recording has it, with the right numbers. */
+static tg_status is_good(const struct tg_recording *recording, bool *good, struct tg_error *error)
+{
+    struct tg_verification result;
+    *good = false;
+    if (!recording->info.from_journal || !recording->manifest[0])
+        return TG_OK;
+    tg_status status = tg_recording_verify(recording, NULL, NULL, &result, error);
+    *good = status == TG_OK && result.by_problem[TG_PROBLEM_MANIFEST] == 0 &&
+            result.by_problem[TG_PROBLEM_COUNTER] == 0;
+    return status;
+}
+
+/* Keeps a damaged manifest under another name: a person may still read what no program can. */
+static tg_status put_aside(const struct tg_recording *recording, const char *dir,
+                           struct tg_error *error)
+{
+    if (!recording->manifest[0] || recording->info.damaged == 0)
+        return TG_OK;
+    char *from = tg_path_join(dir, recording->manifest);
+    char *to = tg_path_join(dir, TG_DUMP_MANIFEST ".damaged");
+    tg_status status = from && to ? TG_OK : tg_file_no_memory(error);
+    if (status == TG_OK && access(to, F_OK) != 0 && link(from, to) != 0 && errno != ENOENT)
+        status = tg_file_error(error, "keep the old manifest as", to, errno);
+    free(from);
+    free(to);
+    return status;
+}
+
+static tg_status write_manifest(const struct tg_recording *recording, const char *dir,
+                                struct tg_recovery *recovered, struct tg_error *error)
+{
+    bool good;
+    if (!recording->info.from_journal) {
+        recovered->kept_manifest = true; /* it is all there is */
+        return TG_OK;
     }
-    status = tg_manifest_write(recording, dir, error);
+    tg_status status = is_good(recording, &good, error);
+    recovered->kept_manifest = good;
+    if (status != TG_OK || good)
+        return status;
+    status = put_aside(recording, dir, error);
+    return status == TG_OK ? tg_manifest_write(recording, dir, error) : status;
+}
+
+/* `found` has the journal, and the manifest if there is one. */
+static tg_status recover(int fd, const char *path, struct tg_found *found,
+                         struct tg_recovery *recovered, struct tg_error *error)
+{
+    struct tg_recording *recording;
+    tg_status status = lock(fd, path, error);
+    if (status == TG_OK)
+        status = tg_recording_open_found(found, &recording, error);
+    if (status != TG_OK)
+        return status;
+    count(recording, recovered);
+    status = write_manifest(recording, recording->dir, recovered, error);
+    if (status == TG_OK)
+        status = cut_tail(fd, path, recording, recovered, error);
     tg_recording_close(recording);
     return status;
 }
 
-/* Checks the head first, so that a file that is not a journal is never cut. */
-static tg_status check_journal(const char *path, struct tg_error *error)
-{
-    struct tg_recording *recording;
-    tg_status status = tg_recording_open(path, &recording, error);
-    if (status == TG_OK)
-        tg_recording_close(recording);
-    return status;
-}
-
-static tg_status recover(int fd, const char *path, const char *dir, struct tg_recovery *recovered,
-                         struct tg_error *error)
-{
-    tg_status status = lock(fd, path, error);
-    if (status == TG_OK)
-        status = check_journal(path, error);
-    if (status == TG_OK)
-        status = cut_tail(fd, path, recovered, error);
-    if (status == TG_OK)
-        status = write_manifest(path, dir, recovered, error);
-    return status;
-}
-
-static tg_status recover_found(const struct tg_found *found, const char *asked,
+static tg_status recover_found(struct tg_found *found, const char *asked,
                                struct tg_recovery *recovered, struct tg_error *error)
 {
+    tg_status status = tg_found_both(found, error);
+    if (status != TG_OK)
+        return status;
     if (!found->journal)
         return tg_error_set(error, TG_NOT_FOUND,
                             "'%s' has no journal (tensor_dump.rec) to recover from", asked);
@@ -111,8 +138,8 @@ static tg_status recover_found(const struct tg_found *found, const char *asked,
     if (!path)
         return tg_file_no_memory(error);
     int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
-    tg_status status = fd < 0 ? tg_file_error(error, "open", path, errno)
-                              : recover(fd, path, found->dir, recovered, error);
+    status = fd < 0 ? tg_file_error(error, "open", path, errno)
+                    : recover(fd, path, found, recovered, error);
     if (fd >= 0)
         close(fd);
     free(path);

@@ -7,6 +7,7 @@
 #include <taskglass/verify.h>
 
 #include "base/error.h"
+#include "recording/reader.h"
 #include "recording/verify_state.h"
 
 const char *tg_problem_name(unsigned problem)
@@ -107,6 +108,8 @@ void tg_verify_counters(struct tg_verifier *verifier, const struct tg_recording_
                                       info->from_journal ? "the summary" : "the manifest"};
     if (info->from_journal && !info->complete)
         return; /* a journal without a summary has no counters */
+    if (info->damaged > 0)
+        return; /* they count what is damaged as well, and that has been reported */
     compare_common(&counters, &info->summary, &verifier->result->counted, info->foreign);
     if (!info->foreign)
         compare_own(&counters, info, &verifier->result->counted);
@@ -158,11 +161,20 @@ static void verify_extents(struct tg_verifier *verifier)
 static void verify_unclaimed(struct tg_verifier *verifier)
 {
     const struct tg_record_summary *said = &verifier->info.summary;
-    if (verifier->result->unclaimed > 0 && verifier->info.complete && all_lost(said) == 0 &&
-        said->overwritten == 0 && said->truncated == 0)
+    if (verifier->result->unclaimed > 0 && verifier->info.complete && verifier->info.damaged == 0 &&
+        all_lost(said) == 0 && said->overwritten == 0 && said->truncated == 0)
         tg_verify_found(verifier, TG_PROBLEM_UNCLAIMED, TG_NONE,
                         "%" PRIu64 " bytes of %s belong to no record", verifier->result->unclaimed,
                         verifier->info.payload);
+}
+
+/* Where the zeros at the end of the payload file begin: after its last other byte. */
+static uint64_t end_of_payload(const struct tg_recording *recording)
+{
+    uint64_t end = recording->payload.size;
+    while (end > 0 && recording->payload.bytes[end - 1] == 0)
+        end--;
+    return end;
 }
 
 tg_status tg_recording_verify(const struct tg_recording *recording, tg_verify_progress_fn progress,
@@ -173,6 +185,7 @@ tg_status tg_recording_verify(const struct tg_recording *recording, tg_verify_pr
     tg_recording_get_info(recording, &verifier.info);
     result->records = verifier.info.records;
     verifier.total = verifier.info.payload_bytes + verifier.info.records * sizeof(struct tg_record);
+    verifier.zeros_from = end_of_payload(recording);
     verifier.claim = calloc(verifier.info.records + 1, sizeof *verifier.claim);
     if (!verifier.claim)
         return tg_error_set(error, TG_NO_MEMORY, "no memory for %" PRIu64 " records",
@@ -180,6 +193,8 @@ tg_status tg_recording_verify(const struct tg_recording *recording, tg_verify_pr
     pthread_mutex_init(&verifier.lock, NULL);
     tg_verify_records(&verifier, progress, context);
     tg_verify_journal(&verifier);
+    if (!verifier.info.from_journal)
+        tg_verify_damage(&verifier, recording);
     verify_extents(&verifier);
     tg_verify_counters(&verifier, &verifier.info);
     verify_unclaimed(&verifier);

@@ -1,37 +1,75 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks the end of the journal. */
+/* Reports what the reader found damaged in the files. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "recording/reader.h"
 #include "recording/verify_state.h"
 
-static bool is_zero(const unsigned char *bytes, size_t size)
+static const char *const words[] = {[TG_MARK_KERNEL] = "the name of a kernel",
+                                    [TG_MARK_SUMMARY] = "a summary",
+                                    [TG_MARK_OTHER] = "of a type that this program does not know"};
+
+/* Names stand before the arguments, the summary behind them. */
+static bool is_in_place(const struct tg_recording *recording, size_t i)
 {
-    return size == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0);
+    const struct tg_mark *mark = &recording->mark[i];
+    if (mark->kind == TG_MARK_KERNEL)
+        return mark->slot == i;
+    return mark->kind == TG_MARK_SUMMARY && mark->slot + 1 == recording->slots;
 }
 
-/* A killed host leaves part of a record, a crashed machine also zeros; anything else is damage. */
+static void verify_slots(struct tg_verifier *verifier)
+{
+    const struct tg_recording *recording = verifier->recording;
+    for (size_t i = 0; i < recording->n_marks; i++) {
+        const struct tg_mark *mark = &recording->mark[i];
+        uint64_t byte = sizeof(struct tg_journal_head) + mark->slot * sizeof(struct tg_record);
+        if (mark->kind == TG_MARK_DAMAGED)
+            tg_verify_found(verifier, TG_PROBLEM_JOURNAL, TG_NONE,
+                            "the record at byte %" PRIu64 " of %s is damaged: its check is wrong",
+                            byte, verifier->info.journal);
+        else if (!is_in_place(recording, i))
+            tg_verify_found(verifier, TG_PROBLEM_JOURNAL, TG_NONE,
+                            "the record at byte %" PRIu64 " of %s is %s, where an argument belongs",
+                            byte, verifier->info.journal, words[mark->kind]);
+    }
+}
+
+/* A killed host leaves part of a record, a crashed machine also zeros: neither is damage. */
 void tg_verify_journal(struct tg_verifier *verifier)
 {
     const struct tg_recording *recording = verifier->recording;
-    if (!recording->info.from_journal)
+    const struct tg_recording_info *info = &recording->info;
+    if (recording->damage.journal[0])
+        tg_verify_found(verifier, TG_PROBLEM_JOURNAL, TG_NONE, "%s", recording->damage.journal);
+    if (!info->from_journal)
         return;
-    const struct tg_map *map = &recording->map;
-    const unsigned char *end =
-        recording->arguments + recording->info.records * sizeof(struct tg_record);
-    if (recording->info.complete)
-        end += sizeof(struct tg_record);
-    size_t rest = map->size - (size_t)(end - map->bytes);
-    if (rest == 0)
-        return;
-    if (recording->info.complete)
-        tg_verify_found(verifier, TG_PROBLEM_JOURNAL, TG_NONE, "%s has %zu bytes after its summary",
-                        verifier->info.journal, rest);
-    else if (rest < sizeof(struct tg_record) || is_zero(end, rest))
-        verifier->result->torn = true;
-    else
+    if (recording->damage.journal_head)
         tg_verify_found(verifier, TG_PROBLEM_JOURNAL, TG_NONE,
-                        "%s is damaged after record %" PRIu64 "; the last %zu bytes are not read",
-                        verifier->info.journal, verifier->info.records, rest);
+                        "the first %zu bytes of %s, its head, are damaged",
+                        sizeof(struct tg_journal_head), verifier->info.journal);
+    verify_slots(verifier);
+    verifier->result->torn = info->torn_bytes > 0;
+    if (info->torn_bytes > 0 && info->complete && recording->n_marks > 0 &&
+        recording->mark[recording->n_marks - 1].kind == TG_MARK_SUMMARY)
+        tg_verify_found(verifier, TG_PROBLEM_JOURNAL, TG_NONE,
+                        "%s has %" PRIu64 " bytes after its summary", verifier->info.journal,
+                        info->torn_bytes);
+}
+
+void tg_verify_damage(struct tg_verifier *verifier, const struct tg_recording *manifest)
+{
+    const struct tg_damage *damage = &manifest->damage;
+    const char *file = verifier->info.manifest;
+    if (damage->manifest_head)
+        tg_verify_found(verifier, TG_PROBLEM_MANIFEST, TG_NONE,
+                        "the members before the entries of %s are damaged: their check is wrong",
+                        file);
+    if (damage->entries > 0)
+        tg_verify_found(verifier, TG_PROBLEM_MANIFEST, TG_NONE,
+                        "%" PRIu64 " of the entries of %s %s damaged", damage->entries, file,
+                        damage->entries == 1 ? "is" : "are");
+    if (damage->manifest[0])
+        tg_verify_found(verifier, TG_PROBLEM_MANIFEST, TG_NONE, "%s is damaged: %s", file,
+                        damage->manifest);
 }

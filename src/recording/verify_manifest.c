@@ -66,7 +66,7 @@ static bool entries_are_as_printed(const struct tg_verifier *verifier, char *buf
         if (!tg_recording_get(verifier->recording, i, &entry))
             return false;
         json.used = 0;
-        tg_manifest_put_entry(&json, &entry);
+        tg_manifest_put_entry(&json, &entry, true);
         if (json.status != TG_OK || !pass(text, buffer, json.used))
             return false;
     }

@@ -6,6 +6,8 @@
 #include <pthread.h>
 #include <taskglass/verify.h>
 
+#include "base/files.h"
+
 /* The bytes of the payload file that a record claims. */
 struct tg_claim {
     uint64_t position, size;
@@ -16,6 +18,7 @@ struct tg_verifier {
     struct tg_recording_info info;
     struct tg_verification *result; /* guarded by the lock while there are threads */
     struct tg_claim *claim;         /* one for each record; size 0: none */
+    uint64_t zeros_from;            /* of the payload file: from here on it has only zeros */
     uint64_t total;                 /* about how many bytes there are to check */
     uint64_t next;                  /* the next record that no thread has taken; atomic */
     uint64_t done;                  /* bytes checked so far; atomic */
@@ -28,11 +31,18 @@ __attribute__((format(printf, 4, 5))) void tg_verify_found(struct tg_verifier *v
 
 /* Checks every record and its payload, on several threads. */
 void tg_verify_records(struct tg_verifier *verifier, tg_verify_progress_fn progress, void *context);
-/* Checks the journal file against what the reader accepted of it. */
+/* Reports what the reader found damaged in the journal. */
 void tg_verify_journal(struct tg_verifier *verifier);
+/* The same for a manifest. */
+void tg_verify_damage(struct tg_verifier *verifier, const struct tg_recording *manifest);
 /* Checks the counters of a summary or manifest against the sums over the records. */
 void tg_verify_counters(struct tg_verifier *verifier, const struct tg_recording_info *info);
 /* Checks the manifest beside a journal. */
 void tg_verify_manifest(struct tg_verifier *verifier);
+/* Compares the lines of the manifest's entries with the records. False, and nothing was reported: the
+ * list has other lines than one for each record. `list`: the text behind the opening bracket. */
+bool tg_verify_lines(struct tg_verifier *verifier, const struct tg_map *map, const char *list);
+/* Compares the members before the list. */
+void tg_verify_head(struct tg_verifier *verifier, const struct tg_map *map, const char *list);
 
 #endif

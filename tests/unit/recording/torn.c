@@ -139,13 +139,16 @@ TEST(records_of_zeros_at_the_end_are_cut_off)
     overwrite(HEAD + RECORD * (TENSORS + 1), zeros, sizeof zeros);
     struct tg_recording *recording = dump_open(dump_dir);
     CHECK_EQ_U(dump_info(recording).records, TENSORS);
+    CHECK_EQ_U(dump_info(recording).damaged, 0);
+    CHECK_EQ_U(dump_info(recording).zero_bytes, sizeof zeros);
     tg_recording_close(recording);
     CHECK_EQ_I(tg_recording_recover(dump_dir, &recovered, &dump_error), TG_OK);
     CHECK_EQ_U(recovered.cut_bytes, sizeof zeros);
+    CHECK_EQ_U(recovered.zero_bytes, sizeof zeros);
     CHECK_EQ_U(recovered.records, TENSORS);
 }
 
-TEST(a_bad_record_in_the_middle_ends_the_journal_but_nothing_is_destroyed)
+TEST(a_bad_record_in_the_middle_costs_one_record)
 {
     struct tg_recovery recovered;
     struct tg_entry entry;
@@ -153,18 +156,23 @@ TEST(a_bad_record_in_the_middle_ends_the_journal_but_nothing_is_destroyed)
     make();
     overwrite(HEAD + RECORD * 4 + 100, "?", 1);
     struct tg_recording *recording = dump_open(dump_dir);
-    CHECK(tg_recording_get(recording, 2, &entry));
-    CHECK(!tg_recording_get(recording, 3, &entry));
-    CHECK(tg_recording_get(recording, 4, &entry));
+    CHECK_EQ_U(dump_info(recording).records, TENSORS - 1);
+    CHECK_EQ_U(dump_info(recording).damaged, 1);
+    CHECK(dump_info(recording).complete);
+    CHECK(tg_recording_get(recording, 2, &entry) && entry.record.task_id == 2);
+    CHECK(tg_recording_get(recording, 3, &entry) && entry.record.task_id == 4);
+    CHECK(!tg_recording_get(recording, TENSORS - 1, &entry));
     tg_recording_close(recording);
     stat(dump_path("tensor_dump.rec"), &before);
     CHECK_EQ_I(tg_recording_recover(dump_dir, &recovered, &dump_error), TG_OK);
     stat(dump_path("tensor_dump.rec"), &after);
     CHECK_EQ_I(after.st_size, before.st_size);
-    CHECK_EQ_U(recovered.records, 3);
-    CHECK_EQ_U(recovered.bad_bytes, RECORD * (TENSORS + 1 - 3));
+    CHECK_EQ_U(recovered.records, TENSORS - 1);
+    CHECK_EQ_U(recovered.damaged, 1);
+    CHECK_EQ_U(recovered.bad_bytes, RECORD);
     recording = dump_open(dump_path("tensor_dump.json"));
-    CHECK_EQ_U(dump_info(recording).records, 3);
+    CHECK_EQ_U(dump_info(recording).records, TENSORS - 1);
+    CHECK_EQ_U(dump_info(recording).damaged, 1);
     CHECK(!dump_info(recording).complete);
     tg_recording_close(recording);
 }

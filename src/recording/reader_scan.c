@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Checks every record of a journal. Reading it is what takes the time, so a large journal is shared
+ * out among a few threads.
+ */
+#define _GNU_SOURCE 1
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/grow.h"
+#include "recording/reader.h"
+#include "recording/record.h"
+
+enum { RECORD = sizeof(struct tg_record), HEAD = sizeof(struct tg_journal_head) };
+enum { MOST_THREADS = 4, WORTH_A_THREAD = 1 << 16 }; /* slots: 16 MiB */
+
+const unsigned char *tg_journal_slot(const struct tg_recording *recording, uint64_t slot)
+{
+    return recording->map.bytes + HEAD + slot * RECORD;
+}
+
+/* One thread's share. */
+struct share {
+    const struct tg_recording *recording;
+    uint64_t from, to;
+    struct tg_mark *mark;
+    size_t n_marks, room;
+    bool no_memory;
+    pthread_t thread;
+    bool is_running;
+};
+
+/* True if the slot holds an intact argument. Copies it first, so that nothing can change it between
+ * the check and the use. */
+static bool is_argument(const unsigned char *bytes, enum tg_mark_kind *kind)
+{
+    struct tg_record slot;
+    memcpy(&slot, bytes, sizeof slot);
+    if (!tg_record_intact(&slot))
+        *kind = TG_MARK_DAMAGED;
+    else if (slot.type == TG_RECORD_ARGUMENT)
+        return true;
+    else
+        *kind = slot.type == TG_RECORD_KERNEL    ? TG_MARK_KERNEL
+                : slot.type == TG_RECORD_SUMMARY ? TG_MARK_SUMMARY
+                                                 : TG_MARK_OTHER;
+    return false;
+}
+
+static void *scan(void *context)
+{
+    struct share *share = context;
+    for (uint64_t i = share->from; i < share->to; i++) {
+        struct tg_mark mark = {.slot = i};
+        if (is_argument(tg_journal_slot(share->recording, i), &mark.kind))
+            continue;
+        if (!tg_grow(&share->mark, &share->room, share->n_marks + 1, sizeof mark)) {
+            share->no_memory = true;
+            break;
+        }
+        share->mark[share->n_marks++] = mark;
+    }
+    return NULL;
+}
+
+static unsigned count_threads(uint64_t slots)
+{
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    uint64_t wanted = 1 + slots / WORTH_A_THREAD;
+    uint64_t most = cpus < 1 ? 1 : cpus > MOST_THREADS ? MOST_THREADS : (uint64_t)cpus;
+    return (unsigned)(wanted < most ? wanted : most);
+}
+
+static void scan_shares(struct share *share, unsigned n)
+{
+    for (unsigned i = 1; i < n; i++)
+        share[i].is_running = pthread_create(&share[i].thread, NULL, scan, &share[i]) == 0;
+    for (unsigned i = 0; i < n; i++)
+        if (!share[i].is_running)
+            scan(&share[i]);
+    for (unsigned i = 1; i < n; i++)
+        if (share[i].is_running)
+            pthread_join(share[i].thread, NULL);
+}
+
+/* Puts the marks of all shares into one list. */
+static bool collect(struct tg_recording *recording, struct share *share, unsigned n)
+{
+    size_t all = 0, done = 0;
+    for (unsigned i = 0; i < n; i++) {
+        if (share[i].no_memory)
+            return false;
+        all += share[i].n_marks;
+    }
+    recording->mark = calloc(all + 1, sizeof *recording->mark);
+    if (!recording->mark)
+        return false;
+    for (unsigned i = 0; i < n; i++) {
+        if (share[i].n_marks > 0)
+            memcpy(recording->mark + done, share[i].mark, share[i].n_marks * sizeof *share[i].mark);
+        done += share[i].n_marks;
+    }
+    recording->n_marks = done;
+    return true;
+}
+
+static bool is_zero(const unsigned char *bytes, size_t size)
+{
+    return size == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0);
+}
+
+/* Zeros at the end are no damage: a file system that lost its power leaves them. Part of a record at
+ * the end is what a killed writer leaves. */
+static void look_at_end(struct tg_recording *recording)
+{
+    const struct tg_map *map = &recording->map;
+    uint64_t end = HEAD + recording->slots * RECORD;
+    size_t rest = (size_t)(map->size - end);
+    if (!is_zero(map->bytes + end, rest)) {
+        recording->info.torn_bytes = rest;
+        return;
+    }
+    while (recording->n_marks > 0) {
+        const struct tg_mark *last = &recording->mark[recording->n_marks - 1];
+        if (last->kind != TG_MARK_DAMAGED || last->slot + 1 != recording->slots ||
+            !is_zero(tg_journal_slot(recording, last->slot), RECORD))
+            break;
+        recording->n_marks--;
+        recording->slots--;
+        rest += RECORD;
+    }
+    recording->info.zero_bytes = rest;
+}
+
+bool tg_journal_scan(struct tg_recording *recording)
+{
+    struct share share[MOST_THREADS] = {{0}};
+    recording->slots = (recording->map.size - HEAD) / RECORD;
+    unsigned n = count_threads(recording->slots);
+    uint64_t each = recording->slots / n;
+    for (unsigned i = 0; i < n; i++) {
+        share[i].recording = recording;
+        share[i].from = i * each;
+        share[i].to = i + 1 < n ? (i + 1) * each : recording->slots;
+    }
+    scan_shares(share, n);
+    bool good = collect(recording, share, n);
+    for (unsigned i = 0; i < n; i++)
+        free(share[i].mark);
+    if (good)
+        look_at_end(recording);
+    return good;
+}
