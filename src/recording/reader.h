@@ -11,6 +11,7 @@
  *   reader_scalar.c     the value of a scalar in it
  *   run_facts.c         what run.json beside the recording says of the run
  *   reader_addresses.c  the addresses of another implementation's tensors
+ *   reader_salvage.c    a damaged manifest: everything in it that proves itself
  *   reader_spans.c      which record is where
  *   state.c             how the run that wrote the recording ended
  *

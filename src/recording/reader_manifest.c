@@ -371,6 +371,18 @@ static void drop_unchecked(struct tg_manifest_reading *r)
     recording->n_entries = kept;
 }
 
+/* Reads all that proves itself of a manifest whose text is damaged. False if that is nothing, or if
+ * the text is as its writer meant it and must be refused. */
+static bool read_damaged(struct tg_manifest_reading *r, const char *problem)
+{
+    struct tg_recording *recording = r->recording;
+    bool refused = r->refused;
+    if (!problem || !tg_manifest_salvage(r) || (refused && r->head != TG_TEXT_DAMAGED))
+        return false;
+    (void)snprintf(recording->damage.manifest, sizeof recording->damage.manifest, "%s", problem);
+    return true;
+}
+
 /* Fills in what older forms do not say. */
 static void assume_missing(struct tg_manifest_reading *r, const char *name)
 {
@@ -412,7 +424,9 @@ tg_status tg_manifest_read_with(struct tg_manifest_reading *r, const char *name,
     if (!read_document(r)) {
         (void)snprintf(problem, sizeof problem, "line %lu: %s", tg_pull_line(&pull),
                        pull.problem ? pull.problem : "broken");
-        return tg_error_set(error, TG_BAD_ARGUMENT, "'%s' is not a manifest: %s", name, problem);
+        if (!read_damaged(r, pull.problem ? problem : NULL))
+            return tg_error_set(error, TG_BAD_ARGUMENT, "'%s' is not a manifest: %s", name,
+                                problem);
     }
     return finish(r, name, error);
 }

@@ -1,159 +1,96 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The manifest beside a journal. Reading JSON is slow, and nearly always the manifest is exactly
- * what we would write again. So this first compares each entry's text with the text that its record
- * gives, and reads only the few lines before the entries. If that fails, it reads the manifest
- * properly and compares entry by entry.
+ * The manifest beside a journal. Its lines are compared as text (verify_text.c). If they are not one
+ * for each record of the journal, the manifest is read properly and compared entry by entry.
  */
 #define _GNU_SOURCE 1
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "recording/manifest.h"
 #include "recording/reader.h"
+#include "recording/record.h"
 #include "recording/verify_state.h"
 
-enum { LONGEST_HEAD = 1 << 16 };
+/* How far to look for the record of an entry if there are others in between. */
+enum { FAR = 4096 };
 
-/* --- as text ----------------------------------------------------------------------------------- */
-
-struct text {
-    const char *at, *end;
+/* Walks through both lists, which have the same order. */
+struct walk {
+    struct tg_verifier *verifier;
+    const struct tg_recording *manifest;
+    uint64_t at;             /* the next record of the journal */
+    uint64_t missing, added; /* records without an entry, entries without a record */
 };
 
-/* Skips the words if they come next. */
-static bool pass(struct text *text, const char *words, size_t length)
+static void reduce(const struct walk *walk, const struct tg_entry *entry, struct tg_record *reduced)
 {
-    if ((size_t)(text->end - text->at) < length || memcmp(text->at, words, length) != 0)
-        return false;
-    text->at += length;
-    return true;
+    tg_record_reduce(&entry->record, walk->verifier->info.payload_bytes, reduced);
 }
 
-/* Reads what stands before the entries, as a manifest without entries. */
-static struct tg_recording *read_head(const struct tg_map *map, struct text *text)
+/* The record from `at` on that the entry is about; TG_NONE if there is none nearby. */
+static uint64_t find_record(const struct walk *walk, const struct tg_record *entry)
 {
-    static const char list[] = "\"tensors\": [", none[] = "]}";
-    size_t most = map->size < LONGEST_HEAD ? map->size : LONGEST_HEAD;
-    struct tg_recording *recording = NULL;
-    const char *found = most > 0 ? memmem(map->bytes, most, list, sizeof list - 1) : NULL;
-    if (!found)
-        return NULL;
-    *text = (struct text){found + sizeof list - 1, (const char *)map->bytes + map->size};
-    size_t length = (size_t)(text->at - (const char *)map->bytes);
-    char *head = malloc(length + sizeof none);
-    if (!head)
-        return NULL;
-    memcpy(head, map->bytes, length);
-    memcpy(head + length, none, sizeof none);
-    (void)tg_recording_from_memory(head, length + sizeof none - 1, NULL, 0, &recording, NULL);
-    free(head);
-    return recording;
-}
-
-/* The text of one entry after the other, each with the comma and the line break before it. */
-static bool entries_are_as_printed(const struct tg_verifier *verifier, char *buffer, size_t room,
-                                   struct text *text)
-{
-    struct tg_json json;
-    struct tg_entry entry;
-    tg_json_start_buffer(&json, buffer, room, -1, 0);
-    tg_json_begin_object(&json);
-    tg_json_key(&json, "tensors");
-    tg_json_begin_array(&json);
-    for (uint64_t i = 0; i < verifier->info.records; i++) {
-        if (!tg_recording_get(verifier->recording, i, &entry))
-            return false;
-        json.used = 0;
-        tg_manifest_put_entry(&json, &entry, true);
-        if (json.status != TG_OK || !pass(text, buffer, json.used))
-            return false;
+    struct tg_entry ours;
+    for (uint64_t i = walk->at; i < walk->at + FAR; i++) {
+        if (!tg_recording_get(walk->verifier->recording, i, &ours))
+            break;
+        if (tg_record_same_place(&ours.record, entry))
+            return i;
     }
-    json.used = 0;
-    tg_json_end_array(&json);
-    tg_json_end_object(&json);
-    return tg_json_finish(&json) == TG_OK && pass(text, buffer, json.used) && text->at == text->end;
+    return TG_NONE;
 }
 
-/* True if the entries are exactly ours; their counters have then been compared. */
-static bool verify_text(struct tg_verifier *verifier, const struct tg_map *map)
+static const char *difference(const struct walk *walk, const struct tg_entry *ours,
+                              const struct tg_entry *theirs)
 {
-    const size_t room = 1 << 16; /* no entry is longer */
-    struct text text;
-    struct tg_recording *head = read_head(map, &text);
-    char *buffer = head ? malloc(room) : NULL;
-    bool same = buffer && entries_are_as_printed(verifier, buffer, room, &text);
-    if (same) {
-        struct tg_recording_info info;
-        tg_recording_get_info(head, &info);
-        info.payload_bytes = verifier->info.payload_bytes;
-        tg_verify_counters(verifier, &info);
+    struct tg_record a, b;
+    reduce(walk, ours, &a);
+    reduce(walk, theirs, &b);
+    const char *what = tg_record_difference(&a, &b);
+    for (int part = 0; !what && part < TG_PARTS; part++)
+        if (ours->kernel[part] && theirs->kernel[part] &&
+            strcmp(ours->kernel[part], theirs->kernel[part]) != 0)
+            what = "kernel name";
+    return what;
+}
+
+static void compare_entry(struct walk *walk, const struct tg_entry *theirs)
+{
+    struct tg_entry ours;
+    uint64_t index = find_record(walk, &theirs->record);
+    if (index == TG_NONE || !tg_recording_get(walk->verifier->recording, index, &ours)) {
+        walk->added++;
+        return;
     }
-    free(buffer);
-    tg_recording_close(head);
-    return same;
-}
-
-/* --- as JSON ----------------------------------------------------------------------------------- */
-
-/* The first field in which two entries differ; NULL if none does. The position has no meaning if
- * nothing is stored. */
-static const char *difference(const struct tg_record *a, const struct tg_record *b)
-{
-    static const unsigned flags =
-        TG_RECORD_TRUNCATED | TG_RECORD_OVERWRITTEN | TG_RECORD_CONTIGUOUS;
-    bool is_scalar = a->kind == TG_KIND_SCALAR;
-    if (a->task_id != b->task_id)
-        return "task";
-    if (a->stage != b->stage)
-        return "stage";
-    if (a->arg_index != b->arg_index)
-        return "argument";
-    if (a->role != b->role)
-        return "role";
-    if (a->kind != b->kind)
-        return "kind";
-    if (a->dtype != b->dtype)
-        return "dtype";
-    if (a->ndim != b->ndim || memcmp(a->shape, b->shape, sizeof a->shape) != 0)
-        return "shape";
-    if (is_scalar)
-        return a->value == b->value ? NULL : "value";
-    if (memcmp(a->strides, b->strides, sizeof a->strides) != 0 || a->start != b->start)
-        return "strides or start";
-    if (a->stored != b->stored || (a->stored > 0 && a->position != b->position))
-        return "payload";
-    if ((a->flags & TG_RECORD_HASHED) && a->hash != b->hash)
-        return "hash";
-    return (a->flags ^ b->flags) & flags ? "flags" : NULL;
+    walk->missing += index - walk->at;
+    walk->at = index + 1;
+    const char *what = difference(walk, &ours, theirs);
+    if (what)
+        tg_verify_found(walk->verifier, TG_PROBLEM_MANIFEST, index,
+                        "the manifest has another %s than the journal", what);
 }
 
 static void compare_entries(struct tg_verifier *verifier, const struct tg_recording *manifest)
 {
-    struct tg_entry ours, theirs;
-    for (uint64_t i = 0; i < verifier->info.records; i++) {
-        if (!tg_recording_get(verifier->recording, i, &ours) ||
-            !tg_recording_get(manifest, i, &theirs))
-            continue;
-        const char *what = difference(&ours.record, &theirs.record);
-        if (what)
-            tg_verify_found(verifier, TG_PROBLEM_MANIFEST, i,
-                            "the manifest has another %s than the journal", what);
-    }
+    struct walk walk = {.verifier = verifier, .manifest = manifest};
+    struct tg_entry theirs;
+    for (uint64_t i = 0; tg_recording_get(manifest, i, &theirs); i++)
+        compare_entry(&walk, &theirs);
+    walk.missing += verifier->info.records - walk.at;
+    if (walk.added > 0 || walk.missing > manifest->damage.entries)
+        tg_verify_found(verifier, TG_PROBLEM_MANIFEST, TG_NONE,
+                        "%s has %" PRIu64 " records, the journal %" PRIu64, verifier->info.manifest,
+                        manifest->info.records, verifier->info.records);
 }
 
 static void compare_with(struct tg_verifier *verifier, const struct tg_recording *manifest)
 {
     struct tg_recording_info info;
     tg_recording_get_info(manifest, &info);
-    if (info.records != verifier->info.records)
-        tg_verify_found(verifier, TG_PROBLEM_MANIFEST, TG_NONE,
-                        "%s has %" PRIu64 " records, the journal %" PRIu64, info.manifest,
-                        info.records, verifier->info.records);
-    else
-        compare_entries(verifier, manifest);
+    compare_entries(verifier, manifest);
     tg_verify_counters(verifier, &info);
+    tg_verify_damage(verifier, manifest);
 }
 
 static void verify_json(struct tg_verifier *verifier, const char *path)
@@ -166,6 +103,30 @@ static void verify_json(struct tg_verifier *verifier, const char *path)
     }
     compare_with(verifier, manifest);
     tg_recording_close(manifest);
+}
+
+/* True if the manifest has one line for each record; they have then been compared. */
+static bool verify_text(struct tg_verifier *verifier, const struct tg_map *map)
+{
+    struct tg_recording_info info;
+    const char *list;
+    struct tg_recording *head = tg_manifest_peek((const char *)map->bytes, map->size, &list);
+    if (!head || head->damage.manifest[0] || !tg_verify_lines(verifier, map, list)) {
+        tg_recording_close(head);
+        return false;
+    }
+    uint64_t before = verifier->result->problems;
+    tg_recording_get_info(head, &info);
+    info.payload_bytes = verifier->info.payload_bytes;
+    info.damaged = verifier->info.damaged;
+    tg_verify_counters(verifier, &info);
+    if (verifier->result->problems == before)
+        tg_verify_head(verifier, map, list);
+    if (verifier->result->problems == before)
+        tg_verify_damage(verifier,
+                         head); /* no number contradicts the journal, but the check does */
+    tg_recording_close(head);
+    return true;
 }
 
 void tg_verify_manifest(struct tg_verifier *verifier)

@@ -81,6 +81,19 @@ TEST(what_is_no_manifest_is_refused_with_its_line)
     check_refused(manifest("{\"bin_format\": {\"type\": \"zip\"}, \"tensors\": []}"), "bin_format");
 }
 
+TEST(an_entry_that_is_none_costs_only_itself)
+{
+    struct tg_recording *recording =
+        manifest("{\n\"tensors\": [\n{\"task_id\": 1},\n{\"task_id\": {}, \"stage\": 3},\n"
+                 "{\"task_id\": 2}]}");
+    struct tg_entry entry;
+    REQUIRE(recording);
+    CHECK_EQ_U(dump_info(recording).records, 2);
+    CHECK_EQ_U(dump_info(recording).damaged, 1);
+    CHECK(tg_recording_get(recording, 1, &entry) && entry.record.task_id == 2);
+    tg_recording_close(recording);
+}
+
 TEST(nesting_without_end_is_refused)
 {
     enum { DEEP = 1 << 20 };
