@@ -122,6 +122,8 @@ static tg_status open_files(struct tg_recording *recording, struct tg_found *fou
     tg_status status = read_files(recording, found, error);
     if (status == TG_OK)
         status = open_payload(recording, error);
+    if (status == TG_OK && !tg_recording_merge(recording))
+        status = tg_file_no_memory(error);
     if (status == TG_OK) {
         fill_info(recording);
         recording->info.state = tg_recording_find_state(recording);

@@ -12,6 +12,7 @@
  *   run_facts.c         what run.json beside the recording says of the run
  *   reader_addresses.c  the addresses of another implementation's tensors
  *   reader_salvage.c    a damaged manifest: everything in it that proves itself
+ *   reader_merge.c      records that only the manifest has, for a damaged journal
  *   reader_spans.c      which record is where
  *   state.c             how the run that wrote the recording ended
  *

@@ -100,6 +100,10 @@ TEST(a_damaged_record_is_found)
 {
     make_recording(false);
     poke("tensor_dump.rec", journal_at(3) + 100, "?", 1, false);
+    verify();
+    check_only(TG_PROBLEM_JOURNAL, TG_NONE,
+               "the record at byte 1280 of tensor_dump.rec is damaged");
+    CHECK_EQ_U(result.records, RECORDS + 1); /* the manifest has it too */
     unlink(dump_path("tensor_dump.json"));
     verify();
     check_only(TG_PROBLEM_JOURNAL, TG_NONE,
