@@ -73,6 +73,13 @@ static bool has_deps(const struct cli_export *export)
     return length >= (int)sizeof path || access(path, F_OK) == 0;
 }
 
+static uint64_t damaged_records(const struct cli_export *export)
+{
+    struct tg_recording_info info;
+    tg_recording_get_info(export->recording, &info);
+    return info.damaged;
+}
+
 static void put_notes(const struct cli_export *export, const struct tg_export_result *result)
 {
     struct cli_text text;
@@ -80,6 +87,9 @@ static void put_notes(const struct cli_export *export, const struct tg_export_re
     if (result->truncated > 0 && !is(export->format, "sqlite") && !is(export->format, "simpler"))
         fprintf(stderr, "taskglass: %s truncated: exported the stored elements in one dimension\n",
                 result->truncated == 1 ? "1 record is" : "some records are");
+    if (damaged_records(export) > 0)
+        fprintf(stderr, "taskglass: left out %s; 'taskglass verify' says where\n",
+                cli_format_count(&text, damaged_records(export), "damaged record"));
     if (result->missing > 0 && is(export->format, "simpler"))
         put_left_out(result);
     else if (result->missing > 0)
@@ -97,6 +107,7 @@ static void print_json(const struct cli_export *export, const struct tg_export_r
     tg_json_put_uint(&json, "written", result->written);
     tg_json_put_uint(&json, "missing", result->missing);
     tg_json_put_uint(&json, "truncated", result->truncated);
+    tg_json_put_uint(&json, "damaged", damaged_records(export));
     tg_json_key(&json, "as_bits");
     tg_json_begin_line_array(&json);
     for (unsigned dtype = 1; dtype < TG_DTYPE_END; dtype++)

@@ -63,9 +63,11 @@ static void print_json(const struct tg_recording_info *info, const struct tg_ver
     tg_json_bool(&json, result->problems == 0);
     tg_json_key(&json, "complete");
     tg_json_bool(&json, info->complete);
+    tg_json_put_string(&json, "state", tg_recording_state_name(info->state));
     tg_json_key(&json, "manifest_compared");
     tg_json_bool(&json, result->manifest);
     tg_json_put_uint(&json, "records", result->records);
+    tg_json_put_uint(&json, "damaged", info->damaged);
     tg_json_put_uint(&json, "payloads", result->payloads);
     tg_json_put_uint(&json, "payload_bytes", result->bytes);
     tg_json_put_uint(&json, "hashes_compared", result->compared);
@@ -96,17 +98,19 @@ static void print_findings(const struct tg_verification *result)
 static void print_notes(const struct tg_recording_info *info, const struct tg_verification *result)
 {
     struct cli_text text;
-    uint64_t lost = cli_recording_lost(&info->summary);
-    if (!info->complete)
-        printf(
-            "  note      the recording is incomplete; only the part that is there was checked\n");
+    struct cli_words words;
+    const char *note;
+    for (unsigned i = 0; (note = cli_recording_note(&words, info, i)) != NULL; i++)
+        printf("  note      %s\n", note);
+    if (info->zero_bytes > 0)
+        printf("  note      the journal ends in %s of zeros, as a power loss leaves them; "
+               "'taskglass recover' cuts them off\n",
+               cli_format_bytes(&text, info->zero_bytes));
     if (result->torn)
         printf(
             "  note      the journal ends within a record; 'taskglass recover' cuts that record off\n");
     if (info->from_journal && !*info->manifest)
         printf("  note      there is no manifest; 'taskglass recover' writes it\n");
-    if (lost > 0)
-        printf("  note      the run lost %s\n", cli_format_count(&text, lost, "record"));
     if (result->counted.truncated + result->counted.overwritten > 0)
         printf("  note      %" PRIu64 " truncated and %" PRIu64
                " overwritten: their hashes cannot be checked\n",

@@ -135,6 +135,7 @@ static void put_meta(struct export *export)
     put_meta_text(&row, "run", info->run_dir);
     put_meta_text(&row, "level", info->level ? tg_level_name(info->level) : NULL);
     put_meta_uint(&row, "complete", info->complete);
+    put_meta_uint(&row, "damaged", info->damaged);
     put_meta_uint(&row, "foreign", info->foreign);
     put_meta_uint(&row, "records", info->records);
     put_meta_uint(&row, "payload_bytes", tg_recording_stored(export->job->recording));

@@ -40,7 +40,8 @@ def test_every_payload_of_a_full_recording_has_its_hash_compared(tg, folder):
     assert document["hashes_compared"] == document["payloads"] == 12
     assert document["payload_bytes"] == (folder / "tensor_dump.bin").stat().st_size
     assert list(document) == [
-        "dir", "good", "complete", "manifest_compared", "records", "payloads", "payload_bytes",
+        "dir", "good", "complete", "state", "manifest_compared", "records", "damaged", "payloads",
+        "payload_bytes",
         "hashes_compared", "without_hash", "truncated", "overwritten", "lost", "unclaimed_bytes",
         "problems", "by_problem", "first"]
     assert list(document["by_problem"]) == ["hash", "record", "overlap", "counter", "manifest",
@@ -139,9 +140,11 @@ def test_recover_may_be_run_again_and_on_what_is_whole(tg, folder):
     assert tg.json("recover", folder)["was_complete"]
     kill(folder, RECORD)
     first, second = tg.json("recover", "run"), tg.json("recover", "run")
-    assert first == second and not first["was_complete"] and first["records"] == 16
-    assert list(first) == ["path", "was_complete", "records", "truncated", "payload_bytes",
-                           "cut_bytes", "bad_bytes"]
+    assert not first["kept_manifest"] and second.pop("kept_manifest")
+    assert first == {**second, "kept_manifest": False} and not first["was_complete"] and first["records"] == 16
+    assert list(first) == ["path", "was_complete", "records", "truncated", "damaged",
+                           "from_manifest", "kept_manifest", "payload_bytes", "cut_bytes",
+                           "zero_bytes", "bad_bytes"]
 
 
 @pytest.mark.parametrize("verb, arguments, why", [
