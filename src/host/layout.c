@@ -6,6 +6,7 @@
 #include <taskglass/layout.h>
 #include <taskglass/outputs.h>
 #include <taskglass/recording.h>
+#include <taskglass/replay.h>
 #include <taskglass/verify.h>
 #include <taskglass/workload.h>
 
@@ -168,6 +169,16 @@ static const struct tg_layout_info rows[] = {
     STRUCTURE(tg_export_result), MEMBER(tg_export_result, written),
     MEMBER(tg_export_result, missing), MEMBER(tg_export_result, truncated),
     MEMBER(tg_export_result, as_bits),
+
+    STRUCTURE(tg_reference_config), MEMBER(tg_reference_config, module),
+    MEMBER(tg_reference_config, limit), MEMBER(tg_reference_config, workers),
+    POINTER(tg_reference_config, progress), POINTER(tg_reference_config, progress_context),
+
+    STRUCTURE(tg_reference_task), MEMBER(tg_reference_task, task),
+    CHARS(tg_reference_task, kernel), MEMBER(tg_reference_task, is),
+    MEMBER(tg_reference_task, argument), NESTED(tg_reference_task, check, tg_output_check),
+    MEMBER(tg_reference_task, why), MEMBER(tg_reference_task, max_error),
+    MEMBER(tg_reference_task, max_relative), MEMBER(tg_reference_task, max_ulp),
 
     STRUCTURE(tg_verify_finding), MEMBER(tg_verify_finding, problem),
     MEMBER(tg_verify_finding, index), CHARS(tg_verify_finding, text),

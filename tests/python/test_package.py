@@ -105,7 +105,8 @@ def test_structures_lie_as_the_compiler_lays_them(tmp_path):
     layout = _library.lib().layout
     lines = ["#include <stddef.h>", "#include <taskglass/taskglass.h>",
              "#include <taskglass/export.h>", "#include <taskglass/outputs.h>",
-             "#include <taskglass/verify.h>", "#include <taskglass/workload.h>"]
+             "#include <taskglass/replay.h>", "#include <taskglass/verify.h>",
+             "#include <taskglass/workload.h>"]
     for name, made in layout._classes.items():
         lines.append(f'_Static_assert(sizeof(struct {name}) == {ctypes.sizeof(made)}, "{name}");')
         for member, *_ in made._fields_:

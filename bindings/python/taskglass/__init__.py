@@ -16,6 +16,7 @@ looks for the library.
 from . import dtypes
 from ._library import lib as _lib
 from .analysis import Diff, Pair, Suspect, diff
+from .check import Check, CheckedTask
 from .config import Config, Setting, settings
 from .device import Device, DeviceArray, DeviceInfo, Module
 from .errors import (AbiMismatch, BadArgument, Busy, Cancelled, Cycle, Deadlock, DeviceFailure,
@@ -36,7 +37,7 @@ def version() -> str:
 
 
 __all__ = [
-    "AbiMismatch", "BadArgument", "Busy", "Cancelled", "Case", "Config", "Cycle", "Deadlock", "Diff",
+    "AbiMismatch", "BadArgument", "Busy", "Cancelled", "Case", "Check", "CheckedTask", "Config", "Cycle", "Deadlock", "Diff",
     "DepsTask", "Device", "DeviceArray", "DeviceFailure", "DeviceInfo", "DeviceLost", "Edge",
     "Error", "Execution", "ExportResult", "Finding", "Graph", "Hang", "In", "InOut", "IoError", "Kernel", "KernelFault",
     "Mismatch", "Module", "NoMemory", "NotFound", "Out", "Output", "Pair", "Platform", "Record", "Recording",

@@ -47,7 +47,7 @@ _FUNCTIONS = """
     tg_recording_get bpUp   tg_recording_payload ppp tg_recording_state_name tu
     tg_query_create spp     tg_query_destroy -p      tg_query_add spttp      tg_query_next bpppp
     tg_export_format_get bup tg_recording_export spppp
-    tg_recording_verify sppppp tg_problem_name tu
+    tg_recording_verify sppppp tg_problem_name tu    tg_reference_run sppppp
 """
 
 

@@ -21,6 +21,7 @@ from . import dtypes, errors
 from ._handle import Closing, Handle
 from ._interrupt import Interrupts
 from ._library import encoded, lib, text
+from .check import Check, check
 
 __all__ = ["Recording", "Record", "Edge", "DepsTask", "ExportResult", "Finding", "Verification",
            "export_formats"]
@@ -516,6 +517,20 @@ class Recording(Closing):
                                  None if found.index == _NO_RECORD else found.index,
                                  text(found.text)) for found in result.finding[:result.n_findings])
         return Verification(result.records, result.bytes, result.compared, problems, findings)
+
+    # --- is it right? --------------------------------------------------------------------------
+
+    def check(self, module: Optional[Union[str, "os.PathLike[str]"]] = None, *, limit: float = 0,
+              workers: int = 0, progress: Optional[Callable[[int, int], Any]] = None) -> Check:
+        """Recomputes every task with its kernel's reference function, as `taskglass check` does.
+
+        References run in other processes, each for at most `limit` seconds a task (0: 10 s). One that
+        crashes, exits or does not return makes its task "failed"; the others are still checked.
+        `module` is the workload's file, by default the one that run.json names; `workers` the number
+        of processes, by default one for each CPU. `progress(checked, tasks)` is called now and then;
+        an exception from it ends the check.
+        """
+        return check(self._handle.pointer, module, limit, workers, progress)
 
     def __repr__(self) -> str:
         state = "closed" if self.closed else "complete" if self.complete else "incomplete"

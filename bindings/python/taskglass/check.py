@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks recorded tasks with the reference functions of their kernels: `Recording.check`."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass, field
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+from ._interrupt import Interrupts
+from ._library import encoded, lib, text
+
+__all__ = ["Check", "CheckedTask"]
+
+VERDICTS = ("agrees", "differs", "no reference", "incomplete", "failed")
+_NO_ULP = 2**64 - 1
+
+
+@dataclass(frozen=True)
+class CheckedTask:
+    """One task. `verdict` is one of VERDICTS; `why` is the reason for the last three.
+
+    `argument`, `mismatches`, `first`, `got` and `expected` describe the first output that differs.
+    `max_ulp` is None where NaN or an infinity stands against another value, and where nothing was
+    compared."""
+    task: int
+    kernel: str
+    verdict: str
+    why: str = ""
+    argument: Optional[int] = None
+    mismatches: int = 0
+    first: Optional[int] = None
+    got: Optional[float] = None
+    expected: Optional[float] = None
+    max_error: Optional[float] = None
+    max_relative: Optional[float] = None
+    max_ulp: Optional[int] = None
+
+
+@dataclass(frozen=True)
+class Check:
+    """The result of `Recording.check`. `counts` has the number of tasks with each verdict, and
+    `by_kernel` the same for each kernel; `tasks` has every task that does not agree."""
+    counts: Dict[str, int] = field(default_factory=dict)
+    by_kernel: Dict[str, Dict[str, int]] = field(default_factory=dict)
+    tasks: Tuple[CheckedTask, ...] = ()
+
+    @property
+    def result(self) -> str:
+        """"wrong", "good", or "not known" where nothing was compared or a reference failed."""
+        if self.counts["differs"]:
+            return "wrong"
+        return "good" if self.counts["agrees"] and not self.counts["failed"] else "not known"
+
+    @property
+    def wrong(self) -> Tuple[CheckedTask, ...]:
+        return tuple(task for task in self.tasks if task.verdict == "differs")
+
+    @property
+    def failed(self) -> Tuple[CheckedTask, ...]:
+        return tuple(task for task in self.tasks if task.verdict == "failed")
+
+
+def _task_of(found: Any) -> CheckedTask:
+    verdict = VERDICTS[getattr(found, "is")]
+    if verdict not in ("agrees", "differs"):
+        return CheckedTask(found.task, text(found.kernel), verdict, text(found.why))
+    wrong: Dict[str, Any] = {}
+    if verdict == "differs":
+        wrong = {"argument": found.argument, "mismatches": found.check.mismatches,
+                 "first": found.check.first, "got": found.check.first_got,
+                 "expected": found.check.first_expected}
+    return CheckedTask(found.task, text(found.kernel), verdict, max_error=found.max_error,
+                       max_relative=found.max_relative,
+                       max_ulp=None if found.max_ulp == _NO_ULP else found.max_ulp, **wrong)
+
+
+def check(recording: int, module: Optional[Any], limit: float, workers: int,
+          progress: Optional[Callable[[int, int], Any]]) -> Check:
+    """`recording` is the pointer of an open recording."""
+    layout, interrupts = lib().layout, Interrupts()
+    counts = dict.fromkeys(VERDICTS, 0)
+    kernels: Dict[str, Dict[str, int]] = {}
+    tasks: List[CheckedTask] = []
+
+    def take(address: int) -> None:
+        task = _task_of(layout.tg_reference_task.from_address(address))
+        counts[task.verdict] += 1
+        kernels.setdefault(task.kernel, dict.fromkeys(VERDICTS, 0))[task.verdict] += 1
+        if task.verdict != "agrees":
+            tasks.append(task)
+
+    tell = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(
+        lambda _, address: interrupts.guard(take, address))
+    show = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint64)(
+        lambda _, done, total: interrupts.guard(progress, done, total))
+    config = layout.tg_reference_config(module=encoded(module) if module else None, limit=limit,
+                                        workers=workers, progress=ctypes.cast(show, ctypes.c_void_p))
+    with interrupts:
+        lib().call(lib().tg_reference_run, recording, ctypes.byref(config), tell, None)
+    return Check(counts, kernels, tuple(tasks))

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recording.check: tasks and the references of their kernels."""
+
+import json
+import math
+
+import pytest
+
+import taskglass
+
+
+@pytest.fixture
+def chain(tmp_path):
+    execution = taskglass.run("matmul_chain", dump_tensor="full", output=tmp_path / "out")
+    return execution.output_dir
+
+
+def first_output(folder):
+    manifest = json.loads((folder / "tensor_dump" / "tensor_dump.json").read_text())
+    return next(entry for entry in manifest["tensors"] if entry["stage"] == "after_completion")
+
+
+def test_a_good_run_agrees(chain):
+    seen = []
+    with taskglass.Recording(chain) as recording:
+        result = recording.check(progress=lambda checked, tasks: seen.append((checked, tasks)))
+    assert result.result == "good" and result.tasks == ()
+    assert result.counts["agrees"] == sum(result.counts.values()) == 20
+    assert result.by_kernel["tile_product"]["agrees"] == 8
+    assert seen[-1] == (20, 20)
+
+
+def test_a_wrong_task_is_found(chain):
+    entry = first_output(chain)
+    path = chain / "tensor_dump" / "tensor_dump.bin"
+    payload = bytearray(path.read_bytes())
+    payload[entry["bin_offset"]:entry["bin_offset"] + 4] = b"\x00\x00\xc0\x7f"
+    path.write_bytes(payload)
+    with taskglass.Recording(chain) as recording:
+        result = recording.check()
+    assert result.result == "wrong"
+    (task,) = result.wrong
+    assert task.task == int(entry["task_id"], 16) and task.kernel == entry["kernel"][0]
+    assert (task.first, task.mismatches, task.max_ulp) == (0, 1, None)
+    assert math.isnan(task.got) and math.isinf(task.max_error)
+
+
+def test_what_cannot_be_checked_is_not_known(tmp_path):
+    execution = taskglass.run("vector_add", dump_tensor="full", output=tmp_path / "out")
+    with taskglass.Recording(execution.output_dir) as recording:
+        result = recording.check()
+    assert result.result == "not known"
+    assert result.counts["no reference"] == len(result.tasks) > 0
+    assert "reference" in result.tasks[0].why
+
+
+def test_an_exception_in_progress_ends_the_check(chain):
+    def stop(checked, tasks):
+        raise KeyError("enough")
+    with taskglass.Recording(chain) as recording, pytest.raises(KeyError):
+        recording.check(progress=stop)
+
+
+@pytest.mark.parametrize("limit", [-1, math.nan, math.inf, 1e9])
+def test_a_limit_that_is_no_time_is_refused(chain, limit):
+    with taskglass.Recording(chain) as recording, pytest.raises(taskglass.BadArgument):
+        recording.check(limit=limit)
+
+
+def test_a_module_that_is_not_there_is_named(chain):
+    with taskglass.Recording(chain) as recording, pytest.raises(taskglass.NotFound, match="nowhere.so"):
+        recording.check("nowhere.so")
