@@ -275,6 +275,23 @@ struct tg_diff_summary {
 /* Summarizes the pairs that were compared so far; the others do not count. */
 TG_API void tg_diff_summarize(const struct tg_diff *diff, struct tg_diff_summary *summary);
 
+/* An edge between two tasks that both sides have, in the deps.json of one side only. */
+struct tg_diff_edge {
+    uint64_t before, after; /* numbers of tg_diff_get_task: `after` waits for `before` */
+    bool in_a;              /* in that of A; otherwise in that of B */
+    /* The other side has no order of the two at all, although they use the same bytes there and one
+     * of them writes: its result is right by luck only. */
+    bool race;
+};
+/* Compares the edges of both deps.json; tg_diff_get_edge gives those that only one has. They cannot be
+ * compared if a side has no deps.json, or if the runtimes differ: *reason then says why, and is ""
+ * otherwise. NO_MEMORY. */
+TG_API tg_status tg_diff_compare_edges(struct tg_diff *diff, const char **reason,
+                                       struct tg_error *error);
+/* Edge `number`, from 0, those of A first; false past the last one. */
+TG_API bool tg_diff_get_edge(const struct tg_diff *diff, uint64_t number,
+                             struct tg_diff_edge *edge);
+
 /* ── blame ─────────────────────────────────────────────────────────────────────────────────── */
 
 /* What a suspect did, or what was done to it. Blame works on bits: inputs agree only if all of them

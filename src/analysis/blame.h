@@ -20,6 +20,7 @@
 #define TG_ANALYSIS_BLAME_H
 
 #include "analysis/deps_graph.h"
+#include "analysis/deps_order.h"
 #include "analysis/diff.h"
 
 /* What the pairs say about one task of the match. A task that only one side has has no pairs. */
@@ -47,8 +48,7 @@ struct tg_blame_side {
     uint64_t *pair_of; /* the pair of each record; TG_NONE: of a task that only this side has */
     uint32_t *task_of; /* the number of each row in the match; parts have that of their fusion */
     struct tg_blame_later later;
-    uint32_t *mark; /* of each task of deps.json: the last search that came by; NULL: none did */
-    uint32_t search;
+    struct tg_order order; /* of its deps.json, if it has one */
 };
 
 /* The first value that the orchestration read differently, because of the task that wrote it. */
@@ -69,7 +69,6 @@ struct tg_blame {
     bool is_given_scalar; /* the orchestration was given another scalar */
     uint32_t *todo;       /* wanted tasks that are not traced yet */
     uint32_t n_todo;
-    uint64_t searched; /* edges that searches for an order have looked at */
     uint32_t *next;    /* next task on the path to a wrong result; TG_NO_ROW at its end */
     struct tg_suspect *suspect;
     uint64_t n_suspects;
@@ -165,9 +164,6 @@ const struct tg_object *tg_blame_object(const struct tg_blame *blame, int side,
                                         const struct tg_record *record);
 /* True if both are the same tensor of the case, or neither is one. */
 bool tg_objects_agree(const struct tg_object *a, const struct tg_object *b);
-/* True if two records of one side have bytes in common. Returns false for views of so many pieces
- * that this is not known. */
-bool tg_blame_overlap(const struct tg_record *a, const struct tg_record *b);
 
 /* --- order ------------------------------------------------------------------------------------ */
 

@@ -53,7 +53,7 @@ void tg_blame_close_side(struct tg_blame_side *side)
     free(side->later.writer);
     free(side->later.begin);
     free(side->later.end);
-    free(side->mark);
+    tg_order_free(&side->order);
 }
 
 /* --- edges ------------------------------------------------------------------------------------ */

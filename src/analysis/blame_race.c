@@ -11,71 +11,20 @@
 
 #include "analysis/blame.h"
 #include "analysis/deps_memory.h"
+#include "analysis/overlap.h"
 #include "base/grow.h"
 
-/* Searches for an order stop after this many edges in all, so that blame stays linear. Tasks whose
- * order was not searched count as ordered: nobody is accused without proof. */
-static const uint64_t MOST_EDGES = UINT64_C(1) << 26;
 /* Of an input with more writers only the first are looked at. */
 enum { MOST_WRITERS = 64 };
-
-/* --- an order in deps.json -------------------------------------------------------------------- */
-
-struct search {
-    struct tg_blame *blame;
-    struct tg_blame_side *side;
-    uint32_t *stack;
-    uint32_t count;
-    size_t room;
-};
-
-static bool push(struct search *search, uint32_t task)
-{
-    if (search->side->mark[task] == search->side->search)
-        return true;
-    search->side->mark[task] = search->side->search;
-    if (!tg_grow(&search->stack, &search->room, (size_t)search->count + 1, sizeof *search->stack))
-        return false;
-    search->stack[search->count++] = task;
-    return true;
-}
-
-/* Goes back from `to`. Tasks wait for tasks that were submitted before them, so a search need not go
- * back further than `from`. */
-static bool reaches(struct search *search, uint32_t from, uint32_t to)
-{
-    const struct tg_deps *deps = search->side->tasks->deps;
-    bool good = push(search, to);
-    while (good && search->count > 0) {
-        const struct tg_deps_task *task = &deps->task[search->stack[--search->count]];
-        search->blame->searched += task->n_edges;
-        for (uint64_t i = 0; i < task->n_edges && good; i++) {
-            uint32_t before = deps->before[task->first_edge + i];
-            if (before == from)
-                return true;
-            if (before > from)
-                good = push(search, before);
-        }
-    }
-    return !good; /* without memory nothing is proved */
-}
 
 bool tg_blame_waits(struct tg_blame *blame, int number, uint32_t before, uint32_t after)
 {
     struct tg_blame_side *side = &blame->side[number];
-    const struct tg_deps *deps = side->tasks->deps;
-    struct search search = {.blame = blame, .side = side};
     uint32_t from = side->tasks->row[before].deps, to = side->tasks->row[after].deps;
-    if (!deps || from == TG_NO_ROW || to == TG_NO_ROW || from == to)
+    if (!side->tasks->deps || from == TG_NO_ROW || to == TG_NO_ROW)
         return false;
-    if (!side->mark)
-        side->mark = calloc((size_t)deps->n_tasks + 1, sizeof *side->mark);
-    if (!side->mark || blame->searched > MOST_EDGES)
-        return true;
-    side->search++;
-    bool found = from < to && reaches(&search, from, to);
-    free(search.stack);
-    return found;
+    side->order.deps = side->tasks->deps;
+    return tg_order_waits(&side->order, from, to);
 }
 
 /* --- later writers, and times ----------------------------------------------------------------- */
@@ -199,7 +148,7 @@ static bool share_bytes(const struct tg_blame *blame, int number, uint32_t event
     struct tg_entry a, b;
     return tg_recording_get(side->tasks->recording, side->flow->event[event].record, &a) &&
            tg_recording_get(side->tasks->recording, side->flow->event[other].record, &b) &&
-           tg_blame_overlap(&a.record, &b.record);
+           tg_records_overlap(&a.record, &b.record);
 }
 
 /* Of two tasks without an order, the one that waits in the other run should have waited. If neither

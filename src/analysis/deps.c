@@ -82,7 +82,8 @@ static tg_status read_tasks(struct reading *r, struct tg_error *error)
     if (status == TG_OK && r->reader.lists != r->list)
         deps->n_tasks = 0, deps->n_edges = 0; /* the last list was empty */
     deps->lost = r->reader.lost;
-    return status;
+    deps->runtime = tg_names_add(&deps->names, r->reader.runtime, strlen(r->reader.runtime));
+    return status == TG_OK && !deps->runtime ? tg_file_no_memory(error) : status;
 }
 
 /* --- edges from ids to places ----------------------------------------------------------------- */

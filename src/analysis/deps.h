@@ -27,8 +27,9 @@ struct tg_deps {
     uint32_t n_tasks;
     uint32_t *before; /* edges: the tasks that were waited for, as indices into `task` */
     uint64_t n_edges;
-    uint64_t unknown; /* edges to ids that no task has */
-    uint64_t lost;    /* tasks and edges that the run reports as not written */
+    uint64_t unknown;    /* edges to ids that no task has */
+    uint64_t lost;       /* tasks and edges that the run reports as not written */
+    const char *runtime; /* that made the graph; "" if the file does not say */
     struct tg_names names;
     uint64_t *edge_id; /* only while the file is read */
 };

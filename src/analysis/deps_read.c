@@ -303,6 +303,25 @@ static bool take_lost(struct reading *reading)
            wrong(reading, "\"lost\" has a value of the wrong kind");
 }
 
+static bool take_runtime(struct reading *reading)
+{
+    struct tg_pull *pull = &reading->reader->pull;
+    if (tg_pull_next(pull) == TG_PULL_STRING)
+        take_text(pull, reading->reader->runtime, TG_DEPS_TEXT);
+    return pull->token != TG_PULL_ERROR && tg_pull_skip(pull);
+}
+
+/* A member of the document that is not its list of tasks. */
+static bool take_fact(struct reading *reading)
+{
+    struct tg_pull *pull = &reading->reader->pull;
+    if (tg_pull_is(pull, "lost"))
+        return take_lost(reading);
+    if (tg_pull_is(pull, "runtime"))
+        return take_runtime(reading);
+    return tg_pull_next(pull) != TG_PULL_ERROR && tg_pull_skip(pull);
+}
+
 /* Inside the document's object: goes to the next list of tasks, or to the end of the document. */
 static bool find_list(struct reading *reading)
 {
@@ -315,8 +334,7 @@ static bool find_list(struct reading *reading)
             return tg_pull_next(pull) == TG_PULL_BEGIN_ARRAY ||
                    wrong(reading, "a value of the wrong kind where the tasks belong");
         }
-        if (tg_pull_is(pull, "lost") ? !take_lost(reading)
-                                     : tg_pull_next(pull) == TG_PULL_ERROR || !tg_pull_skip(pull))
+        if (!take_fact(reading))
             return false;
     }
     reader->state = TG_DEPS_OVER;

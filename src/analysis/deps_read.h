@@ -40,7 +40,8 @@ struct tg_deps_reader {
     bool has_peer;            /* `peer` has been read */
     struct tg_deps_peer peer; /* read when a task comes that does not name its edges */
     uint32_t lists; /* lists of tasks that have begun; if there are several, the last one counts */
-    uint64_t lost;  /* tasks and edges that the run reports as not written, known at the end */
+    char runtime[TG_DEPS_TEXT]; /* "" if the file has none; known once the tasks begin */
+    uint64_t lost; /* tasks and edges that the run reports as not written, known at the end */
     enum { TG_DEPS_BEGIN, TG_DEPS_OBJECT, TG_DEPS_TASKS, TG_DEPS_OVER } state;
 };
 

@@ -131,6 +131,7 @@ void tg_diff_close(struct tg_diff *diff)
     free(diff->rule);
     free(diff->known);
     tg_noise_free(&diff->noise);
+    free(diff->edge);
     tg_places_free(&diff->places[0]);
     tg_places_free(&diff->places[1]);
     free(diff);

@@ -7,6 +7,7 @@
  *   diff_rules.c   the tolerance of an argument
  *   noise.c        what good runs differ by
  *   place.c        where results go
+ *   diff_edges.c   edges that only one side has
  */
 #ifndef TG_ANALYSIS_DIFF_H
 #define TG_ANALYSIS_DIFF_H
@@ -59,6 +60,10 @@ struct tg_diff {
     uint64_t done;          /* bytes of payload_bytes that are compared */
     uint64_t resident;      /* bytes read since pages were last released */
     struct tg_noise noise;
+    struct tg_diff_edge *edge; /* edges that only one side has */
+    uint64_t n_edges;
+    size_t edge_room;
+    bool has_edges; /* they were compared */
     struct tg_places places[2];    /* where the tasks of A and of B write */
     struct tg_known_result *known; /* TG_KNOWN_RESULTS slots by hash; NULL until the first one */
 };

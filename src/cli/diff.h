@@ -33,7 +33,8 @@ struct cli_diff {
     struct tg_recording *recording[2];
     struct tg_diff *diff;
     struct tg_diff_info info;
-    struct tg_blame *blame; /* NULL: no task to blame */
+    const char *edges_reason; /* why the edges were not compared; "" if they were */
+    struct tg_blame *blame;   /* NULL: no task to blame */
     struct cli_ticker ticker;
     uint64_t selected, shown;
     uint64_t by_reason[TG_REASONS];
@@ -72,6 +73,9 @@ void cli_diff_json_pair(const struct cli_diff *diff, struct tg_json *json,
 void cli_diff_json_end(const struct cli_diff *diff, struct tg_json *json,
                        const struct tg_diff_summary *summary);
 
+/* Edges that only one side has. */
+void cli_diff_print_edges(const struct cli_diff *diff);
+void cli_diff_json_edges(const struct cli_diff *diff, struct tg_json *json);
 void cli_diff_json_blame(const struct cli_diff *diff, struct tg_json *json);
 /* Writes null if the task is not there. */
 void cli_json_task_id(struct tg_json *json, const char *key, bool is_there, uint64_t id);

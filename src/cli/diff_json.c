@@ -276,10 +276,10 @@ void cli_diff_json_end(const struct cli_diff *diff, struct tg_json *json,
     put_gaps(json, summary);
     tg_json_put_bool(json, "stopped", diff->stopped);
     tg_json_put_string(json, "deps_error", *diff->info.deps_error ? diff->info.deps_error : NULL);
+    cli_diff_json_edges(diff, json);
     cli_diff_json_blame(diff, json);
     tg_json_put_string(json, "result", cli_diff_word(summary));
-    tg_json_put_string(json, "reason",
-                       cli_diff_is_unknown(summary) ? cli_diff_reason(diff) : NULL);
+    tg_json_put_string(json, "reason", cli_diff_is_unknown(summary) ? cli_diff_reason(diff) : NULL);
     tg_json_end_object(json);
     (void)tg_json_finish(json); /* main reports errors of stdout */
 }

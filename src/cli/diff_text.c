@@ -365,6 +365,7 @@ void cli_diff_print_end(const struct cli_diff *diff, const struct tg_diff_summar
         printf("  %-*sstopped at the first difference\n", LABEL, "note");
     put_missing_tasks(diff, false);
     put_missing_tasks(diff, true);
+    cli_diff_print_edges(diff);
     put_unknown(diff);
     put_gaps(summary);
 }

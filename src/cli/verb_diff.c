@@ -196,6 +196,17 @@ static int find_blame(struct cli_diff *diff, const struct tg_diff_summary *summa
     return tg_blame_open(diff->diff, &diff->blame, &error) == TG_OK ? CLI_OK : cli_fail(&error);
 }
 
+static int compare_edges(struct cli_diff *diff)
+{
+    struct tg_error error;
+    diff->edges_reason = "the comparison stopped at the first difference";
+    if (diff->stopped)
+        return CLI_OK;
+    return tg_diff_compare_edges(diff->diff, &diff->edges_reason, &error) == TG_OK
+               ? CLI_OK
+               : cli_fail(&error);
+}
+
 static int compare(struct cli_diff *diff)
 {
     struct tg_json json;
@@ -209,6 +220,8 @@ static int compare(struct cli_diff *diff)
     compare_pairs(diff, &json);
     tg_diff_summarize(diff->diff, &summary);
     int code = find_blame(diff, &summary);
+    if (code == CLI_OK)
+        code = compare_edges(diff);
     if (code != CLI_OK)
         return code;
     if (diff->json)

@@ -242,6 +242,52 @@ def test_filters_say_what_is_compared(pair, filters, count, code):
     assert len(document["pairs"]) == count == sum(document["counts"].values())
 
 
+# --- edges ---------------------------------------------------------------------------------------
+
+
+def forget_edge(directory, task):
+    """Takes all edges of a task out of a deps.json."""
+    deps = json.loads((directory / "deps.json").read_text())
+    deps["tasks"][task]["after"] = deps["tasks"][task]["kind"] = []
+    (directory / "deps.json").write_text(json.dumps(deps))
+
+
+def test_an_edge_of_one_side_is_listed_and_a_race_by_luck_is_a_warning(tg):
+    record(tg, "a", "--case", "none")
+    shutil.copytree(tg.directory / "a", tg.directory / "b")
+    assert diff(tg, "a", "b")["edges"] == \
+        {"compared": True, "reason": None, "only_a": [], "only_b": []}
+    forget_edge(tg.directory / "a", 2)
+    document = diff(tg, "a", "b")
+    assert document["result"] == "equal" and document["blame"] is None
+    assert document["edges"]["only_a"] == []
+    assert document["edges"]["only_b"] == \
+        [{"before_a": "0x0000000000000001", "before_b": "0x0000000000000001",
+          "after_a": "0x0000000000000002", "after_b": "0x0000000000000002", "race": True}]
+    text = tg.good("diff", "a", "b").stdout
+    assert "1 edge only in B: 1 step > 2 step" in text
+    assert "in A tasks 1 step and 2 step use the same bytes in no order" in text
+
+
+def test_an_edge_that_others_imply_is_no_race(tg):
+    record(tg, "a", "--case", "none")
+    shutil.copytree(tg.directory / "a", tg.directory / "b")
+    deps = json.loads((tg.directory / "b" / "deps.json").read_text())
+    deps["tasks"][2]["after"].append(deps["tasks"][0]["task_id"])
+    deps["tasks"][2]["kind"].append("explicit")
+    (tg.directory / "b" / "deps.json").write_text(json.dumps(deps))
+    edges = diff(tg, "a", "b")["edges"]["only_b"]
+    assert [edge["race"] for edge in edges] == [False]
+    assert "warning" not in tg.good("diff", "a", "b").stdout
+
+
+def test_edges_of_different_runtimes_are_not_compared(tg):
+    record(tg, "a", "--case", "none", "--runtime", RUNTIMES[0])
+    record(tg, "b", "--case", "none", "--runtime", RUNTIMES[2])
+    edges = diff(tg, "a", "b")["edges"]
+    assert not edges["compared"] and "runtimes differ" in edges["reason"]
+
+
 # --- incomplete recordings -----------------------------------------------------------------------
 
 
