@@ -26,7 +26,7 @@ struct cli_find {
     struct tg_find *find;
     struct tg_find_info info;
     struct cli_find_verdict *verdict; /* of each finding of UNWRITTEN; otherwise NULL */
-    uint64_t found; /* findings that the filters select */
+    uint64_t found;                   /* findings that the filters select */
     /* of UNWRITTEN: those that accuse a task, those that may, and those that a task was given */
     uint64_t proved, possible, passed_on;
 };

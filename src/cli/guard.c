@@ -243,8 +243,12 @@ tg_status cli_guard_call(void *context, const struct tg_workload_call *call, str
 {
     char how[200];
     (void)context;
-    snprintf(guard.what, sizeof guard.what, "%s() of workload '%.80s', case '%.80s'",
-             call->function, call->workload, call->case_name);
+    if (call->case_name)
+        snprintf(guard.what, sizeof guard.what, "%s() of workload '%.80s', case '%.80s'",
+                 call->function, call->workload, call->case_name);
+    else
+        snprintf(guard.what, sizeof guard.what, "%s of module '%.200s'", call->function,
+                 call->workload);
     guard.thread = pthread_self();
     if (sigsetjmp(guard.out, 1) == 0) {
         guard.inside = 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Protects `taskglass run` from the workload's own functions (prepare, golden, and the orchestration
- * where it runs on the host). A workload is a user's code in the command's process: it may crash, loop,
+ * Protects `taskglass run` from the workload's own functions (prepare, golden, the orchestration where it
+ * runs on the host, and the module's constructors). A workload is a user's code in the command's process: it may crash, loop,
  * or call exit(). The guard leaves such a function, and the command ends as after any other failure:
  * one line names the function, run.json is written, the device is closed.
  *
@@ -20,6 +20,7 @@
 
 /* `limit`: seconds that one function may take. Returns the exit code; an error is already printed. */
 int cli_guard_start(double limit);
+/* A call without a case is about the module itself. */
 tg_status cli_guard_call(void *context, const struct tg_workload_call *call,
                          struct tg_error *error);
 /* The command has printed the error, so the guard need not print it any more. */

@@ -96,11 +96,42 @@ static int execute(struct cli *cli, const struct request *request,
     return tg_status_exit_code(status);
 }
 
+/* Loading a module runs its constructors. */
+struct opening {
+    const struct cli *cli;
+    const char *name;
+    struct tg_workload_file *file;
+    tg_status status;
+    struct tg_error error;
+};
+
+static void open_workload(void *argument)
+{
+    struct opening *opening = argument;
+    opening->status =
+        tg_workload_open(opening->cli->settings, opening->name, &opening->file, &opening->error);
+}
+
+static tg_status open_guarded(const struct cli *cli, const char *name,
+                              struct tg_workload_file **file, struct tg_error *error)
+{
+    struct opening opening = {.cli = cli, .name = name};
+    struct tg_workload_call call = {
+        .function = "a constructor", .workload = name, .call = open_workload, .argument = &opening};
+    tg_status status = cli_guard_call(NULL, &call, error);
+    if (status != TG_OK)
+        return status;
+    if (opening.status != TG_OK)
+        *error = opening.error;
+    *file = opening.file;
+    return opening.status;
+}
+
 static int open_and_execute(struct cli *cli, const struct request *request)
 {
     struct tg_workload_file *file;
     struct tg_error error;
-    if (tg_workload_open(cli->settings, request->workload, &file, &error) != TG_OK)
+    if (open_guarded(cli, request->workload, &file, &error) != TG_OK)
         return cli_fail(&error);
     int code = execute(cli, request, file);
     tg_workload_close(file);

@@ -97,6 +97,15 @@ static void misbehave(uint64_t how)
 #define CASE(name, deed) {#name, "misbehaves", "how=" #name " where=prepare"},
 static const struct tg_case_def cases[] = {DEEDS(CASE)};
 
+/* Does the deed that UNRULY names while the module is loaded. */
+__attribute__((constructor)) static void construct(void)
+{
+    const char *how = getenv("UNRULY");
+    for (uint64_t i = 0; how != NULL && i < N_DEEDS; i++)
+        if (strcmp(names[i], how) == 0)
+            misbehave(i);
+}
+
 static uint64_t deed_of(struct tg_case *c, const char *here)
 {
     uint64_t how = 0;
