@@ -48,8 +48,8 @@ struct tg_export_result {
 
 /*
  * Writes the export; `result` may be NULL. If it fails, it removes the unfinished file.
- * BAD_ARGUMENT: no such format, nothing to export, or the file exists; UNSUPPORTED: this library
- * was built without the format; IO_ERROR; CANCELLED.
+ * BAD_ARGUMENT: no such format, or the file exists; NOT_FOUND: nothing to export; UNSUPPORTED: this
+ * library was built without the format; IO_ERROR; CANCELLED.
  */
 TG_API tg_status tg_recording_export(const struct tg_recording *recording,
                                      const struct tg_export_config *config,

@@ -81,6 +81,10 @@ TG_API bool tg_recording_get(const struct tg_recording *recording, uint64_t inde
 TG_API const void *tg_recording_payload(const struct tg_recording *recording,
                                         const struct tg_entry *entry);
 
+/* Why a recording that has no tensor of any task need not be one of a run without tasks: nothing was
+ * marked, a filter left everything out, records were lost … NULL: the recorder saw every task. */
+TG_API const char *tg_recording_why_empty(const struct tg_recording *recording);
+
 /* The command line that made the recording, quoted for a shell, with `option` behind it (NULL: none),
  * as run.json has it. False, with "" in `text`, if that is not known or does not fit into `room`. */
 TG_API bool tg_recording_command(const struct tg_recording *recording, const char *option,

@@ -38,7 +38,8 @@ struct tg_replay_result {
     uint32_t runs;
     uint32_t n_outputs;
     struct tg_replay_output output[TG_MAX_TENSORS];
-    bool same;                /* every output of every run equals the recorded one */
+    bool same;                /* no output of any run differs from the recorded one */
+    uint32_t n_compared;      /* outputs that the recording has; 0: `same` says nothing */
     bool deterministic;       /* all runs gave the same result */
     struct tg_run_result run; /* of the last run; its `running` is NULL */
 };

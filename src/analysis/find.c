@@ -91,35 +91,11 @@ bool tg_find_hash(struct tg_find *find, const struct tg_entry *entry, uint64_t *
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-/* Why a recording without a tensor of a task is not one of a run without tasks; NULL if it may be. A
- * recording is only empty if the recorder looked at every task and had nothing to record. */
-static const char *why_without_tensors(const struct tg_find *find)
-{
-    const struct tg_recording_info *info = &find->tasks.info;
-    bool may_have_tasks = !find->tasks.deps || find->tasks.deps->n_tasks > 0;
-    uint64_t lost = 0;
-    for (int cause = 0; cause < TG_LOSS_CAUSES; cause++)
-        lost += info->summary.lost[cause];
-    if (lost > 0)
-        return "its records were lost";
-    if (find->tasks.damaged > 0)
-        return "its records are damaged";
-    if (info->state == TG_RECORDING_RUNNING)
-        return "its run has only begun";
-    if (!info->complete)
-        return "it ends before the first of them";
-    if (info->level == TG_LEVEL_MARKED && may_have_tasks)
-        return "its level is marked, and the orchestration marked none; record with "
-               "--dump-tensor=full";
-    if (may_have_tasks && tg_recording_was_filtered(find->recording))
-        return "its filter let none through; record without --dump-filter";
-    return NULL;
-}
-
 static tg_status refuse_empty(const struct tg_find *find, struct tg_error *error)
 {
-    const char *why = why_without_tensors(find);
-    if (!why)
+    const struct tg_deps *deps = find->tasks.deps;
+    const char *why = tg_recording_why_empty(find->recording);
+    if (!why || (deps && deps->n_tasks == 0 && deps->lost == 0))
         return TG_OK;
     return tg_error_set(error, TG_UNSUPPORTED, "'%s' has no tensor of a task: %s",
                         find->tasks.info.dir, why);

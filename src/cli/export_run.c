@@ -82,7 +82,10 @@ static uint64_t damaged_records(const struct cli_export *export)
 
 static void put_notes(const struct cli_export *export, const struct tg_export_result *result)
 {
+    struct tg_recording_info info;
+    struct cli_words words;
     struct cli_text text;
+    const char *note;
     put_type_notes(export->format, result->as_bits);
     if (result->truncated > 0 && !is(export->format, "sqlite") && !is(export->format, "simpler"))
         fprintf(stderr, "taskglass: %s truncated: exported the stored elements in one dimension\n",
@@ -95,10 +98,14 @@ static void put_notes(const struct cli_export *export, const struct tg_export_re
     else if (result->missing > 0)
         fprintf(stderr, "taskglass: left out %s without values\n",
                 cli_format_count(&text, result->missing, "record"));
+    tg_recording_get_info(export->recording, &info);
+    for (unsigned i = 0; (note = cli_recording_note(&words, &info, i)) != NULL; i++)
+        fprintf(stderr, "taskglass: %s\n", note);
 }
 
 static void print_json(const struct cli_export *export, const struct tg_export_result *result)
 {
+    struct tg_recording_info info;
     struct tg_json json;
     tg_json_start(&json, stdout);
     tg_json_begin_object(&json);
@@ -113,6 +120,11 @@ static void print_json(const struct cli_export *export, const struct tg_export_r
     for (unsigned dtype = 1; dtype < TG_DTYPE_END; dtype++)
         if (result->as_bits >> dtype & 1)
             tg_json_string(&json, tg_dtype_name((int)dtype));
+    tg_json_end_array(&json);
+    tg_recording_get_info(export->recording, &info);
+    tg_json_key(&json, "left_out");
+    tg_json_begin_array(&json);
+    cli_json_notes(&json, &info);
     tg_json_end_array(&json);
     tg_json_end_object(&json);
     (void)tg_json_finish(&json); /* main reports errors of stdout */
@@ -131,14 +143,19 @@ static void print_report(const struct cli_export *export, const struct tg_export
         puts("It has no deps.json, because the run has none.");
 }
 
-/* BAD_ARGUMENT is an error in the command line, which reads better without the name of the status. */
+/* BAD_ARGUMENT is an error in the command line, and NOT_FOUND means that there is nothing to export; both
+ * read better without the name of the status. */
 static int fail(const struct cli_export *export, const struct tg_error *error)
 {
     if (error->status == TG_CANCELLED)
         cli_interrupt_pass_on();
     if (error->status == TG_IO_ERROR && is(export->path, "-"))
         return CLI_OK; /* main reports errors of stdout */
-    return error->status == TG_BAD_ARGUMENT ? cli_error("%s", error->text) : cli_fail(error);
+    if (error->status == TG_NOT_FOUND && export->json)
+        return cli_not_known(export->recording, true, error->text);
+    return error->status == TG_BAD_ARGUMENT || error->status == TG_NOT_FOUND
+               ? cli_error("%s", error->text)
+               : cli_fail(error);
 }
 
 int cli_export(const struct cli_export *export)

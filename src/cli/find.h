@@ -31,8 +31,10 @@ struct cli_find {
     uint64_t proved, possible, passed_on;
 };
 
+/* True if nothing was left out: there are no notes. */
+bool cli_find_is_whole(const struct cli_find *find);
 /* The exit code for what was found: 0 nothing (or facts that accuse nobody), 1 something, 2 only what
- * is possible. The same as a word: "nothing found", "listed", "found", "possible". */
+ * is possible. The same as a word: "nothing found" (in what was searched, if something was left out), "listed", "found", "possible". */
 int cli_find_exit_code(const struct cli_find *find);
 const char *cli_find_result(const struct cli_find *find);
 /* Why the result is "possible", and what to type to know more. */

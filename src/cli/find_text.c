@@ -196,11 +196,9 @@ static void put_count_of_findings(const struct cli_find *find)
 /* "nothing found" alone says that everything was looked at. */
 static void put_nothing(const struct cli_find *find, const struct tg_recording_info *info)
 {
-    struct cli_words words;
-    bool is_all = !cli_find_note(find, 0, &words) && !cli_recording_note(&words, info, 0);
     if (find->info.looked_at == 0 && info->records == 0)
         printf("nothing recorded, ");
-    printf("nothing found%s\n", is_all ? "" : " in these; the notes say what was left out");
+    puts(cli_find_result(find));
 }
 
 static void put_head(const struct cli_find *find, const struct tg_recording_info *info)

@@ -37,6 +37,7 @@ static void put_record(struct tg_json *json, const struct cli_stats *stats, uint
 
 void cli_stats_print_json(const struct cli_stats *stats)
 {
+    struct tg_recording_info info;
     struct tg_json json;
     struct tg_entry entry;
     uint64_t shown = 0;
@@ -48,6 +49,11 @@ void cli_stats_print_json(const struct cli_stats *stats)
     for (uint64_t i = 0; shown < stats->limit.number && cli_stats_next(stats, &i, &entry);
          i++, shown++)
         put_record(&json, stats, i, &entry);
+    tg_json_end_array(&json);
+    tg_recording_get_info(stats->recording, &info);
+    tg_json_key(&json, "left_out");
+    tg_json_begin_array(&json);
+    cli_json_notes(&json, &info);
     tg_json_end_array(&json);
     tg_json_end_object(&json);
     (void)tg_json_finish(&json); /* main reports errors of stdout */

@@ -56,6 +56,7 @@ struct table {
     size_t rows;
     int width[COLUMNS];
     bool has_head;
+    uint64_t not_stored; /* rows without values */
 };
 
 static void put_count(char *cell, uint64_t count)
@@ -159,10 +160,12 @@ static void add_row(struct table *table, const struct cli_stats *stats, uint64_t
     struct tg_tensor_stats numbers;
     memset(row, 0, sizeof *row);
     fill_who(row, index, entry);
-    if (tg_entry_measure(stats->recording, entry, &numbers))
+    if (tg_entry_measure(stats->recording, entry, &numbers)) {
         fill_numbers(row, entry->record.dtype, &numbers);
-    else
+    } else {
         snprintf(row->cell[COUNT], CELL, "not stored");
+        table->not_stored++;
+    }
     if (table->rows == BLOCK)
         put_block(table);
 }
@@ -170,7 +173,9 @@ static void add_row(struct table *table, const struct cli_stats *stats, uint64_t
 bool cli_stats_print_table(const struct cli_stats *stats)
 {
     struct table table = {.row = calloc(BLOCK, sizeof *table.row)};
+    struct tg_recording_info info;
     struct tg_entry entry;
+    struct cli_text count;
     uint64_t shown = 0, rest = 0, i = 0;
     if (!table.row)
         return false;
@@ -180,9 +185,14 @@ bool cli_stats_print_table(const struct cli_stats *stats)
     free(table.row);
     for (; shown == stats->limit.number && cli_stats_next(stats, &i, &entry); i++)
         rest++;
+    tg_recording_get_info(stats->recording, &info);
     if (shown == 0 && rest == 0)
-        puts("No record matches.");
+        puts(info.records == 0 ? "The recording has no records." : "No record matches.");
     if (rest > 0)
         printf("and %" PRIu64 " more; --all shows them\n", rest);
+    if (table.not_stored > 0)
+        printf("  note: %s without values; record with --dump-tensor=full to have them\n",
+               cli_format_count(&count, table.not_stored, "record"));
+    cli_recording_print_notes(&info);
     return true;
 }

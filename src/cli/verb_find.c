@@ -107,6 +107,14 @@ static void count_findings(struct cli_find *find)
 
 /* --- the answer ------------------------------------------------------------------------------- */
 
+bool cli_find_is_whole(const struct cli_find *find)
+{
+    struct tg_recording_info info;
+    struct cli_words words;
+    tg_recording_get_info(find->recording, &info);
+    return !cli_find_note(find, 0, &words) && !cli_recording_note(&words, &info, 0);
+}
+
 int cli_find_exit_code(const struct cli_find *find)
 {
     if (find->found == 0 || find->find_kind == TG_FIND_CONSTANT)
@@ -117,7 +125,7 @@ int cli_find_exit_code(const struct cli_find *find)
 const char *cli_find_result(const struct cli_find *find)
 {
     if (find->found == 0)
-        return "nothing found";
+        return cli_find_is_whole(find) ? "nothing found" : "nothing found in what was searched";
     if (find->find_kind == TG_FIND_CONSTANT)
         return "listed";
     return cli_find_exit_code(find) == FOUND ? "found" : "possible";

@@ -93,6 +93,22 @@ static void put_output(struct tg_json *json, const struct tg_replay_output *outp
     tg_json_end_object(json);
 }
 
+/* True if there are outputs, but the recording has none of them, and no two runs differ. */
+static bool is_open(const struct tg_replay_result *result)
+{
+    return result->n_outputs > 0 && result->n_compared == 0 && result->deterministic;
+}
+
+static const char nothing_to_compare[] =
+    "the recording has no output of the task to compare with; record with --dump-tensor=full";
+
+static const char *result_words(const struct tg_replay_result *result)
+{
+    if (is_open(result))
+        return "not known";
+    return result->same && result->deterministic ? "same" : "differs";
+}
+
 static void print_json(const struct tg_replay_result *result)
 {
     struct tg_json json;
@@ -102,7 +118,13 @@ static void print_json(const struct tg_replay_result *result)
     tg_json_put_string(&json, "kernel", result->kernel);
     tg_json_put_string(&json, "platform", result->platform);
     tg_json_put_uint(&json, "runs", result->runs);
-    tg_json_put_bool(&json, "same", result->same);
+    tg_json_put_string(&json, "result", result_words(result));
+    tg_json_put_string(&json, "reason", is_open(result) ? nothing_to_compare : NULL);
+    tg_json_key(&json, "same");
+    if (is_open(result))
+        tg_json_null(&json);
+    else
+        tg_json_bool(&json, result->same);
     tg_json_put_bool(&json, "deterministic", result->deterministic);
     tg_json_key(&json, "outputs");
     tg_json_begin_array(&json);
@@ -125,13 +147,18 @@ static int replay_recording(const struct cli *cli, const struct tg_recording *re
         printf("%s: build it with cmake as its README.md says\n", request->bundle);
         return CLI_OK;
     }
-    if (tg_replay_task(cli->settings, recording, request->task, &request->config, &result,
-                       &error) != TG_OK)
+    tg_status status =
+        tg_replay_task(cli->settings, recording, request->task, &request->config, &result, &error);
+    if (request->json && (status == TG_UNSUPPORTED || status == TG_NOT_FOUND))
+        return cli_not_known(recording, true, error.text);
+    if (status != TG_OK)
         return cli_fail(&error);
     if (request->json)
         print_json(&result);
     else
         print_result(&result);
+    if (is_open(&result))
+        return request->json ? CLI_USAGE : cli_error("not known: %s", nothing_to_compare);
     return result.same && result.deterministic ? CLI_OK : DIFFERS;
 }
 

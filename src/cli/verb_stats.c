@@ -2,6 +2,8 @@
 /* taskglass stats: shows the range, the mean and the special values of each tensor. */
 #include "cli/stats.h"
 
+#include <stdio.h>
+
 #include "cli/cli.h"
 #include "cli/filters.h"
 #include "cli/options.h"
@@ -39,6 +41,20 @@ bool cli_stats_next(const struct cli_stats *stats, uint64_t *index, struct tg_en
     return false;
 }
 
+/* True if there is no tensor to show although the run may have had some; the error says why. */
+static bool lacks_everything(const struct cli_stats *stats, struct tg_error *error)
+{
+    const char *why = tg_recording_why_empty(stats->recording);
+    struct tg_recording_info info;
+    struct tg_entry entry;
+    uint64_t first = 0;
+    if (!why || !tg_query_is_empty(stats->query) || cli_stats_next(stats, &first, &entry))
+        return false;
+    tg_recording_get_info(stats->recording, &info);
+    snprintf(error->text, sizeof error->text, "'%s' has no tensor of a task: %s", info.dir, why);
+    return true;
+}
+
 static int open_and_show(struct cli_stats *stats)
 {
     struct tg_recording *recording;
@@ -49,7 +65,9 @@ static int open_and_show(struct cli_stats *stats)
     stats->recording = recording;
     tg_recording_get_info(recording, &info);
     int code = cli_recording_check_index(&info, stats->query);
-    if (code == CLI_OK && stats->json)
+    if (code == CLI_OK && lacks_everything(stats, &error))
+        code = cli_not_known(recording, stats->json, error.text);
+    else if (code == CLI_OK && stats->json)
         cli_stats_print_json(stats);
     else if (code == CLI_OK)
         code = cli_stats_print_table(stats) ? CLI_OK : cli_error("out of memory");

@@ -147,7 +147,7 @@ int tg_export_count_values(const struct tg_export_job *job)
 
 tg_status tg_export_nothing(struct tg_error *error)
 {
-    return tg_error_set(error, TG_BAD_ARGUMENT,
+    return tg_error_set(error, TG_NOT_FOUND,
                         "nothing to export: no record is selected that has values");
 }
 

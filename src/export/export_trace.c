@@ -366,7 +366,7 @@ static tg_status check(const struct trace *trace)
                             "'%s' has none",
                             job->info.dir);
     if (trace->n_slices == 0)
-        return tg_error_set(job->error, TG_BAD_ARGUMENT, "nothing to export: no task is selected");
+        return tg_error_set(job->error, TG_NOT_FOUND, "nothing to export: no task is selected");
     return TG_OK;
 }
 

@@ -177,8 +177,10 @@ static void describe_outputs(const struct stage *s, struct tg_replay_result *res
 static void conclude(struct tg_replay_result *result)
 {
     result->same = result->deterministic = true;
+    result->n_compared = 0;
     for (uint32_t i = 0; i < result->n_outputs; i++) {
         result->same &= result->output[i].check.mismatches == 0;
+        result->n_compared += result->output[i].recorded;
         result->deterministic &= result->output[i].varied == 0;
     }
 }

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <taskglass/wire/stream.h>
+
 #include "recording/reader.h"
 
 struct facts {
@@ -47,6 +49,28 @@ bool tg_recording_was_filtered(const struct tg_recording *recording)
                     pull->token == TG_PULL_STRING && pull->length > 0;
     tg_map_close(&facts.map);
     return filtered;
+}
+
+const char *tg_recording_why_empty(const struct tg_recording *recording)
+{
+    const struct tg_recording_info *info = &recording->info;
+    uint64_t lost = 0;
+    for (int cause = 0; cause < TG_LOSS_CAUSES; cause++)
+        lost += info->summary.lost[cause];
+    if (lost > 0)
+        return "its records were lost";
+    if (info->damaged > 0)
+        return "its records are damaged";
+    if (info->state == TG_RECORDING_RUNNING)
+        return "its run has only begun";
+    if (!info->complete)
+        return "it ends before the first of them";
+    if (info->level == TG_LEVEL_MARKED)
+        return "its level is marked, and the orchestration marked none; record with "
+               "--dump-tensor=full";
+    if (tg_recording_was_filtered(recording))
+        return "its filter let none through; record without --dump-filter";
+    return NULL;
 }
 
 /* --- the command ------------------------------------------------------------------------------ */

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recordings that lack something, for the tests of what each verb says about them."""
+
+import contextlib
+import fcntl
+import json
+
+from conftest import workload
+from recordings import Recording
+
+TASKS = 4  # of the workload `mistakes`
+
+
+def _run(tg, *options):
+    tg.good("run", workload("mistakes"), "--case", "none", "--output", "run", *options)
+    return tg.directory / "run" / "tensor_dump"
+
+
+def _by_manifest(folder, **changes):
+    """Leaves a manifest alone that says something else."""
+    path = folder / "tensor_dump.json"
+    manifest = json.loads(path.read_text())
+    manifest.update(changes)
+    path.write_text(json.dumps(manifest))
+    (folder / "tensor_dump.rec").unlink()
+
+
+@contextlib.contextmanager
+def complete(tg):
+    _run(tg, "--dump-tensor")
+    yield
+
+
+@contextlib.contextmanager
+def empty(tg):
+    """A complete recording of a run without tasks."""
+    Recording(tg.directory / "run").write()
+    yield
+
+
+@contextlib.contextmanager
+def partial(tg):
+    """The stream was full: the last three records are missing."""
+    folder = _run(tg, "--dump-tensor")
+    tensors = json.loads((folder / "tensor_dump.json").read_text())["tensors"]
+    _by_manifest(folder, tensors=tensors[:-3], total_tensors=len(tensors) - 3,
+                 lost={"full": 3}, dropped_records=3)
+    yield
+
+
+@contextlib.contextmanager
+def meta(tg):
+    _run(tg, "--dump-tensor=meta")
+    yield
+
+
+@contextlib.contextmanager
+def hash_only(tg):
+    _run(tg, "--dump-tensor=hash")
+    yield
+
+
+@contextlib.contextmanager
+def marked(tg):
+    """The orchestration marks nothing."""
+    _run(tg, "--dump-tensor=marked")
+    yield
+
+
+@contextlib.contextmanager
+def filtered(tg):
+    """The filter lets no record of a task through."""
+    result = tg("run", workload("mistakes"), "--case", "none", "--output", "run", "--dump-tensor",
+                "--dump-filter", "kernel=nobody")
+    assert result.returncode == 0, result
+    yield
+
+
+@contextlib.contextmanager
+def cancelled(tg):
+    """The last task never ran."""
+    folder = _run(tg, "--dump-tensor")
+    _by_manifest(folder, result="CANCELLED")
+    yield
+
+
+@contextlib.contextmanager
+def running(tg):
+    """Another process holds the journal, as the one that writes it does."""
+    folder = _run(tg, "--dump-tensor")
+    journal = folder / "tensor_dump.rec"
+    journal.write_bytes(journal.read_bytes()[:-256])  # no summary yet
+    (folder / "tensor_dump.json").unlink()
+    (tg.directory / "run" / "run.json").unlink()
+    with journal.open() as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+@contextlib.contextmanager
+def interrupted(tg):
+    """The process that wrote it was killed."""
+    with running(tg):
+        pass
+    yield
+
+
+@contextlib.contextmanager
+def damaged(tg):
+    """One record of the journal is damaged, and there is no manifest to take it from."""
+    folder = _run(tg, "--dump-tensor")
+    (folder / "tensor_dump.json").unlink()
+    journal = bytearray((folder / "tensor_dump.rec").read_bytes())
+    records = [at for at in range(256, len(journal), 256) if journal[at] == 1]
+    journal[records[-2] + 100] ^= 0x55
+    (folder / "tensor_dump.rec").write_bytes(journal)
+    yield
+
+
+KINDS = {"complete": complete, "empty": empty, "partial": partial, "meta": meta, "hash": hash_only,
+         "marked": marked, "filtered": filtered, "cancelled": cancelled, "running": running,
+         "interrupted": interrupted, "damaged": damaged}
