@@ -52,9 +52,14 @@ struct tg_settings;
 TG_API tg_status tg_settings_create(struct tg_settings **settings, struct tg_error *error);
 TG_API void tg_settings_destroy(struct tg_settings *settings);
 
-/* BAD_ARGUMENT: the value does not fit the type; NOT_FOUND: no such setting. */
+/* BAD_ARGUMENT: the value does not fit the type; NOT_FOUND: no such setting. Whether a number is in its
+ * range is checked by tg_settings_check. */
 TG_API tg_status tg_settings_set(struct tg_settings *settings, const char *name, const char *value,
                                  struct tg_error *error);
+
+/* BAD_ARGUMENT: a number is outside the range that its help names; the error names the option, or the
+ * variable of the environment, and the range. Runs check the settings that they are given. */
+TG_API tg_status tg_settings_check(const struct tg_settings *settings, struct tg_error *error);
 
 /* Setting `number` of the table; false past its end. */
 TG_API bool tg_settings_get(const struct tg_settings *settings, uint32_t number,

@@ -103,7 +103,7 @@ tg_status tg_tolerance_rule_parse(const char *text, bool relative, struct tg_tol
     if (colon)
         wrong = read_keys((struct tg_word){text, (size_t)(colon - text)}, rule);
     if (!wrong && !read_number(colon ? colon + 1 : text, &number))
-        wrong = "a tolerance is a number that is not negative";
+        wrong = "a tolerance is a number that is not negative, from 0 to 1.7e308";
     if (wrong)
         return bad_rule(text, relative, wrong, error);
     *(relative ? &rule->relative : &rule->absolute) = number;

@@ -19,7 +19,11 @@ static const char transports[] = TG_TRANSPORT_MAP(WORD);
 #define POLICIES (policies + 1)
 #define TRANSPORTS (transports + 1)
 
-/* The settings. `taskglass config` shows them in this order. */
+/*
+ * The settings. `taskglass config` shows them in this order. A number has its range, both ends included,
+ * written as the setting itself; help and messages name it. Ranges are checked by tg_settings_check,
+ * because what is set last counts.
+ */
 static const struct row {
     const char *name;
     const char *environment;
@@ -28,78 +32,91 @@ static const struct row {
     const char *help;
     const char *choices;
     const char *alone;
+    const char *least, *most; /* NULL: no range */
+    bool or_zero;             /* 0 stands for the default and is in no range */
 } table[] = {
-    {"platform", "TASKGLASS_PLATFORM", TG_SETTING_TEXT, "a2a3sim",
-     "the kind of device to open; `taskglass list` shows those of this machine", NULL, NULL},
-    {"runtime", "TASKGLASS_RUNTIME", TG_SETTING_TEXT, "host_build_graph",
-     "how the graph is built; `taskglass list` shows the runtimes", NULL, NULL},
-    {"cores", "TASKGLASS_CORES", TG_SETTING_COUNT, "0",
-     "cores of the device, AIC and AIV together; 0: as many as there are CPUs (cuda: "
-     "multiprocessors), in whole blocks",
-     NULL, NULL},
-    {"schedulers", "TASKGLASS_SCHEDULERS", TG_SETTING_COUNT, "0",
-     "threads that only schedule; 0: the cores schedule tasks themselves", NULL, NULL},
-    {"device-memory", "TASKGLASS_DEVICE_MEMORY", TG_SETTING_BYTES, "4G",
-     "memory of the device; a simulator takes it when it is first used, cuda all of it at once",
-     NULL, NULL},
-    {"timeout", "TASKGLASS_TIMEOUT", TG_SETTING_SECONDS, "10",
-     "report a hang after this many seconds without a finished task", NULL, NULL},
-    {"load-timeout", "TASKGLASS_LOAD_TIMEOUT", TG_SETTING_SECONDS, "120",
-     "seconds that the device may take to load a module", NULL, NULL},
-    {"output", "TASKGLASS_OUTPUT", TG_SETTING_TEXT, "",
-     "directory for the files of a run; empty: a new one under outputs/", NULL, NULL},
-    {"deps", "TASKGLASS_DEPS", TG_SETTING_FLAG, "off",
-     "write deps.json: every task with the tasks it waited for", NULL, NULL},
-    {"poison", "TASKGLASS_POISON", TG_SETTING_FLAG, "off",
-     "fill memory with a pattern when it is handed out, so that find unwritten can prove what no "
-     "task wrote",
-     NULL, NULL},
-    {"dump-tensor", "TASKGLASS_DUMP_TENSOR", TG_SETTING_CHOICE, "off",
-     "record the arguments of every task; the level says how much of them", LEVELS, "full"},
-    {"dump-args", "TASKGLASS_DUMP_ARGS", TG_SETTING_FLAG, "off",
-     "record only metadata and scalars, as --dump-tensor=meta does", NULL, NULL},
-    {"dump-filter", "TASKGLASS_DUMP_FILTER", TG_SETTING_LIST, "",
-     "record only what matches: task=A-B,kernel=NAME,stage=before|after,role=in+out,arg=N; "
-     "repeat the option, or separate filters with ';'",
-     NULL, NULL},
-    {"dump-policy", "TASKGLASS_DUMP_POLICY", TG_SETTING_CHOICE, "block",
-     "if a core records faster than the disk writes: wait, drop records, or overwrite payloads",
-     POLICIES, NULL},
-    {"dump-arena", "TASKGLASS_DUMP_ARENA", TG_SETTING_BYTES, "4M",
-     "how much payload a core can be ahead of the disk; each core takes this much memory", NULL,
-     NULL},
-    {"dump-buffers", "TASKGLASS_DUMP_BUFFERS", TG_SETTING_COUNT, "16",
-     "record buffers of each core, 64 records each", NULL, NULL},
-    {"dump-wait", "TASKGLASS_DUMP_WAIT", TG_SETTING_SECONDS, "5",
-     "with policy block: seconds that a core waits for the host before it drops records", NULL,
-     NULL},
-    {"dump-transport", "TASKGLASS_DUMP_TRANSPORT", TG_SETTING_CHOICE, "auto",
-     "how the host gets the recording: it reads it in place if it can, or copies it", TRANSPORTS,
-     NULL},
-    {"enable-scope-stats", "TASKGLASS_ENABLE_SCOPE_STATS", TG_SETTING_FLAG, "off",
-     "if the device builds the graph: write what every scope used of its ring and the tensor map",
-     NULL, NULL},
-    {"ring-task-window", "TASKGLASS_RING_TASK_WINDOW", TG_SETTING_COUNTS, "16384",
-     "if the device builds the graph: task slots of each ring, or of the four with commas; at least 4",
-     NULL, NULL},
-    {"ring-heap", "TASKGLASS_RING_HEAP", TG_SETTING_SIZES, "0",
-     "likewise: memory of each ring for tg_alloc; 0: 256M, or less on a small device", NULL, NULL},
-    {"ring-dep-pool", "TASKGLASS_RING_DEP_POOL", TG_SETTING_COUNTS, "16384",
-     "likewise: dependencies of each ring that are not met yet; at least 4", NULL, NULL},
-    {"tensormap", "TASKGLASS_TENSORMAP", TG_SETTING_COUNT, "65536",
-     "with tensormap_and_ringbuffer: tensors that unfinished tasks can use at a time; at least 4",
-     NULL, NULL},
-    {"device-program", "TASKGLASS_DEVICE_PROGRAM", TG_SETTING_TEXT, "",
-     "program to start as the simulated device; empty: the installed one", NULL, NULL},
-    {"workload-path", "TASKGLASS_WORKLOAD_PATH", TG_SETTING_TEXT, "",
-     "more folders to search for workloads, separated by colons", NULL, NULL},
+#define PLAIN(name, environment, type, fallback, help)                                      \
+    {                                                                                       \
+        name, environment, TG_SETTING_##type, fallback, help, NULL, NULL, NULL, NULL, false \
+    }
+#define CHOICE(name, environment, fallback, choices, alone, help)                               \
+    {                                                                                           \
+        name, environment, TG_SETTING_CHOICE, fallback, help, choices, alone, NULL, NULL, false \
+    }
+#define NUMBER(name, environment, type, fallback, least, most, help)                            \
+    {                                                                                           \
+        name, environment, TG_SETTING_##type, fallback, help "; from " least " to " most, NULL, \
+            NULL, least, most, false                                                            \
+    }
+#define OR_ZERO(name, environment, type, fallback, least, most, help)                          \
+    {                                                                                          \
+        name, environment, TG_SETTING_##type, fallback, help ", else from " least " to " most, \
+            NULL, NULL, least, most, true                                                      \
+    }
+    PLAIN("platform", "TASKGLASS_PLATFORM", TEXT, "a2a3sim",
+          "the kind of device to open; `taskglass list` shows those of this machine"),
+    PLAIN("runtime", "TASKGLASS_RUNTIME", TEXT, "host_build_graph",
+          "how the graph is built; `taskglass list` shows the runtimes"),
+    NUMBER("cores", "TASKGLASS_CORES", COUNT, "0", "0", "65535",
+           "cores of the device, AIC and AIV together; 0: as many as there are CPUs (cuda: "
+           "multiprocessors), in whole blocks; `taskglass list` shows how many a platform has"),
+    NUMBER("schedulers", "TASKGLASS_SCHEDULERS", COUNT, "0", "0", "255",
+           "threads that only schedule; 0: the cores schedule tasks themselves; `taskglass list` "
+           "shows how many a platform has"),
+    NUMBER("device-memory", "TASKGLASS_DEVICE_MEMORY", BYTES, "4G", "4M", "16T",
+           "memory of the device; a simulator takes it when it is first used, cuda all of it at "
+           "once"),
+    NUMBER("timeout", "TASKGLASS_TIMEOUT", SECONDS, "10", "0.001", "1000000000",
+           "report a hang after this many seconds without a finished task"),
+    NUMBER("load-timeout", "TASKGLASS_LOAD_TIMEOUT", SECONDS, "120", "0.001", "1000000000",
+           "seconds that the device may take to load a module"),
+    PLAIN("output", "TASKGLASS_OUTPUT", TEXT, "",
+          "directory for the files of a run; empty: a new one under outputs/"),
+    PLAIN("deps", "TASKGLASS_DEPS", FLAG, "off",
+          "write deps.json: every task with the tasks it waited for"),
+    PLAIN("poison", "TASKGLASS_POISON", FLAG, "off",
+          "fill memory with a pattern when it is handed out, so that find unwritten can prove what "
+          "no task wrote"),
+    CHOICE("dump-tensor", "TASKGLASS_DUMP_TENSOR", "off", LEVELS, "full",
+           "record the arguments of every task; the level says how much of them"),
+    PLAIN("dump-args", "TASKGLASS_DUMP_ARGS", FLAG, "off",
+          "record only metadata and scalars, as --dump-tensor=meta does"),
+    PLAIN("dump-filter", "TASKGLASS_DUMP_FILTER", LIST, "",
+          "record only what matches: task=A-B,kernel=NAME,stage=before|after,role=in+out,arg=N; "
+          "repeat the option, or separate filters with ';'"),
+    CHOICE("dump-policy", "TASKGLASS_DUMP_POLICY", "block", POLICIES, NULL,
+           "if a core records faster than the disk writes: wait, drop records, or overwrite "
+           "payloads"),
+    NUMBER("dump-arena", "TASKGLASS_DUMP_ARENA", BYTES, "4M", "4K", "64G",
+           "how much payload a core can be ahead of the disk; each core takes this much memory"),
+    NUMBER("dump-buffers", "TASKGLASS_DUMP_BUFFERS", COUNT, "16", "2", "65536",
+           "record buffers of each core, 64 records each"),
+    NUMBER("dump-wait", "TASKGLASS_DUMP_WAIT", SECONDS, "5", "0.001", "1000000000",
+           "with policy block: seconds that a core waits for the host before it drops records"),
+    CHOICE("dump-transport", "TASKGLASS_DUMP_TRANSPORT", "auto", TRANSPORTS, NULL,
+           "how the host gets the recording: it reads it in place if it can, or copies it"),
+    PLAIN("enable-scope-stats", "TASKGLASS_ENABLE_SCOPE_STATS", FLAG, "off",
+          "if the device builds the graph: write what every scope used of its ring and the tensor "
+          "map"),
+    NUMBER("ring-task-window", "TASKGLASS_RING_TASK_WINDOW", COUNTS, "16384", "4", "1048576",
+           "if the device builds the graph: task slots of each ring, or of the four with commas"),
+    OR_ZERO("ring-heap", "TASKGLASS_RING_HEAP", SIZES, "0", "256", "16T",
+            "likewise: memory of each ring for tg_alloc; 0: 256M, or less on a small device"),
+    NUMBER("ring-dep-pool", "TASKGLASS_RING_DEP_POOL", COUNTS, "16384", "4", "67108864",
+           "likewise: dependencies of each ring that are not met yet"),
+    NUMBER("tensormap", "TASKGLASS_TENSORMAP", COUNT, "65536", "4", "67108864",
+           "with tensormap_and_ringbuffer: tensors that unfinished tasks can use at a time"),
+    PLAIN("device-program", "TASKGLASS_DEVICE_PROGRAM", TEXT, "",
+          "program to start as the simulated device; empty: the installed one"),
+    PLAIN("workload-path", "TASKGLASS_WORKLOAD_PATH", TEXT, "",
+          "more folders to search for workloads, separated by colons"),
 };
 
 enum { SETTINGS = sizeof table / sizeof table[0] };
 
 /* A checked value, in the form that the function for its type returns. */
 union parsed {
-    uint64_t number;     /* count, bytes */
+    uint64_t number;     /* count, bytes: the same as numbers[0] */
     uint64_t numbers[4]; /* counts, sizes */
     double seconds;
     bool flag;
@@ -293,6 +310,12 @@ static char *with_earlier(const struct tg_settings *settings, size_t i, const ch
     return text;
 }
 
+/* True for what was meant as a number, such as "-1" or "1e3": its message also names the range. */
+static bool looks_like_number(const char *text)
+{
+    return text[strspn(text, " +-.,0123456789eExX")] == '\0';
+}
+
 /* Leaves the slot unchanged on failure. */
 static tg_status assign(struct tg_settings *settings, size_t i, const char *value,
                         enum tg_setting_source source, struct tg_error *error)
@@ -306,6 +329,10 @@ static tg_status assign(struct tg_settings *settings, size_t i, const char *valu
     if (!value)
         return tg_error_set(error, TG_BAD_ARGUMENT, "%s%s: no value given", prefix, name);
     wrong = parse(&table[i], value, &slot.parsed);
+    if (wrong && table[i].least && looks_like_number(value))
+        return tg_error_set(error, TG_BAD_ARGUMENT, "%s%s: '%s' %s; %sfrom %s to %s", prefix, name,
+                            value, wrong, table[i].or_zero ? "0, or " : "", table[i].least,
+                            table[i].most);
     if (wrong)
         return tg_error_set(error, TG_BAD_ARGUMENT, "%s%s: '%s' %s%s%s", prefix, name, value, wrong,
                             table[i].choices ? ": " : "", table[i].choices ? table[i].choices : "");
@@ -367,6 +394,60 @@ tg_status tg_settings_set(struct tg_settings *settings, const char *name, const 
                             "--%s: no such setting; `taskglass config` lists the settings",
                             name ? name : "");
     return assign(settings, i, value, TG_FROM_CALLER, error);
+}
+
+/* --- ranges ----------------------------------------------------------------------------------- */
+
+/* -1: below the range, 1: above, 0: within. */
+static int compare_numbers(const struct row *row, const union parsed *value, unsigned n)
+{
+    union parsed least, most;
+    (void)parse(row, row->least, &least);
+    (void)parse(row, row->most, &most);
+    for (unsigned i = 0; i < n; i++) {
+        uint64_t number = value->numbers[i];
+        if (row->or_zero && number == 0)
+            continue;
+        if (number < least.numbers[0] || number > most.numbers[0])
+            return number < least.numbers[0] ? -1 : 1;
+    }
+    return 0;
+}
+
+static int compare_seconds(const struct row *row, const union parsed *value)
+{
+    union parsed least, most;
+    (void)parse(row, row->least, &least);
+    (void)parse(row, row->most, &most);
+    return value->seconds < least.seconds ? -1 : value->seconds > most.seconds ? 1 : 0;
+}
+
+static int compare_with_range(const struct row *row, const union parsed *value)
+{
+    bool is_four = row->type == TG_SETTING_COUNTS || row->type == TG_SETTING_SIZES;
+    if (!row->least)
+        return 0;
+    if (row->type == TG_SETTING_SECONDS)
+        return compare_seconds(row, value);
+    return compare_numbers(row, value, is_four ? 4 : 1);
+}
+
+tg_status tg_settings_check(const struct tg_settings *settings, struct tg_error *error)
+{
+    for (size_t i = 0; i < SETTINGS; i++) {
+        const struct row *row = &table[i];
+        const struct slot *slot = &settings->slot[i];
+        int where = compare_with_range(row, &slot->parsed);
+        bool by_caller = slot->source == TG_FROM_CALLER;
+        if (where != 0)
+            return tg_error_set(error, TG_BAD_ARGUMENT,
+                                "%s%s %s: must be at %s %s (%sfrom %s to %s)",
+                                by_caller ? "--" : "", by_caller ? row->name : row->environment,
+                                text_of(settings, i), where < 0 ? "least" : "most",
+                                where < 0 ? row->least : row->most, row->or_zero ? "0, or " : "",
+                                row->least, row->most);
+    }
+    return TG_OK;
 }
 
 bool tg_settings_get(const struct tg_settings *settings, uint32_t number,

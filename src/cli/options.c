@@ -144,6 +144,13 @@ enum cli_token cli_parser_next(struct cli_parser *parser)
 
 /* --- the loop -------------------------------------------------------------------------------- */
 
+/* After the last option, because an option overrides the environment and an earlier option. */
+static int check_settings(const struct cli *cli)
+{
+    struct tg_error error;
+    return tg_settings_check(cli->settings, &error) == TG_OK ? CLI_OK : cli_error("%s", error.text);
+}
+
 int cli_options_read(const struct cli *cli, const struct cli_verb *verb, void *request, bool *help)
 {
     struct cli_parser parser;
@@ -165,7 +172,7 @@ int cli_options_read(const struct cli *cli, const struct cli_verb *verb, void *r
             code = option->take(request, option, parser.value);
         }
     }
-    return code;
+    return code == CLI_OK ? check_settings(cli) : code;
 }
 
 static void *member_of(void *request, size_t member)
@@ -200,7 +207,8 @@ int cli_take_count(void *request, const struct cli_option *option, const char *v
     count->given = true;
     if (cli_parse_count(value, &count->number))
         return CLI_OK;
-    return cli_error("--%s needs a whole number, not '%s'", option->name, value);
+    return cli_error("--%s needs a whole number from 0 to " CLI_MOST_COUNT ", not '%s'",
+                     option->name, value);
 }
 
 const char *cli_choices_format(cli_choice_fn choice, const char *or_and,

@@ -25,14 +25,17 @@
 /* The member is a const char *; if the option is repeated, the last value wins. */
 #define CLI_TEXT(type, member, name, value, help) \
     CLI_OPTION_(name, value, help, cli_take_text, offsetof(type, member))
-/* The member is a struct cli_count. */
+/* The member is a struct cli_count. The help names the range. */
 #define CLI_COUNT(type, member, name, value, help) \
-    CLI_OPTION_(name, value, help, cli_take_count, offsetof(type, member))
+    CLI_OPTION_(name, value, help "; from 0 to " CLI_MOST_COUNT, cli_take_count, offsetof(type, member))
 /* The verb's own function takes the value. */
 #define CLI_CALL(name, value, help, take) CLI_OPTION_(name, value, help, take, 0)
 /* The same for an option that accepts only certain words; the help lists them before its text. */
 #define CLI_CHOICE(name, value, choice, help, take) {name, value, help, take, 0, choice}
 /* clang-format on */
+
+/* The largest number that cli_parse_count takes. */
+#define CLI_MOST_COUNT "18446744073709551615"
 
 struct cli_choices {
     char text[300];

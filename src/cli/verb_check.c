@@ -58,9 +58,11 @@ static const struct cli_option options[] = {
              "the workload's module; default: the one in run.json"),
     CLI_TEXT(struct check_request, against, "against", "FILE",
              "compare with golden values from NumPy (.npy, .npz) instead of references"),
-    CLI_CALL("atol", "X", "with --against: absolute tolerance; default: that of diff for the type",
-             take_atol),
-    CLI_CALL("rtol", "X", "with --against: relative tolerance", take_rtol),
+    CLI_CALL(
+        "atol", "X",
+        "with --against: absolute tolerance, from 0 to 1.7e308; default: that of diff for the type",
+        take_atol),
+    CLI_CALL("rtol", "X", "with --against: relative tolerance, from 0 to 1.7e308", take_rtol),
     CLI_FLAG(struct check_request, all, "all", "show every wrong task, not only the first 20"),
     CLI_FLAG(struct check_request, json, "json", "print the result for programs"),
 };

@@ -24,7 +24,8 @@ static int take_limit(void *request, const struct cli_option *option, const char
     struct request *r = request;
     if (cli_parse_count(text, &r->limit) && r->limit > 0)
         return CLI_OK;
-    return cli_error("--%s needs a whole number above 0, not '%s'", option->name, text);
+    return cli_error("--%s needs a whole number above 0 (from 1 to " CLI_MOST_COUNT "), not '%s'",
+                     option->name, text);
 }
 
 static const char *format_name(unsigned number)
@@ -66,7 +67,7 @@ static int take_output(void *request, const struct cli_option *option, const cha
 static const struct cli_option options[] = {
     CLI_FILTERS(struct request, query),
     CLI_FILTER(struct request, query, "index", "NUMBERS", "these records"),
-    CLI_CALL("limit", "N", "export at most N records", take_limit),
+    CLI_CALL("limit", "N", "export at most N records; from 1 to " CLI_MOST_COUNT, take_limit),
     CLI_CHOICE("to", "FORMAT", format_name, "default: by the ending of --output", take_format),
     CLI_CALL("output", "FILE", "the file to write; -: standard output; default: RUN.FORMAT",
              take_output),

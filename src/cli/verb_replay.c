@@ -164,9 +164,8 @@ static int replay_recording(const struct cli *cli, const struct tg_recording *re
 
 static int take_repeat(void *request, const struct cli_option *option, const char *text)
 {
-    char *end;
-    unsigned long runs = strtoul(text, &end, 10);
-    if (*end || end == text || runs < 1 || runs > MOST_RUNS)
+    uint64_t runs;
+    if (!cli_parse_count(text, &runs) || runs < 1 || runs > MOST_RUNS)
         return cli_error("--%s: '%s' is not a number from 1 to %d", option->name, text, MOST_RUNS);
     ((struct request *)request)->config.repeat = (uint32_t)runs;
     return CLI_OK;
@@ -175,7 +174,8 @@ static int take_repeat(void *request, const struct cli_option *option, const cha
 static const struct cli_option options[] = {
     CLI_TEXT(struct request, task_text, "task", "ID",
              "the task: 12, 1:12 (ring:index) or 0x10000000c"),
-    CLI_CALL("repeat", "N", "run the task N times and say whether all results are the same",
+    CLI_CALL("repeat", "N",
+             "run the task N times and say whether all results are the same; from 1 to 1000000",
              take_repeat),
     CLI_TEXT(struct request, config.module, "module", "FILE",
              "the workload's module; default: the one in run.json"),

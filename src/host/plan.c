@@ -51,11 +51,12 @@ static tg_status check_counts(const struct tg_device_config *device,
 {
     uint32_t most = platform->max_blocks * TG_PARTS;
     if (device->cores > most)
-        return tg_error_set(error, TG_BAD_ARGUMENT, "--cores %u: %s has at most %u", device->cores,
-                            platform->name, most);
+        return tg_error_set(error, TG_BAD_ARGUMENT, "--cores %u: %s has at most %u; from 0 to %u",
+                            device->cores, platform->name, most, most);
     if (device->schedulers > platform->max_schedulers)
-        return tg_error_set(error, TG_BAD_ARGUMENT, "--schedulers %u: %s has at most %u",
-                            device->schedulers, platform->name, platform->max_schedulers);
+        return tg_error_set(error, TG_BAD_ARGUMENT,
+                            "--schedulers %u: %s has at most %u; from 0 to %u", device->schedulers,
+                            platform->name, platform->max_schedulers, platform->max_schedulers);
     return TG_OK;
 }
 
@@ -81,37 +82,22 @@ static tg_status plan_recording(const struct tg_settings *settings, struct tg_pl
     return tg_filter_parse(plan->record.filter, specs, &count, error);
 }
 
-/* In tg_rings 0 means the default size, but a user who types 0 made a mistake. */
-static tg_status refuse_zero(const char *option, uint32_t value, struct tg_error *error)
-{
-    if (value != 0)
-        return TG_OK;
-    return tg_error_set(error, TG_BAD_ARGUMENT, "--%s 0: must be at least 4", option);
-}
-
 static tg_status plan_rings(const struct tg_settings *settings, struct tg_plan *plan,
                             struct tg_error *error)
 {
     struct tg_rings *rings = &plan->rings;
     uint32_t n = tg_runtime_number(plan->runtime)->n_rings;
     uint64_t heaps = 0;
-    tg_status status = TG_OK;
     if (n == 0) /* a runtime without rings: what the settings say must make sense nevertheless */
         n = TG_RINGS;
     rings->tensormap = (uint32_t)tg_settings_count(settings, "tensormap");
-    for (uint32_t r = 0; r < TG_RINGS && status == TG_OK; r++) {
+    for (uint32_t r = 0; r < TG_RINGS; r++) {
         rings->task_window[r] = (uint32_t)tg_settings_number(settings, "ring-task-window", r);
         rings->dep_pool[r] = (uint32_t)tg_settings_number(settings, "ring-dep-pool", r);
         rings->heap[r] = tg_settings_number(settings, "ring-heap", r);
         heaps += r < n && rings->heap[r] < UINT64_MAX / TG_RINGS ? rings->heap[r] : 0;
-        status = refuse_zero("ring-task-window", rings->task_window[r], error);
-        if (status == TG_OK)
-            status = refuse_zero("ring-dep-pool", rings->dep_pool[r], error);
     }
-    if (status == TG_OK)
-        status = refuse_zero("tensormap", rings->tensormap, error);
-    if (status == TG_OK)
-        status = tg_rings_check(rings, error);
+    tg_status status = tg_rings_check(rings, error);
     if (status == TG_OK && plan->device.memory != 0 && heaps > plan->device.memory)
         status = tg_error_set(
             error, TG_BAD_ARGUMENT,
@@ -143,7 +129,9 @@ tg_status tg_plan_make(const struct tg_settings *settings, struct tg_plan *plan,
         .deps = tg_settings_flag(settings, "deps"),
         .scope_stats = tg_settings_flag(settings, "enable-scope-stats"),
     };
-    tg_status status = find_platform(plan->device.platform, &platform, error);
+    tg_status status = tg_settings_check(settings, error);
+    if (status == TG_OK)
+        status = find_platform(plan->device.platform, &platform, error);
     if (status == TG_OK)
         status = find_runtime(plan->runtime_name, &plan->runtime, error);
     if (status == TG_OK)

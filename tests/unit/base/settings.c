@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <taskglass/settings.h>
 
+#include "base/ring_limits.h"
+
 static struct tg_settings *settings;
 static struct tg_error error;
 
@@ -274,6 +276,78 @@ TEST(asking_for_what_is_not_there_gives_nothing)
     CHECK_EQ_U(tg_settings_count(settings, "timeout"), 0);
     CHECK_NEAR(tg_settings_seconds(settings, "cores"), 0, 0);
     CHECK(!tg_settings_flag(settings, "platform"));
+    destroy();
+}
+
+/* --- ranges ------------------------------------------------------------------------------------- */
+
+static tg_status check_of(const char *name, const char *value)
+{
+    tg_status status = create(NULL, NULL);
+    if (status == TG_OK)
+        status = set(name, value);
+    if (status == TG_OK)
+        status = tg_settings_check(settings, &error);
+    destroy();
+    return status;
+}
+
+/* The ends of the range are accepted, and the numbers beside it are not. */
+static void check_range(const char *name, uint64_t least, uint64_t most)
+{
+    const struct {
+        uint64_t number;
+        tg_status status;
+    } tried[] = {{least, TG_OK},
+                 {most, TG_OK},
+                 {most + 1, TG_BAD_ARGUMENT},
+                 {least > 0 ? least - 1 : most + 1, TG_BAD_ARGUMENT}};
+    for (size_t i = 0; i < sizeof tried / sizeof tried[0]; i++) {
+        char text[32];
+        snprintf(text, sizeof text, "%llu", (unsigned long long)tried[i].number);
+        if (!CHECK_EQ_I(check_of(name, text), tried[i].status))
+            fprintf(stderr, "  --%s %s\n", name, text);
+    }
+}
+
+TEST(ranges_are_those_of_the_rings_and_of_the_device)
+{
+    check_range("ring-task-window", TG_LEAST_ENTRIES, TG_MOST_SLOTS);
+    check_range("ring-dep-pool", TG_LEAST_ENTRIES, TG_MOST_DEPS);
+    check_range("tensormap", TG_LEAST_ENTRIES, TG_MOST_MAP);
+    check_range("ring-heap", TG_LEAST_HEAP, TG_MOST_HEAP);
+    check_range("device-memory", 4 << 20, TG_MOST_MEMORY);
+}
+
+TEST(a_number_outside_its_range_is_named_with_the_range)
+{
+    CHECK_EQ_I(check_of("dump-wait", "99999999999"), TG_BAD_ARGUMENT);
+    CHECK_EQ_S(error.text, "--dump-wait 99999999999: must be at most 1000000000 "
+                           "(from 0.001 to 1000000000)");
+    CHECK_EQ_I(check_of("ring-heap", "1K,255,1K,1K"), TG_BAD_ARGUMENT);
+    CHECK_EQ_S(error.text,
+               "--ring-heap 1K,255,1K,1K: must be at least 256 (0, or from 256 to 16T)");
+    CHECK_EQ_I(check_of("ring-heap", "0"), TG_OK);
+    REQUIRE(create("TASKGLASS_DUMP_BUFFERS", "1") == TG_OK);
+    CHECK_EQ_I(tg_settings_check(settings, &error), TG_BAD_ARGUMENT);
+    CHECK_HAS(error.text, "TASKGLASS_DUMP_BUFFERS 1: must be at least 2");
+    CHECK_EQ_I(set("dump-buffers", "2"), TG_OK);
+    CHECK_EQ_I(tg_settings_check(settings, &error), TG_OK);
+    destroy();
+}
+
+TEST(the_defaults_are_in_their_ranges_and_the_help_names_these)
+{
+    struct tg_setting_info info;
+    REQUIRE(create(NULL, NULL) == TG_OK);
+    CHECK_EQ_I(tg_settings_check(settings, &error), TG_OK);
+    for (uint32_t i = 0; tg_settings_get(settings, i, &info); i++) {
+        bool is_number = info.type == TG_SETTING_COUNT || info.type == TG_SETTING_BYTES ||
+                         info.type == TG_SETTING_SECONDS || info.type == TG_SETTING_COUNTS ||
+                         info.type == TG_SETTING_SIZES;
+        if (is_number)
+            CHECK_HAS(info.help, "from ");
+    }
     destroy();
 }
 
