@@ -41,7 +41,8 @@ enum {
     RENAMED = 1 << 15, /* kernels that the other side does not have */
     AGREE = 1 << 16,   /* it does not look as if one of the two was fused with its consumer */
     FUSE = 1 << 17,    /* not one row, but several fused into it */
-    FUSE_EQUAL = 1 << 18
+    FUSE_EQUAL = 1 << 18,
+    VIEWS = 1 << 19 /* views without the scalars */
 };
 
 /* When a row gets to a level. */
@@ -61,6 +62,9 @@ static const struct level {
     {FORWARD, KERNEL | OWN | SOURCE | BEFORE | AGREE},
     {ANY, KERNEL | OWN | BEFORE | AFTER | LOOSE | KNOWN | ALONE | AGREE},
     {ANY, KERNEL | OWN | KNOWN | ALONE | NEAR | AGREE},
+    /* Where the scalars are against the views, the place in the order decides: a run whose scalars are
+     * all one step off is not one whose results all went to the next row. */
+    {BACKWARD, KERNEL | VIEWS | AFTER | HOME | NEAR | AGREE},
     {ANY, KERNEL | SCALARS | ALONE | NEAR | AGREE},
     {ANY, FUSE_EQUAL | ALONE},
     /* other views, other scalars, other objects */
@@ -249,7 +253,7 @@ static bool is_fit(const struct tg_side *side, uint32_t row, unsigned takes)
         return true;
     if (takes & BEFORE && !info->has_records && n_before == 0 && n_after == 0)
         return false;
-    bool has_objects = takes & (OWN | OBJECTS);
+    bool has_objects = takes & (OWN | VIEWS | OBJECTS);
     if (takes & BEFORE && !(takes & OWN) && n_before == 0 && !(has_objects && info->reads_objects))
         return false;
     return !(takes & AFTER) || n_after > 0 || (has_objects && info->writes_objects);
@@ -268,6 +272,7 @@ static bool key_of(const struct tg_side *side, uint32_t row, unsigned level, uin
         return true;
     uint64_t sum = tg_mix(level + 1, takes & KERNEL ? info->kernel : 0);
     sum = tg_mix(sum, takes & OWN ? info->own : 0);
+    sum = tg_mix(sum, takes & VIEWS ? info->views : 0);
     sum = tg_mix(sum, takes & OBJECTS ? info->objects : 0);
     sum = tg_mix(sum, takes & SCALARS ? info->scalars : 0);
     sum = tg_mix(sum, takes & SOURCE ? info->source : 0);

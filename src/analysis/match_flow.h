@@ -69,6 +69,7 @@ struct tg_side {
 struct tg_side_row {
     uint64_t kernel;  /* of the name's text, so that the result does not depend on addresses */
     uint64_t own;     /* scalars and views */
+    uint64_t views;   /* views without the scalars */
     uint64_t objects; /* the objects that it reads and writes */
     uint64_t scalars; /* 0: it has none */
     uint64_t source;  /* contents of inputs that come from an unknown place; 0: there are none */

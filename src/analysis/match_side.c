@@ -224,6 +224,7 @@ static void read_slot(const struct tg_matching *m, struct tg_side *side, uint32_
         row->scalars = tg_mix(tg_mix(row->scalars, place), slot->view);
         return;
     }
+    row->views = tg_mix(tg_mix(row->views, (uint64_t)record->role << 32 | place), slot->view);
     if (!is_input) {
         row->writes_objects = row->writes_objects || slot->object != 0;
         *has_results = *has_results && slot->content != 0;
