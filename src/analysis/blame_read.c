@@ -76,11 +76,19 @@ static bool began_before(const struct tg_blame *blame, uint32_t task, int side)
     return false;
 }
 
+/* True if the orchestration submitted another kernel in this place. */
+static bool has_other_kernel(const struct tg_blame *blame, uint32_t task)
+{
+    uint32_t a = tg_blame_row(blame, task, 0), b = tg_blame_row(blame, task, 1);
+    return a != TG_NO_ROW && b != TG_NO_ROW &&
+           blame->side[0].tasks->row[a].kernel != blame->side[1].tasks->row[b].kernel;
+}
+
 bool tg_blame_follows_read(const struct tg_blame *blame, enum tg_guilt guilt, uint32_t task)
 {
     bool is_submitted = guilt == TG_GUILT_SCALAR || guilt == TG_GUILT_VIEW ||
                         guilt == TG_GUILT_REWIRED || guilt == TG_GUILT_EXTRA ||
-                        guilt == TG_GUILT_MISSING;
+                        guilt == TG_GUILT_MISSING || has_other_kernel(blame, task);
     bool is_after = blame->read.task != TG_NO_ROW && !began_before(blame, task, 0) &&
                     !began_before(blame, task, 1);
     return is_submitted && (is_after || (blame->is_given_scalar && task != 0));
