@@ -34,14 +34,16 @@ static bool copy_word(struct tg_word word, char *text, size_t room)
     return true;
 }
 
-/* Reads a number with a decimal point, whatever the locale uses. */
+/* Reads a number with a decimal point, whatever the locale uses; strtod alone would also take
+ * hexadecimal digits. */
 static bool read_number(const char *text, double *number)
 {
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     locale_t before = plain ? uselocale(plain) : (locale_t)0;
     char *end;
     *number = strtod(text, &end);
-    bool good = *text >= '.' && *text <= '9' && *end == '\0' && *number >= 0 && isfinite(*number);
+    bool plainly = text[strspn(text, "0123456789.eE+-")] == '\0' && *text >= '.' && *text <= '9';
+    bool good = plainly && *end == '\0' && *number >= 0 && isfinite(*number);
     if (plain) {
         uselocale(before);
         freelocale(plain);
