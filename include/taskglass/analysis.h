@@ -267,7 +267,7 @@ struct tg_diff_summary {
     uint64_t pairs[TG_VERDICTS];
     uint64_t not_compared; /* unknown pairs that were not compared */
     uint64_t not_hashed;   /* unknown pairs with reason NOT_HASHED, of which tasks show what they read */
-    bool nothing;          /* tensors were compared, and of none is known whether it is equal */
+    bool nothing;          /* of no tensor of a task is known whether it is equal */
     uint32_t gaps;         /* enum tg_diff_gap */
     bool graphs_differ; /* one side has a task that the other certainly did not run, and that is not
                               part of a fusion */

@@ -329,6 +329,21 @@ static enum tg_verdict verdict_of(const struct tg_diff_summary *summary)
     return summary->pairs[TG_VERDICT_CLOSE] > 0 ? TG_VERDICT_CLOSE : TG_VERDICT_SAME;
 }
 
+/* True if no argument of a task could be compared, although tasks match and one side says why it has
+ * none: what the orchestrations were given says little about the tasks. */
+static bool has_no_task(const struct tg_diff *diff)
+{
+    const struct tg_match *match = &diff->match;
+    for (uint64_t i = 0; i < match->n_pairs; i++) {
+        const struct tg_matched_task *task = &match->task[match->pair[i].task];
+        uint64_t id = task->a != TG_NO_ROW ? diff->a.row[task->a].id : diff->b.row[task->b].id;
+        if (id != TG_TASK_NONE)
+            return false;
+    }
+    return match->matched > 0 &&
+           (tg_recording_why_empty(diff->a.recording) || tg_recording_why_empty(diff->b.recording));
+}
+
 void tg_diff_summarize(const struct tg_diff *diff, struct tg_diff_summary *summary)
 {
     const struct tg_match *match = &diff->match;
@@ -352,4 +367,8 @@ void tg_diff_summarize(const struct tg_diff *diff, struct tg_diff_summary *summa
     summary->graphs_differ = (match->only_b > 0 && tg_diff_has_all_tasks(&diff->a)) ||
                              (match->only_a > 0 && tg_diff_has_all_tasks(&diff->b));
     summary->verdict = verdict_of(summary);
+    if (summary->verdict != TG_VERDICT_DIFFERS && has_no_task(diff)) {
+        summary->nothing = true;
+        summary->verdict = TG_VERDICT_UNKNOWN;
+    }
 }

@@ -175,7 +175,12 @@ const char *cli_diff_reason(const struct cli_diff *diff)
     if (a.level == TG_LEVEL_META || b.level == TG_LEVEL_META)
         return "a recording of level meta has neither hashes nor values of tensors; record both runs "
                "with --dump-tensor, or with --dump-tensor=hash";
-    return "of no tensor do both recordings have a hash or values";
+    for (int side = 0; side < 2; side++) {
+        const char *why = tg_recording_why_empty(diff->recording[side]);
+        if (why && (side == 0 ? &a : &b)->level == TG_LEVEL_MARKED)
+            return why;
+    }
+    return "of no tensor of a task do both recordings have a hash or values";
 }
 
 const char *cli_diff_word(const struct tg_diff_summary *summary)

@@ -184,6 +184,7 @@ static void put_recording(struct tg_json *json, const struct tg_recording_info *
     tg_json_put_string(json, "payload", *info->payload ? info->payload : NULL);
     tg_json_put_string(json, "level", info->level ? tg_level_name(info->level) : NULL);
     tg_json_put_bool(json, "complete", info->complete);
+    tg_json_put_string(json, "state", tg_recording_state_name(info->state));
     tg_json_put_bool(json, "foreign", info->foreign);
     tg_json_put_uint(json, "records", info->records);
     tg_json_end_object(json);

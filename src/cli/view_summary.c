@@ -55,19 +55,24 @@ static void put_label(const char *label)
 
 static void put_state(const struct view *view)
 {
+    const char *state = tg_recording_state_name(view->info.state);
     put_label("state");
+    if (view->info.state == TG_RECORDING_FINISHED)
+        printf("%s, ", state);
+    else if (view->info.state != TG_RECORDING_UNKNOWN)
+        printf("%s%s%s, ", cli_color(stdout, CLI_RED), state, cli_color(stdout, CLI_PLAIN));
     if (view->info.complete)
         printf("complete");
     else
-        printf("%sINCOMPLETE%s: the recording was never finished; these are the records "
-               "written so far",
-               cli_color(stdout, CLI_RED), cli_color(stdout, CLI_PLAIN));
+        printf("%sINCOMPLETE%s: these are the records written so far", cli_color(stdout, CLI_RED),
+               cli_color(stdout, CLI_PLAIN));
     if (view->info.level != 0)
         printf(", level %s", tg_level_name(view->info.level));
     if (view->info.foreign)
         printf(", written by another implementation: no hashes");
     putchar('\n');
-    if (view->info.from_journal && !*view->info.manifest) {
+    if (view->info.from_journal && !*view->info.manifest &&
+        view->info.state != TG_RECORDING_RUNNING) {
         put_label("");
         printf("there is no manifest; 'taskglass recover %s' writes it\n", view->info.dir);
     }
@@ -148,6 +153,24 @@ static void put_losses(const struct view_counts *counts)
     }
 }
 
+/* How the run ended if not by itself, and why no task has a record. */
+static void put_lack(const struct view *view, const struct tg_record_summary *summary)
+{
+    bool is_ended =
+        view->info.state == TG_RECORDING_FINISHED || view->info.state == TG_RECORDING_UNKNOWN;
+    struct cli_words words;
+    const char *why = tg_recording_why_empty(view->recording);
+    if (!is_ended) {
+        put_label("");
+        puts(cli_recording_note(&words, &view->info, 0));
+    }
+    if (why && summary->before_dispatch + summary->after_completion == 0 &&
+        tg_query_is_empty(view->query)) {
+        put_label("");
+        printf("no record of a task: %s\n", why);
+    }
+}
+
 void view_print_summary(const struct view *view)
 {
     struct view_counts counts;
@@ -160,4 +183,5 @@ void view_print_summary(const struct view *view)
     put_records(view, &counts.summary);
     put_payload(view, &counts.summary);
     put_losses(&counts);
+    put_lack(view, &counts.summary);
 }

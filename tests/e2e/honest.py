@@ -3,12 +3,14 @@
 
 import contextlib
 import fcntl
-import json
+
+import numpy
 
 from conftest import workload
 from recordings import Recording
+from wire_reader import SUMMARY, record_checks
 
-TASKS = 4  # of the workload `mistakes`
+CANCELLED = -11  # the number of the status
 
 
 def _run(tg, *options):
@@ -16,13 +18,18 @@ def _run(tg, *options):
     return tg.directory / "run" / "tensor_dump"
 
 
-def _by_manifest(folder, **changes):
-    """Leaves a manifest alone that says something else."""
-    path = folder / "tensor_dump.json"
-    manifest = json.loads(path.read_text())
-    manifest.update(changes)
-    path.write_text(json.dumps(manifest))
-    (folder / "tensor_dump.rec").unlink()
+def _end(tg, change):
+    """Lets the journal end with another summary, and makes the manifest again from it."""
+    folder = tg.directory / "run" / "tensor_dump"
+    journal = bytearray((folder / "tensor_dump.rec").read_bytes())
+    summary = numpy.frombuffer(journal, SUMMARY, offset=len(journal) - 256).copy()
+    assert summary["type"] == 3
+    change(summary)
+    summary["check"] = record_checks(summary.tobytes())
+    journal[-256:] = summary.tobytes()
+    (folder / "tensor_dump.rec").write_bytes(journal)
+    (folder / "tensor_dump.json").unlink()
+    tg.good("recover", "run")
 
 
 @contextlib.contextmanager
@@ -40,11 +47,12 @@ def empty(tg):
 
 @contextlib.contextmanager
 def partial(tg):
-    """The stream was full: the last three records are missing."""
-    folder = _run(tg, "--dump-tensor")
-    tensors = json.loads((folder / "tensor_dump.json").read_text())["tensors"]
-    _by_manifest(folder, tensors=tensors[:-3], total_tensors=len(tensors) - 3,
-                 lost={"full": 3}, dropped_records=3)
+    """The stream was full: three more records were lost."""
+    def lose(summary):
+        summary["lost"][0][0] = 3
+        summary["attempted"] += 3
+    _run(tg, "--dump-tensor")
+    _end(tg, lose)
     yield
 
 
@@ -78,9 +86,14 @@ def filtered(tg):
 
 @contextlib.contextmanager
 def cancelled(tg):
-    """The last task never ran."""
-    folder = _run(tg, "--dump-tensor")
-    _by_manifest(folder, result="CANCELLED")
+    """The user cancelled the run."""
+    def cancel(summary):
+        summary["result"] = CANCELLED
+    _run(tg, "--dump-tensor")
+    _end(tg, cancel)
+    (tg.directory / "run" / "run.json").write_text(
+        (tg.directory / "run" / "run.json").read_text().replace('"status": "OK"',
+                                                               '"status": "CANCELLED"'))
     yield
 
 

@@ -70,7 +70,7 @@ def test_json_has_the_documented_members(recorded):
     document = recorded.json("view")
     assert list(document) == ["recording", "summary", "records"]
     assert list(document["recording"]) == ["run", "dir", "journal", "manifest", "payload", "level",
-                                           "complete", "foreign", "records"]
+                                           "complete", "state", "foreign", "records"]
     assert list(document["summary"]) == [
         "records", "before_dispatch", "after_completion", "orchestration", "inputs", "outputs",
         "inouts", "scalars", "payload_bytes", "truncated", "overwritten", "damaged", "lost"]
