@@ -198,9 +198,16 @@ void tg_map_close(struct tg_map *map)
     *map = (struct tg_map){0};
 }
 
-void tg_map_let_go(const struct tg_map *map, size_t end)
+void tg_map_let_go_part(const struct tg_map *map, size_t begin, size_t end)
 {
     const size_t page = 4096;
-    if (map->is_mapped && end <= map->size)
-        (void)madvise((void *)(uintptr_t)map->bytes, end / page * page, MADV_DONTNEED);
+    begin = (begin + page - 1) / page * page;
+    end = end / page * page;
+    if (map->is_mapped && begin < end && end <= map->size)
+        (void)madvise((void *)((uintptr_t)map->bytes + begin), end - begin, MADV_DONTNEED);
+}
+
+void tg_map_let_go(const struct tg_map *map, size_t end)
+{
+    tg_map_let_go_part(map, 0, end);
 }

@@ -55,5 +55,7 @@ void tg_map_close(struct tg_map *map);
 /* For a large file that is read from front to end: tells the kernel that the bytes before `end`
  * need not stay in memory. Reading them again is allowed. */
 void tg_map_let_go(const struct tg_map *map, size_t end);
+/* The same for the pages that lie wholly in a part of the file. */
+void tg_map_let_go_part(const struct tg_map *map, size_t begin, size_t end);
 
 #endif

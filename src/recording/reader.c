@@ -65,7 +65,7 @@ static tg_status read_manifest_file(struct tg_recording *recording, const char *
     struct tg_map map = {0};
     tg_status status = open_map(recording->dir, name, true, &map, error);
     if (status == TG_OK)
-        status = tg_manifest_read(recording, (const char *)map.bytes, map.size, name, error);
+        status = tg_manifest_read(recording, &map, name, error);
     tg_map_close(&map);
     if (status == TG_OK)
         tg_manifest_add_addresses(recording);
@@ -174,7 +174,8 @@ tg_status tg_recording_from_memory(const void *bytes, size_t size, const void *p
         r->map = (struct tg_map){.bytes = bytes, .size = size};
         status = tg_journal_read(r, "memory", error);
     } else {
-        status = tg_manifest_read(r, bytes, size, "memory", error);
+        const struct tg_map map = {.bytes = bytes, .size = size};
+        status = tg_manifest_read(r, &map, "memory", error);
     }
     fill_info(r);
     r->info.state = r->info.complete ? TG_RECORDING_FINISHED : TG_RECORDING_UNKNOWN;

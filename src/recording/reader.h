@@ -147,7 +147,7 @@ const unsigned char *tg_journal_slot(const struct tg_recording *recording, uint6
 struct tg_manifest_reading;
 
 /* Reads the whole manifest; keeps no pointer into the text. */
-tg_status tg_manifest_read(struct tg_recording *recording, const char *text, size_t size,
+tg_status tg_manifest_read(struct tg_recording *recording, const struct tg_map *map,
                            const char *name, struct tg_error *error);
 /* The same for a reading that the caller has begun: `recording`, `text`, `size`, `keep`. */
 tg_status tg_manifest_read_with(struct tg_manifest_reading *reading, const char *name,
@@ -166,6 +166,8 @@ struct tg_manifest_reading {
     struct tg_pull *pull; /* at the first token of a value */
     const char *text;
     size_t size;
+    const struct tg_map *map; /* the text's, whose memory is released on the way; may be NULL */
+    size_t released;          /* bytes of it */
     bool has_version, has_list, has_bin_file;
     bool is_meta;  /* it says that no payloads were written */
     uint32_t seen; /* the counters it has, by their places in the table */

@@ -16,7 +16,7 @@
 #include "recording/reader.h"
 #include "recording/record.h"
 
-enum { LONGEST_HEAD = 1 << 16 };
+enum { LONGEST_HEAD = 1 << 16, KEPT = 8 << 20 };
 
 typedef bool (*read_fn)(struct tg_manifest_reading *reading);
 
@@ -197,6 +197,10 @@ bool tg_manifest_take_entry(struct tg_manifest_reading *r)
     else if (!r->keep || r->keep(r->context, entry))
         recording->n_entries++;
     r->n_checked += entry->check == TG_TEXT_INTACT;
+    if (r->map && r->pull->text == r->text && r->pull->at - r->released > KEPT) {
+        tg_map_let_go_part(r->map, r->released, r->pull->at);
+        r->released = r->pull->at;
+    }
     return true;
 }
 
@@ -431,10 +435,11 @@ tg_status tg_manifest_read_with(struct tg_manifest_reading *r, const char *name,
     return finish(r, name, error);
 }
 
-tg_status tg_manifest_read(struct tg_recording *recording, const char *text, size_t size,
+tg_status tg_manifest_read(struct tg_recording *recording, const struct tg_map *map,
                            const char *name, struct tg_error *error)
 {
-    struct tg_manifest_reading reading = {.recording = recording, .text = text, .size = size};
+    struct tg_manifest_reading reading = {
+        .recording = recording, .text = (const char *)map->bytes, .size = map->size, .map = map};
     return tg_manifest_read_with(&reading, name, error);
 }
 

@@ -225,6 +225,7 @@ static bool merge_manifest(struct tg_recording *recording, const struct tg_map *
     struct tg_manifest_reading reading = {.recording = manifest,
                                           .text = (const char *)map->bytes,
                                           .size = map->size,
+                                          .map = map,
                                           .keep = is_missing,
                                           .context = &merge};
     bool good = manifest && list_content(&merge);

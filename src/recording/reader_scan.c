@@ -14,7 +14,7 @@
 #include "recording/record.h"
 
 enum { RECORD = sizeof(struct tg_record), HEAD = sizeof(struct tg_journal_head) };
-enum { MOST_THREADS = 4, WORTH_A_THREAD = 1 << 16 }; /* slots: 16 MiB */
+enum { MOST_THREADS = 4, WORTH_A_THREAD = 1 << 16, OFTEN = 1 << 15 }; /* slots; 8 MiB */
 
 const unsigned char *tg_journal_slot(const struct tg_recording *recording, uint64_t slot)
 {
@@ -49,11 +49,20 @@ static bool is_argument(const unsigned char *bytes, enum tg_mark_kind *kind)
     return false;
 }
 
+/* Every so many slots, the memory of those before `slot` is released: a large journal need not be in
+ * memory as a whole. */
+static void let_go(const struct tg_recording *recording, uint64_t slot)
+{
+    if (slot % OFTEN == 0 && slot >= OFTEN)
+        tg_map_let_go_part(&recording->map, (slot - OFTEN) * RECORD, slot * RECORD);
+}
+
 static void *scan(void *context)
 {
     struct share *share = context;
     for (uint64_t i = share->from; i < share->to; i++) {
         struct tg_mark mark = {.slot = i};
+        let_go(share->recording, i);
         if (is_argument(tg_journal_slot(share->recording, i), &mark.kind))
             continue;
         if (!tg_grow(&share->mark, &share->room, share->n_marks + 1, sizeof mark)) {

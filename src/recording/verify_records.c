@@ -22,6 +22,7 @@ enum { MOST_THREADS = 4, SHARE = 8, TICK_MS = 100, WORTH_A_THREAD = 1 << 20 };
 struct worker {
     struct tg_verifier *verifier;
     struct tg_verification sum;
+    uint64_t done; /* bytes, not yet added to the verifier's */
     pthread_t thread;
     bool is_running;
     uint32_t finished; /* atomic */
@@ -120,7 +121,17 @@ static void verify_record(struct worker *worker, uint64_t index)
         worker->sum.bytes += record->stored;
         verify_hash(worker, index, &entry);
     }
-    __atomic_fetch_add(&verifier->done, record->stored + sizeof *record, __ATOMIC_RELAXED);
+    worker->done += record->stored + sizeof *record;
+}
+
+/* The other threads are near: what lies further back is not needed again. */
+static void let_go(const struct tg_verifier *verifier, uint64_t index)
+{
+    const uint64_t often = 1 << 15;
+    if (verifier->info.from_journal && index % often == 0 && index >= 2 * often)
+        tg_map_let_go_part(&verifier->recording->map,
+                           (index - 2 * often) * sizeof(struct tg_record),
+                           (index - often) * sizeof(struct tg_record));
 }
 
 static void *work(void *context)
@@ -134,6 +145,9 @@ static void *work(void *context)
         uint64_t last = first + SHARE;
         for (uint64_t i = first; i < last && i < verifier->info.records; i++)
             verify_record(worker, i);
+        __atomic_fetch_add(&verifier->done, worker->done, __ATOMIC_RELAXED);
+        worker->done = 0;
+        let_go(verifier, first);
     }
     tg_store_release(&worker->finished, 1); /* pairs with the load in wait_for */
     return NULL;

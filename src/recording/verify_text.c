@@ -16,7 +16,7 @@
 #include "recording/record.h"
 #include "recording/verify_state.h"
 
-enum { MOST_THREADS = 4, WORTH_A_THREAD = 4 << 20, ROOM = 1 << 16 };
+enum { MOST_THREADS = 4, WORTH_A_THREAD = 4 << 20, ROOM = 1 << 16, KEPT = 8 << 20 };
 
 struct text {
     const char *at, *end;
@@ -25,6 +25,7 @@ struct text {
 /* One thread's part: whole lines. */
 struct part {
     struct tg_verifier *verifier;
+    const struct tg_map *map;
     struct text text;
     uint64_t lines;
     uint64_t first; /* the record of its first line */
@@ -54,8 +55,14 @@ static const char *line_end(const char *at, const char *end)
 static void *count_lines(void *context)
 {
     struct part *part = context;
-    for (const char *at = part->text.at; at < part->text.end; part->lines++)
+    const char *text = (const char *)part->map->bytes, *kept = part->text.at;
+    for (const char *at = part->text.at; at < part->text.end; part->lines++) {
         at = line_end(at, part->text.end) + 1;
+        if (at - kept > KEPT) {
+            tg_map_let_go_part(part->map, (size_t)(kept - text), (size_t)(at - text));
+            kept = at;
+        }
+    }
     return NULL;
 }
 
@@ -105,6 +112,18 @@ static bool differs(struct text line, const char *printed, size_t size)
     return tg_text_hash(line.at, length) != tg_text_hash(printed, size);
 }
 
+/* Releases the memory of text and records that have been compared. */
+static void let_go(const struct part *part, const char *from, const char *to, uint64_t index)
+{
+    const char *text = (const char *)part->map->bytes;
+    const struct tg_map *journal = &part->verifier->recording->map;
+    const uint64_t often = KEPT / sizeof(struct tg_record);
+    tg_map_let_go_part(part->map, (size_t)(from - text), (size_t)(to - text));
+    if (part->verifier->info.from_journal && index > often)
+        tg_map_let_go_part(journal, (index - often) * sizeof(struct tg_record),
+                           index * sizeof(struct tg_record));
+}
+
 static void *compare_lines(void *context)
 {
     struct part *part = context;
@@ -114,9 +133,13 @@ static void *compare_lines(void *context)
     part->no_memory = !buffer;
     if (!buffer)
         return NULL;
-    const char *at = part->text.at;
+    const char *at = part->text.at, *kept = at;
     for (uint64_t i = part->first; at < part->text.end; i++) {
         struct text line = {at, line_end(at, part->text.end)};
+        if (at - kept > KEPT) {
+            let_go(part, kept, at, i);
+            kept = at;
+        }
         at = line.end + 1;
         if (!tg_recording_get(part->verifier->recording, i, &entry))
             break;
@@ -134,7 +157,8 @@ static void *compare_lines(void *context)
 /* --- the list ------------------------------------------------------------------------------------- */
 
 /* Cuts the list into parts at the ends of lines. */
-static unsigned cut(struct tg_verifier *verifier, struct text list, struct part *part)
+static unsigned cut(struct tg_verifier *verifier, const struct tg_map *map, struct text list,
+                    struct part *part)
 {
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     size_t size = (size_t)(list.end - list.at), wanted = 1 + size / WORTH_A_THREAD;
@@ -146,7 +170,7 @@ static unsigned cut(struct tg_verifier *verifier, struct text list, struct part 
         if (end < at)
             end = at;
         end = i + 1 == n ? list.end : line_end(end, list.end);
-        part[i] = (struct part){.verifier = verifier, .text = {at, end}};
+        part[i] = (struct part){.verifier = verifier, .map = map, .text = {at, end}};
         at = end < list.end ? end + 1 : list.end;
     }
     return n;
@@ -180,7 +204,7 @@ bool tg_verify_lines(struct tg_verifier *verifier, const struct tg_map *map, con
     uint64_t lines = 0;
     if (!find_list(map, from, &list))
         return false;
-    unsigned n = cut(verifier, list, part);
+    unsigned n = cut(verifier, map, list, part);
     run(part, n, count_lines);
     for (unsigned i = 0; i < n; i++) {
         part[i].first = lines;
