@@ -304,9 +304,14 @@ int cli_guard_start(double limit)
     return CLI_OK;
 }
 
-void cli_guard_reported(void)
+void cli_guard_reported(int code)
 {
     guard.reported = 1;
+    if (!guard.left)
+        return;
+    cli_interrupt_pass_on();
+    fflush(NULL);
+    _exit(code);
 }
 
 void cli_guard_end(void)

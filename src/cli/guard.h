@@ -23,8 +23,9 @@ int cli_guard_start(double limit);
 /* A call without a case is about the module itself. */
 tg_status cli_guard_call(void *context, const struct tg_workload_call *call,
                          struct tg_error *error);
-/* The command has printed the error, so the guard need not print it any more. */
-void cli_guard_reported(void);
+/* The command has printed its error, and ends with that exit code. If a function was left, this ends the
+ * process without freeing anything: what the function was about to change may be in any state. */
+void cli_guard_reported(int code);
 void cli_guard_end(void);
 
 /* Called instead of exit() and the like, see guard_exit.c. Returns if no guarded function is running. */

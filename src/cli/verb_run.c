@@ -91,7 +91,7 @@ static int execute(struct cli *cli, const struct request *request,
         report(tg_workload_get(file), cli->settings, execution, &error, request->json);
     else
         cli_fail(&error);
-    cli_guard_reported();
+    cli_guard_reported(tg_status_exit_code(status));
     tg_execution_destroy(execution);
     return tg_status_exit_code(status);
 }
@@ -131,9 +131,13 @@ static int open_and_execute(struct cli *cli, const struct request *request)
 {
     struct tg_workload_file *file;
     struct tg_error error;
-    if (open_guarded(cli, request->workload, &file, &error) != TG_OK)
-        return cli_fail(&error);
-    int code = execute(cli, request, file);
+    int code = CLI_OK;
+    if (open_guarded(cli, request->workload, &file, &error) != TG_OK) {
+        code = cli_fail(&error);
+        cli_guard_reported(code);
+        return code;
+    }
+    code = execute(cli, request, file);
     tg_workload_close(file);
     return code;
 }

@@ -182,8 +182,9 @@ static void follow(pid_t parent)
 static tg_status open_module(const char *path, const struct tg_workload **workload,
                              struct tg_error *error)
 {
-    struct tg_workload_file *file; /* stays open as long as the process lives */
-    struct tg_settings *settings;
+    /* Both stay as long as the process lives. They are static so that a leak checker finds them. */
+    static struct tg_workload_file *file;
+    static struct tg_settings *settings;
     tg_status status = tg_settings_create(&settings, error);
     if (status == TG_OK)
         status = tg_workload_open(settings, path, &file, error);

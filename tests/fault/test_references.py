@@ -19,7 +19,7 @@ HARMLESS = [name for name, fails in DEEDS.items() if fails == "0"]
 LOOPS = ("spin", "sleep", "deaf", "stop")
 SAYS = {"null": "crashed: Segmentation fault at address 0x0", "abort": "crashed: Aborted",
         "fpe": "crashed: Floating point exception", "stack": "crashed: Segmentation fault",
-        "exit": "exit status 0", "exit_at_once": "exit status 0", "killed": "Killed",
+        "exit": "ended its process with exit status", "exit_at_once": "exit status 0", "killed": "Killed",
         "close_all": "file descriptors", "write_to_all": "file descriptor",
         "far_behind": "behind the end of argument 1", "just_behind": "behind the end of argument 1",
         "just_before": "before the beginning of argument 1", "break_heap": "damaged its process",
@@ -97,7 +97,7 @@ def test_a_wrong_task_is_found_beside_a_reference_that_crashes(start, doubtful, 
 
 
 def test_the_text_names_the_task_and_the_kernel(start, doubtful):
-    record(start, doubtful, "exit", PLATFORMS[0])
+    record(start, doubtful, "exit_at_once", PLATFORMS[0])
     program = start("check", "out")
     out, said = program.process.communicate()
     assert program.process.returncode == 2
