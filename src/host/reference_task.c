@@ -53,6 +53,11 @@ static bool lacks(const struct tg_reference_job *job, const struct tg_recorded_t
         return true;
     }
     for (uint32_t i = 0; i < task->n_tensors; i++) {
+        const struct tg_tensor *t = &task->tensor[i].tensor;
+        if (task->tensor[i].bytes != tg_bytes_of(t->dtype, tg_tensor_numel(t))) {
+            snprintf(text, size, "argument %u does not have the bytes that its shape needs", i);
+            return true;
+        }
         outputs += task->tensor[i].role != TG_IN;
         if (task->tensor[i].role == TG_IN || task->tensor[i].after != NULL)
             continue;

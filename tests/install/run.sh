@@ -32,6 +32,10 @@ say "the installed program finds its workloads"
 "$prefix/bin/taskglass" --version
 "$prefix/bin/taskglass" list >/dev/null
 
+say "the installed program checks a recording with references"
+"$prefix/bin/taskglass" run matmul_chain --dump-tensor --output "$work/run" >/dev/null
+"$prefix/bin/taskglass" check "$work/run" >/dev/null
+
 if command -v pkg-config >/dev/null; then
     say "a program by pkg-config"
     # pkg-config quotes the space in the path, as a shell would read it.
