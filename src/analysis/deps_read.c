@@ -87,7 +87,7 @@ struct reading {
     struct tg_deps_reader *reader;
     size_t n_after, n_kinds;
     uint8_t n_slots; /* of "kernel_ids" */
-    bool has_id;
+    bool has_id, has_scope;
     bool has_after; /* it names the tasks that it waited for */
     const char *problem;
 };
@@ -128,6 +128,16 @@ static void take_text(const struct tg_pull *pull, char *text, size_t room)
     tg_name_clean(raw, length, text, room);
 }
 
+/* Leaves `text` as it is if it was made of the same string. */
+static void take_text_once(const struct tg_pull *pull, struct tg_deps_raw *raw, char *text)
+{
+    bool is_same = raw->text && raw->length == pull->length &&
+                   memcmp(raw->text, pull->value, pull->length) == 0;
+    if (!is_same)
+        take_text(pull, text, TG_DEPS_TEXT);
+    *raw = (struct tg_deps_raw){pull->value, pull->length};
+}
+
 static bool take_kind(struct reading *reading)
 {
     struct tg_deps_read_edge *edge = edge_at(reading->reader, reading->n_kinds);
@@ -164,6 +174,7 @@ static bool take_slot(struct reading *reading)
                      "\"kernel_ids\" has a value of the wrong kind; it takes up to three numbers");
     if (number >= 0) {
         task->kernel[task->n_numbers][0] = '\0';
+        reading->reader->raw_kernel[task->n_numbers].text = NULL;
         task->slot[task->n_numbers] = reading->n_slots;
         task->number[task->n_numbers++] = (uint32_t)number;
         task->n_names = task->n_numbers;
@@ -178,7 +189,8 @@ static bool take_kernel(struct reading *reading)
     if (task->n_names == TG_PARTS || reading->reader->pull.token != TG_PULL_STRING)
         return wrong(reading,
                      "\"kernel\" has a value of the wrong kind; it takes up to three names");
-    take_text(&reading->reader->pull, task->kernel[task->n_names++], TG_DEPS_TEXT);
+    uint32_t name = task->n_names++;
+    take_text_once(&reading->reader->pull, &reading->reader->raw_kernel[name], task->kernel[name]);
     return true;
 }
 
@@ -197,8 +209,10 @@ static bool take_list(struct reading *reading, bool (*take)(struct reading *read
 static bool take_scope(struct reading *reading)
 {
     struct tg_pull *pull = &reading->reader->pull;
-    if (tg_pull_next(pull) == TG_PULL_STRING)
-        take_text(pull, reading->reader->task.scope, TG_DEPS_TEXT);
+    if (tg_pull_next(pull) == TG_PULL_STRING) {
+        take_text_once(pull, &reading->reader->raw_scope, reading->reader->task.scope);
+        reading->has_scope = true;
+    }
     return pull->token != TG_PULL_ERROR && tg_pull_skip(pull);
 }
 
@@ -281,16 +295,30 @@ static bool is_whole(struct reading *reading)
     return true;
 }
 
+/* Clears all but the texts, which the next task probably has too. */
+static void begin_task(struct tg_deps_reader *reader)
+{
+    struct tg_deps_read_task *task = &reader->task;
+    task->id = 0;
+    task->n_numbers = task->n_names = task->n_kernels = 0;
+    memset(task->number, 0, sizeof task->number);
+    memset(task->slot, 0, sizeof task->slot);
+    task->n_edges = 0;
+}
+
 static bool read_task(struct reading *reading)
 {
     struct tg_deps_reader *reader = reading->reader;
-    struct tg_deps_read_edge *edge = reader->task.edge;
-    reader->task = (struct tg_deps_read_task){.edge = edge};
+    begin_task(reader);
     if (reader->pull.token != TG_PULL_BEGIN_OBJECT)
         return wrong(reading, "a value of the wrong kind where a task belongs");
     while (tg_pull_next(&reader->pull) == TG_PULL_KEY)
         if (!take_member(reading))
             return false;
+    if (!reading->has_scope) {
+        reader->task.scope[0] = '\0';
+        reader->raw_scope.text = NULL;
+    }
     return reader->pull.token == TG_PULL_END_OBJECT && is_whole(reading);
 }
 

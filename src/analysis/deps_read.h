@@ -31,12 +31,20 @@ struct tg_deps_read_task {
     size_t n_edges;
 };
 
+/* A string in the file, with its escapes; NULL: none. */
+struct tg_deps_raw {
+    const char *text;
+    size_t length;
+};
+
 struct tg_deps_reader {
     char *path; /* for messages */
     struct tg_map map;
     struct tg_pull pull;
     struct tg_deps_read_task task;
-    size_t room;              /* the capacity of task.edge */
+    size_t room; /* the capacity of task.edge */
+    /* What the texts of `task` were made of: most tasks have those of the task before. */
+    struct tg_deps_raw raw_scope, raw_kernel[TG_PARTS];
     bool has_peer;            /* `peer` has been read */
     struct tg_deps_peer peer; /* read when a task comes that does not name its edges */
     uint32_t lists; /* lists of tasks that have begun; if there are several, the last one counts */
