@@ -9,6 +9,7 @@
 #include "base/grow.h"
 #include "analysis/deps_sort.h"
 #include "analysis/match.h"
+#include "recording/reader.h"
 
 static tg_status no_memory(struct tg_error *error)
 {
@@ -59,17 +60,18 @@ static bool sort_refs(struct tg_tasks *tasks)
     return good;
 }
 
-static bool has_name(const struct tg_entry *entry)
+static bool has_name(const struct tg_recording *recording, uint64_t index)
 {
+    const char *kernel[TG_PARTS];
+    tg_recording_kernels(recording, index, kernel);
     for (int part = 0; part < TG_PARTS; part++)
-        if (entry->kernel[part] && *entry->kernel[part])
+        if (kernel[part] && *kernel[part])
             return true;
     return false;
 }
 
 static tg_status take_records(struct tg_tasks *tasks, struct tg_error *error)
 {
-    struct tg_entry entry;
     bool is_sorted = true;
     size_t room = 0;
     tasks->damaged = tasks->info.damaged;
@@ -78,19 +80,18 @@ static tg_status take_records(struct tg_tasks *tasks, struct tg_error *error)
         return no_memory(error);
     for (uint64_t i = 0; i < tasks->info.records; i++) {
         struct tg_record_ref *ref = &tasks->ref[tasks->n_refs];
-        if (!tg_recording_get(tasks->recording, i, &entry)) {
-            tasks->damaged++;
-            continue;
-        }
-        if (entry.record.flags & TG_RECORD_READ) {
+        const struct tg_record *record = tg_recording_at(tasks->recording, i);
+        if (record->flags & TG_RECORD_READ) {
             if (!tg_grow(&tasks->read, &room, (size_t)tasks->n_reads + 1, sizeof *tasks->read))
                 return no_memory(error);
             tasks->read[tasks->n_reads++] = i; /* not an argument of the task */
             continue;
         }
-        *ref = (struct tg_record_ref){entry.record.task_id, i,
-                                      (uint32_t)entry.record.stage << 8 | entry.record.arg_index};
-        tasks->has_names = tasks->has_names || has_name(&entry);
+        /* As tg_record_confine does it: a stage that does not exist is the first one. */
+        uint32_t stage =
+            record->stage > TG_STAGE_ORCHESTRATION ? TG_BEFORE_DISPATCH : record->stage;
+        *ref = (struct tg_record_ref){record->task_id, i, stage << 8 | record->arg_index};
+        tasks->has_names = tasks->has_names || has_name(tasks->recording, i);
         is_sorted = is_sorted && (tasks->n_refs == 0 || compare_refs(ref - 1, ref) <= 0);
         tasks->n_refs++;
     }
@@ -140,19 +141,32 @@ static uint32_t add_row(struct tg_tasks *tasks, uint64_t id, uint32_t deps)
     return tasks->n_rows++;
 }
 
+/* True if the rows are in the order of their ids already, apart from the input of the orchestration,
+ * which is row 0 and has the largest id. Then `by_id` is set. */
+static bool index_sorted_rows(struct tg_tasks *tasks)
+{
+    uint32_t first = tasks->n_rows > 0 && tasks->row[0].id == TG_TASK_NONE;
+    for (uint32_t i = first; i < tasks->n_rows; i++) {
+        if (i > first && tasks->row[i - 1].id > tasks->row[i].id)
+            return false;
+        tasks->by_id[i - first] = i;
+    }
+    if (first)
+        tasks->by_id[tasks->n_rows - 1] = 0;
+    return !first || tasks->n_rows == 1 || tasks->row[tasks->n_rows - 1].id != TG_TASK_NONE;
+}
+
 /* Sorts the rows by id; of several rows with one id the first stays. */
 static bool index_rows(struct tg_tasks *tasks)
 {
+    if (index_sorted_rows(tasks))
+        return true;
     struct id_row *order = malloc(((size_t)tasks->n_rows + 1) * sizeof *order);
     if (!order)
         return false;
-    bool is_sorted = true;
-    for (uint32_t i = 0; i < tasks->n_rows; i++) {
+    for (uint32_t i = 0; i < tasks->n_rows; i++)
         order[i] = (struct id_row){tasks->row[i].id, i};
-        is_sorted = is_sorted && (i == 0 || order[i - 1].id <= order[i].id);
-    }
-    if (!is_sorted)
-        qsort(order, tasks->n_rows, sizeof *order, compare_ids);
+    qsort(order, tasks->n_rows, sizeof *order, compare_ids);
     for (uint32_t i = 0; i < tasks->n_rows; i++)
         tasks->by_id[i] = order[i].row;
     free(order);
@@ -170,17 +184,16 @@ static void add_deps_rows(struct tg_tasks *tasks)
  * in the order of their ids. */
 static void give_records(struct tg_tasks *tasks)
 {
-    uint32_t known = tasks->n_rows, row;
+    uint32_t known = tasks->n_rows, at = 0, row;
     for (uint64_t first = 0, end; first < tasks->n_refs; first = end) {
         uint64_t id = tasks->ref[first].task_id;
         for (end = first; end < tasks->n_refs && tasks->ref[end].task_id == id; end++)
             ;
-        uint32_t all = tasks->n_rows;
-        tasks->n_rows = known; /* only the rows that are indexed */
-        row = tg_tasks_find(tasks, id);
-        tasks->n_rows = all;
-        if (row == TG_NO_ROW)
-            row = add_row(tasks, id, TG_NO_ROW);
+        /* Both are in the order of the ids. */
+        while (at < known && tasks->row[tasks->by_id[at]].id < id)
+            at++;
+        row = at < known && tasks->row[tasks->by_id[at]].id == id ? tasks->by_id[at]
+                                                                  : add_row(tasks, id, TG_NO_ROW);
         tasks->row[row].first = first;
         tasks->row[row].count = end - first;
     }
@@ -270,12 +283,12 @@ struct kernels {
 static void kernels_of(const struct tg_tasks *tasks, const struct tg_task_row *row,
                        struct kernels *kernels)
 {
-    struct tg_entry entry;
     *kernels = (struct kernels){.func = {TG_NO_KERNEL, TG_NO_KERNEL, TG_NO_KERNEL}};
-    if (row->count > 0 &&
-        tg_recording_get(tasks->recording, tasks->ref[row->first].index, &entry)) {
-        memcpy(kernels->func, entry.record.kernel, sizeof kernels->func);
-        memcpy(kernels->name, entry.kernel, sizeof kernels->name);
+    if (row->count > 0) {
+        uint64_t index = tasks->ref[row->first].index;
+        const struct tg_record *record = tg_recording_at(tasks->recording, index);
+        memcpy(kernels->func, record->kernel, sizeof kernels->func);
+        tg_recording_kernels(tasks->recording, index, kernels->name);
     } else if (row->deps != TG_NO_ROW) {
         const struct tg_deps_task *task = &tasks->deps->task[row->deps];
         memcpy(kernels->func, task->func, sizeof kernels->func);
@@ -283,27 +296,44 @@ static void kernels_of(const struct tg_tasks *tasks, const struct tg_task_row *r
     }
 }
 
+static bool have_same_kernels(const struct kernels *a, const struct kernels *b)
+{
+    for (int part = 0; part < TG_PARTS; part++)
+        if (a->func[part] != b->func[part] || a->name[part] != b->name[part])
+            return false;
+    return true;
+}
+
+static const char *name_of(const struct kernels *kernels, bool by_number, struct tg_names *names)
+{
+    char text[TG_NAME_MAX + 1] = "";
+    size_t at = 0;
+    for (int part = 0; part < TG_PARTS && at < sizeof text; part++) {
+        const char *name = kernels->name[part], *plus = at > 0 ? "+" : "";
+        int length = 0;
+        if (!by_number && name && *name)
+            length = snprintf(text + at, sizeof text - at, "%s%.80s", plus, name);
+        else if (kernels->func[part] != TG_NO_KERNEL)
+            length =
+                snprintf(text + at, sizeof text - at, "%s#%" PRIu32, plus, kernels->func[part]);
+        at += (size_t)length;
+    }
+    return tg_names_add(names, text, strlen(text));
+}
+
+/* Most tasks have the kernels of the task before them. */
 bool tg_tasks_name(struct tg_tasks *tasks, bool by_number, struct tg_names *names)
 {
+    struct kernels kernels, last;
     for (uint32_t i = 0; i < tasks->n_rows; i++) {
         struct tg_task_row *row = &tasks->row[i];
-        char text[TG_NAME_MAX + 1] = "";
-        struct kernels kernels;
-        size_t at = 0;
         kernels_of(tasks, row, &kernels);
-        for (int part = 0; part < TG_PARTS && at < sizeof text; part++) {
-            const char *name = kernels.name[part], *plus = at > 0 ? "+" : "";
-            int length = 0;
-            if (!by_number && name && *name)
-                length = snprintf(text + at, sizeof text - at, "%s%.80s", plus, name);
-            else if (kernels.func[part] != TG_NO_KERNEL)
-                length =
-                    snprintf(text + at, sizeof text - at, "%s#%" PRIu32, plus, kernels.func[part]);
-            at += (size_t)length;
-        }
-        row->kernel = tg_names_add(names, text, strlen(text));
+        row->kernel = i > 0 && have_same_kernels(&kernels, &last)
+                          ? tasks->row[i - 1].kernel
+                          : name_of(&kernels, by_number, names);
         if (!row->kernel)
             return false;
+        last = kernels;
     }
     return true;
 }

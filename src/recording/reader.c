@@ -207,34 +207,6 @@ void tg_recording_get_info(const struct tg_recording *recording, struct tg_recor
     *info = recording->info;
 }
 
-static void get_from_journal(const struct tg_recording *recording, uint64_t slot,
-                             struct tg_entry *entry)
-{
-    struct tg_record *record = &entry->record;
-    memcpy(record, tg_journal_slot(recording, slot), sizeof *record);
-    record->type = TG_RECORD_ARGUMENT; /* as it was when the reader checked it */
-    for (int part = 0; part < TG_PARTS; part++)
-        entry->kernel[part] = record->kernel[part] == TG_NO_KERNEL
-                                  ? NULL
-                                  : tg_journal_kernel(recording, record->kernel[part]);
-}
-
-bool tg_recording_get(const struct tg_recording *recording, uint64_t index, struct tg_entry *entry)
-{
-    if (index >= recording->info.records)
-        return false;
-    const struct tg_span *span = tg_span_of(recording, index);
-    uint64_t place = span->from + (index - span->first);
-    if (span->in_manifest) {
-        entry->record = recording->entry[place].record;
-        memcpy(entry->kernel, recording->entry[place].kernel, sizeof entry->kernel);
-    } else {
-        get_from_journal(recording, place, entry);
-    }
-    tg_record_confine(&entry->record, recording->payload.size);
-    return true;
-}
-
 const struct tg_record *tg_recording_at(const struct tg_recording *recording, uint64_t index)
 {
     if (index >= recording->info.records)
@@ -244,6 +216,33 @@ const struct tg_record *tg_recording_at(const struct tg_recording *recording, ui
     if (span->in_manifest)
         return &recording->entry[place].record;
     return (const struct tg_record *)(const void *)tg_journal_slot(recording, place);
+}
+
+void tg_recording_kernels(const struct tg_recording *recording, uint64_t index,
+                          const char *kernel[TG_PARTS])
+{
+    const struct tg_span *span = tg_span_of(recording, index);
+    const struct tg_record *record = tg_recording_at(recording, index);
+    if (span->in_manifest) {
+        const struct tg_read_entry *entry = &recording->entry[span->from + (index - span->first)];
+        memcpy((void *)kernel, (const void *)entry->kernel, TG_PARTS * sizeof *kernel);
+        return;
+    }
+    for (int part = 0; part < TG_PARTS; part++)
+        kernel[part] = record->kernel[part] == TG_NO_KERNEL
+                           ? NULL
+                           : tg_journal_kernel(recording, record->kernel[part]);
+}
+
+bool tg_recording_get(const struct tg_recording *recording, uint64_t index, struct tg_entry *entry)
+{
+    if (index >= recording->info.records)
+        return false;
+    memcpy(&entry->record, tg_recording_at(recording, index), sizeof entry->record);
+    entry->record.type = TG_RECORD_ARGUMENT; /* as it was when the reader checked it */
+    tg_recording_kernels(recording, index, entry->kernel);
+    tg_record_confine(&entry->record, recording->payload.size);
+    return true;
 }
 
 const void *tg_recording_payload(const struct tg_recording *recording, const struct tg_entry *entry)

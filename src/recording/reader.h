@@ -225,8 +225,11 @@ enum tg_scalar_form { TG_SCALAR_OURS, TG_SCALAR_FOREIGN, TG_SCALAR_RAW };
 bool tg_manifest_scalar(const struct tg_pull *pull, enum tg_scalar_form form, unsigned dtype,
                         uint64_t *bits);
 
-/* The record where it lies in memory, to look at once more after tg_recording_get has given it out: not
- * checked and not confined, so its numbers may be anything. NULL past the end. */
+/* The names of a record's kernels, as in struct tg_entry; `index` must be in range. */
+void tg_recording_kernels(const struct tg_recording *recording, uint64_t index,
+                          const char *kernel[TG_PARTS]);
+/* The record where it lies in memory: not confined, so its numbers may be anything. NULL past the
+ * end. */
 const struct tg_record *tg_recording_at(const struct tg_recording *recording, uint64_t index);
 
 /* For tests: opens a recording in memory, which stays the caller's: a journal or a manifest, and
