@@ -124,7 +124,7 @@ static bool is_selected(const struct cli_diff *diff, const struct cli_pair *pair
 
 static void show_pair(struct cli_diff *diff, struct tg_json *json, const struct cli_pair *pair)
 {
-    if (!cli_diff_shows(diff, &pair->result) || diff->blame_only)
+    if (diff->blame_only)
         return;
     if (diff->shown++ >= diff->limit.number)
         return;
@@ -138,14 +138,19 @@ static void show_pair(struct cli_diff *diff, struct tg_json *json, const struct 
 static void compare_pairs(struct cli_diff *diff, struct tg_json *json)
 {
     struct cli_pair pair;
+    bool is_filtered = !tg_query_is_empty(diff->query);
     for (uint64_t i = 0; i < diff->info.pairs && !diff->stopped; i++) {
-        get_pair(diff, i, &pair);
-        if (!is_selected(diff, &pair))
+        if (is_filtered)
+            get_pair(diff, i, &pair);
+        if (is_filtered && !is_selected(diff, &pair))
             continue;
         tg_diff_compare(diff->diff, i, &pair.result);
         diff->selected++;
         diff->by_reason[pair.result.reason]++;
-        show_pair(diff, json, &pair);
+        if (cli_diff_shows(diff, &pair.result)) {
+            get_pair(diff, i, &pair);
+            show_pair(diff, json, &pair);
+        }
         diff->stopped = diff->fail_fast && pair.result.verdict == TG_VERDICT_DIFFERS;
     }
     cli_progress_erase(&diff->ticker.progress);
@@ -246,6 +251,8 @@ static int compare(struct cli_diff *diff)
 static bool is_selecting(const struct cli_diff *diff)
 {
     struct cli_pair pair;
+    if (tg_query_is_empty(diff->query))
+        return diff->info.pairs > 0;
     for (uint64_t i = 0; i < diff->info.pairs; i++) {
         get_pair(diff, i, &pair);
         if (is_selected(diff, &pair))
