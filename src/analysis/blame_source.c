@@ -247,13 +247,24 @@ static bool explain_outside(struct tg_blame *blame, const struct input *input)
     return accuse(blame, input, TG_GUILT_GIVEN);
 }
 
-/* Without addresses only the edges say where an input came from. */
+/* True if both runs have the same tasks, and every other task left the same bits in all its outputs. */
+static bool all_others_agree(const struct tg_blame *blame, uint32_t task)
+{
+    const struct tg_match *match = &blame->diff->match;
+    for (uint32_t i = 0; i < match->n_tasks; i++)
+        if (i != task && blame->task[i].output != TG_AGREES)
+            return false;
+    return match->only_a == 0 && match->only_b == 0;
+}
+
+/* Without addresses only the edges say where an input came from; and without edges, that no task can
+ * have written what differs. */
 static bool explain_by_edges(struct tg_blame *blame, const struct input *input)
 {
     if (tg_blame_want_before(blame, input->task, TG_DISAGREES) ||
         tg_blame_want_before(blame, input->task, TG_AGREEMENT_UNKNOWN))
         return true;
-    if (blame->before.first[blame->before.n_tasks] > 0)
+    if (blame->before.first[blame->before.n_tasks] > 0 || all_others_agree(blame, input->task))
         return accuse(blame, input, TG_GUILT_GIVEN);
     blame->has_dead_end = true;
     return true;

@@ -485,9 +485,9 @@ def test_two_runtimes_of_the_other_implementation_match(tg):
         [("given", "0x0000000000000003")]
 
 
-def test_a_manifest_without_its_payload_is_incomplete(tg):
+def test_a_manifest_without_its_payload_is_not_known_to_agree(tg):
     folder = peer("truncated_manifest_only")
-    assert diff(tg, folder, folder, code=1)["result"] == "incomplete"
+    assert diff(tg, folder, folder, code=2)["result"] == "not known"
 
 
 def test_ours_against_theirs_goes_by_the_numbers_of_kernels(tg, tmp_path):
