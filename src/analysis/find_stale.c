@@ -10,7 +10,6 @@
  *   - no input of the task has them, so that it did not copy them
  *   - all of that was recorded in full
  */
-#define _GNU_SOURCE 1
 #include <string.h>
 #include <taskglass/numeric.h>
 
@@ -31,6 +30,15 @@ static const struct tg_flow_event *writer_of(const struct tg_find *find,
     return &flow->event[flow->writer[event->first_writer]];
 }
 
+static bool same_names(const struct tg_entry *a, const struct tg_entry *b)
+{
+    for (int part = 0; part < TG_PARTS; part++)
+        if (strcmp(a->kernel[part] ? a->kernel[part] : "",
+                   b->kernel[part] ? b->kernel[part] : "") != 0)
+            return false;
+    return true;
+}
+
 static bool same_kernels(const struct tg_find *find, const struct tg_task_row *a,
                          const struct tg_task_row *b)
 {
@@ -38,7 +46,8 @@ static bool same_kernels(const struct tg_find *find, const struct tg_task_row *a
     return a->count > 0 && b->count > 0 &&
            tg_recording_get(find->recording, find->tasks.ref[a->first].index, &left) &&
            tg_recording_get(find->recording, find->tasks.ref[b->first].index, &right) &&
-           memcmp(left.record.kernel, right.record.kernel, sizeof left.record.kernel) == 0;
+           memcmp(left.record.kernel, right.record.kernel, sizeof left.record.kernel) == 0 &&
+           same_names(&left, &right);
 }
 
 static bool is_input(const struct tg_find *find, uint64_t ref)
@@ -113,29 +122,52 @@ static bool find_range(const struct tg_array *now, const struct tg_array *then, 
            elements - (range->end - range->first) >= LEAST_CHANGED;
 }
 
-static bool has_many_values(const struct tg_array *array, const struct range *range)
+/* The first different values of a range. */
+struct values {
+    uint64_t bits[LEAST_VALUES];
+    unsigned count;
+};
+
+static bool has_value(const struct values *values, uint64_t bits, unsigned *which)
 {
-    uint64_t value[LEAST_VALUES];
-    unsigned known = 0;
-    if ((range->end - range->first) * tg_bits_of(array->dtype) < LEAST_BYTES * 8)
-        return false;
-    for (uint64_t i = range->first; i < range->end && known < LEAST_VALUES; i++) {
-        uint64_t bits = tg_load_bits(array->dtype, array->bytes, (int64_t)i);
-        unsigned k = 0;
-        while (k < known && value[k] != bits)
-            k++;
-        if (k == known)
-            value[known++] = bits;
-    }
-    return known == LEAST_VALUES;
+    for (*which = 0; *which < values->count; ++*which)
+        if (values->bits[*which] == bits)
+            return true;
+    return false;
 }
 
-/* True if all inputs are stored whole and none of them has the bytes of the range. */
-static bool is_not_copied(struct tg_find *find, const struct tg_task_row *row,
-                          const struct tg_array *array, const struct range *range)
+/* Returns false if there are too few, or the range is too short. */
+static bool take_values(const struct tg_array *array, const struct range *range,
+                        struct values *values)
 {
-    size_t size = tg_bits_of(array->dtype) / 8;
-    const char *bytes = (const char *)array->bytes + range->first * size;
+    unsigned which;
+    values->count = 0;
+    if ((range->end - range->first) * tg_bits_of(array->dtype) < LEAST_BYTES * 8)
+        return false;
+    for (uint64_t i = range->first; i < range->end && values->count < LEAST_VALUES; i++) {
+        uint64_t bits = tg_load_bits(array->dtype, array->bytes, (int64_t)i);
+        if (!has_value(values, bits, &which))
+            values->bits[values->count++] = bits;
+    }
+    return values->count == LEAST_VALUES;
+}
+
+/* True if most of the values are in the array, in any order: a task may move what it copies. */
+static bool has_most_of(const struct tg_array *array, const struct values *values)
+{
+    unsigned seen = 0, count = 0, which;
+    for (int64_t i = 0; i < array->elements; i++)
+        if (has_value(values, tg_load_bits(array->dtype, array->bytes, i), &which))
+            seen |= 1u << which;
+    for (; seen; seen &= seen - 1)
+        count++;
+    return count > LEAST_VALUES / 2;
+}
+
+/* True if all inputs are stored whole and none of them has the values of the range. */
+static bool is_not_copied(struct tg_find *find, const struct tg_task_row *row, unsigned dtype,
+                          const struct values *values)
+{
     struct tg_entry entry;
     struct tg_array input;
     for (uint64_t i = row->first; i < row->first + row->count && is_input(find, i); i++) {
@@ -146,7 +178,7 @@ static bool is_not_copied(struct tg_find *find, const struct tg_task_row *row,
         if (!tg_array_of(find->recording, &entry, &input) || input.cut)
             return false;
         tg_find_account(find, input.size);
-        if (memmem(input.bytes, (size_t)input.size, bytes, LEAST_BYTES))
+        if (tg_bits_of(input.dtype) == tg_bits_of(dtype) && has_most_of(&input, values))
             return false;
     }
     return true;
@@ -175,6 +207,7 @@ bool tg_stale_find(struct tg_find *find, const struct tg_flow_event *event,
     const struct tg_flow_event *writer = writer_of(find, event);
     struct tg_entry earlier;
     struct tg_array now, then;
+    struct values values;
     struct range range;
     if (!writer || writer->row == event->row || event->seen == TG_NO_EVENT ||
         !event->is_unchanged || tg_bits_of(entry->record.dtype) < 8)
@@ -188,9 +221,9 @@ bool tg_stale_find(struct tg_find *find, const struct tg_flow_event *event,
         now.elements != then.elements)
         return false;
     tg_find_account(find, now.size + then.size);
-    if (!find_range(&now, &then, &range) || !has_many_values(&now, &range) ||
+    if (!find_range(&now, &then, &range) || !take_values(&now, &range, &values) ||
         tg_find_misses_argument(find, row) || tg_find_misses_argument(find, other) ||
-        !shares_no_input(find, row, other) || !is_not_copied(find, row, &now, &range))
+        !shares_no_input(find, row, other) || !is_not_copied(find, row, now.dtype, &values))
         return false;
     finding->first = range.first;
     finding->count = range.end - range.first;
