@@ -30,6 +30,13 @@ def test_a_device_says_what_it_is(device):
     assert info.host_sees_memory == (info.platform == "a2a3sim")
 
 
+def test_memory_has_the_pattern_where_the_config_asks_for_it():
+    with taskglass.Device(config=taskglass.Config(poison=True)) as device:
+        assert (device.empty(6, "uint32").numpy() == 0x7FFB7FD3).all()
+        assert numpy.isnan(device.empty(6, "float16").numpy()).all()
+        assert device.array(numpy.float32([1, 2])).numpy().tolist() == [1, 2]
+
+
 def test_a_device_goes_by_a_config_and_the_environment(monkeypatch):
     monkeypatch.setenv("TASKGLASS_CORES", "6")
     config = taskglass.Config(platform="a5sim", device_memory="32M")
