@@ -65,9 +65,9 @@ struct tg_scope_sample {
     bool waits_known;
     uint64_t waits[TG_SCOPE_RESOURCES];
     uint64_t wait_ns;
-    /* At an end: what tasks have asked for since the run began; 0 if it is unknown. With as much room
-     * the resource would never have been full. */
-    uint64_t asked_dep_pool, asked_tensormap;
+    /* At some ends: what tasks have asked for since the run began; 0 if it is unknown. With as much
+     * room the resource would never have been full. */
+    uint64_t asked_dep_pool[TG_SCOPE_RINGS], asked_tensormap;
     /* At an end: bit r is set if the scope, or one inside it, took room of ring r; 0 if it is
      * unknown. ring_peak: the most in use of those rings while the scope was open. */
     uint32_t rings;

@@ -21,8 +21,9 @@ struct tg_device_log {
     struct tg_pump pump;
     uint32_t logs; /* bits of enum tg_log */
     struct tg_scope_writer *scopes;
-    uint64_t samples;   /* taken out of the stream */
-    uint64_t attempted; /* made by the device */
+    struct tg_scope_waits_wire waits; /* for the next sample, if it is of that scope's end */
+    uint64_t samples;                 /* taken out of the stream */
+    uint64_t attempted;               /* made by the device */
     struct tg_logged_task *task;
     uint64_t n_tasks;
     size_t room_tasks;
@@ -137,12 +138,18 @@ static void take_sample(struct tg_device_log *log, const struct tg_scope_sample_
         .tensormap = s->tensormap,
         .peak = {s->peak_task_window, s->peak_heap, s->peak_dep_pool, s->peak_tensormap},
         .waits_known = s->end != 0,
-        .waits = {s->waits[0], s->waits[1], s->waits[2], s->waits[3]},
-        .wait_ns = s->wait_ns,
-        .asked_dep_pool = s->asked_deps,
-        .asked_tensormap = s->asked_map,
         .rings = s->rings,
     };
+    const struct tg_scope_waits_wire *w = &log->waits;
+    if (s->end && w->end == TG_SCOPE_WAITED && w->site == s->site && w->depth == s->depth) {
+        for (int i = 0; i < TG_SCOPE_RESOURCES; i++)
+            sample.waits[i] = w->waits[i];
+        for (int ring = 0; ring < TG_SCOPE_RINGS; ring++)
+            sample.asked_dep_pool[ring] = w->asked_deps[ring];
+        sample.wait_ns = w->wait_ns;
+        sample.asked_tensormap = w->asked_map;
+    }
+    log->waits.end = TG_SCOPE_BEGINS;
     tg_scope_writer_add(log->scopes, &sample);
     log->samples++;
 }
@@ -154,9 +161,15 @@ static void take_scopes(void *context, const struct tg_record *record)
     memcpy(&r, record, sizeof r);
     if (r.type != TG_RECORD_SCOPES || log->scopes == NULL)
         return;
-    for (uint32_t i = 0; i < r.n && i < TG_SAMPLES_PER_RECORD; i++)
-        if (r.sample[i].ring < TG_RINGS && r.sample[i].site <= TG_NUMBERED_SITES)
-            take_sample(log, &r.sample[i]);
+    for (uint32_t i = 0; i < r.n && i < TG_SAMPLES_PER_RECORD; i++) {
+        const struct tg_scope_sample_wire *s = &r.entry[i].sample;
+        if (s->ring >= TG_RINGS || s->site > TG_NUMBERED_SITES)
+            continue;
+        if (s->end == TG_SCOPE_WAITED)
+            log->waits = r.entry[i].waits;
+        else
+            take_sample(log, s);
+    }
 }
 
 /* ── start and stop ────────────────────────────────────────────────────────────────────── */

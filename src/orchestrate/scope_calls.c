@@ -128,7 +128,7 @@ TG_FN static void sample(struct tg_orchestrator *self, const struct tg_open_scop
                          uint32_t depth, const struct tg_scope_peaks *peaks)
 {
     tg_scope_log_sample(&self->scopes, &self->ring[scope->ring], scope->site, depth,
-                        self->finds_edges ? self->map.live : 0, self->asked_map, peaks);
+                        self->finds_edges ? self->map.live : 0, peaks);
 }
 
 TG_FN static void sample_begin(struct tg_orchestrator *self, struct tg_open_scope *scope)
@@ -150,6 +150,9 @@ TG_FN static void sample_end(struct tg_orchestrator *self, uint32_t depth)
 {
     struct tg_open_scope *scope = &self->scope[depth];
     take_peak(self, &self->ring[scope->ring], scope);
+    if (scope->peaks.wait_ns > 0 || depth == 0)
+        tg_scope_log_waits(&self->scopes, scope->site, depth, self->ring, self->asked_map,
+                           &scope->peaks);
     sample(self, scope, depth, &scope->peaks);
     if (depth > 0)
         tg_scope_peaks_join(&self->scope[depth - 1].peaks, &scope->peaks,

@@ -36,8 +36,17 @@ TG_FN void tg_scope_log_flush(struct tg_scope_log *log)
     tg_stream_publish(&log->stream);
 }
 
+/* Adds the entry that has been filled. The count comes last, because a tool that reads a dead device's
+ * memory trusts as many entries as are counted. */
+TG_FN static void add_entry(struct tg_scope_log *log, struct tg_record_scopes *r)
+{
+    tg_store_release(&r->n, (uint16_t)(r->n + 1));
+    if (r->n == TG_SAMPLES_PER_RECORD)
+        tg_scope_log_flush(log);
+}
+
 TG_FN void tg_scope_log_sample(struct tg_scope_log *log, const struct tg_ring *ring, uint32_t site,
-                               uint32_t depth, uint32_t tensormap, uint64_t asked_map,
+                               uint32_t depth, uint32_t tensormap,
                                const struct tg_scope_peaks *peaks)
 {
     struct tg_record_scopes *r = current(log);
@@ -47,11 +56,11 @@ TG_FN void tg_scope_log_sample(struct tg_scope_log *log, const struct tg_ring *r
         tg_stream_add(&log->stream, lost_gave_up, 1);
         return;
     }
-    s = &r->sample[r->n];
+    s = &r->entry[r->n].sample;
     s->site = site;
     s->depth = (uint8_t)depth;
     s->ring = (uint8_t)ring->index;
-    s->end = peaks != 0;
+    s->end = peaks ? TG_SCOPE_ENDS : TG_SCOPE_BEGINS;
     s->rings = peaks ? (uint8_t)peaks->rings : 0;
     s->task_window_start = ring->at->tail;
     s->task_window_end = ring->at->head;
@@ -64,14 +73,29 @@ TG_FN void tg_scope_log_sample(struct tg_scope_log *log, const struct tg_ring *r
     s->peak_task_window = peaks ? peaks->task_window : 0;
     s->peak_dep_pool = peaks ? peaks->dep_pool : 0;
     s->peak_heap = peaks ? peaks->heap : 0;
+    add_entry(log, r);
+}
+
+TG_FN void tg_scope_log_waits(struct tg_scope_log *log, uint32_t site, uint32_t depth,
+                              const struct tg_ring *rings, uint64_t asked_map,
+                              const struct tg_scope_peaks *peaks)
+{
+    struct tg_record_scopes *r = current(log);
+    struct tg_scope_waits_wire *w;
+    if (!r)
+        return; /* the sample that follows counts the loss */
+    w = &r->entry[r->n].waits;
+    w->site = site;
+    w->depth = (uint8_t)depth;
+    w->ring = 0;
+    w->end = TG_SCOPE_WAITED;
+    w->reserved0 = 0;
     for (uint32_t i = 0; i < TG_WAITED_RESOURCES; i++)
-        s->waits[i] = peaks ? peaks->waits[i] : 0;
-    s->wait_ns = peaks ? peaks->wait_ns : 0;
-    s->asked_deps = ring->asked_deps;
-    s->asked_map = asked_map;
-    /* Last, because a tool that reads a dead device's memory trusts as many samples as are
-     * counted. */
-    tg_store_release(&r->n, (uint16_t)(r->n + 1));
-    if (r->n == TG_SAMPLES_PER_RECORD)
-        tg_scope_log_flush(log);
+        w->waits[i] = peaks->waits[i];
+    w->wait_ns = peaks->wait_ns;
+    for (uint32_t i = 0; i < TG_RINGS; i++)
+        w->asked_deps[i] = rings[i].asked_deps;
+    w->asked_map = asked_map;
+    w->reserved1 = 0;
+    add_entry(log, r);
 }

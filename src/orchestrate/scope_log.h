@@ -64,11 +64,14 @@ TG_FN static inline void tg_scope_peaks_join(struct tg_scope_peaks *outer,
         outer->dep_pool = inner->dep_pool;
 }
 
-/* `peaks` belongs to a scope that ends; 0: the scope begins. `asked_map`: map entries asked for so
- * far. */
+/* `peaks` belongs to a scope that ends; 0: the scope begins. */
 TG_FN void tg_scope_log_sample(struct tg_scope_log *log, const struct tg_ring *ring, uint32_t site,
-                               uint32_t depth, uint32_t tensormap, uint64_t asked_map,
+                               uint32_t depth, uint32_t tensormap,
                                const struct tg_scope_peaks *peaks);
+/* How the scope waited; the sample of its end follows. `asked_map`: map entries asked for so far. */
+TG_FN void tg_scope_log_waits(struct tg_scope_log *log, uint32_t site, uint32_t depth,
+                              const struct tg_ring *rings, uint64_t asked_map,
+                              const struct tg_scope_peaks *peaks);
 /* Publishes the record that is not full yet. */
 TG_FN void tg_scope_log_flush(struct tg_scope_log *log);
 

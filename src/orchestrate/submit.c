@@ -84,7 +84,7 @@ TG_FN void tg_submit_found(struct tg_map_user *user, uint64_t ref, enum tg_edge_
     uint32_t slot = tg_task_ref_slot(ref);
     if (self->logs && !self->reading)
         tg_edge_log_add(&self->log, tg_task_ref_id(ref), kind);
-    if (kind != TG_EDGE_EXPLICIT && !self->reading)
+    if (self->samples && kind != TG_EDGE_EXPLICIT && !self->reading)
         self->ring[tg_task_ref_ring(self->task_ref)].asked_deps++;
     if (tg_task_ref_index(ref) < self->ring[tg_task_ref_ring(ref)].at->done ||
         self->note[slot].seen == self->order)
@@ -254,7 +254,8 @@ TG_FN static bool find_edges(struct tg_orchestrator *self, const struct tg_args 
     for (uint32_t i = 0; i < args->n_tensors; i++) {
         if (self->region[i].hi == self->region[i].lo)
             continue;
-        self->asked_map += args->role[i] == TG_IN ? 2 : 1; /* a region, and a reader of it */
+        if (self->samples)
+            self->asked_map += args->role[i] == TG_IN ? 2 : 1; /* a region, and a reader of it */
         if (!tg_map_access(&self->map, &self->user, &self->region[i], (enum tg_role)args->role[i],
                            self->task_ref))
             return false;

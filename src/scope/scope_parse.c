@@ -307,6 +307,23 @@ static bool read_rings(struct reading *reading, struct tg_scope_sample *sample)
     return !reading->pull.problem || wrong(reading, "%s", reading->pull.problem);
 }
 
+/* What tasks asked for: {"dep_pool": [5, 0, 0, 0], "tensormap": 6}. */
+static bool read_asked(struct reading *reading, struct tg_scope_sample *sample)
+{
+    if (tg_pull_next(&reading->pull) != TG_PULL_BEGIN_OBJECT)
+        return wrong_value(reading, "asked", "an object");
+    while (tg_pull_next(&reading->pull) == TG_PULL_KEY) {
+        bool good = tg_pull_is(&reading->pull, "dep_pool")
+                        ? read_four(reading, "dep_pool", sample->asked_dep_pool)
+                    : tg_pull_is(&reading->pull, "tensormap")
+                        ? read_number(reading, "tensormap", &sample->asked_tensormap)
+                        : skip_value(reading);
+        if (!good)
+            return false;
+    }
+    return !reading->pull.problem || wrong(reading, "%s", reading->pull.problem);
+}
+
 struct line {
     uint64_t number[NUMBERS];
     uint32_t seen; /* bit k: key k */
@@ -332,11 +349,8 @@ static bool read_line_value(struct reading *reading, struct line *line)
         sample->waits_known = true;
         return read_resources(reading, "waits", sample->waits, TG_SCOPE_RESOURCES, "nanoseconds",
                               &sample->wait_ns);
-    case ASKED: {
-        const struct member members[] = {{"dep_pool", &sample->asked_dep_pool},
-                                         {"tensormap", &sample->asked_tensormap}};
-        return read_members(reading, "asked", members, sizeof members / sizeof members[0]);
-    }
+    case ASKED:
+        return read_asked(reading, sample);
     case INNER:
         return read_rings(reading, sample);
     case FANIN_START:

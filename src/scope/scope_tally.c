@@ -374,7 +374,8 @@ static void add_waits(struct tg_scope_tally *tally, struct tg_scope_row *row,
         row->waits[i] = sum(row->waits[i], sample->waits[i]);
     }
     row->wait_ns = sum(row->wait_ns, sample->wait_ns);
-    tally->asked_dep_pool[ring] = larger(tally->asked_dep_pool[ring], sample->asked_dep_pool);
+    for (int r = 0; r < TG_SCOPE_RINGS; r++)
+        tally->asked_dep_pool[r] = larger(tally->asked_dep_pool[r], sample->asked_dep_pool[r]);
     tally->asked_tensormap = larger(tally->asked_tensormap, sample->asked_tensormap);
 }
 

@@ -143,9 +143,21 @@ static void put_waits(struct tg_json *json, const struct tg_scope_sample *sample
     if (sample->wait_ns > 0)
         tg_json_put_uint(json, "nanoseconds", sample->wait_ns);
     tg_json_end_object(json);
+}
+
+static bool has_asked(const struct tg_scope_sample *sample)
+{
+    uint64_t any = sample->asked_tensormap;
+    for (int ring = 0; ring < TG_SCOPE_RINGS; ring++)
+        any |= sample->asked_dep_pool[ring];
+    return any != 0;
+}
+
+static void put_asked(struct tg_json *json, const struct tg_scope_sample *sample)
+{
     TG_JSON_KEY(json, "asked");
     tg_json_begin_line_object(json);
-    tg_json_put_uint(json, tg_scope_resource_name(TG_SCOPE_DEP_POOL), sample->asked_dep_pool);
+    put_limits(json, tg_scope_resource_name(TG_SCOPE_DEP_POOL), sample->asked_dep_pool);
     tg_json_put_uint(json, tg_scope_resource_name(TG_SCOPE_TENSORMAP), sample->asked_tensormap);
     tg_json_end_object(json);
 }
@@ -203,6 +215,8 @@ static void put_sample(struct tg_json *json, const char *site, const struct tg_s
         put_peak(json, sample->peak);
     if (sample->end && sample->waits_known)
         put_waits(json, sample);
+    if (sample->end && has_asked(sample))
+        put_asked(json, sample);
     if (sample->end && (sample->rings & ~(1u << sample->ring)) != 0)
         put_rings(json, sample);
     tg_json_end_object(json);

@@ -167,7 +167,7 @@ struct tg_scope_sample_wire {
     uint32_t site;
     uint8_t depth;
     uint8_t ring;
-    uint8_t end;   /* 0: it begins, 1: it ends */
+    uint8_t end;   /* enum tg_scope_entry_kind */
     uint8_t rings; /* at an end: bit r: the scope, or one inside it, took room of ring r */
     uint64_t task_window_start, task_window_end;
     uint64_t heap_start, heap_end;
@@ -179,23 +179,39 @@ struct tg_scope_sample_wire {
     uint32_t peak_task_window;
     uint32_t peak_dep_pool;
     uint64_t peak_heap;
-    /* At an end: how often and how long the orchestration waited for room of the scope's ring or of
-     * the tensor map, scopes inside it not included. */
-    uint32_t waits[4]; /* slots, heap, dependencies, map entries */
-    uint64_t wait_ns;
-    /* At an end: totals since the run began. With as much room, nothing would ever be full. */
-    uint64_t asked_deps; /* dependencies that tasks of the scope's ring asked for */
-    uint64_t asked_map;  /* map entries that tasks asked for */
 };
-TG_WIRE_SIZE(struct tg_scope_sample_wire, 120);
+TG_WIRE_SIZE(struct tg_scope_sample_wire, 80);
 
-enum { TG_SAMPLES_PER_RECORD = 2 };
+/* Comes before the sample of an end if the orchestration waited in that scope (scopes inside it not
+ * included), and before the end of the outermost scope. */
+struct tg_scope_waits_wire {
+    uint32_t site;
+    uint8_t depth;
+    uint8_t ring;
+    uint8_t end; /* enum tg_scope_entry_kind */
+    uint8_t reserved0;
+    uint32_t waits[4]; /* for slots, heap, dependencies, map entries */
+    uint64_t wait_ns;
+    /* Totals since the run began. With as much room, nothing would ever be full. */
+    uint64_t asked_deps[4]; /* dependencies that tasks of each ring asked for */
+    uint64_t asked_map;     /* map entries that tasks asked for */
+    uint64_t reserved1;
+};
+TG_WIRE_SIZE(struct tg_scope_waits_wire, 80);
+
+enum tg_scope_entry_kind { TG_SCOPE_BEGINS = 0, TG_SCOPE_ENDS = 1, TG_SCOPE_WAITED = 2 };
+union tg_scope_entry {
+    struct tg_scope_sample_wire sample;
+    struct tg_scope_waits_wire waits;
+};
+
+enum { TG_SAMPLES_PER_RECORD = 3 };
 struct tg_record_scopes {
     uint16_t type;
-    uint16_t n; /* samples so far; grows until the record is published */
+    uint16_t n; /* entries so far; grows until the record is published */
     uint32_t check;
     uint64_t sequence;
-    struct tg_scope_sample_wire sample[TG_SAMPLES_PER_RECORD];
+    union tg_scope_entry entry[TG_SAMPLES_PER_RECORD];
 };
 TG_WIRE_SIZE(struct tg_record_scopes, 256);
 

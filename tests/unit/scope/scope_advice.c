@@ -245,7 +245,7 @@ static void wait_for(const struct tg_scope_limits *limits, unsigned resource, ui
     sample.end = true;
     sample.task_window_start = sample.task_window_end += resource == TG_SCOPE_TASK_WINDOW ? all : 9;
     sample.heap_start = sample.heap_end += resource == TG_SCOPE_HEAP ? all : 9;
-    sample.asked_dep_pool = resource == TG_SCOPE_DEP_POOL ? all : 9;
+    sample.asked_dep_pool[0] = resource == TG_SCOPE_DEP_POOL ? all : 9;
     sample.asked_tensormap = resource == TG_SCOPE_TENSORMAP ? all : 9;
     sample.peak[resource] = tg_scope_capacity(limits, resource, 0) - 1;
     scope_add(&stats.tally, scope_waited(sample, resource, 7));

@@ -329,7 +329,7 @@ TEST(waits_and_rings_of_a_scope_are_read)
 {
     read_good(HEAD BEGIN END_WITH(
         "\"waits\": {\"heap\": 3, \"tensormap\": 2, \"nanoseconds\": 99, \"later\": {}}, "
-        "\"asked\": {\"dep_pool\": 5, \"tensormap\": 6}, "
+        "\"asked\": {\"dep_pool\": [5], \"new\": 1, \"tensormap\": 6}, "
         "\"rings\": {\"3\": {\"task_window\": 8, \"heap\": 64}, \"9\": {}}, "));
     const struct tg_scope_row *row = scope_row(&stats.tally, "a.c:1", 0);
     CHECK_EQ_U(row->waits[TG_SCOPE_HEAP], 3);

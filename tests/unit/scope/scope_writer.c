@@ -76,15 +76,15 @@ TEST(the_files_of_a_run_that_waited_are_those_that_they_always_were)
     scope_write(writer, scope_begin("layer.c:7", 2, 1));
     struct tg_scope_sample sample = scope_sample("layer.c:7", true, 2, 4, 640, 7, 2);
     sample.peak[TG_SCOPE_TASK_WINDOW] = 64;
-    sample.asked_dep_pool = 70;
+    sample.asked_dep_pool[2] = 70;
     sample.asked_tensormap = 90;
     sample.rings = 1 << 2;
     scope_write(writer, scope_waited(sample, TG_SCOPE_TASK_WINDOW, 12));
     sample = scope_sample("model.c:59", true, 1, 0, 0, 0, 2);
-    sample.asked_tensormap = 90;
     sample.rings = 1 << 2;
     scope_write(writer, scope_waited(sample, TG_SCOPE_HEAP, 0));
     sample = scope_sample("main.c:10", true, 0, 0, 0, 0, 2);
+    sample.asked_dep_pool[2] = 71;
     sample.asked_tensormap = 91;
     sample.rings = 1 << 0 | 1 << 2;
     scope_write(writer, scope_waited(sample, TG_SCOPE_TENSORMAP, 3));
