@@ -248,8 +248,10 @@ tg_status tg_reference_process_start(struct tg_reference_process *p,
     struct tg_reference_about *list = calloc(MOST_REFERENCES, sizeof *list);
     bool is_last = false;
     uint32_t n = 0;
-    tg_status status =
-        list ? launch(p, error) : tg_error_set(error, TG_NO_MEMORY, "out of host memory");
+    tg_status status;
+    if (list == NULL)
+        return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
+    status = launch(p, error);
     while (status == TG_OK && !is_last)
         status = take_reference(p, list, &n, &is_last, error);
     if (status != TG_OK)
@@ -317,7 +319,7 @@ static void describe_fault(const struct tg_reference_request *request,
     for (uint32_t i = 0; i < request->n_tensors && m->offset >= 0; i++) {
         const struct tg_reference_tensor *t = &request->tensor[i];
         uint64_t at = (uint64_t)m->offset, end = t->offset + t->bytes;
-        if (at >= end && at - end < 2 * TG_REFERENCE_PAGE) {
+        if (at >= end && at - end < UINT64_C(2) * TG_REFERENCE_PAGE) {
             snprintf(text + used, size - (size_t)used, " %llu bytes behind the end of argument %u",
                      (unsigned long long)(at - end), i);
             return;

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <taskglass/analysis.h>
 #include <taskglass/dtype.h>
-#include <taskglass/numeric.h>
 
 /* Bytes between a tensor and its guards. */
 enum { FILL = 0xa5, MOST_FILL = 256 };
@@ -223,8 +222,8 @@ static void keep_difference(const struct tg_recorded_tensor *t, uint32_t argumen
                                       .max_error = c->special > 0 ? (double)INFINITY : c->max_abs};
     if (c->n_first > 0) {
         check->first = c->first[0].element;
-        check->first_got = tg_decode(t->tensor.dtype, c->first[0].a);
-        check->first_expected = tg_decode(t->tensor.dtype, c->first[0].b);
+        check->first_got = tg_dtype_load(t->tensor.dtype, &c->first[0].a, 0);
+        check->first_expected = tg_dtype_load(t->tensor.dtype, &c->first[0].b, 0);
     }
 }
 
