@@ -104,7 +104,7 @@ static void pair_records(const struct tg_tasks *a, const struct tg_tasks *b, uin
     task->n_pairs = match->n_pairs - task->first_pair;
 }
 
-/* Pairs what the tasks of both sides read and leave, by what it is. */
+/* Pairs what the tasks of both sides read and leave, by what it is: the same views of it. */
 static bool pair_ends(const struct tg_matching *matching, const struct tg_fusion *fusion,
                       struct tg_match *match)
 {
@@ -122,7 +122,10 @@ static bool pair_ends(const struct tg_matching *matching, const struct tg_fusion
                                       : (a[i].key > b[k].key) - (a[i].key < b[k].key));
         uint64_t record_a = order <= 0 ? a[i++].record : TG_NONE;
         uint64_t record_b = order >= 0 ? b[k++].record : TG_NONE;
-        add_pair(match, record_a, record_b, fusion->a);
+        /* A fused task may read as a whole what the others read in parts: then there is no pair. */
+        bool is_output = order <= 0 ? a[i - 1].is_output : b[k - 1].is_output;
+        if (order == 0 || is_output)
+            add_pair(match, record_a, record_b, fusion->a);
     }
     task->n_pairs = match->n_pairs - task->first_pair;
     free(a);

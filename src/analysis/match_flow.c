@@ -23,6 +23,7 @@
 enum {
     KERNEL = 1 << 0,
     OWN = 1 << 1,     /* scalars and views */
+    VIEWS = 1 << 20,  /* views without the scalars */
     OBJECTS = 1 << 2, /* objects, whatever part of them */
     SCALARS = 1 << 3,
     SOURCE = 1 << 4,  /* contents that come from an unknown place */
@@ -40,9 +41,11 @@ enum {
     NEAR = 1 << 14,    /* no neighbours that say the opposite */
     RENAMED = 1 << 15, /* kernels that the other side does not have */
     AGREE = 1 << 16,   /* it does not look as if one of the two was fused with its consumer */
-    FUSE = 1 << 17,    /* not one row, but several fused into it */
-    FUSE_EQUAL = 1 << 18,
-    VIEWS = 1 << 19 /* views without the scalars */
+    /* Not one row, but several fused into one: enum tg_fusion_sign. */
+    FUSE_EQUAL = 1 << 17,
+    FUSE_READERS = 1 << 18,
+    FUSE_INPUTS = 1 << 19,
+    FUSIONS = FUSE_EQUAL | FUSE_READERS | FUSE_INPUTS
 };
 
 /* When a row gets to a level. */
@@ -75,7 +78,8 @@ static const struct level {
     /* another name */
     {FORWARD, OWN | SOURCE | BEFORE | DEEP | RENAMED},
     {ANY, OWN | BEFORE | AFTER | LOOSE | KNOWN | ALONE | RENAMED},
-    {BACKWARD, FUSE},
+    {BACKWARD, FUSE_READERS},
+    {ANY, FUSE_INPUTS | ALONE},
     /* not fused after all */
     {FORWARD, KERNEL | OWN | SOURCE | BEFORE},
     {FORWARD, KERNEL | OBJECTS | BEFORE},
@@ -242,6 +246,13 @@ static uint64_t key_of_edges(const struct tg_side *side, const struct tg_side_ed
     return sum;
 }
 
+static enum tg_fusion_sign sign_of(unsigned takes)
+{
+    return takes & FUSE_EQUAL     ? TG_FUSION_EQUAL
+           : takes & FUSE_READERS ? TG_FUSION_BY_READERS
+                                  : TG_FUSION_BY_INPUTS;
+}
+
 static bool is_fit(const struct tg_side *side, uint32_t row, unsigned takes)
 {
     const struct tg_side_row *info = &side->row[row];
@@ -266,8 +277,8 @@ static bool key_of(const struct tg_side *side, uint32_t row, unsigned level, uin
     unsigned takes = levels[level].takes;
     uint32_t known = 0;
     *key = 0;
-    if (takes & (FUSE | FUSE_EQUAL))
-        return tg_fusion_key(side, row, takes & FUSE_EQUAL, key);
+    if (takes & FUSIONS)
+        return tg_fusion_key(side, row, sign_of(takes), key);
     if (!is_fit(side, row, takes))
         return true;
     uint64_t sum = tg_mix(level + 1, takes & KERNEL ? info->kernel : 0);
@@ -392,8 +403,8 @@ static bool try_pair(struct tg_matching *m, unsigned level, uint32_t a, uint32_t
 {
     unsigned takes = levels[level].takes;
     *is_paired = false;
-    if (takes & (FUSE | FUSE_EQUAL))
-        return tg_fusion_try(m, a, b, takes & FUSE_EQUAL, is_paired);
+    if (takes & FUSIONS)
+        return tg_fusion_try(m, a, b, sign_of(takes), is_paired);
     if (!may_pair(m, takes, a, b))
         return true;
     *is_paired = true;

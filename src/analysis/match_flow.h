@@ -137,12 +137,18 @@ bool tg_matching_join(struct tg_matching *matching, bool is_b, uint32_t row, uin
 bool tg_matching_contradicts(const struct tg_matching *matching, uint32_t a, uint32_t b,
                              bool is_strict);
 
-/* A key for what a row leaves to others, or with `is_equal` for what it and the tasks before it read,
- * and for its results. 0 if that is not known. Returns false if memory ran out. */
-bool tg_fusion_key(const struct tg_side *side, uint32_t row, bool is_equal, uint64_t *key);
-/* Pairs the two rows if the tasks that they end read the same; `is_equal`: their results are known to
- * be the same. Returns false if memory ran out. */
-bool tg_fusion_try(struct tg_matching *matching, uint32_t a, uint32_t b, bool is_equal,
+/* What shows that several tasks were fused into one. They always read the same all together. */
+enum tg_fusion_sign {
+    TG_FUSION_EQUAL,      /* their results are the same */
+    TG_FUSION_BY_READERS, /* the same tasks read their results, or they are the same part of an object */
+    TG_FUSION_BY_INPUTS /* nothing else, but only one side has the kernel that they are fused into */
+};
+/* A key for that sign; 0 if the row cannot have it. Returns false if memory ran out. */
+bool tg_fusion_key(const struct tg_side *side, uint32_t row, enum tg_fusion_sign sign,
+                   uint64_t *key);
+/* Pairs the two rows, which have the same key, if the tasks that they end read the same. Returns false
+ * if memory ran out. */
+bool tg_fusion_try(struct tg_matching *matching, uint32_t a, uint32_t b, enum tg_fusion_sign sign,
                    bool *is_paired);
 
 /* The records that the tasks of one side of a fusion read from elsewhere and leave to others, each

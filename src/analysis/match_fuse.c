@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "analysis/match_flow.h"
+#include "analysis/deps_memory.h"
 #include "analysis/match_mix.h"
 #include "base/grow.h"
 #include "recording/reader.h"
@@ -212,30 +213,126 @@ static void sort_ends(struct ends *ends)
     ends->count = kept;
 }
 
-static bool same_ends(const struct ends *a, const struct ends *b)
+/* --- the parts of memory that a group reads ------------------------------------------------------ */
+
+/* One part of an object or of a storage that the group reads, or a task that wrote some of it. Several
+ * tasks may read a tensor in tiles that one fused task reads as a whole, so the views say little, and
+ * the bytes all together count. */
+struct piece {
+    uint64_t base;   /* the object's key, or the storage's address */
+    uint64_t object; /* 0: memory of the runtime */
+    bool is_writer;  /* lo is the writer's number */
+    uint64_t lo, hi;
+};
+
+struct pieces {
+    struct piece *piece;
+    size_t count, room;
+    struct piece of; /* base and object of what is added now */
+    uint64_t origin; /* the address that offsets count from */
+    bool no_memory;
+};
+
+enum { MOST_PIECES = 1 << 16 };
+
+static bool add_piece(struct pieces *pieces, bool is_writer, uint64_t lo, uint64_t hi)
 {
-    if (a->count != b->count || a->count == 0)
+    if (!tg_grow(&pieces->piece, &pieces->room, pieces->count + 1, sizeof *pieces->piece)) {
+        pieces->no_memory = true;
         return false;
-    for (size_t i = 0; i < a->count; i++)
-        if (a->end[i].key != b->end[i].key)
-            return false;
-    return true;
+    }
+    pieces->piece[pieces->count++] =
+        (struct piece){pieces->of.base, pieces->of.object, is_writer, lo, hi};
+    return pieces->count < MOST_PIECES;
 }
 
-static bool read_the_same(const struct tg_matching *m, const struct group *a, const struct group *b,
-                          bool *is_same)
+static bool add_run(void *context, uint64_t lo, uint64_t hi)
 {
-    struct ends of_a = {0}, of_b = {0};
-    bool knows_a, knows_b = false;
-    bool good = find_inputs(&m->a, a, &of_a, &knows_a) && find_inputs(&m->b, b, &of_b, &knows_b);
-    if (good) {
-        sort_ends(&of_a);
-        sort_ends(&of_b);
-        *is_same = knows_a && knows_b && same_ends(&of_a, &of_b);
+    struct pieces *pieces = context;
+    return add_piece(pieces, false, lo - pieces->origin, hi - pieces->origin);
+}
+
+/* Returns false if there are too many pieces, or memory ran out. */
+static bool add_input(const struct tg_side *side, uint32_t row, uint64_t ref, struct pieces *pieces)
+{
+    const struct tg_record *record =
+        tg_recording_at(side->tasks->recording, side->tasks->ref[ref].index);
+    const struct tg_object *object = tg_sources_object(side->sources, record->data_ptr);
+    const struct tg_side_slot *slot = &side->slot[ref];
+    unsigned place = side->tasks->ref[ref].place & 0xff;
+    uint32_t writers = 0;
+    pieces->of = (struct piece){.base = slot->object ? slot->object : record->data_ptr,
+                                .object = slot->object};
+    pieces->origin = slot->object && object ? object->address : record->data_ptr;
+    for (uint64_t k = side->before.first[row]; k < side->before.first[row + 1]; k++) {
+        const struct tg_side_edge *edge = &side->before.edge[k];
+        if (edge->here != place)
+            continue;
+        writers++;
+        if (!add_piece(pieces, true, side->canon[edge->row], 0))
+            return false;
     }
-    free(of_a.end);
-    free(of_b.end);
-    return good;
+    /* What comes from an unknown place is known by its content alone. */
+    if (writers == 0 && slot->object == 0)
+        return add_piece(pieces, false, slot->content, slot->content);
+    return tg_view_runs(record, add_run, pieces);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct piece *left = a, *right = b;
+    if (left->base != right->base)
+        return left->base < right->base ? -1 : 1;
+    if (left->is_writer != right->is_writer)
+        return left->is_writer ? 1 : -1;
+    if (left->lo != right->lo)
+        return left->lo < right->lo ? -1 : 1;
+    return (left->hi > right->hi) - (left->hi < right->hi);
+}
+
+/* A number for all pieces of one base, joined where they touch; *at goes to the next base. */
+static uint64_t key_of_base(const struct pieces *pieces, size_t *at)
+{
+    const struct piece *first = &pieces->piece[*at], *last = pieces->piece + pieces->count;
+    const struct piece *piece = first;
+    uint64_t key = tg_mix(19, first->object);
+    while (piece < last && piece->base == first->base) {
+        struct piece joined = *piece++;
+        while (piece < last && piece->base == joined.base && piece->is_writer == joined.is_writer &&
+               (joined.is_writer ? piece->lo == joined.lo : piece->lo <= joined.hi)) {
+            joined.hi = piece->hi > joined.hi ? piece->hi : joined.hi;
+            piece++;
+        }
+        key = tg_mix(tg_mix(tg_mix(key, joined.is_writer), joined.lo), joined.hi);
+    }
+    *at = (size_t)(piece - pieces->piece);
+    return key;
+}
+
+/* A number for everything that the group reads from elsewhere; 0 if that is nothing, or not known.
+ * Returns false if memory ran out. */
+static bool key_of_inputs(const struct tg_side *side, const struct group *group, uint64_t *key)
+{
+    struct pieces pieces = {0};
+    bool is_known = true;
+    uint64_t sum = 0, unused;
+    for (uint32_t i = 0; i < group->count && is_known; i++) {
+        const struct tg_task_row *task = &side->tasks->row[group->row[i]];
+        for (uint64_t k = task->first; k < task->first + task->count && is_known; k++) {
+            if (!is_tensor_input(side, k))
+                continue;
+            enum origin origin = origin_of(side, group, group->row[i], k, &unused);
+            is_known = origin == INSIDE ||
+                       (origin == ELSEWHERE && add_input(side, group->row[i], k, &pieces));
+        }
+    }
+    if (is_known && pieces.count > 1)
+        qsort(pieces.piece, pieces.count, sizeof *pieces.piece, by_place);
+    for (size_t at = 0; is_known && at < pieces.count;)
+        sum += key_of_base(&pieces, &at);
+    *key = is_known ? sum : 0;
+    free(pieces.piece);
+    return !pieces.no_memory;
 }
 
 /* --- fusions ------------------------------------------------------------------------------------ */
@@ -263,42 +360,63 @@ static uint64_t key_of_outputs(const struct tg_side *side, uint32_t row)
     return sum;
 }
 
-/* The contents of a row's outputs, or without hashes their shapes. */
-static uint64_t key_of_results(const struct tg_side *side, uint32_t row)
+/* True if somebody uses the output: a task reads it, or it is part of an object. */
+static bool is_used(const struct tg_side *side, uint32_t row, uint64_t ref)
+{
+    unsigned place = side->tasks->ref[ref].place & 0xff;
+    if (side->slot[ref].object != 0)
+        return true;
+    for (uint64_t k = side->after.first[row]; k < side->after.first[row + 1]; k++)
+        if (side->after.edge[k].here == place)
+            return true;
+    return false;
+}
+
+/* The outputs that somebody uses: where they are, and with `is_equal` their contents. */
+static uint64_t key_of_results(const struct tg_side *side, uint32_t row, bool is_equal)
 {
     const struct tg_task_row *task = &side->tasks->row[row];
     uint64_t sum = 0;
     for (uint64_t i = task->first; i < task->first + task->count; i++)
-        if (is_output(side, i))
-            sum += tg_mix(side->slot[i].view, side->slot[i].content);
+        if (is_output(side, i) && is_used(side, row, i))
+            sum += tg_mix(side->slot[i].view, is_equal ? side->slot[i].content : 0);
     return sum;
 }
 
-/* What the group that ends with this row reads. */
-static bool key_of_group(const struct tg_side *side, uint32_t row, uint64_t *key)
+/* What the group that ends with this row reads and leaves. */
+static bool key_of_group(const struct tg_side *side, uint32_t row, bool is_equal, uint64_t *key)
 {
     struct group group;
-    struct ends ends = {0};
-    bool is_known;
+    uint64_t inputs, results = key_of_results(side, row, is_equal);
+    *key = 0;
+    if (results == 0)
+        return true;
     collect(side, row, &group);
-    bool good = find_inputs(side, &group, &ends, &is_known);
-    sort_ends(&ends);
-    uint64_t results = key_of_results(side, row), sum = tg_mix(17, results);
-    for (size_t i = 0; i < ends.count; i++)
-        sum = tg_mix(sum, ends.end[i].key);
-    *key = is_known && ends.count > 0 && results != 0 ? sum : 0;
-    free(ends.end);
-    return good;
+    if (!key_of_inputs(side, &group, &inputs))
+        return false;
+    *key = inputs ? tg_mix(tg_mix(17, inputs), results) : 0;
+    return true;
 }
 
-bool tg_fusion_key(const struct tg_side *side, uint32_t row, bool is_equal, uint64_t *key)
+bool tg_fusion_key(const struct tg_side *side, uint32_t row, enum tg_fusion_sign sign,
+                   uint64_t *key)
 {
     *key = 0;
     if (!side->sources->has_flow)
         return true;
-    if (is_equal)
-        return key_of_group(side, row, key);
+    if (sign != TG_FUSION_BY_READERS)
+        return key_of_group(side, row, sign == TG_FUSION_EQUAL, key);
     *key = key_of_outputs(side, row);
+    return true;
+}
+
+static bool read_the_same(const struct tg_matching *m, const struct group *a, const struct group *b,
+                          bool *is_same)
+{
+    uint64_t of_a, of_b;
+    if (!key_of_inputs(&m->a, a, &of_a) || !key_of_inputs(&m->b, b, &of_b))
+        return false;
+    *is_same = of_a == of_b && of_a != 0;
     return true;
 }
 
@@ -319,29 +437,37 @@ static bool fuse(struct tg_matching *m, const struct group *a, const struct grou
     return good && tg_matching_pair(m, fusion.a, fusion.b);
 }
 
-bool tg_fusion_try(struct tg_matching *matching, uint32_t a, uint32_t b, bool is_equal,
+bool tg_fusion_try(struct tg_matching *matching, uint32_t a, uint32_t b, enum tg_fusion_sign sign,
                    bool *is_paired)
 {
     struct group of_a, of_b;
     *is_paired = false;
     /* The same kernel with other results is the same task after one that only one side has. */
-    if (!is_equal && matching->a.tasks->row[a].kernel == matching->b.tasks->row[b].kernel)
+    if (sign != TG_FUSION_EQUAL &&
+        matching->a.tasks->row[a].kernel == matching->b.tasks->row[b].kernel)
         return true;
     collect(&matching->a, a, &of_a);
     collect(&matching->b, b, &of_b);
     /* Of two groups of several tasks it is not known which are fused into which. */
     if ((of_a.count == 1) == (of_b.count == 1))
         return true;
+    const struct tg_side_row *whole = of_a.count == 1 ? &matching->a.row[a] : &matching->b.row[b];
+    if (sign == TG_FUSION_BY_INPUTS && !whole->is_exclusive)
+        return true;
     if (!read_the_same(matching, &of_a, &of_b, is_paired))
         return false;
     return !*is_paired || fuse(matching, &of_a, &of_b);
 }
 
+/* What nobody uses is scratch memory of one side, unless it is all there is. */
 static bool find_outputs(const struct tg_side *side, uint32_t row, struct ends *ends)
 {
     const struct tg_task_row *task = &side->tasks->row[row];
+    bool is_of_use = false;
     for (uint64_t i = task->first; i < task->first + task->count; i++)
-        if (is_output(side, i) &&
+        is_of_use = is_of_use || (is_output(side, i) && is_used(side, row, i));
+    for (uint64_t i = task->first; i < task->first + task->count; i++)
+        if (is_output(side, i) && (!is_of_use || is_used(side, row, i)) &&
             !add_end(ends, key_of_output(side, row, i), side->tasks->ref[i].index, true))
             return false;
     return true;

@@ -458,6 +458,30 @@ TEST(fusions_one_after_the_other_are_found_all)
     done();
 }
 
+TEST(a_fused_task_may_read_as_a_whole_what_others_read_in_parts)
+{
+    CHECK_EQ_S(match("p step x@0 > t@0; q step x@1 > t@1; r copy t > s; v neg s > z",
+                     "f step_all x > s; v neg s > z"),
+               "p~r q~r r=f*");
+    CHECK_EQ_U(verdict(), TG_VERDICT_SAME);
+    done();
+    CHECK_EQ_S(match("p step! x@0 > t@0; q step x@1 > t@1; r copy t > s; v neg s > z",
+                     "f step_all x > s; v neg s > z"),
+               "p~r q~r r=f*");
+    done();
+    CHECK_EQ_S(match("p step x@0 > t@0; q step x@0 > t@1; r copy t > s; v neg s > z",
+                     "f step_all x > s; v neg s > z"),
+               "p- q- r- -f");
+    done();
+}
+
+TEST(a_fused_task_may_have_memory_of_its_own)
+{
+    CHECK_EQ_S(match("m mul x y > t; a add t w > z", "f muladd x y w > z n"), "m~a a=f*");
+    CHECK_EQ_U(verdict(), TG_VERDICT_SAME);
+    done();
+}
+
 TEST(a_fused_task_may_keep_the_name_of_one_of_its_parts)
 {
     CHECK_EQ_S(match("p step x > s; m neg s > t; c step t > q; r step q > w; v copy w > z",
