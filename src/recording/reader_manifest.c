@@ -319,8 +319,12 @@ bool tg_manifest_read_member(struct tg_manifest_reading *r)
             return tg_pull_next(r->pull) != TG_PULL_ERROR && keys[i].read(r);
     if (tg_pull_next(r->pull) == TG_PULL_ERROR)
         return false;
-    if (!r->has_list && is_entry_list(r))
+    if (!r->has_list && is_entry_list(r)) {
+        if (!is_foreign(r))
+            (void)snprintf(r->recording->damage.manifest, sizeof r->recording->damage.manifest,
+                           "line %lu: the list of entries has a wrong name", tg_pull_line(r->pull));
         return read_entries(r);
+    }
     return counter ? read_counter(r, counter) : tg_pull_skip(r->pull);
 }
 

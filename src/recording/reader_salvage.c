@@ -21,8 +21,8 @@ struct piece {
     size_t size;
 };
 
-/* Reads members until one is damaged. Returns where that one begins in the copy; 0: there is none, or
- * the list of entries begins there. */
+/* Reads members until one is damaged. Returns where that one begins in the copy; 0: the list of entries
+ * begins there. */
 static size_t read_members(struct tg_manifest_reading *r, const struct piece *piece)
 {
     struct tg_pull pull;
@@ -38,7 +38,8 @@ static size_t read_members(struct tg_manifest_reading *r, const struct piece *pi
             return done;
         done = pull.at;
     }
-    return pull.token == TG_PULL_ERROR ? done : 0;
+    /* A brace that closes too early belongs to an object inside the damaged member. */
+    return pull.token == TG_PULL_END_OBJECT ? pull.at : done;
 }
 
 /* The next place behind a comma where a member may begin. */

@@ -49,6 +49,15 @@ uint64_t tg_text_hash(const char *text, size_t size)
     return tg_hash_final(&piece.hash, piece.size + piece.used);
 }
 
+/* Nothing covers the digits of the check itself: they must be exactly as we write them. */
+static bool is_lower(const struct tg_pull *value)
+{
+    for (size_t i = 0; i < value->length; i++)
+        if (value->value[i] >= 'A' && value->value[i] <= 'Z')
+            return false;
+    return true;
+}
+
 enum tg_text_check tg_text_check(const struct tg_pull *value, const char *begin, const char *key)
 {
     const char *end = key - 1; /* the quote before it */
@@ -57,7 +66,7 @@ enum tg_text_check tg_text_check(const struct tg_pull *value, const char *begin,
         end--;
     if (end > begin && end[-1] == ',')
         end--;
-    if (!tg_pull_u64(value, &check))
+    if (!tg_pull_u64(value, &check) || !is_lower(value))
         return TG_TEXT_DAMAGED;
     size_t size = (size_t)(end - begin);
     if (tg_content_hash(begin, size) == check) /* nearly always: it is as we wrote it */
