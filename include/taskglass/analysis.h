@@ -141,7 +141,7 @@ enum tg_verdict {
     X(NOT_HASHED, "not_hashed", UNKNOWN,                                                          \
       "an argument of the orchestration that was recorded without a hash")                        \
     X(CUT, "cut", UNKNOWN, "the stored parts are equal")                                          \
-    X(UNFINISHED, "unfinished", UNKNOWN, "equal, but the task had not finished")                  \
+    X(UNFINISHED, "unfinished", UNKNOWN, "the task had not finished")                             \
     X(ONLY_A, "only_a", UNKNOWN, "recorded in A only")                                            \
     X(ONLY_B, "only_b", UNKNOWN, "recorded in B only")                                            \
     X(NOT_COMPARED, "not_compared", UNKNOWN, "not compared")
@@ -266,7 +266,7 @@ struct tg_diff_summary {
     enum tg_verdict verdict; /* SAME, CLOSE, DIFFERS, or UNKNOWN: incomplete */
     uint64_t pairs[TG_VERDICTS];
     uint64_t not_compared; /* unknown pairs that were not compared */
-    uint64_t not_hashed;   /* unknown pairs with reason NOT_HASHED, of which tasks show what they read */
+    uint64_t not_hashed;   /* unknown pairs with the reason NOT_HASHED */
     bool nothing;          /* of no tensor of a task is known whether it is equal */
     uint32_t gaps;         /* enum tg_diff_gap */
     bool graphs_differ; /* one side has a task that the other certainly did not run, and that is not
@@ -326,10 +326,10 @@ TG_API tg_status tg_blame_open(struct tg_diff *diff, struct tg_blame **blame,
 TG_API void tg_blame_close(struct tg_blame *blame);
 
 struct tg_blame_info {
-    const char *graph;  /* "deps_a", "deps_b", "memory_a", "memory_b" or "none" */
-    uint64_t suspects;  /* tg_blame_get_suspect */
-    uint64_t inherited; /* wrong tasks that are not suspects themselves */
-    uint64_t wrong;     /* tasks with an output beyond the tolerance */
+    const char *graph;   /* "deps_a", "deps_b", "memory_a", "memory_b" or "none" */
+    uint64_t suspects;   /* tg_blame_get_suspect */
+    uint64_t inherited;  /* wrong tasks that are not suspects themselves */
+    uint64_t wrong;      /* tasks with an output beyond the tolerance */
     const char *unknown; /* why no suspect is known although something is wrong; "" otherwise */
 };
 /* How many tasks are wrong, and how many are suspects. */
@@ -346,10 +346,11 @@ struct tg_suspect_step {
 
 /* What an argument was on one side. */
 struct tg_suspect_part {
-    const char *name;    /* of the tensor, as the case calls it; "" if it has none */
-    uint64_t task;       /* number of the task that wrote it last; TG_NONE: no recorded task */
-    uint64_t record;     /* the record of that output; TG_NONE */
-    int64_t first, last; /* the lowest and the highest element of the tensor that the view touches */
+    const char *name; /* of the tensor, as the case calls it; "" if it has none */
+    uint64_t task;    /* number of the task that wrote it last; TG_NONE: no recorded task */
+    uint64_t record;  /* the record of that output; TG_NONE */
+    int64_t first,
+        last; /* the lowest and the highest element of the tensor that the view touches */
 };
 
 /* A task where a difference began that leads beyond the tolerance: any guilt but INHERITED. Suspects
@@ -371,7 +372,8 @@ struct tg_suspect {
     size_t n_path;
 };
 /* Suspect `number`, from 0; false past the last one. `path` and `step` belong to the blame, and hold
- * until the next call. */
+ * until the next call. From the hundredth suspect on the path is only the suspect itself: paths may be
+ * as long as the run, and suspects as many. */
 TG_API bool tg_blame_get_suspect(const struct tg_blame *blame, uint64_t number,
                                  struct tg_suspect *suspect);
 

@@ -261,6 +261,8 @@ static struct tg_suspect_step step_of(const struct tg_blame *blame, uint32_t tas
                                     .beyond = state && tg_diff_is_beyond(blame->diff, pair)};
 }
 
+enum { WITH_PATH = 100 };
+
 bool tg_blame_get_suspect(const struct tg_blame *blame, uint64_t number, struct tg_suspect *suspect)
 {
     if (number >= blame->n_suspects)
@@ -269,7 +271,8 @@ bool tg_blame_get_suspect(const struct tg_blame *blame, uint64_t number, struct 
     size_t length = 0;
     if (suspect->pair != TG_NONE && tg_diff_is_beyond(blame->diff, suspect->pair))
         suspect->left = suspect->pair;
-    for (uint32_t task = (uint32_t)suspect->task; task != TG_NO_ROW; task = blame->next[task]) {
+    for (uint32_t task = (uint32_t)suspect->task; task != TG_NO_ROW;
+         task = number < WITH_PATH ? blame->next[task] : TG_NO_ROW) {
         blame->path[length] = task;
         blame->step[length] = step_of(blame, task);
         if (blame->step[length].beyond && suspect->left == TG_NONE)

@@ -12,6 +12,7 @@
  *   blame_lone.c     tasks that only one side ran
  *   blame_read.c     values that the orchestration read back
  *   blame_source.c   why an input disagrees
+ *   blame_stale.c    outputs that keep a part of what was in their memory before
  *   blame_view.c     whether two records are the same part of the same tensor
  *   blame_race.c     tasks that use the same bytes without an order between them
  *   blame_path.c     the way from a suspect to a wrong result
@@ -69,7 +70,7 @@ struct tg_blame {
     bool is_given_scalar; /* the orchestration was given another scalar */
     uint32_t *todo;       /* wanted tasks that are not traced yet */
     uint32_t n_todo;
-    uint32_t *next;    /* next task on the path to a wrong result; TG_NO_ROW at its end */
+    uint32_t *next; /* next task on the path to a wrong result; TG_NO_ROW at its end */
     struct tg_suspect *suspect;
     uint64_t n_suspects;
     size_t room;
@@ -177,6 +178,9 @@ bool tg_blame_input_race(struct tg_blame *blame, uint32_t task, uint64_t pair, s
                          bool *found);
 /* The same for a task whose inputs agree and whose outputs do not. */
 bool tg_blame_task_race(struct tg_blame *blame, uint32_t task, struct tg_race *race, bool *found);
+/* True if the outputs of a task disagree only where it left what was in the memory before: wants the
+ * tasks that wrote that. */
+bool tg_blame_is_left_over(struct tg_blame *blame, uint32_t task);
 /* True if deps.json of this side has a way from one row to another. */
 bool tg_blame_waits(struct tg_blame *blame, int side, uint32_t before, uint32_t after);
 

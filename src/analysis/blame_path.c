@@ -61,10 +61,11 @@ static void offer_inputs(struct ways *ways)
     const struct tg_matched_task *matched = &blame->diff->match.task[ways->task];
     bool has_inputs = false, has_address = false;
     for (uint64_t i = matched->first_pair; i < matched->first_pair + matched->n_pairs; i++) {
-        if (tg_blame_stage(blame, i) != TG_BEFORE_DISPATCH)
-            continue;
-        has_inputs = true;
-        if (tg_diff_agreement(blame->diff, i) == TG_AGREES)
+        bool is_input = tg_blame_stage(blame, i) == TG_BEFORE_DISPATCH;
+        /* Outputs that are written in part keep what was there before. */
+        bool is_left = !is_input && blame->task[ways->task].input == TG_AGREES;
+        has_inputs = has_inputs || is_input;
+        if ((!is_input && !is_left) || tg_diff_agreement(blame->diff, i) == TG_AGREES)
             continue;
         for (int side = 0; side < 2; side++) {
             uint64_t record = tg_blame_record(blame, i, side);
@@ -97,7 +98,7 @@ static void look_back(struct ways *ways, uint32_t task)
         return;
     if (tg_blame_is_lone(blame, task))
         offer_lone(ways);
-    else if (blame->task[task].input != TG_AGREES)
+    else
         offer_inputs(ways);
 }
 

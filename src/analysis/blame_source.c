@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analysis/blame.h"
+#include "analysis/overlap.h"
 
 bool tg_blame_get(const struct tg_blame *blame, uint64_t pair, int side, struct tg_entry *entry)
 {
@@ -322,6 +323,22 @@ static bool accuse_misplaced(struct tg_blame *blame, const struct input *input, 
     return true;
 }
 
+/* True if the input or what its writers wrote is a view of so many pieces that others may have
+ * written it. */
+static bool is_rough(const struct tg_blame *blame, const struct input *input)
+{
+    struct tg_entry entry;
+    for (int side = 0; side < 2; side++) {
+        if (tg_record_is_rough(&input->entry[side].record))
+            return true;
+        for (size_t i = 0; i < input->list[side].count; i++)
+            if (tg_blame_get(blame, input->list[side].pair[i], side, &entry) &&
+                tg_record_is_rough(&entry.record))
+                return true;
+    }
+    return false;
+}
+
 static bool explain_wiring(struct tg_blame *blame, const struct input *input)
 {
     bool is_same_view = has_same_view(blame, input), found = false;
@@ -386,6 +403,8 @@ static bool explain_tensor(struct tg_blame *blame, struct input *input)
         return true;
     if (!input->sources[0].is_known && !input->sources[1].is_known)
         return explain_by_edges(blame, input);
+    if (is_rough(blame, input) && tg_blame_want_before(blame, input->task, TG_DISAGREES))
+        return true;
     if (!tg_blame_input_race(blame, input->task, input->pair, &race, &found))
         return false;
     if (found)

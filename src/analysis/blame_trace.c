@@ -32,6 +32,8 @@ static bool trace_introduced(struct tg_blame *blame, uint32_t task)
         return false;
     if (found)
         return accuse_race(blame, &race, blame->task[task].pair);
+    if (tg_blame_is_left_over(blame, task))
+        return true;
     return tg_blame_accuse(blame, TG_GUILT_INTRODUCED, task, blame->task[task].pair, TG_NONE);
 }
 

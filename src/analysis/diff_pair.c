@@ -197,16 +197,16 @@ static void compare_tensors(struct tg_diff *diff, const struct tg_entry *a,
     if (!tg_array_of(diff->a.recording, a, &array_a) ||
         !tg_array_of(diff->b.recording, b, &array_b)) {
         enum tg_reason reason = settle_by_hash(diff, a, b, &result->tolerance);
-        settle(result, reason == TG_REASON_HASH && !finished ? TG_REASON_UNFINISHED : reason);
+        settle(result, finished ? reason : TG_REASON_UNFINISHED);
         return;
     }
     compare_once(diff, a, b, &array_a, &array_b, result);
     result->cut = array_a.cut || array_b.cut;
     enum tg_reason reason = reason_of(result);
-    if (reason != TG_REASON_VALUES && result->cut)
+    if (!finished)
+        reason = TG_REASON_UNFINISHED; /* what it would have written is not known */
+    else if (reason != TG_REASON_VALUES && result->cut)
         reason = TG_REASON_CUT;
-    else if (reason != TG_REASON_VALUES && !finished)
-        reason = TG_REASON_UNFINISHED;
     settle(result, reason);
 }
 

@@ -38,6 +38,20 @@ static bool is_rough(const struct span *span, const struct tg_record *record)
     return span->runs == 1 && span->bytes > record->bytes;
 }
 
+static bool count_run(void *context, uint64_t lo, uint64_t hi)
+{
+    struct span *span = context;
+    span->bytes += hi - lo;
+    span->runs++;
+    return true;
+}
+
+bool tg_record_is_rough(const struct tg_record *record)
+{
+    struct span span = {0};
+    return tg_view_runs(record, count_run, &span) && is_rough(&span, record);
+}
+
 bool tg_records_overlap(const struct tg_record *a, const struct tg_record *b)
 {
     struct span span = {0};

@@ -8,5 +8,7 @@
 
 /* Returns false for views of so many pieces that this is not known. */
 bool tg_records_overlap(const struct tg_record *a, const struct tg_record *b);
+/* True for a view of so many pieces that the analyses take all bytes from its first to its last. */
+bool tg_record_is_rough(const struct tg_record *record);
 
 #endif

@@ -417,6 +417,25 @@ TEST(tasks_that_changed_places_with_each_other_are_no_difference)
     done();
 }
 
+TEST(what_a_task_left_in_its_output_on_purpose_is_not_its_doing)
+{
+    begin();
+    for (int i = 0; i < 2; i++) {
+        struct made *made = i ? &b : &a;
+        float old = i ? 8 : 7;
+        made_add(made, (struct made_record){.task = 0, .address = X, VALUES(1)});
+        made_add(made, (struct made_record){
+                           .task = 0, .arg = 1, .after = true, .address = Y, VALUES(3, old)});
+        made_add(made, (struct made_record){.task = 1, .address = X, VALUES(1)});
+        made_add(made, (struct made_record){
+                           .task = 1, .arg = 1, .after = true, .address = Y, VALUES(5, old)});
+    }
+    accuse();
+    CHECK_EQ_U(info.suspects, 1);
+    CHECK_EQ_S(suspect(0), "introduced 0 > 1");
+    done();
+}
+
 TEST(an_error_of_an_inner_step_keeps_its_own_words)
 {
     begin();
