@@ -208,6 +208,13 @@ static bool probe_by_hash(struct tg_find *find, uint64_t only_hashed)
     return true;
 }
 
+/* True for a scalar of the other implementation that may be a NaN, as far as its files say. */
+static bool is_unknown_scalar(const struct tg_record *record)
+{
+    return record->dtype == TG_DTYPE_NONE ||
+           (record->flags & TG_RECORD_NO_VALUE && tg_dtype_is_float(record->dtype));
+}
+
 bool tg_find_probe_all(struct tg_find *find)
 {
     uint64_t records = find->tasks.info.records, only_hashed = 0;
@@ -227,6 +234,8 @@ bool tg_find_probe_all(struct tg_find *find)
             find->probe[i].is_known |= entry.record.bytes == 0;
             find->looked_at += find->probe[i].is_known;
             find->not_stored += !find->probe[i].is_known;
+        } else if (find->find_kind != TG_FIND_CONSTANT && is_unknown_scalar(&entry.record)) {
+            find->not_stored++;
         }
         only_hashed += is_only_hashed(find, i, &entry);
     }

@@ -68,6 +68,8 @@ const char *tg_recording_why_empty(const struct tg_recording *recording)
     if (info->level == TG_LEVEL_MARKED)
         return "its level is marked, and the orchestration marked none; record with "
                "--dump-tensor=full";
+    if (info->foreign && info->summary.orchestration > 0)
+        return "it lists what the orchestration was given, and no task";
     if (tg_recording_was_filtered(recording))
         return "its filter let none through; record without --dump-filter";
     return NULL;

@@ -123,6 +123,18 @@ def test_find_says_what_it_lacks(tg, name, what):
     assert result.returncode == 2 and "payload" in result.stderr
 
 
+def test_find_counts_the_scalars_that_it_cannot_judge(tg):
+    document = tg.json("find", "nan", GOLDEN / "unified")
+    assert (document["looked_at"], document["not_stored"]) == (2, 3)
+
+
+def test_find_does_not_call_a_list_of_arguments_searched(tg):
+    result = tg("find", "nan", GOLDEN / "first_form", "--json")
+    document = json.loads(result.stdout)
+    assert result.returncode == 2 and document["result"] == "not known"
+    assert "what the orchestration was given" in document["reason"]
+
+
 @pytest.mark.parametrize("name", meta_recordings())
 @pytest.mark.parametrize("form", ["npy", "npz", "safetensors", "txt", "trace"])
 def test_exports_that_need_more_say_so(tg, name, form):
