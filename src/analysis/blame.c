@@ -182,6 +182,8 @@ static tg_status make_blame(struct tg_blame *blame, struct tg_error *error)
 
 tg_status tg_blame_open(struct tg_diff *diff, struct tg_blame **blame, struct tg_error *error)
 {
+    TG_REFUSE_NULL(error, diff);
+    TG_REFUSE_NULL(error, blame);
     struct tg_blame *b = calloc(1, sizeof *b);
     *blame = NULL;
     if (!b)
@@ -226,6 +228,8 @@ static const char *why_unknown(const struct tg_blame *blame)
 
 void tg_blame_get_info(const struct tg_blame *blame, struct tg_blame_info *info)
 {
+    if (blame == NULL || info == NULL)
+        return;
     *info = (struct tg_blame_info){.graph = blame->graph,
                                    .suspects = blame->n_suspects,
                                    .inherited = blame->inherited,
@@ -265,6 +269,8 @@ enum { WITH_PATH = 100 };
 
 bool tg_blame_get_suspect(const struct tg_blame *blame, uint64_t number, struct tg_suspect *suspect)
 {
+    if (blame == NULL || suspect == NULL)
+        return false;
     if (number >= blame->n_suspects)
         return false;
     *suspect = blame->suspect[number];

@@ -357,6 +357,9 @@ tg_status tg_tensor_compare(int dtype, const void *a, const void *b, int64_t ele
                             const struct tg_tolerance *tolerance, bool equal_nan,
                             struct tg_comparison *comparison, struct tg_error *error)
 {
+    TG_REFUSE_NULL(error, comparison);
+    if ((a == NULL || b == NULL) && elements > 0)
+        return tg_error_null(error, __func__, "a or b");
     struct tg_tolerance usual = tg_tolerance_default(dtype);
     struct tg_comparer comparer;
     if (!tg_dtype_valid(dtype))

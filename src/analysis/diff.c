@@ -52,6 +52,8 @@ static tg_status take_options(struct tg_diff *diff, const struct tg_diff_options
 {
     if (!options)
         return TG_OK;
+    if (options->n_rules > 0)
+        TG_REFUSE_NULL_AS(error, options->rules, "options->rules");
     diff->equal_nan = options->equal_nan;
     diff->progress = options->progress;
     diff->context = options->context;
@@ -160,6 +162,9 @@ tg_status tg_diff_open(const struct tg_recording *a, const struct tg_recording *
                        const struct tg_diff_options *options, struct tg_diff **diff,
                        struct tg_error *error)
 {
+    TG_REFUSE_NULL(error, a);
+    TG_REFUSE_NULL(error, b);
+    TG_REFUSE_NULL(error, diff);
     struct tg_diff *d = calloc(1, sizeof *d);
     *diff = NULL;
     if (!d)
@@ -208,6 +213,8 @@ void tg_diff_close(struct tg_diff *diff)
 
 void tg_diff_get_info(const struct tg_diff *diff, struct tg_diff_info *info)
 {
+    if (diff == NULL || info == NULL)
+        return;
     const struct tg_match *match = &diff->match;
     const char *wrong = diff->a.deps_error.text;
     *info = (struct tg_diff_info){.matched_by = match->how,
@@ -231,6 +238,8 @@ void tg_diff_get_info(const struct tg_diff *diff, struct tg_diff_info *info)
 
 bool tg_diff_get_task(const struct tg_diff *diff, uint64_t number, struct tg_diff_task *task)
 {
+    if (diff == NULL || task == NULL)
+        return false;
     if (number >= diff->match.n_tasks)
         return false;
     const struct tg_matched_task *matched = &diff->match.task[number];
@@ -258,6 +267,8 @@ bool tg_diff_get_task(const struct tg_diff *diff, uint64_t number, struct tg_dif
 
 bool tg_diff_get_pair(const struct tg_diff *diff, uint64_t number, struct tg_diff_pair *pair)
 {
+    if (diff == NULL || pair == NULL)
+        return false;
     if (number >= diff->match.n_pairs)
         return false;
     const struct tg_matched_pair *matched = &diff->match.pair[number];
@@ -326,6 +337,8 @@ static void call_equal(struct tg_diff *diff, uint64_t number, struct tg_diff_res
 
 bool tg_diff_compare(struct tg_diff *diff, uint64_t number, struct tg_diff_result *result)
 {
+    if (diff == NULL || result == NULL)
+        return false;
     struct tg_entry a, b;
     if (number >= diff->match.n_pairs)
         return false;
@@ -358,6 +371,8 @@ bool tg_diff_compare(struct tg_diff *diff, uint64_t number, struct tg_diff_resul
 
 enum tg_reason tg_diff_reason(const struct tg_diff *diff, uint64_t number, enum tg_verdict *verdict)
 {
+    if (diff == NULL)
+        return TG_REASON_NOT_COMPARED;
     bool is_there = number < diff->match.n_pairs;
     if (verdict)
         *verdict = is_there ? diff->state[number].verdict : TG_VERDICT_UNKNOWN;
@@ -429,6 +444,8 @@ static bool has_no_task(const struct tg_diff *diff)
 
 void tg_diff_summarize(const struct tg_diff *diff, struct tg_diff_summary *summary)
 {
+    if (diff == NULL || summary == NULL)
+        return;
     const struct tg_match *match = &diff->match;
     uint64_t tensors = 0, known = 0;
     *summary = (struct tg_diff_summary){0};

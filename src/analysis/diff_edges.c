@@ -162,6 +162,8 @@ static const char *why_not(const struct tg_diff *diff)
 
 tg_status tg_diff_compare_edges(struct tg_diff *diff, const char **reason, struct tg_error *error)
 {
+    TG_REFUSE_NULL(error, diff);
+    TG_REFUSE_NULL(error, reason);
     struct comparing comparing = {.diff = diff};
     *reason = why_not(diff);
     if (**reason || diff->has_edges)
@@ -184,6 +186,8 @@ tg_status tg_diff_compare_edges(struct tg_diff *diff, const char **reason, struc
 
 bool tg_diff_get_edge(const struct tg_diff *diff, uint64_t number, struct tg_diff_edge *edge)
 {
+    if (diff == NULL || edge == NULL)
+        return false;
     if (number >= diff->n_edges)
         return false;
     *edge = diff->edge[number];

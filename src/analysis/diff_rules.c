@@ -99,6 +99,8 @@ static const char *read_keys(struct tg_word keys, struct tg_tolerance_rule *rule
 tg_status tg_tolerance_rule_parse(const char *text, bool relative, struct tg_tolerance_rule *rule,
                                   struct tg_error *error)
 {
+    TG_REFUSE_NULL(error, text);
+    TG_REFUSE_NULL(error, rule);
     const char *colon = strrchr(text, ':'), *wrong = NULL;
     double number;
     *rule = (struct tg_tolerance_rule){.last_arg = UINT32_MAX, .absolute = NAN, .relative = NAN};

@@ -184,6 +184,11 @@ tg_status tg_find_open(const struct tg_recording *recording, enum tg_find_kind f
                        tg_analysis_progress_fn progress, void *context, struct tg_find **find,
                        struct tg_error *error)
 {
+    TG_REFUSE_NULL(error, recording);
+    TG_REFUSE_NULL(error, find);
+    if ((unsigned)find_kind >= TG_FIND_KINDS)
+        return tg_error_set(error, TG_BAD_ARGUMENT, "tg_find_open: %u is nothing to look for",
+                            (unsigned)find_kind);
     struct tg_find *h = calloc(1, sizeof *h);
     *find = NULL;
     if (!h)
@@ -238,6 +243,8 @@ bool tg_find_misses_argument(const struct tg_find *find, const struct tg_task_ro
 
 void tg_find_get_info(const struct tg_find *find, struct tg_find_info *info)
 {
+    if (find == NULL || info == NULL)
+        return;
     *info = (struct tg_find_info){.order = find->flow.order,
                                   .findings = find->n_findings,
                                   .origins = find->origins,
@@ -254,6 +261,8 @@ void tg_find_get_info(const struct tg_find *find, struct tg_find_info *info)
 bool tg_find_get_finding(const struct tg_find *find, uint64_t number,
                          struct tg_find_finding *finding)
 {
+    if (find == NULL || finding == NULL)
+        return false;
     if (number >= find->n_findings)
         return false;
     *finding = find->finding[number];
@@ -273,6 +282,8 @@ static const struct tg_task_row *row_of(const struct tg_find *find, uint64_t fin
 bool tg_find_get_feed(const struct tg_find *find, uint64_t finding, uint64_t number,
                       struct tg_find_feed *feed)
 {
+    if (find == NULL || feed == NULL)
+        return false;
     const struct tg_task_row *row = row_of(find, finding);
     /* The records are sorted by stage, so those before dispatch come first. */
     if (!row || number >= row->count ||
@@ -309,6 +320,8 @@ static void find_neighbours(struct tg_find *find, uint64_t finding)
 bool tg_find_get_between(struct tg_find *find, uint64_t finding, uint64_t number,
                          struct tg_find_between *between)
 {
+    if (find == NULL || between == NULL)
+        return false;
     if (finding >= find->n_findings || find->find_kind != TG_FIND_STOMP)
         return false;
     if (find->neighbours_of != finding)

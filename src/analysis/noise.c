@@ -61,6 +61,8 @@ static void measure(struct tg_noise *noise, struct tg_diff *good)
 tg_status tg_diff_add_noise(struct tg_diff *diff, const struct tg_recording *good,
                             struct tg_error *error)
 {
+    TG_REFUSE_NULL(error, diff);
+    TG_REFUSE_NULL(error, good);
     struct tg_diff_options options = {.equal_nan = diff->equal_nan};
     struct tg_diff *other;
     if (!make_room(&diff->noise, diff->b.info.records))

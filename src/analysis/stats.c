@@ -180,6 +180,9 @@ static void measure_all(unsigned dtype, const unsigned char *bytes, uint64_t ele
 tg_status tg_tensor_measure(int dtype, const void *bytes, int64_t elements,
                             struct tg_tensor_stats *stats, struct tg_error *error)
 {
+    TG_REFUSE_NULL(error, stats);
+    if (bytes == NULL && elements > 0)
+        return tg_error_null(error, __func__, "bytes");
     if (!tg_dtype_valid(dtype))
         return tg_error_set(error, TG_BAD_ARGUMENT, "%d is not a dtype", dtype);
     if (elements < 0)
@@ -192,6 +195,8 @@ tg_status tg_tensor_measure(int dtype, const void *bytes, int64_t elements,
 bool tg_entry_measure(const struct tg_recording *recording, const struct tg_entry *entry,
                       struct tg_tensor_stats *stats)
 {
+    if (recording == NULL || entry == NULL || stats == NULL)
+        return false;
     struct tg_array array;
     if (!tg_array_of(recording, entry, &array))
         return false;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Looks up the table of wire/dtype.h by name and by number. numeric.h has the arithmetic. */
+#include <math.h>
 #include <string.h>
 #include <taskglass/dtype.h>
 #include <taskglass/numeric.h>
@@ -51,10 +52,14 @@ bool tg_dtype_is_signed(int dtype)
 
 double tg_dtype_load(int dtype, const void *base, size_t index)
 {
+    if (base == NULL)
+        return NAN;
     return tg_load((unsigned)dtype, base, (int64_t)index);
 }
 
 void tg_dtype_store(int dtype, void *base, size_t index, double value)
 {
+    if (base == NULL)
+        return;
     tg_store((unsigned)dtype, base, (int64_t)index, value);
 }

@@ -50,3 +50,9 @@ tg_status tg_error_set(struct tg_error *error, tg_status status, const char *for
     error->status = status;
     return status;
 }
+
+tg_status tg_error_null(struct tg_error *error, const char *function, const char *argument)
+{
+    return tg_error_set(error, TG_BAD_ARGUMENT, "%s: the argument '%s' is NULL", function,
+                        argument);
+}

@@ -16,4 +16,15 @@
 tg_status tg_error_set(struct tg_error *error, tg_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* BAD_ARGUMENT: a function of the C interface was given NULL where it needs something. */
+tg_status tg_error_null(struct tg_error *error, const char *function, const char *argument);
+
+/* For the first lines of such a function; the second form gives the name that the header has. */
+#define TG_REFUSE_NULL(error, pointer) TG_REFUSE_NULL_AS(error, pointer, #pointer)
+#define TG_REFUSE_NULL_AS(error, pointer, name)            \
+    do {                                                   \
+        if ((pointer) == NULL)                             \
+            return tg_error_null((error), __func__, name); \
+    } while (0)
+
 #endif

@@ -18,6 +18,8 @@ static void fail(struct tg_json *json, tg_status status, int cause)
 
 void tg_json_flush(struct tg_json *json)
 {
+    if (json == NULL)
+        return;
     int cause = 0;
     if (json->file || json->fd < 0)
         return;
@@ -191,6 +193,8 @@ static void start_document(struct tg_json *json)
 
 void tg_json_start(struct tg_json *json, FILE *file)
 {
+    if (json == NULL)
+        return;
     memset(json, 0, sizeof *json);
     json->file = file;
     json->fd = -1;
@@ -200,6 +204,8 @@ void tg_json_start(struct tg_json *json, FILE *file)
 void tg_json_start_buffer(struct tg_json *json, char *buffer, size_t room, int fd,
                           uint64_t position)
 {
+    if (json == NULL)
+        return;
     tg_json_start(json, NULL);
     json->buffer = buffer;
     json->room = room;
@@ -217,6 +223,8 @@ static void end_document(struct tg_json *json)
 
 void tg_json_end_line(struct tg_json *json)
 {
+    if (json == NULL)
+        return;
     end_document(json);
     json->depth = 0;
     json->has_key = false;
@@ -226,6 +234,8 @@ void tg_json_end_line(struct tg_json *json)
 
 tg_status tg_json_finish(struct tg_json *json)
 {
+    if (json == NULL)
+        return TG_BAD_ARGUMENT;
     tg_status status;
     int cause;
     if (!json->ended_line || json->level[0].has_members)
@@ -243,36 +253,50 @@ tg_status tg_json_finish(struct tg_json *json)
 
 void tg_json_begin_object(struct tg_json *json)
 {
+    if (json == NULL)
+        return;
     begin(json, true, false);
 }
 
 void tg_json_begin_line_object(struct tg_json *json)
 {
+    if (json == NULL)
+        return;
     begin(json, true, true);
 }
 
 void tg_json_end_object(struct tg_json *json)
 {
+    if (json == NULL)
+        return;
     end(json, true);
 }
 
 void tg_json_begin_array(struct tg_json *json)
 {
+    if (json == NULL)
+        return;
     begin(json, false, false);
 }
 
 void tg_json_begin_line_array(struct tg_json *json)
 {
+    if (json == NULL)
+        return;
     begin(json, false, true);
 }
 
 void tg_json_end_array(struct tg_json *json)
 {
+    if (json == NULL)
+        return;
     end(json, false);
 }
 
 void tg_json_key(struct tg_json *json, const char *key)
 {
+    if (json == NULL || key == NULL)
+        return;
     if (!innermost(json)->is_object || json->has_key)
         fail(json, TG_BAD_ARGUMENT, 0);
     separate(json);
@@ -283,6 +307,8 @@ void tg_json_key(struct tg_json *json, const char *key)
 
 void tg_json_plain_key(struct tg_json *json, const char *key, size_t length)
 {
+    if (json == NULL || key == NULL)
+        return;
     if (!innermost(json)->is_object || json->has_key)
         fail(json, TG_BAD_ARGUMENT, 0);
     separate(json);
@@ -304,6 +330,8 @@ void tg_json_plain_key(struct tg_json *json, const char *key, size_t length)
 
 void tg_json_string(struct tg_json *json, const char *value)
 {
+    if (json == NULL)
+        return;
     if (!value) {
         tg_json_null(json);
         return;
@@ -350,18 +378,24 @@ static void put_int(struct tg_json *json, int64_t value)
 
 void tg_json_int(struct tg_json *json, int64_t value)
 {
+    if (json == NULL)
+        return;
     before_value(json);
     put_int(json, value);
 }
 
 void tg_json_uint(struct tg_json *json, uint64_t value)
 {
+    if (json == NULL)
+        return;
     before_value(json);
     put_uint(json, value);
 }
 
 void tg_json_quoted_int(struct tg_json *json, int64_t value)
 {
+    if (json == NULL)
+        return;
     before_value(json);
     put(json, "\"", 1);
     put_int(json, value);
@@ -370,6 +404,8 @@ void tg_json_quoted_int(struct tg_json *json, int64_t value)
 
 void tg_json_quoted_uint(struct tg_json *json, uint64_t value)
 {
+    if (json == NULL)
+        return;
     before_value(json);
     put(json, "\"", 1);
     put_uint(json, value);
@@ -378,6 +414,8 @@ void tg_json_quoted_uint(struct tg_json *json, uint64_t value)
 
 void tg_json_hex(struct tg_json *json, uint64_t value)
 {
+    if (json == NULL)
+        return;
     char text[20] = "\"0x";
     for (int i = 0; i < 16; i++)
         text[3 + i] = "0123456789abcdef"[value >> (60 - 4 * i) & 15];
@@ -422,6 +460,8 @@ static void put_real(struct tg_json *json, char *text)
 
 void tg_json_real(struct tg_json *json, double value)
 {
+    if (json == NULL)
+        return;
     char text[64];
     before_value(json);
     if (put_simple(json, value))
@@ -436,6 +476,8 @@ void tg_json_real(struct tg_json *json, double value)
 
 void tg_json_float(struct tg_json *json, float value)
 {
+    if (json == NULL)
+        return;
     char text[64];
     before_value(json);
     if (put_simple(json, (double)value))
@@ -450,40 +492,54 @@ void tg_json_float(struct tg_json *json, float value)
 
 void tg_json_bool(struct tg_json *json, bool value)
 {
+    if (json == NULL)
+        return;
     put_value(json, value ? "true" : "false");
 }
 
 void tg_json_null(struct tg_json *json)
 {
+    if (json == NULL)
+        return;
     put_value(json, "null");
 }
 
 void tg_json_put_string(struct tg_json *json, const char *key, const char *value)
 {
+    if (json == NULL || key == NULL)
+        return;
     tg_json_key(json, key);
     tg_json_string(json, value);
 }
 
 void tg_json_put_uint(struct tg_json *json, const char *key, uint64_t value)
 {
+    if (json == NULL || key == NULL)
+        return;
     tg_json_key(json, key);
     tg_json_uint(json, value);
 }
 
 void tg_json_put_hex(struct tg_json *json, const char *key, uint64_t value)
 {
+    if (json == NULL || key == NULL)
+        return;
     tg_json_key(json, key);
     tg_json_hex(json, value);
 }
 
 void tg_json_put_real(struct tg_json *json, const char *key, double value)
 {
+    if (json == NULL || key == NULL)
+        return;
     tg_json_key(json, key);
     tg_json_real(json, value);
 }
 
 void tg_json_put_bool(struct tg_json *json, const char *key, bool value)
 {
+    if (json == NULL || key == NULL)
+        return;
     tg_json_key(json, key);
     tg_json_bool(json, value);
 }

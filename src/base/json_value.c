@@ -22,6 +22,8 @@ static void put_integer(struct tg_json *json, unsigned dtype, uint64_t bits)
 
 void tg_json_value(struct tg_json *json, unsigned dtype, uint64_t bits)
 {
+    if (json == NULL)
+        return;
     unsigned size = tg_bits_of(dtype);
     if (size == 0) {
         tg_json_null(json);

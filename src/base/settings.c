@@ -359,6 +359,7 @@ static tg_status take_environment(struct tg_settings *settings, struct tg_error 
 
 tg_status tg_settings_create(struct tg_settings **settings, struct tg_error *error)
 {
+    TG_REFUSE_NULL(error, settings);
     struct tg_settings *made = calloc(1, sizeof *made);
     tg_status status;
 
@@ -388,6 +389,7 @@ void tg_settings_destroy(struct tg_settings *settings)
 tg_status tg_settings_set(struct tg_settings *settings, const char *name, const char *value,
                           struct tg_error *error)
 {
+    TG_REFUSE_NULL(error, settings);
     size_t i = find(name);
     if (i == SETTINGS)
         return tg_error_set(error, TG_NOT_FOUND,
@@ -434,6 +436,7 @@ static int compare_with_range(const struct row *row, const union parsed *value)
 
 tg_status tg_settings_check(const struct tg_settings *settings, struct tg_error *error)
 {
+    TG_REFUSE_NULL(error, settings);
     for (size_t i = 0; i < SETTINGS; i++) {
         const struct row *row = &table[i];
         const struct slot *slot = &settings->slot[i];
@@ -453,6 +456,8 @@ tg_status tg_settings_check(const struct tg_settings *settings, struct tg_error 
 bool tg_settings_get(const struct tg_settings *settings, uint32_t number,
                      struct tg_setting_info *info)
 {
+    if (settings == NULL || info == NULL)
+        return false;
     if (number >= SETTINGS)
         return false;
     info->name = table[number].name;
@@ -478,12 +483,16 @@ static const union parsed *parsed_of(const struct tg_settings *settings, const c
 
 const char *tg_settings_text(const struct tg_settings *settings, const char *name)
 {
+    if (settings == NULL)
+        return "";
     size_t i = find(name);
     return i < SETTINGS ? text_of(settings, i) : "";
 }
 
 uint64_t tg_settings_count(const struct tg_settings *settings, const char *name)
 {
+    if (settings == NULL)
+        return 0;
     size_t i = find(name);
     bool is_bytes = i < SETTINGS && table[i].type == TG_SETTING_BYTES;
     return parsed_of(settings, name, is_bytes ? TG_SETTING_BYTES : TG_SETTING_COUNT)->number;
@@ -491,6 +500,8 @@ uint64_t tg_settings_count(const struct tg_settings *settings, const char *name)
 
 uint64_t tg_settings_number(const struct tg_settings *settings, const char *name, uint32_t number)
 {
+    if (settings == NULL)
+        return 0;
     size_t i = find(name);
     bool sizes = i < SETTINGS && table[i].type == TG_SETTING_SIZES;
     const union parsed *parsed =
@@ -500,11 +511,15 @@ uint64_t tg_settings_number(const struct tg_settings *settings, const char *name
 
 double tg_settings_seconds(const struct tg_settings *settings, const char *name)
 {
+    if (settings == NULL)
+        return 0;
     return parsed_of(settings, name, TG_SETTING_SECONDS)->seconds;
 }
 
 uint32_t tg_settings_choice(const struct tg_settings *settings, const char *name)
 {
+    if (settings == NULL)
+        return 0;
     size_t i = find(name);
     uint32_t number = 0;
     if (i == SETTINGS || table[i].type != TG_SETTING_CHOICE)
@@ -521,5 +536,7 @@ uint32_t tg_settings_choice(const struct tg_settings *settings, const char *name
 
 bool tg_settings_flag(const struct tg_settings *settings, const char *name)
 {
+    if (settings == NULL)
+        return false;
     return parsed_of(settings, name, TG_SETTING_FLAG)->flag;
 }

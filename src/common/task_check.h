@@ -13,7 +13,8 @@
 TG_INLINE bool tg_args_within_limits(const struct tg_args *args)
 {
     return !args->overflow && args->n_tensors <= TG_MAX_TENSORS &&
-           args->n_scalars <= TG_MAX_SCALARS && args->n_after <= TG_MAX_INLINE_AFTER;
+           args->n_scalars <= TG_MAX_SCALARS && args->n_after <= TG_MAX_INLINE_AFTER &&
+           (args->n_more_after == 0 || args->more_after != 0);
 }
 
 TG_INLINE bool tg_role_fits(const struct tg_args *args, uint32_t i)

@@ -13,6 +13,8 @@ enum { FORMATS = sizeof formats / sizeof formats[0] };
 
 bool tg_export_format_get(uint32_t number, struct tg_export_format_info *info)
 {
+    if (info == NULL)
+        return false;
 #define AVAILABLE(name, ending, summary, available) (available),
     const bool has[] = {TG_EXPORT_FORMAT_MAP(AVAILABLE)};
     if (number >= FORMATS)
@@ -47,6 +49,8 @@ tg_status tg_recording_export(const struct tg_recording *recording,
                               const struct tg_export_config *config,
                               struct tg_export_result *result, struct tg_error *error)
 {
+    TG_REFUSE_NULL(error, recording);
+    TG_REFUSE_NULL(error, config);
     struct tg_error unread;
     struct tg_export_job job = {
         .recording = recording, .config = config, .error = error ? error : &unread};

@@ -73,6 +73,8 @@ static const char *short_stage(unsigned stage)
 bool tg_export_names_make(struct tg_export_names *names, uint64_t index,
                           const struct tg_entry *entry, struct tg_export_name *name)
 {
+    if (names == NULL || entry == NULL || name == NULL)
+        return false;
     const struct tg_record *record = &entry->record;
     struct key key = {record->task_id, 1u << 31 | (uint32_t)record->stage << 8 | record->arg_index};
     if (2 * names->count >= names->room && !grow(names))

@@ -181,6 +181,8 @@ tg_status tg_replay_bundle(const struct tg_recording *recording, uint64_t id,
                            const struct tg_replay_config *config, const char *folder,
                            struct tg_error *error)
 {
+    TG_REFUSE_NULL(error, recording);
+    TG_REFUSE_NULL(error, folder);
     struct tg_recorded_task task;
     char module[4096];
     tg_status status =

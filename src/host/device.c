@@ -124,6 +124,7 @@ static tg_status open_with(struct tg_device *device, struct tg_platform_config *
 tg_status tg_device_open(const struct tg_device_config *config, struct tg_device **out,
                          struct tg_error *error)
 {
+    TG_REFUSE_NULL_AS(error, out, "device");
     static const struct tg_device_config defaults;
     const struct tg_platform_ops *ops;
     struct tg_platform_config chosen;
@@ -173,6 +174,8 @@ void tg_device_close(struct tg_device *device)
 
 void tg_device_get_info(const struct tg_device *device, struct tg_device_info *info)
 {
+    if (device == NULL || info == NULL)
+        return;
     uint64_t control;
     *info = (struct tg_device_info){
         .platform = device->ops->name,
@@ -257,6 +260,8 @@ static tg_status fill_with_poison(struct tg_device *device, uint64_t address, ui
 tg_status tg_device_alloc(struct tg_device *device, uint64_t bytes, uint64_t *address,
                           struct tg_error *error)
 {
+    TG_REFUSE_NULL(error, device);
+    TG_REFUSE_NULL(error, address);
     tg_status status = tg_device_alloc_own(device, bytes, address, error);
     if (status != TG_OK || !device->poison || bytes == 0)
         return status;
@@ -276,22 +281,31 @@ tg_status tg_device_alloc_shared(struct tg_device *device, uint64_t bytes, uint6
 
 tg_status tg_device_free(struct tg_device *device, uint64_t address, struct tg_error *error)
 {
+    TG_REFUSE_NULL(error, device);
     return device->ops->free(device->state, address, error);
 }
 
 tg_status tg_device_copy_in(struct tg_device *device, uint64_t address, const void *bytes,
                             uint64_t size, struct tg_error *error)
 {
+    TG_REFUSE_NULL(error, device);
+    if (bytes == NULL && size > 0)
+        return tg_error_null(error, __func__, "bytes");
     return device->ops->copy_in(device->state, address, bytes, size, error);
 }
 
 tg_status tg_device_copy_out(struct tg_device *device, void *bytes, uint64_t address, uint64_t size,
                              struct tg_error *error)
 {
+    TG_REFUSE_NULL(error, device);
+    if (bytes == NULL && size > 0)
+        return tg_error_null(error, __func__, "bytes");
     return device->ops->copy_out(device->state, bytes, address, size, error);
 }
 
 void *tg_device_map(struct tg_device *device, uint64_t address, uint64_t size)
 {
+    if (device == NULL)
+        return NULL;
     return device->ops->map ? device->ops->map(device->state, address, size) : NULL;
 }

@@ -381,6 +381,14 @@ tg_status tg_execute(const struct tg_settings *settings, const struct tg_workloa
                      const struct tg_execute_config *config, struct tg_execution **execution,
                      struct tg_error *error)
 {
+    TG_REFUSE_NULL(error, settings);
+    TG_REFUSE_NULL(error, workload);
+    TG_REFUSE_NULL(error, config);
+    TG_REFUSE_NULL(error, execution);
+    if (config->n_set > 0)
+        TG_REFUSE_NULL_AS(error, config->set, "config->set");
+    if (config->argc > 0)
+        TG_REFUSE_NULL_AS(error, config->argv, "config->argv");
     struct job job = {.settings = settings,
                       .file = workload,
                       .config = config,

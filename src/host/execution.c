@@ -66,6 +66,8 @@ void tg_execution_destroy(struct tg_execution *e)
 
 void tg_execution_get(const struct tg_execution *e, struct tg_execution_info *info)
 {
+    if (e == NULL || info == NULL)
+        return;
     *info = (struct tg_execution_info){
         .status = e->status,
         .error = e->error.text,

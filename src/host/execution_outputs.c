@@ -38,6 +38,8 @@ void tg_execution_free_outputs(struct tg_execution *e)
 
 bool tg_execution_output(const struct tg_execution *e, uint32_t number, struct tg_output *output)
 {
+    if (e == NULL || output == NULL)
+        return false;
     if (number >= e->n_kept)
         return false;
     *output = e->kept[number];

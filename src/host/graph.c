@@ -44,6 +44,8 @@ static inline tg_status want_edges(struct tg_graph *g, uint64_t wanted, struct t
 
 tg_status tg_graph_create(struct tg_module *module, struct tg_graph **out, struct tg_error *error)
 {
+    TG_REFUSE_NULL(error, module);
+    TG_REFUSE_NULL_AS(error, out, "graph");
     struct tg_graph *g = calloc(1, sizeof *g);
     if (g == NULL)
         return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
@@ -73,6 +75,8 @@ tg_status tg_graph_alloc(struct tg_graph *g, uint64_t bytes, uint64_t *address,
 
 void tg_graph_clear(struct tg_graph *g)
 {
+    if (g == NULL || g->layout != NULL)
+        return; /* the device builds its tasks, and needs the memory for that */
     free_memory(g);
     free(g->given);
     g->given = NULL;
@@ -104,6 +108,8 @@ void tg_graph_destroy(struct tg_graph *g)
 
 tg_status tg_graph_reserve(struct tg_graph *g, uint64_t tasks, uint64_t edges)
 {
+    if (g == NULL)
+        return TG_BAD_ARGUMENT;
     tg_status status = want_tasks(g, tasks, NULL);
     return status == TG_OK ? want_edges(g, edges, NULL) : status;
 }
@@ -248,6 +254,7 @@ static tg_status add(struct tg_graph *g, const uint32_t kernel[TG_PARTS],
 tg_status tg_graph_add(struct tg_graph *g, uint32_t kernel, const struct tg_args *args,
                        uint64_t *task, struct tg_error *error)
 {
+    TG_REFUSE_NULL_AS(error, g, "graph");
     const uint32_t parts[TG_PARTS] = {kernel, TG_NO_KERNEL, TG_NO_KERNEL};
     return add(g, parts, args, task, error);
 }
@@ -255,6 +262,8 @@ tg_status tg_graph_add(struct tg_graph *g, uint32_t kernel, const struct tg_args
 tg_status tg_graph_add_mix(struct tg_graph *g, const uint32_t kernel[TG_PARTS],
                            const struct tg_args *args, uint64_t *task, struct tg_error *error)
 {
+    TG_REFUSE_NULL_AS(error, g, "graph");
+    TG_REFUSE_NULL(error, kernel);
     return add(g, kernel, args, task, error);
 }
 
@@ -263,6 +272,7 @@ tg_status tg_graph_add_mix(struct tg_graph *g, const uint32_t kernel[TG_PARTS],
 tg_status tg_graph_add_edge(struct tg_graph *g, uint64_t before, uint64_t after,
                             struct tg_error *error)
 {
+    TG_REFUSE_NULL_AS(error, g, "graph");
     tg_status status;
     if (before >= g->n_tasks || after >= g->n_tasks)
         return tg_error_set(error, TG_BAD_ARGUMENT,
@@ -284,11 +294,15 @@ tg_status tg_graph_add_edge(struct tg_graph *g, uint64_t before, uint64_t after,
 
 uint64_t tg_graph_tasks(const struct tg_graph *g)
 {
+    if (g == NULL)
+        return 0;
     return g->n_tasks;
 }
 
 uint64_t tg_graph_edges(const struct tg_graph *g)
 {
+    if (g == NULL)
+        return 0;
     return g->n_edges;
 }
 
@@ -321,6 +335,7 @@ const struct tg_edge *tg_graph_edge_list(const struct tg_graph *g, uint64_t *cou
 
 tg_status tg_graph_check(struct tg_graph *g, struct tg_error *error)
 {
+    TG_REFUSE_NULL_AS(error, g, "graph");
     /* If all edges go from an earlier to a later task, there can be no cycle. */
     return g->may_cycle ? tg_graph_find_cycle(g, error) : TG_OK;
 }

@@ -158,6 +158,7 @@ static tg_status check_addresses(const struct tg_graph *g, struct tg_error *erro
 
 tg_status tg_graph_upload(struct tg_graph *g, struct tg_error *error)
 {
+    TG_REFUSE_NULL_AS(error, g, "graph");
     struct tg_device *device = g->module->device;
     struct layout at = {0};
     char *head, *own = NULL;

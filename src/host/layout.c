@@ -195,6 +195,8 @@ static const struct tg_layout_info rows[] = {
 
 bool tg_layout_get(uint32_t number, struct tg_layout_info *info)
 {
+    if (info == NULL)
+        return false;
     if (number >= sizeof rows / sizeof rows[0])
         return false;
     *info = rows[number];

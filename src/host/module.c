@@ -92,6 +92,9 @@ static tg_status load_new(struct tg_device *device, char *path, struct tg_module
 tg_status tg_device_load(struct tg_device *device, const char *path, struct tg_module **module,
                          struct tg_error *error)
 {
+    TG_REFUSE_NULL(error, device);
+    TG_REFUSE_NULL(error, path);
+    TG_REFUSE_NULL(error, module);
     tg_status status = tg_device_ready(device, error);
     char *real;
     if (status != TG_OK)
@@ -116,6 +119,8 @@ const char *tg_module_kernel_name(const struct tg_module *module, uint32_t kerne
 
 uint32_t tg_module_kernel(const struct tg_module *module, const char *name)
 {
+    if (module == NULL || name == NULL)
+        return TG_NO_KERNEL;
     for (uint32_t i = 0; i < module->n_kernels; i++)
         if (strcmp(tg_module_kernel_name(module, i), name) == 0)
             return i;

@@ -39,6 +39,9 @@ tg_status tg_graph_orchestrate(struct tg_module *module, enum tg_runtime_kind ru
     if (ops == NULL)
         return tg_error_set(error, TG_BAD_ARGUMENT, "there is no runtime number %u",
                             (unsigned)runtime);
+    TG_REFUSE_NULL(error, module);
+    TG_REFUSE_NULL(error, args);
+    TG_REFUSE_NULL_AS(error, out, "graph");
     status = tg_graph_create(module, &graph, error);
     if (status != TG_OK)
         return status;

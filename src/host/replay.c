@@ -198,6 +198,9 @@ tg_status tg_replay_task(const struct tg_settings *settings, const struct tg_rec
                          uint64_t task, const struct tg_replay_config *config,
                          struct tg_replay_result *result, struct tg_error *error)
 {
+    TG_REFUSE_NULL(error, settings);
+    TG_REFUSE_NULL(error, recording);
+    TG_REFUSE_NULL(error, result);
     struct stage s = {0};
     struct tg_plan plan;
     char path[4096];

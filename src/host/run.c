@@ -144,6 +144,8 @@ static tg_status launch(struct tg_run *run, const struct tg_run_config *config,
 tg_status tg_run_start(struct tg_graph *graph, const struct tg_run_config *config,
                        struct tg_run **out, struct tg_error *error)
 {
+    TG_REFUSE_NULL(error, graph);
+    TG_REFUSE_NULL_AS(error, out, "run");
     struct tg_run *run = run_new(graph, config);
     tg_status status;
     if (run == NULL)
@@ -375,6 +377,7 @@ static int tick_until(const struct tg_run *run, double deadline)
 
 tg_status tg_run_wait(struct tg_run *run, double seconds, struct tg_error *error)
 {
+    TG_REFUSE_NULL(error, run);
     double deadline = seconds < 0 ? INFINITY : now() + seconds;
     while (!run->ended) {
         int milliseconds = tick_until(run, deadline);
@@ -391,18 +394,28 @@ tg_status tg_run_wait(struct tg_run *run, double seconds, struct tg_error *error
 
 void tg_run_cancel(struct tg_run *run)
 {
+    if (run == NULL)
+        return;
     if (!__atomic_exchange_n(&run->cancelled, true, __ATOMIC_ACQ_REL))
         tg_device_cancel(run->device, run);
 }
 
 void tg_run_progress(struct tg_run *run, uint64_t *finished, uint64_t *total)
 {
-    *finished = run->ended ? run->finished : look(run);
-    *total = run->result.tasks; /* after look(), which may find more tasks */
+    if (run == NULL)
+        return;
+    if (!run->ended)
+        look(run);
+    if (finished != NULL)
+        *finished = run->finished;
+    if (total != NULL)
+        *total = run->result.tasks; /* after look(), which may find more tasks */
 }
 
 void tg_run_get_result(const struct tg_run *run, struct tg_run_result *result)
 {
+    if (run == NULL || result == NULL)
+        return;
     *result = run->result;
     if (run->result.n_running > 0)
         result->running = run->running;
@@ -422,6 +435,7 @@ void tg_run_destroy(struct tg_run *run)
 tg_status tg_graph_run(struct tg_graph *graph, const struct tg_run_config *config,
                        struct tg_run_result *result, struct tg_error *error)
 {
+    TG_REFUSE_NULL(error, graph);
     struct tg_run *run = NULL;
     tg_status status = tg_run_start(graph, config, &run, error);
     if (run == NULL)

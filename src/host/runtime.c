@@ -5,6 +5,8 @@
 
 bool tg_runtime_get(uint32_t number, struct tg_runtime_info *info)
 {
+    if (info == NULL)
+        return false;
     const struct tg_runtime_ops *ops = tg_runtime_number(number);
     if (ops == NULL)
         return false;

@@ -57,6 +57,8 @@ static bool names_have(const struct names *names, const char *text)
 
 void tg_workload_names_free(char **names, uint32_t count)
 {
+    if (names == NULL)
+        return;
     for (uint32_t i = 0; i < count; i++)
         free(names[i]);
     free(names);
@@ -126,6 +128,9 @@ static tg_status scan_all(const struct names *places, struct names *found, struc
 tg_status tg_workload_names(const struct tg_settings *settings, char ***names, uint32_t *count,
                             struct tg_error *error)
 {
+    TG_REFUSE_NULL(error, settings);
+    TG_REFUSE_NULL(error, names);
+    TG_REFUSE_NULL(error, count);
     struct names places = {0}, found = {0};
     tg_status status = folders(settings, &places, error);
     if (status == TG_OK)
@@ -250,6 +255,9 @@ static tg_status load(struct tg_workload_file *file, struct tg_error *error)
 tg_status tg_workload_open(const struct tg_settings *settings, const char *name,
                            struct tg_workload_file **file, struct tg_error *error)
 {
+    TG_REFUSE_NULL(error, settings);
+    TG_REFUSE_NULL(error, name);
+    TG_REFUSE_NULL(error, file);
     *file = NULL;
     struct tg_workload_file *opened = calloc(1, sizeof *opened);
     if (!opened)
@@ -277,10 +285,14 @@ void tg_workload_close(struct tg_workload_file *file)
 
 const struct tg_workload *tg_workload_get(const struct tg_workload_file *file)
 {
+    if (file == NULL)
+        return NULL;
     return file->workload;
 }
 
 const char *tg_workload_path(const struct tg_workload_file *file)
 {
+    if (file == NULL)
+        return "";
     return file->path;
 }

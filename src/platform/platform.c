@@ -37,6 +37,8 @@ uint32_t tg_platform_count(void)
 
 bool tg_platform_get(uint32_t number, struct tg_platform_info *info)
 {
+    if (info == NULL)
+        return false;
     const struct tg_platform_ops *ops = tg_platform_number(number);
     if (ops == NULL)
         return false;

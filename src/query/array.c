@@ -26,11 +26,15 @@ static void take_first(uint64_t stored, struct tg_array *array)
 bool tg_array_of(const struct tg_recording *recording, const struct tg_entry *entry,
                  struct tg_array *array)
 {
+    if (recording == NULL || entry == NULL || array == NULL)
+        return false;
     const struct tg_record *record = &entry->record;
     *array = (struct tg_array){.dtype = record->dtype, .ndim = record->ndim};
     if (!tg_dtype_valid(record->dtype) || record->flags & TG_RECORD_NO_VALUE)
         return false;
     array->elements = tg_record_numel(record);
+    if (array->elements < 0)
+        return false;
     if (record->kind == TG_KIND_SCALAR) {
         array->ndim = 0;
         take_scalar(entry, array);

@@ -325,8 +325,25 @@ static void put_dimension(struct printer *printer, int64_t index, int dim, int l
     put_text(printer, "]", 0);
 }
 
+/* False if the array contradicts itself, so that printing it would read beyond its bytes. */
+static bool makes_sense(const struct tg_array *array)
+{
+    int64_t n = 1;
+    if (!tg_dtype_valid((int)array->dtype) || array->ndim < 0 || array->ndim > TG_MAX_DIMS)
+        return false;
+    for (int i = 0; i < array->ndim; i++)
+        if (array->shape[i] < 0 || __builtin_mul_overflow(n, array->shape[i], &n))
+            return false;
+    return n == array->elements && (n == 0 || array->bytes != NULL);
+}
+
 void tg_array_print(FILE *file, const struct tg_array *array, const struct tg_array_layout *layout)
 {
+    static const struct tg_array_layout usual = {.width = 100, .most = 1000, .edge = 3};
+    if (file == NULL || array == NULL || !makes_sense(array))
+        return;
+    if (layout == NULL || layout->edge < 0)
+        layout = &usual;
     struct printer printer = {.file = file, .array = array, .layout = layout};
     printer.elide = array->elements > layout->most;
     if (array->elements == 0) {

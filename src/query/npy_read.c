@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,6 +160,8 @@ static tg_status read_zip(struct tg_npy_file *file, const char *path, struct tg_
 
 tg_status tg_npy_open(const char *path, struct tg_npy_file **out, struct tg_error *error)
 {
+    TG_REFUSE_NULL(error, path);
+    TG_REFUSE_NULL_AS(error, out, "file");
     struct tg_npy_file *file = calloc(1, sizeof *file);
     tg_status status;
     int cause;
@@ -189,12 +192,18 @@ void tg_npy_close(struct tg_npy_file *file)
 
 const struct tg_npy *tg_npy_get(const struct tg_npy_file *file, uint32_t number)
 {
+    if (file == NULL)
+        return NULL;
     return number < file->n ? &file->array[number] : NULL;
 }
 
 double tg_npy_value(const struct tg_npy *array, int64_t index)
 {
+    if (array == NULL)
+        return NAN;
     int64_t at = index;
+    if (index < 0 || index >= array->elements)
+        return NAN;
     if (array->fortran) {
         int64_t step[TG_MAX_DIMS] = {0}, n = 1;
         for (int d = 0; d < array->ndim && d < TG_MAX_DIMS; d++) {

@@ -158,6 +158,7 @@ static tg_status add_kernels(struct tg_query *query, const struct option *option
 
 tg_status tg_query_create(struct tg_query **query, struct tg_error *error)
 {
+    TG_REFUSE_NULL(error, query);
     *query = calloc(1, sizeof **query);
     return *query ? TG_OK : no_memory(error);
 }
@@ -165,6 +166,8 @@ tg_status tg_query_create(struct tg_query **query, struct tg_error *error)
 tg_status tg_query_add(struct tg_query *query, const char *name, const char *text,
                        struct tg_error *error)
 {
+    TG_REFUSE_NULL(error, query);
+    TG_REFUSE_NULL(error, name);
     const struct option *option = find_option(name);
     if (!option)
         return tg_error_set(error, TG_NOT_FOUND, "records cannot be selected by '%s'", name);
@@ -199,6 +202,8 @@ bool tg_query_is_empty(const struct tg_query *query)
 bool tg_query_get_range(const struct tg_query *query, const char *name, size_t number,
                         uint64_t *first, uint64_t *last)
 {
+    if (query == NULL || name == NULL || first == NULL || last == NULL)
+        return false;
     const struct option *option = find_option(name);
     if (!query || !option || !option->parse)
         return false;
@@ -212,6 +217,8 @@ bool tg_query_get_range(const struct tg_query *query, const char *name, size_t n
 
 bool tg_query_has_word(const struct tg_query *query, const char *name, const char *word)
 {
+    if (query == NULL || name == NULL)
+        return false;
     const struct option *option = find_option(name);
     if (!query || !option || !option->bit_of)
         return false;
@@ -273,6 +280,8 @@ static bool has_bit(uint32_t bits, unsigned number)
 
 bool tg_query_matches(const struct tg_query *query, uint64_t index, const struct tg_entry *entry)
 {
+    if (entry == NULL)
+        return false;
     const struct tg_record *record = &entry->record;
     if (!query)
         return true;
@@ -300,6 +309,8 @@ static bool skip_to_index(const struct tg_query *query, uint64_t *index)
 bool tg_query_next(const struct tg_query *query, const struct tg_recording *recording,
                    uint64_t *index, struct tg_entry *entry)
 {
+    if (recording == NULL || index == NULL || entry == NULL)
+        return false;
     struct tg_recording_info info;
     tg_recording_get_info(recording, &info);
     for (; skip_to_index(query, index) && *index < info.records; (*index)++)

@@ -43,6 +43,8 @@ static void format_float(struct tg_value_text *text, unsigned dtype, uint64_t bi
 
 const char *tg_value_format(unsigned dtype, uint64_t bits, struct tg_value_text *text)
 {
+    if (text == NULL)
+        return "?";
     unsigned width = tg_bits_of(dtype);
     text->text[0] = '\0';
     if (width == 0)
@@ -61,6 +63,8 @@ const char *tg_value_format(unsigned dtype, uint64_t bits, struct tg_value_text 
 
 const char *tg_scalar_format(const struct tg_record *record, struct tg_value_text *text)
 {
+    if (record == NULL || text == NULL)
+        return "?";
     if (record->flags & TG_RECORD_NO_VALUE)
         snprintf(text->text, sizeof text->text, "unknown");
     else if (!tg_dtype_valid(record->dtype))

@@ -149,6 +149,8 @@ tg_status tg_recording_open_found(struct tg_found *found, struct tg_recording **
 tg_status tg_recording_open(const char *path, struct tg_recording **recording,
                             struct tg_error *error)
 {
+    TG_REFUSE_NULL(error, path);
+    TG_REFUSE_NULL(error, recording);
     struct tg_found found;
     *recording = NULL;
     tg_status status = tg_found_files(path, &found, error);
@@ -204,6 +206,8 @@ void tg_recording_close(struct tg_recording *recording)
 
 void tg_recording_get_info(const struct tg_recording *recording, struct tg_recording_info *info)
 {
+    if (recording == NULL || info == NULL)
+        return;
     *info = recording->info;
 }
 
@@ -236,6 +240,8 @@ void tg_recording_kernels(const struct tg_recording *recording, uint64_t index,
 
 bool tg_recording_get(const struct tg_recording *recording, uint64_t index, struct tg_entry *entry)
 {
+    if (recording == NULL || entry == NULL)
+        return false;
     if (index >= recording->info.records)
         return false;
     memcpy(&entry->record, tg_recording_at(recording, index), sizeof entry->record);
@@ -247,6 +253,8 @@ bool tg_recording_get(const struct tg_recording *recording, uint64_t index, stru
 
 const void *tg_recording_payload(const struct tg_recording *recording, const struct tg_entry *entry)
 {
+    if (recording == NULL || entry == NULL)
+        return NULL;
     uint64_t size = recording->payload.size, stored = entry->record.stored;
     /* Checked again, because the caller could have changed the entry. */
     if (stored == 0 || entry->record.position > size || stored > size - entry->record.position)

@@ -149,6 +149,8 @@ static tg_status recover_found(struct tg_found *found, const char *asked,
 tg_status tg_recording_recover(const char *path, struct tg_recovery *recovered,
                                struct tg_error *error)
 {
+    TG_REFUSE_NULL(error, path);
+    TG_REFUSE_NULL(error, recovered);
     struct tg_found found;
     *recovered = (struct tg_recovery){0};
     tg_status status = tg_found_files(path, &found, error);

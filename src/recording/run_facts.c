@@ -53,6 +53,8 @@ bool tg_recording_was_filtered(const struct tg_recording *recording)
 
 const char *tg_recording_why_empty(const struct tg_recording *recording)
 {
+    if (recording == NULL)
+        return NULL;
     const struct tg_recording_info *info = &recording->info;
     uint64_t lost = 0;
     for (int cause = 0; cause < TG_LOSS_CAUSES; cause++)
@@ -133,6 +135,8 @@ bool tg_recording_command(const struct tg_recording *recording, const char *opti
 {
     struct line line = {.text = text, .room = room};
     struct facts facts;
+    if (text == NULL)
+        return false;
     if (room > 0)
         text[0] = '\0';
     if (!recording || room == 0 || !open_facts(recording, &facts))

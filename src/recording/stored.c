@@ -17,6 +17,8 @@ static bool is_filled(const struct tg_recording *recording)
 
 uint64_t tg_recording_stored(const struct tg_recording *recording)
 {
+    if (recording == NULL)
+        return 0;
     struct tg_entry entry;
     uint64_t size = recording->payload.size, stored = 0;
     if (is_filled(recording))

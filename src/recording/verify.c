@@ -180,6 +180,8 @@ static uint64_t end_of_payload(const struct tg_recording *recording)
 tg_status tg_recording_verify(const struct tg_recording *recording, tg_verify_progress_fn progress,
                               void *context, struct tg_verification *result, struct tg_error *error)
 {
+    TG_REFUSE_NULL(error, recording);
+    TG_REFUSE_NULL(error, result);
     struct tg_verifier verifier = {.recording = recording, .result = result};
     *result = (struct tg_verification){0};
     tg_recording_get_info(recording, &verifier.info);

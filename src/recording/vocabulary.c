@@ -62,6 +62,8 @@ const char *tg_edge_name(unsigned kind)
 uint64_t tg_content_hash(const void *bytes, size_t size)
 {
     struct tg_hash hash;
+    if (bytes == NULL)
+        size = 0;
     tg_hash_init(&hash);
     tg_hash_update(&hash, bytes, size);
     return tg_hash_final(&hash, size);

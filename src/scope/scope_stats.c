@@ -12,6 +12,8 @@
 tg_status tg_scope_stats_open(const char *path, tg_scope_sample_fn each, void *context,
                               struct tg_scope_stats **stats, struct tg_error *error)
 {
+    TG_REFUSE_NULL(error, path);
+    TG_REFUSE_NULL(error, stats);
     struct tg_scope_stats *made = malloc(sizeof *made);
     *stats = NULL;
     if (!made)
@@ -45,6 +47,8 @@ static uint64_t count_scopes(const struct tg_scope_tally *tally)
 
 void tg_scope_stats_get_info(const struct tg_scope_stats *stats, struct tg_scope_stats_info *info)
 {
+    if (stats == NULL || info == NULL)
+        return;
     const struct tg_scope_tally *tally = &stats->tally;
     *info = (struct tg_scope_stats_info){
         .file = stats->file,
@@ -70,12 +74,16 @@ void tg_scope_stats_get_info(const struct tg_scope_stats *stats, struct tg_scope
 
 const char *tg_scope_stats_site(const struct tg_scope_stats *stats, uint32_t number)
 {
+    if (stats == NULL)
+        return "";
     return number < stats->tally.n_sites ? stats->tally.site[number].name : NULL;
 }
 
 uint64_t tg_scope_stats_capacity(const struct tg_scope_stats *stats, unsigned resource,
                                  uint32_t ring)
 {
+    if (stats == NULL)
+        return 0;
     if (resource >= TG_SCOPE_RESOURCES || ring >= TG_SCOPE_RINGS)
         return 0;
     return tg_scope_capacity(&stats->tally.limits, resource, ring);
@@ -83,12 +91,16 @@ uint64_t tg_scope_stats_capacity(const struct tg_scope_stats *stats, unsigned re
 
 uint64_t tg_scope_stats_fanin(const struct tg_scope_stats *stats, uint32_t ring)
 {
+    if (stats == NULL)
+        return 0;
     return ring < TG_SCOPE_RINGS ? stats->tally.limits.fanin[ring] : 0;
 }
 
 bool tg_scope_stats_get_row(const struct tg_scope_stats *stats, uint32_t number,
                             struct tg_scope_row *row)
 {
+    if (stats == NULL || row == NULL)
+        return false;
     if (number >= stats->tally.n_rows)
         return false;
     *row = stats->tally.row[number];
@@ -97,12 +109,16 @@ bool tg_scope_stats_get_row(const struct tg_scope_stats *stats, uint32_t number,
 
 unsigned tg_scope_stats_nearest(const struct tg_scope_stats *stats, const struct tg_scope_row *row)
 {
+    if (stats == NULL || row == NULL)
+        return 0;
     return tg_scope_nearest(&stats->tally.limits, row);
 }
 
 void tg_scope_stats_get_need(const struct tg_scope_stats *stats, unsigned resource, uint32_t ring,
                              struct tg_scope_need *need)
 {
+    if (stats == NULL || need == NULL)
+        return;
     struct tg_scope_advice advice;
     *need = (struct tg_scope_need){.verdict = TG_SCOPE_ABSENT};
     if (resource >= TG_SCOPE_RESOURCES || ring >= TG_SCOPE_RINGS)
@@ -114,6 +130,8 @@ void tg_scope_stats_get_need(const struct tg_scope_stats *stats, unsigned resour
 void tg_scope_stats_get_setting(const struct tg_scope_stats *stats, unsigned resource,
                                 struct tg_scope_setting *setting)
 {
+    if (stats == NULL || setting == NULL)
+        return;
     struct tg_scope_advice advice;
     struct tg_scope_option text;
     *setting = (struct tg_scope_setting){.verdict = TG_SCOPE_ABSENT};
@@ -136,6 +154,8 @@ void tg_scope_stats_get_setting(const struct tg_scope_stats *stats, unsigned res
 
 void tg_scope_stats_get_memory(const struct tg_scope_stats *stats, struct tg_scope_setting *setting)
 {
+    if (stats == NULL || setting == NULL)
+        return;
     struct tg_scope_advice advice;
     struct tg_scope_option text;
     tg_scope_advise(stats, &advice);

@@ -26,6 +26,8 @@ const char *tg_scope_resource_name(unsigned resource)
 
 uint64_t tg_scope_used(const struct tg_scope_sample *sample, unsigned resource)
 {
+    if (sample == NULL)
+        return 0;
     switch (resource) {
     case TG_SCOPE_TASK_WINDOW:
         return sample->task_window_end - sample->task_window_start;
