@@ -185,15 +185,18 @@ int cli_not_known(const struct tg_recording *recording, bool json, const char *r
     struct tg_json out;
     if (!json)
         return cli_error("not known: %s", reason);
-    tg_recording_get_info(recording, &info);
     tg_json_start(&out, stdout);
     tg_json_begin_object(&out);
-    cli_json_recording(&out, "recording", recording);
+    if (recording)
+        cli_json_recording(&out, "recording", recording);
     tg_json_put_string(&out, "result", "not known");
     tg_json_put_string(&out, "reason", reason);
     tg_json_key(&out, "left_out");
     tg_json_begin_array(&out);
-    cli_json_notes(&out, &info);
+    if (recording) {
+        tg_recording_get_info(recording, &info);
+        cli_json_notes(&out, &info);
+    }
     tg_json_end_array(&out);
     tg_json_end_object(&out);
     (void)tg_json_finish(&out); /* main reports errors of stdout */

@@ -39,7 +39,7 @@ void cli_recording_print_notes(const struct tg_recording_info *info);
 /* Writes the notes as strings into the array that was begun. */
 void cli_json_notes(struct tg_json *json, const struct tg_recording_info *info);
 /* Says that nothing could be judged: with `json` as a document with the recording, "result": "not
- * known" and "reason" on stdout, otherwise as one line on stderr. Returns the exit code, 2. */
+ * known" and "reason" on stdout, otherwise as one line on stderr. `recording` may be NULL. Returns the exit code, 2. */
 int cli_not_known(const struct tg_recording *recording, bool json, const char *reason);
 
 /* "12" for ring 0, "1:12" for other rings, as --task takes it; "-" for arguments of the

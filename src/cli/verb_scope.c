@@ -8,10 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/options.h"
 #include "cli/outputs.h"
+#include "cli/recording.h"
 #include "cli/term.h"
 
 enum { PROGRESS_EVERY = 1 << 17 };
@@ -112,7 +114,11 @@ static tg_status read_stats(struct scope *scope, struct tg_error *error)
 static int read_and_show(struct scope *scope)
 {
     struct tg_error error;
-    if (read_stats(scope, &error) != TG_OK)
+    tg_status status = read_stats(scope, &error);
+    /* A run that is there, but took no scope stats: a program still gets a document. */
+    if (status == TG_NOT_FOUND && scope->json && scope->dir && access(scope->dir, F_OK) == 0)
+        return cli_not_known(NULL, true, error.text);
+    if (status != TG_OK)
         return cli_fail(&error);
     if (scope->html)
         return scope_write_page(scope);

@@ -82,7 +82,7 @@ TABLE = {
 # These name what a recording lacks in their own words, or not in --json.
 OWN_WORDS = ("view", "recover", "scope", "check")
 # These have no document for an error.
-NO_DOCUMENT = ("recover", "scope")
+NO_DOCUMENT = ("recover",)
 
 
 def cells():
