@@ -175,6 +175,11 @@ const char *cli_find_note(const struct cli_find *find, unsigned number, struct c
         return note_of(words, info->not_stored, "record",
                        by_memory ? "could not be searched: neither stored whole nor hashed"
                                  : "could not be searched: not stored whole");
+    if (by_memory && info->looked_at == 0 && info->not_stored == 0 && find->has_records &&
+        number-- == 0)
+        return find->find_kind == TG_FIND_STOMP
+                   ? "no tensor was recorded twice, so that there was nothing to compare"
+                   : "no task has an output that is not an input too";
     if (info->only_hashed > 0 && number-- == 0)
         return note_of(words, info->only_hashed, "output",
                        "judged as a whole: by a hash, parts that were not written do not show");
@@ -197,6 +202,19 @@ static tg_status search(struct cli_find *find, struct tg_error *error)
     return status;
 }
 
+/* False if there are filters, and records, but none that they select: "nothing found" would say that
+ * something was looked at. */
+static bool selects_something(struct cli_find *find)
+{
+    struct tg_recording_info info;
+    struct tg_entry entry;
+    uint64_t first = 0;
+    tg_recording_get_info(find->recording, &info);
+    find->has_records = info.records > 0;
+    return !find->has_records || tg_query_is_empty(find->query) ||
+           tg_query_next(find->query, find->recording, &first, &entry);
+}
+
 static int open_and_find(struct cli_find *find)
 {
     struct tg_error error;
@@ -208,6 +226,8 @@ static int open_and_find(struct cli_find *find)
     if (status != TG_OK)
         return cli_fail(&error);
     tg_find_get_info(find->find, &find->info);
+    if (!selects_something(find))
+        return cli_not_known(find->recording, find->json, "no record matches the filters");
     if (find->find_kind == TG_FIND_UNWRITTEN && !cli_find_ask_references(find))
         return cli_error("out of memory");
     count_findings(find);

@@ -132,6 +132,20 @@ def test_filters_say_what_is_shown(tg, filters, count):
     assert find(tg, "nan", "run", *filters, code=1 if count else 0)["found"] == count
 
 
+@pytest.mark.parametrize("what", WHAT)
+def test_filters_that_select_no_record_find_nothing_out(tg, what):
+    record(tg, "none")
+    document = find(tg, what, "run", "--task", "999", code=2)
+    assert document["result"] == "not known" and document["reason"] == "no record matches the filters"
+    assert "no record matches" in tg("find", what, "run", "--kernel", "nobody").stderr
+
+
+def test_a_comparison_that_had_nothing_to_compare_says_so(tg):
+    tg.good("run", "vector_add", "--dump-tensor", "--output", "run")
+    text = tg.good("find", "stomp", "run").stdout
+    assert "nothing found in what was searched" in text and "no tensor was recorded twice" in text
+
+
 def test_a_limit_says_what_it_leaves_out(tg):
     record(tg, "nan")
     text = tg("find", "nan", "run", "--limit", "1").stdout
