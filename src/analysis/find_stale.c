@@ -142,7 +142,7 @@ static bool take_values(const struct tg_array *array, const struct range *range,
 {
     unsigned which;
     values->count = 0;
-    if ((range->end - range->first) * tg_bits_of(array->dtype) < LEAST_BYTES * 8)
+    if ((range->end - range->first) * tg_bits_of(array->dtype) < UINT64_C(8) * LEAST_BYTES)
         return false;
     for (uint64_t i = range->first; i < range->end && values->count < LEAST_VALUES; i++) {
         uint64_t bits = tg_load_bits(array->dtype, array->bytes, (int64_t)i);

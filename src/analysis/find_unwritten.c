@@ -155,7 +155,7 @@ static bool has_zero_tail(const struct tg_find *find, const struct tg_entry *ent
 {
     struct tg_array array;
     if (!whole_payload(find, entry) || !tg_array_of(find->recording, entry, &array) ||
-        array.elements < 2 * LEAST_TAIL)
+        array.elements / 2 < LEAST_TAIL)
         return false;
     int64_t end = array.elements, first = end;
     while (first > 0 && tg_load_bits(array.dtype, array.bytes, first - 1) == 0)
