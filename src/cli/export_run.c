@@ -90,9 +90,6 @@ static void put_notes(const struct cli_export *export, const struct tg_export_re
     if (result->truncated > 0 && !is(export->format, "sqlite") && !is(export->format, "simpler"))
         fprintf(stderr, "taskglass: %s truncated: exported the stored elements in one dimension\n",
                 result->truncated == 1 ? "1 record is" : "some records are");
-    if (damaged_records(export) > 0)
-        fprintf(stderr, "taskglass: left out %s; 'taskglass verify' says where\n",
-                cli_format_count(&text, damaged_records(export), "damaged record"));
     if (result->missing > 0 && is(export->format, "simpler"))
         put_left_out(result);
     else if (result->missing > 0)

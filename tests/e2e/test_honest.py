@@ -117,6 +117,12 @@ def test_an_answer_says_what_it_does_not_know(tg, verb, kind, code, words):
         assert document["left_out"] == []
 
 
+def test_an_export_says_once_that_records_are_damaged(tg):
+    with KINDS["damaged"](tg):
+        result = tg("export", "run", "--to", "csv", "--output", "out.csv")
+    assert result.stderr.count("damaged") == 1
+
+
 def test_a_running_a_cancelled_and_a_finished_recording_have_three_words(tg):
     states = set()
     for number, kind in enumerate(("complete", "cancelled", "running")):
