@@ -247,7 +247,7 @@ static struct tg_suspect_part part_of(const struct tg_blame *blame, uint64_t pai
     part.name = source.object ? source.object->name : "";
     part.first = source.low;
     part.last = source.high;
-    if (source.row != TG_NO_ROW && tg_blame_stage(blame, pair) == TG_BEFORE_DISPATCH) {
+    if (source.row != TG_NO_ROW) {
         part.task = of->task_of[source.row];
         part.record = source.record;
     }

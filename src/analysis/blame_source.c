@@ -289,34 +289,57 @@ static bool has_changed(const struct tg_blame *blame, int side, uint64_t record)
            now.record.hash != before.record.hash;
 }
 
-/* A writer that only one side's input has: true if the other run let it write elsewhere, to another
- * part of the same tensor or to another argument of the orchestration. */
-static bool is_misplaced(const struct tg_blame *blame, const struct input *input, uint64_t writer)
+/* True if a task wrote into the storage that the input lies in, on that side. */
+static bool is_at_home(const struct tg_blame *blame, const struct input *input, uint64_t writer,
+                       int side)
+{
+    struct tg_entry entry;
+    return tg_blame_get(blame, writer, side, &entry) &&
+           entry.record.data_ptr == input->entry[side].record.data_ptr;
+}
+
+/* True if the input is a part of the same tensor in both runs: of the same tensor of the case, or of
+ * one into which the same task writes. */
+static bool is_same_tensor(const struct tg_blame *blame, const struct input *input)
+{
+    if (input->object[0] || input->object[1])
+        return tg_object_is(input->object[0], input->object[1]);
+    for (int side = 0; side < 2; side++)
+        for (size_t i = 0; i < input->list[side].count; i++)
+            if (is_at_home(blame, input, input->list[side].pair[i], 0) &&
+                is_at_home(blame, input, input->list[side].pair[i], 1))
+                return true;
+    return false;
+}
+
+/* What was done to a task that wrote the input in one run only: it was given another part of that
+ * tensor to write, or another tensor. INHERITED if neither. */
+static enum tg_guilt guilt_of_writer(const struct tg_blame *blame, const struct input *input,
+                                     uint64_t writer)
 {
     struct tg_entry a, b;
-    if (writer == TG_NONE || !tg_blame_get(blame, writer, 0, &a) ||
-        !tg_blame_get(blame, writer, 1, &b))
-        return false;
-    bool is_at_home = a.record.data_ptr == input->entry[0].record.data_ptr &&
-                      b.record.data_ptr == input->entry[1].record.data_ptr;
-    if (is_at_home)
-        return !tg_view_is_same(&a.record, &b.record);
-    const struct tg_object *of_a = tg_blame_object(blame, 0, &a.record);
-    const struct tg_object *of_b = tg_blame_object(blame, 1, &b.record);
-    return of_a && of_b && !tg_object_is(of_a, of_b) &&
-           (tg_object_is(of_a, input->object[0]) || tg_object_is(of_b, input->object[1]));
+    if (!tg_blame_get(blame, writer, 0, &a) || !tg_blame_get(blame, writer, 1, &b) ||
+        a.record.data_ptr == 0 || b.record.data_ptr == 0)
+        return TG_GUILT_INHERITED;
+    bool in_a = is_at_home(blame, input, writer, 0), in_b = is_at_home(blame, input, writer, 1);
+    if (in_a != in_b)
+        return TG_GUILT_REWIRED;
+    return in_a && !tg_view_is_same(&a.record, &b.record) ? TG_GUILT_VIEW : TG_GUILT_INHERITED;
 }
 
 /* The reader got the same part of the same tensor, but a task wrote its result elsewhere. */
-static bool accuse_misplaced(struct tg_blame *blame, const struct input *input, bool *found)
+static bool accuse_writers(struct tg_blame *blame, const struct input *input, bool *found)
 {
     for (int side = 0; side < 2; side++)
         for (size_t i = 0; i < input->list[side].count; i++) {
             uint64_t writer = input->list[side].pair[i];
-            if (is_listed(&input->list[1 - side], writer) || !is_misplaced(blame, input, writer))
+            if (writer == TG_NONE || is_listed(&input->list[1 - side], writer))
+                continue;
+            enum tg_guilt guilt = guilt_of_writer(blame, input, writer);
+            if (guilt == TG_GUILT_INHERITED)
                 continue;
             *found = true;
-            if (!tg_blame_accuse(blame, TG_GUILT_VIEW, blame->diff->match.pair[writer].task, writer,
+            if (!tg_blame_accuse(blame, guilt, blame->diff->match.pair[writer].task, writer,
                                  TG_NONE))
                 return false;
         }
@@ -341,12 +364,13 @@ static bool is_rough(const struct tg_blame *blame, const struct input *input)
 
 static bool explain_wiring(struct tg_blame *blame, const struct input *input)
 {
-    bool is_same_view = has_same_view(blame, input), found = false;
-    if (is_same_view && !accuse_misplaced(blame, input, &found))
+    bool is_same_view = has_same_view(blame, input), is_same = is_same_tensor(blame, input);
+    bool found = false;
+    if (is_same_view && is_same && !accuse_writers(blame, input, &found))
         return false;
     if (found)
         return true;
-    if (!is_same_view && has_common_source(input))
+    if (!is_same_view && (is_same || has_common_source(input)))
         return accuse(blame, input, TG_GUILT_VIEW);
     if (input->sources[0].count[UNKNOWN] + input->sources[1].count[UNKNOWN] > 0) {
         want_sources(blame, input->task, input->pair, 0, 1 << UNKNOWN);

@@ -197,7 +197,8 @@ static void put_part(const struct cli_diff *diff, const struct tg_suspect_part *
     printf("%*s%s: ", INDENT + 2, "", side == 0 ? "A" : "B");
     if (part->task != TG_NONE && tg_recording_get(diff->recording[side], part->record, &writer)) {
         name_task(diff, part->task, &task);
-        printf("output %u of task %s", writer.record.arg_index, task.text);
+        printf("%soutput %u of task %s", record->stage == TG_AFTER_COMPLETION ? "over " : "",
+               writer.record.arg_index, task.text);
         if (*part->name)
             printf(", in tensor '%s'", part->name);
     } else if (*part->name) {

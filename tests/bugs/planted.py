@@ -75,4 +75,5 @@ SCENES = [
     Scene("hidden_bug", [[("a", 1)]], ("introduced",)),
     Scene("cut_off", [[("a", 0)]], ("introduced",)),
     Scene("all_renamed"),
+    Scene("shared_buffer", [[("a", 1)]], ("rewired",)),
 ]

@@ -436,6 +436,23 @@ TEST(what_a_task_left_in_its_output_on_purpose_is_not_its_doing)
     done();
 }
 
+TEST(a_task_that_writes_over_the_tensor_of_another_is_the_one_that_was_rewired)
+{
+    begin();
+    both((struct made_record){.task = 0, .address = X}, 1, 1);
+    both((struct made_record){.task = 0, .arg = 1, .after = true, .address = Y}, 3, 3);
+    both((struct made_record){.task = 1, .address = X}, 1, 1);
+    struct made_record out = {.task = 1, .arg = 1, .after = true, .address = Y, VALUES(5)};
+    made_add(&a, out);
+    out.address = Z;
+    made_add(&b, out);
+    step(2, Y, W, (const float[]){5, 3}, (const float[]){5, 3});
+    accuse();
+    CHECK_EQ_U(info.suspects, 1);
+    CHECK_EQ_S(suspect(0), "rewired 1");
+    done();
+}
+
 TEST(an_error_of_an_inner_step_keeps_its_own_words)
 {
     begin();
