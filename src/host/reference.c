@@ -147,11 +147,20 @@ static void stop(struct tg_reference_job *job)
     pthread_mutex_unlock(&job->lock);
 }
 
+/* Other than 0: the caller wants to stop. */
+static int show_progress(void *context)
+{
+    const struct telling *telling = context;
+    const struct tg_reference_config *config = telling->config;
+    return config->progress
+               ? config->progress(config->progress_context, telling->checked, telling->tasks)
+               : 0;
+}
+
 /* Returns when all verdicts have been told, or the caller or a lane has stopped the job. */
 static tg_status tell_all(struct tg_reference_job *job, struct telling *telling,
                           struct tg_error *error)
 {
-    const struct tg_reference_config *config = telling->config;
     bool is_over = false;
     while (!is_over) {
         struct tg_batch *batch = await_batch(job, &is_over);
@@ -162,8 +171,7 @@ static tg_status tell_all(struct tg_reference_job *job, struct telling *telling,
             stop(job);
             return TG_OK;
         }
-        if (config->progress &&
-            config->progress(config->progress_context, telling->checked, telling->tasks) != 0) {
+        if (show_progress(telling) != 0) {
             stop(job);
             return tg_error_set(error, TG_CANCELLED, "cancelled after %llu of %llu tasks",
                                 (unsigned long long)telling->checked,
@@ -213,9 +221,13 @@ static tg_status check(struct tg_reference_job *job, uint32_t workers, struct te
     }
     for (uint32_t i = 0; i < n; i++) {
         lane[i].job = job;
-        tg_reference_process_init(&lane[i].process, job->program, job->module, &job->stop);
+        tg_reference_process_init(&lane[i].process, job->program, job->module, job->limit,
+                                  &job->stop);
     }
+    lane[0].process.idle = show_progress;
+    lane[0].process.idle_context = telling;
     status = tg_reference_process_start(&lane[0].process, &about, &job->n_about, error);
+    lane[0].process.idle = NULL; /* it is for the caller's thread alone */
     job->about = about;
     job->loops = calloc(job->n_about + 1u, sizeof *job->loops);
     if (status == TG_OK)

@@ -19,8 +19,8 @@
 
 /* How often a waiting thread looks whether it should stop. */
 enum { TICK_MILLISECONDS = 50, MOST_REFERENCES = 4096 };
-/* To load the module. A constructor of the module may take its time. */
-#define LOAD_SECONDS 60.0
+/* To load the module, at least: a short limit is for references, not for constructors. */
+#define LOAD_SECONDS 10.0
 /* For what takes a moment, unless the machine is very busy. */
 #define PATIENCE_SECONDS 5.0
 
@@ -58,7 +58,7 @@ static enum heard hear(struct tg_reference_process *p, double seconds,
         struct pollfd fd = {.fd = p->socket, .events = POLLIN};
         double left = deadline - now();
         int tick = left < TICK_MILLISECONDS * 1e-3 ? (int)(left * 1e3) + 1 : TICK_MILLISECONDS;
-        if (__atomic_load_n(p->stop, __ATOMIC_RELAXED))
+        if (__atomic_load_n(p->stop, __ATOMIC_RELAXED) || (p->idle && p->idle(p->idle_context)))
             return HEARD_STOP;
         if (left <= 0)
             return HEARD_NOTHING;
@@ -73,10 +73,14 @@ static enum heard hear(struct tg_reference_process *p, double seconds,
 /* ── start and end ─────────────────────────────────────────────────────────────────────── */
 
 void tg_reference_process_init(struct tg_reference_process *p, const char *program,
-                               const char *module, const int *stop)
+                               const char *module, double limit, const int *stop)
 {
-    *p = (struct tg_reference_process){
-        .socket = -1, .memory_fd = -1, .program = program, .module = module, .stop = stop};
+    *p = (struct tg_reference_process){.socket = -1,
+                                       .memory_fd = -1,
+                                       .program = program,
+                                       .module = module,
+                                       .load_limit = limit > LOAD_SECONDS ? limit : LOAD_SECONDS,
+                                       .stop = stop};
 }
 
 /* False if the process has not ended within a few seconds. */
@@ -213,7 +217,7 @@ static tg_status take_reference(struct tg_reference_process *p, struct tg_refere
                                 uint32_t *n, bool *is_last, struct tg_error *error)
 {
     struct tg_reference_message m;
-    enum heard heard = hear(p, LOAD_SECONDS, &m);
+    enum heard heard = hear(p, p->load_limit, &m);
     if (heard == HEARD_STOP)
         return tg_error_set(error, TG_CANCELLED, "cancelled while the module was loaded");
     if (heard == HEARD_NOTHING)

@@ -24,8 +24,12 @@ struct tg_reference_process {
     char *memory; /* shared with the runner, which may write anything to it at any time */
     uint64_t memory_size;
     uint32_t sequence;
-    bool fresh;          /* the runner has not called a reference yet */
-    const int *stop;     /* another thread sets it to end all waiting; __atomic */
+    bool fresh;      /* the runner has not called a reference yet */
+    const int *stop; /* another thread sets it to end all waiting; __atomic */
+    /* Called while the thread waits, unless NULL; a return other than 0 ends the waiting too. */
+    int (*idle)(void *context);
+    void *idle_context;
+    double load_limit;   /* seconds that the module may take to load */
     const char *program; /* lives longer than the process, like module */
     const char *module;
 };
@@ -38,9 +42,9 @@ enum tg_reference_end {
     TG_CALL_STOPPED
 };
 
-/* Prepares the structure; starts nothing. */
+/* Prepares the structure; starts nothing. `limit`: seconds that a call may take. */
 void tg_reference_process_init(struct tg_reference_process *process, const char *program,
-                               const char *module, const int *stop);
+                               const char *module, double limit, const int *stop);
 /* Starts the process and loads the module. *about, an array that the caller frees, and *count may be
  * NULL. The errors are those of tg_workload_open; WORKLOAD_FAULT: the module crashed while it was
  * loaded; CANCELLED. */

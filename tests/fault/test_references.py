@@ -115,6 +115,24 @@ def test_the_first_interrupt_ends_a_check_whose_reference_loops(start, doubtful)
     assert program.left() == []
 
 
+@pytest.mark.parametrize("case", ["null", "exit", "abort"])
+def test_a_module_that_crashes_when_it_is_loaded_is_named(start, doubtful, unruly, monkeypatch, case):
+    record(start, doubtful, "none", PLATFORMS[0])
+    monkeypatch.setenv("UNRULY", case)
+    code, said = start("check", "out", "--module", unruly).end()
+    assert code == 2 and said.startswith("taskglass: WORKLOAD_FAULT: ") and unruly in said
+
+
+def test_the_first_interrupt_ends_a_check_whose_module_does_not_load(start, doubtful, unruly, monkeypatch):
+    record(start, doubtful, "none", PLATFORMS[0])
+    monkeypatch.setenv("UNRULY", "spin")
+    program = start("check", "out", "--module", unruly, "--timeout", FAR)
+    assert wait_until(lambda: len(processes_with(program.mark)) == 2)
+    program.process.send_signal(signal.SIGINT)
+    assert program.end()[0] == -signal.SIGINT
+    assert program.left() == []
+
+
 def test_a_killed_check_leaves_no_process(start, doubtful):
     record(start, doubtful, "spin", PLATFORMS[0])
     program = start("check", "out", "--timeout", FAR)
