@@ -5,20 +5,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/atomic.h"
+#include "common/stream_word.h"
+
 #define REPORT(member) \
     (offsetof(struct tg_orchestration, report) + offsetof(struct tg_orchestrator_report, member))
 
 /* N1 (orchestrate/orchestrator.h): the device stores the count with release after the text of the
  * last site, so the texts below the count that this load sees are whole. */
-static tg_status load_count(struct tg_device *device, uint64_t address, uint32_t *count)
+static tg_status load_count(struct tg_device *device, uint64_t address, uint64_t *count)
 {
-    uint32_t *mapped = tg_device_map(device, address, sizeof *mapped);
+    const uint64_t *mapped = tg_device_map(device, address, sizeof *mapped);
+    uint64_t word = 0;
     if (mapped != NULL) {
-        *count = __atomic_load_n(mapped, __ATOMIC_ACQUIRE); /* N1 */
-        return TG_OK;
+        word = tg_load_acquire(mapped); /* N1 */
+    } else {
+        tg_status status = tg_device_copy_out(device, &word, address, sizeof word, NULL);
+        if (status != TG_OK)
+            return status;
+        tg_fence_host(); /* N1: the copy acquires nothing */
     }
-    /* A copy is a call of the system or of a driver, and the next copy begins after it. */
-    return tg_device_copy_out(device, count, address, sizeof *count, NULL); /* N1 */
+    /* A word that a copy caught half written does not open; neither does that of a device that has
+     * named nothing yet. The next call reads it again. */
+    if (!tg_word_open(word, count))
+        *count = 0;
+    return TG_OK;
 }
 
 /* True if the name is the end of a long path, and a site before this one has the same end. Equal
@@ -52,16 +63,17 @@ static tg_status copy_texts(struct tg_site_names *names, struct tg_device *devic
 tg_status tg_site_names_update(struct tg_site_names *names, struct tg_device *device, uint64_t at,
                                uint64_t sites)
 {
-    uint32_t count = 0, others = 0;
+    uint64_t word = 0;
+    uint32_t others = 0;
     if (names->text == NULL)
         names->text = calloc(TG_MAX_SITES, sizeof *names->text);
     if (names->text == NULL)
         return TG_NO_MEMORY;
-    tg_status status = load_count(device, at + REPORT(n_sites), &count);
+    tg_status status = load_count(device, at + REPORT(sites_word), &word);
     if (status != TG_OK)
         return status;
-    if (count > TG_NUMBERED_SITES) /* the device does not count that far: it has gone wrong */
-        count = names->n;
+    /* A device that counts further has gone wrong. */
+    uint32_t count = word <= TG_NUMBERED_SITES ? (uint32_t)word : names->n;
     if (count > names->numbered)
         names->numbered = count;
     if (count == TG_NUMBERED_SITES &&

@@ -4,6 +4,7 @@
 #include "orchestrate/flow.h"
 #include "orchestrate/waits.h"
 #include "device/target.h"
+#include "common/stream_word.h"
 #include "device/worker.h"
 
 /* ── texts and errors ──────────────────────────────────────────────────────────────────── */
@@ -57,7 +58,8 @@ TG_FN uint32_t tg_orchestrator_site(struct tg_orchestrator *self, const char *si
         *slot = (uint16_t)(n + 1);
         if (n < TG_MAX_SITES)
             tg_copy_site(sites[n].text, sizeof sites[n].text, site);
-        tg_store_release_host(&self->report->n_sites, n + 1); /* N1 */
+        self->report->n_sites = n + 1;
+        tg_store_release_host(&self->report->sites_word, tg_word_seal(n + 1)); /* N1 */
     }
     self->site_cache[cached].text = site;
     self->site_cache[cached].site = *slot - 1u;

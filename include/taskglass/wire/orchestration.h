@@ -194,14 +194,15 @@ struct tg_orchestrator_report {
     uint32_t waits_for; /* enum tg_resource, right now */
     uint32_t waits_ring;
     uint64_t waits_task; /* id */
-    uint32_t n_sites;    /* numbered so far; stored after the text of the last one (N1) */
+    uint32_t n_sites;    /* numbered so far; the host reads sites_word */
     uint32_t scope_site; /* of the innermost open scope */
     char site[128];      /* where the error was */
     char owner[128];     /* source line of the scope that it is about */
     char text[128];
     uint32_t more_sites; /* 1: there were more than TG_NUMBERED_SITES */
     uint32_t reserved0;
-    uint64_t reserved[3];
+    uint64_t sites_word; /* n_sites with a check (tg_word_seal), stored after the last text (N1) */
+    uint64_t reserved[2];
 };
 TG_WIRE_SIZE(struct tg_orchestrator_report, 704);
 
