@@ -154,23 +154,21 @@ static tg_status no_memory(struct tg_error *error)
                         "no memory to find the tasks that began the difference");
 }
 
-static tg_status open_side(struct tg_blame *blame, int number, struct tg_sources *sources,
-                           struct tg_error *error)
+static void open_side(struct tg_blame *blame, int number, struct tg_sources *sources)
 {
-    tg_status status = tg_sources_follow(sources, error);
     blame->side[number].tasks = sources->tasks;
     blame->side[number].sources = sources;
     blame->side[number].flow = &sources->flow;
-    return status;
 }
 
 static tg_status make_blame(struct tg_blame *blame, struct tg_error *error)
 {
-    tg_status status = open_side(blame, 0, &blame->diff->source_a, error);
-    if (status == TG_OK)
-        status = open_side(blame, 1, &blame->diff->source_b, error);
+    struct tg_diff *diff = blame->diff;
+    tg_status status = tg_sources_follow_both(&diff->source_a, &diff->source_b, error);
     if (status != TG_OK)
         return status;
+    open_side(blame, 0, &diff->source_a);
+    open_side(blame, 1, &diff->source_b);
     if (!tg_blame_open_sides(blame) || !tg_blame_read_graph(blame) || !tg_blame_read_tasks(blame))
         return no_memory(error);
     tg_blame_find_read(blame);

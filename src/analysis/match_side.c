@@ -374,8 +374,7 @@ static bool prepare(struct tg_matching *m)
 {
     struct common common;
     find_common(m, &common);
-    if (m->has_flow && (tg_sources_follow(m->a.sources, NULL) != TG_OK ||
-                        tg_sources_follow(m->b.sources, NULL) != TG_OK))
+    if (m->has_flow && tg_sources_follow_both(m->a.sources, m->b.sources, NULL) != TG_OK)
         return false;
     if (!make_edges(m, &m->a) || !make_edges(m, &m->b))
         return false;

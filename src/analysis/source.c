@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/source.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <taskglass/tensor.h>
@@ -14,6 +15,36 @@ tg_status tg_sources_follow(struct tg_sources *sources, struct tg_error *error)
     tg_status status = tg_flow_make(sources->tasks, &sources->flow, error);
     sources->has_flow = status == TG_OK;
     return status;
+}
+
+struct follow_job {
+    struct tg_sources *sources;
+    tg_status status;
+    struct tg_error error;
+};
+
+static void *follow_one(void *context)
+{
+    struct follow_job *job = context;
+    job->status = tg_sources_follow(job->sources, &job->error);
+    return NULL;
+}
+
+tg_status tg_sources_follow_both(struct tg_sources *a, struct tg_sources *b, struct tg_error *error)
+{
+    enum { WORTH_A_THREAD = 10000 };
+    struct follow_job job = {.sources = b};
+    pthread_t thread;
+    bool is_apart = !a->has_flow && !b->has_flow && b->tasks->n_refs > WORTH_A_THREAD &&
+                    pthread_create(&thread, NULL, follow_one, &job) == 0;
+    tg_status status = tg_sources_follow(a, error);
+    if (is_apart)
+        (void)pthread_join(thread, NULL);
+    else
+        (void)follow_one(&job);
+    if (status == TG_OK && job.status != TG_OK && error)
+        *error = job.error;
+    return status == TG_OK ? job.status : status;
 }
 
 void tg_sources_close(struct tg_sources *sources)

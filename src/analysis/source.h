@@ -42,6 +42,9 @@ tg_status tg_sources_open(const struct tg_tasks *tasks, struct tg_sources *sourc
                           struct tg_error *error);
 /* Follows the data of the whole recording, unless that is done already. Fails with NO_MEMORY only. */
 tg_status tg_sources_follow(struct tg_sources *sources, struct tg_error *error);
+/* The same for two recordings, at the same time if they are large. */
+tg_status tg_sources_follow_both(struct tg_sources *a, struct tg_sources *b,
+                                 struct tg_error *error);
 void tg_sources_close(struct tg_sources *sources);
 
 /* The object that holds this address; NULL if no such object is known. */

@@ -2,6 +2,7 @@
 /* taskglass diff: shows which tensors of two recordings differ, and which task caused that. */
 #include "cli/diff.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <taskglass/wire/stream.h>
@@ -321,6 +322,38 @@ static int measure_noise(struct cli_diff *diff)
     return CLI_OK;
 }
 
+struct opening {
+    const char *dir;
+    struct tg_recording *recording;
+    tg_status status;
+    struct tg_error error;
+};
+
+static void *open_one(void *context)
+{
+    struct opening *opening = context;
+    opening->status = tg_recording_open(opening->dir, &opening->recording, &opening->error);
+    return NULL;
+}
+
+/* Opens both recordings at the same time, because opening checks every record. */
+static int open_both(struct cli_diff *diff)
+{
+    struct opening a = {.dir = diff->dir[0]}, b = {.dir = diff->dir[1]};
+    pthread_t thread;
+    bool is_apart = pthread_create(&thread, NULL, open_one, &b) == 0;
+    (void)open_one(&a);
+    if (is_apart)
+        (void)pthread_join(thread, NULL);
+    else
+        (void)open_one(&b);
+    diff->recording[0] = a.recording;
+    diff->recording[1] = b.recording;
+    if (a.status != TG_OK)
+        return cli_fail(&a.error);
+    return b.status == TG_OK ? CLI_OK : cli_fail(&b.error);
+}
+
 static int open_and_compare(struct cli_diff *diff)
 {
     struct tg_diff_options wanted = {.rules = diff->rule,
@@ -330,12 +363,12 @@ static int open_and_compare(struct cli_diff *diff)
                                      .context = &diff->ticker};
     struct tg_error error;
     cli_ticker_start(&diff->ticker, "diff");
-    for (int i = 0; i < 2; i++)
-        if (tg_recording_open(diff->dir[i], &diff->recording[i], &error) != TG_OK)
-            return cli_fail(&error);
+    int code = open_both(diff);
+    if (code != CLI_OK)
+        return code;
     if (tg_diff_open(diff->recording[0], diff->recording[1], &wanted, &diff->diff, &error) != TG_OK)
         return cli_fail(&error);
-    int code = measure_noise(diff);
+    code = measure_noise(diff);
     tg_diff_get_info(diff->diff, &diff->info);
     if (code != CLI_OK)
         return code;
