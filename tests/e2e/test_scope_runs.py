@@ -24,6 +24,14 @@ def rings(tg, request):
     return run
 
 
+def replaced(options, advice):
+    """The options, with those that the advice has in their place."""
+    words = " ".join(advice).split()
+    given = dict(zip(map(str, options[::2]), map(str, options[1::2])))
+    given.update(zip(words[::2], words[1::2]))
+    return [word for option in given.items() for word in option]
+
+
 # ── source lines ────────────────────────────────────────────────────────────────────────
 
 @pytest.mark.parametrize("runtime", RUNTIMES)
@@ -147,6 +155,35 @@ def test_every_smaller_setting_that_is_advised_is_enough(rings, runtime, case, p
         rings(runtime, case, *words.split(), **params)
 
 
+# ── too small ───────────────────────────────────────────────────────────────────────────
+
+SLOTS, HEAP, DEPS, MAP = (["--ring-task-window", 8], ["--ring-heap", 1024], ["--ring-dep-pool", 4],
+                          ["--tensormap", 4])
+FAILS = [
+    (TENSORMAP, "tasks", SLOTS, {"depth": 0}), (TENSORMAP, "tasks", SLOTS, {"depth": 5}),
+    (AICPU, "held", SLOTS, {}), (TENSORMAP, "nested", SLOTS, {"depth": 1}),
+    (AICPU, "after_held", SLOTS, {}), (TENSORMAP, "after_held", SLOTS, {}),
+    (AICPU, "pieces", HEAP, {}), (TENSORMAP, "pieces", HEAP, {"depth": 4}),
+    (TENSORMAP, "outputs", HEAP, {"n": 1, "size": 100000}), (AICPU, "uneven", HEAP, {}),
+    (TENSORMAP, "uneven", HEAP, {"depth": 0}), (TENSORMAP, "pieces", SLOTS + HEAP, {"size": 128}),
+    (AICPU, "after_held_memory", ["--ring-heap", "16K"], {}),
+    (TENSORMAP, "after_held_memory", ["--ring-heap", "16K"], {}),
+    (AICPU, "held_fan", DEPS, {}), (TENSORMAP, "held_fan", DEPS, {}),
+    (TENSORMAP, "held_after", DEPS, {}), (TENSORMAP, "tensors", MAP, {"size": 4}),
+    (TENSORMAP, "held_tensors", MAP, {"n": 100}),
+]
+
+
+@pytest.mark.parametrize("runtime,case,options,params", FAILS)
+def test_a_run_that_failed_passes_with_what_scope_advises(rings, runtime, case, options, params):
+    _, document = rings(runtime, case, *options, code=3, **params)
+    fatal = document["scope_stats"]["fatal"]
+    need = needs(document)[fatal["resource"], fatal["ring"] or 0]
+    assert need["verdict"] == "too_small" and need["smallest"] > need["capacity"]
+    assert not any(other["verdict"] == "larger" for other in document["advice"])
+    rings(runtime, case, *replaced(options, document["options"]), **params)
+
+
 # ── rings ───────────────────────────────────────────────────────────────────────────────
 
 def test_a_scope_has_a_row_for_every_ring_that_it_used(rings):
@@ -173,14 +210,6 @@ def test_a_graph_that_the_host_builds_has_no_rings(tg):
 # ── device memory ───────────────────────────────────────────────────────────────────────
 
 SMALL = ["--ring-task-window", 64, "--ring-dep-pool", 64, "--tensormap", 256, "--device-memory", "8M"]
-
-
-def replaced(options, advice):
-    """The options, with those that the advice has in their place."""
-    words = " ".join(advice).split()
-    given = dict(zip(map(str, options[::2]), map(str, options[1::2])))
-    given.update(zip(words[::2], words[1::2]))
-    return [word for option in given.items() for word in option]
 
 
 @pytest.mark.parametrize("runtime", RUNTIMES)
