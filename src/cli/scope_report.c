@@ -314,6 +314,8 @@ static void print_setting(const struct tg_scope_setting *setting, unsigned resou
 /* What the larger setting of a resource that was waited for will do. */
 static void print_promise(const struct tg_scope_setting *setting, unsigned resource)
 {
+    if (setting->verdict == TG_SCOPE_SO_FAR && *setting->option)
+        printf("note  %s: it would be full next\n", scope_resource_label(resource));
     if (setting->verdict != TG_SCOPE_FULL || setting->waits == 0 || !*setting->option)
         return;
     printf("note  %s: with this size %s\n", scope_resource_label(resource),

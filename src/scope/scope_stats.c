@@ -143,13 +143,15 @@ void tg_scope_stats_get_setting(const struct tg_scope_stats *stats, unsigned res
              tg_scope_present(&advice, resource, &text));
     snprintf(setting->option, sizeof setting->option, "%s",
              tg_scope_option(&advice, resource, &text));
-    setting->never = *setting->option != '\0';
+    bool grows = false, enough = true;
     for (uint32_t ring = 0; ring < TG_SCOPE_RINGS; ring++) {
         const struct tg_scope_need *need = &advice.need[resource][ring];
         setting->waits_known |= need->waits_known;
         setting->waits += need->waits;
-        setting->never &= need->larger == 0 || need->never;
+        grows |= need->larger > 0;
+        enough &= need->larger == 0 || need->never;
     }
+    setting->never = grows && enough && *setting->option;
 }
 
 void tg_scope_stats_get_memory(const struct tg_scope_stats *stats, struct tg_scope_setting *setting)

@@ -55,6 +55,9 @@ TEST(opened_stats_give_the_advice)
     tg_scope_stats_get_setting(stats, TG_SCOPE_TASK_WINDOW, &setting);
     CHECK_EQ_S(setting.present, "16,32,64,128");
     CHECK_EQ_S(setting.option, "--ring-task-window 4,24,4,4");
+    CHECK(!setting.never && !setting.waits_known); /* a smaller size promises nothing */
+    tg_scope_stats_get_memory(stats, &setting);
+    CHECK_EQ_I(setting.verdict, TG_SCOPE_ABSENT);
     tg_scope_stats_close(stats);
 }
 
