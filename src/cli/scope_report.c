@@ -12,7 +12,8 @@
 #include "cli/scope.h"
 #include "cli/term.h"
 
-/* OTHERS: lines that the report prints besides the rows of the table. */
+/* OTHERS: lines that the report prints besides the rows of the table; ABOUT_WAITS: further ones of a
+ * run that waited. */
 enum {
     PAGE = 20,
     LEAST_PAGE = 5,
@@ -20,7 +21,8 @@ enum {
     GAP = 2,
     LEAST_SITE = 16,
     COLUMNS = 5,
-    MOST_WAITS = 3
+    MOST_WAITS = 3,
+    ABOUT_WAITS = 9
 };
 
 /* The number of the fanin pool, which only another implementation has. */
@@ -248,6 +250,14 @@ static void print_rows(const struct tg_scope_stats *stats, const struct peak *pe
     free(cells);
 }
 
+static bool has_waited(const struct tg_scope_stats *stats)
+{
+    struct tg_scope_setting setting = {.waits = 0};
+    for (unsigned resource = 0; resource < TG_SCOPE_RESOURCES && setting.waits == 0; resource++)
+        tg_scope_stats_get_setting(stats, resource, &setting);
+    return setting.waits > 0;
+}
+
 static size_t rows_to_show(const struct scope *scope)
 {
     int height = cli_term_height();
@@ -255,7 +265,8 @@ static size_t rows_to_show(const struct scope *scope)
         return (size_t)scope->top.number;
     if (height == 0)
         return PAGE;
-    return height - OTHERS > LEAST_PAGE ? (size_t)(height - OTHERS) : LEAST_PAGE;
+    int left = height - OTHERS - (has_waited(scope->stats) ? ABOUT_WAITS : 0);
+    return left > LEAST_PAGE ? (size_t)left : LEAST_PAGE;
 }
 
 static void print_table(const struct scope *scope)

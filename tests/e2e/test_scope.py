@@ -207,6 +207,16 @@ def test_on_a_terminal_the_table_fits(tg, tmp_path, rows, columns):
     assert any("more; --top 90 shows all" in line for line in lines)
 
 
+def test_on_a_terminal_the_table_leaves_room_for_what_was_waited_for(tg, tmp_path):
+    stats = ScopeStats(tmp_path / "run", task_window=8)
+    for number in range(40):
+        stats.scope(f"file.c:{number}", task_window=1 + number % 8)
+        stats.lines[-1]["waits"] = {"task_window": 1 + number, "nanoseconds": 1000 * number}
+    stats.write()
+    lines = on_terminal(tg, 40, 80, "scope", "run")
+    assert len(lines) < 40 and lines[-1].startswith("waited 37.0 µs on ring 0 in scopes at file.c:37")
+
+
 def test_a_run_without_scopes_says_so(tg, tmp_path):
     ScopeStats(tmp_path / "run", 0, 0, 0, 0).write()
     assert tg.good("scope", "run").stdout == \
