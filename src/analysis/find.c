@@ -89,6 +89,24 @@ bool tg_find_hash(struct tg_find *find, const struct tg_entry *entry, uint64_t *
     return true;
 }
 
+bool tg_find_misses_argument(const struct tg_find *find, const struct tg_task_row *row)
+{
+    uint64_t seen = 0;
+    for (uint64_t i = row->first; i < row->first + row->count; i++)
+        seen |= UINT64_C(1) << (find->tasks.ref[i].place & 0x3f);
+    return find->is_selective || (seen & (seen + 1)) != 0;
+}
+
+static bool leaves_out_arguments(const struct tg_find *find)
+{
+    const struct tg_recording_info *info = &find->tasks.info;
+    uint64_t lost = 0;
+    for (int cause = 0; cause < TG_LOSS_CAUSES; cause++)
+        lost += info->summary.lost[cause];
+    return info->level == TG_LEVEL_MARKED || lost > 0 || find->tasks.damaged > 0 ||
+           info->damaged > 0 || tg_recording_was_filtered(find->recording);
+}
+
 /* --- opening ---------------------------------------------------------------------------------- */
 
 static tg_status refuse_empty(const struct tg_find *find, struct tg_error *error)
@@ -200,6 +218,7 @@ tg_status tg_find_open(const struct tg_recording *recording, enum tg_find_kind f
                           .neighbours_of = TG_NONE};
     tg_status status = tg_tasks_open(recording, &h->tasks, error);
     h->total = h->tasks.info.payload_bytes;
+    h->is_selective = status == TG_OK && leaves_out_arguments(h);
     if (status == TG_OK)
         status = find_all(h, error);
     if (status == TG_OK)
@@ -231,14 +250,6 @@ static uint64_t count_unrecorded(const struct tg_tasks *tasks)
     for (uint32_t i = 0; i < tasks->n_rows; i++)
         count += tasks->row[i].count == 0;
     return count;
-}
-
-bool tg_find_misses_argument(const struct tg_find *find, const struct tg_task_row *row)
-{
-    uint64_t seen = 0;
-    for (uint64_t i = row->first; i < row->first + row->count; i++)
-        seen |= UINT64_C(1) << (find->tasks.ref[i].place & 0x3f);
-    return (seen & (seen + 1)) != 0;
 }
 
 void tg_find_get_info(const struct tg_find *find, struct tg_find_info *info)

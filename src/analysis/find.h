@@ -32,6 +32,7 @@ struct tg_find_neighbour {
 struct tg_find {
     enum tg_find_kind find_kind;
     const struct tg_recording *recording;
+    bool is_selective; /* not every argument of every task has a record */
     struct tg_tasks tasks;
     struct tg_flow flow;
     struct tg_probe *probe; /* one for each record, for kinds that are found in single tensors */
@@ -48,7 +49,8 @@ struct tg_find {
     uint64_t neighbours_of;
 };
 
-/* True if an argument of the task has no record at all, although a later one has. */
+/* True if an argument of the task has no record at all, although a later one has; or if the recording
+ * left out arguments, so that the last ones may be missing too. */
 bool tg_find_misses_argument(const struct tg_find *find, const struct tg_task_row *row);
 
 bool tg_find_add(struct tg_find *find, const struct tg_find_finding *finding);

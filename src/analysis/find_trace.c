@@ -35,7 +35,7 @@ static bool misses_some(const struct tg_find *find, const struct tg_task_row *ro
                         const struct inputs *inputs)
 {
     const struct tg_deps *deps = find->tasks.deps;
-    if (inputs->seen & (inputs->seen + 1))
+    if (inputs->seen & (inputs->seen + 1) || (!inputs->any && find->is_selective))
         return true;
     return !inputs->any && deps && row->deps != TG_NO_ROW && deps->task[row->deps].n_edges > 0;
 }

@@ -91,7 +91,8 @@ static void put_finding(const struct cli_find *find, struct tg_json *json, uint6
 static void put_reason(const struct cli_find *find, struct tg_json *json)
 {
     char advice[2100];
-    bool is_open = find->find_kind == TG_FIND_UNWRITTEN && find->possible > 0;
+    bool is_open = find->find_kind == TG_FIND_UNWRITTEN && find->possible + find->passed_on > 0 &&
+                   (find->possible > 0 || find->proved == 0);
     if (is_open)
         cli_find_advice(find, advice, sizeof advice);
     tg_json_put_string(json, "reason", is_open ? advice : NULL);

@@ -166,7 +166,8 @@ static void put_notes(const struct cli_find *find, const struct tg_recording_inf
     for (unsigned i = 0; (note = cli_find_note(find, i, &words)) != NULL; i++)
         printf("  note: %s\n", note);
     cli_recording_print_notes(info);
-    if (find->find_kind == TG_FIND_UNWRITTEN && find->possible > 0) {
+    if (find->find_kind == TG_FIND_UNWRITTEN &&
+        (find->possible > 0 || (find->passed_on > 0 && find->proved == 0))) {
         cli_find_advice(find, advice, sizeof advice);
         printf("  %s\n", advice);
     }

@@ -146,7 +146,12 @@ void cli_find_advice(const struct cli_find *find, char *text, size_t room)
     struct tg_recording_info info;
     char command[2000];
     tg_recording_get_info(find->recording, &info);
-    if (info.poison)
+    if (find->possible == 0)
+        snprintf(
+            text, room,
+            "the pattern came in with inputs, so the tasks may have copied it; no task is known "
+            "that should have written these");
+    else if (info.poison)
         snprintf(text, room, "%s",
                  has_sign(find, TG_SIGN_SAME)
                      ? "the pattern shows only what no task wrote at all; give the kernels "

@@ -193,3 +193,17 @@ def test_the_command_to_record_again_is_quoted_for_a_shell(tg):
     assert result.returncode == 0
     document = json.loads(tg("find", "unwritten", name, "--json").stdout)
     assert document["reason"].endswith("--output 'it'\\''s a run; rm' --poison")
+
+
+def test_where_arguments_were_left_out_nobody_is_accused(tg):
+    record(tg, "nothing", "--poison", "--dump-tensor", "--dump-filter", "role=out")
+    document = find(tg, code=2)
+    assert verdicts(document) == [("nothing", False, "poison", 100)]
+    assert document["findings"][0]["trace"] == "unclear"
+
+
+def test_a_task_that_only_copied_the_pattern_is_not_accused(tg):
+    record(tg, "passed_on", "--poison", "--dump-tensor", "--dump-filter", "kernel=copy")
+    document = find(tg, code=2)
+    assert verdicts(document) == [("copy", False, "poison", 100)]
+    assert document["passed_on"] == 1 and "came in with inputs" in document["reason"]
