@@ -22,8 +22,8 @@ struct tg_recovery {
     uint64_t zero_bytes;    /* the part of it that was zeros, as a power loss leaves them */
     uint64_t bad_bytes;     /* damaged records in the journal; they were left as they are */
     uint64_t payload_bytes; /* of all payloads, without the gaps between them */
-    bool was_complete;  /* a summary or the old manifest says that the recording ends here */
-    bool kept_manifest; /* the manifest was good already, and was left as it is */
+    bool was_complete;      /* a summary or the old manifest says that the recording ends here */
+    bool kept_manifest;     /* the manifest was good already, and was left as it is */
 };
 
 /*
