@@ -106,7 +106,7 @@ static void print_notes(const struct tg_recording_info *info, const struct tg_ve
         printf("  note      the journal ends in %s of zeros, as a power loss leaves them; "
                "'taskglass recover' cuts them off\n",
                cli_format_bytes(&text, info->zero_bytes));
-    if (result->torn)
+    if (result->torn && info->state != TG_RECORDING_RUNNING)
         printf(
             "  note      the journal ends within a record; 'taskglass recover' cuts that record off\n");
     if (info->from_journal && !*info->manifest)

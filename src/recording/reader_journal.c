@@ -28,6 +28,9 @@ static tg_status refuse(struct tg_error *error, const char *name, const char *wh
 static tg_status check_head(const struct tg_journal_head *head, const char *name,
                             struct tg_error *error)
 {
+    static const struct tg_journal_head zeros;
+    if (memcmp(head, &zeros, sizeof zeros) == 0)
+        return refuse(error, name, "it begins with zeros, as a power loss leaves them");
     if (!tg_journal_begins(head, sizeof *head))
         return refuse(error, name, "its first bytes are not those of a journal");
     if (head->version != TG_JOURNAL_VERSION || head->incompatible != 0)

@@ -421,6 +421,20 @@ static tg_status finish(struct tg_manifest_reading *r, const char *name, struct 
     return tg_spans_make(recording) ? TG_OK : tg_file_no_memory(error);
 }
 
+/* Says what is wrong with the text where the reader stopped. */
+static void describe(const struct tg_manifest_reading *r, char *problem, size_t room)
+{
+    size_t zeros = 0;
+    while (zeros < r->size && r->text[r->size - 1 - zeros] == '\0')
+        zeros++;
+    if (zeros > 0)
+        (void)snprintf(problem, room, "it ends in %zu bytes of zeros, as a power loss leaves them",
+                       zeros);
+    else
+        (void)snprintf(problem, room, "line %lu: %s", tg_pull_line(r->pull),
+                       r->pull->problem ? r->pull->problem : "broken");
+}
+
 tg_status tg_manifest_read_with(struct tg_manifest_reading *r, const char *name,
                                 struct tg_error *error)
 {
@@ -430,8 +444,7 @@ tg_status tg_manifest_read_with(struct tg_manifest_reading *r, const char *name,
     r->recording->info.complete = true;
     tg_pull_start(&pull, r->text, r->size);
     if (!read_document(r)) {
-        (void)snprintf(problem, sizeof problem, "line %lu: %s", tg_pull_line(&pull),
-                       pull.problem ? pull.problem : "broken");
+        describe(r, problem, sizeof problem);
         if (!read_damaged(r, pull.problem ? problem : NULL))
             return tg_error_set(error, TG_BAD_ARGUMENT, "'%s' is not a manifest: %s", name,
                                 problem);

@@ -279,7 +279,7 @@ TEST(a_manifest_cut_short_has_the_entries_before)
 /* Zeros replace the end of a file, as after a power loss. */
 static void zero_end(int file, size_t bytes)
 {
-    restore(JOURNAL_ONLY);
+    restore(file == 1 ? BOTH : JOURNAL_ONLY);
     REQUIRE(truncate(dump_path(names[file]), (off_t)(good[file].size - bytes)) == 0);
     REQUIRE(truncate(dump_path(names[file]), (off_t)good[file].size) == 0);
 }
@@ -303,6 +303,35 @@ TEST(zeros_at_the_end_of_the_journal_are_no_damage)
         CHECK_EQ_U(recovered.zero_bytes, records * RECORD);
         CHECK_EQ_U(recovered.cut_bytes, records * RECORD);
     }
+}
+
+TEST(zeros_in_place_of_a_file_have_their_own_words)
+{
+    static const char zeros[4096];
+    struct tg_recording *recording;
+    make();
+    dump_write_file(dump_path(journal), zeros, sizeof zeros);
+    CHECK_EQ_U(readable(), RECORDS); /* the manifest has them */
+    CHECK(problems() > 0);
+    unlink(dump_path(manifest));
+    CHECK_EQ_I(tg_recording_open(dump_dir, &recording, &dump_error), TG_BAD_ARGUMENT);
+    CHECK_HAS(dump_error.text, "zeros, as a power loss leaves them");
+    unlink(dump_path(journal));
+    dump_write_file(dump_path(manifest), zeros, sizeof zeros);
+    CHECK_EQ_I(tg_recording_open(dump_dir, &recording, &dump_error), TG_BAD_ARGUMENT);
+    CHECK_HAS(dump_error.text, "4096 bytes of zeros, as a power loss leaves them");
+}
+
+TEST(zeros_at_the_end_of_a_manifest_cost_the_entries_that_were_there)
+{
+    make();
+    zero_end(1, good[1].size / 2);
+    unlink(dump_path(journal));
+    uint64_t left = readable();
+    CHECK(left > 5 && left < RECORDS);
+    struct tg_recording *recording = dump_open(dump_dir);
+    CHECK_EQ_U(left + dump_info(recording).damaged, RECORDS);
+    tg_recording_close(recording);
 }
 
 TEST(zeros_at_the_end_of_the_payload_have_their_own_words)
