@@ -4,7 +4,7 @@
  * one module and can run any number of times on that module's device. It stays on the device between
  * runs; the host sends it again only after a change.
  *
- * A graph belongs to one thread at a time.
+ * A graph belongs to one thread at a time. It must not be changed or destroyed while it runs.
  */
 #ifndef TASKGLASS_GRAPH_H
 #define TASKGLASS_GRAPH_H
@@ -23,7 +23,8 @@ struct tg_graph;
 TG_API tg_status tg_graph_create(struct tg_module *module, struct tg_graph **graph,
                                  struct tg_error *error);
 TG_API void tg_graph_destroy(struct tg_graph *graph);
-/* Removes all tasks, but keeps the memory for the next build. */
+/* Removes all tasks, but keeps the memory for the next build. Does nothing to a graph that the device
+ * builds. */
 TG_API void tg_graph_clear(struct tg_graph *graph);
 /* Reserves room for this many tasks and edges, so that the graph does not have to grow. Only a hint. */
 TG_API tg_status tg_graph_reserve(struct tg_graph *graph, uint64_t tasks, uint64_t edges);

@@ -157,7 +157,8 @@ struct tg_run_result {
 /* The result of a run that has ended; its status is TIMED_OUT while the run has not. */
 TG_API void tg_run_get_result(const struct tg_run *run, struct tg_run_result *result);
 
-/* Cancels the run if it has not ended, and frees it. NULL is allowed. */
+/* Cancels the run if it has not ended, and frees it. Call it before the graph is destroyed. NULL is
+ * allowed. */
 TG_API void tg_run_destroy(struct tg_run *run);
 
 /* Starts the run, waits for its end and destroys it. `result` may be NULL; its `running` is set to

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Everything a host program needs. Kernels include kernel.h, workloads workload.h. */
+/*
+ * Everything a host program needs. Kernels include kernel.h, workloads workload.h.
+ *
+ * In every public header: a function that returns a status answers NULL where it needs something, and
+ * nonsense, with BAD_ARGUMENT; others do nothing, or return false, 0, NULL, "?" or a NaN. `error` may
+ * always be NULL. What C cannot notice is left to the caller: a handle must not be used after it was
+ * closed, and must be closed before what it was made from (a run before its graph, a graph before its
+ * device, a blame before its diff, a diff before its recordings).
+ */
 #ifndef TASKGLASS_TASKGLASS_H
 #define TASKGLASS_TASKGLASS_H
 

@@ -168,6 +168,7 @@ tg_status tg_query_add(struct tg_query *query, const char *name, const char *tex
 {
     TG_REFUSE_NULL(error, query);
     TG_REFUSE_NULL(error, name);
+    TG_REFUSE_NULL(error, text);
     const struct option *option = find_option(name);
     if (!option)
         return tg_error_set(error, TG_NOT_FOUND, "records cannot be selected by '%s'", name);
