@@ -78,7 +78,8 @@ struct tg_reference_task {
     /* AGREES, DIFFERS: the largest errors of all its outputs. */
     double max_error;    /* |output - reference|; infinite as in tg_check_close */
     double max_relative; /* that by |reference|, where the reference is not 0 */
-    uint64_t max_ulp; /* steps between neighbouring values of the type (floats); TG_ULP_UNDEFINED */
+    uint64_t max_ulp; /* steps between neighbouring values of the type, which is the difference of
+                            integers; TG_ULP_UNDEFINED */
 };
 
 typedef int (*tg_reference_fn)(void *context, const struct tg_reference_task *task);

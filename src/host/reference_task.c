@@ -196,9 +196,20 @@ static bool check_fill(const struct tg_lane *lane, const struct tg_reference_req
 
 /* ── the comparison ────────────────────────────────────────────────────────────────────── */
 
-static void keep_largest(const struct tg_comparison *c, struct tg_reference_task *is)
+/* Steps between neighbouring values; of integers that is the difference. */
+static uint64_t steps(unsigned dtype, const struct tg_comparison *c)
 {
-    uint64_t ulp = c->special > 0 ? TG_ULP_UNDEFINED : c->max_ulp;
+    if (c->special > 0)
+        return TG_ULP_UNDEFINED;
+    if (tg_dtype_is_float((int)dtype))
+        return c->max_ulp;
+    return c->max_abs < 0x1p63 ? (uint64_t)c->max_abs : UINT64_MAX - 1;
+}
+
+static void keep_largest(unsigned dtype, const struct tg_comparison *c,
+                         struct tg_reference_task *is)
+{
+    uint64_t ulp = steps(dtype, c);
     double relative = c->special > 0 ? (double)INFINITY : c->max_rel;
     is->max_ulp = ulp > is->max_ulp ? ulp : is->max_ulp;
     is->max_relative = relative > is->max_relative ? relative : is->max_relative;
@@ -244,7 +255,7 @@ static tg_status compare(const struct tg_lane *lane, const struct tg_recorded_ta
                                    tg_tensor_numel(&t->tensor), &tolerance, true, &c, error);
         if (status != TG_OK)
             return status;
-        keep_largest(&c, is);
+        keep_largest(t->tensor.dtype, &c, is);
         keep_difference(t, i, &c, is);
     }
     return TG_OK;

@@ -8,7 +8,7 @@ import signal
 
 import pytest
 
-from conftest import HERE, PLATFORMS, SANITIZED, processes_with, wait_until
+from conftest import HERE, PLATFORMS, SANITIZED, compiled, processes_with, wait_until
 from platforms import FAR
 
 TASKS = 12
@@ -139,3 +139,10 @@ def test_a_killed_check_leaves_no_process(start, doubtful):
     assert wait_until(lambda: len(processes_with(program.mark)) == 3)
     program.process.kill()
     assert program.left() == []
+
+
+def test_the_distance_of_integers_is_exact(start, tmp_path):
+    record(start, compiled("counted", tmp_path), "only", PLATFORMS[0])
+    code, result = check(start, "only")
+    assert code == 1 and result["wrong"][0]["first"] == 3 and result["wrong"][0]["mismatches"] == 1
+    assert (result["kernels"][0]["max_ulp"], result["kernels"][0]["max_error"]) == (2, 2.0)
