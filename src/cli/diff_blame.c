@@ -74,10 +74,9 @@ static void put_item(struct line *line, const char *before, const char *item)
 {
     int length = cli_format_width(before) + cli_format_width(item);
     if (!line->is_first && line->used + length > line->width) {
-        printf("\n%*s", INDENT + 2, "");
+        printf("%s\n%*s", *before == ',' ? "," : "", INDENT + 2, "");
         line->used = INDENT + 2;
-        while (*before == ' ')
-            before++;
+        before += *before == ',' ? 2 : 1; /* ", " ends a line, " > " begins one */
     }
     printf("%s%s", line->is_first ? "" : before, item);
     line->used += length;
