@@ -51,6 +51,7 @@ static void put_numbers(struct tg_json *json, const struct scope *scope)
     tg_json_put_string(json, "run", scope->name);
     tg_json_put_bool(json, "complete", info->complete);
     tg_json_put_bool(json, "measured", info->measured);
+    tg_json_put_bool(json, "no_rings", info->no_rings);
     put_fatal(json, info);
     tg_json_put_uint(json, "dropped", info->dropped);
     tg_json_put_uint(json, "samples", info->samples);

@@ -341,6 +341,7 @@ def test_a_run_without_rings_says_so_in_every_form(tg, tmp_path):
     document = tg.json("scope", "run")
     assert document["scope_stats"]["no_rings"] and document["options"] == []
     tg.good("scope", "run", "--html", "page.html")
+    assert '"no_rings": true' in (tmp_path / "page.html").read_text()
 
 
 def test_long_names_in_a_file_stay_apart(tg, tmp_path):
