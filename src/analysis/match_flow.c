@@ -173,6 +173,8 @@ struct tg_flow_work {
     uint64_t looks[LEVELS];
     uint32_t seen[LEVELS];  /* pairs there were when an ANY level ended its last round */
     struct waiting waiting; /* for all levels: the level is part of the key */
+    uint32_t *left[2];      /* rows that are not matched; some may be matched meanwhile */
+    uint32_t n_left[2];
     uint32_t *home[2]; /* the row in the same place of the order of the other side; TG_NO_ROW */
 };
 
@@ -342,9 +344,11 @@ bool tg_matching_contradicts(const struct tg_matching *m, uint32_t a, uint32_t b
  * is not matched either. */
 static bool leads_to(const struct tg_side *side, uint32_t from, uint32_t to, int steps)
 {
+    enum { ENOUGH = 16 };
+    uint64_t first = side->before.first[to], end = side->before.first[to + 1];
     if (side->canon[to] != TG_NO_ROW)
         return false;
-    for (uint64_t k = side->before.first[to]; k < side->before.first[to + 1]; k++) {
+    for (uint64_t k = first; k < end && k < first + ENOUGH; k++) {
         uint32_t row = side->before.edge[k].row;
         if (row == from || (steps > 0 && leads_to(side, from, row, steps - 1)))
             return true;
@@ -499,20 +503,48 @@ static int by_key(const void *a, const void *b)
     return (left->row > right->row) - (left->row < right->row);
 }
 
+/* How far each row is from the tasks that are matched: the longest way through tasks that are not.
+ * Tasks far from them cannot be known to be fused yet. */
+static void measure_depth(struct tg_side *side)
+{
+    for (uint32_t i = 0; i < side->n_rows; i++) {
+        uint32_t row = side->order[i];
+        uint8_t depth = 0;
+        for (uint64_t k = side->before.first[row]; k < side->before.first[row + 1]; k++) {
+            uint32_t other = side->before.edge[k].row;
+            if (side->canon[other] == TG_NO_ROW && side->row[other].depth >= depth)
+                depth = side->row[other].depth < UINT8_MAX ? (uint8_t)(side->row[other].depth + 1)
+                                                           : UINT8_MAX;
+        }
+        side->row[row].depth = depth;
+    }
+}
+
+/* The keys of the rows that are left; forgets rows that were matched meanwhile. */
 static bool take_keys(struct tg_matching *m, unsigned level, bool is_b, struct keyed *keyed,
                       size_t *count)
 {
-    const struct tg_side *side = side_of(m, is_b);
-    for (uint32_t i = side->first; i < side->n_rows; i++) {
+    struct tg_flow_work *work = m->work;
+    struct tg_side *side = is_b ? &m->b : &m->a;
+    bool is_fusion = levels[level].takes & FUSIONS;
+    uint32_t kept = 0;
+    if (is_fusion)
+        measure_depth(side);
+    work->looks[level] += work->n_left[is_b] + (is_fusion ? side->n_rows : 0);
+    for (uint32_t i = 0; i < work->n_left[is_b]; i++) {
+        uint32_t row = work->left[is_b][i];
         uint64_t key = 0;
-        if (side->canon[i] != TG_NO_ROW)
+        if (side->canon[row] != TG_NO_ROW)
             continue;
-        m->work->looks[level]++;
-        if (!key_of(side, i, level, &key))
+        work->left[is_b][kept++] = row;
+        if (is_fusion && side->row[row].depth >= TG_MOST_PARTS)
+            continue;
+        if (!key_of(side, row, level, &key))
             return false;
         if (key != 0)
-            keyed[(*count)++] = (struct keyed){key, i, is_b};
+            keyed[(*count)++] = (struct keyed){key, row, is_b};
     }
+    work->n_left[is_b] = kept;
     return true;
 }
 
@@ -539,7 +571,7 @@ static bool pair_group(struct tg_matching *m, unsigned level, const struct keyed
 
 static bool pair_all(struct tg_matching *m, unsigned level, bool *is_paired)
 {
-    size_t most = (size_t)m->a.n_rows + m->b.n_rows + 1;
+    size_t most = (size_t)m->work->n_left[0] + m->work->n_left[1] + 1;
     struct keyed *keyed = malloc(most * sizeof *keyed);
     size_t count = 0;
     bool good = keyed && take_keys(m, level, false, keyed, &count) &&
@@ -615,8 +647,10 @@ static bool find_homes(struct tg_matching *m)
 static bool enter_all(struct tg_matching *m, bool is_b)
 {
     const struct tg_side *side = side_of(m, is_b);
-    bool good = true;
+    uint32_t *left = m->work->left[is_b] = malloc(((size_t)side->n_rows + 1) * sizeof *left);
+    bool good = left != NULL;
     for (uint32_t i = side->first; good && i < side->n_rows; i++) {
+        left[m->work->n_left[is_b]++] = i;
         if (side->waits_before[i] == 0)
             good = enter(m, FORWARD, i, is_b);
         if (good && side->waits_after[i] == 0)
@@ -638,8 +672,10 @@ bool tg_match_by_flow(struct tg_matching *matching)
         free(work.list[turn].item);
     free(work.waiting.chain);
     free(work.waiting.wait);
-    free(work.home[0]);
-    free(work.home[1]);
+    for (int side = 0; side < 2; side++) {
+        free(work.left[side]);
+        free(work.home[side]);
+    }
     matching->work = NULL;
     return good;
 }

@@ -63,6 +63,7 @@ struct tg_side {
     /* The row of A that the row is or corresponds to; TG_NO_ROW: not matched yet. Parts of a fusion
      * have that of their last task. */
     uint32_t *canon;
+    uint32_t *order;                      /* rows, each after those that it reads from */
     uint32_t *waits_before, *waits_after; /* neighbours that are not matched yet */
 };
 
@@ -77,6 +78,7 @@ struct tg_side_row {
     uint64_t deep;    /* everything that depends on it */
     uint64_t results; /* contents of its outputs; 0: not known */
     bool has_records, reads_objects, writes_objects;
+    uint8_t depth;     /* private to match_flow.c */
     bool is_exclusive; /* the other side does not have its kernel */
     /* Fused, or part of a fusion: its arguments have other numbers on the other side. */
     bool is_group;
@@ -136,6 +138,9 @@ bool tg_matching_join(struct tg_matching *matching, bool is_b, uint32_t row, uin
  * with neighbours of the other row. */
 bool tg_matching_contradicts(const struct tg_matching *matching, uint32_t a, uint32_t b,
                              bool is_strict);
+
+/* More tasks than this are not taken for one that was fused. */
+enum { TG_MOST_PARTS = 64 };
 
 /* What shows that several tasks were fused into one. They always read the same all together. */
 enum tg_fusion_sign {

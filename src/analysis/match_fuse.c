@@ -15,7 +15,7 @@
 #include "base/grow.h"
 #include "recording/reader.h"
 
-enum { MOST_PARTS = 64, MOST_ENDS = 1024 };
+enum { MOST_ENDS = 1024 };
 
 static uint64_t key_of_edge(const struct tg_side *side, const struct tg_side_edge *edge)
 {
@@ -54,7 +54,7 @@ static bool is_tensor_input(const struct tg_side *side, uint64_t ref)
 /* --- a group ------------------------------------------------------------------------------------ */
 
 struct group {
-    uint32_t row[MOST_PARTS]; /* the last task first */
+    uint32_t row[TG_MOST_PARTS]; /* the last task first */
     uint32_t count;
 };
 
@@ -104,7 +104,8 @@ static void collect(const struct tg_side *side, uint32_t last, struct group *gro
             uint64_t end = side->before.first[group->row[i] + 1];
             for (uint64_t k = side->before.first[group->row[i]]; k < end; k++) {
                 uint32_t row = side->before.edge[k].row;
-                if (group->count < MOST_PARTS && !is_in(group, row) && is_inner(side, group, row)) {
+                if (group->count < TG_MOST_PARTS && !is_in(group, row) &&
+                    is_inner(side, group, row)) {
                     group->row[group->count++] = row;
                     is_new = true;
                 }

@@ -329,12 +329,12 @@ static bool rank_rows(const struct tg_side *side, uint32_t *rank)
 static bool look_deep(struct tg_side *side, const struct kernel_set *others)
 {
     uint32_t *rank = malloc(((size_t)side->n_rows + 1) * sizeof *rank);
-    uint32_t *order = malloc(((size_t)side->n_rows + 1) * sizeof *order);
-    bool good = rank && order && rank_rows(side, rank);
+    side->order = malloc(((size_t)side->n_rows + 1) * sizeof *side->order);
+    bool good = rank && side->order && rank_rows(side, rank);
     for (uint32_t i = 0; good && i < side->n_rows; i++)
-        order[rank[i]] = i;
+        side->order[rank[i]] = i;
     for (uint32_t i = side->n_rows; good && i > 0; i--) {
-        uint32_t number = order[i - 1];
+        uint32_t number = side->order[i - 1];
         uint64_t sum = 0;
         for (uint64_t k = side->after.first[number]; k < side->after.first[number + 1]; k++) {
             const struct tg_side_edge *edge = &side->after.edge[k];
@@ -346,7 +346,6 @@ static bool look_deep(struct tg_side *side, const struct kernel_set *others)
         row->deep = tg_mix(tg_mix(tg_mix(3, row->is_exclusive ? 0 : row->kernel), row->own), sum);
     }
     free(rank);
-    free(order);
     return good;
 }
 
@@ -411,6 +410,7 @@ static void close_side(struct tg_side *side)
     free(side->after.edge);
     free(side->row);
     free(side->canon);
+    free(side->order);
     free(side->waits_before);
     free(side->waits_after);
 }
