@@ -6,12 +6,15 @@
  *   - the pair exists, but one side is missing, or nothing decides whether the two are equal;
  *   - a number is missing: arguments are numbered without gaps;
  *   - other tasks of the same kernel have this argument, and records were lost;
- *   - no task of the recordings has an input, because a filter left them out.
+ *   - no task of the recordings has an input, because a filter left them out;
+ *   - both recordings were filtered, so that the last arguments may be missing on both sides.
  */
 #include <math.h>
 #include <stdlib.h>
+#include <taskglass/wire/stream.h>
 
 #include "analysis/blame.h"
+#include "recording/reader.h"
 
 /* One bit per argument number; numbers above 63 do not occur. */
 static uint64_t bit_of(unsigned arg)
@@ -29,7 +32,8 @@ struct survey {
     struct usage *usage; /* keyed by the pointer to the kernel's name */
     size_t count;
     bool has_losses;
-    bool has_inputs; /* at least one task has an input */
+    bool has_inputs;   /* at least one task has an input */
+    bool is_selective; /* both recordings left arguments out on purpose */
 };
 
 static int by_kernel(const void *a, const void *b)
@@ -66,10 +70,17 @@ static bool has_losses(const struct tg_tasks *tasks)
     return lost > 0;
 }
 
+/* True if arguments may be missing that nothing speaks of. */
+static bool is_selective(const struct tg_tasks *tasks)
+{
+    return tasks->info.level == TG_LEVEL_MARKED || tg_recording_was_filtered(tasks->recording);
+}
+
 static bool make_survey(const struct tg_diff *diff, struct survey *survey)
 {
     size_t kept = 0;
-    *survey = (struct survey){.has_losses = has_losses(&diff->a) || has_losses(&diff->b)};
+    *survey = (struct survey){.has_losses = has_losses(&diff->a) || has_losses(&diff->b),
+                              .is_selective = is_selective(&diff->a) && is_selective(&diff->b)};
     survey->usage = malloc(((size_t)diff->a.n_rows + diff->b.n_rows + 1) * sizeof *survey->usage);
     if (!survey->usage)
         return false;
@@ -189,7 +200,7 @@ static bool has_gaps(uint64_t seen)
 static bool misses_inputs(const struct reading *reading, const char *kernel)
 {
     const struct survey *survey = reading->survey;
-    if (has_gaps(reading->seen))
+    if (has_gaps(reading->seen) || survey->is_selective)
         return true;
     if (survey->has_losses && (usual_inputs(survey, kernel) & ~reading->seen))
         return true;

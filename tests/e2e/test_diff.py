@@ -147,6 +147,13 @@ def test_inputs_that_were_not_recorded_leave_the_blame_open(tg):
     assert "may have introduced it" in tg("diff", "wrong", "right").stdout
 
 
+def test_arguments_that_both_runs_left_out_leave_the_blame_open(tg):
+    record(tg, "wrong", "--case", "wrong", "--dump-tensor", "--dump-filter", "arg=0-1", code=1)
+    record(tg, "right", "--case", "none", "--dump-tensor", "--dump-filter", "arg=0-1")
+    document = diff(tg, "wrong", "right", code=1)
+    assert {suspect["guilt"] for suspect in document["blame"]["suspects"]} == {"unclear"}
+
+
 def test_inputs_of_the_run_that_differ_blame_no_task(tg):
     record(tg, "a", "--case", "none", "--set", "first=3")
     record(tg, "b", "--case", "none")
