@@ -3,7 +3,8 @@
  * Reading a recording: the folder tensor_dump of a run, or what another implementation wrote
  * (args_dump, or a manifest with its payload file). The reader maps the journal if there is one,
  * and otherwise parses the manifest. It does not trust the files: it checks sizes and offsets before
- * use, and no number in a file decides how much it allocates.
+ * use, and no number in a file decides how much it allocates. Opening checks every record: damaged ones
+ * are left out and counted, unless the other file has them.
  *
  * A recording is read-only; several threads may use one at the same time.
  */
@@ -72,8 +73,8 @@ struct tg_entry {
     struct tg_record record;      /* position and stored are inside the payload file, checked */
     const char *kernel[TG_PARTS]; /* names, "" if unknown; NULL if the task has no such part */
 };
-/* Record `index`, counted from 0 in the order of the file; false past the end, and for a damaged
- * record (others may follow). */
+/* Record `index`, counted from 0 in the order of the file, without gaps where damaged records are left
+ * out; false past the end. */
 TG_API bool tg_recording_get(const struct tg_recording *recording, uint64_t index,
                              struct tg_entry *entry);
 

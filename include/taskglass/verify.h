@@ -24,8 +24,8 @@ extern "C" {
     X(RECORD, "record")       /* its fields are impossible, or not in the files */              \
     X(OVERLAP, "overlap")     /* two payloads share bytes */                                    \
     X(COUNTER, "counter")     /* a number in the summary or manifest contradicts the records */ \
-    X(MANIFEST, "manifest")   /* unreadable, or contradicts the journal */                      \
-    X(JOURNAL, "journal")     /* damaged before its end */                                      \
+    X(MANIFEST, "manifest")   /* damaged, or contradicts the journal */                         \
+    X(JOURNAL, "journal")     /* its head or a record in it is damaged */                       \
     X(UNCLAIMED, "unclaimed") /* bytes of the payload file that belong to no record */
 
 #define TG_PROBLEM_ENUM_(constant, word) TG_PROBLEM_##constant,

@@ -403,13 +403,13 @@ class Recording(Closing):
         return Record(self, entry, index)
 
     def __iter__(self) -> Iterator[Record]:
-        """All records that are not damaged."""
+        """All records; damaged ones are left out, and `damaged` counts them."""
         return self.select()
 
     def select(self, *, task: Filter = None, kernel: Filter = None, stage: Filter = None,
                role: Filter = None, kind: Filter = None, arg: Filter = None, index: Filter = None
                ) -> Iterator[Record]:
-        """The records that match all filters, in the order of the file; damaged ones are left out.
+        """The records that match all filters, in the order of the file.
 
         A filter is a word or number, several of them, a range, or text as the command line takes
         it: `task=12`, `task=(1, 12)` (ring, number), `task="1:0-1:99"`, `kernel="mat*"`,
