@@ -297,17 +297,17 @@ TG_API bool tg_diff_get_edge(const struct tg_diff *diff, uint64_t number,
 /* What a suspect did, or what was done to it. Blame works on bits: inputs agree only if all of them
  * were recorded and are the same bit for bit. */
 /*      constant    word, meaning */
-#define TG_GUILT_MAP(X)                                                                          \
-    X(INTRODUCED, "introduced", "its inputs agree bit for bit, but its outputs do not")          \
-    X(UNORDERED, "unordered", "it and the other task use the same bytes in no order")            \
-    X(SCALAR, "scalar", "it was given another scalar")                                           \
-    X(VIEW, "view", "it was given another part of the same tensor")                              \
-    X(REWIRED, "rewired", "it was given another tensor")                                         \
-    X(GIVEN, "given", "a tensor that no task wrote has other content")                           \
-    X(EXTRA, "extra", "only A ran it, and what it wrote is part of the difference")              \
-    X(MISSING, "missing", "only B ran it, and what it wrote is missing in A")                    \
-    X(CHANGED, "changed", "an input differs although every task that wrote it left it equal")    \
-    X(UNCLEAR, "unclear", "its outputs differ, but not all of its inputs are known to be equal") \
+#define TG_GUILT_MAP(X)                                                                       \
+    X(INTRODUCED, "introduced", "its inputs agree bit for bit, but its outputs do not")       \
+    X(UNORDERED, "unordered", "it and the other task use the same bytes in no order")         \
+    X(SCALAR, "scalar", "it was given another scalar")                                        \
+    X(VIEW, "view", "it was given another part of the same tensor")                           \
+    X(REWIRED, "rewired", "it was given another tensor")                                      \
+    X(GIVEN, "given", "a tensor that no task wrote has other content")                        \
+    X(EXTRA, "extra", "only A ran it, and what it wrote is part of the difference")           \
+    X(MISSING, "missing", "only B ran it, and what it wrote is missing in A")                 \
+    X(CHANGED, "changed", "an input differs although every task that wrote it left it equal") \
+    X(UNCLEAR, "unclear", "it may have begun it: not all that it read and wrote is known")    \
     X(INHERITED, "inherited", "an input was wrong already")
 
 #define TG_GUILT_ENUM_(constant, word, meaning) TG_GUILT_##constant,

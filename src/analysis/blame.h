@@ -67,6 +67,7 @@ struct tg_blame {
     struct tg_links before; /* tasks by their number in the match */
     uint32_t *rank, *depth;
     struct tg_blame_read read;
+    bool is_whole;        /* both recordings have every write, so that bytes have no other writer */
     bool is_given_scalar; /* the orchestration was given another scalar */
     uint32_t *todo;       /* wanted tasks that are not traced yet */
     uint32_t n_todo;

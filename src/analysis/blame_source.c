@@ -223,11 +223,6 @@ static bool has_same_view(const struct tg_blame *blame, const struct input *inpu
 
 /* --- no task wrote it ------------------------------------------------------------------------- */
 
-static bool accuse(struct tg_blame *blame, const struct input *input, enum tg_guilt guilt)
-{
-    return tg_blame_accuse(blame, guilt, input->task, input->pair, TG_NONE);
-}
-
 /* True for a tensor that the orchestration got as an input, which no task may write. */
 static bool is_only_read(const struct tg_blame *blame, const struct input *input)
 {
@@ -236,6 +231,19 @@ static bool is_only_read(const struct tg_blame *blame, const struct input *input
     return object && object->record != TG_NONE &&
            tg_recording_get(blame->side[0].tasks->recording, object->record, &entry) &&
            entry.record.role == TG_IN;
+}
+
+/* If writes are missing in a recording, one of them may have made the difference. Only a scalar or
+ * another part of the same tensor is then certain. */
+static bool accuse(struct tg_blame *blame, const struct input *input, enum tg_guilt guilt)
+{
+    bool is_sure = blame->is_whole || guilt == TG_GUILT_SCALAR || guilt == TG_GUILT_VIEW ||
+                   (guilt == TG_GUILT_GIVEN && is_only_read(blame, input));
+    if (!is_sure && (tg_blame_want_before(blame, input->task, TG_DISAGREES) ||
+                     tg_blame_want_before(blame, input->task, TG_AGREEMENT_UNKNOWN)))
+        return true;
+    return tg_blame_accuse(blame, is_sure ? guilt : TG_GUILT_UNCLEAR, input->task, input->pair,
+                           TG_NONE);
 }
 
 /* Bytes that no recorded task wrote, of the same tensor on both sides. They came from outside, unless

@@ -200,7 +200,7 @@ static bool has_gaps(uint64_t seen)
 static bool misses_inputs(const struct reading *reading, const char *kernel)
 {
     const struct survey *survey = reading->survey;
-    if (has_gaps(reading->seen) || survey->is_selective)
+    if (reading->seen == 0 || has_gaps(reading->seen) || survey->is_selective)
         return true;
     if (survey->has_losses && (usual_inputs(survey, kernel) & ~reading->seen))
         return true;
@@ -234,6 +234,8 @@ bool tg_blame_read_tasks(struct tg_blame *blame)
     blame->place = malloc((size_t)(blame->diff->match.n_pairs + 1) * sizeof *blame->place);
     if (!blame->task || !blame->place || !make_survey(blame->diff, &survey))
         return false;
+    blame->is_whole =
+        !survey.has_losses && !is_selective(&blame->diff->a) && !is_selective(&blame->diff->b);
     for (uint32_t i = 0; i < count; i++) {
         struct reading reading = {.blame = blame, .survey = &survey, .number = i};
         place_pairs(blame, i);

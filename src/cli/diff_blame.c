@@ -313,7 +313,7 @@ static const char *phrase(enum tg_guilt guilt)
     case TG_GUILT_CHANGED:
         return "read memory that changed after every task that wrote it left it equal";
     default:
-        return "may have introduced it: its outputs differ, but not all of its inputs are known";
+        return "may have introduced it: not all that it read and wrote is known";
     }
 }
 

@@ -154,6 +154,13 @@ def test_arguments_that_both_runs_left_out_leave_the_blame_open(tg):
     assert {suspect["guilt"] for suspect in document["blame"]["suspects"]} == {"unclear"}
 
 
+def test_where_no_write_was_recorded_nobody_changed_anything(tg):
+    record(tg, "wrong", "--case", "wrong", "--dump-tensor", "--dump-filter", "role=in", code=1)
+    record(tg, "right", "--case", "none", "--dump-tensor", "--dump-filter", "role=in")
+    document = diff(tg, "wrong", "right", code=1)
+    assert {suspect["guilt"] for suspect in document["blame"]["suspects"]} <= {"unclear"}
+
+
 def test_inputs_of_the_run_that_differ_blame_no_task(tg):
     record(tg, "a", "--case", "none", "--set", "first=3")
     record(tg, "b", "--case", "none")
