@@ -102,6 +102,16 @@ static void print_failure(const struct scope *scope)
                cli_color(stdout, CLI_RED), cli_color(stdout, CLI_PLAIN), TG_SCOPE_SUMMARY);
 }
 
+/* Source lines that the device could not name, or not tell apart. */
+static uint64_t count_unnamed(const struct tg_scope_stats *stats)
+{
+    uint64_t unnamed = 0;
+    const char *site;
+    for (uint32_t i = 0; (site = tg_scope_stats_site(stats, i)); i++)
+        unnamed += strncmp(site, "(site ", 6) == 0 || strncmp(site, "(other", 6) == 0;
+    return unnamed;
+}
+
 static void print_notes(const struct scope *scope)
 {
     const struct tg_scope_stats_info *info = &scope->info;
@@ -121,6 +131,10 @@ static void print_notes(const struct scope *scope)
     if (info->samples > 0 && !info->measured)
         puts("  note  no peaks were measured within scopes; the peaks here are those at their "
              "beginnings and ends");
+    uint64_t unnamed = count_unnamed(scope->stats);
+    if (unnamed > 0)
+        printf("  note  %s without a name: the device had no room for it\n",
+               cli_format_count(&text, unnamed, "source line"));
     if (*info->summary_problem)
         printf("  note  %s cannot be read: %s\n", TG_SCOPE_SUMMARY, info->summary_problem);
 }

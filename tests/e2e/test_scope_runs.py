@@ -46,12 +46,13 @@ def test_every_source_line_keeps_its_own_scopes(rings, runtime):
 
 
 @pytest.mark.parametrize("runtime", RUNTIMES)
-def test_source_lines_that_the_device_cannot_name_keep_their_numbers(rings, runtime):
+def test_source_lines_that_the_device_cannot_name_keep_their_numbers(tg, rings, runtime):
     result, document = rings(runtime, "sites", n=3000)
     rows = [row for row in document["peaks"] if row["site"].startswith("(site ")]
     assert {row["site"] for row in rows} == {f"(site {number})" for number in range(2048, 3001)}
     assert {row["count"] for row in rows} == {1}
     assert "scope stats: 953 of the orchestration's source lines have a number" in result.stderr
+    assert "note  953 source lines without a name" in tg.good("scope", "out").stdout
 
 
 def test_the_edges_of_a_graph_name_every_scope(tg):
