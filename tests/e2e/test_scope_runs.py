@@ -67,21 +67,26 @@ def test_the_edges_of_a_graph_name_every_scope(tg):
 # Slow tasks hold what the next ones want, so the orchestration has to wait whatever the timing:
 # resource, runtime, case, option, its value, parameters, ring, words of the warning
 WAITS = [
-    ("task_window", AICPU, "slow", "--ring-task-window", 14, {}, 0, "task slots of ring 0"),
-    ("task_window", TENSORMAP, "slow", "--ring-task-window", 14, {}, 1, "task slots of ring 1"),
-    ("task_window", TENSORMAP, "slow", "--ring-task-window", 14, {"depth": 1}, 2,
+    ("task_window", AICPU, "slow", "--ring-task-window", 14, {"size": 3000}, 0,
+     "task slots of ring 0"),
+    ("task_window", TENSORMAP, "slow", "--ring-task-window", 14, {"size": 3000}, 1,
+     "task slots of ring 1"),
+    ("task_window", TENSORMAP, "slow", "--ring-task-window", 14, {"depth": 1, "size": 3000}, 2,
      "task slots of ring 2"),
-    ("task_window", TENSORMAP, "slow", "--ring-task-window", 14, {"depth": 5}, 3,
+    ("task_window", TENSORMAP, "slow", "--ring-task-window", 14, {"depth": 5, "size": 3000}, 3,
      "task slots of ring 3"),
     ("heap", AICPU, "inner", "--ring-heap", 1024, {}, 0, "heap of ring 0"),
     ("heap", TENSORMAP, "inner", "--ring-heap", 1024, {"depth": 0}, 1, "heap of ring 1"),
     ("heap", TENSORMAP, "inner", "--ring-heap", 1024, {}, 3, "heap of ring 3"),
-    ("dep_pool", AICPU, "slow_fan", "--ring-dep-pool", 4, {}, 0, "dependencies of ring 0"),
-    ("dep_pool", TENSORMAP, "slow_fan", "--ring-dep-pool", 4, {}, 0, "dependencies of ring 0"),
-    ("dep_pool", TENSORMAP, "slow_fan", "--ring-dep-pool", 4, {"depth": 4}, 3,
+    ("dep_pool", AICPU, "slow_fan", "--ring-dep-pool", 4, {"size": 8000}, 0,
+     "dependencies of ring 0"),
+    ("dep_pool", TENSORMAP, "slow_fan", "--ring-dep-pool", 4, {"size": 8000}, 0,
+     "dependencies of ring 0"),
+    ("dep_pool", TENSORMAP, "slow_fan", "--ring-dep-pool", 4, {"depth": 4, "size": 8000}, 3,
      "dependencies of ring 3"),
-    ("tensormap", TENSORMAP, "slow", "--tensormap", 4, {}, 0, "tensor map entries"),
-    ("tensormap", TENSORMAP, "map_behind", "--tensormap", 4, {}, 0, "tensor map entries"),
+    ("tensormap", TENSORMAP, "slow", "--tensormap", 4, {"size": 3000}, 0, "tensor map entries"),
+    ("tensormap", TENSORMAP, "map_behind", "--tensormap", 4, {"size": 50000}, 0,
+     "tensor map entries"),
 ]
 NAMES = [f"{resource}-{runtime}-ring{ring}-{case}"
          for resource, runtime, case, _, _, _, ring, _ in WAITS]
@@ -124,7 +129,7 @@ def test_what_was_waited_for_reads_full_and_its_advice_ends_the_waiting(
 
 
 def test_run_json_has_where_the_orchestration_waited(tg, rings):
-    rings(TENSORMAP, "slow_fan", "--ring-dep-pool", 4)
+    rings(TENSORMAP, "slow_fan", "--ring-dep-pool", 4, size=8000)
     report = json.loads((tg.directory / "out" / "run.json").read_text())
     wait = report["orchestration"]["waits"][0]
     assert (wait["resource"], wait["ring"]) == ("dependencies", 0) and wait["count"] > 0
