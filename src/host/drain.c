@@ -477,9 +477,9 @@ uint64_t tg_drain_run(struct tg_drain *d)
 void tg_drain_end(struct tg_drain *d)
 {
     struct batch b;
-    uint64_t left;
-    read_word(d, FIELD(ready_tail), &d->ready_tail);
-    left = d->ready_tail - d->ready_head;
+    /* Without the stream's memory it is not known what the device had made; the collector says so. */
+    bool is_there = read_word(d, FIELD(ready_tail), &d->ready_tail);
+    uint64_t left = is_there ? d->ready_tail - d->ready_head : 0;
     start(&b);
     if (d->open)
         close_truncated(d, &b);

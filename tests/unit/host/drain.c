@@ -282,6 +282,21 @@ TEST(pieces_that_were_read_before_stay)
     tg_recording_close(recording);
 }
 
+/* The device dies between two reads of the host: what was announced can no longer be read, and how much
+ * the device had made is not known. */
+TEST(buffers_that_were_lost_with_the_device_are_not_called_corrupt)
+{
+    struct tg_drain drain = open_stream();
+    area.copied = true;
+    make_buffer();
+    make_buffer();
+    fake.gone = drain.address + head->ready_queue;
+    CHECK_EQ_U(tg_drain_run(&drain), 0);
+    fake.gone = drain.address;
+    tg_drain_end(&drain);
+    CHECK_EQ_U(drain.corrupt, 0);
+}
+
 /* ── words that are not read whole ────────────────────────────────────────────────────────── */
 
 /* A word of which the first bytes are those of one word and the rest those of another. */
