@@ -268,7 +268,9 @@ struct tg_diff_summary {
     uint64_t not_compared; /* unknown pairs that were not compared */
     uint64_t not_hashed;   /* unknown pairs with the reason NOT_HASHED */
     bool nothing;          /* of no tensor of a task is known whether it is equal */
-    uint32_t gaps;         /* enum tg_diff_gap */
+    uint64_t
+        reads[TG_VERDICTS]; /* values that the orchestrations read back, the n-th with the n-th */
+    uint32_t gaps;          /* enum tg_diff_gap */
     bool graphs_differ; /* one side has a task that the other certainly did not run, and that is not
                               part of a fusion */
 };

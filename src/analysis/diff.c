@@ -182,10 +182,12 @@ tg_status tg_diff_open(const struct tg_recording *a, const struct tg_recording *
         status = tg_match_make(&d->source_a, &d->source_b, &d->match, error);
     if (status == TG_OK)
         status = make_states(d, error);
-    if (status == TG_OK)
+    if (status == TG_OK) {
+        tg_diff_compare_reads(d);
         *diff = d;
-    else
+    } else {
         tg_diff_close(d);
+    }
     return status;
 }
 
@@ -419,12 +421,17 @@ static uint32_t gaps_of(const struct tg_tasks *side, uint32_t missing)
 
 static enum tg_verdict verdict_of(const struct tg_diff_summary *summary)
 {
-    if (summary->pairs[TG_VERDICT_DIFFERS] > 0 || summary->graphs_differ)
+    /* Reads count where everything was compared. A recording without them may be an old one. */
+    const uint64_t none[TG_VERDICTS] = {0};
+    const uint64_t *reads = summary->not_compared == 0 ? summary->reads : none;
+    if (summary->pairs[TG_VERDICT_DIFFERS] > 0 || summary->graphs_differ ||
+        reads[TG_VERDICT_DIFFERS] > 0)
         return TG_VERDICT_DIFFERS;
     uint64_t settled = summary->not_compared + (summary->nothing ? 0 : summary->not_hashed);
     if (summary->pairs[TG_VERDICT_UNKNOWN] > settled || summary->gaps)
         return TG_VERDICT_UNKNOWN;
-    return summary->pairs[TG_VERDICT_CLOSE] > 0 ? TG_VERDICT_CLOSE : TG_VERDICT_SAME;
+    return summary->pairs[TG_VERDICT_CLOSE] + reads[TG_VERDICT_CLOSE] > 0 ? TG_VERDICT_CLOSE
+                                                                          : TG_VERDICT_SAME;
 }
 
 /* True if no argument of a task could be compared, although tasks match and one side says why it has
@@ -449,6 +456,7 @@ void tg_diff_summarize(const struct tg_diff *diff, struct tg_diff_summary *summa
     const struct tg_match *match = &diff->match;
     uint64_t tensors = 0, known = 0;
     *summary = (struct tg_diff_summary){0};
+    memcpy(summary->reads, diff->reads, sizeof summary->reads);
     for (uint64_t i = 0; i < match->n_pairs; i++) {
         const struct tg_pair_state *state = &diff->state[i];
         bool is_tensor = !state->is_scalar && state->reason != TG_REASON_NOT_COMPARED &&

@@ -5,6 +5,7 @@
  *   diff.c         the public functions (analysis.h), and the result of each pair
  *   diff_pair.c    comparing one pair
  *   diff_rules.c   the tolerance of an argument
+ *   diff_reads.c   values that the orchestrations read back
  *   noise.c        what good runs differ by
  *   place.c        where results go
  *   diff_edges.c   edges that only one side has
@@ -32,8 +33,8 @@ struct tg_pair_state {
     uint8_t verdict;
     uint8_t agreement; /* enum tg_agreement */
     bool is_scalar;
-    float error;       /* |a - b| / |b| as vectors; NaN if unknown, infinite if undefined */
-    uint64_t ulp;      /* the largest distance; 0 if unknown */
+    float error;  /* |a - b| / |b| as vectors; NaN if unknown, infinite if undefined */
+    uint64_t ulp; /* the largest distance; 0 if unknown */
 };
 
 /* A result to reuse for other pairs: the output of one task is the input of the next. */
@@ -60,10 +61,11 @@ struct tg_diff {
     uint64_t done;          /* bytes of payload_bytes that are compared */
     uint64_t resident;      /* bytes read since pages were last released */
     struct tg_noise noise;
-    struct tg_diff_edge *edge; /* edges that only one side has */
+    uint64_t reads[TG_VERDICTS]; /* values that the orchestrations read, by verdict */
+    struct tg_diff_edge *edge;   /* edges that only one side has */
     uint64_t n_edges;
     size_t edge_room;
-    bool has_edges; /* they were compared */
+    bool has_edges;                /* they were compared */
     struct tg_places places[2];    /* where the tasks of A and of B write */
     struct tg_known_result *known; /* TG_KNOWN_RESULTS slots by hash; NULL until the first one */
 };
@@ -88,5 +90,8 @@ bool tg_diff_has_all_tasks(const struct tg_tasks *side);
 
 /* The bytes of both sides that a comparison of the two would read. */
 uint64_t tg_diff_bytes(const struct tg_entry *a, const struct tg_entry *b);
+
+/* Fills diff->reads. */
+void tg_diff_compare_reads(struct tg_diff *diff);
 
 #endif

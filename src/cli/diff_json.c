@@ -249,6 +249,11 @@ static void put_counts(const struct cli_diff *diff, struct tg_json *json,
         tg_json_put_uint(json, tg_verdict_name(i),
                          summary->pairs[i] - (i == TG_VERDICT_UNKNOWN ? summary->not_compared : 0));
     tg_json_end_object(json);
+    tg_json_key(json, "reads");
+    tg_json_begin_line_object(json);
+    for (unsigned i = 0; i < TG_VERDICTS; i++)
+        tg_json_put_uint(json, tg_verdict_name(i), summary->reads[i]);
+    tg_json_end_object(json);
     tg_json_key(json, "reasons");
     tg_json_begin_line_object(json);
     for (unsigned i = 0; i < TG_REASON_NOT_COMPARED; i++)

@@ -333,6 +333,20 @@ static void put_gaps(const struct tg_diff_summary *summary)
         }
 }
 
+/* Values that the orchestrations read back; silent if none differs. */
+static void put_reads(const struct tg_diff_summary *summary)
+{
+    struct cli_text values;
+    uint64_t all = 0;
+    for (unsigned i = 0; i < TG_VERDICTS; i++)
+        all += summary->reads[i];
+    if (summary->reads[TG_VERDICT_DIFFERS] == 0)
+        return;
+    put_label("reads");
+    printf("%s that the orchestration read back, %" PRIu64 " of them differ\n",
+           cli_format_count(&values, all, "value"), summary->reads[TG_VERDICT_DIFFERS]);
+}
+
 static void put_verdict(const struct cli_diff *diff, const struct tg_diff_summary *summary)
 {
     bool equal = summary->verdict == TG_VERDICT_SAME || summary->verdict == TG_VERDICT_CLOSE;
@@ -363,6 +377,7 @@ void cli_diff_print_end(const struct cli_diff *diff, const struct tg_diff_summar
         printf("  %-*snothing was recorded, because no task ran\n", LABEL, "note");
     if (diff->stopped)
         printf("  %-*sstopped at the first difference\n", LABEL, "note");
+    put_reads(summary);
     put_missing_tasks(diff, false);
     put_missing_tasks(diff, true);
     cli_diff_print_edges(diff);

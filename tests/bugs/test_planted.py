@@ -71,6 +71,16 @@ def test_two_runs_of_one_module_are_equal(case, scene, variant):
     assert (code, result["result"]) == (0, "equal")
 
 
+def test_values_that_were_read_are_compared_where_their_tensors_are_not_stored(case):
+    if case.runtime == "host_build_graph":
+        pytest.skip("this runtime reads nothing back")
+    bad = record(case, "branch", "bad", "--dump-tensor=meta")
+    good = record(case, "branch", "good", "--dump-tensor=meta")
+    code, result = compare(case, bad, good)
+    assert result["reads"]["differs"] == 1 and result["counts"]["differs"] == 0
+    assert (code, result["result"]) == (1, "differs")
+
+
 def test_other_input_data_accuse_no_task(case):
     good = record(case, "drift", "good")
     bad = record(case, "drift", "good", "--set", "shift=0.015625")
