@@ -95,8 +95,8 @@ static const struct level {
 enum { LEVELS = sizeof levels / sizeof *levels, LAST_LEVELS = 3 };
 
 /* A level for any row looks at all rows that are left. It is repeated, since its keys change with the
- * pairs of other levels, until it has looked at this many rows. */
-enum { MOST_LOOKS = 32 << 20 };
+ * pairs of other levels, until it has looked at this many rows, and at each row several times. */
+enum { MOST_LOOKS = 2 << 20, LOOKS_PER_ROW = 4 };
 
 /* --- waiting rows ------------------------------------------------------------------------------- */
 
@@ -530,7 +530,7 @@ static bool take_keys(struct tg_matching *m, unsigned level, bool is_b, struct k
     uint32_t kept = 0;
     if (is_fusion)
         measure_depth(side);
-    work->looks[level] += work->n_left[is_b] + (is_fusion ? side->n_rows : 0);
+    work->looks[level] += work->n_left[is_b] + (is_fusion ? side->n_rows / 8 : 0);
     for (uint32_t i = 0; i < work->n_left[is_b]; i++) {
         uint32_t row = work->left[is_b][i];
         uint64_t key = 0;
@@ -595,8 +595,8 @@ static bool do_round(struct tg_matching *m, unsigned level, bool *is_paired)
 {
     struct tg_flow_work *work = m->work;
     *is_paired = false;
-    if (work->looks[level] >= MOST_LOOKS ||
-        (work->looks[level] > 0 && work->seen[level] == m->matched))
+    uint64_t most = MOST_LOOKS + LOOKS_PER_ROW * ((uint64_t)m->a.n_rows + m->b.n_rows);
+    if (work->looks[level] >= most || (work->looks[level] > 0 && work->seen[level] == m->matched))
         return true;
     bool good = pair_all(m, level, is_paired);
     work->seen[level] = m->matched;

@@ -82,6 +82,18 @@ def test_ids_of_another_runtime_match_by_dataflow(tg):
     assert "20 tasks matched by what they read and write" in tg.good("diff", "a", "b").stdout
 
 
+def test_fused_tasks_match_the_tasks_that_they_replace(tg):
+    for name, fused in (("a", 0), ("b", 1)):
+        tg.good("run", "mlp", "--case", "small", "--set", f"fused={fused}", "--dump-tensor",
+                "--output", name)
+    document = diff(tg, "a", "b", code=1)  # the orchestration is given another `fused`
+    tasks = document["tasks"]
+    assert tasks["only_a"] == tasks["only_b"] == [] and tasks["matched"] > 0
+    assert {part["in"] for part in tasks["fused"]} == {"a"}
+    assert {(pair["stage"], pair["kind"]) for pair in document["pairs"]
+            if pair["verdict"] == "differs"} == {("orchestration", "scalar")}
+
+
 def test_equal_says_so_on_one_line(tg):
     tg.good("run", "vector_add", "--dump-tensor", "--output", "a")
     text = tg.good("diff", "a", "a").stdout
