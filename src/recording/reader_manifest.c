@@ -435,20 +435,28 @@ static void describe(const struct tg_manifest_reading *r, char *problem, size_t 
                        r->pull->problem ? r->pull->problem : "broken");
 }
 
+/* Reads the text with a reader of its own, which does not outlive the call. */
+static bool read_text_or_rest(struct tg_manifest_reading *r, char *problem, size_t room)
+{
+    struct tg_pull pull;
+    r->pull = &pull;
+    tg_pull_start(&pull, r->text, r->size);
+    bool good = read_document(r);
+    if (!good) {
+        describe(r, problem, room);
+        good = read_damaged(r, pull.problem ? problem : NULL);
+    }
+    r->pull = NULL;
+    return good;
+}
+
 tg_status tg_manifest_read_with(struct tg_manifest_reading *r, const char *name,
                                 struct tg_error *error)
 {
-    struct tg_pull pull;
     char problem[120];
-    r->pull = &pull;
     r->recording->info.complete = true;
-    tg_pull_start(&pull, r->text, r->size);
-    if (!read_document(r)) {
-        describe(r, problem, sizeof problem);
-        if (!read_damaged(r, pull.problem ? problem : NULL))
-            return tg_error_set(error, TG_BAD_ARGUMENT, "'%s' is not a manifest: %s", name,
-                                problem);
-    }
+    if (!read_text_or_rest(r, problem, sizeof problem))
+        return tg_error_set(error, TG_BAD_ARGUMENT, "'%s' is not a manifest: %s", name, problem);
     return finish(r, name, error);
 }
 

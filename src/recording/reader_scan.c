@@ -79,7 +79,8 @@ static unsigned count_threads(uint64_t slots)
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     uint64_t wanted = 1 + slots / WORTH_A_THREAD;
     uint64_t most = cpus < 1 ? 1 : cpus > MOST_THREADS ? MOST_THREADS : (uint64_t)cpus;
-    return (unsigned)(wanted < most ? wanted : most);
+    unsigned threads = (unsigned)(wanted < most ? wanted : most);
+    return threads > 0 ? threads : 1;
 }
 
 static void scan_shares(struct share *share, unsigned n)

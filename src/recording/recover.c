@@ -83,8 +83,10 @@ static tg_status put_aside(const struct tg_recording *recording, const char *dir
         return TG_OK;
     char *from = tg_path_join(dir, recording->manifest);
     char *to = tg_path_join(dir, TG_DUMP_MANIFEST ".damaged");
-    tg_status status = from && to ? TG_OK : tg_file_no_memory(error);
-    if (status == TG_OK && access(to, F_OK) != 0 && link(from, to) != 0 && errno != ENOENT)
+    tg_status status = TG_OK;
+    if (!from || !to)
+        status = tg_file_no_memory(error);
+    else if (access(to, F_OK) != 0 && link(from, to) != 0 && errno != ENOENT)
         status = tg_file_error(error, "keep the old manifest as", to, errno);
     free(from);
     free(to);
