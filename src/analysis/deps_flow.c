@@ -304,13 +304,19 @@ static bool walk_event(struct walk *walk, const struct tg_recording *recording)
     return !event->is_write || take_runs(walk, recording, brief, write_run);
 }
 
-static bool walk_events(const struct tg_recording *recording, struct tg_flow *flow,
-                        const struct brief *brief)
+/* Looks from time to time only. */
+static bool is_enough(const bool *enough, uint32_t now)
+{
+    return enough && now % 4096 == 0 && __atomic_load_n(enough, __ATOMIC_RELAXED);
+}
+
+static bool walk_events(const struct tg_recording *recording, const bool *enough,
+                        struct tg_flow *flow, const struct brief *brief)
 {
     struct walk walk = {.flow = flow, .brief = brief};
     bool good = make_sights(&walk.sights, flow->n_events);
     tg_memory_init(&walk.memory);
-    for (; good && walk.now < flow->n_events; walk.now++)
+    for (; good && walk.now < flow->n_events && !is_enough(enough, walk.now); walk.now++)
         good = walk_event(&walk, recording);
     tg_memory_free(&walk.memory);
     free(walk.sights.slot);
@@ -320,10 +326,16 @@ static bool walk_events(const struct tg_recording *recording, struct tg_flow *fl
 
 tg_status tg_flow_make(const struct tg_tasks *tasks, struct tg_flow *flow, struct tg_error *error)
 {
+    return tg_flow_make_until(tasks, NULL, flow, error);
+}
+
+tg_status tg_flow_make_until(const struct tg_tasks *tasks, const bool *enough, struct tg_flow *flow,
+                             struct tg_error *error)
+{
     struct brief *brief = malloc((size_t)(tasks->n_refs + 1) * sizeof *brief);
     *flow = (struct tg_flow){.order = "time"};
     bool good = brief && tasks->n_refs < TG_NO_EVENT && make_events(tasks, flow, brief) &&
-                walk_events(tasks->recording, flow, brief);
+                walk_events(tasks->recording, enough, flow, brief);
     free(brief);
     if (good)
         return TG_OK;

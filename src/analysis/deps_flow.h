@@ -48,6 +48,9 @@ struct tg_flow {
 
 /* Fails with NO_MEMORY only. */
 tg_status tg_flow_make(const struct tg_tasks *tasks, struct tg_flow *flow, struct tg_error *error);
+/* The same, but stops early once another thread has set *enough: only `order` is valid then. */
+tg_status tg_flow_make_until(const struct tg_tasks *tasks, const bool *enough, struct tg_flow *flow,
+                             struct tg_error *error);
 void tg_flow_free(struct tg_flow *flow);
 
 #endif

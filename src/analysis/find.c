@@ -154,6 +154,7 @@ static tg_status no_memory(struct tg_error *error)
 /* The replay of reads and writes, which needs no payload, on a thread of its own. */
 struct replay {
     struct tg_find *find;
+    bool is_needless; /* set when the search has ended and found nothing to trace */
     struct tg_error error;
     tg_status status;
 };
@@ -161,8 +162,17 @@ struct replay {
 static void *replay(void *context)
 {
     struct replay *job = context;
-    job->status = tg_flow_make(&job->find->tasks, &job->find->flow, &job->error);
+    job->status =
+        tg_flow_make_until(&job->find->tasks, &job->is_needless, &job->find->flow, &job->error);
     return NULL;
+}
+
+static bool has_found(const struct tg_find *find)
+{
+    for (uint64_t i = 0; i < find->tasks.info.records; i++)
+        if (find->probe[i].count > 0)
+            return true;
+    return false;
 }
 
 /* Searches the payloads on this thread, which progress is reported on, meanwhile. */
@@ -172,6 +182,7 @@ static tg_status replay_and_probe(struct tg_find *find, struct tg_error *error)
     pthread_t thread;
     bool is_apart = pthread_create(&thread, NULL, replay, &job) == 0;
     bool good = tg_find_probe_all(find);
+    __atomic_store_n(&job.is_needless, good && !has_found(find), __ATOMIC_RELAXED);
     if (is_apart)
         (void)pthread_join(thread, NULL);
     else
