@@ -91,8 +91,8 @@ static bool is_equal_at_once(const struct tg_diff *diff, const struct tg_matched
         return true;
     const struct tg_object *of_a = tg_sources_object(&diff->source_a, a->data_ptr);
     const struct tg_object *of_b = tg_sources_object(&diff->source_b, b->data_ptr);
-    return (!of_a && !of_b) ||
-           (tg_object_is(of_a, of_b) && a->data_ptr - of_a->address == b->data_ptr - of_b->address);
+    return (!of_a && !of_b) || (of_a && of_b && tg_object_is(of_a, of_b) &&
+                                a->data_ptr - of_a->address == b->data_ptr - of_b->address);
 }
 
 static tg_status make_states(struct tg_diff *diff, struct tg_error *error)
