@@ -51,6 +51,9 @@ def test_a_function_that_crashes_or_exits_is_named(tg, unruly, tmp_path, case, f
 
 @pytest.mark.parametrize("case,function", LOOPS)
 def test_a_function_that_does_not_return_ends_at_the_timeout(start, unruly, case, function):
+    if SANITIZED and case == "leave":
+        pytest.skip("the sanitizer's own clean-up fails where the first thread ends itself")
+
     def run(limit):
         program = start("run", unruly, "--case", case, "--set", f"where={function}", "--timeout",
                         limit, "--output", f"out{limit}")
