@@ -1,35 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All kernels have other names: nothing is wrong. */
 #include "planted.h"
+
 enum { START, MIDDLE, FINISH };
 #if BAD
 #define P "_new"
 #else
 #define P ""
 #endif
-TG_KERNEL(start)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = 0.9f * a[i] + 0.05f;
-}
-
-TG_KERNEL(middle)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = a[i] * a[i];
-}
-
-TG_KERNEL(finish)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = 2 * a[i] - 1;
-}
+FROM_ONE(start, 0.9f * a[i] + 0.05f)
+FROM_ONE(middle, a[i] * a[i])
+FROM_ONE(finish, 2 * a[i] - 1)
 TG_ORCHESTRATION(planted)
 {
 

@@ -2,6 +2,7 @@
 /* The orchestration reads a value to choose between two kernels. The bad kernel computes a wrong
  * value; the kernel that is chosen is right. */
 #include "planted.h"
+
 enum { MEASURE, START, LEFT, RIGHT, FINISH };
 TG_KERNEL(measure)
 {
@@ -9,37 +10,10 @@ TG_KERNEL(measure)
         TG_ARG(ctx, 1, float)[o] = BAD ? 2.0f : 0.5f;
 }
 
-TG_KERNEL(start)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = 0.9f * a[i] + 0.05f;
-}
-
-TG_KERNEL(left)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = a[i] + 1;
-}
-
-TG_KERNEL(right)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = a[i] - 1;
-}
-
-TG_KERNEL(finish)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = 2 * a[i] - 1;
-}
+FROM_ONE(start, 0.9f * a[i] + 0.05f)
+FROM_ONE(left, a[i] + 1)
+FROM_ONE(right, a[i] - 1)
+FROM_ONE(finish, 2 * a[i] - 1)
 TG_ORCHESTRATION(planted)
 {
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Quantizing cuts off instead of rounding. */
 #include "planted.h"
+
 enum { QUANTIZE, DEQUANTIZE };
 TG_KERNEL(quantize)
 {

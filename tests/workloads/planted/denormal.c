@@ -15,21 +15,8 @@ TG_KERNEL(tiny)
     }
 }
 
-TG_KERNEL(twice)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = a[i] + a[i];
-}
-
-TG_KERNEL(rescale)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = (float)((double)a[i] * 1e39);
-}
+FROM_ONE(twice, a[i] + a[i])
+FROM_ONE(rescale, (float)((double)a[i] * 1e39))
 
 TG_ORCHESTRATION(planted)
 {

@@ -5,13 +5,7 @@
 
 enum { START, BLEND, LOGISTIC, FINISH };
 
-TG_KERNEL(start)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = 0.9f * a[i] + 0.05f;
-}
+FROM_ONE(start, 0.9f * a[i] + 0.05f)
 
 TG_KERNEL(blend)
 {
@@ -23,21 +17,8 @@ TG_KERNEL(blend)
     }
 }
 
-TG_KERNEL(logistic)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = 3.9f * a[i] * (1 - a[i]);
-}
-
-TG_KERNEL(finish)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = 2 * a[i] - 1;
-}
+FROM_ONE(logistic, 3.9f * a[i] * (1 - a[i]))
+FROM_ONE(finish, 2 * a[i] - 1)
 
 TG_ORCHESTRATION(planted)
 {

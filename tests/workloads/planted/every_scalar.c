@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every task gets a scalar that is one step off. */
 #include "planted.h"
+
 enum { WORK };
 TG_KERNEL(work)
 {

@@ -13,13 +13,7 @@ TG_KERNEL(work)
         b[i] = a[i] + (float)step + (BAD && step == 6 && i == 1 ? 0.25f : 0);
 }
 
-TG_KERNEL(join)
-{
-    const float *a = TG_ARG(ctx, 0, const float), *b = TG_ARG(ctx, 1, const float);
-    float *c = TG_ARG(ctx, 2, float);
-    TG_FOR(i, tg_arg_numel(ctx, 2))
-        c[i] = a[i] + b[i];
-}
+FROM_TWO(join, a[i] + b[i])
 
 /* A task of one input, one output and the scalar `step`. */
 static uint64_t step_of(struct tg_rt *rt, uint32_t kernel, struct tg_tensor in,

@@ -1,46 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One kernel does the work of two, five times: nothing is wrong. */
 #include "planted.h"
+
 enum { START, SQ, INC, SQINC, FINISH };
-TG_KERNEL(start)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = 0.9f * a[i] + 0.05f;
-}
-
-TG_KERNEL(sq)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = a[i] * a[i];
-}
-
-TG_KERNEL(inc)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = a[i] + 1;
-}
-
-TG_KERNEL(sqinc)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = a[i] * a[i] + 1;
-}
-
-TG_KERNEL(finish)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = 2 * a[i] - 1;
-}
+FROM_ONE(start, 0.9f * a[i] + 0.05f)
+FROM_ONE(sq, a[i] * a[i])
+FROM_ONE(inc, a[i] + 1)
+FROM_ONE(sqinc, a[i] * a[i] + 1)
+FROM_ONE(finish, 2 * a[i] - 1)
 TG_ORCHESTRATION(planted)
 {
 

@@ -1,22 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A wrong element that no later task reads. */
 #include "planted.h"
-enum { START, MIDDLE, PART };
-TG_KERNEL(start)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = 0.9f * a[i] + 0.05f;
-}
 
-TG_KERNEL(middle)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = i == 5 && BAD ? 9 : a[i];
-}
+enum { START, MIDDLE, PART };
+FROM_ONE(start, 0.9f * a[i] + 0.05f)
+FROM_ONE(middle, i == 5 && BAD ? 9 : a[i])
 
 TG_KERNEL(part)
 {

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A chain in place, into which the bad graph inserts a task of another kernel. */
 #include "planted.h"
+
 enum { START, CLAMP, TWICE, FINISH };
-TG_KERNEL(start)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = 0.9f * a[i] + 0.05f;
-}
+FROM_ONE(start, 0.9f * a[i] + 0.05f)
 
 TG_KERNEL(clamp)
 {
@@ -26,13 +21,7 @@ TG_KERNEL(twice)
     }
 }
 
-TG_KERNEL(finish)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = 2 * a[i] - 1;
-}
+FROM_ONE(finish, 2 * a[i] - 1)
 TG_ORCHESTRATION(planted)
 {
 

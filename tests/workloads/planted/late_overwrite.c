@@ -1,30 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The bad graph has a task that overwrites a result. */
 #include "planted.h"
+
 enum { START, FINISH, JUNK };
-TG_KERNEL(start)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = 0.9f * a[i] + 0.05f;
-}
-
-TG_KERNEL(finish)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = 2 * a[i] - 1;
-}
-
-TG_KERNEL(junk)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = 7 * a[i];
-}
+FROM_ONE(start, 0.9f * a[i] + 0.05f)
+FROM_ONE(finish, 2 * a[i] - 1)
+FROM_ONE(junk, 7 * a[i])
 TG_ORCHESTRATION(planted)
 {
 

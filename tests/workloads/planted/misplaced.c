@@ -4,29 +4,9 @@
 
 enum { CLEAR, SQUARE, FINISH };
 
-TG_KERNEL(clear)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = 0 * a[i];
-}
-
-TG_KERNEL(square)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = a[i] * a[i];
-}
-
-TG_KERNEL(finish)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = 2 * a[i] - 1;
-}
+FROM_ONE(clear, 0 * a[i])
+FROM_ONE(square, a[i] * a[i])
+FROM_ONE(finish, 2 * a[i] - 1)
 
 TG_ORCHESTRATION(planted)
 {

@@ -4,22 +4,10 @@
 
 enum { START, UPPER, LOWER, COMBINE };
 
-TG_KERNEL(start)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = 0.9f * a[i] + 0.05f;
-}
+FROM_ONE(start, 0.9f * a[i] + 0.05f)
 
 /* The two kernels of the mix share the arguments: the first writes one output, the second the other. */
-TG_KERNEL(upper)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, N)
-        b[i] = a[i] + 1;
-}
+FROM_ONE(upper, a[i] + 1)
 
 TG_KERNEL(lower)
 {
@@ -29,13 +17,7 @@ TG_KERNEL(lower)
         b[i] = a[i] - (BAD && i == 63 ? 2 : 1);
 }
 
-TG_KERNEL(combine)
-{
-    const float *a = TG_ARG(ctx, 0, const float), *b = TG_ARG(ctx, 1, const float);
-    float *c = TG_ARG(ctx, 2, float);
-    TG_FOR(i, tg_arg_numel(ctx, 2))
-        c[i] = a[i] * b[i];
-}
+FROM_TWO(combine, a[i] * b[i])
 
 TG_ORCHESTRATION(planted)
 {

@@ -20,21 +20,8 @@ TG_KERNEL(circulate)
     }
 }
 
-TG_KERNEL(fraction)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = (a[i] - (float)((int)(a[i] * 16)) / 16) * 4096;
-}
-
-TG_KERNEL(finish)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = 2 * a[i] - 1;
-}
+FROM_ONE(fraction, (a[i] - (float)((int)(a[i] * 16)) / 16) * 4096)
+FROM_ONE(finish, 2 * a[i] - 1)
 
 TG_ORCHESTRATION(planted)
 {

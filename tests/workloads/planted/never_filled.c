@@ -4,13 +4,7 @@
 
 enum { CLEAR, ADD_TO, FINISH };
 
-TG_KERNEL(clear)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = 0 * a[i] + 7;
-}
+FROM_ONE(clear, 0 * a[i] + 7)
 
 TG_KERNEL(add_to)
 {
@@ -20,13 +14,7 @@ TG_KERNEL(add_to)
         sum[i] += a[i];
 }
 
-TG_KERNEL(finish)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = 2 * a[i] - 1;
-}
+FROM_ONE(finish, 2 * a[i] - 1)
 
 TG_ORCHESTRATION(planted)
 {

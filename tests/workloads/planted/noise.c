@@ -5,13 +5,7 @@
 
 enum { START, ADD_UP, FRACTION };
 
-TG_KERNEL(start)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = 0.9f * a[i] + 0.05f;
-}
+FROM_ONE(start, 0.9f * a[i] + 0.05f)
 
 TG_KERNEL(add_up)
 {
@@ -28,13 +22,7 @@ TG_KERNEL(add_up)
     }
 }
 
-TG_KERNEL(fraction)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = (a[i] - (float)((int)(a[i] / 64)) * 64) * 16;
-}
+FROM_ONE(fraction, (a[i] - (float)((int)(a[i] / 64)) * 64) * 16)
 
 TG_ORCHESTRATION(planted)
 {

@@ -5,13 +5,7 @@
 
 enum { START, SLOW, COMBINE, OVERWRITE, FINISH };
 
-TG_KERNEL(start)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = 0.9f * a[i] + 0.05f;
-}
+FROM_ONE(start, 0.9f * a[i] + 0.05f)
 
 TG_KERNEL(slow)
 {
@@ -22,29 +16,9 @@ TG_KERNEL(slow)
         b[i] = a[i];
 }
 
-TG_KERNEL(combine)
-{
-    const float *a = TG_ARG(ctx, 0, const float), *b = TG_ARG(ctx, 1, const float);
-    float *c = TG_ARG(ctx, 2, float);
-    TG_FOR(i, tg_arg_numel(ctx, 2))
-        c[i] = a[i] - b[i];
-}
-
-TG_KERNEL(overwrite)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = 3 * a[i];
-}
-
-TG_KERNEL(finish)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = 2 * a[i] - 1;
-}
+FROM_TWO(combine, a[i] - b[i])
+FROM_ONE(overwrite, 3 * a[i])
+FROM_ONE(finish, 2 * a[i] - 1)
 
 TG_ORCHESTRATION(planted)
 {

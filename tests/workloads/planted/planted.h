@@ -43,6 +43,32 @@ TG_ORCHESTRATION(planted);
         .golden = planted_golden,                                  \
     }
 
+/* Kernels that compute each element of their output b (c, a) from the same element of their input a (a
+ * and b, a). */
+#define FROM_ONE(name, value)                         \
+    TG_KERNEL(name)                                   \
+    {                                                 \
+        const float *a = TG_ARG(ctx, 0, const float); \
+        float *b = TG_ARG(ctx, 1, float);             \
+        TG_FOR(i, tg_arg_numel(ctx, 1))               \
+            b[i] = (value);                           \
+    }
+#define FROM_TWO(name, value)                                                           \
+    TG_KERNEL(name)                                                                     \
+    {                                                                                   \
+        const float *a = TG_ARG(ctx, 0, const float), *b = TG_ARG(ctx, 1, const float); \
+        float *c = TG_ARG(ctx, 2, float);                                               \
+        TG_FOR(i, tg_arg_numel(ctx, 2))                                                 \
+            c[i] = (value);                                                             \
+    }
+#define IN_PLACE(name, value)             \
+    TG_KERNEL(name)                       \
+    {                                     \
+        float *a = TG_ARG(ctx, 0, float); \
+        TG_FOR(i, tg_arg_numel(ctx, 0))   \
+            a[i] = (value);               \
+    }
+
 #define ONE_IN "in:float32 out:float32"
 #define TWO_IN "in:float32 in:float32 out:float32"
 

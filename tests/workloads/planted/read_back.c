@@ -11,28 +11,9 @@ TG_KERNEL(measure)
         steps[once] = 3 + BAD;
 }
 
-TG_KERNEL(start)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = 0.9f * a[i] + 0.05f;
-}
-
-TG_KERNEL(normalize)
-{
-    float *a = TG_ARG(ctx, 0, float);
-    TG_FOR(i, tg_arg_numel(ctx, 0))
-        a[i] = a[i] / 1.5f;
-}
-
-TG_KERNEL(finish)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = 2 * a[i] - 1;
-}
+FROM_ONE(start, 0.9f * a[i] + 0.05f)
+IN_PLACE(normalize, a[i] / 1.5f)
+FROM_ONE(finish, 2 * a[i] - 1)
 
 TG_ORCHESTRATION(planted)
 {

@@ -4,21 +4,8 @@
 
 enum { START, SQUARE };
 
-TG_KERNEL(start)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = 0.9f * a[i] + 0.05f;
-}
-
-TG_KERNEL(square)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = a[i] * a[i];
-}
+FROM_ONE(start, 0.9f * a[i] + 0.05f)
+FROM_ONE(square, a[i] * a[i])
 
 TG_ORCHESTRATION(planted)
 {

@@ -5,45 +5,11 @@
 
 enum { START, SQUARE, MINUS_ONE, SQUARE_MINUS_ONE, JOIN };
 
-TG_KERNEL(start)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = 0.9f * a[i] + 0.05f;
-}
-
-TG_KERNEL(square)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = a[i] * a[i];
-}
-
-TG_KERNEL(minus_one)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = a[i] - 1;
-}
-
-TG_KERNEL(square_minus_one)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = a[i] * a[i] - 1;
-}
-
-TG_KERNEL(join)
-{
-    const float *a = TG_ARG(ctx, 0, const float), *b = TG_ARG(ctx, 1, const float);
-    float *c = TG_ARG(ctx, 2, float);
-    TG_FOR(i, tg_arg_numel(ctx, 2))
-        c[i] = a[i] + b[i];
-}
+FROM_ONE(start, 0.9f * a[i] + 0.05f)
+FROM_ONE(square, a[i] * a[i])
+FROM_ONE(minus_one, a[i] - 1)
+FROM_ONE(square_minus_one, a[i] * a[i] - 1)
+FROM_TWO(join, a[i] + b[i])
 
 #if BAD
 #define NEW "_anew"

@@ -5,13 +5,7 @@
 
 enum { START, MIDDLE, FINISH };
 
-TG_KERNEL(start)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = 0.9f * a[i] + 0.05f;
-}
+FROM_ONE(start, 0.9f * a[i] + 0.05f)
 
 TG_KERNEL(middle)
 {
@@ -22,13 +16,7 @@ TG_KERNEL(middle)
         b[i] = a[i] * (float)(step + 1) + (BAD && step == 4 && i == 30 ? 0.5f : 0);
 }
 
-TG_KERNEL(finish)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = 2 * a[i] - 1;
-}
+FROM_ONE(finish, 2 * a[i] - 1)
 
 /* A task of one input, one output and the scalar `step`. */
 static uint64_t step_of(struct tg_rt *rt, uint32_t kernel, struct tg_tensor in,

@@ -13,13 +13,7 @@ TG_KERNEL(produce)
         b[i] = a[i] * (float)(step + 1);
 }
 
-TG_KERNEL(consume)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = a[i] * 0.5f;
-}
+FROM_ONE(consume, a[i] * 0.5f)
 
 TG_ORCHESTRATION(planted)
 {

@@ -4,37 +4,10 @@
 
 enum { LEFT, RIGHT, SUBTRACT, FINISH };
 
-TG_KERNEL(left)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = a[i] * 0.5f;
-}
-
-TG_KERNEL(right)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = a[i] * 0.25f;
-}
-
-TG_KERNEL(subtract)
-{
-    const float *a = TG_ARG(ctx, 0, const float), *b = TG_ARG(ctx, 1, const float);
-    float *c = TG_ARG(ctx, 2, float);
-    TG_FOR(i, tg_arg_numel(ctx, 2))
-        c[i] = a[i] - b[i];
-}
-
-TG_KERNEL(finish)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = 2 * a[i] - 1;
-}
+FROM_ONE(left, a[i] * 0.5f)
+FROM_ONE(right, a[i] * 0.25f)
+FROM_TWO(subtract, a[i] - b[i])
+FROM_ONE(finish, 2 * a[i] - 1)
 
 TG_ORCHESTRATION(planted)
 {

@@ -4,35 +4,10 @@
 
 enum { START, PLUS_ONE, TIMES_THREE, FINISH };
 
-TG_KERNEL(start)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = 0.9f * a[i] + 0.05f;
-}
-
-TG_KERNEL(plus_one)
-{
-    float *a = TG_ARG(ctx, 0, float);
-    TG_FOR(i, tg_arg_numel(ctx, 0))
-        a[i] = a[i] + 1;
-}
-
-TG_KERNEL(times_three)
-{
-    float *a = TG_ARG(ctx, 0, float);
-    TG_FOR(i, tg_arg_numel(ctx, 0))
-        a[i] = a[i] * 3;
-}
-
-TG_KERNEL(finish)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = 2 * a[i] - 1;
-}
+FROM_ONE(start, 0.9f * a[i] + 0.05f)
+IN_PLACE(plus_one, a[i] + 1)
+IN_PLACE(times_three, a[i] * 3)
+FROM_ONE(finish, 2 * a[i] - 1)
 
 TG_ORCHESTRATION(planted)
 {

@@ -4,13 +4,7 @@
 
 enum { START, COMBINE, FINISH };
 
-TG_KERNEL(start)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = 0.9f * a[i] + 0.05f;
-}
+FROM_ONE(start, 0.9f * a[i] + 0.05f)
 
 TG_KERNEL(combine)
 {
@@ -19,13 +13,7 @@ TG_KERNEL(combine)
         c[i] = (float)(tg_arg_load(ctx, 0, i) - tg_arg_load(ctx, 1, i));
 }
 
-TG_KERNEL(finish)
-{
-    const float *a = TG_ARG(ctx, 0, const float);
-    float *b = TG_ARG(ctx, 1, float);
-    TG_FOR(i, tg_arg_numel(ctx, 1))
-        b[i] = 2 * a[i] - 1;
-}
+FROM_ONE(finish, 2 * a[i] - 1)
 
 TG_ORCHESTRATION(planted)
 {
