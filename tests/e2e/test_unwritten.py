@@ -112,7 +112,7 @@ def verdicts(document):
 def test_with_the_pattern_the_guilty_are_accused_and_no_others(tg, platform, runtime, case, expected):
     record(tg, case, "--poison", "--platform", platform, "--runtime", runtime, *SMALL_HEAP)
     document = find(tg, code=1 if expected else 0)
-    assert verdicts(document) == expected
+    assert verdicts(document) == sorted(expected)
     assert document["result"] == ("found" if expected else "nothing found")
     assert (document["proved"], document["possible"]) == (1 if expected else 0, 0)
     assert document["reason"] is None and document["left_out"] == []
@@ -127,7 +127,7 @@ def test_with_the_pattern_the_guilty_are_accused_and_no_others(tg, platform, run
 def test_without_the_pattern_it_is_possible(tg, runtime, case, expected):
     record(tg, case, "--runtime", runtime)
     document = find(tg, code=2)
-    assert document["result"] == "possible" and verdicts(document) == expected
+    assert document["result"] == "possible" and verdicts(document) == sorted(expected)
     program, verb, module, *options = json.loads(
         (tg.directory / "run" / "run.json").read_text())["command_line"]
     assert document["reason"] == "record again to know: " + \
