@@ -439,19 +439,19 @@ enum tg_trace { TG_TRACE_MAP(TG_TRACE_ENUM_) TG_TRACES };
 TG_API const char *tg_trace_name(unsigned trace);
 TG_API const char *tg_trace_text(unsigned trace);
 
-/* Evidence that an output was not written. The first three prove it. A kernel that writes such values
- * on purpose leaves the others too, so they only show that it is possible. */
+/* Evidence that an output was not written. POISON and REFERENCE prove it. A kernel that writes such
+ * values on purpose leaves the others too, so they only show that it is possible. */
 /*      constant    word, meaning */
-#define TG_SIGN_MAP(X)                                                                         \
-    X(NONE, "", "")                                                                            \
-    X(POISON, "poison", "it still has the pattern that filled its memory")                     \
-    X(STALE, "stale",                                                                          \
-      "it still has what another kernel left there, although all other elements were written") \
-    X(REFERENCE, "reference", "the reference of its kernel computes something else")           \
-    X(SAME, "same", "it has the same bits as an earlier record of the same memory")            \
-    X(ZERO, "zero", "it is all zero, and no earlier record of its memory is known")            \
-    X(FILL, "fill", "every byte is the same, as after a fill of the memory")                   \
-    X(TAIL, "tail",                                                                            \
+#define TG_SIGN_MAP(X)                                                                     \
+    X(NONE, "", "")                                                                        \
+    X(POISON, "poison", "it still has the pattern that filled its memory")                 \
+    X(STALE, "stale",                                                                      \
+      "some of it is what another kernel left there, and every other element has changed") \
+    X(REFERENCE, "reference", "the reference of its kernel computes something else")       \
+    X(SAME, "same", "it has the same bits as an earlier record of the same memory")        \
+    X(ZERO, "zero", "it is all zero, and no earlier record of its memory is known")        \
+    X(FILL, "fill", "every byte is the same, as after a fill of the memory")               \
+    X(TAIL, "tail",                                                                        \
       "its end is zero, no other element is, and no earlier record of its memory is known")
 
 #define TG_SIGN_ENUM_(constant, word, meaning) TG_SIGN_##constant,

@@ -7,7 +7,7 @@
  *   find_trace.c       the task that made a value, and the tasks that were given it
  *   find_unwritten.c   outputs that their tasks did not write, or not all of them
  *   find_poison.c      the pattern that filled memory when it was handed out
- *   find_stale.c       outputs whose other elements show that some were not written
+ *   find_stale.c       outputs whose other elements suggest that some were not written
  *   stomp.c            tensors that changed although no task wrote them
  */
 #ifndef TG_ANALYSIS_FIND_H
@@ -81,8 +81,8 @@ bool tg_poison_find(const struct tg_array *array, const struct tg_record *record
 /* The hash of the record if nothing was written to it; false if computing it would take too long. */
 bool tg_poison_hash(const struct tg_record *record, uint32_t poison, uint64_t *hash);
 
-/* True if a range of the output is what another kernel left there, and everything else shows that the
- * task wrote the rest: sets the range and the record that saw it before. */
+/* True if a range of the output is what another kernel left there, and every other element has
+ * changed: sets the range and the record that saw it before. */
 bool tg_stale_find(struct tg_find *find, const struct tg_flow_event *event,
                    const struct tg_entry *entry, struct tg_find_finding *finding);
 /* True if the task that wrote these bytes before had the same kernels and the same inputs: it is no

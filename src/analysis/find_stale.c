@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An output of which one range has exactly the bits that an earlier record saw there, while every
- * other element has changed: the task wrote the rest, and left that range. The same bits may also be
- * computed again, so the task is accused only if nothing else explains them:
+ * other element has changed: the task may have written the rest, and left that range. It may also have
+ * computed the same bits again, such as a table of constants that both kernels write, so this is never
+ * proof. It is reported only if nothing simpler explains it:
  *
  *   - another kernel left them, with other inputs: a task that repeats the work of the one before
  *     may well compute a part of it again

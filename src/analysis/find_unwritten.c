@@ -5,17 +5,19 @@
  * with. A task is accused on proof alone:
  *
  *   poison   the run filled memory with a pattern, and it is still there
- *   stale    one range has the bits that another kernel left, and every other element was written
  *
  * The rest is possible, because a kernel that computes such values leaves the same:
  *
  *   same     an earlier record saw exactly these bytes at exactly this place, and no recorded task
  *            has written any of them since. A task that repeats an earlier one is left out.
+ *   stale    one range has the bits that another kernel left, and every other element has changed.
+ *            Two kernels that write the same table of constants leave that too.
  *   zero     all bytes are zero, as in new memory, and no earlier record saw anything there
  *   tail     the same for the last elements, and no other element is zero
  *   fill     one byte is repeated, in a type wider than a byte
  *
- * In a run that fills memory, zero, tail and fill were written by the task, so they are no findings.
+ * In a run that fills memory, stale, zero, tail and fill are no findings: what a task does not write of
+ * memory that was handed out has the pattern.
  */
 #include <string.h>
 #include <taskglass/numeric.h>
@@ -203,9 +205,8 @@ static bool is_suspicious(struct tg_find *find, const struct tg_flow_event *even
         return true;
     if (is_same(find, event, entry, finding))
         return true;
-    if (tg_stale_find(find, event, entry, finding)) {
+    if (!find->tasks.info.poison && tg_stale_find(find, event, entry, finding)) {
         finding->sign = TG_SIGN_STALE;
-        finding->is_proved = true;
         return true;
     }
     return looks_new(find, event, entry, finding);
