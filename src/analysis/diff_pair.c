@@ -61,11 +61,12 @@ static bool hash_of(const struct tg_recording *recording, const struct tg_entry 
 
 /* One side has no payload, so only the hashes can decide. */
 static enum tg_reason settle_by_hash(const struct tg_diff *diff, const struct tg_entry *a,
-                                     const struct tg_entry *b, const struct tg_tolerance *tolerance)
+                                     const struct tg_entry *b, const struct tg_diff_result *result)
 {
+    const struct tg_tolerance *tolerance = &result->tolerance;
     uint64_t hash_a, hash_b;
     unsigned dtype = a->record.dtype;
-    bool is_exact = tolerance->absolute == 0 && tolerance->relative == 0;
+    bool is_exact = tolerance->absolute == 0 && tolerance->relative == 0 && !isinf(result->floor);
     if (!hash_of(diff->a.recording, a, &hash_a) || !hash_of(diff->b.recording, b, &hash_b))
         return TG_REASON_NOT_STORED;
     if (hash_a == hash_b)
@@ -160,9 +161,8 @@ static void compare_once(struct tg_diff *diff, const struct tg_entry *a, const s
 static bool is_noise(const struct tg_diff_result *result)
 {
     const struct tg_comparison *values = &result->values;
-    if (isinf(result->floor))
-        return true;
-    return values->special == 0 && values->max_abs <= TG_NOISE_MARGIN * result->floor;
+    return isfinite(result->floor) && values->special == 0 &&
+           values->max_abs <= TG_NOISE_MARGIN * result->floor;
 }
 
 static enum tg_reason reason_of(const struct tg_diff_result *result)
@@ -194,9 +194,11 @@ static void compare_tensors(struct tg_diff *diff, const struct tg_entry *a,
         settle(result, finished ? TG_REASON_HASH : TG_REASON_UNFINISHED);
         return;
     }
+    /* A damaged payload says nothing; the hashes still do. */
     if (!tg_array_of(diff->a.recording, a, &array_a) ||
-        !tg_array_of(diff->b.recording, b, &array_b)) {
-        enum tg_reason reason = settle_by_hash(diff, a, b, &result->tolerance);
+        !tg_array_of(diff->b.recording, b, &array_b) ||
+        !tg_recording_intact(diff->a.recording, a) || !tg_recording_intact(diff->b.recording, b)) {
+        enum tg_reason reason = settle_by_hash(diff, a, b, result);
         settle(result, finished ? reason : TG_REASON_UNFINISHED);
         return;
     }

@@ -7,6 +7,7 @@
 
 #include "analysis/compare_decode.h"
 #include "analysis/find.h"
+#include "recording/reader.h"
 
 /* --- one tensor ------------------------------------------------------------------------------- */
 
@@ -161,7 +162,8 @@ static void probe_record(struct tg_find *find, const struct table *large, uint64
     struct tg_array array;
     if (known && known->record != TG_NONE) {
         *probe = find->probe[known->record];
-    } else if (tg_array_of(find->recording, entry, &array)) {
+    } else if (tg_array_of(find->recording, entry, &array) &&
+               tg_recording_intact(find->recording, entry)) {
         tg_probe_array(find->find_kind, &array, probe);
         tg_find_account(find, entry->record.stored);
         if (known)

@@ -198,7 +198,7 @@ struct tg_scope_memory tg_device_log_memory(const struct tg_graph *graph)
         .size = info.memory,
         .used = info.memory_used,
         .task = sizeof(struct tg_task_desc) + o->payload_stride + sizeof(struct tg_slot_note) +
-                2 * TG_CLASSES * sizeof(uint64_t),
+                (size_t)2 * TG_CLASSES * sizeof(uint64_t),
         .dep = sizeof(struct tg_dep),
         .entry = sizeof(struct tg_map_region) + sizeof(struct tg_map_reader) + 2 * sizeof(uint32_t),
     };

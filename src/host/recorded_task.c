@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/json_pull.h"
 #include "host/text.h"
+#include "recording/reader.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +47,9 @@ static void take_tensor(const struct tg_recording *recording, const struct tg_en
     const struct tg_record *r = &entry->record;
     struct tg_recorded_tensor *t;
     static const char nothing[1];
-    const void *payload = is_whole(r) ? tg_recording_payload(recording, entry) : NULL;
+    const void *payload = is_whole(r) && tg_recording_intact(recording, entry)
+                              ? tg_recording_payload(recording, entry)
+                              : NULL;
     if (r->arg_index >= TG_MAX_TENSORS)
         return;
     if (r->bytes == 0)

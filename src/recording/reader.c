@@ -261,3 +261,13 @@ const void *tg_recording_payload(const struct tg_recording *recording, const str
         return NULL;
     return recording->payload.bytes + entry->record.position;
 }
+
+bool tg_recording_intact(const struct tg_recording *recording, const struct tg_entry *entry)
+{
+    const struct tg_record *record = &entry->record;
+    const void *bytes = tg_recording_payload(recording, entry);
+    if (!bytes || !(record->flags & TG_RECORD_HASHED) || record->stored != record->bytes ||
+        record->flags & (TG_RECORD_PARTIAL | TG_RECORD_OVERWRITTEN))
+        return true;
+    return tg_content_hash(bytes, (size_t)record->stored) == record->hash;
+}

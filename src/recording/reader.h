@@ -238,4 +238,8 @@ tg_status tg_recording_from_memory(const void *bytes, size_t size, const void *p
                                    size_t payload_size, struct tg_recording **recording,
                                    struct tg_error *error);
 
+/* False if a payload that is stored whole does not have its recorded hash: the bytes were damaged on
+ * disk, and nothing that they say is what the device saw. */
+bool tg_recording_intact(const struct tg_recording *recording, const struct tg_entry *entry);
+
 #endif

@@ -109,3 +109,14 @@ def test_runtimes_are_compared_by_what_their_tasks_do(case, scene):
     good = record(case, scene.name, "good", "--runtime", "host_build_graph")
     order = {"a": ids(case, bad), "b": ids(case, good)}
     judge(scene, order, *compare(case, bad, good))
+
+
+def test_bytes_that_were_damaged_on_disk_accuse_no_task(case):
+    good, damaged = record(case, "long_chain", "good"), record(case, "long_chain", "good")
+    payload = case.directory / damaged / "tensor_dump" / "tensor_dump.bin"
+    data = bytearray(payload.read_bytes())
+    data[len(data) // 2:len(data) // 2 + 4] = b"\xff\xff\xff\x7f"  # a NaN
+    payload.write_bytes(data)
+    assert compare(case, damaged, good)[1]["result"] == "equal", "the hashes are what the device saw"
+    found = case.tool("find", "nan", damaged, "--json", codes=(0, 2))
+    assert json.loads(found.stdout)["found"] == 0
