@@ -177,7 +177,7 @@ TG_API void tg_diff_close(struct tg_diff *diff);
  * Call it for each such run, before the first tg_diff_compare. An argument is then held against four
  * times the largest difference that a good run shows there, instead of the default tolerance of its
  * type; a rule of the options that matches the argument still wins. `good` is needed during the call
- * only. NO_MEMORY. */
+ * only. NO_MEMORY; BAD_ARGUMENT: it ran other tasks than B, or was given other data. */
 TG_API tg_status tg_diff_add_noise(struct tg_diff *diff, const struct tg_recording *good,
                                    struct tg_error *error);
 
@@ -235,8 +235,8 @@ struct tg_diff_result {
     enum tg_verdict verdict;
     enum tg_reason reason;
     struct tg_tolerance tolerance;
-    /* The noise floor of the argument: the largest |a - b| among good runs; infinite if they differ in
-     * more than values; NaN if it was not measured. */
+    /* The noise floor of the argument: the largest |a - b| among good runs; NaN if it was not
+     * measured; infinite if they differ in more than values: then the default tolerance counts. */
     double floor;
     bool has_values; /* `values` is set: payloads or scalars were compared */
     bool cut;        /* only the first elements were compared */

@@ -297,13 +297,18 @@ static bool is_partial(const struct tg_entry *entry)
 
 /* Stored parts with other bits, or other hashes, are enough to know that two records disagree. What
  * a task that had not finished left behind says nothing. */
-static enum tg_agreement agreement_of(const struct tg_diff_result *result, const struct tg_entry *a,
-                                      const struct tg_entry *b)
+static enum tg_agreement agreement_of(const struct tg_diff_result *result, bool equal_nan,
+                                      const struct tg_entry *a, const struct tg_entry *b)
 {
+    const struct tg_comparison *values = &result->values;
     if (!a || !b || is_partial(a) || is_partial(b))
         return TG_AGREEMENT_UNKNOWN;
     if (result->verdict == TG_VERDICT_SAME || result->reason == TG_REASON_NOISE ||
         (result->reason == TG_REASON_PLACE && a->record.hash == b->record.hash))
+        return TG_AGREES;
+    /* Only the bits of NaN differ, and the caller calls them equal. */
+    if (equal_nan && result->verdict == TG_VERDICT_CLOSE && result->has_values &&
+        values->nan_a > 0 && values->max_abs_at.element == TG_NONE)
         return TG_AGREES;
     if (result->verdict != TG_VERDICT_UNKNOWN || result->reason == TG_REASON_OTHER_HASH)
         return TG_DISAGREES;
@@ -357,13 +362,14 @@ bool tg_diff_compare(struct tg_diff *diff, uint64_t number, struct tg_diff_resul
         result->reason = TG_REASON_PLACE;
         result->verdict = TG_VERDICT_DIFFERS;
     }
-    diff->state[number] = (struct tg_pair_state){
-        .reason = (uint8_t)result->reason,
-        .verdict = (uint8_t)result->verdict,
-        .agreement = (uint8_t)agreement_of(result, has_a ? &a : NULL, has_b ? &b : NULL),
-        .is_scalar = (has_a ? &a : &b)->record.kind == TG_KIND_SCALAR,
-        .error = error_of(result),
-        .ulp = result->has_values ? result->values.max_ulp : 0};
+    diff->state[number] =
+        (struct tg_pair_state){.reason = (uint8_t)result->reason,
+                               .verdict = (uint8_t)result->verdict,
+                               .agreement = (uint8_t)agreement_of(
+                                   result, diff->equal_nan, has_a ? &a : NULL, has_b ? &b : NULL),
+                               .is_scalar = (has_a ? &a : &b)->record.kind == TG_KIND_SCALAR,
+                               .error = error_of(result),
+                               .ulp = result->has_values ? result->values.max_ulp : 0};
     if (has_a && has_b)
         diff->done += tg_diff_bytes(&a, &b);
     if (diff->progress)

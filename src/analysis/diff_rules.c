@@ -146,7 +146,7 @@ struct tg_tolerance tg_diff_tolerance(const struct tg_diff *diff, const struct t
                                       double floor)
 {
     struct tg_tolerance tolerance = tg_tolerance_default(entry->record.dtype);
-    if (!isnan(floor))
+    if (isfinite(floor))
         tolerance = (struct tg_tolerance){.absolute = TG_NOISE_MARGIN * floor};
     int absolute = -1, relative = -1; /* weights of the rules in force */
     for (size_t i = 0; i < diff->n_rules; i++) {

@@ -37,9 +37,9 @@ static double difference_of(const struct tg_diff_result *result)
 {
     if (result->verdict == TG_VERDICT_SAME)
         return 0;
-    if (result->has_values && !result->cut)
-        return result->values.special > 0 ? (double)INFINITY : result->values.max_abs;
-    if (result->verdict == TG_VERDICT_DIFFERS || result->reason == TG_REASON_OTHER_HASH)
+    if (result->has_values && !result->cut && result->values.special == 0)
+        return result->values.max_abs;
+    if (result->verdict != TG_VERDICT_UNKNOWN || result->reason == TG_REASON_OTHER_HASH)
         return (double)INFINITY;
     return (double)NAN;
 }
@@ -58,6 +58,35 @@ static void measure(struct tg_noise *noise, struct tg_diff *good)
     }
 }
 
+static tg_status refuse(const struct tg_recording *good, const char *why, struct tg_error *error)
+{
+    struct tg_recording_info info;
+    tg_recording_get_info(good, &info);
+    return tg_error_set(
+        error, TG_BAD_ARGUMENT,
+        "%s cannot show the noise of B: %s; noise is what runs of the same tasks with "
+        "the same input differ by",
+        info.dir, why);
+}
+
+/* Differences of runs that do not do the same are no noise, and would hide what is wrong. */
+static tg_status check_run(struct tg_diff *good, struct tg_error *error)
+{
+    const struct tg_recording *recording = good->a.recording;
+    struct tg_diff_task task;
+    struct tg_diff_result result;
+    if (good->match.only_a + good->match.only_b > 0)
+        return refuse(recording, "it ran other tasks", error);
+    if (!tg_diff_get_task(good, 0, &task) || task.id_a != TG_TASK_NONE || !task.in_a || !task.in_b)
+        return TG_OK; /* what the orchestrations were given was not recorded */
+    for (uint64_t i = 0; i < task.pairs; i++)
+        if (tg_diff_compare(good, task.first_pair + i, &result) &&
+            (result.verdict == TG_VERDICT_DIFFERS || result.verdict == TG_VERDICT_CLOSE ||
+             result.reason == TG_REASON_OTHER_HASH))
+            return refuse(recording, "its orchestration was given other data", error);
+    return TG_OK;
+}
+
 tg_status tg_diff_add_noise(struct tg_diff *diff, const struct tg_recording *good,
                             struct tg_error *error)
 {
@@ -70,8 +99,11 @@ tg_status tg_diff_add_noise(struct tg_diff *diff, const struct tg_recording *goo
     tg_status status = tg_diff_open(good, diff->b.recording, &options, &other, error);
     if (status != TG_OK)
         return status;
-    measure(&diff->noise, other);
-    diff->noise.runs++;
+    status = check_run(other, error);
+    if (status == TG_OK) {
+        measure(&diff->noise, other);
+        diff->noise.runs++;
+    }
     tg_diff_close(other);
-    return TG_OK;
+    return status;
 }

@@ -16,7 +16,8 @@
 
 struct tg_noise {
     /* For each record of B: the floor as |a - b|; infinite if good runs differ in a way that has no
-     * measure (NaN, shapes, hashes alone); NaN if no good run has the argument. NULL: no good runs. */
+     * measure (NaN, shapes, hashes alone), which excuses nothing; NaN if no good run has the argument.
+     * NULL: no good runs. */
     double *floor;
     uint64_t n_floors;
     uint32_t runs; /* good runs that were compared with B */

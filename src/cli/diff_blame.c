@@ -291,11 +291,13 @@ static void put_evidence(const struct cli_diff *diff, const struct tg_suspect *s
 
 /* --- suspects --------------------------------------------------------------------------------- */
 
-static const char *phrase(enum tg_guilt guilt)
+static const char *phrase(const struct cli_diff *diff, enum tg_guilt guilt)
 {
     switch (guilt) {
     case TG_GUILT_INTRODUCED:
-        return "introduced it: its inputs agree bit for bit, but its outputs do not";
+        return diff->info.noise_runs > 0
+                   ? "introduced it: its inputs differ no more than good runs do, but its outputs do"
+                   : "introduced it: its inputs agree bit for bit, but its outputs do not";
     case TG_GUILT_UNORDERED:
         return "did not wait for";
     case TG_GUILT_SCALAR:
@@ -325,7 +327,7 @@ static void put_suspect(const struct cli_diff *diff, uint64_t number)
     name_task(diff, suspect.task, &task);
     printf("  %2" PRIu64 ". %s%s%s%s %s", number + 1, cli_color(stdout, CLI_BOLD),
            is_task(diff, suspect.task) ? "task " : "", task.text, cli_color(stdout, CLI_PLAIN),
-           phrase(suspect.guilt));
+           phrase(diff, suspect.guilt));
     if (suspect.other != TG_NONE) {
         name_task(diff, suspect.other, &other);
         printf(" %stask %s%s, and both use the same bytes", cli_color(stdout, CLI_BOLD), other.text,

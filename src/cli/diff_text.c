@@ -123,7 +123,7 @@ static void put_mismatches(const struct cli_pair *pair)
     printf("%" PRIu64 " of %" PRIu64, values->mismatches, values->elements);
     if (values->elements > 1)
         printf(" (%.3g %%)", 100.0 * (double)values->mismatches / (double)values->elements);
-    if (!isnan(pair->result.floor))
+    if (isfinite(pair->result.floor))
         printf(", beyond the noise of good runs");
     else if (tolerance->absolute == 0 && tolerance->relative == 0)
         printf(", exact comparison");
@@ -143,6 +143,8 @@ static void put_noise(const struct cli_diff *diff, const struct cli_pair *pair)
     put_label("noise");
     if (isnan(pair->result.floor))
         printf("not measured: no good run has this argument\n");
+    else if (isinf(pair->result.floor))
+        printf("good runs differ here in more than values, so the tolerance of the type counts\n");
     else if (pair->result.floor == 0)
         printf("none: this argument is the same, bit for bit, in B and %s\n",
                cli_format_count(&runs, diff->info.noise_runs, "other good run"));

@@ -53,3 +53,28 @@ def test_a_good_run_that_is_not_there_is_an_error(case):
     good = record(case, 0)
     said = case.tool("diff", good, good, "--noise", "nowhere", codes=(2,)).stderr
     assert "nowhere" in said and said.count("\n") == 1
+
+
+def test_a_run_with_other_input_is_no_measure_of_noise(case):
+    bad, good = record(case, 3), record(case, 0)
+    case.tool("run", case.workload("planted_noise_1"), "--dump-tensor", "--output", "shifted", "--set",
+              "shift=0.5", *case.options)
+    said = case.tool("diff", bad, good, "--noise", "shifted", codes=(2,)).stderr
+    assert "was given other data" in said and said.count("\n") == 1
+
+
+def test_a_run_of_other_tasks_is_no_measure_of_noise(case):
+    bad, good = record(case, 3), record(case, 0)
+    case.tool("run", case.workload("planted_drift_good"), "--dump-tensor", "--output", "other",
+              *case.options)
+    assert "ran other tasks" in case.tool("diff", bad, good, "--noise", "other", codes=(2,)).stderr
+
+
+def test_damage_of_a_good_run_hides_nothing(case):
+    bad, good, third = record(case, 3), record(case, 0), record(case, 2)
+    payload = case.directory / third / "tensor_dump" / "tensor_dump.bin"
+    data = bytearray(payload.read_bytes())
+    data[3::4] = b"\x7e" * len(data[3::4])  # every float becomes huge
+    payload.write_bytes(data)
+    code, result = case.json("diff", bad, good, "--noise", third)
+    assert code == 1 and result["result"] == "differs"
