@@ -62,6 +62,17 @@ static const char *match_words(const char *matched_by)
     return "by aligning the two orders of kernels";
 }
 
+/* Memory that no task wrote then differs, and so does what is computed from it. */
+static void put_poison(const struct cli_diff *diff)
+{
+    struct tg_recording_info a, b;
+    tg_recording_get_info(diff->recording[0], &a);
+    tg_recording_get_info(diff->recording[1], &b);
+    if (a.poison != b.poison)
+        printf("note: %s was run with --poison, %s was not: what no task wrote differs\n",
+               a.poison ? "A" : "B", a.poison ? "B" : "A");
+}
+
 void cli_diff_print_head(const struct cli_diff *diff)
 {
     struct cli_text tasks;
@@ -81,6 +92,7 @@ void cli_diff_print_head(const struct cli_diff *diff)
                cli_format_count(&tasks, diff->info.noise_runs, "other good run"));
     if (*diff->info.deps_error)
         printf("note: %s\n", diff->info.deps_error);
+    put_poison(diff);
 }
 
 /* --- a difference ----------------------------------------------------------------------------- */

@@ -209,3 +209,12 @@ def test_a_task_that_only_copied_the_pattern_is_not_accused(tg):
     document = find(tg, code=2)
     assert verdicts(document) == [("copy", False, "poison", 100)]
     assert document["passed_on"] == 1 and "came in with inputs" in document["reason"]
+
+
+def test_diff_says_that_only_one_run_was_poisoned(tg):
+    record(tg, "nothing", "--poison")
+    (tg.directory / "run").rename(tg.directory / "poisoned")
+    record(tg, "nothing")
+    said = tg("diff", "poisoned", "run").stdout
+    assert "note: A was run with --poison, B was not" in said
+    assert "--poison" not in tg("diff", "run", "run").stdout
