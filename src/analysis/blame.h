@@ -161,6 +161,9 @@ void tg_blame_writers(const struct tg_blame *blame, int side, uint64_t record, t
 
 /* True if both are the same elements of their storages, in the same order. */
 bool tg_view_is_same(const struct tg_record *a, const struct tg_record *b);
+/* A number for the elements of a view and their order, counted from the first element of another view
+ * of the same storage. It means the same in both runs. */
+uint64_t tg_view_place(const struct tg_record *view, const struct tg_record *from);
 /* The tensor of the case that a record is a part of; NULL: of none. */
 const struct tg_object *tg_blame_object(const struct tg_blame *blame, int side,
                                         const struct tg_record *record);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analysis/blame.h"
+#include "analysis/match_mix.h"
 #include "analysis/overlap.h"
 
 bool tg_blame_get(const struct tg_blame *blame, uint64_t pair, int side, struct tg_entry *entry)
@@ -233,10 +234,32 @@ static bool is_only_read(const struct tg_blame *blame, const struct input *input
            entry.record.role == TG_IN;
 }
 
+/* True if nothing that a suspect tells about where the input comes from differs between the runs: the
+ * tensor, the part of it, and the task that wrote it last. */
+static bool looks_same(const struct tg_blame *blame, const struct input *input)
+{
+    struct tg_source source[2];
+    uint64_t last[2];
+    for (int side = 0; side < 2; side++) {
+        const struct tg_blame_side *of = &blame->side[side];
+        if (!tg_source_of(of->sources, tg_blame_record(blame, input->pair, side), &source[side]))
+            return false;
+        last[side] = source[side].record == TG_NONE ? TG_NONE : of->pair_of[source[side].record];
+        if (source[side].record != TG_NONE && last[side] == TG_NONE)
+            return false; /* of a task that only this side has */
+    }
+    return last[0] == last[1] && source[0].offset == source[1].offset &&
+           tg_objects_agree(source[0].object, source[1].object) &&
+           tg_view_is_same(&input->entry[0].record, &input->entry[1].record);
+}
+
 /* If writes are missing in a recording, one of them may have made the difference. Only a scalar or
- * another part of the same tensor is then certain. */
+ * another part of the same tensor is then certain. Nobody is told that a task was given something else
+ * if both sides would read the same. */
 static bool accuse(struct tg_blame *blame, const struct input *input, enum tg_guilt guilt)
 {
+    if ((guilt == TG_GUILT_REWIRED || guilt == TG_GUILT_VIEW) && looks_same(blame, input))
+        guilt = TG_GUILT_UNCLEAR;
     bool is_sure = blame->is_whole || guilt == TG_GUILT_SCALAR || guilt == TG_GUILT_VIEW ||
                    (guilt == TG_GUILT_GIVEN && is_only_read(blame, input));
     if (!is_sure && (tg_blame_want_before(blame, input->task, TG_DISAGREES) ||
@@ -320,38 +343,91 @@ static bool is_same_tensor(const struct tg_blame *blame, const struct input *inp
     return false;
 }
 
-/* What was done to a task that wrote the input in one run only: it was given another part of that
- * tensor to write, or another tensor. INHERITED if neither. */
+/* What was done to a task that wrote the input: it was given another part of that tensor to write, or
+ * another tensor. INHERITED if neither. */
 static enum tg_guilt guilt_of_writer(const struct tg_blame *blame, const struct input *input,
-                                     uint64_t writer)
+                                     uint64_t writer, const struct tg_entry entry[2])
 {
-    struct tg_entry a, b;
-    if (!tg_blame_get(blame, writer, 0, &a) || !tg_blame_get(blame, writer, 1, &b) ||
-        a.record.data_ptr == 0 || b.record.data_ptr == 0)
+    if (entry[0].record.data_ptr == 0 || entry[1].record.data_ptr == 0)
         return TG_GUILT_INHERITED;
+    bool is_common = is_listed(&input->list[0], writer) && is_listed(&input->list[1], writer);
     bool in_a = is_at_home(blame, input, writer, 0), in_b = is_at_home(blame, input, writer, 1);
-    if (in_a != in_b)
+    if (!is_common && in_a != in_b)
         return TG_GUILT_REWIRED;
-    return in_a && !tg_view_is_same(&a.record, &b.record) ? TG_GUILT_VIEW : TG_GUILT_INHERITED;
+    if (!is_common && !in_a)
+        return TG_GUILT_INHERITED;
+    return tg_view_place(&entry[0].record, &input->entry[0].record) ==
+                   tg_view_place(&entry[1].record, &input->entry[1].record)
+               ? TG_GUILT_INHERITED
+               : TG_GUILT_VIEW;
 }
 
-/* The reader got the same part of the same tensor, but a task wrote its result elsewhere. */
+/* What a writer left in a part of the input's storage, as a number. Without a hash nothing says that
+ * another task left the same. */
+static uint64_t left_at(const struct tg_record *writer, const struct tg_record *reader,
+                        uint64_t pair)
+{
+    uint64_t content = writer->flags & TG_RECORD_HASHED ? writer->hash : pair;
+    return tg_mix(tg_view_place(writer, reader), content);
+}
+
+/* What the writers of the input left on one side, sorted. */
+static bool list_left(const struct tg_blame *blame, const struct input *input, int side,
+                      struct list *left)
+{
+    const struct list *list = &input->list[side];
+    struct tg_entry entry;
+    *left = (struct list){.room = list->count};
+    left->pair = malloc((list->count + 1) * sizeof *left->pair);
+    if (!left->pair)
+        return false;
+    for (size_t i = 0; i < list->count; i++)
+        if (tg_blame_get(blame, list->pair[i], side, &entry))
+            left->pair[left->count++] =
+                left_at(&entry.record, &input->entry[side].record, list->pair[i]);
+    qsort(left->pair, left->count, sizeof *left->pair, compare_pairs);
+    return true;
+}
+
+/* True if another task left in each run what this one left there in the other run: tasks that change
+ * places with each other make no difference. */
+static bool is_replaced(const struct input *input, uint64_t writer, const struct tg_entry entry[2],
+                        const struct list left[2])
+{
+    return is_listed(&left[1], left_at(&entry[0].record, &input->entry[0].record, writer)) &&
+           is_listed(&left[0], left_at(&entry[1].record, &input->entry[1].record, writer));
+}
+
+static bool accuse_writer(struct tg_blame *blame, const struct input *input, uint64_t writer,
+                          const struct list left[2], bool *found)
+{
+    struct tg_entry entry[2];
+    if (!tg_blame_get(blame, writer, 0, &entry[0]) || !tg_blame_get(blame, writer, 1, &entry[1]))
+        return true;
+    enum tg_guilt guilt = guilt_of_writer(blame, input, writer, entry);
+    if (guilt == TG_GUILT_INHERITED ||
+        (guilt == TG_GUILT_VIEW && is_replaced(input, writer, entry, left)))
+        return true;
+    *found = true;
+    return tg_blame_accuse(blame, guilt, blame->diff->match.pair[writer].task, writer, TG_NONE);
+}
+
+/* If the reader got the same part of the same tensor, a task may have written its result elsewhere. */
 static bool accuse_writers(struct tg_blame *blame, const struct input *input, bool *found)
 {
+    struct list left[2] = {{0}, {0}};
+    bool good = list_left(blame, input, 0, &left[0]) && list_left(blame, input, 1, &left[1]);
     for (int side = 0; side < 2; side++)
-        for (size_t i = 0; i < input->list[side].count; i++) {
+        for (size_t i = 0; good && i < input->list[side].count; i++) {
             uint64_t writer = input->list[side].pair[i];
-            if (writer == TG_NONE || is_listed(&input->list[1 - side], writer))
-                continue;
-            enum tg_guilt guilt = guilt_of_writer(blame, input, writer);
-            if (guilt == TG_GUILT_INHERITED)
-                continue;
-            *found = true;
-            if (!tg_blame_accuse(blame, guilt, blame->diff->match.pair[writer].task, writer,
-                                 TG_NONE))
-                return false;
+            bool is_done = side == 1 && is_listed(&input->list[0], writer);
+            if (writer != TG_NONE && !is_done &&
+                blame->diff->match.pair[writer].task != input->task)
+                good = accuse_writer(blame, input, writer, left, found);
         }
-    return true;
+    free(left[0].pair);
+    free(left[1].pair);
+    return good;
 }
 
 /* True if the input or what its writers wrote is a view of so many pieces that others may have
@@ -372,13 +448,7 @@ static bool is_rough(const struct tg_blame *blame, const struct input *input)
 
 static bool explain_wiring(struct tg_blame *blame, const struct input *input)
 {
-    bool is_same_view = has_same_view(blame, input), is_same = is_same_tensor(blame, input);
-    bool found = false;
-    if (is_same_view && is_same && !accuse_writers(blame, input, &found))
-        return false;
-    if (found)
-        return true;
-    if (!is_same_view && (is_same || has_common_source(input)))
+    if (!has_same_view(blame, input) && (is_same_tensor(blame, input) || has_common_source(input)))
         return accuse(blame, input, TG_GUILT_VIEW);
     if (input->sources[0].count[UNKNOWN] + input->sources[1].count[UNKNOWN] > 0) {
         want_sources(blame, input->task, input->pair, 0, 1 << UNKNOWN);
@@ -444,9 +514,15 @@ static bool explain_tensor(struct tg_blame *blame, struct input *input)
     if (has_changed(blame, 0, tg_blame_record(blame, input->pair, 0)) ||
         has_changed(blame, 1, tg_blame_record(blame, input->pair, 1)))
         return accuse(blame, input, TG_GUILT_CHANGED);
-    if (has_same_sources(input) && has_same_view(blame, input))
-        return explain_content(blame, input);
-    return explain_wiring(blame, input);
+    bool is_same_view = has_same_view(blame, input);
+    found = false;
+    if (is_same_view && (has_same_sources(input) || is_same_tensor(blame, input)) &&
+        !accuse_writers(blame, input, &found))
+        return false;
+    if (found)
+        return true;
+    return has_same_sources(input) && is_same_view ? explain_content(blame, input)
+                                                   : explain_wiring(blame, input);
 }
 
 /* In A every task that wrote it agrees, but in B others wrote it. */

@@ -4,6 +4,7 @@
 #include <taskglass/tensor.h>
 
 #include "analysis/blame.h"
+#include "analysis/match_mix.h"
 
 bool tg_view_is_same(const struct tg_record *a, const struct tg_record *b)
 {
@@ -13,6 +14,14 @@ bool tg_view_is_same(const struct tg_record *a, const struct tg_record *b)
         if (a->shape[i] != b->shape[i] || (a->shape[i] > 1 && a->strides[i] != b->strides[i]))
             return false;
     return true;
+}
+
+uint64_t tg_view_place(const struct tg_record *view, const struct tg_record *from)
+{
+    uint64_t key = (view->data_ptr - from->data_ptr) * 8;
+    key += (uint64_t)view->start * tg_bits_of(view->dtype);
+    key -= (uint64_t)from->start * tg_bits_of(from->dtype);
+    return tg_mix_shape(tg_mix(1, key), view);
 }
 
 const struct tg_object *tg_blame_object(const struct tg_blame *blame, int side,

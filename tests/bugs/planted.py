@@ -76,4 +76,8 @@ SCENES = [
     Scene("cut_off", [[("a", 0)]], ("introduced",)),
     Scene("all_renamed"),
     Scene("shared_buffer", [[("a", 1)]], ("rewired",)),
+    Scene("swapped_halves", [[("a", 0)], [("a", 1)]], ("view",)),
+    Scene("flipped_output", [[("a", 0)], [("a", 2)]], ("view",)),
+    Scene("shifted_output", [[("a", 2)]], ("view",)),
+    Scene("row_twice", [[("a", 9)]], ("view",)),
 ]
