@@ -251,6 +251,20 @@ static bool tells_parts(enum tg_guilt guilt)
            guilt == TG_GUILT_GIVEN;
 }
 
+/* If the difference grows a lot in the task where it leaves the tolerance, that task may amplify it, or be
+ * wrong itself; the recordings do not tell. */
+static void put_jump(const struct tg_suspect *suspect, uint64_t task)
+{
+    enum { A_LOT = 1000 };
+    for (size_t i = 1; i < suspect->n_path; i++) {
+        uint64_t before = suspect->step[i - 1].ulp, after = suspect->step[i].ulp;
+        if (suspect->path[i] == task && before > 0 && after / before >= A_LOT)
+            printf("%*sthere it grows from %" PRIu64 " to %" PRIu64
+                   " ulp in one step: that task may be wrong, too; 'taskglass check' tells\n",
+                   INDENT, "", before, after);
+    }
+}
+
 /* Where the difference leaves the tolerance, if that is not where it began. */
 static void put_left(const struct cli_diff *diff, const struct tg_suspect *suspect)
 {
@@ -263,6 +277,7 @@ static void put_left(const struct cli_diff *diff, const struct tg_suspect *suspe
     name_task(diff, pair.task, &task);
     printf("%*sbeyond the tolerance first in task %s: %s, record %" PRIu64 "\n", INDENT, "",
            task.text, cli_argument_words(&argument, &entry[0].record), pair.record_a);
+    put_jump(suspect, pair.task);
 }
 
 static void put_evidence(const struct cli_diff *diff, const struct tg_suspect *suspect)
