@@ -24,20 +24,25 @@ struct tg_recovery {
     uint64_t payload_bytes; /* of all payloads, without the gaps between them */
     bool was_complete;      /* a summary or the old manifest says that the recording ends here */
     bool kept_manifest;     /* the manifest was good already, and was left as it is */
+    bool lacks_payload; /* so it was, because the payload file is missing or shorter than it says */
+    uint32_t put_aside; /* the old manifest is now tensor_dump.json.damaged (1), .damaged.2 (2) and
+                               so on; 0: none was replaced */
 };
 
 /*
  * `path`: a run's directory, the recording folder in it, or the journal. Skips damaged records, takes
  * from the old manifest what the journal lacks, and writes the manifest anew unless it is good
- * already: afterwards no record is missing that could be read before. If records are missing for
- * good, the old manifest is kept as tensor_dump.json.damaged. Then cuts zeros and an unfinished record
+ * already: afterwards no record is missing that could be read before. The manifest stays as it is if its
+ * checks are right and the payload file lacks payloads that it has. A manifest that is replaced is kept
+ * as tensor_dump.json.damaged, with a number if that exists. Then cuts zeros and an unfinished record
  * off the journal's end. Adds no summary, because the number of lost records is not known; the
  * manifest of an incomplete recording says `complete: false`. Truncates payloads that the payload
  * file does not have whole. It may be called again, with the same result.
  *
  * It changes files, so only one process at a time may do it; the journal's lock makes sure. BUSY: a
  * run is still writing the journal. NOT_FOUND: there is no journal. BAD_ARGUMENT: neither the journal
- * nor the manifest can be read. IO_ERROR.
+ * nor the manifest can be read, or the checks of the manifest are right and the journal contradicts it, as
+ * that of another run does; nothing was changed. IO_ERROR.
  */
 TG_API tg_status tg_recording_recover(const char *path, struct tg_recovery *recovered,
                                       struct tg_error *error);

@@ -34,6 +34,8 @@ static void print_json(const char *path, const struct tg_recovery *recovered)
     tg_json_put_uint(&json, "damaged", recovered->damaged);
     tg_json_put_uint(&json, "from_manifest", recovered->from_manifest);
     tg_json_put_bool(&json, "kept_manifest", recovered->kept_manifest);
+    tg_json_put_bool(&json, "lacks_payload", recovered->lacks_payload);
+    tg_json_put_uint(&json, "put_aside", recovered->put_aside);
     tg_json_put_uint(&json, "payload_bytes", recovered->payload_bytes);
     tg_json_put_uint(&json, "cut_bytes", recovered->cut_bytes);
     tg_json_put_uint(&json, "zero_bytes", recovered->zero_bytes);
@@ -52,8 +54,12 @@ static void print_damage(const struct tg_recovery *recovered)
         printf("  %s only in the manifest, and kept\n",
                cli_format_count(&text, recovered->from_manifest, "record"));
     if (recovered->damaged > 0)
-        printf("  skipped %s; a manifest that was there is kept as tensor_dump.json.damaged\n",
-               cli_format_count(&text, recovered->damaged, "damaged record"));
+        printf("  skipped %s\n", cli_format_count(&text, recovered->damaged, "damaged record"));
+    if (recovered->put_aside == 1)
+        printf("  the old manifest is kept as tensor_dump.json.damaged\n");
+    else if (recovered->put_aside > 1)
+        printf("  the old manifest is kept as tensor_dump.json.damaged.%" PRIu32 "\n",
+               recovered->put_aside);
 }
 
 static void print_report(const char *path, const struct tg_recovery *recovered)
@@ -66,7 +72,10 @@ static void print_report(const char *path, const struct tg_recovery *recovered)
     printf("  the recording was %s; the manifest %s\n",
            recovered->was_complete ? "complete"
                                    : "incomplete: what came after these records is unknown",
-           recovered->kept_manifest ? "is good and was left as it is" : "was written");
+           recovered->lacks_payload
+               ? "has payloads that the payload file lacks, and was left as it is"
+           : recovered->kept_manifest ? "is good and was left as it is"
+                                      : "was written");
     if (recovered->truncated > 0)
         printf("  %s truncated\n", cli_format_count(&cut, recovered->truncated, "payload"));
     if (torn > 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Makes the recording of a killed host readable, and saves what damage has left. Nothing that can be
- * read is ever lost: only zeros and an unfinished record are cut off the journal, and a new manifest
- * has all records of the journal and of the old manifest.
+ * read is ever lost: only zeros and an unfinished record are cut off the journal, a new manifest has all
+ * records of the journal and of the old manifest, and the old one is kept (recover_old.c).
  */
 #define _GNU_SOURCE 1
 #include <errno.h>
@@ -19,6 +19,7 @@
 #include "recording/manifest.h"
 #include "recording/reader.h"
 #include "recording/record.h"
+#include "recording/recover_old.h"
 
 /* The writer of a journal holds its lock until it closes the file or dies. A reader that looks
  * whether there is a writer holds it for a moment: wait for that one. */
@@ -75,24 +76,6 @@ static tg_status is_good(const struct tg_recording *recording, bool *good, struc
     return status;
 }
 
-/* Keeps a damaged manifest under another name: a person may still read what no program can. */
-static tg_status put_aside(const struct tg_recording *recording, const char *dir,
-                           struct tg_error *error)
-{
-    if (!recording->manifest[0] || recording->info.damaged == 0)
-        return TG_OK;
-    char *from = tg_path_join(dir, recording->manifest);
-    char *to = tg_path_join(dir, TG_DUMP_MANIFEST ".damaged");
-    tg_status status = TG_OK;
-    if (!from || !to)
-        status = tg_file_no_memory(error);
-    else if (access(to, F_OK) != 0 && link(from, to) != 0 && errno != ENOENT)
-        status = tg_file_error(error, "keep the old manifest as", to, errno);
-    free(from);
-    free(to);
-    return status;
-}
-
 static tg_status write_manifest(const struct tg_recording *recording, const char *dir,
                                 struct tg_recovery *recovered, struct tg_error *error)
 {
@@ -105,7 +88,20 @@ static tg_status write_manifest(const struct tg_recording *recording, const char
     recovered->kept_manifest = good;
     if (status != TG_OK || good)
         return status;
-    status = put_aside(recording, dir, error);
+    enum tg_old_manifest old;
+    status = tg_old_manifest_judge(recording, &old, error);
+    if (status != TG_OK)
+        return status;
+    if (old == TG_OLD_CONTRADICTS)
+        return tg_error_set(
+            error, TG_BAD_ARGUMENT,
+            "'%s': %s and %s contradict each other, and the manifest proves itself; "
+            "nothing was changed: move the one that does not belong here away",
+            dir, recording->journal, recording->manifest);
+    recovered->kept_manifest = recovered->lacks_payload = old == TG_OLD_HAS_MORE;
+    if (recovered->kept_manifest)
+        return TG_OK;
+    status = tg_old_manifest_put_aside(recording, &recovered->put_aside, error);
     return status == TG_OK ? tg_manifest_write(recording, dir, error) : status;
 }
 

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a recovery does with a manifest that is there: it never loses what that one says. */
+#define _GNU_SOURCE 1
+#include "unit/recording/recording.h"
+
+enum { TASKS = 8, HEAD = 256, RECORD = 256 };
+
+static const char journal[] = "tensor_dump.rec", manifest[] = "tensor_dump.json",
+                  payload[] = "tensor_dump.bin";
+
+static void check_unchanged(const char *name, const char *bytes, size_t size)
+{
+    size_t now_size;
+    char *now = dump_read_file(dump_path(name), &now_size);
+    CHECK(now_size == size && memcmp(now, bytes, size) == 0);
+    free(now);
+}
+
+TEST(a_payload_file_that_is_away_costs_a_good_manifest_nothing)
+{
+    struct tg_recovery recovered;
+    size_t size;
+    dump_make(TASKS, 5);
+    char *before = dump_read_file(dump_path(manifest), &size);
+    REQUIRE(truncate(dump_path(journal), HEAD + 4 * RECORD) == 0);
+    for (int missing = 0; missing < 2; missing++) {
+        REQUIRE((missing ? unlink(dump_path(payload)) : truncate(dump_path(payload), 30)) == 0);
+        CHECK_EQ_I(tg_recording_recover(dump_dir, &recovered, &dump_error), TG_OK);
+        CHECK(recovered.kept_manifest);
+        CHECK(recovered.lacks_payload);
+        CHECK_EQ_U(recovered.put_aside, 0);
+        check_unchanged(manifest, before, size);
+    }
+    free(before);
+}
+
+TEST(the_journal_of_another_run_does_not_replace_a_good_manifest)
+{
+    struct tg_recovery recovered;
+    size_t foreign_size, size;
+    dump_make(TASKS + 2, 7);
+    char *foreign = dump_read_file(dump_path(journal), &foreign_size);
+    dump_make(TASKS, 5);
+    char *before = dump_read_file(dump_path(manifest), &size);
+    for (size_t cut = 0; cut < 9 * RECORD; cut += 2 * RECORD + 10) {
+        dump_write_file(dump_path(journal), foreign, foreign_size - cut);
+        CHECK_EQ_I(tg_recording_recover(dump_dir, &recovered, &dump_error), TG_BAD_ARGUMENT);
+        CHECK_HAS(dump_error.text, "contradict each other");
+        check_unchanged(manifest, before, size);
+        check_unchanged(journal, foreign, foreign_size - cut);
+    }
+    free(foreign);
+    free(before);
+}
+
+TEST(a_replaced_manifest_is_kept_and_never_replaces_another)
+{
+    struct tg_recovery recovered;
+    static const char *const kept[] = {"tensor_dump.json.damaged", "tensor_dump.json.damaged.2"};
+    size_t size;
+    dump_make(TASKS, 5);
+    char *before = dump_read_file(dump_path(manifest), &size);
+    for (unsigned i = 0; i < 2; i++) {
+        before[size / 2 + i] ^= 1;
+        dump_write_file(dump_path(manifest), before, size);
+        CHECK_EQ_I(tg_recording_recover(dump_dir, &recovered, &dump_error), TG_OK);
+        CHECK(!recovered.kept_manifest);
+        CHECK_EQ_U(recovered.put_aside, i + 1);
+        check_unchanged(kept[i], before, size);
+    }
+    free(before);
+}
+
+TEST_MAIN()
