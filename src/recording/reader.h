@@ -6,6 +6,7 @@
  *   reader_files.c      the files that a path stands for
  *   reader_journal.c    a journal: mapped, its head, and the names of kernels
  *   reader_scan.c       the check of every record of a journal
+ *   reader_copies.c     records that a journal has twice
  *   reader_manifest.c   a manifest: read at once into an array
  *   reader_entry.c      one entry of a manifest
  *   reader_scalar.c     the value of a scalar in it
@@ -61,7 +62,13 @@ struct tg_span {
 };
 
 /* A slot of the journal that holds no readable argument. */
-enum tg_mark_kind { TG_MARK_KERNEL, TG_MARK_SUMMARY, TG_MARK_OTHER, TG_MARK_DAMAGED };
+enum tg_mark_kind {
+    TG_MARK_KERNEL,
+    TG_MARK_SUMMARY,
+    TG_MARK_OTHER,
+    TG_MARK_COPY, /* of an earlier argument, byte for byte */
+    TG_MARK_DAMAGED
+};
 struct tg_mark {
     uint64_t slot;
     enum tg_mark_kind kind;
@@ -139,6 +146,9 @@ bool tg_journal_add_kernel(struct tg_recording *recording, uint32_t number, cons
 /* Checks every slot, on several threads if there are many; sets slots, marks, and the bytes after
  * the last slot. False if memory ran out. */
 bool tg_journal_scan(struct tg_recording *recording);
+/* Marks arguments that are copies of earlier ones. The spans must have been made; the caller makes them
+ * anew. False if memory ran out. */
+bool tg_journal_mark_copies(struct tg_recording *recording);
 /* The bytes of a slot. */
 const unsigned char *tg_journal_slot(const struct tg_recording *recording, uint64_t slot);
 

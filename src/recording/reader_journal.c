@@ -187,6 +187,17 @@ static void count_damage(struct tg_recording *recording)
         }
 }
 
+static bool drop_copies(struct tg_recording *recording)
+{
+    size_t before = recording->n_marks;
+    if (!tg_journal_mark_copies(recording))
+        return false;
+    if (recording->n_marks == before)
+        return true;
+    find_summary(recording); /* a copy may have followed it */
+    return tg_spans_make(recording);
+}
+
 tg_status tg_journal_read(struct tg_recording *recording, const char *name, struct tg_error *error)
 {
     struct tg_journal_head head;
@@ -207,5 +218,7 @@ tg_status tg_journal_read(struct tg_recording *recording, const char *name, stru
         return status; /* nothing here is known to be a journal's */
     take_head(recording, &head, status != TG_OK || check == TG_TEXT_DAMAGED);
     find_summary(recording);
-    return read_kernels(recording) && tg_spans_make(recording) ? TG_OK : tg_file_no_memory(error);
+    if (!read_kernels(recording) || !tg_spans_make(recording) || !drop_copies(recording))
+        return tg_file_no_memory(error);
+    return TG_OK;
 }

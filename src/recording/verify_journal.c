@@ -7,6 +7,7 @@
 
 static const char *const words[] = {[TG_MARK_KERNEL] = "the name of a kernel",
                                     [TG_MARK_SUMMARY] = "a summary",
+                                    [TG_MARK_COPY] = "a copy of an earlier one",
                                     [TG_MARK_OTHER] = "of a type that this program does not know"};
 
 /* Names stand before the arguments, the summary behind them. */

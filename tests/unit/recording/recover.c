@@ -3,6 +3,8 @@
 #define _GNU_SOURCE 1
 #include "unit/recording/recording.h"
 
+#include <taskglass/verify.h>
+
 enum { TASKS = 8, HEAD = 256, RECORD = 256 };
 
 static const char journal[] = "tensor_dump.rec", manifest[] = "tensor_dump.json",
@@ -69,6 +71,42 @@ TEST(a_replaced_manifest_is_kept_and_never_replaces_another)
         check_unchanged(kept[i], before, size);
     }
     free(before);
+}
+
+static void check_copy_is_dropped(void)
+{
+    static struct tg_verification result;
+    struct tg_recovery recovered;
+    CHECK_EQ_I(tg_recording_recover(dump_dir, &recovered, &dump_error), TG_OK);
+    CHECK_EQ_U(recovered.records, TASKS);
+    struct tg_recording *recording = dump_open(dump_dir);
+    CHECK_EQ_U(dump_info(recording).records, TASKS);
+    CHECK(dump_info(recording).complete);
+    CHECK_EQ_I(tg_recording_verify(recording, NULL, NULL, &result, &dump_error), TG_OK);
+    CHECK(result.problems > 0); /* behind the summary, the copy makes two */
+    CHECK_EQ_U(result.by_problem[TG_PROBLEM_JOURNAL], result.problems);
+    CHECK_HAS(result.finding[result.problems - 1].text, "a copy of an earlier one");
+    tg_recording_close(recording);
+}
+
+TEST(an_exact_copy_of_a_record_is_left_out)
+{
+    size_t size;
+    dump_make(TASKS, 5);
+    char *bytes = dump_read_file(dump_path(journal), &size);
+    char *twice = malloc(size + RECORD);
+    size_t third = HEAD + 3 * RECORD;
+    for (size_t at = third + RECORD; at <= size; at += RECORD) {
+        memcpy(twice, bytes, at);
+        memcpy(twice + at, bytes + third, RECORD);
+        memcpy(twice + at + RECORD, bytes + at, size - at);
+        dump_write_file(dump_path(journal), twice, size + RECORD);
+        check_copy_is_dropped();
+    }
+    unlink(dump_path(manifest));
+    check_copy_is_dropped();
+    free(bytes);
+    free(twice);
 }
 
 TEST_MAIN()
