@@ -194,7 +194,27 @@ static uint64_t count_unfilled(const struct tg_recording *recording)
     return recording->info.damaged > filled ? recording->info.damaged - filled : 0;
 }
 
-static bool take_entries(struct tg_recording *recording, struct tg_recording *manifest)
+/* Compares what there is with what an intact head of the manifest promises: its entries, and the records
+ * that were already damaged when it was written. `ends_here`: the journal has a summary of its own. */
+static void count_promised(struct tg_recording *recording, const struct tg_recording *manifest,
+                           bool ends_here)
+{
+    struct tg_recording_info *info = &recording->info;
+    uint64_t before = manifest->info.damaged - manifest->damage.entries;
+    uint64_t promised = manifest->info.summary.recorded + before;
+    if (manifest->damage.manifest_head || promised < before)
+        return;
+    if (manifest->info.complete && info->records >= promised)
+        info->damaged = 0; /* what is damaged was no record: all of them are here */
+    if (promised <= info->records)
+        return;
+    if (info->damaged < promised - info->records)
+        info->damaged = promised - info->records;
+    info->complete = info->complete && ends_here;
+}
+
+static bool take_entries(struct tg_recording *recording, struct tg_recording *manifest,
+                         bool ends_here)
 {
     recording->entry = manifest->entry;
     recording->n_entries = manifest->n_entries;
@@ -205,10 +225,7 @@ static bool take_entries(struct tg_recording *recording, struct tg_recording *ma
     recording->info.damaged = count_unfilled(recording);
     if (!tg_spans_make(recording))
         return false;
-    const struct tg_record_summary *said = &manifest->info.summary;
-    if (!manifest->damage.manifest_head && manifest->info.complete &&
-        recording->info.records >= said->recorded)
-        recording->info.damaged = 0; /* what is damaged was no record: all of them are here */
+    count_promised(recording, manifest, ends_here);
     return true;
 }
 
@@ -233,8 +250,9 @@ static bool merge_manifest(struct tg_recording *recording, const struct tg_map *
         belongs_together(&merge)) {
         good = !merge.no_memory && drop_contradictions(&merge, manifest);
         if (good) {
+            bool ends_here = recording->info.complete;
             take_head(recording, manifest);
-            good = take_entries(recording, manifest);
+            good = take_entries(recording, manifest, ends_here);
             manifest = NULL;
         }
     }
@@ -258,6 +276,7 @@ static bool is_worth_reading(const struct tg_recording *recording, const struct 
     struct tg_recording *head =
         is_damaged(recording) ? NULL : tg_manifest_peek((const char *)map->bytes, map->size, &list);
     bool has_all = head && !head->damage.manifest_head && !head->info.complete &&
+                   head->info.damaged == 0 &&
                    head->info.summary.recorded <= recording->info.records;
     tg_recording_close(head);
     return !has_all;

@@ -109,4 +109,38 @@ TEST(an_exact_copy_of_a_record_is_left_out)
     free(twice);
 }
 
+static void check_missing(uint64_t records)
+{
+    struct tg_recording *recording = dump_open(dump_dir);
+    struct tg_recording_info info = dump_info(recording);
+    CHECK_EQ_U(info.records, records);
+    CHECK_EQ_U(info.damaged, TASKS - records);
+    CHECK(!info.complete);
+    tg_recording_close(recording);
+}
+
+TEST(records_that_only_the_head_of_the_manifest_promises_are_missing)
+{
+    struct tg_recovery recovered;
+    size_t size;
+    dump_make(TASKS, 5);
+    char *text = dump_read_file(dump_path(manifest), &size);
+    const char *entry = strstr(text, "\"tensors\"");
+    for (int i = 0; i < 6; i++)
+        entry = strchr(entry, '\n') + 1; /* five entries come before it */
+    REQUIRE(truncate(dump_path(manifest), entry - text + 50) == 0);
+    REQUIRE(truncate(dump_path(journal), HEAD + 4 * RECORD + 100) == 0);
+    check_missing(5);
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQ_I(tg_recording_recover(dump_dir, &recovered, &dump_error), TG_OK);
+        CHECK(!recovered.was_complete);
+        CHECK_EQ_U(recovered.records, 5);
+        CHECK_EQ_U(recovered.damaged, TASKS - 5);
+        check_missing(5);
+    }
+    unlink(dump_path(journal));
+    check_missing(5);
+    free(text);
+}
+
 TEST_MAIN()
