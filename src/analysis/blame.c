@@ -220,6 +220,9 @@ static const char *why_unknown(const struct tg_blame *blame)
         return "";
     if (blame->has_dead_end)
         return "an input differs, and neither deps.json nor addresses say which task wrote it";
+    if (blame->has_unused && blame->wrong == 0)
+        return "memory that no task had written differs before a task that changes it, and no "
+               "output of the task shows it";
     return blame->wrong > 0 ? "the inputs of each wrong task explain it, and none is the first"
                             : "";
 }

@@ -76,7 +76,8 @@ struct tg_blame {
     uint64_t n_suspects;
     size_t room;
     uint64_t inherited, wrong;
-    bool has_dead_end;            /* an input disagrees, and nothing says where it came from */
+    bool has_dead_end; /* an input disagrees, and nothing says where it came from */
+    bool has_unused;   /* memory that nobody had written differs, and no output shows it */
     struct tg_suspect_step *step; /* of the suspect that was asked for last */
     uint64_t *path;
 };

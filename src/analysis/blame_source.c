@@ -497,12 +497,39 @@ static bool inherit(struct tg_blame *blame, const struct input *input)
     return b->count[LONE] > 0;
 }
 
+/* True if all outputs of a task are known to agree, and there is one. */
+static bool has_equal_outputs(const struct tg_blame *blame, uint32_t task)
+{
+    const struct tg_matched_task *matched = &blame->diff->match.task[task];
+    for (uint64_t i = matched->first_pair; i < matched->first_pair + matched->n_pairs; i++)
+        if (tg_blame_stage(blame, i) == TG_AFTER_COMPLETION &&
+            tg_diff_agreement(blame->diff, i) != TG_AGREES)
+            return false;
+    return blame->task[task].output == TG_AGREES;
+}
+
+/* True if a task that changes memory of the runtime found there what nobody had written for it, in at
+ * least one run, and left the same in all its outputs all the same. Such memory has what an earlier
+ * tensor left there, so its content and its last writer mean nothing. */
+static bool is_unused(const struct tg_blame *blame, const struct input *input)
+{
+    bool is_fresh = input->list[0].count == 0 || input->list[1].count == 0;
+    return is_fresh && input->sources[0].is_known && input->sources[1].is_known &&
+           !input->object[0] && !input->object[1] && input->entry[0].record.role == TG_INOUT &&
+           input->entry[1].record.role == TG_INOUT && blame->is_whole &&
+           has_equal_outputs(blame, input->task);
+}
+
 static bool explain_tensor(struct tg_blame *blame, struct input *input)
 {
     struct tg_race race;
     bool found;
     if (inherit(blame, input))
         return true;
+    if (is_unused(blame, input)) {
+        blame->has_unused = true;
+        return true;
+    }
     if (!input->sources[0].is_known && !input->sources[1].is_known)
         return explain_by_edges(blame, input);
     if (is_rough(blame, input) && tg_blame_want_before(blame, input->task, TG_DISAGREES))

@@ -80,4 +80,5 @@ SCENES = [
     Scene("flipped_output", [[("a", 0)], [("a", 2)]], ("view",)),
     Scene("shifted_output", [[("a", 2)]], ("view",)),
     Scene("row_twice", [[("a", 9)]], ("view",)),
+    Scene("fresh_memory"),
 ]

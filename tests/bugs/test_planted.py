@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from planted import SCENES
+from planted import READING, SCENES
 from platforms import GPU
 
 pytestmark = pytest.mark.skipif(GPU, reason="these modules are built for the simulators only")
@@ -120,3 +120,16 @@ def test_bytes_that_were_damaged_on_disk_accuse_no_task(case):
     assert compare(case, damaged, good)[1]["result"] == "equal", "the hashes are what the device saw"
     found = case.tool("find", "nan", damaged, "--json", codes=(0, 2))
     assert json.loads(found.stdout)["found"] == 0
+
+
+@pytest.mark.parametrize("option", ["--ring-heap=512", "--poison"])
+def test_what_fresh_memory_has_accuses_nobody(case, option):
+    """A task found other bytes in memory that nobody had written for it, and used none of them."""
+    if "heap" in option and case.runtime not in READING:
+        pytest.skip("this runtime has no rings")
+    other, usual = record(case, "fresh_memory", "good", option), record(case, "fresh_memory", "good")
+    for pair in ((other, usual), (usual, other)):
+        code, result = compare(case, *pair)
+        assert code == 1, "what the task found does differ"
+        assert result["blame"]["suspects"] == []
+        assert "no output of the task shows it" in result["blame"]["unknown"]
