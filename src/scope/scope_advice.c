@@ -259,7 +259,9 @@ void tg_scope_advise(const struct tg_scope_stats *stats, struct tg_scope_advice 
             struct tg_scope_need *need = &advice->need[resource][ring];
             if (resource == TG_SCOPE_TENSORMAP && ring > 0)
                 continue;
-            *need = find_need(stats, advice->partial, resource, ring);
+            /* Samples of a ring bound what was in use between them; those of the map do not. */
+            bool unknown = resource == TG_SCOPE_TENSORMAP && stats->ends_with_peak == 0;
+            *need = find_need(stats, advice->partial || unknown, resource, ring);
             if (resource != TG_SCOPE_TENSORMAP && need->verdict != TG_SCOPE_ABSENT)
                 advice->n_rings = ring + 1;
             if (waited && need->larger == 0)

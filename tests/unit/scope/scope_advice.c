@@ -40,6 +40,10 @@ TEST(the_smallest_safe_setting_is_the_peak)
     CHECK_EQ_S(tg_scope_option(&advice, TG_SCOPE_TASK_WINDOW, &option),
                "--ring-task-window 4,11,4,4");
     CHECK_EQ_S(tg_scope_option(&advice, TG_SCOPE_DEP_POOL, &option), "--ring-dep-pool 4,25,4,4");
+    /* What the map held between two samples is not known without a measured peak. */
+    CHECK_EQ_S(tg_scope_option(&advice, TG_SCOPE_TENSORMAP, &option), "");
+    stats.ends_with_peak = 1;
+    finish();
     CHECK_EQ_S(tg_scope_option(&advice, TG_SCOPE_TENSORMAP, &option), "--tensormap 30");
 }
 
