@@ -36,7 +36,8 @@ static void verify_slots(struct tg_verifier *verifier)
     }
 }
 
-/* A killed host leaves part of a record, a crashed machine also zeros: neither is damage. */
+/* A killed host leaves part of a record, a crashed machine also zeros: neither is damage, unless the
+ * manifest has records that were there. Damaged records are named one by one. */
 void tg_verify_journal(struct tg_verifier *verifier)
 {
     const struct tg_recording *recording = verifier->recording;
@@ -50,6 +51,10 @@ void tg_verify_journal(struct tg_verifier *verifier)
                         "the first %zu bytes of %s, its head, are damaged",
                         sizeof(struct tg_journal_head), verifier->info.journal);
     verify_slots(verifier);
+    if (recording->damage.from_manifest > recording->damage.slots)
+        tg_verify_found(verifier, TG_PROBLEM_JOURNAL, TG_NONE,
+                        "%s lacks %" PRIu64 " of the records that %s has", verifier->info.journal,
+                        recording->damage.from_manifest, verifier->info.manifest);
     verifier->result->torn = info->torn_bytes > 0;
     if (info->torn_bytes > 0 && info->complete && recording->n_marks > 0 &&
         recording->mark[recording->n_marks - 1].kind == TG_MARK_SUMMARY)

@@ -143,4 +143,24 @@ TEST(records_that_only_the_head_of_the_manifest_promises_are_missing)
     free(text);
 }
 
+static const struct tg_verification *verify(void)
+{
+    static struct tg_verification result;
+    struct tg_recording *recording = dump_open(dump_dir);
+    CHECK_EQ_I(tg_recording_verify(recording, NULL, NULL, &result, &dump_error), TG_OK);
+    tg_recording_close(recording);
+    return &result;
+}
+
+TEST(verify_says_how_many_records_of_the_manifest_a_cut_journal_lacks)
+{
+    dump_make(TASKS, 5);
+    REQUIRE(truncate(dump_path(journal), HEAD + 4 * RECORD) == 0);
+    CHECK_EQ_U(verify()->problems, 1);
+    CHECK_HAS(verify()->finding[0].text, "lacks 5 of the records that tensor_dump.json has");
+    REQUIRE(truncate(dump_path(journal), HEAD) == 0);
+    CHECK_EQ_U(verify()->by_problem[TG_PROBLEM_JOURNAL], 1);
+    CHECK_HAS(verify()->finding[0].text, "lacks 8 of the records that tensor_dump.json has");
+}
+
 TEST_MAIN()
