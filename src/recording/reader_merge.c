@@ -168,8 +168,8 @@ static void take_head(struct tg_recording *recording, const struct tg_recording 
         recording->policy = manifest->policy;
         memcpy(recording->run_dir, manifest->run_dir, sizeof recording->run_dir);
     }
-    if (!recording->info.complete && manifest->info.complete) {
-        recording->info.complete = true;
+    if (!recording->info.complete) { /* the journal has no summary */
+        recording->info.complete = manifest->info.complete;
         recording->info.summary = manifest->info.summary;
     }
 }

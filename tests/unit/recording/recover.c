@@ -136,6 +136,7 @@ TEST(records_that_only_the_head_of_the_manifest_promises_are_missing)
         CHECK(!recovered.was_complete);
         CHECK_EQ_U(recovered.records, 5);
         CHECK_EQ_U(recovered.damaged, TASKS - 5);
+        CHECK_EQ_I(recovered.kept_manifest, i == 1);
         check_missing(5);
     }
     unlink(dump_path(journal));
