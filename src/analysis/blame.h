@@ -117,6 +117,9 @@ bool tg_blame_trace(struct tg_blame *blame);
 bool tg_blame_find_ways(struct tg_blame *blame);
 void tg_blame_close_side(struct tg_blame_side *side);
 
+/* True for a pair that is the output of one of two kernels: the other one has nothing like it. */
+bool tg_blame_is_own_output(const struct tg_blame *blame, uint64_t pair);
+
 /* Makes a task part of the explanation. */
 void tg_blame_want(struct tg_blame *blame, uint32_t task);
 /* Accuses a task; `pair` shows why. False if memory ran out. */

@@ -72,9 +72,17 @@ struct sources {
     unsigned kinds;
 };
 
+bool tg_blame_is_own_output(const struct tg_blame *blame, uint64_t pair)
+{
+    const struct tg_matched_pair *records = &blame->diff->match.pair[pair];
+    uint32_t a = tg_blame_row(blame, records->task, 0), b = tg_blame_row(blame, records->task, 1);
+    return (records->a == TG_NONE || records->b == TG_NONE) && a != TG_NO_ROW && b != TG_NO_ROW &&
+           blame->side[0].tasks->row[a].kernel != blame->side[1].tasks->row[b].kernel;
+}
+
 static enum kind kind_of(const struct tg_blame *blame, uint64_t pair)
 {
-    if (pair == TG_NONE)
+    if (pair == TG_NONE || tg_blame_is_own_output(blame, pair))
         return LONE;
     switch (tg_diff_agreement(blame->diff, pair)) {
     case TG_AGREES:

@@ -67,13 +67,24 @@ static bool trace_inputs(struct tg_blame *blame, uint32_t task,
     return true;
 }
 
+static bool has_own_output(const struct tg_blame *blame, uint32_t task)
+{
+    const struct tg_matched_task *matched = &blame->diff->match.task[task];
+    for (uint64_t i = matched->first_pair; i < matched->first_pair + matched->n_pairs; i++)
+        if (tg_blame_stage(blame, i) == TG_AFTER_COMPLETION && tg_blame_is_own_output(blame, i))
+            return true;
+    return false;
+}
+
 static bool trace_matched(struct tg_blame *blame, uint32_t task)
 {
     const struct tg_blame_task *state = &blame->task[task];
     if (state->input == TG_DISAGREES)
         return trace_inputs(blame, task, tg_blame_explain);
+    /* What is wrong may be what the other side's kernel does not write. */
     if (state->output == TG_AGREES)
-        return true;
+        return !has_own_output(blame, task) ||
+               tg_blame_accuse(blame, TG_GUILT_UNCLEAR, task, TG_NONE, TG_NONE);
     if (state->output == TG_DISAGREES && state->input == TG_AGREES)
         return trace_introduced(blame, task);
     return trace_doubtful(blame, task);

@@ -6,6 +6,7 @@
 
 #include "analysis/match_flow.h"
 #include "base/error.h"
+#include "recording/reader.h"
 
 static tg_status no_memory(struct tg_error *error)
 {
@@ -104,6 +105,62 @@ static void pair_records(const struct tg_tasks *a, const struct tg_tasks *b, uin
     task->n_pairs = match->n_pairs - task->first_pair;
 }
 
+static bool is_output(const struct tg_record_ref *ref)
+{
+    return tg_record_ref_stage(ref) == TG_AFTER_COMPLETION;
+}
+
+/* Pairs the outputs of a task of another kernel by what they are; its inputs are paired already. */
+static void pair_outputs(const struct tg_tasks *a, const struct tg_tasks *b, uint32_t number,
+                         const uint64_t *partner, struct tg_match *match)
+{
+    struct tg_matched_task *task = &match->task[number];
+    const struct tg_task_row *row_a = &a->row[task->a], *row_b = &b->row[task->b];
+    uint64_t first = match->n_pairs, last;
+    for (uint64_t i = row_a->first; i < row_a->first + row_a->count; i++)
+        if (is_output(&a->ref[i]))
+            add_pair(match, a->ref[i].index, *partner++, number);
+    last = match->n_pairs;
+    for (uint64_t i = row_b->first; i < row_b->first + row_b->count; i++) {
+        bool is_paired = !is_output(&b->ref[i]);
+        for (uint64_t k = first; k < last && !is_paired; k++)
+            is_paired = match->pair[k].b == b->ref[i].index;
+        if (!is_paired)
+            add_pair(match, TG_NONE, b->ref[i].index, number);
+    }
+    task->n_pairs = match->n_pairs - task->first_pair;
+}
+
+/* The outputs come last: drops their pairs. */
+static void drop_outputs(const struct tg_tasks *a, const struct tg_tasks *b, uint32_t number,
+                         struct tg_match *match)
+{
+    const struct tg_matched_task *task = &match->task[number];
+    while (match->n_pairs > task->first_pair) {
+        const struct tg_matched_pair *pair = &match->pair[match->n_pairs - 1];
+        const struct tg_record *record = pair->a != TG_NONE
+                                             ? tg_recording_at(a->recording, pair->a)
+                                             : tg_recording_at(b->recording, pair->b);
+        if (record->stage != TG_AFTER_COMPLETION)
+            return;
+        match->n_pairs--;
+    }
+}
+
+static void pair_other_kernel(const struct tg_matching *matching, uint32_t number,
+                              struct tg_match *match)
+{
+    const struct tg_tasks *a = matching->a.tasks, *b = matching->b.tasks;
+    const struct tg_matched_task *task = &match->task[number];
+    uint64_t partner[TG_MOST_OUTPUTS];
+    pair_records(a, b, number, match);
+    if (a->row[task->a].kernel == b->row[task->b].kernel ||
+        !tg_match_outputs(matching, task->a, task->b, partner))
+        return;
+    drop_outputs(a, b, number, match);
+    pair_outputs(a, b, number, partner, match);
+}
+
 /* Pairs what the tasks of both sides read and leave, by what it is: the same views of it. */
 static bool pair_ends(const struct tg_matching *matching, const struct tg_fusion *fusion,
                       struct tg_match *match)
@@ -154,7 +211,7 @@ static bool list_pairs(const struct tg_tasks *a, const struct tg_tasks *b,
         if (match->task[i].is_fused && fusion < n_fusions)
             good = pair_ends(matching, &matching->fusion[fusion++], match);
         else if (match->task[i].a != TG_NO_ROW && match->task[i].b != TG_NO_ROW)
-            pair_records(a, b, i, match);
+            matching ? pair_other_kernel(matching, i, match) : pair_records(a, b, i, match);
     return good;
 }
 

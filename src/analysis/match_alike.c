@@ -200,6 +200,15 @@ static bool have_moved(struct odds *odds)
 
 /* --- all rows --------------------------------------------------------------------------------- */
 
+/* Another kernel may write its outputs in another order, and only the dataflow shows that. */
+static bool has_several_outputs(const struct tg_tasks *tasks, const struct tg_task_row *row)
+{
+    uint32_t count = 0;
+    for (uint64_t i = row->first; i < row->first + row->count; i++)
+        count += tg_record_ref_stage(&tasks->ref[i]) == TG_AFTER_COMPLETION;
+    return count > 1;
+}
+
 static bool is_odd(struct rows *rows, uint32_t row, bool *is_hopeless)
 {
     const struct tg_task_row *a = &rows->a->tasks->row[rows->first_a + row];
@@ -208,8 +217,8 @@ static bool is_odd(struct rows *rows, uint32_t row, bool *is_hopeless)
     enum likeness likeness = compare_all_records(rows, a, b, knows_edges);
     rows->is_known = rows->is_known || knows_edges;
     /* Another kernel that reads other data is another task, not a renamed one. */
-    if (a->kernel != b->kernel &&
-        (likeness == OTHER || !has_edges || a->count == 0 || b->count == 0))
+    if (a->kernel != b->kernel && (likeness == OTHER || !has_edges || a->count == 0 ||
+                                   b->count == 0 || has_several_outputs(rows->a->tasks, a)))
         *is_hopeless = true;
     return a->kernel != b->kernel || likeness == OTHER || (!has_edges && likeness != ALIKE);
 }

@@ -6,6 +6,7 @@
  *   match_side.c    what matching knows about the tasks of one recording
  *   match_flow.c    pairs tasks by their place in the dataflow, from the surest sign to the weakest
  *   match_fuse.c    tasks that the other side has fused into one
+ *   match_args.c    pairs what two tasks of different kernels write
  *   match_order.c   pairs tasks by id, by position or by alignment, for want of anything better
  */
 #ifndef TG_ANALYSIS_MATCH_FLOW_H
@@ -165,5 +166,11 @@ struct tg_fusion_end {
 };
 bool tg_fusion_ends(const struct tg_matching *matching, const struct tg_fusion *fusion, bool is_b,
                     struct tg_fusion_end **end, size_t *count);
+
+/* Sets partner[i] to the record of B that the i-th output of A's row is, by what it is; TG_NONE if there
+ * is none. Returns false if the recordings do not show that: then the numbers of the arguments do. */
+enum { TG_MOST_OUTPUTS = 64 };
+bool tg_match_outputs(const struct tg_matching *matching, uint32_t a, uint32_t b,
+                      uint64_t partner[TG_MOST_OUTPUTS]);
 
 #endif

@@ -81,4 +81,7 @@ SCENES = [
     Scene("shifted_output", [[("a", 2)]], ("view",)),
     Scene("row_twice", [[("a", 9)]], ("view",)),
     Scene("fresh_memory"),
+    Scene("swapped_outputs"),
+    Scene("swapped_outputs_bug", [[("a", 1)]], ("introduced",)),
+    Scene("half_fused_bug", [[("a", 1)]], ("unclear",)),
 ]

@@ -100,6 +100,15 @@ def test_a_task_whose_result_nobody_reads_is_told_and_not_accused(case):
     assert not result["blame"] or result["blame"]["suspects"] == []
 
 
+@pytest.mark.parametrize("scene", ["half_fused"])
+def test_the_same_work_in_other_tasks_is_told_and_nobody_is_accused(case, scene):
+    code, result = compare(case, record(case, scene, "bad"), record(case, scene, "good"))
+    assert code == 1, "the runs have other tasks"
+    assert result["tasks"]["only_a"] or result["tasks"]["only_b"]
+    assert result["counts"]["differs"] == 0
+    assert not result["blame"] or result["blame"]["suspects"] == []
+
+
 @pytest.mark.parametrize("scene", [scene for scene in SCENES if len(scene.runtimes) == 3],
                          ids=lambda scene: scene.name)
 def test_runtimes_are_compared_by_what_their_tasks_do(case, scene):
