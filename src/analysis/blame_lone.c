@@ -79,7 +79,8 @@ static bool leaves_a_result(struct tg_blame *blame, uint32_t task)
         if (tg_record_ref_stage(&tasks->ref[i]) == TG_AFTER_COMPLETION &&
             tg_recording_get(tasks->recording, tasks->ref[i].index, &entry) &&
             (entry.record.data_ptr == 0 || tg_place_is_given(blame->diff, side, &entry)) &&
-            !tg_place_is_written(blame->diff, side, &entry, side == 0))
+            !tg_place_is_written(blame->diff, side, &entry, side == 0) &&
+            !tg_place_is_tiled(blame->diff, side, &entry, side == 0))
             return true;
     return false;
 }

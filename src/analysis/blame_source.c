@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analysis/blame.h"
+#include "analysis/deps_memory.h"
 #include "analysis/match_mix.h"
 #include "analysis/overlap.h"
 
@@ -64,6 +65,8 @@ enum kind { SAME, OTHER, BEYOND, UNKNOWN, LONE, KINDS };
 struct sources {
     const struct tg_blame *blame;
     uint32_t reader;
+    uint64_t input; /* the pair that they wrote */
+    int side;
     uint64_t count[KINDS];
     bool is_known;   /* the record has an address */
     bool is_outside; /* nobody wrote some of its bytes */
@@ -94,11 +97,53 @@ static enum kind kind_of(const struct tg_blame *blame, uint64_t pair)
     }
 }
 
+/* The bytes of an input on both sides, and where they lie in the memory of one. */
+struct contents {
+    const char *bytes[2];
+    uint64_t lo, hi;
+};
+
+static bool is_equal_run(void *context, uint64_t lo, uint64_t hi)
+{
+    const struct contents *contents = context;
+    uint64_t from = lo > contents->lo ? lo : contents->lo,
+             to = hi < contents->hi ? hi : contents->hi;
+    return from >= to || memcmp(contents->bytes[0] + (from - contents->lo),
+                                contents->bytes[1] + (from - contents->lo), to - from) == 0;
+}
+
+/* True if the part of the input that this task wrote is the same on both sides. Tasks may differ in the
+ * size of their tiles, and then only the tile that is wrong explains the input. */
+static bool wrote_the_same(const struct sources *sources, uint32_t event)
+{
+    const struct tg_blame *blame = sources->blame;
+    const struct tg_blame_side *of = &blame->side[sources->side];
+    struct tg_entry input[2], writer;
+    struct contents contents;
+    for (int side = 0; side < 2; side++) {
+        if (!tg_blame_get(blame, sources->input, side, &input[side]) ||
+            input[side].record.kind != TG_KIND_TENSOR ||
+            input[side].record.stored != input[side].record.bytes)
+            return false;
+        contents.bytes[side] =
+            tg_recording_payload(blame->side[side].tasks->recording, &input[side]);
+    }
+    const struct tg_record *record = &input[sources->side].record;
+    return contents.bytes[0] && contents.bytes[1] &&
+           input[0].record.bytes == input[1].record.bytes &&
+           input[0].record.dtype == input[1].record.dtype &&
+           tg_view_is_run(record, &contents.lo, &contents.hi) &&
+           contents.hi - contents.lo == record->bytes &&
+           tg_recording_get(of->tasks->recording, of->flow->event[event].record, &writer) &&
+           tg_view_runs(&writer.record, is_equal_run, &contents);
+}
+
 static bool take_source(void *context, uint32_t task, uint64_t pair, uint32_t event)
 {
     struct sources *sources = context;
     enum kind kind = kind_of(sources->blame, pair);
-    (void)event;
+    if (kind == LONE && wrote_the_same(sources, event))
+        kind = SAME;
     if (task == sources->reader) /* it ran before with the same bytes, or its times are wrong */
         return true;
     sources->count[kind]++;
@@ -114,6 +159,8 @@ static struct sources sources_of(const struct tg_blame *blame, uint32_t task, ui
     const struct tg_flow_event *event = tg_blame_event(blame, side, record);
     struct sources sources = {.blame = blame,
                               .reader = task,
+                              .input = pair,
+                              .side = side,
                               .is_known = event != NULL,
                               .is_outside = event && event->is_outside};
     tg_blame_writers(blame, side, record, take_source, &sources);
@@ -123,7 +170,12 @@ static struct sources sources_of(const struct tg_blame *blame, uint32_t task, ui
 static void want_sources(struct tg_blame *blame, uint32_t task, uint64_t pair, int side,
                          unsigned kinds)
 {
-    struct sources sources = {.blame = blame, .reader = task, .wants = blame, .kinds = kinds};
+    struct sources sources = {.blame = blame,
+                              .reader = task,
+                              .input = pair,
+                              .side = side,
+                              .wants = blame,
+                              .kinds = kinds};
     tg_blame_writers(blame, side, tg_blame_record(blame, pair, side), take_source, &sources);
 }
 

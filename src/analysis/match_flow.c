@@ -411,8 +411,11 @@ static bool try_pair(struct tg_matching *m, unsigned level, uint32_t a, uint32_t
         return tg_fusion_try(m, a, b, sign_of(takes), is_paired);
     if (!may_pair(m, takes, a, b))
         return true;
-    *is_paired = true;
-    return tg_matching_pair(m, a, b);
+    bool is_retiled = false;
+    if (!(takes & (OWN | VIEWS)) && !tg_match_tiles(m, a, b, &is_retiled))
+        return false;
+    *is_paired = !is_retiled;
+    return is_retiled || tg_matching_pair(m, a, b);
 }
 
 /* Looks for a partner among the rows of the other side that wait with the same key. */

@@ -6,6 +6,7 @@
  *   match_side.c    what matching knows about the tasks of one recording
  *   match_flow.c    pairs tasks by their place in the dataflow, from the surest sign to the weakest
  *   match_fuse.c    tasks that the other side has fused into one
+ *   match_tile.c    tasks that do the work of others in tiles of another size
  *   match_args.c    pairs what two tasks of different kernels write
  *   match_order.c   pairs tasks by id, by position or by alignment, for want of anything better
  */
@@ -103,8 +104,15 @@ struct tg_fusion {
     uint64_t first_part_a, n_parts_a, first_part_b, n_parts_b; /* in `part`; without a and b */
 };
 
+/* The outputs of one side by kernel, storage and argument; private to match_tile.c. */
+struct tg_tiles {
+    struct tg_tile *tile; /* NULL: not listed yet */
+    size_t count;
+};
+
 struct tg_matching {
     struct tg_side a, b;
+    struct tg_tiles tiles[2];
     bool has_flow;     /* edges are who wrote what, by address */
     bool has_deps;     /* edges are those of deps.json */
     bool is_blind;     /* nothing but the kernels and their order tells tasks apart */
@@ -172,5 +180,11 @@ bool tg_fusion_ends(const struct tg_matching *matching, const struct tg_fusion *
 enum { TG_MOST_OUTPUTS = 64 };
 bool tg_match_outputs(const struct tg_matching *matching, uint32_t a, uint32_t b,
                       uint64_t partner[TG_MOST_OUTPUTS]);
+
+/* Sets *is_retiled if the two rows write parts of different sizes of a tensor, and the tasks of their kernel
+ * that have no partner yet are not as many on both sides, but write the same parts all together. Returns
+ * false if memory ran out. */
+bool tg_match_tiles(struct tg_matching *matching, uint32_t a, uint32_t b, bool *is_retiled);
+void tg_tiles_free(struct tg_tiles *tiles);
 
 #endif

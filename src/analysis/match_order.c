@@ -172,7 +172,10 @@ static bool try_pair(struct tg_matching *m, uint32_t a, uint32_t b)
         m->a.tasks->row[a].kernel != m->b.tasks->row[b].kernel ||
         tg_matching_contradicts(m, a, b, true))
         return true;
-    return tg_matching_pair(m, a, b);
+    bool is_retiled;
+    if (!tg_match_tiles(m, a, b, &is_retiled))
+        return false;
+    return is_retiled || tg_matching_pair(m, a, b);
 }
 
 static bool pair_same_ids(struct tg_matching *m)

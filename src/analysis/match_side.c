@@ -422,5 +422,7 @@ void tg_matching_close(struct tg_matching *matching)
     free(matching->partner);
     free(matching->fusion);
     free(matching->part);
+    tg_tiles_free(&matching->tiles[0]);
+    tg_tiles_free(&matching->tiles[1]);
     *matching = (struct tg_matching){0};
 }

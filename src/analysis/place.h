@@ -21,6 +21,7 @@ struct tg_places {
     uint64_t *place;   /* parts of tensors */
     uint64_t *content; /* parts of tensors, with what was written there */
     size_t count;
+    uint64_t looks; /* records that tg_place_is_tiled has looked at */
 };
 void tg_places_free(struct tg_places *places);
 
@@ -32,5 +33,8 @@ bool tg_place_differs(struct tg_diff *diff, const struct tg_entry *a, const stru
 bool tg_place_is_given(const struct tg_diff *diff, int side, const struct tg_entry *entry);
 /* True if the other side writes to the same part of a tensor; with `same`, the same content. */
 bool tg_place_is_written(struct tg_diff *diff, int side, const struct tg_entry *entry, bool same);
+/* The same of a part that the other side may write in tiles of another size. Returns false too if that
+ * is not known. */
+bool tg_place_is_tiled(struct tg_diff *diff, int side, const struct tg_entry *entry, bool same);
 
 #endif

@@ -83,5 +83,7 @@ SCENES = [
     Scene("fresh_memory"),
     Scene("swapped_outputs"),
     Scene("swapped_outputs_bug", [[("a", 1)]], ("introduced",)),
+    Scene("split_tiles_bug", [[("a", 3)]], ("extra",)),
+    Scene("result_tiles_bug", [[("a", 3)]], ("extra",)),
     Scene("half_fused_bug", [[("a", 1)]], ("unclear",)),
 ]

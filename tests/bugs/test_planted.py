@@ -100,7 +100,7 @@ def test_a_task_whose_result_nobody_reads_is_told_and_not_accused(case):
     assert not result["blame"] or result["blame"]["suspects"] == []
 
 
-@pytest.mark.parametrize("scene", ["half_fused"])
+@pytest.mark.parametrize("scene", ["half_fused", "split_tiles", "larger_tiles", "result_tiles"])
 def test_the_same_work_in_other_tasks_is_told_and_nobody_is_accused(case, scene):
     code, result = compare(case, record(case, scene, "bad"), record(case, scene, "good"))
     assert code == 1, "the runs have other tasks"

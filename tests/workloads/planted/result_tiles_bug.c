@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Four tasks write a result that one wrote before, and the third is wrong. */
+#define GOOD_TILES 1
+#define BAD_TILES 4
+#define TILE_IS_WRONG 1
+#define IS_RESULT 1
+#include "retiled.h"
