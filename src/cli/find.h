@@ -27,6 +27,7 @@ struct cli_find {
     struct tg_find_info info;
     struct cli_find_verdict *verdict; /* of each finding of UNWRITTEN; otherwise NULL */
     bool has_records;                 /* the recording is not empty */
+    char unknown[400];                /* why nothing could be judged; "": something was */
     uint64_t found;                   /* findings that the filters select */
     /* of UNWRITTEN: those that accuse a task, those that may, and those that a task was given */
     uint64_t proved, possible, passed_on;
@@ -35,8 +36,8 @@ struct cli_find {
 /* True if nothing was left out: there are no notes. */
 bool cli_find_is_whole(const struct cli_find *find);
 /* The exit code for what was found: 0 nothing (or facts that accuse nobody), 1 something, 2 only what
- * is possible. The same in words: "nothing found", with "in what was searched" if something was left
- * out; "listed"; "found"; "possible". */
+ * is possible, or nothing was judged. The same in words: "nothing found", with "in what was searched" if
+ * something was left out; "listed"; "found"; "possible"; "not known". */
 int cli_find_exit_code(const struct cli_find *find);
 const char *cli_find_result(const struct cli_find *find);
 /* Why the result is "possible", and what to type to know more. */

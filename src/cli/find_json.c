@@ -87,7 +87,7 @@ static void put_finding(const struct cli_find *find, struct tg_json *json, uint6
     tg_json_end_object(json);
 }
 
-/* Why nothing is proved, and the command that would tell; null for other results. */
+/* Why nothing is proved or known, and the command that would tell; null for other results. */
 static void put_reason(const struct cli_find *find, struct tg_json *json)
 {
     char advice[2100];
@@ -95,7 +95,7 @@ static void put_reason(const struct cli_find *find, struct tg_json *json)
                    (find->possible > 0 || find->proved == 0);
     if (is_open)
         cli_find_advice(find, advice, sizeof advice);
-    tg_json_put_string(json, "reason", is_open ? advice : NULL);
+    tg_json_put_string(json, "reason", is_open ? advice : *find->unknown ? find->unknown : NULL);
 }
 
 static void put_left_out(const struct cli_find *find, struct tg_json *json)

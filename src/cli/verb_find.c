@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <taskglass/wire/stream.h>
 
 #include "cli/cli.h"
 #include "cli/filters.h"
@@ -117,6 +118,8 @@ bool cli_find_is_whole(const struct cli_find *find)
 
 int cli_find_exit_code(const struct cli_find *find)
 {
+    if (*find->unknown)
+        return CLI_USAGE;
     if (find->found == 0 || find->find_kind == TG_FIND_CONSTANT)
         return CLI_OK;
     return find->find_kind != TG_FIND_UNWRITTEN || find->proved > 0 ? FOUND : ONLY_POSSIBLE;
@@ -124,6 +127,8 @@ int cli_find_exit_code(const struct cli_find *find)
 
 const char *cli_find_result(const struct cli_find *find)
 {
+    if (*find->unknown)
+        return "not known";
     if (find->found == 0)
         return cli_find_is_whole(find) ? "nothing found" : "nothing found in what was searched";
     if (find->find_kind == TG_FIND_CONSTANT)
@@ -220,6 +225,73 @@ static bool selects_something(struct cli_find *find)
            tg_query_next(find->query, find->recording, &first, &entry);
 }
 
+/* True if the record has no content to search. What the orchestration was given is only listed. */
+static bool has_no_content(const struct tg_record *record)
+{
+    return record->stage == TG_STAGE_ORCHESTRATION ||
+           (record->kind == TG_KIND_TENSOR && record->bytes > 0 && record->stored == 0 &&
+            !(record->flags & TG_RECORD_HASHED));
+}
+
+/* True if there are filters, and they select only such records; *count is then how many. */
+static bool selects_no_content(const struct cli_find *find, uint64_t *count)
+{
+    struct tg_entry entry;
+    *count = 0;
+    if (tg_query_is_empty(find->query))
+        return false;
+    for (uint64_t i = 0; tg_query_next(find->query, find->recording, &i, &entry); i++, ++*count)
+        if (!has_no_content(&entry.record))
+            return false;
+    return *count > 0;
+}
+
+/* True if something that could have been searched was left out. */
+static bool left_something_out(const struct cli_find *find)
+{
+    const struct tg_find_info *info = &find->info;
+    struct tg_recording_info recording;
+    struct cli_words words;
+    tg_recording_get_info(find->recording, &recording);
+    return info->not_stored > 0 || info->unfinished > 0 || info->unrecorded > 0 ||
+           recording.level == TG_LEVEL_MARKED || cli_recording_note(&words, &recording, 0);
+}
+
+/* "Nothing found" would say that something was searched: sets `unknown` if nothing was. */
+static void see_what_was_searched(struct cli_find *find)
+{
+    bool by_memory = find->find_kind == TG_FIND_UNWRITTEN || find->find_kind == TG_FIND_STOMP;
+    struct cli_text number;
+    struct cli_words words;
+    uint64_t count;
+    if (find->found > 0)
+        return;
+    if (selects_no_content(find, &count)) {
+        find->info.looked_at = 0;
+        find->info.not_stored = count;
+        snprintf(find->unknown, sizeof find->unknown,
+                 "the filters select %s, of which none has content to search: arguments of the "
+                 "orchestration, or tensors that were not stored",
+                 cli_format_count(&number, count, "record"));
+    } else if (find->has_records && find->info.looked_at == 0 &&
+               (by_memory ? left_something_out(find) : find->info.not_stored > 0)) {
+        snprintf(find->unknown, sizeof find->unknown,
+                 "nothing was searched: %s; record with --dump-tensor=full",
+                 cli_find_note(find, 0, &words));
+    }
+}
+
+static int print(const struct cli_find *find)
+{
+    if (find->json)
+        cli_find_print_json(find);
+    else if (*find->unknown)
+        return cli_error("not known: %s", find->unknown);
+    else
+        cli_find_print(find);
+    return cli_find_exit_code(find);
+}
+
 static int open_and_find(struct cli_find *find)
 {
     struct tg_error error;
@@ -236,11 +308,8 @@ static int open_and_find(struct cli_find *find)
     if (find->find_kind == TG_FIND_UNWRITTEN && !cli_find_ask_references(find))
         return cli_error("out of memory");
     count_findings(find);
-    if (find->json)
-        cli_find_print_json(find);
-    else
-        cli_find_print(find);
-    return cli_find_exit_code(find);
+    see_what_was_searched(find);
+    return print(find);
 }
 
 static int find_verb(struct cli *cli, void *request)

@@ -146,6 +146,32 @@ def test_a_comparison_that_had_nothing_to_compare_says_so(tg):
     assert "nothing found in what was searched" in text and "no tensor was recorded twice" in text
 
 
+@pytest.mark.parametrize("level", ["hybrid", "marked"])
+def test_where_no_record_could_be_searched_nothing_is_known(tg, level):
+    tg.good("run", "dump_tensor", f"--dump-tensor={level}", "--output", "run")
+    document = find(tg, "stomp", "run", code=2)
+    assert document["result"] == "not known" and "nothing was searched" in document["reason"]
+    assert document["looked_at"] == 0 and document["findings"] == []
+    refused = tg("find", "stomp", "run")
+    assert refused.returncode == 2 and refused.stdout == "" and one_line(refused.stderr)
+
+
+def test_filters_that_select_what_was_not_stored_find_nothing_out(tg):
+    tg.good("run", "dump_tensor", "--dump-tensor=hybrid", "--output", "run")
+    document = find(tg, "nan", "run", "--task", "0", "--arg", "0", "--kind", "tensor", code=2)
+    assert document["result"] == "not known" and document["not_stored"] > 0
+
+
+@pytest.mark.parametrize("what", WHAT)
+def test_the_arguments_of_the_orchestration_are_not_searched(tg, what):
+    record(tg, "none")
+    document = find(tg, what, "run", "--stage", "orchestration", code=2)
+    assert document["result"] == "not known" and "content to search" in document["reason"]
+    assert document["looked_at"] == 0 and document["not_stored"] > 0
+    refused = tg("find", what, "run", "--stage", "orchestration")
+    assert refused.returncode == 2 and refused.stdout == "" and one_line(refused.stderr)
+
+
 def test_a_limit_says_what_it_leaves_out(tg):
     record(tg, "nan")
     text = tg("find", "nan", "run", "--limit", "1").stdout
