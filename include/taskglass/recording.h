@@ -87,7 +87,7 @@ TG_API const void *tg_recording_payload(const struct tg_recording *recording,
 TG_API const char *tg_recording_why_empty(const struct tg_recording *recording);
 
 /* The command line that made the recording, quoted for a shell, with `option` behind it (NULL: none),
- * as run.json has it. False, with "" in `text`, if that is not known or does not fit into `room`. */
+ * as run.json has it, without --output: it is to make another recording. False, with "" in `text`, if that is not known or does not fit into `room`. */
 TG_API bool tg_recording_command(const struct tg_recording *recording, const char *option,
                                  char *text, size_t room);
 

@@ -116,8 +116,12 @@ static void put_word(struct line *line, const char *word)
         put(line, '\'');
 }
 
+/* The new recording would replace the old one in the same folder, so --output is left out: a run then
+ * makes a folder of its own. */
 static bool put_command(struct tg_pull *pull, struct line *line)
 {
+    static const char output[] = "--output";
+    bool is_value = false; /* of --output */
     char word[4096];
     if (tg_pull_next(pull) != TG_PULL_BEGIN_OBJECT || !find_key(pull, "command_line") ||
         pull->token != TG_PULL_BEGIN_ARRAY)
@@ -125,7 +129,11 @@ static bool put_command(struct tg_pull *pull, struct line *line)
     while (tg_pull_next(pull) == TG_PULL_STRING) {
         if (tg_pull_text(pull, word, sizeof word) + 1 >= sizeof word)
             return false;
-        put_word(line, word);
+        bool is_output = !is_value && strncmp(word, output, sizeof output - 1) == 0;
+        char after = is_output ? word[sizeof output - 1] : 'x';
+        if (!is_value && after != '\0' && after != '=')
+            put_word(line, word);
+        is_value = after == '\0';
     }
     return pull->token == TG_PULL_END_ARRAY && line->used > 0;
 }
