@@ -69,12 +69,13 @@ struct tg_reference_task {
         TG_REFERENCE_DIFFERS,    /* an output is not */
         TG_REFERENCE_NONE,       /* its kernel has no reference, or it is a mix */
         TG_REFERENCE_INCOMPLETE, /* an argument was not recorded in full */
-        TG_REFERENCE_FAILED      /* the reference crashed, exited, did not return … */
+        TG_REFERENCE_FAILED,     /* the reference crashed, exited, did not return … */
+        TG_REFERENCE_EMPTY       /* none of its outputs has an element: nothing to compare */
     } is;
     uint32_t argument;            /* DIFFERS: the first output that differs */
     struct tg_output_check check; /* of that output */
-    const char *why;              /* NONE, INCOMPLETE, FAILED: the reason, which lives until `tell`
-                                     returns; else NULL */
+    const char *why;              /* NULL for AGREES, DIFFERS; the reason, which lives until `tell`
+                                     returns */
     /* AGREES, DIFFERS: the largest errors of all its outputs. */
     double max_error;    /* |output - reference|; infinite as in tg_check_close */
     double max_relative; /* that by |reference|, where the reference is not 0 */

@@ -23,7 +23,7 @@ struct check_request { /* what the command line asks for */
 
 /* What became of tasks: of one kernel, or of all. */
 struct check_counts {
-    uint64_t tasks, good, wrong, without, incomplete, failed;
+    uint64_t tasks, good, wrong, without, incomplete, failed, empty;
     uint64_t max_ulp;               /* TG_ULP_UNDEFINED: NaN stands against a number */
     double max_error, max_relative; /* of the tasks that were checked */
 };

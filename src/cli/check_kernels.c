@@ -22,7 +22,7 @@ static void fill_cells(const struct check_counts *is, struct cells *cells)
     snprintf(cells->text[0], CELL, "%" PRIu64, is->good + is->wrong);
     snprintf(cells->text[1], CELL, "%" PRIu64, is->wrong);
     snprintf(cells->text[2], CELL, "%" PRIu64, is->failed);
-    snprintf(cells->text[3], CELL, "%" PRIu64, is->without + is->incomplete);
+    snprintf(cells->text[3], CELL, "%" PRIu64, is->without + is->incomplete + is->empty);
     if (!checked)
         snprintf(cells->text[4], CELL, "-");
     else if (is->max_ulp == TG_ULP_UNDEFINED)
@@ -103,6 +103,7 @@ void check_kernels_put(const struct check_tally *tally, struct tg_json *json)
         tg_json_put_uint(json, "without_reference", is->without);
         tg_json_put_uint(json, "incomplete", is->incomplete);
         tg_json_put_uint(json, "failed", is->failed);
+        tg_json_put_uint(json, "empty", is->empty);
         if (is->good + is->wrong > 0) {
             put_ulp(json, is->max_ulp);
             tg_json_put_real(json, "max_relative", is->max_relative);

@@ -69,6 +69,9 @@ static void count(struct check_counts *counts, const struct tg_reference_task *t
     case TG_REFERENCE_FAILED:
         counts->failed++;
         return;
+    case TG_REFERENCE_EMPTY:
+        counts->empty++;
+        return;
     }
     if (task->max_ulp > counts->max_ulp)
         counts->max_ulp = task->max_ulp;
@@ -164,6 +167,11 @@ static const char *result_of(const struct check_counts *all, char *reason, size_
     if (all->failed > 0)
         snprintf(reason, size, "%" PRIu64 " of %" PRIu64 " tasks have a reference that failed",
                  all->failed, all->tasks);
+    else if (all->incomplete == 0 && all->empty > 0)
+        snprintf(reason, size,
+                 "no task has a reference and an output with elements: the outputs of %" PRIu64
+                 " are empty, %" PRIu64 " have no reference",
+                 all->empty, all->without);
     else if (all->incomplete == 0)
         snprintf(reason, size, "no kernel of the %" PRIu64 " recorded tasks has a reference",
                  all->tasks);
@@ -206,6 +214,8 @@ static void print_sum(const struct check_tally *tally)
         printf(", %" PRIu64 " not checked: not recorded in full", all->incomplete);
     if (all->failed > 0)
         printf(", %" PRIu64 " not checked: their reference failed", all->failed);
+    if (all->empty > 0)
+        printf(", %" PRIu64 " not checked: their outputs are empty", all->empty);
     putchar('\n');
     tg_recording_get_info(tally->recording, &info);
     cli_recording_print_notes(&info);
@@ -247,6 +257,7 @@ static void end_json(struct check_tally *tally, const char *result, const char *
     tg_json_put_uint(json, "without_reference", tally->all.without);
     tg_json_put_uint(json, "incomplete", tally->all.incomplete);
     tg_json_put_uint(json, "failed_count", tally->all.failed);
+    tg_json_put_uint(json, "empty", tally->all.empty);
     check_kernels_put(tally, json);
     tg_json_put_string(json, "result", result);
     if (*reason)

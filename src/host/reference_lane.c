@@ -33,7 +33,8 @@ static tg_status judge(struct turn *turn, uint32_t i, struct tg_task_verdict *ve
 
 static bool was_called(const struct tg_task_verdict *verdict)
 {
-    return verdict->is.is == TG_REFERENCE_AGREES || verdict->is.is == TG_REFERENCE_DIFFERS;
+    return verdict->is.is == TG_REFERENCE_AGREES || verdict->is.is == TG_REFERENCE_DIFFERS ||
+           verdict->is.is == TG_REFERENCE_EMPTY;
 }
 
 /* Has a fresh runner check two tasks. *seen is the verdict of the one that failed, else of the second. */

@@ -240,9 +240,11 @@ static void keep_difference(const struct tg_recorded_tensor *t, uint32_t argumen
 
 static tg_status compare(const struct tg_lane *lane, const struct tg_recorded_task *task,
                          uint32_t def, const struct tg_reference_request *request,
-                         struct tg_reference_task *is, struct tg_error *error)
+                         struct tg_task_verdict *verdict, struct tg_error *error)
 {
+    struct tg_reference_task *is = &verdict->is;
     struct tg_tolerance tolerance = {lane->job->about[def].atol, lane->job->about[def].rtol};
+    int64_t elements = 0;
     is->is = TG_REFERENCE_AGREES;
     for (uint32_t i = 0; i < task->n_tensors; i++) {
         const struct tg_recorded_tensor *t = &task->tensor[i];
@@ -257,7 +259,10 @@ static tg_status compare(const struct tg_lane *lane, const struct tg_recorded_ta
             return status;
         keep_largest(t->tensor.dtype, &c, is);
         keep_difference(t, i, &c, is);
+        elements |= tg_tensor_numel(&t->tensor);
     }
+    if (elements == 0)
+        set(verdict, TG_REFERENCE_EMPTY, "its outputs have no elements");
     return TG_OK;
 }
 
@@ -290,7 +295,7 @@ tg_status tg_reference_judge(struct tg_lane *lane, const struct tg_recorded_task
         tg_reference_process_call(&lane->process, &request, lane->job->limit, how, sizeof how)) {
     case TG_CALL_DONE:
         return check_fill(lane, &request, verdict)
-                   ? compare(lane, task, def, &request, &verdict->is, error)
+                   ? compare(lane, task, def, &request, verdict, error)
                    : TG_OK;
     case TG_CALL_STOPPED:
         return tg_error_set(error, TG_CANCELLED, "cancelled");

@@ -129,6 +129,15 @@ def test_check_does_not_know_without_the_contents(tg, level):
     assert "--dump-tensor=full" in result["reason"]
 
 
+@pytest.mark.parametrize("level", ["meta", "hash", "full"])
+def test_a_task_whose_outputs_are_empty_does_not_agree(tg, level):
+    tg.good("run", workload("unwritten"), "--case", "no_elements", f"--dump-tensor={level}",
+            "--output", "out")
+    result = not_known(tg) if level != "full" else tg.json("check", "out")
+    assert result["empty"] == 1 and result["good"] == (1 if level == "full" else 0)
+    assert "1 not checked: their outputs are empty" in tg("check", "out").stdout
+
+
 def test_check_does_not_know_where_nothing_was_marked(tg):
     tg.good("run", "matmul_chain", "--dump-tensor=marked", "--output", "out")
     assert "marked" in not_known(tg)["reason"]

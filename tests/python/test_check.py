@@ -8,6 +8,8 @@ import pytest
 
 import taskglass
 
+from conftest import TEST_WORKLOADS
+
 
 @pytest.fixture
 def chain(tmp_path):
@@ -52,6 +54,17 @@ def test_what_cannot_be_checked_is_not_known(tmp_path):
     assert result.result == "not known"
     assert result.counts["no reference"] == len(result.tasks) > 0
     assert "reference" in result.tasks[0].why
+
+
+def test_a_task_without_an_element_is_not_compared(tmp_path):
+    execution = taskglass.run(TEST_WORKLOADS / "unwritten.so", case="no_elements", dump_tensor="hash",
+                              output=tmp_path / "out")
+    with taskglass.Recording(execution.output_dir) as recording:
+        result = recording.check()
+    assert result.result == "not known"
+    assert (result.counts["empty"], result.counts["agrees"]) == (1, 0)
+    assert [task.why for task in result.tasks if task.verdict == "empty"] == \
+        ["its outputs have no elements"]
 
 
 def test_an_exception_in_progress_ends_the_check(chain):

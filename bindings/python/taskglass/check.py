@@ -12,13 +12,13 @@ from ._library import encoded, lib, text
 
 __all__ = ["Check", "CheckedTask"]
 
-VERDICTS = ("agrees", "differs", "no reference", "incomplete", "failed")
+VERDICTS = ("agrees", "differs", "no reference", "incomplete", "failed", "empty")
 _NO_ULP = 2**64 - 1
 
 
 @dataclass(frozen=True)
 class CheckedTask:
-    """One task. `verdict` is one of VERDICTS; `why` is the reason for the last three.
+    """One task. `verdict` is one of VERDICTS; `why` is the reason for the last four.
 
     `argument`, `mismatches`, `first`, `got` and `expected` describe the first output that differs.
     `max_ulp` is None where NaN or an infinity stands against another value, and where nothing was

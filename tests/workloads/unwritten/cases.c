@@ -26,6 +26,7 @@ static const struct tg_case_def cases[] = {
     {"passed_on", "a kernel copies what another did not write", "which=6"},
     {"types", "unwritten outputs of every type", "which=7"},
     {"references", "zeros on purpose, and nothing, both with references", "which=8"},
+    {"no_elements", "tensors without elements, and a kernel with a reference", "which=9"},
 };
 
 static void prepare(struct tg_case *c)
@@ -57,7 +58,7 @@ static void right_zeros(const struct tg_ctx *ctx)
 
 static void right_doubled(const struct tg_ctx *ctx)
 {
-    for (int64_t i = 0; i < N; i++)
+    for (int64_t i = 0; i < tg_arg_numel(ctx, 1); i++)
         TG_ARG(ctx, 1, float)[i] = 2 * TG_ARG(ctx, 0, const float)[i];
 }
 

@@ -56,6 +56,15 @@ TG_FN static void types(struct tg_rt *rt, const struct tg_args *args)
     }
 }
 
+TG_FN static void no_elements(struct tg_rt *rt, const struct tg_args *args)
+{
+    int64_t none = 0;
+    struct tg_tensor x = tg_alloc(rt, TG_FLOAT32, 1, &none);
+    step(rt, FORGETFUL, x, tg_alloc(rt, TG_FLOAT32, 1, &none), TG_TASK_NONE);
+    step(rt, RIGHT_ZEROS, args->tensor[0], args->tensor[1], TG_TASK_NONE);
+    ramp_from(rt, args->tensor[2], 1);
+}
+
 TG_ORCHESTRATION(unwritten)
 {
     struct tg_tensor x = args->tensor[0], y = args->tensor[1], z = args->tensor[2];
@@ -87,6 +96,9 @@ TG_ORCHESTRATION(unwritten)
         break;
     case TYPES:
         types(rt, args);
+        break;
+    case NO_ELEMENTS:
+        no_elements(rt, args);
         break;
     default:
         step(rt, RIGHT_ZEROS, x, y, TG_TASK_NONE);

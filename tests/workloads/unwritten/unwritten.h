@@ -21,7 +21,8 @@ enum {
     REUSED_TAIL,
     PASSED_ON,
     TYPES,
-    REFERENCES
+    REFERENCES,
+    NO_ELEMENTS
 };
 
 TG_KERNEL(doubled);
