@@ -143,8 +143,8 @@ def test_recover_may_be_run_again_and_on_what_is_whole(tg, folder):
     assert not first["kept_manifest"] and second.pop("kept_manifest")
     assert first == {**second, "kept_manifest": False} and not first["was_complete"] and first["records"] == 16
     assert list(first) == ["path", "was_complete", "records", "truncated", "damaged",
-                           "from_manifest", "kept_manifest", "payload_bytes", "cut_bytes",
-                           "zero_bytes", "bad_bytes"]
+                           "from_manifest", "kept_manifest", "lacks_payload", "put_aside",
+                           "payload_bytes", "cut_bytes", "zero_bytes", "bad_bytes"]
 
 
 @pytest.mark.parametrize("verb, arguments, why", [
