@@ -63,42 +63,46 @@ static void count(const struct tg_recording *recording, struct tg_recovery *reco
         recovered->truncated += (entry.record.flags & TG_RECORD_TRUNCATED) != 0;
 }
 
-/* True if the manifest has every record as the recording has it, with the right numbers. */
-static tg_status is_good(const struct tg_recording *recording, bool *good, struct tg_error *error)
+/* *sound: no record has a problem either, such as a payload that the file lacks.
+ * *good: true if the manifest has every record as the recording has it, with the right numbers. */
+static tg_status is_good(const struct tg_recording *recording, bool *good, bool *sound,
+                         struct tg_error *error)
 {
     struct tg_verification result;
-    *good = false;
+    *good = *sound = false;
     if (!recording->info.from_journal || !recording->manifest[0])
         return TG_OK;
     tg_status status = tg_recording_verify(recording, NULL, NULL, &result, error);
     *good = status == TG_OK && result.by_problem[TG_PROBLEM_MANIFEST] == 0 &&
             result.by_problem[TG_PROBLEM_COUNTER] == 0;
+    *sound = *good && result.by_problem[TG_PROBLEM_RECORD] == 0;
     return status;
 }
 
 static tg_status write_manifest(const struct tg_recording *recording, const char *dir,
                                 struct tg_recovery *recovered, struct tg_error *error)
 {
-    bool good;
+    bool good, sound;
     if (!recording->info.from_journal) {
         recovered->kept_manifest = true; /* it is all there is */
         return TG_OK;
     }
-    tg_status status = is_good(recording, &good, error);
+    tg_status status = is_good(recording, &good, &sound, error);
     recovered->kept_manifest = good;
-    if (status != TG_OK || good)
+    if (status != TG_OK || sound)
         return status;
     enum tg_old_manifest old;
     status = tg_old_manifest_judge(recording, &old, error);
     if (status != TG_OK)
         return status;
-    if (old == TG_OLD_CONTRADICTS)
+    if (old == TG_OLD_CONTRADICTS && !good)
         return tg_error_set(
             error, TG_BAD_ARGUMENT,
             "'%s': %s and %s contradict each other, and the manifest proves itself; "
             "nothing was changed: move the one that does not belong here away",
             dir, recording->journal, recording->manifest);
-    recovered->kept_manifest = recovered->lacks_payload = old == TG_OLD_HAS_MORE;
+    recovered->lacks_payload = old == TG_OLD_HAS_MORE;
+    recovered->kept_manifest = good || recovered->lacks_payload;
     if (recovered->kept_manifest)
         return TG_OK;
     status = tg_old_manifest_put_aside(recording, &recovered->put_aside, error);

@@ -120,7 +120,7 @@ static bool verify_text(struct tg_verifier *verifier, const struct tg_map *map)
     info.payload_bytes = verifier->info.payload_bytes;
     info.damaged = verifier->info.damaged;
     tg_verify_counters(verifier, &info);
-    if (verifier->result->problems == before)
+    if (verifier->result->problems == before && verifier->short_records == 0)
         tg_verify_head(verifier, map, list);
     if (verifier->result->problems == before)
         tg_verify_damage(verifier,

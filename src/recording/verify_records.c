@@ -65,14 +65,15 @@ static void verify_claims(struct worker *worker, uint64_t index, const struct tg
     struct tg_record copy = *tg_recording_at(verifier->recording, index);
     const struct tg_record *raw = &copy;
     uint64_t size = verifier->info.payload_bytes;
-    if (raw->stored > 0 && (raw->position > size || raw->stored > size - raw->position))
+    if (raw->stored > 0 && (raw->position > size || raw->stored > size - raw->position)) {
+        __atomic_fetch_add(&verifier->short_records, 1, __ATOMIC_RELAXED);
         tg_verify_found(verifier, TG_PROBLEM_RECORD, index,
                         "its payload is %" PRIu64 " bytes at %" PRIu64
                         ", but the payload file has %" PRIu64,
                         raw->stored, raw->position, size);
-    else if (raw->stage != record->stage || raw->kind != record->kind ||
-             raw->dtype != record->dtype || raw->ndim != record->ndim ||
-             (raw->role != 0 && raw->role != record->role))
+    } else if (raw->stage != record->stage || raw->kind != record->kind ||
+               raw->dtype != record->dtype || raw->ndim != record->ndim ||
+               (raw->role != 0 && raw->role != record->role))
         tg_verify_found(verifier, TG_PROBLEM_RECORD, index,
                         "stage, role, kind, type or shape is not valid");
     else if (record->kind == TG_KIND_TENSOR &&

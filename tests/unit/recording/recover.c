@@ -164,4 +164,18 @@ TEST(verify_says_how_many_records_of_the_manifest_a_cut_journal_lacks)
     CHECK_HAS(verify()->finding[0].text, "lacks 8 of the records that tensor_dump.json has");
 }
 
+TEST(verify_blames_a_short_payload_file_and_not_the_manifest)
+{
+    dump_make(TASKS, 5);
+    for (int missing = 0; missing < 2; missing++) {
+        REQUIRE((missing ? unlink(dump_path(payload)) : truncate(dump_path(payload), 130)) == 0);
+        const struct tg_verification *result = verify();
+        CHECK_EQ_U(result->by_problem[TG_PROBLEM_RECORD], missing ? TASKS + 1 : 3);
+        CHECK_EQ_U(result->problems, result->by_problem[TG_PROBLEM_RECORD]);
+        CHECK_HAS(result->finding[result->n_findings - 1].text,
+                  missing ? "the payload file is missing: it cuts the payloads of 8 records"
+                          : "the payload file is too short: it cuts the payloads of 2 records");
+    }
+}
+
 TEST_MAIN()
