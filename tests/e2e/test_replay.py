@@ -9,6 +9,7 @@ import subprocess
 import pytest
 
 from conftest import PLATFORMS, TIMEOUT, workload
+from forge import forge, is_output, put_nan
 
 RUNTIMES = ["host_build_graph", "aicpu_build_graph", "tensormap_and_ringbuffer"]
 
@@ -70,13 +71,11 @@ def test_a_bundle_never_overwrites(tg):
 
 def spoil_payload(tg, task, stage):
     """Changes the recorded content of one output, as a wrong kernel would."""
-    manifest = json.loads((tg.directory / "out/tensor_dump/tensor_dump.json").read_text())
-    entry = next(entry for entry in manifest["tensors"] if entry["task_id"] == task
-                 and entry["stage"] == stage and entry["kind"] == "tensor")
-    path = tg.directory / "out/tensor_dump/tensor_dump.bin"
-    payload = bytearray(path.read_bytes())
-    payload[entry["bin_offset"] + 3] ^= 0x40  # the exponent of a little-endian float32
-    path.write_bytes(payload)
+    def change(payload, entry):
+        payload[entry["bin_offset"] + 3] ^= 0x40  # the exponent of a little-endian float32
+
+    forge(tg.directory / "out/tensor_dump", lambda entry: entry["task_id"] == task
+          and entry["stage"] == stage and entry["kind"] == "tensor", change)
 
 
 def test_a_task_that_recorded_something_else_differs(tg):
@@ -184,12 +183,7 @@ def test_check_sums_up_by_kernel_with_the_largest_errors(tg):
 
 def test_a_nan_against_a_number_has_no_distance(tg):
     record(tg, "matmul_chain")
-    path = tg.directory / "out/tensor_dump/tensor_dump.bin"
-    manifest = json.loads((tg.directory / "out/tensor_dump/tensor_dump.json").read_text())
-    entry = next(entry for entry in manifest["tensors"] if entry["stage"] == "after_completion")
-    payload = bytearray(path.read_bytes())
-    payload[entry["bin_offset"]:entry["bin_offset"] + 4] = b"\x00\x00\xc0\x7f"
-    path.write_bytes(payload)
+    forge(tg.directory / "out/tensor_dump", is_output, put_nan)
     result = json.loads(tg("check", "out", "--json").stdout)
     assert [kernel["max_ulp"] for kernel in result["kernels"] if kernel["wrong"]] == ["nan"]
 

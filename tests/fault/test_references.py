@@ -9,6 +9,7 @@ import signal
 import pytest
 
 from conftest import HERE, PLATFORMS, SANITIZED, compiled, processes_with, wait_until
+from forge import forge, is_output
 from platforms import FAR
 
 TASKS = 12
@@ -83,13 +84,11 @@ def test_several_references_that_fail_are_all_named(start, doubtful, at, more):
 
 def test_a_wrong_task_is_found_beside_a_reference_that_crashes(start, doubtful, tmp_path):
     record(start, doubtful, "null", PLATFORMS[0])
-    folder = tmp_path / "out" / "tensor_dump"
-    (entry,) = (entry for entry in json.loads((folder / "tensor_dump.json").read_text())["tensors"]
-                if int(entry["task_id"], 16) == 7 and entry["stage"] == "after_completion")
-    path = folder / "tensor_dump.bin"
-    payload = bytearray(path.read_bytes())
-    payload[entry["bin_offset"] + 3] ^= 1
-    path.write_bytes(payload)
+    def change(payload, entry):
+        payload[entry["bin_offset"] + 3] ^= 1
+
+    forge(tmp_path / "out" / "tensor_dump",
+          lambda entry: int(entry["task_id"], 16) == 7 and is_output(entry), change)
     code, result = check(start, "null")
     assert code == 1 and result["result"] == "wrong"
     assert task_ids(result["wrong"]) == [7] and task_ids(result["failed"]) == [5]

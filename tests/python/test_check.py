@@ -9,17 +9,13 @@ import pytest
 import taskglass
 
 from conftest import TEST_WORKLOADS
+from forge import forge, is_output, put_nan
 
 
 @pytest.fixture
 def chain(tmp_path):
     execution = taskglass.run("matmul_chain", dump_tensor="full", output=tmp_path / "out")
     return execution.output_dir
-
-
-def first_output(folder):
-    manifest = json.loads((folder / "tensor_dump" / "tensor_dump.json").read_text())
-    return next(entry for entry in manifest["tensors"] if entry["stage"] == "after_completion")
 
 
 def test_a_good_run_agrees(chain):
@@ -33,11 +29,7 @@ def test_a_good_run_agrees(chain):
 
 
 def test_a_wrong_task_is_found(chain):
-    entry = first_output(chain)
-    path = chain / "tensor_dump" / "tensor_dump.bin"
-    payload = bytearray(path.read_bytes())
-    payload[entry["bin_offset"]:entry["bin_offset"] + 4] = b"\x00\x00\xc0\x7f"
-    path.write_bytes(payload)
+    entry = forge(chain / "tensor_dump", is_output, put_nan)
     with taskglass.Recording(chain) as recording:
         result = recording.check()
     assert result.result == "wrong"
