@@ -68,7 +68,7 @@ struct tg_reference_task {
         TG_REFERENCE_AGREES,     /* every output is within the reference's tolerance */
         TG_REFERENCE_DIFFERS,    /* an output is not */
         TG_REFERENCE_NONE,       /* its kernel has no reference, or it is a mix */
-        TG_REFERENCE_INCOMPLETE, /* an argument was not recorded in full */
+        TG_REFERENCE_INCOMPLETE, /* an argument was not recorded in full, or its bytes are damaged */
         TG_REFERENCE_FAILED,     /* the reference crashed, exited, did not return … */
         TG_REFERENCE_EMPTY       /* none of its outputs has an element: nothing to compare */
     } is;

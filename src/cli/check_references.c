@@ -178,7 +178,7 @@ static const char *result_of(const struct check_counts *all, char *reason, size_
     else
         snprintf(reason, size,
                  "no task was recorded in full together with a reference: %" PRIu64
-                 " were not recorded in full, %" PRIu64
+                 " were not recorded in full or are damaged, %" PRIu64
                  " have no reference; record the run with --dump-tensor=full",
                  all->incomplete, all->without);
     return "not known";
@@ -211,7 +211,7 @@ static void print_sum(const struct check_tally *tally)
     if (all->without > 0)
         printf(", %" PRIu64 " not checked: their kernels have no reference", all->without);
     if (all->incomplete > 0)
-        printf(", %" PRIu64 " not checked: not recorded in full", all->incomplete);
+        printf(", %" PRIu64 " not checked: not recorded in full, or damaged", all->incomplete);
     if (all->failed > 0)
         printf(", %" PRIu64 " not checked: their reference failed", all->failed);
     if (all->empty > 0)

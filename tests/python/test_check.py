@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recording.check: tasks and the references of their kernels."""
 
-import json
 import math
 
 import pytest
