@@ -57,12 +57,14 @@ struct tg_record_result {
 };
 
 /* Starts the graph on its device and returns. BAD_ARGUMENT: the configuration makes no sense; BUSY:
- * another run is under way; DEVICE_LOST; CYCLE; NO_MEMORY. On success the caller must destroy *run. */
+ * another run is under way; DEVICE_LOST; CYCLE; NO_MEMORY. On success the caller must destroy *run;
+ * after a failure *run is NULL. */
 TG_API tg_status tg_run_start(struct tg_graph *graph, const struct tg_run_config *config,
                               struct tg_run **run, struct tg_error *error);
 
 /*
- * Waits until the run has ended, for at most `seconds` (negative: without a limit).
+ * Waits until the run has ended, for at most `seconds` (negative: without a limit). BAD_ARGUMENT if
+ * `seconds` is not a number.
  * OK: finished. TIMED_OUT: still running. CANCELLED. BAD_ARGUMENT, SCOPE_DEADLOCK and the like: the
  * orchestration on the device failed. KERNEL_FAULT, HANG, DEVICE_LOST: the device failed and is
  * lost; the error names the task and kernel, if known. After the end, every call returns the same.

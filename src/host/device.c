@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "host/module.h"
 #include "host/paths.h"
+#include "host/seconds.h"
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,7 +68,7 @@ static tg_status fill_in(const struct tg_device_config *from, const struct tg_pl
     if (to->memory < SMALLEST_MEMORY || to->memory > LARGEST_MEMORY)
         return tg_error_set(error, TG_BAD_ARGUMENT, "--device-memory %llu: must be from 4M to 16T",
                             (unsigned long long)to->memory);
-    return TG_OK;
+    return tg_seconds_check("load_timeout of tg_device_config", from->load_timeout, error);
 }
 
 /* --device-program replaces the simulators' program only. A platform with a program of its own
@@ -131,6 +132,7 @@ tg_status tg_device_open(const struct tg_device_config *config, struct tg_device
     struct tg_device *device;
     char *program = NULL;
     tg_status status;
+    *out = NULL;
     config = config ? config : &defaults;
     status = find_platform(config->platform ? config->platform : DEFAULT_PLATFORM, &ops, error);
     if (status == TG_OK)

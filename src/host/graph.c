@@ -44,8 +44,9 @@ static inline tg_status want_edges(struct tg_graph *g, uint64_t wanted, struct t
 
 tg_status tg_graph_create(struct tg_module *module, struct tg_graph **out, struct tg_error *error)
 {
-    TG_REFUSE_NULL(error, module);
     TG_REFUSE_NULL_AS(error, out, "graph");
+    *out = NULL;
+    TG_REFUSE_NULL(error, module);
     struct tg_graph *g = calloc(1, sizeof *g);
     if (g == NULL)
         return tg_error_set(error, TG_NO_MEMORY, "out of host memory");

@@ -92,9 +92,10 @@ static tg_status load_new(struct tg_device *device, char *path, struct tg_module
 tg_status tg_device_load(struct tg_device *device, const char *path, struct tg_module **module,
                          struct tg_error *error)
 {
+    TG_REFUSE_NULL(error, module);
+    *module = NULL;
     TG_REFUSE_NULL(error, device);
     TG_REFUSE_NULL(error, path);
-    TG_REFUSE_NULL(error, module);
     tg_status status = tg_device_ready(device, error);
     char *real;
     if (status != TG_OK)

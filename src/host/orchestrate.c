@@ -36,12 +36,13 @@ tg_status tg_graph_orchestrate(struct tg_module *module, enum tg_runtime_kind ru
     const struct tg_runtime_ops *ops = tg_runtime_number(runtime);
     struct tg_graph *graph;
     tg_status status;
+    TG_REFUSE_NULL_AS(error, out, "graph");
+    *out = NULL;
     if (ops == NULL)
         return tg_error_set(error, TG_BAD_ARGUMENT, "there is no runtime number %u",
                             (unsigned)runtime);
     TG_REFUSE_NULL(error, module);
     TG_REFUSE_NULL(error, args);
-    TG_REFUSE_NULL_AS(error, out, "graph");
     status = tg_graph_create(module, &graph, error);
     if (status != TG_OK)
         return status;

@@ -4,6 +4,7 @@
 #include "common/stream_word.h"
 #include "query/filter.h"
 #include "host/module.h"
+#include "host/seconds.h"
 #include "host/task_check.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,14 +28,16 @@ tg_status tg_record_config_check(const struct tg_record_config *config, struct t
     if (config->level >= TG_LEVELS)
         return tg_error_set(error, TG_BAD_ARGUMENT, "there is no record level %u: 0 to %u",
                             config->level, TG_LEVELS - 1);
-    if (config->level == TG_LEVEL_OFF)
-        return TG_OK;
     if (config->policy >= TG_POLICIES)
         return tg_error_set(error, TG_BAD_ARGUMENT, "there is no record policy %u: 0 to %u",
                             config->policy, TG_POLICIES - 1);
     if (config->transport >= TG_TRANSPORTS)
         return tg_error_set(error, TG_BAD_ARGUMENT, "there is no transport %u: 0 to %u",
                             config->transport, TG_TRANSPORTS - 1);
+    tg_status status =
+        tg_seconds_check("wait_limit of tg_record_config", config->wait_limit, error);
+    if (status != TG_OK || config->level == TG_LEVEL_OFF)
+        return status;
     if (config->output_dir == NULL || config->output_dir[0] == '\0')
         return tg_error_set(error, TG_BAD_ARGUMENT,
                             "a recording needs a folder: set output_dir of tg_record_config");

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "host/device_log.h"
 #include "host/record_setup.h"
+#include "host/seconds.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,7 +120,10 @@ static tg_status launch(struct tg_run *run, const struct tg_run_config *config,
 {
     const struct tg_record_config *record = config ? config->record : NULL;
     double began = now();
-    tg_status status = record ? tg_record_config_check(record, error) : TG_OK;
+    tg_status status =
+        config ? tg_seconds_check("timeout of tg_run_config", config->timeout, error) : TG_OK;
+    if (status == TG_OK && record)
+        status = tg_record_config_check(record, error);
     if (status == TG_OK)
         status = tg_device_ready(run->device, error);
     if (status == TG_OK)
@@ -144,8 +148,9 @@ static tg_status launch(struct tg_run *run, const struct tg_run_config *config,
 tg_status tg_run_start(struct tg_graph *graph, const struct tg_run_config *config,
                        struct tg_run **out, struct tg_error *error)
 {
-    TG_REFUSE_NULL(error, graph);
     TG_REFUSE_NULL_AS(error, out, "run");
+    *out = NULL;
+    TG_REFUSE_NULL(error, graph);
     struct tg_run *run = run_new(graph, config);
     tg_status status;
     if (run == NULL)
@@ -378,6 +383,8 @@ static int tick_until(const struct tg_run *run, double deadline)
 tg_status tg_run_wait(struct tg_run *run, double seconds, struct tg_error *error)
 {
     TG_REFUSE_NULL(error, run);
+    if (isnan(seconds))
+        return tg_error_set(error, TG_BAD_ARGUMENT, "seconds of tg_run_wait is not a number");
     double deadline = seconds < 0 ? INFINITY : now() + seconds;
     while (!run->ended) {
         int milliseconds = tick_until(run, deadline);

@@ -160,8 +160,9 @@ static tg_status read_zip(struct tg_npy_file *file, const char *path, struct tg_
 
 tg_status tg_npy_open(const char *path, struct tg_npy_file **out, struct tg_error *error)
 {
-    TG_REFUSE_NULL(error, path);
     TG_REFUSE_NULL_AS(error, out, "file");
+    *out = NULL;
+    TG_REFUSE_NULL(error, path);
     struct tg_npy_file *file = calloc(1, sizeof *file);
     tg_status status;
     int cause;

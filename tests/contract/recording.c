@@ -2,6 +2,7 @@
 /* Recordings that a program makes through the C interface. */
 #include "orchestrated.h"
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 
 static char folder[64];
@@ -59,10 +60,28 @@ CONTRACT(a_recording_that_makes_no_sense_is_refused_before_the_run)
     bad.transport = 3;
     refuse(graph, bad, "transport 3");
     bad = good;
+    bad.wait_limit = NAN;
+    refuse(graph, bad, "wait_limit");
+    bad.wait_limit = -1;
+    refuse(graph, bad, "wait_limit");
+    bad = good;
     bad.orchestration = &args;
     refuse(graph, bad, "argument 0");
     args.n_tensors = 200;
     refuse(graph, bad, "more than 16 tensors");
+    tg_graph_destroy(graph);
+    tg_device_close(device);
+}
+
+CONTRACT(a_recording_that_makes_no_sense_is_refused_at_level_off_too)
+{
+    static const struct tg_record_config bad[] = {
+        {.policy = 9}, {.transport = 77}, {.wait_limit = NAN}, {.wait_limit = -INFINITY}};
+    static const char *const part[] = {"policy 9", "transport 77", "wait_limit", "wait_limit"};
+    struct tg_device *device = open_device(3, 0);
+    struct tg_graph *graph = empty_graph(device);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        refuse(graph, bad[i], part[i]);
     tg_graph_destroy(graph);
     tg_device_close(device);
 }

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE 1
 #include "nodes.h"
 #include "slow.h"
+#include <math.h>
 #include <pthread.h>
 
 CONTRACT(a_run_can_be_waited_for_again_with_the_same_answer)
@@ -65,6 +66,33 @@ CONTRACT(a_second_run_is_refused_while_one_is_under_way)
     slow_destroy(&slow);
     slow_destroy(&other);
     tg_device_close(device);
+}
+
+CONTRACT(a_run_that_does_not_start_leaves_no_handle)
+{
+    static const double bad[] = {NAN, -1, -INFINITY};
+    struct tg_device *device = open_device(1, 0);
+    struct slow slow = slow_make(device, 1, 0, false);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct tg_run_config config = {.timeout = bad[i]};
+        struct tg_run *run = (struct tg_run *)&config; /* what an earlier run may have left */
+        REFUSED(BAD_ARGUMENT, "timeout", tg_run_start(slow.graph, &config, &run, error));
+        CHECK(run == NULL);
+    }
+    slow_destroy(&slow);
+    tg_device_close(device);
+}
+
+CONTRACT(a_load_limit_that_is_no_time_is_refused)
+{
+    static const double bad[] = {NAN, -0.5, -INFINITY};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct tg_device_config config = device_config(1, 0);
+        struct tg_device *device = (struct tg_device *)&config;
+        config.load_timeout = bad[i];
+        REFUSED(BAD_ARGUMENT, "load_timeout", tg_device_open(&config, &device, error));
+        CHECK(device == NULL);
+    }
 }
 
 CONTRACT(memory_can_be_copied_and_handed_out_during_a_run)
