@@ -90,7 +90,8 @@ TG_API void tg_json_key(struct tg_json *json, const char *key);
 #define TG_JSON_KEY(json, key) tg_json_plain_key((json), "" key "", sizeof(key) - 1)
 TG_API void tg_json_plain_key(struct tg_json *json, const char *key, size_t length);
 
-/* NULL gives null; bytes that are not UTF-8 become U+FFFD. */
+/* NULL gives null; bytes that are not UTF-8 become U+FFFD. Characters that tg_text_clean (text.h) would
+ * replace are written as \u escapes. */
 TG_API void tg_json_string(struct tg_json *json, const char *value);
 /* For numbers that stay within 2^53, where every reader is exact; tg_json_hex for the others. */
 TG_API void tg_json_int(struct tg_json *json, int64_t value);

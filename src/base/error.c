@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/names.h"
+
 #define ELLIPSIS "…"
 
 static bool is_utf8_continuation(char byte)
@@ -22,11 +24,14 @@ static void end_in_ellipsis(char *text, size_t size)
     memcpy(text + cut, ELLIPSIS, sizeof ELLIPSIS);
 }
 
-static void keep_to_one_line(char *text)
+/* A control character of ASCII becomes a space, because most of them only separated words; other
+ * characters that a terminal must not get become '?'. */
+static void keep_to_one_line(char *text, size_t size)
 {
-    for (; *text; text++)
-        if ((unsigned char)*text < 0x20 || *text == 0x7f)
-            *text = ' ';
+    for (char *at = text; *at; at++)
+        if ((unsigned char)*at < 0x20 || *at == 0x7f)
+            *at = ' ';
+    tg_name_clean(text, strlen(text), text, size);
 }
 
 tg_status tg_error_set(struct tg_error *error, tg_status status, const char *format, ...)
@@ -45,7 +50,7 @@ tg_status tg_error_set(struct tg_error *error, tg_status status, const char *for
         (void)snprintf(text, sizeof text, "%s", tg_status_text(status));
     else if ((size_t)length >= sizeof text)
         end_in_ellipsis(text, sizeof text);
-    keep_to_one_line(text);
+    keep_to_one_line(text, sizeof text);
     memcpy(error->text, text, sizeof text);
     error->status = status;
     return status;

@@ -9,9 +9,10 @@
  * Writes one line into *error (nothing if it is NULL) and returns `status`, so that
  * `return tg_error_set(error, TG_NOT_FOUND, "%s: …", path)` is one statement.
  *
- * The text stays one line whatever the arguments hold: control characters become spaces, and
- * what does not fit is cut between characters and ends in "…". The arguments may point into
- * error->text itself, so that a caller can put words before a callee's message.
+ * The text stays one line whatever the arguments hold: control characters of ASCII become spaces,
+ * other characters that are not inert (base/utf8.h) become '?', and what does not fit is cut between
+ * characters and ends in "…". The arguments may point into error->text itself, so that a caller can
+ * put words before a callee's message.
  */
 tg_status tg_error_set(struct tg_error *error, tg_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

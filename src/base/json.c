@@ -112,25 +112,43 @@ static void put_value(struct tg_json *json, const char *text)
     put_text(json, text);
 }
 
-/* What JSON wants escaped, and DEL, which no terminal should see either. */
-static inline bool wants_escape(unsigned char c)
+/* What JSON wants escaped, and the bytes of characters that no terminal should see either. */
+static inline size_t plain_length(const unsigned char *at)
 {
-    return c < 0x20 || c == 0x7f || c == '"' || c == '\\';
+    if (*at >= 0x80)
+        return tg_utf8_inert_length(at, 4);
+    return *at >= 0x20 && *at != 0x7f && *at != '"' && *at != '\\';
 }
 
-static void put_escaped(struct tg_json *json, unsigned char c)
+static void put_code(struct tg_json *json, uint32_t code)
+{
+    char text[16];
+    if (code < 0x10000)
+        (void)snprintf(text, sizeof text, "\\u%04x", (unsigned)code);
+    else
+        (void)snprintf(text, sizeof text, "\\u%04x\\u%04x",
+                       (unsigned)(0xd800 + ((code - 0x10000) >> 10)),
+                       (unsigned)(0xdc00 + ((code - 0x10000) & 0x3ff)));
+    put_text(json, text);
+}
+
+/* Writes the character at `at`, which is not plain, and returns its length. A byte that is not UTF-8
+ * becomes U+FFFD. */
+static size_t put_escaped(struct tg_json *json, const unsigned char *at)
 {
     static const char letters[] = "\"\"\\\\\bb\ff\nn\rr\tt"; /* pairs: the byte, its letter */
-    char text[8];
+    size_t length = tg_utf8_length(at, 4);
     for (size_t i = 0; i + 1 < sizeof letters; i += 2)
-        if ((unsigned char)letters[i] == c) {
-            text[0] = '\\';
-            text[1] = letters[i + 1];
-            put(json, text, 2);
-            return;
+        if ((unsigned char)letters[i] == *at) {
+            const char text[] = {'\\', letters[i + 1]};
+            put(json, text, sizeof text);
+            return 1;
         }
-    (void)snprintf(text, sizeof text, "\\u%04x", (unsigned)c);
-    put_text(json, text);
+    if (length > 0)
+        put_code(json, tg_utf8_code(at, length));
+    else
+        put_text(json, "\xef\xbf\xbd"); /* U+FFFD */
+    return length > 0 ? length : 1;
 }
 
 static void put_quoted(struct tg_json *json, const char *value)
@@ -140,16 +158,11 @@ static void put_quoted(struct tg_json *json, const char *value)
     while (*at) {
         const unsigned char *plain = at;
         size_t length;
-        while (*at && !wants_escape(*at) && (length = *at < 0x80 ? 1 : tg_utf8_length(at, 4)) > 0)
+        while (*at && (length = plain_length(at)) > 0)
             at += length;
         put(json, (const char *)plain, (size_t)(at - plain));
-        if (!*at)
-            break;
-        if (wants_escape(*at))
-            put_escaped(json, *at);
-        else
-            put_text(json, "\xef\xbf\xbd"); /* U+FFFD */
-        at++;
+        if (*at)
+            at += put_escaped(json, at);
     }
     put(json, "\"", 1);
 }

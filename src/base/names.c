@@ -10,18 +10,6 @@
 
 enum { FIRST_SLOTS = 64 };
 
-/*
- * Length of the printable character at `text`; 0 if there is none: a control character (also C1,
- * because terminals obey those), a byte that is not UTF-8, or a character that is cut off.
- */
-static size_t printable_length(const unsigned char *text, size_t left)
-{
-    size_t length = tg_utf8_length(text, left);
-    bool is_c0 = text[0] < 0x20 || text[0] == 0x7f;
-    bool is_c1 = length == 2 && text[0] == 0xc2 && text[1] < 0xa0;
-    return is_c0 || is_c1 ? 0 : length;
-}
-
 void tg_name_clean(const char *text, size_t length, char *clean, size_t room)
 {
     const unsigned char *from = (const unsigned char *)text;
@@ -31,7 +19,7 @@ void tg_name_clean(const char *text, size_t length, char *clean, size_t room)
             clean[used++] = (char)from[at++];
             continue;
         }
-        size_t step = printable_length(from + at, length - at), kept = step ? step : 1;
+        size_t step = tg_utf8_inert_length(from + at, length - at), kept = step ? step : 1;
         if (used + kept >= room)
             break;
         if (step)

@@ -18,9 +18,8 @@ struct tg_names {
 /* Longer names are cut. */
 enum { TG_NAME_MAX = 255 };
 
-/* Copies the text as UTF-8 without control characters: every other byte becomes '?'. Stops at a
- * zero byte or after `length` bytes; cuts to `room` bytes including the zero. `clean` may be
- * `text`. */
+/* Copies the text as inert UTF-8 (base/utf8.h): every other byte becomes '?'. Stops at a zero byte or
+ * after `length` bytes; cuts to `room` bytes including the zero. `clean` may be `text`. */
 void tg_name_clean(const char *text, size_t length, char *clean, size_t room);
 
 /* Returns the same pointer for the same name; NULL if memory ran out. */

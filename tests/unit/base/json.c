@@ -409,4 +409,15 @@ TEST(a_full_disk_is_reported_at_the_end)
     fclose(full);
 }
 
+TEST(characters_that_act_on_a_terminal_are_escaped)
+{
+    struct tg_json json;
+    char text[200];
+    tg_json_start_buffer(&json, text, sizeof text, -1, 0);
+    tg_json_string(&json, "\x1b\x7f\xc2\x9b\xe2\x80\xae\xef\xbb\xbf\xf3\xa0\x81\x81\xff é");
+    CHECK(tg_json_finish(&json) == TG_OK);
+    text[json.used] = '\0';
+    CHECK_EQ_S(text, "\"\\u001b\\u007f\\u009b\\u202e\\ufeff\\udb40\\udc41\xef\xbf\xbd é\"\n");
+}
+
 TEST_MAIN()

@@ -22,6 +22,15 @@ TEST(control_characters_and_broken_utf8_become_question_marks)
     check_clean("\xf4\x90\x80\x80", "????"); /* past the last character */
     check_clean("\xe2\x82", "??");           /* cut off */
     check_clean("\xff\xfe", "??");
+    check_clean("a\xe2\x80\xae"
+                "b",
+                "a???b");                    /* U+202E turns the direction of text */
+    check_clean("\xd8\x9c", "??");           /* U+061C */
+    check_clean("\xe2\x80\x8b", "???");      /* U+200B has no width */
+    check_clean("\xe2\x80\xa8", "???");      /* U+2028 ends a line */
+    check_clean("\xef\xbb\xbf", "???");      /* U+FEFF */
+    check_clean("\xf3\xa0\x81\x81", "????"); /* U+E0041, a tag */
+    check_clean("\xe2\x80\x94\xef\xbf\xbd", "\xe2\x80\x94\xef\xbf\xbd");
 }
 
 TEST(a_name_is_cut_between_characters)
