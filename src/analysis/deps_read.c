@@ -28,12 +28,12 @@ static int open_file(const struct tg_recording_info *info, struct tg_deps_reader
 {
     int cause;
     reader->path = tg_run_file(info->dir, TG_DEPS_FILE);
-    cause = reader->path ? tg_map_open(reader->path, true, &reader->map) : ENOMEM;
+    cause = reader->path ? tg_map_open(reader->path, TG_LINKS_FOLLOW, &reader->map) : ENOMEM;
     if (cause != ENOENT && cause != ENOTDIR)
         return cause;
     free(reader->path);
     reader->path = tg_path_join(info->dir, TG_DEPS_FILE);
-    return reader->path ? tg_map_open(reader->path, true, &reader->map) : ENOMEM;
+    return reader->path ? tg_map_open(reader->path, TG_LINKS_FOLLOW, &reader->map) : ENOMEM;
 }
 
 static void start(struct tg_deps_reader *reader)

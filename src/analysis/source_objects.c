@@ -139,7 +139,7 @@ static bool take_run(struct tg_sources *sources, size_t *room)
     struct tg_map map;
     char *path = tg_run_file(sources->tasks->info.dir, "run.json");
     bool good = path != NULL;
-    if (good && tg_map_open(path, true, &map) == 0) {
+    if (good && tg_map_open(path, TG_LINKS_FOLLOW, &map) == 0) {
         good = read_run(sources, room, &map);
         tg_map_close(&map);
     }

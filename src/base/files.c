@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -65,7 +63,7 @@ int tg_write_at(int fd, const void *bytes, uint64_t size, uint64_t position, uin
 
 tg_status tg_file_error(struct tg_error *error, const char *verb, const char *path, int cause)
 {
-    return tg_error_set(error, TG_IO_ERROR, "cannot %s '%s': %s", verb, path, strerror(cause));
+    return tg_error_set(error, TG_IO_ERROR, "cannot %s '%s': %s", verb, path, tg_cause_text(cause));
 }
 
 tg_status tg_file_no_memory(struct tg_error *error)
@@ -158,56 +156,4 @@ tg_status tg_file_remove(const char *dir, const char *name, struct tg_error *err
         status = tg_file_error(error, "replace", path, errno);
     free(path);
     return status;
-}
-
-static int map_fd(int fd, struct tg_map *map)
-{
-    struct stat info;
-    if (fstat(fd, &info) != 0)
-        return errno;
-    if (!S_ISREG(info.st_mode))
-        return S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
-    if (info.st_size == 0)
-        return 0;
-    void *bytes = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_SHARED, fd, 0);
-    if (bytes == MAP_FAILED)
-        return errno;
-    map->bytes = bytes;
-    map->size = (size_t)info.st_size;
-    map->is_mapped = true;
-    return 0;
-}
-
-int tg_map_open(const char *path, bool follow, struct tg_map *map)
-{
-    *map = (struct tg_map){0};
-    /* Without O_NONBLOCK, opening a pipe in place of the file would block until a writer opens
-     * it. */
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | (follow ? 0 : O_NOFOLLOW));
-    if (fd < 0)
-        return errno;
-    int cause = map_fd(fd, map);
-    close(fd);
-    return cause;
-}
-
-void tg_map_close(struct tg_map *map)
-{
-    if (map->is_mapped)
-        munmap((void *)(uintptr_t)map->bytes, map->size);
-    *map = (struct tg_map){0};
-}
-
-void tg_map_let_go_part(const struct tg_map *map, size_t begin, size_t end)
-{
-    const size_t page = 4096;
-    begin = (begin + page - 1) / page * page;
-    end = end / page * page;
-    if (map->is_mapped && begin < end && end <= map->size)
-        (void)madvise((void *)((uintptr_t)map->bytes + begin), end - begin, MADV_DONTNEED);
-}
-
-void tg_map_let_go(const struct tg_map *map, size_t end)
-{
-    tg_map_let_go_part(map, 0, end);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files of recordings: paths, whole writes, and files mapped for reading. */
+/* Files of recordings: paths, whole writes, and the one way to read a file. */
 #ifndef TG_BASE_FILES_H
 #define TG_BASE_FILES_H
 
@@ -40,22 +40,85 @@ tg_status tg_file_remove(const char *dir, const char *name, struct tg_error *err
 tg_status tg_file_error(struct tg_error *error, const char *verb, const char *path, int cause);
 tg_status tg_file_no_memory(struct tg_error *error);
 
-/* A file's bytes, with the size it had when it was mapped. If another program truncates the file
- * meanwhile, reading past the new end kills the program (SIGBUS), as with every mapped file. */
+/*
+ * --- reading ---
+ *
+ * Every file that Taskglass reads may be a stranger's, so every reader opens it here, and no other code
+ * calls open, fopen or mmap to read one:
+ *
+ *   tg_map_load   a small file, such as run.json: copied into memory, refused above a limit
+ *   tg_map_open   a file of any size: mapped
+ *   tg_map_text   the same for text, which ends where a giant of zeros begins
+ *   tg_file_open  only its descriptor: a lock, the first bytes, a copy
+ *
+ * All of them refuse what is not a regular file: a FIFO would block, /dev/zero never end. They neither
+ * wait nor gain a controlling terminal, and the descriptor is closed on exec.
+ *
+ * Another program may cut a file while it is mapped, and a disk may fail. Reading a page that is not
+ * there any more raises SIGBUS; base/map_guard.c catches it and puts zeros there. So whoever has read a
+ * mapped file asks tg_map_check before it gives an answer. A file that grows, or that is replaced by
+ * another of the same name, changes nothing: the map keeps the bytes and the size it had when it was
+ * opened.
+ */
+
+/* Causes that errno has no number for; functions below return them where they return an errno. */
+enum {
+    TG_CAUSE_NOT_REGULAR = -1, /* a directory, FIFO, socket or device */
+    TG_CAUSE_TOO_LARGE = -2,
+    TG_CAUSE_SHORTER = -3, /* than it was when it was opened */
+    TG_CAUSE_CHANGED = -4  /* bytes that were there could not be read */
+};
+/* "No such file or directory", "it is not a regular file" …: of an errno or one of the above. */
+const char *tg_cause_text(int cause);
+
+/* Symbolic links are followed, unless the file's name comes out of a stranger's file: such a name must
+ * not lead to a file of the user's. */
+enum tg_file_links { TG_LINKS_REFUSE, TG_LINKS_FOLLOW };
+
+/* Opens a regular file for reading, or for reading and writing. Returns 0 or a cause: ELOOP for a
+ * symbolic link that is refused. The caller closes *fd. `size` may be NULL. */
+int tg_file_open(const char *path, enum tg_file_links links, bool writable, int *fd,
+                 uint64_t *size);
+
+struct tg_guarded;
+
+/* A file's bytes, with the size it had when it was opened. {.bytes, .size} alone is memory of the
+ * caller's. */
 struct tg_map {
     const unsigned char *bytes; /* NULL if the file is empty */
     size_t size;
-    bool is_mapped; /* false: the bytes belong to the caller */
+    uint64_t left_out;        /* tg_map_text: bytes of the file behind `size` */
+    struct tg_guarded *guard; /* of a mapped file */
+    void *own;                /* of a loaded file, on the heap */
 };
 
-/* Maps regular files only, since the file may come from a stranger. Follows symbolic links only if
- * `follow` is set, else fails with ELOOP. Returns 0 or an errno; leaves `*map` empty on failure. */
-int tg_map_open(const char *path, bool follow, struct tg_map *map);
+/* Each returns 0 or a cause, and leaves `*map` empty on failure. */
+int tg_map_open(const char *path, enum tg_file_links links, struct tg_map *map);
+/* Text has no zeros. If the file ends in many of them, or has a hole of more than TG_TEXT_HOLE bytes,
+ * `size` ends within the zeros, so that a parser stumbles over the first ones; follows links. */
+int tg_map_text(const char *path, struct tg_map *map);
+enum { TG_TEXT_HOLE = 16 << 20 };
+/* Follows links. A file of more than `most` bytes is refused. */
+int tg_map_load(const char *path, size_t most, struct tg_map *map);
+/* Bytes of the map must not be used any more. */
 void tg_map_close(struct tg_map *map);
+
+/* 0 if every byte that was read so far was the file's: to be asked after reading and before an answer.
+ * Otherwise a cause, for good: the file became shorter, or could not be read. Any thread may ask. */
+int tg_map_check(const struct tg_map *map);
+/* The same as an IO_ERROR: "the file '…' became shorter while it was read". */
+tg_status tg_map_report(const struct tg_map *map, const char *path, struct tg_error *error);
+
 /* For a large file that is read from front to end: tells the kernel that the bytes before `end`
  * need not stay in memory. Reading them again is allowed. */
 void tg_map_let_go(const struct tg_map *map, size_t end);
 /* The same for the pages that lie wholly in a part of the file. */
 void tg_map_let_go_part(const struct tg_map *map, size_t begin, size_t end);
+
+/* The first byte from `at` on that is not in a hole of the file, or the map's size. Where the file
+ * system does not tell, there are no holes: the result is `at`. */
+size_t tg_map_skip_hole(const struct tg_map *map, size_t at);
+/* The number of bytes up to the last one that is not zero. Reads the zeros at the end, but not holes. */
+size_t tg_map_without_zeros(const struct tg_map *map);
 
 #endif

@@ -114,7 +114,7 @@ static void put_run_json(struct tg_row *row, const struct tg_recording_info *inf
 {
     struct tg_map map = {0};
     char *path = tg_run_file(info->dir, "run.json");
-    if (path && tg_map_open(path, true, &map) == 0 && is_utf8(map.bytes, map.size)) {
+    if (path && tg_map_open(path, TG_LINKS_FOLLOW, &map) == 0 && is_utf8(map.bytes, map.size)) {
         tg_row_text(row, "run_json");
         tg_row_text_of(row, (const char *)map.bytes, map.size);
         tg_row_put(row);

@@ -168,7 +168,7 @@ tg_status tg_npy_open(const char *path, struct tg_npy_file **out, struct tg_erro
     int cause;
     if (file == NULL)
         return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
-    cause = tg_map_open(path, true, &file->map);
+    cause = tg_map_open(path, TG_LINKS_FOLLOW, &file->map);
     if (cause != 0)
         status = tg_file_error(error, "read", path, cause);
     else if (file->map.size >= 4 && little(file->map.bytes, 4) == 0x04034b50)

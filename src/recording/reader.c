@@ -10,17 +10,17 @@
 #include "base/error.h"
 #include "recording/record.h"
 
-static tg_status open_map(const char *dir, const char *name, bool follow, struct tg_map *map,
-                          struct tg_error *error)
+static tg_status open_map(const char *dir, const char *name, enum tg_file_links links,
+                          struct tg_map *map, struct tg_error *error)
 {
     char *path = tg_path_join(dir, name);
     if (!path)
         return tg_file_no_memory(error);
-    int cause = tg_map_open(path, follow, map);
+    int cause = tg_map_open(path, links, map);
     tg_status status = TG_OK;
     if (cause == ENOENT)
         status = tg_error_set(error, TG_NOT_FOUND, "there is no '%s'", path);
-    else if (cause == ELOOP)
+    else if (cause == ELOOP && links == TG_LINKS_REFUSE)
         status = tg_error_set(error, TG_BAD_ARGUMENT,
                               "'%s' is a symbolic link; put the payload file itself there", path);
     else if (cause)
@@ -35,13 +35,13 @@ static tg_status open_payload(struct tg_recording *recording, struct tg_error *e
 {
     tg_status status = TG_NOT_FOUND;
     if (recording->payload_name[0])
-        status =
-            open_map(recording->dir, recording->payload_name, false, &recording->payload, error);
+        status = open_map(recording->dir, recording->payload_name, TG_LINKS_REFUSE,
+                          &recording->payload, error);
     if (status == TG_NOT_FOUND &&
         (recording->damage.journal_head || recording->damage.manifest_head)) {
         memcpy(recording->payload_name, TG_DUMP_PAYLOAD, sizeof TG_DUMP_PAYLOAD);
-        status =
-            open_map(recording->dir, recording->payload_name, false, &recording->payload, error);
+        status = open_map(recording->dir, recording->payload_name, TG_LINKS_REFUSE,
+                          &recording->payload, error);
     }
     if (status == TG_NOT_FOUND)
         recording->payload_name[0] = '\0';
@@ -63,7 +63,7 @@ static tg_status read_manifest_file(struct tg_recording *recording, const char *
                                     struct tg_error *error)
 {
     struct tg_map map = {0};
-    tg_status status = open_map(recording->dir, name, true, &map, error);
+    tg_status status = open_map(recording->dir, name, TG_LINKS_FOLLOW, &map, error);
     if (status == TG_OK)
         status = tg_manifest_read(recording, &map, name, error);
     tg_map_close(&map);
@@ -75,7 +75,7 @@ static tg_status read_manifest_file(struct tg_recording *recording, const char *
 static tg_status read_journal_file(struct tg_recording *recording, const char *name,
                                    struct tg_error *error)
 {
-    tg_status status = open_map(recording->dir, name, true, &recording->map, error);
+    tg_status status = open_map(recording->dir, name, TG_LINKS_FOLLOW, &recording->map, error);
     return status == TG_OK ? tg_journal_read(recording, name, error) : status;
 }
 

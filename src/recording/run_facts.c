@@ -15,7 +15,7 @@ struct facts {
 static bool open_facts(const struct tg_recording *recording, struct facts *facts)
 {
     char *path = tg_run_file(recording->info.dir, "run.json");
-    bool good = path && tg_map_open(path, true, &facts->map) == 0;
+    bool good = path && tg_map_open(path, TG_LINKS_FOLLOW, &facts->map) == 0;
     free(path);
     if (good)
         tg_pull_start(&facts->pull, (const char *)facts->map.bytes, facts->map.size);

@@ -91,7 +91,7 @@ static bool ask_run_json(const struct tg_recording *recording, tg_status *status
 {
     struct tg_map map = {0};
     char *path = tg_run_file(recording->dir, "run.json");
-    bool known = path && tg_map_open(path, true, &map) == 0 && read_run_json(&map, status);
+    bool known = path && tg_map_open(path, TG_LINKS_FOLLOW, &map) == 0 && read_run_json(&map, status);
     tg_map_close(&map);
     free(path);
     return known;

@@ -137,7 +137,7 @@ void tg_verify_manifest(struct tg_verifier *verifier)
     char *path = tg_path_join(verifier->info.dir, verifier->info.manifest);
     if (!path)
         return;
-    bool done = tg_map_open(path, true, &map) == 0 && verify_text(verifier, &map);
+    bool done = tg_map_open(path, TG_LINKS_FOLLOW, &map) == 0 && verify_text(verifier, &map);
     tg_map_close(&map);
     if (!done)
         verify_json(verifier, path);

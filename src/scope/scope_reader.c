@@ -34,7 +34,7 @@ static void read_summary(const char *samples, struct tg_scope_stats *stats)
     if (asprintf(&path, "%.*s%s", slash ? (int)(slash + 1 - samples) : 0, samples,
                  TG_SCOPE_SUMMARY) < 0)
         return;
-    int cause = tg_map_open(path, true, &map);
+    int cause = tg_map_open(path, TG_LINKS_FOLLOW, &map);
     free(path);
     const char *problem = cause ? strerror(cause) : NULL;
     if (!cause)
@@ -77,7 +77,7 @@ static tg_status open_samples(const char *path, const char *file, struct tg_map 
 {
     if (!exists(path))
         return tg_error_set(error, TG_NOT_FOUND, "there is no '%s'", path);
-    int cause = tg_map_open(file, true, map);
+    int cause = tg_map_open(file, TG_LINKS_FOLLOW, map);
     if (cause == ENOENT)
         return tg_error_set(error, TG_NOT_FOUND,
                             "'%s' has no scope stats; a run has them with --enable-scope-stats",

@@ -133,7 +133,7 @@ TEST(a_deps_json_of_the_other_implementation_is_read)
     const char *path = TASKGLASS_TEST_SOURCE_DIR "/../shared/fixtures/peer/tmr_deps_fan/deps.json";
     if (access(path, R_OK) != 0)
         SKIP("no recordings of another implementation beside this tree");
-    REQUIRE(tg_map_open(path, true, &map) == 0);
+    REQUIRE(tg_map_open(path, TG_LINKS_FOLLOW, &map) == 0);
     CHECK_EQ_I(tg_deps_parse((const char *)map.bytes, map.size, path, &deps, &error), TG_OK);
     CHECK(deps && deps->n_tasks > 0);
     CHECK_EQ_S(deps->task[0].scope, "auto");
@@ -146,7 +146,7 @@ TEST(its_edges_are_listed_behind_its_tasks)
     struct tg_map map;
     struct tg_deps *deps;
     const char *path = TASKGLASS_TEST_SOURCE_DIR "/tests/golden/peer/meta/deps.json";
-    REQUIRE(tg_map_open(path, true, &map) == 0);
+    REQUIRE(tg_map_open(path, TG_LINKS_FOLLOW, &map) == 0);
     REQUIRE(tg_deps_parse((const char *)map.bytes, map.size, path, &deps, &error) == TG_OK);
     CHECK_EQ_U(deps->n_tasks, 2);
     CHECK_EQ_U(deps->task[0].func[0], 0);
