@@ -43,7 +43,7 @@ static void print_name(const char *name, int width)
     if (length <= width)
         printf("  %s%*s", name, width - length, "");
     else
-        printf("  %.*s…", width - 1, name);
+        printf("  %.*s…", cli_format_fit(name, width - 1), name);
 }
 
 void check_kernels_print(const struct check_tally *tally)

@@ -38,6 +38,7 @@ static bool is_task(const struct cli_diff *diff, uint64_t number)
 /* "3 step", "3 step (B: 4)"; "B: 4 step" for a task that only B has; "the orchestration". */
 static void name_task(const struct cli_diff *diff, uint64_t number, struct cli_words *words)
 {
+    enum { NAME = 200 }; /* bytes of a kernel's name */
     struct tg_diff_task task;
     struct cli_words a, b;
     tg_diff_get_task(diff->diff, number, &task);
@@ -45,15 +46,15 @@ static void name_task(const struct cli_diff *diff, uint64_t number, struct cli_w
     if (!is_task(diff, number))
         snprintf(words->text, sizeof words->text, "the orchestration");
     else if (!task.in_a)
-        snprintf(words->text, sizeof words->text, "B: %.60s%s%.200s",
-                 cli_record_task(&b, task.id_b), space, task.kernel);
+        snprintf(words->text, sizeof words->text, "B: %.60s%s%.*s", cli_record_task(&b, task.id_b),
+                 space, cli_format_fit(task.kernel, NAME), task.kernel);
     else if (task.in_b && task.id_a != task.id_b)
-        snprintf(words->text, sizeof words->text, "%.60s%s%.200s (B: %.60s)",
-                 cli_record_task(&a, task.id_a), space, task.kernel,
-                 cli_record_task(&b, task.id_b));
+        snprintf(words->text, sizeof words->text, "%.60s%s%.*s (B: %.60s)",
+                 cli_record_task(&a, task.id_a), space, cli_format_fit(task.kernel, NAME),
+                 task.kernel, cli_record_task(&b, task.id_b));
     else
-        snprintf(words->text, sizeof words->text, "%.60s%s%.200s", cli_record_task(&a, task.id_a),
-                 space, task.kernel);
+        snprintf(words->text, sizeof words->text, "%.60s%s%.*s", cli_record_task(&a, task.id_a),
+                 space, cli_format_fit(task.kernel, NAME), task.kernel);
 }
 
 /* --- a line that is broken at the width of the terminal --------------------------------------- */

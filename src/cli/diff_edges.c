@@ -16,9 +16,10 @@ static const char *name_task(const struct cli_diff *diff, struct cli_words *word
     struct tg_diff_task task;
     struct cli_words id;
     tg_diff_get_task(diff->diff, number, &task);
-    snprintf(words->text, sizeof words->text, "%.60s %.200s",
-             cli_record_task(&id, of_a ? task.id_a : task.id_b),
-             of_a ? task.kernel : task.kernel_b);
+    const char *kernel = of_a ? task.kernel : task.kernel_b;
+    snprintf(words->text, sizeof words->text, "%.60s %.*s",
+             cli_record_task(&id, of_a ? task.id_a : task.id_b), cli_format_fit(kernel, 200),
+             kernel);
     return words->text;
 }
 

@@ -24,11 +24,12 @@ static void put_recording(const char *letter, const struct tg_recording *recordi
 {
     struct tg_recording_info info;
     struct cli_text records;
+    struct cli_shown dir;
     char name[256];
     tg_recording_get_info(recording, &info);
     cli_recording_name(&info, name, sizeof name);
     printf("%s%s%s  %s  %s: %s%s%s%s\n", cli_color(stdout, CLI_BOLD), letter,
-           cli_color(stdout, CLI_PLAIN), name, info.dir,
+           cli_color(stdout, CLI_PLAIN), name, cli_show(&dir, info.dir),
            cli_format_count(&records, info.records, "record"), info.level ? ", level " : "",
            info.level ? tg_level_name(info.level) : "",
            info.foreign ? ", written by another implementation" : "");

@@ -44,8 +44,9 @@ const char *cli_task_words(struct cli_words *words, const struct tg_entry *entry
     const char *name = cli_record_kernels(&kernels, entry);
     if (entry->record.task_id == TG_TASK_NONE)
         return "the orchestration";
-    snprintf(words->text, sizeof words->text, "task %.40s%s%.300s",
-             cli_record_task(&task, entry->record.task_id), *name ? " " : "", name);
+    snprintf(words->text, sizeof words->text, "task %.40s%s%.*s",
+             cli_record_task(&task, entry->record.task_id), *name ? " " : "",
+             cli_format_fit(name, 300), name);
     return words->text;
 }
 

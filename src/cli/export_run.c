@@ -130,12 +130,13 @@ static void print_json(const struct cli_export *export, const struct tg_export_r
 static void print_report(const struct cli_export *export, const struct tg_export_result *result)
 {
     struct cli_text text;
+    struct cli_shown path;
     put_notes(export, result);
     if (!is(export->path, "-"))
         printf("%s in %s\n",
                cli_format_count(&text, result->written,
                                 is(export->format, "trace") ? "task" : "record"),
-               export->path);
+               cli_show(&path, export->path));
     if (is(export->format, "simpler") && !has_deps(export))
         puts("It has no deps.json, because the run has none.");
 }

@@ -205,10 +205,11 @@ static void put_nothing(const struct cli_find *find, const struct tg_recording_i
 static void put_head(const struct cli_find *find, const struct tg_recording_info *info)
 {
     struct cli_text looked;
+    struct cli_shown dir;
     bool is_good = cli_find_exit_code(find) == 0;
     printf("%s%s%s  %s: %s searched, ", cli_color(stdout, is_good ? CLI_GREEN : CLI_RED),
-           tg_find_kind_name(find->find_kind), cli_color(stdout, CLI_PLAIN), info->dir,
-           cli_format_count(&looked, find->info.looked_at, "record"));
+           tg_find_kind_name(find->find_kind), cli_color(stdout, CLI_PLAIN),
+           cli_show(&dir, info->dir), cli_format_count(&looked, find->info.looked_at, "record"));
     if (find->found == 0)
         put_nothing(find, info);
     else

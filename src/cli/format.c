@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE 1
 #include "cli/format.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
+#include <taskglass/text.h>
 
 /* Chooses the unit after rounding to three digits: 999.9 µs becomes 1.00 ms. */
 const char *cli_format_seconds(struct cli_text *buffer, double seconds)
@@ -36,6 +39,14 @@ int cli_format_width(const char *text)
     return width;
 }
 
+int cli_format_fit(const char *text, int most)
+{
+    int bytes = (int)strnlen(text, (size_t)most);
+    while (bytes > 0 && ((unsigned char)text[bytes] & 0xc0) == 0x80)
+        bytes--;
+    return bytes;
+}
+
 const char *cli_format_bytes(struct cli_text *buffer, uint64_t bytes)
 {
     static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
@@ -51,4 +62,9 @@ const char *cli_format_bytes(struct cli_text *buffer, uint64_t bytes)
                            : 0,
              value, units[unit]);
     return buffer->text;
+}
+
+const char *cli_show(struct cli_shown *shown, const char *text)
+{
+    return tg_text_clean(text, shown->text, sizeof shown->text);
 }

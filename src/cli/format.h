@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers as text for people. Each function writes into the caller's buffer and returns its text. */
+/* Numbers and foreign text for people. Each function writes into the caller's buffer and returns its text. */
 #ifndef TG_CLI_FORMAT_H
 #define TG_CLI_FORMAT_H
 
@@ -16,6 +16,14 @@ const char *cli_format_bytes(struct cli_text *buffer, uint64_t bytes);
 /* "1 task", "64 tasks". */
 const char *cli_format_count(struct cli_text *buffer, uint64_t count, const char *noun);
 
+/* A path, or another text that neither we wrote nor the library cleaned (taskglass/text.h). */
+struct cli_shown {
+    char text[4200];
+};
+const char *cli_show(struct cli_shown *shown, const char *text);
+
+/* For `%.*s`: how many bytes of UTF-8 text make whole characters within `most` bytes. */
+int cli_format_fit(const char *text, int most);
 /* The columns that UTF-8 text takes on a terminal, if every character takes one. */
 int cli_format_width(const char *text);
 

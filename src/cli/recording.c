@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <taskglass/text.h>
 
 #include "cli/cli.h"
 #include "cli/diff_words.h"
@@ -22,7 +23,7 @@ fail(struct tg_error *error, tg_status status, const char *format, ...)
     va_list values;
     va_start(values, format);
     error->status = status;
-    vsnprintf(error->text, sizeof error->text, format, values);
+    (void)vsnprintf(error->text, sizeof error->text, format, values);
     va_end(values);
     return status;
 }
@@ -74,10 +75,7 @@ void cli_recording_name(const struct tg_recording_info *info, char *name, size_t
         *slash = '\0';
         slash = strrchr(path, '/');
     }
-    snprintf(name, room, "%s", slash ? slash + 1 : path);
-    for (; *name; name++)
-        if ((unsigned char)*name < ' ')
-            *name = '?'; /* control characters must not reach the terminal */
+    tg_text_clean(slash ? slash + 1 : path, name, room);
 }
 
 /* Reports a number past the last record as an error; a range may reach past it. */
@@ -226,9 +224,10 @@ const char *cli_record_kernels(struct cli_words *words, const struct tg_entry *e
         size_t room = sizeof words->text - at;
         if (!name)
             continue;
-        int length = *name ? snprintf(words->text + at, room, "%s%.120s", plus, name)
-                           : snprintf(words->text + at, room, "%s#%" PRIu32, plus,
-                                      entry->record.kernel[part]);
+        int length =
+            *name
+                ? snprintf(words->text + at, room, "%s%.*s", plus, cli_format_fit(name, 120), name)
+                : snprintf(words->text + at, room, "%s#%" PRIu32, plus, entry->record.kernel[part]);
         at += (size_t)length;
     }
     return words->text;

@@ -149,10 +149,11 @@ static void put_scopes(const struct tg_scope_result *scopes)
 void cli_warn_recording(const struct tg_record_result *record)
 {
     const struct tg_record_summary *summary = &record->summary;
+    struct cli_shown shown;
     if (!record->on)
         return;
     if (*record->text)
-        fprintf(stderr, "taskglass: warning: recording: %s\n", record->text);
+        fprintf(stderr, "taskglass: warning: recording: %s\n", cli_show(&shown, record->text));
     if (records_lost(summary) > 0) {
         const char *separator = ": ";
         fprintf(stderr, "taskglass: warning: recording: %" PRIu64 " of %" PRIu64 " records lost",
@@ -176,15 +177,17 @@ void cli_warn_recording(const struct tg_record_result *record)
 /* Warns if the orchestration spent most of its time waiting for room. */
 void cli_warn_orchestration(const struct tg_orchestration_result *orchestration)
 {
+    struct cli_shown shown;
     if (orchestration->warning != TG_OK)
         fprintf(stderr, "taskglass: warning: %s: %s\n", tg_status_name(orchestration->warning),
-                orchestration->text);
+                cli_show(&shown, orchestration->text));
 }
 
 void cli_warn_scopes(const struct tg_scope_result *scopes)
 {
+    struct cli_shown shown;
     if (*scopes->text)
-        fprintf(stderr, "taskglass: warning: scope stats: %s\n", scopes->text);
+        fprintf(stderr, "taskglass: warning: scope stats: %s\n", cli_show(&shown, scopes->text));
     if (scopes->dropped > 0)
         fprintf(stderr,
                 "taskglass: warning: scope stats: %" PRIu64 " of %" PRIu64 " samples dropped\n",
@@ -194,12 +197,13 @@ void cli_warn_scopes(const struct tg_scope_result *scopes)
 void cli_summarize_run(const char *workload, const char *runtime,
                        const struct tg_execution_info *info)
 {
+    struct cli_shown files;
     put_head(workload, runtime, info);
     put_times(info);
     put_checks(info);
     put_recording(&info->run.record);
     put_scopes(&info->run.scopes);
-    printf("  %-9s%s\n", "files", info->output_dir);
+    printf("  %-9s%s\n", "files", cli_show(&files, info->output_dir));
 }
 
 static void put_running(const struct tg_run_result *run)
@@ -233,6 +237,7 @@ static void put_unmet(const struct tg_run_result *run)
 
 void cli_report_failure(const struct tg_execution_info *info)
 {
+    struct cli_shown shown;
     if (tg_status_exit_code(info->status) == 2)
         return;
     if (info->run.n_running > 0)
@@ -244,7 +249,7 @@ void cli_report_failure(const struct tg_execution_info *info)
                 "  %-9s%" PRIu64 " of %" PRIu64 " tasks finished, %" PRIu64 " wait for others\n",
                 "progress", info->run.finished, info->run.tasks, info->run.waiting);
     if (*info->advice)
-        fprintf(stderr, "  %-9s%s\n", "advice", info->advice);
+        fprintf(stderr, "  %-9s%s\n", "advice", cli_show(&shown, info->advice));
     if (info->status != TG_MISMATCH)
-        fprintf(stderr, "  %-9s%s\n", "files", info->output_dir);
+        fprintf(stderr, "  %-9s%s\n", "files", cli_show(&shown, info->output_dir));
 }

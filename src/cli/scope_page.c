@@ -213,6 +213,7 @@ int scope_write_page(const struct scope *scope)
 {
     FILE *file = fopen(scope->html, "wbe");
     struct cli_text scopes, size;
+    struct cli_shown page;
     size_t data_size = 0;
     char *data;
     if (!file)
@@ -226,7 +227,8 @@ int scope_write_page(const struct scope *scope)
     long bytes = ftell(file);
     int code = close_page(file, scope->html, cause);
     if (code == CLI_OK)
-        printf("%s: %s, %s\n", scope->html, cli_format_count(&scopes, scope->info.scopes, "scope"),
+        printf("%s: %s, %s\n", cli_show(&page, scope->html),
+               cli_format_count(&scopes, scope->info.scopes, "scope"),
                cli_format_bytes(&size, bytes > 0 ? (uint64_t)bytes : 0));
     return code;
 }

@@ -142,7 +142,8 @@ static void print_notes(const struct scope *scope)
 static void print_head(const struct scope *scope)
 {
     struct cli_text scopes, sites, samples;
-    printf("%s: %s at %s, %s\n", *scope->name ? scope->name : scope->info.file,
+    struct cli_shown file;
+    printf("%s: %s at %s, %s\n", *scope->name ? scope->name : cli_show(&file, scope->info.file),
            cli_format_count(&scopes, scope->info.scopes, "scope"),
            cli_format_count(&sites, scope->info.sites, "site"),
            cli_format_count(&samples, scope->info.samples, "sample"));

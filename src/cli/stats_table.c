@@ -84,7 +84,8 @@ static void fill_who(struct row *row, uint64_t index, const struct tg_entry *ent
     struct cli_words words;
     put_count(row->cell[INDEX], index);
     snprintf(row->cell[TASK], CELL, "%s", cli_record_task(&words, record->task_id));
-    snprintf(row->cell[KERNEL], CELL, "%.40s", cli_record_kernels(&words, entry));
+    const char *kernels = cli_record_kernels(&words, entry);
+    snprintf(row->cell[KERNEL], CELL, "%.*s", cli_format_fit(kernels, 40), kernels);
     snprintf(row->cell[STAGE], CELL, "%s", cli_record_stage(record->stage));
     snprintf(row->cell[ROLE], CELL, "%s", cli_record_role(record->role));
     snprintf(row->cell[ARG], CELL, "%u", record->arg_index);

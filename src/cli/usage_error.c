@@ -1,29 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE 1
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <taskglass/text.h>
 
 #include "cli/cli.h"
 #include "cli/term.h"
 
-static void begin_line(void)
+/* A longer message loses its middle: what it quotes is long then, and what to do stands at the end. */
+enum { LONGEST = 800, END = 300 };
+
+/* Messages quote what the user typed and what files contain, so the whole line is cleaned. */
+static void put_line(const char *text)
 {
-    fprintf(stderr, "%staskglass:%s ", cli_color(stderr, CLI_RED), cli_color(stderr, CLI_PLAIN));
+    char begin[LONGEST], end[END] = "";
+    size_t length = strlen(text);
+    bool is_long = length >= sizeof begin;
+    const char *rest = text + length - (is_long ? sizeof end - 1 : 0);
+    while (((unsigned char)*rest & 0xc0) == 0x80) /* not in the middle of a character */
+        rest++;
+    tg_text_clean(text, begin, is_long ? sizeof begin - sizeof end : sizeof begin);
+    tg_text_clean(rest, end, sizeof end);
+    fprintf(stderr, "%staskglass:%s %s%s\n", cli_color(stderr, CLI_RED),
+            cli_color(stderr, CLI_PLAIN), begin, end);
 }
 
 int cli_error(const char *format, ...)
 {
     va_list values;
-    begin_line();
+    char *text = NULL;
     va_start(values, format);
-    vfprintf(stderr, format, values);
+    int length = vasprintf(&text, format, values);
     va_end(values);
-    fputc('\n', stderr);
+    put_line(length < 0 ? "out of memory for an error message" : text);
+    free(length < 0 ? NULL : text);
     return CLI_USAGE;
 }
 
 int cli_fail(const struct tg_error *error)
 {
-    begin_line();
-    fprintf(stderr, "%s: %s\n", tg_status_name(error->status), error->text);
+    char text[sizeof error->text + 40];
+    (void)snprintf(text, sizeof text, "%s: %s", tg_status_name(error->status), error->text);
+    put_line(text);
     return tg_status_exit_code(error->status);
 }

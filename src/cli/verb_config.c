@@ -5,6 +5,7 @@
 #include <taskglass/json.h>
 
 #include "cli/cli.h"
+#include "cli/format.h"
 #include "cli/options.h"
 #include "cli/term.h"
 
@@ -55,15 +56,15 @@ static void print_json(const struct tg_settings *settings)
     (void)tg_json_finish(&json); /* main reports errors of stdout */
 }
 
-/* Shows "-" for an empty value. */
-static const char *shown(const char *value)
+/* Shows "-" for an empty value. The value may come from the environment. */
+static const char *shown(struct cli_shown *buffer, const char *value)
 {
-    return *value ? value : "-";
+    return cli_show(buffer, *value ? value : "-");
 }
 
 static int wider(int width, const char *text)
 {
-    int length = (int)strlen(text);
+    int length = cli_format_width(text);
     return length > width ? length : width;
 }
 
@@ -71,17 +72,18 @@ static int wider(int width, const char *text)
 static void print_table(const struct tg_settings *settings)
 {
     struct tg_setting_info info;
+    struct cli_shown given;
     int name = 7, value = 5;
     for (uint32_t i = 0; tg_settings_get(settings, i, &info); i++) {
         name = wider(name, info.name);
-        value = wider(value, shown(info.value));
+        value = wider(value, shown(&given, info.value));
     }
     printf("%s%-*s  %-*s  %-12s  %s%s\n", cli_color(stdout, CLI_BOLD), name, "setting", value,
            "value", "from", "environment", cli_color(stdout, CLI_PLAIN));
     for (uint32_t i = 0; tg_settings_get(settings, i, &info); i++) {
-        printf("%-*s  %-*s  %-12s  %s\n", name, info.name, value, shown(info.value),
+        printf("%-*s  %-*s  %-12s  %s\n", name, info.name, value, shown(&given, info.value),
                sources[info.source], info.environment);
-        printf("    %s (default: %s)\n", info.help, shown(info.fallback));
+        printf("    %s (default: %s)\n", info.help, shown(&given, info.fallback));
     }
 }
 

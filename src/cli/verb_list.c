@@ -7,6 +7,7 @@
 #include <taskglass/workload.h>
 
 #include "cli/cli.h"
+#include "cli/format.h"
 #include "cli/options.h"
 #include "cli/term.h"
 
@@ -32,7 +33,7 @@ static const char *text(const char *may_be_null)
 
 static int wider(int width, const char *word)
 {
-    int length = (int)strlen(word);
+    int length = cli_format_width(word);
     return length > width ? length : width;
 }
 
@@ -43,22 +44,27 @@ static void heading(const char *word)
 
 static void print_cases(const struct tg_workload *workload)
 {
+    struct cli_shown given, summary;
     int name = 0, params = 0;
     for (uint32_t i = 0; i < workload->n_cases; i++) {
         name = wider(name, workload->cases[i].name);
-        params = wider(params, text(workload->cases[i].params));
+        params = wider(params, cli_show(&given, workload->cases[i].params));
     }
     for (uint32_t i = 0; i < workload->n_cases; i++) {
         const struct tg_case_def *c = &workload->cases[i];
-        printf("      %-*s  %-*s  %s\n", name, c->name, params, text(c->params), text(c->summary));
+        const char *words = cli_show(&given, c->params);
+        printf("      %-*s  %s%*s  %s\n", name, c->name, words, params - cli_format_width(words),
+               "", cli_show(&summary, c->summary));
     }
 }
 
 static void print_workload(const struct entry *entry)
 {
     const struct tg_workload *workload = entry->file ? tg_workload_get(entry->file) : NULL;
-    printf("  %s%s%s  %s\n", cli_color(stdout, CLI_BOLD), entry->name, cli_color(stdout, CLI_PLAIN),
-           workload ? text(workload->summary) : entry->error.text);
+    struct cli_shown name, summary;
+    printf("  %s%s%s  %s\n", cli_color(stdout, CLI_BOLD), cli_show(&name, entry->name),
+           cli_color(stdout, CLI_PLAIN),
+           cli_show(&summary, workload ? workload->summary : entry->error.text));
     if (workload)
         print_cases(workload);
 }

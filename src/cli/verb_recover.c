@@ -65,8 +65,9 @@ static void print_damage(const struct tg_recovery *recovered)
 static void print_report(const char *path, const struct tg_recovery *recovered)
 {
     struct cli_text records, bytes, cut;
+    struct cli_shown shown;
     uint64_t torn = recovered->cut_bytes - recovered->zero_bytes;
-    printf("%s: %s, %s of payload\n", path,
+    printf("%s: %s, %s of payload\n", cli_show(&shown, path),
            cli_format_count(&records, recovered->records, "record"),
            cli_format_bytes(&bytes, recovered->payload_bytes));
     printf("  the recording was %s; the manifest %s\n",

@@ -9,6 +9,7 @@
 #include <taskglass/replay.h>
 
 #include "cli/cli.h"
+#include "cli/format.h"
 #include "cli/filters.h"
 #include "cli/options.h"
 #include "cli/recording.h"
@@ -139,12 +140,14 @@ static int replay_recording(const struct cli *cli, const struct tg_recording *re
                             const struct request *request)
 {
     struct tg_replay_result result;
+    struct cli_shown bundle;
     struct tg_error error;
     if (request->bundle) {
         if (tg_replay_bundle(recording, request->task, &request->config, request->bundle, &error) !=
             TG_OK)
             return cli_fail(&error);
-        printf("%s: build it with cmake as its README.md says\n", request->bundle);
+        printf("%s: build it with cmake as its README.md says\n",
+               cli_show(&bundle, request->bundle));
         return CLI_OK;
     }
     tg_status status =

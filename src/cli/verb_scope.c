@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <taskglass/text.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -84,10 +85,7 @@ static void find_name(struct scope *scope)
         *slash = '\0';
         slash = strrchr(path, '/');
     }
-    snprintf(scope->name, sizeof scope->name, "%.255s", slash ? slash + 1 : path);
-    for (char *at = scope->name; *at; at++)
-        if ((unsigned char)*at < ' ' || *at == 0x7f)
-            *at = '?';
+    tg_text_clean(slash ? slash + 1 : path, scope->name, sizeof scope->name);
 }
 
 static tg_status read_stats(struct scope *scope, struct tg_error *error)

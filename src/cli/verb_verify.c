@@ -126,10 +126,11 @@ static void print_notes(const struct tg_recording_info *info, const struct tg_ve
 static void print_report(const struct tg_recording_info *info, const struct tg_verification *result)
 {
     struct cli_text records, bytes, problems;
+    struct cli_shown dir;
     bool good = result->problems == 0;
     printf("%s%s%s  %s: %s, %s of payload, %" PRIu64 " hash%s compared%s\n",
            cli_color(stdout, good ? CLI_GREEN : CLI_RED), good ? "good" : "BAD",
-           cli_color(stdout, CLI_PLAIN), info->dir,
+           cli_color(stdout, CLI_PLAIN), cli_show(&dir, info->dir),
            cli_format_count(&records, result->records, "record"),
            cli_format_bytes(&bytes, result->bytes), result->compared,
            result->compared == 1 ? "" : "es", result->manifest ? ", and the manifest" : "");

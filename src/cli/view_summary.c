@@ -73,8 +73,10 @@ static void put_state(const struct view *view)
     putchar('\n');
     if (view->info.from_journal && !*view->info.manifest &&
         view->info.state != TG_RECORDING_RUNNING) {
+        struct cli_shown dir;
         put_label("");
-        printf("there is no manifest; 'taskglass recover %s' writes it\n", view->info.dir);
+        printf("there is no manifest; 'taskglass recover %s' writes it\n",
+               cli_show(&dir, view->info.dir));
     }
 }
 
@@ -174,11 +176,12 @@ static void put_lack(const struct view *view, const struct tg_record_summary *su
 void view_print_summary(const struct view *view)
 {
     struct view_counts counts;
+    struct cli_shown dir;
     char name[256];
     view_count(view, &counts);
     cli_recording_name(&view->info, name, sizeof name);
     printf("%s%s%s  %s\n", cli_color(stdout, CLI_BOLD), name, cli_color(stdout, CLI_PLAIN),
-           view->info.dir);
+           cli_show(&dir, view->info.dir));
     put_state(view);
     put_records(view, &counts.summary);
     put_payload(view, &counts.summary);

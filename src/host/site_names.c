@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/names.h"
 #include "common/atomic.h"
 #include "common/stream_word.h"
 
@@ -54,7 +55,9 @@ static tg_status copy_texts(struct tg_site_names *names, struct tg_device *devic
     if (status != TG_OK)
         return status;
     for (; names->n < n; names->n++) {
-        names->text[names->n].text[size - 1] = '\0';
+        char *text = names->text[names->n].text;
+        text[size - 1] = '\0';
+        tg_name_clean(text, size - 1, text, size);
         names->twin[names->n] = is_cut_like_another(names, names->n);
     }
     return TG_OK;

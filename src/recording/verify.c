@@ -7,6 +7,7 @@
 #include <taskglass/verify.h>
 
 #include "base/error.h"
+#include "base/names.h"
 #include "recording/reader.h"
 #include "recording/verify_state.h"
 
@@ -47,6 +48,7 @@ void tg_verify_found(struct tg_verifier *verifier, enum tg_problem problem, uint
         va_start(values, format);
         vsnprintf(finding->text, sizeof finding->text, format, values);
         va_end(values);
+        tg_name_clean(finding->text, sizeof finding->text, finding->text, sizeof finding->text);
     }
     pthread_mutex_unlock(&verifier->lock);
 }
