@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/limit.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A limit is counted in this many steps or more, so that one step is a small part of it. */
+#define STEPS 16
+#define LONGEST_TICK 0.1
+#define SHORTEST_TICK 1e-3
+/* A step that took longer than this many ticks was interrupted. */
+#define MOST_TICKS 2
+/* After this time without a restart the other process is looked at: seconds, or a part of the limit. */
+#define QUIET_SECONDS 0.5
+#define QUIET_PART 0.25
+
+double tg_limit_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* ── the other process ─────────────────────────────────────────────────────────────────── */
+
+/* Reads the beginning of a small file of /proc. False if it cannot be read. */
+static bool read_proc(const char *path, char *text, size_t room)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t size;
+    if (fd < 0)
+        return false;
+    size = read(fd, text, room - 1);
+    close(fd);
+    text[size > 0 ? size : 0] = '\0';
+    return size > 0;
+}
+
+/* What follows `name` in /proc/PID/status; "" if there is no such line. */
+static const char *line_of(const char *status, const char *name)
+{
+    const char *line = strstr(status, name);
+    return line ? line + strlen(name) : "";
+}
+
+/* Calls `each` for every thread of the process, until it returns false. */
+static void for_each_thread(pid_t pid, bool (*each)(const char *thread, void *context),
+                            void *context)
+{
+    char path[320];
+    struct dirent *entry;
+    DIR *threads;
+    snprintf(path, sizeof path, "/proc/%ld/task", (long)pid);
+    threads = opendir(path);
+    while (threads != NULL && (entry = readdir(threads)) != NULL) {
+        if (entry->d_name[0] < '0' || entry->d_name[0] > '9')
+            continue;
+        snprintf(path, sizeof path, "/proc/%ld/task/%s", (long)pid, entry->d_name);
+        if (!each(path, context))
+            break;
+    }
+    if (threads != NULL)
+        closedir(threads);
+}
+
+struct cpu_time {
+    uint64_t got_ns, waited_ns;
+    bool known;
+};
+
+/* A thread's schedstat: nanoseconds on a CPU, nanoseconds in the queue for one, how often it ran. */
+static bool add_cpu_time(const char *thread, void *context)
+{
+    struct cpu_time *sum = context;
+    char path[340], text[128], *end;
+    snprintf(path, sizeof path, "%s/schedstat", thread);
+    if (!read_proc(path, text, sizeof text))
+        return true; /* the thread may have ended */
+    sum->got_ns += strtoull(text, &end, 10);
+    sum->waited_ns += strtoull(end, NULL, 10);
+    sum->known = true;
+    return true;
+}
+
+/* The state of a thread follows its name, which is in parentheses and may contain any character. */
+static bool is_not_held(const char *thread, void *held)
+{
+    char path[340], text[512];
+    const char *name_end;
+    snprintf(path, sizeof path, "%s/stat", thread);
+    name_end = read_proc(path, text, sizeof text) ? strrchr(text, ')') : NULL;
+    *(bool *)held = name_end != NULL && strncmp(name_end, ") t", 3) == 0;
+    return !*(bool *)held;
+}
+
+/* A debugger may hold some of the threads and let the others run. */
+static bool is_held(pid_t pid)
+{
+    bool held = false;
+    for_each_thread(pid, is_not_held, &held);
+    return held;
+}
+
+/* A control group may be frozen (systemctl freeze, docker pause). The process then waits in the function
+ * of the kernel that would handle a signal; nothing else waits there that is not stopped. */
+static bool is_frozen(pid_t pid)
+{
+    static const char *const places[] = {"__refrigerator", "do_freezer_trap", "get_signal"};
+    char path[64], place[64];
+    bool frozen = false;
+    snprintf(path, sizeof path, "/proc/%ld/wchan", (long)pid);
+    if (!read_proc(path, place, sizeof place))
+        return false;
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
+        frozen |= strcmp(place, places[i]) == 0;
+    return frozen;
+}
+
+/* The part of a step in which the process wanted a CPU and got none. If it has more threads than CPUs,
+ * some of them always wait; so the step is lost only as far as all of them together got less than one
+ * CPU. */
+static double starved(struct tg_limit *limit, pid_t pid, double step)
+{
+    struct cpu_time now = {0};
+    double got, wanted;
+    bool was_known = limit->known;
+    for_each_thread(pid, add_cpu_time, &now);
+    got = now.got_ns > limit->got_ns ? (double)(now.got_ns - limit->got_ns) * 1e-9 : 0;
+    wanted = got;
+    wanted +=
+        now.waited_ns > limit->waited_ns ? (double)(now.waited_ns - limit->waited_ns) * 1e-9 : 0;
+    limit->known = now.known;
+    limit->got_ns = now.got_ns;
+    limit->waited_ns = now.waited_ns;
+    return was_known && now.known ? fmin(step, wanted) - fmin(step, got) : 0;
+}
+
+/* The part of a step in which the process could run. */
+static double part_it_ran(struct tg_limit *limit, pid_t pid, double step)
+{
+    char path[64], status[1024];
+    char state;
+    snprintf(path, sizeof path, "/proc/%ld/status", (long)pid);
+    if (!read_proc(path, status, sizeof status))
+        return step;
+    state = line_of(status, "\nState:\t")[0];
+    if (state == 'T') {
+        if (strtol(line_of(status, "\nPPid:\t"), NULL, 10) == (long)getpid())
+            kill(pid, SIGCONT);
+        return 0;
+    }
+    if (state == 't' || is_frozen(pid) ||
+        (strtol(line_of(status, "\nTracerPid:\t"), NULL, 10) != 0 && is_held(pid)))
+        return 0;
+    return step - starved(limit, pid, step);
+}
+
+/* ── counting ──────────────────────────────────────────────────────────────────────────── */
+
+void tg_limit_start(struct tg_limit *limit, double seconds)
+{
+    *limit = (struct tg_limit){.seconds = seconds, .at = tg_limit_now()};
+}
+
+double tg_limit_tick(const struct tg_limit *limit)
+{
+    return fmax(SHORTEST_TICK, fmin(LONGEST_TICK, limit->seconds / STEPS));
+}
+
+int tg_limit_poll(const struct tg_limit *limit)
+{
+    return (int)ceil(tg_limit_tick(limit) * 1e3);
+}
+
+bool tg_limit_look(struct tg_limit *limit, pid_t pid)
+{
+    double now = tg_limit_now();
+    double step = fmin(now - limit->at, MOST_TICKS * tg_limit_tick(limit));
+    limit->at = now;
+    if (pid != 0 && limit->counted >= fmin(QUIET_SECONDS, QUIET_PART * limit->seconds))
+        step = part_it_ran(limit, pid, step);
+    limit->counted += step;
+    return limit->counted > limit->seconds;
+}

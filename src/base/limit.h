@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How long one process waits for another before it gives up. A limit counts only time in which both
+ * could run: the one that waits, and the one that it waits for.
+ *
+ *     the waiting process was stopped, suspended, or     it looks at the clock in small steps, and a step
+ *     got no CPU                                         counts for little more than it should take
+ *     the other one is held by a debugger, or frozen     the step does not count
+ *     the other one is stopped                           the step does not count; a child is continued,
+ *                                                        because a child stops only with its parent
+ *     the other one's threads wanted a CPU and           the time that they waited for a CPU does not
+ *     got none                                           count
+ *     the other one sleeps, or computes                  the step counts
+ *
+ * The state of the other process comes from /proc. Where that cannot be read, only the first line of the
+ * table applies. The clock is CLOCK_MONOTONIC, which stands still while the machine is suspended.
+ */
+#ifndef TG_BASE_LIMIT_H
+#define TG_BASE_LIMIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* One thread uses it at a time. */
+struct tg_limit {
+    double seconds; /* the limit */
+    double counted; /* of it, so far */
+    double at;      /* the last look at the clock */
+    /* the CPU time that the other process's threads got and waited for, at the last look at them */
+    bool known;
+    uint64_t got_ns, waited_ns;
+};
+
+/* Seconds on the clock of all limits. */
+double tg_limit_now(void);
+
+/* Begins to count, or begins again. */
+void tg_limit_start(struct tg_limit *limit, double seconds);
+/* Seconds after which to look again; also how long a step should take. */
+double tg_limit_tick(const struct tg_limit *limit);
+/* The same for poll(): milliseconds, at least 1. */
+int tg_limit_poll(const struct tg_limit *limit);
+/* Counts the time since the last look. Looks at the process `pid` only after some time without a
+ * restart, because that costs some system calls per thread; 0: there is none to look at. True if the
+ * limit is over. */
+bool tg_limit_look(struct tg_limit *limit, pid_t pid);
+
+#endif
