@@ -13,8 +13,6 @@
 #include "platform/process/protocol.h"
 #include "platform/process/state.h"
 #include <dlfcn.h>
-#include <errno.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +24,7 @@
 #define SHARED_SIZE (UINT64_C(64) << 30)
 #define PAGE UINT64_C(4096)
 enum { MOST_LANES = 252 };
-enum { ANSWER_MILLISECONDS = 30000 };
+#define ANSWER_SECONDS 30.0
 
 struct tg_cuda {
     struct tg_process process; /* must be first: its functions get a pointer to this struct */
@@ -73,25 +71,18 @@ static tg_status gone(struct tg_error *error)
 static tg_status give_up_asking(struct tg_cuda *c, struct tg_error *error)
 {
     shutdown(c->process.mover, SHUT_RDWR);
-    return tg_error_set(error, TG_DEVICE_LOST, "the device has not answered for %d s",
-                        ANSWER_MILLISECONDS / 1000);
+    return tg_error_set(error, TG_DEVICE_LOST, "the device has not answered for %g s",
+                        ANSWER_SECONDS);
 }
 
 /* Sends a request and waits for its answer. The caller holds `moving`. */
 static tg_status ask(struct tg_cuda *c, struct tg_process_message *m, struct tg_error *error)
 {
-    struct pollfd fds[] = {{.fd = c->process.mover, .events = POLLIN},
-                           {.fd = c->process.pidfd, .events = POLLIN}};
-    int ready;
     if (tg_process_send(c->process.mover, m) != 0)
         return gone(error);
-    do
-        ready = poll(fds, c->process.pidfd >= 0 ? 2 : 1, ANSWER_MILLISECONDS);
-    while (ready < 0 && errno == EINTR);
-    if (ready <= 0)
+    if (!tg_process_await(&c->process, c->process.mover, ANSWER_SECONDS))
         return give_up_asking(c, error);
-    if (!(fds[0].revents & POLLIN) || tg_process_receive(c->process.mover, m, MSG_DONTWAIT) != 1 ||
-        m->type != TG_PROCESS_MOVED)
+    if (tg_process_receive(c->process.mover, m, MSG_DONTWAIT) != 1 || m->type != TG_PROCESS_MOVED)
         return gone(error);
     if (m->status != TG_OK)
         return tg_error_set(error, (tg_status)m->status, "%s", m->text);

@@ -6,7 +6,6 @@
 #include "platform/process/protocol.h"
 #include "platform/process/state.h"
 #include <errno.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { CLOSE_MILLISECONDS = 2000 };
+#define CLOSE_SECONDS 2.0
 
 /* ── open and close ────────────────────────────────────────────────────────────────────── */
 
@@ -121,7 +120,7 @@ void tg_process_tear_down(struct tg_process *process)
     struct tg_process_message bye = {.type = TG_PROCESS_BYE};
     if (process->pid != 0) {
         tg_process_send(process->socket, &bye);
-        tg_process_reap(process, CLOSE_MILLISECONDS);
+        tg_process_reap(process, CLOSE_SECONDS);
     }
     close_fd(process->socket);
     close_fd(process->pidfd);
@@ -153,7 +152,7 @@ void tg_process_describe(const void *state, uint64_t *control, uint64_t *memory_
 tg_status tg_process_gone(struct tg_process *process, struct tg_error *error)
 {
     struct tg_autopsy autopsy;
-    tg_process_reap(process, 1000);
+    tg_process_reap(process, 1);
     tg_process_autopsy(process, &autopsy);
     return tg_error_set(error, TG_DEVICE_LOST, "the device %s", autopsy.cause);
 }
@@ -180,9 +179,7 @@ tg_status tg_process_load(void *state, const char *path, uint32_t first, uint32_
     memcpy(message.text, path, strlen(path) + 1);
     if (tg_process_send(process->socket, &message) != 0)
         return tg_process_gone(process, error);
-    double milliseconds = 1000 * process->load_seconds;
-    int heard =
-        tg_process_hear(process, &message, milliseconds < INT_MAX ? (int)milliseconds : INT_MAX);
+    int heard = tg_process_hear(process, &message, process->load_seconds);
     if (heard == 0)
         return give_up_loading(process, path, error);
     if (heard < 0 || message.type != TG_PROCESS_LOADED)
@@ -215,7 +212,7 @@ enum tg_poll tg_process_poll(void *state, int milliseconds)
     if (tg_process_receive(process->socket, &message, MSG_DONTWAIT) == 1 &&
         message.type == TG_PROCESS_DONE)
         return message.status ? TG_POLL_STOPPED : TG_POLL_OVER;
-    tg_process_reap(process, 1000);
+    tg_process_reap(process, 1);
     return TG_POLL_LOST;
 }
 

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 /* Starts and ends a device's process. */
 #include "base/error.h"
+#include "base/limit.h"
 #include "platform/process/protocol.h"
 #include "platform/process/state.h"
 #include <errno.h>
@@ -14,10 +15,9 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { HELLO_MILLISECONDS = 30000 };
+#define HELLO_SECONDS 30.0
 
 /* Starts the program in its own process group, because Ctrl-C is for the host alone. No signal is
  * blocked or ignored; socket and memory are at their fixed descriptors; standard input is empty,
@@ -95,12 +95,12 @@ static tg_status hear_hello(struct tg_process *process, struct tg_process_messag
                             struct tg_error *error)
 {
     struct tg_autopsy autopsy;
-    int heard = tg_process_hear(process, message, HELLO_MILLISECONDS);
+    int heard = tg_process_hear(process, message, HELLO_SECONDS);
     if (heard == 0)
-        return tg_error_set(error, TG_DEVICE_LOST, "the device did not start within %d s",
-                            HELLO_MILLISECONDS / 1000);
+        return tg_error_set(error, TG_DEVICE_LOST, "the device did not start within %g s",
+                            HELLO_SECONDS);
     if (heard < 0 || message->type != TG_PROCESS_HELLO) {
-        tg_process_reap(process, 1000);
+        tg_process_reap(process, 1);
         tg_process_autopsy(process, &autopsy);
         return tg_error_set(error, TG_DEVICE_LOST, "the device did not start: it %s",
                             autopsy.cause);
@@ -152,27 +152,26 @@ tg_status tg_process_start(struct tg_process *process, const struct tg_platform_
     return hear_hello(process, &message, error);
 }
 
-static int64_t now_milliseconds(void)
+bool tg_process_await(const struct tg_process *process, int socket, double seconds)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    struct pollfd fds[] = {{.fd = socket, .events = POLLIN},
+                           {.fd = process->pidfd, .events = POLLIN}};
+    struct tg_limit limit;
+    tg_limit_start(&limit, seconds);
+    for (;;) {
+        int ready = poll(fds, process->pidfd >= 0 ? 2 : 1, tg_limit_poll(&limit));
+        if (ready > 0)
+            return true;
+        if ((ready < 0 && errno != EINTR) || tg_limit_look(&limit, process->pid))
+            return false;
+    }
 }
 
-int tg_process_hear(struct tg_process *process, struct tg_process_message *message,
-                    int milliseconds)
+int tg_process_hear(struct tg_process *process, struct tg_process_message *message, double seconds)
 {
-    int64_t deadline = now_milliseconds() + milliseconds;
-    struct pollfd fds[] = {{.fd = process->socket, .events = POLLIN},
-                           {.fd = process->pidfd, .events = POLLIN}};
-    for (;;) {
-        int64_t left = deadline - now_milliseconds();
-        int ready = poll(fds, process->pidfd >= 0 ? 2 : 1, left > 0 ? (int)left : 0);
-        if (ready > 0)
-            return tg_process_receive(process->socket, message, MSG_DONTWAIT) == 1 ? 1 : -1;
-        if (ready == 0 || errno != EINTR)
-            return 0;
-    }
+    if (!tg_process_await(process, process->socket, seconds))
+        return 0;
+    return tg_process_receive(process->socket, message, MSG_DONTWAIT) == 1 ? 1 : -1;
 }
 
 /* Uses the pidfd if there is one: if the host's program has already waited for our child, the pid
@@ -200,18 +199,17 @@ static void send_kill(const struct tg_process *process)
         kill(process->pid, SIGKILL);
 }
 
-void tg_process_reap(struct tg_process *process, int milliseconds)
+void tg_process_reap(struct tg_process *process, double seconds)
 {
-    int64_t deadline = now_milliseconds() + milliseconds;
     struct pollfd fd = {.fd = process->pidfd, .events = POLLIN};
+    struct tg_limit limit;
+    tg_limit_start(&limit, seconds);
     while (process->pid != 0 && !has_ended(process)) {
-        int64_t left = deadline - now_milliseconds();
-        if (left <= 0) {
+        if (seconds <= 0 || tg_limit_look(&limit, process->pid)) {
             process->killed_by_us = true;
             send_kill(process);
-            left = 1000;
         }
         /* Without a pidfd this only sleeps for a millisecond. */
-        poll(&fd, process->pidfd >= 0 ? 1 : 0, process->pidfd >= 0 ? (int)left : 1);
+        poll(&fd, process->pidfd >= 0 ? 1 : 0, process->pidfd >= 0 ? tg_limit_poll(&limit) : 1);
     }
 }

@@ -39,11 +39,13 @@ tg_status tg_process_gone(struct tg_process *process, struct tg_error *error);
 /* start.c: starts the device's process and waits for HELLO; memory_fd must be open. */
 tg_status tg_process_start(struct tg_process *process, const struct tg_platform_config *config,
                            struct tg_error *error);
+/* Waits until the socket has a message or the process has ended. False: neither within that time, which
+ * counts as base/limit.h says, here and below. */
+bool tg_process_await(const struct tg_process *process, int socket, double seconds);
 /* Waits for a message: 1, 0 if none came in time, -1 if the process ended without one. */
-int tg_process_hear(struct tg_process *process, struct tg_process_message *message,
-                    int milliseconds);
-/* Waits for the process to end; kills it after that many milliseconds. */
-void tg_process_reap(struct tg_process *process, int milliseconds);
+int tg_process_hear(struct tg_process *process, struct tg_process_message *message, double seconds);
+/* Waits for the process to end; kills it after that time. */
+void tg_process_reap(struct tg_process *process, double seconds);
 
 /* memory.c: sets the error for a heap of `size` bytes that has no free piece of `bytes`. */
 tg_status tg_heap_full(const struct tg_heap *heap, uint64_t bytes, uint64_t size,
