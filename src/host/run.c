@@ -7,22 +7,19 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define DEFAULT_TIMEOUT 10.0
 #define MOST_TASKS (UINT64_C(1) << 48)
 
-/* The interval at which a waiting host checks for progress. */
-enum { TICK_MILLISECONDS = 100 };
+/* How long a GPU may take to report a failed kernel once it is asked. */
+enum { REPORT_MILLISECONDS = 1000 };
 
 /* How long an orchestration that has failed may take to return. */
 #define GRACE_SECONDS 0.5
 
 static double now(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+    return tg_limit_now();
 }
 
 /* ── start ─────────────────────────────────────────────────────────────────────────────── */
@@ -42,7 +39,7 @@ static struct tg_run *run_new(struct tg_graph *graph, const struct tg_run_config
         return NULL;
     run->graph = graph;
     run->device = graph->module->device;
-    run->timeout = config && config->timeout > 0 ? config->timeout : DEFAULT_TIMEOUT;
+    run->idle.seconds = config && config->timeout > 0 ? config->timeout : DEFAULT_TIMEOUT;
     run->result.status = TG_TIMED_OUT;
     run->result.tasks = tg_graph_tasks(graph);
     run->result.edges = tg_graph_edges(graph);
@@ -115,6 +112,12 @@ static tg_status clear_last_run(struct tg_run *run, struct tg_error *error)
     return status;
 }
 
+/* Something has moved, so the no-progress limit begins again. */
+static void note_progress(struct tg_run *run)
+{
+    tg_limit_start(&run->idle, run->idle.seconds);
+}
+
 static tg_status launch(struct tg_run *run, const struct tg_run_config *config,
                         struct tg_error *error)
 {
@@ -137,7 +140,8 @@ static tg_status launch(struct tg_run *run, const struct tg_run_config *config,
     run->device->lost |= status == TG_DEVICE_LOST;
     if (status != TG_OK)
         return status;
-    run->launched_at = run->progress_at = now();
+    run->launched_at = now();
+    note_progress(run);
     run->result.start_seconds = run->launched_at - began;
     status = run->device->ops->launch(run->device->state, run->graph->image, error);
     if (status == TG_DEVICE_LOST)
@@ -199,7 +203,7 @@ static uint64_t look(struct tg_run *run)
     finished = count_finished(run);
     if (finished > run->finished || run->result.tasks > tasks) {
         run->finished = finished;
-        run->progress_at = now();
+        note_progress(run);
     }
     return run->finished;
 }
@@ -293,7 +297,7 @@ static bool has_failed(struct tg_run *run)
     return run->device->ops->memory_dies &&
            tg_device_copy_out(run->device, &word, run->device->head.memory_start, sizeof word,
                               NULL) != TG_OK &&
-           run->device->ops->poll(run->device->state, 10 * TICK_MILLISECONDS) == TG_POLL_LOST;
+           run->device->ops->poll(run->device->state, REPORT_MILLISECONDS) == TG_POLL_LOST;
 }
 
 /* Ends the run: nothing has moved for as long as the no-progress limit allows. */
@@ -333,19 +337,20 @@ static void give_up_on_orchestration(struct tg_run *run)
 static void watch_progress(struct tg_run *run)
 {
     uint64_t collected = run->collector ? tg_collector_progress(run->collector) : 0;
+    struct tg_device_info info;
+    tg_device_get_info(run->device, &info);
     look(run);
     if ((is_cancelled(run) && !run->seen_cancel) || collected != run->collected) {
         run->seen_cancel = is_cancelled(run);
         run->collected = collected;
-        run->progress_at = now();
+        note_progress(run);
     }
-    if (run->report.status == TG_OK)
-        run->failed_at = 0;
-    else if (run->failed_at == 0)
-        run->failed_at = now();
-    if (run->failed_at != 0 && now() - run->failed_at > GRACE_SECONDS)
+    if (run->report.status != TG_OK && !run->failing)
+        tg_limit_start(&run->grace, GRACE_SECONDS);
+    run->failing = run->report.status != TG_OK;
+    if (run->failing && tg_limit_look(&run->grace, info.pid))
         give_up_on_orchestration(run);
-    else if (now() - run->progress_at > run->timeout)
+    else if (tg_limit_look(&run->idle, info.pid))
         give_up(run);
 }
 
@@ -374,9 +379,9 @@ static void take_poll(struct tg_run *run, enum tg_poll poll)
 /* Milliseconds until the next check: one tick, or less if a limit ends sooner. */
 static int tick_until(const struct tg_run *run, double deadline)
 {
-    double seconds = TICK_MILLISECONDS * 1e-3;
+    double seconds = tg_limit_tick(&run->idle);
     seconds = fmin(seconds, deadline - now());
-    seconds = fmin(seconds, run->progress_at + run->timeout - now() + 1e-3);
+    seconds = fmin(seconds, run->idle.seconds - run->idle.counted + 1e-3);
     return seconds <= 0 ? 0 : (int)ceil(seconds * 1e3);
 }
 

@@ -6,6 +6,7 @@
 
 #include <taskglass/run.h>
 
+#include "base/limit.h"
 #include "host/collector.h"
 #include "host/graph.h"
 #include "scope/scope_writer.h"
@@ -13,18 +14,18 @@
 struct tg_run {
     struct tg_graph *graph;
     struct tg_device *device;
-    double timeout;
     bool cancelled; /* atomic: any thread may set it */
     bool ended;
     bool recorded;         /* the recording's files are written */
     struct tg_error error; /* valid once it has ended */
     double launched_at;    /* monotonic seconds */
-    double progress_at;    /* the last time anything moved, or the run was cancelled */
+    struct tg_limit idle;  /* the no-progress limit: since anything moved, or the cancel */
     uint64_t finished;
     bool seen_cancel;
     struct tg_collector *collector; /* NULL without a recording */
     uint64_t collected;             /* the collector's progress at the last look */
-    double failed_at; /* when the host first saw that the orchestration failed; 0: not */
+    bool failing;                   /* the orchestration has failed and has not returned yet */
+    struct tg_limit grace;          /* since the host saw that it failed */
     struct tg_orchestrator_report report; /* device-built graphs: the last one read */
     struct tg_worker_status *status;      /* one per worker, as last read */
     struct tg_run_task *running;

@@ -230,7 +230,7 @@ static void say_hang(struct tg_run *run, tg_status status)
     tg_error_set(&run->error, status,
                  "%s%g s without a finished task, %llu of %llu finished, %u running%s",
                  status == TG_CANCELLED ? "cancelled, but the device did not stop: " : "",
-                 run->timeout, (unsigned long long)run->result.finished,
+                 run->idle.seconds, (unsigned long long)run->result.finished,
                  (unsigned long long)run->result.tasks, run->result.n_running, who);
 }
 

@@ -58,8 +58,8 @@ static const struct tg_run_config far_limit = {.timeout = FAR_SECONDS};
 /* Shortens the no-progress limit of a run. The thread that waits for the run calls it. */
 TEST_FN_ double hang_soon(struct tg_run *run)
 {
-    run->timeout = platform->slow_to_open ? 3 : 0.5;
-    return run->timeout;
+    run->idle.seconds = platform->slow_to_open ? 3 : 0.5;
+    return run->idle.seconds;
 }
 
 /* Calls `run` with longer and longer limits until the run does not end as a hang. For runs in which

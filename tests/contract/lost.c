@@ -215,7 +215,7 @@ CONTRACT(a_kernel_that_spins_is_a_hang_and_is_named)
     double limit, start;
     faulty_wait_for_bad(&f);
     limit = hang_soon(f.run);
-    start = f.run->progress_at;
+    start = seconds_now() - f.run->idle.counted;
     REFUSED(HANG, "task 3, kernel fault_spin", tg_run_wait(f.run, -1, error));
     CHECK(seconds_now() - start > 0.8 * limit); /* no hang is reported before the limit */
     names_the_task(&f, "fault_spin", false);

@@ -22,7 +22,7 @@ SURE = {
     "false_fault_of_no_part": "DEVICE_LOST", "close_socket": "DEVICE_LOST|HANG",
     "shut_socket": "DEVICE_LOST", "short_packet": "DEVICE_LOST", "empty_packet": "DEVICE_LOST",
     "long_packet": "DEVICE_LOST", "many_packets": "DEVICE_LOST", "exit_0": "DEVICE_LOST",
-    "exit_70": "DEVICE_LOST", "sigkill": "DEVICE_LOST", "sigstop": "HANG",
+    "exit_70": "DEVICE_LOST", "sigkill": "DEVICE_LOST", "sigstop": "",
     "thread_exit": "HANG|DEVICE_LOST",
     "fork_then_abort": "KERNEL_FAULT", "default_signals_then_abort": "DEVICE_LOST",
 }

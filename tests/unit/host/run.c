@@ -159,7 +159,7 @@ TEST(looking_at_progress_does_not_hide_it_from_the_watchdog)
     uint64_t finished, total;
     begin(600);
     for (uint64_t i = 1; i <= 10; i++) {
-        run->progress_at -= 400; /* as if so many seconds had passed: each step within the limit */
+        run->idle.counted += 400; /* as if so many seconds had passed: each step within the limit */
         fake_status(0)->finished = i;
         tg_run_progress(run, &finished, &total);
         CHECK_EQ_I(tg_run_wait(run, 0.001, NULL), TG_TIMED_OUT);

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pauses are not faults. The limits in these tests are short, and the pauses are longer than the limits:
+of the time that a run is paused nothing counts, so the run ends as if nobody had paused it."""
+
+import contextlib
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+
+from conftest import PLATFORMS, wait_until, workload
+from platforms import simulators_only
+
+LIMIT = "0.3"
+PAUSE = 0.6
+
+# 16 tasks of 50 ms, one after the other: every task ends well within the limit.
+RUN = ("run", workload("slow"), "--case", "chain", "--set", "ms=50", "--set", "n=16", "--cores", "3",
+       "--timeout", LIMIT, "--output", "out")
+
+
+def send(number, *pids):
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
+
+
+def state(pid):
+    """R, S, T, …; '' if the process has ended."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return ""
+
+
+# ── HANG ──────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_host_that_is_stopped_reports_no_hang(start):
+    program = start(*RUN)
+    program.running()
+    send(signal.SIGSTOP, program.process.pid)
+    time.sleep(PAUSE)
+    send(signal.SIGCONT, program.process.pid)
+    assert program.end() == (0, "")
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_a_host_and_a_device_that_are_stopped_together_report_no_hang(start, platform):
+    program = start(*RUN, "--platform", platform)
+    both = program.running(), program.process.pid
+    send(signal.SIGSTOP, *both)
+    time.sleep(PAUSE)
+    send(signal.SIGCONT, *both)
+    assert program.end() == (0, "")
+
+
+@simulators_only
+def test_a_host_continues_a_device_that_somebody_has_stopped(start):
+    program = start(*RUN)
+    device = program.running()
+    send(signal.SIGSTOP, device)
+    assert wait_until(lambda: state(device) != "T")
+    assert program.end() == (0, "")
+
+
+@contextlib.contextmanager
+def control_group(*pids):
+    """A control group with these processes in it; yields a function that freezes or thaws it."""
+    new = pathlib.Path("/sys/fs/cgroup/unified"), "cgroup.procs", "cgroup.freeze", ("0", "1")
+    if not (new[0] / "cgroup.procs").exists():
+        new = (pathlib.Path("/sys/fs/cgroup"), *new[1:])
+    old = (pathlib.Path("/sys/fs/cgroup/freezer"), "tasks", "freezer.state", ("THAWED", "FROZEN"))
+    for root, members, switch, words in (new, old):
+        group = root / f"taskglass_test_{os.getpid()}"
+        try:
+            group.mkdir()
+        except OSError:
+            continue
+        if (group / switch).exists():
+            break
+        group.rmdir()
+    else:
+        pytest.skip("this user cannot make a control group that can be frozen")
+    try:
+        for pid in pids:
+            threads = [str(pid)] if members == "cgroup.procs" else os.listdir(f"/proc/{pid}/task")
+            for thread in threads:
+                (group / members).write_text(thread)
+        yield lambda frozen: (group / switch).write_text(words[frozen])
+    finally:
+        (group / switch).write_text(words[False])
+        for pid in pids:
+            with contextlib.suppress(OSError):
+                (root / "cgroup.procs").write_text(str(pid))
+        wait_until(lambda: not (group / "cgroup.procs").read_text())
+        group.rmdir()
+
+
+@simulators_only
+@pytest.mark.parametrize("who", ["device", "host and device"])
+def test_a_control_group_that_is_frozen_reports_no_hang(start, who):
+    program = start(*RUN)
+    pids = [program.running()] + ([program.process.pid] if who != "device" else [])
+    with control_group(*pids) as freeze:
+        freeze(True)
+        time.sleep(PAUSE)
+        freeze(False)
+    assert program.end() == (0, "")
+
+
+@simulators_only
+def test_a_device_in_a_debugger_reports_no_hang(start):
+    if not shutil.which("gdb"):
+        pytest.skip("no gdb")
+    program = start(*RUN)
+    device = program.running()
+    gdb = subprocess.run(["gdb", "-nx", "-batch", "-p", str(device), "-ex", f"shell sleep {PAUSE}"],
+                         stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if "ptrace: Operation not permitted" in gdb.stderr:
+        pytest.skip("this user may not debug a process")
+    assert program.end() == (0, "")
+
+
+@pytest.mark.parametrize("cpus", [None, 1])
+def test_a_device_that_hangs_is_reported_also_after_a_pause(start, cpus):
+    only = {"preexec_fn": lambda: os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])}
+    program = start("run", workload("faults"), "--case", "spin", "--timeout", LIMIT, "--output", "out",
+                    **(only if cpus else {}))
+    both = program.device(), program.process.pid
+    send(signal.SIGSTOP, *both)
+    time.sleep(PAUSE)
+    send(signal.SIGCONT, *both)
+    code, said = program.end()
+    assert code == 3
+    assert said.startswith("taskglass: HANG: ")
