@@ -2,7 +2,6 @@
 #include "base/limit.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,6 +9,8 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "base/files.h"
 
 /* A limit is counted in this many steps or more, so that one step is a small part of it. */
 #define STEPS 16
@@ -33,9 +34,9 @@ double tg_limit_now(void)
 /* Reads the beginning of a small file of /proc. False if it cannot be read. */
 static bool read_proc(const char *path, char *text, size_t room)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t size;
-    if (fd < 0)
+    int fd;
+    if (tg_file_open(path, TG_LINKS_FOLLOW, false, &fd, NULL) != 0)
         return false;
     size = read(fd, text, room - 1);
     close(fd);
