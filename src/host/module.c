@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "host/module.h"
 #include "base/error.h"
-#include "host/workload.h"
+#include "host/module_open.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
@@ -27,21 +27,6 @@ void tg_module_free_all(struct tg_module *modules)
     }
 }
 
-static tg_status open_file(struct tg_module *module, struct tg_error *error)
-{
-    module->handle = dlopen(module->path, RTLD_NOW | RTLD_LOCAL);
-    if (module->handle == NULL)
-        return tg_error_set(error, TG_NOT_FOUND, "cannot load %s: %s", module->path, dlerror());
-    module->workload = dlsym(module->handle, TG_WORKLOAD_SYMBOL);
-    if (module->workload == NULL) {
-        tg_error_set(error, TG_BAD_ARGUMENT,
-                     "%s is not a workload: it does not export '" TG_WORKLOAD_SYMBOL "'",
-                     module->path);
-        return TG_BAD_ARGUMENT;
-    }
-    return tg_workload_check(module->workload, module->path, error);
-}
-
 static tg_status read_kernels(struct tg_module *module, struct tg_error *error)
 {
     const struct tg_workload *workload = module->workload;
@@ -64,6 +49,7 @@ static tg_status load_new(struct tg_device *device, char *path, struct tg_module
                           struct tg_error *error)
 {
     struct tg_module *module = calloc(1, sizeof *module);
+    struct tg_module_file was;
     tg_status status;
     if (module == NULL) {
         free(path);
@@ -72,11 +58,16 @@ static tg_status load_new(struct tg_device *device, char *path, struct tg_module
     module->device = device;
     module->path = path;
     module->first = device->n_kernels;
-    status = open_file(module, error);
-    if (status == TG_OK && module->workload != NULL)
+    status = tg_module_open(path, TG_NOT_FOUND, &module->handle, &module->workload, &was, error);
+    if (status == TG_OK)
         status = read_kernels(module, error);
     if (status == TG_OK)
         status = device->ops->load(device->state, path, module->first, module->n_kernels, error);
+    if (status == TG_OK && !tg_module_file_is(&was, path))
+        status = tg_error_set(error, TG_NOT_FOUND,
+                              "module %s changed while the device loaded it; try again when it is "
+                              "complete",
+                              path);
     if (status != TG_OK) {
         device->lost |= status == TG_DEVICE_LOST;
         module_free(module);

@@ -8,12 +8,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <taskglass/execute.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/grow.h"
+#include "host/module_open.h"
 #include "host/paths.h"
 #include "host/text.h"
 
@@ -21,6 +21,7 @@ struct tg_workload_file {
     void *library;
     const struct tg_workload *workload;
     char *path;
+    struct tg_module_file was; /* what was loaded */
 };
 
 /* A growing list of strings, which it owns. */
@@ -206,50 +207,17 @@ static tg_status locate(const struct tg_settings *settings, const char *name, ch
                         struct tg_error *error)
 {
     char *found = NULL;
-    struct stat info;
     tg_status status = TG_OK;
     if (!is_path(name))
         status = search(settings, name, &found, error);
     if (status != TG_OK)
         return status;
     *path = realpath(found ? found : name, NULL);
-    if (!*path || stat(*path, &info) != 0)
+    if (!*path)
         status = tg_error_set(error, TG_NOT_FOUND, "cannot open module '%s': %s",
                               found ? found : name, strerror(errno));
-    else if (!S_ISREG(info.st_mode))
-        status = tg_error_set(error, TG_BAD_ARGUMENT,
-                              "'%s' is not a file; a module is a shared object", *path);
     free(found);
-    if (status != TG_OK) {
-        free(*path);
-        *path = NULL;
-    }
     return status;
-}
-
-/* dlerror's text begins with the path; cut that, because our message has it already. */
-static tg_status load_failed(const char *path, struct tg_error *error)
-{
-    const char *why = dlerror();
-    size_t prefix = strlen(path);
-    if (!why)
-        why = "unknown reason";
-    if (strncmp(why, path, prefix) == 0 && why[prefix] == ':')
-        why += prefix + 1 + (why[prefix + 1] == ' ');
-    return tg_error_set(error, TG_BAD_ARGUMENT, "cannot load module %s: %s", path, why);
-}
-
-static tg_status load(struct tg_workload_file *file, struct tg_error *error)
-{
-    file->library = dlopen(file->path, RTLD_NOW | RTLD_LOCAL);
-    if (!file->library)
-        return load_failed(file->path, error);
-    file->workload = dlsym(file->library, TG_WORKLOAD_SYMBOL);
-    if (!file->workload)
-        return tg_error_set(error, TG_BAD_ARGUMENT,
-                            "module %s has no workload: it does not export '%s'", file->path,
-                            TG_WORKLOAD_SYMBOL);
-    return tg_workload_check(file->workload, file->path, error);
 }
 
 tg_status tg_workload_open(const struct tg_settings *settings, const char *name,
@@ -264,7 +232,8 @@ tg_status tg_workload_open(const struct tg_settings *settings, const char *name,
         return no_memory(error);
     tg_status status = locate(settings, name, &opened->path, error);
     if (status == TG_OK)
-        status = load(opened, error);
+        status = tg_module_open(opened->path, TG_BAD_ARGUMENT, &opened->library, &opened->workload,
+                                &opened->was, error);
     if (status != TG_OK) {
         tg_workload_close(opened);
         return status;

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "host/module_open.h"
+#include "base/error.h"
+#include "host/workload.h"
+#include <dlfcn.h>
+#include <string.h>
+
+/* dlerror's text begins with the path; cut that, because our message has it already. */
+static tg_status load_failed(const char *path, tg_status refusal, struct tg_error *error)
+{
+    const char *why = dlerror();
+    size_t prefix = strlen(path);
+    if (why == NULL)
+        why = "unknown reason";
+    if (strncmp(why, path, prefix) == 0 && why[prefix] == ':')
+        why += prefix + 1 + (why[prefix + 1] == ' ');
+    return tg_error_set(error, refusal, "cannot load module %s: %s", path, why);
+}
+
+/* The linker opens the path once more. If it is another file by then, or one that somebody writes to,
+ * the check was about something else. */
+static tg_status load(const char *path, tg_status refusal, const struct tg_module_file *file,
+                      void **handle, const struct tg_workload **workload, struct tg_error *error)
+{
+    *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (*handle == NULL)
+        return load_failed(path, refusal, error);
+    if (!tg_module_file_is(file, path))
+        return tg_error_set(error, refusal,
+                            "module %s changed while it was loaded; try again when it is complete",
+                            path);
+    *workload = dlsym(*handle, TG_WORKLOAD_SYMBOL);
+    if (*workload == NULL)
+        return tg_error_set(error, TG_BAD_ARGUMENT,
+                            "module %s has no workload: it does not export '%s'", path,
+                            TG_WORKLOAD_SYMBOL);
+    return tg_workload_check(*workload, path, error);
+}
+
+tg_status tg_module_open(const char *path, tg_status refusal, void **handle,
+                         const struct tg_workload **workload, struct tg_module_file *was,
+                         struct tg_error *error)
+{
+    struct tg_module_file file;
+    tg_status status = tg_module_file_open(path, &file, error);
+    *handle = NULL;
+    *workload = NULL;
+    if (status == TG_BAD_ARGUMENT) {
+        status = refusal;
+        if (error != NULL)
+            error->status = refusal;
+    }
+    if (status != TG_OK)
+        return status;
+    status = load(path, refusal, &file, handle, workload, error);
+    if (status != TG_OK && *handle != NULL) {
+        dlclose(*handle);
+        *handle = NULL;
+        *workload = NULL;
+    }
+    tg_module_file_close(&file);
+    if (was != NULL)
+        *was = file;
+    return status;
+}
