@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/grow.h"
+#include "base/names.h"
 #include "query/npy_type.h"
 
 struct tg_npy_file {
@@ -118,7 +119,7 @@ static tg_status add(struct tg_npy_file *file, const char *path, const char *nam
     memset(array, 0, sizeof *array);
     if (length > 4 && memcmp(name + length - 4, ".npy", 4) == 0)
         length -= 4;
-    snprintf(array->name, sizeof array->name, "%.*s", (int)(length < 127 ? length : 127), name);
+    tg_name_clean(name, length, array->name, sizeof array->name); /* it is shown */
     wrong = parse(bytes, size, array);
     if (wrong != NULL)
         return tg_error_set(error, TG_BAD_ARGUMENT, "%s: %s%s%s", path, array->name,

@@ -98,7 +98,7 @@ static bool is_plain(const char *word)
     return *word && word[strspn(word, plain)] == '\0';
 }
 
-/* Quotes what a shell would change. Control characters, which no command line needs, become '?'. */
+/* Quotes what a shell would change. */
 static void put_word(struct line *line, const char *word)
 {
     bool plain = is_plain(word);
@@ -110,7 +110,7 @@ static void put_word(struct line *line, const char *word)
         if (*word == '\'')
             for (const char *c = "'\\'"; *c; c++)
                 put(line, *c);
-        put(line, (unsigned char)*word < ' ' ? '?' : *word);
+        put(line, *word);
     }
     if (!plain)
         put(line, '\'');
@@ -129,6 +129,7 @@ static bool put_command(struct tg_pull *pull, struct line *line)
     while (tg_pull_next(pull) == TG_PULL_STRING) {
         if (tg_pull_text(pull, word, sizeof word) + 1 >= sizeof word)
             return false;
+        tg_name_clean(word, sizeof word, word, sizeof word); /* the line is shown */
         bool is_output = !is_value && strncmp(word, output, sizeof output - 1) == 0;
         char after = is_output ? word[sizeof output - 1] : 'x';
         if (!is_value && after != '\0' && after != '=')
