@@ -28,6 +28,7 @@ import craft
 
 MEMORY = 300 << 20
 SECONDS = 120
+LARGEST_FILE = 256 << 20  # SIGXFSZ ends what writes a larger one
 
 READERS = [
     ["view"], ["view", "--json"], ["view", "--index", "0-9", "--all"], ["view", "--summary"],
@@ -66,6 +67,19 @@ def _forbidden(text):
     return None
 
 
+def _limit_files():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST_FILE, LARGEST_FILE))
+
+
+def _resident(pid):
+    """Bytes of memory that a process holds; 0 if it has ended."""
+    try:
+        with open(f"/proc/{pid}/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * resource.getpagesize()
+    except (OSError, IndexError):
+        return 0
+
+
 class Runner:
     def __init__(self, build, good, memory):
         self.program = build / "bin" / "taskglass"
@@ -81,19 +95,18 @@ class Runner:
         with out.open("wb") as stdout, err.open("wb") as stderr:
             child = subprocess.Popen([self.program, *words], cwd=folder, stdin=subprocess.DEVNULL,
                                      stdout=stdout, stderr=stderr, env=self.environment,
-                                     start_new_session=True)
-            try:
-                while True:
-                    pid, status, used = os.wait4(child.pid, os.WNOHANG)
-                    if pid:
-                        break
-                    if time.monotonic() - began > SECONDS:
-                        os.killpg(child.pid, signal.SIGKILL)
-                        os.wait4(child.pid, 0)
-                        return f"has not ended within {SECONDS} s"
-                    time.sleep(0.002)
-            finally:
-                child.returncode = 0
+                                     start_new_session=True, preexec_fn=_limit_files)
+            child.returncode = 0  # it is waited for here
+            while True:
+                pid, status, used = os.wait4(child.pid, os.WNOHANG)
+                if pid:
+                    break
+                late = time.monotonic() - began > SECONDS
+                if late or (self.memory and _resident(child.pid) > self.memory):
+                    os.killpg(child.pid, signal.SIGKILL)
+                    os.wait4(child.pid, 0)
+                    return f"has not ended within {SECONDS} s" if late else "took too much memory"
+                time.sleep(0.002)
         code = os.waitstatus_to_exitcode(status)
         said = err.read_bytes()
         if code not in (0, 1, 2, 3) or b"Sanitizer" in said or b"runtime error:" in said:
