@@ -39,8 +39,10 @@ struct tg_recovery {
  * manifest of an incomplete recording says `complete: false`. Truncates payloads that the payload
  * file does not have whole. It may be called again, with the same result.
  *
- * It changes files, so only one process at a time may do it; the journal's lock makes sure. BUSY: a
- * run is still writing the journal. NOT_FOUND: there is no journal. BAD_ARGUMENT: neither the journal
+ * Removes temporary files that a killed run left in its folder.
+ *
+ * It changes files, so only one process at a time may do it; the locks of the run's folder and of the
+ * journal make sure. BUSY: a run is still writing there. NOT_FOUND: there is no journal. BAD_ARGUMENT: neither the journal
  * nor the manifest can be read, or the checks of the manifest are right and the journal contradicts it, as
  * that of another run does; nothing was changed. IO_ERROR.
  */

@@ -19,6 +19,12 @@ char *tg_path_join(const char *dir, const char *name)
     return asprintf(&path, "%s/%s", dir, name) < 0 ? NULL : path;
 }
 
+char *tg_path_temporary(const char *dir, const char *name)
+{
+    char *path;
+    return asprintf(&path, "%s/.%s.tmp", dir, name) < 0 ? NULL : path;
+}
+
 void tg_path_last(const char *path, char *last, size_t room)
 {
     size_t end = strlen(path), begin;
@@ -106,10 +112,9 @@ static int put_file(const char *temporary, const char *path, tg_file_fill_fn fil
 static tg_status put_named(const char *dir, const char *name, tg_file_fill_fn fill,
                            const void *context, int *kept, struct tg_error *error)
 {
-    char *path = tg_path_join(dir, name), *temporary = NULL;
+    char *path = tg_path_join(dir, name), *temporary = tg_path_temporary(dir, name);
     tg_status status = TG_OK;
-    if (!path || asprintf(&temporary, "%s/.%s.tmp", dir, name) < 0) {
-        temporary = NULL;
+    if (!path || !temporary) {
         status = tg_file_no_memory(error);
     } else {
         int cause = put_file(temporary, path, fill, context, kept);

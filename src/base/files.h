@@ -10,6 +10,9 @@
 
 /* "dir/name", on the heap; NULL if memory ran out. */
 char *tg_path_join(const char *dir, const char *name);
+/* The name under which tg_file_write fills dir/name: "dir/.name.tmp", on the heap; NULL if memory ran
+ * out. */
+char *tg_path_temporary(const char *dir, const char *name);
 /* The last part of a path, without trailing slashes, cut to `room` bytes including its zero. */
 void tg_path_last(const char *path, char *last, size_t room);
 

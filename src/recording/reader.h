@@ -124,6 +124,9 @@ void tg_found_free(struct tg_found *found);
 tg_status tg_recording_open_found(struct tg_found *found, struct tg_recording **recording,
                                   struct tg_error *error);
 
+/* The folder of the run that the recording in `dir` belongs to, on the heap. NULL if `dir` has another
+ * name than a run gives it, or if memory runs out. */
+char *tg_run_folder(const char *dir);
 /* The path of a file of the run that the recording in `dir` belongs to, on the heap. The file lies in
  * the directory around tensor_dump or args_dump. If the folder has another name, the directory around
  * it is not the run's, and the file lies in `dir` itself. NULL if memory runs out. */

@@ -127,11 +127,16 @@ static bool is_in_run(const char *dir)
     return false;
 }
 
+char *tg_run_folder(const char *dir)
+{
+    return is_in_run(dir) ? tg_path_join(dir, "..") : NULL;
+}
+
 char *tg_run_file(const char *dir, const char *name)
 {
     if (!is_in_run(dir))
         return tg_path_join(dir, name);
-    char *run = tg_path_join(dir, "..");
+    char *run = tg_run_folder(dir);
     char *path = run ? tg_path_join(run, name) : NULL;
     free(run);
     return path;

@@ -9,31 +9,33 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <taskglass/recover.h>
 #include <taskglass/verify.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/lock.h"
 #include "recording/manifest.h"
 #include "recording/reader.h"
 #include "recording/record.h"
 #include "recording/recover_old.h"
+#include "recording/run_folder.h"
 
-/* The writer of a journal holds its lock until it closes the file or dies. A reader that looks
- * whether there is a writer holds it for a moment: wait for that one. */
-static tg_status lock(int fd, const char *path, struct tg_error *error)
+static tg_status busy(const char *path, struct tg_error *error)
 {
-    const struct timespec moment = {.tv_nsec = 1000000};
-    for (int attempts = 20; flock(fd, LOCK_EX | LOCK_NB) != 0; attempts--) {
-        if (errno != EWOULDBLOCK)
-            return TG_OK; /* a file system without locks */
-        if (attempts == 0)
-            return tg_error_set(error, TG_BUSY, "'%s' is still being written", path);
-        nanosleep(&moment, NULL);
-    }
-    return TG_OK;
+    return tg_error_set(error, TG_BUSY, "'%s' is still being written; wait until its run has ended",
+                        path);
+}
+
+/* Locks the run's folder, as a run does, and removes what a killed run left there. A folder that cannot
+ * be opened is not locked; the journal is. */
+static tg_status lock_run(const char *folder, const char *asked, struct tg_run_lock *lock,
+                          struct tg_error *error)
+{
+    tg_status status = tg_run_folder_lock(folder, lock, NULL);
+    if (status == TG_OK)
+        tg_run_folder_clean(folder);
+    return status == TG_BUSY ? busy(asked, error) : TG_OK;
 }
 
 static tg_status cut_tail(int fd, const char *path, const struct tg_recording *recording,
@@ -114,7 +116,8 @@ static tg_status recover(int fd, const char *path, struct tg_found *found,
                          struct tg_recovery *recovered, struct tg_error *error)
 {
     struct tg_recording *recording;
-    tg_status status = lock(fd, path, error);
+    /* The writer of a journal holds its lock until it closes the file or dies. */
+    tg_status status = tg_lock_take(fd) == TG_LOCK_BUSY ? busy(path, error) : TG_OK;
     if (status == TG_OK)
         status = tg_recording_open_found(found, &recording, error);
     if (status != TG_OK)
@@ -142,10 +145,34 @@ static tg_status recover_found(struct tg_found *found, const char *asked,
     int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
     status = fd < 0 ? tg_file_error(error, "open", path, errno)
                     : recover(fd, path, found, recovered, error);
-    if (fd >= 0)
-        close(fd);
+    tg_lock_drop(fd);
     free(path);
     return status;
+}
+
+/* A run that was killed before it recorded anything leaves no recording, but maybe other files. */
+static tg_status recover_nothing(const char *asked, struct tg_run_lock *lock,
+                                 struct tg_error *error)
+{
+    struct tg_error found_nothing = *error;
+    tg_status status = lock_run(asked, asked, lock, error);
+    if (status == TG_OK)
+        *error = found_nothing;
+    return status == TG_OK ? TG_NOT_FOUND : status;
+}
+
+/* Finds the files again under the lock: a run may have replaced them meanwhile. */
+static tg_status recover_locked(struct tg_found *found, const char *asked, struct tg_run_lock *lock,
+                                struct tg_recovery *recovered, struct tg_error *error)
+{
+    char *folder = tg_run_folder(found->dir);
+    tg_status status = folder ? lock_run(folder, asked, lock, error) : TG_OK;
+    free(folder);
+    if (status != TG_OK)
+        return status;
+    tg_found_free(found);
+    status = tg_found_files(asked, found, error);
+    return status == TG_OK ? recover_found(found, asked, recovered, error) : status;
 }
 
 tg_status tg_recording_recover(const char *path, struct tg_recovery *recovered,
@@ -153,11 +180,18 @@ tg_status tg_recording_recover(const char *path, struct tg_recovery *recovered,
 {
     TG_REFUSE_NULL(error, path);
     TG_REFUSE_NULL(error, recovered);
+    struct tg_run_lock lock = TG_RUN_LOCK_NONE;
+    struct tg_error said = {TG_OK, ""};
     struct tg_found found;
     *recovered = (struct tg_recovery){0};
-    tg_status status = tg_found_files(path, &found, error);
+    tg_status status = tg_found_files(path, &found, &said);
     if (status == TG_OK)
-        status = recover_found(&found, path, recovered, error);
+        status = recover_locked(&found, path, &lock, recovered, &said);
+    else if (status == TG_NOT_FOUND)
+        status = recover_nothing(path, &lock, &said);
     tg_found_free(&found);
+    tg_run_folder_unlock(&lock);
+    if (status != TG_OK && error)
+        *error = said;
     return status;
 }

@@ -2,38 +2,22 @@
 /*
  * How the run that wrote a recording ended. Three witnesses, in this order:
  *   - the writer holds the journal's lock until it closes the file or dies, so a lock that another
- *     process holds means that the run still goes on;
+ *     process holds means that the run still goes on; the lock of the run's folder says the same of a
+ *     journal that names no result;
  *   - the summary, or the manifest, names the status that the run ended with;
  *   - run.json names it too; older recordings have it only there.
  * Without any of them the writing process died, unless the file system has no locks: then nobody can
  * tell a dead writer from a living one.
  */
 #define _GNU_SOURCE 1
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include "base/json_pull.h"
+#include "base/lock.h"
 #include "recording/reader.h"
+#include "recording/run_folder.h"
 
 enum { LARGEST_RUN_JSON = 16 << 20 };
-
-enum holder { NOBODY, ANOTHER, NOT_KNOWN };
-
-/* Takes the lock for a moment. Readers share it, so only a writer is in the way. */
-static enum holder who_locks(const char *path)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return NOT_KNOWN;
-    enum holder holder = NOBODY;
-    if (flock(fd, LOCK_SH | LOCK_NB) != 0)
-        holder = errno == EWOULDBLOCK ? ANOTHER : NOT_KNOWN;
-    close(fd);
-    return holder;
-}
 
 bool tg_status_from_word(const struct tg_pull *pull, tg_status *status)
 {
@@ -97,6 +81,15 @@ static bool ask_run_json(const struct tg_recording *recording, tg_status *status
     return known;
 }
 
+/* A run that has closed its journal without a result may still be about to write run.json. */
+static bool is_run_busy(const struct tg_recording *recording)
+{
+    char *folder = tg_run_folder(recording->dir);
+    bool is = folder && tg_run_folder_is_busy(folder);
+    free(folder);
+    return is;
+}
+
 static uint32_t state_of(tg_status status)
 {
     if (status == TG_CANCELLED)
@@ -107,14 +100,14 @@ static uint32_t state_of(tg_status status)
 uint32_t tg_recording_find_state(const struct tg_recording *recording)
 {
     const struct tg_record_summary *summary = &recording->info.summary;
-    enum holder holder = NOBODY;
+    enum tg_lock held = TG_LOCK_FREE;
     tg_status status;
     if (recording->journal[0]) {
         char *path = tg_path_join(recording->dir, recording->journal);
-        holder = path ? who_locks(path) : NOT_KNOWN;
+        held = path ? tg_lock_look(path) : TG_LOCK_UNKNOWN;
         free(path);
     }
-    if (holder == ANOTHER)
+    if (held == TG_LOCK_BUSY)
         return TG_RECORDING_RUNNING;
     if (summary->flags & TG_SUMMARY_RESULT)
         return state_of((tg_status)summary->result);
@@ -122,5 +115,7 @@ uint32_t tg_recording_find_state(const struct tg_recording *recording)
         return state_of(status);
     if (recording->info.complete)
         return TG_RECORDING_FINISHED;
-    return holder == NOBODY ? TG_RECORDING_INTERRUPTED : TG_RECORDING_UNKNOWN;
+    if (is_run_busy(recording))
+        return TG_RECORDING_RUNNING;
+    return held == TG_LOCK_FREE ? TG_RECORDING_INTERRUPTED : TG_RECORDING_UNKNOWN;
 }

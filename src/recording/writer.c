@@ -12,8 +12,10 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/lock.h"
 #include "recording/manifest.h"
 #include "recording/record.h"
+#include "recording/run_folder.h"
 
 enum { BUFFERED = 256 }; /* records: 64 KiB */
 
@@ -56,8 +58,9 @@ static bool has_failed(const struct tg_dump_writer *writer)
 static tg_status create_files(struct tg_dump_writer *writer, const struct tg_journal_head *head,
                               struct tg_error *error)
 {
-    if (mkdir(writer->dir, 0777) != 0 && errno != EEXIST)
-        return tg_file_error(error, "create directory", writer->dir, errno);
+    int cause = tg_run_folder_make(writer->dir, true);
+    if (cause != 0)
+        return tg_file_error(error, "create directory", writer->dir, cause);
     tg_status status = tg_file_remove(writer->dir, TG_DUMP_MANIFEST, error);
     if (status == TG_OK)
         status = tg_file_remove(writer->dir, TG_DUMP_JOURNAL, error);
@@ -272,8 +275,7 @@ static tg_status say_failure(const struct tg_dump_writer *writer, struct tg_erro
 
 static void close_files(struct tg_dump_writer *writer)
 {
-    if (writer->journal >= 0)
-        close(writer->journal);
+    tg_lock_drop(writer->journal);
     if (writer->payload >= 0)
         close(writer->payload);
     writer->journal = writer->payload = -1;

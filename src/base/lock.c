@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE 1
+#include "base/lock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+/* How long a writer waits for readers. Each of them holds the lock for microseconds, so this only passes
+ * if one was stopped in that moment. */
+enum { PATIENCE_SECONDS = 10 };
+
+static int try_lock(int fd, int kind)
+{
+    while (flock(fd, kind | LOCK_NB) != 0)
+        if (errno != EINTR)
+            return errno;
+    return 0;
+}
+
+/* True if a writer holds the lock, false if only readers do. */
+static enum tg_lock look(int fd)
+{
+    int cause = try_lock(fd, LOCK_SH);
+    if (cause == 0)
+        (void)flock(fd, LOCK_UN);
+    return cause == 0 ? TG_LOCK_FREE : cause == EWOULDBLOCK ? TG_LOCK_BUSY : TG_LOCK_UNKNOWN;
+}
+
+enum tg_lock tg_lock_take(int fd)
+{
+    const struct timespec moment = {.tv_nsec = 1000000};
+    struct timespec began, now;
+    clock_gettime(CLOCK_MONOTONIC, &began);
+    for (;;) {
+        int cause = try_lock(fd, LOCK_EX);
+        if (cause != EWOULDBLOCK)
+            return cause == 0 ? TG_LOCK_FREE : TG_LOCK_UNKNOWN;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        if (look(fd) == TG_LOCK_BUSY || now.tv_sec - began.tv_sec > PATIENCE_SECONDS)
+            return TG_LOCK_BUSY;
+        nanosleep(&moment, NULL);
+    }
+}
+
+enum tg_lock tg_lock_look(const char *path)
+{
+    /* Without O_NONBLOCK, opening a pipe in place of the file would block. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return TG_LOCK_UNKNOWN;
+    enum tg_lock held = look(fd);
+    close(fd);
+    return held;
+}
+
+void tg_lock_drop(int fd)
+{
+    if (fd < 0)
+        return;
+    (void)flock(fd, LOCK_UN);
+    close(fd);
+}

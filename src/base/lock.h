@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Locks of files and folders (flock). The kernel drops a lock when its holder ends, however it ends.
+ *
+ *     who               takes            for how long
+ *     a writer          exclusive        until its files are complete
+ *     a reader          shared, a look   a moment, to see whether there is a writer
+ *
+ * A lock belongs to an open file description: two writers in one process exclude each other too.
+ */
+#ifndef TG_BASE_LOCK_H
+#define TG_BASE_LOCK_H
+
+enum tg_lock {
+    TG_LOCK_FREE,    /* nobody else writes; tg_lock_take: the caller holds the lock now */
+    TG_LOCK_BUSY,    /* another writer holds it */
+    TG_LOCK_UNKNOWN, /* the file system has no locks, or the file cannot be opened */
+};
+
+/* For a writer. Never fails because of readers: it waits until they have looked. */
+enum tg_lock tg_lock_take(int fd);
+/* For a reader: whether a writer holds the lock of that file or folder. */
+enum tg_lock tg_lock_look(const char *path);
+/* Unlocks and closes. Closing alone would not unlock if the program has forked meanwhile: the child has
+ * the descriptor too. -1 is allowed. */
+void tg_lock_drop(int fd);
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE 1
+#include "recording/run_folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <taskglass/scope_stats.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/lock.h"
+#include "recording/record.h"
+
+static const struct tg_run_name files[] = {
+    {"", "run.json"},
+    {"", "deps.json"},
+    {TG_DUMP_FOLDER, TG_DUMP_MANIFEST},
+    {TG_DUMP_FOLDER, TG_DUMP_JOURNAL},
+    {TG_DUMP_FOLDER, TG_DUMP_PAYLOAD},
+    {TG_SCOPE_FOLDER, TG_SCOPE_SAMPLES},
+    {TG_SCOPE_FOLDER, TG_SCOPE_SUMMARY},
+};
+enum { FILES = sizeof files / sizeof files[0], LARGEST_PROBE = 4096, MOST_TRIES = 100 };
+
+const struct tg_run_name *tg_run_name_at(unsigned number)
+{
+    return number < FILES ? &files[number] : NULL;
+}
+
+/* ── the lock ──────────────────────────────────────────────────────────────────────────── */
+
+static tg_status busy(const char *dir, struct tg_error *error)
+{
+    return tg_error_set(error, TG_BUSY,
+                        "'%s' is in use by another run, or by recover; wait until it has ended, or "
+                        "use another folder",
+                        dir);
+}
+
+bool tg_run_lock_is_of(const struct tg_run_lock *lock, const char *dir)
+{
+    struct stat held, there;
+    return lock->fd >= 0 && fstat(lock->fd, &held) == 0 && stat(dir, &there) == 0 &&
+           held.st_dev == there.st_dev && held.st_ino == there.st_ino;
+}
+
+/* An earlier version locks only the journal, and so does a run on another machine as far as this one can
+ * see. */
+static bool is_journal_busy(const char *dir)
+{
+    char *folder = tg_path_join(dir, TG_DUMP_FOLDER);
+    char *journal = folder ? tg_path_join(folder, TG_DUMP_JOURNAL) : NULL;
+    bool is = journal && tg_lock_look(journal) == TG_LOCK_BUSY;
+    free(journal);
+    free(folder);
+    return is;
+}
+
+static tg_status take(const char *dir, struct tg_run_lock *lock, struct tg_error *error)
+{
+    lock->fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (lock->fd < 0)
+        return tg_file_error(error, "use directory", dir, errno);
+    if (tg_lock_take(lock->fd) != TG_LOCK_BUSY)
+        return TG_OK;
+    close(lock->fd);
+    lock->fd = -1;
+    return busy(dir, error);
+}
+
+tg_status tg_run_folder_lock(const char *dir, struct tg_run_lock *lock, struct tg_error *error)
+{
+    for (int tries = 0; tries < MOST_TRIES; tries++) {
+        tg_status status = take(dir, lock, error);
+        if (status != TG_OK)
+            return status;
+        /* Somebody may have replaced the folder between open and flock. */
+        if (tg_run_lock_is_of(lock, dir) && !is_journal_busy(dir))
+            return TG_OK;
+        bool same = tg_run_lock_is_of(lock, dir);
+        tg_run_folder_unlock(lock);
+        if (same)
+            break;
+    }
+    return busy(dir, error);
+}
+
+void tg_run_folder_unlock(struct tg_run_lock *lock)
+{
+    tg_lock_drop(lock->fd);
+    lock->fd = -1;
+}
+
+bool tg_run_folder_is_busy(const char *dir)
+{
+    return tg_lock_look(dir) == TG_LOCK_BUSY;
+}
+
+/* ── folders and leftovers ─────────────────────────────────────────────────────────────── */
+
+int tg_run_folder_make(const char *path, bool shared)
+{
+    return mkdir(path, shared ? 0777 : 0700) == 0 || errno == EEXIST ? 0 : errno;
+}
+
+static void remove_file(int folder, const char *name, off_t largest)
+{
+    struct stat info;
+    if (fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(info.st_mode) &&
+        info.st_size <= largest)
+        (void)unlinkat(folder, name, 0);
+}
+
+static void remove_temporary(const char *dir, const struct tg_run_name *file)
+{
+    char *in = tg_path_join(dir, file->folder), *name = tg_path_temporary(".", file->name);
+    int folder = in ? open(in, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (folder >= 0 && name)
+        remove_file(folder, name, INT64_MAX);
+    if (folder >= 0)
+        close(folder);
+    free(name);
+    free(in);
+}
+
+/* ".probe.1234": the file with which a run of process 1234 tries whether it can write. */
+static bool is_probe(const char *name)
+{
+    static const char begin[] = ".probe.";
+    const char *digits = name + sizeof begin - 1;
+    return strncmp(name, begin, sizeof begin - 1) == 0 && *digits &&
+           digits[strspn(digits, "0123456789")] == '\0';
+}
+
+static void remove_probes(const char *dir)
+{
+    const struct dirent *entry;
+    DIR *folder = opendir(dir);
+    while (folder && (entry = readdir(folder)))
+        if (is_probe(entry->d_name))
+            remove_file(dirfd(folder), entry->d_name, LARGEST_PROBE);
+    if (folder)
+        closedir(folder);
+}
+
+void tg_run_folder_clean(const char *dir)
+{
+    for (unsigned i = 0; i < FILES; i++)
+        remove_temporary(dir, &files[i]);
+    remove_probes(dir);
+}
