@@ -28,7 +28,8 @@ struct tg_record_config {
     uint32_t level;         /* enum tg_record_level (wire/stream.h) */
     uint32_t policy;        /* enum tg_record_policy; default: block, nothing is lost */
     const char *filter;     /* as --dump-filter; NULL or "": everything */
-    const char *output_dir; /* the recorder makes tensor_dump/ in it; needed unless level is off */
+    const char *output_dir; /* the recorder makes tensor_dump/ in it; needed unless level is off. The run
+                               locks it until the recording is complete */
     uint64_t arena;         /* bytes of payload a core can be ahead of the disk; default 4 MiB */
     uint32_t buffers;       /* record buffers per core, of 64 records each; default 16 */
     double wait_limit;      /* policy block: seconds before a core gives up waiting; default 5; 584
@@ -57,7 +58,7 @@ struct tg_record_result {
 };
 
 /* Starts the graph on its device and returns. BAD_ARGUMENT: the configuration makes no sense; BUSY:
- * another run is under way; DEVICE_LOST; CYCLE; NO_MEMORY. On success the caller must destroy *run;
+ * another run is under way on the device, or is writing into the same folder; DEVICE_LOST; CYCLE; NO_MEMORY. On success the caller must destroy *run;
  * after a failure *run is NULL. */
 TG_API tg_status tg_run_start(struct tg_graph *graph, const struct tg_run_config *config,
                               struct tg_run **run, struct tg_error *error);

@@ -28,7 +28,7 @@
       "check the path, its permissions and the free space")                                        \
     X(ABI_MISMATCH,              -7,    2, "built against another version of Taskglass",           \
       "rebuild the module against the installed headers")                                          \
-    X(BUSY,                      -8,    2, "the device is still running something",                \
+    X(BUSY,                      -8,    2, "the device, or a run's folder, is still in use",       \
       "wait for the run, or cancel it")                                                            \
     X(CYCLE,                     -9,    2, "the graph has a cycle",                                \
       "remove one of the named edges")                                                             \

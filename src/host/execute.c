@@ -20,6 +20,7 @@
 #include "host/graph.h"
 #include "host/output.h"
 #include "host/plan.h"
+#include "host/run.h"
 #include "host/runtime_ops.h"
 
 /* The interval between two looks at a run: short enough for a progress line and for Ctrl-C, long
@@ -37,6 +38,7 @@ struct job {
     struct tg_module *module;
     struct tg_graph *graph;
     struct tg_execution *execution; /* handed to the caller at the end */
+    struct tg_run_lock lock;        /* of the output directory, until run.json is written */
 };
 
 /* Whole nanoseconds: differences of doubles would show digits that were not measured. */
@@ -191,7 +193,7 @@ static tg_status run_graph(struct job *job, struct tg_error *error)
     }
     if (job->plan.scope_stats)
         job->plan.run.scope_stats = job->execution->output_dir;
-    tg_status status = tg_run_start(job->graph, &job->plan.run, &run, error);
+    tg_status status = tg_run_start_in(job->graph, &job->plan.run, &job->lock, &run, error);
     if (status != TG_OK)
         return status;
     status = wait_for(job, run, error);
@@ -350,12 +352,16 @@ static tg_status begin(struct job *job, double prepare_seconds, struct tg_error 
     e->case_name = strdup(tg_case_name(job->test_case));
     e->platform = strdup(job->plan.device.platform);
     e->runtime = strdup(job->plan.runtime_name);
+    struct tg_output_request request = {.dir = job->plan.output,
+                                        .workload = e->workload,
+                                        .case_name = e->case_name,
+                                        .now = e->started,
+                                        .shared = true};
     tg_status status = TG_OK;
     if (!e->workload || !e->case_name || !e->platform || !e->runtime)
         status = tg_error_set(error, TG_NO_MEMORY, "out of host memory for the execution");
     if (status == TG_OK)
-        status = tg_output_create(job->plan.output, e->workload, e->case_name, e->started,
-                                  &e->output_dir, error);
+        status = tg_output_create(&request, &e->output_dir, &job->lock, error);
     if (status == TG_OK)
         job->execution = e;
     else
@@ -369,6 +375,7 @@ static void end(struct job *job)
 {
     if (job->execution) {
         write_files(job);
+        tg_run_folder_unlock(&job->lock);
         tg_execution_keep_outputs(job->execution, job->test_case);
     }
     if (job->graph)
@@ -392,7 +399,8 @@ tg_status tg_execute(const struct tg_settings *settings, const struct tg_workloa
     struct job job = {.settings = settings,
                       .file = workload,
                       .config = config,
-                      .guard = {config->guard, config->guard_context}};
+                      .guard = {config->guard, config->guard_context},
+                      .lock = TG_RUN_LOCK_NONE};
     struct tg_error first = {TG_OK, ""};
     uint64_t start = now();
     *execution = NULL;

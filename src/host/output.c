@@ -29,15 +29,23 @@ static tg_status cannot(const char *what, const char *path, int cause, struct tg
     return TG_IO_ERROR;
 }
 
-/* Creates each parent, then the directory itself. Those that exist already are kept. */
-static tg_status make_with_parents(char *path, struct tg_error *error)
+/* True if what follows a part of a path names the same directory again: "", "/", "/./". */
+static bool is_last(const char *rest)
+{
+    return rest[strspn(rest, "/.")] == '\0';
+}
+
+/* Creates each parent, as the umask says, then the directory itself. Those that exist already are
+ * kept. */
+static tg_status make_with_parents(char *path, bool shared, struct tg_error *error)
 {
     for (char *slash = path;; slash++) {
         slash = strchrnul(slash, '/');
         char kept = *slash;
+        bool last = is_last(slash);
         *slash = '\0';
-        bool made = *path == '\0' || mkdir(path, 0777) == 0 || errno == EEXIST;
-        tg_status status = made ? TG_OK : cannot("create directory", path, errno, error);
+        int cause = *path == '\0' ? 0 : tg_run_folder_make(path, shared || !last);
+        tg_status status = cause == 0 ? TG_OK : cannot("create directory", path, cause, error);
         *slash = kept;
         if (status != TG_OK || kept == '\0')
             return status;
@@ -68,9 +76,9 @@ static tg_status check_writable(const char *dir, struct tg_error *error)
     return cause ? cannot("write to directory", dir, cause, error) : TG_OK;
 }
 
-static tg_status remove_old(const char *dir, const char *name, struct tg_error *error)
+static tg_status remove_old(const char *dir, const struct tg_run_name *name, struct tg_error *error)
 {
-    char *path = tg_text_format("%s/%s", dir, name);
+    char *path = tg_text_format("%s/%s/%s", dir, *name->folder ? name->folder : ".", name->name);
     if (!path)
         return no_memory(error);
     tg_status status = TG_OK;
@@ -80,44 +88,49 @@ static tg_status remove_old(const char *dir, const char *name, struct tg_error *
     return status;
 }
 
-/* Uses the directory that the user named. Removes the files of an earlier run, so that they are
- * not mistaken for this run's; all other files stay. */
-static tg_status use(const char *requested, char **dir, struct tg_error *error)
+/* Removes the files of an earlier run, so that they are not mistaken for this run's, and what a killed
+ * one left; all other files stay. */
+static tg_status clear(const char *dir, struct tg_error *error)
 {
-    static const char *const ours[] = {"run.json",
-                                       "deps.json",
-                                       "tensor_dump/tensor_dump.json",
-                                       "tensor_dump/tensor_dump.rec",
-                                       "tensor_dump/tensor_dump.bin",
-                                       "scope_stats/scope_stats.jsonl",
-                                       "scope_stats/scope_stats.json"};
-    struct stat info;
-    *dir = strdup(requested);
-    if (!*dir)
-        return no_memory(error);
-    tg_status status = make_with_parents(*dir, error);
-    if (status == TG_OK && stat(*dir, &info) != 0)
-        status = cannot("use directory", *dir, errno, error);
-    else if (status == TG_OK && !S_ISDIR(info.st_mode))
-        status = cannot("use directory", *dir, ENOTDIR, error);
-    if (status == TG_OK)
-        status = check_writable(*dir, error);
-    for (size_t i = 0; status == TG_OK && i < sizeof ours / sizeof ours[0]; i++)
-        status = remove_old(*dir, ours[i], error);
+    const struct tg_run_name *name;
+    tg_status status = TG_OK;
+    tg_run_folder_clean(dir);
+    for (unsigned i = 0; status == TG_OK && (name = tg_run_name_at(i)); i++)
+        status = remove_old(dir, name, error);
     return status;
 }
 
-/* mkdir is atomic: of several runs that want one name, one gets it and the others count on. */
-static tg_status make_unique(const char *stem, char **dir, struct tg_error *error)
+/* Uses the directory that the user named. */
+static tg_status use(const struct tg_output_request *request, char **dir, struct tg_run_lock *lock,
+                     struct tg_error *error)
+{
+    *dir = strdup(request->dir);
+    if (!*dir)
+        return no_memory(error);
+    tg_status status = make_with_parents(*dir, request->shared, error);
+    if (status == TG_OK)
+        status = tg_run_folder_lock(*dir, lock, error);
+    if (status == TG_OK)
+        status = check_writable(*dir, error);
+    return status == TG_OK ? clear(*dir, error) : status;
+}
+
+/* mkdir is atomic: of several runs that want one name, one gets it and the others count on. A run that
+ * was told that name may lock the new directory first; then it is that run's. */
+static tg_status make_unique(const char *stem, bool shared, char **dir, struct tg_run_lock *lock,
+                             struct tg_error *error)
 {
     for (int n = 1; n < MOST_PER_SECOND; n++) {
         *dir = n == 1 ? strdup(stem) : tg_text_format("%s_%d", stem, n);
         if (!*dir)
             return no_memory(error);
-        if (mkdir(*dir, 0777) == 0)
-            return TG_OK;
-        if (errno != EEXIST)
+        if (mkdir(*dir, shared ? 0777 : 0700) == 0) {
+            tg_status status = tg_run_folder_lock(*dir, lock, error);
+            if (status != TG_BUSY)
+                return status;
+        } else if (errno != EEXIST) {
             return cannot("create directory", *dir, errno, error);
+        }
         free(*dir);
         *dir = NULL;
     }
@@ -126,19 +139,19 @@ static tg_status make_unique(const char *stem, char **dir, struct tg_error *erro
 }
 
 /* Creates a new directory for this run. */
-static tg_status make_new(const char *workload, const char *case_name, time_t now, char **dir,
-                          struct tg_error *error)
+static tg_status make_new(const struct tg_output_request *request, char **dir,
+                          struct tg_run_lock *lock, struct tg_error *error)
 {
     char date[32] = "";
     struct tm local;
     if (mkdir("outputs", 0777) != 0 && errno != EEXIST)
         return cannot("create directory", "outputs", errno, error);
-    if (localtime_r(&now, &local))
+    if (localtime_r(&request->now, &local))
         strftime(date, sizeof date, "%Y%m%d_%H%M%S", &local);
-    char *stem = tg_text_format("outputs/%s_%s_%s", workload, case_name, date);
+    char *stem = tg_text_format("outputs/%s_%s_%s", request->workload, request->case_name, date);
     if (!stem)
         return no_memory(error);
-    tg_status status = make_unique(stem, dir, error);
+    tg_status status = make_unique(stem, request->shared, dir, lock, error);
     free(stem);
     if (status != TG_OK)
         return status;
@@ -148,13 +161,15 @@ static tg_status make_new(const char *workload, const char *case_name, time_t no
     return status;
 }
 
-tg_status tg_output_create(const char *requested, const char *workload, const char *case_name,
-                           time_t now, char **dir, struct tg_error *error)
+tg_status tg_output_create(const struct tg_output_request *request, char **dir,
+                           struct tg_run_lock *lock, struct tg_error *error)
 {
     *dir = NULL;
+    *lock = TG_RUN_LOCK_NONE;
     tg_status status =
-        *requested ? use(requested, dir, error) : make_new(workload, case_name, now, dir, error);
+        *request->dir ? use(request, dir, lock, error) : make_new(request, dir, lock, error);
     if (status != TG_OK) {
+        tg_run_folder_unlock(lock);
         free(*dir);
         *dir = NULL;
     }

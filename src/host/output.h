@@ -5,21 +5,33 @@
 #ifndef TG_HOST_OUTPUT_H
 #define TG_HOST_OUTPUT_H
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <taskglass/status.h>
 #include <time.h>
 
+#include "recording/run_folder.h"
+
+struct tg_output_request {
+    const char *dir; /* "": make a new one, named after the other members */
+    const char *workload, *case_name;
+    time_t now;
+    bool shared; /* the umask alone says who may enter a directory that is made */
+};
+
 /*
- * Creates the directory and checks that it can be written to. The caller frees *dir.
+ * Creates the directory, locks it and checks that it can be written to. The caller frees *dir, and
+ * unlocks when the run's last file is written.
  *
- * requested "": creates outputs/<workload>_<case>_<YYYYMMDD_HHMMSS>[_N] in the current directory.
- * Runs that start at the same time get different directories. Otherwise uses the requested
- * directory and creates it and its parents if they are missing. Removes the files that an earlier
- * run wrote there, so that they are not mistaken for this run's.
- * IO_ERROR names path and cause.
+ * Without a requested one: creates outputs/<workload>_<case>_<YYYYMMDD_HHMMSS>[_N] in the current
+ * directory. Runs that start at the same time get different directories. Otherwise uses the requested
+ * directory and creates it and its parents if they are missing. Removes the files that an earlier run
+ * wrote there, so that they are not mistaken for this run's; first takes the lock, so that these are
+ * not the files of a run that is still under way.
+ * BUSY: another run is at work there; nothing was changed. IO_ERROR names path and cause.
  */
-tg_status tg_output_create(const char *requested, const char *workload, const char *case_name,
-                           time_t now, char **dir, struct tg_error *error);
+tg_status tg_output_create(const struct tg_output_request *request, char **dir,
+                           struct tg_run_lock *lock, struct tg_error *error);
 
 /*
  * Calls `write` (which returns 0 or an errno) to write a temporary file and renames it to dir/name

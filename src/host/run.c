@@ -24,9 +24,16 @@ static double now(void)
 
 /* ── start ─────────────────────────────────────────────────────────────────────────────── */
 
+static void unlock_folders(struct tg_run *run)
+{
+    for (int i = 0; i < 2; i++)
+        tg_run_folder_unlock(&run->lock[i]);
+}
+
 static void run_free(struct tg_run *run)
 {
     tg_collector_destroy(run->collector);
+    unlock_folders(run);
     free(run->status);
     free(run->running);
     free(run);
@@ -39,6 +46,7 @@ static struct tg_run *run_new(struct tg_graph *graph, const struct tg_run_config
         return NULL;
     run->graph = graph;
     run->device = graph->module->device;
+    run->lock[0] = run->lock[1] = TG_RUN_LOCK_NONE;
     run->idle.seconds = config && config->timeout > 0 ? config->timeout : DEFAULT_TIMEOUT;
     run->result.status = TG_TIMED_OUT;
     run->result.tasks = tg_graph_tasks(graph);
@@ -50,6 +58,31 @@ static struct tg_run *run_new(struct tg_graph *graph, const struct tg_run_config
         return NULL;
     }
     return run;
+}
+
+static tg_status lock_folder(struct tg_run *run, const char *dir, int number,
+                             const struct tg_run_lock *held, struct tg_error *error)
+{
+    if (dir == NULL || (held != NULL && tg_run_lock_is_of(held, dir)) ||
+        tg_run_lock_is_of(&run->lock[0], dir))
+        return TG_OK;
+    tg_status status = tg_run_folder_lock(dir, &run->lock[number], error);
+    if (status == TG_OK)
+        tg_run_folder_clean(dir);
+    return status;
+}
+
+/* Locks the folders that the run writes into: that of the recording, and that of the scope stats, which
+ * may be the same one. */
+static tg_status lock_folders(struct tg_run *run, const struct tg_run_config *config,
+                              const struct tg_run_lock *held, struct tg_error *error)
+{
+    const struct tg_record_config *record = config ? config->record : NULL;
+    bool recorded = record != NULL && record->level != TG_LEVEL_OFF;
+    if (config == NULL)
+        return TG_OK;
+    tg_status status = lock_folder(run, recorded ? record->output_dir : NULL, 0, held, error);
+    return status == TG_OK ? lock_folder(run, config->scope_stats, 1, held, error) : status;
 }
 
 /* Without a recording the launch holds 0, and the device records nothing. */
@@ -119,7 +152,7 @@ static void note_progress(struct tg_run *run)
 }
 
 static tg_status launch(struct tg_run *run, const struct tg_run_config *config,
-                        struct tg_error *error)
+                        const struct tg_run_lock *held, struct tg_error *error)
 {
     const struct tg_record_config *record = config ? config->record : NULL;
     double began = now();
@@ -129,6 +162,8 @@ static tg_status launch(struct tg_run *run, const struct tg_run_config *config,
         status = tg_record_config_check(record, error);
     if (status == TG_OK)
         status = tg_device_ready(run->device, error);
+    if (status == TG_OK)
+        status = lock_folders(run, config, held, error);
     if (status == TG_OK)
         status = tg_graph_upload(run->graph, error);
     if (status == TG_OK)
@@ -150,16 +185,23 @@ static tg_status launch(struct tg_run *run, const struct tg_run_config *config,
 }
 
 tg_status tg_run_start(struct tg_graph *graph, const struct tg_run_config *config,
-                       struct tg_run **out, struct tg_error *error)
+                       struct tg_run **run, struct tg_error *error)
 {
-    TG_REFUSE_NULL_AS(error, out, "run");
-    *out = NULL;
+    TG_REFUSE_NULL(error, run);
+    *run = NULL;
     TG_REFUSE_NULL(error, graph);
+    return tg_run_start_in(graph, config, NULL, run, error);
+}
+
+tg_status tg_run_start_in(struct tg_graph *graph, const struct tg_run_config *config,
+                          const struct tg_run_lock *held, struct tg_run **out,
+                          struct tg_error *error)
+{
     struct tg_run *run = run_new(graph, config);
     tg_status status;
     if (run == NULL)
         return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
-    status = launch(run, config, error);
+    status = launch(run, config, held, error);
     if (status != TG_OK) {
         run_free(run);
         return status;
@@ -259,6 +301,13 @@ static void end_recording(struct tg_run *run)
     if (run->result.status == TG_HANG)
         add_partial(run);
     tg_collector_finish(run->collector, run->result.status, &run->result.record);
+}
+
+/* Lets the next run have the folders, even while this one's handle still exists. */
+static void end_files(struct tg_run *run)
+{
+    end_recording(run);
+    unlock_folders(run);
 }
 
 /* Ends the run: the device died, or the host gives it up. */
@@ -395,7 +444,7 @@ tg_status tg_run_wait(struct tg_run *run, double seconds, struct tg_error *error
         int milliseconds = tick_until(run, deadline);
         take_poll(run, run->device->ops->poll(run->device->state, milliseconds));
         if (run->ended)
-            end_recording(run);
+            end_files(run);
         else if (now() >= deadline)
             return tg_error_set(error, TG_TIMED_OUT, "still running");
     }

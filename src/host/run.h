@@ -9,6 +9,7 @@
 #include "base/limit.h"
 #include "host/collector.h"
 #include "host/graph.h"
+#include "recording/run_folder.h"
 #include "scope/scope_writer.h"
 
 struct tg_run {
@@ -30,7 +31,14 @@ struct tg_run {
     struct tg_worker_status *status;      /* one per worker, as last read */
     struct tg_run_task *running;
     struct tg_run_result result;
+    struct tg_run_lock lock[2]; /* of the folders, until their files are written; -1: not ours */
 };
+
+/* tg_run_start for a caller that holds the lock of the run's folders itself, and keeps it until the run
+ * is destroyed; `held` may be NULL. */
+tg_status tg_run_start_in(struct tg_graph *graph, const struct tg_run_config *config,
+                          const struct tg_run_lock *held, struct tg_run **run,
+                          struct tg_error *error);
 
 /* run_task.c: finds the task that a worker reports to run (index + 1): in the host's graph, or in
  * that slot on the device if the device built the graph. False if the report is not plausible. */

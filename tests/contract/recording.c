@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Recordings that a program makes through the C interface. */
 #include "orchestrated.h"
+#include "slow.h"
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <taskglass/recover.h>
 
 static char folder[64];
 
@@ -18,7 +20,12 @@ static void remove_output(void)
 {
     static const char *const files[] = {"tensor_dump/tensor_dump.rec",
                                         "tensor_dump/tensor_dump.bin",
-                                        "tensor_dump/tensor_dump.json", "tensor_dump", ""};
+                                        "tensor_dump/tensor_dump.json",
+                                        "tensor_dump",
+                                        "scope_stats/scope_stats.json",
+                                        "scope_stats/scope_stats.jsonl",
+                                        "scope_stats",
+                                        ""};
     char path[PATH_MAX];
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         snprintf(path, sizeof path, "%s/%s", folder, files[i]);
@@ -83,6 +90,49 @@ CONTRACT(a_recording_that_makes_no_sense_is_refused_at_level_off_too)
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         refuse(graph, bad[i], part[i]);
     tg_graph_destroy(graph);
+    tg_device_close(device);
+}
+
+/* ── one folder ───────────────────────────────────────────────────────────────────────────── */
+
+CONTRACT(two_runs_of_one_program_do_not_share_a_folder)
+{
+    struct tg_device *device = open_device(1, 0), *other = open_device(1, 0);
+    struct slow slow = slow_make(device, 20, 0.01, true), quick = slow_make(other, 1, 0, false);
+    struct tg_record_config record = {.level = TG_LEVEL_META, .output_dir = output_folder()};
+    struct tg_run_config recorded = {.timeout = FAR_SECONDS, .record = &record};
+    struct tg_run_config scopes = {.timeout = FAR_SECONDS, .scope_stats = record.output_dir};
+    struct tg_recovery recovered;
+    struct tg_run *run, *second;
+    GOOD(tg_run_start(slow.graph, &recorded, &run, error));
+    REFUSED(BUSY, record.output_dir, tg_run_start(quick.graph, &recorded, &second, error));
+    REFUSED(BUSY, record.output_dir, tg_run_start(quick.graph, &scopes, &second, error));
+    REFUSED(BUSY, record.output_dir, tg_recording_recover(record.output_dir, &recovered, error));
+    GOOD(tg_run_wait(run, -1, error));
+    GOOD(tg_recording_recover(record.output_dir, &recovered, error));
+    CHECK(recovered.was_complete && recovered.kept_manifest);
+    GOOD(tg_graph_run(quick.graph, &recorded, NULL, error)); /* while the first handle exists */
+    tg_run_destroy(run);
+    slow_destroy(&slow);
+    slow_destroy(&quick);
+    remove_output();
+    tg_device_close(device);
+    tg_device_close(other);
+}
+
+CONTRACT(a_run_that_records_and_takes_scope_stats_locks_its_folder_once)
+{
+    struct tg_device *device = open_device(3, 0);
+    struct tg_record_config record = {.level = TG_LEVEL_META, .output_dir = output_folder()};
+    struct tg_run_config config = {
+        .timeout = FAR_SECONDS, .record = &record, .scope_stats = record.output_dir};
+    struct orchestrated o =
+        orchestrated_make(device, TG_RUNTIME_AICPU_BUILD_GRAPH,
+                          (struct orchestration){RINGS_scopes, 20, 1, 64}, NULL);
+    GOOD(tg_graph_run(o.graph, &config, NULL, error));
+    GOOD(tg_graph_run(o.graph, &config, NULL, error));
+    orchestrated_destroy(&o);
+    remove_output();
     tg_device_close(device);
 }
 

@@ -90,14 +90,14 @@ def begun(directory, seconds=TIMEOUT):
 class Program:
     """A command line that runs while the test does something to it."""
 
-    def __init__(self, directory, args, **options):
+    def __init__(self, directory, args, environment=None, **options):
         self.mark = f"{os.getpid()}.{next(_marks)}"
         kept = {name: value for name, value in os.environ.items()
                 if not name.startswith("TASKGLASS_")}
         self.process = subprocess.Popen(
             [str(PROGRAM), *map(str, args)], cwd=directory, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            env={**kept, **ENVIRONMENT, MARK: self.mark}, **options)
+            env={**kept, **ENVIRONMENT, MARK: self.mark, **(environment or {})}, **options)
 
     def device(self):
         """Waits for the process of the device; None if the program ended without one."""
@@ -118,6 +118,13 @@ class Program:
         else:
             assert wait_until(lambda: is_under_way(pid) or self.process.poll() is not None)
         return pid
+
+    def at_gate(self, place):
+        """Waits until the workload `gate` says that it has stopped there."""
+        for line in self.process.stderr:
+            if line == f"gate: {place}\n":
+                return self
+        raise AssertionError(f"the program ended with {self.process.wait()} before {place}")
 
     def end(self):
         """Exit status and stderr of the program."""
@@ -184,6 +191,12 @@ def scribble(tmp_path_factory):
 def doubtful(tmp_path_factory):
     """A module whose references misbehave."""
     return compiled("doubtful", tmp_path_factory.mktemp("doubtful"))
+
+
+@pytest.fixture(scope="session")
+def gate(tmp_path_factory):
+    """A module that stops at the place which TASKGLASS_GATE names."""
+    return compiled("gate", tmp_path_factory.mktemp("gate"))
 
 
 @pytest.fixture(scope="session")

@@ -83,7 +83,7 @@ class AbiMismatch(Error):
 
 
 class Busy(Error):
-    """The device is still running something."""
+    """The device, or a run's folder, is still in use."""
     status = "BUSY"
 
 

@@ -4,8 +4,11 @@
 #include "test.h"
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* 2001-09-09 01:46:40 UTC. */
@@ -54,12 +57,22 @@ static void touch(const char *path)
     fclose(file);
 }
 
+static tg_status try_to_create(const char *requested, char **dir, struct tg_run_lock *lock,
+                               struct tg_error *error)
+{
+    struct tg_output_request request = {
+        .dir = requested, .workload = "work", .case_name = "case", .now = SOME_TIME};
+    return tg_output_create(&request, dir, lock, error);
+}
+
 static char *create(const char *requested)
 {
     char *dir = NULL;
+    struct tg_run_lock lock;
     struct tg_error error = {0};
-    if (!CHECK_EQ_I(tg_output_create(requested, "work", "case", SOME_TIME, &dir, &error), TG_OK))
+    if (!CHECK_EQ_I(try_to_create(requested, &dir, &lock, &error), TG_OK))
         fprintf(stderr, "%s\n", error.text);
+    tg_run_folder_unlock(&lock);
     return dir;
 }
 
@@ -134,13 +147,114 @@ TEST(a_named_directory_loses_the_files_of_an_earlier_run_only)
 TEST(a_file_in_the_way_is_named)
 {
     struct tg_error error = {0};
+    struct tg_run_lock lock;
     char *dir = NULL;
     enter();
     touch("outputs");
-    CHECK_EQ_I(tg_output_create("", "w", "c", SOME_TIME, &dir, &error), TG_IO_ERROR);
+    CHECK_EQ_I(try_to_create("", &dir, &lock, &error), TG_IO_ERROR);
     CHECK(dir == NULL);
     CHECK_HAS(error.text, "'outputs");
     CHECK_HAS(error.text, strerror(ENOTDIR));
+    leave();
+}
+
+TEST(a_directory_in_use_is_refused_and_left_as_it_is)
+{
+    struct tg_error error = {0};
+    struct tg_run_lock first, second;
+    char *dir = NULL, *other = NULL;
+    enter();
+    CHECK_EQ_I(try_to_create("mine", &dir, &first, &error), TG_OK);
+    touch("mine/run.json");
+    touch("mine/.run.json.tmp");
+    CHECK_EQ_I(try_to_create("mine", &other, &second, &error), TG_BUSY);
+    CHECK_HAS(error.text, "'mine'");
+    CHECK(other == NULL && exists("mine/run.json") && exists("mine/.run.json.tmp"));
+    tg_run_folder_unlock(&first);
+    CHECK_EQ_I(try_to_create("./mine/", &other, &second, &error), TG_OK);
+    CHECK(!exists("mine/run.json"));
+    tg_run_folder_unlock(&second);
+    free(dir);
+    free(other);
+    leave();
+}
+
+/* A reader holds a shared lock for a moment. */
+TEST(a_reader_does_not_keep_a_run_out)
+{
+    struct tg_error error = {0};
+    struct tg_run_lock lock;
+    char *dir = NULL;
+    enter();
+    REQUIRE(mkdir("mine", 0700) == 0);
+    int reader = open("mine", O_RDONLY | O_DIRECTORY);
+    REQUIRE(flock(reader, LOCK_SH) == 0);
+    pid_t child = fork();
+    if (child == 0) {
+        usleep(100000); /* longer than the parent needs for its first try */
+        flock(reader, LOCK_UN);
+        _exit(0);
+    }
+    CHECK_EQ_I(try_to_create("mine", &dir, &lock, &error), TG_OK);
+    tg_run_folder_unlock(&lock);
+    waitpid(child, NULL, 0);
+    close(reader);
+    free(dir);
+    leave();
+}
+
+TEST(a_child_of_the_program_does_not_keep_the_lock)
+{
+    struct tg_error error = {0};
+    struct tg_run_lock lock;
+    char *dir = NULL;
+    int ends[2];
+    enter();
+    REQUIRE(pipe(ends) == 0);
+    CHECK_EQ_I(try_to_create("mine", &dir, &lock, &error), TG_OK);
+    free(dir);
+    pid_t child = fork();
+    if (child == 0) {
+        char byte;
+        close(ends[1]);
+        _exit((int)read(ends[0], &byte, 1));
+    }
+    tg_run_folder_unlock(&lock);
+    CHECK_EQ_I(try_to_create("mine", &dir, &lock, &error), TG_OK);
+    tg_run_folder_unlock(&lock);
+    close(ends[0]);
+    close(ends[1]);
+    waitpid(child, NULL, 0);
+    free(dir);
+    leave();
+}
+
+TEST(what_a_killed_run_left_is_removed_and_nothing_else)
+{
+    static const char *const ours[] = {"mine/.run.json.tmp",
+                                       "mine/.deps.json.tmp",
+                                       "mine/.probe.4242",
+                                       "mine/tensor_dump/.tensor_dump.rec.tmp",
+                                       "mine/tensor_dump/.tensor_dump.bin.tmp",
+                                       "mine/tensor_dump/.tensor_dump.json.tmp",
+                                       "mine/scope_stats/.scope_stats.json.tmp",
+                                       "mine/scope_stats/.scope_stats.jsonl.tmp"};
+    static const char *const others[] = {"mine/.probe.",      "mine/.probe.42x",
+                                         "mine/probe.42",     "mine/.mine.json.tmp",
+                                         "mine/run.json.tmp", "mine/.tensor_dump.rec.tmp"};
+    enter();
+    REQUIRE(mkdir("mine", 0700) == 0 && mkdir("mine/tensor_dump", 0700) == 0 &&
+            mkdir("mine/scope_stats", 0700) == 0 && mkdir("mine/.probe.7", 0700) == 0);
+    for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++)
+        touch(ours[i]);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        touch(others[i]);
+    free(create("mine"));
+    for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++)
+        CHECK(!exists(ours[i]));
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        CHECK(exists(others[i]));
+    CHECK(exists("mine/.probe.7"));
     leave();
 }
 
