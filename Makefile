@@ -23,9 +23,9 @@ test-gpu: ## the tests on a GPU (PARTS="contract e2e fault bugs python gpu sanit
 	@scripts/test-gpu
 
 SECONDS ?= 600
-soak: ## random graphs on every runtime, compared with serial execution (SECONDS=600)
+soak: ## random graphs, kills, pauses, full disks, hostile files and all verbs (SECONDS=600 SEED=)
 	@scripts/install-deps test
-	@scripts/soak $(SECONDS)
+	@scripts/soak $(SECONDS) $(SEED)
 
 bench: ## measure beside oneTBB, OpenMP, StarPU and, on a GPU, CUDA Graphs (ARGS="--json")
 	@scripts/install-deps bench
