@@ -2,6 +2,7 @@
 #define _GNU_SOURCE 1
 #include "cli/guard.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -58,8 +59,8 @@ static struct {
     pthread_t watchdog;
     bool running, quit;
     enum watch watch;
-    double since;
-    enum cause asked; /* why the watchdog sent WAKE; written before it is sent */
+    double looked, counted; /* the last look at the clock, and the seconds that count so far */
+    enum cause asked;       /* why the watchdog sent WAKE; written before it is sent */
 } guard = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 static double now(void)
@@ -67,6 +68,22 @@ static double now(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* Called with the lock, when there is something else to watch. */
+static void start_counting(void)
+{
+    guard.looked = now();
+    guard.counted = 0;
+}
+
+/* Time in which this process was stopped, or got no CPU, counts for little more than one tick. Called
+ * with the lock. */
+static void count(void)
+{
+    double at = now();
+    guard.counted += fmin(at - guard.looked, 2 * TICK_SECONDS);
+    guard.looked = at;
 }
 
 /* ── last words ────────────────────────────────────────────────────────────────────────── */
@@ -141,7 +158,7 @@ static void ask(enum cause why)
 {
     guard.asked = why;
     guard.watch = WATCH_REACTION;
-    guard.since = now();
+    start_counting();
     pthread_kill(guard.thread, WAKE);
 }
 
@@ -159,24 +176,24 @@ static void obey_interrupt(void)
 
 static void look(void)
 {
-    double passed = now() - guard.since;
+    count();
     switch (guard.watch) {
     case WATCH_NOTHING:
         break;
     case WATCH_FUNCTION:
         if (cli_interrupt_caught())
             ask(CAUSE_INTERRUPT);
-        else if (passed > guard.limit)
+        else if (guard.counted > guard.limit)
             ask(CAUSE_LATE);
         break;
     case WATCH_REACTION:
-        if (passed > REACTION_SECONDS) {
+        if (guard.counted > REACTION_SECONDS) {
             obey_interrupt();
             end_now(" did not return within the limit of --timeout");
         }
         break;
     case WATCH_ENDING:
-        if (passed > ENDING_SECONDS) {
+        if (guard.counted > ENDING_SECONDS) {
             obey_interrupt();
             end_now("");
         }
@@ -207,7 +224,7 @@ static void set_watch(enum watch watch)
 {
     pthread_mutex_lock(&guard.lock);
     guard.watch = watch;
-    guard.since = now();
+    start_counting();
     if (watch == WATCH_FUNCTION)
         guard.asked = CAUSE_NONE;
     pthread_cond_signal(&guard.changed);

@@ -138,3 +138,13 @@ def test_a_device_that_hangs_is_reported_also_after_a_pause(start, cpus):
     code, said = program.end()
     assert code == 3
     assert said.startswith("taskglass: HANG: ")
+
+
+@pytest.mark.parametrize("function", ["prepare", "golden"])
+def test_a_function_of_a_host_that_is_stopped_is_not_late(start, unruly, function):
+    program = start("run", unruly, "--case", "stop", "--set", f"where={function}", "--timeout", LIMIT,
+                    "--output", "out")
+    assert wait_until(lambda: state(program.process.pid) == "T")
+    time.sleep(PAUSE)
+    send(signal.SIGCONT, program.process.pid)
+    assert program.end() == (0, "")

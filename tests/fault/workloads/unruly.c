@@ -80,6 +80,7 @@ static void block_signals(void)
     X(spin, while (zero == 0){})                  \
     X(sleep, while (zero == 0) sleep(1))          \
     X(deaf, block_signals(); while (zero == 0){}) \
+    X(stop, raise(SIGSTOP))                       \
     X(leave, pthread_exit(NULL))
 
 #define NAME(name, deed) #name,
