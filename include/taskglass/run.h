@@ -44,7 +44,8 @@ struct tg_run_config {
     double timeout; /* report a hang after this many seconds without a finished task; default 10 */
     const struct tg_record_config *record; /* NULL: record nothing */
     const char *scope_stats; /* folder in which to make scope_stats/; NULL: no scope stats */
-    bool deps; /* log the edges of a graph that the device builds; a recording always does */
+    bool deps;   /* log the edges of a graph that the device builds; a recording always does */
+    bool shared; /* the umask says who may enter the folders that the run makes; default: the owner */
 };
 
 /* Result of the recording. */

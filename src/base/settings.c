@@ -74,6 +74,8 @@ static const struct row {
           "directory for the files of a run; empty: a new one under outputs/"),
     PLAIN("deps", "TASKGLASS_DEPS", FLAG, "off",
           "write deps.json: every task with the tasks it waited for"),
+    PLAIN("shared", "TASKGLASS_SHARED", FLAG, "off",
+          "let others enter the run's directory as the umask says; else only its owner may"),
     PLAIN("poison", "TASKGLASS_POISON", FLAG, "off",
           "fill memory with a pattern when it is handed out, so that find unwritten can prove what "
           "no task wrote"),

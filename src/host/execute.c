@@ -356,7 +356,7 @@ static tg_status begin(struct job *job, double prepare_seconds, struct tg_error 
                                         .workload = e->workload,
                                         .case_name = e->case_name,
                                         .now = e->started,
-                                        .shared = true};
+                                        .shared = job->plan.run.shared};
     tg_status status = TG_OK;
     if (!e->workload || !e->case_name || !e->platform || !e->runtime)
         status = tg_error_set(error, TG_NO_MEMORY, "out of host memory for the execution");

@@ -94,7 +94,7 @@ static const struct tg_layout_info rows[] = {
     POINTER(tg_record_config, orchestration), MEMBER(tg_record_config, transport),
 
     STRUCTURE(tg_run_config), MEMBER(tg_run_config, timeout), POINTER(tg_run_config, record),
-    MEMBER(tg_run_config, deps),
+    MEMBER(tg_run_config, deps), MEMBER(tg_run_config, shared),
 
     STRUCTURE(tg_run_task), MEMBER(tg_run_task, task), MEMBER(tg_run_task, core),
     MEMBER(tg_run_task, part), MEMBER(tg_run_task, kernel), MEMBER(tg_run_task, faulted),

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host/run.h"
 #include "base/error.h"
+#include "base/files.h"
 #include "host/device_log.h"
 #include "host/record_setup.h"
 #include "host/seconds.h"
+#include "recording/record.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,6 +85,24 @@ static tg_status lock_folders(struct tg_run *run, const struct tg_run_config *co
         return TG_OK;
     tg_status status = lock_folder(run, recorded ? record->output_dir : NULL, 0, held, error);
     return status == TG_OK ? lock_folder(run, config->scope_stats, 1, held, error) : status;
+}
+
+/* The writers make their folders for the owner alone, and keep one that is there. */
+static void share_folder(const char *dir, const char *name)
+{
+    char *path = dir ? tg_path_join(dir, name) : NULL;
+    if (path)
+        (void)tg_run_folder_make(path, true); /* the writer reports a failure */
+    free(path);
+}
+
+static void share_folders(const struct tg_run_config *config)
+{
+    if (config == NULL || !config->shared)
+        return;
+    if (config->record != NULL && config->record->level != TG_LEVEL_OFF)
+        share_folder(config->record->output_dir, TG_DUMP_FOLDER);
+    share_folder(config->scope_stats, TG_SCOPE_FOLDER);
 }
 
 /* Without a recording the launch holds 0, and the device records nothing. */
@@ -166,6 +186,8 @@ static tg_status launch(struct tg_run *run, const struct tg_run_config *config,
         status = lock_folders(run, config, held, error);
     if (status == TG_OK)
         status = tg_graph_upload(run->graph, error);
+    if (status == TG_OK)
+        share_folders(config);
     if (status == TG_OK)
         status = set_up_recording(run, record, error);
     if (status == TG_OK)

@@ -58,7 +58,7 @@ static bool has_failed(const struct tg_dump_writer *writer)
 static tg_status create_files(struct tg_dump_writer *writer, const struct tg_journal_head *head,
                               struct tg_error *error)
 {
-    int cause = tg_run_folder_make(writer->dir, true);
+    int cause = tg_run_folder_make(writer->dir, false);
     if (cause != 0)
         return tg_file_error(error, "create directory", writer->dir, cause);
     tg_status status = tg_file_remove(writer->dir, TG_DUMP_MANIFEST, error);

@@ -89,7 +89,7 @@ static void make_head(struct tg_scope_writer *writer, bool fatal, uint64_t dropp
 static tg_status create_files(struct tg_scope_writer *writer, struct tg_error *error)
 {
     char head[HEAD_ROOM];
-    if (mkdir(writer->dir, 0777) != 0 && errno != EEXIST)
+    if (mkdir(writer->dir, 0700) != 0 && errno != EEXIST)
         return tg_file_error(error, "create directory", writer->dir, errno);
     make_head(writer, false, 0, 0, head);
     tg_status status = tg_file_remove(writer->dir, TG_SCOPE_SUMMARY, error);

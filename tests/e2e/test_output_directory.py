@@ -4,6 +4,7 @@
 import json
 import os
 import re
+import stat
 import subprocess
 
 import pytest
@@ -56,6 +57,39 @@ def test_a_named_directory_loses_what_an_earlier_run_left(tg):
     tg.good("run", "vector_add", "--deps", "--output", "mine")
     tg.good("run", "vector_add", "--output", "mine")
     assert [path.name for path in (tg.directory / "mine").iterdir()] == ["run.json"]
+
+
+def mode(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+RECORDED = ("--dump-tensor", "--enable-scope-stats")
+
+
+@pytest.mark.parametrize("umask", [0o022, 0o002, 0o077])
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("name", ["new/run", "new/run/", "new//run/.", None])
+def test_only_the_owner_may_enter_what_a_run_makes_unless_it_is_shared(tg, name, shared, umask):
+    options = (*(("--output", name) if name else ()), *(("--shared",) if shared else ()))
+    before = os.umask(umask)
+    try:
+        tg.good("run", "vector_add", *RECORDED, *options)
+    finally:
+        os.umask(before)
+    run = tg.directory / name if name else tg.outputs()[0]
+    wanted = (0o777 if shared else 0o700) & ~umask
+    assert [mode(path) for path in (run, run / "tensor_dump", run / "scope_stats")] == [wanted] * 3
+    assert mode(run.parent) == 0o777 & ~umask
+    assert {mode(path) for path in run.rglob("*") if path.is_file()} == {0o666 & ~umask}
+
+
+def test_a_directory_that_exists_keeps_its_mode(tg):
+    for name, bits in (("open", 0o755), ("closed", 0o500 | 0o200)):
+        (tg.directory / name).mkdir()
+        (tg.directory / name).chmod(bits)
+        for options in ((), ("--shared",)):
+            tg.good("run", "vector_add", "--output", name, *options)
+            assert mode(tg.directory / name) == bits
 
 
 def test_the_environment_can_name_the_directory(tg):

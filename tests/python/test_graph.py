@@ -165,6 +165,11 @@ def test_a_recorded_run_can_be_read(device, add):
     x, y = ones(device), device.zeros(100)
     add.add("vector_add_tile", x, x, y)
     result = add.run(record=True, output_dir="made/here")
+    assert pathlib.Path("made/here").stat().st_mode & 0o777 == 0o700
+    assert pathlib.Path("made/here/tensor_dump").stat().st_mode & 0o777 == 0o700
+    add.run(record=True, output_dir="made/there", shared=True)
+    assert pathlib.Path("made/there").stat().st_mode == pathlib.Path("made").stat().st_mode
+    assert pathlib.Path("made/there/tensor_dump").stat().st_mode == pathlib.Path("made").stat().st_mode
     assert result.recorded == 3 and not any(result.lost.values())
     assert wire_reader.problems(wire_reader.Recording("made/here/tensor_dump")) == []
     with result.recording() as recording:

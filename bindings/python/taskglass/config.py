@@ -38,6 +38,7 @@ class Config:
     load_timeout: Optional[float] = None
     output: Optional[_Path] = None
     deps: Optional[bool] = None
+    shared: Optional[bool] = None
     poison: Optional[bool] = None
     dump_tensor: Union[None, bool, str] = None
     dump_args: Optional[bool] = None

@@ -330,10 +330,11 @@ class Graph(Closing):
 
     def start(self, *, timeout: float = 0, record: Union[None, bool, str] = None,
               output_dir: Any = None, policy: str = "block", filter: str = "", arena: int = 0,
-              buffers: int = 0, wait_limit: float = 0, deps: bool = False) -> Run:
+              buffers: int = 0, wait_limit: float = 0, deps: bool = False, shared: bool = False) -> Run:
         """Starts the graph and returns a Run. `timeout` is the no-progress limit in seconds (0: the
         default). With `record` (a level such as "full", or True) the run is recorded into
-        `output_dir`."""
+        `output_dir`. Only its owner may enter a folder that this makes; with `shared`, whoever the
+        umask allows."""
         level = "full" if record is True else record or "off"
         levels, policies = words("tg_level_name"), words("tg_policy_name")
         if level not in levels or policy not in policies:
@@ -341,11 +342,11 @@ class Graph(Closing):
                                      f"{', '.join(policies)}")
         if (level != "off") != (output_dir is not None):
             raise errors.BadArgument("record and output_dir go together")
-        config = lib().layout.tg_run_config(timeout=timeout, deps=deps)
+        config = lib().layout.tg_run_config(timeout=timeout, deps=deps, shared=shared)
         recorder, folder = None, None
         if level != "off":
             folder = pathlib.Path(os.fspath(output_dir))
-            folder.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(0o777 if shared else 0o700, parents=True, exist_ok=True)
             recorder = lib().layout.tg_record_config(
                 level=levels.index(level), policy=policies.index(policy), filter=encoded(filter),
                 output_dir=encoded(folder), arena=arena, buffers=buffers, wait_limit=wait_limit)
