@@ -41,7 +41,10 @@ struct tg_record_config {
 
 /* Zero means the default everywhere. */
 struct tg_run_config {
-    double timeout; /* report a hang after this many seconds without a finished task; default 10 */
+    double
+        timeout; /* report a hang after this many seconds without a finished task; default 10. Counts
+                       only time in which this process and the device's could both run, and between two
+                       calls of tg_run_wait not more than 0.2 s */
     const struct tg_record_config *record; /* NULL: record nothing */
     const char *scope_stats; /* folder in which to make scope_stats/; NULL: no scope stats */
     bool deps;   /* log the edges of a graph that the device builds; a recording always does */

@@ -120,6 +120,11 @@ uint64_t tg_collector_setup(const struct tg_collector *c)
     return c->area.address;
 }
 
+uint64_t tg_collector_pulse(const struct tg_collector *c)
+{
+    return tg_record_area_pulse(&c->area);
+}
+
 /* ── draining ──────────────────────────────────────────────────────────────────────────── */
 
 /* Called whenever the streams are empty, so that a killed host loses only the latest records. */

@@ -18,6 +18,8 @@ tg_status tg_collector_create(struct tg_graph *graph, const struct tg_record_con
                               struct tg_collector **collector, struct tg_error *error);
 /* The device address that the launch must hold for the device to record. */
 uint64_t tg_collector_setup(const struct tg_collector *collector);
+/* As tg_record_area_pulse. */
+uint64_t tg_collector_pulse(const struct tg_collector *collector);
 tg_status tg_collector_start(struct tg_collector *collector, struct tg_error *error);
 
 /* The number of records drained so far. Any thread may call this. */

@@ -376,6 +376,11 @@ void tg_device_log_finish_scopes(struct tg_device_log *log, const struct tg_scop
     log->scopes = NULL;
 }
 
+uint64_t tg_device_log_pulse(const struct tg_device_log *log)
+{
+    return tg_record_area_pulse(&log->area);
+}
+
 bool tg_device_log_has_edges(const struct tg_device_log *log)
 {
     return log->logs >> TG_LOG_EDGES & 1;

@@ -38,6 +38,8 @@ void tg_device_log_finish_scopes(struct tg_device_log *log, const struct tg_scop
 /* The memory of the device, and what slots, dependencies and map entries cost: what advice on larger
  * rings needs to know. */
 struct tg_scope_memory tg_device_log_memory(const struct tg_graph *graph);
+/* As tg_record_area_pulse. */
+uint64_t tg_device_log_pulse(const struct tg_device_log *log);
 /* True if the log collects tasks and edges. */
 bool tg_device_log_has_edges(const struct tg_device_log *log);
 /* After the run: takes the remaining records and the sites. */

@@ -4,6 +4,7 @@
 #include "common/stream_word.h"
 #include "query/filter.h"
 #include "host/module.h"
+#include "host/pulse.h"
 #include "host/seconds.h"
 #include "host/task_check.h"
 #include <stdio.h>
@@ -216,7 +217,9 @@ tg_status tg_record_area_create(struct tg_device *device, const struct tg_record
         .policy = config->policy,
         .n_streams = n_streams,
         .wait_limit_ns = nanoseconds(config->wait_limit > 0 ? config->wait_limit : DEFAULT_WAIT),
+        .pulse = tg_pulse_address(device),
     };
+    area->setup.pulse_ns = tg_pulse_period(area->setup.wait_limit_ns);
     status = choose_transport(area, config, error);
     if (status == TG_OK)
         status = plan_filters(area, config->filter, error);
@@ -238,6 +241,11 @@ void tg_record_area_destroy(struct tg_record_area *area)
     area->address = area->setup.streams = 0;
     free(area->kernel_filters);
     area->kernel_filters = NULL;
+}
+
+uint64_t tg_record_area_pulse(const struct tg_record_area *area)
+{
+    return area->setup.policy == TG_POLICY_BLOCK ? area->setup.pulse_ns : 0;
 }
 
 uint64_t tg_record_area_stream(const struct tg_record_area *area, uint32_t index)

@@ -31,6 +31,10 @@ tg_status tg_record_area_create(struct tg_device *device, const struct tg_record
                                 struct tg_error *error);
 void tg_record_area_destroy(struct tg_record_area *area);
 
+/* How often the host must show the device that it runs, in nanoseconds; 0 if the device never waits for
+ * the host. */
+uint64_t tg_record_area_pulse(const struct tg_record_area *area);
+
 /* The device address of a stream's head. */
 uint64_t tg_record_area_stream(const struct tg_record_area *area, uint32_t index);
 

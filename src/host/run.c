@@ -34,6 +34,7 @@ static void unlock_folders(struct tg_run *run)
 
 static void run_free(struct tg_run *run)
 {
+    tg_pulse_stop(&run->pulse);
     tg_collector_destroy(run->collector);
     unlock_folders(run);
     free(run->status);
@@ -152,6 +153,15 @@ static tg_status set_up_log(struct tg_run *run, const struct tg_run_config *conf
     return tg_device_log_start(run->graph, edges, scope_stats, &run->graph->log, error);
 }
 
+/* Shows the device that the host runs, if a recording or a log may wait for the host. */
+static tg_status set_up_pulse(struct tg_run *run, struct tg_error *error)
+{
+    uint64_t recording = run->collector ? tg_collector_pulse(run->collector) : 0;
+    uint64_t log = run->graph->log ? tg_device_log_pulse(run->graph->log) : 0;
+    uint64_t period = recording != 0 && (log == 0 || recording < log) ? recording : log;
+    return period != 0 ? tg_pulse_start(&run->pulse, run->device, period, error) : TG_OK;
+}
+
 /* The device clears this too, but only once it receives the launch. Until then the host would take
  * the last run's status for this run's. */
 static tg_status clear_last_run(struct tg_run *run, struct tg_error *error)
@@ -192,6 +202,8 @@ static tg_status launch(struct tg_run *run, const struct tg_run_config *config,
         status = set_up_recording(run, record, error);
     if (status == TG_OK)
         status = set_up_log(run, config, error);
+    if (status == TG_OK)
+        status = set_up_pulse(run, error);
     if (status == TG_OK)
         status = clear_last_run(run, error);
     run->device->lost |= status == TG_DEVICE_LOST;
@@ -310,6 +322,7 @@ static void end_recording(struct tg_run *run)
     if (run->recorded)
         return;
     run->recorded = true;
+    tg_pulse_stop(&run->pulse);
     if (run->graph->log != NULL) {
         struct tg_scope_fatal fatal = tg_run_scope_fatal(run);
         tg_device_log_stop(run->graph->log);

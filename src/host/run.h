@@ -9,6 +9,7 @@
 #include "base/limit.h"
 #include "host/collector.h"
 #include "host/graph.h"
+#include "host/pulse.h"
 #include "recording/run_folder.h"
 #include "scope/scope_writer.h"
 
@@ -24,6 +25,7 @@ struct tg_run {
     uint64_t finished;
     bool seen_cancel;
     struct tg_collector *collector; /* NULL without a recording */
+    struct tg_pulse pulse;          /* while the device may wait for the host */
     uint64_t collected;             /* the collector's progress at the last look */
     bool failing;                   /* the orchestration has failed and has not returned yet */
     struct tg_limit grace;          /* since the host saw that it failed */

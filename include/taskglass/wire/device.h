@@ -12,6 +12,7 @@
  * Who writes:  head          the device program, once, before its first message
  *              head.fault    the device program's fault handler, once, when it dies
  *              status[i]     only worker i, during a run; reset at each launch
+ *              head.pulse    the host, while the device may wait for it
  *              launch        the host, before it asks for a launch; the device only reads
  *              engine        only the device program; its layout is private
  * Who reads:   the host, at any time. It does not trust the content: it copies, checks against the
@@ -30,7 +31,7 @@
 #define TG_CONTROL_MAGIC UINT64_C(0x316C7274636C6774) /* "tglctrl1", little-endian */
 /* The version of the control area and of everything that the host lays out for the device to run.
  * It grows when either changes, so that a host and a device program of different builds notice. */
-#define TG_CONTROL_VERSION 3u
+#define TG_CONTROL_VERSION 4u
 #define TG_LAUNCH_MAGIC UINT64_C(0x32636E756C6C6774) /* "tgllunc2" */
 
 /* What a worker is doing. Zero means that it is idle. */
@@ -73,11 +74,13 @@ struct tg_control_head {
     struct tg_fault_record fault;
     uint64_t memory_start; /* tensors lie in [memory_start, memory_end) */
     uint64_t memory_end;
-    uint64_t reserved[6];
+    uint64_t pulse; /* changes again and again while the host runs: see wire/stream.h */
+    uint64_t reserved[5];
 };
 TG_WIRE_SIZE(struct tg_control_head, 256);
 TG_WIRE_AT(struct tg_control_head, status, 48);
 TG_WIRE_AT(struct tg_control_head, fault, 64);
+TG_WIRE_AT(struct tg_control_head, pulse, 208);
 
 /* How a task knows the tasks that wait for it. */
 enum tg_edge_storage {

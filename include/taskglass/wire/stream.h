@@ -35,6 +35,12 @@
  * that copies puts a full fence after it has read a word (acquire) and before it writes one (release).
  * Everything else is written before the word that publishes it, so it need not be whole at once.
  *
+ * Limit. Under policy block a lane that finds no room waits, up to wait_limit_ns. Only time in which the
+ * host runs counts: a thread of the host that does nothing else changes the word at `pulse` every
+ * pulse_ns. When a waiting lane sees that the word has changed, it counts the time since it last saw a
+ * change, but two periods at most, because the lane itself may have been stopped meanwhile. Which values
+ * the word has does not matter.
+ *
  * Ownership: the comments in the head say who writes which part. Named edges:
  *   W1  current, ready_tail   release by the device, acquire by the host: records and payload
  *   W2  freed, free_tail      release by the host, acquire by the device: room to write again
@@ -47,7 +53,7 @@
 
 #define TG_STREAM_MAGIC UINT64_C(0x31306D7274736774) /* "tgstrm01" */
 #define TG_SETUP_MAGIC UINT64_C(0x3130707465736774)  /* "tgsetp01" */
-#define TG_STREAM_VERSION 2u
+#define TG_STREAM_VERSION 3u
 
 /* See "Words" above. */
 enum { TG_WORD_BITS = 48, TG_CURRENT_COUNT_BITS = 16, TG_CURSOR_UNIT = 64 };
@@ -102,9 +108,12 @@ struct tg_record_setup {
     uint64_t stream_size;    /* bytes of one */
     uint64_t kernel_filters; /* device address of uint8_t[n_kernels], 0 if there are no filters */
     uint64_t wait_limit_ns;  /* policy block: how long a lane waits before it gives up */
+    uint64_t pulse;          /* device address of a word that changes while the host runs */
+    uint64_t pulse_ns;       /* how often it changes */
     struct tg_filter filter[TG_MAX_FILTERS];
 };
-TG_WIRE_SIZE(struct tg_record_setup, 256);
+TG_WIRE_SIZE(struct tg_record_setup, 272);
+TG_WIRE_AT(struct tg_record_setup, pulse, 64);
 
 struct tg_stream_head {
     /* written by the host before launch */

@@ -3,6 +3,8 @@
 #include "device/stream.h"
 #include "common/stream_word.h"
 #include "test.h"
+#include <pthread.h>
+#include <time.h>
 
 enum { BUFFERS = 2, PER_BUFFER = 4, ARENA = 1024 };
 
@@ -93,6 +95,74 @@ TEST(a_tail_that_cannot_be_gives_no_buffer)
     CHECK(tg_stream_slot(&engine, &stream) == NULL);
     memory.head.free_tail = tg_word_seal(BUFFERS + 1);
     CHECK(tg_stream_slot(&engine, &stream) != NULL);
+}
+
+/* ── waiting for the host ──────────────────────────────────────────────────────────────── */
+
+static uint64_t pulse;
+
+/* A host that beats so often, some milliseconds apart, and then gives room. */
+struct host {
+    int beats;
+    bool gives_room;
+};
+
+static void nap(long milliseconds)
+{
+    nanosleep(&(struct timespec){.tv_nsec = milliseconds * 1000000}, NULL);
+}
+
+static void *host_main(void *argument)
+{
+    const struct host *host = argument;
+    for (int i = 0; i < host->beats; i++) {
+        nap(1);
+        __atomic_add_fetch(&pulse, 1, __ATOMIC_RELAXED);
+    }
+    nap(50);
+    if (host->gives_room)
+        __atomic_store_n(&memory.head.freed, freed(ARENA / 4), __ATOMIC_RELEASE);
+    return NULL;
+}
+
+/* A full stream whose limit is 16 periods of a millisecond. */
+static bool finds_room(const struct host *host)
+{
+    struct tg_stream stream = open_stream();
+    pthread_t thread;
+    bool found;
+    setup.policy = TG_POLICY_BLOCK;
+    setup.wait_limit_ns = 16000000;
+    setup.pulse = (uint64_t)(uintptr_t)&pulse;
+    setup.pulse_ns = 1000000;
+    for (int i = 0; i < 4; i++)
+        CHECK(has_room(&stream));
+    engine.phase = TG_RUNNING;
+    REQUIRE(pthread_create(&thread, NULL, host_main, (void *)host) == 0);
+    found = has_room(&stream);
+    pthread_join(thread, NULL);
+    return found;
+}
+
+TEST(a_host_that_does_not_run_is_waited_for)
+{
+    CHECK(finds_room(&(struct host){.beats = 0, .gives_room = true}));
+}
+
+TEST(a_host_that_stops_after_some_beats_is_waited_for)
+{
+    CHECK(finds_room(&(struct host){.beats = 6, .gives_room = true}));
+}
+
+TEST(a_host_that_runs_and_gives_no_room_is_given_up)
+{
+    CHECK(!finds_room(&(struct host){.beats = 1000, .gives_room = false}));
+}
+
+TEST(a_pulse_that_wraps_around_is_a_pulse)
+{
+    pulse = UINT64_MAX - 2;
+    CHECK(!finds_room(&(struct host){.beats = 1000, .gives_room = false}));
 }
 
 TEST(what_the_device_shows_is_sealed)
