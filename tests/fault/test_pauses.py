@@ -3,6 +3,7 @@
 of the time that a run is paused nothing counts, so the run ends as if nobody had paused it."""
 
 import contextlib
+import json
 import os
 import pathlib
 import shutil
@@ -12,8 +13,8 @@ import time
 
 import pytest
 
-from conftest import PLATFORMS, wait_until, workload
-from platforms import simulators_only
+from conftest import PLATFORMS, SANITIZED, begun, compiled, wait_until, workload
+from platforms import FAR_LIMIT, simulators_only
 
 LIMIT = "0.3"
 PAUSE = 0.6
@@ -148,3 +149,46 @@ def test_a_function_of_a_host_that_is_stopped_is_not_late(start, unruly, functio
     time.sleep(PAUSE)
     send(signal.SIGCONT, program.process.pid)
     assert program.end() == (0, "")
+
+
+# ── --dump-wait ───────────────────────────────────────────────────────────────────────────
+
+# Far more bytes than the arenas have room for, so that the recorder has to wait for the host.
+RECORDED = ("run", "vector_add", "--case", "large", "--set", "n=4000000", "--dump-tensor", "--dump-arena",
+            "64K", "--dump-wait", LIMIT, "--output", "out", *FAR_LIMIT)
+RUNTIMES = ("host_build_graph", "aicpu_build_graph", "tensormap_and_ringbuffer")
+
+
+def recorder(directory):
+    return json.loads((directory / "out" / "run.json").read_text())["recorder"]
+
+
+@pytest.mark.parametrize("who, platform, runtime",
+                         [("host", platform, runtime) for platform, runtime in
+                          zip(2 * PLATFORMS, RUNTIMES)] + [("host and device", PLATFORMS[0], RUNTIMES[0])])
+def test_a_recorder_waits_for_a_host_that_is_stopped(start, tg, tmp_path, who, platform, runtime):
+    program = start(*RECORDED, "--platform", platform, "--runtime", runtime)
+    device = program.device()
+    assert begun(tmp_path)
+    pids = [program.process.pid] + ([device] if who != "host" else [])
+    send(signal.SIGSTOP, *pids)
+    time.sleep(PAUSE)
+    send(signal.SIGCONT, *pids)
+    assert program.end() == (0, "")
+    counters = recorder(tmp_path)
+    assert sum(counters["lost"].values()) == 0
+    assert counters["wait_seconds"] > float(LIMIT)  # otherwise nothing was tested
+    assert tg("verify", "out") == (0, "")
+
+
+@pytest.mark.skipif(SANITIZED, reason="sanitizers want to be preloaded first")
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_a_recorder_gives_up_if_the_host_runs_but_its_disk_hangs(start, tg, tmp_path, platform):
+    program = start(*RECORDED, "--platform", platform,
+                    environment={"LD_PRELOAD": compiled("hung_disk", tmp_path)})
+    code, said = program.end()
+    assert code == 0 and "records lost" in said
+    counters = recorder(tmp_path)
+    assert counters["lost"]["gave_up"] > 0
+    assert counters["attempted"] == counters["recorded"] + sum(counters["lost"].values())
+    assert tg("verify", "out") == (0, "")
