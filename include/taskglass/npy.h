@@ -37,6 +37,9 @@ struct tg_npy_file;
 TG_API tg_status tg_npy_open(const char *path, struct tg_npy_file **file, struct tg_error *error);
 /* NULL is fine. */
 TG_API void tg_npy_close(struct tg_npy_file *file);
+/* As tg_recording_check_files: IO_ERROR if the file became shorter while it was read. Ask it behind the
+ * last look at an element. */
+TG_API tg_status tg_npy_check_file(const struct tg_npy_file *file, struct tg_error *error);
 /* Array `number`, which lives as long as the file is open; NULL past the last. A file has at least
  * one. */
 TG_API const struct tg_npy *tg_npy_get(const struct tg_npy_file *file, uint32_t number);

@@ -33,6 +33,14 @@ TG_API tg_status tg_recording_open(const char *path, struct tg_recording **recor
                                    struct tg_error *error);
 TG_API void tg_recording_close(struct tg_recording *recording);
 
+/* Whether the files still have the bytes that they had when the recording was opened. A recording's files
+ * are mapped; if another program makes one shorter while it is read, or its disk fails, the lost bytes
+ * read as zeros and nothing that was computed from them is true. So ask this behind the last look at a
+ * record or payload, before you give an answer: IO_ERROR names the file. Functions of this library that
+ * return a status have asked. Files that grow, or that are replaced, change nothing. */
+TG_API tg_status tg_recording_check_files(const struct tg_recording *recording,
+                                          struct tg_error *error);
+
 /* How the run that wrote a recording ended, or that it has not. */
 /* clang-format off */
 /*      constant                  number word           meaning */

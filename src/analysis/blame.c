@@ -189,6 +189,8 @@ tg_status tg_blame_open(struct tg_diff *diff, struct tg_blame **blame, struct tg
     b->diff = diff;
     tg_status status = make_blame(b, error);
     if (status == TG_OK)
+        status = tg_diff_check_files(diff, error);
+    if (status == TG_OK)
         *blame = b;
     else
         tg_blame_close(b);

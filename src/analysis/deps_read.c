@@ -28,12 +28,12 @@ static int open_file(const struct tg_recording_info *info, struct tg_deps_reader
 {
     int cause;
     reader->path = tg_run_file(info->dir, TG_DEPS_FILE);
-    cause = reader->path ? tg_map_open(reader->path, TG_LINKS_FOLLOW, &reader->map) : ENOMEM;
+    cause = reader->path ? tg_map_text(reader->path, &reader->map) : ENOMEM;
     if (cause != ENOENT && cause != ENOTDIR)
         return cause;
     free(reader->path);
     reader->path = tg_path_join(info->dir, TG_DEPS_FILE);
-    return reader->path ? tg_map_open(reader->path, TG_LINKS_FOLLOW, &reader->map) : ENOMEM;
+    return reader->path ? tg_map_text(reader->path, &reader->map) : ENOMEM;
 }
 
 static void start(struct tg_deps_reader *reader)
@@ -396,9 +396,13 @@ tg_status tg_deps_reader_next(struct tg_deps_reader *reader, bool *more, struct 
 {
     struct reading reading = {.reader = reader};
     *more = false;
-    if (find_task(&reading, more) && (!*more || read_task(&reading)))
-        return TG_OK;
+    bool good = find_task(&reading, more) && (!*more || read_task(&reading));
+    if (good && *more)
+        return TG_OK; /* the end tells whether all of it was the file's */
     *more = false;
+    tg_status status = tg_map_report(&reader->map, reader->path, error);
+    if (good || status != TG_OK)
+        return status;
     if (reader->pull.token == TG_PULL_ERROR)
         reading.problem = reader->pull.problem ? reader->pull.problem : "the file ends too early";
     return reading.problem ? tg_deps_reader_refuse(reader, reading.problem, error)

@@ -235,6 +235,8 @@ tg_status tg_find_open(const struct tg_recording *recording, enum tg_find_kind f
     if (status == TG_OK)
         status = check(h, error);
     if (status == TG_OK)
+        status = tg_recording_check_files(recording, error);
+    if (status == TG_OK)
         *find = h;
     else
         tg_find_close(h);

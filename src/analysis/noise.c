@@ -103,6 +103,7 @@ tg_status tg_diff_add_noise(struct tg_diff *diff, const struct tg_recording *goo
     if (status == TG_OK) {
         measure(&diff->noise, other);
         diff->noise.runs++;
+        status = tg_diff_check_files(other, error);
     }
     tg_diff_close(other);
     return status;

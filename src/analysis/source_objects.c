@@ -4,6 +4,7 @@
  * run.json has the names. A filter may leave the arguments out of the recording, and a run that was
  * killed has no run.json, so either may be missing.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <taskglass/dtype.h>
@@ -137,13 +138,9 @@ static bool read_run(struct tg_sources *sources, size_t *room, const struct tg_m
 static bool take_run(struct tg_sources *sources, size_t *room)
 {
     struct tg_map map;
-    char *path = tg_run_file(sources->tasks->info.dir, "run.json");
-    bool good = path != NULL;
-    if (good && tg_map_open(path, TG_LINKS_FOLLOW, &map) == 0) {
-        good = read_run(sources, room, &map);
-        tg_map_close(&map);
-    }
-    free(path);
+    int cause = tg_run_json_load(sources->tasks->info.dir, &map);
+    bool good = cause == 0 ? read_run(sources, room, &map) : cause != ENOMEM;
+    tg_map_close(&map);
     return good;
 }
 

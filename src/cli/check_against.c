@@ -77,10 +77,12 @@ static void print_pair(const struct pair *pair, const struct tg_output_check *ch
 }
 
 static int compare_pair(const struct check_request *request, const struct tg_recording *recording,
-                        const struct pair *pair, const struct tg_npy *golden)
+                        const struct tg_npy_file *file, const struct pair *pair,
+                        const struct tg_npy *golden)
 {
     struct tg_array recorded;
     struct tg_output_check check = {0};
+    struct tg_error error;
     int code;
     if (!tg_array_of(recording, &pair->entry, &recorded) || recorded.cut)
         return cli_error("record %" PRIu64 " is not stored in full; record the run with "
@@ -92,6 +94,9 @@ static int compare_pair(const struct check_request *request, const struct tg_rec
     code = compare_values(request, &recorded, golden, &check);
     if (code != CLI_OK)
         return code;
+    if (tg_recording_check_files(recording, &error) != TG_OK ||
+        tg_npy_check_file(file, &error) != TG_OK)
+        return cli_fail(&error);
     print_pair(pair, &check);
     return check.mismatches > 0 ? DIFFERS : CLI_OK;
 }
@@ -141,14 +146,14 @@ static int compare_all(const struct check_request *request, const struct tg_reco
     int worst = CLI_OK;
     if (*golden->name == '\0') {
         worst = find_selected(request, recording, &pair);
-        return worst == CLI_OK ? compare_pair(request, recording, &pair, golden) : worst;
+        return worst == CLI_OK ? compare_pair(request, recording, file, &pair, golden) : worst;
     }
     for (uint32_t i = 0; (golden = tg_npy_get(file, i)) != NULL; i++) {
         int code;
         if (!find_named(recording, golden->name, &pair))
             return cli_error("%s: no record is named %s; names look like task_0_12_after_arg2",
                              request->against, golden->name);
-        code = compare_pair(request, recording, &pair, golden);
+        code = compare_pair(request, recording, file, &pair, golden);
         if (code == CLI_USAGE)
             return code;
         worst = code > worst ? code : worst;

@@ -72,6 +72,8 @@ void cli_diff_json_pair(const struct cli_diff *diff, struct tg_json *json,
                         const struct cli_pair *pair);
 void cli_diff_json_end(const struct cli_diff *diff, struct tg_json *json,
                        const struct tg_diff_summary *summary);
+/* Ends the document without a result. */
+void cli_diff_json_give_up(struct tg_json *json, const char *reason);
 
 /* Edges that only one side has. */
 void cli_diff_print_edges(const struct cli_diff *diff);

@@ -288,3 +288,12 @@ void cli_diff_json_end(const struct cli_diff *diff, struct tg_json *json,
     tg_json_end_object(json);
     (void)tg_json_finish(json); /* main reports errors of stdout */
 }
+
+void cli_diff_json_give_up(struct tg_json *json, const char *reason)
+{
+    tg_json_end_array(json);
+    tg_json_put_string(json, "result", "not known");
+    tg_json_put_string(json, "reason", reason);
+    tg_json_end_object(json);
+    (void)tg_json_finish(json); /* main reports errors of stdout */
+}

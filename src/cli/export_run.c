@@ -147,13 +147,14 @@ static int fail(const struct cli_export *export, const struct tg_error *error)
 {
     if (error->status == TG_CANCELLED)
         cli_interrupt_pass_on();
-    if (error->status == TG_IO_ERROR && is(export->path, "-"))
+    if (error->status == TG_IO_ERROR && is(export->path, "-") &&
+        tg_recording_check_files(export->recording, NULL) == TG_OK)
         return CLI_OK; /* main reports errors of stdout */
     if (error->status == TG_NOT_FOUND && export->json)
         return cli_not_known(export->recording, true, error->text);
     return error->status == TG_BAD_ARGUMENT || error->status == TG_NOT_FOUND
                ? cli_error("%s", error->text)
-               : cli_fail(error);
+               : cli_recording_fail(export->recording, export->json, error);
 }
 
 int cli_export(const struct cli_export *export)

@@ -201,6 +201,23 @@ int cli_not_known(const struct tg_recording *recording, bool json, const char *r
     return CLI_USAGE;
 }
 
+void cli_json_loss(struct tg_json *json, const struct tg_recording *recording)
+{
+    struct tg_error error;
+    if (tg_recording_check_files(recording, &error) == TG_OK)
+        return;
+    tg_json_put_string(json, "result", "not known");
+    tg_json_put_string(json, "reason", error.text);
+}
+
+int cli_recording_fail(const struct tg_recording *recording, bool json,
+                       const struct tg_error *error)
+{
+    if (json)
+        (void)cli_not_known(recording, true, error->text);
+    return cli_fail(error);
+}
+
 /* --- words for a record --------------------------------------------------------------------- */
 
 const char *cli_record_task(struct cli_words *words, uint64_t task)

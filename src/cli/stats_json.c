@@ -55,6 +55,7 @@ void cli_stats_print_json(const struct cli_stats *stats)
     tg_json_begin_array(&json);
     cli_json_notes(&json, &info);
     tg_json_end_array(&json);
+    cli_json_loss(&json, stats->recording);
     tg_json_end_object(&json);
     (void)tg_json_finish(&json); /* main reports errors of stdout */
 }

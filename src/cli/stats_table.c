@@ -52,6 +52,7 @@ struct row {
 };
 
 struct table {
+    const struct tg_recording *recording;
     struct row *row;
     size_t rows;
     int width[COLUMNS];
@@ -133,8 +134,11 @@ static void put_line(const struct table *table, const struct row *row)
     putchar('\n');
 }
 
+/* Prints the rows, unless their numbers were computed from bytes that the file had lost by then. */
 static void put_block(struct table *table)
 {
+    if (tg_recording_check_files(table->recording, NULL) != TG_OK)
+        table->rows = 0;
     for (int c = 0; c < COLUMNS; c++) {
         int width = (int)strlen(columns[c].head);
         for (size_t i = 0; i < table->rows; i++) {
@@ -173,7 +177,7 @@ static void add_row(struct table *table, const struct cli_stats *stats, uint64_t
 
 bool cli_stats_print_table(const struct cli_stats *stats)
 {
-    struct table table = {.row = calloc(BLOCK, sizeof *table.row)};
+    struct table table = {.recording = stats->recording, .row = calloc(BLOCK, sizeof *table.row)};
     struct tg_recording_info info;
     struct tg_entry entry;
     struct cli_text count;

@@ -89,7 +89,7 @@ static int check(struct cli *cli, void *context)
     if (code != CLI_OK)
         return code;
     if (cli_recording_open(request->dir, &recording, &error) != TG_OK)
-        return cli_fail(&error);
+        return cli_recording_fail(NULL, request->json, &error);
     code = request->against ? check_against(request, recording)
                             : check_references(cli, request, recording);
     tg_recording_close(recording);

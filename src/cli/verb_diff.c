@@ -199,31 +199,32 @@ const char *cli_diff_word(const struct tg_diff_summary *summary)
 }
 
 /* Blames tasks only if something is known to differ; a difference of hashes is enough. */
-static int find_blame(struct cli_diff *diff, const struct tg_diff_summary *summary)
+static tg_status find_blame(struct cli_diff *diff, const struct tg_diff_summary *summary,
+                            struct tg_error *error)
 {
-    struct tg_error error;
     bool is_wrong =
         summary->verdict == TG_VERDICT_DIFFERS || diff->by_reason[TG_REASON_OTHER_HASH] > 0;
-    if (!is_wrong || diff->stopped)
-        return CLI_OK;
-    return tg_blame_open(diff->diff, &diff->blame, &error) == TG_OK ? CLI_OK : cli_fail(&error);
+    return is_wrong && !diff->stopped ? tg_blame_open(diff->diff, &diff->blame, error) : TG_OK;
 }
 
-static int compare_edges(struct cli_diff *diff)
+static tg_status compare_edges(struct cli_diff *diff, struct tg_error *error)
 {
-    struct tg_error error;
     diff->edges_reason = "the comparison stopped at the first difference";
-    if (diff->stopped)
-        return CLI_OK;
-    return tg_diff_compare_edges(diff->diff, &diff->edges_reason, &error) == TG_OK
-               ? CLI_OK
-               : cli_fail(&error);
+    return diff->stopped ? TG_OK : tg_diff_compare_edges(diff->diff, &diff->edges_reason, error);
+}
+
+/* Whatever was read of the files up to now was theirs. */
+static tg_status check_files(const struct cli_diff *diff, struct tg_error *error)
+{
+    tg_status status = tg_recording_check_files(diff->recording[0], error);
+    return status == TG_OK ? tg_recording_check_files(diff->recording[1], error) : status;
 }
 
 static int compare(struct cli_diff *diff)
 {
     struct tg_json json;
     struct tg_diff_summary summary;
+    struct tg_error error;
     if (diff->json) {
         tg_json_start(&json, stdout);
         cli_diff_json_begin(diff, &json);
@@ -232,11 +233,16 @@ static int compare(struct cli_diff *diff)
     }
     compare_pairs(diff, &json);
     tg_diff_summarize(diff->diff, &summary);
-    int code = find_blame(diff, &summary);
-    if (code == CLI_OK)
-        code = compare_edges(diff);
-    if (code != CLI_OK)
-        return code;
+    tg_status status = find_blame(diff, &summary, &error);
+    if (status == TG_OK)
+        status = compare_edges(diff, &error);
+    if (status == TG_OK)
+        status = check_files(diff, &error);
+    if (status != TG_OK) {
+        if (diff->json)
+            cli_diff_json_give_up(&json, error.text);
+        return cli_fail(&error);
+    }
     if (diff->json)
         cli_diff_json_end(diff, &json, &summary);
     else
@@ -313,11 +319,11 @@ static int measure_noise(struct cli_diff *diff)
         struct tg_recording *good;
         struct tg_error error;
         if (tg_recording_open(diff->noise[i], &good, &error) != TG_OK)
-            return cli_fail(&error);
+            return cli_recording_fail(NULL, diff->json, &error);
         tg_status status = tg_diff_add_noise(diff->diff, good, &error);
         tg_recording_close(good);
         if (status != TG_OK)
-            return cli_fail(&error);
+            return cli_recording_fail(NULL, diff->json, &error);
     }
     return CLI_OK;
 }
@@ -350,8 +356,8 @@ static int open_both(struct cli_diff *diff)
     diff->recording[0] = a.recording;
     diff->recording[1] = b.recording;
     if (a.status != TG_OK)
-        return cli_fail(&a.error);
-    return b.status == TG_OK ? CLI_OK : cli_fail(&b.error);
+        return cli_recording_fail(NULL, diff->json, &a.error);
+    return b.status == TG_OK ? CLI_OK : cli_recording_fail(NULL, diff->json, &b.error);
 }
 
 static int open_and_compare(struct cli_diff *diff)
@@ -367,7 +373,7 @@ static int open_and_compare(struct cli_diff *diff)
     if (code != CLI_OK)
         return code;
     if (tg_diff_open(diff->recording[0], diff->recording[1], &wanted, &diff->diff, &error) != TG_OK)
-        return cli_fail(&error);
+        return cli_recording_fail(NULL, diff->json, &error);
     code = measure_noise(diff);
     tg_diff_get_info(diff->diff, &diff->info);
     if (code != CLI_OK)

@@ -111,7 +111,7 @@ static int open_and_export(const struct request *request)
     struct tg_error error;
     char path[300];
     if (cli_recording_open(request->dir, &recording, &error) != TG_OK)
-        return cli_fail(&error);
+        return cli_recording_fail(NULL, request->json, &error);
     tg_recording_get_info(recording, &info);
     cli_export_path(&info, request->to, path, sizeof path);
     int code = cli_recording_check_index(&info, request->query);

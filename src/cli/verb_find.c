@@ -296,12 +296,12 @@ static int open_and_find(struct cli_find *find)
 {
     struct tg_error error;
     if (cli_recording_open(find->dir, &find->recording, &error) != TG_OK)
-        return cli_fail(&error);
+        return cli_recording_fail(NULL, find->json, &error);
     tg_status status = search(find, &error);
     if (status == TG_UNSUPPORTED)
         return cli_not_known(find->recording, find->json, error.text);
     if (status != TG_OK)
-        return cli_fail(&error);
+        return cli_recording_fail(find->recording, find->json, &error);
     tg_find_get_info(find->find, &find->info);
     if (!selects_something(find))
         return cli_not_known(find->recording, find->json, "no record matches the filters");
@@ -309,6 +309,8 @@ static int open_and_find(struct cli_find *find)
         return cli_error("out of memory");
     count_findings(find);
     see_what_was_searched(find);
+    if (tg_recording_check_files(find->recording, &error) != TG_OK)
+        return cli_recording_fail(find->recording, find->json, &error);
     return print(find);
 }
 

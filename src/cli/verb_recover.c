@@ -93,7 +93,7 @@ static int recover_path(const char *path, bool json)
     struct tg_recovery recovered;
     struct tg_error error;
     if (tg_recording_recover(path, &recovered, &error) != TG_OK)
-        return cli_fail(&error);
+        return cli_recording_fail(NULL, json, &error);
     if (json)
         print_json(path, &recovered);
     else

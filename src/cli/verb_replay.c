@@ -155,7 +155,7 @@ static int replay_recording(const struct cli *cli, const struct tg_recording *re
     if (request->json && (status == TG_UNSUPPORTED || status == TG_NOT_FOUND))
         return cli_not_known(recording, true, error.text);
     if (status != TG_OK)
-        return cli_fail(&error);
+        return cli_recording_fail(recording, request->json, &error);
     if (request->json)
         print_json(&result);
     else
@@ -214,7 +214,7 @@ static int replay(struct cli *cli, void *context)
     if (code != CLI_OK)
         return code;
     if (cli_recording_open(request->dir, &recording, &error) != TG_OK)
-        return cli_fail(&error);
+        return cli_recording_fail(NULL, request->json, &error);
     code = replay_recording(cli, recording, request);
     tg_recording_close(recording);
     return code;

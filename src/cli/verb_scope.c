@@ -117,7 +117,7 @@ static int read_and_show(struct scope *scope)
     if (status == TG_NOT_FOUND && scope->json && scope->dir && access(scope->dir, F_OK) == 0)
         return cli_not_known(NULL, true, error.text);
     if (status != TG_OK)
-        return cli_fail(&error);
+        return cli_recording_fail(NULL, scope->json, &error);
     if (scope->html)
         return scope_write_page(scope);
     if (scope->json)

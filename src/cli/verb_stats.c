@@ -61,7 +61,7 @@ static int open_and_show(struct cli_stats *stats)
     struct tg_recording_info info;
     struct tg_error error;
     if (cli_recording_open(stats->dir, &recording, &error) != TG_OK)
-        return cli_fail(&error);
+        return cli_recording_fail(NULL, stats->json, &error);
     stats->recording = recording;
     tg_recording_get_info(recording, &info);
     int code = cli_recording_check_index(&info, stats->query);
@@ -71,6 +71,8 @@ static int open_and_show(struct cli_stats *stats)
         cli_stats_print_json(stats);
     else if (code == CLI_OK)
         code = cli_stats_print_table(stats) ? CLI_OK : cli_error("out of memory");
+    if (code == CLI_OK && tg_recording_check_files(recording, &error) != TG_OK)
+        code = cli_fail(&error);
     tg_recording_close(recording);
     return code;
 }

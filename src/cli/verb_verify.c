@@ -159,7 +159,7 @@ static int verify_recording(const struct tg_recording *recording, bool json)
     tg_status status = tg_recording_verify(recording, on_progress, &progress, &result, &error);
     cli_progress_erase(&progress);
     if (status != TG_OK)
-        return cli_fail(&error);
+        return cli_recording_fail(recording, json, &error);
     tg_recording_get_info(recording, &info);
     if (json)
         print_json(&info, &result);
@@ -175,7 +175,7 @@ static int verify(struct cli *cli, void *context)
     struct tg_error error;
     (void)cli;
     if (cli_recording_open(request->dir, &recording, &error) != TG_OK)
-        return cli_fail(&error);
+        return cli_recording_fail(NULL, request->json, &error);
     int code = verify_recording(recording, request->json);
     tg_recording_close(recording);
     return code;

@@ -70,7 +70,7 @@ static int open_and_show(struct view *view)
     struct tg_recording *recording;
     struct tg_error error;
     if (cli_recording_open(view->dir, &recording, &error) != TG_OK)
-        return cli_fail(&error);
+        return cli_recording_fail(NULL, view->json, &error);
     view->recording = recording;
     tg_recording_get_info(recording, &view->info);
     if (!view->limit.given)
@@ -78,6 +78,8 @@ static int open_and_show(struct view *view)
     int code = cli_recording_check_index(&view->info, view->query);
     if (code == CLI_OK)
         code = show(view);
+    if (code == CLI_OK && tg_recording_check_files(recording, &error) != TG_OK)
+        code = cli_fail(&error);
     tg_recording_close(recording);
     return code;
 }

@@ -209,6 +209,7 @@ void view_print_json(const struct view *view)
         }
         tg_json_end_array(&json);
     }
+    cli_json_loss(&json, view->recording);
     tg_json_end_object(&json);
     (void)tg_json_finish(&json); /* main reports errors of stdout */
 }

@@ -112,15 +112,13 @@ static bool is_utf8(const unsigned char *text, size_t size)
 /* Stores the whole run.json, for SQLite's JSON functions; a run that was killed has none. */
 static void put_run_json(struct tg_row *row, const struct tg_recording_info *info)
 {
-    struct tg_map map = {0};
-    char *path = tg_run_file(info->dir, "run.json");
-    if (path && tg_map_open(path, TG_LINKS_FOLLOW, &map) == 0 && is_utf8(map.bytes, map.size)) {
+    struct tg_map map;
+    if (tg_run_json_load(info->dir, &map) == 0 && is_utf8(map.bytes, map.size)) {
         tg_row_text(row, "run_json");
         tg_row_text_of(row, (const char *)map.bytes, map.size);
         tg_row_put(row);
     }
     tg_map_close(&map);
-    free(path);
 }
 
 static void put_meta(struct export *export)

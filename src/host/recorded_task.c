@@ -253,34 +253,18 @@ void tg_recorded_task_free(struct tg_recorded_task *task)
 
 /* ── run.json of the recorded run ──────────────────────────────────────────────────────── */
 
-static char *read_file(const char *path, size_t *size)
-{
-    FILE *file = fopen(path, "rb");
-    char *text = NULL;
-    enum { MOST = 16 << 20 };
-    if (file == NULL)
-        return NULL;
-    text = malloc(MOST);
-    *size = text ? fread(text, 1, MOST, file) : 0;
-    fclose(file);
-    return text;
-}
-
 void tg_recorded_run_value(const struct tg_recording *recording, const char *key, char *text,
                            size_t size)
 {
     struct tg_recording_info info;
     struct tg_pull pull;
     enum tg_pull_token token;
-    char path[4200], *json;
-    size_t length = 0;
+    struct tg_map json;
     text[0] = '\0';
     tg_recording_get_info(recording, &info);
-    snprintf(path, sizeof path, "%s/../run.json", info.dir);
-    json = read_file(path, &length);
-    if (json == NULL)
+    if (tg_run_json_load(info.dir, &json) != 0)
         return;
-    tg_pull_start(&pull, json, length);
+    tg_pull_start(&pull, (const char *)json.bytes, json.size);
     while ((token = tg_pull_next(&pull)) > TG_PULL_END) {
         if (token != TG_PULL_KEY || pull.depth != 1)
             continue;
@@ -292,5 +276,5 @@ void tg_recorded_run_value(const struct tg_recording *recording, const char *key
         if (!tg_pull_skip(&pull))
             break;
     }
-    free(json);
+    tg_map_close(&json);
 }

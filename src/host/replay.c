@@ -231,5 +231,5 @@ tg_status tg_replay_task(const struct tg_settings *settings, const struct tg_rec
     result->run.running = NULL;
     conclude(result);
     leave(&s);
-    return status;
+    return status == TG_OK ? tg_recording_check_files(recording, error) : status;
 }

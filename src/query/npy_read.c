@@ -13,6 +13,7 @@
 #include "query/npy_type.h"
 
 struct tg_npy_file {
+    char *path; /* for messages */
     struct tg_map map;
     struct tg_npy *array;
     uint32_t n;
@@ -167,8 +168,10 @@ tg_status tg_npy_open(const char *path, struct tg_npy_file **out, struct tg_erro
     struct tg_npy_file *file = calloc(1, sizeof *file);
     tg_status status;
     int cause;
-    if (file == NULL)
+    if (file == NULL || (file->path = strdup(path)) == NULL) {
+        free(file);
         return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
+    }
     cause = tg_map_open(path, TG_LINKS_FOLLOW, &file->map);
     if (cause != 0)
         status = tg_file_error(error, "read", path, cause);
@@ -176,6 +179,8 @@ tg_status tg_npy_open(const char *path, struct tg_npy_file **out, struct tg_erro
         status = read_zip(file, path, error);
     else
         status = add(file, path, "", 0, file->map.bytes, file->map.size, error);
+    if (tg_map_check(&file->map) != 0) /* which explains whatever went wrong */
+        status = tg_npy_check_file(file, error);
     if (status != TG_OK)
         tg_npy_close(file);
     else
@@ -188,8 +193,15 @@ void tg_npy_close(struct tg_npy_file *file)
     if (file == NULL)
         return;
     tg_map_close(&file->map);
+    free(file->path);
     free(file->array);
     free(file);
+}
+
+tg_status tg_npy_check_file(const struct tg_npy_file *file, struct tg_error *error)
+{
+    TG_REFUSE_NULL(error, file);
+    return tg_map_report(&file->map, file->path, error);
 }
 
 const struct tg_npy *tg_npy_get(const struct tg_npy_file *file, uint32_t number)

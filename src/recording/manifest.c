@@ -139,7 +139,7 @@ int tg_manifest_print(const struct tg_recording *recording, int fd)
     char *buffer = malloc(room);
     int cause = buffer ? print_through(recording, buffer, room, fd) : ENOMEM;
     free(buffer);
-    return cause;
+    return cause != 0 ? cause : tg_map_check(&recording->map);
 }
 
 static int print(int fd, const void *recording)

@@ -10,13 +10,14 @@
 #include "base/error.h"
 #include "recording/record.h"
 
-static tg_status open_map(const char *dir, const char *name, enum tg_file_links links,
+/* `text`: links are followed, and giants of zeros cut off. */
+static tg_status open_map(const char *dir, const char *name, enum tg_file_links links, bool text,
                           struct tg_map *map, struct tg_error *error)
 {
     char *path = tg_path_join(dir, name);
     if (!path)
         return tg_file_no_memory(error);
-    int cause = tg_map_open(path, links, map);
+    int cause = text ? tg_map_text(path, map) : tg_map_open(path, links, map);
     tg_status status = TG_OK;
     if (cause == ENOENT)
         status = tg_error_set(error, TG_NOT_FOUND, "there is no '%s'", path);
@@ -35,17 +36,46 @@ static tg_status open_payload(struct tg_recording *recording, struct tg_error *e
 {
     tg_status status = TG_NOT_FOUND;
     if (recording->payload_name[0])
-        status = open_map(recording->dir, recording->payload_name, TG_LINKS_REFUSE,
+        status = open_map(recording->dir, recording->payload_name, TG_LINKS_REFUSE, false,
                           &recording->payload, error);
     if (status == TG_NOT_FOUND &&
         (recording->damage.journal_head || recording->damage.manifest_head)) {
         memcpy(recording->payload_name, TG_DUMP_PAYLOAD, sizeof TG_DUMP_PAYLOAD);
-        status = open_map(recording->dir, recording->payload_name, TG_LINKS_REFUSE,
+        status = open_map(recording->dir, recording->payload_name, TG_LINKS_REFUSE, false,
                           &recording->payload, error);
     }
     if (status == TG_NOT_FOUND)
         recording->payload_name[0] = '\0';
     return status == TG_NOT_FOUND ? TG_OK : status;
+}
+
+void tg_recording_note_loss(struct tg_recording *recording, const struct tg_map *map,
+                            const char *path)
+{
+    if (recording->lost.status == TG_OK)
+        (void)tg_map_report(map, path, &recording->lost);
+}
+
+static tg_status report_loss(const struct tg_recording *recording, const struct tg_map *map,
+                             const char *name, struct tg_error *error)
+{
+    if (tg_map_check(map) == 0)
+        return TG_OK;
+    char *path = tg_path_join(recording->dir, name);
+    tg_status status = tg_map_report(map, path ? path : name, error);
+    free(path);
+    return status;
+}
+
+tg_status tg_recording_check_files(const struct tg_recording *recording, struct tg_error *error)
+{
+    TG_REFUSE_NULL(error, recording);
+    if (recording->lost.status != TG_OK)
+        return tg_error_set(error, recording->lost.status, "%s", recording->lost.text);
+    tg_status status = report_loss(recording, &recording->map, recording->journal, error);
+    return status == TG_OK
+               ? report_loss(recording, &recording->payload, recording->payload_name, error)
+               : status;
 }
 
 static void fill_info(struct tg_recording *recording)
@@ -63,9 +93,11 @@ static tg_status read_manifest_file(struct tg_recording *recording, const char *
                                     struct tg_error *error)
 {
     struct tg_map map = {0};
-    tg_status status = open_map(recording->dir, name, TG_LINKS_FOLLOW, &map, error);
-    if (status == TG_OK)
+    tg_status status = open_map(recording->dir, name, TG_LINKS_FOLLOW, true, &map, error);
+    if (status == TG_OK) {
         status = tg_manifest_read(recording, &map, name, error);
+        report_loss(recording, &map, name, &recording->lost);
+    }
     tg_map_close(&map);
     if (status == TG_OK)
         tg_manifest_add_addresses(recording);
@@ -75,7 +107,8 @@ static tg_status read_manifest_file(struct tg_recording *recording, const char *
 static tg_status read_journal_file(struct tg_recording *recording, const char *name,
                                    struct tg_error *error)
 {
-    tg_status status = open_map(recording->dir, name, TG_LINKS_FOLLOW, &recording->map, error);
+    tg_status status =
+        open_map(recording->dir, name, TG_LINKS_FOLLOW, false, &recording->map, error);
     return status == TG_OK ? tg_journal_read(recording, name, error) : status;
 }
 
@@ -124,6 +157,9 @@ static tg_status open_files(struct tg_recording *recording, struct tg_found *fou
         status = open_payload(recording, error);
     if (status == TG_OK && !tg_recording_merge(recording))
         status = tg_file_no_memory(error);
+    struct tg_error loss; /* explains whatever went wrong */
+    if (tg_recording_check_files(recording, &loss) != TG_OK)
+        return tg_error_set(error, loss.status, "%s", loss.text);
     if (status == TG_OK) {
         fill_info(recording);
         recording->info.state = tg_recording_find_state(recording);

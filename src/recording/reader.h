@@ -108,7 +108,12 @@ struct tg_recording {
     uint64_t n_entries;
     size_t entry_room;
     struct tg_recording *beside; /* the manifest that those come from; it owns their names */
+    struct tg_error lost;        /* of a file that was read while opening; TG_OK: none lost bytes */
 };
+
+/* Notes that a mapped file that belongs to the recording lost bytes, for tg_recording_check_files. */
+void tg_recording_note_loss(struct tg_recording *recording, const struct tg_map *map,
+                            const char *path);
 
 /* The files that a path stands for. */
 struct tg_found {
@@ -131,6 +136,10 @@ char *tg_run_folder(const char *dir);
  * the directory around tensor_dump or args_dump. If the folder has another name, the directory around
  * it is not the run's, and the file lies in `dir` itself. NULL if memory runs out. */
 char *tg_run_file(const char *dir, const char *name);
+/* Loads the run.json of that run. Returns 0 or a cause. A larger file than this is none of ours: a run
+ * writes some kilobytes. */
+enum { TG_RUN_JSON_MOST = 16 << 20 };
+int tg_run_json_load(const char *dir, struct tg_map *map);
 
 /* True if run.json beside the recording says that a filter chose what to record (run_facts.c). */
 bool tg_recording_was_filtered(const struct tg_recording *recording);

@@ -270,8 +270,9 @@ void tg_manifest_add_addresses(struct tg_recording *recording)
     if (!recording->info.foreign || recording->info.records == 0 || has_addresses(recording))
         return;
     char *path = tg_run_file(recording->dir, "deps.json");
-    if (path && tg_map_open(path, TG_LINKS_FOLLOW, &map) == 0) {
+    if (path && tg_map_text(path, &map) == 0) {
         read_addresses(recording, &map);
+        tg_recording_note_loss(recording, &map, path);
         tg_map_close(&map);
     }
     free(path);

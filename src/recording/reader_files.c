@@ -3,7 +3,6 @@
  * file of the recording. */
 #define _GNU_SOURCE 1
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -62,11 +61,12 @@ static tg_status find_in_dir(const char *path, struct tg_found *found, struct tg
 static bool is_journal(const char *path)
 {
     char begin[8];
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    bool is = fd >= 0 && read(fd, begin, sizeof begin) == (ssize_t)sizeof begin &&
+    int fd;
+    if (tg_file_open(path, TG_LINKS_FOLLOW, false, &fd, NULL) != 0)
+        return false;
+    bool is = pread(fd, begin, sizeof begin, 0) == (ssize_t)sizeof begin &&
               tg_journal_begins(begin, sizeof begin);
-    if (fd >= 0)
-        close(fd);
+    close(fd);
     return is;
 }
 
@@ -140,4 +140,14 @@ char *tg_run_file(const char *dir, const char *name)
     char *path = run ? tg_path_join(run, name) : NULL;
     free(run);
     return path;
+}
+
+int tg_run_json_load(const char *dir, struct tg_map *map)
+{
+    char *path = tg_run_file(dir, "run.json");
+    int cause = path ? tg_map_load(path, TG_RUN_JSON_MOST, map) : ENOMEM;
+    if (!path)
+        *map = (struct tg_map){0};
+    free(path);
+    return cause;
 }

@@ -290,8 +290,9 @@ bool tg_recording_merge(struct tg_recording *recording)
         return true;
     char *path = tg_path_join(recording->dir, recording->manifest);
     bool good = path != NULL;
-    if (good && tg_map_open(path, TG_LINKS_FOLLOW, &map) == 0 && is_worth_reading(recording, &map))
+    if (good && tg_map_text(path, &map) == 0 && is_worth_reading(recording, &map))
         good = merge_manifest(recording, &map);
+    tg_recording_note_loss(recording, &map, path);
     tg_map_close(&map);
     free(path);
     return good;

@@ -6,7 +6,6 @@
  */
 #define _GNU_SOURCE 1
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <taskglass/recover.h>
@@ -44,6 +43,9 @@ static tg_status cut_tail(int fd, const char *path, const struct tg_recording *r
     uint64_t cut = recording->info.zero_bytes + recording->info.torn_bytes;
     if (!recording->info.from_journal || cut == 0)
         return TG_OK;
+    tg_status status = tg_recording_check_files(recording, error); /* it gets shorter by us below */
+    if (status != TG_OK)
+        return status;
     if (ftruncate(fd, (off_t)(recording->map.size - cut)) != 0)
         return tg_file_error(error, "cut the unfinished end off", path, errno);
     recovered->cut_bytes = cut;
@@ -142,9 +144,9 @@ static tg_status recover_found(struct tg_found *found, const char *asked,
     char *path = tg_path_join(found->dir, found->journal);
     if (!path)
         return tg_file_no_memory(error);
-    int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
-    status = fd < 0 ? tg_file_error(error, "open", path, errno)
-                    : recover(fd, path, found, recovered, error);
+    int fd, cause = tg_file_open(path, TG_LINKS_FOLLOW, true, &fd, NULL);
+    status = cause != 0 ? tg_file_error(error, "open", path, cause)
+                        : recover(fd, path, found, recovered, error);
     tg_lock_drop(fd);
     free(path);
     return status;

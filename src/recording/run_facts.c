@@ -14,9 +14,7 @@ struct facts {
 
 static bool open_facts(const struct tg_recording *recording, struct facts *facts)
 {
-    char *path = tg_run_file(recording->info.dir, "run.json");
-    bool good = path && tg_map_open(path, TG_LINKS_FOLLOW, &facts->map) == 0;
-    free(path);
+    bool good = tg_run_json_load(recording->info.dir, &facts->map) == 0;
     if (good)
         tg_pull_start(&facts->pull, (const char *)facts->map.bytes, facts->map.size);
     return good;

@@ -17,8 +17,6 @@
 #include "recording/reader.h"
 #include "recording/run_folder.h"
 
-enum { LARGEST_RUN_JSON = 16 << 20 };
-
 bool tg_status_from_word(const struct tg_pull *pull, tg_status *status)
 {
 #define STATUS(name, number, ...) {#name, TG_##name},
@@ -55,8 +53,6 @@ static bool read_result(struct tg_pull *pull, tg_status *status)
 static bool read_run_json(const struct tg_map *map, tg_status *status)
 {
     struct tg_pull pull;
-    if (map->size == 0 || map->size > LARGEST_RUN_JSON)
-        return false;
     tg_pull_start(&pull, (const char *)map->bytes, map->size);
     if (tg_pull_next(&pull) != TG_PULL_BEGIN_OBJECT)
         return false;
@@ -73,11 +69,9 @@ static bool read_run_json(const struct tg_map *map, tg_status *status)
 
 static bool ask_run_json(const struct tg_recording *recording, tg_status *status)
 {
-    struct tg_map map = {0};
-    char *path = tg_run_file(recording->dir, "run.json");
-    bool known = path && tg_map_open(path, TG_LINKS_FOLLOW, &map) == 0 && read_run_json(&map, status);
+    struct tg_map map;
+    bool known = tg_run_json_load(recording->dir, &map) == 0 && read_run_json(&map, status);
     tg_map_close(&map);
-    free(path);
     return known;
 }
 

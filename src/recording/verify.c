@@ -219,5 +219,7 @@ tg_status tg_recording_verify(const struct tg_recording *recording, tg_verify_pr
     tg_verify_manifest(&verifier);
     pthread_mutex_destroy(&verifier.lock);
     free(verifier.claim);
-    return TG_OK;
+    return verifier.loss.status == TG_OK
+               ? tg_recording_check_files(recording, error)
+               : tg_error_set(error, verifier.loss.status, "%s", verifier.loss.text);
 }

@@ -97,11 +97,17 @@ static void verify_json(struct tg_verifier *verifier, const char *path)
 {
     struct tg_recording *manifest;
     struct tg_error error;
-    if (tg_recording_open(path, &manifest, &error) != TG_OK) {
+    tg_status status = tg_recording_open(path, &manifest, &error);
+    if (status == TG_IO_ERROR || status == TG_NO_MEMORY) {
+        verifier->loss = error; /* nothing is known of the manifest */
+        return;
+    }
+    if (status != TG_OK) {
         tg_verify_found(verifier, TG_PROBLEM_MANIFEST, TG_NONE, "%s", error.text);
         return;
     }
     compare_with(verifier, manifest);
+    (void)tg_recording_check_files(manifest, &verifier->loss);
     tg_recording_close(manifest);
 }
 
@@ -137,7 +143,8 @@ void tg_verify_manifest(struct tg_verifier *verifier)
     char *path = tg_path_join(verifier->info.dir, verifier->info.manifest);
     if (!path)
         return;
-    bool done = tg_map_open(path, TG_LINKS_FOLLOW, &map) == 0 && verify_text(verifier, &map);
+    bool done = tg_map_text(path, &map) == 0 && verify_text(verifier, &map);
+    done |= tg_map_report(&map, path, &verifier->loss) != TG_OK;
     tg_map_close(&map);
     if (!done)
         verify_json(verifier, path);

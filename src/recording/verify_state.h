@@ -23,6 +23,7 @@ struct tg_verifier {
     uint64_t total;         /* about how many bytes there are to check */
     uint64_t next;          /* the next record that no thread has taken; atomic */
     uint64_t done;          /* bytes checked so far; atomic */
+    struct tg_error loss;   /* the manifest's, if it became shorter while it was compared */
     pthread_mutex_t lock;
 };
 

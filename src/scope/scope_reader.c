@@ -29,14 +29,15 @@ bool tg_scope_stats_complete(const struct tg_scope_stats *stats)
 static void read_summary(const char *samples, struct tg_scope_stats *stats)
 {
     const char *slash = strrchr(samples, '/');
+    enum { MOST = 64 << 20 };
     struct tg_map map;
     char *path;
     if (asprintf(&path, "%.*s%s", slash ? (int)(slash + 1 - samples) : 0, samples,
                  TG_SCOPE_SUMMARY) < 0)
         return;
-    int cause = tg_map_open(path, TG_LINKS_FOLLOW, &map);
+    int cause = tg_map_load(path, MOST, &map);
     free(path);
-    const char *problem = cause ? strerror(cause) : NULL;
+    const char *problem = cause ? tg_cause_text(cause) : NULL;
     if (!cause)
         problem = tg_scope_guilty_parse(map.bytes, map.size, &stats->guilty);
     if (problem && cause != ENOENT)
@@ -77,7 +78,7 @@ static tg_status open_samples(const char *path, const char *file, struct tg_map 
 {
     if (!exists(path))
         return tg_error_set(error, TG_NOT_FOUND, "there is no '%s'", path);
-    int cause = tg_map_open(file, TG_LINKS_FOLLOW, map);
+    int cause = tg_map_text(file, map);
     if (cause == ENOENT)
         return tg_error_set(error, TG_NOT_FOUND,
                             "'%s' has no scope stats; a run has them with --enable-scope-stats",
@@ -98,6 +99,8 @@ tg_status tg_scope_stats_read(const char *path, tg_scope_sample_fn each, void *c
     tg_status status = open_samples(path, samples, &map, error);
     if (status == TG_OK)
         status = tg_scope_parse_samples(samples, &map, each, context, stats, error);
+    if (tg_map_check(&map) != 0)
+        status = tg_map_report(&map, samples, error);
     tg_map_close(&map);
     if (status == TG_OK) {
         read_summary(samples, stats);
