@@ -21,10 +21,11 @@ FLOOR = {"common", "base"}
 # room: the rooms that it may include. A folder of platform/ that is not named here is a platform of
 # its own (PLATFORM), its folder device/ a device program (DEVICE_PROGRAM); no other room may exist.
 PLATFORM = {"platform", "platform/process", "base"}
-DEVICE_PROGRAM = {"platform/process", "platform/process/device", "orchestrate", "device"} | FLOOR
+DEVICE_PROGRAM = {"platform/process", "platform/process/device", "orchestrate", "device", "sandbox"} | FLOOR
 ALLOWED = {
     "base": set(),
     "common": set(),
+    "sandbox": set(),
     "device": {"common"},
     "orchestrate": {"device", "common"},
     "recording": FLOOR,
@@ -32,15 +33,15 @@ ALLOWED = {
     "analysis": {"query", "recording"} | FLOOR,
     "export": {"analysis", "query", "recording"} | FLOOR,
     "scope": {"base"},
-    "platform": {"base"},
-    "platform/process": {"platform", "base", "common"},
-    "platform/process/device": {"platform/process"},
+    "platform": {"base", "sandbox"},
+    "platform/process": {"platform", "base", "common", "sandbox"},
+    "platform/process/device": {"platform/process", "sandbox"},
     "platform/cuda": PLATFORM,
     "platform/cuda/process": {"platform/cuda", "platform/process", "platform/process/device",
-                              "device"} | FLOOR,
+                              "device", "sandbox"} | FLOOR,
     "platform/cuda/gpu": {"platform/cuda", "orchestrate", "device"} | FLOOR,
-    "reference": set(),
-    "host": {"platform", "reference", "recording", "query", "scope"} | FLOOR,
+    "reference": {"sandbox"},
+    "host": {"platform", "reference", "sandbox", "recording", "query", "scope"} | FLOOR,
     "runtime": {"host", "orchestrate", "device"} | FLOOR,
     "cli": set(),
 }
