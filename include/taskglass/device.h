@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <taskglass/api.h>
 #include <taskglass/status.h>
+#include <taskglass/wire/record.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -40,6 +41,14 @@ TG_API uint32_t tg_platform_count(void);
 /* False if there is no platform with that number. */
 TG_API bool tg_platform_get(uint32_t number, struct tg_platform_info *info);
 
+/* Whether the processes that run a module's code give up rights first (docs/security.md). */
+/* clang-format off */
+#define TG_SANDBOX_MAP(X)                                                \
+    X(TG_SANDBOX_ON,  0, "on",  "all rights that this machine can take") \
+    X(TG_SANDBOX_OFF, 1, "off", "none, for tools that need them")
+/* clang-format on */
+enum tg_sandbox { TG_SANDBOX_MAP(TG_WORD_ENUM_) TG_SANDBOXES };
+
 /* Zero means the default everywhere; start from `struct tg_device_config c = {0}`. */
 struct tg_device_config {
     const char *platform;       /* NULL: "a2a3sim" */
@@ -48,7 +57,8 @@ struct tg_device_config {
     uint64_t memory;            /* bytes of device memory; default 4 GiB, taken when touched */
     const char *device_program; /* simulators: the program to start; default: the installed one */
     double load_timeout;        /* seconds that loading a module may take; default 120 */
-    bool poison; /* fill memory with TG_POISON (wire/record.h) each time it is handed out */
+    bool poison;      /* fill memory with TG_POISON (wire/record.h) each time it is handed out */
+    uint32_t sandbox; /* enum tg_sandbox; default: on */
 };
 
 /* Properties of an open device. The strings live as long as the device. */
@@ -62,6 +72,10 @@ struct tg_device_info {
     int pid; /* the device's process, 0 if there is none */
     bool host_sees_memory;
     bool lost; /* it died: memory can still be read, nothing can run */
+    /* What keeps its process from using all rights of the user; all 0 with TG_SANDBOX_OFF. */
+    bool no_new_privs;
+    bool seccomp;
+    uint32_t landlock; /* the version of Landlock that is used, 0: none */
 };
 
 /*

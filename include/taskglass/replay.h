@@ -90,6 +90,7 @@ struct tg_reference_config {
     const char *module; /* the workload's file; default: the one in run.json beside the recording */
     double limit;       /* seconds that a reference may take for one task; default 10 */
     uint32_t workers;   /* processes that call references at the same time; default: one per CPU */
+    uint32_t sandbox;   /* of those processes: enum tg_sandbox; default: on */
     /* Called several times a second on the caller's thread; a return other than 0 cancels. */
     int (*progress)(void *context, uint64_t checked, uint64_t tasks);
     void *progress_context;

@@ -2,8 +2,8 @@
 /*
  * Settings: one table of name, type, default, help and environment name (`taskglass config`
  * prints it). A value set by tg_settings_set wins over the environment, and the environment over
- * the default. An empty environment variable counts as unset. tg_settings_create alone reads the
- * variables of the table.
+ * the default. An empty environment variable counts as unset; in a setuid program all do.
+ * tg_settings_create alone reads the variables of the table.
  *
  * A handle belongs to one thread at a time.
  */

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include <taskglass/device.h>
 #include <taskglass/run.h>
 #include <taskglass/settings.h>
 
@@ -15,9 +17,11 @@
 static const char levels[] = TG_LEVEL_MAP(WORD);
 static const char policies[] = TG_POLICY_MAP(WORD);
 static const char transports[] = TG_TRANSPORT_MAP(WORD);
+static const char sandboxes[] = TG_SANDBOX_MAP(WORD);
 #define LEVELS (levels + 1)
 #define POLICIES (policies + 1)
 #define TRANSPORTS (transports + 1)
+#define SANDBOXES (sandboxes + 1)
 
 /*
  * The settings. `taskglass config` shows them in this order. A number has its range, both ends included,
@@ -110,6 +114,10 @@ static const struct row {
            "with tensormap_and_ringbuffer: tensors that unfinished tasks can use at a time"),
     PLAIN("device-program", "TASKGLASS_DEVICE_PROGRAM", TEXT, "",
           "program to start as the simulated device; empty: the installed one"),
+    CHOICE(
+        "sandbox", "TASKGLASS_SANDBOX", "on", SANDBOXES, NULL,
+        "take rights away from the processes that run kernels and references; off: for tools that "
+        "they would hinder"),
     PLAIN("workload-path", "TASKGLASS_WORKLOAD_PATH", TEXT, "",
           "more folders to search for workloads, separated by colons"),
 };
@@ -349,7 +357,8 @@ static tg_status assign(struct tg_settings *settings, size_t i, const char *valu
 static tg_status take_environment(struct tg_settings *settings, struct tg_error *error)
 {
     for (size_t i = 0; i < SETTINGS; i++) {
-        const char *value = getenv(table[i].environment);
+        /* Of a setuid program the environment is somebody else's: it must not choose what runs. */
+        const char *value = secure_getenv(table[i].environment);
         tg_status status = TG_OK;
         if (value && *value) /* `NAME= command` means in a shell that NAME is not set */
             status = assign(settings, i, value, TG_FROM_ENVIRONMENT, error);

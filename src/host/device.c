@@ -58,7 +58,11 @@ static tg_status fill_in(const struct tg_device_config *from, const struct tg_pl
     to->schedulers = from->schedulers;
     to->memory = from->memory ? from->memory : DEFAULT_MEMORY;
     to->device_program = from->device_program;
+    to->sandbox = from->sandbox;
     to->load_seconds = from->load_timeout > 0 ? from->load_timeout : DEFAULT_LOAD_SECONDS;
+    if (to->sandbox >= TG_SANDBOXES)
+        return tg_error_set(error, TG_BAD_ARGUMENT, "sandbox %u: must be at most %u", to->sandbox,
+                            TG_SANDBOXES - 1);
     if (to->cores > max_cores)
         return tg_error_set(error, TG_BAD_ARGUMENT, "--cores %u: %s has at most %u (%u blocks)",
                             to->cores, ops->name, max_cores, ops->max_blocks);
@@ -85,10 +89,10 @@ static tg_status read_head(struct tg_device *device, const struct tg_platform_co
                            struct tg_error *error)
 {
     struct tg_control_head *head = &device->head;
-    uint64_t used;
-    int pid;
+    struct tg_platform_about about;
     tg_status status;
-    device->ops->describe(device->state, &device->control, &used, &pid);
+    device->ops->describe(device->state, &about);
+    device->control = about.control;
     status = device->ops->copy_out(device->state, head, device->control, sizeof *head, error);
     if (status != TG_OK)
         return status;
@@ -178,17 +182,22 @@ void tg_device_get_info(const struct tg_device *device, struct tg_device_info *i
 {
     if (device == NULL || info == NULL)
         return;
-    uint64_t control;
+    struct tg_platform_about about;
+    device->ops->describe(device->state, &about);
     *info = (struct tg_device_info){
         .platform = device->ops->name,
         .cores = device->head.n_cores,
         .blocks = device->head.n_lanes / TG_PARTS,
         .schedulers = device->head.n_schedulers,
         .memory = device->head.memory_size,
+        .memory_used = about.memory_used,
+        .pid = about.pid,
         .host_sees_memory = tg_platform_shows_memory(device->ops),
         .lost = device->lost,
+        .no_new_privs = about.sandbox.no_new_privs,
+        .seccomp = about.sandbox.seccomp,
+        .landlock = about.sandbox.landlock,
     };
-    device->ops->describe(device->state, &control, &info->memory_used, &info->pid);
 }
 
 tg_status tg_device_ready(const struct tg_device *device, struct tg_error *error)

@@ -46,13 +46,14 @@ static const struct tg_layout_info rows[] = {
     MEMBER(tg_device_config, cores), MEMBER(tg_device_config, schedulers),
     MEMBER(tg_device_config, memory), MEMBER(tg_device_config, device_program),
     MEMBER(tg_device_config, load_timeout),
-    MEMBER(tg_device_config, poison),
+    MEMBER(tg_device_config, poison), MEMBER(tg_device_config, sandbox),
 
     STRUCTURE(tg_device_info), MEMBER(tg_device_info, platform), MEMBER(tg_device_info, cores),
     MEMBER(tg_device_info, blocks), MEMBER(tg_device_info, schedulers),
     MEMBER(tg_device_info, memory), MEMBER(tg_device_info, memory_used),
     MEMBER(tg_device_info, pid), MEMBER(tg_device_info, host_sees_memory),
-    MEMBER(tg_device_info, lost),
+    MEMBER(tg_device_info, lost), MEMBER(tg_device_info, no_new_privs),
+    MEMBER(tg_device_info, seccomp), MEMBER(tg_device_info, landlock),
 
     STRUCTURE(tg_kernel_def), MEMBER(tg_kernel_def, name), MEMBER(tg_kernel_def, core),
     MEMBER(tg_kernel_def, signature),
@@ -172,6 +173,7 @@ static const struct tg_layout_info rows[] = {
 
     STRUCTURE(tg_reference_config), MEMBER(tg_reference_config, module),
     MEMBER(tg_reference_config, limit), MEMBER(tg_reference_config, workers),
+    MEMBER(tg_reference_config, sandbox),
     POINTER(tg_reference_config, progress), POINTER(tg_reference_config, progress_context),
 
     STRUCTURE(tg_reference_task), MEMBER(tg_reference_task, task),

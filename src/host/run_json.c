@@ -106,6 +106,21 @@ static void put_error(struct tg_json *json, const struct tg_execution *e)
     tg_json_end_object(json);
 }
 
+/* What was in force in the device's process. */
+static void put_sandbox(struct tg_json *json, const struct tg_device_info *device)
+{
+    tg_json_key(json, "sandbox");
+    if (!device->platform) {
+        tg_json_null(json);
+        return;
+    }
+    tg_json_begin_line_object(json);
+    tg_json_put_bool(json, "no_new_privs", device->no_new_privs);
+    tg_json_put_bool(json, "seccomp", device->seccomp);
+    tg_json_put_uint(json, "landlock", device->landlock);
+    tg_json_end_object(json);
+}
+
 static void put_device(struct tg_json *json, const struct tg_device_info *device)
 {
     tg_json_key(json, "device");
@@ -359,6 +374,7 @@ static void put_facts(struct tg_json *json, const struct tg_run_facts *facts)
     put_result(json, e->status);
     put_error(json, e);
     put_device(json, &e->device);
+    put_sandbox(json, &e->device);
     put_times(json, e);
     put_counters(json, e);
     put_tensors(json, facts->test_case);

@@ -9,6 +9,7 @@
 #ifndef TG_PLATFORM_PLATFORM_H
 #define TG_PLATFORM_PLATFORM_H
 
+#include "sandbox/sandbox.h"
 #include <stdbool.h>
 #include <stdint.h>
 #include <taskglass/status.h>
@@ -23,6 +24,15 @@ struct tg_platform_config {
     uint64_t memory;
     const char *device_program; /* the program to start */
     double load_seconds;        /* how long `load` may take */
+    uint32_t sandbox;           /* enum tg_sandbox */
+};
+
+/* An open device. */
+struct tg_platform_about {
+    uint64_t control; /* address of the control area */
+    uint64_t memory_used;
+    int pid; /* 0 if the device is not a process */
+    struct tg_sandbox_report sandbox;
 };
 
 enum tg_poll { TG_POLL_RUNNING, TG_POLL_OVER, TG_POLL_STOPPED, TG_POLL_LOST };
@@ -52,8 +62,7 @@ struct tg_platform_ops {
     tg_status (*open)(const struct tg_platform_config *config, void **state,
                       struct tg_error *error);
     void (*close)(void *state);
-    /* `control` is the address of the control area; `pid` is 0 if the device is not a process. */
-    void (*describe)(const void *state, uint64_t *control, uint64_t *memory_used, int *pid);
+    void (*describe)(const void *state, struct tg_platform_about *about);
 
     tg_status (*alloc)(void *state, uint64_t bytes, uint64_t *address, struct tg_error *error);
     /* Allocates memory that `map` can show while the device writes it. NULL: there is only one kind

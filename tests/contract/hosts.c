@@ -223,7 +223,7 @@ CONTRACT(a_host_that_is_killed_while_it_opens_leaves_no_device)
     for (int i = 0; i < contract_rounds(ROUNDS(100, 10), 8); i++) {
         char marker[64], path[64], text[8192];
         pid_t child;
-        snprintf(marker, sizeof marker, "TG_OPENING=%d.%d", (int)getpid(), i);
+        snprintf(marker, sizeof marker, "TASKGLASS_TEST_OPENING=%d.%d", (int)getpid(), i);
         fflush(NULL);
         child = fork();
         if (child == 0) {

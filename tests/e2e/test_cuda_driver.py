@@ -39,7 +39,7 @@ LATER = {"cuCtxSetCurrent": (2, 3), "cuCtxSetLimit": (2,), "cuMemAlloc_v2": (2, 
 
 
 class Gpu:
-    """gpu("vector_add", FAKE_CUDA_MEMORY=…): a run on the fake CUDA driver; its first line."""
+    """gpu("vector_add", TASKGLASS_FAKE_CUDA_MEMORY=…): a run on the fake CUDA driver; its first line."""
 
     def __init__(self, tg):
         self.tg = tg
@@ -48,7 +48,7 @@ class Gpu:
     def __call__(self, workload, *options, code=None, **environment):
         result = self.tg("run", workload, "--platform", "cuda", "--timeout", "600", *options,
                          env={"TASKGLASS_CUDA_DRIVER": str(DRIVER),
-                                          "FAKE_CUDA_MARK": self.mark,
+                                          "TASKGLASS_FAKE_CUDA_MARK": self.mark,
                                           "CUDA_VISIBLE_DEVICES": "0", **environment})
         assert code is None or result.returncode == code, result
         assert not self.left_running(), result
@@ -91,7 +91,7 @@ def test_a_good_driver_is_good(gpu):
 def test_a_driver_call_that_fails_ends_the_run_unless_harmless(gpu, call):
     for error in (NO_MEMORY, UNKNOWN, ILLEGAL_ADDRESS):
         for number in (1, *LATER.get(call, ())):
-            said = gpu("vector_add", *RECORDED, FAKE_CUDA_FAIL=f"{call}:{error}:{number}")
+            said = gpu("vector_add", *RECORDED, TASKGLASS_FAKE_CUDA_FAIL=f"{call}:{error}:{number}")
             shutil.rmtree(gpu.tg.directory / "out", ignore_errors=True)
             if error == ILLEGAL_ADDRESS and call == "cuMemHostUnregister":
                 continue  # a kernel's error, which this call reports
@@ -102,13 +102,13 @@ def test_a_driver_call_that_fails_ends_the_run_unless_harmless(gpu, call):
 @pytest.mark.parametrize("call,number", [("cuCtxSetLimit", 1), ("cuCtxSetLimit", 2),
                                          ("cuLaunchKernel", 2), ("cuLaunchCooperativeKernel", 1)])
 def test_a_run_for_whose_stacks_there_is_no_room_says_so(gpu, call, number):
-    said = gpu("vector_add", *RECORDED, code=2, FAKE_CUDA_FAIL=f"{call}:{NO_MEMORY}:{number}")
+    said = gpu("vector_add", *RECORDED, code=2, TASKGLASS_FAKE_CUDA_FAIL=f"{call}:{NO_MEMORY}:{number}")
     assert "NO_MEMORY: " in said and "lower --device-memory" in said
     assert re.search(r"the stacks of \d+ threads \(\d+ MiB\)", said)
 
 
 def test_too_many_blocks_at_a_time_are_reported_with_advice(gpu):
-    said = gpu("vector_add", *SMALL, code=2, FAKE_CUDA_FAIL="cuLaunchCooperativeKernel:720")
+    said = gpu("vector_add", *SMALL, code=2, TASKGLASS_FAKE_CUDA_FAIL="cuLaunchCooperativeKernel:720")
     assert "BAD_ARGUMENT: " in said and "lower --cores" in said
 
 
@@ -116,36 +116,36 @@ def test_too_many_blocks_at_a_time_are_reported_with_advice(gpu):
 
 
 def test_a_gpu_that_is_too_old_is_named(gpu):
-    said = gpu("vector_add", *SMALL, code=2, FAKE_CUDA_CAPABILITY="75")
+    said = gpu("vector_add", *SMALL, code=2, TASKGLASS_FAKE_CUDA_CAPABILITY="75")
     assert "UNSUPPORTED: " in said and "compute capability 7.5: 8.0 or newer is needed" in said
 
 
 def test_an_older_gpu_that_is_new_enough_is_used(gpu):
-    gpu("vector_add", *SMALL, code=0, FAKE_CUDA_CAPABILITY="80")
+    gpu("vector_add", *SMALL, code=0, TASKGLASS_FAKE_CUDA_CAPABILITY="80")
 
 
 def test_a_small_gpu_has_its_cores_counted(gpu):
-    gpu("vector_add", "--device-memory", "64M", code=0, FAKE_CUDA_MULTIPROCESSORS="4")
+    gpu("vector_add", "--device-memory", "64M", code=0, TASKGLASS_FAKE_CUDA_MULTIPROCESSORS="4")
     said = gpu("vector_add", "--device-memory", "64M", "--cores", "30", code=2,
-               FAKE_CUDA_MULTIPROCESSORS="4")
+               TASKGLASS_FAKE_CUDA_MULTIPROCESSORS="4")
     assert "BAD_ARGUMENT: " in said and "--cores 30: " in said and "has room for 6 with 0" in said
 
 
 def test_a_gpu_of_a_single_multiprocessor_has_no_room(gpu):
-    said = gpu("vector_add", *SMALL, "--schedulers", "3", code=2, FAKE_CUDA_MULTIPROCESSORS="1")
+    said = gpu("vector_add", *SMALL, "--schedulers", "3", code=2, TASKGLASS_FAKE_CUDA_MULTIPROCESSORS="1")
     assert "BAD_ARGUMENT: " in said and "has room for 0 with 3 schedulers" in said
 
 
 def test_a_gpu_with_little_memory_says_what_to_lower(gpu):
     said = gpu("vector_add", "--cores", "3", "--device-memory", "64M", code=2,
-               FAKE_CUDA_MEMORY=str(32 << 20))
+               TASKGLASS_FAKE_CUDA_MEMORY=str(32 << 20))
     assert "NO_MEMORY: " in said and said.endswith("lower --device-memory")
     gpu("vector_add", "--cores", "3", "--device-memory", "16M", code=0,
-        FAKE_CUDA_MEMORY=str(32 << 20))
+        TASKGLASS_FAKE_CUDA_MEMORY=str(32 << 20))
 
 
 def test_a_driver_without_a_gpu_says_what_it_was_shown(gpu):
-    said = gpu("vector_add", *SMALL, code=2, FAKE_CUDA_FAIL="cuInit:100", CUDA_VISIBLE_DEVICES="7")
+    said = gpu("vector_add", *SMALL, code=2, TASKGLASS_FAKE_CUDA_FAIL="cuInit:100", CUDA_VISIBLE_DEVICES="7")
     assert "UNSUPPORTED: " in said and "CUDA_VISIBLE_DEVICES is 7" in said
 
 
@@ -183,7 +183,7 @@ def test_a_missing_image_is_named_with_what_makes_it(gpu):
     (200, "UNSUPPORTED", "update the driver"), (222, "UNSUPPORTED", "update the driver"),
     (209, "UNSUPPORTED", "-DTASKGLASS_CUDA_ARCHITECTURES=90"), (2, "NO_MEMORY", "--device-memory")])
 def test_an_image_that_the_driver_refuses_is_named_with_what_to_do(gpu, error, status, fix):
-    said = gpu("vector_add", *SMALL, code=2, FAKE_CUDA_FAIL=f"cuModuleLoad:{error}")
+    said = gpu("vector_add", *SMALL, code=2, TASKGLASS_FAKE_CUDA_FAIL=f"cuModuleLoad:{error}")
     assert f": {status}: " in said and "vector_add.cubin" in said and fix in said
 
 
@@ -214,7 +214,7 @@ with taskglass.Device("cuda", cores=3, memory="64M") as device:
 
 def test_a_load_that_fails_leaves_nothing_on_the_gpu(gpu):
     broken = BUILD / "tests" / "workloads" / "broken"
-    environment = {**os.environ, "TASKGLASS_CUDA_DRIVER": str(DRIVER), "FAKE_CUDA_MODULES": "1",
+    environment = {**os.environ, "TASKGLASS_CUDA_DRIVER": str(DRIVER), "TASKGLASS_FAKE_CUDA_MODULES": "1",
                    "PYTHONPATH": str(ROOT / "bindings" / "python"),
                    "TASKGLASS_LIBRARY": str(BUILD / "lib" / "libtaskglass.so")}
     done = subprocess.run([sys.executable, "-c", FAILED_LOADS, broken / "kernel_on_the_host.so",

@@ -93,7 +93,7 @@ class Program:
     def __init__(self, directory, args, environment=None, **options):
         self.mark = f"{os.getpid()}.{next(_marks)}"
         kept = {name: value for name, value in os.environ.items()
-                if not name.startswith("TASKGLASS_")}
+                if not name.startswith("TASKGLASS_") or name.startswith("TASKGLASS_TEST_")}
         self.process = subprocess.Popen(
             [str(PROGRAM), *map(str, args)], cwd=directory, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

@@ -54,6 +54,7 @@ class Config:
     ring_dep_pool: Union[None, int, Sequence[int]] = None
     tensormap: Optional[int] = None
     device_program: Optional[_Path] = None
+    sandbox: Optional[str] = None
     workload_path: Union[None, _Path, Sequence[_Path]] = None
     more: Mapping[str, Any] = field(default_factory=dict)
 

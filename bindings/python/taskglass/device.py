@@ -42,6 +42,9 @@ class DeviceInfo:
     pid: int
     host_sees_memory: bool
     lost: bool
+    no_new_privs: bool
+    seccomp: bool
+    landlock: int
 
 
 class Device(Closing):
@@ -62,6 +65,7 @@ class Device(Closing):
             platform=self._text("platform"), cores=self._count("cores"),
             schedulers=self._count("schedulers"), memory=self._count("device-memory"),
             device_program=self._text("device-program"), poison=self._flag("poison"),
+            sandbox=lib().tg_settings_choice(self._settings.pointer, b"sandbox"),
             load_timeout=lib().tg_settings_seconds(self._settings.pointer, b"load-timeout"))
         self._handle = Handle(lib().make(lib().tg_device_open, ctypes.byref(wanted)),
                               lib().tg_device_close, "device")
@@ -81,7 +85,8 @@ class Device(Closing):
         with self._handle.lock:
             lib().tg_device_get_info(self._handle.pointer, ctypes.byref(info))
         return DeviceInfo(text(info.platform), info.cores, info.blocks, info.schedulers, info.memory,
-                          info.memory_used, info.pid, info.host_sees_memory, info.lost)
+                          info.memory_used, info.pid, info.host_sees_memory, info.lost, info.no_new_privs,
+                          info.seccomp, info.landlock)
 
     # --- memory --------------------------------------------------------------------------------
 

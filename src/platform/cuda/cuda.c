@@ -251,12 +251,11 @@ static tg_status open_gpu(const struct tg_platform_config *config, void **state,
     return TG_OK;
 }
 
-static void describe(const void *state, uint64_t *control, uint64_t *memory_used, int *pid)
+static void describe(const void *state, struct tg_platform_about *about)
 {
     const struct tg_cuda *c = state;
-    *control = c->process.base;
-    *memory_used = c->process.hidden - c->hidden.bytes_free;
-    *pid = c->process.pid;
+    tg_process_describe(&c->process, about);
+    about->memory_used = c->process.hidden - c->hidden.bytes_free;
 }
 
 const struct tg_platform_ops tg_platform_cuda = {

@@ -8,7 +8,7 @@
 /* The library that TASKGLASS_CUDA_DRIVER names; NULL: use the system's. */
 static inline const char *tg_cuda_named_library(void)
 {
-    const char *named = getenv("TASKGLASS_CUDA_DRIVER");
+    const char *named = secure_getenv("TASKGLASS_CUDA_DRIVER");
     return named && *named ? named : NULL;
 }
 

@@ -139,12 +139,15 @@ void tg_process_close(void *state)
     free(state);
 }
 
-void tg_process_describe(const void *state, uint64_t *control, uint64_t *memory_used, int *pid)
+void tg_process_describe(const void *state, struct tg_platform_about *about)
 {
     const struct tg_process *process = state;
-    *control = process->base;
-    *memory_used = process->size - process->heap.bytes_free;
-    *pid = process->pid;
+    *about = (struct tg_platform_about){
+        .control = process->base,
+        .memory_used = process->size - process->heap.bytes_free,
+        .pid = process->pid,
+        .sandbox = process->sandbox,
+    };
 }
 
 /* ── requests to the device ────────────────────────────────────────────────────────────── */

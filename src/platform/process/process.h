@@ -10,7 +10,7 @@
 tg_status tg_process_open(const struct tg_platform_config *config, bool mapped, void **state,
                           struct tg_error *error);
 void tg_process_close(void *state);
-void tg_process_describe(const void *state, uint64_t *control, uint64_t *memory_used, int *pid);
+void tg_process_describe(const void *state, struct tg_platform_about *about);
 tg_status tg_process_alloc(void *state, uint64_t bytes, uint64_t *address, struct tg_error *error);
 tg_status tg_process_free(void *state, uint64_t address, struct tg_error *error);
 tg_status tg_process_load(void *state, const char *path, uint32_t first, uint32_t count,

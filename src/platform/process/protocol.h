@@ -26,7 +26,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TG_PROCESS_PROTOCOL 2u
+#define TG_PROCESS_PROTOCOL 3u
 
 /* The file descriptors that the device program starts with. */
 enum { TG_PROCESS_SOCKET_FD = 3, TG_PROCESS_MEMORY_FD = 4, TG_PROCESS_MOVER_FD = 5 };
@@ -50,6 +50,9 @@ enum tg_process_type {
     TG_PROCESS_MOVED
 };
 
+/* What is in force in the device's process. */
+enum tg_process_sandbox { TG_PROCESS_NO_NEW_PRIVS = 1, TG_PROCESS_SECCOMP = 2 };
+
 struct tg_process_message {
     uint32_t type;       /* enum tg_process_type */
     uint32_t protocol;   /* INIT, HELLO: TG_PROCESS_PROTOCOL */
@@ -59,6 +62,8 @@ struct tg_process_message {
     uint32_t first;      /* LOAD: number of the first kernel */
     uint32_t count;      /* LOAD: the number of kernels it must have */
     int32_t host_pid;    /* INIT */
+    uint32_t sandbox;    /* INIT: enum tg_sandbox; HELLO: bits of enum tg_process_sandbox */
+    uint32_t landlock;   /* HELLO: version of Landlock in force */
     uint64_t address;    /* INIT: wanted base; HELLO: base; LAUNCH: the launch; others: the range */
     uint64_t size;       /* INIT: bytes of memory; PIN, UNPIN, COPY_*: of the range */
     uint64_t memory;     /* INIT: bytes of memory that the host cannot see; HELLO: its address */

@@ -5,16 +5,19 @@
 #include "base/limit.h"
 #include "platform/process/protocol.h"
 #include "platform/process/state.h"
+#include "sandbox/sandbox.h"
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <fcntl.h>
 #include <spawn.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <taskglass/device.h>
 #include <unistd.h>
 
 #define HELLO_SECONDS 30.0
@@ -22,7 +25,8 @@
 /* Starts the program in its own process group, because Ctrl-C is for the host alone. No signal is
  * blocked or ignored; socket and memory are at their fixed descriptors; standard input is empty,
  * and standard output goes to the host's standard error. */
-static int spawn(const char *program, int socket, int memory, int mover, pid_t *pid)
+static int spawn(const char *program, char **environment, int socket, int memory, int mover,
+                 pid_t *pid)
 {
     char *argv[] = {(char *)"taskglass-device", NULL};
     posix_spawn_file_actions_t files;
@@ -45,9 +49,27 @@ static int spawn(const char *program, int socket, int memory, int mover, pid_t *
     posix_spawnattr_setsigmask(&attributes, &signals);
     sigfillset(&signals);
     posix_spawnattr_setsigdefault(&attributes, &signals);
-    result = posix_spawn(pid, program, &files, &attributes, argv, environ);
+    result = posix_spawn(pid, program, &files, &attributes, argv, environment);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&files);
+    return result;
+}
+
+/* With the sandbox the program gets only some of the host's variables. Returns an errno. */
+static int spawn_with_environment(const struct tg_platform_config *config,
+                                  const struct tg_process *process, int socket, int mover,
+                                  pid_t *pid)
+{
+    char **chosen;
+    int result;
+    if (config->sandbox == TG_SANDBOX_OFF)
+        return spawn(config->device_program, environ, socket, process->memory_fd, mover, pid);
+    chosen =
+        tg_sandbox_environment(process->hidden > 0 ? TG_SANDBOX_FOR_GPU : TG_SANDBOX_FOR_DEVICE);
+    if (chosen == NULL)
+        return ENOMEM;
+    result = spawn(config->device_program, chosen, socket, process->memory_fd, mover, pid);
+    free(chosen);
     return result;
 }
 
@@ -82,6 +104,7 @@ static tg_status say_init(struct tg_process *process, const struct tg_platform_c
         .cores = config->cores,
         .schedulers = config->schedulers,
         .host_pid = getpid(),
+        .sandbox = config->sandbox,
         .address = (uint64_t)(uintptr_t)process->reserved,
         .size = process->size,
         .memory = process->hidden,
@@ -111,6 +134,10 @@ static tg_status hear_hello(struct tg_process *process, struct tg_process_messag
     process->base = message->address;
     process->hidden_at = message->memory;
     process->taken = message->free;
+    process->sandbox =
+        (struct tg_sandbox_report){.no_new_privs = message->sandbox & TG_PROCESS_NO_NEW_PRIVS,
+                                   .seccomp = message->sandbox & TG_PROCESS_SECCOMP,
+                                   .landlock = message->landlock};
     return TG_OK;
 }
 
@@ -133,9 +160,9 @@ tg_status tg_process_start(struct tg_process *process, const struct tg_platform_
     /* Send INIT before the device starts, so that the device never waits for it. INIT holds the
      * host's pid, by which the device notices that the host has died. */
     status = say_init(process, config, &message, error);
-    result = status == TG_OK ? spawn(config->device_program, ends[1], process->memory_fd, movers[1],
-                                     &process->pid)
-                             : 0;
+    result = status == TG_OK
+                 ? spawn_with_environment(config, process, ends[1], movers[1], &process->pid)
+                 : 0;
     close(ends[1]);
     if (movers[1] >= 0)
         close(movers[1]);

@@ -19,12 +19,13 @@ struct tg_process {
     bool killed_by_us;
     uint64_t base; /* device address of its memory */
     uint64_t size;
-    uint64_t hidden;     /* bytes of memory that the host cannot see; 0: none */
-    uint64_t hidden_at;  /* its address */
-    uint64_t taken;      /* of `size`, kept by the device for itself */
-    double load_seconds; /* how long loading a module may take */
-    char *map;           /* the host's mapping, or NULL */
-    void *reserved;      /* keeps the device's addresses unused in the host */
+    uint64_t hidden;                  /* bytes of memory that the host cannot see; 0: none */
+    uint64_t hidden_at;               /* its address */
+    uint64_t taken;                   /* of `size`, kept by the device for itself */
+    double load_seconds;              /* how long loading a module may take */
+    struct tg_sandbox_report sandbox; /* in force in the process */
+    char *map;                        /* the host's mapping, or NULL */
+    void *reserved;                   /* keeps the device's addresses unused in the host */
     struct tg_heap heap;
 };
 

@@ -16,14 +16,14 @@ unsigned long long fake_number(const char *name, unsigned long long otherwise)
 
 unsigned fake_multiprocessors(void)
 {
-    return (unsigned)fake_number("FAKE_CUDA_MULTIPROCESSORS", 128);
+    return (unsigned)fake_number("TASKGLASS_FAKE_CUDA_MULTIPROCESSORS", 128);
 }
 
 /* "symbol:error:n" fails the symbol from its nth call on. */
 static CUresult told_to_fail(const char *symbol)
 {
     static unsigned calls;
-    const char *told = getenv("FAKE_CUDA_FAIL");
+    const char *told = getenv("TASKGLASS_FAKE_CUDA_FAIL");
     size_t length = strlen(symbol);
     unsigned error = CUDA_ERROR_UNKNOWN, first = 1;
     if (!told || strncmp(told, symbol, length) != 0 || told[length] != ':')
@@ -117,7 +117,7 @@ CUresult cuDeviceGetName(char *name, int size, CUdevice device)
 
 CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device)
 {
-    int capability = (int)fake_number("FAKE_CUDA_CAPABILITY", 90);
+    int capability = (int)fake_number("TASKGLASS_FAKE_CUDA_CAPABILITY", 90);
     (void)device;
     switch (attribute) {
     case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:

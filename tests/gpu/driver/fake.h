@@ -15,10 +15,10 @@
  * another runs, a stream used while writes of the default stream may be on their way: each is an error
  * here. Environment variables:
  *
- *   FAKE_CUDA_MULTIPROCESSORS=128       number of multiprocessors
- *   FAKE_CUDA_CAPABILITY=90             compute capability 9.0
- *   FAKE_CUDA_MEMORY=BYTES              size of the GPU's memory
- *   FAKE_CUDA_FAIL=cuMemAlloc_v2:2:1    that call returns error 2 from the first time on
+ *   TASKGLASS_FAKE_CUDA_MULTIPROCESSORS=128       number of multiprocessors
+ *   TASKGLASS_FAKE_CUDA_CAPABILITY=90             compute capability 9.0
+ *   TASKGLASS_FAKE_CUDA_MEMORY=BYTES              size of the GPU's memory
+ *   TASKGLASS_FAKE_CUDA_FAIL=cuMemAlloc_v2:2:1    that call returns error 2 from the first time on
  */
 #ifndef FAKE_CUDA_H
 #define FAKE_CUDA_H

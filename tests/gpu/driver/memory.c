@@ -72,7 +72,7 @@ bool fake_is_registered(const void *start, uint64_t size)
 
 static uint64_t total(void)
 {
-    return fake_number("FAKE_CUDA_MEMORY", UINT64_C(64) << 30);
+    return fake_number("TASKGLASS_FAKE_CUDA_MEMORY", UINT64_C(64) << 30);
 }
 
 CUresult cuMemGetInfo_v2(size_t *free, size_t *all)

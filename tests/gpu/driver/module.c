@@ -108,11 +108,11 @@ static CUresult fill(struct fake_module *m, const char *image, const char *path)
 
 static int loaded;
 
-/* Refuses one module more than FAKE_CUDA_MODULES, as a GPU without memory would. */
+/* Refuses one module more than TASKGLASS_FAKE_CUDA_MODULES, as a GPU without memory would. */
 CUresult cuModuleLoad(CUmodule *module, const char *path)
 {
     FAKE_ENTER();
-    if (loaded >= (int)fake_number("FAKE_CUDA_MODULES", 1000))
+    if (loaded >= (int)fake_number("TASKGLASS_FAKE_CUDA_MODULES", 1000))
         return CUDA_ERROR_OUT_OF_MEMORY;
     char *image = read_file(path);
     struct fake_module *m = calloc(1, sizeof *m);

@@ -115,12 +115,10 @@ static void fake_autopsy(void *state, struct tg_autopsy *autopsy)
     strcpy(autopsy->cause, "is only a fake");
 }
 
-static void fake_describe(const void *state, uint64_t *control, uint64_t *used, int *pid)
+static void fake_describe(const void *state, struct tg_platform_about *about)
 {
     (void)state;
-    *control = FAKE_BASE;
-    *used = fake.used;
-    *pid = 0;
+    *about = (struct tg_platform_about){.control = FAKE_BASE, .memory_used = fake.used};
 }
 
 static const struct tg_platform_ops fake_ops = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A module that takes TEST_LOAD_SECONDS to load, in the device's process only. */
+/* A module that takes TASKGLASS_TEST_LOAD_SECONDS to load, in the device's process only. */
 #define _GNU_SOURCE 1
 #include <errno.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 __attribute__((constructor)) static void linger(void)
 {
-    const char *seconds = getenv("TEST_LOAD_SECONDS");
+    const char *seconds = getenv("TASKGLASS_TEST_LOAD_SECONDS");
     if (seconds && strncmp(program_invocation_short_name, "taskglass-", 10) == 0)
         sleep((unsigned)atoi(seconds));
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
 #include "platform/cuda/process/driver.h"
 #include "platform/cuda/library.h"
 #include <dlfcn.h>

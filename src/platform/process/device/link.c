@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <taskglass/device.h>
 #include <unistd.h>
 
 #ifndef MAP_FIXED_NOREPLACE
@@ -57,11 +58,20 @@ char *tg_link_map(const struct tg_process_message *init)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
+void tg_link_enter_sandbox(enum tg_sandbox_kind kind, struct tg_process_message *init)
+{
+    struct tg_sandbox_report report = {0};
+    if (init->sandbox == TG_SANDBOX_ON)
+        report = tg_sandbox_enter(kind, init->host_pid);
+    init->sandbox = (report.no_new_privs ? (uint32_t)TG_PROCESS_NO_NEW_PRIVS : 0) |
+                    (report.seccomp ? (uint32_t)TG_PROCESS_SECCOMP : 0);
+    init->landlock = report.landlock;
+}
+
 int tg_link_open(const char *name, int last_fd, struct tg_process_message *init)
 {
     int host;
-    /* Close every descriptor that the host's program had open without close-on-exec. */
-    syscall(SYS_close_range, last_fd + 1, ~0U, 0);
+    tg_sandbox_close_from(last_fd + 1);
     if (tg_process_receive(TG_PROCESS_SOCKET_FD, init, 0) != 1 || init->type != TG_PROCESS_INIT) {
         fprintf(stderr,
                 "%s: the taskglass library starts this program; to run a graph use "

@@ -4,12 +4,16 @@
 #define TG_PROCESS_DEVICE_LINK_H
 
 #include "platform/process/protocol.h"
+#include "sandbox/sandbox.h"
 #include <taskglass/status.h>
 
 /* Closes inherited descriptors above `last_fd` and waits for INIT. Returns the host's pidfd, which
  * shows the host's death, or -1. If the library did not start this program, prints a message with
  * the program's `name` and exits. */
 int tg_link_open(const char *name, int last_fd, struct tg_process_message *init);
+/* Enters the sandbox, if INIT asks for it, and puts what is in force into the message, for HELLO. To be
+ * called before the process loads a module, and on its only thread. */
+void tg_link_enter_sandbox(enum tg_sandbox_kind kind, struct tg_process_message *init);
 /* Waits for the next message. Exits if the host dies. */
 void tg_link_listen(int host, struct tg_process_message *message);
 /* Sends the message back as an answer of that type. */

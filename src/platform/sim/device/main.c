@@ -311,6 +311,7 @@ int main(void)
     static struct device device;
     static struct tg_process_message message;
     int host = tg_link_open("taskglass-device", TG_PROCESS_MEMORY_FD, &message);
+    tg_link_enter_sandbox(TG_SANDBOX_FOR_DEVICE, &message);
     init(&device, &message);
     for (;;) {
         tg_link_listen(host, &message);
