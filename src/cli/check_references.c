@@ -328,6 +328,7 @@ int check_references(const struct cli *cli, const struct check_request *request,
     struct check_tally tally = {.request = request, .recording = recording};
     struct tg_reference_config config = {.module = request->module,
                                          .limit = tg_settings_seconds(cli->settings, "timeout"),
+                                         .sandbox = tg_settings_choice(cli->settings, "sandbox"),
                                          .progress = show,
                                          .progress_context = &tally};
     int code;

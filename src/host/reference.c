@@ -222,7 +222,7 @@ static tg_status check(struct tg_reference_job *job, uint32_t workers, struct te
     for (uint32_t i = 0; i < n; i++) {
         lane[i].job = job;
         tg_reference_process_init(&lane[i].process, job->program, job->module, job->limit,
-                                  &job->stop);
+                                  telling->config->sandbox, &job->stop);
     }
     lane[0].process.idle = show_progress;
     lane[0].process.idle_context = telling;

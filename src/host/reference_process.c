@@ -2,6 +2,7 @@
 #define _GNU_SOURCE 1
 #include "host/reference_process.h"
 #include "base/error.h"
+#include "sandbox/sandbox.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -14,6 +15,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <taskglass/device.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -73,13 +75,14 @@ static enum heard hear(struct tg_reference_process *p, double seconds,
 /* ── start and end ─────────────────────────────────────────────────────────────────────── */
 
 void tg_reference_process_init(struct tg_reference_process *p, const char *program,
-                               const char *module, double limit, const int *stop)
+                               const char *module, double limit, uint32_t sandbox, const int *stop)
 {
     *p = (struct tg_reference_process){.socket = -1,
                                        .memory_fd = -1,
                                        .program = program,
                                        .module = module,
                                        .load_limit = limit > LOAD_SECONDS ? limit : LOAD_SECONDS,
+                                       .sandbox = sandbox,
                                        .stop = stop};
 }
 
@@ -155,11 +158,16 @@ static int make_memory(struct tg_reference_process *p)
 static int spawn(struct tg_reference_process *p, int socket)
 {
     char parent[32];
-    char *argv[] = {(char *)"taskglass-reference", (char *)p->module, parent, NULL};
+    char *argv[] = {(char *)"taskglass-reference", (char *)p->module, parent,
+                    (char *)(p->sandbox == TG_SANDBOX_OFF ? "off" : "on"), NULL};
+    char **chosen = NULL;
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
     sigset_t signals;
     int result;
+    if (p->sandbox != TG_SANDBOX_OFF &&
+        (chosen = tg_sandbox_environment(TG_SANDBOX_FOR_REFERENCES)) == NULL)
+        return ENOMEM;
     snprintf(parent, sizeof parent, "%ld", (long)getpid());
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
@@ -175,7 +183,8 @@ static int spawn(struct tg_reference_process *p, int socket)
     posix_spawnattr_setsigmask(&attributes, &signals);
     sigfillset(&signals);
     posix_spawnattr_setsigdefault(&attributes, &signals);
-    result = posix_spawn(&p->pid, p->program, &files, &attributes, argv, environ);
+    result = posix_spawn(&p->pid, p->program, &files, &attributes, argv, chosen ? chosen : environ);
+    free(chosen);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&files);
     if (result != 0)

@@ -30,6 +30,7 @@ struct tg_reference_process {
     int (*idle)(void *context);
     void *idle_context;
     double load_limit;   /* seconds that the module may take to load */
+    uint32_t sandbox;    /* enum tg_sandbox */
     const char *program; /* lives longer than the process, like module */
     const char *module;
 };
@@ -44,7 +45,7 @@ enum tg_reference_end {
 
 /* Prepares the structure; starts nothing. `limit`: seconds that a call may take. */
 void tg_reference_process_init(struct tg_reference_process *process, const char *program,
-                               const char *module, double limit, const int *stop);
+                               const char *module, double limit, uint32_t sandbox, const int *stop);
 /* Starts the process and loads the module. *about, an array that the caller frees, and *count may be
  * NULL. The errors are those of tg_workload_open; WORKLOAD_FAULT: the module crashed while it was
  * loaded; CANCELLED. */

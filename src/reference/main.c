@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* taskglass-reference MODULE: calls the reference functions of a workload on behalf of the library. */
+/* taskglass-reference MODULE PARENT on|off: calls the reference functions of a workload on behalf of the library. */
 #define _GNU_SOURCE 1
 #include "reference/protocol.h"
+#include "sandbox/sandbox.h"
 
 #include <errno.h>
 #include <fenv.h>
@@ -292,11 +293,14 @@ int main(int argc, char **argv)
     struct tg_error error = {TG_BAD_ARGUMENT,
                              "taskglass-reference is started by the library alone"};
     struct tg_reference_message refused = message_of(TG_REFERENCE_REFUSED, error.status);
-    if (argc != 3) {
+    if (argc != 4) {
         fprintf(stderr, "taskglass: %s\n", error.text);
         return 2;
     }
+    tg_sandbox_close_from(TG_REFERENCE_MEMORY_FD + 1);
     follow((pid_t)strtol(argv[2], NULL, 10));
+    if (strcmp(argv[3], "on") == 0) /* before the module's constructors run */
+        (void)tg_sandbox_enter(TG_SANDBOX_FOR_REFERENCES, getppid());
     setvbuf(stdout, NULL, _IOLBF, 0);
     refused.number = open_module(argv[1], &workload, &error);
     if (workload != NULL)

@@ -117,7 +117,7 @@ def test_the_first_interrupt_ends_a_check_whose_reference_loops(start, doubtful)
 @pytest.mark.parametrize("case", ["null", "exit", "abort"])
 def test_a_module_that_crashes_when_it_is_loaded_is_named(start, doubtful, unruly, monkeypatch, case):
     record(start, doubtful, "none", PLATFORMS[0])
-    monkeypatch.setenv("UNRULY", case)
+    monkeypatch.setenv("TASKGLASS_TEST_UNRULY", case)
     code, said = start("check", "out", "--module", unruly).end()
     said = said.splitlines()[-1]  # a sanitizer speaks first
     assert code == 2 and said.startswith("taskglass: WORKLOAD_FAULT: ") and unruly in said
@@ -125,7 +125,7 @@ def test_a_module_that_crashes_when_it_is_loaded_is_named(start, doubtful, unrul
 
 def test_the_first_interrupt_ends_a_check_whose_module_does_not_load(start, doubtful, unruly, monkeypatch):
     record(start, doubtful, "none", PLATFORMS[0])
-    monkeypatch.setenv("UNRULY", "spin")
+    monkeypatch.setenv("TASKGLASS_TEST_UNRULY", "spin")
     program = start("check", "out", "--module", unruly, "--timeout", FAR)
     assert wait_until(lambda: len(processes_with(program.mark)) == 2)
     program.process.send_signal(signal.SIGINT)

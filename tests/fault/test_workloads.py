@@ -82,7 +82,7 @@ def test_the_first_interrupt_ends_a_function_that_does_not_return(start, unruly,
 
 @pytest.mark.parametrize("case", ["null", "abort", "exit", "exit_at_once", "spin"])
 def test_a_module_that_misbehaves_when_it_is_loaded_is_named(tg, unruly, monkeypatch, case):
-    monkeypatch.setenv("UNRULY", case)
+    monkeypatch.setenv("TASKGLASS_TEST_UNRULY", case)
     code, said = tg("run", unruly, "--timeout", 0.3 if case == "spin" else FAR)
     assert code == 2
     assert said.startswith(f"taskglass: WORKLOAD_FAULT: a constructor of module '{unruly}' ")

@@ -100,10 +100,10 @@ static void misbehave(uint64_t how)
 #define CASE(name, deed) {#name, "misbehaves", "how=" #name " where=prepare"},
 static const struct tg_case_def cases[] = {DEEDS(CASE)};
 
-/* Does the deed that UNRULY names while the module is loaded. */
+/* Does the deed that TASKGLASS_TEST_UNRULY names while the module is loaded. */
 __attribute__((constructor)) static void construct(void)
 {
-    const char *how = getenv("UNRULY");
+    const char *how = getenv("TASKGLASS_TEST_UNRULY");
     for (uint64_t i = 0; how != NULL && i < N_DEEDS; i++)
         if (strcmp(names[i], how) == 0)
             misbehave(i);
