@@ -16,20 +16,26 @@ struct tg_recorded_tensor {
     uint64_t bytes;          /* logical */
     const void *before;      /* contents at dispatch, logical bytes; NULL: not an input */
     const void *after;       /* contents at completion; NULL: no output, or not recorded */
+    const char *lacks;       /* of an output without `after`: why */
+    bool has_address;        /* false: the recording does not say where it lay */
     uint32_t block;
     uint64_t offset; /* in the block */
 };
 
+/* Where blocks begin, on the old device and on the new one, so that an address keeps its alignment. */
+enum { TG_BLOCK_ALIGN = 256 };
+
 struct tg_recorded_block {
-    uint64_t address; /* on the old device */
+    uint64_t address; /* on the old device; a multiple of TG_BLOCK_ALIGN, unless the size is 0 */
     uint64_t size;
     char *image; /* contents before the task where recorded, zeros elsewhere */
 };
 
 struct tg_recorded_task {
     uint64_t id;
-    char kernel[TG_PARTS][64]; /* names; "": the task has no such part */
+    const char *kernel[TG_PARTS]; /* names; "": the task has no such part, or its name is unknown */
     uint32_t n_parts;
+    uint32_t n_unnamed; /* parts whose name is unknown */
     uint32_t n_tensors, n_scalars;
     struct tg_recorded_tensor tensor[TG_MAX_TENSORS];
     struct tg_scalar scalar[TG_MAX_SCALARS];
@@ -37,23 +43,21 @@ struct tg_recorded_task {
     struct tg_recorded_block block[TG_MAX_TENSORS];
 };
 
-/* The records of one task, by their index in a recording. */
-struct tg_task_records {
-    const uint64_t *index;
-    uint64_t count;
-};
-
-/* NOT_FOUND: no such task, or an argument was not recorded in full; the message names the argument
- * and the level that records it. The task points into the recording, which must outlive it; free it
- * with tg_recorded_task_free. */
+/* Reads and checks a task, and lays out its memory. NOT_FOUND: no such task, or an argument was not
+ * recorded in full. BAD_ARGUMENT: its records contradict each other, are none that a device makes, or
+ * need too much memory. The message names task and argument. recorded_task_check.h has all that holds
+ * for a task that was read. The task points into the recording, which must outlive it; free it with
+ * tg_recorded_task_free. */
 tg_status tg_recorded_task_read(const struct tg_recording *recording, uint64_t id,
                                 struct tg_recorded_task *task, struct tg_error *error);
-/* The same for a caller that has found the records itself, without the blocks of memory: there is
- * nothing to free, and `after` may be NULL for an output that was not recorded. */
-tg_status tg_recorded_task_look(const struct tg_recording *recording, uint64_t id,
-                                const struct tg_task_records *records,
-                                struct tg_recorded_task *task, struct tg_error *error);
+/* Lays out the memory of a task that was read and checked. */
+tg_status tg_recorded_task_lay_out(const struct tg_recording *recording,
+                                   struct tg_recorded_task *task, struct tg_error *error);
 void tg_recorded_task_free(struct tg_recorded_task *task);
+
+/* The most bytes that a task's arguments may take: as many as the payload file has, and 64 MiB if that
+ * is less. So a small file cannot make its reader use much memory. */
+uint64_t tg_recorded_task_limit(const struct tg_recording *recording);
 
 /* The text of a top-level key in the recording's run.json; "" if there is none. */
 void tg_recorded_run_value(const struct tg_recording *recording, const char *key, char *text,

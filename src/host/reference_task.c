@@ -3,6 +3,7 @@
 #include "host/reference.h"
 
 #include "base/error.h"
+#include "host/recorded_task_check.h"
 #include "host/replay.h"
 #include <math.h>
 #include <stdio.h>
@@ -52,18 +53,10 @@ static bool lacks(const struct tg_reference_job *job, const struct tg_recorded_t
         return true;
     }
     for (uint32_t i = 0; i < task->n_tensors; i++) {
-        const struct tg_tensor *t = &task->tensor[i].tensor;
-        if (task->tensor[i].bytes != tg_bytes_of(t->dtype, tg_tensor_numel(t))) {
-            snprintf(text, size, "argument %u does not have the bytes that its shape needs", i);
-            return true;
-        }
         outputs += task->tensor[i].role != TG_IN;
         if (task->tensor[i].role == TG_IN || task->tensor[i].after != NULL)
             continue;
-        snprintf(text, size,
-                 "argument %u, an output, was not recorded in full; record the run with "
-                 "--dump-tensor=full",
-                 i);
+        snprintf(text, size, "argument %u, an output: %s", i, task->tensor[i].lacks);
         return true;
     }
     if (outputs == 0)
@@ -77,19 +70,26 @@ static void set(struct tg_task_verdict *verdict, unsigned is, const char *why)
     snprintf(verdict->why, sizeof verdict->why, "%s", why);
 }
 
+/* Reads and checks the task's records. */
+static tg_status read_task(const struct tg_reference_job *job, const struct tg_task_record *record,
+                           uint64_t n_records, struct tg_recorded_task *task,
+                           struct tg_error *error)
+{
+    struct tg_task_reading reading;
+    tg_status status = TG_OK;
+    tg_task_reading_begin(&reading, job->recording, record->task, task);
+    for (uint64_t i = 0; i < n_records && status == TG_OK; i++)
+        status = tg_task_reading_add(&reading, record[i].index, error);
+    return status == TG_OK ? tg_task_reading_end(&reading, error) : status;
+}
+
 void tg_reference_look(const struct tg_reference_job *job, const struct tg_task_record *record,
                        uint64_t n_records, struct tg_recorded_task *task, uint32_t *def,
                        struct tg_task_verdict *verdict)
 {
-    enum { MOST = 4 * (TG_MAX_TENSORS + TG_MAX_SCALARS) };
-    uint64_t index[MOST], n = n_records < MOST ? n_records : MOST;
     uint32_t number;
     struct tg_error error = {TG_OK, ""};
-    tg_status status;
-    for (uint64_t i = 0; i < n; i++)
-        index[i] = record[i].index;
-    status = tg_recorded_task_look(job->recording, record->task,
-                                   &(struct tg_task_records){index, n}, task, &error);
+    tg_status status = read_task(job, record, n_records, task, &error);
     verdict->is = (struct tg_reference_task){.task = record->task};
     verdict->why[0] = '\0';
     tg_replay_kernel_names(task, verdict->is.kernel, sizeof verdict->is.kernel);
