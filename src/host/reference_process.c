@@ -2,6 +2,7 @@
 #define _GNU_SOURCE 1
 #include "host/reference_process.h"
 #include "base/error.h"
+#include "host/signature.h"
 #include "sandbox/sandbox.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -47,6 +48,7 @@ static enum heard take(struct tg_reference_process *p, struct tg_reference_messa
     if (size <= 0)
         return HEARD_END;
     message->text[sizeof message->text - 1] = '\0';
+    message->signature[sizeof message->signature - 1] = '\0';
     return size == (ssize_t)sizeof *message && message->magic == TG_REFERENCE_MAGIC ? HEARD
                                                                                     : HEARD_GARBAGE;
 }
@@ -226,6 +228,7 @@ static tg_status take_reference(struct tg_reference_process *p, struct tg_refere
                                 uint32_t *n, bool *is_last, struct tg_error *error)
 {
     struct tg_reference_message m;
+    struct tg_error why;
     enum heard heard = hear(p, p->load_limit, &m);
     if (heard == HEARD_STOP)
         return tg_error_set(error, TG_CANCELLED, "cancelled while the module was loaded");
@@ -247,8 +250,11 @@ static tg_status take_reference(struct tg_reference_process *p, struct tg_refere
                             "%s: the reference of kernel '%s' has tolerances of %g and %g; use 0 "
                             "or more",
                             p->module, m.text, m.atol, m.rtol);
-    about[*n] = (struct tg_reference_about){
-        .atol = m.atol, .rtol = m.rtol, .n_tensors = m.tensors, .n_scalars = m.scalars};
+    about[*n] = (struct tg_reference_about){.atol = m.atol, .rtol = m.rtol};
+    if (tg_signature_parse(&about[*n].signature, m.has_signature ? m.signature : NULL, &why) !=
+        TG_OK)
+        return tg_error_set(error, TG_BAD_ARGUMENT, "%s: kernel %s: %s", p->module, m.text,
+                            why.text);
     snprintf(about[*n].kernel, sizeof about[*n].kernel, "%.127s", m.text);
     ++*n;
     return TG_OK;

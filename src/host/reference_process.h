@@ -8,12 +8,13 @@
 #include <stddef.h>
 #include <sys/types.h>
 #include <taskglass/status.h>
+#include <taskglass/wire/orchestration.h>
 
 /* A reference of the module, as the process describes it. */
 struct tg_reference_about {
     char kernel[128]; /* "": it cannot be used */
     double atol, rtol;
-    int64_t n_tensors, n_scalars; /* by the kernel's signature; negative: unknown */
+    struct tg_kernel_desc signature; /* of the kernel; not `given`: it takes any arguments */
 };
 
 /* A process belongs to one thread, the one that starts it: it dies with that thread. */

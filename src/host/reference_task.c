@@ -3,8 +3,10 @@
 #include "host/reference.h"
 
 #include "base/error.h"
+#include "common/task_check.h"
 #include "host/recorded_task_check.h"
 #include "host/replay.h"
+#include "host/signature.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,28 +32,54 @@ static uint32_t reference_of(const struct tg_reference_job *job,
     return UINT32_MAX;
 }
 
+/* The task's arguments as its kernel got them, without their memory. */
+static struct tg_args arguments_of(const struct tg_recorded_task *task)
+{
+    struct tg_args args;
+    tg_args_init(&args);
+    for (uint32_t i = 0; i < task->n_tensors; i++)
+        tg_args_put(&args, (enum tg_role)task->tensor[i].role, &task->tensor[i].tensor);
+    for (uint32_t i = 0; i < task->n_scalars; i++)
+        tg_args_bits(&args, task->scalar[i].dtype, task->scalar[i].bits);
+    return args;
+}
+
+/* True if the arguments are not those of the kernel's signature: then its reference would read or write
+ * beyond them. A kernel without a signature takes any. */
+static bool misfits(const struct tg_kernel_desc *signature, const struct tg_recorded_task *task,
+                    char *text, size_t size)
+{
+    struct tg_args args = arguments_of(task);
+    struct tg_error error;
+    if (!signature->given || tg_signature_fits(signature, &args))
+        return false;
+    if (task->n_tensors < signature->n_tensors || task->n_scalars < signature->n_scalars) {
+        snprintf(text, size,
+                 "%u of its %u tensors and %u of its %u scalars were recorded; record the run "
+                 "without --dump-filter",
+                 task->n_tensors, signature->n_tensors, task->n_scalars, signature->n_scalars);
+        return true;
+    }
+    tg_signature_explain(signature, &args, &error);
+    snprintf(text, size, "%s", error.text);
+    return true;
+}
+
 /* Writes what the task lacks to be compared; false if it lacks nothing. */
 static bool lacks(const struct tg_reference_job *job, const struct tg_recorded_task *task,
                   uint32_t def, char *text, size_t size)
 {
     const struct tg_reference_about *about = &job->about[def];
     uint32_t outputs = 0;
-    if (about->n_tensors < 0 && job->was_filtered) {
+    if (!about->signature.given && job->was_filtered) {
         snprintf(
             text, size,
             "its kernel has no signature, so after --dump-filter it is not known whether all its "
             "arguments were recorded");
         return true;
     }
-    if (about->n_tensors >= 0 &&
-        (about->n_tensors != task->n_tensors || about->n_scalars != task->n_scalars)) {
-        snprintf(text, size,
-                 "%u of its %lld tensors and %u of its %lld scalars were recorded; record the run "
-                 "without --dump-filter",
-                 task->n_tensors, (long long)about->n_tensors, task->n_scalars,
-                 (long long)about->n_scalars);
+    if (misfits(&about->signature, task, text, size))
         return true;
-    }
     for (uint32_t i = 0; i < task->n_tensors; i++) {
         outputs += task->tensor[i].role != TG_IN;
         if (task->tensor[i].role == TG_IN || task->tensor[i].after != NULL)

@@ -194,22 +194,26 @@ static tg_status open_module(const char *path, const struct tg_workload **worklo
     return status;
 }
 
-/* The arguments that the kernel takes by its signature; -1 if it has none. */
-static void count_arguments(const struct tg_workload *workload, struct tg_reference_message *is)
+/* Copies words with one space behind each. The longest valid signature then fits. */
+static void copy_words(const char *from, char *to, size_t size)
 {
-    is->tensors = is->scalars = -1;
+    size_t used = 0;
+    for (from += strspn(from, " "); *from && used + 1 < size; from += strspn(from, " ")) {
+        size_t length = strcspn(from, " ");
+        used += (size_t)snprintf(to + used, size - used, "%.*s ", (int)length, from);
+        from += length;
+    }
+}
+
+/* Takes the kernel's signature, for the library to compare it with what was recorded. */
+static void take_signature(const struct tg_workload *workload, struct tg_reference_message *is)
+{
     for (uint32_t i = 0; i < workload->n_kernels; i++) {
-        const char *word = workload->kernels[i].signature;
-        if (word == NULL || strcmp(workload->kernels[i].name, is->text) != 0)
+        const char *signature = workload->kernels[i].signature;
+        if (signature == NULL || strcmp(workload->kernels[i].name, is->text) != 0)
             continue;
-        is->tensors = is->scalars = 0;
-        for (word += strspn(word, " "); *word; word += strspn(word, " ")) {
-            if (strncmp(word, "scalar", 6) == 0)
-                is->scalars++;
-            else
-                is->tensors++;
-            word += strcspn(word, " ");
-        }
+        is->has_signature = 1;
+        copy_words(signature, is->signature, sizeof is->signature);
         return;
     }
 }
@@ -224,7 +228,7 @@ static bool list_references(const struct tg_workload *workload)
         is.atol = def->atol;
         is.rtol = def->rtol;
         snprintf(is.text, sizeof is.text, "%s", def->fn && def->kernel ? def->kernel : "");
-        count_arguments(workload, &is);
+        take_signature(workload, &is);
         if (!tell(&is))
             return false;
     }

@@ -67,7 +67,7 @@ struct tg_reference_request {
 };
 
 enum tg_reference_message_type {
-    TG_REFERENCE_IS = 1,  /* number; text: the kernel's name; tensors, scalars, atol, rtol */
+    TG_REFERENCE_IS = 1,  /* number; text: the kernel's name; signature, atol, rtol */
     TG_REFERENCE_READY,   /* number: how many references there are */
     TG_REFERENCE_REFUSED, /* number: a tg_status; text: why the module cannot be used */
     TG_REFERENCE_DONE,    /* number: the request's sequence */
@@ -82,8 +82,9 @@ struct tg_reference_message {
     int64_t status;
     uint64_t address;
     int64_t offset;
-    int64_t tensors, scalars; /* of the kernel's signature; -1: it has none */
     double atol, rtol;
+    int64_t has_signature; /* 0: the kernel takes any arguments */
+    char signature[800];   /* of the kernel; a longer one, which cannot be valid, is cut */
     char text[500];
 };
 
