@@ -12,6 +12,7 @@ tg_status tg_recorded_task_read(const struct tg_recording *recording, uint64_t i
     struct tg_task_reading reading;
     struct tg_recording_info info;
     struct tg_entry entry;
+    struct tg_error why;
     bool found = false;
     char name[32];
     tg_status status = TG_OK;
@@ -21,15 +22,19 @@ tg_status tg_recorded_task_read(const struct tg_recording *recording, uint64_t i
         if (!tg_recording_get(recording, i, &entry) || entry.record.task_id != id)
             continue;
         found = true;
-        status = tg_task_reading_add(&reading, i, error);
+        status = tg_task_reading_add(&reading, i, &why);
     }
     if (!found)
         return tg_error_set(error, TG_NOT_FOUND,
                             "the recording has no task %s; `taskglass view` lists them",
                             tg_task_text(id, name));
     if (status == TG_OK)
-        status = tg_task_reading_end(&reading, error);
-    return status == TG_OK ? tg_recorded_task_lay_out(recording, task, error) : status;
+        status = tg_task_reading_end(&reading, &why);
+    if (status == TG_OK)
+        status = tg_recorded_task_lay_out(recording, task, &why);
+    if (status == TG_OK)
+        return TG_OK;
+    return tg_error_set(error, status, "task %s: %s", tg_task_text(id, name), why.text);
 }
 
 /* ── run.json of the recorded run ──────────────────────────────────────────────────────── */

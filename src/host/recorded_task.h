@@ -50,7 +50,7 @@ struct tg_recorded_task {
  * tg_recorded_task_free. */
 tg_status tg_recorded_task_read(const struct tg_recording *recording, uint64_t id,
                                 struct tg_recorded_task *task, struct tg_error *error);
-/* Lays out the memory of a task that was read and checked. */
+/* Lays out the memory of a task that was read and checked. Messages name the argument alone. */
 tg_status tg_recorded_task_lay_out(const struct tg_recording *recording,
                                    struct tg_recorded_task *task, struct tg_error *error);
 void tg_recorded_task_free(struct tg_recorded_task *task);

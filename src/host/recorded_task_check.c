@@ -2,37 +2,16 @@
 #include "host/recorded_task_check.h"
 #include "base/error.h"
 #include "common/select.h"
-#include "host/text.h"
 #include "recording/reader.h"
 #include "recording/record.h"
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <taskglass/dtype.h>
 
 static const char not_recorded[] =
     "its content was not recorded; record the run with --dump-tensor=full";
 
-/* ── messages ──────────────────────────────────────────────────────────────────────────── */
-
-static tg_status say(const struct tg_task_reading *reading, tg_status status,
-                     struct tg_error *error, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-
-/* "task 3: " and the text. */
-static tg_status say(const struct tg_task_reading *reading, tg_status status,
-                     struct tg_error *error, const char *format, ...)
-{
-    char name[32], text[300];
-    va_list values;
-    va_start(values, format);
-    vsnprintf(text, sizeof text, format, values);
-    va_end(values);
-    return tg_error_set(error, status, "task %s: %s", tg_task_text(reading->task->id, name), text);
-}
-
-#define REFUSE(reading, error, ...) say(reading, TG_BAD_ARGUMENT, error, __VA_ARGS__)
+#define REFUSE(error, ...) tg_error_set(error, TG_BAD_ARGUMENT, __VA_ARGS__)
 
 /* ── one record by itself ──────────────────────────────────────────────────────────────── */
 
@@ -43,30 +22,28 @@ static bool is_read(const struct tg_record *raw)
            (raw->flags & TG_RECORD_READ);
 }
 
-static tg_status check_words(const struct tg_task_reading *reading, const struct tg_record *raw,
-                             struct tg_error *error)
+static tg_status check_words(const struct tg_record *raw, struct tg_error *error)
 {
     unsigned argument = raw->arg_index;
     bool is_scalar = raw->kind == TG_KIND_SCALAR;
     if (argument >= TG_TASK_ARGUMENTS)
-        return REFUSE(reading, error, "argument %u: a task has at most %d arguments", argument,
+        return REFUSE(error, "argument %u: a task has at most %d arguments", argument,
                       TG_TASK_ARGUMENTS);
     if (raw->kind >= TG_KINDS)
-        return REFUSE(reading, error, "argument %u: its kind is unknown", argument);
+        return REFUSE(error, "argument %u: its kind is unknown", argument);
     if (raw->stage > TG_AFTER_COMPLETION)
-        return REFUSE(reading, error, "argument %u: stage '%s' is not one of a task's argument",
-                      argument, tg_stage_name(raw->stage));
+        return REFUSE(error, "argument %u: stage '%s' is not one of a task's argument", argument,
+                      tg_stage_name(raw->stage));
     if ((raw->role < TG_IN || raw->role > TG_INOUT) && !(is_scalar && raw->role == 0))
-        return REFUSE(reading, error, "argument %u: its role is unknown", argument);
+        return REFUSE(error, "argument %u: its role is unknown", argument);
     if (tg_bits_of(raw->dtype) == 0 && !(is_scalar && raw->dtype == TG_DTYPE_NONE))
-        return REFUSE(reading, error, "argument %u: its type is unknown", argument);
+        return REFUSE(error, "argument %u: its type is unknown", argument);
     if (is_scalar && (raw->role > TG_IN || raw->stage != TG_BEFORE_DISPATCH || raw->ndim > 0))
         return REFUSE(
-            reading, error,
-            "argument %u: a scalar is an input without dimensions, recorded before the task",
+            error, "argument %u: a scalar is an input without dimensions, recorded before the task",
             argument);
     if (!is_scalar && !tg_role_has_stage(raw->role, (enum tg_stage)raw->stage))
-        return REFUSE(reading, error, "argument %u: role '%s' contradicts stage '%s'", argument,
+        return REFUSE(error, "argument %u: role '%s' contradicts stage '%s'", argument,
                       tg_record_role_name(raw->role), tg_stage_name(raw->stage));
     return TG_OK;
 }
@@ -98,41 +75,38 @@ static bool set_geometry(struct tg_tensor *view, const struct tg_record *r)
     return tg_tensor_valid(view);
 }
 
-static tg_status check_tensor(const struct tg_task_reading *reading, const struct tg_record *raw,
-                              struct tg_error *error)
+static tg_status check_tensor(const struct tg_record *raw, struct tg_error *error)
 {
     unsigned argument = raw->arg_index, size = tg_bits_of(raw->dtype) / 8;
     int64_t numel = tg_record_numel(raw);
     uint64_t bytes;
     struct tg_tensor view;
     if (numel < 0)
-        return REFUSE(reading, error,
+        return REFUSE(error,
                       "argument %u: its shape is not one of a tensor (at most %d dimensions, none "
                       "negative, at most 2^58 elements)",
                       argument, TG_MAX_DIMS);
     bytes = tg_bytes_of(raw->dtype, numel);
     if (raw->bytes != bytes)
-        return REFUSE(reading, error,
-                      "argument %u: its record says %" PRIu64
-                      " bytes, but its shape takes %" PRIu64,
-                      argument, raw->bytes, bytes);
+        return REFUSE(
+            error, "argument %u: its record says %" PRIu64 " bytes, but its shape takes %" PRIu64,
+            argument, raw->bytes, bytes);
     if (raw->stored > bytes)
-        return REFUSE(reading, error,
+        return REFUSE(error,
                       "argument %u: its record says that %" PRIu64 " of its %" PRIu64
                       " bytes are stored",
                       argument, raw->stored, bytes);
     if (!set_geometry(&view, raw))
         return REFUSE(
-            reading, error,
+            error,
             "argument %u: its start and strides leave its memory, which begins at 0x%" PRIx64,
             argument, raw->data_ptr);
     if (numel > 0 && size > 1 && raw->data_ptr % size != 0)
-        return REFUSE(reading, error,
-                      "argument %u: its address 0x%" PRIx64
-                      " is not aligned for elements of %u bytes",
-                      argument, raw->data_ptr, size);
+        return REFUSE(
+            error, "argument %u: its address 0x%" PRIx64 " is not aligned for elements of %u bytes",
+            argument, raw->data_ptr, size);
     if (raw->role != TG_IN && tg_tensor_repeats(&view))
-        return REFUSE(reading, error, "argument %u: an output cannot have a stride of 0", argument);
+        return REFUSE(error, "argument %u: an output cannot have a stride of 0", argument);
     return TG_OK;
 }
 
@@ -192,7 +166,7 @@ static bool same_content(const struct tg_seen_argument *seen, const struct tg_re
 }
 
 /* PARTIAL records have no content that counts, so another one of the same stage wins. */
-static tg_status take_content(struct tg_task_reading *reading, struct tg_seen_argument *seen,
+static tg_status take_content(const struct tg_recording *recording, struct tg_seen_argument *seen,
                               const struct tg_entry *entry, const struct tg_record *raw,
                               struct tg_error *error)
 {
@@ -204,10 +178,10 @@ static tg_status take_content(struct tg_task_reading *reading, struct tg_seen_ar
     if (old != NULL && (is_partial || (r->stored == r->bytes && r->stored > 0 &&
                                        r->position == seen->content[stage].position)))
         return TG_OK;
-    bytes = content_of(reading->recording, entry, raw, &lacks);
+    bytes = content_of(recording, entry, raw, &lacks);
     if ((!is_partial && seen->content[stage].is_there && !same_content(seen, r)) ||
         (old != NULL && bytes != NULL && memcmp(old, bytes, r->bytes) != 0))
-        return REFUSE(reading, error,
+        return REFUSE(error,
                       "argument %u: it was recorded twice at stage '%s', with different contents",
                       r->arg_index, tg_stage_name(stage));
     if (old != NULL)
@@ -223,13 +197,13 @@ static tg_status take_content(struct tg_task_reading *reading, struct tg_seen_ar
     return TG_OK;
 }
 
-static tg_status take_value(struct tg_task_reading *reading, struct tg_seen_argument *seen,
-                            const struct tg_record *r, struct tg_error *error)
+static tg_status take_value(struct tg_seen_argument *seen, const struct tg_record *r,
+                            struct tg_error *error)
 {
     if (r->flags & TG_RECORD_NO_VALUE)
         return TG_OK;
     if (seen->has_value && seen->record.value != r->value)
-        return REFUSE(reading, error, "argument %u: it was recorded twice, with different values",
+        return REFUSE(error, "argument %u: it was recorded twice, with different values",
                       r->arg_index);
     seen->record.value = r->value;
     seen->has_value = true;
@@ -247,10 +221,9 @@ static tg_status take_argument(struct tg_task_reading *reading, const struct tg_
     seen->is_there = true;
     what = disagreement(&seen->record, r);
     if (what != NULL)
-        return REFUSE(reading, error, "argument %u: its records disagree on its %s", r->arg_index,
-                      what);
-    return r->kind == TG_KIND_SCALAR ? take_value(reading, seen, r, error)
-                                     : take_content(reading, seen, entry, raw, error);
+        return REFUSE(error, "argument %u: its records disagree on its %s", r->arg_index, what);
+    return r->kind == TG_KIND_SCALAR ? take_value(seen, r, error)
+                                     : take_content(reading->recording, seen, entry, raw, error);
 }
 
 /* ── the task's kernels ────────────────────────────────────────────────────────────────── */
@@ -275,7 +248,7 @@ static tg_status take_kernels(struct tg_task_reading *reading, const struct tg_e
             task->n_parts += name != NULL;
             task->n_unnamed += name != NULL && *name == '\0';
         } else if (strcmp(task->kernel[part], name ? name : "") != 0) {
-            return REFUSE(reading, error, "its records name different kernels");
+            return REFUSE(error, "its records name different kernels");
         }
     }
     return TG_OK;
@@ -307,19 +280,19 @@ tg_status tg_task_reading_add(struct tg_task_reading *reading, uint64_t index,
     status = take_kernels(reading, &entry, error);
     if (status != TG_OK || is_read(&raw))
         return status;
-    status = check_words(reading, &raw, error);
+    status = check_words(&raw, error);
     if (status == TG_OK && raw.kind == TG_KIND_TENSOR)
-        status = check_tensor(reading, &raw, error);
+        status = check_tensor(&raw, error);
     return status == TG_OK ? take_argument(reading, &entry, &raw, error) : status;
 }
 
 /* ── the task as a whole ───────────────────────────────────────────────────────────────── */
 
-static tg_status missing(const struct tg_task_reading *reading, uint32_t argument,
-                         struct tg_error *error)
+static tg_status missing(uint32_t argument, struct tg_error *error)
 {
-    return say(reading, TG_NOT_FOUND, error,
-               "argument %u was not recorded; record the run with --dump-tensor=full", argument);
+    return tg_error_set(error, TG_NOT_FOUND,
+                        "argument %u was not recorded; record the run with --dump-tensor=full",
+                        argument);
 }
 
 static tg_status make_tensor(const struct tg_task_reading *reading, uint32_t argument,
@@ -329,7 +302,7 @@ static tg_status make_tensor(const struct tg_task_reading *reading, uint32_t arg
     struct tg_recorded_tensor *t = &reading->task->tensor[argument];
     const char *lacks = seen->content[TG_BEFORE_DISPATCH].lacks;
     if (!seen->is_there)
-        return missing(reading, argument, error);
+        return missing(argument, error);
     (void)set_geometry(&t->tensor, &seen->record); /* check_tensor has found it good */
     t->role = seen->record.role;
     t->has_address = seen->record.data_ptr != 0;
@@ -341,8 +314,8 @@ static tg_status make_tensor(const struct tg_task_reading *reading, uint32_t arg
         t->lacks = not_recorded;
     if (t->role == TG_OUT || t->before != NULL)
         return TG_OK;
-    return say(reading, TG_NOT_FOUND, error, "argument %u: %s", argument,
-               lacks ? lacks : not_recorded);
+    return tg_error_set(error, TG_NOT_FOUND, "argument %u: %s", argument,
+                        lacks ? lacks : not_recorded);
 }
 
 static tg_status make_scalar(const struct tg_task_reading *reading, uint32_t argument,
@@ -350,10 +323,10 @@ static tg_status make_scalar(const struct tg_task_reading *reading, uint32_t arg
 {
     const struct tg_seen_argument *seen = &reading->argument[argument];
     if (!seen->is_there)
-        return missing(reading, argument, error);
+        return missing(argument, error);
     if (!seen->has_value)
-        return say(reading, TG_NOT_FOUND, error, "argument %u: its value was not recorded",
-                   argument);
+        return tg_error_set(error, TG_NOT_FOUND, "argument %u: its value was not recorded",
+                            argument);
     reading->task->scalar[argument - reading->task->n_tensors] =
         (struct tg_scalar){.bits = seen->record.value, .dtype = seen->record.dtype};
     return TG_OK;
@@ -375,11 +348,10 @@ static tg_status count_arguments(const struct tg_task_reading *reading, struct t
             first_scalar = i;
     }
     if (first_scalar < tensors)
-        return REFUSE(reading, error, "argument %u is a scalar, but a tensor comes after it",
-                      first_scalar);
+        return REFUSE(error, "argument %u is a scalar, but a tensor comes after it", first_scalar);
     if (tensors > TG_MAX_TENSORS || end - tensors > TG_MAX_SCALARS)
-        return REFUSE(reading, error, "argument %u: a task has at most %d tensors and %d scalars",
-                      end - 1, TG_MAX_TENSORS, TG_MAX_SCALARS);
+        return REFUSE(error, "argument %u: a task has at most %d tensors and %d scalars", end - 1,
+                      TG_MAX_TENSORS, TG_MAX_SCALARS);
     task->n_tensors = tensors;
     task->n_scalars = end - tensors;
     return TG_OK;
@@ -391,7 +363,7 @@ static tg_status check_size(const struct tg_task_reading *reading, struct tg_err
     uint64_t left = tg_recorded_task_limit(reading->recording), limit = left;
     for (uint32_t i = 0; i < task->n_tensors; i++) {
         if (task->tensor[i].bytes > left)
-            return REFUSE(reading, error,
+            return REFUSE(error,
                           "its arguments up to %u take more than the %" PRIu64
                           " bytes that a task of this recording may take",
                           i, limit);
@@ -405,7 +377,7 @@ tg_status tg_task_reading_end(struct tg_task_reading *reading, struct tg_error *
     struct tg_recorded_task *task = reading->task;
     tg_status status = TG_OK;
     if (task->n_parts == 0 || task->n_unnamed > 0)
-        return say(reading, TG_NOT_FOUND, error, "its kernels have no names in the recording");
+        return tg_error_set(error, TG_NOT_FOUND, "its kernels have no names in the recording");
     status = count_arguments(reading, error);
     for (uint32_t i = 0; i < task->n_tensors && status == TG_OK; i++)
         status = make_tensor(reading, i, error);

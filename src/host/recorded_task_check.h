@@ -36,8 +36,8 @@ struct tg_task_reading {
 void tg_task_reading_begin(struct tg_task_reading *reading, const struct tg_recording *recording,
                            uint64_t id, struct tg_recorded_task *task);
 /* Takes record `index`, which must be of that task. BAD_ARGUMENT: no device can have made it, or it
- * contradicts an earlier one; the message names task and argument. The task's kernels are set also then.
- */
+ * contradicts an earlier one. The message names the argument; the caller adds the task. The task's
+ * kernels are set also then. */
 tg_status tg_task_reading_add(struct tg_task_reading *reading, uint64_t index,
                               struct tg_error *error);
 /*

@@ -2,9 +2,7 @@
 /* Lays out the memory of a recorded task as it was on the old device. */
 #include "base/error.h"
 #include "host/recorded_task.h"
-#include "host/text.h"
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <taskglass/numeric.h>
@@ -61,12 +59,10 @@ static void assign_blocks(struct tg_recorded_task *task)
 /* Whoever recorded no addresses does not know which tensors share memory. */
 static tg_status check_addresses(const struct tg_recorded_task *task, struct tg_error *error)
 {
-    char name[32];
     for (uint32_t i = 0; i < task->n_tensors; i++)
         if (!task->tensor[i].has_address && task->tensor[i].bytes > 0)
-            return tg_error_set(error, TG_NOT_FOUND,
-                                "task %s: argument %u: its address was not recorded",
-                                tg_task_text(task->id, name), i);
+            return tg_error_set(error, TG_NOT_FOUND, "argument %u: its address was not recorded",
+                                i);
     return TG_OK;
 }
 
@@ -74,15 +70,13 @@ static tg_status check_size(const struct tg_recorded_task *task, uint64_t limit,
                             struct tg_error *error)
 {
     uint64_t left = limit;
-    char name[32];
     for (uint32_t b = 0; b < task->n_blocks; b++) {
         if (task->block[b].size > left)
             return tg_error_set(error, TG_BAD_ARGUMENT,
-                                "task %s: the memory that its arguments span, %" PRIu64
+                                "the memory that its arguments span, %" PRIu64
                                 " bytes at 0x%" PRIx64 " and more, is larger than the %" PRIu64
                                 " bytes that a task of this recording may take",
-                                tg_task_text(task->id, name), task->block[b].size,
-                                task->block[b].address, limit);
+                                task->block[b].size, task->block[b].address, limit);
         left -= task->block[b].size;
     }
     return TG_OK;
@@ -125,7 +119,6 @@ static bool is_there(const struct tg_recorded_tensor *t, const char *block)
 
 static tg_status fill_blocks(struct tg_recorded_task *task, struct tg_error *error)
 {
-    char name[32];
     for (uint32_t b = 0; b < task->n_blocks; b++) {
         task->block[b].image = calloc(1, task->block[b].size + 1);
         if (task->block[b].image == NULL)
@@ -137,11 +130,10 @@ static tg_status fill_blocks(struct tg_recorded_task *task, struct tg_error *err
     for (uint32_t i = 0; i < task->n_tensors; i++)
         if (task->tensor[i].before != NULL && task->tensor[i].bytes > 0 &&
             !is_there(&task->tensor[i], task->block[task->tensor[i].block].image))
-            return tg_error_set(
-                error, TG_BAD_ARGUMENT,
-                "task %s: argument %u: elements that share memory were recorded with "
-                "different contents, so what the task saw is not known",
-                tg_task_text(task->id, name), i);
+            return tg_error_set(error, TG_BAD_ARGUMENT,
+                                "argument %u: elements that share memory were recorded with "
+                                "different contents, so what the task saw is not known",
+                                i);
     return TG_OK;
 }
 
