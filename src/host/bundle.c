@@ -4,14 +4,15 @@
 #include <taskglass/replay.h>
 
 #include "base/error.h"
+#include "host/bundle.h"
 #include "host/bundle_source.h"
 #include "host/replay.h"
-#include "host/signature.h"
 #include "host/text.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static tg_status cannot(const char *path, struct tg_error *error)
 {
@@ -25,7 +26,7 @@ static tg_status write_bytes(const char *folder, const char *name, const void *b
     FILE *file;
     bool good;
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    file = fopen(path, "wb");
+    file = fopen(path, "wbx");
     if (file == NULL)
         return cannot(path, error);
     good = fwrite(bytes, 1, size, file) == size;
@@ -56,79 +57,20 @@ static tg_status copy_module(const char *folder, const char *from, struct tg_err
     return good ? TG_OK : cannot(path, error);
 }
 
-/* ── task.h ────────────────────────────────────────────────────────────────────────────── */
-
-static void put_list(FILE *file, const int64_t *values, int n)
-{
-    fputc('{', file);
-    for (int i = 0; i < n; i++)
-        fprintf(file, "%s%lld", i ? ", " : "", (long long)values[i]);
-    fprintf(file, "%s}", n ? "" : "0");
-}
-
-static void put_tensors(FILE *file, const struct tg_recorded_task *task)
-{
-    fputs("static const struct {\n    struct tg_tensor view;\n    int block;\n    uint64_t offset, "
-          "bytes;\n    unsigned bits;\n    int expected;\n} args[N_TENSORS + 1] = {\n",
-          file);
-    for (uint32_t i = 0; i < task->n_tensors; i++) {
-        const struct tg_recorded_tensor *t = &task->tensor[i];
-        fprintf(file, "    {{0, %llu, %lld, %u, %u, 0, 0, 0, ",
-                (unsigned long long)t->tensor.storage_bytes, (long long)t->tensor.start,
-                t->tensor.dtype, t->tensor.ndim);
-        put_list(file, t->tensor.shape, t->tensor.ndim);
-        fputs(", ", file);
-        put_list(file, t->tensor.strides, t->tensor.ndim);
-        fprintf(file, "}, %u, %llu, %llu, %u, %d}, /* %s %s */\n", t->block,
-                (unsigned long long)t->offset, (unsigned long long)t->bytes,
-                tg_bits_of(t->tensor.dtype), t->after != NULL && t->role != TG_IN,
-                tg_role_name(t->role), tg_dtype_name(t->tensor.dtype));
-    }
-    fputs("};\n", file);
-}
-
-static void put_kernels(FILE *file, const struct tg_recorded_task *task)
-{
-    fputs("static const char *const kernel_names[3] = {", file);
-    for (uint32_t part = 0; part < TG_PARTS; part++) {
-        if (*task->kernel[part])
-            fprintf(file, "%s\"%s\"", part ? ", " : "", task->kernel[part]);
-        else
-            fprintf(file, "%s0", part ? ", " : "");
-    }
-    fputs("};\n#ifdef KERNELS_LINKED\n", file);
-    for (uint32_t part = 0; part < TG_PARTS; part++)
-        if (*task->kernel[part])
-            fprintf(file, "void %s(const struct tg_ctx *ctx);\n", task->kernel[part]);
-    fputs("static const tg_kernel_fn kernels[3] = {", file);
-    for (uint32_t part = 0; part < TG_PARTS; part++)
-        fprintf(file, "%s%s", part ? ", " : "", *task->kernel[part] ? task->kernel[part] : "0");
-    fputs("};\n#else\nstatic tg_kernel_fn kernels[3];\n#endif\n", file);
-}
-
 static tg_status write_task(const char *folder, const struct tg_recorded_task *task,
                             struct tg_error *error)
 {
-    char path[4200], name[32];
+    char path[4200];
     FILE *file;
+    bool good;
     snprintf(path, sizeof path, "%s/task.h", folder);
-    file = fopen(path, "w");
+    file = fopen(path, "wx");
     if (file == NULL)
         return cannot(path, error);
-    fprintf(file, "/* Task %s. */\n#define N_TENSORS %u\n#define N_SCALARS %u\n",
-            tg_task_text(task->id, name), task->n_tensors, task->n_scalars);
-    fprintf(file, "#define N_BLOCKS %u\n#define N_PARTS %u\n", task->n_blocks, task->n_parts);
-    put_tensors(file, task);
-    fputs("static const struct tg_scalar scalars[N_SCALARS + 1] = {", file);
-    for (uint32_t i = 0; i < task->n_scalars; i++)
-        fprintf(file, "%s{0x%llxu, %u, {0}}", i ? ", " : "",
-                (unsigned long long)task->scalar[i].bits, task->scalar[i].dtype);
-    fputs("};\nstatic const uint64_t block_sizes[N_BLOCKS + 1] = {", file);
-    for (uint32_t b = 0; b < task->n_blocks; b++)
-        fprintf(file, "%s%llu", b ? ", " : "", (unsigned long long)task->block[b].size);
-    fputs("};\n", file);
-    put_kernels(file, task);
-    return fclose(file) == 0 ? TG_OK : cannot(path, error);
+    tg_bundle_put_task(file, task);
+    good = !ferror(file);
+    good &= fclose(file) == 0;
+    return good ? TG_OK : cannot(path, error);
 }
 
 /* ── the folder ────────────────────────────────────────────────────────────────────────── */
@@ -152,13 +94,33 @@ static tg_status write_data(const char *folder, const struct tg_recorded_task *t
     return status;
 }
 
-static tg_status make_folder(const char *folder, struct tg_error *error)
+static tg_status make_data_folder(const char *folder, struct tg_error *error)
 {
     char data[4200];
     snprintf(data, sizeof data, "%s/data", folder);
-    if (mkdir(folder, 0777) != 0)
-        return cannot(folder, error);
     return mkdir(data, 0777) == 0 ? TG_OK : cannot(data, error);
+}
+
+/* Removes the folder with what may have been written into it, and nothing else. */
+static void remove_folder(const char *folder)
+{
+    static const char *const names[] = {"main.c",         "kernels.h", "taskglass_abi.h",
+                                        "CMakeLists.txt", "task.h",    "workload.so",
+                                        "README.md"};
+    char path[4200];
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        unlink(path);
+    }
+    for (uint32_t i = 0; i < TG_MAX_TENSORS; i++) {
+        snprintf(path, sizeof path, "%s/data/block%u.bin", folder, i);
+        unlink(path);
+        snprintf(path, sizeof path, "%s/data/arg%u.expected.bin", folder, i);
+        unlink(path);
+    }
+    snprintf(path, sizeof path, "%s/data", folder);
+    rmdir(path);
+    rmdir(folder);
 }
 
 static tg_status write_readme(const char *folder, const struct tg_recorded_task *task,
@@ -177,6 +139,29 @@ static tg_status write_readme(const char *folder, const struct tg_recorded_task 
     return write_text(folder, "README.md", text, error);
 }
 
+static tg_status write_folder(const char *folder, const struct tg_recorded_task *task,
+                              const char *module, struct tg_error *error)
+{
+    tg_status status = make_data_folder(folder, error);
+    if (status == TG_OK)
+        status = write_text(folder, "main.c", bundle_main, error);
+    if (status == TG_OK)
+        status = write_text(folder, "kernels.h", bundle_kernels, error);
+    if (status == TG_OK)
+        status = write_text(folder, "taskglass_abi.h", bundle_abi, error);
+    if (status == TG_OK)
+        status = write_text(folder, "CMakeLists.txt", bundle_cmake, error);
+    if (status == TG_OK)
+        status = write_task(folder, task, error);
+    if (status == TG_OK)
+        status = write_data(folder, task, error);
+    if (status == TG_OK)
+        status = copy_module(folder, module, error);
+    if (status == TG_OK)
+        status = write_readme(folder, task, error);
+    return status;
+}
+
 tg_status tg_replay_bundle(const struct tg_recording *recording, uint64_t id,
                            const struct tg_replay_config *config, const char *folder,
                            struct tg_error *error)
@@ -191,21 +176,14 @@ tg_status tg_replay_bundle(const struct tg_recording *recording, uint64_t id,
         status = tg_recorded_task_read(recording, id, &task, error);
     if (status != TG_OK)
         return status;
-    status = make_folder(folder, error);
-    if (status == TG_OK)
-        status = write_text(folder, "main.c", bundle_main, error);
-    if (status == TG_OK)
-        status = write_text(folder, "taskglass_abi.h", bundle_abi, error);
-    if (status == TG_OK)
-        status = write_text(folder, "CMakeLists.txt", bundle_cmake, error);
-    if (status == TG_OK)
-        status = write_task(folder, &task, error);
-    if (status == TG_OK)
-        status = write_data(folder, &task, error);
-    if (status == TG_OK)
-        status = copy_module(folder, module, error);
-    if (status == TG_OK)
-        status = write_readme(folder, &task, error);
+    status = tg_bundle_check(&task, error);
+    if (status == TG_OK && mkdir(folder, 0777) != 0)
+        status = cannot(folder, error);
+    else if (status == TG_OK) {
+        status = write_folder(folder, &task, module, error);
+        if (status != TG_OK)
+            remove_folder(folder);
+    }
     tg_recorded_task_free(&task);
     return status;
 }
