@@ -145,7 +145,7 @@ static int replay_recording(const struct cli *cli, const struct tg_recording *re
     if (request->bundle) {
         if (tg_replay_bundle(recording, request->task, &request->config, request->bundle, &error) !=
             TG_OK)
-            return cli_fail(&error);
+            return cli_recording_fail(recording, request->json, &error);
         printf("%s: build it with cmake as its README.md says\n",
                cli_show(&bundle, request->bundle));
         return CLI_OK;
