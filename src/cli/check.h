@@ -33,11 +33,17 @@ struct check_kernel {
     struct check_counts is;
 };
 
-/* A task whose reference failed. */
+/* A task without a verdict. */
 struct check_failure {
     uint64_t task;
     size_t kernel; /* its number in the tally */
     char *why;
+};
+
+/* The first tasks without a verdict, for one kind of reason. */
+struct check_failures {
+    struct check_failure *list;
+    size_t count, room;
 };
 
 /* What check_references counts while the tasks come in. */
@@ -49,8 +55,8 @@ struct check_tally {
     struct check_counts all;
     struct check_kernel *kernel; /* in the order of their first tasks */
     size_t n_kernels, room_kernels, last;
-    struct check_failure *failure;
-    size_t n_failures, room_failures;
+    struct check_failures failed; /* their reference failed */
+    struct check_failures left;   /* not recorded in full, damaged, or contradictory */
     bool out_of_memory;
 };
 

@@ -13,7 +13,7 @@
 #include "cli/recording.h"
 
 /* More failures than this are counted, but not listed. */
-enum { DIFFERS = 1, MOST_ROWS = 20, MOST_FAILURES = 10000 };
+enum { DIFFERS = 1, MOST_ROWS = 20, MOST_LEFT = 3, MOST_FAILURES = 10000 };
 
 /* ── counting ──────────────────────────────────────────────────────────────────────────── */
 
@@ -81,20 +81,26 @@ static void count(struct check_counts *counts, const struct tg_reference_task *t
         counts->max_relative = task->max_relative;
 }
 
-static void keep_failure(struct check_tally *tally, size_t kernel,
+static void keep_failure(struct check_tally *tally, struct check_failures *failures, size_t kernel,
                          const struct tg_reference_task *task)
 {
     struct check_failure *failure;
-    if (tally->n_failures == MOST_FAILURES ||
-        !grow(tally, (void **)&tally->failure, tally->n_failures, &tally->room_failures,
-              sizeof *tally->failure))
+    if (failures->count == MOST_FAILURES || !grow(tally, (void **)&failures->list, failures->count,
+                                                  &failures->room, sizeof *failures->list))
         return;
-    failure = &tally->failure[tally->n_failures];
+    failure = &failures->list[failures->count];
     *failure = (struct check_failure){task->task, kernel, strdup(task->why ? task->why : "failed")};
     if (failure->why)
-        tally->n_failures++;
+        failures->count++;
     else
         tally->out_of_memory = true;
+}
+
+static void free_failures(struct check_failures *failures)
+{
+    for (size_t i = 0; i < failures->count; i++)
+        free(failures->list[i].why);
+    free(failures->list);
 }
 
 /* ── wrong tasks ───────────────────────────────────────────────────────────────────────── */
@@ -135,7 +141,10 @@ static int tell(void *context, const struct tg_reference_task *task)
     count(&tally->all, task);
     count(&tally->kernel[kernel].is, task);
     if (task->is == TG_REFERENCE_FAILED)
-        keep_failure(tally, kernel, task);
+        keep_failure(tally, &tally->failed, kernel, task);
+    if (task->is == TG_REFERENCE_INCOMPLETE &&
+        (tally->request->all || tally->left.count < MOST_ROWS))
+        keep_failure(tally, &tally->left, kernel, task);
     if (task->is != TG_REFERENCE_DIFFERS)
         return tally->out_of_memory;
     if (tally->request->json) {
@@ -184,17 +193,26 @@ static const char *result_of(const struct check_counts *all, char *reason, size_
     return "not known";
 }
 
-static void print_failures(const struct check_tally *tally)
+static void print_failures(const struct check_tally *tally, const struct check_failures *failures,
+                           const char *word, const char *whose, size_t most)
 {
     struct cli_words id;
-    size_t most = tally->request->all ? tally->n_failures : MOST_ROWS;
-    for (size_t i = 0; i < tally->n_failures && i < most; i++)
-        printf("  %sfailed%s task %s  %s  its reference %s\n", cli_color(stdout, CLI_RED),
-               cli_color(stdout, CLI_PLAIN), cli_record_task(&id, tally->failure[i].task),
-               tally->kernel[tally->failure[i].kernel].name, tally->failure[i].why);
-    if (tally->all.failed > most)
+    for (size_t i = 0; i < failures->count && (tally->request->all || i < most); i++)
+        printf("  %s%s%s task %s  %s  %s%s\n", cli_color(stdout, CLI_RED), word,
+               cli_color(stdout, CLI_PLAIN), cli_record_task(&id, failures->list[i].task),
+               tally->kernel[failures->list[i].kernel].name, whose, failures->list[i].why);
+}
+
+static void print_without_verdict(const struct check_tally *tally)
+{
+    print_failures(tally, &tally->failed, "failed", "its reference ", MOST_ROWS);
+    if (!tally->request->all && tally->all.failed > MOST_ROWS)
         printf("  and %" PRIu64 " more references that failed; --all lists them\n",
-               tally->all.failed - most);
+               tally->all.failed - MOST_ROWS);
+    print_failures(tally, &tally->left, "not checked", "", MOST_LEFT);
+    if (!tally->request->all && tally->all.incomplete > MOST_LEFT)
+        printf("  and %" PRIu64 " more tasks that were not checked; --all lists them\n",
+               tally->all.incomplete - MOST_LEFT);
 }
 
 static void print_sum(const struct check_tally *tally)
@@ -204,7 +222,7 @@ static void print_sum(const struct check_tally *tally)
     struct cli_text tasks;
     if (!tally->request->all && all->wrong > MOST_ROWS)
         printf("  and %" PRIu64 " more wrong tasks; --all lists them\n", all->wrong - MOST_ROWS);
-    print_failures(tally);
+    print_without_verdict(tally);
     check_kernels_print(tally);
     printf("%s: %" PRIu64 " agree with their reference, %" PRIu64 " wrong",
            cli_format_count(&tasks, all->tasks, "task"), all->good, all->wrong);
@@ -222,16 +240,17 @@ static void print_sum(const struct check_tally *tally)
     fflush(stdout); /* keeps it before what follows on stderr if both go to the same place */
 }
 
-static void put_failures(struct check_tally *tally)
+static void put_failures(struct check_tally *tally, const char *name,
+                         const struct check_failures *failures)
 {
     struct tg_json *json = &tally->json;
-    tg_json_key(json, "failed");
+    tg_json_key(json, name);
     tg_json_begin_array(json);
-    for (size_t i = 0; i < tally->n_failures; i++) {
+    for (size_t i = 0; i < failures->count; i++) {
         tg_json_begin_line_object(json);
-        tg_json_put_hex(json, "task_id", tally->failure[i].task);
-        tg_json_put_string(json, "kernel", tally->kernel[tally->failure[i].kernel].name);
-        tg_json_put_string(json, "why", tally->failure[i].why);
+        tg_json_put_hex(json, "task_id", failures->list[i].task);
+        tg_json_put_string(json, "kernel", tally->kernel[failures->list[i].kernel].name);
+        tg_json_put_string(json, "why", failures->list[i].why);
         tg_json_end_object(json);
     }
     tg_json_end_array(json);
@@ -250,7 +269,8 @@ static void end_json(struct check_tally *tally, const char *result, const char *
     struct tg_json *json = &tally->json;
     struct tg_recording_info info;
     tg_json_end_array(json);
-    put_failures(tally);
+    put_failures(tally, "failed", &tally->failed);
+    put_failures(tally, "not_checked", &tally->left);
     tg_json_put_uint(json, "tasks", tally->all.tasks);
     tg_json_put_uint(json, "good", tally->all.good);
     tg_json_put_uint(json, "wrong_count", tally->all.wrong);
@@ -335,9 +355,8 @@ int check_references(const struct cli *cli, const struct check_request *request,
     cli_progress_init(&tally.progress);
     cli_interrupt_catch();
     code = run(&tally, &config);
-    for (size_t i = 0; i < tally.n_failures; i++)
-        free(tally.failure[i].why);
-    free(tally.failure);
+    free_failures(&tally.failed);
+    free_failures(&tally.left);
     free(tally.kernel);
     return code;
 }
