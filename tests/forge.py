@@ -5,20 +5,32 @@ recorded hash counts as damaged, so the hash goes, and with it the journal and t
 import json
 
 
-def forge(folder, wanted, change):
-    """Calls change(payload, entry) for the first entry of the recording in `folder` that wanted(entry)
-    selects, and returns that entry. change() alters the bytearray of all payloads."""
+def rewrite(folder, change):
+    """Calls change(manifest), and leaves the manifest without the journal and the checks that would give
+    the change away."""
     manifest = json.loads((folder / "tensor_dump.json").read_text())
-    entry = next(entry for entry in manifest["tensors"] if wanted(entry))
-    payload = bytearray((folder / "tensor_dump.bin").read_bytes())
-    change(payload, entry)
-    (folder / "tensor_dump.bin").write_bytes(payload)
-    entry["hash"] = None
+    change(manifest)
     for part in (manifest, *manifest["tensors"]):
         part.pop("check", None)
     (folder / "tensor_dump.json").write_text(json.dumps(manifest))
-    (folder / "tensor_dump.rec").unlink()
-    return entry
+    (folder / "tensor_dump.rec").unlink(missing_ok=True)
+
+
+def forge(folder, wanted, change):
+    """Calls change(payload, entry) for the first entry of the recording in `folder` that wanted(entry)
+    selects, and returns that entry. change() alters the bytearray of all payloads."""
+    found = []
+
+    def apply(manifest):
+        entry = next(entry for entry in manifest["tensors"] if wanted(entry))
+        payload = bytearray((folder / "tensor_dump.bin").read_bytes())
+        change(payload, entry)
+        (folder / "tensor_dump.bin").write_bytes(payload)
+        entry["hash"] = None
+        found.append(entry)
+
+    rewrite(folder, apply)
+    return found[0]
 
 
 def is_output(entry):
