@@ -4,8 +4,8 @@
  * replay and its bundle. The first byte is not part of the recording: if it is odd, every record of a
  * journal gets its right check, as from a careful hostile writer.
  *
- * The functions of host/reference_process.h are here, so that references run in this process: they touch
- * every byte that they were promised, and a sanitizer sees a promise that was not kept.
+ * The functions of host/reference_process.h that calls need are here, so that references run in this
+ * process: they touch every byte that they were promised, and a sanitizer sees a promise that was not kept.
  */
 #define _GNU_SOURCE 1
 #include "fuzz/recording.h"
@@ -21,31 +21,6 @@ enum { ANY, TYPED, REFERENCES, MOST_TASKS = 32 };
 #define SIGNATURE "in:float32 out:float32 scalar:int64"
 
 /* ── references ────────────────────────────────────────────────────────────────────────── */
-
-void tg_reference_process_init(struct tg_reference_process *process, const char *program,
-                               const char *module, double limit, const int *stop)
-{
-    (void)limit;
-    *process =
-        (struct tg_reference_process){.program = program, .module = module, .stop = stop, .pid = 1};
-}
-
-tg_status tg_reference_process_start(struct tg_reference_process *process,
-                                     struct tg_reference_about **about, uint32_t *count,
-                                     struct tg_error *error)
-{
-    (void)process;
-    (void)about;
-    (void)count;
-    (void)error;
-    return TG_UNSUPPORTED;
-}
-
-void tg_reference_process_end(struct tg_reference_process *process)
-{
-    free(process->memory);
-    process->memory = NULL;
-}
 
 tg_status tg_reference_process_reserve(struct tg_reference_process *process, uint64_t size,
                                        struct tg_error *error)
@@ -109,19 +84,18 @@ static void check(const struct tg_recording *recording, const struct tg_task_rec
     uint32_t loops[REFERENCES] = {0}, def;
     struct tg_reference_job job = {
         .recording = recording, .about = about, .n_about = REFERENCES, .loops = loops};
-    struct tg_lane lane = {.job = &job};
+    struct tg_lane lane = {.job = &job, .process.pid = 1};
     struct tg_task_verdict verdict;
     struct tg_recorded_task task;
     struct tg_error error;
     if (!about[TYPED].signature.given)
         HOLDS(tg_signature_parse(&about[TYPED].signature, SIGNATURE, &error) == TG_OK);
-    tg_reference_process_init(&lane.process, "", "", 1, &job.stop);
     tg_reference_look(&job, record, n, &task, &def, &verdict);
     if (def != UINT32_MAX)
         HOLDS(tg_reference_judge(&lane, &task, def, &verdict, &error) == TG_OK);
     else
         HOLDS(verdict.why[0]);
-    tg_reference_process_end(&lane.process);
+    free(lane.process.memory);
 }
 
 /* ── a replay and a bundle ─────────────────────────────────────────────────────────────── */
