@@ -71,42 +71,48 @@ static void for_each_thread(pid_t pid, bool (*each)(const char *thread, void *co
         closedir(threads);
 }
 
-struct cpu_time {
-    uint64_t got_ns, waited_ns;
-    bool known;
-};
-
-/* A thread's schedstat: nanoseconds on a CPU, nanoseconds in the queue for one, how often it ran. */
+/* A thread's schedstat: nanoseconds on a CPU, nanoseconds in the queue for one, turns on a CPU. */
 static bool add_cpu_time(const char *thread, void *context)
 {
-    struct cpu_time *sum = context;
+    struct tg_cpu_time *sum = context;
     char path[340], text[128], *end;
     snprintf(path, sizeof path, "%s/schedstat", thread);
     if (!read_proc(path, text, sizeof text))
         return true; /* the thread may have ended */
     sum->got_ns += strtoull(text, &end, 10);
-    sum->waited_ns += strtoull(end, NULL, 10);
+    sum->waited_ns += strtoull(end, &end, 10);
+    sum->turns += strtoull(end, NULL, 10);
     sum->known = true;
     return true;
 }
 
-/* The state of a thread follows its name, which is in parentheses and may contain any character. */
-static bool is_not_held(const char *thread, void *held)
+static double seconds_between(uint64_t last_ns, uint64_t now_ns)
 {
+    return now_ns > last_ns ? (double)(now_ns - last_ns) * 1e-9 : 0; /* threads may have ended */
+}
+
+struct search {
+    char state;
+    bool found;
+};
+
+/* The state of a thread follows its name, which is in parentheses and may contain any character. */
+static bool look_for_state(const char *thread, void *context)
+{
+    struct search *search = context;
     char path[340], text[512];
     const char *name_end;
     snprintf(path, sizeof path, "%s/stat", thread);
     name_end = read_proc(path, text, sizeof text) ? strrchr(text, ')') : NULL;
-    *(bool *)held = name_end != NULL && strncmp(name_end, ") t", 3) == 0;
-    return !*(bool *)held;
+    search->found = name_end != NULL && name_end[1] == ' ' && name_end[2] == search->state;
+    return !search->found;
 }
 
-/* A debugger may hold some of the threads and let the others run. */
-static bool is_held(pid_t pid)
+static bool has_thread_in_state(pid_t pid, char state)
 {
-    bool held = false;
-    for_each_thread(pid, is_not_held, &held);
-    return held;
+    struct search search = {.state = state};
+    for_each_thread(pid, look_for_state, &search);
+    return search.found;
 }
 
 /* A control group may be frozen (systemctl freeze, docker pause). The process then waits in the function
@@ -124,23 +130,36 @@ static bool is_frozen(pid_t pid)
     return frozen;
 }
 
-/* The part of a step in which the process wanted a CPU and got none. If it has more threads than CPUs,
- * some of them always wait; so the step is lost only as far as all of them together got less than one
- * CPU. */
+/*
+ * The part of a step in which the process wanted a CPU and got none. What its threads have waited counts
+ * as lost only as far as all of them together got less than one CPU: with more threads than CPUs some of
+ * them always wait.
+ *
+ * The system adds up what a thread has waited when the wait is over. Until then the thread shows by its
+ * state that it waits, if no thread of the process had a turn since the last look. When the wait is over,
+ * its sum may be longer than the step, and takes back what earlier steps have counted.
+ */
 static double starved(struct tg_limit *limit, pid_t pid, double step)
 {
-    struct cpu_time now = {0};
-    double got, wanted;
-    bool was_known = limit->known;
+    struct tg_cpu_time now = {0}, *last = &limit->last;
+    double got, waited, lost = limit->lost;
+    bool was_known = last->known, no_turn;
     for_each_thread(pid, add_cpu_time, &now);
-    got = now.got_ns > limit->got_ns ? (double)(now.got_ns - limit->got_ns) * 1e-9 : 0;
-    wanted = got;
-    wanted +=
-        now.waited_ns > limit->waited_ns ? (double)(now.waited_ns - limit->waited_ns) * 1e-9 : 0;
-    limit->known = now.known;
-    limit->got_ns = now.got_ns;
-    limit->waited_ns = now.waited_ns;
-    return was_known && now.known ? fmin(step, wanted) - fmin(step, got) : 0;
+    got = seconds_between(last->got_ns, now.got_ns);
+    waited = fmax(0, seconds_between(last->waited_ns, now.waited_ns) - limit->pending);
+    no_turn = now.turns == last->turns;
+    *last = now;
+    if (!was_known || !now.known)
+        return 0;
+    if (no_turn && has_thread_in_state(pid, 'R')) {
+        waited = step;
+        limit->pending += step;
+    } else if (!no_turn) {
+        limit->pending = 0;
+    }
+    limit->without_cpu += step - fmin(step, got);
+    limit->lost = fmin(limit->without_cpu, lost + waited);
+    return limit->lost - lost;
 }
 
 /* The part of a step in which the process could run. */
@@ -158,7 +177,7 @@ static double part_it_ran(struct tg_limit *limit, pid_t pid, double step)
         return 0;
     }
     if (state == 't' || is_frozen(pid) ||
-        (strtol(line_of(status, "\nTracerPid:\t"), NULL, 10) != 0 && is_held(pid)))
+        (strtol(line_of(status, "\nTracerPid:\t"), NULL, 10) != 0 && has_thread_in_state(pid, 't')))
         return 0;
     return step - starved(limit, pid, step);
 }

@@ -22,14 +22,24 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* Of all threads of a process together. */
+struct tg_cpu_time {
+    bool known;
+    uint64_t got_ns;    /* on a CPU */
+    uint64_t waited_ns; /* for one; without waits that last */
+    uint64_t turns;     /* how often a thread got one */
+};
+
 /* One thread uses it at a time. */
 struct tg_limit {
     double seconds; /* the limit */
     double counted; /* of it, so far */
     double at;      /* the last look at the clock */
-    /* the CPU time that the other process's threads got and waited for, at the last look at them */
-    bool known;
-    uint64_t got_ns, waited_ns;
+    /* the other process, since the first look at it */
+    struct tg_cpu_time last; /* at the last look */
+    double without_cpu;      /* seconds in which it had no CPU */
+    double lost;             /* of these, those in which it wanted one */
+    double pending;          /* of these, those of a wait that is not over */
 };
 
 /* Seconds on the clock of all limits. */
