@@ -22,13 +22,13 @@ tg_status tg_deps_reader_refuse(const struct tg_deps_reader *reader, const char 
 
 /* --- opening -------------------------------------------------------------------------------- */
 
-/* Looks in the run's directory first, then among the recording's files. Returns 0 or an errno;
- * reader->path is NULL if memory ran out. */
+/* Looks in the run's directory first, then among the recording's files. Returns 0 or a cause;
+ * reader->path may be NULL if it failed. */
 static int open_file(const struct tg_recording_info *info, struct tg_deps_reader *reader)
 {
-    int cause;
-    reader->path = tg_run_file(info->dir, TG_DEPS_FILE);
-    cause = reader->path ? tg_map_text(reader->path, &reader->map) : ENOMEM;
+    int cause = tg_run_file(info->dir, TG_DEPS_FILE, &reader->path);
+    if (cause == 0)
+        cause = tg_map_text(reader->path, &reader->map);
     if (cause != ENOENT && cause != ENOTDIR)
         return cause;
     free(reader->path);
@@ -52,10 +52,11 @@ tg_status tg_deps_reader_open(const struct tg_recording_info *info, struct tg_de
         start(reader);
         return TG_OK;
     }
-    if (!reader->path)
-        status = tg_file_no_memory(error);
+    if (tg_cause_is_fault(cause))
+        status = tg_file_error(error, "read", reader->path ? reader->path : TG_DEPS_FILE, cause);
     else if (cause != ENOENT && cause != ENOTDIR)
-        status = tg_file_error(error, "read", reader->path, cause);
+        status = tg_error_set(error, TG_BAD_ARGUMENT, "cannot read '%s': %s", reader->path,
+                              tg_cause_text(cause));
     tg_deps_reader_close(reader);
     return status;
 }

@@ -57,8 +57,8 @@ struct tg_tasks {
     uint32_t *of_deps; /* the row of each task of deps.json */
 };
 
-/* Treats a deps.json that cannot be read as missing: `deps_error` says why. Fails with NO_MEMORY
- * only. */
+/* Treats a deps.json that is none as missing: `deps_error` says why. Fails with NO_MEMORY, and with
+ * IO_ERROR if the system does not let it read the file. */
 tg_status tg_tasks_open(const struct tg_recording *recording, struct tg_tasks *tasks,
                         struct tg_error *error);
 /* Names the kernels of each task: "add", "mat+add", or "#3" if the caller asks for numbers or names

@@ -245,7 +245,9 @@ static tg_status read_deps_and_records(struct tg_tasks *tasks, struct tg_error *
         (void)pthread_join(thread, NULL);
     else
         (void)read_deps(&job);
-    return status == TG_OK && job.status == TG_NO_MEMORY ? no_memory(error) : status;
+    if (status != TG_OK || (job.status != TG_NO_MEMORY && job.status != TG_IO_ERROR))
+        return status;
+    return tg_error_set(error, job.status, "%s", tasks->deps_error.text);
 }
 
 tg_status tg_tasks_open(const struct tg_recording *recording, struct tg_tasks *tasks,

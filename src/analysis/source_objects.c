@@ -135,15 +135,6 @@ static bool read_run(struct tg_sources *sources, size_t *room, const struct tg_m
     return true;
 }
 
-static bool take_run(struct tg_sources *sources, size_t *room)
-{
-    struct tg_map map;
-    int cause = tg_run_json_load(sources->tasks->info.dir, &map);
-    bool good = cause == 0 ? read_run(sources, room, &map) : cause != ENOMEM;
-    tg_map_close(&map);
-    return good;
-}
-
 static int by_address(const void *a, const void *b)
 {
     const struct tg_object *left = a, *right = b;
@@ -157,7 +148,7 @@ tg_status tg_sources_open(const struct tg_tasks *tasks, struct tg_sources *sourc
 {
     size_t room = 0;
     *sources = (struct tg_sources){.tasks = tasks};
-    if (!take_arguments(sources, &room) || !take_run(sources, &room)) {
+    if (!take_arguments(sources, &room) || !read_run(sources, &room, &tasks->recording->run_json)) {
         tg_sources_close(sources);
         return tg_error_set(error, TG_NO_MEMORY, "no memory for the arguments of a recording");
     }

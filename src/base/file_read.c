@@ -31,6 +31,24 @@ const char *tg_cause_text(int cause)
     }
 }
 
+bool tg_cause_is_fault(int cause)
+{
+    return cause > 0 && cause != ENOENT && cause != ENOTDIR && cause != ELOOP &&
+           cause != ENAMETOOLONG && cause != EISDIR;
+}
+
+int tg_path_look(const char *path, enum tg_path_kind *kind)
+{
+    struct stat info;
+    *kind = TG_PATH_NOTHING;
+    if (stat(path, &info) != 0)
+        return tg_cause_is_fault(errno) ? errno : 0;
+    *kind = S_ISREG(info.st_mode)   ? TG_PATH_FILE
+            : S_ISDIR(info.st_mode) ? TG_PATH_FOLDER
+                                    : TG_PATH_OTHER;
+    return 0;
+}
+
 /* --- opening ------------------------------------------------------------------------------------ */
 
 static int judge(const struct stat *info)

@@ -74,6 +74,15 @@ enum {
 /* "No such file or directory", "it is not a regular file" …: of an errno or one of the above. */
 const char *tg_cause_text(int cause);
 
+/* True if the system could not do what was asked: no memory, no descriptors, no permission, an error of
+ * the disk. What the file holds, or whether there is one, is then not known. False: there is no such file,
+ * or it is none that can be read. */
+bool tg_cause_is_fault(int cause);
+
+enum tg_path_kind { TG_PATH_NOTHING, TG_PATH_FILE, TG_PATH_FOLDER, TG_PATH_OTHER };
+/* What a path leads to; follows links. Returns 0, or a cause that is a fault. */
+int tg_path_look(const char *path, enum tg_path_kind *kind);
+
 /* Symbolic links are followed, unless the file's name comes out of a stranger's file: such a name must
  * not lead to a file of the user's. */
 enum tg_file_links { TG_LINKS_REFUSE, TG_LINKS_FOLLOW };

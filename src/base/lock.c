@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/files.h"
+
 /* How long a writer waits for readers. Each of them holds the lock for microseconds, so this only passes
  * if one was stopped in that moment. */
 enum { PATIENCE_SECONDS = 10 };
@@ -45,15 +47,16 @@ enum tg_lock tg_lock_take(int fd)
     }
 }
 
-enum tg_lock tg_lock_look(const char *path)
+int tg_lock_look(const char *path, enum tg_lock *held)
 {
     /* Without O_NONBLOCK, opening a pipe in place of the file would block. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    *held = TG_LOCK_UNKNOWN;
     if (fd < 0)
-        return TG_LOCK_UNKNOWN;
-    enum tg_lock held = look(fd);
+        return tg_cause_is_fault(errno) ? errno : 0;
+    *held = look(fd);
     close(fd);
-    return held;
+    return 0;
 }
 
 void tg_lock_drop(int fd)

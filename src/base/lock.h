@@ -14,13 +14,14 @@
 enum tg_lock {
     TG_LOCK_FREE,    /* nobody else writes; tg_lock_take: the caller holds the lock now */
     TG_LOCK_BUSY,    /* another writer holds it */
-    TG_LOCK_UNKNOWN, /* the file system has no locks, or the file cannot be opened */
+    TG_LOCK_UNKNOWN, /* the file system has no locks, or there is no such file */
 };
 
 /* For a writer. Never fails because of readers: it waits until they have looked. */
 enum tg_lock tg_lock_take(int fd);
-/* For a reader: whether a writer holds the lock of that file or folder. */
-enum tg_lock tg_lock_look(const char *path);
+/* For a reader: whether a writer holds the lock of that file or folder. Returns 0, or a cause that is a
+ * fault (base/files.h). */
+int tg_lock_look(const char *path, enum tg_lock *held);
 /* Unlocks and closes. Closing alone would not unlock if the program has forked meanwhile: the child has
  * the descriptor too. -1 is allowed. */
 void tg_lock_drop(int fd);

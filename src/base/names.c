@@ -61,13 +61,16 @@ static bool make_room(struct tg_names *names)
 const char *tg_names_add(struct tg_names *names, const char *text, size_t length)
 {
     char name[TG_NAME_MAX + 1];
-    if (!make_room(names))
+    if (!make_room(names)) {
+        names->no_memory = true;
         return NULL;
+    }
     tg_name_clean(text, length, name, sizeof name);
     char **slot = find(names->slot, names->n_slots, name);
     if (!*slot) {
         *slot = strdup(name);
         names->count += *slot != NULL;
+        names->no_memory = names->no_memory || !*slot;
     }
     return *slot;
 }

@@ -7,12 +7,14 @@
 #ifndef TG_BASE_NAMES_H
 #define TG_BASE_NAMES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct tg_names {
     char **slot; /* each name is allocated separately */
     size_t n_slots, count;
+    bool no_memory; /* a name could not be added */
 };
 
 /* Longer names are cut. */

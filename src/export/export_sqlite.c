@@ -110,15 +110,14 @@ static bool is_utf8(const unsigned char *text, size_t size)
 }
 
 /* Stores the whole run.json, for SQLite's JSON functions; a run that was killed has none. */
-static void put_run_json(struct tg_row *row, const struct tg_recording_info *info)
+static void put_run_json(struct tg_row *row, const struct tg_recording *recording)
 {
-    struct tg_map map;
-    if (tg_run_json_load(info->dir, &map) == 0 && is_utf8(map.bytes, map.size)) {
+    const struct tg_map *map = &recording->run_json;
+    if (map->size > 0 && is_utf8(map->bytes, map->size)) {
         tg_row_text(row, "run_json");
-        tg_row_text_of(row, (const char *)map.bytes, map.size);
+        tg_row_text_of(row, (const char *)map->bytes, map->size);
         tg_row_put(row);
     }
-    tg_map_close(&map);
 }
 
 static void put_meta(struct export *export)
@@ -142,7 +141,7 @@ static void put_meta(struct export *export)
         (void)snprintf(key, sizeof key, "lost_%s", tg_loss_name(cause));
         put_meta_uint(&row, key, info->summary.lost[cause]);
     }
-    put_run_json(&row, info);
+    put_run_json(&row, export->job->recording);
     tg_row_close(&row);
 }
 

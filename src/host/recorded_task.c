@@ -42,15 +42,11 @@ tg_status tg_recorded_task_read(const struct tg_recording *recording, uint64_t i
 void tg_recorded_run_value(const struct tg_recording *recording, const char *key, char *text,
                            size_t size)
 {
-    struct tg_recording_info info;
+    const struct tg_map *json = &recording->run_json;
     struct tg_pull pull;
     enum tg_pull_token token;
-    struct tg_map json;
     text[0] = '\0';
-    tg_recording_get_info(recording, &info);
-    if (tg_run_json_load(info.dir, &json) != 0)
-        return;
-    tg_pull_start(&pull, (const char *)json.bytes, json.size);
+    tg_pull_start(&pull, (const char *)json->bytes, json->size);
     while ((token = tg_pull_next(&pull)) > TG_PULL_END) {
         if (token != TG_PULL_KEY || pull.depth != 1)
             continue;
@@ -62,5 +58,4 @@ void tg_recorded_run_value(const struct tg_recording *recording, const char *key
         if (!tg_pull_skip(&pull))
             break;
     }
-    tg_map_close(&json);
 }

@@ -99,9 +99,7 @@ static tg_status read_manifest_file(struct tg_recording *recording, const char *
         report_loss(recording, &map, name, &recording->lost);
     }
     tg_map_close(&map);
-    if (status == TG_OK)
-        tg_manifest_add_addresses(recording);
-    return status;
+    return status == TG_OK ? tg_manifest_add_addresses(recording, error) : status;
 }
 
 static tg_status read_journal_file(struct tg_recording *recording, const char *name,
@@ -134,12 +132,31 @@ static tg_status read_files(struct tg_recording *recording, const struct tg_foun
         return read_manifest_file(recording, found->manifest, error);
     tg_status status = read_journal_file(recording, found->journal, &why);
     if ((status == TG_BAD_ARGUMENT || status == TG_UNSUPPORTED) && found->manifest) {
+        struct tg_error failure = {TG_OK, ""};
         drop_journal(recording, &why);
-        if (read_manifest_file(recording, found->manifest, NULL) == TG_OK)
+        tg_status second = read_manifest_file(recording, found->manifest, &failure);
+        if (second == TG_NO_MEMORY || second == TG_IO_ERROR) /* it may be good */
+            why = failure;
+        if (second == TG_OK)
             return TG_OK;
+        status = why.status;
     }
     if (status != TG_OK && error)
         *error = why;
+    return status;
+}
+
+/* A run that was killed has none, and a recording may have been copied without it. */
+static tg_status open_run_json(struct tg_recording *recording, struct tg_error *error)
+{
+    char *path;
+    int cause = tg_run_file(recording->dir, "run.json", &path);
+    if (cause == 0)
+        cause = tg_map_load(path, TG_RUN_JSON_MOST, &recording->run_json);
+    tg_status status = TG_OK;
+    if (tg_cause_is_fault(cause))
+        status = tg_file_error(error, "read", path ? path : "run.json", cause);
+    free(path);
     return status;
 }
 
@@ -155,14 +172,16 @@ static tg_status open_files(struct tg_recording *recording, struct tg_found *fou
     tg_status status = read_files(recording, found, error);
     if (status == TG_OK)
         status = open_payload(recording, error);
-    if (status == TG_OK && !tg_recording_merge(recording))
-        status = tg_file_no_memory(error);
+    if (status == TG_OK)
+        status = tg_recording_merge(recording, error);
+    if (status == TG_OK)
+        status = open_run_json(recording, error);
     struct tg_error loss; /* explains whatever went wrong */
     if (tg_recording_check_files(recording, &loss) != TG_OK)
         return tg_error_set(error, loss.status, "%s", loss.text);
     if (status == TG_OK) {
         fill_info(recording);
-        recording->info.state = tg_recording_find_state(recording);
+        status = tg_recording_find_state(recording, error);
     }
     return status;
 }
@@ -230,6 +249,7 @@ void tg_recording_close(struct tg_recording *recording)
         return;
     tg_map_close(&recording->map);
     tg_map_close(&recording->payload);
+    tg_map_close(&recording->run_json);
     tg_names_free(&recording->names);
     tg_recording_close(recording->beside);
     free(recording->kernel);

@@ -94,6 +94,7 @@ struct tg_recording {
     char run_dir[TG_NAME_MAX + 1];
     struct tg_names names;
     struct tg_map payload;
+    struct tg_map run_json; /* of the run; empty if there is none that can be read */
     struct tg_span *span;
     size_t n_spans, span_room;
     /* a journal */
@@ -130,16 +131,14 @@ tg_status tg_recording_open_found(struct tg_found *found, struct tg_recording **
                                   struct tg_error *error);
 
 /* The folder of the run that the recording in `dir` belongs to, on the heap. NULL if `dir` has another
- * name than a run gives it, or if memory runs out. */
-char *tg_run_folder(const char *dir);
+ * name than a run gives it. Returns 0, or a cause that is a fault. */
+int tg_run_folder(const char *dir, char **folder);
 /* The path of a file of the run that the recording in `dir` belongs to, on the heap. The file lies in
  * the directory around tensor_dump or args_dump. If the folder has another name, the directory around
- * it is not the run's, and the file lies in `dir` itself. NULL if memory runs out. */
-char *tg_run_file(const char *dir, const char *name);
-/* Loads the run.json of that run. Returns 0 or a cause. A larger file than this is none of ours: a run
- * writes some kilobytes. */
+ * it is not the run's, and the file lies in `dir` itself. Returns 0, or a cause that is a fault. */
+int tg_run_file(const char *dir, const char *name, char **path);
+/* A larger run.json than this is none of ours: a run writes some kilobytes. */
 enum { TG_RUN_JSON_MOST = 16 << 20 };
-int tg_run_json_load(const char *dir, struct tg_map *map);
 
 /* True if run.json beside the recording says that a filter chose what to record (run_facts.c). */
 bool tg_recording_was_filtered(const struct tg_recording *recording);
@@ -191,9 +190,10 @@ struct tg_manifest_reading {
     const struct tg_map *map; /* the text's, whose memory is released on the way; may be NULL */
     size_t released;          /* bytes of it */
     bool has_version, has_list, has_bin_file;
-    bool is_meta;  /* it says that no payloads were written */
-    uint32_t seen; /* the counters it has, by their places in the table */
-    bool refused;  /* the manifest is readable, but says something that we must not follow */
+    bool is_meta;   /* it says that no payloads were written */
+    uint32_t seen;  /* the counters it has, by their places in the table */
+    bool no_memory; /* whatever was read is not all there is */
+    bool refused;   /* the manifest is readable, but says something that we must not follow */
     uint64_t version;
     enum tg_text_check head;
     uint64_t n_checked;      /* entries whose check is right */
@@ -229,16 +229,16 @@ bool tg_spans_make(struct tg_recording *recording);
 /* The span that record `index` is in. */
 const struct tg_span *tg_span_of(const struct tg_recording *recording, uint64_t index);
 
-/* Adds what only the manifest has to a damaged journal. An unreadable manifest changes nothing.
- * False if memory ran out. */
-bool tg_recording_merge(struct tg_recording *recording);
+/* Adds what only the manifest has to a damaged journal. A manifest that is none changes nothing; one that
+ * the system did not let us read is an error. */
+tg_status tg_recording_merge(struct tg_recording *recording, struct tg_error *error);
 
-/* How the run ended, or that it has not: enum tg_recording_state. */
-uint32_t tg_recording_find_state(const struct tg_recording *recording);
+/* Sets info.state: how the run ended, or that it has not. */
+tg_status tg_recording_find_state(struct tg_recording *recording, struct tg_error *error);
 /* The status that the last STRING names; false if it names none. */
 bool tg_status_from_word(const struct tg_pull *pull, tg_status *status);
 /* Gives the records of another implementation the addresses that its deps.json has, if there is one. */
-void tg_manifest_add_addresses(struct tg_recording *recording);
+tg_status tg_manifest_add_addresses(struct tg_recording *recording, struct tg_error *error);
 /* How a manifest gives the value of a scalar: "value" of ours, "value" of the other implementation, or
  * its "scalar_value". */
 enum tg_scalar_form { TG_SCALAR_OURS, TG_SCALAR_FOREIGN, TG_SCALAR_RAW };

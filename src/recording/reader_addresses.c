@@ -27,6 +27,7 @@ struct addressing {
     struct tensor *tensor; /* sorted by id */
     size_t n_tensors, room;
     uint64_t *order; /* the entries, sorted by task and argument */
+    bool no_memory;
 };
 
 /* Gives the members of each object of a list: `member` at each value, `end` after the last. */
@@ -107,7 +108,8 @@ static bool keep_tensor(void *context)
     struct tensors *t = context;
     struct addressing *a = t->a;
     if (t->has_id && t->has_address) {
-        if (!tg_grow(&a->tensor, &a->room, a->n_tensors + 1, sizeof *a->tensor))
+        a->no_memory = !tg_grow(&a->tensor, &a->room, a->n_tensors + 1, sizeof *a->tensor);
+        if (a->no_memory)
             return false;
         a->tensor[a->n_tensors++] = t->tensor;
     }
@@ -236,6 +238,7 @@ static bool sort_entries(struct addressing *a)
 {
     uint64_t n = a->recording->info.records;
     a->order = calloc((size_t)n + 1, sizeof *a->order);
+    a->no_memory = !a->order;
     if (!a->order)
         return false;
     for (uint64_t i = 0; i < n; i++)
@@ -252,7 +255,8 @@ static bool has_addresses(const struct tg_recording *recording)
     return false;
 }
 
-static void read_addresses(struct tg_recording *recording, const struct tg_map *map)
+/* False if memory ran out. */
+static bool read_addresses(struct tg_recording *recording, const struct tg_map *map)
 {
     static const char *const keys[] = {"task_id", NULL};
     static const struct walk walk = {take_task_member, keep_task, keys};
@@ -262,18 +266,26 @@ static void read_addresses(struct tg_recording *recording, const struct tg_map *
         (void)walk_document(map, "tasks", &walk, &tasks, read_args);
     free(a.tensor);
     free(a.order);
+    return !a.no_memory;
 }
 
-void tg_manifest_add_addresses(struct tg_recording *recording)
+tg_status tg_manifest_add_addresses(struct tg_recording *recording, struct tg_error *error)
 {
     struct tg_map map = {0};
     if (!recording->info.foreign || recording->info.records == 0 || has_addresses(recording))
-        return;
-    char *path = tg_run_file(recording->dir, "deps.json");
-    if (path && tg_map_text(path, &map) == 0) {
-        read_addresses(recording, &map);
+        return TG_OK;
+    char *path;
+    int cause = tg_run_file(recording->dir, "deps.json", &path);
+    if (cause == 0)
+        cause = tg_map_text(path, &map);
+    tg_status status = TG_OK;
+    if (tg_cause_is_fault(cause))
+        status = tg_file_error(error, "read", path ? path : "deps.json", cause);
+    else if (cause == 0 && !read_addresses(recording, &map))
+        status = tg_file_no_memory(error);
+    if (cause == 0)
         tg_recording_note_loss(recording, &map, path);
-        tg_map_close(&map);
-    }
+    tg_map_close(&map);
     free(path);
+    return status;
 }

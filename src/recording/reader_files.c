@@ -19,24 +19,29 @@ static const char *const manifests[] = {TG_DUMP_MANIFEST, "args_dump.json", "man
 
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 
-static bool is_file(const char *dir, const char *name)
+/* Sets *copy to the name if the folder has a file of that name. */
+static tg_status look_for(const char *dir, const char *name, char **copy, struct tg_error *error)
 {
-    struct stat info;
     char *path = tg_path_join(dir, name);
-    bool is = path && stat(path, &info) == 0 && S_ISREG(info.st_mode);
+    enum tg_path_kind kind = TG_PATH_NOTHING;
+    int cause = path ? tg_path_look(path, &kind) : ENOMEM;
+    tg_status status = TG_OK;
+    if (cause == 0 && kind == TG_PATH_FILE && !(*copy = strdup(name)))
+        cause = ENOMEM;
+    if (cause != 0)
+        status = cause == ENOMEM ? tg_file_no_memory(error)
+                                 : tg_file_error(error, "look for", path, cause);
     free(path);
-    return is;
+    return status;
 }
 
-/* Finds the files in a folder; both names stay NULL if it has none. False: no memory. */
-static bool look_into(const char *dir, struct tg_found *found)
+/* Finds the files in a folder; both names stay NULL if it has none. */
+static tg_status look_into(const char *dir, struct tg_found *found, struct tg_error *error)
 {
-    if (is_file(dir, TG_DUMP_JOURNAL) && !(found->journal = strdup(TG_DUMP_JOURNAL)))
-        return false;
-    for (size_t i = 0; i < COUNT(manifests) && !found->manifest; i++)
-        if (is_file(dir, manifests[i]) && !(found->manifest = strdup(manifests[i])))
-            return false;
-    return true;
+    tg_status status = look_for(dir, TG_DUMP_JOURNAL, &found->journal, error);
+    for (size_t i = 0; status == TG_OK && i < COUNT(manifests) && !found->manifest; i++)
+        status = look_for(dir, manifests[i], &found->manifest, error);
+    return status;
 }
 
 static tg_status find_in_dir(const char *path, struct tg_found *found, struct tg_error *error)
@@ -44,8 +49,11 @@ static tg_status find_in_dir(const char *path, struct tg_found *found, struct tg
     for (size_t i = 0; i < COUNT(folders); i++) {
         bool itself = strcmp(folders[i], ".") == 0;
         found->dir = itself ? strdup(path) : tg_path_join(path, folders[i]);
-        if (!found->dir || !look_into(found->dir, found))
+        if (!found->dir)
             return tg_file_no_memory(error);
+        tg_status status = look_into(found->dir, found, error);
+        if (status != TG_OK)
+            return status;
         if (found->journal || found->manifest)
             return TG_OK;
         free(found->dir);
@@ -99,13 +107,12 @@ tg_status tg_found_files(const char *path, struct tg_found *found, struct tg_err
 
 tg_status tg_found_both(struct tg_found *found, struct tg_error *error)
 {
-    if (!found->journal && is_file(found->dir, TG_DUMP_JOURNAL) &&
-        !(found->journal = strdup(TG_DUMP_JOURNAL)))
-        return tg_file_no_memory(error);
-    if (!found->manifest && is_file(found->dir, TG_DUMP_MANIFEST) &&
-        !(found->manifest = strdup(TG_DUMP_MANIFEST)))
-        return tg_file_no_memory(error);
-    return TG_OK;
+    tg_status status = TG_OK;
+    if (!found->journal)
+        status = look_for(found->dir, TG_DUMP_JOURNAL, &found->journal, error);
+    if (status == TG_OK && !found->manifest)
+        status = look_for(found->dir, TG_DUMP_MANIFEST, &found->manifest, error);
+    return status;
 }
 
 void tg_found_free(struct tg_found *found)
@@ -116,38 +123,37 @@ void tg_found_free(struct tg_found *found)
     *found = (struct tg_found){0};
 }
 
-static bool is_in_run(const char *dir)
+/* Returns 0, or a cause that is a fault. */
+static int look_up(const char *dir, bool *is_in_run)
 {
     char *real = realpath(dir, NULL), last[TG_NAME_MAX + 1];
+    if (!real && tg_cause_is_fault(errno))
+        return errno;
     tg_path_last(real ? real : dir, last, sizeof last);
     free(real);
+    *is_in_run = false;
     for (size_t i = 0; i + 1 < COUNT(folders); i++)
-        if (strcmp(last, folders[i]) == 0)
-            return true;
-    return false;
+        *is_in_run = *is_in_run || strcmp(last, folders[i]) == 0;
+    return 0;
 }
 
-char *tg_run_folder(const char *dir)
+int tg_run_folder(const char *dir, char **folder)
 {
-    return is_in_run(dir) ? tg_path_join(dir, "..") : NULL;
+    bool is_in_run;
+    int cause = look_up(dir, &is_in_run);
+    *folder = NULL;
+    if (cause == 0 && is_in_run && !(*folder = tg_path_join(dir, "..")))
+        cause = ENOMEM;
+    return cause;
 }
 
-char *tg_run_file(const char *dir, const char *name)
+int tg_run_file(const char *dir, const char *name, char **path)
 {
-    if (!is_in_run(dir))
-        return tg_path_join(dir, name);
-    char *run = tg_run_folder(dir);
-    char *path = run ? tg_path_join(run, name) : NULL;
-    free(run);
-    return path;
-}
-
-int tg_run_json_load(const char *dir, struct tg_map *map)
-{
-    char *path = tg_run_file(dir, "run.json");
-    int cause = path ? tg_map_load(path, TG_RUN_JSON_MOST, map) : ENOMEM;
-    if (!path)
-        *map = (struct tg_map){0};
-    free(path);
+    char *folder;
+    int cause = tg_run_folder(dir, &folder);
+    *path = NULL;
+    if (cause == 0 && !(*path = tg_path_join(folder ? folder : dir, name)))
+        cause = ENOMEM;
+    free(folder);
     return cause;
 }

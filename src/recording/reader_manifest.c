@@ -187,8 +187,10 @@ bool tg_manifest_take_entry(struct tg_manifest_reading *r)
 {
     struct tg_recording *recording = r->recording;
     if (!tg_grow(&recording->entry, &recording->entry_room, (size_t)recording->n_entries + 1,
-                 sizeof *recording->entry))
+                 sizeof *recording->entry)) {
+        r->no_memory = true;
         return tg_pull_fail(r->pull, "out of host memory for its entries");
+    }
     struct tg_read_entry *entry = &recording->entry[recording->n_entries];
     if (!tg_manifest_read_entry(r->pull, is_foreign(r), &recording->names, entry))
         return false;
@@ -455,7 +457,10 @@ tg_status tg_manifest_read_with(struct tg_manifest_reading *r, const char *name,
 {
     char problem[120];
     r->recording->info.complete = true;
-    if (!read_text_or_rest(r, problem, sizeof problem))
+    bool good = read_text_or_rest(r, problem, sizeof problem);
+    if (r->no_memory || r->recording->names.no_memory)
+        return tg_file_no_memory(error); /* not the file's fault */
+    if (!good)
         return tg_error_set(error, TG_BAD_ARGUMENT, "'%s' is not a manifest: %s", name, problem);
     return finish(r, name, error);
 }

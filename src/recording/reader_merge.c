@@ -235,6 +235,7 @@ static bool belongs_together(const struct merge *merge)
     return merge->matched > 0 || merge->recording->info.records < 2;
 }
 
+/* True if memory sufficed, whether or not there was anything to add. */
 static bool merge_manifest(struct tg_recording *recording, const struct tg_map *map)
 {
     struct merge merge = {.recording = recording, .last = TG_NONE};
@@ -246,9 +247,10 @@ static bool merge_manifest(struct tg_recording *recording, const struct tg_map *
                                           .keep = is_missing,
                                           .context = &merge};
     bool good = manifest && list_content(&merge);
-    if (good && tg_manifest_read_with(&reading, recording->manifest, NULL) == TG_OK &&
-        belongs_together(&merge)) {
-        good = !merge.no_memory && drop_contradictions(&merge, manifest);
+    tg_status status = good ? tg_manifest_read_with(&reading, recording->manifest, NULL) : TG_OK;
+    good = good && status != TG_NO_MEMORY && !merge.no_memory;
+    if (good && status == TG_OK && belongs_together(&merge)) {
+        good = drop_contradictions(&merge, manifest);
         if (good) {
             bool ends_here = recording->info.complete;
             take_head(recording, manifest);
@@ -282,18 +284,23 @@ static bool is_worth_reading(const struct tg_recording *recording, const struct 
     return !has_all;
 }
 
-bool tg_recording_merge(struct tg_recording *recording)
+tg_status tg_recording_merge(struct tg_recording *recording, struct tg_error *error)
 {
     struct tg_map map = {0};
     if (!recording->info.from_journal || !recording->manifest[0] ||
         (recording->info.complete && !is_damaged(recording)))
-        return true;
+        return TG_OK;
     char *path = tg_path_join(recording->dir, recording->manifest);
-    bool good = path != NULL;
-    if (good && tg_map_text(path, &map) == 0 && is_worth_reading(recording, &map))
-        good = merge_manifest(recording, &map);
+    if (!path)
+        return tg_file_no_memory(error);
+    int cause = tg_map_text(path, &map);
+    tg_status status = TG_OK;
+    if (tg_cause_is_fault(cause))
+        status = tg_file_error(error, "read", path, cause);
+    else if (cause == 0 && is_worth_reading(recording, &map) && !merge_manifest(recording, &map))
+        status = tg_file_no_memory(error);
     tg_recording_note_loss(recording, &map, path);
     tg_map_close(&map);
     free(path);
-    return good;
+    return status;
 }

@@ -61,6 +61,7 @@ static void salvage_head(struct tg_manifest_reading *r)
     size_t most = r->size < LONGEST_HEAD ? r->size : LONGEST_HEAD;
     const char *at = r->text, *end = r->text + most;
     char *copy = malloc(most + 1);
+    r->no_memory = r->no_memory || !copy;
     r->begin = r->text;
     while (at < end && (*at == ' ' || *at == '\n'))
         r->begin = ++at;

@@ -167,7 +167,10 @@ static tg_status recover_nothing(const char *asked, struct tg_run_lock *lock,
 static tg_status recover_locked(struct tg_found *found, const char *asked, struct tg_run_lock *lock,
                                 struct tg_recovery *recovered, struct tg_error *error)
 {
-    char *folder = tg_run_folder(found->dir);
+    char *folder;
+    int cause = tg_run_folder(found->dir, &folder);
+    if (cause != 0)
+        return tg_file_error(error, "find the run's directory of", found->dir, cause);
     tg_status status = folder ? lock_run(folder, asked, lock, error) : TG_OK;
     free(folder);
     if (status != TG_OK)

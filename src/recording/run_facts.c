@@ -7,17 +7,12 @@
 
 #include "recording/reader.h"
 
-struct facts {
-    struct tg_map map;
-    struct tg_pull pull;
-};
-
-static bool open_facts(const struct tg_recording *recording, struct facts *facts)
+static bool start(const struct tg_recording *recording, struct tg_pull *pull)
 {
-    bool good = tg_run_json_load(recording->info.dir, &facts->map) == 0;
-    if (good)
-        tg_pull_start(&facts->pull, (const char *)facts->map.bytes, facts->map.size);
-    return good;
+    const struct tg_map *map = &recording->run_json;
+    if (map->size > 0)
+        tg_pull_start(pull, (const char *)map->bytes, map->size);
+    return map->size > 0;
 }
 
 /* Goes to the first token of the value of this key in the object that the last token began. */
@@ -37,16 +32,13 @@ static bool find_key(struct tg_pull *pull, const char *key)
 
 bool tg_recording_was_filtered(const struct tg_recording *recording)
 {
-    struct facts facts;
-    struct tg_pull *pull = &facts.pull;
-    if (!open_facts(recording, &facts))
+    struct tg_pull facts, *pull = &facts;
+    if (!start(recording, pull))
         return false;
-    bool filtered = tg_pull_next(pull) == TG_PULL_BEGIN_OBJECT && find_key(pull, "options") &&
-                    pull->token == TG_PULL_BEGIN_OBJECT && find_key(pull, "dump-filter") &&
-                    pull->token == TG_PULL_BEGIN_OBJECT && find_key(pull, "value") &&
-                    pull->token == TG_PULL_STRING && pull->length > 0;
-    tg_map_close(&facts.map);
-    return filtered;
+    return tg_pull_next(pull) == TG_PULL_BEGIN_OBJECT && find_key(pull, "options") &&
+           pull->token == TG_PULL_BEGIN_OBJECT && find_key(pull, "dump-filter") &&
+           pull->token == TG_PULL_BEGIN_OBJECT && find_key(pull, "value") &&
+           pull->token == TG_PULL_STRING && pull->length > 0;
 }
 
 const char *tg_recording_why_empty(const struct tg_recording *recording)
@@ -141,15 +133,14 @@ bool tg_recording_command(const struct tg_recording *recording, const char *opti
                           size_t room)
 {
     struct line line = {.text = text, .room = room};
-    struct facts facts;
+    struct tg_pull facts;
     if (text == NULL)
         return false;
     if (room > 0)
         text[0] = '\0';
-    if (!recording || room == 0 || !open_facts(recording, &facts))
+    if (!recording || room == 0 || !start(recording, &facts))
         return false;
-    bool good = put_command(&facts.pull, &line);
-    tg_map_close(&facts.map);
+    bool good = put_command(&facts, &line);
     if (good && option)
         put_word(&line, option);
     good = good && line.used < room;

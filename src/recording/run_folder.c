@@ -42,23 +42,33 @@ static tg_status busy(const char *dir, struct tg_error *error)
                         dir);
 }
 
-bool tg_run_lock_is_of(const struct tg_run_lock *lock, const char *dir)
+/* Returns 0, or a cause that is a fault. */
+static int compare(const struct tg_run_lock *lock, const char *dir, bool *same)
 {
     struct stat held, there;
-    return lock->fd >= 0 && fstat(lock->fd, &held) == 0 && stat(dir, &there) == 0 &&
-           held.st_dev == there.st_dev && held.st_ino == there.st_ino;
+    *same = false;
+    if (fstat(lock->fd, &held) != 0 || stat(dir, &there) != 0)
+        return tg_cause_is_fault(errno) ? errno : 0;
+    *same = held.st_dev == there.st_dev && held.st_ino == there.st_ino;
+    return 0;
+}
+
+bool tg_run_lock_is_of(const struct tg_run_lock *lock, const char *dir)
+{
+    bool same;
+    return lock->fd >= 0 && compare(lock, dir, &same) == 0 && same;
 }
 
 /* An earlier version locks only the journal, and so does a run on another machine as far as this one can
  * see. */
-static bool is_journal_busy(const char *dir)
+static int look_at_journal(const char *dir, bool *is_busy)
 {
-    char *folder = tg_path_join(dir, TG_DUMP_FOLDER);
-    char *journal = folder ? tg_path_join(folder, TG_DUMP_JOURNAL) : NULL;
-    bool is = journal && tg_lock_look(journal) == TG_LOCK_BUSY;
+    enum tg_lock held = TG_LOCK_FREE;
+    char *journal = tg_path_join(dir, TG_DUMP_FOLDER "/" TG_DUMP_JOURNAL);
+    int cause = journal ? tg_lock_look(journal, &held) : ENOMEM;
     free(journal);
-    free(folder);
-    return is;
+    *is_busy = held == TG_LOCK_BUSY;
+    return cause;
 }
 
 static tg_status take(const char *dir, struct tg_run_lock *lock, struct tg_error *error)
@@ -80,10 +90,15 @@ tg_status tg_run_folder_lock(const char *dir, struct tg_run_lock *lock, struct t
         if (status != TG_OK)
             return status;
         /* Somebody may have replaced the folder between open and flock. */
-        if (tg_run_lock_is_of(lock, dir) && !is_journal_busy(dir))
+        bool same, is_busy = false;
+        int cause = compare(lock, dir, &same);
+        if (cause == 0 && same)
+            cause = look_at_journal(dir, &is_busy);
+        if (cause == 0 && same && !is_busy)
             return TG_OK;
-        bool same = tg_run_lock_is_of(lock, dir);
         tg_run_folder_unlock(lock);
+        if (cause != 0)
+            return tg_file_error(error, "use directory", dir, cause);
         if (same)
             break;
     }
@@ -94,11 +109,6 @@ void tg_run_folder_unlock(struct tg_run_lock *lock)
 {
     tg_lock_drop(lock->fd);
     lock->fd = -1;
-}
-
-bool tg_run_folder_is_busy(const char *dir)
-{
-    return tg_lock_look(dir) == TG_LOCK_BUSY;
 }
 
 /* ── folders and leftovers ─────────────────────────────────────────────────────────────── */

@@ -33,8 +33,6 @@ tg_status tg_run_folder_lock(const char *dir, struct tg_run_lock *lock, struct t
 void tg_run_folder_unlock(struct tg_run_lock *lock);
 /* True if the lock is that of the folder that the path leads to. */
 bool tg_run_lock_is_of(const struct tg_run_lock *lock, const char *dir);
-/* True if a run, or recover, holds the folder's lock; false also if that is not known. */
-bool tg_run_folder_is_busy(const char *dir);
 
 /* Makes a folder that only its owner may enter, or with `shared` as the umask says. One that is there
  * keeps its mode. Returns 0 or an errno. */

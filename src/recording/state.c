@@ -10,12 +10,12 @@
  * tell a dead writer from a living one.
  */
 #define _GNU_SOURCE 1
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/json_pull.h"
 #include "base/lock.h"
 #include "recording/reader.h"
-#include "recording/run_folder.h"
 
 bool tg_status_from_word(const struct tg_pull *pull, tg_status *status)
 {
@@ -53,6 +53,8 @@ static bool read_result(struct tg_pull *pull, tg_status *status)
 static bool read_run_json(const struct tg_map *map, tg_status *status)
 {
     struct tg_pull pull;
+    if (map->size == 0)
+        return false;
     tg_pull_start(&pull, (const char *)map->bytes, map->size);
     if (tg_pull_next(&pull) != TG_PULL_BEGIN_OBJECT)
         return false;
@@ -67,23 +69,6 @@ static bool read_run_json(const struct tg_map *map, tg_status *status)
     return false;
 }
 
-static bool ask_run_json(const struct tg_recording *recording, tg_status *status)
-{
-    struct tg_map map;
-    bool known = tg_run_json_load(recording->dir, &map) == 0 && read_run_json(&map, status);
-    tg_map_close(&map);
-    return known;
-}
-
-/* A run that has closed its journal without a result may still be about to write run.json. */
-static bool is_run_busy(const struct tg_recording *recording)
-{
-    char *folder = tg_run_folder(recording->dir);
-    bool is = folder && tg_run_folder_is_busy(folder);
-    free(folder);
-    return is;
-}
-
 static uint32_t state_of(tg_status status)
 {
     if (status == TG_CANCELLED)
@@ -91,25 +76,54 @@ static uint32_t state_of(tg_status status)
     return tg_status_exit_code(status) < 2 ? TG_RECORDING_FINISHED : TG_RECORDING_FAILED;
 }
 
-uint32_t tg_recording_find_state(const struct tg_recording *recording)
+/* What the locks say: of the journal, and of the run's folder, in which a run that has closed its journal
+ * may still be about to write run.json. */
+struct locks {
+    enum tg_lock journal, folder;
+};
+
+static uint32_t find_state(const struct tg_recording *recording, struct locks locks)
 {
     const struct tg_record_summary *summary = &recording->info.summary;
-    enum tg_lock held = TG_LOCK_FREE;
     tg_status status;
-    if (recording->journal[0]) {
-        char *path = tg_path_join(recording->dir, recording->journal);
-        held = path ? tg_lock_look(path) : TG_LOCK_UNKNOWN;
-        free(path);
-    }
-    if (held == TG_LOCK_BUSY)
+    if (locks.journal == TG_LOCK_BUSY)
         return TG_RECORDING_RUNNING;
     if (summary->flags & TG_SUMMARY_RESULT)
         return state_of((tg_status)summary->result);
-    if (ask_run_json(recording, &status))
+    if (read_run_json(&recording->run_json, &status))
         return state_of(status);
     if (recording->info.complete)
         return TG_RECORDING_FINISHED;
-    if (is_run_busy(recording))
+    if (locks.folder == TG_LOCK_BUSY)
         return TG_RECORDING_RUNNING;
-    return held == TG_LOCK_FREE ? TG_RECORDING_INTERRUPTED : TG_RECORDING_UNKNOWN;
+    return locks.journal == TG_LOCK_FREE ? TG_RECORDING_INTERRUPTED : TG_RECORDING_UNKNOWN;
+}
+
+/* Returns 0, or a cause that is a fault. */
+static int look_at_locks(const struct tg_recording *recording, struct locks *locks)
+{
+    char *folder = NULL, *journal = NULL;
+    int cause = 0;
+    *locks = (struct locks){TG_LOCK_FREE, TG_LOCK_FREE};
+    if (recording->journal[0]) {
+        journal = tg_path_join(recording->dir, recording->journal);
+        cause = journal ? tg_lock_look(journal, &locks->journal) : ENOMEM;
+    }
+    if (cause == 0)
+        cause = tg_run_folder(recording->dir, &folder);
+    if (cause == 0 && folder)
+        cause = tg_lock_look(folder, &locks->folder);
+    free(folder);
+    free(journal);
+    return cause;
+}
+
+tg_status tg_recording_find_state(struct tg_recording *recording, struct tg_error *error)
+{
+    struct locks locks;
+    int cause = look_at_locks(recording, &locks);
+    if (cause != 0)
+        return tg_file_error(error, "look at the lock of", recording->dir, cause);
+    recording->info.state = find_state(recording, locks);
+    return TG_OK;
 }

@@ -141,12 +141,17 @@ void tg_verify_manifest(struct tg_verifier *verifier)
     if (!verifier->info.from_journal || !*verifier->info.manifest)
         return;
     char *path = tg_path_join(verifier->info.dir, verifier->info.manifest);
-    if (!path)
+    if (!path) {
+        (void)tg_file_no_memory(&verifier->loss);
         return;
-    bool done = tg_map_text(path, &map) == 0 && verify_text(verifier, &map);
+    }
+    int cause = tg_map_text(path, &map);
+    bool done = cause == 0 && verify_text(verifier, &map);
     done |= tg_map_report(&map, path, &verifier->loss) != TG_OK;
     tg_map_close(&map);
-    if (!done)
+    if (tg_cause_is_fault(cause))
+        (void)tg_file_error(&verifier->loss, "read", path, cause);
+    else if (!done)
         verify_json(verifier, path);
     verifier->result->manifest = true;
     free(path);

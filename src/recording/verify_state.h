@@ -23,7 +23,7 @@ struct tg_verifier {
     uint64_t total;         /* about how many bytes there are to check */
     uint64_t next;          /* the next record that no thread has taken; atomic */
     uint64_t done;          /* bytes checked so far; atomic */
-    struct tg_error loss;   /* the manifest's, if it became shorter while it was compared */
+    struct tg_error loss;   /* why the manifest could not be compared; status TG_OK: it was */
     pthread_mutex_t lock;
 };
 
@@ -39,12 +39,13 @@ void tg_verify_journal(struct tg_verifier *verifier);
 void tg_verify_damage(struct tg_verifier *verifier, const struct tg_recording *manifest);
 /* Checks the counters of a summary or manifest against the sums over the records. */
 void tg_verify_counters(struct tg_verifier *verifier, const struct tg_recording_info *info);
-/* Checks the manifest beside a journal. */
+/* Checks the manifest beside a journal; sets `loss` if it cannot. */
 void tg_verify_manifest(struct tg_verifier *verifier);
-/* Compares the lines of the manifest's entries with the records. False, and nothing was reported: the
- * list has other lines than one for each record. `list`: the text behind the opening bracket. */
+/* Compares the lines of the manifest's entries with the records; sets `loss` if it cannot. False, and
+ * nothing was reported: the list has other lines than one for each record. `list`: the text behind the
+ * opening bracket. */
 bool tg_verify_lines(struct tg_verifier *verifier, const struct tg_map *map, const char *list);
-/* Compares the members before the list. */
+/* Compares the members before the list; sets `loss` if it cannot. */
 void tg_verify_head(struct tg_verifier *verifier, const struct tg_map *map, const char *list);
 
 #endif

@@ -233,7 +233,7 @@ bool tg_verify_lines(struct tg_verifier *verifier, const struct tg_map *map, con
     run(part, n, compare_lines);
     for (unsigned i = 0; i < n; i++)
         if (part[i].no_memory)
-            return false;
+            (void)tg_file_no_memory(&verifier->loss);
     return true;
 }
 
@@ -274,8 +274,10 @@ void tg_verify_head(struct tg_verifier *verifier, const struct tg_map *map, cons
     const char *text = (const char *)map->bytes;
     char *buffer = malloc(ROOM);
     struct tg_json json;
-    if (!buffer)
+    if (!buffer) {
+        (void)tg_file_no_memory(&verifier->loss);
         return;
+    }
     tg_json_start_buffer(&json, buffer, ROOM, -1, 0);
     tg_manifest_put_head(&json, verifier->recording, &verifier->result->counted);
     if (json.used != (size_t)(list - text) || memcmp(buffer, text, json.used) != 0)

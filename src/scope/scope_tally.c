@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE 1
 #include "scope/scope_tally.h"
 
 #include <inttypes.h>
@@ -457,39 +458,21 @@ bool tg_scope_tally_fatal(struct tg_scope_tally *tally, const struct tg_scope_fa
 
 /* --- the end ----------------------------------------------------------------------------------- */
 
-/* A row with its sort key in it, so that the comparison needs no state besides. */
-struct keyed_row {
-    struct tg_scope_row row;
-    const char *name;
-    double share;
-};
-
-static int compare(const void *a, const void *b)
+static double nearest_share(const struct tg_scope_tally *tally, const struct tg_scope_row *row)
 {
-    const struct keyed_row *x = a, *y = b;
-    if (x->share != y->share)
-        return x->share > y->share ? -1 : 1;
-    int order = strcmp(x->name, y->name);
-    return order ? order : (int)x->row.ring - (int)y->row.ring;
+    return share_of(&tally->limits, row, tg_scope_nearest(&tally->limits, row));
 }
 
-/* If memory runs out, the rows stay in their order of arrival. */
-static void sort_rows(struct tg_scope_tally *tally)
+/* Works out the share at every comparison, so that sorting needs no memory that might be missing. */
+static int compare(const void *a, const void *b, void *context)
 {
-    struct keyed_row *keyed = malloc((tally->n_rows + 1) * sizeof *keyed);
-    if (!keyed)
-        return;
-    for (uint32_t i = 0; i < tally->n_rows; i++) {
-        const struct tg_scope_row *row = &tally->row[i];
-        keyed[i] = (struct keyed_row){
-            .row = *row,
-            .name = tally->site[row->site].name,
-            .share = share_of(&tally->limits, row, tg_scope_nearest(&tally->limits, row))};
-    }
-    qsort(keyed, tally->n_rows, sizeof *keyed, compare);
-    for (uint32_t i = 0; i < tally->n_rows; i++)
-        tally->row[i] = keyed[i].row;
-    free(keyed);
+    const struct tg_scope_tally *tally = context;
+    const struct tg_scope_row *x = a, *y = b;
+    double share_x = nearest_share(tally, x), share_y = nearest_share(tally, y);
+    if (share_x != share_y)
+        return share_x > share_y ? -1 : 1;
+    int order = strcmp(tally->site[x->site].name, tally->site[y->site].name);
+    return order ? order : (int)x->ring - (int)y->ring;
 }
 
 void tg_scope_tally_end(struct tg_scope_tally *tally)
@@ -505,5 +488,6 @@ void tg_scope_tally_end(struct tg_scope_tally *tally)
     for (uint32_t i = 0; i < tally->n_rows; i++)
         if (tally->row[i].count == 0 && tally->row[i].touched == 0)
             tally->row[i].depth_min = 0; /* the site has only the fatal scope, without samples */
-    sort_rows(tally);
+    if (tally->n_rows > 0)
+        qsort_r(tally->row, tally->n_rows, sizeof *tally->row, compare, tally);
 }
