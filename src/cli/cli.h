@@ -76,6 +76,11 @@ int cli_version(void);
 
 /* Prints one line on stderr, "taskglass: …", and returns CLI_USAGE. */
 __attribute__((format(printf, 1, 2))) int cli_error(const char *format, ...);
+/* For code that prints and has nobody to return an error to: "cannot WHAT: CAUSE", once, with the text of
+ * an errno. Whatever the verb returns, the program then exits with CLI_USAGE: what it printed may not be
+ * all. */
+void cli_fault(const char *what, int cause);
+bool cli_has_fault(void);
 /* The same for an error of the library, after the name of its status. Returns the status' exit code. */
 int cli_fail(const struct tg_error *error);
 

@@ -72,7 +72,7 @@ static int dispatch(int argc, char **argv)
  * opens would get the stream's number, and output would end up in that file. */
 static bool guard_streams(void)
 {
-    bool had_output = fcntl(STDOUT_FILENO, F_GETFD) >= 0;
+    bool had_output = fcntl(STDOUT_FILENO, F_GETFD) >= 0 || errno != EBADF;
     int fd;
     do
         fd = open("/dev/null", O_RDWR);
@@ -86,7 +86,9 @@ static bool guard_streams(void)
 static int flush_output(int code)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
-        return code;
+        return cli_has_fault() ? CLI_USAGE : code;
+    if (cli_has_fault())
+        return CLI_USAGE; /* it has been said what failed first */
     return cli_error("cannot write to standard output: %s", strerror(errno));
 }
 

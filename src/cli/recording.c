@@ -2,6 +2,7 @@
 #define _GNU_SOURCE 1
 #include "cli/recording.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -68,8 +69,10 @@ void cli_recording_name(const struct tg_recording_info *info, char *name, size_t
         snprintf(name, room, "%s", info->run_dir);
         return;
     }
-    if (!realpath(info->dir, path))
+    if (!realpath(info->dir, path)) {
+        cli_fault("find the run's directory", errno);
         return;
+    }
     char *slash = strrchr(path, '/');
     if (slash && is_folder_of_recording(slash + 1)) {
         *slash = '\0';

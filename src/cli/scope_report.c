@@ -3,11 +3,13 @@
  * Scope stats as text: why the run failed, the peaks nearest to full, and what to set. A site that is
  * too long for its column loses its beginning, because the file name and the line are at its end.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/cli.h"
 #include "cli/format.h"
 #include "cli/scope.h"
 #include "cli/term.h"
@@ -183,7 +185,9 @@ static struct peak *collect(const struct scope *scope, size_t *count)
                 (row.count > 0 || row.touched == 0 || resource != TG_SCOPE_TENSORMAP))
                 peaks[(*count)++] = peak;
         }
-    if (peaks)
+    if (!peaks)
+        cli_fault("show the table", ENOMEM);
+    else
         qsort(peaks, *count, sizeof *peaks, compare);
     return peaks;
 }
@@ -251,8 +255,10 @@ static void print_rows(const struct tg_scope_stats *stats, const struct peak *pe
     static const struct cells heads = {{"site", "ring", "resource", "peak/capacity", "share"}};
     int width[COLUMNS] = {0};
     struct cells *cells = calloc(rows + 1, sizeof *cells);
-    if (!cells)
+    if (!cells) {
+        cli_fault("show the table", ENOMEM);
         return;
+    }
     cells[0] = heads;
     for (size_t i = 0; i < rows; i++)
         fill(stats, &peaks[i], &cells[i + 1]);

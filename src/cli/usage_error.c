@@ -39,6 +39,20 @@ int cli_error(const char *format, ...)
     return CLI_USAGE;
 }
 
+static bool has_fault;
+
+void cli_fault(const char *what, int cause)
+{
+    if (!has_fault)
+        (void)cli_error("cannot %s: %s", what, strerror(cause));
+    has_fault = true;
+}
+
+bool cli_has_fault(void)
+{
+    return has_fault;
+}
+
 int cli_fail(const struct tg_error *error)
 {
     char text[sizeof error->text + 40];

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE 1
 #include "cli/scope.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -76,8 +77,10 @@ static bool on_sample(void *context, uint64_t index, uint32_t site,
 static void find_name(struct scope *scope)
 {
     char path[PATH_MAX];
-    if (!realpath(scope->info.file, path))
+    if (!realpath(scope->info.file, path)) {
+        cli_fault("find the run's directory", errno);
         return;
+    }
     char *slash = strrchr(path, '/');
     *slash = '\0';
     slash = strrchr(path, '/');

@@ -5,6 +5,7 @@
  * so far.
  */
 #define _GNU_SOURCE 1
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include <taskglass/dtype.h>
 #include <taskglass/numeric.h>
 
+#include "cli/cli.h"
 #include "cli/format.h"
 #include "cli/term.h"
 #include "cli/view.h"
@@ -251,8 +253,10 @@ void view_print_table(const struct view *view)
     struct tg_entry entry;
     uint64_t shown = 0, i = 0;
     table.row = calloc(BLOCK, sizeof *table.row);
-    if (!table.row)
+    if (!table.row) {
+        cli_fault("show the table", ENOMEM);
         return;
+    }
     for (; shown < view->limit.number; i++, shown++) {
         if (!tg_query_next(view->query, view->recording, &i, &entry))
             break;
