@@ -165,14 +165,16 @@ static double starved(struct tg_limit *limit, pid_t pid, double step)
 /* The part of a step in which the process could run. */
 static double part_it_ran(struct tg_limit *limit, pid_t pid, double step)
 {
+    pid_t parent = limit->parent != 0 ? limit->parent : getpid();
     char path[64], status[1024];
     char state;
     snprintf(path, sizeof path, "/proc/%ld/status", (long)pid);
-    if (!read_proc(path, status, sizeof status))
+    if (!read_proc(path, status, sizeof status) ||
+        strtol(line_of(status, "\nPPid:\t"), NULL, 10) != (long)parent)
         return step;
     state = line_of(status, "\nState:\t")[0];
     if (state == 'T') {
-        if (strtol(line_of(status, "\nPPid:\t"), NULL, 10) == (long)getpid())
+        if (parent == getpid())
             kill(pid, SIGCONT);
         return 0;
     }

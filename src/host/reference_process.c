@@ -2,6 +2,7 @@
 #define _GNU_SOURCE 1
 #include "host/reference_process.h"
 #include "base/error.h"
+#include "base/limit.h"
 #include "host/signature.h"
 #include "sandbox/sandbox.h"
 #include <errno.h>
@@ -30,13 +31,6 @@ enum { TICK_MILLISECONDS = 50, MOST_REFERENCES = 4096 };
 /* What came of waiting for a message. */
 enum heard { HEARD, HEARD_NOTHING, HEARD_GARBAGE, HEARD_END, HEARD_STOP };
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 /* ── messages ──────────────────────────────────────────────────────────────────────────── */
 
 /* A reference may write to the socket too, so a message can be anything. */
@@ -49,24 +43,30 @@ static enum heard take(struct tg_reference_process *p, struct tg_reference_messa
         return HEARD_END;
     message->text[sizeof message->text - 1] = '\0';
     message->signature[sizeof message->signature - 1] = '\0';
-    return size == (ssize_t)sizeof *message && message->magic == TG_REFERENCE_MAGIC ? HEARD
-                                                                                    : HEARD_GARBAGE;
+    if (size != (ssize_t)sizeof *message || message->magic != TG_REFERENCE_MAGIC)
+        return HEARD_GARBAGE;
+    if (message->type != TG_REFERENCE_RUNNER)
+        return HEARD;
+    p->runner = (pid_t)message->number;
+    return HEARD_NOTHING;
 }
 
-/* HEARD_NOTHING: the time is over. */
+/* HEARD_NOTHING: the time is over, of which only that counts in which the runner could run. */
 static enum heard hear(struct tg_reference_process *p, double seconds,
                        struct tg_reference_message *message)
 {
-    double deadline = now() + seconds;
-    for (;;) {
+    struct tg_limit limit;
+    bool is_over = false;
+    tg_limit_start(&limit, seconds);
+    for (;; is_over = tg_limit_look(&limit, p->runner != 0 ? p->runner : p->pid)) {
         struct pollfd fd = {.fd = p->socket, .events = POLLIN};
-        double left = deadline - now();
-        int tick = left < TICK_MILLISECONDS * 1e-3 ? (int)(left * 1e3) + 1 : TICK_MILLISECONDS;
+        int tick = tg_limit_poll(&limit);
+        limit.parent = p->runner != 0 ? p->pid : 0;
         if (__atomic_load_n(p->stop, __ATOMIC_RELAXED) || (p->idle && p->idle(p->idle_context)))
             return HEARD_STOP;
-        if (left <= 0)
+        if (is_over)
             return HEARD_NOTHING;
-        if (poll(&fd, 1, tick) > 0) {
+        if (poll(&fd, 1, tick < TICK_MILLISECONDS ? tick : TICK_MILLISECONDS) > 0) {
             enum heard heard = take(p, message);
             if (heard != HEARD_NOTHING)
                 return heard;
@@ -91,14 +91,15 @@ void tg_reference_process_init(struct tg_reference_process *p, const char *progr
 /* False if the process has not ended within a few seconds. */
 static bool has_ended(const struct tg_reference_process *p)
 {
-    double deadline = now() + PATIENCE_SECONDS;
+    struct tg_limit limit;
+    tg_limit_start(&limit, PATIENCE_SECONDS);
     for (;;) {
         pid_t ended = waitpid(p->pid, NULL, WNOHANG);
         if (ended == p->pid || (ended < 0 && errno != EINTR))
             return true;
-        if (now() > deadline)
+        if (tg_limit_look(&limit, p->pid))
             return false;
-        nanosleep(&(struct timespec){0, 200000}, NULL);
+        nanosleep(&(struct timespec){0, limit.counted < 0.1 ? 200000 : 20000000}, NULL);
     }
 }
 
@@ -117,7 +118,7 @@ static void kill_all(struct tg_reference_process *p)
         while (waitpid(p->pid, NULL, 0) < 0 && errno == EINTR) {
         }
     }
-    p->pid = 0;
+    p->pid = p->runner = 0;
 }
 
 void tg_reference_process_end(struct tg_reference_process *p)

@@ -19,7 +19,8 @@ struct tg_reference_about {
 
 /* A process belongs to one thread, the one that starts it: it dies with that thread. */
 struct tg_reference_process {
-    pid_t pid; /* and the number of its group; 0: there is none */
+    pid_t pid;    /* and the number of its group; 0: there is none */
+    pid_t runner; /* the process that calls references; 0: not known yet */
     int socket;
     int memory_fd;
     char *memory; /* shared with the runner, which may write anything to it at any time */

@@ -246,19 +246,43 @@ static void on_kill(int number)
         kill(-(pid_t)runner, SIGKILL);
 }
 
-/* Forks with the signal blocked, so that its handler knows the runner. */
+/* Stops the runner, with all that its references have started, and this process. */
+static void on_stop(int number)
+{
+    int cause = errno;
+    (void)number;
+    if (runner > 0)
+        kill(-(pid_t)runner, SIGSTOP);
+    raise(SIGSTOP);
+    if (runner > 0)
+        kill(-(pid_t)runner, SIGCONT);
+    errno = cause;
+}
+
+static void catch_signal(int number, void (*handler)(int))
+{
+    struct sigaction action = {.sa_handler = handler};
+    sigemptyset(&action.sa_mask);
+    sigaddset(&action.sa_mask, TG_REFERENCE_KILL);
+    sigaddset(&action.sa_mask, TG_REFERENCE_STOP);
+    sigaction(number, &action, NULL);
+}
+
+/* Forks with the signals blocked, so that their handlers know the runner. */
 static pid_t start_runner(const struct tg_workload *workload)
 {
     pid_t own = getpid(), child;
-    sigset_t kills, before;
-    sigemptyset(&kills);
-    sigaddset(&kills, TG_REFERENCE_KILL);
-    sigprocmask(SIG_BLOCK, &kills, &before);
+    sigset_t handled, before;
+    sigemptyset(&handled);
+    sigaddset(&handled, TG_REFERENCE_KILL);
+    sigaddset(&handled, TG_REFERENCE_STOP);
+    sigprocmask(SIG_BLOCK, &handled, &before);
     child = fork();
     if (child == 0) {
         setpgid(0, 0);
         follow(own);
         signal(TG_REFERENCE_KILL, SIG_DFL);
+        signal(TG_REFERENCE_STOP, SIG_DFL);
         sigprocmask(SIG_SETMASK, &before, NULL);
         run(workload);
     }
@@ -269,20 +293,32 @@ static pid_t start_runner(const struct tg_workload *workload)
     return child;
 }
 
+/* Waits for the runner's end. Continues it if it stops: it has no reason to stop alone. */
+static siginfo_t wait_for_end(pid_t child)
+{
+    siginfo_t info = {0};
+    while (waitid(P_PID, (id_t)child, &info, WEXITED | WSTOPPED) != 0 ? errno == EINTR
+                                                                      : info.si_code == CLD_STOPPED)
+        if (info.si_code == CLD_STOPPED)
+            kill(-child, SIGCONT);
+    return info;
+}
+
 /* One runner after the other. */
 static int serve(const struct tg_workload *workload)
 {
-    struct sigaction action = {.sa_handler = on_kill};
-    sigemptyset(&action.sa_mask);
-    sigaction(TG_REFERENCE_KILL, &action, NULL);
+    catch_signal(TG_REFERENCE_KILL, on_kill);
+    catch_signal(TG_REFERENCE_STOP, on_stop);
     for (;;) {
-        struct tg_reference_message dead = message_of(TG_REFERENCE_DEAD, CLD_EXITED);
-        siginfo_t info = {0};
+        struct tg_reference_message dead = message_of(TG_REFERENCE_DEAD, CLD_EXITED), born;
         pid_t child = start_runner(workload);
+        siginfo_t info;
         if (child < 0)
             return TG_REFERENCE_EXIT_LOST;
-        while (waitid(P_PID, (id_t)child, &info, WEXITED) != 0 && errno == EINTR) {
-        }
+        born = message_of(TG_REFERENCE_RUNNER, child);
+        if (!tell(&born))
+            return 0;
+        info = wait_for_end(child);
         runner = 0;
         dead.number = info.si_code;
         dead.status = info.si_status;

@@ -6,7 +6,7 @@
  *   ───────────                    ─────────────────            ────────────────────────
  *   spawns it          ─────────►  loads the module
  *                      ◄ REFERENCE ×n, READY (or REFUSED)
- *                                  forks ─────────────────────► waits for a request
+ *                      ◄─ RUNNER ─ forks ─────────────────────► waits for a request
  *   writes arguments into the shared memory
  *   request            ────────────────────────────────────────►calls the reference
  *                      ◄───────────────────────────────────────── DONE
@@ -16,7 +16,8 @@
  * The first process never calls a reference, so a new runner starts in the state of a fresh process for
  * the price of a fork. A request with `reference` TG_REFERENCE_RETIRE makes the runner exit, for a fresh
  * one, and the signal TG_REFERENCE_KILL makes the first process kill the runner with all that it has
- * started. All messages go through one socket that keeps their boundaries (SOCK_SEQPACKET); both processes of
+ * started. A runner that stops itself is continued at once; the signal TG_REFERENCE_STOP stops both
+ * processes, and SIGCONT continues both. All messages go through one socket that keeps their boundaries (SOCK_SEQPACKET); both processes of
  * the other end have it.
  *
  * The shared memory holds the tensors of one task, each between two guard pages:
@@ -37,6 +38,7 @@
 #define TG_REFERENCE_MAGIC 0x46455254u /* "TREF" */
 #define TG_REFERENCE_RETIRE UINT32_MAX
 #define TG_REFERENCE_KILL SIGUSR1
+#define TG_REFERENCE_STOP SIGTSTP
 
 enum {
     TG_REFERENCE_SOCKET_FD = 3,
@@ -72,7 +74,8 @@ enum tg_reference_message_type {
     TG_REFERENCE_REFUSED, /* number: a tg_status; text: why the module cannot be used */
     TG_REFERENCE_DONE,    /* number: the request's sequence */
     TG_REFERENCE_FAULT,   /* number: the signal; address; offset: in the shared memory, or -1 */
-    TG_REFERENCE_DEAD     /* number: si_code of waitid, status: si_status */
+    TG_REFERENCE_DEAD,    /* number: si_code of waitid, status: si_status */
+    TG_REFERENCE_RUNNER   /* number: the process that will take the next requests */
 };
 
 struct tg_reference_message {

@@ -13,7 +13,8 @@ import time
 
 import pytest
 
-from conftest import PLATFORMS, SANITIZED, begun, compiled, wait_until, workload
+from conftest import (PLATFORMS, SANITIZED, begun, compiled, processes_with, wait_until,
+                      workload)
 from platforms import FAR_LIMIT, simulators_only
 
 LIMIT = "0.3"
@@ -148,6 +149,22 @@ def test_a_function_of_a_host_that_is_stopped_is_not_late(start, unruly, functio
     assert wait_until(lambda: state(program.process.pid) == "T")
     time.sleep(PAUSE)
     send(signal.SIGCONT, program.process.pid)
+    assert program.end() == (0, "")
+
+
+# ── references ────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("who", ["taskglass", "all"])
+def test_a_reference_is_not_late_because_of_a_pause(start, tg, doubtful, who):
+    """Two of the references take half of the limit each."""
+    assert tg("run", doubtful, "--case", "slow", "--set", "more=0", "--dump-tensor", "--output", "out")[0] == 0
+    program = start("check", "out", "--timeout", LIMIT)
+    assert wait_until(lambda: len(processes_with(program.mark)) > 2 or program.process.poll() is not None)
+    pids = [pid for pid, name in processes_with(program.mark) if who == "all" or name == who]
+    send(signal.SIGSTOP, *pids)
+    time.sleep(PAUSE)
+    send(signal.SIGCONT, *pids)
     assert program.end() == (0, "")
 
 

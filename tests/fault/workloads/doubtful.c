@@ -102,7 +102,8 @@ static void crash_later(void)
     X(spin, 1, while (zero == 0){})                                      \
     X(sleep, 1, while (zero == 0) sleep(1))                              \
     X(deaf, 1, block_and_spin())                                         \
-    X(stop, 1, raise(SIGSTOP))                                           \
+    X(stop, 0, raise(SIGSTOP))                                           \
+    X(slow, 0, usleep(150000))                                           \
     X(exit, 1, exit(0))                                                  \
     X(exit_at_once, 1, _exit(0))                                         \
     X(killed, 1, kill(getpid(), SIGKILL))                                \
