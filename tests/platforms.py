@@ -2,11 +2,13 @@
 """The platforms on which the Python tests run: the simulators, or the one that TASKGLASS_TEST_PLATFORM
 names. Tests that choose no platform then run on that one too."""
 
+import atexit
 import functools
 import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import tempfile
 
@@ -26,6 +28,10 @@ if DRIVER in os.environ:
     ENVIRONMENT[DRIVER] = os.environ[DRIVER]
 if GPU:
     ENVIRONMENT["TASKGLASS_DEVICE_MEMORY"] = "2G"
+
+# What the tests run is not noted in the user's home, and what the user has run is not known to them.
+os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="taskglass-state-")
+atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
 
 # Opening a device on a GPU takes half a second in every run.
 SLOW_TO_OPEN = GPU

@@ -19,6 +19,10 @@ mkdir -p "$work"
 cd "$work"
 unset TASKGLASS_DEVICE_PROGRAM 2>/dev/null || :
 
+# No test writes into the user's home.
+XDG_STATE_HOME=$work/state
+export XDG_STATE_HOME
+
 say() {
     echo "install: $*"
 }

@@ -159,6 +159,7 @@ class Copy:
         self.environment["GIT_CEILING_DIRECTORIES"] = os.path.dirname(root)
         self.environment["PYTHONPATH"] = os.path.join(root, "bindings", "python")
         self.environment["PYTHONDONTWRITEBYTECODE"] = "1"
+        self.environment["XDG_STATE_HOME"] = os.path.join(root, "state")
         self.environment["TASKGLASS_LIBRARY"] = os.path.join(self.build, "lib", "libtaskglass.so")
 
     def call(self, command, expect=0):
