@@ -37,6 +37,8 @@
     X(CANCELLED,                -11,    3, "cancelled before it finished", "")                     \
     X(WORKLOAD_FAULT,           -12,    2, "a function of the workload crashed, exited or did not return", \
       "correct the function that the message names; raise --timeout if it is merely slow")         \
+    X(NOT_TRUSTED,              -13,    2, "a recording names a module that is not known here",     \
+      "name the module with --module if you trust it")                                             \
     X(KERNEL_FAULT,             -32,    3, "a kernel crashed",                                     \
       "check the kernel's bounds and pointers; the report names the task and its arguments")       \
     X(HANG,                     -33,    3, "no task finished within the no-progress limit",        \

@@ -21,7 +21,7 @@ from .config import Config, Setting, settings
 from .device import Device, DeviceArray, DeviceInfo, Module
 from .errors import (AbiMismatch, BadArgument, Busy, Cancelled, Cycle, Deadlock, DeviceFailure,
                      DeviceLost, Error, Hang, IoError, KernelFault, Mismatch, NoMemory, NotFound,
-                     TimedOut, Unsupported, WorkloadFault)
+                     NotTrusted, TimedOut, Unsupported, WorkloadFault)
 from .execute import (Case, Execution, Kernel, Output, Platform, Runtime, Workload, platforms, run,
                       runtimes, workload, workloads)
 from .graph import Graph, In, InOut, Out, Run, RunningTask, RunResult, Task
@@ -40,7 +40,7 @@ __all__ = [
     "AbiMismatch", "BadArgument", "Busy", "Cancelled", "Case", "Check", "CheckedTask", "Config", "Cycle", "Deadlock", "Diff",
     "DepsTask", "Device", "DeviceArray", "DeviceFailure", "DeviceInfo", "DeviceLost", "Edge",
     "Error", "Execution", "ExportResult", "Finding", "Graph", "Hang", "In", "InOut", "IoError", "Kernel", "KernelFault",
-    "Mismatch", "Module", "NoMemory", "NotFound", "Out", "Output", "Pair", "Platform", "Record", "Recording",
+    "Mismatch", "Module", "NoMemory", "NotFound", "NotTrusted", "Out", "Output", "Pair", "Platform", "Record", "Recording",
     "Run", "RunResult", "RunningTask", "Runtime", "Setting", "Suspect", "Task", "TimedOut", "Unsupported",
     "Verification", "Workload", "WorkloadFault", "diff", "dtypes", "export_formats", "newest", "platforms", "run", "runtimes",
     "settings", "version", "workload", "workloads"]

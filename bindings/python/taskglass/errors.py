@@ -7,7 +7,7 @@ from typing import Any, Dict, Optional, Type
 
 __all__ = ["Error", "DeviceFailure", "Mismatch", "BadArgument", "NotFound", "Unsupported",
            "NoMemory", "IoError", "AbiMismatch", "Busy", "Cycle", "TimedOut", "Cancelled",
-           "WorkloadFault", "KernelFault", "Hang", "DeviceLost", "Deadlock"]
+           "WorkloadFault", "NotTrusted", "KernelFault", "Hang", "DeviceLost", "Deadlock"]
 
 
 class Error(Exception):
@@ -107,6 +107,11 @@ class WorkloadFault(Error):
     status = "WORKLOAD_FAULT"
 
 
+class NotTrusted(Error):
+    """A recording names a module that is neither installed nor one that this user has run here."""
+    status = "NOT_TRUSTED"
+
+
 class KernelFault(DeviceFailure):
     """A kernel crashed."""
     status = "KERNEL_FAULT"
@@ -132,7 +137,7 @@ _DEADLOCKS = ("SCOPE_DEADLOCK", "HEAP_RING_DEADLOCK", "FLOW_CONTROL_DEADLOCK", "
 _BY_STATUS: Dict[str, Type[Error]] = {
     **{kind.status: kind for kind in (Mismatch, BadArgument, NotFound, Unsupported, NoMemory,
                                       IoError, AbiMismatch, Busy, Cycle, TimedOut, Cancelled,
-                                      WorkloadFault, KernelFault, Hang, DeviceLost)},
+                                      WorkloadFault, NotTrusted, KernelFault, Hang, DeviceLost)},
     **{name: Deadlock for name in _DEADLOCKS},
 }
 

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE 1
+#include "host/trust.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <taskglass/text.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "host/paths.h"
+#include "host/recorded_task.h"
+#include "host/text.h"
+#include "host/trust_notes.h"
+
+/* ── is it installed? ──────────────────────────────────────────────────────────────────── */
+
+/* `path` has no symbolic links left, so one in the folder of the workloads that leads elsewhere does not
+ * count, and neither does "workloads/../../elsewhere.so". */
+static bool is_installed(const char *path)
+{
+    char *found = NULL, *folder = NULL;
+    bool is = false;
+    if (tg_paths_find("workloads", &found, NULL) == TG_OK)
+        folder = realpath(found, NULL);
+    if (folder) {
+        size_t length = strlen(folder);
+        is = strncmp(path, folder, length) == 0 && path[length] == '/' &&
+             strchr(path + length + 1, '/') == NULL;
+    }
+    free(found);
+    free(folder);
+    return is;
+}
+
+/* ── was it run? ───────────────────────────────────────────────────────────────────────── */
+
+/* True if a user other than this one and root can replace the file, or a folder on the way to it. In a
+ * folder like /tmp only the owner of a file can. A group that is this user's own one is harmless. */
+static bool others_can_replace(const char *path)
+{
+    char part[PATH_MAX];
+    struct stat is;
+    snprintf(part, sizeof part, "%s", path);
+    for (bool is_folder = false;; is_folder = true) {
+        if (stat(*part ? part : "/", &is) != 0)
+            return true;
+        bool is_sticky = is_folder && (is.st_mode & S_ISVTX) != 0;
+        bool others = (is.st_mode & S_IWOTH) != 0 ||
+                      ((is.st_mode & S_IWGRP) != 0 && is.st_gid != getegid() && is.st_gid != 0);
+        if ((is.st_uid != geteuid() && is.st_uid != 0) || (others && !is_sticky))
+            return true;
+        if (*part == '\0')
+            return false;
+        *strrchr(part, '/') = '\0';
+    }
+}
+
+/* "": this user has run it. Otherwise why it is not known. */
+static void judge_notes(const struct tg_trust_notes *notes, const struct tg_module_file *file,
+                        const char *path, char *why, size_t size)
+{
+    struct tg_trust_match match;
+    tg_trust_notes_find(notes, file, path, &match);
+    *why = '\0';
+    if (match.content_here)
+        return;
+    if (*notes->why_not)
+        snprintf(why, size, "%s", notes->why_not);
+    else if (match.content && file->looks_beside)
+        snprintf(why, size, "you have run it elsewhere, and it loads libraries from beside itself");
+    else if (match.content && others_can_replace(path))
+        snprintf(why, size, "you have run it elsewhere, and here another user can replace it");
+    else if (match.other_here)
+        snprintf(why, size, "it has changed since you ran it");
+    else if (!match.content)
+        snprintf(why, size, "you have not run it on this machine");
+}
+
+/* The kernels for a GPU, NAME.cubin beside NAME.so. False: there are none. */
+static bool image_of(const char *path, char image[PATH_MAX])
+{
+    size_t length = strlen(path);
+    length -= length > 3 && strcmp(path + length - 3, ".so") == 0 ? 3 : 0;
+    return snprintf(image, PATH_MAX, "%.*s.cubin", (int)length, path) < PATH_MAX &&
+           access(image, F_OK) == 0;
+}
+
+static enum tg_trust look(const char *path, const struct tg_module_file *file, char *why,
+                          size_t size)
+{
+    struct tg_trust_notes notes;
+    struct tg_module_file image_file;
+    char image[PATH_MAX];
+    *why = '\0';
+    if (is_installed(path))
+        return TG_TRUST_INSTALLED;
+    tg_trust_notes_read(&notes);
+    judge_notes(&notes, file, path, why, size);
+    if (*why == '\0' && image_of(path, image)) {
+        if (tg_module_file_open_other(image, &image_file, NULL) == TG_OK) {
+            judge_notes(&notes, &image_file, image, why, size);
+            tg_module_file_close(&image_file);
+        } else {
+            snprintf(why, size, "its kernels for the GPU, the .cubin beside it, cannot be read");
+        }
+    }
+    tg_trust_notes_free(&notes);
+    return *why ? TG_TRUST_NONE : TG_TRUST_RUN_BEFORE;
+}
+
+/* ── the public functions ──────────────────────────────────────────────────────────────── */
+
+static tg_status resolve(const char *module, char path[PATH_MAX], struct tg_module_file *file,
+                         struct tg_error *error)
+{
+    if (realpath(module, path) == NULL)
+        return tg_error_set(error, TG_NOT_FOUND, "cannot open module '%s': %s", module,
+                            strerror(errno));
+    return tg_module_file_open(path, file, error);
+}
+
+tg_status tg_trust_look(const char *module, enum tg_trust *trust, struct tg_error *error)
+{
+    TG_REFUSE_NULL(error, module);
+    TG_REFUSE_NULL(error, trust);
+    char path[PATH_MAX], why[400];
+    struct tg_module_file file;
+    tg_status status = resolve(module, path, &file, error);
+    *trust = TG_TRUST_NONE;
+    if (status != TG_OK)
+        return status;
+    *trust = look(path, &file, why, sizeof why);
+    tg_module_file_close(&file);
+    return TG_OK;
+}
+
+static tg_status note(const char *path, const struct tg_module_file *file, struct tg_error *error)
+{
+    struct tg_module_file image_file;
+    char image[PATH_MAX];
+    tg_status status = TG_OK;
+    if (is_installed(path))
+        return TG_OK;
+    status = tg_trust_notes_add(file, path, error);
+    if (status == TG_OK && image_of(path, image)) {
+        status = tg_module_file_open_other(image, &image_file, error);
+        if (status == TG_OK) {
+            status = tg_trust_notes_add(&image_file, image, error);
+            tg_module_file_close(&image_file);
+        }
+    }
+    return status;
+}
+
+tg_status tg_trust_note(const char *module, struct tg_error *error)
+{
+    TG_REFUSE_NULL(error, module);
+    char path[PATH_MAX];
+    struct tg_module_file file;
+    tg_status status = resolve(module, path, &file, error);
+    if (status != TG_OK)
+        return status;
+    status = note(path, &file, error);
+    tg_module_file_close(&file);
+    return status;
+}
+
+/* Without notes a run is as good as with them; a later check says why it has none. */
+void tg_trust_note_loaded(const char *path, const struct tg_module_file *was)
+{
+    struct tg_module_file file;
+    if (is_installed(path) || tg_module_file_open(path, &file, NULL) != TG_OK)
+        return;
+    if (tg_module_file_is(was, path))
+        (void)note(path, &file, NULL);
+    tg_module_file_close(&file);
+}
+
+/* ── the module of a recording ─────────────────────────────────────────────────────────── */
+
+static tg_status refuse(const struct tg_trust_question *question, bool was_asked,
+                        struct tg_error *error)
+{
+    if (was_asked)
+        return tg_error_set(error, TG_NOT_TRUSTED,
+                            "the module that run.json names was not loaded; --module %s loads it",
+                            question->module);
+    return tg_error_set(error, TG_NOT_TRUSTED,
+                        "run.json names a module, and loading it would run its code: %s; if you "
+                        "trust it, give --module %s",
+                        question->why, question->module);
+}
+
+static tg_status decide(const struct tg_recording *recording, const struct tg_trusted *module,
+                        tg_trust_fn ask, void *context, struct tg_error *error)
+{
+    struct tg_recording_info info;
+    char why[400], clean[400], run_json[PATH_MAX];
+    struct tg_trust_question question = {module->path, run_json, clean};
+    if (look(module->path, &module->file, why, sizeof why) != TG_TRUST_NONE)
+        return TG_OK;
+    tg_text_clean(why, clean, sizeof clean);
+    tg_recording_get_info(recording, &info);
+    if ((size_t)snprintf(run_json, sizeof run_json, "%s/../run.json", info.dir) >= sizeof run_json)
+        *run_json = '\0';
+    if (ask && ask(context, &question))
+        return TG_OK;
+    return refuse(&question, ask != NULL, error);
+}
+
+tg_status tg_trust_choose(const struct tg_recording *recording, const char *given, tg_trust_fn ask,
+                          void *context, struct tg_trusted *module, struct tg_error *error)
+{
+    char word[PATH_MAX];
+    tg_status status;
+    *module = (struct tg_trusted){.file = {.fd = -1}};
+    if (given && *given) {
+        if ((size_t)snprintf(module->path, sizeof module->path, "%s", given) < sizeof module->path)
+            return TG_OK;
+        return tg_error_set(error, TG_BAD_ARGUMENT, "the path of the module is too long");
+    }
+    tg_recorded_run_value(recording, "module", word, sizeof word);
+    if (*word == '\0')
+        return tg_error_set(error, TG_NOT_FOUND,
+                            "no run.json beside the recording names its workload; "
+                            "give the workload's file with --module");
+    module->is_recorded = true;
+    status = resolve(word, module->path, &module->file, error);
+    if (status != TG_OK)
+        return status;
+    status = decide(recording, module, ask, context, error);
+    tg_module_file_close(&module->file);
+    return status;
+}
+
+tg_status tg_trust_still(const struct tg_trusted *module, struct tg_error *error)
+{
+    if (!module->is_recorded || tg_module_file_is(&module->file, module->path))
+        return TG_OK;
+    return tg_error_set(error, TG_NOT_TRUSTED,
+                        "module %s was replaced while it was about to be loaded; try again",
+                        module->path);
+}
