@@ -9,6 +9,7 @@
 
 #include <taskglass/execute.h>
 #include <taskglass/recording.h>
+#include <taskglass/trust.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -29,6 +30,10 @@ struct tg_replay_output {
 struct tg_replay_config {
     const char *module; /* the workload's file; default: the one in run.json beside the recording */
     uint32_t repeat;    /* runs; default 1 */
+    tg_trust_fn ask;    /* NULL: a module that is not known is not loaded, see taskglass/trust.h */
+    void *ask_context;
+    tg_guard_fn guard; /* calls the module's constructors; NULL: a crash there ends the program */
+    void *guard_context;
 };
 
 struct tg_replay_result {
@@ -45,14 +50,15 @@ struct tg_replay_result {
 };
 
 /* Runs the task alone on the device that the settings name. OK: it ran; `result` has the comparison.
- * Other statuses are those of tg_recording_open, tg_device_load and tg_run_wait. */
+ * NOT_TRUSTED: the module was not loaded. Other statuses are those of tg_recording_open, tg_device_load
+ * and tg_run_wait. */
 TG_API tg_status tg_replay_task(const struct tg_settings *settings,
                                 const struct tg_recording *recording, uint64_t task,
                                 const struct tg_replay_config *config,
                                 struct tg_replay_result *result, struct tg_error *error);
 
 /* Writes a folder, which must not exist yet, with C source, inputs, expected outputs, a CMake file and
- * the workload's module. */
+ * a copy of the workload's module. The module must be one that tg_replay_task would load. */
 TG_API tg_status tg_replay_bundle(const struct tg_recording *recording, uint64_t task,
                                   const struct tg_replay_config *config, const char *folder,
                                   struct tg_error *error);
@@ -94,6 +100,8 @@ struct tg_reference_config {
     /* Called several times a second on the caller's thread; a return other than 0 cancels. */
     int (*progress)(void *context, uint64_t checked, uint64_t tasks);
     void *progress_context;
+    tg_trust_fn ask; /* as in tg_replay_config */
+    void *ask_context;
 };
 
 /*
@@ -107,7 +115,8 @@ struct tg_reference_config {
  * DIFFERS or FAILED because of what another reference did: such a verdict comes from a process that
  * had called no reference before. What references print goes to standard error.
  *
- * BAD_ARGUMENT: a limit that is no time up to 1e6 s; NOT_FOUND: no module; WORKLOAD_FAULT: the module
+ * BAD_ARGUMENT: a limit that is no time up to 1e6 s; NOT_FOUND: no module; NOT_TRUSTED: it was
+ * not loaded; WORKLOAD_FAULT: the module
  * crashes while it is loaded; CANCELLED; NO_MEMORY.
  */
 TG_API tg_status tg_reference_run(const struct tg_recording *recording,

@@ -4,11 +4,14 @@
 #include <taskglass/replay.h>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "host/bundle.h"
 #include "host/bundle_source.h"
 #include "host/replay.h"
 #include "host/text.h"
+#include "host/trust.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -40,21 +43,39 @@ static tg_status write_text(const char *folder, const char *name, const char *te
     return write_bytes(folder, name, text, strlen(text), error);
 }
 
-static tg_status copy_module(const char *folder, const char *from, struct tg_error *error)
+/* The module that may be copied, open: a shared object, and one that a replay would load. */
+static tg_status open_module(const struct tg_recording *recording,
+                             const struct tg_replay_config *config, struct tg_module_file *file,
+                             struct tg_error *error)
 {
-    char path[4200], piece[65536];
-    FILE *in = fopen(from, "rb"), *out;
-    size_t n;
-    bool good = true;
-    if (in == NULL)
-        return cannot(from, error);
+    struct tg_trusted module;
+    tg_status status =
+        tg_trust_choose(recording, config ? config->module : NULL, config ? config->ask : NULL,
+                        config ? config->ask_context : NULL, &module, error);
+    *file = (struct tg_module_file){.fd = -1};
+    if (status == TG_OK)
+        status = tg_module_file_open(module.path, file, error);
+    if (status == TG_OK)
+        status = tg_trust_still(&module, error);
+    if (status != TG_OK)
+        tg_module_file_close(file);
+    return status;
+}
+
+/* Copies what was opened, as many bytes as it had then, whatever the path names by now. */
+static tg_status copy_module(const char *folder, const struct tg_module_file *module,
+                             struct tg_error *error)
+{
+    char path[4200];
+    int cause, fd;
     snprintf(path, sizeof path, "%s/workload.so", folder);
-    out = fopen(path, "wb");
-    while (out != NULL && good && (n = fread(piece, 1, sizeof piece, in)) > 0)
-        good = fwrite(piece, 1, n, out) == n;
-    good &= out != NULL && fclose(out) == 0;
-    fclose(in);
-    return good ? TG_OK : cannot(path, error);
+    fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return cannot(path, error);
+    cause = tg_module_file_copy(module, fd);
+    if (close(fd) != 0 && cause == 0)
+        cause = errno;
+    return cause == 0 ? TG_OK : tg_file_error(error, "write", path, cause);
 }
 
 static tg_status write_task(const char *folder, const struct tg_recorded_task *task,
@@ -140,7 +161,7 @@ static tg_status write_readme(const char *folder, const struct tg_recorded_task 
 }
 
 static tg_status write_folder(const char *folder, const struct tg_recorded_task *task,
-                              const char *module, struct tg_error *error)
+                              const struct tg_module_file *module, struct tg_error *error)
 {
     tg_status status = make_data_folder(folder, error);
     if (status == TG_OK)
@@ -168,22 +189,21 @@ tg_status tg_replay_bundle(const struct tg_recording *recording, uint64_t id,
 {
     TG_REFUSE_NULL(error, recording);
     TG_REFUSE_NULL(error, folder);
-    struct tg_recorded_task task;
-    char module[4096];
-    tg_status status =
-        tg_replay_module(recording, config ? config->module : NULL, module, sizeof module, error);
+    struct tg_recorded_task task = {0};
+    struct tg_module_file module = {.fd = -1};
+    tg_status status = tg_recorded_task_read(recording, id, &task, error);
     if (status == TG_OK)
-        status = tg_recorded_task_read(recording, id, &task, error);
-    if (status != TG_OK)
-        return status;
-    status = tg_bundle_check(&task, error);
+        status = tg_bundle_check(&task, error);
+    if (status == TG_OK)
+        status = open_module(recording, config, &module, error);
     if (status == TG_OK && mkdir(folder, 0777) != 0)
         status = cannot(folder, error);
     else if (status == TG_OK) {
-        status = write_folder(folder, &task, module, error);
+        status = write_folder(folder, &task, &module, error);
         if (status != TG_OK)
             remove_folder(folder);
     }
     tg_recorded_task_free(&task);
+    tg_module_file_close(&module);
     return status;
 }

@@ -22,6 +22,7 @@
 #include "host/plan.h"
 #include "host/run.h"
 #include "host/runtime_ops.h"
+#include "host/workload.h"
 
 /* The interval between two looks at a run: short enough for a progress line and for Ctrl-C, long
  * enough to cost nothing. */
@@ -408,6 +409,7 @@ tg_status tg_execute(const struct tg_settings *settings, const struct tg_workloa
     if (status == TG_OK)
         status = begin(&job, seconds_since(start), &first);
     if (status == TG_OK) {
+        tg_workload_note(workload);
         status = on_device(&job, &first);
         job.execution->times.total = seconds_since(start);
         if (status != TG_OK)

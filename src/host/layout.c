@@ -175,6 +175,10 @@ static const struct tg_layout_info rows[] = {
     MEMBER(tg_reference_config, limit), MEMBER(tg_reference_config, workers),
     MEMBER(tg_reference_config, sandbox),
     POINTER(tg_reference_config, progress), POINTER(tg_reference_config, progress_context),
+    POINTER(tg_reference_config, ask), POINTER(tg_reference_config, ask_context),
+
+    STRUCTURE(tg_trust_question), MEMBER(tg_trust_question, module),
+    MEMBER(tg_trust_question, named_by), MEMBER(tg_trust_question, why),
 
     STRUCTURE(tg_reference_task), MEMBER(tg_reference_task, task),
     CHARS(tg_reference_task, kernel), MEMBER(tg_reference_task, is),

@@ -3,6 +3,8 @@
 #include "base/error.h"
 #include "host/workload.h"
 #include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* dlerror's text begins with the path; cut that, because our message has it already. */
@@ -61,5 +63,39 @@ tg_status tg_module_open(const char *path, tg_status refusal, void **handle,
     tg_module_file_close(&file);
     if (was != NULL)
         *was = file;
+    return status;
+}
+
+struct opening {
+    const char *path;
+    void *handle;
+    tg_status status;
+    struct tg_error error;
+};
+
+static void open_module(void *argument)
+{
+    struct opening *opening = argument;
+    const struct tg_workload *workload;
+    opening->status = tg_module_open(opening->path, TG_NOT_FOUND, &opening->handle, &workload, NULL,
+                                     &opening->error);
+}
+
+tg_status tg_module_open_guarded(const char *path, const struct tg_guard *guard, void **handle,
+                                 struct tg_error *error)
+{
+    char *real = realpath(path, NULL); /* dlopen looks elsewhere for a name without a slash */
+    struct opening opening = {.path = real};
+    struct tg_workload_call call = {
+        .function = "a constructor", .workload = path, .call = open_module, .argument = &opening};
+    *handle = NULL;
+    if (real == NULL)
+        return tg_error_set(error, TG_NOT_FOUND, "cannot open module '%s': %s", path,
+                            strerror(errno));
+    tg_status status = tg_guard_call(guard, &call, error);
+    free(real);
+    if (status == TG_OK && opening.status != TG_OK)
+        status = tg_error_set(error, opening.status, "%s", opening.error.text);
+    *handle = opening.handle;
     return status;
 }

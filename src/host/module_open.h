@@ -4,6 +4,7 @@
 #define TG_HOST_MODULE_OPEN_H
 
 #include "base/module_file.h"
+#include "host/guard.h"
 #include <taskglass/workload.h>
 
 /* Loads the file after it proved to be a shared object, which runs its constructors, and checks the
@@ -13,5 +14,10 @@
 tg_status tg_module_open(const char *path, tg_status refusal, void **handle,
                          const struct tg_workload **workload, struct tg_module_file *was,
                          struct tg_error *error);
+
+/* The same in a guard, for a caller that looks at the workload later. NOT_FOUND: it cannot be loaded;
+ * or the guard's status. */
+tg_status tg_module_open_guarded(const char *path, const struct tg_guard *guard, void **handle,
+                                 struct tg_error *error);
 
 #endif

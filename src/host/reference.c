@@ -260,7 +260,8 @@ tg_status tg_reference_run(const struct tg_recording *recording,
                                                                       : DEFAULT_LIMIT,
                                    .lock = PTHREAD_MUTEX_INITIALIZER,
                                    .changed = PTHREAD_COND_INITIALIZER};
-    char module[4096], *program = NULL;
+    struct tg_trusted module = {.path = ""};
+    char *program = NULL;
     struct tg_task_record *record;
     tg_status status;
     if (recording == NULL || tell == NULL)
@@ -275,10 +276,11 @@ tg_status tg_reference_run(const struct tg_recording *recording,
     job.record = record;
     job.was_filtered = tg_recording_was_filtered(recording);
     if (job.n_records > 0)
-        status = tg_replay_module(recording, telling.config->module, module, sizeof module, error);
+        status = tg_trust_choose(recording, telling.config->module, telling.config->ask,
+                                 telling.config->ask_context, &module, error);
     if (status == TG_OK)
         status = tg_paths_find("taskglass-reference", &program, error);
-    job.module = module;
+    job.module = &module;
     job.program = program;
     if (status == TG_OK && job.n_records > 0)
         status = check(&job, telling.config->workers, &telling, error);

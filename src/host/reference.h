@@ -15,6 +15,7 @@
 
 #include "host/recorded_task.h"
 #include "host/reference_process.h"
+#include "host/trust.h"
 #include <pthread.h>
 #include <taskglass/replay.h>
 
@@ -46,7 +47,8 @@ struct tg_batch {
 /* What lanes and the caller's thread share. `lock` guards what is below it. */
 struct tg_reference_job {
     const struct tg_recording *recording;
-    const char *program, *module;
+    const char *program;
+    const struct tg_trusted *module;
     double limit;
     bool was_filtered; /* the run was recorded with --dump-filter */
     const struct tg_task_record *record;

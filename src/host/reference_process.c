@@ -77,7 +77,8 @@ static enum heard hear(struct tg_reference_process *p, double seconds,
 /* ── start and end ─────────────────────────────────────────────────────────────────────── */
 
 void tg_reference_process_init(struct tg_reference_process *p, const char *program,
-                               const char *module, double limit, uint32_t sandbox, const int *stop)
+                               const struct tg_trusted *module, double limit, uint32_t sandbox,
+                               const int *stop)
 {
     *p = (struct tg_reference_process){.socket = -1,
                                        .memory_fd = -1,
@@ -161,7 +162,7 @@ static int make_memory(struct tg_reference_process *p)
 static int spawn(struct tg_reference_process *p, int socket)
 {
     char parent[32];
-    char *argv[] = {(char *)"taskglass-reference", (char *)p->module, parent,
+    char *argv[] = {(char *)"taskglass-reference", (char *)p->module->path, parent,
                     (char *)(p->sandbox == TG_SANDBOX_OFF ? "off" : "on"), NULL};
     char **chosen = NULL;
     posix_spawn_file_actions_t files;
@@ -220,8 +221,8 @@ static bool is_tolerance(double value)
 static tg_status bad_module(const struct tg_reference_process *p, const char *how,
                             struct tg_error *error)
 {
-    return tg_error_set(error, TG_WORKLOAD_FAULT, "the module %s %s while it was loaded", p->module,
-                        how);
+    return tg_error_set(error, TG_WORKLOAD_FAULT, "the module %s %s while it was loaded",
+                        p->module->path, how);
 }
 
 /* Takes one message of the list. Sets *is_last with the last. */
@@ -250,11 +251,11 @@ static tg_status take_reference(struct tg_reference_process *p, struct tg_refere
         return tg_error_set(error, TG_BAD_ARGUMENT,
                             "%s: the reference of kernel '%s' has tolerances of %g and %g; use 0 "
                             "or more",
-                            p->module, m.text, m.atol, m.rtol);
+                            p->module->path, m.text, m.atol, m.rtol);
     about[*n] = (struct tg_reference_about){.atol = m.atol, .rtol = m.rtol};
     if (tg_signature_parse(&about[*n].signature, m.has_signature ? m.signature : NULL, &why) !=
         TG_OK)
-        return tg_error_set(error, TG_BAD_ARGUMENT, "%s: kernel %s: %s", p->module, m.text,
+        return tg_error_set(error, TG_BAD_ARGUMENT, "%s: kernel %s: %s", p->module->path, m.text,
                             why.text);
     snprintf(about[*n].kernel, sizeof about[*n].kernel, "%.127s", m.text);
     ++*n;
@@ -271,9 +272,13 @@ tg_status tg_reference_process_start(struct tg_reference_process *p,
     tg_status status;
     if (list == NULL)
         return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
-    status = launch(p, error);
+    status = tg_trust_still(p->module, error);
+    if (status == TG_OK)
+        status = launch(p, error);
     while (status == TG_OK && !is_last)
         status = take_reference(p, list, &n, &is_last, error);
+    if (status == TG_OK)
+        status = tg_trust_still(p->module, error);
     if (status != TG_OK)
         kill_all(p);
     if (status != TG_OK || about == NULL) {

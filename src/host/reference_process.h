@@ -3,6 +3,7 @@
 #ifndef TG_HOST_REFERENCE_PROCESS_H
 #define TG_HOST_REFERENCE_PROCESS_H
 
+#include "host/trust.h"
 #include "reference/protocol.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,7 +35,7 @@ struct tg_reference_process {
     double load_limit;   /* seconds that the module may take to load */
     uint32_t sandbox;    /* enum tg_sandbox */
     const char *program; /* lives longer than the process, like module */
-    const char *module;
+    const struct tg_trusted *module;
 };
 
 /* How a call ended. */
@@ -47,7 +48,8 @@ enum tg_reference_end {
 
 /* Prepares the structure; starts nothing. `limit`: seconds that a call may take. */
 void tg_reference_process_init(struct tg_reference_process *process, const char *program,
-                               const char *module, double limit, uint32_t sandbox, const int *stop);
+                               const struct tg_trusted *module, double limit, uint32_t sandbox,
+                               const int *stop);
 /* Starts the process and loads the module. *about, an array that the caller frees, and *count may be
  * NULL. The errors are those of tg_workload_open; WORKLOAD_FAULT: the module crashed while it was
  * loaded; CANCELLED. */

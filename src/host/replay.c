@@ -7,14 +7,18 @@
 #include "common/gather.h"
 #include "host/check.h"
 #include "host/plan.h"
+#include "host/module_open.h"
 #include "host/recorded_task.h"
 #include "host/replay.h"
+#include "host/trust.h"
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct stage {
     struct tg_recorded_task task;
+    void *library; /* the module in this process */
     struct tg_device *device;
     struct tg_module *module;
     struct tg_graph *graph;
@@ -32,21 +36,19 @@ void tg_replay_kernel_names(const struct tg_recorded_task *task, char *text, siz
     }
 }
 
-tg_status tg_replay_module(const struct tg_recording *recording, const char *given, char *path,
-                           size_t size, struct tg_error *error)
-{
-    if (given != NULL && *given)
-        snprintf(path, size, "%s", given);
-    else
-        tg_recorded_run_value(recording, "module", path, size);
-    if (*path)
-        return TG_OK;
-    return tg_error_set(error, TG_NOT_FOUND,
-                        "no run.json beside the recording names its workload; "
-                        "give the workload's file with --module");
-}
-
 /* ── setting up ────────────────────────────────────────────────────────────────────────── */
+
+/* Loads the module into this process first, in the caller's guard, because that runs its constructors.
+ * tg_device_load then finds it loaded. */
+static tg_status load(struct stage *s, const struct tg_trusted *module,
+                      const struct tg_replay_config *config, struct tg_error *error)
+{
+    struct tg_guard guard = {config->guard, config->guard_context};
+    tg_status status = tg_trust_still(module, error);
+    if (status == TG_OK)
+        status = tg_module_open_guarded(module->path, &guard, &s->library, error);
+    return status;
+}
 
 static tg_status find_kernels(const struct stage *s, const char *path, uint32_t kernel[TG_PARTS],
                               struct tg_error *error)
@@ -191,6 +193,8 @@ static void leave(struct stage *s)
         free(s->got[i]);
     tg_graph_destroy(s->graph);
     tg_device_close(s->device);
+    if (s->library)
+        dlclose(s->library);
     tg_recorded_task_free(&s->task);
 }
 
@@ -203,25 +207,33 @@ tg_status tg_replay_task(const struct tg_settings *settings, const struct tg_rec
     TG_REFUSE_NULL(error, result);
     struct stage s = {0};
     struct tg_plan plan;
-    char path[4096];
-    uint32_t repeat = config && config->repeat ? config->repeat : 1;
+    static const struct tg_replay_config defaults;
+    struct tg_trusted module;
+    config = config ? config : &defaults;
+    uint32_t repeat = config->repeat ? config->repeat : 1;
     tg_status status = tg_plan_make(settings, &plan, error);
     memset(result, 0, sizeof *result);
     result->task = task;
     if (status == TG_OK)
-        status =
-            tg_replay_module(recording, config ? config->module : NULL, path, sizeof path, error);
-    if (status == TG_OK)
         status = tg_recorded_task_read(recording, task, &s.task, error);
-    if (status != TG_OK)
+    if (status == TG_OK)
+        status = tg_trust_choose(recording, config->module, config->ask, config->ask_context,
+                                 &module, error);
+    if (status != TG_OK) {
+        tg_recorded_task_free(&s.task);
         return status;
+    }
     tg_replay_kernel_names(&s.task, result->kernel, sizeof result->kernel);
     snprintf(result->platform, sizeof result->platform, "%s", plan.device.platform);
-    status = tg_device_open(&plan.device, &s.device, error);
+    status = load(&s, &module, config, error);
     if (status == TG_OK)
-        status = tg_device_load(s.device, path, &s.module, error);
+        status = tg_device_open(&plan.device, &s.device, error);
     if (status == TG_OK)
-        status = build(&s, path, error);
+        status = tg_device_load(s.device, module.path, &s.module, error);
+    if (status == TG_OK)
+        status = tg_trust_still(&module, error);
+    if (status == TG_OK)
+        status = build(&s, module.path, error);
     if (status == TG_OK)
         describe_outputs(&s, result);
     for (uint32_t run = 0; run < repeat && status == TG_OK; run++) {

@@ -16,6 +16,7 @@
 #include "host/module_open.h"
 #include "host/paths.h"
 #include "host/text.h"
+#include "host/trust.h"
 
 struct tg_workload_file {
     void *library;
@@ -264,4 +265,9 @@ const char *tg_workload_path(const struct tg_workload_file *file)
     if (file == NULL)
         return "";
     return file->path;
+}
+
+void tg_workload_note(const struct tg_workload_file *file)
+{
+    tg_trust_note_loaded(file->path, &file->was);
 }

@@ -13,4 +13,8 @@ enum { TG_WORKLOAD_MAX_KERNELS = 4096, TG_WORKLOAD_MAX_CASES = 4096 };
 tg_status tg_workload_check(const struct tg_workload *workload, const char *path,
                             struct tg_error *error);
 
+struct tg_workload_file;
+/* Notes that the user runs this module, so that recordings of it may load it later. */
+void tg_workload_note(const struct tg_workload_file *file);
+
 #endif
