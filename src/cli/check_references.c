@@ -11,6 +11,7 @@
 #include "cli/format.h"
 #include "cli/interrupt.h"
 #include "cli/recording.h"
+#include "cli/trust.h"
 
 /* More failures than this are counted, but not listed. */
 enum { DIFFERS = 1, MOST_ROWS = 20, MOST_LEFT = 3, MOST_FAILURES = 10000 };
@@ -350,7 +351,8 @@ int check_references(const struct cli *cli, const struct check_request *request,
                                          .limit = tg_settings_seconds(cli->settings, "timeout"),
                                          .sandbox = tg_settings_choice(cli->settings, "sandbox"),
                                          .progress = show,
-                                         .progress_context = &tally};
+                                         .progress_context = &tally,
+                                         .ask = cli_trust_ask()};
     int code;
     cli_progress_init(&tally.progress);
     cli_interrupt_catch();

@@ -4,7 +4,9 @@
 #include <string.h>
 #include <taskglass/replay.h>
 
+#include "cli/cli.h"
 #include "cli/find.h"
+#include "cli/trust.h"
 
 /* The findings that have no proof yet, by task, so that the reference of a task finds them at once. */
 struct doubt {
@@ -86,6 +88,7 @@ bool cli_find_ask_references(struct cli_find *find)
 {
     struct doubts doubts = {.find = find};
     uint64_t most = find->info.findings + 1;
+    struct tg_reference_config config = {.module = find->module, .ask = cli_trust_ask()};
     struct tg_error error;
     find->verdict = calloc((size_t)most, sizeof *find->verdict);
     doubts.item = malloc((size_t)most * sizeof *doubts.item);
@@ -93,8 +96,9 @@ bool cli_find_ask_references(struct cli_find *find)
     if (good)
         collect(&doubts);
     /* Without a module, or without references in it, nothing is proved and nobody is cleared. */
-    if (good && doubts.open > 0)
-        (void)tg_reference_check(find->recording, find->module, tell, &doubts, &error);
+    if (good && doubts.open > 0 &&
+        tg_reference_run(find->recording, &config, tell, &doubts, &error) == TG_NOT_TRUSTED)
+        (void)cli_error("no reference was asked: %s", error.text);
     free(doubts.item);
     return good;
 }

@@ -14,6 +14,7 @@
 #include "cli/options.h"
 #include "cli/recording.h"
 #include "cli/term.h"
+#include "cli/trust.h"
 
 enum { DIFFERS = 1, MOST_RUNS = 1000000 };
 
@@ -215,6 +216,7 @@ static int replay(struct cli *cli, void *context)
         return code;
     if (cli_recording_open(request->dir, &recording, &error) != TG_OK)
         return cli_recording_fail(NULL, request->json, &error);
+    request->config.ask = cli_trust_ask();
     code = replay_recording(cli, recording, request);
     tg_recording_close(recording);
     return code;
