@@ -7,7 +7,7 @@ import pytest
 
 import taskglass
 
-from conftest import TEST_WORKLOADS
+from conftest import BUILD, TEST_WORKLOADS
 from forge import forge, is_output, put_nan
 
 
@@ -74,3 +74,28 @@ def test_a_limit_that_is_no_time_is_refused(chain, limit):
 def test_a_module_that_is_not_there_is_named(chain):
     with taskglass.Recording(chain) as recording, pytest.raises(taskglass.NotFound, match="nowhere.so"):
         recording.check("nowhere.so")
+
+
+def test_a_module_that_was_not_run_here_is_loaded_only_after_a_question(tmp_path, monkeypatch):
+    module = tmp_path / "mine.so"
+    module.write_bytes((BUILD / "lib" / "taskglass" / "workloads" / "matmul_chain.so").read_bytes()
+                       + b"mine")
+    out = taskglass.run(module, dump_tensor="full", output=tmp_path / "out").output_dir
+    asked = []
+
+    def answer(path, why):
+        asked.append((path, why))
+        return len(asked) == 2
+
+    with taskglass.Recording(out) as recording:
+        assert recording.check().result == "good"
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "stranger"))
+        with pytest.raises(taskglass.NotTrusted, match="you have not run it"):
+            recording.check()
+        with pytest.raises(taskglass.NotTrusted):
+            recording.check(ask=answer)
+        assert recording.check(ask=answer).result == "good"
+        assert asked == [(str(module), "you have not run it on this machine")] * 2
+        with pytest.raises(ZeroDivisionError):
+            recording.check(ask=lambda path, why: 1 // 0)
+        assert recording.check(module).result == "good"

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from dataclasses import dataclass, field
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
@@ -76,7 +77,8 @@ def _task_of(found: Any) -> CheckedTask:
 
 
 def check(recording: int, module: Optional[Any], limit: float, workers: int,
-          progress: Optional[Callable[[int, int], Any]]) -> Check:
+          progress: Optional[Callable[[int, int], Any]],
+          ask: Optional[Callable[[str, str], bool]]) -> Check:
     """`recording` is the pointer of an open recording."""
     layout, interrupts = lib().layout, Interrupts()
     counts = dict.fromkeys(VERDICTS, 0)
@@ -94,8 +96,18 @@ def check(recording: int, module: Optional[Any], limit: float, workers: int,
         lambda _, address: interrupts.guard(take, address))
     show = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint64)(
         lambda _, done, total: interrupts.guard(progress, done, total))
+    answers: List[bool] = []
+
+    def put_question(address: int) -> None:
+        question = layout.tg_trust_question.from_address(address)
+        answers.append(ask is not None and bool(ask(os.fsdecode(question.module),
+                                                    text(question.why))))
+
+    asked = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p, ctypes.c_void_p)(
+        lambda _, address: interrupts.guard(put_question, address) == 0 and any(answers))
     config = layout.tg_reference_config(module=encoded(module) if module else None, limit=limit,
-                                        workers=workers, progress=ctypes.cast(show, ctypes.c_void_p))
+                                        workers=workers, progress=ctypes.cast(show, ctypes.c_void_p),
+                                        ask=ctypes.cast(asked, ctypes.c_void_p) if ask else None)
     with interrupts:
         lib().call(lib().tg_reference_run, recording, ctypes.byref(config), tell, None)
     return Check(counts, kernels, tuple(tasks))

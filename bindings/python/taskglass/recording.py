@@ -521,7 +521,8 @@ class Recording(Closing):
     # --- is it right? --------------------------------------------------------------------------
 
     def check(self, module: Optional[Union[str, "os.PathLike[str]"]] = None, *, limit: float = 0,
-              workers: int = 0, progress: Optional[Callable[[int, int], Any]] = None) -> Check:
+              workers: int = 0, progress: Optional[Callable[[int, int], Any]] = None,
+              ask: Optional[Callable[[str, str], bool]] = None) -> Check:
         """Recomputes every task with its kernel's reference function, as `taskglass check` does.
 
         References run in other processes, each for at most `limit` seconds a task (0: 10 s). One that
@@ -529,8 +530,12 @@ class Recording(Closing):
         `module` is the workload's file, by default the one that run.json names; `workers` the number
         of processes, by default one for each CPU. `progress(checked, tasks)` is called now and then;
         an exception from it ends the check.
+
+        Loading a module runs its code, and run.json may be a stranger's. A module that only run.json
+        names is loaded if it is installed, or if this user has run its content on this machine.
+        For any other, `ask(path, why)` decides; without it the check raises NotTrusted.
         """
-        return check(self._handle.pointer, module, limit, workers, progress)
+        return check(self._handle.pointer, module, limit, workers, progress, ask)
 
     def __repr__(self) -> str:
         state = "closed" if self.closed else "complete" if self.complete else "incomplete"
