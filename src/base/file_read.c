@@ -245,6 +245,26 @@ size_t tg_map_skip_hole(const struct tg_map *map, size_t at)
     return (size_t)data < map->size ? (size_t)data : map->size;
 }
 
+uint64_t tg_map_data(const struct tg_map *map)
+{
+    enum { MOST_STRETCHES = 65536 };
+    uint64_t sum = 0;
+    size_t at = 0;
+    if (!map->guard)
+        return map->size;
+    for (int n = 0; n < MOST_STRETCHES; n++) {
+        size_t data = tg_map_skip_hole(map, at);
+        if (data >= map->size)
+            return sum;
+        off_t hole = lseek(tg_guard_fd(map->guard), (off_t)data, SEEK_HOLE);
+        if (hole <= (off_t)data)
+            return map->size;
+        at = (uint64_t)hole < map->size ? (size_t)hole : map->size;
+        sum += at - data;
+    }
+    return map->size;
+}
+
 /* Where the last stretch of data begins; 0 if the file system does not tell. *end: where it ends. */
 static size_t find_last_data(const struct tg_map *map, size_t *end)
 {

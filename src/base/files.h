@@ -130,6 +130,9 @@ void tg_map_let_go_part(const struct tg_map *map, size_t begin, size_t end);
 /* The first byte from `at` on that is not in a hole of the file, or the map's size. Where the file
  * system does not tell, there are no holes: the result is `at`. */
 size_t tg_map_skip_hole(const struct tg_map *map, size_t at);
+/* How many bytes of the file are not in holes: what it really takes on the disk. The whole size where the
+ * file system does not tell, or if there are very many holes. */
+uint64_t tg_map_data(const struct tg_map *map);
 /* The number of bytes up to the last one that is not zero. Reads the zeros at the end, but not holes. */
 size_t tg_map_without_zeros(const struct tg_map *map);
 

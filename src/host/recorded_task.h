@@ -55,8 +55,12 @@ tg_status tg_recorded_task_lay_out(const struct tg_recording *recording,
                                    struct tg_recorded_task *task, struct tg_error *error);
 void tg_recorded_task_free(struct tg_recorded_task *task);
 
-/* The most bytes that a task's arguments may take: as many as the payload file has, and 64 MiB if that
- * is less. So a small file cannot make its reader use much memory. */
+/*
+ * The most bytes that a task's arguments may take, and the most memory that they may span: as many as
+ * the payload file has on the disk, without holes, and TG_TASK_SMALL if that is less. So a small
+ * recording cannot make its reader use much memory.
+ */
+#define TG_TASK_SMALL (UINT64_C(64) << 20)
 uint64_t tg_recorded_task_limit(const struct tg_recording *recording);
 
 /* The text of a top-level key in the recording's run.json; "" if there is none. */

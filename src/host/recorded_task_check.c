@@ -110,6 +110,23 @@ static tg_status check_tensor(const struct tg_record *raw, struct tg_error *erro
     return TG_OK;
 }
 
+/* Before anybody reads or hashes the content: it may be a hole of terabytes. Small tasks, which most are,
+ * never ask for the limit. */
+static tg_status check_size_of(struct tg_task_reading *reading, uint32_t argument, uint64_t bytes,
+                               struct tg_error *error)
+{
+    if (bytes <= TG_TASK_SMALL)
+        return TG_OK;
+    if (reading->limit == 0)
+        reading->limit = tg_recorded_task_limit(reading->recording);
+    if (bytes <= reading->limit)
+        return TG_OK;
+    return REFUSE(error,
+                  "argument %u: with it the arguments take at least %" PRIu64
+                  " bytes, more than the %" PRIu64 " that a task of this recording may take",
+                  argument, bytes, reading->limit);
+}
+
 /* ── records of the same argument ──────────────────────────────────────────────────────── */
 
 /* The first field in which two records of an argument contradict each other; NULL if none. */
@@ -283,6 +300,8 @@ tg_status tg_task_reading_add(struct tg_task_reading *reading, uint64_t index,
     status = check_words(&raw, error);
     if (status == TG_OK && raw.kind == TG_KIND_TENSOR)
         status = check_tensor(&raw, error);
+    if (status == TG_OK && raw.kind == TG_KIND_TENSOR)
+        status = check_size_of(reading, raw.arg_index, raw.bytes, error);
     return status == TG_OK ? take_argument(reading, &entry, &raw, error) : status;
 }
 
@@ -357,17 +376,16 @@ static tg_status count_arguments(const struct tg_task_reading *reading, struct t
     return TG_OK;
 }
 
-static tg_status check_size(const struct tg_task_reading *reading, struct tg_error *error)
+static tg_status check_size(struct tg_task_reading *reading, struct tg_error *error)
 {
     const struct tg_recorded_task *task = reading->task;
-    uint64_t left = tg_recorded_task_limit(reading->recording), limit = left;
+    uint64_t bytes = 0;
     for (uint32_t i = 0; i < task->n_tensors; i++) {
-        if (task->tensor[i].bytes > left)
-            return REFUSE(error,
-                          "its arguments up to %u take more than the %" PRIu64
-                          " bytes that a task of this recording may take",
-                          i, limit);
-        left -= task->tensor[i].bytes;
+        tg_status status;
+        bytes += task->tensor[i].bytes; /* 16 times what check_size_of allowed do not overflow */
+        status = check_size_of(reading, i, bytes, error);
+        if (status != TG_OK)
+            return status;
     }
     return TG_OK;
 }
@@ -388,6 +406,6 @@ tg_status tg_task_reading_end(struct tg_task_reading *reading, struct tg_error *
 
 uint64_t tg_recorded_task_limit(const struct tg_recording *recording)
 {
-    const uint64_t small = UINT64_C(64) << 20;
-    return recording->payload.size > small ? recording->payload.size : small;
+    uint64_t data = tg_map_data(&recording->payload);
+    return data > TG_TASK_SMALL ? data : TG_TASK_SMALL;
 }

@@ -30,6 +30,7 @@ struct tg_task_reading {
     const struct tg_recording *recording;
     struct tg_recorded_task *task;
     bool has_kernels;
+    uint64_t limit; /* tg_recorded_task_limit; 0: not asked for yet */
     struct tg_seen_argument argument[TG_TASK_ARGUMENTS];
 };
 

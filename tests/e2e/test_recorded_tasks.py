@@ -4,6 +4,7 @@ refuse them with one line that names task and argument, and nothing is left behi
 tests/unit/host/recorded_task.c and tests/fuzz/task.c try many more."""
 
 import json
+import os
 import shutil
 import subprocess
 
@@ -176,6 +177,15 @@ def test_views_that_span_petabytes_take_no_memory(tg, folder, strides):
     refused(tg, "bytes that a task of this recording may take")
     # A reference gets its arguments without gaps, so it can still be called.
     assert tg.json("check", "out")["good"] == TASKS
+
+
+def test_holes_of_terabytes_are_neither_read_nor_copied(tg, folder):
+    os.truncate(folder / "tensor_dump.bin", 2**43)
+    giant = {"shape": [2**39], "strides": [1], "bin_offset": 2**40, "bin_size": 2**41, "hash": "0x01"}
+    change(folder, giant, 0)
+    words = f"argument 0: with it the arguments take at least {2**41} bytes"
+    not_checked(tg, words)
+    refused(tg, words)
 
 
 def test_arguments_without_an_address_are_checked_but_not_replayed(tg, folder):
