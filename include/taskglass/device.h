@@ -88,6 +88,16 @@ TG_API tg_status tg_device_open(const struct tg_device_config *config, struct tg
 /* Ends the device and frees everything that belongs to it: memory, modules. NULL is allowed.
  * The caller must destroy graphs and runs that use it before. */
 TG_API void tg_device_close(struct tg_device *device);
+/*
+ * Stops this process until it is continued (SIGCONT), and with it all devices and processes of references
+ * that the library has started for it. Does otherwise what SIGTSTP does by default, so it does nothing if
+ * nobody could continue the process (its group is orphaned). Safe in a signal handler: the handler of
+ * SIGTSTP, which Ctrl-Z sends, is the place to call it, as the command `taskglass` does.
+ *
+ * Devices have process groups of their own. In a program that does not call this, Ctrl-Z stops the
+ * program alone: a device runs on until it has to wait, and no limit counts that time.
+ */
+TG_API void tg_suspend(void);
 TG_API void tg_device_get_info(const struct tg_device *device, struct tg_device_info *info);
 
 /* Allocates memory, aligned to 256 bytes, with undefined content, which is TG_POISON if the device was

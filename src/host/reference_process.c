@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE 1
 #include "host/reference_process.h"
+#include "base/children.h"
 #include "base/error.h"
 #include "base/limit.h"
 #include "host/signature.h"
@@ -95,8 +96,9 @@ static bool has_ended(const struct tg_reference_process *p)
     struct tg_limit limit;
     tg_limit_start(&limit, PATIENCE_SECONDS);
     for (;;) {
-        pid_t ended = waitpid(p->pid, NULL, WNOHANG);
-        if (ended == p->pid || (ended < 0 && errno != EINTR))
+        siginfo_t info = {0};
+        int result = waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT);
+        if (result == 0 ? info.si_pid != 0 : errno != EINTR)
             return true;
         if (tg_limit_look(&limit, p->pid))
             return false;
@@ -114,10 +116,10 @@ static void kill_all(struct tg_reference_process *p)
     if (p->pid == 0)
         return;
     kill(p->pid, TG_REFERENCE_KILL);
-    if (!has_ended(p)) {
+    if (!has_ended(p))
         kill(p->pid, SIGKILL);
-        while (waitpid(p->pid, NULL, 0) < 0 && errno == EINTR) {
-        }
+    tg_children_remove(p->pid); /* before its number can belong to another process */
+    while (waitpid(p->pid, NULL, 0) < 0 && errno == EINTR) {
     }
     p->pid = p->runner = 0;
 }
@@ -193,6 +195,8 @@ static int spawn(struct tg_reference_process *p, int socket)
     posix_spawn_file_actions_destroy(&files);
     if (result != 0)
         p->pid = 0;
+    else
+        tg_children_add(p->pid, TG_REFERENCE_STOP);
     return result;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 /* Starts and ends a device's process. */
+#include "base/children.h"
 #include "base/error.h"
 #include "base/limit.h"
 #include "platform/process/protocol.h"
@@ -175,6 +176,7 @@ tg_status tg_process_start(struct tg_process *process, const struct tg_platform_
                             process->hidden > 0 ? "install Taskglass again, or build it"
                                                 : "set --device-program");
     }
+    tg_children_add(process->pid, SIGSTOP);
     process->pidfd = (int)syscall(SYS_pidfd_open, process->pid, 0);
     return hear_hello(process, &message, error);
 }
@@ -203,14 +205,23 @@ int tg_process_hear(struct tg_process *process, struct tg_process_message *messa
 
 /* Uses the pidfd if there is one: if the host's program has already waited for our child, the pid
  * may belong to another process by now. */
+static int ask_whether_ended(const struct tg_process *process, int options, siginfo_t *info)
+{
+    *info = (siginfo_t){0};
+    return process->pidfd >= 0
+               ? waitid((idtype_t)P_PIDFD, (id_t)process->pidfd, info, WEXITED | options)
+               : waitid(P_PID, (id_t)process->pid, info, WEXITED | options);
+}
+
 static bool has_ended(struct tg_process *process)
 {
-    siginfo_t info = {0};
-    int result = process->pidfd >= 0
-                     ? waitid((idtype_t)P_PIDFD, (id_t)process->pidfd, &info, WEXITED | WNOHANG)
-                     : waitid(P_PID, (id_t)process->pid, &info, WEXITED | WNOHANG);
+    siginfo_t info;
+    int result = ask_whether_ended(process, WNOHANG | WNOWAIT, &info);
     if (result == 0 ? info.si_pid == 0 : errno == EINTR)
         return false;
+    tg_children_remove(process->pid);
+    if (result == 0)
+        result = ask_whether_ended(process, 0, &info);
     process->was_reaped_elsewhere = result != 0;
     process->wait_status =
         info.si_code == CLD_EXITED ? (info.si_status & 0xff) << 8 : info.si_status & 0x7f;
