@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <taskglass/device.h>
 
 /* A global variable, because a signal handler gets no context. */
 static volatile sig_atomic_t caught;
@@ -12,6 +13,13 @@ static volatile sig_atomic_t caught;
 static void on_signal(int number)
 {
     caught = number;
+}
+
+/* The threads of the program keep their own masks: one of them gets the signal, and all of them stop. */
+static void on_stop(int number)
+{
+    (void)number;
+    tg_suspend();
 }
 
 void cli_interrupt_catch(void)
@@ -23,6 +31,10 @@ void cli_interrupt_catch(void)
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
             sigaction(numbers[i], &action, NULL);
+    action.sa_handler = on_stop;
+    action.sa_flags = SA_RESTART;
+    if (sigaction(SIGTSTP, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+        sigaction(SIGTSTP, &action, NULL);
 }
 
 int cli_interrupt_caught(void)

@@ -2,6 +2,8 @@
 /*
  * SIGINT, SIGTERM and SIGHUP during a run. The first signal asks the run to end, so that the program
  * closes the device and writes its files; the second one kills the program at once.
+ *
+ * SIGTSTP (Ctrl-Z) stops the program and, with it, the processes of devices and references.
  */
 #ifndef TG_CLI_INTERRUPT_H
 #define TG_CLI_INTERRUPT_H

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import pathlib
+import pty
 import shutil
 import signal
 import subprocess
@@ -13,8 +14,8 @@ import time
 
 import pytest
 
-from conftest import (PLATFORMS, SANITIZED, begun, compiled, processes_with, wait_until,
-                      workload)
+from conftest import (MARK, PLATFORMS, PROGRAM, SANITIZED, begun, compiled, processes_with,
+                      wait_until, workload)
 from platforms import FAR_LIMIT, simulators_only
 
 LIMIT = "0.3"
@@ -166,6 +167,80 @@ def test_a_reference_is_not_late_because_of_a_pause(start, tg, doubtful, who):
     time.sleep(PAUSE)
     send(signal.SIGCONT, *pids)
     assert program.end() == (0, "")
+
+
+# ── Ctrl-Z ────────────────────────────────────────────────────────────────────────────────
+
+
+class Terminal:
+    """A shell on a terminal of its own that runs one command, and continues it at a line of input."""
+
+    def __init__(self, directory, *args):
+        self.mark = f"{os.getpid()}.terminal"
+        script = 'set -m; "$@"; echo stopped; read line; fg >/dev/null; echo "exit $?"'
+        self.shell, self.screen = pty.fork()
+        if self.shell == 0:
+            os.chdir(directory)
+            os.environ[MARK] = self.mark
+            os.execvp("bash", ["bash", "-c", script, "bash", str(PROGRAM), *map(str, args)])
+        self.shown = ""
+
+    def type(self, text):
+        os.write(self.screen, text.encode())
+
+    def shows(self, text):
+        while text not in self.shown:
+            try:
+                self.shown += os.read(self.screen, 1000).decode(errors="replace")
+            except OSError:
+                return False
+        return True
+
+    def states(self):
+        return [state(pid) for pid, name in processes_with(self.mark) if name.startswith("taskglass")]
+
+    def end(self):
+        for pid, _ in processes_with(self.mark):
+            send(signal.SIGKILL, pid)
+        os.close(self.screen)
+        os.waitpid(self.shell, 0)
+
+
+@pytest.fixture
+def terminal(tmp_path):
+    if not shutil.which("bash"):
+        pytest.skip("no bash")
+    made = []
+
+    def maker(*args):
+        made.append(Terminal(tmp_path, *args))
+        return made[-1]
+    yield maker
+    for each in made:
+        each.end()
+
+
+def pause_on(terminal, n_processes):
+    """Types Ctrl-Z when the command has its processes; continues it later. All of them stop."""
+    assert wait_until(lambda: len(terminal.states()) >= n_processes)
+    terminal.type("\x1a")
+    assert terminal.shows("stopped")
+    assert wait_until(lambda: set(terminal.states()) == {"T"})
+    time.sleep(PAUSE)
+    assert set(terminal.states()) == {"T"}
+    terminal.type("\n")
+    assert terminal.shows("exit 0")
+
+
+@simulators_only
+def test_ctrl_z_stops_host_and_device_and_fg_continues_both(terminal):
+    pause_on(terminal(*RUN), 2)
+
+
+@simulators_only
+def test_ctrl_z_stops_a_check_with_its_references(terminal, tg, doubtful):
+    assert tg("run", doubtful, "--case", "slow", "--set", "more=0", "--dump-tensor", "--output", "out")[0] == 0
+    pause_on(terminal("check", "out", "--timeout", LIMIT), 3)
 
 
 # ── --dump-wait ───────────────────────────────────────────────────────────────────────────
