@@ -37,6 +37,11 @@ void cli_interrupt_catch(void)
         sigaction(SIGTSTP, &action, NULL);
 }
 
+const char *cli_interrupt_name(void)
+{
+    return caught == SIGINT ? "SIGINT" : caught == SIGTERM ? "SIGTERM" : caught ? "SIGHUP" : "";
+}
+
 int cli_interrupt_caught(void)
 {
     return caught;

@@ -12,6 +12,8 @@
 void cli_interrupt_catch(void);
 /* The signal that was caught; 0: none. */
 int cli_interrupt_caught(void);
+/* "SIGINT"; "" if none was caught. */
+const char *cli_interrupt_name(void);
 /* Kills the program with the signal that was caught, so that the parent process sees that the program
  * was interrupted. Returns if no signal was caught. */
 void cli_interrupt_pass_on(void);

@@ -62,10 +62,13 @@ static void report(const struct tg_workload *workload, const struct tg_settings 
     cli_warn_recording(&info.run.record);
     cli_warn_orchestration(&info.run.orchestration);
     cli_warn_scopes(&info.run.scopes);
-    if (info.status == TG_OK)
-        return;
-    cli_fail(error);
-    cli_report_failure(&info);
+    if (info.status != TG_OK) {
+        cli_fail(error);
+        cli_report_failure(&info);
+    }
+    if (cli_interrupt_caught() && (info.status == TG_OK || info.status == TG_MISMATCH))
+        fprintf(stderr, "taskglass: stopped by %s after the run had ended; its files are in %s\n",
+                cli_interrupt_name(), info.output_dir);
 }
 
 static int execute(struct cli *cli, const struct request *request,
@@ -164,8 +167,7 @@ static int run(struct cli *cli, void *context)
     if (code == CLI_OK)
         code = open_and_execute(cli, request);
     cli_guard_end();
-    if (code != CLI_OK)
-        cli_interrupt_pass_on();
+    cli_interrupt_pass_on();
     return code;
 }
 

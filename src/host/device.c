@@ -126,10 +126,16 @@ static tg_status open_with(struct tg_device *device, struct tg_platform_config *
     return status;
 }
 
-tg_status tg_device_open(const struct tg_device_config *config, struct tg_device **out,
+tg_status tg_device_open(const struct tg_device_config *config, struct tg_device **device,
                          struct tg_error *error)
 {
-    TG_REFUSE_NULL_AS(error, out, "device");
+    TG_REFUSE_NULL(error, device);
+    return tg_device_open_watched(config, (struct tg_watch){NULL, NULL}, device, error);
+}
+
+tg_status tg_device_open_watched(const struct tg_device_config *config, struct tg_watch watch,
+                                 struct tg_device **out, struct tg_error *error)
+{
     static const struct tg_device_config defaults;
     const struct tg_platform_ops *ops;
     struct tg_platform_config chosen;
@@ -141,6 +147,7 @@ tg_status tg_device_open(const struct tg_device_config *config, struct tg_device
     status = find_platform(config->platform ? config->platform : DEFAULT_PLATFORM, &ops, error);
     if (status == TG_OK)
         status = fill_in(config, ops, &chosen, error);
+    chosen.watch = watch;
     if (status == TG_OK && ops->probe != NULL)
         status = ops->probe(error);
     if (status == TG_OK && !stands_in(ops, chosen.device_program)) {

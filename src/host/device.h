@@ -22,6 +22,11 @@ struct tg_device {
     uint32_t poison; /* fills the memory of tensors when it is handed out: TG_POISON; 0: none */
 };
 
+/* tg_device_open for a caller that may want to give up while the device starts, or loads a module:
+ * CANCELLED, and the device is lost. What `watch` refers to lives as long as the device. */
+tg_status tg_device_open_watched(const struct tg_device_config *config, struct tg_watch watch,
+                                 struct tg_device **device, struct tg_error *error);
+
 /* Allocates memory for the host's own structures: as tg_device_alloc, but never poisoned. */
 tg_status tg_device_alloc_own(struct tg_device *device, uint64_t bytes, uint64_t *address,
                               struct tg_error *error);

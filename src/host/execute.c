@@ -12,10 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <taskglass/args.h>
+#include <taskglass/wire/record.h>
 #include <time.h>
 
 #include "base/error.h"
-#include "host/check.h"
+#include "host/case_check.h"
 #include "host/execution.h"
 #include "host/graph.h"
 #include "host/output.h"
@@ -27,6 +28,10 @@
 /* The interval between two looks at a run: short enough for a progress line and for Ctrl-C, long
  * enough to cost nothing. */
 #define LOOK_SECONDS 0.05
+/* A kernel that has not returned this long after the user asked to stop is ended with the device. */
+#define CANCEL_SECONDS 1.0
+/* Bytes that are copied between two looks. */
+#define COPY_PIECE (UINT64_C(64) << 20)
 
 struct job {
     const struct tg_settings *settings;
@@ -73,13 +78,20 @@ static tg_status enter(const struct job *job, enum tg_phase phase, struct tg_err
     return tg_error_set(error, TG_CANCELLED, "cancelled before %s", names[phase]);
 }
 
+/* Called while the device starts, or loads the module. */
+static bool wants_to_stop(void *job)
+{
+    return !tell(job, TG_PHASE_OPEN, 0, 0);
+}
+
 static tg_status open_device(struct job *job, struct tg_error *error)
 {
     struct tg_execution *e = job->execution;
     uint64_t start = now();
     tg_status status = enter(job, TG_PHASE_OPEN, error);
     if (status == TG_OK)
-        status = tg_device_open(&job->plan.device, &job->device, error);
+        status = tg_device_open_watched(&job->plan.device, (struct tg_watch){wants_to_stop, job},
+                                        &job->device, error);
     if (status == TG_OK)
         status = tg_device_load(job->device, tg_workload_path(job->file), &job->module, error);
     e->times.open = seconds_since(start);
@@ -91,9 +103,16 @@ static tg_status open_device(struct job *job, struct tg_error *error)
 static tg_status place(struct job *job, struct tg_case_tensor *t, struct tg_error *error)
 {
     tg_status status = tg_device_alloc(job->device, t->size, &t->tensor.addr, error);
-    if (status == TG_OK && t->role != TG_OUT && t->size > 0) {
-        status = tg_device_copy_in(job->device, t->tensor.addr, t->bytes, t->size, error);
-        job->execution->bytes_in += t->size;
+    uint64_t size = t->role != TG_OUT ? t->size : 0;
+    for (uint64_t at = 0; at < size && status == TG_OK; at += COPY_PIECE) {
+        uint64_t piece = size - at < COPY_PIECE ? size - at : COPY_PIECE;
+        if (tell(job, TG_PHASE_BUILD, 0, 0))
+            status = tg_device_copy_in(job->device, t->tensor.addr + at,
+                                       (const char *)t->bytes + at, piece, error);
+        else
+            status = tg_error_set(error, TG_CANCELLED, "cancelled while tensor '%s' was copied",
+                                  t->name);
+        job->execution->bytes_in += status == TG_OK ? piece : 0;
     }
     return status;
 }
@@ -167,8 +186,7 @@ static tg_status build(struct job *job, const struct tg_args *args, struct tg_er
     return status;
 }
 
-/* Also waits for a cancelled run: it ends when its running tasks have ended, or when the
- * no-progress limit has passed. */
+/* Also waits for a cancelled run: it ends when its running tasks have ended, or soon after. */
 static tg_status wait_for(struct job *job, struct tg_run *run, struct tg_error *error)
 {
     uint64_t finished, total;
@@ -178,7 +196,7 @@ static tg_status wait_for(struct job *job, struct tg_run *run, struct tg_error *
         tg_run_progress(run, &finished, &total);
         if (!tell(job, TG_PHASE_RUN, finished, total) && !cancelled) {
             cancelled = true;
-            tg_run_cancel(run);
+            tg_run_cancel_within(run, CANCEL_SECONDS);
         }
         status = tg_run_wait(run, LOOK_SECONDS, error);
     } while (status == TG_TIMED_OUT);
@@ -204,6 +222,22 @@ static tg_status run_graph(struct job *job, struct tg_error *error)
     return status;
 }
 
+static tg_status fetch(struct job *job, const struct tg_case_tensor *t, struct tg_error *error)
+{
+    tg_status status = TG_OK;
+    for (uint64_t at = 0; at < t->size && status == TG_OK; at += COPY_PIECE) {
+        uint64_t piece = t->size - at < COPY_PIECE ? t->size - at : COPY_PIECE;
+        if (tell(job, TG_PHASE_CHECK, 0, 0))
+            status = tg_device_copy_out(job->device, (char *)t->output + at, t->tensor.addr + at,
+                                        piece, error);
+        else
+            status = tg_error_set(error, TG_CANCELLED, "cancelled while output '%s' was copied",
+                                  t->name);
+        job->execution->bytes_out += status == TG_OK ? piece : 0;
+    }
+    return status;
+}
+
 static tg_status copy_out(struct job *job, struct tg_error *error)
 {
     uint64_t start = now();
@@ -216,47 +250,19 @@ static tg_status copy_out(struct job *job, struct tg_error *error)
         if (!t->output)
             return tg_error_set(error, TG_NO_MEMORY, "output '%s' needs %llu bytes of host memory",
                                 t->name, (unsigned long long)t->size);
-        if (t->size > 0)
-            status = tg_device_copy_out(job->device, t->output, t->tensor.addr, t->size, error);
-        job->execution->bytes_out += t->size;
+        status = fetch(job, t, error);
+        if (status != TG_OK) { /* only whole outputs are kept */
+            free(t->output);
+            t->output = NULL;
+        }
     }
     job->execution->times.copy_out = seconds_since(start);
     return status;
 }
 
-static tg_status mismatch(const struct tg_output_check *check, struct tg_error *error)
+static bool stop_checking(void *job)
 {
-    return tg_error_set(error, TG_MISMATCH,
-                        "output '%s' differs in %llu of %llu elements, first at %llu: %.9g, "
-                        "expected %.9g",
-                        check->name, (unsigned long long)check->mismatches,
-                        (unsigned long long)check->elements, (unsigned long long)check->first,
-                        check->first_got, check->first_expected);
-}
-
-/* Compares all outputs; the error names the first one that differs. */
-static tg_status compare(struct job *job, struct tg_error *error)
-{
-    struct tg_execution *e = job->execution;
-    tg_status status = TG_OK;
-    for (uint32_t i = 0; i < tg_case_tensor_count(job->test_case); i++) {
-        const struct tg_case_tensor *t = tg_case_tensor_at(job->test_case, i);
-        struct tg_output_check *check = &e->outputs[e->n_outputs];
-        if (t->role == TG_IN)
-            continue;
-        check->name = strdup(t->name);
-        if (!check->name)
-            return tg_error_set(error, TG_NO_MEMORY, "out of host memory for a name");
-        e->n_outputs++;
-        if (t->exact)
-            tg_check_exact(t->tensor.dtype, t->output, t->exact, t->elements, check);
-        else
-            tg_check_close(t->tensor.dtype, t->output, t->expected, t->elements, t->atol, t->rtol,
-                           check);
-        if (check->mismatches > 0 && status == TG_OK)
-            status = mismatch(check, error);
-    }
-    return status;
+    return !tell(job, TG_PHASE_CHECK, 0, 0);
 }
 
 static tg_status check(struct job *job, struct tg_error *error)
@@ -266,7 +272,8 @@ static tg_status check(struct job *job, struct tg_error *error)
     if (status == TG_OK)
         status = tg_case_golden(job->test_case, &job->guard, error);
     if (status == TG_OK)
-        status = compare(job, error);
+        status = tg_case_compare(job->test_case, &(struct tg_watch){stop_checking, job},
+                                 job->execution->outputs, &job->execution->n_outputs, error);
     job->execution->times.check = seconds_since(start);
     return status;
 }

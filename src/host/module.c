@@ -69,7 +69,7 @@ static tg_status load_new(struct tg_device *device, char *path, struct tg_module
                               "complete",
                               path);
     if (status != TG_OK) {
-        device->lost |= status == TG_DEVICE_LOST;
+        device->lost |= status == TG_DEVICE_LOST || status == TG_CANCELLED;
         module_free(module);
         return status;
     }

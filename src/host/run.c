@@ -418,6 +418,13 @@ static void give_up_on_orchestration(struct tg_run *run)
     }
 }
 
+/* False if somebody waits for a cancelled run to end: then the device gets no more time than the limit,
+ * even if it is paused or held by a debugger. */
+static bool has_time(const struct tg_run *run)
+{
+    return run->cancel_seconds <= 0 || !is_cancelled(run);
+}
+
 static void watch_progress(struct tg_run *run)
 {
     uint64_t collected = run->collector ? tg_collector_progress(run->collector) : 0;
@@ -425,6 +432,8 @@ static void watch_progress(struct tg_run *run)
     tg_device_get_info(run->device, &info);
     look(run);
     if ((is_cancelled(run) && !run->seen_cancel) || collected != run->collected) {
+        if (is_cancelled(run) && run->cancel_seconds > 0)
+            run->idle.seconds = fmin(run->idle.seconds, run->cancel_seconds);
         run->seen_cancel = is_cancelled(run);
         run->collected = collected;
         note_progress(run);
@@ -434,7 +443,7 @@ static void watch_progress(struct tg_run *run)
     run->failing = run->report.status != TG_OK;
     if (run->failing && tg_limit_look(&run->grace, info.pid))
         give_up_on_orchestration(run);
-    else if (tg_limit_look(&run->idle, info.pid))
+    else if (tg_limit_look(&run->idle, has_time(run) ? info.pid : 0))
         give_up(run);
 }
 
@@ -494,6 +503,12 @@ void tg_run_cancel(struct tg_run *run)
         return;
     if (!__atomic_exchange_n(&run->cancelled, true, __ATOMIC_ACQ_REL))
         tg_device_cancel(run->device, run);
+}
+
+void tg_run_cancel_within(struct tg_run *run, double seconds)
+{
+    run->cancel_seconds = seconds;
+    tg_run_cancel(run);
 }
 
 void tg_run_progress(struct tg_run *run, uint64_t *finished, uint64_t *total)

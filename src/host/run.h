@@ -24,6 +24,7 @@ struct tg_run {
     struct tg_limit idle;  /* the no-progress limit: since anything moved, or the cancel */
     uint64_t finished;
     bool seen_cancel;
+    double cancel_seconds;          /* a limit for a cancelled run, if that is shorter; 0: none */
     struct tg_collector *collector; /* NULL without a recording */
     struct tg_pulse pulse;          /* while the device may wait for the host */
     uint64_t collected;             /* the collector's progress at the last look */
@@ -69,5 +70,9 @@ void tg_run_clean_text(char *text, size_t size);
 /* After the device failed with this status: lists the tasks that were running and sets the error's
  * text. */
 void tg_run_describe_failure(struct tg_run *run, tg_status status);
+
+/* run.c: cancels the run, and ends the device if no task ends within that time although all that still
+ * run are allowed to. From the thread that waits for the run. */
+void tg_run_cancel_within(struct tg_run *run, double seconds);
 
 #endif

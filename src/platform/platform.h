@@ -17,6 +17,13 @@
 
 #define TG_PLATFORM_ABI 1u
 
+/* Asks whether to give up waiting for the device while it starts or loads a module; several times a
+ * second. `stop` may be NULL. */
+struct tg_watch {
+    bool (*stop)(void *context);
+    void *context;
+};
+
 /* The device to open; the caller has filled in every default. */
 struct tg_platform_config {
     uint32_t cores;
@@ -24,6 +31,7 @@ struct tg_platform_config {
     uint64_t memory;
     const char *device_program; /* the program to start */
     double load_seconds;        /* how long `load` may take */
+    struct tg_watch watch;      /* of `open` and `load`, which then end with CANCELLED */
     uint32_t sandbox;           /* enum tg_sandbox */
 };
 

@@ -81,6 +81,7 @@ tg_status tg_process_set_up(struct tg_process *process, const struct tg_platform
 {
     tg_status status = make_memory(process, error);
     process->load_seconds = config->load_seconds;
+    process->watch = config->watch;
     if (status == TG_OK)
         status = tg_process_start(process, config, error);
     if (status == TG_OK)
@@ -185,6 +186,10 @@ tg_status tg_process_load(void *state, const char *path, uint32_t first, uint32_
     int heard = tg_process_hear(process, &message, process->load_seconds);
     if (heard == 0)
         return give_up_loading(process, path, error);
+    if (heard == TG_HEARD_STOP) {
+        tg_process_reap(process, 0);
+        return tg_error_set(error, TG_CANCELLED, "cancelled while the device loaded %s", path);
+    }
     if (heard < 0 || message.type != TG_PROCESS_LOADED)
         return tg_process_gone(process, error);
     if (message.status != TG_OK)

@@ -123,6 +123,10 @@ static tg_status hear_hello(struct tg_process *process, struct tg_process_messag
     if (heard == 0)
         return tg_error_set(error, TG_DEVICE_LOST, "the device did not start within %g s",
                             HELLO_SECONDS);
+    if (heard == TG_HEARD_STOP) {
+        tg_process_reap(process, 0);
+        return tg_error_set(error, TG_CANCELLED, "cancelled while the device started");
+    }
     if (heard < 0 || message->type != TG_PROCESS_HELLO) {
         tg_process_reap(process, 1);
         tg_process_autopsy(process, &autopsy);
@@ -181,7 +185,9 @@ tg_status tg_process_start(struct tg_process *process, const struct tg_platform_
     return hear_hello(process, &message, error);
 }
 
-bool tg_process_await(const struct tg_process *process, int socket, double seconds)
+/* 1: there is something to read, or the process has ended; 0: the time is over; or TG_HEARD_STOP. */
+static int await(const struct tg_process *process, int socket, double seconds,
+                 const struct tg_watch *watch)
 {
     struct pollfd fds[] = {{.fd = socket, .events = POLLIN},
                            {.fd = process->pidfd, .events = POLLIN}};
@@ -190,16 +196,24 @@ bool tg_process_await(const struct tg_process *process, int socket, double secon
     for (;;) {
         int ready = poll(fds, process->pidfd >= 0 ? 2 : 1, tg_limit_poll(&limit));
         if (ready > 0)
-            return true;
+            return 1;
         if ((ready < 0 && errno != EINTR) || tg_limit_look(&limit, process->pid))
-            return false;
+            return 0;
+        if (watch && watch->stop && watch->stop(watch->context))
+            return TG_HEARD_STOP;
     }
+}
+
+bool tg_process_await(const struct tg_process *process, int socket, double seconds)
+{
+    return await(process, socket, seconds, NULL) == 1;
 }
 
 int tg_process_hear(struct tg_process *process, struct tg_process_message *message, double seconds)
 {
-    if (!tg_process_await(process, process->socket, seconds))
-        return 0;
+    int came = await(process, process->socket, seconds, &process->watch);
+    if (came != 1)
+        return came;
     return tg_process_receive(process->socket, message, MSG_DONTWAIT) == 1 ? 1 : -1;
 }
 

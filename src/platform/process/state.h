@@ -23,6 +23,7 @@ struct tg_process {
     uint64_t hidden_at;               /* its address */
     uint64_t taken;                   /* of `size`, kept by the device for itself */
     double load_seconds;              /* how long loading a module may take */
+    struct tg_watch watch;            /* asks whether to give up waiting */
     struct tg_sandbox_report sandbox; /* in force in the process */
     char *map;                        /* the host's mapping, or NULL */
     void *reserved;                   /* keeps the device's addresses unused in the host */
@@ -43,7 +44,9 @@ tg_status tg_process_start(struct tg_process *process, const struct tg_platform_
 /* Waits until the socket has a message or the process has ended. False: neither within that time, which
  * counts as base/limit.h says, here and below. */
 bool tg_process_await(const struct tg_process *process, int socket, double seconds);
-/* Waits for a message: 1, 0 if none came in time, -1 if the process ended without one. */
+/* Waits for a message: 1, 0 if none came in time, -1 if the process ended without one, TG_HEARD_STOP if
+ * the watch asked to give up; the caller ends the process then. */
+enum { TG_HEARD_STOP = -2 };
 int tg_process_hear(struct tg_process *process, struct tg_process_message *message, double seconds);
 /* Waits for the process to end; kills it after that time. */
 void tg_process_reap(struct tg_process *process, double seconds);
