@@ -104,6 +104,10 @@ tg_status tg_collector_create(struct tg_graph *graph, const struct tg_record_con
     if (status == TG_OK)
         status = make_drains(c, error);
     if (status != TG_OK) {
+        if (c->writer != NULL) { /* what was begun is completed, so that no reader waits for more */
+            tg_dump_set_result(c->writer, status);
+            (void)tg_dump_finish(c->writer, NULL);
+        }
         tg_collector_destroy(c);
         return status;
     }

@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "host/case_check.h"
+#include "host/empty_recording.h"
 #include "host/execution.h"
 #include "host/graph.h"
 #include "host/output.h"
@@ -212,9 +213,13 @@ static tg_status run_graph(struct job *job, struct tg_error *error)
     }
     if (job->plan.scope_stats)
         job->plan.run.scope_stats = job->execution->output_dir;
-    tg_status status = tg_run_start_in(job->graph, &job->plan.run, &job->lock, &run, error);
-    if (status != TG_OK)
+    struct tg_run_result left = {0};
+    tg_status status = tg_run_start_in(job->graph, &job->plan.run, &job->lock, &run, &left, error);
+    if (status != TG_OK) {
+        job->execution->run.record = left.record;
+        job->execution->run.scopes = left.scopes;
         return status;
+    }
     status = wait_for(job, run, error);
     if (tg_execution_keep_run(job->execution, run) != TG_OK && status == TG_OK)
         status = tg_error_set(error, TG_NO_MEMORY, "out of host memory for the run's result");
@@ -313,6 +318,17 @@ static int write_text(FILE *file, void *text)
     return fputs(text, file) == EOF ? errno : 0;
 }
 
+/* A run that was to be recorded and ended before it began has a recording too: one without a record that
+ * says how the run ended. */
+static void complete_recording(struct job *job)
+{
+    struct tg_execution *e = job->execution;
+    const struct tg_plan *plan = &job->plan;
+    if (plan->record.level != TG_LEVEL_OFF && !e->run.record.on)
+        tg_empty_recording_write(e->output_dir, &plan->record, plan->run.shared,
+                                 plan->device.poison ? TG_POISON : 0, e->status, &e->run.record);
+}
+
 static void write_files(struct job *job)
 {
     struct tg_execution *e = job->execution;
@@ -382,6 +398,7 @@ static tg_status begin(struct job *job, double prepare_seconds, struct tg_error 
 static void end(struct job *job)
 {
     if (job->execution) {
+        complete_recording(job);
         write_files(job);
         tg_run_folder_unlock(&job->lock);
         tg_execution_keep_outputs(job->execution, job->test_case);

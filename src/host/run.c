@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host/run.h"
 #include "base/error.h"
-#include "base/files.h"
 #include "host/device_log.h"
 #include "host/record_setup.h"
 #include "host/seconds.h"
@@ -88,22 +87,14 @@ static tg_status lock_folders(struct tg_run *run, const struct tg_run_config *co
     return status == TG_OK ? lock_folder(run, config->scope_stats, 1, held, error) : status;
 }
 
-/* The writers make their folders for the owner alone, and keep one that is there. */
-static void share_folder(const char *dir, const char *name)
-{
-    char *path = dir ? tg_path_join(dir, name) : NULL;
-    if (path)
-        (void)tg_run_folder_make(path, true); /* the writer reports a failure */
-    free(path);
-}
-
 static void share_folders(const struct tg_run_config *config)
 {
     if (config == NULL || !config->shared)
         return;
     if (config->record != NULL && config->record->level != TG_LEVEL_OFF)
-        share_folder(config->record->output_dir, TG_DUMP_FOLDER);
-    share_folder(config->scope_stats, TG_SCOPE_FOLDER);
+        tg_run_folder_share(config->record->output_dir, TG_DUMP_FOLDER);
+    if (config->scope_stats != NULL)
+        tg_run_folder_share(config->scope_stats, TG_SCOPE_FOLDER);
 }
 
 /* Without a recording the launch holds 0, and the device records nothing. */
@@ -218,18 +209,20 @@ static tg_status launch(struct tg_run *run, const struct tg_run_config *config,
     return status;
 }
 
+static void end_recording(struct tg_run *run);
+
 tg_status tg_run_start(struct tg_graph *graph, const struct tg_run_config *config,
                        struct tg_run **run, struct tg_error *error)
 {
     TG_REFUSE_NULL(error, run);
     *run = NULL;
     TG_REFUSE_NULL(error, graph);
-    return tg_run_start_in(graph, config, NULL, run, error);
+    return tg_run_start_in(graph, config, NULL, run, NULL, error);
 }
 
 tg_status tg_run_start_in(struct tg_graph *graph, const struct tg_run_config *config,
                           const struct tg_run_lock *held, struct tg_run **out,
-                          struct tg_error *error)
+                          struct tg_run_result *left, struct tg_error *error)
 {
     struct tg_run *run = run_new(graph, config);
     tg_status status;
@@ -237,6 +230,10 @@ tg_status tg_run_start_in(struct tg_graph *graph, const struct tg_run_config *co
         return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
     status = launch(run, config, held, error);
     if (status != TG_OK) {
+        run->result.status = status;
+        end_recording(run);
+        if (left != NULL)
+            *left = run->result;
         run_free(run);
         return status;
     }

@@ -38,10 +38,11 @@ struct tg_run {
 };
 
 /* tg_run_start for a caller that holds the lock of the run's folders itself, and keeps it until the run
- * is destroyed; `held` may be NULL. */
+ * is destroyed; `held` may be NULL. After a failure *left says which files there are: what was begun is
+ * complete, without a record of a task. `left` may be NULL. */
 tg_status tg_run_start_in(struct tg_graph *graph, const struct tg_run_config *config,
                           const struct tg_run_lock *held, struct tg_run **run,
-                          struct tg_error *error);
+                          struct tg_run_result *left, struct tg_error *error);
 
 /* run_task.c: finds the task that a worker reports to run (index + 1): in the host's graph, or in
  * that slot on the device if the device built the graph. False if the report is not plausible. */

@@ -118,6 +118,14 @@ int tg_run_folder_make(const char *path, bool shared)
     return mkdir(path, shared ? 0777 : 0700) == 0 || errno == EEXIST ? 0 : errno;
 }
 
+void tg_run_folder_share(const char *dir, const char *name)
+{
+    char *path = tg_path_join(dir, name);
+    if (path)
+        (void)tg_run_folder_make(path, true);
+    free(path);
+}
+
 static void remove_file(int folder, const char *name, off_t largest)
 {
     struct stat info;

@@ -38,6 +38,10 @@ bool tg_run_lock_is_of(const struct tg_run_lock *lock, const char *dir);
  * keeps its mode. Returns 0 or an errno. */
 int tg_run_folder_make(const char *path, bool shared);
 
+/* Makes the folder dir/name as the umask says. A writer makes its folder for the owner alone, and keeps
+ * one that is there; it also reports what this could not do. */
+void tg_run_folder_share(const char *dir, const char *name);
+
 /* Removes the temporary files that a killed run left. The caller holds the folder's lock. Files of other
  * names stay, and so does what is not a regular file. */
 void tg_run_folder_clean(const char *dir);
