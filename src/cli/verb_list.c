@@ -4,10 +4,10 @@
 #include <string.h>
 #include <taskglass/execute.h>
 #include <taskglass/json.h>
-#include <taskglass/workload.h>
 
 #include "cli/cli.h"
 #include "cli/format.h"
+#include "cli/inspect.h"
 #include "cli/options.h"
 #include "cli/term.h"
 
@@ -18,18 +18,6 @@ struct request {
 static const struct cli_option options[] = {
     CLI_FLAG(struct request, json, "json", "print the list for programs"),
 };
-
-/* One workload of the list; file is NULL if its module cannot be opened. */
-struct entry {
-    const char *name;
-    struct tg_workload_file *file;
-    struct tg_error error;
-};
-
-static const char *text(const char *may_be_null)
-{
-    return may_be_null ? may_be_null : "";
-}
 
 static int wider(int width, const char *word)
 {
@@ -42,31 +30,29 @@ static void heading(const char *word)
     printf("%s%s%s\n", cli_color(stdout, CLI_BOLD), word, cli_color(stdout, CLI_PLAIN));
 }
 
-static void print_cases(const struct tg_workload *workload)
+static void print_cases(const struct cli_module *module)
 {
-    struct cli_shown given, summary;
+    struct cli_shown named, given, summary;
     int name = 0, params = 0;
-    for (uint32_t i = 0; i < workload->n_cases; i++) {
-        name = wider(name, workload->cases[i].name);
-        params = wider(params, cli_show(&given, workload->cases[i].params));
+    for (uint32_t i = 0; i < module->n_cases; i++) {
+        name = wider(name, cli_show(&named, module->cases[i].name));
+        params = wider(params, cli_show(&given, module->cases[i].params));
     }
-    for (uint32_t i = 0; i < workload->n_cases; i++) {
-        const struct tg_case_def *c = &workload->cases[i];
+    for (uint32_t i = 0; i < module->n_cases; i++) {
+        const struct cli_module_case *c = &module->cases[i];
         const char *words = cli_show(&given, c->params);
-        printf("      %-*s  %s%*s  %s\n", name, c->name, words, params - cli_format_width(words),
-               "", cli_show(&summary, c->summary));
+        printf("      %-*s  %s%*s  %s\n", name, cli_show(&named, c->name), words,
+               params - cli_format_width(words), "", cli_show(&summary, c->summary));
     }
 }
 
-static void print_workload(const struct entry *entry)
+static void print_workload(const char *name, const struct cli_module *module)
 {
-    const struct tg_workload *workload = entry->file ? tg_workload_get(entry->file) : NULL;
-    struct cli_shown name, summary;
-    printf("  %s%s%s  %s\n", cli_color(stdout, CLI_BOLD), cli_show(&name, entry->name),
+    struct cli_shown shown, summary;
+    printf("  %s%s%s  %s\n", cli_color(stdout, CLI_BOLD), cli_show(&shown, name),
            cli_color(stdout, CLI_PLAIN),
-           cli_show(&summary, workload ? workload->summary : entry->error.text));
-    if (workload)
-        print_cases(workload);
+           cli_show(&summary, module->is_good ? module->summary : module->error.text));
+    print_cases(module);
 }
 
 /* Opens a device of the platform only to get the message that says what is missing. */
@@ -112,21 +98,20 @@ static void print_runtimes(void)
                info.available ? "" : "; not in this version");
 }
 
-static void put_workload(struct tg_json *json, const struct entry *entry)
+static void put_workload(struct tg_json *json, const char *name, const struct cli_module *module)
 {
-    const struct tg_workload *workload = entry->file ? tg_workload_get(entry->file) : NULL;
     tg_json_begin_object(json);
-    tg_json_put_string(json, "name", entry->name);
-    tg_json_put_string(json, "module", entry->file ? tg_workload_path(entry->file) : NULL);
-    tg_json_put_string(json, "error", workload ? NULL : entry->error.text);
-    tg_json_put_string(json, "summary", workload ? text(workload->summary) : NULL);
+    tg_json_put_string(json, "name", name);
+    tg_json_put_string(json, "module", module->is_good ? module->path : NULL);
+    tg_json_put_string(json, "error", module->is_good ? NULL : module->error.text);
+    tg_json_put_string(json, "summary", module->is_good ? module->summary : NULL);
     tg_json_key(json, "cases");
     tg_json_begin_array(json);
-    for (uint32_t i = 0; workload && i < workload->n_cases; i++) {
+    for (uint32_t i = 0; i < module->n_cases; i++) {
         tg_json_begin_line_object(json);
-        tg_json_put_string(json, "name", workload->cases[i].name);
-        tg_json_put_string(json, "params", text(workload->cases[i].params));
-        tg_json_put_string(json, "summary", text(workload->cases[i].summary));
+        tg_json_put_string(json, "name", module->cases[i].name);
+        tg_json_put_string(json, "params", module->cases[i].params);
+        tg_json_put_string(json, "summary", module->cases[i].summary);
         tg_json_end_object(json);
     }
     tg_json_end_array(json);
@@ -168,19 +153,19 @@ static void put_runtimes(struct tg_json *json)
     tg_json_end_array(json);
 }
 
-/* Opens one module at a time. Lists a module that cannot be opened too, with the reason, because a user
- * a user who misses it looks here. */
+/* Looks into one module at a time. Lists a module that cannot be opened too, with the reason, because a
+ * user who misses it looks here. */
 static void each_workload(const struct tg_settings *settings, char **names, uint32_t count,
                           struct tg_json *json)
 {
     for (uint32_t i = 0; i < count; i++) {
-        struct entry entry = {.name = names[i]};
-        (void)tg_workload_open(settings, names[i], &entry.file, &entry.error);
+        struct cli_module module;
+        cli_module_inspect(settings, names[i], tg_settings_seconds(settings, "timeout"), &module);
         if (json)
-            put_workload(json, &entry);
+            put_workload(json, names[i], &module);
         else
-            print_workload(&entry);
-        tg_workload_close(entry.file);
+            print_workload(names[i], &module);
+        cli_module_free(&module);
     }
 }
 

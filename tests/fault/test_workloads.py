@@ -8,7 +8,7 @@ import signal
 
 import pytest
 
-from conftest import PLATFORMS, SANITIZED, wait_until
+from conftest import PLATFORMS, SANITIZED, TIMEOUT, wait_until
 from platforms import FAR, until
 
 FUNCTIONS = ("prepare", "orchestration", "golden")
@@ -86,6 +86,32 @@ def test_a_module_that_misbehaves_when_it_is_loaded_is_named(tg, unruly, monkeyp
     code, said = tg("run", unruly, "--timeout", 0.3 if case == "spin" else FAR)
     assert code == 2
     assert said.startswith(f"taskglass: WORKLOAD_FAULT: a constructor of module '{unruly}' ")
+
+
+@pytest.mark.parametrize("case,said", [
+    ("null", "it crashed while it was loaded: "), ("abort", "it crashed while it was loaded: "),
+    ("exit", "a constructor ended its process with exit status 0"),
+    ("exit_9", "a constructor ended its process with exit status 9"),
+    ("exit_at_once", "a constructor ended its process with exit status 0"),
+    ("spin", "a constructor did not return within 1 s"),
+    ("deaf", "a constructor did not return within 1 s"), ("stop", "did not return within 1 s"),
+    ("leave", "a constructor ended its process"), ("print", None), ("orphan", None)])
+def test_one_bad_module_costs_the_list_one_line(start, unruly, monkeypatch, case, said):
+    if SANITIZED and said and "crashed" in said:
+        said = "a constructor ended its process"  # the sanitizer exits instead
+    if SANITIZED and case == "leave":
+        pytest.skip("the sanitizer's own clean-up fails where the first thread ends itself")
+    monkeypatch.setenv("TASKGLASS_TEST_UNRULY", case)
+    program = start("list", "--json", "--timeout", 1, "--workload-path",
+                    pathlib.Path(unruly).parent)
+    out, err = program.process.communicate(timeout=TIMEOUT)
+    assert program.process.returncode == 0
+    listed = {entry["name"]: entry for entry in json.loads(out)["workloads"]}
+    assert listed["vector_add"]["error"] is None
+    assert said is None or said in listed["unruly"]["error"]
+    assert said is not None or listed["unruly"]["cases"]
+    assert ("printed by the module" in err) == (case == "print")
+    assert program.left() == []
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)

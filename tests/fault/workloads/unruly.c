@@ -55,6 +55,15 @@ static void crash_with_locks(void)
     *nowhere = 1;
 }
 
+/* A process that outlives its parent and keeps all descriptors open. */
+static void start_orphan(void)
+{
+    if (fork() == 0) {
+        for (;;)
+            pause();
+    }
+}
+
 static void block_signals(void)
 {
     sigset_t all;
@@ -81,7 +90,9 @@ static void block_signals(void)
     X(sleep, while (zero == 0) sleep(1))          \
     X(deaf, block_signals(); while (zero == 0){}) \
     X(stop, raise(SIGSTOP))                       \
-    X(leave, pthread_exit(NULL))
+    X(leave, pthread_exit(NULL))                  \
+    X(print, printf("printed by the module\n"))   \
+    X(orphan, start_orphan())
 
 #define NAME(name, deed) #name,
 static const char *const names[] = {DEEDS(NAME)};

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE 1
+#include "cli/inspect.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <taskglass/execute.h>
+#include <taskglass/workload.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The most that a module may have to say. */
+enum { MOST_BYTES = 4 << 20, TICK_MILLISECONDS = 50 };
+
+/* What the process sends first; then `bytes` bytes of texts, each with its zero: path, summary, and three
+ * for each case. If the module cannot be opened there is one text, the error. */
+struct answer {
+    uint32_t magic, bytes, n_cases;
+    int32_t status;
+};
+enum { MAGIC = 0x74676c69 };
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* ── the process that loads it ─────────────────────────────────────────────────────────── */
+
+static void put(FILE *texts, const char *text)
+{
+    fwrite(text ? text : "", 1, text ? strlen(text) + 1 : 1, texts);
+}
+
+static void put_workload(FILE *texts, const struct tg_workload_file *file)
+{
+    const struct tg_workload *workload = tg_workload_get(file);
+    put(texts, tg_workload_path(file));
+    put(texts, workload->summary);
+    for (uint32_t i = 0; i < workload->n_cases; i++) {
+        put(texts, workload->cases[i].name);
+        put(texts, workload->cases[i].params);
+        put(texts, workload->cases[i].summary);
+    }
+}
+
+static bool send_all(int fd, const void *bytes, size_t size)
+{
+    for (size_t done = 0; done < size;) {
+        ssize_t n = write(fd, (const char *)bytes + done, size - done);
+        if (n < 0 && errno != EINTR)
+            return false;
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return true;
+}
+
+/* What the module prints goes to standard error: the list is for programs too. Ends without
+ * destructors, which are the module's code as well. */
+__attribute__((noreturn)) static void answer(const struct tg_settings *settings, const char *name,
+                                             int to, pid_t parent)
+{
+    struct answer head = {.magic = MAGIC};
+    struct tg_workload_file *file = NULL;
+    struct tg_error error = {TG_OK, ""};
+    char *bytes = NULL;
+    size_t size = 0;
+    FILE *texts;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(1);
+    setpgid(0, 0);
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    dup2(STDERR_FILENO, STDOUT_FILENO);
+    head.status = tg_workload_open(settings, name, &file, &error);
+    texts = open_memstream(&bytes, &size);
+    if (texts == NULL)
+        _exit(1);
+    if (head.status == TG_OK)
+        put_workload(texts, file);
+    else
+        put(texts, error.text);
+    if (fclose(texts) != 0 || size > MOST_BYTES)
+        _exit(1);
+    head.n_cases = head.status == TG_OK ? tg_workload_get(file)->n_cases : 0;
+    head.bytes = (uint32_t)size;
+    fflush(stdout);
+    _exit(send_all(to, &head, sizeof head) && send_all(to, bytes, size) ? 0 : 1);
+}
+
+/* ── what it says ──────────────────────────────────────────────────────────────────────── */
+
+/* False: the process ended, or the time is over. */
+static bool hear(int from, void *bytes, size_t size, double deadline)
+{
+    for (size_t got = 0; got < size;) {
+        struct pollfd input = {.fd = from, .events = POLLIN};
+        ssize_t n;
+        if (now() > deadline)
+            return false;
+        if (poll(&input, 1, TICK_MILLISECONDS) <= 0)
+            continue;
+        n = read(from, (char *)bytes + got, size - got);
+        if (n == 0 || (n < 0 && errno != EINTR))
+            return false;
+        got += n > 0 ? (size_t)n : 0;
+    }
+    return true;
+}
+
+/* The next text; "" behind the last. `bytes` ends in a zero. */
+static const char *take(const char **at, const char *end)
+{
+    const char *text = *at < end ? *at : "";
+    *at += *at < end ? strlen(*at) + 1 : 0;
+    return text;
+}
+
+/* The module's code ran in that process, so what it sent may be anything. */
+static bool read_answer(int from, double deadline, struct cli_module *module)
+{
+    struct answer head;
+    const char *at, *end;
+    if (!hear(from, &head, sizeof head, deadline) || head.magic != MAGIC ||
+        head.bytes > MOST_BYTES || head.n_cases > head.bytes / 3)
+        return false;
+    module->bytes = calloc(1, (size_t)head.bytes + 1);
+    module->cases = calloc((size_t)head.n_cases + 1, sizeof *module->cases);
+    if (!module->bytes || !module->cases || !hear(from, module->bytes, head.bytes, deadline))
+        return false;
+    at = module->bytes;
+    end = at + head.bytes;
+    module->path = take(&at, end);
+    if (head.status != TG_OK) {
+        module->error.status = (tg_status)head.status;
+        snprintf(module->error.text, sizeof module->error.text, "%s", module->path);
+        return true;
+    }
+    module->summary = take(&at, end);
+    for (module->n_cases = 0; module->n_cases < head.n_cases; module->n_cases++) {
+        struct cli_module_case *c = &module->cases[module->n_cases];
+        c->name = take(&at, end);
+        c->params = take(&at, end);
+        c->summary = take(&at, end);
+    }
+    module->is_good = true;
+    return true;
+}
+
+static void blame(struct cli_module *module, bool is_late, double limit, int how)
+{
+    struct tg_error *error = &module->error;
+    error->status = TG_WORKLOAD_FAULT;
+    if (is_late)
+        snprintf(error->text, sizeof error->text,
+                 "a constructor did not return within %g s; --timeout sets the limit", limit);
+    else if (WIFSIGNALED(how))
+        snprintf(error->text, sizeof error->text, "it crashed while it was loaded: %s",
+                 strsignal(WTERMSIG(how)));
+    else
+        snprintf(error->text, sizeof error->text,
+                 "a constructor ended its process with exit status %d",
+                 WIFEXITED(how) ? WEXITSTATUS(how) : 0);
+}
+
+static void listen_to(pid_t child, int from, double limit, struct cli_module *module)
+{
+    double deadline = now() + limit;
+    bool good = read_answer(from, deadline, module), is_late = !good && now() > deadline;
+    int how = 0;
+    if (good || is_late) {
+        kill(-child, SIGKILL); /* and what it has started */
+        kill(child, SIGKILL);  /* in case it has not yet made its group */
+    }
+    while (waitpid(child, &how, 0) < 0 && errno == EINTR) {
+    }
+    kill(-child, SIGKILL);
+    if (!good)
+        blame(module, is_late, limit, how);
+}
+
+void cli_module_inspect(const struct tg_settings *settings, const char *name, double limit,
+                        struct cli_module *module)
+{
+    int ends[2];
+    pid_t parent = getpid(), child = -1;
+    *module = (struct cli_module){.path = "", .summary = ""};
+    fflush(NULL); /* else both processes would write what is buffered */
+    if (pipe2(ends, O_CLOEXEC) == 0) {
+        child = fork();
+        if (child == 0) {
+            close(ends[0]);
+            answer(settings, name, ends[1], parent);
+        }
+        close(ends[1]);
+        if (child > 0)
+            listen_to(child, ends[0], limit, module);
+        close(ends[0]);
+    }
+    if (child < 0) {
+        module->error.status = TG_NO_MEMORY;
+        snprintf(module->error.text, sizeof module->error.text,
+                 "cannot start a process to look into it: %s", strerror(errno));
+    }
+}
+
+void cli_module_free(struct cli_module *module)
+{
+    free(module->bytes);
+    free(module->cases);
+}
