@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <taskglass/execute.h>
+#include <taskglass/json.h>
 #include <taskglass/workload.h>
 
 #include "cli/cli.h"
@@ -49,13 +50,40 @@ static int on_progress(void *context, enum tg_phase phase, uint64_t finished, ui
     return cli_interrupt_caught();
 }
 
+/* What a program gets where there is no run.json: its first members, as far as they are known. */
+static void print_failure(const char *workload, const struct tg_error *error)
+{
+    struct tg_json json;
+    tg_json_start(&json, stdout);
+    tg_json_begin_object(&json);
+    tg_json_put_string(&json, "version", tg_version());
+    tg_json_put_string(&json, "workload", workload);
+    tg_json_key(&json, "result");
+    tg_json_begin_line_object(&json);
+    tg_json_put_string(&json, "status", tg_status_name(error->status));
+    tg_json_key(&json, "exit_code");
+    tg_json_int(&json, tg_status_exit_code(error->status));
+    tg_json_end_object(&json);
+    tg_json_key(&json, "error");
+    tg_json_begin_object(&json);
+    tg_json_put_string(&json, "name", tg_status_name(error->status));
+    tg_json_put_string(&json, "text", error->text);
+    tg_json_put_string(&json, "advice", tg_status_advice(error->status));
+    tg_json_end_object(&json);
+    tg_json_end_object(&json);
+    (void)tg_json_finish(&json); /* main reports errors of stdout */
+    fflush(stdout);
+}
+
 static void report(const struct tg_workload *workload, const struct tg_settings *settings,
                    const struct tg_execution *execution, const struct tg_error *error, bool json)
 {
     struct tg_execution_info info;
     tg_execution_get(execution, &info);
-    if (json)
+    if (json && *info.run_json)
         fputs(info.run_json, stdout);
+    else if (json)
+        print_failure(workload->name, error);
     else if (info.status == TG_OK || info.status == TG_MISMATCH)
         cli_summarize_run(workload->name, tg_settings_text(settings, "runtime"), &info);
     fflush(stdout); /* keeps the report before the warnings if both go to the same place */
@@ -69,6 +97,14 @@ static void report(const struct tg_workload *workload, const struct tg_settings 
     if (cli_interrupt_caught() && (info.status == TG_OK || info.status == TG_MISMATCH))
         fprintf(stderr, "taskglass: stopped by %s after the run had ended; its files are in %s\n",
                 cli_interrupt_name(), info.output_dir);
+}
+
+/* The run has no directory yet, and so no run.json. */
+static int fail(const struct request *request, const struct tg_error *error)
+{
+    if (request->json)
+        print_failure(request->workload, error);
+    return cli_fail(error);
 }
 
 static int execute(struct cli *cli, const struct request *request,
@@ -93,7 +129,7 @@ static int execute(struct cli *cli, const struct request *request,
     if (execution)
         report(tg_workload_get(file), cli->settings, execution, &error, request->json);
     else
-        cli_fail(&error);
+        fail(request, &error);
     cli_guard_reported(tg_status_exit_code(status));
     tg_execution_destroy(execution);
     return tg_status_exit_code(status);
@@ -136,7 +172,7 @@ static int open_and_execute(struct cli *cli, const struct request *request)
     struct tg_error error;
     int code = CLI_OK;
     if (open_guarded(cli, request->workload, &file, &error) != TG_OK) {
-        code = cli_fail(&error);
+        code = fail(request, &error);
         cli_guard_reported(code);
         return code;
     }

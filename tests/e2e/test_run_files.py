@@ -2,11 +2,13 @@
 """run.json and deps.json: their contents, and that these are true."""
 
 import datetime
+import fcntl
 import json
+import os
 
 import pytest
 
-from conftest import PLATFORMS, PROGRAM, workload
+from conftest import PLATFORMS, PROGRAM, one_line, workload
 
 KEYS = ["version", "workload", "module", "case", "params", "platform", "runtime", "command_line",
         "options", "result", "error", "device", "times", "counters", "tensors", "outputs",
@@ -178,3 +180,32 @@ def test_deps_json_names_the_scope_by_its_source_line(tg):
 def test_deps_json_is_there_for_a_run_that_failed(tg):
     tg("run", workload("faults"), "--case", "abort", "--deps", "--output", "out")
     assert len(json.loads((tg.directory / "out" / "deps.json").read_text())["tasks"]) == 7
+
+
+# --- what a program reads when there is no run.json -------------------------------------------------
+
+@pytest.mark.parametrize("args,status,part", [
+    (("vector_add", "--case", "nothing"), "NOT_FOUND", "nothing"),
+    (("nothing",), "NOT_FOUND", "nothing"),
+    (("vector_add", "--platform", "nothing"), "NOT_FOUND", "nothing"),
+    (("vector_add", "--output", "/proc/nothing"), "IO_ERROR", "/proc/nothing"),
+    (("vector_add", "--dump-filter", "task=1"), "BAD_ARGUMENT", "--dump-filter"),
+])
+def test_a_run_that_makes_no_directory_prints_a_document_too(tg, args, status, part):
+    result = tg("run", *args, "--json")
+    assert result.returncode == 2 and one_line(result.stderr)
+    document = json.loads(result.stdout)
+    assert document["result"] == {"status": status, "exit_code": 2}
+    assert document["error"]["name"] == status and part in document["error"]["text"]
+    assert document["workload"] == args[0]
+
+
+def test_a_directory_in_use_is_named_in_the_document(tg):
+    (tg.directory / "out").mkdir()
+    held = os.open(tg.directory / "out", os.O_RDONLY)
+    fcntl.flock(held, fcntl.LOCK_EX)
+    result = tg("run", "vector_add", "--output", "out", "--json")
+    os.close(held)
+    assert result.returncode == 2 and one_line(result.stderr)
+    assert json.loads(result.stdout)["result"]["status"] == "BUSY"
+    assert list((tg.directory / "out").iterdir()) == []
