@@ -51,6 +51,8 @@ bool tg_module_bytes_read(const struct tg_module_bytes *module, uint64_t at, voi
     }
     for (size_t done = 0; done < size;) {
         ssize_t n = pread(module->fd, (char *)to + done, size - done, (off_t)(at + done));
+        if (n < 0 && errno != EINTR && module->cause)
+            *module->cause = errno;
         if (n == 0 || (n < 0 && errno != EINTR))
             return false; /* the file is shorter than a moment ago */
         done += n > 0 ? (size_t)n : 0;

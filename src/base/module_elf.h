@@ -16,6 +16,7 @@ struct tg_module_bytes {
     const unsigned char *bytes;
     int fd;
     uint64_t size;
+    int *cause; /* may be NULL; set to the errno of a read that failed */
 };
 
 /*

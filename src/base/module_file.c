@@ -28,20 +28,25 @@ tg_status tg_module_file_open_other(const char *path, struct tg_module_file *fil
     if (is_other)
         return tg_error_set(error, TG_BAD_ARGUMENT,
                             "'%s' is not a file; a module is a shared object", path);
-    return tg_error_set(error, cause == TG_CAUSE_TOO_LARGE ? TG_BAD_ARGUMENT : TG_NOT_FOUND,
-                        "cannot open module '%s': %s", path, tg_cause_text(cause));
+    tg_status status = cause == TG_CAUSE_TOO_LARGE ? TG_BAD_ARGUMENT
+                       : tg_cause_is_fault(cause)  ? TG_IO_ERROR
+                                                   : TG_NOT_FOUND;
+    return tg_error_set(error, status, "cannot open module '%s': %s", path, tg_cause_text(cause));
 }
 
 tg_status tg_module_file_open(const char *path, struct tg_module_file *file, struct tg_error *error)
 {
     tg_status status = tg_module_file_open_other(path, file, error);
-    struct tg_module_bytes bytes = {NULL, file->fd, file->size};
+    int cause = 0;
+    struct tg_module_bytes bytes = {NULL, file->fd, file->size, &cause};
     const char *problem = NULL;
     if (status == TG_OK)
         problem = tg_module_elf_problem(&bytes, &file->looks_beside);
     if (!problem)
         return status;
     tg_module_file_close(file);
+    if (cause != 0) /* whatever the problem seems to be */
+        return tg_file_error(error, "read module", path, cause);
     return tg_error_set(error, TG_BAD_ARGUMENT, "cannot load module %s: it %s", path, problem);
 }
 
@@ -69,14 +74,16 @@ bool tg_module_file_is(const struct tg_module_file *file, const char *path)
 /* Hands the content to one of the two, piece by piece. Returns 0 or an errno. */
 static int each_piece(const struct tg_module_file *file, struct tg_sha256 *hash, int to)
 {
-    struct tg_module_bytes bytes = {NULL, file->fd, file->size};
+    int cause = 0;
+    struct tg_module_bytes bytes = {NULL, file->fd, file->size, &cause};
     char *piece = malloc(PIECE);
-    int cause = piece ? 0 : ENOMEM;
+    if (!piece)
+        cause = ENOMEM;
     for (uint64_t at = 0; at < file->size && cause == 0; at += PIECE) {
         uint64_t left = file->size - at;
         size_t size = left < PIECE ? (size_t)left : PIECE;
         if (!tg_module_bytes_read(&bytes, at, piece, size))
-            cause = EIO;
+            cause = cause ? cause : EIO;
         else if (hash)
             tg_sha256_add(hash, piece, size);
         else

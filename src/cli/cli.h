@@ -80,6 +80,7 @@ __attribute__((format(printf, 1, 2))) int cli_error(const char *format, ...);
  * an errno. Whatever the verb returns, the program then exits with CLI_USAGE: what it printed may not be
  * all. */
 void cli_fault(const char *what, int cause);
+void cli_fault_of(const struct tg_error *error);
 bool cli_has_fault(void);
 /* The same for an error of the library, after the name of its status. Returns the status' exit code. */
 int cli_fail(const struct tg_error *error);

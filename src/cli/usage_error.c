@@ -48,6 +48,13 @@ void cli_fault(const char *what, int cause)
     has_fault = true;
 }
 
+void cli_fault_of(const struct tg_error *error)
+{
+    if (!has_fault)
+        (void)cli_fail(error);
+    has_fault = true;
+}
+
 bool cli_has_fault(void)
 {
     return has_fault;

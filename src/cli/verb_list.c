@@ -161,6 +161,9 @@ static void each_workload(const struct tg_settings *settings, char **names, uint
     for (uint32_t i = 0; i < count; i++) {
         struct cli_module module;
         cli_module_inspect(settings, names[i], tg_settings_seconds(settings, "timeout"), &module);
+        if (!module.is_good &&
+            (module.error.status == TG_IO_ERROR || module.error.status == TG_NO_MEMORY))
+            cli_fault_of(&module.error); /* nothing is known of the module */
         if (json)
             put_workload(json, names[i], &module);
         else

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "host/module.h"
 #include "base/error.h"
+#include "base/files.h"
 #include "host/module_open.h"
 #include <dlfcn.h>
 #include <errno.h>
@@ -93,7 +94,8 @@ tg_status tg_device_load(struct tg_device *device, const char *path, struct tg_m
         return status;
     real = realpath(path, NULL);
     if (real == NULL)
-        return tg_error_set(error, TG_NOT_FOUND, "%s: %s", path, strerror(errno));
+        return tg_error_set(error, tg_cause_is_fault(errno) ? TG_IO_ERROR : TG_NOT_FOUND, "%s: %s",
+                            path, strerror(errno));
     for (struct tg_module *known = device->modules; known != NULL; known = known->next) {
         if (strcmp(known->path, real) == 0) {
             free(real);

@@ -7,16 +7,40 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The loader tells why it failed by its text alone: at the end of it stands the text of an errno, or it
+ * is one of those that it has for want of memory. NULL: the file is to blame. */
+static const char *find_fault(const char *why)
+{
+    static const int causes[] = {ENOMEM, EMFILE, ENFILE, EIO, EAGAIN, EINTR, EACCES};
+    static const char *const memory[] = {"out of memory", "cannot allocate", "cannot create",
+                                         "cannot open shared object file"};
+    size_t length = strlen(why);
+    for (size_t i = 0; i < sizeof causes / sizeof causes[0]; i++) {
+        size_t end = strlen(strerror(causes[i]));
+        if (length >= end && strcmp(why + length - end, strerror(causes[i])) == 0)
+            return "";
+    }
+    /* With another cause than memory, the last of these has the text of its errno behind it. */
+    for (size_t i = 0; i < sizeof memory / sizeof memory[0]; i++) {
+        const char *found = strstr(why, memory[i]);
+        if (found && !strchr(found, ':'))
+            return i == 0 ? "" : ": out of memory";
+    }
+    return NULL;
+}
+
 /* dlerror's text begins with the path; cut that, because our message has it already. */
 static tg_status load_failed(const char *path, tg_status refusal, struct tg_error *error)
 {
     const char *why = dlerror();
     size_t prefix = strlen(path);
     if (why == NULL)
-        why = "unknown reason";
+        why = "out of memory"; /* even for the text */
     if (strncmp(why, path, prefix) == 0 && why[prefix] == ':')
         why += prefix + 1 + (why[prefix + 1] == ' ');
-    return tg_error_set(error, refusal, "cannot load module %s: %s", path, why);
+    const char *fault = find_fault(why);
+    return tg_error_set(error, fault ? TG_IO_ERROR : refusal, "cannot load module %s: %s%s", path,
+                        why, fault ? fault : "");
 }
 
 /* The linker opens the path once more. If it is another file by then, or one that somebody writes to,

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <taskglass/execute.h>
-#include <unistd.h>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/grow.h"
 #include "host/module_open.h"
 #include "host/paths.h"
@@ -79,18 +79,28 @@ static tg_status folders(const struct tg_settings *settings, struct names *found
             status = names_add(found, strndup(rest, length), error);
         rest += length + (rest[length] == ':');
     }
-    if (status == TG_OK && tg_paths_find("workloads", &installed, NULL) == TG_OK)
-        status = names_add(found, installed, error);
-    return status;
+    if (status != TG_OK)
+        return status;
+    status = tg_paths_find("workloads", &installed, error);
+    if (status == TG_NOT_FOUND) /* then only the user's own */
+        return TG_OK;
+    return status == TG_OK ? names_add(found, installed, error) : status;
 }
 
-/* "vector_add" for "vector_add.so"; NULL for a file that is not a module. */
-static char *module_name(const char *file)
+static bool is_module_name(const char *file)
 {
     size_t length = strlen(file);
-    if (length <= 3 || file[0] == '.' || strcmp(file + length - 3, ".so") != 0)
-        return NULL;
-    return strndup(file, length - 3);
+    return length > 3 && file[0] != '.' && strcmp(file + length - 3, ".so") == 0;
+}
+
+/* Adds "vector_add" for "vector_add.so", once. */
+static tg_status add_module(struct names *found, const char *file, struct tg_error *error)
+{
+    char *name = strndup(file, strlen(file) - 3);
+    if (!name || !names_have(found, name))
+        return names_add(found, name, error);
+    free(name);
+    return TG_OK;
 }
 
 static tg_status scan(const char *folder, struct names *found, struct tg_error *error)
@@ -99,15 +109,16 @@ static tg_status scan(const char *folder, struct names *found, struct tg_error *
     struct dirent *entry;
     DIR *dir = opendir(folder);
     if (!dir)
-        return tg_error_set(error, TG_NOT_FOUND, "cannot look for workloads in '%s': %s", folder,
-                            strerror(errno));
+        return tg_error_set(error, tg_cause_is_fault(errno) ? TG_IO_ERROR : TG_NOT_FOUND,
+                            "cannot look for workloads in '%s': %s", folder, strerror(errno));
+    errno = 0;
     while (status == TG_OK && (entry = readdir(dir))) {
-        char *name = module_name(entry->d_name);
-        if (name && !names_have(found, name))
-            status = names_add(found, name, error);
-        else
-            free(name);
+        if (is_module_name(entry->d_name))
+            status = add_module(found, entry->d_name, error);
+        errno = 0;
     }
+    if (status == TG_OK && errno != 0)
+        status = tg_file_error(error, "look for workloads in", folder, errno);
     closedir(dir);
     return status;
 }
@@ -165,8 +176,9 @@ static tg_status not_found(const struct names *places, const char *name, struct 
     tg_status status = scan_all(places, &found, error);
     if (status == TG_OK) {
         char *where = joined(places), *what = joined(&found);
-        status = tg_error_set(error, TG_NOT_FOUND, "no workload '%s'; %s has: %s", name,
-                              where ? where : "?", what ? what : "?");
+        status = where && what ? tg_error_set(error, TG_NOT_FOUND, "no workload '%s'; %s has: %s",
+                                              name, where, what)
+                               : no_memory(error);
         free(where);
         free(what);
     }
@@ -182,10 +194,12 @@ static tg_status search(const struct tg_settings *settings, const char *name, ch
     tg_status status = folders(settings, &places, error);
     *path = NULL;
     for (uint32_t i = 0; i < places.count && status == TG_OK && !*path; i++) {
+        enum tg_path_kind kind = TG_PATH_NOTHING;
         *path = tg_text_format("%s/%s.so", places.item[i], name);
-        if (!*path) {
-            status = no_memory(error);
-        } else if (access(*path, F_OK) != 0) {
+        int cause = *path ? tg_path_look(*path, &kind) : ENOMEM;
+        if (cause != 0)
+            status = tg_file_error(error, "look for", *path ? *path : name, cause);
+        if (kind == TG_PATH_NOTHING) {
             free(*path);
             *path = NULL;
         }
@@ -215,8 +229,8 @@ static tg_status locate(const struct tg_settings *settings, const char *name, ch
         return status;
     *path = realpath(found ? found : name, NULL);
     if (!*path)
-        status = tg_error_set(error, TG_NOT_FOUND, "cannot open module '%s': %s",
-                              found ? found : name, strerror(errno));
+        status = tg_error_set(error, tg_cause_is_fault(errno) ? TG_IO_ERROR : TG_NOT_FOUND,
+                              "cannot open module '%s': %s", found ? found : name, strerror(errno));
     free(found);
     return status;
 }

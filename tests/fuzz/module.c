@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct tg_module_bytes module = {data, -1, size};
+    struct tg_module_bytes module = {data, -1, size, NULL};
     bool beside;
     const char *problem = tg_module_elf_problem(&module, &beside);
     HOLDS(!problem || *problem);

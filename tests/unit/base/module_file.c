@@ -30,7 +30,7 @@ static unsigned char *library_bytes(size_t *size)
 
 static const char *problem_of(const unsigned char *bytes, size_t size)
 {
-    struct tg_module_bytes module = {bytes, -1, size};
+    struct tg_module_bytes module = {bytes, -1, size, NULL};
     bool beside;
     return tg_module_elf_problem(&module, &beside);
 }
