@@ -3,6 +3,7 @@
 #include "cli/guard.h"
 
 #include <math.h>
+#include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -288,7 +289,7 @@ tg_status cli_guard_call(void *context, const struct tg_workload_call *call, str
 
 /* The watchdog takes only the signals that ask the command to end: a workload may have blocked them in
  * the other thread. */
-static bool start_watchdog(void)
+static int start_watchdog(void)
 {
     sigset_t all, before;
     guard.quit = false;
@@ -298,9 +299,10 @@ static bool start_watchdog(void)
     sigdelset(&all, SIGTERM);
     sigdelset(&all, SIGHUP);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    guard.running = pthread_create(&guard.watchdog, NULL, watchdog, NULL) == 0;
+    int cause = pthread_create(&guard.watchdog, NULL, watchdog, NULL);
+    guard.running = cause == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return guard.running;
+    return cause;
 }
 
 int cli_guard_start(double limit)
@@ -310,9 +312,11 @@ int cli_guard_start(double limit)
     stack_t stack = {.ss_size = STACK};
     guard.limit = limit;
     guard.stack = stack.ss_sp = malloc(STACK);
-    if (guard.stack == NULL || !start_watchdog()) {
+    int cause = guard.stack ? start_watchdog() : ENOMEM;
+    if (cause != 0) {
         free(guard.stack);
-        return cli_error("cannot start the thread that watches the workload's functions");
+        return cli_error("cannot start the thread that watches the workload's functions: %s",
+                         strerror(cause));
     }
     sigaltstack(&stack, &guard.stack_before);
     sigemptyset(&action.sa_mask);

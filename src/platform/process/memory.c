@@ -102,15 +102,17 @@ tg_status tg_process_write_copied(void *state, uint64_t address, const void *byt
 {
     struct tg_process *process = state;
     const char *from = bytes;
+    int tries = 0;
     if (!tg_process_in_memory(process, address, size))
         return outside(process, "copy in", address, size, error);
     for (uint64_t done = 0; done < size;) {
         ssize_t n = pwrite(process->memory_fd, from + done, size - done,
                            (off_t)(address - process->base + done));
-        if (n < 0 && errno == EINTR)
+        if (n < 0 && tg_process_try_again(errno, &tries))
             continue;
         if (n <= 0)
-            return tg_error_set(error, TG_NO_MEMORY, "copy in: %s", strerror(errno));
+            return tg_error_set(error, TG_NO_MEMORY, "copy in: %s",
+                                strerror(n < 0 ? errno : ENOSPC));
         done += (uint64_t)n;
     }
     return TG_OK;
@@ -121,12 +123,13 @@ tg_status tg_process_read_copied(void *state, void *bytes, uint64_t address, uin
 {
     struct tg_process *process = state;
     char *to = bytes;
+    int tries = 0;
     if (!tg_process_in_memory(process, address, size))
         return outside(process, "copy out", address, size, error);
     for (uint64_t done = 0; done < size;) {
         ssize_t n = pread(process->memory_fd, to + done, size - done,
                           (off_t)(address - process->base + done));
-        if (n < 0 && errno == EINTR)
+        if (n < 0 && tg_process_try_again(errno, &tries))
             continue;
         if (n <= 0)
             return tg_error_set(error, TG_DEVICE_LOST, "copy out: %s",

@@ -23,6 +23,7 @@
 #ifndef TG_PROCESS_PROTOCOL_H
 #define TG_PROCESS_PROTOCOL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -73,6 +74,10 @@ struct tg_process_message {
 };
 
 #define TG_PROCESS_MESSAGE_HEAD offsetof(struct tg_process_message, text)
+
+/* True if the system may do in a moment what it refused with this errno: a signal came, or memory was
+ * short. Waits that moment, and gives up after a twentieth of a second. *tries begins at 0. */
+bool tg_process_try_again(int cause, int *tries);
 
 /* Sends a message, with its text up to the zero byte; 0, or -1 with errno. Raises no SIGPIPE. */
 int tg_process_send(int fd, const struct tg_process_message *message);

@@ -3,6 +3,7 @@
 /* Starts and ends a device's process. */
 #include "base/children.h"
 #include "base/error.h"
+#include "base/files.h"
 #include "base/limit.h"
 #include "platform/process/protocol.h"
 #include "platform/process/state.h"
@@ -19,9 +20,27 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <taskglass/device.h>
+#include <time.h>
 #include <unistd.h>
 
 #define HELLO_SECONDS 30.0
+
+/* Which file the child has at which descriptor. Returns 0 or an errno: each of these takes memory. */
+static int add_files(posix_spawn_file_actions_t *files, int socket, int memory, int mover)
+{
+    int result = posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (result == 0 && fcntl(STDERR_FILENO, F_GETFD) < 0 && errno == EBADF) /* the host closed it */
+        result = posix_spawn_file_actions_addopen(files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    if (result == 0)
+        result = posix_spawn_file_actions_adddup2(files, STDERR_FILENO, STDOUT_FILENO);
+    if (result == 0)
+        result = posix_spawn_file_actions_adddup2(files, socket, TG_PROCESS_SOCKET_FD);
+    if (result == 0)
+        result = posix_spawn_file_actions_adddup2(files, memory, TG_PROCESS_MEMORY_FD);
+    if (result == 0 && mover >= 0)
+        result = posix_spawn_file_actions_adddup2(files, mover, TG_PROCESS_MOVER_FD);
+    return result;
+}
 
 /* Starts the program in its own process group, because Ctrl-C is for the host alone. No signal is
  * blocked or ignored; socket and memory are at their fixed descriptors; standard input is empty,
@@ -35,14 +54,7 @@ static int spawn(const char *program, char **environment, int socket, int memory
     sigset_t signals;
     int result;
     posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    if (fcntl(STDERR_FILENO, F_GETFD) < 0) /* the host has closed it */
-        posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&files, socket, TG_PROCESS_SOCKET_FD);
-    posix_spawn_file_actions_adddup2(&files, memory, TG_PROCESS_MEMORY_FD);
-    if (mover >= 0)
-        posix_spawn_file_actions_adddup2(&files, mover, TG_PROCESS_MOVER_FD);
+    result = add_files(&files, socket, memory, mover);
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
                                               POSIX_SPAWN_SETSIGDEF);
@@ -50,7 +62,8 @@ static int spawn(const char *program, char **environment, int socket, int memory
     posix_spawnattr_setsigmask(&attributes, &signals);
     sigfillset(&signals);
     posix_spawnattr_setsigdefault(&attributes, &signals);
-    result = posix_spawn(pid, program, &files, &attributes, argv, environment);
+    if (result == 0)
+        result = posix_spawn(pid, program, &files, &attributes, argv, environment);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&files);
     return result;
@@ -78,8 +91,9 @@ static int spawn_with_environment(const struct tg_platform_config *config,
  * needs. */
 static int above_reserved(int fd)
 {
-    int moved = fcntl(fd, F_DUPFD_CLOEXEC, TG_PROCESS_MOVER_FD + 1);
+    int moved = fcntl(fd, F_DUPFD_CLOEXEC, TG_PROCESS_MOVER_FD + 1), cause = errno;
     close(fd);
+    errno = cause;
     return moved;
 }
 
@@ -88,11 +102,17 @@ static int make_sockets(int ends[2])
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
         return -1;
     ends[0] = above_reserved(ends[0]);
+    int cause = errno;
     ends[1] = above_reserved(ends[1]);
     if (ends[0] >= 0 && ends[1] >= 0)
         return 0;
-    close(ends[0]);
-    close(ends[1]);
+    errno = ends[0] < 0 ? cause : errno;
+    cause = errno;
+    if (ends[0] >= 0)
+        close(ends[0]);
+    if (ends[1] >= 0)
+        close(ends[1]);
+    errno = cause;
     return -1;
 }
 
@@ -175,6 +195,9 @@ tg_status tg_process_start(struct tg_process *process, const struct tg_platform_
         return status;
     if (result != 0) {
         process->pid = 0;
+        if (tg_cause_is_fault(result) && result != EACCES)
+            return tg_error_set(error, TG_IO_ERROR, "cannot start the device program %s: %s",
+                                config->device_program, strerror(result));
         return tg_error_set(error, TG_NOT_FOUND, "cannot start the device program %s: %s; %s",
                             config->device_program, strerror(result),
                             process->hidden > 0 ? "install Taskglass again, or build it"
@@ -197,7 +220,9 @@ static int await(const struct tg_process *process, int socket, double seconds,
         int ready = poll(fds, process->pidfd >= 0 ? 2 : 1, tg_limit_poll(&limit));
         if (ready > 0)
             return 1;
-        if ((ready < 0 && errno != EINTR) || tg_limit_look(&limit, process->pid))
+        if (ready < 0 && errno != EINTR) /* want of memory: as if this wait were over */
+            (void)nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        if (tg_limit_look(&limit, process->pid))
             return 0;
         if (watch && watch->stop && watch->stop(watch->context))
             return TG_HEARD_STOP;
