@@ -162,7 +162,7 @@ static char *data_of(const struct scope *scope, size_t *size)
         tg_json_put_string(&json, "stream", stream);
         tg_json_end_object(&json);
         status = tg_json_finish(&json);
-        if (fclose(memory) != 0)
+        if (fclose(memory) != 0 || !text) /* without memory, fclose may succeed and leave no text */
             status = TG_NO_MEMORY;
     }
     free(stream);

@@ -75,16 +75,18 @@ tg_status tg_export_file_open(const struct tg_export_job *job, const char *path,
     if (status != TG_OK)
         return status;
     int fd = open_target(job, path);
-    if (fd >= 0)
-        file->file = fdopen(fd, "wb");
-    if (!file->file) {
-        status = tg_file_error(job->error, "write", path, errno);
-        if (fd >= 0)
-            close(fd);
-        return status;
-    }
-    file->is_regular = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
-    return TG_OK;
+    if (fd < 0)
+        return tg_file_error(job->error, "write", path, errno);
+    int cause = fstat(fd, &info) == 0 ? 0 : errno;
+    file->is_regular = cause != 0 || S_ISREG(info.st_mode);
+    file->file = cause == 0 ? fdopen(fd, "wb") : NULL;
+    if (file->file)
+        return TG_OK;
+    status = tg_file_error(job->error, "write", path, cause != 0 ? cause : errno);
+    close(fd);
+    if (file->is_regular)
+        unlink(path);
+    return status;
 }
 
 /* Removes a file that is not complete, so that no program reads it as if it were. */

@@ -396,10 +396,11 @@ tg_status tg_run_json_render(const struct tg_run_facts *facts, char **text, stru
     tg_json_start(&json, memory);
     put_facts(&json, facts);
     tg_status status = tg_json_finish(&json);
-    if (fclose(memory) != 0 || status != TG_OK) {
+    /* Without memory, fclose may succeed and leave no text. */
+    if (fclose(memory) != 0 || status != TG_OK || !*text) {
         free(*text);
         *text = NULL;
-        return tg_error_set(error, TG_IO_ERROR, "cannot make run.json: %s", strerror(errno));
+        return tg_error_set(error, TG_NO_MEMORY, "out of host memory for run.json");
     }
     return TG_OK;
 }

@@ -245,8 +245,8 @@ static void release_payload(struct tg_dump_writer *writer)
 
 static uint64_t payload_size(const struct tg_dump_writer *writer)
 {
-    struct stat info;
-    return fstat(writer->payload, &info) == 0 ? (uint64_t)info.st_size : 0;
+    off_t end = lseek(writer->payload, 0, SEEK_END);
+    return end >= 0 ? (uint64_t)end : writer->recorded_end;
 }
 
 /* Tries even if the journal failed before: there may be room by now. */
