@@ -191,7 +191,7 @@ tg_status tg_replay_bundle(const struct tg_recording *recording, uint64_t id,
     TG_REFUSE_NULL(error, folder);
     struct tg_recorded_task task = {0};
     struct tg_module_file module = {.fd = -1};
-    tg_status status = tg_recorded_task_read(recording, id, &task, error);
+    tg_status status = tg_recorded_task_read(recording, id, 0, &task, error);
     if (status == TG_OK)
         status = tg_bundle_check(&task, error);
     if (status == TG_OK)

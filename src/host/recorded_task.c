@@ -6,7 +6,7 @@
 #include "host/text.h"
 #include "recording/reader.h"
 
-tg_status tg_recorded_task_read(const struct tg_recording *recording, uint64_t id,
+tg_status tg_recorded_task_read(const struct tg_recording *recording, uint64_t id, uint64_t allowed,
                                 struct tg_recorded_task *task, struct tg_error *error)
 {
     struct tg_task_reading reading;
@@ -18,6 +18,8 @@ tg_status tg_recorded_task_read(const struct tg_recording *recording, uint64_t i
     tg_status status = TG_OK;
     tg_recording_get_info(recording, &info);
     tg_task_reading_begin(&reading, recording, id, task);
+    reading.limit = tg_recorded_task_limit(recording);
+    reading.limit = allowed > reading.limit ? allowed : reading.limit;
     for (uint64_t i = 0; i < info.records && status == TG_OK; i++) {
         if (!tg_recording_get(recording, i, &entry) || entry.record.task_id != id)
             continue;
@@ -31,7 +33,7 @@ tg_status tg_recorded_task_read(const struct tg_recording *recording, uint64_t i
     if (status == TG_OK)
         status = tg_task_reading_end(&reading, &why);
     if (status == TG_OK)
-        status = tg_recorded_task_lay_out(recording, task, &why);
+        status = tg_recorded_task_lay_out(task, reading.limit, &why);
     if (status == TG_OK)
         return TG_OK;
     return tg_error_set(error, status, "task %s: %s", tg_task_text(id, name), why.text);

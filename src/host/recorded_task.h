@@ -43,16 +43,16 @@ struct tg_recorded_task {
     struct tg_recorded_block block[TG_MAX_TENSORS];
 };
 
-/* Reads and checks a task, and lays out its memory. NOT_FOUND: no such task, or an argument was not
- * recorded in full. BAD_ARGUMENT: its records contradict each other, are none that a device makes, or
- * need too much memory. The message names task and argument. recorded_task_check.h has all that holds
- * for a task that was read. The task points into the recording, which must outlive it; free it with
- * tg_recorded_task_free. */
-tg_status tg_recorded_task_read(const struct tg_recording *recording, uint64_t id,
+/* Reads and checks a task, and lays out its memory, which may take tg_recorded_task_limit bytes, or
+ * `allowed` if that is more. NOT_FOUND: no such task, or an argument was not recorded in full.
+ * BAD_ARGUMENT: its records contradict each other, are none that a device makes, or need too much memory.
+ * The message names task and argument. recorded_task_check.h has all that holds for a task that was read.
+ * The task points into the recording, which must outlive it; free it with tg_recorded_task_free. */
+tg_status tg_recorded_task_read(const struct tg_recording *recording, uint64_t id, uint64_t allowed,
                                 struct tg_recorded_task *task, struct tg_error *error);
 /* Lays out the memory of a task that was read and checked. Messages name the argument alone. */
-tg_status tg_recorded_task_lay_out(const struct tg_recording *recording,
-                                   struct tg_recorded_task *task, struct tg_error *error);
+tg_status tg_recorded_task_lay_out(struct tg_recorded_task *task, uint64_t limit,
+                                   struct tg_error *error);
 void tg_recorded_task_free(struct tg_recorded_task *task);
 
 /*

@@ -75,7 +75,8 @@ static tg_status check_size(const struct tg_recorded_task *task, uint64_t limit,
             return tg_error_set(error, TG_BAD_ARGUMENT,
                                 "the memory that its arguments span, %" PRIu64
                                 " bytes at 0x%" PRIx64 " and more, is larger than the %" PRIu64
-                                " bytes that a task of this recording may take",
+                                " bytes that a task of this recording may take; taskglass replay "
+                                "--device-memory allows more",
                                 task->block[b].size, task->block[b].address, limit);
         left -= task->block[b].size;
     }
@@ -137,15 +138,15 @@ static tg_status fill_blocks(struct tg_recorded_task *task, struct tg_error *err
     return TG_OK;
 }
 
-tg_status tg_recorded_task_lay_out(const struct tg_recording *recording,
-                                   struct tg_recorded_task *task, struct tg_error *error)
+tg_status tg_recorded_task_lay_out(struct tg_recorded_task *task, uint64_t limit,
+                                   struct tg_error *error)
 {
     tg_status status = check_addresses(task, error);
     if (status != TG_OK)
         return status;
     find_blocks(task);
     assign_blocks(task);
-    status = check_size(task, tg_recorded_task_limit(recording), error);
+    status = check_size(task, limit, error);
     if (status == TG_OK)
         status = fill_blocks(task, error);
     if (status != TG_OK)

@@ -198,6 +198,17 @@ static void leave(struct stage *s)
     tg_recorded_task_free(&s->task);
 }
 
+/* The memory that the user gave the device, unless it is the default: a task may take as much, however
+ * small its recording is. */
+static uint64_t allowed_memory(const struct tg_settings *settings)
+{
+    struct tg_setting_info info;
+    for (uint32_t i = 0; tg_settings_get(settings, i, &info); i++)
+        if (strcmp(info.name, "device-memory") == 0 && info.source != TG_FROM_DEFAULT)
+            return tg_settings_count(settings, "device-memory");
+    return 0;
+}
+
 tg_status tg_replay_task(const struct tg_settings *settings, const struct tg_recording *recording,
                          uint64_t task, const struct tg_replay_config *config,
                          struct tg_replay_result *result, struct tg_error *error)
@@ -215,7 +226,7 @@ tg_status tg_replay_task(const struct tg_settings *settings, const struct tg_rec
     memset(result, 0, sizeof *result);
     result->task = task;
     if (status == TG_OK)
-        status = tg_recorded_task_read(recording, task, &s.task, error);
+        status = tg_recorded_task_read(recording, task, allowed_memory(settings), &s.task, error);
     if (status == TG_OK)
         status = tg_trust_choose(recording, config->module, config->ask, config->ask_context,
                                  &module, error);

@@ -179,6 +179,12 @@ def test_views_that_span_petabytes_take_no_memory(tg, folder, strides):
     assert tg.json("check", "out")["good"] == TASKS
 
 
+def test_a_user_can_allow_more_memory(tg, folder):
+    change(folder, {"strides": [2**20, 1], "data_ptr": "0x0000000100000000"}, 0)
+    refused(tg, "taskglass replay --device-memory allows more")
+    assert tg.json("replay", "out", "--task", 0, "--device-memory", "1G")["same"]
+
+
 def test_holes_of_terabytes_are_neither_read_nor_copied(tg, folder):
     os.truncate(folder / "tensor_dump.bin", 2**43)
     giant = {"shape": [2**39], "strides": [1], "bin_offset": 2**40, "bin_size": 2**41, "hash": "0x01"}

@@ -145,7 +145,7 @@ static void lay_out(const struct tg_recording *recording, uint64_t id)
     struct tg_recorded_task task;
     struct tg_error error = {TG_OK, ""};
     uint64_t bytes = 0;
-    if (tg_recorded_task_read(recording, id, &task, &error) != TG_OK) {
+    if (tg_recorded_task_read(recording, id, 0, &task, &error) != TG_OK) {
         HOLDS(error.status != TG_OK && error.text[0]);
         return;
     }

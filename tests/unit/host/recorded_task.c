@@ -50,7 +50,7 @@ static void refused(const char *const *records, const char *why)
     struct tg_recorded_task task;
     struct tg_error error = {TG_OK, ""};
     REQUIRE(recording != NULL);
-    if (!CHECK(tg_recorded_task_read(recording, 7, &task, &error) != TG_OK))
+    if (!CHECK(tg_recorded_task_read(recording, 7, 0, &task, &error) != TG_OK))
         fprintf(stderr, "  not refused: %s\n", why);
     CHECK_HAS(error.text, "task 7: ");
     CHECK_HAS(error.text, why);
@@ -63,7 +63,7 @@ static struct tg_recording *taken(const char *const *records, struct tg_recorded
     struct tg_recording *recording = recording_of(records);
     struct tg_error error = {TG_OK, ""};
     REQUIRE(recording != NULL);
-    CHECK_EQ_I(tg_recorded_task_read(recording, 7, task, &error), TG_OK);
+    CHECK_EQ_I(tg_recorded_task_read(recording, 7, 0, task, &error), TG_OK);
     CHECK_EQ_S(error.text, "");
     return recording;
 }
