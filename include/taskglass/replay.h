@@ -50,6 +50,8 @@ struct tg_replay_result {
 };
 
 /* Runs the task alone on the device that the settings name. OK: it ran; `result` has the comparison.
+ * BAD_ARGUMENT: its records contradict each other, its arguments are none that the kernel takes, or they
+ * take more memory than the recording has on the disk and than 64 MiB; NOT_FOUND: not recorded in full.
  * NOT_TRUSTED: the module was not loaded. Other statuses are those of tg_recording_open, tg_device_load
  * and tg_run_wait. */
 TG_API tg_status tg_replay_task(const struct tg_settings *settings,
@@ -74,7 +76,8 @@ struct tg_reference_task {
         TG_REFERENCE_AGREES,     /* every output is within the reference's tolerance */
         TG_REFERENCE_DIFFERS,    /* an output is not */
         TG_REFERENCE_NONE,       /* its kernel has no reference, or it is a mix */
-        TG_REFERENCE_INCOMPLETE, /* an argument was not recorded in full, or its bytes are damaged */
+        TG_REFERENCE_INCOMPLETE, /* an argument was not recorded in full, is damaged, contradicts
+                                    itself, or is none that the kernel takes */
         TG_REFERENCE_FAILED,     /* the reference crashed, exited, did not return … */
         TG_REFERENCE_EMPTY       /* none of its outputs has an element: nothing to compare */
     } is;
