@@ -137,7 +137,7 @@ def test_a_running_a_cancelled_and_a_finished_recording_have_three_words(tg):
 
 @pytest.mark.parametrize("kind, reason", [
     ("meta", "record the run with --dump-tensor=full"), ("hash", "record the run with --dump-tensor=full"),
-    ("marked", "has no task 0"), ("filtered", "has no task 0"), ("empty", "no run.json")])
+    ("marked", "has no task 0"), ("filtered", "has no task 0"), ("empty", "has no task 0")])
 def test_a_task_that_cannot_be_replayed_is_not_known(tg, kind, reason):
     with KINDS[kind](tg):
         text = tg("replay", "run", "--task", "0")
