@@ -61,18 +61,24 @@ struct tg_span {
     bool in_manifest;
 };
 
-/* A slot of the journal that holds no readable argument. */
+/* Slots of the journal that hold no readable argument: one, or several damaged ones in a row, so that
+ * neither junk nor a hole of any size takes memory. */
 enum tg_mark_kind {
     TG_MARK_KERNEL,
     TG_MARK_SUMMARY,
     TG_MARK_OTHER,
     TG_MARK_COPY, /* of an earlier argument, byte for byte */
-    TG_MARK_DAMAGED
+    TG_MARK_DAMAGED,
+    TG_MARK_ZEROS /* damaged: only zeros */
 };
 struct tg_mark {
-    uint64_t slot;
+    uint64_t slot, count;
     enum tg_mark_kind kind;
 };
+static inline bool tg_mark_is_damage(const struct tg_mark *mark)
+{
+    return mark->kind == TG_MARK_DAMAGED || mark->kind == TG_MARK_ZEROS;
+}
 
 /* What is wrong with the files, for verify. */
 struct tg_damage {
@@ -160,6 +166,9 @@ bool tg_journal_scan(struct tg_recording *recording);
 /* Marks arguments that are copies of earlier ones. The spans must have been made; the caller makes them
  * anew. False if memory ran out. */
 bool tg_journal_mark_copies(struct tg_recording *recording);
+/* For whoever goes through the slots one by one: every so many slots, the memory of those before `slot` is
+ * released. A large journal need not be in memory as a whole. */
+void tg_journal_let_go(const struct tg_recording *recording, uint64_t slot);
 /* The bytes of a slot. */
 const unsigned char *tg_journal_slot(const struct tg_recording *recording, uint64_t slot);
 

@@ -74,7 +74,7 @@ bool tg_journal_mark_copies(struct tg_recording *recording)
         good = tg_grow(&recording->mark, &room, recording->n_marks + 1, sizeof *recording->mark);
         if (good)
             recording->mark[recording->n_marks++] =
-                (struct tg_mark){.slot = place[i].slot, .kind = TG_MARK_COPY};
+                (struct tg_mark){.slot = place[i].slot, .count = 1, .kind = TG_MARK_COPY};
     }
     free(place);
     if (recording->n_marks > before)

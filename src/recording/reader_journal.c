@@ -152,7 +152,7 @@ static void find_summary(struct tg_recording *recording)
     uint64_t after = recording->slots;
     for (size_t i = recording->n_marks; i > 0; i--) {
         const struct tg_mark *mark = &recording->mark[i - 1];
-        if (mark->slot + 1 != after || mark->kind == TG_MARK_KERNEL)
+        if (mark->slot + mark->count != after || mark->kind == TG_MARK_KERNEL)
             return;
         after = mark->slot;
         if (mark->kind == TG_MARK_SUMMARY) {
@@ -164,26 +164,39 @@ static void find_summary(struct tg_recording *recording)
 }
 
 /* A guess at what a damaged slot was: its bytes say so, unless the damage is just there. */
-static bool was_argument(const struct tg_recording *recording, size_t i)
+static bool was_argument(const struct tg_recording *recording, uint64_t slot, bool before_name)
 {
-    const struct tg_mark *mark = &recording->mark[i];
     uint16_t type;
-    memcpy(&type, tg_journal_slot(recording, mark->slot), sizeof type);
+    memcpy(&type, tg_journal_slot(recording, slot), sizeof type);
     if (type == TG_RECORD_KERNEL)
         return false;
     if (type == TG_RECORD_SUMMARY)
-        return mark->slot + 1 < recording->slots;
+        return slot + 1 < recording->slots;
+    return type == TG_RECORD_ARGUMENT || !before_name;
+}
+
+/* The guess for every slot of mark `i`. Zeros are not looked at again: there may be very many. */
+static uint64_t count_arguments(const struct tg_recording *recording, size_t i)
+{
+    const struct tg_mark *mark = &recording->mark[i];
     const struct tg_mark *next = i + 1 < recording->n_marks ? mark + 1 : NULL;
-    return type == TG_RECORD_ARGUMENT || !next || next->slot != mark->slot + 1 ||
-           next->kind != TG_MARK_KERNEL;
+    uint64_t count = 0, end = mark->slot + mark->count;
+    bool before_name = next && next->slot == end && next->kind == TG_MARK_KERNEL;
+    if (mark->kind == TG_MARK_ZEROS)
+        return mark->count - before_name;
+    for (uint64_t slot = mark->slot; slot < end; slot++) {
+        count += was_argument(recording, slot, before_name && slot + 1 == end);
+        tg_journal_let_go(recording, slot);
+    }
+    return count;
 }
 
 static void count_damage(struct tg_recording *recording)
 {
     for (size_t i = 0; i < recording->n_marks; i++)
-        if (recording->mark[i].kind == TG_MARK_DAMAGED) {
-            recording->damage.slots++;
-            recording->info.damaged += was_argument(recording, i);
+        if (tg_mark_is_damage(&recording->mark[i])) {
+            recording->damage.slots += recording->mark[i].count;
+            recording->info.damaged += count_arguments(recording, i);
         }
 }
 

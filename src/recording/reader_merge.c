@@ -181,9 +181,11 @@ static uint64_t count_unfilled(const struct tg_recording *recording)
     uint64_t filled = 0, entry = 0;
     for (size_t i = 0; i < recording->n_marks;) {
         uint64_t first = recording->mark[i].slot, run = 0, here = 0;
-        for (; i < recording->n_marks && recording->mark[i].slot == first + run; i++, run++)
-            if (recording->mark[i].kind != TG_MARK_DAMAGED)
+        for (; i < recording->n_marks && recording->mark[i].slot == first + run; i++) {
+            if (!tg_mark_is_damage(&recording->mark[i]))
                 break;
+            run += recording->mark[i].count;
+        }
         i += run == 0;
         while (entry < recording->n_entries && recording->entry[entry].after + 1 < first)
             entry++;

@@ -15,6 +15,7 @@
 
 enum { RECORD = sizeof(struct tg_record), HEAD = sizeof(struct tg_journal_head) };
 enum { MOST_THREADS = 4, WORTH_A_THREAD = 1 << 16, OFTEN = 1 << 15 }; /* slots; 8 MiB */
+enum { HOLE_STEP = 1 << 16 };                                         /* bytes */
 
 const unsigned char *tg_journal_slot(const struct tg_recording *recording, uint64_t slot)
 {
@@ -32,6 +33,11 @@ struct share {
     bool is_running;
 };
 
+static bool is_zero(const unsigned char *bytes, size_t size)
+{
+    return size == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0);
+}
+
 /* True if the slot holds an intact argument. Copies it first, so that nothing can change it between
  * the check and the use. */
 static bool is_argument(const unsigned char *bytes, enum tg_mark_kind *kind)
@@ -39,7 +45,7 @@ static bool is_argument(const unsigned char *bytes, enum tg_mark_kind *kind)
     struct tg_record slot;
     memcpy(&slot, bytes, sizeof slot);
     if (!tg_record_intact(&slot))
-        *kind = TG_MARK_DAMAGED;
+        *kind = is_zero(bytes, RECORD) ? TG_MARK_ZEROS : TG_MARK_DAMAGED;
     else if (slot.type == TG_RECORD_ARGUMENT)
         return true;
     else
@@ -49,27 +55,60 @@ static bool is_argument(const unsigned char *bytes, enum tg_mark_kind *kind)
     return false;
 }
 
-/* Every so many slots, the memory of those before `slot` is released: a large journal need not be in
- * memory as a whole. */
-static void let_go(const struct tg_recording *recording, uint64_t slot)
+void tg_journal_let_go(const struct tg_recording *recording, uint64_t slot)
 {
     if (slot % OFTEN == 0 && slot >= OFTEN)
         tg_map_let_go_part(&recording->map, (slot - OFTEN) * RECORD, slot * RECORD);
 }
 
+/* Damaged slots in a row are one mark. */
+static bool goes_on(const struct tg_mark *last, const struct tg_mark *mark)
+{
+    return last->kind == mark->kind && last->slot + last->count == mark->slot &&
+           (mark->kind == TG_MARK_DAMAGED || mark->kind == TG_MARK_ZEROS);
+}
+
+static bool add_mark(struct share *share, const struct tg_mark *mark)
+{
+    if (share->n_marks > 0 && goes_on(&share->mark[share->n_marks - 1], mark)) {
+        share->mark[share->n_marks - 1].count += mark->count;
+        return true;
+    }
+    if (!tg_grow(&share->mark, &share->room, share->n_marks + 1, sizeof *mark))
+        return false;
+    share->mark[share->n_marks++] = *mark;
+    return true;
+}
+
+/* How many slots from `slot` on, which is one of zeros, are zeros without looking: those in a hole of the
+ * file. Asks the file system now and then only, so that zeros on disk do not cost a call each. */
+static uint64_t count_zeros(const struct share *share, uint64_t slot)
+{
+    size_t begin = HEAD + (size_t)slot * RECORD;
+    if (begin % HOLE_STEP != 0)
+        return 1;
+    uint64_t end = (tg_map_skip_hole(&share->recording->map, begin) - HEAD) / RECORD;
+    if (end > share->to)
+        end = share->to;
+    return end > slot ? end - slot : 1;
+}
+
 static void *scan(void *context)
 {
     struct share *share = context;
-    for (uint64_t i = share->from; i < share->to; i++) {
+    for (uint64_t i = share->from, n; i < share->to; i += n) {
         struct tg_mark mark = {.slot = i};
-        let_go(share->recording, i);
+        n = 1;
+        tg_journal_let_go(share->recording, i);
         if (is_argument(tg_journal_slot(share->recording, i), &mark.kind))
             continue;
-        if (!tg_grow(&share->mark, &share->room, share->n_marks + 1, sizeof mark)) {
+        if (mark.kind == TG_MARK_ZEROS)
+            n = count_zeros(share, i);
+        mark.count = n;
+        if (!add_mark(share, &mark)) {
             share->no_memory = true;
             break;
         }
-        share->mark[share->n_marks++] = mark;
     }
     return NULL;
 }
@@ -107,18 +146,16 @@ static bool collect(struct tg_recording *recording, struct share *share, unsigne
     recording->mark = calloc(all + 1, sizeof *recording->mark);
     if (!recording->mark)
         return false;
-    for (unsigned i = 0; i < n; i++) {
-        if (share[i].n_marks > 0)
-            memcpy(recording->mark + done, share[i].mark, share[i].n_marks * sizeof *share[i].mark);
-        done += share[i].n_marks;
-    }
+    for (unsigned i = 0; i < n; i++)
+        for (size_t j = 0; j < share[i].n_marks; j++) {
+            const struct tg_mark *mark = &share[i].mark[j];
+            if (j == 0 && done > 0 && goes_on(&recording->mark[done - 1], mark))
+                recording->mark[done - 1].count += mark->count;
+            else
+                recording->mark[done++] = *mark;
+        }
     recording->n_marks = done;
     return true;
-}
-
-static bool is_zero(const unsigned char *bytes, size_t size)
-{
-    return size == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0);
 }
 
 /* Zeros at the end are no damage: a file system that lost its power leaves them. Part of a record at
@@ -127,19 +164,17 @@ static void look_at_end(struct tg_recording *recording)
 {
     const struct tg_map *map = &recording->map;
     uint64_t end = HEAD + recording->slots * RECORD;
-    size_t rest = (size_t)(map->size - end);
-    if (!is_zero(map->bytes + end, rest)) {
+    uint64_t rest = map->size - end;
+    if (!is_zero(map->bytes + end, (size_t)rest)) {
         recording->info.torn_bytes = rest;
         return;
     }
-    while (recording->n_marks > 0) {
-        const struct tg_mark *last = &recording->mark[recording->n_marks - 1];
-        if (last->kind != TG_MARK_DAMAGED || last->slot + 1 != recording->slots ||
-            !is_zero(tg_journal_slot(recording, last->slot), RECORD))
-            break;
+    const struct tg_mark *last =
+        recording->n_marks > 0 ? &recording->mark[recording->n_marks - 1] : NULL;
+    if (last && last->kind == TG_MARK_ZEROS && last->slot + last->count == recording->slots) {
         recording->n_marks--;
-        recording->slots--;
-        rest += RECORD;
+        recording->slots -= last->count;
+        rest += last->count * RECORD;
     }
     recording->info.zero_bytes = rest;
 }

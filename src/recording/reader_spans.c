@@ -52,7 +52,7 @@ bool tg_spans_make(struct tg_recording *recording)
     for (size_t i = 0; i < recording->n_marks; i++) {
         if (!add_slots(recording, &at, recording->mark[i].slot, &entry))
             return false;
-        at = recording->mark[i].slot + 1;
+        at = recording->mark[i].slot + recording->mark[i].count;
     }
     if (recording->info.from_journal)
         return add_slots(recording, &at, recording->slots, &entry);

@@ -10,29 +10,50 @@ static const char *const words[] = {[TG_MARK_KERNEL] = "the name of a kernel",
                                     [TG_MARK_COPY] = "a copy of an earlier one",
                                     [TG_MARK_OTHER] = "of a type that this program does not know"};
 
-/* Names stand before the arguments, the summary behind them. */
-static bool is_in_place(const struct tg_recording *recording, size_t i)
+/* Names stand before the arguments, the summary behind them. `before`: slots that the marks before this
+ * one have. */
+static bool is_in_place(const struct tg_recording *recording, const struct tg_mark *mark,
+                        uint64_t before)
 {
-    const struct tg_mark *mark = &recording->mark[i];
     if (mark->kind == TG_MARK_KERNEL)
-        return mark->slot == i;
+        return mark->slot == before;
     return mark->kind == TG_MARK_SUMMARY && mark->slot + 1 == recording->slots;
+}
+
+static uint64_t byte_of(uint64_t slot)
+{
+    return sizeof(struct tg_journal_head) + slot * sizeof(struct tg_record);
+}
+
+/* Names damaged records one by one, but zeros in one line: a hole may have any size. */
+static void report_damage(struct tg_verifier *verifier, const struct tg_mark *mark)
+{
+    if (mark->kind == TG_MARK_ZEROS && mark->count > 1) {
+        tg_verify_found(verifier, TG_PROBLEM_JOURNAL, TG_NONE,
+                        "%" PRIu64 " records from byte %" PRIu64
+                        " of %s on are damaged: they are zeros",
+                        mark->count, byte_of(mark->slot), verifier->info.journal);
+        return;
+    }
+    for (uint64_t slot = mark->slot; slot < mark->slot + mark->count; slot++)
+        tg_verify_found(verifier, TG_PROBLEM_JOURNAL, TG_NONE,
+                        "the record at byte %" PRIu64 " of %s is damaged: its check is wrong",
+                        byte_of(slot), verifier->info.journal);
 }
 
 static void verify_slots(struct tg_verifier *verifier)
 {
     const struct tg_recording *recording = verifier->recording;
+    uint64_t before = 0;
     for (size_t i = 0; i < recording->n_marks; i++) {
         const struct tg_mark *mark = &recording->mark[i];
-        uint64_t byte = sizeof(struct tg_journal_head) + mark->slot * sizeof(struct tg_record);
-        if (mark->kind == TG_MARK_DAMAGED)
-            tg_verify_found(verifier, TG_PROBLEM_JOURNAL, TG_NONE,
-                            "the record at byte %" PRIu64 " of %s is damaged: its check is wrong",
-                            byte, verifier->info.journal);
-        else if (!is_in_place(recording, i))
+        if (tg_mark_is_damage(mark))
+            report_damage(verifier, mark);
+        else if (!is_in_place(recording, mark, before))
             tg_verify_found(verifier, TG_PROBLEM_JOURNAL, TG_NONE,
                             "the record at byte %" PRIu64 " of %s is %s, where an argument belongs",
-                            byte, verifier->info.journal, words[mark->kind]);
+                            byte_of(mark->slot), verifier->info.journal, words[mark->kind]);
+        before += mark->count;
     }
 }
 

@@ -28,6 +28,18 @@ struct worker {
     uint32_t finished; /* atomic */
 };
 
+/* Where the zeros at the end of the payload file begin. Looks only when the first hash is wrong: there may
+ * be very many. */
+static uint64_t zeros_from(struct tg_verifier *verifier)
+{
+    pthread_mutex_lock(&verifier->lock);
+    if (verifier->zeros_from == UINT64_MAX)
+        verifier->zeros_from = tg_map_without_zeros(&verifier->recording->payload);
+    uint64_t from = verifier->zeros_from;
+    pthread_mutex_unlock(&verifier->lock);
+    return from;
+}
+
 static void verify_hash(struct worker *worker, uint64_t index, const struct tg_entry *entry)
 {
     const struct tg_record *record = &entry->record;
@@ -44,7 +56,7 @@ static void verify_hash(struct worker *worker, uint64_t index, const struct tg_e
     worker->sum.compared++;
     if (hash == record->hash)
         return;
-    uint64_t end = record->position + record->stored, zeros = worker->verifier->zeros_from;
+    uint64_t end = record->position + record->stored, zeros = zeros_from(worker->verifier);
     if (end > zeros)
         tg_verify_found(worker->verifier, TG_PROBLEM_HASH, index,
                         "its last %" PRIu64

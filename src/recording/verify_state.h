@@ -18,7 +18,8 @@ struct tg_verifier {
     struct tg_recording_info info;
     struct tg_verification *result; /* guarded by the lock while there are threads */
     struct tg_claim *claim;         /* one for each record; size 0: none */
-    uint64_t zeros_from;            /* of the payload file: from here on it has only zeros */
+    uint64_t zeros_from;    /* of the payload file: from here on it has only zeros; under the lock;
+                          * UINT64_MAX: nobody has looked yet */
     uint64_t short_records; /* whose payload reaches past the end of the payload file; atomic */
     uint64_t total;         /* about how many bytes there are to check */
     uint64_t next;          /* the next record that no thread has taken; atomic */
