@@ -61,9 +61,7 @@ tg_status tg_recording_export(const struct tg_recording *recording,
         return tg_error_set(job.error, TG_BAD_ARGUMENT, "an export needs a path to write to");
     tg_recording_get_info(recording, &job.info);
     tg_status status = format->write(&job);
-    struct tg_error loss; /* explains whatever else went wrong */
-    if (tg_recording_check_files(recording, &loss) != TG_OK)
-        status = tg_error_set(job.error, loss.status, "%s", loss.text);
+    tg_export_made_end(&job, status);
     if (result)
         *result = job.result;
     return status;

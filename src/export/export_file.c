@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/grow.h"
 #include "export/export_job.h"
 #include "base/files.h"
 
@@ -89,18 +90,60 @@ tg_status tg_export_file_open(const struct tg_export_job *job, const char *path,
     return status;
 }
 
+static bool note(struct tg_export_job *job, const char *path, bool is_folder)
+{
+    char *copy = strdup(path);
+    if (!copy || !tg_grow(&job->made, &job->made_room, job->n_made + 1, sizeof *job->made)) {
+        free(copy);
+        return false;
+    }
+    job->made[job->n_made++] = (struct tg_export_made){copy, is_folder};
+    return true;
+}
+
 /* Removes a file that is not complete, so that no program reads it as if it were. */
-tg_status tg_export_file_close(const struct tg_export_job *job, struct tg_export_file *file,
+tg_status tg_export_file_close(struct tg_export_job *job, struct tg_export_file *file,
                                tg_status status)
 {
     bool is_stdout = file->file == stdout;
     const char *name = is_stdout ? "standard output" : file->path;
+    struct tg_error
+        loss; /* explains whatever else went wrong: a write of lost bytes fails as well */
     if ((is_stdout ? fflush(stdout) : fclose(file->file)) != 0 && status == TG_OK)
         status = tg_file_error(job->error, "write", name, errno);
     else if (status == TG_IO_ERROR)
         tg_error_set(job->error, status, "cannot write '%s': %s", name, job->error->text);
+    if (tg_recording_check_files(job->recording, &loss) != TG_OK)
+        status = tg_error_set(job->error, loss.status, "%s", loss.text);
+    if (status == TG_OK && file->is_regular && !note(job, file->path, false))
+        status = tg_export_no_memory(job->error);
     if (status != TG_OK && file->is_regular)
         unlink(file->path);
     file->file = NULL;
     return status;
+}
+
+tg_status tg_export_folder_make(struct tg_export_job *job, const char *path)
+{
+    if (mkdir(path, 0777) == 0) {
+        if (note(job, path, true))
+            return TG_OK;
+        (void)rmdir(path);
+        return tg_export_no_memory(job->error);
+    }
+    return errno == EEXIST ? TG_OK : tg_file_error(job->error, "write", path, errno);
+}
+
+/* A folder that another program has put something into stays. */
+void tg_export_made_end(struct tg_export_job *job, tg_status status)
+{
+    for (size_t i = job->n_made; i > 0; i--) {
+        const struct tg_export_made *made = &job->made[i - 1];
+        if (status != TG_OK)
+            (void)(made->is_folder ? rmdir(made->path) : unlink(made->path));
+        free(made->path);
+    }
+    free(job->made);
+    job->made = NULL;
+    job->n_made = job->made_room = 0;
 }

@@ -33,6 +33,12 @@ struct tg_export_job {
     uint32_t unseen;      /* records since the clock was last read */
     uint64_t told_at;     /* nanoseconds; when progress was last reported */
     uint64_t done, total; /* records of all walks together */
+    /* What this export made, in this order: removed if the export does not succeed as a whole. */
+    struct tg_export_made {
+        char *path;
+        bool is_folder;
+    } * made;
+    size_t n_made, made_room;
 };
 
 /* tg_export_walk starts a walk from the first record. tg_export_walks sets the number of walks,
@@ -63,8 +69,13 @@ struct tg_export_file {
 };
 tg_status tg_export_file_open(const struct tg_export_job *job, const char *path,
                               struct tg_export_file *file);
-/* Returns `status`, or the error of closing the file; adds the file's name to an IO_ERROR. */
-tg_status tg_export_file_close(const struct tg_export_job *job, struct tg_export_file *file,
+/* Returns `status`, or the error of closing the file, or of a recording whose files lost bytes; adds the
+ * file's name to an IO_ERROR. */
+tg_status tg_export_file_close(struct tg_export_job *job, struct tg_export_file *file,
                                tg_status status);
+/* Makes a folder, unless it is there. */
+tg_status tg_export_folder_make(struct tg_export_job *job, const char *path);
+/* At the end: frees the list of what was made, and removes all of it if `status` is an error. */
+void tg_export_made_end(struct tg_export_job *job, tg_status status);
 
 #endif

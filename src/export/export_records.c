@@ -126,9 +126,8 @@ static tg_status write_to_one_file(struct writer *writer)
 static tg_status write_to_folder(struct writer *writer)
 {
     struct tg_export_job *job = writer->job;
-    if (mkdir(job->config->path, 0777) != 0 && errno != EEXIST)
-        return tg_file_error(job->error, "write", job->config->path, errno);
-    return write_each(writer);
+    tg_status status = tg_export_folder_make(job, job->config->path);
+    return status == TG_OK ? write_each(writer) : status;
 }
 
 int tg_export_count_values(const struct tg_export_job *job)

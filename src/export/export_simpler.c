@@ -296,15 +296,6 @@ static void free_paths(struct paths *paths)
     free(paths->deps);
 }
 
-/* Sets *is_new if it made the folder. */
-static tg_status make_folder(const struct tg_export_job *job, const char *path, bool *is_new)
-{
-    *is_new = mkdir(path, 0777) == 0;
-    if (*is_new || errno == EEXIST)
-        return TG_OK;
-    return tg_file_error(job->error, "write", path, errno);
-}
-
 /* An export into the run itself would replace the deps.json that it reads. */
 static tg_status check_folder(const struct tg_export_job *job)
 {
@@ -328,24 +319,13 @@ static tg_status check_folder(const struct tg_export_job *job)
 
 static tg_status write_folder(struct tg_export_job *job, const struct paths *paths)
 {
-    bool new_folder = false, new_dump = false, has_deps;
-    tg_status status = make_folder(job, job->config->path, &new_folder);
+    bool has_deps;
+    tg_status status = tg_export_folder_make(job, job->config->path);
     if (status == TG_OK)
-        status = make_folder(job, paths->dump, &new_dump);
+        status = tg_export_folder_make(job, paths->dump);
     if (status == TG_OK)
         status = write_records(job, paths->manifest, paths->payload);
-    if (status == TG_OK)
-        status = tg_simpler_put_deps(job, paths->deps, &has_deps);
-    if (status == TG_OK)
-        return TG_OK;
-    if (new_dump) {
-        (void)unlink(paths->manifest);
-        (void)unlink(paths->payload);
-        (void)rmdir(paths->dump);
-    }
-    if (new_folder)
-        (void)rmdir(job->config->path);
-    return status;
+    return status == TG_OK ? tg_simpler_put_deps(job, paths->deps, &has_deps) : status;
 }
 
 tg_status tg_export_as_simpler(struct tg_export_job *job)

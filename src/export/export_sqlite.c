@@ -440,7 +440,11 @@ static tg_status write_database(struct tg_export_job *job)
     tg_status status = fill(&export);
     tg_export_tasks_free(&export.tasks);
     tg_status of_database = tg_db_close(&export.db);
-    return status == TG_OK ? of_database : status;
+    if (status == TG_OK)
+        status = of_database;
+    if (status != TG_OK)
+        remove_side_files(path);
+    return status;
 }
 
 tg_status tg_export_as_sqlite(struct tg_export_job *job)
