@@ -47,7 +47,7 @@ tg_status tg_file_no_memory(struct tg_error *error);
  * --- reading ---
  *
  * Every file that Taskglass reads may be a stranger's, so every reader opens it here, and no other code
- * calls open, fopen or mmap to read one:
+ * calls open, fopen or mmap to read one (tests/reads.py holds that, with a short list of exceptions):
  *
  *   tg_map_load   a small file, such as run.json: copied into memory, refused above a limit
  *   tg_map_open   a file of any size: mapped

@@ -18,6 +18,7 @@ from typing import Any, Callable, Dict, Iterable, Iterator, Optional, Tuple, Uni
 import numpy as np
 
 from . import dtypes, errors
+from ._files import MOST, read_file
 from ._handle import Closing, Handle
 from ._interrupt import Interrupts
 from ._library import encoded, lib, text
@@ -331,10 +332,12 @@ class Record:
             numbers.update(min=finite.min().item(), max=finite.max().item(),
                            mean=float(finite.mean(dtype=np.float64)))
         is_float = values.dtype.kind == "f"
-        return {"elements": values.size, **numbers,
-                "nan": int(np.isnan(values).sum()) if is_float else 0,
-                "inf": int(np.isinf(values).sum()) if is_float else 0,
-                "zero": int((values == 0).sum())}
+        counted = {"elements": values.size, **numbers,
+                   "nan": int(np.isnan(values).sum()) if is_float else 0,
+                   "inf": int(np.isinf(values).sum()) if is_float else 0,
+                   "zero": int((values == 0).sum())}
+        self._recording.check_files()
+        return counted
 
     def __repr__(self) -> str:
         what = self.dtype if self.kind == "scalar" else f"{self.dtype} {self.shape}"
@@ -356,7 +359,7 @@ class Recording(Closing):
     `path` is the directory of a run, the folder tensor_dump in it, a journal or a manifest; without
     it, the newest run under outputs/ that has a recording. Recordings of another implementation
     (args_dump) are read as well. Arrays from a recording stay valid after it is closed: its files
-    are unmapped when the last array is gone.
+    are unmapped when the last array is gone. See `check_files` for files that shrink meanwhile.
     """
 
     def __init__(self, path: Union[None, str, "os.PathLike[str]"] = None) -> None:
@@ -432,7 +435,14 @@ class Recording(Closing):
         address = lib().tg_recording_payload(self._handle.pointer, ctypes.byref(record._entry))
         if not address:
             return np.empty(0, np.uint8)
+        self.check_files()
         return self._handle.view(address, record.stored)
+
+    def check_files(self) -> None:
+        """Raises IoError if a file of the recording lost bytes since it was opened: another program made
+        it shorter, or its disk fails. Arrays that were not copied then have zeros there, and what was
+        computed from them is not true. `verify`, `export`, `check` and `statistics` ask by themselves."""
+        lib().call(lib().tg_recording_check_files, self._handle.pointer)
 
     # --- the run's other files -----------------------------------------------------------------
 
@@ -449,10 +459,10 @@ class Recording(Closing):
     def _json(self, name: str) -> Any:
         path = self.run_dir / name
         try:
-            return json.loads(path.read_bytes())
+            return json.loads(read_file(path, MOST[name]))
         except FileNotFoundError:
             return None
-        except (OSError, ValueError) as error:
+        except (ValueError, RecursionError) as error:
             raise errors.IoError(f"cannot read '{path}': {error}") from None
 
     @property

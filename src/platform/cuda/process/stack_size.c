@@ -17,7 +17,13 @@ static char *read_all(int fd, size_t *size)
     char *bytes;
     ssize_t got;
     *size = 0;
-    if (fstat(fd, &info) != 0 || (bytes = malloc((size_t)info.st_size + 1)) == NULL)
+    if (fstat(fd, &info) != 0)
+        return NULL;
+    if (!S_ISREG(info.st_mode)) { /* a FIFO would block, a device never end */
+        errno = EINVAL;
+        return NULL;
+    }
+    if ((bytes = malloc((size_t)info.st_size + 1)) == NULL)
         return NULL;
     while (*size < (size_t)info.st_size &&
            (got = read(fd, bytes + *size, (size_t)info.st_size - *size)) != 0) {
@@ -34,7 +40,7 @@ tg_status tg_cuda_measure_stack(const char *path, struct tg_cuda_image *image, c
                                 size_t size)
 {
     struct tg_cuda_stacks stacks;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     size_t n_bytes;
     char *bytes = fd >= 0 ? read_all(fd, &n_bytes) : NULL;
     bool whole = false;
