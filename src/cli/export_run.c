@@ -179,5 +179,6 @@ int cli_export(const struct cli_export *export)
         print_json(export, &result);
     else
         print_report(export, &result);
+    cli_interrupt_pass_on();
     return CLI_OK;
 }

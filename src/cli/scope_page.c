@@ -15,6 +15,7 @@
 
 #include "cli/cli.h"
 #include "cli/format.h"
+#include "cli/interrupt.h"
 #include "cli/scope.h"
 
 extern const unsigned char cli_scope_page[];
@@ -209,7 +210,7 @@ static int close_page(FILE *file, const char *path, int cause)
     return cause ? cli_error("cannot write '%s': %s", path, strerror(cause)) : CLI_OK;
 }
 
-int scope_write_page(const struct scope *scope)
+static int write_page(const struct scope *scope)
 {
     FILE *file = fopen(scope->html, "wbe");
     struct cli_text scopes, size;
@@ -230,5 +231,14 @@ int scope_write_page(const struct scope *scope)
         printf("%s: %s, %s\n", cli_show(&page, scope->html),
                cli_format_count(&scopes, scope->info.scopes, "scope"),
                cli_format_bytes(&size, bytes > 0 ? (uint64_t)bytes : 0));
+    return code;
+}
+
+/* A signal waits until the page is complete, which takes a moment: nobody opens half a page. */
+int scope_write_page(const struct scope *scope)
+{
+    cli_interrupt_catch();
+    int code = write_page(scope);
+    cli_interrupt_pass_on();
     return code;
 }

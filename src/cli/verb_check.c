@@ -93,8 +93,7 @@ static int check(struct cli *cli, void *context)
     code = request->against ? check_against(request, recording)
                             : check_references(cli, request, recording);
     tg_recording_close(recording);
-    if (code != CLI_OK)
-        cli_interrupt_pass_on();
+    cli_interrupt_pass_on();
     return code;
 }
 

@@ -11,6 +11,7 @@
 #include "cli/cli.h"
 #include "cli/format.h"
 #include "cli/filters.h"
+#include "cli/interrupt.h"
 #include "cli/options.h"
 #include "cli/recording.h"
 #include "cli/term.h"
@@ -144,8 +145,11 @@ static int replay_recording(const struct cli *cli, const struct tg_recording *re
     struct cli_shown bundle;
     struct tg_error error;
     if (request->bundle) {
-        if (tg_replay_bundle(recording, request->task, &request->config, request->bundle, &error) !=
-            TG_OK)
+        cli_interrupt_catch(); /* a signal waits until the folder is complete */
+        tg_status made =
+            tg_replay_bundle(recording, request->task, &request->config, request->bundle, &error);
+        cli_interrupt_pass_on();
+        if (made != TG_OK)
             return cli_recording_fail(recording, request->json, &error);
         printf("%s: build it with cmake as its README.md says\n",
                cli_show(&bundle, request->bundle));
