@@ -17,8 +17,13 @@ struct layout {
     struct dim dim[TG_MAX_DIMS];
 };
 
+/* False for a tensor that takes no memory. The shape is asked too, because `bytes` of a record that no
+ * writer made need not follow from it. */
 static bool is_somewhere(const struct tg_record *record)
 {
+    for (int i = 0; i < record->ndim && i < TG_MAX_DIMS; i++)
+        if (record->shape[i] <= 0)
+            return false;
     return record->kind == TG_KIND_TENSOR && record->data_ptr != 0 && record->bytes > 0 &&
            tg_bits_of(record->dtype) > 0;
 }
@@ -30,12 +35,12 @@ static void simplify(const struct tg_record *record, struct layout *layout)
     for (int i = 0; i < record->ndim && i < TG_MAX_DIMS; i++) {
         struct dim dim = {record->shape[i], record->strides[i]};
         struct dim *last = layout->ndim > 0 ? &layout->dim[layout->ndim - 1] : NULL;
-        int64_t reach;
+        int64_t reach, count;
         if (dim.count == 1)
             continue;
         if (last && !__builtin_mul_overflow(dim.count, dim.stride, &reach) &&
-            reach == last->stride) {
-            *last = (struct dim){last->count * dim.count, dim.stride};
+            reach == last->stride && !__builtin_mul_overflow(last->count, dim.count, &count)) {
+            *last = (struct dim){count, dim.stride};
             continue;
         }
         layout->dim[layout->ndim++] = dim;

@@ -193,6 +193,19 @@ TEST(runs_are_limited_and_what_leaves_64_bits_has_none)
     CHECK_EQ_I(runs, 0);
 }
 
+TEST(a_tensor_without_elements_has_no_runs_whatever_its_other_dimensions)
+{
+    int runs = 0;
+    struct tg_record record =
+        view(TG_INT8, 0, 3, (int64_t[]){0, INT64_MAX, INT64_MAX}, (int64_t[]){0, INT64_MAX, 1});
+    record.bytes = 8; /* a file may say so */
+    CHECK(tg_view_runs(&record, count_runs, &runs));
+    CHECK_EQ_I(runs, 0);
+    record.shape[0] = 2;
+    CHECK(tg_view_runs(&record, count_runs, &runs));
+    CHECK_EQ_I(tg_view_key(&record), tg_view_key(&record));
+}
+
 TEST(a_key_is_that_of_the_bytes_in_their_order)
 {
     struct tg_record flat = view(TG_FLOAT32, 4, 1, (int64_t[]){6}, (int64_t[]){1});
