@@ -62,7 +62,7 @@ def measure(options, kind, folder):
         "ratio": statistics.median(line["written_s"] / line["plain_s"] for line in lines),
         "ratio_limit": WRITE_LIMIT,
         "read_s": timed(options.repeat, program, "scope", folder),
-        "page_s": timed(options.repeat, program, "scope", folder, "--html", page),
+        "page_s": timed(options.repeat, program, "scope", folder, "--html", page, "--force"),
         "page_limit_s": PAGE_LIMIT_S, "page_bytes": os.path.getsize(page),
         "page_limit_bytes": PAGE_LIMIT_BYTES,
     }

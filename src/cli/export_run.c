@@ -4,6 +4,7 @@
 #include <string.h>
 #include <taskglass/dtype.h>
 #include <taskglass/json.h>
+#include <taskglass/text.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -18,18 +19,21 @@ static bool is(const char *format, const char *name)
     return strcmp(format, name) == 0;
 }
 
-/* An npy export is a folder, so its name ends in "_npy" instead of ".npy". */
+/* An npy export is a folder, so its name ends in "_npy" instead of ".npy". The recording says how its run
+ * was named, and may say "../../x". */
 void cli_export_path(const struct tg_recording_info *info, const char *format, char *path,
                      size_t room)
 {
     struct tg_export_format_info known;
     const char *ending = "";
-    char name[256];
+    char name[256], file[TG_FILE_NAME_MAX + 1];
     for (uint32_t i = 0; tg_export_format_get(i, &known); i++)
         if (is(known.name, format))
             ending = is(format, "npy") ? "_npy" : known.ending;
     cli_recording_name(info, name, sizeof name);
-    (void)snprintf(path, room, "%s%s", *name && !is(name, "/") ? name : "recording", ending);
+    bool has_name = name[strspn(name, "./")] != '\0';
+    (void)snprintf(path, room, "%s%s",
+                   tg_name_to_file(has_name ? name : "recording", file, sizeof file), ending);
 }
 
 static int on_progress(void *context, uint64_t done, uint64_t total)

@@ -16,6 +16,7 @@ struct scope {
     const char *dir;  /* NULL: the newest run */
     const char *html; /* where to write the page; NULL: no page */
     bool json;
+    bool force; /* overwrite the page */
     struct cli_count top;
     char name[256]; /* the name of the run */
     struct tg_scope_stats *stats;

@@ -5,13 +5,11 @@
  * JSON, so every '<' is escaped.
  */
 #define _GNU_SOURCE 1
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <taskglass/json.h>
-#include <unistd.h>
+#include <taskglass/new_file.h>
 
 #include "cli/cli.h"
 #include "cli/format.h"
@@ -197,41 +195,36 @@ static void put_page(FILE *file, const char *data, size_t size)
     fwrite(at, 1, (size_t)(end - at), file);
 }
 
-/* Closes the page and removes it if it is not complete. `cause` is the errno of an earlier failure, or
- * 0. */
-static int close_page(FILE *file, const char *path, int cause)
+static int fail(const struct tg_error *error)
 {
-    struct stat info;
-    bool regular = fstat(fileno(file), &info) == 0 && S_ISREG(info.st_mode);
-    if (fclose(file) != 0 && cause == 0)
-        cause = errno;
-    if (cause && regular)
-        unlink(path);
-    return cause ? cli_error("cannot write '%s': %s", path, strerror(cause)) : CLI_OK;
+    return error->status == TG_BAD_ARGUMENT ? cli_error("%s", error->text) : cli_fail(error);
 }
 
 static int write_page(const struct scope *scope)
 {
-    FILE *file = fopen(scope->html, "wbe");
+    struct tg_new_file *page;
     struct cli_text scopes, size;
-    struct cli_shown page;
+    struct cli_shown shown;
+    struct tg_error error;
     size_t data_size = 0;
-    char *data;
-    if (!file)
-        return cli_error("cannot write '%s': %s", scope->html, strerror(errno));
-    if ((data = data_of(scope, &data_size)) == NULL)
-        return close_page(file, scope->html, ENOMEM);
+    if (tg_new_file_open(scope->html, scope->force, &page, &error) != TG_OK)
+        return fail(&error);
+    FILE *file = tg_new_file_stream(page);
+    char *data = data_of(scope, &data_size);
+    if (!data) {
+        (void)tg_new_file_close(page, false, NULL);
+        return cli_error("cannot write '%s': out of memory", scope->html);
+    }
     setvbuf(file, NULL, _IOFBF, 1 << 18);
     put_page(file, data, data_size);
     free(data);
-    int cause = fflush(file) != 0 || ferror(file) ? errno : 0;
     long bytes = ftell(file);
-    int code = close_page(file, scope->html, cause);
-    if (code == CLI_OK)
-        printf("%s: %s, %s\n", cli_show(&page, scope->html),
-               cli_format_count(&scopes, scope->info.scopes, "scope"),
-               cli_format_bytes(&size, bytes > 0 ? (uint64_t)bytes : 0));
-    return code;
+    if (tg_new_file_close(page, true, &error) != TG_OK)
+        return fail(&error);
+    printf("%s: %s, %s\n", cli_show(&shown, scope->html),
+           cli_format_count(&scopes, scope->info.scopes, "scope"),
+           cli_format_bytes(&size, bytes > 0 ? (uint64_t)bytes : 0));
+    return CLI_OK;
 }
 
 /* A signal waits until the page is complete, which takes a moment: nobody opens half a page. */

@@ -43,6 +43,7 @@ static const struct cli_option options[] = {
     CLI_COUNT(struct scope, top, "top", "N",
               "show the N peaks nearest to full; default: as many as fit"),
     CLI_CALL("html", "FILE", "write a page with charts, which any browser shows", take_html),
+    CLI_FLAG(struct scope, force, "force", "overwrite an existing page"),
     CLI_FLAG(struct scope, json, "json", "print peaks and advice for programs"),
 };
 
@@ -50,6 +51,8 @@ static int check(const struct scope *scope)
 {
     if (scope->html && (scope->json || scope->top.given))
         return cli_error("--html cannot be combined with --json or --top");
+    if (scope->force && !scope->html)
+        return cli_error("--force needs --html");
     return CLI_OK;
 }
 
@@ -147,7 +150,7 @@ static void end(void *request)
 const struct cli_verb cli_verb_scope = {
     .name = "scope",
     .rank = 90,
-    .usage = "[DIR] [--top N] [--html FILE] [--json]",
+    .usage = "[DIR] [--top N] [--html FILE [--force]] [--json]",
     .summary = "Show how much of the rings scopes used, and which sizes to set.",
     .options = options,
     .n_options = sizeof options / sizeof options[0],

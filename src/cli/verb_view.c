@@ -32,6 +32,7 @@ static const struct cli_option options[] = {
     CLI_FLAG(struct view, summary, "summary", "show only the summary"),
     CLI_CALL("export", "FORMAT", "write the records as txt, npy or npz", take_export),
     CLI_TEXT(struct view, out, "out", "PATH", "the file or folder that --export writes"),
+    CLI_FLAG(struct view, force, "force", "overwrite existing files"),
     CLI_FLAG(struct view, json, "json", "print summary and records for programs"),
 };
 
@@ -39,6 +40,8 @@ static int check(const struct view *view)
 {
     if (view->out && !view->export)
         return cli_error("--out needs --export");
+    if (view->force && !view->export)
+        return cli_error("--force needs --export");
     if (view->export && (view->json || view->summary))
         return cli_error("--export cannot be combined with --json or --summary");
     if (view->all && view->limit.given)
@@ -99,7 +102,7 @@ static void end(void *request)
 const struct cli_verb cli_verb_view = {
     .name = "view",
     .rank = 30,
-    .usage = "[DIR] [FILTERS] [--index NUMBERS] [--export FORMAT] [--json]",
+    .usage = "[DIR] [FILTERS] [--index NUMBERS] [--export FORMAT] [--force] [--json]",
     .summary = "Show what a run recorded, inspect records, export them.",
     .options = options,
     .n_options = sizeof options / sizeof options[0],

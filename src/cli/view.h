@@ -15,6 +15,7 @@ struct view {
     struct tg_query *query; /* NULL: every record */
     struct cli_count limit; /* records to show */
     bool all, json, summary;
+    bool force;         /* --export overwrites existing files */
     const char *export; /* "txt", "npy", "npz"; NULL: no export */
     const char *out;    /* NULL: the default */
     const struct tg_recording *recording;

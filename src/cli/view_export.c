@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* taskglass view --export: writes the selected records as txt, npy or npz and overwrites old files. */
+/* taskglass view --export: writes the selected records as txt, npy or npz. */
 #include <stdio.h>
 #include <string.h>
 
@@ -28,5 +28,5 @@ int view_export(const struct view *view)
                                            .format = view->export,
                                            .path = choose_path(view, path, sizeof path),
                                            .limit = view->limit.number,
-                                           .overwrite = true});
+                                           .overwrite = view->force});
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE 1
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -30,63 +29,29 @@ static bool is_of_recording(const struct tg_recording_info *info, const struct s
            is_same(info->dir, info->manifest, target);
 }
 
-static bool is_plain_file(const struct stat *info)
-{
-    return S_ISREG(info->st_mode) || S_ISDIR(info->st_mode);
-}
-
 static tg_status check_target(const struct tg_export_job *job, const char *path)
 {
     struct stat info;
-    if (stat(path, &info) != 0)
-        return TG_OK;
-    if (is_of_recording(&job->info, &info))
+    if (stat(path, &info) == 0 && is_of_recording(&job->info, &info))
         return tg_error_set(job->error, TG_BAD_ARGUMENT,
                             "'%s' is a file of the recording itself; name another", path);
-    if (is_plain_file(&info) && !job->config->overwrite)
-        return tg_error_set(job->error, TG_BAD_ARGUMENT,
-                            "'%s' already exists; --force overwrites it", path);
     return TG_OK;
 }
 
-/* Without --force, O_EXCL makes sure that this export created the file: two exports to one name do
- * not mix. */
-static int open_target(const struct tg_export_job *job, const char *path)
+static tg_status open_target(const struct tg_export_job *job, const char *path, bool named,
+                             struct tg_export_file *file)
 {
-    int flags = O_WRONLY | O_CLOEXEC | O_TRUNC;
-    if (!job->config->overwrite) {
-        int fd = open(path, O_WRONLY | O_CLOEXEC | O_CREAT | O_EXCL, 0666);
-        struct stat info;
-        if (fd >= 0 || errno != EEXIST || stat(path, &info) != 0 || is_plain_file(&info))
-            return fd;
-        return open(path, flags); /* a pipe, a terminal, /dev/null */
-    }
-    return open(path, flags | O_CREAT, 0666);
-}
-
-tg_status tg_export_file_open(const struct tg_export_job *job, const char *path,
-                              struct tg_export_file *file)
-{
-    struct stat info;
+    bool overwrite = job->config->overwrite;
     *file = (struct tg_export_file){.file = stdout, .path = path};
     if (strcmp(path, "-") == 0)
         return TG_OK;
     file->file = NULL;
     tg_status status = check_target(job, path);
-    if (status != TG_OK)
-        return status;
-    int fd = open_target(job, path);
-    if (fd < 0)
-        return tg_file_error(job->error, "write", path, errno);
-    int cause = fstat(fd, &info) == 0 ? 0 : errno;
-    file->is_regular = cause != 0 || S_ISREG(info.st_mode);
-    file->file = cause == 0 ? fdopen(fd, "wb") : NULL;
-    if (file->file)
-        return TG_OK;
-    status = tg_file_error(job->error, "write", path, cause != 0 ? cause : errno);
-    close(fd);
-    if (file->is_regular)
-        unlink(path);
+    if (status == TG_OK)
+        status = named ? tg_new_file_open_named(path, overwrite, &file->made, job->error)
+                       : tg_new_file_open(path, overwrite, &file->made, job->error);
+    if (status == TG_OK)
+        file->file = tg_new_file_stream(file->made);
     return status;
 }
 
@@ -101,37 +66,59 @@ static bool note(struct tg_export_job *job, const char *path, bool is_folder)
     return true;
 }
 
-/* Removes a file that is not complete, so that no program reads it as if it were. */
+tg_status tg_export_file_open(const struct tg_export_job *job, const char *path,
+                              struct tg_export_file *file)
+{
+    return open_target(job, path, false, file);
+}
+
+tg_status tg_export_file_open_named(const struct tg_export_job *job, const char *path,
+                                    struct tg_export_file *file)
+{
+    return open_target(job, path, true, file);
+}
+
+/* Names a file that is complete and notes it; removes another. */
+static tg_status close_made(struct tg_export_job *job, struct tg_export_file *file,
+                            tg_status status)
+{
+    bool is_regular = tg_new_file_name(file->made) != NULL;
+    if (status == TG_OK && is_regular && !note(job, file->path, false))
+        status = tg_export_no_memory(job->error);
+    bool is_noted = status == TG_OK && is_regular;
+    tg_status closed = tg_new_file_close(file->made, status == TG_OK, job->error);
+    if (closed != TG_OK && is_noted)
+        free(job->made[--job->n_made].path); /* another program's file may have the name */
+    return status == TG_OK ? closed : status;
+}
+
 tg_status tg_export_file_close(struct tg_export_job *job, struct tg_export_file *file,
                                tg_status status)
 {
-    bool is_stdout = file->file == stdout;
-    const char *name = is_stdout ? "standard output" : file->path;
+    const char *name = file->made ? file->path : "standard output";
     struct tg_error
         loss; /* explains whatever else went wrong: a write of lost bytes fails as well */
-    if ((is_stdout ? fflush(stdout) : fclose(file->file)) != 0 && status == TG_OK)
+    if (!file->made && fflush(stdout) != 0 && status == TG_OK)
         status = tg_file_error(job->error, "write", name, errno);
     else if (status == TG_IO_ERROR)
         tg_error_set(job->error, status, "cannot write '%s': %s", name, job->error->text);
     if (tg_recording_check_files(job->recording, &loss) != TG_OK)
         status = tg_error_set(job->error, loss.status, "%s", loss.text);
-    if (status == TG_OK && file->is_regular && !note(job, file->path, false))
-        status = tg_export_no_memory(job->error);
-    if (status != TG_OK && file->is_regular)
-        unlink(file->path);
-    file->file = NULL;
+    if (file->made)
+        status = close_made(job, file, status);
+    *file = (struct tg_export_file){0};
     return status;
 }
 
 tg_status tg_export_folder_make(struct tg_export_job *job, const char *path)
 {
-    if (mkdir(path, 0777) == 0) {
-        if (note(job, path, true))
-            return TG_OK;
+    bool is_new;
+    tg_status status = tg_new_folder(path, job->config->overwrite, &is_new, job->error);
+    if (status == TG_OK && is_new && !note(job, path, true)) {
         (void)rmdir(path);
-        return tg_export_no_memory(job->error);
+        status = tg_export_no_memory(job->error);
     }
-    return errno == EEXIST ? TG_OK : tg_file_error(job->error, "write", path, errno);
+    return status;
 }
 
 /* A folder that another program has put something into stays. */

@@ -5,7 +5,7 @@
  *   export_formats.h      the table of formats
  *   export.c              the public function
  *   export_job.c          walking through the selected records; progress
- *   export_file.c         files that already exist, and files that were not finished
+ *   export_file.c         the files that an export writes
  *   export_records.c      txt, npy and npz, record by record
  *   export_safetensors.c  export_csv.c  export_sqlite.c  export_trace.c  export_simpler.c
  *   export_tasks.c        the tasks behind the records, for sqlite and trace
@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <taskglass/export.h>
 
+#include "base/new_file.h"
 #include "export/export_formats.h"
 
 struct tg_export_job {
@@ -65,15 +66,19 @@ tg_status tg_export_nothing(struct tg_error *error);
 struct tg_export_file {
     FILE *file;
     const char *path;
-    bool is_regular; /* removed unless the export succeeds */
+    struct tg_new_file *made; /* NULL: standard output */
 };
 tg_status tg_export_file_open(const struct tg_export_job *job, const char *path,
                               struct tg_export_file *file);
-/* Returns `status`, or the error of closing the file, or of a recording whose files lost bytes; adds the
- * file's name to an IO_ERROR. */
+/* The same for a writer that opens the file itself, by tg_new_file_name(file->made). */
+tg_status tg_export_file_open_named(const struct tg_export_job *job, const char *path,
+                                    struct tg_export_file *file);
+/* Gives the file its name if `status` is OK; otherwise nothing of it stays. Returns `status`, or the
+ * error of closing the file, or of a recording whose files lost bytes; adds the file's name to an
+ * IO_ERROR. */
 tg_status tg_export_file_close(struct tg_export_job *job, struct tg_export_file *file,
                                tg_status status);
-/* Makes a folder, unless it is there. */
+/* Makes a folder, unless there is an empty one (tg_new_folder). */
 tg_status tg_export_folder_make(struct tg_export_job *job, const char *path);
 /* At the end: frees the list of what was made, and removes all of it if `status` is an error. */
 void tg_export_made_end(struct tg_export_job *job, tg_status status);

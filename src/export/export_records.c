@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes txt, npy and npz, record by record, for the records that have values. */
 #define _GNU_SOURCE 1
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <taskglass/dtype.h>
 
 #include "base/error.h"

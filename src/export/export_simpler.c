@@ -268,11 +268,12 @@ static tg_status write_records(struct tg_export_job *job, const char *manifest_p
         return status;
     writer.payload = payload.file;
     status = tg_export_file_open(job, manifest_path, &manifest);
-    if (status == TG_OK) {
+    bool has_manifest = status == TG_OK;
+    if (has_manifest)
         status = put_manifest(&writer, manifest.file, &counted);
-        status = tg_export_file_close(job, &manifest, status);
-    }
-    return has_payloads ? tg_export_file_close(job, &payload, status) : status;
+    if (has_payloads)
+        status = tg_export_file_close(job, &payload, status);
+    return has_manifest ? tg_export_file_close(job, &manifest, status) : status;
 }
 
 struct paths {

@@ -11,8 +11,11 @@
  * Filters select records and their statistics; tasks, kernels and edges are always those of the
  * whole run.
  */
+#define _GNU_SOURCE 1
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <taskglass/device.h>
 #include <taskglass/analysis.h>
 #include <taskglass/dtype.h>
@@ -414,27 +417,30 @@ static tg_status fill(struct export *export)
     return status;
 }
 
-/* SQLite would take the journal that another database of this name left behind for its own. */
-static void remove_side_files(const char *path)
+/* SQLite would take the journal that another database of this name left behind for its own. So such a
+ * file is removed, or else refused. */
+static tg_status clear_side_files(struct tg_export_job *job, const char *path, bool remove)
 {
     static const char *const endings[] = {"-journal", "-wal", "-shm"};
-    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
-        size_t room = strlen(path) + 10;
-        char *name = malloc(room);
-        if (name) {
-            (void)snprintf(name, room, "%s%s", path, endings[i]);
-            unlink(name);
-        }
+    tg_status status = TG_OK;
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0] && status == TG_OK; i++) {
+        struct stat info;
+        char *name;
+        if (asprintf(&name, "%s%s", path, endings[i]) < 0)
+            return tg_export_no_memory(job->error);
+        if (remove)
+            (void)unlink(name);
+        else if (lstat(name, &info) == 0)
+            status = tg_error_set(job->error, TG_BAD_ARGUMENT,
+                                  "'%s' already exists; --force overwrites it", name);
         free(name);
     }
+    return status;
 }
 
-static tg_status write_database(struct tg_export_job *job)
+static tg_status write_database(struct tg_export_job *job, const char *path)
 {
     struct export export = {.job = job};
-    const char *path = job->config->path;
-    if (job->config->overwrite)
-        remove_side_files(path);
     tg_export_walks(job, 2);
     tg_db_open(&export.db, path, job->error);
     tg_status status = fill(&export);
@@ -443,7 +449,7 @@ static tg_status write_database(struct tg_export_job *job)
     if (status == TG_OK)
         status = of_database;
     if (status != TG_OK)
-        remove_side_files(path);
+        (void)clear_side_files(job, path, true);
     return status;
 }
 
@@ -454,11 +460,13 @@ tg_status tg_export_as_sqlite(struct tg_export_job *job)
     if (strcmp(path, "-") == 0)
         return tg_error_set(job->error, TG_BAD_ARGUMENT,
                             "a database cannot go to the standard output; name a file");
-    tg_status status = tg_export_file_open(job, path, &file);
+    tg_status status = clear_side_files(job, path, job->config->overwrite);
+    if (status == TG_OK)
+        status = tg_export_file_open_named(job, path, &file);
     if (status != TG_OK)
         return status;
-    if (file.is_regular)
-        status = write_database(job);
+    if (tg_new_file_name(file.made))
+        status = write_database(job, tg_new_file_name(file.made));
     else
         status = tg_error_set(job->error, TG_IO_ERROR, "it is not a regular file");
     return tg_export_file_close(job, &file, status);

@@ -327,8 +327,9 @@ def test_an_export_that_is_terminated_leaves_no_half_file(tg):
     export = subprocess.Popen([PROGRAM, "export", "run", "--to", "sqlite", "--output", "x.db"],
                               cwd=tg.directory, env=clean_environment(),
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    while not (tg.directory / "x.db").exists() and export.poll() is None:
+    while not list(tg.directory.glob(".taskglass-*.tmp")) and export.poll() is None:
         pass
     export.terminate()
     export.communicate(timeout=TIMEOUT)
-    assert export.returncode == -signal.SIGTERM and not (tg.directory / "x.db").exists()
+    assert export.returncode == -signal.SIGTERM
+    assert [path.name for path in tg.directory.iterdir()] == ["run"]

@@ -45,7 +45,8 @@ def test_npz_has_every_type_as_numpy_can_hold_it(every_type):
 def test_npy_has_every_type_as_numpy_can_hold_it(every_type):
     tg, arrays = every_type
     for index, array in enumerate(arrays.values()):
-        export(tg, "run", "--index", index, "--export", "npy", "--out", "one.npy")
+        export(tg, "run", "--index", index, "--export", "npy", "--out", "one.npy",
+               "--force")
         assert same(numpy.load(tg.directory / "one.npy"), array)
 
 
