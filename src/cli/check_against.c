@@ -120,22 +120,97 @@ static int find_selected(const struct check_request *request, const struct tg_re
                      found);
 }
 
-/* Finds the record from which `taskglass view --export npz` would make this name. */
-static bool find_named(const struct tg_recording *recording, const char *name, struct pair *pair)
+/* --- an archive: each array with the record of its name ------------------------------------------- */
+
+/* An array, and the record from which `taskglass view --export npz` would make its name. */
+struct named {
+    const char *name;
+    uint32_t number; /* of the array, in the order of the file */
+    bool is_found;
+    uint64_t index; /* of the record */
+};
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct named *)a)->name, ((const struct named *)b)->name);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const struct named *x = a, *y = b;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+/* An archive may have the same name several times. */
+static void take_record(struct named *named, uint32_t count, const char *name, uint64_t index)
+{
+    const struct named key = {.name = name};
+    struct named *at = bsearch(&key, named, count, sizeof *named, by_name);
+    if (!at)
+        return;
+    while (at > named && strcmp(at[-1].name, name) == 0)
+        at--;
+    for (; at < named + count && strcmp(at->name, name) == 0 && !at->is_found; at++) {
+        at->is_found = true;
+        at->index = index;
+    }
+}
+
+/* Walks through the records once: archives with a name for each of 100,000 records are usual. */
+static bool find_records(const struct tg_recording *recording, struct named *named, uint32_t count)
 {
     struct tg_export_names *names = tg_export_names_create();
     struct tg_recording_info info;
     struct tg_export_name own;
-    bool found = false;
+    struct tg_entry entry;
+    bool good = names != NULL;
     tg_recording_get_info(recording, &info);
-    for (uint64_t i = 0; names && i < info.records && !found; i++)
-        if (tg_recording_get(recording, i, &pair->entry) &&
-            tg_export_names_make(names, i, &pair->entry, &own) && strcmp(own.text, name) == 0) {
-            pair->index = i;
-            found = true;
-        }
+    qsort(named, count, sizeof *named, by_name);
+    for (uint64_t i = 0; good && i < info.records; i++) {
+        if (!tg_recording_get(recording, i, &entry))
+            continue;
+        good = tg_export_names_make(names, i, &entry, &own);
+        if (good)
+            take_record(named, count, own.text, i);
+    }
+    qsort(named, count, sizeof *named, by_number);
     tg_export_names_destroy(names);
-    return found;
+    return good;
+}
+
+static int compare_named(const struct check_request *request, const struct tg_recording *recording,
+                         const struct tg_npy_file *file, const struct named *named, uint32_t count)
+{
+    struct pair pair = {0};
+    int worst = CLI_OK;
+    for (uint32_t i = 0; i < count; i++) {
+        pair.index = named[i].index;
+        if (!named[i].is_found || !tg_recording_get(recording, pair.index, &pair.entry))
+            return cli_error("%s: no record is named %s; names look like task_0_12_after_arg2",
+                             request->against, named[i].name);
+        int code = compare_pair(request, recording, file, &pair, tg_npy_get(file, i));
+        if (code == CLI_USAGE)
+            return code;
+        worst = code > worst ? code : worst;
+    }
+    return worst;
+}
+
+static int compare_archive(const struct check_request *request,
+                           const struct tg_recording *recording, const struct tg_npy_file *file)
+{
+    const struct tg_npy *golden;
+    uint32_t count = 0;
+    while (tg_npy_get(file, count))
+        count++;
+    struct named *named = calloc(count, sizeof *named);
+    for (uint32_t i = 0; named && (golden = tg_npy_get(file, i)) != NULL; i++)
+        named[i] = (struct named){.name = golden->name, .number = i};
+    int code = named && find_records(recording, named, count)
+                   ? compare_named(request, recording, file, named, count)
+                   : cli_error("out of host memory for the names of %" PRIu32 " arrays", count);
+    free(named);
+    return code;
 }
 
 static int compare_all(const struct check_request *request, const struct tg_recording *recording,
@@ -143,22 +218,10 @@ static int compare_all(const struct check_request *request, const struct tg_reco
 {
     const struct tg_npy *golden = tg_npy_get(file, 0);
     struct pair pair = {0};
-    int worst = CLI_OK;
-    if (*golden->name == '\0') {
-        worst = find_selected(request, recording, &pair);
-        return worst == CLI_OK ? compare_pair(request, recording, file, &pair, golden) : worst;
-    }
-    for (uint32_t i = 0; (golden = tg_npy_get(file, i)) != NULL; i++) {
-        int code;
-        if (!find_named(recording, golden->name, &pair))
-            return cli_error("%s: no record is named %s; names look like task_0_12_after_arg2",
-                             request->against, golden->name);
-        code = compare_pair(request, recording, file, &pair, golden);
-        if (code == CLI_USAGE)
-            return code;
-        worst = code > worst ? code : worst;
-    }
-    return worst;
+    if (*golden->name != '\0')
+        return compare_archive(request, recording, file);
+    int code = find_selected(request, recording, &pair);
+    return code == CLI_OK ? compare_pair(request, recording, file, &pair, golden) : code;
 }
 
 int check_against(const struct check_request *request, const struct tg_recording *recording)
