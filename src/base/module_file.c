@@ -66,9 +66,13 @@ bool tg_module_file_is(const struct tg_module_file *file, const char *path)
 {
     const struct stat *was = &file->was;
     struct stat is;
-    return stat(path, &is) == 0 && is.st_dev == was->st_dev && is.st_ino == was->st_ino &&
-           is.st_size == was->st_size && same_time(is.st_mtim, was->st_mtim) &&
-           same_time(is.st_ctim, was->st_ctim);
+    if (stat(path, &is) != 0) {
+        errno = tg_cause_is_fault(errno) ? errno : 0;
+        return false;
+    }
+    errno = 0;
+    return is.st_dev == was->st_dev && is.st_ino == was->st_ino && is.st_size == was->st_size &&
+           same_time(is.st_mtim, was->st_mtim) && same_time(is.st_ctim, was->st_ctim);
 }
 
 /* Hands the content to one of the two, piece by piece. Returns 0 or an errno. */
@@ -97,7 +101,8 @@ bool tg_module_file_hash(const struct tg_module_file *file, char text[TG_SHA256_
 {
     struct tg_sha256 hash;
     tg_sha256_start(&hash);
-    if (each_piece(file, &hash, -1) != 0)
+    errno = each_piece(file, &hash, -1);
+    if (errno != 0)
         return false;
     tg_sha256_end(&hash, text);
     return true;

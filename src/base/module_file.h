@@ -33,10 +33,11 @@ tg_status tg_module_file_open_other(const char *path, struct tg_module_file *fil
                                     struct tg_error *error);
 void tg_module_file_close(struct tg_module_file *file);
 
-/* True if the path still names this file, and nobody wrote to it since it was opened. */
+/* True if the path still names this file, and nobody wrote to it since it was opened. If false, errno is
+ * 0, or says why the system would not tell. */
 bool tg_module_file_is(const struct tg_module_file *file, const char *path);
 
-/* The hash of its content. False if it could not be read to its end. */
+/* The hash of its content. False if it could not be read to its end; errno says why. */
 bool tg_module_file_hash(const struct tg_module_file *file, char text[TG_SHA256_TEXT]);
 /* Writes its bytes into another file. Returns 0 or an errno; EIO: it became shorter. */
 int tg_module_file_copy(const struct tg_module_file *file, int to);

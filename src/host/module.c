@@ -65,10 +65,13 @@ static tg_status load_new(struct tg_device *device, char *path, struct tg_module
     if (status == TG_OK)
         status = device->ops->load(device->state, path, module->first, module->n_kernels, error);
     if (status == TG_OK && !tg_module_file_is(&was, path))
-        status = tg_error_set(error, TG_NOT_FOUND,
-                              "module %s changed while the device loaded it; try again when it is "
-                              "complete",
-                              path);
+        status =
+            errno != 0
+                ? tg_file_error(error, "read module", path, errno)
+                : tg_error_set(error, TG_NOT_FOUND,
+                               "module %s changed while the device loaded it; try again when it is "
+                               "complete",
+                               path);
     if (status != TG_OK) {
         device->lost |= status == TG_DEVICE_LOST || status == TG_CANCELLED;
         module_free(module);

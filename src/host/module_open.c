@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host/module_open.h"
 #include "base/error.h"
+#include "base/files.h"
 #include "host/workload.h"
 #include <dlfcn.h>
 #include <errno.h>
@@ -13,7 +14,7 @@ static const char *find_fault(const char *why)
 {
     static const int causes[] = {ENOMEM, EMFILE, ENFILE, EIO, EAGAIN, EINTR, EACCES};
     static const char *const memory[] = {"out of memory", "cannot allocate", "cannot create",
-                                         "cannot open shared object file"};
+                                         "failed to map segment", "cannot open shared object file"};
     size_t length = strlen(why);
     for (size_t i = 0; i < sizeof causes / sizeof causes[0]; i++) {
         size_t end = strlen(strerror(causes[i]));
@@ -52,9 +53,12 @@ static tg_status load(const char *path, tg_status refusal, const struct tg_modul
     if (*handle == NULL)
         return load_failed(path, refusal, error);
     if (!tg_module_file_is(file, path))
-        return tg_error_set(error, refusal,
-                            "module %s changed while it was loaded; try again when it is complete",
-                            path);
+        return errno != 0
+                   ? tg_file_error(error, "read module", path, errno)
+                   : tg_error_set(
+                         error, refusal,
+                         "module %s changed while it was loaded; try again when it is complete",
+                         path);
     *workload = dlsym(*handle, TG_WORKLOAD_SYMBOL);
     if (*workload == NULL)
         return tg_error_set(error, TG_BAD_ARGUMENT,

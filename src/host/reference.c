@@ -194,7 +194,7 @@ static tg_status run_lanes(struct tg_reference_job *job, struct tg_lane *lane, u
     tg_status status;
     uint32_t started = start_lanes(job, lane, n);
     if (started == 0)
-        return tg_error_set(error, TG_NO_MEMORY, "cannot start a thread");
+        return tg_error_set(error, TG_NO_MEMORY, "cannot start a thread: %s", strerror(EAGAIN));
     status = tell_all(job, telling, error);
     stop(job);
     for (uint32_t i = 0; i < started; i++)

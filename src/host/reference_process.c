@@ -30,9 +30,25 @@ enum { TICK_MILLISECONDS = 50, MOST_REFERENCES = 4096 };
 #define PATIENCE_SECONDS 5.0
 
 /* What came of waiting for a message. */
-enum heard { HEARD, HEARD_NOTHING, HEARD_GARBAGE, HEARD_END, HEARD_STOP };
+enum heard { HEARD, HEARD_NOTHING, HEARD_GARBAGE, HEARD_END, HEARD_STOP, HEARD_REFUSAL };
 
 /* ── messages ──────────────────────────────────────────────────────────────────────────── */
+
+/* The system has no memory for a message; in a moment it may have some. */
+static bool is_want(int cause)
+{
+    return cause == ENOMEM || cause == ENOBUFS;
+}
+
+/* Waits a moment before the next attempt. False: there were enough of them. Keeps errno. */
+static bool may_try_again(int *tries)
+{
+    enum { MOST = 50 };
+    int cause = errno;
+    (void)nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    errno = cause;
+    return ++*tries <= MOST;
+}
 
 /* A reference may write to the socket too, so a message can be anything. */
 static enum heard take(struct tg_reference_process *p, struct tg_reference_message *message)
@@ -40,6 +56,8 @@ static enum heard take(struct tg_reference_process *p, struct tg_reference_messa
     ssize_t size = recv(p->socket, message, sizeof *message, MSG_DONTWAIT | MSG_TRUNC);
     if (size < 0 && (errno == EAGAIN || errno == EINTR))
         return HEARD_NOTHING;
+    if (size < 0 && is_want(errno))
+        return HEARD_REFUSAL;
     if (size <= 0)
         return HEARD_END;
     message->text[sizeof message->text - 1] = '\0';
@@ -52,12 +70,14 @@ static enum heard take(struct tg_reference_process *p, struct tg_reference_messa
     return HEARD_NOTHING;
 }
 
-/* HEARD_NOTHING: the time is over, of which only that counts in which the runner could run. */
+/* HEARD_NOTHING: the time is over, of which only that counts in which the runner could run.
+ * HEARD_REFUSAL: errno says what the system refused. */
 static enum heard hear(struct tg_reference_process *p, double seconds,
                        struct tg_reference_message *message)
 {
     struct tg_limit limit;
     bool is_over = false;
+    int tries = 0;
     tg_limit_start(&limit, seconds);
     for (;; is_over = tg_limit_look(&limit, p->runner != 0 ? p->runner : p->pid)) {
         struct pollfd fd = {.fd = p->socket, .events = POLLIN};
@@ -69,7 +89,7 @@ static enum heard hear(struct tg_reference_process *p, double seconds,
             return HEARD_NOTHING;
         if (poll(&fd, 1, tick < TICK_MILLISECONDS ? tick : TICK_MILLISECONDS) > 0) {
             enum heard heard = take(p, message);
-            if (heard != HEARD_NOTHING)
+            if (heard != HEARD_NOTHING && !(heard == HEARD_REFUSAL && may_try_again(&tries)))
                 return heard;
         }
     }
@@ -119,9 +139,17 @@ static void kill_all(struct tg_reference_process *p)
     if (!has_ended(p))
         kill(p->pid, SIGKILL);
     tg_children_remove(p->pid); /* before its number can belong to another process */
-    while (waitpid(p->pid, NULL, 0) < 0 && errno == EINTR) {
+    p->how = 0;
+    while (waitpid(p->pid, &p->how, 0) < 0 && errno == EINTR) {
     }
     p->pid = p->runner = 0;
+}
+
+/* After the end of its messages: true if the process gave up because the system refused it something. */
+static bool ended_for_want(struct tg_reference_process *p)
+{
+    kill_all(p);
+    return WIFEXITED(p->how) && WEXITSTATUS(p->how) == TG_REFERENCE_EXIT_WANT;
 }
 
 void tg_reference_process_end(struct tg_reference_process *p)
@@ -141,8 +169,10 @@ void tg_reference_process_end(struct tg_reference_process *p)
 static int above_reserved(int fd)
 {
     int moved = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, TG_REFERENCE_MEMORY_FD + 1);
+    int cause = errno;
     if (fd >= 0)
         close(fd);
+    errno = cause;
     return moved;
 }
 
@@ -157,6 +187,21 @@ static int make_memory(struct tg_reference_process *p)
         return -1;
     (void)fcntl(p->memory_fd, F_ADD_SEALS, F_SEAL_SHRINK);
     return 0;
+}
+
+/* Which file the child has at which descriptor. Returns 0 or an errno: each of these takes memory. */
+static int add_files(posix_spawn_file_actions_t *files, int socket, int memory)
+{
+    int result = posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (result == 0 && fcntl(STDERR_FILENO, F_GETFD) < 0 && errno == EBADF)
+        result = posix_spawn_file_actions_addopen(files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    if (result == 0)
+        result = posix_spawn_file_actions_adddup2(files, STDERR_FILENO, STDOUT_FILENO);
+    if (result == 0)
+        result = posix_spawn_file_actions_adddup2(files, socket, TG_REFERENCE_SOCKET_FD);
+    if (result == 0)
+        result = posix_spawn_file_actions_adddup2(files, memory, TG_REFERENCE_MEMORY_FD);
+    return result;
 }
 
 /* In a group of its own, because Ctrl-C is for the caller alone. What references print goes to standard
@@ -176,12 +221,7 @@ static int spawn(struct tg_reference_process *p, int socket)
         return ENOMEM;
     snprintf(parent, sizeof parent, "%ld", (long)getpid());
     posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    if (fcntl(STDERR_FILENO, F_GETFD) < 0)
-        posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&files, socket, TG_REFERENCE_SOCKET_FD);
-    posix_spawn_file_actions_adddup2(&files, p->memory_fd, TG_REFERENCE_MEMORY_FD);
+    result = add_files(&files, socket, p->memory_fd);
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
                                               POSIX_SPAWN_SETSIGDEF);
@@ -189,7 +229,9 @@ static int spawn(struct tg_reference_process *p, int socket)
     posix_spawnattr_setsigmask(&attributes, &signals);
     sigfillset(&signals);
     posix_spawnattr_setsigdefault(&attributes, &signals);
-    result = posix_spawn(&p->pid, p->program, &files, &attributes, argv, chosen ? chosen : environ);
+    if (result == 0)
+        result =
+            posix_spawn(&p->pid, p->program, &files, &attributes, argv, chosen ? chosen : environ);
     free(chosen);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&files);
@@ -207,8 +249,10 @@ static tg_status launch(struct tg_reference_process *p, struct tg_error *error)
         return tg_error_set(error, TG_NO_MEMORY, "cannot start the process for references: %s",
                             strerror(errno));
     p->socket = above_reserved(ends[0]);
+    cause = p->socket < 0 ? errno : 0;
     ends[1] = above_reserved(ends[1]);
-    cause = p->socket >= 0 && ends[1] >= 0 ? spawn(p, ends[1]) : EMFILE;
+    if (cause == 0)
+        cause = ends[1] < 0 ? errno : spawn(p, ends[1]);
     if (ends[1] >= 0)
         close(ends[1]);
     p->fresh = true;
@@ -229,6 +273,11 @@ static tg_status bad_module(const struct tg_reference_process *p, const char *ho
                         p->module->path, how);
 }
 
+static tg_status no_answer(const char *why, struct tg_error *error)
+{
+    return tg_error_set(error, TG_NO_MEMORY, "cannot talk to the process for references: %s", why);
+}
+
 /* Takes one message of the list. Sets *is_last with the last. */
 static tg_status take_reference(struct tg_reference_process *p, struct tg_reference_about *about,
                                 uint32_t *n, bool *is_last, struct tg_error *error)
@@ -240,6 +289,10 @@ static tg_status take_reference(struct tg_reference_process *p, struct tg_refere
         return tg_error_set(error, TG_CANCELLED, "cancelled while the module was loaded");
     if (heard == HEARD_NOTHING)
         return bad_module(p, "did not return", error);
+    if (heard == HEARD_REFUSAL)
+        return no_answer(strerror(errno), error);
+    if (heard == HEARD_END && ended_for_want(p))
+        return no_answer("out of memory or processes", error);
     if (heard == HEARD_END)
         return bad_module(p, "crashed or exited", error);
     if (heard == HEARD && m.type == TG_REFERENCE_REFUSED)
@@ -321,7 +374,12 @@ tg_status tg_reference_process_reserve(struct tg_reference_process *p, uint64_t 
 
 static bool ask(struct tg_reference_process *p, const struct tg_reference_request *request)
 {
-    return send(p->socket, request, sizeof *request, MSG_NOSIGNAL) == (ssize_t)sizeof *request;
+    ssize_t sent;
+    int tries = 0;
+    do
+        sent = send(p->socket, request, sizeof *request, MSG_NOSIGNAL);
+    while (sent < 0 && (errno == EINTR || (is_want(errno) && may_try_again(&tries))));
+    return sent == (ssize_t)sizeof *request;
 }
 
 tg_status tg_reference_process_renew(struct tg_reference_process *p, struct tg_error *error)
@@ -359,10 +417,17 @@ static void describe_fault(const struct tg_reference_request *request,
                  (unsigned long long)m->address);
 }
 
+static bool is_end_for_want(const struct tg_reference_message *m)
+{
+    return m->number == CLD_EXITED && m->status == TG_REFERENCE_EXIT_WANT;
+}
+
 static void describe_death(const struct tg_reference_message *m, char *text, size_t size)
 {
     if (m->number != CLD_EXITED)
         snprintf(text, size, "was killed: %s", strsignal((int)m->status));
+    else if (is_end_for_want(m))
+        snprintf(text, size, "out of memory");
     else if (m->status == TG_REFERENCE_EXIT_LOST)
         snprintf(text, size, "closed or used up the file descriptors of its process");
     else
@@ -389,25 +454,34 @@ enum tg_reference_end tg_reference_process_call(struct tg_reference_process *p,
 {
     struct tg_reference_message m;
     enum heard heard;
+    bool was_fresh = p->fresh;
     request->magic = TG_REFERENCE_MAGIC;
     request->sequence = ++p->sequence;
     request->memory = p->memory_size;
     p->fresh = false;
-    heard = ask(p, request) ? hear(p, limit, &m) : HEARD_END;
+    heard = ask(p, request) ? hear(p, limit, &m) : is_want(errno) ? HEARD_REFUSAL : HEARD_END;
+    snprintf(text, size, "%s", strerror(errno)); /* for a refusal */
     if (heard == HEARD && m.type == TG_REFERENCE_DONE && m.number == request->sequence)
         return TG_CALL_DONE;
     if (heard == HEARD && m.type == TG_REFERENCE_DEAD) {
         describe_death(&m, text, size);
         p->fresh = true;
-        return TG_CALL_FAILED;
+        if (!is_end_for_want(&m))
+            return TG_CALL_FAILED;
+        kill_all(p); /* it may not have taken the request, and the next runner would */
+        /* In a runner that served others before, a reference may have used up the memory. */
+        return was_fresh ? TG_CALL_REFUSED : TG_CALL_FAILED;
     }
     if (heard == HEARD && m.type == TG_REFERENCE_FAULT)
         describe_fault(request, &m, text, size);
     else if (heard == HEARD_NOTHING)
         snprintf(text, size, "did not return within %g s", limit);
-    else if (heard == HEARD_END)
+    else if (heard == HEARD_END && ended_for_want(p)) {
+        snprintf(text, size, "out of memory or processes");
+        heard = HEARD_REFUSAL;
+    } else if (heard == HEARD_END)
         snprintf(text, size, "ended all processes that run references");
-    else
+    else if (heard != HEARD_REFUSAL)
         snprintf(text, size, "wrote to a file descriptor that is not its own");
     if (heard == HEARD_STOP)
         return TG_CALL_STOPPED;
@@ -415,5 +489,7 @@ enum tg_reference_end tg_reference_process_call(struct tg_reference_process *p,
         p->fresh = wait_for_death(p);
     if (!p->fresh) /* which runner a signal would meet now is not certain, so all of them go */
         kill_all(p);
+    if (heard == HEARD_REFUSAL)
+        return TG_CALL_REFUSED;
     return heard == HEARD_NOTHING ? TG_CALL_LATE : TG_CALL_FAILED;
 }

@@ -27,6 +27,7 @@ struct tg_reference_process {
     char *memory; /* shared with the runner, which may write anything to it at any time */
     uint64_t memory_size;
     uint32_t sequence;
+    int how;         /* how the process ended, as waitpid tells it */
     bool fresh;      /* the runner has not called a reference yet */
     const int *stop; /* another thread sets it to end all waiting; __atomic */
     /* Called while the thread waits, unless NULL; a return other than 0 ends the waiting too. */
@@ -41,8 +42,9 @@ struct tg_reference_process {
 /* How a call ended. */
 enum tg_reference_end {
     TG_CALL_DONE,
-    TG_CALL_FAILED, /* the text says how: it crashed, exited, or wrote to our socket */
-    TG_CALL_LATE,   /* it did not return within the limit, as the text says */
+    TG_CALL_FAILED,  /* the text says how: it crashed, exited, or wrote to our socket */
+    TG_CALL_LATE,    /* it did not return within the limit, as the text says */
+    TG_CALL_REFUSED, /* the system refused memory or a process, as the text says: not its fault */
     TG_CALL_STOPPED
 };
 

@@ -327,6 +327,8 @@ tg_status tg_reference_judge(struct tg_lane *lane, const struct tg_recorded_task
                    : TG_OK;
     case TG_CALL_STOPPED:
         return tg_error_set(error, TG_CANCELLED, "cancelled");
+    case TG_CALL_REFUSED:
+        return tg_error_set(error, TG_NO_MEMORY, "cannot call the reference of a task: %s", how);
     case TG_CALL_LATE:
         if (was_fresh)
             __atomic_fetch_add(&lane->job->loops[def], 1, __ATOMIC_RELAXED);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "host/paths.h"
 #include "host/recorded_task.h"
 #include "host/text.h"
@@ -17,14 +18,17 @@
 
 /* ── is it installed? ──────────────────────────────────────────────────────────────────── */
 
-/* `path` has no symbolic links left, so one in the folder of the workloads that leads elsewhere does not
+/* If false, *cause may say why the system would not tell.
+ * `path` has no symbolic links left, so one in the folder of the workloads that leads elsewhere does not
  * count, and neither does "workloads/../../elsewhere.so". */
-static bool is_installed(const char *path)
+static bool is_installed(const char *path, int *cause)
 {
     char *found = NULL, *folder = NULL;
     bool is = false;
+    errno = 0;
     if (tg_paths_find("workloads", &found, NULL) == TG_OK)
         folder = realpath(found, NULL);
+    *cause = !folder && tg_cause_is_fault(errno) ? errno : 0;
     if (folder) {
         size_t length = strlen(folder);
         is = strncmp(path, folder, length) == 0 && path[length] == '/' &&
@@ -69,6 +73,9 @@ static void judge_notes(const struct tg_trust_notes *notes, const struct tg_modu
         return;
     if (*notes->why_not)
         snprintf(why, size, "%s", notes->why_not);
+    else if (match.cause != 0)
+        snprintf(why, size, "it cannot be compared with what you have run: %s",
+                 strerror(match.cause));
     else if (match.content && file->looks_beside)
         snprintf(why, size, "you have run it elsewhere, and it loads libraries from beside itself");
     else if (match.content && others_can_replace(path))
@@ -94,11 +101,14 @@ static enum tg_trust look(const char *path, const struct tg_module_file *file, c
     struct tg_trust_notes notes;
     struct tg_module_file image_file;
     char image[PATH_MAX];
+    int cause;
     *why = '\0';
-    if (is_installed(path))
+    if (is_installed(path, &cause))
         return TG_TRUST_INSTALLED;
     tg_trust_notes_read(&notes);
     judge_notes(&notes, file, path, why, size);
+    if (*why && cause != 0)
+        snprintf(why, size, "cannot look for the installed workloads: %s", strerror(cause));
     if (*why == '\0' && image_of(path, image)) {
         if (tg_module_file_open_other(image, &image_file, NULL) == TG_OK) {
             judge_notes(&notes, &image_file, image, why, size);
@@ -142,7 +152,8 @@ static tg_status note(const char *path, const struct tg_module_file *file, struc
     struct tg_module_file image_file;
     char image[PATH_MAX];
     tg_status status = TG_OK;
-    if (is_installed(path))
+    int cause;
+    if (is_installed(path, &cause))
         return TG_OK;
     status = tg_trust_notes_add(file, path, error);
     if (status == TG_OK && image_of(path, image)) {
@@ -172,7 +183,8 @@ tg_status tg_trust_note(const char *module, struct tg_error *error)
 void tg_trust_note_loaded(const char *path, const struct tg_module_file *was)
 {
     struct tg_module_file file;
-    if (is_installed(path) || tg_module_file_open(path, &file, NULL) != TG_OK)
+    int cause;
+    if (is_installed(path, &cause) || tg_module_file_open(path, &file, NULL) != TG_OK)
         return;
     if (tg_module_file_is(was, path))
         (void)note(path, &file, NULL);
@@ -240,6 +252,8 @@ tg_status tg_trust_still(const struct tg_trusted *module, struct tg_error *error
 {
     if (!module->is_recorded || tg_module_file_is(&module->file, module->path))
         return TG_OK;
+    if (errno != 0)
+        return tg_file_error(error, "read module", module->path, errno);
     return tg_error_set(error, TG_NOT_TRUSTED,
                         "module %s was replaced while it was about to be loaded; try again",
                         module->path);

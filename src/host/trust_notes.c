@@ -73,7 +73,9 @@ static int read_all(int fd, uint64_t size, struct tg_trust_notes *notes)
         ssize_t n = pread(fd, notes->text + got, room - got, (off_t)(from + got));
         if (n < 0 && errno == EINTR)
             continue;
-        if (n <= 0)
+        if (n < 0)
+            return errno;
+        if (n == 0)
             break; /* another process has just made it shorter */
         got += (size_t)n;
     }
@@ -97,13 +99,16 @@ static int read_notes(const char *path, struct tg_trust_notes *notes)
 
 void tg_trust_notes_read(struct tg_trust_notes *notes)
 {
+    errno = 0;
     char *folder = state_folder(), *path = folder ? tg_path_join(folder, "modules") : NULL;
     int cause = 0;
     *notes = (struct tg_trust_notes){0};
     if (path)
         cause = read_notes(path, notes);
     else
-        snprintf(notes->why_not, sizeof notes->why_not, "%s", no_folder);
+        snprintf(notes->why_not, sizeof notes->why_not, "%s",
+                 errno == ENOMEM ? "out of memory for the notes of the modules that you have run"
+                                 : no_folder);
     if (cause == EPERM)
         snprintf(notes->why_not, sizeof notes->why_not,
                  "the notes of the modules that you have run, %.150s, are not yours alone to write",
@@ -166,8 +171,10 @@ void tg_trust_notes_find(const struct tg_trust_notes *notes, const struct tg_mod
             continue;
         bool here = is_path(&line, path), same = false;
         if (line.size == file->size) {
-            if (*hash == '\0' && !tg_module_file_hash(file, hash))
+            if (*hash == '\0' && !tg_module_file_hash(file, hash)) {
+                match->cause = errno;
                 return;
+            }
             same = memcmp(hash, line.hash, DIGITS) == 0;
         }
         match->content |= same;
@@ -243,10 +250,13 @@ static int add(int fd, const struct tg_module_file *file, const char *path)
 tg_status tg_trust_notes_add(const struct tg_module_file *file, const char *path,
                              struct tg_error *error)
 {
+    errno = 0;
     char *folder = state_folder(), *notes = folder ? tg_path_join(folder, "modules") : NULL;
     int cause = notes ? make_folders(folder) : 0, fd = -1;
     tg_status status = TG_OK;
-    if (!notes)
+    if (!notes && errno == ENOMEM)
+        status = tg_file_no_memory(error);
+    else if (!notes)
         status = tg_error_set(error, TG_IO_ERROR, "%s", no_folder);
     if (notes && cause == 0) {
         fd = open(notes,

@@ -29,6 +29,7 @@ struct tg_trust_match {
     bool content;      /* it was run, somewhere */
     bool content_here; /* it was run under this path */
     bool other_here;   /* another content was run under this path */
+    int cause;         /* why the file could not be read, an errno; 0: it was */
 };
 /* Reads the file's content only if a note has its size. */
 void tg_trust_notes_find(const struct tg_trust_notes *notes, const struct tg_module_file *file,

@@ -30,10 +30,34 @@ static struct tg_reference_message message_of(enum tg_reference_message_type typ
         .magic = TG_REFERENCE_MAGIC, .type = (uint32_t)type, .number = number, .offset = -1};
 }
 
+/* True if the system may do in a moment what it refused now; waits that moment, but not for ever. */
+static bool may_try_again(int *tries)
+{
+    enum { MOST = 50 };
+    if (errno == EINTR)
+        return true;
+    if ((errno != ENOMEM && errno != ENOBUFS) || ++*tries > MOST)
+        return false;
+    usleep(1000);
+    errno = ENOMEM;
+    return true;
+}
+
 static bool tell(const struct tg_reference_message *message)
 {
-    return send(TG_REFERENCE_SOCKET_FD, message, sizeof *message, MSG_NOSIGNAL) ==
-           (ssize_t)sizeof *message;
+    ssize_t sent;
+    int tries = 0;
+    do
+        sent = send(TG_REFERENCE_SOCKET_FD, message, sizeof *message, MSG_NOSIGNAL);
+    while (sent < 0 && may_try_again(&tries));
+    return sent == (ssize_t)sizeof *message;
+}
+
+/* The exit status after a call that failed. */
+static int exit_after(int cause)
+{
+    return cause == ENOMEM || cause == ENOBUFS || cause == EAGAIN ? TG_REFERENCE_EXIT_WANT
+                                                                  : TG_REFERENCE_EXIT_LOST;
 }
 
 /* ── the runner ────────────────────────────────────────────────────────────────────────── */
@@ -153,20 +177,26 @@ static void run(const struct tg_workload *workload)
     catch_faults();
     for (;;) {
         struct tg_reference_message done;
-        ssize_t size = recv(TG_REFERENCE_SOCKET_FD, &request, sizeof request, 0);
-        if (size < 0 && errno == EINTR)
-            continue;
+        int tries = 0;
+        ssize_t size;
+        do
+            size = recv(TG_REFERENCE_SOCKET_FD, &request, sizeof request, 0);
+        while (size < 0 && may_try_again(&tries));
+        if (size < 0)
+            _exit(exit_after(errno));
         if (size != (ssize_t)sizeof request || request.magic != TG_REFERENCE_MAGIC)
             _exit(TG_REFERENCE_EXIT_LOST);
-        if (request.reference >= workload->n_references || !arrange(&request, &last))
+        if (request.reference >= workload->n_references)
             _exit(request.reference == TG_REFERENCE_RETIRE ? 0 : TG_REFERENCE_EXIT_LOST);
+        if (!arrange(&request, &last))
+            _exit(exit_after(errno));
         call(&request, workload->references[request.reference].fn);
         if (getpid() != own) /* the reference has forked, and this is the copy */
             _exit(0);
         fflush(stdout);
         done = message_of(TG_REFERENCE_DONE, request.sequence);
         if (!tell(&done))
-            _exit(TG_REFERENCE_EXIT_LOST);
+            _exit(exit_after(errno));
     }
 }
 
@@ -314,16 +344,16 @@ static int serve(const struct tg_workload *workload)
         pid_t child = start_runner(workload);
         siginfo_t info;
         if (child < 0)
-            return TG_REFERENCE_EXIT_LOST;
+            return TG_REFERENCE_EXIT_WANT;
         born = message_of(TG_REFERENCE_RUNNER, child);
         if (!tell(&born))
-            return 0;
+            return exit_after(errno);
         info = wait_for_end(child);
         runner = 0;
         dead.number = info.si_code;
         dead.status = info.si_status;
         if (!tell(&dead))
-            return 0;
+            return exit_after(errno);
     }
 }
 
@@ -344,7 +374,7 @@ int main(int argc, char **argv)
     setvbuf(stdout, NULL, _IOLBF, 0);
     refused.number = open_module(argv[1], &workload, &error);
     if (workload != NULL)
-        return list_references(workload) ? serve(workload) : 0;
+        return list_references(workload) ? serve(workload) : exit_after(errno);
     memcpy(refused.text, error.text, sizeof refused.text);
     tell(&refused);
     return 2;

@@ -43,9 +43,10 @@
 enum {
     TG_REFERENCE_SOCKET_FD = 3,
     TG_REFERENCE_MEMORY_FD = 4,
-    TG_REFERENCE_PAGE = 65536,   /* the size of a guard: a multiple of the pages of every machine */
-    TG_REFERENCE_ALIGN = 16,     /* of tensors, as malloc aligns them */
-    TG_REFERENCE_EXIT_LOST = 121 /* the runner cannot reach its socket or its memory any more */
+    TG_REFERENCE_PAGE = 65536, /* the size of a guard: a multiple of the pages of every machine */
+    TG_REFERENCE_ALIGN = 16,   /* of tensors, as malloc aligns them */
+    TG_REFERENCE_EXIT_LOST = 121, /* the runner cannot reach its socket or its memory any more */
+    TG_REFERENCE_EXIT_WANT = 122  /* the system has no memory, or no process, for it */
 };
 
 struct tg_reference_tensor {

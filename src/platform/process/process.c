@@ -156,8 +156,12 @@ void tg_process_describe(const void *state, struct tg_platform_about *about)
 tg_status tg_process_gone(struct tg_process *process, struct tg_error *error)
 {
     struct tg_autopsy autopsy;
+    int cause = errno; /* of the message that could not be sent or received */
     tg_process_reap(process, 1);
     tg_process_autopsy(process, &autopsy);
+    if (process->killed_by_us && (cause == ENOMEM || cause == ENOBUFS))
+        return tg_error_set(error, TG_DEVICE_LOST, "the device cannot be reached: %s",
+                            strerror(cause));
     return tg_error_set(error, TG_DEVICE_LOST, "the device %s", autopsy.cause);
 }
 
