@@ -84,14 +84,14 @@ __attribute__((noreturn)) static void answer(const struct tg_settings *settings,
     dup2(STDERR_FILENO, STDOUT_FILENO);
     head.status = tg_workload_open(settings, name, &file, &error);
     texts = open_memstream(&bytes, &size);
-    if (texts == NULL)
-        _exit(1);
-    if (head.status == TG_OK)
+    if (texts != NULL && head.status == TG_OK)
         put_workload(texts, file);
-    else
+    else if (texts != NULL)
         put(texts, error.text);
-    if (fclose(texts) != 0 || size > MOST_BYTES)
-        _exit(1);
+    if (texts == NULL || fclose(texts) != 0 || bytes == NULL || size > MOST_BYTES) {
+        head.status = TG_NO_MEMORY; /* without a text */
+        size = 0;
+    }
     head.n_cases = head.status == TG_OK ? tg_workload_get(file)->n_cases : 0;
     head.bytes = (uint32_t)size;
     fflush(stdout);
@@ -100,8 +100,8 @@ __attribute__((noreturn)) static void answer(const struct tg_settings *settings,
 
 /* ── what it says ──────────────────────────────────────────────────────────────────────── */
 
-/* False: the process ended, or the time is over. */
-static bool hear(int from, void *bytes, size_t size, double deadline)
+/* False: the process ended, the time is over, or *cause says what the system refused. */
+static bool hear(int from, void *bytes, size_t size, double deadline, int *cause)
 {
     for (size_t got = 0; got < size;) {
         struct pollfd input = {.fd = from, .events = POLLIN};
@@ -111,7 +111,9 @@ static bool hear(int from, void *bytes, size_t size, double deadline)
         if (poll(&input, 1, TICK_MILLISECONDS) <= 0)
             continue;
         n = read(from, (char *)bytes + got, size - got);
-        if (n == 0 || (n < 0 && errno != EINTR))
+        if (n < 0 && errno != EINTR)
+            *cause = errno;
+        if (n == 0 || *cause != 0)
             return false;
         got += n > 0 ? (size_t)n : 0;
     }
@@ -127,23 +129,26 @@ static const char *take(const char **at, const char *end)
 }
 
 /* The module's code ran in that process, so what it sent may be anything. */
-static bool read_answer(int from, double deadline, struct cli_module *module)
+static bool read_answer(int from, double deadline, struct cli_module *module, int *cause)
 {
     struct answer head;
     const char *at, *end;
-    if (!hear(from, &head, sizeof head, deadline) || head.magic != MAGIC ||
+    if (!hear(from, &head, sizeof head, deadline, cause) || head.magic != MAGIC ||
         head.bytes > MOST_BYTES || head.n_cases > head.bytes / 3)
         return false;
     module->bytes = calloc(1, (size_t)head.bytes + 1);
     module->cases = calloc((size_t)head.n_cases + 1, sizeof *module->cases);
-    if (!module->bytes || !module->cases || !hear(from, module->bytes, head.bytes, deadline))
+    if (!module->bytes || !module->cases)
+        *cause = ENOMEM;
+    if (*cause != 0 || !hear(from, module->bytes, head.bytes, deadline, cause))
         return false;
     at = module->bytes;
     end = at + head.bytes;
     module->path = take(&at, end);
     if (head.status != TG_OK) {
         module->error.status = (tg_status)head.status;
-        snprintf(module->error.text, sizeof module->error.text, "%s", module->path);
+        snprintf(module->error.text, sizeof module->error.text, "%s",
+                 head.bytes > 0 ? module->path : "out of memory to look into it");
         return true;
     }
     module->summary = take(&at, end);
@@ -173,31 +178,41 @@ static void blame(struct cli_module *module, bool is_late, double limit, int how
                  WIFEXITED(how) ? WEXITSTATUS(how) : 0);
 }
 
+static void cannot_look(struct cli_module *module, int cause)
+{
+    module->error.status = TG_IO_ERROR;
+    snprintf(module->error.text, sizeof module->error.text,
+             "cannot start a process to look into it: %s", strerror(cause));
+}
+
 static void listen_to(pid_t child, int from, double limit, struct cli_module *module)
 {
     double deadline = now() + limit;
-    bool good = read_answer(from, deadline, module), is_late = !good && now() > deadline;
-    int how = 0;
-    if (good || is_late) {
+    int how = 0, cause = 0;
+    bool good = read_answer(from, deadline, module, &cause), is_late = !good && now() > deadline;
+    if (good || is_late || cause != 0) {
         kill(-child, SIGKILL); /* and what it has started */
         kill(child, SIGKILL);  /* in case it has not yet made its group */
     }
     while (waitpid(child, &how, 0) < 0 && errno == EINTR) {
     }
     kill(-child, SIGKILL);
-    if (!good)
+    if (cause != 0)
+        cannot_look(module, cause);
+    else if (!good)
         blame(module, is_late, limit, how);
 }
 
 void cli_module_inspect(const struct tg_settings *settings, const char *name, double limit,
                         struct cli_module *module)
 {
-    int ends[2];
+    int ends[2], cause = 0;
     pid_t parent = getpid(), child = -1;
     *module = (struct cli_module){.path = "", .summary = ""};
     fflush(NULL); /* else both processes would write what is buffered */
     if (pipe2(ends, O_CLOEXEC) == 0) {
         child = fork();
+        cause = errno;
         if (child == 0) {
             close(ends[0]);
             answer(settings, name, ends[1], parent);
@@ -206,12 +221,11 @@ void cli_module_inspect(const struct tg_settings *settings, const char *name, do
         if (child > 0)
             listen_to(child, ends[0], limit, module);
         close(ends[0]);
+    } else {
+        cause = errno;
     }
-    if (child < 0) {
-        module->error.status = TG_NO_MEMORY;
-        snprintf(module->error.text, sizeof module->error.text,
-                 "cannot start a process to look into it: %s", strerror(errno));
-    }
+    if (child < 0)
+        cannot_look(module, cause);
 }
 
 void cli_module_free(struct cli_module *module)
