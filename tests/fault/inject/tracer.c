@@ -80,7 +80,7 @@ static struct thread threads[THREADS];
 static int thread_count;
 static const char *kinds[KINDS];
 static uint64_t counted[KINDS], failed;
-static int kind_count, kind_of[CALLS];
+static int kind_count, kind_of[CALLS], left;
 
 __attribute__((noreturn)) static void fail(const char *what)
 {
@@ -212,6 +212,13 @@ static void on_start(struct thread *parent, pid_t child)
     thread_of(child)->counts = counts;
 }
 
+/* A message that cannot be written cannot be judged. */
+static bool is_message(const struct user_regs_struct *regs)
+{
+    return regs->rdi == STDERR_FILENO &&
+           (regs->orig_rax == __NR_write || regs->orig_rax == __NR_writev);
+}
+
 /* Returns how to go on: PTRACE_SYSCALL to see the end of the call too. */
 static int on_call(struct thread *thread)
 {
@@ -219,7 +226,7 @@ static int on_call(struct thread *thread)
     if (!thread->counts || ptrace(PTRACE_GETREGS, thread->id, NULL, &regs) != 0)
         return PTRACE_CONT;
     int call = (int)regs.orig_rax;
-    if (call < 0 || call >= CALLS || kind_of[call] < 0)
+    if (call < 0 || call >= CALLS || kind_of[call] < 0 || is_message(&regs))
         return PTRACE_CONT;
     uint64_t n = ++counted[kind_of[call]];
     if (!option.kind || n < option.nth || (n > option.nth && !option.from))
@@ -304,7 +311,7 @@ static void write_report(void)
     for (int k = 0; k < kind_count; k++)
         fprintf(file, "%s %llu\n", kinds[k], (unsigned long long)counted[k]);
     fprintf(file, "failed %llu\n", (unsigned long long)failed);
-    fprintf(file, "left %d\n", thread_count);
+    fprintf(file, "left %d\n", left);
     fclose(file);
 }
 
@@ -327,8 +334,10 @@ static int follow(pid_t child)
             continue;
         if (id < 0 && code < 0)
             fail("waitpid");
-        if (id < 0)
+        if (id < 0) {
+            left = errno == ECHILD ? 0 : thread_count;
             return code;
+        }
         if (WIFSTOPPED(status)) {
             on_stop(id, status);
             continue;
