@@ -273,6 +273,36 @@ def test_what_progress_raises_cancels_the_run(device_program):
     assert json.loads(pathlib.Path("out/run.json").read_text())["result"]["status"] == "CANCELLED"
 
 
+def test_a_device_that_is_still_loading_can_be_cancelled(device_program, monkeypatch):
+    monkeypatch.setenv("TASKGLASS_TEST_LOAD_SECONDS", "100000")
+    calls = []
+
+    def tell(phase, finished, total):
+        calls.append(phase)
+        if calls.count("open") == 4:
+            raise ZeroDivisionError
+    with pytest.raises(ZeroDivisionError):
+        taskglass.run(test_workload("slow_load"), progress=tell, device_program=device_program,
+                      load_timeout=100000, output="out", dump_tensor=True)
+    assert_gone(device_program)
+    assert json.loads(pathlib.Path("out/run.json").read_text())["result"]["status"] == "CANCELLED"
+    with taskglass.Recording("out") as recording:
+        assert len(recording) == 0 and recording.state == "cancelled"
+
+
+def test_a_folder_belongs_to_one_run_of_the_program():
+    refused = []
+
+    def tell(phase, finished, total):
+        if phase == "build" and not refused:
+            with pytest.raises(taskglass.errors.Busy, match="'out' is in use"):
+                taskglass.run("vector_add", output="out")
+            refused.append(phase)
+    execution = taskglass.run("vector_add", output="out", dump_tensor=True, progress=tell)
+    assert refused and len(execution.recording()) > 0
+    taskglass.run("vector_add", output="out")
+
+
 def test_ctrl_c_ends_a_run_and_leaves_no_device(device_program):
     script = f"""
 import taskglass

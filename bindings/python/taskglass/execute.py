@@ -261,7 +261,7 @@ def run(workload: Any, case: Optional[str] = None, *, config: Optional[Config] =
     by their names: `run("vector_add", platform="a5sim", dump_tensor="full")`.
 
     `progress(phase, finished, total)` is called at each phase and several times a second while the
-    graph runs; an exception from it cancels the run. Ctrl-C does, too.
+    device loads the module and while the graph runs; an exception from it cancels the run. Ctrl-C does, too.
 
     Raises an `Error` if the run failed, with the run as far as it got in `error.execution`; with
     `check=False` it returns a failed execution like a good one.
