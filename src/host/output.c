@@ -52,15 +52,25 @@ static tg_status make_with_parents(char *path, bool shared, struct tg_error *err
     }
 }
 
+/* Opens a file without a name, of which even a killed run leaves nothing; or one with a name, where the
+ * file system cannot do that. */
+static int open_probe(const char *dir, const char *path)
+{
+    int fd = open(dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+    if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL || errno == ENOENT))
+        fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+    return fd;
+}
+
 /* Writes a test file, because a full disk or a read-only directory shows only on a write. */
-static int probe(const char *path)
+static int probe(const char *dir, const char *path)
 {
     static const char zeros[PROBE_BYTES];
-    FILE *file = fopen(path, "wxe");
-    if (!file)
+    int fd = open_probe(dir, path);
+    if (fd < 0)
         return errno;
-    int cause = fwrite(zeros, 1, sizeof zeros, file) == sizeof zeros ? 0 : errno;
-    if (fclose(file) != 0 && cause == 0)
+    int cause = tg_write_at(fd, zeros, sizeof zeros, 0, NULL);
+    if (close(fd) != 0 && cause == 0)
         cause = errno;
     unlink(path);
     return cause;
@@ -71,7 +81,7 @@ static tg_status check_writable(const char *dir, struct tg_error *error)
     char *path = tg_text_format("%s/.probe.%ld", dir, (long)getpid());
     if (!path)
         return no_memory(error);
-    int cause = probe(path);
+    int cause = probe(dir, path);
     free(path);
     return cause ? cannot("write to directory", dir, cause, error) : TG_OK;
 }
