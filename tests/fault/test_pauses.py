@@ -71,6 +71,16 @@ def test_a_host_continues_a_device_that_somebody_has_stopped(start):
     assert program.end() == (0, "")
 
 
+@simulators_only
+def test_a_device_that_is_stopped_ends_with_its_host(start):
+    for _ in range(5):
+        program = start(*RUN)
+        send(signal.SIGSTOP, program.device())
+        program.process.kill()
+        program.end()
+        assert program.left() == []
+
+
 @contextlib.contextmanager
 def control_group(*pids):
     """A control group with these processes in it; yields a function that freezes or thaws it."""

@@ -3,10 +3,12 @@
 #include "platform/process/device/link.h"
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <taskglass/device.h>
 #include <unistd.h>
@@ -82,6 +84,9 @@ int tg_link_open(const char *name, int last_fd, struct tg_process_message *init)
     /* The socket alone does not show that the host died: a process that the host forked may still
      * hold a copy of it. The host's pidfd does. */
     host = (int)syscall(SYS_pidfd_open, init->host_pid, 0);
+    /* A process that is stopped notices nothing, so the host's death continues it. The signal also comes
+     * if only the thread ends that opened the device; a device that runs ignores it. */
+    prctl(PR_SET_PDEATHSIG, SIGCONT);
     if (getppid() != init->host_pid)
         exit(TG_PROCESS_EXIT_BYE);
     if (init->protocol != TG_PROCESS_PROTOCOL) {
