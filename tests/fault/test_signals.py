@@ -52,8 +52,8 @@ def test_the_first_signal_ends_every_phase_of_a_run(start, tg, gate, tmp_path, p
     check_files(tg, tmp_path, place)
 
 
-@pytest.mark.parametrize("platform", PLATFORMS)
-@pytest.mark.parametrize("runtime", ["aicpu_build_graph", "tensormap_and_ringbuffer"])
+@pytest.mark.parametrize("platform,runtime", zip(PLATFORMS, ["aicpu_build_graph",
+                                                             "tensormap_and_ringbuffer"]))
 def test_the_first_signal_ends_an_orchestration_on_the_device(start, tg, gate, tmp_path, platform,
                                                               runtime):
     program = start("run", gate, *RECORDED, "--platform", platform, "--runtime", runtime,
@@ -89,10 +89,9 @@ def test_a_run_that_ignores_a_hangup_goes_on(start, gate, tmp_path):
 
 
 @pytest.mark.parametrize("number", NUMBERS)
-@pytest.mark.parametrize("verb", [("replay", "--task", "0"), ("replay", "--task", "0", "--repeat", "9")])
-def test_a_signal_ends_a_replay_and_its_device(start, tg, gate, tmp_path, verb, number):
+def test_a_signal_ends_a_replay_and_its_device(start, tg, gate, number):
     assert tg("run", gate, *RECORDED) == (0, "")
-    program = start(verb[0], "out", *verb[1:], "--timeout", 100000,
+    program = start("replay", "out", "--task", "0", "--repeat", "9", "--timeout", 100000,
                     environment={"TASKGLASS_GATE": "kernel"}).at_gate("kernel")
     program.process.send_signal(number)
     assert program.end()[0] == -number
@@ -100,7 +99,7 @@ def test_a_signal_ends_a_replay_and_its_device(start, tg, gate, tmp_path, verb, 
 
 
 @pytest.mark.parametrize("number", NUMBERS)
-def test_a_signal_ends_a_check_and_its_processes(start, tg, gate, tmp_path, number):
+def test_a_signal_ends_a_check_and_its_processes(start, tg, gate, number):
     assert tg("run", gate, *RECORDED) == (0, "")
     program = start("check", "out", "--timeout", 100000,
                     environment={"TASKGLASS_GATE": "reference"}).at_gate("reference")
