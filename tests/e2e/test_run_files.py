@@ -11,7 +11,7 @@ import pytest
 from conftest import PLATFORMS, PROGRAM, one_line, workload
 
 KEYS = ["version", "workload", "module", "case", "params", "platform", "runtime", "command_line",
-        "options", "result", "error", "device", "times", "counters", "tensors", "outputs",
+        "options", "result", "error", "device", "sandbox", "times", "counters", "tensors", "outputs",
         "recorder", "orchestration", "scope_stats", "warnings"]
 
 
