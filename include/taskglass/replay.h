@@ -32,7 +32,9 @@ struct tg_replay_config {
     uint32_t repeat;    /* runs; default 1 */
     tg_trust_fn ask;    /* NULL: a module that is not known is not loaded, see taskglass/trust.h */
     void *ask_context;
-    tg_guard_fn guard; /* calls the module's constructors; NULL: a crash there ends the program */
+    /* Calls the module's constructors; the module then stays loaded. NULL: a crash in them ends the
+     * program. */
+    tg_guard_fn guard;
     void *guard_context;
 };
 

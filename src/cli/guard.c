@@ -350,3 +350,26 @@ void cli_guard_end(void)
     sigaltstack(&guard.stack_before, NULL);
     free(guard.stack);
 }
+
+double cli_guard_limit(const struct tg_settings *settings)
+{
+    double limit = tg_settings_seconds(settings, "timeout");
+    struct tg_setting_info info;
+    for (uint32_t i = 0; tg_settings_get(settings, i, &info); i++)
+        if (strcmp(info.name, "timeout") == 0 && info.source == TG_FROM_DEFAULT)
+            return 10 * limit;
+    return limit;
+}
+
+/* Of the leak checker, where the program was built with it: it works when the program exits. */
+extern void __lsan_do_leak_check(void) __attribute__((weak));
+
+void cli_guard_leave(int code)
+{
+    if (*guard.what == '\0')
+        return;
+    if (__lsan_do_leak_check)
+        __lsan_do_leak_check();
+    fflush(stderr);
+    _exit(code);
+}

@@ -27,6 +27,12 @@ tg_status cli_guard_call(void *context, const struct tg_workload_call *call,
  * process without freeing anything: what the function was about to change may be in any state. */
 void cli_guard_reported(int code);
 void cli_guard_end(void);
+/* Ends the program without the destructors of modules that it has loaded: they are a user's code too,
+ * and the command has said its result. Returns if no function was ever called in the guard. */
+void cli_guard_leave(int code);
+/* Seconds that a function of a workload may take on the host: the timeout that the user gave. A golden
+ * function is often slow, so the default gives it ten times as long as a task. */
+double cli_guard_limit(const struct tg_settings *settings);
 
 /* Called instead of exit() and the like, see guard_exit.c. Returns if no guarded function is running. */
 void cli_guard_left(const char *function, int status);

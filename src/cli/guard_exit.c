@@ -15,11 +15,20 @@
 
 #define VISIBLE __attribute__((visibility("default"), noreturn))
 
-/* Calls libc's function of that name. If there is none, the kernel ends the process. */
-__attribute__((noreturn)) static void leave(const char *function, int status)
+/* libc's functions. They are looked up before any module is loaded: dlsym waits for the lock that the
+ * linker holds while a constructor runs, and such a constructor may never return. */
+static void (*real_exit)(int), (*real_quick_exit)(int);
+
+__attribute__((constructor)) static void find_real(void)
 {
     /* ISO C has no conversion from an object's pointer to a function's; POSIX wants this to work. */
-    void (*real)(int) = (void (*)(int))(uintptr_t)dlsym(RTLD_NEXT, function);
+    real_exit = (void (*)(int))(uintptr_t)dlsym(RTLD_NEXT, "exit");
+    real_quick_exit = (void (*)(int))(uintptr_t)dlsym(RTLD_NEXT, "quick_exit");
+}
+
+/* `real` is NULL for the functions that only end the process, which the kernel does. */
+__attribute__((noreturn)) static void leave(const char *function, void (*real)(int), int status)
+{
     cli_guard_left(function, status);
     if (real != NULL)
         real(status);
@@ -29,20 +38,20 @@ __attribute__((noreturn)) static void leave(const char *function, int status)
 
 VISIBLE void exit(int status)
 {
-    leave("exit", status);
+    leave("exit", real_exit, status);
 }
 
 VISIBLE void quick_exit(int status)
 {
-    leave("quick_exit", status);
+    leave("quick_exit", real_quick_exit, status);
 }
 
 VISIBLE void _exit(int status)
 {
-    leave("_exit", status);
+    leave("_exit", NULL, status);
 }
 
 VISIBLE void _Exit(int status)
 {
-    leave("_Exit", status);
+    leave("_Exit", NULL, status);
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/guard.h"
 #include "cli/suggest.h"
 
 static int unknown_verb(const char *typed)
@@ -99,5 +100,7 @@ int main(int argc, char **argv)
     signal(SIGXFSZ, SIG_IGN);
     if (!guard_streams())
         return cli_error("standard output is closed");
-    return flush_output(dispatch(argc, argv));
+    int code = flush_output(dispatch(argc, argv));
+    cli_guard_leave(code);
+    return code;
 }

@@ -11,7 +11,9 @@
 #include "cli/cli.h"
 #include "cli/format.h"
 #include "cli/filters.h"
+#include "cli/guard.h"
 #include "cli/interrupt.h"
+#include "cli/module_output.h"
 #include "cli/options.h"
 #include "cli/recording.h"
 #include "cli/term.h"
@@ -155,8 +157,11 @@ static int replay_recording(const struct cli *cli, const struct tg_recording *re
                cli_show(&bundle, request->bundle));
         return CLI_OK;
     }
+    if (request->json)
+        cli_module_output_away();
     tg_status status =
         tg_replay_task(cli->settings, recording, request->task, &request->config, &result, &error);
+    cli_module_output_back();
     if (request->json && (status == TG_UNSUPPORTED || status == TG_NOT_FOUND))
         return cli_not_known(recording, true, error.text);
     if (status != TG_OK)
@@ -221,7 +226,13 @@ static int replay(struct cli *cli, void *context)
     if (cli_recording_open(request->dir, &recording, &error) != TG_OK)
         return cli_recording_fail(NULL, request->json, &error);
     request->config.ask = cli_trust_ask();
-    code = replay_recording(cli, recording, request);
+    request->config.guard = cli_guard_call;
+    code = cli_guard_start(cli_guard_limit(cli->settings));
+    if (code == CLI_OK) {
+        code = replay_recording(cli, recording, request);
+        cli_guard_reported(code);
+    }
+    cli_guard_end();
     tg_recording_close(recording);
     return code;
 }

@@ -10,6 +10,7 @@
 #include "cli/cli.h"
 #include "cli/guard.h"
 #include "cli/interrupt.h"
+#include "cli/module_output.h"
 #include "cli/options.h"
 #include "cli/run_summary.h"
 #include "cli/term.h"
@@ -54,6 +55,7 @@ static int on_progress(void *context, enum tg_phase phase, uint64_t finished, ui
 static void print_failure(const char *workload, const struct tg_error *error)
 {
     struct tg_json json;
+    cli_module_output_back();
     tg_json_start(&json, stdout);
     tg_json_begin_object(&json);
     tg_json_put_string(&json, "version", tg_version());
@@ -80,6 +82,7 @@ static void report(const struct tg_workload *workload, const struct tg_settings 
 {
     struct tg_execution_info info;
     tg_execution_get(execution, &info);
+    cli_module_output_back();
     if (json && *info.run_json)
         fputs(info.run_json, stdout);
     else if (json)
@@ -166,9 +169,10 @@ static tg_status open_guarded(const struct cli *cli, const char *name,
     return opening.status;
 }
 
+/* The module stays loaded, because its destructors might crash or hang. */
 static int open_and_execute(struct cli *cli, const struct request *request)
 {
-    struct tg_workload_file *file;
+    static struct tg_workload_file *file; /* static, so that a leak checker finds it */
     struct tg_error error;
     int code = CLI_OK;
     if (open_guarded(cli, request->workload, &file, &error) != TG_OK) {
@@ -176,21 +180,7 @@ static int open_and_execute(struct cli *cli, const struct request *request)
         cli_guard_reported(code);
         return code;
     }
-    code = execute(cli, request, file);
-    tg_workload_close(file);
-    return code;
-}
-
-/* Seconds that one of the workload's functions on the host may take: the timeout that the user gave. A
- * golden function is often slow, so the default gives it ten times as long as a task. */
-static double function_limit(const struct tg_settings *settings)
-{
-    double limit = tg_settings_seconds(settings, "timeout");
-    struct tg_setting_info info;
-    for (uint32_t i = 0; tg_settings_get(settings, i, &info); i++)
-        if (strcmp(info.name, "timeout") == 0 && info.source == TG_FROM_DEFAULT)
-            return 10 * limit;
-    return limit;
+    return execute(cli, request, file);
 }
 
 static int run(struct cli *cli, void *context)
@@ -199,7 +189,9 @@ static int run(struct cli *cli, void *context)
     if (!request->workload)
         return cli_error("run needs a workload; 'taskglass list' shows the workloads");
     cli_interrupt_catch();
-    int code = cli_guard_start(function_limit(cli->settings));
+    if (request->json)
+        cli_module_output_away();
+    int code = cli_guard_start(cli_guard_limit(cli->settings));
     if (code == CLI_OK)
         code = open_and_execute(cli, request);
     cli_guard_end();

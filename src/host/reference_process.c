@@ -24,8 +24,8 @@
 
 /* How often a waiting thread looks whether it should stop. */
 enum { TICK_MILLISECONDS = 50, MOST_REFERENCES = 4096 };
-/* To load the module, at least: a short limit is for references, not for constructors. */
-#define LOAD_SECONDS 10.0
+/* To load the module, at least: a very short limit is for references, not for constructors. */
+#define LOAD_SECONDS 2.0
 /* For what takes a moment, unless the machine is very busy. */
 #define PATIENCE_SECONDS 5.0
 
@@ -288,7 +288,7 @@ static tg_status take_reference(struct tg_reference_process *p, struct tg_refere
     if (heard == HEARD_STOP)
         return tg_error_set(error, TG_CANCELLED, "cancelled while the module was loaded");
     if (heard == HEARD_NOTHING)
-        return bad_module(p, "did not return", error);
+        return bad_module(p, "did not return within the limit of --timeout", error);
     if (heard == HEARD_REFUSAL)
         return no_answer(strerror(errno), error);
     if (heard == HEARD_END && ended_for_want(p))

@@ -18,7 +18,8 @@
 
 struct stage {
     struct tg_recorded_task task;
-    void *library; /* the module in this process */
+    void *library;      /* the module in this process */
+    bool keeps_library; /* its destructors are not called: nobody guards them */
     struct tg_device *device;
     struct tg_module *module;
     struct tg_graph *graph;
@@ -44,6 +45,7 @@ static tg_status load(struct stage *s, const struct tg_trusted *module,
                       const struct tg_replay_config *config, struct tg_error *error)
 {
     struct tg_guard guard = {config->guard, config->guard_context};
+    s->keeps_library = guard.fn != NULL;
     tg_status status = tg_trust_still(module, error);
     if (status == TG_OK)
         status = tg_module_open_guarded(module->path, &guard, &s->library, error);
@@ -193,7 +195,7 @@ static void leave(struct stage *s)
         free(s->got[i]);
     tg_graph_destroy(s->graph);
     tg_device_close(s->device);
-    if (s->library)
+    if (s->library && !s->keeps_library)
         dlclose(s->library);
     tg_recorded_task_free(&s->task);
 }

@@ -373,8 +373,8 @@ int main(int argc, char **argv)
         (void)tg_sandbox_enter(TG_SANDBOX_FOR_REFERENCES, getppid());
     setvbuf(stdout, NULL, _IOLBF, 0);
     refused.number = open_module(argv[1], &workload, &error);
-    if (workload != NULL)
-        return list_references(workload) ? serve(workload) : exit_after(errno);
+    if (workload != NULL) /* ends without the module's destructors, which may crash or hang */
+        _exit(list_references(workload) ? serve(workload) : exit_after(errno));
     memcpy(refused.text, error.text, sizeof refused.text);
     tell(&refused);
     return 2;

@@ -88,6 +88,72 @@ def test_a_module_that_misbehaves_when_it_is_loaded_is_named(tg, unruly, monkeyp
     assert said.startswith(f"taskglass: WORKLOAD_FAULT: a constructor of module '{unruly}' ")
 
 
+@pytest.mark.parametrize("case", ["deaf", "leave"])
+def test_a_constructor_that_nothing_can_end_does_not_outlive_the_message(start, unruly, monkeypatch,
+                                                                         case):
+    if SANITIZED and case == "leave":
+        pytest.skip("the sanitizer's own clean-up fails where the first thread ends itself")
+    monkeypatch.setenv("TASKGLASS_TEST_UNRULY", case)
+    program = start("run", unruly, "--timeout", 0.3)
+    code, said = program.end()
+    assert code == 2 and program.left() == []
+    assert said.startswith(f"taskglass: WORKLOAD_FAULT: a constructor of module '{unruly}' ")
+
+
+@pytest.fixture
+def recorded(tg, unruly):
+    assert tg("run", unruly, "--case", "none", "--output", "out", "--dump-tensor") == (0, "")
+    return unruly
+
+
+@pytest.mark.parametrize("case,words", [
+    *((case, ("replay", "out", "--task", "0")) for case in ("null", "abort", "exit", "deaf")),
+    *((case, ("replay", "out", "--task", "0", "--json")) for case in ("exit_at_once", "spin"))])
+def test_a_module_that_misbehaves_when_replay_loads_it_is_named(start, recorded, monkeypatch, case,
+                                                                words):
+    monkeypatch.setenv("TASKGLASS_TEST_UNRULY", case)
+    program = start(*words, "--timeout", 0.5 if case in ("spin", "deaf") else FAR)
+    out, said = program.process.communicate(timeout=TIMEOUT)
+    assert program.process.returncode == 2 and program.left() == []
+    assert said.startswith(f"taskglass: WORKLOAD_FAULT: a constructor of module '{recorded}' ")
+    if "--json" in words and case != "deaf":
+        assert json.loads(out)["result"] == "not known"
+
+
+def test_a_check_ends_soon_if_the_module_does_not_load(start, recorded, monkeypatch):
+    monkeypatch.setenv("TASKGLASS_TEST_UNRULY", "spin")
+    program = start("check", "out", "--timeout", 1)
+    code, said = program.end()
+    assert code == 2 and "did not return within the limit of --timeout" in said
+    assert program.left() == []
+
+
+@pytest.mark.parametrize("case", ["null", "exit_9", "spin", "print"])
+@pytest.mark.parametrize("words", [("run", "UNRULY", "--case", "none", "--output", "again", "--json"),
+                                   ("replay", "out", "--task", "0", "--json"),
+                                   ("list", "--json")])
+def test_what_a_module_does_when_it_is_unloaded_changes_no_answer(start, recorded, monkeypatch, case,
+                                                                  words):
+    monkeypatch.setenv("TASKGLASS_TEST_UNRULY_END", case)
+    program = start(*(recorded if word == "UNRULY" else word for word in words), "--timeout", FAR)
+    out, said = program.process.communicate(timeout=TIMEOUT)
+    assert (program.process.returncode, said) == (0, "")
+    assert json.loads(out)
+    assert program.left() == []
+
+
+@pytest.mark.parametrize("words", [("run", "UNRULY", "--case", "print", "--output", "again"),
+                                   ("replay", "out", "--task", "0")])
+def test_what_a_module_prints_stays_out_of_the_document(start, recorded, monkeypatch, words):
+    monkeypatch.setenv("TASKGLASS_TEST_UNRULY", "print")
+    words = [recorded if word == "UNRULY" else word for word in words]
+    out, said = start(*words, "--json").process.communicate(timeout=TIMEOUT)
+    assert json.loads(out) and "printed by the module" in said
+    out, said = start(*words[:-1], words[-1] + ("2" if words[0] == "run" else "")
+                      ).process.communicate(timeout=TIMEOUT)
+    assert "printed by the module" in out and said == ""
+
+
 @pytest.mark.parametrize("case,said", [
     ("null", "it crashed while it was loaded: "), ("abort", "it crashed while it was loaded: "),
     ("exit", "a constructor ended its process with exit status 0"),

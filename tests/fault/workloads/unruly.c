@@ -120,6 +120,15 @@ __attribute__((constructor)) static void construct(void)
             misbehave(i);
 }
 
+/* The same with TASKGLASS_TEST_UNRULY_END when the module is unloaded. */
+__attribute__((destructor)) static void destruct(void)
+{
+    const char *how = getenv("TASKGLASS_TEST_UNRULY_END");
+    for (uint64_t i = 0; how != NULL && i < N_DEEDS; i++)
+        if (strcmp(names[i], how) == 0)
+            misbehave(i);
+}
+
 static uint64_t deed_of(struct tg_case *c, const char *here)
 {
     uint64_t how = 0;
