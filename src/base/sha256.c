@@ -34,21 +34,27 @@ static void schedule(const unsigned char *block, uint32_t w[64])
 
 static void take_block(uint32_t state[8], const unsigned char *block)
 {
-    uint32_t w[64], s[8];
+    uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
+    uint32_t e = state[4], f = state[5], g = state[6], h = state[7];
+    uint32_t w[64];
     schedule(block, w);
-    memcpy(s, state, sizeof s);
     for (int i = 0; i < 64; i++) {
-        uint32_t e = turned(s[4], 6) ^ turned(s[4], 11) ^ turned(s[4], 25);
-        uint32_t choice = (s[4] & s[5]) ^ (~s[4] & s[6]);
-        uint32_t first = s[7] + e + choice + constants[i] + w[i];
-        uint32_t a = turned(s[0], 2) ^ turned(s[0], 13) ^ turned(s[0], 22);
-        uint32_t majority = (s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]);
-        memmove(s + 1, s, 7 * sizeof *s);
-        s[4] += first;
-        s[0] = first + a + majority;
+        uint32_t choice = (e & f) ^ (~e & g), majority = (a & b) ^ (a & c) ^ (b & c);
+        uint32_t first =
+            h + (turned(e, 6) ^ turned(e, 11) ^ turned(e, 25)) + choice + constants[i] + w[i];
+        uint32_t second = (turned(a, 2) ^ turned(a, 13) ^ turned(a, 22)) + majority;
+        h = g;
+        g = f;
+        f = e;
+        e = d + first;
+        d = c;
+        c = b;
+        b = a;
+        a = first + second;
     }
+    const uint32_t added[8] = {a, b, c, d, e, f, g, h};
     for (int i = 0; i < 8; i++)
-        state[i] += s[i];
+        state[i] += added[i];
 }
 
 void tg_sha256_start(struct tg_sha256 *hash)
