@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The index as RFC 4180 defines it: a head line, lines that end in CR LF, and quotes around fields
- * that contain commas, quotes or line ends. Columns have the names of the manifest's keys; lists
+ * that contain commas, semicolons, quotes or line ends. Columns have the names of the manifest's keys; lists
  * are numbers separated by blanks. A field that a record does not have is empty.
  */
 #include <errno.h>
@@ -19,13 +19,20 @@ static const char head[] =
     "start_offset,is_contiguous,bytes,bin_offset,bin_size,truncated,overwritten,partial,marked,"
     "hash,data_ptr,value,raw,core,time_ns\r\n";
 
+/* Spreadsheets take a field that begins with one of these for a formula, quoted or not, and one that
+ * begins with an apostrophe for text. Only fields of text come here: -1.5 stays a number. */
+static bool is_formula(const char *text)
+{
+    return *text && strchr("=+-@\t\r", *text);
+}
+
 static void put_text(FILE *file, const char *text)
 {
-    if (!text[strcspn(text, ",\"\r\n")]) {
+    if (!is_formula(text) && !text[strcspn(text, ",;\"\t\r\n")]) {
         fputs(text, file);
         return;
     }
-    fputc('"', file);
+    fputs(is_formula(text) ? "\"'" : "\"", file);
     for (; *text; text++) {
         if (*text == '"')
             fputc('"', file);

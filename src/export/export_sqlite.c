@@ -101,13 +101,24 @@ static void put_meta_uint(struct tg_row *row, const char *key, uint64_t value)
     tg_row_put(row);
 }
 
-/* True if the text can be stored as TEXT: UTF-8 without a zero byte. */
-static bool is_utf8(const unsigned char *text, size_t size)
+/* Copies the text to `file`, with characters that are not inert as JSON's escapes; line ends and tabs
+ * stay, because JSON has them between its words. False if the text is not UTF-8, or has a zero byte or
+ * another control character, which JSON does not allow. */
+static bool put_inert_json(FILE *file, const unsigned char *text, size_t size)
 {
     for (size_t at = 0, length; at < size; at += length) {
-        length = text[at] ? tg_utf8_length(text + at, size - at) : 0;
-        if (length == 0)
+        bool is_space = text[at] == '\n' || text[at] == '\r' || text[at] == '\t';
+        length = tg_utf8_length(text + at, size - at);
+        if (length == 0 || (text[at] < ' ' && !is_space))
             return false;
+        uint32_t code = tg_utf8_code(text + at, length);
+        if (is_space || tg_code_is_inert(code))
+            fwrite(text + at, 1, length, file);
+        else if (code < 0x10000)
+            fprintf(file, "\\u%04x", (unsigned)code);
+        else
+            fprintf(file, "\\u%04x\\u%04x", (unsigned)(0xd800 + ((code - 0x10000) >> 10)),
+                    (unsigned)(0xdc00 + (code & 0x3ff)));
     }
     return true;
 }
@@ -116,11 +127,18 @@ static bool is_utf8(const unsigned char *text, size_t size)
 static void put_run_json(struct tg_row *row, const struct tg_recording *recording)
 {
     const struct tg_map *map = &recording->run_json;
-    if (map->size > 0 && is_utf8(map->bytes, map->size)) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = map->size > 0 ? open_memstream(&text, &size) : NULL;
+    bool good = file && put_inert_json(file, map->bytes, map->size);
+    if (file)
+        good = fclose(file) == 0 && good;
+    if (good && text) {
         tg_row_text(row, "run_json");
-        tg_row_text_of(row, (const char *)map->bytes, map->size);
+        tg_row_text_of(row, text, size);
         tg_row_put(row);
     }
+    free(text);
 }
 
 static void put_meta(struct export *export)
