@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -43,6 +44,7 @@ static struct {
 
     /* The guarded thread writes these, and its signal handler. */
     pthread_t thread;
+    pid_t thread_id;
     sigjmp_buf out;
     volatile sig_atomic_t inside; /* the thread is in a function of the workload */
     volatile sig_atomic_t left;   /* a function was left; the command is ending */
@@ -61,6 +63,7 @@ static struct {
     bool running, quit;
     enum watch watch;
     double looked, counted; /* the last look at the clock, and the seconds that count so far */
+    double used;            /* CPU time of the guarded thread at the last look */
     enum cause asked;       /* why the watchdog sent WAKE; written before it is sent */
 } guard = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
@@ -71,20 +74,51 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+/* Seconds of CPU time that the guarded thread has used. */
+static double cpu_time(void)
+{
+    clockid_t clock;
+    struct timespec t = {0};
+    if (guard.thread != 0 && pthread_getcpuclockid(guard.thread, &clock) == 0)
+        clock_gettime(clock, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* True if the guarded thread wants a CPU, or has one. Its state follows its name, in parentheses. */
+static bool wants_cpu(void)
+{
+    char path[64], text[512];
+    const char *name_end;
+    ssize_t size = 0;
+    int fd;
+    snprintf(path, sizeof path, "/proc/self/task/%ld/stat", (long)guard.thread_id);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        size = read(fd, text, sizeof text - 1);
+        close(fd);
+    }
+    text[size > 0 ? size : 0] = '\0';
+    name_end = strrchr(text, ')');
+    return name_end != NULL && strncmp(name_end, ") R", 3) == 0;
+}
+
 /* Called with the lock, when there is something else to watch. */
 static void start_counting(void)
 {
     guard.looked = now();
+    guard.used = cpu_time();
     guard.counted = 0;
 }
 
-/* Time in which this process was stopped, or got no CPU, counts for little more than one tick. Called
- * with the lock. */
+/* Time in which this process was stopped counts for little more than one tick. Of a tick in which the
+ * guarded thread wanted a CPU, only the part counts in which it had one. Called with the lock. */
 static void count(void)
 {
-    double at = now();
-    guard.counted += fmin(at - guard.looked, 2 * TICK_SECONDS);
+    double at = now(), used = cpu_time();
+    double step = fmin(at - guard.looked, 2 * TICK_SECONDS), got = fmax(0, used - guard.used);
+    guard.counted += got < step && wants_cpu() ? got : step;
     guard.looked = at;
+    guard.used = used;
 }
 
 /* ── last words ────────────────────────────────────────────────────────────────────────── */
@@ -268,6 +302,7 @@ tg_status cli_guard_call(void *context, const struct tg_workload_call *call, str
         snprintf(guard.what, sizeof guard.what, "%s of module '%.200s'", call->function,
                  call->workload);
     guard.thread = pthread_self();
+    guard.thread_id = gettid();
     if (sigsetjmp(guard.out, 1) == 0) {
         guard.inside = 1;
         set_watch(WATCH_FUNCTION);
