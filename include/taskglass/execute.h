@@ -45,7 +45,8 @@ TG_API bool tg_runtime_get(uint32_t number, struct tg_runtime_info *info);
 enum tg_phase { TG_PHASE_PREPARE, TG_PHASE_OPEN, TG_PHASE_BUILD, TG_PHASE_RUN, TG_PHASE_CHECK };
 
 /* Called from tg_execute's thread: at each phase, and several times a second while the device starts,
- * loads the module, or runs the graph, and while outputs are compared. A return other than 0 cancels. */
+ * loads the module, or runs the graph, and while outputs are compared. A return other than 0 cancels;
+ * a task that then does not return within a second ends with the device. */
 typedef int (*tg_progress_fn)(void *context, enum tg_phase phase, uint64_t finished,
                               uint64_t total);
 

@@ -38,7 +38,7 @@ static tg_status busy(const char *dir, struct tg_error *error)
 {
     return tg_error_set(error, TG_BUSY,
                         "'%s' is in use by another run, or by recover; wait until it has ended, or "
-                        "use another folder",
+                        "name another folder (--output)",
                         dir);
 }
 
