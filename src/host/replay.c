@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "common/gather.h"
 #include "host/check.h"
+#include "host/module.h"
 #include "host/plan.h"
 #include "host/module_open.h"
 #include "host/recorded_task.h"
@@ -60,6 +61,13 @@ static tg_status find_kernels(const struct stage *s, const char *path, uint32_t 
         kernel[part] = *name ? tg_module_kernel(s->module, name) : TG_NO_KERNEL;
         if (*name && kernel[part] == TG_NO_KERNEL)
             return tg_error_set(error, TG_NOT_FOUND, "%s has no kernel %s", path, name);
+    }
+    /* A manifest lists kernels without the gaps of absent parts. */
+    if (kernel[TG_PART_AIC] != TG_NO_KERNEL && kernel[TG_PART_AIV1] == TG_NO_KERNEL &&
+        s->module->kernels[kernel[TG_PART_AIC]].core == TG_AIV) {
+        kernel[TG_PART_AIV1] = kernel[TG_PART_AIV0];
+        kernel[TG_PART_AIV0] = kernel[TG_PART_AIC];
+        kernel[TG_PART_AIC] = TG_NO_KERNEL;
     }
     return TG_OK;
 }

@@ -260,6 +260,16 @@ def test_a_bundle_calls_no_kernel_with_other_arguments(tg, folder):
     assert done.returncode == 2 and "no kernel tile_product that takes this task's arguments" in done.stderr
 
 
+def test_a_mix_of_vector_kernels_runs_on_its_parts_without_a_journal(tg):
+    """A manifest does not say which parts a mix has."""
+    tg.good("run", "mix", "--dump-tensor", "--output", "out")
+    (tg.directory / "out/tensor_dump/tensor_dump.rec").unlink()
+    assert tg.json("replay", "out", "--task", 3)["same"]
+    tg.good("replay", "out", "--task", 3, "--bundle", "bundle")
+    done = build(tg.directory / "bundle")
+    assert done.returncode == 0 and "as recorded" in done.stdout, done
+
+
 def test_a_task_with_elements_of_four_bits_can_be_replayed(tg):
     tg.good("run", workload("unwritten"), "--case", "types", "--dump-tensor", "--output", "out")
     for task in range(6):
