@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/blame.h"
+#include "recording/reader.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -188,8 +189,8 @@ tg_status tg_blame_open(struct tg_diff *diff, struct tg_blame **blame, struct tg
         return no_memory(error);
     b->diff = diff;
     tg_status status = make_blame(b, error);
-    if (status == TG_OK)
-        status = tg_diff_check_files(diff, error);
+    status = tg_recording_conclude(diff->a.recording, status, error);
+    status = tg_recording_conclude(diff->b.recording, status, error);
     if (status == TG_OK)
         *blame = b;
     else

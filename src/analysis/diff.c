@@ -182,21 +182,15 @@ tg_status tg_diff_open(const struct tg_recording *a, const struct tg_recording *
         status = tg_match_make(&d->source_a, &d->source_b, &d->match, error);
     if (status == TG_OK)
         status = make_states(d, error);
-    if (status == TG_OK) {
+    if (status == TG_OK)
         tg_diff_compare_reads(d);
-        status = tg_diff_check_files(d, error);
-    }
+    status = tg_recording_conclude(a, status, error);
+    status = tg_recording_conclude(b, status, error);
     if (status == TG_OK)
         *diff = d;
     else
         tg_diff_close(d);
     return status;
-}
-
-tg_status tg_diff_check_files(const struct tg_diff *diff, struct tg_error *error)
-{
-    tg_status status = tg_recording_check_files(diff->a.recording, error);
-    return status == TG_OK ? tg_recording_check_files(diff->b.recording, error) : status;
 }
 
 void tg_diff_close(struct tg_diff *diff)

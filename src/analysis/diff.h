@@ -94,7 +94,4 @@ uint64_t tg_diff_bytes(const struct tg_entry *a, const struct tg_entry *b);
 /* Fills diff->reads. */
 void tg_diff_compare_reads(struct tg_diff *diff);
 
-/* Whether the files of both recordings still have the bytes that they had. */
-tg_status tg_diff_check_files(const struct tg_diff *diff, struct tg_error *error);
-
 #endif

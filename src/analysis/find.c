@@ -234,8 +234,7 @@ tg_status tg_find_open(const struct tg_recording *recording, enum tg_find_kind f
         status = find_all(h, error);
     if (status == TG_OK)
         status = check(h, error);
-    if (status == TG_OK)
-        status = tg_recording_check_files(recording, error);
+    status = tg_recording_conclude(recording, status, error);
     if (status == TG_OK)
         *find = h;
     else

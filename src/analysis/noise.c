@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/noise.h"
+#include "recording/reader.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -103,7 +104,8 @@ tg_status tg_diff_add_noise(struct tg_diff *diff, const struct tg_recording *goo
     if (status == TG_OK) {
         measure(&diff->noise, other);
         diff->noise.runs++;
-        status = tg_diff_check_files(other, error);
+        status = tg_recording_conclude(good, status, error);
+        status = tg_recording_conclude(diff->b.recording, status, error);
     }
     tg_diff_close(other);
     return status;

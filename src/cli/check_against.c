@@ -76,14 +76,25 @@ static void print_pair(const struct pair *pair, const struct tg_output_check *ch
     printf("; max error %.3g\n", check->max_error);
 }
 
+/* Files that lost bytes explain whatever else is wrong. */
+static int check_files(const struct tg_recording *recording, const struct tg_npy_file *file)
+{
+    struct tg_error error;
+    if (tg_recording_check_files(recording, &error) == TG_OK &&
+        tg_npy_check_file(file, &error) == TG_OK)
+        return CLI_OK;
+    return cli_fail(&error);
+}
+
 static int compare_pair(const struct check_request *request, const struct tg_recording *recording,
                         const struct tg_npy_file *file, const struct pair *pair,
                         const struct tg_npy *golden)
 {
     struct tg_array recorded;
     struct tg_output_check check = {0};
-    struct tg_error error;
-    int code;
+    int code = check_files(recording, file);
+    if (code != CLI_OK)
+        return code;
     if (!tg_array_of(recording, &pair->entry, &recorded) || recorded.cut)
         return cli_error("record %" PRIu64 " is not stored in full; record the run with "
                          "--dump-tensor=full",
@@ -92,11 +103,10 @@ static int compare_pair(const struct check_request *request, const struct tg_rec
         return cli_error("record %" PRIu64 " and %s%s%s have different shapes", pair->index,
                          request->against, *golden->name ? " " : "", golden->name);
     code = compare_values(request, &recorded, golden, &check);
+    if (code == CLI_OK)
+        code = check_files(recording, file);
     if (code != CLI_OK)
         return code;
-    if (tg_recording_check_files(recording, &error) != TG_OK ||
-        tg_npy_check_file(file, &error) != TG_OK)
-        return cli_fail(&error);
     print_pair(pair, &check);
     return check.mismatches > 0 ? DIFFERS : CLI_OK;
 }
@@ -184,11 +194,14 @@ static int compare_named(const struct check_request *request, const struct tg_re
     struct pair pair = {0};
     int worst = CLI_OK;
     for (uint32_t i = 0; i < count; i++) {
+        int code = check_files(recording, file);
+        if (code != CLI_OK)
+            return code;
         pair.index = named[i].index;
         if (!named[i].is_found || !tg_recording_get(recording, pair.index, &pair.entry))
             return cli_error("%s: no record is named %s; names look like task_0_12_after_arg2",
                              request->against, named[i].name);
-        int code = compare_pair(request, recording, file, &pair, tg_npy_get(file, i));
+        code = compare_pair(request, recording, file, &pair, tg_npy_get(file, i));
         if (code == CLI_USAGE)
             return code;
         worst = code > worst ? code : worst;

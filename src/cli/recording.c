@@ -204,13 +204,14 @@ int cli_not_known(const struct tg_recording *recording, bool json, const char *r
     return CLI_USAGE;
 }
 
-void cli_json_loss(struct tg_json *json, const struct tg_recording *recording)
+int cli_json_loss(struct tg_json *json, const struct tg_recording *recording)
 {
     struct tg_error error;
     if (tg_recording_check_files(recording, &error) == TG_OK)
-        return;
+        return CLI_OK;
     tg_json_put_string(json, "result", "not known");
     tg_json_put_string(json, "reason", error.text);
+    return cli_fail(&error);
 }
 
 int cli_recording_fail(const struct tg_recording *recording, bool json,

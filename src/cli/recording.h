@@ -42,9 +42,9 @@ void cli_json_notes(struct tg_json *json, const struct tg_recording_info *info);
  * known" and "reason" on stdout, otherwise as one line on stderr. `recording` may be NULL. Returns the exit code, 2. */
 int cli_not_known(const struct tg_recording *recording, bool json, const char *reason);
 
-/* For a document that was printed while the files were read: adds "result": "not known" and "reason" if
- * they lost bytes meanwhile. */
-void cli_json_loss(struct tg_json *json, const struct tg_recording *recording);
+/* For a document that was printed while the files were read, before its end: if they lost bytes meanwhile,
+ * adds "result": "not known" and "reason", and prints the line on stderr. Returns the exit code. */
+int cli_json_loss(struct tg_json *json, const struct tg_recording *recording);
 /* For an error of the library that leaves the question open: cli_fail, and with `json` also the document
  * of cli_not_known. */
 int cli_recording_fail(const struct tg_recording *recording, bool json,

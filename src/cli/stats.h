@@ -22,6 +22,7 @@ bool cli_stats_next(const struct cli_stats *stats, uint64_t *index, struct tg_en
 
 /* Prints on stdout. False if memory ran out. */
 bool cli_stats_print_table(const struct cli_stats *stats);
-void cli_stats_print_json(const struct cli_stats *stats);
+/* Returns the exit code. */
+int cli_stats_print_json(const struct cli_stats *stats);
 
 #endif

@@ -35,7 +35,7 @@ static void put_record(struct tg_json *json, const struct cli_stats *stats, uint
     tg_json_end_object(json);
 }
 
-void cli_stats_print_json(const struct cli_stats *stats)
+int cli_stats_print_json(const struct cli_stats *stats)
 {
     struct tg_recording_info info;
     struct tg_json json;
@@ -55,7 +55,8 @@ void cli_stats_print_json(const struct cli_stats *stats)
     tg_json_begin_array(&json);
     cli_json_notes(&json, &info);
     tg_json_end_array(&json);
-    cli_json_loss(&json, stats->recording);
+    int code = cli_json_loss(&json, stats->recording);
     tg_json_end_object(&json);
     (void)tg_json_finish(&json); /* main reports errors of stdout */
+    return code;
 }

@@ -379,6 +379,8 @@ static int open_and_compare(struct cli_diff *diff)
     if (code != CLI_OK)
         return code;
     const char *reason = why_nothing(diff);
+    if (check_files(diff, &error) != TG_OK)
+        return cli_recording_fail(NULL, diff->json, &error);
     return reason ? say_nothing(diff, reason) : compare(diff);
 }
 

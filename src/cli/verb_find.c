@@ -303,7 +303,10 @@ static int open_and_find(struct cli_find *find)
     if (status != TG_OK)
         return cli_recording_fail(find->recording, find->json, &error);
     tg_find_get_info(find->find, &find->info);
-    if (!selects_something(find))
+    bool selects = selects_something(find);
+    if (tg_recording_check_files(find->recording, &error) != TG_OK)
+        return cli_recording_fail(find->recording, find->json, &error);
+    if (!selects)
         return cli_not_known(find->recording, find->json, "no record matches the filters");
     if (find->find_kind == TG_FIND_UNWRITTEN && !cli_find_ask_references(find))
         return cli_error("out of memory");

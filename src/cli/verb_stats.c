@@ -65,13 +65,14 @@ static int open_and_show(struct cli_stats *stats)
     stats->recording = recording;
     tg_recording_get_info(recording, &info);
     int code = cli_recording_check_index(&info, stats->query);
-    if (code == CLI_OK && lacks_everything(stats, &error))
+    bool lacks = code == CLI_OK && lacks_everything(stats, &error);
+    if (lacks && tg_recording_check_files(recording, NULL) == TG_OK)
         code = cli_not_known(recording, stats->json, error.text);
     else if (code == CLI_OK && stats->json)
-        cli_stats_print_json(stats);
+        code = cli_stats_print_json(stats);
     else if (code == CLI_OK)
         code = cli_stats_print_table(stats) ? CLI_OK : cli_error("out of memory");
-    if (code == CLI_OK && tg_recording_check_files(recording, &error) != TG_OK)
+    if (code == CLI_OK && !stats->json && tg_recording_check_files(recording, &error) != TG_OK)
         code = cli_fail(&error);
     tg_recording_close(recording);
     return code;

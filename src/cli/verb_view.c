@@ -54,8 +54,8 @@ static int show(const struct view *view)
     if (view->export)
         return view_export(view);
     if (view->json)
-        view_print_json(view);
-    else if (cli_query_has_index(view->query) && !view->summary)
+        return view_print_json(view);
+    if (cli_query_has_index(view->query) && !view->summary)
         view_print_records(view);
     else {
         if (view->summary || tg_query_is_empty(view->query)) {
@@ -81,7 +81,8 @@ static int open_and_show(struct view *view)
     int code = cli_recording_check_index(&view->info, view->query);
     if (code == CLI_OK)
         code = show(view);
-    if (code == CLI_OK && tg_recording_check_files(recording, &error) != TG_OK)
+    if (code == CLI_OK && !view->json && !view->export &&
+        tg_recording_check_files(recording, &error) != TG_OK)
         code = cli_fail(&error);
     tg_recording_close(recording);
     return code;

@@ -34,7 +34,7 @@ void view_count(const struct view *view, struct view_counts *counts);
 void view_print_summary(const struct view *view);
 void view_print_table(const struct view *view);
 void view_print_records(const struct view *view);
-void view_print_json(const struct view *view);
+int view_print_json(const struct view *view);
 
 /* Returns the exit code. */
 int view_export(const struct view *view);

@@ -190,7 +190,7 @@ static void put_recording(struct tg_json *json, const struct tg_recording_info *
     tg_json_end_object(json);
 }
 
-void view_print_json(const struct view *view)
+int view_print_json(const struct view *view)
 {
     struct tg_json json;
     struct tg_entry entry;
@@ -209,7 +209,8 @@ void view_print_json(const struct view *view)
         }
         tg_json_end_array(&json);
     }
-    cli_json_loss(&json, view->recording);
+    int code = cli_json_loss(&json, view->recording);
     tg_json_end_object(&json);
     (void)tg_json_finish(&json); /* main reports errors of stdout */
+    return code;
 }

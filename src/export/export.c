@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "export/export_job.h"
+#include "recording/reader.h"
 
 #define ROW(name, ending, summary, available) {#name, (ending), (summary), tg_export_as_##name},
 static const struct format {
@@ -61,6 +62,7 @@ tg_status tg_recording_export(const struct tg_recording *recording,
         return tg_error_set(job.error, TG_BAD_ARGUMENT, "an export needs a path to write to");
     tg_recording_get_info(recording, &job.info);
     tg_status status = format->write(&job);
+    status = tg_recording_conclude(recording, status, job.error);
     tg_export_made_end(&job, status);
     if (result)
         *result = job.result;

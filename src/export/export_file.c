@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/grow.h"
 #include "export/export_job.h"
+#include "recording/reader.h"
 #include "base/files.h"
 
 static bool is_same(const char *dir, const char *name, const struct stat *target)
@@ -96,14 +97,11 @@ tg_status tg_export_file_close(struct tg_export_job *job, struct tg_export_file 
                                tg_status status)
 {
     const char *name = file->made ? file->path : "standard output";
-    struct tg_error
-        loss; /* explains whatever else went wrong: a write of lost bytes fails as well */
     if (!file->made && fflush(stdout) != 0 && status == TG_OK)
         status = tg_file_error(job->error, "write", name, errno);
     else if (status == TG_IO_ERROR)
         tg_error_set(job->error, status, "cannot write '%s': %s", name, job->error->text);
-    if (tg_recording_check_files(job->recording, &loss) != TG_OK)
-        status = tg_error_set(job->error, loss.status, "%s", loss.text);
+    status = tg_recording_conclude(job->recording, status, job->error);
     if (file->made)
         status = close_made(job, file, status);
     *file = (struct tg_export_file){0};

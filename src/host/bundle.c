@@ -10,6 +10,7 @@
 #include "host/replay.h"
 #include "host/text.h"
 #include "host/trust.h"
+#include "recording/reader.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -192,6 +193,7 @@ tg_status tg_replay_bundle(const struct tg_recording *recording, uint64_t id,
     struct tg_recorded_task task = {0};
     struct tg_module_file module = {.fd = -1};
     tg_status status = tg_recorded_task_read(recording, id, 0, &task, error);
+    status = tg_recording_conclude(recording, status, error);
     if (status == TG_OK)
         status = tg_bundle_check(&task, error);
     if (status == TG_OK)
@@ -200,6 +202,7 @@ tg_status tg_replay_bundle(const struct tg_recording *recording, uint64_t id,
         status = cannot(folder, error);
     else if (status == TG_OK) {
         status = write_folder(folder, &task, &module, error);
+        status = tg_recording_conclude(recording, status, error);
         if (status != TG_OK)
             remove_folder(folder);
     }

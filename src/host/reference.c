@@ -286,7 +286,7 @@ tg_status tg_reference_run(const struct tg_recording *recording,
         status = check(&job, telling.config->workers, &telling, error);
     free(program);
     free(record);
-    return status == TG_OK ? tg_recording_check_files(recording, error) : status;
+    return tg_recording_conclude(recording, status, error);
 }
 
 tg_status tg_reference_check(const struct tg_recording *recording, const char *module,

@@ -12,6 +12,7 @@
 #include "host/recorded_task.h"
 #include "host/replay.h"
 #include "host/trust.h"
+#include "recording/reader.h"
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -237,6 +238,7 @@ tg_status tg_replay_task(const struct tg_settings *settings, const struct tg_rec
     result->task = task;
     if (status == TG_OK)
         status = tg_recorded_task_read(recording, task, allowed_memory(settings), &s.task, error);
+    status = tg_recording_conclude(recording, status, error);
     if (status == TG_OK)
         status = tg_trust_choose(recording, config->module, config->ask, config->ask_context,
                                  &module, error);
@@ -264,5 +266,6 @@ tg_status tg_replay_task(const struct tg_settings *settings, const struct tg_rec
     result->run.running = NULL;
     conclude(result);
     leave(&s);
-    return status == TG_OK ? tg_recording_check_files(recording, error) : status;
+    return tg_recording_conclude(recording, status,
+                                 error); /* outputs were compared with its bytes */
 }

@@ -78,6 +78,15 @@ tg_status tg_recording_check_files(const struct tg_recording *recording, struct 
                : status;
 }
 
+tg_status tg_recording_conclude(const struct tg_recording *recording, tg_status status,
+                                struct tg_error *error)
+{
+    struct tg_error loss;
+    if (tg_recording_check_files(recording, &loss) == TG_OK)
+        return status;
+    return tg_error_set(error, loss.status, "%s", loss.text);
+}
+
 static void fill_info(struct tg_recording *recording)
 {
     struct tg_recording_info *info = &recording->info;
@@ -131,6 +140,8 @@ static tg_status read_files(struct tg_recording *recording, const struct tg_foun
     if (!found->journal)
         return read_manifest_file(recording, found->manifest, error);
     tg_status status = read_journal_file(recording, found->journal, &why);
+    if (tg_map_check(&recording->map) != 0)
+        return report_loss(recording, &recording->map, found->journal, error);
     if ((status == TG_BAD_ARGUMENT || status == TG_UNSUPPORTED) && found->manifest) {
         struct tg_error failure = {TG_OK, ""};
         drop_journal(recording, &why);
@@ -176,9 +187,7 @@ static tg_status open_files(struct tg_recording *recording, struct tg_found *fou
         status = tg_recording_merge(recording, error);
     if (status == TG_OK)
         status = open_run_json(recording, error);
-    struct tg_error loss; /* explains whatever went wrong */
-    if (tg_recording_check_files(recording, &loss) != TG_OK)
-        return tg_error_set(error, loss.status, "%s", loss.text);
+    status = tg_recording_conclude(recording, status, error);
     if (status == TG_OK) {
         fill_info(recording);
         status = tg_recording_find_state(recording, error);

@@ -118,6 +118,10 @@ struct tg_recording {
     struct tg_error lost;        /* of a file that was read while opening; TG_OK: none lost bytes */
 };
 
+/* The end of a function that answers from a recording: `status`, or the IO_ERROR of files that lost bytes,
+ * which explains whatever else went wrong. */
+tg_status tg_recording_conclude(const struct tg_recording *recording, tg_status status,
+                                struct tg_error *error);
 /* Notes that a mapped file that belongs to the recording lost bytes, for tg_recording_check_files. */
 void tg_recording_note_loss(struct tg_recording *recording, const struct tg_map *map,
                             const char *path);
