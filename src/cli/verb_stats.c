@@ -48,8 +48,13 @@ static bool lacks_everything(const struct cli_stats *stats, struct tg_error *err
     struct tg_recording_info info;
     struct tg_entry entry;
     uint64_t first = 0;
-    if (!why || !tg_query_is_empty(stats->query) || cli_stats_next(stats, &first, &entry))
+    bool is_filtered = !tg_query_is_empty(stats->query);
+    if ((!why && !is_filtered) || cli_stats_next(stats, &first, &entry))
         return false;
+    if (is_filtered) {
+        (void)snprintf(error->text, sizeof error->text, "no record matches the filters");
+        return true;
+    }
     tg_recording_get_info(stats->recording, &info);
     snprintf(error->text, sizeof error->text, "'%s' has no tensor of a task: %s", info.dir, why);
     return true;

@@ -46,6 +46,16 @@ static const struct format *find_format(const char *name, struct tg_error *error
     return NULL;
 }
 
+/* False if filters are given and no record matches them: a file without records would look as if the
+ * recording had none. */
+static bool selects_something(const struct tg_export_job *job)
+{
+    struct tg_entry entry;
+    uint64_t index = 0;
+    return tg_query_is_empty(job->config->query) ||
+           tg_query_next(job->config->query, job->recording, &index, &entry);
+}
+
 tg_status tg_recording_export(const struct tg_recording *recording,
                               const struct tg_export_config *config,
                               struct tg_export_result *result, struct tg_error *error)
@@ -61,6 +71,9 @@ tg_status tg_recording_export(const struct tg_recording *recording,
     if (!config->path || !*config->path)
         return tg_error_set(job.error, TG_BAD_ARGUMENT, "an export needs a path to write to");
     tg_recording_get_info(recording, &job.info);
+    if (!selects_something(&job))
+        return tg_error_set(job.error, TG_NOT_FOUND,
+                            "nothing to export: no record matches the filters");
     tg_status status = format->write(&job);
     status = tg_recording_conclude(recording, status, job.error);
     tg_export_made_end(&job, status);

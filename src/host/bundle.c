@@ -199,7 +199,10 @@ tg_status tg_replay_bundle(const struct tg_recording *recording, uint64_t id,
     if (status == TG_OK)
         status = open_module(recording, config, &module, error);
     if (status == TG_OK && mkdir(folder, 0777) != 0)
-        status = cannot(folder, error);
+        status = errno == EEXIST
+                     ? tg_error_set(error, TG_BAD_ARGUMENT,
+                                    "'%s' already exists; name a new folder for the bundle", folder)
+                     : cannot(folder, error);
     else if (status == TG_OK) {
         status = write_folder(folder, &task, &module, error);
         status = tg_recording_conclude(recording, status, error);

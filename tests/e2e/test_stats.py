@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """taskglass stats: statistics of the values of each tensor."""
 
+import json
 import re
 
 import numpy
@@ -90,7 +91,10 @@ def test_filters_say_which_records(recorded, filters, count):
 
 def test_a_limit_says_what_it_leaves_out(recorded):
     assert "and 7 more; --all shows them" in recorded.good("stats", "--limit", "5").stdout
-    assert "No record matches." in recorded.good("stats", "--task", "99").stdout
+    result = recorded("stats", "--task", "99")
+    assert result.returncode == 2 and "no record matches the filters" in result.stderr
+    result = recorded("stats", "--task", "99", "--json")
+    assert result.returncode == 2 and json.loads(result.stdout)["result"] == "not known"
 
 
 def test_what_is_not_stored_says_so(tg):
