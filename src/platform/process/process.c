@@ -153,15 +153,18 @@ void tg_process_describe(const void *state, struct tg_platform_about *about)
 
 /* ── requests to the device ────────────────────────────────────────────────────────────── */
 
+void tg_process_note_refusal(struct tg_process *process, int cause)
+{
+    if (cause == ENOMEM || cause == ENOBUFS)
+        process->refusal = cause;
+}
+
 tg_status tg_process_gone(struct tg_process *process, struct tg_error *error)
 {
     struct tg_autopsy autopsy;
-    int cause = errno; /* of the message that could not be sent or received */
+    tg_process_note_refusal(process, errno); /* of the message that could not be sent or received */
     tg_process_reap(process, 1);
     tg_process_autopsy(process, &autopsy);
-    if (process->killed_by_us && (cause == ENOMEM || cause == ENOBUFS))
-        return tg_error_set(error, TG_DEVICE_LOST, "the device cannot be reached: %s",
-                            strerror(cause));
     return tg_error_set(error, TG_DEVICE_LOST, "the device %s", autopsy.cause);
 }
 
@@ -221,9 +224,11 @@ enum tg_poll tg_process_poll(void *state, int milliseconds)
         return TG_POLL_RUNNING;
     /* Read the message before checking for death: a device that finished and then died has
      * finished. */
-    if (tg_process_receive(process->socket, &message, MSG_DONTWAIT) == 1 &&
-        message.type == TG_PROCESS_DONE)
+    int got = tg_process_receive(process->socket, &message, MSG_DONTWAIT);
+    if (got == 1 && message.type == TG_PROCESS_DONE)
         return message.status ? TG_POLL_STOPPED : TG_POLL_OVER;
+    if (got < 0)
+        tg_process_note_refusal(process, errno);
     tg_process_reap(process, 1);
     return TG_POLL_LOST;
 }
@@ -248,7 +253,10 @@ void tg_process_autopsy(void *state, struct tg_autopsy *autopsy)
     /* If the host's program has taken the exit status, only the fault record can tell. */
     autopsy->crashed = known ? WIFEXITED(status) && WEXITSTATUS(status) == TG_PROCESS_EXIT_FAULT
                              : process->was_reaped_elsewhere && !process->killed_by_us;
-    if (!known)
+    if (process->refusal != 0 && process->killed_by_us)
+        snprintf(autopsy->cause, sizeof autopsy->cause, "cannot be reached: %s",
+                 strerror(process->refusal));
+    else if (!known)
         snprintf(autopsy->cause, sizeof autopsy->cause, "ended");
     else if (WIFSIGNALED(status))
         snprintf(autopsy->cause, sizeof autopsy->cause, "was killed by signal %d (%s)",

@@ -239,7 +239,10 @@ int tg_process_hear(struct tg_process *process, struct tg_process_message *messa
     int came = await(process, process->socket, seconds, &process->watch);
     if (came != 1)
         return came;
-    return tg_process_receive(process->socket, message, MSG_DONTWAIT) == 1 ? 1 : -1;
+    int got = tg_process_receive(process->socket, message, MSG_DONTWAIT);
+    if (got < 0)
+        tg_process_note_refusal(process, errno);
+    return got == 1 ? 1 : -1;
 }
 
 /* Uses the pidfd if there is one: if the host's program has already waited for our child, the pid

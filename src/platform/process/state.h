@@ -17,6 +17,7 @@ struct tg_process {
     int wait_status;           /* as from waitpid; valid once pid is 0 */
     bool was_reaped_elsewhere; /* the host's program reaped it: the status is unknown */
     bool killed_by_us;
+    int refusal; /* 0, or why no message can be exchanged with the device: the system refused it */
     uint64_t base; /* device address of its memory */
     uint64_t size;
     uint64_t hidden;                  /* bytes of memory that the host cannot see; 0: none */
@@ -35,6 +36,8 @@ struct tg_process {
 tg_status tg_process_set_up(struct tg_process *process, const struct tg_platform_config *config,
                             bool mapped, struct tg_error *error);
 void tg_process_tear_down(struct tg_process *process);
+/* Remembers why a message could not be exchanged, if that was want of memory. */
+void tg_process_note_refusal(struct tg_process *process, int cause);
 /* DEVICE_LOST for a device that ended unexpectedly; the message says how it ended. */
 tg_status tg_process_gone(struct tg_process *process, struct tg_error *error);
 
