@@ -364,6 +364,8 @@ const char *tg_module_elf_problem(const struct tg_module_bytes *module, bool *lo
 {
     struct elf *e = calloc(1, sizeof *e);
     const char *problem = e ? NULL : no_memory;
+    if (!e && module->cause)
+        *module->cause = ENOMEM;
     *looks_beside = true;
     if (problem)
         return problem;

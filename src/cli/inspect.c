@@ -26,7 +26,7 @@ struct answer {
     uint32_t magic, bytes, n_cases;
     int32_t status;
 };
-enum { MAGIC = 0x74676c69 };
+enum { MAGIC = 0x74676c69, EXIT_MUTE = 122 /* it could not send its answer */ };
 
 static double now(void)
 {
@@ -95,7 +95,7 @@ __attribute__((noreturn)) static void answer(const struct tg_settings *settings,
     head.n_cases = head.status == TG_OK ? tg_workload_get(file)->n_cases : 0;
     head.bytes = (uint32_t)size;
     fflush(stdout);
-    _exit(send_all(to, &head, sizeof head) && send_all(to, bytes, size) ? 0 : 1);
+    _exit(send_all(to, &head, sizeof head) && send_all(to, bytes, size) ? 0 : EXIT_MUTE);
 }
 
 /* ── what it says ──────────────────────────────────────────────────────────────────────── */
@@ -199,6 +199,8 @@ static void listen_to(pid_t child, int from, double limit, struct cli_module *mo
     kill(-child, SIGKILL);
     if (cause != 0)
         cannot_look(module, cause);
+    else if (!good && WIFEXITED(how) && WEXITSTATUS(how) == EXIT_MUTE)
+        cannot_look(module, EIO);
     else if (!good)
         blame(module, is_late, limit, how);
 }

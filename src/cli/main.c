@@ -86,11 +86,15 @@ static bool guard_streams(void)
 /* Fails if the output could not be written, whatever the verb returned. */
 static int flush_output(int code)
 {
-    if (fflush(stdout) == 0 && !ferror(stdout))
+    bool failed_before = ferror(stdout);
+    if (fflush(stdout) == 0 && !failed_before)
         return cli_has_fault() ? CLI_USAGE : code;
     if (cli_has_fault())
         return CLI_USAGE; /* it has been said what failed first */
-    return cli_error("cannot write to standard output: %s", strerror(errno));
+    /* The errno of an earlier write is gone. What stopped that one usually stops the next as well. */
+    if (!failed_before || write(STDOUT_FILENO, "\n", 1) < 0)
+        return cli_error("cannot write to standard output: %s", strerror(errno));
+    return cli_error("cannot write to standard output: a write failed, and a part is missing");
 }
 
 int main(int argc, char **argv)
