@@ -22,7 +22,7 @@ static int try_lock(int fd, int kind)
     return 0;
 }
 
-/* True if a writer holds the lock, false if only readers do. */
+/* BUSY if a writer holds the lock, FREE if only readers do, or nobody. */
 static enum tg_lock look(int fd)
 {
     int cause = try_lock(fd, LOCK_SH);
