@@ -153,10 +153,24 @@ __attribute__((noreturn)) static void jump(enum cause cause, int number, const v
     siglongjmp(guard.out, 1);
 }
 
+static void on_signal(int number, siginfo_t *info, void *context);
+
+/* Gives a signal to the handler that was there before: the library's own, which puts zeros in the place of
+ * what a mapped file has lost. True if that handled it; otherwise it has restored the default action. */
+static bool pass_on(int number, siginfo_t *info, void *context)
+{
+    struct sigaction now;
+    for (int i = 0; i < FAULTS; i++)
+        if (faults[i] == number && guard.before[i].sa_flags & SA_SIGINFO) {
+            guard.before[i].sa_sigaction(number, info, context);
+            return sigaction(number, NULL, &now) == 0 && now.sa_sigaction == on_signal;
+        }
+    return false;
+}
+
 static void on_signal(int number, siginfo_t *info, void *context)
 {
     bool own = guard.thread != 0 && pthread_equal(pthread_self(), guard.thread);
-    (void)context;
     if (number == WAKE) {
         if (own && guard.inside && guard.asked != CAUSE_NONE)
             jump(guard.asked, 0, NULL);
@@ -166,6 +180,8 @@ static void on_signal(int number, siginfo_t *info, void *context)
         jump(CAUSE_SIGNAL, number, info->si_code > 0 ? info->si_addr : NULL);
     if (guard.inside || guard.left) /* a thread of the workload, or what it left behind */
         end_now(" crashed in a thread of its own");
+    if (number == SIGBUS && pass_on(number, info, context))
+        return;
     if (*guard.what) {
         say("taskglass: the command crashed after ");
         say(guard.what);
