@@ -30,6 +30,14 @@ def test_a_device_says_what_it_is(device):
     assert info.host_sees_memory == (info.platform == "a2a3sim")
 
 
+def test_a_device_says_what_keeps_its_process_from_harm():
+    with taskglass.Device(cores=3) as device:
+        assert device.info.no_new_privs
+    with taskglass.Device(cores=3, config=taskglass.Config(sandbox="off")) as device:
+        info = device.info
+        assert (info.no_new_privs, info.seccomp, info.landlock) == (False, False, 0)
+
+
 def test_memory_has_the_pattern_where_the_config_asks_for_it():
     with taskglass.Device(config=taskglass.Config(poison=True)) as device:
         assert (device.empty(6, "uint32").numpy() == 0x7FFB7FD3).all()

@@ -30,7 +30,7 @@ _FUNCTIONS = """
     tg_kind_name tu         tg_policy_name tu        tg_role_name tu
     tg_settings_create spp  tg_settings_destroy -p   tg_settings_set spttp   tg_settings_get bpup
     tg_settings_text tpt    tg_settings_count Upt    tg_settings_seconds dpt
-    tg_settings_flag bpt
+    tg_settings_flag bpt    tg_settings_choice upt
     tg_workload_open sptpp  tg_workload_close -p     tg_workload_get pp      tg_workload_path tp
     tg_workload_names spppp tg_workload_names_free -pu
     tg_execute sppppp       tg_execution_destroy -p  tg_execution_get -pp    tg_execution_output bpup
