@@ -122,7 +122,8 @@ def diff(a: Any, b: Any, *, atol: Union[None, float, Sequence[str]] = None,
     if equal_nan:
         command.append("--equal-nan")
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    if done.returncode not in (0, 1) and not done.stdout:
+    # An error has a line on stderr; what merely cannot be judged is a document alone.
+    if done.returncode not in (0, 1) and (done.stderr or not done.stdout):
         raise errors.BadArgument(done.stderr.strip().replace("taskglass: ", "", 1))
     answer = json.loads(done.stdout)
     blame = answer.get("blame") or {}
