@@ -75,24 +75,28 @@ CONTRADICTIONS = {
 
 def refused(tg, words):
     """Neither a replay nor a bundle comes of the first task."""
-    for more in ((), ("--bundle", "bundle")):
-        result = tg("replay", "out", "--task", 0, *more)
-        assert result.returncode == 2 and one_line(result.stderr), result
-        assert "task 0: " in result.stderr and words in result.stderr
-    assert not (tg.directory / "bundle").exists()
-    result = tg("replay", "out", "--task", 0, "--json")
+    result = tg("replay", "out", "--task", 0)
+    assert result.returncode == 2 and one_line(result.stderr), result
+    assert "task 0: " in result.stderr and words in result.stderr
+    result = tg("replay", "out", "--task", 0, "--bundle", "bundle", "--json")
     document = json.loads(result.stdout)
     assert (result.returncode, document["result"]) == (2, "not known") and words in document["reason"]
+    assert not (tg.directory / "bundle").exists()
 
 
 def not_checked(tg, words):
-    """check leaves the first task out, and judges all others."""
+    """check leaves the first task out, and judges all others. Returns why."""
     result = tg.json("check", "out")
     assert (result["result"], result["good"], result["incomplete"]) == ("good", TASKS - 1, 1)
     (left,) = result["not_checked"]
     assert (left["task_id"], left["kernel"]) == (TASK, "tile_product") and words in left["why"]
-    text = tg.good("check", "out").stdout
-    assert f"  not checked task 0  tile_product  {left['why']}\n" in text
+    return left["why"]
+
+
+def test_check_says_why_it_left_a_task_out(tg, folder):
+    change(folder, {"role": "thief"}, 0)
+    why = not_checked(tg, "argument 0: its role is unknown")
+    assert f"  not checked task 0  tile_product  {why}\n" in tg.good("check", "out").stdout
 
 
 @pytest.mark.parametrize("name", CONTRADICTIONS)
