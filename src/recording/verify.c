@@ -19,11 +19,20 @@ const char *tg_problem_name(unsigned problem)
     return problem < TG_PROBLEMS ? names[problem] : "unknown";
 }
 
-/* Keeps the first ones by the number of their record, whichever thread finds them when. */
-static struct tg_verify_finding *place_for(struct tg_verification *result, uint64_t index)
+/* The payload file as a whole: it explains what is wrong with the records, so it comes first. */
+static bool is_first(enum tg_problem problem, uint64_t index)
 {
-    uint32_t at = result->n_findings;
-    while (at > 0 && result->finding[at - 1].index > index)
+    return problem == TG_PROBLEM_RECORD && index == TG_NONE;
+}
+
+/* Keeps the first ones by the number of their record, whichever thread finds them when. */
+static struct tg_verify_finding *place_for(struct tg_verification *result, enum tg_problem problem,
+                                           uint64_t index)
+{
+    const struct tg_verify_finding *finding = result->finding;
+    uint32_t at = is_first(problem, index) ? 0 : result->n_findings;
+    while (at > 0 && finding[at - 1].index > index &&
+           !is_first((enum tg_problem)finding[at - 1].problem, finding[at - 1].index))
         at--;
     if (at == TG_VERIFY_FINDINGS)
         return NULL;
@@ -41,7 +50,7 @@ void tg_verify_found(struct tg_verifier *verifier, enum tg_problem problem, uint
     pthread_mutex_lock(&verifier->lock);
     verifier->result->problems++;
     verifier->result->by_problem[problem]++;
-    struct tg_verify_finding *finding = place_for(verifier->result, index);
+    struct tg_verify_finding *finding = place_for(verifier->result, problem, index);
     if (finding) {
         finding->problem = problem;
         finding->index = index;

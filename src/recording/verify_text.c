@@ -192,11 +192,26 @@ static unsigned cut(struct tg_verifier *verifier, const struct tg_map *map, stru
     return n;
 }
 
+/* True if nothing but the end of the document follows its list. */
+static bool ends_here(const char *close, const char *end)
+{
+    static const char tail[] = "]}";
+    const char *wanted = tail;
+    for (; close < end; close++)
+        if (*close == *wanted && *wanted)
+            wanted++;
+        else if (*close != ' ' && *close != '\n' && *close != '\r' && *close != '\t')
+            return false;
+    return !*wanted;
+}
+
 /* The lines of the entries: from the one after the bracket to the one before the closing bracket. */
 static bool find_list(const struct tg_map *map, const char *from, struct text *list)
 {
     const char *end = (const char *)map->bytes + map->size;
     const char *close = memrchr(from, ']', (size_t)(end - from));
+    if (close && !ends_here(close, end))
+        return false; /* something follows: the manifest is read properly */
     if (from == end || *from != '\n' || !close)
         return close == from; /* an empty list, or a manifest without lines */
     while (close > from && close[-1] != '\n')

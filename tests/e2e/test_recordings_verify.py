@@ -219,3 +219,31 @@ def test_entries_that_cannot_be_do_no_harm(tg, tmp_path, fields):
     recording.add_tensor("float32", numpy.float32([1, 2, 3]), **fields)
     recording.write()
     look_at(tg, "run")
+
+
+def test_what_follows_the_manifests_end_is_a_problem(tg, folder):
+    manifest = folder / "tensor_dump.json"
+    for junk in (b"junk", b"]}", b"\0" * 5000, b'{"tensors": []}'):
+        good = manifest.read_bytes()
+        manifest.write_bytes(good + junk)
+        result = tg("verify", "run")
+        assert result.returncode == 1 and "manifest" in result.stdout, (junk, result)
+        manifest.write_bytes(good + b" \n")
+        tg.good("verify", "run")
+
+
+def test_a_short_payload_file_is_named_before_its_records(tg, folder):
+    payload = folder / "tensor_dump.bin"
+    with open(payload, "r+b") as file:
+        file.truncate(payload.stat().st_size // 2)
+    lines = tg("verify", "run").stdout.splitlines()
+    assert "payload file is too short" in lines[2], lines
+
+
+@pytest.mark.parametrize("name", ["tensor_dump.rec", "tensor_dump.bin", "tensor_dump.json"])
+def test_a_tail_of_a_terabyte_of_holes_takes_no_time(tg, folder, name):
+    with open(folder / name, "r+b") as file:
+        file.truncate(1 << 40)
+    for verb in (["verify"], ["view", "--json"], ["stats"], ["recover"]):
+        result = tg(verb[0], "run", *verb[1:])
+        assert result.returncode in (0, 1, 2) and "Traceback" not in result.stderr, result

@@ -172,7 +172,7 @@ TEST(verify_blames_a_short_payload_file_and_not_the_manifest)
         const struct tg_verification *result = verify();
         CHECK_EQ_U(result->by_problem[TG_PROBLEM_RECORD], missing ? TASKS + 1 : 3);
         CHECK_EQ_U(result->problems, result->by_problem[TG_PROBLEM_RECORD]);
-        CHECK_HAS(result->finding[result->n_findings - 1].text,
+        CHECK_HAS(result->finding[0].text,
                   missing ? "the payload file is missing: it cuts the payloads of 8 records"
                           : "the payload file is too short: it cuts the payloads of 2 records");
     }

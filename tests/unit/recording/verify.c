@@ -127,8 +127,8 @@ TEST(a_payload_beyond_the_file_is_found)
     make_recording(false);
     poke_record(4, offsetof(struct tg_record, position), RECORDS * BYTES - 8);
     verify();
-    CHECK_EQ_U(result.finding[0].index, 4);
-    CHECK_HAS(result.finding[0].text,
+    CHECK_EQ_U(result.finding[1].index, 4);
+    CHECK_HAS(result.finding[1].text,
               "its payload is 80 bytes at 392, but the payload file has 400");
 }
 
