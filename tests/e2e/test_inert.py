@@ -74,7 +74,7 @@ SHOW = [["view"], ["view", "--json"], ["view", "--index", "0-3"], ["stats"], ["s
         ["check", "--json"], ["replay", "--task", "0"], ["diff", "good"], ["diff", "good", "--json"],
         ["scope"], ["scope", "--json"]]
 SWEEP = {"tensor_dump/tensor_dump.json": [["view"], ["verify"], ["diff", "good", "--json"]],
-         "run.json": [["view", "--json"], ["diff", "good"]],
+         "run.json": [["diff", "good"]],
          "deps.json": [["diff", "good"]],
          "scope_stats/scope_stats.jsonl": [["scope"], ["scope", "--json"]],
          "scope_stats/scope_stats.json": [["scope"], ["scope", "--json"]]}
