@@ -339,7 +339,8 @@ TG_FN bool tg_flow_fail(struct tg_orchestrator *self, tg_status status, enum tg_
     self->count_deps = resource == TG_RESOURCE_DEPS ? report->used : 0;
     self->count_map = self->finds_edges ? self->map.live : 0;
     hold_all(self);
-    self->count_began = tg_target_now();
+    self->count_looked = tg_target_now();
+    self->count_ns = 0;
     self->count_calls = 0;
     tg_orchestrator_end_samples(self);
     self->mode = TG_MODE_COUNTS;
@@ -350,8 +351,10 @@ TG_FN bool tg_flow_fail(struct tg_orchestrator *self, tg_status status, enum tg_
 
 /* ── counting on ───────────────────────────────────────────────────────────────────────── */
 
-/* The limit for counting, because the user waits for the answer. */
+/* The limit for counting, because the user waits for the answer. A part of it counts for one look at the
+ * clock: if more time has passed, the device was stopped. */
 #define MOST_NANOSECONDS UINT64_C(300000000)
+#define MOST_PER_LOOK (MOST_NANOSECONDS / 8)
 
 TG_FN void tg_count_end(struct tg_orchestrator *self, bool complete)
 {
@@ -365,7 +368,14 @@ TG_FN void tg_count_end(struct tg_orchestrator *self, bool complete)
 
 TG_FN static void look_at_the_clock(struct tg_orchestrator *self)
 {
-    if (++self->count_calls % 1024 == 0 && tg_target_now() - self->count_began > MOST_NANOSECONDS)
+    uint64_t now, passed;
+    if (++self->count_calls % 1024 != 0)
+        return;
+    now = tg_target_now();
+    passed = now - self->count_looked;
+    self->count_looked = now;
+    self->count_ns += passed < MOST_PER_LOOK ? passed : MOST_PER_LOOK;
+    if (self->count_ns > MOST_NANOSECONDS)
         tg_count_end(self, false);
 }
 

@@ -100,7 +100,7 @@ struct tg_orchestrator {
     struct tg_stream
         reads; /* of the recording: values that tg_read returned; opened by the first */
     /* for the dry run, after a ring was found too small */
-    uint64_t count_began, count_calls;
+    uint64_t count_looked, count_ns, count_calls; /* time spent on it */
     uint64_t count_head[TG_RINGS], count_heap[TG_RINGS], count_deps, count_map;
     uint32_t count_held; /* depth of the outermost scope that holds tasks back; 0: none does */
     const char *known_site[TG_NUMBERED_SITES];
