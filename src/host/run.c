@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host/run.h"
 #include "base/error.h"
+#include "base/files.h"
 #include "host/device_log.h"
 #include "host/record_setup.h"
 #include "host/seconds.h"
@@ -65,8 +66,17 @@ static struct tg_run *run_new(struct tg_graph *graph, const struct tg_run_config
 static tg_status lock_folder(struct tg_run *run, const char *dir, int number,
                              const struct tg_run_lock *held, struct tg_error *error)
 {
-    if (dir == NULL || (held != NULL && tg_run_lock_is_of(held, dir)) ||
-        tg_run_lock_is_of(&run->lock[0], dir))
+    bool is_held = false;
+    int cause = 0;
+    if (dir == NULL)
+        return TG_OK;
+    if (held != NULL)
+        cause = tg_run_lock_compare(held, dir, &is_held);
+    if (cause == 0 && !is_held)
+        cause = tg_run_lock_compare(&run->lock[0], dir, &is_held);
+    if (cause != 0)
+        return tg_file_error(error, "use directory", dir, cause);
+    if (is_held)
         return TG_OK;
     tg_status status = tg_run_folder_lock(dir, &run->lock[number], error);
     if (status == TG_OK)

@@ -42,21 +42,16 @@ static tg_status busy(const char *dir, struct tg_error *error)
                         dir);
 }
 
-/* Returns 0, or a cause that is a fault. */
-static int compare(const struct tg_run_lock *lock, const char *dir, bool *same)
+int tg_run_lock_compare(const struct tg_run_lock *lock, const char *dir, bool *same)
 {
     struct stat held, there;
     *same = false;
+    if (lock->fd < 0)
+        return 0;
     if (fstat(lock->fd, &held) != 0 || stat(dir, &there) != 0)
         return tg_cause_is_fault(errno) ? errno : 0;
     *same = held.st_dev == there.st_dev && held.st_ino == there.st_ino;
     return 0;
-}
-
-bool tg_run_lock_is_of(const struct tg_run_lock *lock, const char *dir)
-{
-    bool same;
-    return lock->fd >= 0 && compare(lock, dir, &same) == 0 && same;
 }
 
 /* An earlier version locks only the journal, and so does a run on another machine as far as this one can
@@ -91,7 +86,7 @@ tg_status tg_run_folder_lock(const char *dir, struct tg_run_lock *lock, struct t
             return status;
         /* Somebody may have replaced the folder between open and flock. */
         bool same, is_busy = false;
-        int cause = compare(lock, dir, &same);
+        int cause = tg_run_lock_compare(lock, dir, &same);
         if (cause == 0 && same)
             cause = look_at_journal(dir, &is_busy);
         if (cause == 0 && same && !is_busy)

@@ -31,8 +31,8 @@ struct tg_run_lock {
  * no such folder, or it cannot be opened. The caller unlocks. */
 tg_status tg_run_folder_lock(const char *dir, struct tg_run_lock *lock, struct tg_error *error);
 void tg_run_folder_unlock(struct tg_run_lock *lock);
-/* True if the lock is that of the folder that the path leads to. */
-bool tg_run_lock_is_of(const struct tg_run_lock *lock, const char *dir);
+/* Whether the lock is that of the folder that the path leads to. Returns 0, or a cause that is a fault. */
+int tg_run_lock_compare(const struct tg_run_lock *lock, const char *dir, bool *same);
 
 /* Makes a folder that only its owner may enter, or with `shared` as the umask says. One that is there
  * keeps its mode. Returns 0 or an errno. */

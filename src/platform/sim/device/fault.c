@@ -54,7 +54,8 @@ int tg_fault_watch_thread(uint32_t worker, const struct tg_worker_status *status
     stack_t stack = {.ss_sp = malloc(STACK), .ss_size = STACK};
     this_worker = worker;
     this_status = status;
-    if (stack.ss_sp == NULL)
-        return -1;
-    return sigaltstack(&stack, NULL);
+    /* Without it only a stack that overflows goes unreported, so want of memory ends no device. */
+    if (stack.ss_sp != NULL && sigaltstack(&stack, NULL) != 0)
+        free(stack.ss_sp);
+    return 0;
 }
