@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Exporting. Notes on what was left out or changed go to stderr, because the export may go to stdout. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <taskglass/dtype.h>
@@ -74,7 +75,8 @@ static bool has_deps(const struct cli_export *export)
 {
     char path[4096];
     int length = snprintf(path, sizeof path, "%s/deps.json", export->path);
-    return length >= (int)sizeof path || access(path, F_OK) == 0;
+    /* What the system does not tell is taken for there: the note about it would be a guess. */
+    return length >= (int)sizeof path || access(path, F_OK) == 0 || errno != ENOENT;
 }
 
 static uint64_t damaged_records(const struct cli_export *export)

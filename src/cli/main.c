@@ -89,8 +89,8 @@ static int flush_output(int code)
     bool failed_before = ferror(stdout);
     if (fflush(stdout) == 0 && !failed_before)
         return cli_has_fault() ? CLI_USAGE : code;
-    if (cli_has_fault())
-        return CLI_USAGE; /* it has been said what failed first */
+    if (cli_has_spoken()) /* it has been said what failed first */
+        return code == CLI_OK || cli_has_fault() ? CLI_USAGE : code;
     /* The errno of an earlier write is gone. What stopped that one usually stops the next as well. */
     if (!failed_before || write(STDOUT_FILENO, "\n", 1) < 0)
         return cli_error("cannot write to standard output: %s", strerror(errno));

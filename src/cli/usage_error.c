@@ -12,6 +12,13 @@
 /* A longer message loses its middle: what it quotes is long then, and what to do stands at the end. */
 enum { LONGEST = 800, END = 300 };
 
+static bool has_spoken;
+
+bool cli_has_spoken(void)
+{
+    return has_spoken;
+}
+
 /* Messages quote what the user typed and what files contain, so the whole line is cleaned. */
 static void put_line(const char *text)
 {
@@ -23,6 +30,7 @@ static void put_line(const char *text)
         rest++;
     tg_text_clean(text, begin, is_long ? sizeof begin - sizeof end : sizeof begin);
     tg_text_clean(rest, end, sizeof end);
+    has_spoken = true;
     fprintf(stderr, "%staskglass:%s %s%s\n", cli_color(stderr, CLI_RED),
             cli_color(stderr, CLI_PLAIN), begin, end);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "export/export_sqlite_rows.h"
 
+#include <string.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <taskglass/dtype.h>
@@ -15,10 +16,12 @@ static void failed(struct tg_db *db, int code)
     if (db->status != TG_OK)
         return;
     bool memory = code == SQLITE_NOMEM;
-    db->status = tg_error_set(db->error, memory ? TG_NO_MEMORY : TG_IO_ERROR, "%s",
-                              memory       ? "no memory for SQLite"
-                              : db->handle ? sqlite3_errmsg(db->handle)
-                                           : sqlite3_errstr(code));
+    const char *why = memory       ? "no memory for SQLite"
+                      : db->handle ? sqlite3_errmsg(db->handle)
+                                   : sqlite3_errstr(code);
+    int cause = !memory && db->handle ? sqlite3_system_errno(db->handle) : 0;
+    db->status = tg_error_set(db->error, memory ? TG_NO_MEMORY : TG_IO_ERROR, "%s%s%s", why,
+                              cause ? ": " : "", cause ? strerror(cause) : "");
 }
 
 void tg_db_open(struct tg_db *db, const char *path, struct tg_error *error)

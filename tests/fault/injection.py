@@ -401,7 +401,7 @@ class Bench:
         if fault.kind == "write" and fault.how == "once":  # the C library does not keep the errno
             causes += ["standard output: a write failed"]
         if fault.scenario == "export-sqlite":  # SQLite has words of its own
-            causes += ["disk i/o error", "disk is full", "unable to open", "locking protocol", "memory"]
+            causes += ["disk i/o error", "disk is full", "unable to open", "database", "memory", "lock"]
         return None if any(cause in text for cause in causes) else "the cause is not named"
 
     def _run_problem(self, scenario, fault, result, good, same, place):
