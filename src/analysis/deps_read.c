@@ -38,7 +38,7 @@ static int open_file(const struct tg_recording_info *info, struct tg_deps_reader
 
 static void start(struct tg_deps_reader *reader)
 {
-    tg_pull_start(&reader->pull, (const char *)reader->map.bytes, reader->map.size);
+    tg_pull_start_map(&reader->pull, &reader->map);
 }
 
 tg_status tg_deps_reader_open(const struct tg_recording_info *info, struct tg_deps_reader *reader,

@@ -2,6 +2,8 @@
 #define _GNU_SOURCE 1
 #include "base/json_pull.h"
 
+#include "base/files.h"
+
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,9 +18,26 @@ enum {
     NOTHING       /* after the document's value */
 };
 
+/* What may stay in memory of a mapped text, and the longest tokens. */
+enum { KEPT = 8 << 20, LONGEST_STRING = 64 << 20, LONGEST_NUMBER = 1 << 20 };
+
 void tg_pull_start(struct tg_pull *pull, const char *text, size_t size)
 {
     *pull = (struct tg_pull){.text = text, .size = size, .token = TG_PULL_END, .expects = A_VALUE};
+}
+
+void tg_pull_start_map(struct tg_pull *pull, const struct tg_map *map)
+{
+    tg_pull_start(pull, (const char *)map->bytes, map->size);
+    pull->map = map;
+}
+
+static void let_go(struct tg_pull *pull)
+{
+    if (pull->map && pull->at > pull->released && pull->at - pull->released > KEPT) {
+        tg_map_let_go_part(pull->map, pull->released, pull->at);
+        pull->released = pull->at;
+    }
 }
 
 enum tg_pull_token tg_pull_fail(struct tg_pull *pull, const char *problem)
@@ -30,11 +49,17 @@ enum tg_pull_token tg_pull_fail(struct tg_pull *pull, const char *problem)
 
 static void pass_space(struct tg_pull *pull)
 {
-    while (pull->at < pull->size) {
-        char c = pull->text[pull->at];
-        if (c != ' ' && c != '\n' && c != '\r' && c != '\t')
-            break;
-        pull->at++;
+    for (;;) {
+        size_t end = pull->size - pull->at > KEPT ? pull->at + KEPT : pull->size;
+        while (pull->at < end) {
+            char c = pull->text[pull->at];
+            if (c != ' ' && c != '\n' && c != '\r' && c != '\t')
+                return;
+            pull->at++;
+        }
+        if (end == pull->size)
+            return;
+        let_go(pull);
     }
 }
 
@@ -84,8 +109,9 @@ static size_t escape_length(const struct tg_pull *pull, size_t at)
 static bool read_string(struct tg_pull *pull)
 {
     size_t at = pull->at + 1;
+    size_t end = pull->size - pull->at > LONGEST_STRING ? pull->at + LONGEST_STRING : pull->size;
     pull->value = pull->text + at;
-    for (; at < pull->size && pull->text[at] != '"'; at++) {
+    for (; at < end && pull->text[at] != '"'; at++) {
         if ((unsigned char)pull->text[at] < 0x20) {
             pull->at = at;
             return tg_pull_fail(pull, "a control character in a string");
@@ -99,8 +125,9 @@ static bool read_string(struct tg_pull *pull)
             at += length;
         }
     }
-    if (at >= pull->size)
-        return tg_pull_fail(pull, "a string that does not end");
+    if (at >= end)
+        return tg_pull_fail(pull, end < pull->size ? "a string that is too long"
+                                                   : "a string that does not end");
     pull->length = (size_t)(pull->text + at - pull->value);
     pull->at = at + 1;
     return true;
@@ -108,8 +135,10 @@ static bool read_string(struct tg_pull *pull)
 
 static size_t digits(const struct tg_pull *pull, size_t at)
 {
-    size_t begin = at;
-    while (at < pull->size && pull->text[at] >= '0' && pull->text[at] <= '9')
+    size_t begin = at, end = pull->size;
+    if (end > at && end - at > LONGEST_NUMBER)
+        end = at + LONGEST_NUMBER;
+    while (at < end && pull->text[at] >= '0' && pull->text[at] <= '9')
         at++;
     return at - begin;
 }
@@ -233,6 +262,7 @@ enum tg_pull_token tg_pull_next(struct tg_pull *pull)
 {
     if (pull->problem)
         return TG_PULL_ERROR;
+    let_go(pull);
     switch (pull->expects) {
     case VALUE_OR_END:
         return peek(pull) == ']' ? end(pull) : read_value(pull);
@@ -261,8 +291,11 @@ bool tg_pull_skip(struct tg_pull *pull)
 unsigned long tg_pull_line(const struct tg_pull *pull)
 {
     unsigned long line = 1;
-    for (size_t i = 0; i < pull->at && i < pull->size; i++)
+    for (size_t i = 0; i < pull->at && i < pull->size; i++) {
         line += pull->text[i] == '\n';
+        if (i % KEPT == KEPT - 1 && pull->map)
+            tg_map_let_go_part(pull->map, i + 1 - KEPT, i + 1);
+    }
     return line;
 }
 

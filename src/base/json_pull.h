@@ -8,7 +8,8 @@
  *
  * It allocates nothing and never recurses; nesting deeper than TG_PULL_MAX_DEPTH is an error.
  * Strict JSON (RFC 8259) but for one thing: bytes in strings need not be UTF-8. Numbers stay text,
- * so that 64-bit integers are exact. Keys may repeat: the caller decides what that means.
+ * so that 64-bit integers are exact. Keys may repeat: the caller decides what that means. A string of more
+ * than 64 MiB is an error.
  */
 #ifndef TG_BASE_JSON_PULL_H
 #define TG_BASE_JSON_PULL_H
@@ -16,6 +17,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct tg_map;
 
 enum { TG_PULL_MAX_DEPTH = 64 };
 
@@ -42,11 +45,15 @@ struct tg_pull {
     const char *problem;
     enum tg_pull_token token; /* the last one */
     unsigned depth;
-    unsigned expects;   /* private: what the grammar allows next */
-    uint64_t is_object; /* bit d: container at depth d */
+    unsigned expects;         /* private: what the grammar allows next */
+    uint64_t is_object;       /* bit d: container at depth d */
+    const struct tg_map *map; /* the text's, whose memory is given back on the way; may be NULL */
+    size_t released;          /* bytes of it */
 };
 
 void tg_pull_start(struct tg_pull *pull, const char *text, size_t size);
+/* The same for a file of any size: only a part of it stays in memory. The map must outlive the reader. */
+void tg_pull_start_map(struct tg_pull *pull, const struct tg_map *map);
 enum tg_pull_token tg_pull_next(struct tg_pull *pull);
 
 /* Skips the rest of the value that the last token began. False: an error. */

@@ -201,7 +201,6 @@ struct tg_manifest_reading {
     const char *text;
     size_t size;
     const struct tg_map *map; /* the text's, whose memory is released on the way; may be NULL */
-    size_t released;          /* bytes of it */
     bool has_version, has_list, has_bin_file;
     bool is_meta;   /* it says that no payloads were written */
     uint32_t seen;  /* the counters it has, by their places in the table */

@@ -73,7 +73,7 @@ static bool walk_document(const struct tg_map *map, const char *name, const stru
                           void *context, bool (*inner)(struct tg_pull *pull, void *context))
 {
     struct tg_pull pull;
-    tg_pull_start(&pull, (const char *)map->bytes, map->size);
+    tg_pull_start_map(&pull, map);
     if (tg_pull_next(&pull) != TG_PULL_BEGIN_OBJECT)
         return false;
     while (tg_pull_next(&pull) == TG_PULL_KEY) {

@@ -16,7 +16,7 @@
 #include "recording/reader.h"
 #include "recording/record.h"
 
-enum { LONGEST_HEAD = 1 << 16, KEPT = 8 << 20 };
+enum { LONGEST_HEAD = 1 << 16 };
 
 typedef bool (*read_fn)(struct tg_manifest_reading *reading);
 
@@ -199,10 +199,6 @@ bool tg_manifest_take_entry(struct tg_manifest_reading *r)
     else if (!r->keep || r->keep(r->context, entry))
         recording->n_entries++;
     r->n_checked += entry->check == TG_TEXT_INTACT;
-    if (r->map && r->pull->text == r->text && r->pull->at - r->released > KEPT) {
-        tg_map_let_go_part(r->map, r->released, r->pull->at);
-        r->released = r->pull->at;
-    }
     return true;
 }
 
@@ -443,6 +439,7 @@ static bool read_text_or_rest(struct tg_manifest_reading *r, char *problem, size
     struct tg_pull pull;
     r->pull = &pull;
     tg_pull_start(&pull, r->text, r->size);
+    pull.map = r->map;
     bool good = read_document(r);
     if (!good) {
         describe(r, problem, room);

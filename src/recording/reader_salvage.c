@@ -10,7 +10,7 @@
 
 #include "recording/reader.h"
 
-enum { LONGEST_HEAD = 1 << 16, LONGEST_ENTRY = 1 << 16, MOST_ATTEMPTS = 100 };
+enum { LONGEST_HEAD = 1 << 16, LONGEST_ENTRY = 1 << 16, MOST_ATTEMPTS = 100, PIECE = 8 << 20 };
 
 /* --- the head ------------------------------------------------------------------------------------ */
 
@@ -78,11 +78,30 @@ static void salvage_head(struct tg_manifest_reading *r)
 
 /* --- the entries --------------------------------------------------------------------------------- */
 
-static uint64_t count_word(const char *text, const char *end, const char *word)
+/* The next place of the word, NULL if there is none. Goes through the text in pieces whose memory it gives
+ * back: damage may have any size. */
+static const char *find_word(const struct tg_manifest_reading *r, const char *at, const char *end,
+                             const char *word)
+{
+    size_t length = strlen(word);
+    while (at < end) {
+        size_t piece = (size_t)(end - at) < PIECE ? (size_t)(end - at) : PIECE;
+        const char *found = memmem(at, piece, word, length);
+        if (found || piece < PIECE)
+            return found;
+        if (r->map)
+            tg_map_let_go_part(r->map, (size_t)(at - r->text), (size_t)(at - r->text) + piece);
+        at += piece - (length - 1); /* a word may lie across */
+    }
+    return NULL;
+}
+
+static uint64_t count_word(const struct tg_manifest_reading *r, const char *text, const char *end,
+                           const char *word)
 {
     uint64_t count = 0;
     size_t length = strlen(word);
-    while (text < end && (text = memmem(text, (size_t)(end - text), word, length)) != NULL) {
+    while ((text = find_word(r, text, end, word)) != NULL) {
         text += length;
         count++;
     }
@@ -91,9 +110,9 @@ static uint64_t count_word(const char *text, const char *end, const char *word)
 
 /* How many entries the text seems to have been: two of their keys are counted, since the damage may
  * have hit one. */
-static uint64_t count_lost(const char *text, const char *end)
+static uint64_t count_lost(const struct tg_manifest_reading *r, const char *text, const char *end)
 {
-    uint64_t a = count_word(text, end, "\"stage\""), b = count_word(text, end, "\"dtype\"");
+    uint64_t a = count_word(r, text, end, "\"stage\""), b = count_word(r, text, end, "\"dtype\"");
     return a > b ? a : b;
 }
 
@@ -115,16 +134,16 @@ static uint64_t salvage_entries(struct tg_manifest_reading *r)
 {
     const char *at = r->text, *end = r->text + r->size, *since = r->text;
     uint64_t lost = 0;
-    while (at < end && (at = memchr(at, '{', (size_t)(end - at))) != NULL) {
+    while ((at = find_word(r, at, end, "{")) != NULL) {
         const char *next = take_entry(r, at);
         if (next) {
-            lost += count_lost(since, at);
+            lost += count_lost(r, since, at);
             r->n_taken++;
             since = next;
         }
         at = next ? next : at + 1;
     }
-    return lost + count_lost(since, end);
+    return lost + count_lost(r, since, end);
 }
 
 bool tg_manifest_salvage(struct tg_manifest_reading *r)
