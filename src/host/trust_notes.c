@@ -73,8 +73,12 @@ static int read_all(int fd, uint64_t size, struct tg_trust_notes *notes)
         ssize_t n = pread(fd, notes->text + got, room - got, (off_t)(from + got));
         if (n < 0 && errno == EINTR)
             continue;
-        if (n < 0)
-            return errno;
+        if (n < 0) {
+            int cause = errno;
+            free(notes->text);
+            notes->text = NULL; /* what was read has no end yet */
+            return cause;
+        }
         if (n == 0)
             break; /* another process has just made it shorter */
         got += (size_t)n;
