@@ -19,10 +19,10 @@ from conftest import (MARK, PLATFORMS, PROGRAM, SANITIZED, begun, compiled, proc
 from platforms import FAR_LIMIT, simulators_only
 
 LIMIT = "0.3"
-PAUSE = 0.6
+PAUSE = 0.45
 
-# 16 tasks of 50 ms, one after the other: every task ends well within the limit.
-RUN = ("run", workload("slow"), "--case", "chain", "--set", "ms=50", "--set", "n=16", "--cores", "3",
+# 12 tasks of 50 ms, one after the other: every task ends well within the limit.
+RUN = ("run", workload("slow"), "--case", "chain", "--set", "ms=50", "--set", "n=12", "--cores", "3",
        "--timeout", LIMIT, "--output", "out")
 
 
@@ -73,7 +73,7 @@ def test_a_host_continues_a_device_that_somebody_has_stopped(start):
 
 @simulators_only
 def test_a_device_that_is_stopped_ends_with_its_host(start):
-    for _ in range(5):
+    for _ in range(3):
         program = start(*RUN)
         send(signal.SIGSTOP, program.device())
         program.process.kill()
@@ -230,9 +230,10 @@ def terminal(tmp_path):
         each.end()
 
 
-def pause_on(terminal, n_processes):
-    """Types Ctrl-Z when the command has its processes; continues it later. All of them stop."""
-    assert wait_until(lambda: len(terminal.states()) >= n_processes)
+def pause_on(terminal, name, n_processes):
+    """Types Ctrl-Z when the command has its processes of that name; continues it later. All of them stop."""
+    assert wait_until(lambda: sum(each.startswith(name) for _, each in processes_with(terminal.mark))
+                      >= n_processes)
     terminal.type("\x1a")
     assert terminal.shows("stopped")
     assert wait_until(lambda: set(terminal.states()) == {"T"})
@@ -244,13 +245,13 @@ def pause_on(terminal, n_processes):
 
 @simulators_only
 def test_ctrl_z_stops_host_and_device_and_fg_continues_both(terminal):
-    pause_on(terminal(*RUN), 2)
+    pause_on(terminal(*RUN), "taskglass-dev", 1)
 
 
 @simulators_only
 def test_ctrl_z_stops_a_check_with_its_references(terminal, tg, doubtful):
     assert tg("run", doubtful, "--case", "slow", "--set", "more=0", "--dump-tensor", "--output", "out")[0] == 0
-    pause_on(terminal("check", "out", "--timeout", LIMIT), 3)
+    pause_on(terminal("check", "out", "--timeout", LIMIT), "taskglass-ref", 2)
 
 
 # ── --dump-wait ───────────────────────────────────────────────────────────────────────────
@@ -279,7 +280,8 @@ def test_a_recorder_waits_for_a_host_that_is_stopped(start, tg, tmp_path, who, p
     assert program.end() == (0, "")
     counters = recorder(tmp_path)
     assert sum(counters["lost"].values()) == 0
-    assert counters["wait_seconds"] > float(LIMIT)  # otherwise nothing was tested
+    if who == "host":  # the device ran on until it had to wait; otherwise nothing was tested
+        assert counters["wait_seconds"] > float(LIMIT)
     assert tg("verify", "out") == (0, "")
 
 
