@@ -12,7 +12,7 @@
 /* A longer message loses its middle: what it quotes is long then, and what to do stands at the end. */
 enum { LONGEST = 800, END = 300 };
 
-static bool has_spoken;
+static bool has_spoken, has_fault;
 
 bool cli_has_spoken(void)
 {
@@ -30,6 +30,8 @@ static void put_line(const char *text)
         rest++;
     tg_text_clean(text, begin, is_long ? sizeof begin - sizeof end : sizeof begin);
     tg_text_clean(rest, end, sizeof end);
+    if (has_fault)
+        return; /* it has been said what failed first */
     has_spoken = true;
     fprintf(stderr, "%staskglass:%s %s%s\n", cli_color(stderr, CLI_RED),
             cli_color(stderr, CLI_PLAIN), begin, end);
@@ -46,8 +48,6 @@ int cli_error(const char *format, ...)
     free(length < 0 ? NULL : text);
     return CLI_USAGE;
 }
-
-static bool has_fault;
 
 void cli_fault(const char *what, int cause)
 {
