@@ -75,7 +75,7 @@ def test_a_host_continues_a_device_that_somebody_has_stopped(start):
 def test_a_device_that_is_stopped_ends_with_its_host(start):
     for _ in range(3):
         program = start(*RUN)
-        send(signal.SIGSTOP, program.device())
+        send(signal.SIGSTOP, program.running())
         program.process.kill()
         program.end()
         assert program.left() == []
