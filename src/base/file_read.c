@@ -65,6 +65,8 @@ int tg_file_open(const char *path, enum tg_file_links links, bool writable, int 
     bool follow = links == TG_LINKS_FOLLOW;
     struct stat info;
     *fd = -1;
+    if (size)
+        *size = 0;
     /* Looks first, because opening some devices does something: a tape rewinds, a watchdog starts.
      * Looks again at what was opened, because the name may stand for another file by then. */
     if (fstatat(AT_FDCWD, path, &info, follow ? 0 : AT_SYMLINK_NOFOLLOW) != 0)
