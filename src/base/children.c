@@ -22,6 +22,15 @@ void tg_children_add(pid_t pid, int stop)
     }
 }
 
+void tg_children_change(pid_t pid, int stop)
+{
+    for (size_t i = 0; i < MOST; i++) {
+        uint64_t child = __atomic_load_n(&children[i], __ATOMIC_ACQUIRE);
+        if (child != 0 && child >> 32 == (uint32_t)pid)
+            __atomic_store_n(&children[i], child >> 32 << 32 | (uint32_t)stop, __ATOMIC_RELEASE);
+    }
+}
+
 void tg_children_remove(pid_t pid)
 {
     for (size_t i = 0; i < MOST; i++) {
@@ -29,6 +38,19 @@ void tg_children_remove(pid_t pid)
         if (child >> 32 == (uint32_t)pid)
             __atomic_store_n(&children[i], 0, __ATOMIC_RELEASE);
     }
+}
+
+void tg_children_hold(sigset_t *before)
+{
+    sigset_t stop;
+    sigemptyset(&stop);
+    sigaddset(&stop, SIGTSTP);
+    pthread_sigmask(SIG_BLOCK, &stop, before);
+}
+
+void tg_children_release(const sigset_t *before)
+{
+    pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
 void tg_children_stop(void)

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/limit.h"
 #include "host/signature.h"
+#include "sandbox/group.h"
 #include "sandbox/sandbox.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -214,7 +215,7 @@ static int spawn(struct tg_reference_process *p, int socket)
     char **chosen = NULL;
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
-    sigset_t signals;
+    sigset_t signals, before;
     int result;
     if (p->sandbox != TG_SANDBOX_OFF &&
         (chosen = tg_sandbox_environment(TG_SANDBOX_FOR_REFERENCES)) == NULL)
@@ -225,20 +226,22 @@ static int spawn(struct tg_reference_process *p, int socket)
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
                                               POSIX_SPAWN_SETSIGDEF);
-    sigemptyset(&signals);
+    tg_group_mask(&signals);
     posix_spawnattr_setsigmask(&attributes, &signals);
     sigfillset(&signals);
     posix_spawnattr_setsigdefault(&attributes, &signals);
+    tg_children_hold(&before);
     if (result == 0)
         result =
             posix_spawn(&p->pid, p->program, &files, &attributes, argv, chosen ? chosen : environ);
-    free(chosen);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&files);
     if (result != 0)
         p->pid = 0;
     else
         tg_children_add(p->pid, TG_REFERENCE_STOP);
+    tg_children_release(&before);
+    free(chosen);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&files);
     return result;
 }
 

@@ -2,6 +2,7 @@
 /* taskglass-reference MODULE PARENT on|off: calls the reference functions of a workload on behalf of the library. */
 #define _GNU_SOURCE 1
 #include "reference/protocol.h"
+#include "sandbox/group.h"
 #include "sandbox/sandbox.h"
 
 #include <errno.h>
@@ -369,6 +370,7 @@ int main(int argc, char **argv)
     }
     tg_sandbox_close_from(TG_REFERENCE_MEMORY_FD + 1);
     follow((pid_t)strtol(argv[2], NULL, 10));
+    tg_group_leave(); /* only now: a process that stops earlier would not end with its parent */
     if (strcmp(argv[3], "on") == 0) /* before the module's constructors run */
         (void)tg_sandbox_enter(TG_SANDBOX_FOR_REFERENCES, getppid());
     setvbuf(stdout, NULL, _IOLBF, 0);

@@ -7,6 +7,8 @@ import json
 import os
 import pathlib
 import pty
+import random
+import select
 import shutil
 import signal
 import subprocess
@@ -14,9 +16,13 @@ import time
 
 import pytest
 
-from conftest import (MARK, PLATFORMS, PROGRAM, SANITIZED, begun, compiled, processes_with,
-                      wait_until, workload)
+from conftest import (MARK, PLATFORMS, PROGRAM, SANITIZED, TIMEOUT, begun, compiled, processes_with,
+                      rounds, wait_until, workload)
 from platforms import FAR_LIMIT, simulators_only
+
+# How often Ctrl-Z is typed at some moment, and which ones.
+PAUSES = int(os.environ.get("TASKGLASS_PAUSES", rounds(6, 2)))
+SEED = os.environ.get("TASKGLASS_SEED", "1")
 
 LIMIT = "0.3"
 PAUSE = 0.45
@@ -79,6 +85,41 @@ def test_a_device_that_is_stopped_ends_with_its_host(start):
         program.process.kill()
         program.end()
         assert program.left() == []
+
+
+@pytest.fixture
+def signalled(tmp_path):
+    """A device program that gets signals before it runs, as if it were still in the group of its host."""
+    device = PROGRAM.parent.parent / "lib" / "taskglass" / "taskglass-device"
+
+    def maker(*names):
+        script = tmp_path / "signalled"
+        sent = "".join(f"kill -{name} $$\n" for name in names)
+        script.write_text(f'#!/bin/sh\n{sent}exec "{device}"\n')
+        script.chmod(0o755)
+        return script
+    return maker
+
+
+@simulators_only
+def test_a_device_drops_signals_that_are_meant_for_its_host(tg, signalled):
+    assert tg(*RUN, "--device-program", signalled("INT", "TERM", "HUP", "QUIT", "TTIN", "TTOU")) == (0, "")
+
+
+@simulators_only
+def test_a_device_that_stops_before_it_runs_is_continued(tg, signalled):
+    assert tg(*RUN, "--device-program", signalled("TSTP")) == (0, "")
+
+
+@simulators_only
+def test_a_device_that_stops_before_it_runs_ends_with_its_host(start, signalled):
+    program = start(*RUN, "--device-program", signalled("TSTP"))
+    device = program.device()
+    assert wait_until(lambda: state(device) == "T")
+    assert pathlib.Path(f"/proc/{device}/comm").read_text() != "signalled\n"  # it has its own program by now
+    program.process.kill()
+    program.end()
+    assert program.left() == []
 
 
 @contextlib.contextmanager
@@ -183,11 +224,15 @@ def test_a_reference_is_not_late_because_of_a_pause(start, tg, doubtful, who):
 
 
 class Terminal:
-    """A shell on a terminal of its own that runs one command, and continues it at a line of input."""
+    """A shell on a terminal of its own that runs one command, and continues it at a line of input, or at
+    once."""
 
-    def __init__(self, directory, *args):
+    def __init__(self, directory, *args, at_once=False):
         self.mark = f"{os.getpid()}.terminal"
         script = 'set -m; "$@"; echo stopped; read line; fg >/dev/null; echo "exit $?"'
+        if at_once:  # the status of a command that has stopped is above 128; a loop would end with it
+            script = ('set -m; echo begun; "$@"; code=$?; ' +
+                      3 * '[ $code -le 128 ] || { fg >/dev/null; code=$?; }; ' + 'echo "exit $code"')
         self.shell, self.screen = pty.fork()
         if self.shell == 0:
             os.chdir(directory)
@@ -200,6 +245,8 @@ class Terminal:
 
     def shows(self, text):
         while text not in self.shown:
+            if not select.select([self.screen], [], [], TIMEOUT)[0]:
+                return False
             try:
                 self.shown += os.read(self.screen, 1000).decode(errors="replace")
             except OSError:
@@ -222,8 +269,8 @@ def terminal(tmp_path):
         pytest.skip("no bash")
     made = []
 
-    def maker(*args):
-        made.append(Terminal(tmp_path, *args))
+    def maker(*args, **options):
+        made.append(Terminal(tmp_path, *args, **options))
         return made[-1]
     yield maker
     for each in made:
@@ -252,6 +299,19 @@ def test_ctrl_z_stops_host_and_device_and_fg_continues_both(terminal):
 def test_ctrl_z_stops_a_check_with_its_references(terminal, tg, doubtful):
     assert tg("run", doubtful, "--case", "slow", "--set", "more=0", "--dump-tensor", "--output", "out")[0] == 0
     pause_on(terminal("check", "out", "--timeout", LIMIT), "taskglass-ref", 2)
+
+
+@simulators_only
+def test_ctrl_z_at_any_moment_lets_the_command_end(terminal):
+    chance = random.Random(SEED)
+    for number in range(PAUSES):
+        shell = terminal("run", "vector_add", "--output", "out", at_once=True)
+        assert shell.shows("begun")
+        for _ in range(3):
+            time.sleep(chance.uniform(0, 0.02))
+            shell.type("\x1a")
+        assert shell.shows("exit"), number
+        assert shell.shows("exit 0"), (number, shell.shown)
 
 
 # ── --dump-wait ───────────────────────────────────────────────────────────────────────────

@@ -7,6 +7,7 @@
 #include "base/limit.h"
 #include "platform/process/protocol.h"
 #include "platform/process/state.h"
+#include "sandbox/group.h"
 #include "sandbox/sandbox.h"
 #include <errno.h>
 #include <poll.h>
@@ -43,7 +44,7 @@ static int add_files(posix_spawn_file_actions_t *files, int socket, int memory, 
 }
 
 /* Starts the program in its own process group, because Ctrl-C is for the host alone. No signal is
- * blocked or ignored; socket and memory are at their fixed descriptors; standard input is empty,
+ * ignored, and only the signals of groups are blocked; socket and memory are at their fixed descriptors; standard input is empty,
  * and standard output goes to the host's standard error. */
 static int spawn(const char *program, char **environment, int socket, int memory, int mover,
                  pid_t *pid)
@@ -58,7 +59,7 @@ static int spawn(const char *program, char **environment, int socket, int memory
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
                                               POSIX_SPAWN_SETSIGDEF);
-    sigemptyset(&signals);
+    tg_group_mask(&signals);
     posix_spawnattr_setsigmask(&attributes, &signals);
     sigfillset(&signals);
     posix_spawnattr_setsigdefault(&attributes, &signals);
@@ -171,6 +172,7 @@ tg_status tg_process_start(struct tg_process *process, const struct tg_platform_
 {
     struct tg_process_message message;
     int ends[2], movers[2] = {-1, -1}, result;
+    sigset_t before;
     tg_status status;
     if (make_sockets(ends) != 0)
         return tg_error_set(error, TG_UNSUPPORTED, "cannot make a socket pair: %s",
@@ -185,9 +187,14 @@ tg_status tg_process_start(struct tg_process *process, const struct tg_platform_
     /* Send INIT before the device starts, so that the device never waits for it. INIT holds the
      * host's pid, by which the device notices that the host has died. */
     status = say_init(process, config, &message, error);
+    tg_children_hold(&before);
     result = status == TG_OK
                  ? spawn_with_environment(config, process, ends[1], movers[1], &process->pid)
                  : 0;
+    /* Until HELLO the device blocks SIGTSTP while it does not yet notice that the host dies. */
+    if (status == TG_OK && result == 0)
+        tg_children_add(process->pid, SIGTSTP);
+    tg_children_release(&before);
     close(ends[1]);
     if (movers[1] >= 0)
         close(movers[1]);
@@ -203,9 +210,11 @@ tg_status tg_process_start(struct tg_process *process, const struct tg_platform_
                             process->hidden > 0 ? "install Taskglass again, or build it"
                                                 : "set --device-program");
     }
-    tg_children_add(process->pid, SIGSTOP);
     process->pidfd = (int)syscall(SYS_pidfd_open, process->pid, 0);
-    return hear_hello(process, &message, error);
+    status = hear_hello(process, &message, error);
+    if (status == TG_OK)
+        tg_children_change(process->pid, SIGSTOP); /* nothing in the device can block this one */
+    return status;
 }
 
 /* 1: there is something to read, or the process has ended; 0: the time is over; or TG_HEARD_STOP. */

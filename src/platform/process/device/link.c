@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include "platform/process/device/link.h"
+#include "sandbox/group.h"
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -89,6 +90,7 @@ int tg_link_open(const char *name, int last_fd, struct tg_process_message *init)
     prctl(PR_SET_PDEATHSIG, SIGCONT);
     if (getppid() != init->host_pid)
         exit(TG_PROCESS_EXIT_BYE);
+    tg_group_leave(); /* only now: a device that stops earlier would not notice the host's death */
     if (init->protocol != TG_PROCESS_PROTOCOL) {
         tg_link_reply(init, TG_PROCESS_HELLO, TG_ABI_MISMATCH,
                       "the device program speaks protocol %u, the library %u; use both from one "
