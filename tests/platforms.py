@@ -30,7 +30,7 @@ if GPU:
     ENVIRONMENT["TASKGLASS_DEVICE_MEMORY"] = "2G"
 
 # What the tests run is not noted in the user's home, and what the user has run is not known to them.
-os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="taskglass-state-")
+os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="taskglass_test_state_")
 atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
 
 # Opening a device on a GPU takes half a second in every run.
