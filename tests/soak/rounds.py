@@ -316,5 +316,12 @@ def fuzz(machine, random, folder):
           HERE.parent / "fuzz" / "corpus" / fuzzer.suffix[1:])
 
 
+def faults(machine, random, folder):
+    """Faults injected at random allocations and system calls of random verbs."""
+    _tool(machine, folder, "env", f"TASKGLASS_BUILD={machine.build}", sys.executable,
+          HERE.parent / "fault" / "injection.py", "--seconds", 20, "--jobs", 1, "--seed",
+          random.randrange(1 << 30))
+
+
 ROUNDS = {record_and_read: 6, kill_something: 4, pause: 3, interrupt: 3, small_limits: 3, full_disk: 2,
-          one_folder: 2, random_graphs: 2, crafted: 2, fuzz: 2}
+          one_folder: 2, random_graphs: 2, crafted: 2, fuzz: 2, faults: 2}
