@@ -92,7 +92,7 @@ static bool image_of(const char *path, char image[PATH_MAX])
     size_t length = strlen(path);
     length -= length > 3 && strcmp(path + length - 3, ".so") == 0 ? 3 : 0;
     return snprintf(image, PATH_MAX, "%.*s.cubin", (int)length, path) < PATH_MAX &&
-           access(image, F_OK) == 0;
+           (access(image, F_OK) == 0 || tg_cause_is_fault(errno));
 }
 
 static enum tg_trust look(const char *path, const struct tg_module_file *file, char *why,
@@ -100,6 +100,7 @@ static enum tg_trust look(const char *path, const struct tg_module_file *file, c
 {
     struct tg_trust_notes notes;
     struct tg_module_file image_file;
+    struct tg_error error;
     char image[PATH_MAX];
     int cause;
     *why = '\0';
@@ -110,11 +111,11 @@ static enum tg_trust look(const char *path, const struct tg_module_file *file, c
     if (*why && cause != 0)
         snprintf(why, size, "cannot look for the installed workloads: %s", strerror(cause));
     if (*why == '\0' && image_of(path, image)) {
-        if (tg_module_file_open_other(image, &image_file, NULL) == TG_OK) {
+        if (tg_module_file_open_other(image, &image_file, &error) == TG_OK) {
             judge_notes(&notes, &image_file, image, why, size);
             tg_module_file_close(&image_file);
         } else {
-            snprintf(why, size, "its kernels for the GPU, the .cubin beside it, cannot be read");
+            snprintf(why, size, "its kernels for the GPU: %s", error.text);
         }
     }
     tg_trust_notes_free(&notes);
