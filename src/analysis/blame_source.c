@@ -12,6 +12,7 @@
 #include "analysis/deps_memory.h"
 #include "analysis/match_mix.h"
 #include "analysis/overlap.h"
+#include "base/files.h"
 
 bool tg_blame_get(const struct tg_blame *blame, uint64_t pair, int side, struct tg_entry *entry)
 {
@@ -108,8 +109,8 @@ static bool is_equal_run(void *context, uint64_t lo, uint64_t hi)
     const struct contents *contents = context;
     uint64_t from = lo > contents->lo ? lo : contents->lo,
              to = hi < contents->hi ? hi : contents->hi;
-    return from >= to || memcmp(contents->bytes[0] + (from - contents->lo),
-                                contents->bytes[1] + (from - contents->lo), to - from) == 0;
+    return from >= to || tg_bytes_equal(contents->bytes[0] + (from - contents->lo),
+                                        contents->bytes[1] + (from - contents->lo), to - from);
 }
 
 /* True if the part of the input that this task wrote is the same on both sides. Tasks may differ in the

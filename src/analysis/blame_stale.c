@@ -8,6 +8,7 @@
 #include <taskglass/tensor.h>
 
 #include "analysis/blame.h"
+#include "query/array_pass.h"
 
 /* The values of an output on one side, and of the last record of the same bytes before it. */
 struct layer {
@@ -31,6 +32,12 @@ static bool get_layer(const struct tg_blame *blame, uint64_t pair, int side, str
            layer->now.dtype == layer->before.dtype && layer->now.elements == layer->before.elements;
 }
 
+static void count_read(const struct layer *layer, size_t index)
+{
+    tg_array_pass(&layer->now, (int64_t)index);
+    tg_array_pass(&layer->before, (int64_t)index);
+}
+
 /* True if every element that differs has the bits that it had before, on both sides. */
 static bool is_left_over(const struct layer *a, const struct layer *b)
 {
@@ -39,10 +46,13 @@ static bool is_left_over(const struct layer *a, const struct layer *b)
     size_t bytes = (size_t)tg_bytes_of((unsigned)a->now.dtype, a->now.elements);
     const char *x = a->now.bytes, *y = b->now.bytes;
     const char *old_x = a->before.bytes, *old_y = b->before.bytes;
-    for (size_t i = 0; i + size <= bytes; i += size)
+    for (size_t i = 0; i + size <= bytes; i += size) {
+        count_read(a, i / size);
+        count_read(b, i / size);
         if (memcmp(x + i, y + i, size) != 0 &&
             (memcmp(x + i, old_x + i, size) != 0 || memcmp(y + i, old_y + i, size) != 0))
             return false;
+    }
     return true;
 }
 

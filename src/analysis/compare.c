@@ -8,6 +8,7 @@
 
 #include "analysis/compare_block.h"
 #include "base/error.h"
+#include "base/files.h"
 #include "base/tolerance.h"
 
 static const struct tg_mismatch nowhere = {TG_NONE, 0, 0};
@@ -297,6 +298,7 @@ static void add_equal_block(struct tg_comparer *comparer, const struct block *bl
 static void compare_window(struct tg_comparer *comparer, uint64_t end)
 {
     const struct tg_decoder *decoder = &comparer->decoder;
+    const uint64_t begin = tg_decoder_bytes(decoder, comparer->at);
     while (comparer->at < end) {
         uint64_t left = end - comparer->at, offset = tg_decoder_bytes(decoder, comparer->at);
         struct block block = {.a = comparer->a + offset,
@@ -310,13 +312,16 @@ static void compare_window(struct tg_comparer *comparer, uint64_t end)
             compare_block(comparer, &block);
         comparer->at += (uint64_t)block.count;
     }
+    size_t size = (size_t)(tg_decoder_bytes(decoder, end) - begin);
+    tg_bytes_were_read(comparer->a + begin, size);
+    tg_bytes_were_read(comparer->b + begin, size);
 }
 
 static bool is_window_equal(const struct tg_comparer *comparer, uint64_t end)
 {
     uint64_t begin = tg_decoder_bytes(&comparer->decoder, comparer->at);
     uint64_t size = tg_decoder_bytes(&comparer->decoder, end) - begin;
-    return memcmp(comparer->a + begin, comparer->b + begin, (size_t)size) == 0;
+    return tg_bytes_equal(comparer->a + begin, comparer->b + begin, (size_t)size);
 }
 
 static void finish(struct tg_comparer *comparer)

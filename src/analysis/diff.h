@@ -59,7 +59,6 @@ struct tg_diff {
     void *context;
     uint64_t payload_bytes; /* of both sides, for the pairs that hashes do not decide */
     uint64_t done;          /* bytes of payload_bytes that are compared */
-    uint64_t resident;      /* bytes read since pages were last released */
     struct tg_noise noise;
     uint64_t reads[TG_VERDICTS]; /* values that the orchestrations read, by verdict */
     struct tg_diff_edge *edge;   /* edges that only one side has */

@@ -81,19 +81,6 @@ static enum tg_reason settle_by_hash(const struct tg_diff *diff, const struct tg
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-enum { LET_GO_AT = 64 << 20 };
-
-/* Releases the pages that were read: two recordings may be larger than the memory. */
-static void account(struct tg_diff *diff, uint64_t bytes)
-{
-    diff->resident += bytes;
-    if (diff->resident < LET_GO_AT)
-        return;
-    tg_map_let_go(&diff->a.recording->payload, diff->a.recording->payload.size);
-    tg_map_let_go(&diff->b.recording->payload, diff->b.recording->payload.size);
-    diff->resident = 0;
-}
-
 static void show_progress(struct tg_diff *diff, uint64_t more)
 {
     if (diff->progress)
@@ -106,17 +93,14 @@ static void compare_values(struct tg_diff *diff, const struct tg_array *a, const
 {
     uint64_t elements = (uint64_t)(a->elements < b->elements ? a->elements : b->elements);
     struct tg_comparer comparer;
-    uint64_t last = 0, most = 0;
+    uint64_t most = 0;
     tg_comparer_init(&comparer, a->dtype, a->bytes, b->bytes, elements, &result->tolerance,
                      diff->equal_nan, &result->values);
     while (tg_comparer_step(&comparer)) {
         uint64_t at = tg_decoder_bytes(&comparer.decoder, comparer.at);
-        account(diff, at > last ? 2 * (at - last) : 0); /* the comparison may have begun again */
-        last = at;
-        most = at > most ? at : most;
+        most = at > most ? at : most; /* the comparison may have begun again */
         show_progress(diff, 2 * most);
     }
-    account(diff, 2 * (tg_decoder_bytes(&comparer.decoder, elements) - last));
     result->has_values = true;
 }
 

@@ -60,18 +60,11 @@ bool tg_find_add(struct tg_find *find, const struct tg_find_finding *finding)
     return true;
 }
 
-enum { LET_GO_AT = 64 << 20 };
-
 void tg_find_account(struct tg_find *find, uint64_t bytes)
 {
     find->done += bytes;
-    find->resident += bytes;
     if (find->progress)
         find->progress(find->context, find->done, find->total);
-    if (find->resident >= LET_GO_AT) {
-        tg_map_let_go(&find->recording->payload, find->recording->payload.size);
-        find->resident = 0;
-    }
 }
 
 bool tg_find_hash(struct tg_find *find, const struct tg_entry *entry, uint64_t *hash)

@@ -42,7 +42,7 @@ struct tg_find {
     uint64_t origins, proved, looked_at, not_stored, only_hashed, unfinished;
     tg_analysis_progress_fn progress;
     void *context;
-    uint64_t done, total, resident;
+    uint64_t done, total;
     /* of the finding whose neighbours were asked for last */
     struct tg_find_neighbour *neighbour;
     uint32_t n_neighbours;
@@ -54,7 +54,7 @@ struct tg_find {
 bool tg_find_misses_argument(const struct tg_find *find, const struct tg_task_row *row);
 
 bool tg_find_add(struct tg_find *find, const struct tg_find_finding *finding);
-/* Counts bytes that were read: reports progress and releases pages. */
+/* Counts bytes that were read, and reports progress. */
 void tg_find_account(struct tg_find *find, uint64_t bytes);
 
 /* For NAN, INF, OVERFLOW and CONSTANT. */

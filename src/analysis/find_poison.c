@@ -13,6 +13,7 @@
 
 #include "common/hash.h"
 #include "analysis/find.h"
+#include "query/array_pass.h"
 #include "recording/record.h"
 
 enum { LEAST_RUN = 8, LEAST_PROOF = 4, MOST_HASHED = 1 << 30 };
@@ -74,6 +75,7 @@ bool tg_poison_find(const struct tg_array *array, const struct tg_record *record
     *traces = (struct tg_poison_traces){.first = TG_NONE};
     start(&walk, record, poison);
     for (uint64_t i = 0; i <= elements; i++) {
+        tg_array_pass(array, (int64_t)i);
         if (i < elements &&
             tg_load_bits(array->dtype, array->bytes, (int64_t)i) == expected(&walk)) {
             run++;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include <taskglass/dtype.h>
 #include <taskglass/numeric.h>
 
 #include "analysis/compare_decode.h"
 #include "analysis/find.h"
+#include "base/files.h"
 #include "recording/reader.h"
 
 /* --- one tensor ------------------------------------------------------------------------------- */
@@ -66,9 +66,11 @@ static void probe_elements(enum tg_find_kind find_kind, const struct tg_array *a
     const unsigned char *bytes = array->bytes;
     struct tg_decoder decoder;
     tg_decoder_init(&decoder, array->dtype);
+    const void *kept = bytes;
     for (uint64_t at = 0, end = (uint64_t)array->elements; at < end; at += TG_BLOCK) {
         int count = end - at < TG_BLOCK ? (int)(end - at) : TG_BLOCK;
         const unsigned char *block = bytes + tg_decoder_bytes(&decoder, at);
+        tg_bytes_reach(&kept, block);
         if (!is_suspicious(&decoder, find_kind, block, count))
             continue;
         for (int i = 0; i < count; i++)
@@ -87,11 +89,11 @@ static bool is_constant(const struct tg_array *array)
     if (array->elements < 2)
         return false;
     if (size > 0)
-        return memcmp(bytes, bytes + size, all - size) == 0;
+        return tg_bytes_equal(bytes, bytes + size, all - size);
     bool is_odd = array->elements % 2; /* the last byte holds only one element */
     if ((bytes[0] & 0xf) != bytes[0] >> 4 || (is_odd && (bytes[all - 1] & 0xf) != bytes[0] >> 4))
         return false;
-    return memcmp(bytes, bytes + 1, all - 1 - is_odd) == 0;
+    return tg_bytes_equal(bytes, bytes + 1, all - 1 - is_odd);
 }
 
 void tg_probe_array(enum tg_find_kind find_kind, const struct tg_array *array,

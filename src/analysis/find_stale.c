@@ -15,6 +15,7 @@
 #include <taskglass/numeric.h>
 
 #include "analysis/find.h"
+#include "query/array_pass.h"
 
 /* A shorter range, or one with fewer different values, could be a coincidence. */
 enum { LEAST_BYTES = 32, LEAST_VALUES = 8, LEAST_CHANGED = 8 };
@@ -103,22 +104,25 @@ struct range {
     uint64_t first, end; /* elements */
 };
 
+static bool is_same_at(const struct tg_array *now, const struct tg_array *then, int64_t i)
+{
+    tg_array_pass(now, i);
+    tg_array_pass(then, i);
+    return tg_load_bits(now->dtype, now->bytes, i) == tg_load_bits(then->dtype, then->bytes, i);
+}
+
 /* Finds the one range of equal elements. Returns false if there is none, or more than one. */
 static bool find_range(const struct tg_array *now, const struct tg_array *then, struct range *range)
 {
     uint64_t elements = (uint64_t)now->elements, i = 0;
-#define SAME(k)                                            \
-    (tg_load_bits(now->dtype, now->bytes, (int64_t)(k)) == \
-     tg_load_bits(then->dtype, then->bytes, (int64_t)(k)))
-    while (i < elements && !SAME(i))
+    while (i < elements && !is_same_at(now, then, (int64_t)i))
         i++;
     range->first = i;
-    while (i < elements && SAME(i))
+    while (i < elements && is_same_at(now, then, (int64_t)i))
         i++;
     range->end = i;
-    while (i < elements && !SAME(i))
+    while (i < elements && !is_same_at(now, then, (int64_t)i))
         i++;
-#undef SAME
     return range->end > range->first && i == elements &&
            elements - (range->end - range->first) >= LEAST_CHANGED;
 }
@@ -147,6 +151,7 @@ static bool take_values(const struct tg_array *array, const struct range *range,
         return false;
     for (uint64_t i = range->first; i < range->end && values->count < LEAST_VALUES; i++) {
         uint64_t bits = tg_load_bits(array->dtype, array->bytes, (int64_t)i);
+        tg_array_pass(array, (int64_t)i);
         if (!has_value(values, bits, &which))
             values->bits[values->count++] = bits;
     }
@@ -157,9 +162,11 @@ static bool take_values(const struct tg_array *array, const struct range *range,
 static bool has_most_of(const struct tg_array *array, const struct values *values)
 {
     unsigned seen = 0, count = 0, which;
-    for (int64_t i = 0; i < array->elements; i++)
+    for (int64_t i = 0; i < array->elements; i++) {
+        tg_array_pass(array, i);
         if (has_value(values, tg_load_bits(array->dtype, array->bytes, i), &which))
             seen |= 1u << which;
+    }
     for (; seen; seen &= seen - 1)
         count++;
     return count > LEAST_VALUES / 2;

@@ -19,12 +19,13 @@
  * In a run that fills memory, stale, zero, tail and fill are no findings: what a task does not write of
  * memory that was handed out has the pattern.
  */
-#include <string.h>
 #include <taskglass/numeric.h>
 #include <taskglass/tensor.h>
 
 #include "common/hash.h"
 #include "analysis/find.h"
+#include "base/files.h"
+#include "query/array_pass.h"
 #include "recording/record.h"
 
 /* A record with only a hash may claim any size; above MOST_ZEROS computing the hash of zeros takes
@@ -56,7 +57,7 @@ static bool is_fill(const struct tg_find *find, const struct tg_entry *entry, un
     if (!bytes)
         return false;
     *byte = bytes[0];
-    return memcmp(bytes, bytes + 1, (size_t)entry->record.stored - 1) == 0;
+    return tg_bytes_equal(bytes, bytes + 1, (size_t)entry->record.stored - 1);
 }
 
 /* Decides by the stored bytes, or else by comparing the hash with that of zeros. */
@@ -161,12 +162,14 @@ static bool has_zero_tail(const struct tg_find *find, const struct tg_entry *ent
         return false;
     int64_t end = array.elements, first = end;
     while (first > 0 && tg_load_bits(array.dtype, array.bytes, first - 1) == 0)
-        first--;
+        tg_array_pass(&array, --first);
     if (end - first < LEAST_TAIL || first < end - first)
         return false;
-    for (int64_t i = 0; i < first; i++)
+    for (int64_t i = 0; i < first; i++) {
+        tg_array_pass(&array, i);
         if (tg_load_bits(array.dtype, array.bytes, i) == 0)
             return false;
+    }
     finding->first = (uint64_t)first;
     finding->count = (uint64_t)(end - first);
     return true;

@@ -13,6 +13,7 @@
 
 #include "analysis/compare_decode.h"
 #include "base/error.h"
+#include "base/files.h"
 
 struct measure {
     struct tg_decoder decoder;
@@ -168,10 +169,15 @@ static void measure_all(unsigned dtype, const unsigned char *bytes, uint64_t ele
     struct measure measure = {.stats = stats, .normal = tg_smallest_normal(dtype)};
     *stats = (struct tg_tensor_stats){.elements = elements};
     tg_decoder_init(&measure.decoder, dtype);
+    const void *kept = bytes;
     for (uint64_t at = 0; at < elements; at += TG_BLOCK) {
         int count = elements - at < TG_BLOCK ? (int)(elements - at) : TG_BLOCK;
-        measure_block(&measure, bytes + tg_decoder_bytes(&measure.decoder, at), count);
+        const unsigned char *block = bytes + tg_decoder_bytes(&measure.decoder, at);
+        measure_block(&measure, block, count);
+        tg_bytes_reach(&kept, block);
     }
+    tg_bytes_were_read(kept, (size_t)(bytes + tg_decoder_bytes(&measure.decoder, elements) -
+                                      (const unsigned char *)kept));
     stats->mean = stats->finite > 0 ? (double)measure.mean : NAN;
     stats->deviation =
         stats->finite > 0 ? (double)sqrtl(measure.spread / (long double)stats->finite) : NAN;

@@ -235,6 +235,37 @@ void tg_map_let_go(const struct tg_map *map, size_t end)
     tg_map_let_go_part(map, 0, end);
 }
 
+void tg_bytes_were_read(const void *bytes, size_t size)
+{
+    tg_guard_account(bytes, size);
+}
+
+bool tg_bytes_equal(const void *a, const void *b, size_t size)
+{
+    const unsigned char *x = a, *y = b;
+    for (size_t at = 0; at < size; at += TG_READ_PIECE) {
+        size_t piece = size - at < TG_READ_PIECE ? size - at : TG_READ_PIECE;
+        bool is_equal = memcmp(x + at, y + at, piece) == 0;
+        tg_bytes_were_read(x + at, piece);
+        tg_bytes_were_read(y + at, piece);
+        if (!is_equal)
+            return false;
+    }
+    return true;
+}
+
+bool tg_bytes_write(FILE *file, const void *bytes, size_t size)
+{
+    const unsigned char *from = bytes;
+    for (size_t at = 0; at < size; at += TG_READ_PIECE) {
+        size_t piece = size - at < TG_READ_PIECE ? size - at : TG_READ_PIECE;
+        if (fwrite(from + at, 1, piece, file) != piece)
+            return false;
+        tg_bytes_were_read(from + at, piece);
+    }
+    return true;
+}
+
 /* --- holes and zeros ---------------------------------------------------------------------------- */
 
 size_t tg_map_skip_hole(const struct tg_map *map, size_t at)

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <taskglass/status.h>
 
 /* "dir/name", on the heap; NULL if memory ran out. */
@@ -126,6 +127,28 @@ tg_status tg_map_report(const struct tg_map *map, const char *path, struct tg_er
 void tg_map_let_go(const struct tg_map *map, size_t end);
 /* The same for the pages that lie wholly in a part of the file. */
 void tg_map_let_go_part(const struct tg_map *map, size_t begin, size_t end);
+
+/* Says that a reader, which need not know the map, has read `size` bytes at `bytes`: a whole tensor, or a
+ * piece of a large one. When enough of a map was read, none of its pages stays in memory; reading them
+ * again is allowed. Does nothing for memory that is not of a mapped file. Any thread may call it. */
+void tg_bytes_were_read(const void *bytes, size_t size);
+/* Loops read so much between two calls. */
+enum { TG_READ_PIECE = 1 << 20 };
+/* The same in a loop, forwards or backwards, which begins with *from where it begins to read and is
+ * now at `at`. */
+static inline void tg_bytes_reach(const void **from, const void *at)
+{
+    const uintptr_t old = (uintptr_t)*from, now = (uintptr_t)at;
+    const uintptr_t low = old < now ? old : now, size = old < now ? now - old : old - now;
+    if (size < TG_READ_PIECE)
+        return;
+    tg_bytes_were_read((const void *)low, size);
+    *from = at;
+}
+/* memcmp() == 0 of bytes that may lie in mapped files, in pieces. */
+bool tg_bytes_equal(const void *a, const void *b, size_t size);
+/* fwrite of such bytes, in pieces. Returns false if it failed. */
+bool tg_bytes_write(FILE *file, const void *bytes, size_t size);
 
 /* The first byte from `at` on that is not in a hole of the file, or the map's size. Where the file
  * system does not tell, there are no holes: the result is `at`. */

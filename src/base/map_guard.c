@@ -22,6 +22,7 @@ struct tg_guarded {
     uint32_t version;        /* odd: free, or begin and end are changing */
     uintptr_t begin, end;    /* atomic */
     uint32_t lost;           /* atomic; enum below */
+    uint64_t read;           /* atomic; bytes since the pages were given back */
     int fd;
     uint64_t size;
 };
@@ -53,15 +54,21 @@ static bool covers(const struct tg_guarded *guarded, uintptr_t address, uintptr_
            address >= begin && address < *end;
 }
 
+static struct tg_guarded *find(uintptr_t address, uintptr_t *end)
+{
+    struct tg_guarded *guarded = __atomic_load_n(&all.first, __ATOMIC_ACQUIRE);
+    while (guarded && !covers(guarded, address, end))
+        guarded = guarded->next;
+    return guarded;
+}
+
 /* Puts zeros in place of the pages from the address to the end of its map. False if no map has it. Calls
  * the kernel directly: sanitizers replace mmap by functions that a handler must not call. */
 static bool put_zeros(uintptr_t address)
 {
     const uintptr_t page = all.page, from = address / page * page;
     uintptr_t end;
-    struct tg_guarded *guarded = __atomic_load_n(&all.first, __ATOMIC_ACQUIRE);
-    while (guarded && !covers(guarded, address, &end))
-        guarded = guarded->next;
+    struct tg_guarded *guarded = find(address, &end);
     if (!guarded)
         return false;
     __atomic_store_n(&guarded->lost, FAULTED, __ATOMIC_RELEASE);
@@ -172,6 +179,7 @@ struct tg_guarded *tg_guard_add(const void *bytes, size_t size, int fd)
         guarded->fd = fd;
         guarded->size = size;
         __atomic_store_n(&guarded->lost, WHOLE, __ATOMIC_RELAXED);
+        __atomic_store_n(&guarded->read, 0, __ATOMIC_RELAXED);
         __atomic_store_n(&guarded->begin, (uintptr_t)bytes, __ATOMIC_RELAXED);
         __atomic_store_n(&guarded->end, (uintptr_t)bytes + size, __ATOMIC_RELAXED);
         __atomic_fetch_add(&guarded->version, 1, __ATOMIC_RELEASE); /* pairs with covers */
@@ -206,4 +214,18 @@ int tg_guard_check(struct tg_guarded *guarded)
     if (lost != SHORTER && fstat(guarded->fd, &info) == 0 && (uint64_t)info.st_size < guarded->size)
         __atomic_store_n(&guarded->lost, lost = SHORTER, __ATOMIC_RELEASE);
     return lost == WHOLE ? 0 : lost == SHORTER ? TG_CAUSE_SHORTER : TG_CAUSE_CHANGED;
+}
+
+/* The caller holds the map open, so its entry does not change. Two threads may both give the pages back:
+ * they only read some again. */
+void tg_guard_account(const void *bytes, size_t size)
+{
+    enum { MOST_RESIDENT = 32 << 20 };
+    uintptr_t end;
+    struct tg_guarded *guarded = size > 0 ? find((uintptr_t)bytes, &end) : NULL;
+    if (!guarded || __atomic_add_fetch(&guarded->read, size, __ATOMIC_RELAXED) < MOST_RESIDENT)
+        return;
+    uintptr_t begin = __atomic_load_n(&guarded->begin, __ATOMIC_RELAXED);
+    __atomic_store_n(&guarded->read, 0, __ATOMIC_RELAXED);
+    (void)madvise((void *)begin, end - begin, MADV_DONTNEED);
 }

@@ -28,6 +28,8 @@ struct tg_guarded;
 struct tg_guarded *tg_guard_add(const void *bytes, size_t size, int fd);
 int tg_guard_remove(struct tg_guarded *guarded);
 int tg_guard_fd(const struct tg_guarded *guarded);
+/* tg_bytes_were_read of files.h. */
+void tg_guard_account(const void *bytes, size_t size);
 /* 0, TG_CAUSE_SHORTER or TG_CAUSE_CHANGED. A file may also lose bytes without a fault: those of a page
  * of which some bytes are left read as zeros. So this asks for the file's size as well. */
 int tg_guard_check(struct tg_guarded *guarded);

@@ -12,6 +12,7 @@
 #include <taskglass/tensor.h>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "query/npy_type.h"
 
 enum { HEAD_ROOM = 384, PREFIX = 10, PIECE = 4096 };
@@ -75,6 +76,20 @@ static bool unpack(const struct tg_array *array, tg_export_piece_fn take, void *
             piece[i] = bytes[(done + i) / 2] >> (i % 2 * 4) & 0xf;
         if (!take(context, piece, (size_t)n))
             return false;
+        tg_bytes_were_read(bytes + done / 2, (size_t)n / 2);
+    }
+    return true;
+}
+
+static bool give(const struct tg_array *array, tg_export_piece_fn take, void *context)
+{
+    const unsigned char *bytes = array->bytes;
+    for (uint64_t at = 0; at < array->size; at += TG_READ_PIECE) {
+        uint64_t left = array->size - at;
+        size_t piece = left < TG_READ_PIECE ? (size_t)left : TG_READ_PIECE;
+        if (!take(context, bytes + at, piece))
+            return false;
+        tg_bytes_were_read(bytes + at, piece);
     }
     return true;
 }
@@ -85,10 +100,7 @@ bool tg_export_npy_pieces(const struct tg_array *array, tg_export_piece_fn take,
     make_head(array, &head);
     if (!take(context, head.bytes, head.size))
         return false;
-    if (array->size == 0)
-        return true;
-    return is_packed(array) ? unpack(array, take, context)
-                            : take(context, array->bytes, (size_t)array->size);
+    return is_packed(array) ? unpack(array, take, context) : give(array, take, context);
 }
 
 static bool write_piece(void *context, const void *bytes, size_t size)

@@ -21,6 +21,7 @@
 #include <taskglass/tensor.h>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/grow.h"
 #include "export/export.h"
 #include "export/export_job.h"
@@ -312,7 +313,7 @@ static tg_status write_tensor(struct safetensors *s, const struct planned *plann
                               const struct tg_entry *entry, const struct tg_array *array)
 {
     (void)planned, (void)entry;
-    if (array->size == 0 || fwrite(array->bytes, 1, array->size, s->file) == array->size)
+    if (array->size == 0 || tg_bytes_write(s->file, array->bytes, (size_t)array->size))
         return TG_OK;
     return failed(s);
 }

@@ -4,6 +4,8 @@
 #include <taskglass/dtype.h>
 #include <taskglass/numeric.h>
 
+#include "base/files.h"
+#include "query/array_pass.h"
 #include "recording/record.h"
 
 static void take_scalar(const struct tg_entry *entry, struct tg_array *array)
@@ -51,4 +53,10 @@ bool tg_array_of(const struct tg_recording *recording, const struct tg_entry *en
     if (record->stored < array->size)
         take_first(record->stored, array);
     return array->elements > 0;
+}
+
+void tg_array_count_read(const struct tg_array *array)
+{
+    uint64_t most = tg_bytes_of(array->dtype, TG_PASS);
+    tg_bytes_were_read(array->bytes, (size_t)(array->size < most ? array->size : most));
 }

@@ -11,6 +11,8 @@
 #include <taskglass/dtype.h>
 #include <taskglass/numeric.h>
 
+#include "query/array_pass.h"
+
 enum { MOST_DIGITS = 8 }; /* after the point */
 
 struct format {
@@ -38,6 +40,7 @@ struct word {
 
 static uint64_t bits_at(const struct tg_array *array, int64_t index)
 {
+    tg_array_pass(array, index);
     return tg_load_bits(array->dtype, array->bytes, index);
 }
 
@@ -49,6 +52,7 @@ static void format_plain(struct word *word, unsigned dtype, uint64_t bits)
 
 static double value_at(const struct tg_array *array, int64_t index)
 {
+    tg_array_pass(array, index);
     return tg_load(array->dtype, array->bytes, index);
 }
 

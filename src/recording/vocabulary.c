@@ -3,6 +3,7 @@
 #include <taskglass/recording.h>
 #include <taskglass/wire/stream.h>
 
+#include "base/files.h"
 #include "common/hash.h"
 #include "recording/record.h"
 
@@ -65,6 +66,11 @@ uint64_t tg_content_hash(const void *bytes, size_t size)
     if (bytes == NULL)
         size = 0;
     tg_hash_init(&hash);
-    tg_hash_update(&hash, bytes, size);
+    for (size_t at = 0; at < size; at += TG_READ_PIECE) {
+        const unsigned char *from = (const unsigned char *)bytes + at;
+        size_t piece = size - at < TG_READ_PIECE ? size - at : TG_READ_PIECE;
+        tg_hash_update(&hash, from, piece);
+        tg_bytes_were_read(from, piece);
+    }
     return tg_hash_final(&hash, size);
 }

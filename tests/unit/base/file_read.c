@@ -338,4 +338,25 @@ TEST(zeros_that_were_written_are_left_out_of_text_as_well)
     tg_map_close(&map);
 }
 
+/* --- what was read ------------------------------------------------------------------------------ */
+
+TEST(bytes_that_were_read_are_still_there)
+{
+    struct tg_map map;
+    unsigned char own[8] = "abcdefg";
+    put("o", PAGE);
+    REQUIRE(truncate(at("o"), 80 << 20) == 0);
+    REQUIRE(tg_map_open(at("o"), TG_LINKS_FOLLOW, &map) == 0);
+    const unsigned char first = map.bytes[0];
+    CHECK(tg_bytes_equal(map.bytes + PAGE, map.bytes + PAGE + 1, map.size - PAGE - 1));
+    tg_bytes_were_read(map.bytes + map.size - 1, SIZE_MAX / 2);
+    CHECK(!tg_bytes_equal(map.bytes, map.bytes + PAGE, map.size - PAGE));
+    CHECK_EQ_U(map.bytes[0], first);
+    CHECK(first != 0 && tg_map_check(&map) == 0);
+    tg_map_close(&map);
+    tg_bytes_were_read(own, (size_t)1 << 40);
+    tg_bytes_were_read(NULL, 0);
+    CHECK(tg_bytes_equal(own, "abcdefg", sizeof own));
+}
+
 TEST_MAIN()
