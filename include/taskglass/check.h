@@ -34,6 +34,11 @@ struct tg_output_check {
 TG_API void tg_check_close(int dtype, const void *got, const double *expected, uint64_t elements,
                            double atol, double rtol, struct tg_output_check *check);
 
+/* For an output that is compared in pieces: adds the result of the piece that begins at element `at`.
+ * *check begins as the result of the first piece, or with zeros. */
+TG_API void tg_check_add(struct tg_output_check *check, uint64_t at,
+                         const struct tg_output_check *piece);
+
 #ifdef __cplusplus
 }
 #endif

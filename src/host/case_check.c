@@ -24,20 +24,6 @@ static void check_piece(const struct tg_case_tensor *t, uint64_t at, uint64_t n,
         tg_check_close(t->tensor.dtype, got, t->expected + at, n, t->atol, t->rtol, piece);
 }
 
-static void add_piece(struct tg_output_check *check, const struct tg_output_check *piece,
-                      uint64_t at)
-{
-    if (check->mismatches == 0 && piece->mismatches > 0) {
-        check->first = at + piece->first;
-        check->first_got = piece->first_got;
-        check->first_expected = piece->first_expected;
-    }
-    check->mismatches += piece->mismatches;
-    check->elements += piece->elements;
-    if (piece->max_error > check->max_error)
-        check->max_error = piece->max_error;
-}
-
 /* False if the watch asks to stop. */
 static bool compare_one(const struct tg_case_tensor *t, const struct tg_watch *watch,
                         struct tg_output_check *check)
@@ -48,7 +34,7 @@ static bool compare_one(const struct tg_case_tensor *t, const struct tg_watch *w
         if (watch->stop && watch->stop(watch->context))
             return false;
         check_piece(t, at, t->elements - at < PIECE ? t->elements - at : PIECE, &piece);
-        add_piece(check, &piece, at);
+        tg_check_add(check, at, &piece);
     }
     return true;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <taskglass/dtype.h>
 
+#include "base/files.h"
 #include "base/tolerance.h"
 
 static void start(struct tg_output_check *check, int dtype, uint64_t elements, bool exact)
@@ -44,6 +45,24 @@ void tg_check_close(int dtype, const void *got, const double *expected, uint64_t
         if (!tg_is_close(value, expected[i], error, atol, rtol, true))
             miss(check, i, value, expected[i]);
     }
+    tg_bytes_were_read(got, (size_t)(elements * tg_dtype_bits(dtype) / 8));
+}
+
+void tg_check_add(struct tg_output_check *check, uint64_t at, const struct tg_output_check *piece)
+{
+    if (check == NULL || piece == NULL)
+        return;
+    if (check->mismatches == 0 && piece->mismatches > 0) {
+        check->first = at + piece->first;
+        check->first_got = piece->first_got;
+        check->first_expected = piece->first_expected;
+    }
+    check->dtype = piece->dtype;
+    check->exact = piece->exact;
+    check->mismatches += piece->mismatches;
+    check->elements += piece->elements;
+    if (piece->max_error > check->max_error)
+        check->max_error = piece->max_error;
 }
 
 static bool same_bits(unsigned bits, const unsigned char *a, const unsigned char *b, uint64_t i)

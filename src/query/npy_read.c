@@ -211,6 +211,19 @@ const struct tg_npy *tg_npy_get(const struct tg_npy_file *file, uint32_t number)
     return number < file->n ? &file->array[number] : NULL;
 }
 
+/* Of an array in Fortran's order, each element may lie in another page, and the kernel maps its neighbours
+ * as well. */
+static void count_read(const struct tg_npy *array, int64_t index)
+{
+    enum { ELEMENTS = 1 << 17, FAR_ELEMENTS = 1 << 10, FAR = 32 << 10, LARGE = 64 << 20 };
+    uint64_t size = tg_bytes_of(array->dtype, array->elements);
+    uint64_t most = tg_bytes_of(array->dtype, ELEMENTS);
+    if (index % ELEMENTS == 0)
+        tg_bytes_were_read(array->bytes, (size_t)(size < most ? size : most));
+    if (array->fortran && size > LARGE && index % FAR_ELEMENTS == 0)
+        tg_bytes_were_read(array->bytes, (size_t)FAR_ELEMENTS * FAR);
+}
+
 double tg_npy_value(const struct tg_npy *array, int64_t index)
 {
     if (array == NULL)
@@ -218,6 +231,8 @@ double tg_npy_value(const struct tg_npy *array, int64_t index)
     int64_t at = index;
     if (index < 0 || index >= array->elements)
         return NAN;
+    if (index % (1 << 10) == 0)
+        count_read(array, index);
     if (array->fortran) {
         int64_t step[TG_MAX_DIMS] = {0}, n = 1;
         for (int d = 0; d < array->ndim && d < TG_MAX_DIMS; d++) {

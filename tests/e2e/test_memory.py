@@ -27,6 +27,7 @@ VERBS = [
     (2, ["find", "unwritten", "run"]),
     (1, ["verify", "hashed"]),
     (1, ["diff", "run", "other"]),
+    (1, ["check", "run", "--index", "0", "--against", "golden.npy"]),
     (0, ["export", "run", "--index", "0", "--output", "x.npy"]),
     (0, ["export", "run", "--index", "0", "--output", "x.npz"]),
     (0, ["export", "run", "--index", "0", "--output", "x.safetensors"]),

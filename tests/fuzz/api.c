@@ -263,6 +263,7 @@ static void call_values(void)
     (void)tg_tensor_compare(dtype, maybe(bytes), maybe(bytes), elements, maybe(&tolerance),
                             byte() % 2, maybe(&comparison), &error);
     tg_check_close(dtype, maybe(bytes), maybe(bytes), byte() % 8, real(), real(), maybe(&check));
+    tg_check_add(NULL, number(), maybe(&check));
     (void)tg_dtype_load(dtype, maybe(bytes), byte() % 8);
     tg_dtype_store(dtype, maybe(room), byte() % 8, real());
     (void)tg_value_format((unsigned)dtype, number(), maybe(&out));

@@ -132,4 +132,19 @@ TEST(exact_looks_at_a_last_odd_nibble)
     CHECK_EQ_U(c.first, 2);
 }
 
+TEST(pieces_add_up_to_the_whole)
+{
+    struct tg_output_check all = {0}, piece = close_to((float[]){1, 2}, (double[]){1, 2}, 2, 0, 0);
+    tg_check_add(&all, 0, &piece);
+    piece = close_to((float[]){3, 4}, (double[]){3, 6}, 2, 0, 0);
+    tg_check_add(&all, 2, &piece);
+    piece = close_to((float[]){0}, (double[]){1}, 1, 0, 0);
+    tg_check_add(&all, 4, &piece);
+    CHECK_EQ_U(all.elements, 5);
+    CHECK_EQ_U(all.mismatches, 2);
+    CHECK_EQ_U(all.first, 3);
+    CHECK(all.first_got == 4 && all.first_expected == 6 && all.max_error == 2);
+    CHECK_EQ_S(all.dtype, "float32");
+}
+
 TEST_MAIN()
