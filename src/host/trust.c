@@ -15,6 +15,7 @@
 #include "host/recorded_task.h"
 #include "host/text.h"
 #include "host/trust_notes.h"
+#include "recording/reader.h"
 
 /* ── is it installed? ──────────────────────────────────────────────────────────────────── */
 
@@ -224,6 +225,17 @@ static tg_status decide(const struct tg_recording *recording, const struct tg_tr
     return refuse(&question, ask != NULL, error);
 }
 
+static tg_status no_module(const struct tg_recording *recording, struct tg_error *error)
+{
+    static const char advice[] = "give the workload's file with --module";
+    int cause = recording->no_run_json;
+    if (cause == 0 || cause == ENOENT)
+        return tg_error_set(error, TG_NOT_FOUND,
+                            "no run.json beside the recording names its workload; %s", advice);
+    return tg_error_set(error, TG_NOT_FOUND, "run.json beside the recording cannot be read: %s; %s",
+                        tg_cause_text(cause), advice);
+}
+
 tg_status tg_trust_choose(const struct tg_recording *recording, const char *given, tg_trust_fn ask,
                           void *context, struct tg_trusted *module, struct tg_error *error)
 {
@@ -237,9 +249,7 @@ tg_status tg_trust_choose(const struct tg_recording *recording, const char *give
     }
     tg_recorded_run_value(recording, "module", word, sizeof word);
     if (*word == '\0')
-        return tg_error_set(error, TG_NOT_FOUND,
-                            "no run.json beside the recording names its workload; "
-                            "give the workload's file with --module");
+        return no_module(recording, error);
     module->is_recorded = true;
     status = resolve(word, module->path, &module->file, error);
     if (status != TG_OK)

@@ -164,6 +164,7 @@ static tg_status open_run_json(struct tg_recording *recording, struct tg_error *
     int cause = tg_run_file(recording->dir, "run.json", &path);
     if (cause == 0)
         cause = tg_map_load(path, TG_RUN_JSON_MOST, &recording->run_json);
+    recording->no_run_json = cause;
     tg_status status = TG_OK;
     if (tg_cause_is_fault(cause))
         status = tg_file_error(error, "read", path ? path : "run.json", cause);

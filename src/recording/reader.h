@@ -101,6 +101,7 @@ struct tg_recording {
     struct tg_names names;
     struct tg_map payload;
     struct tg_map run_json; /* of the run; empty if there is none that can be read */
+    int no_run_json;        /* why not: a cause of base/files.h; 0 if there is one */
     struct tg_span *span;
     size_t n_spans, span_room;
     /* a journal */

@@ -418,3 +418,26 @@ def test_a_module_with_damage_anywhere_kills_nobody(tg, tmp_path):
         (tmp_path / f"damaged{i}.so").write_bytes(damaged)
     result = tg("list", "--json", env={"TASKGLASS_WORKLOAD_PATH": str(tmp_path)})
     assert result.returncode == 0 and len(json.loads(result.stdout)["workloads"]) > 24
+
+
+def replace(path, kind):
+    path.unlink()
+    if kind == "fifo":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    elif kind == "giant":
+        path.touch()
+        os.truncate(path, 1 << 40)
+
+
+@pytest.mark.parametrize("kind, why", [
+    ("fifo", "it is not a regular file"), ("folder", "Is a directory"),
+    ("giant", "too large"), ("nothing", "no run.json beside the recording")])
+def test_a_run_json_that_cannot_be_read_is_not_called_absent(recorded, kind, why):
+    replace(recorded.directory / "out" / "run.json", kind)
+    for way in (WAYS["check"], WAYS["replay"], WAYS["bundle"]):
+        result = recorded(*way)
+        assert result.returncode == 2 and one_line(result.stderr), result
+        assert why in result.stderr and "--module" in result.stderr, result
+        assert (kind == "nothing") == ("no run.json" in result.stderr), result
