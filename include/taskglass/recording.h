@@ -104,6 +104,10 @@ TG_API bool tg_recording_command(const struct tg_recording *recording, const cha
  * without losses. */
 TG_API uint64_t tg_recording_stored(const struct tg_recording *recording);
 
+/* How many records claim a payload that ends behind the payload file, or whose payload file is missing. Their
+ * entries have only what is there. Reads all records unless the sizes agree. */
+TG_API uint64_t tg_recording_cut_off(const struct tg_recording *recording);
+
 /* "before_dispatch" …, "input" …, "tensor" …: the words of the manifest; "unknown" for a number that
  * is none. */
 TG_API const char *tg_stage_name(unsigned stage);

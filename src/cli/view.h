@@ -27,6 +27,7 @@ struct view {
 struct view_counts {
     struct tg_record_summary summary;
     uint64_t damaged; /* records that are left out because they are damaged */
+    uint64_t cut_off; /* payloads that the payload file of the recording is too short for */
 };
 void view_count(const struct view *view, struct view_counts *counts);
 

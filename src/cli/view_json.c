@@ -166,6 +166,7 @@ static void put_summary(struct tg_json *json, const struct view *view)
     tg_json_put_uint(json, "payload_bytes", summary->payload_bytes);
     tg_json_put_uint(json, "truncated", summary->truncated);
     tg_json_put_uint(json, "overwritten", summary->overwritten);
+    tg_json_put_uint(json, "cut_off", counts.cut_off);
     tg_json_put_uint(json, "damaged", counts.damaged);
     put_lost(json, summary);
     tg_json_end_object(json);

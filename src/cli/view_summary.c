@@ -28,7 +28,8 @@ static void add(struct tg_record_summary *summary, const struct tg_record *recor
 void view_count(const struct view *view, struct view_counts *counts)
 {
     struct tg_entry entry;
-    *counts = (struct view_counts){.summary = view->info.summary};
+    *counts = (struct view_counts){.summary = view->info.summary,
+                                   .cut_off = tg_recording_cut_off(view->recording)};
     bool everything = tg_query_is_empty(view->query);
     if (everything && view->info.complete && view->info.from_journal &&
         view->info.summary.recorded == view->info.records) {
@@ -132,7 +133,7 @@ static void put_loud(uint64_t count, const char *word, const char *noun)
            cli_format_count(&text, count, noun));
 }
 
-static void put_losses(const struct view_counts *counts)
+static void put_losses(const struct view *view, const struct view_counts *counts)
 {
     const struct tg_record_summary *summary = &counts->summary;
     uint64_t lost = cli_recording_lost(summary);
@@ -148,6 +149,11 @@ static void put_losses(const struct view_counts *counts)
     if (summary->overwritten > 0) {
         put_loud(summary->overwritten, "OVERWRITTEN", "payload");
         printf(": newer payloads replaced these before the host read them\n");
+    }
+    if (counts->cut_off > 0) {
+        put_loud(counts->cut_off, "CUT OFF", "payload");
+        printf(": the payload file is %s; 'taskglass verify' says where\n",
+               *view->info.payload ? "too short" : "missing");
     }
     if (counts->damaged > 0) {
         put_loud(counts->damaged, "DAMAGED", "record");
@@ -185,6 +191,6 @@ void view_print_summary(const struct view *view)
     put_state(view);
     put_records(view, &counts.summary);
     put_payload(view, &counts.summary);
-    put_losses(&counts);
+    put_losses(view, &counts);
     put_lack(view, &counts.summary);
 }

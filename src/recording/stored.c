@@ -28,3 +28,18 @@ uint64_t tg_recording_stored(const struct tg_recording *recording)
             stored += entry.record.stored < size - stored ? entry.record.stored : size - stored;
     return stored;
 }
+
+uint64_t tg_recording_cut_off(const struct tg_recording *recording)
+{
+    if (recording == NULL)
+        return 0;
+    uint64_t size = recording->payload.size, count = 0;
+    if (is_filled(recording) && recording->info.summary.payload_bytes == size)
+        return 0;
+    for (uint64_t i = 0; i < recording->info.records; i++) {
+        struct tg_record record = *tg_recording_at(recording, i);
+        count += record.stored > 0 && record.kind == TG_KIND_TENSOR &&
+                 (record.position > size || record.stored > size - record.position);
+    }
+    return count;
+}

@@ -73,7 +73,8 @@ def test_json_has_the_documented_members(recorded):
                                            "complete", "state", "foreign", "records"]
     assert list(document["summary"]) == [
         "records", "before_dispatch", "after_completion", "orchestration", "inputs", "outputs",
-        "inouts", "scalars", "payload_bytes", "truncated", "overwritten", "damaged", "lost"]
+        "inouts", "scalars", "payload_bytes", "truncated", "overwritten", "cut_off",
+        "damaged", "lost"]
     assert list(document["records"][-1]) == RECORD_KEYS
     assert list(recorded.json("view", "--summary")) == ["recording", "summary"]
 

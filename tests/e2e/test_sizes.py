@@ -2,6 +2,7 @@
 """Sizes of recordings are those of their payloads, without the gaps in the payload file."""
 
 import json
+import os
 import sqlite3
 
 import numpy
@@ -63,8 +64,32 @@ def test_a_run_says_how_much_payload_it_stored(tg, policy):
     assert result.returncode == 0
     document = tg.json("view", "run")
     stored = sum(record["bin_size"] for record in document["records"])
+    assert document["summary"]["cut_off"] == 0
     report = json.loads((tg.directory / "run" / "run.json").read_text())["recorder"]
     assert report["payload_bytes"] == document["summary"]["payload_bytes"] == stored
     (tg.directory / "run" / "tensor_dump" / "tensor_dump.json").unlink()
     assert tg.json("recover", "run")["payload_bytes"] == stored
     assert tg.json("verify", "run")["payload_bytes"] == stored
+
+
+def cut(tg, size):
+    payload = tg.directory / "run" / "tensor_dump" / "tensor_dump.bin"
+    if size is None:
+        payload.unlink()
+    else:
+        os.truncate(payload, payload.stat().st_size + size)
+    return tg.json("view", "run", "--summary")["summary"]["cut_off"], tg.good("view", "run").stdout
+
+
+@pytest.mark.parametrize("has_journal", [True, False])
+def test_view_names_a_payload_file_that_is_too_short(tg, has_journal):
+    tg.good("run", "vector_add", "--dump-tensor", "--output", "run")
+    if not has_journal:
+        (tg.directory / "run" / "tensor_dump" / "tensor_dump.rec").unlink()
+    whole, text = cut(tg, 0)
+    assert whole == 0 and "CUT OFF" not in text
+    one, text = cut(tg, -1)
+    assert one == 1
+    assert "CUT OFF 1 payload: the payload file is too short; 'taskglass verify'" in text
+    every, text = cut(tg, None)
+    assert every > 1 and f"CUT OFF {every} payloads: the payload file is missing" in text

@@ -369,6 +369,7 @@ static void call_recording(void)
     (void)tg_recording_get(maybe(recording), number(), maybe(&entry));
     (void)tg_recording_command(maybe(recording), text(), maybe(command), byte() % sizeof command);
     (void)tg_recording_stored(maybe(recording));
+    (void)tg_recording_cut_off(maybe(recording));
     (void)tg_recording_why_empty(maybe(recording));
     if (byte() % 16 == 0)
         (void)tg_recording_verify(maybe(recording), NULL, NULL, maybe(&verified), &error);
