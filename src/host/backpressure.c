@@ -70,13 +70,14 @@ static void read_waits(struct tg_run *run)
     free(names);
 }
 
+/* The pauses of the run may all have been in the waits, so the share is at least this. */
 static void warn_of_waiting(struct tg_run *run)
 {
     struct tg_orchestration_result *result = &run->result.orchestration;
+    double waited = result->wait_seconds - run->paused, seconds = result->seconds - run->paused;
     const struct tg_ring_wait *worst = &result->wait[0];
     char ring[32] = ", which all rings share,";
-    if (result->n_waits == 0 || result->wait_seconds < WORTH_NOTICING ||
-        result->wait_seconds < TOO_MUCH * result->seconds)
+    if (result->n_waits == 0 || waited < WORTH_NOTICING || waited < TOO_MUCH * seconds)
         return;
     if (worst->of_ring)
         snprintf(ring, sizeof ring, " of ring %u", (unsigned)worst->ring);
@@ -85,8 +86,8 @@ static void warn_of_waiting(struct tg_run *run)
         result->text, sizeof result->text,
         "the orchestration waited %.0f %% of its %.3g s for room, longest for %s%s in the scope "
         "of %s, at %s; if cores were idle meanwhile, raise --%s",
-        100 * result->wait_seconds / result->seconds, result->seconds, worst->resource, ring,
-        worst->scope, worst->line, worst->option);
+        100 * waited / seconds, seconds, worst->resource, ring, worst->scope, worst->line,
+        worst->option);
 }
 
 static uint64_t between(uint64_t tail, uint64_t head, uint64_t capacity)

@@ -432,6 +432,17 @@ static bool has_time(const struct tg_run *run)
     return run->cancel_seconds <= 0 || !is_cancelled(run);
 }
 
+/* What the limit does not count of a tick is a pause of the device. A longer gap may only show that the
+ * caller waits seldom: poll_device notices pauses of the host. */
+static bool is_idle_for_too_long(struct tg_run *run, pid_t pid)
+{
+    double at = run->idle.at, counted = run->idle.counted;
+    bool is_over = tg_limit_look(&run->idle, pid);
+    run->paused +=
+        fmax(0, fmin(run->idle.at - at, tg_limit_tick(&run->idle)) - (run->idle.counted - counted));
+    return is_over;
+}
+
 static void watch_progress(struct tg_run *run)
 {
     uint64_t collected = run->collector ? tg_collector_progress(run->collector) : 0;
@@ -450,8 +461,20 @@ static void watch_progress(struct tg_run *run)
     run->failing = run->report.status != TG_OK;
     if (run->failing && tg_limit_look(&run->grace, info.pid))
         give_up_on_orchestration(run);
-    else if (tg_limit_look(&run->idle, has_time(run) ? info.pid : 0))
+    else if (is_idle_for_too_long(run, has_time(run) ? info.pid : 0))
         give_up(run);
+}
+
+/* A poll that took much longer than it should was interrupted, at some time between its begin and its
+ * end. */
+static enum tg_poll poll_device(struct tg_run *run, int milliseconds)
+{
+    double began = now(), took;
+    enum tg_poll poll = run->device->ops->poll(run->device->state, milliseconds);
+    took = now() - began;
+    if (took > milliseconds * 1e-3 + tg_limit_tick(&run->idle))
+        run->paused += took;
+    return poll;
 }
 
 static void take_poll(struct tg_run *run, enum tg_poll poll)
@@ -493,7 +516,7 @@ tg_status tg_run_wait(struct tg_run *run, double seconds, struct tg_error *error
     double deadline = seconds < 0 ? INFINITY : now() + seconds;
     while (!run->ended) {
         int milliseconds = tick_until(run, deadline);
-        take_poll(run, run->device->ops->poll(run->device->state, milliseconds));
+        take_poll(run, poll_device(run, milliseconds));
         if (run->ended)
             end_files(run);
         else if (now() >= deadline)

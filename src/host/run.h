@@ -22,6 +22,7 @@ struct tg_run {
     struct tg_error error; /* valid once it has ended */
     double launched_at;    /* monotonic seconds */
     struct tg_limit idle;  /* the no-progress limit: since anything moved, or the cancel */
+    double paused;         /* seconds in which the host saw that it or the device could not run */
     uint64_t finished;
     bool seen_cancel;
     double cancel_seconds;          /* a limit for a cancelled run, if that is shorter; 0: none */

@@ -8,6 +8,7 @@ import os
 import pathlib
 import pty
 import random
+import re
 import select
 import shutil
 import signal
@@ -16,14 +17,15 @@ import time
 
 import pytest
 
-from conftest import (MARK, PLATFORMS, PROGRAM, SANITIZED, TIMEOUT, begun, compiled, processes_with,
-                      rounds, wait_until, workload)
+from conftest import (MARK, PLATFORMS, PROGRAM, SANITIZED, TIMEOUT, begun, compiled, moment,
+                      processes_with, rounds, wait_until, workload)
 from platforms import FAR_LIMIT, simulators_only
 
 # How often Ctrl-Z is typed at some moment, and which ones.
 PAUSES = int(os.environ.get("TASKGLASS_PAUSES", rounds(6, 2)))
 SEED = os.environ.get("TASKGLASS_SEED", "1")
 
+RUNTIMES = ("host_build_graph", "aicpu_build_graph", "tensormap_and_ringbuffer")
 LIMIT = "0.3"
 PAUSE = 0.45
 
@@ -194,6 +196,24 @@ def test_a_device_that_hangs_is_reported_also_after_a_pause(start, cpus):
     assert said.startswith("taskglass: HANG: ")
 
 
+@simulators_only
+def test_a_pause_is_no_waiting_for_room(start):
+    """The warning says how long the orchestration took, and which part of that it waited."""
+    program = start("run", workload("rings"), "--case", "slow", "--set", "n=30", "--set", "size=40000",
+                    "--cores", "3", "--ring-task-window", "4", "--timeout", LIMIT, "--output", "out",
+                    "--runtime", RUNTIMES[1])
+    both = program.device(), program.process.pid
+    time.sleep(moment(0.2))  # at any other moment the test would only test less
+    send(signal.SIGSTOP, *both)
+    time.sleep(1.5)
+    send(signal.SIGCONT, *both)
+    code, said = program.end()
+    assert code == 0
+    warned = re.match(r"taskglass: warning: RING_BUFFER_BACKPRESSURE: the orchestration waited \d+ % of its "
+                      r"([0-9.e+-]+) s for room", said)
+    assert warned is None or float(warned[1]) < 1.5
+
+
 @pytest.mark.parametrize("function", ["prepare", "golden"])
 def test_a_function_of_a_host_that_is_stopped_is_not_late(start, unruly, function):
     program = start("run", unruly, "--case", "stop", "--set", f"where={function}", "--timeout", LIMIT,
@@ -319,7 +339,6 @@ def test_ctrl_z_at_any_moment_lets_the_command_end(terminal):
 # Far more bytes than the arenas have room for, so that the recorder has to wait for the host.
 RECORDED = ("run", "vector_add", "--case", "large", "--set", "n=4000000", "--dump-tensor", "--dump-arena",
             "64K", "--dump-wait", LIMIT, "--output", "out", *FAR_LIMIT)
-RUNTIMES = ("host_build_graph", "aicpu_build_graph", "tensormap_and_ringbuffer")
 
 
 def recorder(directory):
