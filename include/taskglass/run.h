@@ -25,14 +25,15 @@ enum tg_transport { TG_TRANSPORT_MAP(TG_WORD_ENUM_) TG_TRANSPORTS };
 
 /* What to record, and how. Zero means the default, except for the level and the folder. */
 struct tg_record_config {
-    uint32_t level;         /* enum tg_record_level (wire/stream.h) */
-    uint32_t policy;        /* enum tg_record_policy; default: block, nothing is lost */
-    const char *filter;     /* as --dump-filter; NULL or "": everything */
-    const char *output_dir; /* the recorder makes tensor_dump/ in it; needed unless level is off. The run
+    uint32_t level;     /* enum tg_record_level (wire/stream.h) */
+    uint32_t policy;    /* enum tg_record_policy; default: block, nothing is lost */
+    const char *filter; /* as --dump-filter; NULL or "": everything */
+    const char
+        *output_dir;   /* the recorder makes tensor_dump/ in it; needed unless level is off. The run
                                locks it until the recording is complete */
-    uint64_t arena;         /* bytes of payload a core can be ahead of the disk; default 4 MiB */
-    uint32_t buffers;       /* record buffers per core, of 64 records each; default 16 */
-    double wait_limit;      /* policy block: seconds before a core gives up waiting; default 5; 584
+    uint64_t arena;    /* bytes of payload a core can be ahead of the disk; default 4 MiB */
+    uint32_t buffers;  /* record buffers per core, of 64 records each; default 16 */
+    double wait_limit; /* policy block: seconds before a core gives up waiting; default 5; 584
                                years and more: it does not give up */
     const struct tg_args *orchestration; /* arguments of the orchestration; NULL: those that the
                                             graph was orchestrated with, if it was */
@@ -47,8 +48,9 @@ struct tg_run_config {
                        calls of tg_run_wait not more than 0.2 s */
     const struct tg_record_config *record; /* NULL: record nothing */
     const char *scope_stats; /* folder in which to make scope_stats/; NULL: no scope stats */
-    bool deps;   /* log the edges of a graph that the device builds; a recording always does */
-    bool shared; /* the umask says who may enter the folders that the run makes; default: the owner */
+    bool deps; /* log the edges of a graph that the device builds; a recording always does */
+    bool
+        shared; /* the umask says who may enter the folders that the run makes; default: the owner */
 };
 
 /* Result of the recording. */

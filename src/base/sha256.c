@@ -22,7 +22,7 @@ static uint32_t turned(uint32_t x, int bits)
 
 static void schedule(const unsigned char *block, uint32_t w[64])
 {
-    for (int i = 0; i < 16; i++)
+    for (size_t i = 0; i < 16; i++)
         w[i] = (uint32_t)block[4 * i] << 24 | (uint32_t)block[4 * i + 1] << 16 |
                (uint32_t)block[4 * i + 2] << 8 | block[4 * i + 3];
     for (int i = 16; i < 64; i++) {
@@ -91,6 +91,6 @@ void tg_sha256_end(struct tg_sha256 *hash, char text[TG_SHA256_TEXT])
     for (int i = 0; i < 8; i++)
         end[1 + zeros + (size_t)i] = (unsigned char)(bits >> (56 - 8 * i));
     tg_sha256_add(hash, end, 1 + zeros + 8);
-    for (int i = 0; i < 8; i++)
+    for (size_t i = 0; i < 8; i++)
         snprintf(text + 8 * i, 9, "%08x", (unsigned)hash->state[i]);
 }

@@ -17,7 +17,7 @@ static void close_one_by_one(int first)
         if (list == NULL)
             return;
         while (!again && (entry = readdir(list)) != NULL) {
-            int fd = atoi(entry->d_name);
+            int fd = (int)strtol(entry->d_name, NULL, 10); /* 0 for . and .. */
             again = fd >= first && fd != dirfd(list) && close(fd) == 0;
         }
         closedir(list);
