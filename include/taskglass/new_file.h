@@ -8,7 +8,8 @@
  *   - The file gets its name when it is complete. Until then an old file of that name stays as it is, and
  *     a program that fails or is killed leaves no part of a new one.
  *   - The mode is that of the umask.
- *   - A pipe, a terminal or another device is written to as it is.
+ *   - What is in /dev or /proc (/dev/stdout, the /dev/fd/63 of a shell) is written to as it is. A pipe or
+ *     a device elsewhere is something that exists: somebody may have put it there to be waited for.
  */
 #ifndef TASKGLASS_NEW_FILE_H
 #define TASKGLASS_NEW_FILE_H

@@ -40,7 +40,8 @@ static bool is_plain(const struct stat *info)
     return S_ISREG(info->st_mode) || S_ISDIR(info->st_mode);
 }
 
-/* Names such as /dev/stdout and /proc/self/fd/3 are links, but stand for what is open there. */
+/* Names such as /dev/stdout and /proc/self/fd/3 are links, but stand for what is open there. Nobody has
+ * planted them, as a pipe or a link to a device elsewhere may be. */
 static bool is_special(const char *path)
 {
     return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
@@ -51,11 +52,9 @@ static enum what look(const char *path, bool overwrite)
     struct stat info;
     if (lstat(path, &info) != 0)
         return NOTHING; /* or something that creating the file will report */
-    if (S_ISLNK(info.st_mode) && stat(path, &info) != 0)
+    if (!is_special(path) || (S_ISLNK(info.st_mode) && stat(path, &info) != 0))
         return TAKEN;
-    if (!is_plain(&info))
-        return DEVICE;
-    return is_special(path) && overwrite ? DEVICE : TAKEN;
+    return !is_plain(&info) || overwrite ? DEVICE : TAKEN;
 }
 
 static tg_status taken(const char *path, struct tg_error *error)

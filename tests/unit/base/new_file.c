@@ -135,6 +135,23 @@ TEST(the_mode_is_that_of_the_umask_and_a_device_is_written_as_it_is)
     end();
 }
 
+TEST(a_pipe_in_place_of_the_file_is_not_waited_for)
+{
+    struct stat info;
+    begin();
+    REQUIRE(mkfifo(at("pipe"), 0600) == 0 && symlink("pipe", at("link")) == 0 &&
+            symlink("/dev/null", at("null")) == 0);
+    CHECK_EQ_I(put("pipe", "new", false, true), TG_BAD_ARGUMENT);
+    CHECK_EQ_I(put("link", "new", false, true), TG_BAD_ARGUMENT);
+    CHECK_EQ_I(put("null", "new", false, true), TG_BAD_ARGUMENT);
+    CHECK_EQ_I(put("link", "new", true, true), TG_OK);
+    REQUIRE(lstat(at("link"), &info) == 0);
+    CHECK(S_ISREG(info.st_mode));
+    CHECK_EQ_I(put("pipe", "new", true, true), TG_OK);
+    check_text("pipe", "new");
+    end();
+}
+
 TEST(a_folder_that_has_files_is_used_only_if_the_caller_says_so)
 {
     bool is_new;
