@@ -48,7 +48,30 @@ static struct tg_tolerance tolerance_of(const struct check_request *request, uns
 
 /* The elements of a piece: an even number, so that a piece of a 4-bit type begins with a whole byte. Both
  * arrays may be larger than the memory. */
-enum { PIECE = 1 << 16 };
+enum { PIECE = 1 << 20 };
+
+/* The elements of one index of the first dimension. */
+static int64_t row_of(const struct tg_npy *golden)
+{
+    return golden->ndim > 0 && golden->shape[0] > 0 ? golden->elements / golden->shape[0] : 1;
+}
+
+/* In Fortran's order, the elements of a row lie far apart, and those of a column side by side: a piece has
+ * whole rows, where they are not too long, and is read by columns. */
+static int64_t piece_of(const struct tg_npy *golden)
+{
+    int64_t row = row_of(golden);
+    return golden->fortran && row <= PIECE / 2 ? PIECE / row / 2 * 2 * row : PIECE;
+}
+
+static void load_piece(const struct tg_npy *golden, int64_t at, int64_t count, double *expected)
+{
+    int64_t row = golden->fortran ? row_of(golden) : 1;
+    row = count % row == 0 ? row : 1;
+    for (int64_t column = 0; column < row; column++)
+        for (int64_t i = column; i < count; i += row)
+            expected[i] = tg_npy_value(golden, at + i);
+}
 
 static int compare_values(const struct check_request *request, const struct tg_array *recorded,
                           const struct tg_npy *golden, struct tg_output_check *check)
@@ -58,12 +81,12 @@ static int compare_values(const struct check_request *request, const struct tg_a
     double *expected = malloc(PIECE * sizeof *expected);
     if (expected == NULL)
         return cli_error("out of host memory for %d values", PIECE);
-    for (int64_t at = 0; at < golden->elements; at += PIECE) {
-        int64_t left = golden->elements - at, count = left < PIECE ? left : PIECE;
+    const int64_t most = piece_of(golden);
+    for (int64_t at = 0; at < golden->elements; at += most) {
+        int64_t left = golden->elements - at, count = left < most ? left : most;
         const unsigned char *got = (const unsigned char *)recorded->bytes + at * bits / 8;
         struct tg_output_check piece;
-        for (int64_t i = 0; i < count; i++)
-            expected[i] = tg_npy_value(golden, at + i);
+        load_piece(golden, at, count, expected);
         tg_check_close((int)recorded->dtype, got, expected, (uint64_t)count, tolerance.absolute,
                        tolerance.relative, &piece);
         tg_check_add(check, (uint64_t)at, &piece);
