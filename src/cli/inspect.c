@@ -65,10 +65,20 @@ static bool send_all(int fd, const void *bytes, size_t size)
     return true;
 }
 
+/* Drops a Ctrl-Z that came before: in its own group nobody would continue this process. */
+static void leave_group(const sigset_t *mask)
+{
+    struct sigaction before, ignored = {.sa_handler = SIG_IGN};
+    setpgid(0, 0);
+    sigaction(SIGTSTP, &ignored, &before);
+    sigaction(SIGTSTP, &before, NULL);
+    sigprocmask(SIG_SETMASK, mask, NULL);
+}
+
 /* What the module prints goes to standard error: the list is for programs too. Ends without
  * destructors, which are the module's code as well. */
 __attribute__((noreturn)) static void answer(const struct tg_settings *settings, const char *name,
-                                             int to, pid_t parent)
+                                             int to, pid_t parent, const sigset_t *mask)
 {
     struct answer head = {.magic = MAGIC};
     struct tg_workload_file *file = NULL;
@@ -79,7 +89,7 @@ __attribute__((noreturn)) static void answer(const struct tg_settings *settings,
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(1);
-    setpgid(0, 0);
+    leave_group(mask);
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     dup2(STDERR_FILENO, STDOUT_FILENO);
     head.status = tg_workload_open(settings, name, &file, &error);
@@ -100,17 +110,33 @@ __attribute__((noreturn)) static void answer(const struct tg_settings *settings,
 
 /* ── what it says ──────────────────────────────────────────────────────────────────────── */
 
+/* Where the process answers, and how long it may still take. */
+struct listening {
+    int from;
+    double at, left; /* the last look at the clock, and seconds */
+};
+
+/* Counts the time since the last look, but no pause: a step that took much longer than a tick was
+ * interrupted. */
+static bool is_late(struct listening *l)
+{
+    double passed = now() - l->at, most = 2e-3 * TICK_MILLISECONDS;
+    l->at += passed;
+    l->left -= passed < most ? passed : most;
+    return l->left < 0;
+}
+
 /* False: the process ended, the time is over, or *cause says what the system refused. */
-static bool hear(int from, void *bytes, size_t size, double deadline, int *cause)
+static bool hear(struct listening *l, void *bytes, size_t size, int *cause)
 {
     for (size_t got = 0; got < size;) {
-        struct pollfd input = {.fd = from, .events = POLLIN};
+        struct pollfd input = {.fd = l->from, .events = POLLIN};
         ssize_t n;
-        if (now() > deadline)
+        if (is_late(l))
             return false;
         if (poll(&input, 1, TICK_MILLISECONDS) <= 0)
             continue;
-        n = read(from, (char *)bytes + got, size - got);
+        n = read(l->from, (char *)bytes + got, size - got);
         if (n < 0 && errno != EINTR)
             *cause = errno;
         if (n == 0 || *cause != 0)
@@ -129,18 +155,18 @@ static const char *take(const char **at, const char *end)
 }
 
 /* The module's code ran in that process, so what it sent may be anything. */
-static bool read_answer(int from, double deadline, struct cli_module *module, int *cause)
+static bool read_answer(struct listening *l, struct cli_module *module, int *cause)
 {
     struct answer head;
     const char *at, *end;
-    if (!hear(from, &head, sizeof head, deadline, cause) || head.magic != MAGIC ||
-        head.bytes > MOST_BYTES || head.n_cases > head.bytes / 3)
+    if (!hear(l, &head, sizeof head, cause) || head.magic != MAGIC || head.bytes > MOST_BYTES ||
+        head.n_cases > head.bytes / 3)
         return false;
     module->bytes = calloc(1, (size_t)head.bytes + 1);
     module->cases = calloc((size_t)head.n_cases + 1, sizeof *module->cases);
     if (!module->bytes || !module->cases)
         *cause = ENOMEM;
-    if (*cause != 0 || !hear(from, module->bytes, head.bytes, deadline, cause))
+    if (*cause != 0 || !hear(l, module->bytes, head.bytes, cause))
         return false;
     at = module->bytes;
     end = at + head.bytes;
@@ -162,11 +188,11 @@ static bool read_answer(int from, double deadline, struct cli_module *module, in
     return true;
 }
 
-static void blame(struct cli_module *module, bool is_late, double limit, int how)
+static void blame(struct cli_module *module, bool was_late, double limit, int how)
 {
     struct tg_error *error = &module->error;
     error->status = TG_WORKLOAD_FAULT;
-    if (is_late)
+    if (was_late)
         snprintf(error->text, sizeof error->text,
                  "a constructor did not return within %g s; --timeout sets the limit", limit);
     else if (WIFSIGNALED(how))
@@ -187,10 +213,10 @@ static void cannot_look(struct cli_module *module, int cause)
 
 static void listen_to(pid_t child, int from, double limit, struct cli_module *module)
 {
-    double deadline = now() + limit;
+    struct listening l = {.from = from, .at = now(), .left = limit};
     int how = 0, cause = 0;
-    bool good = read_answer(from, deadline, module, &cause), is_late = !good && now() > deadline;
-    if (good || is_late || cause != 0) {
+    bool good = read_answer(&l, module, &cause), was_late = !good && l.left < 0;
+    if (good || was_late || cause != 0) {
         kill(-child, SIGKILL); /* and what it has started */
         kill(child, SIGKILL);  /* in case it has not yet made its group */
     }
@@ -202,7 +228,7 @@ static void listen_to(pid_t child, int from, double limit, struct cli_module *mo
     else if (!good && WIFEXITED(how) && WEXITSTATUS(how) == EXIT_MUTE)
         cannot_look(module, EIO);
     else if (!good)
-        blame(module, is_late, limit, how);
+        blame(module, was_late, limit, how);
 }
 
 void cli_module_inspect(const struct tg_settings *settings, const char *name, double limit,
@@ -210,15 +236,20 @@ void cli_module_inspect(const struct tg_settings *settings, const char *name, do
 {
     int ends[2], cause = 0;
     pid_t parent = getpid(), child = -1;
+    sigset_t stop, before;
+    sigemptyset(&stop);
+    sigaddset(&stop, SIGTSTP);
     *module = (struct cli_module){.path = "", .summary = ""};
     fflush(NULL); /* else both processes would write what is buffered */
     if (pipe2(ends, O_CLOEXEC) == 0) {
+        sigprocmask(SIG_BLOCK, &stop, &before);
         child = fork();
         cause = errno;
         if (child == 0) {
             close(ends[0]);
-            answer(settings, name, ends[1], parent);
+            answer(settings, name, ends[1], parent, &before);
         }
+        sigprocmask(SIG_SETMASK, &before, NULL);
         close(ends[1]);
         if (child > 0)
             listen_to(child, ends[0], limit, module);

@@ -247,6 +247,24 @@ def test_a_reference_is_not_late_because_of_a_pause(start, tg, doubtful, who):
     assert program.end() == (0, "")
 
 
+# ── list ──────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_module_is_not_late_because_the_list_is_stopped(start, unruly, monkeypatch):
+    """A constructor stops its process, and is continued while the list is stopped."""
+    monkeypatch.setenv("TASKGLASS_TEST_UNRULY", "stop")
+    program = start("list", "--json", "--timeout", 1, "--workload-path", pathlib.Path(unruly).parent)
+    assert wait_until(lambda: "T" in [state(pid) for pid, _ in processes_with(program.mark)])
+    send(signal.SIGSTOP, program.process.pid)
+    send(signal.SIGCONT, *(pid for pid, _ in processes_with(program.mark) if pid != program.process.pid))
+    time.sleep(1.1)
+    send(signal.SIGCONT, program.process.pid)
+    out, said = program.process.communicate(timeout=TIMEOUT)
+    assert (program.process.returncode, said) == (0, "")
+    listed = {entry["name"]: entry["error"] for entry in json.loads(out)["workloads"]}
+    assert listed["unruly"] is None
+
+
 # ── Ctrl-Z ────────────────────────────────────────────────────────────────────────────────
 
 
