@@ -116,7 +116,7 @@ static enum tg_trust look(const char *path, const struct tg_module_file *file, c
             judge_notes(&notes, &image_file, image, why, size);
             tg_module_file_close(&image_file);
         } else {
-            snprintf(why, size, "its kernels for the GPU: %s", error.text);
+            snprintf(why, size, "its kernels for the GPU: %.300s", error.text);
         }
     }
     tg_trust_notes_free(&notes);
