@@ -5,6 +5,7 @@
 #include "sandbox/group.h"
 #include "sandbox/sandbox.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fenv.h>
 #include <signal.h>
@@ -324,15 +325,60 @@ static pid_t start_runner(const struct tg_workload *workload)
     return child;
 }
 
-/* Waits for the runner's end. Continues it if it stops: it has no reason to stop alone. */
+/* Waits for the runner's end. Continues it if it stops: it has no reason to stop alone. Takes leave of
+ * others that end meanwhile: they are processes that a reference has left behind. */
 static siginfo_t wait_for_end(pid_t child)
 {
-    siginfo_t info = {0};
-    while (waitid(P_PID, (id_t)child, &info, WEXITED | WSTOPPED) != 0 ? errno == EINTR
-                                                                      : info.si_code == CLD_STOPPED)
-        if (info.si_code == CLD_STOPPED)
+    for (;;) {
+        siginfo_t info = {0};
+        if (waitid(P_ALL, 0, &info, WEXITED | WSTOPPED) != 0) {
+            if (errno != EINTR)
+                return info;
+        } else if (info.si_pid == child && info.si_code == CLD_STOPPED) {
             kill(-child, SIGCONT);
-    return info;
+        } else if (info.si_pid == child) {
+            return info;
+        }
+    }
+}
+
+/* Kills the children that one thread of this process has. None can have ended and lent its number to
+ * another process, because only this process takes leave of them. */
+static void kill_children_of(const char *thread)
+{
+    char path[320];
+    int child;
+    FILE *list;
+    snprintf(path, sizeof path, "/proc/self/task/%s/children", thread);
+    list = fopen(path, "r");
+    if (list == NULL)
+        return;
+    while (fscanf(list, "%d", &child) == 1)
+        if (child > 1)
+            kill(child, SIGKILL);
+    fclose(list);
+}
+
+/* Ends all that references have started, also in groups and sessions of their own: whoever loses its parent
+ * becomes a child of this process. Gives up on those that start others faster than it kills. */
+static void end_children(void)
+{
+    enum { MOST = 10000, WAIT_MICROSECONDS = 100 };
+    for (int i = 0; i < MOST; i++) {
+        DIR *threads;
+        pid_t ended = waitpid(-1, NULL, WNOHANG | __WALL);
+        if (ended > 0)
+            continue;
+        if (ended < 0 && errno == ECHILD)
+            return;
+        threads = opendir("/proc/self/task");
+        for (struct dirent *d; threads != NULL && (d = readdir(threads)) != NULL;)
+            if (d->d_name[0] != '.')
+                kill_children_of(d->d_name);
+        if (threads != NULL)
+            closedir(threads);
+        usleep(WAIT_MICROSECONDS);
+    }
 }
 
 /* One runner after the other. */
@@ -351,6 +397,7 @@ static int serve(const struct tg_workload *workload)
             return exit_after(errno);
         info = wait_for_end(child);
         runner = 0;
+        end_children();
         dead.number = info.si_code;
         dead.status = info.si_status;
         if (!tell(&dead))
@@ -370,13 +417,17 @@ int main(int argc, char **argv)
     }
     tg_sandbox_close_from(TG_REFERENCE_MEMORY_FD + 1);
     follow((pid_t)strtol(argv[2], NULL, 10));
+    prctl(PR_SET_CHILD_SUBREAPER, 1L, 0L, 0L, 0L);
     tg_group_leave(); /* only now: a process that stops earlier would not end with its parent */
     if (strcmp(argv[3], "on") == 0) /* before the module's constructors run */
         (void)tg_sandbox_enter(TG_SANDBOX_FOR_REFERENCES, getppid());
     setvbuf(stdout, NULL, _IOLBF, 0);
     refused.number = open_module(argv[1], &workload, &error);
-    if (workload != NULL) /* ends without the module's destructors, which may crash or hang */
-        _exit(list_references(workload) ? serve(workload) : exit_after(errno));
+    if (workload != NULL) { /* ends without the module's destructors, which may crash or hang */
+        int status = list_references(workload) ? serve(workload) : exit_after(errno);
+        end_children();
+        _exit(status);
+    }
     memcpy(refused.text, error.text, sizeof refused.text);
     tell(&refused);
     return 2;

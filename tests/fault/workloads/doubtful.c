@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <taskglass/workload.h>
 #include <unistd.h>
 
@@ -80,6 +81,21 @@ static void make_twin(void)
         abort();
 }
 
+/* A process that has neither its group nor its session, and whose parent has ended. */
+static void leave_behind(void)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        setsid();
+        if (fork() == 0)
+            for (;;)
+                pause();
+        _exit(0);
+    }
+    if (child < 0 || waitpid(child, NULL, 0) != child)
+        abort();
+}
+
 static void scribble(char *output, int64_t offset, size_t size)
 {
     memset(output + offset, 0x5a, size);
@@ -116,6 +132,8 @@ static void crash_later(void)
     X(just_before, 1, scribble(output, -1, 1))                           \
     X(break_heap, 1, break_heap())                                       \
     X(twin, 0, make_twin())                                              \
+    X(leave, 0, leave_behind())                                          \
+    X(leave_and_crash, 1, leave_behind(); *nowhere = 1)                  \
     X(input, 0, scribble(input, 0, sizeof(float) * ELEMENTS))            \
     X(round, 0, fesetround(FE_UPWARD))                                   \
     X(print, 0, printf("garbage\n{\"result\": \"good\"}\n"))             \
