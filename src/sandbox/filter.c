@@ -19,6 +19,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <termios.h>
 #include <unistd.h>
@@ -65,6 +66,7 @@ struct rule {
 #define NAMESPACES                                                                            \
     ((uint32_t)(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | \
                 CLONE_NEWPID | CLONE_NEWNET))
+#define BY_PROCESS 1 /* IOPRIO_WHO_PROCESS, which older headers lack */
 #define OPENS_FOR_WRITING ((uint32_t)(O_WRONLY | O_RDWR | O_CREAT | O_TRUNC))
 
 /* clang-format off */
@@ -73,6 +75,8 @@ static const struct rule table[] = {
     {CALL(ptrace), NO_TOOL}, {CALL(process_vm_readv)}, {CALL(process_vm_writev)},
     {CALL(process_madvise)}, {CALL(process_mrelease)}, {CALL(kcmp)}, {CALL(pidfd_getfd)},
     {CALL(migrate_pages)}, {CALL(move_pages)}, {CALL(prlimit64), ALL, UNLESS, 0, 0},
+    /* groups of processes, and all of a user; put_scheduling adds single ones */
+    {CALL(setpriority), ALL, UNLESS, 0, PRIO_PROCESS}, {CALL(ioprio_set), ALL, UNLESS, 0, BY_PROCESS},
     /* signals to others, also by a descriptor that sends them; put_signals adds those by number */
     {CALL(pidfd_send_signal)}, {CALL(tkill), NO_TOOL},
     {CALL(fcntl), ALL, IF_EQUAL, 1, F_SETOWN}, {CALL(fcntl), ALL, IF_EQUAL, 1, F_SETOWN_EX},
@@ -231,6 +235,26 @@ static void put_signals(struct program *p, const struct tg_sandbox_needs *needs)
                  &(struct rule){.number = SYS_kill, .when = IF_EQUAL, .value = (uint32_t)-group});
 }
 
+/* Who may be scheduled otherwise: the caller, named by 0, or by its number where the filter knows it. Threads
+ * go by numbers that nobody knows yet, so one may change itself by 0 alone. */
+static void put_scheduling(struct program *p, const struct tg_sandbox_needs *needs)
+{
+    static const struct {
+        int number, argument;
+    } calls[] = {{SYS_setpriority, 1},        {SYS_ioprio_set, 1},     {SYS_sched_setaffinity, 0},
+                 {SYS_sched_setscheduler, 0}, {SYS_sched_setparam, 0}, {SYS_sched_setattr, 0}};
+    enum { STEPS = 5 }; /* load the argument, compare twice, answer, load the number again */
+    uint32_t own = needs->forks || needs->tools ? 0 : (uint32_t)needs->self;
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+        go_on_if(p, BPF_JEQ, (uint32_t)calls[i].number, STEPS);
+        load(p, offsetof(struct seccomp_data, args) + sizeof(uint64_t) * (size_t)calls[i].argument);
+        put(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 2, 0);
+        put(p, BPF_JMP | BPF_JEQ | BPF_K, own, 1, 0);
+        answer(p, SECCOMP_RET_ERRNO | EPERM);
+        load_number(p);
+    }
+}
+
 /* Refuses calls of another machine's kind, such as those of 32-bit programs, whose numbers mean others. */
 static void put_machine(struct program *p)
 {
@@ -253,6 +277,7 @@ static void put_all(struct program *p, const struct tg_sandbox_needs *needs)
         answer(p, SECCOMP_RET_ALLOW);
     }
     put_signals(p, needs);
+    put_scheduling(p, needs);
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
         if (applies(&table[i], needs))
             put_rule(p, &table[i]);

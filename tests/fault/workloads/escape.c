@@ -291,6 +291,33 @@ static int do_limit_host(void)
     return refused(prlimit(host(), RLIMIT_CORE, NULL, &limit));
 }
 
+/* With the host's own values, so that nothing changes where it works. */
+static int do_schedule_host(void)
+{
+    struct {
+        uint32_t size, policy;
+        uint64_t flags;
+        int32_t nice;
+        uint32_t priority;
+        uint64_t times[3];
+    } attributes = {.size = 48, .nice = getpriority(PRIO_PROCESS, (id_t)host())};
+    struct sched_param none = {0};
+    cpu_set_t where;
+    sched_getaffinity(host(), sizeof where, &where);
+    return refused(setpriority(PRIO_PROCESS, (id_t)host(), attributes.nice)) |
+           refused(sched_setaffinity(host(), sizeof where, &where)) |
+           refused(syscall(SYS_sched_setscheduler, host(), SCHED_OTHER, &none)) |
+           refused(syscall(SYS_sched_setparam, host(), &none)) |
+           refused(syscall(SYS_sched_setattr, host(), &attributes, 0)) |
+           refused(syscall(SYS_ioprio_set, 1 /* a process */, host(), 2 << 13 | 4));
+}
+
+static int do_schedule_many(void)
+{
+    return refused(setpriority(PRIO_USER, 0, 19)) | refused(setpriority(PRIO_PGRP, 0, 19)) |
+           refused(syscall(SYS_ioprio_set, 3 /* a user */, getuid(), 2 << 13 | 7));
+}
+
 static int do_namespace(void)
 {
     return refused(unshare(CLONE_NEWUSER));
@@ -391,6 +418,14 @@ static int may_signal_itself(void)
            sigqueue(getpid(), SIGUSR2, (union sigval){0}) != 0;
 }
 
+static int may_schedule_itself(void)
+{
+    cpu_set_t where;
+    return sched_getaffinity(0, sizeof where, &where) != 0 ||
+           sched_setaffinity(0, sizeof where, &where) != 0 ||
+           setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0)) != 0;
+}
+
 static void *half(void *number)
 {
     *(double *)number /= 2;
@@ -459,7 +494,8 @@ enum { TOOL = 1, HARM = 2 };
     X(do_own_environment, 0) X(do_signal_host, 0) X(do_kill_host, HARM) \
     X(do_signal_thread_of_host, 0) X(do_signal_any_thread, TOOL) X(do_signal_everybody, 0) \
     X(do_signal_group_of_host, 0) X(do_signal_by_descriptor, 0) X(do_signal_when_ready, HARM) \
-    X(do_limit_host, 0) X(do_namespace, HARM) X(do_process_in_namespace, HARM) \
+    X(do_limit_host, 0) X(do_schedule_host, 0) X(do_schedule_many, HARM) X(do_namespace, HARM) \
+    X(do_process_in_namespace, HARM) X(may_schedule_itself, 0) \
     X(do_type_into_terminal, HARM) X(do_take_terminal, HARM) X(do_odd_calls, HARM) \
     X(may_print, 0) X(may_print_by_name, 0) X(may_signal_itself, 0) X(may_start_threads, 0) \
     X(may_read_and_load, 0) X(may_use_libc, 0) X(may_make_code, 0)
