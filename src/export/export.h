@@ -17,10 +17,11 @@
  * file's name. */
 tg_status tg_export_npy(FILE *file, const struct tg_array *array, struct tg_error *error);
 
-/* Writes a description of the record on lines that begin with '#', then all its values as NumPy
- * prints them. */
-tg_status tg_export_txt(FILE *file, uint64_t index, const struct tg_entry *entry,
-                        const struct tg_array *array, struct tg_error *error);
+struct tg_export_job;
+/* Writes a description of the job's current record on lines that begin with '#', then all its values as
+ * NumPy prints them. Asks the caller of the export now and then whether to go on. */
+tg_status tg_export_txt(FILE *file, struct tg_export_job *job, const struct tg_entry *entry,
+                        const struct tg_array *array);
 
 /* Gives `take` the array's bytes as they stand in an .npy file, head first, in pieces. If `take`
  * returns false, it stops and returns false too. */

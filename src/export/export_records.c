@@ -33,7 +33,7 @@ static tg_status write_txt(struct writer *writer, const struct tg_entry *entry,
     struct tg_export_job *job = writer->job;
     if (job->result.written > 0)
         fputc('\n', writer->file.file);
-    return tg_export_txt(writer->file.file, job->index, entry, array, job->error);
+    return tg_export_txt(writer->file.file, job, entry, array);
 }
 
 static tg_status write_npz(struct writer *writer, const struct tg_entry *entry,

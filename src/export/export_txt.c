@@ -8,6 +8,8 @@
 #include <taskglass/dtype.h>
 
 #include "base/error.h"
+#include "export/export_job.h"
+#include "query/array_print.h"
 
 static void put_numbers(FILE *file, const char *label, const int64_t *number, int count)
 {
@@ -58,14 +60,21 @@ static void put_what(FILE *file, const struct tg_record *record, const struct tg
                 array->elements);
 }
 
-tg_status tg_export_txt(FILE *file, uint64_t index, const struct tg_entry *entry,
-                        const struct tg_array *array, struct tg_error *error)
+static bool goes_on(void *job)
+{
+    return tg_export_tell(job);
+}
+
+tg_status tg_export_txt(FILE *file, struct tg_export_job *job, const struct tg_entry *entry,
+                        const struct tg_array *array)
 {
     static const struct tg_array_layout layout = {.width = 100, .most = INT64_MAX, .edge = 3};
-    put_whose(file, index, entry);
+    const struct tg_array_asked asked = {.goes_on = goes_on, .context = job};
+    put_whose(file, job->index, entry);
     put_what(file, &entry->record, array);
-    tg_array_print(file, array, &layout);
+    if (!tg_array_print_asking(file, array, &layout, &asked))
+        return tg_export_end(job, TG_OK);
     if (!ferror(file))
         return TG_OK;
-    return tg_error_set(error, TG_IO_ERROR, "%s", strerror(errno));
+    return tg_error_set(job->error, TG_IO_ERROR, "%s", strerror(errno));
 }

@@ -12,8 +12,10 @@
 #include <taskglass/numeric.h>
 
 #include "query/array_pass.h"
+#include "query/array_print.h"
 
 enum { MOST_DIGITS = 8 }; /* after the point */
+enum { ASK_ELEMENTS = 4096 };
 
 struct format {
     bool is_float, scientific;
@@ -31,6 +33,9 @@ struct printer {
     struct format format;
     int column;
     int owed; /* spaces to write before the next word; none at the end of a line */
+    const struct tg_array_asked *asked; /* may be NULL */
+    unsigned unasked;                   /* elements since it was last asked */
+    bool is_stopped;
 };
 
 /* Room for a double of 308 digits. */
@@ -56,6 +61,16 @@ static double value_at(const struct tg_array *array, int64_t index)
     return tg_load(array->dtype, array->bytes, index);
 }
 
+/* Every loop over elements calls this for each of them, and ends when it returns false. */
+static bool goes_on(struct printer *printer)
+{
+    if (printer->asked && !printer->is_stopped && ++printer->unasked == ASK_ELEMENTS) {
+        printer->unasked = 0;
+        printer->is_stopped = !printer->asked->goes_on(printer->asked->context);
+    }
+    return !printer->is_stopped;
+}
+
 /* --- the elements that are shown ------------------------------------------------------------ */
 
 typedef void (*visit_fn)(struct printer *printer, int64_t index);
@@ -72,11 +87,12 @@ static void visit_shown(struct printer *printer, int dim, int64_t index, visit_f
 {
     const struct tg_array *array = printer->array;
     if (dim == array->ndim) {
-        visit(printer, index);
+        if (goes_on(printer))
+            visit(printer, index);
         return;
     }
     int64_t extent = array->shape[dim], edge = edge_of(printer, dim);
-    for (int64_t i = 0; i < extent; i++) {
+    for (int64_t i = 0; i < extent && !printer->is_stopped; i++) {
         if (i == edge && edge < extent)
             i = extent - edge;
         visit_shown(printer, dim + 1, index * extent + i, visit);
@@ -298,7 +314,7 @@ static void put_element(struct printer *printer, int64_t index, int indent, int 
 static void put_row(struct printer *printer, int64_t index, int dim, int line_width)
 {
     int64_t extent = printer->array->shape[dim], edge = edge_of(printer, dim);
-    for (int64_t i = 0; i < extent; i++) {
+    for (int64_t i = 0; i < extent && goes_on(printer); i++) {
         if (i == edge && edge < extent) {
             put_word(printer, "...", 0, dim + 1, line_width, false);
             i = extent - edge;
@@ -315,7 +331,7 @@ static void put_dimension(struct printer *printer, int64_t index, int dim, int l
         put_row(printer, index, dim, line_width);
     } else {
         int64_t extent = array->shape[dim], edge = edge_of(printer, dim);
-        for (int64_t i = 0; i < extent; i++) {
+        for (int64_t i = 0; i < extent && !printer->is_stopped; i++) {
             if (i > 0)
                 new_line(printer, array->ndim - 1 - dim, dim + 1);
             if (i == edge && edge < extent) {
@@ -326,7 +342,8 @@ static void put_dimension(struct printer *printer, int64_t index, int dim, int l
             put_dimension(printer, index * extent + i, dim + 1, line_width - 1);
         }
     }
-    put_text(printer, "]", 0);
+    if (!printer->is_stopped)
+        put_text(printer, "]", 0);
 }
 
 /* False if the array contradicts itself, so that printing it would read beyond its bytes. */
@@ -341,23 +358,33 @@ static bool makes_sense(const struct tg_array *array)
     return n == array->elements && (n == 0 || array->bytes != NULL);
 }
 
-void tg_array_print(FILE *file, const struct tg_array *array, const struct tg_array_layout *layout)
+bool tg_array_print_asking(FILE *file, const struct tg_array *array,
+                           const struct tg_array_layout *layout, const struct tg_array_asked *asked)
 {
     static const struct tg_array_layout usual = {.width = 100, .most = 1000, .edge = 3};
     if (file == NULL || array == NULL || !makes_sense(array))
-        return;
+        return true;
     if (layout == NULL || layout->edge < 0)
         layout = &usual;
-    struct printer printer = {.file = file, .array = array, .layout = layout};
+    struct printer printer = {.file = file, .array = array, .layout = layout, .asked = asked};
     printer.elide = array->elements > layout->most;
     if (array->elements == 0) {
         fputs("[]\n", file);
-        return;
+        return true;
     }
     measure(&printer);
+    if (printer.is_stopped)
+        return false;
     if (array->ndim == 0)
         put_element(&printer, 0, 0, layout->width, true);
     else
         put_dimension(&printer, 0, 0, layout->width - 1);
-    fputc('\n', file);
+    if (!printer.is_stopped)
+        fputc('\n', file);
+    return !printer.is_stopped;
+}
+
+void tg_array_print(FILE *file, const struct tg_array *array, const struct tg_array_layout *layout)
+{
+    (void)tg_array_print_asking(file, array, layout, NULL);
 }

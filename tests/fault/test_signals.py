@@ -3,12 +3,13 @@
 left, and what was begun is complete."""
 
 import json
+import pathlib
 import signal
 import subprocess
 
 import pytest
 
-from conftest import PLATFORMS, PROGRAM, TIMEOUT
+from conftest import PLATFORMS, PROGRAM, TIMEOUT, wait_until
 from platforms import simulators_only
 
 pytestmark = simulators_only
@@ -106,3 +107,36 @@ def test_a_signal_ends_a_check_and_its_processes(start, tg, gate, number):
     program.process.send_signal(number)
     assert program.end()[0] == -number
     assert program.left() == []
+
+
+def catches(program, number):
+    status = pathlib.Path(f"/proc/{program.process.pid}/status").read_text()
+    return int(status.split("SigCgt:")[1].split()[0], 16) >> (number - 1) & 1
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    """A recording with one tensor after completion, which takes a second or more to write as text."""
+    folder = tmp_path_factory.mktemp("large")
+    subprocess.run([PROGRAM, "run", "vector_add", "--set", "n=1048576", "--set", "tile=1048576",
+                    "--dump-tensor", "--output", "out"], cwd=folder, stdout=subprocess.DEVNULL,
+                   timeout=TIMEOUT, check=True)
+    return folder / "out"
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_a_signal_ends_a_text_within_a_tensor(start, large, tmp_path, number):
+    program = start("export", large, "--to", "txt", "--stage", "after", "--output", "out.txt")
+    assert wait_until(lambda: catches(program, number))
+    program.process.send_signal(number)
+    assert program.end() == (-number, "")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_signal_ends_a_text_that_waits_for_its_reader(start, large):
+    program = start("view", large, "--export", "txt", "--stage", "after")
+    assert program.process.stdout.read(1) == "#"  # the pipe holds a small part of the tensor
+    program.process.send_signal(signal.SIGINT)
+    text, _ = program.process.communicate(timeout=TIMEOUT)
+    assert program.process.returncode == -signal.SIGINT
+    assert not text.endswith("]\n")
