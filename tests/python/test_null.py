@@ -13,6 +13,8 @@ from conftest import LIBRARY
 
 HEADERS = pathlib.Path(__file__).parents[2] / "include" / "taskglass"
 BAD_ARGUMENT = -2
+# Stops the process until somebody continues it, which is what it is for.
+LEFT_OUT = {"tg_suspend"}
 
 
 def functions():
@@ -60,7 +62,7 @@ def call(returned, name, parameters, number):
 @pytest.mark.parametrize("number", (0, -1))
 def test_no_function_crashes_on_null(number):
     ended = {name: call(returned, name, parameters, number)
-             for returned, name, parameters in functions()
+             for returned, name, parameters in functions() if name not in LEFT_OUT
              if not any(one.startswith("struct") and "*" not in one for one in parameters)}
     assert len(ended) > 150
     assert {name: text for name, text in ended.items() if text.startswith("SIG")} == {}
