@@ -21,6 +21,8 @@
 /* After this time without a restart the other process is looked at: seconds, or a part of the limit. */
 #define QUIET_SECONDS 0.5
 #define QUIET_PART 0.25
+/* A child that is found stopped more often than this without a restart stops on purpose. */
+#define MOST_STOPS 3
 
 double tg_limit_now(void)
 {
@@ -174,9 +176,10 @@ static double part_it_ran(struct tg_limit *limit, pid_t pid, double step)
         return step;
     state = line_of(status, "\nState:\t")[0];
     if (state == 'T') {
-        if (parent == getpid())
-            kill(pid, SIGCONT);
-        return 0;
+        if (parent != getpid())
+            return 0;
+        kill(pid, SIGCONT);
+        return limit->stops++ < MOST_STOPS ? 0 : step;
     }
     if (state == 't' || is_frozen(pid) ||
         (strtol(line_of(status, "\nTracerPid:\t"), NULL, 10) != 0 && has_thread_in_state(pid, 't')))

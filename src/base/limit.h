@@ -8,6 +8,8 @@
  *     the other one is held by a debugger, or frozen     the step does not count
  *     the other one is stopped                           the step does not count; a child is continued,
  *                                                        because a child stops only with its parent
+ *     a child is found stopped again and again           the step counts: it stops itself, and would
+ *                                                        never be late otherwise
  *     the other one's threads wanted a CPU and           the time that they waited for a CPU does not
  *     got none                                           count
  *     the other one sleeps, or computes                  the step counts
@@ -41,6 +43,7 @@ struct tg_limit {
     double without_cpu;      /* seconds in which it had no CPU */
     double lost;             /* of these, those in which it wanted one */
     double pending;          /* of these, those of a wait that is not over */
+    uint64_t stops;          /* how often it, a child, was found stopped, and continued */
 };
 
 /* Seconds on the clock of all limits. */

@@ -23,7 +23,7 @@ SURE = {
     "shut_socket": "DEVICE_LOST", "short_packet": "DEVICE_LOST", "empty_packet": "DEVICE_LOST",
     "long_packet": "DEVICE_LOST", "many_packets": "DEVICE_LOST", "exit_0": "DEVICE_LOST",
     "exit_70": "DEVICE_LOST", "sigkill": "DEVICE_LOST", "sigstop": "",
-    "thread_exit": "HANG|DEVICE_LOST",
+    "sigstop_for_ever": "HANG", "thread_exit": "HANG|DEVICE_LOST",
     "fork_then_abort": "KERNEL_FAULT", "default_signals_then_abort": "DEVICE_LOST",
 }
 
@@ -64,7 +64,7 @@ def test_an_attack_on_a_device_that_builds_the_graph_never_harms_the_host(tg, sc
 
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_an_attack_leaves_no_process(start, scribble, platform):
-    for attack in ("everything", "close_socket", "sigstop"):
+    for attack in ("everything", "close_socket", "sigstop", "sigstop_for_ever"):
         program = start("run", scribble, "--case", attack, "--platform", platform, "--timeout",
                         limit(attack), "--output", "out")
         program.end()

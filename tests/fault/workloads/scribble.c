@@ -174,6 +174,12 @@ static void do_sigstop(void)
     raise(SIGSTOP);
 }
 
+static void do_sigstop_for_ever(void)
+{
+    for (;;)
+        raise(SIGSTOP);
+}
+
 static void do_thread_exit(void)
 {
     pthread_exit(NULL);
@@ -220,6 +226,7 @@ static void do_default_signals_then_abort(void)
     X(exit_70) \
     X(sigkill) \
     X(sigstop) \
+    X(sigstop_for_ever) \
     X(thread_exit) \
     X(fork_then_abort) \
     X(default_signals_then_abort)

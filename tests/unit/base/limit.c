@@ -140,6 +140,24 @@ TEST(a_child_that_is_stopped_is_continued_and_the_step_does_not_count)
     end_child(child);
 }
 
+TEST(a_child_that_stops_itself_again_and_again_runs)
+{
+    struct tg_limit limit;
+    pid_t child = start_sleeper();
+    int looks = 0;
+    bool is_over;
+    tg_limit_start(&limit, 1);
+    wait_for_quiet(&limit); /* before that nobody looks at the child */
+    do {
+        kill(child, SIGSTOP);
+        wait_until_it_stops(child);
+        let_pass(&limit, tg_limit_tick(&limit));
+        is_over = tg_limit_look(&limit, child);
+    } while (looks++ < LOOKS && !is_over);
+    CHECK(is_over);
+    end_child(child);
+}
+
 TEST(time_that_a_debugger_holds_a_process_does_not_count)
 {
     struct tg_limit limit;
