@@ -162,3 +162,15 @@ tg_status tg_file_remove(const char *dir, const char *name, struct tg_error *err
     free(path);
     return status;
 }
+
+int tg_file_above(int fd, int last)
+{
+    int moved, cause;
+    if (fd < 0)
+        return -1;
+    moved = fcntl(fd, F_DUPFD_CLOEXEC, last + 1);
+    cause = errno == EINVAL ? EMFILE : errno; /* the limit of descriptors is below `last` */
+    close(fd);
+    errno = cause;
+    return moved;
+}

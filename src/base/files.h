@@ -37,6 +37,9 @@ tg_status tg_file_write(const char *dir, const char *name, tg_file_fill_fn fill,
  * without locks there is no lock. The caller closes *fd. */
 tg_status tg_file_begin(const char *dir, const char *name, const void *begin, size_t size, int *fd,
                         struct tg_error *error);
+/* Moves a descriptor above `last`; it is closed on exec, and the old one is closed always. -1 with errno
+ * set if that fails, also if `fd` is -1: then errno stays as it is. */
+int tg_file_above(int fd, int last);
 /* Succeeds if there is no such file. */
 tg_status tg_file_remove(const char *dir, const char *name, struct tg_error *error);
 

@@ -3,6 +3,7 @@
 #include "host/reference_process.h"
 #include "base/children.h"
 #include "base/error.h"
+#include "base/files.h"
 #include "base/limit.h"
 #include "host/signature.h"
 #include "sandbox/group.h"
@@ -169,12 +170,7 @@ void tg_reference_process_end(struct tg_reference_process *p)
  * needs. */
 static int above_reserved(int fd)
 {
-    int moved = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, TG_REFERENCE_MEMORY_FD + 1);
-    int cause = errno;
-    if (fd >= 0)
-        close(fd);
-    errno = cause;
-    return moved;
+    return tg_file_above(fd, TG_REFERENCE_MEMORY_FD);
 }
 
 /* The size can only grow: if the runner could shrink it, this process would get a SIGBUS. */

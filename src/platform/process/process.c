@@ -3,6 +3,7 @@
 /* The host's side of a device that is a process: opens, runs and closes it. */
 #include "platform/process/process.h"
 #include "base/error.h"
+#include "base/files.h"
 #include "platform/process/protocol.h"
 #include "platform/process/state.h"
 #include <errno.h>
@@ -24,11 +25,8 @@
 static tg_status make_memory(struct tg_process *process, struct tg_error *error)
 {
     process->memory_fd = memfd_create("taskglass-device-memory", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (process->memory_fd >= 0 && process->memory_fd <= TG_PROCESS_MOVER_FD) {
-        int moved = fcntl(process->memory_fd, F_DUPFD_CLOEXEC, TG_PROCESS_MOVER_FD + 1);
-        close(process->memory_fd);
-        process->memory_fd = moved;
-    }
+    if (process->memory_fd <= TG_PROCESS_MOVER_FD)
+        process->memory_fd = tg_file_above(process->memory_fd, TG_PROCESS_MOVER_FD);
     if (process->memory_fd < 0 || ftruncate(process->memory_fd, (off_t)process->size) != 0)
         return tg_error_set(error, TG_NO_MEMORY, "cannot make %llu bytes of device memory: %s",
                             (unsigned long long)process->size, strerror(errno));

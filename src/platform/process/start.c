@@ -88,23 +88,14 @@ static int spawn_with_environment(const struct tg_platform_config *config,
     return result;
 }
 
-/* Moves a descriptor above the fixed ones, so that dup2 in the child overwrites none that it still
- * needs. */
-static int above_reserved(int fd)
-{
-    int moved = fcntl(fd, F_DUPFD_CLOEXEC, TG_PROCESS_MOVER_FD + 1), cause = errno;
-    close(fd);
-    errno = cause;
-    return moved;
-}
-
+/* Above the fixed descriptors, so that dup2 in the child overwrites none that it still needs. */
 static int make_sockets(int ends[2])
 {
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
         return -1;
-    ends[0] = above_reserved(ends[0]);
+    ends[0] = tg_file_above(ends[0], TG_PROCESS_MOVER_FD);
     int cause = errno;
-    ends[1] = above_reserved(ends[1]);
+    ends[1] = tg_file_above(ends[1], TG_PROCESS_MOVER_FD);
     if (ends[0] >= 0 && ends[1] >= 0)
         return 0;
     errno = ends[0] < 0 ? cause : errno;
@@ -175,12 +166,12 @@ tg_status tg_process_start(struct tg_process *process, const struct tg_platform_
     sigset_t before;
     tg_status status;
     if (make_sockets(ends) != 0)
-        return tg_error_set(error, TG_UNSUPPORTED, "cannot make a socket pair: %s",
+        return tg_error_set(error, TG_NO_MEMORY, "cannot make a socket pair: %s",
                             strerror(errno));
     process->socket = ends[0];
     if (process->hidden > 0 && make_sockets(movers) != 0) {
         close(ends[1]);
-        return tg_error_set(error, TG_UNSUPPORTED, "cannot make a socket pair: %s",
+        return tg_error_set(error, TG_NO_MEMORY, "cannot make a socket pair: %s",
                             strerror(errno));
     }
     process->mover = movers[0];
