@@ -166,13 +166,11 @@ tg_status tg_process_start(struct tg_process *process, const struct tg_platform_
     sigset_t before;
     tg_status status;
     if (make_sockets(ends) != 0)
-        return tg_error_set(error, TG_NO_MEMORY, "cannot make a socket pair: %s",
-                            strerror(errno));
+        return tg_error_set(error, TG_NO_MEMORY, "cannot make a socket pair: %s", strerror(errno));
     process->socket = ends[0];
     if (process->hidden > 0 && make_sockets(movers) != 0) {
         close(ends[1]);
-        return tg_error_set(error, TG_NO_MEMORY, "cannot make a socket pair: %s",
-                            strerror(errno));
+        return tg_error_set(error, TG_NO_MEMORY, "cannot make a socket pair: %s", strerror(errno));
     }
     process->mover = movers[0];
     /* Send INIT before the device starts, so that the device never waits for it. INIT holds the
