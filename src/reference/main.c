@@ -346,17 +346,16 @@ static siginfo_t wait_for_end(pid_t child)
  * another process, because only this process takes leave of them. */
 static void kill_children_of(const char *thread)
 {
-    char path[320];
-    int child;
+    char path[320], numbers[4096], *at = numbers, *end; /* the caller comes again for the rest */
     FILE *list;
     snprintf(path, sizeof path, "/proc/self/task/%s/children", thread);
     list = fopen(path, "r");
     if (list == NULL)
         return;
-    while (fscanf(list, "%d", &child) == 1)
-        if (child > 1)
-            kill(child, SIGKILL);
+    numbers[fread(numbers, 1, sizeof numbers - 1, list)] = '\0';
     fclose(list);
+    for (long child; (child = strtol(at, &end, 10)) > 1 && *end == ' '; at = end)
+        kill((pid_t)child, SIGKILL);
 }
 
 /* Ends all that references have started, also in groups and sessions of their own: whoever loses its parent
