@@ -64,8 +64,8 @@ struct tg_record_result {
 };
 
 /* Starts the graph on its device and returns. BAD_ARGUMENT: the configuration makes no sense; BUSY:
- * another run is under way on the device, or is writing into the same folder; DEVICE_LOST; CYCLE; NO_MEMORY. On success the caller must destroy *run;
- * after a failure *run is NULL. */
+ * another run is under way on the device, or is writing into the same folder; DEVICE_LOST; CYCLE;
+ * NO_MEMORY. On success the caller must destroy *run; after a failure *run is NULL. */
 TG_API tg_status tg_run_start(struct tg_graph *graph, const struct tg_run_config *config,
                               struct tg_run **run, struct tg_error *error);
 
