@@ -197,6 +197,8 @@ static tg_status launch(struct tg_run *run, const struct tg_run_config *config,
         status = lock_folders(run, config, held, error);
     if (status == TG_OK)
         status = tg_graph_upload(run->graph, error);
+    if (status == TG_OK) /* before the threads start that read what it clears */
+        status = clear_last_run(run, error);
     if (status == TG_OK)
         share_folders(config);
     if (status == TG_OK)
@@ -205,8 +207,6 @@ static tg_status launch(struct tg_run *run, const struct tg_run_config *config,
         status = set_up_log(run, config, error);
     if (status == TG_OK)
         status = set_up_pulse(run, error);
-    if (status == TG_OK)
-        status = clear_last_run(run, error);
     run->device->lost |= status == TG_DEVICE_LOST;
     if (status != TG_OK)
         return status;
