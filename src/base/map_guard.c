@@ -47,9 +47,8 @@ static struct {
 static bool covers(const struct tg_guarded *guarded, uintptr_t address, uintptr_t *end)
 {
     uint32_t version = __atomic_load_n(&guarded->version, __ATOMIC_ACQUIRE);
-    uintptr_t begin = __atomic_load_n(&guarded->begin, __ATOMIC_RELAXED);
-    *end = __atomic_load_n(&guarded->end, __ATOMIC_RELAXED);
-    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    uintptr_t begin = __atomic_load_n(&guarded->begin, __ATOMIC_ACQUIRE);
+    *end = __atomic_load_n(&guarded->end, __ATOMIC_ACQUIRE);
     return version % 2 == 0 && version == __atomic_load_n(&guarded->version, __ATOMIC_RELAXED) &&
            address >= begin && address < *end;
 }
@@ -181,7 +180,7 @@ struct tg_guarded *tg_guard_add(const void *bytes, size_t size, int fd)
         __atomic_store_n(&guarded->lost, WHOLE, __ATOMIC_RELAXED);
         __atomic_store_n(&guarded->read, 0, __ATOMIC_RELAXED);
         __atomic_store_n(&guarded->begin, (uintptr_t)bytes, __ATOMIC_RELAXED);
-        __atomic_store_n(&guarded->end, (uintptr_t)bytes + size, __ATOMIC_RELAXED);
+        __atomic_store_n(&guarded->end, (uintptr_t)bytes + size, __ATOMIC_RELEASE);
         __atomic_fetch_add(&guarded->version, 1, __ATOMIC_RELEASE); /* pairs with covers */
         all.used++;
     } else if (all.used == 0) {
