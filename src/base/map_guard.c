@@ -179,7 +179,7 @@ struct tg_guarded *tg_guard_add(const void *bytes, size_t size, int fd)
         guarded->size = size;
         __atomic_store_n(&guarded->lost, WHOLE, __ATOMIC_RELAXED);
         __atomic_store_n(&guarded->read, 0, __ATOMIC_RELAXED);
-        __atomic_store_n(&guarded->begin, (uintptr_t)bytes, __ATOMIC_RELAXED);
+        __atomic_store_n(&guarded->begin, (uintptr_t)bytes, __ATOMIC_RELEASE);
         __atomic_store_n(&guarded->end, (uintptr_t)bytes + size, __ATOMIC_RELEASE);
         __atomic_fetch_add(&guarded->version, 1, __ATOMIC_RELEASE); /* pairs with covers */
         all.used++;
