@@ -176,8 +176,9 @@ static void measure_all(unsigned dtype, const unsigned char *bytes, uint64_t ele
         measure_block(&measure, block, count);
         tg_bytes_reach(&kept, block);
     }
-    tg_bytes_were_read(kept, (size_t)(bytes + tg_decoder_bytes(&measure.decoder, elements) -
-                                      (const unsigned char *)kept));
+    if (elements > 0) /* else there may be no bytes at all */
+        tg_bytes_were_read(kept, (size_t)(bytes + tg_decoder_bytes(&measure.decoder, elements) -
+                                          (const unsigned char *)kept));
     stats->mean = stats->finite > 0 ? (double)measure.mean : NAN;
     stats->deviation =
         stats->finite > 0 ? (double)sqrtl(measure.spread / (long double)stats->finite) : NAN;
