@@ -7,6 +7,7 @@
 #include "host/run.h"
 #include "host/text.h"
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -245,33 +246,35 @@ static void say_lost(struct tg_run *run)
 
 void tg_run_describe_failure(struct tg_run *run, tg_status status)
 {
-    struct tg_control_head head;
+    struct tg_fault_record fault;
     struct tg_device *device = run->device;
     struct tg_autopsy autopsy;
     struct tg_task_desc desc;
     bool in_orchestration, somewhere, unable;
-    if (tg_device_copy_out(device, &head, device->control, sizeof head, NULL) != TG_OK)
-        memset(&head, 0, sizeof head);
+    uint64_t address = device->control + offsetof(struct tg_control_head, fault);
+    /* The rest of the control area is not read: the pulse's thread may still count there. */
+    if (tg_device_copy_out(device, &fault, address, sizeof fault, NULL) != TG_OK)
+        memset(&fault, 0, sizeof fault);
     device->ops->autopsy(device->state, &autopsy);
-    in_orchestration = autopsy.crashed && head.fault.valid && run->graph->layout != NULL &&
-                       head.fault.worker == tg_device_workers(device) - 1;
-    somewhere = autopsy.crashed && head.fault.valid && head.fault.signal == 0;
-    unable = autopsy.crashed && gave_up(&head.fault);
-    if (!autopsy.crashed || head.fault.worker >= device->head.n_lanes ||
-        !find(run, head.fault.running, head.fault.part, &desc))
-        head.fault.valid = 0;
-    list_running(run, &head.fault);
+    in_orchestration = autopsy.crashed && fault.valid && run->graph->layout != NULL &&
+                       fault.worker == tg_device_workers(device) - 1;
+    somewhere = autopsy.crashed && fault.valid && fault.signal == 0;
+    unable = autopsy.crashed && gave_up(&fault);
+    if (!autopsy.crashed || fault.worker >= device->head.n_lanes ||
+        !find(run, fault.running, fault.part, &desc))
+        fault.valid = 0;
+    list_running(run, &fault);
     list_unmet(run);
     if (status != TG_DEVICE_LOST)
         say_hang(run, status);
     else if (unable)
-        say_gave_up(run, &head.fault);
+        say_gave_up(run, &fault);
     else if (in_orchestration)
-        say_orchestration_fault(run, &head.fault);
-    else if (head.fault.valid)
-        say_fault(run, &head.fault, &desc);
+        say_orchestration_fault(run, &fault);
+    else if (fault.valid)
+        say_fault(run, &fault, &desc);
     else if (somewhere)
-        say_fault_somewhere(run, &head.fault);
+        say_fault_somewhere(run, &fault);
     else
         say_lost(run);
 }
