@@ -41,10 +41,11 @@ static bool is_plain(const struct stat *info)
 }
 
 /* Names such as /dev/stdout and /proc/self/fd/3 are links, but stand for what is open there. Nobody has
- * planted them, as a pipe or a link to a device elsewhere may be. */
+ * planted them, as a pipe or a link to a device elsewhere may be. In /dev/shm everybody may plant. */
 static bool is_special(const char *path)
 {
-    return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
+    return (strncmp(path, "/dev/", 5) == 0 && strncmp(path, "/dev/shm/", 9) != 0) ||
+           strncmp(path, "/proc/", 6) == 0;
 }
 
 static enum what look(const char *path, bool overwrite)
