@@ -8,8 +8,9 @@
  *   - The file gets its name when it is complete. Until then an old file of that name stays as it is, and
  *     a program that fails or is killed leaves no part of a new one.
  *   - The mode is that of the umask.
- *   - What is in /dev or /proc (/dev/stdout, the /dev/fd/63 of a shell) is written to as it is. A pipe or
- *     a device elsewhere is something that exists: somebody may have put it there to be waited for.
+ *   - What is open (/dev/stdout, the /dev/fd/63 of a shell) and devices in /dev are written to as they are.
+ *     A pipe or a link elsewhere is something that exists: somebody may have put it there to be waited
+ *     for, or to be followed.
  */
 #ifndef TASKGLASS_NEW_FILE_H
 #define TASKGLASS_NEW_FILE_H

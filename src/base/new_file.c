@@ -40,20 +40,30 @@ static bool is_plain(const struct stat *info)
     return S_ISREG(info->st_mode) || S_ISDIR(info->st_mode);
 }
 
-/* Names such as /dev/stdout and /proc/self/fd/3 are links, but stand for what is open there. Nobody has
- * planted them, as a pipe or a link to a device elsewhere may be. In /dev/shm everybody may plant. */
-static bool is_special(const char *path)
+/* /dev/NAME, /dev/fd/N, and below /proc …/fd/N: names such as /dev/stdout are links, but stand for what is
+ * open there. Only root puts something into these folders; anybody can plant a link in /dev/shm, and
+ * /proc/self/cwd/x is a file like any other. */
+static bool is_open_name(const char *path)
 {
-    return (strncmp(path, "/dev/", 5) == 0 && strncmp(path, "/dev/shm/", 9) != 0) ||
-           strncmp(path, "/proc/", 6) == 0;
+    const char *last = strrchr(path, '/');
+    if (!last || last[1] == '\0')
+        return false;
+    if (strncmp(path, "/dev/", 5) == 0 && last == path + 4)
+        return true;
+    bool is_fd = last - path >= 3 && strncmp(last - 3, "/fd", 3) == 0 &&
+                 last[1 + strspn(last + 1, "0123456789")] == '\0';
+    return is_fd && (strncmp(path, "/proc/", 6) == 0 || strncmp(path, "/dev/fd/", 8) == 0);
 }
 
+/* A device elsewhere in /dev, such as /dev/pts/0, was made by root too. */
 static enum what look(const char *path, bool overwrite)
 {
     struct stat info;
     if (lstat(path, &info) != 0)
         return NOTHING; /* or something that creating the file will report */
-    if (!is_special(path) || (S_ISLNK(info.st_mode) && stat(path, &info) != 0))
+    if (strncmp(path, "/dev/", 5) == 0 && S_ISCHR(info.st_mode))
+        return DEVICE;
+    if (!is_open_name(path) || (S_ISLNK(info.st_mode) && stat(path, &info) != 0))
         return TAKEN;
     return !is_plain(&info) || overwrite ? DEVICE : TAKEN;
 }

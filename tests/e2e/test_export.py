@@ -2,6 +2,7 @@
 """taskglass export: files and names, refusals, and every format on every kind of recording."""
 
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -114,6 +115,17 @@ def test_the_recordings_own_files_are_not_overwritten(recorded, file):
         refused(recorded("export", "run", "--to", "csv", "--output", name, "--force"),
                 "is a file of the recording itself")
     assert path.read_bytes() == before
+
+
+def test_a_planted_link_in_the_shared_memory_folder_is_not_followed(recorded, tmp_path):
+    (tmp_path / "mine").write_text("mine")
+    link = f"/dev/shm/taskglass-test-{os.getpid()}"
+    os.symlink(tmp_path / "mine", link)
+    try:
+        assert recorded("export", "run", "--to", "csv", "--output", link, "--force").returncode == 0
+        assert not os.path.islink(link) and (tmp_path / "mine").read_text() == "mine"
+    finally:
+        os.unlink(link)
 
 
 @pytest.mark.parametrize("format", ["npz", "safetensors", "csv", "trace", "txt"])
