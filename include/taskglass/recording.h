@@ -41,6 +41,11 @@ TG_API void tg_recording_close(struct tg_recording *recording);
 TG_API tg_status tg_recording_check_files(const struct tg_recording *recording,
                                           struct tg_error *error);
 
+/* For programs that write files made of a run: BAD_ARGUMENT if `path` is one of the run's own files, under
+ * whatever name, or a name that a run gives its files. `run`: the run's directory, one in it, or a file in
+ * one of these, which counts too. Exports of this library have asked. */
+TG_API tg_status tg_run_check_output(const char *run, const char *path, struct tg_error *error);
+
 /* How the run that wrote a recording ended, or that it has not. */
 /* clang-format off */
 /*      constant                  number word           meaning */

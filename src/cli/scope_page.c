@@ -10,6 +10,7 @@
 #include <string.h>
 #include <taskglass/json.h>
 #include <taskglass/new_file.h>
+#include <taskglass/recording.h>
 
 #include "cli/cli.h"
 #include "cli/format.h"
@@ -207,7 +208,8 @@ static int write_page(const struct scope *scope)
     struct cli_shown shown;
     struct tg_error error;
     size_t data_size = 0;
-    if (tg_new_file_open(scope->html, scope->force, &page, &error) != TG_OK)
+    if (tg_run_check_output(scope->info.file, scope->html, &error) != TG_OK ||
+        tg_new_file_open(scope->html, scope->force, &page, &error) != TG_OK)
         return fail(&error);
     FILE *file = tg_new_file_stream(page);
     char *data = data_of(scope, &data_size);

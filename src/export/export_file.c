@@ -12,33 +12,6 @@
 #include "recording/reader.h"
 #include "base/files.h"
 
-static bool is_same(const char *dir, const char *name, const struct stat *target)
-{
-    struct stat info;
-    char *path = *name ? tg_path_join(dir, name) : NULL;
-    bool same = path && stat(path, &info) == 0 && info.st_dev == target->st_dev &&
-                info.st_ino == target->st_ino;
-    free(path);
-    return same;
-}
-
-/* An export that overwrote the recording it reads would destroy it, so even --force does not allow
- * it. */
-static bool is_of_recording(const struct tg_recording_info *info, const struct stat *target)
-{
-    return is_same(info->dir, info->journal, target) || is_same(info->dir, info->payload, target) ||
-           is_same(info->dir, info->manifest, target);
-}
-
-static tg_status check_target(const struct tg_export_job *job, const char *path)
-{
-    struct stat info;
-    if (stat(path, &info) == 0 && is_of_recording(&job->info, &info))
-        return tg_error_set(job->error, TG_BAD_ARGUMENT,
-                            "'%s' is a file of the recording itself; name another", path);
-    return TG_OK;
-}
-
 static tg_status open_target(const struct tg_export_job *job, const char *path, bool named,
                              struct tg_export_file *file)
 {
@@ -47,7 +20,7 @@ static tg_status open_target(const struct tg_export_job *job, const char *path, 
     if (strcmp(path, "-") == 0)
         return TG_OK;
     file->file = NULL;
-    tg_status status = check_target(job, path);
+    tg_status status = tg_recording_check_output(job->recording, path, job->error);
     if (status == TG_OK)
         status = named ? tg_new_file_open_named(path, overwrite, &file->made, job->error)
                        : tg_new_file_open(path, overwrite, &file->made, job->error);
@@ -110,8 +83,10 @@ tg_status tg_export_file_close(struct tg_export_job *job, struct tg_export_file 
 
 tg_status tg_export_folder_make(struct tg_export_job *job, const char *path)
 {
-    bool is_new;
-    tg_status status = tg_new_folder(path, job->config->overwrite, &is_new, job->error);
+    bool is_new = false;
+    tg_status status = tg_recording_check_output(job->recording, path, job->error);
+    if (status == TG_OK)
+        status = tg_new_folder(path, job->config->overwrite, &is_new, job->error);
     if (status == TG_OK && is_new && !note(job, path, true)) {
         (void)rmdir(path);
         status = tg_export_no_memory(job->error);

@@ -148,6 +148,10 @@ int tg_run_folder(const char *dir, char **folder);
  * the directory around tensor_dump or args_dump. If the folder has another name, the directory around
  * it is not the run's, and the file lies in `dir` itself. Returns 0, or a cause that is a fault. */
 int tg_run_file(const char *dir, const char *name, char **path);
+/* tg_run_check_output (recording.h) for the run of this recording, and for the files that the recording
+ * names itself. */
+tg_status tg_recording_check_output(const struct tg_recording *recording, const char *path,
+                                    struct tg_error *error);
 /* A larger run.json than this is none of ours: a run writes some kilobytes. */
 enum { TG_RUN_JSON_MOST = 16 << 20 };
 

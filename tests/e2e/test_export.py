@@ -11,7 +11,7 @@ import zipfile
 import numpy
 import pytest
 
-from conftest import PROGRAM, TIMEOUT, clean_environment, one_line
+from conftest import PROGRAM, TIMEOUT, Runner, clean_environment, one_line
 from recordings import PEER, PEER_RECORDINGS, TYPES, Recording, has_sqlite, peer, random_bits
 from test_terminal import Terminal, shown
 
@@ -106,15 +106,65 @@ def test_a_directory_is_not_overwritten(recorded):
     refused(recorded("export", "run", "--to", "csv", "--output", "x", "--force"), "Is a directory")
 
 
-@pytest.mark.parametrize("file", ["tensor_dump.rec", "tensor_dump.bin", "tensor_dump.json"])
-def test_the_recordings_own_files_are_not_overwritten(recorded, file):
-    path = recorded.directory / "run" / "tensor_dump" / file
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """tg, with a run that has every file a run can have, and a link to its folder."""
+    tg = Runner(tmp_path_factory.mktemp("whole"))
+    tg.good("run", "matmul_chain", "--dump-tensor", "--deps", "--enable-scope-stats", "--output", "run")
+    (tg.directory / "elsewhere").symlink_to("run")
+    return tg
+
+
+OWN_FILES = ["run.json", "deps.json", "tensor_dump/tensor_dump.rec", "tensor_dump/tensor_dump.bin",
+             "tensor_dump/tensor_dump.json", "scope_stats/scope_stats.jsonl",
+             "scope_stats/scope_stats.json"]
+
+
+def never_replaced(tg, name, *commands):
+    """No way to the file leads over its content."""
+    path = tg.directory / "run" / name
     before = path.read_bytes()
-    (recorded.directory / "link").symlink_to(path)
-    for name in (path, "link"):
-        refused(recorded("export", "run", "--to", "csv", "--output", name, "--force"),
-                "is a file of the recording itself")
+    link, hard = tg.directory / "link", tg.directory / "hard"
+    link.symlink_to(path)
+    hard.hardlink_to(path)
+    try:
+        for way in (f"run/{name}", f"elsewhere/./{name}", f"/proc/self/cwd/run/{name}", "link", "hard"):
+            for command in commands:
+                refused(tg(*command, way, "--force"), "is a file of the recording itself")
+    finally:
+        link.unlink()
+        hard.unlink()
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("file", OWN_FILES)
+def test_the_recordings_own_files_are_not_overwritten(whole, file):
+    never_replaced(whole, file, ["export", "run", "--to", "csv", "--output"],
+                   ["scope", "run", "--html"])
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_no_format_overwrites_the_run_it_reads(whole, format):
+    if format == "simpler":
+        refused(whole("export", "run", "--to", format, "--output", "elsewhere", "--force"), "itself")
+    else:
+        never_replaced(whole, "run.json", ["export", "run", "--index", 10, "--to", format, "--output"])
+
+
+def test_view_does_not_overwrite_the_run_it_reads(whole):
+    never_replaced(whole, "deps.json", ["view", "run", "--export", "npz", "--out"])
+
+
+def test_a_link_to_the_run_is_not_replaced_by_an_export(whole):
+    for format in ("npz", "npy"):
+        refused(whole("export", "run", "--to", format, "--output", "elsewhere", "--force"), "itself")
+    assert (whole.directory / "elsewhere").is_symlink()
+
+
+def test_a_name_that_a_run_gives_its_files_is_not_used_in_the_run(recorded):
+    (recorded.directory / "run" / "deps.json").unlink()
+    refused(recorded("export", "run", "--to", "csv", "--output", "run/deps.json"), "itself")
+    assert not (recorded.directory / "run" / "deps.json").exists()
 
 
 def test_a_planted_link_in_the_shared_memory_folder_is_not_followed(recorded, tmp_path):
