@@ -48,3 +48,45 @@ const char *tg_task_text(uint64_t id, char text[32])
         snprintf(text, 32, "%llu", (unsigned long long)id);
     return text;
 }
+
+/* ── lines that grow ───────────────────────────────────────────────────────────────────── */
+
+#define ELLIPSIS "…"
+
+static bool is_inside_character(char byte)
+{
+    return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+/* Copies the text, or its begin and its end, if it is longer than `most` bytes. */
+static void copy_ends(char *to, const char *text, size_t most)
+{
+    size_t length = strlen(text), head = most / 2, tail;
+    if (length <= most) {
+        memcpy(to, text, length + 1);
+        return;
+    }
+    tail = length - (most - head - strlen(ELLIPSIS));
+    while (head > 0 && is_inside_character(text[head]))
+        head--;
+    while (is_inside_character(text[tail]))
+        tail++;
+    memcpy(to, text, head);
+    memcpy(to + head, ELLIPSIS, strlen(ELLIPSIS));
+    memcpy(to + head + strlen(ELLIPSIS), text + tail, length - tail + 1);
+}
+
+void tg_text_add(char *text, size_t room, const char *added)
+{
+    char old[1000], separator[] = "; ";
+    size_t most = room - 1, new_length = strlen(added);
+    if (*text == '\0') {
+        copy_ends(text, added, most);
+        return;
+    }
+    new_length = new_length < most / 2 ? new_length : most / 2;
+    snprintf(old, sizeof old, "%s", text);
+    copy_ends(text, old, most - strlen(separator) - new_length);
+    strcat(text, separator);
+    copy_ends(text + strlen(text), added, new_length);
+}

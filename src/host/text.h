@@ -3,12 +3,17 @@
 #ifndef TG_HOST_TEXT_H
 #define TG_HOST_TEXT_H
 
-#include <stdint.h>
-
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /* Like printf, into a string that the caller frees; NULL if memory ran out. */
 __attribute__((format(printf, 1, 2))) char *tg_text_format(const char *format, ...);
+
+/* Appends `added` to a line of text in `room` bytes, after "; " if there is text already. What does not fit
+ * loses its middle, first of all the older text: a message begins with what failed, has a long path in
+ * its middle, and ends with the cause. */
+void tg_text_add(char *text, size_t room, const char *added);
 
 /* True for at most 100 letters, digits, '_', '-', '.' and '+', the first a letter, digit or '_': a
  * name that needs no quoting in a file name, on a command line or in a table. */
