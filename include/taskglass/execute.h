@@ -88,6 +88,11 @@ struct tg_execution; /* the results of one execution */
  * Runs the case. Platform, runtime, cores, schedulers, timeout, output … come from the settings.
  * The caller destroys *execution, which also exists after MISMATCH and device failures; it is
  * NULL if the call failed before it had any result.
+ *
+ * IO_ERROR: the output directory or the recording could not be begun, or deps.json could not be written
+ * although the setting `deps` asks for it. Any other file that cannot be written during or after the run
+ * changes nothing about the run's status: `run.record` or `run.scopes` of the execution's info says which
+ * file is missing and why, `run.record` also for run.json of a run that was not recorded.
  */
 TG_API tg_status tg_execute(const struct tg_settings *settings,
                             const struct tg_workload_file *workload,
@@ -107,7 +112,7 @@ struct tg_execution_info {
     double prepare_seconds, open_seconds, build_seconds, check_seconds;
     uint32_t n_outputs;
     const struct tg_output_check *outputs;
-    const char *run_json; /* the text of run.json; "" if it could not be written */
+    const char *run_json; /* the text of run.json; "" if memory ran out */
 };
 /* Everything that `info` points to lives as long as the execution. */
 TG_API void tg_execution_get(const struct tg_execution *execution, struct tg_execution_info *info);

@@ -59,10 +59,10 @@ int tg_lock_look(const char *path, enum tg_lock *held)
     return 0;
 }
 
-void tg_lock_drop(int fd)
+int tg_lock_drop(int fd)
 {
     if (fd < 0)
-        return;
+        return 0;
     (void)flock(fd, LOCK_UN);
-    close(fd);
+    return close(fd) == 0 || errno == EINTR ? 0 : errno; /* after EINTR it is closed too */
 }

@@ -23,7 +23,8 @@ enum tg_lock tg_lock_take(int fd);
  * fault (base/files.h). */
 int tg_lock_look(const char *path, enum tg_lock *held);
 /* Unlocks and closes. Closing alone would not unlock if the program has forked meanwhile: the child has
- * the descriptor too. -1 is allowed. */
-void tg_lock_drop(int fd);
+ * the descriptor too. -1 is allowed. Returns 0, or the errno of a failed close, with which some file
+ * systems report that earlier writes failed. */
+int tg_lock_drop(int fd);
 
 #endif

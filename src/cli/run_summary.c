@@ -2,9 +2,11 @@
 #include "cli/run_summary.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <taskglass/recording.h>
+#include <taskglass/text.h>
 
 #include "cli/format.h"
 #include "cli/term.h"
@@ -145,33 +147,73 @@ static void put_scopes(const struct tg_scope_result *scopes)
                cli_format_count(&samples, scopes->samples, "sample"));
 }
 
-/* Warns on standard error of every loss, whether or not the run succeeded. */
-void cli_warn_recording(const struct tg_record_result *record)
+/* Parts of one line, with "; " between them. */
+struct line {
+    char text[CLI_LOSSES];
+    size_t used;
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct line *line, const char *format, ...)
 {
-    const struct tg_record_summary *summary = &record->summary;
-    struct cli_shown shown;
-    if (!record->on)
-        return;
-    if (*record->text)
-        fprintf(stderr, "taskglass: warning: recording: %s\n", cli_show(&shown, record->text));
-    if (records_lost(summary) > 0) {
-        const char *separator = ": ";
-        fprintf(stderr, "taskglass: warning: recording: %" PRIu64 " of %" PRIu64 " records lost",
-                records_lost(summary), summary->attempted);
-        for (unsigned cause = 0; cause < TG_LOSS_CAUSES; cause++) {
-            if (summary->lost[cause] == 0)
-                continue;
-            fprintf(stderr, "%s%" PRIu64 " %s", separator, summary->lost[cause],
-                    tg_loss_name(cause));
-            separator = ", ";
-        }
-        fputc('\n', stderr);
+    va_list values;
+    va_start(values, format);
+    int length = vsnprintf(line->text + line->used, sizeof line->text - line->used, format, values);
+    va_end(values);
+    if (length > 0)
+        line->used += (size_t)length;
+    if (line->used >= sizeof line->text)
+        line->used = sizeof line->text - 1;
+}
+
+static const char *separate(const struct line *line)
+{
+    return line->used > 0 ? "; " : "";
+}
+
+static void add_lost_records(struct line *line, const struct tg_record_summary *summary)
+{
+    const char *separator = ": ";
+    if (records_lost(summary) > 0)
+        add(line, "%s%" PRIu64 " of %" PRIu64 " records lost", separate(line),
+            records_lost(summary), summary->attempted);
+    for (unsigned cause = 0; cause < TG_LOSS_CAUSES; cause++) {
+        if (summary->lost[cause] == 0)
+            continue;
+        add(line, "%s%" PRIu64 " %s", separator, summary->lost[cause], tg_loss_name(cause));
+        separator = ", ";
     }
     if (summary->truncated + summary->overwritten > 0)
-        fprintf(stderr,
-                "taskglass: warning: recording: %" PRIu64 " payloads truncated, %" PRIu64
-                " overwritten\n",
-                summary->truncated, summary->overwritten);
+        add(line, "%s%" PRIu64 " payloads truncated, %" PRIu64 " overwritten", separate(line),
+            summary->truncated, summary->overwritten);
+}
+
+static void add_scopes(struct line *line, const struct tg_scope_result *scopes)
+{
+    if (*scopes->text)
+        add(line, "%sscope stats: %s", separate(line), scopes->text);
+    if (scopes->dropped > 0)
+        add(line, "%sscope stats: %" PRIu64 " of %" PRIu64 " samples dropped", separate(line),
+            scopes->dropped, scopes->samples);
+}
+
+const char *cli_describe_losses(const struct tg_run_result *run, char text[CLI_LOSSES])
+{
+    struct line what = {.used = 0}, line = {.used = 0};
+    add(&what, "%s", run->record.text);
+    if (run->record.on)
+        add_lost_records(&what, &run->record.summary);
+    if (what.used > 0)
+        add(&line, "%s%s", run->record.on ? "recording: " : "", what.text);
+    add_scopes(&line, &run->scopes);
+    tg_text_clean(line.text, text, CLI_LOSSES);
+    return text;
+}
+
+void cli_warn_losses(const struct tg_run_result *run)
+{
+    char text[CLI_LOSSES];
+    if (*cli_describe_losses(run, text))
+        fprintf(stderr, "taskglass: warning: %s\n", text);
 }
 
 /* Warns if the orchestration spent most of its time waiting for room. */
@@ -181,17 +223,6 @@ void cli_warn_orchestration(const struct tg_orchestration_result *orchestration)
     if (orchestration->warning != TG_OK)
         fprintf(stderr, "taskglass: warning: %s: %s\n", tg_status_name(orchestration->warning),
                 cli_show(&shown, orchestration->text));
-}
-
-void cli_warn_scopes(const struct tg_scope_result *scopes)
-{
-    struct cli_shown shown;
-    if (*scopes->text)
-        fprintf(stderr, "taskglass: warning: scope stats: %s\n", cli_show(&shown, scopes->text));
-    if (scopes->dropped > 0)
-        fprintf(stderr,
-                "taskglass: warning: scope stats: %" PRIu64 " of %" PRIu64 " samples dropped\n",
-                scopes->dropped, scopes->samples);
 }
 
 void cli_summarize_run(const char *workload, const char *runtime,

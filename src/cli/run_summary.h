@@ -13,9 +13,12 @@ void cli_summarize_run(const char *workload, const char *runtime,
  * files are. Prints nothing for input errors, which have one line only. */
 void cli_report_failure(const struct tg_execution_info *info);
 
-/* Prints on standard error what the recording lacks. */
-void cli_warn_recording(const struct tg_record_result *record);
-void cli_warn_scopes(const struct tg_scope_result *scopes);
+/* What the run's files lack, in one line of clean text: files that could not be written, lost records and
+ * samples; "" if nothing. Returns `text`. */
+enum { CLI_LOSSES = 1000 };
+const char *cli_describe_losses(const struct tg_run_result *run, char text[CLI_LOSSES]);
+/* Prints that line on standard error, as a warning, if there is one. */
+void cli_warn_losses(const struct tg_run_result *run);
 void cli_warn_orchestration(const struct tg_orchestration_result *orchestration);
 
 #endif

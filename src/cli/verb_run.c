@@ -77,29 +77,59 @@ static void print_failure(const char *workload, const struct tg_error *error)
     fflush(stdout);
 }
 
-static void report(const struct tg_workload *workload, const struct tg_settings *settings,
-                   const struct tg_execution *execution, const struct tg_error *error, bool json)
+/* An input error has one line, so that what its files lack stands there too. */
+static void explain_refusal(const struct tg_execution_info *info, const struct tg_error *error)
+{
+    char losses[CLI_LOSSES];
+    cli_describe_losses(&info->run, losses);
+    (void)cli_error("%s: %s%s%s", tg_status_name(error->status), error->text, *losses ? "; " : "",
+                    losses);
+}
+
+static void explain(const struct tg_execution_info *info, const struct tg_error *error)
+{
+    if (tg_status_exit_code(info->status) == CLI_USAGE) {
+        explain_refusal(info, error);
+        return;
+    }
+    cli_warn_losses(&info->run);
+    cli_warn_orchestration(&info->run.orchestration);
+    if (info->status != TG_OK) {
+        cli_fail(error);
+        cli_report_failure(info);
+    }
+}
+
+/* Without the text of run.json, --json cannot tell how the run ended. */
+static int report_no_json(const struct tg_workload *workload, const struct tg_execution_info *info,
+                          const struct tg_error *error)
+{
+    struct tg_error no_memory = {TG_NO_MEMORY, "out of host memory for run.json"};
+    if (info->status == TG_OK)
+        error = &no_memory;
+    print_failure(workload->name, error);
+    return cli_fail(error);
+}
+
+/* Returns the exit code. */
+static int report(const struct tg_workload *workload, const struct tg_settings *settings,
+                  const struct tg_execution *execution, const struct tg_error *error, bool json)
 {
     struct tg_execution_info info;
     tg_execution_get(execution, &info);
     cli_module_output_back();
-    if (json && *info.run_json)
+    if (json && !*info.run_json)
+        return report_no_json(workload, &info, error);
+    if (json)
         fputs(info.run_json, stdout);
-    else if (json)
-        print_failure(workload->name, error);
     else if (info.status == TG_OK || info.status == TG_MISMATCH)
         cli_summarize_run(workload->name, tg_settings_text(settings, "runtime"), &info);
     fflush(stdout); /* keeps the report before the warnings if both go to the same place */
-    cli_warn_recording(&info.run.record);
-    cli_warn_orchestration(&info.run.orchestration);
-    cli_warn_scopes(&info.run.scopes);
-    if (info.status != TG_OK) {
-        cli_fail(error);
-        cli_report_failure(&info);
-    }
+    explain(&info, error);
     if (cli_interrupt_caught() && (info.status == TG_OK || info.status == TG_MISMATCH))
         fprintf(stderr, "taskglass: stopped by %s after the run had ended; its files are in %s\n",
                 cli_interrupt_name(), info.output_dir);
+    return tg_status_exit_code(info.status);
 }
 
 /* The run has no directory yet, and so no run.json. */
@@ -127,15 +157,14 @@ static int execute(struct cli *cli, const struct request *request,
         .guard = cli_guard_call,
     };
     cli_progress_init(&progress);
-    tg_status status = tg_execute(cli->settings, file, &config, &execution, &error);
+    (void)tg_execute(cli->settings, file, &config, &execution, &error);
     cli_progress_erase(&progress);
-    if (execution)
-        report(tg_workload_get(file), cli->settings, execution, &error, request->json);
-    else
-        fail(request, &error);
-    cli_guard_reported(tg_status_exit_code(status));
+    int code = execution
+                   ? report(tg_workload_get(file), cli->settings, execution, &error, request->json)
+                   : fail(request, &error);
+    cli_guard_reported(code);
     tg_execution_destroy(execution);
-    return tg_status_exit_code(status);
+    return code;
 }
 
 /* Loading a module runs its constructors. */

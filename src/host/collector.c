@@ -5,6 +5,7 @@
 #include "host/content.h"
 #include "host/partial.h"
 #include "host/pump.h"
+#include "host/record_result.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -195,11 +196,12 @@ static uint32_t account(struct tg_collector *c, uint64_t matched[TG_MAX_FILTERS]
 static void warn_of_filters(const struct tg_collector *c, const uint64_t matched[TG_MAX_FILTERS],
                             struct tg_record_result *result)
 {
+    char text[sizeof result->text];
     for (uint32_t f = 0; f < c->area.setup.n_filters; f++) {
-        size_t used = strlen(result->text);
-        if (matched[f] == 0)
-            snprintf(result->text + used, sizeof result->text - used,
-                     "%sthe filter '%s' matched nothing", used ? "; " : "", c->area.filter[f]);
+        if (matched[f] > 0)
+            continue;
+        snprintf(text, sizeof text, "the filter '%s' matched nothing", c->area.filter[f]);
+        tg_record_result_say(result, text);
     }
 }
 
@@ -224,8 +226,7 @@ void tg_collector_finish(struct tg_collector *c, tg_status run_ended,
     tg_dump_set_result(c->writer, run_ended);
     result->status = tg_dump_finish(c->writer, &error);
     if (result->status != TG_OK)
-        snprintf(result->text, sizeof result->text, "%.*s", (int)sizeof result->text - 1,
-                 error.text);
+        tg_record_result_say(result, error.text);
     result->summary = *tg_dump_summary(c->writer);
     result->stored_bytes = tg_dump_stored(c->writer);
     clock_gettime(CLOCK_MONOTONIC, &ended);

@@ -5,6 +5,7 @@
 #include "common/stream_word.h"
 #include "host/pump.h"
 #include "host/site_names.h"
+#include "host/text.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -368,8 +369,7 @@ void tg_device_log_finish_scopes(struct tg_device_log *log, const struct tg_scop
     result->status =
         tg_scope_writer_finish(log->scopes, result->dropped, log->attempted, fatal, &error);
     if (result->status != TG_OK)
-        snprintf(result->text, sizeof result->text, "%.*s", (int)sizeof result->text - 1,
-                 error.text);
+        tg_text_add(result->text, sizeof result->text, error.text);
     else
         say_unnamed(log, result);
     tg_scope_writer_destroy(log->scopes);

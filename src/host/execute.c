@@ -22,6 +22,7 @@
 #include "host/graph.h"
 #include "host/output.h"
 #include "host/plan.h"
+#include "host/record_result.h"
 #include "host/run.h"
 #include "host/runtime_ops.h"
 #include "host/workload.h"
@@ -302,7 +303,7 @@ static tg_status on_device(struct job *job, struct tg_error *error)
     return status;
 }
 
-/* Keeps the first failure and appends the text of a later one, from writing the files. */
+/* Keeps the first failure and appends the text of a later one, from writing a file. */
 static void fail(struct tg_execution *e, tg_status status, const struct tg_error *error)
 {
     if (e->status == TG_OK) {
@@ -329,25 +330,42 @@ static void complete_recording(struct job *job)
                                  plan->device.poison ? TG_POISON : 0, e->status, &e->run.record);
 }
 
-static void write_files(struct job *job)
+/* A run that is recorded has deps.json as part of its recording, so that a failure is a loss of the
+ * recording. With --deps the user asked for this file, so that a failure is one of the run. */
+static void write_deps(struct job *job)
+{
+    struct tg_execution *e = job->execution;
+    struct tg_error error;
+    if ((!job->plan.deps && !e->run.record.on) || !job->graph)
+        return;
+    tg_status status = tg_deps_json_write(e, job->graph, &error);
+    if (status != TG_OK && job->plan.deps)
+        fail(e, status, &error);
+    else if (status != TG_OK)
+        tg_record_result_fail(&e->run.record, "deps.json", &error);
+}
+
+static tg_status render_run_json(struct job *job, struct tg_error *error)
 {
     struct tg_execution *e = job->execution;
     struct tg_run_facts facts = {e, job->settings, job->file, job->config, job->test_case};
+    free(e->run_json);
+    e->run_json = NULL;
+    return tg_run_json_render(&facts, &e->run_json, error);
+}
+
+/* The result of the run does not depend on whether run.json could be written. */
+static void write_run_json(struct job *job)
+{
+    struct tg_execution *e = job->execution;
     struct tg_error error;
-    tg_status status;
-    if ((job->plan.deps || e->run.record.on) && job->graph) {
-        status = tg_deps_json_write(e, job->graph, &error);
-        if (status != TG_OK)
-            fail(e, status, &error);
-    }
-    status = tg_run_json_render(&facts, &e->run_json, &error);
+    tg_status status = render_run_json(job, &error);
     if (status == TG_OK)
         status = tg_output_write(e->output_dir, "run.json", write_text, e->run_json, &error);
-    if (status != TG_OK) {
-        fail(e, status, &error);
-        free(e->run_json);
-        e->run_json = NULL;
-    }
+    if (status == TG_OK)
+        return;
+    tg_record_result_fail(&e->run.record, "run.json", &error);
+    (void)render_run_json(job, &error); /* for --json, with what was said just now */
 }
 
 static tg_status prepare(struct job *job, struct tg_error *error)
@@ -399,7 +417,8 @@ static void end(struct job *job)
 {
     if (job->execution) {
         complete_recording(job);
-        write_files(job);
+        write_deps(job);
+        write_run_json(job);
         tg_run_folder_unlock(&job->lock);
         tg_execution_keep_outputs(job->execution, job->test_case);
     }

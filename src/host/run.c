@@ -5,6 +5,7 @@
 #include "host/device_log.h"
 #include "host/record_setup.h"
 #include "host/seconds.h"
+#include "host/text.h"
 #include "recording/record.h"
 #include <math.h>
 #include <stdlib.h>
@@ -129,14 +130,18 @@ static tg_status set_up_recording(struct tg_run *run, const struct tg_record_con
 static tg_status write_no_scopes(struct tg_run *run, const char *folder, struct tg_error *error)
 {
     static const struct tg_scope_limits none = {.no_rings = true};
+    struct tg_scope_result *scopes = &run->result.scopes;
     struct tg_scope_writer *writer;
+    struct tg_error lost;
     tg_status status = tg_scope_writer_create(folder, &none, &writer, error);
     if (status != TG_OK)
         return status;
-    status = tg_scope_writer_finish(writer, 0, 0, NULL, error);
+    scopes->on = scopes->no_rings = true;
+    scopes->status = tg_scope_writer_finish(writer, 0, 0, NULL, &lost);
+    if (scopes->status != TG_OK)
+        tg_text_add(scopes->text, sizeof scopes->text, lost.text);
     tg_scope_writer_destroy(writer);
-    run->result.scopes.on = run->result.scopes.no_rings = status == TG_OK;
-    return status;
+    return TG_OK;
 }
 
 /* Has the device log the graph that it builds, if the caller wants edges or scope stats. */

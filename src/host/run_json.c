@@ -342,17 +342,24 @@ static void put_scope_stats(struct tg_json *json, const struct tg_scope_result *
     tg_json_end_object(json);
 }
 
-static void put_warnings(struct tg_json *json, const struct tg_orchestration_result *o)
+static void put_warning(struct tg_json *json, tg_status status, const char *text)
+{
+    tg_json_begin_object(json);
+    tg_json_put_string(json, "name", tg_status_name(status));
+    tg_json_put_string(json, "text", text);
+    tg_json_put_string(json, "advice", tg_status_advice(status));
+    tg_json_end_object(json);
+}
+
+/* What a recording lacks stands in "recorder". */
+static void put_warnings(struct tg_json *json, const struct tg_run_result *run)
 {
     tg_json_key(json, "warnings");
     tg_json_begin_array(json);
-    if (o->warning != TG_OK) {
-        tg_json_begin_object(json);
-        tg_json_put_string(json, "name", tg_status_name(o->warning));
-        tg_json_put_string(json, "text", o->text);
-        tg_json_put_string(json, "advice", tg_status_advice(o->warning));
-        tg_json_end_object(json);
-    }
+    if (run->orchestration.warning != TG_OK)
+        put_warning(json, run->orchestration.warning, run->orchestration.text);
+    if (!run->record.on && run->record.status != TG_OK)
+        put_warning(json, run->record.status, run->record.text);
     tg_json_end_array(json);
 }
 
@@ -382,7 +389,7 @@ static void put_facts(struct tg_json *json, const struct tg_run_facts *facts)
     put_recorder(json, &e->run.record);
     put_orchestration(json, &e->run.orchestration);
     put_scope_stats(json, &e->run.scopes);
-    put_warnings(json, &e->run.orchestration);
+    put_warnings(json, &e->run);
     tg_json_end_object(json);
 }
 

@@ -262,22 +262,25 @@ static void write_summary(struct tg_dump_writer *writer)
     }
 }
 
-static tg_status say_failure(const struct tg_dump_writer *writer, struct tg_error *error)
+static tg_status say_failure(const struct tg_dump_writer *writer, bool has_manifest,
+                             struct tg_error *error)
 {
     int cause = failure(&writer->payload_failed);
     const char *path = cause ? writer->payload_path : writer->journal_path;
-    unsigned long long lost = writer->summary.lost[TG_LOSS_DISK];
     if (!cause)
         cause = failure(&writer->journal_failed);
-    return tg_error_set(error, TG_IO_ERROR, "cannot write '%s': %s; %llu record%s lost", path,
-                        strerror(cause), lost, lost == 1 ? "" : "s");
+    return tg_error_set(error, TG_IO_ERROR, "cannot write '%s': %s%s", path, strerror(cause),
+                        has_manifest ? "" : "; " TG_DUMP_MANIFEST " not written");
 }
 
+/* Some file systems report only here that earlier writes failed. */
 static void close_files(struct tg_dump_writer *writer)
 {
-    tg_lock_drop(writer->journal);
-    if (writer->payload >= 0)
-        close(writer->payload);
+    if (writer->payload >= 0 && close(writer->payload) != 0 && errno != EINTR)
+        set_failure(&writer->payload_failed, errno);
+    int cause = tg_lock_drop(writer->journal);
+    if (cause != 0)
+        set_failure(&writer->journal_failed, cause);
     writer->journal = writer->payload = -1;
 }
 
@@ -297,10 +300,9 @@ tg_status tg_dump_finish(struct tg_dump_writer *writer, struct tg_error *error)
     (void)tg_dump_flush(writer); /* first, because the summary counts what a flush may lose */
     release_payload(writer);
     write_summary(writer);
-    bool failed = has_failed(writer);
-    tg_status status = write_manifest(writer, failed ? NULL : error);
+    tg_status status = write_manifest(writer, error);
     close_files(writer);
-    return failed ? say_failure(writer, error) : status;
+    return has_failed(writer) ? say_failure(writer, status == TG_OK, error) : status;
 }
 
 void tg_dump_destroy(struct tg_dump_writer *writer)

@@ -293,6 +293,8 @@ tg_status tg_scope_writer_finish(struct tg_scope_writer *writer, uint64_t droppe
     tg_status summary =
         tg_scope_summary_write(&writer->tally, writer->dir, dropped, total, is_fatal ? fatal : NULL,
                                status == TG_OK ? error : NULL);
+    if (status != TG_OK && summary != TG_OK && error)
+        tg_error_set(error, status, "%s; " TG_SCOPE_SUMMARY " not written", error->text);
     return status == TG_OK ? summary : status;
 }
 

@@ -3,9 +3,11 @@
 command may make of it. `make test` tries some of the faults, chosen by a seed that it prints;
 `injection.py --all` tries each of them."""
 
+import json
 import os
 import re
 import resource
+import shutil
 import subprocess
 import sys
 import time
@@ -13,7 +15,7 @@ import time
 import pytest
 from conftest import GPU, PROGRAM, SANITIZED, TIMEOUT, workload
 
-from injection import MALLOC, Bench, Tally, can_trace, scenarios, soak
+from injection import MALLOC, Bench, Fault, Tally, can_trace, scenarios, soak
 
 SECONDS = 6
 SEED = int(os.environ.get("TASKGLASS_FAULT_SEED", time.time()))
@@ -113,18 +115,105 @@ def test_closed_standard_streams_change_no_answer(recording, closed):
         assert (result.returncode, result.stdout) == (good.returncode, good.stdout)
 
 
-def test_a_full_disk_is_named_or_counted(tmp_path):
-    """Needs to mount a small file system."""
+@pytest.fixture
+def small_disk(tmp_path):
+    """Gives a function that makes an empty file system of so many KiB, in place of the one before."""
     disk = tmp_path / "disk"
     disk.mkdir()
-    if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", disk],
-                                           stderr=subprocess.DEVNULL, check=False).returncode != 0:
-        pytest.skip("cannot mount a small file system")
-    try:
-        for extra in ((), ("--dump-tensor",)):
-            result = run(disk, "run", workload("bugs_none"), *extra, "--output", "run")
-            assert result.returncode in (0, 2), result
-            if extra:
-                assert re.search("No space left on device", result.stderr), result
-    finally:
-        subprocess.run(["umount", disk], check=True)
+
+    def unmount():
+        if disk.is_mount():
+            subprocess.run(["umount", disk], check=True)
+
+    def mount(kibibytes):
+        unmount()
+        command = ["mount", "-t", "tmpfs", "-o", f"size={kibibytes}k", "none", disk]
+        if os.geteuid() != 0 or subprocess.run(command, stderr=subprocess.DEVNULL, check=False).returncode != 0:
+            pytest.skip("cannot mount a small file system")
+        return disk
+    yield mount
+    unmount()
+
+
+RUN_FILES = ("run.json", "deps.json", "tensor_dump/tensor_dump.json", "tensor_dump/tensor_dump.rec",
+             "tensor_dump/tensor_dump.bin")
+SCOPE_FILES = ("scope_stats/scope_stats.jsonl", "scope_stats/scope_stats.json")
+
+
+def check_losses(folder, result, files):
+    """The run has its own result, and one line names every file that is missing."""
+    said = result.stderr.splitlines()
+    missing = [name for name in files if not (folder / name).exists()]
+    assert result.returncode == 0, result
+    assert len(said) == (1 if missing else len(said[:1])), result
+    assert all(name.split("/")[-1] in said[0] for name in missing), (missing, result)
+    assert all(line.startswith("taskglass: warning: ") for line in said), result
+    assert not [name for name in folder.rglob("*") if name.suffix == ".tmp"]
+    return missing
+
+
+@pytest.mark.parametrize("runtime", ("host_build_graph", "tensormap_and_ringbuffer"))
+def test_a_full_disk_costs_records_and_files_but_not_the_result(small_disk, tmp_path, runtime):
+    lost = 0
+    for size in (8, 16, 24, 28, 32, 40, 48, 64, 100, 128, 160, 180, 190, 200, 256):
+        disk = small_disk(size)
+        result = run(disk, "run", workload("bugs_none"), "--dump-tensor", "--cores", "3", "--runtime",
+                     runtime, "--enable-scope-stats", "--output", "run")
+        if result.returncode == 2:  # known before the run: no room for what it begins with
+            assert size < 32 and len(result.stderr.splitlines()) == 1, result
+            continue
+        check_losses(disk / "run", result, RUN_FILES + SCOPE_FILES)
+        if "tensor_dump.bin': No space" in result.stderr or "tensor_dump.rec': No space" in result.stderr:
+            assert re.search(r"; \d+ of \d+ records lost: \d+ disk", result.stderr), result
+        lost += bool(result.stderr)
+        assert run(disk, "verify", "run").returncode == 0, (size, result)
+        shutil.copytree(disk / "run", tmp_path / f"copy{size}")
+        assert run(tmp_path, "recover", f"copy{size}").returncode == 0, (size, result)
+        assert run(tmp_path, "verify", f"copy{size}").returncode == 0, (size, result)
+    assert lost > 3
+
+
+def test_on_a_full_disk_json_is_printed_all_the_same(small_disk):
+    result = run(small_disk(8), "run", workload("bugs_none"), "--cores", "3", "--dump-tensor", "--json",
+                 "--output", "run")
+    report = json.loads(result.stdout)
+    assert result.returncode == report["result"]["exit_code"] == 0
+    assert report["recorder"]["status"] == "IO_ERROR"
+    assert "run.json not written" in report["recorder"]["message"]
+    assert report["recorder"]["lost"]["disk"] > 0
+
+
+def test_a_run_that_is_not_recorded_says_that_run_json_is_missing(tmp_path):
+    (tmp_path / "run/.run.json.tmp/x").mkdir(parents=True)
+    result = run(tmp_path, "run", workload("bugs_none"), "--cores", "3", "--output", "run")
+    assert result.returncode == 0
+    assert result.stderr == "taskglass: warning: cannot write 'run/run.json': Is a directory\n"
+    result = run(tmp_path, "run", workload("bugs_none"), "--cores", "3", "--output", "run", "--json")
+    assert [warning["name"] for warning in json.loads(result.stdout)["warnings"]] == ["IO_ERROR"]
+
+
+def test_a_file_that_was_asked_for_is_an_error_of_one_line(tmp_path):
+    for name in ("deps", "run"):
+        (tmp_path / f"run/.{name}.json.tmp/x").mkdir(parents=True)
+    result = run(tmp_path, "run", workload("bugs_none"), "--cores", "3", "--deps", "--dump-tensor",
+                 "--output", "run")
+    assert result.returncode == 2 and len(result.stderr.splitlines()) == 1
+    assert "run/deps.json" in result.stderr and "run/run.json" in result.stderr
+
+
+def test_every_rename_that_fails_in_a_recorded_run_is_a_loss(bench):
+    """Only the first files, without which there is no recording, are an error before the run."""
+    scenario = next(s for s in scenarios() if s.name == "run-tmr-a2a3sim")
+    for nth in range(1, 9):
+        fault = Fault(scenario.name, "taskglass", "rename", nth, "EIO", "once")
+        result, counted, place = bench.run(scenario, fault)
+        if not counted["failed"]:
+            break
+        if result.code == 2:
+            assert re.fullmatch(r"taskglass: IO_ERROR: cannot write 'out/\S*\.(bin|rec|jsonl)': Input/output "
+                                "error\n", result.err), (nth, result)
+        else:
+            missing = [name for name in RUN_FILES + SCOPE_FILES if not (place / "out" / name).exists()]
+            assert result.code == 0 and len(missing) == 1 and len(result.err.splitlines()) == 1, result
+            assert missing[0] in result.err, result
+    assert nth == 8

@@ -347,7 +347,8 @@ TEST(after_a_full_disk_writing_stops_and_says_so)
     CHECK(!dump_add_tensor(writer, 1, 1));
     CHECK(!tg_dump_flush(writer));
     CHECK_EQ_I(tg_dump_finish(writer, &dump_error), TG_IO_ERROR);
-    CHECK_HAS(dump_error.text, "2 records lost");
+    CHECK_HAS(dump_error.text, "tensor_dump.bin': File too large");
+    CHECK_EQ_U(tg_dump_summary(writer)->lost[TG_LOSS_DISK], 2);
     tg_dump_destroy(writer);
     struct tg_recording *recording = dump_open(dump_dir);
     CHECK(dump_info(recording).complete);
