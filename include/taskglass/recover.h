@@ -15,6 +15,8 @@ extern "C" {
 
 struct tg_recovery {
     uint64_t records;       /* in the manifest now */
+    uint64_t lost;          /* records that the run counted as lost, for example on a full disk; if
+                               was_complete is false, their number is not known, and this is 0 */
     uint64_t truncated;     /* those of them whose payload is shorter than it was */
     uint64_t damaged;       /* records that neither file has any more; they are left out */
     uint64_t from_manifest; /* records that only the old manifest had; they are kept */

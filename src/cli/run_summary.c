@@ -9,6 +9,7 @@
 #include <taskglass/text.h>
 
 #include "cli/format.h"
+#include "cli/recording.h"
 #include "cli/term.h"
 
 /* At most this many rows of running tasks are printed; run.json has all of them. */
@@ -118,14 +119,6 @@ static void put_checks(const struct tg_execution_info *info)
     }
 }
 
-static uint64_t records_lost(const struct tg_record_summary *summary)
-{
-    uint64_t lost = 0;
-    for (unsigned cause = 0; cause < TG_LOSS_CAUSES; cause++)
-        lost += summary->lost[cause];
-    return lost;
-}
-
 static void put_recording(const struct tg_record_result *record)
 {
     struct cli_text records, bytes;
@@ -173,9 +166,9 @@ static const char *separate(const struct line *line)
 static void add_lost_records(struct line *line, const struct tg_record_summary *summary)
 {
     const char *separator = ": ";
-    if (records_lost(summary) > 0)
+    if (cli_recording_lost(summary) > 0)
         add(line, "%s%" PRIu64 " of %" PRIu64 " records lost", separate(line),
-            records_lost(summary), summary->attempted);
+            cli_recording_lost(summary), summary->attempted);
     for (unsigned cause = 0; cause < TG_LOSS_CAUSES; cause++) {
         if (summary->lost[cause] == 0)
             continue;

@@ -30,6 +30,11 @@ static void print_json(const char *path, const struct tg_recovery *recovered)
     tg_json_key(&json, "was_complete");
     tg_json_bool(&json, recovered->was_complete);
     tg_json_put_uint(&json, "records", recovered->records);
+    tg_json_key(&json, "lost");
+    if (recovered->was_complete)
+        tg_json_uint(&json, recovered->lost);
+    else
+        tg_json_null(&json);
     tg_json_put_uint(&json, "truncated", recovered->truncated);
     tg_json_put_uint(&json, "damaged", recovered->damaged);
     tg_json_put_uint(&json, "from_manifest", recovered->from_manifest);
@@ -62,6 +67,19 @@ static void print_damage(const struct tg_recovery *recovered)
                recovered->put_aside);
 }
 
+/* What is known about records that the recording does not have. */
+static void print_end(const struct tg_recovery *recovered)
+{
+    struct cli_text lost;
+    if (!recovered->was_complete)
+        printf("  the recording was incomplete: what came after these records is unknown");
+    else if (recovered->lost > 0)
+        printf("  the run lost %s, which cannot be recovered",
+               cli_format_count(&lost, recovered->lost, "record"));
+    else
+        printf("  the recording was complete");
+}
+
 static void print_report(const char *path, const struct tg_recovery *recovered)
 {
     struct cli_text records, bytes, cut;
@@ -70,9 +88,8 @@ static void print_report(const char *path, const struct tg_recovery *recovered)
     printf("%s: %s, %s of payload\n", cli_show(&shown, path),
            cli_format_count(&records, recovered->records, "record"),
            cli_format_bytes(&bytes, recovered->payload_bytes));
-    printf("  the recording was %s; the manifest %s\n",
-           recovered->was_complete ? "complete"
-                                   : "incomplete: what came after these records is unknown",
+    print_end(recovered);
+    printf("; the manifest %s\n",
            recovered->lacks_payload
                ? "has payloads that the payload file lacks, and was left as it is"
            : recovered->kept_manifest ? "is good and was left as it is"

@@ -251,3 +251,11 @@ const char *tg_record_difference(const struct tg_record *a, const struct tg_reco
         return "hash";
     return a->data_ptr != b->data_ptr ? "address" : "flags";
 }
+
+uint64_t tg_record_lost(const struct tg_record_summary *summary)
+{
+    uint64_t lost = 0;
+    for (int i = 0; i < TG_LOSS_CAUSES; i++)
+        lost += summary->lost[i];
+    return lost;
+}

@@ -54,6 +54,8 @@ int64_t tg_record_numel(const struct tg_record *record);
 /* Adds the record to those counters of the summary that follow from records, or subtracts it. */
 void tg_record_count(struct tg_record_summary *summary, const struct tg_record *record);
 void tg_record_uncount(struct tg_record_summary *summary, const struct tg_record *record);
+/* The records that the run lost, of all causes. */
+uint64_t tg_record_lost(const struct tg_record_summary *summary);
 
 /* "explicit", "raw" …: why one task waits for another (enum tg_edge_kind). */
 const char *tg_edge_name(unsigned kind);

@@ -57,6 +57,7 @@ static void count(const struct tg_recording *recording, struct tg_recovery *reco
 {
     struct tg_entry entry;
     recovered->was_complete = recording->info.complete;
+    recovered->lost = recording->info.complete ? tg_record_lost(&recording->info.summary) : 0;
     recovered->payload_bytes = tg_recording_stored(recording);
     recovered->damaged = recording->info.damaged;
     recovered->bad_bytes = recording->damage.slots * sizeof(struct tg_record);

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/names.h"
 #include "recording/reader.h"
+#include "recording/record.h"
 #include "recording/verify_state.h"
 
 const char *tg_problem_name(unsigned problem)
@@ -76,14 +77,6 @@ static void compare(const struct counters *counters, const char *name, uint64_t 
                         name, is);
 }
 
-static uint64_t all_lost(const struct tg_record_summary *summary)
-{
-    uint64_t lost = 0;
-    for (int i = 0; i < TG_LOSS_CAUSES; i++)
-        lost += summary->lost[i];
-    return lost;
-}
-
 /* Compares the counters that every writer has. The other implementation counts scalars as
  * inputs. */
 static void compare_common(const struct counters *counters, const struct tg_record_summary *said,
@@ -108,11 +101,11 @@ static void compare_own(const struct counters *counters, const struct tg_recordi
     compare(counters, "scalars", said->scalars, is->scalars);
     if (counters->verifier->short_records == 0)
         compare(counters, "bytes of payload", said->payload_bytes, info->payload_bytes);
-    if (info->complete && said->attempted != said->recorded + all_lost(said))
+    if (info->complete && said->attempted != said->recorded + tg_record_lost(said))
         tg_verify_found(counters->verifier, TG_PROBLEM_COUNTER, TG_NONE,
                         "%s says %" PRIu64 " attempted, but %" PRIu64 " recorded and %" PRIu64
                         " lost",
-                        counters->file, said->attempted, said->recorded, all_lost(said));
+                        counters->file, said->attempted, said->recorded, tg_record_lost(said));
 }
 
 void tg_verify_counters(struct tg_verifier *verifier, const struct tg_recording_info *info)
@@ -175,7 +168,7 @@ static void verify_unclaimed(struct tg_verifier *verifier)
 {
     const struct tg_record_summary *said = &verifier->info.summary;
     if (verifier->result->unclaimed > 0 && verifier->info.complete && verifier->info.damaged == 0 &&
-        all_lost(said) == 0 && said->overwritten == 0 && said->truncated == 0)
+        tg_record_lost(said) == 0 && said->overwritten == 0 && said->truncated == 0)
         tg_verify_found(verifier, TG_PROBLEM_UNCLAIMED, TG_NONE,
                         "%" PRIu64 " bytes of %s belong to no record", verifier->result->unclaimed,
                         verifier->info.payload);

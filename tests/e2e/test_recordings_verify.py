@@ -137,12 +137,14 @@ def test_recover_cuts_a_torn_end_off(tg, folder):
 
 
 def test_recover_may_be_run_again_and_on_what_is_whole(tg, folder):
-    assert tg.json("recover", folder)["was_complete"]
+    whole = tg.json("recover", folder)
+    assert whole["was_complete"] and whole["lost"] == 0
     kill(folder, RECORD)
     first, second = tg.json("recover", "run"), tg.json("recover", "run")
     assert not first["kept_manifest"] and second.pop("kept_manifest")
     assert first == {**second, "kept_manifest": False} and not first["was_complete"] and first["records"] == 16
-    assert list(first) == ["path", "was_complete", "records", "truncated", "damaged",
+    assert first["lost"] is None
+    assert list(first) == ["path", "was_complete", "records", "lost", "truncated", "damaged",
                            "from_manifest", "kept_manifest", "lacks_payload", "put_aside",
                            "payload_bytes", "cut_bytes", "zero_bytes", "bad_bytes"]
 

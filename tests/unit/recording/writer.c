@@ -354,6 +354,13 @@ TEST(after_a_full_disk_writing_stops_and_says_so)
     CHECK(dump_info(recording).complete);
     CHECK_EQ_U(dump_info(recording).payload_bytes, 0);
     tg_recording_close(recording);
+    for (int again = 0; again < 2; again++) {
+        struct tg_recovery recovered;
+        CHECK_EQ_I(tg_recording_recover(dump_dir, &recovered, &dump_error), TG_OK);
+        CHECK(recovered.was_complete);
+        CHECK_EQ_U(recovered.lost, 2);
+        CHECK_EQ_I(unlink(dump_path("tensor_dump.json")), 0);
+    }
 }
 
 TEST_MAIN()
