@@ -356,7 +356,7 @@ static int start_watchdog(void)
     return cause;
 }
 
-int cli_guard_start(double limit)
+tg_status cli_guard_start(double limit, struct tg_error *error)
 {
     struct sigaction action = {.sa_sigaction = on_signal,
                                .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
@@ -366,14 +366,17 @@ int cli_guard_start(double limit)
     int cause = guard.stack ? start_watchdog() : ENOMEM;
     if (cause != 0) {
         free(guard.stack);
-        return cli_error("cannot start the thread that watches the workload's functions: %s",
-                         strerror(cause));
+        error->status = TG_NO_MEMORY;
+        snprintf(error->text, sizeof error->text,
+                 "cannot start the thread that watches the workload's functions: %s",
+                 strerror(cause));
+        return error->status;
     }
     sigaltstack(&stack, &guard.stack_before);
     sigemptyset(&action.sa_mask);
     for (int i = 0; i < FAULTS; i++)
         sigaction(faults[i], &action, &guard.before[i]);
-    return CLI_OK;
+    return TG_OK;
 }
 
 void cli_guard_reported(int code)

@@ -18,8 +18,8 @@
 
 #include <taskglass/execute.h>
 
-/* `limit`: seconds that one function may take. Returns the exit code; an error is already printed. */
-int cli_guard_start(double limit);
+/* `limit`: seconds that one function may take. NO_MEMORY: nothing was started. */
+tg_status cli_guard_start(double limit, struct tg_error *error);
 /* A call without a case is about the module itself. */
 tg_status cli_guard_call(void *context, const struct tg_workload_call *call,
                          struct tg_error *error);

@@ -227,10 +227,11 @@ static int replay(struct cli *cli, void *context)
         return cli_recording_fail(NULL, request->json, &error);
     request->config.ask = cli_trust_ask();
     request->config.guard = cli_guard_call;
-    code = cli_guard_start(cli_guard_limit(cli->settings));
-    if (code == CLI_OK) {
+    if (cli_guard_start(cli_guard_limit(cli->settings), &error) == TG_OK) {
         code = replay_recording(cli, recording, request);
         cli_guard_reported(code);
+    } else {
+        code = cli_recording_fail(recording, request->json, &error);
     }
     cli_guard_end();
     tg_recording_close(recording);

@@ -12,6 +12,7 @@
 #include "cli/interrupt.h"
 #include "cli/module_output.h"
 #include "cli/options.h"
+#include "cli/recording.h"
 #include "cli/run_summary.h"
 #include "cli/term.h"
 
@@ -215,14 +216,19 @@ static int open_and_execute(struct cli *cli, const struct request *request)
 static int run(struct cli *cli, void *context)
 {
     const struct request *request = context;
+    struct tg_error error;
     if (!request->workload)
         return cli_error("run needs a workload; 'taskglass list' shows the workloads");
     cli_interrupt_catch();
     if (request->json)
         cli_module_output_away();
-    int code = cli_guard_start(cli_guard_limit(cli->settings));
-    if (code == CLI_OK)
+    int code;
+    if (cli_guard_start(cli_guard_limit(cli->settings), &error) == TG_OK) {
         code = open_and_execute(cli, request);
+    } else {
+        cli_module_output_back();
+        code = cli_recording_fail(NULL, request->json, &error); /* nothing was run or judged */
+    }
     cli_guard_end();
     cli_interrupt_pass_on();
     return code;

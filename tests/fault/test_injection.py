@@ -204,6 +204,18 @@ def test_a_file_that_was_asked_for_is_an_error_of_one_line(tmp_path):
     assert "run/deps.json" in result.stderr and "run/run.json" in result.stderr
 
 
+@pytest.mark.skipif(SANITIZED, reason="a sanitizer ends the process when it cannot start a thread")
+@pytest.mark.parametrize("name", ("run-json", "replay-json"))
+def test_without_a_watchdog_json_says_that_nothing_is_known(bench, name):
+    scenario = next(s for s in scenarios() if s.name == name)
+    result, counted, place = bench.run(scenario, Fault(name, "taskglass", "clone", 1, "EAGAIN", "once"))
+    document = json.loads(result.out)
+    assert counted["failed"] == 1 and result.code == 2
+    assert document["result"] == "not known" and "thread that watches" in document["reason"]
+    assert len(result.err.splitlines()) == 1
+    assert list(place.iterdir()) == []
+
+
 def test_every_rename_that_fails_in_a_recorded_run_is_a_loss(bench):
     """Only the first files, without which there is no recording, are an error before the run."""
     scenario = next(s for s in scenarios() if s.name == "run-tmr-a2a3sim")
