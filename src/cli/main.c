@@ -5,11 +5,15 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/guard.h"
 #include "cli/suggest.h"
+
+/* The commands use less than 64 KiB, in builds without a sanitizer. */
+enum { LEAST_STACK = 256 * 1024 };
 
 static int unknown_verb(const char *typed)
 {
@@ -97,8 +101,23 @@ static int flush_output(int code)
     return cli_error("cannot write to standard output: a write failed, and a part is missing");
 }
 
+/* Buffers for paths and lines are on the stack, and the threads' stacks are as large as this limit. With too
+ * little, a crash would be blamed on the workload. Says it without printf, which needs stack as well. */
+static bool has_stack(void)
+{
+    static const char text[] =
+        "taskglass: the stack is limited to less than 256 KiB; type 'ulimit -s 8192'\n";
+    struct rlimit stack;
+    if (getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur >= LEAST_STACK)
+        return true;
+    (void)!write(STDERR_FILENO, text, sizeof text - 1);
+    return false;
+}
+
 int main(int argc, char **argv)
 {
+    if (!has_stack())
+        return CLI_USAGE;
     /* With SIGXFSZ ignored, write() fails at a file size limit and the run reports it; the default
      * action would kill the run. */
     signal(SIGXFSZ, SIG_IGN);

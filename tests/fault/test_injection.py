@@ -80,6 +80,19 @@ def test_little_address_space_changes_no_answer(recording, args):
             assert is_honest(result, good), (mebibytes, result)
 
 
+@pytest.mark.skipif(SANITIZED, reason="a sanitizer needs a stack of its own")
+@pytest.mark.parametrize("args", (*READERS, ("list",), ("run", "vector_add", "--output", "new")))
+def test_a_small_stack_is_named_and_never_overrun(recording, args):
+    for kibibytes in (32, 64, 255, 256):  # with 16, the loader itself crashes now and then
+        result = run(recording, *args, preexec_fn=limited(resource.RLIMIT_STACK, kibibytes << 10))
+        if kibibytes == 256:
+            assert (result.returncode, result.stderr) == (0, "")
+        else:
+            assert result.returncode == 2, result
+            assert result.stderr == \
+                "taskglass: the stack is limited to less than 256 KiB; type 'ulimit -s 8192'\n"
+
+
 @pytest.mark.parametrize("args", READERS)
 def test_few_descriptors_change_no_answer(recording, args):
     good = run(recording, *args)
