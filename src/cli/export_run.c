@@ -151,8 +151,7 @@ static void print_report(const struct cli_export *export, const struct tg_export
  * read better without the name of the status. */
 static int fail(const struct cli_export *export, const struct tg_error *error)
 {
-    if (error->status == TG_CANCELLED)
-        cli_interrupt_pass_on();
+    cli_interrupt_pass_on(); /* a signal may also show as a write that failed */
     if (error->status == TG_IO_ERROR && is(export->path, "-") &&
         tg_recording_check_files(export->recording, NULL) == TG_OK)
         return CLI_OK; /* main reports errors of stdout */
@@ -176,7 +175,7 @@ int cli_export(const struct cli_export *export)
                                             .progress = on_progress,
                                             .progress_context = &progress};
     cli_progress_init(&progress);
-    cli_interrupt_catch();
+    cli_interrupt_catch_writing();
     tg_status status = tg_recording_export(export->recording, &config, &result, &error);
     cli_progress_erase(&progress);
     if (status != TG_OK)

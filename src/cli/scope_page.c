@@ -198,6 +198,7 @@ static void put_page(FILE *file, const char *data, size_t size)
 
 static int fail(const struct tg_error *error)
 {
+    cli_interrupt_pass_on(); /* a signal may show as a write that failed */
     return error->status == TG_BAD_ARGUMENT ? cli_error("%s", error->text) : cli_fail(error);
 }
 
@@ -232,7 +233,7 @@ static int write_page(const struct scope *scope)
 /* A signal waits until the page is complete, which takes a moment: nobody opens half a page. */
 int scope_write_page(const struct scope *scope)
 {
-    cli_interrupt_catch();
+    cli_interrupt_catch_writing();
     int code = write_page(scope);
     cli_interrupt_pass_on();
     return code;

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/grow.h"
+#include "base/signals.h"
 #include "export/export_job.h"
 #include "recording/reader.h"
 #include "base/files.h"
@@ -97,12 +98,15 @@ tg_status tg_export_folder_make(struct tg_export_job *job, const char *path)
 /* A folder that another program has put something into stays. */
 void tg_export_made_end(struct tg_export_job *job, tg_status status)
 {
+    sigset_t before;
+    tg_signals_hold(&before);
     for (size_t i = job->n_made; i > 0; i--) {
         const struct tg_export_made *made = &job->made[i - 1];
         if (status != TG_OK)
             (void)(made->is_folder ? rmdir(made->path) : unlink(made->path));
         free(made->path);
     }
+    tg_signals_release(&before);
     free(job->made);
     job->made = NULL;
     job->n_made = job->made_room = 0;

@@ -2,10 +2,13 @@
 """Ctrl-C, TERM and HUP: the first one ends every phase, the program dies of that signal, no process is
 left, and what was begun is complete."""
 
+import contextlib
 import json
+import os
 import pathlib
 import signal
 import subprocess
+import time
 
 import pytest
 
@@ -133,10 +136,76 @@ def test_a_signal_ends_a_text_within_a_tensor(start, large, tmp_path, number):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    """A recording of some thousand small tensors: an export makes a file of each."""
+    folder = tmp_path_factory.mktemp("many")
+    subprocess.run([PROGRAM, "run", "vector_add", "--set", "n=16384", "--set", "tile=16",
+                    "--dump-tensor", "--output", "out"], cwd=folder, stdout=subprocess.DEVNULL,
+                   timeout=TIMEOUT, check=True)
+    return folder / "out"
+
+
+@pytest.mark.parametrize("numbers", [(signal.SIGTERM, signal.SIGTERM), (signal.SIGINT, signal.SIGHUP)])
+def test_a_second_signal_does_not_end_the_removal_of_an_export(start, many, tmp_path, numbers):
+    program = start("export", many, "--to", "npy", "--output", "npy")
+    assert wait_until(lambda: len(list(tmp_path.glob("npy/*"))) > 500)
+    for number in numbers:
+        program.process.send_signal(number)
+        time.sleep(0.005)
+    assert program.end() == (-numbers[0], "")
+    assert list(tmp_path.iterdir()) == []
+
+
+def waits(program):
+    """The main thread sleeps: an export does so only in a write to a pipe that is full."""
+    stat = pathlib.Path(f"/proc/{program.process.pid}/stat")
+    return wait_until(lambda: stat.read_text().rsplit(")", 1)[1].split()[0] == "S")
+
+
 def test_a_signal_ends_a_text_that_waits_for_its_reader(start, large):
     program = start("view", large, "--export", "txt", "--stage", "after")
     assert program.process.stdout.read(1) == "#"  # the pipe holds a small part of the tensor
+    assert waits(program)
     program.process.send_signal(signal.SIGINT)
-    text, _ = program.process.communicate(timeout=TIMEOUT)
-    assert program.process.returncode == -signal.SIGINT
-    assert not text.endswith("]\n")
+    assert program.process.wait(TIMEOUT) == -signal.SIGINT  # nobody reads the rest
+    assert not program.process.stdout.read().endswith("]\n")
+
+
+def test_a_signal_ends_an_export_to_a_pipe_that_nobody_reads(start, large):
+    reader, writer = os.pipe()
+    program = start("export", large, "--to", "npz", "--output", f"/dev/fd/{writer}", pass_fds=[writer])
+    os.close(writer)
+    assert os.read(reader, 1) == b"P"
+    assert waits(program)
+    program.process.send_signal(signal.SIGTERM)
+    assert program.end() == (-signal.SIGTERM, "")
+    os.close(reader)
+
+
+def fill_output(program):
+    """Fills the pipe that the program writes its report to."""
+    pipe = os.open(f"/proc/{program.process.pid}/fd/1", os.O_WRONLY | os.O_NONBLOCK)
+    with contextlib.suppress(BlockingIOError):
+        while os.write(pipe, bytes(4096)):
+            pass
+    os.close(pipe)
+
+
+@pytest.mark.parametrize("arguments", [("check", "--json"), ("check",)])
+def test_a_signal_ends_a_check_whose_report_nobody_reads(start, many, arguments):
+    program = start(*arguments, many)
+    fill_output(program)
+    call = pathlib.Path(f"/proc/{program.process.pid}/syscall")
+    assert wait_until(lambda: call.read_text().split()[1:2] == ["0x1"])  # it writes there
+    program.process.send_signal(signal.SIGTERM)
+    assert program.process.wait(TIMEOUT) == -signal.SIGTERM
+    assert program.left() == []
+
+
+def test_a_signal_ends_a_run_whose_report_nobody_reads(start, gate, tmp_path):
+    program = start("run", gate, *RECORDED, environment={"TASKGLASS_GATE": "kernel"}).at_gate("kernel")
+    fill_output(program)
+    program.process.send_signal(signal.SIGTERM)
+    assert program.process.wait(TIMEOUT) == -signal.SIGTERM
+    assert program.left() == []
