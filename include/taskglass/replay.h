@@ -36,6 +36,9 @@ struct tg_replay_config {
      * program. */
     tg_guard_fn guard;
     void *guard_context;
+    /* Of tg_replay_bundle: asked often, on the caller's thread; a return other than 0 cancels. */
+    int (*stop)(void *context);
+    void *stop_context;
 };
 
 struct tg_replay_result {
@@ -62,7 +65,8 @@ TG_API tg_status tg_replay_task(const struct tg_settings *settings,
                                 struct tg_replay_result *result, struct tg_error *error);
 
 /* Writes a folder, which must not exist yet, with C source, inputs, expected outputs, a CMake file and
- * a copy of the workload's module. The module must be one that tg_replay_task would load. */
+ * a copy of the workload's module. The module must be one that tg_replay_task would load. Nothing of the
+ * folder stays if this fails; CANCELLED: `stop` of the config asked for that. */
 TG_API tg_status tg_replay_bundle(const struct tg_recording *recording, uint64_t task,
                                   const struct tg_replay_config *config, const char *folder,
                                   struct tg_error *error);

@@ -75,8 +75,16 @@ bool tg_module_file_is(const struct tg_module_file *file, const char *path)
            same_time(is.st_mtim, was->st_mtim) && same_time(is.st_ctim, was->st_ctim);
 }
 
-/* Hands the content to one of the two, piece by piece. Returns 0 or an errno. */
-static int each_piece(const struct tg_module_file *file, struct tg_sha256 *hash, int to)
+/* Who gets the content: a hash, or a file. */
+struct taker {
+    struct tg_sha256 *hash; /* NULL: the file */
+    int to;
+    int (*stop)(void *context); /* NULL: nobody stops it */
+    void *context;
+};
+
+/* Hands the content on, piece by piece. Returns 0 or an errno. */
+static int each_piece(const struct tg_module_file *file, const struct taker *taker)
 {
     int cause = 0;
     struct tg_module_bytes bytes = {NULL, file->fd, file->size, &cause};
@@ -88,10 +96,12 @@ static int each_piece(const struct tg_module_file *file, struct tg_sha256 *hash,
         size_t size = left < PIECE ? (size_t)left : PIECE;
         if (!tg_module_bytes_read(&bytes, at, piece, size))
             cause = cause ? cause : EIO;
-        else if (hash)
-            tg_sha256_add(hash, piece, size);
+        else if (taker->hash)
+            tg_sha256_add(taker->hash, piece, size);
         else
-            cause = tg_write_at(to, piece, size, at, NULL);
+            cause = tg_write_at(taker->to, piece, size, at, NULL);
+        if (cause == 0 && taker->stop && taker->stop(taker->context))
+            cause = ECANCELED;
     }
     free(piece);
     return cause;
@@ -101,16 +111,17 @@ bool tg_module_file_hash(const struct tg_module_file *file, char text[TG_SHA256_
 {
     struct tg_sha256 hash;
     tg_sha256_start(&hash);
-    errno = each_piece(file, &hash, -1);
+    errno = each_piece(file, &(struct taker){.hash = &hash});
     if (errno != 0)
         return false;
     tg_sha256_end(&hash, text);
     return true;
 }
 
-int tg_module_file_copy(const struct tg_module_file *file, int to)
+int tg_module_file_copy(const struct tg_module_file *file, int to, int (*stop)(void *context),
+                        void *context)
 {
-    return each_piece(file, NULL, to);
+    return each_piece(file, &(struct taker){.to = to, .stop = stop, .context = context});
 }
 
 tg_status tg_module_file_check(const char *path, struct tg_error *error)

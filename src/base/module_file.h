@@ -39,8 +39,10 @@ bool tg_module_file_is(const struct tg_module_file *file, const char *path);
 
 /* The hash of its content. False if it could not be read to its end; errno says why. */
 bool tg_module_file_hash(const struct tg_module_file *file, char text[TG_SHA256_TEXT]);
-/* Writes its bytes into another file. Returns 0 or an errno; EIO: it became shorter. */
-int tg_module_file_copy(const struct tg_module_file *file, int to);
+/* Writes its bytes into another file. Returns 0 or an errno; EIO: it became shorter; ECANCELED: `stop`,
+ * which may be NULL, is asked between pieces and returned something other than 0. */
+int tg_module_file_copy(const struct tg_module_file *file, int to, int (*stop)(void *context),
+                        void *context);
 
 /* Opens, checks and closes: whether the dynamic linker may have this file. */
 tg_status tg_module_file_check(const char *path, struct tg_error *error);

@@ -140,23 +140,34 @@ static void print_json(const struct tg_replay_result *result)
     (void)tg_json_finish(&json); /* main reports errors of stdout */
 }
 
+static int on_piece(void *unused)
+{
+    (void)unused;
+    return cli_interrupt_caught();
+}
+
+static int write_bundle(const struct tg_recording *recording, const struct request *request)
+{
+    struct tg_replay_config config = request->config;
+    struct cli_shown bundle;
+    struct tg_error error;
+    config.stop = on_piece;
+    cli_interrupt_catch_writing();
+    tg_status status = tg_replay_bundle(recording, request->task, &config, request->bundle, &error);
+    cli_interrupt_pass_on();
+    if (status != TG_OK)
+        return cli_recording_fail(recording, request->json, &error);
+    printf("%s: build it with cmake as its README.md says\n", cli_show(&bundle, request->bundle));
+    return CLI_OK;
+}
+
 static int replay_recording(const struct cli *cli, const struct tg_recording *recording,
                             const struct request *request)
 {
     struct tg_replay_result result;
-    struct cli_shown bundle;
     struct tg_error error;
-    if (request->bundle) {
-        cli_interrupt_catch(); /* a signal waits until the folder is complete */
-        tg_status made =
-            tg_replay_bundle(recording, request->task, &request->config, request->bundle, &error);
-        cli_interrupt_pass_on();
-        if (made != TG_OK)
-            return cli_recording_fail(recording, request->json, &error);
-        printf("%s: build it with cmake as its README.md says\n",
-               cli_show(&bundle, request->bundle));
-        return CLI_OK;
-    }
+    if (request->bundle)
+        return write_bundle(recording, request);
     if (request->json)
         cli_module_output_away();
     tg_status status =

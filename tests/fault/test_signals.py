@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import time
@@ -153,6 +154,31 @@ def test_a_second_signal_does_not_end_the_removal_of_an_export(start, many, tmp_
     for number in numbers:
         program.process.send_signal(number)
         time.sleep(0.005)
+    assert program.end() == (-numbers[0], "")
+    assert list(tmp_path.iterdir()) == []
+
+
+def stop_while_it_writes(start, recording, folder):
+    """A program that is stopped before its bundle is complete; the README.md comes last."""
+    for _ in range(50):
+        program = start("replay", recording, "--task", "0", "--bundle", folder)
+        assert wait_until(lambda: (folder / "main.c").exists() or program.process.poll() is not None)
+        program.process.send_signal(signal.SIGSTOP)
+        if program.process.poll() is None and not (folder / "README.md").exists():
+            return program
+        program.process.send_signal(signal.SIGCONT)
+        assert program.end() == (0, "")
+        shutil.rmtree(folder)
+    raise AssertionError("the bundle was always complete")
+
+
+@pytest.mark.parametrize("numbers", [[number] for number in NUMBERS] + [[signal.SIGINT, signal.SIGTERM]])
+def test_signals_end_a_bundle_and_nothing_of_it_stays(start, large, tmp_path, numbers):
+    program = stop_while_it_writes(start, large, tmp_path / "bundle")
+    program.process.send_signal(numbers[0])
+    program.process.send_signal(signal.SIGCONT)
+    for number in numbers[1:]:
+        program.process.send_signal(number)
     assert program.end() == (-numbers[0], "")
     assert list(tmp_path.iterdir()) == []
 
