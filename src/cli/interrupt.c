@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -18,7 +19,8 @@
 enum { PATIENCE_SECONDS = 2, LOOK_MICROSECONDS = 100000 };
 
 /* Global variables, because a signal handler gets no context. */
-static volatile sig_atomic_t caught, is_writing;
+static volatile sig_atomic_t is_writing;
+static atomic_int caught; /* atomic: two threads may get signals at once, and the first one counts */
 static volatile time_t caught_at;
 
 static time_t seconds(void)
@@ -72,12 +74,11 @@ static void watch_streams(void)
 
 static void on_signal(int number)
 {
-    int cause = errno;
-    if (!caught) {
+    int cause = errno, none = 0;
+    if (atomic_compare_exchange_strong(&caught, &none, number)) {
         caught_at = seconds();
-        caught = number;
         watch_streams();
-    } else if (seconds() - caught_at > PATIENCE_SECONDS) {
+    } else if (caught_at && seconds() - caught_at > PATIENCE_SECONDS) {
         signal(number, SIG_DFL);
         raise(number); /* which waits until this function returns */
     }
@@ -97,10 +98,13 @@ static void catch_signals(int flags)
     struct sigaction old, action = {.sa_handler = on_signal, .sa_flags = flags};
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        sigaddset(&action.sa_mask, numbers[i]); /* the first one counts, so no other cuts in */
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
             sigaction(numbers[i], &action, NULL);
     action.sa_handler = on_stop;
     action.sa_flags = SA_RESTART;
+    sigemptyset(&action.sa_mask);
     if (sigaction(SIGTSTP, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
         sigaction(SIGTSTP, &action, NULL);
 }

@@ -147,7 +147,7 @@ def many(tmp_path_factory):
     return folder / "out"
 
 
-@pytest.mark.parametrize("numbers", [(signal.SIGTERM, signal.SIGTERM), (signal.SIGINT, signal.SIGHUP)])
+@pytest.mark.parametrize("numbers", [(signal.SIGTERM, signal.SIGTERM), (signal.SIGHUP, signal.SIGINT)])
 def test_a_second_signal_does_not_end_the_removal_of_an_export(start, many, tmp_path, numbers):
     program = start("export", many, "--to", "npy", "--output", "npy")
     assert wait_until(lambda: len(list(tmp_path.glob("npy/*"))) > 500)
@@ -179,7 +179,8 @@ def test_signals_end_a_bundle_and_nothing_of_it_stays(start, large, tmp_path, nu
     program.process.send_signal(signal.SIGCONT)
     for number in numbers[1:]:
         program.process.send_signal(number)
-    assert program.end() == (-numbers[0], "")
+    code, said = program.end()
+    assert -code in numbers and said == ""  # two threads may take them at the same time
     assert list(tmp_path.iterdir()) == []
 
 
