@@ -117,7 +117,9 @@ static tg_status use(const struct tg_output_request *request, char **dir, struct
     *dir = strdup(request->dir);
     if (!*dir)
         return no_memory(error);
-    tg_status status = make_with_parents(*dir, request->shared, error);
+    tg_status status = tg_run_folder_check_parents(*dir, error);
+    if (status == TG_OK)
+        status = make_with_parents(*dir, request->shared, error);
     if (status == TG_OK)
         status = tg_run_folder_lock(*dir, lock, error);
     if (status == TG_OK)
@@ -154,6 +156,9 @@ static tg_status make_new(const struct tg_output_request *request, char **dir,
 {
     char date[32] = "";
     struct tm local;
+    tg_status status = tg_run_folder_check_parents("outputs", error);
+    if (status != TG_OK)
+        return status;
     if (mkdir("outputs", 0777) != 0 && errno != EEXIST)
         return cannot("create directory", "outputs", errno, error);
     if (localtime_r(&request->now, &local))
@@ -161,7 +166,7 @@ static tg_status make_new(const struct tg_output_request *request, char **dir,
     char *stem = tg_text_format("outputs/%s_%s_%s", request->workload, request->case_name, date);
     if (!stem)
         return no_memory(error);
-    tg_status status = make_unique(stem, request->shared, dir, lock, error);
+    status = make_unique(stem, request->shared, dir, lock, error);
     free(stem);
     if (status != TG_OK)
         return status;

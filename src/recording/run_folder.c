@@ -106,6 +106,89 @@ void tg_run_folder_unlock(struct tg_run_lock *lock)
     lock->fd = -1;
 }
 
+/* ── a run in the folder of another ────────────────────────────────────────────────────── */
+
+static bool has(const char *dir, const char *name)
+{
+    char *path = tg_path_join(dir, name);
+    bool is = path && access(path, F_OK) == 0;
+    free(path);
+    return is;
+}
+
+/* Other programs lock folders too (flock(1)), so a locked one is a run's only if it holds what a run
+ * makes, or if `next`, which comes below it, is the name of a run's own folder. */
+static bool looks_like_run(const char *dir, const char *next)
+{
+    bool is = false;
+    for (unsigned i = 0; i < FILES && !is; i++) {
+        const char *name = *files[i].folder ? files[i].folder : files[i].name;
+        is = (*files[i].folder && strcmp(next, name) == 0) || has(dir, name);
+    }
+    return is;
+}
+
+/* Cuts the last part off a path and returns it. The rest is "." or "/" at last, and the function then
+ * returns NULL. The path has a byte to spare. */
+static const char *cut_last(char *path)
+{
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/')
+        path[--length] = '\0';
+    char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
+    if (*last == '\0' || strcmp(path, ".") == 0)
+        return NULL;
+    if (slash > path) {
+        *slash = '\0';
+        return last;
+    }
+    memmove(path + 2, last,
+            strlen(last) + 1); /* "/x" becomes "/" and "x"; "x" becomes "." and "x" */
+    memcpy(path, slash ? "/" : ".", 2);
+    return path + 2;
+}
+
+/* The absolute path, without links, of the part of `path` that exists. *next: what comes behind it, or NULL
+ * if all of it exists. NULL: the system does not tell. `path` is changed. */
+static char *existing_part(char *path, const char **next)
+{
+    char *real = NULL, *spare = NULL;
+    *next = NULL;
+    do
+        real = realpath(path, NULL);
+    while (!real && errno == ENOENT && (*next = cut_last(path)));
+    if (real && !(spare = realloc(real, strlen(real) + 3)))
+        free(real);
+    return spare;
+}
+
+static bool is_run_at_work(const char *dir, const char *next)
+{
+    enum tg_lock held = TG_LOCK_FREE;
+    return looks_like_run(dir, next) && tg_lock_look(dir, &held) == 0 && held == TG_LOCK_BUSY;
+}
+
+tg_status tg_run_folder_check_parents(const char *dir, struct tg_error *error)
+{
+    char *path = malloc(strlen(dir) + 3);
+    const char *next = NULL;
+    tg_status status = TG_OK;
+    if (!path)
+        return tg_file_no_memory(error);
+    char *real = existing_part(strcpy(path, dir), &next);
+    if (real && !next)
+        next = cut_last(real);
+    for (; real && next && status == TG_OK; next = cut_last(real))
+        if (is_run_at_work(real, next))
+            status = tg_error_set(error, TG_BUSY,
+                                  "'%s' lies in the folder of a run that is still at work, '%s'; "
+                                  "wait until it has ended, or name another folder (--output)",
+                                  dir, real);
+    free(real);
+    free(path);
+    return status;
+}
+
 /* ── folders and leftovers ─────────────────────────────────────────────────────────────── */
 
 int tg_run_folder_make(const char *path, bool shared)

@@ -34,6 +34,10 @@ void tg_run_folder_unlock(struct tg_run_lock *lock);
 /* Whether the lock is that of the folder that the path leads to. Returns 0, or a cause that is a fault. */
 int tg_run_lock_compare(const struct tg_run_lock *lock, const char *dir, bool *same);
 
+/* For the folder of a new run, which need not exist: BUSY if it lies in the folder of a run that is still
+ * at work. Its files would become part of that run's, for readers and for whoever copies the folder. */
+tg_status tg_run_folder_check_parents(const char *dir, struct tg_error *error);
+
 /* Makes a folder that only its owner may enter, or with `shared` as the umask says. One that is there
  * keeps its mode. Returns 0 or an errno. */
 int tg_run_folder_make(const char *path, bool shared);

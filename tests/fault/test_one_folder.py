@@ -2,7 +2,9 @@
 """Two runs, or a run and recover, that want one folder: one has it, the other is refused and changes
 nothing. Readers never keep a run out."""
 
+import fcntl
 import json
+import os
 import subprocess
 
 import pytest
@@ -128,3 +130,29 @@ def test_recover_removes_what_a_run_left_that_recorded_nothing(tg, tmp_path):
     code, said = tg("recover", "out")
     assert code == 2 and "has no recording" in said
     assert [path.name for path in (tmp_path / "out").iterdir()] == [".notes.tmp"]
+
+
+INSIDE = ["out/tensor_dump", "out/tensor_dump/deep/er", "out/scope_stats", "out/new", "here/new",
+          "other/../out/tensor_dump"]
+
+
+@pytest.mark.parametrize("name", INSIDE)
+def test_a_run_into_the_folder_of_a_run_at_work_is_refused_and_changes_nothing(start, tg, gate,
+                                                                               tmp_path, name):
+    (tmp_path / "here").symlink_to("out")
+    (tmp_path / "other").mkdir()
+    program = held_at(start, gate, tmp_path, "golden", "--dump-tensor")
+    before = sorted((tmp_path / "out").rglob("*"))
+    code, said = tg("run", gate, "--output", name)
+    assert code == 2 and said.startswith("taskglass: BUSY: ") and said.count("\n") == 1
+    assert f"'{name}'" in said and f"'{tmp_path / 'out'}'" in said
+    assert sorted((tmp_path / "out").rglob("*")) == before
+    assert let_go(program, tmp_path) == (0, "")
+    assert tg("verify", "out") == (0, "")
+
+
+def test_a_run_may_be_below_a_folder_that_another_program_locks(tg, gate, tmp_path):
+    folder = os.open(tmp_path, os.O_RDONLY)
+    fcntl.flock(folder, fcntl.LOCK_EX)
+    assert tg("run", gate, "--output", "some/where") == (0, "")
+    os.close(folder)
