@@ -17,6 +17,9 @@
 #include "host/trust_notes.h"
 #include "recording/reader.h"
 
+/* Room in a message for the words around a reason and a path. */
+enum { REFUSAL_WORDS = 120 };
+
 /* ── is it installed? ──────────────────────────────────────────────────────────────────── */
 
 /* If false, *cause may say why the system would not tell.
@@ -195,17 +198,21 @@ void tg_trust_note_loaded(const char *path, const struct tg_module_file *was)
 
 /* ── the module of a recording ─────────────────────────────────────────────────────────── */
 
+/* The path may be pasted into a shell, so that a part of it would be worse than none. */
 static tg_status refuse(const struct tg_trust_question *question, bool was_asked,
                         struct tg_error *error)
 {
+    char path[sizeof error->text];
+    size_t used = was_asked ? 0 : strlen(question->why), room = sizeof path - REFUSAL_WORDS;
+    bool fits = tg_text_shell_word(question->module, path, room > used ? room - used : 1);
     if (was_asked)
         return tg_error_set(error, TG_NOT_TRUSTED,
                             "the module that run.json names was not loaded; --module %s loads it",
-                            question->module);
+                            fits ? path : "with its path");
     return tg_error_set(error, TG_NOT_TRUSTED,
                         "run.json names a module, and loading it would run its code: %s; if you "
                         "trust it, give --module %s",
-                        question->why, question->module);
+                        question->why, fits ? path : "with its path");
 }
 
 static tg_status decide(const struct tg_recording *recording, const struct tg_trusted *module,

@@ -76,6 +76,25 @@ def refused(tg, way, *words, env=None):
     return result.stderr
 
 
+@pytest.mark.parametrize("name", ("plain.so", "my module's $(x).so", "two\nlines\t\x1b[31m.so", "\u202egnitfihs.so"))
+def test_the_option_that_a_refusal_names_can_be_pasted_into_a_shell(recorded, tmp_path, name):
+    shutil.copy(tmp_path / "mine.so", tmp_path / name)
+    name_module(recorded, tmp_path / name)
+    said = refused(recorded, WAYS["check"], env=STRANGER)
+    assert said[:-1].isprintable()
+    option = said[said.index("--module "):-1]
+    pasted = subprocess.run(["bash", "-c", f"'{PROGRAM}' check out {option}"], cwd=tmp_path, check=False,
+                            env=clean_environment(), timeout=TIMEOUT, stdout=subprocess.DEVNULL)
+    assert pasted.returncode == 0, option
+
+
+def test_a_path_that_is_too_long_for_a_line_is_not_cut(recorded, tmp_path):
+    folder = tmp_path.joinpath(*["d" * 100] * 5)
+    folder.mkdir(parents=True)
+    name_module(recorded, shutil.copy(tmp_path / "mine.so", folder / "long.so"))
+    assert refused(recorded, WAYS["check"], env=STRANGER).endswith("give --module with its path\n")
+
+
 # --- what is loaded ------------------------------------------------------------------------------
 
 
