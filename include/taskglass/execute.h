@@ -113,6 +113,9 @@ struct tg_execution_info {
     uint32_t n_outputs;
     const struct tg_output_check *outputs;
     const char *run_json; /* the text of run.json; "" if memory ran out */
+    /* A warning if the module could not be noted as one that this user has run (taskglass/trust.h), which
+     * check and replay would tell the user only later; else "". */
+    const char *not_noted;
 };
 /* Everything that `info` points to lives as long as the execution. */
 TG_API void tg_execution_get(const struct tg_execution *execution, struct tg_execution_info *info);

@@ -209,6 +209,13 @@ void cli_warn_losses(const struct tg_run_result *run)
         fprintf(stderr, "taskglass: warning: %s\n", text);
 }
 
+void cli_warn_note(const struct tg_execution_info *info)
+{
+    struct cli_shown shown;
+    if (*info->not_noted)
+        fprintf(stderr, "taskglass: warning: %s\n", cli_show(&shown, info->not_noted));
+}
+
 /* Warns if the orchestration spent most of its time waiting for room. */
 void cli_warn_orchestration(const struct tg_orchestration_result *orchestration)
 {

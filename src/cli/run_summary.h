@@ -19,6 +19,8 @@ enum { CLI_LOSSES = 1000 };
 const char *cli_describe_losses(const struct tg_run_result *run, char text[CLI_LOSSES]);
 /* Prints that line on standard error, as a warning, if there is one. */
 void cli_warn_losses(const struct tg_run_result *run);
+/* Warns if check and replay will not load the module unasked. */
+void cli_warn_note(const struct tg_execution_info *info);
 void cli_warn_orchestration(const struct tg_orchestration_result *orchestration);
 
 #endif

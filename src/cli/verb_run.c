@@ -94,6 +94,7 @@ static void explain(const struct tg_execution_info *info, const struct tg_error 
         return;
     }
     cli_warn_losses(&info->run);
+    cli_warn_note(info);
     cli_warn_orchestration(&info->run.orchestration);
     if (info->status != TG_OK) {
         cli_fail(error);

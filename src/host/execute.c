@@ -411,6 +411,20 @@ static tg_status begin(struct job *job, double prepare_seconds, struct tg_error 
     return status;
 }
 
+/* Without a note the run is as good as with it, but `check` and `replay` will not load the module unasked. */
+static void note_module(struct job *job)
+{
+    struct tg_error *note = &job->execution->note;
+    tg_status status = tg_workload_note(job->file, note);
+    if (status != TG_OK)
+        tg_error_set(note, status,
+                     "cannot note that you run this module, so check and replay will not load it "
+                     "without --module: %s",
+                     note->text);
+    else
+        *note = (struct tg_error){TG_OK, ""};
+}
+
 /* Writes the files first, because they need the graph; then closes everything in the reverse order
  * of its creation. */
 static void end(struct job *job)
@@ -452,7 +466,7 @@ tg_status tg_execute(const struct tg_settings *settings, const struct tg_workloa
     if (status == TG_OK)
         status = begin(&job, seconds_since(start), &first);
     if (status == TG_OK) {
-        tg_workload_note(workload);
+        note_module(&job);
         status = on_device(&job, &first);
         job.execution->times.total = seconds_since(start);
         if (status != TG_OK)

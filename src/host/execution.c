@@ -84,6 +84,7 @@ void tg_execution_get(const struct tg_execution *e, struct tg_execution_info *in
         .n_outputs = e->n_outputs,
         .outputs = e->outputs,
         .run_json = e->run_json ? e->run_json : "",
+        .not_noted = e->note.text,
     };
     info->device.platform = e->platform;
 }

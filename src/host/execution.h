@@ -46,6 +46,7 @@ struct tg_execution {
     struct tg_output kept[TG_MAX_TENSORS];
     uint32_t n_kept;
     char *run_json;
+    struct tg_error note; /* why the module was not noted as one that the user has run; or OK */
 };
 
 /* Advice about the execution's error: the options to type, if they are known. */

@@ -135,6 +135,7 @@ static const struct tg_layout_info rows[] = {
     MEMBER(tg_execution_info, open_seconds), MEMBER(tg_execution_info, build_seconds),
     MEMBER(tg_execution_info, check_seconds), MEMBER(tg_execution_info, n_outputs),
     POINTER(tg_execution_info, outputs), MEMBER(tg_execution_info, run_json),
+    MEMBER(tg_execution_info, not_noted),
 
     STRUCTURE(tg_recording_info), MEMBER(tg_recording_info, dir),
     MEMBER(tg_recording_info, manifest), MEMBER(tg_recording_info, journal),

@@ -352,14 +352,17 @@ static void put_warning(struct tg_json *json, tg_status status, const char *text
 }
 
 /* What a recording lacks stands in "recorder". */
-static void put_warnings(struct tg_json *json, const struct tg_run_result *run)
+static void put_warnings(struct tg_json *json, const struct tg_execution *e)
 {
+    const struct tg_run_result *run = &e->run;
     tg_json_key(json, "warnings");
     tg_json_begin_array(json);
     if (run->orchestration.warning != TG_OK)
         put_warning(json, run->orchestration.warning, run->orchestration.text);
     if (!run->record.on && run->record.status != TG_OK)
         put_warning(json, run->record.status, run->record.text);
+    if (e->note.status != TG_OK)
+        put_warning(json, e->note.status, e->note.text);
     tg_json_end_array(json);
 }
 
@@ -389,7 +392,7 @@ static void put_facts(struct tg_json *json, const struct tg_run_facts *facts)
     put_recorder(json, &e->run.record);
     put_orchestration(json, &e->run.orchestration);
     put_scope_stats(json, &e->run.scopes);
-    put_warnings(json, &e->run);
+    put_warnings(json, e);
     tg_json_end_object(json);
 }
 

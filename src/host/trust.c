@@ -87,7 +87,8 @@ static void judge_notes(const struct tg_trust_notes *notes, const struct tg_modu
     else if (match.other_here)
         snprintf(why, size, "it has changed since you ran it");
     else if (!match.content)
-        snprintf(why, size, "you have not run it on this machine");
+        snprintf(why, size,
+                 "you have not run it on this machine, or no note of that could be kept");
 }
 
 /* The kernels for a GPU, NAME.cubin beside NAME.so. False: there are none. */
@@ -184,16 +185,26 @@ tg_status tg_trust_note(const char *module, struct tg_error *error)
     return status;
 }
 
-/* Without notes a run is as good as with them; a later check says why it has none. */
-void tg_trust_note_loaded(const char *path, const struct tg_module_file *was)
+tg_status tg_trust_note_loaded(const char *path, const struct tg_module_file *was,
+                               struct tg_error *error)
 {
     struct tg_module_file file;
+    char why[400];
     int cause;
-    if (is_installed(path, &cause) || tg_module_file_open(path, &file, NULL) != TG_OK)
-        return;
+    if (is_installed(path, &cause))
+        return TG_OK;
+    tg_status status = tg_module_file_open(path, &file, error);
+    if (status != TG_OK)
+        return status;
     if (tg_module_file_is(was, path))
-        (void)note(path, &file, NULL);
+        status = note(path, &file, error);
+    else
+        status =
+            tg_error_set(error, TG_IO_ERROR, "module '%s' was replaced after it was loaded", path);
+    if (status != TG_OK && look(path, &file, why, sizeof why) != TG_TRUST_NONE)
+        status = TG_OK;
     tg_module_file_close(&file);
+    return status;
 }
 
 /* ── the module of a recording ─────────────────────────────────────────────────────────── */

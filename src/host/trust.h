@@ -25,7 +25,9 @@ tg_status tg_trust_choose(const struct tg_recording *recording, const char *give
  * path names another file by now than the one that was chosen. */
 tg_status tg_trust_still(const struct tg_trusted *module, struct tg_error *error);
 
-/* Like tg_trust_note, for a module that is loaded: notes nothing if the file was replaced since. */
-void tg_trust_note_loaded(const char *path, const struct tg_module_file *was);
+/* Like tg_trust_note, for a module that is loaded: notes nothing if the file was replaced since. An error
+ * means that the module is not known now; if an earlier note is there, a failure does not matter. */
+tg_status tg_trust_note_loaded(const char *path, const struct tg_module_file *was,
+                               struct tg_error *error);
 
 #endif

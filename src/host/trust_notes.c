@@ -217,13 +217,16 @@ static void forget_old(int fd, struct tg_trust_notes *notes)
     (void)fcntl(fd, F_SETFL, flags);
 }
 
-/* A path with a line end would look like two notes, so such a file is noted without its path. */
-static int append(int fd, const char *hash, uint64_t size, const char *path)
+/* A path with a line end would look like two notes, so such a file is noted without its path. A full disk
+ * may have left a part of a note at the end of the others, which must not become a part of this one. */
+static int append(int fd, const struct tg_trust_notes *notes, const char *hash, uint64_t size,
+                  const char *path)
 {
     char text[LINE];
     bool is_plain = path[strcspn(path, "\n")] == '\0' && strlen(path) < PATH_MAX;
-    int length = snprintf(text, sizeof text, "%s %llu %s\n", hash, (unsigned long long)size,
-                          is_plain ? path : "?");
+    bool is_torn = notes->size > 0 && notes->text[notes->size - 1] != '\n';
+    int length = snprintf(text, sizeof text, "%s%s %llu %s\n", is_torn ? "\n" : "", hash,
+                          (unsigned long long)size, is_plain ? path : "?");
     ssize_t n = write(fd, text, (size_t)length);
     return n == length ? 0 : n < 0 ? errno : ENOSPC;
 }
@@ -245,7 +248,7 @@ static int add(int fd, const struct tg_module_file *file, const char *path)
     if (cause == 0 && !match.content_here) {
         if (locked && is.st_size > MOST)
             forget_old(fd, &notes);
-        cause = tg_module_file_hash(file, hash) ? append(fd, hash, file->size, path) : EIO;
+        cause = tg_module_file_hash(file, hash) ? append(fd, &notes, hash, file->size, path) : EIO;
     }
     free(notes.text);
     return cause;

@@ -281,7 +281,7 @@ const char *tg_workload_path(const struct tg_workload_file *file)
     return file->path;
 }
 
-void tg_workload_note(const struct tg_workload_file *file)
+tg_status tg_workload_note(const struct tg_workload_file *file, struct tg_error *error)
 {
-    tg_trust_note_loaded(file->path, &file->was);
+    return tg_trust_note_loaded(file->path, &file->was, error);
 }

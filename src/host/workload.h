@@ -14,7 +14,8 @@ tg_status tg_workload_check(const struct tg_workload *workload, const char *path
                             struct tg_error *error);
 
 struct tg_workload_file;
-/* Notes that the user runs this module, so that recordings of it may load it later. */
-void tg_workload_note(const struct tg_workload_file *file);
+/* Notes that the user runs this module, so that recordings of it may load it later. An error says why
+ * they may not; the run is as good without. */
+tg_status tg_workload_note(const struct tg_workload_file *file, struct tg_error *error);
 
 #endif

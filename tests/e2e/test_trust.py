@@ -18,6 +18,8 @@ from conftest import BUILD, PROGRAM, TIMEOUT, clean_environment, one_line
 
 INSTALLED = BUILD / "lib" / "taskglass" / "workloads"
 REFUSED = "taskglass: NOT_TRUSTED: "
+NOT_NOTED = "taskglass: warning: cannot note that you run this module, so check and replay will not load it " \
+            "without --module: "
 
 
 @pytest.fixture
@@ -247,7 +249,8 @@ def test_without_xdg_state_home_the_notes_are_in_the_home(tg, mine, tmp_path):
 @pytest.mark.parametrize("variable", ["relative/path", ""])
 def test_without_a_home_a_run_is_good_and_a_check_says_why_it_asks(tg, mine, variable):
     nowhere = {"XDG_STATE_HOME": variable, "HOME": variable}
-    tg.good("run", "./mine.so", "--dump-tensor", "--output", "out", env=nowhere)
+    result = tg("run", "./mine.so", "--dump-tensor", "--output", "out", env=nowhere)
+    assert result.returncode == 0 and one_line(result.stderr) and "neither XDG_STATE_HOME nor HOME" in result.stderr
     refused(tg, WAYS["check"], "neither XDG_STATE_HOME nor HOME", env=nowhere)
 
 
@@ -271,8 +274,21 @@ def test_notes_that_cannot_be_used_cost_a_run_nothing(tg, mine, state, tmp_path,
     elif kind == "link":
         (tmp_path / "elsewhere").write_text("")
         notes.symlink_to(tmp_path / "elsewhere")
-    tg.good("run", "./mine.so", "--dump-tensor", "--output", "out")
+    result = tg("run", "./mine.so", "--dump-tensor", "--output", "out")
+    assert result.returncode == 0 and one_line(result.stderr) and result.stderr.startswith(NOT_NOTED), result
+    assert str(folder) in result.stderr
+    report = json.loads(tg("run", "./mine.so", "--dump-tensor", "--output", "out", "--json").stdout)
+    assert [warning["name"] for warning in report["warnings"]] == ["IO_ERROR"]
+    assert NOT_NOTED.endswith(report["warnings"][0]["text"].split(":")[0] + ": ")
     refused(tg, WAYS["check"], REFUSED, "notes of the modules that you have run", "modules")
+
+
+def test_a_note_after_a_torn_one_counts(tg, mine, state):
+    (state / "taskglass").mkdir(parents=True)
+    (state / "taskglass" / "modules").write_text("0123456789abcdef")
+    (state / "taskglass" / "modules").chmod(0o600)
+    tg.good("run", "./mine.so", "--dump-tensor", "--output", "out")
+    tg.good("check", "out")
 
 
 def test_notes_that_are_no_notes_are_skipped(recorded, state):

@@ -95,7 +95,8 @@ def test_a_module_that_was_not_run_here_is_loaded_only_after_a_question(tmp_path
         with pytest.raises(taskglass.NotTrusted):
             recording.check(ask=answer)
         assert recording.check(ask=answer).result == "good"
-        assert asked == [(str(module), "you have not run it on this machine")] * 2
+        assert asked == [(str(module), "you have not run it on this machine, or no note of that "
+                          "could be kept")] * 2
         with pytest.raises(ZeroDivisionError):
             recording.check(ask=lambda path, why: 1 // 0)
         assert recording.check(module).result == "good"
