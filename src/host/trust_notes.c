@@ -48,15 +48,60 @@ static int make_folders(char *path)
     return mkdir(path, 0700) == 0 || errno == EEXIST ? 0 : errno;
 }
 
-/* Notes that somebody else could have written say nothing about what this user ran. */
-static int check_owner(int fd)
+/* Why notes do not count, besides the causes of base/files.h: others could have written them, or can at
+ * any moment put others in their place. Notes that somebody else could have written say nothing about
+ * what this user ran. */
+enum { FILE_OPEN = -103, FILE_OF_OTHERS, FOLDER_OPEN, FOLDER_OF_OTHERS };
+
+static bool others_write(const struct stat *is)
+{
+    return (is->st_mode & (S_IWGRP | S_IWOTH)) != 0;
+}
+
+/* A link counts as its owner's, and what it leads to too. */
+static int check_folder(const char *folder)
+{
+    struct stat link, is;
+    if (lstat(folder, &link) != 0 || stat(folder, &is) != 0)
+        return errno;
+    if (link.st_uid != geteuid() || is.st_uid != geteuid())
+        return FOLDER_OF_OTHERS;
+    return others_write(&is) ? FOLDER_OPEN : 0;
+}
+
+static int check_file(int fd)
 {
     struct stat is;
     if (fstat(fd, &is) != 0)
         return errno;
-    return S_ISREG(is.st_mode) && is.st_uid == geteuid() && (is.st_mode & (S_IWGRP | S_IWOTH)) == 0
-               ? 0
-               : EPERM;
+    if (!S_ISREG(is.st_mode) || is.st_uid != geteuid())
+        return FILE_OF_OTHERS;
+    return others_write(&is) ? FILE_OPEN : 0;
+}
+
+/* What is wrong with the notes, and what to do. Others may have written lines already, so a change of the
+ * mode alone would make them the user's. */
+static void explain(int cause, const char *folder, char *text, size_t size)
+{
+    bool of_folder = cause == FOLDER_OF_OTHERS || cause == FOLDER_OPEN;
+    const char *file = of_folder ? "" : "/modules";
+    if (cause == FOLDER_OF_OTHERS || cause == FILE_OF_OTHERS)
+        snprintf(
+            text, size,
+            "the notes of the modules that you have run do not count, because %.130s%s belongs to another "
+            "user; name a folder of your own with XDG_STATE_HOME",
+            folder, file);
+    else if (cause == FOLDER_OPEN || cause == FILE_OPEN)
+        snprintf(
+            text, size,
+            "the notes of the modules that you have run do not count, because others can write to "
+            "%.130s%s; remove it, and run the module again",
+            folder, file);
+    else
+        snprintf(
+            text, size,
+            "the notes of the modules that you have run, %.150s/modules, cannot be read: %.80s",
+            folder, tg_cause_text(cause));
 }
 
 /* ── reading ───────────────────────────────────────────────────────────────────────────── */
@@ -88,12 +133,14 @@ static int read_all(int fd, uint64_t size, struct tg_trust_notes *notes)
     return 0;
 }
 
-static int read_notes(const char *path, struct tg_trust_notes *notes)
+static int read_notes(const char *folder, const char *path, struct tg_trust_notes *notes)
 {
     uint64_t size = 0;
-    int fd, cause = tg_file_open(path, TG_LINKS_REFUSE, false, &fd, &size);
+    int fd = -1, cause = check_folder(folder);
     if (cause == 0)
-        cause = check_owner(fd);
+        cause = tg_file_open(path, TG_LINKS_REFUSE, false, &fd, &size);
+    if (cause == 0)
+        cause = check_file(fd);
     if (cause == 0)
         cause = read_all(fd, size, notes);
     if (fd >= 0)
@@ -108,19 +155,13 @@ void tg_trust_notes_read(struct tg_trust_notes *notes)
     int cause = 0;
     *notes = (struct tg_trust_notes){0};
     if (path)
-        cause = read_notes(path, notes);
+        cause = read_notes(folder, path, notes);
     else
         snprintf(notes->why_not, sizeof notes->why_not, "%s",
                  errno == ENOMEM ? "out of memory for the notes of the modules that you have run"
                                  : no_folder);
-    if (cause == EPERM)
-        snprintf(notes->why_not, sizeof notes->why_not,
-                 "the notes of the modules that you have run, %.150s, are not yours alone to write",
-                 path);
-    else if (cause != 0 && cause != ENOENT)
-        snprintf(notes->why_not, sizeof notes->why_not,
-                 "the notes of the modules that you have run, %.150s, cannot be read: %.80s", path,
-                 tg_cause_text(cause));
+    if (cause != 0 && cause != ENOENT)
+        explain(cause, folder, notes->why_not, sizeof notes->why_not);
     free(folder);
     free(path);
 }
@@ -238,7 +279,7 @@ static int add(int fd, const struct tg_module_file *file, const char *path)
     char hash[TG_SHA256_TEXT];
     struct stat is;
     bool locked;
-    int cause = check_owner(fd);
+    int cause = check_file(fd);
     if (cause != 0)
         return cause;
     locked = lock(fd);
@@ -254,27 +295,38 @@ static int add(int fd, const struct tg_module_file *file, const char *path)
     return cause;
 }
 
+static int add_to(const char *notes, const struct tg_module_file *file, const char *path)
+{
+    int fd = open(
+        notes, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600);
+    int cause = fd < 0 ? errno : add(fd, file, path);
+    if (fd >= 0)
+        close(fd); /* which releases the lock */
+    return cause;
+}
+
 tg_status tg_trust_notes_add(const struct tg_module_file *file, const char *path,
                              struct tg_error *error)
 {
     errno = 0;
     char *folder = state_folder(), *notes = folder ? tg_path_join(folder, "modules") : NULL;
-    int cause = notes ? make_folders(folder) : 0, fd = -1;
+    char why[300];
     tg_status status = TG_OK;
+    int cause = notes ? make_folders(folder) : 0;
     if (!notes && errno == ENOMEM)
         status = tg_file_no_memory(error);
     else if (!notes)
         status = tg_error_set(error, TG_IO_ERROR, "%s", no_folder);
-    if (notes && cause == 0) {
-        fd = open(notes,
-                  O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
-                  0600);
-        cause = fd < 0 ? errno : add(fd, file, path);
-    }
-    if (fd >= 0)
-        close(fd); /* which releases the lock */
-    if (cause != 0)
+    if (notes && cause == 0)
+        cause = check_folder(folder);
+    if (notes && cause == 0)
+        cause = add_to(notes, file, path);
+    if (cause <= FOLDER_OF_OTHERS) {
+        explain(cause, folder, why, sizeof why);
+        status = tg_error_set(error, TG_IO_ERROR, "%s", why);
+    } else if (cause != 0) {
         status = tg_file_error(error, "write", notes, cause);
+    }
     free(folder);
     free(notes);
     return status;

@@ -17,7 +17,7 @@
 struct tg_trust_notes {
     char *text; /* the file's content, with a zero behind it; NULL: there is none */
     size_t size;
-    char why_not[300]; /* why the notes cannot be used; "": they can, or there are none yet */
+    char why_not[320]; /* why the notes cannot be used; "": they can, or there are none yet */
 };
 
 /* Reads all notes. The caller frees them with tg_trust_notes_free, also if they cannot be used. */

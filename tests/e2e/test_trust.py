@@ -291,6 +291,46 @@ def test_a_note_after_a_torn_one_counts(tg, mine, state):
     tg.good("check", "out")
 
 
+def forge(state, mine):
+    """Notes that say that mine.so was run."""
+    folder = state / "taskglass"
+    folder.mkdir(parents=True)
+    digest = hashlib.sha256(mine.read_bytes()).hexdigest()
+    notes = folder / "modules"
+    notes.write_text(f"{digest} {mine.stat().st_size} {mine}\n")
+    folder.chmod(0o700)
+    notes.chmod(0o600)
+    return folder, notes
+
+
+OTHERS = {
+    "folder_group": (lambda folder, notes: folder.chmod(0o770), "others can write to", "remove it"),
+    "folder_all": (lambda folder, notes: folder.chmod(0o1777), "others can write to", "remove it"),
+    "file_group": (lambda folder, notes: notes.chmod(0o620), "others can write to", "remove it"),
+    "folder_owner": (lambda folder, notes: os.chown(folder, 12345, -1), "belongs to another user",
+                     "XDG_STATE_HOME"),
+    "file_owner": (lambda folder, notes: os.chown(notes, 12345, -1), "belongs to another user",
+                   "XDG_STATE_HOME"),
+}
+
+
+@pytest.mark.parametrize("change, why, advice", OTHERS.values(), ids=OTHERS)
+def test_notes_that_others_could_have_written_are_neither_believed_nor_written(tg, state, mine, change,
+                                                                               why, advice):
+    if "another" in why and os.geteuid() != 0:
+        pytest.skip("only root can give a file away")
+    assert tg("run", "./mine.so", "--dump-tensor", "--output", "out", env=STRANGER).returncode == 0
+    folder, notes = forge(state, mine)
+    tg.good("check", "out")
+    change(folder, notes)
+    for way in (WAYS["check"], WAYS["replay_json"], WAYS["bundle"]):
+        assert len(refused(tg, way, REFUSED, why, str(folder), advice, "--module")) < 1000
+    notes.write_text("")
+    result = tg("run", "./mine.so", "--output", "again")
+    assert result.returncode == 0 and why in result.stderr and one_line(result.stderr), result
+    assert notes.read_text() == ""
+
+
 def test_notes_that_are_no_notes_are_skipped(recorded, state):
     notes = state / "taskglass" / "modules"
     good = notes.read_text()
