@@ -77,6 +77,7 @@ struct tg_recording_info {
     uint64_t damaged;    /* records that are skipped because their bytes are damaged */
     uint64_t zero_bytes; /* zeros at the journal's end, as a power loss leaves them */
     uint64_t torn_bytes; /* an unfinished record at its end, as a killed writer leaves it */
+    uint64_t excess;     /* records with the flag EXCESS */
 };
 TG_API void tg_recording_get_info(const struct tg_recording *recording,
                                   struct tg_recording_info *info);
@@ -91,7 +92,14 @@ struct tg_entry {
 TG_API bool tg_recording_get(const struct tg_recording *recording, uint64_t index,
                              struct tg_entry *entry);
 
-/* The record's payload in the mapped file: `stored` bytes. NULL if nothing is stored. */
+/*
+ * The record's payload in the mapped file: `stored` bytes. NULL if nothing is stored.
+ *
+ * NULL also if the entry has the flag TG_RECORD_EXCESS. The reader sets it if all records together claim far
+ * more bytes than the payload file has on the disk, for records that share bytes with one without the flag
+ * or that are holes. So the time that reading all records takes depends on the size of the files, whatever
+ * a stranger wrote into them. To look at such a record all the same, clear the flag in the entry.
+ */
 TG_API const void *tg_recording_payload(const struct tg_recording *recording,
                                         const struct tg_entry *entry);
 

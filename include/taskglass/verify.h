@@ -64,7 +64,7 @@ struct tg_verification {
 typedef void (*tg_verify_progress_fn)(void *context, uint64_t bytes, uint64_t total);
 
 /*
- * Uses one thread for each CPU, at most four, all of which have ended when it returns, and 16 bytes
+ * Uses one thread for each CPU, at most four, all of which have ended when it returns, and 24 bytes
  * of memory for each record. `progress` may be NULL. A problem is not an error: `problems` counts
  * them. Fails with NO_MEMORY only.
  */

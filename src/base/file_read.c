@@ -280,22 +280,27 @@ size_t tg_map_skip_hole(const struct tg_map *map, size_t at)
 
 uint64_t tg_map_data(const struct tg_map *map)
 {
+    return tg_map_data_part(map, 0, map->size);
+}
+
+uint64_t tg_map_data_part(const struct tg_map *map, size_t begin, size_t end)
+{
     enum { MOST_STRETCHES = 65536 };
     uint64_t sum = 0;
-    size_t at = 0;
+    size_t at = begin;
     if (!map->guard)
-        return map->size;
+        return end - begin;
     for (int n = 0; n < MOST_STRETCHES; n++) {
         size_t data = tg_map_skip_hole(map, at);
-        if (data >= map->size)
+        if (data >= end)
             return sum;
         off_t hole = lseek(tg_guard_fd(map->guard), (off_t)data, SEEK_HOLE);
         if (hole <= (off_t)data)
-            return map->size;
-        at = (uint64_t)hole < map->size ? (size_t)hole : map->size;
+            return end - begin;
+        at = (uint64_t)hole < end ? (size_t)hole : end;
         sum += at - data;
     }
-    return map->size;
+    return end - begin;
 }
 
 /* Where the last stretch of data begins; 0 if the file system does not tell. *end: where it ends. */

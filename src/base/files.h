@@ -159,6 +159,8 @@ size_t tg_map_skip_hole(const struct tg_map *map, size_t at);
 /* How many bytes of the file are not in holes: what it really takes on the disk. The whole size where the
  * file system does not tell, or if there are very many holes. */
 uint64_t tg_map_data(const struct tg_map *map);
+/* The same for a part of the file, which must be inside it. */
+uint64_t tg_map_data_part(const struct tg_map *map, size_t begin, size_t end);
 /* The number of bytes up to the last one that is not zero. Reads the zeros at the end, but not holes. */
 size_t tg_map_without_zeros(const struct tg_map *map);
 

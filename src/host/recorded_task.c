@@ -4,6 +4,7 @@
 #include "base/json_pull.h"
 #include "host/recorded_task_check.h"
 #include "host/text.h"
+#include "recording/extents.h"
 #include "recording/reader.h"
 
 tg_status tg_recorded_task_read(const struct tg_recording *recording, uint64_t id, uint64_t allowed,
@@ -18,7 +19,7 @@ tg_status tg_recorded_task_read(const struct tg_recording *recording, uint64_t i
     tg_status status = TG_OK;
     tg_recording_get_info(recording, &info);
     tg_task_reading_begin(&reading, recording, id, task);
-    reading.limit = tg_recorded_task_limit(recording);
+    reading.limit = tg_recording_memory_limit(recording);
     reading.limit = allowed > reading.limit ? allowed : reading.limit;
     for (uint64_t i = 0; i < info.records && status == TG_OK; i++) {
         if (!tg_recording_get(recording, i, &entry) || entry.record.task_id != id)

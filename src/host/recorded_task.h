@@ -43,7 +43,7 @@ struct tg_recorded_task {
     struct tg_recorded_block block[TG_MAX_TENSORS];
 };
 
-/* Reads and checks a task, and lays out its memory, which may take tg_recorded_task_limit bytes, or
+/* Reads and checks a task, and lays out its memory, which may take tg_recording_memory_limit bytes, or
  * `allowed` if that is more. NOT_FOUND: no such task, or an argument was not recorded in full.
  * BAD_ARGUMENT: its records contradict each other, are none that a device makes, or need too much memory.
  * The message names task and argument. recorded_task_check.h has all that holds for a task that was read.
@@ -54,14 +54,6 @@ tg_status tg_recorded_task_read(const struct tg_recording *recording, uint64_t i
 tg_status tg_recorded_task_lay_out(struct tg_recorded_task *task, uint64_t limit,
                                    struct tg_error *error);
 void tg_recorded_task_free(struct tg_recorded_task *task);
-
-/*
- * The most bytes that a task's arguments may take, and the most memory that they may span: as many as
- * the payload file has on the disk, without holes, and TG_TASK_SMALL if that is less. So a small
- * recording cannot make its reader use much memory.
- */
-#define TG_TASK_SMALL (UINT64_C(64) << 20)
-uint64_t tg_recorded_task_limit(const struct tg_recording *recording);
 
 /* The text of a top-level key in the recording's run.json; "" if there is none. */
 void tg_recorded_run_value(const struct tg_recording *recording, const char *key, char *text,

@@ -2,6 +2,7 @@
 #include "host/recorded_task_check.h"
 #include "base/error.h"
 #include "common/select.h"
+#include "recording/extents.h"
 #include "recording/reader.h"
 #include "recording/record.h"
 #include <inttypes.h>
@@ -115,10 +116,10 @@ static tg_status check_tensor(const struct tg_record *raw, struct tg_error *erro
 static tg_status check_size_of(struct tg_task_reading *reading, uint32_t argument, uint64_t bytes,
                                struct tg_error *error)
 {
-    if (bytes <= TG_TASK_SMALL)
+    if (bytes <= TG_CLAIMS_SMALL)
         return TG_OK;
     if (reading->limit == 0)
-        reading->limit = tg_recorded_task_limit(reading->recording);
+        reading->limit = tg_recording_memory_limit(reading->recording);
     if (bytes <= reading->limit)
         return TG_OK;
     return REFUSE(error,
@@ -166,6 +167,8 @@ static const void *content_of(const struct tg_recording *recording, const struct
             raw->stored == raw->bytes ? "its content is not in the payload file" : not_recorded;
     else if (r->flags & TG_RECORD_TRUNCATED)
         *lacks = "its content was cut short";
+    else if (r->flags & TG_RECORD_EXCESS)
+        *lacks = "its content was not read: its bytes belong to another record, or are a hole";
     else if (!tg_recording_intact(recording, entry))
         *lacks = "its content is damaged: it does not have its recorded hash";
     else
@@ -402,10 +405,4 @@ tg_status tg_task_reading_end(struct tg_task_reading *reading, struct tg_error *
     for (uint32_t i = 0; i < task->n_scalars && status == TG_OK; i++)
         status = make_scalar(reading, task->n_tensors + i, error);
     return status == TG_OK ? check_size(reading, error) : status;
-}
-
-uint64_t tg_recorded_task_limit(const struct tg_recording *recording)
-{
-    uint64_t data = tg_map_data(&recording->payload);
-    return data > TG_TASK_SMALL ? data : TG_TASK_SMALL;
 }

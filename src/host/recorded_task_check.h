@@ -30,7 +30,7 @@ struct tg_task_reading {
     const struct tg_recording *recording;
     struct tg_recorded_task *task;
     bool has_kernels;
-    uint64_t limit; /* of its memory; 0: tg_recorded_task_limit, not asked for yet */
+    uint64_t limit; /* of its memory; 0: tg_recording_memory_limit, not asked for yet */
     struct tg_seen_argument argument[TG_TASK_ARGUMENTS];
 };
 
@@ -50,7 +50,7 @@ tg_status tg_task_reading_add(struct tg_task_reading *reading, uint64_t index,
  *     wrap; every element is inside; addr is aligned for the type;
  *   - `bytes` is what type and shape give, and `before` and `after` have that many bytes or are NULL; all
  *     inputs have a `before`, no input has an `after`, no output a `before`;
- *   - all tensors together have at most TG_TASK_SMALL or `limit` bytes.
+ *   - all tensors together have at most TG_CLAIMS_SMALL or `limit` bytes.
  * It may still lack arguments at the end that were not recorded, and it may not fit its kernel: only the
  * kernel's signature tells. NOT_FOUND: something was not recorded; BAD_ARGUMENT as above.
  */

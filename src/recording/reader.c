@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "recording/extents.h"
 #include "recording/record.h"
 
 /* `text`: links are followed, and giants of zeros cut off. */
@@ -125,7 +126,7 @@ static void drop_journal(struct tg_recording *recording, const struct tg_error *
     tg_map_close(&recording->map);
     free(recording->mark);
     recording->mark = NULL;
-    recording->n_marks = recording->slots = 0;
+    recording->n_marks = recording->slots = recording->claimed = 0;
     recording->info = (struct tg_recording_info){0};
     recording->damage = (struct tg_damage){0};
     (void)snprintf(recording->damage.journal, sizeof recording->damage.journal, "%.*s",
@@ -187,6 +188,8 @@ static tg_status open_files(struct tg_recording *recording, struct tg_found *fou
     if (status == TG_OK)
         status = tg_recording_merge(recording, error);
     if (status == TG_OK)
+        status = tg_recording_judge_claims(recording, error);
+    if (status == TG_OK)
         status = open_run_json(recording, error);
     status = tg_recording_conclude(recording, status, error);
     if (status == TG_OK) {
@@ -244,6 +247,8 @@ tg_status tg_recording_from_memory(const void *bytes, size_t size, const void *p
         const struct tg_map map = {.bytes = bytes, .size = size};
         status = tg_manifest_read(r, &map, "memory", error);
     }
+    if (status == TG_OK)
+        status = tg_recording_judge_claims(r, error);
     fill_info(r);
     r->info.state = r->info.complete ? TG_RECORDING_FINISHED : TG_RECORDING_UNKNOWN;
     if (status == TG_OK)
@@ -266,6 +271,7 @@ void tg_recording_close(struct tg_recording *recording)
     free(recording->entry);
     free(recording->span);
     free(recording->mark);
+    free(recording->excess);
     free(recording->dir);
     free(recording);
 }
@@ -314,6 +320,8 @@ bool tg_recording_get(const struct tg_recording *recording, uint64_t index, stru
     entry->record.type = TG_RECORD_ARGUMENT; /* as it was when the reader checked it */
     tg_recording_kernels(recording, index, entry->kernel);
     tg_record_confine(&entry->record, recording->payload.size);
+    if (recording->excess && recording->excess[index / 8] >> index % 8 & 1)
+        entry->record.flags |= TG_RECORD_EXCESS;
     return true;
 }
 
@@ -323,6 +331,8 @@ const void *tg_recording_payload(const struct tg_recording *recording, const str
         return NULL;
     uint64_t size = recording->payload.size, stored = entry->record.stored;
     /* Checked again, because the caller could have changed the entry. */
+    if (entry->record.flags & TG_RECORD_EXCESS)
+        return NULL;
     if (stored == 0 || entry->record.position > size || stored > size - entry->record.position)
         return NULL;
     return recording->payload.bytes + entry->record.position;

@@ -15,6 +15,7 @@
  *   reader_salvage.c    a damaged manifest: everything in it that proves itself
  *   reader_merge.c      records that only the manifest has, for a damaged journal
  *   reader_spans.c      which record is where
+ *   extents.c           which bytes of the payload file belong to whom
  *   state.c             how the run that wrote the recording ended
  *
  * Every record passes tg_record_confine before the caller gets it, whichever file it comes from.
@@ -106,7 +107,8 @@ struct tg_recording {
     size_t n_spans, span_room;
     /* a journal */
     struct tg_map map;
-    uint64_t slots;       /* whole records of any type, without zeros at the end */
+    uint64_t claimed; /* bytes that its arguments claim of the payload file, as they are written */
+    uint64_t slots;   /* whole records of any type, without zeros at the end */
     struct tg_mark *mark; /* by slot */
     size_t n_marks;
     struct tg_kernel_name *kernel; /* by number */
@@ -116,6 +118,7 @@ struct tg_recording {
     uint64_t n_entries;
     size_t entry_room;
     struct tg_recording *beside; /* the manifest that those come from; it owns their names */
+    unsigned char *excess;       /* a bit for each record: its flag EXCESS; NULL: none has it */
     struct tg_error lost;        /* of a file that was read while opening; TG_OK: none lost bytes */
 };
 

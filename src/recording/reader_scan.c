@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/grow.h"
+#include "recording/extents.h"
 #include "recording/reader.h"
 #include "recording/record.h"
 
@@ -28,6 +29,7 @@ struct share {
     uint64_t from, to;
     struct tg_mark *mark;
     size_t n_marks, room;
+    uint64_t claimed;
     bool no_memory;
     pthread_t thread;
     bool is_running;
@@ -38,17 +40,18 @@ static bool is_zero(const unsigned char *bytes, size_t size)
     return size == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0);
 }
 
-/* True if the slot holds an intact argument. Copies it first, so that nothing can change it between
+/* True if the slot holds an intact argument; adds its claim to *claimed. Copies it first, so that nothing can change it between
  * the check and the use. */
-static bool is_argument(const unsigned char *bytes, enum tg_mark_kind *kind)
+static bool is_argument(const unsigned char *bytes, enum tg_mark_kind *kind, uint64_t *claimed)
 {
     struct tg_record slot;
     memcpy(&slot, bytes, sizeof slot);
     if (!tg_record_intact(&slot))
         *kind = is_zero(bytes, RECORD) ? TG_MARK_ZEROS : TG_MARK_DAMAGED;
-    else if (slot.type == TG_RECORD_ARGUMENT)
+    else if (slot.type == TG_RECORD_ARGUMENT) {
+        *claimed = tg_claims_add(*claimed, slot.stored);
         return true;
-    else
+    } else
         *kind = slot.type == TG_RECORD_KERNEL    ? TG_MARK_KERNEL
                 : slot.type == TG_RECORD_SUMMARY ? TG_MARK_SUMMARY
                                                  : TG_MARK_OTHER;
@@ -100,7 +103,7 @@ static void *scan(void *context)
         struct tg_mark mark = {.slot = i};
         n = 1;
         tg_journal_let_go(share->recording, i);
-        if (is_argument(tg_journal_slot(share->recording, i), &mark.kind))
+        if (is_argument(tg_journal_slot(share->recording, i), &mark.kind, &share->claimed))
             continue;
         if (mark.kind == TG_MARK_ZEROS)
             n = count_zeros(share, i);
@@ -142,6 +145,7 @@ static bool collect(struct tg_recording *recording, struct share *share, unsigne
         if (share[i].no_memory)
             return false;
         all += share[i].n_marks;
+        recording->claimed = tg_claims_add(recording->claimed, share[i].claimed);
     }
     recording->mark = calloc(all + 1, sizeof *recording->mark);
     if (!recording->mark)

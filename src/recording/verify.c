@@ -121,46 +121,38 @@ void tg_verify_counters(struct tg_verifier *verifier, const struct tg_recording_
         compare_own(&counters, info, &verifier->result->counted);
 }
 
-static int by_position(const void *a, const void *b)
+static bool is_excess(const struct tg_verifier *verifier, uint64_t index)
 {
-    const struct tg_claim *left = a, *right = b;
-    return (left->position > right->position) - (left->position < right->position);
+    struct tg_entry entry;
+    return verifier->info.excess > 0 && tg_recording_get(verifier->recording, index, &entry) &&
+           entry.record.flags & TG_RECORD_EXCESS;
 }
 
-/* Keeps the claims that have bytes and sorts them by position. Most recordings are already written
- * in that order. */
-static uint64_t put_in_order(struct tg_claim *claim, uint64_t records)
-{
-    uint64_t kept = 0;
-    bool in_order = true;
-    for (uint64_t i = 0; i < records; i++) {
-        if (claim[i].size == 0)
-            continue;
-        in_order = in_order && (kept == 0 || claim[kept - 1].position <= claim[i].position);
-        claim[kept++] = claim[i];
-    }
-    if (!in_order)
-        qsort(claim, kept, sizeof claim[0], by_position);
-    return kept;
-}
-
+/* Sums up the bytes that belong to a record, each once. */
 static void verify_extents(struct tg_verifier *verifier)
 {
-    uint64_t claims = put_in_order(verifier->claim, verifier->info.records);
-    uint64_t end = 0, claimed = 0;
+    uint64_t claims = tg_extents_sort(verifier->extent, verifier->info.records);
+    uint64_t end = 0, owner = 0;
     for (uint64_t i = 0; i < claims; i++) {
-        const struct tg_claim *claim = &verifier->claim[i];
-        uint64_t last = claim->position + claim->size;
-        if (claim->position < end)
+        const struct tg_extent *extent = &verifier->extent[i];
+        uint64_t last = extent->position + extent->size;
+        if (extent->position < end)
             tg_verify_found(verifier, TG_PROBLEM_OVERLAP, TG_NONE,
-                            "two payloads share the bytes from %" PRIu64 " on of the payload file",
-                            claim->position);
+                            "two payloads share the bytes from %" PRIu64
+                            " on of the payload file: those of records %" PRIu64 " and %" PRIu64,
+                            extent->position, owner, extent->record);
+        else if (is_excess(verifier, extent->record))
+            tg_verify_found(verifier, TG_PROBLEM_RECORD, extent->record,
+                            "its payload was not read: of its %" PRIu64
+                            " bytes, too many are holes of the payload file",
+                            extent->size);
         if (last > end) {
-            claimed += last - (claim->position > end ? claim->position : end);
+            verifier->result->bytes += last - (extent->position > end ? extent->position : end);
             end = last;
+            owner = extent->record;
         }
     }
-    verifier->result->unclaimed = verifier->info.payload_bytes - claimed;
+    verifier->result->unclaimed = verifier->info.payload_bytes - verifier->result->bytes;
 }
 
 /* Bytes without a record are legitimate after a killed host and after a loss. */
@@ -196,8 +188,8 @@ tg_status tg_recording_verify(const struct tg_recording *recording, tg_verify_pr
     result->records = verifier.info.records;
     verifier.total = verifier.info.payload_bytes + verifier.info.records * sizeof(struct tg_record);
     verifier.zeros_from = UINT64_MAX;
-    verifier.claim = calloc(verifier.info.records + 1, sizeof *verifier.claim);
-    if (!verifier.claim)
+    verifier.extent = calloc(verifier.info.records + 1, sizeof *verifier.extent);
+    if (!verifier.extent)
         return tg_error_set(error, TG_NO_MEMORY, "no memory for %" PRIu64 " records",
                             verifier.info.records);
     pthread_mutex_init(&verifier.lock, NULL);
@@ -211,7 +203,7 @@ tg_status tg_recording_verify(const struct tg_recording *recording, tg_verify_pr
     verify_unclaimed(&verifier);
     tg_verify_manifest(&verifier);
     pthread_mutex_destroy(&verifier.lock);
-    free(verifier.claim);
+    free(verifier.extent);
     return verifier.loss.status == TG_OK
                ? tg_recording_check_files(recording, error)
                : tg_error_set(error, verifier.loss.status, "%s", verifier.loss.text);

@@ -129,12 +129,14 @@ static void verify_record(struct worker *worker, uint64_t index)
     verify_claims(worker, index, record);
     verify_sense(worker, index, record);
     if (record->stored > 0) {
-        verifier->claim[index] = (struct tg_claim){record->position, record->stored};
+        verifier->extent[index] = (struct tg_extent){record->position, record->stored, index};
         worker->sum.payloads++;
-        worker->sum.bytes += record->stored;
-        verify_hash(worker, index, &entry);
+        if (!(record->flags & TG_RECORD_EXCESS)) { /* verify_extents reports the others */
+            verify_hash(worker, index, &entry);
+            worker->done += record->stored;
+        }
     }
-    worker->done += record->stored + sizeof *record;
+    worker->done += sizeof *record;
 }
 
 /* The other threads are near: what lies further back is not needed again. */
@@ -193,7 +195,6 @@ static void add_counters(struct tg_record_summary *result, const struct tg_recor
 static void add_up(struct tg_verification *result, const struct tg_verification *sum)
 {
     result->payloads += sum->payloads;
-    result->bytes += sum->bytes;
     result->compared += sum->compared;
     result->unhashed += sum->unhashed;
     result->cut += sum->cut;

@@ -7,17 +7,13 @@
 #include <taskglass/verify.h>
 
 #include "base/files.h"
-
-/* The bytes of the payload file that a record claims. */
-struct tg_claim {
-    uint64_t position, size;
-};
+#include "recording/extents.h"
 
 struct tg_verifier {
     const struct tg_recording *recording;
     struct tg_recording_info info;
     struct tg_verification *result; /* guarded by the lock while there are threads */
-    struct tg_claim *claim;         /* one for each record; size 0: none */
+    struct tg_extent *extent;       /* one for each record; size 0: none */
     uint64_t zeros_from;    /* of the payload file: from here on it has only zeros; under the lock;
                           * UINT64_MAX: nobody has looked yet */
     uint64_t short_records; /* whose payload reaches past the end of the payload file; atomic */

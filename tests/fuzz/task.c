@@ -14,6 +14,7 @@
 #include "host/bundle.h"
 #include "host/reference.h"
 #include "host/signature.h"
+#include "recording/extents.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -151,7 +152,7 @@ static void lay_out(const struct tg_recording *recording, uint64_t id)
     HOLDS(task.n_parts >= 1 && task.n_tensors <= TG_MAX_TENSORS && task.n_blocks <= task.n_tensors);
     for (uint32_t b = 0; b < task.n_blocks; b++)
         bytes += task.block[b].size;
-    HOLDS(bytes <= tg_recorded_task_limit(recording));
+    HOLDS(bytes <= tg_recording_memory_limit(recording));
     for (uint32_t i = 0; i < task.n_tensors; i++)
         check_tensor(&task, &task.tensor[i]);
     check_source(&task);

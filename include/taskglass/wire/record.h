@@ -45,6 +45,7 @@ enum tg_record_flag {
     TG_RECORD_MARKED = 1 << 6,      /* the orchestration marked it */
     TG_RECORD_MORE = 1 << 7,        /* on the device only: more pieces follow */
     TG_RECORD_READ = 1 << 8,        /* the orchestration read this value (tg_read_*), see below */
+    TG_RECORD_EXCESS = 1 << 14,     /* a reader's: see tg_recording_payload */
     TG_RECORD_NO_VALUE = 1 << 15    /* a reader's: the files do not have the scalar's value */
 };
 
