@@ -103,6 +103,17 @@ uint64_t cli_recording_lost(const struct tg_record_summary *summary)
     return lost;
 }
 
+void cli_entry_allow(const struct tg_recording_info *info, uint64_t *used, struct tg_entry *entry)
+{
+    const uint64_t holes = UINT64_C(16) << 30; /* reading more takes very long */
+    const uint64_t most = info->payload_bytes < holes ? info->payload_bytes : holes;
+    struct tg_record *record = &entry->record;
+    if (!(record->flags & TG_RECORD_EXCESS) || record->stored > most - *used)
+        return;
+    record->flags &= (uint16_t)~TG_RECORD_EXCESS;
+    *used += record->stored;
+}
+
 /* --- what a recording lacks -------------------------------------------------------------------- */
 
 /* NULL for a run that ended by itself. */
@@ -151,6 +162,16 @@ static const char *damage_words(struct cli_words *words, const struct tg_recordi
     return words->text;
 }
 
+static const char *excess_words(struct cli_words *words, const struct tg_recording_info *info)
+{
+    struct cli_text count;
+    snprintf(words->text, sizeof words->text,
+             "%s with bytes that other records have too, or in a hole of the payload file; "
+             "'taskglass verify' says which",
+             cli_format_count(&count, info->excess, "record"));
+    return words->text;
+}
+
 const char *cli_recording_note(struct cli_words *words, const struct tg_recording_info *info,
                                unsigned number)
 {
@@ -161,6 +182,8 @@ const char *cli_recording_note(struct cli_words *words, const struct tg_recordin
         return lost_words(words, &info->summary);
     if (info->damaged > 0 && number-- == 0)
         return damage_words(words, info);
+    if (info->excess > 0 && number-- == 0)
+        return excess_words(words, info);
     return NULL;
 }
 

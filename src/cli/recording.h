@@ -30,6 +30,13 @@ struct cli_words {
     char text[400];
 };
 
+/*
+ * For a report on records: lets it read an entry with the flag EXCESS, as long as the entries that it was let
+ * read so have at most as many bytes as the payload file, and 16 GiB. So one record can be looked at. `*used`
+ * begins with 0.
+ */
+void cli_entry_allow(const struct tg_recording_info *info, uint64_t *used, struct tg_entry *entry);
+
 /* What the recording itself says that it lacks: its run still goes on, was cancelled, failed or died;
  * records were lost or are damaged. Note `number`, from 0; NULL past the last. */
 const char *cli_recording_note(struct cli_words *words, const struct tg_recording_info *info,

@@ -40,17 +40,19 @@ int cli_stats_print_json(const struct cli_stats *stats)
     struct tg_recording_info info;
     struct tg_json json;
     struct tg_entry entry;
-    uint64_t shown = 0;
+    uint64_t shown = 0, used = 0;
+    tg_recording_get_info(stats->recording, &info);
     tg_json_start(&json, stdout);
     tg_json_begin_object(&json);
     cli_json_recording(&json, "recording", stats->recording);
     tg_json_key(&json, "tensors");
     tg_json_begin_array(&json);
     for (uint64_t i = 0; shown < stats->limit.number && cli_stats_next(stats, &i, &entry);
-         i++, shown++)
+         i++, shown++) {
+        cli_entry_allow(&info, &used, &entry);
         put_record(&json, stats, i, &entry);
+    }
     tg_json_end_array(&json);
-    tg_recording_get_info(stats->recording, &info);
     tg_json_key(&json, "left_out");
     tg_json_begin_array(&json);
     cli_json_notes(&json, &info);

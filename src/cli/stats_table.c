@@ -168,8 +168,9 @@ static void add_row(struct table *table, const struct cli_stats *stats, uint64_t
     if (tg_entry_measure(stats->recording, entry, &numbers)) {
         fill_numbers(row, entry->record.dtype, &numbers);
     } else {
-        snprintf(row->cell[COUNT], CELL, "not stored");
-        table->not_stored++;
+        bool is_stored = entry->record.flags & TG_RECORD_EXCESS;
+        snprintf(row->cell[COUNT], CELL, is_stored ? "not read" : "not stored");
+        table->not_stored += !is_stored;
     }
     if (table->rows == BLOCK)
         put_block(table);
@@ -181,16 +182,18 @@ bool cli_stats_print_table(const struct cli_stats *stats)
     struct tg_recording_info info;
     struct tg_entry entry;
     struct cli_text count;
-    uint64_t shown = 0, rest = 0, i = 0;
+    uint64_t shown = 0, rest = 0, i = 0, used = 0;
     if (!table.row)
         return false;
-    for (; shown < stats->limit.number && cli_stats_next(stats, &i, &entry); i++, shown++)
+    tg_recording_get_info(stats->recording, &info);
+    for (; shown < stats->limit.number && cli_stats_next(stats, &i, &entry); i++, shown++) {
+        cli_entry_allow(&info, &used, &entry);
         add_row(&table, stats, i, &entry);
+    }
     put_block(&table);
     free(table.row);
     for (; shown == stats->limit.number && cli_stats_next(stats, &i, &entry); i++)
         rest++;
-    tg_recording_get_info(stats->recording, &info);
     if (shown == 0 && rest == 0)
         puts(info.records == 0 ? "The recording has no records." : "No record matches.");
     if (rest > 0)

@@ -177,14 +177,22 @@ static const char *note_of(struct cli_words *words, uint64_t count, const char *
     return words->text;
 }
 
+static const char *why_not_searched(const struct cli_find *find, bool by_memory)
+{
+    struct tg_recording_info info;
+    tg_recording_get_info(find->recording, &info);
+    if (info.excess > 0)
+        return "could not be searched: not stored whole, or other records have their bytes too";
+    return by_memory ? "could not be searched: neither stored whole nor hashed"
+                     : "could not be searched: not stored whole";
+}
+
 const char *cli_find_note(const struct cli_find *find, unsigned number, struct cli_words *words)
 {
     bool by_memory = find->find_kind == TG_FIND_UNWRITTEN || find->find_kind == TG_FIND_STOMP;
     const struct tg_find_info *info = &find->info;
     if (info->not_stored > 0 && number-- == 0)
-        return note_of(words, info->not_stored, "record",
-                       by_memory ? "could not be searched: neither stored whole nor hashed"
-                                 : "could not be searched: not stored whole");
+        return note_of(words, info->not_stored, "record", why_not_searched(find, by_memory));
     if (by_memory && info->looked_at == 0 && info->not_stored == 0 && find->has_records &&
         number-- == 0)
         return find->find_kind == TG_FIND_STOMP

@@ -195,7 +195,7 @@ int view_print_json(const struct view *view)
 {
     struct tg_json json;
     struct tg_entry entry;
-    uint64_t shown = 0, i = 0;
+    uint64_t shown = 0, i = 0, used = 0;
     tg_json_start(&json, stdout);
     tg_json_begin_object(&json);
     put_recording(&json, &view->info);
@@ -206,6 +206,7 @@ int view_print_json(const struct view *view)
         for (; shown < view->limit.number; i++, shown++) {
             if (!tg_query_next(view->query, view->recording, &i, &entry))
                 break;
+            cli_entry_allow(&view->info, &used, &entry);
             put_record(&json, view, i, &entry);
         }
         tg_json_end_array(&json);

@@ -152,8 +152,13 @@ static void put_record(const struct view *view, uint64_t index, const struct tg_
     }
     put_where(view, record);
     put_payload(view, record);
-    if (!tg_array_of(view->recording, entry, &array))
+    if (!tg_array_of(view->recording, entry, &array)) {
+        if (record->flags & TG_RECORD_EXCESS) {
+            put_label("values");
+            puts("not read: other records have the same bytes, or they are a hole of the file");
+        }
         return;
+    }
     if (array.elements > 0)
         put_statistics(&array);
     tg_array_print(stdout, &array, &layout);
@@ -162,12 +167,13 @@ static void put_record(const struct view *view, uint64_t index, const struct tg_
 void view_print_records(const struct view *view)
 {
     struct tg_entry entry;
-    uint64_t shown = 0, i = 0;
+    uint64_t shown = 0, i = 0, used = 0;
     for (; shown < view->limit.number; i++, shown++) {
         if (!tg_query_next(view->query, view->recording, &i, &entry))
             break;
         if (shown > 0)
             putchar('\n');
+        cli_entry_allow(&view->info, &used, &entry);
         put_record(view, i, &entry);
     }
     if (shown == 0)

@@ -230,6 +230,7 @@ static void add_row(struct table *table, uint64_t index, const struct tg_entry *
     struct row *row = &table->row[table->rows++];
     row->index = index;
     row->entry = *entry;
+    row->entry.record.flags &= (uint16_t)~TG_RECORD_EXCESS; /* a few values are read of each */
     fill_row(row);
     if (table->rows == BLOCK)
         put_block(table);

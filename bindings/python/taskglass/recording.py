@@ -29,8 +29,8 @@ __all__ = ["Recording", "Record", "Edge", "DepsTask", "ExportResult", "Finding",
 
 _NO_TASK = _NO_RECORD = 2**64 - 1
 _NO_KERNEL = 2**32 - 1
-_CONTIGUOUS, _HASHED, _TRUNCATED, _OVERWRITTEN, _PARTIAL, _MARKED, _READ, _NO_VALUE = (
-    1 << bit for bit in (0, 1, 3, 4, 5, 6, 8, 15))
+_CONTIGUOUS, _HASHED, _TRUNCATED, _OVERWRITTEN, _PARTIAL, _MARKED, _READ, _EXCESS, \
+    _NO_VALUE = (1 << bit for bit in (0, 1, 3, 4, 5, 6, 8, 14, 15))
 _ARG_UNKNOWN = 255
 
 #: The values that a filter takes: a word or number, several, a range, or text as on the command
@@ -432,6 +432,7 @@ class Recording(Closing):
             at.value += 1
 
     def _payload(self, record: Record) -> np.ndarray:
+        record._entry.record.flags &= ~_EXCESS  # an array reads nothing until it is looked at
         address = lib().tg_recording_payload(self._handle.pointer, ctypes.byref(record._entry))
         if not address:
             return np.empty(0, np.uint8)
