@@ -212,6 +212,69 @@ def _tensors(journal):
         yield f"an argument {times + 1} times, each of another shape", _journal(repeat)
 
 
+# --- claims --------------------------------------------------------------------------------------
+
+# What the records claim of the payload file, whose size is the last number: records, bytes of each, bytes
+# from one to the next.
+CLAIMS = {
+    "4000 records share 1 MiB": (4000, 1 << 20, 0, 1 << 20),
+    "4000 records overlap by 1 MiB": (4000, 1 << 20, 4096, 32 << 20),
+    "300 records share 64 KiB": (300, 64 << 10, 0, 64 << 10),
+    "1000 records share a hole of 8 TiB": (1000, 8192 * GIGA, 0, 8192 * GIGA),
+    "1000 records overlap in a hole of 8 TiB": (1000, 4096 * GIGA, GIGA, 8192 * GIGA),
+    "64 records have 128 GiB of a hole each": (64, 128 * GIGA, 128 * GIGA, 8192 * GIGA),
+    "one record has a hole of 8 TiB": (1, 8192 * GIGA, 0, 8192 * GIGA),
+}
+
+
+def claiming(journal, records, size, step):
+    """A journal without a summary whose tensors claim these bytes, one input and one output in a task."""
+    data = np.frombuffer(journal, wire.ARGUMENT, offset=256)
+    names = journal[256:256 * (1 + int(np.argmax(data["type"] == 1)))]
+    first = int(np.argmax((data["type"] == 1) & (data["kind"] == 0) & (data["stage"] == 0)))
+    made = np.repeat(data[first:first + 1], records)
+    number = np.arange(records, dtype=np.uint64)
+    made["sequence"], made["task_id"] = number, number // 2
+    made["stage"] = made["arg_index"] = number % 2
+    made["role"] = 1 + number % 2
+    made["dtype"], made["ndim"], made["start"] = 17, 1, 0
+    made["shape"], made["strides"] = 0, 0
+    made["shape"][:, 0], made["strides"][:, 0] = size, 1
+    made["bytes"] = made["stored"] = size
+    made["position"] = number * np.uint64(step)
+    made["flags"] = wire.CONTIGUOUS | wire.PAYLOAD | wire.HASHED
+    made["check"] = wire.record_checks(made.tobytes())
+    return journal[:256] + names + made.tobytes()
+
+
+def _entry_of(record):
+    """An entry of a manifest."""
+    return {"task_id": "0x%016x" % record["task_id"], "func_id": [0], "kernel": ["k"],
+            "role": wire.ROLES[record["role"]], "stage": wire.STAGES[record["stage"]],
+            "arg_index": int(record["arg_index"]), "kind": "tensor", "dtype": "uint8",
+            "shape": [int(record["shape"][0])], "strides": [1], "start_offset": 0, "is_contiguous": True,
+            "truncated": False, "overwritten": False, "bin_offset": int(record["position"]),
+            "bin_size": int(record["stored"]), "hash": "0x%016x" % record["hash"],
+            "data_ptr": "0x%016x" % record["data_ptr"]}
+
+
+def _claims(journal):
+    for name, (records, size, step, file_size) in CLAIMS.items():
+        for kept in ("journal", "manifest", "both"):
+            def change(folder, records=records, size=size, step=step, file_size=file_size, kept=kept):
+                made = claiming(journal, records, size, step)
+                data = np.frombuffer(made, wire.ARGUMENT, offset=256)
+                document = json.loads((folder / MANIFEST).read_text())
+                document = {"version": document["version"], "run_dir": "x", "bin_file": document["bin_file"],
+                            "tensors": [_entry_of(record) for record in data[data["type"] == 1]]}
+                (folder / JOURNAL).write_bytes(made)
+                (folder / MANIFEST).write_text(json.dumps(document))
+                if kept != "both":
+                    (folder / (MANIFEST if kept == "journal" else JOURNAL)).unlink()
+                os.truncate(folder / PAYLOAD, file_size)
+            yield f"{name} ({kept})", change
+
+
 # --- JSON ----------------------------------------------------------------------------------------
 
 VALUES = ["null", "-1", "9223372036854775808", "18446744073709551616", "1e308", "-1e999", "0.5", "true",
@@ -387,6 +450,6 @@ def _files(good):
 def crafts(good):
     """(name, change) of every crafted recording. The same ones in the same order every time."""
     journal = (good / JOURNAL).read_bytes()
-    for part in (_heads(), _journal_fields(journal), _texts(journal), _tensors(journal), _documents(good),
-                 _bombs(good), _files(good)):
+    for part in (_heads(), _journal_fields(journal), _texts(journal), _tensors(journal), _claims(journal),
+                 _documents(good), _bombs(good), _files(good)):
         yield from part
