@@ -47,6 +47,7 @@ struct job {
     struct tg_graph *graph;
     struct tg_execution *execution; /* handed to the caller at the end */
     struct tg_run_lock lock;        /* of the output directory, until run.json is written */
+    size_t made;                    /* of the output directory, as tg_output_create says */
 };
 
 /* Whole nanoseconds: differences of doubles would show digits that were not measured. */
@@ -403,7 +404,7 @@ static tg_status begin(struct job *job, double prepare_seconds, struct tg_error 
     if (!e->workload || !e->case_name || !e->platform || !e->runtime)
         status = tg_error_set(error, TG_NO_MEMORY, "out of host memory for the execution");
     if (status == TG_OK)
-        status = tg_output_create(&request, &e->output_dir, &job->lock, error);
+        status = tg_output_create(&request, &e->output_dir, &job->made, &job->lock, error);
     if (status == TG_OK)
         job->execution = e;
     else
@@ -425,6 +426,15 @@ static void note_module(struct job *job)
         *note = (struct tg_error){TG_OK, ""};
 }
 
+/* A run that was refused may not even have written run.json. */
+static void remove_empty(const struct job *job)
+{
+    const struct tg_execution *e = job->execution;
+    tg_run_folder_remove_empty(e->output_dir);
+    if (tg_status_exit_code(e->status) == 2)
+        tg_output_remove(e->output_dir, job->made);
+}
+
 /* Writes the files first, because they need the graph; then closes everything in the reverse order
  * of its creation. */
 static void end(struct job *job)
@@ -433,6 +443,7 @@ static void end(struct job *job)
         complete_recording(job);
         write_deps(job);
         write_run_json(job);
+        remove_empty(job);
         tg_run_folder_unlock(&job->lock);
         tg_execution_keep_outputs(job->execution, job->test_case);
     }

@@ -15,6 +15,7 @@
 #include "host/text.h"
 
 /* Stop looking for a free directory name after this many. */
+static const char outputs[] = "outputs";
 enum { MOST_PER_SECOND = 100000, PROBE_BYTES = 4096 };
 
 static tg_status no_memory(struct tg_error *error)
@@ -35,16 +36,26 @@ static bool is_last(const char *rest)
     return rest[strspn(rest, "/.")] == '\0';
 }
 
+/* Makes a directory, or keeps one that is there. Returns 0 or an errno. */
+static int make(const char *path, bool shared, size_t *made)
+{
+    if (mkdir(path, shared ? 0777 : 0700) != 0)
+        return errno == EEXIST ? 0 : errno;
+    if (*made == 0)
+        *made = strlen(path);
+    return 0;
+}
+
 /* Creates each parent, as the umask says, then the directory itself. Those that exist already are
  * kept. */
-static tg_status make_with_parents(char *path, bool shared, struct tg_error *error)
+static tg_status make_with_parents(char *path, bool shared, size_t *made, struct tg_error *error)
 {
     for (char *slash = path;; slash++) {
         slash = strchrnul(slash, '/');
         char kept = *slash;
         bool last = is_last(slash);
         *slash = '\0';
-        int cause = *path == '\0' ? 0 : tg_run_folder_make(path, shared || !last);
+        int cause = *path == '\0' ? 0 : make(path, shared || !last, made);
         tg_status status = cause == 0 ? TG_OK : cannot("create directory", path, cause, error);
         *slash = kept;
         if (status != TG_OK || kept == '\0')
@@ -111,15 +122,15 @@ static tg_status clear(const char *dir, struct tg_error *error)
 }
 
 /* Uses the directory that the user named. */
-static tg_status use(const struct tg_output_request *request, char **dir, struct tg_run_lock *lock,
-                     struct tg_error *error)
+static tg_status use(const struct tg_output_request *request, char **dir, size_t *made,
+                     struct tg_run_lock *lock, struct tg_error *error)
 {
     *dir = strdup(request->dir);
     if (!*dir)
         return no_memory(error);
     tg_status status = tg_run_folder_check_parents(*dir, error);
     if (status == TG_OK)
-        status = make_with_parents(*dir, request->shared, error);
+        status = make_with_parents(*dir, request->shared, made, error);
     if (status == TG_OK)
         status = tg_run_folder_lock(*dir, lock, error);
     if (status == TG_OK)
@@ -129,17 +140,23 @@ static tg_status use(const struct tg_output_request *request, char **dir, struct
 
 /* mkdir is atomic: of several runs that want one name, one gets it and the others count on. A run that
  * was told that name may lock the new directory first; then it is that run's. */
-static tg_status make_unique(const char *stem, bool shared, char **dir, struct tg_run_lock *lock,
-                             struct tg_error *error)
+static tg_status make_unique(const char *stem, bool shared, char **dir, size_t *made,
+                             struct tg_run_lock *lock, struct tg_error *error)
 {
     for (int n = 1; n < MOST_PER_SECOND; n++) {
         *dir = n == 1 ? strdup(stem) : tg_text_format("%s_%d", stem, n);
         if (!*dir)
             return no_memory(error);
         if (mkdir(*dir, shared ? 0777 : 0700) == 0) {
+            *made = *made ? *made : strlen(*dir);
             tg_status status = tg_run_folder_lock(*dir, lock, error);
             if (status != TG_BUSY)
                 return status;
+        } else if (errno ==
+                   ENOENT) { /* another run made it, was refused and has removed it again */
+            int cause = make(outputs, true, made);
+            if (cause != 0)
+                return cannot("create directory", outputs, cause, error);
         } else if (errno != EEXIST) {
             return cannot("create directory", *dir, errno, error);
         }
@@ -151,39 +168,60 @@ static tg_status make_unique(const char *stem, bool shared, char **dir, struct t
 }
 
 /* Creates a new directory for this run. */
-static tg_status make_new(const struct tg_output_request *request, char **dir,
+static tg_status make_new(const struct tg_output_request *request, char **dir, size_t *made,
                           struct tg_run_lock *lock, struct tg_error *error)
 {
     char date[32] = "";
     struct tm local;
-    tg_status status = tg_run_folder_check_parents("outputs", error);
+    tg_status status = tg_run_folder_check_parents(outputs, error);
     if (status != TG_OK)
         return status;
-    if (mkdir("outputs", 0777) != 0 && errno != EEXIST)
-        return cannot("create directory", "outputs", errno, error);
+    int cause = make(outputs, true, made);
+    if (cause != 0)
+        return cannot("create directory", outputs, cause, error);
     if (localtime_r(&request->now, &local))
         strftime(date, sizeof date, "%Y%m%d_%H%M%S", &local);
-    char *stem = tg_text_format("outputs/%s_%s_%s", request->workload, request->case_name, date);
+    char *stem =
+        tg_text_format("%s/%s_%s_%s", outputs, request->workload, request->case_name, date);
     if (!stem)
         return no_memory(error);
-    status = make_unique(stem, request->shared, dir, lock, error);
+    status = make_unique(stem, request->shared, dir, made, lock, error);
     free(stem);
-    if (status != TG_OK)
-        return status;
-    status = check_writable(*dir, error);
-    if (status != TG_OK)
-        rmdir(*dir);
-    return status;
+    return status == TG_OK ? check_writable(*dir, error) : status;
 }
 
-tg_status tg_output_create(const struct tg_output_request *request, char **dir,
+/* The length of a path without the slashes at its end, or without the characters that are none. */
+static size_t length_without(const char *path, size_t length, bool slashes)
+{
+    while (length > 0 && (path[length - 1] == '/') == slashes)
+        length--;
+    return length;
+}
+
+void tg_output_remove(const char *dir, size_t made)
+{
+    char *path = strdup(dir);
+    for (size_t length = strlen(dir); path && made > 0 && length >= made; path[length] = '\0') {
+        if (rmdir(path) != 0 && errno != ENOENT && errno != ENAMETOOLONG)
+            break; /* it was made, and is not empty */
+        length = length_without(path, length, true);
+        length = length_without(path, length, false);
+        length = length_without(path, length, true);
+    }
+    free(path);
+}
+
+tg_status tg_output_create(const struct tg_output_request *request, char **dir, size_t *made,
                            struct tg_run_lock *lock, struct tg_error *error)
 {
     *dir = NULL;
+    *made = 0;
     *lock = TG_RUN_LOCK_NONE;
-    tg_status status =
-        *request->dir ? use(request, dir, lock, error) : make_new(request, dir, lock, error);
+    tg_status status = *request->dir ? use(request, dir, made, lock, error)
+                                     : make_new(request, dir, made, lock, error);
     if (status != TG_OK) {
+        if (status != TG_BUSY) /* then it is another run's by now */
+            tg_output_remove(*dir ? *dir : outputs, *made);
         tg_run_folder_unlock(lock);
         free(*dir);
         *dir = NULL;

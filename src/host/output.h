@@ -28,10 +28,16 @@ struct tg_output_request {
  * directory and creates it and its parents if they are missing. Removes the files that an earlier run
  * wrote there, so that they are not mistaken for this run's; first takes the lock, so that these are
  * not the files of a run that is still under way.
+ * *made is the length of the path of the topmost directory that was made, or 0. A failure removes what was
+ * made.
  * BUSY: another run is at work there; nothing was changed. IO_ERROR names path and cause.
  */
-tg_status tg_output_create(const struct tg_output_request *request, char **dir,
+tg_status tg_output_create(const struct tg_output_request *request, char **dir, size_t *made,
                            struct tg_run_lock *lock, struct tg_error *error);
+
+/* Removes the directory and its parents as far as this run made them (*made of tg_output_create) and they
+ * are empty. The caller holds the lock. */
+void tg_output_remove(const char *dir, size_t made);
 
 /*
  * Calls `write` (which returns 0 or an errno) to write a temporary file and renames it to dir/name

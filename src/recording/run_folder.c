@@ -204,6 +204,16 @@ void tg_run_folder_share(const char *dir, const char *name)
     free(path);
 }
 
+void tg_run_folder_remove_empty(const char *dir)
+{
+    for (unsigned i = 0; i < FILES; i++) {
+        char *path = *files[i].folder ? tg_path_join(dir, files[i].folder) : NULL;
+        if (path)
+            (void)rmdir(path);
+        free(path);
+    }
+}
+
 static void remove_file(int folder, const char *name, off_t largest)
 {
     struct stat info;

@@ -46,6 +46,10 @@ int tg_run_folder_make(const char *path, bool shared);
  * one that is there; it also reports what this could not do. */
 void tg_run_folder_share(const char *dir, const char *name);
 
+/* Removes the folders of a recording and of scope stats in a run's folder if they are empty. The caller
+ * holds the folder's lock. */
+void tg_run_folder_remove_empty(const char *dir);
+
 /* Removes the temporary files that a killed run left. The caller holds the folder's lock. Files of other
  * names stay, and so does what is not a regular file. */
 void tg_run_folder_clean(const char *dir);

@@ -101,10 +101,15 @@ tg_status tg_dump_create(const char *run_dir, uint32_t level, uint32_t policy, u
         status = create_files(w, &head, error);
     else
         tg_file_no_memory(error);
-    if (status == TG_OK)
+    if (status == TG_OK) {
         *writer = w;
-    else
-        tg_dump_destroy(w);
+        return TG_OK;
+    }
+    if (w->payload >= 0) /* without a journal, its empty file would be no recording */
+        (void)unlink(w->payload_path);
+    if (w->dir)
+        (void)rmdir(w->dir);
+    tg_dump_destroy(w);
     return status;
 }
 

@@ -114,10 +114,13 @@ tg_status tg_scope_writer_create(const char *output_dir, const struct tg_scope_l
     w->dir = tg_path_join(output_dir, TG_SCOPE_FOLDER);
     w->path = w->dir ? tg_path_join(w->dir, TG_SCOPE_SAMPLES) : NULL;
     tg_status status = w->path ? create_files(w, error) : tg_file_no_memory(error);
-    if (status == TG_OK)
+    if (status == TG_OK) {
         *writer = w;
-    else
-        tg_scope_writer_destroy(w);
+        return TG_OK;
+    }
+    if (w->dir)
+        (void)rmdir(w->dir); /* if it is empty */
+    tg_scope_writer_destroy(w);
     return status;
 }
 

@@ -229,6 +229,21 @@ def test_without_a_watchdog_json_says_that_nothing_is_known(bench, name):
     assert list(place.iterdir()) == []
 
 
+@pytest.mark.parametrize("folder", ((), ("--output", "new/folder")))
+def test_a_run_that_is_refused_leaves_no_empty_folder(small_disk, folder):
+    for size in range(4, 25, 4):
+        disk = small_disk(size)
+        spare = disk / "spare"
+        for used in range(0, size * 1024, 4096):
+            spare.write_bytes(bytes(used))
+            result = run(disk, "run", workload("bugs_none"), "--dump-tensor", "--enable-scope-stats",
+                         "--cores", "3", *folder)
+            left = [path for path in disk.rglob("*") if path.is_dir() and not any(path.iterdir())]
+            assert result.returncode in (0, 2) and left == [], (size, used, result, left)
+            for path in disk.glob("[no]*"):
+                shutil.rmtree(path)
+
+
 def test_every_rename_that_fails_in_a_recorded_run_is_a_loss(bench):
     """Only the first files, without which there is no recording, are an error before the run."""
     scenario = next(s for s in scenarios() if s.name == "run-tmr-a2a3sim")

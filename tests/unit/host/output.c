@@ -57,12 +57,14 @@ static void touch(const char *path)
     fclose(file);
 }
 
+static size_t made; /* by the last call */
+
 static tg_status try_to_create(const char *requested, char **dir, struct tg_run_lock *lock,
                                struct tg_error *error)
 {
     struct tg_output_request request = {
         .dir = requested, .workload = "work", .case_name = "case", .now = SOME_TIME};
-    return tg_output_create(&request, dir, lock, error);
+    return tg_output_create(&request, dir, &made, lock, error);
 }
 
 static char *create(const char *requested)
@@ -180,6 +182,46 @@ TEST(a_directory_in_use_is_refused_and_left_as_it_is)
 }
 
 /* A reader holds a shared lock for a moment. */
+TEST(a_refusal_removes_what_it_made)
+{
+    char *dir = NULL;
+    struct tg_run_lock lock;
+    struct tg_error error;
+    enter();
+    REQUIRE(mkdir("kept", 0700) == 0);
+    touch("kept/file");
+    char long_name[400] = "kept/a/b/";
+    memset(long_name + strlen(long_name), 'x', 300); /* longer than a name may be */
+    CHECK_EQ_I(try_to_create(long_name, &dir, &lock, &error), TG_IO_ERROR);
+    CHECK_EQ_I(entries("kept"), 1);
+    leave();
+}
+
+TEST(empty_directories_are_removed_as_far_as_the_run_made_them)
+{
+    enter();
+    REQUIRE(mkdir("kept", 0700) == 0);
+    char *dir = create("kept/a//b/c/");
+    tg_output_remove(dir, made);
+    CHECK_EQ_I(entries("kept"), 0);
+    free(dir);
+    dir = create("kept/a/b");
+    touch("kept/a/file");
+    tg_output_remove(dir, made);
+    CHECK_EQ_I(entries("kept/a"), 1);
+    free(dir);
+    dir = create("kept");
+    REQUIRE(unlink("kept/a/file") == 0 && rmdir("kept/a") == 0);
+    tg_output_remove(dir, made);
+    CHECK_EQ_I(entries("kept"), 0);
+    free(dir);
+    dir = create("");
+    tg_output_remove(dir, made);
+    CHECK(!exists("outputs"));
+    free(dir);
+    leave();
+}
+
 TEST(a_reader_does_not_keep_a_run_out)
 {
     struct tg_error error = {0};
