@@ -70,10 +70,11 @@ static tg_status close_made(struct tg_export_job *job, struct tg_export_file *fi
 tg_status tg_export_file_close(struct tg_export_job *job, struct tg_export_file *file,
                                tg_status status)
 {
+    /* A text that begins with "cannot" names the file that is meant, such as the deps.json that was read. */
     const char *name = file->made ? file->path : "standard output";
     if (!file->made && fflush(stdout) != 0 && status == TG_OK)
         status = tg_file_error(job->error, "write", name, errno);
-    else if (status == TG_IO_ERROR)
+    else if (status == TG_IO_ERROR && strncmp(job->error->text, "cannot ", 7) != 0)
         tg_error_set(job->error, status, "cannot write '%s': %s", name, job->error->text);
     status = tg_recording_conclude(job->recording, status, job->error);
     if (file->made)

@@ -257,7 +257,8 @@ static tg_status launch(struct tg_reference_process *p, struct tg_error *error)
     p->fresh = true;
     if (cause == 0)
         return TG_OK;
-    return tg_error_set(error, TG_NOT_FOUND, "cannot start %s: %s", p->program, strerror(cause));
+    return tg_error_set(error, tg_cause_is_fault(cause) ? TG_IO_ERROR : TG_NOT_FOUND,
+                        "cannot start %s: %s", p->program, strerror(cause));
 }
 
 static bool is_tolerance(double value)

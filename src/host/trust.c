@@ -66,15 +66,28 @@ static bool others_can_replace(const char *path)
     }
 }
 
-/* "": this user has run it. Otherwise why it is not known. */
-static void judge_notes(const struct tg_trust_notes *notes, const struct tg_module_file *file,
-                        const char *path, char *why, size_t size)
+/* Why a module is not known. */
+struct doubt {
+    char why[400]; /* "": it is known */
+    bool is_fault; /* the system was short of something, so that nothing could be found out */
+};
+
+static bool is_shortage(int cause)
 {
+    return tg_cause_is_fault(cause) && cause != EACCES && cause != EPERM;
+}
+
+static void judge_notes(const struct tg_trust_notes *notes, const struct tg_module_file *file,
+                        const char *path, struct doubt *doubt)
+{
+    char *why = doubt->why;
+    const size_t size = sizeof doubt->why;
     struct tg_trust_match match;
     tg_trust_notes_find(notes, file, path, &match);
     *why = '\0';
     if (match.content_here)
         return;
+    doubt->is_fault = is_shortage(notes->cause) || is_shortage(match.cause);
     if (*notes->why_not)
         snprintf(why, size, "%s", notes->why_not);
     else if (match.cause != 0)
@@ -100,31 +113,33 @@ static bool image_of(const char *path, char image[PATH_MAX])
            (access(image, F_OK) == 0 || tg_cause_is_fault(errno));
 }
 
-static enum tg_trust look(const char *path, const struct tg_module_file *file, char *why,
-                          size_t size)
+static enum tg_trust look(const char *path, const struct tg_module_file *file, struct doubt *doubt)
 {
     struct tg_trust_notes notes;
     struct tg_module_file image_file;
     struct tg_error error;
     char image[PATH_MAX];
     int cause;
-    *why = '\0';
+    *doubt = (struct doubt){0};
     if (is_installed(path, &cause))
         return TG_TRUST_INSTALLED;
     tg_trust_notes_read(&notes);
-    judge_notes(&notes, file, path, why, size);
-    if (*why && cause != 0)
-        snprintf(why, size, "cannot look for the installed workloads: %s", strerror(cause));
-    if (*why == '\0' && image_of(path, image)) {
+    judge_notes(&notes, file, path, doubt);
+    if (*doubt->why && cause != 0) {
+        snprintf(doubt->why, sizeof doubt->why, "cannot look for the installed workloads: %s",
+                 strerror(cause));
+        doubt->is_fault = true;
+    }
+    if (*doubt->why == '\0' && image_of(path, image)) {
         if (tg_module_file_open_other(image, &image_file, &error) == TG_OK) {
-            judge_notes(&notes, &image_file, image, why, size);
+            judge_notes(&notes, &image_file, image, doubt);
             tg_module_file_close(&image_file);
         } else {
-            snprintf(why, size, "its kernels for the GPU: %.300s", error.text);
+            snprintf(doubt->why, sizeof doubt->why, "its kernels for the GPU: %.300s", error.text);
         }
     }
     tg_trust_notes_free(&notes);
-    return *why ? TG_TRUST_NONE : TG_TRUST_RUN_BEFORE;
+    return *doubt->why ? TG_TRUST_NONE : TG_TRUST_RUN_BEFORE;
 }
 
 /* ── the public functions ──────────────────────────────────────────────────────────────── */
@@ -142,15 +157,16 @@ tg_status tg_trust_look(const char *module, enum tg_trust *trust, struct tg_erro
 {
     TG_REFUSE_NULL(error, module);
     TG_REFUSE_NULL(error, trust);
-    char path[PATH_MAX], why[400];
+    char path[PATH_MAX];
+    struct doubt doubt;
     struct tg_module_file file;
     tg_status status = resolve(module, path, &file, error);
     *trust = TG_TRUST_NONE;
     if (status != TG_OK)
         return status;
-    *trust = look(path, &file, why, sizeof why);
+    *trust = look(path, &file, &doubt);
     tg_module_file_close(&file);
-    return TG_OK;
+    return doubt.is_fault ? tg_error_set(error, TG_IO_ERROR, "%s", doubt.why) : TG_OK;
 }
 
 static tg_status note(const char *path, const struct tg_module_file *file, struct tg_error *error)
@@ -189,7 +205,7 @@ tg_status tg_trust_note_loaded(const char *path, const struct tg_module_file *wa
                                struct tg_error *error)
 {
     struct tg_module_file file;
-    char why[400];
+    struct doubt doubt;
     int cause;
     if (is_installed(path, &cause))
         return TG_OK;
@@ -201,7 +217,7 @@ tg_status tg_trust_note_loaded(const char *path, const struct tg_module_file *wa
     else
         status =
             tg_error_set(error, TG_IO_ERROR, "module '%s' was replaced after it was loaded", path);
-    if (status != TG_OK && look(path, &file, why, sizeof why) != TG_TRUST_NONE)
+    if (status != TG_OK && look(path, &file, &doubt) != TG_TRUST_NONE)
         status = TG_OK;
     tg_module_file_close(&file);
     return status;
@@ -230,11 +246,16 @@ static tg_status decide(const struct tg_recording *recording, const struct tg_tr
                         tg_trust_fn ask, void *context, struct tg_error *error)
 {
     struct tg_recording_info info;
-    char why[400], clean[400], run_json[PATH_MAX];
+    char clean[400], run_json[PATH_MAX];
     struct tg_trust_question question = {module->path, run_json, clean};
-    if (look(module->path, &module->file, why, sizeof why) != TG_TRUST_NONE)
+    struct doubt doubt;
+    if (look(module->path, &module->file, &doubt) != TG_TRUST_NONE)
         return TG_OK;
-    tg_text_clean(why, clean, sizeof clean);
+    tg_text_clean(doubt.why, clean, sizeof clean);
+    if (doubt.is_fault)
+        return tg_error_set(error, TG_IO_ERROR,
+                            "cannot find out whether you have run the module %s: %s", module->path,
+                            clean);
     tg_recording_get_info(recording, &info);
     if ((size_t)snprintf(run_json, sizeof run_json, "%s/../run.json", info.dir) >= sizeof run_json)
         *run_json = '\0';

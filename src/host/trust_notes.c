@@ -160,8 +160,10 @@ void tg_trust_notes_read(struct tg_trust_notes *notes)
         snprintf(notes->why_not, sizeof notes->why_not, "%s",
                  errno == ENOMEM ? "out of memory for the notes of the modules that you have run"
                                  : no_folder);
-    if (cause != 0 && cause != ENOENT)
+    if (cause != 0 && cause != ENOENT) {
         explain(cause, folder, notes->why_not, sizeof notes->why_not);
+        notes->cause = cause;
+    }
     free(folder);
     free(path);
 }
