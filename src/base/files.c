@@ -13,10 +13,18 @@
 #include "base/error.h"
 #include "base/names.h"
 
+/* Messages show these paths, so they have neither "./" nor "//" in the middle. */
 char *tg_path_join(const char *dir, const char *name)
 {
+    size_t length = strlen(dir);
     char *path;
-    return asprintf(&path, "%s/%s", dir, name) < 0 ? NULL : path;
+    if (strcmp(dir, ".") == 0 && *name)
+        return strdup(name);
+    while (length > 1 && dir[length - 1] == '/')
+        length--;
+    return asprintf(&path, "%.*s%s%s", (int)length, dir, strcmp(dir, "/") == 0 ? "" : "/", name) < 0
+               ? NULL
+               : path;
 }
 
 char *tg_path_temporary(const char *dir, const char *name)

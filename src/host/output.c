@@ -99,7 +99,9 @@ static tg_status check_writable(const char *dir, struct tg_error *error)
 
 static tg_status remove_old(const char *dir, const struct tg_run_name *name, struct tg_error *error)
 {
-    char *path = tg_text_format("%s/%s/%s", dir, *name->folder ? name->folder : ".", name->name);
+    char *folder = *name->folder ? tg_path_join(dir, name->folder) : strdup(dir);
+    char *path = folder ? tg_path_join(folder, name->name) : NULL;
+    free(folder);
     if (!path)
         return no_memory(error);
     tg_status status = TG_OK;

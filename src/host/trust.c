@@ -246,8 +246,7 @@ static tg_status decide(const struct tg_recording *recording, const struct tg_tr
                         tg_trust_fn ask, void *context, struct tg_error *error)
 {
     struct tg_recording_info info;
-    char clean[400], run_json[PATH_MAX];
-    struct tg_trust_question question = {module->path, run_json, clean};
+    char clean[400], *run_json = NULL;
     struct doubt doubt;
     if (look(module->path, &module->file, &doubt) != TG_TRUST_NONE)
         return TG_OK;
@@ -257,11 +256,14 @@ static tg_status decide(const struct tg_recording *recording, const struct tg_tr
                             "cannot find out whether you have run the module %s: %s", module->path,
                             clean);
     tg_recording_get_info(recording, &info);
-    if ((size_t)snprintf(run_json, sizeof run_json, "%s/../run.json", info.dir) >= sizeof run_json)
-        *run_json = '\0';
-    if (ask && ask(context, &question))
-        return TG_OK;
-    return refuse(&question, ask != NULL, error);
+    int cause = tg_run_file(info.dir, "run.json", &run_json);
+    if (cause != 0)
+        return tg_file_error(error, "look for", "run.json", cause);
+    const struct tg_trust_question question = {module->path, run_json, clean};
+    tg_status status =
+        ask && ask(context, &question) ? TG_OK : refuse(&question, ask != NULL, error);
+    free(run_json);
+    return status;
 }
 
 static tg_status no_module(const struct tg_recording *recording, struct tg_error *error)

@@ -137,12 +137,26 @@ static int look_up(const char *dir, bool *is_in_run)
     return 0;
 }
 
+/* The folder around `dir`, on the heap. "dir/.." is right in all cases, but if no link is involved a shorter
+ * path means the same, and messages show it. */
+static char *folder_around(const char *dir)
+{
+    const char *slash = strrchr(dir, '/');
+    struct stat info;
+    if (!tg_path_is_plain(slash ? slash + 1 : dir) || lstat(dir, &info) != 0 ||
+        S_ISLNK(info.st_mode))
+        return tg_path_join(dir, "..");
+    if (!slash)
+        return strdup(".");
+    return strndup(dir, slash == dir ? 1 : (size_t)(slash - dir));
+}
+
 int tg_run_folder(const char *dir, char **folder)
 {
     bool is_in_run;
     int cause = look_up(dir, &is_in_run);
     *folder = NULL;
-    if (cause == 0 && is_in_run && !(*folder = tg_path_join(dir, "..")))
+    if (cause == 0 && is_in_run && !(*folder = folder_around(dir)))
         cause = ENOMEM;
     return cause;
 }

@@ -168,3 +168,10 @@ def test_a_closed_standard_output_is_an_error(tg):
 def test_a_run_is_good_with_standard_input_and_error_closed(tg):
     result = tg("run", "vector_add", preexec_fn=lambda: (os.close(0), os.close(2)))
     assert result.returncode == 0, result
+
+
+def test_the_message_about_a_file_that_stays_has_a_plain_path(tg):
+    (tg.directory / "mine" / "run.json" / "x").mkdir(parents=True)
+    for name in ("mine", "mine/"):
+        result = tg("run", "vector_add", "--output", name)
+        assert result.stderr == "taskglass: IO_ERROR: cannot replace 'mine/run.json': Is a directory\n"

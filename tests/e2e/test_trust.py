@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import pty
+import resource
 import shutil
 import signal
 import stat
@@ -331,6 +332,25 @@ def test_notes_that_others_could_have_written_are_neither_believed_nor_written(t
     assert notes.read_text() == ""
 
 
+def with_few_descriptors(tg, count, *arguments):
+    return tg(*arguments, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (count, count)))
+
+
+@pytest.mark.parametrize("arguments", [WAYS["check"], WAYS["replay"], ["export", "out", "--to", "trace",
+                                                                       "--output", "x", "--force"]])
+def test_a_want_of_descriptors_is_told_as_what_it_is(recorded, arguments):
+    said = set()
+    for count in range(4, 14):
+        result = with_few_descriptors(recorded, count, *arguments)
+        if result.returncode != 0:
+            assert result.returncode in (2, 127) and one_line(result.stderr), result
+            said.add(result.stderr)
+    assert said
+    for line in said:
+        assert "Too many open files" in line or "shared libraries" in line
+        assert "NOT_" not in line and "cannot write" not in line and "/../" not in line
+
+
 def test_notes_that_are_no_notes_are_skipped(recorded, state):
     notes = state / "taskglass" / "modules"
     good = notes.read_text()
@@ -397,7 +417,7 @@ def on_terminal(tg, answer, *args):
 def test_on_a_terminal_the_user_is_asked_and_may_say_yes(recorded, mine, answer):
     code, shown, _ = on_terminal(recorded, answer, "check", "out")
     assert code == 0, shown
-    assert f"    {mine}\r\n" in shown and "out/tensor_dump/../run.json names the module" in shown
+    assert f"    {mine}\r\n" in shown and "out/run.json names the module" in shown
 
 
 @pytest.mark.parametrize("answer", [b"\n", b"n\n", b"", b"no, y\n", b" y\n"])
