@@ -293,6 +293,8 @@ static tg_status write_manifest(const struct tg_dump_writer *writer, struct tg_e
 {
     struct tg_recording *recording;
     tg_status status = tg_recording_open(writer->journal_path, &recording, error);
+    if (status != TG_OK && error) /* it names another file */
+        tg_error_set(error, status, "%s; " TG_DUMP_MANIFEST " not written", error->text);
     if (status != TG_OK)
         return status;
     status = tg_manifest_write(recording, writer->dir, error);

@@ -9,7 +9,8 @@ makes of it.
     injection.py --one 'verify:taskglass:open:3:EMFILE:once'   one fault again, with all its output
 
 The rule: with a fault the command gives the answer that it gives without it, or it says in one line what
-failed and ends with 2 (3 if the device failed). A run may also lose records, if it says how many. Anything
+failed and ends with 2 (3 if the device failed). A run may also lose records, if it says how many, and files,
+if it names them. Anything
 else is a failure of this program: a crash, a hang, another answer, a message without the cause, files or
 processes that are left behind.
 """
@@ -418,6 +419,9 @@ class Bench:
         loses = re.search(r"\blost\b|not written|warning: ", said)
         if not same and not loses and not self._differs_in_numbers_only(result, good):
             return "another answer"
+        unnamed = [name for name in set(good.files) - set(result.files) if name.split("/")[-1] not in said]
+        if unnamed:
+            return f"nothing is said about {unnamed}"
         return self._recording_problem(scenario, place, bool(loses))
 
     @staticmethod
