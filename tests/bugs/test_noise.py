@@ -9,11 +9,8 @@ from platforms import GPU
 pytestmark = pytest.mark.skipif(GPU, reason="these modules are built for the simulators only")
 
 
-def record(case, variant):
-    name = f"noise_{variant}"
-    case.tool("run", case.workload(f"planted_noise_{variant}"), "--dump-tensor", "--output", name,
-              *case.options)
-    return name
+def record(case, variant, *options):
+    return case.record(f"planted_noise_{variant}", *options)
 
 
 def test_without_good_runs_a_guessed_tolerance_reports_noise(case):
@@ -57,22 +54,20 @@ def test_a_good_run_that_is_not_there_is_an_error(case):
 
 def test_a_run_with_other_input_is_no_measure_of_noise(case):
     bad, good = record(case, 3), record(case, 0)
-    case.tool("run", case.workload("planted_noise_1"), "--dump-tensor", "--output", "shifted", "--set",
-              "shift=0.5", *case.options)
-    said = case.tool("diff", bad, good, "--noise", "shifted", codes=(2,)).stderr
+    shifted = record(case, 1, "--set", "shift=0.5")
+    said = case.tool("diff", bad, good, "--noise", shifted, codes=(2,)).stderr
     assert "was given other data" in said and said.count("\n") == 1
 
 
 def test_a_run_of_other_tasks_is_no_measure_of_noise(case):
     bad, good = record(case, 3), record(case, 0)
-    case.tool("run", case.workload("planted_drift_good"), "--dump-tensor", "--output", "other",
-              *case.options)
-    assert "ran other tasks" in case.tool("diff", bad, good, "--noise", "other", codes=(2,)).stderr
+    other = case.record("planted_drift_good")
+    assert "ran other tasks" in case.tool("diff", bad, good, "--noise", other, codes=(2,)).stderr
 
 
 def test_damage_of_a_good_run_hides_nothing(case):
-    bad, good, third = record(case, 3), record(case, 0), record(case, 2)
-    payload = case.directory / third / "tensor_dump" / "tensor_dump.bin"
+    bad, good, third = record(case, 3), record(case, 0), case.own(record(case, 2))
+    payload = third / "tensor_dump" / "tensor_dump.bin"
     data = bytearray(payload.read_bytes())
     data[3::4] = b"\x7e" * len(data[3::4])  # every float becomes huge
     payload.write_bytes(data)

@@ -13,15 +13,12 @@ pytestmark = pytest.mark.skipif(GPU, reason="these modules are built for the sim
 TRIES = 5  # for a bug that shows only if one task is slower than another
 
 
-def record(case, scene, variant, *options):
-    name = f"{variant}_{len(list(case.directory.iterdir()))}"
-    case.tool("run", case.workload(f"planted_{scene}_{variant}"), "--dump-tensor", "--output", name,
-              *case.options, *options)
-    return name
+def record(case, scene, variant, *options, **others):
+    return case.record(f"planted_{scene}_{variant}", *options, **others)
 
 
-def ids(case, recording):
-    tasks = json.loads((case.directory / recording / "deps.json").read_text())["tasks"]
+def ids(recording):
+    tasks = json.loads((recording / "deps.json").read_text())["tasks"]
     return [task["task_id"] for task in tasks]
 
 
@@ -59,7 +56,7 @@ def test_diff_names_the_culprit_and_nobody_else(case, scene):
         code, result = compare(case, bad, good)
         if code == 1 or not scene.raced:
             break
-    judge(scene, {"a": ids(case, bad), "b": ids(case, good)}, code, result)
+    judge(scene, {"a": ids(bad), "b": ids(good)}, code, result)
 
 
 @pytest.mark.parametrize("variant", ["good", "bad"])
@@ -115,14 +112,14 @@ def test_runtimes_are_compared_by_what_their_tasks_do(case, scene):
     if case.runtime == "host_build_graph":
         pytest.skip("the other side of this comparison")
     bad = record(case, scene.name, "bad")
-    good = record(case, scene.name, "good", "--runtime", "host_build_graph")
-    order = {"a": ids(case, bad), "b": ids(case, good)}
+    good = record(case, scene.name, "good", runtime="host_build_graph")
+    order = {"a": ids(bad), "b": ids(good)}
     judge(scene, order, *compare(case, bad, good))
 
 
 def test_bytes_that_were_damaged_on_disk_accuse_no_task(case):
-    good, damaged = record(case, "long_chain", "good"), record(case, "long_chain", "good")
-    payload = case.directory / damaged / "tensor_dump" / "tensor_dump.bin"
+    good, damaged = record(case, "long_chain", "good"), case.own(record(case, "long_chain", "good"))
+    payload = damaged / "tensor_dump" / "tensor_dump.bin"
     data = bytearray(payload.read_bytes())
     data[len(data) // 2:len(data) // 2 + 4] = b"\xff\xff\xff\x7f"  # a NaN
     payload.write_bytes(data)
