@@ -41,7 +41,7 @@ CONTRACT(a_recording_has_the_arguments_that_the_graph_was_orchestrated_with)
         struct orchestrated o =
             orchestrated_make(device, (enum tg_runtime_kind)runtime,
                               (struct orchestration){RINGS_chain, 4, 0, 8}, NULL);
-        char folder[] = "/tmp/taskglass-recorded-XXXXXX";
+        char folder[] = "/tmp/taskglass_test_recorded_XXXXXX";
         struct tg_record_config record = {.level = TG_LEVEL_META, .output_dir = mkdtemp(folder)};
         struct tg_run_config config = {.record = &record};
         GOOD(tg_graph_run(o.graph, &config, NULL, error));

@@ -11,7 +11,7 @@ static char folder[64];
 
 static const char *output_folder(void)
 {
-    snprintf(folder, sizeof folder, "/tmp/taskglass-recording-XXXXXX");
+    snprintf(folder, sizeof folder, "/tmp/taskglass_test_recording_XXXXXX");
     REQUIRE(mkdtemp(folder) != NULL);
     return folder;
 }

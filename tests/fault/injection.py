@@ -560,7 +560,7 @@ def main():
     if options.one:
         fault = Fault.parse(options.one)
         chosen = [s for s in known if s.name == fault.scenario]
-    with tempfile.TemporaryDirectory(prefix="taskglass_injection.") as folder:
+    with tempfile.TemporaryDirectory(prefix="taskglass_test_injection.") as folder:
         bench, tally = Bench(folder), Tally()
         if options.one:
             bench.learn(chosen[0])

@@ -285,7 +285,7 @@ def apply_patches(source, copy, names, folder=HERE):
 
 def follow(source, names):
     """Applies, builds and uses the recipes; returns what failed."""
-    with tempfile.TemporaryDirectory(prefix="taskglass_recipes.") as root:
+    with tempfile.TemporaryDirectory(prefix="taskglass_test_recipes.") as root:
         copy = Copy(os.path.realpath(root))
         copy_tree(source, root)
         failed = apply_patches(source, copy, names)
@@ -323,7 +323,7 @@ def check_plants(source):
     """Plants one fault at a time; returns what went unnoticed."""
     unnoticed = []
     for expected, path, line in PLANTS:
-        with tempfile.TemporaryDirectory(prefix="taskglass_recipes.") as root:
+        with tempfile.TemporaryDirectory(prefix="taskglass_test_recipes.") as root:
             copy, folder = Copy(os.path.join(os.path.realpath(root), "copy")), os.path.join(root, "patches")
             copy_tree(source, copy.root)
             os.mkdir(folder)

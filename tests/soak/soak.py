@@ -29,7 +29,7 @@ def run_round(build, seed, number, keep, only):
     choices = random.Random(f"{seed} {number}")
     kinds = [kind for kind in rounds.ROUNDS if not only or kind.__name__ == only]
     kind = choices.choices(kinds, [rounds.ROUNDS[kind] for kind in kinds])[0]
-    with tempfile.TemporaryDirectory(prefix="taskglass-soak-", ignore_cleanup_errors=True) as scratch:
+    with tempfile.TemporaryDirectory(prefix="taskglass_test_soak.", ignore_cleanup_errors=True) as scratch:
         folder = pathlib.Path(scratch, "round")
         folder.mkdir()
         machine = rounds.Machine(build)

@@ -34,7 +34,7 @@ static const char *at(const char *name)
 {
     static char path[128];
     if (!dir[0]) {
-        memcpy(dir, "/tmp/taskglass_file_read_XXXXXX", 32);
+        strcpy(dir, "/tmp/taskglass_test_file_XXXXXX");
         REQUIRE(mkdtemp(dir) != NULL && atexit(remove_all) == 0);
     }
     snprintf(path, sizeof path, "%s/%s", dir, name);

@@ -19,7 +19,7 @@ static char place[64];
 
 static void enter(void)
 {
-    strcpy(place, "/tmp/taskglass-output-XXXXXX");
+    strcpy(place, "/tmp/taskglass_test_output_XXXXXX");
     REQUIRE(mkdtemp(place) != NULL);
     REQUIRE(chdir(place) == 0);
     setenv("TZ", "UTC", 1);

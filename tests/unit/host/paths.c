@@ -22,7 +22,7 @@ static void make(const char *format, const char *root)
 
 static struct tree tree_make(void)
 {
-    struct tree tree = {.root = "/tmp/taskglass-paths-XXXXXX"};
+    struct tree tree = {.root = "/tmp/taskglass_test_paths_XXXXXX"};
     REQUIRE(mkdtemp(tree.root) != NULL);
     make("%s/bin", tree.root);
     make("%s/lib", tree.root);
