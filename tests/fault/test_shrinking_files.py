@@ -3,15 +3,19 @@
 the answer that it gives otherwise, because it had read the file by then, or says in one line that the file
 became shorter. No signal ends it, and nothing that it wrote is left."""
 
+import functools
 import json
 import os
 import shutil
 import subprocess
 
 import pytest
-from conftest import BUILD, PROGRAM, TIMEOUT
+from conftest import BUILD, PROGRAM, TIMEOUT, rounds
 
 SHRINK = BUILD / "tests" / "bin" / "libfault-shrink.so"
+
+# Release builds cut a file at every place; a sanitizer sees enough of what follows at some of them.
+STEP = rounds(1, 3)
 
 # The first task of the ring that matmul_chain's tasks are in.
 TASK = "1:0"
@@ -85,11 +89,22 @@ def shrink(recordings, folder, words, file, nth, size):
     return result, (folder / file).stat().st_size < before
 
 
-def sweep(recordings, folder, words, written, file, size):
+@pytest.fixture(scope="module")
+def usual(recordings, tmp_path_factory):
+    """usual(words): the answer of the verb where no file shrinks."""
+    @functools.lru_cache(maxsize=None)
+    def answer_to(words):
+        folder = tmp_path_factory.mktemp("usual") / "in"
+        shutil.copytree(recordings, folder)
+        return answer(execute(folder, words))
+    return answer_to
+
+
+def sweep(recordings, usual, folder, words, written, file, size):
     """Cuts the file at every place. Returns how often the verb refused to answer."""
     refused = 0
     # recover opens the journal first for its lock; what becomes shorter before it is read is short.
-    for nth in range(2 if words.startswith("recover") else 1, 1000):
+    for nth in range(2 if words.startswith("recover") else 1, 1000, STEP):
         there = folder / f"{nth}"
         result, was_cut = shrink(recordings, there, words, file, nth, size)
         if not was_cut:
@@ -100,24 +115,21 @@ def sweep(recordings, folder, words, written, file, size):
             assert written is None or not (there / written).exists(), words
             refused += 1
         else:
-            good = folder / "good"
-            shutil.copytree(recordings, good)
-            assert answer(result) == answer(execute(good, words)), (words, file, nth)
-            shutil.rmtree(good)
+            assert answer(result) == usual(words), (words, file, nth)
         shutil.rmtree(there)
     raise AssertionError("the verb never ends asking for the file's size")
 
 
 @pytest.mark.parametrize("file", FILES)
-def test_a_file_that_shrinks_gives_no_answer(recordings, tmp_path, file):
-    refused = {words: sweep(recordings, tmp_path, words, written, file, 0) for words, written in VERBS}
+def test_a_file_that_shrinks_gives_no_answer(recordings, usual, tmp_path, file):
+    refused = {words: sweep(recordings, usual, tmp_path, words, written, file, 0) for words, written in VERBS}
     if file.endswith((".bin", ".rec")):
         assert all(refused[words] > 0 for words in refused if not words.startswith("scope"))
     assert any(refused.values())
 
 
-def test_a_file_that_shrinks_by_one_byte_gives_no_answer(recordings, tmp_path):
+def test_a_file_that_shrinks_by_one_byte_gives_no_answer(recordings, usual, tmp_path):
     file = "run/tensor_dump/tensor_dump.bin"
     size = (recordings / file).stat().st_size - 1
     for words in ("verify run", "stats run --json", "export run --to npz --output out"):
-        assert sweep(recordings, tmp_path, words, None, file, size) > 0
+        assert sweep(recordings, usual, tmp_path, words, None, file, size) > 0
