@@ -20,6 +20,15 @@ GPU = ONLY == "cuda"
 BUILD = pathlib.Path(os.environ.get("TASKGLASS_BUILD",
                                     pathlib.Path(__file__).parents[1] / "build")).resolve()
 
+
+def _is_sanitized():
+    cache = BUILD / "CMakeCache.txt"
+    return cache.exists() and any(line.startswith("TASKGLASS_SANITIZE:") and line.split("=", 1)[1]
+                                  for line in cache.read_text().splitlines())
+
+
+SANITIZED = _is_sanitized()
+
 # Environment of the command line: the platform, its driver, and a small share of the GPU's memory,
 # because several devices are open at once and each takes its memory when it opens.
 DRIVER = "TASKGLASS_CUDA_DRIVER"

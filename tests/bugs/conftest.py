@@ -14,7 +14,7 @@ import pytest
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
-from platforms import ENVIRONMENT, PLATFORMS  # noqa: E402
+from platforms import ENVIRONMENT, PLATFORMS, SANITIZED  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("TASKGLASS_BUILD", HERE.parents[1] / "build")).resolve()
 PROGRAM = BUILD / "bin" / "taskglass"
@@ -72,7 +72,8 @@ class Case:
         return task["task_id"]
 
 
-@pytest.fixture(params=PLATFORMS)
+# The verbs read the same from every simulator; a sanitizer sees no more in the second one.
+@pytest.fixture(params=PLATFORMS[:1] if SANITIZED else PLATFORMS)
 def platform(request):
     return request.param
 

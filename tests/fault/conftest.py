@@ -17,7 +17,7 @@ import pytest
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
-from platforms import (ENVIRONMENT, GPU, PATIENCE, PLATFORMS, SLOW_TO_OPEN,  # noqa: E402, F401
+from platforms import (ENVIRONMENT, GPU, PATIENCE, PLATFORMS, SANITIZED, SLOW_TO_OPEN,  # noqa: E402, F401
                        is_under_way)
 
 BUILD = pathlib.Path(os.environ.get("TASKGLASS_BUILD", HERE.parents[1] / "build")).resolve()
@@ -27,15 +27,6 @@ WORKLOADS = BUILD / "tests" / "workloads"
 # Ends programs that hang. Only one test is about time: the host must report the loss of a device within
 # a second.
 TIMEOUT = PATIENCE
-
-
-def is_sanitized():
-    cache = BUILD / "CMakeCache.txt"
-    return cache.exists() and any(line.startswith("TASKGLASS_SANITIZE:") and line.split("=", 1)[1]
-                                  for line in cache.read_text().splitlines())
-
-
-SANITIZED = is_sanitized()
 
 
 def rounds(release, sanitized):
