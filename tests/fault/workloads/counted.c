@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A workload of integers whose reference is wrong by 2 in one element. */
-#include <taskglass/workload.h>
+#include "table.h"
 
 enum { ELEMENTS = 10 };
 
@@ -45,18 +45,4 @@ static void orchestrate(struct tg_rt *rt, const struct tg_args *args)
     tg_submit(rt, 0, &task);
 }
 
-TG_WORKLOAD = {
-    TG_WORKLOAD_HEAD,
-    .name = "counted",
-    .summary = "integers with a wrong reference",
-    .kernels = kernels,
-    .n_kernels = 1,
-    .cases = cases,
-    .n_cases = 1,
-    .orchestrate = orchestrate,
-    .orchestrate_site = TG_SITE,
-    .prepare = prepare,
-    .golden = golden,
-    .references = references,
-    .n_references = 1,
-};
+TG_WORKLOAD = {TABLE("counted", "integers with a wrong reference"), TABLE_REFERENCES};

@@ -4,6 +4,8 @@
  * reference of kernel `twice` does it. The kernels are good, and so are the references for other tasks.
  */
 #define _GNU_SOURCE
+#include "table.h"
+
 #include <fenv.h>
 #include <pthread.h>
 #include <signal.h>
@@ -12,7 +14,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <taskglass/workload.h>
 #include <unistd.h>
 
 enum { TASKS = 12, ELEMENTS = 100 };
@@ -216,18 +217,4 @@ static void orchestrate(struct tg_rt *rt, const struct tg_args *args)
     }
 }
 
-TG_WORKLOAD = {
-    TG_WORKLOAD_HEAD,
-    .name = "doubtful",
-    .summary = "references that misbehave",
-    .kernels = kernels,
-    .n_kernels = 2,
-    .cases = cases,
-    .n_cases = N_DEEDS,
-    .orchestrate = orchestrate,
-    .orchestrate_site = TG_SITE,
-    .prepare = prepare,
-    .golden = golden,
-    .references = references,
-    .n_references = 2,
-};
+TG_WORKLOAD = {TABLE("doubtful", "references that misbehave"), TABLE_REFERENCES};

@@ -6,6 +6,8 @@
  * folder with a file `kept`.
  */
 #define _GNU_SOURCE 1
+#include "table.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +29,6 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
-#include <taskglass/workload.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -563,18 +564,5 @@ static void orchestrate(struct tg_rt *rt, const struct tg_args *args)
     }
 }
 
-TG_WORKLOAD = {
-    TG_WORKLOAD_HEAD,
-    .name = "escape",
-    .summary = "kernels and references that try to leave the sandbox",
-    .kernels = kernels,
-    .n_kernels = 1,
-    .cases = cases,
-    .n_cases = 1,
-    .orchestrate = orchestrate,
-    .orchestrate_site = TG_SITE,
-    .prepare = prepare,
-    .golden = golden,
-    .references = references,
-    .n_references = 1,
-};
+TG_WORKLOAD = {TABLE("escape", "kernels and references that try to leave the sandbox"),
+               TABLE_REFERENCES};

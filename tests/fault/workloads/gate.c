@@ -6,12 +6,13 @@
  * A gate in the host opens when the file that TASKGLASS_GATE_KEY names exists; the others stay closed.
  */
 #define _GNU_SOURCE
+#include "table.h"
+
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <taskglass/workload.h>
 #include <unistd.h>
 
 static void gate(const char *place)
@@ -84,18 +85,4 @@ static void orchestrate(struct tg_rt *rt, const struct tg_args *args)
     }
 }
 
-TG_WORKLOAD = {
-    TG_WORKLOAD_HEAD,
-    .name = "gate",
-    .summary = "stops where a test wants it to",
-    .kernels = kernels,
-    .n_kernels = 1,
-    .cases = cases,
-    .n_cases = 1,
-    .orchestrate = orchestrate,
-    .orchestrate_site = TG_SITE,
-    .prepare = prepare,
-    .golden = golden,
-    .references = references,
-    .n_references = 1,
-};
+TG_WORKLOAD = {TABLE("gate", "stops where a test wants it to"), TABLE_REFERENCES};

@@ -5,6 +5,8 @@
  * tasks, then the attack, then good tasks again; its outputs may be wrong.
  */
 #define _GNU_SOURCE 1
+#include "table.h"
+
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -14,7 +16,6 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <taskglass/wire/device.h>
-#include <taskglass/workload.h>
 #include <unistd.h>
 
 /* The descriptors that host and device share: src/platform/process/protocol.h. */
@@ -280,16 +281,4 @@ static void orchestrate(struct tg_rt *rt, const struct tg_args *args)
     }
 }
 
-TG_WORKLOAD = {
-    TG_WORKLOAD_HEAD,
-    .name = "scribble",
-    .summary = "kernels that attack their device",
-    .kernels = kernels,
-    .n_kernels = N_ATTACKS + 1,
-    .cases = cases,
-    .n_cases = sizeof cases / sizeof cases[0],
-    .orchestrate = orchestrate,
-    .orchestrate_site = TG_SITE,
-    .prepare = prepare,
-    .golden = golden,
-};
+TG_WORKLOAD = {TABLE("scribble", "kernels that attack their device")};

@@ -5,13 +5,14 @@
  * libc and threads in the orchestration, which no device has.
  */
 #define _GNU_SOURCE
+#include "table.h"
+
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <taskglass/workload.h>
 #include <unistd.h>
 
 static volatile int zero;
@@ -174,16 +175,4 @@ static void orchestrate(struct tg_rt *rt, const struct tg_args *args)
     }
 }
 
-TG_WORKLOAD = {
-    TG_WORKLOAD_HEAD,
-    .name = "unruly",
-    .summary = "functions on the host that misbehave",
-    .kernels = kernels,
-    .n_kernels = 1,
-    .cases = cases,
-    .n_cases = N_DEEDS,
-    .orchestrate = orchestrate,
-    .orchestrate_site = TG_SITE,
-    .prepare = prepare,
-    .golden = golden,
-};
+TG_WORKLOAD = {TABLE("unruly", "functions on the host that misbehave")};
