@@ -177,7 +177,7 @@ static double part_it_ran(struct tg_limit *limit, pid_t pid, double step)
     state = line_of(status, "\nState:\t")[0];
     if (state == 'T') {
         if (parent != getpid())
-            return 0;
+            kill(parent, SIGCONT); /* they stop together, and it continues its child */
         kill(pid, SIGCONT);
         return limit->stops++ < MOST_STOPS ? 0 : step;
     }

@@ -6,9 +6,9 @@
  *     the waiting process was stopped, suspended, or     it looks at the clock in small steps, and a step
  *     got no CPU                                         counts for little more than it should take
  *     the other one is held by a debugger, or frozen     the step does not count
- *     the other one is stopped                           the step does not count; a child is continued,
- *                                                        because a child stops only with its parent
- *     a child is found stopped again and again           the step counts: it stops itself, and would
+ *     the other one, a child or a child's child, is      the step does not count; it is continued,
+ *     stopped                                            because it stops only with this process
+ *     it is found stopped again and again                the step counts: it stops itself, and would
  *                                                        never be late otherwise
  *     the other one's threads wanted a CPU and           the time that they waited for a CPU does not
  *     got none                                           count
@@ -37,13 +37,14 @@ struct tg_limit {
     double seconds; /* the limit */
     double counted; /* of it, so far */
     double at;      /* the last look at the clock */
-    pid_t parent; /* of the other process: its number is not believed otherwise; 0: this process */
+    pid_t parent; /* of the other process: its number is not believed otherwise. 0: this process,
+                     else a child of it */
     /* the other process, since the first look at it */
     struct tg_cpu_time last; /* at the last look */
     double without_cpu;      /* seconds in which it had no CPU */
     double lost;             /* of these, those in which it wanted one */
     double pending;          /* of these, those of a wait that is not over */
-    uint64_t stops;          /* how often it, a child, was found stopped, and continued */
+    uint64_t stops;          /* how often it was found stopped, and continued */
 };
 
 /* Seconds on the clock of all limits. */

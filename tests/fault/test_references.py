@@ -17,7 +17,7 @@ SOURCE = (HERE / "workloads" / "doubtful.c").read_text()
 DEEDS = dict(re.findall(r"^ {4}X\((\w+), ([01]),", SOURCE, re.M))
 FAILING = [name for name, fails in DEEDS.items() if fails == "1"]
 HARMLESS = [name for name, fails in DEEDS.items() if fails == "0"]
-LOOPS = ("spin", "sleep", "deaf")
+LOOPS = ("spin", "sleep", "deaf", "stopping", "stopped")
 SAYS = {"null": "crashed: Segmentation fault at address 0x0", "abort": "crashed: Aborted",
         "fpe": "crashed: Floating point exception", "stack": "crashed: Segmentation fault",
         "exit": "ended its process with exit status", "exit_at_once": "exit status 0", "killed": "Killed",

@@ -97,6 +97,19 @@ static void leave_behind(void)
         abort();
 }
 
+/* A twin stops this process as often as somebody continues it. */
+static void keep_stopped(void)
+{
+    pid_t own = getpid(), child = fork();
+    while (child == 0) {
+        if (getppid() != own || kill(own, SIGSTOP) != 0)
+            _exit(0);
+        usleep(100);
+    }
+    while (zero == 0)
+        pause();
+}
+
 static void scribble(char *output, int64_t offset, size_t size)
 {
     memset(output + offset, 0x5a, size);
@@ -120,6 +133,8 @@ static void crash_later(void)
     X(sleep, 1, while (zero == 0) sleep(1))                              \
     X(deaf, 1, block_and_spin())                                         \
     X(stop, 0, raise(SIGSTOP))                                           \
+    X(stopping, 1, while (zero == 0) raise(SIGSTOP))                     \
+    X(stopped, 1, keep_stopped())                                        \
     X(slow, 0, usleep(150000))                                           \
     X(exit, 1, exit(0))                                                  \
     X(exit_at_once, 1, _exit(0))                                         \
