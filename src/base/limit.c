@@ -164,6 +164,15 @@ static double starved(struct tg_limit *limit, pid_t pid, double step)
     return limit->lost - lost;
 }
 
+pid_t tg_limit_parent_of(pid_t pid)
+{
+    char path[64], status[1024];
+    snprintf(path, sizeof path, "/proc/%ld/status", (long)pid);
+    if (!read_proc(path, status, sizeof status))
+        return 0;
+    return (pid_t)strtol(line_of(status, "\nPPid:\t"), NULL, 10);
+}
+
 /* The part of a step in which the process could run. */
 static double part_it_ran(struct tg_limit *limit, pid_t pid, double step)
 {

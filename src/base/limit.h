@@ -50,6 +50,9 @@ struct tg_limit {
 /* Seconds on the clock of all limits. */
 double tg_limit_now(void);
 
+/* The parent of a process; 0 if that is not known. */
+pid_t tg_limit_parent_of(pid_t pid);
+
 /* Begins to count, or begins again. */
 void tg_limit_start(struct tg_limit *limit, double seconds);
 /* Seconds after which to look again; also how long a step should take. */

@@ -52,6 +52,15 @@ static bool may_try_again(int *tries)
     return ++*tries <= MOST;
 }
 
+/* The number comes from the socket: only a group that a child of the process leads will be killed. */
+static void take_runner(struct tg_reference_process *p, pid_t runner)
+{
+    p->runner = runner;
+    p->group = runner > 1 && tg_limit_parent_of(runner) == p->pid && getpgid(runner) == runner
+                   ? runner
+                   : 0;
+}
+
 /* A reference may write to the socket too, so a message can be anything. */
 static enum heard take(struct tg_reference_process *p, struct tg_reference_message *message)
 {
@@ -68,8 +77,19 @@ static enum heard take(struct tg_reference_process *p, struct tg_reference_messa
         return HEARD_GARBAGE;
     if (message->type != TG_REFERENCE_RUNNER)
         return HEARD;
-    p->runner = (pid_t)message->number;
+    take_runner(p, (pid_t)message->number);
     return HEARD_NOTHING;
+}
+
+/* True if the first process has ended. What a reference started may still hold the socket. */
+static bool is_over(const struct tg_reference_process *p)
+{
+    siginfo_t info = {0};
+    if (p->pid == 0)
+        return false;
+    if (waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0)
+        return errno == ECHILD; /* the program may have chosen not to wait for its children */
+    return info.si_pid != 0;
 }
 
 /* HEARD_NOTHING: the time is over, of which only that counts in which the runner could run.
@@ -78,21 +98,24 @@ static enum heard hear(struct tg_reference_process *p, double seconds,
                        struct tg_reference_message *message)
 {
     struct tg_limit limit;
-    bool is_over = false;
+    bool is_late = false;
     int tries = 0;
     tg_limit_start(&limit, seconds);
-    for (;; is_over = tg_limit_look(&limit, p->runner != 0 ? p->runner : p->pid)) {
+    for (;; is_late = tg_limit_look(&limit, p->runner != 0 ? p->runner : p->pid)) {
         struct pollfd fd = {.fd = p->socket, .events = POLLIN};
         int tick = tg_limit_poll(&limit);
         limit.parent = p->runner != 0 ? p->pid : 0;
         if (__atomic_load_n(p->stop, __ATOMIC_RELAXED) || (p->idle && p->idle(p->idle_context)))
             return HEARD_STOP;
-        if (is_over)
+        if (is_late)
             return HEARD_NOTHING;
+        bool has_ended = is_over(p); /* before the look for its last message */
         if (poll(&fd, 1, tick < TICK_MILLISECONDS ? tick : TICK_MILLISECONDS) > 0) {
             enum heard heard = take(p, message);
             if (heard != HEARD_NOTHING && !(heard == HEARD_REFUSAL && may_try_again(&tries)))
                 return heard;
+        } else if (has_ended) {
+            return HEARD_END;
         }
     }
 }
@@ -113,14 +136,12 @@ void tg_reference_process_init(struct tg_reference_process *p, const char *progr
 }
 
 /* False if the process has not ended within a few seconds. */
-static bool has_ended(const struct tg_reference_process *p)
+static bool ends_soon(const struct tg_reference_process *p)
 {
     struct tg_limit limit;
     tg_limit_start(&limit, PATIENCE_SECONDS);
     for (;;) {
-        siginfo_t info = {0};
-        int result = waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT);
-        if (result == 0 ? info.si_pid != 0 : errno != EINTR)
+        if (is_over(p))
             return true;
         if (tg_limit_look(&limit, p->pid))
             return false;
@@ -138,13 +159,15 @@ static void kill_all(struct tg_reference_process *p)
     if (p->pid == 0)
         return;
     kill(p->pid, TG_REFERENCE_KILL);
-    if (!has_ended(p))
+    if (!ends_soon(p))
         kill(p->pid, SIGKILL);
     tg_children_remove(p->pid); /* before its number can belong to another process */
     p->how = 0;
     while (waitpid(p->pid, &p->how, 0) < 0 && errno == EINTR) {
     }
-    p->pid = p->runner = 0;
+    if (WIFSIGNALED(p->how) && p->group > 0) /* it could not do that itself */
+        kill(-p->group, SIGKILL);
+    p->pid = p->runner = p->group = 0;
 }
 
 /* After the end of its messages: true if the process gave up because the system refused it something. */

@@ -22,6 +22,7 @@ struct tg_reference_about {
 struct tg_reference_process {
     pid_t pid;    /* and the number of its group; 0: there is none */
     pid_t runner; /* the process that calls references; 0: not known yet */
+    pid_t group;  /* of the runner, and of all that references have started; 0: not known */
     int socket;
     int memory_fd;
     char *memory; /* shared with the runner, which may write anything to it at any time */

@@ -204,10 +204,14 @@ static void run(const struct tg_workload *workload)
 
 /* ── the first process ─────────────────────────────────────────────────────────────────── */
 
-/* Dies with its parent, also while a reference loops. */
-static void follow(pid_t parent)
+/* The library's process, and whether this one is in the sandbox. */
+static pid_t host;
+static bool is_sandboxed;
+
+/* Gets the signal when its parent dies, also while a reference loops. */
+static void follow(pid_t parent, int number)
 {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    prctl(PR_SET_PDEATHSIG, number);
     if (getppid() != parent)
         _exit(TG_REFERENCE_EXIT_LOST);
 }
@@ -312,7 +316,9 @@ static pid_t start_runner(const struct tg_workload *workload)
     child = fork();
     if (child == 0) {
         setpgid(0, 0);
-        follow(own);
+        follow(own, SIGKILL);
+        if (is_sandboxed)
+            (void)tg_sandbox_keep_group();
         signal(TG_REFERENCE_KILL, SIG_DFL);
         signal(TG_REFERENCE_STOP, SIG_DFL);
         sigprocmask(SIG_SETMASK, &before, NULL);
@@ -385,6 +391,13 @@ static int serve(const struct tg_workload *workload)
 {
     catch_signal(TG_REFERENCE_KILL, on_kill);
     catch_signal(TG_REFERENCE_STOP, on_stop);
+    /* From now on this process can end what references have started before it ends itself. A constructor
+     * may have blocked the signal. */
+    sigset_t kill_signal;
+    sigemptyset(&kill_signal);
+    sigaddset(&kill_signal, TG_REFERENCE_KILL);
+    sigprocmask(SIG_UNBLOCK, &kill_signal, NULL);
+    follow(host, TG_REFERENCE_KILL);
     for (;;) {
         struct tg_reference_message dead = message_of(TG_REFERENCE_DEAD, CLD_EXITED), born;
         pid_t child = start_runner(workload);
@@ -415,10 +428,12 @@ int main(int argc, char **argv)
         return 2;
     }
     tg_sandbox_close_from(TG_REFERENCE_MEMORY_FD + 1);
-    follow((pid_t)strtol(argv[2], NULL, 10));
+    host = (pid_t)strtol(argv[2], NULL, 10);
+    follow(host, SIGKILL);
     prctl(PR_SET_CHILD_SUBREAPER, 1L, 0L, 0L, 0L);
     tg_group_leave(); /* only now: a process that stops earlier would not end with its parent */
-    if (strcmp(argv[3], "on") == 0) /* before the module's constructors run */
+    is_sandboxed = strcmp(argv[3], "on") == 0;
+    if (is_sandboxed) /* before the module's constructors run */
         (void)tg_sandbox_enter(TG_SANDBOX_FOR_REFERENCES, getppid());
     setvbuf(stdout, NULL, _IOLBF, 0);
     refused.number = open_module(argv[1], &workload, &error);

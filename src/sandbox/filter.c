@@ -286,19 +286,38 @@ static void put_all(struct program *p, const struct tg_sandbox_needs *needs)
 
 /* Asks to leave the processor's speculation alone: older kernels slow it down in processes with a filter,
  * against attacks on other code in the same process, which a module need not attack this way. */
+static bool install(struct program *p)
+{
+    struct sock_fprog filter = {.filter = p->code, .len = p->n};
+    if (p->is_full)
+        return false;
+    return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &filter) ==
+               0 ||
+           syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter) == 0;
+}
+
 bool tg_sandbox_filter(const struct tg_sandbox_needs *needs)
 {
     static struct program p;
-    struct sock_fprog filter = {.filter = p.code};
     if (MACHINE == 0)
         return false;
     p.n = 0;
     p.is_full = false;
     put_all(&p, needs);
-    filter.len = p.n;
-    if (p.is_full)
+    return install(&p);
+}
+
+bool tg_sandbox_keep_group(void)
+{
+    static const struct rule rules[] = {{CALL(setsid)}, {CALL(setpgid)}};
+    static struct program p;
+    if (MACHINE == 0)
         return false;
-    return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &filter) ==
-               0 ||
-           syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter) == 0;
+    p.n = 0;
+    p.is_full = false;
+    put_machine(&p);
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
+        put_rule(&p, &rules[i]);
+    answer(&p, SECCOMP_RET_ALLOW);
+    return install(&p);
 }

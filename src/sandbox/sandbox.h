@@ -40,4 +40,8 @@ void tg_sandbox_close_from(int first);
  * the only one, because threads that run already would stay outside. */
 struct tg_sandbox_report tg_sandbox_enter(enum tg_sandbox_kind kind, pid_t host);
 
+/* For a process in the sandbox: from now on neither it nor what it starts can leave its group, so that one
+ * signal to the group reaches all of them. False: this kernel cannot do that. */
+bool tg_sandbox_keep_group(void);
+
 #endif

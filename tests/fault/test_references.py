@@ -3,6 +3,8 @@
 all others, and leaves no process."""
 
 import json
+import os
+import pathlib
 import re
 import signal
 
@@ -17,7 +19,7 @@ SOURCE = (HERE / "workloads" / "doubtful.c").read_text()
 DEEDS = dict(re.findall(r"^ {4}X\((\w+), ([01]),", SOURCE, re.M))
 FAILING = [name for name, fails in DEEDS.items() if fails == "1"]
 HARMLESS = [name for name, fails in DEEDS.items() if fails == "0"]
-LOOPS = ("spin", "sleep", "deaf", "stopping", "stopped")
+LOOPS = ("spin", "sleep", "deaf", "stopping", "stopped", "leave_and_spin")
 SAYS = {"null": "crashed: Segmentation fault at address 0x0", "abort": "crashed: Aborted",
         "fpe": "crashed: Floating point exception", "stack": "crashed: Segmentation fault",
         "exit": "ended its process with exit status", "exit_at_once": "exit status 0", "killed": "Killed",
@@ -133,11 +135,30 @@ def test_the_first_interrupt_ends_a_check_whose_module_does_not_load(start, doub
     assert program.left() == []
 
 
-def test_a_killed_check_leaves_no_process(start, doubtful):
-    record(start, doubtful, "spin", PLATFORMS[0])
+@pytest.mark.parametrize("case,processes", [("spin", 3), ("leave_and_spin", 4)])
+def test_a_killed_check_leaves_no_process(start, doubtful, case, processes):
+    record(start, doubtful, case, PLATFORMS[0])
     program = start("check", "out", "--timeout", FAR)
-    assert wait_until(lambda: len(processes_with(program.mark)) == 3)
+    assert wait_until(lambda: len(processes_with(program.mark)) == processes)
     program.process.kill()
+    assert program.left() == []
+
+
+def parent_of(pid):
+    return int(pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
+
+
+def test_a_check_ends_what_references_left_if_their_first_process_is_killed(start, doubtful):
+    record(start, doubtful, "leave_and_spin", PLATFORMS[0])
+    program = start("check", "out", "--json", "--timeout", FAR)
+    assert wait_until(lambda: len(processes_with(program.mark)) == 4)
+    for pid, _ in processes_with(program.mark):
+        if parent_of(pid) == program.process.pid:
+            os.kill(pid, signal.SIGKILL)
+    # The reference spins again in a process of its own, so that its task gets a verdict that is its own.
+    assert wait_until(lambda: len(processes_with(program.mark)) == 4)
+    program.process.send_signal(signal.SIGINT)
+    assert program.end()[0] == -signal.SIGINT
     assert program.left() == []
 
 

@@ -123,37 +123,39 @@ static void crash_later(void)
 }
 
 /*      name, whether its task fails, the deed */
-#define DEEDS(X)                                                         \
-    X(none, 0, ;)                                                        \
-    X(null, 1, *nowhere = 1)                                             \
-    X(abort, 1, abort())                                                 \
-    X(fpe, 1, raise(SIGFPE))                                             \
-    X(stack, 1, zero = use_stack(0))                                     \
-    X(spin, 1, while (zero == 0){})                                      \
-    X(sleep, 1, while (zero == 0) sleep(1))                              \
-    X(deaf, 1, block_and_spin())                                         \
-    X(stop, 0, raise(SIGSTOP))                                           \
-    X(stopping, 1, while (zero == 0) raise(SIGSTOP))                     \
-    X(stopped, 1, keep_stopped())                                        \
-    X(slow, 0, usleep(150000))                                           \
-    X(exit, 1, exit(0))                                                  \
-    X(exit_at_once, 1, _exit(0))                                         \
-    X(killed, 1, kill(getpid(), SIGKILL))                                \
-    X(parricide, 1, kill(getppid(), SIGKILL); pause())                   \
-    X(close_all, 1, close_all())                                         \
-    X(write_to_all, 1, write_to_all())                                   \
-    X(thread, 1, crash_in_thread())                                      \
-    X(far_behind, 1, scribble(output, sizeof(float) * ELEMENTS, 100000)) \
-    X(just_behind, 1, scribble(output, sizeof(float) * ELEMENTS, 1))     \
-    X(just_before, 1, scribble(output, -1, 1))                           \
-    X(break_heap, 1, break_heap())                                       \
-    X(twin, 0, make_twin())                                              \
-    X(leave, 0, leave_behind())                                          \
-    X(leave_and_crash, 1, leave_behind(); *nowhere = 1)                  \
-    X(input, 0, scribble(input, 0, sizeof(float) * ELEMENTS))            \
-    X(round, 0, fesetround(FE_UPWARD))                                   \
-    X(print, 0, printf("garbage\n{\"result\": \"good\"}\n"))             \
-    X(later, 0, crash_later())                                           \
+#define DEEDS(X)                                                                 \
+    X(none, 0, ;)                                                                \
+    X(null, 1, *nowhere = 1)                                                     \
+    X(abort, 1, abort())                                                         \
+    X(fpe, 1, raise(SIGFPE))                                                     \
+    X(stack, 1, zero = use_stack(0))                                             \
+    X(spin, 1, while (zero == 0){})                                              \
+    X(sleep, 1, while (zero == 0) sleep(1))                                      \
+    X(deaf, 1, block_and_spin())                                                 \
+    X(stop, 0, raise(SIGSTOP))                                                   \
+    X(stopping, 1, while (zero == 0) raise(SIGSTOP))                             \
+    X(stopped, 1, keep_stopped())                                                \
+    X(slow, 0, usleep(150000))                                                   \
+    X(exit, 1, exit(0))                                                          \
+    X(exit_at_once, 1, _exit(0))                                                 \
+    X(killed, 1, kill(getpid(), SIGKILL))                                        \
+    X(parricide, 1, kill(getppid(), SIGKILL); pause())                           \
+    X(close_all, 1, close_all())                                                 \
+    X(write_to_all, 1, write_to_all())                                           \
+    X(thread, 1, crash_in_thread())                                              \
+    X(far_behind, 1, scribble(output, sizeof(float) * ELEMENTS, 100000))         \
+    X(just_behind, 1, scribble(output, sizeof(float) * ELEMENTS, 1))             \
+    X(just_before, 1, scribble(output, -1, 1))                                   \
+    X(break_heap, 1, break_heap())                                               \
+    X(twin, 0, make_twin())                                                      \
+    X(leave, 0, leave_behind())                                                  \
+    X(leave_and_crash, 1, leave_behind(); *nowhere = 1)                          \
+    X(leave_and_parricide, 1, leave_behind(); kill(getppid(), SIGKILL); pause()) \
+    X(leave_and_spin, 1, leave_behind(); while (zero == 0){})                    \
+    X(input, 0, scribble(input, 0, sizeof(float) * ELEMENTS))                    \
+    X(round, 0, fesetround(FE_UPWARD))                                           \
+    X(print, 0, printf("garbage\n{\"result\": \"good\"}\n"))                     \
+    X(later, 0, crash_later())                                                   \
     X(limits, 0, setrlimit(RLIMIT_NOFILE, &(struct rlimit){0, 0}))
 
 #define NAME(name, fails, deed) #name,
