@@ -128,6 +128,11 @@ static const struct rule table[] = {
     {CALL(unlinkat), NO_TOOL}, {CALL(rename), NO_TOOL}, {CALL(renameat), NO_TOOL},
     {CALL(renameat2), NO_TOOL}, {CALL(link), NO_TOOL}, {CALL(linkat), NO_TOOL},
     {CALL(symlink), NO_TOOL}, {CALL(symlinkat), NO_TOOL}, {CALL(truncate), NO_TOOL},
+    /* the file that standard output and error may be; under other numbers they are out of reach */
+    {CALL(ftruncate), NO_TOOL, IF_EQUAL, 0, STDOUT_FILENO},
+    {CALL(ftruncate), NO_TOOL, IF_EQUAL, 0, STDERR_FILENO},
+    {CALL(fallocate), NO_TOOL, IF_EQUAL, 0, STDOUT_FILENO},
+    {CALL(fallocate), NO_TOOL, IF_EQUAL, 0, STDERR_FILENO},
     {CALL(creat), WITHOUT_RULES},
     {CALL(open), WITHOUT_RULES, IF_ANY_BIT, 1, OPENS_FOR_WRITING},
     {CALL(openat), WITHOUT_RULES, IF_ANY_BIT, 2, OPENS_FOR_WRITING},

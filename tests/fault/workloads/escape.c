@@ -170,6 +170,17 @@ static int do_make_fifo(void)
     return refused(mkfifo(victim("fifo"), 0600));
 }
 
+static int do_cut_errors(void)
+{
+    return refused(ftruncate(STDERR_FILENO, 0));
+}
+
+static int do_empty_errors(void)
+{
+    return refused(
+        fallocate(STDERR_FILENO, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 1 << 20));
+}
+
 static int do_truncate(void)
 {
     return refused(truncate(victim("kept"), 0));
@@ -489,6 +500,7 @@ enum { TOOL = 1, HARM = 2 };
     X(do_create, TOOL) X(do_open_unnamed, TOOL) X(do_shared_memory, TOOL | HARM) \
     X(do_remove, TOOL | HARM) X(do_rename, TOOL | HARM) X(do_link, TOOL) X(do_symlink, TOOL) \
     X(do_make_folder, TOOL) X(do_make_fifo, TOOL) X(do_truncate, TOOL | HARM) \
+    X(do_cut_errors, TOOL | HARM) X(do_empty_errors, TOOL | HARM)                        \
     X(do_change_mode, TOOL) X(do_change_owner, TOOL) X(do_change_time, TOOL) \
     X(do_execute, TOOL | HARM) X(do_shell, TOOL) X(do_trace_host, TOOL | HARM) \
     X(do_read_host, 0) X(do_memory_of_host, 0) X(do_environment_of_host, 0) \
