@@ -4,9 +4,10 @@
  * joined by the method of Chan, Golub and LeVeque: exact enough for any number of elements, and
  * never the difference of two large numbers.
  */
+#include "analysis/stats.h"
+
 #include <math.h>
 #include <string.h>
-#include <taskglass/analysis.h>
 #include <taskglass/array.h>
 #include <taskglass/dtype.h>
 #include <taskglass/numeric.h>
@@ -14,6 +15,9 @@
 #include "analysis/compare_decode.h"
 #include "base/error.h"
 #include "base/files.h"
+
+/* Elements between two questions whether to go on. */
+enum { ASKED = 1 << 20 };
 
 struct measure {
     struct tg_decoder decoder;
@@ -163,8 +167,9 @@ static void measure_block(struct measure *measure, const void *bytes, int count)
     add_moments(measure, count);
 }
 
-static void measure_all(unsigned dtype, const unsigned char *bytes, uint64_t elements,
-                        struct tg_tensor_stats *stats)
+/* False if `asked`, which may be NULL, said not to go on. */
+static bool measure_all(unsigned dtype, const unsigned char *bytes, uint64_t elements,
+                        const struct tg_array_asked *asked, struct tg_tensor_stats *stats)
 {
     struct measure measure = {.stats = stats, .normal = tg_smallest_normal(dtype)};
     *stats = (struct tg_tensor_stats){.elements = elements};
@@ -175,6 +180,8 @@ static void measure_all(unsigned dtype, const unsigned char *bytes, uint64_t ele
         const unsigned char *block = bytes + tg_decoder_bytes(&measure.decoder, at);
         measure_block(&measure, block, count);
         tg_bytes_reach(&kept, block);
+        if (asked && at % ASKED == 0 && !asked->goes_on(asked->context))
+            return false;
     }
     if (elements > 0) /* else there may be no bytes at all */
         tg_bytes_were_read(kept, (size_t)(bytes + tg_decoder_bytes(&measure.decoder, elements) -
@@ -182,6 +189,13 @@ static void measure_all(unsigned dtype, const unsigned char *bytes, uint64_t ele
     stats->mean = stats->finite > 0 ? (double)measure.mean : NAN;
     stats->deviation =
         stats->finite > 0 ? (double)sqrtl(measure.spread / (long double)stats->finite) : NAN;
+    return true;
+}
+
+bool tg_array_measure_asking(const struct tg_array *array, const struct tg_array_asked *asked,
+                             struct tg_tensor_stats *stats)
+{
+    return measure_all(array->dtype, array->bytes, (uint64_t)array->elements, asked, stats);
 }
 
 tg_status tg_tensor_measure(int dtype, const void *bytes, int64_t elements,
@@ -195,7 +209,7 @@ tg_status tg_tensor_measure(int dtype, const void *bytes, int64_t elements,
     if (elements < 0)
         return tg_error_set(error, TG_BAD_ARGUMENT, "an array cannot have %lld elements",
                             (long long)elements);
-    measure_all((unsigned)dtype, bytes, (uint64_t)elements, stats);
+    (void)measure_all((unsigned)dtype, bytes, (uint64_t)elements, NULL, stats);
     return TG_OK;
 }
 
@@ -207,6 +221,5 @@ bool tg_entry_measure(const struct tg_recording *recording, const struct tg_entr
     struct tg_array array;
     if (!tg_array_of(recording, entry, &array))
         return false;
-    measure_all(array.dtype, array.bytes, (uint64_t)array.elements, stats);
-    return true;
+    return measure_all(array.dtype, array.bytes, (uint64_t)array.elements, NULL, stats);
 }

@@ -254,18 +254,6 @@ bool tg_bytes_equal(const void *a, const void *b, size_t size)
     return true;
 }
 
-bool tg_bytes_write(FILE *file, const void *bytes, size_t size)
-{
-    const unsigned char *from = bytes;
-    for (size_t at = 0; at < size; at += TG_READ_PIECE) {
-        size_t piece = size - at < TG_READ_PIECE ? size - at : TG_READ_PIECE;
-        if (fwrite(from + at, 1, piece, file) != piece)
-            return false;
-        tg_bytes_were_read(from + at, piece);
-    }
-    return true;
-}
-
 /* --- holes and zeros ---------------------------------------------------------------------------- */
 
 size_t tg_map_skip_hole(const struct tg_map *map, size_t at)

@@ -150,8 +150,6 @@ static inline void tg_bytes_reach(const void **from, const void *at)
 }
 /* memcmp() == 0 of bytes that may lie in mapped files, in pieces. */
 bool tg_bytes_equal(const void *a, const void *b, size_t size);
-/* fwrite of such bytes, in pieces. Returns false if it failed. */
-bool tg_bytes_write(FILE *file, const void *bytes, size_t size);
 
 /* The first byte from `at` on that is not in a hole of the file, or the map's size. Where the file
  * system does not tell, there are no holes: the result is `at`. */

@@ -13,11 +13,12 @@
 #include <taskglass/array.h>
 #include <taskglass/export.h>
 
-/* Writes an .npy file. An IO_ERROR, here and below, contains only the cause: the caller adds the
- * file's name. */
-tg_status tg_export_npy(FILE *file, const struct tg_array *array, struct tg_error *error);
-
 struct tg_export_job;
+/* Writes an .npy file. Here and below: `job` is asked now and then whether to go on, and may be NULL; an
+ * IO_ERROR contains only the cause: the caller adds the file's name. */
+tg_status tg_export_npy(FILE *file, const struct tg_array *array, struct tg_export_job *job,
+                        struct tg_error *error);
+
 /* Writes a description of the job's current record on lines that begin with '#', then all its values as
  * NumPy prints them. Asks the caller of the export now and then whether to go on. */
 tg_status tg_export_txt(FILE *file, struct tg_export_job *job, const struct tg_entry *entry,
@@ -31,12 +32,13 @@ uint64_t tg_export_npy_size(const struct tg_array *array);
 
 /*
  * Writes an .npz. The file is the caller's and may be a pipe: the writer never seeks.
- *     tg_export_npz_begin(file, &npz, error)  tg_export_npz_add(npz, name, …) …
- *     tg_export_npz_end(npz, error)           without it the archive cannot be read
+ *     tg_export_npz_begin(file, job, &npz, error)  tg_export_npz_add(npz, name, …) …
+ *     tg_export_npz_end(npz, error)                without it the archive cannot be read
  *     tg_export_npz_free(npz)
  */
 struct tg_npz;
-tg_status tg_export_npz_begin(FILE *file, struct tg_npz **npz, struct tg_error *error);
+tg_status tg_export_npz_begin(FILE *file, struct tg_export_job *job, struct tg_npz **npz,
+                              struct tg_error *error);
 /* `name` is without ".npy". */
 tg_status tg_export_npz_add(struct tg_npz *npz, const char *name, const struct tg_array *array,
                             struct tg_error *error);

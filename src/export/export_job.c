@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "export/export_job.h"
 
+#include <errno.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/error.h"
+#include "base/files.h"
 
 /* How often progress is reported, and how many small records pass between two readings of the
  * clock. */
@@ -69,6 +72,31 @@ tg_status tg_export_end(const struct tg_export_job *job, tg_status status)
     if (status == TG_OK && job->is_cancelled)
         return tg_error_set(job->error, TG_CANCELLED, "the export was cancelled");
     return status;
+}
+
+bool tg_export_goes_on(void *job)
+{
+    return tg_export_tell(job);
+}
+
+bool tg_export_bytes(struct tg_export_job *job, FILE *file, const void *bytes, uint64_t size)
+{
+    const unsigned char *from = bytes;
+    for (uint64_t at = 0; at < size; at += TG_READ_PIECE) {
+        size_t piece = size - at < TG_READ_PIECE ? (size_t)(size - at) : TG_READ_PIECE;
+        if (!tg_export_tell(job) || fwrite(from + at, 1, piece, file) != piece)
+            return false;
+        tg_bytes_were_read(from + at, piece);
+    }
+    return true;
+}
+
+tg_status tg_export_failed(const struct tg_export_job *job, struct tg_error *error)
+{
+    int cause = errno;
+    if (job && job->is_cancelled)
+        return tg_export_end(job, TG_OK);
+    return tg_error_set(error, TG_IO_ERROR, "%s", strerror(cause));
 }
 
 tg_status tg_export_no_memory(struct tg_error *error)

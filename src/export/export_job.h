@@ -54,6 +54,14 @@ tg_status tg_export_end(const struct tg_export_job *job, tg_status status);
 /* Reports progress for loops that do not use tg_export_next. Returns false if the caller
  * cancelled. */
 bool tg_export_tell(struct tg_export_job *job);
+/* The same for functions that ask by a pointer: `job` is a struct tg_export_job. */
+bool tg_export_goes_on(void *job);
+/* Writes bytes that may lie in a mapped file, in pieces; asks between them as tg_export_tell does. False if
+ * that failed or the caller cancelled: tg_export_failed says which. */
+bool tg_export_bytes(struct tg_export_job *job, FILE *file, const void *bytes, uint64_t size);
+/* After a failed write: CANCELLED if the caller of the job cancelled, otherwise IO_ERROR with the cause in
+ * errno. `job` may be NULL. */
+tg_status tg_export_failed(const struct tg_export_job *job, struct tg_error *error);
 
 tg_status tg_export_no_memory(struct tg_error *error);
 

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "export/export_job.h"
 #include "query/npy_type.h"
 
 enum { HEAD_ROOM = 384, PREFIX = 10, PIECE = 4096 };
@@ -103,14 +104,24 @@ bool tg_export_npy_pieces(const struct tg_array *array, tg_export_piece_fn take,
     return is_packed(array) ? unpack(array, take, context) : give(array, take, context);
 }
 
+/* Where the bytes go, and whom to ask. */
+struct target {
+    FILE *file;
+    struct tg_export_job *job;
+};
+
 static bool write_piece(void *context, const void *bytes, size_t size)
 {
-    return fwrite(bytes, 1, size, context) == size;
+    const struct target *target = context;
+    return (!target->job || tg_export_tell(target->job)) &&
+           fwrite(bytes, 1, size, target->file) == size;
 }
 
-tg_status tg_export_npy(FILE *file, const struct tg_array *array, struct tg_error *error)
+tg_status tg_export_npy(FILE *file, const struct tg_array *array, struct tg_export_job *job,
+                        struct tg_error *error)
 {
-    if (tg_export_npy_pieces(array, write_piece, file))
+    struct target target = {file, job};
+    if (tg_export_npy_pieces(array, write_piece, &target))
         return TG_OK;
-    return tg_error_set(error, TG_IO_ERROR, "%s", strerror(errno));
+    return tg_export_failed(job, error);
 }

@@ -50,7 +50,7 @@ static tg_status write_only_npy(struct writer *writer, const struct tg_entry *en
                                 const struct tg_array *array)
 {
     (void)entry;
-    return tg_export_npy(writer->file.file, array, writer->job->error);
+    return tg_export_npy(writer->file.file, array, writer->job, writer->job->error);
 }
 
 static tg_status write_file(struct writer *writer, const char *path, const struct tg_array *array)
@@ -59,7 +59,7 @@ static tg_status write_file(struct writer *writer, const char *path, const struc
     tg_status status = tg_export_file_open(writer->job, path, &file);
     if (status != TG_OK)
         return status;
-    status = tg_export_npy(file.file, array, writer->job->error);
+    status = tg_export_npy(file.file, array, writer->job, writer->job->error);
     return tg_export_file_close(writer->job, &file, status);
 }
 
@@ -112,7 +112,7 @@ static tg_status write_to_one_file(struct writer *writer)
     if (status != TG_OK)
         return status;
     if (writer->write == write_npz)
-        status = tg_export_npz_begin(writer->file.file, &writer->npz, job->error);
+        status = tg_export_npz_begin(writer->file.file, job, &writer->npz, job->error);
     if (status == TG_OK)
         status = write_each(writer);
     if (status == TG_OK && writer->npz)

@@ -290,11 +290,6 @@ static tg_status make_head(struct safetensors *s)
 
 /* --- the file ------------------------------------------------------------------------------- */
 
-static tg_status failed(const struct safetensors *s)
-{
-    return tg_error_set(s->job->error, TG_IO_ERROR, "%s", strerror(errno));
-}
-
 static tg_status write_head(const struct safetensors *s)
 {
     static const char spaces[8] = "       ";
@@ -306,16 +301,16 @@ static tg_status write_head(const struct safetensors *s)
     bool good = fwrite(bytes, 1, 8, s->file) == 8 &&
                 fwrite(s->head.bytes, 1, s->head.length, s->file) == s->head.length &&
                 fwrite(spaces, 1, padding, s->file) == padding;
-    return good ? TG_OK : failed(s);
+    return good ? TG_OK : tg_export_failed(s->job, s->job->error);
 }
 
 static tg_status write_tensor(struct safetensors *s, const struct planned *planned,
                               const struct tg_entry *entry, const struct tg_array *array)
 {
     (void)planned, (void)entry;
-    if (array->size == 0 || tg_bytes_write(s->file, array->bytes, (size_t)array->size))
+    if (tg_export_bytes(s->job, s->file, array->bytes, array->size))
         return TG_OK;
-    return failed(s);
+    return tg_export_failed(s->job, s->job->error);
 }
 
 static bool open_text(struct text *text)

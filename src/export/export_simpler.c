@@ -196,8 +196,8 @@ static tg_status put_payload(struct writer *writer, const struct tg_entry *entry
     size_t size = (size_t)entry->record.stored;
     if (size == 0 || !bytes)
         return TG_OK;
-    if (!tg_bytes_write(writer->payload, bytes, size))
-        return tg_error_set(writer->job->error, TG_IO_ERROR, "%s", strerror(errno));
+    if (!tg_export_bytes(writer->job, writer->payload, bytes, size))
+        return tg_export_failed(writer->job, writer->job->error);
     writer->position += size;
     return TG_OK;
 }

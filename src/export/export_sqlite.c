@@ -21,6 +21,7 @@
 #include <taskglass/dtype.h>
 #include <unistd.h>
 
+#include "analysis/stats.h"
 #include "base/error.h"
 #include <taskglass/array.h>
 #include "analysis/deps_read.h"
@@ -352,8 +353,10 @@ static void put_value_and_time(struct tg_row *row, const struct tg_record *recor
 static void put_statistics(struct export *export, const struct tg_array *array)
 {
     struct tg_row *row = &export->statistic;
+    const struct tg_array_asked asked = {.goes_on = tg_export_goes_on, .context = export->job};
     struct tg_tensor_stats statistics;
-    (void)tg_tensor_measure((int)array->dtype, array->bytes, array->elements, &statistics, NULL);
+    if (!tg_array_measure_asking(array, &asked, &statistics))
+        return; /* the export is cancelled */
     tg_row_uint(row, export->job->index);
     tg_row_int(row, array->elements);
     tg_row_value(row, statistics.has_range ? array->dtype : TG_DTYPE_NONE, statistics.least);

@@ -60,16 +60,11 @@ static void put_what(FILE *file, const struct tg_record *record, const struct tg
                 array->elements);
 }
 
-static bool goes_on(void *job)
-{
-    return tg_export_tell(job);
-}
-
 tg_status tg_export_txt(FILE *file, struct tg_export_job *job, const struct tg_entry *entry,
                         const struct tg_array *array)
 {
     static const struct tg_array_layout layout = {.width = 100, .most = INT64_MAX, .edge = 3};
-    const struct tg_array_asked asked = {.goes_on = goes_on, .context = job};
+    const struct tg_array_asked asked = {.goes_on = tg_export_goes_on, .context = job};
     put_whose(file, job->index, entry);
     put_what(file, &entry->record, array);
     if (!tg_array_print_asking(file, array, &layout, &asked))

@@ -13,7 +13,7 @@ static char *text_of_npy(const struct tg_array *array, size_t *size)
 {
     char *text = NULL;
     FILE *file = open_memstream(&text, size);
-    REQUIRE(tg_export_npy(file, array, &error) == TG_OK);
+    REQUIRE(tg_export_npy(file, array, NULL, &error) == TG_OK);
     fclose(file);
     CHECK_EQ_U(*size, tg_export_npy_size(array));
     return text;
@@ -101,7 +101,7 @@ TEST(a_file_that_is_full_is_an_error)
     FILE *full = fopen("/dev/full", "wb");
     if (!full)
         SKIP("no /dev/full");
-    CHECK_EQ_I(tg_export_npy(full, &array, &error), TG_IO_ERROR);
+    CHECK_EQ_I(tg_export_npy(full, &array, NULL, &error), TG_IO_ERROR);
     CHECK_HAS(error.text, "No space left");
     fclose(full);
 }
