@@ -34,6 +34,10 @@ struct tg_export_config {
     const struct tg_query *query; /* NULL: every record */
     uint64_t limit;               /* export at most this many records; 0: all */
     bool overwrite;               /* replace existing files; else they are BAD_ARGUMENT */
+    /* Write values also if the selected records claim far more than the payload file has on the disk,
+     * because they share bytes or are holes; else that is BAD_ARGUMENT. No recording that Taskglass
+     * wrote does, unless it is a sparse copy with more than 1 GiB of zeros. */
+    bool oversize;
     tg_export_progress_fn progress;
     void *progress_context;
 };
@@ -48,7 +52,7 @@ struct tg_export_result {
 
 /*
  * Writes the export; `result` may be NULL. If it fails, it removes the unfinished file.
- * BAD_ARGUMENT: no such format, or the file exists; NOT_FOUND: nothing to export; UNSUPPORTED: this
+ * BAD_ARGUMENT: no such format, the file exists, or it would be oversize; NOT_FOUND: nothing to export; UNSUPPORTED: this
  * library was built without the format; IO_ERROR; CANCELLED.
  */
 TG_API tg_status tg_recording_export(const struct tg_recording *recording,

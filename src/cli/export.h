@@ -12,8 +12,8 @@ struct cli_export {
     const char *format;
     const char *path; /* "-": standard output */
     uint64_t limit;   /* 0: no limit */
-    bool overwrite;
-    bool json; /* print the result as JSON */
+    bool force;       /* overwrite files, and write what is oversize */
+    bool json;        /* print the result as JSON */
 };
 
 /* The default path: the name of the run with the ending of the format, in the current folder. */

@@ -171,7 +171,8 @@ int cli_export(const struct cli_export *export)
                                             .path = export->path,
                                             .query = export->query,
                                             .limit = export->limit,
-                                            .overwrite = export->overwrite,
+                                            .overwrite = export->force,
+                                            .oversize = export->force,
                                             .progress = on_progress,
                                             .progress_context = &progress};
     cli_progress_init(&progress);

@@ -71,7 +71,7 @@ static const struct cli_option options[] = {
     CLI_CHOICE("to", "FORMAT", format_name, "default: by the ending of --output", take_format),
     CLI_CALL("output", "FILE", "the file to write; -: standard output; default: RUN.FORMAT",
              take_output),
-    CLI_FLAG(struct request, force, "force", "overwrite existing files"),
+    CLI_FLAG(struct request, force, "force", "overwrite existing files, and write giants"),
     CLI_FLAG(struct request, json, "json", "print the result for programs"),
 };
 
@@ -121,7 +121,7 @@ static int open_and_export(const struct request *request)
                                                .format = request->to,
                                                .path = request->output ? request->output : path,
                                                .limit = request->limit,
-                                               .overwrite = request->force,
+                                               .force = request->force,
                                                .json = request->json});
     tg_recording_close(recording);
     return code;

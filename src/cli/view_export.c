@@ -28,5 +28,5 @@ int view_export(const struct view *view)
                                            .format = view->export,
                                            .path = choose_path(view, path, sizeof path),
                                            .limit = view->limit.number,
-                                           .overwrite = view->force});
+                                           .force = view->force});
 }

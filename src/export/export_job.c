@@ -2,11 +2,14 @@
 #include "export/export_job.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/error.h"
 #include "base/files.h"
+#include "recording/extents.h"
+#include "recording/reader.h"
 
 /* How often progress is reported, and how many small records pass between two readings of the
  * clock. */
@@ -53,6 +56,40 @@ static bool look(struct tg_export_job *job, const struct tg_entry *entry)
     return tg_export_tell(job);
 }
 
+void tg_export_take(const struct tg_export_job *job, struct tg_entry *entry)
+{
+    if (job->has_values)
+        entry->record.flags &= (uint16_t)~TG_RECORD_EXCESS;
+}
+
+/* The bytes that the selected records claim. */
+static uint64_t sum_of_claims(const struct tg_export_job *job)
+{
+    struct tg_entry entry;
+    uint64_t index = 0, limit = job->config->limit, sum = 0;
+    for (uint64_t taken = 0; limit == 0 || taken < limit; taken++, index++) {
+        if (!tg_query_next(job->config->query, job->recording, &index, &entry))
+            break;
+        sum = tg_claims_add(sum, entry.record.stored);
+    }
+    return sum;
+}
+
+tg_status tg_export_begin_values(struct tg_export_job *job)
+{
+    job->has_values = true;
+    if (job->config->oversize)
+        return TG_OK;
+    uint64_t claims = sum_of_claims(job);
+    if (claims <= TG_CLAIMS_SMALL || claims <= tg_recording_export_limit(job->recording))
+        return TG_OK;
+    return tg_error_set(job->error, TG_BAD_ARGUMENT,
+                        "the records to export claim %" PRIu64 " bytes, but their payload file has "
+                        "%" PRIu64 " on the disk: they share bytes or are holes; select fewer, or "
+                        "write them all the same with --force",
+                        claims, tg_map_data(&job->recording->payload));
+}
+
 bool tg_export_next(struct tg_export_job *job, struct tg_entry *entry)
 {
     uint64_t limit = job->config->limit, from = job->next;
@@ -62,6 +99,7 @@ bool tg_export_next(struct tg_export_job *job, struct tg_entry *entry)
     job->done += job->next - from + found;
     if (!found)
         return false;
+    tg_export_take(job, entry);
     job->index = job->next++;
     job->taken++;
     return look(job, entry);

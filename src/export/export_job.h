@@ -31,6 +31,7 @@ struct tg_export_job {
     uint64_t taken;
     uint64_t next;
     bool is_cancelled;
+    bool has_values;      /* tg_export_begin_values: records with the flag EXCESS are written too */
     uint32_t unseen;      /* records since the clock was last read */
     uint64_t told_at;     /* nanoseconds; when progress was last reported */
     uint64_t done, total; /* records of all walks together */
@@ -65,10 +66,14 @@ tg_status tg_export_failed(const struct tg_export_job *job, struct tg_error *err
 
 tg_status tg_export_no_memory(struct tg_error *error);
 
-/* For formats that contain values: whether none, one or several of the selected records have values
- * (0, 1, 2), and the error to return if none has. */
+/* For formats that contain values, before they write: refuses what is oversize. */
+tg_status tg_export_begin_values(struct tg_export_job *job);
+/* Whether none, one or several of the selected records have values (0, 1, 2), and the error to return if
+ * none has. */
 int tg_export_count_values(const struct tg_export_job *job);
 tg_status tg_export_nothing(struct tg_error *error);
+/* Gives a record that was not taken by tg_export_next its payload, as tg_export_next does. */
+void tg_export_take(const struct tg_export_job *job, struct tg_entry *entry);
 
 /* A file to write to. */
 struct tg_export_file {

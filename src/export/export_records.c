@@ -137,6 +137,7 @@ int tg_export_count_values(const struct tg_export_job *job)
     for (uint64_t taken = 0; found < 2 && (limit == 0 || taken < limit); taken++, index++) {
         if (!tg_query_next(job->config->query, job->recording, &index, &entry))
             break;
+        tg_export_take(job, &entry);
         found += tg_array_of(job->recording, &entry, &array);
     }
     return found;
@@ -161,6 +162,9 @@ static tg_status export_with(struct writer *writer, tg_status (*to)(struct write
 tg_status tg_export_as_txt(struct tg_export_job *job)
 {
     struct writer writer = {.job = job, .write = write_txt};
+    tg_status status = tg_export_begin_values(job);
+    if (status != TG_OK)
+        return status;
     if (tg_export_count_values(job) == 0)
         return tg_export_nothing(job->error);
     return export_with(&writer, write_to_one_file);
@@ -169,6 +173,9 @@ tg_status tg_export_as_txt(struct tg_export_job *job)
 tg_status tg_export_as_npz(struct tg_export_job *job)
 {
     struct writer writer = {.job = job, .write = write_npz};
+    tg_status status = tg_export_begin_values(job);
+    if (status != TG_OK)
+        return status;
     if (tg_export_count_values(job) == 0)
         return tg_export_nothing(job->error);
     return export_with(&writer, write_to_one_file);
@@ -184,6 +191,9 @@ tg_status tg_export_as_npy(struct tg_export_job *job)
 {
     struct writer writer = {.job = job, .write = write_npy_of_many};
     const char *path = job->config->path;
+    tg_status status = tg_export_begin_values(job);
+    if (status != TG_OK)
+        return status;
     int few = tg_export_count_values(job);
     if (few == 0)
         return tg_export_nothing(job->error);

@@ -149,8 +149,10 @@ static tg_status take_again(struct safetensors *s, const struct planned *planned
     const struct tg_recording *recording = s->job->recording;
     struct tg_entry entry;
     struct tg_array array;
-    if (tg_recording_get(recording, planned->index, &entry) &&
-        tg_array_of(recording, &entry, &array) && array.size == planned->size)
+    bool is_there = tg_recording_get(recording, planned->index, &entry);
+    if (is_there)
+        tg_export_take(s->job, &entry);
+    if (is_there && tg_array_of(recording, &entry, &array) && array.size == planned->size)
         return take(s, planned, &entry, &array);
     return tg_error_set(s->job->error, TG_BAD_ARGUMENT, "the recording changed during the export");
 }
@@ -343,9 +345,12 @@ tg_status tg_export_as_safetensors(struct tg_export_job *job)
 {
     struct safetensors s = {.job = job};
     struct tg_export_file file;
+    tg_status status = tg_export_begin_values(job);
+    if (status != TG_OK)
+        return status;
     if (tg_export_count_values(job) == 0)
         return tg_export_nothing(job->error);
-    tg_status status = tg_export_file_open(job, job->config->path, &file);
+    status = tg_export_file_open(job, job->config->path, &file);
     if (status != TG_OK)
         return status;
     s.file = file.file;

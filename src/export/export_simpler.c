@@ -333,6 +333,8 @@ tg_status tg_export_as_simpler(struct tg_export_job *job)
 {
     struct paths paths = {0};
     tg_status status = check_folder(job);
+    if (status == TG_OK)
+        status = tg_export_begin_values(job);
     if (status != TG_OK)
         return status;
     tg_export_walks(job, 2);

@@ -165,7 +165,8 @@ static const struct tg_layout_info rows[] = {
 
     STRUCTURE(tg_export_config), MEMBER(tg_export_config, format), MEMBER(tg_export_config, path),
     POINTER(tg_export_config, query), MEMBER(tg_export_config, limit),
-    MEMBER(tg_export_config, overwrite), POINTER(tg_export_config, progress),
+    MEMBER(tg_export_config, overwrite), MEMBER(tg_export_config, oversize),
+    POINTER(tg_export_config, progress),
     POINTER(tg_export_config, progress_context),
 
     STRUCTURE(tg_export_result), MEMBER(tg_export_result, written),

@@ -7,9 +7,14 @@ others; so the tests ask what was read, never how long it took.
 
 import json
 import os
+import signal
+import subprocess
+import time
 
+import numpy
 import pytest
 
+from conftest import PATIENCE, PROGRAM, clean_environment
 from recordings import Recording
 
 MIB = 1 << 20
@@ -97,3 +102,90 @@ def test_diff_compares_what_is_read_and_calls_the_rest_unknown(tg, shape, tmp_pa
     document = json.loads(result.stdout)
     assert result.returncode in (1, 2) and document["result"] != "equal"
     assert document["counts"]["unknown"] == RECORDS - READ[shape]
+
+
+@pytest.mark.parametrize("to", ["npy", "npz", "safetensors", "txt", "simpler"])
+def test_an_export_of_more_than_the_payload_has_is_refused(tg, shape, tmp_path, to):
+    before = sorted(os.listdir(tmp_path))
+    result = tg("export", "run", "--to", to, "--output", "out")
+    assert result.returncode == 2 and result.stderr.count("\n") == 1 and not result.stdout
+    assert "they share bytes or are holes" in result.stderr and "--force" in result.stderr
+    assert sorted(os.listdir(tmp_path)) == before
+
+
+def test_an_oversize_export_is_written_with_force(tg, tmp_path):
+    write(tmp_path / "run", "shared", records=80)
+    assert tg("view", "run", "--export", "npz", "--out", "x.npz").returncode == 2
+    assert not (tmp_path / "x.npz").exists()
+    assert tg("view", "run", "--export", "npz", "--out", "x.npz", "--force").returncode == 0
+    assert len(numpy.load(tmp_path / "x.npz").files) == 80
+
+
+def test_some_records_of_many_that_share_bytes_are_exported(tg, tmp_path):
+    write(tmp_path / "run", "shared")
+    assert tg("export", "run", "--index", "7-9", "--output", "x.npz").returncode == 0
+    arrays = numpy.load(tmp_path / "x.npz")
+    assert len(arrays.files) == 3 and all(arrays[name].shape == (MIB,) for name in arrays.files)
+
+
+@pytest.mark.parametrize("to", ["csv", "sqlite"])
+def test_formats_without_values_are_written(tg, shape, to):
+    result = tg("export", "run", "--to", to, "--output", "out")
+    assert result.returncode == 0 or "without SQLite" in result.stderr
+
+
+def test_a_sparse_copy_of_zeros_is_exported(tg, tmp_path):
+    recording = Recording(tmp_path / "run")
+    for number in range(4):
+        recording.add(dtype="uint8", shape=[32 * MIB], strides=[1], bin_size=32 * MIB,
+                      bin_offset=32 * MIB * number)
+    payload = recording.write(payload_bytes=128 * MIB) / "tensor_dump.bin"
+    os.truncate(payload, 128 * MIB)
+    tg.good("verify", "run")
+    tg.good("export", "run", "--output", "x.npz")
+
+
+# --- signals ----------------------------------------------------------------------------------------
+
+GIANT = 12 << 30  # a hole that is still read
+MIDDLE = 5  # ticks of the CPU: more than a command needs to begin, far fewer than the giant takes
+INTERRUPTED = [
+    ["verify", "run"], ["stats", "run"], ["find", "constant", "run"], ["diff", "run", "other"],
+    ["view", "run", "--index", "0"], *(["export", "run", "--to", to, "--force", "--output", "-"]
+                                       for to in ("npz", "safetensors")),
+    ["export", "run", "--to", "sqlite", "--output", "x.sqlite"],
+]
+
+
+def has_begun(child):
+    """Whether a process has worked enough to be in the middle of the giant."""
+    with open(f"/proc/{child.pid}/stat", encoding="ascii") as file:
+        words = file.read().rpartition(")")[2].split()
+    return int(words[11]) + int(words[12]) > MIDDLE
+
+
+@pytest.fixture(scope="module")
+def giants(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("giants")
+    for name in ("run", "other"):
+        recording = Recording(folder / name)
+        recording.add(dtype="uint8", shape=[GIANT], strides=[1], bin_size=GIANT,
+                      **({"hash": "0x0123456789abcdef"} if name == "run" else {}))
+        os.truncate(recording.write(payload_bytes=GIANT) / "tensor_dump.bin", GIANT)
+    return folder
+
+
+@pytest.mark.parametrize("words", INTERRUPTED, ids=" ".join)
+def test_a_signal_ends_a_command_in_the_middle_of_a_tensor(giants, words):
+    before = sorted(os.listdir(giants))
+    child = subprocess.Popen([PROGRAM, *words], cwd=giants, stdin=subprocess.DEVNULL,
+                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=clean_environment())
+    while child.poll() is None and not has_begun(child):
+        time.sleep(0.001)
+    if child.poll() is not None and b"without SQLite" in child.stderr.read():
+        pytest.skip("a build without SQLite")
+    assert child.returncode is None, "it has ended before"
+    child.send_signal(signal.SIGINT)
+    child.communicate(timeout=PATIENCE)
+    assert child.returncode == -signal.SIGINT
+    assert sorted(os.listdir(giants)) == before

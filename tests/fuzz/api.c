@@ -477,7 +477,7 @@ static void call_scopes(void)
 /* Calls that would start a process or write files, with nonsense that must keep them from it. */
 static void call_rest(void)
 {
-    struct tg_export_config export = {text(), path(), query, number(), false, NULL, NULL};
+    struct tg_export_config export = {text(), path(), query, number(), false, false, NULL, NULL};
     struct tg_export_result exported;
     struct tg_replay_config replay = {.module = path(), .repeat = byte() % 2};
     struct tg_replay_result replayed;

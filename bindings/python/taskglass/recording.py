@@ -484,11 +484,12 @@ class Recording(Closing):
     # --- exports -------------------------------------------------------------------------------
 
     def export(self, path: Union[str, "os.PathLike[str]"], format: Optional[str] = None, *,
-               overwrite: bool = False, limit: int = 0,
+               overwrite: bool = False, oversize: bool = False, limit: int = 0,
                progress: Optional[Callable[[int, int], Any]] = None, **filters: Filter
                ) -> ExportResult:
         """Writes the records that match all filters as a file for other programs, in one of the
-        formats of `export_formats()`; by default the ending of `path` decides.
+        formats of `export_formats()`; by default the ending of `path` decides. `oversize` writes also
+        records that claim far more than the payload file has, because they share bytes or are holes.
 
         `progress(done, total)` is called now and then; an exception from it ends the export.
         """
@@ -505,7 +506,7 @@ class Recording(Closing):
         name, result = os.fspath(path), lib().layout.tg_export_result()
         config = lib().layout.tg_export_config(
             format=encoded(format or _format_of(name)), path=encoded(name),
-            query=query.pointer, limit=limit, overwrite=overwrite,
+            query=query.pointer, limit=limit, overwrite=overwrite, oversize=oversize,
             progress=ctypes.cast(callback, ctypes.c_void_p))
         with interrupts:
             lib().call(lib().tg_recording_export, self._handle.pointer, ctypes.byref(config),
