@@ -102,6 +102,10 @@ TG_API bool tg_recording_get(const struct tg_recording *recording, uint64_t inde
  */
 TG_API const void *tg_recording_payload(const struct tg_recording *recording,
                                         const struct tg_entry *entry);
+/* Takes the flag EXCESS from records that have it only because they are holes, for a caller that has the time
+ * to read them. Those that share bytes keep it. No other thread may use the recording meanwhile. Fails with
+ * NO_MEMORY only. */
+TG_API tg_status tg_recording_read_holes(struct tg_recording *recording, struct tg_error *error);
 
 /* Why a recording that has no tensor of any task need not be one of a run without tasks: nothing was
  * marked, a filter left everything out, records were lost … NULL: the recorder saw every task. */

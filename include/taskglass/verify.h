@@ -50,6 +50,7 @@ struct tg_verification {
     uint64_t compared;  /* hashes compared with all of the bytes that they cover */
     uint64_t unhashed;  /* payloads without a hash */
     uint64_t cut;       /* payloads whose hash covers more bytes than are stored */
+    uint64_t unread;    /* payloads whose hash was not compared: they have the flag EXCESS */
     uint64_t unclaimed; /* bytes of the payload file that belong to no record */
     bool manifest;      /* there is one beside the journal, and it was compared */
     bool torn;          /* the journal ends within a record, as a killed host leaves it */
@@ -66,7 +67,8 @@ typedef void (*tg_verify_progress_fn)(void *context, uint64_t bytes, uint64_t to
 /*
  * Uses one thread for each CPU, at most four, all of which have ended when it returns, and 24 bytes
  * of memory for each record. `progress` may be NULL. A problem is not an error: `problems` counts
- * them. Fails with NO_MEMORY only.
+ * them. Without a problem, but with payloads that are `unread`, it is not known whether the recording is
+ * intact: those are holes, which tg_recording_read_holes lets be read. Fails with NO_MEMORY only.
  */
 TG_API tg_status tg_recording_verify(const struct tg_recording *recording,
                                      tg_verify_progress_fn progress, void *context,

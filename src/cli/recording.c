@@ -166,8 +166,7 @@ static const char *excess_words(struct cli_words *words, const struct tg_recordi
 {
     struct cli_text count;
     snprintf(words->text, sizeof words->text,
-             "%s with bytes that other records have too, or in a hole of the payload file; "
-             "'taskglass verify' says which",
+             "%s not read with the others: they share bytes, or are holes of the payload file",
              cli_format_count(&count, info->excess, "record"));
     return words->text;
 }

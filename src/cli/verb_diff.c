@@ -186,6 +186,8 @@ const char *cli_diff_reason(const struct cli_diff *diff)
         if (why && (side == 0 ? &a : &b)->level == TG_LEVEL_MARKED)
             return why;
     }
+    if (a.excess > 0 || b.excess > 0)
+        return "of no tensor of a task do both recordings have a hash, or values that were read";
     return "of no tensor of a task do both recordings have a hash or values";
 }
 

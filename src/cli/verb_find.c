@@ -182,7 +182,8 @@ static const char *why_not_searched(const struct cli_find *find, bool by_memory)
     struct tg_recording_info info;
     tg_recording_get_info(find->recording, &info);
     if (info.excess > 0)
-        return "could not be searched: not stored whole, or other records have their bytes too";
+        return "could not be searched: not stored whole, or not read because other records have the "
+               "same bytes or they are holes";
     return by_memory ? "could not be searched: neither stored whole nor hashed"
                      : "could not be searched: not stored whole";
 }
@@ -269,6 +270,7 @@ static bool left_something_out(const struct cli_find *find)
 static void see_what_was_searched(struct cli_find *find)
 {
     bool by_memory = find->find_kind == TG_FIND_UNWRITTEN || find->find_kind == TG_FIND_STOMP;
+    struct tg_recording_info info;
     struct cli_text number;
     struct cli_words words;
     uint64_t count;
@@ -283,9 +285,10 @@ static void see_what_was_searched(struct cli_find *find)
                  cli_format_count(&number, count, "record"));
     } else if (find->has_records && find->info.looked_at == 0 &&
                (by_memory ? left_something_out(find) : find->info.not_stored > 0)) {
-        snprintf(find->unknown, sizeof find->unknown,
-                 "nothing was searched: %s; record with --dump-tensor=full",
-                 cli_find_note(find, 0, &words));
+        tg_recording_get_info(find->recording, &info);
+        snprintf(find->unknown, sizeof find->unknown, "nothing was searched: %s%s",
+                 cli_find_note(find, 0, &words),
+                 info.excess > 0 ? "" : "; record with --dump-tensor=full");
     }
 }
 

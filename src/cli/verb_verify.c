@@ -15,12 +15,36 @@ enum { DIFFERS = 1 };
 
 struct request {
     const char *dir; /* NULL: the newest run */
+    bool force;
     bool json;
 };
 
 static const struct cli_option options[] = {
+    CLI_FLAG(struct request, force, "force",
+             "read tensors of more than 16 GiB of holes too, however long it takes"),
     CLI_FLAG(struct request, json, "json", "print the result for programs"),
 };
+
+/* Without a problem, but not everything was read. */
+static bool is_unknown(const struct tg_verification *result)
+{
+    return result->problems == 0 && result->unread > 0;
+}
+
+static bool is_good(const struct tg_verification *result)
+{
+    return result->problems == 0 && result->unread == 0;
+}
+
+static const char *why_unknown(struct cli_words *words, const struct tg_verification *result)
+{
+    struct cli_text count;
+    snprintf(words->text, sizeof words->text,
+             "%s not read: the payload file has more than 16 GiB of holes; "
+             "'taskglass verify --force' reads them too",
+             cli_format_count(&count, result->unread, "tensor"));
+    return words->text;
+}
 
 static void put_finding(struct tg_json *json, const struct tg_verify_finding *finding)
 {
@@ -52,6 +76,18 @@ static void put_problems(struct tg_json *json, const struct tg_verification *res
     tg_json_end_array(json);
 }
 
+/* Only if something was not read: elsewhere `good` says it all. */
+static void put_unread(struct tg_json *json, const struct tg_verification *result)
+{
+    struct cli_words words;
+    if (result->unread == 0)
+        return;
+    tg_json_put_string(json, "result", is_unknown(result) ? "not known" : "bad");
+    if (is_unknown(result))
+        tg_json_put_string(json, "reason", why_unknown(&words, result));
+    tg_json_put_uint(json, "not_read", result->unread);
+}
+
 static void print_json(const struct tg_recording_info *info, const struct tg_verification *result)
 {
     struct tg_json json;
@@ -60,7 +96,7 @@ static void print_json(const struct tg_recording_info *info, const struct tg_ver
     tg_json_key(&json, "dir");
     tg_json_string(&json, info->dir);
     tg_json_key(&json, "good");
-    tg_json_bool(&json, result->problems == 0);
+    tg_json_bool(&json, is_good(result));
     tg_json_key(&json, "complete");
     tg_json_bool(&json, info->complete);
     tg_json_put_string(&json, "state", tg_recording_state_name(info->state));
@@ -77,6 +113,7 @@ static void print_json(const struct tg_recording_info *info, const struct tg_ver
     tg_json_put_uint(&json, "lost", cli_recording_lost(&info->summary));
     tg_json_put_uint(&json, "unclaimed_bytes", result->unclaimed);
     put_problems(&json, result);
+    put_unread(&json, result);
     tg_json_end_object(&json);
     (void)tg_json_finish(&json); /* main reports errors of stdout */
 }
@@ -100,7 +137,9 @@ static void print_notes(const struct tg_recording_info *info, const struct tg_ve
     struct cli_text text;
     struct cli_words words;
     const char *note;
-    for (unsigned i = 0; (note = cli_recording_note(&words, info, i)) != NULL; i++)
+    struct tg_recording_info lacking = *info;
+    lacking.excess = is_unknown(result) ? 0 : info->excess; /* the first line has said so */
+    for (unsigned i = 0; (note = cli_recording_note(&words, &lacking, i)) != NULL; i++)
         printf("  note      %s\n", note);
     if (info->zero_bytes > 0)
         printf("  note      the journal ends in %s of zeros, as a power loss leaves them; "
@@ -127,14 +166,17 @@ static void print_report(const struct tg_recording_info *info, const struct tg_v
 {
     struct cli_text records, bytes, problems;
     struct cli_shown dir;
-    bool good = result->problems == 0;
+    struct cli_words words;
+    const char *word = is_good(result) ? "good" : is_unknown(result) ? "NOT KNOWN" : "BAD";
     printf("%s%s%s  %s: %s, %s of payload, %" PRIu64 " hash%s compared%s\n",
-           cli_color(stdout, good ? CLI_GREEN : CLI_RED), good ? "good" : "BAD",
+           cli_color(stdout, is_good(result) ? CLI_GREEN : CLI_RED), word,
            cli_color(stdout, CLI_PLAIN), cli_show(&dir, info->dir),
            cli_format_count(&records, result->records, "record"),
            cli_format_bytes(&bytes, result->bytes), result->compared,
            result->compared == 1 ? "" : "es", result->manifest ? ", and the manifest" : "");
-    if (!good)
+    if (is_unknown(result))
+        printf("  because   %s\n", why_unknown(&words, result));
+    if (result->problems > 0)
         printf("  %s:\n", cli_format_count(&problems, result->problems, "problem"));
     print_findings(result);
     print_notes(info, result);
@@ -165,7 +207,9 @@ static int verify_recording(const struct tg_recording *recording, bool json)
         print_json(&info, &result);
     else
         print_report(&info, &result);
-    return result.problems == 0 ? CLI_OK : DIFFERS;
+    if (is_unknown(&result))
+        return CLI_USAGE;
+    return is_good(&result) ? CLI_OK : DIFFERS;
 }
 
 static int verify(struct cli *cli, void *context)
@@ -176,6 +220,10 @@ static int verify(struct cli *cli, void *context)
     (void)cli;
     if (cli_recording_open(request->dir, &recording, &error) != TG_OK)
         return cli_recording_fail(NULL, request->json, &error);
+    if (request->force && tg_recording_read_holes(recording, &error) != TG_OK) {
+        tg_recording_close(recording);
+        return cli_recording_fail(NULL, request->json, &error);
+    }
     int code = verify_recording(recording, request->json);
     tg_recording_close(recording);
     return code;
@@ -184,7 +232,7 @@ static int verify(struct cli *cli, void *context)
 const struct cli_verb cli_verb_verify = {
     .name = "verify",
     .rank = 110,
-    .usage = "[DIR] [--json]",
+    .usage = "[DIR] [--force] [--json]",
     .summary = "Check a recording: hashes, counters, extents, manifest.",
     .options = options,
     .n_options = sizeof options / sizeof options[0],

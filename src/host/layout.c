@@ -194,8 +194,9 @@ static const struct tg_layout_info rows[] = {
     STRUCTURE(tg_verification), MEMBER(tg_verification, records),
     MEMBER(tg_verification, payloads), MEMBER(tg_verification, bytes),
     MEMBER(tg_verification, compared), MEMBER(tg_verification, unhashed),
-    MEMBER(tg_verification, unclaimed), MEMBER(tg_verification, manifest),
-    MEMBER(tg_verification, torn), MEMBER(tg_verification, problems),
+    MEMBER(tg_verification, unread), MEMBER(tg_verification, unclaimed),
+    MEMBER(tg_verification, manifest), MEMBER(tg_verification, torn),
+    MEMBER(tg_verification, problems),
     NUMBERS(tg_verification, by_problem), NESTED(tg_verification, finding, tg_verify_finding),
     MEMBER(tg_verification, n_findings),
 };

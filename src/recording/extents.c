@@ -2,7 +2,9 @@
 #include "recording/extents.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/error.h"
 #include "recording/reader.h"
 
 /* How much of holes is read and written. */
@@ -100,15 +102,17 @@ static uint64_t holes_of(const struct tg_recording *recording, const struct tg_e
            tg_map_data_part(&recording->payload, begin, begin + (size_t)extent->size);
 }
 
-/* Of the extents in order, keeps each that begins behind the last kept one and has few holes. */
+/* Of the extents in order, keeps each that begins behind the last kept one, as long as all kept ones have
+ * at most `most` bytes of holes. */
 static void mark_excess(struct tg_recording *recording, const struct tg_extent *extent,
-                        uint64_t count)
+                        uint64_t count, uint64_t most)
 {
     uint64_t end = 0, all_holes = 0;
     for (uint64_t i = 0; i < count; i++) {
         const struct tg_extent *e = &extent[i];
-        uint64_t holes = e->position < end ? UINT64_MAX : holes_of(recording, e);
-        if (holes <= HOLES_READ - all_holes) {
+        bool is_apart = e->position >= end;
+        uint64_t holes = is_apart ? holes_of(recording, e) : 0;
+        if (is_apart && holes <= most - all_holes) {
             end = e->position + e->size;
             all_holes += holes;
         } else {
@@ -134,8 +138,25 @@ tg_status tg_recording_judge_claims(struct tg_recording *recording, struct tg_er
         recording->excess = calloc((size_t)records / 8 + 1, 1);
         good = recording->excess != NULL;
         if (good)
-            mark_excess(recording, extent, tg_extents_sort(extent, records));
+            mark_excess(recording, extent, tg_extents_sort(extent, records), HOLES_READ);
     }
     free(extent);
     return good ? TG_OK : tg_file_no_memory(error);
+}
+
+tg_status tg_recording_read_holes(struct tg_recording *recording, struct tg_error *error)
+{
+    TG_REFUSE_NULL(error, recording);
+    const uint64_t records = recording->info.records;
+    if (!recording->excess)
+        return TG_OK;
+    struct tg_extent *extent = calloc((size_t)records + 1, sizeof *extent);
+    if (!extent)
+        return tg_file_no_memory(error);
+    (void)list_extents(recording, extent);
+    memset(recording->excess, 0, (size_t)records / 8 + 1);
+    recording->info.excess = 0;
+    mark_excess(recording, extent, tg_extents_sort(extent, records), UINT64_MAX);
+    free(extent);
+    return TG_OK;
 }

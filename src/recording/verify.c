@@ -121,13 +121,6 @@ void tg_verify_counters(struct tg_verifier *verifier, const struct tg_recording_
         compare_own(&counters, info, &verifier->result->counted);
 }
 
-static bool is_excess(const struct tg_verifier *verifier, uint64_t index)
-{
-    struct tg_entry entry;
-    return verifier->info.excess > 0 && tg_recording_get(verifier->recording, index, &entry) &&
-           entry.record.flags & TG_RECORD_EXCESS;
-}
-
 /* Sums up the bytes that belong to a record, each once. */
 static void verify_extents(struct tg_verifier *verifier)
 {
@@ -141,11 +134,6 @@ static void verify_extents(struct tg_verifier *verifier)
                             "two payloads share the bytes from %" PRIu64
                             " on of the payload file: those of records %" PRIu64 " and %" PRIu64,
                             extent->position, owner, extent->record);
-        else if (is_excess(verifier, extent->record))
-            tg_verify_found(verifier, TG_PROBLEM_RECORD, extent->record,
-                            "its payload was not read: of its %" PRIu64
-                            " bytes, too many are holes of the payload file",
-                            extent->size);
         if (last > end) {
             verifier->result->bytes += last - (extent->position > end ? extent->position : end);
             end = last;

@@ -43,13 +43,17 @@ static uint64_t zeros_from(struct tg_verifier *verifier)
 static void verify_hash(struct worker *worker, uint64_t index, const struct tg_entry *entry)
 {
     const struct tg_record *record = &entry->record;
-    const void *bytes = tg_recording_payload(worker->verifier->recording, entry);
     if (!(record->flags & TG_RECORD_HASHED)) {
         worker->sum.unhashed++;
         return;
     }
     if (record->stored < record->bytes) {
         worker->sum.cut++;
+        return;
+    }
+    const void *bytes = tg_recording_payload(worker->verifier->recording, entry);
+    if (!bytes) { /* the flag EXCESS */
+        worker->sum.unread++;
         return;
     }
     uint64_t hash = tg_content_hash(bytes, (size_t)record->stored);
@@ -131,10 +135,8 @@ static void verify_record(struct worker *worker, uint64_t index)
     if (record->stored > 0) {
         verifier->extent[index] = (struct tg_extent){record->position, record->stored, index};
         worker->sum.payloads++;
-        if (!(record->flags & TG_RECORD_EXCESS)) { /* verify_extents reports the others */
-            verify_hash(worker, index, &entry);
-            worker->done += record->stored;
-        }
+        verify_hash(worker, index, &entry);
+        worker->done += record->flags & TG_RECORD_EXCESS ? 0 : record->stored;
     }
     worker->done += sizeof *record;
 }
@@ -198,6 +200,7 @@ static void add_up(struct tg_verification *result, const struct tg_verification 
     result->compared += sum->compared;
     result->unhashed += sum->unhashed;
     result->cut += sum->cut;
+    result->unread += sum->unread;
     add_counters(&result->counted, &sum->counted);
 }
 

@@ -57,12 +57,42 @@ def test_verify_says_which_records_share_bytes_and_hashes_none_twice(tg, tmp_pat
     assert "those of records 0 and 1" in tg("verify", "run").stdout
 
 
-def test_verify_calls_giants_of_holes_bad_without_reading_them(tg, tmp_path):
-    write(tmp_path / "run", "holes", hash="0x0123456789abcdef")
-    document = json.loads(tg("verify", "run", "--json").stdout)
-    assert not document["good"] and document["hashes_compared"] == 0
-    assert document["by_problem"]["record"] == RECORDS
-    assert document["first"][0]["text"].startswith("its payload was not read")
+@pytest.mark.parametrize("name, records", [("holes", RECORDS), ("one giant", 1)])
+def test_verify_calls_giants_of_holes_unknown_without_reading_them(tg, tmp_path, name, records):
+    write(tmp_path / "run", name, records, hash="0x0123456789abcdef")
+    result = tg("verify", "run", "--json")
+    document = json.loads(result.stdout)
+    assert result.returncode == 2 and document["result"] == "not known" and not document["good"]
+    assert document["not_read"] == records and document["problems"] == 0
+    assert document["hashes_compared"] == 0 and "--force" in document["reason"]
+    result = tg("verify", "run")
+    assert result.returncode == 2 and result.stdout.startswith("NOT KNOWN  run")
+    assert f"{records} tensor" in result.stdout and "taskglass verify --force" in result.stdout
+
+
+def test_verify_needs_no_bytes_of_giants_without_a_hash(tg, tmp_path):
+    write(tmp_path / "run", "holes")
+    document = tg.json("verify", "run")
+    assert document["good"] and document["without_hash"] == RECORDS
+    assert f"{RECORDS} records not read with the others" in tg.good("verify", "run").stdout
+
+
+def test_verify_calls_giants_that_share_bytes_bad(tg, tmp_path):
+    write(tmp_path / "run", "one giant", records=2, hash="0x0123456789abcdef")
+    result = tg("verify", "run", "--json")
+    document = json.loads(result.stdout)
+    assert result.returncode == 1 and document["result"] == "bad"
+    assert document["by_problem"]["overlap"] == 1
+
+
+def test_force_lets_verify_read_holes_but_no_bytes_twice(tg, tmp_path):
+    write(tmp_path / "run", "holes")  # without hashes, so that nothing needs to be read
+    assert "not read" not in tg.good("verify", "run", "--force").stdout
+    write(tmp_path / "shared", "shared", hash="0x0123456789abcdef")
+    result = tg("verify", "shared", "--force", "--json")
+    document = json.loads(result.stdout)
+    assert result.returncode == 1 and document["hashes_compared"] == 1
+    assert document["by_problem"]["overlap"] == document["not_read"] == RECORDS - 1
 
 
 def test_stats_reads_no_bytes_twice(tg, shape):

@@ -43,7 +43,7 @@ _FUNCTIONS = """
     tg_run_start spppp      tg_run_wait spdp         tg_run_cancel -p        tg_run_progress -ppp
     tg_run_get_result -pp   tg_run_destroy -p
     tg_recording_open stpp  tg_recording_close -p    tg_recording_get_info -pp
-    tg_recording_stored Up  tg_recording_check_files spp
+    tg_recording_stored Up  tg_recording_check_files spp tg_recording_read_holes spp
     tg_recording_get bpUp   tg_recording_payload ppp tg_recording_state_name tu
     tg_query_create spp     tg_query_destroy -p      tg_query_add spttp      tg_query_next bpppp
     tg_export_format_get bup tg_recording_export spppp

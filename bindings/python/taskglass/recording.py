@@ -114,15 +114,16 @@ class Finding:
 
 @dataclass(frozen=True)
 class Verification:
-    """What `Recording.verify` found; true where nothing is wrong."""
+    """What `Recording.verify` found; true where everything was read and nothing is wrong."""
     records: int
     payload_bytes: int
     hashes_compared: int
     problems: Dict[str, int]  # how many of each kind, those that there are
     findings: Tuple[Finding, ...]  # the first ones, in the order of the records
+    not_read: int = 0  # tensors that share bytes with others, or that are holes of more than 16 GiB
 
     def __bool__(self) -> bool:
-        return not self.problems
+        return not self.problems and not self.not_read
 
 
 class Record:
@@ -517,10 +518,14 @@ class Recording(Closing):
 
     # --- is it whole? --------------------------------------------------------------------------
 
-    def verify(self) -> Verification:
+    def verify(self, *, force: bool = False) -> Verification:
         """Compares every hash with its bytes, every counter with the records, every record with the
-        files, and the manifest with the journal, as `taskglass verify` does."""
+        files, and the manifest with the journal, as `taskglass verify` does.
+
+        Of holes in the payload file it reads 16 GiB, with `force` all, however long that takes."""
         result = lib().layout.tg_verification()
+        if force:
+            lib().call(lib().tg_recording_read_holes, self._handle.pointer)
         lib().call(lib().tg_recording_verify, self._handle.pointer, None, None,
                    ctypes.byref(result))
         problems = {text(lib().tg_problem_name(number)): count
@@ -528,7 +533,8 @@ class Recording(Closing):
         findings = tuple(Finding(text(lib().tg_problem_name(found.problem)),
                                  None if found.index == _NO_RECORD else found.index,
                                  text(found.text)) for found in result.finding[:result.n_findings])
-        return Verification(result.records, result.bytes, result.compared, problems, findings)
+        return Verification(result.records, result.bytes, result.compared, problems, findings,
+                            result.unread)
 
     # --- is it right? --------------------------------------------------------------------------
 
