@@ -516,23 +516,27 @@ def sweep(bench, chosen, tally, jobs):
                   f"{tally.failed[scenario.name]} failed", flush=True)
 
 
-def soak(bench, chosen, tally, seconds, seed, jobs, most=None):
-    """Random faults for this long, at most `most`. Every scenario gets the same share."""
+def soak(bench, chosen, tally, seconds, seed, jobs, least=0, most=None):
+    """Random faults for this long, but at least `least` and at most `most`. Every scenario gets the same
+    share."""
     rng = random.Random(seed)
     end = time.monotonic() + seconds
     order = list(chosen)
     rng.shuffle(order)
     lists = {}
 
+    def goes_on():
+        return time.monotonic() < end or sum(tally.tried.values()) < least
+
     def one(pair):
         scenario, fault = pair
-        if time.monotonic() < end:
+        if goes_on():
             tally.add(bench.good[scenario.name], fault, *bench.judge(scenario, fault))
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        while time.monotonic() < end and (most is None or sum(tally.tried.values()) < most):
+        while goes_on() and (most is None or sum(tally.tried.values()) < most):
             batch = []
             for scenario in order:
-                if time.monotonic() >= end:
+                if not goes_on():
                     break
                 if scenario.name not in lists:
                     lists[scenario.name] = list(bench.faults(scenario))
