@@ -32,7 +32,7 @@ LARGEST_FILE = 64 << 20  # bytes that a verb may write
 
 READERS = [
     ["view"], ["view", "--json"], ["view", "--index", "0-9", "--all"], ["view", "--summary"],
-    ["view", "--export", "npz", "--out", "view.npz", "--force"], ["view", "--export", "txt", "--out", "view.txt", "--force"],
+    ["view", "--export", "npz", "--out", "view.npz"], ["view", "--export", "txt", "--out", "view.txt"],
     ["verify"], ["verify", "--json"], ["stats"], ["stats", "--json"],
     ["find", "nan"], ["find", "stomp"], ["find", "unwritten"], ["find", "constant", "--json"],
     ["scope"], ["scope", "--json"], ["scope", "--html", "page.html", "--force"],
