@@ -4,7 +4,8 @@
  * two ways: it is another name for it (a link), or it is its name in the same folder, by whatever way.
  * So both are compared, by device and inode: what the path leads to, and the folder together with the
  * last part of the path. A name that a run would use is refused even if the run has no such file:
- * readers would take the output for the run's.
+ * readers would take the output for the run's. What exists in one of the folders that only a recorder
+ * writes to is refused whatever its name: a recording can give its payload file any.
  */
 #define _GNU_SOURCE 1
 #include <errno.h>
@@ -21,8 +22,11 @@
 
 /* What a path leads to, and where it is itself. */
 struct output {
-    const char *path, *last; /* its last part */
+    const char *path;
+    const char *last; /* its last part; of .NAME.tmp, which a run calls NAME at first, only NAME */
+    size_t length;    /* of that */
     struct stat target, folder;
+    bool exists;
     bool is_alias; /* `target` is set, and may have other names */
     bool has_folder;
 };
@@ -32,15 +36,32 @@ static bool is_one(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
+static void set_last(struct output *output, const char *last)
+{
+    static const char end[] = ".tmp";
+    size_t length = strlen(last), cut = sizeof end; /* with the dot at the beginning */
+    bool is_temporary =
+        length > cut && *last == '.' && strcmp(last + length - sizeof end + 1, end) == 0;
+    output->last = is_temporary ? last + 1 : last;
+    output->length = is_temporary ? length - cut : length;
+}
+
+static bool is_called(const struct output *output, const char *name)
+{
+    return strlen(name) == output->length && memcmp(name, output->last, output->length) == 0;
+}
+
 static tg_status look(const char *path, struct output *output, struct tg_error *error)
 {
     const char *slash = strrchr(path, '/');
     char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
     if (!folder)
         return tg_file_no_memory(error);
-    *output = (struct output){.path = path, .last = slash ? slash + 1 : path};
+    *output = (struct output){.path = path};
+    set_last(output, slash ? slash + 1 : path);
     struct stat *target = &output->target;
-    if (lstat(path, target) == 0 && S_ISLNK(target->st_mode))
+    output->exists = lstat(path, target) == 0;
+    if (output->exists && S_ISLNK(target->st_mode))
         output->is_alias = stat(path, target) == 0;
     else
         output->is_alias = S_ISREG(target->st_mode) && target->st_nlink > 1;
@@ -59,7 +80,7 @@ static tg_status compare(const struct output *output, const char *folder, const 
                          struct tg_error *error)
 {
     struct stat info;
-    bool same = output->has_folder && strcmp(name, output->last) == 0 && stat(folder, &info) == 0 &&
+    bool same = output->has_folder && is_called(output, name) && stat(folder, &info) == 0 &&
                 is_one(&info, &output->folder);
     if (output->is_alias && !same) {
         char *path = tg_path_join(folder, name);
@@ -77,7 +98,8 @@ static const char *const inner[] = {TG_DUMP_FOLDER, "args_dump", TG_SCOPE_FOLDER
 enum { INNER = sizeof inner / sizeof inner[0] };
 
 /* Names of another implementation's files, besides those of tg_run_name_at. */
-static const char *const others[] = {"args_dump.json", "args_dump.bin", "manifest.json"};
+static const char *const others[] = {"args_dump.json", "args_dump.bin", "args.bin", "manifest.json",
+                                     "chip_swimlane_records.json"};
 enum { OTHERS = sizeof others / sizeof others[0] };
 
 /* The files of a run whose names are known, as if they lay in `folder`. */
@@ -93,6 +115,14 @@ static tg_status compare_names(const struct output *output, const char *folder,
     return status;
 }
 
+/* Something in a folder that only a recorder writes to. */
+static bool replaces_in(const struct output *output, const char *folder)
+{
+    struct stat info;
+    return output->exists && output->has_folder && stat(folder, &info) == 0 &&
+           is_one(&info, &output->folder);
+}
+
 /* A link to a folder of the run would be replaced too. */
 static tg_status compare_run(const struct output *output, const char *run, struct tg_error *error)
 {
@@ -104,6 +134,8 @@ static tg_status compare_run(const struct output *output, const char *run, struc
         status = folder ? compare(output, folder, ".", error) : tg_file_no_memory(error);
         if (status == TG_OK)
             status = compare_names(output, folder, error);
+        if (status == TG_OK && replaces_in(output, folder))
+            status = refuse(output, error);
         free(folder);
     }
     return status;
@@ -128,10 +160,10 @@ static bool is_harmless(const struct output *output)
     const struct tg_run_name *name;
     bool is_known = false;
     for (unsigned i = 0; (name = tg_run_name_at(i)); i++)
-        is_known = is_known || strcmp(name->name, output->last) == 0;
+        is_known = is_known || is_called(output, name->name);
     for (unsigned i = 0; i < OTHERS; i++)
-        is_known = is_known || strcmp(others[i], output->last) == 0;
-    return !output->is_alias && !is_known;
+        is_known = is_known || is_called(output, others[i]);
+    return !output->exists && !is_known;
 }
 
 static tg_status check_run(const struct output *output, const char *dir, struct tg_error *error)

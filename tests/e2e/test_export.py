@@ -167,6 +167,21 @@ def test_a_name_that_a_run_gives_its_files_is_not_used_in_the_run(recorded):
     assert not (recorded.directory / "run" / "deps.json").exists()
 
 
+def test_no_file_that_a_recorder_wrote_is_replaced_whatever_its_name(whole, tmp_path):
+    shutil.copytree(whole.directory / "run", tmp_path / "run", symlinks=True)
+    tg = Runner(tmp_path)
+    for name in ("tensor_dump/other.bin", "scope_stats/notes", "chip_swimlane_records.json"):
+        (tmp_path / "run" / name).write_text("theirs")
+    for name in ("tensor_dump/other.bin", "scope_stats/notes", "chip_swimlane_records.json",
+                 "tensor_dump/.tensor_dump.json.tmp", ".run.json.tmp"):
+        for command in (["export", "run", "--to", "csv", "--output"], ["scope", "run", "--html"],
+                        ["view", "run", "--export", "npz", "--out"]):
+            refused(tg(*command, f"run/{name}", "--force"), "is a file of the recording itself")
+    assert (tmp_path / "run/tensor_dump/other.bin").read_text() == "theirs"
+    tg.good("export", "run", "--to", "csv", "--output", "run/mine.csv")
+    tg.good("export", "run", "--to", "csv", "--output", "run/mine.csv", "--force")
+
+
 def test_a_planted_link_in_the_shared_memory_folder_is_not_followed(recorded, tmp_path):
     (tmp_path / "mine").write_text("mine")
     link = f"/dev/shm/taskglass-test-{os.getpid()}"
