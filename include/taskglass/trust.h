@@ -31,7 +31,7 @@ extern "C" {
 struct tg_trust_question {
     const char *module;   /* its path, absolute, without symbolic links; may have any characters */
     const char *named_by; /* the path of the run.json that names it; the same */
-    const char *why; /* clean text, why it is not known: "it has changed since you ran it" */
+    const char *why;      /* clean text, why it is not known: "it has changed since you ran it" */
 };
 
 /* True: load it, this time. Called on the thread of the call that needs the module, at most once. */

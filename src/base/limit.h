@@ -37,7 +37,7 @@ struct tg_limit {
     double seconds; /* the limit */
     double counted; /* of it, so far */
     double at;      /* the last look at the clock */
-    pid_t parent; /* of the other process: its number is not believed otherwise. 0: this process,
+    pid_t parent;   /* of the other process: its number is not believed otherwise. 0: this process,
                      else a child of it */
     /* the other process, since the first look at it */
     struct tg_cpu_time last; /* at the last look */

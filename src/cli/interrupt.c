@@ -20,7 +20,8 @@ enum { PATIENCE_SECONDS = 2, LOOK_MICROSECONDS = 100000 };
 
 /* Global variables, because a signal handler gets no context. */
 static volatile sig_atomic_t is_writing;
-static atomic_int caught; /* atomic: two threads may get signals at once, and the first one counts */
+static atomic_int
+    caught; /* atomic: two threads may get signals at once, and the first one counts */
 static volatile time_t caught_at;
 
 static time_t seconds(void)

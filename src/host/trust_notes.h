@@ -17,7 +17,7 @@
 struct tg_trust_notes {
     char *text; /* the file's content, with a zero behind it; NULL: there is none */
     size_t size;
-    int cause; /* why they could not be read: a cause of base/files.h, or 0 */
+    int cause;         /* why they could not be read: a cause of base/files.h, or 0 */
     char why_not[320]; /* why the notes cannot be used; "": they can, or there are none yet */
 };
 
