@@ -123,7 +123,7 @@ static tg_status put_named(const char *dir, const char *name, tg_file_fill_fn fi
     char *path = tg_path_join(dir, name), *temporary = tg_path_temporary(dir, name);
     tg_status status = TG_OK;
     if (!path || !temporary) {
-        status = tg_file_no_memory(error);
+        status = tg_error_set(error, TG_NO_MEMORY, "out of host memory to write '%s'", name);
     } else {
         int cause = put_file(temporary, path, fill, context, kept);
         if (cause != 0)
