@@ -104,21 +104,35 @@ static void judge_notes(const struct tg_trust_notes *notes, const struct tg_modu
                  "you have not run it on this machine, or no note of that could be kept");
 }
 
-/* The kernels for a GPU, NAME.cubin beside NAME.so. False: there are none. */
-static bool image_of(const char *path, char image[PATH_MAX])
+/* Opens the kernels for a GPU, NAME.cubin beside NAME.so. NOT_FOUND: there are none. */
+static tg_status open_image(const char *path, char image[PATH_MAX], struct tg_module_file *file,
+                            struct tg_error *error)
 {
     size_t length = strlen(path);
     length -= length > 3 && strcmp(path + length - 3, ".so") == 0 ? 3 : 0;
-    return snprintf(image, PATH_MAX, "%.*s.cubin", (int)length, path) < PATH_MAX &&
-           (access(image, F_OK) == 0 || tg_cause_is_fault(errno));
+    if (snprintf(image, PATH_MAX, "%.*s.cubin", (int)length, path) >= PATH_MAX)
+        return TG_NOT_FOUND;
+    return tg_module_file_open_other(image, file, error);
+}
+
+/* Of a module that is known: its kernels for a GPU must be, too. */
+static void judge_image(const struct tg_trust_notes *notes, const char *path, struct doubt *doubt)
+{
+    struct tg_module_file file;
+    struct tg_error error;
+    char image[PATH_MAX];
+    tg_status status = open_image(path, image, &file, &error);
+    if (status == TG_OK) {
+        judge_notes(notes, &file, image, doubt);
+        tg_module_file_close(&file);
+    } else if (status != TG_NOT_FOUND) {
+        snprintf(doubt->why, sizeof doubt->why, "its kernels for the GPU: %.300s", error.text);
+    }
 }
 
 static enum tg_trust look(const char *path, const struct tg_module_file *file, struct doubt *doubt)
 {
     struct tg_trust_notes notes;
-    struct tg_module_file image_file;
-    struct tg_error error;
-    char image[PATH_MAX];
     int cause;
     *doubt = (struct doubt){0};
     if (is_installed(path, &cause))
@@ -130,14 +144,8 @@ static enum tg_trust look(const char *path, const struct tg_module_file *file, s
                  strerror(cause));
         doubt->is_fault = true;
     }
-    if (*doubt->why == '\0' && image_of(path, image)) {
-        if (tg_module_file_open_other(image, &image_file, &error) == TG_OK) {
-            judge_notes(&notes, &image_file, image, doubt);
-            tg_module_file_close(&image_file);
-        } else {
-            snprintf(doubt->why, sizeof doubt->why, "its kernels for the GPU: %.300s", error.text);
-        }
-    }
+    if (*doubt->why == '\0')
+        judge_image(&notes, path, doubt);
     tg_trust_notes_free(&notes);
     return *doubt->why ? TG_TRUST_NONE : TG_TRUST_RUN_BEFORE;
 }
@@ -173,18 +181,17 @@ static tg_status note(const char *path, const struct tg_module_file *file, struc
 {
     struct tg_module_file image_file;
     char image[PATH_MAX];
-    tg_status status = TG_OK;
     int cause;
     if (is_installed(path, &cause))
         return TG_OK;
-    status = tg_trust_notes_add(file, path, error);
-    if (status == TG_OK && image_of(path, image)) {
-        status = tg_module_file_open_other(image, &image_file, error);
-        if (status == TG_OK) {
-            status = tg_trust_notes_add(&image_file, image, error);
-            tg_module_file_close(&image_file);
-        }
-    }
+    tg_status status = tg_trust_notes_add(file, path, error);
+    if (status != TG_OK)
+        return status;
+    status = open_image(path, image, &image_file, error);
+    if (status != TG_OK)
+        return status == TG_NOT_FOUND ? TG_OK : status;
+    status = tg_trust_notes_add(&image_file, image, error);
+    tg_module_file_close(&image_file);
     return status;
 }
 
