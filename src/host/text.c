@@ -137,8 +137,7 @@ static void copy_ends(char *to, const char *text, size_t most)
     while (is_inside_character(text[tail]))
         tail++;
     memcpy(to, text, head);
-    memcpy(to + head, ELLIPSIS, strlen(ELLIPSIS));
-    memcpy(to + head + strlen(ELLIPSIS), text + tail, length - tail + 1);
+    snprintf(to + head, most + 1 - head, ELLIPSIS "%s", text + tail);
 }
 
 void tg_text_add(char *text, size_t room, const char *added)
