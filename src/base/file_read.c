@@ -37,6 +37,11 @@ bool tg_cause_is_fault(int cause)
            cause != ENAMETOOLONG && cause != EISDIR;
 }
 
+tg_status tg_cause_status(int cause)
+{
+    return cause == ENOMEM || cause == ENOBUFS ? TG_NO_MEMORY : TG_IO_ERROR;
+}
+
 int tg_path_look(const char *path, enum tg_path_kind *kind)
 {
     struct stat info;

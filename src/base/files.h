@@ -82,6 +82,8 @@ const char *tg_cause_text(int cause);
  * the disk. What the file holds, or whether there is one, is then not known. False: there is no such file,
  * or it is none that can be read. */
 bool tg_cause_is_fault(int cause);
+/* The status for an errno of a call that wants memory and descriptors: NO_MEMORY or IO_ERROR. */
+tg_status tg_cause_status(int cause);
 
 enum tg_path_kind { TG_PATH_NOTHING, TG_PATH_FILE, TG_PATH_FOLDER, TG_PATH_OTHER };
 /* What a path leads to; follows links. Returns 0, or a cause that is a fault. */

@@ -268,8 +268,8 @@ static tg_status launch(struct tg_reference_process *p, struct tg_error *error)
 {
     int ends[2], cause;
     if (make_memory(p) != 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
-        return tg_error_set(error, TG_NO_MEMORY, "cannot start the process for references: %s",
-                            strerror(errno));
+        return tg_error_set(error, tg_cause_status(errno),
+                            "cannot start the process for references: %s", strerror(errno));
     p->socket = above_reserved(ends[0]);
     cause = p->socket < 0 ? errno : 0;
     ends[1] = above_reserved(ends[1]);

@@ -348,7 +348,14 @@ def test_a_want_of_descriptors_is_told_as_what_it_is(recorded, arguments):
     assert said
     for line in said:
         assert "Too many open files" in line or "shared libraries" in line
-        assert "NOT_" not in line and "cannot write" not in line and "/../" not in line
+        assert "NOT_" not in line and "NO_MEMORY" not in line and "cannot write" not in line and "/../" not in line
+
+
+def test_a_run_without_descriptors_does_not_blame_memory(tg):
+    results = [with_few_descriptors(tg, count, "run", "vector_add", "--output", f"few{count}")
+               for count in range(4, 14)]
+    said = "".join(result.stderr for result in results if result.returncode != 0)
+    assert "Too many open files" in said and "NO_MEMORY" not in said, said
 
 
 def test_notes_that_are_no_notes_are_skipped(recorded, state):

@@ -27,7 +27,10 @@ static tg_status make_memory(struct tg_process *process, struct tg_error *error)
     process->memory_fd = memfd_create("taskglass-device-memory", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (process->memory_fd <= TG_PROCESS_MOVER_FD)
         process->memory_fd = tg_file_above(process->memory_fd, TG_PROCESS_MOVER_FD);
-    if (process->memory_fd < 0 || ftruncate(process->memory_fd, (off_t)process->size) != 0)
+    if (process->memory_fd < 0)
+        return tg_error_set(error, tg_cause_status(errno), "cannot make device memory: %s",
+                            strerror(errno));
+    if (ftruncate(process->memory_fd, (off_t)process->size) != 0)
         return tg_error_set(error, TG_NO_MEMORY, "cannot make %llu bytes of device memory: %s",
                             (unsigned long long)process->size, strerror(errno));
     /* Seal the size: if the device shrank its memory, the host's mapping would raise SIGBUS. */

@@ -166,11 +166,14 @@ tg_status tg_process_start(struct tg_process *process, const struct tg_platform_
     sigset_t before;
     tg_status status;
     if (make_sockets(ends) != 0)
-        return tg_error_set(error, TG_NO_MEMORY, "cannot make a socket pair: %s", strerror(errno));
+        return tg_error_set(error, tg_cause_status(errno), "cannot make a socket pair: %s",
+                            strerror(errno));
     process->socket = ends[0];
     if (process->hidden > 0 && make_sockets(movers) != 0) {
+        int cause = errno;
         close(ends[1]);
-        return tg_error_set(error, TG_NO_MEMORY, "cannot make a socket pair: %s", strerror(errno));
+        return tg_error_set(error, tg_cause_status(cause), "cannot make a socket pair: %s",
+                            strerror(cause));
     }
     process->mover = movers[0];
     /* Send INIT before the device starts, so that the device never waits for it. INIT holds the
