@@ -82,12 +82,17 @@ bool tg_find_hash(struct tg_find *find, const struct tg_entry *entry, uint64_t *
     return true;
 }
 
-bool tg_find_misses_argument(const struct tg_find *find, const struct tg_task_row *row)
+bool tg_find_misses_argument(struct tg_find *find, const struct tg_task_row *row)
 {
+    struct tg_find_task *task = &find->task[row - find->tasks.row];
     uint64_t seen = 0;
+    if (task->knows_arguments)
+        return task->misses_argument;
     for (uint64_t i = row->first; i < row->first + row->count; i++)
         seen |= UINT64_C(1) << (find->tasks.ref[i].place & 0x3f);
-    return find->is_selective || (seen & (seen + 1)) != 0;
+    task->knows_arguments = true;
+    task->misses_argument = find->is_selective || (seen & (seen + 1)) != 0;
+    return task->misses_argument;
 }
 
 static bool leaves_out_arguments(const struct tg_find *find)
@@ -242,6 +247,7 @@ void tg_find_close(struct tg_find *find)
     tg_flow_free(&find->flow);
     tg_tasks_close(&find->tasks);
     free(find->probe);
+    free(find->task);
     free(find->finding);
     free(find->neighbour);
     free(find);

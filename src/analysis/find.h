@@ -29,13 +29,21 @@ struct tg_find_neighbour {
     uint32_t row, begin; /* `begin` is its first event */
 };
 
+/* Answers about a task that are the same for each of its outputs. Working one out reads all records of the
+ * task, and a task of a strange recording may have any number of both. */
+struct tg_find_task {
+    bool knows_arguments, misses_argument; /* of tg_find_misses_argument */
+    bool knows_poison, was_given_poison, inputs_are_known;
+};
+
 struct tg_find {
     enum tg_find_kind find_kind;
     const struct tg_recording *recording;
     bool is_selective; /* not every argument of every task has a record */
     struct tg_tasks tasks;
     struct tg_flow flow;
-    struct tg_probe *probe; /* one for each record, for kinds that are found in single tensors */
+    struct tg_probe *probe;    /* one for each record, for kinds that are found in single tensors */
+    struct tg_find_task *task; /* one for each row, for UNWRITTEN */
     struct tg_find_finding *finding;
     uint64_t n_findings;
     size_t room;
@@ -50,8 +58,8 @@ struct tg_find {
 };
 
 /* True if an argument of the task has no record at all, although a later one has; or if the recording
- * left out arguments, so that the last ones may be missing too. */
-bool tg_find_misses_argument(const struct tg_find *find, const struct tg_task_row *row);
+ * left out arguments, so that the last ones may be missing too. For UNWRITTEN only. */
+bool tg_find_misses_argument(struct tg_find *find, const struct tg_task_row *row);
 
 bool tg_find_add(struct tg_find *find, const struct tg_find_finding *finding);
 /* Counts bytes that were read, and reports progress. */

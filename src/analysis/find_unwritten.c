@@ -19,6 +19,7 @@
  * In a run that fills memory, stale, zero, tail and fill are no findings: what a task does not write of
  * memory that was handed out has the pattern.
  */
+#include <stdlib.h>
 #include <taskglass/numeric.h>
 #include <taskglass/tensor.h>
 
@@ -93,8 +94,8 @@ static bool has_poison(struct tg_find *find, const struct tg_entry *entry,
            hash == record->hash;
 }
 
-/* A task that was given the pattern may have copied it. *is_known: all inputs could be searched. */
-static bool was_given_poison(struct tg_find *find, const struct tg_task_row *row, bool *is_known)
+/* Returns true if an input has the pattern. *is_known: all inputs could be searched. */
+static bool search_inputs(struct tg_find *find, const struct tg_task_row *row, bool *is_known)
 {
     struct tg_poison_traces traces;
     struct tg_entry entry;
@@ -112,6 +113,18 @@ static bool was_given_poison(struct tg_find *find, const struct tg_task_row *row
                                   whole_payload(find, &entry));
     }
     return false;
+}
+
+/* A task that was given the pattern may have copied it. */
+static bool was_given_poison(struct tg_find *find, const struct tg_task_row *row, bool *is_known)
+{
+    struct tg_find_task *task = &find->task[row - find->tasks.row];
+    if (!task->knows_poison) {
+        task->was_given_poison = search_inputs(find, row, &task->inputs_are_known);
+        task->knows_poison = true;
+    }
+    *is_known = task->inputs_are_known;
+    return task->was_given_poison;
 }
 
 static bool find_poison(struct tg_find *find, const struct tg_flow_event *event,
@@ -243,6 +256,9 @@ static bool look_at_output(struct tg_find *find, const struct tg_flow_event *eve
 
 bool tg_find_unwritten(struct tg_find *find)
 {
+    find->task = calloc((size_t)find->tasks.n_rows + 1, sizeof *find->task);
+    if (!find->task)
+        return false;
     for (uint32_t i = 0; i < find->flow.n_events; i++)
         if (!look_at_output(find, &find->flow.event[i]))
             return false;

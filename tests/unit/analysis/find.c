@@ -223,6 +223,29 @@ TEST(an_output_that_is_what_was_there_was_not_written)
     done();
 }
 
+TEST(each_output_of_a_task_gets_the_answer_of_its_task)
+{
+    static const char *const traces[] = {"origin", "inherited", "unclear", "unclear"};
+    uint32_t poison = TG_POISON;
+    float fill;
+    memcpy(&fill, &poison, sizeof fill);
+    made_begin(&made);
+    made.head = "\"poison\": \"0x7ffb7fd3\", ";
+    READ(0, 0x100, 1, 2); /* clean inputs */
+    READ(1, 0x200, fill, fill, fill, fill);
+    made_add(&made, (struct made_record){.task = 2, .address = 0x300, .cut = true, VALUES(1, 2)});
+    for (uint64_t i = 0; i < 12; i++) /* task 3 has no record of its argument 0 */
+        WRITE(i / 3, X + 0x100 * i, fill, fill, fill, fill);
+    must_find(TG_FIND_UNWRITTEN);
+    CHECK_EQ_U(info.findings, 12);
+    for (uint64_t i = 0; i < 12; i++) {
+        check_finding(i, 3 + i, traces[i / 3]);
+        CHECK_EQ_S(tg_sign_name(finding.sign), "poison");
+        CHECK(finding.is_proved == (i / 3 == 0));
+    }
+    done();
+}
+
 TEST(zeros_are_known_by_their_hash)
 {
     static const float zeros[2000];
