@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import threading
 import weakref
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Iterator, Optional, Set
 
 import numpy as np
 
@@ -16,56 +17,104 @@ from ._library import lib
 
 
 class Handle:
-    """An object of the library. Objects that belong to it are closed before it, and memory that is
-    shown as an array stays until the last of these arrays is gone."""
+    """An object of the library. Whoever closes it, and whenever: the library's object ends only when
+    nothing uses it any more, neither a call under way, nor an array that shows its memory, nor an
+    object that belongs to it.
+
+    With `overlap`, calls on it may overlap.
+    """
 
     def __init__(self, pointer: int, destroy: Callable[[int], None], what: str,
-                 parent: Optional["Handle"] = None) -> None:
-        self._pointer: Optional[int] = pointer
+                 parent: Optional["Handle"] = None, overlap: bool = False) -> None:
+        self._pointer = [pointer]  # empty once somebody has taken it out to end the object
         self._destroy, self._what = destroy, what
         self._parent = parent  # keeps the parent alive
         self._children: "weakref.WeakSet[Handle]" = weakref.WeakSet()
-        self._views = 0
+        self._users: Set[object] = set()
         self._closing = False
         self._process = os.getpid()
         #: Calls on one device, and on objects that belong to it, must not overlap: any thread may
         #: drop the last reference to an array and thereby free it.
-        self.lock: Any = parent.lock if parent else threading.RLock()
-        if parent is not None:
+        self.lock: Any = (parent.lock if parent else
+                          contextlib.nullcontext() if overlap else threading.RLock())
+        self._token = object()
+        if parent is not None:  # the caller uses the parent, which therefore has not ended
+            parent._users.add(self._token)
             parent._children.add(self)
-
-    @property
-    def pointer(self) -> int:
-        if self._pointer is None or self._closing:
-            raise errors.BadArgument(f"the {self._what} is closed")
-        return self._pointer
+            if not parent.is_open:
+                self.close()
 
     @property
     def is_open(self) -> bool:
-        return self._pointer is not None and not self._closing
+        return not self._closing and (self._parent is None or self._parent.is_open)
+
+    # Several threads, signal handlers and the garbage collector may be in these methods at the same
+    # time. A lock would make them wait for one another, so the order of the steps protects the object:
+    # a user enters its token and then looks whether the object is closed, and whoever closes the object
+    # notes that and then looks for tokens. So at least one of the two sees the other.
+
+    def hold(self) -> object:
+        """Keeps the library's object until `let_go` gets the token back."""
+        token = object()
+        self._users.add(token)
+        if not self.is_open:
+            self.let_go(token)
+            raise errors.BadArgument(f"the {self._what} is closed")
+        return token
+
+    def let_go(self, token: object) -> None:
+        self._users.discard(token)
+        self._end_if_unused()
+
+    @contextlib.contextmanager
+    def use(self) -> Iterator[int]:
+        """The pointer to the library's object, which does not end before the end of the `with`."""
+        token = self.hold()
+        try:
+            yield self._pointer[0]
+        finally:
+            self.let_go(token)
+
+    @contextlib.contextmanager
+    def use_alone(self) -> Iterator[int]:
+        """Like `use`, and no other thread is in the device meanwhile."""
+        with self.lock, self.use() as pointer:
+            yield pointer
+
+    def get(self, function: Any, *arguments: Any) -> Any:
+        """Calls a function of this object, and returns what it returns."""
+        with self.use_alone() as pointer:
+            return function(pointer, *arguments)
 
     def call(self, function: Any, *arguments: Any) -> None:
         """Calls a function of this object that returns a status."""
-        with self.lock:
-            lib().call(function, self.pointer, *arguments)
+        with self.use_alone() as pointer:
+            lib().call(function, pointer, *arguments)
 
     def make(self, function: Any, *arguments: Any) -> int:
         """Calls a function of this object that makes another object."""
-        with self.lock:
-            return lib().make(function, self.pointer, *arguments)
+        with self.use_alone() as pointer:
+            return lib().make(function, pointer, *arguments)
 
     def close(self) -> None:
+        self._closing = True
         with self.lock:
             for child in list(self._children):
                 child.close()
-            self._closing = True
             self._end_if_unused()
 
     def _end_if_unused(self) -> None:
-        if self._closing and self._views == 0 and self._pointer is not None:
-            pointer, self._pointer = self._pointer, None
+        if not self._closing or self._users:
+            return
+        try:
+            pointer = self._pointer.pop()
+        except IndexError:  # another thread ends it, or has ended it
+            return
+        with self.lock:
             if self._process == os.getpid():  # after a fork only the parent closes it
                 self._destroy(pointer)
+            if self._parent is not None:
+                self._parent.let_go(self._token)
 
     def view(self, address: int, size: int, writable: bool = False) -> np.ndarray:
         """Memory of the library as an array of bytes, without copying."""
@@ -83,14 +132,11 @@ class Handle:
 
 class _View:
     def __init__(self, handle: Handle) -> None:
-        self._handle = handle
-        handle._views += 1
+        self._handle, self._token = handle, handle.hold()
 
     def __del__(self) -> None:
         try:
-            with self._handle.lock:
-                self._handle._views -= 1
-                self._handle._end_if_unused()
+            self._handle.let_go(self._token)
         except Exception:  # the interpreter is shutting down
             pass
 
@@ -102,7 +148,7 @@ class Closing:
     _handle: Handle
 
     def close(self) -> None:
-        """Closes it. Closing again does nothing."""
+        """Closes it. Closing again does nothing. A call that is under way still finishes."""
         self._handle.close()
 
     @property

@@ -8,6 +8,7 @@ import os
 from dataclasses import dataclass, field
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
+from ._handle import Handle
 from ._interrupt import Interrupts
 from ._library import encoded, lib, text
 
@@ -76,10 +77,10 @@ def _task_of(found: Any) -> CheckedTask:
                        max_ulp=None if found.max_ulp == _NO_ULP else found.max_ulp, **wrong)
 
 
-def check(recording: int, module: Optional[Any], limit: float, workers: int,
+def check(recording: Handle, module: Optional[Any], limit: float, workers: int,
           progress: Optional[Callable[[int, int], Any]],
           ask: Optional[Callable[[str, str], bool]]) -> Check:
-    """`recording` is the pointer of an open recording."""
+    """`recording` is the handle of an open recording."""
     layout, interrupts = lib().layout, Interrupts()
     counts = dict.fromkeys(VERDICTS, 0)
     kernels: Dict[str, Dict[str, int]] = {}
@@ -109,5 +110,5 @@ def check(recording: int, module: Optional[Any], limit: float, workers: int,
                                         workers=workers, progress=ctypes.cast(show, ctypes.c_void_p),
                                         ask=ctypes.cast(asked, ctypes.c_void_p) if ask else None)
     with interrupts:
-        lib().call(lib().tg_reference_run, recording, ctypes.byref(config), tell, None)
+        recording.call(lib().tg_reference_run, ctypes.byref(config), tell, None)
     return Check(counts, kernels, tuple(tasks))

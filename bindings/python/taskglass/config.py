@@ -114,13 +114,13 @@ class SettingsHandle(Handle):
     def __init__(self, config: Optional[Config] = None) -> None:
         super().__init__(lib().make(lib().tg_settings_create), lib().tg_settings_destroy, "settings")
         for name, value in (config or Config()).items():
-            lib().call(lib().tg_settings_set, self.pointer, encoded(name), encoded(value))
+            self.call(lib().tg_settings_set, encoded(name), encoded(value))
 
 
 def settings(config: Optional[Config] = None) -> List[Setting]:
     """Every setting and the value in force, with `config` applied."""
     handle, info, found = SettingsHandle(config), lib().layout.tg_setting_info(), []
-    while lib().tg_settings_get(handle.pointer, len(found), ctypes.byref(info)):
+    while handle.get(lib().tg_settings_get, len(found), ctypes.byref(info)):
         found.append(Setting(
             name=text(info.name), type=_TYPES[info.type] if info.type < len(_TYPES) else "text",
             value=text(info.value), source=_SOURCES[info.source], default=text(info.fallback),

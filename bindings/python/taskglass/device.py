@@ -12,9 +12,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 from dataclasses import dataclass
-from typing import Any, Dict, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Iterator, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -65,25 +66,24 @@ class Device(Closing):
             platform=self._text("platform"), cores=self._count("cores"),
             schedulers=self._count("schedulers"), memory=self._count("device-memory"),
             device_program=self._text("device-program"), poison=self._flag("poison"),
-            sandbox=lib().tg_settings_choice(self._settings.pointer, b"sandbox"),
-            load_timeout=lib().tg_settings_seconds(self._settings.pointer, b"load-timeout"))
+            sandbox=self._settings.get(lib().tg_settings_choice, b"sandbox"),
+            load_timeout=self._settings.get(lib().tg_settings_seconds, b"load-timeout"))
         self._handle = Handle(lib().make(lib().tg_device_open, ctypes.byref(wanted)),
                               lib().tg_device_close, "device")
 
     def _text(self, name: str) -> Optional[bytes]:
-        return lib().tg_settings_text(self._settings.pointer, name.encode()) or None
+        return self._settings.get(lib().tg_settings_text, name.encode()) or None
 
     def _count(self, name: str) -> int:
-        return lib().tg_settings_count(self._settings.pointer, name.encode())
+        return self._settings.get(lib().tg_settings_count, name.encode())
 
     def _flag(self, name: str) -> bool:
-        return bool(lib().tg_settings_flag(self._settings.pointer, name.encode()))
+        return bool(self._settings.get(lib().tg_settings_flag, name.encode()))
 
     @property
     def info(self) -> DeviceInfo:
         info = lib().layout.tg_device_info()
-        with self._handle.lock:
-            lib().tg_device_get_info(self._handle.pointer, ctypes.byref(info))
+        self._handle.get(lib().tg_device_get_info, ctypes.byref(info))
         return DeviceInfo(text(info.platform), info.cores, info.blocks, info.schedulers, info.memory,
                           info.memory_used, info.pid, info.host_sees_memory, info.lost, info.no_new_privs,
                           info.seccomp, info.landlock)
@@ -276,13 +276,13 @@ class DeviceArray:
         memory. The device stays open until the last such array is gone."""
         if self._kind.packed:
             raise errors.BadArgument("elements of 4 bits cannot be mapped one by one")
-        handle = self.device._handle
-        address = lib().tg_device_map(handle.pointer, self.address, self._memory.size)
-        if not address:
-            raise errors.Unsupported(f"the host does not see the memory of {self.device!r}",
-                                     advice="use numpy() and copy_from()")
-        held = handle.view(address, self._memory.size, writable=True).view(self._kind.numpy)
-        return self._window(held)
+        with self.device._handle.use_alone() as pointer:
+            address = lib().tg_device_map(pointer, self.address, self._memory.size)
+            if not address:
+                raise errors.Unsupported(f"the host does not see the memory of {self.device!r}",
+                                         advice="use numpy() and copy_from()")
+            held = self.device._handle.view(address, self._memory.size, writable=True)
+        return self._window(held.view(self._kind.numpy))
 
     def free(self) -> None:
         """Frees the memory now; its views must not be used any more."""
@@ -377,14 +377,16 @@ class Module:
         #: The kernels by their names.
         self.kernels: Dict[str, Kernel] = {kernel.name: kernel for kernel in self.workload.kernels}
 
-    @property
-    def pointer(self) -> int:
-        """The library's module, which is closed with its device."""
-        return self._pointer if self.device._handle.pointer else 0
+    @contextlib.contextmanager
+    def use_alone(self) -> Iterator[int]:
+        """The library's module, which ends with its device; see `Handle.use_alone`."""
+        with self.device._handle.use_alone():
+            yield self._pointer
 
     def index(self, kernel: str) -> int:
         """A kernel's number in its module."""
-        number = lib().tg_module_kernel(self.pointer, encoded(kernel))
+        with self.use_alone() as pointer:
+            number = lib().tg_module_kernel(pointer, encoded(kernel))
         if number == _NO_KERNEL:
             raise errors.NotFound(f"{self.workload.name} has no kernel '{kernel}'; it has "
                                   f"{', '.join(self.kernels)}")

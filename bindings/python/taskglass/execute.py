@@ -104,18 +104,22 @@ class WorkloadFile(Handle):
     """An open module."""
 
     def __init__(self, settings: SettingsHandle, name: Any) -> None:
-        super().__init__(lib().make(lib().tg_workload_open, settings.pointer, encoded(name)),
+        super().__init__(settings.make(lib().tg_workload_open, encoded(name)),
                          lib().tg_workload_close, "workload")
 
     def describe(self) -> Workload:
+        with self.use() as pointer:
+            return self._describe(pointer)
+
+    def _describe(self, pointer: int) -> Workload:
         layout = lib().layout
-        head = layout.tg_workload.from_address(lib().tg_workload_get(self.pointer))
+        head = layout.tg_workload.from_address(lib().tg_workload_get(pointer))
         kernels = (layout.tg_kernel_def * head.n_kernels).from_address(head.kernels or 0) \
             if head.n_kernels else ()
         cases = (layout.tg_case_def * head.n_cases).from_address(head.cases or 0) \
             if head.n_cases else ()
         return Workload(
-            text(head.name), os.fsdecode(lib().tg_workload_path(self.pointer)), text(head.summary),
+            text(head.name), os.fsdecode(lib().tg_workload_path(pointer)), text(head.summary),
             tuple(Case(text(case.name), text(case.summary), _params(text(case.params)))
                   for case in cases),
             tuple(Kernel(text(kernel.name), _CORES[kernel.core] if kernel.core < 2 else "?",
@@ -139,7 +143,7 @@ def workloads(config: Optional[Config] = None) -> List[Workload]:
     """The workloads installed beside the library, and in the folders of `workload_path`."""
     settings = SettingsHandle(config)
     names, count = ctypes.POINTER(ctypes.c_char_p)(), ctypes.c_uint32()
-    lib().call(lib().tg_workload_names, settings.pointer, ctypes.byref(names), ctypes.byref(count))
+    settings.call(lib().tg_workload_names, ctypes.byref(names), ctypes.byref(count))
     found = [os.fsdecode(names[i] or b"") for i in range(count.value)]
     lib().tg_workload_names_free(names, count.value)
     return [_describe(name, config) for name in found]
@@ -201,7 +205,7 @@ class Execution:
 
     def __init__(self, handle: Handle, name: str) -> None:
         info = lib().layout.tg_execution_info()
-        lib().tg_execution_get(handle.pointer, ctypes.byref(info))
+        handle.get(lib().tg_execution_get, ctypes.byref(info))
         self.workload = name
         self.case = text(info.case_name)
         #: "OK", "MISMATCH", "KERNEL_FAULT" …
@@ -244,7 +248,7 @@ def _outputs(handle: Handle, info: Any) -> Any:
         array = (lib().layout.tg_output_check * info.n_outputs).from_address(info.outputs)
         checks = {text(check.name): check for check in array}
     output, number = lib().layout.tg_output(), 0
-    while lib().tg_execution_output(handle.pointer, number, ctypes.byref(output)):
+    while handle.get(lib().tg_execution_output, number, ctypes.byref(output)):
         name = text(output.name)
         yield name, Output(name, handle, output, checks.get(name))
         number += 1
@@ -294,9 +298,9 @@ def _execute(settings: SettingsHandle, file: WorkloadFile, name: str, case: Opti
         argv=ctypes.cast(argv, ctypes.c_void_p))
     made, error = ctypes.c_void_p(), lib().layout.tg_error()
     execution = None
-    with interrupts:
-        status = lib().tg_execute(settings.pointer, file.pointer, ctypes.byref(config),
-                                  ctypes.byref(made), ctypes.byref(error))
+    with interrupts, settings.use() as table, file.use() as module:
+        status = lib().tg_execute(table, module, ctypes.byref(config), ctypes.byref(made),
+                                  ctypes.byref(error))
         if made.value is not None:
             execution = Execution(Handle(made.value, lib().tg_execution_destroy, "execution"), name)
     if status != 0 and (check or execution is None):

@@ -183,8 +183,9 @@ class Run(Closing):
     def __init__(self, graph: "Graph", config: Any, keep: Any,
                  output_dir: Optional[pathlib.Path]) -> None:
         self.graph, self._keep, self._output_dir = graph, keep, output_dir
-        self._handle = Handle(graph._handle.make(lib().tg_run_start, ctypes.byref(config)),
-                              lib().tg_run_destroy, "run", graph._handle)
+        with graph._handle.use_alone() as pointer:
+            self._handle = Handle(lib().make(lib().tg_run_start, pointer, ctypes.byref(config)),
+                                  lib().tg_run_destroy, "run", graph._handle)
 
     def wait(self, seconds: Optional[float] = None) -> RunResult:
         """Waits for the end. Raises TimedOut if the run has not ended within `seconds`, and its
@@ -194,9 +195,7 @@ class Run(Closing):
         while True:
             # Waits in short pieces, so that Ctrl-C gets through.
             left = _LOOK_SECONDS if end is None else min(_LOOK_SECONDS, end - time.monotonic())
-            with self._handle.lock:
-                status = lib().tg_run_wait(self._handle.pointer, max(left, 0.0),
-                                           ctypes.byref(error))
+            status = self._handle.get(lib().tg_run_wait, max(left, 0.0), ctypes.byref(error))
             if text(lib().tg_status_name(status)) != _TIMED_OUT or left <= 0:
                 break
         if status != 0:
@@ -207,21 +206,23 @@ class Run(Closing):
     def progress(self) -> Tuple[int, int]:
         """Tasks finished so far, and in all."""
         finished, total = ctypes.c_uint64(), ctypes.c_uint64()
-        with self._handle.lock:
-            lib().tg_run_progress(self._handle.pointer, ctypes.byref(finished),
-                                  ctypes.byref(total))
+        self._handle.get(lib().tg_run_progress, ctypes.byref(finished), ctypes.byref(total))
         return finished.value, total.value
 
     def cancel(self) -> None:
         """Asks the run to end: tasks already running finish, no others start. Any thread may call
         it."""
-        lib().tg_run_cancel(self._handle.pointer)
+        with self._handle.use() as pointer:
+            lib().tg_run_cancel(pointer)
 
     def result(self) -> RunResult:
         """The outcome; the status is TIMED_OUT while the run has not ended."""
+        with self._handle.use_alone() as pointer:  # which owns what the result points to
+            return self._result(pointer)
+
+    def _result(self, pointer: int) -> RunResult:
         result = lib().layout.tg_run_result()
-        with self._handle.lock:
-            lib().tg_run_get_result(self._handle.pointer, ctypes.byref(result))
+        lib().tg_run_get_result(pointer, ctypes.byref(result))
         running = (lib().layout.tg_run_task * result.n_running).from_address(result.running) \
             if result.n_running and result.running else ()
         record = result.record
@@ -251,22 +252,20 @@ class Graph(Closing):
         self.module = module
         self._arrays: List[DeviceArray] = []  # kept alive as long as the graph that uses them
         self._given: Optional[_Arguments] = None
-        if runtime is None:
-            with module.device._handle.lock:
-                pointer = lib().make(lib().tg_graph_create, module.pointer)
-        else:
-            with module.device._handle.lock:
-                pointer = self._orchestrate(arguments, runtime, rings or {})
-        self._handle = Handle(pointer, lib().tg_graph_destroy, "graph", module.device._handle)
+        with module.use_alone() as pointer:
+            made = (lib().make(lib().tg_graph_create, pointer) if runtime is None else
+                    self._orchestrate(pointer, arguments, runtime, rings or {}))
+            self._handle = Handle(made, lib().tg_graph_destroy, "graph", module.device._handle)
 
-    def _orchestrate(self, arguments: Sequence[Any], runtime: str, rings: Dict[str, Any]) -> int:
+    def _orchestrate(self, module: int, arguments: Sequence[Any], runtime: str,
+                     rings: Dict[str, Any]) -> int:
         known = runtimes()
         if runtime not in known:
             raise errors.NotFound(f"there is no runtime '{runtime}'; there are "
                                   f"{', '.join(known)}")
         self._given = _Arguments(arguments)
         self._arrays += self._given.arrays
-        return lib().make(lib().tg_graph_orchestrate, self.module.pointer, known.index(runtime),
+        return lib().make(lib().tg_graph_orchestrate, module, known.index(runtime),
                           ctypes.byref(self._given.args), ctypes.byref(_rings(rings)))
 
     # --- building ------------------------------------------------------------------------------
@@ -312,19 +311,16 @@ class Graph(Closing):
 
     def clear(self) -> None:
         """Removes all tasks."""
-        with self._handle.lock:
-            lib().tg_graph_clear(self._handle.pointer)
+        self._handle.get(lib().tg_graph_clear)
         self._arrays.clear()
 
     @property
     def tasks(self) -> int:
-        with self._handle.lock:
-            return lib().tg_graph_tasks(self._handle.pointer)
+        return self._handle.get(lib().tg_graph_tasks)
 
     @property
     def edges(self) -> int:
-        with self._handle.lock:
-            return lib().tg_graph_edges(self._handle.pointer)
+        return self._handle.get(lib().tg_graph_edges)
 
     # --- running -------------------------------------------------------------------------------
 

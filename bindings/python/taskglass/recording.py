@@ -58,7 +58,7 @@ class _Query:
     """A query of the library."""
 
     def __init__(self, filters: Dict[str, Filter]) -> None:
-        self._handle = Handle(lib().make(lib().tg_query_create), lib().tg_query_destroy, "query")
+        self.handle = Handle(lib().make(lib().tg_query_create), lib().tg_query_destroy, "query")
         self.is_empty = False
         for option, value in filters.items():
             if value is None:
@@ -67,11 +67,7 @@ class _Query:
             if words == "" and not isinstance(value, str):
                 self.is_empty = True  # this filter matches no record
                 continue
-            lib().call(lib().tg_query_add, self.pointer, option.encode(), encoded(words))
-
-    @property
-    def pointer(self) -> int:
-        return self._handle.pointer
+            self.handle.call(lib().tg_query_add, option.encode(), encoded(words))
 
 
 @dataclass(frozen=True)
@@ -366,9 +362,9 @@ class Recording(Closing):
     def __init__(self, path: Union[None, str, "os.PathLike[str]"] = None) -> None:
         name = encoded(newest() if path is None else path)
         self._handle = Handle(lib().make(lib().tg_recording_open, name), lib().tg_recording_close,
-                              "recording")
+                              "recording", overlap=True)
         info = lib().layout.tg_recording_info()
-        lib().tg_recording_get_info(self._handle.pointer, ctypes.byref(info))
+        self._handle.get(lib().tg_recording_get_info, ctypes.byref(info))
         #: The folder that its files are in.
         self.dir = pathlib.Path(os.fsdecode(info.dir))
         #: Names of its files; "" if there is none.
@@ -386,7 +382,7 @@ class Recording(Closing):
         #: "meta", "hash", "marked", "hybrid", "full"; None if it is unknown.
         self.level = text(lib().tg_level_name(info.level)) if info.level else None
         #: The bytes of all payloads, without the gaps that lost ones leave in the payload file.
-        self.payload_bytes: int = lib().tg_recording_stored(self._handle.pointer)
+        self.payload_bytes: int = self._handle.get(lib().tg_recording_stored)
         #: The numbers of lost records, by cause.
         self.lost: Dict[str, int] = {text(lib().tg_loss_name(cause)): count
                                      for cause, count in enumerate(info.summary.lost)}
@@ -402,9 +398,10 @@ class Recording(Closing):
             raise IndexError(f"there is no record {index}; the recording has {self._records}")
         index %= self._records
         entry = lib().layout.tg_entry()
-        if not lib().tg_recording_get(self._handle.pointer, index, ctypes.byref(entry)):
-            raise errors.IoError(f"record {index} of '{self.dir}' is damaged")
-        return Record(self, entry, index)
+        with self._handle.use() as pointer:
+            if not lib().tg_recording_get(pointer, index, ctypes.byref(entry)):
+                raise errors.IoError(f"record {index} of '{self.dir}' is damaged")
+            return Record(self, entry, index)
 
     def __iter__(self) -> Iterator[Record]:
         """All records; damaged ones are left out, and `damaged` counts them."""
@@ -425,26 +422,29 @@ class Recording(Closing):
 
     def _walk(self, query: _Query) -> Iterator[Record]:
         at = ctypes.c_uint64(0)
-        entry = lib().layout.tg_entry()
-        while not query.is_empty and lib().tg_query_next(
-                query.pointer, self._handle.pointer, ctypes.byref(at), ctypes.byref(entry)):
-            yield Record(self, entry, at.value)
+        while not query.is_empty:
             entry = lib().layout.tg_entry()
+            with self._handle.use() as pointer, query.handle.use() as wanted:
+                if not lib().tg_query_next(wanted, pointer, ctypes.byref(at), ctypes.byref(entry)):
+                    return
+                record = Record(self, entry, at.value)
+            yield record
             at.value += 1
 
     def _payload(self, record: Record) -> np.ndarray:
         record._entry.record.flags &= ~_EXCESS  # an array reads nothing until it is looked at
-        address = lib().tg_recording_payload(self._handle.pointer, ctypes.byref(record._entry))
-        if not address:
-            return np.empty(0, np.uint8)
-        self.check_files()
-        return self._handle.view(address, record.stored)
+        with self._handle.use() as pointer:
+            address = lib().tg_recording_payload(pointer, ctypes.byref(record._entry))
+            if not address:
+                return np.empty(0, np.uint8)
+            self.check_files()
+            return self._handle.view(address, record.stored)
 
     def check_files(self) -> None:
         """Raises IoError if a file of the recording lost bytes since it was opened: another program made
         it shorter, or its disk fails. Arrays that were not copied then have zeros there, and what was
         computed from them is not true. `verify`, `export`, `check` and `statistics` ask by themselves."""
-        lib().call(lib().tg_recording_check_files, self._handle.pointer)
+        self._handle.call(lib().tg_recording_check_files)
 
     # --- the run's other files -----------------------------------------------------------------
 
@@ -506,12 +506,11 @@ class Recording(Closing):
                                     ctypes.c_uint64)(tell)
         name, result = os.fspath(path), lib().layout.tg_export_result()
         config = lib().layout.tg_export_config(
-            format=encoded(format or _format_of(name)), path=encoded(name),
-            query=query.pointer, limit=limit, overwrite=overwrite, oversize=oversize,
+            format=encoded(format or _format_of(name)), path=encoded(name), limit=limit,
+            overwrite=overwrite, oversize=oversize,
             progress=ctypes.cast(callback, ctypes.c_void_p))
-        with interrupts:
-            lib().call(lib().tg_recording_export, self._handle.pointer, ctypes.byref(config),
-                       ctypes.byref(result))
+        with interrupts, query.handle.use() as config.query:
+            self._handle.call(lib().tg_recording_export, ctypes.byref(config), ctypes.byref(result))
         as_bits = tuple(name for number, name in enumerate(dtypes.names(), 1)
                         if result.as_bits >> number & 1)
         return ExportResult(name, result.written, result.missing, result.truncated, as_bits)
@@ -524,10 +523,10 @@ class Recording(Closing):
 
         Of holes in the payload file it reads 16 GiB, with `force` all, however long that takes."""
         result = lib().layout.tg_verification()
-        if force:
-            lib().call(lib().tg_recording_read_holes, self._handle.pointer)
-        lib().call(lib().tg_recording_verify, self._handle.pointer, None, None,
-                   ctypes.byref(result))
+        with self._handle.use() as pointer:
+            if force:
+                lib().call(lib().tg_recording_read_holes, pointer)
+            lib().call(lib().tg_recording_verify, pointer, None, None, ctypes.byref(result))
         problems = {text(lib().tg_problem_name(number)): count
                     for number, count in enumerate(result.by_problem) if count}
         findings = tuple(Finding(text(lib().tg_problem_name(found.problem)),
@@ -553,7 +552,7 @@ class Recording(Closing):
         names is loaded if it is installed, or if this user has run its content on this machine.
         For any other, `ask(path, why)` decides; without it the check raises NotTrusted.
         """
-        return check(self._handle.pointer, module, limit, workers, progress, ask)
+        return check(self._handle, module, limit, workers, progress, ask)
 
     def __repr__(self) -> str:
         state = "closed" if self.closed else "complete" if self.complete else "incomplete"
