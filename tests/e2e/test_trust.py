@@ -46,7 +46,8 @@ def recorded(tg, state, mine):
     return tg
 
 
-STRANGER = {"XDG_STATE_HOME": "/nonexistent/state"}
+# Somebody who has run nothing, and who cannot note anything: not even root can make a folder there.
+STRANGER = {"XDG_STATE_HOME": "/proc/nowhere/state"}
 WAYS = {
     "check": ["check", "out"],
     "check_json": ["check", "out", "--json"],
@@ -321,6 +322,7 @@ def test_notes_that_others_could_have_written_are_neither_believed_nor_written(t
     if "another" in why and os.geteuid() != 0:
         pytest.skip("only root can give a file away")
     assert tg("run", "./mine.so", "--dump-tensor", "--output", "out", env=STRANGER).returncode == 0
+    assert not os.path.exists(STRANGER["XDG_STATE_HOME"])
     folder, notes = forge(state, mine)
     tg.good("check", "out")
     change(folder, notes)
