@@ -10,6 +10,7 @@
 #ifndef TASKGLASS_TEXT_H
 #define TASKGLASS_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <taskglass/api.h>
 
@@ -37,6 +38,13 @@ TG_API const char *tg_text_clean(const char *text, char *clean, size_t room);
  * `text` counts as "". `room` must be at least 8.
  */
 TG_API const char *tg_name_to_file(const char *text, char *file, size_t room);
+
+/*
+ * Writes the text as one word for a shell, so that a user can paste it: as it is, in quotes, or as $'…' if a
+ * terminal must not get all of its characters. Returns false if it does not fit into `room` bytes with its
+ * zero; `word` is then "", because a part of a path may name another file. NULL as `text` counts as "".
+ */
+TG_API bool tg_text_shell_word(const char *text, char *word, size_t room);
 
 #ifdef __cplusplus
 }

@@ -2,11 +2,9 @@
 #define _GNU_SOURCE 1
 #include "host/text.h"
 
-#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <taskglass/text.h>
 #include <taskglass/wire/task.h>
 
 enum { NAME_MAX_LENGTH = 100 };
@@ -48,70 +46,6 @@ const char *tg_task_text(uint64_t id, char text[32])
     else
         snprintf(text, 32, "%llu", (unsigned long long)id);
     return text;
-}
-
-/* ── words for a shell ─────────────────────────────────────────────────────────────────── */
-
-struct word {
-    char *text;
-    size_t used, room; /* `used` may exceed `room` */
-};
-
-static void put(struct word *word, const char *text)
-{
-    for (; *text; text++, word->used++)
-        if (word->used < word->room)
-            word->text[word->used] = *text;
-}
-
-static bool is_plain(const char *text)
-{
-    static const char plain[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-,:@%";
-    return *text && *text != '-' && text[strspn(text, plain)] == '\0';
-}
-
-static bool is_inert(const char *text)
-{
-    char clean[PATH_MAX];
-    return strlen(text) < sizeof clean &&
-           strcmp(tg_text_clean(text, clean, sizeof clean), text) == 0;
-}
-
-/* A quote ends the quotes, stands there escaped, and begins them again. */
-static void put_quoted(struct word *word, const char *text)
-{
-    put(word, "'");
-    for (; *text; text++)
-        put(word, *text == '\'' ? "'\\''" : (const char[]){*text, '\0'});
-    put(word, "'");
-}
-
-/* Every byte that is not plain ASCII becomes its octal number, which shells turn into the byte again. */
-static void put_escaped(struct word *word, const char *text)
-{
-    put(word, "$'");
-    for (; *text; text++) {
-        char escaped[8];
-        bool is_safe = *text >= ' ' && *text < 0x7f && *text != '\'' && *text != '\\';
-        snprintf(escaped, sizeof escaped, is_safe ? "%c" : "\\%03o", (unsigned char)*text);
-        put(word, escaped);
-    }
-    put(word, "'");
-}
-
-bool tg_text_shell_word(const char *text, char *word, size_t room)
-{
-    struct word out = {.text = word, .room = room};
-    if (is_plain(text))
-        put(&out, text);
-    else if (is_inert(text))
-        put_quoted(&out, text);
-    else
-        put_escaped(&out, text);
-    bool fits = out.used < room;
-    word[fits ? out.used : 0] = '\0';
-    return fits;
 }
 
 /* ── lines that grow ───────────────────────────────────────────────────────────────────── */

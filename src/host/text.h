@@ -15,10 +15,6 @@ __attribute__((format(printf, 1, 2))) char *tg_text_format(const char *format, .
  * its middle, and ends with the cause. */
 void tg_text_add(char *text, size_t room, const char *added);
 
-/* Writes the text as one word for a shell, so that a user can paste it: as it is, in quotes, or as $'…' if
- * a terminal must not get all of its characters. False if it does not fit; `word` is then "". */
-bool tg_text_shell_word(const char *text, char *word, size_t room);
-
 /* True for at most 100 letters, digits, '_', '-', '.' and '+', the first a letter, digit or '_': a
  * name that needs no quoting in a file name, on a command line or in a table. */
 bool tg_text_is_name(const char *text);

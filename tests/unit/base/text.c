@@ -82,4 +82,41 @@ TEST(a_long_name_is_cut_between_characters)
     CHECK_EQ_S(tg_name_to_file(text, small, sizeof small), "xxéé");
 }
 
+static const char *shell_word(const char *text)
+{
+    static char word[64];
+    CHECK(tg_text_shell_word(text, word, sizeof word));
+    return word;
+}
+
+TEST(a_word_for_a_shell_is_quoted_only_if_it_must_be)
+{
+    CHECK_EQ_S(shell_word("/home/me/a-b_c.so"), "/home/me/a-b_c.so");
+    CHECK_EQ_S(shell_word("/home/my files/a.so"), "'/home/my files/a.so'");
+    CHECK_EQ_S(shell_word("it's"), "'it'\\''s'");
+    CHECK_EQ_S(shell_word("$(reboot);"), "'$(reboot);'");
+    CHECK_EQ_S(shell_word("ä.so"), "'ä.so'");
+    CHECK_EQ_S(shell_word("-x"), "'-x'");
+    CHECK_EQ_S(shell_word(""), "''");
+}
+
+TEST(characters_that_a_terminal_must_not_get_are_escaped)
+{
+    CHECK_EQ_S(shell_word("a\nb'\\c"), "$'a\\012b\\047\\134c'");
+    CHECK_EQ_S(shell_word("\xe2\x80\xae.so"), "$'\\342\\200\\256.so'");
+    CHECK_EQ_S(shell_word("\033[31m9"), "$'\\033[31m9'");
+}
+
+TEST(a_word_that_does_not_fit_is_not_cut)
+{
+    char word[6];
+    CHECK(tg_text_shell_word("12345", word, sizeof word));
+    CHECK(!tg_text_shell_word("123456", word, sizeof word));
+    CHECK_EQ_S(word, "");
+    CHECK(!tg_text_shell_word("1 45", word, sizeof word));
+    CHECK(!tg_text_shell_word("1", word, 0));
+    CHECK(tg_text_shell_word(NULL, word, sizeof word));
+    CHECK_EQ_S(word, "''");
+}
+
 TEST_MAIN()
