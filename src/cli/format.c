@@ -68,3 +68,8 @@ const char *cli_show(struct cli_shown *shown, const char *text)
 {
     return tg_text_clean(text, shown->text, sizeof shown->text);
 }
+
+const char *cli_show_word(struct cli_shown *shown, const char *path)
+{
+    return tg_text_shell_word(path, shown->text, sizeof shown->text) ? shown->text : "DIR";
+}

@@ -21,6 +21,8 @@ struct cli_shown {
     char text[4200];
 };
 const char *cli_show(struct cli_shown *shown, const char *text);
+/* A path within a command that the user may paste: one word for a shell; "DIR" if it is too long. */
+const char *cli_show_word(struct cli_shown *shown, const char *path);
 
 /* For `%.*s`: how many bytes of UTF-8 text make whole characters within `most` bytes. */
 int cli_format_fit(const char *text, int most);

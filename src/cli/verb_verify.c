@@ -36,14 +36,21 @@ static bool is_good(const struct tg_verification *result)
     return result->problems == 0 && result->unread == 0;
 }
 
-static const char *why_unknown(struct cli_words *words, const struct tg_verification *result)
+/* With a path. */
+struct reason {
+    char text[sizeof(struct cli_shown) + 200];
+};
+
+static const char *why_unknown(struct reason *reason, const struct tg_recording_info *info,
+                               const struct tg_verification *result)
 {
     struct cli_text count;
-    snprintf(words->text, sizeof words->text,
+    struct cli_shown dir;
+    snprintf(reason->text, sizeof reason->text,
              "%s not read: the payload file has more than 16 GiB of holes; "
-             "'taskglass verify --force' reads them too",
-             cli_format_count(&count, result->unread, "tensor"));
-    return words->text;
+             "to read them too, type: taskglass verify --force %s",
+             cli_format_count(&count, result->unread, "tensor"), cli_show_word(&dir, info->dir));
+    return reason->text;
 }
 
 static void put_finding(struct tg_json *json, const struct tg_verify_finding *finding)
@@ -77,14 +84,15 @@ static void put_problems(struct tg_json *json, const struct tg_verification *res
 }
 
 /* Only if something was not read: elsewhere `good` says it all. */
-static void put_unread(struct tg_json *json, const struct tg_verification *result)
+static void put_unread(struct tg_json *json, const struct tg_recording_info *info,
+                       const struct tg_verification *result)
 {
-    struct cli_words words;
+    struct reason reason;
     if (result->unread == 0)
         return;
     tg_json_put_string(json, "result", is_unknown(result) ? "not known" : "bad");
     if (is_unknown(result))
-        tg_json_put_string(json, "reason", why_unknown(&words, result));
+        tg_json_put_string(json, "reason", why_unknown(&reason, info, result));
     tg_json_put_uint(json, "not_read", result->unread);
 }
 
@@ -113,7 +121,7 @@ static void print_json(const struct tg_recording_info *info, const struct tg_ver
     tg_json_put_uint(&json, "lost", cli_recording_lost(&info->summary));
     tg_json_put_uint(&json, "unclaimed_bytes", result->unclaimed);
     put_problems(&json, result);
-    put_unread(&json, result);
+    put_unread(&json, info, result);
     tg_json_end_object(&json);
     (void)tg_json_finish(&json); /* main reports errors of stdout */
 }
@@ -136,20 +144,22 @@ static void print_notes(const struct tg_recording_info *info, const struct tg_ve
 {
     struct cli_text text;
     struct cli_words words;
-    const char *note;
+    struct cli_shown shown;
+    const char *note, *dir = cli_show_word(&shown, info->dir);
     struct tg_recording_info lacking = *info;
     lacking.excess = is_unknown(result) ? 0 : info->excess; /* the first line has said so */
     for (unsigned i = 0; (note = cli_recording_note(&words, &lacking, i)) != NULL; i++)
         printf("  note      %s\n", note);
     if (info->zero_bytes > 0)
         printf("  note      the journal ends in %s of zeros, as a power loss leaves them; "
-               "'taskglass recover' cuts them off\n",
-               cli_format_bytes(&text, info->zero_bytes));
+               "to cut them off, type: taskglass recover %s\n",
+               cli_format_bytes(&text, info->zero_bytes), dir);
     if (result->torn && info->state != TG_RECORDING_RUNNING)
-        printf(
-            "  note      the journal ends within a record; 'taskglass recover' cuts that record off\n");
+        printf("  note      the journal ends within a record; to cut that record off, type: "
+               "taskglass recover %s\n",
+               dir);
     if (info->from_journal && !*info->manifest)
-        printf("  note      there is no manifest; 'taskglass recover' writes it\n");
+        printf("  note      there is no manifest; to write it, type: taskglass recover %s\n", dir);
     if (result->counted.truncated + result->counted.overwritten > 0)
         printf("  note      %" PRIu64 " truncated and %" PRIu64
                " overwritten: their hashes cannot be checked\n",
@@ -166,7 +176,7 @@ static void print_report(const struct tg_recording_info *info, const struct tg_v
 {
     struct cli_text records, bytes, problems;
     struct cli_shown dir;
-    struct cli_words words;
+    struct reason reason;
     const char *word = is_good(result) ? "good" : is_unknown(result) ? "NOT KNOWN" : "BAD";
     printf("%s%s%s  %s: %s, %s of payload, %" PRIu64 " hash%s compared%s\n",
            cli_color(stdout, is_good(result) ? CLI_GREEN : CLI_RED), word,
@@ -175,7 +185,7 @@ static void print_report(const struct tg_recording_info *info, const struct tg_v
            cli_format_bytes(&bytes, result->bytes), result->compared,
            result->compared == 1 ? "" : "es", result->manifest ? ", and the manifest" : "");
     if (is_unknown(result))
-        printf("  because   %s\n", why_unknown(&words, result));
+        printf("  because   %s\n", why_unknown(&reason, info, result));
     if (result->problems > 0)
         printf("  %s:\n", cli_format_count(&problems, result->problems, "problem"));
     print_findings(result);

@@ -76,8 +76,8 @@ static void put_state(const struct view *view)
         view->info.state != TG_RECORDING_RUNNING) {
         struct cli_shown dir;
         put_label("");
-        printf("there is no manifest; 'taskglass recover %s' writes it\n",
-               cli_show(&dir, view->info.dir));
+        printf("there is no manifest; to write it, type: taskglass recover %s\n",
+               cli_show_word(&dir, view->info.dir));
     }
 }
 

@@ -7,6 +7,7 @@ others; so the tests ask what was read, never how long it took.
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import time
@@ -68,6 +69,15 @@ def test_verify_calls_giants_of_holes_unknown_without_reading_them(tg, tmp_path,
     result = tg("verify", "run")
     assert result.returncode == 2 and result.stdout.startswith("NOT KNOWN  run")
     assert f"{records} tensor" in result.stdout and "taskglass verify --force" in result.stdout
+
+
+def test_the_advice_of_verify_can_be_pasted(tg, tmp_path):
+    write(tmp_path / "it's a run", "holes", hash="0x0123456789abcdef")
+    report = tg("verify", "it's a run").stdout.splitlines()
+    document = json.loads(tg("verify", "it's a run", "--json").stdout)
+    for line in (report[1], document["reason"]):
+        command = shlex.split(line.partition("type: ")[2])
+        assert command == ["taskglass", "verify", "--force", "it's a run/tensor_dump"], line
 
 
 def test_verify_needs_no_bytes_of_giants_without_a_hash(tg, tmp_path):

@@ -2,6 +2,7 @@
 """taskglass verify and recover, and recordings that are broken in every way."""
 
 import random
+import shlex
 import shutil
 
 import numpy
@@ -125,6 +126,21 @@ def test_recover_writes_the_manifest(tg, folder):
     assert "16 records" in text and "was incomplete" in text
     (folder / "tensor_dump.rec").unlink()
     assert tg.json("view", "run")["records"] == whole
+
+
+@pytest.mark.parametrize("cut, notes", [(RECORD, 1), (RECORD + 100, 2)])
+def test_the_advice_to_recover_can_be_pasted(tg, folder, tmp_path, cut, notes):
+    kill(folder, cut)
+    odd = tmp_path / "it's a run"
+    folder.parent.rename(odd)
+    for verb in ("view", "verify"):
+        said = tg(verb, odd).stdout
+        advice = [line.partition("type: ")[2] for line in said.splitlines() if "type: " in line]
+        assert len(advice) == (notes if verb == "verify" else 1), said
+        for command in map(shlex.split, advice):
+            assert command[:2] == ["taskglass", "recover"] and len(command) == 3, said
+    tg.good("recover", command[2])
+    assert "type: " not in tg.good("verify", odd).stdout
 
 
 def test_recover_cuts_a_torn_end_off(tg, folder):
