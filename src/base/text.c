@@ -91,11 +91,12 @@ static void put(struct word *word, const char *text)
             word->text[word->used] = *text;
 }
 
+/* Some shells look up a program for a word that begins with '='. */
 static bool is_plain(const char *text)
 {
     static const char plain[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-,:@%";
-    return *text && *text != '-' && text[strspn(text, plain)] == '\0';
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-,:@%=";
+    return *text && *text != '=' && text[strspn(text, plain)] == '\0';
 }
 
 static bool is_inert(const char *text)

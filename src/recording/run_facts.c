@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <taskglass/text.h>
 #include <taskglass/wire/stream.h>
 
 #include "recording/reader.h"
@@ -71,39 +72,19 @@ const char *tg_recording_why_empty(const struct tg_recording *recording)
 
 struct line {
     char *text;
-    size_t room, used; /* used >= room: it did not fit */
+    size_t room, used; /* used == room: it did not fit */
 };
-
-static void put(struct line *line, char c)
-{
-    if (line->used + 1 < line->room)
-        line->text[line->used] = c;
-    line->used++;
-}
-
-static bool is_plain(const char *word)
-{
-    static const char plain[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";
-    return *word && word[strspn(word, plain)] == '\0';
-}
 
 /* Quotes what a shell would change. */
 static void put_word(struct line *line, const char *word)
 {
-    bool plain = is_plain(word);
-    if (line->used > 0)
-        put(line, ' ');
-    if (!plain)
-        put(line, '\'');
-    for (; *word; word++) {
-        if (*word == '\'')
-            for (const char *c = "'\\'"; *c; c++)
-                put(line, *c);
-        put(line, *word);
-    }
-    if (!plain)
-        put(line, '\'');
+    if (line->used > 0 && line->used + 1 < line->room)
+        line->text[line->used++] = ' ';
+    if (line->used < line->room &&
+        tg_text_shell_word(word, line->text + line->used, line->room - line->used))
+        line->used += strlen(line->text + line->used);
+    else
+        line->used = line->room;
 }
 
 /* The new recording would replace the old one in the same folder, so --output is left out: a run then

@@ -96,7 +96,8 @@ TEST(a_word_for_a_shell_is_quoted_only_if_it_must_be)
     CHECK_EQ_S(shell_word("it's"), "'it'\\''s'");
     CHECK_EQ_S(shell_word("$(reboot);"), "'$(reboot);'");
     CHECK_EQ_S(shell_word("ä.so"), "'ä.so'");
-    CHECK_EQ_S(shell_word("-x"), "'-x'");
+    CHECK_EQ_S(shell_word("--cores=4"), "--cores=4");
+    CHECK_EQ_S(shell_word("=ls"), "'=ls'");
     CHECK_EQ_S(shell_word(""), "''");
 }
 
