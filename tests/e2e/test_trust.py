@@ -305,12 +305,20 @@ def forge(state, mine):
     return folder, notes
 
 
+def link_of_another(folder, notes):
+    """The user's own folder, but by a link that another user can lead elsewhere."""
+    own = folder.rename(folder.with_name("own"))
+    folder.symlink_to(own)
+    os.chown(folder, 12345, -1, follow_symlinks=False)
+
+
 OTHERS = {
     "folder_group": (lambda folder, notes: folder.chmod(0o770), "others can write to", "remove it"),
     "folder_all": (lambda folder, notes: folder.chmod(0o1777), "others can write to", "remove it"),
     "file_group": (lambda folder, notes: notes.chmod(0o620), "others can write to", "remove it"),
     "folder_owner": (lambda folder, notes: os.chown(folder, 12345, -1), "belongs to another user",
                      "XDG_STATE_HOME"),
+    "link_owner": (link_of_another, "belongs to another user", "XDG_STATE_HOME"),
     "file_owner": (lambda folder, notes: os.chown(notes, 12345, -1), "belongs to another user",
                    "XDG_STATE_HOME"),
 }
