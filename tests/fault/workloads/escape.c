@@ -294,7 +294,13 @@ static int do_signal_by_descriptor(void)
 
 static int do_signal_when_ready(void)
 {
-    return refused(fcntl(STDERR_FILENO, F_SETOWN, host()));
+    struct f_owner_ex owner = {F_OWNER_PID, host()};
+    pid_t pid = owner.pid;
+    return refused(fcntl(STDERR_FILENO, F_SETOWN, pid)) |
+           refused(fcntl(STDERR_FILENO, F_SETOWN_EX, &owner)) |
+           refused(fcntl(STDERR_FILENO, F_SETSIG, SIGTERM)) |
+           refused(ioctl(STDERR_FILENO, FIOSETOWN, &pid)) |
+           refused(ioctl(STDERR_FILENO, SIOCSPGRP, &pid));
 }
 
 static int do_limit_host(void)
