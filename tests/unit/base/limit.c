@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Limits that count only time in which both sides could run. The processes here really stop; how long
  * anything takes decides no test. */
+#define _GNU_SOURCE 1
 #include "test.h"
 
 #include "base/limit.h"
 #include <math.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/ptrace.h>
@@ -181,6 +183,41 @@ TEST(time_that_a_debugger_holds_a_process_does_not_count)
     CHECK(!tg_limit_look(&limit, child));
     CHECK(limit.counted > before);
     end_child(child);
+}
+
+/* Both processes have one CPU, so while this one looks twice in a row, the other wants it and does not
+ * get it. The system may switch between two looks, but not between any two. */
+TEST(time_that_a_process_waits_for_a_cpu_does_not_count)
+{
+    struct tg_limit limit;
+    cpu_set_t all, one;
+    int looks = 0;
+    bool is_free = false;
+    if (access("/proc/self/schedstat", R_OK) != 0)
+        SKIP("this system does not say how long a process waits for a CPU");
+    REQUIRE(sched_getaffinity(0, sizeof all, &all) == 0);
+    CPU_ZERO(&one);
+    for (int cpu = 0; CPU_COUNT(&one) == 0; cpu++)
+        if (CPU_ISSET(cpu, &all))
+            CPU_SET(cpu, &one);
+    REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(60); /* in case that nobody ends it */
+        for (;;) {
+        }
+    }
+    tg_limit_start(&limit, 1000);
+    wait_for_quiet(&limit);
+    while (looks++ < LOOKS && !is_free) {
+        double before = limit.counted;
+        let_pass(&limit, tg_limit_tick(&limit));
+        CHECK(!tg_limit_look(&limit, child));
+        is_free = limit.counted - before < tg_limit_tick(&limit) / 2;
+    }
+    CHECK(is_free);
+    end_child(child);
+    CHECK_EQ_I(sched_setaffinity(0, sizeof all, &all), 0);
 }
 
 TEST_MAIN()
