@@ -6,13 +6,16 @@
  * which call comes next and what it is given.
  *
  * With TASKGLASS_DEVICE_PROGRAM and TASKGLASS_TEST_WORKLOADS in the environment (ctest sets them) there
- * is a device too, on which graphs are built and run.
+ * is a device too, on which graphs are built and run. What runs and exports write goes into a scratch
+ * folder.
  */
 #define _GNU_SOURCE 1
+#include <ftw.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <taskglass/analysis.h>
 #include <taskglass/array.h>
 #include <taskglass/check.h>
@@ -27,6 +30,7 @@
 #include <taskglass/scope_stats.h>
 #include <taskglass/taskglass.h>
 #include <taskglass/verify.h>
+#include <unistd.h>
 
 enum { MOST_CALLS = 24 };
 
@@ -68,10 +72,17 @@ static const char *text(void)
     return odd[byte() % (sizeof odd / sizeof odd[0])];
 }
 
+/* A folder, a file, and what does not exist. In "taken", files stand where a run makes its
+ * folders. No path leads out of the scratch folder to a place where root could make something. */
+static char scratch[32], folder[48], no_folder[48], taken[48], missing[48];
+static bool scratch_used; /* by the present input */
+
 static const char *path(void)
 {
     static const char *const odd[] = {
-        NULL, "", "/", "/nowhere/at/all", "/dev/null", "relative/nowhere"};
+        NULL,      "",    "/dev/null", "/proc/nowhere/at/all", "relative/nowhere", folder,
+        no_folder, taken, missing};
+    scratch_used = true;
     return odd[byte() % (sizeof odd / sizeof odd[0])];
 }
 
@@ -83,6 +94,60 @@ static void nonsense(void *bytes, size_t size)
 {
     for (size_t i = 0; i < size; i++)
         ((uint8_t *)bytes)[i] = byte();
+}
+
+/* ── the scratch folder ────────────────────────────────────────────────────────────────────── */
+
+static void must(bool done)
+{
+    if (done)
+        return;
+    perror(scratch);
+    abort();
+}
+
+static int remove_entry(const char *name, const struct stat *info, int type, struct FTW *walk)
+{
+    (void)info, (void)type, (void)walk;
+    return remove(name);
+}
+
+static void remove_scratch(void)
+{
+    (void)nftw(scratch, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+static void make_file(const char *where, const char *name)
+{
+    char made[80];
+    snprintf(made, sizeof made, "%s%s", where, name);
+    FILE *stream = fopen(made, "w");
+    must(stream != NULL && fputs("not a folder", stream) >= 0 && fclose(stream) == 0);
+}
+
+/* Every input begins with the same files, so that it always does the same. */
+static void make_scratch(void)
+{
+    if (scratch[0] == '\0') {
+        const char *temporary = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+        snprintf(scratch, sizeof scratch, "%s/fuzz-api-XXXXXX", temporary);
+        must(mkdtemp(scratch) != NULL);
+        atexit(remove_scratch);
+        snprintf(folder, sizeof folder, "%s/folder", scratch);
+        snprintf(no_folder, sizeof no_folder, "%s/file", scratch);
+        snprintf(taken, sizeof taken, "%s/taken", scratch);
+        snprintf(missing, sizeof missing, "%s/missing/at/all", scratch);
+    } else if (scratch_used) {
+        remove_scratch();
+        must(mkdir(scratch, 0700) == 0);
+    } else {
+        return;
+    }
+    scratch_used = false;
+    must(mkdir(folder, 0700) == 0 && mkdir(taken, 0700) == 0);
+    make_file(no_folder, "");
+    make_file(taken, "/tensor_dump");
+    make_file(taken, "/scope_stats");
 }
 
 /* ── handles ───────────────────────────────────────────────────────────────────────────────── */
@@ -474,7 +539,7 @@ static void call_scopes(void)
     (void)tg_scope_used(maybe(&sample), (unsigned)number());
 }
 
-/* Calls that would start a process or write files, with nonsense that must keep them from it. */
+/* Calls that would start a process, with nonsense that must keep them from it, or write files. */
 static void call_rest(void)
 {
     struct tg_export_config export = {text(), path(), query, number(), false, false, NULL, NULL};
@@ -633,6 +698,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     at = data;
     state = size;
     end = data + size;
+    make_scratch();
     open_device();
     tg_json_start_buffer(&json, json_buffer, sizeof json_buffer, -1, 0);
     for (int i = 0; i < MOST_CALLS; i++)
