@@ -371,13 +371,13 @@ def test_a_run_without_deps_json_has_no_edges(recorded, format):
 # --- terminals ----------------------------------------------------------------------------------
 
 def large_recording(directory):
-    """A recording that takes minutes to read, but no room on the disk."""
-    recording = Recording(directory / "run")
-    for _ in range(2000):
-        recording.add(shape=[1 << 22], strides=[1], bin_size=1 << 24)
+    """A recording that takes long to read, but no room on the disk: as many holes as readers still read."""
+    recording, tensors, size = Recording(directory / "run"), 1500, 8 << 20
+    for number in range(tensors):
+        recording.add(shape=[size // 4], strides=[1], bin_offset=number * size, bin_size=size)
     recording.write()
     with open(directory / "run" / "tensor_dump" / "tensor_dump.bin", "r+b") as payload:
-        payload.truncate(1 << 24)
+        payload.truncate(tensors * size)
 
 
 def test_progress_is_shown_on_a_terminal_and_gone_in_the_end(recorded):
