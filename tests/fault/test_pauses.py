@@ -13,6 +13,8 @@ import select
 import shutil
 import signal
 import subprocess
+import sys
+import termios
 import time
 
 import pytest
@@ -324,6 +326,36 @@ def test_a_module_is_not_late_because_the_list_is_stopped(start, unruly, monkeyp
 # ── Ctrl-Z ────────────────────────────────────────────────────────────────────────────────
 
 
+# What a shell does with a command in the foreground, but continues it at once, as often as it stops. bash
+# may find "no such job" if the command ends just as it stops.
+CONTINUES_AT_ONCE = """
+import os, signal, sys
+stops = signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU
+for number in stops:
+    signal.signal(number, signal.SIG_IGN)
+print("begun", flush=True)
+command = os.fork()
+if command == 0:
+    os.setpgid(0, 0)
+    os.tcsetpgrp(0, os.getpid())
+    for number in stops:
+        signal.signal(number, signal.SIG_DFL)
+    os.execv(sys.argv[1], sys.argv[1:])
+status = os.waitpid(command, os.WUNTRACED)[1]
+while os.WIFSTOPPED(status):
+    os.killpg(command, signal.SIGCONT)
+    status = os.waitpid(command, os.WUNTRACED)[1]
+print("exit", os.waitstatus_to_exitcode(status), flush=True)
+"""
+
+
+def keep_output(terminal):
+    """A terminal drops what it has not shown yet when Ctrl-Z is typed, unless it is told not to."""
+    attributes = termios.tcgetattr(terminal)
+    attributes[3] = attributes[3] & ~termios.ECHO | termios.NOFLSH
+    termios.tcsetattr(terminal, termios.TCSANOW, attributes)
+
+
 class Terminal:
     """A shell on a terminal of its own that runs one command, and continues it at a line of input, or at
     once."""
@@ -331,14 +363,15 @@ class Terminal:
     def __init__(self, directory, *args, at_once=False, environment=None):
         self.mark = f"{os.getpid()}.terminal"
         script = 'set -m; "$@"; echo stopped; read line; fg >/dev/null; echo "exit $?"'
-        if at_once:  # the status of a command that has stopped is above 128; a loop would end with it
-            script = ('set -m; echo begun; "$@"; code=$?; ' +
-                      3 * '[ $code -le 128 ] || { fg >/dev/null; code=$?; }; ' + 'echo "exit $code"')
+        shell = ["bash", "-c", script, "bash"]
+        if at_once:
+            shell = [sys.executable, "-c", CONTINUES_AT_ONCE]
         self.shell, self.screen = pty.fork()
         if self.shell == 0:
             os.chdir(directory)
             os.environ.update({MARK: self.mark, **(environment or {})})
-            os.execvp("bash", ["bash", "-c", script, "bash", str(PROGRAM), *map(str, args)])
+            keep_output(0)
+            os.execvp(shell[0], [*shell, str(PROGRAM), *map(str, args)])
         self.shown = ""
 
     def type(self, text):
