@@ -62,7 +62,9 @@ static int by_address(const void *a, const void *b)
 /* The elements from the address to the end of the view; 0 if the view has none, or leaves 64 bits. */
 static int64_t reach_of(const struct tg_record *record)
 {
-    int64_t end = record->start + 1, step;
+    int64_t end, step;
+    if (__builtin_add_overflow(record->start, 1, &end))
+        return 0;
     for (int i = 0; i < record->ndim; i++) {
         if (record->shape[i] <= 0)
             return 0;
