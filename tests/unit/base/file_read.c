@@ -303,23 +303,25 @@ TEST(a_fault_elsewhere_and_a_signal_still_end_the_process)
 
 TEST(holes_and_zeros_at_the_end_are_not_text)
 {
-    const size_t tera = (size_t)1 << 40;
+    /* Too large to be read, and small enough for ThreadSanitizer, which has no room for a terabyte
+     * where the kernel puts the stack low. */
+    const size_t giant = (size_t)64 << 30;
     struct tg_map map;
     put("m", 1000);
-    REQUIRE(truncate(at("m"), (off_t)tera) == 0);
+    REQUIRE(truncate(at("m"), (off_t)giant) == 0);
     REQUIRE(tg_map_open(at("m"), TG_LINKS_FOLLOW, &map) == 0);
-    CHECK_EQ_U(map.size, tera);
+    CHECK_EQ_U(map.size, giant);
     if (tg_map_skip_hole(&map, 1 << 20) == 1 << 20) {
         tg_map_close(&map);
         SKIP("this file system does not tell where holes are");
     }
-    CHECK_EQ_U(tg_map_skip_hole(&map, 1 << 20), tera);
+    CHECK_EQ_U(tg_map_skip_hole(&map, 1 << 20), giant);
     CHECK_EQ_U(tg_map_skip_hole(&map, 10), 10);
     CHECK_EQ_U(tg_map_without_zeros(&map), 1000);
     tg_map_close(&map);
     REQUIRE(tg_map_text(at("m"), &map) == 0);
     CHECK(map.size >= 1000 && map.size < 1 << 20);
-    CHECK_EQ_U(map.size + map.left_out, tera);
+    CHECK_EQ_U(map.size + map.left_out, giant);
     tg_map_close(&map);
 }
 
