@@ -7,6 +7,7 @@
  */
 #include "harness.h"
 
+#include "common/stored_args.h"
 #include "device/engine.h"
 
 enum { CORES = 1, TENSORS = 3 };
@@ -14,7 +15,7 @@ enum { CORES = 1, TENSORS = 3 };
 struct graph {
     struct tg_launch launch;
     struct tg_task_desc *desc;
-    struct tg_tensor *tensors;
+    uint64_t *stored; /* arguments */
     uint32_t *ready;
     uint64_t *queue;
 };
@@ -50,10 +51,13 @@ static uint32_t power_of_two(uint32_t at_least)
 static void build(struct graph *g, uint32_t tasks)
 {
     uint32_t size = power_of_two(tasks);
+    struct tg_tensor scalar = tg_tensor_make(0, TG_FLOAT32, 0, NULL);
+    uint64_t *to;
     g->desc = array(tasks, sizeof *g->desc);
-    g->tensors = array((uint64_t)tasks * TENSORS, sizeof *g->tensors);
+    g->stored = array((uint64_t)tasks * TENSORS * TG_STORED_TENSOR_WORDS, sizeof *g->stored);
     g->ready = array(tasks, sizeof *g->ready);
     g->queue = array(size, sizeof *g->queue);
+    to = g->stored;
     for (uint32_t t = 0; t < tasks; t++) {
         g->desc[t] = (struct tg_task_desc){
             .id = t,
@@ -61,14 +65,16 @@ static void build(struct graph *g, uint32_t tasks)
             .task_class = TG_CLASS_AIV,
             .n_parts = 1,
             .n_tensors = TENSORS,
-            .args = t * TENSORS * sizeof *g->tensors,
+            .args = (uint64_t)((char *)to - (char *)g->stored),
             .roles = TG_IN | TG_IN << 2 | TG_OUT << 4,
         };
+        for (uint32_t i = 0; i < TENSORS; i++)
+            to = tg_stored_put(to, &scalar);
         g->ready[t] = t + 1;
     }
     g->launch = (struct tg_launch){.magic = TG_LAUNCH_MAGIC, .n_tasks = tasks};
     g->launch.desc = address(g->desc);
-    g->launch.payload = address(g->tensors);
+    g->launch.payload = address(g->stored);
     for (uint32_t c = 0; c < TG_CLASSES; c++) {
         g->launch.ready[c] = address(g->ready);
         g->launch.queue[c] = address(c == TG_CLASS_AIV ? g->queue : array(1, sizeof *g->queue));

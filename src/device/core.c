@@ -11,7 +11,8 @@ TG_FN void tg_core_call(struct tg_engine *e, struct tg_worker *lane, uint32_t ta
 {
     const struct tg_task_desc *desc = &e->desc[task];
     struct tg_ctx ctx;
-    tg_core_fill_ctx(&ctx, e, lane, desc, part);
+    TG_TARGET_TENSORS(tensors);
+    tg_core_fill_ctx(&ctx, tensors, e, lane, desc, part);
     tg_target_call(e->kernel[desc->kernel[part]], &ctx);
 }
 

@@ -3,6 +3,7 @@
 #ifndef TG_DEVICE_CORE_H
 #define TG_DEVICE_CORE_H
 
+#include "common/stored_args.h"
 #include "device/engine.h"
 #include "device/mix.h"
 
@@ -14,14 +15,18 @@ TG_FN static inline uint32_t tg_core_part_of(uint32_t task_class)
     return task_class == TG_CLASS_AIC ? TG_PART_AIC : TG_PART_AIV0;
 }
 
-/* Fills in the context that the kernel of one part of the task gets. */
-TG_FN static inline void tg_core_fill_ctx(struct tg_ctx *ctx, struct tg_engine *e,
-                                          struct tg_worker *lane, const struct tg_task_desc *desc,
-                                          uint32_t part)
+/* Fills in the context that the kernel of one part of the task gets. The stored arguments become
+ * whole tensors in `tensors`, which has room for TG_MAX_TENSORS and must live as long as the call. */
+TG_FN static inline void tg_core_fill_ctx(struct tg_ctx *ctx, struct tg_tensor *tensors,
+                                          struct tg_engine *e, struct tg_worker *lane,
+                                          const struct tg_task_desc *desc, uint32_t part)
 {
     const char *args = e->payload + desc->args;
-    ctx->tensor = (const struct tg_tensor *)args;
-    ctx->scalar = (const struct tg_scalar *)(args + desc->n_tensors * sizeof(struct tg_tensor));
+    const uint64_t *stored = tg_stored_tensors(args, desc->n_scalars);
+    for (uint32_t i = 0; i < desc->n_tensors; i++)
+        stored = tg_stored_get(stored, &tensors[i]);
+    ctx->tensor = tensors;
+    ctx->scalar = tg_stored_scalars(args);
     ctx->n_tensors = desc->n_tensors;
     ctx->n_scalars = desc->n_scalars;
     ctx->part = part;

@@ -2,6 +2,7 @@
 #include "device/recorder.h"
 #include "common/hash.h"
 #include "common/select.h"
+#include "common/stored_args.h"
 #include "device/core.h"
 #include "device/stream.h"
 #include "device/target.h"
@@ -174,17 +175,20 @@ TG_FN static void record_tensor(struct tg_engine *e, struct tg_stream *s,
 /* ── stages ────────────────────────────────────────────────────────────────────────────── */
 
 TG_FN static void record_tensors(struct tg_engine *e, struct tg_stream *s, struct tg_subject *a,
-                                 const struct tg_tensor *tensor)
+                                 const uint64_t *stored)
 {
-    for (uint32_t i = 0; i < a->desc->n_tensors; i++) {
+    for (uint32_t i = 0; i < a->desc->n_tensors; i++, stored += tg_stored_words(*stored)) {
+        struct tg_tensor tensor;
         enum tg_want want;
         a->index = i;
         a->role = a->desc->roles >> (2 * i) & 3;
         if (!tg_role_has_stage(a->role, a->stage))
             continue;
         want = wanted(s, a);
-        if (want != TG_WANT_NOTHING)
-            record_tensor(e, s, a, &tensor[i], want);
+        if (want == TG_WANT_NOTHING)
+            continue;
+        tg_stored_get(stored, &tensor);
+        record_tensor(e, s, a, &tensor, want);
     }
 }
 
@@ -210,11 +214,9 @@ TG_FN void tg_record_stage(struct tg_engine *e, struct tg_worker *lane, uint32_t
     a.stage = stage;
     a.index = a.role = 0;
     args = e->payload + a.desc->args;
-    record_tensors(e, s, &a, (const struct tg_tensor *)args);
+    record_tensors(e, s, &a, tg_stored_tensors(args, a.desc->n_scalars));
     if (stage == TG_BEFORE_DISPATCH)
-        record_scalars(
-            e, s, &a,
-            (const struct tg_scalar *)(args + a.desc->n_tensors * sizeof(struct tg_tensor)));
+        record_scalars(e, s, &a, tg_stored_scalars(args));
     tell_matched(s);
     tg_stream_add(s, record_ns, tg_target_now() - began);
 }

@@ -3,6 +3,7 @@
 #include "host/graph.h"
 #include "base/error.h"
 #include "base/grow.h"
+#include "common/stored_args.h"
 #include "common/task_check.h"
 #include "host/device_log.h"
 #include "host/task_check.h"
@@ -175,24 +176,23 @@ static bool check_task(const struct tg_graph *g, struct tg_task_desc *desc,
 static tg_status copy_args(struct tg_graph *g, struct tg_task_desc *desc,
                            const struct tg_args *args, struct tg_error *error)
 {
-    struct tg_tensor *to;
-    uint64_t tensors = args->n_tensors * sizeof args->tensor[0];
-    uint64_t scalars = args->n_scalars * sizeof args->scalar[0];
+    uint64_t most = tg_stored_most_bytes(args->n_tensors, args->n_scalars);
+    uint64_t *to;
     desc->args = g->payload_used;
     desc->n_tensors = args->n_tensors;
     desc->n_scalars = args->n_scalars;
     desc->roles = tg_args_roles(args);
     desc->marks = tg_args_marks(args);
-    if (tensors + scalars == 0)
+    if (most == 0)
         return TG_OK;
-    if (!tg_grow(&g->payload, &g->payload_room, g->payload_used + tensors + scalars, 1))
+    if (!tg_grow(&g->payload, &g->payload_room, g->payload_used + most, 1))
         return no_memory(error);
-    to = (struct tg_tensor *)(g->payload + g->payload_used);
-    memset(to, 0, tensors); /* tg_tensor_copy leaves unused dimensions unset */
+    to = (uint64_t *)(g->payload + g->payload_used);
+    for (uint32_t i = 0; i < args->n_scalars; i++)
+        to = tg_stored_put_scalar(to, &args->scalar[i]);
     for (uint32_t i = 0; i < args->n_tensors; i++)
-        tg_tensor_copy(&to[i], &args->tensor[i]);
-    memcpy(g->payload + g->payload_used + tensors, args->scalar, scalars);
-    g->payload_used += tensors + scalars;
+        to = tg_stored_put(to, &args->tensor[i]);
+    g->payload_used = (uint64_t)((char *)to - g->payload);
     return TG_OK;
 }
 
@@ -312,9 +312,12 @@ const struct tg_task_desc *tg_graph_desc(const struct tg_graph *g, uint64_t task
     return &g->desc[task];
 }
 
-const struct tg_tensor *tg_graph_tensors(const struct tg_graph *g, uint64_t task)
+void tg_graph_tensor(const struct tg_graph *g, uint64_t task, uint32_t argument,
+                     struct tg_tensor *tensor)
 {
-    return (const struct tg_tensor *)(g->payload + g->desc[task].args);
+    const struct tg_task_desc *desc = &g->desc[task];
+    tg_tensor_clear(tensor);
+    tg_stored_get(tg_stored_tensor(g->payload + desc->args, desc->n_scalars, argument), tensor);
 }
 
 const char *tg_graph_site(const struct tg_graph *g, uint64_t task)

@@ -66,8 +66,9 @@ tg_status tg_graph_set_site(struct tg_graph *graph, const char *site, struct tg_
 
 const struct tg_task_desc *tg_graph_desc(const struct tg_graph *graph, uint64_t task);
 const char *tg_graph_site(const struct tg_graph *graph, uint64_t task);
-/* The task's tensors, in the order of its arguments. */
-const struct tg_tensor *tg_graph_tensors(const struct tg_graph *graph, uint64_t task);
+/* One of the task's tensors, which must exist. */
+void tg_graph_tensor(const struct tg_graph *graph, uint64_t task, uint32_t argument,
+                     struct tg_tensor *tensor);
 /* Allocates device memory that is freed when the graph is destroyed or cleared. */
 tg_status tg_graph_alloc(struct tg_graph *graph, uint64_t bytes, uint64_t *address,
                          struct tg_error *error);

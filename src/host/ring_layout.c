@@ -9,6 +9,7 @@
  */
 #include "base/error.h"
 #include "base/ring_limits.h"
+#include "common/stored_args.h"
 #include "host/graph.h"
 #include "host/runtime_ops.h"
 #include <stdlib.h>
@@ -101,7 +102,7 @@ static uint64_t payload_stride(const struct tg_module *m)
         const struct tg_kernel_desc *k = &m->kernels[i];
         uint64_t tensors = k->given ? k->n_tensors : TG_MAX_TENSORS;
         uint64_t scalars = k->given ? k->n_scalars : TG_MAX_SCALARS;
-        uint64_t bytes = tensors * sizeof(struct tg_tensor) + scalars * sizeof(struct tg_scalar);
+        uint64_t bytes = tg_stored_most_bytes((uint32_t)tensors, (uint32_t)scalars);
         most = bytes > most ? bytes : most;
     }
     return (most + 63) / 64 * 64;

@@ -4,6 +4,7 @@
  * is an index into the host's own array. For a graph that the device built, it is a slot in device
  * memory, which the host copies and checks before use.
  */
+#include "common/stored_args.h"
 #include "host/run.h"
 #include <string.h>
 
@@ -66,23 +67,42 @@ static bool in_memory(const struct tg_run *run, const struct tg_tensor *t)
            t->storage_bytes <= o->memory_end - t->addr && tg_tensor_valid(t);
 }
 
+/* The most words that the arguments of a task take. */
+enum {
+    MOST_WORDS = TG_MAX_TENSORS * TG_STORED_TENSOR_WORDS + TG_MAX_SCALARS * TG_STORED_SCALAR_WORDS
+};
+
+/* Reads the stored arguments that the device wrote, `words` of them. */
+static bool unpack(const struct tg_run *run, const struct tg_task_desc *desc,
+                   const uint64_t *stored, uint32_t words, struct tg_tensor *tensors)
+{
+    uint32_t at = desc->n_scalars * TG_STORED_SCALAR_WORDS;
+    for (uint32_t i = 0; i < desc->n_tensors; i++) {
+        uint32_t taken =
+            at < words ? tg_stored_get_checked(stored + at, words - at, &tensors[i]) : 0;
+        if (taken == 0 || !in_memory(run, &tensors[i]))
+            return false;
+        at += taken;
+    }
+    return true;
+}
+
 bool tg_run_find_tensors(const struct tg_run *run, const struct tg_task_desc *desc,
                          struct tg_tensor *tensors)
 {
     const struct tg_graph_layout *layout = run->graph->layout;
-    uint64_t bytes = desc->n_tensors * sizeof *tensors;
+    uint64_t stored[MOST_WORDS], bytes;
     if (layout == NULL) {
-        if (bytes > 0)
-            memcpy(tensors, run->graph->payload + desc->args, bytes);
+        for (uint32_t i = 0; i < desc->n_tensors; i++)
+            tg_graph_tensor(run->graph, desc->id, i, &tensors[i]);
         return true;
     }
-    if (bytes > layout->orchestration.payload_stride ||
-        desc->args > layout->launch.n_tasks * layout->orchestration.payload_stride ||
-        tg_device_copy_out(run->device, tensors, layout->launch.payload + desc->args, bytes,
-                           NULL) != TG_OK)
+    bytes = tg_stored_most_bytes(desc->n_tensors, desc->n_scalars);
+    if (bytes > layout->orchestration.payload_stride)
+        bytes = layout->orchestration.payload_stride;
+    if (desc->args > (layout->launch.n_tasks - 1) * layout->orchestration.payload_stride ||
+        tg_device_copy_out(run->device, stored, layout->launch.payload + desc->args, bytes, NULL) !=
+            TG_OK)
         return false;
-    for (uint32_t i = 0; i < desc->n_tensors; i++)
-        if (!in_memory(run, &tensors[i]))
-            return false;
-    return true;
+    return unpack(run, desc, stored, (uint32_t)(bytes / 8), tensors);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "orchestrate/origin.h"
+#include "common/stored_args.h"
 
 /* The most tasks of a ring to look at. An element that was written before them has no known origin:
  * a longer search would cost an orchestration that reads often too much time. */
@@ -16,16 +17,21 @@ TG_FN static bool writes(const struct tg_orchestrator *self, uint32_t slot,
                          const struct tg_region *element, uint32_t *argument)
 {
     const struct tg_task_desc *desc = &self->e->desc[slot];
-    const struct tg_tensor *tensor = (const struct tg_tensor *)(self->payload + desc->args);
-    for (uint32_t i = desc->n_tensors; i-- > 0;) {
+    const uint64_t *stored = tg_stored_tensors(self->payload + desc->args, desc->n_scalars);
+    bool found = false;
+    for (uint32_t i = 0; i < desc->n_tensors; i++, stored += tg_stored_words(*stored)) {
+        struct tg_tensor tensor;
         struct tg_region region;
-        if ((desc->roles >> (2 * i) & TG_OUT) && tg_region_of(&tensor[i], &region) &&
-            region.hi != region.lo && tg_regions_meet(&region, element)) {
-            *argument = i;
-            return true;
+        if (!(desc->roles >> (2 * i) & TG_OUT))
+            continue;
+        tg_stored_get(stored, &tensor);
+        if (tg_region_of(&tensor, &region) && region.hi != region.lo &&
+            tg_regions_meet(&region, element)) {
+            *argument = i; /* the last one that meets it */
+            found = true;
         }
     }
-    return false;
+    return found;
 }
 
 /* The slot of task `age` (1: the newest) of the ring, if the task still has it. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls that read results: the tensors of a task, and the values it computed. */
+#include "common/stored_args.h"
 #include "orchestrate/calls.h"
 #include "orchestrate/flow.h"
 #include "orchestrate/origin.h"
@@ -26,7 +27,7 @@ TG_FN struct tg_tensor tg_call_output(struct tg_rt *rt, uint64_t task, uint32_t 
         tg_orchestrator_fail(self, TG_BAD_ARGUMENT, TG_FAULT_OUTPUT, site);
         return t;
     }
-    tg_tensor_copy(&t, (const struct tg_tensor *)(self->payload + desc->args) + argument);
+    tg_stored_get(tg_stored_tensor(self->payload + desc->args, desc->n_scalars, argument), &t);
     return t;
 }
 

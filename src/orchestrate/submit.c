@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "common/stored_args.h"
 #include "common/task_check.h"
 #include "orchestrate/calls.h"
 #include "orchestrate/flow.h"
@@ -219,18 +220,21 @@ TG_FN static enum tg_orchestration_fault check(struct tg_orchestrator *self,
 TG_FN static bool put_args(struct tg_orchestrator *self, struct tg_task_desc *desc,
                            const struct tg_args *args, const char *site)
 {
-    struct tg_tensor *tensor = (struct tg_tensor *)(self->payload + desc->args);
-    struct tg_scalar *scalar = (struct tg_scalar *)(tensor + args->n_tensors);
-    for (uint32_t i = 0; i < args->n_tensors; i++) {
-        tg_tensor_copy(&tensor[i], &args->tensor[i]);
-        if (args->tensor[i].owner_depth != TG_TENSOR_NEW)
-            continue;
-        if (!tg_allocate(self, &tensor[i], site))
-            return false;
-        tg_region_of(&tensor[i], &self->region[i]);
-    }
+    uint64_t *to = (uint64_t *)(self->payload + desc->args);
     for (uint32_t i = 0; i < args->n_scalars; i++)
-        scalar[i] = args->scalar[i];
+        to = tg_stored_put_scalar(to, &args->scalar[i]);
+    for (uint32_t i = 0; i < args->n_tensors; i++) {
+        struct tg_tensor made;
+        if (args->tensor[i].owner_depth != TG_TENSOR_NEW) {
+            to = tg_stored_put(to, &args->tensor[i]);
+            continue;
+        }
+        tg_tensor_copy(&made, &args->tensor[i]);
+        if (!tg_allocate(self, &made, site))
+            return false;
+        tg_region_of(&made, &self->region[i]);
+        to = tg_stored_put(to, &made);
+    }
     return true;
 }
 

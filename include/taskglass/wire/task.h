@@ -4,9 +4,12 @@
  *
  *   descriptor (64 bytes)                    payload, at payload_base + args
  *   ┌──────────────────────────────┐         ┌────────────────────────────────┐
- *   │ id, kernels of the parts,    │ args ─► │ n_tensors × struct tg_tensor   │
- *   │ counts, roles, fan-in, …     │         │ n_scalars × struct tg_scalar   │
+ *   │ id, kernels of the parts,    │ args ─► │ n_scalars × struct tg_scalar   │
+ *   │ counts, roles, fan-in, …     │         │ n_tensors × stored tensor      │
  *   └──────────────────────────────┘         └────────────────────────────────┘
+ *
+ * A stored tensor takes what its dimensions need; its form is the builder's and the device's alone
+ * (src/common/stored_args.h).
  *
  * Who writes: the builder of the graph (host or orchestrator), before it publishes the task.
  * After that only `pending` changes: the worker that completes a predecessor counts it down, and the

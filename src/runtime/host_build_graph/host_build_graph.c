@@ -151,6 +151,7 @@ static struct tg_tensor hbg_output(struct tg_rt *rt, uint64_t task, uint32_t arg
                                    const char *site)
 {
     struct tg_hbg *hbg = (struct tg_hbg *)rt;
+    struct tg_tensor tensor;
     if (has_failed(hbg))
         return tg_tensor_none();
     if (task >= tg_graph_tasks(hbg->graph) ||
@@ -158,7 +159,8 @@ static struct tg_tensor hbg_output(struct tg_rt *rt, uint64_t task, uint32_t arg
         fail_at(hbg, TG_BAD_ARGUMENT, "tg_output: no such task, or it has no such tensor", site);
         return tg_tensor_none();
     }
-    return tg_graph_tensors(hbg->graph, task)[argument];
+    tg_graph_tensor(hbg->graph, task, argument, &tensor);
+    return tensor;
 }
 
 static uint64_t hbg_read(struct tg_rt *rt, const struct tg_tensor *tensor, uint64_t producer,

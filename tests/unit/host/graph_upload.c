@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The image that the device gets: edges, ready tasks, and their order. */
+#include "common/stored_args.h"
 #include "unit/host/graph_fake.h"
 
 static const struct tg_launch *uploaded(struct tg_graph *graph)
@@ -120,7 +121,7 @@ TEST(kernels_have_their_numbers_on_the_device_and_their_names_on_the_host)
     tg_graph_destroy(graph);
 }
 
-TEST(arguments_arrive_as_tensors_then_scalars)
+TEST(arguments_arrive_as_scalars_then_stored_tensors)
 {
     struct tg_graph *graph = fake_graph();
     struct tg_args args;
@@ -137,9 +138,11 @@ TEST(arguments_arrive_as_tensors_then_scalars)
     const struct tg_launch *launch = uploaded(graph);
     for (uint64_t i = 0; i < 3; i++) {
         const struct tg_task_desc *desc = &descs(launch)[i];
-        const char *payload = fake_at(launch->payload + desc->args, 2 * 160 + 2 * 16);
-        const struct tg_tensor *tensor = (const struct tg_tensor *)(const void *)payload;
-        const struct tg_scalar *scalar = (const struct tg_scalar *)(const void *)(tensor + 2);
+        const void *args = fake_at(launch->payload + desc->args, 2 * 32 + 2 * 16);
+        const struct tg_scalar *scalar = tg_stored_scalars(args);
+        struct tg_tensor tensor[2];
+        tg_stored_get(tg_stored_tensor(args, 2, 0), &tensor[0]);
+        tg_stored_get(tg_stored_tensor(args, 2, 1), &tensor[1]);
         CHECK_EQ_U(desc->n_tensors, 2);
         CHECK_EQ_U(desc->n_scalars, 2);
         CHECK_EQ_U(desc->roles, TG_IN | TG_OUT << 2);

@@ -37,7 +37,7 @@ TG_FN static inline void tg_chain_start(struct tg_chain *c, const struct tg_task
 {
     uint32_t part = tg_core_part_of(desc->task_class);
     struct tg_target_order *order = &tg_orders()->call[c->order % 2];
-    tg_core_fill_ctx(&order->ctx, c->e, c->lane, desc, part);
+    tg_core_fill_ctx(&order->ctx, order->tensor, c->e, c->lane, desc, part);
     order->kernel = c->kernel[desc->kernel[part]];
     tg_core_describe(&order->now, c->finished, desc, task, part);
     order->status = c->lane->status;

@@ -121,6 +121,7 @@ struct tg_target_order {
     struct tg_ctx ctx;
     struct tg_worker_status *status; /* gets `now` when the kernel starts; 0: none */
     struct tg_worker_status now;
+    struct tg_tensor tensor[TG_MAX_TENSORS]; /* of the context: the crew cannot read a stack */
 };
 
 struct tg_orders {
@@ -214,6 +215,10 @@ TG_FN static inline void tg_target_call(tg_kernel_fn kernel, const struct tg_ctx
     order->status = 0;
     tg_order_have_done(TG_ORDER_CALL);
 }
+
+/* For the call that is given next. */
+#define TG_TARGET_TENSORS(name) \
+    struct tg_tensor *name = tg_orders()->call[tg_orders()->given % 2].tensor
 
 /* Prefetches into the L2 cache; an invalid address has no effect. */
 TG_FN static inline void tg_target_prefetch(const void *p)
