@@ -5,6 +5,7 @@
 #include <string.h>
 #include <taskglass/json.h>
 
+#include "base/digits.h"
 #include "base/files.h"
 #include "base/utf8.h"
 
@@ -355,31 +356,10 @@ void tg_json_string(struct tg_json *json, const char *value)
 
 /* --- numbers ---------------------------------------------------------------------------------- */
 
-enum { MOST_DIGITS = 20 };
-
-/* Writes two digits at a time for speed, because manifests have many numbers. Returns the index in
- * `digits` at which the number begins. */
-static size_t format_uint(uint64_t value, char digits[MOST_DIGITS])
-{
-    static const char pairs[] = "00010203040506070809101112131415161718192021222324"
-                                "25262728293031323334353637383940414243444546474849"
-                                "50515253545556575859606162636465666768697071727374"
-                                "75767778798081828384858687888990919293949596979899";
-    size_t first = MOST_DIGITS;
-    for (; value >= 10; value /= 100) {
-        first -= 2;
-        memcpy(digits + first, pairs + 2 * (value % 100), 2);
-    }
-    if (value > 0 || first == MOST_DIGITS)
-        digits[--first] = (char)('0' + value);
-    return first;
-}
-
 static void put_uint(struct tg_json *json, uint64_t value)
 {
-    char digits[MOST_DIGITS];
-    size_t first = format_uint(value, digits);
-    put(json, digits + first, sizeof digits - first);
+    char digits[TG_MOST_DIGITS];
+    put(json, digits, (size_t)(tg_digits_uint(digits, value) - digits));
 }
 
 static void put_int(struct tg_json *json, int64_t value)
@@ -430,8 +410,7 @@ void tg_json_hex(struct tg_json *json, uint64_t value)
     if (json == NULL)
         return;
     char text[20] = "\"0x";
-    for (int i = 0; i < 16; i++)
-        text[3 + i] = "0123456789abcdef"[value >> (60 - 4 * i) & 15];
+    tg_digits_hex16(text + 3, value);
     text[19] = '"';
     before_value(json);
     put(json, text, sizeof text);
