@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "recording/reader.h"
 #include "recording/record.h"
@@ -111,34 +112,70 @@ void tg_manifest_put_head(struct tg_json *json, const struct tg_recording *recor
     tg_json_begin_array(json);
 }
 
-static void put_entries(struct tg_json *json, const struct tg_recording *recording)
+/* The text on its way to the file. */
+struct out {
+    int fd, cause;
+    char *buffer;
+    size_t used;
+    uint64_t position;
+    struct tg_manifest_pieces pieces;
+};
+
+enum { ROOM = 1 << 20 };
+
+static void flush(struct out *out)
 {
-    struct tg_entry entry;
-    for (uint64_t i = 0; tg_recording_get(recording, i, &entry); i++) {
-        tg_manifest_put_entry(json, &entry, true);
-        let_go(recording, i);
-    }
-    tg_json_end_array(json);
+    if (out->cause == 0)
+        out->cause = tg_write_at(out->fd, out->buffer, out->used, out->position, NULL);
+    out->position += out->used;
+    out->used = 0;
 }
 
-static int print_through(const struct tg_recording *recording, char *buffer, size_t room, int fd)
+static void put_text(struct out *out, const char *text)
+{
+    size_t length = strlen(text);
+    memcpy(out->buffer + out->used, text, length);
+    out->used += length;
+}
+
+static void put_entries(struct out *out, const struct tg_recording *recording)
+{
+    struct tg_entry entry;
+    for (uint64_t i = 0; out->cause == 0 && tg_recording_get(recording, i, &entry); i++) {
+        if (ROOM - out->used < TG_MANIFEST_LINE)
+            flush(out);
+        put_text(out, i == 0 ? "\n" : ",\n");
+        out->used += tg_manifest_put_entry(&out->pieces, &entry, out->buffer + out->used);
+        let_go(recording, i);
+    }
+}
+
+static int print_through(struct out *out, const struct tg_recording *recording)
 {
     struct tg_record_summary counted;
     struct tg_json json;
     count_records(recording, &counted);
-    tg_json_start_buffer(&json, buffer, room, fd, 0);
+    tg_json_start_buffer(&json, out->buffer, ROOM, -1, 0);
     tg_manifest_put_head(&json, recording, &counted);
-    put_entries(&json, recording);
-    tg_json_end_object(&json);
-    return tg_json_finish(&json) == TG_OK ? 0 : errno ? errno : EIO;
+    if (json.status != TG_OK)
+        return ENOMEM;
+    out->used = json.used;
+    put_entries(out, recording);
+    put_text(out, counted.recorded > 0 ? "\n  ]\n}\n" : "]\n}\n");
+    flush(out);
+    return out->cause;
 }
 
 int tg_manifest_print(const struct tg_recording *recording, int fd)
 {
-    const size_t room = 1 << 18;
-    char *buffer = malloc(room);
-    int cause = buffer ? print_through(recording, buffer, room, fd) : ENOMEM;
-    free(buffer);
+    struct out *out = calloc(1, sizeof *out);
+    int cause = ENOMEM;
+    if (out && (out->buffer = malloc(ROOM)) != NULL) {
+        out->fd = fd;
+        cause = print_through(out, recording);
+    }
+    free(out ? out->buffer : NULL);
+    free(out);
     return cause != 0 ? cause : tg_map_check(&recording->map);
 }
 

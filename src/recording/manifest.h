@@ -11,7 +11,7 @@
 
 #include <taskglass/json.h>
 
-enum { TG_MANIFEST_VERSION = 1 };
+enum { TG_MANIFEST_VERSION = 2 };
 
 /* Writes dir/tensor_dump.json under a temporary name and renames it when it is whole. IO_ERROR
  * names path and cause. */
@@ -20,12 +20,40 @@ tg_status tg_manifest_write(const struct tg_recording *recording, const char *di
 /* Writes the text itself, from the file's beginning. Returns 0 or an errno. */
 int tg_manifest_print(const struct tg_recording *recording, int fd);
 
-/* One entry: an object on one line. `json` has a buffer of 16 KiB or more. Manifests of older versions
- * have no checks. */
-void tg_manifest_put_entry(struct tg_json *json, const struct tg_entry *entry, bool with_check);
+/* Longer than any entry: three names of 255 bytes, each byte as \\u0000, are most of it. */
+enum { TG_MANIFEST_LINE = 1 << 13 };
+
+/* The text that the records of one argument share (manifest_entry.c), and of what it was made. */
+enum { TG_MANIFEST_PIECES = 256, TG_MANIFEST_PIECE = 504 };
+struct tg_manifest_key {
+    uint64_t words; /* flags, ndim, arg_index, stage, role, kind, dtype */
+    uint32_t kernel[TG_PARTS], reserved;
+    const char *name[TG_PARTS];
+    int64_t shape[TG_MAX_DIMS], strides[TG_MAX_DIMS];
+};
+struct tg_manifest_piece {
+    struct tg_manifest_key key;
+    uint32_t size; /* 0: free */
+    char text[TG_MANIFEST_PIECE];
+};
+/* Zeros at first. Belongs to one thread, and to the recording whose names it points to. */
+struct tg_manifest_pieces {
+    struct tg_manifest_piece piece[TG_MANIFEST_PIECES];
+};
+
+/* One entry: an object without white space. `to` has room for TG_MANIFEST_LINE bytes. Returns the length of
+ * the text. */
+size_t tg_manifest_put_entry(struct tg_manifest_pieces *pieces, const struct tg_entry *entry,
+                             char *to);
 /* What stands before the entries, up to the bracket that opens their list. `counted`: the records,
  * added up. */
 void tg_manifest_put_head(struct tg_json *json, const struct tg_recording *recording,
                           const struct tg_record_summary *counted);
+
+/* The sum at the end of an entry (docs/wire-format.md, 7): 24 bits, as four digits. */
+enum { TG_TEXT_SUM_DIGITS = 4 };
+/* Of a text without white space outside strings. */
+uint32_t tg_text_sum_plain(const char *text, size_t size);
+void tg_text_sum_digits(uint32_t sum, char digits[TG_TEXT_SUM_DIGITS]);
 
 #endif

@@ -232,14 +232,18 @@ bool tg_manifest_take_entry(struct tg_manifest_reading *reading);
 bool tg_manifest_salvage(struct tg_manifest_reading *reading);
 
 /*
- * The check of a manifest's entry, or of its head: the content hash of the text from the object's
- * brace to the last byte before the comma in front of the member "check", written on one line as
- * Taskglass writes entries: ", " between members and elements, ": " after names, no other white
- * space. So a manifest that another program printed anew still proves itself.
+ * The check of a manifest's head, and of an entry of version 1: the content hash of the text from the
+ * object's brace to the last byte before the comma in front of the member "check", on one line: ", "
+ * between members and elements, ": " after names, no other white space. The sum of an entry is the same
+ * for the member "sum" and a text without any white space, folded to 24 bits. So a manifest that another
+ * program printed anew still proves itself.
  */
 uint64_t tg_text_hash(const char *text, size_t size);
 /* `begin`: the object's brace; `key`: the first letter of "check"; the last token is its value. */
 enum tg_text_check tg_text_check(const struct tg_pull *value, const char *begin, const char *key);
+/* The same for "sum". */
+enum tg_text_check tg_text_check_sum(const struct tg_pull *value, const char *begin,
+                                     const char *key);
 
 /* --- both --------------------------------------------------------------------------------------- */
 

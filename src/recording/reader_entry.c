@@ -306,6 +306,12 @@ static bool read_check(struct reading *r)
     return tg_pull_skip(r->pull);
 }
 
+static bool read_sum(struct reading *r)
+{
+    r->entry->check = tg_text_check_sum(r->pull, r->begin, r->key);
+    return tg_pull_skip(r->pull);
+}
+
 static bool read_value(struct reading *r)
 {
     if (r->has <= VALUE) {
@@ -339,26 +345,27 @@ static const struct key {
     {"kind", read_kind},
     {"type", read_kind},
     {"dtype", read_dtype},
-    {"value", read_value},
-    {"scalar_value", read_scalar_value},
-    {"raw", read_raw},
     {"is_contiguous", read_contiguous},
     {"shape", read_shape},
     {"shapes", read_shape},
     {"raw_shape", read_storage},
     {"offsets", read_offsets},
     {"strides", read_strides},
-    {"start_offset", read_start},
-    {"bin_offset", read_position},
-    {"bin_size", read_stored},
     {"truncated", read_truncated},
     {"overwritten", read_overwritten},
     {"partial", read_partial},
     {"marked", read_marked},
     {"read", read_read},
+    {"start_offset", read_start},
+    {"bin_offset", read_position},
+    {"bin_size", read_stored},
+    {"value", read_value},
+    {"scalar_value", read_scalar_value},
+    {"raw", read_raw},
     {"hash", read_hash},
     {"data_ptr", read_data_ptr},
-    {"check", read_check},
+    {"sum", read_sum},
+    {"check", read_check}, /* of version 1 */
 };
 
 enum { KEYS = sizeof keys / sizeof keys[0] };

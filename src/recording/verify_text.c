@@ -29,7 +29,7 @@ struct part {
     struct text text;
     uint64_t lines;
     uint64_t first; /* the record of its first line */
-    bool with_check, no_memory;
+    bool no_memory;
     pthread_t thread;
     bool is_running;
 };
@@ -111,9 +111,7 @@ static void judge_line(struct part *part, uint64_t index, const struct tg_entry 
         tg_verify_found(verifier, TG_PROBLEM_MANIFEST, index, "its entry in %s is damaged: %s",
                         verifier->info.manifest,
                         !read ? pull.problem ? pull.problem : "it cannot be read"
-                        : theirs.check == TG_TEXT_UNCHECKED && !part->with_check
-                            ? "its text is not what the journal gives"
-                            : "its check is wrong");
+                              : "its check is wrong");
     tg_names_free(&names);
 }
 
@@ -143,11 +141,11 @@ static void let_go(const struct part *part, const char *from, const char *to, ui
 static void *compare_lines(void *context)
 {
     struct part *part = context;
-    char *buffer = malloc(ROOM);
-    struct tg_json json;
+    char printed[TG_MANIFEST_LINE];
+    struct tg_manifest_pieces *pieces = calloc(1, sizeof *pieces);
     struct tg_entry entry;
-    part->no_memory = !buffer;
-    if (!buffer)
+    part->no_memory = !pieces;
+    if (!pieces)
         return NULL;
     const char *at = part->text.at, *kept = at;
     for (uint64_t i = part->first; at < part->text.end; i++) {
@@ -159,14 +157,13 @@ static void *compare_lines(void *context)
         at = line.end + 1;
         if (!tg_recording_get(part->verifier->recording, i, &entry))
             break;
-        tg_json_start_buffer(&json, buffer, ROOM, -1, 0);
-        tg_manifest_put_entry(&json, &entry, part->with_check);
+        size_t size = tg_manifest_put_entry(pieces, &entry, printed);
         while (line.at < line.end && *line.at == ' ')
             line.at++;
-        if (differs(line, buffer, json.used))
+        if (differs(line, printed, size))
             judge_line(part, i, &entry, line);
     }
-    free(buffer);
+    free(pieces);
     return NULL;
 }
 
@@ -220,12 +217,12 @@ static bool find_list(const struct tg_map *map, const char *from, struct text *l
     return true;
 }
 
-/* Manifests of older versions have no checks. */
-static bool has_checks(struct text list)
+/* True if entries have sums, as we print them; those of older versions are read instead. */
+static bool has_sums(struct text list)
 {
-    static const char word[] = ", \"check\": \"0x";
+    static const char word[] = "\"sum\"";
     size_t size = (size_t)(list.end - list.at);
-    return size > 0 && memmem(list.at, size < ROOM ? size : ROOM, word, sizeof word - 1) != NULL;
+    return size == 0 || memmem(list.at, size < ROOM ? size : ROOM, word, sizeof word - 1) != NULL;
 }
 
 bool tg_verify_lines(struct tg_verifier *verifier, const struct tg_map *map, const char *from)
@@ -233,13 +230,12 @@ bool tg_verify_lines(struct tg_verifier *verifier, const struct tg_map *map, con
     struct part part[MOST_THREADS] = {{0}};
     struct text list = {from, from};
     uint64_t lines = 0;
-    if (!find_list(map, from, &list))
+    if (!find_list(map, from, &list) || !has_sums(list))
         return false;
     unsigned n = cut(verifier, map, list, part);
     run(part, n, count_lines);
     for (unsigned i = 0; i < n; i++) {
         part[i].first = lines;
-        part[i].with_check = has_checks(list);
         part[i].is_running = false;
         lines += part[i].lines;
     }
@@ -272,7 +268,7 @@ static void compare_members(struct tg_verifier *verifier, struct text said, stru
     for (const char *at = printed.at; at < printed.end; at = ours.end + 1) {
         ours = (struct text){at, line_end(at, printed.end)};
         const char *colon = memchr(at, ':', (size_t)(ours.end - at));
-        if (!colon || strncmp(at, "  \"check\"", 9) == 0 ||
+        if (!colon || strncmp(at, "  \"check\"", 9) == 0 || strncmp(at, "  \"version\"", 11) == 0 ||
             !find_line(said, (struct text){at, colon}, &theirs))
             continue;
         size_t size = (size_t)(ours.end - ours.at);

@@ -154,10 +154,12 @@ def test_journal_and_manifest_agree_entry_by_entry(record, platform, level):
 
 
 def test_entries_have_their_keys_in_one_order(record):
-    tensor = ["task_id", "func_id", "kernel", "arg_index", "role", "stage", "kind", "dtype",
-              "is_contiguous", "ndims", "shape", "strides", "start_offset", "numel", "bin_offset",
-              "bin_size", "truncated", "overwritten", "hash", "data_ptr"]
-    scalar = tensor[:8] + ["value", "raw"] + tensor[8:]
+    common = ["task_id", "func_id", "kernel", "arg_index", "role", "stage", "kind", "dtype",
+              "is_contiguous"]
+    view = ["shape", "strides", "truncated", "overwritten", "start_offset", "bin_offset", "bin_size"]
+    content = ["hash", "data_ptr"]
+    tensor = common + view + content
+    scalar = common + ["ndims"] + view + ["value", "raw"] + content
     for entry in record().manifest()["tensors"]:
         entry.pop("marked", None)
         assert list(entry) == (scalar if entry["kind"] == "scalar" else tensor)

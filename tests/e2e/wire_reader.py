@@ -127,6 +127,14 @@ def content_hash(data):
         return _final(a, b, len(data))
 
 
+def text_sum(text):
+    """The sum of an entry's text without white space (7)."""
+    digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+    found = content_hash(text)
+    found = (found ^ found >> 24 ^ found >> 48) & 0xffffff
+    return "".join(digits[found >> shift & 63] for shift in (18, 12, 6, 0))
+
+
 # --- 6: the journal ------------------------------------------------------------------------------
 
 HEAD = np.dtype([("magic", "<u8"), ("version", "<u4"), ("head_size", "<u4"),
@@ -187,6 +195,16 @@ def intact_records(data):
     return whole if good.all() else int(np.argmin(good))
 
 
+def _as_version_2(manifest):
+    """A manifest of version 1 as version 2 has it."""
+    for entry in manifest["tensors"]:
+        del entry["numel"]
+        if entry["kind"] == "tensor":
+            del entry["ndims"]
+        entry["data_ptr"] = f"0x{int(entry['data_ptr'], 16):x}"
+    return {**manifest, "version": 2}
+
+
 class Malformed(Exception):
     """Not a journal of this format."""
 
@@ -236,11 +254,12 @@ class Recording:
         return LEVELS[self.head["level"]]
 
     def manifest(self):
-        """The manifest without its checks (7), which must be right; older ones have none."""
+        """The manifest without its checks (7), which must be right; the first ones have none."""
         text = (self.folder / "tensor_dump.json").read_text()
         document = json.loads(text)
         for entry in document["tensors"]:
             entry.pop("check", None)
+            entry.pop("sum", None)
         head, _, _ = text.partition(',\n  "check"')
         one_line = head.replace("{\n  ", "{", 1).replace(",\n  ", ", ")
         found = document.pop("check", None)
@@ -249,7 +268,10 @@ class Recording:
         for entry, found in re.findall(r'^    (\{.*), "check": "(0x[0-9a-f]{16})"\},?$', text, re.M):
             if int(found, 16) != content_hash(entry.encode()):
                 raise Malformed(f"the check of {entry}")
-        return document
+        for entry, found in re.findall(r'^(\{.*),"sum":"(.*)"\},?$', text, re.M):
+            if found != text_sum(entry.encode()):
+                raise Malformed(f"the sum of {entry}")
+        return _as_version_2(document) if document["version"] == 1 else document
 
     def shape(self, record):
         return tuple(int(size) for size in record["shape"][:record["ndim"]])
@@ -383,15 +405,16 @@ def manifest_entry(recording, record):
         "kernel": [recording.kernels.get(number, "") for number in kernels],
         "arg_index": int(record["arg_index"]), "role": ROLES[record["role"]],
         "stage": STAGES[record["stage"]], "kind": KINDS[record["kind"]], "dtype": dtype,
-        "is_contiguous": bool(is_scalar or flags & CONTIGUOUS), "ndims": int(record["ndim"]),
+        "is_contiguous": bool(is_scalar or flags & CONTIGUOUS),
         "shape": shape, "strides": [int(n) for n in record["strides"][:record["ndim"]]],
-        "start_offset": int(record["start"]), "numel": int(np.prod(shape, dtype=np.int64)),
+        "start_offset": int(record["start"]),
         "bin_offset": int(record["position"]), "bin_size": int(record["stored"]),
         "truncated": bool(flags & TRUNCATED), "overwritten": bool(flags & OVERWRITTEN),
         "hash": hex_string(record["hash"]) if flags & HASHED else None,
-        "data_ptr": hex_string(record["data_ptr"]),
+        "data_ptr": f"0x{int(record['data_ptr']):x}",
     }
     if is_scalar:
+        entry["ndims"] = 0
         entry["value"] = json_value(dtype, int(record["value"]))
         entry["raw"] = hex_string(record["value"])
     if flags & PARTIAL:
@@ -425,7 +448,7 @@ def manifest_of(recording):
     poison = int(recording.head["poison"])
     return {
         **({"poison": f"0x{poison:016x}"} if poison else {}),
-        "version": 1, "run_dir": recording.head["run_dir"].decode(),
+        "version": 2, "run_dir": recording.head["run_dir"].decode(),
         "bin_format": {"type": "logical_contiguous", "byte_order": "little_endian"},
         "hash_algorithm": "tg64", "level": recording.level,
         "policy": POLICIES[recording.head["policy"]], "complete": True, **result_of(summary), **counted,
