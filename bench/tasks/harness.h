@@ -53,6 +53,7 @@ struct bench_case {
     enum shape shape;
     uint64_t tasks;
     unsigned cores;
+    bool alternate; /* every other task is of another kind than the one before */
     void *runtime;
     struct bench_check *check;
 };
@@ -87,10 +88,12 @@ struct bench_peer {
 struct bench_options {
     enum shape shape;
     unsigned cores;
+    unsigned cpus; /* 0: as many as cores */
     uint64_t tasks[2];
     unsigned repeat;
     const char *phase; /* NULL: all of them */
     bool verify;
+    bool alternate;
 };
 
 static inline uint64_t bench_now_ns(void)
@@ -179,7 +182,7 @@ __attribute__((noreturn)) static inline void bench_usage(const char *program, co
     fprintf(stderr,
             "%s: %s\n"
             "usage: %s --shape independent|chain|fan|stencil|tree --cores N --tasks N1,N2\n"
-            "       --repeat R [--phase NAME] [--verify]\n",
+            "       --repeat R [--phase NAME] [--verify] [--cpus N] [--alternate]\n",
             program, wrong, program);
     exit(2);
 }
@@ -210,6 +213,8 @@ static inline bool bench_parse_value(struct bench_options *o, const char *key, c
         return (o->shape = shape_from_name(value)) != SHAPE_COUNT;
     if (strcmp(key, "--cores") == 0)
         return (o->cores = (unsigned)bench_number(value, '\0', &rest)) > 0;
+    if (strcmp(key, "--cpus") == 0)
+        return (o->cpus = (unsigned)bench_number(value, '\0', &rest)) > 0;
     if (strcmp(key, "--tasks") == 0)
         return bench_parse_tasks(value, o->tasks);
     if (strcmp(key, "--repeat") == 0)
@@ -221,11 +226,13 @@ static inline bool bench_parse_value(struct bench_options *o, const char *key, c
 
 static inline struct bench_options bench_parse(int argc, char **argv)
 {
-    struct bench_options o = {SHAPE_INDEPENDENT, 1, {4000, 20000}, 5, NULL, false};
+    struct bench_options o = {SHAPE_INDEPENDENT, 1, 0, {4000, 20000}, 5, NULL, false, false};
 
     for (int k = 1; k < argc; k++) {
         if (strcmp(argv[k], "--verify") == 0)
             o.verify = true;
+        else if (strcmp(argv[k], "--alternate") == 0)
+            o.alternate = true;
         else if (k + 1 == argc || !bench_parse_value(&o, argv[k], argv[k + 1]))
             bench_usage(argv[0], argv[k]);
         else
@@ -363,6 +370,7 @@ static inline bool bench_phase_per_task(const struct bench_peer *peer,
         c[k].shape = o->shape;
         c[k].tasks = o->tasks[k];
         c[k].cores = o->cores;
+        c[k].alternate = o->alternate;
         c[k].runtime = runtime;
         c[k].check = o->verify ? bench_check_new(o->shape, o->tasks[k]) : NULL;
         if (phase->open)
@@ -384,7 +392,7 @@ static inline bool bench_phase_per_task(const struct bench_peer *peer,
 static inline void bench_phase_fixed(const struct bench_peer *peer, const struct bench_phase *phase,
                                      const struct bench_options *o, void *runtime)
 {
-    struct bench_case c = {o->shape, 1, o->cores, runtime, NULL};
+    struct bench_case c = {o->shape, 1, o->cores, o->alternate, runtime, NULL};
     uint64_t *total = (uint64_t *)bench_alloc(o->repeat, sizeof *total);
 
     for (unsigned r = 0; r < o->repeat; r++)
@@ -402,7 +410,7 @@ static inline int bench_main(const struct bench_peer *peer, int argc, char **arg
     void *runtime;
     bool good = true, found = false;
 
-    bench_pin(o.cores);
+    bench_pin(o.cpus ? o.cpus : o.cores);
     runtime = peer->start ? peer->start(o.cores) : NULL;
     for (int k = 0; k < peer->phase_count; k++) {
         const struct bench_phase *phase = &peer->phases[k];

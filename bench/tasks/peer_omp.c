@@ -72,7 +72,7 @@ static uint64_t create_all_and_look(const struct bench_case *c, char *out)
 static bool team_of_one_is_undeferred(enum shape shape)
 {
     struct bench_check *check = bench_check_new(shape, PROBE_TASKS);
-    struct bench_case c = {shape, PROBE_TASKS, 1, NULL, check};
+    struct bench_case c = {shape, PROBE_TASKS, 1, false, NULL, check};
     char *out = (char *)bench_alloc(PROBE_TASKS, 1);
     uint64_t ran = 0;
 

@@ -70,18 +70,19 @@ struct opened {
 static void add_task(const struct bench_case *c, struct opened *o, uint64_t i)
 {
     int64_t words = (int64_t)c->tasks + MARKS_HEAD;
+    bool on_aic = c->alternate && i % 2 == 1;
     struct tg_args args;
     uint64_t task;
 
     if (!c->check) {
-        must(tg_graph_add(o->graph, 0, NULL, &task, &error));
+        must(tg_graph_add(o->graph, on_aic ? KERNEL_EMPTY_AIC : KERNEL_EMPTY, NULL, &task, &error));
         return;
     }
     tg_args_init(&args);
     tg_args_inout(&args, tg_tensor_make(o->marks, TG_UINT64, 1, &words));
     tg_args_u64(&args, i);
     tg_args_u64(&args, (uint64_t)c->shape);
-    must(tg_graph_add(o->graph, 1, &args, &task, &error));
+    must(tg_graph_add(o->graph, on_aic ? KERNEL_MARK_AIC : KERNEL_MARK, &args, &task, &error));
 }
 
 static void build_graph(const struct bench_case *c, struct opened *o)

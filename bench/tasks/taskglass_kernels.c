@@ -90,6 +90,8 @@ static void orchestrate(struct tg_rt *rt, const struct tg_args *args)
 static const struct tg_kernel_def kernels[] = {
     [KERNEL_EMPTY] = {"empty", empty, TG_AIV, ""},
     [KERNEL_MARK] = {"mark", mark, TG_AIV, "inout:uint64 scalar:uint64 scalar:uint64"},
+    [KERNEL_EMPTY_AIC] = {"empty_aic", empty, TG_AIC, ""},
+    [KERNEL_MARK_AIC] = {"mark_aic", mark, TG_AIC, "inout:uint64 scalar:uint64 scalar:uint64"},
     [KERNEL_FIRST] = {"first", empty, TG_AIV, "out:uint64"},
     [KERNEL_NEXT] = {"next", empty, TG_AIV, "in:uint64 out:uint64"},
     [KERNEL_FIRST_CHECKED] = {"first_checked", check_first, TG_AIV, "out:uint64 scalar:uint64"},

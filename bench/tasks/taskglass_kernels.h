@@ -15,6 +15,8 @@ enum { MARKS_ROUND = 0, MARKS_FAULTS = 1, MARKS_HEAD = 2 };
 enum {
     KERNEL_EMPTY,
     KERNEL_MARK,
+    KERNEL_EMPTY_AIC, /* the same two for the other kind of core */
+    KERNEL_MARK_AIC,
     KERNEL_FIRST, /* writes its cell */
     KERNEL_NEXT,  /* reads the cells of its predecessors, writes its own */
     KERNEL_FIRST_CHECKED,
