@@ -3,6 +3,7 @@
 #include "device/mix.h"
 #include "device/park.h"
 #include "device/recorder.h"
+#include "device/role.h"
 #include "device/target.h"
 #include "device/wait.h"
 #include "device/worker.h"
@@ -35,10 +36,10 @@ TG_FN void tg_core_run_alone(struct tg_engine *e, struct tg_worker *lane, uint32
     tg_target_say_between(lane->status);
 }
 
-TG_FN void tg_core_post(struct tg_worker *lane, uint32_t task)
+TG_FN void tg_core_post(struct tg_engine *e, struct tg_worker *lane, uint32_t task)
 {
     tg_store_seq(&lane->mail, task + 1); /* S2: say */
-    tg_park_wake(&lane->park);           /* S2: check */
+    tg_role_wake(e, lane);               /* S2: check */
 }
 
 /* ── cores that schedule for themselves ────────────────────────────────────────────────── */
@@ -67,16 +68,15 @@ TG_FN static uint32_t find(struct tg_engine *e, struct tg_worker *lane, bool ste
     return task;
 }
 
-/* The check after the core has said that it sleeps: work may have come in the meantime. */
-TG_FN static bool must_stay_awake(struct tg_engine *e, struct tg_worker *lane)
+/* The check after the core has said that it sleeps: work may have come in the meantime. The lane may
+ * be another thread's by now, so only what all threads may read is read here. */
+TG_FN static bool must_stay_awake(struct tg_engine *e, const struct tg_worker *lane)
 {
     if (tg_load_seq(&e->phase) != TG_RUNNING || tg_load_seq(&lane->mail) != 0)
         return true;
     if (tg_worker_could_take(e, lane->takes & ~TG_TAKES(TG_CLASS_MIX)))
         return true;
-    if (tg_mix_could_lead(e, lane))
-        return true;
-    return tg_engine_check_over(e, lane);
+    return tg_mix_could_lead(e, lane);
 }
 
 /* For a target whose sleepers look for work themselves: true if something has happened for which
@@ -86,30 +86,56 @@ TG_FN static bool sees_something(const struct tg_engine *e, const struct tg_work
     return tg_core_has_mail(lane) || !tg_engine_running(e) || tg_worker_sees(e, lane->takes);
 }
 
-TG_FN static void sleep_unless_needed(struct tg_engine *e, struct tg_worker *lane)
+TG_FN static void nap_unless_needed(struct tg_engine *e, struct tg_worker *lane)
 {
     tg_park_say(&lane->park);
+    for (uint32_t nap = 1; !sees_something(e, lane); nap++) {
+        tg_park_sleep(&lane->park);
+        if (nap % TG_NAPS == 0 && tg_worker_sees_loot(e, lane->takes))
+            break;
+    }
+    tg_park_cancel(&lane->park);
+}
+
+/* When it returns, the thread holds a lane, perhaps another one than before. */
+TG_FN static void sleep_unless_needed(struct tg_engine *e, struct tg_worker *home)
+{
+    struct tg_worker *lane = tg_role_lane(e, home);
+    uint32_t takes = lane->takes;
     if (TG_TARGET_SLEEPERS_LOOK) {
-        for (uint32_t nap = 1; !sees_something(e, lane); nap++) {
-            tg_park_sleep(&lane->park);
-            if (nap % TG_NAPS == 0 && tg_worker_sees_loot(e, lane->takes))
-                break;
-        }
-        tg_park_cancel(&lane->park);
+        nap_unless_needed(e, lane);
         return;
     }
-    tg_worker_say_asleep(e, lane, lane->takes);
-    tg_worker_search_give_up(e, lane->takes);
-    if (must_stay_awake(e, lane))
-        tg_park_cancel(&lane->park);
-    else
-        tg_park_sleep(&lane->park);
-    tg_worker_say_awake(e, lane, lane->takes);
+    tg_role_say_asleep(e, home, lane);
+    tg_worker_search_give_up(e, takes);
+    if (must_stay_awake(e, lane)) {
+        if (tg_role_stay(e, home, lane))
+            return;
+        tg_worker_pass_on(e, takes); /* the thread that has the lane now has other work */
+    }
+    tg_role_sleep(e, home);
+}
+
+/* One round of waiting, in which other threads may take the lane over. Returns false when it is
+ * time to sleep. The thread then holds a lane again, perhaps another one, and searches for that. */
+TG_FN static bool rest(struct tg_engine *e, struct tg_worker *home, uint32_t *round)
+{
+    struct tg_worker *before = tg_role_lane(e, home), *lane;
+    bool again;
+    tg_role_rest(before);
+    again = tg_wait_round(&e->patience, round);
+    lane = tg_role_claim(e, home);
+    if (lane != before) {
+        tg_worker_search_begin(e, lane->takes);
+        tg_worker_search_leave(e, before->takes);
+    }
+    return again;
 }
 
 /* Looks for work at least once, and spins for a while before it gives up the CPU. */
-TG_FN static uint32_t search(struct tg_engine *e, struct tg_worker *lane)
+TG_FN static uint32_t search(struct tg_engine *e, struct tg_worker *home)
 {
+    struct tg_worker *lane = tg_role_lane(e, home);
     uint32_t round = 0;
     while (!tg_core_is_called(e, lane)) {
         uint32_t task = find(e, lane, (round + 1) % e->steal_every == 0);
@@ -120,37 +146,43 @@ TG_FN static uint32_t search(struct tg_engine *e, struct tg_worker *lane)
             if (tg_engine_check_over(e, lane))
                 break;
         }
-        if (!tg_wait_round(&e->patience, &round))
+        if (!rest(e, home, &round))
             break;
+        lane = tg_role_lane(e, home);
     }
     return TG_NO_TASK;
 }
 
-/* Returns the next task, or TG_NO_TASK because there is mail or the run is over. A core that was
- * woken always leaves through tg_worker_search_leave, so that it wakes another core for the work
- * that it leaves. */
-TG_FN static uint32_t wait_for_work(struct tg_engine *e, struct tg_worker *lane)
+/* Returns the next task, or TG_NO_TASK because there is mail or the run is over. The thread may have
+ * another lane then. A core that was woken always leaves through tg_worker_search_leave, so that it
+ * wakes another core for the work that it leaves. */
+TG_FN static uint32_t wait_for_work(struct tg_engine *e, struct tg_worker *home)
 {
+    struct tg_worker *lane = tg_role_lane(e, home);
     uint32_t task = find_own(lane);
     if (task != TG_NO_TASK || tg_core_is_called(e, lane))
         return task;
     for (;;) {
         tg_worker_search_begin(e, lane->takes);
-        task = search(e, lane);
+        task = search(e, home);
+        lane = tg_role_lane(e, home);
         if (task != TG_NO_TASK || tg_core_is_called(e, lane))
             break;
-        sleep_unless_needed(e, lane);
+        sleep_unless_needed(e, home);
+        lane = tg_role_lane(e, home);
     }
     tg_worker_search_leave(e, lane->takes);
     return task;
 }
 
-TG_FN void tg_core_loop_self(struct tg_engine *e, struct tg_worker *lane)
+TG_FN void tg_core_loop_self(struct tg_engine *e, struct tg_worker *home)
 {
     uint32_t task = TG_NO_TASK;
     while (tg_engine_running(e)) {
+        struct tg_worker *lane;
         if (task == TG_NO_TASK)
-            task = wait_for_work(e, lane);
+            task = wait_for_work(e, home);
+        lane = tg_role_lane(e, home); /* waiting or completing a task may have changed it */
         if (tg_core_has_mail(lane)) {
             /* The mix in the mail may have to wait for its other parts, and a task in hand must not
              * wait for that. It is a plain task: a mix comes only with the mix's lock. */
@@ -168,6 +200,59 @@ TG_FN void tg_core_loop_self(struct tg_engine *e, struct tg_worker *lane)
             task = tg_worker_complete(e, lane, task, true);
         }
     }
+}
+
+/* ── threads that help ─────────────────────────────────────────────────────────────────── */
+
+/* Takes a task for a lane that the thread has borrowed. */
+TG_FN static uint32_t find_plain(struct tg_engine *e, struct tg_worker *lane)
+{
+    uint32_t classes = lane->takes & ~TG_TAKES(TG_CLASS_MIX), task = find_own(lane);
+    if (task != TG_NO_TASK)
+        return task;
+    tg_worker_search_begin(e, classes);
+    for (uint32_t c = 0; c < TG_CLASS_MIX && task == TG_NO_TASK; c++)
+        if (classes & TG_TAKES(c))
+            task = tg_worker_take(e, lane, c, true);
+    tg_worker_search_leave(e, classes);
+    return task;
+}
+
+/* The lane changes when a task's successor is of another kind. */
+TG_FN static bool help_here(struct tg_engine *e, struct tg_worker *home, const uint32_t *word,
+                            uint32_t value)
+{
+    struct tg_worker *lane = tg_role_lane(e, home);
+    uint32_t task = TG_NO_TASK;
+    bool helped = false;
+    while (tg_load_relaxed(word) != value && !tg_core_is_called(e, lane)) {
+        if (task == TG_NO_TASK)
+            task = find_plain(e, lane);
+        if (task == TG_NO_TASK)
+            break;
+        task = tg_target_run(e, lane, task);
+        task = tg_worker_complete(e, lane, task, true);
+        lane = tg_role_lane(e, home);
+        helped = true;
+    }
+    if (task != TG_NO_TASK)
+        tg_mix_hand_on(e, lane, task);
+    return helped;
+}
+
+TG_FN bool tg_core_help(struct tg_engine *e, struct tg_worker *home, const uint32_t *word,
+                        uint32_t value)
+{
+    bool helped = false;
+    for (uint32_t c = 0; TG_TARGET_MOVES_ROLES && c < TG_CLASS_MIX; c++) {
+        if (!tg_worker_sees(e, TG_TAKES(c)) && !tg_worker_sees_loot(e, TG_TAKES(c)))
+            continue;
+        if (!tg_role_borrow(e, home, c))
+            continue;
+        helped |= help_here(e, home, word, value);
+        tg_role_give_back(e, home);
+    }
+    return helped;
 }
 
 /* ── lanes that are served ─────────────────────────────────────────────────────────────── */

@@ -63,7 +63,7 @@ TG_FN void tg_core_run_alone(struct tg_engine *e, struct tg_worker *lane, uint32
 /* ── mail ──────────────────────────────────────────────────────────────────────────────── */
 
 /* Puts a task into a lane's mail slot, which must be empty, and wakes the lane (S2). */
-TG_FN void tg_core_post(struct tg_worker *lane, uint32_t task);
+TG_FN void tg_core_post(struct tg_engine *e, struct tg_worker *lane, uint32_t task);
 
 /* A relaxed load is enough: the lane acquires what came with the mail when it takes it. */
 TG_FN static inline bool tg_core_has_mail(const struct tg_worker *lane)
@@ -81,8 +81,14 @@ TG_FN static inline bool tg_core_is_called(const struct tg_engine *e, const stru
 
 /* ── loops ─────────────────────────────────────────────────────────────────────────────── */
 
-/* The loop of a core that schedules for itself, until the run is over. */
-TG_FN void tg_core_loop_self(struct tg_engine *e, struct tg_worker *lane);
+/* The loop of a core that schedules for itself, until the run is over. `home` is the thread's own
+ * worker, for whose lane it acts at first. */
+TG_FN void tg_core_loop_self(struct tg_engine *e, struct tg_worker *home);
+/* For the thread of a worker that is no core and waits until *word is `value`: runs ready plain
+ * tasks on lanes whose threads sleep, until that has happened, no such task or lane is left or the
+ * run is over. Returns true if it ran any. */
+TG_FN bool tg_core_help(struct tg_engine *e, struct tg_worker *home, const uint32_t *word,
+                        uint32_t value);
 /* The loop of a lane that gets its work through its mail slot. */
 TG_FN void tg_core_loop_served(struct tg_engine *e, struct tg_worker *lane);
 

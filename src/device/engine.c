@@ -3,7 +3,7 @@
 #include "device/core.h"
 #include "device/mix.h"
 #include "device/orchestrator_hook.h"
-#include "device/park.h"
+#include "device/role.h"
 #include "device/scheduler.h"
 #include "device/stream.h"
 
@@ -41,6 +41,8 @@ TG_FN static void init_worker(struct tg_engine *e, uint32_t index, uint32_t take
     w->block = index < e->n_lanes ? index / TG_PARTS : 0;
     w->part = index < e->n_lanes ? index % TG_PARTS : 0;
     w->takes = takes;
+    w->moves = TG_TARGET_MOVES_ROLES && e->n_schedulers == 0 && takes != 0;
+    w->role = index;
     w->status = status + index;
     w->stream = index < e->n_lanes ? e->streams + index : 0;
 }
@@ -86,6 +88,9 @@ TG_FN static void reset_worker(struct tg_worker *w)
     w->mail = 0;
     w->assigned = TG_NO_TASK;
     w->finished = w->counted = 0;
+    w->role = w->index;
+    w->hold = tg_hold_word(w->index, TG_HOLD_HELD);
+    w->onward = 0;
     for (uint32_t c = 0; c < TG_CLASS_MIX; c++)
         w->deque[c].head = w->deque[c].tail = 0;
     tg_target_say_idle(w->status, 0);
@@ -136,6 +141,7 @@ TG_FN void tg_engine_reset(struct tg_engine *e, const struct tg_launch *launch,
                        launch->queue_size[c], 0, launch->n_ready[c]);
     }
     e->finished = 0;
+    e->awake = e->n_cores;
     e->active = e->n_workers - !tg_engine_orchestrates(e);
     if (tg_engine_orchestrates(e))
         tg_orchestrator_prepare(e->orchestrator, e, o, orchestrate, site);
@@ -167,8 +173,8 @@ TG_FN static void end(struct tg_engine *e, uint32_t phase)
     if (!tg_cas_seq(&e->phase, &running, phase)) /* S4: say */
         return;
     for (uint32_t i = 0; !TG_TARGET_SLEEPERS_LOOK && i < e->n_workers; i++)
-        tg_park_wake(&e->worker[i].park); /* S4: check */
-    tg_mix_call_off_all(e);               /* S4: check */
+        tg_role_wake(e, &e->worker[i]); /* S4: check */
+    tg_mix_call_off_all(e);             /* S4: check */
 }
 
 TG_FN void tg_engine_stop(struct tg_engine *e)
@@ -200,6 +206,7 @@ TG_FN bool tg_engine_enter(struct tg_engine *e, uint32_t worker)
         tg_core_loop_self(e, w);
     else
         tg_core_loop_served(e, w);
+    w = tg_role_lane(e, w);
     tg_target_say_idle(w->status, w->finished);
     return tg_sub_acq_rel(&e->active, 1u) == 1;
 }

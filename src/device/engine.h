@@ -8,7 +8,8 @@
  *   │ lane 1 AIV0 │      │ lane 4 AIV0 │
  *   └ lane 2 AIV1 ┘      └ lane 5 AIV1 ┘
  *
- * A lane is a thread (a thread block on a GPU) that runs kernels. Lanes that count as cores take
+ * A lane runs kernels. On a GPU it is a thread block; on a simulator it has a thread, and where cores
+ * schedule for themselves threads can change lanes (device/role.h). Lanes that count as cores take
  * plain tasks; the lanes of a block that is short of cores exist too, but run only their part of
  * a mix. In a full block a core takes tasks of its own kind; in a short one it stands in for both.
  *
@@ -20,14 +21,19 @@
  * One more worker, the orchestrator, makes tasks where the device builds the graph; it takes none,
  * but others may steal from its deques what it has made ready.
  *
- * Sleeping. A worker with nothing to do says so (park PARKED, its bit in `sleepers`), then checks
- * every place work can come from, then sleeps. A thread that makes work does that first, then
- * checks for sleepers. Say and check are _seq on both sides, so one of the two sees the other:
- *   S1  work:  deque tail, queue tail, mix lock    with  sleepers, park
- *   S2  mail:  lane's mail                         with  the lane's park
+ * Sleeping. A worker with nothing to do says so (park PARKED, for a lane that can change its thread
+ * hold ASLEEP; its bit in `sleepers`), then checks every place work can come from, then sleeps. A
+ * thread that makes work does that first, then checks for sleepers. Say and check are _seq on both
+ * sides, so one of the two sees the other:
+ *   S1  work:  deque tail, queue tail, mix lock    with  sleepers, park, hold
+ *   S2  mail:  lane's mail                         with  the lane's park or hold
  *   S3  done:  lane's mail emptied                 with  the scheduler's park
- *   S4  end:   phase                               with  park, a mix's start
+ *   S4  end:   phase                               with  park, hold, a mix's start
  *   F1  task:  its list of waiting tasks closed    with  awaited, the orchestrator's park
+ * A bit in `sleepers` may be left over: a thread that takes over a sleeping lane (H1 in role.h)
+ * leaves the bit for the next waker to clear, and that one goes on to the next sleeper. A sleeper
+ * says that it sleeps before it looks whether its bit is set; a waker clears the bit before it
+ * looks whether the worker sleeps.
  *
  * Waking. One sleeper is woken at a time, and it wakes the next one, so that wakes spread as far as
  * there is work and no further. The rule: while a task waits that a sleeper could take, some thread
@@ -37,6 +43,7 @@
  *                        leave looks whether anything is left, and wakes the next; one that goes
  *                        to sleep looks after it has said so. Tasks are invisible while a thief
  *                        moves them, so only searchers take from anywhere but their own deque.
+ *                        A thread that leaves its lane to one that sleeps looks on its behalf.
  *   mixes, cores         Searching does not count, since a searcher of a busy block cannot help. A
  *                        worker that offers a mix, that takes one or leaves a search while more
  *                        wait, or that unlocks a mix, wakes a sleeper of a block whose mix is free.
@@ -78,14 +85,20 @@ struct tg_worker {
     /* written by the worker itself */
     uint64_t finished; /* tasks it completed in this run; other threads use it as a hint */
     uint64_t counted;  /* those of them that are in the engine's sum */
-    uint8_t pad0[TG_LINE - 48];
+    /* The lane that its thread goes over to (+ 1; 0: none), and what that lane's hold said. */
+    uint32_t onward;
+    uint32_t onward_hold;
+    uint32_t moves; /* fixed: 1 if its thread can change (device/role.h) */
+    uint8_t pad0[TG_LINE - 60];
     /* written by other threads */
-    uint32_t park; /* enum tg_park_word */
+    uint32_t park; /* enum tg_park_word; of the thread with this number */
+    uint32_t role; /* the lane that the thread with this number acts for */
+    uint32_t hold; /* the lane's thread and what it does: device/role.h */
     /* Task + 1 to run; 0: empty. The mix's leader or the scheduler posts it, one at a time, and the
      * lane empties it when it is done. */
     uint32_t mail;
     uint32_t assigned; /* dedicated schedulers: the task given to the lane and not yet reaped */
-    uint8_t pad1[TG_LINE - 12];
+    uint8_t pad1[TG_LINE - 20];
     struct tg_deque deque[2]; /* TG_CLASS_AIC, TG_CLASS_AIV */
 };
 
@@ -150,7 +163,8 @@ struct tg_engine {
     uint32_t active;   /* threads still inside the run */
     uint8_t pad2[TG_LINE - 12];
     uint32_t searching[TG_CLASSES]; /* cores that look for plain tasks; always 0 for mixes */
-    uint8_t pad3[TG_LINE - 4 * TG_CLASSES];
+    uint32_t awake;                 /* threads that act for cores and do not sleep */
+    uint8_t pad3[TG_LINE - 4 * TG_CLASSES - 4];
     uint64_t sleepers[TG_CLASSES][TG_SLEEP_WORDS];
     struct tg_queue queue[TG_CLASSES];
 };

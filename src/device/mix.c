@@ -107,7 +107,7 @@ TG_FN uint32_t tg_mix_lead(struct tg_engine *e, struct tg_worker *lane, uint32_t
     wanted = mix->wanted;
     for (uint32_t part = 0; part < TG_PARTS; part++)
         if (wanted & ~own & (1u << part))
-            tg_core_post(&e->worker[TG_PARTS * lane->block + part], task);
+            tg_core_post(e, &e->worker[TG_PARTS * lane->block + part], task);
     if ((wanted & own) && tg_mix_run_part(e, lane, task) == TG_PART_DONE_LAST)
         return finish(e, lane, task);
     return TG_NO_TASK;

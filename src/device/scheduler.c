@@ -27,10 +27,10 @@ TG_FN static bool is_done(const struct tg_worker *lane)
     return !is_idle(lane) && tg_load_seq(&lane->mail) == 0; /* S3; acquires the kernel's writes */
 }
 
-TG_FN static void assign(struct tg_worker *lane, uint32_t task)
+TG_FN static void assign(struct tg_engine *e, struct tg_worker *lane, uint32_t task)
 {
     lane->assigned = task;
-    tg_core_post(lane, task);
+    tg_core_post(e, lane, task);
 }
 
 /* Handles a lane whose kernel has returned: completes its task if this was the last part. */
@@ -57,7 +57,7 @@ TG_FN static bool hand_out_mix(struct tg_engine *e, uint32_t block)
         struct tg_worker *lane = &e->worker[TG_PARTS * block + part];
         if ((mix->wanted & (1u << part)) && is_idle(lane)) {
             mix->wanted &= ~(1u << part);
-            assign(lane, mix->task);
+            assign(e, lane, mix->task);
         }
     }
     return mix->wanted != before;
@@ -86,7 +86,7 @@ TG_FN static bool feed(struct tg_engine *e, struct tg_worker *scheduler, struct 
             continue;
         task = tg_worker_take(e, scheduler, c, true);
         if (task != TG_NO_TASK) {
-            assign(lane, task);
+            assign(e, lane, task);
             return true;
         }
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "device/worker.h"
 #include "device/park.h"
+#include "device/role.h"
 #include "device/target.h"
 #include "device/growing_edges.h"
 #include "device/fixed_edges.h"
@@ -98,10 +99,10 @@ TG_FN static void wake_sleeper(struct tg_engine *e, uint32_t task_class)
             uint32_t bit = tg_target_lowest_bit(asleep);
             uint64_t mask = (uint64_t)1 << bit;
             struct tg_worker *w = &e->worker[64 * word + bit];
-            if (is_of_use(e, w, task_class) && (tg_and_seq(sleepers, ~mask) & mask)) {
-                tg_park_wake(&w->park); /* no other thread took the bit */
+            /* The bit may be left over, or another thread may take it at the same time. */
+            if (is_of_use(e, w, task_class) && (tg_and_seq(sleepers, ~mask) & mask) &&
+                tg_role_wake(e, w))
                 return;
-            }
         }
     }
 }
@@ -164,9 +165,12 @@ TG_FN void tg_worker_pass_on_own(struct tg_engine *e, struct tg_worker *w)
 
 TG_FN void tg_worker_say_asleep(struct tg_engine *e, const struct tg_worker *w, uint32_t classes)
 {
-    for (uint32_t c = 0; c < TG_CLASSES; c++)
-        if (classes & TG_TAKES(c))
-            tg_or_seq(&e->sleepers[c][w->index / 64], (uint64_t)1 << (w->index % 64)); /* S1 */
+    uint64_t mask = (uint64_t)1 << (w->index % 64);
+    for (uint32_t c = 0; c < TG_CLASSES; c++) {
+        uint64_t *sleepers = &e->sleepers[c][w->index / 64];
+        if ((classes & TG_TAKES(c)) && !(tg_load_seq(sleepers) & mask))
+            tg_or_seq(sleepers, mask); /* S1: say */
+    }
 }
 
 TG_FN void tg_worker_say_awake(struct tg_engine *e, const struct tg_worker *w, uint32_t classes)
@@ -217,5 +221,7 @@ TG_FN uint32_t tg_worker_complete(struct tg_engine *e, struct tg_worker *w, uint
     /* Last, so that "all finished" implies that no task is still being handed on. */
     tg_store_relaxed(&w->finished, w->finished + 1);
     tg_target_say_finished(w->status, w->finished);
+    if (TG_TARGET_MOVES_ROLES && w->onward)
+        tg_role_move(e, w);
     return next;
 }

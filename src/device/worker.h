@@ -86,7 +86,8 @@ TG_FN void tg_worker_wake_orchestrator(struct tg_engine *e);
 
 /*
  * Completes a finished task: counts it, and offers the successors that became ready. With `keep`,
- * returns one that the worker takes itself instead of offering it.
+ * returns one that the thread takes itself instead of offering it. The thread may have another lane
+ * then (device/role.h), and must not use `w` any more.
  */
 TG_FN uint32_t tg_worker_complete(struct tg_engine *e, struct tg_worker *w, uint32_t task,
                                   bool keep);

@@ -3,6 +3,7 @@
 #include "orchestrate/calls.h"
 #include "orchestrate/waits.h"
 #include "device/park.h"
+#include "device/role.h"
 #include "device/target.h"
 #include "device/wait.h"
 #include "device/worker.h"
@@ -18,7 +19,7 @@ TG_FN static bool over(const struct tg_orchestrator *self)
 TG_FN static bool all_asleep(struct tg_engine *e)
 {
     for (uint32_t i = 0; i < e->n_lanes + e->n_schedulers; i++)
-        if (tg_load_seq(&e->worker[i].park) != TG_PARKED || tg_load_seq(&e->worker[i].mail) != 0)
+        if (!tg_role_sleeps(&e->worker[i]) || tg_load_seq(&e->worker[i].mail) != 0)
             return false;
     return true;
 }

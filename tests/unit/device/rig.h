@@ -6,7 +6,8 @@
  *   rig    opens an engine of so many cores and schedulers, launches graphs on it, stops them
  *   dag    tasks and edges; every kernel checks that all parts of all predecessors have ended
  *          (reading what they wrote without atomics, so that the thread sanitizer checks that
- *          it was published), then does what its node says
+ *          it was published) and that it runs alone on a lane of its kind, then does what its
+ *          node says
  */
 #ifndef TG_TEST_RIG_H
 #define TG_TEST_RIG_H
@@ -30,16 +31,17 @@ struct node {
     uint32_t ended[TG_PARTS]; /* plain: only the engine orders the accesses */
 };
 
-enum { DAG_TASKS = 512, DAG_EDGES = 2048 };
+enum { DAG_TASKS = 512, DAG_EDGES = 2048, DAG_LANES = 96 };
 
 struct dag {
     uint32_t n_tasks, n_edges;
     uint32_t before[DAG_EDGES], after[DAG_EDGES];
     struct node node[DAG_TASKS];
     uint32_t pred[DAG_EDGES];
-    uint32_t inside;   /* number of bodies inside; __atomic */
-    uint32_t quorum;   /* bodies that must be inside at the same time */
-    uint32_t stopping; /* the run is being stopped: bodies must not wait; __atomic */
+    uint32_t inside;          /* number of bodies inside; __atomic */
+    uint32_t quorum;          /* bodies that must be inside at the same time */
+    uint32_t lane[DAG_LANES]; /* 1: a kernel runs there; __atomic */
+    uint32_t stopping;        /* the run is being stopped: bodies must not wait; __atomic */
     /* the engine's view of the graph */
     struct tg_launch launch;
     struct tg_task_desc desc[DAG_TASKS];
@@ -52,6 +54,20 @@ struct dag {
 STRESS_FN bool dag_stopping(const struct dag *dag)
 {
     return __atomic_load_n(&dag->stopping, __ATOMIC_SEQ_CST) != 0;
+}
+
+/* The kernel runs on a lane that may run it, and the host is shown that. */
+static void dag_check_lane_(const struct dag *dag, const struct tg_task_desc *desc,
+                            const struct tg_ctx *ctx)
+{
+    const struct tg_engine *e = ctx->engine;
+    const struct tg_worker *lane = &e->worker[ctx->core];
+    if (desc->task_class == TG_CLASS_MIX)
+        CHECK_EQ_U(lane->part, ctx->part);
+    else
+        CHECK(lane->takes & TG_TAKES(desc->task_class));
+    CHECK_EQ_U(__atomic_load_n(&lane->status->running, __ATOMIC_RELAXED),
+               (uint64_t)(desc - dag->desc) + 1);
 }
 
 static void dag_kernel_(const struct tg_ctx *ctx)
@@ -67,10 +83,13 @@ static void dag_kernel_(const struct tg_ctx *ctx)
     }
     CHECK_EQ_U(ctx->parts, dag->desc[task].n_parts);
     CHECK(dag->desc[task].kernel[ctx->part] != TG_NO_KERNEL);
+    dag_check_lane_(dag, &dag->desc[task], ctx);
+    CHECK_EQ_U(__atomic_exchange_n(&dag->lane[ctx->core], 1, __ATOMIC_RELAXED), 0);
     __atomic_fetch_add(&node->runs[ctx->part], 1, __ATOMIC_RELAXED);
     if (node->body)
         node->body(dag, node, ctx);
     node->ended[ctx->part] = 1;
+    CHECK_EQ_U(__atomic_exchange_n(&dag->lane[ctx->core], 0, __ATOMIC_RELAXED), 1);
 }
 
 static const tg_kernel_fn dag_kernels_[] = {dag_kernel_};

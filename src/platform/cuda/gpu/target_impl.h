@@ -21,6 +21,7 @@
 #define TG_TARGET_SLEEPERS_LOOK 1
 /* A record is made in device memory and then copied to host memory as a whole. */
 #define TG_TARGET_STAGES_RECORDS 1
+#define TG_TARGET_MOVES_ROLES 0
 
 TG_FN static inline void tg_target_pause(void)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include "platform/sim/device/fault.h"
+#include "device/role.h"
 #include "platform/process/protocol.h"
 #include <errno.h>
 #include <signal.h>
@@ -10,18 +11,20 @@
 /* Globals, because a signal handler takes no argument. Set once, before any worker starts. */
 static struct tg_control_head *control;
 static int dying;
-static __thread uint32_t this_worker = UINT32_MAX;
-static __thread const struct tg_worker_status *this_status;
+static __thread struct tg_engine *this_engine;
+static __thread uint32_t this_thread;
 
 static void record(int signal, const siginfo_t *info)
 {
     struct tg_fault_record *fault = &control->fault;
-    fault->worker = this_worker;
+    fault->worker = UINT32_MAX;
     fault->signal = signal;
     fault->address = signal == SIGABRT ? 0 : (uint64_t)(uintptr_t)info->si_addr;
-    if (this_status != NULL) {
-        fault->running = __atomic_load_n(&this_status->running, __ATOMIC_RELAXED);
-        fault->part = this_status->part;
+    if (this_engine != NULL) {
+        const struct tg_worker *w = tg_role_lane(this_engine, &this_engine->worker[this_thread]);
+        fault->worker = w->index;
+        fault->running = __atomic_load_n(&w->status->running, __ATOMIC_RELAXED);
+        fault->part = w->status->part;
     }
     __atomic_store_n(&fault->valid, 1u, __ATOMIC_RELEASE);
 }
@@ -48,12 +51,12 @@ void tg_fault_install(struct tg_control_head *head)
         sigaction(signals[i], &action, NULL);
 }
 
-int tg_fault_watch_thread(uint32_t worker, const struct tg_worker_status *status)
+int tg_fault_watch_thread(struct tg_engine *engine, uint32_t thread)
 {
     enum { STACK = 64 * 1024 }; /* never freed: the thread lives as long as the process */
     stack_t stack = {.ss_sp = malloc(STACK), .ss_size = STACK};
-    this_worker = worker;
-    this_status = status;
+    this_thread = thread;
+    this_engine = engine;
     /* Without it only a stack that overflows goes unreported, so want of memory ends no device. */
     if (stack.ss_sp != NULL && sigaltstack(&stack, NULL) != 0)
         free(stack.ss_sp);

@@ -59,7 +59,9 @@ static void name_thread(const struct tg_engine *e, uint32_t worker)
 {
     static const char *const part[] = {"aic", "aiv0", "aiv1"};
     char name[16];
-    if (worker < e->n_lanes)
+    if (e->worker[worker].moves)
+        snprintf(name, sizeof name, "tg-core.%u", worker);
+    else if (worker < e->n_lanes)
         snprintf(name, sizeof name, "tg-%s.%u", part[worker % TG_PARTS], worker / TG_PARTS);
     else if (worker < tg_engine_orchestrator(e))
         snprintf(name, sizeof name, "tg-sched.%u", worker - e->n_lanes);
@@ -81,7 +83,7 @@ static void *worker_main(void *argument)
     bool orchestrates = start.worker == tg_engine_orchestrator(d->engine);
     free(argument);
     name_thread(d->engine, start.worker);
-    if (tg_fault_watch_thread(start.worker, d->engine->worker[start.worker].status) != 0)
+    if (tg_fault_watch_thread(d->engine, start.worker) != 0)
         abort();
     for (uint32_t seen = 0;; seen++) {
         wait_for_launch(orchestrates ? &d->orchestrations : &d->launches, seen);

@@ -5,6 +5,7 @@
 
 #define TG_TARGET_SLEEPERS_LOOK 0
 #define TG_TARGET_STAGES_RECORDS 0
+#define TG_TARGET_MOVES_ROLES 1
 
 static inline void tg_target_pause(void)
 {
