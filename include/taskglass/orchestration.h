@@ -77,8 +77,8 @@ typedef void (*tg_orchestrate_fn)(struct tg_rt *rt, const struct tg_args *args);
 #define tg_alloc(rt, dtype, ndim, shape) ((rt)->ops->alloc((rt), (dtype), (ndim), (shape), TG_SITE))
 
 /* Tensor argument `argument` of a task whose scope has not ended; use it to get an output of
- * tg_args_out_new. On aicpu_build_graph, whose scopes do not own slots, this works only while fewer
- * tasks than the ring has slots were submitted after the task. */
+ * tg_args_out_new. If the scope has ended, it is an error. On aicpu_build_graph, whose scopes do not own
+ * slots, this works only while fewer tasks than the ring has slots were submitted after the task. */
 #define tg_output(rt, task, argument) ((rt)->ops->output((rt), (task), (argument), TG_SITE))
 
 /* Returns the value of a tensor with one element. It first waits for `producer` and, if the runtime

@@ -189,7 +189,9 @@ static tg_status point_to(struct tg_graph *graph, uint64_t setup, uint32_t logs,
     return status;
 }
 
-/* Queues and buckets have a power of two of places, so a slot can cost two places in each of the three queues, and a map entry two buckets. */
+/* Queues and buckets have a power of two of places, so a slot can cost two places in each of the three
+ * queues, and a map entry two buckets. The arguments of tasks lie in blocks, each of which can have a
+ * rest that no task fits in. */
 struct tg_scope_memory tg_device_log_memory(const struct tg_graph *graph)
 {
     const struct tg_orchestration *o = &graph->layout->orchestration;
@@ -198,7 +200,9 @@ struct tg_scope_memory tg_device_log_memory(const struct tg_graph *graph)
     return (struct tg_scope_memory){
         .size = info.memory,
         .used = info.memory_used,
-        .task = sizeof(struct tg_task_desc) + o->payload_stride + sizeof(struct tg_slot_note) +
+        .task = sizeof(struct tg_task_desc) + sizeof(struct tg_slot_note) +
+                sizeof(struct tg_task_place) +
+                o->payload_stride * TG_ARGS_BLOCK / (TG_ARGS_BLOCK - o->payload_stride) + 2 +
                 (size_t)2 * TG_CLASSES * sizeof(uint64_t),
         .dep = sizeof(struct tg_dep),
         .entry = sizeof(struct tg_map_region) + sizeof(struct tg_map_reader) + 2 * sizeof(uint32_t),

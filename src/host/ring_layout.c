@@ -2,10 +2,11 @@
 /*
  * Lays out the memory of a graph that the device builds. It is one allocation:
  *
- *   launch │ orchestration │ arguments │ refused │ kernels │ sites │ slots │ arguments of slots │
- *   notes │ dependencies │ queues │ tensor map │ heaps
+ *   launch │ orchestration │ arguments │ refused │ kernels │ sites │ slots │ arguments of tasks │
+ *   notes │ places │ blocks │ dependencies │ queues │ tensor map │ heaps
  *
- * On a simulator, untouched parts cost nothing: the system provides memory on first use.
+ * On a simulator, untouched parts cost nothing: the system provides memory on first use. So everything
+ * here is as large as the user's limits say, and the orchestrator touches as little of it as it can.
  */
 #include "base/error.h"
 #include "base/ring_limits.h"
@@ -139,8 +140,14 @@ static void plan_image(const struct tg_graph *g, bool has_map, struct layout *at
     at->o.waits = place(at, TG_WAITS * sizeof(struct tg_wait));
     at->launch.desc = place(at, slots * sizeof(struct tg_task_desc));
     at->o.payload_stride = payload_stride(m);
-    at->launch.payload = place(at, slots * at->o.payload_stride);
+    for (uint32_t r = 0; r < at->o.n_rings; r++) {
+        at->o.first_block[r] = at->o.n_args_blocks;
+        at->o.n_args_blocks += TG_ARGS_BLOCKS(at->o.ring[r].n_slots, at->o.payload_stride);
+    }
+    at->launch.payload = place(at, (uint64_t)at->o.n_args_blocks * TG_ARGS_BLOCK);
     at->o.notes = place(at, slots * sizeof(struct tg_slot_note));
+    at->o.places = place(at, slots * sizeof(struct tg_task_place));
+    at->o.args_blocks = place(at, at->o.n_args_blocks * sizeof(struct tg_args_block));
     for (uint32_t r = 0; r < at->o.n_rings; r++)
         deps += at->o.ring[r].n_deps;
     at->o.deps = place(at, deps * sizeof(struct tg_dep));
@@ -160,7 +167,8 @@ static void rebase(struct layout *at, uint64_t image)
     uint64_t *const addresses[] = {&at->launch.desc,     &at->launch.payload,  &at->launch.queue[0],
                                    &at->launch.queue[1], &at->launch.queue[2], &at->o.args,
                                    &at->o.refused,       &at->o.kernels,       &at->o.sites,
-                                   &at->o.notes,         &at->o.deps,          &at->o.waits};
+                                   &at->o.notes,         &at->o.deps,          &at->o.waits,
+                                   &at->o.places,        &at->o.args_blocks};
     for (size_t i = 0; i < sizeof addresses / sizeof addresses[0]; i++)
         *addresses[i] += image;
     if (at->o.map_regions != 0) {

@@ -100,7 +100,7 @@ bool tg_run_find_tensors(const struct tg_run *run, const struct tg_task_desc *de
     bytes = tg_stored_most_bytes(desc->n_tensors, desc->n_scalars);
     if (bytes > layout->orchestration.payload_stride)
         bytes = layout->orchestration.payload_stride;
-    if (desc->args > (layout->launch.n_tasks - 1) * layout->orchestration.payload_stride ||
+    if (desc->args > (uint64_t)layout->orchestration.n_args_blocks * TG_ARGS_BLOCK - bytes ||
         tg_device_copy_out(run->device, stored, layout->launch.payload + desc->args, bytes, NULL) !=
             TG_OK)
         return false;

@@ -85,11 +85,13 @@ TG_FN bool tg_flow_await(struct tg_orchestrator *self, uint32_t ring, uint64_t i
                          enum tg_resource resource)
 {
     struct tg_ring *book = &self->ring[ring];
-    uint32_t slot = tg_slot_of(book, index);
     uint64_t began;
-    uint32_t round = 0;
+    uint32_t slot, round = 0;
     bool stuck = false;
-    if (index < book->at->done || tg_slot_closed(self->e, slot))
+    if (index < book->at->done)
+        return true;
+    slot = tg_slot_of(book, index);
+    if (tg_slot_closed(self->e, slot))
         return true;
     tg_orchestrator_announce(self);
     began = tg_target_now();
@@ -138,7 +140,7 @@ TG_FN bool tg_flow_want_slot(struct tg_orchestrator *self, struct tg_ring *ring,
         tg_scope_found_full(self, TG_RESOURCE_SLOTS, ring);
     while (!has_slot(ring)) {
         uint64_t target = first ? worth_waking_for(ring) : ring->at->done;
-        if (ring->at->tail >= ring->pin || self->note[ring->done_slot].held)
+        if (ring->at->tail >= ring->pin || self->note[tg_slot_of(ring, ring->at->done)].held)
             return tg_flow_fail(self, TG_SCOPE_DEADLOCK, TG_RESOURCE_SLOTS, ring->index, 1, site);
         /* A later task may be held back for good. It is a deadlock only if the first one cannot
          * complete either. */
@@ -215,7 +217,7 @@ TG_FN bool tg_flow_want_dep(struct tg_orchestrator *self, struct tg_ring *ring, 
      * of the task being submitted do not. So the last resort is to wait here for the predecessor
      * itself. */
     while (at->done < at->head && at->dep_head - at->dep_tail >= ring->has.n_deps) {
-        if (self->note[ring->done_slot].held ||
+        if (self->note[tg_slot_of(ring, at->done)].held ||
             !tg_flow_await(self, ring->index, at->done, TG_RESOURCE_DEPS))
             break;
         advance(self, ring);

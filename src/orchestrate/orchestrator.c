@@ -3,6 +3,7 @@
 #include "orchestrate/calls.h"
 #include "orchestrate/flow.h"
 #include "orchestrate/waits.h"
+#include "device/recorder.h"
 #include "device/target.h"
 #include "common/stream_word.h"
 #include "device/worker.h"
@@ -150,8 +151,11 @@ TG_FN void tg_orchestrator_prepare(struct tg_orchestrator *self, struct tg_engin
     self->depth = 0;
     self->reading = false;
     self->reads.head = 0;
-    for (uint32_t r = 0; r < TG_RINGS; r++)
-        tg_ring_init(&self->ring[r], &o->ring[r], &o->cursors[r], r);
+    for (uint32_t r = 0; r < TG_RINGS; r++) {
+        tg_ring_init(&self->ring[r], o, r);
+        self->ring[r].keeps_slots = tg_record_is_on(e);
+        self->ring[r].keeps_args = tg_record_is_on(e) || !self->scopes_own_slots;
+    }
     for (uint32_t i = 0; i < TG_SITE_CACHE; i++)
         self->site_cache[i].text = 0;
     for (uint32_t i = 0; i < TG_SITE_SLOTS; i++)

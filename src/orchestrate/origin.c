@@ -37,7 +37,7 @@ TG_FN static bool writes(const struct tg_orchestrator *self, uint32_t slot,
 /* The slot of task `age` (1: the newest) of the ring, if the task still has it. */
 TG_FN static bool slot_of_age(const struct tg_ring *ring, uint64_t age, uint32_t *slot)
 {
-    if (age == 0 || age > ring->at->head || age > ring->has.n_slots)
+    if (age == 0 || age > ring->at->head || ring->at->head - age < ring->freed)
         return false;
     *slot = tg_slot_of(ring, ring->at->head - age);
     return true;

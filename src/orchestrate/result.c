@@ -12,22 +12,29 @@ TG_FN struct tg_tensor tg_call_output(struct tg_rt *rt, uint64_t task, uint32_t 
     struct tg_orchestrator *self = tg_of_rt(rt);
     uint32_t r = (uint32_t)(task >> 32), age;
     struct tg_tensor t = tg_tensor_none();
-    const struct tg_task_desc *desc;
+    const struct tg_task_place *place;
+    const struct tg_ring *ring = &self->ring[r % TG_RINGS];
     if (!tg_runs(self))
         return t;
     self->report->task = task;
     self->report->argument = argument;
-    age = task >> 32 < self->n_rings ? (uint32_t)self->ring[r].at->head - (uint32_t)task : 0;
-    if (age == 0 || age > self->ring[r].has.n_slots || age > self->ring[r].at->head) {
+    age = r < self->n_rings ? (uint32_t)ring->at->head - (uint32_t)task : 0;
+    if (age == 0 || age > ring->has.n_slots || age > ring->at->head) {
         tg_orchestrator_fail(self, TG_BAD_ARGUMENT, TG_FAULT_OUTPUT, site);
         return t;
     }
-    desc = &self->e->desc[tg_slot_of(&self->ring[r], self->ring[r].at->head - age)];
-    if (argument >= desc->n_tensors) {
+    /* The task's scope has ended, so its arguments may be gone. Whether they are depends on how far
+     * the cores are, and what the user gets must not. */
+    if (self->scopes_own_slots && ring->at->head - age < ring->pin) {
+        tg_orchestrator_fail(self, TG_BAD_ARGUMENT, TG_FAULT_OUT_OF_SCOPE, site);
+        return t;
+    }
+    place = tg_place_of(ring, ring->at->head - age);
+    if (argument >= place->n_tensors) {
         tg_orchestrator_fail(self, TG_BAD_ARGUMENT, TG_FAULT_OUTPUT, site);
         return t;
     }
-    tg_stored_get(tg_stored_tensor(self->payload + desc->args, desc->n_scalars, argument), &t);
+    tg_stored_get(tg_stored_tensor(self->payload + place->args, place->n_scalars, argument), &t);
     return t;
 }
 

@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "orchestrate/rings.h"
 
-TG_FN void tg_ring_init(struct tg_ring *ring, const struct tg_ring_layout *layout,
-                        struct tg_ring_cursors *cursors, uint32_t index)
+TG_FN void tg_ring_init(struct tg_ring *ring, struct tg_orchestration *o, uint32_t index)
 {
+    struct tg_ring_cursors *cursors = &o->cursors[index];
     cursors->head = cursors->done = cursors->tail = 0;
     cursors->heap_head = cursors->heap_tail = 0;
     cursors->dep_head = cursors->dep_tail = 0;
     ring->at = cursors;
-    ring->has = *layout;
-    ring->head_slot = ring->done_slot = layout->first_slot;
-    ring->head_dep = layout->first_dep;
+    ring->has = o->ring[index];
+    ring->place = TG_DEVICE_PTR(struct tg_task_place, o->places) + ring->has.first_slot;
+    tg_args_pool_init(&ring->args, o, index);
+    ring->freed = 0;
+    ring->head_place = ring->done_place = ring->freed_place = 0;
+    ring->free_slot = 0;
+    ring->fresh_slot = ring->has.first_slot;
+    ring->keeps_slots = ring->keeps_args = false;
+    ring->head_dep = ring->has.first_dep;
     ring->index = index;
     ring->heap_offset = 0;
     ring->pin = ring->heap_pin = TG_NO_PIN;
@@ -18,23 +24,76 @@ TG_FN void tg_ring_init(struct tg_ring *ring, const struct tg_ring_layout *layou
     ring->ended_first = ring->n_ended = 0;
 }
 
-TG_FN void tg_ring_advance(struct tg_engine *e, struct tg_ring *ring,
-                           const struct tg_slot_note *notes)
+/* ── slots and arguments ───────────────────────────────────────────────────────────────── */
+
+/* Frees the slots of the tasks before this one. */
+TG_FN static void free_slots(struct tg_ring *ring, struct tg_slot_note *notes, uint64_t before)
+{
+    for (; ring->freed < before; ring->freed++) {
+        uint32_t slot = ring->place[ring->freed_place].slot;
+        notes[slot].held = ring->free_slot;
+        ring->free_slot = slot + 1;
+        ring->freed_place = tg_next_place(ring, ring->freed_place);
+    }
+}
+
+TG_FN uint32_t tg_ring_take_slot(struct tg_ring *ring, struct tg_slot_note *notes)
+{
+    uint32_t slot;
+    if (ring->at->head - ring->freed == ring->has.n_slots)
+        free_slots(ring, notes, ring->freed + 1);
+    if (ring->free_slot != 0) {
+        slot = ring->free_slot - 1;
+        ring->free_slot = notes[slot].held;
+    } else {
+        slot = ring->fresh_slot++;
+    }
+    ring->place[ring->head_place].slot = slot;
+    return slot;
+}
+
+TG_FN uint64_t tg_ring_take_args(struct tg_ring *ring, uint64_t most)
+{
+    uint64_t head = ring->at->head;
+    if (ring->keeps_args && head >= ring->has.n_slots)
+        tg_args_pool_release(&ring->args, head + 1 - ring->has.n_slots);
+    return tg_args_pool_room(&ring->args, most, head);
+}
+
+TG_FN void tg_ring_keep_args(struct tg_ring *ring, const struct tg_args *args, uint64_t bytes)
+{
+    struct tg_task_place *place = &ring->place[ring->head_place];
+    place->n_tensors = args->n_tensors;
+    place->n_scalars = args->n_scalars;
+    place->args = tg_args_pool_take(&ring->args, bytes);
+}
+
+TG_FN void tg_ring_enter(struct tg_ring *ring)
+{
+    ring->head_place = tg_next_place(ring, ring->head_place);
+    ring->at->head++;
+}
+
+TG_FN void tg_ring_advance(struct tg_engine *e, struct tg_ring *ring, struct tg_slot_note *notes)
 {
     struct tg_ring_cursors *at = ring->at;
     uint64_t done = at->done;
-    uint32_t slot = ring->done_slot, last = slot;
-    while (done < at->head && tg_slot_closed(e, slot)) {
-        last = slot;
-        slot = tg_next_slot(ring, slot);
+    uint32_t place = ring->done_place, last = 0;
+    while (done < at->head && tg_slot_closed(e, ring->place[place].slot)) {
+        last = ring->place[place].slot;
+        place = tg_next_place(ring, place);
         done++;
     }
     if (done != at->done) {
         at->dep_tail += notes[last].dep_end - (uint32_t)at->dep_tail; /* modulo 2^32 */
         at->done = done;
-        ring->done_slot = slot;
+        ring->done_place = place;
     }
     at->tail = done < ring->pin ? done : ring->pin;
+    if (!ring->keeps_slots)
+        free_slots(ring, notes, at->tail);
+    if (!ring->keeps_args)
+        tg_args_pool_release(&ring->args, at->tail);
 }
 
 /* ── heap ──────────────────────────────────────────────────────────────────────────────── */

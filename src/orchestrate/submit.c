@@ -217,10 +217,12 @@ TG_FN static enum tg_orchestration_fault check(struct tg_orchestrator *self,
 
 /* ── submit ────────────────────────────────────────────────────────────────────────────── */
 
-TG_FN static bool put_args(struct tg_orchestrator *self, struct tg_task_desc *desc,
-                           const struct tg_args *args, const char *site)
+TG_FN static bool put_args(struct tg_orchestrator *self, struct tg_ring *ring,
+                           struct tg_task_desc *desc, const struct tg_args *args, const char *site)
 {
-    uint64_t *to = (uint64_t *)(self->payload + desc->args);
+    uint64_t *to;
+    desc->args = tg_ring_take_args(ring, tg_stored_most_bytes(args->n_tensors, args->n_scalars));
+    to = (uint64_t *)(self->payload + desc->args);
     for (uint32_t i = 0; i < args->n_scalars; i++)
         to = tg_stored_put_scalar(to, &args->scalar[i]);
     for (uint32_t i = 0; i < args->n_tensors; i++) {
@@ -235,20 +237,21 @@ TG_FN static bool put_args(struct tg_orchestrator *self, struct tg_task_desc *de
         tg_region_of(&made, &self->region[i]);
         to = tg_stored_put(to, &made);
     }
+    tg_ring_keep_args(ring, args, (uint64_t)((char *)to - (self->payload + desc->args)));
     return true;
 }
 
 /* Gives the slot to the new task, which no worker knows yet. */
 TG_FN static struct tg_task_desc *take_slot(struct tg_orchestrator *self, struct tg_ring *ring)
 {
-    struct tg_task_desc *desc = &self->e->desc[ring->head_slot];
-    self->task = ring->head_slot;
-    self->task_ref = tg_task_ref(ring->index, ring->head_slot, ring->at->head);
+    uint32_t slot = tg_ring_take_slot(ring, self->note);
+    struct tg_task_desc *desc = &self->e->desc[slot];
+    self->task = slot;
+    self->task_ref = tg_task_ref(ring->index, slot, ring->at->head);
     self->order++;
-    self->note[ring->head_slot].seen = 0;
+    self->note[slot].seen = 0;
     tg_store_relaxed(&desc->succ, TG_DEP_NONE);
     desc->id = (uint64_t)ring->index << 32 | (uint32_t)ring->at->head;
-    desc->args = ring->head_slot * self->o->payload_stride;
     desc->site = tg_current_scope(self)->site;
     return desc;
 }
@@ -293,8 +296,7 @@ TG_FN static void enter_task(struct tg_orchestrator *self, struct tg_ring *ring,
             ring->pin = scope->first_task;
     }
     scope->n_tasks++;
-    ring->head_slot = tg_next_slot(ring, ring->head_slot);
-    ring->at->head++;
+    tg_ring_enter(ring);
     if (self->samples)
         tg_take_peak(self, ring);
     self->submitted++;
@@ -344,7 +346,7 @@ TG_FN uint64_t tg_call_submit(struct tg_rt *rt, const uint32_t kernel[TG_PARTS],
     self->deps.guarded = false;
     if (self->logs)
         tg_edge_log_begin(&self->log, desc);
-    if (!put_args(self, desc, args, site))
+    if (!put_args(self, ring, desc, args, site))
         return give_up(self, args);
     ring->asked_deps += (uint64_t)args->n_after + args->n_more_after;
     if (!add_named(self, args->after, args->n_after) ||

@@ -7,13 +7,13 @@
  *                    │ layout of the rings, where everything lies    (host)     │
  *                    │ cursors of the rings, report                  (device)   │
  *                    └──────────────────────────────────────────────────────────┘
- *   arguments │ kernels │ sites │ dependencies │ notes │ tensor map │ heaps of the rings
+ *   arguments │ kernels │ sites │ dependencies │ notes │ places │ tensor map │ heaps of the rings
  *
  * Slots of all rings are one array of task descriptors (tg_launch.desc); ring r has slots
- * first_slot … first_slot + n_slots - 1, and task i of it uses slot first_slot + i mod n_slots.
- * Cursors are totals that only grow:
+ * first_slot … first_slot + n_slots - 1. A task uses any slot of its ring that is free: the place of
+ * task i, entry first_slot + i mod n_slots, says which. Cursors are totals that only grow:
  *
- *     tail ≤ done ≤ head    slots before tail are free, tasks before done have completed,
+ *     tail ≤ done ≤ head    slots of tasks before tail are free, tasks before done have completed,
  *                           tasks before head were submitted
  *
  * Who writes: before launch the host writes everything; after that only the orchestrator writes,
@@ -29,7 +29,7 @@
 #include <taskglass/wire/tensor.h>
 
 #define TG_ORCHESTRATION_MAGIC UINT64_C(0x316863726F6C6774) /* "tglorch1", little-endian */
-#define TG_ORCHESTRATION_VERSION 4u
+#define TG_ORCHESTRATION_VERSION 5u
 
 /* Values of `succ` in a device-built task besides the number of a dependency. */
 #define TG_DEP_NONE UINT32_MAX         /* no task waits for it */
@@ -74,9 +74,37 @@ struct tg_slot_note {
     uint32_t
         dep_end;   /* its ring's dependencies up to here are free once it has completed: low bits,
                          which suffice because fewer than 2^32 are in use */
-    uint32_t held; /* of a task that its scope holds back: next one's slot + 2; 1: the last */
+    uint32_t held; /* of a task that its scope holds back: next one's slot + 2; 1: the last.
+                      Of a free slot: the next free one's slot + 1; 0: the last */
 };
 TG_WIRE_SIZE(struct tg_slot_note, 24);
+
+/* Where a task is. */
+struct tg_task_place {
+    uint64_t args; /* byte offset of its arguments, as in its descriptor */
+    uint32_t slot;
+    uint8_t n_tensors, n_scalars;
+    uint16_t reserved;
+};
+TG_WIRE_SIZE(struct tg_task_place, 16);
+
+/* The arguments of tasks lie in blocks of this many bytes. A task's arguments never cross the end of a
+ * block. */
+enum { TG_ARGS_BLOCK = 16384 };
+
+/* How many blocks always suffice for that many tasks with at most `stride` bytes each: a block can have
+ * a rest of almost a stride that no task fits in, the oldest one can be nearly free, and the newest
+ * nearly empty. */
+#define TG_ARGS_BLOCKS(slots, stride) \
+    ((uint32_t)((uint64_t)(slots) * (stride) / (TG_ARGS_BLOCK - (stride)) + 3))
+
+/* The orchestrator's notes on such a block. */
+struct tg_args_block {
+    uint64_t end;  /* the first task of the ring that has its arguments in a later block */
+    uint32_t next; /* the next newer one, or the next free one: block + 1 */
+    uint32_t reserved;
+};
+TG_WIRE_SIZE(struct tg_args_block, 16);
 
 /* An entry of the tensor map: a region of memory, the task that wrote it last, and the tasks that read
  * it since. Its first cache line holds everything that a search needs. */
@@ -221,7 +249,7 @@ struct tg_orchestration {
     uint32_t first_kernel, n_kernels; /* of the module whose orchestration it is */
     uint64_t args;                    /* struct tg_args: arguments of the orchestration */
     uint64_t kernels;                 /* struct tg_kernel_desc[n_kernels] */
-    uint64_t payload_stride;          /* bytes for the arguments of one slot */
+    uint64_t payload_stride;          /* the most bytes that the arguments of a task take */
     uint64_t deps;                    /* struct tg_dep[], all rings */
     uint64_t notes;                   /* struct tg_slot_note[], all slots */
     uint64_t sites;                   /* struct tg_site[TG_MAX_SITES]; of n_sites in the report */
@@ -239,7 +267,12 @@ struct tg_orchestration {
     uint32_t flags;   /* enum tg_orchestration_flag */
     uint32_t poison;  /* fills heap memory each time it is handed out (TG_POISON); 0: it does not */
     uint64_t waits;   /* struct tg_wait[TG_WAITS], written by the device; 0: none */
-    uint64_t reserved[9];
+    uint64_t places;  /* struct tg_task_place[], all slots */
+    uint64_t args_blocks;           /* struct tg_args_block[n_args_blocks] */
+    uint32_t first_block[TG_RINGS]; /* of the arguments of the ring's tasks */
+    uint32_t n_args_blocks; /* of all rings; the arguments are that many TG_ARGS_BLOCK long */
+    uint32_t reserved0;
+    uint64_t reserved[4];
     struct tg_ring_cursors cursors[TG_RINGS];
     struct tg_orchestrator_report report;
 };

@@ -22,7 +22,9 @@ static struct {
     struct tg_map_reader reader[MAP];
     uint32_t bucket[MAP];
     uint64_t queue[TG_CLASSES][SLOTS];
-    char payload[SLOTS * STRIDE];
+    struct tg_task_place place[SLOTS];
+    struct tg_args_block block[TG_ARGS_BLOCKS(SLOTS, STRIDE)];
+    char payload[TG_ARGS_BLOCKS(SLOTS, STRIDE) * TG_ARGS_BLOCK];
     char heap[HEAP];
     char tensor[TENSOR];
 } memory;
@@ -45,6 +47,8 @@ static struct tg_orchestrator *prepare(tg_orchestrate_fn orchestrate, bool has_m
         .payload_stride = STRIDE,
         .deps = ADDRESS(memory.dep),
         .notes = ADDRESS(memory.note),
+        .places = ADDRESS(memory.place),
+        .args_blocks = ADDRESS(memory.block),
         .sites = ADDRESS(memory.site),
         .map_regions = has_map ? ADDRESS(memory.region) : 0,
         .map_readers = ADDRESS(memory.reader),
@@ -143,7 +147,8 @@ static void age_ring(struct tg_ring *ring, uint64_t tasks)
 {
     ring->at->head = ring->at->done = ring->at->tail = tasks;
     ring->at->dep_head = ring->at->dep_tail = tasks;
-    ring->head_slot = ring->done_slot = tg_slot_of(ring, tasks);
+    ring->freed = ring->args.released = tasks;
+    ring->head_place = ring->done_place = ring->freed_place = (uint32_t)(tasks % SLOTS);
 }
 
 TEST(no_edge_is_lost_when_a_ring_outgrows_32_bits)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Checks the rings against a model: tasks of nested scopes are submitted and complete in any order,
- * and memory is allocated and freed. Nothing is handed out twice at the same time, and what no task
- * or scope needs any more becomes free again.
+ * and memory is allocated and freed. Nothing is handed out twice at the same time, what no task
+ * or scope needs any more becomes free again, and no more is touched than was in use at one time.
  */
 #include "orchestrate/rings.h"
 #include "test.h"
 #include <stdlib.h>
 
-enum { DEPTH = 6, MAX_SLOTS = 64, MAX_PIECES = 4096 };
+enum { DEPTH = 6, MAX_SLOTS = 64, MAX_PIECES = 4096, STRIDE = 2816 };
+enum { BLOCKS = TG_ARGS_BLOCKS(MAX_SLOTS, STRIDE) };
 
 /* Memory that a scope has, or had. */
 struct piece {
@@ -25,7 +26,10 @@ struct world {
     struct tg_engine e;
     struct tg_task_desc desc[TG_RINGS * MAX_SLOTS];
     struct tg_slot_note note[TG_RINGS * MAX_SLOTS];
-    struct tg_ring_cursors cursors[TG_RINGS];
+    struct tg_task_place place[TG_RINGS * MAX_SLOTS];
+    struct tg_args_block block[TG_RINGS * BLOCKS];
+    struct tg_orchestration o;
+    struct tg_ring_cursors *cursors; /* those of o */
     struct tg_ring ring[TG_RINGS];
     uint32_t n_rings;
     bool scopes_own_slots;
@@ -39,12 +43,16 @@ struct world {
         uint32_t n_scopes;
     } task[TG_RINGS * MAX_SLOTS];
     uint32_t n_tasks;
+    /* arguments of each ring's last tasks: that of task i is entry i mod MAX_SLOTS */
+    struct {
+        uint64_t index, from, to;
+    } args[TG_RINGS][MAX_SLOTS];
     struct piece piece[MAX_PIECES];
     uint32_t n_pieces;
 };
 
 static struct world w;
-static uint64_t state;
+static uint64_t state = 1;
 
 static uint64_t draw(uint64_t below)
 {
@@ -70,16 +78,20 @@ static void begin(uint32_t n_rings, uint32_t slots, uint32_t deps, uint64_t heap
     memset(&w, 0, sizeof w);
     w.e.desc = w.desc;
     w.n_rings = n_rings;
+    w.cursors = w.o.cursors;
+    w.o.places = (uint64_t)(uintptr_t)w.place;
+    w.o.args_blocks = (uint64_t)(uintptr_t)w.block;
     w.scopes_own_slots = n_rings > 1;
     for (uint32_t r = 0; r < TG_RINGS; r++) {
-        struct tg_ring_layout layout = {.heap = (r + 1) * (UINT64_C(1) << 32),
-                                        .heap_size = heap,
-                                        .first_slot = r * slots,
-                                        .n_slots = slots,
-                                        .first_dep = r * deps,
-                                        .n_deps = deps};
+        w.o.ring[r] = (struct tg_ring_layout){.heap = (r + 1) * (UINT64_C(1) << 32),
+                                              .heap_size = heap,
+                                              .first_slot = r * slots,
+                                              .n_slots = slots,
+                                              .first_dep = r * deps,
+                                              .n_deps = deps};
+        w.o.first_block[r] = r * TG_ARGS_BLOCKS(slots, STRIDE);
         memset(&w.ring[r], 0xa5, sizeof w.ring[r]);
-        tg_ring_init(&w.ring[r], &layout, &w.cursors[r], r);
+        tg_ring_init(&w.ring[r], &w.o, r);
     }
     scope_begin();
 }
@@ -112,22 +124,51 @@ static void advance_all(void)
         tg_ring_advance(&w.e, &w.ring[r], w.note);
 }
 
-static bool submit(uint32_t deps)
+/* The arguments of no task that still needs them overlap with those of the new one. */
+static void take_args(struct tg_ring *ring, uint64_t bytes)
+{
+    static const struct tg_args none;
+    uint64_t index = ring->at->head, blocks = TG_ARGS_BLOCKS(ring->has.n_slots, STRIDE);
+    uint64_t from = tg_ring_take_args(ring, bytes + draw(STRIDE - bytes + 1)), to = from + bytes;
+    uint64_t oldest = ring->keeps_args && index + 1 >= ring->has.n_slots
+                          ? index + 1 - ring->has.n_slots
+                      : ring->keeps_args ? 0
+                                         : ring->at->tail;
+    tg_ring_keep_args(ring, &none, bytes);
+    REQUIRE(from >= ring->index * blocks * TG_ARGS_BLOCK);
+    REQUIRE(to <= (ring->index + 1) * blocks * TG_ARGS_BLOCK);
+    REQUIRE(bytes == 0 || from / TG_ARGS_BLOCK == (to - 1) / TG_ARGS_BLOCK);
+    for (uint64_t i = oldest; i < index; i++) {
+        REQUIRE(w.args[ring->index][i % MAX_SLOTS].index == i);
+        REQUIRE(w.args[ring->index][i % MAX_SLOTS].to <= from ||
+                w.args[ring->index][i % MAX_SLOTS].from >= to);
+        REQUIRE(tg_place_of(ring, i)->args == w.args[ring->index][i % MAX_SLOTS].from);
+    }
+    w.args[ring->index][index % MAX_SLOTS].index = index;
+    w.args[ring->index][index % MAX_SLOTS].from = from;
+    w.args[ring->index][index % MAX_SLOTS].to = to;
+}
+
+static bool submit_with(uint32_t deps, uint64_t bytes)
 {
     struct open_scope *scope = &w.scope[w.depth - 1];
     struct tg_ring *ring = &w.ring[scope->ring];
     struct tg_ring_cursors *at = ring->at;
+    uint32_t slot;
     tg_ring_advance(&w.e, ring, w.note);
     if (at->head - at->tail >= ring->has.n_slots ||
         at->dep_head + deps - at->dep_tail > ring->has.n_deps)
         return false;
-    CHECK_EQ_U(ring->head_slot, tg_slot_of(ring, at->head));
+    slot = tg_ring_take_slot(ring, w.note);
+    REQUIRE(slot >= ring->has.first_slot && slot < ring->has.first_slot + ring->has.n_slots);
     for (uint32_t i = 0; i < w.n_tasks; i++)
-        REQUIRE(w.task[i].slot != ring->head_slot); /* no live task has this slot any more */
+        REQUIRE(w.task[i].slot != slot); /* no live task has this slot any more */
+    take_args(ring, bytes);
     at->dep_head += deps;
-    w.desc[ring->head_slot].succ = TG_DEP_NONE;
-    w.note[ring->head_slot].dep_end = (uint32_t)at->dep_head;
-    w.task[w.n_tasks].slot = ring->head_slot;
+    w.desc[slot].succ = TG_DEP_NONE;
+    w.note[slot].dep_end = (uint32_t)at->dep_head;
+    w.note[slot].held = 0;
+    w.task[w.n_tasks].slot = slot;
     w.task[w.n_tasks].n_scopes = w.depth;
     for (uint32_t i = 0; i < w.depth; i++)
         w.task[w.n_tasks].scopes[i] = w.scope[i].serial;
@@ -137,9 +178,14 @@ static bool submit(uint32_t deps)
         if (w.scopes_own_slots && scope->first_task < ring->pin)
             ring->pin = scope->first_task;
     }
-    ring->head_slot = tg_next_slot(ring, ring->head_slot);
-    at->head++;
+    tg_ring_enter(ring);
+    CHECK_EQ_U(tg_slot_of(ring, at->head - 1), slot);
     return true;
+}
+
+static bool submit(uint32_t deps)
+{
+    return submit_with(deps, draw(4) == 0 ? STRIDE : draw(STRIDE));
 }
 
 static void complete(uint32_t i)
@@ -255,6 +301,38 @@ TEST(slots_come_back_in_order_over_many_wraps)
         complete_all();
         CHECK_EQ_U(w.cursors[0].tail, w.cursors[0].head);
         CHECK(w.cursors[0].head > 1000);
+    }
+}
+
+/* For recordings, and for tg_output where scopes own no slots. */
+TEST(kept_slots_and_arguments_stay_for_as_many_tasks_as_the_ring_has_slots)
+{
+    for (uint32_t slots = 4; slots <= 9; slots++) {
+        state = slots;
+        begin(1, slots, 16, 1024);
+        w.ring[0].keeps_args = true;
+        w.ring[0].keeps_slots = slots % 2;
+        for (uint64_t i = 0; i < 4000; i++) {
+            if (!submit(0) || draw(3) == 0)
+                complete((uint32_t)draw(w.n_tasks));
+            REQUIRE(!w.ring[0].keeps_slots || w.cursors[0].head <= slots ||
+                    w.ring[0].freed <= w.cursors[0].head - slots);
+            check_cursors();
+        }
+    }
+}
+
+TEST(no_more_slots_and_arguments_are_touched_than_tasks_in_flight_need)
+{
+    for (uint32_t flight = 1; flight <= MAX_SLOTS; flight *= 2) {
+        begin(1, MAX_SLOTS, 16, 1024);
+        for (uint32_t i = 0; i < 1000; i++) {
+            for (uint32_t k = 0; k < flight; k++)
+                REQUIRE(submit_with(0, 320));
+            complete_all();
+        }
+        CHECK_EQ_U(w.ring[0].fresh_slot, flight);
+        CHECK(w.ring[0].args.fresh <= flight * 320 / (TG_ARGS_BLOCK - STRIDE) + 1);
     }
 }
 
