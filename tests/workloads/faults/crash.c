@@ -12,6 +12,12 @@ TG_KERNEL(fault_abort)
     __trap();
 }
 
+TG_KERNEL(fault_aic_abort)
+{
+    (void)ctx;
+    __trap();
+}
+
 TG_KERNEL(fault_fpe)
 {
     (void)ctx;
@@ -36,6 +42,12 @@ TG_KERNEL(fault_exit)
 #include <unistd.h>
 
 TG_KERNEL(fault_abort)
+{
+    (void)ctx;
+    abort();
+}
+
+TG_KERNEL(fault_aic_abort)
 {
     (void)ctx;
     abort();

@@ -59,6 +59,16 @@ TG_KERNEL(fault_spin)
     }
 }
 
+TG_KERNEL(fault_aic_none)
+{
+    fault_none(ctx);
+}
+
+TG_KERNEL(fault_aic_spin)
+{
+    fault_spin(ctx);
+}
+
 /* Crashes while the other parts wait for it. */
 TG_KERNEL(fault_mix_null)
 {
