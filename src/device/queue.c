@@ -38,10 +38,41 @@ TG_FN static uint64_t holding(uint32_t position, uint32_t task)
     return free_at(position) | (task + 1);
 }
 
+/* Cleans at least `wanted` slots in all. */
+TG_FN static void clean(struct tg_queue *queue, uint32_t wanted)
+{
+    uint32_t size = queue->mask + 1, idle = 0, at;
+    while (!tg_cas_acq_rel(&queue->cleaning, &idle, 1u)) { /* Q4 */
+        idle = 0;
+        tg_wait_moment();
+    }
+    at = tg_load_relaxed(&queue->clean); /* only the cleaner writes it */
+    while (at < size && at < wanted) {
+        uint32_t end = size - at < TG_QUEUE_CLEANED ? size : at + TG_QUEUE_CLEANED;
+        for (; at < end; at++)
+            tg_store_relaxed(&queue->slot[(queue->start + at) & queue->mask],
+                             free_at(queue->start + at));
+        tg_store_release(&queue->clean, at); /* Q3 */
+    }
+    tg_store_release(&queue->cleaning, 0u); /* Q4 */
+}
+
+/* True if the slots of the next `n` positions are clean, whatever other workers claim before. The tail
+ * is at most TG_QUEUE_CLAIMS further than the last worker that asked saw it. */
+TG_FN static bool is_clean(const struct tg_queue *queue, uint32_t n, uint32_t *wanted)
+{
+    uint32_t cleaned = tg_load_acquire(&queue->clean); /* Q3 */
+    *wanted = tg_load_relaxed(&queue->tail) - queue->start + n + TG_QUEUE_CLAIMS;
+    return cleaned > queue->mask || *wanted <= cleaned;
+}
+
 TG_FN void tg_queue_push_all(struct tg_queue *queue, const uint32_t *task, uint32_t n)
 {
-    uint32_t at = TG_TARGET_SLEEPERS_LOOK ? tg_add_relaxed(&queue->tail, n)
-                                          : tg_add_seq(&queue->tail, n); /* S1 */
+    uint32_t at, wanted;
+    if (!TG_TARGET_FILLS_QUEUES && !is_clean(queue, n, &wanted))
+        clean(queue, wanted);
+    at = TG_TARGET_SLEEPERS_LOOK ? tg_add_relaxed(&queue->tail, n)
+                                 : tg_add_seq(&queue->tail, n); /* S1, Q3 */
     tg_release_begin();
     for (uint32_t i = 0; i < n; i++, at++) {
         uint64_t *slot = &queue->slot[at & queue->mask];
@@ -75,7 +106,10 @@ TG_FN uint32_t tg_queue_pop(struct tg_queue *queue, uint32_t share, uint32_t mos
     uint32_t head = tg_load_relaxed(&queue->head); /* a stale value fails the swap */
     uint32_t count, first;
     do {
-        uint32_t available = tg_load_relaxed(&queue->tail) - head; /* the slot brings Q1 */
+        /* Q3; the slot brings Q1. */
+        uint32_t available = (TG_TARGET_FILLS_QUEUES ? tg_load_relaxed(&queue->tail)
+                                                     : tg_load_acquire(&queue->tail)) -
+                             head;
         if (available == 0 || available > UINT32_MAX / 2)
             return TG_NO_TASK; /* empty, or head or tail is stale: another thread takes tasks */
         if (available > queue->mask + 1)
@@ -93,8 +127,12 @@ TG_FN uint32_t tg_queue_pop(struct tg_queue *queue, uint32_t share, uint32_t mos
 TG_FN void tg_queue_reset(struct tg_queue *queue, uint64_t *slots, uint32_t size, uint32_t at,
                           uint32_t n_ready)
 {
+    uint32_t filled = (n_ready + TG_QUEUE_CLEANED - 1) / TG_QUEUE_CLEANED * TG_QUEUE_CLEANED;
     queue->slot = slots;
     queue->mask = size - 1;
+    queue->start = at;
+    queue->clean = TG_TARGET_FILLS_QUEUES || filled > size ? size : filled;
+    queue->cleaning = 0;
     tg_store_relaxed(&queue->head, at);
     tg_store_release(&queue->tail, at + n_ready);
 }
@@ -103,7 +141,7 @@ TG_FN void tg_queue_fill(const struct tg_queue *queue, const uint32_t *ready, ui
                          uint32_t step)
 {
     uint32_t at = queue->head, n_ready = queue->tail - at;
-    for (uint32_t i = first; i <= queue->mask; i += step)
+    for (uint32_t i = first; i < queue->clean; i += step)
         queue->slot[(at + i) & queue->mask] =
             i < n_ready ? holding(at + i, ready[i] - 1) : free_at(at + i);
 }

@@ -17,6 +17,11 @@
  *                p, task + 1        holds the task that was pushed at p
  *                p + size, nothing  taken: free for the push a lap later
  *
+ *              A run seldom uses all slots, so they are not all filled before it: `clean` counts the
+ *              slots from `start` on that say what they are for. Before a worker claims positions, it
+ *              makes sure that clean slots are left for its own and for those that other workers may
+ *              be claiming right now.
+ *
  * Named edges:
  *   R1  deque push      store_release(tail)     pairs with load_acquire(tail) in pop and steal:
  *                      the slot, and what the task's predecessors wrote, are visible.
@@ -25,6 +30,10 @@
  *   Q1  queue push     store_release(slot)     pairs with load_acquire(slot) in pop, as R1.
  *   Q2  queue pop      the slot says free      to the push a lap later; it is a single word, so it
  *                      needs no other ordering.
+ *   Q3  queue clean    store_release(clean)    pairs with load_acquire(clean) of the pusher, whose
+ *                      add(tail) is seq and pairs with load_acquire(tail) in pop: whoever gets a
+ *                      position sees its slot clean.
+ *   Q4  queue cleaner  store_release(cleaning) pairs with cas(cleaning): one worker cleans at a time.
  */
 #ifndef TG_DEVICE_QUEUE_H
 #define TG_DEVICE_QUEUE_H
@@ -52,8 +61,15 @@ struct tg_queue {
     uint8_t pad1[TG_LINE - 4];
     uint64_t *slot; /* position << 32 | task + 1, or 0 */
     uint32_t mask;
-    uint8_t pad2[TG_LINE - 4 - sizeof(uint64_t *)];
+    uint32_t start;    /* the first position of this run */
+    uint32_t clean;    /* slots from there on that are clean */
+    uint32_t cleaning; /* 1: a worker is cleaning more */
+    uint8_t pad2[TG_LINE - 16 - sizeof(uint64_t *)];
 };
+
+/* Slots are cleaned a page at a time; and the most positions that all workers together can be claiming
+ * at one time, each up to TG_BUNCH of them (worker.h). */
+enum { TG_QUEUE_CLEANED = 512, TG_QUEUE_CLAIMS = 4096 };
 
 /* Owner only. Returns false if the deque is full. */
 TG_FN static inline bool tg_deque_push(struct tg_deque *deque, uint32_t task)
@@ -106,8 +122,8 @@ TG_FN static inline bool tg_queue_occupied(const struct tg_queue *queue)
  * `at`. */
 TG_FN void tg_queue_reset(struct tg_queue *queue, uint64_t *slots, uint32_t size, uint32_t at,
                           uint32_t n_ready);
-/* Fills the slots, which any number of threads can share, each as thread `first` of `step`. `ready`
- * has the tasks as index + 1. */
+/* Fills the slots that must be clean at first, which any number of threads can share, each as thread
+ * `first` of `step`. `ready` has the tasks as index + 1. */
 TG_FN void tg_queue_fill(const struct tg_queue *queue, const uint32_t *ready, uint32_t first,
                          uint32_t step);
 

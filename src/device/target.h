@@ -41,12 +41,14 @@
  *     uint32_t tg_target_lowest_bit(bits)             its number; bits is not 0
  *     uint32_t tg_target_leading_zeros(bits)          bits is not 0
  *
- * and three constants, for plain conditions:
+ * and four constants, for plain conditions:
  *
  *   TG_TARGET_SLEEPERS_LOOK     1: a sleeper wakes by itself again and again and looks for work, so
  *                               that other workers need not wake it
  *   TG_TARGET_MOVES_ROLES       1: a core is a thread, which can take over another lane
  *                               (device/role.h)
+ *   TG_TARGET_FILLS_QUEUES      1: many threads fill all slots of the queues before a run, because one
+ *                               that fills them later would take longer than all together
  *   TG_TARGET_STAGES_RECORDS    1: a record is made in device memory and copied when it is complete
  */
 #ifndef TG_DEVICE_TARGET_H

@@ -109,4 +109,26 @@ TEST(counters_wrap_at_32_bits_unnoticed)
     }
 }
 
+/* Slots that look as if this run had filled them, which is what an earlier run can leave. */
+TEST(slots_are_cleaned_when_they_are_needed_whatever_they_held)
+{
+    enum { MANY = 32768, STALE = 7 };
+    static uint64_t many[MANY];
+    for (uint32_t at = 0; at < 2; at++) {
+        uint32_t start = at ? UINT32_MAX - 100 : 0;
+        for (uint32_t i = 0; i < MANY; i++)
+            many[(start + i) % MANY] = (uint64_t)(start + i) << 32 | STALE;
+        tg_queue_reset(&queue, many, MANY, start, 0);
+        tg_queue_fill(&queue, NULL, 0, 1);
+        CHECK_EQ_U(tg_queue_pop(&queue, 1, 1, 0), TG_NO_TASK);
+        tg_queue_push(&queue, 1);
+        CHECK_EQ_U(tg_queue_pop(&queue, 1, 1, 0), 1);
+        CHECK_EQ_U((uint32_t)many[(start + MANY - 1) % MANY], STALE); /* nobody needed it */
+        for (uint32_t i = 0; i < 3 * MANY; i++) {
+            tg_queue_push(&queue, i);
+            REQUIRE(tg_queue_pop(&queue, 1, 1, 0) == i);
+        }
+    }
+}
+
 TEST_MAIN()

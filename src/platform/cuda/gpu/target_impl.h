@@ -19,6 +19,8 @@
 
 /* Idle workers poll for the end of the run; nothing wakes them. */
 #define TG_TARGET_SLEEPERS_LOOK 1
+/* The whole grid fills the queues at once. */
+#define TG_TARGET_FILLS_QUEUES 1
 /* A record is made in device memory and then copied to host memory as a whole. */
 #define TG_TARGET_STAGES_RECORDS 1
 #define TG_TARGET_MOVES_ROLES 0
