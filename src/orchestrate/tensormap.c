@@ -2,21 +2,30 @@
 #include "orchestrate/tensormap.h"
 #include "device/target.h"
 
+/* At first, and how many times as many each time that there are more entries than buckets. */
+enum { FIRST_BUCKETS = 1024, MORE_BUCKETS = 4 };
+
+TG_FN static void use_buckets(struct tg_tensormap *map, uint64_t n)
+{
+    map->mask = (uint32_t)(n < map->most_buckets ? n : map->most_buckets) - 1;
+    for (uint32_t i = 0; i <= map->mask; i++)
+        map->bucket[i] = 0;
+}
+
 TG_FN void tg_map_init(struct tg_tensormap *map, const struct tg_orchestration *o)
 {
     map->region = TG_DEVICE_PTR(struct tg_map_region, o->map_regions);
     map->reader = TG_DEVICE_PTR(struct tg_map_reader, o->map_readers);
     map->bucket = TG_DEVICE_PTR(uint32_t, o->map_buckets);
     map->size = o->map_size;
-    map->mask = o->n_buckets - 1;
+    map->most_buckets = o->n_buckets;
     map->live = map->most = map->hand = 0;
     map->free_region = map->free_reader = 0;
     map->fresh_region = map->fresh_reader = 0;
     map->levels = 0;
     for (uint32_t i = 0; i < TG_MAP_LEVELS; i++)
         map->level_first[i] = map->level_last[i] = map->level_count[i] = 0;
-    for (uint32_t i = 0; i < o->n_buckets; i++)
-        map->bucket[i] = 0;
+    use_buckets(map, FIRST_BUCKETS);
 }
 
 /* ── entries ───────────────────────────────────────────────────────────────────────────── */
@@ -38,6 +47,23 @@ TG_FN static inline uint32_t *bucket_at(struct tg_tensormap *map, uint32_t level
 TG_FN static inline uint32_t *bucket_of(struct tg_tensormap *map, const struct tg_map_region *r)
 {
     return bucket_at(map, r->level, r->lo >> r->level);
+}
+
+TG_FN static inline void bucket_add(struct tg_tensormap *map, uint32_t entry)
+{
+    struct tg_map_region *r = &map->region[entry];
+    uint32_t *bucket = bucket_of(map, r);
+    r->next = *bucket;
+    *bucket = entry + 1;
+}
+
+/* Puts all regions into more buckets. */
+TG_FN static void add_buckets(struct tg_tensormap *map)
+{
+    use_buckets(map, ((uint64_t)map->mask + 1) * MORE_BUCKETS);
+    for (uint32_t i = 0; i < map->fresh_region; i++)
+        if (map->region[i].hi != 0)
+            bucket_add(map, i);
 }
 
 TG_FN static inline void level_add(struct tg_tensormap *map, uint32_t entry)
@@ -176,8 +202,12 @@ TG_FN static inline uint32_t take_region(struct tg_tensormap *map)
 
 TG_FN static inline uint32_t add_region(struct tg_tensormap *map, const struct tg_region *region)
 {
-    uint32_t entry = take_region(map), *bucket;
-    struct tg_map_region *r = &map->region[entry];
+    uint32_t entry;
+    struct tg_map_region *r;
+    if (map->live > map->mask && map->mask + 1 < map->most_buckets)
+        add_buckets(map);
+    entry = take_region(map);
+    r = &map->region[entry];
     r->lo = region->lo;
     r->hi = region->hi;
     r->run = region->run;
@@ -190,9 +220,7 @@ TG_FN static inline uint32_t add_region(struct tg_tensormap *map, const struct t
         r->outer_count[i] = region->count[i];
         r->outer_stride[i] = region->stride[i];
     }
-    bucket = bucket_of(map, r);
-    r->next = *bucket;
-    *bucket = entry + 1;
+    bucket_add(map, entry);
     level_add(map, entry);
     return entry + 1;
 }

@@ -14,6 +14,9 @@
  * in use, into the buckets from one before lo's to hi's; or, if those are more than there are
  * regions, at all regions of that size.
  *
+ * There are few buckets at first, so that a small graph does not have to clear many. They become more
+ * as entries do.
+ *
  * Entries are bounded. A region that only completed tasks used is dropped when a search finds it;
  * or when a new region is added, which checks the oldest of its size; or, when entries run out, by
  * a sweep over all. Only the orchestrator's thread uses the map.
@@ -32,9 +35,11 @@ struct tg_tensormap {
     struct tg_map_region *region;
     struct tg_map_reader *reader;
     uint32_t *bucket;
-    uint32_t size, mask;
-    uint32_t live; /* entries in use, regions and readers together: at most `size` */
-    uint32_t most; /* of `live` since the orchestrator last looked */
+    uint32_t size;
+    uint32_t mask;         /* buckets in use - 1 */
+    uint32_t most_buckets; /* there is memory for that many */
+    uint32_t live;         /* entries in use, regions and readers together: at most `size` */
+    uint32_t most;         /* of `live` since the orchestrator last looked */
     uint32_t free_region, free_reader;   /* lists: entry + 1 */
     uint32_t fresh_region, fresh_reader; /* entries from here on were never used */
     uint32_t hand;                       /* where the next sweep begins */

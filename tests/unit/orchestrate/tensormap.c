@@ -491,6 +491,24 @@ TEST(the_smallest_and_the_largest_regions_find_each_other)
     }
 }
 
+/* Every region is found again, however many buckets there are by now. */
+TEST(regions_are_found_while_buckets_become_more)
+{
+    const uint32_t first = (begin(ENTRIES, false), w.map.mask);
+    struct tg_region region = {.run = 8};
+    CHECK(first + 1 < w.o.n_buckets);
+    take_slot();
+    for (uint32_t round = 0; round < 2; round++)
+        for (uint32_t i = 0; i < ENTRIES - 2; i++) {
+            region.lo = BASE + 8 * (i * 7919 % ENTRIES);
+            region.hi = region.lo + 8;
+            REQUIRE(tg_map_access(&w.map, &w.user, &region, TG_OUT, w.task[0].ref));
+            REQUIRE(w.map.live == (round ? ENTRIES - 2 : i + 1));
+        }
+    CHECK_EQ_U(w.map.mask + 1, w.o.n_buckets);
+    check_books();
+}
+
 TEST(a_task_does_not_wait_for_itself)
 {
     struct tg_region region = {.lo = BASE, .hi = BASE + 200, .run = 200};
