@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 bool tg_process_in_memory(const struct tg_process *process, uint64_t address, uint64_t size)
@@ -34,13 +35,24 @@ tg_status tg_process_alloc(void *state, uint64_t bytes, uint64_t *address, struc
     return TG_OK;
 }
 
+/* A device keeps this much memory, whether it is allocated or not: the next graph finds it there, while
+ * memory that was given back costs a page fault for every 4 KiB. */
+#define KEPT_BYTES (UINT64_C(64) << 20)
+
+/* The bytes that the system has provided so far and not got back. */
+static uint64_t provided(const struct tg_process *process)
+{
+    struct stat is;
+    return fstat(process->memory_fd, &is) == 0 ? (uint64_t)is.st_blocks * 512 : UINT64_MAX;
+}
+
 /* Returns a large piece to the system, which provides zeros when it is touched again. */
 static void give_back(struct tg_process *process, uint64_t offset, uint64_t size)
 {
     const uint64_t page = 4096, worth_it = 1 << 20;
     uint64_t first = (offset + page - 1) / page * page;
     uint64_t last = (offset + size) / page * page;
-    if (size >= worth_it)
+    if (size >= worth_it && provided(process) > KEPT_BYTES)
         (void)fallocate(process->memory_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                         (off_t)first, (off_t)(last - first));
 }
