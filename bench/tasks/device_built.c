@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Taskglass, tensormap_and_ringbuffer on a2a3sim: the orchestration runs on the device, every task
- * names the cells it reads and the cell it writes, and the runtime finds the edges.
+/* Taskglass, graphs that the device builds, on a2a3sim: the orchestration runs on the device, and every
+ * task names the cells it reads and the cell it writes. Built twice:
  *
- *   build_run  submit and run; the two overlap
+ *   tensormap  tensormap_and_ringbuffer: the runtime finds the edges
+ *   aicpu      aicpu_build_graph: the orchestration names the edges (BENCH_EXPLICIT)
+ *
+ *   build_run  submit and run, which overlap, in rings that exist
+ *   next       the same in rings that are made for each run, on a device that has run graphs before
+ *   first      the same once on a fresh device
  *
  * The orchestration is in the module of the kernels. Its cells are words of device memory, one for
  * each task, and it opens a scope for every SCOPE tasks.
@@ -16,13 +21,23 @@
 
 enum { SCOPE = 1024 };
 
+#ifdef BENCH_EXPLICIT
+#define NAME "aicpu"
+#define RUNTIME TG_RUNTIME_AICPU_BUILD_GRAPH
+enum { EXPLICIT = 1 };
+#else
+#define NAME "tensormap"
+#define RUNTIME TG_RUNTIME_TENSORMAP_AND_RINGBUFFER
+enum { EXPLICIT = 0 };
+#endif
+
 static struct tg_error error;
 
 static void must(tg_status status)
 {
     if (status == TG_OK)
         return;
-    fprintf(stderr, "bench_tasks_tensormap: %s: %s\n", tg_status_name(status), error.text);
+    fprintf(stderr, "bench_tasks_" NAME ": %s: %s\n", tg_status_name(status), error.text);
     exit(1);
 }
 
@@ -53,8 +68,8 @@ static void stop(void *started)
     free(r);
 }
 
-/* A timed case keeps its rings from run to run, as a program would; a checked case gets the round
- * as a new argument each time. */
+/* A timed case of build_run keeps its rings from run to run; a checked case gets the round as a new
+ * argument each time. */
 struct opened {
     struct runtime *in;
     uint64_t cells;
@@ -73,8 +88,8 @@ static struct tg_graph *make_graph(const struct bench_case *c, const struct open
     tg_args_u64(&args, c->tasks);
     tg_args_u64(&args, SCOPE);
     tg_args_u64(&args, c->check ? c->check->round : 0);
-    must(tg_graph_orchestrate(o->in->module, TG_RUNTIME_TENSORMAP_AND_RINGBUFFER, &args, NULL,
-                              &graph, &error));
+    tg_args_u64(&args, EXPLICIT);
+    must(tg_graph_orchestrate(o->in->module, RUNTIME, &args, NULL, &graph, &error));
     return graph;
 }
 
@@ -87,6 +102,13 @@ static void *open_cells(const struct bench_case *c)
     must(tg_device_alloc(o->in->device, c->tasks * sizeof *zeros, &o->cells, &error));
     must(tg_device_copy_in(o->in->device, o->cells, zeros, c->tasks * sizeof *zeros, &error));
     free(zeros);
+    return o;
+}
+
+static void *open_graph(const struct bench_case *c)
+{
+    struct opened *o = open_cells(c);
+
     if (!c->check)
         o->graph = make_graph(c, o);
     return o;
@@ -112,30 +134,42 @@ static void fetch_cells(const struct bench_case *c, const struct opened *o)
     free(cells);
 }
 
-static struct bench_sample build_run(const struct bench_case *c, void *opened)
+static struct bench_sample run_made(const struct bench_case *c, struct opened *o, uint64_t begin)
 {
-    struct opened *o = opened;
     struct bench_sample sample = {0};
-    uint64_t begin;
 
-    if (c->check)
-        o->graph = make_graph(c, o);
-    begin = bench_now_ns();
     must(tg_graph_run(o->graph, NULL, NULL, &error));
     sample.total_ns = bench_now_ns() - begin;
-    if (c->check) {
+    if (c->check)
         fetch_cells(c, o);
-        tg_graph_destroy(o->graph);
-        o->graph = NULL;
-    }
     return sample;
 }
 
+static struct bench_sample make_and_run(const struct bench_case *c, void *opened)
+{
+    struct opened *o = opened;
+    struct bench_sample sample;
+    uint64_t begin = bench_now_ns();
+
+    o->graph = make_graph(c, o);
+    sample = run_made(c, o, begin);
+    tg_graph_destroy(o->graph);
+    o->graph = NULL;
+    return sample;
+}
+
+static struct bench_sample build_run(const struct bench_case *c, void *opened)
+{
+    return c->check ? make_and_run(c, opened) : run_made(c, opened, bench_now_ns());
+}
+
 static const struct bench_phase phases[] = {
-    {"build_run", BENCH_PER_TASK, open_cells, build_run, close_cells},
+    {"build_run", BENCH_PER_TASK, open_graph, build_run, close_cells},
+    {"next", BENCH_PER_TASK, open_cells, make_and_run, close_cells},
+    {"first", BENCH_FIRST, open_cells, make_and_run, close_cells},
 };
 
-static const struct bench_peer peer = {"tensormap", phases, 1, start, stop};
+static const struct bench_peer peer = {NAME, phases, 3, start, stop};
 
 int main(int argc, char **argv)
 {

@@ -9,6 +9,10 @@
  *
  *   start(cores) -> for each phase { open(n1), open(n2), run ... run, close, close } -> stop
  *
+ * A phase of kind BENCH_FIRST runs one graph of n2 tasks once, without a run before it, and divides the
+ * whole time by n2: what a program pays that runs a graph once. Only the first one of a process counts
+ * as a first run, so whoever wants a median starts the program several times.
+ *
  * Everything here runs on the main thread, except bench_task(), which runs on any worker. Valid as
  * C11 and as C++17.
  */
@@ -66,6 +70,7 @@ struct bench_sample {
 
 enum bench_kind {
     BENCH_PER_TASK, /* reported as nanoseconds for one more task */
+    BENCH_FIRST,    /* one run and no more, reported as nanoseconds by task, fixed cost included */
     BENCH_FIXED     /* reported as milliseconds of one run; --tasks does not matter */
 };
 
@@ -341,6 +346,20 @@ static inline void bench_time(const struct bench_peer *peer, const struct bench_
     bench_print_times(c, total_median, build_median, undeferred);
 }
 
+/* Times the first run of the process. */
+static inline void bench_time_first(const struct bench_peer *peer, const struct bench_phase *phase,
+                                    const struct bench_case *c, void *opened)
+{
+    struct bench_sample s = phase->run(c, opened);
+
+    bench_print_head(peer, phase, c);
+    printf(",\"n\":%" PRIu64 ",\"t_ns\":%" PRIu64 ",\"ns_per_task\":%.2f", c->tasks, s.total_ns,
+           (double)s.total_ns / (double)c->tasks);
+    if (s.undeferred)
+        printf(",\"undeferred\":true");
+    printf("}\n");
+}
+
 /* Several rounds over the same opened case: a graph that runs again must be complete again. */
 static inline bool bench_verify(const struct bench_peer *peer, const struct bench_phase *phase,
                                 const struct bench_case *c, void *opened, unsigned repeat)
@@ -389,6 +408,27 @@ static inline bool bench_phase_per_task(const struct bench_peer *peer,
     return good;
 }
 
+static inline bool bench_phase_first(const struct bench_peer *peer, const struct bench_phase *phase,
+                                     const struct bench_options *o, void *runtime)
+{
+    struct bench_case c = {o->shape, o->tasks[1], o->cores, o->alternate, runtime, NULL};
+    void *opened;
+    bool good = true;
+
+    if (o->verify)
+        c.check = bench_check_new(c.shape, c.tasks);
+    opened = phase->open ? phase->open(&c) : NULL;
+    if (o->verify)
+        good = bench_verify(peer, phase, &c, opened, 1);
+    else
+        bench_time_first(peer, phase, &c, opened);
+    if (phase->close)
+        phase->close(opened);
+    if (c.check)
+        bench_check_free(c.check);
+    return good;
+}
+
 static inline void bench_phase_fixed(const struct bench_peer *peer, const struct bench_phase *phase,
                                      const struct bench_options *o, void *runtime)
 {
@@ -415,11 +455,13 @@ static inline int bench_main(const struct bench_peer *peer, int argc, char **arg
     for (int k = 0; k < peer->phase_count; k++) {
         const struct bench_phase *phase = &peer->phases[k];
 
-        if (o.phase && strcmp(o.phase, phase->name) != 0)
-            continue;
+        if (o.phase ? strcmp(o.phase, phase->name) != 0 : phase->kind == BENCH_FIRST)
+            continue; /* a first run has a process of its own */
         found = true;
         if (phase->kind == BENCH_PER_TASK)
             good &= bench_phase_per_task(peer, phase, &o, runtime);
+        else if (phase->kind == BENCH_FIRST)
+            good &= bench_phase_first(peer, phase, &o, runtime);
         else if (!o.verify)
             bench_phase_fixed(peer, phase, &o, runtime);
     }

@@ -121,8 +121,9 @@ int main(int argc, char **argv)
 {
     static const struct bench_phase phases[] = {
         {"build_run", BENCH_PER_TASK, open_case, build_run, close_case},
+        {"first", BENCH_FIRST, open_case, build_run, close_case},
     };
-    static const struct bench_peer peer = {BENCH_OMP_NAME, phases, 1, NULL, NULL};
+    static const struct bench_peer peer = {BENCH_OMP_NAME, phases, 2, NULL, NULL};
 
     omp_set_dynamic(0); /* --cores is exact: the runtime must not use fewer */
     return bench_main(&peer, argc, argv);

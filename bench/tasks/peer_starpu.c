@@ -90,8 +90,9 @@ int main(int argc, char **argv)
 {
     static const struct bench_phase phases[] = {
         {"build_run", BENCH_PER_TASK, NULL, build_run, NULL},
+        {"first", BENCH_FIRST, NULL, build_run, NULL},
     };
-    static const struct bench_peer peer = {"starpu", phases, 1, start, stop};
+    static const struct bench_peer peer = {"starpu", phases, 2, start, stop};
 
     return bench_main(&peer, argc, argv);
 }

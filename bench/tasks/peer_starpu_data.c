@@ -141,8 +141,9 @@ int main(int argc, char **argv)
 {
     static const struct bench_phase phases[] = {
         {"build_run", BENCH_PER_TASK, open_cells, build_run, close_cells},
+        {"first", BENCH_FIRST, open_cells, build_run, close_cells},
     };
-    static const struct bench_peer peer = {"starpu_data", phases, 1, start, stop};
+    static const struct bench_peer peer = {"starpu_data", phases, 2, start, stop};
 
     return bench_main(&peer, argc, argv);
 }

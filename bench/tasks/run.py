@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 """Measures the cost of an empty task: Taskglass beside its peers, in one run.
 
+--first measures graphs that run once, instead: each in a process of its own, everything counted but the
+start of the process and opening the device.
+
 Every round runs every program once for each shape and number of cores, each round starting at
 another program. A shared machine may slow down by a factor of two for a while, so a figure is the
 median over rounds, and a ratio is the median of the ratios taken within each round.
@@ -16,6 +19,7 @@ import sys
 SHAPES = ("independent", "chain", "fan", "stencil", "tree")
 SELF = "taskglass"    # host_build_graph: a graph that is built, then run
 FINDER = "tensormap"  # tensormap_and_ringbuffer: submitted while it runs, edges found
+NAMER = "aicpu"       # aicpu_build_graph: submitted while it runs, edges named; with --first only
 PHASES = {
     SELF: ("rerun", "build", "build_run"),
     FINDER: ("build_run",),
@@ -25,6 +29,11 @@ PHASES = {
     "starpu": ("build_run",),
     "starpu_data": ("build_run",),
 }
+# With --first: the phase that runs again what `first` ran once.
+AGAIN = {SELF: "rerun", NAMER: "build_run", FINDER: "build_run", "onetbb": "rerun",
+         "libgomp": "build_run", "libomp": "build_run", "starpu": "build_run",
+         "starpu_data": "build_run"}
+OURS = (SELF, NAMER, FINDER)
 PEERS = [name for name in PHASES if name not in (SELF, FINDER)]
 RERUN_PEER = "onetbb"  # the only peer whose graph stays built
 # Peers of FINDER: first the one that also finds edges from data, then those with explicit edges.
@@ -73,6 +82,8 @@ def parse_arguments():
     parser.add_argument("--verify", action="store_true",
                         help="time nothing; check that every task runs once, after its "
                              "predecessors")
+    parser.add_argument("--first", action="store_true",
+                        help="graphs that run once, beside the same graphs run again")
     parser.add_argument("--json", metavar="FILE", help="write the figures there; - is stdout")
     options = parser.parse_args()
     if options.quick:
@@ -86,7 +97,7 @@ class Runner:
     def __init__(self, options):
         self.options = options
         self.problems = []
-        wanted = [SELF, FINDER] + options.peers
+        wanted = ([*OURS] if options.first else [SELF, FINDER]) + options.peers
         self.present = [name for name in wanted if os.access(self.path(name), os.X_OK)]
         self.missing = [name for name in wanted if name not in self.present]
 
@@ -125,7 +136,8 @@ def rotated(items, by):
 def measure(runner):
     """{(name, shape, cores, phase): [object of each round, None where it failed]}."""
     options = runner.options
-    jobs = [(name, phase) for name in runner.present for phase in PHASES[name]]
+    jobs = [(name, phase) for name in runner.present
+            for phase in (("first", AGAIN[name]) if options.first else PHASES[name])]
     figures = {}
     for round_number in range(options.rounds):
         for shape in options.shapes:
@@ -205,6 +217,18 @@ def summarise_found(figures, shape, cores, peers):
             "undeferred": [name for name in peers if any(of(name, "undeferred"))]}
 
 
+def summarise_first(figures, shape, cores, names):
+    """One row of the table of first runs: whole runs, divided by their tasks."""
+    row = {"shape": shape, "cores": cores, "first": {}, "again": {}, "first_to_again": {}}
+    for name in names:
+        first = samples(figures, name, shape, cores, "first")
+        again = [line["t2_ns"] / line["n2"] if line else None
+                 for line in figures.get((name, shape, cores, AGAIN[name]), [])]
+        row["first"][name], row["again"][name] = median(first), median(again)
+        row["first_to_again"][name] = ratio(again, first)
+    return row
+
+
 def show(value, digits=0, mark=""):
     return "-" if value is None else f"{value:.{digits}f}{mark}"
 
@@ -254,6 +278,18 @@ def print_found_table(rows, peers):
     print_lines([head] + [found_cells(row, peers) for row in rows])
 
 
+def print_first_table(rows, names):
+    head = ["shape", "cores"]
+    for name in names:
+        head += [f"{name} first", "again", "ratio"]
+    print("a graph that runs once on a fresh device, or in a fresh process: built, sent and executed\n"
+          "ns per task, the whole run divided by its tasks; ratio = first / again\n")
+    print_lines([head] + [[row["shape"], str(row["cores"])] + [
+        cell for name in names for cell in (show(row["first"][name]), show(row["again"][name]),
+                                            show(row["first_to_again"][name], 2))]
+        for row in rows])
+
+
 def print_notes(runner, fixed, rows=()):
     if any(row["undeferred"] for row in rows):
         print("\n* one thread: the runtime runs most tasks inside the call that creates them")
@@ -274,16 +310,36 @@ def write_json(target, result):
         file.write(text + "\n")
 
 
+def sample_list(figures):
+    return [{"peer": name, "shape": shape, "cores": cores, "phase": phase, "rounds": lines}
+            for (name, shape, cores, phase), lines in figures.items()]
+
+
 def verify(runner):
     checked = 0
     for name in runner.present:
         for shape in runner.options.shapes:
             for cores in runner.options.cores:
-                for phase in PHASES[name]:
+                for phase in ("first", *PHASES.get(name, (AGAIN[name],))):
                     if phase != "build":  # runs no task
                         checked += len(runner.run(name, shape, cores, phase, "--verify"))
     print(f"{checked} graphs ran every task once and in order")
     print_notes(runner, {})
+    return 1 if runner.problems else 0
+
+
+def report_first(runner, figures):
+    options = runner.options
+    rows = [summarise_first(figures, shape, cores, runner.present)
+            for shape in options.shapes for cores in options.cores]
+    if options.json != "-":
+        print_first_table(rows, runner.present)
+        print_notes(runner, {})
+    if options.json:
+        write_json(options.json, {
+            "tasks": options.tasks, "repeat": options.repeat, "rounds": options.rounds,
+            "first_rows": rows, "missing": runner.missing, "problems": runner.problems,
+            "samples": sample_list(figures)})
     return 1 if runner.problems else 0
 
 
@@ -293,6 +349,8 @@ def main():
     if options.verify:
         return verify(runner)
     figures = measure(runner)
+    if options.first:
+        return report_first(runner, figures)
     fixed = measure_fixed(runner)
     told = [name for name in options.peers if name != "starpu_data"]
     found = [name for name in FINDER_PEERS if name in options.peers]
@@ -308,9 +366,7 @@ def main():
             "tasks": options.tasks, "repeat": options.repeat, "rounds": options.rounds,
             "rows": rows, "found_rows": found_rows, "fixed_ms": fixed, "missing": runner.missing,
             "problems": runner.problems,
-            "samples": [{"peer": name, "shape": shape, "cores": cores, "phase": phase,
-                         "rounds": lines}
-                        for (name, shape, cores, phase), lines in figures.items()]})
+            "samples": sample_list(figures)})
     return 1 if runner.problems else 0
 
 

@@ -5,6 +5,7 @@
  *   build      build the graph on the host and send it to the device
  *   rerun      run a graph that is on the device already
  *   build_run  both
+ *   first      both, once on a fresh device
  *   fixed      open a device, run one task, close it
  *
  * The kernels are in a module beside the program, like those of a workload.
@@ -205,10 +206,11 @@ static const struct bench_phase phases[] = {
     {"build", BENCH_PER_TASK, open_empty, build, close_graph},
     {"rerun", BENCH_PER_TASK, open_built, rerun, close_graph},
     {"build_run", BENCH_PER_TASK, open_empty, build_run, close_graph},
+    {"first", BENCH_FIRST, open_empty, build_run, close_graph},
     {"fixed", BENCH_FIXED, NULL, fixed, NULL},
 };
 
-static const struct bench_peer peer = {"taskglass", phases, 4, start, stop};
+static const struct bench_peer peer = {"taskglass", phases, 5, start, stop};
 
 int main(int argc, char **argv)
 {

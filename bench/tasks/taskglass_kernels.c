@@ -68,6 +68,8 @@ static void submit_task(struct tg_rt *rt, const struct tg_args *args, uint64_t i
     if (count > 0)
         put_cells(&task, TG_IN, &args->tensor[0], preds[0], (uint64_t)count);
     put_cells(&task, TG_OUT, &args->tensor[0], i, 1);
+    if (args->scalar[ARG_EXPLICIT].bits) /* one ring, so that a task's number is its id */
+        tg_args_after_all(&task, preds, (uint32_t)count);
     if (round) {
         tg_args_u64(&task, round);
         kernel += KERNEL_FIRST_CHECKED - KERNEL_FIRST;
@@ -75,7 +77,7 @@ static void submit_task(struct tg_rt *rt, const struct tg_args *args, uint64_t i
     tg_submit(rt, kernel, &task);
 }
 
-/* The runtime finds the edges. */
+/* Names the edges, or leaves it to the runtime to find them (ARG_EXPLICIT). */
 static void orchestrate(struct tg_rt *rt, const struct tg_args *args)
 {
     uint64_t tasks = args->scalar[ARG_TASKS].bits, scope = args->scalar[ARG_SCOPE].bits;

@@ -28,6 +28,6 @@ enum {
 #define CELL_TOO_EARLY UINT64_MAX
 
 /* The orchestration's scalars. */
-enum { ARG_SHAPE, ARG_TASKS, ARG_SCOPE, ARG_ROUND };
+enum { ARG_SHAPE, ARG_TASKS, ARG_SCOPE, ARG_ROUND, ARG_EXPLICIT };
 
 #endif
