@@ -31,7 +31,7 @@
 struct tg_kernel_def {
     const char *name;
     tg_kernel_fn fn;
-    uint32_t core; /* enum tg_core_kind */
+    uint32_t core; /* TG_AIC, TG_AIV, or TG_EITHER: any core may run its tasks, but no mix has it */
     const char *signature;
 };
 

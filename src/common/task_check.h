@@ -51,7 +51,8 @@ TG_INLINE bool tg_signature_fits(const struct tg_kernel_desc *k, const struct tg
     return true;
 }
 
-/* Makes a task of one kernel, which runs on the part of its kind of core. */
+/* Makes a task of one kernel, which runs on the part of its kind of core; a kernel for either kind
+ * has the part AIV0. */
 TG_INLINE bool tg_task_set_kernel(struct tg_task_desc *desc, uint32_t kernel,
                                   const struct tg_kernel_desc *kernels, uint32_t n_kernels,
                                   uint32_t first)
@@ -64,7 +65,9 @@ TG_INLINE bool tg_task_set_kernel(struct tg_task_desc *desc, uint32_t kernel,
     desc->kernel[TG_PART_AIV0] = aic ? TG_NO_KERNEL : first + kernel;
     desc->kernel[TG_PART_AIV1] = TG_NO_KERNEL;
     desc->n_parts = 1;
-    desc->task_class = aic ? TG_CLASS_AIC : TG_CLASS_AIV;
+    desc->task_class = aic                              ? TG_CLASS_AIC
+                       : kernels[kernel].core == TG_AIV ? TG_CLASS_AIV
+                                                        : TG_CLASS_EITHER;
     return true;
 }
 

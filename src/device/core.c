@@ -51,6 +51,8 @@ TG_FN static uint32_t find_own(struct tg_worker *lane)
         task = tg_deque_pop(&lane->deque[TG_CLASS_AIV]);
     if (task == TG_NO_TASK && (lane->takes & TG_TAKES(TG_CLASS_AIC)))
         task = tg_deque_pop(&lane->deque[TG_CLASS_AIC]);
+    if (task == TG_NO_TASK && (lane->takes & TG_TAKES(TG_CLASS_EITHER)))
+        task = tg_deque_pop(&lane->deque[TG_CLASS_EITHER]);
     return task;
 }
 
@@ -63,6 +65,8 @@ TG_FN static uint32_t find(struct tg_engine *e, struct tg_worker *lane, bool ste
         task = tg_worker_take(e, lane, TG_CLASS_AIV, steals);
     if (task == TG_NO_TASK && (lane->takes & TG_TAKES(TG_CLASS_AIC)))
         task = tg_worker_take(e, lane, TG_CLASS_AIC, steals);
+    if (task == TG_NO_TASK && (lane->takes & TG_TAKES(TG_CLASS_EITHER)))
+        task = tg_worker_take(e, lane, TG_CLASS_EITHER, steals);
     if (task == TG_NO_TASK)
         task = tg_mix_try_lead(e, lane);
     return task;

@@ -9,7 +9,7 @@
 
 /* ── one task ──────────────────────────────────────────────────────────────────────────── */
 
-/* The part whose kernel a task of one kernel has. */
+/* The part whose kernel a task of one kernel has, whatever core runs it. */
 TG_FN static inline uint32_t tg_core_part_of(uint32_t task_class)
 {
     return task_class == TG_CLASS_AIC ? TG_PART_AIC : TG_PART_AIV0;

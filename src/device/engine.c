@@ -28,8 +28,8 @@ TG_FN static uint32_t lane_takes(uint32_t lane, uint32_t n_cores)
     if (lane >= n_cores)
         return 0;
     if (!full_block)
-        return TG_TAKES(TG_CLASS_AIC) | TG_TAKES(TG_CLASS_AIV) | TG_TAKES(TG_CLASS_MIX);
-    return TG_TAKES(TG_CLASS_MIX) |
+        return (1u << TG_CLASSES) - 1;
+    return TG_TAKES(TG_CLASS_MIX) | TG_TAKES(TG_CLASS_EITHER) |
            TG_TAKES(lane % TG_PARTS == TG_PART_AIC ? TG_CLASS_AIC : TG_CLASS_AIV);
 }
 
@@ -82,8 +82,13 @@ TG_FN struct tg_engine *tg_engine_init(void *memory, uint32_t n_cores, uint32_t 
     return e;
 }
 
-TG_FN static void reset_worker(struct tg_worker *w)
+TG_FN static void reset_worker(const struct tg_engine *e, struct tg_worker *w)
 {
+    /* Cores do not look for a class that the run does not have: on a GPU each look costs time. */
+    if (w->takes && e->either)
+        w->takes |= TG_TAKES(TG_CLASS_EITHER);
+    else
+        w->takes &= ~TG_TAKES(TG_CLASS_EITHER);
     w->park = TG_AWAKE;
     w->mail = 0;
     w->assigned = TG_NO_TASK;
@@ -129,6 +134,7 @@ TG_FN void tg_engine_reset(struct tg_engine *e, const struct tg_launch *launch,
     e->record = TG_DEVICE_PTR(const struct tg_record_setup, launch->record);
     e->edges = launch->edges;
     e->orchestrates = launch->orchestration != 0;
+    e->either = launch->queue_size[TG_CLASS_EITHER] > 0;
     e->n_tasks = tg_engine_orchestrates(e) ? UINT64_MAX : launch->n_tasks;
     e->deps = e->edges == TG_EDGES_GROWING ? TG_DEVICE_PTR(struct tg_dep, o->deps) : 0;
     e->awaited = TG_NO_TASK;
@@ -152,7 +158,7 @@ TG_FN void tg_engine_fill(struct tg_engine *e, const struct tg_launch *launch, u
                           uint32_t step)
 {
     for (uint32_t i = first; i < e->n_workers; i += step)
-        reset_worker(&e->worker[i]);
+        reset_worker(e, &e->worker[i]);
     for (uint32_t b = first; b < e->n_blocks; b += step)
         reset_mix(&e->mix[b]);
     for (uint32_t c = 0; c < TG_CLASSES; c++)

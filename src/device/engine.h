@@ -12,6 +12,7 @@
  * schedule for themselves threads can change lanes (device/role.h). Lanes that count as cores take
  * plain tasks; the lanes of a block that is short of cores exist too, but run only their part of
  * a mix. In a full block a core takes tasks of its own kind; in a short one it stands in for both.
+ * A task whose kernel either kind can run goes to any core.
  *
  * A worker finds ready tasks and completes finished ones. Two arrangements:
  *   cores schedule for themselves    every core lane is a worker (the default)
@@ -79,7 +80,7 @@ struct tg_worker {
     uint32_t index;
     uint32_t block;
     uint32_t part;  /* lanes: enum tg_part within the block */
-    uint32_t takes; /* classes whose tasks it may run */
+    uint32_t takes; /* classes whose tasks it may run; TG_CLASS_EITHER only if the run has any */
     struct tg_worker_status *status;
     struct tg_stream *stream; /* the worker's stream of the recording */
     /* written by the worker itself */
@@ -99,7 +100,7 @@ struct tg_worker {
     uint32_t mail;
     uint32_t assigned; /* dedicated schedulers: the task given to the lane and not yet reaped */
     uint8_t pad1[TG_LINE - 20];
-    struct tg_deque deque[2]; /* TG_CLASS_AIC, TG_CLASS_AIV */
+    struct tg_deque deque[TG_CLASS_MIX]; /* by class */
 };
 
 /* A block runs one mix at a time. `lock` is held from the pop of the mix to the end of its last
@@ -153,6 +154,7 @@ struct tg_engine {
     const struct tg_record_setup *record; /* NULL: nothing is recorded */
     uint32_t edges;                       /* enum tg_edge_storage */
     bool orchestrates;                    /* the device builds the graph */
+    bool either;                          /* the run can have tasks that either kind of core runs */
     uint8_t pad0[TG_LINE];
     /* changing */
     uint32_t phase;   /* enum tg_phase_word */

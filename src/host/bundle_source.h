@@ -47,7 +47,7 @@ static const char bundle_kernels[] =
     "        if (kernel_names[part] && !kernels[part]) {\n"
     "            fprintf(stderr, \"%s has no kernel %s that takes this task's arguments\\n\", MODULE,\n"
     "                    kernel_names[part]);\n            exit(2);\n        }\n"
-    "    if (core[0] == 1 && !kernels[2]) { /* a vector kernel: the recording has no gaps */\n"
+    "    if (core[0] != 0 && !kernels[2]) { /* no matrix kernel: the recording has no gaps */\n"
     "        kernels[2] = kernels[1];\n        kernels[1] = kernels[0];\n"
     "        kernels[0] = NULL;\n    }\n}\n"
     "#endif\n";

@@ -189,7 +189,7 @@ static tg_status point_to(struct tg_graph *graph, uint64_t setup, uint32_t logs,
     return status;
 }
 
-/* Queues and buckets have a power of two of places, so a slot can cost two places in each of the three
+/* Queues and buckets have a power of two of places, so a slot can cost two places in each of the
  * queues, and a map entry two buckets. The arguments of tasks lie in blocks, each of which can have a
  * rest that no task fits in. */
 struct tg_scope_memory tg_device_log_memory(const struct tg_graph *graph)

@@ -17,10 +17,11 @@ static uint64_t align(uint64_t offset)
     return (offset + 63) / 64 * 64;
 }
 
-/* The slots of a class's queue: enough for all its tasks, and a power of two for the mask. */
+/* The slots of a class's queue: enough for all its tasks, and a power of two for the mask; 0 if the
+ * class has no tasks. */
 static uint32_t queue_slots(uint64_t tasks)
 {
-    uint64_t slots = 1;
+    uint64_t slots = tasks > 0;
     while (slots < tasks)
         slots *= 2;
     return (uint32_t)slots;

@@ -65,7 +65,7 @@ static tg_status find_kernels(const struct stage *s, const char *path, uint32_t 
     }
     /* A manifest lists kernels without the gaps of absent parts. */
     if (kernel[TG_PART_AIC] != TG_NO_KERNEL && kernel[TG_PART_AIV1] == TG_NO_KERNEL &&
-        s->module->kernels[kernel[TG_PART_AIC]].core == TG_AIV) {
+        s->module->kernels[kernel[TG_PART_AIC]].core != TG_AIC) {
         kernel[TG_PART_AIV1] = kernel[TG_PART_AIV0];
         kernel[TG_PART_AIV0] = kernel[TG_PART_AIC];
         kernel[TG_PART_AIC] = TG_NO_KERNEL;

@@ -127,6 +127,15 @@ static void plan_map(struct layout *at)
     at->o.map_buckets = place(at, at->o.n_buckets * sizeof(uint32_t));
 }
 
+/* True if a task of the module can be one that either kind of core runs. */
+static bool has_either(const struct tg_module *m)
+{
+    for (uint32_t k = 0; k < m->n_kernels; k++)
+        if (m->kernels[k].core == TG_EITHER)
+            return true;
+    return false;
+}
+
 static void plan_image(const struct tg_graph *g, bool has_map, struct layout *at)
 {
     const struct tg_module *m = g->module;
@@ -152,7 +161,8 @@ static void plan_image(const struct tg_graph *g, bool has_map, struct layout *at
         deps += at->o.ring[r].n_deps;
     at->o.deps = place(at, deps * sizeof(struct tg_dep));
     for (uint32_t c = 0; c < TG_CLASSES; c++) {
-        at->launch.queue_size[c] = power_of_two(slots);
+        if (c != TG_CLASS_EITHER || has_either(m))
+            at->launch.queue_size[c] = power_of_two(slots);
         at->launch.queue[c] = place(at, at->launch.queue_size[c] * sizeof(uint64_t));
     }
     if (has_map)
@@ -165,10 +175,10 @@ static void plan_image(const struct tg_graph *g, bool has_map, struct layout *at
 static void rebase(struct layout *at, uint64_t image)
 {
     uint64_t *const addresses[] = {&at->launch.desc,     &at->launch.payload,  &at->launch.queue[0],
-                                   &at->launch.queue[1], &at->launch.queue[2], &at->o.args,
-                                   &at->o.refused,       &at->o.kernels,       &at->o.sites,
-                                   &at->o.notes,         &at->o.deps,          &at->o.waits,
-                                   &at->o.places,        &at->o.args_blocks};
+                                   &at->launch.queue[1], &at->launch.queue[2], &at->launch.queue[3],
+                                   &at->o.args,          &at->o.refused,       &at->o.kernels,
+                                   &at->o.sites,         &at->o.notes,         &at->o.deps,
+                                   &at->o.waits,         &at->o.places,        &at->o.args_blocks};
     for (size_t i = 0; i < sizeof addresses / sizeof addresses[0]; i++)
         *addresses[i] += image;
     if (at->o.map_regions != 0) {

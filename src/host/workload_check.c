@@ -41,9 +41,10 @@ static tg_status check_kernel(const struct tg_workload *w, uint32_t i, const cha
     if (!k->fn)
         return tg_error_set(error, TG_BAD_ARGUMENT, "module %s: kernel '%s' has no function", path,
                             k->name);
-    if (k->core != TG_AIC && k->core != TG_AIV)
+    if (k->core >= TG_CORE_KINDS)
         return tg_error_set(error, TG_BAD_ARGUMENT,
-                            "module %s: kernel '%s' has unknown core kind %u; use TG_AIC or TG_AIV",
+                            "module %s: kernel '%s' has unknown core kind %u; use TG_AIC, TG_AIV "
+                            "or TG_EITHER",
                             path, k->name, k->core);
     for (uint32_t j = 0; j < i; j++)
         if (strcmp(w->kernels[j].name, k->name) == 0)

@@ -47,7 +47,7 @@ CONTRACT(a_kernel_that_is_not_there_is_refused_with_how_many_there_are)
 {
     struct fixture f = fixture_make();
     f.kernel = GRAPHS_KERNELS;
-    REFUSED_ADD("no kernel 10; the module has 10", f);
+    REFUSED_ADD("no kernel 15; the module has 15", f);
     f.kernel = TG_NO_KERNEL;
     REFUSED_ADD("kernel", f);
     fixture_end(&f);
@@ -236,7 +236,7 @@ CONTRACT(a_mix_with_a_kernel_of_the_wrong_kind_is_refused_with_the_part)
     } wrong[] = {{{aiv, aiv, TG_NO_KERNEL}, "AIC"},
                  {{aic, aic, TG_NO_KERNEL}, "AIV0"},
                  {{aic, aiv, aic}, "AIV1"},
-                 {{aic, aiv, GRAPHS_KERNELS}, "no kernel 10"}};
+                 {{aic, aiv, GRAPHS_KERNELS}, "no kernel 15"}};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
         REFUSED(BAD_ARGUMENT, wrong[i].part,
                 tg_graph_add_mix(f.nodes.graph, wrong[i].kernel, &f.args, NULL, error));

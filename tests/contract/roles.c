@@ -131,6 +131,29 @@ CONTRACT(a_chain_of_both_kinds_and_mixes_runs_in_order_for_any_number_of_cores)
     }
 }
 
+/* Kernels for either kind, in a chain with others and all at once, also where the device has
+ * dedicated schedulers. A mix refuses them. */
+CONTRACT(kernels_for_either_kind_run_on_any_core)
+{
+    static const uint32_t cores[] = {1, 3, 7};
+    for (uint32_t i = 0; i < 2 * sizeof cores / sizeof cores[0]; i++) {
+        struct tg_device *device = open_device(cores[i / 2], schedulers_up_to(i % 2));
+        struct nodes nodes = nodes_make(device, NODES);
+        uint32_t aiv = nodes.kernel[TG_AIV][0], *vector = nodes.kernel[TG_AIV];
+        vector[0] = tg_module_kernel(nodes.module, "node_either_0");
+        vector[1] = tg_module_kernel(nodes.module, "node_either_1");
+        for (uint64_t n = 0; n < NODES; n++)
+            nodes_add(&nodes, n % 3 ? 2 : 1, n > 0 ? n - 1 : 0, n > 0 && n < NODES / 2);
+        for (uint64_t run = 1; run <= 3; run++)
+            nodes_run(&nodes, run);
+        REFUSED(BAD_ARGUMENT, "kernel node_either_0 cannot be part AIV0 of a mix",
+                tg_graph_add_mix(nodes.graph, (const uint32_t[]){TG_NO_KERNEL, vector[0], aiv},
+                                 NULL, NULL, error));
+        nodes_destroy(&nodes);
+        tg_device_close(device);
+    }
+}
+
 CONTRACT(a_chain_of_both_kinds_can_be_cancelled_at_any_moment)
 {
     struct tg_device *device = open_device(3, 0);

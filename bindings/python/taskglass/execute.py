@@ -28,7 +28,7 @@ __all__ = ["run", "Execution", "Output", "workloads", "workload", "Workload", "C
            "platforms", "Platform", "runtimes", "Runtime"]
 
 PHASES = ("prepare", "open", "build", "run", "check")
-_CORES = ("AIC", "AIV")
+_CORES = ("AIC", "AIV", "EITHER")
 
 
 # --- what there is ------------------------------------------------------------------------------
@@ -54,8 +54,8 @@ class Runtime:
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel: the kind of core that it runs on, and its signature ("" if it accepts any
-    arguments)."""
+    """A kernel: the kind of core that it runs on ("AIC", "AIV" or "EITHER"), and its signature
+    ("" if it accepts any arguments)."""
     name: str
     core: str
     signature: str
@@ -122,7 +122,7 @@ class WorkloadFile(Handle):
             text(head.name), os.fsdecode(lib().tg_workload_path(pointer)), text(head.summary),
             tuple(Case(text(case.name), text(case.summary), _params(text(case.params)))
                   for case in cases),
-            tuple(Kernel(text(kernel.name), _CORES[kernel.core] if kernel.core < 2 else "?",
+            tuple(Kernel(text(kernel.name), _CORES[kernel.core] if kernel.core < len(_CORES) else "?",
                          text(kernel.signature)) for kernel in kernels))
 
 

@@ -31,12 +31,20 @@
 enum { TG_RINGS = 4 };
 
 /* The two kinds of core, and the part of a block that runs a kernel of a mix. A task with one kernel
- * uses the part of its kind (AIC or AIV0) and runs on any core of that kind. */
-enum tg_core_kind { TG_AIC = 0, TG_AIV = 1 };
+ * uses the part of its kind (AIC or AIV0) and runs on any core of that kind. A kernel that either
+ * kind can run is never part of a mix; a task with it uses the part AIV0 and runs on any core. */
+enum tg_core_kind { TG_AIC = 0, TG_AIV = 1, TG_EITHER = 2, TG_CORE_KINDS = 3 };
 enum tg_part { TG_PART_AIC = 0, TG_PART_AIV0 = 1, TG_PART_AIV1 = 2, TG_PARTS = 3 };
 
-/* The queue that a ready task waits in: by kind of core, or for a whole block. */
-enum tg_task_class { TG_CLASS_AIC = 0, TG_CLASS_AIV = 1, TG_CLASS_MIX = 2, TG_CLASSES = 3 };
+/* The queue that a ready task waits in: by kind of core, or for a whole block. Plain tasks come
+ * first. */
+enum tg_task_class {
+    TG_CLASS_AIC = 0,
+    TG_CLASS_AIV = 1,
+    TG_CLASS_EITHER = 2,
+    TG_CLASS_MIX = 3,
+    TG_CLASSES = 4
+};
 
 struct tg_task_desc {
     uint64_t id;

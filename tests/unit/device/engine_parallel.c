@@ -117,6 +117,26 @@ TEST(cores_of_short_blocks_all_run_at_once)
         }
 }
 
+/* Tasks that either kind of core can run keep all cores busy, whatever core makes them ready. */
+static void fill_with_either(uint32_t cores, uint32_t schedulers)
+{
+    for (uint32_t kind = 0; kind < 2; kind++) {
+        struct dag *dag = dag_new();
+        uint32_t first = dag_add(dag, kind ? DAG_AIC : DAG_AIV, body_sleep, 2000);
+        for (uint32_t i = 0; i < cores; i++)
+            dag_edge(dag, first, dag_add(dag, DAG_EITHER, body_meet, 0));
+        dag->quorum = cores;
+        run(dag, cores, schedulers, 8);
+    }
+}
+
+TEST(tasks_for_either_kind_run_on_all_cores_at_once)
+{
+    for_every_block_count(fill_with_either);
+    fill_with_either(4, 0);
+    fill_with_either(2, 1);
+}
+
 /* One mix for every block, all parts running at once; the last block may have stand-ins. */
 static void fill_with_mixes(uint32_t cores, uint32_t schedulers)
 {

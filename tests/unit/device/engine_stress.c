@@ -4,10 +4,9 @@
 
 static void build_random(struct dag *dag, uint32_t *seed, uint32_t tasks)
 {
-    static const uint32_t parts[] = {DAG_AIC,           DAG_AIV,  DAG_AIC,
-                                     DAG_AIV,           DAG_AIV,  DAG_AIV,
-                                     DAG_AIC | DAG_AIV, DAG_FULL, DAG_AIV | DAG_AIV1,
-                                     DAG_AIC | DAG_AIV1};
+    static const uint32_t parts[] = {
+        DAG_AIC, DAG_AIV,           DAG_AIC,  DAG_EITHER,         DAG_AIV,
+        DAG_AIV, DAG_AIC | DAG_AIV, DAG_FULL, DAG_AIV | DAG_AIV1, DAG_AIC | DAG_AIV1};
     for (uint32_t t = 0; t < tasks; t++) {
         uint32_t kind = stress_random(seed, 10), pace = stress_random(seed, 40);
         uint32_t preds = t == 0 ? 0 : stress_random(seed, 4);

@@ -105,6 +105,7 @@ STRESS_FN struct dag *dag_new(void)
 #define DAG_AIV (1u << TG_PART_AIV0)
 #define DAG_AIV1 (1u << TG_PART_AIV1)
 #define DAG_FULL (DAG_AIC | DAG_AIV | DAG_AIV1)
+#define DAG_EITHER (1u << TG_PARTS | DAG_AIV) /* a plain task that any core may run */
 
 /* A task with a kernel for each bit of `parts`: DAG_AIC and DAG_AIV alone are plain tasks. */
 STRESS_FN uint32_t dag_add(struct dag *dag, uint32_t parts, node_body body, uint32_t arg)
@@ -117,9 +118,10 @@ STRESS_FN uint32_t dag_add(struct dag *dag, uint32_t parts, node_body body, uint
         desc->kernel[part] = parts & (1u << part) ? 0 : TG_NO_KERNEL;
         desc->n_parts += desc->kernel[part] == 0;
     }
-    desc->task_class = desc->n_parts > 1  ? TG_CLASS_MIX
-                       : parts == DAG_AIC ? TG_CLASS_AIC
-                                          : TG_CLASS_AIV;
+    desc->task_class = desc->n_parts > 1     ? TG_CLASS_MIX
+                       : parts == DAG_AIC    ? TG_CLASS_AIC
+                       : parts == DAG_EITHER ? TG_CLASS_EITHER
+                                             : TG_CLASS_AIV;
     desc->n_scalars = 2;
     desc->args = task * sizeof dag->payload[0];
     dag->payload[task][0].bits = task;

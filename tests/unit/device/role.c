@@ -83,6 +83,13 @@ TEST(a_thread_follows_a_chain_of_runs_of_each_kind)
     follow_a_chain(9, kinds, 5);
 }
 
+TEST(a_task_for_either_kind_stays_on_the_core_that_made_it_ready)
+{
+    static const uint32_t kinds[] = {DAG_AIC, DAG_EITHER, DAG_EITHER, DAG_AIV, DAG_EITHER};
+    follow_a_chain(3, kinds, 5);
+    follow_a_chain(9, kinds, 5);
+}
+
 /* ── what must go on beside it ─────────────────────────────────────────────────────────── */
 
 /* Several chains that alternate, each of whose steps also makes a mix or tasks of both kinds ready:

@@ -19,6 +19,7 @@
 static const struct tg_kernel_def kernels[GRAPHS_KERNELS] = {
     NODES(AIC, "node_aic_"),
     NODES(AIV, "node_aiv_"),
+    NODES(EITHER, "node_either_"),
 };
 
 #define CASE(name, n, text) {#name, text, "graph=" #name " n=" #n " seed=1"},

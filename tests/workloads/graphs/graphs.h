@@ -49,8 +49,14 @@ enum { GRAPHS_GOOD(GRAPHS_ENUM) GRAPHS_REFUSED(GRAPHS_ENUM) N_GRAPHS };
 
 enum { MAX_PREDECESSORS = 4, WINDOW = 256, MAX_FAN = 8192 };
 
-/* One function under ten names: for each kind of core, with 0 to 4 predecessors. */
-enum { NODE_AIC = 0, NODE_AIV = MAX_PREDECESSORS + 1, GRAPHS_KERNELS = 2 * NODE_AIV };
+/* One function under fifteen names: for each kind of core and for either, with 0 to 4
+ * predecessors. */
+enum {
+    NODE_AIC = 0,
+    NODE_AIV = MAX_PREDECESSORS + 1,
+    NODE_EITHER = 2 * NODE_AIV,
+    GRAPHS_KERNELS = 3 * NODE_AIV
+};
 
 /* The parts of a mix, as a set of bits 1 << enum tg_part. */
 enum { MASK_AIC = 1, MASK_AIV = 2 };
