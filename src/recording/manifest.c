@@ -16,7 +16,7 @@ static void let_go(const struct tg_recording *recording, uint64_t done)
 {
     const uint64_t often = 16384;
     if (recording->info.from_journal && done % often == 0)
-        tg_map_let_go(&recording->map, (size_t)(done * sizeof(struct tg_record)));
+        tg_map_let_go(&recording->map, (size_t)(done * recording->slot_size));
 }
 
 static void count_records(const struct tg_recording *recording, struct tg_record_summary *counted)

@@ -283,7 +283,8 @@ void tg_recording_get_info(const struct tg_recording *recording, struct tg_recor
     *info = recording->info;
 }
 
-const struct tg_record *tg_recording_at(const struct tg_recording *recording, uint64_t index)
+const struct tg_record *tg_recording_at_(const struct tg_recording *recording, uint64_t index,
+                                         struct tg_record *room)
 {
     if (index >= recording->info.records)
         return NULL;
@@ -291,14 +292,16 @@ const struct tg_record *tg_recording_at(const struct tg_recording *recording, ui
     uint64_t place = span->from + (index - span->first);
     if (span->in_manifest)
         return &recording->entry[place].record;
-    return (const struct tg_record *)(const void *)tg_journal_slot(recording, place);
+    if (recording->slot_size == TG_JOURNAL_SLOT_V1)
+        return (const struct tg_record *)(const void *)tg_journal_slot(recording, place);
+    tg_journal_record(recording, place, room);
+    return room;
 }
 
-void tg_recording_kernels(const struct tg_recording *recording, uint64_t index,
-                          const char *kernel[TG_PARTS])
+static void name_kernels(const struct tg_recording *recording, uint64_t index,
+                         const struct tg_record *record, const char *kernel[TG_PARTS])
 {
     const struct tg_span *span = tg_span_of(recording, index);
-    const struct tg_record *record = tg_recording_at(recording, index);
     if (span->in_manifest) {
         const struct tg_read_entry *entry = &recording->entry[span->from + (index - span->first)];
         memcpy((void *)kernel, (const void *)entry->kernel, TG_PARTS * sizeof *kernel);
@@ -310,15 +313,23 @@ void tg_recording_kernels(const struct tg_recording *recording, uint64_t index,
                            : tg_journal_kernel(recording, record->kernel[part]);
 }
 
+void tg_recording_kernels(const struct tg_recording *recording, uint64_t index,
+                          const char *kernel[TG_PARTS])
+{
+    name_kernels(recording, index, tg_recording_at(recording, index), kernel);
+}
+
 bool tg_recording_get(const struct tg_recording *recording, uint64_t index, struct tg_entry *entry)
 {
     if (recording == NULL || entry == NULL)
         return false;
-    if (index >= recording->info.records)
+    const struct tg_record *found = tg_recording_at_(recording, index, &entry->record);
+    if (found == NULL)
         return false;
-    memcpy(&entry->record, tg_recording_at(recording, index), sizeof entry->record);
+    if (found != &entry->record)
+        memcpy(&entry->record, found, sizeof entry->record);
     entry->record.type = TG_RECORD_ARGUMENT; /* as it was when the reader checked it */
-    tg_recording_kernels(recording, index, entry->kernel);
+    name_kernels(recording, index, &entry->record, entry->kernel);
     tg_record_confine(&entry->record, recording->payload.size);
     if (recording->excess && recording->excess[index / 8] >> index % 8 & 1)
         entry->record.flags |= TG_RECORD_EXCESS;

@@ -68,6 +68,7 @@ enum tg_mark_kind {
     TG_MARK_KERNEL,
     TG_MARK_SUMMARY,
     TG_MARK_OTHER,
+    TG_MARK_REST, /* of the record before it */
     TG_MARK_COPY, /* of an earlier argument, byte for byte */
     TG_MARK_DAMAGED,
     TG_MARK_ZEROS /* damaged: only zeros */
@@ -108,7 +109,8 @@ struct tg_recording {
     /* a journal */
     struct tg_map map;
     uint64_t claimed; /* bytes that its arguments claim of the payload file, as they are written */
-    uint64_t slots;   /* whole records of any type, without zeros at the end */
+    size_t slot_size;     /* 128; 256 in journals of version 1 */
+    uint64_t slots;       /* whole slots with anything, without zeros at the end */
     struct tg_mark *mark; /* by slot */
     size_t n_marks;
     struct tg_kernel_name *kernel; /* by number */
@@ -173,7 +175,7 @@ const char *tg_journal_kernel(const struct tg_recording *recording, uint32_t num
 bool tg_journal_add_kernel(struct tg_recording *recording, uint32_t number, const char *name);
 
 /* Checks every slot, on several threads if there are many; sets slots, marks, and the bytes after
- * the last slot. False if memory ran out. */
+ * the last slot. slot_size has been set. False if memory ran out. */
 bool tg_journal_scan(struct tg_recording *recording);
 /* Marks arguments that are copies of earlier ones. The spans must have been made; the caller makes them
  * anew. False if memory ran out. */
@@ -181,8 +183,12 @@ bool tg_journal_mark_copies(struct tg_recording *recording);
 /* For whoever goes through the slots one by one: every so many slots, the memory of those before `slot` is
  * released. A large journal need not be in memory as a whole. */
 void tg_journal_let_go(const struct tg_recording *recording, uint64_t slot);
-/* The bytes of a slot. */
+/* The bytes of a slot, and where in the file they are. */
 const unsigned char *tg_journal_slot(const struct tg_recording *recording, uint64_t slot);
+size_t tg_journal_place(const struct tg_recording *recording, uint64_t slot);
+/* The 256 bytes of the record in a slot that holds one. */
+void tg_journal_record(const struct tg_recording *recording, uint64_t slot,
+                       struct tg_record *record);
 
 /* --- manifests ---------------------------------------------------------------------------------- */
 
@@ -274,9 +280,13 @@ bool tg_manifest_scalar(const struct tg_pull *pull, enum tg_scalar_form form, un
 /* The names of a record's kernels, as in struct tg_entry; `index` must be in range. */
 void tg_recording_kernels(const struct tg_recording *recording, uint64_t index,
                           const char *kernel[TG_PARTS]);
-/* The record where it lies in memory: not confined, so its numbers may be anything. NULL past the
- * end. */
-const struct tg_record *tg_recording_at(const struct tg_recording *recording, uint64_t index);
+/* The record as the file has it: not confined, so its numbers may be anything. NULL past the end. It lies
+ * in memory, or is unpacked into `room`. */
+const struct tg_record *tg_recording_at_(const struct tg_recording *recording, uint64_t index,
+                                         struct tg_record *room);
+/* The same with room of its own, which lasts as long as the block that this stands in. */
+#define tg_recording_at(recording, index) \
+    tg_recording_at_(recording, index, &(struct tg_record){.type = 0})
 
 /* For tests: opens a recording in memory, which stays the caller's: a journal or a manifest, and
  * its payload (size 0: none). */

@@ -44,10 +44,13 @@ static struct place *list_places(const struct tg_recording *recording)
 
 static bool is_copy(const struct tg_recording *recording, const struct place *place)
 {
-    const struct tg_record *record = (const void *)tg_journal_slot(recording, place->slot);
-    bool numbered = record->stream != UINT16_MAX || recording->info.complete;
-    return numbered && place[-1].check == place->check &&
-           memcmp(record, tg_journal_slot(recording, place[-1].slot), sizeof *record) == 0;
+    struct tg_record record, before;
+    if (place[-1].check != place->check)
+        return false;
+    tg_journal_record(recording, place->slot, &record);
+    tg_journal_record(recording, place[-1].slot, &before);
+    bool numbered = record.stream != UINT16_MAX || recording->info.complete;
+    return numbered && memcmp(&record, &before, sizeof record) == 0;
 }
 
 /* How many copies there can be. */

@@ -9,8 +9,9 @@
 #include "base/grow.h"
 #include "recording/reader.h"
 #include "recording/record.h"
+#include "recording/slots.h"
 
-enum { RECORD = sizeof(struct tg_record), HEAD = sizeof(struct tg_journal_head) };
+enum { HEAD = sizeof(struct tg_journal_head) };
 
 bool tg_journal_begins(const void *bytes, size_t size)
 {
@@ -33,13 +34,16 @@ static tg_status check_head(const struct tg_journal_head *head, const char *name
         return refuse(error, name, "it begins with zeros, as a power loss leaves them");
     if (!tg_journal_begins(head, sizeof *head))
         return refuse(error, name, "its first bytes are not those of a journal");
-    if (head->version != TG_JOURNAL_VERSION || head->incompatible != 0)
+    if (head->version < 1 || head->version > TG_JOURNAL_VERSION || head->incompatible != 0)
         return tg_error_set(error, TG_UNSUPPORTED,
                             "'%s' is a journal of version %u with flags 0x%x; this program reads "
-                            "version %u without flags",
+                            "versions 1 to %u without flags",
                             name, head->version, head->incompatible, TG_JOURNAL_VERSION);
-    if (head->head_size != HEAD || head->record_size != RECORD)
-        return refuse(error, name, "its head gives sizes other than 256 and 256");
+    size_t slot = head->version == 1 ? TG_JOURNAL_SLOT_V1 : TG_JOURNAL_SLOT;
+    if (head->head_size != HEAD || head->record_size != slot)
+        return tg_error_set(error, TG_BAD_ARGUMENT,
+                            "'%s' is not a journal: its head gives sizes other than 256 and %zu",
+                            name, slot);
     if (!memchr(head->bin_file, 0, sizeof head->bin_file) || !tg_path_is_plain(head->bin_file))
         return refuse(error, name, "the name of its payload file is not a plain file name");
     return TG_OK;
@@ -105,10 +109,12 @@ static bool add_kernel(struct tg_recording *recording, uint32_t number, const ch
 static bool read_kernels(struct tg_recording *recording)
 {
     struct tg_record_kernel slot;
+    struct tg_record record;
     for (size_t i = 0; i < recording->n_marks; i++) {
         if (recording->mark[i].kind != TG_MARK_KERNEL)
             continue;
-        memcpy(&slot, tg_journal_slot(recording, recording->mark[i].slot), sizeof slot);
+        tg_journal_record(recording, recording->mark[i].slot, &record);
+        memcpy(&slot, &record, sizeof slot);
         if (!add_kernel(recording, slot.kernel, slot.name, strnlen(slot.name, sizeof slot.name)))
             return false;
     }
@@ -156,11 +162,18 @@ static void find_summary(struct tg_recording *recording)
             return;
         after = mark->slot;
         if (mark->kind == TG_MARK_SUMMARY) {
-            memcpy(&recording->info.summary, tg_journal_slot(recording, mark->slot), RECORD);
+            struct tg_record record;
+            tg_journal_record(recording, mark->slot, &record);
+            memcpy(&recording->info.summary, &record, sizeof recording->info.summary);
             recording->info.complete = true;
             return;
         }
     }
+}
+
+static bool is_old(const struct tg_recording *recording)
+{
+    return recording->slot_size == TG_JOURNAL_SLOT_V1;
 }
 
 /* A guess at what a damaged slot was: its bytes say so, unless the damage is just there. */
@@ -168,10 +181,10 @@ static bool was_argument(const struct tg_recording *recording, uint64_t slot, bo
 {
     uint16_t type;
     memcpy(&type, tg_journal_slot(recording, slot), sizeof type);
-    if (type == TG_RECORD_KERNEL)
+    if (type == TG_RECORD_KERNEL || (type == TG_RECORD_REST && !is_old(recording)))
         return false;
     if (type == TG_RECORD_SUMMARY)
-        return slot + 1 < recording->slots;
+        return slot + (is_old(recording) ? 1 : TG_MOST_SLOTS) < recording->slots;
     return type == TG_RECORD_ARGUMENT || !before_name;
 }
 
@@ -211,6 +224,38 @@ static bool drop_copies(struct tg_recording *recording)
     return tg_spans_make(recording);
 }
 
+/* Slots that hold what they held when they were written. */
+static uint64_t count_intact(const struct tg_recording *recording)
+{
+    uint64_t damaged = 0;
+    for (size_t i = 0; i < recording->n_marks; i++)
+        damaged += tg_mark_is_damage(&recording->mark[i]) ? recording->mark[i].count : 0;
+    return recording->slots - damaged;
+}
+
+static bool scan_as(struct tg_recording *recording, size_t slot_size)
+{
+    free(recording->mark);
+    recording->mark = NULL;
+    recording->info.torn_bytes = recording->info.zero_bytes = 0;
+    recording->slot_size = slot_size;
+    return tg_journal_scan(recording);
+}
+
+/* A damaged head does not tell how large the slots are; the records do. False if memory ran out. */
+static bool scan(struct tg_recording *recording, const struct tg_journal_head *head, bool is_good)
+{
+    bool is_first = is_good ? head->version == 1 : false;
+    if (!scan_as(recording, is_first ? TG_JOURNAL_SLOT_V1 : TG_JOURNAL_SLOT))
+        return false;
+    uint64_t intact = is_good ? 1 : count_intact(recording);
+    if (intact > 0)
+        return true;
+    if (!scan_as(recording, TG_JOURNAL_SLOT_V1))
+        return false;
+    return count_intact(recording) > 0 || scan_as(recording, TG_JOURNAL_SLOT);
+}
+
 tg_status tg_journal_read(struct tg_recording *recording, const char *name, struct tg_error *error)
 {
     struct tg_journal_head head;
@@ -224,7 +269,7 @@ tg_status tg_journal_read(struct tg_recording *recording, const char *name, stru
     tg_status status = check_head(&head, name, error);
     if (status != TG_OK && check == TG_TEXT_INTACT)
         return status; /* the head proves itself, but is not for this program */
-    if (!tg_journal_scan(recording))
+    if (!scan(recording, &head, status == TG_OK && check != TG_TEXT_DAMAGED))
         return tg_file_no_memory(error);
     count_damage(recording);
     if (status != TG_OK && recording->damage.slots == recording->slots)

@@ -144,7 +144,7 @@ static bool drop_contradictions(struct merge *merge, struct tg_recording *manife
     bool good = make_table(&places, merge->recording->info.records - merge->matched);
     for (uint64_t i = 0; good && i <= content->mask; i++)
         if (content->at[i].slot != TG_NONE && !content->taken[i]) {
-            memcpy(&record, tg_journal_slot(merge->recording, content->at[i].slot), sizeof record);
+            tg_journal_record(merge->recording, content->at[i].slot, &record);
             put(&places, key_of_place(&record), content->at[i].slot);
         }
     for (uint64_t i = 0; good && i < manifest->n_entries; i++)

@@ -12,15 +12,26 @@
 #include "base/grow.h"
 #include "recording/extents.h"
 #include "recording/reader.h"
-#include "recording/record.h"
+#include "recording/slots.h"
 
-enum { RECORD = sizeof(struct tg_record), HEAD = sizeof(struct tg_journal_head) };
-enum { MOST_THREADS = 4, WORTH_A_THREAD = 1 << 16, OFTEN = 1 << 15 }; /* slots; 8 MiB */
+enum { HEAD = sizeof(struct tg_journal_head) };
+enum { MOST_THREADS = 4, WORTH_A_THREAD = 1 << 16, OFTEN = 1 << 15 }; /* slots; 4 or 8 MiB */
 enum { HOLE_STEP = 1 << 16 };                                         /* bytes */
+
+size_t tg_journal_place(const struct tg_recording *recording, uint64_t slot)
+{
+    return HEAD + (size_t)slot * recording->slot_size;
+}
 
 const unsigned char *tg_journal_slot(const struct tg_recording *recording, uint64_t slot)
 {
-    return recording->map.bytes + HEAD + slot * RECORD;
+    return recording->map.bytes + tg_journal_place(recording, slot);
+}
+
+void tg_journal_record(const struct tg_recording *recording, uint64_t slot,
+                       struct tg_record *record)
+{
+    tg_slot_read(recording->map.bytes + HEAD, recording->slot_size, slot, recording->slots, record);
 }
 
 /* One thread's share. */
@@ -40,28 +51,39 @@ static bool is_zero(const unsigned char *bytes, size_t size)
     return size == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0);
 }
 
-/* True if the slot holds an intact argument; adds its claim to *claimed. Copies it first, so that nothing can change it between
- * the check and the use. */
-static bool is_argument(const unsigned char *bytes, enum tg_mark_kind *kind, uint64_t *claimed)
+static enum tg_mark_kind kind_of(const struct tg_record *record)
 {
-    struct tg_record slot;
-    memcpy(&slot, bytes, sizeof slot);
-    if (!tg_record_intact(&slot))
-        *kind = is_zero(bytes, RECORD) ? TG_MARK_ZEROS : TG_MARK_DAMAGED;
-    else if (slot.type == TG_RECORD_ARGUMENT) {
-        *claimed = tg_claims_add(*claimed, slot.stored);
+    return record->type == TG_RECORD_KERNEL    ? TG_MARK_KERNEL
+           : record->type == TG_RECORD_SUMMARY ? TG_MARK_SUMMARY
+                                               : TG_MARK_OTHER;
+}
+
+/* True if the slot holds an intact argument; adds its claim to *claimed. */
+static bool is_argument(const struct tg_recording *recording, uint64_t i, enum tg_mark_kind *kind,
+                        uint64_t *claimed)
+{
+    struct tg_record record;
+    enum tg_slot what = tg_slot_take(recording->map.bytes + HEAD, recording->slot_size, i,
+                                     recording->slots, &record);
+    if (what == TG_SLOT_RECORD && record.type == TG_RECORD_ARGUMENT) {
+        *claimed = tg_claims_add(*claimed, record.stored);
         return true;
-    } else
-        *kind = slot.type == TG_RECORD_KERNEL    ? TG_MARK_KERNEL
-                : slot.type == TG_RECORD_SUMMARY ? TG_MARK_SUMMARY
-                                                 : TG_MARK_OTHER;
+    }
+    if (what == TG_SLOT_RECORD)
+        *kind = kind_of(&record);
+    else if (what == TG_SLOT_REST)
+        *kind = TG_MARK_REST;
+    else
+        *kind = is_zero(tg_journal_slot(recording, i), recording->slot_size) ? TG_MARK_ZEROS
+                                                                             : TG_MARK_DAMAGED;
     return false;
 }
 
 void tg_journal_let_go(const struct tg_recording *recording, uint64_t slot)
 {
     if (slot % OFTEN == 0 && slot >= OFTEN)
-        tg_map_let_go_part(&recording->map, (slot - OFTEN) * RECORD, slot * RECORD);
+        tg_map_let_go_part(&recording->map, (size_t)(slot - OFTEN) * recording->slot_size,
+                           (size_t)slot * recording->slot_size);
 }
 
 /* Damaged slots in a row are one mark. */
@@ -87,10 +109,11 @@ static bool add_mark(struct share *share, const struct tg_mark *mark)
  * file. Asks the file system now and then only, so that zeros on disk do not cost a call each. */
 static uint64_t count_zeros(const struct share *share, uint64_t slot)
 {
-    size_t begin = HEAD + (size_t)slot * RECORD;
+    size_t begin = tg_journal_place(share->recording, slot);
     if (begin % HOLE_STEP != 0)
         return 1;
-    uint64_t end = (tg_map_skip_hole(&share->recording->map, begin) - HEAD) / RECORD;
+    uint64_t end =
+        (tg_map_skip_hole(&share->recording->map, begin) - HEAD) / share->recording->slot_size;
     if (end > share->to)
         end = share->to;
     return end > slot ? end - slot : 1;
@@ -103,7 +126,7 @@ static void *scan(void *context)
         struct tg_mark mark = {.slot = i};
         n = 1;
         tg_journal_let_go(share->recording, i);
-        if (is_argument(tg_journal_slot(share->recording, i), &mark.kind, &share->claimed))
+        if (is_argument(share->recording, i, &mark.kind, &share->claimed))
             continue;
         if (mark.kind == TG_MARK_ZEROS)
             n = count_zeros(share, i);
@@ -162,31 +185,53 @@ static bool collect(struct tg_recording *recording, struct share *share, unsigne
     return true;
 }
 
+/* Drops a mark at the very end. Returns the bytes of its slots. */
+static uint64_t drop_last(struct tg_recording *recording)
+{
+    uint64_t count = recording->mark[--recording->n_marks].count;
+    recording->slots -= count;
+    return count * recording->slot_size;
+}
+
+static const struct tg_mark *last_mark(const struct tg_recording *recording)
+{
+    const struct tg_mark *last =
+        recording->n_marks > 0 ? &recording->mark[recording->n_marks - 1] : NULL;
+    return last && last->slot + last->count == recording->slots ? last : NULL;
+}
+
+/* True if the journal ends in the first half of a record, as a killed writer may leave it. */
+static bool ends_in_half(const struct tg_recording *recording)
+{
+    const struct tg_mark *last = last_mark(recording);
+    struct tg_record record;
+    return last && last->kind == TG_MARK_DAMAGED && last->count == 1 &&
+           tg_slot_take(recording->map.bytes + HEAD, recording->slot_size, last->slot,
+                        recording->slots, &record) == TG_SLOT_CUT;
+}
+
 /* Zeros at the end are no damage: a file system that lost its power leaves them. Part of a record at
  * the end is what a killed writer leaves. */
 static void look_at_end(struct tg_recording *recording)
 {
     const struct tg_map *map = &recording->map;
-    uint64_t end = HEAD + recording->slots * RECORD;
+    uint64_t end = tg_journal_place(recording, recording->slots);
     uint64_t rest = map->size - end;
-    if (!is_zero(map->bytes + end, (size_t)rest)) {
-        recording->info.torn_bytes = rest;
+    bool zeros = is_zero(map->bytes + end, (size_t)rest);
+    const struct tg_mark *last = last_mark(recording);
+    if (zeros && last && last->kind == TG_MARK_ZEROS)
+        rest += drop_last(recording);
+    if (ends_in_half(recording)) {
+        recording->info.torn_bytes = rest + drop_last(recording);
         return;
     }
-    const struct tg_mark *last =
-        recording->n_marks > 0 ? &recording->mark[recording->n_marks - 1] : NULL;
-    if (last && last->kind == TG_MARK_ZEROS && last->slot + last->count == recording->slots) {
-        recording->n_marks--;
-        recording->slots -= last->count;
-        rest += last->count * RECORD;
-    }
-    recording->info.zero_bytes = rest;
+    *(zeros ? &recording->info.zero_bytes : &recording->info.torn_bytes) = rest;
 }
 
 bool tg_journal_scan(struct tg_recording *recording)
 {
     struct share share[MOST_THREADS] = {{0}};
-    recording->slots = (recording->map.size - HEAD) / RECORD;
+    recording->slots = (recording->map.size - HEAD) / recording->slot_size;
     unsigned n = count_threads(recording->slots);
     uint64_t each = recording->slots / n;
     for (unsigned i = 0; i < n; i++) {

@@ -6,6 +6,8 @@
 #include <taskglass/recording.h>
 #include <taskglass/tensor.h>
 
+#include "common/hash.h"
+
 enum { KNOWN_FLAGS = ((TG_RECORD_MARKED << 1) - 1) | TG_RECORD_READ | TG_RECORD_NO_VALUE };
 
 static uint32_t fold(uint64_t hash)
@@ -13,32 +15,38 @@ static uint32_t fold(uint64_t hash)
     return (uint32_t)(hash ^ hash >> 32);
 }
 
-uint32_t tg_record_check(const void *record)
+uint32_t tg_record_check(const void *record, size_t size)
 {
-    struct tg_record copy;
-    memcpy(&copy, record, sizeof copy);
-    copy.check = 0;
-    return fold(tg_content_hash(&copy, sizeof copy));
+    struct tg_hash hash;
+    tg_hash_init(&hash);
+    tg_hash_update(&hash, record, size);
+    return fold(tg_hash_final(&hash, size));
 }
 
 uint32_t tg_journal_head_check(const struct tg_journal_head *head)
 {
     struct tg_journal_head copy = *head;
     copy.check = 0;
-    return fold(tg_content_hash(&copy, sizeof copy));
+    return tg_record_check(&copy, sizeof copy);
 }
 
-void tg_record_seal(void *record)
+void tg_record_seal(void *record, size_t size)
 {
-    uint32_t check = tg_record_check(record);
-    memcpy((char *)record + offsetof(struct tg_record, check), &check, sizeof check);
+    char *at = (char *)record + offsetof(struct tg_record, check);
+    uint32_t check = 0;
+    memcpy(at, &check, sizeof check);
+    check = tg_record_check(record, size);
+    memcpy(at, &check, sizeof check);
 }
 
-bool tg_record_intact(const void *record)
+bool tg_record_intact(const void *record, size_t size)
 {
+    struct tg_record copy;
     uint32_t check;
-    memcpy(&check, (const char *)record + offsetof(struct tg_record, check), sizeof check);
-    return check == tg_record_check(record);
+    memcpy(&copy, record, size);
+    check = copy.check;
+    copy.check = 0;
+    return check == tg_record_check(&copy, size);
 }
 
 int64_t tg_record_numel(const struct tg_record *record)

@@ -5,6 +5,7 @@
 #define TG_RECORDING_RECORD_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <taskglass/wire/journal.h>
 #include <taskglass/wire/record.h>
@@ -16,13 +17,13 @@
 #define TG_DUMP_MANIFEST "tensor_dump.json"
 
 /*
- * The check of any of the three types: the content hash of its 256 bytes with `check` zero, its
- * upper half folded onto the lower one. A record of zeros, as a crashed file system may leave it,
- * has no valid check.
+ * The check of a record: the content hash of its bytes (256, or 128 of a slot) with `check` zero, its upper
+ * half folded onto the lower one. A record of zeros, as a crashed file system may leave it, has no valid
+ * check. tg_record_check takes the bytes as they are, with whatever `check` has.
  */
-uint32_t tg_record_check(const void *record);
-void tg_record_seal(void *record);
-bool tg_record_intact(const void *record);
+uint32_t tg_record_check(const void *record, size_t size);
+void tg_record_seal(void *record, size_t size);
+bool tg_record_intact(const void *record, size_t size);
 /* The same for the 256 bytes of a journal's head. */
 uint32_t tg_journal_head_check(const struct tg_journal_head *head);
 

@@ -60,7 +60,7 @@ static void count(const struct tg_recording *recording, struct tg_recovery *reco
     recovered->lost = recording->info.complete ? tg_record_lost(&recording->info.summary) : 0;
     recovered->payload_bytes = tg_recording_stored(recording);
     recovered->damaged = recording->info.damaged;
-    recovered->bad_bytes = recording->damage.slots * sizeof(struct tg_record);
+    recovered->bad_bytes = recording->damage.slots * recording->slot_size;
     recovered->from_manifest = recording->damage.from_manifest;
     if (!recording->info.from_journal)
         recovered->from_manifest = recording->info.records;

@@ -15,14 +15,15 @@ static const char *const words[] = {[TG_MARK_KERNEL] = "the name of a kernel",
 static bool is_in_place(const struct tg_recording *recording, const struct tg_mark *mark,
                         uint64_t before)
 {
+    if (mark->kind == TG_MARK_REST)
+        return true; /* the reader has checked what it belongs to */
     if (mark->kind == TG_MARK_KERNEL)
         return mark->slot == before;
-    return mark->kind == TG_MARK_SUMMARY && mark->slot + 1 == recording->slots;
-}
-
-static uint64_t byte_of(uint64_t slot)
-{
-    return sizeof(struct tg_journal_head) + slot * sizeof(struct tg_record);
+    const struct tg_mark *last = &recording->mark[recording->n_marks - 1];
+    uint64_t behind = mark->slot + 1;
+    if (last == mark + 1 && last->kind == TG_MARK_REST)
+        behind++;
+    return mark->kind == TG_MARK_SUMMARY && behind == recording->slots;
 }
 
 /* Names damaged records one by one, but zeros in one line: a hole may have any size. */
@@ -32,13 +33,15 @@ static void report_damage(struct tg_verifier *verifier, const struct tg_mark *ma
         tg_verify_found(verifier, TG_PROBLEM_JOURNAL, TG_NONE,
                         "%" PRIu64 " records from byte %" PRIu64
                         " of %s on are damaged: they are zeros",
-                        mark->count, byte_of(mark->slot), verifier->info.journal);
+                        mark->count, (uint64_t)tg_journal_place(verifier->recording, mark->slot),
+                        verifier->info.journal);
         return;
     }
     for (uint64_t slot = mark->slot; slot < mark->slot + mark->count; slot++)
         tg_verify_found(verifier, TG_PROBLEM_JOURNAL, TG_NONE,
                         "the record at byte %" PRIu64 " of %s is damaged: its check is wrong",
-                        byte_of(slot), verifier->info.journal);
+                        (uint64_t)tg_journal_place(verifier->recording, slot),
+                        verifier->info.journal);
 }
 
 static void verify_slots(struct tg_verifier *verifier)
@@ -52,9 +55,18 @@ static void verify_slots(struct tg_verifier *verifier)
         else if (!is_in_place(recording, mark, before))
             tg_verify_found(verifier, TG_PROBLEM_JOURNAL, TG_NONE,
                             "the record at byte %" PRIu64 " of %s is %s, where an argument belongs",
-                            byte_of(mark->slot), verifier->info.journal, words[mark->kind]);
+                            (uint64_t)tg_journal_place(verifier->recording, mark->slot),
+                            verifier->info.journal, words[mark->kind]);
         before += mark->count;
     }
+}
+
+static bool ends_in_summary(const struct tg_recording *recording)
+{
+    size_t n = recording->n_marks;
+    if (n > 1 && recording->mark[n - 1].kind == TG_MARK_REST)
+        n--;
+    return n > 0 && recording->mark[n - 1].kind == TG_MARK_SUMMARY;
 }
 
 /* A killed host leaves part of a record, a crashed machine also zeros: neither is damage, unless the
@@ -77,8 +89,7 @@ void tg_verify_journal(struct tg_verifier *verifier)
                         "%s lacks %" PRIu64 " of the records that %s has", verifier->info.journal,
                         recording->damage.from_manifest, verifier->info.manifest);
     verifier->result->torn = info->torn_bytes > 0;
-    if (info->torn_bytes > 0 && info->complete && recording->n_marks > 0 &&
-        recording->mark[recording->n_marks - 1].kind == TG_MARK_SUMMARY)
+    if (info->torn_bytes > 0 && info->complete && ends_in_summary(recording))
         tg_verify_found(verifier, TG_PROBLEM_JOURNAL, TG_NONE,
                         "%s has %" PRIu64 " bytes after its summary", verifier->info.journal,
                         info->torn_bytes);

@@ -147,8 +147,8 @@ static void let_go(const struct tg_verifier *verifier, uint64_t index)
     const uint64_t often = 1 << 15;
     if (verifier->info.from_journal && index % often == 0 && index >= 2 * often)
         tg_map_let_go_part(&verifier->recording->map,
-                           (index - 2 * often) * sizeof(struct tg_record),
-                           (index - often) * sizeof(struct tg_record));
+                           (index - 2 * often) * verifier->recording->slot_size,
+                           (index - often) * verifier->recording->slot_size);
 }
 
 static void *work(void *context)

@@ -131,11 +131,11 @@ static void let_go(const struct part *part, const char *from, const char *to, ui
 {
     const char *text = (const char *)part->map->bytes;
     const struct tg_map *journal = &part->verifier->recording->map;
-    const uint64_t often = KEPT / sizeof(struct tg_record);
+    const uint64_t often = KEPT / part->verifier->recording->slot_size;
     tg_map_let_go_part(part->map, (size_t)(from - text), (size_t)(to - text));
     if (part->verifier->info.from_journal && index > often)
-        tg_map_let_go_part(journal, (index - often) * sizeof(struct tg_record),
-                           index * sizeof(struct tg_record));
+        tg_map_let_go_part(journal, (index - often) * part->verifier->recording->slot_size,
+                           index * part->verifier->recording->slot_size);
 }
 
 static void *compare_lines(void *context)

@@ -16,8 +16,14 @@
 #include "recording/manifest.h"
 #include "recording/record.h"
 #include "recording/run_folder.h"
+#include "recording/slots.h"
 
-enum { BUFFERED = 256 }; /* records: 64 KiB */
+enum { BUFFERED = 2048 }; /* slots: 256 KiB */
+
+struct payloads {
+    uint64_t stored; /* bytes, without the gaps between them */
+    uint64_t end;    /* of the last one in the file */
+};
 
 struct tg_dump_writer {
     char *dir, *journal_path, *payload_path;
@@ -25,13 +31,14 @@ struct tg_dump_writer {
     /* The errno that ended writing, 0 while all is well; set once. Relaxed accesses suffice: no
      * other data depends on the flag. Several threads may write payloads. */
     int payload_failed, journal_failed;
-    uint64_t reserved;     /* end of the payload file, counting all reservations */
-    uint64_t recorded_end; /* end of the payloads that records in the journal refer to */
-    uint64_t stored;       /* bytes of these payloads, without the gaps between them */
-    uint64_t journal_end;  /* the file has whole records up to here */
-    uint32_t buffered;
+    uint64_t reserved;        /* end of the payload file, counting all reservations */
+    uint64_t recorded_end;    /* end of the payloads that records in the journal refer to */
+    uint64_t stored;          /* bytes of these payloads, without the gaps between them */
+    uint64_t journal_end;     /* the file has whole records up to here */
+    struct payloads expected; /* of the arguments in the buffer */
+    uint32_t buffered;        /* slots */
     struct tg_record_summary summary;
-    struct tg_record buffer[BUFFERED];
+    unsigned char buffer[BUFFERED * TG_JOURNAL_SLOT];
 };
 
 static int failure(const int *flag)
@@ -80,7 +87,7 @@ tg_status tg_dump_create(const char *run_dir, uint32_t level, uint32_t policy, u
     struct tg_journal_head head = {.magic = TG_JOURNAL_MAGIC,
                                    .version = TG_JOURNAL_VERSION,
                                    .head_size = sizeof head,
-                                   .record_size = sizeof(struct tg_record),
+                                   .record_size = TG_JOURNAL_SLOT,
                                    .compatible = TG_JOURNAL_CHECKED,
                                    .level = level,
                                    .policy = policy,
@@ -135,27 +142,44 @@ bool tg_dump_payload(struct tg_dump_writer *writer, uint64_t position, const voi
     return cause == 0;
 }
 
-/* The first `n` records of the buffer have reached the journal. */
-static void keep_buffered(struct tg_dump_writer *writer, uint32_t n)
+/* Payloads of arguments on their way into the journal. */
+static void expect(struct payloads *payloads, const struct tg_record *record)
 {
-    writer->journal_end += n * sizeof(struct tg_record);
-    for (uint32_t i = 0; i < n; i++) {
-        const struct tg_record *record = &writer->buffer[i];
-        bool has_payload = record->type == TG_RECORD_ARGUMENT && record->stored > 0;
-        writer->stored += has_payload ? record->stored : 0;
-        if (has_payload && record->position + record->stored > writer->recorded_end)
-            writer->recorded_end = record->position + record->stored;
-    }
+    uint64_t end = record->position + record->stored;
+    payloads->stored += record->stored;
+    if (record->stored > 0 && end > payloads->end)
+        payloads->end = end;
 }
 
-/* Counts as lost the records that did not reach the journal. */
-static void lose_buffered(struct tg_dump_writer *writer, uint32_t from)
+static void keep(struct tg_dump_writer *writer, const struct payloads *payloads)
 {
-    for (uint32_t i = from; i < writer->buffered; i++)
-        if (writer->buffer[i].type == TG_RECORD_ARGUMENT) {
-            tg_record_uncount(&writer->summary, &writer->buffer[i]);
+    writer->stored += payloads->stored;
+    if (payloads->end > writer->recorded_end)
+        writer->recorded_end = payloads->end;
+}
+
+/* The first `whole` slots of the buffer are in the journal; the arguments behind them are lost. Returns
+ * how many slots stay, for a record whose other half is missing goes too. */
+static uint32_t settle(struct tg_dump_writer *writer, uint32_t whole)
+{
+    struct payloads kept = {0};
+    struct tg_record record;
+    uint32_t stays = 0;
+    for (uint32_t i = 0, n; i < writer->buffered; i += n) {
+        n = tg_slot_count(writer->buffer + (size_t)i * TG_JOURNAL_SLOT);
+        tg_slot_read(writer->buffer, TG_JOURNAL_SLOT, i, writer->buffered, &record);
+        bool is_kept = i + n <= whole, is_argument = record.type == TG_RECORD_ARGUMENT;
+        if (is_kept)
+            stays = i + n;
+        if (is_kept && is_argument)
+            expect(&kept, &record);
+        if (!is_kept && is_argument) {
+            tg_record_uncount(&writer->summary, &record);
             writer->summary.lost[TG_LOSS_DISK]++;
         }
+    }
+    keep(writer, &kept);
+    return stays;
 }
 
 /*
@@ -164,17 +188,19 @@ static void lose_buffered(struct tg_dump_writer *writer, uint32_t from)
  */
 static bool write_buffer(struct tg_dump_writer *writer)
 {
-    uint64_t done = 0, size = (uint64_t)writer->buffered * sizeof(struct tg_record);
+    uint64_t done = 0, size = (uint64_t)writer->buffered * TG_JOURNAL_SLOT;
     int cause = failure(&writer->journal_failed);
     if (!cause)
         cause = tg_write_at(writer->journal, writer->buffer, size, writer->journal_end, &done);
-    uint32_t whole = (uint32_t)(done / sizeof(struct tg_record));
-    keep_buffered(writer, whole);
     if (cause) {
         set_failure(&writer->journal_failed, cause);
-        (void)!ftruncate(writer->journal, (off_t)writer->journal_end);
-        lose_buffered(writer, whole);
+        done = (uint64_t)settle(writer, (uint32_t)(done / TG_JOURNAL_SLOT)) * TG_JOURNAL_SLOT;
+        (void)!ftruncate(writer->journal, (off_t)(writer->journal_end + done));
+    } else {
+        keep(writer, &writer->expected);
     }
+    writer->journal_end += done;
+    writer->expected = (struct payloads){0};
     writer->buffered = 0;
     return cause == 0;
 }
@@ -187,10 +213,9 @@ bool tg_dump_flush(struct tg_dump_writer *writer)
 /* `record` may be of any type; all have the same size. */
 static bool add(struct tg_dump_writer *writer, const void *record)
 {
-    struct tg_record *slot = &writer->buffer[writer->buffered++];
-    memcpy(slot, record, sizeof *slot);
-    tg_record_seal(slot);
-    return writer->buffered < BUFFERED || write_buffer(writer);
+    writer->buffered +=
+        tg_slots_put(record, writer->buffer + (size_t)writer->buffered * TG_JOURNAL_SLOT);
+    return writer->buffered + TG_MOST_SLOTS <= BUFFERED || write_buffer(writer);
 }
 
 tg_status tg_dump_add_kernel(struct tg_dump_writer *writer, uint32_t number, uint32_t core,
@@ -199,7 +224,7 @@ tg_status tg_dump_add_kernel(struct tg_dump_writer *writer, uint32_t number, uin
     struct tg_record_kernel kernel = {.type = TG_RECORD_KERNEL, .kernel = number, .core = core};
     if (writer->summary.recorded > 0)
         return TG_BAD_ARGUMENT;
-    memcpy(kernel.name, name, strnlen(name, sizeof kernel.name - 1));
+    memcpy(kernel.name, name, strnlen(name, TG_JOURNAL_NAME));
     return add(writer, &kernel) ? TG_OK : TG_IO_ERROR;
 }
 
@@ -210,6 +235,7 @@ bool tg_dump_append(struct tg_dump_writer *writer, const struct tg_record *recor
         return false;
     }
     tg_record_count(&writer->summary, record);
+    expect(&writer->expected, record);
     return add(writer, record);
 }
 
@@ -257,10 +283,10 @@ static uint64_t payload_size(const struct tg_dump_writer *writer)
 /* Tries even if the journal failed before: there may be room by now. */
 static void write_summary(struct tg_dump_writer *writer)
 {
+    unsigned char slots[TG_MOST_SLOTS * TG_JOURNAL_SLOT];
     writer->summary.payload_bytes = payload_size(writer);
-    tg_record_seal(&writer->summary);
-    int cause = tg_write_at(writer->journal, &writer->summary, sizeof writer->summary,
-                            writer->journal_end, NULL);
+    size_t size = tg_slots_put(&writer->summary, slots) * (size_t)TG_JOURNAL_SLOT;
+    int cause = tg_write_at(writer->journal, slots, size, writer->journal_end, NULL);
     if (cause) {
         set_failure(&writer->journal_failed, cause);
         (void)!ftruncate(writer->journal, (off_t)writer->journal_end);

@@ -43,7 +43,7 @@ struct tg_dump_writer;
 tg_status tg_dump_create(const char *run_dir, uint32_t level, uint32_t policy, uint32_t poison,
                          struct tg_dump_writer **writer, struct tg_error *error);
 
-/* Adds the name of a kernel (cut at 239 bytes); all names come before the first record.
+/* Adds the name of a kernel (cut at TG_JOURNAL_NAME bytes); all names come before the first record.
  * BAD_ARGUMENT after that, IO_ERROR if the disk refuses. */
 tg_status tg_dump_add_kernel(struct tg_dump_writer *writer, uint32_t number, uint32_t core,
                              const char *name);

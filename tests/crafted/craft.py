@@ -34,7 +34,17 @@ GIGA = 1 << 30
 # --- the journal ---------------------------------------------------------------------------------
 
 def _journal(change, alone=True):
-    """change(bytearray of the journal). The manifest goes, unless both are to contradict each other."""
+    """change(bytearray of the journal, as version 1 has it). What comes out is written in slots, a record
+    that does not fit one in two. The manifest goes, unless both are to contradict each other."""
+    def in_records(data):
+        records = bytearray(wire.to_version_1(bytes(data)))
+        change(records)
+        data[:] = wire.to_version_2(bytes(records))
+    return _slots(in_records, alone)
+
+
+def _slots(change, alone=True):
+    """change(bytearray of the journal as it is)."""
     def apply(folder):
         path = folder / JOURNAL
         data = bytearray(path.read_bytes())
@@ -64,7 +74,7 @@ def _heads():
                         _seal_head(data)
                 if sealed and at >= 252:
                     continue
-                yield f"head byte {at} {name}{' sealed' if sealed else ''}", _journal(change)
+                yield f"head byte {at} {name}{' sealed' if sealed else ''}", _slots(change)
 
 
 def _limits(kind, size):
@@ -111,6 +121,54 @@ def _journal_fields(journal):
                 yield f"{sort}: {field} = {value}", _journal(change)
 
 
+def _slot_fields(slots):
+    """The fields of packed arguments, which have fewer bits than those of records."""
+    data = np.frombuffer(slots, wire.PACKED, offset=256)
+    packed = (data["type"] == 1) & (data["flags"] & wire.MORE == 0)
+    for sort, kind in (("a packed tensor", 0), ("a packed scalar", 1)):
+        found = packed & (data["kind"] == kind)
+        at = 256 + wire.SLOT * int(np.argmax(found))
+        for field, offset, sign, size in _fields(wire.PACKED):
+            for value in _limits(sign, 8 * size) if found.any() else ():
+                def change(data, at=at, offset=offset, value=value, size=size, sign=sign):
+                    slot = bytearray(data[at:at + wire.SLOT])
+                    slot[offset:offset + size] = value.to_bytes(size, "little", signed=sign == "i")
+                    data[at:at + wire.SLOT] = wire.seal_slot(bytes(slot))
+                yield f"{sort}: {field} = {value}", _slots(change)
+
+
+def _rests():
+    """Records in two slots whose halves do not belong together."""
+    def summary(data):
+        return len(data) - 2 * wire.SLOT
+
+    def swap(data):
+        at = summary(data)
+        data[at:] = data[at + wire.SLOT:] + data[at:at + wire.SLOT]
+
+    def twice(data):
+        data.extend(data[-wire.SLOT:])
+
+    def alone(data):
+        del data[256:-wire.SLOT]
+
+    def without(data):
+        at = 256 + data[256:].index(b"\1\0") // wire.SLOT * wire.SLOT
+        slot = bytearray(data[at:at + wire.SLOT])
+        slot[2] |= wire.MORE
+        data[at:at + wire.SLOT] = wire.seal_slot(bytes(slot))
+
+    def all_more(data):
+        for at in range(256, len(data), wire.SLOT):
+            slot = bytearray(data[at:at + wire.SLOT])
+            slot[2] |= wire.MORE
+            data[at:at + wire.SLOT] = wire.seal_slot(bytes(slot))
+
+    for name, change in (("swapped", swap), ("twice", twice), ("alone", alone), ("missing", without),
+                         ("missing everywhere", all_more)):
+        yield f"the rest of a record: {name}", _slots(change)
+
+
 NAMES = [b"", b"\xff" * 239, b"A" * 240, b"../../x", b"/etc/passwd", b"\x1b[31mred\x1b[0m", b"a\nb\rc",
          "\u202etxt.exe".encode(), "\x9b31m".encode(), b"%s%n%n", b'"; DROP TABLE records; --',
          b"</script><script>", b"=1+1", b"a; system(0)", b"-rf"]
@@ -128,7 +186,7 @@ def _texts(journal):
                     _seal_head(data)
                 else:
                     _seal(data, at)
-            yield f"{where} = {text[:20]!r}", _journal(change)
+            yield f"{where} = {text[:20]!r}", (_slots if at == 0 else _journal)(change)
 
 
 def _tensors(journal):
@@ -450,7 +508,9 @@ def _files(good):
 
 def crafts(good):
     """(name, change) of every crafted recording. The same ones in the same order every time."""
-    journal = (good / JOURNAL).read_bytes()
-    for part in (_heads(), _journal_fields(journal), _texts(journal), _tensors(journal), _claims(journal),
-                 _documents(good), _bombs(good), _files(good)):
+    slots = (good / JOURNAL).read_bytes()
+    journal = wire.to_version_1(slots)
+    for part in (_heads(), _journal_fields(journal), _slot_fields(slots), _rests(),
+                 _texts(journal), _tensors(journal), _claims(journal), _documents(good),
+                 _bombs(good), _files(good)):
         yield from part

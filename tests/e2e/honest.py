@@ -8,7 +8,7 @@ import numpy
 
 from conftest import workload
 from recordings import Recording
-from wire_reader import SUMMARY, record_checks
+from wire_reader import SLOT, SUMMARY, pack_record, to_version_1
 
 CANCELLED = -11  # the number of the status
 
@@ -21,13 +21,11 @@ def _run(tg, *options):
 def _end(tg, change):
     """Lets the journal end with another summary, and makes the manifest again from it."""
     folder = tg.directory / "run" / "tensor_dump"
-    journal = bytearray((folder / "tensor_dump.rec").read_bytes())
-    summary = numpy.frombuffer(journal, SUMMARY, offset=len(journal) - 256).copy()
+    journal = (folder / "tensor_dump.rec").read_bytes()
+    summary = numpy.frombuffer(to_version_1(journal)[-256:], SUMMARY).copy()
     assert summary["type"] == 3
     change(summary)
-    summary["check"] = record_checks(summary.tobytes())
-    journal[-256:] = summary.tobytes()
-    (folder / "tensor_dump.rec").write_bytes(journal)
+    (folder / "tensor_dump.rec").write_bytes(journal[:-256] + pack_record(summary.tobytes()))
     (folder / "tensor_dump.json").unlink()
     tg.good("recover", "run")
 
@@ -124,7 +122,7 @@ def damaged(tg):
     folder = _run(tg, "--dump-tensor")
     (folder / "tensor_dump.json").unlink()
     journal = bytearray((folder / "tensor_dump.rec").read_bytes())
-    records = [at for at in range(256, len(journal), 256) if journal[at] == 1]
+    records = [at for at in range(256, len(journal), SLOT) if journal[at] == 1]
     journal[records[-2] + 100] ^= 0x55
     (folder / "tensor_dump.rec").write_bytes(journal)
     yield

@@ -312,7 +312,7 @@ def test_every_format_takes_a_recording_without_payloads(tg):
 
 def test_every_format_takes_a_journal_that_was_cut(recorded):
     journal = recorded.directory / "run" / "tensor_dump" / "tensor_dump.rec"
-    journal.write_bytes(journal.read_bytes()[:256 * 40 + 77])
+    journal.write_bytes(journal.read_bytes()[:128 * 41 + 77])
     export_all(recorded, "run", FORMATS)
 
 
@@ -326,7 +326,7 @@ def test_every_format_takes_a_journal_with_damage_in_it(recorded):
     journal = recorded.directory / "run" / "tensor_dump" / "tensor_dump.rec"
     data = bytearray(journal.read_bytes())
     for record in (12, 13, 30):
-        data[256 * record + 20:256 * record + 60] = b"\xff" * 40
+        data[128 * record + 20:128 * record + 60] = b"\xff" * 40
     journal.write_bytes(data)
     export_all(recorded, "run", FORMATS)
 

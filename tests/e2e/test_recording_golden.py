@@ -23,6 +23,11 @@ CHECKSUMS = {
         "tensor_dump.json": "d4577bceefb3954ff790e90f98e6a23ca000cbe8025cb51ca1666a6454d31324",
         "tensor_dump.rec": "e5822d0ed609368b36e06c0fc06e58679bf38ed9be0c0d8013c298c80ba039cb",
     },
+    "dump_tensor_v2": {
+        "tensor_dump.bin": "d9146b930e1dcc2afe8db058628f22971da9810c456b856252f92877dbb403dd",
+        "tensor_dump.json": "1a8be883d5e8ce56ebf5df9726ef7372262ce11d04c42c7c8154e139795084d2",
+        "tensor_dump.rec": "ddc73d91d3f0a78945b5bc8f570fc92e90fd02c1e69820c19142678ab0bcac60",
+    },
 }
 # (task, stage, argument): (dtype, values, hash), written down when the recording was made
 BEFORE, AFTER = "before_dispatch", "after_completion"

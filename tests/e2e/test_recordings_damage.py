@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-RECORD = 256
+HEAD, RECORD = 256, 128
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def damage_record(folder, number):
     """Damages argument `number` of the journal."""
     journal = folder / "tensor_dump.rec"
     content = journal.read_bytes()
-    first = next(at for at in range(RECORD, len(content), RECORD) if content[at] == 1)
+    first = next(at for at in range(HEAD, len(content), RECORD) if content[at] == 1)
     flip(journal, first + RECORD * number + 100)
 
 
@@ -84,8 +84,8 @@ def test_a_damaged_manifest_costs_nothing_beside_its_journal_and_one_record_alon
 def test_zeros_at_the_end_have_other_words_than_damage(tg, folder):
     journal = folder / "tensor_dump.rec"
     (folder / "tensor_dump.json").unlink()
-    journal.write_bytes(journal.read_bytes()[:-3 * RECORD] + bytes(3 * RECORD))
+    journal.write_bytes(journal.read_bytes()[:-4 * RECORD] + bytes(4 * RECORD))
     text = tg.good("verify", "run").stdout
-    assert "768 bytes of zeros, as a power loss leaves them" in text
+    assert "512 bytes of zeros, as a power loss leaves them" in text
     text = tg.good("recover", "run").stdout
-    assert "cut 768 bytes of zeros" in text and "72 records" in text and "damaged" not in text
+    assert "cut 512 bytes of zeros" in text and "72 records" in text and "damaged" not in text

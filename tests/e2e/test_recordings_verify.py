@@ -11,7 +11,7 @@ import pytest
 from conftest import PLATFORMS, one_line
 from recordings import PEER_RECORDINGS, Recording, peer
 
-HEAD = RECORD = 256
+HEAD = SUMMARY = 256
 
 
 @pytest.fixture
@@ -121,7 +121,7 @@ def kill(folder, cut):
 
 def test_recover_writes_the_manifest(tg, folder):
     whole = tg.json("view", "run")["records"]
-    kill(folder, RECORD)
+    kill(folder, SUMMARY)
     text = tg.good("recover", "run").stdout
     assert "16 records" in text and "was incomplete" in text
     (folder / "tensor_dump.rec").unlink()
@@ -144,9 +144,9 @@ def test_the_advice_to_recover_can_be_pasted(tg, folder, tmp_path, cut, notes):
 
 
 def test_recover_cuts_a_torn_end_off(tg, folder):
-    kill(folder, RECORD + 100)
+    kill(folder, SUMMARY + 100)
     assert "the journal ends within a record" in tg.good("verify", "run").stdout
-    assert "cut 156 bytes of an unfinished record" in tg.good("recover", "run").stdout
+    assert "cut 28 bytes of an unfinished record" in tg.good("recover", "run").stdout
     document = tg.json("verify", "run")
     assert document["good"] and not document["complete"] and document["manifest_compared"]
     assert document["records"] == 15
@@ -155,7 +155,7 @@ def test_recover_cuts_a_torn_end_off(tg, folder):
 def test_recover_may_be_run_again_and_on_what_is_whole(tg, folder):
     whole = tg.json("recover", folder)
     assert whole["was_complete"] and whole["lost"] == 0
-    kill(folder, RECORD)
+    kill(folder, SUMMARY)
     first, second = tg.json("recover", "run"), tg.json("recover", "run")
     assert not first["kept_manifest"] and second.pop("kept_manifest")
     assert first == {**second, "kept_manifest": False} and not first["was_complete"] and first["records"] == 16

@@ -170,13 +170,13 @@ CONTIGUOUS, HASHED, PAYLOAD, TRUNCATED, OVERWRITTEN, PARTIAL, MARKED = (1 << i f
 READ = 1 << 8
 
 
-def record_checks(records):
-    """The check that each of n records of 256 bytes should have."""
-    words = np.frombuffer(records, "<u8").reshape(-1, 32).copy()
+def record_checks(records, size=256):
+    """The check that each of n records of so many bytes should have."""
+    words = np.frombuffer(records, "<u8").reshape(-1, size // 8).copy()
     words[:, 0] &= np.uint64(0xffffffff)  # type and flags stay, check becomes zero
     with np.errstate(over="ignore"):
         a, b = _sums(words)
-    hashes = (_final(*sums, 256) for sums in zip(a, b))
+    hashes = (_final(*sums, size) for sums in zip(a, b))
     return np.array([(h ^ h >> 32) & 0xffffffff for h in hashes], np.uint32)
 
 
@@ -187,12 +187,135 @@ def head_check(head):
 
 
 def intact_records(data):
-    """How many whole records there are before the first one that is not intact (6.6)."""
+    """How many whole records of version 1 there are before the first one that is not intact (6.6)."""
     whole = len(data) // 256
     found = np.frombuffer(data, ARGUMENT, count=whole)
     good = record_checks(data[:256 * whole]) == found["check"]
     good &= np.isin(found["type"], list(TYPES))
     return whole if good.all() else int(np.argmin(good))
+
+
+# --- 6.7: slots ----------------------------------------------------------------------------------
+
+SLOT = 128
+REST, MORE, ROW_MAJOR = 6, 1 << 7, 1 << 9
+PACKED = np.dtype(ARGUMENT.descr[:16] + [
+    ("hash", "<u8"), ("stored", "<u8"), ("position", "<u8"), ("time", "<u8"), ("dims", "<u4", 8)])
+assert PACKED.itemsize == SLOT and PACKED.names[15] == "start"
+
+
+def rest_check(rest, first_check):
+    """The check of a REST behind a half with that check."""
+    found = content_hash(rest[:4] + int(first_check).to_bytes(4, "little") + rest[8:])
+    return (found ^ found >> 32) & 0xffffffff
+
+
+def _row_major(shape):
+    strides = [1] * len(shape)
+    for i in range(len(shape) - 1, 0, -1):
+        strides[i - 1] = strides[i] * max(shape[i], 1) & ONES64
+    return strides
+
+
+def unpack_slot(slot):
+    """The argument of a packed slot as a record of 256 bytes, without its check."""
+    packed = np.frombuffer(slot, PACKED)[0]
+    record = np.zeros(1, ARGUMENT)
+    for name in PACKED.names[:16] + ("stored", "position", "time"):
+        record[name][0] = packed[name]
+    flags, ndim = int(packed["flags"]), min(int(packed["ndim"]), 8)
+    record["flags"][0] = flags & ~ROW_MAJOR
+    record["check"][0] = 0
+    record["value" if packed["kind"] == 1 else "hash"][0] = packed["hash"]
+    if flags & ROW_MAJOR:
+        shape = [int(size) for size in packed["dims"][:ndim]]
+        record["shape"][0, :ndim] = shape
+        record["strides"][0, :ndim] = np.array(_row_major(shape), "<u8").view("<i8")
+    else:
+        record["shape"][0, :4] = packed["dims"][:4] * (np.arange(4) < ndim)
+        record["strides"][0, :4] = packed["dims"][4:].view("<i4")
+    if packed["kind"] != 1 and int(packed["dtype"]) in DTYPES:
+        elements = int(np.prod([int(n) for n in record["shape"][0, :ndim]], dtype=object))
+        record["bytes"][0] = bytes_of(DTYPES[int(packed["dtype"])][0], elements) & ONES64
+    return record.tobytes()
+
+
+def pack_record(record):
+    """The slots of a record of 256 bytes: one if it fits, or two."""
+    one = np.frombuffer(record, ARGUMENT)[0]
+    if one["type"] == 1:
+        packed = np.zeros(1, PACKED)
+        for name in PACKED.names[:16] + ("stored", "position", "time"):
+            packed[name][0] = one[name]
+        packed["hash"][0] = one["value" if one["kind"] == 1 else "hash"]
+        shape = [int(size) for size in one["shape"]][:one["ndim"]]
+        for flags, dims in ((ROW_MAJOR, shape), (0, (shape + [0] * 4)[:4] + [
+                int(n) & 0xffffffff for n in one["strides"][:4]])):
+            packed["flags"][0] = int(one["flags"]) & ~ROW_MAJOR | flags
+            packed["dims"][0] = 0
+            try:
+                packed["dims"][0, :len(dims)] = dims
+            except (OverflowError, ValueError):
+                continue
+            slot = packed.tobytes()
+            if not int(one["flags"]) & (MORE | ROW_MAJOR) and unpack_slot(slot)[8:] == record[8:]:
+                return seal_slot(slot)
+    if one["type"] == 2 and not any(record[128:248]):
+        return seal_slot(record[:128])
+    flags = int(one["flags"]) | MORE
+    first = seal_slot(record[:2] + flags.to_bytes(2, "little") + record[4:128])
+    rest = REST.to_bytes(2, "little") + bytes(6) + record[128:248]
+    check = rest_check(rest, int.from_bytes(first[4:8], "little"))
+    return first + rest[:4] + int(check).to_bytes(4, "little") + rest[8:]
+
+
+def seal_slot(slot):
+    return slot[:4] + int(record_checks(slot, SLOT)[0]).to_bytes(4, "little") + slot[8:]
+
+
+def slots_to_records(slots):
+    """The records of 256 bytes that are in the slots before the first one that is not intact, and how
+    many slots they take."""
+    count = len(slots) // SLOT
+    checks = record_checks(slots[:count * SLOT], SLOT)
+    records, at = [], 0
+    while at < count:
+        slot = slots[at * SLOT:(at + 1) * SLOT]
+        kind, flags = (int.from_bytes(slot[i:i + 2], "little") for i in (0, 2))
+        if int.from_bytes(slot[4:8], "little") != checks[at] or kind not in TYPES:
+            break
+        if flags & MORE:
+            rest = slots[(at + 1) * SLOT:(at + 2) * SLOT]
+            found = int.from_bytes(rest[4:8], "little")
+            if len(rest) < SLOT or rest[:2] != REST.to_bytes(2, "little") or \
+                    found != rest_check(rest, int.from_bytes(slot[4:8], "little")):
+                break
+            record = slot[:2] + (flags & ~MORE).to_bytes(2, "little") + slot[4:] + rest[8:] + bytes(8)
+        elif kind == 1:
+            record = unpack_slot(slot)
+        else:
+            record = slot + bytes(SLOT)
+        record = record[:4] + bytes(4) + record[8:]
+        records.append(record[:4] + int(record_checks(record)[0]).to_bytes(4, "little") + record[8:])
+        at += 2 if flags & MORE else 1
+    return b"".join(records), at
+
+
+def _with_version(head, version):
+    head = head[:8] + version.to_bytes(4, "little") + head[12:16] + \
+        (256 // version).to_bytes(4, "little") + head[20:252]
+    return head + int(head_check(head + bytes(4))).to_bytes(4, "little")
+
+
+def to_version_1(journal):
+    """A journal of version 2 as version 1 has it."""
+    return _with_version(journal[:256], 1) + slots_to_records(journal[256:])[0]
+
+
+def to_version_2(journal):
+    """A journal of version 1 as version 2 has it, with the check of its head."""
+    records = (journal[at:at + 256] for at in range(256, len(journal) - 255, 256))
+    return _with_version(journal[:256], 2) + b"".join(map(pack_record, records))
 
 
 def _as_version_2(manifest):
@@ -217,9 +340,14 @@ class Recording:
         self.folder = pathlib.Path(folder)
         data = (self.folder / "tensor_dump.rec").read_bytes()
         self.head = self._read_head(data)
-        count = intact_records(data[256:])
-        self.torn_bytes = len(data) - 256 * (count + 1)
-        records = data[256:256 * (count + 1)]
+        if self.head["version"] == 1:
+            count = intact_records(data[256:])
+            self.torn_bytes = len(data) - 256 * (count + 1)
+            records = data[256:256 * (count + 1)]
+        else:
+            records, slots = slots_to_records(data[256:])
+            count = len(records) // 256
+            self.torn_bytes = len(data) - 256 - SLOT * slots
         types = np.frombuffer(records, ARGUMENT)["type"]
         self.types = [TYPES[number] for number in types]
         self.arguments = np.frombuffer(records, ARGUMENT)[types == 1]
@@ -239,7 +367,8 @@ class Recording:
         head = np.frombuffer(data, HEAD, count=1)[0]
         if int(head["magic"]) != MAGIC:
             raise Malformed("another magic")
-        if (head["version"], head["head_size"], head["record_size"]) != (1, 256, 256):
+        if (head["version"], head["head_size"], head["record_size"]) not in ((1, 256, 256),
+                                                                             (2, 256, SLOT)):
             raise Malformed("another version or other sizes")
         if head["incompatible"]:
             raise Malformed("flags that this reader does not know")

@@ -75,7 +75,7 @@ def wait_until(condition, seconds=TIMEOUT):
 def begun(directory, seconds=TIMEOUT):
     """Waits until the journal of the recording in out/ has some records."""
     journal = pathlib.Path(directory, "out", "tensor_dump", "tensor_dump.rec")
-    return wait_until(lambda: journal.exists() and journal.stat().st_size > 64 * 256, seconds)
+    return wait_until(lambda: journal.exists() and journal.stat().st_size > 64 * 128, seconds)
 
 
 class Program:

@@ -201,9 +201,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(bytes, data + 1, --size);
     for (size_t i = 0; i < FUZZ_PAYLOAD; i++)
         payload[i] = (unsigned char)(i / 512); /* so that many contents agree */
-    if (tg_journal_begins(bytes, size))
-        for (size_t at = sizeof(struct tg_journal_head); seal && size >= at + 256; at += 256)
-            tg_record_seal(bytes + at);
+    if (seal && tg_journal_begins(bytes, size))
+        fuzz_seal(bytes, size);
     if (tg_recording_from_memory(bytes, size, payload, FUZZ_PAYLOAD, &recording, NULL) == TG_OK) {
         check_tasks(recording);
         tg_recording_close(recording);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One record: one argument of one task at one stage. A stream on the device and the journal on disk
- * use the same 256 bytes, but three fields have another meaning on the device, as noted.
+ * One record: one argument of one task at one stage. A stream on the device and readers of the journal
+ * use the same 256 bytes, but three fields have another meaning on the device, as noted. The journal on
+ * disk has most records in 128 bytes (wire/journal.h).
  *
  *   type, flags, check, sequence            kind and number of the record
  *   task_id, kernel[3], stage, role, …      the task, and which argument
@@ -32,7 +33,8 @@ enum tg_record_type {
     TG_RECORD_KERNEL = 2,   /* struct tg_record_kernel: the name of a kernel */
     TG_RECORD_SUMMARY = 3,  /* struct tg_record_summary: the last one of a complete journal */
     TG_RECORD_TASK = 4,     /* struct tg_record_task: on the device only */
-    TG_RECORD_SCOPES = 5    /* struct tg_record_scopes: on the device only */
+    TG_RECORD_SCOPES = 5,   /* struct tg_record_scopes: on the device only */
+    TG_RECORD_REST = 6      /* in journals: the second half of the record before it (journal.h) */
 };
 
 enum tg_record_flag {
@@ -43,7 +45,7 @@ enum tg_record_flag {
     TG_RECORD_OVERWRITTEN = 1 << 4, /* policy overwrite: its payload was overwritten */
     TG_RECORD_PARTIAL = 1 << 5,     /* read from a task that had not finished */
     TG_RECORD_MARKED = 1 << 6,      /* the orchestration marked it */
-    TG_RECORD_MORE = 1 << 7,        /* on the device only: more pieces follow */
+    TG_RECORD_MORE = 1 << 7,        /* on the device: more pieces follow; in a journal: a REST */
     TG_RECORD_READ = 1 << 8,        /* the orchestration read this value (tg_read_*), see below */
     TG_RECORD_EXCESS = 1 << 14,     /* a reader's: see tg_recording_payload */
     TG_RECORD_NO_VALUE = 1 << 15    /* a reader's: the files do not have the scalar's value */

@@ -138,7 +138,7 @@ static struct tg_recording *record_five(bool damage)
     if (damage) {
         size_t size;
         char *bytes = dump_read_file(dump_path("tensor_dump.rec"), &size);
-        bytes[256 + 2 * 256 + 16] ^= 1;
+        bytes[256 + 2 * TG_JOURNAL_SLOT + 16] ^= 1;
         dump_write_file(dump_path("tensor_dump.rec"), bytes, size);
         free(bytes);
     }

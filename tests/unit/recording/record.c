@@ -30,11 +30,11 @@ TEST(every_flipped_bit_breaks_the_check)
 {
     struct tg_record record = dump_tensor(1, 10, 960);
     unsigned char *bytes = (unsigned char *)&record;
-    tg_record_seal(&record);
-    CHECK(tg_record_intact(&record));
+    tg_record_seal(&record, sizeof record);
+    CHECK(tg_record_intact(&record, sizeof record));
     for (unsigned bit = 0; bit < 8 * sizeof record; bit++) {
         bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
-        CHECK(!tg_record_intact(&record));
+        CHECK(!tg_record_intact(&record, sizeof record));
         bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
     }
 }
@@ -43,13 +43,13 @@ TEST(the_check_is_the_folded_hash_of_the_bytes_without_it)
 {
     struct tg_record record = dump_tensor(1, 10, 960);
     uint64_t hash = model_hash((const unsigned char *)&record, sizeof record);
-    tg_record_seal(&record);
+    tg_record_seal(&record, sizeof record);
     CHECK_EQ_U(record.check, (uint32_t)(hash ^ hash >> 32));
 }
 
 TEST(zeros_are_no_record)
 {
-    CHECK(!tg_record_intact(&(struct tg_record){0}));
+    CHECK(!tg_record_intact(&(struct tg_record){0}, sizeof(struct tg_record)));
 }
 
 TEST(words_that_do_not_exist_cost_the_payload)

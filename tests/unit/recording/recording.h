@@ -15,6 +15,7 @@
 #include "common/hash.h"
 #include "recording/reader.h"
 #include "recording/record.h"
+#include "recording/slots.h"
 #include "recording/writer.h"
 #include "test.h"
 
@@ -199,6 +200,32 @@ DUMP_FN struct tg_recording *dump_from(const void *bytes, size_t size, size_t pa
     dump_error = (struct tg_error){0};
     tg_recording_from_memory(bytes, size, payload, payload_size, &recording, &dump_error);
     return recording;
+}
+
+/* Writes the journal again as version 1 has it: 256 bytes for every record. */
+DUMP_FN void dump_make_old(void)
+{
+    size_t size, used = sizeof(struct tg_journal_head);
+    char *journal = dump_read_file(dump_path("tensor_dump.rec"), &size);
+    const unsigned char *slots = (unsigned char *)journal + used;
+    uint64_t n = (size - used) / TG_JOURNAL_SLOT;
+    char *old = malloc(2 * size);
+    struct tg_journal_head head;
+    struct tg_record record;
+    memcpy(&head, journal, sizeof head);
+    head.version = 1;
+    head.record_size = TG_JOURNAL_SLOT_V1;
+    head.check = tg_journal_head_check(&head);
+    memcpy(old, &head, sizeof head);
+    for (uint64_t i = 0; i < n; i++)
+        if (tg_slot_take(slots, TG_JOURNAL_SLOT, i, n, &record) == TG_SLOT_RECORD) {
+            tg_record_seal(&record, sizeof record);
+            memcpy(old + used, &record, sizeof record);
+            used += sizeof record;
+        }
+    dump_write_file(dump_path("tensor_dump.rec"), old, used);
+    free(old);
+    free(journal);
 }
 
 #endif

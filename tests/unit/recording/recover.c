@@ -5,7 +5,7 @@
 
 #include <taskglass/verify.h>
 
-enum { TASKS = 8, HEAD = 256, RECORD = 256 };
+enum { TASKS = 8, HEAD = 256, RECORD = 128 };
 
 static const char journal[] = "tensor_dump.rec", manifest[] = "tensor_dump.json",
                   payload[] = "tensor_dump.bin";
@@ -97,6 +97,8 @@ TEST(an_exact_copy_of_a_record_is_left_out)
     char *twice = malloc(size + RECORD);
     size_t third = HEAD + 3 * RECORD;
     for (size_t at = third + RECORD; at <= size; at += RECORD) {
+        if (at == size - RECORD)
+            continue; /* between the halves of the summary */
         memcpy(twice, bytes, at);
         memcpy(twice + at, bytes + third, RECORD);
         memcpy(twice + at + RECORD, bytes + at, size - at);
