@@ -84,7 +84,9 @@ TG_INLINE int64_t tg_tensor_numel(const struct tg_tensor *t)
 {
     int64_t n = 1;
     for (int i = 0; i < t->ndim && i < TG_MAX_DIMS; i++) {
-        if (t->shape[i] < 0 || (t->shape[i] > 0 && n > ((int64_t)1 << 62) / t->shape[i]))
+        /* Divides only if the product may be too large: a division costs more than all the rest. */
+        if (((uint64_t)t->shape[i] | (uint64_t)n) >> 31 != 0 &&
+            (t->shape[i] < 0 || (t->shape[i] > 0 && n > ((int64_t)1 << 62) / t->shape[i])))
             return -1;
         n *= t->shape[i];
     }
@@ -112,7 +114,8 @@ TG_INLINE bool tg_tensor_footprint(const struct tg_tensor *t, int64_t *lo, int64
         if (stride < -limit || stride > limit)
             return false;
         magnitude = stride < 0 ? -stride : stride;
-        if (t->shape[i] - 1 > limit / magnitude)
+        if ((uint64_t)(magnitude | (t->shape[i] - 1)) >> 29 != 0 &&
+            t->shape[i] - 1 > limit / magnitude)
             return false;
         reach = (t->shape[i] - 1) * magnitude;
         if (stride < 0)
