@@ -30,7 +30,7 @@ static void check_same(const struct tg_tensor *a, const struct tg_tensor *b)
 /* Packs the tensor into memory of exactly its size and reads it back in every way. */
 static uint32_t check_kept(const struct tg_tensor *t)
 {
-    uint64_t words[TG_STORED_TENSOR_WORDS];
+    uint64_t words[TG_STORED_TENSOR_WORDS], *to;
     uint32_t n = (uint32_t)(tg_stored_put(words, t) - words);
     uint64_t *exact = malloc(n * sizeof *exact);
     struct tg_tensor got = tg_tensor_none();
@@ -41,6 +41,10 @@ static uint32_t check_kept(const struct tg_tensor *t)
     check_same(&got, t);
     CHECK_EQ_U(tg_stored_get_checked(exact, n, &got), tg_tensor_valid(t) ? n : 0);
     CHECK_EQ_U(tg_stored_get_checked(exact, n - 1, &got), 0);
+    to = tg_stored_put_checked(words, t);
+    CHECK_EQ_I(to != NULL, tg_tensor_valid(t));
+    if (to != NULL)
+        CHECK(to == words + n && memcmp(words, exact, n * sizeof *exact) == 0);
     free(exact);
     return n;
 }
@@ -124,6 +128,30 @@ TEST(random_tensors_are_kept)
         }
         check_kept(&t);
     }
+}
+
+/* Small views of a small storage: most lie inside, many just leave it. */
+TEST(a_tensor_is_stored_exactly_if_it_is_valid)
+{
+    uint32_t valid = 0;
+    for (int round = 0; round < 100000; round++) {
+        struct tg_tensor t = tg_tensor_none();
+        t.storage_bytes = draw(40);
+        t.start = (int64_t)draw(20) - 3;
+        t.dtype = (uint8_t)draw(20);
+        t.ndim = (uint8_t)draw(3);
+        for (int i = 0; i < t.ndim; i++) {
+            t.shape[i] = (int64_t)draw(7) - 1;
+            t.strides[i] = (int64_t)draw(9) - 4;
+        }
+        if (draw(50) == 0) /* or far away */
+            t.start = (int64_t)draw(UINT64_MAX);
+        if (t.ndim > 0 && draw(50) == 0)
+            t.strides[0] = (int64_t)draw(UINT32_MAX) - INT32_MAX;
+        check_kept(&t);
+        valid += tg_tensor_valid(&t);
+    }
+    CHECK(valid > 10000 && valid < 90000);
 }
 
 TEST(arguments_of_a_task_are_found_one_after_the_other)
