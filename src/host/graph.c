@@ -52,6 +52,7 @@ tg_status tg_graph_create(struct tg_module *module, struct tg_graph **out, struc
     if (g == NULL)
         return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
     g->module = module;
+    g->args.device = module->device;
     tg_graph_clear(g);
     *out = g;
     return TG_OK;
@@ -82,7 +83,8 @@ void tg_graph_clear(struct tg_graph *g)
     free_memory(g);
     free(g->given);
     g->given = NULL;
-    g->n_tasks = g->n_edges = g->payload_used = 0;
+    g->n_tasks = g->n_edges = 0;
+    tg_graph_args_clear(&g->args);
     g->n_sites = g->current_site = 0;
     memset(g->class_count, 0, sizeof g->class_count);
     g->may_cycle = g->resident = false;
@@ -97,11 +99,11 @@ void tg_graph_destroy(struct tg_graph *g)
     tg_device_log_destroy(g->log);
     if (g->image != 0)
         tg_device_free(g->module->device, g->image, NULL);
+    tg_graph_args_free(&g->args);
     free_memory(g);
     free(g->memory);
     free(g->desc);
     free(g->edge);
-    free(g->payload);
     free(g->site);
     free(g->layout);
     free(g->given);
@@ -139,28 +141,23 @@ struct range {
     uint64_t lowest, end;
 };
 
-/* Checks the tensors and widens the range by the addresses that they use. */
-static bool look_at_tensors(const struct tg_args *args, struct range *touched)
+/* Widens the range by the addresses that a tensor uses. False if they wrap around. */
+static bool touch(struct range *touched, const struct tg_tensor *t)
 {
-    for (uint32_t i = 0; i < args->n_tensors; i++) {
-        const struct tg_tensor *t = &args->tensor[i];
-        if (!tg_tensor_valid(t) || !tg_role_fits(args, i) ||
-            t->addr > UINT64_MAX - t->storage_bytes)
-            return false;
-        if (t->storage_bytes == 0)
-            continue;
-        if (t->addr < touched->lowest)
-            touched->lowest = t->addr;
-        if (t->addr + t->storage_bytes > touched->end)
-            touched->end = t->addr + t->storage_bytes;
-    }
+    if (t->addr > UINT64_MAX - t->storage_bytes)
+        return false;
+    if (t->storage_bytes == 0)
+        return true;
+    if (t->addr < touched->lowest)
+        touched->lowest = t->addr;
+    if (t->addr + t->storage_bytes > touched->end)
+        touched->end = t->addr + t->storage_bytes;
     return true;
 }
 
-/* Checks the task and sets the descriptor's kernels. */
-static bool check_task(const struct tg_graph *g, struct tg_task_desc *desc,
-                       const uint32_t kernel[TG_PARTS], const struct tg_args *args,
-                       struct range *touched)
+/* Checks the kernels of the task, and sets them in the descriptor. */
+static bool check_kernels(const struct tg_graph *g, struct tg_task_desc *desc,
+                          const uint32_t kernel[TG_PARTS], const struct tg_args *args)
 {
     const struct tg_module *m = g->module;
     if (!tg_args_within_limits(args) ||
@@ -170,30 +167,38 @@ static bool check_task(const struct tg_graph *g, struct tg_task_desc *desc,
         if (desc->kernel[part] != TG_NO_KERNEL &&
             !tg_signature_fits(&m->kernels[desc->kernel[part] - m->first], args))
             return false;
-    return look_at_tensors(args, touched);
+    return true;
 }
 
-static tg_status copy_args(struct tg_graph *g, struct tg_task_desc *desc,
-                           const struct tg_args *args, struct tg_error *error)
+static tg_status want_args(struct tg_graph *g, const struct tg_args *args, struct tg_error *error)
 {
     uint64_t most = tg_stored_most_bytes(args->n_tensors, args->n_scalars);
-    uint64_t *to;
-    desc->args = g->payload_used;
+    return most > 0 ? tg_graph_args_want(&g->args, most, error) : TG_OK;
+}
+
+/* Checks the arguments and stores them behind those of the last task; they do not count before add()
+ * says so. False if one is not valid. */
+static bool put_args(const struct tg_graph *g, struct tg_task_desc *desc,
+                     const struct tg_args *args, struct range *touched, uint64_t **end)
+{
+    uint64_t *to = g->args.at;
+    *end = to;
+    if (args->n_tensors + args->n_scalars == 0)
+        return true;
     desc->n_tensors = args->n_tensors;
     desc->n_scalars = args->n_scalars;
+    desc->args = tg_graph_args_address(&g->args, to) - g->module->device->head.memory_start;
     desc->roles = tg_args_roles(args);
-    desc->marks = tg_args_marks(args);
-    if (most == 0)
-        return TG_OK;
-    if (!tg_grow(&g->payload, &g->payload_room, g->payload_used + most, 1))
-        return no_memory(error);
-    to = (uint64_t *)(g->payload + g->payload_used);
+    desc->marks = args->tensor_marks | args->scalar_marks ? tg_args_marks(args) : 0;
     for (uint32_t i = 0; i < args->n_scalars; i++)
         to = tg_stored_put_scalar(to, &args->scalar[i]);
-    for (uint32_t i = 0; i < args->n_tensors; i++)
-        to = tg_stored_put(to, &args->tensor[i]);
-    g->payload_used = (uint64_t)((char *)to - g->payload);
-    return TG_OK;
+    for (uint32_t i = 0; i < args->n_tensors; i++) {
+        to = tg_stored_put_checked(to, &args->tensor[i]);
+        if (to == NULL || !tg_role_fits(args, i) || !touch(touched, &args->tensor[i]))
+            return false;
+    }
+    *end = to;
+    return true;
 }
 
 static uint64_t predecessor(const struct tg_args *args, uint64_t i)
@@ -201,37 +206,46 @@ static uint64_t predecessor(const struct tg_args *args, uint64_t i)
     return i < args->n_after ? args->after[i] : args->more_after[i - args->n_after];
 }
 
+/* Checks that all tasks exist that the new one waits for, and makes room for its edges. */
+static tg_status want_after(struct tg_graph *g, const struct tg_args *args, uint64_t n_after,
+                            struct tg_error *error)
+{
+    tg_status status = want_edges(g, g->n_edges + n_after, error);
+    for (uint64_t i = 0; status == TG_OK && i < n_after; i++) {
+        uint64_t before = predecessor(args, i);
+        if (before >= g->n_tasks && before != TG_TASK_NONE)
+            status = tg_error_set(error, TG_BAD_ARGUMENT,
+                                  "task %llu waits for task %llu, which does not exist yet",
+                                  (unsigned long long)g->n_tasks, (unsigned long long)before);
+    }
+    return status;
+}
+
 /* Adds a task with its edges; on an error the graph is unchanged. */
 static tg_status add(struct tg_graph *g, const uint32_t kernel[TG_PARTS],
                      const struct tg_args *args, uint64_t *task, struct tg_error *error)
 {
     static const struct tg_args none;
-    struct tg_task_desc *desc;
     struct range touched = {g->lowest, g->end};
-    uint64_t id = g->n_tasks, n_after;
+    struct tg_task_desc *desc;
+    uint64_t id = g->n_tasks, n_after, *end;
     tg_status status = want_tasks(g, g->n_tasks + 1, error);
     if (status != TG_OK)
         return status;
-    desc = &g->desc[g->n_tasks];
     if (args == NULL)
         args = &none;
-    desc->id = id; /* ring 0 */
-    desc->fanin = desc->n_succ = desc->succ = desc->pending = 0;
-    desc->site = g->current_site;
-    desc->next = 0;
-    if (!check_task(g, desc, kernel, args, &touched))
+    desc = &g->desc[id];
+    *desc = (struct tg_task_desc){.id = id, .site = g->current_site}; /* ring 0 */
+    if (!check_kernels(g, desc, kernel, args))
+        return tg_task_explain(g->module, kernel, args, id, error);
+    status = want_args(g, args, error);
+    if (status != TG_OK)
+        return status;
+    if (!put_args(g, desc, args, &touched, &end))
         return tg_task_explain(g->module, kernel, args, id, error);
     n_after = (uint64_t)args->n_after + args->n_more_after;
-    status = want_edges(g, g->n_edges + n_after, error);
-    for (uint64_t i = 0; status == TG_OK && i < n_after; i++) {
-        uint64_t before = predecessor(args, i);
-        if (before >= id && before != TG_TASK_NONE)
-            status = tg_error_set(error, TG_BAD_ARGUMENT,
-                                  "task %llu waits for task %llu, which does not exist yet",
-                                  (unsigned long long)id, (unsigned long long)before);
-    }
-    if (status == TG_OK)
-        status = copy_args(g, desc, args, error);
+    if (n_after > 0)
+        status = want_after(g, args, n_after, error);
     if (status != TG_OK)
         return status;
     for (uint64_t i = 0; i < n_after; i++) {
@@ -242,6 +256,7 @@ static tg_status add(struct tg_graph *g, const uint32_t kernel[TG_PARTS],
         desc->fanin++;
         g->edge[g->n_edges++] = (struct tg_edge){(uint32_t)before, (uint32_t)id};
     }
+    g->args.at = end;
     g->lowest = touched.lowest;
     g->end = touched.end;
     g->class_count[desc->task_class]++;
@@ -312,12 +327,10 @@ const struct tg_task_desc *tg_graph_desc(const struct tg_graph *g, uint64_t task
     return &g->desc[task];
 }
 
-void tg_graph_tensor(const struct tg_graph *g, uint64_t task, uint32_t argument,
-                     struct tg_tensor *tensor)
+bool tg_graph_tensors(struct tg_graph *g, const struct tg_task_desc *desc,
+                      struct tg_tensor *tensors)
 {
-    const struct tg_task_desc *desc = &g->desc[task];
-    tg_tensor_clear(tensor);
-    tg_stored_get(tg_stored_tensor(g->payload + desc->args, desc->n_scalars, argument), tensor);
+    return tg_graph_args_read(&g->args, desc, tensors);
 }
 
 const char *tg_graph_site(const struct tg_graph *g, uint64_t task)

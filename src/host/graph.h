@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A graph on the host: descriptors and payload in the device's format, and the edges in the order
- * in which they were added. tg_graph_upload turns them into the image that the device runs:
+ * A graph that the host builds, in the device's format: descriptors, arguments (graph_args.h), and
+ * the edges in the order in which they were added. tg_graph_upload makes the rest of the image that
+ * the device runs:
  *
- *   image ──► ┌────────┬─────────────┬──────┬──────┬─────────┬──────────────┐
- *             │ launch │ ready tasks │ succ │ desc │ payload │ queues (only │
- *             │        │ per class   │      │      │         │ the device's)│
- *             └────────┴─────────────┴──────┴──────┴─────────┴──────────────┘
+ *   image ──► ┌────────┬─────────────┬──────┬──────┬──────────────┐    ┌───────────┐
+ *             │ launch │ ready tasks │ succ │ desc │ queues (only │    │ arguments │ …
+ *             │        │ per class   │      │      │ the device's)│    │           │
+ *             └────────┴─────────────┴──────┴──────┴──────────────┘    └───────────┘
+ *
+ * The host keeps descriptors and edges of its own, because it sends them again after a run that
+ * failed, and names tasks and edges in its reports: a kernel can overwrite the image.
  */
 #ifndef TG_HOST_GRAPH_H
 #define TG_HOST_GRAPH_H
 
+#include "host/graph_args.h"
 #include "host/module.h"
 #include <taskglass/graph.h>
 #include <taskglass/wire/device.h>
@@ -37,9 +42,7 @@ struct tg_graph {
     struct tg_edge *edge;
     uint64_t n_edges;
     size_t room_edges;
-    char *payload;
-    uint64_t payload_used;
-    size_t payload_room;
+    struct tg_graph_args args;
     const char **site; /* scope sites by number; the workload owns the strings */
     uint32_t n_sites;
     size_t room_sites;
@@ -66,9 +69,9 @@ tg_status tg_graph_set_site(struct tg_graph *graph, const char *site, struct tg_
 
 const struct tg_task_desc *tg_graph_desc(const struct tg_graph *graph, uint64_t task);
 const char *tg_graph_site(const struct tg_graph *graph, uint64_t task);
-/* One of the task's tensors, which must exist. */
-void tg_graph_tensor(const struct tg_graph *graph, uint64_t task, uint32_t argument,
-                     struct tg_tensor *tensor);
+/* Reads the tensors of a task by its descriptor: see tg_graph_args_read. */
+bool tg_graph_tensors(struct tg_graph *graph, const struct tg_task_desc *desc,
+                      struct tg_tensor *tensors);
 /* Allocates device memory that is freed when the graph is destroyed or cleared. */
 tg_status tg_graph_alloc(struct tg_graph *graph, uint64_t bytes, uint64_t *address,
                          struct tg_error *error);

@@ -5,9 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* How many descriptors go to the device in one write. */
+enum { DESCS_AT_ONCE = 4096 };
+
 /* Offsets from the start of the image. */
 struct layout {
-    uint64_t ready, succ, desc, payload, queue[TG_CLASSES], size;
+    uint64_t ready, succ, desc, queue[TG_CLASSES], size;
     uint32_t queue_size[TG_CLASSES];
     uint32_t n_ready[TG_CLASSES];
 };
@@ -29,12 +32,13 @@ static uint32_t queue_slots(uint64_t tasks)
 
 static tg_status plan(const struct tg_graph *g, struct layout *at, struct tg_error *error)
 {
-    uint64_t offset;
+    uint64_t offset, n_ready = 0;
+    for (uint32_t c = 0; c < TG_CLASSES; c++)
+        n_ready += at->n_ready[c];
     at->ready = align(sizeof(struct tg_launch));
-    at->succ = align(at->ready + g->n_tasks * sizeof(uint32_t));
+    at->succ = align(at->ready + n_ready * sizeof(uint32_t));
     at->desc = align(at->succ + g->n_edges * sizeof(uint32_t));
-    at->payload = align(at->desc + g->n_tasks * sizeof(struct tg_task_desc));
-    offset = align(at->payload + g->payload_used);
+    offset = align(at->desc + g->n_tasks * sizeof(struct tg_task_desc));
     for (uint32_t c = 0; c < TG_CLASSES; c++) {
         if (g->class_count[c] > UINT32_MAX / 2 + 1)
             return tg_error_set(error, TG_NO_MEMORY, "more than 2^31 tasks of one kind");
@@ -46,27 +50,30 @@ static tg_status plan(const struct tg_graph *g, struct layout *at, struct tg_err
     return TG_OK;
 }
 
-/* Allocates new memory, with room to grow, if the image does not fit the old. */
+/* Allocates new memory if the image does not fit the old. A graph that has grown gets room to grow
+ * further. */
 static tg_status want_image(struct tg_graph *g, uint64_t size, struct tg_error *error)
 {
     struct tg_device *device = g->module->device;
-    tg_status status;
+    tg_status status = TG_NO_MEMORY;
     if (g->image != 0 && size <= g->image_room)
         return TG_OK;
-    if (g->image != 0)
+    if (g->image != 0) {
         tg_device_free(device, g->image, NULL);
-    g->image = 0;
-    g->image_room = size + size / 2;
-    status = tg_device_alloc_own(device, g->image_room, &g->image, NULL);
+        g->image_room = size + size / 2;
+        status = tg_device_alloc_own(device, g->image_room, &g->image, NULL);
+    }
     if (status != TG_OK) {
+        g->image = 0;
         g->image_room = size;
         status = tg_device_alloc_own(device, size, &g->image, error);
     }
     return status;
 }
 
-/* Sets each task's `succ` to the end of its list; list_successors moves it to the start. */
-static void number_successors(struct tg_graph *g)
+/* Sets each task's `succ` to the end of its list, which list_successors moves to the start, and
+ * counts the tasks that a run starts with. */
+static void number_successors(struct tg_graph *g, struct layout *at)
 {
     uint32_t end = 0;
     for (uint64_t t = 0; t < g->n_tasks; t++) {
@@ -74,17 +81,7 @@ static void number_successors(struct tg_graph *g)
         end += desc->n_succ;
         desc->succ = end;
         desc->pending = desc->fanin;
-    }
-}
-
-static void list_ready(const struct tg_graph *g, struct layout *at, uint32_t *ready)
-{
-    for (uint32_t c = 0; c < TG_CLASSES; c++) {
-        uint32_t *first = ready;
-        for (uint64_t t = 0; g->class_count[c] > 0 && t < g->n_tasks; t++)
-            if (g->desc[t].fanin == 0 && g->desc[t].task_class == c)
-                *ready++ = (uint32_t)t + 1;
-        at->n_ready[c] = (uint32_t)(ready - first);
+        at->n_ready[desc->task_class] += desc->fanin == 0;
     }
 }
 
@@ -93,8 +90,28 @@ static void list_successors(struct tg_graph *g, uint32_t *succ)
 {
     for (uint64_t i = g->n_edges; i-- > 0;)
         succ[--g->desc[g->edge[i].before].succ] = g->edge[i].after;
-    for (uint64_t t = 0; t < g->n_tasks; t++)
-        g->desc[t].next = g->desc[t].n_succ > 0 ? succ[g->desc[t].succ] : 0;
+}
+
+/* Completes the descriptors and sends them while they are in the cache; lists the ready tasks. */
+static tg_status send_tasks(struct tg_graph *g, const struct layout *at, const uint32_t *succ,
+                            uint32_t *ready, struct tg_error *error)
+{
+    uint32_t *next[TG_CLASSES];
+    tg_status status = TG_OK;
+    for (uint32_t c = 0; c < TG_CLASSES; ready += at->n_ready[c++])
+        next[c] = ready;
+    for (uint64_t t = 0; t < g->n_tasks && status == TG_OK;) {
+        uint64_t first = t, end = t + DESCS_AT_ONCE < g->n_tasks ? t + DESCS_AT_ONCE : g->n_tasks;
+        for (; t < end; t++) {
+            struct tg_task_desc *desc = &g->desc[t];
+            desc->next = desc->n_succ > 0 ? succ[desc->succ] : 0;
+            if (desc->fanin == 0)
+                *next[desc->task_class]++ = (uint32_t)t + 1;
+        }
+        status = tg_device_copy_in(g->module->device, g->image + at->desc + first * sizeof *g->desc,
+                                   &g->desc[first], (end - first) * sizeof *g->desc, error);
+    }
+    return status;
 }
 
 static struct tg_launch describe(const struct tg_graph *g, const struct layout *at)
@@ -105,7 +122,7 @@ static struct tg_launch describe(const struct tg_graph *g, const struct layout *
         .n_tasks = (uint32_t)g->n_tasks,
         .desc = g->image + at->desc,
         .succ = g->image + at->succ,
-        .payload = g->image + at->payload,
+        .payload = g->module->device->head.memory_start,
     };
     uint64_t ready = g->image + at->ready;
     for (uint32_t c = 0; c < TG_CLASSES; c++) {
@@ -125,20 +142,15 @@ static tg_status send(struct tg_graph *g, struct layout *at, char *head, struct 
     struct tg_device *device = g->module->device;
     struct tg_launch launch;
     tg_status status;
-    number_successors(g);
-    list_ready(g, at, (uint32_t *)(head + at->ready));
     list_successors(g, (uint32_t *)(head + at->succ));
+    status =
+        send_tasks(g, at, (uint32_t *)(head + at->succ), (uint32_t *)(head + at->ready), error);
+    if (status == TG_OK)
+        status = tg_graph_args_send(&g->args, error);
     launch = describe(g, at);
     memcpy(head, &launch, sizeof launch);
-    status = TG_OK;
-    if (tg_device_map(device, g->image, at->desc) != head)
+    if (status == TG_OK && tg_device_map(device, g->image, at->desc) != head)
         status = tg_device_copy_in(device, g->image, head, at->desc, error);
-    if (status == TG_OK)
-        status = tg_device_copy_in(device, g->image + at->desc, g->desc,
-                                   g->n_tasks * sizeof *g->desc, error);
-    if (status == TG_OK)
-        status =
-            tg_device_copy_in(device, g->image + at->payload, g->payload, g->payload_used, error);
     return status;
 }
 
@@ -170,8 +182,10 @@ tg_status tg_graph_upload(struct tg_graph *g, struct tg_error *error)
         status = tg_graph_check(g, error);
     if (status == TG_OK)
         status = check_addresses(g, error);
-    if (status == TG_OK)
-        status = plan(g, &at, error);
+    if (status != TG_OK)
+        return status;
+    number_successors(g, &at);
+    status = plan(g, &at, error);
     if (status == TG_OK)
         status = want_image(g, at.size, error);
     if (status != TG_OK)

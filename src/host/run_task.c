@@ -62,47 +62,35 @@ bool tg_run_find_task(const struct tg_run *run, uint64_t running, struct tg_task
 
 static bool in_memory(const struct tg_run *run, const struct tg_tensor *t)
 {
-    const struct tg_orchestration *o = &run->graph->layout->orchestration;
-    return t->addr >= o->memory_start && t->addr <= o->memory_end &&
-           t->storage_bytes <= o->memory_end - t->addr && tg_tensor_valid(t);
+    uint64_t start = run->device->head.memory_start, end = run->device->head.memory_end;
+    return t->storage_bytes == 0 ||
+           (t->addr >= start && t->addr <= end && t->storage_bytes <= end - t->addr);
 }
 
-/* The most words that the arguments of a task take. */
-enum {
-    MOST_WORDS = TG_MAX_TENSORS * TG_STORED_TENSOR_WORDS + TG_MAX_SCALARS * TG_STORED_SCALAR_WORDS
-};
-
-/* Reads the stored arguments that the device wrote, `words` of them. */
-static bool unpack(const struct tg_run *run, const struct tg_task_desc *desc,
-                   const uint64_t *stored, uint32_t words, struct tg_tensor *tensors)
+/* Reads the tensors of a task that the device made. */
+static bool find_in_slot(const struct tg_run *run, const struct tg_task_desc *desc,
+                         struct tg_tensor *tensors)
 {
-    uint32_t at = desc->n_scalars * TG_STORED_SCALAR_WORDS;
-    for (uint32_t i = 0; i < desc->n_tensors; i++) {
-        uint32_t taken =
-            at < words ? tg_stored_get_checked(stored + at, words - at, &tensors[i]) : 0;
-        if (taken == 0 || !in_memory(run, &tensors[i]))
-            return false;
-        at += taken;
-    }
-    return true;
+    const struct tg_graph_layout *layout = run->graph->layout;
+    uint64_t stored[TG_STORED_MOST_WORDS], most = layout->orchestration.payload_stride;
+    uint64_t room = (uint64_t)layout->orchestration.n_args_blocks * TG_ARGS_BLOCK;
+    uint64_t bytes = tg_stored_most_bytes(desc->n_tensors, desc->n_scalars);
+    bytes = bytes < most ? bytes : most;
+    return desc->args <= room - bytes &&
+           tg_device_copy_out(run->device, stored, layout->launch.payload + desc->args, bytes,
+                              NULL) == TG_OK &&
+           tg_stored_get_all_checked(stored, (uint32_t)(bytes / 8), desc->n_scalars,
+                                     desc->n_tensors, tensors);
 }
 
 bool tg_run_find_tensors(const struct tg_run *run, const struct tg_task_desc *desc,
                          struct tg_tensor *tensors)
 {
-    const struct tg_graph_layout *layout = run->graph->layout;
-    uint64_t stored[MOST_WORDS], bytes;
-    if (layout == NULL) {
-        for (uint32_t i = 0; i < desc->n_tensors; i++)
-            tg_graph_tensor(run->graph, desc->id, i, &tensors[i]);
-        return true;
-    }
-    bytes = tg_stored_most_bytes(desc->n_tensors, desc->n_scalars);
-    if (bytes > layout->orchestration.payload_stride)
-        bytes = layout->orchestration.payload_stride;
-    if (desc->args > (uint64_t)layout->orchestration.n_args_blocks * TG_ARGS_BLOCK - bytes ||
-        tg_device_copy_out(run->device, stored, layout->launch.payload + desc->args, bytes, NULL) !=
-            TG_OK)
+    if (run->graph->layout ? !find_in_slot(run, desc, tensors)
+                           : !tg_graph_tensors(run->graph, desc, tensors))
         return false;
-    return unpack(run, desc, stored, (uint32_t)(bytes / 8), tensors);
+    for (uint32_t i = 0; i < desc->n_tensors; i++)
+        if (!in_memory(run, &tensors[i]))
+            return false;
+    return true;
 }

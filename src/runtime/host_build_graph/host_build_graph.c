@@ -151,7 +151,7 @@ static struct tg_tensor hbg_output(struct tg_rt *rt, uint64_t task, uint32_t arg
                                    const char *site)
 {
     struct tg_hbg *hbg = (struct tg_hbg *)rt;
-    struct tg_tensor tensor;
+    struct tg_tensor tensor[TG_MAX_TENSORS];
     if (has_failed(hbg))
         return tg_tensor_none();
     if (task >= tg_graph_tasks(hbg->graph) ||
@@ -159,8 +159,11 @@ static struct tg_tensor hbg_output(struct tg_rt *rt, uint64_t task, uint32_t arg
         fail_at(hbg, TG_BAD_ARGUMENT, "tg_output: no such task, or it has no such tensor", site);
         return tg_tensor_none();
     }
-    tg_graph_tensor(hbg->graph, task, argument, &tensor);
-    return tensor;
+    if (!tg_graph_tensors(hbg->graph, tg_graph_desc(hbg->graph, task), tensor)) {
+        fail_at(hbg, TG_DEVICE_LOST, "tg_output: the task's arguments cannot be read", site);
+        return tg_tensor_none();
+    }
+    return tensor[argument];
 }
 
 static uint64_t hbg_read(struct tg_rt *rt, const struct tg_tensor *tensor, uint64_t producer,
