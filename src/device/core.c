@@ -181,12 +181,13 @@ TG_FN static uint32_t wait_for_work(struct tg_engine *e, struct tg_worker *home)
 
 TG_FN void tg_core_loop_self(struct tg_engine *e, struct tg_worker *home)
 {
+    struct tg_worker *lane = home;
     uint32_t task = TG_NO_TASK;
     while (tg_engine_running(e)) {
-        struct tg_worker *lane;
         if (task == TG_NO_TASK)
             task = wait_for_work(e, home);
-        lane = tg_role_lane(e, home); /* waiting or completing a task may have changed it */
+        /* Waiting or completing a task may have changed it. */
+        lane = tg_role_lane_after(e, home, lane);
         if (tg_core_has_mail(lane)) {
             /* The mix in the mail may have to wait for its other parts, and a task in hand must not
              * wait for that. It is a plain task: a mix comes only with the mix's lock. */

@@ -59,6 +59,15 @@ TG_FN static inline struct tg_worker *tg_role_lane(struct tg_engine *e, struct t
     return TG_TARGET_MOVES_ROLES ? &e->worker[tg_load_relaxed(&home->role)] : home;
 }
 
+/* The same for a thread that acted for `lane` and has hardly ever changed since. */
+TG_FN static inline struct tg_worker *
+tg_role_lane_after(struct tg_engine *e, struct tg_worker *home, struct tg_worker *lane)
+{
+    if (!TG_TARGET_MOVES_ROLES || tg_load_relaxed(&home->role) == lane->index)
+        return lane;
+    return tg_role_lane(e, home);
+}
+
 /* True if the worker has said that it sleeps. */
 TG_FN bool tg_role_sleeps(const struct tg_worker *w);
 /* Wakes the worker's thread if the worker sleeps. Returns false if it did not. */

@@ -50,15 +50,15 @@ TG_FN static inline void tg_successors_ready(struct tg_successors *s, struct tg_
                                              struct tg_worker *w, uint32_t task,
                                              uint32_t task_class)
 {
-    if (s->keep && s->next == TG_NO_TASK && task_class != TG_CLASS_MIX &&
-        (w->takes & TG_TAKES(task_class))) {
-        s->next = task;
-        return;
-    }
-    if (TG_TARGET_MOVES_ROLES && s->keep && s->foreign == TG_NO_TASK &&
-        task_class != TG_CLASS_MIX) {
-        s->foreign = task;
-        return;
+    if (s->keep && s->next == TG_NO_TASK && task_class != TG_CLASS_MIX) {
+        if (w->takes & TG_TAKES(task_class)) {
+            s->next = task;
+            return;
+        }
+        if (TG_TARGET_MOVES_ROLES && s->foreign == TG_NO_TASK) {
+            s->foreign = task;
+            return;
+        }
     }
     tg_successors_offer(s, e, w, task, task_class);
 }
