@@ -8,14 +8,15 @@
 
 TG_FN bool tg_role_sleeps(const struct tg_worker *w)
 {
-    return w->moves ? tg_hold_state(tg_load_seq(&w->hold)) == TG_HOLD_ASLEEP
-                    : tg_load_seq(&w->park) == TG_PARKED;
+    return TG_TARGET_MOVES_ROLES && w->moves
+               ? tg_hold_state(tg_load_seq(&w->hold)) == TG_HOLD_ASLEEP
+               : tg_load_seq(&w->park) == TG_PARKED;
 }
 
 TG_FN bool tg_role_wake(struct tg_engine *e, struct tg_worker *w)
 {
     uint32_t word;
-    if (!w->moves) {
+    if (!TG_TARGET_MOVES_ROLES || !w->moves) {
         tg_park_wake(&w->park);
         return true; /* if it did not sleep, it looks for work before it does */
     }

@@ -168,7 +168,9 @@ TG_FN void tg_worker_say_asleep(struct tg_engine *e, const struct tg_worker *w, 
     uint64_t mask = (uint64_t)1 << (w->index % 64);
     for (uint32_t c = 0; c < TG_CLASSES; c++) {
         uint64_t *sleepers = &e->sleepers[c][w->index / 64];
-        if ((classes & TG_TAKES(c)) && !(tg_load_seq(sleepers) & mask))
+        if (!(classes & TG_TAKES(c)))
+            continue;
+        if (!TG_TARGET_MOVES_ROLES || !(tg_load_seq(sleepers) & mask))
             tg_or_seq(sleepers, mask); /* S1: say */
     }
 }

@@ -48,6 +48,7 @@ def test_workloads_of_the_users_own_folders_are_found():
     config = taskglass.Config(workload_path=[TEST_WORKLOADS, TEST_WORKLOADS / "broken"])
     found = {each.name: each for each in taskglass.workloads(config)}
     assert {"graphs", "faults", "vector_add"} <= found.keys()
+    assert {each.core for each in found["graphs"].kernels} == {"AIC", "AIV", "EITHER"}
     assert "ABI" in found["other_abi"].error and not found["sound"].error
 
 
