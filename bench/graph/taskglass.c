@@ -92,7 +92,7 @@ int main(int argc, char **argv)
         f.again_ns = took < f.again_ns ? took : f.again_ns;
     }
     begin = now_ns();
-    tg_graph_clear(graph);
+    must(tg_graph_reset(graph, &error));
     build(graph, &matrix, f.tasks);
     must(tg_graph_run(graph, NULL, NULL, &error));
     f.next_ns = now_ns() - begin;

@@ -23,8 +23,15 @@ struct tg_graph;
 TG_API tg_status tg_graph_create(struct tg_module *module, struct tg_graph **graph,
                                  struct tg_error *error);
 TG_API void tg_graph_destroy(struct tg_graph *graph);
-/* Removes all tasks, but keeps the memory for the next build. Does nothing to a graph that the device
- * builds. */
+/*
+ * Removes all tasks and edges, so that the next graph is built in the memory that this one has on the
+ * host and on the device: a program that builds one graph after the other pays for fresh memory only
+ * when a graph is larger than all before. Frees the memory of tensors that an orchestration allocated.
+ * Also allowed after a run that failed, and on a lost device. BUSY while the graph runs. BAD_ARGUMENT
+ * for a graph that the device builds: it does so anew in every run, in the same memory.
+ */
+TG_API tg_status tg_graph_reset(struct tg_graph *graph, struct tg_error *error);
+/* The same without an answer: does nothing where tg_graph_reset returns an error. */
 TG_API void tg_graph_clear(struct tg_graph *graph);
 /* Reserves room for this many tasks and edges, so that the graph does not have to grow. Only a hint. */
 TG_API tg_status tg_graph_reserve(struct tg_graph *graph, uint64_t tasks, uint64_t edges);
@@ -33,7 +40,8 @@ TG_API tg_status tg_graph_reserve(struct tg_graph *graph, uint64_t tasks, uint64
  * Adds a task of one kernel (`kernel` is an index of tg_module_kernel) or, with several
  * entries, a mix: kernel[TG_PART_AIC], kernel[TG_PART_AIV0], kernel[TG_PART_AIV1],
  * TG_NO_KERNEL for an empty part. The arguments are copied; args may be NULL: none.
- * *task gets the id, counted from 0.
+ * *task gets the id, counted from 0. Arguments go to device memory or to a buffer for it, so a full
+ * device is NO_MEMORY here.
  * BAD_ARGUMENT: no such kernel, a kernel of the wrong kind for its part, arguments that do not
  * match its signature, a tensor that leaves its storage, an edge from an unknown task.
  */

@@ -416,6 +416,11 @@ class graph
     {
         detail::call(tg_graph_add_edge, get(), before, after);
     }
+    /* Removes all tasks; the next graph is built in the same memory. */
+    void reset() const
+    {
+        detail::call(tg_graph_reset, get());
+    }
     void clear() const noexcept
     {
         tg_graph_clear(get());

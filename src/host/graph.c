@@ -6,6 +6,7 @@
 #include "common/stored_args.h"
 #include "common/task_check.h"
 #include "host/device_log.h"
+#include "host/run.h"
 #include "host/task_check.h"
 #include <stdlib.h>
 #include <string.h>
@@ -43,21 +44,6 @@ static inline tg_status want_edges(struct tg_graph *g, uint64_t wanted, struct t
                                                                            : no_memory(error);
 }
 
-tg_status tg_graph_create(struct tg_module *module, struct tg_graph **out, struct tg_error *error)
-{
-    TG_REFUSE_NULL_AS(error, out, "graph");
-    *out = NULL;
-    TG_REFUSE_NULL(error, module);
-    struct tg_graph *g = calloc(1, sizeof *g);
-    if (g == NULL)
-        return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
-    g->module = module;
-    g->args.device = module->device;
-    tg_graph_clear(g);
-    *out = g;
-    return TG_OK;
-}
-
 static void free_memory(struct tg_graph *g)
 {
     while (g->n_memory > 0) /* backwards: the cheapest order for the device's heap */
@@ -76,10 +62,8 @@ tg_status tg_graph_alloc(struct tg_graph *g, uint64_t bytes, uint64_t *address,
     return status;
 }
 
-void tg_graph_clear(struct tg_graph *g)
+static void empty(struct tg_graph *g)
 {
-    if (g == NULL || g->layout != NULL)
-        return; /* the device builds its tasks, and needs the memory for that */
     free_memory(g);
     free(g->given);
     g->given = NULL;
@@ -90,6 +74,39 @@ void tg_graph_clear(struct tg_graph *g)
     g->may_cycle = g->resident = false;
     g->lowest = UINT64_MAX;
     g->end = 0;
+}
+
+tg_status tg_graph_create(struct tg_module *module, struct tg_graph **out, struct tg_error *error)
+{
+    TG_REFUSE_NULL_AS(error, out, "graph");
+    *out = NULL;
+    TG_REFUSE_NULL(error, module);
+    struct tg_graph *g = calloc(1, sizeof *g);
+    if (g == NULL)
+        return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
+    g->module = module;
+    g->args.device = module->device;
+    empty(g);
+    *out = g;
+    return TG_OK;
+}
+
+tg_status tg_graph_reset(struct tg_graph *g, struct tg_error *error)
+{
+    TG_REFUSE_NULL_AS(error, g, "graph");
+    const struct tg_run *run = g->module->device->run;
+    if (g->layout != NULL)
+        return tg_error_set(error, TG_BAD_ARGUMENT,
+                            "the device builds this graph anew in every run, in the same memory");
+    if (run != NULL && run->graph == g)
+        return tg_error_set(error, TG_BUSY, "the graph runs; wait for the run or cancel it");
+    empty(g);
+    return TG_OK;
+}
+
+void tg_graph_clear(struct tg_graph *g)
+{
+    (void)tg_graph_reset(g, NULL);
 }
 
 void tg_graph_destroy(struct tg_graph *g)

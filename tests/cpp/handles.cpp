@@ -193,6 +193,11 @@ void mistakes_are_thrown()
     CHECK_THROWS(graph.run(), TG_CYCLE);
     graph.clear();
     CHECK(graph.tasks() == 0);
+    graph.add("vector_add_tile", good());
+    graph.reset();
+    CHECK(graph.tasks() == 0);
+    graph.add("vector_add_tile", good());
+    graph.run();
     CHECK_THROWS(taskglass::recording("no/such/place"), TG_NOT_FOUND);
     CHECK_THROWS(taskglass::query({{"stage", "during"}}), TG_BAD_ARGUMENT);
 }

@@ -613,6 +613,8 @@ static void call_graph(void)
     (void)tg_graph_check(maybe(graph), &error);
     if (run == NULL && byte() % 4 == 0)
         tg_graph_clear(maybe(graph));
+    if (run == NULL && byte() % 8 == 0)
+        (void)tg_graph_reset(maybe(graph), &error);
     if (run == NULL && byte() % 4 == 0)
         (void)tg_graph_upload(maybe(graph), &error);
 }

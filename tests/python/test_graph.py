@@ -62,6 +62,19 @@ def test_a_graph_can_be_cleared(device, add):
     assert (y.numpy() == 0).all()
 
 
+def test_a_graph_can_be_reset_and_built_again(device, add):
+    x, y = ones(device), device.zeros(100)
+    for count in range(1, 4):
+        add.reset()
+        assert add.tasks == add.edges == 0
+        y.copy_from(numpy.zeros(100, "float32"))
+        last = []
+        for _ in range(count):
+            last = [add.add("vector_add_tile", x, y, y, after=last)]
+        add.run()
+        assert (y.numpy() == count).all()
+
+
 def test_roles_can_be_said(device, add):
     x, y = ones(device), device.empty(100)
     add.add("vector_add_tile", In(x), In(x), Out(y))

@@ -40,6 +40,7 @@ _FUNCTIONS = """
     tg_graph_create sppp    tg_graph_destroy -p      tg_graph_clear -p       tg_graph_add spuppp
     tg_graph_add_mix sppppp tg_graph_add_edge spUUp  tg_graph_tasks Up       tg_graph_edges Up
     tg_graph_check spp      tg_graph_upload spp      tg_graph_orchestrate spipppp
+    tg_graph_reset spp
     tg_run_start spppp      tg_run_wait spdp         tg_run_cancel -p        tg_run_progress -ppp
     tg_run_get_result -pp   tg_run_destroy -p
     tg_recording_open stpp  tg_recording_close -p    tg_recording_get_info -pp

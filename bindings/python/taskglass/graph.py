@@ -309,8 +309,14 @@ class Graph(Closing):
         """Raises Cycle if the graph has one; a run checks by itself."""
         self._handle.call(lib().tg_graph_check)
 
+    def reset(self) -> None:
+        """Removes all tasks, so that the next graph is built in the memory of this one. Raises Busy while
+        it runs, and BadArgument if the device builds it."""
+        self._handle.call(lib().tg_graph_reset)
+        self._arrays.clear()
+
     def clear(self) -> None:
-        """Removes all tasks."""
+        """Removes all tasks, or does nothing where reset() raises an error."""
         self._handle.get(lib().tg_graph_clear)
         self._arrays.clear()
 
