@@ -19,8 +19,7 @@
  *               block runs the device program and has the others run kernels, copies and hashes.
  *     void tg_target_call(kernel, ctx)    runs the kernel; returns when all of it has run
  *     TG_TARGET_TENSORS(name)             declares an array of TG_MAX_TENSORS tensors that every
- *                                         thread of the kernel can read until the call returns. A
- *                                         target that does not define it gets it on the stack.
+ *                                         thread of the kernel can read until the call returns
  *     uint32_t tg_target_run(e, lane, task)
  *                                         runs a plain task with tg_core_run_alone. A target that
  *                                         can prepare a kernel while another runs may go on with
@@ -66,10 +65,6 @@
 struct tg_hash;
 
 #include <target_impl.h>
-
-#ifndef TG_TARGET_TENSORS
-#define TG_TARGET_TENSORS(name) struct tg_tensor name[TG_MAX_TENSORS]
-#endif
 
 /* tg_hash_update and tg_hash_copy of common/hash.h, as fast as the target can. */
 TG_FN void tg_target_hash(struct tg_hash *hash, const void *bytes, uint64_t size);

@@ -68,6 +68,7 @@ static inline void tg_target_say_submitted(struct tg_worker_status *status, uint
     __atomic_store_n(&status->task_id, tasks, __ATOMIC_RELAXED);
 }
 
+#define TG_TARGET_TENSORS(name) struct tg_tensor name[TG_MAX_TENSORS]
 static inline void tg_target_call(tg_kernel_fn kernel, const struct tg_ctx *ctx)
 {
     kernel(ctx);
