@@ -13,7 +13,9 @@ struct tg_pump {
     void *context;
     pthread_t thread;
     bool started;
-    bool stop;         /* atomic: the owner sets it, the thread reads it */
+    pthread_mutex_t lock; /* of `stop`, for the naps */
+    pthread_cond_t stopped;
+    bool stop;         /* the owner sets it, the thread reads it, under the lock */
     uint64_t progress; /* atomic: the thread adds drained records */
 };
 
