@@ -8,13 +8,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/digits.h"
 #include "base/error.h"
 #include "base/files.h"
 #include <taskglass/json.h>
 #include "base/names.h"
 #include "scope/scope_tally.h"
 
-enum { HEAD_ROOM = 1024, BUFFER_ROOM = 1 << 18 };
+enum { HEAD_ROOM = 1024, BUFFER_ROOM = 1 << 20 };
+
+/* Longer than a site's text with every byte escaped, than what only some samples have, than a sample. */
+enum { LONGEST_SITE = 8 << 10, LONGEST_RARE = 4 << 10, LONGEST_LINE = 16 << 10 };
+
+/* A site's text as a JSON string. */
+enum { QUOTED = 64 };
+struct quoted {
+    uint32_t site, size; /* size 0: free */
+    char text[192];
+};
 
 struct tg_scope_writer {
     char *dir, *path;
@@ -22,7 +33,10 @@ struct tg_scope_writer {
     int no_memory;    /* samples were lost because memory ran out */
     size_t head_size; /* of the first line */
     struct tg_scope_tally tally;
-    struct tg_json json; /* the samples' lines */
+    int cause;         /* the errno that ended writing samples; 0: none */
+    size_t used;       /* bytes of samples in the buffer */
+    uint64_t position; /* in the file, of the buffer's first byte */
+    struct quoted quoted[QUOTED];
     char buffer[BUFFER_ROOM];
 };
 
@@ -96,8 +110,7 @@ static tg_status create_files(struct tg_scope_writer *writer, struct tg_error *e
     if (status == TG_OK)
         status = tg_file_begin(writer->dir, TG_SCOPE_SAMPLES, head, writer->head_size, &writer->fd,
                                error);
-    tg_json_start_buffer(&writer->json, writer->buffer, sizeof writer->buffer, writer->fd,
-                         writer->head_size);
+    writer->position = writer->head_size;
     return status;
 }
 
@@ -125,15 +138,6 @@ tg_status tg_scope_writer_create(const char *output_dir, const struct tg_scope_l
 }
 
 /* --- samples ----------------------------------------------------------------------------------- */
-
-static void put_peak(struct tg_json *json, const uint64_t peak[TG_SCOPE_RESOURCES])
-{
-    TG_JSON_KEY(json, "peak");
-    tg_json_begin_line_object(json);
-    for (unsigned resource = 0; resource < TG_SCOPE_RESOURCES; resource++)
-        tg_json_put_uint(json, tg_scope_resource_name(resource), peak[resource]);
-    tg_json_end_object(json);
-}
 
 /* Only what is not 0. */
 static void put_waits(struct tg_json *json, const struct tg_scope_sample *sample)
@@ -184,46 +188,87 @@ static void put_rings(struct tg_json *json, const struct tg_scope_sample *sample
     tg_json_end_object(json);
 }
 
-static void put_cursors(struct tg_json *json, const struct tg_scope_sample *sample)
+/* The members that every sample has, written without the JSON writer: a run may have a million scopes. */
+static char *put_text(char *at, const char *text, size_t size)
 {
-    TG_JSON_KEY(json, "task_window_start");
-    tg_json_uint(json, sample->task_window_start);
-    TG_JSON_KEY(json, "task_window_end");
-    tg_json_uint(json, sample->task_window_end);
-    TG_JSON_KEY(json, "heap_start");
-    tg_json_uint(json, sample->heap_start);
-    TG_JSON_KEY(json, "heap_end");
-    tg_json_uint(json, sample->heap_end);
-    TG_JSON_KEY(json, "dep_pool_start");
-    tg_json_uint(json, sample->dep_pool_start);
-    TG_JSON_KEY(json, "dep_pool_end");
-    tg_json_uint(json, sample->dep_pool_end);
-    TG_JSON_KEY(json, "tensormap");
-    tg_json_uint(json, sample->tensormap);
+    memcpy(at, text, size);
+    return at + size;
 }
 
-static void put_sample(struct tg_json *json, const char *site, const struct tg_scope_sample *sample)
+#define PUT(at, literal) put_text(at, "" literal, sizeof(literal) - 1)
+
+static char *put_cursors(char *at, const struct tg_scope_sample *sample)
 {
-    tg_json_begin_line_object(json);
-    TG_JSON_KEY(json, "site");
-    tg_json_string(json, site);
-    TG_JSON_KEY(json, "phase");
-    tg_json_string(json, sample->end ? "end" : "begin");
-    TG_JSON_KEY(json, "depth");
-    tg_json_uint(json, sample->depth);
-    TG_JSON_KEY(json, "ring");
-    tg_json_uint(json, sample->ring);
-    put_cursors(json, sample);
+    at = tg_digits_uint(PUT(at, ", \"task_window_start\": "), sample->task_window_start);
+    at = tg_digits_uint(PUT(at, ", \"task_window_end\": "), sample->task_window_end);
+    at = tg_digits_uint(PUT(at, ", \"heap_start\": "), sample->heap_start);
+    at = tg_digits_uint(PUT(at, ", \"heap_end\": "), sample->heap_end);
+    at = tg_digits_uint(PUT(at, ", \"dep_pool_start\": "), sample->dep_pool_start);
+    at = tg_digits_uint(PUT(at, ", \"dep_pool_end\": "), sample->dep_pool_end);
+    return tg_digits_uint(PUT(at, ", \"tensormap\": "), sample->tensormap);
+}
+
+static char *put_peak(char *at, const uint64_t peak[TG_SCOPE_RESOURCES])
+{
+    at = tg_digits_uint(PUT(at, ", \"peak\": {\"task_window\": "), peak[TG_SCOPE_TASK_WINDOW]);
+    at = tg_digits_uint(PUT(at, ", \"heap\": "), peak[TG_SCOPE_HEAP]);
+    at = tg_digits_uint(PUT(at, ", \"dep_pool\": "), peak[TG_SCOPE_DEP_POOL]);
+    at = tg_digits_uint(PUT(at, ", \"tensormap\": "), peak[TG_SCOPE_TENSORMAP]);
+    return PUT(at, "}");
+}
+
+/* The site as a JSON string. Scopes of few sites follow each other, so the last ones are kept. */
+static char *put_site(struct tg_scope_writer *writer, char *at, uint32_t number)
+{
+    struct quoted *quoted = &writer->quoted[number % QUOTED];
+    struct tg_json json;
+    if (quoted->size > 0 && quoted->site == number)
+        return put_text(at, quoted->text, quoted->size);
+    tg_json_start_buffer(&json, at, LONGEST_SITE, -1, 0);
+    tg_json_string(&json, writer->tally.site[number].name);
+    quoted->size = 0;
+    if (json.used <= sizeof quoted->text) {
+        quoted->site = number;
+        quoted->size = (uint32_t)json.used;
+        memcpy(quoted->text, at, json.used);
+    }
+    return at + json.used;
+}
+
+/* What only some ends have: members of an object that has begun. */
+static char *put_rare(char *at, const struct tg_scope_sample *sample)
+{
+    struct tg_json json;
+    tg_json_start_buffer(&json, at, LONGEST_RARE, -1, 0);
+    tg_json_begin_line_object(&json);
+    if (sample->waits_known)
+        put_waits(&json, sample);
+    if (has_asked(sample))
+        put_asked(&json, sample);
+    if ((sample->rings & ~(1u << sample->ring)) != 0)
+        put_rings(&json, sample);
+    if (json.used == 1)
+        return at;
+    memmove(at + 2, at + 1, json.used - 1); /* its brace becomes ", " */
+    memcpy(at, ", ", 2);
+    return at + json.used + 1;
+}
+
+static void put_sample(struct tg_scope_writer *writer, uint32_t site,
+                       const struct tg_scope_sample *sample)
+{
+    if (sizeof writer->buffer - writer->used < LONGEST_LINE)
+        tg_scope_writer_flush(writer);
+    char *line = writer->buffer + writer->used;
+    char *at = put_site(writer, PUT(line, "{\"site\": "), site);
+    at = sample->end ? PUT(at, ", \"phase\": \"end\"") : PUT(at, ", \"phase\": \"begin\"");
+    at = tg_digits_uint(PUT(at, ", \"depth\": "), sample->depth);
+    at = tg_digits_uint(PUT(at, ", \"ring\": "), sample->ring);
+    at = put_cursors(at, sample);
     if (sample->end)
-        put_peak(json, sample->peak);
-    if (sample->end && sample->waits_known)
-        put_waits(json, sample);
-    if (sample->end && has_asked(sample))
-        put_asked(json, sample);
-    if (sample->end && (sample->rings & ~(1u << sample->ring)) != 0)
-        put_rings(json, sample);
-    tg_json_end_object(json);
-    tg_json_end_line(json);
+        at = put_rare(put_peak(at, sample->peak), sample);
+    at = PUT(at, "}\n");
+    writer->used += (size_t)(at - line);
 }
 
 /* Corrects impossible values: a ring past the last one, a tail ahead of its head. */
@@ -251,12 +296,16 @@ void tg_scope_writer_add(struct tg_scope_writer *writer, const struct tg_scope_s
         writer->no_memory = 1;
         return;
     }
-    put_sample(&writer->json, writer->tally.site[number].name, &checked);
+    put_sample(writer, number, &checked);
 }
 
 void tg_scope_writer_flush(struct tg_scope_writer *writer)
 {
-    tg_json_flush(&writer->json);
+    if (writer->cause == 0)
+        writer->cause =
+            tg_write_at(writer->fd, writer->buffer, writer->used, writer->position, NULL);
+    writer->position += writer->used;
+    writer->used = 0;
 }
 
 /* --- the end ----------------------------------------------------------------------------------- */
@@ -267,13 +316,13 @@ static void write_head(struct tg_scope_writer *writer, bool fatal, uint64_t drop
     char head[HEAD_ROOM];
     make_head(writer, fatal, dropped, total, head);
     int cause = tg_write_at(writer->fd, head, writer->head_size, 0, NULL);
-    if (writer->json.cause == 0)
-        writer->json.cause = cause;
+    if (writer->cause == 0)
+        writer->cause = cause;
 }
 
 static tg_status close_samples(struct tg_scope_writer *writer, struct tg_error *error)
 {
-    int cause = writer->json.cause;
+    int cause = writer->cause;
     if (close(writer->fd) != 0 && cause == 0)
         cause = errno;
     writer->fd = -1;
