@@ -19,9 +19,11 @@ TG_FN static bool straight(const struct tg_tensor *t, struct tg_region *region)
 {
     unsigned bits = tg_bits_of(t->dtype);
     int64_t n = 1;
+    bool plain = true;
     if (t->ndim > TG_MAX_DIMS)
         return false;
     for (int i = t->ndim - 1; i >= 0; i--) {
+        plain &= t->strides[i] == n;
         if (t->shape[i] <= 0 || t->shape[i] >= SMALL || (t->shape[i] != 1 && t->strides[i] != n))
             return false;
         n *= t->shape[i];
@@ -35,6 +37,7 @@ TG_FN static bool straight(const struct tg_tensor *t, struct tg_region *region)
     region->run = (uint64_t)n * (bits / 8);
     region->hi = region->lo + region->run;
     region->n_outer = 0;
+    region->plain = plain;
     return true;
 }
 
@@ -110,7 +113,7 @@ TG_FN bool tg_region_of(const struct tg_tensor *t, struct tg_region *region)
     if (straight(t, region))
         return true;
     region->lo = region->hi = region->run = 0;
-    region->n_outer = 0;
+    region->n_outer = region->plain = 0;
     if (!tg_tensor_valid(t))
         return false;
     if (tg_tensor_numel(t) == 0)

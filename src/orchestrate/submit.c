@@ -217,6 +217,18 @@ TG_FN static enum tg_orchestration_fault check(struct tg_orchestrator *self,
 
 /* ── submit ────────────────────────────────────────────────────────────────────────────── */
 
+/* Finding the region has shown already what most tensors are like. */
+TG_FN static inline uint64_t *put_tensor(uint64_t *to, const struct tg_tensor *t,
+                                         const struct tg_region *region)
+{
+    const uint32_t form = TG_STORED_NARROW | TG_STORED_ROW_MAJOR;
+    if (region->plain && t->storage_bytes >> 32 == 0 && t->ndim == 2)
+        return tg_stored_put_as(to, t, 2, form);
+    if (region->plain && t->storage_bytes >> 32 == 0 && t->ndim == 1)
+        return tg_stored_put_as(to, t, 1, form);
+    return tg_stored_put(to, t);
+}
+
 TG_FN static bool put_args(struct tg_orchestrator *self, struct tg_ring *ring,
                            struct tg_task_desc *desc, const struct tg_args *args, const char *site)
 {
@@ -228,14 +240,14 @@ TG_FN static bool put_args(struct tg_orchestrator *self, struct tg_ring *ring,
     for (uint32_t i = 0; i < args->n_tensors; i++) {
         struct tg_tensor made;
         if (args->tensor[i].owner_depth != TG_TENSOR_NEW) {
-            to = tg_stored_put(to, &args->tensor[i]);
+            to = put_tensor(to, &args->tensor[i], &self->region[i]);
             continue;
         }
         tg_tensor_copy(&made, &args->tensor[i]);
         if (!tg_allocate(self, &made, site))
             return false;
         tg_region_of(&made, &self->region[i]);
-        to = tg_stored_put(to, &made);
+        to = put_tensor(to, &made, &self->region[i]);
     }
     tg_ring_keep_args(ring, args, (uint64_t)((char *)to - (self->payload + desc->args)));
     return true;
