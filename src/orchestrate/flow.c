@@ -2,6 +2,7 @@
 #include "orchestrate/flow.h"
 #include "orchestrate/calls.h"
 #include "orchestrate/waits.h"
+#include "device/core.h"
 #include "device/park.h"
 #include "device/role.h"
 #include "device/target.h"
@@ -72,6 +73,13 @@ TG_FN static void wait_a_little(struct tg_orchestrator *self, uint32_t slot, uin
         sleep_for(self, slot);
 }
 
+/* Runs other tasks, or that task, instead of waiting. Returns false if there was none to run. */
+TG_FN static bool help_until_closed(struct tg_orchestrator *self, uint32_t slot)
+{
+    return self->alone &&
+           tg_core_help(self->e, self->self, &self->e->desc[slot].succ, TG_DEP_CLOSED);
+}
+
 /* `ring` and `index`: the task whose end would make room. */
 TG_FN static void say_waiting(struct tg_orchestrator *self, enum tg_resource resource,
                               uint32_t ring, uint64_t index)
@@ -93,10 +101,14 @@ TG_FN bool tg_flow_await(struct tg_orchestrator *self, uint32_t ring, uint64_t i
     slot = tg_slot_of(book, index);
     if (tg_slot_closed(self->e, slot))
         return true;
-    tg_orchestrator_announce(self);
+    if (!self->alone)
+        tg_orchestrator_announce(self);
     began = tg_target_now();
     say_waiting(self, resource, ring, index);
     while (!tg_slot_closed(self->e, slot) && !over(self) && !stuck) {
+        if (help_until_closed(self, slot))
+            continue;
+        tg_orchestrator_announce(self);
         wait_a_little(self, slot, &round);
         stuck = is_stuck(self) && !tg_slot_closed(self->e, slot);
     }

@@ -3,6 +3,7 @@
 #include "orchestrate/calls.h"
 #include "orchestrate/flow.h"
 #include "orchestrate/waits.h"
+#include "device/core.h"
 #include "device/recorder.h"
 #include "device/target.h"
 #include "common/stream_word.h"
@@ -143,6 +144,7 @@ TG_FN void tg_orchestrator_prepare(struct tg_orchestrator *self, struct tg_engin
     self->scopes_own_slots = (o->flags & TG_SCOPES_OWN_SLOTS) != 0;
     self->n_rings = o->n_rings;
     self->eager = e->patience.spin > 0;
+    self->alone = e->n_cpus == 1 && e->n_schedulers == 0;
     self->mode = TG_MODE_RUNS;
     self->serial = self->n_held = self->offered = 0;
     self->submitted = self->order = self->asked_map = 0;
@@ -183,10 +185,14 @@ TG_FN static void finish(struct tg_orchestrator *self)
         return;
     tg_end_scope(self);
     tg_orchestrator_end_samples(self);
-    tg_orchestrator_announce(self);
+    if (!self->alone)
+        tg_orchestrator_announce(self);
     self->mode = TG_MODE_ENDED;
     tg_store_release(&self->report->state, (uint32_t)TG_ORCHESTRATOR_RETURNED);
     tg_store_seq(&self->e->n_tasks, self->submitted);
+    if (self->alone)
+        tg_core_help(self->e, self->self, &self->e->phase, TG_OVER);
+    tg_orchestrator_announce(self);
     tg_engine_check_over(self->e, self->self);
 }
 

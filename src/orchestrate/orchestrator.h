@@ -7,6 +7,11 @@
  *
  *   submit ─► check ─► a slot (flow.h waits for one) ─► edges: named, then found ─► ready? ─► offer
  *
+ * Where all threads share one CPU, an orchestrator that waits runs ready tasks itself (tg_core_help), on
+ * lanes whose threads sleep, and wakes none of them before it has run what it can: they could run only
+ * while it does not. With two CPUs or more it does not, because a kernel that takes long would keep it
+ * from making tasks for the other cores.
+ *
  * Named edges (see also device/growing_edges.h, device/engine.h):
  *   F1  the orchestrator says which slot it waits for (`awaited`) and that it sleeps, then checks
  *       whether that task has completed; a worker that completes a task closes its list, then
@@ -75,6 +80,7 @@ struct tg_orchestrator {
     bool reading;     /* tg_read gathers writers: no task is being submitted */
     bool scopes_own_slots;
     bool eager;       /* cores have CPUs of their own: announce every task at once */
+    bool alone;       /* all threads share one CPU: run tasks while waiting */
     uint32_t mode;    /* enum tg_orchestrator_mode */
     uint32_t serial;  /* scopes; one that is open is never confused with another, but 2^32 scopes
                          later a tensor of an ended scope may look as if its scope were open */

@@ -10,8 +10,9 @@
 /* If cores have no CPUs of their own, the orchestrator announces new tasks only once in
  * TASKS_AT_ONCE: waking a core for every task would cost more than the tasks. And unless a core
  * sleeps, it does not run more than FAR_AHEAD tasks ahead: the cores need its CPU, and find the
- * newest tasks in that CPU's cache. */
-enum { TASKS_AT_ONCE = 256, FAR_AHEAD = 1024 };
+ * newest tasks in that CPU's cache. With one CPU for all threads it runs them itself, a batch at a
+ * time, when it is NEAR_AHEAD. */
+enum { TASKS_AT_ONCE = 256, FAR_AHEAD = 1024, BATCH = 64, NEAR_AHEAD = 256 };
 
 TG_FN static struct tg_orchestrator *of_user(struct tg_map_user *user)
 {
@@ -33,6 +34,12 @@ TG_FN void tg_offer(struct tg_orchestrator *self, uint32_t slot)
 
 TG_FN static void make_way(struct tg_orchestrator *self, struct tg_ring *ring)
 {
+    if (self->alone) {
+        tg_ring_advance(self->e, ring, self->note);
+        if (ring->at->head - ring->at->done > NEAR_AHEAD && self->n_held == 0)
+            tg_flow_await(self, ring->index, ring->at->head - NEAR_AHEAD / 2, TG_RESOURCE_NONE);
+        return;
+    }
     tg_orchestrator_announce(self);
     tg_ring_advance(self->e, ring, self->note);
     if (ring->at->head - ring->at->done > FAR_AHEAD && self->n_held == 0 &&
@@ -381,7 +388,7 @@ TG_FN uint64_t tg_call_submit(struct tg_rt *rt, const uint32_t kernel[TG_PARTS],
         hold(self, scope);
     if (ready)
         tg_offer(self, self->task);
-    if (!self->eager && self->submitted % TASKS_AT_ONCE == 0)
+    if (!self->eager && self->submitted % (self->alone ? BATCH : TASKS_AT_ONCE) == 0)
         make_way(self, ring);
     return id;
 }

@@ -3,6 +3,7 @@
 advice that must be right. tests/workloads/rings has a case for each."""
 
 import json
+import os
 import pathlib
 import re
 import shlex
@@ -302,6 +303,37 @@ def test_an_orchestration_that_never_returns_after_a_deadlock_is_ended(rings, ru
     assert site("go_on") in result.stderr
     assert "--ring-task-window 20" in report["error"]["advice"]
     assert report["times"]["execute_seconds"] < AT_ONCE
+
+
+# Where all threads of a device share one CPU, an orchestration that waits runs tasks on its own thread.
+ONE_CPU = {"preexec_fn": lambda: os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])}
+
+
+@simulators_only
+@pytest.mark.parametrize("runtime,case,options", [
+    (AICPU, "read", ()), (TENSORMAP, "read", ()), (AICPU, "chain", SLOTS), (TENSORMAP, "chain", SLOTS),
+    (TENSORMAP, "found_fan", DEPS), (AICPU, "scopes", HEAP), (TENSORMAP, "slow_fan", ())])
+def test_what_runs_on_one_cpu_is_right_and_recorded_as_always(tg, runtime, case, options):
+    tg("run", RINGS, "--case", case, "--runtime", runtime, "--cores", "3", "--dump-tensor", "--output",
+       "many", *options, *FAR_LIMIT)
+    report = tg.run_json(RINGS, "--case", case, "--runtime", runtime, "--cores", "3", "--dump-tensor",
+                         *options, *FAR_LIMIT, **ONE_CPU)
+    assert report["result"]["status"] == "OK"
+    assert tg("verify", "out").returncode == 0
+    assert tg("diff", "many", "out").returncode == 0
+
+
+@simulators_only
+@pytest.mark.parametrize("runtime", RUNTIMES)
+@pytest.mark.parametrize("case,status,kernel", [("crash", "KERNEL_FAULT", "crash"),
+                                                ("hang", "HANG", "spin")])
+def test_a_kernel_that_the_orchestration_ran_is_named_as_on_a_core(tg, runtime, case, status, kernel):
+    report = until(
+        lambda end: end["error"]["running"],
+        lambda limit: tg.run_json(RINGS, "--case", case, "--runtime", runtime, "--timeout", limit,
+                                  code=3, **ONE_CPU), limits_for(status, 0.4))
+    assert report["result"]["status"] == status
+    assert [task["kernel"] for task in report["error"]["running"]] == [kernel]
 
 
 # ── faults ──────────────────────────────────────────────────────────────────────────────
