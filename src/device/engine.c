@@ -6,6 +6,7 @@
 #include "device/role.h"
 #include "device/scheduler.h"
 #include "device/stream.h"
+#include "device/worker.h"
 
 TG_FN static uint64_t round_up(uint64_t bytes)
 {
@@ -144,7 +145,7 @@ TG_FN void tg_engine_reset(struct tg_engine *e, const struct tg_launch *launch,
         for (uint32_t word = 0; word < TG_SLEEP_WORDS; word++)
             e->sleepers[c][word] = 0;
         tg_queue_reset(&e->queue[c], TG_DEVICE_PTR(uint64_t, launch->queue[c]),
-                       launch->queue_size[c], 0, launch->n_ready[c]);
+                       launch->queue_size[c], 0, launch->n_ready[c], e->n_workers * TG_BUNCH);
     }
     e->finished = 0;
     e->awake = e->n_cores;

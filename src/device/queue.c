@@ -58,11 +58,11 @@ TG_FN static void clean(struct tg_queue *queue, uint32_t wanted)
 }
 
 /* True if the slots of the next `n` positions are clean, whatever other workers claim before. The tail
- * is at most TG_QUEUE_CLAIMS further than the last worker that asked saw it. */
+ * is at most `claims` further than the last worker that asked saw it. */
 TG_FN static bool is_clean(const struct tg_queue *queue, uint32_t n, uint32_t *wanted)
 {
     uint32_t cleaned = tg_load_acquire(&queue->clean); /* Q3 */
-    *wanted = tg_load_relaxed(&queue->tail) - queue->start + n + TG_QUEUE_CLAIMS;
+    *wanted = tg_load_relaxed(&queue->tail) - queue->start + n + queue->claims;
     return cleaned > queue->mask || *wanted <= cleaned;
 }
 
@@ -125,13 +125,14 @@ TG_FN uint32_t tg_queue_pop(struct tg_queue *queue, uint32_t share, uint32_t mos
 }
 
 TG_FN void tg_queue_reset(struct tg_queue *queue, uint64_t *slots, uint32_t size, uint32_t at,
-                          uint32_t n_ready)
+                          uint32_t n_ready, uint32_t claims)
 {
     uint32_t filled = (n_ready + TG_QUEUE_CLEANED - 1) / TG_QUEUE_CLEANED * TG_QUEUE_CLEANED;
     queue->slot = slots;
     queue->mask = size - 1;
     queue->start = at;
     queue->clean = TG_TARGET_FILLS_QUEUES || filled > size ? size : filled;
+    queue->claims = claims;
     queue->cleaning = 0;
     tg_store_relaxed(&queue->head, at);
     tg_store_release(&queue->tail, at + n_ready);

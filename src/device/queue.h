@@ -61,15 +61,15 @@ struct tg_queue {
     uint8_t pad1[TG_LINE - 4];
     uint64_t *slot; /* position << 32 | task + 1, or 0 */
     uint32_t mask;
-    uint32_t start;    /* the first position of this run */
-    uint32_t clean;    /* slots from there on that are clean */
+    uint32_t start;  /* the first position of this run */
+    uint32_t clean;  /* slots from there on that are clean */
+    uint32_t claims; /* the most positions that all workers together can be claiming at one time */
     uint32_t cleaning; /* 1: a worker is cleaning more */
-    uint8_t pad2[TG_LINE - 16 - sizeof(uint64_t *)];
+    uint8_t pad2[TG_LINE - 20 - sizeof(uint64_t *)];
 };
 
-/* Slots are cleaned a page at a time; and the most positions that all workers together can be claiming
- * at one time, each up to TG_BUNCH of them (worker.h). */
-enum { TG_QUEUE_CLEANED = 512, TG_QUEUE_CLAIMS = 4096 };
+/* Slots are cleaned a page at a time. */
+enum { TG_QUEUE_CLEANED = 512 };
 
 /* Owner only. Returns false if the deque is full. */
 TG_FN static inline bool tg_deque_push(struct tg_deque *deque, uint32_t task)
@@ -119,9 +119,9 @@ TG_FN static inline bool tg_queue_occupied(const struct tg_queue *queue)
 }
 
 /* Called before a run by one thread: the queue has only its first tasks. The counters begin at
- * `at`. */
+ * `at`. No more than `claims` tasks are on their way into the queue at one time. */
 TG_FN void tg_queue_reset(struct tg_queue *queue, uint64_t *slots, uint32_t size, uint32_t at,
-                          uint32_t n_ready);
+                          uint32_t n_ready, uint32_t claims);
 /* Fills the slots that must be clean at first, which any number of threads can share, each as thread
  * `first` of `step`. `ready` has the tasks as index + 1. */
 TG_FN void tg_queue_fill(const struct tg_queue *queue, const uint32_t *ready, uint32_t first,

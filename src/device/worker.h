@@ -36,7 +36,6 @@ TG_FN void tg_worker_offer(struct tg_engine *e, struct tg_worker *w, uint32_t ta
 
 /* Several tasks on their way to one of the device's queues. */
 enum { TG_BUNCH = 16 };
-TG_WIRE_ASSERT(TG_MAX_WORKERS *TG_BUNCH <= TG_QUEUE_CLAIMS);
 struct tg_bunch {
     uint32_t n;
     uint32_t task_class;

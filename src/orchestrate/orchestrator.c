@@ -32,14 +32,27 @@ TG_FN void tg_copy_site(char *to, uint32_t size, const char *from)
     tg_copy_text(to + 3, size - 3, from + length - (size - 4));
 }
 
+/* Slots at first, and how many times as many each time that half of them are full. */
+enum { FIRST_SITE_SLOTS = 256, MORE_SITE_SLOTS = 4 };
+
 /* The slot of the site, or the empty slot where it belongs. */
 TG_FN static uint16_t *site_slot(struct tg_orchestrator *self, const char *site)
 {
     uint64_t key = (uint64_t)(uintptr_t)site * 0x9e3779b97f4a7c15u;
-    uint32_t at = (uint32_t)(key >> 40) % TG_SITE_SLOTS;
+    uint32_t at = (uint32_t)(key >> 40) & self->site_mask;
     while (self->site_slot[at] != 0 && self->known_site[self->site_slot[at] - 1] != site)
-        at = (at + 1) % TG_SITE_SLOTS;
+        at = (at + 1) & self->site_mask;
     return &self->site_slot[at];
+}
+
+/* Enters the first `known` sites into that many slots. */
+TG_FN static void use_site_slots(struct tg_orchestrator *self, uint32_t slots, uint32_t known)
+{
+    self->site_mask = slots - 1;
+    for (uint32_t i = 0; i < slots; i++)
+        self->site_slot[i] = 0;
+    for (uint32_t i = 0; i < known; i++)
+        *site_slot(self, self->known_site[i]) = (uint16_t)(i + 1);
 }
 
 TG_FN uint32_t tg_orchestrator_site(struct tg_orchestrator *self, const char *site)
@@ -58,6 +71,10 @@ TG_FN uint32_t tg_orchestrator_site(struct tg_orchestrator *self, const char *si
         }
         self->known_site[n] = site;
         *slot = (uint16_t)(n + 1);
+        if (2 * (n + 1) > self->site_mask && self->site_mask + 1 < TG_SITE_SLOTS) {
+            use_site_slots(self, (self->site_mask + 1) * MORE_SITE_SLOTS, n + 1);
+            slot = site_slot(self, site);
+        }
         if (n < TG_MAX_SITES)
             tg_copy_site(sites[n].text, sizeof sites[n].text, site);
         self->report->n_sites = n + 1;
@@ -160,8 +177,7 @@ TG_FN void tg_orchestrator_prepare(struct tg_orchestrator *self, struct tg_engin
     }
     for (uint32_t i = 0; i < TG_SITE_CACHE; i++)
         self->site_cache[i].text = 0;
-    for (uint32_t i = 0; i < TG_SITE_SLOTS; i++)
-        self->site_slot[i] = 0;
+    use_site_slots(self, FIRST_SITE_SLOTS, 0);
     clear_report(self->report);
     tg_waits_clear(self);
     if (self->finds_edges)

@@ -110,6 +110,7 @@ struct tg_orchestrator {
     uint64_t count_head[TG_RINGS], count_heap[TG_RINGS], count_deps, count_map;
     uint32_t count_held; /* depth of the outermost scope that holds tasks back; 0: none does */
     const char *known_site[TG_NUMBERED_SITES];
+    uint32_t site_mask; /* slots in use - 1: few at first, because each run clears them */
     uint16_t site_slot[TG_SITE_SLOTS]; /* open addressing: 1 + number; at most half full */
     struct {
         const char *text;

@@ -15,7 +15,7 @@ static void start(uint32_t at, uint32_t count)
     memset(&own, 0, sizeof own);
     for (uint32_t i = 0; i < count; i++)
         ready[i] = i + 1;
-    tg_queue_reset(&queue, slots, SLOTS, at, at ? 0 : count);
+    tg_queue_reset(&queue, slots, SLOTS, at, at ? 0 : count, 16);
     tg_queue_fill(&queue, ready, 0, 1);
     for (uint32_t i = 0; at && i < count; i++)
         tg_queue_push(&queue, i);
@@ -75,7 +75,7 @@ TEST(a_share_is_at_least_one_task_and_never_more_than_a_batch)
     expect_ring(0, 0);
     for (uint32_t i = 0; i < 1024; i++)
         ready[i] = i + 1;
-    tg_queue_reset(&queue, many, 1024, 0, 1024);
+    tg_queue_reset(&queue, many, 1024, 0, 1024, 16);
     tg_queue_fill(&queue, ready, 1, 2); /* filled in two parts, in any order */
     tg_queue_fill(&queue, ready, 0, 2);
     CHECK_EQ_U(tg_queue_pop(&queue, 1, TG_BATCH_MAX, &own), 0);
@@ -86,7 +86,7 @@ TEST(a_queue_of_one_slot_works)
 {
     uint64_t slot;
     uint32_t ready = 1;
-    tg_queue_reset(&queue, &slot, 1, 0, 1);
+    tg_queue_reset(&queue, &slot, 1, 0, 1, 16);
     tg_queue_fill(&queue, &ready, 0, 1);
     for (uint32_t i = 0; i < 5; i++) {
         CHECK_EQ_U(tg_queue_pop(&queue, 2, TG_BATCH_MAX, &own), i);
@@ -118,7 +118,7 @@ TEST(slots_are_cleaned_when_they_are_needed_whatever_they_held)
         uint32_t start = at ? UINT32_MAX - 100 : 0;
         for (uint32_t i = 0; i < MANY; i++)
             many[(start + i) % MANY] = (uint64_t)(start + i) << 32 | STALE;
-        tg_queue_reset(&queue, many, MANY, start, 0);
+        tg_queue_reset(&queue, many, MANY, start, 0, 16);
         tg_queue_fill(&queue, NULL, 0, 1);
         CHECK_EQ_U(tg_queue_pop(&queue, 1, 1, 0), TG_NO_TASK);
         tg_queue_push(&queue, 1);

@@ -62,7 +62,7 @@ static void run_traffic(uint32_t at, uint32_t slots)
     memset(&traffic, 0, sizeof traffic);
     for (uint32_t i = 0; i < slots; i++) /* as if a run had left a task at every position */
         traffic.slots[(at + i) % slots] = (uint64_t)(at + i) << 32 | 1;
-    tg_queue_reset(&traffic.queue, traffic.slots, slots, at, 0);
+    tg_queue_reset(&traffic.queue, traffic.slots, slots, at, 0, PUSHERS);
     tg_queue_fill(&traffic.queue, NULL, 0, 1);
     stress_watch("a queue with %d pushers and %d takers, counters from %u", PUSHERS, TAKERS, at);
     stress_threads(PUSHERS + TAKERS, work, NULL);
