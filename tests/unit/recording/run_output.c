@@ -38,7 +38,7 @@ TEST(a_journal_and_its_payload_file_are_not_replaced)
     struct tg_journal_head head = {.magic = TG_JOURNAL_MAGIC,
                                    .version = TG_JOURNAL_VERSION,
                                    .head_size = 256,
-                                   .record_size = 256,
+                                   .record_size = TG_JOURNAL_SLOT,
                                    .bin_file = "bytes"};
     dump_make_dir();
     dump_write_file(at("records"), &head, sizeof head);
