@@ -128,7 +128,7 @@ def test_recover_writes_the_manifest(tg, folder):
     assert tg.json("view", "run")["records"] == whole
 
 
-@pytest.mark.parametrize("cut, notes", [(RECORD, 1), (RECORD + 100, 2)])
+@pytest.mark.parametrize("cut, notes", [(SUMMARY, 1), (SUMMARY + 100, 2)])
 def test_the_advice_to_recover_can_be_pasted(tg, folder, tmp_path, cut, notes):
     kill(folder, cut)
     odd = tmp_path / "it's a run"
