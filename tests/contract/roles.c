@@ -81,7 +81,7 @@ static void crash(uint32_t cores, const char *kernel, bool aic)
 {
     struct chain c = chain_start(cores, kernel);
     char text[100];
-    snprintf(text, sizeof text, "task %d, kernel %s, on core", STEPS, kernel);
+    snprintf(text, sizeof text, "task %d, kernel %s, ", STEPS, kernel);
     REFUSED(KERNEL_FAULT, text, tg_run_wait(c.run, -1, error));
     REFUSED(KERNEL_FAULT, aic ? "(AIC)" : "(AIV", tg_run_wait(c.run, -1, error));
     chain_end(&c, aic, true);
