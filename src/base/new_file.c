@@ -183,6 +183,18 @@ tg_status tg_new_file_open_named(const char *path, bool overwrite, struct tg_new
     return open_file(path, overwrite, true, file, error);
 }
 
+tg_status tg_new_file_open_unnamed(const char *path, struct tg_new_file **file,
+                                   struct tg_error *error)
+{
+    tg_status status = open_file(path, true, false, file, error);
+    if (status != TG_OK || (!(*file)->has_name && (*file)->temporary))
+        return status;
+    tg_new_file_close(*file, false, NULL);
+    *file = NULL;
+    return tg_error_set(error, TG_UNSUPPORTED, "'%s': no file without a name is possible here",
+                        path);
+}
+
 FILE *tg_new_file_stream(struct tg_new_file *file)
 {
     return file ? file->stream : NULL;

@@ -16,9 +16,12 @@
 #include "recording/manifest.h"
 #include "recording/record.h"
 #include "recording/run_folder.h"
+#include "recording/scribe.h"
 #include "recording/slots.h"
 
 enum { BUFFERED = 2048 }; /* slots: 256 KiB */
+/* From so many records on, the manifest is printed while the run goes on. */
+enum { MANY_RECORDS = 4096 };
 
 struct payloads {
     uint64_t stored; /* bytes, without the gaps between them */
@@ -37,6 +40,10 @@ struct tg_dump_writer {
     uint64_t journal_end;     /* the file has whole records up to here */
     struct payloads expected; /* of the arguments in the buffer */
     uint32_t buffered;        /* slots */
+    /* Atomic: the appending thread sets it (release), threads that write payloads use it (acquire). NULL:
+     * the manifest is written after the run. */
+    struct tg_scribe *scribe;
+    bool was_begun; /* there was a scribe, or nobody could be had */
     struct tg_record_summary summary;
     unsigned char buffer[BUFFERED * TG_JOURNAL_SLOT];
 };
@@ -131,12 +138,24 @@ uint64_t tg_dump_reserve(struct tg_dump_writer *writer, uint64_t bytes)
     return position;
 }
 
+/* On a full disk the manifest makes room: it can be printed again. Returns 0 or an errno. */
+static int write_first(struct tg_dump_writer *writer, int fd, const void *bytes, uint64_t size,
+                       uint64_t position, uint64_t *done)
+{
+    struct tg_scribe *scribe = __atomic_load_n(&writer->scribe, __ATOMIC_ACQUIRE);
+    int cause = tg_write_at(fd, bytes, size, position, done);
+    if ((cause != ENOSPC && cause != EDQUOT) || !scribe)
+        return cause;
+    tg_scribe_drop(scribe);
+    return tg_write_at(fd, bytes, size, position, done);
+}
+
 bool tg_dump_payload(struct tg_dump_writer *writer, uint64_t position, const void *bytes,
                      uint64_t size)
 {
     if (has_failed(writer))
         return false;
-    int cause = tg_write_at(writer->payload, bytes, size, position, NULL);
+    int cause = write_first(writer, writer->payload, bytes, size, position, NULL);
     if (cause)
         set_failure(&writer->payload_failed, cause);
     return cause == 0;
@@ -182,6 +201,19 @@ static uint32_t settle(struct tg_dump_writer *writer, uint32_t whole)
     return stays;
 }
 
+/* The journal has grown. */
+static void tell_scribe(struct tg_dump_writer *writer)
+{
+    if (!writer->was_begun && writer->summary.recorded >= MANY_RECORDS) {
+        writer->was_begun = true;
+        __atomic_store_n(&writer->scribe,
+                         tg_scribe_begin(writer->dir, writer->journal, writer->journal_end),
+                         __ATOMIC_RELEASE);
+    } else if (writer->scribe) {
+        tg_scribe_tell(writer->scribe, writer->journal_end);
+    }
+}
+
 /*
  * Writes the buffer even after a payload failed, because the payloads of these records were written
  * before. If writing the journal itself fails, it may end in half a record, which is cut off again.
@@ -191,7 +223,8 @@ static bool write_buffer(struct tg_dump_writer *writer)
     uint64_t done = 0, size = (uint64_t)writer->buffered * TG_JOURNAL_SLOT;
     int cause = failure(&writer->journal_failed);
     if (!cause)
-        cause = tg_write_at(writer->journal, writer->buffer, size, writer->journal_end, &done);
+        cause =
+            write_first(writer, writer->journal, writer->buffer, size, writer->journal_end, &done);
     if (cause) {
         set_failure(&writer->journal_failed, cause);
         done = (uint64_t)settle(writer, (uint32_t)(done / TG_JOURNAL_SLOT)) * TG_JOURNAL_SLOT;
@@ -202,6 +235,8 @@ static bool write_buffer(struct tg_dump_writer *writer)
     writer->journal_end += done;
     writer->expected = (struct payloads){0};
     writer->buffered = 0;
+    if (cause == 0)
+        tell_scribe(writer);
     return cause == 0;
 }
 
@@ -315,9 +350,16 @@ static void close_files(struct tg_dump_writer *writer)
     writer->journal = writer->payload = -1;
 }
 
-static tg_status write_manifest(const struct tg_dump_writer *writer, struct tg_error *error)
+/* Reads the journal and prints it, if it was not printed while it grew. */
+static tg_status write_manifest(struct tg_dump_writer *writer, struct tg_error *error)
 {
     struct tg_recording *recording;
+    struct tg_scribe *scribe = writer->scribe;
+    writer->scribe = NULL;
+    if (scribe && !has_failed(writer) && tg_scribe_finish(scribe, &writer->summary))
+        return TG_OK;
+    if (scribe && has_failed(writer))
+        tg_scribe_destroy(scribe);
     tg_status status = tg_recording_open(writer->journal_path, &recording, error);
     if (status != TG_OK && error) /* it names another file */
         tg_error_set(error, status, "%s; " TG_DUMP_MANIFEST " not written", error->text);
@@ -344,6 +386,7 @@ void tg_dump_destroy(struct tg_dump_writer *writer)
         return;
     if (writer->journal >= 0 && writer->buffered > 0)
         (void)write_buffer(writer);
+    tg_scribe_destroy(writer->scribe);
     close_files(writer);
     free(writer->dir);
     free(writer->journal_path);
