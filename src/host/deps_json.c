@@ -75,12 +75,12 @@ static void begin_task(struct tg_json *json, const struct tg_graph *graph, uint6
 static void put_built(struct tg_json *json, const struct tg_graph *graph, const struct waits *waits)
 {
     for (uint64_t i = 0; i < tg_graph_tasks(graph); i++) {
-        const struct tg_task_desc *task = tg_graph_desc(graph, i);
-        begin_task(json, graph, task->id, task->kernel, tg_graph_site(graph, i));
+        const struct tg_task_desc task = tg_graph_desc(graph, i);
+        begin_task(json, graph, task.id, task.kernel, tg_graph_site(graph, i));
         tg_json_key(json, "after");
         tg_json_begin_line_array(json);
         for (uint64_t k = waits->first[i]; k < waits->first[i + 1]; k++)
-            tg_json_hex(json, tg_graph_desc(graph, waits->before[k])->id);
+            tg_json_hex(json, waits->before[k]); /* a task's number is its id */
         tg_json_end_array(json);
         tg_json_key(json, "kind");
         tg_json_begin_line_array(json);

@@ -23,15 +23,16 @@ static tg_status no_memory(struct tg_error *error)
 
 static inline tg_status want_tasks(struct tg_graph *g, uint64_t wanted, struct tg_error *error)
 {
-    if (wanted <= g->room_tasks)
+    if (wanted <= g->tasks.room)
         return TG_OK;
     if (g->layout != NULL)
         return tg_error_set(error, TG_BAD_ARGUMENT,
                             "the device builds this graph: the host cannot add tasks");
     if (wanted > MAX_TASKS)
         return tg_error_set(error, TG_NO_MEMORY, "a graph has at most %u tasks", MAX_TASKS);
-    return tg_grow_more(&g->desc, &g->room_tasks, wanted, sizeof *g->desc) ? TG_OK
-                                                                           : no_memory(error);
+    return tg_grow_more(&g->tasks.at, &g->tasks.room, wanted, sizeof *g->tasks.at)
+               ? TG_OK
+               : no_memory(error);
 }
 
 static inline tg_status want_edges(struct tg_graph *g, uint64_t wanted, struct tg_error *error)
@@ -67,10 +68,12 @@ static void empty(struct tg_graph *g)
     free_memory(g);
     free(g->given);
     g->given = NULL;
-    g->n_tasks = g->n_edges = 0;
+    g->n_edges = 0;
+    tg_graph_tasks_clear(&g->tasks);
     tg_graph_args_clear(&g->args);
     g->n_sites = g->current_site = 0;
     memset(g->class_count, 0, sizeof g->class_count);
+    memset(g->n_ready, 0, sizeof g->n_ready);
     g->may_cycle = g->resident = false;
     g->lowest = UINT64_MAX;
     g->end = 0;
@@ -119,7 +122,7 @@ void tg_graph_destroy(struct tg_graph *g)
     tg_graph_args_free(&g->args);
     free_memory(g);
     free(g->memory);
-    free(g->desc);
+    tg_graph_tasks_free(&g->tasks);
     free(g->edge);
     free(g->site);
     free(g->layout);
@@ -190,7 +193,7 @@ static bool check_kernels(const struct tg_graph *g, struct tg_task_desc *desc,
 static tg_status want_args(struct tg_graph *g, const struct tg_args *args, struct tg_error *error)
 {
     uint64_t most = tg_stored_most_bytes(args->n_tensors, args->n_scalars);
-    return most > 0 ? tg_graph_args_want(&g->args, most, error) : TG_OK;
+    return most > 0 ? tg_graph_args_want(&g->args, most, g->tasks.count, error) : TG_OK;
 }
 
 /* Checks the arguments and stores them behind those of the last task; they do not count before add()
@@ -204,7 +207,6 @@ static bool put_args(const struct tg_graph *g, struct tg_task_desc *desc,
         return true;
     desc->n_tensors = args->n_tensors;
     desc->n_scalars = args->n_scalars;
-    desc->args = tg_graph_args_address(&g->args, to) - g->module->device->head.memory_start;
     desc->roles = tg_args_roles(args);
     desc->marks = args->tensor_marks | args->scalar_marks ? tg_args_marks(args) : 0;
     for (uint32_t i = 0; i < args->n_scalars; i++)
@@ -227,15 +229,32 @@ static uint64_t predecessor(const struct tg_args *args, uint64_t i)
 static tg_status want_after(struct tg_graph *g, const struct tg_args *args, uint64_t n_after,
                             struct tg_error *error)
 {
+    uint64_t n_tasks = g->tasks.count;
     tg_status status = want_edges(g, g->n_edges + n_after, error);
     for (uint64_t i = 0; status == TG_OK && i < n_after; i++) {
         uint64_t before = predecessor(args, i);
-        if (before >= g->n_tasks && before != TG_TASK_NONE)
+        if (before >= n_tasks && before != TG_TASK_NONE)
             status = tg_error_set(error, TG_BAD_ARGUMENT,
                                   "task %llu waits for task %llu, which does not exist yet",
-                                  (unsigned long long)g->n_tasks, (unsigned long long)before);
+                                  (unsigned long long)n_tasks, (unsigned long long)before);
     }
     return status;
+}
+
+/* Adds the edges to a task for which want_after has made room; returns how many they are. */
+static uint32_t add_after(struct tg_graph *g, const struct tg_args *args, uint64_t n_after,
+                          uint64_t id)
+{
+    uint32_t fanin = 0;
+    for (uint64_t i = 0; i < n_after; i++) {
+        uint64_t before = predecessor(args, i);
+        if (before == TG_TASK_NONE)
+            continue;
+        g->tasks.at[before].n_succ++;
+        fanin++;
+        g->edge[g->n_edges++] = (struct tg_edge){(uint32_t)before, (uint32_t)id};
+    }
+    return fanin;
 }
 
 /* Adds a task with its edges; on an error the graph is unchanged. */
@@ -244,40 +263,39 @@ static tg_status add(struct tg_graph *g, const uint32_t kernel[TG_PARTS],
 {
     static const struct tg_args none;
     struct range touched = {g->lowest, g->end};
-    struct tg_task_desc *desc;
-    uint64_t id = g->n_tasks, n_after, *end;
-    tg_status status = want_tasks(g, g->n_tasks + 1, error);
+    struct tg_task_desc desc = {.site = g->current_site};
+    uint64_t id = g->tasks.count, n_after, *end;
+    uint32_t kind;
+    tg_status status = want_tasks(g, id + 1, error);
     if (status != TG_OK)
         return status;
     if (args == NULL)
         args = &none;
-    desc = &g->desc[id];
-    *desc = (struct tg_task_desc){.id = id, .site = g->current_site}; /* ring 0 */
-    if (!check_kernels(g, desc, kernel, args))
+    if (!check_kernels(g, &desc, kernel, args))
         return tg_task_explain(g->module, kernel, args, id, error);
     status = want_args(g, args, error);
     if (status != TG_OK)
         return status;
-    if (!put_args(g, desc, args, &touched, &end))
+    if (!put_args(g, &desc, args, &touched, &end))
         return tg_task_explain(g->module, kernel, args, id, error);
     n_after = (uint64_t)args->n_after + args->n_more_after;
     if (n_after > 0)
         status = want_after(g, args, n_after, error);
+    if (status == TG_OK && !tg_graph_tasks_kind(&g->tasks, &desc, &kind))
+        status = no_memory(error);
     if (status != TG_OK)
         return status;
-    for (uint64_t i = 0; i < n_after; i++) {
-        uint64_t before = predecessor(args, i);
-        if (before == TG_TASK_NONE)
-            continue;
-        g->desc[before].n_succ++;
-        desc->fanin++;
-        g->edge[g->n_edges++] = (struct tg_edge){(uint32_t)before, (uint32_t)id};
-    }
+    g->tasks.at[id] = (struct tg_host_task){
+        .kind = kind,
+        .args = tg_graph_args_place(&g->args),
+        .fanin = add_after(g, args, n_after, id),
+    };
     g->args.at = end;
     g->lowest = touched.lowest;
     g->end = touched.end;
-    g->class_count[desc->task_class]++;
-    g->n_tasks++;
+    g->class_count[desc.task_class]++;
+    g->n_ready[desc.task_class] += g->tasks.at[id].fanin == 0;
+    g->tasks.count++;
     g->resident = false;
     if (task != NULL)
         *task = id;
@@ -307,10 +325,11 @@ tg_status tg_graph_add_edge(struct tg_graph *g, uint64_t before, uint64_t after,
 {
     TG_REFUSE_NULL_AS(error, g, "graph");
     tg_status status;
-    if (before >= g->n_tasks || after >= g->n_tasks)
+    if (before >= g->tasks.count || after >= g->tasks.count)
         return tg_error_set(error, TG_BAD_ARGUMENT,
                             "edge from task %lld to task %lld: the graph has only %llu tasks",
-                            (long long)before, (long long)after, (unsigned long long)g->n_tasks);
+                            (long long)before, (long long)after,
+                            (unsigned long long)g->tasks.count);
     if (before == after)
         return tg_error_set(error, TG_BAD_ARGUMENT, "edge from task %llu to itself",
                             (unsigned long long)before);
@@ -318,8 +337,9 @@ tg_status tg_graph_add_edge(struct tg_graph *g, uint64_t before, uint64_t after,
     if (status != TG_OK)
         return status;
     g->may_cycle |= before > after;
-    g->desc[before].n_succ++;
-    g->desc[after].fanin++;
+    g->tasks.at[before].n_succ++;
+    if (g->tasks.at[after].fanin++ == 0)
+        g->n_ready[g->tasks.kind[g->tasks.at[after].kind].task_class]--;
     g->edge[g->n_edges++] = (struct tg_edge){(uint32_t)before, (uint32_t)after};
     g->resident = false;
     return TG_OK;
@@ -329,7 +349,7 @@ uint64_t tg_graph_tasks(const struct tg_graph *g)
 {
     if (g == NULL)
         return 0;
-    return g->n_tasks;
+    return g->tasks.count;
 }
 
 uint64_t tg_graph_edges(const struct tg_graph *g)
@@ -339,9 +359,13 @@ uint64_t tg_graph_edges(const struct tg_graph *g)
     return g->n_edges;
 }
 
-const struct tg_task_desc *tg_graph_desc(const struct tg_graph *g, uint64_t task)
+struct tg_task_desc tg_graph_desc(const struct tg_graph *g, uint64_t task)
 {
-    return &g->desc[task];
+    struct tg_task_desc desc = tg_graph_tasks_desc(&g->tasks, task);
+    uint32_t chunk = tg_graph_args_chunk_of(&g->args, task);
+    if (desc.n_tensors + desc.n_scalars > 0)
+        desc.args = tg_graph_args_offset(&g->args, chunk, g->tasks.at[task].args);
+    return desc;
 }
 
 bool tg_graph_tensors(struct tg_graph *g, const struct tg_task_desc *desc,
@@ -352,7 +376,8 @@ bool tg_graph_tensors(struct tg_graph *g, const struct tg_task_desc *desc,
 
 const char *tg_graph_site(const struct tg_graph *g, uint64_t task)
 {
-    return g->desc[task].site < g->n_sites ? g->site[g->desc[task].site] : "";
+    uint32_t site = g->tasks.kind[g->tasks.at[task].kind].site;
+    return site < g->n_sites ? g->site[site] : "";
 }
 
 const char *tg_graph_kernel_name(const struct tg_graph *g, uint32_t kernel)

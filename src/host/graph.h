@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A graph that the host builds, in the device's format: descriptors, arguments (graph_args.h), and
- * the edges in the order in which they were added. tg_graph_upload makes the rest of the image that
- * the device runs:
+ * A graph that the host builds: tasks (graph_tasks.h), arguments where the device reads them
+ * (graph_args.h), and the edges in the order in which they were added. tg_graph_upload makes the image
+ * that the device runs:
  *
  *   image ──► ┌────────┬─────────────┬──────┬──────┬──────────────┐    ┌───────────┐
  *             │ launch │ ready tasks │ succ │ desc │ queues (only │    │ arguments │ …
  *             │        │ per class   │      │      │ the device's)│    │           │
  *             └────────┴─────────────┴──────┴──────┴──────────────┘    └───────────┘
  *
- * The host keeps descriptors and edges of its own, because it sends them again after a run that
- * failed, and names tasks and edges in its reports: a kernel can overwrite the image.
+ * The host keeps tasks and edges of its own, because it makes the image again after a run that failed,
+ * and names tasks and edges in its reports: a kernel can overwrite the image.
  */
 #ifndef TG_HOST_GRAPH_H
 #define TG_HOST_GRAPH_H
 
 #include "host/graph_args.h"
+#include "host/graph_tasks.h"
 #include "host/module.h"
 #include <taskglass/graph.h>
 #include <taskglass/wire/device.h>
@@ -36,9 +37,7 @@ struct tg_graph_layout {
 
 struct tg_graph {
     struct tg_module *module;
-    struct tg_task_desc *desc; /* n_succ and fanin are up to date; succ is set at upload */
-    uint64_t n_tasks;
-    size_t room_tasks;
+    struct tg_graph_tasks tasks;
     struct tg_edge *edge;
     uint64_t n_edges;
     size_t room_edges;
@@ -48,8 +47,9 @@ struct tg_graph {
     size_t room_sites;
     uint32_t current_site;
     uint32_t class_count[TG_CLASSES];
-    bool may_cycle;       /* an edge goes from a later task to an earlier one */
-    uint64_t lowest, end; /* the device addresses that its tensors use: [lowest, end) */
+    uint32_t n_ready[TG_CLASSES]; /* tasks that wait for no other */
+    bool may_cycle;               /* an edge goes from a later task to an earlier one */
+    uint64_t lowest, end;         /* the device addresses that its tensors use: [lowest, end) */
 
     uint64_t *memory; /* device memory that the graph owns */
     uint32_t n_memory;
@@ -67,7 +67,8 @@ struct tg_graph {
 /* Tasks that are added from now on belong to this scope. The string must outlive the graph. */
 tg_status tg_graph_set_site(struct tg_graph *graph, const char *site, struct tg_error *error);
 
-const struct tg_task_desc *tg_graph_desc(const struct tg_graph *graph, uint64_t task);
+/* The descriptor of a task; `succ` and `next`, which only the image needs, are 0. */
+struct tg_task_desc tg_graph_desc(const struct tg_graph *graph, uint64_t task);
 const char *tg_graph_site(const struct tg_graph *graph, uint64_t task);
 /* Reads the tensors of a task by its descriptor: see tg_graph_args_read. */
 bool tg_graph_tensors(struct tg_graph *graph, const struct tg_task_desc *desc,

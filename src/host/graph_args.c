@@ -42,7 +42,8 @@ static tg_status allocate(struct tg_graph_args *a, uint64_t bytes, uint64_t leas
 }
 
 /* Gives the chunk a buffer if it has none, and makes it the current one. */
-static tg_status begin_chunk(struct tg_graph_args *a, uint32_t i, struct tg_error *error)
+static tg_status begin_chunk(struct tg_graph_args *a, uint32_t i, uint64_t task,
+                             struct tg_error *error)
 {
     struct tg_arg_chunk *c = &a->chunk[i];
     if (c->host == NULL && (c->host = malloc(c->bytes)) == NULL)
@@ -50,20 +51,21 @@ static tg_status begin_chunk(struct tg_graph_args *a, uint32_t i, struct tg_erro
     if (current_chunk(a) != NULL)
         current_chunk(a)->used = used_in(a, a->current);
     c->used = c->sent = 0;
+    c->first = task;
     a->current = i;
-    a->at = (uint64_t *)c->host;
+    a->at = a->begin = (uint64_t *)c->host;
     a->end = a->at + c->bytes / sizeof *a->at;
-    a->address = c->address - (uint64_t)(uintptr_t)c->host;
     return TG_OK;
 }
 
-tg_status tg_graph_args_grow(struct tg_graph_args *a, uint64_t bytes, struct tg_error *error)
+tg_status tg_graph_args_grow(struct tg_graph_args *a, uint64_t bytes, uint64_t task,
+                             struct tg_error *error)
 {
     uint32_t next = a->end == NULL ? 0 : a->current + 1;
     uint64_t size = tg_graph_args_used(a) / 8 / 4096 * 4096;
     tg_status status;
     if (next < a->n_chunks && bytes <= a->chunk[next].bytes)
-        return begin_chunk(a, next, error);
+        return begin_chunk(a, next, task, error);
     if (!tg_grow(&a->chunk, &a->room_chunks, (size_t)a->n_chunks + 1, sizeof *a->chunk))
         return tg_error_set(error, TG_NO_MEMORY, "out of host memory for the graph");
     size = size < LEAST_CHUNK ? LEAST_CHUNK : size > MOST_CHUNK ? MOST_CHUNK : size;
@@ -77,7 +79,26 @@ tg_status tg_graph_args_grow(struct tg_graph_args *a, uint64_t bytes, struct tg_
         a->chunk[a->n_chunks] = small;
     }
     a->n_chunks++;
-    return begin_chunk(a, next, error);
+    return begin_chunk(a, next, task, error);
+}
+
+uint32_t tg_graph_args_chunk_of(const struct tg_graph_args *a, uint64_t task)
+{
+    uint32_t low = 0, high = a->end == NULL ? 0 : a->current;
+    while (low < high) {
+        uint32_t middle = high - (high - low) / 2;
+        if (a->chunk[middle].first <= task)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+uint64_t tg_graph_args_offset(const struct tg_graph_args *a, uint32_t chunk, uint32_t place)
+{
+    return a->chunk[chunk].address + (uint64_t)place * sizeof(uint64_t) -
+           a->device->head.memory_start;
 }
 
 /* ── sending ───────────────────────────────────────────────────────────────────────────── */
@@ -153,7 +174,7 @@ uint64_t tg_graph_args_used(const struct tg_graph_args *a)
 
 void tg_graph_args_clear(struct tg_graph_args *a)
 {
-    a->at = a->end = NULL;
+    a->at = a->end = a->begin = NULL;
     a->current = 0;
 }
 

@@ -26,6 +26,7 @@ struct tg_arg_chunk {
     uint64_t address; /* in device memory */
     uint64_t bytes;   /* its size */
     uint64_t used;    /* of a full chunk; of the current one, tg_graph_args says it */
+    uint64_t first;   /* the first task that may have its arguments in it */
     uint64_t sent;    /* how much of it is on the device; mapped: not used */
     char *host;       /* the same bytes on the host: mapped, a buffer, or NULL after it was sent */
     bool mapped;
@@ -39,24 +40,38 @@ struct tg_graph_args {
     uint32_t current;
     size_t room_chunks;
     uint64_t *at, *end; /* the free part of the current chunk */
-    uint64_t address; /* of the first word of the current chunk, less that word's place in memory */
+    uint64_t *begin;    /* of the current chunk */
 };
 
-/* The device address of a word of the current chunk. */
-static inline uint64_t tg_graph_args_address(const struct tg_graph_args *a, const uint64_t *word)
+/* Where the next arguments begin: words from the start of the current chunk. */
+static inline uint32_t tg_graph_args_place(const struct tg_graph_args *a)
 {
-    return a->address + (uint64_t)(uintptr_t)word;
+    return (uint32_t)(a->at - a->begin);
 }
 
-/* Makes room for that many bytes at a->at, in a new chunk. */
-tg_status tg_graph_args_grow(struct tg_graph_args *a, uint64_t bytes, struct tg_error *error);
+/* Makes room for that many bytes at a->at, in a new chunk, for the arguments of `task`. */
+tg_status tg_graph_args_grow(struct tg_graph_args *a, uint64_t bytes, uint64_t task,
+                             struct tg_error *error);
 
-static inline tg_status tg_graph_args_want(struct tg_graph_args *a, uint64_t bytes,
+static inline tg_status tg_graph_args_want(struct tg_graph_args *a, uint64_t bytes, uint64_t task,
                                            struct tg_error *error)
 {
     uint64_t left = (uint64_t)((char *)a->end - (char *)a->at);
-    return bytes <= left ? TG_OK : tg_graph_args_grow(a, bytes, error);
+    return bytes <= left ? TG_OK : tg_graph_args_grow(a, bytes, task, error);
 }
+
+/* The chunk that has the arguments of a task, if it has any. */
+uint32_t tg_graph_args_chunk_of(const struct tg_graph_args *a, uint64_t task);
+/* The same for the tasks in turn: `chunk` is that of the task before. */
+static inline uint32_t tg_graph_args_chunk_after(const struct tg_graph_args *a, uint32_t chunk,
+                                                 uint64_t task)
+{
+    while (a->end != NULL && chunk < a->current && a->chunk[chunk + 1].first <= task)
+        chunk++;
+    return chunk;
+}
+/* What a descriptor says of arguments at that place of the chunk. */
+uint64_t tg_graph_args_offset(const struct tg_graph_args *a, uint32_t chunk, uint32_t place);
 
 /* Sends what is not on the device yet. */
 tg_status tg_graph_args_send(struct tg_graph_args *a, struct tg_error *error);

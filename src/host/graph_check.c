@@ -19,11 +19,11 @@ struct search {
 static bool search_init(struct search *s, const struct tg_graph *g)
 {
     s->graph = g;
-    s->waits = calloc(g->n_tasks + 1, sizeof *s->waits);
-    s->first = calloc(g->n_tasks + 2, sizeof *s->first);
+    s->waits = calloc(g->tasks.count + 1, sizeof *s->waits);
+    s->first = calloc(g->tasks.count + 2, sizeof *s->first);
     s->to = calloc(g->n_edges + 1, sizeof *s->to);
-    s->ready = calloc(g->n_tasks + 1, sizeof *s->ready);
-    s->before = calloc(g->n_tasks + 1, sizeof *s->before);
+    s->ready = calloc(g->tasks.count + 1, sizeof *s->ready);
+    s->before = calloc(g->tasks.count + 1, sizeof *s->before);
     return s->waits && s->first && s->to && s->ready && s->before;
 }
 
@@ -42,8 +42,8 @@ static void group_edges(struct search *s)
 {
     const struct tg_graph *g = s->graph;
     uint32_t *end = s->first + 1;
-    for (uint64_t t = 0; t + 1 < g->n_tasks; t++)
-        end[t + 1] = end[t] + g->desc[t].n_succ;
+    for (uint64_t t = 0; t + 1 < g->tasks.count; t++)
+        end[t + 1] = end[t] + g->tasks.at[t].n_succ;
     for (uint64_t i = 0; i < g->n_edges; i++) {
         s->to[end[g->edge[i].before]++] = g->edge[i].after;
         s->waits[g->edge[i].after]++;
@@ -53,7 +53,7 @@ static void group_edges(struct search *s)
 /* True if every task can run. Tasks that keep waits > 0 are on a cycle or behind one. */
 static bool take_away(struct search *s)
 {
-    uint64_t n = s->graph->n_tasks, taken = 0, n_ready = 0;
+    uint64_t n = s->graph->tasks.count, taken = 0, n_ready = 0;
     for (uint64_t t = 0; t < n; t++)
         if (s->waits[t] == 0)
             s->ready[n_ready++] = (uint32_t)t;
@@ -77,9 +77,10 @@ static void find_predecessors(struct search *s)
 
 static const char *task_kernel(const struct tg_graph *g, uint32_t task)
 {
+    const struct tg_task_kind *kind = &g->tasks.kind[g->tasks.at[task].kind];
     for (uint32_t part = 0; part < TG_PARTS; part++)
-        if (g->desc[task].kernel[part] != TG_NO_KERNEL)
-            return tg_graph_kernel_name(g, g->desc[task].kernel[part]);
+        if (kind->kernel[part] != TG_NO_KERNEL)
+            return tg_graph_kernel_name(g, kind->kernel[part]);
     return "";
 }
 
@@ -88,7 +89,7 @@ static uint32_t task_on_cycle(struct search *s)
     uint32_t task = 0;
     while (s->waits[task] == 0)
         task++;
-    memset(s->ready, 0, s->graph->n_tasks * sizeof *s->ready); /* now marks visited tasks */
+    memset(s->ready, 0, s->graph->tasks.count * sizeof *s->ready); /* now marks visited tasks */
     while (!s->ready[task]) {
         s->ready[task] = 1;
         task = s->before[task];

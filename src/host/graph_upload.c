@@ -5,14 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How many descriptors go to the device in one write. */
+/* How many descriptors the host makes before it sends them: they stay in the cache. */
 enum { DESCS_AT_ONCE = 4096 };
 
 /* Offsets from the start of the image. */
 struct layout {
     uint64_t ready, succ, desc, queue[TG_CLASSES], size;
     uint32_t queue_size[TG_CLASSES];
-    uint32_t n_ready[TG_CLASSES];
 };
 
 static uint64_t align(uint64_t offset)
@@ -34,11 +33,11 @@ static tg_status plan(const struct tg_graph *g, struct layout *at, struct tg_err
 {
     uint64_t offset, n_ready = 0;
     for (uint32_t c = 0; c < TG_CLASSES; c++)
-        n_ready += at->n_ready[c];
+        n_ready += g->n_ready[c];
     at->ready = align(sizeof(struct tg_launch));
     at->succ = align(at->ready + n_ready * sizeof(uint32_t));
     at->desc = align(at->succ + g->n_edges * sizeof(uint32_t));
-    offset = align(at->desc + g->n_tasks * sizeof(struct tg_task_desc));
+    offset = align(at->desc + g->tasks.count * sizeof(struct tg_task_desc));
     for (uint32_t c = 0; c < TG_CLASSES; c++) {
         if (g->class_count[c] > UINT32_MAX / 2 + 1)
             return tg_error_set(error, TG_NO_MEMORY, "more than 2^31 tasks of one kind");
@@ -71,17 +70,15 @@ static tg_status want_image(struct tg_graph *g, uint64_t size, struct tg_error *
     return status;
 }
 
-/* Sets each task's `succ` to the end of its list, which list_successors moves to the start, and
- * counts the tasks that a run starts with. */
-static void number_successors(struct tg_graph *g, struct layout *at)
+/* Sets each task's `n_succ` to the end of its list, which list_successors moves to the start and
+ * send_tasks turns into their number again. Nothing may fail in between. */
+static void number_successors(struct tg_graph *g)
 {
     uint32_t end = 0;
-    for (uint64_t t = 0; t < g->n_tasks; t++) {
-        struct tg_task_desc *desc = &g->desc[t];
-        end += desc->n_succ;
-        desc->succ = end;
-        desc->pending = desc->fanin;
-        at->n_ready[desc->task_class] += desc->fanin == 0;
+    for (uint64_t t = 0; t < g->tasks.count; t++) {
+        struct tg_host_task *task = &g->tasks.at[t];
+        end += task->n_succ;
+        task->n_succ = end;
     }
 }
 
@@ -89,27 +86,55 @@ static void number_successors(struct tg_graph *g, struct layout *at)
 static void list_successors(struct tg_graph *g, uint32_t *succ)
 {
     for (uint64_t i = g->n_edges; i-- > 0;)
-        succ[--g->desc[g->edge[i].before].succ] = g->edge[i].after;
+        succ[--g->tasks.at[g->edge[i].before].n_succ] = g->edge[i].after;
 }
 
-/* Completes the descriptors and sends them while they are in the cache; lists the ready tasks. */
-static tg_status send_tasks(struct tg_graph *g, const struct layout *at, const uint32_t *succ,
-                            uint32_t *ready, struct tg_error *error)
+/* How far send_tasks has come. */
+struct walk {
+    uint64_t t;
+    uint32_t chunk; /* of the arguments */
+    uint32_t *ready[TG_CLASSES];
+};
+
+/* Makes the descriptors of the next n tasks, and lists those that are ready. */
+static void make_descs(struct tg_graph *g, struct walk *w, uint64_t n, const uint32_t *succ,
+                       struct tg_task_desc *to)
 {
-    uint32_t *next[TG_CLASSES];
+    for (uint64_t end = w->t + n; w->t < end; w->t++) {
+        struct tg_host_task *task = &g->tasks.at[w->t];
+        bool last = w->t + 1 == g->tasks.count;
+        uint32_t first = task->n_succ;
+        struct tg_task_desc desc;
+        task->n_succ = (last ? (uint32_t)g->n_edges : task[1].n_succ) - first;
+        desc = tg_graph_tasks_desc(&g->tasks, w->t);
+        w->chunk = tg_graph_args_chunk_after(&g->args, w->chunk, w->t);
+        if (desc.n_tensors + desc.n_scalars > 0)
+            desc.args = tg_graph_args_offset(&g->args, w->chunk, task->args);
+        desc.succ = first;
+        desc.next = desc.n_succ > 0 ? succ[first] : 0;
+        if (task->fanin == 0)
+            *w->ready[desc.task_class]++ = (uint32_t)w->t + 1;
+        *to++ = desc;
+    }
+}
+
+/* Makes the descriptors where the device has them if the host sees that memory; otherwise in `own`,
+ * which stays in the cache while it is sent. */
+static tg_status send_tasks(struct tg_graph *g, const struct layout *at, const uint32_t *succ,
+                            uint32_t *ready, struct tg_task_desc *own, struct tg_error *error)
+{
+    struct tg_device *device = g->module->device;
+    struct walk w = {0};
     tg_status status = TG_OK;
-    for (uint32_t c = 0; c < TG_CLASSES; ready += at->n_ready[c++])
-        next[c] = ready;
-    for (uint64_t t = 0; t < g->n_tasks && status == TG_OK;) {
-        uint64_t first = t, end = t + DESCS_AT_ONCE < g->n_tasks ? t + DESCS_AT_ONCE : g->n_tasks;
-        for (; t < end; t++) {
-            struct tg_task_desc *desc = &g->desc[t];
-            desc->next = desc->n_succ > 0 ? succ[desc->succ] : 0;
-            if (desc->fanin == 0)
-                *next[desc->task_class]++ = (uint32_t)t + 1;
-        }
-        status = tg_device_copy_in(g->module->device, g->image + at->desc + first * sizeof *g->desc,
-                                   &g->desc[first], (end - first) * sizeof *g->desc, error);
+    for (uint32_t c = 0; c < TG_CLASSES; ready += g->n_ready[c++])
+        w.ready[c] = ready;
+    while (w.t < g->tasks.count) {
+        uint64_t left = g->tasks.count - w.t, n = left < DESCS_AT_ONCE ? left : DESCS_AT_ONCE;
+        uint64_t address = g->image + at->desc + w.t * sizeof *own, size = n * sizeof *own;
+        struct tg_task_desc *to = own != NULL ? own : tg_device_map(device, address, size);
+        make_descs(g, &w, n, succ, to);
+        if (own != NULL && status == TG_OK)
+            status = tg_device_copy_in(device, address, own, size, error);
     }
     return status;
 }
@@ -119,7 +144,7 @@ static struct tg_launch describe(const struct tg_graph *g, const struct layout *
     struct tg_launch launch = {
         .magic = TG_LAUNCH_MAGIC,
         .edges = TG_EDGES_FIXED,
-        .n_tasks = (uint32_t)g->n_tasks,
+        .n_tasks = (uint32_t)g->tasks.count,
         .desc = g->image + at->desc,
         .succ = g->image + at->succ,
         .payload = g->module->device->head.memory_start,
@@ -127,29 +152,32 @@ static struct tg_launch describe(const struct tg_graph *g, const struct layout *
     uint64_t ready = g->image + at->ready;
     for (uint32_t c = 0; c < TG_CLASSES; c++) {
         launch.ready[c] = ready;
-        launch.n_ready[c] = at->n_ready[c];
+        launch.n_ready[c] = g->n_ready[c];
         launch.queue[c] = g->image + at->queue[c];
         launch.queue_size[c] = at->queue_size[c];
-        ready += at->n_ready[c] * sizeof(uint32_t);
+        ready += g->n_ready[c] * sizeof(uint32_t);
     }
     return launch;
 }
 
-/* Makes the head of the image (launch, ready, succ) in `head`, of at->desc bytes, and copies it and
- * the rest to the device. `head` may be the device memory itself. */
-static tg_status send(struct tg_graph *g, struct layout *at, char *head, struct tg_error *error)
+/* Makes the image on the device. `head` has room for its head (launch, ready, succ; at->desc bytes) and,
+ * if it is not device memory itself, for DESCS_AT_ONCE descriptors behind that. */
+static tg_status send(struct tg_graph *g, struct layout *at, char *head, bool mapped,
+                      struct tg_error *error)
 {
     struct tg_device *device = g->module->device;
+    struct tg_task_desc *own = mapped ? NULL : (struct tg_task_desc *)(head + at->desc);
+    uint32_t *succ = (uint32_t *)(head + at->succ);
     struct tg_launch launch;
     tg_status status;
-    list_successors(g, (uint32_t *)(head + at->succ));
-    status =
-        send_tasks(g, at, (uint32_t *)(head + at->succ), (uint32_t *)(head + at->ready), error);
+    number_successors(g);
+    list_successors(g, succ);
+    status = send_tasks(g, at, succ, (uint32_t *)(head + at->ready), own, error);
     if (status == TG_OK)
         status = tg_graph_args_send(&g->args, error);
     launch = describe(g, at);
     memcpy(head, &launch, sizeof launch);
-    if (status == TG_OK && tg_device_map(device, g->image, at->desc) != head)
+    if (status == TG_OK && !mapped)
         status = tg_device_copy_in(device, g->image, head, at->desc, error);
     return status;
 }
@@ -184,17 +212,18 @@ tg_status tg_graph_upload(struct tg_graph *g, struct tg_error *error)
         status = check_addresses(g, error);
     if (status != TG_OK)
         return status;
-    number_successors(g, &at);
     status = plan(g, &at, error);
     if (status == TG_OK)
         status = want_image(g, at.size, error);
     if (status != TG_OK)
         return status;
-    /* If the host can write device memory, make the head in place; otherwise make and copy it. */
-    head = tg_device_map(device, g->image, at.desc);
-    if (head == NULL && (head = own = malloc(at.desc)) == NULL)
+    /* If the host can write device memory, it makes the image in place. */
+    head = tg_device_map(device, g->image, at.size);
+    if (head == NULL)
+        head = own = malloc(at.desc + DESCS_AT_ONCE * sizeof(struct tg_task_desc));
+    if (head == NULL)
         return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
-    status = send(g, &at, head, error);
+    status = send(g, &at, head, own == NULL, error);
     free(own);
     g->resident = status == TG_OK;
     return status;

@@ -74,9 +74,8 @@ static void list_unmet_edges(struct tg_run *run)
     uint64_t n_edges;
     const struct tg_edge *edge = tg_graph_edge_list(run->graph, &n_edges);
     for (uint64_t i = 0; run->result.n_running > 0 && i < n_edges; i++) {
-        uint64_t before = tg_graph_desc(run->graph, edge[i].before)->id;
-        if (already_listed(run, before))
-            add_unmet(run, tg_graph_desc(run->graph, edge[i].after)->id, before);
+        if (already_listed(run, edge[i].before)) /* a task's number is its id */
+            add_unmet(run, edge[i].after, edge[i].before);
     }
 }
 

@@ -50,7 +50,7 @@ bool tg_run_find_task(const struct tg_run *run, uint64_t running, struct tg_task
     if (running == 0 || running > slots_of(run))
         return false;
     if (layout == NULL) {
-        *desc = *tg_graph_desc(run->graph, running - 1);
+        *desc = tg_graph_desc(run->graph, running - 1);
         return true;
     }
     if (tg_device_copy_out(run->device, desc, layout->launch.desc + (running - 1) * sizeof *desc,

@@ -152,14 +152,16 @@ static struct tg_tensor hbg_output(struct tg_rt *rt, uint64_t task, uint32_t arg
 {
     struct tg_hbg *hbg = (struct tg_hbg *)rt;
     struct tg_tensor tensor[TG_MAX_TENSORS];
+    struct tg_task_desc desc = {0};
     if (has_failed(hbg))
         return tg_tensor_none();
-    if (task >= tg_graph_tasks(hbg->graph) ||
-        argument >= tg_graph_desc(hbg->graph, task)->n_tensors) {
+    if (task < tg_graph_tasks(hbg->graph))
+        desc = tg_graph_desc(hbg->graph, task);
+    if (argument >= desc.n_tensors) {
         fail_at(hbg, TG_BAD_ARGUMENT, "tg_output: no such task, or it has no such tensor", site);
         return tg_tensor_none();
     }
-    if (!tg_graph_tensors(hbg->graph, tg_graph_desc(hbg->graph, task), tensor)) {
+    if (!tg_graph_tensors(hbg->graph, &desc, tensor)) {
         fail_at(hbg, TG_DEVICE_LOST, "tg_output: the task's arguments cannot be read", site);
         return tg_tensor_none();
     }

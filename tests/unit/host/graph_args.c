@@ -49,7 +49,8 @@ static void check_tensors(struct tg_graph *graph, uint64_t tasks)
 {
     for (uint64_t i = 0; i < tasks; i++) {
         struct tg_tensor tensor[TG_MAX_TENSORS], wanted = tile(i + 2);
-        REQUIRE(tg_graph_tensors(graph, tg_graph_desc(graph, i), tensor));
+        struct tg_task_desc desc = tg_graph_desc(graph, i);
+        REQUIRE(tg_graph_tensors(graph, &desc, tensor));
         REQUIRE(memcmp(&tensor[2], &wanted, sizeof wanted) == 0);
     }
 }
@@ -57,7 +58,9 @@ static void check_tensors(struct tg_graph *graph, uint64_t tasks)
 /* What the graph has in host memory: buffers of chunks that the host sees are device memory. */
 static uint64_t host_bytes(const struct tg_graph *graph)
 {
-    uint64_t bytes = graph->n_tasks * sizeof *graph->desc + graph->n_edges * sizeof *graph->edge;
+    uint64_t bytes = graph->tasks.count * sizeof *graph->tasks.at +
+                     graph->tasks.n_kinds * sizeof *graph->tasks.kind +
+                     graph->n_edges * sizeof *graph->edge;
     for (uint32_t i = 0; i < graph->args.n_chunks; i++)
         if (graph->args.chunk[i].host != NULL && !graph->args.chunk[i].mapped)
             bytes += graph->args.chunk[i].bytes;
@@ -159,7 +162,8 @@ TEST(arguments_that_a_kernel_has_overwritten_are_refused_or_valid)
         }
         for (uint64_t i = 0; i < TASKS; i++) {
             struct tg_tensor tensor[TG_MAX_TENSORS];
-            if (tg_graph_tensors(graph, tg_graph_desc(graph, i), tensor))
+            struct tg_task_desc desc = tg_graph_desc(graph, i);
+            if (tg_graph_tensors(graph, &desc, tensor))
                 for (uint32_t k = 0; k < 3; k++)
                     CHECK(tg_tensor_valid(&tensor[k]));
         }

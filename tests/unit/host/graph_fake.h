@@ -21,6 +21,7 @@ static struct {
     int launches, cancels, kills;
     enum tg_poll poll; /* the answer of the next polls */
     bool crashed;      /* what the report of the device's death will say */
+    bool deaf;         /* refuses every copy to it */
     uint64_t gone;     /* memory from this address on cannot be read; 0: all can */
 } fake;
 
@@ -65,6 +66,8 @@ static tg_status fake_copy_in(void *state, uint64_t address, const void *bytes, 
     (void)state, (void)error;
     if (fake_at(address, size) == NULL)
         return TG_BAD_ARGUMENT;
+    if (fake.deaf)
+        return TG_DEVICE_LOST;
     if (size > 0)
         memcpy(fake_at(address, size), bytes, size);
     return TG_OK;

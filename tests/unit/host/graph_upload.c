@@ -178,6 +178,63 @@ TEST(a_graph_that_does_not_fit_is_refused_and_fits_again_when_it_is_smaller)
     tg_graph_destroy(graph);
 }
 
+TEST(successors_are_right_after_the_graph_was_sent_in_vain_and_has_grown)
+{
+    struct tg_graph *graph = fake_graph();
+    const uint32_t of_0[] = {1, 2, 3}, of_2[] = {3};
+    fake_add(graph, VEC, 3);
+    fake_edge(graph, 0, 1);
+    fake_edge(graph, 0, 2);
+    fake.deaf = true;
+    CHECK_EQ_I(tg_graph_upload(graph, NULL), TG_DEVICE_LOST);
+    fake.deaf = false;
+    uploaded(graph);
+    fake_add(graph, VEC, 1);
+    fake_edge(graph, 0, 3);
+    fake_edge(graph, 2, 3);
+    const struct tg_launch *launch = uploaded(graph);
+    const struct tg_task_desc *desc = descs(launch);
+    const uint32_t *succ = words(launch->succ, 4);
+    CHECK_EQ_U(desc[0].n_succ, 3);
+    CHECK_EQ_U(desc[1].n_succ, 0);
+    CHECK_EQ_U(desc[2].n_succ, 1);
+    CHECK_EQ_MEM(succ + desc[0].succ, of_0, sizeof of_0);
+    CHECK_EQ_MEM(succ + desc[2].succ, of_2, sizeof of_2);
+    CHECK_EQ_U(desc[2].next, 3);
+    tg_graph_destroy(graph);
+}
+
+TEST(a_task_that_gets_an_edge_later_is_no_longer_ready)
+{
+    struct tg_graph *graph = fake_graph();
+    fake_add(graph, VEC, 2);
+    CHECK_EQ_U(uploaded(graph)->n_ready[TG_CLASS_AIV], 2);
+    fake_edge(graph, 0, 1);
+    fake_edge(graph, 0, 1);
+    const struct tg_launch *launch = uploaded(graph);
+    CHECK_EQ_U(launch->n_ready[TG_CLASS_AIV], 1);
+    CHECK_EQ_U(*words(launch->ready[TG_CLASS_AIV], 1), 1);
+    tg_graph_destroy(graph);
+}
+
+TEST(tasks_of_very_many_kinds_keep_their_own)
+{
+    enum { KINDS = 1000 };
+    static char site[KINDS];
+    struct tg_graph *graph = fake_graph();
+    for (int i = 0; i < 2 * KINDS; i++) {
+        CHECK_EQ_I(tg_graph_set_site(graph, &site[i % KINDS], NULL), TG_OK);
+        fake_add(graph, i % 3 == 0 ? MAT : VEC, 1);
+    }
+    const struct tg_task_desc *desc = descs(uploaded(graph));
+    for (int i = 0; i < 2 * KINDS; i++) {
+        CHECK(tg_graph_site(graph, (uint64_t)i) == &site[i % KINDS]);
+        CHECK_EQ_U(desc[i].kernel[TG_PART_AIC] != TG_NO_KERNEL, i % 3 == 0);
+        CHECK_EQ_U(desc[i].task_class, i % 3 == 0 ? TG_CLASS_AIC : TG_CLASS_AIV);
+    }
+    tg_graph_destroy(graph);
+}
+
 TEST(scopes_are_kept_with_the_tasks_submitted_in_them)
 {
     static const char outer[] = "a.c:1", inner[] = "a.c:2";
