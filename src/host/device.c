@@ -321,6 +321,12 @@ tg_status tg_device_copy_out(struct tg_device *device, void *bytes, uint64_t add
     return device->ops->copy_out(device->state, bytes, address, size, error);
 }
 
+void tg_device_expect(struct tg_device *device, uint64_t address, uint64_t size)
+{
+    if (device->ops->expect != NULL)
+        device->ops->expect(device->state, address, size);
+}
+
 void *tg_device_map(struct tg_device *device, uint64_t address, uint64_t size)
 {
     if (device == NULL)

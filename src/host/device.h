@@ -27,6 +27,9 @@ struct tg_device {
 tg_status tg_device_open_watched(const struct tg_device_config *config, struct tg_watch watch,
                                  struct tg_device **device, struct tg_error *error);
 
+/* Says that the host will soon write all of this range, which tg_device_map shows. */
+void tg_device_expect(struct tg_device *device, uint64_t address, uint64_t size);
+
 /* Allocates memory for the host's own structures: as tg_device_alloc, but never poisoned. */
 tg_status tg_device_alloc_own(struct tg_device *device, uint64_t bytes, uint64_t *address,
                               struct tg_error *error);

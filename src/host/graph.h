@@ -62,6 +62,7 @@ struct tg_graph {
     bool resident;  /* the image on the device is up to date */
     uint64_t image; /* the image's address; 0: none */
     uint64_t image_room;
+    uint64_t image_ready; /* how much of it the host has announced to the device */
 };
 
 /* Tasks that are added from now on belong to this scope. The string must outlive the graph. */

@@ -9,6 +9,11 @@
  * arguments of a large graph are sent in large writes. */
 enum { LEAST_CHUNK = 16 << 10, MOST_CHUNK = 4 << 20 };
 
+/* The host announces memory in steps of an eighth of what it has written, up to this: the system provides
+ * many pages at the price of few, and little that stays unused. What is left of a step is still in the
+ * cache when the host comes to it. */
+enum { MOST_STEP = 256 << 10 };
+
 static struct tg_arg_chunk *current_chunk(struct tg_graph_args *a)
 {
     return a->end == NULL ? NULL : &a->chunk[a->current];
@@ -41,20 +46,38 @@ static tg_status allocate(struct tg_graph_args *a, uint64_t bytes, uint64_t leas
     return TG_OK;
 }
 
-/* Gives the chunk a buffer if it has none, and makes it the current one. */
-static tg_status begin_chunk(struct tg_graph_args *a, uint32_t i, uint64_t task,
+/* Makes more of the current chunk ready, at least `bytes` behind what is used. */
+static void make_ready(struct tg_graph_args *a, uint64_t bytes)
+{
+    struct tg_arg_chunk *c = &a->chunk[a->current];
+    uint64_t used = used_in(a, a->current), step = (a->before + used) / 8;
+    uint64_t ready = used + (step < bytes ? bytes : step > MOST_STEP ? MOST_STEP : step);
+    ready = (ready + 4095) / 4096 * 4096;
+    ready = !c->mapped || ready > c->bytes ? c->bytes : ready;
+    /* A small graph touches fewer pages than an announcement is worth. */
+    if (c->mapped && ready > c->ready && a->before + used >= LEAST_CHUNK)
+        tg_device_expect(a->device, c->address + c->ready, ready - c->ready);
+    if (ready > c->ready)
+        c->ready = ready;
+    a->end = a->begin + c->ready / sizeof *a->end;
+}
+
+/* Gives the chunk a buffer if it has none, and makes it the current one, with `bytes` ready. */
+static tg_status begin_chunk(struct tg_graph_args *a, uint32_t i, uint64_t bytes, uint64_t task,
                              struct tg_error *error)
 {
     struct tg_arg_chunk *c = &a->chunk[i];
     if (c->host == NULL && (c->host = malloc(c->bytes)) == NULL)
         return tg_error_set(error, TG_NO_MEMORY, "out of host memory for the graph");
-    if (current_chunk(a) != NULL)
+    if (current_chunk(a) != NULL) {
         current_chunk(a)->used = used_in(a, a->current);
+        a->before += current_chunk(a)->used;
+    }
     c->used = c->sent = 0;
     c->first = task;
     a->current = i;
     a->at = a->begin = (uint64_t *)c->host;
-    a->end = a->at + c->bytes / sizeof *a->at;
+    make_ready(a, bytes);
     return TG_OK;
 }
 
@@ -64,8 +87,12 @@ tg_status tg_graph_args_grow(struct tg_graph_args *a, uint64_t bytes, uint64_t t
     uint32_t next = a->end == NULL ? 0 : a->current + 1;
     uint64_t size = tg_graph_args_used(a) / 8 / 4096 * 4096;
     tg_status status;
+    if (a->end != NULL && used_in(a, a->current) + bytes <= a->chunk[a->current].bytes) {
+        make_ready(a, bytes);
+        return TG_OK;
+    }
     if (next < a->n_chunks && bytes <= a->chunk[next].bytes)
-        return begin_chunk(a, next, task, error);
+        return begin_chunk(a, next, bytes, task, error);
     if (!tg_grow(&a->chunk, &a->room_chunks, (size_t)a->n_chunks + 1, sizeof *a->chunk))
         return tg_error_set(error, TG_NO_MEMORY, "out of host memory for the graph");
     size = size < LEAST_CHUNK ? LEAST_CHUNK : size > MOST_CHUNK ? MOST_CHUNK : size;
@@ -79,7 +106,7 @@ tg_status tg_graph_args_grow(struct tg_graph_args *a, uint64_t bytes, uint64_t t
         a->chunk[a->n_chunks] = small;
     }
     a->n_chunks++;
-    return begin_chunk(a, next, task, error);
+    return begin_chunk(a, next, bytes, task, error);
 }
 
 uint32_t tg_graph_args_chunk_of(const struct tg_graph_args *a, uint64_t task)
@@ -164,10 +191,7 @@ bool tg_graph_args_read(struct tg_graph_args *a, const struct tg_task_desc *desc
 
 uint64_t tg_graph_args_used(const struct tg_graph_args *a)
 {
-    uint64_t sum = 0;
-    for (uint32_t i = 0; a->end != NULL && i <= a->current; i++)
-        sum += used_in(a, i);
-    return sum;
+    return a->end == NULL ? 0 : a->before + used_in(a, a->current);
 }
 
 /* ── the end ───────────────────────────────────────────────────────────────────────────── */
@@ -175,6 +199,7 @@ uint64_t tg_graph_args_used(const struct tg_graph_args *a)
 void tg_graph_args_clear(struct tg_graph_args *a)
 {
     a->at = a->end = a->begin = NULL;
+    a->before = 0;
     a->current = 0;
 }
 

@@ -26,6 +26,7 @@ struct tg_arg_chunk {
     uint64_t address; /* in device memory */
     uint64_t bytes;   /* its size */
     uint64_t used;    /* of a full chunk; of the current one, tg_graph_args says it */
+    uint64_t ready;   /* how much of it may be written: the rest is still to be expected */
     uint64_t first;   /* the first task that may have its arguments in it */
     uint64_t sent;    /* how much of it is on the device; mapped: not used */
     char *host;       /* the same bytes on the host: mapped, a buffer, or NULL after it was sent */
@@ -39,7 +40,8 @@ struct tg_graph_args {
         n_chunks; /* allocated: those after the current one are left over from the last build */
     uint32_t current;
     size_t room_chunks;
-    uint64_t *at, *end; /* the free part of the current chunk */
+    uint64_t before;    /* bytes in the chunks before the current one */
+    uint64_t *at, *end; /* what is free and ready in the current chunk */
     uint64_t *begin;    /* of the current chunk */
 };
 

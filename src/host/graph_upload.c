@@ -57,6 +57,7 @@ static tg_status want_image(struct tg_graph *g, uint64_t size, struct tg_error *
     tg_status status = TG_NO_MEMORY;
     if (g->image != 0 && size <= g->image_room)
         return TG_OK;
+    g->image_ready = 0;
     if (g->image != 0) {
         tg_device_free(device, g->image, NULL);
         g->image_room = size + size / 2;
@@ -87,6 +88,17 @@ static void list_successors(struct tg_graph *g, uint32_t *succ)
 {
     for (uint64_t i = g->n_edges; i-- > 0;)
         succ[--g->tasks.at[g->edge[i].before].n_succ] = g->edge[i].after;
+}
+
+/* Announces the image up to `end` to the device, unless that was done before for this memory. */
+static void expect(struct tg_graph *g, uint64_t end)
+{
+    enum { SMALL = 16 << 10 }; /* touches fewer pages than an announcement is worth */
+    if (end <= g->image_ready)
+        return;
+    if (end > SMALL)
+        tg_device_expect(g->module->device, g->image + g->image_ready, end - g->image_ready);
+    g->image_ready = end;
 }
 
 /* How far send_tasks has come. */
@@ -132,6 +144,8 @@ static tg_status send_tasks(struct tg_graph *g, const struct layout *at, const u
         uint64_t left = g->tasks.count - w.t, n = left < DESCS_AT_ONCE ? left : DESCS_AT_ONCE;
         uint64_t address = g->image + at->desc + w.t * sizeof *own, size = n * sizeof *own;
         struct tg_task_desc *to = own != NULL ? own : tg_device_map(device, address, size);
+        if (own == NULL)
+            expect(g, address + size - g->image);
         make_descs(g, &w, n, succ, to);
         if (own != NULL && status == TG_OK)
             status = tg_device_copy_in(device, address, own, size, error);
@@ -170,6 +184,8 @@ static tg_status send(struct tg_graph *g, struct layout *at, char *head, bool ma
     uint32_t *succ = (uint32_t *)(head + at->succ);
     struct tg_launch launch;
     tg_status status;
+    if (mapped)
+        expect(g, at->desc);
     number_successors(g);
     list_successors(g, succ);
     status = send_tasks(g, at, succ, (uint32_t *)(head + at->ready), own, error);

@@ -88,6 +88,10 @@ struct tg_platform_ops {
      * function returns NULL for a range outside device memory; if there is alloc_shared, also for
      * memory that it did not allocate. */
     void *(*map)(void *state, uint64_t address, uint64_t size);
+    /* Says that the host will write all of this range through `map`, perhaps for the first time. The
+     * platform may get the memory from the system at once, which costs less than page by page. NULL:
+     * there is nothing to gain. */
+    void (*expect)(void *state, uint64_t address, uint64_t size);
 
     /* Loads a module; its kernels get the numbers `first` to `first + count - 1`. */
     tg_status (*load)(void *state, const char *path, uint32_t first, uint32_t count,

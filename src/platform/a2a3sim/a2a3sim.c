@@ -18,5 +18,6 @@ const struct tg_platform_ops tg_platform_a2a3sim = {
     .copy_in = tg_process_write_mapped,
     .copy_out = tg_process_read_mapped,
     .map = tg_process_map,
+    .expect = tg_process_expect,
     TG_PROCESS_COMMON_OPS,
 };

@@ -6,8 +6,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+enum { PAGE = 4096 };
 
 bool tg_process_in_memory(const struct tg_process *process, uint64_t address, uint64_t size)
 {
@@ -49,9 +56,9 @@ static uint64_t provided(const struct tg_process *process)
 /* Returns a large piece to the system, which provides zeros when it is touched again. */
 static void give_back(struct tg_process *process, uint64_t offset, uint64_t size)
 {
-    const uint64_t page = 4096, worth_it = 1 << 20;
-    uint64_t first = (offset + page - 1) / page * page;
-    uint64_t last = (offset + size) / page * page;
+    const uint64_t worth_it = 1 << 20;
+    uint64_t first = (offset + PAGE - 1) / PAGE * PAGE;
+    uint64_t last = (offset + size) / PAGE * PAGE;
     if (size >= worth_it && provided(process) > KEPT_BYTES)
         (void)fallocate(process->memory_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                         (off_t)first, (off_t)(last - first));
@@ -85,6 +92,16 @@ void *tg_process_map(void *state, uint64_t address, uint64_t size)
     struct tg_process *process = state;
     return tg_process_in_memory(process, address, size) ? process->map + (address - process->base)
                                                         : NULL;
+}
+
+void tg_process_expect(void *state, uint64_t address, uint64_t size)
+{
+    struct tg_process *process = state;
+    uint64_t first = (address - process->base) / PAGE * PAGE;
+    uint64_t end = (address - process->base + size + PAGE - 1) / PAGE * PAGE;
+    /* A system that does not know this advice provides each page when it is touched. */
+    if (tg_process_in_memory(process, address, size))
+        (void)madvise(process->map + first, end - first, MADV_POPULATE_WRITE);
 }
 
 tg_status tg_process_write_mapped(void *state, uint64_t address, const void *bytes, uint64_t size,

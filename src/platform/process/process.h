@@ -23,6 +23,7 @@ void tg_process_autopsy(void *state, struct tg_autopsy *autopsy);
 
 /* For platforms that map device memory. */
 void *tg_process_map(void *state, uint64_t address, uint64_t size);
+void tg_process_expect(void *state, uint64_t address, uint64_t size);
 tg_status tg_process_write_mapped(void *state, uint64_t address, const void *bytes, uint64_t size,
                                   struct tg_error *error);
 tg_status tg_process_read_mapped(void *state, void *bytes, uint64_t address, uint64_t size,
