@@ -31,6 +31,7 @@ bench: ## measure beside oneTBB, OpenMP, StarPU and, on a GPU, CUDA Graphs (ARGS
 	@scripts/install-deps bench
 	@scripts/build release all -DTASKGLASS_BENCH=ON
 	@bench/tasks/run.py $(ARGS)
+	@bench/taskbench/run.py
 	@bench/graph/run.py
 	@bench/record/run.py
 	@bench/scope/run.py
