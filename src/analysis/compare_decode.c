@@ -26,7 +26,6 @@ void tg_decoder_init(struct tg_decoder *decoder, unsigned dtype)
 {
     unsigned bits = tg_bits_of(dtype);
     uint32_t codes;
-    memset(decoder, 0, sizeof *decoder);
     decoder->has_table = has_table(dtype);
     codes = decoder->has_table ? 1u << bits : 0;
     decoder->dtype = dtype;

@@ -19,6 +19,7 @@ struct tg_decoder {
     bool is_wide; /* decodes to doubles, not floats */
     bool has_table;
     unsigned bits; /* of one element */
+    /* One for each code of the type; not set if there is no table, which keeps small tensors cheap. */
     float table[256];
     int32_t key[256];
 };

@@ -167,20 +167,31 @@ static void measure_block(struct measure *measure, const void *bytes, int count)
     add_moments(measure, count);
 }
 
+/* Leaves the blocks as they are: clearing them would take longer than a small tensor. */
+static void begin(unsigned dtype, uint64_t elements, struct tg_tensor_stats *stats,
+                  struct measure *measure)
+{
+    *stats = (struct tg_tensor_stats){.elements = elements};
+    tg_decoder_init(&measure->decoder, dtype);
+    measure->stats = stats;
+    measure->normal = tg_smallest_normal(dtype);
+    measure->least = measure->most = 0;
+    measure->mean = measure->spread = 0;
+}
+
 /* False if `asked`, which may be NULL, said not to go on. */
 static bool measure_all(unsigned dtype, const unsigned char *bytes, uint64_t elements,
                         const struct tg_array_asked *asked, struct tg_tensor_stats *stats)
 {
-    struct measure measure = {.stats = stats, .normal = tg_smallest_normal(dtype)};
-    *stats = (struct tg_tensor_stats){.elements = elements};
-    tg_decoder_init(&measure.decoder, dtype);
+    struct measure measure;
+    begin(dtype, elements, stats, &measure);
     const void *kept = bytes;
     for (uint64_t at = 0; at < elements; at += TG_BLOCK) {
         int count = elements - at < TG_BLOCK ? (int)(elements - at) : TG_BLOCK;
         const unsigned char *block = bytes + tg_decoder_bytes(&measure.decoder, at);
         measure_block(&measure, block, count);
         tg_bytes_reach(&kept, block);
-        if (asked && at % ASKED == 0 && !asked->goes_on(asked->context))
+        if (asked && (at + TG_BLOCK) % ASKED == 0 && !asked->goes_on(asked->context))
             return false;
     }
     if (elements > 0) /* else there may be no bytes at all */
