@@ -73,11 +73,14 @@ static const char indices[] =
     " s.nans, s.infs, s.zeros FROM records r LEFT JOIN tasks t ON t.task = r.task"
     " LEFT JOIN statistics s ON s.record = r.record WHERE r.kind = 'tensor';";
 
+enum { RECENT_KERNELS = 64 }; /* a power of two */
+
 struct export
 {
     struct tg_export_job *job;
     struct tg_db db;
     struct tg_export_tasks tasks;
+    uint64_t recent[RECENT_KERNELS]; /* number + 1 of kernels that the table has, by number */
     struct tg_row kernel, task, task_kernel, edge, record, statistic;
 };
 
@@ -147,7 +150,7 @@ static void put_meta(struct export *export)
     const struct tg_recording_info *info = &export->job->info;
     char name[TG_NAME_MAX + 1];
     struct tg_row row;
-    tg_row_open(&export->db, "INSERT INTO meta VALUES (?, ?)", &row);
+    tg_row_open(&export->db, "INSERT INTO meta", 2, "", &row);
     tg_name_clean(info->dir, strlen(info->dir), name, sizeof name);
     put_meta_text(&row, "taskglass_version", tg_version());
     put_meta_text(&row, "dir", name);
@@ -172,9 +175,13 @@ static void put_meta(struct export *export)
 static void put_kernel(struct export *export, uint64_t task, int position, uint32_t number,
                        const char *name)
 {
-    tg_row_int(&export->kernel, number);
-    tg_row_text(&export->kernel, name);
-    tg_row_put(&export->kernel);
+    uint64_t *recent = &export->recent[number % RECENT_KERNELS];
+    if (*recent != (uint64_t)number + 1) {
+        *recent = (uint64_t)number + 1;
+        tg_row_int(&export->kernel, number);
+        tg_row_text(&export->kernel, name);
+        tg_row_put(&export->kernel);
+    }
     tg_row_int(&export->task_kernel, (int64_t)task);
     tg_row_int(&export->task_kernel, position);
     tg_row_int(&export->task_kernel, number);
@@ -210,36 +217,47 @@ static void put_times(struct export *export, const struct tg_export_task *task)
     }
 }
 
-static void put_recorded_task(struct export *export, const struct tg_export_task *task)
+static void put_kernels(struct export *export, struct tg_export_task *task)
 {
-    char names[TG_PARTS * (TG_NAME_MAX + 2)] = "";
     struct tg_entry entry;
     int position = 0;
     if (!tg_recording_get(export->job->recording, task->first, &entry))
         return;
     for (int part = 0; part < TG_PARTS; part++) {
-        const char *name = entry.kernel[part] ? entry.kernel[part] : "";
-        if (entry.record.kernel[part] == TG_NO_KERNEL)
-            continue;
-        add_name(names, sizeof names, name);
-        put_kernel(export, task->id, position++, entry.record.kernel[part], name);
+        if (entry.record.kernel[part] != TG_NO_KERNEL)
+            put_kernel(export, task->id, position++, entry.record.kernel[part],
+                       entry.kernel[part] ? entry.kernel[part] : "");
     }
-    begin_task(&export->task, task->id, names, NULL);
+}
+
+static void put_recorded_task(struct export *export, struct tg_export_task *task, const char *scope)
+{
+    char names[TG_PARTS * (TG_NAME_MAX + 2)] = "";
+    struct tg_entry entry;
+    if (!tg_recording_get(export->job->recording, task->first, &entry))
+        return;
+    for (int part = 0; part < TG_PARTS; part++) {
+        if (entry.record.kernel[part] != TG_NO_KERNEL)
+            add_name(names, sizeof names, entry.kernel[part] ? entry.kernel[part] : "");
+    }
+    begin_task(&export->task, task->id, names, scope);
     put_times(export, task);
     tg_row_uint(&export->task, task->records);
     tg_row_int(&export->task, task->is_partial);
     tg_row_put(&export->task);
+    task->is_written = true;
 }
 
 /* A task without a record: a filter left it out, records were lost, or the run ended before it. */
-static void put_unrecorded_task(struct export *export, const struct tg_deps_read_task *task)
+static void put_unrecorded_task(struct export *export, const struct tg_deps_read_task *task,
+                                const char *scope)
 {
     char names[TG_PARTS * (TG_DEPS_TEXT + 1)] = "";
     for (uint32_t i = 0; i < task->n_kernels; i++) {
         add_name(names, sizeof names, task->kernel[i]);
         put_kernel(export, task->id, (int)i, task->number[i], task->kernel[i]);
     }
-    begin_task(&export->task, task->id, names, NULL);
+    begin_task(&export->task, task->id, names, scope);
     for (int i = 0; i < 3; i++)
         tg_row_null(&export->task);
     tg_row_int(&export->task, 0);
@@ -247,14 +265,14 @@ static void put_unrecorded_task(struct export *export, const struct tg_deps_read
     tg_row_put(&export->task);
 }
 
-static void put_deps_task(struct export *export, struct tg_row *scope,
-                          const struct tg_deps_read_task *task)
+static void put_deps_task(struct export *export, const struct tg_deps_read_task *task)
 {
-    if (!tg_export_tasks_find(&export->tasks, task->id))
-        put_unrecorded_task(export, task);
-    tg_row_text(scope, *task->scope ? task->scope : NULL);
-    tg_row_int(scope, (int64_t)task->id);
-    tg_row_put(scope);
+    struct tg_export_task *recorded = tg_export_tasks_find(&export->tasks, task->id);
+    const char *scope = *task->scope ? task->scope : NULL;
+    if (recorded)
+        put_recorded_task(export, recorded, scope);
+    else
+        put_unrecorded_task(export, task, scope);
     for (size_t i = 0; is_good(export) && i < task->n_edges; i++) {
         tg_row_int(&export->edge, (int64_t)task->id);
         tg_row_int(&export->edge, (int64_t)task->edge[i].before);
@@ -263,36 +281,55 @@ static void put_deps_task(struct export *export, struct tg_row *scope,
     }
 }
 
+/* The tasks of deps.json, with their scopes, and its edges. */
 static tg_status put_deps(struct export *export)
 {
     struct tg_export_job *job = export->job;
-    struct tg_row scope;
     struct tg_deps_reader deps;
     bool more;
     tg_status status = tg_deps_reader_open(&job->info, &deps, &more, job->error);
     if (!more)
         return status;
-    tg_row_open(&export->db, "UPDATE tasks SET scope = ? WHERE task = ?", &scope);
-    while ((status = tg_deps_reader_next(&deps, &more, job->error)) == TG_OK && more &&
-           is_good(export)) {
-        put_deps_task(export, &scope, &deps.task);
-        if (!tg_export_tell(job))
+    for (uint64_t i = 0; (status = tg_deps_reader_next(&deps, &more, job->error)) == TG_OK &&
+                         more && is_good(export);
+         i++) {
+        put_deps_task(export, &deps.task);
+        if (i % 64 == 0 && !tg_export_tell(job))
             break;
     }
-    tg_row_close(&scope);
     tg_deps_reader_close(&deps);
     return tg_export_end(job, status);
 }
 
-static tg_status put_tasks(struct export *export)
+static void put_rest_of_task(struct export *export, struct tg_export_task *task)
 {
-    tg_status status = tg_export_tasks_gather(export->job, &export->tasks);
-    for (size_t i = 0; status == TG_OK && is_good(export) && i < export->tasks.count; i++) {
-        put_recorded_task(export, &export->tasks.at[i]);
+    if (!task->is_written)
+        put_recorded_task(export, task, NULL);
+}
+
+static tg_status for_each_task(struct export *export,
+                               void (*put)(struct export *export, struct tg_export_task *task))
+{
+    for (size_t i = 0; is_good(export) && i < export->tasks.count; i++) {
+        put(export, &export->tasks.at[i]);
         if (i % 256 == 0 && !tg_export_tell(export->job))
             break;
     }
-    return tg_export_end(export->job, status);
+    return tg_export_end(export->job, TG_OK);
+}
+
+/* Kernels come first, since the recording's name of one counts where deps.json has another. A task gets its
+ * row when deps.json tells its scope. */
+static tg_status put_tasks(struct export *export)
+{
+    tg_status status = tg_export_tasks_gather(export->job, &export->tasks);
+    if (status == TG_OK)
+        status = for_each_task(export, put_kernels);
+    if (status == TG_OK)
+        status = put_deps(export);
+    if (status == TG_OK)
+        status = for_each_task(export, put_rest_of_task);
+    return status;
 }
 
 /* --- records -------------------------------------------------------------------------------- */
@@ -393,20 +430,18 @@ static tg_status put_records(struct export *export)
 
 /* --- the whole ------------------------------------------------------------------------------ */
 
-/* The files are not trusted: numbers, names and edges may come twice. The first one counts. */
+/* The files are not trusted: numbers, names and edges may come twice. The first one counts, but the last
+ * scope of a task. */
 static void open_rows(struct export *export)
 {
     struct tg_db *db = &export->db;
-    tg_row_open(db, "INSERT OR IGNORE INTO kernels VALUES (?, ?)", &export->kernel);
-    tg_row_open(db, "INSERT OR IGNORE INTO tasks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                &export->task);
-    tg_row_open(db, "INSERT OR IGNORE INTO task_kernels VALUES (?, ?, ?)", &export->task_kernel);
-    tg_row_open(db, "INSERT OR IGNORE INTO edges VALUES (?, ?, ?)", &export->edge);
-    tg_row_open(db,
-                "INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-                "?, ?, ?, ?, ?, ?)",
-                &export->record);
-    tg_row_open(db, "INSERT INTO statistics VALUES (?, ?, ?, ?, ?, ?, ?, ?)", &export->statistic);
+    tg_row_open(db, "INSERT OR IGNORE INTO kernels", 2, "", &export->kernel);
+    tg_row_open(db, "INSERT INTO tasks", 11,
+                "ON CONFLICT (task) DO UPDATE SET scope = excluded.scope", &export->task);
+    tg_row_open(db, "INSERT OR IGNORE INTO task_kernels", 3, "", &export->task_kernel);
+    tg_row_open(db, "INSERT OR IGNORE INTO edges", 3, "", &export->edge);
+    tg_row_open(db, "INSERT INTO records", 24, "", &export->record);
+    tg_row_open(db, "INSERT INTO statistics", 8, "", &export->statistic);
 }
 
 static void close_rows(struct export *export)
@@ -426,8 +461,6 @@ static tg_status fill(struct export *export)
     open_rows(export);
     put_meta(export);
     tg_status status = put_tasks(export);
-    if (status == TG_OK)
-        status = put_deps(export);
     if (status == TG_OK)
         status = put_records(export);
     close_rows(export);

@@ -16,6 +16,7 @@ struct tg_export_task {
     bool has_begin, has_end;
     bool is_selected; /* at least one record of it is selected */
     bool is_partial;  /* at least one record of it was read before the task had finished */
+    bool is_written;  /* for the format: it has written the task */
 };
 
 struct tg_export_tasks {

@@ -240,6 +240,24 @@ def test_sqlite_has_tasks_that_left_no_record(tg, database):
     assert table(connection, "SELECT task FROM tasks WHERE records > 0") == [{"task": 3}]
 
 
+def test_sqlite_takes_a_task_once_that_deps_json_has_twice(tg, database):
+    """The first row counts, with the scope that was named last."""
+    tg.good("run", "matmul_chain", "--dump-tensor", "--dump-filter", "task=0-3", "--output", "run")
+    path = tg.directory / "run" / "deps.json"
+    document = json.loads(path.read_text())
+    again = [dict(task, scope="late.c:7", kernel=["other"], func_id=[4000 + number])
+             for number, task in enumerate(document["tasks"][2:6])]
+    document["tasks"] += again
+    path.write_text(json.dumps(document))
+    connection = database()
+    found = {row["task"]: row for row in connection.execute("SELECT * FROM tasks")}
+    twice = {int(task["task_id"], 16) for task in again}
+    assert len(found) == len(document["tasks"]) - len(again)
+    assert {task for task, row in found.items() if row["scope"] == "late.c:7"} == twice
+    assert all(row["kernel"] != "other" for row in found.values())
+    assert sum(row["records"] > 0 for row in found.values()) == 4
+
+
 def test_sqlite_has_the_kernels_of_a_mix(tg, database):
     tg.good("run", "mix", "--dump-tensor", "--output", "run")
     tasks = json.loads((tg.directory / "run" / "deps.json").read_text())["tasks"]
