@@ -468,7 +468,14 @@ static tg_status fill(struct export *export)
         tg_db_run(&export->db, indices);
         tg_db_run(&export->db, "COMMIT");
     }
-    return status;
+    return tg_export_end(export->job, status);
+}
+
+/* Sorting an index takes a while too, so SQLite asks every so many steps of its machine. */
+enum { LOOK_STEPS = 100000 };
+static int is_cancelled(void *job)
+{
+    return !tg_export_tell(job);
 }
 
 /* SQLite would take the journal that another database of this name left behind for its own. So such a
@@ -497,6 +504,8 @@ static tg_status write_database(struct tg_export_job *job, const char *path)
     struct export export = {.job = job};
     tg_export_walks(job, 2);
     tg_db_open(&export.db, path, job->error);
+    if (is_good(&export))
+        sqlite3_progress_handler(export.db.handle, LOOK_STEPS, is_cancelled, job);
     tg_status status = fill(&export);
     tg_export_tasks_free(&export.tasks);
     tg_status of_database = tg_db_close(&export.db);

@@ -23,8 +23,17 @@
 
 struct tg_row;
 
+/* Where SQLite opens files (export_sqlite_db.c). */
+struct tg_db_files {
+    sqlite3_vfs vfs; /* first, because SQLite hands a pointer to it to our function */
+    sqlite3_vfs *system;
+    char name[40];
+    char *temporary; /* the path of temporary files; they lose it at once */
+};
+
 struct tg_db {
     sqlite3 *handle;
+    struct tg_db_files files;
     struct tg_row *batch; /* whose rows the statement that runs inserts */
     tg_status status;
     struct tg_error *error;
