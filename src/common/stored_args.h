@@ -277,7 +277,15 @@ TG_INLINE const uint64_t *tg_stored_get(const uint64_t *from, struct tg_tensor *
     return tg_stored_get_any(from, t);
 }
 
-/* The same for words that are not to be trusted, of which there are `words`: returns how many the
+/* Reads all tensors of a task, which has some. Out of line, so that a core does not save registers for
+ * a task that has none. */
+TG_OUT_OF_LINE void tg_stored_get_all(const uint64_t *from, uint32_t n, struct tg_tensor *tensors)
+{
+    for (uint32_t i = 0; i < n; i++)
+        from = tg_stored_get(from, &tensors[i]);
+}
+
+/* The same as tg_stored_get for words that are not to be trusted, of which there are `words`: returns how many the
  * tensor takes, or 0 if no builder wrote it so. Sets unused dimensions to zero. */
 TG_INLINE uint32_t tg_stored_get_checked(const uint64_t *from, uint32_t words, struct tg_tensor *t)
 {

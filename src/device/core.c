@@ -11,10 +11,11 @@
 TG_FN void tg_core_call(struct tg_engine *e, struct tg_worker *lane, uint32_t task, uint32_t part)
 {
     const struct tg_task_desc *desc = &e->desc[task];
+    tg_kernel_fn kernel = e->kernel[desc->kernel[part]];
     struct tg_ctx ctx;
     TG_TARGET_TENSORS(tensors);
     tg_core_fill_ctx(&ctx, tensors, e, lane, desc, part);
-    tg_target_call(e->kernel[desc->kernel[part]], &ctx);
+    tg_target_call(kernel, &ctx);
 }
 
 TG_FN void tg_core_say_running(struct tg_engine *e, struct tg_worker *lane, uint32_t task,
@@ -44,7 +45,7 @@ TG_FN void tg_core_post(struct tg_engine *e, struct tg_worker *lane, uint32_t ta
 
 /* ── cores that schedule for themselves ────────────────────────────────────────────────── */
 
-TG_FN static uint32_t find_own(struct tg_worker *lane)
+TG_FN static inline uint32_t find_own(struct tg_worker *lane)
 {
     uint32_t task = TG_NO_TASK;
     if (lane->takes & TG_TAKES(TG_CLASS_AIV))

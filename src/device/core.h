@@ -22,9 +22,6 @@ TG_FN static inline void tg_core_fill_ctx(struct tg_ctx *ctx, struct tg_tensor *
                                           const struct tg_task_desc *desc, uint32_t part)
 {
     const char *args = e->payload + desc->args;
-    const uint64_t *stored = tg_stored_tensors(args, desc->n_scalars);
-    for (uint32_t i = 0; i < desc->n_tensors; i++)
-        stored = tg_stored_get(stored, &tensors[i]);
     ctx->tensor = tensors;
     ctx->scalar = tg_stored_scalars(args);
     ctx->n_tensors = desc->n_tensors;
@@ -35,6 +32,8 @@ TG_FN static inline void tg_core_fill_ctx(struct tg_ctx *ctx, struct tg_tensor *
     ctx->reserved = 0;
     ctx->mix_barrier = tg_mix_meet;
     ctx->engine = e;
+    if (desc->n_tensors > 0) /* last: nothing has to be kept meanwhile */
+        tg_stored_get_all(tg_stored_tensors(args, desc->n_scalars), desc->n_tensors, tensors);
 }
 
 /* Fills in the status that the host sees while a lane runs one part of the task. */
