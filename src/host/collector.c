@@ -16,7 +16,7 @@ struct tg_collector {
     struct tg_record_area area;
     struct tg_dump_writer *writer;
     struct tg_drain *drains;
-    char *bounce;
+    struct tg_drain_room *room;
     struct tg_pump pump;
     uint64_t own_records; /* made by the host; they count as attempted too */
     uint64_t own_matched[TG_MAX_FILTERS];
@@ -73,11 +73,11 @@ static tg_status make_drains(struct tg_collector *c, struct tg_error *error)
 {
     uint32_t n = c->area.setup.n_streams;
     c->drains = calloc(n, sizeof *c->drains);
-    c->bounce = malloc(TG_BOUNCE);
-    if (c->drains == NULL || c->bounce == NULL)
+    c->room = malloc(sizeof *c->room);
+    if (c->drains == NULL || c->room == NULL)
         return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
     for (uint32_t i = 0; i < n; i++)
-        tg_drain_init(&c->drains[i], &c->area, i, c->writer, c->bounce);
+        tg_drain_init(&c->drains[i], &c->area, i, c->writer, c->room);
     return TG_OK;
 }
 
@@ -242,6 +242,6 @@ void tg_collector_destroy(struct tg_collector *c)
     tg_dump_destroy(c->writer);
     tg_record_area_destroy(&c->area);
     free(c->drains);
-    free(c->bounce);
+    free(c->room);
     free(c);
 }

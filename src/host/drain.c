@@ -2,12 +2,14 @@
 /*
  * A device that may have gone wrong wrote everything that is read here. The host copies each word,
  * checks it against the layout that the host itself made, and only then uses it. Small payloads
- * that are adjacent in the arena go to the file in one write.
+ * that are adjacent in the arena go to the file in one write, and their records to the journal after it.
+ * A buffer goes back to the device as soon as its records are copied.
  */
 #include "host/drain.h"
 #include "base/error.h"
 #include "common/atomic.h"
 #include "common/stream_word.h"
+#include "recording/record.h"
 #include <string.h>
 
 #define FIELD(name) offsetof(struct tg_stream_head, name)
@@ -24,23 +26,16 @@ enum {
                    TG_RECORD_TRUNCATED | TG_RECORD_MARKED | TG_RECORD_MORE
 };
 
-/* Payload bytes that wait for one write: contiguous in the arena and in the file. */
-struct batch {
-    uint64_t from; /* arena cursor */
-    uint64_t to;   /* file position */
-    uint64_t size;
-    struct tg_record record[TG_PER_BUFFER]; /* appended once the bytes are written */
-    uint64_t piece[TG_PER_BUFFER]; /* per record: the arena cursor of its oldest piece here */
-    uint32_t n_records;
-};
+/* A batch is written when it has so many bytes: the device may be waiting for its room. */
+enum { LARGE_BATCH = 1 << 19 };
 
 void tg_drain_init(struct tg_drain *d, struct tg_record_area *area, uint32_t index,
-                   struct tg_dump_writer *writer, char *bounce)
+                   struct tg_dump_writer *writer, struct tg_drain_room *room)
 {
     *d = (struct tg_drain){
         .area = area,
         .writer = writer,
-        .bounce = bounce,
+        .room = room,
         .address = tg_record_area_stream(area, index),
         .index = index,
         .free_tail = area->stream.n_buffers,
@@ -152,13 +147,50 @@ static uint64_t write_bytes(struct tg_drain *d, uint64_t from, uint64_t to, uint
     }
     for (uint64_t done = 0; done < size;) {
         uint64_t n = size - done < TG_BOUNCE ? size - done : TG_BOUNCE;
-        if (tg_device_copy_out(device, d->bounce, address + done, n, NULL) != TG_OK)
+        if (tg_device_copy_out(device, d->room->bounce, address + done, n, NULL) != TG_OK)
             return done;
-        if (!tg_dump_payload(d->writer, to + done, d->bounce, n))
+        if (!tg_dump_payload(d->writer, to + done, d->room->bounce, n))
             return size;
         done += n;
     }
     return size;
+}
+
+/* Brings the parts together in the bounce buffer. False if they cannot be read at once. */
+static bool gather(struct tg_drain *d, const struct tg_batch *b)
+{
+    uint64_t address = arena_address(d, b->from), done = 0;
+    char *to = d->room->bounce;
+    const char *from = mapping(d, address, b->span);
+    if (from == NULL) {
+        if (tg_device_copy_out(d->area->device, to, address, b->span, NULL) != TG_OK)
+            return false;
+        from = to;
+    }
+    for (uint32_t i = 0; i < b->n_parts; i++) {
+        memmove(to + done, from + b->part[i].at, b->part[i].size);
+        done += b->part[i].size;
+    }
+    return true;
+}
+
+/* Writes the bytes of a batch. Returns how many could be read. */
+static uint64_t write_batch(struct tg_drain *d, const struct tg_batch *b)
+{
+    uint64_t done = 0;
+    if (b->n_parts == 1)
+        return write_bytes(d, b->from, b->to, b->size);
+    if (gather(d, b)) {
+        tg_dump_payload(d->writer, b->to, d->room->bounce, b->size);
+        return b->size;
+    }
+    for (uint32_t i = 0; i < b->n_parts; i++) {
+        uint64_t n = write_bytes(d, b->from + b->part[i].at, b->to + done, b->part[i].size);
+        done += n;
+        if (n < b->part[i].size)
+            break;
+    }
+    return done;
 }
 
 /* Under policy overwrite the device does not wait, so check after the read whether it has
@@ -189,10 +221,17 @@ static void cut_off(struct tg_record *record, uint64_t end)
     record->position = stored > 0 ? record->position : 0;
 }
 
-/* Writes the batch's bytes, then the records that waited for them. */
-static void flush(struct tg_drain *d, struct batch *b)
+/* The arrays stay unset: the counts say what is valid. */
+static void clear(struct tg_batch *b)
 {
-    uint64_t end = b->size > 0 ? b->to + write_bytes(d, b->from, b->to, b->size) : 0;
+    b->size = b->span = 0;
+    b->n_parts = b->n_records = 0;
+}
+
+/* Writes the batch's bytes, then the records that waited for them. */
+static void flush(struct tg_drain *d, struct tg_batch *b)
+{
+    uint64_t end = b->size > 0 ? b->to + write_batch(d, b) : 0;
     bool read = b->size == 0 || end == b->to + b->size;
     if (!read && end < d->file_end)
         d->file_end = end;
@@ -205,22 +244,50 @@ static void flush(struct tg_drain *d, struct batch *b)
             cut_off(&b->record[i], end);
         tg_dump_append(d->writer, &b->record[i]);
     }
-    if (b->size > 0 && d->freed < b->from + padded(b->size)) {
-        d->freed = b->from + padded(b->size);
+    if (b->size > 0 && d->freed < b->from + padded(b->span)) {
+        d->freed = b->from + padded(b->span);
         write_word(d, FIELD(freed), d->freed / TG_CURSOR_UNIT);
     }
-    b->size = 0;
-    b->n_records = 0;
+    clear(b);
 }
 
-/* Adds a piece. Flushes the batch first unless the piece continues it in arena and file. */
-static void add_piece(struct tg_drain *d, struct batch *b, const struct tg_record *r, uint64_t to)
+/* True if the piece can follow the batch's bytes in the file, and as the same part or the next one in the
+ * arena. Several parts have to fit the bounce buffer. */
+static bool follows(const struct tg_drain *d, const struct tg_batch *b, const struct tg_record *r,
+                    uint64_t to)
 {
-    bool joins = b->size > 0 && b->from + b->size == r->position && b->to + b->size == to &&
-                 r->position % d->area->stream.arena_size != 0;
+    const struct tg_stream_head *s = &d->area->stream;
+    uint64_t end = b->from + b->span,
+             most = LARGE_BATCH < s->piece_limit ? LARGE_BATCH : s->piece_limit;
+    if (b->size == 0 || b->size >= most || b->to + b->size != to ||
+        r->position % s->arena_size == 0)
+        return false;
+    if (b->n_parts == 1 && end == r->position)
+        return true;
+    return padded(end) == r->position && r->position + r->stored - b->from <= TG_BOUNCE &&
+           b->n_parts < TG_BATCH;
+}
+
+static void add_part(struct tg_batch *b, const struct tg_record *r)
+{
+    bool is_new = b->n_parts == 0 || b->from + b->span != r->position;
+    if (is_new) {
+        b->part[b->n_parts].at = (uint32_t)(r->position - b->from);
+        b->part[b->n_parts++].size = 0;
+    }
+    b->part[b->n_parts - 1].size +=
+        (uint32_t)r->stored; /* may wrap in a single one, which has none */
+    b->span = r->position + r->stored - b->from;
+    b->size += r->stored;
+}
+
+/* Adds a piece. Flushes the batch first unless the piece continues it. */
+static void add_piece(struct tg_drain *d, struct tg_batch *b, const struct tg_record *r,
+                      uint64_t to)
+{
     if (r->stored == 0)
         return;
-    if (!joins)
+    if (!follows(d, b, r, to))
         flush(d, b);
     if (b->size == 0 || !d->open)
         d->oldest = r->position;
@@ -228,38 +295,39 @@ static void add_piece(struct tg_drain *d, struct batch *b, const struct tg_recor
         b->from = r->position;
         b->to = to;
     }
-    b->size += r->stored;
+    add_part(b, r);
 }
 
-static void add_record(struct tg_drain *d, struct batch *b, const struct tg_record *r)
+/* `r` often is where it goes: see take_records. */
+static struct tg_record *add_record(struct tg_drain *d, struct tg_batch *b,
+                                    const struct tg_record *r)
 {
-    if (b->n_records == sizeof b->record / sizeof b->record[0])
-        flush(d, b);
-    b->record[b->n_records] = *r;
+    struct tg_record *to = &b->record[b->n_records];
     b->piece[b->n_records++] = d->oldest;
+    if (to != r)
+        *to = *r;
+    return to;
 }
 
 /* ── records ───────────────────────────────────────────────────────────────────────────── */
 
 /* A payload is reserved in the file before it is there, so its size must be possible. */
-static bool size_is_possible(const struct tg_drain *d, const struct tg_tensor *t, uint64_t bytes)
+static bool size_is_possible(const struct tg_drain *d, const struct tg_record *r)
 {
     const struct tg_control_head *head = &d->area->device->head;
-    uint64_t memory = head->memory_end - head->memory_start;
-    return bytes <= memory || (tg_tensor_repeats(t) && bytes <= LARGEST_REPEATED);
+    struct tg_tensor t = {.dtype = r->dtype, .ndim = r->ndim};
+    if (r->bytes <= head->memory_end - head->memory_start)
+        return true;
+    memcpy(t.shape, r->shape, sizeof t.shape);
+    memcpy(t.strides, r->strides, sizeof t.strides);
+    return tg_tensor_repeats(&t) && r->bytes <= LARGEST_REPEATED;
 }
 
 static bool tensor_makes_sense(const struct tg_drain *d, const struct tg_record *r)
 {
-    struct tg_tensor t = {.dtype = r->dtype, .ndim = r->ndim};
-    int64_t n;
-    if (r->ndim > TG_MAX_DIMS)
-        return false;
-    memcpy(t.shape, r->shape, sizeof t.shape);
-    memcpy(t.strides, r->strides, sizeof t.strides);
-    n = tg_tensor_numel(&t);
+    int64_t n = tg_record_numel(r);
     return n >= 0 && tg_bits_of(r->dtype) != 0 && r->bytes == tg_bytes_of(r->dtype, n) &&
-           size_is_possible(d, &t, r->bytes);
+           size_is_possible(d, r);
 }
 
 static bool argument_makes_sense(const struct tg_record *r)
@@ -299,38 +367,31 @@ static bool makes_sense(const struct tg_drain *d, const struct tg_record *r)
                     : r->value == 0);
 }
 
-/* The record for the journal, of a tensor with `stored` bytes in the file. */
-static struct tg_record final_form(const struct tg_record *piece, uint64_t position,
-                                   uint64_t stored)
+/* Ends the open tensor, whose last piece is this: adds the record for the journal. */
+static struct tg_record *close_tensor(struct tg_drain *d, struct tg_batch *b,
+                                      const struct tg_record *piece)
 {
-    struct tg_record r = *piece;
-    r.flags = (uint16_t)(r.flags & ~TG_RECORD_MORE);
-    r.stored = stored;
-    r.position = stored > 0 ? position : 0;
-    r.value = 0;
-    r.check = 0;
+    struct tg_record *r = add_record(d, b, piece);
+    r->flags = (uint16_t)(r->flags & ~TG_RECORD_MORE);
+    r->stored += r->value;
+    r->position = r->stored > 0 ? d->position : 0;
+    r->value = 0;
+    r->check = 0;
+    cut_off(r, d->file_end);
+    if (d->overwritten)
+        mark_overwritten(r);
+    d->open = d->overwritten = false;
+    d->sequence++;
     return r;
 }
 
-/* Ends the open tensor; `record` is its form for the journal. */
-static void close_tensor(struct tg_drain *d, struct batch *b, const struct tg_record *record)
+static void close_truncated(struct tg_drain *d, struct tg_batch *b)
 {
-    add_record(d, b, record);
-    cut_off(&b->record[b->n_records - 1], d->file_end);
-    if (d->overwritten)
-        mark_overwritten(&b->record[b->n_records - 1]);
-    d->open = d->overwritten = false;
-    d->sequence++;
+    struct tg_record *r = close_tensor(d, b, &d->record);
+    r->flags = (uint16_t)(r->flags | TG_RECORD_TRUNCATED);
 }
 
-static void close_truncated(struct tg_drain *d, struct batch *b)
-{
-    struct tg_record r = final_form(&d->record, d->position, d->record.value + d->record.stored);
-    r.flags = (uint16_t)(r.flags | TG_RECORD_TRUNCATED);
-    close_tensor(d, b, &r);
-}
-
-static void take_tensor(struct tg_drain *d, struct batch *b, const struct tg_record *r)
+static void take_tensor(struct tg_drain *d, struct tg_batch *b, const struct tg_record *r)
 {
     if (!d->open)
         d->position = tg_dump_reserve(d->writer, (r->flags & TG_RECORD_PAYLOAD) ? r->bytes : 0);
@@ -342,17 +403,11 @@ static void take_tensor(struct tg_drain *d, struct batch *b, const struct tg_rec
         d->record = *r;
         return;
     }
-    struct tg_record last = final_form(r, d->position, r->value + r->stored);
-    close_tensor(d, b, &last);
+    close_tensor(d, b, r);
 }
 
-static void take(struct tg_drain *d, struct batch *b, const struct tg_record *r)
+static void take(struct tg_drain *d, struct tg_batch *b, const struct tg_record *r)
 {
-    if (d->other != NULL) {
-        d->other(d->context, r);
-        d->sequence++;
-        return;
-    }
     if (d->open && r->sequence == d->sequence + 1)
         close_truncated(d, b); /* the recorder found no room for the rest */
     if (r->type == TG_RECORD_ARGUMENT && r->stream == d->index && r->sequence < d->sequence)
@@ -373,20 +428,45 @@ static void take(struct tg_drain *d, struct batch *b, const struct tg_record *r)
     d->sequence++;
 }
 
-/* Records [first, end) of a buffer. */
-static void take_records(struct tg_drain *d, struct batch *b, uint32_t buffer, uint32_t first,
-                         uint32_t end)
+/* Copies records [first, end) of a buffer; false if they cannot be read. */
+static bool copy_records(const struct tg_drain *d, uint32_t buffer, uint32_t first, uint32_t end,
+                         struct tg_record *to)
 {
-    struct tg_record records[TG_PER_BUFFER];
     const struct tg_stream_head *s = &d->area->stream;
     uint64_t address =
-        d->address + s->buffers + ((uint64_t)buffer * s->per_buffer + first) * sizeof records[0];
-    if (first >= end || end > s->per_buffer || end > TG_PER_BUFFER ||
-        tg_device_copy_out(d->area->device, records, address, (end - first) * sizeof records[0],
-                           NULL) != TG_OK)
+        d->address + s->buffers + ((uint64_t)buffer * s->per_buffer + first) * sizeof *to;
+    return first < end && end <= s->per_buffer && end <= TG_PER_BUFFER &&
+           tg_device_copy_out(d->area->device, to, address, (end - first) * sizeof *to, NULL) ==
+               TG_OK;
+}
+
+static void pass_records(struct tg_drain *d, uint32_t buffer, uint32_t first, uint32_t end)
+{
+    struct tg_record records[TG_PER_BUFFER];
+    if (!copy_records(d, buffer, first, end, records))
+        return;
+    for (uint32_t i = 0; i < end - first; i++, d->sequence++)
+        d->other(d->context, &records[i]);
+}
+
+/* Copies the records behind those of the batch, so that nearly all of them are in their places already.
+ * Each makes at most one record; only a tensor that is open from before may end with one more. */
+static void take_records(struct tg_drain *d, uint32_t buffer, uint32_t first, uint32_t end)
+{
+    if (d->other != NULL) {
+        pass_records(d, buffer, first, end);
+        return;
+    }
+    struct tg_batch *b = &d->room->batch;
+    if (b->n_records + TG_PER_BUFFER + 1 > TG_BATCH)
+        flush(d, b);
+    const struct tg_record *record = &b->record[b->n_records + d->open];
+    if (!copy_records(d, buffer, first, end, &b->record[b->n_records + d->open]))
         return;
     for (uint32_t i = 0; i < end - first; i++)
-        take(d, b, &records[i]);
+        take(d, b, &record[i]);
+    if (d->area->setup.policy == TG_POLICY_OVERWRITE)
+        flush(d, b); /* the device does not wait for the host to read payloads */
 }
 
 /* ── buffers ───────────────────────────────────────────────────────────────────────────── */
@@ -407,7 +487,7 @@ static void give_back(struct tg_drain *d, uint32_t buffer)
 }
 
 /* Takes the full buffers, in order. True if `current` is one of them, or the queue is damaged. */
-static bool take_ready(struct tg_drain *d, struct batch *b, uint32_t current, uint64_t *count)
+static bool take_ready(struct tg_drain *d, uint32_t current, uint64_t *count)
 {
     const struct tg_stream_head *s = &d->area->stream;
     bool seen = false;
@@ -420,8 +500,7 @@ static bool take_ready(struct tg_drain *d, struct batch *b, uint32_t current, ui
         if (buffer >= s->n_buffers)
             break; /* not written yet, or damaged: tg_drain_end counts it as corrupt */
         *count += s->per_buffer - dealt_with(d, buffer);
-        take_records(d, b, buffer, dealt_with(d, buffer), s->per_buffer);
-        flush(d, b);
+        take_records(d, buffer, dealt_with(d, buffer), s->per_buffer);
         give_back(d, buffer);
         seen |= buffer == current;
     }
@@ -439,8 +518,7 @@ static bool is_outdated(struct tg_drain *d, uint32_t buffer, uint32_t end)
 }
 
 /* Takes the new records of the buffer that the device is filling. */
-static void take_current(struct tg_drain *d, struct batch *b, uint32_t buffer, uint32_t end,
-                         uint64_t *count)
+static void take_current(struct tg_drain *d, uint32_t buffer, uint32_t end, uint64_t *count)
 {
     const struct tg_stream_head *s = &d->area->stream;
     uint32_t first = dealt_with(d, buffer);
@@ -448,42 +526,46 @@ static void take_current(struct tg_drain *d, struct batch *b, uint32_t buffer, u
         first >= end)
         return;
     *count += end - first;
-    take_records(d, b, buffer, first, end);
-    flush(d, b);
+    take_records(d, buffer, first, end);
     d->part_buffer = buffer;
     d->part_count = end;
 }
 
-static void start(struct batch *b) /* the arrays stay unset: the counts say what is valid */
+static void begin_batch(struct tg_drain *d)
 {
-    b->size = 0;
-    b->n_records = 0;
+    if (d->room != NULL)
+        clear(&d->room->batch);
+}
+
+static void end_batch(struct tg_drain *d)
+{
+    if (d->room != NULL)
+        flush(d, &d->room->batch);
 }
 
 uint64_t tg_drain_run(struct tg_drain *d)
 {
-    struct batch b;
     /* Read `current` before the ready queue: a buffer that becomes full in between is then found
      * in the queue instead of missed. */
     bool believed = read_word(d, FIELD(current), &d->current);
     uint32_t buffer = tg_current_buffer(d->current);
     uint64_t count = 0;
-    start(&b);
-    if (!take_ready(d, &b, buffer, &count) && believed)
-        take_current(d, &b, buffer, tg_current_count(d->current), &count);
+    begin_batch(d);
+    if (!take_ready(d, buffer, &count) && believed)
+        take_current(d, buffer, tg_current_count(d->current), &count);
+    end_batch(d);
     return count;
 }
 
 void tg_drain_end(struct tg_drain *d)
 {
-    struct batch b;
     /* Without the stream's memory it is not known what the device had made; the collector says so. */
     bool is_there = read_word(d, FIELD(ready_tail), &d->ready_tail);
     uint64_t left = is_there ? d->ready_tail - d->ready_head : 0;
-    start(&b);
+    begin_batch(d);
     if (d->open)
-        close_truncated(d, &b);
-    flush(d, &b);
+        close_truncated(d, &d->room->batch);
+    end_batch(d);
     if (left <= d->area->stream.n_buffers)
         d->corrupt += left * d->area->stream.per_buffer;
 }

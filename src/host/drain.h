@@ -6,14 +6,40 @@
 #include "recording/writer.h"
 #include "host/record_setup.h"
 
+/* Small enough to stay in a core's cache between two copies. */
+enum { TG_BOUNCE = 1 << 18, TG_BATCH = 16 * TG_PER_BUFFER };
+
+/* Payload bytes that wait for one write, and the records that wait for them. The bytes are contiguous in the
+ * file. In the arena every tensor begins on a cache line, so there they are parts with small gaps. */
+struct tg_batch {
+    uint64_t from; /* arena cursor */
+    uint64_t span; /* bytes of the arena, with the gaps */
+    uint64_t to;   /* file position */
+    uint64_t size; /* without the gaps */
+    uint32_t n_parts;
+    uint32_t n_records;
+    struct {
+        uint32_t at, size; /* in the span; of a single part only the batch has the size */
+    } part[TG_BATCH];
+    /* Appended once the bytes are written. The records that are taken next lie behind them. */
+    struct tg_record record[TG_BATCH];
+    uint64_t piece[TG_BATCH]; /* per record: the arena cursor of its oldest piece here */
+};
+
+/* Memory that the drains of one thread share: between two calls of tg_drain_run nothing of it is used. */
+struct tg_drain_room {
+    struct tg_batch batch;
+    char bounce[TG_BOUNCE];
+};
+
 /* The host's own state of a stream. The host never reads it back from the device. */
 struct tg_drain {
     struct tg_record_area *area;
     struct tg_dump_writer *writer;                                /* gets arguments, or */
     void (*other)(void *context, const struct tg_record *record); /* gets other records */
     void *context;
-    char *bounce;     /* shared by all drains of a collector: TG_BOUNCE bytes */
-    uint64_t address; /* of the stream's head */
+    struct tg_drain_room *room; /* NULL with `other` */
+    uint64_t address;           /* of the stream's head */
     uint32_t index;
     uint64_t ready_head; /* buffers received */
     uint64_t free_tail;  /* buffers given back */
@@ -33,10 +59,8 @@ struct tg_drain {
     uint64_t file_end;       /* the file has nothing of it from here on; or all ones */
 };
 
-enum { TG_BOUNCE = 1 << 18 }; /* small enough to stay in a core's cache between two copies */
-
 void tg_drain_init(struct tg_drain *drain, struct tg_record_area *area, uint32_t index,
-                   struct tg_dump_writer *writer, char *bounce);
+                   struct tg_dump_writer *writer, struct tg_drain_room *room);
 /* For a stream that does not carry arguments: calls `other` for each record, exactly as the device
  * wrote it, without checks. */
 void tg_drain_init_other(struct tg_drain *drain, struct tg_record_area *area, uint32_t index,

@@ -56,7 +56,9 @@ int64_t tg_record_numel(const struct tg_record *record)
         return -1;
     for (unsigned i = 0; i < record->ndim; i++) {
         int64_t size = record->shape[i];
-        if (size < 0 || (size > 0 && n > TG_MAX_ELEMENTS / size))
+        /* Divides only if the product may be above 2^58: a division costs more than all the rest. */
+        if (((uint64_t)size | (uint64_t)n) >> 29 != 0 &&
+            (size < 0 || (size > 0 && n > TG_MAX_ELEMENTS / size)))
             return -1;
         n *= size;
     }

@@ -131,7 +131,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static char bounce[TG_BOUNCE];
+    static struct tg_drain_room room;
     struct tg_device device = {.ops = &ops, .head = {.memory_end = MEMORY}};
     struct tg_record_area area;
     struct tg_dump_writer writer = {0, 0};
@@ -146,7 +146,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         memory[i - 1] = (char)data[i];
     if (!(data[0] & 8))
         seal_words();
-    tg_drain_init(&drain, &area, 0, &writer, bounce);
+    tg_drain_init(&drain, &area, 0, &writer, &room);
     for (int pass = 0; pass < 4; pass++)
         tg_drain_run(&drain);
     tg_drain_end(&drain);

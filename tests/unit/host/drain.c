@@ -208,7 +208,7 @@ static void make_piece(uint64_t task, uint64_t bytes, uint64_t done, uint64_t si
     if (made == 0 && done == 0)
         written = 0;
     r.position = written;
-    written += size;
+    written += (size + TG_CURSOR_UNIT - 1) / TG_CURSOR_UNIT * TG_CURSOR_UNIT;
     if (done + size < bytes)
         r.flags |= TG_RECORD_MORE;
     else
@@ -222,12 +222,12 @@ static void make_piece(uint64_t task, uint64_t bytes, uint64_t done, uint64_t si
 
 static struct tg_drain open_recording(struct tg_dump_writer **writer)
 {
-    static char bounce[TG_BOUNCE];
+    static struct tg_drain_room room;
     struct tg_drain drain = open_stream();
     dump_make_dir();
     CHECK_EQ_I(tg_dump_create(dump_dir, TG_LEVEL_FULL, TG_POLICY_BLOCK, 0, writer, NULL), TG_OK);
     area.copied = true;
-    tg_drain_init(&drain, &area, 0, *writer, bounce);
+    tg_drain_init(&drain, &area, 0, *writer, &room);
     return drain;
 }
 
@@ -279,6 +279,53 @@ TEST(pieces_that_were_read_before_stay)
     struct tg_recording *recording = end_recording(&drain, writer, PAYLOAD);
     check_entry(recording, 0, PAYLOAD, true);
     check_entry(recording, 1, 0, true);
+    tg_recording_close(recording);
+}
+
+static void check_bytes(const struct tg_recording *recording, uint64_t index, int byte)
+{
+    struct tg_entry entry;
+    REQUIRE(tg_recording_get(recording, index, &entry));
+    const unsigned char *bytes = tg_recording_payload(recording, &entry);
+    REQUIRE(bytes || entry.record.stored == 0);
+    for (uint64_t i = 0; i < entry.record.stored; i++)
+        CHECK_EQ_I(bytes[i], byte);
+}
+
+/* Such payloads lie apart in the arena and side by side in the file. */
+TEST(payloads_of_odd_sizes_are_written_together)
+{
+    static const uint64_t size[] = {100, 4, 64, 68, 128, 200, 12};
+    for (int copied = 0; copied < 2; copied++) {
+        struct tg_dump_writer *writer;
+        struct tg_drain drain = open_recording(&writer);
+        area.copied = copied;
+        for (unsigned i = 0; i < 7; i++) {
+            make_piece(i + 1, size[i], 0, size[i]);
+            if (i == 4)
+                tg_drain_run(&drain);
+        }
+        struct tg_recording *recording = end_recording(&drain, writer, ARENA);
+        for (unsigned i = 0; i < 7; i++) {
+            check_entry(recording, i, size[i], false);
+            check_bytes(recording, i, (int)i + 1);
+        }
+        CHECK_EQ_U(dump_info(recording).payload_bytes, 576);
+        tg_recording_close(recording);
+    }
+}
+
+TEST(payloads_of_odd_sizes_stay_as_far_as_they_can_be_read)
+{
+    struct tg_dump_writer *writer;
+    struct tg_drain drain = open_recording(&writer);
+    for (unsigned i = 0; i < 3; i++)
+        make_piece(i + 1, 100, 0, 100);
+    struct tg_recording *recording = end_recording(&drain, writer, 256);
+    check_entry(recording, 0, 100, false);
+    check_entry(recording, 1, 100, false);
+    check_entry(recording, 2, 0, true);
+    check_bytes(recording, 1, 2);
     tg_recording_close(recording);
 }
 
