@@ -9,14 +9,18 @@
 
 /* ── records ───────────────────────────────────────────────────────────────────────────── */
 
-TG_FN static void describe(struct tg_record *r, const struct tg_stream *s,
-                           const struct tg_subject *a)
+/* Records with more bytes than this take longer to make than it takes to read the clock. */
+enum { SHORT_BYTES = 4096 };
+
+TG_FN static void describe(struct tg_record *r, struct tg_stream *s, const struct tg_subject *a)
 {
+    if (s->now == 0)
+        s->now = tg_target_now();
     tg_record_describe(r, a);
     r->sequence = s->recorded;
     r->stream = (uint16_t)s->index;
     r->core = s->lane->index;
-    r->time = tg_target_now();
+    r->time = s->now;
 }
 
 TG_FN static enum tg_want wanted(struct tg_stream *s, const struct tg_subject *a)
@@ -85,8 +89,11 @@ TG_FN static const char *content_at(const struct content *c, uint64_t offset)
 
 /* Packs and hashes the logical bytes [offset, offset + size); both are multiples of 64 except at
  * the end. If `to` is 0, only hashes them. */
-TG_FN static void take(struct content *c, char *to, uint64_t offset, uint64_t size)
+TG_FN static void take(struct tg_stream *s, struct content *c, char *to, uint64_t offset,
+                       uint64_t size)
 {
+    if (size > SHORT_BYTES)
+        s->now = 0;
     if (!c->straight)
         tg_target_gather(&c->hash, to, c->tensor, offset, size);
     else if (to)
@@ -122,7 +129,7 @@ TG_FN static void record_payload(struct tg_engine *e, struct tg_stream *s,
         if (room && size > 0) {
             r->position = position;
             r->stored = size;
-            take(c, tg_stream_at(s, position), offset, size);
+            take(s, c, tg_stream_at(s, position), offset, size);
         }
         if (!room || size == left)
             break;
@@ -137,7 +144,7 @@ TG_FN static void record_payload(struct tg_engine *e, struct tg_stream *s,
         }
     }
     if (r->stored < c->bytes - offset) {
-        take(c, 0, offset, c->bytes - offset);
+        take(s, c, 0, offset, c->bytes - offset);
         flags = (uint16_t)(flags | TG_RECORD_TRUNCATED);
         tg_stream_add(s, truncated, 1);
     }
@@ -165,7 +172,7 @@ TG_FN static void record_tensor(struct tg_engine *e, struct tg_stream *s,
     describe(r, s, a);
     tg_record_describe_tensor(r, t);
     if (want == TG_WANT_HASH) {
-        take(&c, 0, 0, c.bytes);
+        take(s, &c, 0, 0, c.bytes);
         finish(r, &c, 0);
     }
     tg_stream_add(s, recorded, 1);
@@ -210,6 +217,7 @@ TG_FN void tg_record_stage(struct tg_engine *e, struct tg_worker *lane, uint32_t
     struct tg_stream *s = tg_stream_of(e, lane);
     struct tg_subject a;
     const char *args;
+    s->now = began;
     a.desc = &e->desc[task];
     a.stage = stage;
     a.index = a.role = 0;
@@ -233,6 +241,7 @@ TG_FN void tg_record_read(struct tg_engine *e, struct tg_stream *s, const struct
     a.role = 0; /* a scalar */
     if (wanted(s, &a) == TG_WANT_NOTHING)
         return;
+    s->now = began;
     r = tg_stream_slot(e, s);
     tg_stream_add(s, attempted, 1);
     if (r == 0) {

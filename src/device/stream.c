@@ -46,6 +46,7 @@ TG_FN void tg_stream_open(struct tg_stream *s, const struct tg_record_setup *set
     s->per_buffer = head->per_buffer;
     s->buffer = TG_NO_BUFFER;
     s->count = s->gave_up = 0;
+    s->now = 0;
     s->ready_tail = s->free_head = 0;
     s->written = s->freed = s->free_tail = 0;
     take_free_tail(s);
@@ -130,6 +131,7 @@ TG_FN static bool wait_for(struct tg_engine *e, struct tg_stream *s, uint64_t ne
         count_time(s, &counted, now);
     }
     tg_stream_add(s, wait_ns, now - began);
+    s->now = now;
     if (!there)
         s->gave_up |= resource;
     return there;

@@ -35,6 +35,7 @@ struct tg_stream {
     /* written by the host, as last believed */
     uint64_t free_tail;
     uint64_t freed;
+    uint64_t now;     /* the clock, if no time to speak of has passed since; 0: read it again */
     uint32_t gave_up; /* resources it waited for in vain: no more waiting until they are there */
     /* counters, with copies in the head */
     uint64_t attempted, recorded, lost_full, lost_gave_up, truncated, record_ns, wait_ns;
