@@ -10,6 +10,7 @@
 #include <taskglass/recording.h>
 
 #include <taskglass/json.h>
+#include <taskglass/wire/journal.h>
 
 enum { TG_MANIFEST_VERSION = 2 };
 
@@ -36,6 +37,11 @@ struct tg_manifest_piece {
     uint32_t size; /* 0: free */
     char text[TG_MANIFEST_PIECE];
 };
+/* The place of a key in a table of that size. All bits of `x` count. */
+static inline unsigned tg_manifest_place(uint64_t x)
+{
+    return (unsigned)((x ^ x >> 31) * UINT64_C(0x9E3779B97F4A7C15) >> 56) % TG_MANIFEST_PIECES;
+}
 /* Zeros at first. Belongs to one thread, and to the recording whose names it points to. */
 struct tg_manifest_pieces {
     struct tg_manifest_piece piece[TG_MANIFEST_PIECES];
@@ -45,6 +51,31 @@ struct tg_manifest_pieces {
  * the text. */
 size_t tg_manifest_put_entry(struct tg_manifest_pieces *pieces, const struct tg_entry *entry,
                              char *to);
+/* The part of an entry that depends on the argument alone: kernels, shape, flags. */
+char *tg_manifest_put_common(char *at, const struct tg_entry *entry);
+
+/* Texts of entries by the slots of the journal that give them (manifest_slot.c). */
+enum { TG_MANIFEST_KEY = 8 };
+struct tg_manifest_line {
+    uint64_t key[TG_MANIFEST_KEY];
+    uint32_t front_size; /* 0: free */
+    uint32_t middle_size;
+    char front[448];
+    char middle[56];
+};
+/* Zeros at first. Belongs to one thread, and to one journal. */
+struct tg_manifest_lines {
+    struct tg_manifest_line line[TG_MANIFEST_PIECES];
+};
+
+/* As tg_manifest_put_entry for the record of a slot, if tg_manifest_learn was given one like it; else
+ * returns 0. The slot may have any bytes. */
+size_t tg_manifest_put_slot(const struct tg_manifest_lines *lines,
+                            const struct tg_record_packed *slot, char *to);
+/* `entry`: the record of that slot, confined, and the names of its kernels. */
+void tg_manifest_learn(struct tg_manifest_lines *lines, const struct tg_record_packed *slot,
+                       const struct tg_entry *entry);
+
 /* What stands before the entries, up to the bracket that opens their list. `counted`: the records,
  * added up. */
 void tg_manifest_put_head(struct tg_json *json, const struct tg_recording *recording,

@@ -97,7 +97,7 @@ static char *put_flags(char *at, const struct tg_record *record)
     return at;
 }
 
-static char *put_common(char *at, const struct tg_entry *entry)
+char *tg_manifest_put_common(char *at, const struct tg_entry *entry)
 {
     const struct tg_record *record = &entry->record;
     bool is_scalar = record->kind == TG_KIND_SCALAR;
@@ -137,8 +137,7 @@ static unsigned place_of(const struct tg_manifest_key *key)
 {
     uint64_t x = key->words ^ (uint64_t)key->kernel[0] << 20 ^ (uint64_t)key->shape[0] << 7 ^
                  (uint64_t)key->shape[1] ^ (uint64_t)key->strides[0] << 3;
-    x *= UINT64_C(0x9E3779B97F4A7C15);
-    return (unsigned)(x >> 32) % TG_MANIFEST_PIECES;
+    return tg_manifest_place(x);
 }
 
 static char *put_piece(struct tg_manifest_pieces *pieces, char *at, const struct tg_entry *entry)
@@ -148,7 +147,7 @@ static char *put_piece(struct tg_manifest_pieces *pieces, char *at, const struct
     struct tg_manifest_piece *piece = &pieces->piece[place_of(&key)];
     if (piece->size > 0 && memcmp(&piece->key, &key, sizeof key) == 0)
         return put(at, piece->text, piece->size);
-    char *end = put_common(at, entry);
+    char *end = tg_manifest_put_common(at, entry);
     if ((size_t)(end - at) <= sizeof piece->text) {
         piece->key = key;
         piece->size = (uint32_t)(end - at);

@@ -54,6 +54,7 @@ struct tg_scribe {
 struct printer {
     struct tg_scribe *scribe;
     struct tg_manifest_pieces pieces;
+    struct tg_manifest_lines lines;
     unsigned char
         slots[(CHUNK + 1) * TG_JOURNAL_SLOT]; /* one more, for the rest of the last record */
     char *text;
@@ -107,25 +108,38 @@ static void name_kernels(const struct tg_recording *recording, struct tg_entry *
                                   : tg_journal_kernel(recording, entry->record.kernel[part]);
 }
 
-/* Prints the arguments that begin in the first `n` slots; there are `all`. Every entry has a comma and a new
- * line before it. The payloads of these records are in the payload file, so its size limits nothing. */
-static bool format(struct printer *printer, uint64_t n, uint64_t all)
+/* Prints the record of slot `i` the long way, and remembers what the next one like it has in common with it.
+ * Its payload is in the payload file, so the size of that limits nothing. */
+static size_t print_record(struct printer *printer, uint64_t i, uint64_t n,
+                           const struct tg_record_packed *slot, char *to)
 {
     struct tg_entry entry;
+    tg_slot_read(printer->slots, TG_JOURNAL_SLOT, i, n, &entry.record);
+    tg_record_confine(&entry.record, UINT64_MAX);
+    name_kernels(printer->scribe->recording, &entry);
+    tg_manifest_learn(&printer->lines, slot, &entry);
+    return tg_manifest_put_entry(&printer->pieces, &entry, to);
+}
+
+/* Prints the arguments that begin in the first `n` slots; there are `all`. Every entry has a comma and a new
+ * line before it. */
+static bool format(struct printer *printer, uint64_t n, uint64_t all)
+{
+    struct tg_record_packed slot;
     printer->used = 0;
     for (uint64_t i = 0; i < n; i++) {
-        if (!is_argument(printer->slots + i * TG_JOURNAL_SLOT))
+        memcpy(&slot, printer->slots + i * TG_JOURNAL_SLOT, sizeof slot);
+        if (slot.type != TG_RECORD_ARGUMENT)
             continue;
         if (!tg_grow(&printer->text, &printer->room, printer->used + TG_MANIFEST_LINE, 1))
             return false;
-        tg_slot_read(printer->slots, TG_JOURNAL_SLOT, i, all, &entry.record);
-        tg_record_confine(&entry.record, UINT64_MAX);
-        name_kernels(printer->scribe->recording, &entry);
         char *at = printer->text + printer->used;
         *at++ = ',';
         *at++ = '\n';
-        at += tg_manifest_put_entry(&printer->pieces, &entry, at);
-        printer->used = (size_t)(at - printer->text);
+        size_t size = tg_manifest_put_slot(&printer->lines, &slot, at);
+        if (size == 0)
+            size = print_record(printer, i, all, &slot, at);
+        printer->used = (size_t)(at - printer->text) + size;
     }
     return true;
 }
