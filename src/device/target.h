@@ -39,6 +39,7 @@
  *     uint64_t tg_target_now(void)                    nanoseconds, the same clock for all lanes
  *     uint32_t tg_target_lowest_bit(bits)             its number; bits is not 0
  *     uint32_t tg_target_leading_zeros(bits)          bits is not 0
+ *     uint64_t tg_target_high_product(a, b)           a · b / 2^64
  *
  * and four constants, for plain conditions:
  *

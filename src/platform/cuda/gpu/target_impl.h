@@ -56,6 +56,10 @@ TG_FN static inline uint32_t tg_target_leading_zeros(uint64_t bits)
 {
     return (uint32_t)__clzll((long long)bits);
 }
+TG_FN static inline uint64_t tg_target_high_product(uint64_t a, uint64_t b)
+{
+    return __umul64hi(a, b);
+}
 TG_FN static inline void tg_target_nap(void)
 {
     __nanosleep(1000);

@@ -34,6 +34,11 @@ static inline uint32_t tg_target_leading_zeros(uint64_t bits)
 {
     return (uint32_t)__builtin_clzll(bits);
 }
+static inline uint64_t tg_target_high_product(uint64_t a, uint64_t b)
+{
+    __extension__ typedef unsigned __int128 wide;
+    return (uint64_t)((wide)a * b >> 64);
+}
 /* Sleeps for a moment. For waits on the host, which cannot wake this thread. */
 void tg_target_nap(void);
 uint64_t tg_target_now(void);
