@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A grid turns addresses into coordinates in which strided regions are boxes. Its strides are those of
+ * a region, each a multiple of the next:
+ *
+ *     address = at[0] · stride[0] + at[1] · stride[1] + … + at[n]     at[i] < radix[i] for i > 0
+ *
+ * For tiles of a matrix the stride is the length of a row in bytes, at[0] is the row and at[1] the byte
+ * in the row: tiles side by side have addresses that interleave, and boxes that lie apart.
+ *
+ *     addresses   aabbaabb…        boxes   aa bb
+ *                                          aa bb
+ *
+ * Every region has a box in every grid: all coordinates of its bytes, and possibly more. Regions whose
+ * boxes do not meet in some grid have no byte in common. The box of a region that the grid was made for
+ * has no more than the region's bytes, unless the region has strides that the grid lacks.
+ *
+ * Except for at[0], coordinates are cyclic: after the last byte of a row comes the first of the next
+ * one. So it does not matter where in its row a matrix begins.
+ */
+#ifndef TG_ORCHESTRATE_GRID_H
+#define TG_ORCHESTRATE_GRID_H
+
+#include "orchestrate/region.h"
+
+enum { TG_GRID_STRIDES = 3, TG_GRID_AXES = TG_GRID_STRIDES + 1, TG_GRID_PARTS = 16 };
+
+struct tg_grid {
+    uint32_t n; /* strides; there is one axis more */
+    uint64_t stride[TG_GRID_STRIDES];
+    uint64_t radix[TG_GRID_AXES];      /* of axis 0: 0, because it has no end */
+    uint64_t inverse[TG_GRID_STRIDES]; /* of the strides, times 2^64 */
+};
+
+/* On each axis, `length` coordinates from `at`; those from the radix on begin again at 0. */
+struct tg_box {
+    uint64_t at[TG_GRID_AXES], length[TG_GRID_AXES];
+};
+
+/* The grid for a region that has outer dimensions: its smallest strides, as far as each is a multiple of
+ * the one before. */
+TG_FN void tg_grid_of(const struct tg_region *region, struct tg_grid *grid);
+
+/* True if tg_grid_of gives this grid. */
+TG_FN bool tg_grid_is_of(const struct tg_grid *grid, const struct tg_region *region);
+
+TG_FN void tg_grid_box(const struct tg_grid *grid, const struct tg_region *region,
+                       struct tg_box *box);
+
+TG_FN bool tg_boxes_meet(const struct tg_grid *grid, const struct tg_box *a,
+                         const struct tg_box *b);
+
+/* A region with half the grid's stride has a box that is as wide as a row. But its even rows and its odd
+ * rows have narrow boxes each. */
+struct tg_grid_split {
+    uint32_t dim, n; /* every n-th of the dimension, whose stride times n is a stride of the grid */
+};
+
+/* Returns into how many parts the region, which has this box, should be divided: 1 if not at all, at most
+ * TG_GRID_PARTS. */
+TG_FN uint32_t tg_grid_parts(const struct tg_grid *grid, const struct tg_region *region,
+                             const struct tg_box *box, struct tg_grid_split *part);
+
+/* Sets all of one part but `hi` and the order of its dimensions, which a box does not need. */
+TG_FN void tg_grid_take_part(const struct tg_region *region, const struct tg_grid_split *part,
+                             uint32_t which, struct tg_region *to);
+
+#endif
