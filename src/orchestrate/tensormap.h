@@ -9,27 +9,65 @@
  *   writes   wait for the readers of every region they meet, or for its writer if it has none
  *            (readers wait for the writer themselves); regions that a write covers are dropped
  *
- * A region is found by its first byte: regions of at most 2^l bytes lie in buckets of 2^l bytes,
- * each in the bucket of its first byte. A search for regions that meet [lo, hi) looks, for every l
- * in use, into the buckets from one before lo's to hi's; or, if those are more than there are
- * regions, at all regions of that size.
+ * A region is found by where it begins. Regions of about one size are on one shelf, which is divided
+ * into cells of about that size; each region lies in the cell of its beginning. A search looks, on every
+ * shelf in use, into the cells that the wanted bytes lie in, and into those before if a region of theirs
+ * may reach so far; or, if those cells are more than there are regions, at all regions of the shelf.
+ *
+ *   contiguous   shelf l: regions of at most 2^l bytes, in cells of 2^l bytes
+ *   strided      a shelf has a grid (grid.h) and a size 2^l for each axis; regions and cells are boxes.
+ *                So tiles side by side lie in different cells although their addresses interleave.
+ *
+ * There are few grids. If a region finds no place on a shelf of its grid, it lies on a shelf for
+ * contiguous regions, by all bytes from its first to its last.
  *
  * There are few buckets at first, so that a small graph does not have to clear many. They become more
  * as entries do.
  *
  * Entries are bounded. A region that only completed tasks used is dropped when a search finds it;
- * or when a new region is added, which checks the oldest of its size; or, when entries run out, by
+ * or when a new region is added, which checks the oldest of its shelf; or, when entries run out, by
  * a sweep over all. Only the orchestrator's thread uses the map.
  */
 #ifndef TG_ORCHESTRATE_TENSORMAP_H
 #define TG_ORCHESTRATE_TENSORMAP_H
 
 #include "device/task_ref.h"
+#include "orchestrate/grid.h"
 #include "orchestrate/region.h"
 #include <taskglass/wire/orchestration.h>
 #include <taskglass/wire/record.h>
 
-enum { TG_MAP_LEVELS = 64 };
+enum {
+    TG_MAP_LEVELS = 64, /* shelves 0 … 63 are for contiguous regions */
+    TG_MAP_BOXED = 64,  /* the others are for boxes */
+    TG_MAP_SHELVES = TG_MAP_LEVELS + TG_MAP_BOXED,
+    TG_MAP_GRIDS = 16
+};
+
+/* How one axis of a shelf of boxes is divided into cells. The cells are as large as the first region,
+ * and one of them begins where it does, because tiles that are all alike then have a cell each. */
+struct tg_map_axis {
+    uint64_t inverse; /* of the size of a cell, times 2^64 */
+    uint64_t shift;   /* added to a coordinate, so that a cell begins with the first region */
+    uint64_t back; /* a region that begins further than this before another one ends before it, or
+                         in its own cell */
+};
+
+struct tg_map_shelf {
+    uint32_t first, last; /* entry + 1: the newest, the oldest */
+    uint32_t count;
+    uint8_t grid;                /* of boxes: its number */
+    uint8_t level[TG_GRID_AXES]; /* on axis i a region has at most 2^level coordinates */
+    uint64_t beyond; /* contiguous: no region goes further than this beyond its cell of 2^level */
+    struct tg_map_axis axis[TG_GRID_AXES]; /* of boxes */
+};
+
+struct tg_map_grid {
+    struct tg_grid grid;
+    uint64_t owns;   /* bit i: it has shelf TG_MAP_LEVELS + i */
+    uint64_t used;   /* those with regions */
+    uint64_t lo, hi; /* all its regions lie in [lo, hi) */
+};
 
 struct tg_tensormap {
     struct tg_map_region *region;
@@ -43,10 +81,14 @@ struct tg_tensormap {
     uint32_t free_region, free_reader;   /* lists: entry + 1 */
     uint32_t fresh_region, fresh_reader; /* entries from here on were never used */
     uint32_t hand;                       /* where the next sweep begins */
-    uint64_t levels;                     /* bit l: there are regions of size class l */
-    uint32_t level_first[TG_MAP_LEVELS]; /* entry + 1: the newest, */
-    uint32_t level_last[TG_MAP_LEVELS];  /* the oldest */
-    uint32_t level_count[TG_MAP_LEVELS];
+    uint32_t search;                     /* number of the last search */
+    uint32_t n_grids;                    /* that have been made, */
+    uint32_t grids;                      /* bit i: grid i has regions */
+    uint64_t levels;                     /* bit l: shelf l has regions */
+    uint64_t boxed;                      /* bit i: a grid owns shelf TG_MAP_LEVELS + i */
+    uint64_t looked; /* cells and entries that searches looked at: their work, for tests */
+    struct tg_map_shelf shelf[TG_MAP_SHELVES];
+    struct tg_map_grid grid[TG_MAP_GRIDS];
 };
 
 /* The functions and data that the map needs from its user, the orchestrator. */

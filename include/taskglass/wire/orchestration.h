@@ -114,11 +114,12 @@ struct tg_map_region {
     uint64_t writer;                    /* a task reference; 0: none */
     uint32_t first_reader, last_reader; /* entries + 1 of the readers; 0: none */
     uint32_t next;                      /* in its bucket: entry + 1 */
-    uint32_t level_next, level_prev;    /* list of its size, newest first: entry + 1 */
-    uint8_t level;                      /* its extent is at most 2^level bytes */
+    uint32_t shelf_next, shelf_prev;    /* list of its shelf, newest first: entry + 1 */
+    uint8_t shelf;                      /* of regions of about its size and form */
     uint8_t n_outer;
     uint16_t reserved;
-    uint64_t pad;
+    uint32_t cell; /* of its shelf; the low bits are its bucket */
+    uint32_t mark; /* the last search that came upon it */
     uint64_t outer_count[7];  /* repetitions of the run, per dimension */
     uint64_t outer_stride[7]; /* bytes between them, the largest first */
     uint64_t pad2[2];

@@ -202,8 +202,8 @@ TEST(the_tensor_map_of_an_earlier_graph_is_left_alone)
     orchestrator->map.bucket = NULL;
     orchestrator->map.levels = UINT64_MAX;
     for (uint32_t level = 0; level < TG_MAP_LEVELS; level++) {
-        orchestrator->map.level_first[level] = 1;
-        orchestrator->map.level_count[level] = UINT32_MAX;
+        orchestrator->map.shelf[level].first = 1;
+        orchestrator->map.shelf[level].count = UINT32_MAX;
     }
     run(orchestrator);
     end();

@@ -166,6 +166,25 @@ static uint32_t count_readers(const struct tg_map_region *r)
     return n;
 }
 
+/* What the map and the grids know about a shelf. */
+static void check_shelf(uint32_t number)
+{
+    bool used = w.map.shelf[number].count > 0;
+    uint64_t bit = (uint64_t)1 << number % TG_MAP_LEVELS;
+    if (number < TG_MAP_LEVELS) {
+        CHECK_EQ_U((w.map.levels & bit) != 0, used);
+        return;
+    }
+    for (uint32_t g = 0; g < w.map.n_grids; g++) {
+        const struct tg_map_grid *grid = &w.map.grid[g];
+        bool owns = (grid->owns & bit) != 0;
+        REQUIRE(!owns || (w.map.boxed & bit) != 0);
+        REQUIRE((grid->used & bit) == (owns && used ? bit : 0));
+        REQUIRE(!owns || w.map.shelf[number].grid == g);
+        REQUIRE((w.map.grids >> g & 1) == (grid->used != 0));
+    }
+}
+
 static void check_books(void)
 {
     static bool in_bucket[ENTRIES + 1];
@@ -176,21 +195,22 @@ static void check_books(void)
             REQUIRE(!in_bucket[at]);
             in_bucket[at] = true;
         }
-    for (uint32_t level = 0; level < TG_MAP_LEVELS; level++) {
+    for (uint32_t number = 0; number < TG_MAP_SHELVES; number++) {
+        const struct tg_map_shelf *shelf = &w.map.shelf[number];
         uint32_t n = 0, last = 0;
-        for (uint32_t at = w.map.level_first[level]; at; at = w.map.region[at - 1].level_next) {
+        for (uint32_t at = shelf->first; at; at = w.map.region[at - 1].shelf_next) {
             const struct tg_map_region *r = &w.map.region[at - 1];
             REQUIRE(++n <= w.map.size);
-            REQUIRE(r->level == level && r->level_prev == last && r->lo < r->hi);
-            REQUIRE(r->hi - r->lo <= (uint64_t)1 << level);
+            REQUIRE(r->shelf == number && r->shelf_prev == last && r->lo < r->hi);
+            REQUIRE(number >= TG_MAP_LEVELS || r->hi - r->lo <= (uint64_t)1 << number);
             REQUIRE(in_bucket[at]);
             in_bucket[at] = false;
             live += 1 + count_readers(r);
             last = at;
         }
-        CHECK_EQ_U(w.map.level_count[level], n);
-        CHECK_EQ_U(w.map.level_last[level], last);
-        CHECK_EQ_U(w.map.levels >> level & 1, n > 0);
+        CHECK_EQ_U(shelf->count, n);
+        CHECK_EQ_U(shelf->last, last);
+        check_shelf(number);
     }
     for (uint32_t at = 1; at <= ENTRIES; at++)
         REQUIRE(!in_bucket[at]);
