@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "orchestrate/region.h"
+#include "common/stored_args.h"
 #include "orchestrate/grid.h"
 
 /* A view being analysed: contiguous bits, and the dimensions that repeat them, the smallest stride
@@ -11,34 +12,76 @@ struct dims {
     int64_t count[TG_MAX_DIMS], stride[TG_MAX_DIMS];
 };
 
-/* If every number is below this, no product or sum in straight() overflows. */
+/* If shapes, steps and the products of shapes are below these, nothing in nested() overflows. */
 #define SMALL ((int64_t)1 << 27)
+#define SMALL_STEP ((int64_t)1 << 31)
 
-/* For a view that is one contiguous run of elements, as most are: needs no sorting and no
- * division. */
-TG_FN static bool straight(const struct tg_tensor *t, struct tg_region *region)
+/* A view whose dimensions lie inside each other, counted in elements: the innermost first. */
+struct nest {
+    int64_t run, reach; /* elements of a run, and from the first to the last of all */
+    uint32_t n;
+    int64_t count[TG_MAX_OUTER], step[TG_MAX_OUTER];
+};
+
+TG_FN static inline bool add_outer(struct nest *nest, int64_t count, int64_t step)
 {
-    unsigned bits = tg_bits_of(t->dtype);
+    uint32_t n = nest->n;
+    if (n == 0 && step == nest->run) {
+        nest->run *= count;
+        nest->reach = nest->run;
+        return true;
+    }
+    if (step < nest->reach || step >= SMALL_STEP)
+        return false;
+    nest->reach += (count - 1) * step;
+    if (n > 0 && step == nest->count[n - 1] * nest->step[n - 1]) {
+        nest->count[n - 1] *= count;
+        return true;
+    }
+    if (n == TG_MAX_OUTER || nest->reach >= (int64_t)1 << 50)
+        return false;
+    nest->count[n] = count;
+    nest->step[n] = step;
+    nest->n = n + 1;
+    return true;
+}
+
+/* For a view that is contiguous, or a tile of a tensor whose dimensions are in the usual order, as most
+ * are: needs no sorting and no division. Returns false if it is not one. */
+TG_FN static bool nested(const struct tg_tensor *t, struct tg_region *region)
+{
+    uint64_t bytes = tg_bits_of(t->dtype) / 8, odd = 0;
     int64_t n = 1;
     bool plain = true;
+    struct nest nest;
+    nest.run = nest.reach = 1;
+    nest.n = 0;
     if (t->ndim > TG_MAX_DIMS)
         return false;
     for (int i = t->ndim - 1; i >= 0; i--) {
-        plain &= t->strides[i] == n;
-        if (t->shape[i] <= 0 || t->shape[i] >= SMALL || (t->shape[i] != 1 && t->strides[i] != n))
+        int64_t count = t->shape[i], step = t->strides[i];
+        plain &= step == n;
+        odd |= tg_stored_excess(step);
+        if (count == 1)
+            continue;
+        if (count <= 0 || count >= SMALL || !add_outer(&nest, count, step))
             return false;
-        n *= t->shape[i];
+        n *= count;
         if (n >= SMALL)
             return false;
     }
-    if (bits < 8 || t->start < 0 || t->start >= SMALL ||
-        (uint64_t)(t->start + n) * (bits / 8) > t->storage_bytes)
+    if (bytes == 0 || t->start < 0 || t->start >= SMALL ||
+        (uint64_t)(t->start + nest.reach) * bytes > t->storage_bytes)
         return false;
-    region->lo = t->addr + (uint64_t)t->start * (bits / 8);
-    region->run = (uint64_t)n * (bits / 8);
-    region->hi = region->lo + region->run;
-    region->n_outer = 0;
-    region->plain = plain;
+    region->lo = t->addr + (uint64_t)t->start * bytes;
+    region->hi = region->lo + (uint64_t)nest.reach * bytes;
+    region->run = (uint64_t)nest.run * bytes;
+    region->n_outer = nest.n;
+    region->form = plain ? TG_STORED_NARROW | TG_STORED_ROW_MAJOR : odd ? 0 : TG_STORED_NARROW;
+    for (uint32_t i = 0; i < nest.n; i++) {
+        region->count[i] = (uint64_t)nest.count[nest.n - 1 - i];
+        region->stride[i] = (uint64_t)nest.step[nest.n - 1 - i] * bytes;
+    }
     return true;
 }
 
@@ -111,10 +154,10 @@ TG_FN bool tg_region_of(const struct tg_tensor *t, struct tg_region *region)
 {
     int64_t bits;
     struct dims d;
-    if (straight(t, region))
+    if (nested(t, region))
         return true;
     region->lo = region->hi = region->run = 0;
-    region->n_outer = region->plain = 0;
+    region->n_outer = region->form = 0;
     if (!tg_tensor_valid(t))
         return false;
     if (tg_tensor_numel(t) == 0)

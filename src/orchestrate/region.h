@@ -21,7 +21,7 @@ struct tg_region {
     uint64_t lo, hi; /* all bytes lie in [lo, hi); both 0 for a view without elements */
     uint64_t run;
     uint32_t n_outer;
-    uint32_t plain; /* 1: the view's strides are row-major, and its numbers of elements small */
+    uint32_t form; /* enum tg_stored_form: of the view, if storage_bytes fits; 0: not known */
     uint64_t count[TG_MAX_OUTER];
     uint64_t stride[TG_MAX_OUTER]; /* bytes, the largest first */
 };

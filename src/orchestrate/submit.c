@@ -228,11 +228,14 @@ TG_FN static enum tg_orchestration_fault check(struct tg_orchestrator *self,
 TG_FN static inline uint64_t *put_tensor(uint64_t *to, const struct tg_tensor *t,
                                          const struct tg_region *region)
 {
-    const uint32_t form = TG_STORED_NARROW | TG_STORED_ROW_MAJOR;
-    if (region->plain && t->storage_bytes >> 32 == 0 && t->ndim == 2)
-        return tg_stored_put_as(to, t, 2, form);
-    if (region->plain && t->storage_bytes >> 32 == 0 && t->ndim == 1)
-        return tg_stored_put_as(to, t, 1, form);
+    const uint32_t plain = TG_STORED_NARROW | TG_STORED_ROW_MAJOR, tile = TG_STORED_NARROW;
+    uint32_t form = t->storage_bytes >> 32 == 0 ? region->form : 0;
+    if (form == plain && t->ndim == 2)
+        return tg_stored_put_as(to, t, 2, plain);
+    if (form == plain && t->ndim == 1)
+        return tg_stored_put_as(to, t, 1, plain);
+    if (form == tile && t->ndim == 2)
+        return tg_stored_put_as(to, t, 2, tile);
     return tg_stored_put(to, t);
 }
 
