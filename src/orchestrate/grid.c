@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "orchestrate/grid.h"
-#include "device/target.h"
 
 /* The strides of the region's grid, the smallest first. Returns how many there are. */
 TG_FN static uint32_t chain_of(const struct tg_region *region, uint64_t *chain)
@@ -66,16 +65,9 @@ TG_FN static inline void lengthen(const struct tg_grid *grid, uint64_t distance,
 TG_FN void tg_grid_box(const struct tg_grid *grid, const struct tg_region *region,
                        struct tg_box *box)
 {
-    uint64_t rest = region->lo;
-    for (uint32_t i = 0; i < grid->n; i++) {
-        uint64_t at = tg_target_high_product(rest, grid->inverse[i]); /* or one too few */
-        rest -= at * grid->stride[i];
-        for (; rest >= grid->stride[i]; at++)
-            rest -= grid->stride[i];
-        box->at[i] = at;
+    tg_grid_at(grid, region->lo, box->at);
+    for (uint32_t i = 0; i < grid->n; i++)
         box->length[i] = 1;
-    }
-    box->at[grid->n] = rest;
     box->length[grid->n] = region->run;
     for (uint32_t i = 0; i < region->n_outer; i++)
         lengthen(grid, region->stride[i], region->count[i] - 1, box);
@@ -92,17 +84,10 @@ TG_FN void tg_grid_box(const struct tg_grid *grid, const struct tg_region *regio
 
 TG_FN bool tg_boxes_meet(const struct tg_grid *grid, const struct tg_box *a, const struct tg_box *b)
 {
-    for (uint32_t i = 0; i <= grid->n; i++) {
-        /* From the first of a to the first of b, and the other way round; on a cycle both exist. */
-        uint64_t there = b->at[i] - a->at[i], back = a->at[i] - b->at[i];
-        if (i > 0 && a->at[i] > b->at[i])
-            there += grid->radix[i];
-        if (i > 0 && b->at[i] > a->at[i])
-            back += grid->radix[i];
-        if (there >= a->length[i] && back >= b->length[i])
-            return false;
-    }
-    return true;
+    bool meet = true;
+    for (uint32_t i = 0; i <= grid->n; i++)
+        meet &= tg_grid_meet(grid->radix[i], a->at[i], a->length[i], b->at[i], b->length[i]);
+    return meet;
 }
 
 TG_FN uint32_t tg_grid_parts(const struct tg_grid *grid, const struct tg_region *region,

@@ -21,6 +21,7 @@
 #ifndef TG_ORCHESTRATE_GRID_H
 #define TG_ORCHESTRATE_GRID_H
 
+#include "device/target.h"
 #include "orchestrate/region.h"
 
 enum { TG_GRID_STRIDES = 3, TG_GRID_AXES = TG_GRID_STRIDES + 1, TG_GRID_PARTS = 16 };
@@ -36,6 +37,29 @@ struct tg_grid {
 struct tg_box {
     uint64_t at[TG_GRID_AXES], length[TG_GRID_AXES];
 };
+
+/* The coordinates of an address. */
+TG_FN static inline void tg_grid_at(const struct tg_grid *grid, uint64_t address, uint64_t *at)
+{
+    uint32_t i;
+    for (i = 0; i < grid->n; i++) {
+        uint64_t whole = tg_target_high_product(address, grid->inverse[i]); /* or one too few */
+        address -= whole * grid->stride[i];
+        for (; address >= grid->stride[i]; whole++)
+            address -= grid->stride[i];
+        at[i] = whole;
+    }
+    at[i] = address;
+}
+
+/* True if `length_a` coordinates from `a` and `length_b` from `b` on one axis have one in common. */
+TG_FN static inline bool tg_grid_meet(uint64_t radix, uint64_t a, uint64_t length_a, uint64_t b,
+                                      uint64_t length_b)
+{
+    /* From a to b, and from b to a: on a circle both ways lead there, on a line one of them is huge. */
+    uint64_t there = b >= a ? b - a : b - a + radix, back = a >= b ? a - b : a - b + radix;
+    return there < length_a || back < length_b;
+}
 
 /* The grid for a region that has outer dimensions: its smallest strides, as far as each is a multiple of
  * the one before. */

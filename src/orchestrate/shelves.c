@@ -107,7 +107,7 @@ TG_FN static inline uint64_t shifted(const struct tg_map_axis *axis, uint64_t ra
 TG_FN static void divide(struct tg_map_axis *axis, uint64_t radix, uint64_t at, uint64_t size)
 {
     axis->inverse = size == 1 ? UINT64_MAX : UINT64_MAX / size + 1;
-    axis->back = 0;
+    axis->back = axis->longest = 0;
     if (radix != 0)
         axis->shift = at == 0 ? 0 : radix - at;
     else
@@ -126,6 +126,8 @@ TG_FN static uint32_t enter_box(struct tg_map_shelf *shelf, uint32_t number,
             divide(axis, grid->radix[i], box->at[i], length);
         at = shifted(axis, grid->radix[i], box->at[i]);
         cell[i] = cell_of(axis, at);
+        if (axis->longest < length)
+            axis->longest = length;
         if (axis->back < length - 1 &&
             (cell_of(axis, at + length - 1) != cell[i] || (i > 0 && at + length > grid->radix[i])))
             axis->back = length - 1;

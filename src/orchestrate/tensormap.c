@@ -241,8 +241,8 @@ TG_FN static inline uint32_t add_region(struct tg_tensormap *map, const struct t
     r->cell = place->cell;
     r->mark = 0;
     for (uint32_t i = 0; i < region->n_outer; i++) {
-        r->outer_count[i] = region->count[i];
-        r->outer_stride[i] = region->stride[i];
+        r->outer[i].count = region->count[i];
+        r->outer[i].stride = region->stride[i];
     }
     widen(map, region, place);
     bucket_add(map, entry);
@@ -279,7 +279,7 @@ TG_FN static inline bool is_same(const struct tg_map_region *r, const struct tg_
         r->n_outer != region->n_outer)
         return false;
     for (uint32_t i = 0; i < region->n_outer; i++)
-        if (r->outer_count[i] != region->count[i] || r->outer_stride[i] != region->stride[i])
+        if (r->outer[i].count != region->count[i] || r->outer[i].stride != region->stride[i])
             return false;
     return true;
 }
@@ -296,8 +296,8 @@ TG_FN static inline bool meets(const struct tg_map_region *r, const struct tg_re
     other.run = r->run;
     other.n_outer = r->n_outer;
     for (uint32_t i = 0; i < other.n_outer; i++) {
-        other.count[i] = r->outer_count[i];
-        other.stride[i] = r->outer_stride[i];
+        other.count[i] = r->outer[i].count;
+        other.stride[i] = r->outer[i].stride;
     }
     return tg_regions_meet(&other, region);
 }
@@ -364,19 +364,6 @@ TG_FN static inline void compare(struct look *look, uint32_t entry)
     come_upon(look, entry, same);
 }
 
-TG_FN static inline void look_in_cell(struct look *look, uint32_t shelf, uint32_t cell)
-{
-    uint32_t at = *bucket_at(look->map, cell), next;
-    look->looked++;
-    for (; at; at = next) {
-        const struct tg_map_region *r = &look->map->region[at - 1];
-        look->looked++;
-        next = r->next;
-        if (r->cell == cell && r->shelf == shelf)
-            compare(look, at - 1);
-    }
-}
-
 TG_FN static void look_at_all(struct look *look, uint32_t shelf)
 {
     uint32_t next;
@@ -402,6 +389,19 @@ TG_FN static inline struct places places_of(const struct tg_tensormap *map, uint
     places.first = (lo > back ? lo - back : 0) >> level;
     places.last = (hi - 1) >> level;
     return places;
+}
+
+TG_FN static inline void look_in_cell(struct look *look, uint32_t shelf, uint32_t cell)
+{
+    uint32_t at = *bucket_at(look->map, cell), next;
+    look->looked++;
+    for (; at; at = next) {
+        const struct tg_map_region *r = &look->map->region[at - 1];
+        look->looked++;
+        next = r->next;
+        if (r->cell == cell && r->shelf == shelf)
+            compare(look, at - 1);
+    }
 }
 
 TG_FN static inline void look_in_places(struct look *look, uint32_t level, struct places places)
@@ -458,19 +458,55 @@ TG_FN static void look_on_level(struct look *look, uint32_t level)
 
 /* ── boxes ─────────────────────────────────────────────────────────────────────────────── */
 
-/* A row of cells is those that differ on the last axis only. */
-TG_FN static inline void look_in_row(struct look *look, uint32_t shelf,
-                                     const struct tg_cells *cells, const uint64_t *at)
+/* One search of a shelf for a box. */
+struct box_look {
+    struct look *look;
+    uint32_t shelf;
+    const struct tg_map_axis *axis;
+    const struct tg_grid *grid;
+    const struct tg_box *box;
+};
+
+/* True if a region of the shelf that begins there may meet the box. It asks only for what is in the first
+ * cache line of an entry. */
+TG_FN static inline bool is_near(const struct box_look *at, uint64_t lo)
 {
-    uint32_t row = tg_map_row(shelf, at, cells->n);
+    uint64_t begins[TG_GRID_AXES];
+    bool near = true;
+    tg_grid_at(at->grid, lo, begins);
+    for (uint32_t i = 0; i <= at->grid->n; i++)
+        near &= tg_grid_meet(at->grid->radix[i], begins[i], at->axis[i].longest, at->box->at[i],
+                             at->box->length[i]);
+    return near;
+}
+
+TG_FN static inline void look_in_box_cell(const struct box_look *in, uint32_t cell)
+{
+    struct look *look = in->look;
+    uint32_t at = *bucket_at(look->map, cell), next;
+    look->looked++;
+    for (; at; at = next) {
+        const struct tg_map_region *r = &look->map->region[at - 1];
+        look->looked++;
+        next = r->next;
+        if (r->cell == cell && r->shelf == in->shelf && is_near(in, r->lo))
+            compare(look, at - 1);
+    }
+}
+
+/* A row of cells is those that differ on the last axis only. */
+TG_FN static inline void look_in_row(const struct box_look *in, const struct tg_cells *cells,
+                                     const uint64_t *at)
+{
+    uint32_t row = tg_map_row(in->shelf, at, cells->n);
     uint64_t cell = cells->first[cells->n];
     for (uint64_t i = 0; i < cells->count[cells->n]; i++) {
-        look_in_cell(look, shelf, row + (uint32_t)cell);
+        look_in_box_cell(in, row + (uint32_t)cell);
         cell = cell == cells->last[cells->n] ? 0 : cell + 1;
     }
 }
 
-TG_FN static void look_in_cells(struct look *look, uint32_t shelf, const struct tg_cells *cells)
+TG_FN static inline void look_in_cells(const struct box_look *in, const struct tg_cells *cells)
 {
     uint64_t at[TG_GRID_AXES], done[TG_GRID_AXES];
     uint32_t axis;
@@ -479,7 +515,7 @@ TG_FN static void look_in_cells(struct look *look, uint32_t shelf, const struct 
         done[i] = 0;
     }
     do {
-        look_in_row(look, shelf, cells, at);
+        look_in_row(in, cells, at);
         for (axis = cells->n; axis-- > 0;) {
             at[axis] = at[axis] == cells->last[axis] ? 0 : at[axis] + 1;
             if (++done[axis] < cells->count[axis])
@@ -494,12 +530,17 @@ TG_FN static void look_in_box(struct look *look, const struct tg_map_grid *grid,
                               const struct tg_box *box)
 {
     struct tg_cells cells;
+    struct box_look in;
+    in.look = look;
+    in.grid = &grid->grid;
+    in.box = box;
     for (uint64_t used = grid->used; used; used &= used - 1) {
-        uint32_t shelf = TG_MAP_LEVELS + tg_target_lowest_bit(used);
-        if (tg_shelves_cells(look->map, shelf, box, &cells))
-            look_in_cells(look, shelf, &cells);
+        in.shelf = TG_MAP_LEVELS + tg_target_lowest_bit(used);
+        in.axis = look->map->shelf[in.shelf].axis;
+        if (tg_shelves_cells(look->map, in.shelf, box, &cells))
+            look_in_cells(&in, &cells);
         else
-            look_at_all(look, shelf);
+            look_at_all(look, in.shelf);
     }
 }
 

@@ -120,12 +120,14 @@ struct tg_map_region {
     uint16_t reserved;
     uint32_t cell; /* of its shelf; the low bits are its bucket */
     uint32_t mark; /* the last search that came upon it */
-    uint64_t outer_count[7];  /* repetitions of the run, per dimension */
-    uint64_t outer_stride[7]; /* bytes between them, the largest first */
-    uint64_t pad2[2];
+    struct {
+        uint64_t count;  /* repetitions of the run */
+        uint64_t stride; /* bytes between them, the largest first */
+    } outer[7];
+    uint64_t pad[2];
 };
 TG_WIRE_SIZE(struct tg_map_region, 192);
-TG_WIRE_AT(struct tg_map_region, outer_count, 64);
+TG_WIRE_AT(struct tg_map_region, outer, 64);
 
 struct tg_map_reader {
     uint64_t task; /* a task reference */
