@@ -2,7 +2,8 @@
 """Measures the cost of an empty task: Taskglass beside its peers, in one run.
 
 --first measures graphs that run once, instead: each in a process of its own, everything counted but the
-start of the process and opening the device.
+start of the process and opening the device. --tiles measures what submitting a task costs that uses tiles of
+matrices, by how the tiles lie in memory and how many tasks are in flight.
 
 Every round runs every program once for each shape and number of cores, each round starting at
 another program. A shared machine may slow down by a factor of two for a while, so a figure is the
@@ -19,6 +20,7 @@ import sys
 SHAPES = ("independent", "chain", "fan", "stencil", "tree")
 SELF = "taskglass"    # host_build_graph: a graph that is built, then run
 FINDER = "tensormap"  # tensormap_and_ringbuffer: submitted while it runs, edges found
+TILES = "tiles"       # what submitting tiles costs; with --tiles only
 NAMER = "aicpu"       # aicpu_build_graph: submitted while it runs, edges named; with --first only
 PHASES = {
     SELF: ("rerun", "build", "build_run"),
@@ -84,6 +86,8 @@ def parse_arguments():
                              "predecessors")
     parser.add_argument("--first", action="store_true",
                         help="graphs that run once, beside the same graphs run again")
+    parser.add_argument("--tiles", action="store_true",
+                        help="submitting tasks on tiles of matrices, beside contiguous memory")
     parser.add_argument("--json", metavar="FILE", help="write the figures there; - is stdout")
     options = parser.parse_args()
     if options.quick:
@@ -343,8 +347,51 @@ def report_first(runner, figures):
     return 1 if runner.problems else 0
 
 
+def measure_tiles(options):
+    """{(layout, in flight): [ns per task in each round]}, in the order of the program's lines."""
+    program = os.path.join(options.bin, f"bench_tasks_{TILES}")
+    figures = {}
+    for round_number in range(options.rounds):
+        done = subprocess.run([program], capture_output=True, text=True, check=False,
+                              timeout=PROCESS_LIMIT_S)
+        if done.returncode != 0:
+            sys.exit(f"{program}: {done.stderr.strip()}")
+        for line in map(json.loads, done.stdout.splitlines()):
+            figures.setdefault((line["layout"], line["in_flight"]), []).append(line["ns_per_task"])
+        progress(f"round {round_number + 1} of {options.rounds}")
+    progress("")
+    return figures
+
+
+def report_tiles(options):
+    figures = measure_tiles(options)
+    layouts = list(dict.fromkeys(layout for layout, _ in figures))
+    rows = []
+    for in_flight in dict.fromkeys(number for _, number in figures):
+        base = figures[(layouts[0], in_flight)]
+        rows.append({"in_flight": in_flight,
+                     "ns_per_task": {name: median(figures[(name, in_flight)]) for name in layouts},
+                     "ratio": {name: ratio(base, figures[(name, in_flight)])
+                               for name in layouts[1:]}})
+    if options.json != "-":
+        print("submitting a task with three tiles, tensormap_and_ringbuffer\n"
+              f"ns per task by layout; ratio = layout / {layouts[0]}\n")
+        head = ["in flight", layouts[0]]
+        for name in layouts[1:]:
+            head += [name, "ratio"]
+        print_lines([head] + [[str(row["in_flight"]), show(row["ns_per_task"][layouts[0]])] + [
+            cell for name in layouts[1:]
+            for cell in (show(row["ns_per_task"][name]), show(row["ratio"][name], 2))]
+            for row in rows])
+    if options.json:
+        write_json(options.json, {"rounds": options.rounds, "tile_rows": rows})
+    return 0
+
+
 def main():
     options = parse_arguments()
+    if options.tiles:
+        return report_tiles(options)
     runner = Runner(options)
     if options.verify:
         return verify(runner)
