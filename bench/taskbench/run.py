@@ -92,7 +92,7 @@ def parse_arguments():
     parser.add_argument("--radix", type=positive, default=5,
                         help="inputs of nearest, spread and, at most, of random (%(default)s)")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--rounds", type=positive, default=5,
+    parser.add_argument("--rounds", type=positive, default=3,
                         help="searches per figure (default: %(default)s)")
     parser.add_argument("--repeat", type=positive, default=1,
                         help="processes per size of task in a search (default: %(default)s)")
@@ -197,7 +197,7 @@ def short(value):
     """Two significant digits are what a shared machine gives."""
     if value is None:
         return "-"
-    return f"{value:.2f}" if value < 1 else f"{value:.1f}" if value < 10 else f"{value:.0f}"
+    return f"{value:.2f}" if value < 0.995 else f"{value:.1f}" if value < 9.95 else f"{value:.0f}"
 
 
 def span(values):
