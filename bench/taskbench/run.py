@@ -155,18 +155,25 @@ def progress(text):
 
 
 def measure(runner):
-    """{(system, pattern, cpus): [object of each round, None where there was none]}."""
+    """{(system, pattern, cpus): [object of each round, None where there was none]}. Ctrl-C ends it
+    early, with what there is."""
     options, figures = runner.options, {}
-    for number in range(options.rounds):
-        by = number % max(len(runner.present), 1)
-        for pattern in options.patterns:
-            for cpus in options.cpus:
-                for system in runner.present[by:] + runner.present[:by]:
-                    progress(f"round {number + 1} of {options.rounds}: {pattern}, {cpus} CPUs, {system}")
-                    figures.setdefault((system, pattern, cpus), []).append(
-                        runner.run(system, pattern, cpus))
+    jobs = [(number, pattern, cpus, system) for number in range(options.rounds)
+            for pattern in options.patterns for cpus in options.cpus
+            for system in rotated(runner.present, number)]
+    try:
+        for number, pattern, cpus, system in jobs:
+            progress(f"round {number + 1} of {options.rounds}: {pattern}, {plural(cpus)}, {system}")
+            figures.setdefault((system, pattern, cpus), []).append(runner.run(system, pattern, cpus))
+    except KeyboardInterrupt:
+        runner.problems.append("interrupted")
     progress("")
     return figures
+
+
+def rotated(items, by):
+    by %= max(len(items), 1)
+    return items[by:] + items[:by]
 
 
 class Figures:
