@@ -36,6 +36,8 @@
  *     void tg_target_copy_record(to, from)            a record, to where the host reads it
  *
  *   the rest
+ *     void tg_target_expect(memory, bytes)            says that this memory will be written, perhaps
+ *                                                     for the first time; may do nothing
  *     uint64_t tg_target_now(void)                    nanoseconds, the same clock for all lanes
  *     uint32_t tg_target_lowest_bit(bits)             its number; bits is not 0
  *     uint32_t tg_target_leading_zeros(bits)          bits is not 0

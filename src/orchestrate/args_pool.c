@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "orchestrate/args_pool.h"
+#include "device/target.h"
 
 /* Two tasks never share a cache line: a core reads one while the orchestrator writes the other. */
 enum { LINE = 64 };
@@ -7,12 +8,23 @@ enum { LINE = 64 };
 TG_FN void tg_args_pool_init(struct tg_args_pool *pool, const struct tg_orchestration *o,
                              uint32_t ring)
 {
+    pool->memory = 0;
     pool->block = TG_DEVICE_PTR(struct tg_args_block, o->args_blocks) + o->first_block[ring];
     pool->base = (uint64_t)o->first_block[ring] * TG_ARGS_BLOCK;
     pool->released = 0;
     pool->current = pool->oldest = pool->filled = 0;
     pool->free = 0;
     pool->fresh = 1;
+}
+
+/* Takes the next block that was not used in this run. If its note is empty, no run has used it. */
+TG_FN static uint32_t fresh_block(struct tg_args_pool *pool)
+{
+    const struct tg_args_block *note = &pool->block[pool->fresh];
+    if (pool->memory != 0 && note->end == 0 && note->next == 0)
+        tg_target_expect(pool->memory + pool->base + (uint64_t)pool->fresh * TG_ARGS_BLOCK,
+                         TG_ARGS_BLOCK);
+    return ++pool->fresh;
 }
 
 /* The layout has a block for every case (TG_ARGS_BLOCKS), so there is always one. */
@@ -22,7 +34,7 @@ TG_FN static void next_block(struct tg_args_pool *pool, uint64_t index)
     if (taken != 0)
         pool->free = pool->block[taken - 1].next;
     else
-        taken = ++pool->fresh;
+        taken = fresh_block(pool);
     pool->block[pool->current].end = index;
     pool->block[pool->current].next = taken;
     pool->current = taken - 1;

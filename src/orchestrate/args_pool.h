@@ -18,6 +18,8 @@
 #include <taskglass/wire/orchestration.h>
 
 struct tg_args_pool {
+    char *
+        memory; /* of all arguments, to announce a new block to the target; 0: it does not matter */
     struct tg_args_block *block; /* notes on the blocks of this ring */
     uint64_t base;               /* offset of its first block among all arguments */
     uint64_t released;           /* tasks before it no longer need their arguments */

@@ -172,6 +172,7 @@ TG_FN void tg_orchestrator_prepare(struct tg_orchestrator *self, struct tg_engin
     self->reads.head = 0;
     for (uint32_t r = 0; r < TG_RINGS; r++) {
         tg_ring_init(&self->ring[r], o, r);
+        self->ring[r].args.memory = self->payload;
         self->ring[r].keeps_slots = tg_record_is_on(e);
         self->ring[r].keeps_args = tg_record_is_on(e) || !self->scopes_own_slots;
     }

@@ -20,14 +20,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <taskglass/status.h>
 #include <taskglass/workload.h>
 #include <unistd.h>
-
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23
-#endif
 
 struct device {
     char *memory;
@@ -243,20 +238,19 @@ static const struct tg_workload *orchestrated_by(const struct device *d,
  * not fall into the orchestrator's scopes while they are measured. */
 static void warm_up(const struct tg_launch *launch)
 {
-    enum { MOST = 18 << 20, PAGE = 4096 };
+    enum { MOST = 18 << 20 };
     const struct tg_orchestration *o =
         TG_DEVICE_PTR(const struct tg_orchestration, launch->orchestration);
     const struct tg_record_setup *setup = TG_DEVICE_PTR(const struct tg_record_setup, o->log);
     const struct tg_stream_head *head;
-    uint64_t first, size;
+    uint64_t size;
     if (!(o->logs >> TG_LOG_SCOPES & 1))
         return;
     head = TG_DEVICE_PTR(const struct tg_stream_head,
                          setup->streams + TG_LOG_SCOPES * setup->stream_size);
-    first = ((uint64_t)(uintptr_t)head + head->buffers) / PAGE * PAGE;
     size = (uint64_t)head->n_buffers * head->per_buffer * head->record_size;
-    /* An older system that does not know this advice is only slower. */
-    (void)madvise(TG_DEVICE_PTR(char, first), size < MOST ? size : MOST, MADV_POPULATE_WRITE);
+    tg_target_expect(TG_DEVICE_PTR(char, (uint64_t)(uintptr_t)head + head->buffers),
+                     size < MOST ? size : MOST);
 }
 
 static void start_orchestrator(struct device *d)

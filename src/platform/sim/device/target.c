@@ -7,9 +7,14 @@
 #include <linux/futex.h>
 #include <sched.h>
 #include <stddef.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
 
 void tg_target_yield(void)
 {
@@ -24,6 +29,14 @@ void tg_target_wait(uint32_t *word, uint32_t value)
 void tg_target_wake(uint32_t *word, uint32_t count)
 {
     syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
+}
+
+void tg_target_expect(char *memory, uint64_t bytes)
+{
+    const uintptr_t page = 4096;
+    uintptr_t first = (uintptr_t)memory / page * page;
+    /* A system that does not know this advice provides each page when it is touched. */
+    (void)madvise((void *)first, (uintptr_t)memory + bytes - first, MADV_POPULATE_WRITE);
 }
 
 void tg_target_nap(void)

@@ -39,6 +39,8 @@ static inline uint64_t tg_target_high_product(uint64_t a, uint64_t b)
     __extension__ typedef unsigned __int128 wide;
     return (uint64_t)((wide)a * b >> 64);
 }
+/* Gets memory from the system at once that is about to be written: cheaper than page by page. */
+void tg_target_expect(char *memory, uint64_t bytes);
 /* Sleeps for a moment. For waits on the host, which cannot wake this thread. */
 void tg_target_nap(void);
 uint64_t tg_target_now(void);
