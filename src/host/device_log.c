@@ -22,6 +22,8 @@ struct tg_device_log {
     struct tg_pump pump;
     uint32_t logs; /* bits of enum tg_log */
     struct tg_scope_writer *scopes;
+    uint32_t
+        *scope_site; /* by the device's number, if its name is known: the writer's number + 1 */
     struct tg_scope_waits_wire waits; /* for the next sample, if it is of that scope's end */
     uint64_t samples;                 /* taken out of the stream */
     uint64_t attempted;               /* made by the device */
@@ -114,19 +116,28 @@ static void learn_sites(struct tg_device_log *log)
     log->no_memory |= status == TG_NO_MEMORY;
 }
 
-/* The name of a site. The device adds sites while it runs, and it publishes a site before the first
- * sample of it. */
-static const char *learn_site(struct tg_device_log *log, uint32_t site)
+/* The writer's number of a site. The device adds sites while it runs, and it publishes a site before the
+ * first sample of it. */
+static bool learn_site(struct tg_device_log *log, uint32_t site, uint32_t *number)
 {
+    bool can_keep = log->scope_site != NULL && site < TG_MAX_SITES;
+    if (can_keep && log->scope_site[site] != 0) {
+        *number = log->scope_site[site] - 1;
+        return true;
+    }
     if (site >= log->sites.n && site < TG_MAX_SITES)
         learn_sites(log);
-    return tg_device_log_site(log, site);
+    if (!tg_scope_writer_site(log->scopes, tg_device_log_site(log, site), number))
+        return false;
+    if (can_keep && site < log->sites.n)
+        log->scope_site[site] = *number + 1;
+    return true;
 }
 
 static void take_sample(struct tg_device_log *log, const struct tg_scope_sample_wire *s)
 {
+    uint32_t site;
     struct tg_scope_sample sample = {
-        .site = learn_site(log, s->site),
         .end = s->end != 0,
         .depth = s->depth,
         .ring = s->ring,
@@ -151,7 +162,8 @@ static void take_sample(struct tg_device_log *log, const struct tg_scope_sample_
         sample.asked_tensormap = w->asked_map;
     }
     log->waits.end = TG_SCOPE_BEGINS;
-    tg_scope_writer_add(log->scopes, &sample);
+    if (learn_site(log, s->site, &site))
+        tg_scope_writer_add_at(log->scopes, site, &sample);
     log->samples++;
 }
 
@@ -241,6 +253,8 @@ static tg_status start(struct tg_device_log *log, const char *scope_stats, struc
         struct tg_scope_limits limits = limits_of(log->graph);
         status = tg_scope_writer_create(scope_stats, &limits, &log->scopes, error);
     }
+    if (log->scopes != NULL) /* without it, names are looked up each time */
+        log->scope_site = calloc(TG_MAX_SITES, sizeof *log->scope_site);
     if (status != TG_OK)
         return status; /* also NO_MEMORY: the user asked for scope stats */
     status = tg_record_area_create(device, &config, TG_LOGS, &log->area, error);
@@ -399,6 +413,7 @@ void tg_device_log_destroy(struct tg_device_log *log)
     tg_record_area_destroy(&log->area);
     free(log->task);
     free(log->edge);
+    free(log->scope_site);
     tg_site_names_free(&log->sites);
     free(log);
 }

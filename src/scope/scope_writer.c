@@ -235,17 +235,28 @@ static char *put_site(struct tg_scope_writer *writer, char *at, uint32_t number)
     return at + json.used;
 }
 
+static bool has_waited(const struct tg_scope_sample *sample)
+{
+    uint64_t any = sample->wait_ns;
+    for (unsigned resource = 0; resource < TG_SCOPE_RESOURCES; resource++)
+        any |= sample->waits[resource];
+    return any != 0;
+}
+
 /* What only some ends have: members of an object that has begun. */
 static char *put_rare(char *at, const struct tg_scope_sample *sample)
 {
     struct tg_json json;
+    bool has_rings = (sample->rings & ~(1u << sample->ring)) != 0;
+    if (sample->waits_known && !has_rings && !has_asked(sample) && !has_waited(sample))
+        return PUT(at, ", \"waits\": {}"); /* nearly always */
     tg_json_start_buffer(&json, at, LONGEST_RARE, -1, 0);
     tg_json_begin_line_object(&json);
     if (sample->waits_known)
         put_waits(&json, sample);
     if (has_asked(sample))
         put_asked(&json, sample);
-    if ((sample->rings & ~(1u << sample->ring)) != 0)
+    if (has_rings)
         put_rings(&json, sample);
     if (json.used == 1)
         return at;
@@ -285,18 +296,33 @@ static void correct(struct tg_scope_sample *sample)
     sample->fanin_start = sample->fanin_end = 0; /* ours has no such pool */
 }
 
-void tg_scope_writer_add(struct tg_scope_writer *writer, const struct tg_scope_sample *sample)
+bool tg_scope_writer_site(struct tg_scope_writer *writer, const char *site, uint32_t *number)
 {
-    const char *site = sample->site ? sample->site : TG_SCOPE_NO_SITE;
+    if (!site)
+        site = TG_SCOPE_NO_SITE;
+    if (tg_scope_tally_site(&writer->tally, site, strlen(site), number))
+        return true;
+    writer->no_memory = 1;
+    return false;
+}
+
+void tg_scope_writer_add_at(struct tg_scope_writer *writer, uint32_t number,
+                            const struct tg_scope_sample *sample)
+{
     struct tg_scope_sample checked = *sample;
-    uint32_t number;
     correct(&checked);
-    if (!tg_scope_tally_site(&writer->tally, site, strlen(site), &number) ||
-        !tg_scope_tally_add(&writer->tally, number, &checked)) {
+    if (!tg_scope_tally_add(&writer->tally, number, &checked)) {
         writer->no_memory = 1;
         return;
     }
     put_sample(writer, number, &checked);
+}
+
+void tg_scope_writer_add(struct tg_scope_writer *writer, const struct tg_scope_sample *sample)
+{
+    uint32_t number;
+    if (tg_scope_writer_site(writer, sample->site, &number))
+        tg_scope_writer_add_at(writer, number, sample);
 }
 
 void tg_scope_writer_flush(struct tg_scope_writer *writer)

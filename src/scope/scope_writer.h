@@ -48,6 +48,12 @@ tg_status tg_scope_writer_create(const char *output_dir, const struct tg_scope_l
 /* Adds a sample; samples come in the order in which they were taken. The site is copied. The device
  * is not trusted: names are cleaned, and a ring past the last one counts as the last. */
 void tg_scope_writer_add(struct tg_scope_writer *writer, const struct tg_scope_sample *sample);
+/* The same in two steps, for a caller that knows sites by numbers of its own: looking a name up costs as
+ * much as all the rest. The writer's number of a site, which stays; false if memory ran out. */
+bool tg_scope_writer_site(struct tg_scope_writer *writer, const char *site, uint32_t *number);
+/* `sample->site` does not count. */
+void tg_scope_writer_add_at(struct tg_scope_writer *writer, uint32_t number,
+                            const struct tg_scope_sample *sample);
 void tg_scope_writer_flush(struct tg_scope_writer *writer);
 /*
  * Writes what is buffered, puts the numbers into the first line, writes the summary and closes.
