@@ -16,6 +16,30 @@ struct dims {
 #define SMALL ((int64_t)1 << 27)
 #define SMALL_STEP ((int64_t)1 << 31)
 
+/* The commonest views, in a few instructions: a matrix or a tile of one, by row. Returns false if it is
+ * neither. */
+TG_FN static inline bool is_tile(const struct tg_tensor *t, struct tg_region *region)
+{
+    const int64_t rows = t->shape[0], run = t->shape[1], step = t->strides[0];
+    uint64_t bytes = tg_bits_of(t->dtype) / 8;
+    uint64_t all = (uint64_t)run | (uint64_t)rows | (uint64_t)step | (uint64_t)t->start;
+    int64_t reach;
+    /* A negative number is a very large one here. */
+    if (all >= (uint64_t)SMALL || t->strides[1] != 1 || rows == 0 || run == 0 || step < run)
+        return false;
+    reach = run + (rows - 1) * step;
+    if (bytes == 0 || (uint64_t)(t->start + reach) * bytes > t->storage_bytes)
+        return false;
+    region->lo = t->addr + (uint64_t)t->start * bytes;
+    region->hi = region->lo + (uint64_t)reach * bytes;
+    region->n_outer = step != run && rows != 1;
+    region->run = (uint64_t)(region->n_outer ? run : reach) * bytes;
+    region->form = step == run ? TG_STORED_NARROW | TG_STORED_ROW_MAJOR : TG_STORED_NARROW;
+    region->count[0] = (uint64_t)rows;
+    region->stride[0] = (uint64_t)step * bytes;
+    return true;
+}
+
 /* A view whose dimensions lie inside each other, counted in elements: the innermost first. */
 struct nest {
     int64_t run, reach; /* elements of a run, and from the first to the last of all */
@@ -154,7 +178,7 @@ TG_FN bool tg_region_of(const struct tg_tensor *t, struct tg_region *region)
 {
     int64_t bits;
     struct dims d;
-    if (nested(t, region))
+    if ((t->ndim == 2 && is_tile(t, region)) || nested(t, region))
         return true;
     region->lo = region->hi = region->run = 0;
     region->n_outer = region->form = 0;

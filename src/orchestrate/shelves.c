@@ -108,6 +108,7 @@ TG_FN static void divide(struct tg_map_axis *axis, uint64_t radix, uint64_t at, 
 {
     axis->inverse = size == 1 ? UINT64_MAX : UINT64_MAX / size + 1;
     axis->back = axis->longest = 0;
+    axis->last = radix != 0 ? cell_of(axis, radix - 1) : UINT64_MAX;
     if (radix != 0)
         axis->shift = at == 0 ? 0 : radix - at;
     else
@@ -168,7 +169,7 @@ TG_FN static inline void cells_in_line(const struct tg_map_axis *axis, uint64_t 
     at += axis->shift;
     cells->first[0] = cell_of(axis, at > axis->back ? at - axis->back : 0);
     cells->count[0] = cell_of(axis, at + length - 1) - cells->first[0] + 1;
-    cells->last[0] = UINT64_MAX;
+    cells->last[0] = axis->last;
 }
 
 /* The same where coordinates are cyclic. */
@@ -176,7 +177,7 @@ TG_FN static inline void cells_in_circle(const struct tg_map_axis *axis, uint64_
                                          uint64_t at, uint64_t length, uint32_t i,
                                          struct tg_cells *cells)
 {
-    uint64_t from, to, last = cell_of(axis, radix - 1);
+    uint64_t from, to, last = axis->last;
     cells->last[i] = last;
     cells->first[i] = 0;
     cells->count[i] = last + 1;
@@ -216,5 +217,6 @@ TG_FN bool tg_shelves_cells(const struct tg_tensormap *map, uint32_t number,
         if (total > shelf->count)
             return false;
     }
+    cells->total = total;
     return true;
 }

@@ -24,6 +24,7 @@ struct tg_map_box {
 /* On axis i, `count` cells from `first`; after cell `last` comes cell 0. */
 struct tg_cells {
     uint32_t n; /* axes but the last */
+    uint64_t total;
     uint64_t first[TG_GRID_AXES], count[TG_GRID_AXES], last[TG_GRID_AXES];
 };
 

@@ -489,7 +489,8 @@ TG_FN static inline void look_in_box_cell(const struct box_look *in, uint32_t ce
         const struct tg_map_region *r = &look->map->region[at - 1];
         look->looked++;
         next = r->next;
-        if (r->cell == cell && r->shelf == in->shelf && is_near(in, r->lo))
+        if (r->cell == cell && r->shelf == in->shelf &&
+            (r->lo == look->region->lo || is_near(in, r->lo)))
             compare(look, at - 1);
     }
 }
@@ -510,6 +511,11 @@ TG_FN static inline void look_in_cells(const struct box_look *in, const struct t
 {
     uint64_t at[TG_GRID_AXES], done[TG_GRID_AXES];
     uint32_t axis;
+    if (cells->total == 1) {
+        look_in_box_cell(in, tg_map_row(in->shelf, cells->first, cells->n) +
+                                 (uint32_t)cells->first[cells->n]);
+        return;
+    }
     for (uint32_t i = 0; i < cells->n; i++) {
         at[i] = cells->first[i];
         done[i] = 0;

@@ -49,6 +49,7 @@ enum {
 struct tg_map_axis {
     uint64_t inverse; /* of the size of a cell, times 2^64 */
     uint64_t longest; /* no region is longer than this */
+    uint64_t last;    /* the last cell; on axis 0, as large as can be */
     uint64_t shift;   /* added to a coordinate, so that a cell begins with the first region */
     uint64_t back; /* a region that begins further than this before another one ends before it, or
                          in its own cell */
