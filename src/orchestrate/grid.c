@@ -13,6 +13,12 @@ TG_FN static uint32_t chain_of(const struct tg_region *region, uint64_t *chain)
     return n;
 }
 
+TG_FN void tg_grid_set_shift(struct tg_grid *grid, const struct tg_region *region)
+{
+    uint64_t in_row = region->lo % grid->stride[0];
+    grid->shift = in_row == 0 ? 0 : grid->stride[0] - in_row;
+}
+
 TG_FN void tg_grid_of(const struct tg_region *region, struct tg_grid *grid)
 {
     uint64_t chain[TG_GRID_STRIDES];
@@ -26,6 +32,7 @@ TG_FN void tg_grid_of(const struct tg_region *region, struct tg_grid *grid)
             grid->radix[i] = grid->stride[i - 1] / grid->stride[i];
     }
     grid->radix[n] = grid->stride[n - 1];
+    tg_grid_set_shift(grid, region);
 }
 
 TG_FN bool tg_grid_is_of(const struct tg_grid *grid, const struct tg_region *region)

@@ -3,7 +3,7 @@
  * A grid turns addresses into coordinates in which strided regions are boxes. Its strides are those of
  * a region, each a multiple of the next:
  *
- *     address = at[0] · stride[0] + at[1] · stride[1] + … + at[n]     at[i] < radix[i] for i > 0
+ *     address + shift = at[0] · stride[0] + at[1] · stride[1] + … + at[n]     at[i] < radix[i] for i > 0
  *
  * For tiles of a matrix the stride is the length of a row in bytes, at[0] is the row and at[1] the byte
  * in the row: tiles side by side have addresses that interleave, and boxes that lie apart.
@@ -16,7 +16,8 @@
  * has no more than the region's bytes, unless the region has strides that the grid lacks.
  *
  * Except for at[0], coordinates are cyclic: after the last byte of a row comes the first of the next
- * one. So it does not matter where in its row a matrix begins.
+ * one. So it does not matter for what is found where in its row a matrix begins. But a tile that goes on in
+ * the next row has a box of one row more, so rows should begin where those of the matrix do.
  */
 #ifndef TG_ORCHESTRATE_GRID_H
 #define TG_ORCHESTRATE_GRID_H
@@ -31,6 +32,7 @@ struct tg_grid {
     uint64_t stride[TG_GRID_STRIDES];
     uint64_t radix[TG_GRID_AXES];      /* of axis 0: 0, because it has no end */
     uint64_t inverse[TG_GRID_STRIDES]; /* of the strides, times 2^64 */
+    uint64_t shift; /* added to addresses, so that the region it was made for begins a row */
 };
 
 /* On each axis, `length` coordinates from `at`; those from the radix on begin again at 0. */
@@ -42,6 +44,7 @@ struct tg_box {
 TG_FN static inline void tg_grid_at(const struct tg_grid *grid, uint64_t address, uint64_t *at)
 {
     uint32_t i;
+    address += grid->shift;
     for (i = 0; i < grid->n; i++) {
         uint64_t whole = tg_target_high_product(address, grid->inverse[i]); /* or one too few */
         address -= whole * grid->stride[i];
@@ -65,7 +68,10 @@ TG_FN static inline bool tg_grid_meet(uint64_t radix, uint64_t a, uint64_t lengt
  * the one before. */
 TG_FN void tg_grid_of(const struct tg_region *region, struct tg_grid *grid);
 
-/* True if tg_grid_of gives this grid. */
+/* Lets rows begin where the region begins. Boxes made before are void. */
+TG_FN void tg_grid_set_shift(struct tg_grid *grid, const struct tg_region *region);
+
+/* True if tg_grid_of gives this grid, but for its shift. */
 TG_FN bool tg_grid_is_of(const struct tg_grid *grid, const struct tg_region *region);
 
 TG_FN void tg_grid_box(const struct tg_grid *grid, const struct tg_region *region,

@@ -277,8 +277,8 @@ TG_FN static bool boxes_meet(const struct tg_region *a, const struct tg_region *
     return true;
 }
 
-/* The tensor map never compares regions whose boxes lie apart, if it has their grid. An answer that was
- * not computed to the end must not depend on that. */
+/* The tensor map compares few regions whose boxes lie apart, if it has their grid. If an answer was not
+ * computed to the end, boxes decide here too, so that it hardly ever depends on the map. */
 TG_FN bool tg_regions_meet(const struct tg_region *a, const struct tg_region *b)
 {
     int tries = MOST_TRIES;

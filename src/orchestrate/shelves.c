@@ -16,30 +16,6 @@ TG_FN void tg_shelves_init(struct tg_tensormap *map)
 
 /* ── choosing a shelf ──────────────────────────────────────────────────────────────────── */
 
-/* Returns the region's grid, which replaces one without regions if need be, or TG_MAP_GRIDS. */
-TG_FN static uint32_t choose_grid(struct tg_tensormap *map, const struct tg_region *region,
-                                  struct tg_map_box *box)
-{
-    uint32_t at;
-    for (at = 0; at < map->n_grids; at++)
-        if (tg_grid_is_of(&map->grid[at].grid, region))
-            return at;
-    if (map->n_grids < TG_MAP_GRIDS) {
-        map->n_grids++;
-    } else {
-        for (at = 0; at < TG_MAP_GRIDS && (map->grids >> at & 1) != 0;)
-            at++;
-        if (at == TG_MAP_GRIDS)
-            return at;
-        map->boxed &= ~map->grid[at].owns;
-    }
-    box->grid = 0; /* it may be of the grid that was replaced */
-    tg_grid_of(region, &map->grid[at].grid);
-    map->grid[at].owns = map->grid[at].used = 0;
-    map->grid[at].lo = map->grid[at].hi = 0;
-    return at;
-}
-
 /* Returns a shelf without regions for the grid, or TG_MAP_BOXED. */
 TG_FN static uint32_t take_shelf(struct tg_tensormap *map, struct tg_map_grid *grid)
 {
@@ -103,6 +79,15 @@ TG_FN static inline uint64_t shifted(const struct tg_map_axis *axis, uint64_t ra
     return radix != 0 && at >= radix ? at - radix : at;
 }
 
+/* True if some of `length` coordinates from `at` are not in the cell of the first. */
+TG_FN static inline bool crosses(const struct tg_map_axis *axis, uint64_t radix, uint64_t at,
+                                 uint64_t length)
+{
+    at = shifted(axis, radix, at);
+    return cell_of(axis, at + length - 1) != cell_of(axis, at) ||
+           (radix != 0 && at + length > radix);
+}
+
 /* The first region of a shelf decides how an axis is divided. */
 TG_FN static void divide(struct tg_map_axis *axis, uint64_t radix, uint64_t at, uint64_t size)
 {
@@ -129,29 +114,104 @@ TG_FN static uint32_t enter_box(struct tg_map_shelf *shelf, uint32_t number,
         cell[i] = cell_of(axis, at);
         if (axis->longest < length)
             axis->longest = length;
-        if (axis->back < length - 1 &&
-            (cell_of(axis, at + length - 1) != cell[i] || (i > 0 && at + length > grid->radix[i])))
+        if (axis->back < length - 1 && crosses(axis, grid->radix[i], box->at[i], length))
             axis->back = length - 1;
     }
     return tg_map_row(number, cell, grid->n) + (uint32_t)cell[grid->n];
 }
 
+/* ── choosing a grid ───────────────────────────────────────────────────────────────────── */
+
+TG_FN static void level_of(const struct tg_grid *grid, const struct tg_box *box, uint8_t *level)
+{
+    for (uint32_t i = 0; i < TG_GRID_AXES; i++)
+        level[i] = i <= grid->n ? (uint8_t)tg_map_level(box->length[i]) : 0;
+}
+
+/* True if the region lies in memory of the grid's regions, or its box lies in one cell like theirs. So
+ * each matrix gets a grid of its own, unless its rows begin where those of another one do. */
+TG_FN static bool suits(const struct tg_tensormap *map, const struct tg_map_grid *grid,
+                        const struct tg_region *region, const struct tg_box *box)
+{
+    uint8_t level[TG_GRID_AXES];
+    if (region->lo < grid->hi && grid->lo < region->hi)
+        return true;
+    level_of(&grid->grid, box, level);
+    for (uint64_t used = grid->used; used; used &= used - 1) {
+        const struct tg_map_shelf *shelf = &map->shelf[TG_MAP_LEVELS + tg_target_lowest_bit(used)];
+        bool fits = is_for(shelf, level);
+        for (uint32_t i = 0; fits && i <= grid->grid.n; i++)
+            fits = !crosses(&shelf->axis[i], grid->grid.radix[i], box->at[i], box->length[i]);
+        if (fits)
+            return true;
+    }
+    return false;
+}
+
+/* Makes a grid, in place of one without regions if need be: at best of `idle`, which has the same
+ * strides. Returns TG_MAP_GRIDS if there is no room. */
+TG_FN static uint32_t make_grid(struct tg_tensormap *map, const struct tg_region *region,
+                                uint32_t idle)
+{
+    uint32_t at = idle;
+    if (idle != TG_MAP_GRIDS) {
+        tg_grid_set_shift(&map->grid[at].grid, region);
+        return at;
+    }
+    for (at = 0; at < map->n_grids && (map->grids >> at & 1) != 0;)
+        at++;
+    if (at == TG_MAP_GRIDS)
+        return at;
+    if (at == map->n_grids)
+        map->n_grids++;
+    else
+        map->boxed &= ~map->grid[at].owns;
+    tg_grid_of(region, &map->grid[at].grid);
+    map->grid[at].owns = map->grid[at].used = 0;
+    map->grid[at].lo = map->grid[at].hi = 0;
+    return at;
+}
+
+/* Returns the grid for the region, or TG_MAP_GRIDS, and the region's box in it. */
+TG_FN static uint32_t choose_grid(struct tg_tensormap *map, const struct tg_region *region,
+                                  struct tg_map_box *box)
+{
+    uint32_t alike = 0, first = TG_MAP_GRIDS, idle = TG_MAP_GRIDS, chosen;
+    for (uint32_t at = 0; at < map->n_grids; at++) {
+        const struct tg_map_grid *grid = &map->grid[at];
+        if (!tg_grid_is_of(&grid->grid, region))
+            continue;
+        if (grid->used == 0) {
+            idle = at;
+            continue;
+        }
+        if (box->grid != at + 1)
+            tg_grid_box(&grid->grid, region, &box->box);
+        box->grid = at + 1;
+        if (suits(map, grid, region, &box->box))
+            return at;
+        if (alike++ == 0)
+            first = at;
+    }
+    chosen = alike < TG_MAP_ALIKE ? make_grid(map, region, idle) : TG_MAP_GRIDS;
+    if (chosen == TG_MAP_GRIDS)
+        chosen = first;
+    if (chosen != TG_MAP_GRIDS)
+        tg_grid_box(&map->grid[chosen].grid, region, &box->box);
+    return chosen;
+}
+
 TG_FN void tg_shelves_place(struct tg_tensormap *map, const struct tg_region *region,
                             struct tg_map_box *box, struct tg_map_place *place)
 {
-    uint32_t number = choose_grid(map, region, box), n;
+    uint32_t number = choose_grid(map, region, box);
     uint8_t level[TG_GRID_AXES];
     const struct tg_grid *grid;
     tg_shelves_place_span(region, place);
     if (number == TG_MAP_GRIDS)
         return;
     grid = &map->grid[number].grid;
-    if (box->grid != number + 1)
-        tg_grid_box(grid, region, &box->box);
-    box->grid = number + 1;
-    n = grid->n;
-    for (uint32_t i = 0; i < TG_GRID_AXES; i++)
-        level[i] = i <= n ? (uint8_t)tg_map_level(box->box.length[i]) : 0;
+    level_of(grid, &box->box, level);
     place->shelf = choose_shelf(map, number, level);
     if (place->shelf == TG_MAP_SHELVES) {
         tg_shelves_place_span(region, place);

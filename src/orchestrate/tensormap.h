@@ -41,7 +41,8 @@ enum {
     TG_MAP_LEVELS = 64, /* shelves 0 … 63 are for contiguous regions */
     TG_MAP_BOXED = 64,  /* the others are for boxes */
     TG_MAP_SHELVES = TG_MAP_LEVELS + TG_MAP_BOXED,
-    TG_MAP_GRIDS = 16
+    TG_MAP_GRIDS = 16,
+    TG_MAP_ALIKE = 4 /* grids with the same strides */
 };
 
 /* How one axis of a shelf of boxes is divided into cells. The cells are as large as the first region,
