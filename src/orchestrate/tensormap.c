@@ -571,7 +571,7 @@ TG_FN static void look_in_grid(struct look *look, uint32_t number)
         return;
     tg_grid_box(&grid->grid, look->region, &look->box.box);
     look->box.grid = number + 1;
-    if (look->region->n_outer > 0)
+    if (look->region->n_outer > 0 && look->region->stride[0] != grid->grid.stride[0])
         parts = tg_grid_parts(&grid->grid, look->region, &look->box.box, &part);
     if (parts > 1)
         look_by_parts(look, grid, parts, &part);
