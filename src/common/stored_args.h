@@ -39,7 +39,8 @@ enum {
 
 TG_INLINE uint64_t tg_stored_most_bytes(uint32_t n_tensors, uint32_t n_scalars)
 {
-    return 8 * ((uint64_t)n_tensors * TG_STORED_TENSOR_WORDS + n_scalars * TG_STORED_SCALAR_WORDS);
+    return 8 * ((uint64_t)n_tensors * TG_STORED_TENSOR_WORDS +
+                (uint64_t)n_scalars * TG_STORED_SCALAR_WORDS);
 }
 
 /* ── writing ───────────────────────────────────────────────────────────────────────────── */
@@ -170,7 +171,7 @@ TG_INLINE const struct tg_scalar *tg_stored_scalars(const void *args)
 /* The first stored tensor of a task's arguments. */
 TG_INLINE const uint64_t *tg_stored_tensors(const void *args, uint32_t n_scalars)
 {
-    return (const uint64_t *)args + n_scalars * TG_STORED_SCALAR_WORDS;
+    return (const uint64_t *)args + (uint64_t)n_scalars * TG_STORED_SCALAR_WORDS;
 }
 
 /* Dimensions by the tensor's first word; never more than fit a struct tg_tensor. */

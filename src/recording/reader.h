@@ -109,8 +109,8 @@ struct tg_recording {
     /* a journal */
     struct tg_map map;
     uint64_t claimed; /* bytes that its arguments claim of the payload file, as they are written */
-    size_t slot_size;     /* 128; 256 in journals of version 1 */
-    uint64_t slots;       /* whole slots with anything, without zeros at the end */
+    size_t slot_size; /* 128; 256 in journals of version 1 */
+    uint64_t slots;   /* whole slots with anything, without zeros at the end */
     struct tg_mark *mark; /* by slot */
     size_t n_marks;
     struct tg_kernel_name *kernel; /* by number */

@@ -261,7 +261,8 @@ static char *put_rare(char *at, const struct tg_scope_sample *sample)
     if (json.used == 1)
         return at;
     memmove(at + 2, at + 1, json.used - 1); /* its brace becomes ", " */
-    memcpy(at, ", ", 2);
+    at[0] = ',';
+    at[1] = ' ';
     return at + json.used + 1;
 }
 
