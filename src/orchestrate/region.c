@@ -16,16 +16,18 @@ struct dims {
 #define SMALL ((int64_t)1 << 27)
 #define SMALL_STEP ((int64_t)1 << 31)
 
-/* The commonest views, in a few instructions: a matrix or a tile of one, by row. Returns false if it is
- * neither. */
+/* The commonest views of one or two dimensions, in a few instructions: a vector, a matrix, or a tile of
+ * one, by row. Returns false if it is none of them. */
 TG_FN static inline bool is_tile(const struct tg_tensor *t, struct tg_region *region)
 {
-    const int64_t rows = t->shape[0], run = t->shape[1], step = t->strides[0];
+    const int last = t->ndim - 1;
+    const int64_t run = t->shape[last], rows = last == 0 ? 1 : t->shape[0];
+    const int64_t step = last == 0 ? run : t->strides[0];
     uint64_t bytes = tg_bits_of(t->dtype) / 8;
     uint64_t all = (uint64_t)run | (uint64_t)rows | (uint64_t)step | (uint64_t)t->start;
     int64_t reach;
     /* A negative number is a very large one here. */
-    if (all >= (uint64_t)SMALL || t->strides[1] != 1 || rows == 0 || run == 0 || step < run)
+    if (all >= (uint64_t)SMALL || t->strides[last] != 1 || rows == 0 || run == 0 || step < run)
         return false;
     reach = run + (rows - 1) * step;
     if (bytes == 0 || (uint64_t)(t->start + reach) * bytes > t->storage_bytes)
@@ -174,11 +176,12 @@ TG_FN static void to_bytes(struct dims *d, uint64_t addr, struct tg_region *regi
     }
 }
 
-TG_FN bool tg_region_of(const struct tg_tensor *t, struct tg_region *region)
+/* Apart, so that the common case does not save registers and make room for what it does not use. */
+TG_FN TG_APART static bool region_of_any(const struct tg_tensor *t, struct tg_region *region)
 {
     int64_t bits;
     struct dims d;
-    if ((t->ndim == 2 && is_tile(t, region)) || nested(t, region))
+    if (nested(t, region))
         return true;
     region->lo = region->hi = region->run = 0;
     region->n_outer = region->form = 0;
@@ -200,6 +203,13 @@ TG_FN bool tg_region_of(const struct tg_tensor *t, struct tg_region *region)
     }
     to_bytes(&d, t->addr, region);
     return true;
+}
+
+TG_FN bool tg_region_of(const struct tg_tensor *t, struct tg_region *region)
+{
+    if ((t->ndim == 1 || t->ndim == 2) && is_tile(t, region))
+        return true;
+    return region_of_any(t, region);
 }
 
 /* ── do two meet? ──────────────────────────────────────────────────────────────────────── */

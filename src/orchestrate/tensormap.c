@@ -441,7 +441,7 @@ TG_FN static void look_by_runs(struct look *look, uint32_t level)
     } while (dim < region->n_outer);
 }
 
-TG_FN static void look_on_level(struct look *look, uint32_t level)
+TG_FN static inline void look_on_level(struct look *look, uint32_t level)
 {
     const struct tg_region *region = look->region;
     struct places places = places_of(look->map, level, region->lo, region->hi);
@@ -579,7 +579,7 @@ TG_FN static void look_in_grid(struct look *look, uint32_t number)
         look_in_box(look, grid, &look->box.box);
 }
 
-TG_FN static inline void look_through(struct look *look)
+TG_FN static void look_through(struct look *look)
 {
     for (uint64_t levels = look->map->levels; levels; levels &= levels - 1)
         look_on_level(look, tg_target_lowest_bit(levels));
