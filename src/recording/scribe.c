@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/grow.h"
@@ -29,6 +30,9 @@ enum { HEAD = sizeof(struct tg_journal_head), CHUNK = 1024, HEAD_ROOM = 1 << 14 
 /* The room for the head is for counters below this one. A run with larger ones gets its manifest after the
  * run. */
 #define LARGE_COUNTER UINT64_C(9999999999999)
+/* Bytes of the disk that the manifest leaves to files that can be written only while the run goes on, such as
+ * scope samples. It can be printed again. */
+#define KEPT_FREE ((uint64_t)64 << 20)
 
 struct tg_scribe {
     int journal, fd;
@@ -190,11 +194,23 @@ static void fail(struct tg_scribe *scribe, int cause)
     pthread_mutex_unlock(&scribe->lock);
 }
 
+/* A disk that does not say how much room it has gets the benefit of the doubt. */
+static bool is_disk_nearly_full(int fd)
+{
+    struct statvfs disk;
+    return fstatvfs(fd, &disk) == 0 && disk.f_frsize > 0 &&
+           disk.f_bavail < KEPT_FREE / disk.f_frsize;
+}
+
 static void print_chunk(struct printer *printer, uint64_t chunk, uint64_t n)
 {
     struct tg_scribe *scribe = printer->scribe;
     const char *text;
     uint64_t position;
+    if (is_disk_nearly_full(scribe->fd)) {
+        tg_scribe_drop(scribe);
+        return;
+    }
     int cause = read_at(scribe->journal, printer->slots, n * TG_JOURNAL_SLOT,
                         HEAD + chunk * CHUNK * TG_JOURNAL_SLOT);
     if (cause == 0 && !format(printer, n < CHUNK ? n : CHUNK, n))

@@ -189,6 +189,17 @@ def test_a_full_disk_costs_records_and_files_but_not_the_result(small_disk, tmp_
     assert lost > 3
 
 
+def test_a_manifest_takes_no_room_that_scope_samples_need(small_disk):
+    for size in (6000, 6400, 6800):  # journal and samples fit; with the manifest they do not
+        disk = small_disk(size)
+        result = run(disk, "run", workload("rings"), "--case", "scopes", "--set", "n=4000", "--cores", "3",
+                     "--runtime", "tensormap_and_ringbuffer", "--dump-args", "--enable-scope-stats",
+                     "--output", "run")
+        assert result.returncode == 0 and "tensor_dump.json" in result.stderr, result
+        assert "records lost" not in result.stderr and "scope_stats.jsonl" not in result.stderr, result
+        assert "INCOMPLETE" not in run(disk, "scope", "run").stdout
+
+
 def test_on_a_full_disk_json_is_printed_all_the_same(small_disk):
     result = run(small_disk(8), "run", workload("bugs_none"), "--cores", "3", "--dump-tensor", "--json",
                  "--output", "run")
