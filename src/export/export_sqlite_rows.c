@@ -273,8 +273,9 @@ void tg_row_hex(struct tg_row *row, uint64_t value)
     char *to = begin_text(row, 18);
     if (!to)
         return;
-    memcpy(to, "0x", 2);
-    end_text(row, tg_digits_hex16(to + 2, value));
+    *to++ = '0';
+    *to++ = 'x';
+    end_text(row, tg_digits_hex16(to, value));
 }
 
 void tg_row_text_of(struct tg_row *row, const char *text, size_t length)
@@ -302,8 +303,8 @@ void tg_row_numbers(struct tg_row *row, const int64_t *number, int count)
     *to++ = '[';
     for (int i = 0; i < count && i < TG_MAX_DIMS; i++) {
         if (i > 0) {
-            memcpy(to, ", ", 2);
-            to += 2;
+            *to++ = ',';
+            *to++ = ' ';
         }
         to = tg_digits_int(to, number[i]);
     }
