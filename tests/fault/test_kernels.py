@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels that crash, never return, or end the device: exit status, name, task, kernel."""
 
+import os
+import resource
+
 import pytest
 
-from conftest import GPU, PLATFORMS, SANITIZED, check_next_run, workload
+from conftest import GPU, PLATFORMS, SANITIZED, check_next_run, compiled, workload
 from platforms import MOST_SCHEDULERS, cores_up_to, is_in_task_3, limits_for, until
 
 # Case, name of the error, and two texts of its line. Sanitizers handle CRASHES themselves.
@@ -73,3 +76,16 @@ def test_a_bad_kernel_leaves_no_process(start, case, platform):
                     platform, "--output", "out")
     assert program.end()[0] == 3
     assert program.left() == []
+
+
+@pytest.mark.skipif(SANITIZED, reason="a sanitizer makes functions need more stack")
+def test_a_kernel_has_its_whole_stack_where_the_orchestrator_runs_it(tg, tmp_path):
+    if resource.getrlimit(resource.RLIMIT_STACK)[0] != 8 << 20:
+        pytest.skip("the workload is made for stacks of 8 MiB")
+    cpus = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cpus)})  # there an orchestration that waits runs tasks itself
+    try:
+        assert tg("run", compiled("deep", tmp_path), "--runtime", "tensormap_and_ringbuffer", "--cores", "3",
+                  "--output", "out") == (0, "")
+    finally:
+        os.sched_setaffinity(0, cpus)

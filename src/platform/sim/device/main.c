@@ -95,7 +95,19 @@ static bool start_worker(struct device *d, uint32_t worker)
     if (start == NULL)
         return false;
     *start = (struct thread_start){d, worker};
-    if (pthread_create(&thread, NULL, worker_main, start) != 0) {
+    pthread_attr_t attr;
+    size_t stack;
+    if (pthread_attr_init(&attr) != 0) {
+        free(start);
+        return false;
+    }
+    /* The orchestrator runs kernels on top of the orchestration (tg_core_help). */
+    if (worker == tg_engine_orchestrator(d->engine) &&
+        pthread_attr_getstacksize(&attr, &stack) == 0)
+        (void)pthread_attr_setstacksize(&attr, 2 * stack);
+    int cause = pthread_create(&thread, &attr, worker_main, start);
+    pthread_attr_destroy(&attr);
+    if (cause != 0) {
         free(start);
         return false;
     }
