@@ -355,7 +355,7 @@ class Recording:
         self.kernels = {}
         for kernel in np.frombuffer(records, KERNEL)[types == 2]:
             self.kernels[int(kernel["kernel"])] = kernel["name"].decode()
-            self.kernel_cores[int(kernel["kernel"])] = ("AIC", "AIV")[kernel["core"]]
+            self.kernel_cores[int(kernel["kernel"])] = ("AIC", "AIV", "either")[kernel["core"]]
         complete = count > 0 and types[-1] == 3
         self.summary = np.frombuffer(records, SUMMARY)[-1] if complete else None
         self.payload = (self.folder / self.head["bin_file"].decode()).read_bytes()
