@@ -16,6 +16,9 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from options import names, write_json  # noqa: E402
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 PARTS = ("limits", "tasks", "record", "attention")
 SHAPES = ("independent", "chain", "fan")
@@ -26,17 +29,6 @@ HASHED = "8G"
 PROCESS_LIMIT_S = 180
 NO_ROOM, NO_DEVICE = 76, 77  # exit statuses
 QUICK_MEMORY = "6G"
-
-
-def names(known):
-    """An argparse type: a comma-separated choice out of `known`."""
-    def parse(text):
-        chosen = text.split(",")
-        for name in chosen:
-            if name not in known:
-                raise argparse.ArgumentTypeError(f"{name}: not one of {', '.join(known)}")
-        return chosen
-    return parse
 
 
 def parse_arguments():
@@ -503,15 +495,6 @@ def measure(runner):
             tell(result[name], result.get("limits", []))
             print(f"  ({name}: {time.monotonic() - began:.0f} s)", flush=True)
     return result
-
-
-def write_json(target, result):
-    text = json.dumps(result, indent=1)
-    if target == "-":
-        print(text)
-        return
-    with open(target, "w", encoding="utf-8") as file:
-        file.write(text + "\n")
 
 
 def main():

@@ -20,6 +20,9 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from options import counts, names, positive, write_json  # noqa: E402
+
 PARTS = ("full", "hash", "off", "million", "memory")
 PLATFORMS = ("a2a3sim", "a5sim")
 SIZES = {"256": 256, "4K": 4 << 10, "64K": 64 << 10, "1M": 1 << 20, "64M": 64 << 20}
@@ -31,28 +34,6 @@ VIEW_LIMIT_S = 0.3
 PROCESS_LIMIT_S = 600
 
 
-def names(known):
-    """An argparse type: a comma-separated choice out of `known`."""
-    def parse(text):
-        chosen = text.split(",")
-        for name in chosen:
-            if name not in known:
-                raise argparse.ArgumentTypeError(f"{name}: not one of {', '.join(known)}")
-        return chosen
-    return parse
-
-
-def positive(text):
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text}: must be 1 or more")
-    return value
-
-
-def core_counts(text):
-    return [positive(part) for part in text.split(",")]
-
-
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bin", default="build/bench", metavar="DIR",
@@ -62,7 +43,7 @@ def parse_arguments():
     parser.add_argument("--parts", type=names(PARTS), default=list(PARTS))
     parser.add_argument("--platforms", type=names(PLATFORMS), default=list(PLATFORMS))
     parser.add_argument("--sizes", type=names(SIZES), default=list(SIZES))
-    parser.add_argument("--cores", type=core_counts, default=[1, 2, 3])
+    parser.add_argument("--cores", type=counts, default=[1, 2, 3])
     parser.add_argument("--total", default="512M", metavar="BYTES",
                         help="payload of a recorded run (default: %(default)s)")
     parser.add_argument("--repeat", type=positive, default=7,
@@ -187,10 +168,10 @@ def measure_off(runner):
     few, many = 1000, 21000
     result = {"limit": OFF_LIMIT}
     for kind in ("with", "without"):
-        counts = [instructions(runner, kind, tasks) for tasks in (few, many)]
-        if None in counts:
+        measured = [instructions(runner, kind, tasks) for tasks in (few, many)]
+        if None in measured:
             return {}
-        result[kind] = (counts[1] - counts[0]) / (many - few)
+        result[kind] = (measured[1] - measured[0]) / (many - few)
     result["difference"] = result["with"] - result["without"]
     return result
 
@@ -306,15 +287,6 @@ def print_notes(runner):
         print(f"not here, left out: {', '.join(runner.missing)}")
     for problem in runner.problems:
         print(f"failed: {problem}")
-
-
-def write_json(target, result):
-    text = json.dumps(result, indent=1)
-    if target == "-":
-        print(text)
-        return
-    with open(target, "w", encoding="utf-8") as file:
-        file.write(text + "\n")
 
 
 def measure(runner):

@@ -13,6 +13,9 @@ import statistics
 import subprocess
 import sys
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from options import counts, names, positive, write_json  # noqa: E402
+
 PATTERNS = ("trivial", "no_comm", "stencil", "sweep", "fft", "tree", "nearest", "spread", "random")
 KERNELS = ("compute", "imbalanced")
 MODES = ("first", "again")
@@ -48,30 +51,12 @@ RATIO_NOTE = "TBB: oneTBB's flow graph, built and run once; TBB*: run again"
 PROCESS_LIMIT_S = 120
 
 
-def names(known):
-    """An argparse type: a comma-separated choice out of `known`."""
-    def parse(text):
-        chosen = text.split(",")
-        for name in chosen:
-            if name not in known:
-                raise argparse.ArgumentTypeError(f"{name}: not one of {', '.join(known)}")
-        return chosen
-    return parse
-
-
-def positive(text):
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text}: must be 1 or more")
-    return value
-
-
 def cpu_counts(text):
     most = len(os.sched_getaffinity(0))
-    counts = [positive(part) for part in text.split(",")]
-    if max(counts) > most:
+    chosen = counts(text)
+    if max(chosen) > most:
         raise argparse.ArgumentTypeError(f"{text}: this process may use {most} CPUs")
-    return counts
+    return chosen
 
 
 def parse_arguments():
@@ -314,15 +299,6 @@ def document(figures, runner):
     return {"kernel": o.kernel, "clock": o.clock, "width": o.width, "steps": o.steps, "radix": o.radix, "seed": o.seed,
             "rounds": o.rounds, "repeat": o.repeat, "runs": o.runs, "plant": o.plant, "rows": rows,
             "ratios": ratios, "missing": runner.missing, "problems": runner.problems}
-
-
-def write_json(target, result):
-    text = json.dumps(result, indent=1)
-    if target == "-":
-        print(text)
-        return
-    with open(target, "w", encoding="utf-8") as file:
-        file.write(text + "\n")
 
 
 def main():

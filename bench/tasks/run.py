@@ -17,6 +17,9 @@ import statistics
 import subprocess
 import sys
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from options import counts, names, positive, write_json  # noqa: E402
+
 SHAPES = ("independent", "chain", "fan", "stencil", "tree")
 SELF = "taskglass"    # host_build_graph: a graph that is built, then run
 FINDER = "tensormap"  # tensormap_and_ringbuffer: submitted while it runs, edges found
@@ -44,34 +47,12 @@ FINDER_PEERS = {"starpu_data": "StarPU data", "starpu": "StarPU explicit", "libg
 PROCESS_LIMIT_S = 60
 
 
-def names(known):
-    """An argparse type: a comma-separated choice out of `known`."""
-    def parse(text):
-        chosen = text.split(",")
-        for name in chosen:
-            if name not in known:
-                raise argparse.ArgumentTypeError(f"{name}: not one of {', '.join(known)}")
-        return chosen
-    return parse
-
-
-def positive(text):
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text}: must be 1 or more")
-    return value
-
-
-def core_counts(text):
-    return [positive(part) for part in text.split(",")]
-
-
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bin", default="build/bench", metavar="DIR",
                         help="where the programs are (default: %(default)s)")
     parser.add_argument("--shapes", type=names(SHAPES), default=list(SHAPES))
-    parser.add_argument("--cores", type=core_counts, default=[1, 2])
+    parser.add_argument("--cores", type=counts, default=[1, 2])
     parser.add_argument("--peers", type=names(PEERS), default=PEERS)
     parser.add_argument("--tasks", default="4000,20000", metavar="N1,N2",
                         help="sizes whose difference gives the cost of a task (%(default)s)")
@@ -303,15 +284,6 @@ def print_notes(runner, fixed, rows=()):
         print(f"no executable in {runner.options.bin} for: {', '.join(runner.missing)}")
     for problem in runner.problems:
         print(f"failed: {problem}")
-
-
-def write_json(target, result):
-    text = json.dumps(result, indent=1)
-    if target == "-":
-        print(text)
-        return
-    with open(target, "w", encoding="utf-8") as file:
-        file.write(text + "\n")
 
 
 def sample_list(figures):
