@@ -199,7 +199,7 @@ static void check_cores(const struct tg_recording *recording, const struct nodes
 
 CONTRACT(records_of_both_kinds_are_in_the_streams_of_the_cores_that_ran_them)
 {
-    char folder[] = "/tmp/taskglass-roles-XXXXXX", command[100];
+    char folder[] = "/tmp/taskglass_test_roles_XXXXXX", command[100];
     struct tg_device *device = open_device(3, 0);
     struct nodes nodes = nodes_make(device, NODES);
     struct tg_record_config record = {.level = TG_LEVEL_FULL};
