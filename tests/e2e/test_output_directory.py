@@ -3,6 +3,7 @@
 
 import json
 import os
+import pathlib
 import re
 import stat
 import subprocess
@@ -38,6 +39,17 @@ def test_nothing_but_the_files_is_left(tg):
     files = {path.relative_to(tg.outputs()[0]).as_posix()
              for path in tg.outputs()[0].rglob("*")}
     assert files == {"run.json", "deps.json"}
+
+
+def test_a_run_writes_the_files_that_the_wire_format_lists(tg):
+    text = (pathlib.Path(__file__).parents[2] / "docs/wire-format.md").read_text()
+    table = text[text.index("\n## 2. "):text.index("\n## 3. ")]
+    listed = set(re.findall(r"^\| `([\w/]+\.\w+)` \|", table, re.M))
+    tg.good("run", "stencil", "--runtime", "tensormap_and_ringbuffer", "--dump-tensor=full",
+            "--enable-scope-stats")
+    written = {path.relative_to(tg.outputs()[0]).as_posix()
+               for path in tg.outputs()[0].rglob("*") if path.is_file()}
+    assert written == listed
 
 
 def test_a_named_directory_is_made_with_its_parents(tg):
