@@ -3,6 +3,7 @@
 #ifndef TG_CLI_FORMAT_H
 #define TG_CLI_FORMAT_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct cli_text {
@@ -26,7 +27,19 @@ const char *cli_show_word(struct cli_shown *shown, const char *path);
 
 /* For `%.*s`: how many bytes of UTF-8 text make whole characters within `most` bytes. */
 int cli_format_fit(const char *text, int most);
-/* The columns that UTF-8 text takes on a terminal, if every character takes one. */
+/* The columns that UTF-8 text takes on a terminal: two for characters of East Asian scripts and for
+ * pictographs, none for marks that combine with the character before them and for sequences of colour. */
 int cli_format_width(const char *text);
+
+/* Which part of a text is left out where it is too long. */
+enum cli_cut {
+    CLI_CUT_END,
+    CLI_CUT_WORDS,  /* the end, after a whole word: a number that lost digits is another number */
+    CLI_CUT_MIDDLE, /* names: what tells them apart is often at their ends */
+    CLI_CUT_BEGIN,  /* places in source files: the line is at the end */
+};
+/* Copies the text, with "…" for what does not fit into that many columns or into `room` bytes. */
+const char *cli_format_cut(char *cell, size_t room, const char *text, int columns,
+                           enum cli_cut cut);
 
 #endif

@@ -7,6 +7,7 @@
 #include <taskglass/text.h>
 
 #include "cli/cli.h"
+#include "cli/print.h"
 #include "cli/term.h"
 
 /* A longer message loses its middle: what it quotes is long then, and what to do stands at the end. */
@@ -33,8 +34,8 @@ static void put_line(const char *text)
     if (has_fault)
         return; /* it has been said what failed first */
     has_spoken = true;
-    fprintf(stderr, "%staskglass:%s %s%s\n", cli_color(stderr, CLI_RED),
-            cli_color(stderr, CLI_PLAIN), begin, end);
+    cli_print_to(stderr, "%staskglass:%s %s%s\n", cli_color(stderr, CLI_RED),
+                 cli_color(stderr, CLI_PLAIN), begin, end);
 }
 
 int cli_error(const char *format, ...)
