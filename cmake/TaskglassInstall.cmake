@@ -39,12 +39,12 @@ set(TASKGLASS_PYTHON_DIR lib/python3/dist-packages CACHE STRING
 if(TASKGLASS_PYTHON_DIR)
   file(RELATIVE_PATH python_to_lib
     ${CMAKE_INSTALL_PREFIX}/${TASKGLASS_PYTHON_DIR}/taskglass ${CMAKE_INSTALL_FULL_LIBDIR})
-  file(WRITE ${PROJECT_BINARY_DIR}/cmake/_where.py
+  file(WRITE ${PROJECT_BINARY_DIR}/package/_where.py
     "# SPDX-License-Identifier: Apache-2.0\nLIBRARY_DIR = \"${python_to_lib}\"\n")
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/bindings/python/taskglass
     DESTINATION ${TASKGLASS_PYTHON_DIR}
     FILES_MATCHING PATTERN "*.py" PATTERN "py.typed" PATTERN "__pycache__" EXCLUDE)
-  install(FILES ${PROJECT_BINARY_DIR}/cmake/_where.py
+  install(FILES ${PROJECT_BINARY_DIR}/package/_where.py
     DESTINATION ${TASKGLASS_PYTHON_DIR}/taskglass)
 endif()
 
@@ -58,22 +58,38 @@ endforeach()
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Taskglass)
 install(EXPORT TaskglassTargets NAMESPACE Taskglass:: DESTINATION ${package_dir})
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/TaskglassConfig.cmake.in
-  ${PROJECT_BINARY_DIR}/cmake/TaskglassConfig.cmake INSTALL_DESTINATION ${package_dir}
+  ${PROJECT_BINARY_DIR}/package/TaskglassConfig.cmake INSTALL_DESTINATION ${package_dir}
   PATH_VARS CMAKE_INSTALL_LIBDIR)
 # Before 1.0 a minor version may change the interface.
-write_basic_package_version_file(${PROJECT_BINARY_DIR}/cmake/TaskglassConfigVersion.cmake
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/TaskglassConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES
-  ${PROJECT_BINARY_DIR}/cmake/TaskglassConfig.cmake
-  ${PROJECT_BINARY_DIR}/cmake/TaskglassConfigVersion.cmake
+  ${PROJECT_BINARY_DIR}/package/TaskglassConfig.cmake
+  ${PROJECT_BINARY_DIR}/package/TaskglassConfigVersion.cmake
   ${PROJECT_SOURCE_DIR}/cmake/TaskglassWorkload.cmake
   ${PROJECT_SOURCE_DIR}/cmake/TaskglassCuda.cmake
   DESTINATION ${package_dir})
+
+# The build tree is a package too, so that a user's project can be built without installing:
+# cmake -B build -DCMAKE_PREFIX_PATH=…/taskglass/build
+function(tg_export_build_tree)
+  set(CMAKE_INSTALL_LIBDIR lib) # where the build has its libraries, whatever the installation will have
+  set(folder ${PROJECT_BINARY_DIR}/lib/cmake/Taskglass)
+  export(EXPORT TaskglassTargets NAMESPACE Taskglass:: FILE ${folder}/TaskglassTargets.cmake)
+  configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/TaskglassConfig.cmake.in
+    ${folder}/TaskglassConfig.cmake INSTALL_DESTINATION lib/cmake/Taskglass
+    INSTALL_PREFIX ${PROJECT_BINARY_DIR} PATH_VARS CMAKE_INSTALL_LIBDIR)
+  foreach(file ${PROJECT_BINARY_DIR}/package/TaskglassConfigVersion.cmake
+      ${PROJECT_SOURCE_DIR}/cmake/TaskglassWorkload.cmake ${PROJECT_SOURCE_DIR}/cmake/TaskglassCuda.cmake)
+    configure_file(${file} ${folder}/ COPYONLY)
+  endforeach()
+endfunction()
+tg_export_build_tree()
 
 set(pkgconfig_dir ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig)
 file(RELATIVE_PATH pc_prefix ${pkgconfig_dir} ${CMAKE_INSTALL_PREFIX})
 string(REGEX REPLACE "/$" "" pc_prefix "${pc_prefix}")
 configure_file(${PROJECT_SOURCE_DIR}/cmake/taskglass.pc.in
-  ${PROJECT_BINARY_DIR}/cmake/taskglass.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/cmake/taskglass.pc
+  ${PROJECT_BINARY_DIR}/package/taskglass.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/package/taskglass.pc
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
