@@ -11,7 +11,7 @@ import pytest
 from conftest import TEST_WORKLOADS, clean_environment
 
 MAN = pathlib.Path(__file__).parents[2] / "man"
-VERBS = ["run", "list", "view", "export", "diff", "stats", "find", "verify", "check", "replay",
+VERBS = ["run", "new", "list", "view", "export", "diff", "stats", "find", "verify", "check", "replay",
          "scope", "recover", "config"]
 PAGES = ["taskglass.1", *(f"taskglass-{verb}.1" for verb in VERBS)]
 

@@ -120,6 +120,8 @@ def scenarios():
     add("run-default-folder", "run", "vector_add", "--cores", "3", processes=both, writes=True)
     add("run-crash", "run", str(WORKLOADS / "faults.so"), "--case", "null", "--dump-tensor", *small,
         processes=both, writes=True)
+    add("new", "new", "mine", writes=True)
+    add("new-json", "new", "mine", "--output", "a/b", "--json", writes=True)
     add("list", "list")
     add("list-json", "list", "--json")
     add("config", "config")
