@@ -49,12 +49,13 @@ static size_t measure(const char *text, int *columns)
     };
     const unsigned char *bytes = (const unsigned char *)text;
     size_t length = 1;
+    *columns = 1;
+    if (bytes[0] != 033 && bytes[0] < 0xc0)
+        return 1;
     *columns = 0;
     if (bytes[0] == 033 && bytes[1] == '[')
         return 2 + strcspn(text + 2, "mK") + (text[2 + strcspn(text + 2, "mK")] != '\0');
     *columns = 1;
-    if (bytes[0] < 0xc0)
-        return 1;
     uint32_t code = bytes[0] & (bytes[0] < 0xe0 ? 0x1f : bytes[0] < 0xf0 ? 0x0f : 0x07);
     for (; length < 4 && (bytes[length] & 0xc0) == 0x80; length++)
         code = code << 6 | (bytes[length] & 0x3f);
@@ -72,8 +73,7 @@ int cli_format_width(const char *text)
     return width;
 }
 
-/* The bytes of the longest beginning that takes at most that many columns. */
-static size_t fit_begin(const char *text, int columns)
+size_t cli_format_begin(const char *text, int columns)
 {
     int width = 0, next;
     size_t at = 0;
@@ -105,12 +105,12 @@ static size_t cut(const char *text, int columns, enum cli_cut how, size_t *end)
     size_t begin = 0;
     *end = strlen(text);
     if (how == CLI_CUT_MIDDLE) {
-        begin = fit_begin(text, columns / 2);
+        begin = cli_format_begin(text, columns / 2);
         *end = fit_end(text, columns - columns / 2);
     } else if (how == CLI_CUT_BEGIN) {
         *end = fit_end(text, columns);
     } else {
-        begin = fit_begin(text, how == CLI_CUT_WORDS ? columns - 1 : columns);
+        begin = cli_format_begin(text, how == CLI_CUT_WORDS ? columns - 1 : columns);
     }
     if (how == CLI_CUT_WORDS && text[begin] == ' ')
         return begin + 1;

@@ -38,6 +38,8 @@ enum cli_cut {
     CLI_CUT_MIDDLE, /* names: what tells them apart is often at their ends */
     CLI_CUT_BEGIN,  /* places in source files: the line is at the end */
 };
+/* The bytes of the longest beginning that takes at most that many columns. */
+size_t cli_format_begin(const char *text, int columns);
 /* Copies the text, with "…" for what does not fit into that many columns or into `room` bytes. */
 const char *cli_format_cut(char *cell, size_t room, const char *text, int columns,
                            enum cli_cut cut);

@@ -11,18 +11,37 @@
 #include "cli/format.h"
 #include "cli/term.h"
 
+enum { DEEP = 6 }; /* a line that begins with more spaces continues another one */
+
 /* The line that is being printed. The end of a word is known when the next space comes. */
 struct line {
     int width;  /* of the terminal; measured where a line begins */
     int column; /* what the line has so far */
     int indent; /* of the lines that continue it */
+    int lead;   /* the same for words that are too long to stand below the text after a label */
     int spaces; /* in front of the word */
-    bool is_aligned;
+    bool is_aligned, has_words;
     size_t length;   /* of the word */
     char word[4200]; /* a longer one goes out in pieces */
 };
 
 static struct line lines[2]; /* of standard output and standard error */
+
+/* Breaks a word that is longer than a line and no path, such as the name of a kernel made by a template. */
+static void put_pieces(FILE *stream, struct line *line)
+{
+    const char *text = line->word;
+    while (line->column + cli_format_width(text) > line->width && line->column < line->width) {
+        size_t piece = cli_format_begin(text, line->width - line->column);
+        if (piece == 0)
+            break;
+        fprintf(stream, "%.*s\n%*s", (int)piece, text, line->indent, "");
+        text += piece;
+        line->column = line->indent;
+    }
+    fputs(text, stream);
+    line->column -= cli_format_width(line->word) - cli_format_width(text);
+}
 
 static void put_word(FILE *stream, struct line *line)
 {
@@ -31,22 +50,28 @@ static void put_word(FILE *stream, struct line *line)
     line->word[line->length] = '\0';
     int width = cli_format_width(line->word);
     if (line->column == 0) {
-        line->indent = line->spaces + 2;
+        line->lead = line->indent = line->spaces + (line->spaces < DEEP ? 2 : 0);
     } else if (line->spaces > 1 && !line->is_aligned) {
         /* Text after a label that takes half of the line would be a narrow strip. */
         int text = line->column + line->spaces;
         line->indent = text <= line->width / 2 ? text : line->indent;
         line->is_aligned = true;
     }
-    if (line->column > line->indent && line->column + line->spaces + width > line->width) {
+    if (line->has_words && line->column + line->spaces + width > line->width) {
         fputc('\n', stream);
         line->column = 0;
-        line->spaces = line->indent;
+        line->spaces = line->indent + width > line->width ? line->lead : line->indent;
     }
-    fprintf(stream, "%*s%s", line->spaces, "", line->word);
-    line->column += line->spaces + width;
+    fprintf(stream, "%*s", line->spaces, "");
+    line->column += line->spaces;
+    if (line->column + width > line->width && !strchr(line->word, '/'))
+        put_pieces(stream, line);
+    else
+        fputs(line->word, stream);
+    line->column += width;
     line->spaces = 0;
     line->length = 0;
+    line->has_words = true;
 }
 
 static void put_byte(FILE *stream, struct line *line, char byte)
@@ -55,7 +80,7 @@ static void put_byte(FILE *stream, struct line *line, char byte)
         put_word(stream, line);
         fputc('\n', stream);
         line->column = line->spaces = 0;
-        line->is_aligned = false;
+        line->is_aligned = line->has_words = false;
     } else if (byte == ' ') {
         put_word(stream, line);
         line->spaces++;

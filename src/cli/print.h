@@ -9,7 +9,7 @@
  *     taskglass: BAD_ARGUMENT: task 12 …           record   12 records, 4.00 KiB in
  *       and the rest of the message                         tensor_dump.bin
  *
- * A word that is longer than the terminal stays whole, because it is mostly a path that somebody copies.
+ * A path that is longer than the terminal stays whole, because somebody may copy it; another word is broken.
  * Colours take no room. Only one thread prints.
  */
 #ifndef TG_CLI_PRINT_H
