@@ -17,6 +17,8 @@
 #include "cli/filters.h"
 #include "cli/format.h"
 #include "cli/outputs.h"
+#include "cli/print.h"
+#include "cli/term.h"
 
 __attribute__((format(printf, 3, 4))) static tg_status
 fail(struct tg_error *error, tg_status status, const char *format, ...)
@@ -191,7 +193,7 @@ void cli_recording_print_notes(const struct tg_recording_info *info)
     struct cli_words words;
     const char *note;
     for (unsigned i = 0; (note = cli_recording_note(&words, info, i)) != NULL; i++)
-        printf("  note: %s\n", note);
+        cli_print("  note: %s\n", note);
 }
 
 void cli_json_notes(struct tg_json *json, const struct tg_recording_info *info)
@@ -244,12 +246,34 @@ int cli_recording_fail(const struct tg_recording *recording, bool json,
     return cli_fail(error);
 }
 
+/* --- the signs in these words ---------------------------------------------------------------- */
+
+/* Which of them were written. A verb writes words for one report, which says in the end what they mean. */
+static struct {
+    bool star, plus, dash;
+} signs;
+
+void cli_legend_print(void)
+{
+    const char *dim = cli_color(stdout, CLI_DIM), *plain = cli_color(stdout, CLI_PLAIN);
+    if (signs.star)
+        cli_print(
+            "%s*  not contiguous: the tensor is a view whose elements lie apart in memory%s\n", dim,
+            plain);
+    if (signs.plus)
+        cli_print("%s+  joins the kernels of one task, which run together%s\n", dim, plain);
+    if (signs.dash)
+        cli_print("%s-  no task: what the orchestration was given or read%s\n", dim, plain);
+}
+
 /* --- words for a record --------------------------------------------------------------------- */
 
 const char *cli_record_task(struct cli_words *words, uint64_t task)
 {
-    if (task == TG_TASK_NONE)
+    if (task == TG_TASK_NONE) {
+        signs.dash = true;
         return "-";
+    }
     if (task >> 32 == 0)
         snprintf(words->text, sizeof words->text, "%" PRIu64, task);
     else
@@ -267,6 +291,7 @@ const char *cli_record_kernels(struct cli_words *words, const struct tg_entry *e
         size_t room = sizeof words->text - at;
         if (!name)
             continue;
+        signs.plus |= at > 0;
         int length =
             *name
                 ? snprintf(words->text + at, room, "%s%.*s", plus, cli_format_fit(name, 120), name)
@@ -285,6 +310,7 @@ const char *cli_record_shape(struct cli_words *words, const struct tg_record *re
     for (int i = 0; i < record->ndim; i++)
         at += (size_t)snprintf(words->text + at, sizeof words->text - at, "%s%" PRId64,
                                i > 0 ? ", " : "", record->shape[i]);
+    signs.star |= !(record->flags & TG_RECORD_CONTIGUOUS);
     snprintf(words->text + at, sizeof words->text - at, "%s)%s", record->ndim == 1 ? "," : "",
              record->flags & TG_RECORD_CONTIGUOUS ? "" : "*");
     return words->text;

@@ -64,6 +64,9 @@ const char *cli_record_task(struct cli_words *words, uint64_t task);
 const char *cli_record_kernels(struct cli_words *words, const struct tg_entry *entry);
 /* "(4, 3)", with a star after it if the view is not contiguous; "scalar". */
 const char *cli_record_shape(struct cli_words *words, const struct tg_record *record);
+/* Says what the signs mean that the functions above have written so far: "*", "+", "-". Call it once, after
+ * the last of them was printed. */
+void cli_legend_print(void);
 /* "before", "after", "orch"; "in", "out", "inout". */
 const char *cli_record_stage(unsigned stage);
 const char *cli_record_role(unsigned role);
