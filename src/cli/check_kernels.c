@@ -6,75 +6,49 @@
 #include <taskglass/replay.h>
 
 #include "cli/check.h"
-#include "cli/format.h"
+#include "cli/table.h"
 
-enum { COLUMNS = 6, GAP = 2, CELL = 24, NARROWEST = 8 };
-static const char *const heads[COLUMNS] = {"checked",     "wrong",   "failed",
-                                           "not checked", "max ulp", "max relative"};
+enum { KERNEL, CHECKED, WRONG, FAILED, NOT_CHECKED, MAX_ULP, MAX_RELATIVE, COLUMNS };
 
-struct cells {
-    char text[COLUMNS][CELL];
+static const struct cli_column columns[COLUMNS] = {
+    [KERNEL] = {"kernel", .least = 10, .cut = CLI_CUT_MIDDLE},
+    [CHECKED] = {"checked", .rank = 2, .right = true},
+    [WRONG] = {"wrong", .rank = 1, .right = true},
+    [FAILED] = {"failed", .rank = 3, .right = true},
+    [NOT_CHECKED] = {"not checked", .rank = 4, .right = true},
+    [MAX_ULP] = {"max ulp", .rank = 6, .right = true},
+    [MAX_RELATIVE] = {"max relative", .rank = 5, .right = true},
 };
 
-static void fill_cells(const struct check_counts *is, struct cells *cells)
+static void put_errors(struct cli_table *table, const struct check_counts *is)
 {
-    bool checked = is->good + is->wrong > 0;
-    snprintf(cells->text[0], CELL, "%" PRIu64, is->good + is->wrong);
-    snprintf(cells->text[1], CELL, "%" PRIu64, is->wrong);
-    snprintf(cells->text[2], CELL, "%" PRIu64, is->failed);
-    snprintf(cells->text[3], CELL, "%" PRIu64, is->without + is->incomplete + is->empty);
-    if (!checked)
-        snprintf(cells->text[4], CELL, "-");
-    else if (is->max_ulp == TG_ULP_UNDEFINED)
-        snprintf(cells->text[4], CELL, "nan");
+    if (is->good + is->wrong == 0) {
+        cli_table_cell(table, MAX_ULP, "-");
+        cli_table_cell(table, MAX_RELATIVE, "-");
+        return;
+    }
+    if (is->max_ulp == TG_ULP_UNDEFINED)
+        cli_table_cell(table, MAX_ULP, "nan");
     else
-        snprintf(cells->text[4], CELL, "%" PRIu64, is->max_ulp);
-    if (checked)
-        snprintf(cells->text[5], CELL, "%.3g", is->max_relative);
-    else
-        snprintf(cells->text[5], CELL, "-");
-}
-
-/* Prints the name in that many columns, and its end as … if it is longer. Names are ASCII, or are shown
- * cut. */
-static void print_name(const char *name, int width)
-{
-    int length = cli_format_width(name);
-    if (length <= width)
-        printf("  %s%*s", name, width - length, "");
-    else
-        printf("  %.*s…", cli_format_fit(name, width - 1), name);
+        cli_table_cell(table, MAX_ULP, "%" PRIu64, is->max_ulp);
+    cli_table_cell(table, MAX_RELATIVE, "%.3g", is->max_relative);
 }
 
 void check_kernels_print(const struct check_tally *tally)
 {
-    int width[COLUMNS], name = (int)strlen("kernel"), rest = GAP;
-    struct cells cells;
-    for (int c = 0; c < COLUMNS; c++)
-        width[c] = (int)strlen(heads[c]);
+    struct cli_table table;
+    cli_table_begin(&table, stdout, columns, COLUMNS, 2);
     for (size_t i = 0; i < tally->n_kernels; i++) {
-        int length = cli_format_width(tally->kernel[i].name);
-        name = length > name ? length : name;
-        fill_cells(&tally->kernel[i].is, &cells);
-        for (int c = 0; c < COLUMNS; c++)
-            if ((int)strlen(cells.text[c]) > width[c])
-                width[c] = (int)strlen(cells.text[c]);
+        const struct check_counts *is = &tally->kernel[i].is;
+        cli_table_cell(&table, KERNEL, "%s", *tally->kernel[i].name ? tally->kernel[i].name : "?");
+        cli_table_cell(&table, CHECKED, "%" PRIu64, is->good + is->wrong);
+        cli_table_cell(&table, WRONG, "%" PRIu64, is->wrong);
+        cli_table_cell(&table, FAILED, "%" PRIu64, is->failed);
+        cli_table_cell(&table, NOT_CHECKED, "%" PRIu64, is->without + is->incomplete + is->empty);
+        put_errors(&table, is);
+        cli_table_end_row(&table);
     }
-    for (int c = 0; c < COLUMNS; c++)
-        rest += width[c] + GAP;
-    if (name + rest > cli_term_width())
-        name = cli_term_width() - rest > NARROWEST ? cli_term_width() - rest : NARROWEST;
-    print_name("kernel", name);
-    for (int c = 0; c < COLUMNS; c++)
-        printf("%*s", width[c] + GAP, heads[c]);
-    putchar('\n');
-    for (size_t i = 0; i < tally->n_kernels; i++) {
-        fill_cells(&tally->kernel[i].is, &cells);
-        print_name(*tally->kernel[i].name ? tally->kernel[i].name : "?", name);
-        for (int c = 0; c < COLUMNS; c++)
-            printf("%*s", width[c] + GAP, cells.text[c]);
-        putchar('\n');
-    }
+    cli_table_end(&table);
 }
 
 /* Distances beyond 2^53 are strings, as all 64-bit numbers in our files. */

@@ -9,35 +9,38 @@
 #include <taskglass/text.h>
 
 #include "cli/format.h"
+#include "cli/print.h"
 #include "cli/recording.h"
+#include "cli/table.h"
 #include "cli/term.h"
 
 /* At most this many rows of running tasks are printed; run.json has all of them. */
 enum { MOST_ROWS = 16 };
 
-static void put_padded(FILE *stream, const char *text, int width)
+static void put_padded(const char *text, int width)
 {
-    fprintf(stream, "%s%*s", text, width - cli_format_width(text), "");
+    int padding = width - cli_format_width(text);
+    cli_print("%s%*s", text, padding > 0 ? padding : 0, "");
 }
 
 static void put_row(const char *label, double seconds, const char *rest)
 {
     struct cli_text time;
-    printf("  %-9s", label);
-    put_padded(stdout, cli_format_seconds(&time, seconds), 10);
-    printf("%s\n", rest);
+    cli_print("  %-9s", label);
+    put_padded(cli_format_seconds(&time, seconds), 10);
+    cli_print("%s\n", rest);
 }
 
 static void put_head(const char *workload, const char *runtime,
                      const struct tg_execution_info *info)
 {
     struct cli_text cores, schedulers;
-    printf("%s%s%s, case %s, on %s with %s", cli_color(stdout, CLI_BOLD), workload,
-           cli_color(stdout, CLI_PLAIN), info->case_name, info->device.platform,
-           cli_format_count(&cores, info->device.cores, "core"));
+    cli_print("%s%s%s, case %s, on %s with %s", cli_color(stdout, CLI_BOLD), workload,
+              cli_color(stdout, CLI_PLAIN), info->case_name, info->device.platform,
+              cli_format_count(&cores, info->device.cores, "core"));
     if (info->device.schedulers > 0)
-        printf(" and %s", cli_format_count(&schedulers, info->device.schedulers, "scheduler"));
-    printf(", by %s\n", runtime);
+        cli_print(" and %s", cli_format_count(&schedulers, info->device.schedulers, "scheduler"));
+    cli_print(", by %s\n", runtime);
 }
 
 /* The graph was built on the host before the run, or on the device during it. */
@@ -85,10 +88,13 @@ static struct widths measure(const struct tg_execution_info *info)
     for (uint32_t i = 0; i < info->n_outputs; i++) {
         const struct tg_output_check *check = &info->outputs[i];
         cli_format_count(&count, check->elements, "element");
-        widths.name = wider(widths.name, (int)strlen(check->name));
+        widths.name = wider(widths.name, cli_format_width(check->name));
         widths.dtype = wider(widths.dtype, (int)strlen(check->dtype));
         widths.elements = wider(widths.elements, (int)strlen(count.text));
     }
+    /* A name is shortened where it would take the room of the verdict. */
+    int most = cli_stream_width(stdout) / 3;
+    widths.name = most > 0 && widths.name > most ? most : widths.name;
     return widths;
 }
 
@@ -96,25 +102,29 @@ static void put_verdict(const struct tg_output_check *check)
 {
     const char *plain = cli_color(stdout, CLI_PLAIN);
     if (check->mismatches > 0)
-        printf("%sFAILED%s, %" PRIu64 " differ, first at %" PRIu64
-               ": %.9g, expected %.9g; max error %.3g\n",
-               cli_color(stdout, CLI_RED), plain, check->mismatches, check->first, check->first_got,
-               check->first_expected, check->max_error);
+        cli_print("%sFAILED%s, %" PRIu64 " differ, first at %" PRIu64
+                  ": %.9g, expected %.9g; max error %.3g\n",
+                  cli_color(stdout, CLI_RED), plain, check->mismatches, check->first,
+                  check->first_got, check->first_expected, check->max_error);
     else if (check->exact)
-        printf("%sok%s, exact\n", cli_color(stdout, CLI_GREEN), plain);
+        cli_print("%sok%s, exact\n", cli_color(stdout, CLI_GREEN), plain);
     else
-        printf("%sok%s, max error %.3g\n", cli_color(stdout, CLI_GREEN), plain, check->max_error);
+        cli_print("%sok%s, max error %.3g\n", cli_color(stdout, CLI_GREEN), plain,
+                  check->max_error);
 }
 
 static void put_checks(const struct tg_execution_info *info)
 {
     struct widths widths = measure(info);
     struct cli_text count;
+    char name[256];
     for (uint32_t i = 0; i < info->n_outputs; i++) {
         const struct tg_output_check *check = &info->outputs[i];
-        printf("  %-9s%-*s  %-*s  %*s  ", i == 0 ? "check" : "", widths.name, check->name,
-               widths.dtype, check->dtype, widths.elements,
-               cli_format_count(&count, check->elements, "element"));
+        cli_print("  %-9s", i == 0 ? "check" : "");
+        put_padded(cli_format_cut(name, sizeof name, check->name, widths.name, CLI_CUT_MIDDLE),
+                   widths.name);
+        cli_print("  %-*s  %*s  ", widths.dtype, check->dtype, widths.elements,
+                  cli_format_count(&count, check->elements, "element"));
         put_verdict(check);
     }
 }
@@ -124,20 +134,20 @@ static void put_recording(const struct tg_record_result *record)
     struct cli_text records, bytes;
     if (!record->on)
         return;
-    printf("  %-9s%s, %s\n", "record",
-           cli_format_count(&records, record->summary.recorded, "record"),
-           cli_format_bytes(&bytes, record->stored_bytes));
+    cli_print("  %-9s%s, %s\n", "record",
+              cli_format_count(&records, record->summary.recorded, "record"),
+              cli_format_bytes(&bytes, record->stored_bytes));
 }
 
 static void put_scopes(const struct tg_scope_result *scopes)
 {
     struct cli_text samples;
     if (scopes->no_rings)
-        printf("  %-9sno rings: with host_build_graph the host builds the whole graph first\n",
-               "scopes");
+        cli_print("  %-9sno rings: with host_build_graph the host builds the whole graph first\n",
+                  "scopes");
     else if (scopes->on)
-        printf("  %-9s%s; `taskglass scope` shows them\n", "scopes",
-               cli_format_count(&samples, scopes->samples, "sample"));
+        cli_print("  %-9s%s; `taskglass scope` shows them\n", "scopes",
+                  cli_format_count(&samples, scopes->samples, "sample"));
 }
 
 /* Parts of one line, with "; " between them. */
@@ -206,14 +216,14 @@ void cli_warn_losses(const struct tg_run_result *run)
 {
     char text[CLI_LOSSES];
     if (*cli_describe_losses(run, text))
-        fprintf(stderr, "taskglass: warning: %s\n", text);
+        cli_print_to(stderr, "taskglass: warning: %s\n", text);
 }
 
 void cli_warn_note(const struct tg_execution_info *info)
 {
     struct cli_shown shown;
     if (*info->not_noted)
-        fprintf(stderr, "taskglass: warning: %s\n", cli_show(&shown, info->not_noted));
+        cli_print_to(stderr, "taskglass: warning: %s\n", cli_show(&shown, info->not_noted));
 }
 
 /* Warns if the orchestration spent most of its time waiting for room. */
@@ -221,8 +231,8 @@ void cli_warn_orchestration(const struct tg_orchestration_result *orchestration)
 {
     struct cli_shown shown;
     if (orchestration->warning != TG_OK)
-        fprintf(stderr, "taskglass: warning: %s: %s\n", tg_status_name(orchestration->warning),
-                cli_show(&shown, orchestration->text));
+        cli_print_to(stderr, "taskglass: warning: %s: %s\n", tg_status_name(orchestration->warning),
+                     cli_show(&shown, orchestration->text));
 }
 
 void cli_summarize_run(const char *workload, const char *runtime,
@@ -234,36 +244,50 @@ void cli_summarize_run(const char *workload, const char *runtime,
     put_checks(info);
     put_recording(&info->run.record);
     put_scopes(&info->run.scopes);
-    printf("  %-9s%s\n", "files", cli_show(&files, info->output_dir));
+    cli_print("  %-9s%s\n", "files", cli_show(&files, info->output_dir));
 }
+
+enum { LABEL, TASK, KERNEL, PART, CORE, STATE, COLUMNS };
+
+static const struct cli_column running_columns[COLUMNS] = {
+    [LABEL] = {.head = "running"},
+    [TASK] = {.head = "task"},
+    [KERNEL] = {"kernel", .least = 10, .cut = CLI_CUT_MIDDLE},
+    [PART] = {"part", .rank = 3},
+    [CORE] = {"core", .rank = 2, .right = true},
+    [STATE] = {"state", .rank = 1, .may_lack = true},
+};
 
 static void put_running(const struct tg_run_result *run)
 {
     static const char *const parts[TG_PARTS] = {"aic", "aiv0", "aiv1"};
-    int kernel = (int)strlen("kernel");
     uint32_t rows = run->n_running < MOST_ROWS ? run->n_running : MOST_ROWS;
-    for (uint32_t i = 0; i < rows; i++)
-        kernel = wider(kernel, (int)strlen(run->running[i].kernel));
-    fprintf(stderr, "  %-9s%-18s  %-*s  %-4s  %s\n", "running", "task", kernel, "kernel", "part",
-            "core");
+    struct cli_table table;
+    cli_table_begin(&table, stderr, running_columns, COLUMNS, 2);
+    table.more = "run.json";
     for (uint32_t i = 0; i < rows; i++) {
         const struct tg_run_task *task = &run->running[i];
-        fprintf(stderr, "  %-9s0x%016" PRIx64 "  %-*s  %-4s  %4" PRIu32 "%s\n", "", task->task,
-                kernel, task->kernel, task->part < TG_PARTS ? parts[task->part] : "?", task->core,
-                task->faulted ? "  crashed" : "");
+        cli_table_cell(&table, TASK, "0x%016" PRIx64, task->task);
+        cli_table_cell(&table, KERNEL, "%s", task->kernel);
+        cli_table_cell(&table, PART, "%s", task->part < TG_PARTS ? parts[task->part] : "?");
+        cli_table_cell(&table, CORE, "%" PRIu32, task->core);
+        if (task->faulted)
+            cli_table_cell(&table, STATE, "crashed");
+        cli_table_end_row(&table);
     }
+    cli_table_end(&table);
     if (rows < run->n_running)
-        fprintf(stderr, "  %-9sand %" PRIu32 " more\n", "", run->n_running - rows);
+        cli_print_to(stderr, "  %-9sand %" PRIu32 " more\n", "", run->n_running - rows);
 }
 
 /* Prints one unmet dependency; run.json has more of them. */
 static void put_unmet(const struct tg_run_result *run)
 {
-    fprintf(stderr, "  %-9stask 0x%016" PRIx64 " waits for 0x%016" PRIx64, "unmet",
-            run->unmet[0].task, run->unmet[0].waits_for);
+    cli_print_to(stderr, "  %-9stask 0x%016" PRIx64 " waits for 0x%016" PRIx64, "unmet",
+                 run->unmet[0].task, run->unmet[0].waits_for);
     if (run->n_unmet > 1)
-        fprintf(stderr, ", and %" PRIu32 " more", run->n_unmet - 1);
-    fputc('\n', stderr);
+        cli_print_to(stderr, ", and %" PRIu32 " more", run->n_unmet - 1);
+    cli_print_to(stderr, "\n");
 }
 
 void cli_report_failure(const struct tg_execution_info *info)
@@ -276,11 +300,12 @@ void cli_report_failure(const struct tg_execution_info *info)
     if (info->run.n_unmet > 0)
         put_unmet(&info->run);
     if (info->run.tasks > 0 && info->status != TG_MISMATCH)
-        fprintf(stderr,
-                "  %-9s%" PRIu64 " of %" PRIu64 " tasks finished, %" PRIu64 " wait for others\n",
-                "progress", info->run.finished, info->run.tasks, info->run.waiting);
+        cli_print_to(stderr,
+                     "  %-9s%" PRIu64 " of %" PRIu64 " tasks finished, %" PRIu64
+                     " wait for others\n",
+                     "progress", info->run.finished, info->run.tasks, info->run.waiting);
     if (*info->advice)
-        fprintf(stderr, "  %-9s%s\n", "advice", cli_show(&shown, info->advice));
+        cli_print_to(stderr, "  %-9s%s\n", "advice", cli_show(&shown, info->advice));
     if (info->status != TG_MISMATCH)
-        fprintf(stderr, "  %-9s%s\n", "files", cli_show(&shown, info->output_dir));
+        cli_print_to(stderr, "  %-9s%s\n", "files", cli_show(&shown, info->output_dir));
 }

@@ -11,21 +11,14 @@
 
 #include "cli/cli.h"
 #include "cli/format.h"
+#include "cli/print.h"
 #include "cli/scope.h"
+#include "cli/table.h"
 #include "cli/term.h"
 
 /* OTHERS: lines that the report prints besides the rows of the table; ABOUT_WAITS: further ones of a
  * run that waited. */
-enum {
-    PAGE = 20,
-    LEAST_PAGE = 5,
-    OTHERS = 15,
-    GAP = 2,
-    LEAST_SITE = 16,
-    COLUMNS = 5,
-    MOST_WAITS = 3,
-    ABOUT_WAITS = 9
-};
+enum { PAGE = 20, LEAST_PAGE = 5, OTHERS = 15, MOST_WAITS = 3, ABOUT_WAITS = 9 };
 
 /* The number of the fanin pool, which only another implementation has. */
 enum { FANIN = TG_SCOPE_RESOURCES };
@@ -37,10 +30,6 @@ struct peak {
     unsigned resource;
     uint64_t used, capacity;
     double share;
-};
-
-struct cells {
-    char text[COLUMNS][300];
 };
 
 /* --- numbers ------------------------------------------------------------------------------- */
@@ -76,22 +65,23 @@ static void print_guilty(const struct tg_scope_fatal *fatal)
 {
     struct cli_text wanted;
     char use[80];
-    printf("%sFAILED%s  %s", cli_color(stdout, CLI_RED), cli_color(stdout, CLI_PLAIN),
-           fatal->error ? fatal->error : "the run ended early");
+    cli_print("%sFAILED%s  %s", cli_color(stdout, CLI_RED), cli_color(stdout, CLI_PLAIN),
+              fatal->error ? fatal->error : "the run ended early");
     if (fatal->site)
-        printf(": the scope at %s", fatal->site);
+        cli_print(": the scope at %s", fatal->site);
     if (fatal->resource < TG_SCOPE_RESOURCES) {
         format_use(use, sizeof use, fatal->resource, fatal->used, fatal->capacity);
-        printf("%s %s of the %s", fatal->site ? " has" : ":", use,
-               scope_resource_label(fatal->resource));
+        cli_print("%s %s of the %s", fatal->site ? " has" : ":", use,
+                  scope_resource_label(fatal->resource));
         if (fatal->resource != TG_SCOPE_TENSORMAP)
-            printf(" of ring %" PRIu32, fatal->ring);
-        printf(" in use and needs %s more", format_amount(&wanted, fatal->resource, fatal->wanted));
+            cli_print(" of ring %" PRIu32, fatal->ring);
+        cli_print(" in use and needs %s more",
+                  format_amount(&wanted, fatal->resource, fatal->wanted));
     }
-    putchar('\n');
+    cli_print("\n");
     if (fatal->advice)
-        printf("advice  %s\n", fatal->advice);
-    putchar('\n');
+        cli_print("advice  %s\n", fatal->advice);
+    cli_print("\n");
 }
 
 static void print_failure(const struct scope *scope)
@@ -99,9 +89,9 @@ static void print_failure(const struct scope *scope)
     if (scope->info.fatal)
         print_guilty(scope->info.fatal);
     else if (scope->info.failed)
-        printf("%sFAILED%s  the run ended early; %s, which would name the scope, is "
-               "missing\n\n",
-               cli_color(stdout, CLI_RED), cli_color(stdout, CLI_PLAIN), TG_SCOPE_SUMMARY);
+        cli_print("%sFAILED%s  the run ended early; %s, which would name the scope, is "
+                  "missing\n\n",
+                  cli_color(stdout, CLI_RED), cli_color(stdout, CLI_PLAIN), TG_SCOPE_SUMMARY);
 }
 
 /* Source lines that the device could not name, or not tell apart. */
@@ -119,36 +109,36 @@ static void print_notes(const struct scope *scope)
     const struct tg_scope_stats_info *info = &scope->info;
     struct cli_text text;
     if (info->dropped > 0)
-        printf("  LOST %s on the device: peaks may be missing\n",
-               cli_format_count(&text, info->dropped, "sample"));
+        cli_print("  LOST %s on the device: peaks may be missing\n",
+                  cli_format_count(&text, info->dropped, "sample"));
     if (!info->complete)
-        printf("  INCOMPLETE: %s\n", info->total == 0
-                                         ? "the run has not ended, or its host was killed"
-                                         : "the file holds fewer samples than its header says");
+        cli_print("  INCOMPLETE: %s\n", info->total == 0
+                                            ? "the run has not ended, or its host was killed"
+                                            : "the file holds fewer samples than its header says");
     if (info->left_open > 0)
-        printf("  note  %s had not ended\n", cli_format_count(&text, info->left_open, "scope"));
+        cli_print("  note  %s had not ended\n", cli_format_count(&text, info->left_open, "scope"));
     if (info->without_begin + info->without_end > 0)
-        printf("  note  %" PRIu64 " beginnings and %" PRIu64 " ends of scopes are missing\n",
-               info->without_begin, info->without_end);
+        cli_print("  note  %" PRIu64 " beginnings and %" PRIu64 " ends of scopes are missing\n",
+                  info->without_begin, info->without_end);
     if (info->samples > 0 && !info->measured)
-        puts("  note  no peaks were measured within scopes; the peaks here are those at their "
-             "beginnings and ends");
+        cli_print("  note  no peaks were measured within scopes; the peaks here are those at their "
+                  "beginnings and ends\n");
     uint64_t unnamed = count_unnamed(scope->stats);
     if (unnamed > 0)
-        printf("  note  %s without a name: the device had no room for it\n",
-               cli_format_count(&text, unnamed, "source line"));
+        cli_print("  note  %s without a name: the device had no room for it\n",
+                  cli_format_count(&text, unnamed, "source line"));
     if (*info->summary_problem)
-        printf("  note  %s cannot be read: %s\n", TG_SCOPE_SUMMARY, info->summary_problem);
+        cli_print("  note  %s cannot be read: %s\n", TG_SCOPE_SUMMARY, info->summary_problem);
 }
 
 static void print_head(const struct scope *scope)
 {
     struct cli_text scopes, sites, samples;
     struct cli_shown file;
-    printf("%s: %s at %s, %s\n", *scope->name ? scope->name : cli_show(&file, scope->info.file),
-           cli_format_count(&scopes, scope->info.scopes, "scope"),
-           cli_format_count(&sites, scope->info.sites, "site"),
-           cli_format_count(&samples, scope->info.samples, "sample"));
+    cli_print("%s: %s at %s, %s\n", *scope->name ? scope->name : cli_show(&file, scope->info.file),
+              cli_format_count(&scopes, scope->info.scopes, "scope"),
+              cli_format_count(&sites, scope->info.sites, "site"),
+              cli_format_count(&samples, scope->info.samples, "sample"));
     print_notes(scope);
 }
 
@@ -192,83 +182,35 @@ static struct peak *collect(const struct scope *scope, size_t *count)
     return peaks;
 }
 
-static void fill(const struct tg_scope_stats *stats, const struct peak *peak, struct cells *cells)
-{
-    const size_t room = sizeof cells->text[0];
-    const struct tg_scope_row *row = &peak->row;
-    snprintf(cells->text[0], room, "%s", tg_scope_stats_site(stats, row->site));
-    snprintf(cells->text[1], room, "%" PRIu32, row->ring);
-    snprintf(cells->text[2], room, "%s",
-             peak->resource == FANIN ? "fanin pool" : scope_resource_label(peak->resource));
-    format_use(cells->text[3], room, peak->resource, peak->used, peak->capacity);
-    format_share(cells->text[4], room, peak->share);
-}
+enum { SITE, RING, RESOURCE, PEAK, SHARE, COLUMNS };
 
-/* Prints the last `most` columns of a text; if it is cut, the first of them is "…". */
-static void print_tail(const char *text, int most)
-{
-    int drop = cli_format_width(text) - most;
-    if (drop > 0) {
-        fputs("…", stdout);
-        drop++;
-    }
-    for (; drop > 0; drop--)
-        do
-            text++;
-        while (((unsigned char)*text & 0xc0) == 0x80);
-    fputs(text, stdout);
-}
-
-static void print_cells(const struct cells *cells, const int *width)
-{
-    for (int c = 0; c < COLUMNS; c++) {
-        int cell = cli_format_width(cells->text[c]);
-        int padding = cell < width[c] ? width[c] - cell : 0;
-        bool right = c == 1 || c == 4;
-        if (right)
-            printf("%*s", padding, "");
-        print_tail(cells->text[c], width[c]);
-        if (c + 1 < COLUMNS)
-            printf("%*s", (right ? 0 : padding) + GAP, "");
-    }
-    putchar('\n');
-}
-
-/* Gives the site the width that the other columns leave. */
-static void measure(const struct cells *cells, size_t rows, int *width)
-{
-    int others = 0;
-    for (int c = 0; c < COLUMNS; c++) {
-        for (size_t i = 0; i < rows; i++) {
-            int cell = cli_format_width(cells[i].text[c]);
-            width[c] = cell > width[c] ? cell : width[c];
-        }
-        others += c > 0 ? width[c] + GAP : 0;
-    }
-    int left = cli_term_width() - others;
-    left = left > LEAST_SITE ? left : LEAST_SITE;
-    width[0] = width[0] < left ? width[0] : left;
-}
+static const struct cli_column columns[COLUMNS] = {
+    [SITE] = {"site", .least = 16, .cut = CLI_CUT_BEGIN, .fills = true},
+    [RING] = {"ring", .rank = 1, .right = true},
+    [RESOURCE] = {"resource", .rank = 2},
+    [PEAK] = {"peak/capacity", .rank = 3},
+    [SHARE] = {"share", .right = true},
+};
 
 static void print_rows(const struct tg_scope_stats *stats, const struct peak *peaks, size_t rows)
 {
-    static const struct cells heads = {{"site", "ring", "resource", "peak/capacity", "share"}};
-    int width[COLUMNS] = {0};
-    struct cells *cells = calloc(rows + 1, sizeof *cells);
-    if (!cells) {
-        cli_fault("show the table", ENOMEM);
-        return;
+    struct cli_table table;
+    char cell[80];
+    cli_table_begin(&table, stdout, columns, COLUMNS, 0);
+    for (size_t i = 0; i < rows; i++) {
+        const struct peak *peak = &peaks[i];
+        cli_table_cell(&table, SITE, "%s", tg_scope_stats_site(stats, peak->row.site));
+        cli_table_cell(&table, RING, "%" PRIu32, peak->row.ring);
+        cli_table_cell(&table, RESOURCE, "%s",
+                       peak->resource == FANIN ? "fanin pool"
+                                               : scope_resource_label(peak->resource));
+        format_use(cell, sizeof cell, peak->resource, peak->used, peak->capacity);
+        cli_table_cell(&table, PEAK, "%s", cell);
+        format_share(cell, sizeof cell, peak->share);
+        cli_table_cell(&table, SHARE, "%s", cell);
+        cli_table_end_row(&table);
     }
-    cells[0] = heads;
-    for (size_t i = 0; i < rows; i++)
-        fill(stats, &peaks[i], &cells[i + 1]);
-    measure(cells, rows + 1, width);
-    fputs(cli_color(stdout, CLI_BOLD), stdout);
-    print_cells(&cells[0], width);
-    fputs(cli_color(stdout, CLI_PLAIN), stdout);
-    for (size_t i = 0; i < rows; i++)
-        print_cells(&cells[i + 1], width);
-    free(cells);
+    cli_table_end(&table);
 }
 
 static bool has_waited(const struct tg_scope_stats *stats)
@@ -298,13 +240,14 @@ static void print_table(const struct scope *scope)
     if (!peaks)
         return;
     if (count == 0)
-        puts("\nNothing was used.");
+        cli_print("\nNothing was used.\n");
     else if (rows > 0) {
-        putchar('\n');
+        cli_print("\n");
         print_rows(scope->stats, peaks, rows);
     }
     if (rows < count)
-        printf("and %zu more; --top %zu shows all, --html FILE draws them\n", count - rows, count);
+        cli_print("and %zu more; --top %zu shows all, --html FILE draws them\n", count - rows,
+                  count);
     free(peaks);
 }
 
@@ -324,35 +267,16 @@ static const char *verdict_text(const struct tg_scope_setting *setting)
     return texts[setting->verdict];
 }
 
-/* The width of the widest current setting. */
-static int measure_present(const struct tg_scope_setting *settings)
-{
-    int width = (int)strlen("now");
-    for (unsigned resource = 0; resource < TG_SCOPE_RESOURCES; resource++) {
-        int length = (int)strlen(settings[resource].present);
-        width = length > width ? length : width;
-    }
-    return width + GAP;
-}
-
-static void print_setting(const struct tg_scope_setting *setting, unsigned resource, int width)
-{
-    bool loud = setting->verdict == TG_SCOPE_TOO_SMALL;
-    printf("%-13s%-*s%s%-26s%s%s\n", scope_resource_label(resource), width, setting->present,
-           loud ? cli_color(stdout, CLI_RED) : "", verdict_text(setting),
-           loud ? cli_color(stdout, CLI_PLAIN) : "", *setting->option ? setting->option : "-");
-}
-
 /* What the larger setting of a resource that was waited for will do. */
 static void print_promise(const struct tg_scope_setting *setting, unsigned resource)
 {
     if (setting->verdict == TG_SCOPE_SO_FAR && *setting->option)
-        printf("note  %s: it would be full next\n", scope_resource_label(resource));
+        cli_print("note  %s: it would be full next\n", scope_resource_label(resource));
     if (setting->verdict != TG_SCOPE_FULL || setting->waits == 0 || !*setting->option)
         return;
-    printf("note  %s: with this size %s\n", scope_resource_label(resource),
-           setting->never ? "a run like this one never waits for it"
-                          : "it waits less often; it may still wait");
+    cli_print("note  %s: with this size %s\n", scope_resource_label(resource),
+              setting->never ? "a run like this one never waits for it"
+                             : "it waits less often; it may still wait");
 }
 
 static void print_memory(const struct tg_scope_stats *stats)
@@ -360,26 +284,42 @@ static void print_memory(const struct tg_scope_stats *stats)
     struct tg_scope_setting memory;
     tg_scope_stats_get_memory(stats, &memory);
     if (*memory.option)
-        printf("note  these sizes do not fit into the %s of the device: add %s\n", memory.present,
-               memory.option);
+        cli_print("note  these sizes do not fit into the %s of the device: add %s\n",
+                  memory.present, memory.option);
 }
+
+enum { ADVISED, NOW, VERDICT, OPTION, ADVICE_COLUMNS };
+
+/* The option is shown whole: it is there to be copied. */
+static const struct cli_column advice_columns[ADVICE_COLUMNS] = {
+    [ADVISED] = {"resource", .least = 8},
+    [NOW] = {"now", .rank = 2},
+    [VERDICT] = {"which is", .rank = 1},
+    [OPTION] = {.head = "set it to"},
+};
 
 static void print_advice(const struct tg_scope_stats *stats)
 {
     struct tg_scope_setting settings[TG_SCOPE_RESOURCES];
-    bool has_head = false;
-    for (unsigned resource = 0; resource < TG_SCOPE_RESOURCES; resource++)
-        tg_scope_stats_get_setting(stats, resource, &settings[resource]);
-    int width = measure_present(settings);
+    struct cli_table table;
+    bool has_rows = false;
+    cli_table_begin(&table, stdout, advice_columns, ADVICE_COLUMNS, 0);
     for (unsigned resource = 0; resource < TG_SCOPE_RESOURCES; resource++) {
-        if (settings[resource].verdict == TG_SCOPE_ABSENT)
+        const struct tg_scope_setting *setting = &settings[resource];
+        tg_scope_stats_get_setting(stats, resource, &settings[resource]);
+        if (setting->verdict == TG_SCOPE_ABSENT)
             continue;
-        if (!has_head)
-            printf("\n%s%-13s%-*s%-26s%s%s\n", cli_color(stdout, CLI_BOLD), "resource", width,
-                   "now", "which is", "set it to", cli_color(stdout, CLI_PLAIN));
-        has_head = true;
-        print_setting(&settings[resource], resource, width);
+        cli_table_cell(&table, ADVISED, "%s", scope_resource_label(resource));
+        cli_table_cell(&table, NOW, "%s", setting->present);
+        cli_table_cell(&table, VERDICT, "%s", verdict_text(setting));
+        if (setting->verdict == TG_SCOPE_TOO_SMALL)
+            cli_table_color(&table, VERDICT, CLI_RED);
+        cli_table_cell(&table, OPTION, "%s", *setting->option ? setting->option : "-");
+        cli_table_end_row(&table);
+        has_rows = true;
     }
+    cli_print("%s", has_rows ? "\n" : "");
+    cli_table_end(&table);
     for (unsigned resource = 0; resource < TG_SCOPE_RESOURCES; resource++)
         print_promise(&settings[resource], resource);
     print_memory(stats);
@@ -388,7 +328,7 @@ static void print_advice(const struct tg_scope_stats *stats)
 static void print_fanin(const struct scope *scope)
 {
     if (scope->info.samples > 0 && !scope->info.has_fanin)
-        puts("fanin pool   none in this run");
+        cli_print("fanin pool   none in this run\n");
 }
 
 /* The sites where the orchestration waited longest. */
@@ -407,23 +347,23 @@ static void print_waits(const struct scope *scope)
         worst[at] = row;
     }
     for (int i = 0; i < n; i++) {
-        printf("%swaited %s on ring %" PRIu32 " in scopes at %s:", i == 0 ? "\n" : "",
-               cli_format_seconds(&time, (double)worst[i].wait_ns * 1e-9), worst[i].ring,
-               tg_scope_stats_site(scope->stats, worst[i].site));
+        cli_print("%swaited %s on ring %" PRIu32 " in scopes at %s:", i == 0 ? "\n" : "",
+                  cli_format_seconds(&time, (double)worst[i].wait_ns * 1e-9), worst[i].ring,
+                  tg_scope_stats_site(scope->stats, worst[i].site));
         for (unsigned resource = 0; resource < TG_SCOPE_RESOURCES; resource++)
             if (worst[i].waits[resource] > 0)
-                printf(" %" PRIu64 " times for the %s", worst[i].waits[resource],
-                       scope_resource_label(resource));
-        putchar('\n');
+                cli_print(" %" PRIu64 " times for the %s", worst[i].waits[resource],
+                          scope_resource_label(resource));
+        cli_print("\n");
     }
 }
 
 void scope_print_report(const struct scope *scope)
 {
     if (scope->info.no_rings) {
-        printf("%s: no rings: with host_build_graph the host builds the whole graph first; "
-               "aicpu_build_graph and tensormap_and_ringbuffer have rings\n",
-               *scope->name ? scope->name : scope->info.file);
+        cli_print("%s: no rings: with host_build_graph the host builds the whole graph first; "
+                  "aicpu_build_graph and tensormap_and_ringbuffer have rings\n",
+                  *scope->name ? scope->name : scope->info.file);
         return;
     }
     print_failure(scope);

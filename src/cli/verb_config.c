@@ -7,7 +7,7 @@
 #include "cli/cli.h"
 #include "cli/format.h"
 #include "cli/options.h"
-#include "cli/term.h"
+#include "cli/table.h"
 
 struct request {
     bool json;
@@ -62,29 +62,31 @@ static const char *shown(struct cli_shown *buffer, const char *value)
     return cli_show(buffer, *value ? value : "-");
 }
 
-static int wider(int width, const char *text)
-{
-    int length = cli_format_width(text);
-    return length > width ? length : width;
-}
+enum { SETTING, VALUE, FROM, ENVIRONMENT, COLUMNS };
 
-/* Prints two lines for each setting: its current value, and what it means. */
+static const struct cli_column columns[COLUMNS] = {
+    [SETTING] = {.head = "setting"},
+    [VALUE] = {"value", .least = 12, .cut = CLI_CUT_MIDDLE},
+    [FROM] = {"from", .rank = 1},
+    [ENVIRONMENT] = {"environment", .rank = 2},
+};
+
+/* Each setting has a row with its current value, and a line below that says what it means. */
 static void print_table(const struct tg_settings *settings)
 {
     struct tg_setting_info info;
     struct cli_shown given;
-    int name = 7, value = 5;
+    struct cli_table table;
+    cli_table_begin(&table, stdout, columns, COLUMNS, 0);
     for (uint32_t i = 0; tg_settings_get(settings, i, &info); i++) {
-        name = wider(name, info.name);
-        value = wider(value, shown(&given, info.value));
+        cli_table_cell(&table, SETTING, "%s", info.name);
+        cli_table_cell(&table, VALUE, "%s", shown(&given, info.value));
+        cli_table_cell(&table, FROM, "%s", sources[info.source]);
+        cli_table_cell(&table, ENVIRONMENT, "%s", info.environment);
+        cli_table_note(&table, "%s (default: %s)", info.help, shown(&given, info.fallback));
+        cli_table_end_row(&table);
     }
-    printf("%s%-*s  %-*s  %-12s  %s%s\n", cli_color(stdout, CLI_BOLD), name, "setting", value,
-           "value", "from", "environment", cli_color(stdout, CLI_PLAIN));
-    for (uint32_t i = 0; tg_settings_get(settings, i, &info); i++) {
-        printf("%-*s  %-*s  %-12s  %s\n", name, info.name, value, shown(&given, info.value),
-               sources[info.source], info.environment);
-        printf("    %s (default: %s)\n", info.help, shown(&given, info.fallback));
-    }
+    cli_table_end(&table);
 }
 
 static int refuse_operand(const struct cli_verb *verb, void *request, const char *word)

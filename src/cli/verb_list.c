@@ -9,6 +9,8 @@
 #include "cli/format.h"
 #include "cli/inspect.h"
 #include "cli/options.h"
+#include "cli/print.h"
+#include "cli/table.h"
 #include "cli/term.h"
 
 struct request {
@@ -27,31 +29,39 @@ static int wider(int width, const char *word)
 
 static void heading(const char *word)
 {
-    printf("%s%s%s\n", cli_color(stdout, CLI_BOLD), word, cli_color(stdout, CLI_PLAIN));
+    cli_print("%s%s%s\n", cli_color(stdout, CLI_BOLD), word, cli_color(stdout, CLI_PLAIN));
 }
+
+enum { NAME, PARAMS, SUMMARY, COLUMNS };
+
+static const struct cli_column case_columns[COLUMNS] = {
+    [NAME] = {"case", .least = 12, .cut = CLI_CUT_MIDDLE},
+    [PARAMS] = {"parameters", .least = 12, .cut = CLI_CUT_WORDS},
+    [SUMMARY] = {"summary", .least = 16, .cut = CLI_CUT_WORDS},
+};
 
 static void print_cases(const struct cli_module *module)
 {
-    struct cli_shown named, given, summary;
-    int name = 0, params = 0;
-    for (uint32_t i = 0; i < module->n_cases; i++) {
-        name = wider(name, cli_show(&named, module->cases[i].name));
-        params = wider(params, cli_show(&given, module->cases[i].params));
-    }
+    struct cli_shown shown;
+    struct cli_table table;
+    cli_table_begin(&table, stdout, case_columns, COLUMNS, 6);
+    table.has_no_heads = true;
     for (uint32_t i = 0; i < module->n_cases; i++) {
         const struct cli_module_case *c = &module->cases[i];
-        const char *words = cli_show(&given, c->params);
-        printf("      %-*s  %s%*s  %s\n", name, cli_show(&named, c->name), words,
-               params - cli_format_width(words), "", cli_show(&summary, c->summary));
+        cli_table_cell(&table, NAME, "%s", cli_show(&shown, c->name));
+        cli_table_cell(&table, PARAMS, "%s", cli_show(&shown, c->params));
+        cli_table_cell(&table, SUMMARY, "%s", cli_show(&shown, c->summary));
+        cli_table_end_row(&table);
     }
+    cli_table_end(&table);
 }
 
 static void print_workload(const char *name, const struct cli_module *module)
 {
     struct cli_shown shown, summary;
-    printf("  %s%s%s  %s\n", cli_color(stdout, CLI_BOLD), cli_show(&shown, name),
-           cli_color(stdout, CLI_PLAIN),
-           cli_show(&summary, module->is_good ? module->summary : module->error.text));
+    cli_print("  %s%s%s  %s\n", cli_color(stdout, CLI_BOLD), cli_show(&shown, name),
+              cli_color(stdout, CLI_PLAIN),
+              cli_show(&summary, module->is_good ? module->summary : module->error.text));
     print_cases(module);
 }
 
@@ -78,12 +88,12 @@ static void print_platforms(void)
     for (uint32_t i = 0; tg_platform_get(i, &info); i++)
         name = wider(name, info.name);
     for (uint32_t i = 0; tg_platform_get(i, &info); i++) {
-        printf("  %-*s  ", name, info.name);
+        cli_print("  %-*s  ", name, info.name);
         if (info.available)
-            printf("%s; up to %u cores, %u schedulers\n", info.summary, info.max_blocks * TG_PARTS,
-                   info.max_schedulers);
+            cli_print("%s; up to %u cores, %u schedulers\n", info.summary,
+                      info.max_blocks * TG_PARTS, info.max_schedulers);
         else
-            printf("%s; not available: %s\n", info.summary, why_not(info.name, &error));
+            cli_print("%s; not available: %s\n", info.summary, why_not(info.name, &error));
     }
 }
 
@@ -94,8 +104,8 @@ static void print_runtimes(void)
     for (uint32_t i = 0; tg_runtime_get(i, &info); i++)
         name = wider(name, info.name);
     for (uint32_t i = 0; tg_runtime_get(i, &info); i++)
-        printf("  %-*s  %s%s\n", name, info.name, info.summary,
-               info.available ? "" : "; not in this version");
+        cli_print("  %-*s  %s%s\n", name, info.name, info.summary,
+                  info.available ? "" : "; not in this version");
 }
 
 static void put_workload(struct tg_json *json, const char *name, const struct cli_module *module)
@@ -193,7 +203,7 @@ static void print_lists(const struct tg_settings *settings, char **names, uint32
     heading("workloads with their cases");
     each_workload(settings, names, count, NULL);
     if (count == 0)
-        puts("  none are installed; give run the path of a module, or set --workload-path");
+        cli_print("  none are installed; give run the path of a module, or set --workload-path\n");
     heading("platforms");
     print_platforms();
     heading("runtimes");
