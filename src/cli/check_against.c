@@ -19,6 +19,7 @@
 #include <taskglass/export.h>
 #include <taskglass/npy.h>
 
+#include "cli/print.h"
 #include "cli/recording.h"
 #include "cli/term.h"
 
@@ -98,17 +99,17 @@ static int compare_values(const struct check_request *request, const struct tg_a
 static void print_pair(const struct pair *pair, const struct tg_output_check *check)
 {
     struct cli_words task, kernels;
-    printf("  %s%s%s  task %s  %s  %s argument %u",
-           cli_color(stdout, check->mismatches ? CLI_RED : CLI_GREEN),
-           check->mismatches ? "wrong" : "good ", cli_color(stdout, CLI_PLAIN),
-           cli_record_task(&task, pair->entry.record.task_id),
-           cli_record_kernels(&kernels, &pair->entry), cli_record_stage(pair->entry.record.stage),
-           pair->entry.record.arg_index);
+    cli_print("  %s%s%s  task %s  %s  %s argument %u",
+              cli_color(stdout, check->mismatches ? CLI_RED : CLI_GREEN),
+              check->mismatches ? "wrong" : "good ", cli_color(stdout, CLI_PLAIN),
+              cli_record_task(&task, pair->entry.record.task_id),
+              cli_record_kernels(&kernels, &pair->entry),
+              cli_record_stage(pair->entry.record.stage), pair->entry.record.arg_index);
     if (check->mismatches > 0)
-        printf(": %" PRIu64 " of %" PRIu64 " elements, first at %" PRIu64 ": %.9g, golden %.9g",
-               check->mismatches, check->elements, check->first, check->first_got,
-               check->first_expected);
-    printf("; max error %.3g\n", check->max_error);
+        cli_print(": %" PRIu64 " of %" PRIu64 " elements, first at %" PRIu64 ": %.9g, golden %.9g",
+                  check->mismatches, check->elements, check->first, check->first_got,
+                  check->first_expected);
+    cli_print("; max error %.3g\n", check->max_error);
 }
 
 /* Files that lost bytes explain whatever else is wrong. */

@@ -10,6 +10,7 @@
 #include "cli/check.h"
 #include "cli/format.h"
 #include "cli/interrupt.h"
+#include "cli/print.h"
 #include "cli/recording.h"
 #include "cli/trust.h"
 
@@ -110,12 +111,12 @@ static void print_wrong(const struct tg_reference_task *task)
 {
     const struct tg_output_check *check = &task->check;
     struct cli_words id;
-    printf("  %swrong%s  task %s  %s  argument %" PRIu32 ": %" PRIu64 " of %" PRIu64
-           " elements, first at %" PRIu64 ": %.9g, reference %.9g; max error %.3g\n",
-           cli_color(stdout, CLI_RED), cli_color(stdout, CLI_PLAIN),
-           cli_record_task(&id, task->task), task->kernel, task->argument, check->mismatches,
-           check->elements, check->first, check->first_got, check->first_expected,
-           check->max_error);
+    cli_print("  %swrong%s  task %s  %s  argument %" PRIu32 ": %" PRIu64 " of %" PRIu64
+              " elements, first at %" PRIu64 ": %.9g, reference %.9g; max error %.3g\n",
+              cli_color(stdout, CLI_RED), cli_color(stdout, CLI_PLAIN),
+              cli_record_task(&id, task->task), task->kernel, task->argument, check->mismatches,
+              check->elements, check->first, check->first_got, check->first_expected,
+              check->max_error);
 }
 
 static void put_wrong(struct tg_json *json, const struct tg_reference_task *task)
@@ -199,21 +200,21 @@ static void print_failures(const struct check_tally *tally, const struct check_f
 {
     struct cli_words id;
     for (size_t i = 0; i < failures->count && (tally->request->all || i < most); i++)
-        printf("  %s%s%s task %s  %s  %s%s\n", cli_color(stdout, CLI_RED), word,
-               cli_color(stdout, CLI_PLAIN), cli_record_task(&id, failures->list[i].task),
-               tally->kernel[failures->list[i].kernel].name, whose, failures->list[i].why);
+        cli_print("  %s%s%s task %s  %s  %s%s\n", cli_color(stdout, CLI_RED), word,
+                  cli_color(stdout, CLI_PLAIN), cli_record_task(&id, failures->list[i].task),
+                  tally->kernel[failures->list[i].kernel].name, whose, failures->list[i].why);
 }
 
 static void print_without_verdict(const struct check_tally *tally)
 {
     print_failures(tally, &tally->failed, "failed", "its reference ", MOST_ROWS);
     if (!tally->request->all && tally->all.failed > MOST_ROWS)
-        printf("  and %" PRIu64 " more references that failed; --all lists them\n",
-               tally->all.failed - MOST_ROWS);
+        cli_print("  and %" PRIu64 " more references that failed; --all lists them\n",
+                  tally->all.failed - MOST_ROWS);
     print_failures(tally, &tally->left, "not checked", "", MOST_LEFT);
     if (!tally->request->all && tally->all.incomplete > MOST_LEFT)
-        printf("  and %" PRIu64 " more tasks that were not checked; --all lists them\n",
-               tally->all.incomplete - MOST_LEFT);
+        cli_print("  and %" PRIu64 " more tasks that were not checked; --all lists them\n",
+                  tally->all.incomplete - MOST_LEFT);
 }
 
 static void print_sum(const struct check_tally *tally)
@@ -222,20 +223,20 @@ static void print_sum(const struct check_tally *tally)
     struct tg_recording_info info;
     struct cli_text tasks;
     if (!tally->request->all && all->wrong > MOST_ROWS)
-        printf("  and %" PRIu64 " more wrong tasks; --all lists them\n", all->wrong - MOST_ROWS);
+        cli_print("  and %" PRIu64 " more wrong tasks; --all lists them\n", all->wrong - MOST_ROWS);
     print_without_verdict(tally);
     check_kernels_print(tally);
-    printf("%s: %" PRIu64 " agree with their reference, %" PRIu64 " wrong",
-           cli_format_count(&tasks, all->tasks, "task"), all->good, all->wrong);
+    cli_print("%s: %" PRIu64 " agree with their reference, %" PRIu64 " wrong",
+              cli_format_count(&tasks, all->tasks, "task"), all->good, all->wrong);
     if (all->without > 0)
-        printf(", %" PRIu64 " not checked: their kernels have no reference", all->without);
+        cli_print(", %" PRIu64 " not checked: their kernels have no reference", all->without);
     if (all->incomplete > 0)
-        printf(", %" PRIu64 " not checked: not recorded in full, or damaged", all->incomplete);
+        cli_print(", %" PRIu64 " not checked: not recorded in full, or damaged", all->incomplete);
     if (all->failed > 0)
-        printf(", %" PRIu64 " not checked: their reference failed", all->failed);
+        cli_print(", %" PRIu64 " not checked: their reference failed", all->failed);
     if (all->empty > 0)
-        printf(", %" PRIu64 " not checked: their outputs are empty", all->empty);
-    putchar('\n');
+        cli_print(", %" PRIu64 " not checked: their outputs are empty", all->empty);
+    cli_print("\n");
     tg_recording_get_info(tally->recording, &info);
     cli_recording_print_notes(&info);
     fflush(stdout); /* keeps it before what follows on stderr if both go to the same place */
@@ -305,7 +306,7 @@ static int report_nothing(struct check_tally *tally)
     if (tally->request->json)
         end_json(tally, status == TG_OK ? "good" : "not known", reason);
     else if (status == TG_OK)
-        printf("nothing recorded, nothing found\n");
+        cli_print("nothing recorded, nothing found\n");
     if (status == TG_OK)
         return CLI_OK;
     return cli_error("not known: %s", reason);

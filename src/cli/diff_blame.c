@@ -9,6 +9,7 @@
 #include "cli/diff.h"
 #include "cli/diff_words.h"
 #include "cli/format.h"
+#include "cli/print.h"
 
 enum { SUSPECTS = 5, NAMES = 20, INDENT = 7 };
 
@@ -67,7 +68,8 @@ struct line {
 static struct line begin_line(const char *words)
 {
     struct line line = {.width = cli_term_width(), .is_first = true};
-    line.used = printf("%*s%s", INDENT, "", words);
+    cli_print("%*s%s", INDENT, "", words);
+    line.used = INDENT + cli_format_width(words);
     return line;
 }
 
@@ -75,11 +77,11 @@ static void put_item(struct line *line, const char *before, const char *item)
 {
     int length = cli_format_width(before) + cli_format_width(item);
     if (!line->is_first && line->used + length > line->width) {
-        printf("%s\n%*s", *before == ',' ? "," : "", INDENT + 2, "");
+        cli_print("%s\n%*s", *before == ',' ? "," : "", INDENT + 2, "");
         line->used = INDENT + 2;
         before += *before == ',' ? 2 : 1; /* ", " ends a line, " > " begins one */
     }
-    printf("%s%s", line->is_first ? "" : before, item);
+    cli_print("%s%s", line->is_first ? "" : before, item);
     line->used += length;
     line->is_first = false;
 }
@@ -147,7 +149,7 @@ static void put_path(const struct cli_diff *diff, const struct tg_suspect *suspe
             put_size(&words, &suspect->step[i]);
         put_item(&line, " > ", words.text);
     }
-    putchar('\n');
+    cli_print("\n");
 }
 
 /* --- the evidence ----------------------------------------------------------------------------- */
@@ -166,27 +168,27 @@ static void put_error(const struct cli_diff *diff, uint64_t pair, double error, 
     enum tg_verdict verdict;
     enum tg_reason reason = tg_diff_reason(diff->diff, pair, &verdict);
     if (reason != TG_REASON_VALUES && reason != TG_REASON_TOLERANCE) {
-        printf("%s\n", tg_reason_text(reason));
+        cli_print("%s\n", tg_reason_text(reason));
         return;
     }
     if (isfinite(error))
-        printf("relative error %.3g", error);
+        cli_print("relative error %.3g", error);
     else
-        printf("relative error not finite: NaN, Inf, or only zeros in B");
+        cli_print("relative error not finite: NaN, Inf, or only zeros in B");
     if (ulp > 0)
-        printf(", %" PRIu64 " ulp", ulp);
-    printf("%s\n", verdict == TG_VERDICT_CLOSE ? ", within the tolerance" : "");
+        cli_print(", %" PRIu64 " ulp", ulp);
+    cli_print("%s\n", verdict == TG_VERDICT_CLOSE ? ", within the tolerance" : "");
 }
 
 /* Where an argument was, if it is not the same on both sides. */
 static void put_layout(const struct tg_record *record)
 {
     struct cli_words shape;
-    printf(", shape %s", cli_record_shape(&shape, record));
-    printf(", strides (");
+    cli_print(", shape %s", cli_record_shape(&shape, record));
+    cli_print(", strides (");
     for (int i = 0; i < record->ndim; i++)
-        printf("%s%" PRId64, i > 0 ? ", " : "", record->strides[i]);
-    printf("%s)", record->ndim == 1 ? "," : "");
+        cli_print("%s%" PRId64, i > 0 ? ", " : "", record->strides[i]);
+    cli_print("%s)", record->ndim == 1 ? "," : "");
 }
 
 static void put_part(const struct cli_diff *diff, const struct tg_suspect_part *part,
@@ -194,23 +196,23 @@ static void put_part(const struct cli_diff *diff, const struct tg_suspect_part *
 {
     struct tg_entry writer;
     struct cli_words task;
-    printf("%*s%s: ", INDENT + 2, "", side == 0 ? "A" : "B");
+    cli_print("%*s%s: ", INDENT + 2, "", side == 0 ? "A" : "B");
     if (part->task != TG_NONE && tg_recording_get(diff->recording[side], part->record, &writer)) {
         name_task(diff, part->task, &task);
-        printf("%soutput %u of task %s", record->stage == TG_AFTER_COMPLETION ? "over " : "",
-               writer.record.arg_index, task.text);
+        cli_print("%soutput %u of task %s", record->stage == TG_AFTER_COMPLETION ? "over " : "",
+                  writer.record.arg_index, task.text);
         if (*part->name)
-            printf(", in tensor '%s'", part->name);
+            cli_print(", in tensor '%s'", part->name);
     } else if (*part->name) {
-        printf("tensor '%s'", part->name);
+        cli_print("tensor '%s'", part->name);
     } else {
-        printf("%s", record->stage == TG_BEFORE_DISPATCH ? "memory that no recorded task wrote"
-                                                         : "a tensor of the orchestration");
+        cli_print("%s", record->stage == TG_BEFORE_DISPATCH ? "memory that no recorded task wrote"
+                                                            : "a tensor of the orchestration");
     }
-    printf(", elements %" PRId64 " to %" PRId64, part->first, part->last);
+    cli_print(", elements %" PRId64 " to %" PRId64, part->first, part->last);
     if (with_layout)
         put_layout(record);
-    putchar('\n');
+    cli_print("\n");
 }
 
 static bool has_same_layout(const struct tg_record *a, const struct tg_record *b)
@@ -224,9 +226,9 @@ static void put_given(const struct cli_diff *diff, const struct tg_suspect *susp
 {
     struct cli_words a, b;
     if (suspect->guilt == TG_GUILT_SCALAR) {
-        printf("%*s  %s in A, %s in B\n", INDENT, "",
-               cli_value_words(&a, entry[0].record.dtype, entry[0].record.value),
-               cli_value_words(&b, entry[1].record.dtype, entry[1].record.value));
+        cli_print("%*s  %s in A, %s in B\n", INDENT, "",
+                  cli_value_words(&a, entry[0].record.dtype, entry[0].record.value),
+                  cli_value_words(&b, entry[1].record.dtype, entry[1].record.value));
         return;
     }
     bool with_layout = !has_same_layout(&entry[0].record, &entry[1].record);
@@ -237,13 +239,13 @@ static void put_given(const struct cli_diff *diff, const struct tg_suspect *susp
 static void put_order(const struct tg_suspect *suspect)
 {
     const char *has = "has one";
-    printf("%*sno order of the two in the deps.json of %s", INDENT, "",
-           !suspect->ordered_a && !suspect->ordered_b ? "A and B"
-           : suspect->ordered_a                       ? "B"
-                                                      : "A");
+    cli_print("%*sno order of the two in the deps.json of %s", INDENT, "",
+              !suspect->ordered_a && !suspect->ordered_b ? "A and B"
+              : suspect->ordered_a                       ? "B"
+                                                         : "A");
     if (suspect->ordered_a != suspect->ordered_b)
-        printf("; that of %s %s", suspect->ordered_a ? "A" : "B", has);
-    putchar('\n');
+        cli_print("; that of %s %s", suspect->ordered_a ? "A" : "B", has);
+    cli_print("\n");
 }
 
 static bool tells_parts(enum tg_guilt guilt)
@@ -260,9 +262,9 @@ static void put_jump(const struct tg_suspect *suspect, uint64_t task)
     for (size_t i = 1; i < suspect->n_path; i++) {
         uint64_t before = suspect->step[i - 1].ulp, after = suspect->step[i].ulp;
         if (suspect->path[i] == task && before > 0 && after / before >= A_LOT)
-            printf("%*sthere it grows from %" PRIu64 " to %" PRIu64
-                   " ulp in one step: that task may be wrong, too; 'taskglass check' tells\n",
-                   INDENT, "", before, after);
+            cli_print("%*sthere it grows from %" PRIu64 " to %" PRIu64
+                      " ulp in one step: that task may be wrong, too; 'taskglass check' tells\n",
+                      INDENT, "", before, after);
     }
 }
 
@@ -276,8 +278,8 @@ static void put_left(const struct cli_diff *diff, const struct tg_suspect *suspe
         !get_records(diff, suspect->left, entry, &pair))
         return;
     name_task(diff, pair.task, &task);
-    printf("%*sbeyond the tolerance first in task %s: %s, record %" PRIu64 "\n", INDENT, "",
-           task.text, cli_argument_words(&argument, &entry[0].record), pair.record_a);
+    cli_print("%*sbeyond the tolerance first in task %s: %s, record %" PRIu64 "\n", INDENT, "",
+              task.text, cli_argument_words(&argument, &entry[0].record), pair.record_a);
     put_jump(suspect, pair.task);
 }
 
@@ -293,12 +295,12 @@ static void put_evidence(const struct cli_diff *diff, const struct tg_suspect *s
     if (pair.task != suspect->task) {
         struct cli_words task;
         name_task(diff, pair.task, &task);
-        printf("%*sseen in task %s: ", INDENT, "", task.text);
+        cli_print("%*sseen in task %s: ", INDENT, "", task.text);
     } else {
-        printf("%*s", INDENT, "");
+        cli_print("%*s", INDENT, "");
     }
-    printf("%s, record %" PRIu64 ": ", cli_argument_words(&argument, &entry[0].record),
-           pair.record_a);
+    cli_print("%s, record %" PRIu64 ": ", cli_argument_words(&argument, &entry[0].record),
+              pair.record_a);
     put_error(diff, suspect->pair, suspect->error, suspect->ulp);
     if (tells_parts(suspect->guilt) && pair.record_b != TG_NONE)
         put_given(diff, suspect, entry);
@@ -341,15 +343,15 @@ static void put_suspect(const struct cli_diff *diff, uint64_t number)
     struct cli_words task, other;
     tg_blame_get_suspect(diff->blame, number, &suspect);
     name_task(diff, suspect.task, &task);
-    printf("  %2" PRIu64 ". %s%s%s%s %s", number + 1, cli_color(stdout, CLI_BOLD),
-           is_task(diff, suspect.task) ? "task " : "", task.text, cli_color(stdout, CLI_PLAIN),
-           phrase(diff, suspect.guilt));
+    cli_print("  %2" PRIu64 ". %s%s%s%s %s", number + 1, cli_color(stdout, CLI_BOLD),
+              is_task(diff, suspect.task) ? "task " : "", task.text, cli_color(stdout, CLI_PLAIN),
+              phrase(diff, suspect.guilt));
     if (suspect.other != TG_NONE) {
         name_task(diff, suspect.other, &other);
-        printf(" %stask %s%s, and both use the same bytes", cli_color(stdout, CLI_BOLD), other.text,
-               cli_color(stdout, CLI_PLAIN));
+        cli_print(" %stask %s%s, and both use the same bytes", cli_color(stdout, CLI_BOLD),
+                  other.text, cli_color(stdout, CLI_PLAIN));
     }
-    putchar('\n');
+    cli_print("\n");
     put_evidence(diff, &suspect);
     put_path(diff, &suspect);
 }
@@ -373,7 +375,7 @@ static void put_rest(const struct cli_diff *diff, uint64_t from, uint64_t count)
             name_task(diff, suspect.task, &words);
             put_item(&line, ", ", words.text);
         }
-        puts(end - i > NAMES ? ", …; --blame shows them" : "");
+        cli_print(end - i > NAMES ? ", …; --blame shows them\n" : "\n");
     }
 }
 
@@ -385,15 +387,16 @@ void cli_diff_print_blame(const struct cli_diff *diff)
     tg_blame_get_info(diff->blame, &info);
     if (info.suspects == 0 && info.wrong == 0 && !*info.unknown)
         return;
-    printf("%sblame%s  %s with outputs beyond the tolerance, %" PRIu64 " of them inherited; %s\n",
-           cli_color(stdout, CLI_BOLD), cli_color(stdout, CLI_PLAIN),
-           cli_format_count(&wrong, info.wrong, "task"), info.inherited, graph_words(info.graph));
+    cli_print(
+        "%sblame%s  %s with outputs beyond the tolerance, %" PRIu64 " of them inherited; %s\n",
+        cli_color(stdout, CLI_BOLD), cli_color(stdout, CLI_PLAIN),
+        cli_format_count(&wrong, info.wrong, "task"), info.inherited, graph_words(info.graph));
     for (uint64_t i = 0; i < info.suspects && i < most; i++)
         put_suspect(diff, i);
     if (info.suspects > most)
         put_rest(diff, most, info.suspects);
     if (info.suspects == 0)
-        printf("%*snot known which task began it%s%s\n", INDENT, "", *info.unknown ? ": " : "",
-               info.unknown);
-    putchar('\n');
+        cli_print("%*snot known which task began it%s%s\n", INDENT, "", *info.unknown ? ": " : "",
+                  info.unknown);
+    cli_print("\n");
 }

@@ -6,6 +6,7 @@
 #include "cli/diff.h"
 #include "cli/diff_words.h"
 #include "cli/format.h"
+#include "cli/print.h"
 
 enum { LABEL = 12, NAMED = 5 };
 
@@ -33,16 +34,16 @@ static void put_side(const struct cli_diff *diff, bool of_a)
         count += edge.in_a == of_a;
     if (count == 0)
         return;
-    printf("  %-*s%s only in %s: ", LABEL, "edges", cli_format_count(&text, count, "edge"),
-           of_a ? "A" : "B");
+    cli_print("  %-*s%s only in %s: ", LABEL, "edges", cli_format_count(&text, count, "edge"),
+              of_a ? "A" : "B");
     for (uint64_t i = 0; tg_diff_get_edge(diff->diff, i, &edge) && named < NAMED; i++)
         if (edge.in_a == of_a)
-            printf("%s%s > %s", named++ > 0 ? ", " : "",
-                   name_task(diff, &before, edge.before, of_a),
-                   name_task(diff, &after, edge.after, of_a));
+            cli_print("%s%s > %s", named++ > 0 ? ", " : "",
+                      name_task(diff, &before, edge.before, of_a),
+                      name_task(diff, &after, edge.after, of_a));
     if (count > named)
-        printf(" and %" PRIu64 " more", count - named);
-    putchar('\n');
+        cli_print(" and %" PRIu64 " more", count - named);
+    cli_print("\n");
 }
 
 static void put_races(const struct cli_diff *diff)
@@ -54,13 +55,13 @@ static void put_races(const struct cli_diff *diff)
         if (!edge.race || count++ >= NAMED)
             continue;
         bool of_a = !edge.in_a;
-        printf("  %s%-*s%sin %s tasks %s and %s use the same bytes in no order\n",
-               cli_color(stdout, CLI_RED), LABEL, "warning", cli_color(stdout, CLI_PLAIN),
-               of_a ? "A" : "B", name_task(diff, &before, edge.before, of_a),
-               name_task(diff, &after, edge.after, of_a));
+        cli_print("  %s%-*s%sin %s tasks %s and %s use the same bytes in no order\n",
+                  cli_color(stdout, CLI_RED), LABEL, "warning", cli_color(stdout, CLI_PLAIN),
+                  of_a ? "A" : "B", name_task(diff, &before, edge.before, of_a),
+                  name_task(diff, &after, edge.after, of_a));
     }
     if (count > NAMED)
-        printf("  %-*sand %" PRIu64 " more such pairs of tasks\n", LABEL, "", count - NAMED);
+        cli_print("  %-*sand %" PRIu64 " more such pairs of tasks\n", LABEL, "", count - NAMED);
 }
 
 void cli_diff_print_edges(const struct cli_diff *diff)

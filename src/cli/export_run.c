@@ -12,6 +12,7 @@
 #include "cli/export.h"
 #include "cli/format.h"
 #include "cli/interrupt.h"
+#include "cli/print.h"
 #include "cli/recording.h"
 #include "cli/term.h"
 
@@ -52,13 +53,13 @@ static void put_type_notes(const char *format, uint32_t as_bits)
         if (!(as_bits >> dtype & 1))
             continue;
         if (is(format, "safetensors"))
-            fprintf(stderr,
-                    "taskglass: safetensors has no %s; stored as bytes of two elements each; "
-                    "__metadata__ has the type and the shape\n",
-                    tg_dtype_name((int)dtype));
+            cli_print_to(stderr,
+                         "taskglass: safetensors has no %s; stored as bytes of two elements each; "
+                         "__metadata__ has the type and the shape\n",
+                         tg_dtype_name((int)dtype));
         else
-            fprintf(stderr, "taskglass: NumPy has no %s; stored as %s, bit for bit\n",
-                    tg_dtype_name((int)dtype), tg_export_type(dtype));
+            cli_print_to(stderr, "taskglass: NumPy has no %s; stored as %s, bit for bit\n",
+                         tg_dtype_name((int)dtype), tg_export_type(dtype));
     }
 }
 
@@ -66,9 +67,10 @@ static void put_type_notes(const char *format, uint32_t as_bits)
 static void put_left_out(const struct tg_export_result *result)
 {
     struct cli_text text;
-    fprintf(stderr, "taskglass: left out %s of %s, which the format cannot mark\n",
-            cli_format_count(&text, result->missing, "record"),
-            result->missing == 1 ? "a task that had not finished" : "tasks that had not finished");
+    cli_print_to(stderr, "taskglass: left out %s of %s, which the format cannot mark\n",
+                 cli_format_count(&text, result->missing, "record"),
+                 result->missing == 1 ? "a task that had not finished"
+                                      : "tasks that had not finished");
 }
 
 static bool has_deps(const struct cli_export *export)
@@ -94,16 +96,17 @@ static void put_notes(const struct cli_export *export, const struct tg_export_re
     const char *note;
     put_type_notes(export->format, result->as_bits);
     if (result->truncated > 0 && !is(export->format, "sqlite") && !is(export->format, "simpler"))
-        fprintf(stderr, "taskglass: %s truncated: exported the stored elements in one dimension\n",
-                result->truncated == 1 ? "1 record is" : "some records are");
+        cli_print_to(stderr,
+                     "taskglass: %s truncated: exported the stored elements in one dimension\n",
+                     result->truncated == 1 ? "1 record is" : "some records are");
     if (result->missing > 0 && is(export->format, "simpler"))
         put_left_out(result);
     else if (result->missing > 0)
-        fprintf(stderr, "taskglass: left out %s without values\n",
-                cli_format_count(&text, result->missing, "record"));
+        cli_print_to(stderr, "taskglass: left out %s without values\n",
+                     cli_format_count(&text, result->missing, "record"));
     tg_recording_get_info(export->recording, &info);
     for (unsigned i = 0; (note = cli_recording_note(&words, &info, i)) != NULL; i++)
-        fprintf(stderr, "taskglass: %s\n", note);
+        cli_print_to(stderr, "taskglass: %s\n", note);
 }
 
 static void print_json(const struct cli_export *export, const struct tg_export_result *result)
@@ -139,12 +142,12 @@ static void print_report(const struct cli_export *export, const struct tg_export
     struct cli_shown path;
     put_notes(export, result);
     if (!is(export->path, "-"))
-        printf("%s in %s\n",
-               cli_format_count(&text, result->written,
-                                is(export->format, "trace") ? "task" : "record"),
-               cli_show(&path, export->path));
+        cli_print("%s in %s\n",
+                  cli_format_count(&text, result->written,
+                                   is(export->format, "trace") ? "task" : "record"),
+                  cli_show(&path, export->path));
     if (is(export->format, "simpler") && !has_deps(export))
-        puts("It has no deps.json, because the run has none.");
+        cli_print("It has no deps.json, because the run has none.\n");
 }
 
 /* BAD_ARGUMENT is an error in the command line, and NOT_FOUND means that there is nothing to export; both

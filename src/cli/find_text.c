@@ -5,6 +5,7 @@
 
 #include "cli/find.h"
 #include "cli/format.h"
+#include "cli/print.h"
 
 enum { NEIGHBOURS = 8 };
 
@@ -35,21 +36,22 @@ static void put_what(const struct cli_find *find, const struct tg_find_finding *
     struct cli_words where;
     struct cli_text count;
     if (find->find_kind == TG_FIND_UNWRITTEN) {
-        printf("%s", tg_sign_text(finding->sign));
+        cli_print("%s", tg_sign_text(finding->sign));
         if (finding->before != TG_NONE)
-            printf(" (record %" PRIu64 ")", finding->before);
+            cli_print(" (record %" PRIu64 ")", finding->before);
         if (finding->count < (uint64_t)elements_of(record) && finding->first != TG_NONE)
-            printf(": %s, the first at %s", cli_format_count(&count, finding->count, "element"),
-                   cli_element_at(&where, record, finding->first));
+            cli_print(": %s, the first at %s", cli_format_count(&count, finding->count, "element"),
+                      cli_element_at(&where, record, finding->first));
     } else if (find->find_kind != TG_FIND_STOMP) {
-        printf("%" PRIu64 " %s", finding->count, noun(find->find_kind));
+        cli_print("%" PRIu64 " %s", finding->count, noun(find->find_kind));
         if (find->find_kind != TG_FIND_CONSTANT && record->kind == TG_KIND_TENSOR)
-            printf(", the first at %s", cli_element_at(&where, record, finding->first));
+            cli_print(", the first at %s", cli_element_at(&where, record, finding->first));
     } else if (finding->first == TG_NONE) {
-        printf("changed");
+        cli_print("changed");
     } else {
-        printf("%s changed, the first at %s", cli_format_count(&count, finding->count, "element"),
-               cli_element_at(&where, record, finding->first));
+        cli_print("%s changed, the first at %s",
+                  cli_format_count(&count, finding->count, "element"),
+                  cli_element_at(&where, record, finding->first));
     }
 }
 
@@ -59,8 +61,8 @@ static void put_record(const struct cli_find *find, const char *label, uint64_t 
     struct cli_words task, argument;
     if (!tg_recording_get(find->recording, record, &entry))
         return;
-    printf("    %-12srecord %" PRIu64 ", %s, %s", label, record, cli_task_words(&task, &entry),
-           cli_argument_words(&argument, &entry.record));
+    cli_print("    %-12srecord %" PRIu64 ", %s, %s", label, record, cli_task_words(&task, &entry),
+              cli_argument_words(&argument, &entry.record));
 }
 
 /* The inputs of the task, and the task that wrote each of them. */
@@ -72,19 +74,19 @@ static void put_feeds(const struct cli_find *find, uint64_t number)
     for (uint64_t i = 0; tg_find_get_feed(find->find, number, i, &feed); i++) {
         if (!tg_recording_get(find->recording, feed.record, &entry))
             continue;
-        printf("    %-12srecord %" PRIu64 ", %s: ", i == 0 ? "fed by" : "", feed.record,
-               cli_argument_words(&words, &entry.record));
+        cli_print("    %-12srecord %" PRIu64 ", %s: ", i == 0 ? "fed by" : "", feed.record,
+                  cli_argument_words(&words, &entry.record));
         if (!feed.is_known)
-            printf("not stored");
+            cli_print("not stored");
         else if (feed.count > 0)
-            printf("%" PRIu64 " %s", feed.count, noun(find->find_kind));
+            cli_print("%" PRIu64 " %s", feed.count, noun(find->find_kind));
         else
-            printf("clean");
+            cli_print("clean");
         if (feed.from != TG_NONE && tg_recording_get(find->recording, feed.from, &from))
-            printf("; from %s, record %" PRIu64, cli_task_words(&words, &from), feed.from);
+            cli_print("; from %s, record %" PRIu64, cli_task_words(&words, &from), feed.from);
         else if (entry.record.kind == TG_KIND_TENSOR && entry.record.data_ptr != 0)
-            printf("; from outside");
-        putchar('\n');
+            cli_print("; from outside");
+        cli_print("\n");
     }
 }
 
@@ -96,22 +98,22 @@ static void put_stomp(const struct cli_find *find, uint64_t number,
     struct cli_words words;
     uint64_t i = 0;
     put_record(find, "was", finding->before);
-    putchar('\n');
+    cli_print("\n");
     if (finding->writer != TG_NONE && finding->writer != finding->before) {
         put_record(find, "written by", finding->writer);
-        putchar('\n');
+        cli_print("\n");
     }
     for (; tg_find_get_between(find->find, number, i, &between); i++) {
         if (i >= NEIGHBOURS && !find->all)
             continue;
         if (tg_recording_get(find->recording, between.record, &entry))
-            printf("    %-12s%s%s\n", i == 0 ? "between" : "", cli_task_words(&words, &entry),
-                   between.writes ? ", which writes that memory" : "");
+            cli_print("    %-12s%s%s\n", i == 0 ? "between" : "", cli_task_words(&words, &entry),
+                      between.writes ? ", which writes that memory" : "");
     }
     if (i == 0)
-        printf("    %-12sno recorded task\n", "between");
+        cli_print("    %-12sno recorded task\n", "between");
     if (i > NEIGHBOURS && !find->all)
-        printf("    %-12sand %" PRIu64 " more\n", "", i - NEIGHBOURS);
+        cli_print("    %-12sand %" PRIu64 " more\n", "", i - NEIGHBOURS);
 }
 
 static const char *trace_words(const struct cli_find *find, enum tg_trace trace)
@@ -142,13 +144,13 @@ static void put_finding(const struct cli_find *find, uint64_t number,
     bool is_loud = find->find_kind == TG_FIND_UNWRITTEN ? finding->is_proved
                                                         : finding->trace != TG_TRACE_INHERITED &&
                                                               find->find_kind != TG_FIND_CONSTANT;
-    printf("  %s%s%s: %s, record %" PRIu64 ", %s: ", is_loud ? cli_color(stdout, CLI_RED) : "",
-           find->find_kind == TG_FIND_UNWRITTEN ? unwritten_words(finding)
-                                                : trace_words(find, finding->trace),
-           is_loud ? cli_color(stdout, CLI_PLAIN) : "", cli_task_words(&task, entry),
-           finding->record, cli_argument_words(&argument, &entry->record));
+    cli_print("  %s%s%s: %s, record %" PRIu64 ", %s: ", is_loud ? cli_color(stdout, CLI_RED) : "",
+              find->find_kind == TG_FIND_UNWRITTEN ? unwritten_words(finding)
+                                                   : trace_words(find, finding->trace),
+              is_loud ? cli_color(stdout, CLI_PLAIN) : "", cli_task_words(&task, entry),
+              finding->record, cli_argument_words(&argument, &entry->record));
     put_what(find, finding, &entry->record);
-    putchar('\n');
+    cli_print("\n");
     if (find->find_kind == TG_FIND_STOMP)
         put_stomp(find, number, finding);
     else if (finding->trace == TG_TRACE_ORIGIN || finding->trace == TG_TRACE_UNCLEAR)
@@ -164,12 +166,12 @@ static void put_notes(const struct cli_find *find, const struct tg_recording_inf
     const char *note;
     char advice[2100];
     for (unsigned i = 0; (note = cli_find_note(find, i, &words)) != NULL; i++)
-        printf("  note: %s\n", note);
+        cli_print("  note: %s\n", note);
     cli_recording_print_notes(info);
     if (find->find_kind == TG_FIND_UNWRITTEN &&
         (find->possible > 0 || (find->passed_on > 0 && find->proved == 0))) {
         cli_find_advice(find, advice, sizeof advice);
-        printf("  %s\n", advice);
+        cli_print("  %s\n", advice);
     }
 }
 
@@ -178,28 +180,28 @@ static void put_count_of_findings(const struct cli_find *find)
     struct cli_text found;
     const char *comma = "";
     if (find->find_kind == TG_FIND_UNWRITTEN && find->proved > 0) {
-        printf("%" PRIu64 " proved", find->proved);
+        cli_print("%" PRIu64 " proved", find->proved);
         comma = ", ";
     }
     if (find->find_kind == TG_FIND_UNWRITTEN && find->possible > 0) {
-        printf("%s%" PRIu64 " possible", comma, find->possible);
+        cli_print("%s%" PRIu64 " possible", comma, find->possible);
         comma = ", ";
     }
     if (find->find_kind == TG_FIND_UNWRITTEN && find->passed_on > 0)
-        printf("%s%" PRIu64 " passed on", comma, find->passed_on);
+        cli_print("%s%" PRIu64 " passed on", comma, find->passed_on);
     if (find->find_kind != TG_FIND_UNWRITTEN)
-        printf("%s", cli_format_count(&found, find->found,
-                                      find->find_kind == TG_FIND_CONSTANT ? "constant output"
-                                                                          : "finding"));
-    printf(", in the order of %s\n", find->info.order);
+        cli_print("%s", cli_format_count(&found, find->found,
+                                         find->find_kind == TG_FIND_CONSTANT ? "constant output"
+                                                                             : "finding"));
+    cli_print(", in the order of %s\n", find->info.order);
 }
 
 /* "nothing found" alone says that everything was looked at. */
 static void put_nothing(const struct cli_find *find, const struct tg_recording_info *info)
 {
     if (find->info.looked_at == 0 && info->records == 0)
-        printf("nothing recorded, ");
-    puts(cli_find_result(find));
+        cli_print("nothing recorded, ");
+    cli_print("%s\n", cli_find_result(find));
 }
 
 static void put_head(const struct cli_find *find, const struct tg_recording_info *info)
@@ -207,9 +209,9 @@ static void put_head(const struct cli_find *find, const struct tg_recording_info
     struct cli_text looked;
     struct cli_shown dir;
     bool is_good = cli_find_exit_code(find) == 0;
-    printf("%s%s%s  %s: %s searched, ", cli_color(stdout, is_good ? CLI_GREEN : CLI_RED),
-           tg_find_kind_name(find->find_kind), cli_color(stdout, CLI_PLAIN),
-           cli_show(&dir, info->dir), cli_format_count(&looked, find->info.looked_at, "record"));
+    cli_print("%s%s%s  %s: %s searched, ", cli_color(stdout, is_good ? CLI_GREEN : CLI_RED),
+              tg_find_kind_name(find->find_kind), cli_color(stdout, CLI_PLAIN),
+              cli_show(&dir, info->dir), cli_format_count(&looked, find->info.looked_at, "record"));
     if (find->found == 0)
         put_nothing(find, info);
     else
@@ -230,6 +232,6 @@ void cli_find_print(const struct cli_find *find)
             if ((finding.trace == TG_TRACE_INHERITED) == inherited && shown++ < find->limit.number)
                 put_finding(find, i, &finding, &entry);
     if (shown > find->limit.number)
-        printf("  and %" PRIu64 " more; --all shows them\n", shown - find->limit.number);
+        cli_print("  and %" PRIu64 " more; --all shows them\n", shown - find->limit.number);
     put_notes(find, &info);
 }

@@ -15,6 +15,7 @@
 #include "cli/cli.h"
 #include "cli/format.h"
 #include "cli/interrupt.h"
+#include "cli/print.h"
 #include "cli/scope.h"
 
 extern const unsigned char cli_scope_page[];
@@ -224,9 +225,9 @@ static int write_page(const struct scope *scope)
     long bytes = ftell(file);
     if (tg_new_file_close(page, true, &error) != TG_OK)
         return fail(&error);
-    printf("%s: %s, %s\n", cli_show(&shown, scope->html),
-           cli_format_count(&scopes, scope->info.scopes, "scope"),
-           cli_format_bytes(&size, bytes > 0 ? (uint64_t)bytes : 0));
+    cli_print("%s: %s, %s\n", cli_show(&shown, scope->html),
+              cli_format_count(&scopes, scope->info.scopes, "scope"),
+              cli_format_bytes(&size, bytes > 0 ? (uint64_t)bytes : 0));
     return CLI_OK;
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/interrupt.h"
+#include "cli/print.h"
 
 enum { TICK_MILLISECONDS = 50 };
 
@@ -36,16 +37,16 @@ static bool ask(void *context, const struct tg_trust_question *question)
     char module[PATH_MAX], named_by[PATH_MAX];
     char answer;
     (void)context;
-    fflush(stdout);
-    fprintf(stderr,
-            "%s names the module\n    %s\nand %s. Loading it runs its code with your rights. "
-            "Load it? [y/N] ",
-            tg_text_clean(question->named_by, named_by, sizeof named_by),
-            tg_text_clean(question->module, module, sizeof module), question->why);
-    fflush(stderr);
+    cli_print_flush();
+    cli_print_to(stderr,
+                 "%s names the module\n    %s\nand %s. Loading it runs its code with your rights. "
+                 "Load it? [y/N] ",
+                 tg_text_clean(question->named_by, named_by, sizeof named_by),
+                 tg_text_clean(question->module, module, sizeof module), question->why);
+    cli_print_flush();
     answer = read_answer();
     if (answer == '\0')
-        fputc('\n', stderr);
+        cli_print_to(stderr, "\n");
     return answer == 'y' || answer == 'Y';
 }
 

@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "cli/format.h"
 #include "cli/options.h"
+#include "cli/print.h"
 #include "cli/recording.h"
 
 struct request {
@@ -53,18 +54,18 @@ static void print_damage(const struct tg_recovery *recovered)
 {
     struct cli_text text;
     if (recovered->bad_bytes > 0)
-        printf("  the journal is damaged in %s; it was left as it is\n",
-               cli_format_bytes(&text, recovered->bad_bytes));
+        cli_print("  the journal is damaged in %s; it was left as it is\n",
+                  cli_format_bytes(&text, recovered->bad_bytes));
     if (recovered->from_manifest > 0)
-        printf("  %s only in the manifest, and kept\n",
-               cli_format_count(&text, recovered->from_manifest, "record"));
+        cli_print("  %s only in the manifest, and kept\n",
+                  cli_format_count(&text, recovered->from_manifest, "record"));
     if (recovered->damaged > 0)
-        printf("  skipped %s\n", cli_format_count(&text, recovered->damaged, "damaged record"));
+        cli_print("  skipped %s\n", cli_format_count(&text, recovered->damaged, "damaged record"));
     if (recovered->put_aside == 1)
-        printf("  the old manifest is kept as tensor_dump.json.damaged\n");
+        cli_print("  the old manifest is kept as tensor_dump.json.damaged\n");
     else if (recovered->put_aside > 1)
-        printf("  the old manifest is kept as tensor_dump.json.damaged.%" PRIu32 "\n",
-               recovered->put_aside);
+        cli_print("  the old manifest is kept as tensor_dump.json.damaged.%" PRIu32 "\n",
+                  recovered->put_aside);
 }
 
 /* What is known about records that the recording does not have. */
@@ -72,12 +73,12 @@ static void print_end(const struct tg_recovery *recovered)
 {
     struct cli_text lost;
     if (!recovered->was_complete)
-        printf("  the recording was incomplete: what came after these records is unknown");
+        cli_print("  the recording was incomplete: what came after these records is unknown");
     else if (recovered->lost > 0)
-        printf("  the run lost %s, which cannot be recovered",
-               cli_format_count(&lost, recovered->lost, "record"));
+        cli_print("  the run lost %s, which cannot be recovered",
+                  cli_format_count(&lost, recovered->lost, "record"));
     else
-        printf("  the recording was complete");
+        cli_print("  the recording was complete");
 }
 
 static void print_report(const char *path, const struct tg_recovery *recovered)
@@ -85,23 +86,23 @@ static void print_report(const char *path, const struct tg_recovery *recovered)
     struct cli_text records, bytes, cut;
     struct cli_shown shown;
     uint64_t torn = recovered->cut_bytes - recovered->zero_bytes;
-    printf("%s: %s, %s of payload\n", cli_show(&shown, path),
-           cli_format_count(&records, recovered->records, "record"),
-           cli_format_bytes(&bytes, recovered->payload_bytes));
+    cli_print("%s: %s, %s of payload\n", cli_show(&shown, path),
+              cli_format_count(&records, recovered->records, "record"),
+              cli_format_bytes(&bytes, recovered->payload_bytes));
     print_end(recovered);
-    printf("; the manifest %s\n",
-           recovered->lacks_payload
-               ? "has payloads that the payload file lacks, and was left as it is"
-           : recovered->kept_manifest ? "is good and was left as it is"
-                                      : "was written");
+    cli_print("; the manifest %s\n",
+              recovered->lacks_payload
+                  ? "has payloads that the payload file lacks, and was left as it is"
+              : recovered->kept_manifest ? "is good and was left as it is"
+                                         : "was written");
     if (recovered->truncated > 0)
-        printf("  %s truncated\n", cli_format_count(&cut, recovered->truncated, "payload"));
+        cli_print("  %s truncated\n", cli_format_count(&cut, recovered->truncated, "payload"));
     if (torn > 0)
-        printf("  cut %s of an unfinished record off the end of the journal\n",
-               cli_format_bytes(&cut, torn));
+        cli_print("  cut %s of an unfinished record off the end of the journal\n",
+                  cli_format_bytes(&cut, torn));
     if (recovered->zero_bytes > 0)
-        printf("  cut %s of zeros, as a power loss leaves them, off the end of the journal\n",
-               cli_format_bytes(&cut, recovered->zero_bytes));
+        cli_print("  cut %s of zeros, as a power loss leaves them, off the end of the journal\n",
+                  cli_format_bytes(&cut, recovered->zero_bytes));
     print_damage(recovered);
 }
 

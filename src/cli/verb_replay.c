@@ -15,6 +15,7 @@
 #include "cli/interrupt.h"
 #include "cli/module_output.h"
 #include "cli/options.h"
+#include "cli/print.h"
 #include "cli/recording.h"
 #include "cli/term.h"
 #include "cli/trust.h"
@@ -49,33 +50,33 @@ static void print_output(const struct tg_replay_output *output, uint32_t runs)
 {
     const struct tg_output_check *check = &output->check;
     char at[200];
-    printf("  argument %-3" PRIu32 " %-14s %" PRIu64 " elements  ", output->argument, check->dtype,
-           check->elements);
+    cli_print("  argument %-3" PRIu32 " %-14s %" PRIu64 " elements  ", output->argument,
+              check->dtype, check->elements);
     if (!output->recorded) {
-        printf("not recorded");
+        cli_print("not recorded");
     } else if (check->mismatches == 0) {
-        printf("%sas recorded%s", cli_color(stdout, CLI_GREEN), cli_color(stdout, CLI_PLAIN));
+        cli_print("%sas recorded%s", cli_color(stdout, CLI_GREEN), cli_color(stdout, CLI_PLAIN));
     } else {
         coordinates(output, check->first, at, sizeof at);
-        printf("%sDIFFERS%s in %" PRIu64 ", first at (%s): %.9g, recorded %.9g; max error %.3g",
-               cli_color(stdout, CLI_RED), cli_color(stdout, CLI_PLAIN), check->mismatches, at,
-               check->first_got, check->first_expected, check->max_error);
+        cli_print("%sDIFFERS%s in %" PRIu64 ", first at (%s): %.9g, recorded %.9g; max error %.3g",
+                  cli_color(stdout, CLI_RED), cli_color(stdout, CLI_PLAIN), check->mismatches, at,
+                  check->first_got, check->first_expected, check->max_error);
     }
     if (output->varied > 0)
-        printf("; %" PRIu64 " of %" PRIu32 " runs gave a result other than that of the first",
-               output->varied, runs);
-    putchar('\n');
+        cli_print("; %" PRIu64 " of %" PRIu32 " runs gave a result other than that of the first",
+                  output->varied, runs);
+    cli_print("\n");
 }
 
 static void print_result(const struct tg_replay_result *result)
 {
     struct cli_words task;
-    printf("task %s, kernel %s, on %s", cli_record_task(&task, result->task), result->kernel,
-           result->platform);
+    cli_print("task %s, kernel %s, on %s", cli_record_task(&task, result->task), result->kernel,
+              result->platform);
     if (result->runs > 1)
-        printf(", %" PRIu32 " runs, %s", result->runs,
-               result->deterministic ? "all with the same result" : "NOT DETERMINISTIC");
-    putchar('\n');
+        cli_print(", %" PRIu32 " runs, %s", result->runs,
+                  result->deterministic ? "all with the same result" : "NOT DETERMINISTIC");
+    cli_print("\n");
     for (uint32_t i = 0; i < result->n_outputs; i++)
         print_output(&result->output[i], result->runs);
 }
@@ -157,7 +158,8 @@ static int write_bundle(const struct tg_recording *recording, const struct reque
     cli_interrupt_pass_on();
     if (status != TG_OK)
         return cli_recording_fail(recording, request->json, &error);
-    printf("%s: build it with cmake as its README.md says\n", cli_show(&bundle, request->bundle));
+    cli_print("%s: build it with cmake as its README.md says\n",
+              cli_show(&bundle, request->bundle));
     return CLI_OK;
 }
 

@@ -12,6 +12,7 @@
 #include "cli/interrupt.h"
 #include "cli/module_output.h"
 #include "cli/options.h"
+#include "cli/print.h"
 #include "cli/recording.h"
 #include "cli/run_summary.h"
 #include "cli/term.h"
@@ -129,8 +130,9 @@ static int report(const struct tg_workload *workload, const struct tg_settings *
     fflush(stdout); /* keeps the report before the warnings if both go to the same place */
     explain(&info, error);
     if (cli_interrupt_caught() && (info.status == TG_OK || info.status == TG_MISMATCH))
-        fprintf(stderr, "taskglass: stopped by %s after the run had ended; its files are in %s\n",
-                cli_interrupt_name(), info.output_dir);
+        cli_print_to(stderr,
+                     "taskglass: stopped by %s after the run had ended; its files are in %s\n",
+                     cli_interrupt_name(), info.output_dir);
     return tg_status_exit_code(info.status);
 }
 

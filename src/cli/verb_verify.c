@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/format.h"
 #include "cli/options.h"
+#include "cli/print.h"
 #include "cli/recording.h"
 #include "cli/term.h"
 
@@ -130,13 +131,13 @@ static void print_findings(const struct tg_verification *result)
 {
     for (uint32_t i = 0; i < result->n_findings; i++) {
         const struct tg_verify_finding *finding = &result->finding[i];
-        printf("  %-10s", tg_problem_name(finding->problem));
+        cli_print("  %-10s", tg_problem_name(finding->problem));
         if (finding->index != TG_NONE)
-            printf("record %" PRIu64 ": ", finding->index);
-        printf("%s\n", finding->text);
+            cli_print("record %" PRIu64 ": ", finding->index);
+        cli_print("%s\n", finding->text);
     }
     if (result->problems > result->n_findings)
-        printf("  and %" PRIu64 " more\n", result->problems - result->n_findings);
+        cli_print("  and %" PRIu64 " more\n", result->problems - result->n_findings);
 }
 
 /* What was not checked, and what is known to be missing; neither counts as a problem. */
@@ -149,27 +150,28 @@ static void print_notes(const struct tg_recording_info *info, const struct tg_ve
     struct tg_recording_info lacking = *info;
     lacking.excess = is_unknown(result) ? 0 : info->excess; /* the first line has said so */
     for (unsigned i = 0; (note = cli_recording_note(&words, &lacking, i)) != NULL; i++)
-        printf("  note      %s\n", note);
+        cli_print("  note      %s\n", note);
     if (info->zero_bytes > 0)
-        printf("  note      the journal ends in %s of zeros, as a power loss leaves them; "
-               "to cut them off, type: taskglass recover %s\n",
-               cli_format_bytes(&text, info->zero_bytes), dir);
+        cli_print("  note      the journal ends in %s of zeros, as a power loss leaves them; "
+                  "to cut them off, type: taskglass recover %s\n",
+                  cli_format_bytes(&text, info->zero_bytes), dir);
     if (result->torn && info->state != TG_RECORDING_RUNNING)
-        printf("  note      the journal ends within a record; to cut that record off, type: "
-               "taskglass recover %s\n",
-               dir);
+        cli_print("  note      the journal ends within a record; to cut that record off, type: "
+                  "taskglass recover %s\n",
+                  dir);
     if (info->from_journal && !*info->manifest)
-        printf("  note      there is no manifest; to write it, type: taskglass recover %s\n", dir);
+        cli_print("  note      there is no manifest; to write it, type: taskglass recover %s\n",
+                  dir);
     if (result->counted.truncated + result->counted.overwritten > 0)
-        printf("  note      %" PRIu64 " truncated and %" PRIu64
-               " overwritten: their hashes cannot be checked\n",
-               result->counted.truncated, result->counted.overwritten);
+        cli_print("  note      %" PRIu64 " truncated and %" PRIu64
+                  " overwritten: their hashes cannot be checked\n",
+                  result->counted.truncated, result->counted.overwritten);
     if (result->unhashed > 0)
-        printf("  note      %s without a hash\n",
-               cli_format_count(&text, result->unhashed, "payload"));
+        cli_print("  note      %s without a hash\n",
+                  cli_format_count(&text, result->unhashed, "payload"));
     if (result->unclaimed > 0 && result->by_problem[TG_PROBLEM_UNCLAIMED] == 0)
-        printf("  note      %s of the payload file belong to no record\n",
-               cli_format_bytes(&text, result->unclaimed));
+        cli_print("  note      %s of the payload file belong to no record\n",
+                  cli_format_bytes(&text, result->unclaimed));
 }
 
 static void print_report(const struct tg_recording_info *info, const struct tg_verification *result)
@@ -178,16 +180,16 @@ static void print_report(const struct tg_recording_info *info, const struct tg_v
     struct cli_shown dir;
     struct reason reason;
     const char *word = is_good(result) ? "good" : is_unknown(result) ? "NOT KNOWN" : "BAD";
-    printf("%s%s%s  %s: %s, %s of payload, %" PRIu64 " hash%s compared%s\n",
-           cli_color(stdout, is_good(result) ? CLI_GREEN : CLI_RED), word,
-           cli_color(stdout, CLI_PLAIN), cli_show(&dir, info->dir),
-           cli_format_count(&records, result->records, "record"),
-           cli_format_bytes(&bytes, result->bytes), result->compared,
-           result->compared == 1 ? "" : "es", result->manifest ? ", and the manifest" : "");
+    cli_print("%s%s%s  %s: %s, %s of payload, %" PRIu64 " hash%s compared%s\n",
+              cli_color(stdout, is_good(result) ? CLI_GREEN : CLI_RED), word,
+              cli_color(stdout, CLI_PLAIN), cli_show(&dir, info->dir),
+              cli_format_count(&records, result->records, "record"),
+              cli_format_bytes(&bytes, result->bytes), result->compared,
+              result->compared == 1 ? "" : "es", result->manifest ? ", and the manifest" : "");
     if (is_unknown(result))
-        printf("  because   %s\n", why_unknown(&reason, info, result));
+        cli_print("  because   %s\n", why_unknown(&reason, info, result));
     if (result->problems > 0)
-        printf("  %s:\n", cli_format_count(&problems, result->problems, "problem"));
+        cli_print("  %s:\n", cli_format_count(&problems, result->problems, "problem"));
     print_findings(result);
     print_notes(info, result);
 }

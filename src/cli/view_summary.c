@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/format.h"
+#include "cli/print.h"
 #include "cli/term.h"
 #include "cli/view.h"
 
@@ -51,7 +52,7 @@ void view_count(const struct view *view, struct view_counts *counts)
 
 static void put_label(const char *label)
 {
-    printf("  %-9s", label);
+    cli_print("  %-9s", label);
 }
 
 static void put_state(const struct view *view)
@@ -59,43 +60,43 @@ static void put_state(const struct view *view)
     const char *state = tg_recording_state_name(view->info.state);
     put_label("state");
     if (view->info.state == TG_RECORDING_FINISHED)
-        printf("%s, ", state);
+        cli_print("%s, ", state);
     else if (view->info.state != TG_RECORDING_UNKNOWN)
-        printf("%s%s%s, ", cli_color(stdout, CLI_RED), state, cli_color(stdout, CLI_PLAIN));
+        cli_print("%s%s%s, ", cli_color(stdout, CLI_RED), state, cli_color(stdout, CLI_PLAIN));
     if (view->info.complete)
-        printf("complete");
+        cli_print("complete");
     else
-        printf("%sINCOMPLETE%s: these are the records written so far", cli_color(stdout, CLI_RED),
-               cli_color(stdout, CLI_PLAIN));
+        cli_print("%sINCOMPLETE%s: these are the records written so far",
+                  cli_color(stdout, CLI_RED), cli_color(stdout, CLI_PLAIN));
     if (view->info.level != 0)
-        printf(", level %s", tg_level_name(view->info.level));
+        cli_print(", level %s", tg_level_name(view->info.level));
     if (view->info.foreign)
-        printf(", written by another implementation: no hashes");
-    putchar('\n');
+        cli_print(", written by another implementation: no hashes");
+    cli_print("\n");
     if (view->info.from_journal && !*view->info.manifest &&
         view->info.state != TG_RECORDING_RUNNING) {
         struct cli_shown dir;
         put_label("");
-        printf("there is no manifest; to write it, type: taskglass recover %s\n",
-               cli_show_word(&dir, view->info.dir));
+        cli_print("there is no manifest; to write it, type: taskglass recover %s\n",
+                  cli_show_word(&dir, view->info.dir));
     }
 }
 
 static void put_records(const struct view *view, const struct tg_record_summary *summary)
 {
     put_label("records");
-    printf("%" PRIu64, summary->recorded);
+    cli_print("%" PRIu64, summary->recorded);
     if (!tg_query_is_empty(view->query))
-        printf(" of %" PRIu64 " selected", view->info.records);
-    printf(": %" PRIu64 " before dispatch, %" PRIu64 " after completion", summary->before_dispatch,
-           summary->after_completion);
+        cli_print(" of %" PRIu64 " selected", view->info.records);
+    cli_print(": %" PRIu64 " before dispatch, %" PRIu64 " after completion",
+              summary->before_dispatch, summary->after_completion);
     if (summary->orchestration > 0)
-        printf(", %" PRIu64 " given to or read by the orchestration", summary->orchestration);
-    putchar('\n');
+        cli_print(", %" PRIu64 " given to or read by the orchestration", summary->orchestration);
+    cli_print("\n");
     put_label("tensors");
-    printf("%" PRIu64 " in, %" PRIu64 " out, %" PRIu64 " inout; %" PRIu64 " scalar%s\n",
-           summary->inputs, summary->outputs, summary->inouts, summary->scalars,
-           summary->scalars == 1 ? "" : "s");
+    cli_print("%" PRIu64 " in, %" PRIu64 " out, %" PRIu64 " inout; %" PRIu64 " scalar%s\n",
+              summary->inputs, summary->outputs, summary->inouts, summary->scalars,
+              summary->scalars == 1 ? "" : "s");
 }
 
 static void put_payload(const struct view *view, const struct tg_record_summary *summary)
@@ -103,14 +104,17 @@ static void put_payload(const struct view *view, const struct tg_record_summary 
     struct cli_text bytes;
     put_label("payload");
     if (!*view->info.payload)
-        printf("none\n");
+        cli_print("none\n");
     else
-        printf("%s in %s\n", cli_format_bytes(&bytes, summary->payload_bytes), view->info.payload);
+        cli_print("%s in %s\n", cli_format_bytes(&bytes, summary->payload_bytes),
+                  view->info.payload);
     if (summary->record_ns > 0) {
         struct cli_text record, wait;
         put_label("recorder");
-        printf("%s on the cores", cli_format_seconds(&record, (double)summary->record_ns * 1e-9));
-        printf(", %s of it waiting\n", cli_format_seconds(&wait, (double)summary->wait_ns * 1e-9));
+        cli_print("%s on the cores",
+                  cli_format_seconds(&record, (double)summary->record_ns * 1e-9));
+        cli_print(", %s of it waiting\n",
+                  cli_format_seconds(&wait, (double)summary->wait_ns * 1e-9));
     }
 }
 
@@ -120,7 +124,7 @@ static void put_causes(const struct tg_record_summary *summary)
     for (int i = 0; i < TG_LOSS_CAUSES; i++) {
         if (summary->lost[i] == 0)
             continue;
-        printf("%s%" PRIu64 " %s", separator, summary->lost[i], tg_loss_name((unsigned)i));
+        cli_print("%s%" PRIu64 " %s", separator, summary->lost[i], tg_loss_name((unsigned)i));
         separator = ", ";
     }
 }
@@ -129,8 +133,8 @@ static void put_loud(uint64_t count, const char *word, const char *noun)
 {
     struct cli_text text;
     put_label("");
-    printf("%s%s%s %s", cli_color(stdout, CLI_RED), word, cli_color(stdout, CLI_PLAIN),
-           cli_format_count(&text, count, noun));
+    cli_print("%s%s%s %s", cli_color(stdout, CLI_RED), word, cli_color(stdout, CLI_PLAIN),
+              cli_format_count(&text, count, noun));
 }
 
 static void put_losses(const struct view *view, const struct view_counts *counts)
@@ -140,24 +144,24 @@ static void put_losses(const struct view *view, const struct view_counts *counts
     if (lost > 0) {
         put_loud(lost, "LOST", "record");
         put_causes(summary);
-        putchar('\n');
+        cli_print("\n");
     }
     if (summary->truncated > 0) {
         put_loud(summary->truncated, "TRUNCATED", "payload");
-        printf(": only the beginning is stored\n");
+        cli_print(": only the beginning is stored\n");
     }
     if (summary->overwritten > 0) {
         put_loud(summary->overwritten, "OVERWRITTEN", "payload");
-        printf(": newer payloads replaced these before the host read them\n");
+        cli_print(": newer payloads replaced these before the host read them\n");
     }
     if (counts->cut_off > 0) {
         put_loud(counts->cut_off, "CUT OFF", "payload");
-        printf(": the payload file is %s; 'taskglass verify' says where\n",
-               *view->info.payload ? "too short" : "missing");
+        cli_print(": the payload file is %s; 'taskglass verify' says where\n",
+                  *view->info.payload ? "too short" : "missing");
     }
     if (counts->damaged > 0) {
         put_loud(counts->damaged, "DAMAGED", "record");
-        printf(": not shown; 'taskglass verify' says where\n");
+        cli_print(": not shown; 'taskglass verify' says where\n");
     }
 }
 
@@ -170,12 +174,12 @@ static void put_lack(const struct view *view, const struct tg_record_summary *su
     const char *why = tg_recording_why_empty(view->recording);
     if (!is_ended) {
         put_label("");
-        puts(cli_recording_note(&words, &view->info, 0));
+        cli_print("%s\n", cli_recording_note(&words, &view->info, 0));
     }
     if (why && summary->before_dispatch + summary->after_completion == 0 &&
         tg_query_is_empty(view->query)) {
         put_label("");
-        printf("no record of a task: %s\n", why);
+        cli_print("no record of a task: %s\n", why);
     }
 }
 
@@ -186,8 +190,8 @@ void view_print_summary(const struct view *view)
     char name[256];
     view_count(view, &counts);
     cli_recording_name(&view->info, name, sizeof name);
-    printf("%s%s%s  %s\n", cli_color(stdout, CLI_BOLD), name, cli_color(stdout, CLI_PLAIN),
-           cli_show(&dir, view->info.dir));
+    cli_print("%s%s%s  %s\n", cli_color(stdout, CLI_BOLD), name, cli_color(stdout, CLI_PLAIN),
+              cli_show(&dir, view->info.dir));
     put_state(view);
     put_records(view, &counts.summary);
     put_payload(view, &counts.summary);
