@@ -44,6 +44,8 @@ struct tg_rt_ops {
                                const char *site);
     uint64_t (*read)(struct tg_rt *rt, const struct tg_tensor *tensor, uint64_t producer,
                      const char *site);
+    uint64_t (*table)(struct tg_rt *rt, const struct tg_tensor *tensor, const int64_t *index,
+                      uint32_t n, const char *site);
 };
 
 struct tg_rt {
@@ -83,10 +85,38 @@ typedef void (*tg_orchestrate_fn)(struct tg_rt *rt, const struct tg_args *args);
 
 /* Returns the value of a tensor with one element. It first waits for `producer` and, if the runtime
  * finds dependencies itself (tensormap_and_ringbuffer), for all tasks that write the tensor; other
- * tasks run meanwhile. An error on host_build_graph, where no task has run yet. */
+ * tasks run meanwhile. On host_build_graph, where no task has run yet, it is an error to name a
+ * producer; with TG_TASK_NONE it reads as tg_table_i64 does. */
 #define tg_read_i64(rt, tensor, producer) tg_read_i64_at((rt), (tensor), (producer), TG_SITE)
 /* The same as a double, for any type of the tensor. */
 #define tg_read_real(rt, tensor, producer) tg_read_real_at((rt), (tensor), (producer), TG_SITE)
+
+/*
+ * Returns one element of a tensor that the orchestration was given as an input, or of a view of it:
+ * a shape, a block table, lengths, routing. After the tensor come its indices, one for each
+ * dimension:
+ *
+ *     int64_t block = tg_table_i64(rt, args->tensor[3], sequence, number);
+ *
+ * It works on every runtime and platform and never waits: it reads what the run was given
+ * (host_build_graph: what the memory holds while the graph is built). Once a task that writes the
+ * tensor (`out` or `inout`, any part of it) has been submitted, it is an error on every runtime; so
+ * are an output of the run, memory that the orchestration was not given, and an index outside of the
+ * shape. Do not follow the address of a tensor instead: where the orchestration runs on the host, it
+ * is not an address of its memory.
+ */
+#define tg_table_i64(rt, ...) \
+    tg_table_i64_at((rt), TG_TABLE_COUNT_(__VA_ARGS__), TG_TABLE_ARGS_(__VA_ARGS__), TG_SITE)
+/* The same as a double. Both work for any type: see numeric.h for the conversions. */
+#define tg_table_real(rt, ...) \
+    tg_table_real_at((rt), TG_TABLE_COUNT_(__VA_ARGS__), TG_TABLE_ARGS_(__VA_ARGS__), TG_SITE)
+/* The number of indices after the tensor, and the tensor with eight indices, zeros where none is. */
+#define TG_TABLE_COUNT_(...) TG_TABLE_TENTH_(__VA_ARGS__, 8, 7, 6, 5, 4, 3, 2, 1, 0, 0)
+#define TG_TABLE_TENTH_(t, a, b, c, d, e, f, g, h, n, ...) n
+#define TG_TABLE_ARGS_(...) TG_TABLE_NINE_(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+#define TG_TABLE_NINE_(t, a, b, c, d, e, f, g, h, ...)                                          \
+    (t), tg_table_indices((int64_t)(a), (int64_t)(b), (int64_t)(c), (int64_t)(d), (int64_t)(e), \
+                          (int64_t)(f), (int64_t)(g), (int64_t)(h))
 
 /* Ends the orchestration with the error `text`, a string literal. */
 #define tg_fail(rt, text) ((rt)->ops->fail((rt), (text), TG_SITE))
@@ -101,11 +131,11 @@ typedef void (*tg_orchestrate_fn)(struct tg_rt *rt, const struct tg_args *args);
     for (int tg_scope_once_ = ((rt)->ops->scope_begin((rt), (kind), TG_SITE), 1); tg_scope_once_; \
          tg_scope_once_ = ((rt)->ops->scope_end((rt)), 0))
 
-TG_INLINE int64_t tg_read_i64_at(struct tg_rt *rt, struct tg_tensor tensor, uint64_t producer,
-                                 const char *site)
+/* An element's bits as a whole number: a float is rounded toward zero and saturates, and NaN is 0, so
+ * that every device gets the same. */
+TG_INLINE int64_t tg_bits_to_i64(unsigned dtype, uint64_t bits)
 {
-    uint64_t bits = rt->ops->read(rt, &tensor, producer, site);
-    switch (tensor.dtype) {
+    switch (dtype) {
     case TG_INT64:
     case TG_UINT64:
         return (int64_t)bits;
@@ -116,14 +146,51 @@ TG_INLINE int64_t tg_read_i64_at(struct tg_rt *rt, struct tg_tensor tensor, uint
     case TG_INT8:
         return (int8_t)(uint8_t)bits;
     default:
-        return (int64_t)tg_decode(tensor.dtype, bits);
+        return tg_to_signed(64, tg_decode(dtype, bits));
     }
+}
+
+TG_INLINE int64_t tg_read_i64_at(struct tg_rt *rt, struct tg_tensor tensor, uint64_t producer,
+                                 const char *site)
+{
+    return tg_bits_to_i64(tensor.dtype, rt->ops->read(rt, &tensor, producer, site));
 }
 
 TG_INLINE double tg_read_real_at(struct tg_rt *rt, struct tg_tensor tensor, uint64_t producer,
                                  const char *site)
 {
     return tg_decode(tensor.dtype, rt->ops->read(rt, &tensor, producer, site));
+}
+
+struct tg_table_index {
+    int64_t at[TG_MAX_DIMS];
+};
+
+TG_INLINE struct tg_table_index tg_table_indices(int64_t a, int64_t b, int64_t c, int64_t d,
+                                                 int64_t e, int64_t f, int64_t g, int64_t h)
+{
+    struct tg_table_index index;
+    index.at[0] = a;
+    index.at[1] = b;
+    index.at[2] = c;
+    index.at[3] = d;
+    index.at[4] = e;
+    index.at[5] = f;
+    index.at[6] = g;
+    index.at[7] = h;
+    return index;
+}
+
+TG_INLINE int64_t tg_table_i64_at(struct tg_rt *rt, uint32_t n, struct tg_tensor tensor,
+                                  struct tg_table_index index, const char *site)
+{
+    return tg_bits_to_i64(tensor.dtype, rt->ops->table(rt, &tensor, index.at, n, site));
+}
+
+TG_INLINE double tg_table_real_at(struct tg_rt *rt, uint32_t n, struct tg_tensor tensor,
+                                  struct tg_table_index index, const char *site)
+{
+    return tg_decode(tensor.dtype, rt->ops->table(rt, &tensor, index.at, n, site));
 }
 
 TG_INLINE uint64_t tg_submit_mix_at(struct tg_rt *rt, uint32_t aic, uint32_t aiv0, uint32_t aiv1,

@@ -20,7 +20,7 @@
 #include <taskglass/kernel.h>
 #include <taskglass/orchestration.h>
 
-#define TG_WORKLOAD_ABI 2u
+#define TG_WORKLOAD_ABI 3u
 #define TG_WORKLOAD_SYMBOL "tg_workload"
 
 /*

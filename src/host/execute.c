@@ -45,9 +45,10 @@ struct job {
     struct tg_device *device;
     struct tg_module *module;
     struct tg_graph *graph;
-    struct tg_execution *execution; /* handed to the caller at the end */
-    struct tg_run_lock lock;        /* of the output directory, until run.json is written */
-    size_t made;                    /* of the output directory, as tg_output_create says */
+    const char *tensor_name[TG_MAX_TENSORS]; /* the case's; the graph uses them in messages */
+    struct tg_execution *execution;          /* handed to the caller at the end */
+    struct tg_run_lock lock; /* of the output directory, until run.json is written */
+    size_t made;             /* of the output directory, as tg_output_create says */
 };
 
 /* Whole nanoseconds: differences of doubles would show digits that were not measured. */
@@ -128,6 +129,7 @@ static tg_status copy_in(struct job *job, struct tg_args *args, struct tg_error 
     for (uint32_t i = 0; i < tg_case_tensor_count(job->test_case) && status == TG_OK; i++) {
         struct tg_case_tensor *t = tg_case_tensor_at(job->test_case, i);
         status = place(job, t, error);
+        job->tensor_name[i] = t->name;
         tg_args_tensor(args, t->role, t->tensor);
     }
     for (uint32_t i = 0; i < tg_case_scalar_count(job->test_case); i++) {
@@ -149,8 +151,9 @@ static void orchestrate(void *argument)
 {
     struct building *building = argument;
     struct job *job = building->job;
-    building->status = tg_graph_orchestrate(job->module, job->plan.runtime, building->args,
-                                            &job->plan.rings, &job->graph, &building->error);
+    building->status =
+        tg_graph_orchestrate_named(job->module, job->plan.runtime, building->args, job->tensor_name,
+                                   &job->plan.rings, &job->graph, &building->error);
 }
 
 /* The guard is for runtimes that call the workload's orchestration here. If the guard leaves it, the

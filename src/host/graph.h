@@ -57,13 +57,21 @@ struct tg_graph {
     uint64_t orchestration;         /* device-built graphs: the orchestration's address */
     struct tg_graph_layout *layout; /* device-built graphs: what the host wrote there */
     struct tg_device_log *log;      /* device-built graphs: the last run's log, or NULL */
-    struct tg_args *given; /* the orchestration's arguments, for recordings; NULL: it had none */
+    struct tg_args *given;    /* the orchestration's arguments, for recordings; NULL: it had none */
+    const char *const *names; /* of its tensors, for messages; the caller's. NULL: not known */
 
     bool resident;  /* the image on the device is up to date */
     uint64_t image; /* the image's address; 0: none */
     uint64_t image_room;
     uint64_t image_ready; /* how much of it the host has announced to the device */
 };
+
+/* tg_graph_orchestrate for a caller that knows the names of the orchestration's tensors, which messages
+ * then say. There is one for each tensor, and they outlive the graph. */
+tg_status tg_graph_orchestrate_named(struct tg_module *module, enum tg_runtime_kind runtime,
+                                     const struct tg_args *args, const char *const *names,
+                                     const struct tg_rings *rings, struct tg_graph **graph,
+                                     struct tg_error *error);
 
 /* Tasks that are added from now on belong to this scope. The string must outlive the graph. */
 tg_status tg_graph_set_site(struct tg_graph *graph, const char *site, struct tg_error *error);

@@ -29,9 +29,10 @@ static tg_status build(const struct tg_runtime_ops *ops, struct tg_graph *graph,
     return status == TG_OK ? keep_arguments(graph, args, error) : status;
 }
 
-tg_status tg_graph_orchestrate(struct tg_module *module, enum tg_runtime_kind runtime,
-                               const struct tg_args *args, const struct tg_rings *rings,
-                               struct tg_graph **out, struct tg_error *error)
+tg_status tg_graph_orchestrate_named(struct tg_module *module, enum tg_runtime_kind runtime,
+                                     const struct tg_args *args, const char *const *names,
+                                     const struct tg_rings *rings, struct tg_graph **out,
+                                     struct tg_error *error)
 {
     const struct tg_runtime_ops *ops = tg_runtime_number(runtime);
     struct tg_graph *graph;
@@ -46,6 +47,7 @@ tg_status tg_graph_orchestrate(struct tg_module *module, enum tg_runtime_kind ru
     status = tg_graph_create(module, &graph, error);
     if (status != TG_OK)
         return status;
+    graph->names = names;
     if (module->workload->orchestrate == NULL)
         status = tg_error_set(error, TG_BAD_ARGUMENT, "%s has no orchestration function",
                               module->workload->name);
@@ -56,4 +58,11 @@ tg_status tg_graph_orchestrate(struct tg_module *module, enum tg_runtime_kind ru
     else
         *out = graph;
     return status;
+}
+
+tg_status tg_graph_orchestrate(struct tg_module *module, enum tg_runtime_kind runtime,
+                               const struct tg_args *args, const struct tg_rings *rings,
+                               struct tg_graph **out, struct tg_error *error)
+{
+    return tg_graph_orchestrate_named(module, runtime, args, NULL, rings, out, error);
 }

@@ -8,6 +8,7 @@
 #include "host/device_log.h"
 #include "host/run.h"
 #include "host/site_names.h"
+#include "host/tables.h"
 #include "host/task_check.h"
 #include "host/text.h"
 #include <stdio.h>
@@ -289,6 +290,24 @@ static tg_status explain_submit(struct tg_run *run, struct tg_error *error)
     return tg_error_set(error, TG_BAD_ARGUMENT, "%s: %s", report->site, why.text);
 }
 
+/* Explains a refused tg_table with the host's own message. */
+static tg_status explain_table(struct tg_run *run, struct tg_error *error)
+{
+    const struct tg_orchestrator_report *report = &run->report;
+    const struct tg_graph *graph = run->graph;
+    struct tg_args asked;
+    struct tg_error why = {TG_BAD_ARGUMENT, "tg_table: the element cannot be read"};
+    int64_t index[TG_MAX_INLINE_AFTER];
+    if (tg_device_copy_out(run->device, &asked, graph->layout->orchestration.refused, sizeof asked,
+                           NULL) == TG_OK) {
+        memcpy(index, asked.after, sizeof index);
+        tg_table_explain((enum tg_table_fault)report->table, graph->given, graph->names,
+                         report->argument, report->task, &asked.tensor[0], index,
+                         asked.n_after <= TG_MAX_DIMS ? asked.n_after : 0, &why);
+    }
+    return tg_error_set(error, TG_BAD_ARGUMENT, "%s: %s", report->site, why.text);
+}
+
 static const char *words_for(enum tg_orchestration_fault fault)
 {
     switch (fault) {
@@ -340,6 +359,8 @@ static tg_status explain(struct tg_run *run, struct tg_error *error)
     case TG_FAULT_MEMORY:
         return tg_error_set(error, status, "%s: argument %u is not in device memory", report->site,
                             report->argument);
+    case TG_FAULT_TABLE:
+        return explain_table(run, error);
     case TG_FAULT_HELD:
         return tg_error_set(error, status,
                             "%s: task %s can never finish, because it or a task before it is held "

@@ -72,5 +72,7 @@ TG_FN struct tg_tensor tg_call_output(struct tg_rt *rt, uint64_t task, uint32_t 
                                       const char *site);
 TG_FN uint64_t tg_call_read(struct tg_rt *rt, const struct tg_tensor *tensor, uint64_t producer,
                             const char *site);
+TG_FN uint64_t tg_call_table(struct tg_rt *rt, const struct tg_tensor *tensor, const int64_t *index,
+                             uint32_t n, const char *site);
 
 #endif

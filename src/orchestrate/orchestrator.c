@@ -121,7 +121,7 @@ TG_FN static void fail(struct tg_rt *rt, const char *text, const char *site)
 
 TG_DATA static const struct tg_rt_ops ops = {tg_call_submit,      tg_call_depend,    tg_call_alloc,
                                              tg_call_scope_begin, tg_call_scope_end, fail,
-                                             tg_call_output,      tg_call_read};
+                                             tg_call_output,      tg_call_read,      tg_call_table};
 
 TG_FN static void clear_report(struct tg_orchestrator_report *report)
 {
@@ -170,6 +170,7 @@ TG_FN void tg_orchestrator_prepare(struct tg_orchestrator *self, struct tg_engin
     self->depth = 0;
     self->reading = false;
     self->reads.head = 0;
+    tg_given_init(&self->given, TG_DEVICE_PTR(const struct tg_args, o->args));
     for (uint32_t r = 0; r < TG_RINGS; r++) {
         tg_ring_init(&self->ring[r], o, r);
         self->ring[r].args.memory = self->payload;

@@ -23,6 +23,7 @@
 #ifndef TG_ORCHESTRATE_ORCHESTRATOR_H
 #define TG_ORCHESTRATE_ORCHESTRATOR_H
 
+#include "common/given.h"
 #include "device/orchestrator_hook.h"
 #include "orchestrate/edge_log.h"
 #include "orchestrate/rings.h"
@@ -98,6 +99,7 @@ struct tg_orchestrator {
     uint32_t depth; /* open scopes */
     struct tg_open_scope scope[TG_MAX_DEPTH];
     struct tg_deps deps;
+    struct tg_given given; /* to the orchestration */
     struct tg_region region[TG_MAX_TENSORS];
     struct tg_ring ring[TG_RINGS];
     struct tg_tensormap map;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls that read results: the tensors of a task, and the values it computed. */
+/* Calls that read: the tensors of a task, the values it computed, and what the run was given. */
 #include "common/stored_args.h"
 #include "orchestrate/calls.h"
 #include "orchestrate/flow.h"
@@ -125,4 +125,40 @@ TG_FN uint64_t tg_call_read(struct tg_rt *rt, const struct tg_tensor *tensor, ui
     if (tg_record_is_on(self->e))
         record_read(self, tensor, &region, producer, bits);
     return bits;
+}
+
+/* Stores what tg_table was asked for, so that the host can say why it was refused. */
+TG_FN static void refuse_table(struct tg_orchestrator *self, enum tg_table_fault fault,
+                               const struct tg_tensor *tensor, const int64_t *index, uint32_t n,
+                               const char *site)
+{
+    struct tg_args *refused = TG_DEVICE_PTR(struct tg_args, self->o->refused);
+    tg_args_init(refused);
+    refused->n_after = (uint8_t)(n < TG_MAX_DIMS ? n : TG_MAX_DIMS);
+    for (uint32_t i = 0; i < refused->n_after; i++)
+        refused->after[i] = (uint64_t)index[i];
+    refused->tensor[0] = *tensor;
+    self->report->table = fault;
+    self->report->argument = self->given.found;
+    self->report->task = self->given.writer[self->given.found];
+    tg_orchestrator_fail(self, TG_BAD_ARGUMENT, TG_FAULT_TABLE, site);
+}
+
+/* Also reads during the dry run, whose course may depend on it. */
+TG_FN uint64_t tg_call_table(struct tg_rt *rt, const struct tg_tensor *tensor, const int64_t *index,
+                             uint32_t n, const char *site)
+{
+    struct tg_orchestrator *self = tg_of_rt(rt);
+    enum tg_table_fault fault;
+    int64_t offset;
+    if (self->mode == TG_MODE_ENDED)
+        return 0;
+    fault = tg_given_look(&self->given, tensor, index, n, &offset);
+    if (fault == TG_TABLE_GOOD)
+        return tg_load_bits(tensor->dtype, TG_DEVICE_PTR(const void, tensor->addr), offset);
+    if (tg_runs(self))
+        refuse_table(self, fault, tensor, index, n, site);
+    else
+        tg_count_end(self, false);
+    return 0;
 }

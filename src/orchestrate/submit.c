@@ -251,6 +251,8 @@ TG_FN static bool put_args(struct tg_orchestrator *self, struct tg_ring *ring,
         struct tg_tensor made;
         if (args->tensor[i].owner_depth != TG_TENSOR_NEW) {
             to = put_tensor(to, &args->tensor[i], &self->region[i]);
+            if (args->role[i] != TG_IN && args->tensor[i].owner_depth == 0)
+                tg_given_note(&self->given, &args->tensor[i], desc->id);
             continue;
         }
         tg_tensor_copy(&made, &args->tensor[i]);

@@ -31,7 +31,7 @@
 #define TG_CONTROL_MAGIC UINT64_C(0x316C7274636C6774) /* "tglctrl1", little-endian */
 /* The version of the control area and of everything that the host lays out for the device to run.
  * It grows when either changes, so that a host and a device program of different builds notice. */
-#define TG_CONTROL_VERSION 6u
+#define TG_CONTROL_VERSION 7u
 #define TG_LAUNCH_MAGIC UINT64_C(0x32636E756C6C6774) /* "tgllunc2" */
 
 /* What a worker is doing. Zero means that it is idle. */

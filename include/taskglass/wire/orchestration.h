@@ -29,7 +29,7 @@
 #include <taskglass/wire/tensor.h>
 
 #define TG_ORCHESTRATION_MAGIC UINT64_C(0x316863726F6C6774) /* "tglorch1", little-endian */
-#define TG_ORCHESTRATION_VERSION 5u
+#define TG_ORCHESTRATION_VERSION 6u
 
 /* Values of `succ` in a device-built task besides the number of a dependency. */
 #define TG_DEP_NONE UINT32_MAX         /* no task waits for it */
@@ -199,7 +199,19 @@ enum tg_orchestration_fault {
     TG_FAULT_OWN = 12,         /* tg_fail; `text` */
     TG_FAULT_FULL = 13,        /* a resource is full and can never drain */
     TG_FAULT_HELD = 14,        /* waits for a task that its own scope holds back */
-    TG_FAULT_MEMORY = 15       /* tensor `argument` is not in device memory */
+    TG_FAULT_MEMORY = 15,      /* tensor `argument` is not in device memory */
+    TG_FAULT_TABLE = 16        /* tg_table; `table`, `argument`, `task` and `refused` */
+};
+
+/* Why tg_table refuses to read an element. */
+enum tg_table_fault {
+    TG_TABLE_GOOD = 0,
+    TG_TABLE_NO_TENSOR = 1, /* not a tensor, or a view that leaves its storage */
+    TG_TABLE_NOT_GIVEN = 2, /* not in the memory of a tensor that the orchestration was given */
+    TG_TABLE_OUTPUT = 3,    /* argument `argument` is an output */
+    TG_TABLE_WRITTEN = 4,   /* task `task`, which was submitted earlier, writes that argument */
+    TG_TABLE_RANK = 5,      /* more or fewer indices than dimensions */
+    TG_TABLE_RANGE = 6      /* an index is outside of the shape */
 };
 
 /* What the orchestrator reports to the host. */
@@ -231,7 +243,7 @@ struct tg_orchestrator_report {
     char owner[128];     /* source line of the scope that it is about */
     char text[128];
     uint32_t more_sites; /* 1: there were more than TG_NUMBERED_SITES */
-    uint32_t reserved0;
+    uint32_t table;      /* enum tg_table_fault; 0: none */
     uint64_t sites_word; /* n_sites with a check (tg_word_seal), stored after the last text (N1) */
     uint64_t reserved[2];
 };
@@ -263,7 +275,8 @@ struct tg_orchestration {
     uint32_t n_buckets;                /* a power of two */
     uint64_t log;                      /* struct tg_record_setup: a stream for each enum tg_log */
     uint64_t memory_start, memory_end; /* where tensors may lie */
-    uint64_t refused;                  /* struct tg_args: of the submit that failed */
+    uint64_t refused;                  /* struct tg_args: of the submit that failed; of tg_table,
+                                          the tensor in tensor[0] and n_after indices in `after` */
     struct tg_ring_layout ring[TG_RINGS];
     uint32_t logs;    /* bits of enum tg_log: which logs to write */
     uint32_t n_rings; /* in use, 1 to TG_RINGS */

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "host/graph.h"
 #include "host/runtime_ops.h"
+#include "host/tables.h"
 #include <taskglass/workload.h>
 
 enum { MAX_DEPTH = 64 };
@@ -14,6 +15,7 @@ struct tg_hbg {
     struct tg_error error;        /* the first error; later calls do nothing */
     const char *scope[MAX_DEPTH]; /* sites of the open scopes, the orchestration's own first */
     uint32_t depth;
+    struct tg_tables tables; /* what the orchestration was given, as far as it has read it */
 };
 
 /* Keeps the first error, with the source line in front. */
@@ -56,6 +58,14 @@ static bool has_new(const struct tg_args *args)
     return false;
 }
 
+/* Keeps in mind that a task writes these tensors: tg_table does not read them from now on. */
+static void note_outputs(struct tg_hbg *hbg, const struct tg_args *args, uint64_t task)
+{
+    for (uint32_t i = 0; args != NULL && i < args->n_tensors; i++)
+        if (args->role[i] != TG_IN)
+            tg_given_note(&hbg->tables.given, &args->tensor[i], task);
+}
+
 static uint64_t hbg_submit(struct tg_rt *rt, const uint32_t kernel[TG_PARTS],
                            const struct tg_args *args, const char *site)
 {
@@ -75,6 +85,8 @@ static uint64_t hbg_submit(struct tg_rt *rt, const uint32_t kernel[TG_PARTS],
         status = tg_graph_add_mix(hbg->graph, kernel, args, &task, &why);
     if (status != TG_OK)
         fail_at(hbg, status, why.text, site);
+    else
+        note_outputs(hbg, args, task);
     return task;
 }
 
@@ -168,12 +180,49 @@ static struct tg_tensor hbg_output(struct tg_rt *rt, uint64_t task, uint32_t arg
     return tensor[argument];
 }
 
+static uint64_t load(struct tg_hbg *hbg, const struct tg_tensor *tensor, int64_t offset,
+                     const char *site)
+{
+    struct tg_error why;
+    uint64_t bits = 0;
+    tg_status status = tg_tables_load(&hbg->tables, tensor, offset, &bits, &why);
+    if (status != TG_OK)
+        fail_at(hbg, status, why.text, site);
+    return bits;
+}
+
+static uint64_t hbg_table(struct tg_rt *rt, const struct tg_tensor *tensor, const int64_t *index,
+                          uint32_t n, const char *site)
+{
+    struct tg_hbg *hbg = (struct tg_hbg *)rt;
+    struct tg_given *given = &hbg->tables.given;
+    enum tg_table_fault fault;
+    struct tg_error why;
+    int64_t offset;
+    if (has_failed(hbg))
+        return 0;
+    fault = tg_given_look(given, tensor, index, n, &offset);
+    if (fault == TG_TABLE_GOOD)
+        return load(hbg, tensor, offset, site);
+    tg_table_explain(fault, given->args, hbg->graph->names, given->found,
+                     given->writer[given->found], tensor, index, n, &why);
+    fail_at(hbg, why.status, why.text, site);
+    return 0;
+}
+
+/* No task has run yet, so only what the run was given has a value. */
 static uint64_t hbg_read(struct tg_rt *rt, const struct tg_tensor *tensor, uint64_t producer,
                          const char *site)
 {
-    (void)tensor;
-    (void)producer;
-    fail_at((struct tg_hbg *)rt, TG_UNSUPPORTED,
+    static const int64_t first[TG_MAX_DIMS];
+    struct tg_hbg *hbg = (struct tg_hbg *)rt;
+    int64_t offset;
+    if (has_failed(hbg))
+        return 0;
+    if (producer == TG_TASK_NONE && tg_tensor_valid(tensor) && tg_tensor_numel(tensor) == 1 &&
+        tg_given_look(&hbg->tables.given, tensor, first, tensor->ndim, &offset) == TG_TABLE_GOOD)
+        return load(hbg, tensor, offset, site);
+    fail_at(hbg, TG_UNSUPPORTED,
             "host_build_graph cannot read a result, because the graph is built before it runs; use "
             "--runtime tensormap_and_ringbuffer or aicpu_build_graph",
             site);
@@ -197,6 +246,7 @@ static const struct tg_rt_ops hbg_ops = {
     .fail = hbg_fail,
     .output = hbg_output,
     .read = hbg_read,
+    .table = hbg_table,
 };
 
 /* Returns the first error of the orchestration, with its source line, or that the graph is full. */
@@ -209,9 +259,11 @@ static tg_status build(const struct tg_runtime_ops *self, struct tg_graph *graph
     const char *site = workload->orchestrate_site ? workload->orchestrate_site : workload->name;
     (void)self;
     (void)rings; /* the graph is one array */
+    tg_tables_init(&hbg.tables, graph->module->device, args);
     hbg_scope_begin(&hbg.rt, TG_SCOPE_OPEN, site);
     workload->orchestrate(&hbg.rt, args);
     check_balance(&hbg);
+    tg_tables_free(&hbg.tables);
     if (has_failed(&hbg))
         return tg_error_set(error, hbg.error.status, "%s", hbg.error.text);
     return TG_OK;
