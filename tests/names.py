@@ -8,7 +8,8 @@ and CMake sources, the docstrings, and every *.md. It collects the words with a 
 (reader.c, tests/test.h, reader_{entry,journal}.c, src/device/*.h) and the paths in backticks that
 begin with a folder of the root (`src/device`). A name is good if it is a path from the root, from
 one of BASES or from the folder of the file that mentions it, or else the end of the path of a file
-in the tree.
+in the tree. A page for users may also name the files that it tells its readers to write; its blocks
+are not read, because tests/docs runs them.
 
     names.py [ROOT]      prints FILE:LINE: name for each that is missing, and exits 1
 """
@@ -34,6 +35,8 @@ BRACES = r"\{[\w,/.]*\}"
 NAME = re.compile(rf"(?<![\w.…>{{-])((?:[\w./*-]|{BRACES})*(?:[\w*]|{BRACES})"
                   rf"\.(?:{'|'.join(ENDINGS)}))(?![\w(-]|\.\w)")
 QUOTED = re.compile(r"`([^`\s]+)`")
+# A block of a page with a word after its fence, and the name of the file that it is, if it is one.
+BLOCK = re.compile(r"(?:`([\w./-]+)`:\s*\n\s*\n)?^ *```\w+\n(.*?)^ *```$", re.M | re.S)
 
 # Names that are right although the tree has no such file.
 ALLOWED = {
@@ -171,9 +174,13 @@ def missing(root):
             text = (root / path).read_text(encoding="utf-8")
         except (UnicodeDecodeError, OSError):
             continue
+        own = set()
+        if path.endswith(".md"):
+            own = {found[1] for found in BLOCK.finditer(text)}
+            text = BLOCK.sub(lambda found: "\n" * found[0].count("\n"), text)
         for first, prose in prose_of(path, text):
             for number, name in names_in(prose, tree.folders):
-                if not all(tree.has(whole, path) for whole in expanded(name)):
+                if name not in own and not all(tree.has(whole, path) for whole in expanded(name)):
                     yield f"{path}:{first + number}: {name}"
 
 

@@ -7,8 +7,10 @@ was named stays there for years. This test reads every *.md and the man pages, a
 
     links      every relative link leads to a file, and its #anchor to a heading of that page
     sections   every section that docs/wire-format.md or a comment names by number exists
-    files      wire-format.md and taskglass-run.1 name the same files of a run
+    files      wire-format.md, taskglass-run.1 and docs/recording.md name the same files of a run
     man        title, name, cross references and exit statuses of each man page
+    statuses   docs/troubleshooting.md has every tg_status, with its exit code
+    glossary   docs/glossary.md has every word that blame uses
 
     pages.py [ROOT]      prints FILE: what is wrong, and exits 1
 """
@@ -95,9 +97,12 @@ def files_of_a_run(root):
         yield "docs/wire-format.md: section 2 has no table of files"
     run = (root / "man/taskglass-run.1").read_text()
     listed = run[run.index(".Sh FILES"):run.index(".Sh EXIT STATUS")]
+    recording = (root / "docs/recording.md").read_text()
     for file in files:
         if file.split("/")[-1] not in listed:
             yield f"man/taskglass-run.1: FILES lacks {file}"
+        if f"`{file}`" not in recording:
+            yield f"docs/recording.md: lacks {file}"
 
 
 def exit_statuses(text):
@@ -131,9 +136,35 @@ def man_pages(root):
         yield from lint.stdout.splitlines()
 
 
+def statuses(root):
+    page = root / "docs/troubleshooting.md"
+    headings = re.findall(r"^### ([A-Z_]+)$", page.read_text(), re.M)
+    table = re.findall(r"^    X\((\w+),\s+(-?\d+),\s+(\d),",
+                       (root / "include/taskglass/status.h").read_text(), re.M)
+    names = [name for name, _, _ in table if name != "OK"]
+    for name in sorted(set(names) - set(headings)):
+        yield f"docs/troubleshooting.md: the status {name} is missing"
+    for name in sorted(set(headings) - set(names)):
+        yield f"docs/troubleshooting.md: there is no status {name}"
+    for name, _, code in table:
+        row = re.search(rf"^### {name}\n\n(.*?)(?=^##|\Z)", page.read_text(), re.M | re.S)
+        if row and f"Exit code {code}" not in row[1]:
+            yield f"docs/troubleshooting.md: {name}: it does not say \"Exit code {code}\""
+
+
+def glossary(root):
+    text = (root / "docs/glossary.md").read_text()
+    known = re.search(r"^### blame\n(.*?)(?=^### )", text, re.M | re.S)[1]
+    header = (root / "include/taskglass/analysis.h").read_text()
+    table = re.search(r"define TG_GUILT_MAP\(X\)(.*?)\n\n", header, re.S)[1]
+    for word in re.findall(r'X\(\w+, "(\w+)"', table):
+        if not re.search(rf"^\|.*\b{word}\b.*\|.*\|$", known, re.M):
+            yield f"docs/glossary.md: blame lacks the word {word}"
+
+
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[1])
-    checks = (links, sections, files_of_a_run, man_pages)
+    checks = (links, sections, files_of_a_run, man_pages, statuses, glossary)
     wrong = [line for check in checks for line in check(root.resolve())]
     for line in wrong:
         print(line)
