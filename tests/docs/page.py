@@ -8,6 +8,7 @@ FENCE = re.compile(r"^(?P<indent> *)```(?P<word>[^\s`]*)\s*$")
 NOT_RUN = re.compile(r"^\s*<!-- not run: (.+) -->\s*$")
 SAME_AS = re.compile(r"^\s*<!-- same as (\S+) -->\s*$")
 NAMED = re.compile(r"`([\w./-]+)`:\s*$")
+ENDINGS = {"c": (".c", ".h"), "cpp": (".cpp", ".hpp"), "python": (".py",)}
 # The only things that a reader may need and that this test does not have.
 NOT_HERE = re.compile(r"\bmake\b|\bsudo\b|\bcuda\b|\bnvcc\b|\bCUDA\b|\bgit clone\b")
 
@@ -44,7 +45,8 @@ def finish(block, above):
         elif line.strip():
             last = line
     if (found := NAMED.search(last)) and block.word not in (*COMMANDS, *OUTPUTS, ""):
-        block.name = found[1]
+        # Prose before a program may end in a word that is no file: "and `.execution`:".
+        block.name = found[1] if found[1].endswith(ENDINGS.get(block.word, "")) else ""
     if block.not_run and not NOT_HERE.search(block.text):
         raise Bad(block.line, "only blocks that need make, root or a GPU may be left out")
     if block.word == "" and re.search(r"^\s*\$ ", block.text, re.MULTILINE):

@@ -40,6 +40,7 @@ GOOD = {
     "a command of several lines": "```sh\nfor i in 1 2; do\n  echo $i\ndone\necho a \\\n  b\n```\n\n```text\n1\n2\na b\n```\n",
     "a program in C": "```c\n#include <stdio.h>\nint main(void) { puts(\"hi\"); return 0; }\n```\n",
     "a part of a program": "```c\nint twice(int x);\nint twice(int x) { return 2 * x; }\n```\n",
+    "a program after a word that is no file": "It has `.text`:\n\n```python\nprint(1)\n```\n\n```text\n1\n```\n",
     "a program in Python": "```python\nprint(40 + 2)\n```\n\n```text\n42\n```\n",
     "a change of a file": "`x.txt`:\n\n```ini\na = 1\nb = 2\n```\n\nIn `x.txt`:\n\n```diff\n a = 1\n-b = 2\n+b = 3\n"
                         "```\n\n```sh\ngrep -q 3 x.txt\n```\n",
