@@ -348,7 +348,10 @@ class Graph(Closing):
         recorder, folder = None, None
         if level != "off":
             folder = pathlib.Path(os.fspath(output_dir))
-            folder.mkdir(0o777 if shared else 0o700, parents=True, exist_ok=True)
+            try:
+                folder.mkdir(0o777 if shared else 0o700, parents=True, exist_ok=True)
+            except OSError as error:
+                raise errors.IoError(f"cannot use directory '{folder}': {error.strerror}") from error
             recorder = lib().layout.tg_record_config(
                 level=levels.index(level), policy=policies.index(policy), filter=encoded(filter),
                 output_dir=encoded(folder), arena=arena, buffers=buffers, wait_limit=wait_limit)
