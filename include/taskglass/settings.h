@@ -43,6 +43,9 @@ struct tg_setting_info {
     const char *value;       /* the current value as text; lives until it is set again */
     enum tg_setting_type type;
     enum tg_setting_source source;
+    const char *group; /* what it is about: "device", "recording", "rings", "files" */
+    const char
+        *placeholder; /* a word for its value in a usage text: "NAME", "BYTES"; of a flag NULL */
 };
 
 struct tg_settings;

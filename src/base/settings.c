@@ -29,8 +29,10 @@ static const char sandboxes[] = TG_SANDBOX_MAP(WORD);
  * because what is set last counts.
  */
 static const struct row {
+    const char *group; /* what it is about; the help lists each group under a heading */
     const char *name;
     const char *environment;
+    const char *placeholder; /* stands for the value in a usage text; NULL: that of its type */
     enum tg_setting_type type;
     const char *fallback;
     const char *help;
@@ -39,86 +41,92 @@ static const struct row {
     const char *least, *most; /* NULL: no range */
     bool or_zero;             /* 0 stands for the default and is in no range */
 } table[] = {
-#define PLAIN(name, environment, type, fallback, help)                                      \
-    {                                                                                       \
-        name, environment, TG_SETTING_##type, fallback, help, NULL, NULL, NULL, NULL, false \
+#define PLAIN(group, name, environment, type, placeholder, fallback, help)                    \
+    {                                                                                         \
+        group, name, environment, placeholder, TG_SETTING_##type, fallback, help, NULL, NULL, \
+            NULL, NULL, false                                                                 \
     }
-#define CHOICE(name, environment, fallback, choices, alone, help)                               \
-    {                                                                                           \
-        name, environment, TG_SETTING_CHOICE, fallback, help, choices, alone, NULL, NULL, false \
+#define FLAG(group, name, environment, help) \
+    PLAIN(group, name, environment, FLAG, NULL, "off", help)
+#define CHOICE(group, name, environment, placeholder, fallback, choices, alone, help)             \
+    {                                                                                             \
+        group, name, environment, placeholder, TG_SETTING_CHOICE, fallback, help, choices, alone, \
+            NULL, NULL, false                                                                     \
     }
-#define NUMBER(name, environment, type, fallback, least, most, help)                            \
-    {                                                                                           \
-        name, environment, TG_SETTING_##type, fallback, help "; from " least " to " most, NULL, \
-            NULL, least, most, false                                                            \
+#define NUMBER(group, name, environment, type, fallback, least, most, help)  \
+    {                                                                        \
+        group, name, environment, NULL, TG_SETTING_##type, fallback,         \
+            help "; from " least " to " most, NULL, NULL, least, most, false \
     }
-#define OR_ZERO(name, environment, type, fallback, least, most, help)                          \
-    {                                                                                          \
-        name, environment, TG_SETTING_##type, fallback, help ", else from " least " to " most, \
-            NULL, NULL, least, most, true                                                      \
+#define OR_ZERO(group, name, environment, type, fallback, least, most, help)     \
+    {                                                                            \
+        group, name, environment, NULL, TG_SETTING_##type, fallback,             \
+            help ", else from " least " to " most, NULL, NULL, least, most, true \
     }
-    PLAIN("platform", "TASKGLASS_PLATFORM", TEXT, "a2a3sim",
+    PLAIN("device", "platform", "TASKGLASS_PLATFORM", TEXT, "NAME", "a2a3sim",
           "the kind of device to open; `taskglass list` shows those of this machine"),
-    PLAIN("runtime", "TASKGLASS_RUNTIME", TEXT, "host_build_graph",
+    PLAIN("device", "runtime", "TASKGLASS_RUNTIME", TEXT, "NAME", "host_build_graph",
           "how the graph is built; `taskglass list` shows the runtimes"),
-    NUMBER("cores", "TASKGLASS_CORES", COUNT, "0", "0", "65535",
+    NUMBER("device", "cores", "TASKGLASS_CORES", COUNT, "0", "0", "65535",
            "cores of the device, AIC and AIV together; 0: as many as there are CPUs (cuda: "
            "multiprocessors), in whole blocks; `taskglass list` shows how many a platform has"),
-    NUMBER("schedulers", "TASKGLASS_SCHEDULERS", COUNT, "0", "0", "255",
+    NUMBER("device", "schedulers", "TASKGLASS_SCHEDULERS", COUNT, "0", "0", "255",
            "threads that only schedule; 0: the cores schedule tasks themselves; `taskglass list` "
            "shows how many a platform has"),
-    NUMBER("device-memory", "TASKGLASS_DEVICE_MEMORY", BYTES, "4G", "4M", "16T",
+    NUMBER("device", "device-memory", "TASKGLASS_DEVICE_MEMORY", BYTES, "4G", "4M", "16T",
            "memory of the device; a simulator takes it when it is first used, cuda all of it at "
            "once"),
-    NUMBER("timeout", "TASKGLASS_TIMEOUT", SECONDS, "10", "0.001", "1000000000",
+    NUMBER("device", "timeout", "TASKGLASS_TIMEOUT", SECONDS, "10", "0.001", "1000000000",
            "report a hang after this many seconds without a finished task"),
-    NUMBER("load-timeout", "TASKGLASS_LOAD_TIMEOUT", SECONDS, "120", "0.001", "1000000000",
-           "seconds that the device may take to load a module"),
-    PLAIN("output", "TASKGLASS_OUTPUT", TEXT, "",
+    NUMBER("device", "load-timeout", "TASKGLASS_LOAD_TIMEOUT", SECONDS, "120", "0.001",
+           "1000000000", "seconds that the device may take to load a module"),
+    PLAIN("files", "output", "TASKGLASS_OUTPUT", TEXT, "DIR", "",
           "directory for the files of a run; empty: a new one under outputs/"),
-    PLAIN("deps", "TASKGLASS_DEPS", FLAG, "off",
-          "write deps.json: every task with the tasks it waited for"),
-    PLAIN("shared", "TASKGLASS_SHARED", FLAG, "off",
-          "let others enter the run's directory as the umask says; else only its owner may"),
-    PLAIN("poison", "TASKGLASS_POISON", FLAG, "off",
-          "fill memory with a pattern when it is handed out, so that find unwritten can prove what "
-          "no task wrote"),
-    CHOICE("dump-tensor", "TASKGLASS_DUMP_TENSOR", "off", LEVELS, "full",
+    FLAG("recording", "deps", "TASKGLASS_DEPS",
+         "write deps.json: every task with the tasks it waited for"),
+    FLAG("files", "shared", "TASKGLASS_SHARED",
+         "let others enter the run's directory as the umask says; else only its owner may"),
+    FLAG("recording", "poison", "TASKGLASS_POISON",
+         "fill memory with a pattern when it is handed out, so that find unwritten can prove what "
+         "no task wrote"),
+    CHOICE("recording", "dump-tensor", "TASKGLASS_DUMP_TENSOR", "LEVEL", "off", LEVELS, "full",
            "record the arguments of every task; the level says how much of them"),
-    PLAIN("dump-args", "TASKGLASS_DUMP_ARGS", FLAG, "off",
-          "record only metadata and scalars, as --dump-tensor=meta does"),
-    PLAIN("dump-filter", "TASKGLASS_DUMP_FILTER", LIST, "",
-          "record only what matches: task=A-B,kernel=NAME,stage=before|after,role=in+out,arg=N; "
-          "repeat the option, or separate filters with ';'"),
-    CHOICE("dump-policy", "TASKGLASS_DUMP_POLICY", "block", POLICIES, NULL,
+    FLAG("recording", "dump-args", "TASKGLASS_DUMP_ARGS",
+         "record only metadata and scalars, as --dump-tensor=meta does"),
+    PLAIN(
+        "recording", "dump-filter", "TASKGLASS_DUMP_FILTER", LIST, "FILTER", "",
+        "record only what matches conditions, joined by commas: task=A-B, kernel=NAME, "
+        "stage=before|after, role=in+out, arg=N; repeat the option, or separate filters with ';'"),
+    CHOICE("recording", "dump-policy", "TASKGLASS_DUMP_POLICY", "POLICY", "block", POLICIES, NULL,
            "if a core records faster than the disk writes: wait, drop records, or overwrite "
            "payloads"),
-    NUMBER("dump-arena", "TASKGLASS_DUMP_ARENA", BYTES, "4M", "4K", "64G",
+    NUMBER("recording", "dump-arena", "TASKGLASS_DUMP_ARENA", BYTES, "4M", "4K", "64G",
            "how much payload a core can be ahead of the disk; each core takes this much memory"),
-    NUMBER("dump-buffers", "TASKGLASS_DUMP_BUFFERS", COUNT, "16", "2", "65536",
+    NUMBER("recording", "dump-buffers", "TASKGLASS_DUMP_BUFFERS", COUNT, "16", "2", "65536",
            "record buffers of each core, 64 records each"),
-    NUMBER("dump-wait", "TASKGLASS_DUMP_WAIT", SECONDS, "5", "0.001", "1000000000",
+    NUMBER("recording", "dump-wait", "TASKGLASS_DUMP_WAIT", SECONDS, "5", "0.001", "1000000000",
            "with policy block: seconds that a core waits for the host before it drops records"),
-    CHOICE("dump-transport", "TASKGLASS_DUMP_TRANSPORT", "auto", TRANSPORTS, NULL,
-           "how the host gets the recording: it reads it in place if it can, or copies it"),
-    PLAIN("enable-scope-stats", "TASKGLASS_ENABLE_SCOPE_STATS", FLAG, "off",
-          "if the device builds the graph: write what every scope used of its ring and the tensor "
-          "map"),
-    NUMBER("ring-task-window", "TASKGLASS_RING_TASK_WINDOW", COUNTS, "16384", "4", "1048576",
+    CHOICE("recording", "dump-transport", "TASKGLASS_DUMP_TRANSPORT", "WAY", "auto", TRANSPORTS,
+           NULL, "how the host gets the recording: it reads it in place if it can, or copies it"),
+    FLAG("rings", "enable-scope-stats", "TASKGLASS_ENABLE_SCOPE_STATS",
+         "if the device builds the graph: write what every scope used of its ring and the tensor "
+         "map"),
+    NUMBER("rings", "ring-task-window", "TASKGLASS_RING_TASK_WINDOW", COUNTS, "16384", "4",
+           "1048576",
            "if the device builds the graph: task slots of each ring, or of the four with commas"),
-    OR_ZERO("ring-heap", "TASKGLASS_RING_HEAP", SIZES, "0", "256", "16T",
+    OR_ZERO("rings", "ring-heap", "TASKGLASS_RING_HEAP", SIZES, "0", "256", "16T",
             "likewise: memory of each ring for tg_alloc; 0: 256M, or less on a small device"),
-    NUMBER("ring-dep-pool", "TASKGLASS_RING_DEP_POOL", COUNTS, "16384", "4", "67108864",
+    NUMBER("rings", "ring-dep-pool", "TASKGLASS_RING_DEP_POOL", COUNTS, "16384", "4", "67108864",
            "likewise: dependencies of each ring that are not met yet"),
-    NUMBER("tensormap", "TASKGLASS_TENSORMAP", COUNT, "65536", "4", "67108864",
+    NUMBER("rings", "tensormap", "TASKGLASS_TENSORMAP", COUNT, "65536", "4", "67108864",
            "with tensormap_and_ringbuffer: tensors that unfinished tasks can use at a time"),
-    PLAIN("device-program", "TASKGLASS_DEVICE_PROGRAM", TEXT, "",
+    PLAIN("device", "device-program", "TASKGLASS_DEVICE_PROGRAM", TEXT, "FILE", "",
           "program to start as the simulated device; empty: the installed one"),
     CHOICE(
-        "sandbox", "TASKGLASS_SANDBOX", "on", SANDBOXES, NULL,
+        "device", "sandbox", "TASKGLASS_SANDBOX", "WORD", "on", SANDBOXES, NULL,
         "take rights away from the processes that run kernels and references; off: for tools that "
         "they would hinder"),
-    PLAIN("workload-path", "TASKGLASS_WORKLOAD_PATH", TEXT, "",
+    PLAIN("files", "workload-path", "TASKGLASS_WORKLOAD_PATH", TEXT, "FOLDERS", "",
           "more folders to search for workloads, separated by colons"),
 };
 
@@ -464,6 +472,17 @@ tg_status tg_settings_check(const struct tg_settings *settings, struct tg_error 
     return TG_OK;
 }
 
+/* For a type whose values all look alike; NULL: a flag, or a type whose settings have words of their own. */
+static const char *placeholder_of(enum tg_setting_type type)
+{
+    static const char *const words[] = {
+        [TG_SETTING_COUNT] = "N",         [TG_SETTING_BYTES] = "BYTES",
+        [TG_SETTING_SECONDS] = "SECONDS", [TG_SETTING_COUNTS] = "N[,N,N,N]",
+        [TG_SETTING_SIZES] = "BYTES[,…]",
+    };
+    return type < sizeof words / sizeof words[0] ? words[type] : NULL;
+}
+
 bool tg_settings_get(const struct tg_settings *settings, uint32_t number,
                      struct tg_setting_info *info)
 {
@@ -480,6 +499,9 @@ bool tg_settings_get(const struct tg_settings *settings, uint32_t number,
     info->value = text_of(settings, number);
     info->type = table[number].type;
     info->source = settings->slot[number].source;
+    info->group = table[number].group;
+    info->placeholder =
+        table[number].placeholder ? table[number].placeholder : placeholder_of(table[number].type);
     return true;
 }
 

@@ -41,6 +41,7 @@ static const struct tg_layout_info rows[] = {
     MEMBER(tg_setting_info, help), MEMBER(tg_setting_info, fallback),
     MEMBER(tg_setting_info, choices), MEMBER(tg_setting_info, alone),
     MEMBER(tg_setting_info, value), MEMBER(tg_setting_info, type), MEMBER(tg_setting_info, source),
+    MEMBER(tg_setting_info, group), MEMBER(tg_setting_info, placeholder),
 
     STRUCTURE(tg_device_config), MEMBER(tg_device_config, platform),
     MEMBER(tg_device_config, cores), MEMBER(tg_device_config, schedulers),
