@@ -9,6 +9,7 @@
 #include <taskglass/recording.h>
 
 #include "cli/cli.h"
+#include "cli/options.h"
 #include "cli/term.h"
 
 struct check_request { /* what the command line asks for */
@@ -18,6 +19,7 @@ struct check_request { /* what the command line asks for */
     struct tg_query *query; /* NULL: every record */
     bool has_atol, has_rtol;
     double atol, rtol;
+    struct cli_count limit; /* wrong tasks to show */
     bool all, json;
 };
 

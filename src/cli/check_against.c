@@ -4,7 +4,7 @@
  *
  *   .npy   the one tensor that the filters select
  *   .npz   each array with the record of its name: task_RING_INDEX_before|after_argN, as
- *          `taskglass view --export npz` names them
+ *          `taskglass view --to npz` names them
  */
 #include "cli/check.h"
 
@@ -168,7 +168,7 @@ static int find_selected(const struct check_request *request, const struct tg_re
 
 /* --- an archive: each array with the record of its name ------------------------------------------- */
 
-/* An array, and the record from which `taskglass view --export npz` would make its name. */
+/* An array, and the record from which `taskglass view --to npz` would make its name. */
 struct named {
     const char *name;
     uint32_t number; /* of the array, in the order of the file */

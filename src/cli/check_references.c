@@ -134,6 +134,14 @@ static void put_wrong(struct tg_json *json, const struct tg_reference_task *task
     tg_json_end_object(json);
 }
 
+/* How many wrong tasks are shown. */
+static uint64_t most_rows(const struct check_tally *tally)
+{
+    if (tally->request->all)
+        return UINT64_MAX;
+    return tally->request->limit.given ? tally->request->limit.number : MOST_ROWS;
+}
+
 static int tell(void *context, const struct tg_reference_task *task)
 {
     struct check_tally *tally = context;
@@ -144,14 +152,14 @@ static int tell(void *context, const struct tg_reference_task *task)
     count(&tally->kernel[kernel].is, task);
     if (task->is == TG_REFERENCE_FAILED)
         keep_failure(tally, &tally->failed, kernel, task);
-    if (task->is == TG_REFERENCE_INCOMPLETE &&
-        (tally->request->all || tally->left.count < MOST_ROWS))
+    if (task->is == TG_REFERENCE_INCOMPLETE && tally->left.count < most_rows(tally))
         keep_failure(tally, &tally->left, kernel, task);
     if (task->is != TG_REFERENCE_DIFFERS)
         return tally->out_of_memory;
     if (tally->request->json) {
-        put_wrong(&tally->json, task);
-    } else if (tally->request->all || tally->all.wrong <= MOST_ROWS) {
+        if (!tally->request->limit.given || tally->all.wrong <= tally->request->limit.number)
+            put_wrong(&tally->json, task);
+    } else if (tally->all.wrong <= most_rows(tally)) {
         cli_progress_erase(&tally->progress);
         print_wrong(task);
     }
@@ -207,10 +215,10 @@ static void print_failures(const struct check_tally *tally, const struct check_f
 
 static void print_without_verdict(const struct check_tally *tally)
 {
-    print_failures(tally, &tally->failed, "failed", "its reference ", MOST_ROWS);
-    if (!tally->request->all && tally->all.failed > MOST_ROWS)
+    print_failures(tally, &tally->failed, "failed", "its reference ", (size_t)most_rows(tally));
+    if (tally->all.failed > most_rows(tally))
         cli_print("  and %" PRIu64 " more references that failed; --all lists them\n",
-                  tally->all.failed - MOST_ROWS);
+                  tally->all.failed - most_rows(tally));
     print_failures(tally, &tally->left, "not checked", "", MOST_LEFT);
     if (!tally->request->all && tally->all.incomplete > MOST_LEFT)
         cli_print("  and %" PRIu64 " more tasks that were not checked; --all lists them\n",
@@ -222,8 +230,9 @@ static void print_sum(const struct check_tally *tally)
     const struct check_counts *all = &tally->all;
     struct tg_recording_info info;
     struct cli_text tasks;
-    if (!tally->request->all && all->wrong > MOST_ROWS)
-        cli_print("  and %" PRIu64 " more wrong tasks; --all lists them\n", all->wrong - MOST_ROWS);
+    if (all->wrong > most_rows(tally))
+        cli_print("  and %" PRIu64 " more wrong tasks; --all lists them\n",
+                  all->wrong - most_rows(tally));
     print_without_verdict(tally);
     check_kernels_print(tally);
     cli_print("%s: %" PRIu64 " agree with their reference, %" PRIu64 " wrong",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `taskglass export` and `taskglass view --export` share. */
+/* What `taskglass export` and `taskglass view --to` share. */
 #ifndef TG_CLI_EXPORT_H
 #define TG_CLI_EXPORT_H
 

@@ -22,6 +22,7 @@ struct cli_find {
     struct tg_query *query; /* NULL: every record */
     struct cli_count limit;
     bool all, json;
+    const struct tg_settings *settings;
     struct tg_recording *recording;
     struct tg_find *find;
     struct tg_find_info info;

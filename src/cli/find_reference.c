@@ -88,7 +88,10 @@ bool cli_find_ask_references(struct cli_find *find)
 {
     struct doubts doubts = {.find = find};
     uint64_t most = find->info.findings + 1;
-    struct tg_reference_config config = {.module = find->module, .ask = cli_trust_ask()};
+    struct tg_reference_config config = {.module = find->module,
+                                         .limit = tg_settings_seconds(find->settings, "timeout"),
+                                         .sandbox = tg_settings_choice(find->settings, "sandbox"),
+                                         .ask = cli_trust_ask()};
     struct tg_error error;
     find->verdict = calloc((size_t)most, sizeof *find->verdict);
     doubts.item = malloc((size_t)most * sizeof *doubts.item);

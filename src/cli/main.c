@@ -58,12 +58,12 @@ static int help(int argc, char **argv)
 static int dispatch(int argc, char **argv)
 {
     if (argc < 2)
-        return cli_error("no command given; 'taskglass --help' lists the commands");
+        return cli_help();
     const char *word = argv[1];
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
         return cli_help();
     if (strcmp(word, "--version") == 0)
-        return cli_version();
+        return cli_version(argc == 3 && strcmp(argv[2], "--json") == 0);
     if (strcmp(word, "help") == 0)
         return help(argc, argv);
     if (word[0] == '-')

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/suggest.h"
+#include "cli/option_table.h"
 
 /* An option of the command line, split: --name or --name=value. */
 struct word {
@@ -36,22 +36,6 @@ __attribute__((format(printf, 2, 3))) static enum cli_token bad(struct cli_parse
     return CLI_BAD;
 }
 
-static enum cli_token unknown(struct cli_parser *parser, const char *typed)
-{
-    struct cli_suggestion near;
-    struct tg_setting_info info;
-    cli_suggest_start(&near, typed);
-    for (size_t i = 0; i < parser->verb->n_options; i++)
-        cli_suggest_consider(&near, parser->verb->options[i].name);
-    for (uint32_t i = 0; tg_settings_get(parser->settings, i, &info); i++)
-        cli_suggest_consider(&near, info.name);
-    cli_suggest_consider(&near, "help");
-    if (near.best)
-        return bad(parser, "unknown option --%s; did you mean --%s?", typed, near.best);
-    return bad(parser, "unknown option --%s; 'taskglass %s --help' lists the options", typed,
-               parser->verb->name);
-}
-
 /* Takes the value after '=', or else the next argument. False if there is neither. */
 static bool take_value(struct cli_parser *parser, const struct word *word)
 {
@@ -62,10 +46,10 @@ static bool take_value(struct cli_parser *parser, const struct word *word)
     return parser->value != NULL;
 }
 
-static enum cli_token own_option(struct cli_parser *parser, size_t number, const struct word *word)
+static enum cli_token own_option(struct cli_parser *parser, const struct cli_option *option,
+                                 const struct word *word)
 {
-    const struct cli_option *option = &parser->verb->options[number];
-    parser->option = number;
+    parser->option = (size_t)(option - parser->verb->options);
     parser->value = NULL;
     if (!option->value && word->value)
         return bad(parser, "--%s takes no value", word->name);
@@ -74,12 +58,25 @@ static enum cli_token own_option(struct cli_parser *parser, size_t number, const
     return CLI_OPTION;
 }
 
+/* A setting whose value may be left out takes the next word only if it accepts it, because an operand may
+ * follow: `run --dump-tensor vector_add`. */
+static bool takes_next(struct cli_parser *parser, const struct tg_setting_info *info)
+{
+    const char *next = parser->at < parser->argc ? parser->argv[parser->at] : NULL;
+    if (!next || *next == '-' || tg_settings_set(parser->settings, info->name, next, NULL) != TG_OK)
+        return false;
+    parser->at++;
+    return true;
+}
+
 /* Applies a setting. Returns CLI_END on success. */
 static enum cli_token setting(struct cli_parser *parser, const struct tg_setting_info *info,
                               const struct word *word)
 {
     struct tg_error error;
-    if (info->alone) /* only '=' gives it a value, so that an operand may follow */
+    if (info->alone && !word->value && takes_next(parser, info))
+        return CLI_END;
+    if (info->alone)
         parser->value = word->value ? word->value : info->alone;
     else if (!take_value(parser, word))
         return bad(parser, "--%s needs a value: %s", word->name, info->help);
@@ -101,45 +98,83 @@ static bool split(const char *argument, struct word *word)
 }
 
 /* Returns CLI_END for a setting that was applied. */
+static enum cli_token named_option(struct cli_parser *parser, const struct word *word)
+{
+    const struct cli_option *option = cli_option_named(parser->verb, word->name);
+    struct tg_setting_info info;
+    if (option)
+        return own_option(parser, option, word);
+    for (size_t i = 0; (option = cli_common_option(i)); i++)
+        if (strcmp(option->name, word->name) == 0) {
+            parser->common = option->name;
+            return word->value ? bad(parser, "--%s takes no value", word->name) : CLI_COMMON;
+        }
+    for (uint32_t i = 0; tg_settings_get(parser->settings, i, &info); i++)
+        if (strcmp(info.name, word->name) == 0 && cli_setting_applies(parser->verb, info.name))
+            return setting(parser, &info, word);
+    cli_option_unknown(parser->verb, parser->settings, word->name, parser->error,
+                       sizeof parser->error);
+    return CLI_BAD;
+}
+
 static enum cli_token long_option(struct cli_parser *parser, const char *argument)
 {
-    struct tg_setting_info info;
     struct word word;
     if (!split(argument, &word))
         return bad(parser, "unknown option %.60s…; 'taskglass %s --help' lists the options",
                    argument, parser->verb->name);
-    if (strcmp(word.name, "help") == 0 && !word.value)
-        return CLI_HELP;
-    for (size_t i = 0; i < parser->verb->n_options; i++)
-        if (strcmp(parser->verb->options[i].name, word.name) == 0)
-            return own_option(parser, i, &word);
-    for (uint32_t i = 0; tg_settings_get(parser->settings, i, &info); i++)
-        if (strcmp(info.name, word.name) == 0)
-            return setting(parser, &info, &word);
-    return unknown(parser, word.name);
+    return named_option(parser, &word);
+}
+
+static bool takes_value(const struct cli_parser *parser, const char *name)
+{
+    const struct cli_option *option = cli_option_named(parser->verb, name);
+    return option ? option->value != NULL : cli_setting_applies(parser->verb, name);
+}
+
+/* The next option of an argument such as "-qv" or "-ofile". */
+static enum cli_token short_option(struct cli_parser *parser)
+{
+    char letter = *parser->letters++;
+    const char *name = cli_letter_name(parser->verb, letter), *rest = parser->letters;
+    struct word word = {.value = NULL};
+    if (!name) {
+        cli_letter_unknown(parser->verb, letter, parser->error, sizeof parser->error);
+        return CLI_BAD;
+    }
+    snprintf(word.name, sizeof word.name, "%s", name);
+    if (*rest && takes_value(parser, name)) {
+        word.value = rest + (*rest == '=');
+        parser->letters = NULL;
+    } else if (!*rest) {
+        parser->letters = NULL;
+    }
+    return named_option(parser, &word);
+}
+
+static enum cli_token next_argument(struct cli_parser *parser)
+{
+    const char *argument = parser->argv[parser->at++];
+    if (parser->only_operands || argument[0] != '-' || argument[1] == '\0') {
+        parser->value = argument;
+        return CLI_OPERAND;
+    }
+    if (argument[1] != '-') {
+        parser->letters = argument + 1;
+        return short_option(parser);
+    }
+    if (argument[2] != '\0')
+        return long_option(parser, argument);
+    parser->only_operands = true;
+    return CLI_END;
 }
 
 enum cli_token cli_parser_next(struct cli_parser *parser)
 {
-    while (parser->at < parser->argc) {
-        const char *argument = parser->argv[parser->at++];
-        if (parser->only_operands || argument[0] != '-' || argument[1] == '\0') {
-            parser->value = argument;
-            return CLI_OPERAND;
-        }
-        if (strcmp(argument, "-h") == 0)
-            return CLI_HELP;
-        if (argument[1] != '-')
-            return bad(parser, "unknown option %s; options are written --name", argument);
-        if (argument[2] == '\0') {
-            parser->only_operands = true;
-            continue;
-        }
-        enum cli_token token = long_option(parser, argument);
-        if (token != CLI_END)
-            return token;
-    }
-    return CLI_END;
+    enum cli_token token = CLI_END;
+    while (token == CLI_END && (parser->letters || parser->at < parser->argc))
+        token = parser->letters ? short_option(parser) : next_argument(parser);
+    return token;
 }
 
 /* --- the loop -------------------------------------------------------------------------------- */
@@ -151,28 +186,42 @@ static int check_settings(const struct cli *cli)
     return tg_settings_check(cli->settings, &error) == TG_OK ? CLI_OK : cli_error("%s", error.text);
 }
 
-int cli_options_read(const struct cli *cli, const struct cli_verb *verb, void *request, bool *help)
+/* Takes an option that every verb has. */
+static int take_common(struct cli *cli, const char *name, bool *help)
+{
+    *help |= strcmp(name, "help") == 0;
+    cli->is_quiet |= strcmp(name, "quiet") == 0;
+    cli->is_verbose |= strcmp(name, "verbose") == 0;
+    if (cli->is_quiet && cli->is_verbose)
+        return cli_error("--quiet and --verbose contradict each other; leave one out");
+    return CLI_OK;
+}
+
+static int take_own(struct cli *cli, const struct cli_option *option, void *request,
+                    const char *value)
+{
+    cli->has_data |= option->is_data;
+    return option->take(request, option, value);
+}
+
+int cli_options_read(struct cli *cli, const struct cli_verb *verb, void *request, bool *help)
 {
     struct cli_parser parser;
     enum cli_token token;
     int code = CLI_OK;
     *help = false;
     cli_parser_init(&parser, cli, verb);
-    while (code == CLI_OK && (token = cli_parser_next(&parser)) != CLI_END) {
+    while (code == CLI_OK && !*help && (token = cli_parser_next(&parser)) != CLI_END) {
         if (token == CLI_BAD)
-            return cli_error("%s", parser.error);
-        if (token == CLI_HELP) {
-            *help = true;
-            return CLI_OK;
-        }
-        if (token == CLI_OPERAND) {
+            code = cli_error("%s", parser.error);
+        else if (token == CLI_COMMON)
+            code = take_common(cli, parser.common, help);
+        else if (token == CLI_OPERAND)
             code = verb->operand(verb, request, parser.value);
-        } else {
-            const struct cli_option *option = &verb->options[parser.option];
-            code = option->take(request, option, parser.value);
-        }
+        else
+            code = take_own(cli, &verb->options[parser.option], request, parser.value);
     }
-    return code == CLI_OK ? check_settings(cli) : code;
+    return code == CLI_OK && !*help ? check_settings(cli) : code;
 }
 
 static void *member_of(void *request, size_t member)

@@ -4,13 +4,17 @@
  * their values go. One loop reads the command line of every verb with the verb's table.
  *
  *     static const struct cli_option options[] = {
- *         CLI_TEXT(struct request, out, "out", "PATH", "where to write"),
- *         CLI_FLAG(struct request, json, "json", "print the result for programs"),
- *         CLI_CALL("repeat", "N", "run it N times", take_repeat),
+ *         CLI_TEXT(struct request, output, "output", "PATH", "where to write", .letter = 'o'),
+ *         CLI_JSON(struct request, json, "print the result for programs"),
+ *         CLI_CALL("repeat", "N", take_repeat, "run it N times", .fallback = "1"),
  *     };
  *
- * `--name value` and `--name=value` are the same. A flag takes no value; if it is a setting, `--name=no`
- * turns it off. `--` ends the options. The loop applies settings itself, so verbs never see them.
+ * After the help text any member of struct cli_option may follow, as `.letter` does above.
+ *
+ * `--name value` and `--name=value` are the same, and so are `-o value` and `-ovalue`; flags may stand
+ * together, as in `-qv`. A flag takes no value; if it is a setting, `--name=no` turns it off. A setting
+ * whose value may be left out takes the next word only if it accepts that word: `--dump-tensor full`.
+ * `--` ends the options. The loop applies settings itself, so verbs never see them.
  */
 #ifndef TG_CLI_OPTIONS_H
 #define TG_CLI_OPTIONS_H
@@ -18,20 +22,26 @@
 #include "cli/cli.h"
 
 /* clang-format off */
-#define CLI_OPTION_(name, value, help, take, member) {name, value, help, take, member, NULL}
 /* The member is a bool; the flag sets it to true. */
-#define CLI_FLAG(type, member, name, help) \
-    CLI_OPTION_(name, NULL, help, cli_take_flag, offsetof(type, member))
+#define CLI_FLAG(type, to, option, ...) \
+    {.name = option, .take = cli_take_flag, .member = offsetof(type, to), .help = __VA_ARGS__}
+/* The flag --json, which every verb writes alike. */
+#define CLI_JSON(type, to, ...) CLI_FLAG(type, to, "json", __VA_ARGS__, .is_data = true)
 /* The member is a const char *; if the option is repeated, the last value wins. */
-#define CLI_TEXT(type, member, name, value, help) \
-    CLI_OPTION_(name, value, help, cli_take_text, offsetof(type, member))
+#define CLI_TEXT(type, to, option, word, ...) \
+    {.name = option, .value = word, .take = cli_take_text, .member = offsetof(type, to), \
+     .help = __VA_ARGS__}
 /* The member is a struct cli_count. The help names the range. */
-#define CLI_COUNT(type, member, name, value, help) \
-    CLI_OPTION_(name, value, help "; from 0 to " CLI_MOST_COUNT, cli_take_count, offsetof(type, member))
+#define CLI_COUNT(type, to, option, word, ...) \
+    {.name = option, .value = word, .take = cli_take_count, .member = offsetof(type, to), \
+     .range = "from 0 to " CLI_MOST_COUNT, .help = __VA_ARGS__}
 /* The verb's own function takes the value. */
-#define CLI_CALL(name, value, help, take) CLI_OPTION_(name, value, help, take, 0)
-/* The same for an option that accepts only certain words; the help lists them before its text. */
-#define CLI_CHOICE(name, value, choice, help, take) {name, value, help, take, 0, choice}
+#define CLI_CALL(option, word, function, ...) \
+    {.name = option, .value = word, .take = function, .help = __VA_ARGS__}
+/* The same for an option that accepts only certain words; the help lists them after its text. */
+#define CLI_CHOICE(option, word, words, function, ...) \
+    {.name = option, .value = word, .take = function, .choice = words, .expects = CLI_WORDS, \
+     .help = __VA_ARGS__}
 /* clang-format on */
 
 /* The largest number that cli_parse_count takes. */
@@ -62,7 +72,7 @@ int cli_take_one(const struct cli_verb *verb, void *request, const char *word);
 
 /* The loop. Sets *help and stops if the command line asks for help. Returns the exit code; an error is
  * already printed on stderr. */
-int cli_options_read(const struct cli *cli, const struct cli_verb *verb, void *request, bool *help);
+int cli_options_read(struct cli *cli, const struct cli_verb *verb, void *request, bool *help);
 
 /* The parser under the loop: it returns one token of the command line at a time. */
 enum cli_token {
@@ -70,7 +80,7 @@ enum cli_token {
     CLI_END = 0,
     CLI_OPTION,  /* parser.option: its number in the verb's table; parser.value: NULL for a flag */
     CLI_OPERAND, /* parser.value */
-    CLI_HELP     /* --help or -h */
+    CLI_COMMON   /* parser.common: an option that every verb has */
 };
 
 struct cli_parser {
@@ -79,8 +89,10 @@ struct cli_parser {
     char *const *argv;
     int argc;
     int at;
-    bool only_operands; /* "--" has ended the options */
+    const char *letters; /* the rest of an argument such as "-qv"; NULL: none */
+    bool only_operands;  /* "--" has ended the options */
     size_t option;
+    const char *common; /* "help", "quiet", "verbose" */
     const char *value;
     char error[500];
 };

@@ -13,15 +13,16 @@
 
 /* What the command line asks for, and the stats that were read. */
 struct scope {
-    const char *dir;  /* NULL: the newest run */
-    const char *html; /* where to write the page; NULL: no page */
+    const char *dir;         /* NULL: the newest run */
+    const char *html_option; /* the option that the user typed: "output" or an older name */
+    const char *html;        /* where to write the page; NULL: no page */
     bool json;
     bool force; /* overwrite the page */
     struct cli_count top;
     char name[256]; /* the name of the run */
     struct tg_scope_stats *stats;
     struct tg_scope_stats_info info; /* a summary of the stats */
-    struct scope_stream stream;      /* the samples, if --html is given */
+    struct scope_stream stream;      /* the samples, if a page is written */
 };
 
 /* "task window", "heap", … */

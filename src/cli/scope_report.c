@@ -246,7 +246,7 @@ static void print_table(const struct scope *scope)
         print_rows(scope->stats, peaks, rows);
     }
     if (rows < count)
-        cli_print("and %zu more; --top %zu shows all, --html FILE draws them\n", count - rows,
+        cli_print("and %zu more; --limit %zu shows all, --output FILE draws them\n", count - rows,
                   count);
     free(peaks);
 }

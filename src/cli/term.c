@@ -12,6 +12,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "cli/voice.h"
+
 enum { BAR_WIDTH = 24, PLAIN_WIDTH = 100, USUAL_WIDTH = 80, NARROWEST = 20, WIDEST = 1000 };
 
 /* True for a terminal that understands escape sequences. */
@@ -80,7 +82,7 @@ int cli_term_height(void)
 
 void cli_progress_init(struct cli_progress *progress)
 {
-    progress->shown = is_smart(stderr);
+    progress->shown = is_smart(stderr) && !cli_is_quiet();
     progress->drawn = false;
 }
 

@@ -36,35 +36,23 @@ static int take_rtol(void *request, const struct cli_option *option, const char 
     return take_tolerance(option->name, text, &r->has_rtol, &r->rtol);
 }
 
-static int take_filter(void *request, const struct cli_option *option, const char *text)
-{
-    struct check_request *r = request;
-    struct tg_error error;
-    if (cli_query_add(&r->query, option->name, text, &error) != TG_OK)
-        return cli_fail(&error);
-    return CLI_OK;
-}
-
 static const struct cli_option options[] = {
-    CLI_CALL("task", "LIST", "with --against FILE.npy: these tasks: 12, 1:12, 1:0-1:99",
-             take_filter),
-    CLI_CALL("index", "LIST", "likewise: these records", take_filter),
-    CLI_CALL("arg", "LIST", "likewise: these arguments: 0, 0-2, 0,3", take_filter),
-    CLI_CALL("stage", "LIST", "likewise: before, after", take_filter),
-    CLI_CALL("role", "LIST", "likewise: in, out, inout", take_filter),
-    CLI_CALL("kernel", "LIST", "likewise: tasks with these kernels; * stands for any characters",
-             take_filter),
-    CLI_TEXT(struct check_request, module, "module", "FILE",
-             "the workload's module; default: the one in run.json"),
+    CLI_FILTERS(struct check_request, query),
+    CLI_FILTER(struct check_request, query, "index", "NUMBERS", "these records"),
+    CLI_TEXT(struct check_request, module, "module", "FILE", "the workload's module",
+             .fallback = "the one in run.json", .expects = CLI_FILE),
     CLI_TEXT(struct check_request, against, "against", "FILE",
-             "compare with golden values from NumPy (.npy, .npz) instead of references"),
-    CLI_CALL(
-        "atol", "X",
-        "with --against: absolute tolerance, from 0 to 1.7e308; default: that of diff for the type",
-        take_atol),
-    CLI_CALL("rtol", "X", "with --against: relative tolerance, from 0 to 1.7e308", take_rtol),
-    CLI_FLAG(struct check_request, all, "all", "show every wrong task, not only the first 20"),
-    CLI_FLAG(struct check_request, json, "json", "print the result for programs"),
+             "compare with golden values from NumPy (.npy, .npz) instead of references; the "
+             "filters select what is compared",
+             .expects = CLI_FILE),
+    CLI_CALL("atol", "X", take_atol, "with --against: absolute tolerance",
+             .range = "from 0 to 1.7e308", .fallback = "that of diff for the type"),
+    CLI_CALL("rtol", "X", take_rtol, "with --against: relative tolerance",
+             .range = "from 0 to 1.7e308", .fallback = "that of diff for the type"),
+    CLI_COUNT(struct check_request, limit, "limit", "N", "show N wrong tasks at most",
+              .fallback = "20, with --json all"),
+    CLI_FLAG(struct check_request, all, "all", "show every wrong task"),
+    CLI_JSON(struct check_request, json, "print the result for programs"),
 };
 
 static int check_options(const struct check_request *request)
@@ -75,6 +63,8 @@ static int check_options(const struct check_request *request)
         return cli_error(
             "--%s needs --against; a reference has the tolerance that its workload gives",
             request->has_atol ? "atol" : "rtol");
+    if (request->all && request->limit.given)
+        return cli_error("--all and --limit contradict each other; leave one out");
     if (request->against && request->json)
         return cli_error("--against prints no JSON; leave out --json");
     return CLI_OK;
@@ -102,17 +92,28 @@ static void end(void *request)
     tg_query_destroy(((struct check_request *)request)->query);
 }
 
+static const struct cli_example examples[] = {
+    {"", "Compare every task of the newest recording with the reference of its kernel."},
+    {"outputs/RUN --all", "Show every wrong task of a run."},
+    {"--against golden.npy --task 12 --stage after --arg 2", "Compare an output with NumPy's."},
+    {0},
+};
+
 const struct cli_verb cli_verb_check = {
     .name = "check",
     .rank = 50,
-    .usage = "[DIR] [--against FILE] [options]",
+    .section = CLI_ANSWER,
+    .usage = "[DIR] [--against FILE [FILTERS] [--atol X] [--rtol X]] [--json]",
     .summary = "Compare recorded tasks with their references, or with golden values.",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
+    .settings = "timeout sandbox",
     .request_size = sizeof(struct check_request),
     .operand = cli_take_one,
     .noun = "directory",
     .member = offsetof(struct check_request, dir),
+    .expects = CLI_RUN,
     .run = check,
     .end = end,
+    .examples = examples,
 };

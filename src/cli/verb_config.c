@@ -14,7 +14,7 @@ struct request {
 };
 
 static const struct cli_option options[] = {
-    CLI_FLAG(struct request, json, "json", "print the table for programs"),
+    CLI_JSON(struct request, json, "print the table for programs"),
 };
 
 static const char *const sources[] = {
@@ -107,6 +107,12 @@ static int config(struct cli *cli, void *context)
     return CLI_OK;
 }
 
+static const struct cli_example examples[] = {
+    {"", "Show the settings that a run would use here."},
+    {"--cores 8 --json", "Show them for a program, with one of them changed."},
+    {0},
+};
+
 const struct cli_verb cli_verb_config = {
     .name = "config",
     .rank = 130,
@@ -114,7 +120,9 @@ const struct cli_verb cli_verb_config = {
     .summary = "Show every setting, its current value and where it comes from.",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
+    .settings = CLI_ALL_SETTINGS,
     .request_size = sizeof(struct request),
     .operand = refuse_operand,
     .run = config,
+    .examples = examples,
 };

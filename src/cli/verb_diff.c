@@ -53,25 +53,26 @@ static int take_noise(void *request, const struct cli_option *option, const char
 
 static const struct cli_option options[] = {
     CLI_FILTER(struct cli_diff, query, "task", "IDS",
-               "these tasks of A: 12, 0x10000000c, 1:12, 1:0-1:99, or several with commas"),
+               "these tasks of A: 12, 1:12 (ring:index), 0x10000000c, 1:0-1:99, or several with "
+               "commas"),
     CLI_FILTERS_BUT_TASK(struct cli_diff, query),
     CLI_FILTER(struct cli_diff, query, "index", "NUMBERS", "these records of A"),
-    CLI_CALL("atol", "TOLERANCE",
-             "absolute tolerance, from 0 to 1.7e308: 1e-6, or kernel=add,arg=2:1e-6", take_atol),
-    CLI_CALL("rtol", "TOLERANCE", "relative tolerance, written the same way, from 0 to 1.7e308",
-             take_rtol),
-    CLI_CALL("noise", "C [D...]",
+    CLI_CALL("atol", "TOLERANCE", take_atol, "absolute tolerance: 1e-6, or kernel=add,arg=2:1e-6",
+             .range = "from 0 to 1.7e308"),
+    CLI_CALL("rtol", "TOLERANCE", take_rtol, "relative tolerance, written the same way",
+             .range = "from 0 to 1.7e308"),
+    CLI_CALL("noise", "C [D...]", take_noise,
              "other runs that are known to be good: report only what exceeds their differences",
-             take_noise),
+             .expects = CLI_RUN),
     CLI_FLAG(struct cli_diff, equal_nan, "equal-nan", "NaN equals NaN, whatever its bits"),
     CLI_FLAG(struct cli_diff, blame_only, "blame",
              "instead of the differences, show all tasks that caused one"),
     CLI_FLAG(struct cli_diff, fail_fast, "fail-fast", "stop at the first difference"),
-    CLI_COUNT(struct cli_diff, limit, "limit", "N",
-              "show N differences at most; default: 10, with --json all"),
+    CLI_COUNT(struct cli_diff, limit, "limit", "N", "show N differences at most",
+              .fallback = "10, with --json all"),
     CLI_FLAG(struct cli_diff, all, "all",
              "show all differences and incomplete arguments; with --json also equal ones"),
-    CLI_FLAG(struct cli_diff, json, "json", "print the result for programs"),
+    CLI_JSON(struct cli_diff, json, "print the result for programs"),
 };
 
 static int take_operand(const struct cli_verb *verb, void *request, const char *value)
@@ -405,15 +406,25 @@ static void end(void *request)
     free((void *)diff->noise);
 }
 
+static const struct cli_example examples[] = {
+    {"outputs/GOOD outputs/BAD", "Show where two runs differ, and the task that began it."},
+    {"outputs/GOOD outputs/BAD --blame", "Show every task that caused a difference."},
+    {"A B --rtol 1e-5 --noise C", "Ignore what is within a tolerance, or differs anyway."},
+    {0},
+};
+
 const struct cli_verb cli_verb_diff = {
     .name = "diff",
     .rank = 40,
+    .section = CLI_ANSWER,
     .usage = "A B [FILTERS] [--atol T] [--rtol T] [--noise C...] [--blame] [--json]",
     .summary = "Compare two recordings task by task; find the task that caused a difference.",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .request_size = sizeof(struct cli_diff),
     .operand = take_operand,
+    .expects = CLI_RUN,
     .run = diff_verb,
     .end = end,
+    .examples = examples,
 };

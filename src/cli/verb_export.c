@@ -10,6 +10,7 @@
 #include "cli/options.h"
 #include "cli/recording.h"
 #include "cli/suggest.h"
+#include "cli/wrap.h"
 
 struct request {
     const char *dir; /* NULL: the newest run */
@@ -67,12 +68,14 @@ static int take_output(void *request, const struct cli_option *option, const cha
 static const struct cli_option options[] = {
     CLI_FILTERS(struct request, query),
     CLI_FILTER(struct request, query, "index", "NUMBERS", "these records"),
-    CLI_CALL("limit", "N", "export at most N records; from 1 to " CLI_MOST_COUNT, take_limit),
-    CLI_CHOICE("to", "FORMAT", format_name, "default: by the ending of --output", take_format),
-    CLI_CALL("output", "FILE", "the file to write; -: standard output; default: RUN.FORMAT",
-             take_output),
+    CLI_CALL("limit", "N", take_limit, "export at most N records",
+             .range = "from 1 to " CLI_MOST_COUNT, .fallback = "all"),
+    CLI_CHOICE("to", "FORMAT", format_name, take_format, "the format, of the table below",
+               .fallback = "by the ending of --output"),
+    CLI_CALL("output", "FILE", take_output, "the file to write; -: standard output", .letter = 'o',
+             .fallback = "RUN.FORMAT", .expects = CLI_FILE),
     CLI_FLAG(struct request, force, "force", "overwrite existing files, and write giants"),
-    CLI_FLAG(struct request, json, "json", "print the result for programs"),
+    CLI_JSON(struct request, json, "print the result for programs"),
 };
 
 static bool ends_in(const char *text, const char *end)
@@ -134,19 +137,40 @@ static int export_verb(struct cli *cli, void *request)
     return code == CLI_OK ? open_and_export(request) : code;
 }
 
+static bool prints_data(const void *request)
+{
+    const char *output = ((const struct request *)request)->output;
+    return output && strcmp(output, "-") == 0;
+}
+
+static void print_format(const struct tg_export_format_info *format)
+{
+    char text[300];
+    int used = printf("  %-14s%-14s", format->name, format->ending);
+    (void)snprintf(text, sizeof text, "%s%s", format->summary,
+                   format->available ? "" : " (not in this build)");
+    cli_wrap_out(text, used, used);
+}
+
 static void print_formats(void)
 {
     struct tg_export_format_info format;
     puts("\nFormats:");
     for (uint32_t i = 0; tg_export_format_get(i, &format); i++)
-        printf("  %-14s%-14s%s%s\n", format.name, format.ending, format.summary,
-               format.available ? "" : " (not in this build)");
+        print_format(&format);
 }
 
 static void end(void *request)
 {
     tg_query_destroy(((struct request *)request)->query);
 }
+
+static const struct cli_example examples[] = {
+    {"--to npz", "Write the newest recording as a file for NumPy."},
+    {"outputs/RUN -o run.sqlite --kernel add", "Write the records of a kernel for SQL."},
+    {"--to txt -o -", "Print all values."},
+    {0},
+};
 
 const struct cli_verb cli_verb_export = {
     .name = "export",
@@ -159,7 +183,10 @@ const struct cli_verb cli_verb_export = {
     .operand = cli_take_one,
     .noun = "directory",
     .member = offsetof(struct request, dir),
+    .expects = CLI_RUN,
     .run = export_verb,
+    .prints_data = prints_data,
     .end = end,
     .more_help = print_formats,
+    .examples = examples,
 };

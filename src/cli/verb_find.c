@@ -12,18 +12,20 @@
 #include "cli/format.h"
 #include "cli/options.h"
 #include "cli/suggest.h"
+#include "cli/wrap.h"
 
 enum { PAGE = 10, FOUND = 1, ONLY_POSSIBLE = 2 };
 
 static const struct cli_option options[] = {
     CLI_FILTERS(struct cli_find, query),
     CLI_FILTER(struct cli_find, query, "index", "NUMBERS", "these records"),
-    CLI_COUNT(struct cli_find, limit, "limit", "N",
-              "show N findings at most; default: 10, with --json all"),
+    CLI_COUNT(struct cli_find, limit, "limit", "N", "show N findings at most",
+              .fallback = "10, with --json all"),
     CLI_FLAG(struct cli_find, all, "all", "show all findings"),
     CLI_TEXT(struct cli_find, module, "module", "FILE",
-             "unwritten: the workload's module, for its references; default: the one in run.json"),
-    CLI_FLAG(struct cli_find, json, "json", "print the findings for programs"),
+             "unwritten: the workload's module, for its references",
+             .fallback = "the one in run.json", .expects = CLI_FILE),
+    CLI_JSON(struct cli_find, json, "print the findings for programs"),
 };
 
 static const char *kind_name(unsigned number)
@@ -330,7 +332,8 @@ static int open_and_find(struct cli_find *find)
 
 static int find_verb(struct cli *cli, void *request)
 {
-    (void)cli;
+    struct cli_find *find = request;
+    find->settings = cli->settings;
     int code = check(request);
     return code == CLI_OK ? open_and_find(request) : code;
 }
@@ -344,17 +347,37 @@ static void end(void *request)
     tg_query_destroy(find->query);
 }
 
+static void print_kinds(void)
+{
+    puts("\nKinds:");
+    for (unsigned i = 0; kind_name(i); i++)
+        cli_wrap_out(tg_find_kind_text(i), printf("  %-14s", kind_name(i)), 16);
+}
+
+static const struct cli_example examples[] = {
+    {"nan", "Find the first task of the newest recording that made a NaN."},
+    {"stomp outputs/RUN --kernel 'add*'", "Find tensors of some kernels that changed unseen."},
+    {"unwritten --json", "List outputs that their tasks did not write, for a program."},
+    {0},
+};
+
 const struct cli_verb cli_verb_find = {
     .name = "find",
     .rank = 60,
+    .section = CLI_ANSWER,
     .usage = "nan|inf|overflow|constant|unwritten|stomp [DIR] [FILTERS] [--json]",
     .summary = "Find NaN, overflow, stray writes, and the task that caused them.",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
+    .settings = "timeout sandbox",
     .request_size = sizeof(struct cli_find),
     .operand = take_operand,
     .noun = "directory",
     .member = offsetof(struct cli_find, dir),
+    .expects = CLI_RUN,
+    .choice = kind_name,
     .run = find_verb,
     .end = end,
+    .more_help = print_kinds,
+    .examples = examples,
 };

@@ -18,7 +18,7 @@ struct request {
 };
 
 static const struct cli_option options[] = {
-    CLI_FLAG(struct request, json, "json", "print the list for programs"),
+    CLI_JSON(struct request, json, "print the list for programs"),
 };
 
 static int wider(int width, const char *word)
@@ -238,14 +238,23 @@ static int list(struct cli *cli, void *context)
     return list_all(cli->settings, request->json);
 }
 
+static const struct cli_example examples[] = {
+    {"", "Show what can be run, and on what."},
+    {"--workload-path build", "Also show the workloads in a folder of your own."},
+    {0},
+};
+
 const struct cli_verb cli_verb_list = {
     .name = "list",
     .rank = 20,
+    .section = CLI_DO,
     .usage = "[--json]",
     .summary = "List workloads with their cases, platforms and runtimes.",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
+    .settings = "timeout workload-path",
     .request_size = sizeof(struct request),
     .operand = refuse_operand,
     .run = list,
+    .examples = examples,
 };

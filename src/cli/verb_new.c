@@ -53,10 +53,11 @@ static int take_output(void *request, const struct cli_option *option, const cha
 }
 
 static const struct cli_option options[] = {
-    CLI_CALL("output", "DIR", "the folder to make; default: NAME", take_output),
-    CLI_CHOICE("runtime", "NAME", runtime_name, "the runtime that the commands to type name",
-               take_runtime),
-    CLI_FLAG(struct request, json, "json", "print the result for programs"),
+    CLI_CALL("output", "DIR", take_output, "the folder to make", .letter = 'o', .fallback = "NAME",
+             .expects = CLI_FOLDER),
+    CLI_CHOICE("runtime", "NAME", runtime_name, take_runtime,
+               "the runtime that the commands to type name"),
+    CLI_JSON(struct request, json, "print the result for programs"),
 };
 
 /* --- the folder ---------------------------------------------------------------------------- */
@@ -217,10 +218,17 @@ static int make(struct cli *cli, void *context)
     return CLI_OK;
 }
 
+static const struct cli_example examples[] = {
+    {"scale", "Make the folder scale, with a workload that builds, runs and passes."},
+    {"scale -o src/scale --runtime aicpu_build_graph", "Choose the folder and the runtime."},
+    {0},
+};
+
 const struct cli_verb cli_verb_new = {
     .name = "new",
     .rank = 15,
-    .usage = "NAME [options]",
+    .section = CLI_DO,
+    .usage = "NAME [--output DIR] [--runtime NAME] [--json]",
     .summary = "Make a folder with a workload to start from.",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
@@ -229,4 +237,5 @@ const struct cli_verb cli_verb_new = {
     .noun = "name",
     .member = offsetof(struct request, name),
     .run = make,
+    .examples = examples,
 };

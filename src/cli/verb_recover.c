@@ -18,7 +18,7 @@ struct request {
 };
 
 static const struct cli_option options[] = {
-    CLI_FLAG(struct request, json, "json", "print the result for programs"),
+    CLI_JSON(struct request, json, "print the result for programs"),
 };
 
 static void print_json(const char *path, const struct tg_recovery *recovered)
@@ -129,6 +129,11 @@ static int recover(struct cli *cli, void *context)
     return recover_path(request->path, request->json);
 }
 
+static const struct cli_example examples[] = {
+    {"outputs/RUN", "Make the recording of a run that was killed readable."},
+    {0},
+};
+
 const struct cli_verb cli_verb_recover = {
     .name = "recover",
     .rank = 120,
@@ -140,5 +145,7 @@ const struct cli_verb cli_verb_recover = {
     .operand = cli_take_one,
     .noun = "directory",
     .member = offsetof(struct request, path),
+    .expects = CLI_RUN,
     .run = recover,
+    .examples = examples,
 };

@@ -200,14 +200,15 @@ static int take_repeat(void *request, const struct cli_option *option, const cha
 static const struct cli_option options[] = {
     CLI_TEXT(struct request, task_text, "task", "ID",
              "the task: 12, 1:12 (ring:index) or 0x10000000c"),
-    CLI_CALL("repeat", "N",
-             "run the task N times and say whether all results are the same; from 1 to 1000000",
-             take_repeat),
-    CLI_TEXT(struct request, config.module, "module", "FILE",
-             "the workload's module; default: the one in run.json"),
+    CLI_CALL("repeat", "N", take_repeat,
+             "run the task N times and say whether all results are the same",
+             .range = "from 1 to 1000000", .fallback = "1"),
+    CLI_TEXT(struct request, config.module, "module", "FILE", "the workload's module",
+             .fallback = "the one in run.json", .expects = CLI_FILE),
     CLI_TEXT(struct request, bundle, "bundle", "FOLDER",
-             "instead of running the task, write it as a folder that builds on its own"),
-    CLI_FLAG(struct request, json, "json", "print the result for programs"),
+             "instead of running the task, write it as a folder that builds on its own",
+             .expects = CLI_FOLDER),
+    CLI_JSON(struct request, json, "print the result for programs"),
 };
 
 static int find_task(struct request *request)
@@ -251,16 +252,28 @@ static int replay(struct cli *cli, void *context)
     return code;
 }
 
+static const struct cli_example examples[] = {
+    {"--task 12", "Run task 12 of the newest recording alone, and compare its outputs."},
+    {"outputs/RUN --task 1:7 --repeat 100", "See whether a task of ring 1 is deterministic."},
+    {"--task 12 --bundle bug", "Write the task as a folder that a colleague can build."},
+    {0},
+};
+
 const struct cli_verb cli_verb_replay = {
     .name = "replay",
     .rank = 80,
+    .section = CLI_ANSWER,
     .usage = "[DIR] --task ID [options]",
     .summary = "Run one recorded task alone and compare its outputs with the recording.",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
+    .settings = "platform cores schedulers device-memory timeout load-timeout poison "
+                "device-program sandbox",
     .request_size = sizeof(struct request),
     .operand = cli_take_one,
     .noun = "directory",
     .member = offsetof(struct request, dir),
+    .expects = CLI_RUN,
     .run = replay,
+    .examples = examples,
 };

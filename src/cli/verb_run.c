@@ -40,9 +40,11 @@ static int take_set(void *request, const struct cli_option *option, const char *
 
 static const struct cli_option options[] = {
     CLI_TEXT(struct request, case_name, "case", "NAME",
-             "the case to run; default: the workload's first"),
-    CLI_CALL("set", "KEY=VALUE", "change a parameter of the case; may be repeated", take_set),
-    CLI_FLAG(struct request, json, "json", "print run.json instead of the report"),
+             "the case to run; `taskglass list` shows the cases",
+             .fallback = "the workload's first", .expects = CLI_CASE),
+    CLI_CALL("set", "KEY=VALUE", take_set, "change a parameter of the case; may be repeated",
+             .expects = CLI_PARAMETER),
+    CLI_JSON(struct request, json, "print run.json instead of the report"),
 };
 
 static int on_progress(void *context, enum tg_phase phase, uint64_t finished, uint64_t total)
@@ -242,17 +244,28 @@ static void end(void *request)
     free(((struct request *)request)->set);
 }
 
+static const struct cli_example examples[] = {
+    {"vector_add", "Run the first case of an example on a simulated device."},
+    {"./mine.so --case large --dump-tensor", "Run a workload of your own and record everything."},
+    {"vector_add -p a5sim --cores 8 -o outputs/first", "Choose the device and the directory."},
+    {0},
+};
+
 const struct cli_verb cli_verb_run = {
     .name = "run",
     .rank = 10,
+    .section = CLI_DO,
     .usage = "WORKLOAD [--case NAME] [--set KEY=VALUE]... [--json]",
     .summary = "Run one case of a workload and check its outputs.",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
+    .settings = CLI_ALL_SETTINGS,
     .request_size = sizeof(struct request),
     .operand = cli_take_one,
     .noun = "workload",
     .member = offsetof(struct request, workload),
+    .expects = CLI_WORKLOAD,
     .run = run,
     .end = end,
+    .examples = examples,
 };

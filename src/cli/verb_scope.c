@@ -36,23 +36,29 @@ const char *scope_resource_label(unsigned resource)
 static int take_html(void *request, const struct cli_option *option, const char *path)
 {
     ((struct scope *)request)->html = path;
+    ((struct scope *)request)->html_option = option->name;
     return *path ? CLI_OK : cli_error("--%s needs the name of a file", option->name);
 }
 
 static const struct cli_option options[] = {
-    CLI_COUNT(struct scope, top, "top", "N",
-              "show the N peaks nearest to full; default: as many as fit"),
-    CLI_CALL("html", "FILE", "write a page with charts, which any browser shows", take_html),
+    CLI_COUNT(struct scope, top, "limit", "N", "show the N peaks nearest to full",
+              .fallback = "as many as fit"),
+    CLI_COUNT(struct scope, top, "top", "N", "the same as --limit", .is_hidden = true),
+    CLI_CALL("output", "FILE", take_html,
+             "write a page with charts (HTML), which any browser shows", .letter = 'o',
+             .expects = CLI_FILE),
+    CLI_CALL("html", "FILE", take_html, "the same as --output", .expects = CLI_FILE,
+             .is_hidden = true),
     CLI_FLAG(struct scope, force, "force", "overwrite an existing page"),
-    CLI_FLAG(struct scope, json, "json", "print peaks and advice for programs"),
+    CLI_JSON(struct scope, json, "print peaks and advice for programs"),
 };
 
 static int check(const struct scope *scope)
 {
     if (scope->html && (scope->json || scope->top.given))
-        return cli_error("--html cannot be combined with --json or --top");
+        return cli_error("--%s cannot be combined with --json or --limit", scope->html_option);
     if (scope->force && !scope->html)
-        return cli_error("--force needs --html");
+        return cli_error("--force needs --output");
     return CLI_OK;
 }
 
@@ -147,10 +153,17 @@ static void end(void *request)
     scope_stream_free(&scope->stream);
 }
 
+static const struct cli_example examples[] = {
+    {"", "Show how full the rings of the newest run became, and which sizes to set."},
+    {"outputs/RUN -o rings.html", "Write a page with charts of one run."},
+    {0},
+};
+
 const struct cli_verb cli_verb_scope = {
     .name = "scope",
     .rank = 90,
-    .usage = "[DIR] [--top N] [--html FILE [--force]] [--json]",
+    .section = CLI_LOOK,
+    .usage = "[DIR] [--limit N] [--output FILE [--force]] [--json]",
     .summary = "Show how much of the rings scopes used, and which sizes to set.",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
@@ -158,6 +171,8 @@ const struct cli_verb cli_verb_scope = {
     .operand = cli_take_one,
     .noun = "directory",
     .member = offsetof(struct scope, dir),
+    .expects = CLI_RUN,
     .run = scope_verb,
     .end = end,
+    .examples = examples,
 };

@@ -13,10 +13,10 @@ enum { PAGE = 20 };
 static const struct cli_option options[] = {
     CLI_FILTERS(struct cli_stats, query),
     CLI_FILTER(struct cli_stats, query, "index", "NUMBERS", "these records"),
-    CLI_COUNT(struct cli_stats, limit, "limit", "N",
-              "show N records at most; default: 20, with --json all"),
+    CLI_COUNT(struct cli_stats, limit, "limit", "N", "show N records at most",
+              .fallback = "20, with --json all"),
     CLI_FLAG(struct cli_stats, all, "all", "show all records"),
-    CLI_FLAG(struct cli_stats, json, "json", "print the numbers for programs"),
+    CLI_JSON(struct cli_stats, json, "print the numbers for programs"),
 };
 
 /* Leaves out scalars and the orchestration's arguments, of which no values are stored, unless a filter
@@ -99,9 +99,16 @@ static void end(void *request)
     tg_query_destroy(((struct cli_stats *)request)->query);
 }
 
+static const struct cli_example examples[] = {
+    {"", "Show range, mean and NaN of the first tensors of the newest recording."},
+    {"outputs/RUN --kernel add --stage after --all", "Show all outputs of a kernel."},
+    {0},
+};
+
 const struct cli_verb cli_verb_stats = {
     .name = "stats",
     .rank = 70,
+    .section = CLI_LOOK,
     .usage = "[DIR] [FILTERS] [--json]",
     .summary = "Show range, mean, NaN, Inf, zeros and denormals of each tensor.",
     .options = options,
@@ -110,6 +117,8 @@ const struct cli_verb cli_verb_stats = {
     .operand = cli_take_one,
     .noun = "directory",
     .member = offsetof(struct cli_stats, dir),
+    .expects = CLI_RUN,
     .run = stats_verb,
     .end = end,
+    .examples = examples,
 };

@@ -23,7 +23,7 @@ struct request {
 static const struct cli_option options[] = {
     CLI_FLAG(struct request, force, "force",
              "read tensors of more than 16 GiB of holes too, however long it takes"),
-    CLI_FLAG(struct request, json, "json", "print the result for programs"),
+    CLI_JSON(struct request, json, "print the result for programs"),
 };
 
 /* Without a problem, but not everything was read. */
@@ -241,6 +241,12 @@ static int verify(struct cli *cli, void *context)
     return code;
 }
 
+static const struct cli_example examples[] = {
+    {"", "Check the newest recording."},
+    {"outputs/RUN --json", "Check a run, and print the result for a program."},
+    {0},
+};
+
 const struct cli_verb cli_verb_verify = {
     .name = "verify",
     .rank = 110,
@@ -252,5 +258,7 @@ const struct cli_verb cli_verb_verify = {
     .operand = cli_take_one,
     .noun = "directory",
     .member = offsetof(struct request, dir),
+    .expects = CLI_RUN,
     .run = verify,
+    .examples = examples,
 };

@@ -11,39 +11,57 @@
 
 enum { PAGE = 20 };
 
-static int take_export(void *request, const struct cli_option *option, const char *text)
+static const char *format_name(unsigned number)
 {
     static const char *const formats[] = {"txt", "npy", "npz"};
+    return number < sizeof formats / sizeof formats[0] ? formats[number] : NULL;
+}
+
+static int take_export(void *request, const struct cli_option *option, const char *text)
+{
     struct view *view = request;
-    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
-        if (strcmp(text, formats[i]) == 0) {
-            view->export = formats[i];
+    for (unsigned i = 0; format_name(i); i++)
+        if (strcmp(text, format_name(i)) == 0) {
+            view->export = format_name(i);
+            view->export_option = option->name;
             return CLI_OK;
         }
     return cli_error("--%s: unknown format '%s'; formats are txt, npy and npz", option->name, text);
 }
 
+static int take_output(void *request, const struct cli_option *option, const char *path)
+{
+    struct view *view = request;
+    view->out = path;
+    view->out_option = option->name;
+    return CLI_OK;
+}
+
 static const struct cli_option options[] = {
     CLI_FILTERS(struct view, query),
     CLI_FILTER(struct view, query, "index", "NUMBERS", "these records, each with all its details"),
-    CLI_COUNT(struct view, limit, "limit", "N",
-              "show N records at most; default: 20, with --json all"),
+    CLI_COUNT(struct view, limit, "limit", "N", "show N records at most",
+              .fallback = "20, with --json all"),
     CLI_FLAG(struct view, all, "all", "show all records; with --index, all values"),
     CLI_FLAG(struct view, summary, "summary", "show only the summary"),
-    CLI_CALL("export", "FORMAT", "write the records as txt, npy or npz", take_export),
-    CLI_TEXT(struct view, out, "out", "PATH", "the file or folder that --export writes"),
-    CLI_FLAG(struct view, force, "force", "overwrite existing files"),
-    CLI_FLAG(struct view, json, "json", "print summary and records for programs"),
+    CLI_CHOICE("to", "FORMAT", format_name, take_export, "write the records instead, as a file"),
+    CLI_CHOICE("export", "FORMAT", format_name, take_export, "the same as --to", .is_hidden = true),
+    CLI_CALL("output", "PATH", take_output, "with --to: the file or folder to write", .letter = 'o',
+             .fallback = "RUN.FORMAT, for txt standard output", .expects = CLI_FILE),
+    CLI_CALL("out", "PATH", take_output, "the same as --output", .expects = CLI_FILE,
+             .is_hidden = true),
+    CLI_FLAG(struct view, force, "force", "with --to: overwrite existing files"),
+    CLI_JSON(struct view, json, "print summary and records for programs"),
 };
 
 static int check(const struct view *view)
 {
     if (view->out && !view->export)
-        return cli_error("--out needs --export");
+        return cli_error("--%s needs --to", view->out_option);
     if (view->force && !view->export)
-        return cli_error("--force needs --export");
+        return cli_error("--force needs --to");
     if (view->export && (view->json || view->summary))
-        return cli_error("--export cannot be combined with --json or --summary");
+        return cli_error("--%s cannot be combined with --json or --summary", view->export_option);
     if (view->all && view->limit.given)
         return cli_error("--all and --limit contradict each other; leave one out");
     return CLI_OK;
@@ -95,15 +113,30 @@ static int view_verb(struct cli *cli, void *request)
     return code == CLI_OK ? open_and_show(request) : code;
 }
 
+static bool prints_data(const void *request)
+{
+    const struct view *view = request;
+    return view->export &&
+           (view->out ? strcmp(view->out, "-") == 0 : strcmp(view->export, "txt") == 0);
+}
+
 static void end(void *request)
 {
     tg_query_destroy(((struct view *)request)->query);
 }
 
+static const struct cli_example examples[] = {
+    {"", "Show what the newest run recorded."},
+    {"outputs/RUN --task 12 --stage after", "Show what task 12 had written when it ended."},
+    {"--index 3 --all", "Show every value of record 3."},
+    {0},
+};
+
 const struct cli_verb cli_verb_view = {
     .name = "view",
     .rank = 30,
-    .usage = "[DIR] [FILTERS] [--index NUMBERS] [--export FORMAT] [--force] [--json]",
+    .section = CLI_LOOK,
+    .usage = "[DIR] [FILTERS] [--index NUMBERS] [--to FORMAT [--output PATH]] [--json]",
     .summary = "Show what a run recorded, inspect records, export them.",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
@@ -111,6 +144,9 @@ const struct cli_verb cli_verb_view = {
     .operand = cli_take_one,
     .noun = "directory",
     .member = offsetof(struct view, dir),
+    .expects = CLI_RUN,
     .run = view_verb,
+    .prints_data = prints_data,
     .end = end,
+    .examples = examples,
 };

@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/options.h"
+#include "cli/voice.h"
 
 static bool comes_before(const struct cli_verb *a, const struct cli_verb *b)
 {
@@ -43,8 +44,10 @@ int cli_verb_start(const struct cli_verb *verb, struct cli *cli)
     if (!request)
         return cli_error("out of memory");
     int code = cli_options_read(cli, verb, request, &help);
-    if (code == CLI_OK)
-        code = help ? cli_help_verb(verb, cli->settings) : verb->run(cli, request);
+    if (code == CLI_OK && help)
+        code = cli_help_verb(verb, cli->settings);
+    else if (code == CLI_OK)
+        code = cli_voice_start(verb, cli, request) ? verb->run(cli, request) : CLI_USAGE;
     if (verb->end)
         verb->end(request);
     free(request);

@@ -15,9 +15,11 @@ struct view {
     struct tg_query *query; /* NULL: every record */
     struct cli_count limit; /* records to show */
     bool all, json, summary;
-    bool force;         /* --export overwrites existing files */
+    bool force;         /* --to overwrites existing files */
     const char *export; /* "txt", "npy", "npz"; NULL: no export */
     const char *out;    /* NULL: the default */
+    /* The options as the user typed them: "to" and "output", or older names. */
+    const char *export_option, *out_option;
     const struct tg_recording *recording;
     struct tg_recording_info info;
 };

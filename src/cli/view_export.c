@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* taskglass view --export: writes the selected records as txt, npy or npz. */
+/* taskglass view --to: writes the selected records as txt, npy or npz. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "cli/export.h"
 #include "cli/view.h"
 
-/* Text goes to standard output, unless --out names a file. */
+/* Text goes to standard output, unless --output names a file. */
 static const char *choose_path(const struct view *view, char *path, size_t room)
 {
     if (view->out)

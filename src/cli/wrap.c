@@ -41,7 +41,8 @@ void cli_wrap(FILE *stream, const char *text, int at, int indent, int width)
                 at = start = new_line(stream, indent);
             else
                 at += fprintf(stream, "%*s", (int)gap, "");
-            fwrite(text + gap, 1, size, stream);
+            for (size_t i = gap; i < gap + size; i++)
+                fputc(text[i] == CLI_WRAP_GLUE ? ' ' : text[i], stream);
             at += columns;
         }
         text += gap + size;

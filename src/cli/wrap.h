@@ -5,6 +5,9 @@
 
 #include <stdio.h>
 
+/* Printed as a space at which no line is broken. */
+enum { CLI_WRAP_GLUE = '\x1f' };
+
 /*
  * Prints the text and a line break. The first line already has `at` columns; the others begin with `indent`
  * spaces. No line is longer than `width` columns, except that a word which is longer than a whole line

@@ -5,6 +5,7 @@ environment except those of the test."""
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -70,6 +71,30 @@ class Runner:
 @pytest.fixture
 def tg(tmp_path):
     return Runner(tmp_path)
+
+
+class HelpRow:
+    """An option as the help of a verb shows it."""
+
+    def __init__(self, letter, value, group):
+        self.letter, self.value, self.group, self.text = letter, value, group, ""
+
+
+def help_of(tg, verb):
+    """The options of a verb's help by name. Their group is "" for the verb's own options."""
+    rows, row, group = {}, None, None
+    for line in tg.good(verb, "--help").stdout.splitlines():
+        heading = re.fullmatch(r"(Options|Settings|[A-Z]\w+):(?: (.*))?", line)
+        label = re.match(r"  (?:-(\w), )?--([a-z-]+)(?: (\S+(?: \[\S+)?))?(?:  +|$)(.*)", line)
+        if heading:
+            group = (heading[2] or "") if heading[1] in ("Options", "Settings") else None
+            row = None
+        elif group is not None and label:
+            row = rows[label[2]] = HelpRow(label[1], label[3], group)
+            row.text = label[4]
+        elif row and line.startswith(" " * 20):
+            row.text = f"{row.text} {line.strip()}".strip()
+    return rows
 
 
 def one_line(text):

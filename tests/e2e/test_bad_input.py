@@ -7,7 +7,6 @@ from conftest import TEST_WORKLOADS, one_line, workload
 
 # Arguments, and what the line must name.
 NONSENSE = {
-    "no_verb": ([], "--help"),
     "unknown_verb": (["explode"], "'explode'"),
     "mistyped_verb": (["rnu"], "did you mean 'run'"),
     "help_for_an_unknown_verb": (["help", "lsit"], "did you mean 'list'"),

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from conftest import one_line
+from conftest import help_of, one_line
 
 NONSENSE = ["18446744073709551616", "-1", "", "1e3", "0x10", " 1", "1 "]
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -104,28 +104,26 @@ def test_a_long_wait_loses_nothing(tg):
 # --- options of the verbs ------------------------------------------------------------------------
 
 WHOLE = [("view", "limit", []), ("stats", "limit", []), ("find", "limit", ["nan"]),
-         ("diff", "limit", ["a", "b"]), ("export", "limit", []), ("scope", "top", []),
+         ("diff", "limit", ["a", "b"]), ("export", "limit", []), ("scope", "limit", []),
+         ("check", "limit", []),
          ("replay", "repeat", ["a"])]
 REAL = [("diff", "atol", ["a", "b"]), ("diff", "rtol", ["a", "b"]), ("check", "atol", ["a"]),
         ("check", "rtol", ["a"])]
 
 
-def help_of(tg, verb, option):
-    return re.search(rf"^  --{option} .*$", tg.good(verb, "--help").stdout, re.M).group(0)
-
-
 def test_every_numeric_option_is_tested(tg):
     verbs = re.findall(r"^  ([a-z]+) +[A-Z]", tg.good("--help").stdout, re.M)
     found = set()
+    names = set(settings(tg))
     for verb in set(verbs) - {"help"}:
-        own = tg.good(verb, "--help").stdout.split("\nSettings")[0]
-        found |= {(verb, option) for option in re.findall(r"^  --(\S+) (?:N|X|TOLERANCE) ", own, re.M)}
+        found |= {(verb, name) for name, row in help_of(tg, verb).items()
+                  if row.value in ("N", "X", "TOLERANCE") and name not in names}
     assert found == {(verb, option) for verb, option, _ in [*WHOLE, *REAL]}
 
 
 @pytest.mark.parametrize("verb, option, operands", WHOLE)
 def test_a_whole_number_has_its_range(tg, verb, option, operands):
-    least, most = map(int, range_in(help_of(tg, verb, option)))
+    least, most = map(int, range_in(help_of(tg, verb)[option].text))
     values = [*NONSENSE, str(most + 1), *([str(least - 1)] if least > 0 else [])]
     for value in values:
         refused(tg(verb, *operands, f"--{option}={value}"), f"--{option}", str(most))
@@ -134,5 +132,5 @@ def test_a_whole_number_has_its_range(tg, verb, option, operands):
 @pytest.mark.parametrize("verb, option, operands", REAL)
 @pytest.mark.parametrize("value", ["-1", "", "inf", "nan", "1e999", "0x10", " 1", "1 ", "+1"])
 def test_a_tolerance_has_its_range(tg, verb, option, operands, value):
-    assert "from 0 to 1.7e308" in help_of(tg, verb, option)
+    assert "from 0 to 1.7e308" in help_of(tg, verb)[option].text
     refused(tg(verb, *operands, f"--{option}={value}"), "from 0 to 1.7e308")

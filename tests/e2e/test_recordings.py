@@ -216,8 +216,10 @@ BAD = [
     (["--limit", "many"], "--limit needs a whole number"),
     (["--limit", "-1"], "--limit needs a whole number"),
     (["--limit", "5", "--all"], "contradict"),
-    (["--out", "x"], "--out needs --export"),
+    (["--output", "x"], "--output needs --to"),
+    (["--out", "x"], "--out needs --to"),
     (["--export", "csv"], "--export: unknown format 'csv'; formats are txt, npy and npz"),
+    (["--to", "npy", "--json"], "--to cannot be combined"),
     (["--export", "npy", "--json"], "--export cannot be combined"),
     (["--indx", "3"], "did you mean --index?"),
 ]

@@ -14,7 +14,7 @@ import termios
 
 import pytest
 
-from conftest import one_line
+from conftest import help_of, one_line
 from recordings import peer
 from scopes import GUILTY, ScopeStats, example
 
@@ -168,7 +168,7 @@ def many_sites(run_dir, count=30, prefix=""):
 def test_a_long_table_is_cut_and_says_how_to_see_all(tg, tmp_path):
     many_sites(tmp_path / "run")
     text = tg.good("scope", "run").stdout
-    assert len(peaks(text)) == 20 and "and 10 more; --top 30 shows all" in text
+    assert len(peaks(text)) == 20 and "and 10 more; --limit 30 shows all" in text
     assert len(peaks(tg.good("scope", "run", "--top", 30).stdout)) == 30
     assert len(peaks(tg.good("scope", "run", "--top", 3).stdout)) == 3
     assert "and 30 more" in tg.good("scope", "run", "--top", 0).stdout
@@ -204,7 +204,7 @@ def test_on_a_terminal_the_table_fits(tg, tmp_path, rows, columns):
     many_sites(tmp_path / "run", count=90, prefix="a/long/path/of/some/model/" * 6)
     lines = on_terminal(tg, rows, columns, "scope", "run")
     assert len(lines) < rows and max(map(len, lines)) <= columns
-    assert any("more; --top 90 shows all" in line for line in lines)
+    assert any("more; --limit 90 shows all" in line for line in lines)
 
 
 def test_on_a_terminal_the_table_leaves_room_for_what_was_waited_for(tg, tmp_path):
@@ -364,7 +364,7 @@ BAD = [
     (["run", "--html", ""], "--html needs the name of a file"),
     (["run", "--html", "no/such/folder/page.html"], "cannot write 'no/such/folder/page.html'"),
     (["run", "--html", "empty"], "cannot write 'empty': Is a directory"),
-    (["--tpo", "3"], "did you mean --top?"),
+    (["--limti", "3"], "did you mean --limit?"),
 ]
 
 
@@ -429,6 +429,5 @@ def test_a_page_that_does_not_fit_on_the_disk_is_an_error_and_leaves_nothing(tg,
 
 def test_the_man_page_has_every_option_of_the_help(tg):
     page = (pathlib.Path(__file__).parents[2] / "man" / "taskglass-scope.1").read_text()
-    options = tg.good("scope", "--help").stdout.split("\nSettings")[0]
-    names = re.findall(r"^  --([a-z-]+)", options, re.M)
+    names = list(help_of(tg, "scope"))
     assert names and [name for name in names if f"Fl -{name}" not in page] == []

@@ -19,13 +19,16 @@ static const struct cli_option options[] = {
     CLI_TEXT(struct request, name, "case", "NAME", "a value"),
     CLI_FLAG(struct request, json, "json", "a flag"),
     CLI_COUNT(struct request, limit, "limit", "N", "a number"),
-    CLI_CALL("refused", "X", "a function", refuse),
+    CLI_CALL("refused", "X", refuse, "a function"),
+    CLI_TEXT(struct request, name, "output", "FILE", "a value", .letter = 'o'),
+    CLI_FLAG(struct request, json, "old", "a flag", .letter = 'j', .is_hidden = true),
 };
 static const struct cli_verb verb = {.name = "verb",
                                      .usage = "",
                                      .summary = "",
                                      .options = options,
                                      .n_options = sizeof options / sizeof options[0],
+                                     .settings = "cores deps platform dump-tensor",
                                      .request_size = sizeof(struct request),
                                      .operand = cli_take_one,
                                      .noun = "word",
@@ -132,11 +135,52 @@ TEST(a_setting_is_applied_on_the_way)
     done(&p);
 }
 
-TEST(a_flag_of_the_settings_does_not_take_the_next_word)
+TEST(a_setting_with_an_optional_value_takes_the_next_word_if_it_accepts_it)
 {
-    struct cli_parser p = parse((char *[]){"--deps", "no", NULL});
+    struct cli_parser p = parse((char *[]){"--dump-tensor", "meta", "--deps", "no", NULL});
+    CHECK_EQ_I(cli_parser_next(&p), CLI_END);
+    CHECK_EQ_S(tg_settings_text(p.settings, "dump-tensor"), "meta");
+    CHECK(!tg_settings_flag(p.settings, "deps"));
+    done(&p);
+}
+
+TEST(a_setting_with_an_optional_value_leaves_other_words_alone)
+{
+    struct cli_parser p = parse((char *[]){"--dump-tensor", "word", "--deps", "other", NULL});
     CHECK_EQ_I(cli_parser_next(&p), CLI_OPERAND);
+    CHECK_EQ_S(p.value, "word");
+    CHECK_EQ_S(tg_settings_text(p.settings, "dump-tensor"), "full");
+    CHECK_EQ_I(cli_parser_next(&p), CLI_OPERAND);
+    CHECK_EQ_S(p.value, "other");
     CHECK(tg_settings_flag(p.settings, "deps"));
+    done(&p);
+}
+
+TEST(a_short_option_takes_its_value_with_or_without_a_space)
+{
+    char *lines[][3] = {{"-o", "file", NULL}, {"-ofile", NULL}, {"-o=file", NULL}};
+    for (size_t i = 0; i < 3; i++) {
+        struct cli_parser p = parse(lines[i]);
+        CHECK_EQ_I(cli_parser_next(&p), CLI_OPTION);
+        CHECK_EQ_U(p.option, 4);
+        CHECK_EQ_S(p.value, "file");
+        done(&p);
+    }
+}
+
+TEST(short_flags_stand_together_and_a_value_ends_them)
+{
+    struct cli_parser p = parse((char *[]){"-qjofile", NULL});
+    CHECK_EQ_I(cli_parser_next(&p), CLI_COMMON);
+    CHECK_EQ_S(p.common, "quiet");
+    CHECK_EQ_I(cli_parser_next(&p), CLI_OPTION);
+    CHECK_EQ_U(p.option, 5);
+    CHECK_EQ_I(cli_parser_next(&p), CLI_OPTION);
+    CHECK_EQ_S(p.value, "file");
+    done(&p);
+    p = parse((char *[]){"-pa5sim", NULL});
+    CHECK_EQ_I(cli_parser_next(&p), CLI_END);
+    CHECK_EQ_S(tg_settings_text(p.settings, "platform"), "a5sim");
     done(&p);
 }
 
@@ -151,8 +195,10 @@ TEST(a_flag_of_the_settings_can_be_switched_off)
 TEST(help_is_asked_for_by_either_name)
 {
     struct cli_parser p = parse((char *[]){"--help", "-h", NULL});
-    CHECK_EQ_I(cli_parser_next(&p), CLI_HELP);
-    CHECK_EQ_I(cli_parser_next(&p), CLI_HELP);
+    CHECK_EQ_I(cli_parser_next(&p), CLI_COMMON);
+    CHECK_EQ_S(p.common, "help");
+    CHECK_EQ_I(cli_parser_next(&p), CLI_COMMON);
+    CHECK_EQ_S(p.common, "help");
     done(&p);
 }
 
@@ -193,9 +239,26 @@ TEST(a_value_that_does_not_fit_its_setting_is_refused)
     check_bad((char *[]){"--cores", "many", NULL}, "many");
 }
 
-TEST(a_short_option_is_refused)
+TEST(an_unknown_short_option_is_refused)
 {
-    check_bad((char *[]){"-j", NULL}, "-j");
+    check_bad((char *[]){"-x", NULL}, "unknown option -x");
+    check_bad((char *[]){"-o", NULL}, "--output FILE");
+}
+
+TEST(a_setting_that_does_not_apply_is_refused_with_the_verbs_that_take_it)
+{
+    check_bad((char *[]){"--schedulers", "2", NULL},
+              "verb does not take --schedulers; it is an option of run, ");
+}
+
+TEST(an_option_of_another_verb_is_refused_with_its_verb)
+{
+    check_bad((char *[]){"--blame", NULL}, "verb does not take --blame; it is an option of diff");
+}
+
+TEST(an_older_name_is_never_suggested)
+{
+    check_bad((char *[]){"--odl", NULL}, "'taskglass verb --help'");
 }
 
 /* --- the loop: where the values go ------------------------------------------------------------ */
@@ -229,6 +292,14 @@ TEST(the_loop_leaves_alone_what_was_not_given)
     bool help;
     CHECK_EQ_I(read_words((char *[]){NULL}, &r, &help), CLI_OK);
     CHECK(!r.name && !r.word && !r.json && !r.limit.given && !help);
+}
+
+TEST(the_loop_refuses_quiet_with_verbose)
+{
+    struct request r;
+    bool help;
+    CHECK_EQ_I(read_words((char *[]){"-qv", NULL}, &r, &help), CLI_USAGE);
+    CHECK_EQ_I(read_words((char *[]){"--quiet", "-q", NULL}, &r, &help), CLI_OK);
 }
 
 TEST(the_loop_ends_at_the_help)

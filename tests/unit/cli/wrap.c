@@ -55,6 +55,11 @@ TEST(spaces_between_words_stay_except_at_the_end_of_a_line)
     CHECK_EQ_S(wrap("one ", 0, 0, 80), "one\n");
 }
 
+TEST(glued_words_stay_together)
+{
+    CHECK_EQ_S(wrap("one two\x1fthree", 0, 0, 9), "one\ntwo three\n");
+}
+
 TEST(a_character_of_several_bytes_is_one_column)
 {
     CHECK_EQ_S(wrap("µµµ µµµ µ", 0, 0, 7), "µµµ µµµ\nµ\n");
