@@ -263,11 +263,12 @@ static void put_running(const struct tg_run_result *run)
     static const char *const parts[TG_PARTS] = {"aic", "aiv0", "aiv1"};
     uint32_t rows = run->n_running < MOST_ROWS ? run->n_running : MOST_ROWS;
     struct cli_table table;
+    struct cli_words id;
     cli_table_begin(&table, stderr, running_columns, COLUMNS, 2);
     table.more = "run.json";
     for (uint32_t i = 0; i < rows; i++) {
         const struct tg_run_task *task = &run->running[i];
-        cli_table_cell(&table, TASK, "0x%016" PRIx64, task->task);
+        cli_table_cell(&table, TASK, "%s", cli_record_task(&id, task->task));
         cli_table_cell(&table, KERNEL, "%s", task->kernel);
         cli_table_cell(&table, PART, "%s", task->part < TG_PARTS ? parts[task->part] : "?");
         cli_table_cell(&table, CORE, "%" PRIu32, task->core);
@@ -283,8 +284,10 @@ static void put_running(const struct tg_run_result *run)
 /* Prints one unmet dependency; run.json has more of them. */
 static void put_unmet(const struct tg_run_result *run)
 {
-    cli_print_to(stderr, "  %-9stask 0x%016" PRIx64 " waits for 0x%016" PRIx64, "unmet",
-                 run->unmet[0].task, run->unmet[0].waits_for);
+    struct cli_words id, before;
+    cli_print_to(stderr, "  %-9stask %s waits for %s", "unmet",
+                 cli_record_task(&id, run->unmet[0].task),
+                 cli_record_task(&before, run->unmet[0].waits_for));
     if (run->n_unmet > 1)
         cli_print_to(stderr, ", and %" PRIu32 " more", run->n_unmet - 1);
     cli_print_to(stderr, "\n");

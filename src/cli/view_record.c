@@ -38,8 +38,7 @@ static void put_whose(uint64_t index, const struct tg_entry *entry)
     else if (record->task_id == TG_TASK_NONE)
         cli_print("none: given to the orchestration\n");
     else
-        cli_print("%s (0x%016" PRIx64 ")\n", cli_record_task(&words, record->task_id),
-                  record->task_id);
+        cli_print("%s\n", cli_record_task(&words, record->task_id));
     if (*cli_record_kernels(&words, entry)) {
         put_label("kernel");
         cli_print("%s\n", cli_record_kernels(&words, entry));
