@@ -17,6 +17,7 @@
 #include "cli/filters.h"
 #include "cli/format.h"
 #include "cli/outputs.h"
+#include "cli/voice.h"
 #include "cli/print.h"
 #include "cli/term.h"
 
@@ -53,6 +54,7 @@ tg_status cli_recording_open(const char *dir, struct tg_recording **recording,
     tg_status status = cli_recording_find(dir, &path, error);
     if (status != TG_OK)
         return status;
+    cli_detail("reads the recording in '%s'", path);
     status = tg_recording_open(path, recording, error);
     free(path);
     return status;

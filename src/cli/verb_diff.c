@@ -11,6 +11,7 @@
 #include "cli/diff_words.h"
 #include "cli/filters.h"
 #include "cli/options.h"
+#include "cli/voice.h"
 
 enum { PAGE = 10, DIFFERS = 1 };
 
@@ -321,6 +322,7 @@ static int measure_noise(struct cli_diff *diff)
     for (size_t i = 0; i < diff->n_noise; i++) {
         struct tg_recording *good;
         struct tg_error error;
+        cli_detail("reads the recording in '%s', for the noise", diff->noise[i]);
         if (tg_recording_open(diff->noise[i], &good, &error) != TG_OK)
             return cli_recording_fail(NULL, diff->json, &error);
         tg_status status = tg_diff_add_noise(diff->diff, good, &error);
@@ -341,6 +343,7 @@ struct opening {
 static void *open_one(void *context)
 {
     struct opening *opening = context;
+    cli_detail("reads the recording in '%s'", opening->dir);
     opening->status = tg_recording_open(opening->dir, &opening->recording, &opening->error);
     return NULL;
 }

@@ -11,6 +11,7 @@
 #include "cli/options.h"
 #include "cli/print.h"
 #include "cli/recording.h"
+#include "cli/voice.h"
 
 struct request {
     const char *path;
@@ -110,6 +111,7 @@ static int recover_path(const char *path, bool json)
 {
     struct tg_recovery recovered;
     struct tg_error error;
+    cli_detail("recovers the recording in '%s'", path);
     if (tg_recording_recover(path, &recovered, &error) != TG_OK)
         return cli_recording_fail(NULL, json, &error);
     if (json)

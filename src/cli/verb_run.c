@@ -16,6 +16,7 @@
 #include "cli/recording.h"
 #include "cli/run_summary.h"
 #include "cli/term.h"
+#include "cli/voice.h"
 
 /* What the command line asks for. */
 struct request {
@@ -47,11 +48,20 @@ static const struct cli_option options[] = {
     CLI_JSON(struct request, json, "print run.json instead of the report"),
 };
 
+struct watch {
+    struct cli_progress progress;
+    int phase; /* the last that --verbose named; -1: none */
+};
+
 static int on_progress(void *context, enum tg_phase phase, uint64_t finished, uint64_t total)
 {
     static const char *const labels[] = {"prepare", "open the device", "build the graph", "run",
                                          "check"};
-    cli_progress_draw(context, labels[phase], finished, total);
+    struct watch *watch = context;
+    if (watch->phase != (int)phase)
+        cli_detail("%s", labels[phase]);
+    watch->phase = (int)phase;
+    cli_progress_draw(&watch->progress, labels[phase], finished, total);
     return cli_interrupt_caught();
 }
 
@@ -149,7 +159,7 @@ static int fail(const struct request *request, const struct tg_error *error)
 static int execute(struct cli *cli, const struct request *request,
                    const struct tg_workload_file *file)
 {
-    struct cli_progress progress;
+    struct watch watch = {.phase = -1};
     struct tg_execution *execution;
     struct tg_error error;
     struct tg_execute_config config = {
@@ -157,14 +167,14 @@ static int execute(struct cli *cli, const struct request *request,
         .set = request->set,
         .n_set = request->n_set,
         .progress = on_progress,
-        .progress_context = &progress,
+        .progress_context = &watch,
         .argc = cli->argc,
         .argv = (const char *const *)cli->argv,
         .guard = cli_guard_call,
     };
-    cli_progress_init(&progress);
+    cli_progress_init(&watch.progress);
     (void)tg_execute(cli->settings, file, &config, &execution, &error);
-    cli_progress_erase(&progress);
+    cli_progress_erase(&watch.progress);
     int code = execution
                    ? report(tg_workload_get(file), cli->settings, execution, &error, request->json)
                    : fail(request, &error);

@@ -17,6 +17,7 @@
 #include "cli/outputs.h"
 #include "cli/recording.h"
 #include "cli/term.h"
+#include "cli/voice.h"
 
 enum { PROGRESS_EVERY = 1 << 17 };
 
@@ -109,6 +110,7 @@ static tg_status read_stats(struct scope *scope, struct tg_error *error)
         if (status != TG_OK)
             return status;
     }
+    cli_detail("reads the scope stats in '%s'", path ? path : scope->dir);
     cli_progress_init(&watch.progress);
     tg_status status =
         tg_scope_stats_open(path ? path : scope->dir, on_sample, &watch, &scope->stats, error);
