@@ -110,6 +110,14 @@ static void fill(void *x, enum tg_dtype dtype, int64_t n, uint32_t seed)
     }
 }
 
+/* Tokens in the context of a sequence: the first sequence has the longest context, each further one
+ * has `shorter` tokens less, and each has at least one token. */
+static int64_t context_length(struct sizes s, int64_t sequence)
+{
+    int64_t length = s.context - sequence * s.shorter;
+    return length > 1 ? length : 1;
+}
+
 /*
  * Scatters the blocks, as in a cache where sequences have come and gone; table entries past the
  * context are -1. If there are enough blocks none is used twice, because the factor is prime. If
@@ -119,7 +127,7 @@ static void fill_table(struct sizes s, int32_t *table, int32_t *lengths)
 {
     const int64_t prime = 1000003;
     for (int64_t b = 0; b < s.batch; b++) {
-        lengths[b] = (int32_t)context_length(s.context, s.shorter, b);
+        lengths[b] = (int32_t)context_length(s, b);
         for (int64_t j = 0; j < s.entries; j++) {
             int64_t number = (b * s.entries + j) * prime % s.blocks;
             table[b * s.entries + j] = j * s.block < lengths[b] ? (int32_t)number : -1;
@@ -152,8 +160,6 @@ static void prepare(struct tg_case *c)
     int32_t *entries = tg_case_tensor(c, "block_table", TG_IN, TG_INT32, 2, table);
     fill_table(s, entries, tg_case_tensor(c, "lengths", TG_IN, TG_INT32, 1, &s.batch));
     tg_case_tensor(c, "out", TG_OUT, TG_FLOAT32, 3, heads);
-    tg_case_scalar(c, "context", TG_INT64, (uint64_t)s.context);
-    tg_case_scalar(c, "shorter", TG_INT64, (uint64_t)s.shorter);
     tg_case_scalar(c, "scale", TG_FLOAT32, tg_encode(TG_FLOAT32, (double)scale_of(s)));
 }
 

@@ -125,8 +125,8 @@ TG_APART TG_FN static uint64_t finish(struct tg_rt *rt, const struct group *g, s
     return tg_submit(rt, PAGED_FINISH, &task);
 }
 
-/* Block `number` of the context. The table entry is passed on unread: it is on the device, where
- * the kernels use it to find the block. */
+/* Block `number` of the context. The kernels find it by its entry in the table; the orchestration
+ * reads the entry too, because a kernel would follow any number. */
 TG_APART TG_FN static struct latest one_block(struct tg_rt *rt, const struct group *g,
                                               int64_t number, struct latest before)
 {
@@ -137,7 +137,10 @@ TG_APART TG_FN static struct latest one_block(struct tg_rt *rt, const struct gro
     struct tg_tensor partial = matrix(rt, heads, head_dim);
     struct tg_tensor correction = tg_alloc(rt, TG_FLOAT32, 1, &heads);
     struct latest now;
-    uint64_t task = qk(rt, g, entry, number * tokens, scores);
+    uint64_t task;
+    if ((uint64_t)tg_table_i64(rt, g->table, number) >= (uint64_t)g->keys.shape[0])
+        tg_fail(rt, "the block table names a block that the cache does not have");
+    task = qk(rt, g, entry, number * tokens, scores);
     now.softmax = softmax(rt, g, scores, weights, correction, task, before.softmax);
     task = pv(rt, g, weights, entry, partial, now.softmax);
     now.update = update(rt, g, partial, correction, task, before.update);
@@ -162,17 +165,16 @@ TG_APART TG_FN static void attend(struct tg_rt *rt, struct group *g, int64_t len
 
 TG_ORCHESTRATION(paged_attention)
 {
-    struct tg_tensor q = args->tensor[0];      /* batch, heads, head_dim */
-    struct tg_tensor keys = args->tensor[1];   /* blocks, tokens, kv_heads, head_dim */
-    struct tg_tensor values = args->tensor[2]; /* the same */
-    struct tg_tensor table = args->tensor[3];  /* batch, entries */
-    struct tg_tensor lengths = args->tensor[4];
-    struct tg_tensor out = args->tensor[5]; /* batch, heads, head_dim */
-    int64_t longest = tg_args_get_i64(args, 0), shorter = tg_args_get_i64(args, 1);
+    struct tg_tensor q = args->tensor[0];       /* batch, heads, head_dim */
+    struct tg_tensor keys = args->tensor[1];    /* blocks, tokens, kv_heads, head_dim */
+    struct tg_tensor values = args->tensor[2];  /* the same */
+    struct tg_tensor table = args->tensor[3];   /* batch, entries */
+    struct tg_tensor lengths = args->tensor[4]; /* batch */
+    struct tg_tensor out = args->tensor[5];     /* batch, heads, head_dim */
     int64_t kv_heads = keys.shape[2], heads = q.shape[1] / kv_heads;
     struct group g;
 
-    g.scale = (float)tg_args_get_real(args, 2);
+    g.scale = (float)tg_args_get_real(args, 0);
     for (int64_t sequence = 0; sequence < q.shape[0]; sequence++) {
         struct tg_tensor q_heads = tg_tensor_index(q, 0, sequence);
         struct tg_tensor out_heads = tg_tensor_index(out, 0, sequence);
@@ -184,7 +186,7 @@ TG_ORCHESTRATION(paged_attention)
             g.keys = tg_tensor_index(keys, 2, head);
             g.values = tg_tensor_index(values, 2, head);
             TG_SCOPE(rt) { /* the running values of one group of heads */
-                attend(rt, &g, context_length(longest, shorter, sequence));
+                attend(rt, &g, tg_table_i64(rt, lengths, sequence));
             }
         }
     }
