@@ -10,8 +10,10 @@
  *     tg_args_after(&args, producer);
  *
  * A task's argument numbers count tensors first, then scalars, whatever the order of the calls. If a
- * call exceeds a limit (16 tensors, 16 scalars), the submit reports it, so these calls need no
- * checks. All functions are inline, allocate nothing, and work on every device.
+ * call exceeds a limit (16 tensors, 16 scalars), or tg_args_init was forgotten, the submit reports it,
+ * so these calls need no checks. The submit copies what it needs: the same arguments can be submitted
+ * again, and tg_args_init starts anew. All functions are inline, allocate nothing, and work on every
+ * device.
  */
 #ifndef TASKGLASS_ARGS_H
 #define TASKGLASS_ARGS_H
@@ -24,6 +26,10 @@
 
 enum { TG_MAX_INLINE_AFTER = 16 };
 
+/* What tg_args_init writes, so that a submit notices a struct that holds what lay on the stack. 0 is
+ * valid too: it is in arguments that were initialised with = {0}. */
+#define TG_ARGS_READY 0x73677261u /* "args", little-endian */
+
 struct tg_args {
     uint8_t n_tensors;
     uint8_t n_scalars;
@@ -32,6 +38,7 @@ struct tg_args {
     uint16_t tensor_marks; /* bit i: levels `marked` and `hybrid` record tensor i with payload */
     uint16_t scalar_marks;
     uint32_t n_more_after;
+    uint32_t ready;             /* TG_ARGS_READY, or 0 */
     const uint64_t *more_after; /* the caller's array, read during the submit */
     uint64_t after[TG_MAX_INLINE_AFTER];
     uint8_t role[TG_MAX_TENSORS]; /* enum tg_role */
@@ -45,6 +52,7 @@ TG_INLINE void tg_args_init(struct tg_args *args)
     args->n_tensors = args->n_scalars = args->n_after = args->overflow = 0;
     args->tensor_marks = args->scalar_marks = 0;
     args->n_more_after = 0;
+    args->ready = TG_ARGS_READY;
     args->more_after = 0;
 }
 

@@ -9,10 +9,16 @@
 #include <taskglass/args.h>
 #include <taskglass/wire/orchestration.h>
 
+/* False if the arguments hold what lay in their memory, because nobody called tg_args_init. */
+TG_INLINE bool tg_args_initialised(const struct tg_args *args)
+{
+    return args->ready == TG_ARGS_READY || args->ready == 0;
+}
+
 /* True if the task has no more tensors, scalars and edges than allowed. */
 TG_INLINE bool tg_args_within_limits(const struct tg_args *args)
 {
-    return !args->overflow && args->n_tensors <= TG_MAX_TENSORS &&
+    return tg_args_initialised(args) && !args->overflow && args->n_tensors <= TG_MAX_TENSORS &&
            args->n_scalars <= TG_MAX_SCALARS && args->n_after <= TG_MAX_INLINE_AFTER &&
            (args->n_more_after == 0 || args->more_after != 0);
 }

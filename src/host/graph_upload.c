@@ -2,6 +2,7 @@
 /* Turns the host's graph into the image that the device runs (layout in graph.h). */
 #include "base/error.h"
 #include "host/graph.h"
+#include "host/task_check.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -198,14 +199,30 @@ static tg_status send(struct tg_graph *g, struct layout *at, char *head, bool ma
     return status;
 }
 
+/* BAD_ARGUMENT with a message if a tensor of the task is not in device memory. */
+static tg_status explain_task(struct tg_graph *g, uint64_t task, struct tg_error *error)
+{
+    struct tg_task_desc desc = tg_graph_desc(g, task);
+    struct tg_tensor tensors[TG_MAX_TENSORS];
+    for (uint32_t part = 0; part < TG_PARTS; part++)
+        if (desc.kernel[part] != TG_NO_KERNEL)
+            desc.kernel[part] -= g->module->first;
+    if (!tg_graph_tensors(g, &desc, tensors))
+        return TG_OK;
+    return tg_task_explain_memory(g->module, desc.kernel, tensors, desc.n_tensors, task, error);
+}
+
 /* Tensors must be in this device's memory, behind its control area. A host pointer or another
  * device's address is reported here instead of crashing the device. */
-static tg_status check_addresses(const struct tg_graph *g, struct tg_error *error)
+static tg_status check_addresses(struct tg_graph *g, struct tg_error *error)
 {
     const struct tg_control_head *head = &g->module->device->head;
     uint64_t start = head->memory_start, end = head->memory_end;
     if (g->end == 0 || (g->lowest >= start && g->end <= end))
         return TG_OK;
+    for (uint64_t i = 0; i < g->tasks.count; i++)
+        if (explain_task(g, i, error) != TG_OK)
+            return TG_BAD_ARGUMENT;
     return tg_error_set(error, TG_BAD_ARGUMENT,
                         "a task's tensor is not in device memory (0x%llx…0x%llx; the device has "
                         "0x%llx…0x%llx)",

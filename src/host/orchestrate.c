@@ -6,16 +6,20 @@
 #include "host/task_check.h"
 #include <stdlib.h>
 
-/* Keeps the arguments, so that each recording of a run of this graph has them. */
+/* Keeps the arguments, for the orchestration and for each recording of a run of this graph. What the
+ * caller did not give says so, in case that the orchestration passes it on to a task. */
 static tg_status keep_arguments(struct tg_graph *graph, const struct tg_args *args,
                                 struct tg_error *error)
 {
-    if (args == NULL)
-        return TG_OK;
     graph->given = malloc(sizeof *graph->given);
     if (graph->given == NULL)
         return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
     *graph->given = *args;
+    for (uint32_t i = args->n_tensors; i < TG_MAX_TENSORS; i++)
+        graph->given->tensor[i] =
+            (struct tg_tensor){.start = i, .reserved = TG_TENSOR_MISSING, .owner = args->n_tensors};
+    for (uint32_t i = args->n_scalars; i < TG_MAX_SCALARS; i++)
+        graph->given->scalar[i] = (struct tg_scalar){0};
     return TG_OK;
 }
 
@@ -25,8 +29,8 @@ static tg_status build(const struct tg_runtime_ops *ops, struct tg_graph *graph,
 {
     tg_status status = tg_orchestration_args_explain(args, error);
     if (status == TG_OK)
-        status = ops->build(ops, graph, args, rings, error);
-    return status == TG_OK ? keep_arguments(graph, args, error) : status;
+        status = keep_arguments(graph, args, error);
+    return status == TG_OK ? ops->build(ops, graph, graph->given, rings, error) : status;
 }
 
 tg_status tg_graph_orchestrate_named(struct tg_module *module, enum tg_runtime_kind runtime,

@@ -343,6 +343,7 @@ static tg_status explain(struct tg_run *run, struct tg_error *error)
     case TG_FAULT_FULL:
         return explain_full(run, error);
     case TG_FAULT_ARGUMENTS:
+    case TG_FAULT_MEMORY:
         return explain_submit(run, error);
     case TG_FAULT_PREDECESSOR:
         if (report->task == TG_TASK_NONE)
@@ -356,9 +357,6 @@ static tg_status explain(struct tg_run *run, struct tg_error *error)
                             "%s: argument %u is memory of a scope that has ended; allocate it in "
                             "an outer scope",
                             report->site, report->argument);
-    case TG_FAULT_MEMORY:
-        return tg_error_set(error, status, "%s: argument %u is not in device memory", report->site,
-                            report->argument);
     case TG_FAULT_TABLE:
         return explain_table(run, error);
     case TG_FAULT_HELD:

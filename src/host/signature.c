@@ -94,8 +94,9 @@ tg_status tg_signature_explain(const struct tg_kernel_desc *s, const struct tg_a
                                args->tensor[i].dtype, error);
     if (s->n_tensors != args->n_tensors || s->n_scalars != args->n_scalars)
         return tg_error_set(error, TG_BAD_ARGUMENT,
-                            "the kernel wants %u tensors and %u scalars, got %u and %u",
-                            s->n_tensors, s->n_scalars, args->n_tensors, args->n_scalars);
+                            "the kernel wants %u tensor%s and %u scalar%s, got %u and %u",
+                            s->n_tensors, s->n_tensors == 1 ? "" : "s", s->n_scalars,
+                            s->n_scalars == 1 ? "" : "s", args->n_tensors, args->n_scalars);
     for (uint32_t i = 0; i < s->n_scalars; i++)
         if (!tg_scalar_fits(s, args, i))
             return explain_one(s->n_tensors + i, 0, s->scalar_dtype[i], 0, args->scalar[i].dtype,

@@ -72,6 +72,12 @@ tg_status tg_table_explain(enum tg_table_fault fault, const struct tg_args *give
                             "tg_table: this tensor is not in memory that the orchestration was "
                             "given; read what a task wrote with tg_read_i64 and the task's id");
     default:
+        if (tensor->reserved == TG_TENSOR_MISSING)
+            return tg_error_set(
+                error, TG_BAD_ARGUMENT,
+                "tg_table: this is args->tensor[%lld] of the orchestration, which was "
+                "given %u tensor%s only",
+                (long long)tensor->start, tensor->owner, tensor->owner == 1 ? "" : "s");
         return tg_error_set(error, TG_BAD_ARGUMENT,
                             "tg_table: not a tensor (it was never set, or it is a view that does "
                             "not fit its tensor)");

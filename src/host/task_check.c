@@ -34,6 +34,12 @@ static tg_status explain_tensor(const struct tg_args *args, uint32_t i, const ch
                                 struct tg_error *error)
 {
     const struct tg_tensor *t = &args->tensor[i];
+    if (t->dtype == TG_DTYPE_NONE && t->reserved == TG_TENSOR_MISSING)
+        return tg_error_set(
+            error, TG_BAD_ARGUMENT,
+            "%s argument %u: this is args->tensor[%lld] of the orchestration, which "
+            "was given %u tensor%s only",
+            who, i, (long long)t->start, t->owner, t->owner == 1 ? "" : "s");
     if (tg_bits_of(t->dtype) == 0 || t->ndim > TG_MAX_DIMS)
         return tg_error_set(error, TG_BAD_ARGUMENT,
                             "%s argument %u: not a tensor (it was never set, or it is a "
@@ -55,38 +61,104 @@ static tg_status explain_tensor(const struct tg_args *args, uint32_t i, const ch
     return TG_OK;
 }
 
+bool tg_tensor_is_in_memory(const struct tg_module *m, const struct tg_tensor *t)
+{
+    const struct tg_control_head *head = &m->device->head;
+    return t->owner_depth == TG_TENSOR_NEW || t->storage_bytes == 0 ||
+           (t->addr >= head->memory_start && t->addr <= head->memory_end &&
+            t->storage_bytes <= head->memory_end - t->addr);
+}
+
+static tg_status explain_address(const struct tg_module *m, const struct tg_tensor *t, uint32_t i,
+                                 const char *who, struct tg_error *error)
+{
+    if (tg_tensor_is_in_memory(m, t))
+        return TG_OK;
+    return tg_error_set(error, TG_BAD_ARGUMENT,
+                        "%s argument %u is not in device memory: %llu bytes at 0x%llx, which is no "
+                        "address of the device; a pointer of the host or to a local variable does "
+                        "not work there, so use a tensor of the case (tg_case_tensor), tg_alloc or "
+                        "tg_device_alloc",
+                        who, i, (unsigned long long)t->storage_bytes, (unsigned long long)t->addr);
+}
+
+static tg_status explain_counts(const struct tg_args *args, const char *who, struct tg_error *error)
+{
+    if (!tg_args_initialised(args))
+        return tg_error_set(error, TG_BAD_ARGUMENT,
+                            "%s: the arguments were not initialised; call tg_args_init before the "
+                            "first argument is added",
+                            who);
+    if (!tg_args_within_limits(args))
+        return tg_error_set(error, TG_BAD_ARGUMENT,
+                            "%s: more than %d tensors, %d scalars or %d single predecessors (use "
+                            "tg_args_after_all for more predecessors), or tg_args_init was not "
+                            "called for this task",
+                            who, TG_MAX_TENSORS, TG_MAX_SCALARS, TG_MAX_INLINE_AFTER);
+    return TG_OK;
+}
+
+/* "task 3 (add)", or "task 3 (load+add)" for a mix. Kernels that do not exist have no name. */
+static void put_who(const struct tg_module *m, const uint32_t kernel[TG_PARTS], uint64_t task,
+                    char *who, size_t size)
+{
+    char id[32];
+    size_t used = (size_t)snprintf(who, size, "task %s", tg_task_text(task, id)), start = used;
+    for (uint32_t part = 0; part < TG_PARTS && used < size; part++)
+        if (kernel[part] != TG_NO_KERNEL && kernel[part] < m->n_kernels)
+            used += (size_t)snprintf(who + used, size - used, "%s%.60s", used == start ? " (" : "+",
+                                     tg_module_kernel_name(m, kernel[part]));
+    if (used > start && used < size)
+        snprintf(who + used, size - used, ")");
+}
+
+static tg_status explain_signature(const struct tg_module *m, uint32_t kernel, const char *who,
+                                   const struct tg_args *args, struct tg_error *error)
+{
+    const struct tg_kernel_desc *wants = &m->kernels[kernel];
+    const char *signature = m->workload->kernels[kernel].signature;
+    struct tg_error why;
+    bool more = args->n_tensors > wants->n_tensors || args->n_scalars > wants->n_scalars;
+    if (tg_signature_explain(wants, args, &why) == TG_OK)
+        return TG_OK;
+    return tg_error_set(error, TG_BAD_ARGUMENT, "%s: %s; the signature of %s is \"%.150s\"%s", who,
+                        why.text, tg_module_kernel_name(m, kernel), signature ? signature : "",
+                        more ? "; was tg_args_init called for this task?" : "");
+}
+
 tg_status tg_task_explain(const struct tg_module *m, const uint32_t kernel[TG_PARTS],
                           const struct tg_args *args, uint64_t task, struct tg_error *error)
 {
-    char id[32], who[40];
-    tg_task_text(task, id);
-    snprintf(who, sizeof who, "task %s", id);
-    tg_status status = explain_kernels(m, kernel, id, error);
-    if (status == TG_OK && !tg_args_within_limits(args))
-        return tg_error_set(error, TG_BAD_ARGUMENT,
-                            "task %s: more than %d tensors, %d scalars or %d single "
-                            "predecessors (use tg_args_after_all for more predecessors)",
-                            id, TG_MAX_TENSORS, TG_MAX_SCALARS, TG_MAX_INLINE_AFTER);
+    char id[32], who[240];
+    tg_status status;
+    put_who(m, kernel, task, who, sizeof who);
+    status = explain_kernels(m, kernel, tg_task_text(task, id), error);
+    if (status == TG_OK)
+        status = explain_counts(args, who, error);
     for (uint32_t i = 0; status == TG_OK && i < args->n_tensors; i++)
-        status = explain_tensor(args, i, who, error);
-    for (uint32_t part = 0; status == TG_OK && part < TG_PARTS; part++) {
-        struct tg_error why;
-        if (kernel[part] == TG_NO_KERNEL ||
-            tg_signature_explain(&m->kernels[kernel[part]], args, &why) == TG_OK)
-            continue;
-        status = tg_error_set(error, TG_BAD_ARGUMENT, "task %s (%s): %s", id,
-                              tg_module_kernel_name(m, kernel[part]), why.text);
-    }
+        if ((status = explain_tensor(args, i, who, error)) == TG_OK)
+            status = explain_address(m, &args->tensor[i], i, who, error);
+    for (uint32_t part = 0; status == TG_OK && part < TG_PARTS; part++)
+        if (kernel[part] != TG_NO_KERNEL)
+            status = explain_signature(m, kernel[part], who, args, error);
+    return status;
+}
+
+tg_status tg_task_explain_memory(const struct tg_module *m, const uint32_t kernel[TG_PARTS],
+                                 const struct tg_tensor *tensors, uint32_t n, uint64_t task,
+                                 struct tg_error *error)
+{
+    char who[240];
+    tg_status status = TG_OK;
+    put_who(m, kernel, task, who, sizeof who);
+    for (uint32_t i = 0; status == TG_OK && i < n; i++)
+        status = explain_address(m, &tensors[i], i, who, error);
     return status;
 }
 
 tg_status tg_orchestration_args_explain(const struct tg_args *args, struct tg_error *error)
 {
-    tg_status status = TG_OK;
-    if (!tg_args_within_limits(args))
-        return tg_error_set(error, TG_BAD_ARGUMENT,
-                            "the orchestration: more than %d tensors or %d scalars", TG_MAX_TENSORS,
-                            TG_MAX_SCALARS);
+    tg_status status = explain_counts(args, "the orchestration", error);
     for (uint32_t i = 0; status == TG_OK && i < args->n_tensors; i++)
         status = explain_tensor(args, i, "the orchestration's", error);
     return status;

@@ -8,7 +8,13 @@
 /* BAD_ARGUMENT with a message, or OK if the task is valid. `task` is the id it would get. */
 tg_status tg_task_explain(const struct tg_module *module, const uint32_t kernel[TG_PARTS],
                           const struct tg_args *args, uint64_t task, struct tg_error *error);
-/* The same for the arguments of an orchestration. */
+/* The same for one thing alone: that the task's tensors are in device memory. */
+tg_status tg_task_explain_memory(const struct tg_module *module, const uint32_t kernel[TG_PARTS],
+                                 const struct tg_tensor *tensors, uint32_t n, uint64_t task,
+                                 struct tg_error *error);
+/* False for a host pointer or another device's address. */
+bool tg_tensor_is_in_memory(const struct tg_module *module, const struct tg_tensor *tensor);
+/* As tg_task_explain, for the arguments of an orchestration. */
 tg_status tg_orchestration_args_explain(const struct tg_args *args, struct tg_error *error);
 
 #endif

@@ -177,6 +177,28 @@ CONTRACT(counts_that_cannot_be_are_refused)
     fixture_end(&f);
 }
 
+/* What lies on a stack by chance. */
+CONTRACT(arguments_that_were_not_initialised_are_refused)
+{
+    struct fixture f = fixture_make();
+    f.args.ready = 0x5581u;
+    REFUSED_ADD("task 0 (node_aiv_0): the arguments were not initialised; call tg_args_init", f);
+    fixture_end(&f);
+}
+
+CONTRACT(arguments_that_were_initialised_with_zeros_are_good)
+{
+    struct fixture f = fixture_make();
+    struct tg_args zeros = {0};
+    for (uint32_t i = 0; i < f.args.n_tensors; i++)
+        tg_args_tensor(&zeros, (enum tg_role)f.args.role[i], f.args.tensor[i]);
+    for (uint32_t i = 0; i < f.args.n_scalars; i++)
+        tg_args_bits(&zeros, f.args.scalar[i].dtype, f.args.scalar[i].bits);
+    GOOD(tg_graph_add(f.nodes.graph, f.kernel, &zeros, NULL, error));
+    tg_graph_clear(f.nodes.graph);
+    fixture_end(&f);
+}
+
 CONTRACT(more_single_predecessors_than_there_is_room_for_are_refused_with_the_way_out)
 {
     struct fixture f = fixture_make();
@@ -256,8 +278,11 @@ CONTRACT(a_tensor_outside_device_memory_is_refused_before_launch)
     struct fixture f = fixture_make();
     uint64_t here = 0;
     struct tg_run *run = NULL;
+    GOOD(tg_graph_add(f.nodes.graph, f.kernel, &f.args, NULL, error));
     f.args.tensor[2].addr = (uint64_t)(uintptr_t)&here;
     GOOD(tg_graph_add(f.nodes.graph, f.kernel, &f.args, NULL, error));
+    REFUSED(BAD_ARGUMENT, "task 1 (node_aiv_0) argument 2 is not in device memory",
+            tg_graph_upload(f.nodes.graph, error));
     REFUSED(BAD_ARGUMENT, "not in device memory", tg_graph_upload(f.nodes.graph, error));
     REFUSED(BAD_ARGUMENT, "not in device memory", tg_run_start(f.nodes.graph, NULL, &run, error));
     CHECK(run == NULL);

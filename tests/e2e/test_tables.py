@@ -23,6 +23,7 @@ MISTAKES = {
     "late": f"a view of {TABLE} is written by task 0, which was submitted before this line",
     "own": "this tensor is not in memory that the orchestration was given",
     "invalid": "not a tensor",
+    "missing": "this is args->tensor[3] of the orchestration, which was given 3 tensors only",
     "crafted": "not a tensor",
 }
 

@@ -25,6 +25,10 @@ enum { TG_MAX_DIMS = 8, TG_MAX_TENSORS = 16, TG_MAX_SCALARS = 16 };
 /* Value of owner_depth for an output whose memory the submit allocates. */
 enum { TG_TENSOR_NEW = 255 };
 
+/* Value of `reserved` for a tensor that an orchestration was not given: dtype is TG_DTYPE_NONE, `start`
+ * is its number, and `owner` says how many there are. */
+enum { TG_TENSOR_MISSING = 1 };
+
 struct tg_tensor {
     uint64_t addr;          /* device address of the storage */
     uint64_t storage_bytes; /* size of the storage; views must stay inside */
@@ -32,7 +36,7 @@ struct tg_tensor {
     uint8_t dtype;          /* enum tg_dtype */
     uint8_t ndim;           /* 0 (one element) to TG_MAX_DIMS */
     uint8_t owner_depth;    /* 1 + depth of the scope that owns it; 0: no scope; TG_TENSOR_NEW */
-    uint8_t reserved;       /* zero */
+    uint8_t reserved;       /* zero, or TG_TENSOR_MISSING */
     uint32_t owner;         /* which scope of that depth, counted by the runtime */
     int64_t shape[TG_MAX_DIMS];
     int64_t strides[TG_MAX_DIMS];

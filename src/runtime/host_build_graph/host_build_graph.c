@@ -2,9 +2,11 @@
 /* host_build_graph: calls the orchestration function on the host and lets it fill a graph, which
  * tg_graph_upload sends to the device once it is complete. */
 #include "base/error.h"
+#include "common/task_check.h"
 #include "host/graph.h"
 #include "host/runtime_ops.h"
 #include "host/tables.h"
+#include "host/task_check.h"
 #include <taskglass/workload.h>
 
 enum { MAX_DEPTH = 64 };
@@ -50,12 +52,29 @@ static tg_status allocate_new(struct tg_hbg *hbg, struct tg_args *args, struct t
     return status;
 }
 
+/* False for arguments that tg_graph_add_mix will refuse: they may hold anything. */
 static bool has_new(const struct tg_args *args)
 {
-    for (uint32_t i = 0; args != NULL && i < args->n_tensors && i < TG_MAX_TENSORS; i++)
+    if (args == NULL || !tg_args_within_limits(args))
+        return false;
+    for (uint32_t i = 0; i < args->n_tensors; i++)
         if (args->tensor[i].owner_depth == TG_TENSOR_NEW)
             return true;
     return false;
+}
+
+/* Refuses an address that the device cannot reach now, because the submit's source line is known now.
+ * tg_graph_upload would find it too. */
+static tg_status check_memory(const struct tg_hbg *hbg, const uint32_t kernel[TG_PARTS],
+                              const struct tg_args *args, struct tg_error *error)
+{
+    const struct tg_module *module = hbg->graph->module;
+    if (args == NULL || !tg_args_within_limits(args))
+        return TG_OK; /* tg_graph_add_mix refuses the latter */
+    for (uint32_t i = 0; i < args->n_tensors; i++)
+        if (!tg_tensor_is_in_memory(module, &args->tensor[i]))
+            return tg_task_explain(module, kernel, args, tg_graph_tasks(hbg->graph), error);
+    return TG_OK;
 }
 
 /* Keeps in mind that a task writes these tensors: tg_table does not read them from now on. */
@@ -73,10 +92,11 @@ static uint64_t hbg_submit(struct tg_rt *rt, const uint32_t kernel[TG_PARTS],
     struct tg_args copy;
     struct tg_error why;
     uint64_t task = TG_TASK_NONE;
-    tg_status status = TG_OK;
+    tg_status status;
     if (has_failed(hbg))
         return TG_TASK_NONE;
-    if (has_new(args)) {
+    status = check_memory(hbg, kernel, args, &why);
+    if (status == TG_OK && has_new(args)) {
         copy = *args;
         args = &copy;
         status = allocate_new(hbg, &copy, &why);

@@ -158,9 +158,9 @@ TEST(what_does_not_match_is_explained_with_both_sides)
     explains("in out", "ii", TG_INT8, "argument 1: the kernel wants out, got in:int8");
     explains("in scalar:int8", "is", TG_FLOAT64,
              "argument 1: the kernel wants scalar:int8, got scalar:float64");
-    explains("in", "", TG_INT8, "the kernel wants 1 tensors and 0 scalars, got 0 and 0");
+    explains("in", "", TG_INT8, "the kernel wants 1 tensor and 0 scalars, got 0 and 0");
     explains("", "iss", TG_INT8, "the kernel wants 0 tensors and 0 scalars, got 1 and 2");
-    explains("scalar", "sss", TG_INT8, "the kernel wants 0 tensors and 1 scalars, got 0 and 3");
+    explains("scalar", "sss", TG_INT8, "the kernel wants 0 tensors and 1 scalar, got 0 and 3");
 }
 
 /* Random arguments: if the quick check refuses them there is always an explanation, and otherwise

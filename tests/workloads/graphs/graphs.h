@@ -28,6 +28,11 @@
     X(bad_edge, 4, "an edge from a task that is not there")             \
     X(bad_kernel, 4, "a kernel index out of range")                     \
     X(wrong_count, 4, "a tensor too few")                               \
+    X(too_much, 4, "a scalar too many")                                 \
+    X(stack, 4, "arguments without tg_args_init")                       \
+    X(again, 4, "the arguments of two tasks in one")                    \
+    X(local, 4, "the address of a local variable")                      \
+    X(not_given, 4, "a tensor that the case does not have")             \
     X(wrong_role, 4, "an input where the kernel wants an output")       \
     X(wrong_dtype, 4, "int32 where the kernel wants uint64")            \
     X(wrong_scalar, 4, "a float32 scalar where the kernel wants int64") \

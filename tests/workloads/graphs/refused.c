@@ -55,6 +55,28 @@ TG_FN static void parts(struct tg_rt *rt, const struct tg_args *args, int64_t gr
     }
 }
 
+/* As if it lay on a stack that was used before. */
+TG_FN static void spoil(struct tg_args *args)
+{
+    unsigned char *bytes = (unsigned char *)args;
+    for (uint32_t i = 0; i < sizeof *args; i++)
+        bytes[i] = (unsigned char)(i * 37 + 5);
+}
+
+TG_FN static void forgotten(struct tg_rt *rt, const struct tg_args *args, int64_t graph)
+{
+    struct tg_args task;
+    if (graph == GRAPH_again) {
+        graphs_node_args(&task, args, 0, MASK_AIV);
+        tg_submit(rt, NODE_AIV, &task);
+    } else {
+        spoil(&task);
+    }
+    for (int i = 0; i < 3; i++)
+        tg_args_in(&task, args->tensor[i]);
+    tg_submit(rt, NODE_AIV, &task);
+}
+
 /* Mistakes in the arguments: everything is right but one thing. */
 TG_FN static void arguments(struct tg_rt *rt, const struct tg_args *args, int64_t graph)
 {
@@ -65,6 +87,15 @@ TG_FN static void arguments(struct tg_rt *rt, const struct tg_args *args, int64_
     switch (graph) {
     case GRAPH_wrong_count:
         task.n_tensors--;
+        break;
+    case GRAPH_too_much:
+        tg_args_i64(&task, 1);
+        break;
+    case GRAPH_local:
+        task.tensor[2].addr = (uint64_t)(uintptr_t)&one;
+        break;
+    case GRAPH_not_given:
+        task.tensor[2] = args->tensor[7];
         break;
     case GRAPH_wrong_role:
         task.role[2] = TG_IN;
@@ -127,6 +158,10 @@ TG_FN void graphs_refused(struct tg_rt *rt, const struct tg_args *args, int64_t 
     case GRAPH_wrong_part:
     case GRAPH_no_part:
         parts(rt, args, graph);
+        break;
+    case GRAPH_stack:
+    case GRAPH_again:
+        forgotten(rt, args, graph);
         break;
     case GRAPH_huge_alloc:
     case GRAPH_bad_alloc:

@@ -4,7 +4,7 @@
 /* What the calls below share. */
 struct tables {
     struct tg_rt *rt;
-    struct tg_tensor table, reals, integers;
+    struct tg_tensor table, reals, integers, missing;
     int64_t stored; /* elements so far */
 };
 
@@ -119,6 +119,9 @@ TG_APART TG_FN static void mistake(struct tables *t, int64_t what)
     case TABLES_invalid:
         tg_table_i64(rt, tg_tensor_slice(table, 0, 0, rows + 1, 1), 0, 0); /* line: invalid */
         break;
+    case TABLES_missing:
+        tg_table_i64(rt, t->missing, 0, 0); /* line: missing */
+        break;
     default:
         table.strides[0] = INT64_MAX / 2;
         tg_table_i64(rt, table, 1, 0); /* line: crafted */
@@ -135,6 +138,7 @@ TG_ORCHESTRATION(tables)
     t.table = args->tensor[0];
     t.reals = args->tensor[1];
     t.integers = args->tensor[2];
+    t.missing = args->tensor[3];
     t.stored = 0;
     if (what == TABLES_whole || what == TABLES_early)
         read_all(&t, t.table);

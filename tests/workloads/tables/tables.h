@@ -28,6 +28,7 @@
     X(late,     "a view of a table that a task writes elsewhere")          \
     X(own,      "memory of the orchestration")                             \
     X(invalid,  "a view that leaves its tensor")                           \
+    X(missing, "a tensor that the case does not have")                      \
     X(crafted,  "strides that leave the storage")
 /* clang-format on */
 
