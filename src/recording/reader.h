@@ -267,6 +267,8 @@ tg_status tg_recording_merge(struct tg_recording *recording, struct tg_error *er
 tg_status tg_recording_find_state(struct tg_recording *recording, struct tg_error *error);
 /* The status that the last STRING names; false if it names none. */
 bool tg_status_from_word(const struct tg_pull *pull, tg_status *status);
+/* How a run that ended with this status ended: enum tg_recording_state. */
+uint32_t tg_recording_state_of(tg_status status);
 /* Gives the records of another implementation the addresses that its deps.json has, if there is one. */
 tg_status tg_manifest_add_addresses(struct tg_recording *recording, struct tg_error *error);
 /* How a manifest gives the value of a scalar: "value" of ours, "value" of the other implementation, or

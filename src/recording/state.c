@@ -69,7 +69,7 @@ static bool read_run_json(const struct tg_map *map, tg_status *status)
     return false;
 }
 
-static uint32_t state_of(tg_status status)
+uint32_t tg_recording_state_of(tg_status status)
 {
     if (status == TG_CANCELLED)
         return TG_RECORDING_CANCELLED;
@@ -89,9 +89,9 @@ static uint32_t find_state(const struct tg_recording *recording, struct locks lo
     if (locks.journal == TG_LOCK_BUSY)
         return TG_RECORDING_RUNNING;
     if (summary->flags & TG_SUMMARY_RESULT)
-        return state_of((tg_status)summary->result);
+        return tg_recording_state_of((tg_status)summary->result);
     if (read_run_json(&recording->run_json, &status))
-        return state_of(status);
+        return tg_recording_state_of(status);
     if (recording->info.complete)
         return TG_RECORDING_FINISHED;
     if (locks.folder == TG_LOCK_BUSY)

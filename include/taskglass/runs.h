@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The runs of the past: what lies under outputs/, and how to remove it.
+ *
+ *     struct tg_runs *runs;
+ *     struct tg_runs_entry run;
+ *     if (tg_runs_open(NULL, &runs, &error) == TG_OK) {
+ *         for (uint64_t i = 0; tg_runs_get(runs, i, &run); i++)
+ *             printf("%s: %s\n", run.path, tg_recording_state_name(run.state));
+ *         tg_runs_close(runs);
+ *     }
+ *
+ * The files of a run are not trusted. Nothing here blocks on a FIFO, follows a symbolic link out of a run's
+ * directory, or reads more than 16 MiB of a run.json.
+ */
+#ifndef TASKGLASS_RUNS_H
+#define TASKGLASS_RUNS_H
+
+#include <taskglass/recording.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct tg_runs;
+
+/* One run. Texts are clean (text.h), but for `path`, which a program opens. */
+struct tg_runs_entry {
+    const char *path;                                            /* lives as long as the list */
+    char name[256];                                              /* of its directory */
+    char workload[64], case_name[64], platform[32], runtime[48]; /* "": not known */
+    int64_t began;   /* seconds since 1970: as run.json says, or when its directory last changed */
+    double seconds;  /* from begin to end; 0: not known */
+    uint32_t state;  /* enum tg_recording_state; INTERRUPTED: its host was killed */
+    bool has_status; /* run.json names the status that it ended with */
+    tg_status status;
+    bool has_counts; /* run.json has the tasks and, if the run was recorded, the records */
+    bool recorded;
+    uint64_t tasks, finished;
+    uint64_t records, lost; /* lost: records that the recorder counted as lost */
+    uint64_t bytes;         /* that its files take on the disk */
+    uint32_t others;        /* files and folders in it that no run writes */
+};
+
+/*
+ * Finds the runs in a directory, the newest first; NULL: in outputs/. If the directory is itself that of a
+ * run, the list has this one. A run is a directory with a file that a run writes; symbolic links are left
+ * out. NOT_FOUND: there is no such directory. IO_ERROR, NO_MEMORY. The caller closes *runs.
+ */
+TG_API tg_status tg_runs_open(const char *dir, struct tg_runs **runs, struct tg_error *error);
+/* False past the last. */
+TG_API bool tg_runs_get(const struct tg_runs *runs, uint64_t number, struct tg_runs_entry *run);
+TG_API void tg_runs_close(struct tg_runs *runs);
+
+/* What tg_runs_remove did. */
+struct tg_runs_removed {
+    uint64_t bytes; /* that the files took on the disk */
+    uint32_t files;
+    uint32_t others; /* files and folders that no run writes; they and the directory stay */
+    char other[256]; /* the name of one of them, clean; "" if there is none */
+};
+
+/*
+ * Removes the files that a run wrote, and its directory if nothing else is in it. `removed` may be NULL.
+ * Symbolic links are not followed. BUSY: the run still goes on. BAD_ARGUMENT: the path is not the directory of
+ * a run. NOT_FOUND. IO_ERROR: something could not be removed; the run is still listed then.
+ */
+TG_API tg_status tg_runs_remove(const char *path, struct tg_runs_removed *removed,
+                                struct tg_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What listing and removing runs share. */
+#ifndef TG_RECORDING_RUNS_H
+#define TG_RECORDING_RUNS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <taskglass/runs.h>
+
+/* Files in the directory of a run, and in its folders. */
+struct tg_run_content {
+    uint64_t bytes;
+    uint32_t own; /* files that a run writes */
+    uint32_t
+        others; /* what else there is; of a folder that is not a run's only the folder counts */
+    char other[256]; /* the name of one of them, as it is */
+};
+
+/* Called for each file of the run, in the folder that `folder` is open in. False stops. */
+typedef bool (*tg_run_file_fn)(void *context, int folder, const char *name);
+
+/* Goes through a run's directory, which `dir` is open in. It enters only the folders that a run makes, and
+ * follows no link. `visit` may be NULL. Returns 0 or an errno. */
+int tg_run_content(int dir, tg_run_file_fn visit, void *context, struct tg_run_content *content);
+
+/* True if the directory is that of a run: it has a file of one, or it has nothing but its name is one that
+ * runs make, "…_20260101_120000". */
+bool tg_run_content_is_run(const struct tg_run_content *content, const char *name);
+
+/* Opens a directory that is not a link, for its names. Returns 0 or an errno. */
+int tg_run_content_open(const char *path, int *dir);
+
+#endif
