@@ -138,3 +138,9 @@ void cli_print_flush(void)
     fflush(stdout);
     fflush(stderr);
 }
+
+void cli_print_answered(void)
+{
+    lines[1].column = lines[1].spaces = 0;
+    lines[1].is_aligned = lines[1].has_words = false;
+}

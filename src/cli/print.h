@@ -27,5 +27,7 @@ void cli_vprint_to(FILE *stream, const char *format, va_list values);
 
 /* Prints what is held back of standard output and standard error, and flushes both. */
 void cli_print_flush(void);
+/* Says that the user has ended the line on standard error, by typing the answer to a question. */
+void cli_print_answered(void);
 
 #endif
