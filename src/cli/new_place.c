@@ -22,25 +22,48 @@ static int find_self(char path[PATH_MAX])
     return CLI_OK;
 }
 
-/* True if PREFIX/bin is a folder of PATH. */
-static bool path_has(const char *prefix)
-{
-    const char *path = getenv("PATH"); /* not a setting: it is the shell's */
-    size_t length = strlen(prefix);
-    while (path && *path) {
-        size_t folder = strcspn(path, ":");
-        if (folder == length + 4 && strncmp(path, prefix, length) == 0 &&
-            strncmp(path + length, "/bin", 4) == 0)
-            return true;
-        path += folder;
-        path += *path == ':';
-    }
-    return false;
-}
-
 static bool is_absent(int cause)
 {
     return cause == ENOENT || cause == ENOTDIR || cause == EACCES;
+}
+
+/* The real path of the package under a prefix; "" if it has none. Returns the exit code. */
+static int find_package(const char *prefix, int length, char real[PATH_MAX])
+{
+    static const char *const folders[] = {"lib", "lib64", "lib/x86_64-linux-gnu",
+                                          "lib/aarch64-linux-gnu"};
+    char path[PATH_MAX];
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+        int used = snprintf(path, sizeof path, "%.*s/%s/cmake/Taskglass/TaskglassConfig.cmake",
+                            length, prefix, folders[i]);
+        if (used <= 0 || used >= (int)sizeof path)
+            continue;
+        bool is_there = access(path, R_OK) == 0;
+        if (is_there && realpath(path, real))
+            return CLI_OK;
+        if (is_there || !is_absent(errno))
+            return cli_error("cannot look for the CMake package: %s", strerror(errno));
+    }
+    real[0] = '\0';
+    return CLI_OK;
+}
+
+/* Whether CMake finds the package of this prefix by PATH: it takes the first that has one. */
+static int ask_cmake(const char *prefix, bool *finds)
+{
+    const char *path = getenv("PATH"); /* not a setting: it is the shell's */
+    char own[PATH_MAX], found[PATH_MAX] = "";
+    int code = find_package(prefix, (int)strlen(prefix), own);
+    while (code == CLI_OK && !found[0] && path && *path) {
+        int folder = (int)strcspn(path, ":");
+        if (folder > 4 && strncmp(path + folder - 4, "/bin", 4) == 0)
+            code = find_package(path, folder - 4, found);
+        path += folder;
+        path += *path == ':';
+    }
+    *finds = (found[0] && strcmp(own, found) == 0) ||
+             (!found[0] && (strcmp(prefix, "/usr") == 0 || strcmp(prefix, "/usr/local") == 0));
+    return code;
 }
 
 /* Whether a shell that gets "taskglass" starts this program. */
@@ -53,12 +76,12 @@ static int ask_shell(const char *self, bool *finds)
         int folder = (int)strcspn(path, ":");
         int length = snprintf(candidate, sizeof candidate, "%.*s/taskglass", folder, path);
         if (length > 0 && length < (int)sizeof candidate) {
-            bool is_there = access(candidate, X_OK) == 0 && realpath(candidate, real);
-            if (is_there) {
+            bool is_there = access(candidate, X_OK) == 0;
+            if (is_there && realpath(candidate, real)) {
                 *finds = strcmp(real, self) == 0;
                 return CLI_OK;
             }
-            if (!is_absent(errno))
+            if (is_there || !is_absent(errno))
                 return cli_error("cannot look for taskglass in PATH: %s", strerror(errno));
         }
         path += folder;
@@ -81,7 +104,7 @@ int new_place_read(const char *runtime, struct new_words *words)
 {
     char path[PATH_MAX];
     struct cli_shown shown;
-    bool by_name;
+    bool by_name, is_found;
     int code = find_self(path);
     if (code == CLI_OK)
         code = ask_shell(path, &by_name);
@@ -93,8 +116,8 @@ int new_place_read(const char *runtime, struct new_words *words)
              runtime ? " --runtime " : "", runtime ? runtime : "");
 
     cut_to_prefix(path);
-    bool is_found = strcmp(path, "/usr") == 0 || strcmp(path, "/usr/local") == 0 || path_has(path);
+    code = ask_cmake(path, &is_found);
     snprintf(words->configure, sizeof words->configure, "cmake -B build%s%s",
              is_found ? "" : " -DCMAKE_PREFIX_PATH=", is_found ? "" : cli_show_word(&shown, path));
-    return CLI_OK;
+    return code;
 }
