@@ -4,7 +4,9 @@
 
     play.py install BUILD PREFIX           installs a build for the pages
     play.py page PAGE PREFIX [--keep]      exits with 1 if a block of the page does not work
-    play.py page PAGE PREFIX --nobody      the same as a user without root and without write access to PREFIX
+    play.py newcomer BUILD                 plays README.md from top to bottom as somebody who is new: a user
+                                           without root, with an empty home, and with an installation that
+                                           only root may write
 
 README.md in this folder says how blocks are written.
 """
@@ -271,6 +273,32 @@ def play_page(path, prefix, as_nobody=False, keep=False, root=ROOT):
     return 0
 
 
+def photograph(folder):
+    """Every file below a folder with its mode, size and time."""
+    return {str(path): (about.st_mode, about.st_size, about.st_mtime_ns)
+            for path in sorted(pathlib.Path(folder).rglob("*")) for about in [path.lstat()]}
+
+
+def play_newcomer(build):
+    """If the test runs as root, the newcomer is nobody, to whom the installation does not belong. Otherwise it
+    is the user, and the installation loses its permissions to write."""
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="taskglass_test_newcomer_"))
+    prefix = folder / "prefix"
+    try:
+        folder.chmod(0o755)
+        install(build, str(prefix))
+        subprocess.run(["chmod", "-R", "go+rX,a-w", prefix], check=True)
+        before = photograph(prefix)
+        code = play_page(ROOT / "README.md", prefix, as_nobody=os.geteuid() == 0)
+        if photograph(prefix) != before:
+            print("the installation was changed", file=sys.stderr)
+            code = 1
+    finally:
+        subprocess.run(["chmod", "-R", "u+w", folder], check=False)
+        shutil.rmtree(folder, ignore_errors=True)
+    return code
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     verbs = parser.add_subparsers(dest="verb", required=True)
@@ -280,15 +308,16 @@ def main():
     verb = verbs.add_parser("page")
     verb.add_argument("page", type=pathlib.Path)
     verb.add_argument("prefix")
-    verb.add_argument("--nobody", action="store_true")
     verb.add_argument("--keep", action="store_true")
+    verb = verbs.add_parser("newcomer")
+    verb.add_argument("build")
     given = parser.parse_args()
     if given.verb == "install":
         install(given.build, given.prefix)
         return 0
-    if given.nobody and os.geteuid() != 0:
-        given.nobody = False  # whoever plays this is a user without root already
-    return play_page(given.page, given.prefix, given.nobody, given.keep)
+    if given.verb == "newcomer":
+        return play_newcomer(given.build)
+    return play_page(given.page, given.prefix, keep=given.keep)
 
 
 if __name__ == "__main__":
