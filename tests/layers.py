@@ -41,6 +41,7 @@ ALLOWED = {
                               "device", "sandbox"} | FLOOR,
     "platform/cuda/gpu": {"platform/cuda", "orchestrate", "device"} | FLOOR,
     "reference": {"sandbox"},
+    "lines": {"sandbox"},
     "host": {"platform", "reference", "sandbox", "recording", "query", "scope"} | FLOOR,
     "runtime": {"host", "orchestrate", "device"} | FLOOR,
     "cli": set(),

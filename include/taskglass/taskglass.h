@@ -18,6 +18,7 @@
 #include <taskglass/graph.h>
 #include <taskglass/run.h>
 #include <taskglass/settings.h>
+#include <taskglass/source.h>
 #include <taskglass/status.h>
 #include <taskglass/tensor.h>
 #include <taskglass/version.h>

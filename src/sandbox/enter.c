@@ -55,6 +55,7 @@ struct tg_sandbox_report tg_sandbox_enter(enum tg_sandbox_kind kind, pid_t host)
 {
     struct tg_sandbox_report report = {0};
     struct tg_sandbox_needs needs = {.forks = kind == TG_SANDBOX_FOR_REFERENCES,
+                                     .execs = kind == TG_SANDBOX_FOR_LINES,
                                      .tools = has_sanitizer(),
                                      .self = getpid(),
                                      .host = host};

@@ -49,6 +49,7 @@ enum when {
 enum who {
     ALL,
     NO_TOOL,      /* all but a process with a sanitizer */
+    NO_EXEC,      /* those that stay the program that they are, unless they have a sanitizer */
     NO_FORK,      /* those that start no processes, unless they have a sanitizer */
     WITHOUT_RULES /* NO_TOOL, and only if Landlock does not keep the process from writing files */
 };
@@ -91,7 +92,7 @@ static const struct rule table[] = {
     {CALL(fork), NO_FORK}, {CALL(vfork), NO_FORK},
     {CALL(clone), NO_FORK, IF_NO_BIT, 0, CLONE_THREAD}, {CALL(clone), ALL, IF_ANY_BIT, 0, NAMESPACES},
     {CALL(clone3), .error = ENOSYS},
-    {CALL(execve), NO_TOOL}, {CALL(execveat), NO_TOOL},
+    {CALL(execve), NO_EXEC}, {CALL(execveat), NO_TOOL},
     /* namespaces, mounts, swap */
     {CALL(unshare)}, {CALL(setns)}, {CALL(chroot)}, {CALL(pivot_root)}, {CALL(mount)},
     {CALL(umount2)}, {CALL(open_tree)}, {CALL(open_tree_attr)}, {CALL(move_mount)},
@@ -209,6 +210,8 @@ static bool applies(const struct rule *rule, const struct tg_sandbox_needs *need
     switch (rule->who) {
     case NO_TOOL:
         return !needs->tools;
+    case NO_EXEC:
+        return !needs->tools && !needs->execs;
     case NO_FORK:
         return !needs->tools && !needs->forks;
     case WITHOUT_RULES:

@@ -18,8 +18,14 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Which process it is. A process that holds a GPU keeps more rights: see docs/security.md. */
-enum tg_sandbox_kind { TG_SANDBOX_FOR_DEVICE, TG_SANDBOX_FOR_REFERENCES, TG_SANDBOX_FOR_GPU };
+/* Which process it is. A process that holds a GPU keeps more rights: see docs/security.md. The one that looks
+ * up source lines runs no module; it may become another program. */
+enum tg_sandbox_kind {
+    TG_SANDBOX_FOR_DEVICE,
+    TG_SANDBOX_FOR_REFERENCES,
+    TG_SANDBOX_FOR_GPU,
+    TG_SANDBOX_FOR_LINES
+};
 
 /* What is in force. All zero: nothing. */
 struct tg_sandbox_report {

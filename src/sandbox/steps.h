@@ -8,6 +8,7 @@
 /* What the process keeps. */
 struct tg_sandbox_needs {
     bool forks; /* may start processes that run the same program */
+    bool execs; /* may become another program */
     bool tools; /* a sanitizer: writes reports, starts its symbolizer, looks at its own threads */
     bool file_rules; /* Landlock keeps it from writing files, so that the filter need not */
     pid_t self;      /* without `forks`: the process that may get signals, itself */
