@@ -29,6 +29,8 @@ function(taskglass_add_workload name)
 
   add_library(${name} MODULE ${arg_DEVICE} ${arg_HOST})
   target_link_libraries(${name} PRIVATE Taskglass::headers m)
+  # Debug information lets a report name the source line of a crash. It costs nothing but disk.
+  target_compile_options(${name} PRIVATE -g)
   # __FILE__ in error messages is relative to the project's root.
   target_compile_options(${name} PRIVATE -fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=)
   taskglass_refuse_undefined(${name})

@@ -6,6 +6,7 @@
 #define TASKGLASS_RUN_H
 
 #include <taskglass/graph.h>
+#include <taskglass/source.h>
 #include <taskglass/wire/stream.h>
 
 #ifdef __cplusplus
@@ -87,11 +88,12 @@ TG_API void tg_run_progress(struct tg_run *run, uint64_t *finished, uint64_t *to
 
 /* A task that was running when the run failed. */
 struct tg_run_task {
-    uint64_t task;      /* id */
-    uint32_t core;      /* the core it ran on */
-    uint32_t part;      /* enum tg_part: the core's place in its block */
-    const char *kernel; /* lives as long as the device */
-    bool faulted;       /* this one crashed */
+    uint64_t task;              /* id */
+    uint32_t core;              /* the core it ran on */
+    uint32_t part;              /* enum tg_part: the core's place in its block */
+    const char *kernel;         /* lives as long as the device */
+    bool faulted;               /* this one crashed */
+    struct tg_source_site site; /* the line it crashed in, or was at; of a few tasks only */
 };
 
 /* A dependency that was not met: `task` waits for a task that was running. */
@@ -159,6 +161,8 @@ struct tg_run_result {
     uint64_t waiting;                  /* tasks neither finished nor running */
     uint32_t n_unmet;                  /* dependencies on running tasks; `unmet` has the first */
     struct tg_run_unmet unmet[TG_MAX_UNMET];
+    struct tg_source_site site; /* where a kernel or the orchestration crashed or hung, if known */
+    tg_status site_status; /* why `site` has no line, as tg_source_find says; OK: not looked up */
     struct tg_record_result record;
     struct tg_orchestration_result orchestration;
     struct tg_scope_result scopes;

@@ -247,7 +247,7 @@ void cli_summarize_run(const char *workload, const char *runtime,
     cli_print("  %-9s%s\n", "files", cli_show(&files, info->output_dir));
 }
 
-enum { LABEL, TASK, KERNEL, PART, CORE, STATE, COLUMNS };
+enum { LABEL, TASK, KERNEL, PART, CORE, STATE, LINE, COLUMNS };
 
 static const struct cli_column running_columns[COLUMNS] = {
     [LABEL] = {.head = "running"},
@@ -256,11 +256,14 @@ static const struct cli_column running_columns[COLUMNS] = {
     [PART] = {"part", .rank = 3},
     [CORE] = {"core", .rank = 2, .right = true},
     [STATE] = {"state", .rank = 1, .may_lack = true},
+    [LINE] = {"line", .rank = 1, .least = 16, .cut = CLI_CUT_BEGIN, .fills = true,
+              .may_lack = true},
 };
 
 static void put_running(const struct tg_run_result *run)
 {
     static const char *const parts[TG_PARTS] = {"aic", "aiv0", "aiv1"};
+    struct cli_shown file;
     uint32_t rows = run->n_running < MOST_ROWS ? run->n_running : MOST_ROWS;
     struct cli_table table;
     struct cli_words id;
@@ -274,6 +277,9 @@ static void put_running(const struct tg_run_result *run)
         cli_table_cell(&table, CORE, "%" PRIu32, task->core);
         if (task->faulted)
             cli_table_cell(&table, STATE, "crashed");
+        if (task->site.at.line != 0)
+            cli_table_cell(&table, LINE, "%s:%" PRIu32, cli_show(&file, task->site.at.file),
+                           task->site.at.line);
         cli_table_end_row(&table);
     }
     cli_table_end(&table);

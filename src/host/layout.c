@@ -98,8 +98,15 @@ static const struct tg_layout_info rows[] = {
     STRUCTURE(tg_run_config), MEMBER(tg_run_config, timeout), POINTER(tg_run_config, record),
     MEMBER(tg_run_config, deps), MEMBER(tg_run_config, shared),
 
+    STRUCTURE(tg_source_line), CHARS(tg_source_line, file), MEMBER(tg_source_line, line),
+    CHARS(tg_source_line, function),
+
+    STRUCTURE(tg_source_site), NESTED(tg_source_site, at, tg_source_line),
+    NESTED(tg_source_site, called_at, tg_source_line),
+
     STRUCTURE(tg_run_task), MEMBER(tg_run_task, task), MEMBER(tg_run_task, core),
     MEMBER(tg_run_task, part), MEMBER(tg_run_task, kernel), MEMBER(tg_run_task, faulted),
+    NESTED(tg_run_task, site, tg_source_site),
 
     STRUCTURE(tg_record_result), MEMBER(tg_record_result, on),
     NESTED(tg_record_result, summary, tg_record_summary),
@@ -110,7 +117,8 @@ static const struct tg_layout_info rows[] = {
     MEMBER(tg_run_result, edges), MEMBER(tg_run_result, finished),
     MEMBER(tg_run_result, start_seconds), MEMBER(tg_run_result, execute_seconds),
     MEMBER(tg_run_result, n_running), POINTER(tg_run_result, running),
-    MEMBER(tg_run_result, waiting), NESTED(tg_run_result, record, tg_record_result),
+    MEMBER(tg_run_result, waiting), NESTED(tg_run_result, site, tg_source_site),
+    NESTED(tg_run_result, record, tg_record_result),
 
     STRUCTURE(tg_output_check), MEMBER(tg_output_check, name), MEMBER(tg_output_check, dtype),
     MEMBER(tg_output_check, elements), MEMBER(tg_output_check, mismatches),

@@ -17,6 +17,10 @@
 /* How long a GPU may take to report a failed kernel once it is asked. */
 enum { REPORT_MILLISECONDS = 1000 };
 
+/* How long workers may take to say where they are, and how often the host looks. */
+#define LOCATE_SECONDS 0.5
+enum { LOCATE_MILLISECONDS = 5 };
+
 /* How long an orchestration that has failed may take to return. */
 #define GRACE_SECONDS 0.5
 
@@ -396,6 +400,31 @@ static bool has_failed(struct tg_run *run)
            run->device->ops->poll(run->device->state, REPORT_MILLISECONDS) == TG_POLL_LOST;
 }
 
+static bool is_located(const struct tg_run *run)
+{
+    uint32_t last = tg_device_workers(run->device) - 1;
+    for (uint32_t i = 0; i <= last; i++)
+        if ((run->status[i].running != 0 || (i == last && is_device_built(run))) &&
+            run->status[i].place.state == TG_PLACE_NONE)
+            return false;
+    return true;
+}
+
+/* Lets the workers say in which line they are, and waits a moment for their answers. */
+static void locate(struct tg_run *run)
+{
+    const struct tg_platform_ops *ops = run->device->ops;
+    double until = now() + LOCATE_SECONDS;
+    if (ops->locate == NULL)
+        return;
+    ops->locate(run->device->state);
+    do {
+        if (ops->poll(run->device->state, LOCATE_MILLISECONDS) != TG_POLL_RUNNING)
+            return;
+        look(run);
+    } while (!is_located(run) && now() < until);
+}
+
 /* Ends the run: nothing has moved for as long as the no-progress limit allows. */
 static void give_up(struct tg_run *run)
 {
@@ -405,6 +434,7 @@ static void give_up(struct tg_run *run)
         end_lost(run, TG_DEVICE_LOST);
         return;
     }
+    locate(run);
     look(run); /* read which tasks run before the device is killed */
     if (!ops->memory_dies)
         ops->kill(run->device->state);

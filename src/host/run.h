@@ -34,6 +34,8 @@ struct tg_run {
     struct tg_orchestrator_report report; /* device-built graphs: the last one read */
     struct tg_worker_status *status;      /* one per worker, as last read */
     struct tg_run_task *running;
+    uint32_t sites; /* source lines looked up so far */
+    bool overflow;  /* a stack was full when the device crashed */
     struct tg_run_result result;
     struct tg_run_lock lock[2]; /* of the folders, until their files are written; -1: not ours */
 };

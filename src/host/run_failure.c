@@ -4,12 +4,60 @@
  * wrote all of it, so every index is checked before it is used.
  */
 #include "base/error.h"
+#include "host/module.h"
 #include "host/run.h"
 #include "host/text.h"
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+
+/* Every line takes a process of some milliseconds. */
+enum { MOST_SITES = 8 };
+/* Debug information that takes longer is not read twice. */
+#define SLOW_SECONDS 1.0
+
+/* ── source lines ──────────────────────────────────────────────────────────────────────── */
+
+/* Modules are numbered from 1 in the order in which they were loaded; the list has the newest first. */
+static const struct tg_module *find_module(const struct tg_device *device, uint32_t number)
+{
+    const struct tg_module *module = device->modules;
+    uint32_t n = 0;
+    for (; module != NULL; module = module->next)
+        n++;
+    module = number == 0 || number > n ? NULL : device->modules;
+    for (; module != NULL && n > number; n--)
+        module = module->next;
+    return module;
+}
+
+/* Looks up the line of a place, unless that has become too slow. */
+static void find_site(struct tg_run *run, const struct tg_place_record *record,
+                      struct tg_source_site *site)
+{
+    const struct tg_module *module = find_module(run->device, record->module);
+    struct tg_code_place place = {.at = record->at, .from = record->from};
+    double began = tg_limit_now();
+    memset(site, 0, sizeof *site);
+    if (module == NULL || record->at == 0 || run->sites >= MOST_SITES)
+        return;
+    run->sites++;
+    run->result.site_status = tg_source_find(module->path, &place, site, NULL);
+    if (tg_limit_now() - began > SLOW_SECONDS)
+        run->sites = MOST_SITES;
+}
+
+/* ", at model.c:42 in add", or "". */
+static const char *site_text(const struct tg_source_site *site, char text[400])
+{
+    char words[396];
+    tg_source_text(site, words, sizeof words);
+    snprintf(text, 400, "%s%s", *words ? ", " : "", words);
+    return text;
+}
+
+/* ── tasks ─────────────────────────────────────────────────────────────────────────────── */
 
 static const char *kernel_of(const struct tg_run *run, const struct tg_task_desc *desc,
                              uint32_t part)
@@ -45,6 +93,16 @@ static bool already_listed(const struct tg_run *run, uint64_t task)
     return false;
 }
 
+/* A task on a core that crashed is where the device crashed. One that hung has said where it is. */
+static void find_running_site(struct tg_run *run, const struct tg_worker_status *status)
+{
+    struct tg_run_task *task = &run->running[run->result.n_running - 1];
+    if (task->faulted)
+        task->site = run->result.site;
+    else if (status->place.state == TG_PLACE_FOUND)
+        find_site(run, &status->place, &task->site);
+}
+
 static void list_running(struct tg_run *run, const struct tg_fault_record *fault)
 {
     uint64_t tasks = 0;
@@ -55,6 +113,7 @@ static void list_running(struct tg_run *run, const struct tg_fault_record *fault
             continue;
         tasks += !already_listed(run, desc.id);
         add_running(run, i, &desc, status->part, fault->valid && fault->worker == i);
+        find_running_site(run, status);
     }
     run->result.waiting = run->result.tasks - run->result.finished;
     run->result.waiting -= tasks < run->result.waiting ? tasks : run->result.waiting;
@@ -124,11 +183,13 @@ static const char *core_name(uint32_t lane, char text[24])
 }
 
 /* The faulting address, for the signals that report one. */
-static const char *fault_address(const struct tg_fault_record *fault, char text[40])
+static const char *fault_address(const struct tg_run *run, const struct tg_fault_record *fault,
+                                 char text[80])
 {
     text[0] = '\0';
     if (fault->signal == SIGSEGV || fault->signal == SIGBUS)
-        snprintf(text, 40, " at address 0x%llx", (unsigned long long)fault->address);
+        snprintf(text, 80, " at address 0x%llx%s", (unsigned long long)fault->address,
+                 run->overflow ? ", because the stack is full" : "");
     return text;
 }
 
@@ -161,13 +222,13 @@ static bool may_be_late(const struct tg_run *run, const struct tg_fault_record *
 static void say_fault(struct tg_run *run, const struct tg_fault_record *fault,
                       const struct tg_task_desc *desc)
 {
-    char core[24], task[32], address[40], cause[112];
+    char core[24], task[32], address[80], cause[112], site[400];
     run->result.status = TG_KERNEL_FAULT;
-    tg_error_set(&run->error, TG_KERNEL_FAULT, "task %s, kernel %s,%s on %s: %s%s",
+    tg_error_set(&run->error, TG_KERNEL_FAULT, "task %s, kernel %s,%s on %s: %s%s%s",
                  tg_task_text(desc->id, task), kernel_of(run, desc, fault->part),
                  may_be_late(run, fault) ? " or one just before it," : "",
                  core_name(fault->worker, core), fault_cause(fault, cause),
-                 fault_address(fault, address));
+                 fault_address(run, fault, address), site_text(&run->result.site, site));
 }
 
 /* The device cannot tell which kernel failed. */
@@ -206,24 +267,29 @@ static void say_gave_up(struct tg_run *run, const struct tg_fault_record *fault)
 /* The orchestration function itself crashed. */
 static void say_orchestration_fault(struct tg_run *run, const struct tg_fault_record *fault)
 {
-    char site[128], address[40], cause[112];
-    tg_run_scope_site(run, site);
+    char scope[128], address[80], cause[112], site[400];
+    tg_run_scope_site(run, scope);
     run->result.status = TG_KERNEL_FAULT;
     tg_error_set(&run->error, TG_KERNEL_FAULT,
-                 "the orchestration, in the scope of %s, after %llu tasks: %s%s", site,
+                 "the orchestration, in the scope of %s, after %llu tasks: %s%s%s", scope,
                  (unsigned long long)run->result.tasks, fault_cause(fault, cause),
-                 fault_address(fault, address));
+                 fault_address(run, fault, address), site_text(&run->result.site, site));
 }
 
 static void say_hang(struct tg_run *run, tg_status status)
 {
     const struct tg_run_task *first = run->running;
-    char who[300] = "", core[24], task[32];
-    if (run->result.n_running > 0)
-        snprintf(who, sizeof who, ": task %s, kernel %s, on %s", tg_task_text(first->task, task),
-                 first->kernel, core_name(first->core, core));
-    else if (run->graph->layout != NULL)
+    char who[700] = "", core[24], task[32], site[400];
+    if (run->result.n_running > 0) {
+        run->result.site = first->site;
+        snprintf(who, sizeof who, ": task %s, kernel %s, on %s%s", tg_task_text(first->task, task),
+                 first->kernel, core_name(first->core, core), site_text(&first->site, site));
+    } else if (run->graph->layout != NULL) {
         tg_run_orchestrator_doing(run, who, sizeof who);
+        find_site(run, &run->status[tg_device_workers(run->device) - 1].place, &run->result.site);
+        snprintf(who + strlen(who), sizeof who - strlen(who), "%s",
+                 site_text(&run->result.site, site));
+    }
     if (run->result.n_running > 1)
         snprintf(who + strlen(who), sizeof who - strlen(who), " and %u more",
                  run->result.n_running - 1);
@@ -241,6 +307,18 @@ static void say_lost(struct tg_run *run)
     tg_error_set(&run->error, TG_DEVICE_LOST, "the device %s after %llu of %llu tasks, %u running",
                  autopsy.cause, (unsigned long long)run->result.finished,
                  (unsigned long long)run->result.tasks, run->result.n_running);
+}
+
+/* Where the device crashed. */
+static void find_fault_site(struct tg_run *run)
+{
+    struct tg_place_record place;
+    uint64_t address = run->device->control + offsetof(struct tg_control_head, fault_place);
+    if (tg_device_copy_out(run->device, &place, address, sizeof place, NULL) != TG_OK)
+        return;
+    run->overflow = place.state == TG_PLACE_STACK_OVERFLOW;
+    if (place.state == TG_PLACE_FOUND || place.state == TG_PLACE_STACK_OVERFLOW)
+        find_site(run, &place, &run->result.site);
 }
 
 void tg_run_describe_failure(struct tg_run *run, tg_status status)
@@ -262,6 +340,8 @@ void tg_run_describe_failure(struct tg_run *run, tg_status status)
     if (!autopsy.crashed || fault.worker >= device->head.n_lanes ||
         !find(run, fault.running, fault.part, &desc))
         fault.valid = 0;
+    if (autopsy.crashed)
+        find_fault_site(run);
     list_running(run, &fault);
     list_unmet(run);
     if (status != TG_DEVICE_LOST)

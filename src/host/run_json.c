@@ -57,6 +57,21 @@ static void put_result(struct tg_json *json, tg_status status)
     tg_json_end_object(json);
 }
 
+static void put_source_line(struct tg_json *json, const char *key,
+                            const struct tg_source_line *line)
+{
+    tg_json_key(json, key);
+    if (line->line == 0) {
+        tg_json_null(json);
+        return;
+    }
+    tg_json_begin_line_object(json);
+    tg_json_put_string(json, "file", line->file);
+    tg_json_put_uint(json, "line", line->line);
+    tg_json_put_string(json, "function", line->function);
+    tg_json_end_object(json);
+}
+
 static void put_running(struct tg_json *json, const struct tg_run_result *run)
 {
     static const char *const parts[TG_PARTS] = {"aic", "aiv0", "aiv1"};
@@ -71,6 +86,7 @@ static void put_running(struct tg_json *json, const struct tg_run_result *run)
         tg_json_put_string(json, "part", task->part < TG_PARTS ? parts[task->part] : NULL);
         tg_json_put_uint(json, "core", task->core);
         tg_json_put_bool(json, "faulted", task->faulted);
+        put_source_line(json, "site", &task->site.at);
         tg_json_end_object(json);
     }
     tg_json_end_array(json);
@@ -101,6 +117,8 @@ static void put_error(struct tg_json *json, const struct tg_execution *e)
     tg_json_put_string(json, "name", tg_status_name(e->status));
     tg_json_put_string(json, "text", e->error.text);
     tg_json_put_string(json, "advice", tg_execution_advice(e));
+    put_source_line(json, "site", &e->run.site.at);
+    put_source_line(json, "called_at", &e->run.site.called_at);
     put_running(json, &e->run);
     put_unmet(json, &e->run);
     tg_json_end_object(json);

@@ -103,6 +103,9 @@ struct tg_platform_ops {
     enum tg_poll (*poll)(void *state, int milliseconds);
     /* Stops starting tasks; any thread may call it. `poll` reports when the run has stopped. */
     void (*cancel)(void *state);
+    /* Asks the workers to write into their status where in a module's code they are. They answer soon, or
+     * not at all. NULL: they cannot. */
+    void (*locate)(void *state);
     /* Ends a device that no longer responds. Its memory stays, unless memory_dies. */
     void (*kill)(void *state);
     void (*autopsy)(void *state, struct tg_autopsy *autopsy);

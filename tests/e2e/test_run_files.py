@@ -80,7 +80,8 @@ def test_run_json_of_a_good_run_has_no_error(tg):
 
 def test_the_error_of_run_json_has_its_advice(tg):
     error = tg.run_json(workload("faults"), "--case", "spin", "--timeout", "0.2", code=3)["error"]
-    assert list(error) == ["name", "text", "advice", "running", "unmet_count", "unmet"]
+    assert list(error) == ["name", "text", "advice", "site", "called_at", "running", "unmet_count",
+                           "unmet"]
     assert "--timeout" in error["advice"]
 
 

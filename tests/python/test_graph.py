@@ -2,6 +2,7 @@
 """Graphs built and run from Python."""
 
 import pathlib
+import shutil
 import threading
 import time
 
@@ -349,6 +350,9 @@ def test_a_kernel_that_crashes_is_named(device):
             graph.run(record="full", output_dir="out")
     running = caught.value.execution.running
     assert [(task.id, task.kernel, task.faulted) for task in running] == [(0, "fault_null", True)]
+    if shutil.which("addr2line") and running[0].site:  # a GPU does not report the line
+        assert running[0].site.file.endswith("workloads/faults/kernels.c") and running[0].site.line > 0
+        assert running[0].called_at.function == "fault_null"
     assert len(taskglass.Recording("out")) == 1 and device.info.lost
 
 

@@ -24,7 +24,7 @@ from .errors import (AbiMismatch, BadArgument, Busy, Cancelled, Cycle, Deadlock,
                      NotTrusted, TimedOut, Unsupported, WorkloadFault)
 from .execute import (Case, Execution, Kernel, Output, Platform, Runtime, Workload, platforms, run,
                       runtimes, workload, workloads)
-from .graph import Graph, In, InOut, Out, Run, RunningTask, RunResult, Task
+from .graph import Graph, In, InOut, Out, Run, RunningTask, RunResult, SourceLine, Task
 from .recording import (DepsTask, Edge, ExportResult, Finding, Record, Recording, Verification,
                         export_formats, newest)
 
@@ -41,6 +41,6 @@ __all__ = [
     "DepsTask", "Device", "DeviceArray", "DeviceFailure", "DeviceInfo", "DeviceLost", "Edge",
     "Error", "Execution", "ExportResult", "Finding", "Graph", "Hang", "In", "InOut", "IoError", "Kernel", "KernelFault",
     "Mismatch", "Module", "NoMemory", "NotFound", "NotTrusted", "Out", "Output", "Pair", "Platform", "Record", "Recording",
-    "Run", "RunResult", "RunningTask", "Runtime", "Setting", "Suspect", "Task", "TimedOut", "Unsupported",
+    "Run", "RunResult", "RunningTask", "Runtime", "Setting", "SourceLine", "Suspect", "Task", "TimedOut", "Unsupported",
     "Verification", "Workload", "WorkloadFault", "diff", "dtypes", "export_formats", "newest", "platforms", "run", "runtimes",
     "settings", "version", "workload", "workloads"]

@@ -22,7 +22,7 @@ from ._library import encoded, lib, runtimes, text, words
 from .device import DeviceArray, Module
 from .recording import Recording
 
-__all__ = ["Graph", "Task", "In", "Out", "InOut", "Run", "RunResult", "RunningTask"]
+__all__ = ["Graph", "Task", "In", "Out", "InOut", "Run", "RunResult", "RunningTask", "SourceLine"]
 
 _PARTS = ("aic", "aiv0", "aiv1")
 _NO_KERNEL = 2**32 - 1
@@ -145,13 +145,31 @@ class _Arguments:
 
 
 @dataclass(frozen=True)
+class SourceLine:
+    """A line of a kernel or an orchestration."""
+    file: str
+    line: int
+    function: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+def _source_line(line: Any) -> Optional[SourceLine]:
+    return SourceLine(text(line.file), line.line, text(line.function)) if line.line else None
+
+
+@dataclass(frozen=True)
 class RunningTask:
-    """A task that was running when a run failed."""
+    """A task that was running when a run failed. `site` is the line that it crashed in or was at, if
+    the module has debug information; `called_at` the line of its kernel, if that is another one."""
     id: int
     kernel: str
     core: int
     part: str
     faulted: bool
+    site: Optional[SourceLine] = None
+    called_at: Optional[SourceLine] = None
 
 
 @dataclass(frozen=True)
@@ -231,7 +249,8 @@ class Run(Closing):
             edges=result.edges, finished=result.finished, waiting=result.waiting,
             start_seconds=result.start_seconds, execute_seconds=result.execute_seconds,
             running=tuple(RunningTask(task.task, text(task.kernel), task.core,
-                                      _PARTS[task.part] if task.part < 3 else "?", task.faulted)
+                                      _PARTS[task.part] if task.part < 3 else "?", task.faulted,
+                                      _source_line(task.site.at), _source_line(task.site.called_at))
                           for task in running),
             recorded=record.summary.recorded,
             lost={text(lib().tg_loss_name(cause)): count

@@ -10,7 +10,7 @@
  *   └──────────────┴──────────────────────────┴────────┘  └───────────────────────────┘
  *
  * Who writes:  head          the device program, once, before its first message
- *              head.fault    the device program's fault handler, once, when it dies
+ *              head.fault    the device program's fault handler, once, when it dies; fault_place too
  *              status[i]     only worker i, during a run; reset at each launch
  *              head.pulse    the host, while the device may wait for it
  *              launch        the host, before it asks for a launch; the device only reads
@@ -31,18 +31,30 @@
 #define TG_CONTROL_MAGIC UINT64_C(0x316C7274636C6774) /* "tglctrl1", little-endian */
 /* The version of the control area and of everything that the host lays out for the device to run.
  * It grows when either changes, so that a host and a device program of different builds notice. */
-#define TG_CONTROL_VERSION 7u
+#define TG_CONTROL_VERSION 8u
 #define TG_LAUNCH_MAGIC UINT64_C(0x32636E756C6C6774) /* "tgllunc2" */
+
+/* Where a worker's thread was in the code of a module. The worker's own signal handler writes it, when
+ * the thread crashes or the host asks. Addresses are those in the module's file; 0: not known. */
+struct tg_place_record {
+    uint64_t at;
+    uint64_t from;   /* the same for the outermost function of the module; 0: `at` is in it */
+    uint32_t module; /* number of the module + 1, counted as they were loaded; 0: in none */
+    uint32_t state;  /* enum tg_place_state; written last */
+};
+TG_WIRE_SIZE(struct tg_place_record, 24);
+enum tg_place_state { TG_PLACE_NONE = 0, TG_PLACE_FOUND = 1, TG_PLACE_STACK_OVERFLOW = 2 };
 
 /* What a worker is doing. Zero means that it is idle. */
 struct tg_worker_status {
-    uint64_t running;  /* index of the task it runs + 1; 0: none */
-    uint64_t finished; /* tasks it completed in this run */
-    uint32_t part;     /* enum tg_part of the kernel it runs */
-    uint32_t kernel;   /* the kernel's number */
-    uint64_t task_id;  /* its task, for readers that can no longer read the descriptor;
+    uint64_t running;             /* index of the task it runs + 1; 0: none */
+    uint64_t finished;            /* tasks it completed in this run */
+    uint32_t part;                /* enum tg_part of the kernel it runs */
+    uint32_t kernel;              /* the kernel's number */
+    uint64_t task_id;             /* its task, for readers that can no longer read the descriptor;
                           for the orchestrator: how many tasks it has submitted */
-    uint64_t reserved[4];
+    struct tg_place_record place; /* once the host has asked */
+    uint64_t reserved;
 };
 TG_WIRE_SIZE(struct tg_worker_status, 64);
 
@@ -75,7 +87,8 @@ struct tg_control_head {
     uint64_t memory_start; /* tensors lie in [memory_start, memory_end) */
     uint64_t memory_end;
     uint64_t pulse; /* changes again and again while the host runs: see wire/stream.h */
-    uint64_t reserved[5];
+    struct tg_place_record fault_place; /* written before fault.valid */
+    uint64_t reserved[2];
 };
 TG_WIRE_SIZE(struct tg_control_head, 256);
 TG_WIRE_AT(struct tg_control_head, status, 48);

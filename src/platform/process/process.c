@@ -241,6 +241,13 @@ void tg_process_cancel(void *state)
     tg_process_send(process->socket, &stop);
 }
 
+void tg_process_locate(void *state)
+{
+    struct tg_process *process = state;
+    struct tg_process_message locate = {.type = TG_PROCESS_LOCATE};
+    tg_process_send(process->socket, &locate);
+}
+
 void tg_process_kill(void *state)
 {
     tg_process_reap(state, 0);

@@ -18,6 +18,7 @@ tg_status tg_process_load(void *state, const char *path, uint32_t first, uint32_
 tg_status tg_process_launch(void *state, uint64_t launch, struct tg_error *error);
 enum tg_poll tg_process_poll(void *state, int milliseconds);
 void tg_process_cancel(void *state);
+void tg_process_locate(void *state);
 void tg_process_kill(void *state);
 void tg_process_autopsy(void *state, struct tg_autopsy *autopsy);
 
@@ -41,6 +42,7 @@ tg_status tg_process_read_copied(void *state, void *bytes, uint64_t address, uin
     .kill = tg_process_kill, .autopsy = tg_process_autopsy
 #define TG_PROCESS_COMMON_OPS                                                         \
     TG_PROCESS_START_OPS, .close = tg_process_close, .describe = tg_process_describe, \
-                          .alloc = tg_process_alloc, .free = tg_process_free
+                          .alloc = tg_process_alloc, .free = tg_process_free,         \
+                          .locate = tg_process_locate
 
 #endif

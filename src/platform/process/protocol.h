@@ -11,6 +11,7 @@
  *   LAUNCH ───────────────────►        a tg_launch's address
  *   STOP  ────────────────────►        (any time) start no more tasks
  *         ◄──────────────────── DONE   all tasks finished, or stopped
+ *   LOCATE ───────────────────►        (during a run) the workers write into their status where they are
  *   BYE: the device exits at once; also when the socket closes or the host dies
  *
  * A device whose memory the host cannot see has a second socket, over which the host moves bytes
@@ -27,7 +28,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TG_PROCESS_PROTOCOL 3u
+#define TG_PROCESS_PROTOCOL 4u
 
 /* The file descriptors that the device program starts with. */
 enum { TG_PROCESS_SOCKET_FD = 3, TG_PROCESS_MEMORY_FD = 4, TG_PROCESS_MOVER_FD = 5 };
@@ -48,7 +49,8 @@ enum tg_process_type {
     TG_PROCESS_UNPIN,
     TG_PROCESS_COPY_IN,
     TG_PROCESS_COPY_OUT,
-    TG_PROCESS_MOVED
+    TG_PROCESS_MOVED,
+    TG_PROCESS_LOCATE
 };
 
 /* What is in force in the device's process. */

@@ -31,6 +31,8 @@ struct device {
     tg_kernel_fn *kernels;
     uint32_t n_kernels;
     struct loaded *modules;
+    pthread_t *threads; /* one per worker; those that were started */
+    uint32_t n_threads;
     uint32_t launches;       /* a futex: incremented to start the workers */
     uint32_t orchestrations; /* the same for the orchestrator */
     bool has_orchestrator;
@@ -94,6 +96,12 @@ static bool start_worker(struct device *d, uint32_t worker)
     pthread_t thread;
     if (start == NULL)
         return false;
+    if (d->threads == NULL)
+        d->threads = calloc(d->engine->n_workers, sizeof *d->threads);
+    if (d->threads == NULL) {
+        free(start);
+        return false;
+    }
     *start = (struct thread_start){d, worker};
     pthread_attr_t attr;
     size_t stack;
@@ -112,6 +120,7 @@ static bool start_worker(struct device *d, uint32_t worker)
         return false;
     }
     pthread_detach(thread);
+    d->threads[d->n_threads++] = thread;
     return true;
 }
 
@@ -230,6 +239,7 @@ static void load(struct device *d, struct tg_process_message *message)
     }
     for (uint32_t i = 0; i < message->count; i++)
         d->kernels[message->first + i] = workload->kernels[i].fn;
+    tg_fault_add_module(workload);
     tg_link_reply(message, TG_PROCESS_LOADED, TG_OK, "%s", "");
 }
 
@@ -308,6 +318,10 @@ static void obey(struct device *d, struct tg_process_message *message)
         break;
     case TG_PROCESS_STOP:
         tg_engine_stop(d->engine);
+        break;
+    case TG_PROCESS_LOCATE:
+        for (uint32_t i = 0; i < d->n_threads; i++)
+            tg_fault_locate(d->threads[i]);
         break;
     default:
         _exit(TG_PROCESS_EXIT_BYE);
