@@ -57,6 +57,7 @@ struct tg_workload_call {
     const char *case_name;
     void (*call)(void *argument);
     void *argument;
+    const void *code; /* an address in the module that has the function; NULL: not known */
 };
 
 /*

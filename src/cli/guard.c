@@ -2,9 +2,10 @@
 #define _GNU_SOURCE 1
 #include "cli/guard.h"
 
-#include <math.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <taskglass/source.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -52,8 +54,12 @@ static struct {
     volatile sig_atomic_t number; /* CAUSE_SIGNAL: the signal; CAUSE_EXIT: the status */
     const void *volatile address;
     const char *volatile exit_function;
-    char what[300]; /* "golden() of workload 'x', case 'y'" */
-    char line[600]; /* to be printed if the command cannot end as it should */
+    const char *module;            /* the file of the function; NULL: not known */
+    struct tg_code_range range;    /* where that module lies, if it is known */
+    struct tg_code_place place;    /* where in it the function was left */
+    volatile sig_atomic_t looking; /* the handler reads the stack, and may crash */
+    char what[300];                /* "golden() of workload 'x', case 'y'" */
+    char line[900];                /* to be printed if the command cannot end as it should */
     volatile sig_atomic_t reported;
 
     /* Under the lock. */
@@ -153,6 +159,26 @@ __attribute__((noreturn)) static void jump(enum cause cause, int number, const v
     siglongjmp(guard.out, 1);
 }
 
+/* Leaves the function, and notes where it was. If the stack is so damaged that reading it crashes too, the
+ * handler is entered again, and does without. */
+__attribute__((noreturn)) static void jump_from(enum cause cause, int number, const void *address,
+                                                void *context)
+{
+    if (!guard.looking && guard.module != NULL) {
+        guard.cause = cause;
+        guard.number = number;
+        guard.address = address;
+        guard.looking = 1;
+        (void)tg_code_place_find(&guard.range, 1, context, &guard.place);
+    } else if (guard.looking) {
+        cause = (enum cause)guard.cause;
+        number = guard.number;
+        address = guard.address;
+    }
+    guard.looking = 0;
+    jump(cause, number, address);
+}
+
 static void on_signal(int number, siginfo_t *info, void *context);
 
 /* Gives a signal to the handler that was there before: the library's own, which puts zeros in the place of
@@ -173,11 +199,11 @@ static void on_signal(int number, siginfo_t *info, void *context)
     bool own = guard.thread != 0 && pthread_equal(pthread_self(), guard.thread);
     if (number == WAKE) {
         if (own && guard.inside && guard.asked != CAUSE_NONE)
-            jump(guard.asked, 0, NULL);
+            jump_from(guard.asked, 0, NULL, context);
         return;
     }
     if (own && guard.inside)
-        jump(CAUSE_SIGNAL, number, info->si_code > 0 ? info->si_addr : NULL);
+        jump_from(CAUSE_SIGNAL, number, info->si_code > 0 ? info->si_addr : NULL, context);
     if (guard.inside || guard.left) /* a thread of the workload, or what it left behind */
         end_now(" crashed in a thread of its own");
     if (number == SIGBUS && pass_on(number, info, context))
@@ -307,10 +333,34 @@ static void describe(char *text, size_t size)
     }
 }
 
+/* Which module the function is in. */
+static void find_module(const void *code)
+{
+    Dl_info info;
+    guard.module = NULL;
+    guard.place = (struct tg_code_place){0};
+    if (code != NULL && dladdr(code, &info) != 0 && tg_code_range_of(code, &guard.range))
+        guard.module = info.dli_fname;
+}
+
+/* Adds the source line, if the debug information has one. */
+static void describe_site(char *text, size_t size)
+{
+    struct tg_source_site site;
+    char words[400];
+    if (guard.module == NULL || guard.place.at == 0 ||
+        tg_source_find(guard.module, &guard.place, &site, NULL) != TG_OK)
+        return;
+    tg_source_text(&site, words, sizeof words);
+    snprintf(text + strlen(text), size - strlen(text), "%s%s",
+             guard.cause == CAUSE_LATE ? "; it was " : ", ", words);
+}
+
 tg_status cli_guard_call(void *context, const struct tg_workload_call *call, struct tg_error *error)
 {
     char how[200];
     (void)context;
+    find_module(call->code);
     if (call->case_name)
         snprintf(guard.what, sizeof guard.what, "%s() of workload '%.80s', case '%.80s'",
                  call->function, call->workload, call->case_name);
@@ -329,8 +379,10 @@ tg_status cli_guard_call(void *context, const struct tg_workload_call *call, str
     }
     describe(how, sizeof how);
     snprintf(guard.line, sizeof guard.line, "%s%s", guard.what, how);
-    guard.left = 1;
+    guard.left = 1; /* from here on the line is printed whatever happens */
     set_watch(WATCH_ENDING);
+    if (guard.cause == CAUSE_SIGNAL || guard.cause == CAUSE_LATE)
+        describe_site(guard.line, sizeof guard.line);
     error->status = guard.cause == CAUSE_INTERRUPT ? TG_CANCELLED : TG_WORKLOAD_FAULT;
     snprintf(error->text, sizeof error->text, "%.*s", (int)sizeof error->text - 1, guard.line);
     return error->status;
@@ -359,7 +411,7 @@ static int start_watchdog(void)
 tg_status cli_guard_start(double limit, struct tg_error *error)
 {
     struct sigaction action = {.sa_sigaction = on_signal,
-                               .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
+                               .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART | SA_NODEFER};
     stack_t stack = {.ss_size = STACK};
     guard.limit = limit;
     guard.stack = stack.ss_sp = malloc(STACK);

@@ -90,7 +90,8 @@ static tg_status call(struct tg_case_host *host, enum tg_case_stage stage,
                                     .workload = host->workload->name,
                                     .case_name = host->def->name,
                                     .call = enter,
-                                    .argument = host};
+                                    .argument = host,
+                                    .code = host->workload};
     tg_status status;
     host->stage = stage;
     status = tg_guard_call(guard, &what, error);

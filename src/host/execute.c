@@ -166,7 +166,8 @@ static tg_status orchestrate_guarded(struct job *job, const struct tg_args *args
                                     .workload = job->execution->workload,
                                     .case_name = job->execution->case_name,
                                     .call = orchestrate,
-                                    .argument = &building};
+                                    .argument = &building,
+                                    .code = job->module->workload};
     bool here = tg_runtime_number(job->plan.runtime)->build != tg_graph_place;
     tg_status status = tg_guard_call(here ? &job->guard : NULL, &call, error);
     if (status != TG_OK)

@@ -21,11 +21,12 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <taskglass/device.h>
+#include <taskglass/source.h>
 #include <time.h>
 #include <unistd.h>
 
 /* How often a waiting thread looks whether it should stop. */
-enum { TICK_MILLISECONDS = 50, MOST_REFERENCES = 4096 };
+enum { TICK_MILLISECONDS = 50, MOST_REFERENCES = 4096, MOST_SITES = 8 };
 /* To load the module, at least: a very short limit is for references, not for constructors. */
 #define LOAD_SECONDS 2.0
 /* For what takes a moment, unless the machine is very busy. */
@@ -440,6 +441,21 @@ static void describe_fault(const struct tg_reference_request *request,
                  (unsigned long long)m->address);
 }
 
+/* Adds the source line, if the debug information has one. A reference that crashes in every task would
+ * take a process each time, so the first few lines must do. */
+static void describe_site(struct tg_reference_process *p, const struct tg_reference_message *m,
+                          char *text, size_t size)
+{
+    struct tg_code_place place = {.at = m->at, .from = m->from};
+    struct tg_source_site site;
+    char words[400];
+    if (place.at == 0 || p->sites++ >= MOST_SITES ||
+        tg_source_find(p->module->path, &place, &site, NULL) != TG_OK)
+        return;
+    tg_source_text(&site, words, sizeof words);
+    snprintf(text + strlen(text), size - strlen(text), ", %s", words);
+}
+
 static bool is_end_for_want(const struct tg_reference_message *m)
 {
     return m->number == CLD_EXITED && m->status == TG_REFERENCE_EXIT_WANT;
@@ -495,9 +511,10 @@ enum tg_reference_end tg_reference_process_call(struct tg_reference_process *p,
         /* In a runner that served others before, a reference may have used up the memory. */
         return was_fresh ? TG_CALL_REFUSED : TG_CALL_FAILED;
     }
-    if (heard == HEARD && m.type == TG_REFERENCE_FAULT)
+    if (heard == HEARD && m.type == TG_REFERENCE_FAULT) {
         describe_fault(request, &m, text, size);
-    else if (heard == HEARD_NOTHING)
+        describe_site(p, &m, text, size);
+    } else if (heard == HEARD_NOTHING)
         snprintf(text, size, "did not return within %g s", limit);
     else if (heard == HEARD_END && ended_for_want(p)) {
         snprintf(text, size, "out of memory or processes");

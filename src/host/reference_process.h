@@ -29,6 +29,7 @@ struct tg_reference_process {
     uint64_t memory_size;
     uint32_t sequence;
     int how;         /* how the process ended, as waitpid tells it */
+    uint32_t sites;  /* source lines that were looked up */
     bool fresh;      /* the runner has not called a reference yet */
     const int *stop; /* another thread sets it to end all waiting; __atomic */
     /* Called while the thread waits, unless NULL; a return other than 0 ends the waiting too. */

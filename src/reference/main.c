@@ -17,12 +17,16 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <taskglass/execute.h>
+#include <taskglass/source.h>
 #include <taskglass/workload.h>
 #include <unistd.h>
 
 /* Globals, because the signal handler takes no argument. */
 static char *memory;
 static uint64_t memory_size;
+static struct tg_code_range module;
+static struct tg_code_place place;
+static volatile sig_atomic_t is_looking; /* the handler reads the stack, and may crash */
 
 /* ── messages ──────────────────────────────────────────────────────────────────────────── */
 
@@ -67,14 +71,21 @@ static int exit_after(int cause)
 /* Says which signal it is and where, then lets the signal kill the process. */
 static void on_fault(int number, siginfo_t *info, void *context)
 {
-    struct tg_reference_message message = message_of(TG_REFERENCE_FAULT, number);
+    static struct tg_reference_message message; /* of the first fault */
     uint64_t at = (uint64_t)(uintptr_t)info->si_addr, begin = (uint64_t)(uintptr_t)memory;
-    (void)context;
+    if (is_looking)
+        goto tell;
+    message = message_of(TG_REFERENCE_FAULT, number);
     if (info->si_code > 0) {
         message.address = at;
         if (memory_size > 0 && at >= begin && at - begin < memory_size)
             message.offset = (int64_t)(at - begin);
     }
+    is_looking = 1;
+    (void)tg_code_place_find(&module, module.end != 0, context, &place);
+tell:
+    message.at = place.at;
+    message.from = place.from;
     tell(&message);
     signal(number, SIG_DFL);
     raise(number);
@@ -227,6 +238,8 @@ static tg_status open_module(const char *path, const struct tg_workload **worklo
         status = tg_workload_open(settings, path, &file, error);
     if (status == TG_OK)
         *workload = tg_workload_get(file);
+    if (status == TG_OK)
+        (void)tg_code_range_of(*workload, &module);
     return status;
 }
 

@@ -74,9 +74,9 @@ enum tg_reference_message_type {
     TG_REFERENCE_READY,   /* number: how many references there are */
     TG_REFERENCE_REFUSED, /* number: a tg_status; text: why the module cannot be used */
     TG_REFERENCE_DONE,    /* number: the request's sequence */
-    TG_REFERENCE_FAULT,   /* number: the signal; address; offset: in the shared memory, or -1 */
-    TG_REFERENCE_DEAD,    /* number: si_code of waitid, status: si_status */
-    TG_REFERENCE_RUNNER   /* number: the process that will take the next requests */
+    TG_REFERENCE_FAULT, /* number: the signal; address; offset: in the shared memory, or -1; at, from */
+    TG_REFERENCE_DEAD,  /* number: si_code of waitid, status: si_status */
+    TG_REFERENCE_RUNNER /* number: the process that will take the next requests */
 };
 
 struct tg_reference_message {
@@ -86,6 +86,7 @@ struct tg_reference_message {
     int64_t status;
     uint64_t address;
     int64_t offset;
+    uint64_t at, from; /* FAULT: as in struct tg_code_place; 0: not known */
     double atol, rtol;
     int64_t has_signature; /* 0: the kernel takes any arguments */
     char signature[800];   /* of the kernel; a longer one, which cannot be valid, is cut */
