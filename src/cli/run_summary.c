@@ -260,10 +260,21 @@ static const struct cli_column running_columns[COLUMNS] = {
               .may_lack = true},
 };
 
+/* "model.c:42" */
+static const char *short_line(const struct tg_run_task *task, struct cli_shown *shown)
+{
+    struct tg_source_site site = task->site;
+    char text[400];
+    site.at.function[0] = '\0';
+    site.called_at.line = 0;
+    tg_source_text(&site, text, sizeof text);
+    return cli_show(shown, text + strlen("at "));
+}
+
 static void put_running(const struct tg_run_result *run)
 {
     static const char *const parts[TG_PARTS] = {"aic", "aiv0", "aiv1"};
-    struct cli_shown file;
+    struct cli_shown line;
     uint32_t rows = run->n_running < MOST_ROWS ? run->n_running : MOST_ROWS;
     struct cli_table table;
     struct cli_words id;
@@ -278,8 +289,7 @@ static void put_running(const struct tg_run_result *run)
         if (task->faulted)
             cli_table_cell(&table, STATE, "crashed");
         if (task->site.at.line != 0)
-            cli_table_cell(&table, LINE, "%s:%" PRIu32, cli_show(&file, task->site.at.file),
-                           task->site.at.line);
+            cli_table_cell(&table, LINE, "%s", short_line(task, &line));
         cli_table_end_row(&table);
     }
     cli_table_end(&table);

@@ -486,6 +486,7 @@ tg_status tg_execute(const struct tg_settings *settings, const struct tg_workloa
         job.execution->times.total = seconds_since(start);
         if (status != TG_OK)
             fail(job.execution, status, &first);
+        tg_execution_advise(job.execution, tg_workload_get(workload), config);
     }
     end(&job);
     if (job.execution) {

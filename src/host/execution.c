@@ -41,12 +41,6 @@ tg_status tg_execution_keep_run(struct tg_execution *e, const struct tg_run *run
     return TG_NO_MEMORY;
 }
 
-const char *tg_execution_advice(const struct tg_execution *e)
-{
-    const char *advice = e->run.orchestration.advice;
-    return e->status != TG_OK && *advice ? advice : tg_status_advice(e->status);
-}
-
 void tg_execution_destroy(struct tg_execution *e)
 {
     if (!e)

@@ -45,11 +45,16 @@ struct tg_execution {
     uint32_t n_outputs;
     struct tg_output kept[TG_MAX_TENSORS];
     uint32_t n_kept;
+    char advice[2000]; /* about this run; "": that of its status will do */
+    tg_status advised; /* the status that it is about */
     char *run_json;
     struct tg_error note; /* why the module was not noted as one that the user has run; or OK */
 };
 
-/* Advice about the execution's error: the options to type, if they are known. */
+/* execution_advice.c: writes the advice that belongs to this run: its directory, its command line. */
+void tg_execution_advise(struct tg_execution *execution, const struct tg_workload *workload,
+                         const struct tg_execute_config *config);
+/* Advice about the execution's error: the options or the command to type, if they are known. */
 const char *tg_execution_advice(const struct tg_execution *execution);
 
 /* Copies the result of a run that has ended, with the list of tasks that were still running.

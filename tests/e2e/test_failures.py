@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Outputs that differ and devices that fail: exit status, messages, and files that are left."""
 
+import shlex
+
 import pytest
 
 from conftest import PLATFORMS, TEST_WORKLOADS, workload
@@ -27,6 +29,17 @@ def test_an_output_that_differs_is_reported_with_its_first_element(tg):
 def test_a_nan_that_is_expected_and_not_there_is_an_infinite_error(tg):
     report = tg.run_json(CARELESS, "--case", "wrong_nan", code=1)
     assert report["outputs"][0]["max_error"] == "Infinity"
+
+
+def test_the_advice_after_a_run_that_was_not_recorded_is_the_command_that_records_it(tg):
+    result = tg("run", CARELESS, "--case", "wrong_close", "--set", "n=4", "--output", "a b")
+    advice = result.stderr.split("advice", 1)[1]
+    command = " ".join(advice.split("`")[1].split())
+    assert shlex.split(command)[1:] == ["run", str(CARELESS), "--case", "wrong_close", "--set", "n=4",
+                                        "--output", "a b", "--dump-tensor"]
+    again = tg(*shlex.split(command)[1:])
+    assert again.returncode == 1 and "--dump-tensor" not in again.stderr
+    assert "taskglass diff CORRECT_RUN 'a b'" in " ".join(again.stderr.split())
 
 
 FAULTS = [("null", "KERNEL_FAULT", "fault_null"), ("abort", "KERNEL_FAULT", "fault_abort"),

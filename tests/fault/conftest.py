@@ -157,8 +157,9 @@ def check_next_run(tg, platform):
               platform, "--output", "next") == (0, "")
 
 
-def compiled(name, folder):
-    """Compiles workloads/NAME.c, which only processes can run; returns the module's path."""
+def compiled(name, folder, *flags):
+    """Compiles workloads/NAME.c, which only processes can run; returns the module's path. Flags of the
+    compiler come last, so that they replace the usual ones."""
     if GPU:
         pytest.skip("these need a device that is a process, and a GPU's kernels do not run in one")
     compiler = shlex.split(os.environ.get("CC", "cc"))
@@ -168,7 +169,7 @@ def compiled(name, folder):
     warnings = os.environ.get("TASKGLASS_TEST_WARNINGS", "-Wall -Wextra").split()
     subprocess.run([*compiler, "-std=gnu11", "-O1", *warnings, "-shared", "-fPIC",
                     f"-I{HERE.parents[1] / 'include'}", "-o", str(module),
-                    str(HERE / "workloads" / f"{name}.c"), "-lm"], check=True)
+                    str(HERE / "workloads" / f"{name}.c"), "-lm", *flags], check=True)
     return str(module)
 
 
