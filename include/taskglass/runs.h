@@ -50,6 +50,9 @@ struct tg_runs_entry {
 TG_API tg_status tg_runs_open(const char *dir, struct tg_runs **runs, struct tg_error *error);
 /* False past the last. */
 TG_API bool tg_runs_get(const struct tg_runs *runs, uint64_t number, struct tg_runs_entry *run);
+/* Directories that the user may not read, so that nobody knows whether they are runs. *path, if not NULL: the
+ * first of them, clean; lives as long as the list. */
+TG_API uint64_t tg_runs_unread(const struct tg_runs *runs, const char **path);
 TG_API void tg_runs_close(struct tg_runs *runs);
 
 /* What tg_runs_remove did. */

@@ -23,7 +23,7 @@ struct runs {
     const char *dir;
     struct tg_runs_entry *run; /* those that the filters select */
     size_t count;
-    uint64_t bytes;
+    uint64_t bytes, unread;
 };
 
 /* Prints the first runs of those selected, at most `most`, and how many more there are. */

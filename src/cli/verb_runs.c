@@ -125,12 +125,19 @@ static int add(struct runs *runs, const struct tg_runs_entry *run)
     return CLI_OK;
 }
 
+static void tell_unread(uint64_t count, const char *path)
+{
+    (void)cli_error("'%s'%s cannot be read: Permission denied; whether it is a run is not known",
+                    path, count > 1 ? " and others" : "");
+}
+
 /* Adds the runs under a directory that the filters select. A run at work is never removed. */
 static int add_from(struct runs *runs, const char *dir)
 {
     struct tg_runs *list;
     struct tg_runs_entry run;
     struct tg_error error;
+    const char *path;
     uint64_t seen = 0;
     int code = CLI_OK;
     tg_status status = tg_runs_open(dir, &list, &error);
@@ -142,6 +149,9 @@ static int add_from(struct runs *runs, const char *dir)
         if (is_selected(runs, &run) && ++seen > runs->keep.number &&
             !(runs->remove && run.state == TG_RECORDING_RUNNING))
             code = add(runs, &run);
+    runs->unread = tg_runs_unread(list, &path);
+    if (runs->unread > 0 && code == CLI_OK)
+        tell_unread(runs->unread, path);
     tg_runs_close(list);
     return code;
 }
@@ -155,10 +165,13 @@ static int add_named(struct runs *runs, const char *word)
     struct tg_error error;
     struct stat info;
     snprintf(path, sizeof path, "%s", word);
-    if (stat(path, &info) != 0 && !strchr(word, '/'))
+    if (stat(path, &info) != 0 && errno == ENOENT && !strchr(word, '/'))
         snprintf(path, sizeof path, "outputs/%s", word);
-    if (tg_runs_open(path, &list, &error) != TG_OK)
+    tg_status status = tg_runs_open(path, &list, &error);
+    if (status == TG_NOT_FOUND)
         return cli_error("there is no run '%s'; `taskglass runs` lists them", word);
+    if (status != TG_OK)
+        return cli_fail(&error);
     bool is_run = tg_runs_get(list, 0, &run) && strcmp(run.path, path) == 0;
     int code =
         is_run ? add(runs, &run)
@@ -219,7 +232,7 @@ static int list(struct runs *runs)
         print_json(runs);
     else
         print_list(runs);
-    return CLI_OK;
+    return runs->unread > 0 ? CLI_USAGE : CLI_OK;
 }
 
 static int remove_runs(struct runs *runs)

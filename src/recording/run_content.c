@@ -116,19 +116,25 @@ static int visit_name(const struct walk *walk, int fd, const char *folder, const
 
 static int walk_folder(const struct walk *walk, int fd, const char *folder)
 {
-    int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0), cause = 0;
+    /* A copy of the descriptor would share the position in the directory. */
+    int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), cause = 0;
     DIR *names = copy >= 0 ? fdopendir(copy) : NULL;
-    const struct dirent *entry;
+    const struct dirent *entry = NULL;
     if (!names) {
         cause = errno;
         if (copy >= 0)
             close(copy);
         return cause;
     }
-    rewinddir(names); /* the copy shares its position */
-    for (int i = 0; cause == 0 && i < MOST_NAMES && (entry = readdir(names)); i++)
+    for (int i = 0; cause == 0 && i < MOST_NAMES; i++) {
+        errno = 0;
+        entry = readdir(names);
+        if (!entry)
+            break;
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
             cause = visit_name(walk, fd, folder, entry->d_name, false);
+    }
+    cause = cause == 0 && !entry ? errno : cause;
     closedir(names);
     return cause == 0 && *folder == '\0' ? visit_name(walk, fd, folder, "run.json", true) : cause;
 }

@@ -23,6 +23,8 @@
 struct tg_runs {
     struct tg_runs_entry *run;
     size_t count, room;
+    uint64_t unread;
+    char first_unread[1024];
 };
 
 /* --- run.json ------------------------------------------------------------------------------------- */
@@ -110,15 +112,16 @@ static bool read_top(struct tg_pull *pull, const char *key, struct tg_runs_entry
     return tg_pull_skip(pull);
 }
 
-/* A file that is broken in the middle has told what comes before. False if there is none. */
-static bool read_json(const char *dir, struct tg_runs_entry *run)
+/* A file that is broken in the middle has told what comes before. Returns 0, or a cause that is a fault. */
+static int read_json(const char *dir, struct tg_runs_entry *run, bool *is_there)
 {
     struct tg_map map = {0};
     struct tg_pull pull;
     char key[32];
     char *path = tg_path_join(dir, "run.json");
-    bool is_there = path && tg_map_open(path, TG_LINKS_REFUSE, &map) == 0;
-    bool is_read = is_there && map.size > 0 && map.size <= TG_RUN_JSON_MOST;
+    int cause = path ? tg_map_open(path, TG_LINKS_REFUSE, &map) : ENOMEM;
+    *is_there = cause == 0;
+    bool is_read = cause == 0 && map.size > 0 && map.size <= TG_RUN_JSON_MOST;
     tg_pull_start(&pull, (const char *)map.bytes, is_read ? map.size : 0);
     bool good = is_read && tg_pull_next(&pull) == TG_PULL_BEGIN_OBJECT;
     while (good && tg_pull_next(&pull) == TG_PULL_KEY) {
@@ -126,55 +129,76 @@ static bool read_json(const char *dir, struct tg_runs_entry *run)
         tg_pull_next(&pull);
         good = read_top(&pull, key, run);
     }
+    if (is_read)
+        cause = tg_map_check(&map) == TG_CAUSE_CHANGED ? EIO : 0;
     tg_map_close(&map);
     free(path);
-    return is_there;
+    return tg_cause_is_fault(cause) ? cause : 0;
 }
 
 /* --- one run -------------------------------------------------------------------------------------- */
 
 /* A run holds the lock of its directory until its last file is written. On another machine, as far as this
  * one can see, it holds only that of the journal. */
-static uint32_t find_state(const char *dir, const struct tg_runs_entry *run, bool has_json)
+static uint32_t state_of(const struct tg_runs_entry *run, bool has_json, enum tg_lock folder,
+                         enum tg_lock journal)
 {
-    enum tg_lock folder = TG_LOCK_UNKNOWN, journal = TG_LOCK_UNKNOWN;
-    (void)tg_lock_look(dir, &folder);
     if (folder == TG_LOCK_BUSY)
         return TG_RECORDING_RUNNING;
     if (run->has_status)
         return tg_recording_state_of(run->status);
     if (has_json)
-        return TG_RECORDING_UNKNOWN; /* a run writes the file whole or not at all: it was damaged since */
-    char *path = tg_path_join(dir, TG_DUMP_FOLDER "/" TG_DUMP_JOURNAL);
-    if (path)
-        (void)tg_lock_look(path, &journal);
-    free(path);
+        return TG_RECORDING_UNKNOWN; /* a run writes it whole or not at all: it was damaged since */
     if (journal == TG_LOCK_BUSY)
         return TG_RECORDING_RUNNING;
     return folder == TG_LOCK_FREE ? TG_RECORDING_INTERRUPTED : TG_RECORDING_UNKNOWN;
 }
 
-/* False if the directory is not that of a run, or cannot be read. */
-static bool look(const char *path, const char *name, struct tg_runs_entry *run)
+static int find_state(const char *dir, bool has_json, struct tg_runs_entry *run)
+{
+    enum tg_lock folder = TG_LOCK_UNKNOWN, journal = TG_LOCK_UNKNOWN;
+    char *path = tg_path_join(dir, TG_DUMP_FOLDER "/" TG_DUMP_JOURNAL);
+    int cause = path ? tg_lock_look(dir, &folder) : ENOMEM;
+    if (cause == 0 && !run->has_status)
+        cause = tg_lock_look(path, &journal);
+    free(path);
+    run->state = state_of(run, has_json, folder, journal);
+    return cause;
+}
+
+/* What lies in the directory. Returns 0, or a cause that is a fault. */
+static int read_content(const char *path, const char *name, struct tg_runs_entry *run, bool *is_run)
 {
     struct tg_run_content content;
     struct stat info;
-    int dir;
-    *run = (struct tg_runs_entry){0};
-    if (tg_run_content_open(path, &dir) != 0)
-        return false;
-    bool good = fstat(dir, &info) == 0 && tg_run_content(dir, NULL, NULL, &content) == 0 &&
-                tg_run_content_is_run(&content, name);
+    int dir, cause = tg_run_content_open(path, &dir);
+    *is_run = false;
+    if (cause != 0) /* mostly no directory */
+        return tg_cause_is_fault(cause) ? cause : 0;
+    cause = fstat(dir, &info) != 0 ? errno : tg_run_content(dir, NULL, NULL, &content);
     close(dir);
-    if (!good)
-        return false;
+    if (cause != 0)
+        return cause;
+    *is_run = tg_run_content_is_run(&content, name);
     run->began = (int64_t)info.st_mtime;
     run->bytes = content.bytes;
     run->others = content.others;
-    bool has_json = read_json(path, run);
-    run->state = find_state(path, run, has_json);
+    return 0;
+}
+
+/* Returns 0, or a cause that is a fault: what the directory is, is then not known. */
+static int look(const char *path, const char *name, struct tg_runs_entry *run, bool *is_run)
+{
+    bool has_json;
+    *run = (struct tg_runs_entry){0};
+    int cause = read_content(path, name, run, is_run);
+    if (cause != 0 || !*is_run)
+        return cause;
+    cause = read_json(path, run, &has_json);
+    if (cause == 0)
+        cause = find_state(path, has_json, run);
     tg_text_clean(name, run->name, sizeof run->name);
-    return true;
+    return cause;
 }
 
 /* --- the list ------------------------------------------------------------------------------------- */
@@ -192,19 +216,30 @@ static bool grow(struct tg_runs *runs)
     return true;
 }
 
-/* False: out of memory. The list owns `path`. */
-static bool add(struct tg_runs *runs, char *path, const char *name)
+/* Directories of other users are left out, and counted. */
+static tg_status add(struct tg_runs *runs, const char *dir, const char *name,
+                     struct tg_error *error)
 {
+    bool is_run = false;
+    char *path = dir ? tg_path_join(dir, name) : strdup(name), last[256];
     if (!path || !grow(runs)) {
         free(path);
-        return false;
+        return tg_file_no_memory(error);
     }
-    if (!look(path, name, &runs->run[runs->count])) {
-        free(path);
-        return true;
+    tg_path_last(path, last, sizeof last);
+    int cause = look(path, last, &runs->run[runs->count], &is_run);
+    bool is_hidden = dir && (cause == EACCES || cause == EPERM);
+    if (cause == 0 && is_run) {
+        runs->run[runs->count++].path = path;
+        return TG_OK;
     }
-    runs->run[runs->count++].path = path;
-    return true;
+    tg_status status = TG_OK;
+    if (cause != 0 && !is_hidden)
+        status = tg_file_error(error, "read", path, cause);
+    if (is_hidden && runs->unread++ == 0)
+        tg_text_clean(path, runs->first_unread, sizeof runs->first_unread);
+    free(path);
+    return status;
 }
 
 static int newest_first(const void *a, const void *b)
@@ -218,23 +253,21 @@ static int newest_first(const void *a, const void *b)
 static tg_status fill(struct tg_runs *runs, const char *dir, struct tg_error *error)
 {
     const struct dirent *entry;
-    char last[256];
-    tg_path_last(dir, last, sizeof last);
-    if (!add(runs, strdup(dir), last))
-        return tg_file_no_memory(error);
-    if (runs->count > 0)
-        return TG_OK; /* the directory of one run */
+    tg_status status = add(runs, NULL, dir, error);
+    if (status != TG_OK || runs->count > 0) /* the directory of one run */
+        return status;
     DIR *names = opendir(dir);
     if (!names && (errno == ENOENT || errno == ENOTDIR))
         return tg_error_set(error, TG_NOT_FOUND, "there is no directory '%s'", dir);
     if (!names)
         return tg_file_error(error, "read", dir, errno);
-    bool good = true;
-    while (good && (entry = readdir(names)))
+    while (status == TG_OK && (errno = 0, entry = readdir(names)))
         if (entry->d_name[0] != '.')
-            good = add(runs, tg_path_join(dir, entry->d_name), entry->d_name);
+            status = add(runs, dir, entry->d_name, error);
+    if (status == TG_OK && errno != 0)
+        status = tg_file_error(error, "read", dir, errno);
     closedir(names);
-    return good ? TG_OK : tg_file_no_memory(error);
+    return status;
 }
 
 tg_status tg_runs_open(const char *dir, struct tg_runs **runs, struct tg_error *error)
@@ -260,6 +293,13 @@ bool tg_runs_get(const struct tg_runs *runs, uint64_t number, struct tg_runs_ent
         return false;
     *run = runs->run[number];
     return true;
+}
+
+uint64_t tg_runs_unread(const struct tg_runs *runs, const char **path)
+{
+    if (path)
+        *path = runs ? runs->first_unread : "";
+    return runs ? runs->unread : 0;
 }
 
 void tg_runs_close(struct tg_runs *runs)

@@ -28,12 +28,14 @@ static bool remove_file(void *context, int folder, const char *name)
 }
 
 /* A folder with something else in it stays. */
-static void remove_folders(int dir)
+static int remove_folders(int dir)
 {
     const struct tg_run_name *file;
     for (unsigned i = 0; (file = tg_run_name_at(i)); i++)
-        if (*file->folder)
-            (void)unlinkat(dir, file->folder, AT_REMOVEDIR);
+        if (*file->folder && unlinkat(dir, file->folder, AT_REMOVEDIR) != 0 && errno != ENOENT &&
+            errno != ENOTEMPTY && errno != ENOTDIR)
+            return errno;
+    return 0;
 }
 
 /* The caller holds the lock of the directory, and `dir` is open in it. */
@@ -48,9 +50,11 @@ static tg_status remove_content(const char *path, int dir, struct tg_runs_remove
     tg_text_clean(content.other, removed->other, sizeof removed->other);
     if (cause != 0)
         return tg_file_error(error, "remove", path, removal.cause ? removal.cause : cause);
-    remove_folders(dir);
+    cause = remove_folders(dir);
+    if (cause != 0)
+        return tg_file_error(error, "remove", path, cause);
     /* Removes the directory only if it is empty, whatever it is by now. */
-    if (content.others == 0 && rmdir(path) != 0 && errno != ENOENT && errno != ENOTEMPTY)
+    if (content.others == 0 && rmdir(path) != 0 && errno != ENOENT)
         return tg_file_error(error, "remove", path, errno);
     return TG_OK;
 }
@@ -84,8 +88,9 @@ static tg_status lock_and_remove(const char *path, int dir, struct tg_runs_remov
     if (status != TG_OK)
         return status;
     /* Somebody may have put a link or another directory in its place. */
-    if (fstat(dir, &opened) != 0 || fstat(lock.fd, &locked) != 0 ||
-        opened.st_ino != locked.st_ino || opened.st_dev != locked.st_dev)
+    if (fstat(dir, &opened) != 0 || fstat(lock.fd, &locked) != 0)
+        status = tg_file_error(error, "read", path, errno);
+    else if (opened.st_ino != locked.st_ino || opened.st_dev != locked.st_dev)
         status = tg_error_set(error, TG_IO_ERROR, "'%s' was replaced meanwhile", path);
     else
         status = remove_content(path, dir, removed, error);

@@ -149,6 +149,10 @@ def scenarios():
     add("verify-bad", "verify", "../in/bad")
     add("recover", "recover", "killed", copied=("killed",), writes=True)
     add("recover-json", "recover", "killed", "--json", copied=("killed",), writes=True)
+    # Without locks, nobody knows whether the killed run is still at work.
+    add("runs", "runs", "../in", "--result", "finished")
+    add("runs-json", "runs", "../in", "--result", "finished", "--json")
+    add("runs-remove", "runs", "--remove", "killed", "--yes", copied=("killed",), writes=True)
     add("check", "check", "../in/none", processes=(HOST, REFERENCE))
     add("check-wrong", "check", "../in/nan", processes=(HOST, REFERENCE))
     add("check-json", "check", "../in/nan", "--json", processes=(HOST, REFERENCE))
