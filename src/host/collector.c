@@ -2,6 +2,7 @@
 #include "host/collector.h"
 #include "base/error.h"
 #include "common/select.h"
+#include "common/stream_word.h"
 #include "host/content.h"
 #include "host/partial.h"
 #include "host/pump.h"
@@ -148,6 +149,44 @@ tg_status tg_collector_start(struct tg_collector *c, struct tg_error *error)
 uint64_t tg_collector_progress(const struct tg_collector *c)
 {
     return tg_pump_progress(&c->pump);
+}
+
+/* Copies what the device writes of a head; the rest of it is the drain's, which may be writing it. */
+static bool read_counters(const struct tg_collector *c, uint32_t stream,
+                          struct tg_stream_head *head)
+{
+    const size_t begin = offsetof(struct tg_stream_head, current);
+    const size_t end = offsetof(struct tg_stream_head, freed);
+    return tg_device_copy_out(c->area.device, (char *)head + begin,
+                              tg_record_area_stream(&c->area, stream) + begin, end - begin,
+                              NULL) == TG_OK;
+}
+
+void tg_collector_count(const struct tg_collector *c, struct tg_collector_counts *counts)
+{
+    *counts = (struct tg_collector_counts){
+        .level = c->area.setup.level,
+        .policy = c->area.setup.policy,
+        .records = tg_pump_progress(&c->pump),
+        .bytes_written = tg_pump_freed(&c->pump),
+        .arena = c->area.setup.n_streams * c->area.stream.arena_size,
+    };
+    for (uint32_t i = 0; i < c->area.setup.n_streams; i++) {
+        struct tg_stream_head head;
+        uint64_t units;
+        if (!read_counters(c, i, &head))
+            continue;
+        counts->attempted += head.attempted;
+        counts->lost_full += head.lost_full;
+        counts->lost_gave_up += head.lost_gave_up;
+        counts->truncated += head.truncated;
+        counts->record_ns += head.record_ns;
+        counts->wait_ns += head.wait_ns;
+        if (tg_word_open(head.written, &units))
+            counts->bytes_recorded += units * TG_CURSOR_UNIT;
+    }
+    if (counts->bytes_recorded < counts->bytes_written)
+        counts->bytes_recorded = counts->bytes_written; /* it was drained, so it was recorded */
 }
 
 void tg_collector_stop(struct tg_collector *c)

@@ -25,6 +25,19 @@ tg_status tg_collector_start(struct tg_collector *collector, struct tg_error *er
 /* The number of records drained so far. Any thread may call this. */
 uint64_t tg_collector_progress(const struct tg_collector *collector);
 
+/* What the recorder has done so far, as its lanes count it and the thread has drained it. The lanes go on
+ * meanwhile, and nothing is checked but that a sum cannot be larger than it makes sense. */
+struct tg_collector_counts {
+    uint32_t level, policy; /* enum tg_record_level, enum tg_record_policy */
+    uint64_t records;       /* drained */
+    uint64_t attempted, lost_full, lost_gave_up, truncated;
+    uint64_t bytes_recorded, bytes_written; /* payload, with the gaps of its alignment */
+    uint64_t record_ns, wait_ns;            /* of all lanes */
+    uint64_t arena;                         /* bytes of all arenas */
+};
+/* Between start and stop; any thread may call this. */
+void tg_collector_count(const struct tg_collector *collector, struct tg_collector_counts *counts);
+
 /* Call it when no lane records any more. Drains the rest and stops the thread. */
 void tg_collector_stop(struct tg_collector *collector);
 /* After stop: records the outputs of a task that was still running when the run ended. */

@@ -22,16 +22,19 @@ static bool was_filling(const struct tg_drain *drain, uint64_t records, uint64_t
 /* Returns the number of records; *filling: a stream should be looked at again soon. */
 static uint64_t drain_all(struct tg_pump *pump, bool *filling)
 {
-    uint64_t records = 0;
+    uint64_t records = 0, all_freed = 0;
     *filling = false;
     for (uint32_t i = 0; i < pump->n; i++) {
         uint64_t freed = pump->drains[i].freed;
         uint64_t n = tg_drain_run(&pump->drains[i]);
         records += n;
+        all_freed += pump->drains[i].freed;
         *filling = *filling || (n > 0 && was_filling(&pump->drains[i], n, freed));
     }
-    if (records > 0)
+    if (records > 0) {
         __atomic_store_n(&pump->progress, pump->progress + records, __ATOMIC_RELAXED);
+        __atomic_store_n(&pump->freed, all_freed, __ATOMIC_RELAXED);
+    }
     return records;
 }
 
@@ -104,6 +107,11 @@ tg_status tg_pump_start(struct tg_pump *pump, struct tg_error *error)
 uint64_t tg_pump_progress(const struct tg_pump *pump)
 {
     return __atomic_load_n(&pump->progress, __ATOMIC_RELAXED);
+}
+
+uint64_t tg_pump_freed(const struct tg_pump *pump)
+{
+    return __atomic_load_n(&pump->freed, __ATOMIC_RELAXED);
 }
 
 void tg_pump_stop(struct tg_pump *pump)

@@ -17,11 +17,14 @@ struct tg_pump {
     pthread_cond_t stopped;
     bool stop;         /* the owner sets it, the thread reads it, under the lock */
     uint64_t progress; /* atomic: the thread adds drained records */
+    uint64_t freed;    /* atomic: the sum of the arenas' cursors, as the thread last left them */
 };
 
 tg_status tg_pump_start(struct tg_pump *pump, struct tg_error *error);
 /* The number of records drained so far. Any thread may call this. */
 uint64_t tg_pump_progress(const struct tg_pump *pump);
+/* The bytes of payload drained so far, with the gaps of their alignment. Any thread may call this. */
+uint64_t tg_pump_freed(const struct tg_pump *pump);
 /* Call it when the device records no more. Drains the rest and stops the thread, if it runs. */
 void tg_pump_stop(struct tg_pump *pump);
 
