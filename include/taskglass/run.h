@@ -52,6 +52,9 @@ struct tg_run_config {
     bool deps; /* log the edges of a graph that the device builds; a recording always does */
     bool
         shared; /* the umask says who may enter the folders that the run makes; default: the owner */
+    bool
+        not_live; /* do not answer questions about the run (taskglass/live.h); default: answer in the
+                      folder of the recording or of the scope stats, if there is one */
 };
 
 /* Result of the recording. */

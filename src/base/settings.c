@@ -86,6 +86,8 @@ static const struct row {
          "write deps.json: every task with the tasks it waited for"),
     FLAG("files", "shared", "TASKGLASS_SHARED",
          "let others enter the run's directory as the umask says; else only its owner may"),
+    PLAIN("files", "live", "TASKGLASS_LIVE", FLAG, NULL, "on",
+          "answer `taskglass top` while the run is under way, on a socket in its directory"),
     FLAG("recording", "poison", "TASKGLASS_POISON",
          "fill memory with a pattern when it is handed out, so that find unwritten can prove what "
          "no task wrote"),

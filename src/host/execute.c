@@ -47,8 +47,9 @@ struct job {
     struct tg_graph *graph;
     const char *tensor_name[TG_MAX_TENSORS]; /* the case's; the graph uses them in messages */
     struct tg_execution *execution;          /* handed to the caller at the end */
-    struct tg_run_lock lock; /* of the output directory, until run.json is written */
-    size_t made;             /* of the output directory, as tg_output_create says */
+    struct tg_run_lock lock;     /* of the output directory, until run.json is written */
+    struct tg_live_server *live; /* answers there, as long; NULL: nobody does */
+    size_t made;                 /* of the output directory, as tg_output_create says */
 };
 
 /* Whole nanoseconds: differences of doubles would show digits that were not measured. */
@@ -77,6 +78,14 @@ static tg_status enter(const struct job *job, enum tg_phase phase, struct tg_err
     static const char *const names[] = {"preparing the case", "opening the device",
                                         "building the graph", "running the graph",
                                         "checking the outputs"};
+    static const enum tg_live_phase live_phases[] = {
+        [TG_PHASE_OPEN] = TG_LIVE_OPENING,
+        [TG_PHASE_BUILD] = TG_LIVE_BUILDING,
+        [TG_PHASE_RUN] = TG_LIVE_RUNNING,
+        [TG_PHASE_CHECK] = TG_LIVE_CHECKING,
+    };
+    if (phase != TG_PHASE_PREPARE)
+        tg_live_server_enter(job->live, live_phases[phase]);
     if (tell(job, phase, 0, 0))
         return TG_OK;
     return tg_error_set(error, TG_CANCELLED, "cancelled before %s", names[phase]);
@@ -220,7 +229,8 @@ static tg_status run_graph(struct job *job, struct tg_error *error)
     if (job->plan.scope_stats)
         job->plan.run.scope_stats = job->execution->output_dir;
     struct tg_run_result left = {0};
-    tg_status status = tg_run_start_in(job->graph, &job->plan.run, &job->lock, &run, &left, error);
+    struct tg_run_place here = {&job->lock, job->live};
+    tg_status status = tg_run_start_in(job->graph, &job->plan.run, &here, &run, &left, error);
     if (status != TG_OK) {
         job->execution->run.record = left.record;
         job->execution->run.scopes = left.scopes;
@@ -416,6 +426,19 @@ static tg_status begin(struct job *job, double prepare_seconds, struct tg_error 
     return status;
 }
 
+/* What the case took to prepare counts as time of the run. */
+static void start_answering(struct job *job)
+{
+    const struct tg_execution *e = job->execution;
+    struct tg_live_about about = {.workload = e->workload,
+                                  .case_name = e->case_name,
+                                  .platform = e->platform,
+                                  .runtime = e->runtime,
+                                  .began = tg_limit_now() - e->times.prepare};
+    if (job->plan.live)
+        job->live = tg_live_server_start(&job->lock, &about);
+}
+
 /* Without a note the run is as good as with it, but `check` and `replay` will not load the module unasked. */
 static void note_module(struct job *job)
 {
@@ -444,9 +467,11 @@ static void remove_empty(const struct job *job)
 static void end(struct job *job)
 {
     if (job->execution) {
+        tg_live_server_enter(job->live, TG_LIVE_SAVING);
         complete_recording(job);
         write_deps(job);
         write_run_json(job);
+        tg_live_server_stop(job->live);
         remove_empty(job);
         tg_run_folder_unlock(&job->lock);
         tg_execution_keep_outputs(job->execution, job->test_case);
@@ -481,6 +506,7 @@ tg_status tg_execute(const struct tg_settings *settings, const struct tg_workloa
     if (status == TG_OK)
         status = begin(&job, seconds_since(start), &first);
     if (status == TG_OK) {
+        start_answering(&job);
         note_module(&job);
         status = on_device(&job, &first);
         job.execution->times.total = seconds_since(start);

@@ -96,7 +96,7 @@ static const struct tg_layout_info rows[] = {
     POINTER(tg_record_config, orchestration), MEMBER(tg_record_config, transport),
 
     STRUCTURE(tg_run_config), MEMBER(tg_run_config, timeout), POINTER(tg_run_config, record),
-    MEMBER(tg_run_config, deps), MEMBER(tg_run_config, shared),
+    MEMBER(tg_run_config, deps), MEMBER(tg_run_config, shared), MEMBER(tg_run_config, not_live),
 
     STRUCTURE(tg_source_line), CHARS(tg_source_line, file), MEMBER(tg_source_line, line),
     CHARS(tg_source_line, function),

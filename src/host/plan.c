@@ -130,6 +130,7 @@ tg_status tg_plan_make(const struct tg_settings *settings, struct tg_plan *plan,
         .output = tg_settings_text(settings, "output"),
         .deps = tg_settings_flag(settings, "deps"),
         .scope_stats = tg_settings_flag(settings, "enable-scope-stats"),
+        .live = tg_settings_flag(settings, "live"),
     };
     tg_status status = tg_settings_check(settings, error);
     if (status == TG_OK)

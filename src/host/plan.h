@@ -15,6 +15,7 @@ struct tg_plan {
     const char *output; /* "": a new directory */
     bool deps;
     bool scope_stats;
+    bool live; /* answer questions about the run */
 };
 
 /* The plan's strings belong to the settings. NOT_FOUND lists the platforms or runtimes that exist;

@@ -37,9 +37,18 @@ static void unlock_folders(struct tg_run *run)
         tg_run_folder_unlock(&run->lock[i]);
 }
 
+/* The end of a server of the run's own; a server of the caller's answers on. */
+static void stop_answering(struct tg_run *run)
+{
+    if (run->owns_live)
+        tg_live_server_stop(run->live);
+    run->live = NULL;
+}
+
 static void run_free(struct tg_run *run)
 {
     tg_pulse_stop(&run->pulse);
+    stop_answering(run);
     tg_collector_destroy(run->collector);
     unlock_folders(run);
     free(run->status);
@@ -92,14 +101,29 @@ static tg_status lock_folder(struct tg_run *run, const char *dir, int number,
 /* Locks the folders that the run writes into: that of the recording, and that of the scope stats, which
  * may be the same one. */
 static tg_status lock_folders(struct tg_run *run, const struct tg_run_config *config,
-                              const struct tg_run_lock *held, struct tg_error *error)
+                              const struct tg_run_place *place, struct tg_error *error)
 {
     const struct tg_record_config *record = config ? config->record : NULL;
+    const struct tg_run_lock *held = place ? place->lock : NULL;
     bool recorded = record != NULL && record->level != TG_LEVEL_OFF;
     if (config == NULL)
         return TG_OK;
     tg_status status = lock_folder(run, recorded ? record->output_dir : NULL, 0, held, error);
     return status == TG_OK ? lock_folder(run, config->scope_stats, 1, held, error) : status;
+}
+
+/* A run whose caller has no folder for it answers in the folder that it writes into. */
+static void start_answering(struct tg_run *run, const struct tg_run_config *config,
+                            const struct tg_run_place *place)
+{
+    struct tg_live_about about = {.platform = run->device->ops->name};
+    const struct tg_run_lock *folder = &run->lock[run->lock[0].fd < 0];
+    if (place != NULL) {
+        run->live = place->live;
+    } else if (folder->fd >= 0 && !config->not_live) {
+        run->live = tg_live_server_start(folder, &about);
+        run->owns_live = true;
+    }
 }
 
 static void share_folders(const struct tg_run_config *config)
@@ -192,7 +216,7 @@ static void note_progress(struct tg_run *run)
 }
 
 static tg_status launch(struct tg_run *run, const struct tg_run_config *config,
-                        const struct tg_run_lock *held, struct tg_error *error)
+                        const struct tg_run_place *held, struct tg_error *error)
 {
     const struct tg_record_config *record = config ? config->record : NULL;
     double began = now();
@@ -204,6 +228,8 @@ static tg_status launch(struct tg_run *run, const struct tg_run_config *config,
         status = tg_device_ready(run->device, error);
     if (status == TG_OK)
         status = lock_folders(run, config, held, error);
+    if (status == TG_OK)
+        start_answering(run, config, held);
     if (status == TG_OK)
         status = tg_graph_upload(run->graph, error);
     if (status == TG_OK) /* before the threads start that read what it clears */
@@ -240,7 +266,7 @@ tg_status tg_run_start(struct tg_graph *graph, const struct tg_run_config *confi
 }
 
 tg_status tg_run_start_in(struct tg_graph *graph, const struct tg_run_config *config,
-                          const struct tg_run_lock *held, struct tg_run **out,
+                          const struct tg_run_place *held, struct tg_run **out,
                           struct tg_run_result *left, struct tg_error *error)
 {
     struct tg_run *run = run_new(graph, config);
@@ -257,6 +283,8 @@ tg_status tg_run_start_in(struct tg_graph *graph, const struct tg_run_config *co
         return status;
     }
     tg_device_set_run(run->device, run);
+    tg_live_server_attach(run->live, run);
+    tg_live_server_enter(run->live, TG_LIVE_RUNNING);
     *out = run;
     return TG_OK;
 }
@@ -300,6 +328,44 @@ static uint64_t look(struct tg_run *run)
     return run->finished;
 }
 
+/* ── looking without waiting ───────────────────────────────────────────────────────────── */
+
+struct tg_run *tg_run_view(const struct tg_run *run)
+{
+    struct tg_run *view = run_new(run->graph, NULL);
+    if (view != NULL) {
+        view->is_view = true;
+        view->launched_at = run->launched_at;
+    }
+    return view;
+}
+
+void tg_run_view_look(struct tg_run *view, bool lists)
+{
+    view->result.n_running = view->result.n_unmet = 0;
+    view->result.orchestration.n_waits = 0;
+    view->result.finished = look(view);
+    tg_run_account_rings(view);
+    if (lists)
+        tg_run_list_running(view);
+}
+
+void tg_run_view_free(struct tg_run *view)
+{
+    if (view != NULL)
+        run_free(view);
+}
+
+/* ── the end ───────────────────────────────────────────────────────────────────────────── */
+
+/* From here on nobody else looks at the run or its device. */
+static void end_views(struct tg_run *run)
+{
+    struct tg_run_result now_known = run->result;
+    now_known.finished = run->finished;
+    tg_live_server_detach(run->live, &now_known);
+}
+
 static void end(struct tg_run *run, tg_status status)
 {
     run->ended = true;
@@ -313,6 +379,8 @@ static void end(struct tg_run *run, tg_status status)
     /* After an incomplete run, the state of the device's counters and queues is unknown. */
     if (status != TG_OK)
         run->graph->resident = false;
+    end_views(run);
+    tg_live_server_enter(run->live, TG_LIVE_SAVING);
 }
 
 /* Records what the running tasks have written to their outputs so far. */
@@ -358,6 +426,7 @@ static void end_recording(struct tg_run *run)
 static void end_files(struct tg_run *run)
 {
     end_recording(run);
+    stop_answering(run);
     unlock_folders(run);
 }
 
@@ -430,6 +499,7 @@ static void give_up(struct tg_run *run)
 {
     const struct tg_platform_ops *ops = run->device->ops;
     bool cancelled = is_cancelled(run);
+    end_views(run);
     if (has_failed(run)) {
         end_lost(run, TG_DEVICE_LOST);
         return;
@@ -450,6 +520,7 @@ static void give_up(struct tg_run *run)
 static void give_up_on_orchestration(struct tg_run *run)
 {
     const struct tg_platform_ops *ops = run->device->ops;
+    end_views(run);
     if (!ops->memory_dies)
         ops->kill(run->device->state);
     run->device->lost = true;
@@ -514,6 +585,8 @@ static enum tg_poll poll_device(struct tg_run *run, int milliseconds)
 
 static void take_poll(struct tg_run *run, enum tg_poll poll)
 {
+    if (poll != TG_POLL_RUNNING)
+        end_views(run);
     switch (poll) {
     case TG_POLL_OVER:
         end(run, TG_OK);
@@ -530,6 +603,7 @@ static void take_poll(struct tg_run *run, enum tg_poll poll)
         break;
     case TG_POLL_RUNNING:
         watch_progress(run);
+        tg_live_server_note_idle(run->live, run->idle.counted, run->idle.seconds);
         break;
     }
 }

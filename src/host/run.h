@@ -9,6 +9,7 @@
 #include "base/limit.h"
 #include "host/collector.h"
 #include "host/graph.h"
+#include "host/live.h"
 #include "host/pulse.h"
 #include "recording/run_folder.h"
 #include "scope/scope_writer.h"
@@ -37,15 +38,37 @@ struct tg_run {
     uint32_t sites; /* source lines looked up so far */
     bool overflow;  /* a stack was full when the device crashed */
     struct tg_run_result result;
-    struct tg_run_lock lock[2]; /* of the folders, until their files are written; -1: not ours */
+    struct tg_live_server *live; /* answers questions about the run; NULL: nobody does */
+    bool owns_live;              /* else it is the caller's */
+    bool is_view;                /* tg_run_view made it */
+    struct tg_run_lock lock[2];  /* of the folders, until their files are written; -1: not ours */
 };
 
-/* tg_run_start for a caller that holds the lock of the run's folders itself, and keeps it until the run
- * is destroyed; `held` may be NULL. After a failure *left says which files there are: what was begun is
- * complete, without a record of a task. `left` may be NULL. */
+/* For a caller that holds the lock of the run's folders itself, and keeps it until the run is destroyed. */
+struct tg_run_place {
+    const struct tg_run_lock *lock;
+    struct tg_live_server *live; /* that answers there; NULL: none */
+};
+/* tg_run_start in such a place; `held` may be NULL. After a failure *left says which files there are: what
+ * was begun is complete, without a record of a task. `left` may be NULL. */
 tg_status tg_run_start_in(struct tg_graph *graph, const struct tg_run_config *config,
-                          const struct tg_run_lock *held, struct tg_run **run,
+                          const struct tg_run_place *held, struct tg_run **run,
                           struct tg_run_result *left, struct tg_error *error);
+
+/*
+ * A view: a second handle on a run that goes on, with memory of its own, for a thread that only looks. The
+ * run must not end while the view looks; only tg_run_view_free is allowed later. NULL: no memory.
+ */
+struct tg_run *tg_run_view(const struct tg_run *run);
+/* Reads tasks, rings and orchestration into view->result and view->report; with `lists` also what runs, and
+ * what waits for it: at most TG_MAX_UNMET waits, found in a bounded number of steps. */
+void tg_run_view_look(struct tg_run *view, bool lists);
+void tg_run_view_free(struct tg_run *view);
+/* Edges that a view looks at, times the tasks that run: some milliseconds. */
+enum { TG_VIEW_STEPS = 1 << 22 };
+
+/* run_failure.c: lists the running tasks, and what waits for them. */
+void tg_run_list_running(struct tg_run *run);
 
 /* run_task.c: finds the task that a worker reports to run (index + 1): in the host's graph, or in
  * that slot on the device if the device built the graph. False if the report is not plausible. */

@@ -127,12 +127,22 @@ static void add_unmet(struct tg_run *run, uint64_t task, uint64_t waits_for)
     run->result.n_unmet++;
 }
 
+/* A view lists no more waits than there is room for. */
+static bool is_enough(const struct tg_run *run)
+{
+    return run->is_view && run->result.n_unmet > TG_MAX_UNMET;
+}
+
 /* Lists the tasks that wait for running tasks, from the edges of a graph that the host built. */
 static void list_unmet_edges(struct tg_run *run)
 {
     uint64_t n_edges;
     const struct tg_edge *edge = tg_graph_edge_list(run->graph, &n_edges);
-    for (uint64_t i = 0; run->result.n_running > 0 && i < n_edges; i++) {
+    if (run->is_view && run->result.n_running > 0)
+        n_edges = n_edges < TG_VIEW_STEPS / run->result.n_running
+                      ? n_edges
+                      : TG_VIEW_STEPS / run->result.n_running;
+    for (uint64_t i = 0; run->result.n_running > 0 && i < n_edges && !is_enough(run); i++) {
         if (already_listed(run, edge[i].before)) /* a task's number is its id */
             add_unmet(run, edge[i].after, edge[i].before);
     }
@@ -147,7 +157,7 @@ static void list_unmet_of(struct tg_run *run, const struct tg_task_desc *running
     uint32_t at = running->succ, n_deps = 0;
     for (uint32_t r = 0; r < TG_RINGS; r++)
         n_deps += o->ring[r].n_deps;
-    for (uint32_t steps = 0; steps < n_deps && at < n_deps; steps++) {
+    for (uint32_t steps = 0; steps < n_deps && at < n_deps && !is_enough(run); steps++) {
         struct tg_task_desc waits;
         struct tg_dep dep;
         if (tg_device_copy_out(run->device, &dep, o->deps + at * sizeof dep, sizeof dep, NULL) !=
@@ -157,6 +167,13 @@ static void list_unmet_of(struct tg_run *run, const struct tg_task_desc *running
         add_unmet(run, waits.id, running->id);
         at = dep.next;
     }
+}
+
+/* While a view reads the list of a task, the task may complete, and its list be used again. */
+static bool has_ended(const struct tg_run *run, uint64_t running, uint64_t id)
+{
+    struct tg_task_desc desc;
+    return !tg_run_find_task(run, running, &desc) || desc.id != id || desc.succ == TG_DEP_CLOSED;
 }
 
 static void list_unmet(struct tg_run *run)
@@ -171,8 +188,18 @@ static void list_unmet(struct tg_run *run)
         if (!find(run, run->status[i].running, run->status[i].part, &desc) || desc.id == last)
             continue;
         last = desc.id; /* a mix runs on several lanes; list it once */
+        uint32_t before = run->result.n_unmet;
         list_unmet_of(run, &desc);
+        if (run->is_view && has_ended(run, run->status[i].running, desc.id))
+            run->result.n_unmet = before;
     }
+}
+
+void tg_run_list_running(struct tg_run *run)
+{
+    static const struct tg_fault_record none;
+    list_running(run, &none);
+    list_unmet(run);
 }
 
 static const char *core_name(uint32_t lane, char text[24])

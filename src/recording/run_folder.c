@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <taskglass/live.h>
 #include <taskglass/scope_stats.h>
 #include <unistd.h>
 
@@ -24,6 +25,7 @@ static const struct tg_run_name files[] = {
     {TG_DUMP_FOLDER, TG_DUMP_PAYLOAD},
     {TG_SCOPE_FOLDER, TG_SCOPE_SAMPLES},
     {TG_SCOPE_FOLDER, TG_SCOPE_SUMMARY},
+    {"", TG_LIVE_SOCKET}, /* of a run that was killed */
 };
 enum { FILES = sizeof files / sizeof files[0], LARGEST_PROBE = 4096, MOST_TRIES = 100 };
 
