@@ -21,7 +21,8 @@ static int unknown_verb(const char *typed)
     const struct cli_verb *verb;
     cli_suggest_start(&near, typed);
     for (size_t i = 0; (verb = cli_verb_at(i)); i++)
-        cli_suggest_consider(&near, verb->name);
+        if (!verb->is_hidden)
+            cli_suggest_consider(&near, verb->name);
     cli_suggest_consider(&near, "help");
     if (near.best)
         return cli_error("unknown command '%s'; did you mean '%s'?", typed, near.best);
