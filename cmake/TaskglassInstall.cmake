@@ -22,6 +22,13 @@ if(TARGET taskglass-cuda)
 endif()
 if(TARGET taskglass-cli)
   install(TARGETS taskglass-cli)
+  # Where each shell looks for the completions of a program, under the names that it looks for.
+  install(FILES ${PROJECT_SOURCE_DIR}/completions/taskglass.bash RENAME taskglass
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES ${PROJECT_SOURCE_DIR}/completions/taskglass.zsh RENAME _taskglass
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+  install(FILES ${PROJECT_SOURCE_DIR}/completions/taskglass.fish
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()
 # CMakeLists.txt sets workloads: the modules under examples/
 if(workloads)

@@ -8,11 +8,11 @@ import subprocess
 
 import pytest
 
-from conftest import TEST_WORKLOADS, clean_environment
+from conftest import TEST_WORKLOADS, clean_environment, help_of
 
 MAN = pathlib.Path(__file__).parents[2] / "man"
 VERBS = ["run", "new", "list", "view", "export", "diff", "stats", "find", "verify", "check", "replay",
-         "scope", "recover", "config"]
+         "scope", "recover", "config", "completion"]
 PAGES = ["taskglass.1", *(f"taskglass-{verb}.1" for verb in VERBS)]
 
 
@@ -146,10 +146,42 @@ def test_a_man_page_is_clean(page):
     assert (result.returncode, result.stderr) == (0, "")
 
 
-def test_the_man_page_of_run_has_every_option_of_its_help(tg):
-    page = (MAN / "taskglass-run.1").read_text().replace("\\-", "-")
-    options = re.findall(r"^  --([a-z-]+)", tg.good("run", "--help").stdout, re.M)
-    assert [option for option in options if f"Fl -{option}" not in page] == []
+FILTERS = {"task", "kernel", "stage", "role", "kind", "arg", "index"}
+
+
+def options_of_page(verb):
+    """The long options that a page has in its synopsis and its lists; with their letters, if it has any."""
+    page = (MAN / f"taskglass-{verb}.1").read_text().replace("\\-", "-")
+    lines = re.findall(r"^\.(?:It|Op|Fl)\b.*$", page, re.M)
+    if verb == "replay":  # it names its settings in a sentence
+        lines += re.findall(r"^\.(?:Fl|Pq) .*$", page, re.M)
+    names = {name for line in lines for name in re.findall(r"(?:Fl |, )-([a-z][a-z-]+)", line)}
+    letters = {name: letter for line in lines
+               for letter, name in re.findall(r"Fl (\w) , Fl -([a-z-]+)", line)}
+    return page, names, letters
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_man_page_of_a_verb_has_the_options_of_its_help(tg, verb):
+    rows = help_of(tg, verb)
+    page, names, letters = options_of_page(verb)
+    missing = set(rows) - names
+    if ".Xr taskglass-view 1" in page:  # where the filters are described
+        missing -= FILTERS
+    if verb == "config":  # which shows the settings instead of describing them
+        missing -= {name for name in rows if rows[name].group}
+    assert missing == set()
+    for name, row in rows.items():
+        if row.letter and name in names and not row.group:
+            assert letters.get(name) == row.letter, name
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_man_page_of_a_verb_lists_no_option_that_it_does_not_take(tg, verb):
+    page = (MAN / f"taskglass-{verb}.1").read_text().replace("\\-", "-")
+    listed = {name for line in re.findall(r"^\.(?:It|Op) .*$", page, re.M)
+              for name in re.findall(r"(?:Fl |, )-([a-z][a-z-]+)", line)}
+    assert listed - set(help_of(tg, verb)) == set()
 
 
 def test_every_verb_has_a_man_page_that_the_main_page_names():

@@ -57,6 +57,11 @@ else
 fi
 
 # A copy of the user's project, since the test changes a header of it.
+say "the completion of each shell is installed where the shell looks for it"
+"$prefix/bin/taskglass" completion bash | cmp - "$prefix/share/bash-completion/completions/taskglass"
+"$prefix/bin/taskglass" completion zsh | cmp - "$prefix/share/zsh/site-functions/_taskglass"
+"$prefix/bin/taskglass" completion fish | cmp - "$prefix/share/fish/vendor_completions.d/taskglass.fish"
+
 mkdir -p "$work/a project"
 cp -R "$here"/*.c "$here"/*.h "$here/unit" "$here/CMakeLists.txt" "$work/a project"
 
