@@ -38,24 +38,52 @@ struct tg_ctx {
     uint32_t reserved;
     void (*mix_barrier)(const struct tg_ctx *ctx); /* use tg_mix_barrier */
     void *engine;                                  /* belongs to the device program */
+    volatile uint64_t *missing; /* where to note an argument that the task does not have, or NULL */
 };
 
 typedef void (*tg_kernel_fn)(const struct tg_ctx *ctx);
 
 #define TG_KERNEL(name) TG_NAMED TG_FN void name(const struct tg_ctx *ctx)
 
+/* Values of tg_ctx.missing: one of these + the number of the tensor or of the scalar. */
+#define TG_MISSING_TENSOR (UINT64_C(1) << 32)
+#define TG_MISSING_SCALAR (UINT64_C(2) << 32)
+
+/* The kernel wants an argument that the task does not have. This ends the run with KERNEL_FAULT, and
+ * the error says which argument of which task it is. */
+TG_OUT_OF_LINE void tg_arg_missing(const struct tg_ctx *ctx, uint64_t what)
+{
+    if (ctx->missing)
+        *ctx->missing = what;
+    TG_TRAP();
+}
+
+TG_INLINE const struct tg_tensor *tg_arg_tensor(const struct tg_ctx *ctx, uint32_t i)
+{
+    if (i >= ctx->n_tensors)
+        tg_arg_missing(ctx, TG_MISSING_TENSOR + i);
+    return &ctx->tensor[i];
+}
+
+TG_INLINE const struct tg_scalar *tg_arg_scalar(const struct tg_ctx *ctx, uint32_t i)
+{
+    if (i >= ctx->n_scalars)
+        tg_arg_missing(ctx, TG_MISSING_SCALAR + i);
+    return &ctx->scalar[i];
+}
+
 /* The first element of tensor `i`; strides are counted from there. Not for 4-bit types. */
 #define TG_ARG(ctx, i, type) ((type *)tg_arg_ptr((ctx), (i)))
 
 TG_INLINE void *tg_arg_ptr(const struct tg_ctx *ctx, uint32_t i)
 {
-    const struct tg_tensor *t = &ctx->tensor[i];
+    const struct tg_tensor *t = tg_arg_tensor(ctx, i);
     return TG_DEVICE_PTR(char, t->addr) + t->start * (int64_t)(tg_bits_of(t->dtype) / 8);
 }
 
 TG_INLINE int64_t tg_arg_numel(const struct tg_ctx *ctx, uint32_t i)
 {
-    return tg_tensor_numel(&ctx->tensor[i]);
+    return tg_tensor_numel(tg_arg_tensor(ctx, i));
 }
 
 /* Element `index` of tensor `i` in row-major order of the view, for any type and strides: simple, but
@@ -63,30 +91,30 @@ TG_INLINE int64_t tg_arg_numel(const struct tg_ctx *ctx, uint32_t i)
  * iteration write both halves. */
 TG_INLINE double tg_arg_load(const struct tg_ctx *ctx, uint32_t i, int64_t index)
 {
-    const struct tg_tensor *t = &ctx->tensor[i];
+    const struct tg_tensor *t = tg_arg_tensor(ctx, i);
     return tg_load(t->dtype, TG_DEVICE_PTR(const char, t->addr), tg_tensor_offset(t, index));
 }
 
 TG_INLINE void tg_arg_store(const struct tg_ctx *ctx, uint32_t i, int64_t index, double value)
 {
-    const struct tg_tensor *t = &ctx->tensor[i];
+    const struct tg_tensor *t = tg_arg_tensor(ctx, i);
     tg_store(t->dtype, TG_DEVICE_PTR(char, t->addr), tg_tensor_offset(t, index), value);
 }
 
 /* Scalar `i` (counted among the scalars) as the type it was given with. */
 TG_INLINE uint64_t tg_arg_bits(const struct tg_ctx *ctx, uint32_t i)
 {
-    return ctx->scalar[i].bits;
+    return tg_arg_scalar(ctx, i)->bits;
 }
 
 TG_INLINE int64_t tg_arg_i64(const struct tg_ctx *ctx, uint32_t i)
 {
-    return (int64_t)ctx->scalar[i].bits;
+    return (int64_t)tg_arg_scalar(ctx, i)->bits;
 }
 
 TG_INLINE int32_t tg_arg_i32(const struct tg_ctx *ctx, uint32_t i)
 {
-    return (int32_t)(uint32_t)ctx->scalar[i].bits;
+    return (int32_t)(uint32_t)tg_arg_scalar(ctx, i)->bits;
 }
 
 TG_INLINE float tg_arg_f32(const struct tg_ctx *ctx, uint32_t i)
@@ -95,7 +123,7 @@ TG_INLINE float tg_arg_f32(const struct tg_ctx *ctx, uint32_t i)
         uint32_t bits;
         float f;
     } u;
-    u.bits = (uint32_t)ctx->scalar[i].bits;
+    u.bits = (uint32_t)tg_arg_scalar(ctx, i)->bits;
     return u.f;
 }
 
@@ -105,7 +133,7 @@ TG_INLINE double tg_arg_f64(const struct tg_ctx *ctx, uint32_t i)
         uint64_t bits;
         double f;
     } u;
-    u.bits = ctx->scalar[i].bits;
+    u.bits = tg_arg_scalar(ctx, i)->bits;
     return u.f;
 }
 

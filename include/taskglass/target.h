@@ -11,6 +11,7 @@
  *   TG_APART         not inlined                           not inlined
  *   TG_FOR(i, n)     a plain loop                          iterations spread over the block
  *   TG_BARRIER()     (nothing)                             waits for all threads of the kernel
+ *   TG_TRAP()        ends the process                      ends the GPU's context
  *
  * Every thread of a GPU gets a stack of the same size, large enough for the deepest one. Functions
  * marked TG_APART are not merged into one, so an orchestration made of them needs less stack.
@@ -40,10 +41,13 @@ extern __shared__ __align__(128) char tg_block_memory[];
 #define TG_THREAD_ID ((int64_t)threadIdx.x)
 #define TG_THREAD_COUNT ((int64_t)TG_BLOCK_THREADS)
 #define TG_BARRIER() asm volatile("barrier.sync 1, 256;" ::: "memory")
+/* What the thread stored before is visible to the host. */
+#define TG_TRAP() (__threadfence_system(), __trap())
 #else
 #define TG_THREAD_ID ((int64_t)0)
 #define TG_THREAD_COUNT ((int64_t)1)
 #define TG_BARRIER() ((void)0)
+#define TG_TRAP() __builtin_trap()
 #endif
 #else
 #define TG_FN
@@ -58,6 +62,7 @@ extern __shared__ __align__(128) char tg_block_memory[];
 #define TG_THREAD_ID ((int64_t)0)
 #define TG_THREAD_COUNT ((int64_t)1)
 #define TG_BARRIER() ((void)0)
+#define TG_TRAP() __builtin_trap()
 #endif
 
 /* TG_ONE_BY_ONE in a loop keeps the compiler from joining its loads and stores to wide ones: a wide

@@ -32,6 +32,7 @@ TG_FN static inline void tg_core_fill_ctx(struct tg_ctx *ctx, struct tg_tensor *
     ctx->reserved = 0;
     ctx->mix_barrier = tg_mix_meet;
     ctx->engine = e;
+    ctx->missing = &lane->status->missing;
     if (desc->n_tensors > 0) /* last: nothing has to be kept meanwhile */
         tg_stored_get_all(tg_stored_tensors(args, desc->n_scalars), desc->n_tensors, tensors);
 }

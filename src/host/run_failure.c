@@ -258,6 +258,56 @@ static void say_fault(struct tg_run *run, const struct tg_fault_record *fault,
                  fault_address(run, fault, address), site_text(&run->result.site, site));
 }
 
+/* Finds the lane whose kernel has ended the device because its task lacks an argument. The line to name
+ * is the kernel's own, not that of the accessor in kernel.h. */
+static bool find_missing(struct tg_run *run, struct tg_fault_record *fault,
+                         struct tg_task_desc *desc)
+{
+    struct tg_source_site *site = &run->result.site;
+    for (uint32_t i = 0; i < run->device->head.n_lanes; i++) {
+        const struct tg_worker_status *status = &run->status[i];
+        uint64_t kind = status->missing & ~(uint64_t)UINT32_MAX;
+        if ((kind != TG_MISSING_TENSOR && kind != TG_MISSING_SCALAR) ||
+            !find(run, status->running, status->part, desc))
+            continue;
+        fault->valid = 1;
+        fault->worker = i;
+        fault->part = status->part;
+        if (site->called_at.line != 0)
+            *site = (struct tg_source_site){.at = site->called_at};
+        return true;
+    }
+    return false;
+}
+
+/* "3 tensors (0 to 2)" */
+static const char *count_text(uint32_t n, const char *what, char text[40])
+{
+    if (n == 0)
+        snprintf(text, 40, "no %s", what);
+    else if (n == 1)
+        snprintf(text, 40, "one %s (number 0)", what);
+    else
+        snprintf(text, 40, "%u %ss (0 to %u)", n, what, n - 1);
+    return text;
+}
+
+static void say_missing(struct tg_run *run, const struct tg_fault_record *fault,
+                        const struct tg_task_desc *desc)
+{
+    uint64_t missing = run->status[fault->worker].missing;
+    bool is_tensor = missing < TG_MISSING_SCALAR;
+    const char *what = is_tensor ? "tensor" : "scalar";
+    char core[24], task[32], has[40], site[400];
+    run->result.status = TG_KERNEL_FAULT;
+    tg_error_set(&run->error, TG_KERNEL_FAULT,
+                 "task %s, kernel %s, on %s: the kernel wants %s %u, but the task has %s%s",
+                 tg_task_text(desc->id, task), kernel_of(run, desc, fault->part),
+                 core_name(fault->worker, core), what, (uint32_t)missing,
+                 count_text(is_tensor ? desc->n_tensors : desc->n_scalars, what, has),
+                 site_text(&run->result.site, site));
+}
+
 /* The device cannot tell which kernel failed. */
 static void say_fault_somewhere(struct tg_run *run, const struct tg_fault_record *fault)
 {
@@ -354,7 +404,7 @@ void tg_run_describe_failure(struct tg_run *run, tg_status status)
     struct tg_device *device = run->device;
     struct tg_autopsy autopsy;
     struct tg_task_desc desc;
-    bool in_orchestration, somewhere, unable;
+    bool in_orchestration, somewhere, unable, missing;
     uint64_t address = device->control + offsetof(struct tg_control_head, fault);
     /* The rest of the control area is not read: the pulse's thread may still count there. */
     if (tg_device_copy_out(device, &fault, address, sizeof fault, NULL) != TG_OK)
@@ -369,12 +419,15 @@ void tg_run_describe_failure(struct tg_run *run, tg_status status)
         fault.valid = 0;
     if (autopsy.crashed)
         find_fault_site(run);
+    missing = autopsy.crashed && find_missing(run, &fault, &desc);
     list_running(run, &fault);
     list_unmet(run);
     if (status != TG_DEVICE_LOST)
         say_hang(run, status);
     else if (unable)
         say_gave_up(run, &fault);
+    else if (missing)
+        say_missing(run, &fault, &desc);
     else if (in_orchestration)
         say_orchestration_fault(run, &fault);
     else if (fault.valid)

@@ -43,7 +43,8 @@ def test_the_advice_after_a_run_that_was_not_recorded_is_the_command_that_record
 
 
 FAULTS = [("null", "KERNEL_FAULT", "fault_null"), ("abort", "KERNEL_FAULT", "fault_abort"),
-          ("trap", "KERNEL_FAULT", "fault_trap"), ("spin", "HANG", "fault_spin")]
+          ("trap", "KERNEL_FAULT", "fault_trap"), ("tensor", "KERNEL_FAULT", "fault_tensor"),
+          ("scalar", "KERNEL_FAULT", "fault_scalar"), ("spin", "HANG", "fault_spin")]
 if GPU:  # a GPU reports bad stores late (tests/gpu), and its kernels cannot end a process
     FAULTS = FAULTS[1:]
 else:
@@ -60,6 +61,21 @@ def test_a_device_that_fails_ends_with_exit_3_and_the_error_first(tg, case, name
     assert result.returncode == 3, result
     assert result.stderr.startswith(f"taskglass: {name}: ")
     assert kernel in result.stderr
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+@pytest.mark.parametrize("runtime", ["host_build_graph", "aicpu_build_graph",
+                                     "tensormap_and_ringbuffer"])
+@pytest.mark.parametrize("case,words", [
+    ("tensor", "the kernel wants tensor 2, but the task has one tensor (number 0)"),
+    ("scalar", "the kernel wants scalar 0, but the task has no scalar")])
+def test_a_kernel_that_reads_an_argument_too_many_is_told_which(tg, case, words, runtime, platform):
+    result = tg("run", workload("faults"), "--case", case, "--platform", platform, "--runtime",
+                runtime)
+    assert result.returncode == 3, result
+    assert f"KERNEL_FAULT: task 3, kernel fault_{case}, on core " in result.stderr
+    assert words in result.stderr
+    assert "kernel.h" not in result.stderr
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)

@@ -54,7 +54,7 @@ struct tg_worker_status {
     uint64_t task_id;             /* its task, for readers that can no longer read the descriptor;
                           for the orchestrator: how many tasks it has submitted */
     struct tg_place_record place; /* once the host has asked */
-    uint64_t reserved;
+    uint64_t missing; /* its kernel wants an argument that the task does not have: tg_ctx.missing */
 };
 TG_WIRE_SIZE(struct tg_worker_status, 64);
 

@@ -22,6 +22,8 @@ static const struct tg_case_def cases[] = {
     CASE(exit, "a kernel ends the device's process with 7"),
     CASE(far, "a kernel writes far outside its arguments"),
     CASE(trap, "a kernel traps"),
+    CASE(tensor, "a kernel reads a tensor that its task does not have"),
+    CASE(scalar, "a kernel reads a scalar that its task does not have"),
     CASE(mix_null, "one kernel of a mix crashes while the others wait at the barrier"),
     CASE(mix_skip, "one kernel of a mix never comes to the barrier"),
     {"nulls", "eight kernels crash at the same time", "kernel=null before=3 width=8 after=3"},

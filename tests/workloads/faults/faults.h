@@ -18,6 +18,8 @@
     X(FAULT_EXIT, exit, TG_AIV)           \
     X(FAULT_FAR, far, TG_AIV)             \
     X(FAULT_TRAP, trap, TG_AIV)           \
+    X(FAULT_TENSOR, tensor, TG_AIV)       \
+    X(FAULT_SCALAR, scalar, TG_AIV)       \
     X(FAULT_AIC_NONE, aic_none, TG_AIC)   \
     X(FAULT_AIC_SPIN, aic_spin, TG_AIC)   \
     X(FAULT_AIC_ABORT, aic_abort, TG_AIC) \
@@ -37,6 +39,8 @@ TG_KERNEL(fault_none);
 TG_KERNEL(fault_null);
 TG_KERNEL(fault_far);
 TG_KERNEL(fault_trap);
+TG_KERNEL(fault_tensor);
+TG_KERNEL(fault_scalar);
 TG_KERNEL(fault_spin);
 TG_KERNEL(fault_aic_none);
 TG_KERNEL(fault_aic_spin);

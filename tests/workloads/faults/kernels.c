@@ -51,6 +51,21 @@ TG_KERNEL(fault_trap)
 #endif
 }
 
+/* The task has one tensor and no scalar. */
+TG_KERNEL(fault_tensor)
+{
+    int32_t *count = TG_ARG(ctx, 0, int32_t), *more = TG_ARG(ctx, 2, int32_t);
+    TG_FOR(once, 1)
+        count[0] += more[0];
+}
+
+TG_KERNEL(fault_scalar)
+{
+    int32_t *count = TG_ARG(ctx, 0, int32_t), more = tg_arg_i32(ctx, 0);
+    TG_FOR(once, 1)
+        count[0] += more;
+}
+
 /* Never returns, because no other task writes the count. */
 TG_KERNEL(fault_spin)
 {
