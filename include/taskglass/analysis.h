@@ -66,6 +66,7 @@ struct tg_mismatch {
 
 enum { TG_FIRST_MISMATCHES = 10 };
 
+/* What a comparison of two tensors found. */
 struct tg_comparison {
     uint64_t elements;
     uint64_t mismatches; /* beyond the tolerance */
@@ -104,6 +105,7 @@ struct tg_tolerance_rule {
 TG_API tg_status tg_tolerance_rule_parse(const char *text, bool relative,
                                          struct tg_tolerance_rule *rule, struct tg_error *error);
 
+/* How to compare two recordings. Zeros are the defaults. */
 struct tg_diff_options {
     const struct tg_tolerance_rule *rules; /* copied */
     size_t n_rules;
@@ -112,6 +114,7 @@ struct tg_diff_options {
     void *context;
 };
 
+/* What is known of a pair of tensors, or of two recordings. */
 enum tg_verdict {
     TG_VERDICT_SAME,    /* bit for bit */
     TG_VERDICT_CLOSE,   /* within the tolerance */
@@ -181,6 +184,7 @@ TG_API void tg_diff_close(struct tg_diff *diff);
 TG_API tg_status tg_diff_add_noise(struct tg_diff *diff, const struct tg_recording *good,
                                    struct tg_error *error);
 
+/* How the tasks of two recordings were matched. */
 struct tg_diff_info {
     /* "id": every task has its partner's id; "dataflow"; "position" or "alignment" if nothing but the
      * order of the kernels was known. */
@@ -231,6 +235,7 @@ struct tg_diff_pair {
 TG_API bool tg_diff_get_pair(const struct tg_diff *diff, uint64_t number,
                              struct tg_diff_pair *pair);
 
+/* What the comparison of one pair of records found. */
 struct tg_diff_result {
     enum tg_verdict verdict;
     enum tg_reason reason;
@@ -262,6 +267,7 @@ enum tg_diff_gap {
     TG_GAP_ENDED_B = 1 << 9
 };
 
+/* What the comparison of all pairs found. */
 struct tg_diff_summary {
     enum tg_verdict verdict; /* SAME, CLOSE, DIFFERS, or UNKNOWN: incomplete */
     uint64_t pairs[TG_VERDICTS];
@@ -327,6 +333,7 @@ TG_API tg_status tg_blame_open(struct tg_diff *diff, struct tg_blame **blame,
 /* NULL is allowed. */
 TG_API void tg_blame_close(struct tg_blame *blame);
 
+/* How much was blamed, and on what that rests. */
 struct tg_blame_info {
     const char *graph;   /* "deps_a", "deps_b", "memory_a", "memory_b" or "none" */
     uint64_t suspects;   /* tg_blame_get_suspect */
@@ -381,6 +388,7 @@ TG_API bool tg_blame_get_suspect(const struct tg_blame *blame, uint64_t number,
 
 /* ── finding ───────────────────────────────────────────────────────────────────────────────── */
 
+/* What tg_find_open looks for. */
 /*      constant    word, meaning */
 #define TG_FIND_KIND_MAP(X)                                                              \
     X(NAN, "nan", "NaN in a tensor")                                                     \
@@ -409,6 +417,7 @@ TG_API tg_status tg_find_open(const struct tg_recording *recording, enum tg_find
 /* NULL is allowed. */
 TG_API void tg_find_close(struct tg_find *find);
 
+/* How much was searched and found. */
 struct tg_find_info {
     const char *order;      /* of the findings: "time", "dependencies" or "task id" */
     uint64_t findings;      /* tg_find_get_finding */
@@ -425,6 +434,7 @@ struct tg_find_info {
 /* How much was searched and found; valid from tg_find_open on. */
 TG_API void tg_find_get_info(const struct tg_find *find, struct tg_find_info *info);
 
+/* Where a finding came from. */
 /*      constant    word, meaning */
 #define TG_TRACE_MAP(X)                                                       \
     X(ORIGIN, "origin", "none of the task's inputs had it")                   \

@@ -3,6 +3,7 @@
 #ifndef TASKGLASS_API_H
 #define TASKGLASS_API_H
 
+/* A function of the library. */
 #define TG_API __attribute__((visibility("default")))
 
 #endif

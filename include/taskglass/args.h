@@ -30,6 +30,7 @@ enum { TG_MAX_INLINE_AFTER = 16 };
  * valid too: it is in arguments that were initialised with = {0}. */
 #define TG_ARGS_READY 0x73677261u /* "args", little-endian */
 
+/* Arguments that are being gathered; use the functions below. */
 struct tg_args {
     uint8_t n_tensors;
     uint8_t n_scalars;
@@ -56,6 +57,7 @@ TG_INLINE void tg_args_init(struct tg_args *args)
     args->more_after = 0;
 }
 
+/* Adds a tensor; the macros below call it. */
 TG_INLINE void tg_args_put(struct tg_args *args, enum tg_role role, const struct tg_tensor *t)
 {
     if (args->n_tensors >= TG_MAX_TENSORS) {
@@ -100,6 +102,7 @@ TG_INLINE void tg_args_bits(struct tg_args *args, unsigned dtype, uint64_t bits)
         s->reserved[i] = 0;
 }
 
+/* The next functions add a scalar of the type in their name. */
 TG_INLINE void tg_args_f32(struct tg_args *args, float value)
 {
     union {
@@ -110,6 +113,7 @@ TG_INLINE void tg_args_f32(struct tg_args *args, float value)
     tg_args_bits(args, TG_FLOAT32, u.bits);
 }
 
+/* Adds a float64. */
 TG_INLINE void tg_args_f64(struct tg_args *args, double value)
 {
     union {
@@ -120,21 +124,25 @@ TG_INLINE void tg_args_f64(struct tg_args *args, double value)
     tg_args_bits(args, TG_FLOAT64, u.bits);
 }
 
+/* Adds an int64. */
 TG_INLINE void tg_args_i64(struct tg_args *args, int64_t value)
 {
     tg_args_bits(args, TG_INT64, (uint64_t)value);
 }
 
+/* Adds an int32. */
 TG_INLINE void tg_args_i32(struct tg_args *args, int32_t value)
 {
     tg_args_bits(args, TG_INT32, (uint32_t)value);
 }
 
+/* Adds a uint64. */
 TG_INLINE void tg_args_u64(struct tg_args *args, uint64_t value)
 {
     tg_args_bits(args, TG_UINT64, value);
 }
 
+/* Adds a bool. */
 TG_INLINE void tg_args_bool(struct tg_args *args, bool value)
 {
     tg_args_bits(args, TG_BOOL, value ? 1 : 0);
@@ -147,11 +155,13 @@ TG_INLINE void tg_args_mark_tensor(struct tg_args *args, uint32_t i)
     args->tensor_marks = (uint16_t)(args->tensor_marks | 1u << i);
 }
 
+/* Marks scalar `i`, counted among the scalars. */
 TG_INLINE void tg_args_mark_scalar(struct tg_args *args, uint32_t i)
 {
     args->scalar_marks = (uint16_t)(args->scalar_marks | 1u << i);
 }
 
+/* Marks all arguments. */
 TG_INLINE void tg_args_mark_task(struct tg_args *args)
 {
     args->tensor_marks = args->scalar_marks = 0xffff;
@@ -163,6 +173,7 @@ TG_INLINE int64_t tg_args_get_i64(const struct tg_args *args, uint32_t i)
     return (int64_t)args->scalar[i].bits;
 }
 
+/* The same as a double, for any type of the scalar. */
 TG_INLINE double tg_args_get_real(const struct tg_args *args, uint32_t i)
 {
     return tg_decode(args->scalar[i].dtype, args->scalar[i].bits);

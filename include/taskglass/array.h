@@ -41,6 +41,7 @@ TG_API bool tg_array_of(const struct tg_recording *recording, const struct tg_en
 
 /* ── as text ───────────────────────────────────────────────────────────────────────────────── */
 
+/* Room for one element as text. */
 struct tg_value_text {
     char text[40];
 };
@@ -55,6 +56,7 @@ TG_API const char *tg_value_format(unsigned dtype, uint64_t bits, struct tg_valu
  * "unknown" if the recording does not have its value. Returns text->text. */
 TG_API const char *tg_scalar_format(const struct tg_record *record, struct tg_value_text *text);
 
+/* How an array is printed. */
 struct tg_array_layout {
     int width;    /* columns of a line */
     int64_t most; /* an array with more elements than this shows only its edges */

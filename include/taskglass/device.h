@@ -37,6 +37,7 @@ struct tg_platform_info {
     bool host_sees_memory; /* tg_device_map works */
     bool available;        /* this machine has it */
 };
+/* How many platforms this library knows; tg_platform_get says more about each. */
 TG_API uint32_t tg_platform_count(void);
 /* False if there is no platform with that number. */
 TG_API bool tg_platform_get(uint32_t number, struct tg_platform_info *info);

@@ -42,6 +42,7 @@ struct tg_runtime_info {
 /* False if there is no runtime with that number. */
 TG_API bool tg_runtime_get(uint32_t number, struct tg_runtime_info *info);
 
+/* What tg_execute is doing. */
 enum tg_phase { TG_PHASE_PREPARE, TG_PHASE_OPEN, TG_PHASE_BUILD, TG_PHASE_RUN, TG_PHASE_CHECK };
 
 /* Called from tg_execute's thread: at each phase, and several times a second while the device starts,
@@ -101,6 +102,7 @@ TG_API tg_status tg_execute(const struct tg_settings *settings,
                             struct tg_error *error);
 TG_API void tg_execution_destroy(struct tg_execution *execution);
 
+/* How an execution ended. Texts live as long as the execution. */
 struct tg_execution_info {
     tg_status status;
     const char *error;  /* one line; "" if there was no error */

@@ -13,6 +13,7 @@
 extern "C" {
 #endif
 
+/* A format that exports can have. */
 struct tg_export_format_info {
     const char *name;    /* "npz" */
     const char *ending;  /* of its files, ".npz"; "" if there is none */
@@ -42,6 +43,7 @@ struct tg_export_config {
     void *progress_context;
 };
 
+/* What an export wrote and left out. */
 struct tg_export_result {
     uint64_t written;   /* records; trace: tasks */
     uint64_t missing;   /* records that were left out, because nothing of them is stored; simpler:
@@ -73,6 +75,7 @@ TG_API const char *tg_export_type(unsigned dtype);
  * find a record by its name, name all of them in order. A handle belongs to one thread at a time.
  */
 struct tg_export_names; /* remembers the names it has given */
+/* Room for a name. */
 struct tg_export_name {
     char text[100];
 };

@@ -81,6 +81,7 @@ TG_API tg_status tg_graph_orchestrate(struct tg_module *module, enum tg_runtime_
                                       const struct tg_args *args, const struct tg_rings *rings,
                                       struct tg_graph **graph, struct tg_error *error);
 
+/* How many tasks and edges the graph has. */
 TG_API uint64_t tg_graph_tasks(const struct tg_graph *graph);
 TG_API uint64_t tg_graph_edges(const struct tg_graph *graph);
 

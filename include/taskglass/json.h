@@ -41,6 +41,7 @@ extern "C" {
 
 enum { TG_JSON_MAX_DEPTH = 32 };
 
+/* A writer. Its members belong to the functions below. */
 struct tg_json {
     FILE *file; /* NULL: the buffer */
     char *buffer;
@@ -52,6 +53,7 @@ struct tg_json {
     unsigned depth;
     bool has_key;    /* a key has been written, its value has not */
     bool ended_line; /* a document has ended, and none has begun since */
+    /* An object or array that is open. */
     struct tg_json_level {
         bool is_object;
         bool one_line;
@@ -59,6 +61,7 @@ struct tg_json {
     } level[TG_JSON_MAX_DEPTH + 1]; /* level[0] is the document itself */
 };
 
+/* Writes to `file`, which the caller keeps and closes. */
 TG_API void tg_json_start(struct tg_json *json, FILE *file);
 /* Writes to `fd` from `position` on. With -1 the text stays in the buffer: json->used bytes without
  * a zero byte at the end; text that does not fit is NO_MEMORY. */
@@ -76,6 +79,8 @@ TG_API void tg_json_end_line(struct tg_json *json);
 /* Writes what the buffer holds; it may be called in the middle of a document. */
 TG_API void tg_json_flush(struct tg_json *json);
 
+/* Begin and end an object or an array. A line object or line array, with all that is in it, is
+ * written on one line. */
 TG_API void tg_json_begin_object(struct tg_json *json);
 TG_API void tg_json_begin_line_object(struct tg_json *json);
 TG_API void tg_json_end_object(struct tg_json *json);

@@ -27,6 +27,7 @@
 #include <taskglass/tensor.h>
 #include <taskglass/wire/task.h>
 
+/* What a kernel is called with: the arguments of its task, and where it runs. Read-only. */
 struct tg_ctx {
     const struct tg_tensor *tensor;
     const struct tg_scalar *scalar;
@@ -41,8 +42,10 @@ struct tg_ctx {
     volatile uint64_t *missing; /* where to note an argument that the task does not have, or NULL */
 };
 
+/* A kernel. */
 typedef void (*tg_kernel_fn)(const struct tg_ctx *ctx);
 
+/* Begins the definition, or the declaration, of a kernel. */
 #define TG_KERNEL(name) TG_NAMED TG_FN void name(const struct tg_ctx *ctx)
 
 /* Values of tg_ctx.missing: one of these + the number of the tensor or of the scalar. */
@@ -75,12 +78,14 @@ TG_INLINE const struct tg_scalar *tg_arg_scalar(const struct tg_ctx *ctx, uint32
 /* The first element of tensor `i`; strides are counted from there. Not for 4-bit types. */
 #define TG_ARG(ctx, i, type) ((type *)tg_arg_ptr((ctx), (i)))
 
+/* As TG_ARG, without a type. */
 TG_INLINE void *tg_arg_ptr(const struct tg_ctx *ctx, uint32_t i)
 {
     const struct tg_tensor *t = tg_arg_tensor(ctx, i);
     return TG_DEVICE_PTR(char, t->addr) + t->start * (int64_t)(tg_bits_of(t->dtype) / 8);
 }
 
+/* How many elements tensor `i` has. */
 TG_INLINE int64_t tg_arg_numel(const struct tg_ctx *ctx, uint32_t i)
 {
     return tg_tensor_numel(tg_arg_tensor(ctx, i));
@@ -95,6 +100,7 @@ TG_INLINE double tg_arg_load(const struct tg_ctx *ctx, uint32_t i, int64_t index
     return tg_load(t->dtype, TG_DEVICE_PTR(const char, t->addr), tg_tensor_offset(t, index));
 }
 
+/* Stores such an element; the value is converted to the type of the tensor. */
 TG_INLINE void tg_arg_store(const struct tg_ctx *ctx, uint32_t i, int64_t index, double value)
 {
     const struct tg_tensor *t = tg_arg_tensor(ctx, i);
@@ -107,16 +113,19 @@ TG_INLINE uint64_t tg_arg_bits(const struct tg_ctx *ctx, uint32_t i)
     return tg_arg_scalar(ctx, i)->bits;
 }
 
+/* Scalar `i`, which was given as an int64. */
 TG_INLINE int64_t tg_arg_i64(const struct tg_ctx *ctx, uint32_t i)
 {
     return (int64_t)tg_arg_scalar(ctx, i)->bits;
 }
 
+/* Scalar `i`, which was given as an int32. */
 TG_INLINE int32_t tg_arg_i32(const struct tg_ctx *ctx, uint32_t i)
 {
     return (int32_t)(uint32_t)tg_arg_scalar(ctx, i)->bits;
 }
 
+/* Scalar `i`, which was given as a float32. */
 TG_INLINE float tg_arg_f32(const struct tg_ctx *ctx, uint32_t i)
 {
     union {
@@ -127,6 +136,7 @@ TG_INLINE float tg_arg_f32(const struct tg_ctx *ctx, uint32_t i)
     return u.f;
 }
 
+/* Scalar `i`, which was given as a float64. */
 TG_INLINE double tg_arg_f64(const struct tg_ctx *ctx, uint32_t i)
 {
     union {

@@ -17,6 +17,7 @@
 extern "C" {
 #endif
 
+/* Where a member of a structure of this library lies, for bindings. */
 struct tg_layout_info {
     const char *structure; /* "tg_run_result" */
     const char *member;    /* "tasks"; "": the structure itself */

@@ -43,6 +43,7 @@ struct tg_float_format {
     uint32_t nan;       /* the code of NaN */
 };
 
+/* A format from its members. */
 TG_INLINE struct tg_float_format tg_float_format_make(uint32_t exponent_bits,
                                                       uint32_t mantissa_bits, uint32_t largest,
                                                       uint32_t too_large, uint32_t nan)
@@ -78,6 +79,7 @@ TG_INLINE struct tg_float_format tg_float_format_of(unsigned dtype)
 /* The bits of a double; with a builtin, because a kernel has no <string.h>. */
 enum { TG_DOUBLE_MANTISSA = 52, TG_DOUBLE_BIAS = 1023, TG_DOUBLE_EXPONENT_MAX = 2047 };
 
+/* The bits of a double. */
 TG_INLINE uint64_t tg_double_bits(double value)
 {
     uint64_t bits;
@@ -85,6 +87,7 @@ TG_INLINE uint64_t tg_double_bits(double value)
     return bits;
 }
 
+/* The double with these bits. */
 TG_INLINE double tg_double_from_bits(uint64_t bits)
 {
     double value;
@@ -92,16 +95,19 @@ TG_INLINE double tg_double_from_bits(uint64_t bits)
     return value;
 }
 
+/* The exponent's bits, with the bias. */
 TG_INLINE int tg_double_exponent(uint64_t bits)
 {
     return (int)(bits >> TG_DOUBLE_MANTISSA) & TG_DOUBLE_EXPONENT_MAX;
 }
 
+/* The mantissa's bits, without the leading one. */
 TG_INLINE uint64_t tg_double_mantissa(uint64_t bits)
 {
     return bits & (((uint64_t)1 << TG_DOUBLE_MANTISSA) - 1);
 }
 
+/* Whether it is NaN. */
 TG_INLINE bool tg_double_is_nan(double value)
 {
     uint64_t bits = tg_double_bits(value);
@@ -122,11 +128,13 @@ TG_INLINE double tg_power_of_two(int exponent)
     return tg_double_from_bits((uint64_t)(exponent + TG_DOUBLE_BIAS) << TG_DOUBLE_MANTISSA);
 }
 
+/* What is added to the exponents of this format. */
 TG_INLINE int tg_float_bias(struct tg_float_format format)
 {
     return (1 << (format.exponent_bits - 1)) - 1;
 }
 
+/* The value of a code of this format; exact. */
 TG_INLINE double tg_float_decode(struct tg_float_format format, uint32_t bits)
 {
     uint32_t sign_at = format.exponent_bits + format.mantissa_bits;
@@ -167,6 +175,7 @@ TG_INLINE uint32_t tg_float_round(uint32_t mantissa_bits, int exponent, uint64_t
     return (uint32_t)(code + (rest > half || (rest == half && (code & 1))));
 }
 
+/* The code of this format that is nearest to `value`, ties to even. */
 TG_INLINE uint32_t tg_float_encode(struct tg_float_format format, double value)
 {
     uint64_t bits = tg_double_bits(value);
@@ -186,12 +195,14 @@ TG_INLINE uint32_t tg_float_encode(struct tg_float_format format, double value)
 /* float8_e8m0fnu has only an exponent, so it needs functions of its own. */
 enum { TG_E8M0_BIAS = 127, TG_E8M0_LARGEST = 0xfe, TG_E8M0_NAN = 0xff };
 
+/* The value of a code; exact. */
 TG_INLINE double tg_e8m0_decode(uint32_t bits)
 {
     return bits == TG_E8M0_NAN ? tg_double_special(0, true)
                                : tg_power_of_two((int)bits - TG_E8M0_BIAS);
 }
 
+/* The nearest code, ties to even; negative values and NaN become NaN. */
 TG_INLINE uint32_t tg_e8m0_encode(double value)
 {
     const uint64_t half = (uint64_t)1 << (TG_DOUBLE_MANTISSA - 1);
@@ -214,6 +225,7 @@ TG_INLINE double tg_float32_decode(uint32_t bits)
     return (double)value;
 }
 
+/* The nearest float32, as its bits. */
 TG_INLINE uint32_t tg_float32_encode(double value)
 {
     float narrow = (float)value;
@@ -235,6 +247,7 @@ TG_INLINE int64_t tg_to_signed(unsigned bits, double value)
     return (int64_t)value;
 }
 
+/* The same for an unsigned integer; negative values become 0. */
 TG_INLINE uint64_t tg_to_unsigned(unsigned bits, double value)
 {
     const uint64_t largest = UINT64_MAX >> (64 - bits);
@@ -375,6 +388,7 @@ TG_INLINE double tg_load(unsigned dtype, const void *base, int64_t index)
     return tg_decode(dtype, tg_load_bits(dtype, base, index));
 }
 
+/* Stores `value` as element `index` of a packed array, converted to its type. */
 TG_INLINE void tg_store(unsigned dtype, void *base, int64_t index, double value)
 {
     tg_store_bits(dtype, base, index, tg_encode(dtype, value));

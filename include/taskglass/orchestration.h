@@ -48,17 +48,21 @@ struct tg_rt_ops {
                       uint32_t n, const char *site);
 };
 
+/* The runtime that an orchestration talks to. */
 struct tg_rt {
     const struct tg_rt_ops *ops;
 };
 
+/* An orchestration. */
 typedef void (*tg_orchestrate_fn)(struct tg_rt *rt, const struct tg_args *args);
 
+/* Begins the definition, or the declaration, of an orchestration. */
 #define TG_ORCHESTRATION(name) \
     TG_NAMED TG_FN void name(struct tg_rt *rt, const struct tg_args *args)
 
 #define TG_SITE_TEXT_(line) #line
 #define TG_SITE_LINE_(line) TG_SITE_TEXT_(line)
+/* This source line, as messages name it. */
 #define TG_SITE __FILE__ ":" TG_SITE_LINE_(__LINE__)
 
 /* Submits a task of one kernel (its index in the workload's table) and returns the task's id. */
@@ -150,22 +154,26 @@ TG_INLINE int64_t tg_bits_to_i64(unsigned dtype, uint64_t bits)
     }
 }
 
+/* Behind tg_read_i64. */
 TG_INLINE int64_t tg_read_i64_at(struct tg_rt *rt, struct tg_tensor tensor, uint64_t producer,
                                  const char *site)
 {
     return tg_bits_to_i64(tensor.dtype, rt->ops->read(rt, &tensor, producer, site));
 }
 
+/* Behind tg_read_real. */
 TG_INLINE double tg_read_real_at(struct tg_rt *rt, struct tg_tensor tensor, uint64_t producer,
                                  const char *site)
 {
     return tg_decode(tensor.dtype, rt->ops->read(rt, &tensor, producer, site));
 }
 
+/* The indices that the macros of tables gather. */
 struct tg_table_index {
     int64_t at[TG_MAX_DIMS];
 };
 
+/* Gathers indices; those that a macro does not name are 0. */
 TG_INLINE struct tg_table_index tg_table_indices(int64_t a, int64_t b, int64_t c, int64_t d,
                                                  int64_t e, int64_t f, int64_t g, int64_t h)
 {
@@ -181,18 +189,21 @@ TG_INLINE struct tg_table_index tg_table_indices(int64_t a, int64_t b, int64_t c
     return index;
 }
 
+/* Behind the macros that read tables. */
 TG_INLINE int64_t tg_table_i64_at(struct tg_rt *rt, uint32_t n, struct tg_tensor tensor,
                                   struct tg_table_index index, const char *site)
 {
     return tg_bits_to_i64(tensor.dtype, rt->ops->table(rt, &tensor, index.at, n, site));
 }
 
+/* The same as a double. */
 TG_INLINE double tg_table_real_at(struct tg_rt *rt, uint32_t n, struct tg_tensor tensor,
                                   struct tg_table_index index, const char *site)
 {
     return tg_decode(tensor.dtype, rt->ops->table(rt, &tensor, index.at, n, site));
 }
 
+/* Behind tg_submit_mix. */
 TG_INLINE uint64_t tg_submit_mix_at(struct tg_rt *rt, uint32_t aic, uint32_t aiv0, uint32_t aiv1,
                                     const struct tg_args *args, const char *site)
 {

@@ -11,6 +11,7 @@
 extern "C" {
 #endif
 
+/* An output of an execution. It lives as long as the execution. */
 struct tg_output {
     const char *name;
     uint32_t dtype; /* enum tg_dtype */

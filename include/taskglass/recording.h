@@ -59,6 +59,7 @@ TG_API tg_status tg_run_check_output(const char *run, const char *path, struct t
 /* clang-format on */
 enum tg_recording_state { TG_RECORDING_STATE_MAP(TG_WORD_ENUM_) TG_RECORDING_STATES };
 
+/* What a recording is, and how complete. Texts live as long as the recording. */
 struct tg_recording_info {
     const char *dir;      /* the folder its files are in */
     const char *manifest; /* file names in it; "" if there is none */
@@ -79,6 +80,7 @@ struct tg_recording_info {
     uint64_t torn_bytes; /* an unfinished record at its end, as a killed writer leaves it */
     uint64_t excess;     /* records with the flag EXCESS */
 };
+/* Fills `info`. */
 TG_API void tg_recording_get_info(const struct tg_recording *recording,
                                   struct tg_recording_info *info);
 

@@ -24,6 +24,7 @@ namespace taskglass
 
 /* ── recordings ────────────────────────────────────────────────────────────────────────────── */
 
+/* Which records are wanted; as the filters of `taskglass view`. */
 class query
 {
   public:
@@ -140,6 +141,7 @@ class record
     tg_entry entry_;
 };
 
+/* A recording, opened for reading: a range of records. */
 class recording
 {
   public:
@@ -195,6 +197,7 @@ class recording
     detail::handle<tg_recording, tg_recording_close> handle_;
 };
 
+/* The records that a query selects. */
 class recording::range
 {
   public:

@@ -13,6 +13,7 @@
 extern "C" {
 #endif
 
+/* What tg_recording_recover found and did. */
 struct tg_recovery {
     uint64_t records;       /* in the manifest now */
     uint64_t lost;          /* records that the run counted as lost, for example on a full disk; if

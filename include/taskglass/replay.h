@@ -41,6 +41,7 @@ struct tg_replay_config {
     void *stop_context;
 };
 
+/* How a replayed task compares with its recording. */
 struct tg_replay_result {
     uint64_t task;
     char kernel[200]; /* "mat+vec" for a mix */
@@ -98,6 +99,7 @@ struct tg_reference_task {
                             integers; TG_ULP_UNDEFINED */
 };
 
+/* Called for each task; a return other than 0 ends the check. */
 typedef int (*tg_reference_fn)(void *context, const struct tg_reference_task *task);
 
 /* Zero means the default everywhere. */

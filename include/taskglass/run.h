@@ -152,6 +152,7 @@ struct tg_orchestration_result {
     char advice[200]; /* the option to set; also for a ring that can never drain */
 };
 
+/* How a run ended, and what it did. */
 struct tg_run_result {
     tg_status status;
     uint64_t tasks;         /* in the graph */

@@ -28,12 +28,14 @@
 extern "C" {
 #endif
 
+/* The folder in a run's directory, and the two files in it. */
 #define TG_SCOPE_FOLDER "scope_stats"
 #define TG_SCOPE_SAMPLES "scope_stats.jsonl"
 #define TG_SCOPE_SUMMARY "scope_stats.json"
 
 enum { TG_SCOPE_VERSION = 6, TG_SCOPE_RINGS = 4 };
 
+/* What a ring can run out of. */
 enum tg_scope_resource {
     TG_SCOPE_TASK_WINDOW,
     TG_SCOPE_HEAP,
@@ -108,6 +110,7 @@ struct tg_scope_fatal {
     const char *error;  /* "SCOPE_DEADLOCK" */
 };
 
+/* What a file of scope stats holds. */
 struct tg_scope_stats_info {
     const char *file;                   /* the samples' file that was read */
     bool complete;                      /* the file says that it is complete, and it is */
@@ -127,6 +130,7 @@ struct tg_scope_stats_info {
     /* Why scope_stats.json could not be read; "" if it was read or does not exist. */
     const char *summary_problem;
 };
+/* Fills `info`; its texts live as long as the stats. */
 TG_API void tg_scope_stats_get_info(const struct tg_scope_stats *stats,
                                     struct tg_scope_stats_info *info);
 
@@ -217,6 +221,7 @@ struct tg_scope_setting {
     uint64_t waits; /* how often the orchestration waited for it, on all rings */
     bool never;     /* the option is large enough for a run like this one never to wait */
 };
+/* What is known of one resource (enum tg_scope_resource), and what to set it to. */
 TG_API void tg_scope_stats_get_setting(const struct tg_scope_stats *stats, unsigned resource,
                                        struct tg_scope_setting *setting);
 /* The memory of the device, if larger rings need more of it: "--device-memory 6G"; "" if there is

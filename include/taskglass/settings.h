@@ -19,6 +19,7 @@
 extern "C" {
 #endif
 
+/* What a setting's value is. */
 enum tg_setting_type {
     TG_SETTING_TEXT,    /* any text */
     TG_SETTING_COUNT,   /* a whole number, 0 and up */
@@ -31,8 +32,10 @@ enum tg_setting_type {
     TG_SETTING_SIZES    /* the same, each written as TG_SETTING_BYTES */
 };
 
+/* Where a setting's value came from. */
 enum tg_setting_source { TG_FROM_DEFAULT, TG_FROM_ENVIRONMENT, TG_FROM_CALLER };
 
+/* A setting, and the value in force. */
 struct tg_setting_info {
     const char *name;        /* "device-memory": the option is --device-memory */
     const char *environment; /* "TASKGLASS_DEVICE_MEMORY" */

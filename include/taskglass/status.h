@@ -11,6 +11,7 @@
 #include <taskglass/api.h>
 
 /* clang-format off */
+/* What can go wrong, and what to do about it. */
 /*      name                      number exit  meaning, advice */
 #define TG_STATUS_MAP(X)                                                                           \
     X(OK,                         0,    0, "success", "")                                          \

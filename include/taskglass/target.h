@@ -27,6 +27,7 @@
 #include <stdint.h>
 
 #if defined(__CUDACC__)
+/* See the table above. */
 #define TG_FN __device__
 #define TG_DATA __device__
 #define TG_NAMED

@@ -40,6 +40,7 @@ namespace taskglass
 
 /* ── settings ──────────────────────────────────────────────────────────────────────────────── */
 
+/* Settings by name, as options of the command line have them. */
 class settings
 {
   public:
@@ -283,6 +284,7 @@ class kernel_module
     tg_module *module_;
 };
 
+/* A device; the destructor closes it. */
 class device
 {
   public:
@@ -386,6 +388,7 @@ class run
     detail::handle<tg_run, tg_run_destroy> handle_;
 };
 
+/* A graph of tasks; the destructor frees it. */
 class graph
 {
   public:
@@ -477,6 +480,7 @@ inline graph kernel_module::orchestrate(const arguments &arguments, tg_runtime_k
 
 /* ── workloads, from end to end ────────────────────────────────────────────────────────────── */
 
+/* A workload, found by its name or path. */
 class workload
 {
   public:
@@ -514,6 +518,7 @@ struct execute_options {
     std::function<bool(tg_phase phase, std::uint64_t finished, std::uint64_t total)> progress;
 };
 
+/* One execution of a case, with its result. */
 class execution
 {
   public:

@@ -40,6 +40,7 @@ TG_INLINE uint64_t tg_bytes_of(unsigned dtype, int64_t n)
     return bits < 8 ? ((uint64_t)n * bits + 7) / 8 : (uint64_t)n * (bits / 8);
 }
 
+/* Makes `t` the invalid tensor. */
 TG_INLINE void tg_tensor_clear(struct tg_tensor *t)
 {
     t->addr = 0;
@@ -53,6 +54,7 @@ TG_INLINE void tg_tensor_clear(struct tg_tensor *t)
         t->shape[i] = t->strides[i] = 0;
 }
 
+/* The invalid tensor, whose dtype is TG_DTYPE_NONE. */
 TG_INLINE struct tg_tensor tg_tensor_none(void)
 {
     struct tg_tensor none;

@@ -37,6 +37,7 @@ struct tg_trust_question {
 /* True: load it, this time. Called on the thread of the call that needs the module, at most once. */
 typedef bool (*tg_trust_fn)(void *context, const struct tg_trust_question *question);
 
+/* Why a module is known here. */
 enum tg_trust {
     TG_TRUST_NONE,      /* not known */
     TG_TRUST_INSTALLED, /* a workload of this installation */

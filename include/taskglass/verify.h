@@ -35,6 +35,7 @@ enum tg_problem { TG_PROBLEM_MAP(TG_PROBLEM_ENUM_) TG_PROBLEMS };
 /* The word of the table above; "unknown" for any other number. Never NULL. */
 TG_API const char *tg_problem_name(unsigned problem);
 
+/* One problem of a recording. */
 struct tg_verify_finding {
     enum tg_problem problem;
     uint64_t index; /* of the record; TG_NONE: the finding is not about one record */
@@ -43,6 +44,7 @@ struct tg_verify_finding {
 
 enum { TG_VERIFY_FINDINGS = 10 };
 
+/* What tg_recording_verify compared and found. */
 struct tg_verification {
     uint64_t records;
     uint64_t payloads;  /* records with bytes in the payload file */

@@ -3,6 +3,7 @@
 #ifndef TASKGLASS_VERSION_H
 #define TASKGLASS_VERSION_H
 
+/* As numbers, and as text. */
 #define TG_VERSION_MAJOR 0
 #define TG_VERSION_MINOR 1
 #define TG_VERSION_PATCH 0

@@ -20,6 +20,7 @@
 #include <taskglass/kernel.h>
 #include <taskglass/orchestration.h>
 
+/* The version of struct tg_workload, and the name of the object that a module exports. */
 #define TG_WORKLOAD_ABI 3u
 #define TG_WORKLOAD_SYMBOL "tg_workload"
 
@@ -70,10 +71,12 @@ struct tg_case_ops {
     void (*fail)(struct tg_case *c, const char *text);
 };
 
+/* A case that is being prepared; use the macros below. */
 struct tg_case {
     const struct tg_case_ops *ops;
 };
 
+/* What a module exports: see above. */
 struct tg_workload {
     uint32_t abi;
     uint32_t size;
@@ -95,6 +98,7 @@ struct tg_workload {
     uint32_t n_references;
 };
 
+/* The first two members, and the beginning of the object: see above. */
 #define TG_WORKLOAD_HEAD .abi = TG_WORKLOAD_ABI, .size = (uint32_t)sizeof(struct tg_workload)
 #define TG_WORKLOAD                                                                     \
     __attribute__((visibility("default"))) extern const struct tg_workload tg_workload; \

@@ -28,6 +28,7 @@
  */
 #define TG_POISON UINT32_C(0x7FFB7FD3)
 
+/* What a record is; `type` of every record. */
 enum tg_record_type {
     TG_RECORD_ARGUMENT = 1, /* struct tg_record */
     TG_RECORD_KERNEL = 2,   /* struct tg_record_kernel: the name of a kernel */
@@ -37,6 +38,7 @@ enum tg_record_type {
     TG_RECORD_REST = 6      /* in journals: the second half of the record before it (journal.h) */
 };
 
+/* Flags of an ARGUMENT. */
 enum tg_record_flag {
     TG_RECORD_CONTIGUOUS = 1 << 0,  /* the view was row-major without gaps */
     TG_RECORD_HASHED = 1 << 1,      /* `hash` is set; over all logical bytes, stored or not */
@@ -79,6 +81,7 @@ enum tg_record_flag {
     X(TG_AFTER_COMPLETION,    1, "after_completion", "after",         "after")         \
     X(TG_STAGE_ORCHESTRATION, 2, "orchestration",    "orchestration", "orch")
 
+/* What an argument is. */
 #define TG_KIND_MAP(X)                                                   \
     X(TG_KIND_TENSOR, 0, "tensor", "elements in memory")                 \
     X(TG_KIND_SCALAR, 1, "scalar", "one value, handed over with the task")
@@ -89,6 +92,7 @@ enum { TG_ARG_UNKNOWN = 255 };
 enum tg_stage { TG_STAGE_MAP(TG_WORD_ENUM_) TG_STAGES };
 enum tg_kind { TG_KIND_MAP(TG_WORD_ENUM_) TG_KINDS };
 
+/* One argument of one task at one stage. */
 struct tg_record {
     uint16_t type;     /* enum tg_record_type */
     uint16_t flags;    /* enum tg_record_flag */
@@ -124,6 +128,7 @@ TG_WIRE_AT(struct tg_record, shape, 64);
 TG_WIRE_AT(struct tg_record, hash, 192);
 TG_WIRE_AT(struct tg_record, time, 232);
 
+/* The name of a kernel. */
 struct tg_record_kernel {
     uint16_t type;
     uint16_t flags; /* 0 */
@@ -202,13 +207,16 @@ struct tg_scope_waits_wire {
 };
 TG_WIRE_SIZE(struct tg_scope_waits_wire, 80);
 
+/* What an entry of struct tg_record_scopes is; `end` says which. */
 enum tg_scope_entry_kind { TG_SCOPE_BEGINS = 0, TG_SCOPE_ENDS = 1, TG_SCOPE_WAITED = 2 };
+/* An entry; the first members of both are the same. */
 union tg_scope_entry {
     struct tg_scope_sample_wire sample;
     struct tg_scope_waits_wire waits;
 };
 
 enum { TG_SAMPLES_PER_RECORD = 3 };
+/* Entries about scopes, in the order of time. */
 struct tg_record_scopes {
     uint16_t type;
     uint16_t n; /* entries so far; grows until the record is published */
@@ -228,10 +236,12 @@ TG_WIRE_SIZE(struct tg_record_scopes, 256);
 /* clang-format on */
 enum tg_edge_kind { TG_EDGE_MAP(TG_WORD_ENUM_) TG_EDGE_KINDS };
 
+/* Flags of a SUMMARY. */
 enum tg_summary_flag {
     TG_SUMMARY_RESULT = 1 << 0 /* `result` is set; older journals lack it */
 };
 
+/* The last record of a complete journal: totals of the run. */
 struct tg_record_summary {
     uint16_t type;
     uint16_t flags; /* enum tg_summary_flag */

@@ -53,7 +53,7 @@
 
 #define TG_STREAM_MAGIC UINT64_C(0x31306D7274736774) /* "tgstrm01" */
 #define TG_SETUP_MAGIC UINT64_C(0x3130707465736774)  /* "tgsetp01" */
-#define TG_STREAM_VERSION 3u
+#define TG_STREAM_VERSION 3u                         /* of streams and of the setup */
 
 /* See "Words" above. */
 enum { TG_WORD_BITS = 48, TG_CURRENT_COUNT_BITS = 16, TG_CURSOR_UNIT = 64 };
@@ -61,6 +61,7 @@ enum { TG_WORD_BITS = 48, TG_CURRENT_COUNT_BITS = 16, TG_CURSOR_UNIT = 64 };
 #define TG_WORD_FACTOR UINT64_C(0x9E3779B97F4A7C15)
 
 /* clang-format off */
+/* How much is recorded. */
 #define TG_LEVEL_MAP(X)                                                        \
     X(TG_LEVEL_OFF,    0, "off",    "nothing")                                 \
     X(TG_LEVEL_META,   1, "meta",   "every argument: metadata and scalars")    \
@@ -115,6 +116,7 @@ struct tg_record_setup {
 TG_WIRE_SIZE(struct tg_record_setup, 272);
 TG_WIRE_AT(struct tg_record_setup, pulse, 64);
 
+/* The head of a stream: who writes which member is above. */
 struct tg_stream_head {
     /* written by the host before launch */
     uint64_t magic;

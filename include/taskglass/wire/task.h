@@ -46,6 +46,7 @@ enum tg_task_class {
     TG_CLASSES = 4
 };
 
+/* A task of a graph on the device; the layout is above. */
 struct tg_task_desc {
     uint64_t id;
     uint32_t kernel[TG_PARTS]; /* index into the device's kernel table, or TG_NO_KERNEL */

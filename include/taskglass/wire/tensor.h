@@ -29,6 +29,7 @@ enum { TG_TENSOR_NEW = 255 };
  * is its number, and `owner` says how many there are. */
 enum { TG_TENSOR_MISSING = 1 };
 
+/* A tensor, or a view of one: a value that owns nothing. */
 struct tg_tensor {
     uint64_t addr;          /* device address of the storage */
     uint64_t storage_bytes; /* size of the storage; views must stay inside */
