@@ -5,7 +5,7 @@ ARGS ?=
 
 .DEFAULT_GOAL := build
 MAKEFLAGS += --no-print-directory
-.PHONY: build demo test test-gpu soak bench install format lint clean help
+.PHONY: build demo test test-gpu soak bench install docs format lint clean help
 .NOTPARALLEL:
 
 build: ## build it: build/bin/taskglass
@@ -45,6 +45,11 @@ install: build ## install under PREFIX (/usr/local), staged into DESTDIR
 	@DESTDIR="$(DESTDIR)" cmake --install build --prefix "$(PREFIX)" > build/install.log
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
 	@echo "taskglass: installed in $(DESTDIR)$(PREFIX)"
+
+docs: ## the pages and the reference of the headers as a site: build/docs/html
+	@scripts/install-deps docs
+	@scripts/docs
+	@echo "taskglass: wrote build/docs/html/index.html"
 
 format: ## format the C sources in place
 	@scripts/install-deps lint

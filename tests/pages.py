@@ -154,7 +154,7 @@ def statuses(root):
 
 def glossary(root):
     text = (root / "docs/glossary.md").read_text()
-    known = re.search(r"^### blame\n(.*?)(?=^### )", text, re.M | re.S)[1]
+    known = re.search(r"^## blame\n(.*?)(?=^## )", text, re.M | re.S)[1]
     header = (root / "include/taskglass/analysis.h").read_text()
     table = re.search(r"define TG_GUILT_MAP\(X\)(.*?)\n\n", header, re.S)[1]
     for word in re.findall(r'X\(\w+, "(\w+)"', table):

@@ -61,6 +61,7 @@ TG_OUT_OF_LINE void tg_arg_missing(const struct tg_ctx *ctx, uint64_t what)
     TG_TRAP();
 }
 
+/* Tensor `i`; a task that lacks it ends the run, see above. */
 TG_INLINE const struct tg_tensor *tg_arg_tensor(const struct tg_ctx *ctx, uint32_t i)
 {
     if (i >= ctx->n_tensors)
@@ -68,6 +69,7 @@ TG_INLINE const struct tg_tensor *tg_arg_tensor(const struct tg_ctx *ctx, uint32
     return &ctx->tensor[i];
 }
 
+/* The same for scalar `i`, counted among the scalars. */
 TG_INLINE const struct tg_scalar *tg_arg_scalar(const struct tg_ctx *ctx, uint32_t i)
 {
     if (i >= ctx->n_scalars)

@@ -33,12 +33,14 @@ struct tg_code_place {
     uint32_t reserved;
 };
 
+/* A line of a source. */
 struct tg_source_line {
     char file[256]; /* as the compiler was called: absolute, or relative; "": not known */
     uint32_t line;
     char function[96];
 };
 
+/* The line of a place in a module. */
 struct tg_source_site {
     struct tg_source_line at; /* where it was */
     struct tg_source_line
