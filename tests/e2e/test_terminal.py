@@ -2,13 +2,16 @@
 """On a terminal and in a pipe: progress, colours, and being interrupted."""
 
 import json
+import fcntl
 import os
 import pathlib
 import pty
 import select
 import shutil
 import signal
+import struct
 import subprocess
+import termios
 import time
 
 import pytest
@@ -20,15 +23,16 @@ ENDLESS = ["run", workload("slow"), "--case", "chain", "--set", "n=100000", "--s
 
 
 class Terminal:
-    """The program in its own terminal, where Ctrl-C works."""
+    """The program in its own terminal, where Ctrl-C works. `columns`: 0 is a terminal that does not know."""
 
-    def __init__(self, directory, args, **env):
+    def __init__(self, directory, args, columns=0, **env):
         self.text = b""
         try:
             self.pid, self.master = pty.fork()
         except OSError:
             pytest.skip("no pseudo-terminals here")
         if self.pid == 0:
+            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
             os.chdir(directory)
             os.execve(PROGRAM, [str(PROGRAM), *map(str, args)], clean_environment(**env))
 
