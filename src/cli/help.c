@@ -3,7 +3,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <taskglass/device.h>
 
 #include "cli/cli.h"
 #include "cli/option_table.h"
@@ -12,13 +11,6 @@
 
 /* The columns in which the texts begin: of options, and of verbs. */
 enum { COLUMN = 28, VERB_COLUMN = 13, NARROW = 60, NARROW_COLUMN = 8, MOST_TEXT = 1000 };
-
-int cli_version(bool json)
-{
-    (void)json;
-    printf("taskglass %s\n", tg_version());
-    return CLI_OK;
-}
 
 /* --- all verbs --------------------------------------------------------------------------------- */
 

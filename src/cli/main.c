@@ -56,6 +56,14 @@ static int help(int argc, char **argv)
     return code;
 }
 
+static int version(int argc, char **argv)
+{
+    bool json = argc > 2 && strcmp(argv[2], "--json") == 0;
+    if (argc > 2 + json)
+        return cli_error("--version takes --json and nothing else; remove '%s'", argv[2 + json]);
+    return cli_version(json);
+}
+
 static int dispatch(int argc, char **argv)
 {
     if (argc < 2)
@@ -64,7 +72,7 @@ static int dispatch(int argc, char **argv)
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
         return cli_help();
     if (strcmp(word, "--version") == 0)
-        return cli_version(argc == 3 && strcmp(argv[2], "--json") == 0);
+        return version(argc, argv);
     if (strcmp(word, "help") == 0)
         return help(argc, argv);
     if (word[0] == '-')

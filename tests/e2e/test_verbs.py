@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """list, config, help, version and the man pages."""
 
+import json
 import pathlib
 import re
 import shutil
@@ -134,7 +135,22 @@ def test_the_help_of_a_verb_has_every_setting(tg):
 def test_version_is_that_of_the_headers(tg):
     header = (MAN.parent / "include/taskglass/version.h").read_text()
     version = re.search(r'TG_VERSION_STRING "(.*)"', header).group(1)
-    assert tg.good("--version").stdout == f"taskglass {version}\n"
+    assert tg.good("--version").stdout.splitlines()[0] == f"taskglass {version}"
+
+
+def test_version_has_the_commit_and_what_the_build_has(tg):
+    document = json.loads(tg.good("--version", "--json").stdout)
+    assert list(document) == ["version", "commit", "platforms", "cuda_architectures", "runtimes",
+                              "exports", "features"]
+    listed = tg.json("list")
+    assert set(document["platforms"]) <= {entry["name"] for entry in listed["platforms"]}
+    assert document["runtimes"] == [entry["name"] for entry in listed["runtimes"]]
+    assert ("sqlite" in document["features"]) == ("sqlite" in document["exports"])
+    assert ("cuda" in document["platforms"]) == bool(document["cuda_architectures"])
+    rows = dict(line.split(maxsplit=1) for line in tg.good("--version").stdout.splitlines())
+    assert rows["commit"] == (document["commit"] or "unknown")
+    assert re.fullmatch("[0-9a-f]{12}|unknown", rows["commit"])
+    assert tg("--version", "--jsno").returncode == 2
 
 
 @pytest.mark.parametrize("page", PAGES)
