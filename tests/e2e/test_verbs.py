@@ -13,7 +13,7 @@ from conftest import TEST_WORKLOADS, clean_environment, help_of
 
 MAN = pathlib.Path(__file__).parents[2] / "man"
 VERBS = ["run", "new", "list", "view", "export", "diff", "stats", "find", "verify", "check", "replay",
-         "scope", "recover", "config", "completion"]
+         "scope", "recover", "config", "completion", "runs", "top"]
 PAGES = ["taskglass.1", *(f"taskglass-{verb}.1" for verb in VERBS)]
 
 
@@ -177,27 +177,34 @@ def options_of_page(verb):
     return page, names, letters
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_the_man_page_of_a_verb_has_the_options_of_its_help(tg, verb):
-    rows = help_of(tg, verb)
+def verbs_of_help(tg):
+    return set(re.findall(r"^  ([a-z]+) +[A-Z]", tg.good("--help").stdout, re.M)) - {"help"}
+
+
+def test_the_man_page_of_a_verb_has_the_options_of_its_help(tg):
+    for verb in verbs_of_help(tg):
+        check_page_has_options(help_of(tg, verb), verb)
+
+
+def check_page_has_options(rows, verb):
     page, names, letters = options_of_page(verb)
     missing = set(rows) - names
     if ".Xr taskglass-view 1" in page:  # where the filters are described
         missing -= FILTERS
     if verb == "config":  # which shows the settings instead of describing them
         missing -= {name for name in rows if rows[name].group}
-    assert missing == set()
+    assert missing == set(), verb
     for name, row in rows.items():
         if row.letter and name in names and not row.group:
-            assert letters.get(name) == row.letter, name
+            assert letters.get(name) == row.letter, (verb, name)
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_the_man_page_of_a_verb_lists_no_option_that_it_does_not_take(tg, verb):
-    page = (MAN / f"taskglass-{verb}.1").read_text().replace("\\-", "-")
-    listed = {name for line in re.findall(r"^\.(?:It|Op) .*$", page, re.M)
-              for name in re.findall(r"(?:Fl |, )-([a-z][a-z-]+)", line)}
-    assert listed - set(help_of(tg, verb)) == set()
+def test_the_man_page_of_a_verb_lists_no_option_that_it_does_not_take(tg):
+    for verb in verbs_of_help(tg):
+        page = (MAN / f"taskglass-{verb}.1").read_text().replace("\\-", "-")
+        listed = {name for line in re.findall(r"^\.(?:It|Op) .*$", page, re.M)
+                  for name in re.findall(r"(?:Fl |, )-([a-z][a-z-]+)", line)}
+        assert listed - set(help_of(tg, verb)) == set(), verb
 
 
 def test_every_verb_has_a_man_page_that_the_main_page_names():
@@ -206,9 +213,8 @@ def test_every_verb_has_a_man_page_that_the_main_page_names():
 
 
 def test_every_verb_of_the_help_has_a_man_page_of_its_name(tg):
-    listed = re.findall(r"^  ([a-z]+) +[A-Z]", tg.good("--help").stdout, re.M)
-    verbs = [verb for verb in listed if verb != "help"]
-    assert set(VERBS) <= set(verbs)
+    verbs = verbs_of_help(tg)
+    assert set(VERBS) <= verbs
     for verb in verbs:
         page = (MAN / f"taskglass-{verb}.1").read_text()
         assert f".Nm taskglass-{verb}\n" in page or f".Nm taskglass {verb}" in page
