@@ -97,11 +97,8 @@ static const char *format_rate(struct cli_text *buffer, double rate)
 {
     const char *unit = rate >= 1e6 ? " M" : rate >= 1e3 ? " k" : "";
     double shown = rate >= 1e6 ? rate / 1e6 : rate >= 1e3 ? rate / 1e3 : rate;
-    snprintf(buffer->text, sizeof buffer->text, "%.*f%s",
-             shown >= 100  ? 0
-             : shown >= 10 ? 1
-                           : 2,
-             shown, unit);
+    int digits = shown >= 100 || rate <= 0 ? 0 : shown >= 10 ? 1 : 2;
+    snprintf(buffer->text, sizeof buffer->text, "%.*f%s", digits, shown, unit);
     return buffer->text;
 }
 
@@ -129,6 +126,13 @@ static void put_head(struct page *page, const struct tg_live_status *s)
         s->runtime, tg_live_phase_name(s->phase), cli_format_seconds(&elapsed, s->elapsed));
 }
 
+/* From two seconds or half of the no-progress limit on, it is worth a line that nothing happens. */
+static bool is_idle(const struct tg_live_status *s)
+{
+    return s->phase == TG_LIVE_RUNNING && s->hang_seconds > 0 &&
+           (s->idle_seconds >= 2 || s->idle_seconds >= s->hang_seconds / 2);
+}
+
 static void put_tasks(struct page *page, const struct cli_top_past *past,
                       const struct tg_live_status *s)
 {
@@ -148,18 +152,16 @@ static void put_tasks(struct page *page, const struct cli_top_past *past,
         used += (size_t)snprintf(line + used, sizeof line - used, ", %s/s",
                                  format_rate(&rate, past->task_rate));
     if (s->phase == TG_LIVE_RUNNING && s->total_known && s->total > s->finished &&
-        past->task_rate > 0)
+        past->task_rate > 0 && !is_idle(s))
         snprintf(line + used, sizeof line - used, ", %s left",
                  format_left(&left, (double)(s->total - s->finished) / past->task_rate));
     put(page, CLI_PLAIN, "  tasks    %s", line);
 }
 
-/* From half of the no-progress limit on, it is worth a line that nothing happens. */
 static void put_idle(struct page *page, const struct tg_live_status *s)
 {
     struct cli_text idle, limit;
-    if (s->phase != TG_LIVE_RUNNING || s->hang_seconds <= 0 ||
-        (s->idle_seconds < 2 && s->idle_seconds < s->hang_seconds / 2))
+    if (!is_idle(s))
         return;
     put(page, CLI_RED, "  idle     no task has finished for %s; a hang is reported at %s",
         cli_format_seconds(&idle, s->idle_seconds), cli_format_seconds(&limit, s->hang_seconds));

@@ -25,7 +25,7 @@
 #define LEAST_INTERVAL 0.05
 #define MOST_INTERVAL 3600.0
 /* A run that has only begun does not answer for some milliseconds, and longer on a busy machine. */
-#define BEGIN_SECONDS 2.0
+#define BEGIN_SECONDS 1.0
 enum { BEGIN_LOOK_MS = 20 };
 
 struct request {
@@ -184,6 +184,18 @@ static int say_end(const struct request *r, const char *dir)
 
 /* ── following ─────────────────────────────────────────────────────────────────────────── */
 
+/* Waits a moment for the directory of a run that was started at the same time. */
+static bool await_directory(const char *path)
+{
+    struct stat info;
+    for (double waited = 0; waited < BEGIN_SECONDS; waited += BEGIN_LOOK_MS * 1e-3) {
+        if (stat(path, &info) == 0)
+            return S_ISDIR(info.st_mode);
+        poll(NULL, 0, BEGIN_LOOK_MS);
+    }
+    return false;
+}
+
 /* Connects, and waits a moment for a run that has only begun. */
 static tg_status connect_to(const char *dir, struct tg_live **live, struct tg_error *error)
 {
@@ -258,12 +270,6 @@ static int follow(const struct request *r, struct screen *screen, const char *di
     return status == TG_NOT_FOUND ? say_end(r, dir) : cli_fail(&error);
 }
 
-static bool is_directory(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-}
-
 static int top(struct cli *cli, void *request)
 {
     struct request *r = request;
@@ -278,7 +284,7 @@ static int top(struct cli *cli, void *request)
         r->interval = 1;
     if (cli_top_find(r->dir, &dir, &error) != TG_OK)
         return cli_fail(&error);
-    if (!is_directory(dir)) {
+    if (!await_directory(dir)) {
         int code = cli_error("there is no directory '%s'", cli_show(&shown, dir));
         free(dir);
         return code;

@@ -283,6 +283,7 @@ tg_status tg_run_start_in(struct tg_graph *graph, const struct tg_run_config *co
         return status;
     }
     tg_device_set_run(run->device, run);
+    tg_live_server_note_idle(run->live, 0, run->idle.seconds);
     tg_live_server_attach(run->live, run);
     tg_live_server_enter(run->live, TG_LIVE_RUNNING);
     *out = run;
