@@ -15,6 +15,7 @@ looks for the library.
 
 from . import dtypes
 from ._library import lib as _lib
+from ._live import Live, live
 from .analysis import Diff, Pair, Suspect, diff
 from .check import Check, CheckedTask
 from .config import Config, Setting, settings
@@ -40,7 +41,7 @@ __all__ = [
     "AbiMismatch", "BadArgument", "Busy", "Cancelled", "Case", "Check", "CheckedTask", "Config", "Cycle", "Deadlock", "Diff",
     "DepsTask", "Device", "DeviceArray", "DeviceFailure", "DeviceInfo", "DeviceLost", "Edge",
     "Error", "Execution", "ExportResult", "Finding", "Graph", "Hang", "In", "InOut", "IoError", "Kernel", "KernelFault",
-    "Mismatch", "Module", "NoMemory", "NotFound", "NotTrusted", "Out", "Output", "Pair", "Platform", "Record", "Recording",
+    "Live", "Mismatch", "Module", "NoMemory", "NotFound", "NotTrusted", "Out", "Output", "Pair", "Platform", "Record", "Recording",
     "Run", "RunResult", "RunningTask", "Runtime", "Setting", "SourceLine", "Suspect", "Task", "TimedOut", "Unsupported",
-    "Verification", "Workload", "WorkloadFault", "diff", "dtypes", "export_formats", "newest", "platforms", "run", "runtimes",
+    "Verification", "Workload", "WorkloadFault", "diff", "dtypes", "export_formats", "live", "newest", "platforms", "run", "runtimes",
     "settings", "version", "workload", "workloads"]

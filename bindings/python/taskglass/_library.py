@@ -49,6 +49,7 @@ _FUNCTIONS = """
     tg_query_create spp     tg_query_destroy -p      tg_query_add spttp      tg_query_next bpppp
     tg_export_format_get bup tg_recording_export spppp
     tg_recording_verify sppppp tg_problem_name tu    tg_reference_run sppppp
+    tg_live_open stpp       tg_live_close -p         tg_live_ask spupp
 """
 
 
