@@ -38,7 +38,7 @@ static tg_kernel_fn reference_of(const struct tg_workload *workload, const struc
 static double call_all(const struct tg_workload *workload, const struct tg_recording *recording)
 {
     struct tg_tensor tensor[TG_MAX_TENSORS];
-    struct tg_ctx ctx = {.tensor = tensor, .parts = 1};
+    struct tg_ctx ctx = {.tensor = tensor, .n_tensors = TG_MAX_TENSORS, .parts = 1};
     struct tg_recording_info info;
     struct tg_entry entry;
     double seconds = 0;

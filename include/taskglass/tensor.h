@@ -5,8 +5,8 @@
  * kernels and orchestration code on every device as well as on the host.
  *
  * A view that would leave its storage, or invalid parameters, give a tensor whose dtype is
- * TG_DTYPE_NONE. Submitting it is an error that names the source line, so a chain of views needs
- * only one check, at its end (tg_tensor_valid).
+ * TG_DTYPE_NONE. Submitting it is an error that names the source line and the first view of a chain that
+ * was wrong, so a chain of views needs only one check, at its end (tg_tensor_valid).
  */
 #ifndef TASKGLASS_TENSOR_H
 #define TASKGLASS_TENSOR_H
@@ -188,15 +188,36 @@ TG_INLINE struct tg_tensor tg_tensor_make(uint64_t addr, unsigned dtype, int ndi
  * them wide, and each time the processor stalls for as long as the call would take.
  */
 
+/* Turns a view into none, and keeps what was wrong with it. What was wrong first stays. */
+TG_INLINE void tg_tensor_refuse(struct tg_tensor *view, enum tg_tensor_fault fault, int dim,
+                                int64_t first, int64_t second)
+{
+    if (view->dtype == TG_DTYPE_NONE)
+        return;
+    view->dtype = TG_DTYPE_NONE;
+    view->reserved = (uint8_t)fault;
+    view->owner = (uint32_t)dim;
+    view->owner_depth = 0;
+    view->addr = view->storage_bytes = 0;
+    view->start = first;
+    view->strides[0] = second;
+}
+
 /* Elements [from, to) of one dimension, every `step`-th of them; the rank stays. */
 TG_OUT_OF_LINE struct tg_tensor tg_tensor_slice(struct tg_tensor t, int dim, int64_t from,
                                                 int64_t to, int64_t step)
 {
     struct tg_tensor view = t;
-    int64_t extent = to - from;
+    int64_t extent = (int64_t)((uint64_t)to - (uint64_t)from); /* may overflow if it is refused */
     TG_IN_MEMORY(view);
-    if (dim < 0 || dim >= t.ndim || step < 1 || from < 0 || to < from || to > t.shape[dim]) {
-        tg_tensor_clear(&view);
+    if (t.dtype == TG_DTYPE_NONE || dim < 0 || dim >= t.ndim || step < 1 || from < 0 || to < from ||
+        to > t.shape[dim]) {
+        if (dim < 0 || dim >= t.ndim)
+            tg_tensor_refuse(&view, TG_TENSOR_NO_DIM, dim, 0, 0);
+        else if (step < 1)
+            tg_tensor_refuse(&view, TG_TENSOR_NO_STEP, dim, step, 0);
+        else
+            tg_tensor_refuse(&view, TG_TENSOR_OUTSIDE, dim, from, to);
     } else {
         if (step > 1 && extent > 0)
             extent = (extent - 1) / step + 1;
@@ -213,8 +234,9 @@ TG_OUT_OF_LINE struct tg_tensor tg_tensor_index(struct tg_tensor t, int dim, int
 {
     struct tg_tensor view = t;
     TG_IN_MEMORY(view);
-    if (dim < 0 || dim >= t.ndim || at < 0 || at >= t.shape[dim]) {
-        tg_tensor_clear(&view);
+    if (t.dtype == TG_DTYPE_NONE || dim < 0 || dim >= t.ndim || at < 0 || at >= t.shape[dim]) {
+        tg_tensor_refuse(&view, dim < 0 || dim >= t.ndim ? TG_TENSOR_NO_DIM : TG_TENSOR_NO_INDEX,
+                         dim, at, 0);
     } else {
         view.start = t.start + at * t.strides[dim];
         for (int i = dim; i + 1 < t.ndim; i++) {
@@ -232,8 +254,8 @@ TG_OUT_OF_LINE struct tg_tensor tg_tensor_transpose(struct tg_tensor t, int a, i
 {
     struct tg_tensor view = t;
     TG_IN_MEMORY(view);
-    if (a < 0 || b < 0 || a >= t.ndim || b >= t.ndim) {
-        tg_tensor_clear(&view);
+    if (t.dtype == TG_DTYPE_NONE || a < 0 || b < 0 || a >= t.ndim || b >= t.ndim) {
+        tg_tensor_refuse(&view, TG_TENSOR_NO_DIM, a < 0 || a >= t.ndim ? a : b, 0, 0);
     } else {
         view.shape[a] = t.shape[b];
         view.strides[a] = t.strides[b];
@@ -247,8 +269,13 @@ TG_OUT_OF_LINE struct tg_tensor tg_tensor_transpose(struct tg_tensor t, int a, i
 TG_INLINE struct tg_tensor tg_tensor_reshape(struct tg_tensor t, int ndim, const int64_t *shape)
 {
     struct tg_tensor whole = tg_tensor_make(t.addr, t.dtype, ndim, shape);
-    if (!tg_tensor_contiguous(&t) || tg_tensor_numel(&whole) != tg_tensor_numel(&t))
-        return tg_tensor_none();
+    bool is_made = tg_bits_of(whole.dtype) != 0;
+    if (!is_made || !tg_tensor_contiguous(&t) || tg_tensor_numel(&whole) != tg_tensor_numel(&t)) {
+        tg_tensor_refuse(
+            &t, is_made && !tg_tensor_contiguous(&t) ? TG_TENSOR_GAPS : TG_TENSOR_OTHER_SIZE, 0,
+            is_made ? tg_tensor_numel(&whole) : -1, 0);
+        return t;
+    }
     whole.start = t.start;
     whole.storage_bytes = t.storage_bytes;
     whole.owner_depth = t.owner_depth;
@@ -259,8 +286,10 @@ TG_INLINE struct tg_tensor tg_tensor_reshape(struct tg_tensor t, int ndim, const
 /* Reverses one dimension. */
 TG_INLINE struct tg_tensor tg_tensor_flip(struct tg_tensor t, int dim)
 {
-    if (dim < 0 || dim >= t.ndim)
-        return tg_tensor_none();
+    if (t.dtype == TG_DTYPE_NONE || dim < 0 || dim >= t.ndim) {
+        tg_tensor_refuse(&t, TG_TENSOR_NO_DIM, dim, 0, 0);
+        return t;
+    }
     if (t.shape[dim] > 0)
         t.start += (t.shape[dim] - 1) * t.strides[dim];
     t.strides[dim] = -t.strides[dim];
@@ -270,8 +299,11 @@ TG_INLINE struct tg_tensor tg_tensor_flip(struct tg_tensor t, int dim)
 /* A dimension of extent 1 repeated `extent` times without copying; for inputs only. */
 TG_INLINE struct tg_tensor tg_tensor_broadcast(struct tg_tensor t, int dim, int64_t extent)
 {
-    if (dim < 0 || dim >= t.ndim || t.shape[dim] != 1 || extent < 0)
-        return tg_tensor_none();
+    if (t.dtype == TG_DTYPE_NONE || dim < 0 || dim >= t.ndim || t.shape[dim] != 1 || extent < 0) {
+        tg_tensor_refuse(&t, dim < 0 || dim >= t.ndim ? TG_TENSOR_NO_DIM : TG_TENSOR_NO_REPEAT, dim,
+                         extent, 0);
+        return t;
+    }
     t.shape[dim] = extent;
     t.strides[dim] = 0;
     return t;
@@ -301,10 +333,13 @@ TG_INLINE bool tg_tensor_repeats(const struct tg_tensor *t)
 TG_INLINE struct tg_tensor tg_tensor_tile(struct tg_tensor t, int64_t row, int64_t rows,
                                           int64_t col, int64_t cols)
 {
-    if (row < 0 || col < 0 || rows > INT64_MAX - row || cols > INT64_MAX - col)
-        return tg_tensor_none();
-    t = tg_tensor_slice(t, t.ndim - 2, row, row + rows, 1);
-    return tg_tensor_slice(t, t.ndim - 1, col, col + cols, 1);
+    int64_t row_end = row > 0 && rows > INT64_MAX - row ? INT64_MAX : row + rows;
+    int64_t col_end = col > 0 && cols > INT64_MAX - col ? INT64_MAX : col + cols;
+    if (t.ndim >= 2 &&
+        (col < 0 || col_end > t.shape[t.ndim - 1])) /* so that it names the whole shape */
+        return tg_tensor_slice(t, t.ndim - 1, col, col_end, 1);
+    t = tg_tensor_slice(t, t.ndim - 2, row, row_end, 1);
+    return tg_tensor_slice(t, t.ndim - 1, col, col_end, 1);
 }
 
 #endif

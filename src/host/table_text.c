@@ -3,6 +3,7 @@
  * counts within their limits, and this only prints the rest. */
 #include "base/error.h"
 #include "host/tables.h"
+#include "host/task_check.h"
 #include "host/text.h"
 #include <stdio.h>
 #include <string.h>
@@ -39,6 +40,7 @@ tg_status tg_table_explain(enum tg_table_fault fault, const struct tg_args *give
                            const struct tg_tensor *tensor, const int64_t *index, uint32_t n,
                            struct tg_error *error)
 {
+    char why[400];
     char name[160] = "", task[32];
     struct list asked, shape;
     uint32_t ndim = tensor->ndim <= TG_MAX_DIMS ? tensor->ndim : 0;
@@ -78,8 +80,7 @@ tg_status tg_table_explain(enum tg_table_fault fault, const struct tg_args *give
                 "tg_table: this is args->tensor[%lld] of the orchestration, which was "
                 "given %u tensor%s only",
                 (long long)tensor->start, tensor->owner, tensor->owner == 1 ? "" : "s");
-        return tg_error_set(error, TG_BAD_ARGUMENT,
-                            "tg_table: not a tensor (it was never set, or it is a view that does "
-                            "not fit its tensor)");
+        tg_tensor_none_text(tensor, why, sizeof why);
+        return tg_error_set(error, TG_BAD_ARGUMENT, "tg_table: %s", why);
     }
 }

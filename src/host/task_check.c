@@ -30,6 +30,63 @@ static tg_status explain_kernels(const struct tg_module *m, const uint32_t kerne
     return TG_OK;
 }
 
+/* "(256, 32)" */
+static const char *shape_text(const struct tg_tensor *t, char text[256])
+{
+    size_t used = (size_t)snprintf(text, 256, "(");
+    for (int i = 0; i < t->ndim && i < TG_MAX_DIMS; i++)
+        used += (size_t)snprintf(text + used, 256 - used, "%s%lld", i ? ", " : "",
+                                 (long long)t->shape[i]);
+    snprintf(text + used, 256 - used, "%s", t->ndim == 1 ? ",)" : ")");
+    return text;
+}
+
+void tg_tensor_none_text(const struct tg_tensor *t, char *text, size_t size)
+{
+    long long first = (long long)t->start, second = (long long)t->strides[0];
+    int dim = (int)t->owner;
+    char shape[256];
+    shape_text(t, shape);
+    switch (t->reserved) {
+    case TG_TENSOR_NO_DIM:
+        snprintf(text, size, "there is no dimension %d in shape %s", dim, shape);
+        break;
+    case TG_TENSOR_OUTSIDE:
+        snprintf(text, size, "slice %lld:%lld of dimension %d %s shape %s", first, second, dim,
+                 second < first ? "ends before it begins, in" : "is outside", shape);
+        break;
+    case TG_TENSOR_NO_STEP:
+        snprintf(text, size, "a slice of dimension %d has step %lld; steps are 1 or more", dim,
+                 first);
+        break;
+    case TG_TENSOR_NO_INDEX:
+        snprintf(text, size, "index %lld of dimension %d is outside shape %s", first, dim, shape);
+        break;
+    case TG_TENSOR_NO_REPEAT:
+        snprintf(text, size,
+                 "dimension %d of shape %s cannot be broadcast to %lld elements; its extent must "
+                 "be 1",
+                 dim, shape, first);
+        break;
+    case TG_TENSOR_GAPS:
+        snprintf(text, size,
+                 "a view of shape %s that is not contiguous cannot be reshaped; reshape the whole "
+                 "tensor first",
+                 shape);
+        break;
+    case TG_TENSOR_OTHER_SIZE:
+        if (first < 0)
+            snprintf(text, size, "shape %s cannot be reshaped to a shape that is not valid", shape);
+        else
+            snprintf(text, size,
+                     "shape %s cannot be reshaped to %lld elements; their number must stay", shape,
+                     first);
+        break;
+    default:
+        snprintf(text, size, "not a tensor (it was never set, or its type or shape is not valid)");
+    }
+}
+
 static tg_status explain_tensor(const struct tg_args *args, uint32_t i, const char *who,
                                 struct tg_error *error)
 {
@@ -40,11 +97,11 @@ static tg_status explain_tensor(const struct tg_args *args, uint32_t i, const ch
             "%s argument %u: this is args->tensor[%lld] of the orchestration, which "
             "was given %u tensor%s only",
             who, i, (long long)t->start, t->owner, t->owner == 1 ? "" : "s");
-    if (tg_bits_of(t->dtype) == 0 || t->ndim > TG_MAX_DIMS)
-        return tg_error_set(error, TG_BAD_ARGUMENT,
-                            "%s argument %u: not a tensor (it was never set, or it is a "
-                            "view that does not fit its tensor)",
-                            who, i);
+    if (tg_bits_of(t->dtype) == 0 || t->ndim > TG_MAX_DIMS) {
+        char why[400];
+        tg_tensor_none_text(t, why, sizeof why);
+        return tg_error_set(error, TG_BAD_ARGUMENT, "%s argument %u: %s", who, i, why);
+    }
     if (args->role[i] < TG_IN || args->role[i] > TG_INOUT)
         return tg_error_set(error, TG_BAD_ARGUMENT, "%s argument %u: unknown role %u", who, i,
                             args->role[i]);

@@ -12,6 +12,9 @@ tg_status tg_task_explain(const struct tg_module *module, const uint32_t kernel[
 tg_status tg_task_explain_memory(const struct tg_module *module, const uint32_t kernel[TG_PARTS],
                                  const struct tg_tensor *tensors, uint32_t n, uint64_t task,
                                  struct tg_error *error);
+/* Why a tensor is none: "slice 240:496 of dimension 0 is outside shape (256, 32)", from the numbers that
+ * tg_tensor_refuse has kept. */
+void tg_tensor_none_text(const struct tg_tensor *tensor, char *text, size_t size);
 /* False for a host pointer or another device's address. */
 bool tg_tensor_is_in_memory(const struct tg_module *module, const struct tg_tensor *tensor);
 /* As tg_task_explain, for the arguments of an orchestration. */

@@ -22,7 +22,7 @@ MISTAKES = {
     "written": f"{TABLE} is written by task 0, which was submitted before this line",
     "late": f"a view of {TABLE} is written by task 0, which was submitted before this line",
     "own": "this tensor is not in memory that the orchestration was given",
-    "invalid": "not a tensor",
+    "invalid": "slice 0:4 of dimension 0 is outside shape (3, 5)",
     "missing": "this is args->tensor[3] of the orchestration, which was given 3 tensors only",
     "crafted": "not a tensor",
 }

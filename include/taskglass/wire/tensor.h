@@ -25,9 +25,21 @@ enum { TG_MAX_DIMS = 8, TG_MAX_TENSORS = 16, TG_MAX_SCALARS = 16 };
 /* Value of owner_depth for an output whose memory the submit allocates. */
 enum { TG_TENSOR_NEW = 255 };
 
-/* Value of `reserved` for a tensor that an orchestration was not given: dtype is TG_DTYPE_NONE, `start`
- * is its number, and `owner` says how many there are. */
-enum { TG_TENSOR_MISSING = 1 };
+/* Values of `reserved` in a tensor whose dtype is TG_DTYPE_NONE: why it is none, so that the submit which
+ * refuses it can say so. After TG_TENSOR_MISSING it has the shape of the tensor that the view was made of;
+ * `owner` is the dimension. */
+enum tg_tensor_fault {
+    TG_TENSOR_MISSING =
+        1,               /* an orchestration was not given it: `start` its number, `owner` how many
+                              there are */
+    TG_TENSOR_NO_DIM,    /* there is no such dimension */
+    TG_TENSOR_OUTSIDE,   /* a slice from `start` to strides[0] */
+    TG_TENSOR_NO_STEP,   /* a slice with step `start` */
+    TG_TENSOR_NO_INDEX,  /* the index `start` */
+    TG_TENSOR_NO_REPEAT, /* a broadcast to `start` elements of a dimension that has not one */
+    TG_TENSOR_GAPS,      /* a reshape of a view that is not contiguous */
+    TG_TENSOR_OTHER_SIZE /* a reshape to `start` elements */
+};
 
 /* A tensor, or a view of one: a value that owns nothing. */
 struct tg_tensor {
@@ -37,7 +49,7 @@ struct tg_tensor {
     uint8_t dtype;          /* enum tg_dtype */
     uint8_t ndim;           /* 0 (one element) to TG_MAX_DIMS */
     uint8_t owner_depth;    /* 1 + depth of the scope that owns it; 0: no scope; TG_TENSOR_NEW */
-    uint8_t reserved;       /* zero, or TG_TENSOR_MISSING */
+    uint8_t reserved;       /* zero, or enum tg_tensor_fault */
     uint32_t owner;         /* which scope of that depth, counted by the runtime */
     int64_t shape[TG_MAX_DIMS];
     int64_t strides[TG_MAX_DIMS];
