@@ -18,7 +18,7 @@
     X(MISMATCH,                  -1,    1, "outputs differ from the golden values",                \
       "record this run and a correct one with --dump-tensor; compare them with `taskglass diff`")   \
     X(BAD_ARGUMENT,              -2,    2, "an argument is not valid",                             \
-      "correct the argument as the message says")                                                  \
+      "`taskglass help VERB` shows options and what they accept, `taskglass list` cases and parameters") \
     X(NOT_FOUND,                 -3,    2, "what was named does not exist",                        \
       "`taskglass list` shows workloads, cases, platforms and runtimes")                           \
     X(UNSUPPORTED,               -4,    2, "not available here",                                   \
@@ -35,7 +35,8 @@
       "remove one of the named edges")                                                             \
     X(TIMED_OUT,                -10,    3, "not finished within the time given",                   \
       "wait again, or cancel")                                                                     \
-    X(CANCELLED,                -11,    3, "cancelled before it finished", "")                     \
+    X(CANCELLED,                -11,    3, "cancelled before it finished",                         \
+      "run it again; what was recorded before can be read")                                       \
     X(WORKLOAD_FAULT,           -12,    2, "a function of the workload crashed, exited or did not return", \
       "correct the function that the message names; raise --timeout if it is merely slow")         \
     X(NOT_TRUSTED,              -13,    2, "a recording names a module that is not known here",     \

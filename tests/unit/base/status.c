@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "test.h"
 
+#include <string.h>
 #include <taskglass/status.h>
 
 struct row {
@@ -29,6 +30,17 @@ TEST(every_status_says_what_it_means)
     for (int i = 0; i < ROWS; i++) {
         CHECK(tg_status_text(rows[i].status)[0] != '\0');
         CHECK(tg_status_advice(rows[i].status) != NULL);
+    }
+}
+
+TEST(every_failure_has_advice_that_adds_to_the_message)
+{
+    for (int i = 0; i < ROWS; i++) {
+        const char *advice = tg_status_advice(rows[i].status);
+        CHECK_EQ_I(advice[0] != '\0', rows[i].status != TG_OK);
+        CHECK(strstr(advice, "as the message says") == NULL);
+        for (int k = 0; k < i; k++)
+            CHECK(advice[0] == '\0' || strcmp(advice, tg_status_advice(rows[k].status)) != 0);
     }
 }
 
