@@ -173,6 +173,9 @@ static char *joined(const struct names *names)
 static tg_status not_found(const struct names *places, const char *name, struct tg_error *error)
 {
     struct names found = {0};
+    char hint[400];
+    if (tg_workload_hint(name, hint, sizeof hint))
+        return tg_error_set(error, TG_NOT_FOUND, "no workload '%s'; %s", name, hint);
     tg_status status = scan_all(places, &found, error);
     if (status == TG_OK) {
         char *where = joined(places), *what = joined(&found);
@@ -235,6 +238,17 @@ static tg_status locate(const struct tg_settings *settings, const char *name, ch
     return status;
 }
 
+/* Adds what the user probably meant to the message about a path. */
+static tg_status add_hint(const char *name, tg_status status, struct tg_error *error)
+{
+    char hint[400];
+    if (is_path(name) && (status == TG_NOT_FOUND || status == TG_BAD_ARGUMENT) && error != NULL &&
+        tg_workload_hint(name, hint, sizeof hint))
+        return tg_error_set(error, status, "%.*s; %s", (int)(sizeof error->text - sizeof hint - 3),
+                            error->text, hint);
+    return status;
+}
+
 tg_status tg_workload_open(const struct tg_settings *settings, const char *name,
                            struct tg_workload_file **file, struct tg_error *error)
 {
@@ -251,7 +265,7 @@ tg_status tg_workload_open(const struct tg_settings *settings, const char *name,
                                 &opened->was, error);
     if (status != TG_OK) {
         tg_workload_close(opened);
-        return status;
+        return add_hint(name, status, error);
     }
     *file = opened;
     return TG_OK;

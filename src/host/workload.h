@@ -3,6 +3,8 @@
 #ifndef TG_HOST_WORKLOAD_H
 #define TG_HOST_WORKLOAD_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <taskglass/status.h>
 #include <taskglass/workload.h>
 
@@ -17,5 +19,9 @@ struct tg_workload_file;
 /* Notes that the user runs this module, so that recordings of it may load it later. An error says why
  * they may not; the run is as good without. */
 tg_status tg_workload_note(const struct tg_workload_file *file, struct tg_error *error);
+
+/* workload_hint.c: what the user meant who typed the name of something else than a module: "there is
+ * ./mine.so: taskglass run ./mine.so". False: nothing comes to mind. */
+bool tg_workload_hint(const char *typed, char *text, size_t size);
 
 #endif
