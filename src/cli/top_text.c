@@ -70,6 +70,9 @@ void cli_top_note(struct cli_top_past *past, const struct tg_live_status *s)
 
 /* ── lines ─────────────────────────────────────────────────────────────────────────────── */
 
+/* Columns of a line in a pipe or a file, where nothing breaks it. */
+enum { NO_WIDTH = 400 };
+
 struct page {
     int width, height; /* height 0: no limit */
     int lines;
@@ -87,8 +90,10 @@ __attribute__((format(printf, 3, 4))) static void put(struct page *page, enum cl
     vsnprintf(text, sizeof text, format, values);
     va_end(values);
     cli_format_cut(cut, sizeof cut, text, page->width, CLI_CUT_END);
-    printf("%s%s%s\n", cli_color(stdout, color), cut,
-           color == CLI_PLAIN ? "" : cli_color(stdout, CLI_PLAIN));
+    if (color == CLI_PLAIN)
+        puts(cut);
+    else
+        printf("%s%s%s\n", cli_color(stdout, color), cut, cli_color(stdout, CLI_PLAIN));
     page->lines++;
 }
 
@@ -122,8 +127,9 @@ static void put_head(struct page *page, const struct tg_live_status *s)
     char what[400] = "a run";
     if (s->workload[0])
         snprintf(what, sizeof what, "%s, case %s", s->workload, s->case_name);
-    put(page, CLI_BOLD, "%s, on %s%s%s: %s for %s", what, s->platform, s->runtime[0] ? ", by " : "",
-        s->runtime, tg_live_phase_name(s->phase), cli_format_seconds(&elapsed, s->elapsed));
+    put(page, CLI_BOLD, "%s for %s: %s, on %s%s%s", tg_live_phase_name(s->phase),
+        cli_format_seconds(&elapsed, s->elapsed), what, s->platform, s->runtime[0] ? ", by " : "",
+        s->runtime);
 }
 
 /* From two seconds or half of the no-progress limit on, it is worth a line that nothing happens. */
@@ -238,9 +244,8 @@ static void put_rings(struct page *page, const struct tg_live_status *s)
         if (ring->tasks == 0 && ring->heap_used == 0)
             continue;
         put(page, CLI_PLAIN,
-            "    %u      task slots %" PRIu64 "/%" PRIu64 ", heap %s/%s, dependencies %" PRIu64
-            "/%" PRIu64,
-            r, ring->task_window_used, ring->task_window, cli_format_bytes(&heap, ring->heap_used),
+            "    %u      slots %" PRIu64 "/%" PRIu64 ", heap %s/%s, deps %" PRIu64 "/%" PRIu64, r,
+            ring->task_window_used, ring->task_window, cli_format_bytes(&heap, ring->heap_used),
             cli_format_bytes(&room, ring->heap), ring->dep_pool_used, ring->dep_pool);
     }
 }
@@ -315,7 +320,9 @@ static void put_cores(struct page *page, const struct cli_top_past *past,
 
 int cli_top_print(const struct cli_top_past *past, const struct tg_live_status *s, int height)
 {
-    struct page page = {.width = cli_term_width(), .height = height};
+    bool is_fixed;
+    struct page page = {.width = cli_table_width(stdout, &is_fixed), .height = height};
+    page.width = is_fixed ? page.width : NO_WIDTH;
     put_head(&page, s);
     put_tasks(&page, past, s);
     put_idle(&page, s);

@@ -240,6 +240,15 @@ static tg_status ask(const struct request *r, struct screen *screen, struct tg_l
     return status;
 }
 
+/* Below the last page, which stays. */
+static void say_late(struct screen *screen, const struct tg_error *error)
+{
+    FILE *stream = screen->in_place ? stdout : stderr;
+    fprintf(stream, "taskglass: %s\n", error->text);
+    fflush(stream);
+    screen->drawn += screen->in_place;
+}
+
 /* Until the run ends, the user wants no more, or enough answers have come. */
 static int follow(const struct request *r, struct screen *screen, const char *dir)
 {
@@ -253,7 +262,7 @@ static int follow(const struct request *r, struct screen *screen, const char *di
         status = ask(r, screen, live, past, answers == 0, &error);
         answers += status == TG_OK;
         if (status == TG_TIMED_OUT || status == TG_BUSY) { /* it is stopped; it may go on */
-            fprintf(stderr, "taskglass: %s\n", error.text);
+            say_late(screen, &error);
             tg_live_close(live);
             live = NULL;
             status = tg_live_open(dir, &live, &error);
