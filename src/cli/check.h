@@ -10,6 +10,7 @@
 
 #include "cli/cli.h"
 #include "cli/options.h"
+#include "cli/progress.h"
 #include "cli/term.h"
 
 struct check_request { /* what the command line asks for */

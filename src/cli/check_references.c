@@ -169,7 +169,7 @@ static int tell(void *context, const struct tg_reference_task *task)
 static int show(void *context, uint64_t checked, uint64_t tasks)
 {
     struct check_tally *tally = context;
-    cli_progress_draw(&tally->progress, "check", checked, tasks);
+    cli_progress_show(&tally->progress, checked, tasks);
     return cli_interrupt_caught();
 }
 
@@ -364,7 +364,7 @@ int check_references(const struct cli *cli, const struct check_request *request,
                                          .progress_context = &tally,
                                          .ask = cli_trust_ask()};
     int code;
-    cli_progress_init(&tally.progress);
+    cli_progress_init(&tally.progress, "check", "task");
     cli_interrupt_catch();
     code = run(&tally, &config);
     free_failures(&tally.failed);

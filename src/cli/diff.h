@@ -9,6 +9,7 @@
 #include <taskglass/query.h>
 
 #include "cli/diff_words.h"
+#include "cli/progress.h"
 #include "cli/options.h"
 
 /* Two different contents that the report has described already. */
@@ -35,7 +36,7 @@ struct cli_diff {
     struct tg_diff_info info;
     const char *edges_reason; /* why the edges were not compared; "" if they were */
     struct tg_blame *blame;   /* NULL: no task to blame */
-    struct cli_ticker ticker;
+    struct cli_progress progress;
     uint64_t selected, shown;
     uint64_t by_reason[TG_REASONS];
     bool stopped;                   /* by --fail-fast */

@@ -157,31 +157,3 @@ void cli_json_recording(struct tg_json *json, const char *key, const struct tg_r
     tg_json_put_uint(json, "damaged", info.damaged);
     tg_json_end_object(json);
 }
-
-enum { TICK_MS = 100 };
-
-static uint64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
-void cli_ticker_start(struct cli_ticker *ticker, const char *verb)
-{
-    *ticker = (struct cli_ticker){.verb = verb, .drawn_ms = now_ms()};
-    cli_progress_init(&ticker->progress);
-}
-
-void cli_ticker_show(void *context, uint64_t bytes, uint64_t total)
-{
-    struct cli_ticker *ticker = context;
-    struct cli_text done, all;
-    char label[100];
-    if (!ticker->progress.shown || now_ms() < ticker->drawn_ms + TICK_MS)
-        return;
-    snprintf(label, sizeof label, "%s  %s of %s", ticker->verb, cli_format_bytes(&done, bytes),
-             cli_format_bytes(&all, total));
-    cli_progress_draw(&ticker->progress, label, 0, 0);
-    ticker->drawn_ms = now_ms();
-}

@@ -36,14 +36,4 @@ void cli_json_index(struct tg_json *json, const char *key, uint64_t index);
 void cli_json_recording(struct tg_json *json, const char *key,
                         const struct tg_recording *recording);
 
-/* The progress line of an analysis: a tg_analysis_progress_fn and its context. It draws a few times a
- * second, however often the analysis calls it. */
-struct cli_ticker {
-    struct cli_progress progress;
-    const char *verb;
-    uint64_t drawn_ms; /* time of the last drawing */
-};
-void cli_ticker_start(struct cli_ticker *ticker, const char *verb);
-void cli_ticker_show(void *ticker, uint64_t bytes, uint64_t total);
-
 #endif

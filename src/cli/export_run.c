@@ -13,6 +13,7 @@
 #include "cli/format.h"
 #include "cli/interrupt.h"
 #include "cli/print.h"
+#include "cli/progress.h"
 #include "cli/recording.h"
 #include "cli/term.h"
 
@@ -40,10 +41,8 @@ void cli_export_path(const struct tg_recording_info *info, const char *format, c
 
 static int on_progress(void *context, uint64_t done, uint64_t total)
 {
-    char label[60];
-    unsigned percent = total > 0 ? (unsigned)((double)done / (double)total * 100) : 0;
-    (void)snprintf(label, sizeof label, "export  %u %%", percent < 100 ? percent : 100);
-    cli_progress_draw(context, label, 0, 0);
+    /* The steps of an export are records, which some formats read several times, so percents are shown. */
+    cli_progress_show(context, total > 0 ? (uint64_t)((double)done / (double)total * 100) : 0, 100);
     return cli_interrupt_caught();
 }
 
@@ -178,7 +177,7 @@ int cli_export(const struct cli_export *export)
                                             .oversize = export->force,
                                             .progress = on_progress,
                                             .progress_context = &progress};
-    cli_progress_init(&progress);
+    cli_progress_init(&progress, "export", "%");
     cli_interrupt_catch_writing();
     tg_status status = tg_recording_export(export->recording, &config, &result, &error);
     cli_progress_erase(&progress);

@@ -9,6 +9,7 @@
 
 #include "cli/format.h"
 #include "cli/print.h"
+#include "cli/progress.h"
 #include "cli/stats.h"
 #include "cli/table.h"
 
@@ -57,6 +58,8 @@ struct report {
     const struct cli_stats *stats;
     uint64_t not_stored; /* rows without values */
     uint32_t unchecked;  /* rows since the files were last looked at */
+    struct cli_progress progress;
+    uint64_t done; /* bytes of payloads */
 };
 
 static void put_count(struct cli_table *table, int column, uint64_t count)
@@ -124,6 +127,7 @@ static void put_numbers(struct cli_table *table, unsigned dtype,
 /* Prints the rows, unless their numbers were computed from bytes that the file had lost by then. */
 static void put_rows(struct report *report)
 {
+    cli_progress_erase(&report->progress);
     if (tg_recording_check_files(report->stats->recording, NULL) == TG_OK)
         cli_table_flush(&report->table);
     else
@@ -145,6 +149,7 @@ static void add_row(struct report *report, uint64_t index, const struct tg_entry
         report->not_stored += !is_stored;
     }
     cli_table_end_row(table);
+    report->done += entry->record.stored;
     if (++report->unchecked == ROWS)
         put_rows(report);
 }
@@ -158,7 +163,11 @@ bool cli_stats_print_table(const struct cli_stats *stats)
     uint64_t shown = 0, rest = 0, i = 0, used = 0;
     cli_table_begin(&report.table, stdout, columns, COLUMNS, 0);
     tg_recording_get_info(stats->recording, &info);
+    cli_progress_init(&report.progress, "stats", NULL);
     for (; shown < stats->limit.number && cli_stats_next(stats, &i, &entry); i++, shown++) {
+        /* How much the limit and the filters leave is not known. */
+        cli_progress_show(&report.progress, report.done,
+                          stats->all && tg_query_is_empty(stats->query) ? info.payload_bytes : 0);
         cli_entry_allow(&info, &used, &entry);
         add_row(&report, i, &entry);
     }

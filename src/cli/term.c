@@ -6,18 +6,14 @@
 #define _GNU_SOURCE 1
 #include "cli/term.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "cli/voice.h"
+enum { PLAIN_WIDTH = 100, USUAL_WIDTH = 80, NARROWEST = 20, WIDEST = 1000 };
 
-enum { BAR_WIDTH = 24, PLAIN_WIDTH = 100, USUAL_WIDTH = 80, NARROWEST = 20, WIDEST = 1000 };
-
-/* True for a terminal that understands escape sequences. */
-static bool is_smart(FILE *stream)
+bool cli_term_is_smart(FILE *stream)
 {
     const char *term = getenv("TERM");
     return isatty(fileno(stream)) && term && *term && strcmp(term, "dumb") != 0;
@@ -28,7 +24,7 @@ const char *cli_color(FILE *stream, enum cli_color color)
     static const char *const sequences[] = {"\033[0m", "\033[1;31m", "\033[32m", "\033[1m",
                                             "\033[2m"};
     const char *no_color = getenv("NO_COLOR");
-    if ((no_color && *no_color) || !is_smart(stream))
+    if ((no_color && *no_color) || !cli_term_is_smart(stream))
         return "";
     return sequences[color];
 }
@@ -78,41 +74,4 @@ int cli_term_height(void)
 {
     struct winsize size;
     return get_size(stdout, &size) ? size.ws_row : 0;
-}
-
-void cli_progress_init(struct cli_progress *progress)
-{
-    progress->shown = is_smart(stderr) && !cli_is_quiet();
-    progress->drawn = false;
-}
-
-static void put_bar(uint64_t finished, uint64_t total)
-{
-    int full = (int)((double)finished / (double)total * BAR_WIDTH);
-    for (int i = 0; i < BAR_WIDTH; i++)
-        fputc(i < full ? '#' : '.', stderr);
-}
-
-void cli_progress_draw(struct cli_progress *progress, const char *label, uint64_t finished,
-                       uint64_t total)
-{
-    if (!progress->shown)
-        return;
-    fprintf(stderr, "\r\033[K%s", label);
-    if (total > 0) {
-        fputs("  [", stderr);
-        put_bar(finished < total ? finished : total, total);
-        fprintf(stderr, "] %" PRIu64 " of %" PRIu64 " tasks", finished, total);
-    }
-    fflush(stderr);
-    progress->drawn = true;
-}
-
-void cli_progress_erase(struct cli_progress *progress)
-{
-    if (!progress->drawn)
-        return;
-    fputs("\r\033[K", stderr);
-    fflush(stderr);
-    progress->drawn = false;
 }

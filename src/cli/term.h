@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Terminals: colours, and a progress line that is erased at the end. */
+/* Terminals: colours and sizes. */
 #ifndef TG_CLI_TERM_H
 #define TG_CLI_TERM_H
 
@@ -23,15 +23,7 @@ int cli_term_width(void);
 /* The lines of the terminal on standard output; 0 if there is none. */
 int cli_term_height(void);
 
-struct cli_progress {
-    bool shown; /* stderr is a terminal that can erase a line */
-    bool drawn; /* the line is on the screen now */
-};
-
-void cli_progress_init(struct cli_progress *progress);
-/* "run  [####....] 512 of 1024 tasks"; only the label if total is 0. */
-void cli_progress_draw(struct cli_progress *progress, const char *label, uint64_t finished,
-                       uint64_t total);
-void cli_progress_erase(struct cli_progress *progress);
+/* True for a terminal that understands escape sequences. */
+bool cli_term_is_smart(FILE *stream);
 
 #endif

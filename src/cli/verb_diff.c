@@ -131,7 +131,7 @@ static void show_pair(struct cli_diff *diff, struct tg_json *json, const struct 
         return;
     if (diff->shown++ >= diff->limit.number)
         return;
-    cli_progress_erase(&diff->ticker.progress);
+    cli_progress_erase(&diff->progress);
     if (diff->json)
         cli_diff_json_pair(diff, json, pair);
     else
@@ -156,7 +156,7 @@ static void compare_pairs(struct cli_diff *diff, struct tg_json *json)
         }
         diff->stopped = diff->fail_fast && pair.result.verdict == TG_VERDICT_DIFFERS;
     }
-    cli_progress_erase(&diff->ticker.progress);
+    cli_progress_erase(&diff->progress);
 }
 
 /* --- summary ---------------------------------------------------------------------------------- */
@@ -371,10 +371,10 @@ static int open_and_compare(struct cli_diff *diff)
     struct tg_diff_options wanted = {.rules = diff->rule,
                                      .n_rules = diff->n_rules,
                                      .equal_nan = diff->equal_nan,
-                                     .progress = cli_ticker_show,
-                                     .context = &diff->ticker};
+                                     .progress = cli_progress_show,
+                                     .context = &diff->progress};
     struct tg_error error;
-    cli_ticker_start(&diff->ticker, "diff");
+    cli_progress_init(&diff->progress, "diff", NULL);
     int code = open_both(diff);
     if (code != CLI_OK)
         return code;

@@ -11,6 +11,7 @@
 #include "cli/filters.h"
 #include "cli/format.h"
 #include "cli/options.h"
+#include "cli/progress.h"
 #include "cli/suggest.h"
 #include "cli/wrap.h"
 
@@ -215,11 +216,11 @@ const char *cli_find_note(const struct cli_find *find, unsigned number, struct c
 
 static tg_status search(struct cli_find *find, struct tg_error *error)
 {
-    struct cli_ticker ticker;
-    cli_ticker_start(&ticker, "find");
-    tg_status status = tg_find_open(find->recording, find->find_kind, cli_ticker_show, &ticker,
+    struct cli_progress progress;
+    cli_progress_init(&progress, "find", NULL);
+    tg_status status = tg_find_open(find->recording, find->find_kind, cli_progress_show, &progress,
                                     &find->find, error);
-    cli_progress_erase(&ticker.progress);
+    cli_progress_erase(&progress);
     return status;
 }
 

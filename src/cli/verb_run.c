@@ -13,6 +13,7 @@
 #include "cli/module_output.h"
 #include "cli/options.h"
 #include "cli/print.h"
+#include "cli/progress.h"
 #include "cli/recording.h"
 #include "cli/run_summary.h"
 #include "cli/term.h"
@@ -61,7 +62,8 @@ static int on_progress(void *context, enum tg_phase phase, uint64_t finished, ui
     if (watch->phase != (int)phase)
         cli_detail("%s", labels[phase]);
     watch->phase = (int)phase;
-    cli_progress_draw(&watch->progress, labels[phase], finished, total);
+    cli_progress_next(&watch->progress, labels[phase]);
+    cli_progress_show(&watch->progress, finished, total);
     return cli_interrupt_caught();
 }
 
@@ -172,7 +174,7 @@ static int execute(struct cli *cli, const struct request *request,
         .argv = (const char *const *)cli->argv,
         .guard = cli_guard_call,
     };
-    cli_progress_init(&watch.progress);
+    cli_progress_init(&watch.progress, "prepare", "task");
     (void)tg_execute(cli->settings, file, &config, &execution, &error);
     cli_progress_erase(&watch.progress);
     int code = execution

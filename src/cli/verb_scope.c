@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* taskglass scope: shows how much of the rings the scopes of a run used. */
 #define _GNU_SOURCE 1
+#include "cli/progress.h"
 #include "cli/scope.h"
 
 #include <errno.h>
@@ -74,11 +75,8 @@ static bool on_sample(void *context, uint64_t index, uint32_t site,
                       const struct tg_scope_sample *sample)
 {
     struct watch *watch = context;
-    char label[60];
-    if (index % PROGRESS_EVERY == PROGRESS_EVERY - 1) {
-        snprintf(label, sizeof label, "read  %" PRIu64 " samples", index + 1);
-        cli_progress_draw(&watch->progress, label, 0, 0);
-    }
+    if (index % PROGRESS_EVERY == PROGRESS_EVERY - 1)
+        cli_progress_show(&watch->progress, index + 1, 0);
     return !watch->scope->html || scope_stream_add(&watch->scope->stream, site, sample);
 }
 
@@ -111,7 +109,7 @@ static tg_status read_stats(struct scope *scope, struct tg_error *error)
             return status;
     }
     cli_detail("reads the scope stats in '%s'", path ? path : scope->dir);
-    cli_progress_init(&watch.progress);
+    cli_progress_init(&watch.progress, "read", "sample");
     tg_status status =
         tg_scope_stats_open(path ? path : scope->dir, on_sample, &watch, &scope->stats, error);
     cli_progress_erase(&watch.progress);

@@ -9,6 +9,7 @@
 #include "cli/format.h"
 #include "cli/options.h"
 #include "cli/print.h"
+#include "cli/progress.h"
 #include "cli/recording.h"
 #include "cli/term.h"
 
@@ -194,23 +195,15 @@ static void print_report(const struct tg_recording_info *info, const struct tg_v
     print_notes(info, result);
 }
 
-static void on_progress(void *context, uint64_t bytes, uint64_t total)
-{
-    struct cli_text done, all;
-    char label[100];
-    snprintf(label, sizeof label, "verify  %s of %s", cli_format_bytes(&done, bytes),
-             cli_format_bytes(&all, total));
-    cli_progress_draw(context, label, 0, 0);
-}
-
 static int verify_recording(const struct tg_recording *recording, bool json)
 {
     struct tg_recording_info info;
     struct tg_verification result;
     struct cli_progress progress;
     struct tg_error error;
-    cli_progress_init(&progress);
-    tg_status status = tg_recording_verify(recording, on_progress, &progress, &result, &error);
+    cli_progress_init(&progress, "verify", NULL);
+    tg_status status =
+        tg_recording_verify(recording, cli_progress_show, &progress, &result, &error);
     cli_progress_erase(&progress);
     if (status != TG_OK)
         return cli_recording_fail(recording, json, &error);

@@ -380,14 +380,14 @@ def large_recording(directory):
         payload.truncate(tensors * size)
 
 
-def test_progress_is_shown_on_a_terminal_and_gone_in_the_end(recorded):
-    recording = Recording(recorded.directory / "many")
-    for number in range(1000):
-        recording.add_scalar("int32", number)
-    recording.write()
-    terminal = Terminal(recorded.directory, ["export", "many", "--to", "csv", "--output", "x"])
-    assert terminal.wait() == 0
-    assert b"export  " in terminal.text and "export  " not in shown(terminal.text)
+@needs_sqlite
+def test_progress_is_shown_on_a_terminal_and_gone_in_the_end(tg):
+    large_recording(tg.directory)
+    terminal = Terminal(tg.directory, ["export", "run", "--to", "sqlite", "--output", "x.db"])
+    terminal.wait_for(b"export  ")
+    terminal.type(b"\x03")
+    terminal.wait()
+    assert b" %" in terminal.text and "export  " not in shown(terminal.text).replace("^C", "")
 
 
 @needs_sqlite

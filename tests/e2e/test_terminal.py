@@ -6,6 +6,7 @@ import fcntl
 import os
 import pathlib
 import pty
+import re
 import select
 import shutil
 import signal
@@ -71,21 +72,43 @@ def shown(text):
                       .split(b"\n")).decode()
 
 
+# Takes a second at least, because its tasks sleep one after the other; the line comes after half of it.
+A_SECOND = ["run", workload("slow"), "--case", "chain", "--set", "n=20", "--set", "ms=60"]
+
+
 def test_progress_is_shown_on_a_terminal(tg):
-    terminal = Terminal(tg.directory, ["run", workload("slow"), "--set", "n=20"])
+    terminal = Terminal(tg.directory, A_SECOND)
     assert terminal.wait() == 0
     assert b"of 20 tasks" in terminal.text
 
 
+def test_progress_has_a_rate_and_the_time_left(tg):
+    terminal = Terminal(tg.directory, ENDLESS, columns=100)
+    terminal.wait_for(b" left")
+    terminal.type(b"\x03")
+    terminal.wait()
+    assert re.search(rb"run  \[#*\.*\] \d+ of 100000 tasks, [\d.]+ tasks/s, (\d+ (h|min) )?\d+ (s|min) left",
+                     terminal.text)
+
+
+def test_progress_fits_a_narrow_terminal(tg):
+    terminal = Terminal(tg.directory, ENDLESS, columns=40)
+    terminal.wait_for(b" of 100000 tasks")
+    terminal.type(b"\x03")
+    terminal.wait()
+    lines = re.findall(rb"\r\x1b\[K(run [^\r\n\x1b]*)", terminal.text)
+    assert lines and all(len(line.decode().replace("^C", "")) < 40 for line in lines)
+
+
 def test_progress_is_gone_in_the_end(tg):
-    terminal = Terminal(tg.directory, ["run", workload("slow"), "--set", "n=20"])
+    terminal = Terminal(tg.directory, A_SECOND)
     terminal.wait()
     assert "of 20 tasks" not in shown(terminal.text)
     assert shown(terminal.text).splitlines()[-1].startswith("  files ")
 
 
 def test_progress_is_not_shown_in_a_pipe(tg):
-    tg.good("run", workload("slow"), "--set", "n=20")
+    tg.good(*A_SECOND)
 
 
 def test_a_dumb_terminal_gets_no_escape_sequence(tg):
