@@ -301,7 +301,7 @@ tg_status tg_reference_judge(struct tg_lane *lane, const struct tg_recorded_task
 {
     struct tg_reference_request request = {.reference = def};
     uint64_t size = lay_out(task, &request);
-    char how[600];
+    char how[sizeof verdict->why];
     bool was_fresh;
     tg_status status = TG_OK;
     *verdict = (struct tg_task_verdict){.is = {.task = task->id}};
