@@ -54,16 +54,21 @@ def questions(text):
         yield expression, int(found[1])
 
 
+def program(expressions):
+    headers = ["scope_stats", *(f"wire/{name}" for name in ("device", "journal", "orchestration", "stream"))]
+    lines = ["#include <stddef.h>", "#include <stdio.h>"]
+    lines += [f"#include <taskglass/{name}.h>" for name in headers]
+    lines += ["int main(void) {"]
+    lines += [f'    printf("%zu\\n", (size_t)({expression}));' for expression in expressions]
+    return "\n".join([*lines, "    return 0;", "}", ""])
+
+
 def main():
     root, compiler = pathlib.Path(sys.argv[1]), sys.argv[2]
     asked = list(questions((root / "docs/wire-format.md").read_text(encoding="utf-8")))
     with tempfile.TemporaryDirectory(prefix="taskglass_test_") as folder:
         source = pathlib.Path(folder) / "ask.c"
-        source.write_text("#include <stddef.h>\n#include <stdio.h>\n#include <taskglass/scope_stats.h>\n" + "".join(
-            f"#include <taskglass/wire/{name}.h>\n"
-            for name in ("device", "journal", "orchestration", "record", "stream", "task")) +
-            "int main(void)\n{\n" + "".join(f'    printf("%zu\\n", (size_t)({expression}));\n'
-                                             for expression, _ in asked) + "    return 0;\n}\n")
+        source.write_text(program(expression for expression, _ in asked))
         subprocess.run([compiler, "-std=c11", f"-I{root}/include", source, "-o", f"{folder}/ask"], check=True)
         answers = subprocess.run([f"{folder}/ask"], capture_output=True, text=True, check=True).stdout.split()
     wrong = [f"docs/wire-format.md: {expression} is {answer}, and the page says {said}"
