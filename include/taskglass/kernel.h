@@ -48,16 +48,15 @@ typedef void (*tg_kernel_fn)(const struct tg_ctx *ctx);
 /* Begins the definition, or the declaration, of a kernel. */
 #define TG_KERNEL(name) TG_NAMED TG_FN void name(const struct tg_ctx *ctx)
 
-/* Values of tg_ctx.missing: one of these + the number of the tensor or of the scalar. */
-#define TG_MISSING_TENSOR (UINT64_C(1) << 32)
-#define TG_MISSING_SCALAR (UINT64_C(2) << 32)
+/* The kinds of tg_ctx.missing, which is kind << 48 | how many there are << 32 | which is wanted. */
+enum { TG_MISSING_TENSOR = 1, TG_MISSING_SCALAR = 2 };
 
 /* The kernel wants an argument that the task does not have. This ends the run with KERNEL_FAULT, and
  * the error says which argument of which task it is. */
-TG_OUT_OF_LINE void tg_arg_missing(const struct tg_ctx *ctx, uint64_t what)
+TG_OUT_OF_LINE void tg_arg_missing(const struct tg_ctx *ctx, uint64_t kind, uint32_t n, uint32_t i)
 {
     if (ctx->missing)
-        *ctx->missing = what;
+        *ctx->missing = kind << 48 | (uint64_t)n << 32 | i;
     TG_TRAP();
 }
 
@@ -65,7 +64,7 @@ TG_OUT_OF_LINE void tg_arg_missing(const struct tg_ctx *ctx, uint64_t what)
 TG_INLINE const struct tg_tensor *tg_arg_tensor(const struct tg_ctx *ctx, uint32_t i)
 {
     if (i >= ctx->n_tensors)
-        tg_arg_missing(ctx, TG_MISSING_TENSOR + i);
+        tg_arg_missing(ctx, TG_MISSING_TENSOR, ctx->n_tensors, i);
     return &ctx->tensor[i];
 }
 
@@ -73,7 +72,7 @@ TG_INLINE const struct tg_tensor *tg_arg_tensor(const struct tg_ctx *ctx, uint32
 TG_INLINE const struct tg_scalar *tg_arg_scalar(const struct tg_ctx *ctx, uint32_t i)
 {
     if (i >= ctx->n_scalars)
-        tg_arg_missing(ctx, TG_MISSING_SCALAR + i);
+        tg_arg_missing(ctx, TG_MISSING_SCALAR, ctx->n_scalars, i);
     return &ctx->scalar[i];
 }
 

@@ -266,7 +266,7 @@ static bool find_missing(struct tg_run *run, struct tg_fault_record *fault,
     struct tg_source_site *site = &run->result.site;
     for (uint32_t i = 0; i < run->device->head.n_lanes; i++) {
         const struct tg_worker_status *status = &run->status[i];
-        uint64_t kind = status->missing & ~(uint64_t)UINT32_MAX;
+        uint64_t kind = status->missing >> 48;
         if ((kind != TG_MISSING_TENSOR && kind != TG_MISSING_SCALAR) ||
             !find(run, status->running, status->part, desc))
             continue;
@@ -296,16 +296,14 @@ static void say_missing(struct tg_run *run, const struct tg_fault_record *fault,
                         const struct tg_task_desc *desc)
 {
     uint64_t missing = run->status[fault->worker].missing;
-    bool is_tensor = missing < TG_MISSING_SCALAR;
-    const char *what = is_tensor ? "tensor" : "scalar";
+    const char *what = missing >> 48 == TG_MISSING_TENSOR ? "tensor" : "scalar";
     char core[24], task[32], has[40], site[400];
     run->result.status = TG_KERNEL_FAULT;
     tg_error_set(&run->error, TG_KERNEL_FAULT,
                  "task %s, kernel %s, on %s: the kernel wants %s %u, but the task has %s%s",
                  tg_task_text(desc->id, task), kernel_of(run, desc, fault->part),
                  core_name(fault->worker, core), what, (uint32_t)missing,
-                 count_text(is_tensor ? desc->n_tensors : desc->n_scalars, what, has),
-                 site_text(&run->result.site, site));
+                 count_text(missing >> 32 & 0xffff, what, has), site_text(&run->result.site, site));
 }
 
 /* The device cannot tell which kernel failed. */
