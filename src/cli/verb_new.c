@@ -14,6 +14,7 @@
 #include "cli/interrupt.h"
 #include "cli/new.h"
 #include "cli/options.h"
+#include "cli/print.h"
 #include "cli/term.h"
 
 struct request {
@@ -147,13 +148,14 @@ static void print_text(const char *folder, const struct new_words *words)
 {
     struct cli_shown shown;
     char room[4 * PATH_MAX + 32];
-    printf("made %s, the workload %s: y = factor * x + b\n", cli_show(&shown, folder), words->name);
+    cli_print("made %s, the workload %s: y = factor * x + b\n", cli_show(&shown, folder),
+              words->name);
     for (int i = 0; i < NEW_FILES; i++)
-        printf("  %-14s  %s\n", new_files[i].name, new_files[i].about);
-    printf("%snext, type%s\n", cli_color(stdout, CLI_BOLD), cli_color(stdout, CLI_PLAIN));
-    printf("  cd %s\n", cli_show_word(&shown, folder));
+        cli_print("  %-14s  %s\n", new_files[i].name, new_files[i].about);
+    cli_print("%snext, type%s\n", cli_color(stdout, CLI_BOLD), cli_color(stdout, CLI_PLAIN));
+    cli_print("  cd %s\n", cli_show_word(&shown, folder));
     for (int i = 0; i < NEW_COMMANDS; i++)
-        printf("  %s\n", command(words, i, room, sizeof room));
+        cli_print("  %s\n", command(words, i, room, sizeof room));
 }
 
 static void print_json(const char *folder, const struct new_words *words)

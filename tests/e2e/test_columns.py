@@ -74,10 +74,12 @@ def played(tmp_path_factory):
 
 
 VERBS = ["run", "new", "list", "view", "diff", "check", "find", "stats", "replay", "scope", "export", "verify",
-         "recover", "runs", "config"]
+         "recover", "runs", "top", "completion", "config"]
 
 COMMANDS = [
-    ["list"], ["config"], ["runs"], ["runs", "."], ["--version"], ["help"], *(["help", verb] for verb in VERBS),
+    ["list"], ["config"], ["runs"], ["runs", "."], ["runs", "--remove"], ["top"], ["--version"], ["help"],
+    *(["help", verb] for verb in VERBS),
+    ["new", "a_workload_with_a_name_that_is_rather_long"], ["new"],
     ["run", "vector_add"], ["run", "mix", "--dump-tensor", "--enable-scope-stats"],
     ["run", workload("faults"), "--case", "null", "--dump-tensor"],
     ["run", workload("faults"), "--case", "nulls"],
