@@ -144,6 +144,37 @@ static const char *command(const struct new_words *words, int number, char *room
     }
 }
 
+/* How many bytes of a command go on a line of that many columns: whole words, and not within quotes, where a
+ * \ would not continue the line. The rest, if there is no such place within the line. */
+static size_t fit_words(const char *command, size_t columns)
+{
+    size_t length = strlen(command), fits = 0;
+    bool is_quoted = false;
+    if (length <= columns)
+        return length;
+    for (size_t i = 0; i < length && (i + 2 <= columns || fits == 0); i++) {
+        is_quoted ^= command[i] == '\'';
+        if (command[i] == ' ' && !is_quoted)
+            fits = i;
+    }
+    return fits ? fits : length;
+}
+
+/* Prints a command that can be copied, on a terminal in lines that fit. */
+static void print_command(const char *command)
+{
+    int width = cli_stream_width(stdout), indent = 2;
+    while (width > 0 && *command) {
+        size_t columns = width > indent ? (size_t)(width - indent) : 1;
+        size_t fits = fit_words(command, columns);
+        printf("%*s%.*s%s\n", indent, "", (int)fits, command, command[fits] ? " \\" : "");
+        command += fits + (command[fits] == ' ');
+        indent = 6;
+    }
+    if (*command)
+        printf("  %s\n", command);
+}
+
 static void print_text(const char *folder, const struct new_words *words)
 {
     struct cli_shown shown;
@@ -152,10 +183,10 @@ static void print_text(const char *folder, const struct new_words *words)
               words->name);
     for (int i = 0; i < NEW_FILES; i++)
         cli_print("  %-14s  %s\n", new_files[i].name, new_files[i].about);
-    cli_print("%snext, type%s\n", cli_color(stdout, CLI_BOLD), cli_color(stdout, CLI_PLAIN));
-    cli_print("  cd %s\n", cli_show_word(&shown, folder));
+    printf("%snext, type%s\n", cli_color(stdout, CLI_BOLD), cli_color(stdout, CLI_PLAIN));
+    printf("  cd %s\n", cli_show_word(&shown, folder));
     for (int i = 0; i < NEW_COMMANDS; i++)
-        cli_print("  %s\n", command(words, i, room, sizeof room));
+        print_command(command(words, i, room, sizeof room));
 }
 
 static void print_json(const char *folder, const struct new_words *words)

@@ -4,12 +4,15 @@
 import json
 import os
 import re
+import shutil
 import subprocess
+import sys
 
 import pytest
 
-from conftest import PLATFORMS, TIMEOUT, Runner, clean_environment, one_line
+from conftest import BUILD, PLATFORMS, PROGRAM, TIMEOUT, Runner, clean_environment, one_line
 from platforms import GPU
+from test_columns import Terminal, lines_of
 
 RUNTIMES = ("host_build_graph", "aicpu_build_graph", "tensormap_and_ringbuffer")
 FILES = {"kernels.c", "orchestrate.c", "cases.c", "kernels.h", "CMakeLists.txt", "README.md", ".gitignore"}
@@ -83,7 +86,6 @@ def test_the_commands_name_the_runtime(tg):
 
 
 def test_the_commands_name_an_installation_that_cmake_does_not_find(tg):
-    from conftest import BUILD, PROGRAM
     commands = tg.json("new", "mine")["commands"]
     assert commands[0] == f"cmake -B build -DCMAKE_PREFIX_PATH={BUILD}"
     assert commands[2].startswith(f"{PROGRAM} run ")
@@ -168,3 +170,25 @@ def test_a_full_disk_leaves_nothing(tg):
     """With a limit of 200 bytes a file, the first source does not fit."""
     result = tg("new", "mine", prefix=("prlimit", "--fsize=200"))
     assert result.returncode == 2 and one_line(result.stderr) and not list(tg.directory.iterdir())
+
+
+@pytest.mark.parametrize("columns", [40, 80, 200])
+def test_commands_on_a_terminal_fit_and_can_be_copied(tg, columns):
+    """A path stays whole, and with " \\" at its end."""
+    name = "a_name_that_makes_the_commands_long"
+    lines = lines_of(tg.directory, ["new", name], columns)
+    assert [line for line in lines if len(line) > columns and not re.fullmatch(r"\s*\S*/\S*( \\)?", line)] == []
+    commands = tg.json("new", name, "--output", "again")["commands"]
+    typed = re.sub(r" \\\n +", " ", "\n".join(lines)).split("\n")
+    assert [command for command in commands if f"  {command}" not in typed] == []
+
+
+def test_a_command_is_not_broken_within_quotes(tg, monkeypatch):
+    """The folder of the program has blanks in its name."""
+    place = tg.directory / "a place with some blanks"
+    (place / "bin").mkdir(parents=True)
+    shutil.copy2(PROGRAM, place / "bin" / "taskglass")
+    (place / "lib").symlink_to(BUILD / "lib")
+    monkeypatch.setattr(sys.modules[Terminal.__module__], "PROGRAM", place / "bin" / "taskglass")
+    lines = lines_of(tg.directory, ["new", "mine"], 40)
+    assert f"      -DCMAKE_PREFIX_PATH='{place}'" in lines and f"  '{place}/bin/taskglass' \\" in lines
