@@ -13,6 +13,7 @@
 
 #include "cli/format.h"
 #include "cli/print.h"
+#include "cli/recording.h"
 #include "cli/runs.h"
 
 enum { PAGE = 20 };
@@ -144,7 +145,7 @@ static int add_from(struct runs *runs, const char *dir)
     if (status == TG_NOT_FOUND && !dir)
         return CLI_OK; /* nothing was run here */
     if (status != TG_OK)
-        return cli_fail(&error);
+        return cli_recording_fail(NULL, runs->json, &error);
     for (uint64_t i = 0; code == CLI_OK && tg_runs_get(list, i, &run); i++)
         if (is_selected(runs, &run) && ++seen > runs->keep.number &&
             !(runs->remove && run.state == TG_RECORDING_RUNNING))
@@ -171,7 +172,7 @@ static int add_named(struct runs *runs, const char *word)
     if (status == TG_NOT_FOUND)
         return cli_error("there is no run '%s'; `taskglass runs` lists them", word);
     if (status != TG_OK)
-        return cli_fail(&error);
+        return cli_recording_fail(NULL, runs->json, &error);
     bool is_run = tg_runs_get(list, 0, &run) && strcmp(run.path, path) == 0;
     int code =
         is_run ? add(runs, &run)
@@ -199,6 +200,7 @@ static void print_json(const struct runs *runs)
     tg_json_end_array(&json);
     tg_json_put_uint(&json, "count", runs->count);
     tg_json_put_uint(&json, "bytes", runs->bytes);
+    tg_json_put_uint(&json, "unread", runs->unread);
     tg_json_end_object(&json);
     (void)tg_json_finish(&json); /* main reports errors of stdout */
 }

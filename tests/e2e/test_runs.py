@@ -150,6 +150,22 @@ def test_mistakes_are_one_line(tg, args, words):
     assert len(tg.outputs()) == 1
 
 
+def test_a_program_gets_a_document_where_nothing_is_known(tg):
+    result = tg("runs", "none", "--json")
+    assert result.returncode == 2 and one_line(result.stderr)
+    document = json.loads(result.stdout)
+    assert document["result"] == "not known" and "none" in document["reason"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_directory_of_somebody_else_is_named(tg):
+    make_run(tg, "mine")
+    make_run(tg, "theirs").chmod(0)
+    result = tg("runs")
+    assert result.returncode == 2 and "mine" in result.stdout
+    assert one_line(result.stderr) and "theirs' cannot be read" in result.stderr
+
+
 def test_no_outputs_are_no_error(tg):
     assert "No run under outputs." in tg.good("runs").stdout
     assert tg.json("runs")["runs"] == []
