@@ -41,8 +41,12 @@ bench: ## measure beside oneTBB, OpenMP, StarPU and, on a GPU, CUDA Graphs (ARGS
 	@bench/check/run.py
 	@bench/gpu/run.py
 
-install: build ## install under PREFIX (/usr/local), staged into DESTDIR
+# Looks first whether it may: a build takes a minute, and half an installation is worse than none.
+install: ## install under PREFIX (/usr/local), staged into DESTDIR
+	@scripts/check-prefix "$(PREFIX)" "$(DESTDIR)"
+	@$(MAKE) build
 	@DESTDIR="$(DESTDIR)" cmake --install build --prefix "$(PREFIX)" > build/install.log
+	@if [ -n "$$SUDO_UID" ]; then chown -R "$$SUDO_UID:$$SUDO_GID" build; fi
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
 	@echo "taskglass: installed in $(DESTDIR)$(PREFIX)"
 
