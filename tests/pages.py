@@ -11,6 +11,7 @@ was named stays there for years. This test reads every *.md and the man pages, a
     man        title, name, cross references and exit statuses of each man page
     statuses   docs/troubleshooting.md has every tg_status, with its exit code
     glossary   docs/glossary.md has every word that blame uses
+    words      functions, constants, verbs and options in `backticks` of the pages for users exist
 
     pages.py [ROOT]      prints FILE: what is wrong, and exits 1
 """
@@ -24,6 +25,8 @@ import sys
 SKIPPED = {".git", ".cache", ".pytest_cache", "__pycache__", "build", "outputs", "node_modules"}
 # Verbs that open a device: only they can end with 3.
 WITH_DEVICE = {"run", "replay"}
+# Pages that also speak of what no public header has.
+FOR_DEVELOPERS = {"architecture.md", "design.md", "security.md", "wire-format.md", "live-protocol.md"}
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^(```|~~~).*?^\1[ \t]*$", re.M | re.S)
 
@@ -162,9 +165,36 @@ def glossary(root):
             yield f"docs/glossary.md: blame lacks the word {word}"
 
 
+def words(root):
+    """What nothing runs, because it stands within a sentence."""
+    headers = "\n".join(path.read_text() for path in (root / "include").rglob("*.h*"))
+    known = set(re.findall(r"\b(?:tg|TG)_\w+", headers))
+    # A table of words makes TG_HANG of HANG.
+    known |= {f"TG_{name}" for name in re.findall(r"\bX\((\w+),", headers)}
+    inside = {name for path in (root / "src").rglob("*.[ch]")
+              for name in re.findall(r"\b(?:tg|TG)_\w+", path.read_text())}
+    sources = [*(root / "src/cli").glob("*.[ch]"), *(root / "src/base").glob("settings*.[ch]")]
+    quoted = set(re.findall(r'"([a-z][a-z-]*)"', "\n".join(path.read_text() for path in sources)))
+    verbs = {path.stem.removeprefix("verb_") for path in (root / "src/cli").glob("verb_*.c")} | {"help"}
+    for page in [root / "README.md", *sorted((root / "docs").rglob("*.md"))]:
+        for number, line in enumerate(prose(page.read_text()).split("\n"), 1):
+            where = f"{page.relative_to(root)}:{number}"
+            names = known | inside if page.name in FOR_DEVELOPERS else known
+            for code in re.findall(r"`([^`]+)`", line):
+                for name in re.findall(r"\b(?:tg|TG)_\w+\b(?!\*)", code):
+                    if name not in names and not name.endswith("_") and "NAME" not in name:
+                        yield f"{where}: no header has {name}"
+                for verb, rest in re.findall(r"^taskglass ([a-z]+)\b(?!-)(.*)", code):
+                    if verb not in verbs:
+                        yield f"{where}: there is no verb {verb}"
+                    for option in re.findall(r"(?<=\s)--([a-z][a-z-]*)", rest):
+                        if option not in quoted:
+                            yield f"{where}: taskglass has no option --{option}"
+
+
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[1])
-    checks = (links, sections, files_of_a_run, man_pages, statuses, glossary)
+    checks = (links, sections, files_of_a_run, man_pages, statuses, glossary, words)
     wrong = [line for check in checks for line in check(root.resolve())]
     for line in wrong:
         print(line)
