@@ -232,6 +232,26 @@ def test_what_must_be_expanded_is_left_to_bash(bash):
     assert bash.complete("taskglass list > gold") == r"taskglass list > golden\ data.npy "
 
 
+def test_the_function_of_bash_needs_only_the_words(place):
+    """As a program calls it that tests completion, or completes for another command."""
+    script = f"""source '{SCRIPTS / "taskglass.bash"}'
+        COMP_WORDS=(taskglass run --platform a) COMP_CWORD=3
+        _taskglass taskglass a --platform; printf '%s\\n' "${{COMPREPLY[@]}}" """
+    result = subprocess.run(["bash", "-c", script], cwd=place.directory, stdout=subprocess.PIPE,
+                            env=clean_environment(PATH=f"{PROGRAM.parent}:{os.environ['PATH']}"),
+                            text=True, timeout=TIMEOUT)
+    assert result.stdout.split() == ["a2a3sim", "a5sim"]
+
+
+def test_zsh_finds_the_script_where_it_is_installed(place, tmp_path):
+    (tmp_path / "_taskglass").symlink_to(SCRIPTS / "taskglass.zsh")
+    shell = start("zsh", ["zsh", "-f", "-i"],
+                  f"fpath=('{tmp_path}' $fpath)\n" + ZSH.replace('source "$SCRIPT"\n', ""), place)
+    for _ in range(2):  # the first time the script is read
+        assert shell.complete("taskglass verif") == "taskglass verify "
+    shell.close()
+
+
 def in_fish(place, line):
     """The candidates of fish, each with its description."""
     if not shutil.which("fish"):
