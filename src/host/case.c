@@ -118,8 +118,9 @@ tg_status tg_case_golden(struct tg_case_host *host, const struct tg_guard *guard
         if (t->role != TG_IN && !t->expected && !t->exact)
             status = tg_error_set(error, TG_BAD_ARGUMENT,
                                   "workload '%s', case '%s': golden sets no expected values for "
-                                  "output '%s'",
-                                  host->workload->name, host->def->name, t->name);
+                                  "output '%s'; call tg_case_expect(c, \"%s\", atol, rtol) there "
+                                  "and fill in what it returns",
+                                  host->workload->name, host->def->name, t->name, t->name);
     }
     return status;
 }

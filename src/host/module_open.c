@@ -30,6 +30,17 @@ static const char *find_fault(const char *why)
     return NULL;
 }
 
+/* What to do about a file that the linker refuses. */
+static const char *find_advice(const char *why)
+{
+    if (strstr(why, "dynamically load") != NULL)
+        return "; it is a program, and a module is linked with cc -shared -fPIC";
+    if (strstr(why, "undefined symbol") != NULL)
+        return "; link the source file or the library that defines it (-Wl,-z,defs names it when "
+               "the module is linked)";
+    return "";
+}
+
 /* dlerror's text begins with the path; cut that, because our message has it already. */
 static tg_status load_failed(const char *path, tg_status refusal, struct tg_error *error)
 {
@@ -41,7 +52,7 @@ static tg_status load_failed(const char *path, tg_status refusal, struct tg_erro
         why += prefix + 1 + (why[prefix + 1] == ' ');
     const char *fault = find_fault(why);
     return tg_error_set(error, fault ? TG_IO_ERROR : refusal, "cannot load module %s: %s%s", path,
-                        why, fault ? fault : "");
+                        why, fault ? fault : find_advice(why));
 }
 
 /* The linker opens the path once more. If it is another file by then, or one that somebody writes to,
@@ -61,9 +72,12 @@ static tg_status load(const char *path, tg_status refusal, const struct tg_modul
                          path);
     *workload = dlsym(*handle, TG_WORKLOAD_SYMBOL);
     if (*workload == NULL)
-        return tg_error_set(error, TG_BAD_ARGUMENT,
-                            "module %s has no workload: it does not export '%s'", path,
-                            TG_WORKLOAD_SYMBOL);
+        return tg_error_set(
+            error, TG_BAD_ARGUMENT,
+            "module %s has no workload: it does not export '%s'; define it with "
+            "TG_WORKLOAD = {TG_WORKLOAD_HEAD, .name = ...}; in one source file of the "
+            "module, and link that file too",
+            path, TG_WORKLOAD_SYMBOL);
     return tg_workload_check(*workload, path, error);
 }
 

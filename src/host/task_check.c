@@ -16,8 +16,9 @@ static tg_status explain_kernels(const struct tg_module *m, const uint32_t kerne
         present++;
         if (kernel[part] >= m->n_kernels)
             return tg_error_set(error, TG_BAD_ARGUMENT,
-                                "task %s: no kernel %u; the module has %u kernels", task,
-                                kernel[part], m->n_kernels);
+                                "task %s: no kernel %u; the module has %u kernel%s, numbered from "
+                                "0 in the order of .kernels in its TG_WORKLOAD",
+                                task, kernel[part], m->n_kernels, m->n_kernels == 1 ? "" : "s");
     }
     if (present == 0)
         return tg_error_set(error, TG_BAD_ARGUMENT, "task %s has no kernel", task);

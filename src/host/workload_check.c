@@ -76,7 +76,12 @@ tg_status tg_workload_check(const struct tg_workload *w, const char *path, struc
         return tg_error_set(error, TG_BAD_ARGUMENT,
                             "module %s: a table of %u kernels is not valid; use 0 to %d", path,
                             w->n_kernels, TG_WORKLOAD_MAX_KERNELS);
-    if (w->n_cases == 0 || w->n_cases > TG_WORKLOAD_MAX_CASES || !w->cases)
+    if (w->n_cases == 0)
+        return tg_error_set(error, TG_BAD_ARGUMENT,
+                            "module %s: a table of 0 cases leaves nothing to run; add one to its "
+                            "TG_WORKLOAD: .cases = cases, .n_cases = 1",
+                            path);
+    if (w->n_cases > TG_WORKLOAD_MAX_CASES || !w->cases)
         return tg_error_set(error, TG_BAD_ARGUMENT,
                             "module %s: a table of %u cases is not valid; use 1 to %d", path,
                             w->n_cases, TG_WORKLOAD_MAX_CASES);

@@ -2,12 +2,17 @@
 """A user who names something else than the module reads what to type instead."""
 
 import json
+import pathlib
 import shlex
 import shutil
+import subprocess
 
 import pytest
 
 from conftest import one_line, workload
+from platforms import GPU, SANITIZED
+
+INCLUDE = pathlib.Path(__file__).resolve().parents[2] / "include"
 
 
 @pytest.fixture
@@ -96,3 +101,59 @@ def test_a_program_gets_the_hint_too(tg, here):
     result = tg("run", "mine", "--json")
     assert result.returncode == 2
     assert "taskglass run ./mine.so" in json.loads(result.stdout)["error"]["text"]
+
+
+SOURCE = """
+#include <taskglass/workload.h>
+#include <taskglass/orchestration.h>
+TG_KERNEL(scale) { TG_ARG(ctx, 1, float)[0] = TG_ARG(ctx, 0, const float)[0]; }
+TG_ORCHESTRATION(orchestrate)
+{
+    struct tg_args a;
+    tg_args_init(&a);
+    tg_args_in(&a, args->tensor[0]);
+    tg_args_out(&a, args->tensor[1]);
+    tg_submit(rt, KERNEL, &a);
+}
+static const struct tg_kernel_def kernels[] = {{"scale", scale, TG_EITHER, "in:float32 out:float32"}};
+static const struct tg_case_def cases[] = {{"only", "one case", ""}};
+extern void elsewhere(struct tg_case *c);
+static void prepare(struct tg_case *c)
+{
+    int64_t n = 1;
+    tg_case_tensor(c, "x", TG_IN, TG_FLOAT32, 1, &n);
+    tg_case_tensor(c, "y", TG_OUT, TG_FLOAT32, 1, &n);
+}
+static void golden(struct tg_case *c) { GOLDEN; }
+WORKLOAD = {TG_WORKLOAD_HEAD, .name = "first", .summary = "a first try", .kernels = kernels, .n_kernels = 1,
+            .cases = cases, .n_cases = CASES, .orchestrate = orchestrate, .orchestrate_site = TG_SITE,
+            .prepare = prepare, .golden = golden};
+"""
+FIRST = {"KERNEL": "0", "GOLDEN": 'tg_case_expect(c, "y", 0, 0)', "CASES": "1", "WORKLOAD": "TG_WORKLOAD"}
+
+
+@pytest.mark.skipif(GPU or SANITIZED or not shutil.which("cc"), reason="compiles a plain module for processes")
+@pytest.mark.parametrize("mistake,words", [
+    ({}, None),
+    ({"KERNEL": "3"}, "no kernel 3; the module has 1 kernel, numbered from 0"),
+    ({"GOLDEN": "(void)c"}, 'call tg_case_expect(c, "y", atol, rtol)'),
+    ({"GOLDEN": "elsewhere(c)"}, "undefined symbol: elsewhere; link the source file"),
+    ({"CASES": "0"}, ".cases = cases, .n_cases = 1"),
+    ({"WORKLOAD": "const struct tg_workload mine"}, "define it with TG_WORKLOAD ="),
+])
+def test_the_first_mistakes_of_an_own_workload_say_what_to_write(tg, here, mistake, words):
+    here.file("first.c", SOURCE.encode())
+    subprocess.run(["cc", "-O1", "-shared", "-fPIC", f"-I{INCLUDE}", "-o", "first.so", "first.c",
+                    *(f"-D{name}={value}" for name, value in {**FIRST, **mistake}.items())],
+                   cwd=here.folder, check=True)
+    if words is None:
+        tg.good("run", "./first.so")
+    else:
+        assert words in refused(tg, "./first.so")
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="no compiler")
+def test_a_program_in_the_place_of_a_module_says_how_modules_are_linked(tg, here):
+    here.file("main.c", b"int main(void) { return 0; }")
+    subprocess.run(["cc", "-fPIE", "-pie", "-o", "first", "main.c"], cwd=here.folder, check=True)
+    assert "cc -shared" in refused(tg, "./first")
