@@ -180,17 +180,26 @@ void cli_option_unknown(const struct cli_verb *verb, const struct tg_settings *s
                  verb->name);
 }
 
-void cli_letter_unknown(const struct cli_verb *verb, char letter, char *text, size_t room)
+/* The bytes of the first character of a text in UTF-8. */
+static int character_size(const char *text)
+{
+    int size = 1;
+    while (((unsigned char)text[size] & 0xc0) == 0x80)
+        size++;
+    return size;
+}
+
+void cli_letter_unknown(const struct cli_verb *verb, const char *letter, char *text, size_t room)
 {
     const struct cli_verb *other;
     const char *name = NULL;
     char takers[300];
     for (size_t i = 0; !name && (other = cli_verb_at(i)); i++)
-        name = cli_letter_name(other, letter);
+        name = cli_letter_name(other, *letter);
     if (name && list_takers(name, cli_setting_letter(name) != 0, takers, sizeof takers))
         snprintf(text, room, "%s does not take -%c (--%s); it is an option of %s", verb->name,
-                 letter, name, takers);
+                 *letter, name, takers);
     else
-        snprintf(text, room, "unknown option -%c; 'taskglass %s --help' lists the options", letter,
-                 verb->name);
+        snprintf(text, room, "unknown option -%.*s; 'taskglass %s --help' lists the options",
+                 character_size(letter), letter, verb->name);
 }

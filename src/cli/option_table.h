@@ -25,6 +25,6 @@ const char *cli_letter_name(const struct cli_verb *verb, char letter);
  * verb's options has a similar name. `typed` has no hyphens. */
 void cli_option_unknown(const struct cli_verb *verb, const struct tg_settings *settings,
                         const char *typed, char *text, size_t room);
-void cli_letter_unknown(const struct cli_verb *verb, char letter, char *text, size_t room);
+void cli_letter_unknown(const struct cli_verb *verb, const char *letter, char *text, size_t room);
 
 #endif

@@ -126,17 +126,19 @@ static enum cli_token long_option(struct cli_parser *parser, const char *argumen
     return named_option(parser, &word);
 }
 
+/* Whether the option of a letter does: an own one says it, a common one does not, and each setting that has
+ * a letter does. */
 static bool takes_value(const struct cli_parser *parser, const char *name)
 {
     const struct cli_option *option = cli_option_named(parser->verb, name);
-    return option ? option->value != NULL : cli_setting_applies(parser->verb, name);
+    return option ? option->value != NULL : cli_setting_letter(name) != 0;
 }
 
 /* The next option of an argument such as "-qv" or "-ofile". */
 static enum cli_token short_option(struct cli_parser *parser)
 {
-    char letter = *parser->letters++;
-    const char *name = cli_letter_name(parser->verb, letter), *rest = parser->letters;
+    const char *letter = parser->letters++, *rest = parser->letters;
+    const char *name = cli_letter_name(parser->verb, *letter);
     struct word word = {.value = NULL};
     if (!name) {
         cli_letter_unknown(parser->verb, letter, parser->error, sizeof parser->error);

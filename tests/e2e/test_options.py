@@ -241,8 +241,14 @@ def test_verbose_says_what_is_used_and_leaves_the_answer_alone(recorded, args):
         assert verbose.stdout == plain.stdout
 
 
-def test_quiet_and_verbose_contradict_each_other(tg):
-    assert "--quiet and --verbose contradict each other" in tg("list", "-qv").stderr
+def test_short_options_stand_together_in_every_verb(tg):
+    for verb in verbs(tg):
+        assert "--quiet and --verbose contradict each other" in tg(verb, "-qv").stderr, verb
+        assert tg.good(verb, "-qh").stdout == tg.good(verb, "--help").stdout
+
+
+def test_an_unknown_letter_is_shown_whole(tg):
+    assert "unknown option -é;" in tg("run", "-é").stderr
 
 
 # --- tasks -----------------------------------------------------------------------------------------
