@@ -44,7 +44,8 @@ struct tg_runs_entry {
 
 /*
  * Finds the runs in a directory, the newest first; NULL: in outputs/. If the directory is itself that of a
- * run, the list has this one. A run is a directory with a file that a run writes; symbolic links are left
+ * run, the list has this one. A run is a directory with a file that a run writes; a run.json or deps.json that
+ * names no workload is somebody else's, unless the directory has a name that runs make. Symbolic links are left
  * out. NOT_FOUND: there is no such directory. IO_ERROR, NO_MEMORY. The caller closes *runs.
  */
 TG_API tg_status tg_runs_open(const char *dir, struct tg_runs **runs, struct tg_error *error);

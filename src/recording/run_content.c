@@ -4,17 +4,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/files.h"
+#include "base/json_pull.h"
 #include "recording/record.h"
 #include "recording/run_folder.h"
 #include "recording/runs.h"
 
 /* More names in one folder are not looked at: a run has less than ten, and somebody else's million would
- * take long. */
-enum { MOST_NAMES = 10000 };
+ * take long. A run.json and a deps.json name their workload near the beginning. */
+enum { MOST_NAMES = 10000, MOST_HEAD = 65536 };
 
 int tg_run_content_open(const char *path, int *dir)
 {
@@ -58,6 +61,12 @@ static bool is_own(const char *folder, const char *file, mode_t mode)
             (strcmp(name->name, file) == 0 || is_temporary(file, name->name)))
             return true;
     return is_leftover(folder, file);
+}
+
+/* Other programs write files of these names, too. */
+static bool is_common_name(const char *name)
+{
+    return strcmp(name, "run.json") == 0 || strcmp(name, "deps.json") == 0;
 }
 
 static bool is_own_folder(const char *name, mode_t mode)
@@ -109,9 +118,12 @@ static int visit_name(const struct walk *walk, int fd, const char *folder, const
         note_other(content, name);
         return 0;
     }
+    if (walk->visit && !walk->visit(walk->context, fd, name))
+        return EIO;
     content->bytes += (uint64_t)info.st_blocks * 512;
     content->own++;
-    return walk->visit && !walk->visit(walk->context, fd, name) ? EIO : 0;
+    content->sure += *folder != '\0' || !is_common_name(name);
+    return 0;
 }
 
 static int walk_folder(const struct walk *walk, int fd, const char *folder)
@@ -159,7 +171,34 @@ static bool has_time(const char *name)
     return false;
 }
 
-bool tg_run_content_is_run(const struct tg_run_content *content, const char *name)
+/* Sets *names_one if the file is a JSON object with a workload. Damage behind it does not matter. */
+static int look_for_workload(const char *path, const char *file, bool *names_one)
 {
-    return content->own > 0 || (content->others == 0 && has_time(name));
+    struct tg_map map = {0};
+    struct tg_pull pull;
+    char *whole = tg_path_join(path, file);
+    int cause = whole ? tg_map_open(whole, TG_LINKS_REFUSE, &map) : ENOMEM;
+    tg_pull_start(&pull, (const char *)map.bytes, map.size < MOST_HEAD ? map.size : MOST_HEAD);
+    bool good = map.size > 0 && tg_pull_next(&pull) == TG_PULL_BEGIN_OBJECT;
+    while (good && !*names_one && tg_pull_next(&pull) == TG_PULL_KEY) {
+        bool is_workload = tg_pull_is(&pull, "workload");
+        *names_one = tg_pull_next(&pull) == TG_PULL_STRING && is_workload;
+        good = tg_pull_skip(&pull);
+    }
+    tg_map_close(&map);
+    free(whole);
+    return tg_cause_is_fault(cause) ? cause : 0;
+}
+
+int tg_run_content_is_run(const char *path, const struct tg_run_content *content, bool *is_run)
+{
+    char name[256];
+    tg_path_last(path, name, sizeof name);
+    *is_run = content->sure > 0 || (has_time(name) && (content->own > 0 || content->others == 0));
+    if (*is_run || content->own == 0)
+        return 0;
+    int cause = look_for_workload(path, "run.json", is_run);
+    if (cause == 0 && !*is_run)
+        cause = look_for_workload(path, "deps.json", is_run);
+    return cause;
 }

@@ -167,7 +167,7 @@ static int find_state(const char *dir, bool has_json, struct tg_runs_entry *run)
 }
 
 /* What lies in the directory. Returns 0, or a cause that is a fault. */
-static int read_content(const char *path, const char *name, struct tg_runs_entry *run, bool *is_run)
+static int read_content(const char *path, struct tg_runs_entry *run, bool *is_run)
 {
     struct tg_run_content content;
     struct stat info;
@@ -179,11 +179,11 @@ static int read_content(const char *path, const char *name, struct tg_runs_entry
     close(dir);
     if (cause != 0)
         return cause;
-    *is_run = tg_run_content_is_run(&content, name);
+    cause = tg_run_content_is_run(path, &content, is_run);
     run->began = (int64_t)info.st_mtime;
     run->bytes = content.bytes;
     run->others = content.others;
-    return 0;
+    return cause;
 }
 
 /* Returns 0, or a cause that is a fault: what the directory is, is then not known. */
@@ -191,7 +191,7 @@ static int look(const char *path, const char *name, struct tg_runs_entry *run, b
 {
     bool has_json;
     *run = (struct tg_runs_entry){0};
-    int cause = read_content(path, name, run, is_run);
+    int cause = read_content(path, run, is_run);
     if (cause != 0 || !*is_run)
         return cause;
     cause = read_json(path, run, &has_json);

@@ -12,6 +12,8 @@ struct tg_run_content {
     uint64_t bytes;
     uint32_t own; /* files that a run writes */
     uint32_t
+        sure; /* those of them whose names only runs use; others write a run.json or deps.json too */
+    uint32_t
         others; /* what else there is; of a folder that is not a run's only the folder counts */
     char other[256]; /* the name of one of them, as it is */
 };
@@ -23,9 +25,10 @@ typedef bool (*tg_run_file_fn)(void *context, int folder, const char *name);
  * follows no link. `visit` may be NULL. Returns 0 or an errno. */
 int tg_run_content(int dir, tg_run_file_fn visit, void *context, struct tg_run_content *content);
 
-/* True if the directory is that of a run: it has a file of one, or it has nothing but its name is one that
- * runs make, "…_20260101_120000". */
-bool tg_run_content_is_run(const struct tg_run_content *content, const char *name);
+/* Sets *is_run if the directory is that of a run: it has a file of one, or it has nothing but its name is one
+ * that runs make, "…_20260101_120000". If it has but a run.json or deps.json, and another name, the file must
+ * name a workload: --remove must not take that of another program. Returns 0, or a cause that is a fault. */
+int tg_run_content_is_run(const char *path, const struct tg_run_content *content, bool *is_run);
 
 /* Opens a directory that is not a link, for its names. Returns 0 or an errno. */
 int tg_run_content_open(const char *path, int *dir);

@@ -63,12 +63,13 @@ static tg_status remove_content(const char *path, int dir, struct tg_runs_remove
 static tg_status check(const char *path, int dir, struct tg_error *error)
 {
     struct tg_run_content content;
-    char last[256];
-    tg_path_last(path, last, sizeof last);
+    bool is_run = false;
     int cause = tg_run_content(dir, NULL, NULL, &content);
+    if (cause == 0)
+        cause = tg_run_content_is_run(path, &content, &is_run);
     if (cause != 0)
         return tg_file_error(error, "read", path, cause);
-    if (!tg_run_content_is_run(&content, last))
+    if (!is_run)
         return tg_error_set(error, TG_BAD_ARGUMENT,
                             "'%s' is not the directory of a run: it has no file that a run writes",
                             path);

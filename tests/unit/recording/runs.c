@@ -92,8 +92,8 @@ TEST(the_newest_run_comes_first)
     struct tg_runs *runs;
     struct tg_runs_entry run;
     dump_make_dir();
-    make_run("b", "{\"times\": {\"started\": \"2026-01-02T03:04:05+0000\"}}");
-    make_run("a", "{\"times\": {\"started\": \"2026-01-02T03:04:06+0000\"}}");
+    make_run("b", "{\"workload\": \"x\", \"times\": {\"started\": \"2026-01-02T03:04:05+0000\"}}");
+    make_run("a", "{\"workload\": \"x\", \"times\": {\"started\": \"2026-01-02T03:04:06+0000\"}}");
     REQUIRE(tg_runs_open(dump_dir, &runs, &dump_error) == TG_OK);
     REQUIRE(tg_runs_get(runs, 0, &run));
     CHECK_EQ_S(run.name, "a");
@@ -221,6 +221,49 @@ TEST(a_directory_that_is_no_run_is_not_removed)
     make_run("empty", NULL);
     CHECK_EQ_I(tg_runs_remove(in("empty"), NULL, &dump_error), TG_BAD_ARGUMENT);
     CHECK(access(in("empty"), F_OK) == 0);
+}
+
+/* Other programs write files of these names too. */
+TEST(a_run_json_or_deps_json_of_somebody_else_makes_no_run)
+{
+    static const char *const texts[] = {"{\"name\": \"mine\", \"dependencies\": {}}", "{", "",
+                                        "[1]", "{\"workload\": 7}"};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        dump_make_dir();
+        make_run("project", texts[i]);
+        write_file(in("project/deps.json"), texts[i]);
+        REQUIRE(mkdir(in("project/tensor_dump"), 0700) == 0);
+        CHECK_EQ_I(count_runs(), 0);
+        CHECK_EQ_I(tg_runs_remove(in("project"), NULL, &dump_error), TG_BAD_ARGUMENT);
+        CHECK(access(in("project/run.json"), F_OK) == 0);
+        CHECK(access(in("project/deps.json"), F_OK) == 0);
+    }
+}
+
+TEST(a_run_with_a_damaged_run_json_is_known_by_its_other_files_or_its_name)
+{
+    dump_make_dir();
+    make_run("recorded", "{");
+    REQUIRE(mkdir(in("recorded/tensor_dump"), 0700) == 0);
+    write_file(in("recorded/tensor_dump/tensor_dump.rec"), "bytes");
+    make_run("add_small_20260102_030405", "");
+    make_run("built", NULL);
+    write_file(in("built/deps.json"), "{\"version\": \"0.1.0\", \"workload\": \"add\"}");
+    CHECK_EQ_I(count_runs(), 3);
+}
+
+TEST(what_cannot_be_removed_counts_no_bytes)
+{
+    struct tg_runs_removed removed;
+    dump_make_dir();
+    make_run("one", good_json);
+    if (geteuid() == 0)
+        return; /* root may remove everything */
+    REQUIRE(chmod(in("one"), 0500) == 0);
+    CHECK_EQ_I(tg_runs_remove(in("one"), &removed, &dump_error), TG_IO_ERROR);
+    CHECK_EQ_U(removed.files, 0);
+    CHECK_EQ_U(removed.bytes, 0);
+    REQUIRE(chmod(in("one"), 0700) == 0);
 }
 
 TEST(the_socket_of_a_killed_run_is_removed)
