@@ -122,8 +122,10 @@ bool tg_code_place_find(const struct tg_code_range *range, uint32_t n, void *con
 {
     struct walk walk = {.range = range, .n = n, .place = place};
     uint64_t at, stack, back;
+    if (place == NULL)
+        return false;
     *place = (struct tg_code_place){0};
-    if (n == 0)
+    if (n == 0 || range == NULL || context == NULL)
         return false;
     read_registers(context, &at, &stack, &back);
     if (take(&walk, at, &place->at)) {

@@ -273,6 +273,7 @@ static tg_status fill(struct tg_runs *runs, const char *dir, struct tg_error *er
 tg_status tg_runs_open(const char *dir, struct tg_runs **runs, struct tg_error *error)
 {
     struct tg_error unread;
+    TG_REFUSE_NULL(error, runs);
     error = error ? error : &unread;
     *runs = calloc(1, sizeof **runs);
     if (!*runs)
