@@ -39,6 +39,7 @@ class Config:
     output: Optional[_Path] = None
     deps: Optional[bool] = None
     shared: Optional[bool] = None
+    live: Optional[bool] = None
     poison: Optional[bool] = None
     dump_tensor: Union[None, bool, str] = None
     dump_args: Optional[bool] = None
