@@ -32,7 +32,7 @@ int main(int argc, char **argv)
         return EXIT_USAGE;
     }
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != (pid_t)atol(argv[1]))
+    if (getppid() != (pid_t)strtol(argv[1], NULL, 10))
         return EXIT_USAGE;
     tg_sandbox_close_from(STDERR_FILENO + 1);
     for (int i = 2; i < argc; i++)
