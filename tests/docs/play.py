@@ -282,6 +282,8 @@ def photograph(folder):
 def play_newcomer(build):
     """If the test runs as root, the newcomer is nobody, to whom the installation does not belong. Otherwise it
     is the user, and the installation loses its permissions to write."""
+    if os.geteuid() == 0:
+        tempfile.tempdir = "/tmp"  # nobody may not enter a TMPDIR that belongs to root
     folder = pathlib.Path(tempfile.mkdtemp(prefix="taskglass_test_newcomer_"))
     prefix = folder / "prefix"
     try:
