@@ -66,7 +66,7 @@ def played(tmp_path_factory):
     tg("run", workload("faults"), "--case", "null", *record, "--output", "crash")
     tg("run", workload("rings"), "--case", "tasks", "--runtime", "tensormap_and_ringbuffer",
        "--ring-task-window", "16", "--enable-scope-stats", *record, "--output", "deadlock")
-    example(folder / "scopes")
+    example(folder / "scopes").write()
     write_odd(folder / "odd")
     (folder / "bad" / "tensor_dump").mkdir(parents=True)
     (folder / "bad" / "tensor_dump" / "tensor_dump.json").write_text("{")
