@@ -6,7 +6,7 @@ import re
 NUMBER = r"[-+]?\d[\d,_]*(?:\.\d+)?(?:[eE][-+]?\d+)?"
 UNIT = r"(?:ns|µs|us|ms|s|B|KB|MB|GB|bytes|KiB|MiB|GiB|TiB)"
 # A quantity or a hash. A word of eight and more hexadecimal digits with at least one digit is a hash.
-LOOSE = re.compile(rf"0x[0-9a-f]+|\b(?=[0-9a-f]*\d)[0-9a-f]{{8,}}\b|{NUMBER}(?: ?{UNIT}\b)?|…|\.\.\.")
+LOOSE = re.compile(rf"0x[0-9a-f]+|\b(?=[0-9a-f]*\d)[0-9a-f]{{8,}}\b|{NUMBER}(?: ?{UNIT}\b)?|-nan\b|…|\.\.\.")
 QUANTITY = rf"(?:{NUMBER}(?: ?{UNIT}\b)?|0x[0-9a-f]+|[0-9a-f]{{8,}}|nan|-?inf)"
 
 
@@ -20,7 +20,10 @@ def pattern_of(line):
     line = squeezed(line)
     for found in LOOSE.finditer(line):
         made += re.escape(line[at:found.start()])
-        made += ".*" if found[0] in ("…", "...") else QUANTITY
+        if found[0] == "-nan":  # the sign of 0 / 0 is the processor's
+            made += "-?nan"
+        else:
+            made += ".*" if found[0] in ("…", "...") else QUANTITY
         at = found.end()
     return re.compile(made + re.escape(line[at:]))
 

@@ -97,6 +97,7 @@ def test_the_environment_of_the_tester_is_not_used(play, monkeypatch):
     ("74 records, 288 KiB", "3 records, 1.5 MiB"),
     ("hash ed5f0676", "hash 0123abcd"),
     ("at 0x0", "at 0x7fff12"),
+    ("-nan -nan", "nan -nan"),
     ("a   b", " a b"),
     ("out/x_20261115_094605", "out/x_20270101_000000"),
     ("a … z", "a b c z"),
@@ -111,6 +112,7 @@ def test_outputs_that_agree(shown, seen):
 
 @pytest.mark.parametrize("shown, seen", [
     ("took 1.5 ms", "took long"),
+    ("-nan", "1.5"),
     ("KERNEL_FAULT: task 3", "HANG: task 3"),
     ("a", "a b"),
     ("a\nb", "b\na"),
