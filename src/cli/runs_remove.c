@@ -8,6 +8,7 @@
 #include "cli/interrupt.h"
 #include "cli/print.h"
 #include "cli/runs.h"
+#include "cli/voice.h"
 
 enum { SHOWN = 20 };
 
@@ -102,6 +103,9 @@ int runs_remove(const struct runs *runs)
         cli_print("No run to remove.\n");
         return CLI_OK;
     }
+    if (!runs->yes && cli_is_quiet())
+        return cli_error("--remove shows what it would remove before it asks, which --quiet hides; "
+                         "leave --quiet out, or add --yes to remove without a question");
     if (!runs->yes && (runs->json || !cli_ask_can()))
         return cli_error("--remove asks before it removes, and nobody can answer here; add --yes "
                          "to remove without a question");

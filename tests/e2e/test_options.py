@@ -219,6 +219,12 @@ def test_quiet_keeps_errors_and_what_is_data(recorded):
     assert text and text == recorded.good("view", "-q", *tensors).stdout
 
 
+def test_quiet_removes_no_run_without_showing_it(recorded):
+    assert "which --quiet hides" in recorded("runs", "--remove", "run", "-q").stderr
+    assert recorded.good("runs", "--remove", "run", "-q", "--yes").stdout == ""
+    assert not (recorded.directory / "outputs/run").exists()
+
+
 def test_quiet_keeps_the_report_of_a_failure(tg):
     loud = tg("run", workload("faults"), "--case", "null")
     quiet = tg("run", "-q", workload("faults"), "--case", "null")
