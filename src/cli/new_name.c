@@ -22,10 +22,16 @@ static const char *const keywords[] = {
     "unsigned", "using",   "virtual", "void",      "volatile",  "while",    "xor",
 };
 
-/* Targets that CMake makes itself, and the library m, which a workload is linked with. */
+/* Targets that CMake makes or reserves (its policy CMP0037), and the library m, which a workload is linked with. */
 static const char *const targets[] = {
+    "ALL_BUILD",
+    "INSTALL",
+    "PACKAGE",
+    "RUN_TESTS",
+    "ZERO_CHECK",
     "all",
     "clean",
+    "codegen",
     "default_target",
     "depend",
     "edit_cache",
@@ -36,6 +42,7 @@ static const char *const targets[] = {
     "package",
     "package_source",
     "package_tests",
+    "preinstall",
     "rebuild_cache",
     "test",
     "uninstall",
@@ -62,12 +69,15 @@ static bool is_allowed(char letter)
 static int check_letters(const char *typed)
 {
     struct cli_shown shown;
+    struct cli_shown name, folder;
     const char *last = strrchr(typed, '/');
+    if (last && last[1])
+        return cli_error("'%s' is a path; type: taskglass new %s --output %s",
+                         cli_show(&shown, typed), cli_show_word(&name, last + 1),
+                         cli_show_word(&folder, typed));
     if (last)
-        return last[1] ? cli_error("'%s' is a path; type 'taskglass new NAME --output DIR'",
-                                   cli_show(&shown, typed))
-                       : cli_error("'%s' is a path; type the name of the workload without '/'",
-                                   cli_show(&shown, typed));
+        return cli_error("'%s' is a path; type the name of the workload without '/'",
+                         cli_show(&shown, typed));
     for (const char *at = typed; *at; at++)
         if (!is_allowed(*at))
             return cli_error("the name '%s' has other characters than letters, digits, _ and -",

@@ -104,7 +104,8 @@ def test_the_folder_can_be_another(tg, folder):
 
 @pytest.mark.parametrize("name, said", [
     ("", "is empty"),
-    ("a/b", "is a path"),
+    ("a/b", "type: taskglass new b --output a/b"),
+    ("a b/c", "type: taskglass new c --output 'a b/c'"),
     ("a/", "is a path"),
     ("1st", "must begin with a letter"),
     ("_x", "must begin with a letter"),
@@ -117,6 +118,7 @@ def test_the_folder_can_be_another(tg, folder):
     ("class", "is a word of C"),
     ("test", "CMake"),
     ("all", "CMake"),
+    ("INSTALL", "CMake"),
     ("m", "CMake"),
 ])
 def test_a_name_that_cannot_be_used_is_refused(tg, name, said):
