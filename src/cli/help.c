@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/format.h"
 #include "cli/option_table.h"
 #include "cli/options.h"
 #include "cli/wrap.h"
@@ -14,30 +15,35 @@ enum { COLUMN = 28, VERB_COLUMN = 13, NARROW = 60, NARROW_COLUMN = 8, MOST_TEXT 
 
 /* --- all verbs --------------------------------------------------------------------------------- */
 
+static void put_word(const char *word, const char *what)
+{
+    cli_wrap_out(what, printf("  %-*s", VERB_COLUMN - 2, word), VERB_COLUMN);
+}
+
 static void put_section(enum cli_section section, const char *heading)
 {
     const struct cli_verb *verb;
     printf("\n%s:\n", heading);
     for (size_t i = 0; (verb = cli_verb_at(i)); i++)
         if (verb->section == section && !verb->is_hidden)
-            cli_wrap_out(verb->summary, printf("  %-*s", VERB_COLUMN - 2, verb->name), VERB_COLUMN);
+            put_word(verb->name, verb->summary);
 }
 
 int cli_help(void)
 {
-    puts("taskglass runs task graphs on an accelerator, or on a simulated one.\n\n"
-         "Usage: taskglass VERB [OPTIONS]");
+    cli_wrap_out("taskglass runs task graphs on an accelerator, or on a simulated one.", 0, 0);
+    puts("\nUsage: taskglass VERB [OPTIONS]");
     put_section(CLI_DO, "Run something");
     put_section(CLI_LOOK, "Look at a run");
     put_section(CLI_ANSWER, "Find out what went wrong");
     put_section(CLI_KEEP, "Keep, share, set up");
-    puts("\n"
-         "  help VERB  Show the options of a verb with examples, as VERB --help does.\n"
-         "  --help     Show this text (-h).\n"
-         "  --version  Show version, commit and features; with --json for programs.\n\n"
-         "A first run: taskglass run vector_add\n"
-         "Exit status: 0 success, 1 outputs differ, 2 wrong usage or input,\n"
-         "             3 the device failed.");
+    putchar('\n');
+    put_word("help VERB", "Show the options of a verb with examples, as VERB --help does.");
+    put_word("--help", "Show this text (-h).");
+    put_word("--version", "Show version, commit and features; with --json for programs.");
+    puts("\nA first run: taskglass run vector_add");
+    cli_wrap_out("0 success, 1 outputs differ, 2 wrong usage or input, 3 the device failed.",
+                 printf("Exit status: "), VERB_COLUMN);
     return CLI_OK;
 }
 
@@ -79,7 +85,8 @@ static void add_values(char *text, const char *words, const char *fallback)
 static void put_row(const char *label, char *help)
 {
     int column = cli_wrap_width() < NARROW ? NARROW_COLUMN : COLUMN;
-    int used = printf("  %s", label);
+    int used = 2 + cli_format_width(label); /* printf counts bytes, and a label may have "…" */
+    printf("  %s", label);
     glue(help);
     if (used > column - 2)
         used = printf("\n%*s", column, "") - 1;
@@ -191,9 +198,13 @@ int cli_help_verb(const struct cli_verb *verb, const struct tg_settings *setting
         put_option(option);
     if (verb->more_help)
         verb->more_help();
-    if (put_settings(verb, settings))
-        puts("\n'taskglass config' shows the values in force. Variables of the environment set\n"
-             "them for every command: TASKGLASS_TIMEOUT=5 is --timeout 5.");
+    if (put_settings(verb, settings)) {
+        putchar('\n');
+        cli_wrap_out(
+            "'taskglass config' shows the values in force. Variables of the environment set "
+            "them for every command: TASKGLASS_TIMEOUT=5 is --timeout 5.",
+            0, 0);
+    }
     if (verb->examples)
         put_examples(verb);
     return CLI_OK;

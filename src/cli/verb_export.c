@@ -143,10 +143,16 @@ static bool prints_data(const void *request)
     return output && strcmp(output, "-") == 0;
 }
 
+/* A narrower terminal has the text of a format below its name. */
+enum { NARROW = 60 };
+
 static void print_format(const struct tg_export_format_info *format)
 {
     char text[300];
-    int used = printf("  %-14s%-14s", format->name, format->ending);
+    bool is_narrow = cli_wrap_width() < NARROW;
+    int used = printf(is_narrow ? "  %s %s" : "  %-14s%-14s", format->name, format->ending);
+    if (is_narrow)
+        used = printf("\n        ") - 1;
     (void)snprintf(text, sizeof text, "%s%s", format->summary,
                    format->available ? "" : " (not in this build)");
     cli_wrap_out(text, used, used);

@@ -100,6 +100,20 @@ def test_no_line_of_any_help_is_longer_than_80_columns(tg):
         assert on_terminal(tg, 80, *args) == text
 
 
+def test_help_fits_a_narrow_terminal_too(tg):
+    """A word may be longer, and so may a command to type, because they stay whole."""
+    for args in [["help"], *(["help", verb] for verb in verbs(tg))]:
+        for line in on_terminal(tg, 40, *args).split("\nExamples:\n")[0].splitlines():
+            assert len(line) <= 40 or len(line.split()) == 1, (args, line)
+
+
+def test_the_texts_of_options_begin_in_one_column(tg):
+    for verb in verbs(tg):
+        for line in tg.good("help", verb).stdout.splitlines():
+            if gap := re.match(r"  -\S.*?  +(?=\S)", line):
+                assert gap.end() == 28, line
+
+
 def test_a_wider_terminal_gets_longer_lines(tg):
     assert 80 < widest(on_terminal(tg, 120, "help", "run")) <= 100
 
