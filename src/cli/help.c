@@ -122,6 +122,12 @@ static void add_words(char *text, const char *words)
     }
 }
 
+/* A flag that nobody needs to give, so that the help says how to take it back. */
+static bool is_on_by_default(const struct tg_setting_info *info)
+{
+    return info->alone && !info->choices && strcmp(info->fallback, "on") == 0;
+}
+
 static void put_setting(const struct tg_setting_info *info)
 {
     char text[MOST_TEXT] = "", words[MOST_TEXT] = "", label[MOST_TEXT] = "";
@@ -133,6 +139,8 @@ static void put_setting(const struct tg_setting_info *info)
     add(text, "%s", info->help);
     if (info->choices)
         add_words(words, info->choices);
+    if (is_on_by_default(info))
+        add(words, "--%s=off switches it off", info->name);
     add_values(text, words, info->fallback);
     put_row(label, text);
 }

@@ -114,6 +114,11 @@ def test_the_texts_of_options_begin_in_one_column(tg):
                 assert gap.end() == 28, line
 
 
+def test_help_says_how_to_switch_off_what_is_on(tg):
+    assert re.search(r"--live=off\s+switches\s+it\s+off", tg.good("help", "run").stdout)
+    tg.good("run", "vector_add", "--live=off")
+
+
 def test_a_wider_terminal_gets_longer_lines(tg):
     assert 80 < widest(on_terminal(tg, 120, "help", "run")) <= 100
 
