@@ -39,12 +39,19 @@ static int run_verb(const struct cli_verb *verb, struct cli *cli)
     return code;
 }
 
-/* `taskglass help VERB` does the same as `taskglass VERB --help`. */
+static bool asks_for_help(const char *word)
+{
+    return strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
+/* `taskglass help VERB`, also `--help VERB`, does the same as `taskglass VERB --help`. */
 static int help(int argc, char **argv)
 {
     struct tg_settings *settings;
     struct tg_error error;
-    if (argc < 3 || strcmp(argv[2], "help") == 0)
+    if (argc > 3)
+        return cli_error("help takes one command; '%s' is one too many", argv[3]);
+    if (argc < 3 || asks_for_help(argv[2]))
         return cli_help();
     const struct cli_verb *verb = cli_verb_named(argv[2]);
     if (!verb)
@@ -69,12 +76,10 @@ static int dispatch(int argc, char **argv)
     if (argc < 2)
         return cli_help();
     const char *word = argv[1];
-    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
-        return cli_help();
+    if (asks_for_help(word))
+        return help(argc, argv);
     if (strcmp(word, "--version") == 0)
         return version(argc, argv);
-    if (strcmp(word, "help") == 0)
-        return help(argc, argv);
     if (word[0] == '-')
         return cli_error("unknown option %s; a command comes first: taskglass run …", word);
     const struct cli_verb *verb = cli_verb_named(word);

@@ -127,6 +127,15 @@ def test_a_bare_taskglass_shows_the_help(tg):
     assert tg.good().stdout == tg.good("help").stdout == tg.good("--help").stdout
 
 
+@pytest.mark.parametrize("ask", ["help", "--help", "-h"])
+def test_help_takes_one_verb_in_every_spelling(tg, ask):
+    assert tg.good(ask, "view").stdout == tg.good("view", "--help").stdout
+    assert tg.good(ask, "--help").stdout == tg.good(ask, "-h").stdout == tg.good("help").stdout
+    for words, said in ((["view", "run"], "'run' is one too many"), (["veiw"], "did you mean 'view'?")):
+        result = tg(ask, *words)
+        assert result.returncode == 2 and one_line(result.stderr) and said in result.stderr
+
+
 def test_each_verb_stands_once_in_a_section_of_the_help(tg):
     text = tg.good("help").stdout
     sections = re.findall(r"^([A-Z][^\n]*):\n((?:  .*\n)+)", text, re.M)
