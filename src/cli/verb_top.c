@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <poll.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,13 +124,14 @@ static bool has_socket(const char *dir)
     return has;
 }
 
-static void print_end_json(const struct tg_live_end *end)
+/* NULL: how the run ended, or what it does, is not known for that reason. */
+static void print_end_json(const struct tg_live_end *end, const char *reason)
 {
     struct tg_json json;
     tg_json_start(&json, stdout);
     tg_json_begin_line_object(&json);
     tg_json_put_uint(&json, "version", TG_LIVE_VERSION);
-    tg_json_put_string(&json, "phase", "ended");
+    tg_json_put_string(&json, "phase", end ? "ended" : NULL);
     tg_json_put_string(&json, "result", end ? end->result : "not known");
     if (end) {
         tg_json_put_uint(&json, "exit_code", (uint64_t)end->exit_code);
@@ -141,7 +143,7 @@ static void print_end_json(const struct tg_live_end *end)
         tg_json_end_object(&json);
         tg_json_put_real(&json, "elapsed", end->seconds);
     } else {
-        tg_json_put_string(&json, "reason", "the run left no run.json");
+        tg_json_put_string(&json, "reason", reason);
     }
     tg_json_end_object(&json);
     (void)tg_json_finish(&json);
@@ -158,6 +160,27 @@ static void print_end(const char *dir, const struct tg_live_end *end)
         cli_print("  %s\n", end->error);
 }
 
+/* One line on stderr, and with --json also a document. Returns the exit code. */
+static int fail(const struct request *r, const struct tg_error *error)
+{
+    if (r->json)
+        print_end_json(NULL, error->text);
+    return cli_fail(error);
+}
+
+__attribute__((format(printf, 2, 3))) static int not_known(const struct request *r,
+                                                           const char *format, ...)
+{
+    char text[4400];
+    va_list values;
+    va_start(values, format);
+    (void)vsnprintf(text, sizeof text, format, values);
+    va_end(values);
+    if (r->json)
+        print_end_json(NULL, text);
+    return cli_error("%s", text);
+}
+
 /* The run does not answer any more, or never did. Returns the exit code: that the run failed is its own
  * exit code's business, and top has shown it. */
 static int say_end(const struct request *r, const char *dir)
@@ -166,20 +189,24 @@ static int say_end(const struct request *r, const char *dir)
     struct tg_error error;
     struct cli_shown shown;
     tg_status status = tg_live_get_end(dir, &end, &error);
-    if (status == TG_OK && !r->json)
+    if (status == TG_OK && r->json)
+        print_end_json(&end, NULL);
+    else if (status == TG_OK)
         print_end(dir, &end);
-    else if (r->json)
-        print_end_json(status == TG_OK ? &end : NULL);
     if (status == TG_OK)
         return CLI_OK;
     if (status != TG_NOT_FOUND)
-        return cli_fail(&error);
-    if (has_socket(dir))
-        return cli_error("the run in '%s' was killed; 'taskglass recover %s' completes its "
-                         "recording, if it has one",
-                         cli_show(&shown, dir), cli_show_word(&(struct cli_shown){0}, dir));
-    return cli_error("no run answers in '%s', and it has no run.json that says how one ended",
-                     cli_show(&shown, dir));
+        return fail(r, &error);
+    cli_show(&shown, dir);
+    return has_socket(dir)
+               ? not_known(r,
+                           "the run in '%s' was killed; 'taskglass recover' completes its "
+                           "recording, if it has one",
+                           shown.text)
+               : not_known(r,
+                           "no run answers in '%s', and it has no run.json that says how one "
+                           "ended",
+                           shown.text);
 }
 
 /* ── following ─────────────────────────────────────────────────────────────────────────── */
@@ -276,7 +303,7 @@ static int follow(const struct request *r, struct screen *screen, const char *di
     cli_interrupt_pass_on();
     if (wants_end && status == TG_OK)
         return CLI_OK;
-    return status == TG_NOT_FOUND ? say_end(r, dir) : cli_fail(&error);
+    return status == TG_NOT_FOUND ? say_end(r, dir) : fail(r, &error);
 }
 
 static int top(struct cli *cli, void *request)
@@ -292,9 +319,9 @@ static int top(struct cli *cli, void *request)
     if (r->interval <= 0)
         r->interval = 1;
     if (cli_top_find(r->dir, &dir, &error) != TG_OK)
-        return cli_fail(&error);
+        return fail(r, &error);
     if (!await_directory(dir)) {
-        int code = cli_error("there is no directory '%s'", cli_show(&shown, dir));
+        int code = not_known(r, "there is no directory '%s'", cli_show(&shown, dir));
         free(dir);
         return code;
     }

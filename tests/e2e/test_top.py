@@ -277,13 +277,20 @@ def test_top_finds_the_newest_run_that_goes_on(tg):
 
 
 @pytest.mark.parametrize("args, part", [
-    (["nowhere"], "there is no directory 'nowhere'"), (["."], "no run answers in '.'"),
     (["--interval", "0"], "from 0.05 to 3600"), (["--interval", "0x10"], "from 0.05 to 3600"),
     (["--once", "--count", "3"], "contradict"), (["a", "b"], "b")])
 def test_nonsense_is_one_line(tg, args, part):
     result = tg("top", *args)
     assert result.returncode == 2 and result.stdout == ""
     assert result.stderr.count("\n") == 1 and part in result.stderr
+
+
+def test_what_is_not_known_is_a_document_too(tg):
+    for args in (["nowhere"], ["."], []):
+        result = tg("top", *args, "--json")
+        answer = json.loads(result.stdout)
+        assert result.returncode == 2 and answer["result"] == "not known"
+        assert answer["reason"] in result.stderr and result.stderr.count("\n") == 1
 
 
 def test_top_draws_in_place_and_q_ends_it(tg):
