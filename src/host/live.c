@@ -60,13 +60,17 @@ struct tg_live_server {
 
 /* ── the socket ────────────────────────────────────────────────────────────────────────── */
 
-/* Removes the socket that a killed run left. The caller's lock says that no run is at work here. */
-static void remove_old(const struct tg_live_server *s)
+/* The name that the socket has until it listens: a peer that finds it under its own name, and is refused,
+ * knows that its run was killed. */
+#define TEMPORARY "." TG_LIVE_SOCKET ".tmp"
+
+/* A file that is no socket is not ours to replace. What a killed run left is: the caller's lock says that no
+ * other run is at work here. */
+static bool is_free(const struct tg_live_server *s)
 {
     struct stat info;
-    if (fstatat(s->folder, TG_LIVE_SOCKET, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
-        S_ISSOCK(info.st_mode))
-        (void)unlinkat(s->folder, TG_LIVE_SOCKET, 0);
+    return fstatat(s->folder, TG_LIVE_SOCKET, &info, AT_SYMLINK_NOFOLLOW) != 0 ||
+           S_ISSOCK(info.st_mode);
 }
 
 /* A path has room for 107 bytes, and the folder's may be longer: go through the folder's descriptor. The
@@ -74,11 +78,18 @@ static void remove_old(const struct tg_live_server *s)
 static bool bind_socket(struct tg_live_server *s)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/" TG_LIVE_SOCKET,
-             s->folder);
+    snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/" TEMPORARY, s->folder);
+    (void)unlinkat(s->folder, TEMPORARY, 0);
     return fchmod(s->listener, 0600) == 0 &&
-           bind(s->listener, (const struct sockaddr *)&address, sizeof address) == 0 &&
-           fstatat(s->folder, TG_LIVE_SOCKET, &s->socket, AT_SYMLINK_NOFOLLOW) == 0;
+           bind(s->listener, (const struct sockaddr *)&address, sizeof address) == 0;
+}
+
+/* Shows the socket to peers, in place of an old one. */
+static bool show_socket(struct tg_live_server *s)
+{
+    return fstatat(s->folder, TEMPORARY, &s->socket, AT_SYMLINK_NOFOLLOW) == 0 &&
+           (s->socket.st_mode & 0077) == 0 && is_free(s) && listen(s->listener, BACKLOG) == 0 &&
+           renameat(s->folder, TEMPORARY, s->folder, TG_LIVE_SOCKET) == 0;
 }
 
 static void remove_socket(const struct tg_live_server *s)
@@ -94,11 +105,10 @@ static bool open_socket(struct tg_live_server *s)
     s->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (s->listener < 0)
         return false;
-    remove_old(s);
     if (bind_socket(s)) {
-        if ((s->socket.st_mode & 0077) == 0 && listen(s->listener, BACKLOG) == 0)
+        if (show_socket(s))
             return true;
-        remove_socket(s);
+        (void)unlinkat(s->folder, TEMPORARY, 0);
     }
     close(s->listener);
     s->listener = -1;
