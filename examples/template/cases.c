@@ -66,13 +66,13 @@ static void golden(struct tg_case *c)
 }
 
 /* References compute what a kernel should. `taskglass check` compares every recorded task with them. */
-static void reference_scale(const struct tg_ctx *ctx)
+static void scale_reference(const struct tg_ctx *ctx)
 {
     for (int64_t i = 0; i < tg_arg_numel(ctx, 1); i++)
         tg_arg_store(ctx, 1, i, (double)tg_arg_f32(ctx, 0) * tg_arg_load(ctx, 0, i));
 }
 
-static void reference_add(const struct tg_ctx *ctx)
+static void add_reference(const struct tg_ctx *ctx)
 {
     for (int64_t i = 0; i < tg_arg_numel(ctx, 2); i++)
         tg_arg_store(ctx, 2, i, tg_arg_load(ctx, 0, i) + tg_arg_load(ctx, 1, i));
@@ -80,8 +80,8 @@ static void reference_add(const struct tg_ctx *ctx)
 
 /* The last two numbers are the tolerance: |output - reference| <= atol + rtol * |reference|. */
 static const struct tg_reference_def references[] = {
-    {"workload_name_scale", reference_scale, 0, 0x1p-23},
-    {"workload_name_add", reference_add, 0, 0x1p-23},
+    {"workload_name_scale", scale_reference, 0, 0x1p-23},
+    {"workload_name_add", add_reference, 0, 0x1p-23},
 };
 
 TG_WORKLOAD = {

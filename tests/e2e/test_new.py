@@ -3,6 +3,7 @@
 
 import json
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -67,6 +68,19 @@ def test_nothing_of_the_template_stays(made):
     for path in made.directory.iterdir():
         if path.is_file():
             assert not re.search("workload_name|SPDX|@[A-Z]+@", path.read_text(), re.I), path
+
+
+NAMES_OF_SOURCES = ("reference", "references", "kernels", "cases", "golden", "prepare", "fill", "tg", "x")
+
+
+@pytest.mark.parametrize("name", NAMES_OF_SOURCES)
+def test_a_name_that_the_sources_use_makes_no_conflict(tg, name):
+    tg.good("new", name)
+    include = pathlib.Path(__file__).parents[2] / "include"
+    for file in ("cases.c", "kernels.c", "orchestrate.c"):
+        result = subprocess.run(["cc", "-std=c11", "-fsyntax-only", f"-I{include}", file],
+                                cwd=tg.directory / name, capture_output=True, text=True, timeout=TIMEOUT)
+        assert result.returncode == 0, result.stderr
 
 
 def test_the_readme_has_the_commands(made):
