@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli/option_table.h"
+#include "cli/print.h"
 
 /* Set once, before the verb runs. */
 static bool is_quiet, is_verbose;
@@ -36,7 +37,7 @@ void cli_detail(const char *format, ...)
     va_start(values, format);
     (void)vsnprintf(text, sizeof text, format, values);
     va_end(values);
-    fprintf(stderr, "taskglass: %s\n", tg_text_clean(text, clean, sizeof clean));
+    cli_print_to(stderr, "taskglass: %s\n", tg_text_clean(text, clean, sizeof clean));
 }
 
 /* The settings that apply to the verb, and those of them that are not at their default with their source. */

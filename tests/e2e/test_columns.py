@@ -78,7 +78,8 @@ VERBS = ["run", "new", "list", "view", "diff", "check", "find", "stats", "replay
          "recover", "runs", "top", "completion", "config"]
 
 COMMANDS = [
-    ["list"], ["config"], ["runs"], ["runs", "."], ["runs", "--remove"], ["top"], ["--version"], ["help"],
+    ["list"], ["config"], ["config", "-v"], ["run", "vector_add", "-v", "--workload-path=a:bb:" + "folder/" * 12],
+    ["runs"], ["runs", "."], ["runs", "--remove"], ["top"], ["--version"], ["help"],
     *(["help", verb] for verb in VERBS),
     ["new", "a_workload_with_a_name_that_is_rather_long"], ["new"],
     ["run", "vector_add"], ["run", "mix", "--dump-tensor", "--enable-scope-stats"],
