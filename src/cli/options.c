@@ -79,7 +79,9 @@ static enum cli_token setting(struct cli_parser *parser, const struct tg_setting
     if (info->alone)
         parser->value = word->value ? word->value : info->alone;
     else if (!take_value(parser, word))
-        return bad(parser, "--%s needs a value: %s", word->name, info->help);
+        return info->choices
+                   ? bad(parser, "--%s needs a value, one of: %s", word->name, info->choices)
+                   : bad(parser, "--%s needs a value: %s", word->name, info->help);
     if (tg_settings_set(parser->settings, info->name, parser->value, &error) != TG_OK)
         return bad(parser, "%s", error.text);
     return CLI_END;

@@ -28,7 +28,7 @@ static const struct cli_verb verb = {.name = "verb",
                                      .summary = "",
                                      .options = options,
                                      .n_options = sizeof options / sizeof options[0],
-                                     .settings = "cores deps platform dump-tensor",
+                                     .settings = "cores deps platform dump-tensor sandbox",
                                      .request_size = sizeof(struct request),
                                      .operand = cli_take_one,
                                      .noun = "word",
@@ -227,6 +227,7 @@ TEST(a_missing_value_is_named)
     check_bad((char *[]){"--case", NULL}, "--case NAME");
     check_bad((char *[]){"--case", "--json", NULL}, "--case NAME");
     check_bad((char *[]){"--cores", NULL}, "--cores");
+    check_bad((char *[]){"--sandbox", NULL}, "one of: on off");
 }
 
 TEST(a_flag_with_a_value_is_refused)
