@@ -53,7 +53,7 @@ static int connect_to(const struct stage *s)
 static void start_in(struct stage *s, const char *below)
 {
     snprintf(s->dir, sizeof s->dir, "/tmp/taskglass_test_live_XXXXXX");
-    mkdtemp(s->dir);
+    REQUIRE(mkdtemp(s->dir) != NULL);
     snprintf(s->dir + strlen(s->dir), sizeof s->dir - strlen(s->dir), "%s", below);
     (void)mkdir(s->dir, 0700);
     s->lock = (struct tg_run_lock){open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
