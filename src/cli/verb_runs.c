@@ -157,26 +157,62 @@ static int add_from(struct runs *runs, const char *dir)
     return code;
 }
 
-/* A run that the user named: a path, or the name of a directory under outputs/. */
+static bool is_run(const char *path)
+{
+    struct tg_runs *list;
+    struct tg_runs_entry run;
+    if (tg_runs_open(path, &list, NULL) != TG_OK)
+        return false;
+    bool is = tg_runs_get(list, 0, &run) && strcmp(run.path, path) == 0;
+    tg_runs_close(list);
+    return is;
+}
+
+static bool is_same(const char *path, const char *other)
+{
+    struct stat a, b;
+    return stat(path, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
+}
+
+/* The path of a run that the user named: a path, or the name of a directory under outputs/. */
+static int find_named(const char *word, char path[PATH_MAX])
+{
+    struct stat info;
+    bool is_there = stat(word, &info) == 0 || errno != ENOENT;
+    snprintf(path, PATH_MAX, "outputs/%s", word);
+    if (!strchr(word, '/') && word[0] != '.' && (!is_there || is_run(path))) {
+        if (!is_there || !is_run(word) || is_same(word, path))
+            return CLI_OK;
+        return cli_error("there is a run '%s' here and one under outputs; type ./%s or outputs/%s",
+                         word, word, word);
+    }
+    snprintf(path, PATH_MAX, "%s", word);
+    return CLI_OK;
+}
+
+/* A run that was named twice is removed once. */
 static int add_named(struct runs *runs, const char *word)
 {
     char path[PATH_MAX];
     struct tg_runs *list;
     struct tg_runs_entry run;
     struct tg_error error;
-    struct stat info;
-    snprintf(path, sizeof path, "%s", word);
-    if (stat(path, &info) != 0 && errno == ENOENT && !strchr(word, '/'))
-        snprintf(path, sizeof path, "outputs/%s", word);
+    int code = find_named(word, path);
+    if (code != CLI_OK)
+        return code;
     tg_status status = tg_runs_open(path, &list, &error);
     if (status == TG_NOT_FOUND)
         return cli_error("there is no run '%s'; `taskglass runs` lists them", word);
     if (status != TG_OK)
         return cli_recording_fail(NULL, runs->json, &error);
-    bool is_run = tg_runs_get(list, 0, &run) && strcmp(run.path, path) == 0;
-    int code =
-        is_run ? add(runs, &run)
-               : cli_error("'%s' is not the directory of a run; `taskglass runs` lists them", word);
+    bool is_known = false;
+    for (size_t i = 0; i < runs->count && !is_known; i++)
+        is_known = is_same(runs->run[i].path, path);
+    if (!tg_runs_get(list, 0, &run) || strcmp(run.path, path) != 0)
+        code = cli_error("'%s' is not the directory of a run; `taskglass runs` lists them", word);
+    else if (!is_known)
+        code = add(runs, &run);
     tg_runs_close(list);
     return code;
 }

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE 1
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <taskglass/text.h>
@@ -38,6 +39,19 @@ static int remove_folders(int dir)
     return 0;
 }
 
+/* Removes it only if it is empty, whatever it is by now. Returns 0 or an errno. */
+static int remove_directory(const char *path)
+{
+    if (rmdir(path) == 0)
+        return 0;
+    if (errno != EINVAL) /* "." has to be removed by its name */
+        return errno;
+    char *real = realpath(path, NULL);
+    int cause = !real || rmdir(real) != 0 ? errno : 0;
+    free(real);
+    return cause;
+}
+
 /* The caller holds the lock of the directory, and `dir` is open in it. */
 static tg_status remove_content(const char *path, int dir, struct tg_runs_removed *removed,
                                 struct tg_error *error)
@@ -53,10 +67,8 @@ static tg_status remove_content(const char *path, int dir, struct tg_runs_remove
     cause = remove_folders(dir);
     if (cause != 0)
         return tg_file_error(error, "remove", path, cause);
-    /* Removes the directory only if it is empty, whatever it is by now. */
-    if (content.others == 0 && rmdir(path) != 0 && errno != ENOENT)
-        return tg_file_error(error, "remove", path, errno);
-    return TG_OK;
+    cause = content.others == 0 ? remove_directory(path) : 0;
+    return cause == 0 || cause == ENOENT ? TG_OK : tg_file_error(error, "remove", path, cause);
 }
 
 /* Refuses what is not the directory of a run. */

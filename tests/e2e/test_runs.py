@@ -3,13 +3,14 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import time
 
 import pytest
 
-from conftest import PROGRAM, TIMEOUT, clean_environment, one_line, workload
+from conftest import PROGRAM, TIMEOUT, Runner, clean_environment, one_line, workload
 from test_terminal import ENDLESS, Terminal, shown
 
 RUN_JSON = {"workload": "made", "case": "small", "platform": "a2a3sim", "runtime": "host_build_graph",
@@ -93,6 +94,33 @@ def test_named_runs_are_removed(tg):
         make_run(tg, name)
     tg.good("runs", "--remove", "one", "outputs/two", "--yes")
     assert [path.name for path in tg.outputs()] == ["three"]
+
+
+def test_a_listed_name_means_the_run_under_outputs(tg):
+    make_run(tg, "one")
+    (tg.directory / "one").mkdir()
+    (tg.directory / "one" / "notes").touch()
+    tg.good("runs", "--remove", "one", "--yes")
+    assert tg.outputs() == [] and (tg.directory / "one" / "notes").exists()
+
+
+def test_a_name_of_two_runs_is_refused(tg):
+    shutil.copytree(make_run(tg, "one"), tg.directory / "one")
+    result = tg("runs", "--remove", "one", "--yes")
+    assert result.returncode == 2 and one_line(result.stderr) and "type ./one or outputs/one" in result.stderr
+    tg.good("runs", "--remove", "./one", "--yes")
+    assert len(tg.outputs()) == 1 and not (tg.directory / "one").exists()
+
+
+def test_a_run_that_is_named_twice_is_removed_once(tg):
+    make_run(tg, "one")
+    assert "removed 1 run," in tg.good("runs", "--remove", "one", "outputs/one", "./outputs/one/", "--yes").stdout
+
+
+def test_a_run_can_be_removed_from_within(tg):
+    inside = Runner(make_run(tg, "one"))
+    assert "removed 1 run," in inside.good("runs", "--remove", ".", "--yes").stdout
+    assert tg.outputs() == []
 
 
 def test_the_newest_are_kept(tg):
