@@ -15,6 +15,7 @@
 #include "cli/print.h"
 #include "cli/recording.h"
 #include "cli/runs.h"
+#include "cli/voice.h"
 
 enum { PAGE = 20 };
 
@@ -141,6 +142,7 @@ static int add_from(struct runs *runs, const char *dir)
     const char *path;
     uint64_t seen = 0;
     int code = CLI_OK;
+    cli_detail("looks for runs in '%s'", dir ? dir : "outputs");
     tg_status status = tg_runs_open(dir, &list, &error);
     if (status == TG_NOT_FOUND && !dir)
         return CLI_OK; /* nothing was run here */
