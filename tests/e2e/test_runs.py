@@ -196,8 +196,8 @@ def test_a_directory_of_somebody_else_is_named(tg):
 
 def test_verbose_says_where_it_looks(tg):
     folder = make_run(tg, "one").parent
-    assert "looks for runs in 'outputs'" in tg.good("runs", "-v").stderr
-    assert f"looks for runs in '{folder}'" in tg.good("runs", folder, "-v").stderr
+    assert "looks for runs in 'outputs'" in tg("runs", "-v").stderr
+    assert f"looks for runs in '{folder}'" in tg("runs", folder, "-v").stderr
 
 
 def test_no_outputs_are_no_error(tg):
