@@ -10,6 +10,7 @@
 #include "cli/inspect.h"
 #include "cli/options.h"
 #include "cli/print.h"
+#include "cli/recording.h"
 #include "cli/table.h"
 #include "cli/term.h"
 
@@ -216,7 +217,7 @@ static int list_all(const struct tg_settings *settings, bool json)
     char **names;
     uint32_t count;
     if (tg_workload_names(settings, &names, &count, &error) != TG_OK)
-        return cli_fail(&error);
+        return cli_recording_fail(NULL, json, &error);
     if (json)
         print_json(settings, names, count);
     else

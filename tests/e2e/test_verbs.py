@@ -45,6 +45,12 @@ def test_list_for_people_names_what_the_json_names(tg):
         assert all(entry["name"] in text for entry in document[kind])
 
 
+def test_a_list_that_cannot_be_made_says_so_to_programs(tg):
+    result = tg("list", "--workload-path", "./nowhere", "--json")
+    document = json.loads(result.stdout)
+    assert result.returncode == 2 and document["result"] == "not known" and "./nowhere" in document["reason"]
+
+
 def test_list_finds_the_workloads_of_the_users_own_folders(tg):
     listed = tg.json("list", "--workload-path", TEST_WORKLOADS)["workloads"]
     assert {"graphs", "faults", "vector_add"} <= {entry["name"] for entry in listed}
