@@ -244,7 +244,7 @@ static tg_status add_hint(const char *name, tg_status status, struct tg_error *e
     char hint[400];
     if (is_path(name) && (status == TG_NOT_FOUND || status == TG_BAD_ARGUMENT) && error != NULL &&
         tg_workload_hint(name, hint, sizeof hint))
-        return tg_error_set(error, status, "%.*s; %s", (int)(sizeof error->text - sizeof hint - 3),
+        return tg_error_set(error, status, "%.*s; %s", (int)(sizeof error->text - strlen(hint) - 3),
                             error->text, hint);
     return status;
 }

@@ -83,6 +83,12 @@ def test_a_file_of_another_kind_says_what_to_do_with_it(tg, here, typed, words):
     assert words in refused(tg, typed)
 
 
+def test_the_hint_cuts_no_word_of_the_reason(tg, here):
+    here.module("mine.so")
+    here.file("mine.cubin")
+    assert "it does not begin with an ELF header; a cubin holds" in refused(tg, "./mine.cubin")
+
+
 def test_a_folder_of_several_modules_or_none_says_so(tg, here):
     here.module("two/b.so")
     here.module("two/a.so")
