@@ -105,13 +105,18 @@ static _Unwind_Reason_Code look_at_frame(struct _Unwind_Context *context, void *
     return _URC_NO_REASON;
 }
 
-/* A call of a function that does not exist has left its return address on the stack, or in a register. */
-static void take_caller(const struct walk *walk, uint64_t stack, uint64_t back)
+/* Whether the process has memory at that address. */
+static bool is_mapped(uint64_t address)
 {
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     unsigned char there;
-    if (back == 0 && stack % sizeof back == 0 && stack != 0 &&
-        mincore((void *)(uintptr_t)(stack / page * page), 1, &there) == 0)
+    return mincore((void *)(uintptr_t)(address / page * page), 1, &there) == 0;
+}
+
+/* A call of a function that does not exist has left its return address on the stack, or in a register. */
+static void take_caller(const struct walk *walk, uint64_t stack, uint64_t back)
+{
+    if (back == 0 && stack % sizeof back == 0 && stack != 0 && is_mapped(stack))
         memcpy(&back, (const void *)(uintptr_t)stack, sizeof back);
     if (back != 0)
         (void)take(walk, back - 1, &walk->place->at);
@@ -136,7 +141,9 @@ bool tg_code_place_find(const struct tg_code_range *range, uint32_t n, void *con
             place->from = whole.from;
         return true;
     }
-    _Unwind_Backtrace(look_at_frame, &walk);
+    /* The unwinder reads the code at `at`, and must not where a wild call has led to no memory. */
+    if (at == 0 || is_mapped(at))
+        _Unwind_Backtrace(look_at_frame, &walk);
     if (place->at == 0)
         take_caller(&walk, stack, back);
     return place->at != 0;

@@ -12,7 +12,8 @@
 
 static volatile int zero, ever;
 static volatile int *volatile nowhere;
-static void (*volatile nobody)(void);
+static void (*volatile nobody)(void), (*volatile astray)(void);
+static const uint64_t wild = 0x123456789a; /* no address of a function, and not 0 */
 static volatile int sink;
 
 enum what {
@@ -26,12 +27,13 @@ enum what {
     CALLED,
     LIBRARY,
     NOBODY,
+    ASTRAY,
     SPIN,
     WHATS
 };
 static const char *const words[WHATS] = {"none",    "null",   "divide",  "abort",
                                          "bounds",  "stack",  "inlined", "called",
-                                         "library", "nobody", "spin"};
+                                         "library", "nobody", "astray",  "spin"};
 
 static inline __attribute__((always_inline)) void clamp(volatile int *to)
 {
@@ -72,6 +74,10 @@ __attribute__((noinline)) static void fail(enum what what, const float *from)
         memset((void *)nowhere, 1, (size_t)100000 + (size_t)zero); /* LINE library */
     if (what == NOBODY)
         nobody(); /* LINE nobody */
+    if (what == ASTRAY) {
+        memcpy((void *)&astray, &wild, sizeof astray);
+        astray(); /* LINE astray */
+    }
     while (what == SPIN)
         ever++; /* LINE spin */
     sink++;
