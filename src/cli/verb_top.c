@@ -288,7 +288,9 @@ static int follow(const struct request *r, struct screen *screen, const char *di
     while (status == TG_OK && !wants_end) {
         status = ask(r, screen, live, past, answers == 0, &error);
         answers += status == TG_OK;
-        if (status == TG_TIMED_OUT || status == TG_BUSY) { /* it is stopped; it may go on */
+        if (status == TG_TIMED_OUT && most == 1) { /* who asks once does not wait for it to go on */
+            status = error.status = TG_IO_ERROR;
+        } else if (status == TG_TIMED_OUT || status == TG_BUSY) { /* it is stopped; it may go on */
             say_late(screen, &error);
             tg_live_close(live);
             live = NULL;

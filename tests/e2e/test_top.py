@@ -293,6 +293,19 @@ def test_what_is_not_known_is_a_document_too(tg):
         assert answer["reason"] in result.stderr and result.stderr.count("\n") == 1
 
 
+def test_who_asks_a_stopped_run_once_is_told_so(tg):
+    with Job(tg, *ENDLESS) as job:
+        job.until(is_at_work)
+        job.process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, job.process.pid, os.WSTOPPED | os.WNOWAIT)
+        try:
+            result = tg("top", "out", "--once", "--json")
+        finally:
+            job.process.send_signal(signal.SIGCONT)
+        assert result.returncode == 2 and "is the run stopped?" in result.stderr
+        assert json.loads(result.stdout)["result"] == "not known"
+
+
 def test_top_draws_in_place_and_q_ends_it(tg):
     with Job(tg, *ENDLESS) as job:
         job.until(is_at_work)
