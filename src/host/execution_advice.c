@@ -91,6 +91,14 @@ static void advise_on_fault(struct tg_execution *e)
                : "; compile the module with -g, and the report names the source line");
 }
 
+/* Where a larger ring would do, the report of the orchestration names the option and its value. */
+static bool needs_more_than_any_ring(const struct tg_execution *e)
+{
+    bool is_ring = e->status == TG_SCOPE_DEADLOCK || e->status == TG_HEAP_RING_DEADLOCK ||
+                   e->status == TG_DEP_POOL_OVERFLOW || e->status == TG_TENSORMAP_OVERFLOW;
+    return is_ring && !*e->run.orchestration.advice;
+}
+
 void tg_execution_advise(struct tg_execution *e, const struct tg_workload *workload,
                          const struct tg_execute_config *config)
 {
@@ -102,6 +110,8 @@ void tg_execution_advise(struct tg_execution *e, const struct tg_workload *workl
         advise_on_unrecorded(e, workload, config);
     else if (e->status == TG_KERNEL_FAULT || e->status == TG_HANG)
         advise_on_fault(e);
+    else if (needs_more_than_any_ring(e))
+        add(e, "let this scope need less: smaller tensors, or several scopes in place of one");
 }
 
 const char *tg_execution_advice(const struct tg_execution *e)

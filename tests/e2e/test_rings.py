@@ -108,6 +108,14 @@ def test_a_piece_larger_than_the_heap(rings, runtime, case):
                  "scope")
 
 
+@pytest.mark.parametrize("runtime", RUNTIMES)
+def test_a_piece_larger_than_any_heap_is_not_advised_to_raise_it(rings, runtime):
+    result, report = rings(runtime, "pieces", *FAR_LIMIT, n=1, size=10**15)
+    assert report["result"] == {"status": "HEAP_RING_DEADLOCK", "exit_code": 3}, result
+    assert "no ring can be that large" in report["error"]["text"]
+    assert "--ring-heap" not in result.stderr and "smaller tensors" in report["error"]["advice"]
+
+
 def test_a_scope_that_needs_more_of_everything_hears_it_at_once(rings):
     advice = check_advice(rings, TENSORMAP, "pieces", SLOTS + HEAP, {"size": 128},
                           "HEAP_RING_DEADLOCK")
