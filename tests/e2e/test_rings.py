@@ -227,7 +227,7 @@ def test_waiting_for_room_most_of_the_time_is_a_warning(rings, runtime):
 @pytest.mark.parametrize("case", ["slow", "scopes", "chain", "read"])
 def test_a_run_with_room_has_no_warning(rings, runtime, case):
     result, report = rings(runtime, case)
-    assert (result.returncode, result.stderr) == (0, "")
+    assert (result.returncode, result.stderr) == (0, ""), result
     assert report["warnings"] == []
 
 

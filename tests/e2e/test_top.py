@@ -208,7 +208,7 @@ def test_top_follows_a_run_to_its_end(tg, runtime):
     with Job(tg, workload("slow"), "--case", "chain", "--set", "n=60", "--runtime", runtime) as job:
         until(job.dir.exists)
         result = tg.good("top", "out", "--interval", "0.05")
-    assert job.process.returncode == 0
+        assert job.process.wait(TIMEOUT) == 0
     first, *_, last = result.stdout.splitlines()
     assert re.fullmatch(rf"\w+ for [\d.]+ m?s: slow, case chain, on \w+, by {runtime}", first)
     assert re.fullmatch(r"the run in out has ended: OK, 60 of 60 tasks, [\d.]+ m?s", last)
