@@ -55,10 +55,14 @@ TG_INLINE void tg_given_note(struct tg_given *g, const struct tg_tensor *t, uint
         tg_given_note_all(g, t, task);
 }
 
+/* Whether the tensor is in the memory of argument `i`. An empty one takes no memory, so it may have the
+ * address of its neighbour, or begin where that ends. */
 TG_INLINE bool tg_given_has(const struct tg_given *g, uint32_t i, const struct tg_tensor *t)
 {
     const struct tg_tensor *of = &g->args->tensor[i];
-    return i < g->args->n_tensors && t->storage_bytes <= of->storage_bytes && t->addr >= of->addr &&
+    if (i >= g->args->n_tensors || (t->storage_bytes == 0) != (of->storage_bytes == 0))
+        return false;
+    return t->storage_bytes <= of->storage_bytes && t->addr >= of->addr &&
            t->addr - of->addr <= of->storage_bytes - t->storage_bytes;
 }
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* "(2, 7)"; as long as a list of TG_MAX_DIMS numbers can be. */
+/* "(2, 7)", "(2,)"; as long as a list of TG_MAX_DIMS numbers can be. */
 struct list {
     char text[200];
 };
@@ -19,7 +19,7 @@ static const char *list_of(const int64_t *numbers, uint32_t n, struct list *list
     for (uint32_t i = 0; i < n && i < TG_MAX_DIMS; i++)
         used += (size_t)snprintf(list->text + used, size - used, "%s%lld", i ? ", " : "(",
                                  (long long)numbers[i]);
-    snprintf(list->text + used, size - used, "%s", n ? ")" : "()");
+    snprintf(list->text + used, size - used, "%s", n == 0 ? "()" : n == 1 ? ",)" : ")");
     return list->text;
 }
 
