@@ -179,6 +179,14 @@ __attribute__((noreturn)) static void jump_from(enum cause cause, int number, co
     jump(cause, number, address);
 }
 
+/* The system does not report an address that no memory can have, so that stands for all of these. */
+static const void *address_of(const siginfo_t *info)
+{
+    if (info->si_code == SI_KERNEL)
+        return (const void *)UINTPTR_MAX;
+    return info->si_code > 0 ? info->si_addr : NULL;
+}
+
 static void on_signal(int number, siginfo_t *info, void *context);
 
 /* Gives a signal to the handler that was there before: the library's own, which puts zeros in the place of
@@ -203,7 +211,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
         return;
     }
     if (own && guard.inside)
-        jump_from(CAUSE_SIGNAL, number, info->si_code > 0 ? info->si_addr : NULL, context);
+        jump_from(CAUSE_SIGNAL, number, address_of(info), context);
     if (guard.inside || guard.left) /* a thread of the workload, or what it left behind */
         end_now(" crashed in a thread of its own");
     if (number == SIGBUS && pass_on(number, info, context))
@@ -317,6 +325,9 @@ static void describe(char *text, size_t size)
     case CAUSE_SIGNAL:
         if (guard.number == SIGABRT || guard.number == SIGTRAP)
             snprintf(text, size, " crashed: %s", strsignal(guard.number));
+        else if ((uintptr_t)guard.address == UINTPTR_MAX)
+            snprintf(text, size, " crashed: %s at an address that no memory can have",
+                     strsignal(guard.number));
         else
             snprintf(text, size, " crashed: %s at address 0x%llx", strsignal(guard.number),
                      (unsigned long long)(uintptr_t)guard.address);

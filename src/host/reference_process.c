@@ -436,7 +436,9 @@ static void describe_fault(const struct tg_reference_request *request,
             return;
         }
     }
-    if (m->number != SIGABRT)
+    if (m->number == SIGSEGV && m->address == UINT64_MAX)
+        snprintf(text + used, size - (size_t)used, " at an address that no memory can have");
+    else if (m->number != SIGABRT)
         snprintf(text + used, size - (size_t)used, " at address 0x%llx",
                  (unsigned long long)m->address);
 }

@@ -214,7 +214,9 @@ static const char *fault_address(const struct tg_run *run, const struct tg_fault
                                  char text[80])
 {
     text[0] = '\0';
-    if (fault->signal == SIGSEGV || fault->signal == SIGBUS)
+    if (fault->signal == SIGSEGV && fault->address == UINT64_MAX)
+        snprintf(text, 80, " at an address that no memory can have");
+    else if (fault->signal == SIGSEGV || fault->signal == SIGBUS)
         snprintf(text, 80, " at address 0x%llx%s", (unsigned long long)fault->address,
                  run->overflow ? ", because the stack is full" : "");
     return text;

@@ -77,7 +77,8 @@ static void on_fault(int number, siginfo_t *info, void *context)
         goto tell;
     message = message_of(TG_REFERENCE_FAULT, number);
     if (info->si_code > 0) {
-        message.address = at;
+        /* The system does not report an address that no memory can have. */
+        message.address = number == SIGSEGV && info->si_code == SI_KERNEL ? UINT64_MAX : at;
         if (memory_size > 0 && at >= begin && at - begin < memory_size)
             message.offset = (int64_t)(at - begin);
     }

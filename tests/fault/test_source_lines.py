@@ -54,7 +54,7 @@ def report(tmp_path):
 # What fails, and the function whose line that is.
 CRASHES = [("null", "fail"), ("divide", "fail"), ("bounds", "fail"), ("stack", "deep"),
            ("inlined", "clamp"), ("called", "helper"), ("library", "fail"), ("nobody", "fail"),
-           ("astray", "fail")]
+           ("astray", "fail"), ("garbage", "fail")]
 
 
 @plain_only
@@ -78,6 +78,14 @@ def test_a_stack_that_is_full_is_called_that(tg, lines):
     assert "because the stack is full" in fail(tg, lines("-g"), "kernel", "stack")[1]
     assert "because the stack is full" not in fail(tg, lines("-g"), "kernel", "null", "--output",
                                                    "other")[1]
+
+
+@plain_only
+@pytest.mark.parametrize("where", ["kernel", "prepare"])
+def test_garbage_is_not_called_a_null_pointer(tg, lines, where):
+    """The system does not say which address it was if no memory could have it."""
+    said = fail(tg, lines("-g"), where, "garbage")[1]
+    assert f"lines.c:{line_of('garbage')}" in said and "address 0x0" not in said, said
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)

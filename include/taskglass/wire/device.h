@@ -66,7 +66,7 @@ struct tg_fault_record {
                        but the device could not continue, and `text` says why */
     uint32_t part;
     uint64_t running; /* as in tg_worker_status */
-    uint64_t address; /* the address that could not be accessed, if the signal has one */
+    uint64_t address; /* that could not be accessed; UINT64_MAX: one that no memory can have */
     char text[96];    /* the fault in words, if there is no signal */
 };
 TG_WIRE_SIZE(struct tg_fault_record, 128);

@@ -14,6 +14,8 @@ static volatile int zero, ever;
 static volatile int *volatile nowhere;
 static void (*volatile nobody)(void), (*volatile astray)(void);
 static const uint64_t wild = 0x123456789a; /* no address of a function, and not 0 */
+/* No address: the processor wants its upper bits to be all the same. */
+static volatile int *volatile garbage = (volatile int *)0xa5a5a5a5a5a5a5a5;
 static volatile int sink;
 
 enum what {
@@ -28,12 +30,13 @@ enum what {
     LIBRARY,
     NOBODY,
     ASTRAY,
+    GARBAGE,
     SPIN,
     WHATS
 };
-static const char *const words[WHATS] = {"none",    "null",   "divide",  "abort",
-                                         "bounds",  "stack",  "inlined", "called",
-                                         "library", "nobody", "astray",  "spin"};
+static const char *const words[WHATS] = {"none",   "null",    "divide", "abort",   "bounds",
+                                         "stack",  "inlined", "called", "library", "nobody",
+                                         "astray", "garbage", "spin"};
 
 static inline __attribute__((always_inline)) void clamp(volatile int *to)
 {
@@ -78,6 +81,8 @@ __attribute__((noinline)) static void fail(enum what what, const float *from)
         memcpy((void *)&astray, &wild, sizeof astray);
         astray(); /* LINE astray */
     }
+    if (what == GARBAGE)
+        *garbage = 3; /* LINE garbage */
     while (what == SPIN)
         ever++; /* LINE spin */
     sink++;

@@ -52,12 +52,20 @@ static bool is_below_stack(int signal, const siginfo_t *info)
            at < stack_begin + FREE;
 }
 
+/* The system does not report an address that no memory can have, so that stands for all of these. */
+static uint64_t address_of(int signal, const siginfo_t *info)
+{
+    if (signal == SIGABRT)
+        return 0;
+    return info->si_code == SI_KERNEL ? UINT64_MAX : (uint64_t)(uintptr_t)info->si_addr;
+}
+
 static void record(int signal, const siginfo_t *info, void *context)
 {
     struct tg_fault_record *fault = &control->fault;
     fault->worker = UINT32_MAX;
     fault->signal = signal;
-    fault->address = signal == SIGABRT ? 0 : (uint64_t)(uintptr_t)info->si_addr;
+    fault->address = address_of(signal, info);
     if (this_engine != NULL) {
         const struct tg_worker *w = tg_role_lane(this_engine, &this_engine->worker[this_thread]);
         fault->worker = w->index;
