@@ -171,7 +171,7 @@ static int fail(const struct request *r, const struct tg_error *error)
 __attribute__((format(printf, 2, 3))) static int not_known(const struct request *r,
                                                            const char *format, ...)
 {
-    char text[4400];
+    char text[8800]; /* two paths, as long as they are shown */
     va_list values;
     va_start(values, format);
     (void)vsnprintf(text, sizeof text, format, values);
@@ -200,9 +200,9 @@ static int say_end(const struct request *r, const char *dir)
     cli_show(&shown, dir);
     return has_socket(dir)
                ? not_known(r,
-                           "the run in '%s' was killed; 'taskglass recover' completes its "
+                           "the run in '%s' was killed; 'taskglass recover %s' completes its "
                            "recording, if it has one",
-                           shown.text)
+                           shown.text, cli_show_word(&(struct cli_shown){0}, dir))
                : not_known(r,
                            "no run answers in '%s', and it has no run.json that says how one "
                            "ended",

@@ -186,6 +186,7 @@ def test_a_killed_run_is_told_from_one_that_ended_and_the_next_run_answers(tg):
         assert job.socket.exists()
         result = tg("top", "out")
         assert result.returncode == 2 and "was killed" in result.stderr
+        assert "'taskglass recover out'" in result.stderr
         assert json.loads(tg("top", "out", "--json").stdout)["result"] == "not known"
     with Job(tg, *ENDLESS) as job:
         job.until(is_at_work)
