@@ -115,7 +115,7 @@ static enum what what_of(struct tg_case *c, const char *where)
 }
 
 /* Arguments: x[2], y[1]; scalars: what fails in the kernel, what in the orchestration. */
-static TG_ORCHESTRATION(orchestrate)
+TG_ORCHESTRATION(orchestrate)
 {
     struct tg_args a;
     fail((enum what)args->scalar[1].bits, NULL); /* FROM orchestration */

@@ -84,7 +84,7 @@ static struct tg_tensor make(struct tg_tensor x, enum view view)
 }
 
 /* Arguments: x[8][4], y[1]; scalars: which view. */
-static TG_ORCHESTRATION(orchestrate)
+TG_ORCHESTRATION(orchestrate)
 {
     enum view view = (enum view)args->scalar[0].bits;
     struct tg_args a;
