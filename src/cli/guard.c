@@ -378,8 +378,10 @@ tg_status cli_guard_call(void *context, const struct tg_workload_call *call, str
     else
         snprintf(guard.what, sizeof guard.what, "%s of module '%.200s'", call->function,
                  call->workload);
+    pthread_mutex_lock(&guard.lock); /* the watchdog of an earlier call may still look at them */
     guard.thread = pthread_self();
     guard.thread_id = gettid();
+    pthread_mutex_unlock(&guard.lock);
     if (sigsetjmp(guard.out, 1) == 0) {
         guard.inside = 1;
         set_watch(WATCH_FUNCTION);
