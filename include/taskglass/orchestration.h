@@ -114,9 +114,12 @@ typedef void (*tg_orchestrate_fn)(struct tg_rt *rt, const struct tg_args *args);
 /* The same as a double. Both work for any type: see numeric.h for the conversions. */
 #define tg_table_real(rt, ...) \
     tg_table_real_at((rt), TG_TABLE_COUNT_(__VA_ARGS__), TG_TABLE_ARGS_(__VA_ARGS__), TG_SITE)
-/* The number of indices after the tensor, and the tensor with eight indices, zeros where none is. */
-#define TG_TABLE_COUNT_(...) TG_TABLE_TENTH_(__VA_ARGS__, 8, 7, 6, 5, 4, 3, 2, 1, 0, 0)
-#define TG_TABLE_TENTH_(t, a, b, c, d, e, f, g, h, n, ...) n
+/* The number of indices after the tensor, and the tensor with eight indices, zeros where none is. More
+ * than eight do not compile. */
+#define TG_TABLE_COUNT_(...) \
+    TG_TABLE_MOST_(TG_TABLE_PICK_(__VA_ARGS__, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 0))
+#define TG_TABLE_MOST_(n) ((uint32_t)(n) + 0 * (uint32_t)sizeof(char[(n) <= TG_MAX_DIMS ? 1 : -1]))
+#define TG_TABLE_PICK_(t, a, b, c, d, e, f, g, h, i, j, k, l, n, ...) n
 #define TG_TABLE_ARGS_(...) TG_TABLE_NINE_(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 #define TG_TABLE_NINE_(t, a, b, c, d, e, f, g, h, ...)                                          \
     (t), tg_table_indices((int64_t)(a), (int64_t)(b), (int64_t)(c), (int64_t)(d), (int64_t)(e), \
