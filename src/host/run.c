@@ -442,6 +442,7 @@ static void end_lost(struct tg_run *run, tg_status status)
 static void end_cancelled(struct tg_run *run)
 {
     end(run, TG_CANCELLED);
+    run->result.waiting = run->result.tasks - run->result.finished;
     tg_error_set(&run->error, TG_CANCELLED, "cancelled after %llu of %llu tasks",
                  (unsigned long long)run->finished, (unsigned long long)run->result.tasks);
 }

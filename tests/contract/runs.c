@@ -278,6 +278,7 @@ CONTRACT(a_cancelled_run_starts_no_more_tasks)
     REFUSED(CANCELLED, "of 10000 tasks", tg_run_wait(run, 0, error));
     tg_run_get_result(run, &result);
     CHECK_EQ_I(result.status, TG_CANCELLED);
+    CHECK_EQ_U(result.waiting, result.tasks - result.finished);
     CHECK(result.finished < 10000);
     CHECK_EQ_U(slow_count(&slow, 1), result.finished);
     CHECK_EQ_U(slow_count(&slow, 0), 10000 - result.finished);
