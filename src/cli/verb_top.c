@@ -223,15 +223,18 @@ static bool await_directory(const char *path)
     return false;
 }
 
-/* Connects, and waits a moment for a run that has only begun. */
+/* Connects, and waits a moment for a run that has only begun. A socket at which nobody answers is that of a
+ * killed run; but the first look at it may come between a connect that was too early and its making. */
 static tg_status connect_to(const char *dir, struct tg_live **live, struct tg_error *error)
 {
     struct tg_live_end end;
+    bool had_socket = false;
     for (double waited = 0;; waited += BEGIN_LOOK_MS * 1e-3) {
         tg_status status = tg_live_open(dir, live, error);
-        if (status != TG_NOT_FOUND || waited >= BEGIN_SECONDS || cli_interrupt_caught() ||
-            has_socket(dir) || tg_live_get_end(dir, &end, NULL) != TG_NOT_FOUND)
+        if (status != TG_NOT_FOUND || had_socket || waited >= BEGIN_SECONDS ||
+            cli_interrupt_caught() || tg_live_get_end(dir, &end, NULL) != TG_NOT_FOUND)
             return status;
+        had_socket = has_socket(dir);
         poll(NULL, 0, BEGIN_LOOK_MS);
     }
 }
