@@ -21,8 +21,9 @@ def content(folder):
 
 
 def held_at(start, gate, tmp_path, place, *options):
-    """A run into out/ that has stopped at the place, and waits for the file `key`."""
-    return start("run", gate, "--output", "out", "--timeout", 1000, *options,
+    """A run into out/ that has stopped at the place, and waits for the file `key`. Its socket would appear
+    at a time of its own."""
+    return start("run", gate, "--output", "out", "--timeout", 1000, "--live=no", *options,
                  environment={"TASKGLASS_GATE": place,
                               "TASKGLASS_GATE_KEY": str(tmp_path / "key")}).at_gate(place)
 
