@@ -2,12 +2,16 @@
 """Runs the command line as a user would: from an empty directory, with no settings in the
 environment except those of the test."""
 
+import fcntl
 import json
 import os
 import pathlib
+import pty
 import re
+import struct
 import subprocess
 import sys
+import termios
 
 import pytest
 
@@ -99,3 +103,20 @@ def help_of(tg, verb):
 
 def one_line(text):
     return text.count("\n") == 1 and text.endswith("\n")
+
+
+def on_terminal(tg, rows, columns, *arguments):
+    """What a terminal of that size shows, without colours."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+    result = tg(*arguments, stdout=slave)
+    os.close(slave)
+    text = b""
+    try:
+        while piece := os.read(master, 65536):
+            text += piece
+    except OSError:  # Linux reports a closed other end in this way
+        pass
+    os.close(master)
+    assert result.returncode == 0
+    return re.sub(r"\x1b\[[0-9;]*m", "", text.decode()).replace("\r\n", "\n")

@@ -1,17 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every verb's help says holds on its command line: options, settings, short options, -q and -v."""
 
-import os
-import pty
-import fcntl
 import re
 import shlex
-import struct
-import termios
 
 import pytest
 
-from conftest import help_of, one_line, workload
+from conftest import help_of, on_terminal, one_line, workload
 
 
 def verbs(tg):
@@ -73,22 +68,6 @@ def test_the_help_shows_the_default_and_the_words_of_each_setting(tg):
 
 # --- the layout of the help ------------------------------------------------------------------------
 
-def on_terminal(tg, columns, *args):
-    master, slave = pty.openpty()
-    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
-    result = tg(*args, stdout=slave)
-    os.close(slave)
-    text = b""
-    try:
-        while piece := os.read(master, 65536):
-            text += piece
-    except OSError:  # Linux reports a closed other end in this way
-        pass
-    os.close(master)
-    assert result.returncode == 0
-    return text.decode().replace("\r\n", "\n")
-
-
 def widest(text):
     return max(map(len, text.splitlines()))
 
@@ -97,13 +76,13 @@ def test_no_line_of_any_help_is_longer_than_80_columns(tg):
     for args in [[], ["help"], *(["help", verb] for verb in verbs(tg))]:
         text = tg.good(*args).stdout
         assert widest(text) <= 80, args
-        assert on_terminal(tg, 80, *args) == text
+        assert on_terminal(tg, 50, 80, *args) == text
 
 
 def test_help_fits_a_narrow_terminal_too(tg):
     """A word may be longer, and so may a command to type, because they stay whole."""
     for args in [["help"], *(["help", verb] for verb in verbs(tg))]:
-        for line in on_terminal(tg, 40, *args).split("\nExamples:\n")[0].splitlines():
+        for line in on_terminal(tg, 50, 40, *args).split("\nExamples:\n")[0].splitlines():
             assert len(line) <= 40 or len(line.split()) == 1, (args, line)
 
 
@@ -120,7 +99,7 @@ def test_help_says_how_to_switch_off_what_is_on(tg):
 
 
 def test_a_wider_terminal_gets_longer_lines(tg):
-    assert 80 < widest(on_terminal(tg, 120, "help", "run")) <= 100
+    assert 80 < widest(on_terminal(tg, 50, 120, "help", "run")) <= 100
 
 
 def test_a_bare_taskglass_shows_the_help(tg):

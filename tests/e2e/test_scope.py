@@ -1,20 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """taskglass scope: what scopes used of the rings, and the sizes to set."""
 
-import fcntl
 import json
 import os
 import pathlib
-import pty
 import re
 import resource
 import signal
-import struct
-import termios
 
 import pytest
 
-from conftest import help_of, one_line
+from conftest import help_of, on_terminal, one_line
 from recordings import peer
 from scopes import GUILTY, ScopeStats, example
 
@@ -182,27 +178,10 @@ def test_a_long_site_loses_its_beginning(tg, tmp_path):
     assert line.startswith("…") and len(line) <= 100
 
 
-def on_terminal(tg, rows, columns, *arguments):
-    """What a terminal of that size shows, without colours."""
-    master, slave = pty.openpty()
-    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-    result = tg(*arguments, stdout=slave)
-    os.close(slave)
-    text = b""
-    try:
-        while piece := os.read(master, 65536):
-            text += piece
-    except OSError:  # Linux reports a closed other end in this way
-        pass
-    os.close(master)
-    assert result.returncode == 0
-    return re.sub(r"\x1b\[[0-9;]*m", "", text.decode()).replace("\r\n", "\n").splitlines()
-
-
 @pytest.mark.parametrize("rows, columns", [(24, 80), (50, 132)])
 def test_on_a_terminal_the_table_fits(tg, tmp_path, rows, columns):
     many_sites(tmp_path / "run", count=90, prefix="a/long/path/of/some/model/" * 6)
-    lines = on_terminal(tg, rows, columns, "scope", "run")
+    lines = on_terminal(tg, rows, columns, "scope", "run").splitlines()
     assert len(lines) < rows and max(map(len, lines)) <= columns
     assert any("more; --limit 90 shows all" in line for line in lines)
 
@@ -213,7 +192,7 @@ def test_on_a_terminal_the_table_leaves_room_for_what_was_waited_for(tg, tmp_pat
         stats.scope(f"file.c:{number}", task_window=1 + number % 8)
         stats.lines[-1]["waits"] = {"task_window": 1 + number, "nanoseconds": 1000 * number}
     stats.write()
-    lines = on_terminal(tg, 40, 80, "scope", "run")
+    lines = on_terminal(tg, 40, 80, "scope", "run").splitlines()
     assert len(lines) < 40 and lines[-1].startswith("waited 37.0 µs on ring 0 in scopes at file.c:37")
 
 
