@@ -82,6 +82,7 @@ struct tg_execute_config {
     const char *const *argv;
     tg_guard_fn guard; /* NULL: a crash of the workload's functions ends the program */
     void *guard_context;
+    const char *trace; /* as in struct tg_run_config; NULL: no trace */
 };
 
 struct tg_execution; /* the results of one execution */
@@ -91,10 +92,11 @@ struct tg_execution; /* the results of one execution */
  * The caller destroys *execution, which also exists after MISMATCH and device failures; it is
  * NULL if the call failed before it had any result.
  *
- * IO_ERROR: the output directory or the recording could not be begun, or deps.json could not be written
- * although the setting `deps` asks for it. Any other file that cannot be written during or after the run
- * changes nothing about the run's status: `run.record` or `run.scopes` of the execution's info says which
- * file is missing and why, `run.record` also for run.json of a run that was not recorded.
+ * IO_ERROR: the output directory, the recording or the trace could not be begun, or deps.json could not be
+ * written although the setting `deps` asks for it. Any other file that cannot be written during or after
+ * the run changes nothing about the run's status: `run.record`, `run.scopes` or `run.trace` of the
+ * execution's info says which file is missing and why, `run.record` also for run.json of a run that was
+ * not recorded.
  */
 TG_API tg_status tg_execute(const struct tg_settings *settings,
                             const struct tg_workload_file *workload,

@@ -55,6 +55,8 @@ struct tg_run_config {
     bool
         not_live; /* do not answer questions about the run (taskglass/live.h); default: answer in the
                       folder of the recording or of the scope stats, if there is one */
+    const char *trace; /* file for a trace of the run: Chrome's JSON if the name ends in .json, else
+                          Perfetto's protobuf; it replaces a file that is there. NULL: no trace */
 };
 
 /* Result of the recording. */
@@ -67,9 +69,23 @@ struct tg_record_result {
     char text[300];                   /* cause of the error, or a warning; "" if there is none */
 };
 
+/* Result of the trace. */
+struct tg_trace_result {
+    bool on;               /* the run was traced */
+    uint64_t tasks;        /* slices of tasks; a mix has one for each part */
+    uint64_t events;       /* all that the device and the host noted */
+    uint64_t lost;         /* events that are not in the file */
+    uint64_t bytes;        /* of the file */
+    uint64_t clock_ns;     /* smallest step of the device's clock, as measured; 0: not known */
+    uint64_t wait_ns;      /* how long all workers together waited for the host */
+    double finish_seconds; /* spent after the run on the file */
+    tg_status status;      /* IO_ERROR if the file could not be written; then there is none */
+    char text[300];        /* cause of the error, or a warning; "" if there is none */
+};
+
 /* Starts the graph on its device and returns. BAD_ARGUMENT: the configuration makes no sense; BUSY:
- * another run is under way on the device, or is writing into the same folder; DEVICE_LOST; CYCLE;
- * NO_MEMORY. On success the caller must destroy *run; after a failure *run is NULL. */
+ * another run is under way on the device, or is writing into the same folder; IO_ERROR: the file of
+ * the trace cannot be made; DEVICE_LOST; CYCLE; NO_MEMORY. On success the caller must destroy *run; after a failure *run is NULL. */
 TG_API tg_status tg_run_start(struct tg_graph *graph, const struct tg_run_config *config,
                               struct tg_run **run, struct tg_error *error);
 
@@ -170,6 +186,7 @@ struct tg_run_result {
     struct tg_record_result record;
     struct tg_orchestration_result orchestration;
     struct tg_scope_result scopes;
+    struct tg_trace_result trace;
 };
 /* The result of a run that has ended; its status is TIMED_OUT while the run has not. */
 TG_API void tg_run_get_result(const struct tg_run *run, struct tg_run_result *result);

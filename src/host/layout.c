@@ -97,6 +97,7 @@ static const struct tg_layout_info rows[] = {
 
     STRUCTURE(tg_run_config), MEMBER(tg_run_config, timeout), POINTER(tg_run_config, record),
     MEMBER(tg_run_config, deps), MEMBER(tg_run_config, shared), MEMBER(tg_run_config, not_live),
+    MEMBER(tg_run_config, scope_stats), MEMBER(tg_run_config, trace),
 
     STRUCTURE(tg_source_line), CHARS(tg_source_line, file), MEMBER(tg_source_line, line),
     CHARS(tg_source_line, function),
@@ -113,12 +114,18 @@ static const struct tg_layout_info rows[] = {
     MEMBER(tg_record_result, stored_bytes), MEMBER(tg_record_result, status),
     MEMBER(tg_record_result, finish_seconds), CHARS(tg_record_result, text),
 
+    STRUCTURE(tg_trace_result), MEMBER(tg_trace_result, on), MEMBER(tg_trace_result, tasks),
+    MEMBER(tg_trace_result, events), MEMBER(tg_trace_result, lost),
+    MEMBER(tg_trace_result, bytes), MEMBER(tg_trace_result, clock_ns),
+    MEMBER(tg_trace_result, wait_ns), MEMBER(tg_trace_result, finish_seconds),
+    MEMBER(tg_trace_result, status), CHARS(tg_trace_result, text),
+
     STRUCTURE(tg_run_result), MEMBER(tg_run_result, status), MEMBER(tg_run_result, tasks),
     MEMBER(tg_run_result, edges), MEMBER(tg_run_result, finished),
     MEMBER(tg_run_result, start_seconds), MEMBER(tg_run_result, execute_seconds),
     MEMBER(tg_run_result, n_running), POINTER(tg_run_result, running),
     MEMBER(tg_run_result, waiting), NESTED(tg_run_result, site, tg_source_site),
-    NESTED(tg_run_result, record, tg_record_result),
+    NESTED(tg_run_result, record, tg_record_result), NESTED(tg_run_result, trace, tg_trace_result),
 
     STRUCTURE(tg_output_check), MEMBER(tg_output_check, name), MEMBER(tg_output_check, dtype),
     MEMBER(tg_output_check, elements), MEMBER(tg_output_check, mismatches),
@@ -135,6 +142,7 @@ static const struct tg_layout_info rows[] = {
     POINTER(tg_execute_config, progress), POINTER(tg_execute_config, progress_context),
     MEMBER(tg_execute_config, argc), POINTER(tg_execute_config, argv),
     POINTER(tg_execute_config, guard), POINTER(tg_execute_config, guard_context),
+    MEMBER(tg_execute_config, trace),
 
     STRUCTURE(tg_execution_info), MEMBER(tg_execution_info, status),
     MEMBER(tg_execution_info, error), MEMBER(tg_execution_info, advice),

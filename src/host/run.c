@@ -222,6 +222,8 @@ static tg_status launch(struct tg_run *run, const struct tg_run_config *config,
     double began = now();
     tg_status status =
         config ? tg_seconds_check("timeout of tg_run_config", config->timeout, error) : TG_OK;
+    if (status == TG_OK && config && config->trace)
+        status = tg_error_set(error, TG_UNSUPPORTED, "this build cannot trace yet");
     if (status == TG_OK && record)
         status = tg_record_config_check(record, error);
     if (status == TG_OK)
