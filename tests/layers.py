@@ -32,7 +32,7 @@ ALLOWED = {
     "query": {"recording"} | FLOOR,
     "trace": FLOOR,
     "analysis": {"query", "recording", "trace"} | FLOOR,
-    "export": {"analysis", "query", "recording", "trace"} | FLOOR,
+    "export": {"analysis", "query", "recording", "scope", "trace"} | FLOOR,
     "scope": {"base"},
     "platform": {"base", "sandbox"},
     "platform/process": {"platform", "base", "common", "sandbox"},

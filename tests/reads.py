@@ -29,6 +29,7 @@ ALLOWED = {
     "src/cli/guard.c": {"open": "the state of a thread of this process, in /proc"},
     "src/platform/process/process.c": {"mmap": "device memory, a memfd of ours"},
     "src/platform/process/device/link.c": {"mmap": "device memory, a memfd of the host's"},
+    "src/trace/temporary.c": {"open": "a new file without a name, of ours"},
     "src/reference/main.c": {"mmap": "memory that the host shares, a memfd of its own",
                              "fopen": "the children of this process, in /proc"},
     "src/host/reference_process.c": {"mmap": "memory shared with a reference's process, a memfd of ours"},
