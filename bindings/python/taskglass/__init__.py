@@ -20,9 +20,10 @@ from .analysis import Diff, Pair, Suspect, diff
 from .check import Check, CheckedTask
 from .config import Config, Setting, settings
 from .device import Device, DeviceArray, DeviceInfo, Module
-from .errors import (AbiMismatch, BadArgument, Busy, Cancelled, Cycle, Deadlock, DeviceFailure,
-                     DeviceLost, Error, Hang, IoError, KernelFault, Mismatch, NoMemory, NotFound,
-                     NotTrusted, TimedOut, Unsupported, WorkloadFault)
+from .errors import (AbiMismatch, BadArgument, BadType, Busy, Cancelled, Cycle, Deadlock,
+                     DeviceFailure, DeviceLost, Error, Hang, IoError, KernelFault, Mismatch,
+                     MissingPackage, NoMemory, NotFound, NotTrusted, OutOfRange, TimedOut, Unsupported,
+                     WorkloadFault)
 from .execute import (Case, Execution, Kernel, Output, Platform, Runtime, Workload, platforms, run,
                       runtimes, workload, workloads)
 from .graph import Graph, In, InOut, Out, Run, RunningTask, RunResult, SourceLine, Task
@@ -38,10 +39,10 @@ def version() -> str:
 
 
 __all__ = [
-    "AbiMismatch", "BadArgument", "Busy", "Cancelled", "Case", "Check", "CheckedTask", "Config", "Cycle", "Deadlock", "Diff",
+    "AbiMismatch", "BadArgument", "BadType", "Busy", "Cancelled", "Case", "Check", "CheckedTask", "Config", "Cycle", "Deadlock", "Diff",
     "DepsTask", "Device", "DeviceArray", "DeviceFailure", "DeviceInfo", "DeviceLost", "Edge",
     "Error", "Execution", "ExportResult", "Finding", "Graph", "Hang", "In", "InOut", "IoError", "Kernel", "KernelFault",
-    "Live", "Mismatch", "Module", "NoMemory", "NotFound", "NotTrusted", "Out", "Output", "Pair", "Platform", "Record", "Recording",
+    "Live", "Mismatch", "MissingPackage", "Module", "NoMemory", "NotFound", "NotTrusted", "Out", "OutOfRange", "Output", "Pair", "Platform", "Record", "Recording",
     "Run", "RunResult", "RunningTask", "Runtime", "Setting", "SourceLine", "Suspect", "Task", "TimedOut", "Unsupported",
     "Verification", "Workload", "WorkloadFault", "diff", "dtypes", "export_formats", "live", "newest", "platforms", "run", "runtimes",
     "settings", "version", "workload", "workloads"]

@@ -84,7 +84,7 @@ class Handle:
     def get(self, function: Any, *arguments: Any) -> Any:
         """Calls a function of this object, and returns what it returns."""
         with self.use_alone() as pointer:
-            return function(pointer, *arguments)
+            return lib().get(function, pointer, *arguments)
 
     def call(self, function: Any, *arguments: Any) -> None:
         """Calls a function of this object that returns a status."""

@@ -6,6 +6,9 @@ from __future__ import annotations
 import ctypes
 from typing import Any, Dict, List, Tuple, Type
 
+from . import errors
+from ._arguments import shown
+
 _NUMBERS: Dict[str, Any] = {
     "bool": ctypes.c_bool, "u8": ctypes.c_uint8, "u16": ctypes.c_uint16, "u32": ctypes.c_uint32,
     "u64": ctypes.c_uint64, "i8": ctypes.c_int8, "i16": ctypes.c_int16, "i32": ctypes.c_int32,
@@ -21,6 +24,16 @@ class _Row(ctypes.Structure):
 
 class Structure(ctypes.Structure):
     """Base of all structures. Members that this package does not know are gaps."""
+
+    def __init__(self, **members: Any) -> None:
+        try:
+            super().__init__(**members)
+        except (TypeError, ValueError) as error:
+            given = ", ".join(f"{name}={shown(value)}" for name, value in members.items())
+            raise errors.BadType(f"{type(self).__name__}({given}): {error}") from None
+        for name, value in members.items():  # ctypes cuts a number that does not fit
+            if type(value) is int and getattr(self, name) != value:
+                raise errors.BadArgument(f"{name} is {value}, which is too large or negative")
 
     def __repr__(self) -> str:
         members = ", ".join(f"{name}={getattr(self, name)!r}" for name, *_ in self._fields_

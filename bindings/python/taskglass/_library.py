@@ -10,6 +10,7 @@ import pathlib
 from typing import Any, Iterator, List, Optional, Tuple
 
 from . import errors
+from ._arguments import encoded as encoded, shown
 from ._layout import Layout
 
 # The interface that this package was written for: before 1.0, minor versions may change it.
@@ -113,10 +114,18 @@ class Library:
         """Whether the library has a function that this package can do without."""
         return hasattr(self.functions, name)
 
+    def get(self, function: Any, *arguments: Any) -> Any:
+        """Calls a function, and returns what it returns."""
+        try:
+            return function(*arguments)
+        except ctypes.ArgumentError:
+            given = ", ".join(shown(each) for each in arguments if not hasattr(each, "_obj"))
+            raise errors.BadType(f"{function.__name__} cannot be called with {given}") from None
+
     def call(self, function: Any, *arguments: Any) -> None:
         """Calls a function that returns a status and takes an error last; raises the error."""
         error = self.layout.tg_error()
-        status = function(*arguments, ctypes.byref(error))
+        status = self.get(function, *arguments, ctypes.byref(error))
         if status != 0:
             raise self.error(status, error.text)
 
@@ -158,14 +167,6 @@ def runtimes() -> Tuple[str, ...]:
     while lib().tg_runtime_get(len(names), ctypes.byref(info)):
         names.append(text(info.name))
     return tuple(names)
-
-
-def encoded(value: Any) -> bytes:
-    """A name or path for the library, whose texts end at a zero byte."""
-    data = os.fsencode(value)
-    if b"\0" in data:
-        raise errors.BadArgument(f"there is a zero character in {value!r}")
-    return data
 
 
 def text(value: Optional[bytes]) -> str:

@@ -41,7 +41,11 @@ class Live:
         reply = ctypes.c_char_p()
         with self._handle.use_alone() as pointer:
             lib().call(lib().tg_live_ask, pointer, bits, ctypes.byref(reply))
-            answer: Dict[str, Any] = json.loads(reply.value or b"{}")
+            given = reply.value or b"{}"
+            try:
+                answer: Dict[str, Any] = json.loads(given)
+            except (ValueError, RecursionError) as error:  # whoever answers may be a stranger
+                raise errors.IoError(f"the answer of the run is no JSON: {error}") from None
         return answer
 
     def close(self) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Dict, List, Optional, Sequence, Union
 
 from . import errors
+from ._arguments import encoded, flag, shown
 from ._library import lib
 
 __all__ = ["Diff", "Pair", "Suspect", "diff"]
@@ -100,7 +101,22 @@ def _suspect(entry: Dict[str, Any]) -> Suspect:
 
 
 def _where(recording: Any) -> str:
-    return os.fspath(getattr(recording, "dir", recording))
+    """The directory of a recording, or the path that the caller gave."""
+    path = os.fsdecode(encoded(getattr(recording, "dir", recording)))
+    return f"./{path}" if path.startswith("-") else path  # which would be an option
+
+
+def _several(value: Any, what: str) -> List[Any]:
+    """A list of one value, or of several; None is none."""
+    if value is None:
+        return []
+    if isinstance(value, (int, float, str, bytes)):
+        return [value]
+    try:
+        return list(value)
+    except TypeError:
+        raise errors.BadType(f"{what} is a number, a text or several of them, not "
+                             f"{shown(value)}") from None
 
 
 def diff(a: Any, b: Any, *, atol: Union[None, float, Sequence[str]] = None,
@@ -112,20 +128,25 @@ def diff(a: Any, b: Any, *, atol: Union[None, float, Sequence[str]] = None,
     runs that are known to be good, and only what exceeds their differences is reported; `options` are
     further options of the command line, such as ("--kernel", "mat*").
     """
-    command = [_program(), "diff", _where(a), _where(b), "--json", *map(str, options)]
+    command = [_program(), "diff", _where(a), _where(b), "--json"]
+    command += map(str, _several(options, "options"))
     for name, value in (("--atol", atol), ("--rtol", rtol)):
-        rules = [] if value is None else [value] if isinstance(value, (int, float, str)) else value
-        for rule in rules:
+        for rule in _several(value, name[2:]):
             command += [name, str(rule)]
-    for good in noise:
+    for good in _several(noise, "noise"):
         command += ["--noise", _where(good)]
-    if equal_nan:
+    if flag(equal_nan, "equal_nan"):
         command.append("--equal-nan")
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    done = subprocess.run([encoded(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          errors="replace")
     # An error has a line on stderr; what merely cannot be judged is a document alone.
     if done.returncode not in (0, 1) and (done.stderr or not done.stdout):
         raise errors.BadArgument(done.stderr.strip().replace("taskglass: ", "", 1))
-    answer = json.loads(done.stdout)
+    try:
+        answer = json.loads(done.stdout)
+    except ValueError:
+        raise errors.Error(f"`{command[0]} diff` ended with {done.returncode} and no answer: "
+                           f"{shown(done.stdout)}") from None
     blame = answer.get("blame") or {}
     return Diff(answer["result"], answer.get("counts", {}),
                 [_pair(entry) for entry in answer.get("pairs", [])],

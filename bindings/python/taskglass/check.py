@@ -8,6 +8,7 @@ import os
 from dataclasses import dataclass, field
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
+from ._arguments import function, integer, real
 from ._handle import Handle
 from ._interrupt import Interrupts
 from ._library import encoded, lib, text
@@ -81,6 +82,9 @@ def check(recording: Handle, module: Optional[Any], limit: float, workers: int,
           progress: Optional[Callable[[int, int], Any]],
           ask: Optional[Callable[[str, str], bool]]) -> Check:
     """`recording` is the handle of an open recording."""
+    function(progress, "progress")
+    function(ask, "ask")
+    limit, workers = real(limit, "limit"), integer(workers, "workers", 0, 2**32 - 1)
     layout, interrupts = lib().layout, Interrupts()
     counts = dict.fromkeys(VERDICTS, 0)
     kernels: Dict[str, Dict[str, int]] = {}
@@ -106,7 +110,7 @@ def check(recording: Handle, module: Optional[Any], limit: float, workers: int,
 
     asked = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p, ctypes.c_void_p)(
         lambda _, address: interrupts.guard(put_question, address) == 0 and any(answers))
-    config = layout.tg_reference_config(module=encoded(module) if module else None, limit=limit,
+    config = layout.tg_reference_config(module=encoded(module) if module is not None else None, limit=limit,
                                         workers=workers, progress=ctypes.cast(show, ctypes.c_void_p),
                                         ask=ctypes.cast(asked, ctypes.c_void_p) if ask else None)
     with interrupts:

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import ctypes
+import numbers
 import os
 from dataclasses import dataclass, field, fields
 from typing import Any, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import errors
+from ._arguments import name as text_of, path, shown
 from ._handle import Handle
 from ._library import encoded, lib, text
 
@@ -65,12 +67,17 @@ class Config:
             value = getattr(self, each.name)
             if each.name != "more" and value is not None:
                 yield each.name.replace("_", "-"), _text_of(each.name, value)
+        if not isinstance(self.more, Mapping):
+            raise errors.BadType(f"more is a mapping of settings, not {shown(self.more)}")
         for name, value in self.more.items():
             if value is not None:
-                yield name.replace("_", "-"), _text_of(name, value)
+                yield text_of(name, "the name of a setting").replace("_", "-"), _text_of(name, value)
 
     def updated(self, **changes: Any) -> "Config":
         """A copy with some settings changed; names that are not members go into `more`."""
+        for more in (self.more, changes.get("more", {})):
+            if not isinstance(more, Mapping):
+                raise errors.BadType(f"more is a mapping of settings, not {shown(more)}")
         known = {each.name for each in fields(self)}
         values = {name: getattr(self, name) for name in known}
         values["more"] = {**self.more, **changes.pop("more", {}),
@@ -84,16 +91,31 @@ def _text_of(name: str, value: Any) -> str:
         if name == "dump_tensor":
             return "full" if value else "off"
         return "on" if value else "off"
-    if isinstance(value, float):
-        return format(value, "f")
-    if isinstance(value, (str, int)):
-        return str(value)
-    if isinstance(value, os.PathLike):
-        return os.fspath(value)
-    if isinstance(value, Sequence):
+    if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
         separator = {"dump_filter": ";", "workload_path": ":"}.get(name, ",")
-        return separator.join(_text_of("", item) for item in value)
-    raise errors.BadArgument(f"{name}={value!r} is no setting's value")
+        return separator.join(_word_of(name, item) for item in value)
+    return _word_of(name, value)
+
+
+def _word_of(name: str, value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, numbers.Integral):
+        return str(int(value))
+    if isinstance(value, numbers.Real):
+        return format(float(value), "f")
+    if isinstance(value, os.PathLike):
+        return path(value)
+    raise errors.BadType(f"{name}={shown(value)} is no setting's value")
+
+
+def config_of(config: Optional[Config]) -> Config:
+    """The caller's Config, or an empty one."""
+    if config is None:
+        return Config()
+    if not isinstance(config, Config):
+        raise errors.BadType(f"config is a taskglass.Config, not {shown(config)}")
+    return config
 
 
 @dataclass(frozen=True)
@@ -114,7 +136,7 @@ class SettingsHandle(Handle):
 
     def __init__(self, config: Optional[Config] = None) -> None:
         super().__init__(lib().make(lib().tg_settings_create), lib().tg_settings_destroy, "settings")
-        for name, value in (config or Config()).items():
+        for name, value in config_of(config).items():
             self.call(lib().tg_settings_set, encoded(name), encoded(value))
 
 

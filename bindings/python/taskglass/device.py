@@ -14,15 +14,17 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import math
 from dataclasses import dataclass
 from typing import Any, Dict, Iterator, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from . import dtypes, errors
+from ._arguments import converting, flag, integer, shown
 from ._handle import Closing, Handle
 from ._library import encoded, lib, text
-from .config import Config, SettingsHandle
+from .config import Config, SettingsHandle, config_of
 from .execute import Kernel, WorkloadFile
 
 __all__ = ["Device", "DeviceInfo", "DeviceArray", "Module"]
@@ -60,7 +62,7 @@ class Device(Closing):
                  program: Any = None, config: Optional[Config] = None) -> None:
         given = {"platform": platform, "cores": cores, "schedulers": schedulers,
                  "device_memory": memory, "device_program": program}
-        self._settings = SettingsHandle((config or Config()).updated(
+        self._settings = SettingsHandle(config_of(config).updated(
             **{name: value for name, value in given.items() if value is not None}))
         wanted = lib().layout.tg_device_config(
             platform=self._text("platform"), cores=self._count("cores"),
@@ -93,17 +95,19 @@ class Device(Closing):
     def empty(self, shape: Union[int, Sequence[int]], dtype: Any = "float32") -> "DeviceArray":
         """Memory for an array; its content is undefined."""
         kind = dtypes.dtype(dtype)
-        extents = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
+        extents = _extents(shape)
         if len(extents) > MAX_DIMS or any(extent < 0 for extent in extents):
             raise errors.BadArgument(f"an array has up to {MAX_DIMS} dimensions, none of them "
-                                     f"negative, not {extents}")
+                                     f"negative, not {shown(extents)}")
         elements = 1
         for extent in extents:
-            elements *= int(extent)
+            elements *= extent
+        if kind.bytes_of(elements) >= 2**63:
+            raise errors.NoMemory(f"no device has memory for an array of {shown(extents)}")
         address = ctypes.c_uint64()
         self._handle.call(lib().tg_device_alloc, kind.bytes_of(elements), ctypes.byref(address))
         memory = _Memory(self, address.value, kind.bytes_of(elements))
-        return DeviceArray(memory, kind, tuple(map(int, extents)))
+        return DeviceArray(memory, kind, extents)
 
     def zeros(self, shape: Union[int, Sequence[int]], dtype: Any = "float32") -> "DeviceArray":
         """An array of zero bytes."""
@@ -117,7 +121,7 @@ class Device(Closing):
         For a type that NumPy lacks, values are numbers, which are rounded to it, or with `bits` its
         bits, one element each.
         """
-        host = np.asarray(values)
+        host = _host(values)
         kind = dtypes.dtype(host.dtype if dtype is None else dtype)
         made = self.empty(host.shape, kind)
         made.copy_from(host, bits=bits)
@@ -218,10 +222,10 @@ class DeviceArray:
 
     def copy_from(self, values: Any, *, bits: bool = False) -> None:
         """Copies values of the same shape from the host; see `Device.array`."""
-        host = np.asarray(values)
+        host = _host(values)
         if host.shape != self.shape:
             raise errors.BadArgument(f"values of shape {host.shape} for an array of {self.shape}")
-        raw = self._raw_of(host, bits)
+        raw = self._raw_of(host, flag(bits, "bits"))
         if self.is_whole:
             self._memory.write(raw)
             return
@@ -233,7 +237,8 @@ class DeviceArray:
     def _raw_of(self, host: np.ndarray, bits: bool) -> np.ndarray:
         """The packed bytes of values."""
         if bits and not self._kind.native:
-            host = np.ascontiguousarray(host, self._kind.numpy)
+            with converting(f"bits of {self._kind}"):
+                host = np.ascontiguousarray(host, self._kind.numpy)
             return dtypes.pack(host) if self._kind.packed else host
         return np.ascontiguousarray(dtypes.encode(host, self._kind))
 
@@ -261,7 +266,7 @@ class DeviceArray:
             values = values.reshape(self.shape)
         else:
             values = self._window(self._elements()).copy()
-        if not decode:
+        if not flag(decode, "decode"):
             return values
         if self._kind.packed:
             return dtypes.decode(dtypes.pack(values), self._kind, self.shape)
@@ -269,7 +274,8 @@ class DeviceArray:
 
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray:
         """numpy.asarray(array): the values, decoded."""
-        return np.asarray(self.numpy(decode=True), dtype)
+        with converting("numpy.asarray"):
+            return np.asarray(self.numpy(decode=True), dtype)
 
     def map(self) -> np.ndarray:
         """The memory itself, if the host can see it: a write to the array is a write to device
@@ -292,30 +298,34 @@ class DeviceArray:
 
     def __getitem__(self, where: Any) -> "DeviceArray":
         wanted = list(where) if isinstance(where, tuple) else [where]
-        if Ellipsis in wanted:
-            at = wanted.index(Ellipsis)
+        dots = [at for at, item in enumerate(wanted) if item is Ellipsis]
+        if len(dots) > 1:
+            raise errors.OutOfRange("an index has one ellipsis at most")
+        for at in dots:
             wanted[at:at + 1] = [slice(None)] * (self.ndim - len(wanted) + 1)
         if len(wanted) > self.ndim:
-            raise IndexError(f"{len(wanted)} indices for an array of {self.ndim} dimensions")
+            raise errors.OutOfRange(f"{len(wanted)} indices for an array of {self.ndim} dimensions")
         wanted += [slice(None)] * (self.ndim - len(wanted))
         start, shape, strides = self.start, [], []
         for item, extent, stride in zip(wanted, self.shape, self.strides):
             if isinstance(item, slice):
-                picked = range(*item.indices(extent))
+                with converting(f"device arrays have no {shown(item)}"):
+                    picked = range(*item.indices(extent))
                 start += picked.start * stride if len(picked) else 0
                 shape.append(len(picked))
                 strides.append(stride * picked.step)
             elif isinstance(item, (int, np.integer)):
                 if not -extent <= item < extent:
-                    raise IndexError(f"index {item} is out of range for an extent of {extent}")
+                    raise errors.OutOfRange(f"index {item} is out of range for an extent of {extent}")
                 start += int(item) % extent * stride
             else:
-                raise TypeError(f"device arrays take numbers and slices, not {item!r}")
+                raise errors.BadType(f"device arrays take numbers and slices, not {shown(item)}")
         return DeviceArray(self._memory, self._kind, tuple(shape), tuple(strides), start)
 
     def transpose(self, *axes: int) -> "DeviceArray":
         """Dimensions in another order; without arguments, reversed."""
-        order = axes or tuple(reversed(range(self.ndim)))
+        order = tuple(integer(axis, "an axis", 0, MAX_DIMS) for axis in axes) \
+            or tuple(reversed(range(self.ndim)))
         if sorted(order) != list(range(self.ndim)):
             raise errors.BadArgument(f"{order} is no order of {self.ndim} dimensions")
         return DeviceArray(self._memory, self._kind, tuple(self.shape[axis] for axis in order),
@@ -327,32 +337,50 @@ class DeviceArray:
 
     def reshape(self, *shape: Any) -> "DeviceArray":
         """The same elements in row-major order under another shape; one extent may be -1."""
-        wanted = list(shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape)
+        wanted = list(_extents(shape[0] if len(shape) == 1 else shape))
         if self.strides != _row_major(self.shape) and self.size > 1:
             raise errors.BadArgument("only an array without gaps has another shape")
         if wanted.count(-1) == 1:
-            others = -int(np.prod(wanted, dtype=np.int64))
+            others = -math.prod(wanted)
             wanted[wanted.index(-1)] = self.size // others if others else 0
-        if any(extent < 0 for extent in wanted) or np.prod(wanted, dtype=np.int64) != self.size:
-            raise errors.BadArgument(f"{self.size} elements have no shape {shape}")
+        if any(extent < 0 for extent in wanted) or math.prod(wanted) != self.size:
+            raise errors.BadArgument(f"{self.size} elements have no shape {shown(shape)}")
+        if len(wanted) > MAX_DIMS:
+            raise errors.BadArgument(f"an array has up to {MAX_DIMS} dimensions, not {len(wanted)}")
         return DeviceArray(self._memory, self._kind, tuple(wanted), None, self.start)
 
     def __len__(self) -> int:
         if not self.shape:
-            raise TypeError("an array without dimensions has no length")
+            raise errors.BadType("an array without dimensions has no length")
         return self.shape[0]
 
     def __repr__(self) -> str:
         view = "" if self.is_whole else ", a view"
         return f"<DeviceArray {self.dtype} {self.shape} at {self.address:#x}{view}>"
 
-    def fill_tensor(self, tensor: Any) -> None:
+    def _fill_tensor(self, tensor: Any) -> None:
         """Fills a struct tg_tensor for the library."""
         tensor.addr, tensor.storage_bytes, tensor.start = (self._memory.address, self._memory.size,
                                                            self.start)
         tensor.dtype, tensor.ndim = self._kind.number, self.ndim
         for i, (extent, stride) in enumerate(zip(self.shape, self.strides)):
             tensor.shape[i], tensor.strides[i] = extent, stride
+
+
+def _host(values: Any) -> np.ndarray:
+    with converting("values for a device array"):
+        return np.asarray(values)
+
+
+def _extents(shape: Any) -> Tuple[int, ...]:
+    """A shape, given as one number or as several."""
+    if isinstance(shape, (str, bytes)):
+        raise errors.BadType(f"a shape is numbers, not {shown(shape)}")
+    try:
+        extents = list(shape)
+    except TypeError:
+        extents = [shape]
+    return tuple(integer(extent, "an extent", -2**63, 2**63 - 1) for extent in extents)
 
 
 def _row_major(shape: Tuple[int, ...]) -> Tuple[int, ...]:
@@ -367,6 +395,8 @@ class Module:
     """A workload's kernels on a device."""
 
     def __init__(self, device: Device, workload: Any) -> None:
+        if not isinstance(device, Device):
+            raise errors.BadType(f"a module is loaded into a taskglass.Device, not {shown(device)}")
         file = WorkloadFile(device._settings, workload)
         try:
             self.workload = file.describe()

@@ -13,6 +13,7 @@ from typing import Any, Dict, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from . import errors
+from ._arguments import converting, shown
 from ._library import lib
 
 __all__ = ["DType", "dtype", "names", "decode", "encode"]
@@ -82,10 +83,10 @@ def dtype(what: Any) -> DType:
     if found is None:
         try:
             found = _table()[0].get(np.dtype(what).name)
-        except TypeError:
+        except Exception:  # NumPy has several for what it does not understand
             pass
     if found is None:
-        raise errors.BadArgument(f"there is no element type {what!r}; there are "
+        raise errors.BadArgument(f"there is no element type {shown(what)}; there are "
                                  f"{', '.join(names())}")
     return found
 
@@ -119,7 +120,12 @@ def pack(bits: np.ndarray) -> np.ndarray:
 def decode(raw: np.ndarray, what: Any, shape: Optional[Sequence[int]] = None) -> np.ndarray:
     """Numbers from bits: float32 for the types that NumPy lacks, and the array itself for the
     others. Packed types need `shape`."""
-    kind, raw = dtype(what), np.asarray(raw)
+    kind = dtype(what)
+    with converting(f"bits of {kind}"):
+        return _decode(np.asarray(raw), kind, shape)
+
+
+def _decode(raw: np.ndarray, kind: DType, shape: Optional[Sequence[int]]) -> np.ndarray:
     if kind.native:
         return raw if shape is None else raw.reshape(shape)
     flat = raw.reshape(-1).view(kind.numpy)
@@ -167,7 +173,14 @@ def _encode_small(values: np.ndarray, kind: DType) -> np.ndarray:
 def encode(values: Union[np.ndarray, Sequence[float], float], what: Any) -> np.ndarray:
     """The bits of the nearest values of a type, in the form that `decode` takes; packed types in
     one dimension. For NumPy's own types, the converted array."""
-    kind, array = dtype(what), np.asarray(values)
+    kind = dtype(what)
+    with converting(f"values for {kind}"):
+        return _encode(np.asarray(values), kind)
+
+
+def _encode(array: np.ndarray, kind: DType) -> np.ndarray:
+    if array.dtype.kind == "c":
+        raise errors.BadType(f"values for {kind} are real numbers, not complex ones")
     if kind.native:
         return np.ascontiguousarray(array, kind.numpy)
     if array.dtype.name == kind.name:  # an array of ml_dtypes has the bits already

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Errors: one class for each status of the library."""
+"""Errors: one class for each status of the library, all of them an `Error`.
+
+Those that have a counterpart in Python are that as well, so that `except ValueError` and
+`except taskglass.Error` both work.
+"""
 
 from __future__ import annotations
 
 from typing import Any, Dict, Optional, Type
 
-__all__ = ["Error", "DeviceFailure", "Mismatch", "BadArgument", "NotFound", "Unsupported",
-           "NoMemory", "IoError", "AbiMismatch", "Busy", "Cycle", "TimedOut", "Cancelled",
+__all__ = ["Error", "DeviceFailure", "Mismatch", "BadArgument", "BadType", "OutOfRange", "NotFound",
+           "Unsupported", "MissingPackage", "NoMemory", "IoError", "AbiMismatch", "Busy", "Cycle", "TimedOut", "Cancelled",
            "WorkloadFault", "NotTrusted", "KernelFault", "Hang", "DeviceLost", "Deadlock"]
 
 
@@ -57,6 +61,14 @@ class BadArgument(Error, ValueError):
     status = "BAD_ARGUMENT"
 
 
+class BadType(BadArgument, TypeError):
+    """An argument is of the wrong type."""
+
+
+class OutOfRange(BadArgument, IndexError):
+    """There is no element with this number."""
+
+
 class NotFound(Error, LookupError):
     """The named thing does not exist."""
     status = "NOT_FOUND"
@@ -67,12 +79,16 @@ class Unsupported(Error):
     status = "UNSUPPORTED"
 
 
+class MissingPackage(Unsupported, ImportError):
+    """A Python package that this function needs is not installed; the text names it."""
+
+
 class NoMemory(Error, MemoryError):
     """It does not fit in memory."""
     status = "NO_MEMORY"
 
 
-class IoError(Error):
+class IoError(Error, OSError):
     """A file or directory could not be used."""
     status = "IO_ERROR"
 
@@ -92,7 +108,7 @@ class Cycle(Error):
     status = "CYCLE"
 
 
-class TimedOut(DeviceFailure):
+class TimedOut(DeviceFailure, TimeoutError):
     """The run did not finish within the given time."""
     status = "TIMED_OUT"
 

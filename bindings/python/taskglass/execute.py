@@ -18,10 +18,11 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 import numpy as np
 
 from . import dtypes, errors
+from ._arguments import converting, flag, function, path as path_of, shown
 from ._handle import Handle
 from ._interrupt import Interrupts
 from ._library import encoded, lib, text
-from .config import Config, SettingsHandle
+from .config import Config, SettingsHandle, config_of
 from .recording import Recording
 
 __all__ = ["run", "Execution", "Output", "workloads", "workload", "Workload", "Case", "Kernel",
@@ -186,13 +187,14 @@ class Output:
         """The values that the device computed: read-only, not a copy; see `Record.array`."""
         raw = self._handle.view(self._address, self._size) if self._size else np.empty(0, np.uint8)
         if self._kind.packed:
-            return dtypes.decode(raw, self._kind, self.shape) if decode else raw
+            return dtypes.decode(raw, self._kind, self.shape) if flag(decode, "decode") else raw
         held = raw.view(self._kind.numpy).reshape(self.shape)
-        return dtypes.decode(held, self._kind) if decode else held
+        return dtypes.decode(held, self._kind) if flag(decode, "decode") else held
 
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray:
         array = self.array(decode=True)
-        return np.array(array, dtype) if copy else np.asarray(array, dtype)
+        with converting("numpy.asarray"):
+            return np.array(array, dtype) if copy else np.asarray(array, dtype)
 
     def __repr__(self) -> str:
         checked = ("not compared" if self.mismatches is None else f"ok, max error {self.max_error:g}"
@@ -270,10 +272,13 @@ def run(workload: Any, case: Optional[str] = None, *, config: Optional[Config] =
     Raises an `Error` if the run failed, with the run as far as it got in `error.execution`; with
     `check=False` it returns a failed execution like a good one.
     """
-    handle = SettingsHandle((config or Config()).updated(**settings))
+    function(progress, "progress")
+    if set is not None and not isinstance(set, Mapping):
+        raise errors.BadType(f"set is a mapping of parameters, not {shown(set)}")
+    handle = SettingsHandle(config_of(config).updated(**settings))
     file = WorkloadFile(handle, workload)
     try:
-        return _execute(handle, file, str(workload), case, set, check, progress)
+        return _execute(handle, file, path_of(workload), case, set, check, progress)
     finally:
         file.close()
         handle.close()

@@ -8,6 +8,7 @@ graph.run(record="full", output_dir="outputs/mine")
 from __future__ import annotations
 
 import ctypes
+import inspect
 import os
 import pathlib
 import time
@@ -17,8 +18,9 @@ from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from . import dtypes, errors
+from ._arguments import encoded, flag, integer, name as name_of, real, shown
 from ._handle import Closing, Handle
-from ._library import encoded, lib, runtimes, text, words
+from ._library import lib, runtimes, text, words
 from .device import DeviceArray, Module
 from .recording import Recording
 
@@ -37,8 +39,8 @@ class _Role:
 
     def __init__(self, array: DeviceArray, mark: bool = False) -> None:
         if not isinstance(array, DeviceArray):
-            raise errors.BadArgument(f"{type(self).__name__} takes a device array, not {array!r}")
-        self.array, self.mark = array, mark
+            raise errors.BadType(f"{type(self).__name__} takes a device array, not {shown(array)}")
+        self.array, self.mark = array, flag(mark, "mark")
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.array!r})"
@@ -76,9 +78,9 @@ class _Arguments:
         self._words = signature.split()
         for argument in arguments:
             self._add(argument)
-        if mark:
+        if flag(mark, "mark"):
             self.args.tensor_marks = self.args.scalar_marks = 0xffff
-        tasks = list(after)
+        tasks = [integer(task, "a task in `after`") for task in after]
         self._after = (ctypes.c_uint64 * len(tasks))(*tasks)
         self.args.n_more_after = len(tasks)
         self.args.more_after = ctypes.cast(self._after, ctypes.c_void_p)
@@ -106,7 +108,7 @@ class _Arguments:
         number = self.args.n_tensors
         if number == _MAX_TENSORS:
             raise errors.BadArgument(f"a task has up to {_MAX_TENSORS} tensors")
-        argument.array.fill_tensor(self.args.tensor[number])
+        argument.array._fill_tensor(self.args.tensor[number])
         self.args.role[number] = words("tg_role_name", "nothing").index(argument.role)
         self.args.tensor_marks |= int(argument.mark) << number
         self.args.n_tensors = number + 1
@@ -129,7 +131,7 @@ class _Arguments:
         number = self.args.n_scalars
         if not isinstance(value, (bool, int, float, np.generic)) and not (
                 isinstance(value, np.ndarray) and value.ndim == 0):
-            raise errors.BadArgument(f"an argument is a device array or a number, not {value!r}")
+            raise errors.BadType(f"an argument is a device array or a number, not {shown(value)}")
         if number == _MAX_SCALARS:
             raise errors.BadArgument(f"a task has up to {_MAX_SCALARS} scalars")
         kind = self._scalar_type(value)
@@ -137,8 +139,8 @@ class _Arguments:
             raise errors.BadArgument(f"{kind} is no type of a scalar")
         try:
             bits = dtypes.encode(value, kind).tobytes()
-        except OverflowError:
-            raise errors.BadArgument(f"{value!r} is no {kind}") from None
+        except errors.BadArgument:
+            raise errors.BadArgument(f"{shown(value)} is no {kind}") from None
         scalar = self.args.scalar[number]
         scalar.bits, scalar.dtype = int.from_bytes(bits, "little"), kind.number
         self.args.n_scalars = number + 1
@@ -208,7 +210,7 @@ class Run(Closing):
     def wait(self, seconds: Optional[float] = None) -> RunResult:
         """Waits for the end. Raises TimedOut if the run has not ended within `seconds`, and its
         error if it failed."""
-        end = None if seconds is None else time.monotonic() + seconds
+        end = None if seconds is None else time.monotonic() + real(seconds, "seconds")
         error = lib().layout.tg_error()
         while True:
             # Waits in short pieces, so that Ctrl-C gets through.
@@ -268,6 +270,8 @@ class Graph(Closing):
 
     def __init__(self, module: Module, arguments: Sequence[Any] = (), runtime: Optional[str] = None,
                  rings: Optional[Dict[str, Any]] = None) -> None:
+        if not isinstance(module, Module):
+            raise errors.BadType(f"a graph is made of a taskglass.Module, not {shown(module)}")
         self.module = module
         self._arrays: List[DeviceArray] = []  # kept alive as long as the graph that uses them
         self._given: Optional[_Arguments] = None
@@ -278,7 +282,7 @@ class Graph(Closing):
 
     def _orchestrate(self, module: int, arguments: Sequence[Any], runtime: str,
                      rings: Dict[str, Any]) -> int:
-        known = runtimes()
+        known, runtime = runtimes(), name_of(runtime, "runtime")
         if runtime not in known:
             raise errors.NotFound(f"there is no runtime '{runtime}'; there are "
                                   f"{', '.join(known)}")
@@ -311,7 +315,7 @@ class Graph(Closing):
 
     def _submit(self, function: Any, kernel: Any, signature: str, arguments: Sequence[Any],
                 after: Any, mark: bool) -> Task:
-        given = _Arguments(arguments, signature, [after] if isinstance(after, int) else after, mark)
+        given = _Arguments(arguments, signature, _tasks(after), mark)
         for array in given.arrays:
             if array.device is not self.module.device:
                 raise errors.BadArgument(f"{array!r} is on another device")
@@ -322,7 +326,7 @@ class Graph(Closing):
 
     def edge(self, before: int, after: int) -> None:
         """Makes `after` wait for `before`."""
-        self._handle.call(lib().tg_graph_add_edge, before, after)
+        self._handle.call(lib().tg_graph_add_edge, integer(before, "before"), integer(after, "after"))
 
     def check(self) -> None:
         """Raises Cycle if the graph has one; a run checks by itself."""
@@ -356,17 +360,20 @@ class Graph(Closing):
         default). With `record` (a level such as "full", or True) the run is recorded into
         `output_dir`. Only its owner may enter a folder that this makes; with `shared`, whoever the
         umask allows."""
-        level = "full" if record is True else record or "off"
+        level = ("full" if record is True else "off" if record is None or record is False else
+                 name_of(record, "record") or "off")
+        timeout, wait_limit = real(timeout, "timeout"), real(wait_limit, "wait_limit")
         levels, policies = words("tg_level_name"), words("tg_policy_name")
-        if level not in levels or policy not in policies:
+        if level not in levels or name_of(policy, "policy") not in policies:
             raise errors.BadArgument(f"record is one of {', '.join(levels)}, and policy one of "
                                      f"{', '.join(policies)}")
         if (level != "off") != (output_dir is not None):
             raise errors.BadArgument("record and output_dir go together")
-        config = lib().layout.tg_run_config(timeout=timeout, deps=deps, shared=shared)
+        config = lib().layout.tg_run_config(timeout=timeout, deps=flag(deps, "deps"),
+                                           shared=flag(shared, "shared"))
         recorder, folder = None, None
         if level != "off":
-            folder = pathlib.Path(os.fspath(output_dir))
+            folder = pathlib.Path(os.fsdecode(encoded(output_dir)))
             try:
                 folder.mkdir(0o777 if shared else 0o700, parents=True, exist_ok=True)
             except OSError as error:
@@ -379,6 +386,9 @@ class Graph(Closing):
 
     def run(self, **options: Any) -> RunResult:
         """Runs the graph to its end; the options are those of `start`. Ctrl-C cancels it."""
+        unknown = sorted(set(options) - set(inspect.signature(Graph.start).parameters))
+        if unknown:
+            raise errors.BadType(f"a run has no option {', '.join(unknown)}; `Graph.start` has them all")
         with self.start(**options) as run:
             return run.wait()
 
@@ -388,16 +398,27 @@ class Graph(Closing):
         return f"<Graph of {self.module.workload.name}: {self.tasks} tasks, {self.edges} edges>"
 
 
+def _tasks(after: Any) -> List[Any]:
+    """The tasks of `after`: one, or several."""
+    if isinstance(after, (str, bytes)):
+        raise errors.BadType(f"after is a task or several, not {shown(after)}")
+    try:
+        return list(after)
+    except TypeError:
+        return [after]
+
+
 def _rings(sizes: Dict[str, Any]) -> Any:
     made = lib().layout.tg_rings()
     for name, value in sizes.items():
         if name == "tensormap":
-            made.tensormap = value
+            made.tensormap = integer(value, name, 0, 2**32 - 1)
         elif name in ("task_window", "dep_pool", "heap"):
-            values = [value] * 4 if isinstance(value, int) else list(value)
+            values = list(value) if isinstance(value, (list, tuple, np.ndarray)) else [value] * 4
             if len(values) != 4:
                 raise errors.BadArgument(f"{name} is one number or four")
-            getattr(made, name)[:] = values
+            most = 2**64 - 1 if name == "heap" else 2**32 - 1
+            getattr(made, name)[:] = [integer(each, name, 0, most) for each in values]
         else:
             raise errors.BadArgument(f"rings have no '{name}'; they have task_window, dep_pool, "
                                      "heap and tensormap")

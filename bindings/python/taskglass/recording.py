@@ -18,10 +18,11 @@ from typing import Any, Callable, Dict, Iterable, Iterator, Optional, Tuple, Uni
 import numpy as np
 
 from . import dtypes, errors
+from ._arguments import converting, encoded, flag, function, integer, name as name_of, path as path_of, shown
 from ._files import MOST, read_file
 from ._handle import Closing, Handle
 from ._interrupt import Interrupts
-from ._library import encoded, lib, text
+from ._library import lib, text
 from .check import Check, check
 
 __all__ = ["Recording", "Record", "Edge", "DepsTask", "ExportResult", "Finding", "Verification",
@@ -51,7 +52,22 @@ def _words(value: Filter, is_task: bool = False) -> str:
         return f"{value[0]}:{value[1]}"
     if isinstance(value, (int, np.integer)):
         return str(int(value))
-    return ",".join(_words(item, is_task) for item in value)  # type: ignore[union-attr]
+    return ",".join(_word(item, is_task) for item in _several(value))
+
+
+def _word(item: Any, is_task: bool) -> str:
+    """One of several values of a filter."""
+    if isinstance(item, (str, range, int, np.integer)) or (is_task and isinstance(item, tuple)):
+        return _words(item, is_task)
+    raise errors.BadType(f"a filter is words and numbers, not {shown(item)}")
+
+
+def _several(value: Any) -> Iterable[Any]:
+    try:
+        return iter(value)
+    except TypeError:
+        raise errors.BadType(f"a filter is a word, a number or several of them, not "
+                             f"{shown(value)}") from None
 
 
 class _Query:
@@ -311,14 +327,15 @@ class Record:
                 elements = raw.size * 8 // kind.bits
                 raw, shape = raw[:kind.bytes_of(elements)], (elements,)
         if kind.packed:
-            return dtypes.decode(raw, kind, shape) if decode else raw
+            return dtypes.decode(raw, kind, shape) if flag(decode, "decode") else raw
         held = raw.view(kind.numpy).reshape(shape)
-        return dtypes.decode(held, kind) if decode else held
+        return dtypes.decode(held, kind) if flag(decode, "decode") else held
 
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray:
         """numpy.asarray(record): the values, decoded."""
         array = self.array(decode=True)
-        return np.array(array, dtype) if copy else np.asarray(array, dtype)
+        with converting("numpy.asarray"):
+            return np.array(array, dtype) if copy else np.asarray(array, dtype)
 
     def statistics(self) -> Dict[str, Any]:
         """min, max and mean of the finite values, and the numbers of nan, inf and zero."""
@@ -394,8 +411,9 @@ class Recording(Closing):
         return self._records
 
     def __getitem__(self, index: int) -> Record:
+        index = integer(index, "the number of a record", -2**64)
         if not -self._records <= index < self._records:
-            raise IndexError(f"there is no record {index}; the recording has {self._records}")
+            raise errors.OutOfRange(f"there is no record {index}; the recording has {self._records}")
         index %= self._records
         entry = lib().layout.tg_entry()
         with self._handle.use() as pointer:
@@ -494,6 +512,7 @@ class Recording(Closing):
 
         `progress(done, total)` is called now and then; an exception from it ends the export.
         """
+        function(progress, "progress")
         query = _Query(filters)
         if query.is_empty:
             raise errors.BadArgument("nothing to export: a filter is empty")
@@ -504,9 +523,10 @@ class Recording(Closing):
 
         callback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_uint64,
                                     ctypes.c_uint64)(tell)
-        name, result = os.fspath(path), lib().layout.tg_export_result()
+        name, result = path_of(path), lib().layout.tg_export_result()
         config = lib().layout.tg_export_config(
-            format=encoded(format or _format_of(name)), path=encoded(name), limit=limit,
+            format=encoded(_format_of(name) if format is None else name_of(format, "format")),
+            path=encoded(name), limit=integer(limit, "limit"),
             overwrite=overwrite, oversize=oversize,
             progress=ctypes.cast(callback, ctypes.c_void_p))
         with interrupts, query.handle.use() as config.query:
@@ -524,7 +544,7 @@ class Recording(Closing):
         Of holes in the payload file it reads 16 GiB, with `force` all, however long that takes."""
         result = lib().layout.tg_verification()
         with self._handle.use() as pointer:
-            if force:
+            if flag(force, "force"):
                 lib().call(lib().tg_recording_read_holes, pointer)
             lib().call(lib().tg_recording_verify, pointer, None, None, ctypes.byref(result))
         problems = {text(lib().tg_problem_name(number)): count
@@ -584,12 +604,16 @@ def _deps_task(entry: Dict[str, Any], listed: Dict[int, Dict[int, str]]) -> Deps
 
 def newest(outputs: Union[str, "os.PathLike[str]"] = "outputs") -> pathlib.Path:
     """The newest run under `outputs` that has a recording, as the command line finds it."""
-    runs = [run for run in pathlib.Path(outputs).glob("*")
-            if (run / "tensor_dump").is_dir() or (run / "args_dump").is_dir()]
+    folder = os.fsdecode(encoded(outputs))
+    try:
+        runs = [(run.stat().st_mtime_ns, str(run)) for run in pathlib.Path(folder).glob("*")
+                if (run / "tensor_dump").is_dir() or (run / "args_dump").is_dir()]
+    except OSError as error:
+        raise errors.IoError(f"cannot read '{folder}': {error.strerror}") from None
     if not runs:
-        raise errors.NotFound(f"no recording under {os.fspath(outputs)}/; name one, or make one: "
+        raise errors.NotFound(f"no recording under {folder}/; name one, or make one: "
                               "taskglass.run(…, dump_tensor=\"full\")")
-    return max(runs, key=lambda run: (run.stat().st_mtime_ns, str(run)))
+    return pathlib.Path(max(runs)[1])
 
 
 def export_formats() -> Dict[str, bool]:
