@@ -11,6 +11,7 @@ import subprocess
 import pytest
 
 from conftest import TIMEOUT
+from platforms import SANITIZED
 from recordings import peer
 from scopes import GUILTY, ScopeStats, example
 
@@ -25,6 +26,8 @@ CLEAN = NASTY.replace("\u2028", "???")  # a line end, which no name should have
 @pytest.fixture
 def browse(tmp_path):
     """browse(page): the results that the page's own test wrote down."""
+    if SANITIZED:
+        pytest.skip("every build writes the same page; the browser judges that of another build")
     program = next(filter(None, map(shutil.which, BROWSERS)), None)
     if not program:
         pytest.skip(f"no browser here ({', '.join(BROWSERS)})")
