@@ -8,12 +8,13 @@ import ctypes
 import os
 import threading
 import weakref
-from typing import Any, Callable, Iterator, Optional, Set
+from typing import Any, Callable, Iterator, Optional, Set, TypeVar
 
 import numpy as np
 
 from . import errors
 from ._library import lib
+from ._types import Array
 
 
 class Handle:
@@ -86,6 +87,10 @@ class Handle:
         with self.use_alone() as pointer:
             return lib().get(function, pointer, *arguments)
 
+    def number(self, function: Any, *arguments: Any) -> int:
+        """Calls a function of this object that returns a number."""
+        return int(self.get(function, *arguments))
+
     def call(self, function: Any, *arguments: Any) -> None:
         """Calls a function of this object that returns a status."""
         with self.use_alone() as pointer:
@@ -116,10 +121,10 @@ class Handle:
             if self._parent is not None:
                 self._parent.let_go(self._token)
 
-    def view(self, address: int, size: int, writable: bool = False) -> np.ndarray:
+    def view(self, address: int, size: int, writable: bool = False) -> Array:
         """Memory of the library as an array of bytes, without copying."""
         buffer = (ctypes.c_ubyte * size).from_address(address)
-        buffer._view = _View(self)  # lives as long as the buffer, which the array keeps alive
+        setattr(buffer, "_view", _View(self))  # lives as long as the buffer, which the array keeps alive
         memory = memoryview(buffer).cast("B")
         return np.frombuffer(memory if writable else memory.toreadonly(), np.uint8)
 
@@ -141,6 +146,9 @@ class _View:
             pass
 
 
+_Self = TypeVar("_Self", bound="Closing")
+
+
 class Closing:
     """Base of classes that have a handle: they can be closed, and close themselves at the end of a
     `with`."""
@@ -155,7 +163,7 @@ class Closing:
     def closed(self) -> bool:
         return not self._handle.is_open
 
-    def __enter__(self) -> Any:
+    def __enter__(self: _Self) -> _Self:
         return self
 
     def __exit__(self, *_: Any) -> None:

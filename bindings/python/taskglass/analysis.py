@@ -34,7 +34,7 @@ class Pair:
     @property
     def mismatches(self) -> int:
         """The number of elements beyond the tolerance."""
-        return self.values["mismatches"] if self.values else 0
+        return int(self.values["mismatches"]) if self.values else 0
 
 
 @dataclass(frozen=True)

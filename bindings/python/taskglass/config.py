@@ -142,7 +142,8 @@ class SettingsHandle(Handle):
 
 def settings(config: Optional[Config] = None) -> List[Setting]:
     """Every setting and the value in force, with `config` applied."""
-    handle, info, found = SettingsHandle(config), lib().layout.tg_setting_info(), []
+    handle, info = SettingsHandle(config), lib().layout.tg_setting_info()
+    found: List[Setting] = []
     while handle.get(lib().tg_settings_get, len(found), ctypes.byref(info)):
         found.append(Setting(
             name=text(info.name), type=_TYPES[info.type] if info.type < len(_TYPES) else "text",

@@ -16,7 +16,7 @@ import contextlib
 import ctypes
 import math
 from dataclasses import dataclass
-from typing import Any, Dict, Iterator, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterator, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -24,8 +24,12 @@ from . import dtypes, errors
 from ._arguments import converting, flag, integer, shown
 from ._handle import Closing, Handle
 from ._library import encoded, lib, text
+from ._types import Array
 from .config import Config, SettingsHandle, config_of
 from .execute import Kernel, WorkloadFile
+
+if TYPE_CHECKING:
+    from .graph import Graph
 
 __all__ = ["Device", "DeviceInfo", "DeviceArray", "Module"]
 
@@ -77,7 +81,7 @@ class Device(Closing):
         return self._settings.get(lib().tg_settings_text, name.encode()) or None
 
     def _count(self, name: str) -> int:
-        return self._settings.get(lib().tg_settings_count, name.encode())
+        return self._settings.number(lib().tg_settings_count, name.encode())
 
     def _flag(self, name: str) -> bool:
         return bool(self._settings.get(lib().tg_settings_flag, name.encode()))
@@ -149,12 +153,12 @@ class _Memory:
         self.device, self.address, self.size = device, address, size
         self._is_ours = True
 
-    def write(self, data: np.ndarray, offset: int = 0) -> None:
+    def write(self, data: Array, offset: int = 0) -> None:
         if data.nbytes:
             self.device._handle.call(lib().tg_device_copy_in, self.address + offset,
                                      data.ctypes.data, data.nbytes)
 
-    def read(self, size: int, offset: int = 0) -> np.ndarray:
+    def read(self, size: int, offset: int = 0) -> Array:
         data = np.empty(size, np.uint8)
         if size:
             self.device._handle.call(lib().tg_device_copy_out, data.ctypes.data,
@@ -234,7 +238,7 @@ class DeviceArray:
                                    else raw.view(self._kind.numpy)).reshape(self.shape)
         self._memory.write(dtypes.pack(held) if self._kind.packed else held)
 
-    def _raw_of(self, host: np.ndarray, bits: bool) -> np.ndarray:
+    def _raw_of(self, host: Array, bits: bool) -> Array:
         """The packed bytes of values."""
         if bits and not self._kind.native:
             with converting(f"bits of {self._kind}"):
@@ -242,21 +246,21 @@ class DeviceArray:
             return dtypes.pack(host) if self._kind.packed else host
         return np.ascontiguousarray(dtypes.encode(host, self._kind))
 
-    def _elements(self) -> np.ndarray:
+    def _elements(self) -> Array:
         """All of the memory, unpacked to one array element for each element."""
         raw = self._memory.read(self._memory.size)
         if self._kind.packed:
             return dtypes.unpack(raw, 2 * raw.size)
         return raw.view(self._kind.numpy)
 
-    def _window(self, held: np.ndarray) -> np.ndarray:
+    def _window(self, held: Array) -> Array:
         """This view, as a view of such an array."""
         if self.size == 0:
             return np.empty(self.shape, held.dtype)
         strides = tuple(stride * held.itemsize for stride in self.strides)
         return np.lib.stride_tricks.as_strided(held[self.start:], self.shape, strides)
 
-    def numpy(self, decode: bool = False) -> np.ndarray:
+    def numpy(self, decode: bool = False) -> Array:
         """A copy of the values on the host. Values of types that NumPy lacks are their bits (4-bit
         types one to a byte), or with `decode` float32."""
         if self.is_whole:
@@ -272,12 +276,12 @@ class DeviceArray:
             return dtypes.decode(dtypes.pack(values), self._kind, self.shape)
         return dtypes.decode(values, self._kind)
 
-    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray:
+    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> Array:
         """numpy.asarray(array): the values, decoded."""
         with converting("numpy.asarray"):
             return np.asarray(self.numpy(decode=True), dtype)
 
-    def map(self) -> np.ndarray:
+    def map(self) -> Array:
         """The memory itself, if the host can see it: a write to the array is a write to device
         memory. The device stays open until the last such array is gone."""
         if self._kind.packed:
@@ -367,7 +371,7 @@ class DeviceArray:
             tensor.shape[i], tensor.strides[i] = extent, stride
 
 
-def _host(values: Any) -> np.ndarray:
+def _host(values: Any) -> Array:
     with converting("values for a device array"):
         return np.asarray(values)
 
@@ -416,18 +420,19 @@ class Module:
     def index(self, kernel: str) -> int:
         """A kernel's number in its module."""
         with self.use_alone() as pointer:
-            number = lib().tg_module_kernel(pointer, encoded(kernel))
+            number = int(lib().tg_module_kernel(pointer, encoded(kernel)))
         if number == _NO_KERNEL:
             raise errors.NotFound(f"{self.workload.name} has no kernel '{kernel}'; it has "
                                   f"{', '.join(self.kernels)}")
         return number
 
-    def graph(self) -> Any:
+    def graph(self) -> "Graph":
         """An empty graph, to be built task by task."""
         from .graph import Graph
         return Graph(self)
 
-    def orchestrate(self, *arguments: Any, runtime: str = "host_build_graph", **rings: Any) -> Any:
+    def orchestrate(self, *arguments: Any, runtime: str = "host_build_graph", **rings: Any
+                    ) -> "Graph":
         """The graph that the workload's orchestration function builds from these arguments. Each
         names its role: `In(a)`, `Out(b)`, `InOut(c)`; scalars have NumPy's types. `task_window`,
         `dep_pool`, `heap` (each a number, or four) and `tensormap` size the rings of a graph that

@@ -15,6 +15,7 @@ import numpy as np
 from . import errors
 from ._arguments import converting, shown
 from ._library import lib
+from ._types import Array
 
 __all__ = ["DType", "dtype", "names", "decode", "encode"]
 
@@ -92,7 +93,7 @@ def dtype(what: Any) -> DType:
 
 
 @functools.lru_cache(maxsize=None)
-def _values(kind: DType) -> np.ndarray:
+def _values(kind: DType) -> Array:
     """The value of every bit pattern of a type, as the library computes it."""
     patterns = np.arange(1 << kind.bits, dtype=kind.numpy)
     values = [lib().tg_dtype_load(kind.number, patterns[i:].ctypes.data, 0)
@@ -100,7 +101,7 @@ def _values(kind: DType) -> np.ndarray:
     return np.array(values, np.float32)
 
 
-def unpack(raw: np.ndarray, elements: int) -> np.ndarray:
+def unpack(raw: Array, elements: int) -> Array:
     """Unpacks 4-bit elements from bytes, one to a byte."""
     raw = raw.reshape(-1).view(np.uint8)
     out = np.empty(2 * raw.size, np.uint8)
@@ -109,7 +110,7 @@ def unpack(raw: np.ndarray, elements: int) -> np.ndarray:
     return out[:elements]
 
 
-def pack(bits: np.ndarray) -> np.ndarray:
+def pack(bits: Array) -> Array:
     """Packs 4-bit elements into bytes, two to a byte."""
     flat = bits.reshape(-1).astype(np.uint8) & 15
     if flat.size % 2:
@@ -117,7 +118,7 @@ def pack(bits: np.ndarray) -> np.ndarray:
     return flat[0::2] | flat[1::2] << 4
 
 
-def decode(raw: np.ndarray, what: Any, shape: Optional[Sequence[int]] = None) -> np.ndarray:
+def decode(raw: Array, what: Any, shape: Optional[Sequence[int]] = None) -> Array:
     """Numbers from bits: float32 for the types that NumPy lacks, and the array itself for the
     others. Packed types need `shape`."""
     kind = dtype(what)
@@ -125,13 +126,13 @@ def decode(raw: np.ndarray, what: Any, shape: Optional[Sequence[int]] = None) ->
         return _decode(np.asarray(raw), kind, shape)
 
 
-def _decode(raw: np.ndarray, kind: DType, shape: Optional[Sequence[int]]) -> np.ndarray:
+def _decode(raw: Array, kind: DType, shape: Optional[Sequence[int]]) -> Array:
     if kind.native:
         return raw if shape is None else raw.reshape(shape)
     flat = raw.reshape(-1).view(kind.numpy)
     if kind.packed:
         elements = 2 * flat.size if shape is None else int(np.prod(shape, dtype=np.int64))
-        values = _values(kind)[unpack(flat, elements)]
+        values: Array = _values(kind)[unpack(flat, elements)]
         return values if shape is None else values.reshape(shape)
     if kind.name == "bfloat16":  # the upper half of a float32
         values = np.left_shift(flat, 16, dtype=np.uint32).view(np.float32)
@@ -140,7 +141,7 @@ def _decode(raw: np.ndarray, kind: DType, shape: Optional[Sequence[int]]) -> np.
     return values.reshape(raw.shape if shape is None else shape)
 
 
-def _encode_bfloat16(values: np.ndarray) -> np.ndarray:
+def _encode_bfloat16(values: Array) -> Array:
     """The bits of the nearest bfloat16, ties to even, in one dimension."""
     values = values.reshape(-1)
     # Rounding to float32 first would round twice, so the bits cut off the double are kept as one
@@ -156,7 +157,7 @@ def _encode_bfloat16(values: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(values), bits >> 16 | 0x40, rounded).astype(np.uint16)
 
 
-def _encode_small(values: np.ndarray, kind: DType) -> np.ndarray:
+def _encode_small(values: Array, kind: DType) -> Array:
     """The bits of each value, as the library computes them."""
     store = lib().functions.tg_dtype_store
     store.restype, store.argtypes = None, [ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t,
@@ -170,7 +171,7 @@ def _encode_small(values: np.ndarray, kind: DType) -> np.ndarray:
     return bits[where]
 
 
-def encode(values: Union[np.ndarray, Sequence[float], float], what: Any) -> np.ndarray:
+def encode(values: Any, what: Any) -> Array:
     """The bits of the nearest values of a type, in the form that `decode` takes; packed types in
     one dimension. For NumPy's own types, the converted array."""
     kind = dtype(what)
@@ -178,7 +179,7 @@ def encode(values: Union[np.ndarray, Sequence[float], float], what: Any) -> np.n
         return _encode(np.asarray(values), kind)
 
 
-def _encode(array: np.ndarray, kind: DType) -> np.ndarray:
+def _encode(array: Array, kind: DType) -> Array:
     if array.dtype.kind == "c":
         raise errors.BadType(f"values for {kind} are real numbers, not complex ones")
     if kind.native:

@@ -22,6 +22,7 @@ from ._arguments import converting, flag, function, path as path_of, shown
 from ._handle import Handle
 from ._interrupt import Interrupts
 from ._library import encoded, lib, text
+from ._types import Array
 from .config import Config, SettingsHandle, config_of
 from .recording import Recording
 
@@ -183,7 +184,7 @@ class Output:
     def ok(self) -> bool:
         return self.mismatches == 0
 
-    def array(self, decode: bool = False) -> np.ndarray:
+    def array(self, decode: bool = False) -> Array:
         """The values that the device computed: read-only, not a copy; see `Record.array`."""
         raw = self._handle.view(self._address, self._size) if self._size else np.empty(0, np.uint8)
         if self._kind.packed:
@@ -191,7 +192,7 @@ class Output:
         held = raw.view(self._kind.numpy).reshape(self.shape)
         return dtypes.decode(held, self._kind) if flag(decode, "decode") else held
 
-    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray:
+    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> Array:
         array = self.array(decode=True)
         with converting("numpy.asarray"):
             return np.array(array, dtype) if copy else np.asarray(array, dtype)

@@ -345,11 +345,11 @@ class Graph(Closing):
 
     @property
     def tasks(self) -> int:
-        return self._handle.get(lib().tg_graph_tasks)
+        return self._handle.number(lib().tg_graph_tasks)
 
     @property
     def edges(self) -> int:
-        return self._handle.get(lib().tg_graph_edges)
+        return self._handle.number(lib().tg_graph_edges)
 
     # --- running -------------------------------------------------------------------------------
 

@@ -23,6 +23,7 @@ from ._files import MOST, read_file
 from ._handle import Closing, Handle
 from ._interrupt import Interrupts
 from ._library import lib, text
+from ._types import Array
 from .check import Check, check
 
 __all__ = ["Recording", "Record", "Edge", "DepsTask", "ExportResult", "Finding", "Verification",
@@ -39,7 +40,7 @@ _ARG_UNKNOWN = 255
 Filter = Union[None, str, int, range, Tuple[int, int], Iterable[Union[str, int]]]
 
 
-def _words(value: Filter, is_task: bool = False) -> str:
+def _words(value: Any, is_task: bool = False) -> str:
     """The text of a filter, in the form of the command line."""
     if isinstance(value, str):
         return value
@@ -64,7 +65,7 @@ def _word(item: Any, is_task: bool) -> str:
 
 def _several(value: Any) -> Iterable[Any]:
     try:
-        return iter(value)
+        return list(value)
     except TypeError:
         raise errors.BadType(f"a filter is a word, a number or several of them, not "
                              f"{shown(value)}") from None
@@ -200,12 +201,12 @@ class Record:
     @property
     def core(self) -> int:
         """The core that ran it; 0 unless the recording has a journal."""
-        return self._entry.record.core
+        return int(self._entry.record.core)
 
     @property
     def time_ns(self) -> int:
         """The time on the device's clock; 0 unless the recording has a journal."""
-        return self._entry.record.time
+        return int(self._entry.record.time)
 
     # --- what ----------------------------------------------------------------------------------
 
@@ -226,21 +227,21 @@ class Record:
     @property
     def start(self) -> int:
         """The number of elements from `data_ptr` to the first one of the view."""
-        return self._entry.record.start
+        return int(self._entry.record.start)
 
     @property
     def data_ptr(self) -> int:
-        return self._entry.record.data_ptr
+        return int(self._entry.record.data_ptr)
 
     @property
     def nbytes(self) -> int:
         """Bytes of the whole tensor, stored or not."""
-        return self._entry.record.bytes
+        return int(self._entry.record.bytes)
 
     @property
     def stored(self) -> int:
         """The bytes of it that are in the payload file."""
-        return self._entry.record.stored
+        return int(self._entry.record.stored)
 
     @property
     def hash(self) -> Optional[int]:
@@ -303,11 +304,11 @@ class Record:
         is_known = self.kind == "scalar" and not self._has(_NO_VALUE)
         return self._entry.record.value if is_known else None
 
-    def raw(self) -> np.ndarray:
+    def raw(self) -> Array:
         """The stored bytes, without copying and read-only."""
         return self._recording._payload(self)
 
-    def array(self, decode: bool = False) -> np.ndarray:
+    def array(self, decode: bool = False) -> Array:
         """The values. If NumPy has the type, the array is read-only and not a copy.
 
         Values of types that NumPy lacks are their bits (see `taskglass.dtypes`; 4-bit types are
@@ -320,7 +321,8 @@ class Record:
                                   advice="record with dump_tensor=\"full\", or mark it")
         if self.kind == "scalar":
             bits = self._entry.record.value.to_bytes(8, "little")[:kind.numpy.itemsize]
-            raw, shape = np.frombuffer(bits, np.uint8), ()  # type: Tuple[np.ndarray, Tuple]
+            raw: Array = np.frombuffer(bits, np.uint8)
+            shape: Tuple[int, ...] = ()
         else:
             raw, shape = self.raw(), self.shape
             if raw.size < kind.bytes_of(int(np.prod(shape, dtype=np.int64))):
@@ -331,7 +333,7 @@ class Record:
         held = raw.view(kind.numpy).reshape(shape)
         return dtypes.decode(held, kind) if flag(decode, "decode") else held
 
-    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray:
+    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> Array:
         """numpy.asarray(record): the values, decoded."""
         array = self.array(decode=True)
         with converting("numpy.asarray"):
@@ -449,7 +451,7 @@ class Recording(Closing):
             yield record
             at.value += 1
 
-    def _payload(self, record: Record) -> np.ndarray:
+    def _payload(self, record: Record) -> Array:
         record._entry.record.flags &= ~_EXCESS  # an array reads nothing until it is looked at
         with self._handle.use() as pointer:
             address = lib().tg_recording_payload(pointer, ctypes.byref(record._entry))
@@ -488,7 +490,10 @@ class Recording(Closing):
     @property
     def run(self) -> Optional[Dict[str, Any]]:
         """The content of run.json; None if there is none."""
-        return self._json("run.json")
+        document = self._json("run.json")
+        if document is not None and not isinstance(document, dict):
+            raise errors.IoError(f"'{self.run_dir / 'run.json'}' is not what a run writes")
+        return document
 
     @property
     def deps(self) -> Optional[Tuple[DepsTask, ...]]:
