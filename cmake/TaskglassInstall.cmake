@@ -54,6 +54,12 @@ if(TASKGLASS_PYTHON_DIR)
     FILES_MATCHING PATTERN "*.py" PATTERN "py.typed" PATTERN "__pycache__" EXCLUDE)
   install(FILES ${PROJECT_BINARY_DIR}/package/_where.py
     DESTINATION ${TASKGLASS_PYTHON_DIR}/taskglass)
+
+  # What pip, pytest and importlib.metadata ask for. There is no RECORD, so pip never removes this package.
+  set(dist_info ${PROJECT_BINARY_DIR}/package/dist-info)
+  configure_file(${PROJECT_SOURCE_DIR}/bindings/python/dist-info/METADATA.in ${dist_info}/METADATA @ONLY)
+  install(FILES ${dist_info}/METADATA
+    DESTINATION ${TASKGLASS_PYTHON_DIR}/taskglass-${PROJECT_VERSION}.dist-info)
 endif()
 
 foreach(section 1 7)
