@@ -62,7 +62,7 @@ def _candidates() -> Iterator[str]:
     here = pathlib.Path(__file__).resolve().parent
     try:
         from . import _where  # type: ignore[attr-defined]  # made by the installation
-        folders = [here / _where.LIBRARY_DIR]
+        folders = [here / folder for folder in _where.LIBRARY_DIR.split(":")]
     except ImportError:
         folders = [here.parents[2] / "build" / "lib"]
     for folder in folders:
