@@ -226,10 +226,18 @@ class arguments
         after_.push_back(task);
         return *this;
     }
-    /* Marks tensor i, or all arguments, for the recorder's levels `marked` and `hybrid`. */
+    /* Marks tensor i, scalar i (counted among the scalars), or all arguments, for the recorder's levels
+     * `marked` and `hybrid`. Arguments that are added later can be marked before. */
     arguments &mark(std::uint32_t i)
     {
+        check_mark("tensor", i, TG_MAX_TENSORS);
         tg_args_mark_tensor(&args_, i);
+        return *this;
+    }
+    arguments &mark_scalar(std::uint32_t i)
+    {
+        check_mark("scalar", i, TG_MAX_SCALARS);
+        tg_args_mark_scalar(&args_, i);
         return *this;
     }
     arguments &mark_task()
@@ -246,6 +254,14 @@ class arguments
     }
 
   private:
+    static void check_mark(const char *what, std::uint32_t i, std::uint32_t most)
+    {
+        if (i >= most)
+            throw error(TG_BAD_ARGUMENT, "cannot mark " + std::string(what) + " " +
+                                             std::to_string(i) + "; a task has up to " +
+                                             std::to_string(most));
+    }
+
     arguments &put(tg_role role, const tg_tensor &tensor)
     {
         tg_args_put(&args_, role, &tensor);

@@ -219,6 +219,34 @@ void scalars_and_mixes_arrive()
                  TG_BAD_ARGUMENT);
 }
 
+void what_is_marked_is_recorded()
+{
+    auto device = open("a5sim");
+    auto graph = device.load(path_of("mix")).create_graph();
+    auto x = device.upload(std::vector<float>(256, 2.0f)), y = device.allocate<float>(256);
+    auto given = [&](float factor) { return taskglass::arguments().in(x).out(y).scalar(factor); };
+    graph.add("mix_scale", given(1.0f));
+    graph.add("mix_scale", given(2.0f).mark_scalar(0).after(0));
+    graph.add("mix_scale", given(3.0f).mark(1).after(1));
+    CHECK_THROWS(given(1.0f).mark_scalar(TG_MAX_SCALARS), TG_BAD_ARGUMENT);
+    CHECK_THROWS(given(1.0f).mark(64), TG_BAD_ARGUMENT);
+
+    std::string output = folder + "/marked";
+    tg_record_config record{};
+    record.level = TG_LEVEL_MARKED;
+    record.output_dir = output.c_str();
+    tg_run_config config{};
+    config.record = &record;
+    CHECK(system(("mkdir -p " + output).c_str()) == 0);
+    graph.run(config);
+    taskglass::recording recording(output);
+    CHECK(recording.size() == 2);
+    for (const auto &each : recording) {
+        CHECK(each.task() == (each.is_scalar() ? 1u : 2u));
+        CHECK(each.get().arg_index == (each.is_scalar() ? 2 : 1));
+    }
+}
+
 void an_orchestration_runs_on_the_device()
 {
     auto device = open("a5sim");
@@ -335,6 +363,7 @@ int main()
         a_device_ends_with_its_object();
         mistakes_are_thrown();
         scalars_and_mixes_arrive();
+        what_is_marked_is_recorded();
         an_orchestration_runs_on_the_device();
         a_run_can_be_cancelled();
         a_workload_runs_from_end_to_end();

@@ -11,7 +11,7 @@ import pytest
 import taskglass
 import wire_reader
 from recordings import TYPES
-from taskglass import In, InOut, Out
+from taskglass import In, InOut, Out, Scalar
 
 from conftest import PLATFORMS, assert_gone, test_workload
 
@@ -198,6 +198,38 @@ def test_what_is_marked_is_recorded(device, add):
     with result.recording() as recording:
         assert sorted((record.task_id, record.arg) for record in recording) == [
             (0, 1), (1, 0), (1, 1), (1, 2)]
+
+
+@pytest.mark.parametrize("level", ["marked", "hybrid"])
+def test_single_scalars_are_marked(device, level):
+    values = [1.5, 2.5, 0.5, 1.0, 2.0, 4.0, 1.0, 7, 6, 5, 4, 3, 2, 1, 9, True]
+    marked = {0, 3, 8, 15}
+    with device.load("dtypes").graph() as graph:
+        outputs = [device.zeros(16, "uint64"), device.zeros(16, "float64")]
+        graph.add("dtypes_scalars", *outputs, *(Scalar(value, mark=number in marked)
+                                                for number, value in enumerate(values)))
+        graph.add("dtypes_scalars", *outputs, *values, after=0)
+        result = graph.run(record=level, output_dir="out")
+    with result.recording() as recording:
+        found = {(record.task_id, record.arg - 2): record.value for record in recording if record.marked}
+        assert found == {(0, number): values[number] for number in marked}
+        assert (len(recording) == len(marked)) == (level == "marked")
+
+
+def test_a_scalar_has_the_type_that_is_said(device):
+    with device.load("mix").graph() as graph:
+        x, y = ones(device, 16), device.empty(16)
+        graph.add("mix_scale", x, y, Scalar(3, "float32"))
+        with pytest.raises(taskglass.BadArgument, match="float64"):
+            graph.add("mix_scale", x, y, Scalar(3, "float64"))
+        graph.run()
+    assert (y.numpy() == 3).all()
+    assert repr(Scalar(3, "float32")) == "Scalar(3, float32)"
+    for bad in ("text", None, [1]):
+        with pytest.raises(taskglass.BadType):
+            Scalar(bad)
+    with pytest.raises(taskglass.BadArgument, match="int4"):
+        Scalar(1, "int4")
 
 
 def test_a_filter_selects_what_is_recorded(device, add):

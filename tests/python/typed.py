@@ -9,7 +9,7 @@ from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
 import taskglass
-from taskglass import In, InOut, Out
+from taskglass import In, InOut, Out, Scalar
 
 
 def run() -> taskglass.Execution:
@@ -48,7 +48,7 @@ def build() -> Dict[str, int]:
         y = device.empty((4, 4), "float32")
         module = device.load("vector_add")
         with module.graph() as graph:
-            first: taskglass.Task = graph.add("add", In(x), Out(y[0]), 0.5)
+            first: taskglass.Task = graph.add("add", In(x), Out(y[0]), Scalar(0.5, mark=True))
             graph.add("add", x, InOut(y.T), after=[first], mark=True)
             result = graph.run(record="full", output_dir="out")
             seconds: float = result.execute_seconds

@@ -26,7 +26,7 @@ from .errors import (AbiMismatch, BadArgument, BadType, Busy, Cancelled, Cycle, 
                      WorkloadFault)
 from .execute import (Case, Execution, Kernel, Output, Platform, Runtime, Workload, platforms, run,
                       runtimes, workload, workloads)
-from .graph import Graph, In, InOut, Out, Run, RunningTask, RunResult, SourceLine, Task
+from .graph import Graph, In, InOut, Out, Run, RunningTask, RunResult, Scalar, SourceLine, Task
 from .recording import (DepsTask, Edge, ExportResult, Finding, Record, Recording, Verification,
                         export_formats, newest)
 
@@ -43,6 +43,6 @@ __all__ = [
     "DepsTask", "Device", "DeviceArray", "DeviceFailure", "DeviceInfo", "DeviceLost", "Edge",
     "Error", "Execution", "ExportResult", "Finding", "Graph", "Hang", "In", "InOut", "IoError", "Kernel", "KernelFault",
     "Live", "Mismatch", "MissingPackage", "Module", "NoMemory", "NotFound", "NotTrusted", "Out", "OutOfRange", "Output", "Pair", "Platform", "Record", "Recording",
-    "Run", "RunResult", "RunningTask", "Runtime", "Setting", "SourceLine", "Suspect", "Task", "TimedOut", "Unsupported",
+    "Run", "RunResult", "RunningTask", "Runtime", "Scalar", "Setting", "SourceLine", "Suspect", "Task", "TimedOut", "Unsupported",
     "Verification", "Workload", "WorkloadFault", "diff", "dtypes", "export_formats", "live", "newest", "platforms", "run", "runtimes",
     "settings", "version", "workload", "workloads"]

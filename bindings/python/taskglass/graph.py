@@ -24,7 +24,7 @@ from ._library import lib, runtimes, text, words
 from .device import DeviceArray, Module
 from .recording import Recording
 
-__all__ = ["Graph", "Task", "In", "Out", "InOut", "Run", "RunResult", "RunningTask", "SourceLine"]
+__all__ = ["Graph", "Task", "In", "Out", "InOut", "Scalar", "Run", "RunResult", "RunningTask", "SourceLine"]
 
 _PARTS = ("aic", "aiv0", "aiv1")
 _NO_KERNEL = 2**32 - 1
@@ -61,6 +61,24 @@ class InOut(_Role):
     role = "inout"
 
 
+class Scalar:
+    """A number, where its value alone does not say enough: `dtype` is its type (by default that of the
+    kernel's signature), and with `mark`, the recorder's levels `marked` and `hybrid` record it."""
+
+    def __init__(self, value: Any, dtype: Any = None, *, mark: bool = False) -> None:
+        is_number = isinstance(value, (bool, int, float, np.generic)) or (
+            isinstance(value, np.ndarray) and value.ndim == 0)
+        if not is_number:
+            raise errors.BadType(f"an argument is a device array or a number, not {shown(value)}")
+        self.value, self.mark = value, flag(mark, "mark")
+        self.dtype = None if dtype is None else dtypes.dtype(dtype)
+        if self.dtype is not None and self.dtype.packed:
+            raise errors.BadArgument(f"{self.dtype} is no type of a scalar")
+
+    def __repr__(self) -> str:
+        return f"Scalar({self.value!r}{f', {self.dtype}' if self.dtype else ''})"
+
+
 class Task(int):
     """A task's id; a number."""
 
@@ -91,7 +109,7 @@ class _Arguments:
         if isinstance(argument, _Role):
             self._add_tensor(argument)
         else:
-            self._add_scalar(argument)
+            self._add_scalar(argument if isinstance(argument, Scalar) else Scalar(argument))
 
     def _by_signature(self, array: DeviceArray) -> _Role:
         roles = {role.role: role for role in (In, Out, InOut)}
@@ -127,14 +145,11 @@ class _Arguments:
         return dtypes.dtype("bool" if isinstance(value, bool) else
                             "int64" if isinstance(value, int) else "float64")
 
-    def _add_scalar(self, value: Any) -> None:
-        number = self.args.n_scalars
-        if not isinstance(value, (bool, int, float, np.generic)) and not (
-                isinstance(value, np.ndarray) and value.ndim == 0):
-            raise errors.BadType(f"an argument is a device array or a number, not {shown(value)}")
+    def _add_scalar(self, argument: Scalar) -> None:
+        number, value = self.args.n_scalars, argument.value
         if number == _MAX_SCALARS:
             raise errors.BadArgument(f"a task has up to {_MAX_SCALARS} scalars")
-        kind = self._scalar_type(value)
+        kind = argument.dtype or self._scalar_type(value)
         if kind.packed:
             raise errors.BadArgument(f"{kind} is no type of a scalar")
         try:
@@ -143,6 +158,7 @@ class _Arguments:
             raise errors.BadArgument(f"{shown(value)} is no {kind}") from None
         scalar = self.args.scalar[number]
         scalar.bits, scalar.dtype = int.from_bytes(bits, "little"), kind.number
+        self.args.scalar_marks |= int(argument.mark) << number
         self.args.n_scalars = number + 1
 
 
@@ -295,7 +311,8 @@ class Graph(Closing):
 
     def add(self, kernel: str, *arguments: Any, after: Any = (), mark: bool = False) -> Task:
         """Adds a task of one kernel. The kernel's signature says whether a device array is read or
-        written, unless In, Out or InOut says so; a number becomes a scalar of the signature's type.
+        written, unless In, Out or InOut says so; a number becomes a scalar of the signature's type,
+        unless Scalar says another.
         `after` is a task, or several, that it waits for, and `mark` marks all of its arguments for
         the recorder."""
         number = self.module.index(kernel)
