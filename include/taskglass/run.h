@@ -70,7 +70,7 @@ struct tg_record_result {
 };
 
 /* Result of the trace. */
-struct tg_trace_result {
+struct tg_run_trace {
     bool on;               /* the run was traced */
     uint64_t tasks;        /* slices of tasks; a mix has one for each part */
     uint64_t events;       /* all that the device and the host noted */
@@ -186,7 +186,7 @@ struct tg_run_result {
     struct tg_record_result record;
     struct tg_orchestration_result orchestration;
     struct tg_scope_result scopes;
-    struct tg_trace_result trace;
+    struct tg_run_trace trace;
 };
 /* The result of a run that has ended; its status is TIMED_OUT while the run has not. */
 TG_API void tg_run_get_result(const struct tg_run *run, struct tg_run_result *result);
