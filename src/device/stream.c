@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "device/stream.h"
 #include "common/stream_word.h"
+#include "device/host_wait.h"
 #include "device/target.h"
-#include "device/wait.h"
 
 /* ── words that the host writes (W2) ───────────────────────────────────────────────────── */
 
@@ -90,48 +90,26 @@ TG_FN static bool is_there(struct tg_stream *s, uint64_t need)
     return need == 0 ? has_free_buffer(s) : has_room(s, need);
 }
 
-/* A wait, as far as it counts towards the limit. */
-struct counted {
-    uint64_t pulse; /* of the host, as last seen */
-    uint64_t at;    /* when it had changed */
-    uint64_t ns;
-};
-
-/* Time counts only while the host runs, which it shows by its pulse. */
-TG_FN static void count_time(const struct tg_stream *s, struct counted *counted, uint64_t now)
-{
-    uint64_t pulse = tg_load_acquire_host(TG_DEVICE_PTR(uint64_t, s->setup->pulse));
-    uint64_t passed = now - counted->at, most = 2 * s->setup->pulse_ns;
-    if (pulse == counted->pulse)
-        return;
-    counted->ns += passed < most ? passed : most;
-    counted->pulse = pulse;
-    counted->at = now;
-}
-
 /* Waits, up to the limit, while the host drains. After the first timeout a lane only checks: a host
  * that has stopped must not cost the limit again for every record. */
 TG_FN static bool wait_for(struct tg_engine *e, struct tg_stream *s, uint64_t need)
 {
     uint32_t resource = need == 0 ? 1 : 2;
-    struct counted counted = {0, 0, 0};
-    uint64_t began, now;
+    struct tg_host_wait wait;
     bool there = is_there(s, need);
     if (there)
         s->gave_up &= ~resource;
     if (there || s->setup->policy != TG_POLICY_BLOCK || (s->gave_up & resource))
         return there;
-    began = now = counted.at = tg_target_now();
-    counted.pulse = tg_load_acquire_host(TG_DEVICE_PTR(uint64_t, s->setup->pulse));
+    tg_host_wait_begin(&wait, s->setup->pulse, s->setup->pulse_ns, s->setup->wait_limit_ns);
     /* Only naps: the host has to empty a full arena, and may need this CPU to do it. */
-    while (!there && counted.ns < s->setup->wait_limit_ns && tg_engine_running(e)) {
+    while (!there && tg_host_wait_goes_on(e, &wait)) {
         tg_wait_nap();
         there = is_there(s, need);
-        now = tg_target_now();
-        count_time(s, &counted, now);
+        tg_host_wait_count(&wait);
     }
-    tg_stream_add(s, wait_ns, now - began);
-    s->now = now;
+    tg_stream_add(s, wait_ns, wait.now - wait.began);
+    s->now = wait.now;
     if (!there)
         s->gave_up |= resource;
     return there;
