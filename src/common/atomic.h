@@ -106,6 +106,7 @@ static inline void tg_fence_host(void)
 #define tg_exchange_seq(p, v) TG_ATOMIC_EXCHANGE_(p, v, SEQ_CST)
 
 /* True if *p was *expected and is now v; otherwise sets *expected to the value of *p. */
+#define tg_cas_relaxed(p, expected, v) TG_ATOMIC_CAS_(p, expected, v, RELAXED)
 #define tg_cas_acq_rel(p, expected, v) TG_ATOMIC_CAS_(p, expected, v, ACQ_REL)
 #define tg_cas_seq(p, expected, v) TG_ATOMIC_CAS_(p, expected, v, SEQ_CST)
 

@@ -5,6 +5,7 @@
 #include "device/recorder.h"
 #include "device/role.h"
 #include "device/target.h"
+#include "device/trace.h"
 #include "device/wait.h"
 #include "device/worker.h"
 
@@ -30,8 +31,8 @@ TG_FN void tg_core_run_alone(struct tg_engine *e, struct tg_worker *lane, uint32
 {
     uint32_t part = tg_core_part_of(e->desc[task].task_class);
     tg_core_say_running(e, lane, task, part);
-    if (tg_record_is_on(e))
-        tg_record_call(e, lane, task, part);
+    if (tg_is_watched(e))
+        tg_watch_call(e, lane, task, part);
     else
         tg_core_call(e, lane, task, part);
     tg_target_say_between(lane->status);

@@ -6,6 +6,7 @@
 #include "device/role.h"
 #include "device/scheduler.h"
 #include "device/stream.h"
+#include "device/trace.h"
 #include "device/worker.h"
 
 TG_FN static uint64_t round_up(uint64_t bytes)
@@ -19,7 +20,7 @@ TG_FN uint64_t tg_engine_size(uint32_t n_blocks, uint32_t n_schedulers)
     uint64_t n_lanes = (uint64_t)TG_PARTS * n_blocks;
     return round_up(sizeof(struct tg_engine)) + n_workers * sizeof(struct tg_worker) +
            n_blocks * sizeof(struct tg_mix) + n_lanes * sizeof(struct tg_stream) +
-           tg_orchestrator_size();
+           (n_lanes + 1) * sizeof(struct tg_tracer) + tg_orchestrator_size();
 }
 
 /* The classes a core lane takes: its own kind in a full block, both kinds in a short one. */
@@ -70,7 +71,8 @@ TG_FN struct tg_engine *tg_engine_init(void *memory, uint32_t n_cores, uint32_t 
     e->worker = (struct tg_worker *)((char *)memory + round_up(sizeof *e));
     e->mix = (struct tg_mix *)(e->worker + e->n_workers);
     e->streams = (struct tg_stream *)(e->mix + e->n_blocks);
-    e->orchestrator = (struct tg_orchestrator *)(e->streams + e->n_lanes);
+    e->tracers = (struct tg_tracer *)(e->streams + e->n_lanes);
+    e->orchestrator = (struct tg_orchestrator *)(e->tracers + e->n_lanes + 1);
     e->batch = TG_BATCH_MAX;
     e->steal_every = 1;
     e->shares = false;
@@ -133,6 +135,9 @@ TG_FN void tg_engine_reset(struct tg_engine *e, const struct tg_launch *launch,
     e->succ = TG_DEVICE_PTR(const uint32_t, launch->succ);
     e->payload = TG_DEVICE_PTR(const char, launch->payload);
     e->record = TG_DEVICE_PTR(const struct tg_record_setup, launch->record);
+    e->trace = TG_DEVICE_PTR(struct tg_trace_setup, launch->trace);
+    e->ready = e->trace ? TG_DEVICE_PTR(uint64_t, e->trace->ready) : 0;
+    e->watch = (e->record ? TG_WATCH_RECORDS : 0) | (e->trace ? TG_WATCH_TRACES : 0);
     e->edges = launch->edges;
     e->orchestrates = launch->orchestration != 0;
     e->either = launch->queue_size[TG_CLASS_EITHER] > 0;
@@ -147,6 +152,8 @@ TG_FN void tg_engine_reset(struct tg_engine *e, const struct tg_launch *launch,
         tg_queue_reset(&e->queue[c], TG_DEVICE_PTR(uint64_t, launch->queue[c]),
                        launch->queue_size[c], 0, launch->n_ready[c], e->n_workers * TG_BUNCH);
     }
+    if (e->trace)
+        e->trace->began = tg_target_now();
     e->finished = 0;
     e->awake = e->n_cores;
     e->active = e->n_workers - !tg_engine_orchestrates(e);
@@ -160,6 +167,8 @@ TG_FN void tg_engine_fill(struct tg_engine *e, const struct tg_launch *launch, u
 {
     for (uint32_t i = first; i < e->n_workers; i += step)
         reset_worker(e, &e->worker[i]);
+    for (uint32_t i = first; e->trace && i < e->n_workers; i += step)
+        tg_trace_open(e, i);
     for (uint32_t b = first; b < e->n_blocks; b += step)
         reset_mix(&e->mix[b]);
     for (uint32_t c = 0; c < TG_CLASSES; c++)

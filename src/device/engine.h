@@ -61,6 +61,7 @@
 #include <taskglass/wire/orchestration.h>
 #include <taskglass/wire/stream.h>
 #include <taskglass/wire/task.h>
+#include <taskglass/wire/trace.h>
 
 enum { TG_SLEEP_WORDS = 4, TG_MAX_WORKERS = 64 * TG_SLEEP_WORDS };
 
@@ -70,7 +71,12 @@ enum tg_park_word { TG_AWAKE = 0, TG_PARKED = 1 };
 
 /* Decided once for each mix, for all its parts: by the lane that arrives last, or by the end of the
  * run. */
-enum tg_start_word { TG_CALLED_OFF = 0, TG_GATHERING = 1, TG_STARTED = 2 };
+enum tg_start_word {
+    TG_CALLED_OFF = 0,
+    TG_GATHERING = 1,
+    TG_STARTED = 2,
+    TG_STARTED_WATCHED = 3 /* it is recorded or traced */
+};
 
 /* Bit c of `takes`: the worker may be given tasks of class c. */
 #define TG_TAKES(c) (1u << (c))
@@ -141,6 +147,7 @@ struct tg_engine {
     bool shares;
     struct tg_worker *worker;
     struct tg_stream *streams; /* one for each lane */
+    struct tg_tracer *tracers; /* one for each lane, and the orchestrator's */
     struct tg_mix *mix;
     struct tg_orchestrator *orchestrator;
     uint32_t n_takers[TG_CLASSES]; /* workers that take a class */
@@ -152,9 +159,12 @@ struct tg_engine {
     struct tg_dep *deps;  /* growing edges: the entries of the lists of waiting tasks */
     const char *payload;
     const struct tg_record_setup *record; /* NULL: nothing is recorded */
-    uint32_t edges;                       /* enum tg_edge_storage */
-    bool orchestrates;                    /* the device builds the graph */
-    bool either;                          /* the run can have tasks that either kind of core runs */
+    struct tg_trace_setup *trace;         /* NULL: nothing is traced */
+    uint64_t *ready;   /* traced: when the task with this index became ready (device/trace.h) */
+    uint32_t watch;    /* bits of enum tg_watch_bit; 0: nobody looks at the tasks */
+    uint32_t edges;    /* enum tg_edge_storage */
+    bool orchestrates; /* the device builds the graph */
+    bool either;       /* the run can have tasks that either kind of core runs */
     uint8_t pad0[TG_LINE];
     /* changing */
     uint32_t phase;   /* enum tg_phase_word */

@@ -4,6 +4,7 @@
 #include "device/park.h"
 #include "device/recorder.h"
 #include "device/target.h"
+#include "device/trace.h"
 #include "device/wait.h"
 #include "device/worker.h"
 
@@ -55,21 +56,46 @@ TG_FN void tg_mix_assemble(struct tg_engine *e, struct tg_mix *mix, uint32_t tas
         call_off(mix);
 }
 
-/* The part that arrives last records the inputs while no kernel runs yet, then gives the signal to
- * start. Returns false if the mix was called off; all its parts get the same answer. */
-TG_FN static bool arrive(struct tg_engine *e, struct tg_worker *lane, uint32_t task, uint32_t parts)
+/* The start of a mix that is recorded or traced. The inputs are recorded while no kernel runs yet. */
+TG_FN static uint32_t start_watched(struct tg_engine *e, struct tg_worker *lane, uint32_t task)
+{
+    tg_record(e, lane, task, TG_BEFORE_DISPATCH);
+    return TG_STARTED_WATCHED;
+}
+
+/* The part that arrives last gives the signal to start. Returns what became of the mix (enum
+ * tg_start_word); all its parts get the same answer. */
+TG_FN static uint32_t arrive(struct tg_engine *e, struct tg_worker *lane, uint32_t task,
+                             uint32_t parts)
 {
     struct tg_mix *mix = &e->mix[lane->block];
-    uint32_t gathering = TG_GATHERING;
+    uint32_t gathering = TG_GATHERING, start = TG_STARTED;
     if (tg_add_acq_rel(&mix->arrived, 1u) + 1 < parts) { /* G1 */
         tg_wait_for_change(&e->patience, &mix->start, TG_GATHERING);
-        return tg_load_acquire(&mix->start) == TG_STARTED; /* G1 */
+        return tg_load_acquire(&mix->start); /* G1 */
     }
-    tg_record(e, lane, task, TG_BEFORE_DISPATCH);
-    if (!tg_cas_seq(&mix->start, &gathering, (uint32_t)TG_STARTED)) /* G1 */
-        return false;
+    if (tg_is_watched(e))
+        start = start_watched(e, lane, task);
+    if (!tg_cas_seq(&mix->start, &gathering, start)) /* G1 */
+        return TG_CALLED_OFF;
     tg_target_wake(&mix->start, TG_PARTS);
-    return true;
+    return start;
+}
+
+/* True if it is the last part that ends. */
+TG_FN static bool finish_part(struct tg_mix *mix, uint32_t parts)
+{
+    return tg_add_acq_rel(&mix->finished, 1u) + 1 == parts; /* G2 */
+}
+
+TG_FN static enum tg_part_end run_watched(struct tg_engine *e, struct tg_worker *lane,
+                                          uint32_t task, uint32_t parts)
+{
+    tg_watch_call_part(e, lane, task, lane->part);
+    if (!finish_part(&e->mix[lane->block], parts))
+        return TG_PART_DONE;
+    tg_record(e, lane, task, TG_AFTER_COMPLETION);
+    return TG_PART_DONE_LAST;
 }
 
 TG_FN enum tg_part_end tg_mix_run_part(struct tg_engine *e, struct tg_worker *lane, uint32_t task)
@@ -77,14 +103,14 @@ TG_FN enum tg_part_end tg_mix_run_part(struct tg_engine *e, struct tg_worker *la
     struct tg_mix *mix = &e->mix[lane->block];
     uint32_t parts = mix->parts; /* the block may have another mix once this part is finished */
     enum tg_part_end end = TG_PART_STOPPED;
+    uint32_t start;
     tg_core_say_running(e, lane, task, lane->part);
-    if (arrive(e, lane, task, parts)) {
+    start = arrive(e, lane, task, parts);
+    if (start == TG_STARTED) {
         tg_core_call(e, lane, task, lane->part);
-        end = TG_PART_DONE;
-        if (tg_add_acq_rel(&mix->finished, 1u) + 1 == parts) { /* G2 */
-            tg_record(e, lane, task, TG_AFTER_COMPLETION);
-            end = TG_PART_DONE_LAST;
-        }
+        end = finish_part(mix, parts) ? TG_PART_DONE_LAST : TG_PART_DONE;
+    } else if (start == TG_STARTED_WATCHED) {
+        end = run_watched(e, lane, task, parts);
     }
     tg_target_say_between(lane->status);
     return end;

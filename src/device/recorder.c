@@ -260,10 +260,3 @@ TG_FN void tg_record_read(struct tg_engine *e, struct tg_stream *s, const struct
     tell_matched(s);
     tg_stream_add(s, record_ns, tg_target_now() - began);
 }
-
-TG_FN void tg_record_call(struct tg_engine *e, struct tg_worker *lane, uint32_t task, uint32_t part)
-{
-    tg_record_stage(e, lane, task, TG_BEFORE_DISPATCH);
-    tg_core_call(e, lane, task, part);
-    tg_record_stage(e, lane, task, TG_AFTER_COMPLETION);
-}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The recorder. The lane that runs a task calls it before the kernel and after it, so that
- * recording scales with the cores and costs the schedulers nothing. While it is off, it costs one
- * load and one branch per task (per stage for the parts of a mix).
+ * recording scales with the cores and costs the schedulers nothing. What it costs while it is off is
+ * said in device/trace.h.
  */
 #ifndef TG_DEVICE_RECORDER_H
 #define TG_DEVICE_RECORDER_H
@@ -30,10 +30,5 @@ TG_FN static inline void tg_record(struct tg_engine *e, struct tg_worker *lane, 
 TG_FN void tg_record_read(struct tg_engine *e, struct tg_stream *stream,
                           const struct tg_task_desc *desc, uint32_t argument,
                           const struct tg_tensor *element, uint64_t bits);
-
-/* tg_core_call between its two stages, if the recorder is on. It is not inlined, so that a core
- * that does not record keeps nothing in registers for the second stage. */
-TG_FN void tg_record_call(struct tg_engine *e, struct tg_worker *lane, uint32_t task,
-                          uint32_t part);
 
 #endif

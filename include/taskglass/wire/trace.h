@@ -17,8 +17,8 @@
  *
  * Times are nanoseconds of the device's clock. A task's word in `ready` grows to the largest end of the
  * tasks that it waited for and, where the device builds the graph, to the end of its submit or of the
- * scope that held it back. 0: it waited for nothing, so it was ready when the run began. The lane that
- * runs the task sets the word back to 0 for the next run.
+ * scope that held it back. 0: it waited for nothing, so it was ready when the run began. Nobody clears
+ * the words: what an earlier run or an earlier task of the slot left is older than what this one gets.
  *
  * Ownership: the comments say who writes which part. Named edges:
  *   T1  written   release by the device, acquire by the host: events

@@ -8,17 +8,17 @@
 #define TG_CUDA_GPU_CHAIN_H
 
 #include "device/core.h"
-#include "device/recorder.h"
+#include "device/trace.h"
 
 /* After how many tasks a chain looks whether its lane is called elsewhere, and how many descriptors
  * ahead it prefetches. */
 enum { TG_CHAIN_CALLS = 16, TG_CHAIN_FAR_AHEAD = 8 };
 
 /* True if the task after one can be prepared while that one runs: its successors are known before
- * it ends, and the recorder does not look at the arguments in between. */
+ * it ends, and nobody looks at the arguments or the clock in between. */
 TG_FN static inline bool tg_chain_is_possible(const struct tg_engine *e)
 {
-    return e->edges == TG_EDGES_FIXED && !tg_record_is_on(e);
+    return e->edges == TG_EDGES_FIXED && !tg_is_watched(e);
 }
 
 /* What a chain needs of engine and lane, in registers. */
