@@ -2,14 +2,39 @@
 #include "orchestrate/edge_log.h"
 #include "device/target.h"
 
-TG_FN void tg_edge_log_open(struct tg_edge_log *log, struct tg_engine *e, struct tg_worker *worker,
-                            const struct tg_record_setup *setup)
+/* The task id in an entry of the record. */
+#define TG_EDGE_BEFORE (((uint64_t)1 << 60) - 1)
+
+TG_FN void tg_edge_log_open(struct tg_edge_log *log, struct tg_engine *e, struct tg_tracer *tracer)
 {
     log->e = e;
+    log->tracer = tracer;
+    log->streams = false;
+}
+
+TG_FN void tg_edge_log_stream(struct tg_edge_log *log, struct tg_worker *worker,
+                              const struct tg_record_setup *setup)
+{
+    log->streams = true;
     tg_stream_open(&log->stream, setup, TG_LOG_EDGES, worker);
 }
 
-TG_FN static void put(struct tg_edge_log *log)
+TG_FN static void trace_edge(struct tg_edge_log *log, uint64_t edge)
+{
+    struct tg_trace_event *event = tg_trace_slot(log->e, log->tracer);
+    if (event == 0)
+        return;
+    event->task_id = log->record.task_id;
+    event->ready = edge & TG_EDGE_BEFORE;
+    event->begin = event->end = 0;
+    event->kernel = 0;
+    event->worker = 0;
+    event->part = (uint8_t)(edge >> 60);
+    event->type = TG_TRACE_EDGE;
+    tg_trace_publish(log->tracer);
+}
+
+TG_FN static void put_record(struct tg_edge_log *log)
 {
     struct tg_record_task *to = (struct tg_record_task *)tg_stream_slot(log->e, &log->stream);
     tg_stream_add(&log->stream, attempted, 1);
@@ -22,6 +47,14 @@ TG_FN static void put(struct tg_edge_log *log)
     log->record.time = tg_target_now();
     *to = log->record;
     tg_stream_publish(&log->stream);
+}
+
+TG_FN static void put(struct tg_edge_log *log)
+{
+    for (uint32_t i = 0; log->tracer && i < log->record.n_edges; i++)
+        trace_edge(log, log->record.edge[i]);
+    if (log->streams)
+        put_record(log);
 }
 
 TG_FN void tg_edge_log_begin(struct tg_edge_log *log, const struct tg_task_desc *desc)
@@ -42,7 +75,7 @@ TG_FN void tg_edge_log_begin(struct tg_edge_log *log, const struct tg_task_desc 
 TG_FN static bool is_there(struct tg_record_task *r, uint64_t before, enum tg_edge_kind kind)
 {
     for (uint32_t i = 0; i < r->n_edges; i++) {
-        if ((r->edge[i] & (((uint64_t)1 << 60) - 1)) != before)
+        if ((r->edge[i] & TG_EDGE_BEFORE) != before)
             continue;
         if (r->edge[i] >> 60 == TG_EDGE_EXPLICIT)
             r->edge[i] = (uint64_t)kind << 60 | before;
@@ -66,7 +99,7 @@ TG_FN void tg_edge_log_add(struct tg_edge_log *log, uint64_t before, enum tg_edg
 
 TG_FN void tg_edge_log_end(struct tg_edge_log *log)
 {
-    for (uint32_t i = log->record.n_edges; i < TG_EDGES_PER_RECORD; i++)
+    for (uint32_t i = log->record.n_edges; log->streams && i < TG_EDGES_PER_RECORD; i++)
         log->record.edge[i] = 0;
     put(log);
 }

@@ -1,23 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Logs the graph while it is built: every task with the tasks that it waits for, through a stream
- * of the orchestrator's own, for deps.json. It runs only if the host asked for it.
+ * of the orchestrator's own, for deps.json; and its edges to the trace. It runs only if the host asked
+ * for one of the two.
  */
 #ifndef TG_ORCHESTRATE_EDGE_LOG_H
 #define TG_ORCHESTRATE_EDGE_LOG_H
 
 #include "device/stream.h"
+#include "device/trace.h"
 #include <taskglass/wire/record.h>
 
 struct tg_edge_log {
     struct tg_engine *e;
+    struct tg_tracer *tracer; /* gets the edges; 0: no trace */
+    bool streams;             /* the stream gets the tasks */
     struct tg_stream stream;
     struct tg_record_task record; /* of the task being submitted */
 };
 
-/* `setup` must have one stream. */
-TG_FN void tg_edge_log_open(struct tg_edge_log *log, struct tg_engine *e, struct tg_worker *worker,
-                            const struct tg_record_setup *setup);
+/* `tracer` may be 0. */
+TG_FN void tg_edge_log_open(struct tg_edge_log *log, struct tg_engine *e, struct tg_tracer *tracer);
+/* Writes what follows to a stream too. `setup` must have one. */
+TG_FN void tg_edge_log_stream(struct tg_edge_log *log, struct tg_worker *worker,
+                              const struct tg_record_setup *setup);
 
 /* Begins a task; its edges follow, then its end. */
 TG_FN void tg_edge_log_begin(struct tg_edge_log *log, const struct tg_task_desc *desc);

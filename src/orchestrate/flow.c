@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "orchestrate/flow.h"
 #include "orchestrate/calls.h"
+#include "orchestrate/trace_log.h"
 #include "orchestrate/waits.h"
 #include "device/core.h"
 #include "device/park.h"
@@ -93,7 +94,7 @@ TG_FN bool tg_flow_await(struct tg_orchestrator *self, uint32_t ring, uint64_t i
                          enum tg_resource resource)
 {
     struct tg_ring *book = &self->ring[ring];
-    uint64_t began;
+    uint64_t began, ended;
     uint32_t slot, round = 0;
     bool stuck = false;
     if (index < book->at->done)
@@ -113,7 +114,10 @@ TG_FN bool tg_flow_await(struct tg_orchestrator *self, uint32_t ring, uint64_t i
         stuck = is_stuck(self) && !tg_slot_closed(self->e, slot);
     }
     say_waiting(self, TG_RESOURCE_NONE, ring, index);
-    tg_waited(self, resource, tg_target_now() - began);
+    ended = tg_target_now();
+    tg_waited(self, resource, ended - began);
+    if (self->logs & TG_LOGGED_TRACE)
+        tg_trace_log_wait(self, resource, (uint64_t)ring << 32 | (uint32_t)index, began, ended);
     return !stuck && !over(self);
 }
 

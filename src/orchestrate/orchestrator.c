@@ -2,6 +2,7 @@
 #include "orchestrate/orchestrator.h"
 #include "orchestrate/calls.h"
 #include "orchestrate/flow.h"
+#include "orchestrate/trace_log.h"
 #include "orchestrate/waits.h"
 #include "device/core.h"
 #include "device/recorder.h"
@@ -145,9 +146,14 @@ TG_FN void tg_orchestrator_prepare(struct tg_orchestrator *self, struct tg_engin
     for (uint32_t r = 0; r < TG_RINGS; r++)
         self->user.done[r] = &o->cursors[r].done;
     self->user.wait = tg_submit_wait_for_entries;
-    self->logs = o->logs >> TG_LOG_EDGES & 1;
+    self->logs = (uint8_t)(o->logs >> TG_LOG_EDGES & 1 ? TG_LOGGED_GRAPH : 0);
     self->samples = o->logs >> TG_LOG_SCOPES & 1;
-    self->user.keep_done = self->logs;
+    self->watches = self->samples ? TG_LOGGED_SCOPES : 0;
+    if (tg_trace_is_on(e)) {
+        self->logs |= TG_LOGGED_TRACE;
+        self->watches |= TG_LOGGED_TRACE;
+    }
+    self->user.keep_done = self->logs != 0;
     self->e = e;
     self->self = &e->worker[e->n_lanes + e->n_schedulers];
     self->o = o;
@@ -184,9 +190,10 @@ TG_FN void tg_orchestrator_prepare(struct tg_orchestrator *self, struct tg_engin
     tg_waits_clear(self);
     if (self->finds_edges)
         tg_map_init(&self->map, o);
-    if (self->logs)
-        tg_edge_log_open(&self->log, e, self->self,
-                         TG_DEVICE_PTR(const struct tg_record_setup, o->log));
+    tg_edge_log_open(&self->log, e, tg_trace_is_on(e) ? tg_tracer_of(e, self->self) : 0);
+    if (self->logs & TG_LOGGED_GRAPH)
+        tg_edge_log_stream(&self->log, self->self,
+                           TG_DEVICE_PTR(const struct tg_record_setup, o->log));
     if (self->samples)
         tg_scope_log_open(&self->scopes, e, self->self,
                           TG_DEVICE_PTR(const struct tg_record_setup, o->log));
@@ -218,6 +225,8 @@ TG_FN void tg_orchestrator_run(struct tg_orchestrator *self)
 {
     self->report->began_ns = tg_target_now();
     tg_store_release(&self->report->state, (uint32_t)TG_ORCHESTRATOR_RUNS);
+    if (self->logs & TG_LOGGED_TRACE)
+        tg_trace_log_open(self);
     tg_begin_scope(self, TG_SCOPE_OPEN, self->root_site);
     self->orchestrate(&self->rt, TG_DEVICE_PTR(const struct tg_args, self->o->args));
     self->report->ended_ns = tg_target_now();

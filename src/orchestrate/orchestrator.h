@@ -25,6 +25,7 @@
 
 #include "common/given.h"
 #include "device/orchestrator_hook.h"
+#include "device/trace.h"
 #include "orchestrate/edge_log.h"
 #include "orchestrate/rings.h"
 #include "orchestrate/scope_log.h"
@@ -51,7 +52,15 @@ struct tg_open_scope {
     uint64_t n_tasks;    /* its own */
     uint32_t first_held; /* tasks it holds back: slot + 2; 0: none */
     uint32_t last_held;
+    uint64_t began;              /* for the trace only */
     struct tg_scope_peaks peaks; /* for scope stats only */
+};
+
+/* What a run may want to know of its orchestrator. */
+enum tg_logged {
+    TG_LOGGED_GRAPH = 1, /* edge_log.h */
+    TG_LOGGED_SCOPES = 2,
+    TG_LOGGED_TRACE = 4 /* trace_log.h */
 };
 
 /* The predecessors of the task that is being submitted. */
@@ -76,7 +85,8 @@ struct tg_orchestrator {
     char *payload;
     uint32_t n_rings; /* in use */
     bool finds_edges; /* there is a tensor map */
-    bool logs;        /* the graph is logged */
+    uint8_t logs;     /* bits of enum tg_logged: who wants to know submits and edges */
+    uint8_t watches;  /* bits of enum tg_logged: who wants to know scopes */
     bool samples;     /* scope stats are sampled */
     bool reading;     /* tg_read gathers writers: no task is being submitted */
     bool scopes_own_slots;
@@ -105,6 +115,8 @@ struct tg_orchestrator {
     struct tg_tensormap map;
     struct tg_edge_log log;
     struct tg_scope_log scopes;
+    struct tg_tracer *tracer;
+    uint64_t traced_until; /* the end of its last event */
     struct tg_stream
         reads; /* of the recording: values that tg_read returned; opened by the first */
     /* for the dry run, after a ring was found too small */

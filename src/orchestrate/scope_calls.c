@@ -2,6 +2,7 @@
 /* Scopes: beginning and ending them, their memory, and their samples. */
 #include "orchestrate/calls.h"
 #include "orchestrate/flow.h"
+#include "orchestrate/trace_log.h"
 
 /* ── peaks and waiting ─────────────────────────────────────────────────────────────────── */
 
@@ -166,6 +167,29 @@ TG_FN void tg_orchestrator_end_samples(struct tg_orchestrator *self)
     if (self->samples)
         tg_scope_log_flush(&self->scopes);
     self->samples = false;
+    self->watches = 0; /* to the trace, scopes that are still open end with the run */
+}
+
+/* ── watched scopes ────────────────────────────────────────────────────────────────────── */
+
+TG_FN static void watch_begin(struct tg_orchestrator *self, struct tg_open_scope *scope)
+{
+    if (self->samples)
+        sample_begin(self, scope);
+    if (self->watches & TG_LOGGED_TRACE)
+        tg_trace_log_scope_begin(self, scope);
+}
+
+TG_FN static void let_go(struct tg_orchestrator *self, struct tg_open_scope *scope);
+
+TG_FN static void watch_end(struct tg_orchestrator *self, struct tg_open_scope *scope)
+{
+    if (self->watches & TG_LOGGED_TRACE)
+        tg_trace_log_scope_end(self, scope);
+    if (self->mode == TG_MODE_RUNS)
+        let_go(self, scope);
+    if (self->samples)
+        sample_end(self, self->depth - 1);
 }
 
 /* ── begin and end ─────────────────────────────────────────────────────────────────────── */
@@ -183,8 +207,8 @@ TG_FN void tg_begin_scope(struct tg_orchestrator *self, enum tg_scope_kind kind,
     scope->first_held = scope->last_held = 0;
     self->depth++;
     self->report->scopes++;
-    if (self->samples)
-        sample_begin(self, scope);
+    if (self->watches)
+        watch_begin(self, scope);
     tg_store_relaxed(&self->report->scope_site, scope->site);
 }
 
@@ -236,10 +260,10 @@ TG_FN void tg_end_scope(struct tg_orchestrator *self)
 {
     struct tg_open_scope *scope = tg_current_scope(self);
     struct tg_ring *ring = &self->ring[scope->ring];
-    if (self->mode == TG_MODE_RUNS)
+    if (self->watches)
+        watch_end(self, scope);
+    else if (self->mode == TG_MODE_RUNS)
         let_go(self, scope);
-    if (self->samples)
-        sample_end(self, self->depth - 1);
     self->depth--;
     if ((scope->first_task != TG_NO_PIN || scope->first_byte != TG_NO_PIN) && !tg_count_keeps(self))
         pin_again(self, ring);

@@ -3,6 +3,7 @@
 #include "common/task_check.h"
 #include "orchestrate/calls.h"
 #include "orchestrate/flow.h"
+#include "orchestrate/trace_log.h"
 #include "device/target.h"
 #include "device/worker.h"
 #include "device/growing_edges.h"
@@ -164,6 +165,19 @@ TG_FN static bool settle(struct tg_orchestrator *self, bool held)
     link_all(self);
     taken = TG_PENDING_GUARD - deps->n_linked - held;
     return tg_sub_acq_rel(&desc->pending, taken) == taken && !held; /* E2 */
+}
+
+/* Logs the task while nothing lets it start yet. The trace needs all its edges made: see
+ * device/trace.h. False if the run is over. */
+TG_FN static bool log_submit(struct tg_orchestrator *self)
+{
+    link_all(self);
+    if (!tg_runs(self))
+        return false;
+    tg_edge_log_end(&self->log);
+    if (self->logs & TG_LOGGED_TRACE)
+        tg_trace_log_submit(self);
+    return true;
 }
 
 /* ── checking ──────────────────────────────────────────────────────────────────────────── */
@@ -381,12 +395,12 @@ TG_FN uint64_t tg_call_submit(struct tg_rt *rt, const uint32_t kernel[TG_PARTS],
             tg_flow_fail(self, TG_TENSORMAP_OVERFLOW, TG_RESOURCE_MAP, ring->index, 1, site);
         return give_up(self, args);
     }
+    if (self->logs && !log_submit(self))
+        return give_up(self, args);
     ready = settle(self, held);
     if (!tg_runs(self))
         return give_up(self, args);
     id = desc->id;
-    if (self->logs)
-        tg_edge_log_end(&self->log);
     self->report->edges += self->deps.n_linked;
     enter_task(self, ring, scope);
     if (held)
