@@ -50,6 +50,11 @@ TG_API bool tg_query_is_empty(const struct tg_query *query);
 TG_API bool tg_query_get_range(const struct tg_query *query, const char *option, size_t number,
                                uint64_t *first, uint64_t *last);
 
+/* NOT_FOUND, with a line that says what there is, if the option `index` names a record past the last one; a
+ * range may reach past it. */
+TG_API tg_status tg_query_check_index(const struct tg_query *query,
+                                      const struct tg_recording *recording, struct tg_error *error);
+
 /* True if that word was added to stage, role or kind; NULL: any word. False for other options. */
 TG_API bool tg_query_has_word(const struct tg_query *query, const char *option, const char *word);
 

@@ -104,11 +104,30 @@ TG_API bool tg_recording_get(const struct tg_recording *recording, uint64_t inde
  */
 TG_API const void *tg_recording_payload(const struct tg_recording *recording,
                                         const struct tg_entry *entry);
+/*
+ * For a report on single records: lets it read an entry with the flag EXCESS, as long as the entries that it
+ * was let read so have at most as many bytes as the payload file, and 16 GiB. So one record can be looked at.
+ * `*used` begins with 0.
+ */
+TG_API void tg_entry_allow(const struct tg_recording_info *info, uint64_t *used,
+                           struct tg_entry *entry);
 /* Takes the flag EXCESS from records that have it only because they are holes, for a caller that has the time
  * to read them. Those that share bytes keep it. No other thread may use the recording meanwhile. Fails with
  * NO_MEMORY only. */
 TG_API tg_status tg_recording_read_holes(struct tg_recording *recording, struct tg_error *error);
 
+/* One line of text. */
+struct tg_note {
+    char text[400];
+};
+/* What the recording itself says that it lacks: its run still goes on, was cancelled, failed or died;
+ * records were lost or are damaged. Note `number`, from 0; false past the last. An answer from a recording
+ * with notes is about what it has. */
+TG_API bool tg_recording_note(const struct tg_recording_info *info, unsigned number,
+                              struct tg_note *note);
+/* The name of the run, which is that of the directory around the recording's folder; "" if there is
+ * none. Clean text (text.h). */
+TG_API void tg_recording_name(const struct tg_recording_info *info, char *name, size_t room);
 /* Why a recording that has no tensor of any task need not be one of a run without tasks: nothing was
  * marked, a filter left everything out, records were lost … NULL: the recorder saw every task. */
 TG_API const char *tg_recording_why_empty(const struct tg_recording *recording);

@@ -33,7 +33,7 @@ void cli_export_path(const struct tg_recording_info *info, const char *format, c
     for (uint32_t i = 0; tg_export_format_get(i, &known); i++)
         if (is(known.name, format))
             ending = is(format, "npy") ? "_npy" : known.ending;
-    cli_recording_name(info, name, sizeof name);
+    tg_recording_name(info, name, sizeof name);
     bool has_name = name[strspn(name, "./")] != '\0';
     (void)snprintf(path, room, "%s%s",
                    tg_name_to_file(has_name ? name : "recording", file, sizeof file), ending);
@@ -90,9 +90,8 @@ static uint64_t damaged_records(const struct cli_export *export)
 static void put_notes(const struct cli_export *export, const struct tg_export_result *result)
 {
     struct tg_recording_info info;
-    struct cli_words words;
+    struct tg_note note;
     struct cli_text text;
-    const char *note;
     put_type_notes(export->format, result->as_bits);
     if (result->truncated > 0 && !is(export->format, "sqlite") && !is(export->format, "simpler"))
         cli_print_to(stderr,
@@ -104,8 +103,8 @@ static void put_notes(const struct cli_export *export, const struct tg_export_re
         cli_print_to(stderr, "taskglass: left out %s without values\n",
                      cli_format_count(&text, result->missing, "record"));
     tg_recording_get_info(export->recording, &info);
-    for (unsigned i = 0; (note = cli_recording_note(&words, &info, i)) != NULL; i++)
-        cli_print_to(stderr, "taskglass: %s\n", note);
+    for (unsigned i = 0; tg_recording_note(&info, i, &note); i++)
+        cli_print_to(stderr, "taskglass: %s\n", note.text);
 }
 
 static void print_json(const struct cli_export *export, const struct tg_export_result *result)

@@ -87,27 +87,15 @@ static void put_finding(const struct cli_find *find, struct tg_json *json, uint6
     tg_json_end_object(json);
 }
 
-/* Why nothing is proved or known, and the command that would tell; null for other results. */
-static void put_reason(const struct cli_find *find, struct tg_json *json)
-{
-    char advice[2100];
-    bool is_open = find->find_kind == TG_FIND_UNWRITTEN && find->possible + find->passed_on > 0 &&
-                   (find->possible > 0 || find->proved == 0);
-    if (is_open)
-        cli_find_advice(find, advice, sizeof advice);
-    tg_json_put_string(json, "reason", is_open ? advice : *find->unknown ? find->unknown : NULL);
-}
-
 static void put_left_out(const struct cli_find *find, struct tg_json *json)
 {
     struct tg_recording_info info;
-    struct cli_words words;
-    const char *note;
+    struct tg_note note;
     tg_recording_get_info(find->recording, &info);
     tg_json_key(json, "left_out");
     tg_json_begin_array(json);
-    for (unsigned i = 0; (note = cli_find_note(find, i, &words)) != NULL; i++)
-        tg_json_string(json, note);
+    for (unsigned i = 0; tg_find_answer_note(find->answer, i, &note); i++)
+        tg_json_string(json, note.text);
     cli_json_notes(json, &info);
     tg_json_end_array(json);
 }
@@ -122,22 +110,23 @@ void cli_find_print_json(const struct cli_find *find)
     tg_json_begin_object(&json);
     cli_json_recording(&json, "recording", find->recording);
     tg_json_put_string(&json, "what", tg_find_kind_name(find->find_kind));
-    tg_json_put_string(&json, "result", cli_find_result(find));
-    put_reason(find, &json);
+    tg_json_put_string(&json, "result", find->is.result);
+    tg_json_put_string(&json, "reason", *find->is.reason ? find->is.reason : NULL);
     tg_json_put_string(&json, "order", find->info.order);
-    tg_json_put_uint(&json, "looked_at", find->info.looked_at);
-    tg_json_put_uint(&json, "not_stored", find->info.not_stored);
-    tg_json_put_uint(&json, "found", find->found);
+    tg_json_put_uint(&json, "looked_at", find->is.looked_at);
+    tg_json_put_uint(&json, "not_stored", find->is.not_stored);
+    tg_json_put_uint(&json, "found", find->is.found);
     if (find->find_kind == TG_FIND_UNWRITTEN) {
-        tg_json_put_uint(&json, "proved", find->proved);
-        tg_json_put_uint(&json, "possible", find->possible);
-        tg_json_put_uint(&json, "passed_on", find->passed_on);
+        tg_json_put_uint(&json, "proved", find->is.proved);
+        tg_json_put_uint(&json, "possible", find->is.possible);
+        tg_json_put_uint(&json, "passed_on", find->is.passed_on);
     }
     put_left_out(find, &json);
     tg_json_put_string(&json, "deps_error", *find->info.deps_error ? find->info.deps_error : NULL);
     tg_json_key(&json, "findings");
     tg_json_begin_array(&json);
-    for (uint64_t i = 0; shown < find->limit.number && cli_find_next(find, &i, &finding, &entry);
+    for (uint64_t i = 0;
+         shown < find->limit.number && tg_find_answer_next(find->answer, &i, &finding, &entry);
          i++, shown++)
         put_finding(find, &json, i, &finding, &entry);
     tg_json_end_array(&json);

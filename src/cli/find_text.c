@@ -162,35 +162,30 @@ static void put_finding(const struct cli_find *find, uint64_t number,
 
 static void put_notes(const struct cli_find *find, const struct tg_recording_info *info)
 {
-    struct cli_words words;
-    const char *note;
-    char advice[2100];
-    for (unsigned i = 0; (note = cli_find_note(find, i, &words)) != NULL; i++)
-        cli_print("  note: %s\n", note);
+    struct tg_note note;
+    for (unsigned i = 0; tg_find_answer_note(find->answer, i, &note); i++)
+        cli_print("  note: %s\n", note.text);
     cli_recording_print_notes(info);
-    if (find->find_kind == TG_FIND_UNWRITTEN &&
-        (find->possible > 0 || (find->passed_on > 0 && find->proved == 0))) {
-        cli_find_advice(find, advice, sizeof advice);
-        cli_print("  %s\n", advice);
-    }
+    if (*find->is.reason)
+        cli_print("  %s\n", find->is.reason);
 }
 
 static void put_count_of_findings(const struct cli_find *find)
 {
     struct cli_text found;
     const char *comma = "";
-    if (find->find_kind == TG_FIND_UNWRITTEN && find->proved > 0) {
-        cli_print("%" PRIu64 " proved", find->proved);
+    if (find->find_kind == TG_FIND_UNWRITTEN && find->is.proved > 0) {
+        cli_print("%" PRIu64 " proved", find->is.proved);
         comma = ", ";
     }
-    if (find->find_kind == TG_FIND_UNWRITTEN && find->possible > 0) {
-        cli_print("%s%" PRIu64 " possible", comma, find->possible);
+    if (find->find_kind == TG_FIND_UNWRITTEN && find->is.possible > 0) {
+        cli_print("%s%" PRIu64 " possible", comma, find->is.possible);
         comma = ", ";
     }
-    if (find->find_kind == TG_FIND_UNWRITTEN && find->passed_on > 0)
-        cli_print("%s%" PRIu64 " passed on", comma, find->passed_on);
+    if (find->find_kind == TG_FIND_UNWRITTEN && find->is.passed_on > 0)
+        cli_print("%s%" PRIu64 " passed on", comma, find->is.passed_on);
     if (find->find_kind != TG_FIND_UNWRITTEN)
-        cli_print("%s", cli_format_count(&found, find->found,
+        cli_print("%s", cli_format_count(&found, find->is.found,
                                          find->find_kind == TG_FIND_CONSTANT ? "constant output"
                                                                              : "finding"));
     cli_print(", in the order of %s\n", find->info.order);
@@ -199,20 +194,20 @@ static void put_count_of_findings(const struct cli_find *find)
 /* "nothing found" alone says that everything was looked at. */
 static void put_nothing(const struct cli_find *find, const struct tg_recording_info *info)
 {
-    if (find->info.looked_at == 0 && info->records == 0)
+    if (find->is.looked_at == 0 && info->records == 0)
         cli_print("nothing recorded, ");
-    cli_print("%s\n", cli_find_result(find));
+    cli_print("%s\n", find->is.result);
 }
 
 static void put_head(const struct cli_find *find, const struct tg_recording_info *info)
 {
     struct cli_text looked;
     struct cli_shown dir;
-    bool is_good = cli_find_exit_code(find) == 0;
+    bool is_good = find->is.exit_code == 0;
     cli_print("%s%s%s  %s: %s searched, ", cli_color(stdout, is_good ? CLI_GREEN : CLI_RED),
               tg_find_kind_name(find->find_kind), cli_color(stdout, CLI_PLAIN),
-              cli_show(&dir, info->dir), cli_format_count(&looked, find->info.looked_at, "record"));
-    if (find->found == 0)
+              cli_show(&dir, info->dir), cli_format_count(&looked, find->is.looked_at, "record"));
+    if (find->is.found == 0)
         put_nothing(find, info);
     else
         put_count_of_findings(find);
@@ -228,7 +223,7 @@ void cli_find_print(const struct cli_find *find)
     tg_recording_get_info(find->recording, &info);
     put_head(find, &info);
     for (int inherited = 0; inherited < 2; inherited++)
-        for (uint64_t i = 0; cli_find_next(find, &i, &finding, &entry); i++)
+        for (uint64_t i = 0; tg_find_answer_next(find->answer, &i, &finding, &entry); i++)
             if ((finding.trace == TG_TRACE_INHERITED) == inherited && shown++ < find->limit.number)
                 put_finding(find, i, &finding, &entry);
     if (shown > find->limit.number)

@@ -60,43 +60,11 @@ tg_status cli_recording_open(const char *dir, struct tg_recording **recording,
     return status;
 }
 
-static bool is_folder_of_recording(const char *name)
+int cli_recording_check_index(const struct tg_recording *recording, const struct tg_query *query)
 {
-    return strcmp(name, "tensor_dump") == 0 || strcmp(name, "args_dump") == 0;
-}
-
-void cli_recording_name(const struct tg_recording_info *info, char *name, size_t room)
-{
-    char path[PATH_MAX];
-    name[0] = '\0';
-    if (*info->run_dir && !is_folder_of_recording(info->run_dir)) {
-        snprintf(name, room, "%s", info->run_dir);
-        return;
-    }
-    if (!realpath(info->dir, path)) {
-        cli_fault("find the run's directory", errno);
-        return;
-    }
-    char *slash = strrchr(path, '/');
-    if (slash && is_folder_of_recording(slash + 1)) {
-        *slash = '\0';
-        slash = strrchr(path, '/');
-    }
-    tg_text_clean(slash ? slash + 1 : path, name, room);
-}
-
-/* Reports a number past the last record as an error; a range may reach past it. */
-int cli_recording_check_index(const struct tg_recording_info *info, const struct tg_query *query)
-{
-    uint64_t highest = 0, last;
-    for (size_t i = 0; tg_query_get_range(query, "index", i, &highest, &last);)
-        i++;
-    if (highest < info->records || !cli_query_has_index(query))
-        return CLI_OK;
-    if (info->records == 0)
-        return cli_error("there is no record %" PRIu64 "; the recording is empty", highest);
-    return cli_error("there is no record %" PRIu64 "; the recording has 0 to %" PRIu64, highest,
-                     info->records - 1);
+    struct tg_error error;
+    return tg_query_check_index(query, recording, &error) == TG_OK ? CLI_OK
+                                                                   : cli_error("%s", error.text);
 }
 
 uint64_t cli_recording_lost(const struct tg_record_summary *summary)
@@ -107,103 +75,20 @@ uint64_t cli_recording_lost(const struct tg_record_summary *summary)
     return lost;
 }
 
-void cli_entry_allow(const struct tg_recording_info *info, uint64_t *used, struct tg_entry *entry)
-{
-    const uint64_t holes = UINT64_C(16) << 30; /* reading more takes very long */
-    const uint64_t most = info->payload_bytes < holes ? info->payload_bytes : holes;
-    struct tg_record *record = &entry->record;
-    if (!(record->flags & TG_RECORD_EXCESS) || record->stored > most - *used)
-        return;
-    record->flags &= (uint16_t)~TG_RECORD_EXCESS;
-    *used += record->stored;
-}
-
 /* --- what a recording lacks -------------------------------------------------------------------- */
-
-/* NULL for a run that ended by itself. */
-static const char *state_words(const struct tg_recording_info *info)
-{
-    switch ((enum tg_recording_state)info->state) {
-    case TG_RECORDING_RUNNING:
-        return "the run is still running; this is what it has recorded so far";
-    case TG_RECORDING_CANCELLED:
-        return "the run was cancelled; tasks that had not begun are not in the recording";
-    case TG_RECORDING_FAILED:
-        return "the run failed; tasks that had not begun are not in the recording";
-    case TG_RECORDING_INTERRUPTED:
-        return "the recording was interrupted: the process that wrote it died, and what came later "
-               "is not known";
-    case TG_RECORDING_FINISHED:
-    case TG_RECORDING_UNKNOWN:
-    case TG_RECORDING_STATES:
-        break;
-    }
-    return info->complete ? NULL : "the recording is incomplete; what came later is not known";
-}
-
-static const char *lost_words(struct cli_words *words, const struct tg_record_summary *summary)
-{
-    struct cli_text count;
-    size_t at = (size_t)snprintf(words->text, sizeof words->text, "the run lost %s",
-                                 cli_format_count(&count, cli_recording_lost(summary), "record"));
-    const char *separator = ": ";
-    for (unsigned i = 0; i < TG_LOSS_CAUSES; i++) {
-        if (summary->lost[i] == 0)
-            continue;
-        at += (size_t)snprintf(words->text + at, sizeof words->text - at, "%s%" PRIu64 " %s",
-                               separator, summary->lost[i], tg_loss_name(i));
-        separator = ", ";
-    }
-    return words->text;
-}
-
-static const char *damage_words(struct cli_words *words, const struct tg_recording_info *info)
-{
-    struct cli_text count;
-    snprintf(words->text, sizeof words->text,
-             "%s damaged and left out; 'taskglass verify' says where",
-             cli_format_count(&count, info->damaged, "record"));
-    return words->text;
-}
-
-static const char *excess_words(struct cli_words *words, const struct tg_recording_info *info)
-{
-    struct cli_text count;
-    snprintf(words->text, sizeof words->text,
-             "%s not read with the others: they share bytes, or are holes of the payload file",
-             cli_format_count(&count, info->excess, "record"));
-    return words->text;
-}
-
-const char *cli_recording_note(struct cli_words *words, const struct tg_recording_info *info,
-                               unsigned number)
-{
-    const char *state = state_words(info);
-    if (state && number-- == 0)
-        return state;
-    if (cli_recording_lost(&info->summary) > 0 && number-- == 0)
-        return lost_words(words, &info->summary);
-    if (info->damaged > 0 && number-- == 0)
-        return damage_words(words, info);
-    if (info->excess > 0 && number-- == 0)
-        return excess_words(words, info);
-    return NULL;
-}
 
 void cli_recording_print_notes(const struct tg_recording_info *info)
 {
-    struct cli_words words;
-    const char *note;
-    for (unsigned i = 0; (note = cli_recording_note(&words, info, i)) != NULL; i++)
-        cli_print("  note: %s\n", note);
+    struct tg_note note;
+    for (unsigned i = 0; tg_recording_note(info, i, &note); i++)
+        cli_print("  note: %s\n", note.text);
 }
 
 void cli_json_notes(struct tg_json *json, const struct tg_recording_info *info)
 {
-    struct cli_words words;
-    const char *note;
-    for (unsigned i = 0; (note = cli_recording_note(&words, info, i)) != NULL; i++)
-        tg_json_string(json, note);
+    struct tg_note note;
+    for (unsigned i = 0; tg_recording_note(info, i, &note); i++)
+        tg_json_string(json, note.text);
 }
 
 int cli_not_known(const struct tg_recording *recording, bool json, const char *reason)

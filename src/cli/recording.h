@@ -17,12 +17,8 @@ tg_status cli_recording_find(const char *dir, char **path, struct tg_error *erro
 tg_status cli_recording_open(const char *dir, struct tg_recording **recording,
                              struct tg_error *error);
 
-/* The name of the run, which is that of the directory around the recording's folder; "" if there is
- * none. */
-void cli_recording_name(const struct tg_recording_info *info, char *name, size_t room);
-
 /* Reports an error if --index names a record past the last one. Returns the exit code. */
-int cli_recording_check_index(const struct tg_recording_info *info, const struct tg_query *query);
+int cli_recording_check_index(const struct tg_recording *recording, const struct tg_query *query);
 
 uint64_t cli_recording_lost(const struct tg_record_summary *summary);
 
@@ -30,18 +26,8 @@ struct cli_words {
     char text[400];
 };
 
-/*
- * For a report on records: lets it read an entry with the flag EXCESS, as long as the entries that it was let
- * read so have at most as many bytes as the payload file, and 16 GiB. So one record can be looked at. `*used`
- * begins with 0.
- */
-void cli_entry_allow(const struct tg_recording_info *info, uint64_t *used, struct tg_entry *entry);
-
-/* What the recording itself says that it lacks: its run still goes on, was cancelled, failed or died;
- * records were lost or are damaged. Note `number`, from 0; NULL past the last. */
-const char *cli_recording_note(struct cli_words *words, const struct tg_recording_info *info,
-                               unsigned number);
-/* Prints each as a line "  note: …" on stdout. */
+/* What the recording itself says that it lacks (tg_recording_note), each as a line "  note: …" on
+ * stdout. */
 void cli_recording_print_notes(const struct tg_recording_info *info);
 /* Writes the notes as strings into the array that was begun. */
 void cli_json_notes(struct tg_json *json, const struct tg_recording_info *info);

@@ -4,7 +4,7 @@
 #define TG_CLI_STATS_H
 
 #include <stdbool.h>
-#include <taskglass/query.h>
+#include <taskglass/answers.h>
 
 #include "cli/diff_words.h"
 #include "cli/options.h"
@@ -15,14 +15,12 @@ struct cli_stats {
     struct cli_count limit;
     bool all, json;
     const struct tg_recording *recording;
+    struct tg_stats_walk walk; /* through the records that the report shows */
 };
 
-/* Moves *index to the next record, from *index on, that the report shows. False past the last. */
-bool cli_stats_next(const struct cli_stats *stats, uint64_t *index, struct tg_entry *entry);
-
 /* Prints on stdout. False if memory ran out. */
-bool cli_stats_print_table(const struct cli_stats *stats);
+bool cli_stats_print_table(struct cli_stats *stats);
 /* Returns the exit code. */
-int cli_stats_print_json(const struct cli_stats *stats);
+int cli_stats_print_json(struct cli_stats *stats);
 
 #endif

@@ -35,23 +35,21 @@ static void put_record(struct tg_json *json, const struct cli_stats *stats, uint
     tg_json_end_object(json);
 }
 
-int cli_stats_print_json(const struct cli_stats *stats)
+int cli_stats_print_json(struct cli_stats *stats)
 {
     struct tg_recording_info info;
     struct tg_json json;
     struct tg_entry entry;
-    uint64_t shown = 0, used = 0;
+    uint64_t index;
     tg_recording_get_info(stats->recording, &info);
     tg_json_start(&json, stdout);
     tg_json_begin_object(&json);
     cli_json_recording(&json, "recording", stats->recording);
     tg_json_key(&json, "tensors");
     tg_json_begin_array(&json);
-    for (uint64_t i = 0; shown < stats->limit.number && cli_stats_next(stats, &i, &entry);
-         i++, shown++) {
-        cli_entry_allow(&info, &used, &entry);
-        put_record(&json, stats, i, &entry);
-    }
+    for (uint64_t shown = 0;
+         shown < stats->limit.number && tg_stats_walk_next(&stats->walk, &index, &entry); shown++)
+        put_record(&json, stats, index, &entry);
     tg_json_end_array(&json);
     tg_json_key(&json, "left_out");
     tg_json_begin_array(&json);

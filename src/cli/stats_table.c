@@ -154,26 +154,26 @@ static void add_row(struct report *report, uint64_t index, const struct tg_entry
         put_rows(report);
 }
 
-bool cli_stats_print_table(const struct cli_stats *stats)
+bool cli_stats_print_table(struct cli_stats *stats)
 {
     struct report report = {.stats = stats};
     struct tg_recording_info info;
     struct tg_entry entry;
     struct cli_text count;
-    uint64_t shown = 0, rest = 0, i = 0, used = 0;
+    uint64_t shown = 0, rest = 0, index;
     cli_table_begin(&report.table, stdout, columns, COLUMNS, 0);
     tg_recording_get_info(stats->recording, &info);
     cli_progress_init(&report.progress, "stats", NULL);
-    for (; shown < stats->limit.number && cli_stats_next(stats, &i, &entry); i++, shown++) {
+    for (; shown < stats->limit.number && tg_stats_walk_next(&stats->walk, &index, &entry);
+         shown++) {
         /* How much the limit and the filters leave is not known. */
         cli_progress_show(&report.progress, report.done,
                           stats->all && tg_query_is_empty(stats->query) ? info.payload_bytes : 0);
-        cli_entry_allow(&info, &used, &entry);
-        add_row(&report, i, &entry);
+        add_row(&report, index, &entry);
     }
     put_rows(&report);
     cli_table_end(&report.table);
-    for (; shown == stats->limit.number && cli_stats_next(stats, &i, &entry); i++)
+    while (shown == stats->limit.number && tg_stats_walk_next(&stats->walk, &index, &entry))
         rest++;
     if (shown == 0 && rest == 0)
         cli_print(info.records == 0 ? "The recording has no records.\n" : "No record matches.\n");

@@ -117,7 +117,7 @@ static int open_and_export(const struct request *request)
         return cli_recording_fail(NULL, request->json, &error);
     tg_recording_get_info(recording, &info);
     cli_export_path(&info, request->to, path, sizeof path);
-    int code = cli_recording_check_index(&info, request->query);
+    int code = cli_recording_check_index(recording, request->query);
     if (code == CLI_OK)
         code = cli_export(&(struct cli_export){.recording = recording,
                                                .query = request->query,

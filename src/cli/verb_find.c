@@ -3,9 +3,7 @@
 #include "cli/find.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <taskglass/wire/stream.h>
 
 #include "cli/cli.h"
 #include "cli/filters.h"
@@ -13,9 +11,10 @@
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/suggest.h"
+#include "cli/trust.h"
 #include "cli/wrap.h"
 
-enum { PAGE = 10, FOUND = 1, ONLY_POSSIBLE = 2 };
+enum { PAGE = 10 };
 
 static const struct cli_option options[] = {
     CLI_FILTERS(struct cli_find, query),
@@ -74,144 +73,6 @@ static int check(struct cli_find *find)
     return CLI_OK;
 }
 
-/* Takes over what the reference of the kernel said. Returns false if it cleared the task. */
-static bool apply_verdict(const struct cli_find_verdict *verdict, struct tg_find_finding *finding)
-{
-    if (verdict->is == CLI_FIND_ACCUSED) {
-        finding->sign = TG_SIGN_REFERENCE;
-        finding->is_proved = true;
-        finding->count = verdict->count;
-        finding->first = verdict->first;
-    }
-    return verdict->is != CLI_FIND_CLEARED;
-}
-
-bool cli_find_next(const struct cli_find *find, uint64_t *number, struct tg_find_finding *finding,
-                   struct tg_entry *entry)
-{
-    for (; tg_find_get_finding(find->find, *number, finding); ++*number)
-        if ((!find->verdict || apply_verdict(&find->verdict[*number], finding)) &&
-            tg_recording_get(find->recording, finding->record, entry) &&
-            tg_query_matches(find->query, finding->record, entry))
-            return true;
-    return false;
-}
-
-static void count_findings(struct cli_find *find)
-{
-    struct tg_find_finding finding;
-    struct tg_entry entry;
-    for (uint64_t i = 0; cli_find_next(find, &i, &finding, &entry); i++) {
-        find->found++;
-        find->proved += finding.is_proved;
-        find->passed_on += finding.trace == TG_TRACE_INHERITED;
-    }
-    find->possible = find->found - find->proved - find->passed_on;
-}
-
-/* --- the answer ------------------------------------------------------------------------------- */
-
-bool cli_find_is_whole(const struct cli_find *find)
-{
-    struct tg_recording_info info;
-    struct cli_words words;
-    tg_recording_get_info(find->recording, &info);
-    return !cli_find_note(find, 0, &words) && !cli_recording_note(&words, &info, 0);
-}
-
-int cli_find_exit_code(const struct cli_find *find)
-{
-    if (*find->unknown)
-        return CLI_USAGE;
-    if (find->found == 0 || find->find_kind == TG_FIND_CONSTANT)
-        return CLI_OK;
-    return find->find_kind != TG_FIND_UNWRITTEN || find->proved > 0 ? FOUND : ONLY_POSSIBLE;
-}
-
-const char *cli_find_result(const struct cli_find *find)
-{
-    if (*find->unknown)
-        return "not known";
-    if (find->found == 0)
-        return cli_find_is_whole(find) ? "nothing found" : "nothing found in what was searched";
-    if (find->find_kind == TG_FIND_CONSTANT)
-        return "listed";
-    return cli_find_exit_code(find) == FOUND ? "found" : "possible";
-}
-
-static bool has_sign(const struct cli_find *find, enum tg_sign sign)
-{
-    struct tg_find_finding finding;
-    struct tg_entry entry;
-    for (uint64_t i = 0; cli_find_next(find, &i, &finding, &entry); i++)
-        if (!finding.is_proved && finding.sign == sign)
-            return true;
-    return false;
-}
-
-void cli_find_advice(const struct cli_find *find, char *text, size_t room)
-{
-    struct tg_recording_info info;
-    char command[2000];
-    tg_recording_get_info(find->recording, &info);
-    if (find->possible == 0)
-        snprintf(
-            text, room,
-            "the pattern came in with inputs, so the tasks may have copied it; no task is known "
-            "that should have written these");
-    else if (info.poison)
-        snprintf(text, room, "%s",
-                 has_sign(find, TG_SIGN_SAME)
-                     ? "the pattern shows only what no task wrote at all; give the kernels "
-                       "references to know more (taskglass-check(1))"
-                     : "record every argument with --dump-tensor=full to know more");
-    else if (tg_recording_command(find->recording, "--poison", command, sizeof command))
-        snprintf(text, room, "record again to know: %s", command);
-    else
-        snprintf(text, room, "record again with taskglass run --dump-tensor --poison to know");
-}
-
-static const char *note_of(struct cli_words *words, uint64_t count, const char *noun,
-                           const char *text)
-{
-    struct cli_text number;
-    snprintf(words->text, sizeof words->text, "%s %s", cli_format_count(&number, count, noun),
-             text);
-    return words->text;
-}
-
-static const char *why_not_searched(const struct cli_find *find, bool by_memory)
-{
-    struct tg_recording_info info;
-    tg_recording_get_info(find->recording, &info);
-    if (info.excess > 0)
-        return "could not be searched: not stored whole, or not read because other records have the "
-               "same bytes or they are holes";
-    return by_memory ? "could not be searched: neither stored whole nor hashed"
-                     : "could not be searched: not stored whole";
-}
-
-const char *cli_find_note(const struct cli_find *find, unsigned number, struct cli_words *words)
-{
-    bool by_memory = find->find_kind == TG_FIND_UNWRITTEN || find->find_kind == TG_FIND_STOMP;
-    const struct tg_find_info *info = &find->info;
-    if (info->not_stored > 0 && number-- == 0)
-        return note_of(words, info->not_stored, "record", why_not_searched(find, by_memory));
-    if (by_memory && info->looked_at == 0 && info->not_stored == 0 && find->has_records &&
-        number-- == 0)
-        return find->find_kind == TG_FIND_STOMP
-                   ? "no tensor was recorded twice, so that there was nothing to compare"
-                   : "no task has an output that is not an input too";
-    if (info->only_hashed > 0 && number-- == 0)
-        return note_of(words, info->only_hashed, "output",
-                       "judged as a whole: by a hash, parts that were not written do not show");
-    if (info->unfinished > 0 && number-- == 0)
-        return note_of(words, info->unfinished, "output", "left out: the task had not finished");
-    if (info->unrecorded > 0 && number-- == 0)
-        return note_of(words, info->unrecorded, "task", "without a record");
-    return *info->deps_error && number == 0 ? info->deps_error : NULL;
-}
-
 /* --- the verb --------------------------------------------------------------------------------- */
 
 static tg_status search(struct cli_find *find, struct tg_error *error)
@@ -224,86 +85,33 @@ static tg_status search(struct cli_find *find, struct tg_error *error)
     return status;
 }
 
-/* False if there are filters, and records, but none that they select: "nothing found" would say that
- * something was looked at. */
-static bool selects_something(struct cli_find *find)
-{
-    struct tg_recording_info info;
-    struct tg_entry entry;
-    uint64_t first = 0;
-    tg_recording_get_info(find->recording, &info);
-    find->has_records = info.records > 0;
-    return !find->has_records || tg_query_is_empty(find->query) ||
-           tg_query_next(find->query, find->recording, &first, &entry);
-}
-
-/* True if the record has no content to search. What the orchestration was given is only listed. */
-static bool has_no_content(const struct tg_record *record)
-{
-    return record->stage == TG_STAGE_ORCHESTRATION ||
-           (record->kind == TG_KIND_TENSOR && record->bytes > 0 && record->stored == 0 &&
-            !(record->flags & TG_RECORD_HASHED));
-}
-
-/* True if there are filters, and they select only such records; *count is then how many. */
-static bool selects_no_content(const struct cli_find *find, uint64_t *count)
-{
-    struct tg_entry entry;
-    *count = 0;
-    if (tg_query_is_empty(find->query))
-        return false;
-    for (uint64_t i = 0; tg_query_next(find->query, find->recording, &i, &entry); i++, ++*count)
-        if (!has_no_content(&entry.record))
-            return false;
-    return *count > 0;
-}
-
-/* True if something that could have been searched was left out. */
-static bool left_something_out(const struct cli_find *find)
-{
-    const struct tg_find_info *info = &find->info;
-    struct tg_recording_info recording;
-    struct cli_words words;
-    tg_recording_get_info(find->recording, &recording);
-    return info->not_stored > 0 || info->unfinished > 0 || info->unrecorded > 0 ||
-           recording.level == TG_LEVEL_MARKED || cli_recording_note(&words, &recording, 0);
-}
-
-/* "Nothing found" would say that something was searched: sets `unknown` if nothing was. */
-static void see_what_was_searched(struct cli_find *find)
-{
-    bool by_memory = find->find_kind == TG_FIND_UNWRITTEN || find->find_kind == TG_FIND_STOMP;
-    struct tg_recording_info info;
-    struct cli_text number;
-    struct cli_words words;
-    uint64_t count;
-    if (find->found > 0)
-        return;
-    if (selects_no_content(find, &count)) {
-        find->info.looked_at = 0;
-        find->info.not_stored = count;
-        snprintf(find->unknown, sizeof find->unknown,
-                 "the filters select %s, of which none has content to search: arguments of the "
-                 "orchestration, or tensors that were not stored",
-                 cli_format_count(&number, count, "record"));
-    } else if (find->has_records && find->info.looked_at == 0 &&
-               (by_memory ? left_something_out(find) : find->info.not_stored > 0)) {
-        tg_recording_get_info(find->recording, &info);
-        snprintf(find->unknown, sizeof find->unknown, "nothing was searched: %s%s",
-                 cli_find_note(find, 0, &words),
-                 info.excess > 0 ? "" : "; record with --dump-tensor=full");
-    }
-}
-
 static int print(const struct cli_find *find)
 {
     if (find->json)
         cli_find_print_json(find);
-    else if (*find->unknown)
-        return cli_error("not known: %s", find->unknown);
+    else if (strcmp(find->is.result, "not known") == 0)
+        return cli_error("not known: %s", find->is.reason);
     else
         cli_find_print(find);
-    return cli_find_exit_code(find);
+    return find->is.exit_code;
+}
+
+static tg_status answer(struct cli_find *find, struct tg_error *error)
+{
+    const struct tg_reference_config references = {
+        .module = find->module,
+        .limit = tg_settings_seconds(find->settings, "timeout"),
+        .sandbox = tg_settings_choice(find->settings, "sandbox"),
+        .ask = cli_trust_ask()};
+    tg_status status =
+        tg_find_answer_open(find->find, find->query, &references, &find->answer, error);
+    if (status != TG_OK)
+        return status;
+    tg_find_answer_get(find->answer, &find->is);
+    tg_find_get_info(find->find, &find->info);
+    if (*find->is.no_reference)
+        (void)cli_error("no reference was asked: %s", find->is.no_reference);
+    return TG_OK;
 }
 
 static int open_and_find(struct cli_find *find)
@@ -314,19 +122,12 @@ static int open_and_find(struct cli_find *find)
     tg_status status = search(find, &error);
     if (status == TG_UNSUPPORTED)
         return cli_not_known(find->recording, find->json, error.text);
+    if (status == TG_OK) {
+        status = answer(find, &error);
+        if (status == TG_NOT_FOUND)
+            return cli_not_known(find->recording, find->json, error.text);
+    }
     if (status != TG_OK)
-        return cli_recording_fail(find->recording, find->json, &error);
-    tg_find_get_info(find->find, &find->info);
-    bool selects = selects_something(find);
-    if (tg_recording_check_files(find->recording, &error) != TG_OK)
-        return cli_recording_fail(find->recording, find->json, &error);
-    if (!selects)
-        return cli_not_known(find->recording, find->json, "no record matches the filters");
-    if (find->find_kind == TG_FIND_UNWRITTEN && !cli_find_ask_references(find))
-        return cli_error("out of memory");
-    count_findings(find);
-    see_what_was_searched(find);
-    if (tg_recording_check_files(find->recording, &error) != TG_OK)
         return cli_recording_fail(find->recording, find->json, &error);
     return print(find);
 }
@@ -342,8 +143,8 @@ static int find_verb(struct cli *cli, void *request)
 static void end(void *request)
 {
     struct cli_find *find = request;
+    tg_find_answer_close(find->answer);
     tg_find_close(find->find);
-    free(find->verdict);
     tg_recording_close(find->recording);
     tg_query_destroy(find->query);
 }

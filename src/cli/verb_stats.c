@@ -19,60 +19,20 @@ static const struct cli_option options[] = {
     CLI_JSON(struct cli_stats, json, "print the numbers for programs"),
 };
 
-/* Leaves out scalars and the orchestration's arguments, of which no values are stored, unless a filter
- * names them. */
-static bool is_wanted(const struct tg_query *query, const struct tg_record *record)
-{
-    if (cli_query_has_index(query))
-        return true;
-    if (record->kind == TG_KIND_SCALAR)
-        return tg_query_has_word(query, "kind", "scalar") ||
-               tg_query_has_word(query, "role", "scalar");
-    return record->stage != TG_STAGE_ORCHESTRATION || tg_query_has_word(query, "stage", NULL);
-}
-
-bool cli_stats_next(const struct cli_stats *stats, uint64_t *index, struct tg_entry *entry)
-{
-    while (tg_query_next(stats->query, stats->recording, index, entry)) {
-        if (is_wanted(stats->query, &entry->record))
-            return true;
-        ++*index;
-    }
-    return false;
-}
-
-/* True if there is no tensor to show although the run may have had some; the error says why. */
-static bool lacks_everything(const struct cli_stats *stats, struct tg_error *error)
-{
-    const char *why = tg_recording_why_empty(stats->recording);
-    struct tg_recording_info info;
-    struct tg_entry entry;
-    uint64_t first = 0;
-    bool is_filtered = !tg_query_is_empty(stats->query);
-    if ((!why && !is_filtered) || cli_stats_next(stats, &first, &entry))
-        return false;
-    if (is_filtered) {
-        (void)snprintf(error->text, sizeof error->text, "no record matches the filters");
-        return true;
-    }
-    tg_recording_get_info(stats->recording, &info);
-    snprintf(error->text, sizeof error->text, "'%s' has no tensor of a task: %s", info.dir, why);
-    return true;
-}
-
 static int open_and_show(struct cli_stats *stats)
 {
     struct tg_recording *recording;
-    struct tg_recording_info info;
     struct tg_error error;
     if (cli_recording_open(stats->dir, &recording, &error) != TG_OK)
         return cli_recording_fail(NULL, stats->json, &error);
     stats->recording = recording;
-    tg_recording_get_info(recording, &info);
-    int code = cli_recording_check_index(&info, stats->query);
-    bool lacks = code == CLI_OK && lacks_everything(stats, &error);
-    if (lacks && tg_recording_check_files(recording, NULL) == TG_OK)
+    int code = cli_recording_check_index(recording, stats->query);
+    tg_status status =
+        code == CLI_OK ? tg_stats_walk_begin(recording, stats->query, &stats->walk, &error) : TG_OK;
+    if (status == TG_NOT_FOUND)
         code = cli_not_known(recording, stats->json, error.text);
+    else if (status != TG_OK)
+        code = cli_recording_fail(recording, stats->json, &error);
     else if (code == CLI_OK && stats->json)
         code = cli_stats_print_json(stats);
     else if (code == CLI_OK)

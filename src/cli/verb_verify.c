@@ -145,13 +145,13 @@ static void print_findings(const struct tg_verification *result)
 static void print_notes(const struct tg_recording_info *info, const struct tg_verification *result)
 {
     struct cli_text text;
-    struct cli_words words;
+    struct tg_note note;
     struct cli_shown shown;
-    const char *note, *dir = cli_show_word(&shown, info->dir);
+    const char *dir = cli_show_word(&shown, info->dir);
     struct tg_recording_info lacking = *info;
     lacking.excess = is_unknown(result) ? 0 : info->excess; /* the first line has said so */
-    for (unsigned i = 0; (note = cli_recording_note(&words, &lacking, i)) != NULL; i++)
-        cli_print("  note      %s\n", note);
+    for (unsigned i = 0; tg_recording_note(&lacking, i, &note); i++)
+        cli_print("  note      %s\n", note.text);
     if (info->zero_bytes > 0)
         cli_print("  note      the journal ends in %s of zeros, as a power loss leaves them; "
                   "to cut them off, type: taskglass recover %s\n",

@@ -96,7 +96,7 @@ static int open_and_show(struct view *view)
     tg_recording_get_info(recording, &view->info);
     if (!view->limit.given)
         view->limit.number = view->all || view->json || view->export ? UINT64_MAX : PAGE;
-    int code = cli_recording_check_index(&view->info, view->query);
+    int code = cli_recording_check_index(view->recording, view->query);
     if (code == CLI_OK)
         code = show(view);
     if (code == CLI_OK && !view->json && !view->export &&

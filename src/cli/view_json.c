@@ -175,7 +175,7 @@ static void put_summary(struct tg_json *json, const struct view *view)
 static void put_recording(struct tg_json *json, const struct tg_recording_info *info)
 {
     char name[256];
-    cli_recording_name(info, name, sizeof name);
+    tg_recording_name(info, name, sizeof name);
     tg_json_key(json, "recording");
     tg_json_begin_object(json);
     tg_json_put_string(json, "run", name);
@@ -206,7 +206,7 @@ int view_print_json(const struct view *view)
         for (; shown < view->limit.number; i++, shown++) {
             if (!tg_query_next(view->query, view->recording, &i, &entry))
                 break;
-            cli_entry_allow(&view->info, &used, &entry);
+            tg_entry_allow(&view->info, &used, &entry);
             put_record(&json, view, i, &entry);
         }
         tg_json_end_array(&json);

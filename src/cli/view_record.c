@@ -175,7 +175,7 @@ void view_print_records(const struct view *view)
             break;
         if (shown > 0)
             cli_print("\n");
-        cli_entry_allow(&view->info, &used, &entry);
+        tg_entry_allow(&view->info, &used, &entry);
         put_record(view, i, &entry);
     }
     if (shown == 0)

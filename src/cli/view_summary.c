@@ -170,11 +170,12 @@ static void put_lack(const struct view *view, const struct tg_record_summary *su
 {
     bool is_ended =
         view->info.state == TG_RECORDING_FINISHED || view->info.state == TG_RECORDING_UNKNOWN;
-    struct cli_words words;
+    struct tg_note note;
     const char *why = tg_recording_why_empty(view->recording);
     if (!is_ended) {
         put_label("");
-        cli_print("%s\n", cli_recording_note(&words, &view->info, 0));
+        if (tg_recording_note(&view->info, 0, &note))
+            cli_print("%s\n", note.text);
     }
     if (why && summary->before_dispatch + summary->after_completion == 0 &&
         tg_query_is_empty(view->query)) {
@@ -189,7 +190,7 @@ void view_print_summary(const struct view *view)
     struct cli_shown dir;
     char name[256];
     view_count(view, &counts);
-    cli_recording_name(&view->info, name, sizeof name);
+    tg_recording_name(&view->info, name, sizeof name);
     cli_print("%s%s%s  %s\n", cli_color(stdout, CLI_BOLD), name, cli_color(stdout, CLI_PLAIN),
               cli_show(&dir, view->info.dir));
     put_state(view);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <taskglass/query.h>
@@ -318,4 +319,23 @@ bool tg_query_next(const struct tg_query *query, const struct tg_recording *reco
         if (tg_recording_get(recording, *index, entry) && tg_query_matches(query, *index, entry))
             return true;
     return false;
+}
+
+tg_status tg_query_check_index(const struct tg_query *query, const struct tg_recording *recording,
+                               struct tg_error *error)
+{
+    struct tg_recording_info info;
+    TG_REFUSE_NULL(error, recording);
+    if (!query || query->index.count == 0)
+        return TG_OK;
+    uint64_t highest = query->index.at[query->index.count - 1].first;
+    tg_recording_get_info(recording, &info);
+    if (highest < info.records)
+        return TG_OK;
+    if (info.records == 0)
+        return tg_error_set(error, TG_NOT_FOUND,
+                            "there is no record %" PRIu64 "; the recording is empty", highest);
+    return tg_error_set(error, TG_NOT_FOUND,
+                        "there is no record %" PRIu64 "; the recording has 0 to %" PRIu64, highest,
+                        info.records - 1);
 }

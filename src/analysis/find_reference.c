@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asks the references of the kernels about outputs of `find unwritten` that are only possible. */
+/* Asks the references of the kernels about outputs of UNWRITTEN that are only possible. */
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <taskglass/replay.h>
 
-#include "cli/cli.h"
-#include "cli/find.h"
-#include "cli/trust.h"
+#include "analysis/find_answer.h"
+#include "base/error.h"
 
 /* The findings that have no proof yet, by task, so that the reference of a task finds them at once. */
 struct doubt {
@@ -15,7 +13,7 @@ struct doubt {
 };
 
 struct doubts {
-    struct cli_find *find;
+    struct tg_find_answer *answer;
     struct doubt *item;
     size_t count, open; /* `open`: tasks that the references have not come to */
 };
@@ -30,10 +28,10 @@ static int by_task(const void *a, const void *b)
 
 static void collect(struct doubts *doubts)
 {
-    const struct cli_find *find = doubts->find;
+    struct tg_find *find = doubts->answer->find;
     struct tg_find_finding finding;
     struct tg_entry entry;
-    for (uint64_t i = 0; tg_find_get_finding(find->find, i, &finding); i++)
+    for (uint64_t i = 0; tg_find_get_finding(find, i, &finding); i++)
         if (!finding.is_proved && finding.trace == TG_TRACE_ORIGIN &&
             tg_recording_get(find->recording, finding.record, &entry))
             doubts->item[doubts->count++] =
@@ -58,20 +56,20 @@ static size_t first_of(const struct doubts *doubts, uint64_t task)
 
 /* A reference that computes the same values clears the task: it does not matter who wrote them. One
  * that computes something else within the elements in question accuses it. */
-static void judge(struct cli_find *find, const struct doubt *doubt,
+static void judge(struct tg_find_answer *answer, const struct doubt *doubt,
                   const struct tg_reference_task *task)
 {
-    struct cli_find_verdict *verdict = &find->verdict[doubt->number];
+    struct tg_find_verdict *verdict = &answer->verdict[doubt->number];
     struct tg_find_finding finding;
-    if (!tg_find_get_finding(find->find, doubt->number, &finding))
+    if (!tg_find_get_finding(answer->find, doubt->number, &finding))
         return;
     if (task->is == TG_REFERENCE_AGREES)
-        verdict->is = CLI_FIND_CLEARED;
+        verdict->is = TG_FIND_CLEARED;
     if (task->is != TG_REFERENCE_DIFFERS || task->argument != doubt->argument)
         return;
     if (task->check.first >= finding.first && task->check.first - finding.first < finding.count)
         *verdict =
-            (struct cli_find_verdict){CLI_FIND_ACCUSED, task->check.mismatches, task->check.first};
+            (struct tg_find_verdict){TG_FIND_ACCUSED, task->check.mismatches, task->check.first};
 }
 
 static int tell(void *context, const struct tg_reference_task *task)
@@ -79,29 +77,32 @@ static int tell(void *context, const struct tg_reference_task *task)
     struct doubts *doubts = context;
     size_t first = first_of(doubts, task->task), i = first;
     for (; i < doubts->count && doubts->item[i].task == task->task; i++)
-        judge(doubts->find, &doubts->item[i], task);
+        judge(doubts->answer, &doubts->item[i], task);
     doubts->open -= i > first;
     return doubts->open == 0;
 }
 
-bool cli_find_ask_references(struct cli_find *find)
+tg_status tg_find_ask_references(struct tg_find_answer *answer,
+                                 const struct tg_reference_config *config, struct tg_error *error)
 {
-    struct doubts doubts = {.find = find};
-    uint64_t most = find->info.findings + 1;
-    struct tg_reference_config config = {.module = find->module,
-                                         .limit = tg_settings_seconds(find->settings, "timeout"),
-                                         .sandbox = tg_settings_choice(find->settings, "sandbox"),
-                                         .ask = cli_trust_ask()};
-    struct tg_error error;
-    find->verdict = calloc((size_t)most, sizeof *find->verdict);
-    doubts.item = malloc((size_t)most * sizeof *doubts.item);
-    bool good = find->verdict && doubts.item;
-    if (good)
-        collect(&doubts);
+    struct doubts doubts = {.answer = answer};
+    size_t most = (size_t)answer->info.findings + 1;
+    struct tg_error why = {TG_OK, ""};
+    answer->verdict = calloc(most, sizeof *answer->verdict);
+    doubts.item = calloc(most, sizeof *doubts.item);
+    if (!answer->verdict || !doubts.item) {
+        free(doubts.item);
+        return tg_error_set(error, TG_NO_MEMORY, "out of memory");
+    }
+    collect(&doubts);
     /* Without a module, or without references in it, nothing is proved and nobody is cleared. */
-    if (good && doubts.open > 0 &&
-        tg_reference_run(find->recording, &config, tell, &doubts, &error) == TG_NOT_TRUSTED)
-        (void)cli_error("no reference was asked: %s", error.text);
+    tg_status status = doubts.open > 0
+                           ? tg_reference_run(answer->find->recording, config, tell, &doubts, &why)
+                           : TG_OK;
     free(doubts.item);
-    return good;
+    if (status == TG_NOT_TRUSTED)
+        snprintf(answer->no_reference, sizeof answer->no_reference, "%s", why.text);
+    /* The last doubt that is settled ends the run of the references, which then is no cancelling. */
+    return status == TG_CANCELLED && doubts.open > 0 ? tg_error_set(error, status, "%s", why.text)
+                                                     : TG_OK;
 }
