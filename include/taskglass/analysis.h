@@ -29,6 +29,8 @@ extern "C" {
 /* Called from time to time on the caller's thread, with the bytes of payload read so far and the most
  * that will be read. */
 typedef void (*tg_analysis_progress_fn)(void *context, uint64_t bytes, uint64_t total);
+/* The same for work that can be stopped: a return other than 0 cancels it. */
+typedef int (*tg_analysis_watch_fn)(void *context, uint64_t bytes, uint64_t total);
 
 /* ── one tensor ────────────────────────────────────────────────────────────────────────────── */
 
@@ -414,6 +416,10 @@ struct tg_find;
 TG_API tg_status tg_find_open(const struct tg_recording *recording, enum tg_find_kind find_kind,
                               tg_analysis_progress_fn progress, void *context,
                               struct tg_find **find, struct tg_error *error);
+/* The same, and CANCELLED: `watch`, which may be NULL, asked for that. */
+TG_API tg_status tg_find_open_watched(const struct tg_recording *recording,
+                                      enum tg_find_kind find_kind, tg_analysis_watch_fn watch,
+                                      void *context, struct tg_find **find, struct tg_error *error);
 /* NULL is allowed. */
 TG_API void tg_find_close(struct tg_find *find);
 

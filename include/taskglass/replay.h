@@ -36,7 +36,7 @@ struct tg_replay_config {
      * program. */
     tg_guard_fn guard;
     void *guard_context;
-    /* Of tg_replay_bundle: asked often, on the caller's thread; a return other than 0 cancels. */
+    /* Asked often, on the caller's thread; a return other than 0 cancels. */
     int (*stop)(void *context);
     void *stop_context;
 };
@@ -58,12 +58,17 @@ struct tg_replay_result {
 /* Runs the task alone on the device that the settings name. OK: it ran; `result` has the comparison.
  * BAD_ARGUMENT: its records contradict each other, its arguments are none that the kernel takes, or they
  * take more memory than the recording has on the disk and than 64 MiB; NOT_FOUND: not recorded in full.
- * NOT_TRUSTED: the module was not loaded. Other statuses are those of tg_recording_open, tg_device_load
- * and tg_run_wait. */
+ * NOT_TRUSTED: the module was not loaded. CANCELLED: `stop` of the config asked for that. Other statuses
+ * are those of tg_recording_open, tg_device_load and tg_run_wait. */
 TG_API tg_status tg_replay_task(const struct tg_settings *settings,
                                 const struct tg_recording *recording, uint64_t task,
                                 const struct tg_replay_config *config,
                                 struct tg_replay_result *result, struct tg_error *error);
+
+/* What a replay shows, in the words of the command: "same"; "differs", from the recording or between runs;
+ * "not known": the recording has no output to compare with, and *reason, if `reason` is not NULL, says what
+ * to do. *reason is "" for the others. */
+TG_API const char *tg_replay_word(const struct tg_replay_result *result, const char **reason);
 
 /* Writes a folder, which must not exist yet, with C source, inputs, expected outputs, a CMake file and
  * a copy of the workload's module. The module must be one that tg_replay_task would load. Nothing of the
@@ -133,7 +138,26 @@ struct tg_reference_config {
 TG_API tg_status tg_reference_run(const struct tg_recording *recording,
                                   const struct tg_reference_config *config, tg_reference_fn tell,
                                   void *context, struct tg_error *error);
-/* The same with that module (NULL: the default), and the defaults for the rest. */
+/* What became of tasks that were checked: of one kernel, or of all. Begins with zeros. */
+struct tg_reference_counts {
+    uint64_t tasks, good, wrong, without, incomplete, failed, empty;
+    uint64_t max_ulp;               /* TG_ULP_UNDEFINED: NaN stands against a number */
+    double max_error, max_relative; /* of the tasks that were compared */
+};
+/* Adds one task. */
+TG_API void tg_reference_count(struct tg_reference_counts *counts,
+                               const struct tg_reference_task *task);
+/* Room for the reason of a result. */
+struct tg_reference_reason {
+    char text[600];
+};
+/* What the counts of all tasks mean: "wrong", "good", or "not known", with the reason in `reason`, which may
+ * be NULL and is "" for the others. A recording without tasks is "good" only if its run had none. */
+TG_API const char *tg_reference_result(const struct tg_recording *recording,
+                                       const struct tg_reference_counts *counts,
+                                       struct tg_reference_reason *reason);
+
+/* tg_reference_run with that module (NULL: the default), and the defaults for the rest. */
 TG_API tg_status tg_reference_check(const struct tg_recording *recording, const char *module,
                                     int (*tell)(void *context,
                                                 const struct tg_reference_task *task),

@@ -76,6 +76,23 @@ TG_API tg_status tg_recording_verify(const struct tg_recording *recording,
                                      tg_verify_progress_fn progress, void *context,
                                      struct tg_verification *result, struct tg_error *error);
 
+/* The same for work that can be stopped: a return other than 0 cancels it. */
+typedef int (*tg_verify_watch_fn)(void *context, uint64_t bytes, uint64_t total);
+/* The same as tg_recording_verify, and CANCELLED: `watch`, which may be NULL, asked for that. */
+TG_API tg_status tg_recording_verify_watched(const struct tg_recording *recording,
+                                             tg_verify_watch_fn watch, void *context,
+                                             struct tg_verification *result,
+                                             struct tg_error *error);
+
+/* "good", "bad", or "not known" if nothing is wrong but not everything was read: `reason`, if it is not NULL,
+ * then says what to type. Never NULL. */
+struct tg_verify_reason {
+    char text[4600]; /* it has a path */
+};
+TG_API const char *tg_verification_result(const struct tg_recording *recording,
+                                          const struct tg_verification *result,
+                                          struct tg_verify_reason *reason);
+
 #ifdef __cplusplus
 }
 #endif

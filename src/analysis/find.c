@@ -48,6 +48,8 @@ const char *tg_sign_text(unsigned sign)
     return sign < TG_SIGNS ? meanings[sign] : "?";
 }
 
+enum { WATCH_BYTES = 1 << 20 };
+
 /* --- what the parts share --------------------------------------------------------------------- */
 
 bool tg_find_add(struct tg_find *find, const struct tg_find_finding *finding)
@@ -65,6 +67,9 @@ void tg_find_account(struct tg_find *find, uint64_t bytes)
     find->done += bytes;
     if (find->progress)
         find->progress(find->context, find->done, find->total);
+    /* A watch may be slow, for example in Python, and records may be small. */
+    if (find->watch && !find->is_cancelled && (bytes > WATCH_BYTES || find->accounts++ % 64 == 0))
+        find->is_cancelled = find->watch(find->context, find->done, find->total) != 0;
 }
 
 bool tg_find_hash(struct tg_find *find, const struct tg_entry *entry, uint64_t *hash)
@@ -149,6 +154,13 @@ static tg_status no_memory(struct tg_error *error)
     return tg_error_set(error, TG_NO_MEMORY, "no memory to search a recording");
 }
 
+/* Why a part of the search returned false. */
+static tg_status broken_off(const struct tg_find *find, struct tg_error *error)
+{
+    return find->is_cancelled ? tg_error_set(error, TG_CANCELLED, "the search was cancelled")
+                              : no_memory(error);
+}
+
 /* The replay of reads and writes, which needs no payload, on a thread of its own. */
 struct replay {
     struct tg_find *find;
@@ -180,14 +192,15 @@ static tg_status replay_and_probe(struct tg_find *find, struct tg_error *error)
     pthread_t thread;
     bool is_apart = pthread_create(&thread, NULL, replay, &job) == 0;
     bool good = tg_find_probe_all(find);
-    __atomic_store_n(&job.is_needless, good && !has_found(find), __ATOMIC_RELAXED);
+    __atomic_store_n(&job.is_needless, find->is_cancelled || (good && !has_found(find)),
+                     __ATOMIC_RELAXED);
     if (is_apart)
         (void)pthread_join(thread, NULL);
     else
         (void)replay(&job);
     if (job.status != TG_OK)
         return tg_error_set(error, job.status, "%s", job.error.text);
-    return good ? TG_OK : no_memory(error);
+    return good ? TG_OK : broken_off(find, error);
 }
 
 static tg_status find_all(struct tg_find *find, struct tg_error *error)
@@ -204,15 +217,13 @@ static tg_status find_all(struct tg_find *find, struct tg_error *error)
         good = tg_find_stomps(find);
     else
         good = tg_find_trace(find);
-    return good ? TG_OK : no_memory(error);
+    return good && !find->is_cancelled ? TG_OK : broken_off(find, error);
 }
 
-tg_status tg_find_open(const struct tg_recording *recording, enum tg_find_kind find_kind,
-                       tg_analysis_progress_fn progress, void *context, struct tg_find **find,
-                       struct tg_error *error)
+static tg_status open_find(const struct tg_recording *recording, enum tg_find_kind find_kind,
+                           const struct tg_find *told, struct tg_find **find,
+                           struct tg_error *error)
 {
-    TG_REFUSE_NULL(error, recording);
-    TG_REFUSE_NULL(error, find);
     if ((unsigned)find_kind >= TG_FIND_KINDS)
         return tg_error_set(error, TG_BAD_ARGUMENT, "tg_find_open: %u is nothing to look for",
                             (unsigned)find_kind);
@@ -222,8 +233,9 @@ tg_status tg_find_open(const struct tg_recording *recording, enum tg_find_kind f
         return no_memory(error);
     *h = (struct tg_find){.find_kind = find_kind,
                           .recording = recording,
-                          .progress = progress,
-                          .context = context,
+                          .progress = told->progress,
+                          .watch = told->watch,
+                          .context = told->context,
                           .neighbours_of = TG_NONE};
     tg_status status = tg_tasks_open(recording, &h->tasks, error);
     h->total = h->tasks.info.payload_bytes;
@@ -238,6 +250,26 @@ tg_status tg_find_open(const struct tg_recording *recording, enum tg_find_kind f
     else
         tg_find_close(h);
     return status;
+}
+
+tg_status tg_find_open(const struct tg_recording *recording, enum tg_find_kind find_kind,
+                       tg_analysis_progress_fn progress, void *context, struct tg_find **find,
+                       struct tg_error *error)
+{
+    const struct tg_find told = {.progress = progress, .context = context};
+    TG_REFUSE_NULL(error, recording);
+    TG_REFUSE_NULL(error, find);
+    return open_find(recording, find_kind, &told, find, error);
+}
+
+tg_status tg_find_open_watched(const struct tg_recording *recording, enum tg_find_kind find_kind,
+                               tg_analysis_watch_fn watch, void *context, struct tg_find **find,
+                               struct tg_error *error)
+{
+    const struct tg_find told = {.watch = watch, .context = context};
+    TG_REFUSE_NULL(error, recording);
+    TG_REFUSE_NULL(error, find);
+    return open_find(recording, find_kind, &told, find, error);
 }
 
 void tg_find_close(struct tg_find *find)

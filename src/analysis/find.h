@@ -48,8 +48,11 @@ struct tg_find {
     uint64_t n_findings;
     size_t room;
     uint64_t origins, proved, looked_at, not_stored, only_hashed, unfinished;
-    tg_analysis_progress_fn progress;
+    tg_analysis_progress_fn progress; /* one of these, or none */
+    tg_analysis_watch_fn watch;
     void *context;
+    uint64_t accounts; /* calls of tg_find_account */
+    bool is_cancelled; /* the watch asked for that: the search ends at the next record */
     uint64_t done, total;
     /* of the finding whose neighbours were asked for last */
     struct tg_find_neighbour *neighbour;
@@ -69,7 +72,7 @@ void tg_find_account(struct tg_find *find, uint64_t bytes);
 void tg_probe_array(enum tg_find_kind find_kind, const struct tg_array *array,
                     struct tg_probe *probe);
 
-/* Each returns false if memory ran out. */
+/* Each returns false if memory ran out, or if the search was cancelled. */
 bool tg_find_probe_all(struct tg_find *find);
 bool tg_find_trace(struct tg_find *find);
 bool tg_find_unwritten(struct tg_find *find);

@@ -228,7 +228,7 @@ bool tg_find_probe_all(struct tg_find *find)
     find->probe = calloc((size_t)records + 1, sizeof *find->probe);
     if (!find->probe || !make_table(&large, most_large < records ? most_large : records))
         return false;
-    for (uint64_t i = 0; i < records; i++) {
+    for (uint64_t i = 0; i < records && !find->is_cancelled; i++) {
         find->probe[i].first = TG_NONE;
         if (!tg_recording_get(find->recording, i, &entry) ||
             entry.record.stage == TG_STAGE_ORCHESTRATION)
@@ -244,5 +244,5 @@ bool tg_find_probe_all(struct tg_find *find)
         only_hashed += is_only_hashed(find, i, &entry);
     }
     free(large.slot);
-    return probe_by_hash(find, only_hashed);
+    return !find->is_cancelled && probe_by_hash(find, only_hashed);
 }

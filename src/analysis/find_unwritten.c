@@ -260,7 +260,7 @@ bool tg_find_unwritten(struct tg_find *find)
     if (!find->task)
         return false;
     for (uint32_t i = 0; i < find->flow.n_events; i++)
-        if (!look_at_output(find, &find->flow.event[i]))
+        if (!look_at_output(find, &find->flow.event[i]) || find->is_cancelled)
             return false;
     return true;
 }

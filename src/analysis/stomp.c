@@ -59,7 +59,7 @@ static bool look_at_input(struct tg_find *find, const struct tg_flow_event *even
 bool tg_find_stomps(struct tg_find *find)
 {
     for (uint32_t i = 0; i < find->flow.n_events; i++)
-        if (!look_at_input(find, &find->flow.event[i]))
+        if (!look_at_input(find, &find->flow.event[i]) || find->is_cancelled)
             return false;
     return true;
 }

@@ -7,6 +7,7 @@
 #include <taskglass/query.h>
 #include <taskglass/json.h>
 #include <taskglass/recording.h>
+#include <taskglass/replay.h>
 
 #include "cli/cli.h"
 #include "cli/options.h"
@@ -24,16 +25,9 @@ struct check_request { /* what the command line asks for */
     bool all, json;
 };
 
-/* What became of tasks: of one kernel, or of all. */
-struct check_counts {
-    uint64_t tasks, good, wrong, without, incomplete, failed, empty;
-    uint64_t max_ulp;               /* TG_ULP_UNDEFINED: NaN stands against a number */
-    double max_error, max_relative; /* of the tasks that were checked */
-};
-
 struct check_kernel {
     char name[200];
-    struct check_counts is;
+    struct tg_reference_counts is;
 };
 
 /* A task without a verdict. */
@@ -55,7 +49,7 @@ struct check_tally {
     const struct tg_recording *recording;
     struct tg_json json;
     struct cli_progress progress;
-    struct check_counts all;
+    struct tg_reference_counts all;
     struct check_kernel *kernel; /* in the order of their first tasks */
     size_t n_kernels, room_kernels, last;
     struct check_failures failed; /* their reference failed */

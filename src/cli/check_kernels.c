@@ -20,7 +20,7 @@ static const struct cli_column columns[COLUMNS] = {
     [MAX_RELATIVE] = {"max relative", .rank = 5, .right = true},
 };
 
-static void put_errors(struct cli_table *table, const struct check_counts *is)
+static void put_errors(struct cli_table *table, const struct tg_reference_counts *is)
 {
     if (is->good + is->wrong == 0) {
         cli_table_cell(table, MAX_ULP, "-");
@@ -39,7 +39,7 @@ void check_kernels_print(const struct check_tally *tally)
     struct cli_table table;
     cli_table_begin(&table, stdout, columns, COLUMNS, 2);
     for (size_t i = 0; i < tally->n_kernels; i++) {
-        const struct check_counts *is = &tally->kernel[i].is;
+        const struct tg_reference_counts *is = &tally->kernel[i].is;
         cli_table_cell(&table, KERNEL, "%s", *tally->kernel[i].name ? tally->kernel[i].name : "?");
         cli_table_cell(&table, CHECKED, "%" PRIu64, is->good + is->wrong);
         cli_table_cell(&table, WRONG, "%" PRIu64, is->wrong);
@@ -68,7 +68,7 @@ void check_kernels_put(const struct check_tally *tally, struct tg_json *json)
     tg_json_key(json, "kernels");
     tg_json_begin_array(json);
     for (size_t i = 0; i < tally->n_kernels; i++) {
-        const struct check_counts *is = &tally->kernel[i].is;
+        const struct tg_reference_counts *is = &tally->kernel[i].is;
         tg_json_begin_line_object(json);
         tg_json_put_string(json, "kernel", tally->kernel[i].name);
         tg_json_put_uint(json, "tasks", is->tasks);

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <taskglass/analysis.h>
 #include <taskglass/replay.h>
 
 #include "cli/check.h"
@@ -50,37 +49,6 @@ static size_t kernel_of(struct check_tally *tally, const char *name)
     memset(&tally->kernel[tally->last], 0, sizeof *tally->kernel);
     snprintf(tally->kernel[tally->last].name, sizeof tally->kernel->name, "%s", name);
     return tally->last;
-}
-
-static void count(struct check_counts *counts, const struct tg_reference_task *task)
-{
-    counts->tasks++;
-    switch (task->is) {
-    case TG_REFERENCE_AGREES:
-        counts->good++;
-        break;
-    case TG_REFERENCE_DIFFERS:
-        counts->wrong++;
-        break;
-    case TG_REFERENCE_NONE:
-        counts->without++;
-        return;
-    case TG_REFERENCE_INCOMPLETE:
-        counts->incomplete++;
-        return;
-    case TG_REFERENCE_FAILED:
-        counts->failed++;
-        return;
-    case TG_REFERENCE_EMPTY:
-        counts->empty++;
-        return;
-    }
-    if (task->max_ulp > counts->max_ulp)
-        counts->max_ulp = task->max_ulp;
-    if (task->max_error > counts->max_error)
-        counts->max_error = task->max_error;
-    if (task->max_relative > counts->max_relative)
-        counts->max_relative = task->max_relative;
 }
 
 static void keep_failure(struct check_tally *tally, struct check_failures *failures, size_t kernel,
@@ -148,8 +116,8 @@ static int tell(void *context, const struct tg_reference_task *task)
     size_t kernel = kernel_of(tally, task->kernel);
     if (kernel == SIZE_MAX)
         return 1;
-    count(&tally->all, task);
-    count(&tally->kernel[kernel].is, task);
+    tg_reference_count(&tally->all, task);
+    tg_reference_count(&tally->kernel[kernel].is, task);
     if (task->is == TG_REFERENCE_FAILED)
         keep_failure(tally, &tally->failed, kernel, task);
     if (task->is == TG_REFERENCE_INCOMPLETE && tally->left.count < most_rows(tally))
@@ -175,34 +143,6 @@ static int show(void *context, uint64_t checked, uint64_t tasks)
 
 /* ── the end ───────────────────────────────────────────────────────────────────────────── */
 
-/* What the counts mean; for "not known" also why. */
-static const char *result_of(const struct check_counts *all, char *reason, size_t size)
-{
-    *reason = '\0';
-    if (all->wrong > 0)
-        return "wrong";
-    if (all->good > 0 && all->failed == 0)
-        return "good";
-    if (all->failed > 0)
-        snprintf(reason, size, "%" PRIu64 " of %" PRIu64 " tasks have a reference that failed",
-                 all->failed, all->tasks);
-    else if (all->incomplete == 0 && all->empty > 0)
-        snprintf(reason, size,
-                 "no task has a reference and an output with elements: the outputs of %" PRIu64
-                 " are empty, %" PRIu64 " have no reference",
-                 all->empty, all->without);
-    else if (all->incomplete == 0)
-        snprintf(reason, size, "no kernel of the %" PRIu64 " recorded tasks has a reference",
-                 all->tasks);
-    else
-        snprintf(reason, size,
-                 "no task was recorded in full together with a reference: %" PRIu64
-                 " were not recorded in full or are damaged, %" PRIu64
-                 " have no reference; record the run with --dump-tensor=full",
-                 all->incomplete, all->without);
-    return "not known";
-}
-
 static void print_failures(const struct check_tally *tally, const struct check_failures *failures,
                            const char *word, const char *whose, size_t most)
 {
@@ -227,7 +167,7 @@ static void print_without_verdict(const struct check_tally *tally)
 
 static void print_sum(const struct check_tally *tally)
 {
-    const struct check_counts *all = &tally->all;
+    const struct tg_reference_counts *all = &tally->all;
     struct tg_recording_info info;
     struct cli_text tasks;
     if (all->wrong > most_rows(tally))
@@ -302,37 +242,18 @@ static void end_json(struct check_tally *tally, const char *result, const char *
     (void)tg_json_finish(json); /* main reports errors of stdout */
 }
 
-/* No task is in the recording. That is an answer only if the run had none. */
-static int report_nothing(struct check_tally *tally)
-{
-    struct tg_error error;
-    struct tg_find *find;
-    tg_status status = tg_find_open(tally->recording, TG_FIND_NAN, NULL, NULL, &find, &error);
-    char reason[sizeof error.text + 40];
-    if (status == TG_OK)
-        tg_find_close(find);
-    snprintf(reason, sizeof reason, "%s", status == TG_OK ? "" : error.text);
-    if (tally->request->json)
-        end_json(tally, status == TG_OK ? "good" : "not known", reason);
-    else if (status == TG_OK)
-        cli_print("nothing recorded, nothing found\n");
-    if (status == TG_OK)
-        return CLI_OK;
-    return cli_error("not known: %s", reason);
-}
-
 static int report(struct check_tally *tally)
 {
-    char reason[300];
-    const char *result = result_of(&tally->all, reason, sizeof reason);
-    if (tally->all.tasks == 0)
-        return report_nothing(tally);
+    struct tg_reference_reason reason;
+    const char *result = tg_reference_result(tally->recording, &tally->all, &reason);
     if (tally->request->json)
-        end_json(tally, result, reason);
-    else
+        end_json(tally, result, reason.text);
+    else if (tally->all.tasks > 0)
         print_sum(tally);
-    if (*reason)
-        return cli_error("not known: %s", reason);
+    else if (!*reason.text)
+        cli_print("nothing recorded, nothing found\n");
+    if (*reason.text)
+        return cli_error("not known: %s", reason.text);
     return tally->all.wrong > 0 ? DIFFERS : CLI_OK;
 }
 

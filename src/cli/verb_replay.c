@@ -99,35 +99,20 @@ static void put_output(struct tg_json *json, const struct tg_replay_output *outp
     tg_json_end_object(json);
 }
 
-/* True if there are outputs, but the recording has none of them, and no two runs differ. */
-static bool is_open(const struct tg_replay_result *result)
-{
-    return result->n_outputs > 0 && result->n_compared == 0 && result->deterministic;
-}
-
-static const char nothing_to_compare[] =
-    "the recording has no output of the task to compare with; record with --dump-tensor=full";
-
-static const char *result_words(const struct tg_replay_result *result)
-{
-    if (is_open(result))
-        return "not known";
-    return result->same && result->deterministic ? "same" : "differs";
-}
-
 static void print_json(const struct tg_replay_result *result)
 {
     struct tg_json json;
+    const char *reason, *word = tg_replay_word(result, &reason);
     tg_json_start(&json, stdout);
     tg_json_begin_object(&json);
     tg_json_put_hex(&json, "task_id", result->task);
     tg_json_put_string(&json, "kernel", result->kernel);
     tg_json_put_string(&json, "platform", result->platform);
     tg_json_put_uint(&json, "runs", result->runs);
-    tg_json_put_string(&json, "result", result_words(result));
-    tg_json_put_string(&json, "reason", is_open(result) ? nothing_to_compare : NULL);
+    tg_json_put_string(&json, "result", word);
+    tg_json_put_string(&json, "reason", *reason ? reason : NULL);
     tg_json_key(&json, "same");
-    if (is_open(result))
+    if (*reason)
         tg_json_null(&json);
     else
         tg_json_bool(&json, result->same);
@@ -168,6 +153,7 @@ static int replay_recording(const struct cli *cli, const struct tg_recording *re
 {
     struct tg_replay_result result;
     struct tg_error error;
+    const char *reason;
     if (request->bundle)
         return write_bundle(recording, request);
     if (request->json)
@@ -183,8 +169,9 @@ static int replay_recording(const struct cli *cli, const struct tg_recording *re
         print_json(&result);
     else
         print_result(&result);
-    if (is_open(&result))
-        return request->json ? CLI_USAGE : cli_error("not known: %s", nothing_to_compare);
+    (void)tg_replay_word(&result, &reason);
+    if (*reason)
+        return request->json ? CLI_USAGE : cli_error("not known: %s", reason);
     return result.same && result.deterministic ? CLI_OK : DIFFERS;
 }
 

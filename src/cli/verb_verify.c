@@ -38,23 +38,6 @@ static bool is_good(const struct tg_verification *result)
     return result->problems == 0 && result->unread == 0;
 }
 
-/* With a path. */
-struct reason {
-    char text[sizeof(struct cli_shown) + 200];
-};
-
-static const char *why_unknown(struct reason *reason, const struct tg_recording_info *info,
-                               const struct tg_verification *result)
-{
-    struct cli_text count;
-    struct cli_shown dir;
-    snprintf(reason->text, sizeof reason->text,
-             "%s not read: the payload file has more than 16 GiB of holes; "
-             "to read them too, type: taskglass verify --force %s",
-             cli_format_count(&count, result->unread, "tensor"), cli_show_word(&dir, info->dir));
-    return reason->text;
-}
-
 static void put_finding(struct tg_json *json, const struct tg_verify_finding *finding)
 {
     tg_json_begin_line_object(json);
@@ -86,19 +69,20 @@ static void put_problems(struct tg_json *json, const struct tg_verification *res
 }
 
 /* Only if something was not read: elsewhere `good` says it all. */
-static void put_unread(struct tg_json *json, const struct tg_recording_info *info,
+static void put_unread(struct tg_json *json, const struct tg_recording *recording,
                        const struct tg_verification *result)
 {
-    struct reason reason;
+    struct tg_verify_reason reason;
     if (result->unread == 0)
         return;
-    tg_json_put_string(json, "result", is_unknown(result) ? "not known" : "bad");
+    tg_json_put_string(json, "result", tg_verification_result(recording, result, &reason));
     if (is_unknown(result))
-        tg_json_put_string(json, "reason", why_unknown(&reason, info, result));
+        tg_json_put_string(json, "reason", reason.text);
     tg_json_put_uint(json, "not_read", result->unread);
 }
 
-static void print_json(const struct tg_recording_info *info, const struct tg_verification *result)
+static void print_json(const struct tg_recording *recording, const struct tg_recording_info *info,
+                       const struct tg_verification *result)
 {
     struct tg_json json;
     tg_json_start(&json, stdout);
@@ -123,7 +107,7 @@ static void print_json(const struct tg_recording_info *info, const struct tg_ver
     tg_json_put_uint(&json, "lost", cli_recording_lost(&info->summary));
     tg_json_put_uint(&json, "unclaimed_bytes", result->unclaimed);
     put_problems(&json, result);
-    put_unread(&json, info, result);
+    put_unread(&json, recording, result);
     tg_json_end_object(&json);
     (void)tg_json_finish(&json); /* main reports errors of stdout */
 }
@@ -175,12 +159,14 @@ static void print_notes(const struct tg_recording_info *info, const struct tg_ve
                   cli_format_bytes(&text, result->unclaimed));
 }
 
-static void print_report(const struct tg_recording_info *info, const struct tg_verification *result)
+static void print_report(const struct tg_recording *recording, const struct tg_recording_info *info,
+                         const struct tg_verification *result)
 {
     struct cli_text records, bytes, problems;
     struct cli_shown dir;
-    struct reason reason;
+    struct tg_verify_reason reason;
     const char *word = is_good(result) ? "good" : is_unknown(result) ? "NOT KNOWN" : "BAD";
+    (void)tg_verification_result(recording, result, &reason);
     cli_print("%s%s%s  %s: %s, %s of payload, %" PRIu64 " hash%s compared%s\n",
               cli_color(stdout, is_good(result) ? CLI_GREEN : CLI_RED), word,
               cli_color(stdout, CLI_PLAIN), cli_show(&dir, info->dir),
@@ -188,7 +174,7 @@ static void print_report(const struct tg_recording_info *info, const struct tg_v
               cli_format_bytes(&bytes, result->bytes), result->compared,
               result->compared == 1 ? "" : "es", result->manifest ? ", and the manifest" : "");
     if (is_unknown(result))
-        cli_print("  because   %s\n", why_unknown(&reason, info, result));
+        cli_print("  because   %s\n", reason.text);
     if (result->problems > 0)
         cli_print("  %s:\n", cli_format_count(&problems, result->problems, "problem"));
     print_findings(result);
@@ -209,9 +195,9 @@ static int verify_recording(const struct tg_recording *recording, bool json)
         return cli_recording_fail(recording, json, &error);
     tg_recording_get_info(recording, &info);
     if (json)
-        print_json(&info, &result);
+        print_json(recording, &info, &result);
     else
-        print_report(&info, &result);
+        print_report(recording, &info, &result);
     if (is_unknown(&result))
         return CLI_USAGE;
     return is_good(&result) ? CLI_OK : DIFFERS;

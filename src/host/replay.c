@@ -27,6 +27,8 @@ struct stage {
     struct tg_graph *graph;
     uint64_t block[TG_MAX_TENSORS]; /* device addresses */
     char *got[TG_MAX_TENSORS];      /* the first run's outputs, as logical bytes */
+    int (*stop)(void *context);
+    void *stop_context;
 };
 
 void tg_replay_kernel_names(const struct tg_recorded_task *task, char *text, size_t size)
@@ -154,6 +156,27 @@ static tg_status take_output(struct stage *s, uint32_t argument, uint32_t run,
     return status;
 }
 
+/* Waits in short pieces, because `stop` wants to be asked often. */
+static tg_status run_graph(struct stage *s, const struct tg_run_config *config,
+                           struct tg_replay_result *result, struct tg_error *error)
+{
+    const double piece = 0.05;
+    struct tg_run *run = NULL;
+    if (s->stop == NULL)
+        return tg_graph_run(s->graph, config, &result->run, error);
+    tg_status status = tg_run_start(s->graph, config, &run, error);
+    if (status == TG_OK)
+        do
+            status = s->stop(s->stop_context) != 0
+                         ? tg_error_set(error, TG_CANCELLED, "the replay was cancelled")
+                         : tg_run_wait(run, piece, error);
+        while (status == TG_TIMED_OUT);
+    if (run != NULL)
+        tg_run_get_result(run, &result->run);
+    tg_run_destroy(run);
+    return status;
+}
+
 static tg_status run_once(struct stage *s, const struct tg_run_config *config, uint32_t run,
                           struct tg_replay_result *result, struct tg_error *error)
 {
@@ -164,7 +187,7 @@ static tg_status run_once(struct stage *s, const struct tg_run_config *config, u
             status = tg_device_copy_in(s->device, s->block[b], s->task.block[b].image,
                                        s->task.block[b].size, error);
     if (status == TG_OK)
-        status = tg_graph_run(s->graph, config, &result->run, error);
+        status = run_graph(s, config, result, error);
     for (uint32_t i = 0; i < s->task.n_tensors && status == TG_OK; i++)
         if (s->task.tensor[i].role != TG_IN)
             status = take_output(s, i, run, &result->output[n++], error);
@@ -227,11 +250,11 @@ tg_status tg_replay_task(const struct tg_settings *settings, const struct tg_rec
     TG_REFUSE_NULL(error, settings);
     TG_REFUSE_NULL(error, recording);
     TG_REFUSE_NULL(error, result);
-    struct stage s = {0};
     struct tg_plan plan;
     static const struct tg_replay_config defaults;
     struct tg_trusted module;
     config = config ? config : &defaults;
+    struct stage s = {.stop = config->stop, .stop_context = config->stop_context};
     uint32_t repeat = config->repeat ? config->repeat : 1;
     tg_status status = tg_plan_make(settings, &plan, error);
     memset(result, 0, sizeof *result);
@@ -268,4 +291,22 @@ tg_status tg_replay_task(const struct tg_settings *settings, const struct tg_rec
     leave(&s);
     return tg_recording_conclude(recording, status,
                                  error); /* outputs were compared with its bytes */
+}
+
+/* True if there are outputs, but the recording has none of them, and no two runs differ. */
+static bool is_open(const struct tg_replay_result *result)
+{
+    return result->n_outputs > 0 && result->n_compared == 0 && result->deterministic;
+}
+
+const char *tg_replay_word(const struct tg_replay_result *result, const char **reason)
+{
+    if (reason)
+        *reason = "";
+    if (result && !is_open(result))
+        return result->same && result->deterministic ? "same" : "differs";
+    if (reason)
+        *reason = "the recording has no output of the task to compare with; record with "
+                  "--dump-tensor=full";
+    return "not known";
 }

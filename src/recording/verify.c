@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <taskglass/text.h>
 #include <taskglass/verify.h>
 
 #include "base/error.h"
@@ -165,34 +166,87 @@ static void verify_payload_file(struct tg_verifier *verifier)
                         verifier->short_records);
 }
 
+static tg_status run(struct tg_verifier *verifier, struct tg_error *error)
+{
+    const struct tg_recording *recording = verifier->recording;
+    tg_verify_records(verifier);
+    if (verifier->cancelled)
+        return tg_error_set(error, TG_CANCELLED, "the verification was cancelled");
+    verify_payload_file(verifier);
+    tg_verify_journal(verifier);
+    if (!verifier->info.from_journal)
+        tg_verify_damage(verifier, recording);
+    verify_extents(verifier);
+    tg_verify_counters(verifier, &verifier->info);
+    verify_unclaimed(verifier);
+    tg_verify_manifest(verifier);
+    return verifier->loss.status == TG_OK
+               ? tg_recording_check_files(recording, error)
+               : tg_error_set(error, verifier->loss.status, "%s", verifier->loss.text);
+}
+
+static tg_status verify(struct tg_verifier *verifier, struct tg_error *error)
+{
+    *verifier->result = (struct tg_verification){0};
+    tg_recording_get_info(verifier->recording, &verifier->info);
+    verifier->result->records = verifier->info.records;
+    verifier->total =
+        verifier->info.payload_bytes + verifier->info.records * sizeof(struct tg_record);
+    verifier->zeros_from = UINT64_MAX;
+    verifier->extent = calloc(verifier->info.records + 1, sizeof *verifier->extent);
+    if (!verifier->extent)
+        return tg_error_set(error, TG_NO_MEMORY, "no memory for %" PRIu64 " records",
+                            verifier->info.records);
+    pthread_mutex_init(&verifier->lock, NULL);
+    tg_status status = run(verifier, error);
+    pthread_mutex_destroy(&verifier->lock);
+    free(verifier->extent);
+    return status;
+}
+
 tg_status tg_recording_verify(const struct tg_recording *recording, tg_verify_progress_fn progress,
                               void *context, struct tg_verification *result, struct tg_error *error)
 {
     TG_REFUSE_NULL(error, recording);
     TG_REFUSE_NULL(error, result);
-    struct tg_verifier verifier = {.recording = recording, .result = result};
-    *result = (struct tg_verification){0};
-    tg_recording_get_info(recording, &verifier.info);
-    result->records = verifier.info.records;
-    verifier.total = verifier.info.payload_bytes + verifier.info.records * sizeof(struct tg_record);
-    verifier.zeros_from = UINT64_MAX;
-    verifier.extent = calloc(verifier.info.records + 1, sizeof *verifier.extent);
-    if (!verifier.extent)
-        return tg_error_set(error, TG_NO_MEMORY, "no memory for %" PRIu64 " records",
-                            verifier.info.records);
-    pthread_mutex_init(&verifier.lock, NULL);
-    tg_verify_records(&verifier, progress, context);
-    verify_payload_file(&verifier);
-    tg_verify_journal(&verifier);
-    if (!verifier.info.from_journal)
-        tg_verify_damage(&verifier, recording);
-    verify_extents(&verifier);
-    tg_verify_counters(&verifier, &verifier.info);
-    verify_unclaimed(&verifier);
-    tg_verify_manifest(&verifier);
-    pthread_mutex_destroy(&verifier.lock);
-    free(verifier.extent);
-    return verifier.loss.status == TG_OK
-               ? tg_recording_check_files(recording, error)
-               : tg_error_set(error, verifier.loss.status, "%s", verifier.loss.text);
+    return verify(
+        &(struct tg_verifier){
+            .recording = recording, .result = result, .progress = progress, .context = context},
+        error);
+}
+
+tg_status tg_recording_verify_watched(const struct tg_recording *recording,
+                                      tg_verify_watch_fn watch, void *context,
+                                      struct tg_verification *result, struct tg_error *error)
+{
+    TG_REFUSE_NULL(error, recording);
+    TG_REFUSE_NULL(error, result);
+    return verify(
+        &(struct tg_verifier){
+            .recording = recording, .result = result, .watch = watch, .context = context},
+        error);
+}
+
+const char *tg_verification_result(const struct tg_recording *recording,
+                                   const struct tg_verification *result,
+                                   struct tg_verify_reason *reason)
+{
+    struct tg_recording_info info;
+    char dir[4200];
+    if (reason)
+        reason->text[0] = '\0';
+    if (recording == NULL || result == NULL)
+        return "not known";
+    if (result->problems > 0)
+        return "bad";
+    if (result->unread == 0)
+        return "good";
+    tg_recording_get_info(recording, &info);
+    if (reason)
+        snprintf(reason->text, sizeof reason->text,
+                 "%" PRIu64 " tensor%s not read: the payload file has more than 16 GiB of holes; "
+                 "to read them too, type: taskglass verify --force %s",
+                 result->unread, result->unread == 1 ? "" : "s",
+                 tg_text_shell_word(info.dir, dir, sizeof dir) ? dir : "DIR");
+    return "not known";
 }

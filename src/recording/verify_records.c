@@ -25,6 +25,7 @@ struct worker {
     uint64_t done; /* bytes, not yet added to the verifier's */
     pthread_t thread;
     bool is_running;
+    bool is_caller;    /* no thread of its own: it shows progress itself */
     uint32_t finished; /* atomic */
 };
 
@@ -151,18 +152,31 @@ static void let_go(const struct tg_verifier *verifier, uint64_t index)
                            (index - often) * verifier->recording->slot_size);
 }
 
+/* On the thread that called tg_recording_verify. */
+static void show(struct tg_verifier *verifier)
+{
+    uint64_t done = __atomic_load_n(&verifier->done, __ATOMIC_RELAXED);
+    if (verifier->progress)
+        verifier->progress(verifier->context, done, verifier->total);
+    if (verifier->watch && verifier->watch(verifier->context, done, verifier->total) != 0)
+        __atomic_store_n(&verifier->cancelled, 1, __ATOMIC_RELAXED);
+}
+
 static void *work(void *context)
 {
     struct worker *worker = context;
     struct tg_verifier *verifier = worker->verifier;
     for (;;) {
         uint64_t first = __atomic_fetch_add(&verifier->next, SHARE, __ATOMIC_RELAXED);
-        if (first >= verifier->info.records)
+        if (first >= verifier->info.records ||
+            __atomic_load_n(&verifier->cancelled, __ATOMIC_RELAXED))
             break;
         uint64_t last = first + SHARE;
         for (uint64_t i = first; i < last && i < verifier->info.records; i++)
             verify_record(worker, i);
         __atomic_fetch_add(&verifier->done, worker->done, __ATOMIC_RELAXED);
+        if (worker->is_caller)
+            show(verifier);
         worker->done = 0;
         let_go(verifier, first);
     }
@@ -170,12 +184,12 @@ static void *work(void *context)
     return NULL;
 }
 
-static void wait_for(const struct worker *worker, tg_verify_progress_fn progress, void *context)
+static void wait_for(const struct worker *worker)
 {
     const struct timespec tick = {.tv_nsec = TICK_MS * 1000000L};
-    while (progress && !tg_load_acquire(&worker->finished)) {
-        uint64_t done = __atomic_load_n(&worker->verifier->done, __ATOMIC_RELAXED);
-        progress(context, done, worker->verifier->total);
+    struct tg_verifier *verifier = worker->verifier;
+    while ((verifier->progress || verifier->watch) && !tg_load_acquire(&worker->finished)) {
+        show(verifier);
         nanosleep(&tick, NULL);
     }
 }
@@ -212,7 +226,7 @@ static unsigned count_threads(const struct tg_verifier *verifier)
     return (unsigned)(wanted < most ? wanted : most);
 }
 
-void tg_verify_records(struct tg_verifier *verifier, tg_verify_progress_fn progress, void *context)
+void tg_verify_records(struct tg_verifier *verifier)
 {
     struct worker worker[MOST_THREADS] = {{0}};
     unsigned threads = count_threads(verifier);
@@ -220,11 +234,12 @@ void tg_verify_records(struct tg_verifier *verifier, tg_verify_progress_fn progr
         worker[i].verifier = verifier;
     for (unsigned i = 0; threads > 1 && i < threads; i++)
         worker[i].is_running = pthread_create(&worker[i].thread, NULL, work, &worker[i]) == 0;
-    if (!worker[0].is_running)
+    worker[0].is_caller = !worker[0].is_running;
+    if (worker[0].is_caller)
         work(&worker[0]); /* too little to do for threads, or none could be started */
     for (unsigned i = 0; i < MOST_THREADS; i++) {
         if (worker[i].is_running) {
-            wait_for(&worker[i], progress, context);
+            wait_for(&worker[i]);
             pthread_join(worker[i].thread, NULL);
         }
         add_up(verifier->result, &worker[i].sum);

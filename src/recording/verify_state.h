@@ -20,7 +20,11 @@ struct tg_verifier {
     uint64_t total;         /* about how many bytes there are to check */
     uint64_t next;          /* the next record that no thread has taken; atomic */
     uint64_t done;          /* bytes checked so far; atomic */
-    struct tg_error loss;   /* why the manifest could not be compared; status TG_OK: it was */
+    tg_verify_progress_fn progress; /* one of these, or none */
+    tg_verify_watch_fn watch;
+    void *context;
+    uint64_t cancelled;   /* not 0: the watch asked for that, and the threads end; atomic */
+    struct tg_error loss; /* why the manifest could not be compared; status TG_OK: it was */
     pthread_mutex_t lock;
 };
 
@@ -29,7 +33,7 @@ __attribute__((format(printf, 4, 5))) void tg_verify_found(struct tg_verifier *v
                                                            const char *format, ...);
 
 /* Checks every record and its payload, on several threads. */
-void tg_verify_records(struct tg_verifier *verifier, tg_verify_progress_fn progress, void *context);
+void tg_verify_records(struct tg_verifier *verifier);
 /* Reports what the reader found damaged in the journal. */
 void tg_verify_journal(struct tg_verifier *verifier);
 /* The same for a manifest. */
