@@ -85,6 +85,36 @@ TG_API tg_status tg_stats_walk_begin(const struct tg_recording *recording,
 /* The next record, for tg_entry_measure. False past the last. */
 TG_API bool tg_stats_walk_next(struct tg_stats_walk *walk, uint64_t *index, struct tg_entry *entry);
 
+/* ── check --against ───────────────────────────────────────────────────────────────────────── */
+
+/* How recorded tensors are compared with values that NumPy saved. Zeros are the defaults. */
+struct tg_against_config {
+    const char *file;             /* .npy or .npz */
+    const struct tg_query *query; /* of .npy: selects the one tensor to compare */
+    bool has_atol, has_rtol;      /* default: the tolerance of diff for the type */
+    double atol, rtol;            /* |recorded - golden| <= atol + rtol * |golden| */
+};
+
+/* A recorded tensor and the array that it was compared with. */
+struct tg_against_pair {
+    const char *name; /* of the array in an .npz; "" of an .npy */
+    uint64_t index;   /* of the record */
+    struct tg_entry entry;
+    struct tg_output_check check; /* name is NULL */
+};
+/* Called for each pair, in the order of the file, on the caller's thread. A return other than 0 cancels. */
+typedef int (*tg_against_fn)(void *context, const struct tg_against_pair *pair);
+
+/*
+ * Compares an .npy with the one tensor that the query selects, or each array of an .npz with the record from
+ * which `taskglass export --to npz` would make its name (task_RING_INDEX_before|after_argN). BAD_ARGUMENT: the
+ * query selects no tensor or several, no record has that name, shapes differ, or a tensor is not stored in
+ * full; IO_ERROR, NO_MEMORY, CANCELLED, and what tg_npy_open returns.
+ */
+TG_API tg_status tg_check_against(const struct tg_recording *recording,
+                                  const struct tg_against_config *config, tg_against_fn tell,
+                                  void *context, struct tg_error *error);
+
 #ifdef __cplusplus
 }
 #endif
