@@ -23,6 +23,17 @@ struct tg_export_format_info {
 /* False if there is no format with that number. */
 TG_API bool tg_export_format_get(uint32_t number, struct tg_export_format_info *info);
 
+/* The format that the ending of a file's name says; NULL if it says none. */
+TG_API const char *tg_export_format_of(const char *path);
+/* Room for the name of a file. */
+struct tg_export_path {
+    char text[300];
+};
+/* The name that an export gets if nobody names one, made from the name of the run. An npy export is a folder,
+ * so its name ends in "_npy". "" for an unknown format. Returns path->text. */
+TG_API const char *tg_export_default_path(const struct tg_recording *recording, const char *format,
+                                          struct tg_export_path *path);
+
 /* The export calls it now and then on the caller's thread. A return other than 0 cancels. */
 typedef int (*tg_export_progress_fn)(void *context, uint64_t done, uint64_t total);
 

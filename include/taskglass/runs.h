@@ -56,6 +56,27 @@ TG_API bool tg_runs_get(const struct tg_runs *runs, uint64_t number, struct tg_r
 TG_API uint64_t tg_runs_unread(const struct tg_runs *runs, const char **path);
 TG_API void tg_runs_close(struct tg_runs *runs);
 
+/* Which runs to select. Zeros: all of them. */
+struct tg_runs_filter {
+    const char *workload; /* of this workload */
+    const char
+        *result; /* that ended so: "failed", "finished" …, or the name of a status; in any case */
+    bool has_age;
+    int64_t older_than; /* has_age: that began at least so many seconds ago */
+    uint64_t keep;      /* all but the newest so many of them */
+    bool ended;         /* not those that still go on */
+};
+/* Leaves only the runs that the filter selects in the list. BAD_ARGUMENT: an unknown result. */
+TG_API tg_status tg_runs_select(struct tg_runs *runs, const struct tg_runs_filter *filter,
+                                struct tg_error *error);
+/* BAD_ARGUMENT: no run can end so; the text has the words. */
+TG_API tg_status tg_runs_check_result(const char *word, struct tg_error *error);
+/* "90s", "30m", "12h", "7d", "2w" in seconds. BAD_ARGUMENT. */
+TG_API tg_status tg_runs_parse_age(const char *text, int64_t *seconds, struct tg_error *error);
+/* The run of that name, alone in a list: `word` is a path, or the name of a directory under outputs/.
+ * NOT_FOUND; BAD_ARGUMENT: it is not the directory of a run, or there are two of that name. */
+TG_API tg_status tg_runs_find(const char *word, struct tg_runs **runs, struct tg_error *error);
+
 /* What tg_runs_remove did. */
 struct tg_runs_removed {
     uint64_t bytes; /* that the files took on the disk */

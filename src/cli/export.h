@@ -16,10 +16,6 @@ struct cli_export {
     bool json;        /* print the result as JSON */
 };
 
-/* The default path: the name of the run with the ending of the format, in the current folder. */
-void cli_export_path(const struct tg_recording_info *info, const char *format, char *path,
-                     size_t room);
-
 /* Exports, shows progress on a terminal, and prints notes on what the format cannot hold. Returns the
  * exit code. */
 int cli_export(const struct cli_export *export);

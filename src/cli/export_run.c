@@ -5,7 +5,6 @@
 #include <string.h>
 #include <taskglass/dtype.h>
 #include <taskglass/json.h>
-#include <taskglass/text.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -20,23 +19,6 @@
 static bool is(const char *format, const char *name)
 {
     return strcmp(format, name) == 0;
-}
-
-/* An npy export is a folder, so its name ends in "_npy" instead of ".npy". The recording says how its run
- * was named, and may say "../../x". */
-void cli_export_path(const struct tg_recording_info *info, const char *format, char *path,
-                     size_t room)
-{
-    struct tg_export_format_info known;
-    const char *ending = "";
-    char name[256], file[TG_FILE_NAME_MAX + 1];
-    for (uint32_t i = 0; tg_export_format_get(i, &known); i++)
-        if (is(known.name, format))
-            ending = is(format, "npy") ? "_npy" : known.ending;
-    tg_recording_name(info, name, sizeof name);
-    bool has_name = name[strspn(name, "./")] != '\0';
-    (void)snprintf(path, room, "%s%s",
-                   tg_name_to_file(has_name ? name : "recording", file, sizeof file), ending);
 }
 
 static int on_progress(void *context, uint64_t done, uint64_t total)

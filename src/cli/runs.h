@@ -14,10 +14,8 @@ struct runs {
     /* what the command line asks for */
     const char **operand;
     size_t operands;
-    const char *workload, *result;
+    struct tg_runs_filter filter;
     struct cli_count limit, keep;
-    int64_t older_than; /* seconds, if has_age */
-    bool has_age;
     bool all, remove, yes, json;
     /* what was found */
     const char *dir;

@@ -78,27 +78,12 @@ static const struct cli_option options[] = {
     CLI_JSON(struct request, json, "print the result for programs"),
 };
 
-static bool ends_in(const char *text, const char *end)
-{
-    size_t n = strlen(text), m = strlen(end);
-    return n >= m && strcmp(text + n - m, end) == 0;
-}
-
-static const char *format_of(const char *path)
-{
-    struct tg_export_format_info format;
-    for (uint32_t i = 0; tg_export_format_get(i, &format); i++)
-        if (ends_in(path, format.ending))
-            return format.name;
-    return ends_in(path, ".db") ? "sqlite" : NULL;
-}
-
 static int check(struct request *request)
 {
     struct cli_choices choices;
     bool to_stdout = request->output && strcmp(request->output, "-") == 0;
     if (!request->to && request->output)
-        request->to = format_of(request->output);
+        request->to = tg_export_format_of(request->output);
     if (!request->to)
         return cli_error("export needs a format: --to %s",
                          cli_choices_format(format_name, "or", &choices));
@@ -109,20 +94,18 @@ static int check(struct request *request)
 
 static int open_and_export(const struct request *request)
 {
-    struct tg_recording_info info;
     struct tg_recording *recording;
     struct tg_error error;
-    char path[300];
+    struct tg_export_path path;
     if (cli_recording_open(request->dir, &recording, &error) != TG_OK)
         return cli_recording_fail(NULL, request->json, &error);
-    tg_recording_get_info(recording, &info);
-    cli_export_path(&info, request->to, path, sizeof path);
+    const char *name = tg_export_default_path(recording, request->to, &path);
     int code = cli_recording_check_index(recording, request->query);
     if (code == CLI_OK)
         code = cli_export(&(struct cli_export){.recording = recording,
                                                .query = request->query,
                                                .format = request->to,
-                                               .path = request->output ? request->output : path,
+                                               .path = request->output ? request->output : name,
                                                .limit = request->limit,
                                                .force = request->force,
                                                .json = request->json});

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* taskglass runs: lists what is under outputs/, and removes it. */
 #define _GNU_SOURCE 1
-#include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "cli/format.h"
 #include "cli/print.h"
@@ -26,54 +21,29 @@ static const char *result_word(unsigned number)
     return number < TG_RECORDING_STATES ? tg_recording_state_name(number) : NULL;
 }
 
-static const char *status_word(unsigned number)
-{
-#define NAME(name, number, ...) #name,
-    static const char *const names[] = {TG_STATUS_MAP(NAME)};
-#undef NAME
-    return number < sizeof names / sizeof names[0] ? names[number] : NULL;
-}
-
 static int take_result(void *request, const struct cli_option *option, const char *word)
 {
-    struct cli_choices choices;
-    const char *known;
-    for (unsigned i = 0; (known = result_word(i)) || (known = status_word(i)); i++)
-        if (strcasecmp(word, known) == 0 ||
-            (status_word(i) && strcasecmp(word, status_word(i)) == 0)) {
-            ((struct runs *)request)->result = word;
-            return CLI_OK;
-        }
-    return cli_error("--%s: unknown result '%s'; results are %s, or the name of a status such as "
-                     "MISMATCH or HANG",
-                     option->name, word, cli_choices_format(result_word, "and", &choices));
+    struct tg_error error;
+    if (tg_runs_check_result(word, &error) != TG_OK)
+        return cli_error("--%s: %s", option->name, error.text);
+    ((struct runs *)request)->filter.result = word;
+    return CLI_OK;
 }
 
-/* "90s", "30m", "12h", "7d", "2w". */
 static int take_age(void *request, const struct cli_option *option, const char *text)
 {
-    static const struct {
-        char unit;
-        int64_t seconds;
-    } units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}, {'w', 604800}};
-    char *end;
-    errno = 0;
-    long long number = strtoll(text, &end, 10);
-    bool good = errno == 0 && end > text && *text >= '0' && *text <= '9' && number <= 100000000;
-    for (size_t i = 0; good && i < sizeof units / sizeof units[0]; i++)
-        if (end[0] == units[i].unit && end[1] == '\0') {
-            ((struct runs *)request)->older_than = number * units[i].seconds;
-            ((struct runs *)request)->has_age = true;
-            return CLI_OK;
-        }
-    return cli_error("--%s: '%s' is not an age; ages are written as 90s, 30m, 12h, 7d or 2w",
-                     option->name, text);
+    struct tg_runs_filter *filter = &((struct runs *)request)->filter;
+    struct tg_error error;
+    if (tg_runs_parse_age(text, &filter->older_than, &error) != TG_OK)
+        return cli_error("--%s: %s", option->name, error.text);
+    filter->has_age = true;
+    return CLI_OK;
 }
 
 static const struct cli_option options[] = {
     CLI_COUNT(struct runs, limit, "limit", "N", "list at most N runs", .fallback = "20"),
     CLI_FLAG(struct runs, all, "all", "list all runs; with --remove: remove all"),
-    CLI_TEXT(struct runs, workload, "workload", "NAME", "only runs of this workload",
+    CLI_TEXT(struct runs, filter.workload, "workload", "NAME", "only runs of this workload",
              .expects = CLI_WORKLOAD),
     CLI_CHOICE("result", "WORD", result_word, take_result,
                "only runs that ended so, or with a status such as MISMATCH or HANG"),
@@ -99,20 +69,10 @@ static int take_operand(const struct cli_verb *verb, void *request, const char *
 
 static bool has_filter(const struct runs *runs)
 {
-    return runs->workload || runs->result || runs->has_age || runs->keep.given;
+    return runs->filter.workload || runs->filter.result || runs->filter.has_age || runs->keep.given;
 }
 
 /* --- selecting -------------------------------------------------------------------------------- */
-
-static bool is_selected(const struct runs *runs, const struct tg_runs_entry *run)
-{
-    if (runs->workload && strcmp(runs->workload, run->workload) != 0)
-        return false;
-    if (runs->result && strcasecmp(runs->result, tg_recording_state_name(run->state)) != 0 &&
-        !(run->has_status && strcasecmp(runs->result, tg_status_name(run->status)) == 0))
-        return false;
-    return !runs->has_age || run->began <= (int64_t)time(NULL) - runs->older_than;
-}
 
 static int add(struct runs *runs, const struct tg_runs_entry *run)
 {
@@ -140,34 +100,26 @@ static int add_from(struct runs *runs, const char *dir)
     struct tg_runs_entry run;
     struct tg_error error;
     const char *path;
-    uint64_t seen = 0;
     int code = CLI_OK;
+    runs->filter.keep = runs->keep.number;
+    runs->filter.ended = runs->remove;
     cli_detail("looks for runs in '%s'", dir ? dir : "outputs");
     tg_status status = tg_runs_open(dir, &list, &error);
     if (status == TG_NOT_FOUND && !dir)
         return CLI_OK; /* nothing was run here */
-    if (status != TG_OK)
+    if (status == TG_OK)
+        status = tg_runs_select(list, &runs->filter, &error);
+    if (status != TG_OK) {
+        tg_runs_close(list);
         return cli_recording_fail(NULL, runs->json, &error);
+    }
     for (uint64_t i = 0; code == CLI_OK && tg_runs_get(list, i, &run); i++)
-        if (is_selected(runs, &run) && ++seen > runs->keep.number &&
-            !(runs->remove && run.state == TG_RECORDING_RUNNING))
-            code = add(runs, &run);
+        code = add(runs, &run);
     runs->unread = tg_runs_unread(list, &path);
     if (runs->unread > 0 && code == CLI_OK)
         tell_unread(runs->unread, path);
     tg_runs_close(list);
     return code;
-}
-
-static bool is_run(const char *path)
-{
-    struct tg_runs *list;
-    struct tg_runs_entry run;
-    if (tg_runs_open(path, &list, NULL) != TG_OK)
-        return false;
-    bool is = tg_runs_get(list, 0, &run) && strcmp(run.path, path) == 0;
-    tg_runs_close(list);
-    return is;
 }
 
 static bool is_same(const char *path, const char *other)
@@ -177,44 +129,21 @@ static bool is_same(const char *path, const char *other)
            a.st_ino == b.st_ino;
 }
 
-/* The path of a run that the user named: a path, or the name of a directory under outputs/. */
-static int find_named(const char *word, char path[PATH_MAX])
-{
-    struct stat info;
-    bool is_there = stat(word, &info) == 0 || errno != ENOENT;
-    snprintf(path, PATH_MAX, "outputs/%s", word);
-    if (!strchr(word, '/') && word[0] != '.' && (!is_there || is_run(path))) {
-        if (!is_there || !is_run(word) || is_same(word, path))
-            return CLI_OK;
-        return cli_error("there is a run '%s' here and one under outputs; type ./%s or outputs/%s",
-                         word, word, word);
-    }
-    snprintf(path, PATH_MAX, "%s", word);
-    return CLI_OK;
-}
-
 /* A run that was named twice is removed once. */
 static int add_named(struct runs *runs, const char *word)
 {
-    char path[PATH_MAX];
     struct tg_runs *list;
     struct tg_runs_entry run;
     struct tg_error error;
-    int code = find_named(word, path);
-    if (code != CLI_OK)
-        return code;
-    tg_status status = tg_runs_open(path, &list, &error);
-    if (status == TG_NOT_FOUND)
-        return cli_error("there is no run '%s'; `taskglass runs` lists them", word);
+    tg_status status = tg_runs_find(word, &list, &error);
+    if (status == TG_NOT_FOUND || status == TG_BAD_ARGUMENT)
+        return cli_error("%s", error.text);
     if (status != TG_OK)
         return cli_recording_fail(NULL, runs->json, &error);
-    bool is_known = false;
+    bool is_known = !tg_runs_get(list, 0, &run);
     for (size_t i = 0; i < runs->count && !is_known; i++)
-        is_known = is_same(runs->run[i].path, path);
-    if (!tg_runs_get(list, 0, &run) || strcmp(run.path, path) != 0)
-        code = cli_error("'%s' is not the directory of a run; `taskglass runs` lists them", word);
-    else if (!is_known)
-        code = add(runs, &run);
+        is_known = is_same(runs->run[i].path, run.path);
+    int code = is_known ? CLI_OK : add(runs, &run);
     tg_runs_close(list);
     return code;
 }

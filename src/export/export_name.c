@@ -2,7 +2,11 @@
 #include "export/export.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <taskglass/export.h>
+#include <taskglass/text.h>
 
 /* A set of (task, stage, argument), open addressing, at most half full. */
 struct key {
@@ -96,4 +100,42 @@ bool tg_export_names_make(struct tg_export_names *names, uint64_t index,
         names->count++;
     *place = key;
     return true;
+}
+
+static bool ends_in(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+const char *tg_export_format_of(const char *path)
+{
+    struct tg_export_format_info format;
+    for (uint32_t i = 0; path && tg_export_format_get(i, &format); i++)
+        if (*format.ending && ends_in(path, format.ending))
+            return format.name;
+    return path && ends_in(path, ".db") ? "sqlite" : NULL;
+}
+
+/* The recording says how its run was named, and may say "../../x". */
+const char *tg_export_default_path(const struct tg_recording *recording, const char *format,
+                                   struct tg_export_path *path)
+{
+    struct tg_export_format_info known;
+    struct tg_recording_info info;
+    char name[256], file[TG_FILE_NAME_MAX + 1];
+    if (path == NULL)
+        return "";
+    path->text[0] = '\0';
+    if (recording == NULL || format == NULL)
+        return path->text;
+    tg_recording_get_info(recording, &info);
+    tg_recording_name(&info, name, sizeof name);
+    bool has_name = name[strspn(name, "./")] != '\0';
+    for (uint32_t i = 0; tg_export_format_get(i, &known); i++)
+        if (strcmp(known.name, format) == 0)
+            (void)snprintf(path->text, sizeof path->text, "%s%s",
+                           tg_name_to_file(has_name ? name : "recording", file, sizeof file),
+                           strcmp(format, "npy") == 0 ? "_npy" : known.ending);
+    return path->text;
 }

@@ -20,13 +20,6 @@
 #include "recording/record.h"
 #include "recording/runs.h"
 
-struct tg_runs {
-    struct tg_runs_entry *run;
-    size_t count, room;
-    uint64_t unread;
-    char first_unread[1024];
-};
-
 /* --- run.json ------------------------------------------------------------------------------------- */
 
 static void read_text(const struct tg_pull *pull, char *text, size_t room)

@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What listing and removing runs share. */
+/* What listing, selecting and removing runs share. */
 #ifndef TG_RECORDING_RUNS_H
 #define TG_RECORDING_RUNS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <taskglass/runs.h>
+
+struct tg_runs {
+    struct tg_runs_entry *run;
+    size_t count, room;
+    uint64_t unread;
+    char first_unread[1024];
+};
 
 /* Files in the directory of a run, and in its folders. */
 struct tg_run_content {
