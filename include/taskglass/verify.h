@@ -84,11 +84,12 @@ TG_API tg_status tg_recording_verify_watched(const struct tg_recording *recordin
                                              struct tg_verification *result,
                                              struct tg_error *error);
 
+/* Room for the reason of a result, which has a path. */
+struct tg_verify_reason {
+    char text[4600];
+};
 /* "good", "bad", or "not known" if nothing is wrong but not everything was read: `reason`, if it is not NULL,
  * then says what to type. Never NULL. */
-struct tg_verify_reason {
-    char text[4600]; /* it has a path */
-};
 TG_API const char *tg_verification_result(const struct tg_recording *recording,
                                           const struct tg_verification *result,
                                           struct tg_verify_reason *reason);
