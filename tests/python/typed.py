@@ -38,6 +38,8 @@ def read(path: pathlib.Path) -> None:
         checked: taskglass.Check = recording.check(limit=3.0)
         print(len(recording), first.dtype.upper(), checked.result, bool(recording.verify()))
         recording.select(nonsense=3)  # wrong
+        print(recording.to_dataframe(kind="scalar", stage=["before", "after"]).describe())
+        recording.to_dataframe(kind=3.5)  # wrong
         recording["first"]  # wrong
         recording.nonsense  # wrong
 

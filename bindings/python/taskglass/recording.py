@@ -18,6 +18,7 @@ from typing import Any, Callable, Dict, Iterable, Iterator, Optional, Tuple, Uni
 import numpy as np
 
 from . import dtypes, errors
+from ._dataframe import to_dataframe
 from ._arguments import converting, encoded, flag, function, integer, name as name_of, path as path_of, shown
 from ._files import MOST, read_file
 from ._handle import Closing, Handle
@@ -450,6 +451,23 @@ class Recording(Closing):
                 record = Record(self, entry, at.value)
             yield record
             at.value += 1
+
+    def to_dataframe(self, **filters: Filter) -> Any:
+        """The records that match all filters (those of `select`) as a pandas.DataFrame, one row each, by
+        the number of the record. Its columns are the members of `Record`, and `ring` and `task`, the two
+        halves of `task_id`. Missing numbers are <NA>.
+
+        `value` is a scalar as float64, which is exact up to 2**53; `bits` is always exact. Values of
+        tensors are not in the table: `recording[index].array()` has them.
+
+        Raises MissingPackage without pandas.
+        """
+        query = _Query(filters)
+        if query.is_empty:  # a filter that matches no record
+            query.handle.call(lib().tg_query_add, b"index", str(2**64 - 1).encode())
+        table = to_dataframe(self._handle, query.handle)
+        self.check_files()
+        return table
 
     def _payload(self, record: Record) -> Array:
         record._entry.record.flags &= ~_EXCESS  # an array reads nothing until it is looked at
