@@ -48,13 +48,14 @@ static bool keep_task(struct reading *r, const struct tg_deps_read_task *task)
 {
     struct tg_deps *deps = r->deps;
     struct tg_deps_task kept = {.id = task->id,
+                                .submitted = task->submitted,
                                 .func = {TG_NO_KERNEL, TG_NO_KERNEL, TG_NO_KERNEL},
                                 .scope = keep_name(deps, task->scope, &r->last_scope),
                                 .first_edge = deps->n_edges,
                                 .n_edges = task->n_edges};
     bool good = kept.scope && keep_edges(r, task);
     for (uint32_t i = 0; i < task->n_numbers; i++)
-        kept.func[i] = task->number[i];
+        kept.func[i] = task->number[i], kept.slot[i] = task->slot[i];
     for (uint32_t i = 0; i < task->n_names; i++) {
         kept.kernel[i] = keep_name(deps, task->kernel[i], &r->last_kernel[i]);
         good = good && kept.kernel[i];

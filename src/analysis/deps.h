@@ -16,7 +16,9 @@
 
 struct tg_deps_task {
     uint64_t id;
-    uint32_t func[TG_PARTS];      /* in the order of the file; TG_NO_KERNEL after the last */
+    uint64_t submitted;      /* when, on the device's clock; TG_NONE if the file does not say */
+    uint32_t func[TG_PARTS]; /* in the order of the file; TG_NO_KERNEL after the last */
+    uint8_t slot[TG_PARTS];  /* the part that each is of; TG_PARTS if the file does not say */
     const char *kernel[TG_PARTS]; /* names, "" for a kernel without one; NULL after the last */
     const char *scope;            /* "" if the task has none */
     uint64_t first_edge, n_edges;

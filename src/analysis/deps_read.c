@@ -225,6 +225,14 @@ static bool take_id(struct reading *reading)
     return reading->has_id || wrong(reading, "\"task_id\" has a value of the wrong kind");
 }
 
+static bool take_submitted(struct reading *reading)
+{
+    struct tg_pull *pull = &reading->reader->pull;
+    (void)tg_pull_next(pull);
+    return tg_pull_u64(pull, &reading->reader->task.submitted) ||
+           wrong(reading, "\"submitted\" has a value of the wrong kind; it takes nanoseconds");
+}
+
 /* If a key comes twice, the last one counts and replaces all of the first. */
 static bool take_member(struct reading *reading)
 {
@@ -258,6 +266,8 @@ static bool take_member(struct reading *reading)
         return take_scope(reading);
     if (tg_pull_is(pull, "task_id"))
         return take_id(reading);
+    if (tg_pull_is(pull, "submitted"))
+        return take_submitted(reading);
     return tg_pull_next(pull) != TG_PULL_ERROR && tg_pull_skip(pull);
 }
 
@@ -301,6 +311,7 @@ static void begin_task(struct tg_deps_reader *reader)
 {
     struct tg_deps_read_task *task = &reader->task;
     task->id = 0;
+    task->submitted = TG_NONE;
     task->n_numbers = task->n_names = task->n_kernels = 0;
     memset(task->number, 0, sizeof task->number);
     memset(task->slot, 0, sizeof task->slot);

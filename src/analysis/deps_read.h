@@ -20,7 +20,8 @@ enum { TG_DEPS_TEXT = 256 };
 
 /* One task, valid until the next. */
 struct tg_deps_read_task {
-    uint64_t id; /* never TG_TASK_NONE */
+    uint64_t id;        /* never TG_TASK_NONE */
+    uint64_t submitted; /* nanoseconds on the device's clock; TG_NONE if the file does not say */
     uint32_t n_numbers, n_names;
     uint32_t n_kernels; /* kernels that have both a func_id and a name */
     uint32_t number[TG_PARTS];

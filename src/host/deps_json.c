@@ -102,6 +102,7 @@ static void put_logged(struct tg_json *json, const struct tg_graph *graph)
             ;
         begin_task(json, graph, task[i].id, task[i].kernel,
                    tg_device_log_site(graph->log, task[i].site));
+        tg_json_put_uint(json, "submitted", task[i].time);
         tg_json_key(json, "after");
         tg_json_begin_line_array(json);
         for (uint64_t k = first; k < end; k++)

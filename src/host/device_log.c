@@ -77,7 +77,7 @@ static uint64_t find_task(const struct tg_device_log *log, uint64_t id)
 static void add_task(struct tg_device_log *log, const struct tg_record_task *r)
 {
     struct tg_logged_task *task = &log->task[log->n_tasks++];
-    *task = (struct tg_logged_task){.id = r->task_id, .site = r->site};
+    *task = (struct tg_logged_task){.id = r->task_id, .time = r->time, .site = r->site};
     memcpy(task->kernel, r->kernel, sizeof task->kernel);
 }
 

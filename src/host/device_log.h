@@ -14,6 +14,7 @@
 
 struct tg_logged_task {
     uint64_t id;
+    uint64_t time; /* of its submission, on the device's clock */
     uint32_t kernel[TG_PARTS];
     uint32_t site;
 };
