@@ -45,7 +45,11 @@ struct tg_timeline_kernel {
 
 enum tg_timeline_flag {
     /* The part had not ended when the device died: `end` is when that was seen, or unknown. */
-    TG_TIMELINE_PARTIAL = 1 << 0
+    TG_TIMELINE_PARTIAL = 1 << 0,
+    /* It began at `begin` or before, and it ended at `end` or later: a recording has no record from before
+     * a kernel that only writes, and none from after one that only reads. */
+    TG_TIMELINE_NO_BEGIN = 1 << 1,
+    TG_TIMELINE_NO_END = 1 << 2
 };
 
 /* One kernel that ran on one core: a task, or a part of a mix. */
