@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A trace as Chrome's trace event format, for chrome://tracing, Perfetto and programs that read JSON: one
+ * event on each line. Tasks are complete events ("X"), everything else begins ("B") and ends ("E"); edges
+ * are flows ("s" to "f"). Times are microseconds since the run began, with three digits behind the point:
+ * exact nanoseconds.
+ */
+#include <stdio.h>
+
+#include <taskglass/device.h>
+
+#include "base/digits.h"
+#include "base/names.h"
+#include "base/utf8.h"
+#include "trace/out.h"
+
+enum { TID_RUN = 1 }; /* rows have the numbers behind it */
+
+/* --- JSON ------------------------------------------------------------------------------------ */
+
+#define LITERAL(bytes, text) tg_bytes_put((bytes), "" text "", sizeof(text) - 1)
+
+static void put_uint(struct tg_bytes *bytes, uint64_t value)
+{
+    unsigned char *to = tg_bytes_more(bytes, TG_MOST_DIGITS);
+    if (to)
+        bytes->used += (size_t)(tg_digits_uint((char *)to, value) - (char *)to);
+}
+
+/* Characters that do something instead of being shown, and bytes that are none, become '?'. */
+static void put_string(struct tg_bytes *bytes, const char *text)
+{
+    size_t left = strlen(text);
+    LITERAL(bytes, "\"");
+    while (left > 0) {
+        size_t length = tg_utf8_inert_length((const unsigned char *)text, left);
+        if (*text == '"' || *text == '\\')
+            LITERAL(bytes, "\\");
+        if (length > 0)
+            tg_bytes_put(bytes, text, length);
+        else
+            LITERAL(bytes, "?");
+        text += length > 0 ? length : 1;
+        left -= length > 0 ? length : 1;
+    }
+    LITERAL(bytes, "\"");
+}
+
+static void put_key(struct tg_bytes *bytes, const char *key)
+{
+    if (bytes->used > 0 && bytes->at[bytes->used - 1] != '{')
+        LITERAL(bytes, ",");
+    LITERAL(bytes, "\"");
+    tg_bytes_text(bytes, key);
+    LITERAL(bytes, "\":");
+}
+
+/* Numbers that a reader of doubles would round are strings. */
+static void put_number(struct tg_bytes *bytes, const char *key, uint64_t value)
+{
+    bool is_large = value > UINT64_C(1) << 53;
+    put_key(bytes, key);
+    if (is_large)
+        LITERAL(bytes, "\"");
+    put_uint(bytes, value);
+    if (is_large)
+        LITERAL(bytes, "\"");
+}
+
+static void put_bool(struct tg_bytes *bytes, enum tg_trace_key key, bool value)
+{
+    put_key(bytes, tg_trace_keys[key]);
+    tg_bytes_text(bytes, value ? "true" : "false");
+}
+
+static void put_microseconds(struct tg_bytes *bytes, const char *key, uint64_t ns)
+{
+    char digits[3];
+    put_key(bytes, key);
+    put_uint(bytes, ns / 1000);
+    for (unsigned i = 3; i-- > 0; ns /= 10)
+        digits[i] = (char)('0' + ns % 10);
+    LITERAL(bytes, ".");
+    tg_bytes_put(bytes, digits, sizeof digits);
+}
+
+/* --- arguments ------------------------------------------------------------------------------- */
+
+static void put_name(const struct tg_trace_out *out, struct tg_bytes *bytes, enum tg_trace_key key,
+                     uint32_t name)
+{
+    if (name == TG_SPOOL_NO_NAME)
+        return;
+    put_key(bytes, tg_trace_keys[key]);
+    put_string(bytes, out->name[name]);
+}
+
+static void put_task_text(struct tg_bytes *bytes, uint64_t id)
+{
+    char text[TG_TASK_TEXT];
+    size_t length = tg_trace_task_text(id, text);
+    LITERAL(bytes, "\"");
+    tg_bytes_put(bytes, text, length);
+    LITERAL(bytes, "\"");
+}
+
+static void put_task(struct tg_bytes *bytes, uint64_t id)
+{
+    char hex[16];
+    put_key(bytes, tg_trace_keys[TG_KEY_TASK]);
+    put_task_text(bytes, id);
+    put_key(bytes, tg_trace_keys[TG_KEY_TASK_ID]);
+    LITERAL(bytes, "\"0x");
+    tg_bytes_put(bytes, hex, (size_t)(tg_digits_hex16(hex, id) - hex));
+    LITERAL(bytes, "\"");
+}
+
+static void put_after(const struct tg_trace_out *out, struct tg_bytes *bytes,
+                      const struct tg_trace_slice *slice)
+{
+    bool has_kinds = false;
+    put_key(bytes, tg_trace_keys[TG_KEY_AFTER]);
+    for (size_t i = 0; i < slice->n_after; i++) {
+        tg_bytes_text(bytes, i == 0 ? "[" : ",");
+        put_task_text(bytes, slice->after[i].id);
+        has_kinds |= slice->after[i].kind < TG_EDGE_KINDS;
+    }
+    LITERAL(bytes, "]");
+    if (!has_kinds)
+        return;
+    put_key(bytes, tg_trace_keys[TG_KEY_WHY]);
+    for (size_t i = 0; i < slice->n_after; i++) {
+        uint32_t kind = slice->after[i].kind;
+        tg_bytes_text(bytes, i == 0 ? "[" : ",");
+        put_string(bytes,
+                   out->name[kind < TG_EDGE_KINDS ? TG_WORD_EXPLICIT + kind : TG_WORD_UNKNOWN]);
+    }
+    LITERAL(bytes, "]");
+}
+
+/* `"name":…,"cat":…,"args":{`, which stands behind the members that add_slice writes. */
+static void begin_body(const struct tg_trace_out *out, struct tg_bytes *body, const char *category,
+                       uint32_t name)
+{
+    LITERAL(body, ",\"name\":");
+    put_string(body, out->name[name]);
+    LITERAL(body, ",\"cat\":");
+    put_string(body, category);
+    LITERAL(body, ",\"args\":{");
+}
+
+static void encode_task(struct tg_trace_out *out, const struct tg_trace_slice *slice,
+                        struct tg_bytes *body)
+{
+    const struct tg_spool_event *event = &slice->event;
+    uint32_t kernel = tg_trace_kernel_name(out, event->number);
+    begin_body(out, body, "task", kernel != TG_SPOOL_NO_NAME ? kernel : TG_WORD_TASK);
+    put_task(body, event->id);
+    put_name(out, body, TG_KEY_KERNEL, kernel);
+    if (event->part < TG_PARTS)
+        put_name(out, body, TG_KEY_PART, TG_WORD_AIC + event->part);
+    put_name(out, body, TG_KEY_SCOPE, tg_trace_site_name(out, slice->site));
+    if (event->at != TG_SPOOL_NO_TIME)
+        put_number(body, tg_trace_keys[TG_KEY_WAIT_NS], event->begin - event->at);
+    if (slice->n_after > 0)
+        put_after(out, body, slice);
+    put_bool(body, TG_KEY_COMPLETED, !(event->flags & TG_SPOOL_PARTIAL));
+    if (event->flags & TG_SPOOL_NO_BEGIN)
+        put_bool(body, TG_KEY_BEGAN, false);
+    for (size_t i = 0; i < slice->n_texts; i++) {
+        LITERAL(body, ",");
+        put_string(body, slice->texts + slice->text[i].key);
+        LITERAL(body, ":");
+        put_string(body, slice->texts + slice->text[i].text);
+    }
+}
+
+static void encode_wait(struct tg_trace_out *out, const struct tg_trace_slice *slice,
+                        struct tg_bytes *body)
+{
+    const struct tg_spool_event *event = &slice->event;
+    bool is_known = event->part > TG_RESOURCE_NONE && event->part < TG_RESOURCES;
+    begin_body(out, body, "orchestrator", is_known ? TG_WORD_WAIT + event->part : TG_WORD_WAIT);
+    put_number(body, tg_trace_keys[TG_KEY_RING], event->core);
+    if (is_known)
+        put_name(out, body, TG_KEY_RESOURCE, TG_WORD_SLOTS + event->part - TG_RESOURCE_SLOTS);
+    if (event->id != TG_TASK_NONE)
+        put_task(body, event->id);
+    put_name(out, body, TG_KEY_SCOPE, tg_trace_site_name(out, slice->site));
+}
+
+static void encode_scope(struct tg_trace_out *out, const struct tg_trace_slice *slice,
+                         struct tg_bytes *body)
+{
+    const struct tg_spool_event *event = &slice->event;
+    uint32_t site = tg_trace_site_name(out, slice->site);
+    begin_body(out, body, "scope", site != TG_SPOOL_NO_NAME ? site : TG_WORD_SCOPE);
+    put_number(body, tg_trace_keys[TG_KEY_DEPTH], event->part);
+    put_number(body, tg_trace_keys[TG_KEY_RING], event->core);
+    put_number(body, tg_trace_keys[TG_KEY_TASKS], event->id);
+    put_bool(body, TG_KEY_COMPLETED, !(event->flags & TG_SPOOL_PARTIAL));
+}
+
+static void encode(struct tg_trace_out *out, const struct tg_trace_slice *slice,
+                   struct tg_bytes *body)
+{
+    switch (slice->event.type) {
+    case TG_SPOOL_TASK:
+        encode_task(out, slice, body);
+        break;
+    case TG_SPOOL_WAIT:
+        encode_wait(out, slice, body);
+        break;
+    case TG_SPOOL_SCOPE:
+        encode_scope(out, slice, body);
+        break;
+    default:
+        begin_body(out, body, "orchestrator", TG_WORD_SUBMIT);
+        put_task(body, slice->event.id);
+        put_name(out, body, TG_KEY_SCOPE, tg_trace_site_name(out, slice->site));
+        break;
+    }
+    LITERAL(body, "}");
+}
+
+/* --- events ---------------------------------------------------------------------------------- */
+
+static void begin_event(struct tg_trace_out *out, const char *kind, uint64_t tid)
+{
+    tg_bytes_text(&out->bytes, out->has_events ? ",\n{" : "{");
+    out->has_events = true;
+    put_key(&out->bytes, "ph");
+    put_string(&out->bytes, kind);
+    put_number(&out->bytes, "pid", 1);
+    put_number(&out->bytes, "tid", tid);
+}
+
+static void begin_timed(struct tg_trace_out *out, const char *kind, uint64_t tid, uint64_t time)
+{
+    begin_event(out, kind, tid);
+    put_microseconds(&out->bytes, "ts", time > out->begin ? time - out->begin : 0);
+}
+
+/* An arrow's end is bound to the slice around its time, so it leaves just before the slice ends. */
+static void add_flow(struct tg_trace_out *out, const struct tg_trace_row *row,
+                     const struct tg_trace_item *item, uint64_t flow, bool is_leaving)
+{
+    uint64_t leaves = item->end > item->begin ? item->end - 1 : item->end;
+    begin_timed(out, is_leaving ? "s" : "f", TID_RUN + row->id, is_leaving ? leaves : item->begin);
+    LITERAL(&out->bytes, ",\"name\":\"edge\",\"cat\":\"edge\"");
+    put_number(&out->bytes, "id", flow);
+    tg_bytes_text(&out->bytes, is_leaving ? "}" : ",\"bp\":\"e\"}");
+}
+
+static void add_slice(struct tg_trace_out *out, const struct tg_trace_row *row,
+                      const struct tg_trace_item *item, const uint64_t *flow,
+                      const unsigned char *body, size_t size)
+{
+    bool is_task = item->type == TG_SPOOL_TASK;
+    begin_timed(out, is_task ? "X" : "B", TID_RUN + row->id, item->begin);
+    if (is_task)
+        put_microseconds(&out->bytes, "dur", item->end - item->begin);
+    tg_bytes_put(&out->bytes, body, size);
+    LITERAL(&out->bytes, "}");
+    for (uint32_t i = 0; i < item->n_leaving + item->n_taken; i++)
+        add_flow(out, row, item, flow[i], i < item->n_leaving);
+}
+
+static void end_slice(struct tg_trace_out *out, const struct tg_trace_row *row, uint64_t time,
+                      uint32_t type)
+{
+    if (type == TG_SPOOL_TASK)
+        return;
+    begin_timed(out, "E", TID_RUN + row->id, time);
+    LITERAL(&out->bytes, ",\"name\":");
+    put_string(&out->bytes, type == TG_SPOOL_SCOPE    ? "scope"
+                            : type == TG_SPOOL_SUBMIT ? "submit"
+                                                      : "wait");
+    LITERAL(&out->bytes, "}");
+}
+
+static void add_metadata(struct tg_trace_out *out, const char *what, uint64_t tid, const char *name)
+{
+    begin_event(out, "M", tid);
+    put_key(&out->bytes, "name");
+    put_string(&out->bytes, what);
+    LITERAL(&out->bytes, ",\"args\":{\"name\":");
+    put_string(&out->bytes, name);
+    LITERAL(&out->bytes, "}}");
+}
+
+static void add_thread(struct tg_trace_out *out, uint64_t tid, const char *name, uint64_t rank)
+{
+    add_metadata(out, "thread_name", tid, name);
+    begin_event(out, "M", tid);
+    LITERAL(&out->bytes, ",\"name\":\"thread_sort_index\",\"args\":{\"sort_index\":");
+    put_uint(&out->bytes, rank);
+    LITERAL(&out->bytes, "}}");
+}
+
+static void add_row(struct tg_trace_out *out, const struct tg_trace_row *row)
+{
+    char name[TG_NAME_MAX + 64];
+    tg_trace_row_name(out, row, name, sizeof name);
+    add_thread(out, TID_RUN + row->id, name, (uint64_t)row->lane * 64 + row->number);
+}
+
+static void add_counter(struct tg_trace_out *out, uint32_t counter, uint64_t time, uint64_t value)
+{
+    struct tg_counter_info info;
+    tg_trace_counter_info(out, counter, &info);
+    begin_timed(out, "C", 0, time);
+    put_key(&out->bytes, "name");
+    put_string(&out->bytes, info.name);
+    LITERAL(&out->bytes, ",\"args\":{");
+    put_number(&out->bytes, info.is_bytes ? "bytes" : "count", value);
+    LITERAL(&out->bytes, "}}");
+}
+
+/* --- the run --------------------------------------------------------------------------------- */
+
+static void put_facts(struct tg_trace_out *out)
+{
+    const struct tg_trace_run *run = out->run;
+    struct tg_bytes *bytes = &out->bytes;
+    LITERAL(bytes, "{\"program\":\"taskglass\",\"version\":");
+    put_string(bytes, tg_version());
+    for (uint32_t i = 0; i < run->n_facts; i++) {
+        LITERAL(bytes, ",");
+        put_string(bytes, run->fact[i].key);
+        LITERAL(bytes, ":");
+        if (run->fact[i].text)
+            put_string(bytes, run->fact[i].text);
+        else
+            put_uint(bytes, run->fact[i].number);
+    }
+    LITERAL(bytes, "}");
+}
+
+static void begin(struct tg_trace_out *out)
+{
+    struct tg_bytes *bytes = &out->bytes;
+    LITERAL(bytes, "{\"displayTimeUnit\":\"ns\",\n\"otherData\":");
+    put_facts(out);
+    /* A string, because the clock may be beyond what a double holds. */
+    LITERAL(bytes, ",\n\"taskglass\":{\"clock_begin_ns\":\"");
+    put_uint(bytes, out->begin);
+    LITERAL(bytes, "\"},\n\"traceEvents\":[\n");
+    add_metadata(out, "process_name", 0, out->run->name ? out->run->name : "");
+    add_thread(out, TID_RUN, "run", 0);
+    begin_timed(out, "B", TID_RUN, out->begin);
+    LITERAL(bytes, ",\"name\":\"run\",\"cat\":\"run\",\"args\":");
+    put_facts(out);
+    LITERAL(bytes, "}");
+}
+
+static void end(struct tg_trace_out *out)
+{
+    begin_timed(out, "E", TID_RUN, out->end);
+    LITERAL(&out->bytes, ",\"name\":\"run\"}\n]}\n");
+}
+
+const struct tg_trace_ops tg_trace_chrome = {
+    .begin = begin,
+    .encode = encode,
+    .add_row = add_row,
+    .add_slice = add_slice,
+    .end_slice = end_slice,
+    .add_counter = add_counter,
+    .end = end,
+};
