@@ -129,6 +129,7 @@ struct tg_scope_stats_info {
     uint64_t without_begin, without_end; /* scopes without that sample */
     /* Why scope_stats.json could not be read; "" if it was read or does not exist. */
     const char *summary_problem;
+    const char *run; /* the name of the run's directory, clean (text.h); "" if it is not known */
 };
 /* Fills `info`; its texts live as long as the stats. */
 TG_API void tg_scope_stats_get_info(const struct tg_scope_stats *stats,
@@ -144,6 +145,23 @@ TG_API uint64_t tg_scope_stats_capacity(const struct tg_scope_stats *stats, unsi
                                         uint32_t ring);
 /* The capacity of a ring's fanin pool, which only another implementation has; 0: there is none. */
 TG_API uint64_t tg_scope_stats_fanin(const struct tg_scope_stats *stats, uint32_t ring);
+
+/* What tg_scope_stats_write_page wrote. */
+struct tg_scope_page {
+    uint64_t scopes;
+    uint64_t bytes;
+};
+/* Called now and then with the samples read so far. A return other than 0 cancels. */
+typedef int (*tg_scope_watch_fn)(void *context, uint64_t samples);
+/*
+ * Writes a page with charts (HTML), one file that any browser shows. `stats`: as in tg_scope_stats_open; `path`:
+ * the file to write, which must not exist unless `overwrite` is true. `watch` and `written` may be NULL.
+ * BAD_ARGUMENT: the file exists, or is one of the run's own; IO_ERROR, CANCELLED, and what
+ * tg_scope_stats_open returns.
+ */
+TG_API tg_status tg_scope_stats_write_page(const char *stats, const char *path, bool overwrite,
+                                           tg_scope_watch_fn watch, void *context,
+                                           struct tg_scope_page *written, struct tg_error *error);
 
 /* One site on one ring. */
 struct tg_scope_row {

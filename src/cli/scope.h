@@ -9,7 +9,6 @@
 #include <taskglass/scope_stats.h>
 
 #include "cli/options.h"
-#include "cli/scope_stream.h"
 
 /* What the command line asks for, and the stats that were read. */
 struct scope {
@@ -19,10 +18,8 @@ struct scope {
     bool json;
     bool force; /* overwrite the page */
     struct cli_count top;
-    char name[256]; /* the name of the run */
     struct tg_scope_stats *stats;
     struct tg_scope_stats_info info; /* a summary of the stats */
-    struct scope_stream stream;      /* the samples, if a page is written */
 };
 
 /* "task window", "heap", … */
@@ -31,8 +28,5 @@ const char *scope_resource_label(unsigned resource);
 /* These print on stdout. */
 void scope_print_report(const struct scope *scope);
 void scope_print_json(const struct scope *scope);
-
-/* Writes one self-contained file. Returns the exit code. */
-int scope_write_page(const struct scope *scope);
 
 #endif

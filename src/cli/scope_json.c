@@ -47,7 +47,7 @@ static void put_stats(struct tg_json *json, const struct scope *scope)
     const struct tg_scope_stats_info *info = &scope->info;
     tg_json_key(json, "scope_stats");
     tg_json_begin_object(json);
-    tg_json_put_string(json, "run", scope->name);
+    tg_json_put_string(json, "run", info->run);
     tg_json_put_string(json, "file", info->file);
     tg_json_put_uint(json, "version", TG_SCOPE_VERSION);
     tg_json_put_bool(json, "complete", info->complete);

@@ -135,7 +135,8 @@ static void print_head(const struct scope *scope)
 {
     struct cli_text scopes, sites, samples;
     struct cli_shown file;
-    cli_print("%s: %s at %s, %s\n", *scope->name ? scope->name : cli_show(&file, scope->info.file),
+    cli_print("%s: %s at %s, %s\n",
+              *scope->info.run ? scope->info.run : cli_show(&file, scope->info.file),
               cli_format_count(&scopes, scope->info.scopes, "scope"),
               cli_format_count(&sites, scope->info.sites, "site"),
               cli_format_count(&samples, scope->info.samples, "sample"));
@@ -363,7 +364,7 @@ void scope_print_report(const struct scope *scope)
     if (scope->info.no_rings) {
         cli_print("%s: no rings: with host_build_graph the host builds the whole graph first; "
                   "aicpu_build_graph and tensormap_and_ringbuffer have rings\n",
-                  *scope->name ? scope->name : scope->info.file);
+                  *scope->info.run ? scope->info.run : scope->info.file);
         return;
     }
     print_failure(scope);

@@ -4,18 +4,17 @@
 #include "cli/progress.h"
 #include "cli/scope.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <taskglass/text.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/format.h"
+#include "cli/interrupt.h"
 #include "cli/options.h"
 #include "cli/outputs.h"
+#include "cli/print.h"
 #include "cli/recording.h"
 #include "cli/term.h"
 #include "cli/voice.h"
@@ -66,77 +65,100 @@ static int check(const struct scope *scope)
 
 /* --- reading ------------------------------------------------------------------------------- */
 
-struct watch {
-    struct scope *scope;
-    struct cli_progress progress;
-};
-
 static bool on_sample(void *context, uint64_t index, uint32_t site,
                       const struct tg_scope_sample *sample)
 {
-    struct watch *watch = context;
+    (void)site;
+    (void)sample;
     if (index % PROGRESS_EVERY == PROGRESS_EVERY - 1)
-        cli_progress_show(&watch->progress, index + 1, 0);
-    return !watch->scope->html || scope_stream_add(&watch->scope->stream, site, sample);
+        cli_progress_show(context, index + 1, 0);
+    return true;
 }
 
-/* Sets the name of the run: that of the directory around the file's folder, without control
- * characters, because it goes to a terminal. */
-static void find_name(struct scope *scope)
+static tg_status find_stats(const struct scope *scope, char **path, struct tg_error *error)
 {
-    char path[PATH_MAX];
-    if (!realpath(scope->info.file, path)) {
-        cli_fault("find the run's directory", errno);
-        return;
-    }
-    char *slash = strrchr(path, '/');
-    *slash = '\0';
-    slash = strrchr(path, '/');
-    if (slash && strcmp(slash + 1, TG_SCOPE_FOLDER) == 0) {
-        *slash = '\0';
-        slash = strrchr(path, '/');
-    }
-    tg_text_clean(slash ? slash + 1 : path, scope->name, sizeof scope->name);
+    if (!scope->dir)
+        return cli_outputs_newest(&scope_stats, path, error);
+    *path = strdup(scope->dir);
+    if (*path)
+        return TG_OK;
+    *error = (struct tg_error){TG_NO_MEMORY, "out of memory"};
+    return TG_NO_MEMORY;
 }
 
-static tg_status read_stats(struct scope *scope, struct tg_error *error)
+static tg_status read_stats(struct scope *scope, const char *path, struct tg_error *error)
 {
-    struct watch watch = {.scope = scope};
-    char *path = NULL;
-    if (!scope->dir) {
-        tg_status status = cli_outputs_newest(&scope_stats, &path, error);
-        if (status != TG_OK)
-            return status;
-    }
-    cli_detail("reads the scope stats in '%s'", path ? path : scope->dir);
-    cli_progress_init(&watch.progress, "read", "sample");
-    tg_status status =
-        tg_scope_stats_open(path ? path : scope->dir, on_sample, &watch, &scope->stats, error);
-    cli_progress_erase(&watch.progress);
-    free(path);
-    if (status != TG_OK)
-        return status;
+    struct cli_progress progress;
+    cli_progress_init(&progress, "read", "sample");
+    tg_status status = tg_scope_stats_open(path, on_sample, &progress, &scope->stats, error);
+    cli_progress_erase(&progress);
     tg_scope_stats_get_info(scope->stats, &scope->info);
-    find_name(scope);
-    return TG_OK;
+    return status;
 }
 
-static int read_and_show(struct scope *scope)
+static int fail(const struct scope *scope, const struct tg_error *error)
+{
+    /* A run that is there, but took no scope stats: a program still gets a document. */
+    if (error->status == TG_NOT_FOUND && scope->json && scope->dir && access(scope->dir, F_OK) == 0)
+        return cli_not_known(NULL, true, error->text);
+    return cli_recording_fail(NULL, scope->json, error);
+}
+
+/* --- the page ------------------------------------------------------------------------------ */
+
+static int on_page(void *context, uint64_t samples)
+{
+    cli_progress_show(context, samples, 0);
+    return 0;
+}
+
+/* A signal waits until the page is complete, which takes a moment: nobody opens half a page. */
+static int write_page(const struct scope *scope, const char *path)
+{
+    struct cli_progress progress;
+    struct tg_scope_page page;
+    struct cli_text scopes, size;
+    struct cli_shown shown;
+    struct tg_error error;
+    cli_progress_init(&progress, "read", "sample");
+    cli_interrupt_catch_writing();
+    tg_status status = tg_scope_stats_write_page(path, scope->html, scope->force, on_page,
+                                                 &progress, &page, &error);
+    cli_progress_erase(&progress);
+    cli_interrupt_pass_on(); /* a signal may also show as a write that failed */
+    if (status == TG_BAD_ARGUMENT)
+        return cli_error("%s", error.text);
+    if (status != TG_OK)
+        return fail(scope, &error);
+    cli_print("%s: %s, %s\n", cli_show(&shown, scope->html),
+              cli_format_count(&scopes, page.scopes, "scope"), cli_format_bytes(&size, page.bytes));
+    return CLI_OK;
+}
+
+static int show(struct scope *scope, const char *path)
 {
     struct tg_error error;
-    tg_status status = read_stats(scope, &error);
-    /* A run that is there, but took no scope stats: a program still gets a document. */
-    if (status == TG_NOT_FOUND && scope->json && scope->dir && access(scope->dir, F_OK) == 0)
-        return cli_not_known(NULL, true, error.text);
-    if (status != TG_OK)
-        return cli_recording_fail(NULL, scope->json, &error);
     if (scope->html)
-        return scope_write_page(scope);
+        return write_page(scope, path);
+    if (read_stats(scope, path, &error) != TG_OK)
+        return fail(scope, &error);
     if (scope->json)
         scope_print_json(scope);
     else
         scope_print_report(scope);
     return CLI_OK;
+}
+
+static int read_and_show(struct scope *scope)
+{
+    struct tg_error error;
+    char *path;
+    if (find_stats(scope, &path, &error) != TG_OK)
+        return fail(scope, &error);
+    cli_detail("reads the scope stats in '%s'", path);
+    int code = show(scope, path);
+    free(path);
+    return code;
 }
 
 static int scope_verb(struct cli *cli, void *request)
@@ -150,7 +172,6 @@ static void end(void *request)
 {
     struct scope *scope = request;
     tg_scope_stats_close(scope->stats);
-    scope_stream_free(&scope->stream);
 }
 
 static const struct cli_example examples[] = {

@@ -34,6 +34,7 @@ struct tg_scope_stats {
     char summary_problem[200]; /* why it could not be read; "" if it was read or does not exist */
     /* Path of the stats if tg_scope_stats_open read them, owned; else NULL. */
     char *file;
+    char run[256]; /* the name of the run's directory; "" if it is not known */
 };
 
 /*

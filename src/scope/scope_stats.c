@@ -1,13 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The public functions: they show what the reader, the tally and the advice found. */
+#define _GNU_SOURCE 1
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <taskglass/scope_stats.h>
+#include <taskglass/text.h>
 
 #include "base/error.h"
 #include "scope/scope_advice.h"
 #include "scope/scope_reader.h"
+
+/* The directory around the file's folder has the name of the run. */
+static void find_run(struct tg_scope_stats *stats)
+{
+    char path[PATH_MAX];
+    if (!stats->file || !realpath(stats->file, path))
+        return;
+    char *slash = strrchr(path, '/');
+    *slash = '\0';
+    slash = strrchr(path, '/');
+    if (slash && strcmp(slash + 1, TG_SCOPE_FOLDER) == 0) {
+        *slash = '\0';
+        slash = strrchr(path, '/');
+    }
+    tg_text_clean(slash ? slash + 1 : path, stats->run, sizeof stats->run);
+}
 
 tg_status tg_scope_stats_open(const char *path, tg_scope_sample_fn each, void *context,
                               struct tg_scope_stats **stats, struct tg_error *error)
@@ -21,6 +40,9 @@ tg_status tg_scope_stats_open(const char *path, tg_scope_sample_fn each, void *c
     char *file;
     tg_status status = tg_scope_stats_read(path, each, context, made, &file, error);
     made->file = file;
+    made->run[0] = '\0';
+    if (status == TG_OK)
+        find_run(made);
     if (status == TG_OK)
         *stats = made;
     else
@@ -69,6 +91,7 @@ void tg_scope_stats_get_info(const struct tg_scope_stats *stats, struct tg_scope
         .without_begin = tally->without_begin,
         .without_end = tally->without_end,
         .summary_problem = stats->summary_problem,
+        .run = stats->run,
     };
 }
 

@@ -5,12 +5,12 @@
 
 #include <stdlib.h>
 
-#include "cli/scope_stream.h"
+#include "scope/scope_stream.h"
 
 struct decoder {
     const unsigned char *at;
     uint64_t used[4][4];
-    uint32_t open, site[SCOPE_STREAM_DEPTHS];
+    uint32_t open, site[TG_SCOPE_STREAM_DEPTHS];
 };
 
 struct decoded {
@@ -81,12 +81,12 @@ static struct tg_scope_sample random_sample(int bits)
 static void check_round(int bits)
 {
     enum { SAMPLES = 3000 };
-    struct scope_stream stream = {0};
+    struct tg_scope_stream stream = {0};
     struct decoder decoder = {0};
     seed = (uint64_t)bits;
     for (int i = 0; i < SAMPLES; i++) {
         struct tg_scope_sample sample = random_sample(bits);
-        REQUIRE(scope_stream_add(&stream, (uint32_t)random_bits(9), &sample));
+        REQUIRE(tg_scope_stream_add(&stream, (uint32_t)random_bits(9), &sample));
     }
     seed = (uint64_t)bits;
     decoder.at = stream.bytes;
@@ -104,7 +104,7 @@ static void check_round(int bits)
         }
     }
     CHECK_EQ_U((uint64_t)(decoder.at - stream.bytes), stream.size);
-    scope_stream_free(&stream);
+    tg_scope_stream_free(&stream);
 }
 
 TEST(what_goes_in_comes_out)
@@ -115,23 +115,23 @@ TEST(what_goes_in_comes_out)
 
 TEST(a_loop_of_scopes_takes_few_bytes)
 {
-    struct scope_stream stream = {0};
+    struct tg_scope_stream stream = {0};
     uint64_t tasks = 0;
     for (int i = 0; i < 1000; i++) {
         struct tg_scope_sample sample = {.depth = 1, .ring = 1, .task_window_end = tasks};
-        CHECK(scope_stream_add(&stream, 7, &sample));
+        CHECK(tg_scope_stream_add(&stream, 7, &sample));
         tasks += 8;
         sample = (struct tg_scope_sample){
             .end = true, .depth = 1, .ring = 1, .task_window_end = tasks, .peak = {tasks}};
-        CHECK(scope_stream_add(&stream, 7, &sample));
+        CHECK(tg_scope_stream_add(&stream, 7, &sample));
     }
     CHECK(stream.size < 4500);
-    scope_stream_free(&stream);
+    tg_scope_stream_free(&stream);
 }
 
 TEST(numbers_that_a_page_cannot_count_are_cut)
 {
-    struct scope_stream stream = {0};
+    struct tg_scope_stream stream = {0};
     struct decoder decoder = {0};
     struct tg_scope_sample sample = {.end = true,
                                      .depth = UINT32_MAX,
@@ -139,15 +139,15 @@ TEST(numbers_that_a_page_cannot_count_are_cut)
                                      .heap_end = UINT64_MAX,
                                      .tensormap = UINT64_MAX - 5,
                                      .peak = {UINT64_MAX, UINT64_MAX, 0, UINT64_MAX}};
-    CHECK(scope_stream_add(&stream, UINT32_MAX, &sample));
+    CHECK(tg_scope_stream_add(&stream, UINT32_MAX, &sample));
     decoder.at = stream.bytes;
     struct decoded d = take(&decoder);
     CHECK_EQ_U(d.site, UINT32_MAX);
     CHECK_EQ_U(d.depth, UINT32_MAX);
-    CHECK_EQ_U(d.used[TG_SCOPE_HEAP], SCOPE_STREAM_MOST);
-    CHECK_EQ_U(d.peak[TG_SCOPE_TENSORMAP], SCOPE_STREAM_MOST);
-    CHECK_EQ_U(d.peak[TG_SCOPE_TASK_WINDOW], SCOPE_STREAM_MOST);
-    scope_stream_free(&stream);
+    CHECK_EQ_U(d.used[TG_SCOPE_HEAP], TG_SCOPE_STREAM_MOST);
+    CHECK_EQ_U(d.peak[TG_SCOPE_TENSORMAP], TG_SCOPE_STREAM_MOST);
+    CHECK_EQ_U(d.peak[TG_SCOPE_TASK_WINDOW], TG_SCOPE_STREAM_MOST);
+    tg_scope_stream_free(&stream);
 }
 
 TEST_MAIN()

@@ -15,31 +15,31 @@
  * and the site of the last scope that began at that depth. For an end it is the innermost open scope.
  * web/scope.html reads this format.
  */
-#ifndef TG_CLI_SCOPE_STREAM_H
-#define TG_CLI_SCOPE_STREAM_H
+#ifndef TG_SCOPE_SCOPE_STREAM_H
+#define TG_SCOPE_SCOPE_STREAM_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <taskglass/scope_stats.h>
 
-enum { SCOPE_STREAM_DEPTHS = 128 };
+enum { TG_SCOPE_STREAM_DEPTHS = 128 };
 
 /* Larger numbers are cut to this one, because the page computes with doubles. */
-#define SCOPE_STREAM_MOST ((UINT64_C(1) << 53) - 1)
+#define TG_SCOPE_STREAM_MOST ((UINT64_C(1) << 53) - 1)
 
-struct scope_stream {
+struct tg_scope_stream {
     unsigned char *bytes;
     size_t size, room;
     uint64_t used[TG_SCOPE_RINGS][TG_SCOPE_RESOURCES]; /* of the last sample; map in [0] */
     uint32_t depth;                                    /* predicted for the next beginning */
-    uint32_t site[SCOPE_STREAM_DEPTHS];                /* of the last beginning at each depth */
+    uint32_t site[TG_SCOPE_STREAM_DEPTHS];             /* of the last beginning at each depth */
 };
 
 /* An empty stream is all zeros. `sample` comes from the tally, which sets its peaks. False if memory
  * ran out. */
-bool scope_stream_add(struct scope_stream *stream, uint32_t site,
-                      const struct tg_scope_sample *sample);
-void scope_stream_free(struct scope_stream *stream);
+bool tg_scope_stream_add(struct tg_scope_stream *stream, uint32_t site,
+                         const struct tg_scope_sample *sample);
+void tg_scope_stream_free(struct tg_scope_stream *stream);
 
 #endif

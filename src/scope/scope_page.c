@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The page: web/scope.html, which is embedded in the program, with the data in the middle as one JSON
+ * The page: web/scope.html, which is embedded in the library, with the data in the middle as one JSON
  * object in a <script> element. A browser searches for the end of that element before it parses the
  * JSON, so every '<' is escaped.
  */
@@ -11,15 +11,23 @@
 #include <taskglass/json.h>
 #include <taskglass/new_file.h>
 #include <taskglass/recording.h>
+#include <taskglass/scope_stats.h>
 
-#include "cli/cli.h"
-#include "cli/format.h"
-#include "cli/interrupt.h"
-#include "cli/print.h"
-#include "cli/scope.h"
+#include "base/error.h"
+#include "scope/scope_stream.h"
 
-extern const unsigned char cli_scope_page[];
-extern const size_t cli_scope_page_size;
+extern const unsigned char tg_scope_page_html[];
+extern const size_t tg_scope_page_html_size;
+
+/* What a page is made from. */
+struct page {
+    struct tg_scope_stats *stats;
+    struct tg_scope_stats_info info;
+    struct tg_scope_stream stream; /* the samples */
+    tg_scope_watch_fn watch;
+    void *context;
+    bool is_cancelled;
+};
 
 static const char marker[] = "@SCOPE_DATA@";
 
@@ -46,10 +54,10 @@ static void put_fatal(struct tg_json *json, const struct tg_scope_stats_info *in
     tg_json_end_object(json);
 }
 
-static void put_numbers(struct tg_json *json, const struct scope *scope)
+static void put_numbers(struct tg_json *json, const struct page *page)
 {
-    const struct tg_scope_stats_info *info = &scope->info;
-    tg_json_put_string(json, "run", scope->name);
+    const struct tg_scope_stats_info *info = &page->info;
+    tg_json_put_string(json, "run", page->info.run);
     tg_json_put_bool(json, "complete", info->complete);
     tg_json_put_bool(json, "measured", info->measured);
     tg_json_put_bool(json, "no_rings", info->no_rings);
@@ -146,20 +154,20 @@ static char *base64(const unsigned char *bytes, size_t size)
 }
 
 /* The data as one line of JSON, on the heap; NULL if memory runs out. */
-static char *data_of(const struct scope *scope, size_t *size)
+static char *data_of(const struct page *page, size_t *size)
 {
-    char *stream = base64(scope->stream.bytes, scope->stream.size), *text = NULL;
+    char *stream = base64(page->stream.bytes, page->stream.size), *text = NULL;
     FILE *memory = stream ? open_memstream(&text, size) : NULL;
     struct tg_json json;
     tg_status status = TG_NO_MEMORY;
     if (memory) {
         tg_json_start(&json, memory);
         tg_json_begin_line_object(&json);
-        put_numbers(&json, scope);
-        put_capacities(&json, scope->stats);
-        put_advice(&json, scope->stats);
-        put_sites(&json, scope->stats);
-        put_rows(&json, scope->stats);
+        put_numbers(&json, page);
+        put_capacities(&json, page->stats);
+        put_advice(&json, page->stats);
+        put_sites(&json, page->stats);
+        put_rows(&json, page->stats);
         tg_json_put_string(&json, "stream", stream);
         tg_json_end_object(&json);
         status = tg_json_finish(&json);
@@ -187,55 +195,66 @@ static void put_in_html(FILE *file, const char *text, size_t size)
 
 static void put_page(FILE *file, const char *data, size_t size)
 {
-    const unsigned char *end = cli_scope_page + cli_scope_page_size;
-    const unsigned char *at = memmem(cli_scope_page, cli_scope_page_size, marker, strlen(marker));
+    const unsigned char *end = tg_scope_page_html + tg_scope_page_html_size;
+    const unsigned char *at =
+        memmem(tg_scope_page_html, tg_scope_page_html_size, marker, strlen(marker));
     if (!at)
         at = end - strlen(marker); /* cannot happen: the page has its marker */
-    fwrite(cli_scope_page, 1, (size_t)(at - cli_scope_page), file);
+    fwrite(tg_scope_page_html, 1, (size_t)(at - tg_scope_page_html), file);
     put_in_html(file, data, size);
     at += strlen(marker);
     fwrite(at, 1, (size_t)(end - at), file);
 }
 
-static int fail(const struct tg_error *error)
+static bool on_sample(void *context, uint64_t index, uint32_t site,
+                      const struct tg_scope_sample *sample)
 {
-    cli_interrupt_pass_on(); /* a signal may show as a write that failed */
-    return error->status == TG_BAD_ARGUMENT ? cli_error("%s", error->text) : cli_fail(error);
+    struct page *page = context;
+    enum { EVERY = 1 << 17 };
+    if (page->watch && index % EVERY == EVERY - 1)
+        page->is_cancelled = page->watch(page->context, index + 1) != 0;
+    return !page->is_cancelled && tg_scope_stream_add(&page->stream, site, sample);
 }
 
-static int write_page(const struct scope *scope)
+static tg_status write_file(const struct page *page, const char *path, bool overwrite,
+                            struct tg_scope_page *written, struct tg_error *error)
 {
-    struct tg_new_file *page;
-    struct cli_text scopes, size;
-    struct cli_shown shown;
-    struct tg_error error;
+    struct tg_new_file *new_file;
     size_t data_size = 0;
-    if (tg_run_check_output(scope->info.file, scope->html, &error) != TG_OK ||
-        tg_new_file_open(scope->html, scope->force, &page, &error) != TG_OK)
-        return fail(&error);
-    FILE *file = tg_new_file_stream(page);
-    char *data = data_of(scope, &data_size);
+    tg_status status = tg_run_check_output(page->info.file, path, error);
+    if (status == TG_OK)
+        status = tg_new_file_open(path, overwrite, &new_file, error);
+    if (status != TG_OK)
+        return status;
+    FILE *file = tg_new_file_stream(new_file);
+    char *data = data_of(page, &data_size);
     if (!data) {
-        (void)tg_new_file_close(page, false, NULL);
-        return cli_error("cannot write '%s': out of memory", scope->html);
+        (void)tg_new_file_close(new_file, false, NULL);
+        return tg_error_set(error, TG_NO_MEMORY, "cannot write '%s': out of memory", path);
     }
     setvbuf(file, NULL, _IOFBF, 1 << 18);
     put_page(file, data, data_size);
     free(data);
     long bytes = ftell(file);
-    if (tg_new_file_close(page, true, &error) != TG_OK)
-        return fail(&error);
-    cli_print("%s: %s, %s\n", cli_show(&shown, scope->html),
-              cli_format_count(&scopes, scope->info.scopes, "scope"),
-              cli_format_bytes(&size, bytes > 0 ? (uint64_t)bytes : 0));
-    return CLI_OK;
+    *written = (struct tg_scope_page){page->info.scopes, bytes > 0 ? (uint64_t)bytes : 0};
+    return tg_new_file_close(new_file, true, error);
 }
 
-/* A signal waits until the page is complete, which takes a moment: nobody opens half a page. */
-int scope_write_page(const struct scope *scope)
+tg_status tg_scope_stats_write_page(const char *stats, const char *path, bool overwrite,
+                                    tg_scope_watch_fn watch, void *context,
+                                    struct tg_scope_page *written, struct tg_error *error)
 {
-    cli_interrupt_catch_writing();
-    int code = write_page(scope);
-    cli_interrupt_pass_on();
-    return code;
+    struct page page = {.watch = watch, .context = context};
+    struct tg_scope_page unread;
+    TG_REFUSE_NULL(error, stats);
+    TG_REFUSE_NULL(error, path);
+    tg_status status = tg_scope_stats_open(stats, on_sample, &page, &page.stats, error);
+    if (page.is_cancelled)
+        status = tg_error_set(error, TG_CANCELLED, "the page was cancelled");
+    tg_scope_stats_get_info(page.stats, &page.info);
+    if (status == TG_OK)
+        status = write_file(&page, path, overwrite, written ? written : &unread, error);
+    tg_scope_stream_free(&page.stream);
+    tg_scope_stats_close(page.stats);
+    return status;
 }
