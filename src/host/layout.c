@@ -2,11 +2,15 @@
 /* The table of members for other languages. A member that is removed or renamed no longer compiles
  * here. A new member may be left out: the compiler still computes the offsets of the others. */
 #include <stddef.h>
+#include <taskglass/answers.h>
 #include <taskglass/export.h>
 #include <taskglass/layout.h>
 #include <taskglass/outputs.h>
 #include <taskglass/recording.h>
+#include <taskglass/recover.h>
 #include <taskglass/replay.h>
+#include <taskglass/runs.h>
+#include <taskglass/scope_stats.h>
 #include <taskglass/verify.h>
 #include <taskglass/workload.h>
 
@@ -120,12 +124,17 @@ static const struct tg_layout_info rows[] = {
     MEMBER(tg_run_trace, wait_ns), MEMBER(tg_run_trace, finish_seconds),
     MEMBER(tg_run_trace, status), CHARS(tg_run_trace, text),
 
+    STRUCTURE(tg_scope_result), MEMBER(tg_scope_result, on), MEMBER(tg_scope_result, no_rings),
+    MEMBER(tg_scope_result, samples), MEMBER(tg_scope_result, dropped),
+    MEMBER(tg_scope_result, status), CHARS(tg_scope_result, text),
+
     STRUCTURE(tg_run_result), MEMBER(tg_run_result, status), MEMBER(tg_run_result, tasks),
     MEMBER(tg_run_result, edges), MEMBER(tg_run_result, finished),
     MEMBER(tg_run_result, start_seconds), MEMBER(tg_run_result, execute_seconds),
     MEMBER(tg_run_result, n_running), POINTER(tg_run_result, running),
     MEMBER(tg_run_result, waiting), NESTED(tg_run_result, site, tg_source_site),
-    NESTED(tg_run_result, record, tg_record_result), NESTED(tg_run_result, trace, tg_run_trace),
+    NESTED(tg_run_result, record, tg_record_result),
+    NESTED(tg_run_result, scopes, tg_scope_result), NESTED(tg_run_result, trace, tg_run_trace),
 
     STRUCTURE(tg_output_check), MEMBER(tg_output_check, name), MEMBER(tg_output_check, dtype),
     MEMBER(tg_output_check, elements), MEMBER(tg_output_check, mismatches),
@@ -163,7 +172,7 @@ static const struct tg_layout_info rows[] = {
     MEMBER(tg_recording_info, records), MEMBER(tg_recording_info, payload_bytes),
     NESTED(tg_recording_info, summary, tg_record_summary), MEMBER(tg_recording_info, state),
     MEMBER(tg_recording_info, damaged), MEMBER(tg_recording_info, zero_bytes),
-    MEMBER(tg_recording_info, torn_bytes),
+    MEMBER(tg_recording_info, torn_bytes), MEMBER(tg_recording_info, excess),
 
     STRUCTURE(tg_record), MEMBER(tg_record, flags), MEMBER(tg_record, sequence),
     MEMBER(tg_record, task_id), NUMBERS(tg_record, kernel), MEMBER(tg_record, stage),
@@ -215,7 +224,138 @@ static const struct tg_layout_info rows[] = {
     MEMBER(tg_verification, manifest), MEMBER(tg_verification, torn),
     MEMBER(tg_verification, problems),
     NUMBERS(tg_verification, by_problem), NESTED(tg_verification, finding, tg_verify_finding),
-    MEMBER(tg_verification, n_findings),
+    MEMBER(tg_verification, n_findings), NESTED(tg_verification, counted, tg_record_summary),
+
+    STRUCTURE(tg_note), CHARS(tg_note, text),
+
+    STRUCTURE(tg_tensor_stats), MEMBER(tg_tensor_stats, elements), MEMBER(tg_tensor_stats, nan),
+    MEMBER(tg_tensor_stats, infinite), MEMBER(tg_tensor_stats, finite),
+    MEMBER(tg_tensor_stats, zero), MEMBER(tg_tensor_stats, denormal),
+    MEMBER(tg_tensor_stats, has_range), MEMBER(tg_tensor_stats, least),
+    MEMBER(tg_tensor_stats, most), MEMBER(tg_tensor_stats, mean),
+    MEMBER(tg_tensor_stats, deviation),
+
+    STRUCTURE(tg_stats_walk), POINTER(tg_stats_walk, recording), POINTER(tg_stats_walk, query),
+    MEMBER(tg_stats_walk, next), MEMBER(tg_stats_walk, used),
+
+    STRUCTURE(tg_find_info), MEMBER(tg_find_info, order), MEMBER(tg_find_info, findings),
+    MEMBER(tg_find_info, origins), MEMBER(tg_find_info, tasks),
+    MEMBER(tg_find_info, unrecorded), MEMBER(tg_find_info, deps_error),
+
+    STRUCTURE(tg_find_answer_info), MEMBER(tg_find_answer_info, result),
+    MEMBER(tg_find_answer_info, reason), MEMBER(tg_find_answer_info, no_reference),
+    MEMBER(tg_find_answer_info, exit_code), MEMBER(tg_find_answer_info, found),
+    MEMBER(tg_find_answer_info, proved), MEMBER(tg_find_answer_info, possible),
+    MEMBER(tg_find_answer_info, passed_on), MEMBER(tg_find_answer_info, looked_at),
+    MEMBER(tg_find_answer_info, not_stored),
+
+    STRUCTURE(tg_find_finding), MEMBER(tg_find_finding, record), MEMBER(tg_find_finding, trace),
+    MEMBER(tg_find_finding, count), MEMBER(tg_find_finding, first), MEMBER(tg_find_finding, sign),
+    MEMBER(tg_find_finding, is_proved), MEMBER(tg_find_finding, before),
+    MEMBER(tg_find_finding, writer),
+
+    STRUCTURE(tg_find_feed), MEMBER(tg_find_feed, record), MEMBER(tg_find_feed, is_known),
+    MEMBER(tg_find_feed, count), MEMBER(tg_find_feed, from), MEMBER(tg_find_feed, is_outside),
+
+    STRUCTURE(tg_find_between), MEMBER(tg_find_between, task_id),
+    MEMBER(tg_find_between, record), MEMBER(tg_find_between, writes),
+
+    STRUCTURE(tg_against_config), MEMBER(tg_against_config, file),
+    POINTER(tg_against_config, query), MEMBER(tg_against_config, has_atol),
+    MEMBER(tg_against_config, has_rtol), MEMBER(tg_against_config, atol),
+    MEMBER(tg_against_config, rtol),
+
+    STRUCTURE(tg_against_pair), MEMBER(tg_against_pair, name), MEMBER(tg_against_pair, index),
+    NESTED(tg_against_pair, entry, tg_entry), NESTED(tg_against_pair, check, tg_output_check),
+
+    STRUCTURE(tg_reference_counts), MEMBER(tg_reference_counts, tasks),
+    MEMBER(tg_reference_counts, good), MEMBER(tg_reference_counts, wrong),
+    MEMBER(tg_reference_counts, without), MEMBER(tg_reference_counts, incomplete),
+    MEMBER(tg_reference_counts, failed), MEMBER(tg_reference_counts, empty),
+    MEMBER(tg_reference_counts, max_ulp), MEMBER(tg_reference_counts, max_error),
+    MEMBER(tg_reference_counts, max_relative),
+
+    STRUCTURE(tg_reference_reason), CHARS(tg_reference_reason, text),
+
+    STRUCTURE(tg_replay_output), MEMBER(tg_replay_output, argument),
+    MEMBER(tg_replay_output, recorded), MEMBER(tg_replay_output, varied),
+    MEMBER(tg_replay_output, ndim), NUMBERS(tg_replay_output, shape),
+    NESTED(tg_replay_output, check, tg_output_check),
+
+    STRUCTURE(tg_replay_config), MEMBER(tg_replay_config, module),
+    MEMBER(tg_replay_config, repeat), POINTER(tg_replay_config, ask),
+    POINTER(tg_replay_config, ask_context), POINTER(tg_replay_config, guard),
+    POINTER(tg_replay_config, guard_context), POINTER(tg_replay_config, stop),
+    POINTER(tg_replay_config, stop_context),
+
+    STRUCTURE(tg_replay_result), MEMBER(tg_replay_result, task), CHARS(tg_replay_result, kernel),
+    CHARS(tg_replay_result, platform), MEMBER(tg_replay_result, runs),
+    MEMBER(tg_replay_result, n_outputs), NESTED(tg_replay_result, output, tg_replay_output),
+    MEMBER(tg_replay_result, same), MEMBER(tg_replay_result, n_compared),
+    MEMBER(tg_replay_result, deterministic), NESTED(tg_replay_result, run, tg_run_result),
+
+    STRUCTURE(tg_verify_reason), CHARS(tg_verify_reason, text),
+
+    STRUCTURE(tg_recovery), MEMBER(tg_recovery, records), MEMBER(tg_recovery, lost),
+    MEMBER(tg_recovery, truncated), MEMBER(tg_recovery, damaged),
+    MEMBER(tg_recovery, from_manifest), MEMBER(tg_recovery, cut_bytes),
+    MEMBER(tg_recovery, zero_bytes), MEMBER(tg_recovery, bad_bytes),
+    MEMBER(tg_recovery, payload_bytes), MEMBER(tg_recovery, was_complete),
+    MEMBER(tg_recovery, kept_manifest), MEMBER(tg_recovery, lacks_payload),
+    MEMBER(tg_recovery, put_aside),
+
+    STRUCTURE(tg_runs_entry), MEMBER(tg_runs_entry, path), CHARS(tg_runs_entry, name),
+    CHARS(tg_runs_entry, workload), CHARS(tg_runs_entry, case_name),
+    CHARS(tg_runs_entry, platform), CHARS(tg_runs_entry, runtime), MEMBER(tg_runs_entry, began),
+    MEMBER(tg_runs_entry, seconds), MEMBER(tg_runs_entry, state),
+    MEMBER(tg_runs_entry, has_status), MEMBER(tg_runs_entry, status),
+    MEMBER(tg_runs_entry, has_counts), MEMBER(tg_runs_entry, recorded),
+    MEMBER(tg_runs_entry, tasks), MEMBER(tg_runs_entry, finished),
+    MEMBER(tg_runs_entry, records), MEMBER(tg_runs_entry, lost), MEMBER(tg_runs_entry, bytes),
+    MEMBER(tg_runs_entry, others),
+
+    STRUCTURE(tg_runs_filter), MEMBER(tg_runs_filter, workload), MEMBER(tg_runs_filter, result),
+    MEMBER(tg_runs_filter, has_age), MEMBER(tg_runs_filter, older_than),
+    MEMBER(tg_runs_filter, keep), MEMBER(tg_runs_filter, ended),
+
+    STRUCTURE(tg_runs_removed), MEMBER(tg_runs_removed, bytes), MEMBER(tg_runs_removed, files),
+    MEMBER(tg_runs_removed, others), CHARS(tg_runs_removed, other),
+
+    STRUCTURE(tg_export_path), CHARS(tg_export_path, text),
+
+    STRUCTURE(tg_scope_fatal), MEMBER(tg_scope_fatal, on), MEMBER(tg_scope_fatal, resource),
+    MEMBER(tg_scope_fatal, ring), MEMBER(tg_scope_fatal, site), MEMBER(tg_scope_fatal, used),
+    MEMBER(tg_scope_fatal, capacity), MEMBER(tg_scope_fatal, wanted),
+    MEMBER(tg_scope_fatal, advice), MEMBER(tg_scope_fatal, error),
+
+    STRUCTURE(tg_scope_stats_info), MEMBER(tg_scope_stats_info, file),
+    MEMBER(tg_scope_stats_info, complete), MEMBER(tg_scope_stats_info, failed),
+    POINTER(tg_scope_stats_info, fatal), MEMBER(tg_scope_stats_info, measured),
+    MEMBER(tg_scope_stats_info, waits_known), MEMBER(tg_scope_stats_info, has_fanin),
+    MEMBER(tg_scope_stats_info, no_rings), MEMBER(tg_scope_stats_info, dropped),
+    MEMBER(tg_scope_stats_info, total), MEMBER(tg_scope_stats_info, samples),
+    MEMBER(tg_scope_stats_info, scopes), MEMBER(tg_scope_stats_info, sites),
+    MEMBER(tg_scope_stats_info, rows), MEMBER(tg_scope_stats_info, left_open),
+    MEMBER(tg_scope_stats_info, without_begin), MEMBER(tg_scope_stats_info, without_end),
+    MEMBER(tg_scope_stats_info, summary_problem), MEMBER(tg_scope_stats_info, run),
+
+    STRUCTURE(tg_scope_row), MEMBER(tg_scope_row, site), MEMBER(tg_scope_row, ring),
+    MEMBER(tg_scope_row, depth_min), MEMBER(tg_scope_row, depth_max),
+    MEMBER(tg_scope_row, count), MEMBER(tg_scope_row, touched), NUMBERS(tg_scope_row, peak),
+    NUMBERS(tg_scope_row, waits), MEMBER(tg_scope_row, wait_ns), MEMBER(tg_scope_row, fanin),
+
+    STRUCTURE(tg_scope_need), MEMBER(tg_scope_need, peak), MEMBER(tg_scope_need, capacity),
+    MEMBER(tg_scope_need, smallest), MEMBER(tg_scope_need, verdict),
+    MEMBER(tg_scope_need, waits_known), MEMBER(tg_scope_need, waits),
+    MEMBER(tg_scope_need, larger), MEMBER(tg_scope_need, never),
+
+    STRUCTURE(tg_scope_setting), MEMBER(tg_scope_setting, verdict),
+    CHARS(tg_scope_setting, present), CHARS(tg_scope_setting, option),
+    MEMBER(tg_scope_setting, waits_known), MEMBER(tg_scope_setting, waits),
+    MEMBER(tg_scope_setting, never),
+
+    STRUCTURE(tg_scope_page), MEMBER(tg_scope_page, scopes), MEMBER(tg_scope_page, bytes),
+
 };
 /* clang-format on */
 
