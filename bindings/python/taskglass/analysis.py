@@ -13,6 +13,7 @@ from typing import Any, Dict, List, Optional, Sequence, Union
 
 from . import errors
 from ._arguments import encoded, flag, shown
+from ._html import Shown
 from ._library import lib
 
 __all__ = ["Diff", "Pair", "Suspect", "diff"]
@@ -54,7 +55,7 @@ class Suspect:
 
 
 @dataclass(frozen=True)
-class Diff:
+class Diff(Shown):
     """Two recordings, compared; true if nothing differs and everything could be compared."""
 
     result: str  # "equal", "differs", "incomplete", or "not known": nothing could be judged

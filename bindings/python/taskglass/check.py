@@ -11,6 +11,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 from ._arguments import function, integer, real
 from ._handle import Handle
 from ._interrupt import Interrupts
+from ._html import Shown
 from ._library import encoded, lib, text
 
 __all__ = ["Check", "CheckedTask"]
@@ -41,7 +42,7 @@ class CheckedTask:
 
 
 @dataclass(frozen=True)
-class Check:
+class Check(Shown):
     """The result of `Recording.check`. `counts` has the number of tasks with each verdict, and
     `by_kernel` the same for each kernel; `tasks` has every task that does not agree."""
     counts: Dict[str, int] = field(default_factory=dict)

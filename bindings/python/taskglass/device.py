@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Dict, Iterator, Optional, Sequence, Tuple
 
 import numpy as np
 
-from . import dtypes, errors
+from . import _html, dtypes, errors
 from ._arguments import converting, flag, integer, shown
 from ._handle import Closing, Handle
 from ._library import encoded, lib, text
@@ -35,6 +35,7 @@ __all__ = ["Device", "DeviceInfo", "DeviceArray", "Module"]
 
 MAX_DIMS = 8
 _NO_KERNEL = 2**32 - 1
+_MOST_COPIED = 64 << 20  # bytes from the device for a picture in a notebook
 
 
 @dataclass(frozen=True)
@@ -178,7 +179,7 @@ class _Memory:
             pass
 
 
-class DeviceArray:
+class DeviceArray(_html.Shown):
     """An array in device memory, or a view of one. The memory is freed with its last view.
 
     `array[1:, ::2]`, `array[3]`, `array.T` and `array.reshape(…)` make views without moving a byte.
@@ -361,6 +362,13 @@ class DeviceArray:
     def __repr__(self) -> str:
         view = "" if self.is_whole else ", a view"
         return f"<DeviceArray {self.dtype} {self.shape} at {self.address:#x}{view}>"
+
+    def _as_html(self) -> str:
+        facts = {"type": f"{self.dtype} {_html.shape_of(self.shape)}", "address": f"{self.address:#x}",
+                 "size": _html.size_of(self.nbytes) + ("" if self.is_whole else ", a view")}
+        if self._memory.size > _MOST_COPIED:
+            return _html.card("DeviceArray", facts, "too large to be copied for a picture")
+        return _html.card("DeviceArray", facts, _html.heatmaps(self.numpy(decode=True), np.asarray, self.shape))
 
     def _fill_tensor(self, tensor: Any) -> None:
         """Fills a struct tg_tensor for the library."""

@@ -17,7 +17,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
 import numpy as np
 
-from . import dtypes, errors
+from . import _html, dtypes, errors
 from ._arguments import converting, flag, function, path as path_of, shown
 from ._handle import Handle
 from ._interrupt import Interrupts
@@ -160,7 +160,7 @@ def _describe(name: str, config: Optional[Config]) -> Workload:
 
 # --- running ------------------------------------------------------------------------------------
 
-class Output:
+class Output(_html.Shown):
     """An output of a run, and how it compared with its golden values."""
 
     def __init__(self, name: str, handle: Handle, values: Any, check: Any) -> None:
@@ -198,12 +198,23 @@ class Output:
             return np.array(array, dtype) if copy else np.asarray(array, dtype)
 
     def __repr__(self) -> str:
-        checked = ("not compared" if self.mismatches is None else f"ok, max error {self.max_error:g}"
-                   if self.ok else f"{self.mismatches} elements differ")
-        return f"<Output {self.name}: {self.dtype} {self.shape}, {checked}>"
+        return f"<Output {self.name}: {self.dtype} {self.shape}, {self._checked}>"
+
+    @property
+    def _checked(self) -> str:
+        return ("not compared" if self.mismatches is None else f"ok, max error {self.max_error:g}"
+                if self.ok else f"{self.mismatches} elements differ")
+
+    def _as_html(self) -> str:
+        raw = self._handle.view(self._address, self._size) if self._size else np.empty(0, np.uint8)
+        first = self.first_mismatch
+        return _html.card(f"Output {self.name}", {
+            "type": f"{self.dtype} {_html.shape_of(self.shape)}", "check": self._checked,
+            "first": None if first is None else f"element {first[0]} is {first[1]:g} instead of {first[2]:g}"},
+            _html.heatmaps(*_html.elements_of(raw, self._kind, self.shape), self.shape))
 
 
-class Execution:
+class Execution(_html.Shown):
     """The outcome of a run. `report` is its run.json."""
 
     def __init__(self, handle: Handle, name: str) -> None:
@@ -243,6 +254,17 @@ class Execution:
     def __repr__(self) -> str:
         return (f"<Execution {self.workload}, case {self.case}, on {self.platform}: {self.status}, "
                 f"{self.finished} of {self.tasks} tasks, '{self.output_dir}'>")
+
+    def _as_html(self) -> str:
+        rows = ([output.name, output.dtype, _html.shape_of(output.shape), output._checked]
+                for output in self.outputs.values())
+        return _html.card(f"{self.workload}, case {self.case}: {self.status}", {
+            "error": self.error, "advice": self.advice, "device": f"{self.platform}, {self.cores} cores",
+            "tasks": f"{self.finished} of {self.tasks}, {self.edges} edges",
+            "execute": _html.seconds_of(self.seconds["execute"]),
+            "recorder": self.record_warning or ("recorded" if self.recorded else "nothing recorded"),
+            "files": self.output_dir},
+            _html.table(("output", "dtype", "shape", "check"), rows, len(self.outputs)))
 
 
 def _outputs(handle: Handle, info: Any) -> Any:

@@ -17,7 +17,7 @@ from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from . import dtypes, errors
+from . import _html, dtypes, errors
 from ._arguments import encoded, flag, integer, name as name_of, real, shown
 from ._handle import Closing, Handle
 from ._library import lib, runtimes, text, words
@@ -191,7 +191,7 @@ class RunningTask:
 
 
 @dataclass(frozen=True)
-class RunResult:
+class RunResult(_html.Shown):
     """The outcome of a run of a graph."""
     status: str
     tasks: int

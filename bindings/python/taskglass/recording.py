@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import math
 import os
 import pathlib
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from typing import Any, Callable, Dict, Iterable, Iterator, Optional, Tuple, Uni
 
 import numpy as np
 
-from . import dtypes, errors
+from . import _html, dtypes, errors
 from ._dataframe import to_dataframe
 from ._arguments import converting, encoded, flag, function, integer, name as name_of, path as path_of, shown
 from ._files import MOST, read_file
@@ -127,7 +128,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Verification:
+class Verification(_html.Shown):
     """What `Recording.verify` found; true where everything was read and nothing is wrong."""
     records: int
     payload_bytes: int
@@ -140,7 +141,7 @@ class Verification:
         return not self.problems and not self.not_read
 
 
-class Record:
+class Record(_html.Shown):
     """One argument of one task at one stage.
 
     The members are those of the manifest. `array()` gives the values.
@@ -320,19 +321,22 @@ class Record:
         if kind is None or not self.has_values:
             raise errors.NotFound(f"nothing of {self!r} is stored",
                                   advice="record with dump_tensor=\"full\", or mark it")
-        if self.kind == "scalar":
-            bits = self._entry.record.value.to_bytes(8, "little")[:kind.numpy.itemsize]
-            raw: Array = np.frombuffer(bits, np.uint8)
-            shape: Tuple[int, ...] = ()
-        else:
-            raw, shape = self.raw(), self.shape
-            if raw.size < kind.bytes_of(int(np.prod(shape, dtype=np.int64))):
-                elements = raw.size * 8 // kind.bits
-                raw, shape = raw[:kind.bytes_of(elements)], (elements,)
+        raw, shape = self._bytes(kind)
         if kind.packed:
             return dtypes.decode(raw, kind, shape) if flag(decode, "decode") else raw
         held = raw.view(kind.numpy).reshape(shape)
         return dtypes.decode(held, kind) if flag(decode, "decode") else held
+
+    def _bytes(self, kind: dtypes.DType) -> Tuple[Array, Tuple[int, ...]]:
+        """The packed bytes, and the shape of their elements."""
+        if self.kind == "scalar":
+            bits = self._entry.record.value.to_bytes(8, "little")[:kind.numpy.itemsize]
+            return np.frombuffer(bits, np.uint8), ()
+        raw, shape = self.raw(), self.shape
+        if raw.size < kind.bytes_of(math.prod(shape)):
+            elements = raw.size * 8 // kind.bits
+            raw, shape = raw[:kind.bytes_of(elements)], (elements,)
+        return raw, shape
 
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> Array:
         """numpy.asarray(record): the values, decoded."""
@@ -369,8 +373,33 @@ class Record:
         return (f"<Record {self.index}: {who}{self.stage} {self.role} arg {self.arg}, "
                 f"{what}{value}{state}>")
 
+    def _as_html(self) -> str:
+        state = [word for word in ("truncated", "overwritten", "partial", "marked") if getattr(self, word)]
+        picture = ""
+        kind = self._kind()
+        if kind is not None and self.kind == "tensor" and self.has_values:
+            raw, shape = self._bytes(kind)
+            picture = _html.heatmaps(*_html.elements_of(raw, kind, shape), shape)
+            self._recording.check_files()
+        return _html.card(f"Record {self.index}", {
+            "task": f"{self.task} {self.kernel}" if self.task_id is not None else "",
+            "argument": f"{self.stage}, {self.role}, {'' if self.arg is None else self.arg}",
+            "type": self.dtype if self.kind == "scalar" else f"{self.dtype} {_html.shape_of(self.shape)}",
+            "value": None if self.kind == "tensor" else "unknown" if self.bits is None else self.value,
+            "size": _html.size_of(self.nbytes) if self.kind == "tensor" else None,
+            "hash": None if self.hash is None else f"{self.hash:016x}",
+            "state": ", ".join(state)}, picture)
 
-class Recording(Closing):
+    def _thumbnail(self) -> _html.Raw:
+        """A small picture for a table; "" if there are no values."""
+        kind = self._kind()
+        if kind is None or self.kind == "scalar" or not self.has_values:
+            return _html.Raw("" if self.value is None else _html.shown(self.value))
+        raw, shape = self._bytes(kind)
+        return _html.thumbnail(*_html.elements_of(raw, kind, shape))
+
+
+class Recording(Closing, _html.Shown):
     """A recording: a sequence of `Record`s.
 
     `path` is the directory of a run, the folder tensor_dump in it, a journal or a manifest; without
@@ -601,6 +630,20 @@ class Recording(Closing):
         state = "closed" if self.closed else "complete" if self.complete else "incomplete"
         level = f", level {self.level}" if self.level else ""
         return f"<Recording '{self.dir}': {self._records} records{level}, {state}>"
+
+    def _as_html(self) -> str:
+        if self.closed:
+            return _html.card("Recording, closed", {"folder": self.dir})
+        rows = ([record.index, record.task, record.kernel, record.stage, record.role, record.arg,
+                 record.dtype, _html.shape_of(record.shape), record._thumbnail()] for record in self)
+        shown = _html.table(("index", "task", "kernel", "stage", "role", "arg", "dtype", "shape", "values"),
+                            rows, self._records, "; to_dataframe() has all")
+        self.check_files()
+        return _html.card(f"Recording {self.name}", {
+            "folder": self.dir, "level": self.level, "records": self._records,
+            "values": _html.size_of(self.payload_bytes), "run": self.state,
+            "complete": self.complete, "damaged": self.damaged or None,
+            "lost": _html.words(self.lost) if any(self.lost.values()) else None}, shown)
 
 
 def _deps_tasks(document: Dict[str, Any]) -> Tuple[DepsTask, ...]:
