@@ -23,7 +23,7 @@ struct group {
     uint64_t id;
     struct tg_spool_event *part;
     size_t n_parts, parts_room;
-    struct tg_spool_event submit; /* type 0: none */
+    struct tg_spool_event submit; /* or SITE; type 0: none */
     struct tg_trace_after *after;
     size_t n_after, after_room;
     uint64_t *leaving;
@@ -94,6 +94,8 @@ static bool is_sane(const struct tg_trace_out *out, const struct tg_spool_event 
         return is_span && event->core < out->run->n_cores && event->id != TG_TASK_NONE;
     case TG_SPOOL_SUBMIT:
         return is_span && event->id != TG_TASK_NONE;
+    case TG_SPOOL_SITE:
+        return event->id != TG_TASK_NONE;
     case TG_SPOOL_WAIT:
     case TG_SPOOL_SCOPE:
         return is_span;
@@ -110,7 +112,8 @@ static bool is_sane(const struct tg_trace_out *out, const struct tg_spool_event 
 static void note_times(struct tg_trace_out *out, const struct tg_spool_event *event)
 {
     bool has_end = event->type != TG_SPOOL_RINGS && event->type != TG_SPOOL_RECORDER;
-    if (event->type == TG_SPOOL_EDGE || event->type == TG_SPOOL_TEXT)
+    if (event->type == TG_SPOOL_EDGE || event->type == TG_SPOOL_TEXT ||
+        event->type == TG_SPOOL_SITE)
         return;
     uint64_t end = has_end ? event->end : event->begin;
     if (event->begin < out->begin)
@@ -145,6 +148,7 @@ static void take_event(struct group *group, const struct tg_spool_reader *reader
         add_for_task(out, RANK_TASK, event->id, event->part, event, sizeof *event);
         break;
     case TG_SPOOL_SUBMIT:
+    case TG_SPOOL_SITE:
         add_for_task(out, RANK_SUBMIT, event->id, 0, event, sizeof *event);
         break;
     case TG_SPOOL_EDGE:
@@ -300,7 +304,7 @@ static void finish_task(struct group *group)
         count_task(group, &group->part[first], &group->part[last]);
     for (size_t i = 0; i < group->n_parts; i++)
         add_part(group, &group->part[i], i == first, i == last);
-    if (group->submit.type) {
+    if (group->submit.type == TG_SPOOL_SUBMIT) {
         struct tg_trace_slice slice = {
             .event = group->submit, .lane = TG_LANE_ORCHESTRATOR, .site = group->submit.number};
         add_slice(group->out, &slice, &group->item);
