@@ -19,6 +19,14 @@ static bool was_filling(const struct tg_drain *drain, uint64_t records, uint64_t
            (drain->freed - freed) * HARDLY >= stream->arena_size;
 }
 
+/* What somebody else's streams had. */
+static uint64_t pass(struct tg_pump *pump, bool *filling)
+{
+    uint64_t records = pump->pass(pump->context, filling);
+    __atomic_store_n(&pump->progress, pump->progress + records, __ATOMIC_RELAXED);
+    return records;
+}
+
 /* Returns the number of records; *filling: a stream should be looked at again soon. */
 static uint64_t drain_all(struct tg_pump *pump, bool *filling)
 {
@@ -70,7 +78,7 @@ static void *work(void *argument)
     bool is_new = false; /* records have come since the last call of idle() */
     for (;;) {
         bool stop = is_stopped(pump), filling;
-        uint64_t records = drain_all(pump, &filling);
+        uint64_t records = pump->pass ? pass(pump, &filling) : drain_all(pump, &filling);
         is_new = is_new || records > 0;
         if (filling || (stop && records > 0)) {
             rest = FIRST_NAP_NS;

@@ -7,8 +7,11 @@
 #include <pthread.h>
 
 struct tg_pump {
-    struct tg_drain *drains;
+    struct tg_drain *drains; /* of a recording or a log */
     uint32_t n;
+    /* Instead of drains: looks at all streams once. Returns the number of records that it found, and in
+     * *filling whether they should be looked at again soon. */
+    uint64_t (*pass)(void *context, bool *filling);
     void (*idle)(void *context); /* called each time the streams become empty; or NULL */
     void *context;
     pthread_t thread;
