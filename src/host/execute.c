@@ -219,6 +219,13 @@ static tg_status wait_for(struct job *job, struct tg_run *run, struct tg_error *
     return status;
 }
 
+/* Asked while the trace of the run is written. */
+static bool stops_writing(void *argument)
+{
+    struct job *job = argument;
+    return !tell(job, TG_PHASE_RUN, job->execution->tasks, job->execution->tasks);
+}
+
 static tg_status run_graph(struct job *job, struct tg_error *error)
 {
     struct tg_run *run = NULL;
@@ -229,11 +236,17 @@ static tg_status run_graph(struct job *job, struct tg_error *error)
     if (job->plan.scope_stats)
         job->plan.run.scope_stats = job->execution->output_dir;
     struct tg_run_result left = {0};
-    struct tg_run_place here = {&job->lock, job->live};
+    struct tg_run_place here = {.lock = &job->lock,
+                                .live = job->live,
+                                .case_name = job->execution->case_name,
+                                .runtime = job->plan.runtime_name,
+                                .watch = {stops_writing, job}};
+    job->plan.run.trace = job->config->trace;
     tg_status status = tg_run_start_in(job->graph, &job->plan.run, &here, &run, &left, error);
     if (status != TG_OK) {
         job->execution->run.record = left.record;
         job->execution->run.scopes = left.scopes;
+        job->execution->run.trace = left.trace;
         return status;
     }
     status = wait_for(job, run, error);
@@ -383,9 +396,30 @@ static void write_run_json(struct job *job)
     (void)render_run_json(job, &error); /* for --json, with what was said just now */
 }
 
+/* True if the trace goes into the output directory, which does not exist before the run. */
+static bool is_in_output(const char *trace, const char *output)
+{
+    size_t length = strlen(output);
+    while (length > 1 && output[length - 1] == '/')
+        length--;
+    return length > 0 && strncmp(trace, output, length) == 0 && trace[length] == '/' &&
+           strchr(trace + length + 1, '/') == NULL;
+}
+
+/* A trace that cannot be written is refused before anything runs. */
+static tg_status check_trace(const struct job *job, struct tg_error *error)
+{
+    const char *trace = job->config->trace;
+    if (trace == NULL || is_in_output(trace, job->plan.output))
+        return TG_OK;
+    return tg_trace_file_check(trace, error);
+}
+
 static tg_status prepare(struct job *job, struct tg_error *error)
 {
     tg_status status = tg_plan_make(job->settings, &job->plan, error);
+    if (status == TG_OK)
+        status = check_trace(job, error);
     if (status == TG_OK)
         status = tg_case_open(tg_workload_get(job->file), job->config->case_name, job->config->set,
                               job->config->n_set, job->plan.device.memory, &job->test_case, error);

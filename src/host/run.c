@@ -49,6 +49,7 @@ static void run_free(struct tg_run *run)
 {
     tg_pulse_stop(&run->pulse);
     stop_answering(run);
+    tg_trace_collector_destroy(run->tracer); /* before the recorder that it looks at */
     tg_collector_destroy(run->collector);
     unlock_folders(run);
     free(run->status);
@@ -154,6 +155,22 @@ static tg_status set_up_recording(struct tg_run *run, const struct tg_record_con
                              &setup, sizeof setup, error);
 }
 
+/* Likewise without a trace. */
+static tg_status set_up_trace(struct tg_run *run, const char *path, struct tg_error *error)
+{
+    uint64_t setup = 0;
+    if (path != NULL) {
+        tg_status status = tg_trace_collector_create(run->graph, path, &run->tracer, error);
+        if (status == TG_OK)
+            status = tg_trace_collector_start(run->tracer, run->collector, error);
+        if (status != TG_OK)
+            return status;
+        setup = tg_trace_collector_setup(run->tracer);
+    }
+    return tg_device_copy_in(run->device, run->graph->image + offsetof(struct tg_launch, trace),
+                             &setup, sizeof setup, error);
+}
+
 /* A graph that the host built has no rings: writes a scope stats file that says so. */
 static tg_status write_no_scopes(struct tg_run *run, const char *folder, struct tg_error *error)
 {
@@ -187,12 +204,14 @@ static tg_status set_up_log(struct tg_run *run, const struct tg_run_config *conf
     return tg_device_log_start(run->graph, edges, scope_stats, &run->graph->log, error);
 }
 
-/* Shows the device that the host runs, if a recording or a log may wait for the host. */
+/* Shows the device that the host runs, if a recording, a log or a trace may wait for the host. */
 static tg_status set_up_pulse(struct tg_run *run, struct tg_error *error)
 {
     uint64_t recording = run->collector ? tg_collector_pulse(run->collector) : 0;
     uint64_t log = run->graph->log ? tg_device_log_pulse(run->graph->log) : 0;
+    uint64_t trace = run->tracer ? tg_trace_collector_pulse(run->tracer) : 0;
     uint64_t period = recording != 0 && (log == 0 || recording < log) ? recording : log;
+    period = trace != 0 && (period == 0 || trace < period) ? trace : period;
     return period != 0 ? tg_pulse_start(&run->pulse, run->device, period, error) : TG_OK;
 }
 
@@ -222,8 +241,6 @@ static tg_status launch(struct tg_run *run, const struct tg_run_config *config,
     double began = now();
     tg_status status =
         config ? tg_seconds_check("timeout of tg_run_config", config->timeout, error) : TG_OK;
-    if (status == TG_OK && config && config->trace)
-        status = tg_error_set(error, TG_UNSUPPORTED, "this build cannot trace yet");
     if (status == TG_OK && record)
         status = tg_record_config_check(record, error);
     if (status == TG_OK)
@@ -243,6 +260,8 @@ static tg_status launch(struct tg_run *run, const struct tg_run_config *config,
     if (status == TG_OK)
         status = set_up_log(run, config, error);
     if (status == TG_OK)
+        status = set_up_trace(run, config ? config->trace : NULL, error);
+    if (status == TG_OK)
         status = set_up_pulse(run, error);
     run->device->lost |= status == TG_DEVICE_LOST;
     if (status != TG_OK)
@@ -250,6 +269,7 @@ static tg_status launch(struct tg_run *run, const struct tg_run_config *config,
     run->launched_at = now();
     note_progress(run);
     run->result.start_seconds = run->launched_at - began;
+    run->launched = true;
     status = run->device->ops->launch(run->device->state, run->graph->image, error);
     if (status == TG_DEVICE_LOST)
         run->device->lost = true;
@@ -257,6 +277,7 @@ static tg_status launch(struct tg_run *run, const struct tg_run_config *config,
 }
 
 static void end_recording(struct tg_run *run);
+static bool is_cancelled(const struct tg_run *run);
 
 tg_status tg_run_start(struct tg_graph *graph, const struct tg_run_config *config,
                        struct tg_run **run, struct tg_error *error)
@@ -275,6 +296,7 @@ tg_status tg_run_start_in(struct tg_graph *graph, const struct tg_run_config *co
     tg_status status;
     if (run == NULL)
         return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
+    run->place = held;
     status = launch(run, config, held, error);
     if (status != TG_OK) {
         run->result.status = status;
@@ -402,6 +424,32 @@ static void add_partial(struct tg_run *run)
     }
 }
 
+/* A run that the user has cancelled is written all the same: it is what they wait for now. */
+static bool trace_goes_on(void *argument)
+{
+    const struct tg_run *run = argument;
+    return is_cancelled(run) || !run->place->watch.stop(run->place->watch.context);
+}
+
+static void write_trace(struct tg_run *run)
+{
+    const struct tg_workload *workload = run->graph->module->workload;
+    struct tg_trace_about about = {
+        .workload = workload ? workload->name : NULL,
+        .result = &run->result,
+        .error = run->error.text,
+        .status = run->status,
+        .lost = run->device->lost,
+        .context = run,
+    };
+    if (run->place != NULL) {
+        about.case_name = run->place->case_name;
+        about.runtime = run->place->runtime;
+        about.goes_on = run->place->watch.stop ? trace_goes_on : NULL;
+    }
+    tg_trace_collector_finish(run->tracer, &about, &run->result.trace);
+}
+
 /* Completes the recording's files when the device records no more; after a hang adds the partial
  * outputs. */
 static void end_recording(struct tg_run *run)
@@ -410,6 +458,8 @@ static void end_recording(struct tg_run *run)
         return;
     run->recorded = true;
     tg_pulse_stop(&run->pulse);
+    if (run->tracer != NULL) /* while the recorder that it looks at still runs */
+        tg_trace_collector_stop(run->tracer);
     if (run->graph->log != NULL) {
         struct tg_scope_fatal fatal = tg_run_scope_fatal(run);
         tg_device_log_stop(run->graph->log);
@@ -417,12 +467,14 @@ static void end_recording(struct tg_run *run)
         if (tg_device_log_has_edges(run->graph->log))
             tg_device_log_edges(run->graph->log, &run->result.edges);
     }
-    if (run->collector == NULL)
-        return;
-    tg_collector_stop(run->collector);
-    if (run->result.status == TG_HANG)
-        add_partial(run);
-    tg_collector_finish(run->collector, run->result.status, &run->result.record);
+    if (run->collector != NULL) {
+        tg_collector_stop(run->collector);
+        if (run->result.status == TG_HANG)
+            add_partial(run);
+        tg_collector_finish(run->collector, run->result.status, &run->result.record);
+    }
+    if (run->tracer != NULL && run->launched)
+        write_trace(run);
 }
 
 /* Lets the next run have the folders, even while this one's handle still exists. */

@@ -11,6 +11,7 @@
 #include "host/graph.h"
 #include "host/live.h"
 #include "host/pulse.h"
+#include "host/trace_collector.h"
 #include "recording/run_folder.h"
 #include "scope/scope_writer.h"
 
@@ -18,6 +19,7 @@ struct tg_run {
     struct tg_graph *graph;
     struct tg_device *device;
     bool cancelled; /* atomic: any thread may set it */
+    bool launched;
     bool ended;
     bool recorded;         /* the recording's files are written */
     struct tg_error error; /* valid once it has ended */
@@ -28,10 +30,12 @@ struct tg_run {
     bool seen_cancel;
     double cancel_seconds;          /* a limit for a cancelled run, if that is shorter; 0: none */
     struct tg_collector *collector; /* NULL without a recording */
-    struct tg_pulse pulse;          /* while the device may wait for the host */
-    uint64_t collected;             /* the collector's progress at the last look */
-    bool failing;                   /* the orchestration has failed and has not returned yet */
-    struct tg_limit grace;          /* since the host saw that it failed */
+    struct tg_trace_collector *tracer; /* NULL without a trace */
+    const struct tg_run_place *place;  /* NULL: the caller has none; valid while the run goes on */
+    struct tg_pulse pulse;             /* while the device may wait for the host */
+    uint64_t collected;                /* the collector's progress at the last look */
+    bool failing;                      /* the orchestration has failed and has not returned yet */
+    struct tg_limit grace;             /* since the host saw that it failed */
     struct tg_orchestrator_report report; /* device-built graphs: the last one read */
     struct tg_worker_status *status;      /* one per worker, as last read */
     struct tg_run_task *running;
@@ -44,10 +48,14 @@ struct tg_run {
     struct tg_run_lock lock[2];  /* of the folders, until their files are written; -1: not ours */
 };
 
-/* For a caller that holds the lock of the run's folders itself, and keeps it until the run is destroyed. */
+/* For a caller that holds the lock of the run's folders itself, and keeps it until the run is destroyed, as
+ * it does with the place. */
 struct tg_run_place {
     const struct tg_run_lock *lock;
     struct tg_live_server *live; /* that answers there; NULL: none */
+    /* for the trace; texts may be NULL */
+    const char *case_name, *runtime;
+    struct tg_watch watch; /* asked while the trace is written, which can take long */
 };
 /* tg_run_start in such a place; `held` may be NULL. After a failure *left says which files there are: what
  * was begun is complete, without a record of a task. `left` may be NULL. */

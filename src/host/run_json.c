@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "host/execution.h"
+#include "trace/trace.h"
 
 /* Parameters are written as text: some are names, and numbers keep the form the user typed. */
 static void put_params(struct tg_json *json, const struct tg_case_host *test_case)
@@ -360,6 +361,29 @@ static void put_scope_stats(struct tg_json *json, const struct tg_scope_result *
     tg_json_end_object(json);
 }
 
+static void put_trace(struct tg_json *json, const char *file, const struct tg_run_trace *trace)
+{
+    tg_json_key(json, "trace");
+    if (!trace->on) {
+        tg_json_null(json);
+        return;
+    }
+    tg_json_begin_object(json);
+    tg_json_put_string(json, "file", file);
+    tg_json_put_string(json, "format",
+                       tg_trace_format_of(file) == TG_TRACE_CHROME ? "chrome" : "perfetto");
+    tg_json_put_string(json, "status", tg_status_name(trace->status));
+    tg_json_put_string(json, "message", trace->text);
+    tg_json_put_uint(json, "tasks", trace->tasks);
+    tg_json_put_uint(json, "events", trace->events);
+    tg_json_put_uint(json, "lost", trace->lost);
+    tg_json_put_uint(json, "bytes", trace->bytes);
+    tg_json_put_uint(json, "clock_resolution_ns", trace->clock_ns);
+    tg_json_put_real(json, "wait_seconds", (double)trace->wait_ns * 1e-9);
+    tg_json_put_real(json, "finish_seconds", trace->finish_seconds);
+    tg_json_end_object(json);
+}
+
 static void put_warning(struct tg_json *json, tg_status status, const char *text)
 {
     tg_json_begin_object(json);
@@ -410,6 +434,7 @@ static void put_facts(struct tg_json *json, const struct tg_run_facts *facts)
     put_recorder(json, &e->run.record);
     put_orchestration(json, &e->run.orchestration);
     put_scope_stats(json, &e->run.scopes);
+    put_trace(json, facts->config->trace, &e->run.trace);
     put_warnings(json, e);
     tg_json_end_object(json);
 }

@@ -30,7 +30,7 @@ static uint32_t events_per_stream(uint32_t n_streams)
 {
     uint64_t share = ALL_STREAMS / n_streams / sizeof(struct tg_trace_event);
     uint32_t n = FEWEST_EVENTS;
-    while (n < MOST_EVENTS && 2u * n <= share)
+    while (n < MOST_EVENTS && UINT64_C(2) * n <= share)
         n *= 2;
     return n;
 }
@@ -44,14 +44,14 @@ static tg_status alloc_streams(struct tg_trace_area *area, struct tg_error *erro
 
 static tg_status no_room(const struct tg_trace_area *area, uint64_t n_tasks, struct tg_error *error)
 {
+    unsigned long long size = area->setup.n_streams * area->setup.stream_size + 8 * n_tasks;
     struct tg_device_info info;
     tg_device_get_info(area->device, &info);
     return tg_error_set(
         error, TG_NO_MEMORY,
         "a trace needs at least %llu bytes of device memory (%u streams and %llu times), but %llu are "
         "free; raise --device-memory",
-        (unsigned long long)(area->setup.n_streams * area->setup.stream_size + 8 * n_tasks),
-        area->setup.n_streams, (unsigned long long)n_tasks,
+        size, area->setup.n_streams, (unsigned long long)n_tasks,
         (unsigned long long)(info.memory - info.memory_used));
 }
 

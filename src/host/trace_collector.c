@@ -225,10 +225,8 @@ static void add_graph(struct tg_trace_collector *c)
                                                         .at = edge[i].before,
                                                         .part = TG_EDGE_EXPLICIT});
     for (uint64_t i = 0; i < tasks; i++)
-        tg_spool_add(c->spool, &(struct tg_spool_event){.type = TG_SPOOL_SUBMIT,
+        tg_spool_add(c->spool, &(struct tg_spool_event){.type = TG_SPOOL_SITE,
                                                         .id = i,
-                                                        .begin = TG_SPOOL_NO_TIME,
-                                                        .end = TG_SPOOL_NO_TIME,
                                                         .number = tg_graph_desc(c->graph, i).site});
     c->room->events += n_edges;
 }
