@@ -150,6 +150,18 @@ static void put_scopes(const struct tg_scope_result *scopes)
                   cli_format_count(&samples, scopes->samples, "sample"));
 }
 
+/* A trace that was written: where it is, and what to do with it. */
+static void put_trace(FILE *to, const char *path, const struct tg_run_trace *trace)
+{
+    struct cli_text tasks, bytes;
+    struct cli_shown shown;
+    if (!trace->on || trace->status != TG_OK || path == NULL)
+        return;
+    cli_print_to(to, "  %-9s%s: %s, %s; open it at ui.perfetto.dev, or `taskglass path` it\n",
+                 "trace", cli_show(&shown, path), cli_format_count(&tasks, trace->tasks, "slice"),
+                 cli_format_bytes(&bytes, trace->bytes));
+}
+
 /* Parts of one line, with "; " between them. */
 struct line {
     char text[CLI_LOSSES];
@@ -208,6 +220,8 @@ const char *cli_describe_losses(const struct tg_run_result *run, char text[CLI_L
     if (what.used > 0)
         add(&line, "%s%s", run->record.on ? "recording: " : "", what.text);
     add_scopes(&line, &run->scopes);
+    if (*run->trace.text)
+        add(&line, "%strace: %s", separate(&line), run->trace.text);
     tg_text_clean(line.text, text, CLI_LOSSES);
     return text;
 }
@@ -235,7 +249,7 @@ void cli_warn_orchestration(const struct tg_orchestration_result *orchestration)
                      cli_show(&shown, orchestration->text));
 }
 
-void cli_summarize_run(const char *workload, const char *runtime,
+void cli_summarize_run(const char *workload, const char *runtime, const char *trace,
                        const struct tg_execution_info *info)
 {
     struct cli_shown files;
@@ -244,6 +258,7 @@ void cli_summarize_run(const char *workload, const char *runtime,
     put_checks(info);
     put_recording(&info->run.record);
     put_scopes(&info->run.scopes);
+    put_trace(stdout, trace, &info->run.trace);
     cli_print("  %-9s%s\n", "files", cli_show(&files, info->output_dir));
 }
 
@@ -309,7 +324,7 @@ static void put_unmet(const struct tg_run_result *run)
     cli_print_to(stderr, "\n");
 }
 
-void cli_report_failure(const struct tg_execution_info *info)
+void cli_report_failure(const char *trace, const struct tg_execution_info *info)
 {
     struct cli_shown shown;
     if (tg_status_exit_code(info->status) == 2)
@@ -325,6 +340,8 @@ void cli_report_failure(const struct tg_execution_info *info)
                      "progress", info->run.finished, info->run.tasks, info->run.waiting);
     if (*info->advice)
         cli_print_to(stderr, "  %-9s%s\n", "advice", cli_show(&shown, info->advice));
+    if (info->status != TG_MISMATCH)
+        put_trace(stderr, trace, &info->run.trace);
     if (info->status != TG_MISMATCH)
         cli_print_to(stderr, "  %-9s%s\n", "files", cli_show(&shown, info->output_dir));
 }

@@ -5,13 +5,14 @@
 
 #include <taskglass/execute.h>
 
-/* Prints the report on stdout. For runs that reached the check of their outputs, passed or not. */
-void cli_summarize_run(const char *workload, const char *runtime,
+/* Prints the report on stdout. For runs that reached the check of their outputs, passed or not. `trace` is
+ * the file that the user wanted; NULL: none. */
+void cli_summarize_run(const char *workload, const char *runtime, const char *trace,
                        const struct tg_execution_info *info);
 
 /* Prints on stderr, under the line that names the error, what was running, what to do, and where the
  * files are. Prints nothing for input errors, which have one line only. */
-void cli_report_failure(const struct tg_execution_info *info);
+void cli_report_failure(const char *trace, const struct tg_execution_info *info);
 
 /* What the run's files lack, in one line of clean text: files that could not be written, lost records and
  * samples; "" if nothing. Returns `text`. */

@@ -23,6 +23,7 @@
 struct request {
     const char *workload;
     const char *case_name;
+    const char *trace;
     const char **set;
     uint32_t n_set;
     bool json;
@@ -46,6 +47,11 @@ static const struct cli_option options[] = {
              .fallback = "the workload's first", .expects = CLI_CASE),
     CLI_CALL("set", "KEY=VALUE", take_set, "change a parameter of the case; may be repeated",
              .expects = CLI_PARAMETER),
+    CLI_TEXT(
+        struct request, trace, "trace", "FILE",
+        "write the times of all tasks there, for ui.perfetto.dev and `taskglass path`: Chrome's "
+        "JSON if the name ends in .json, else Perfetto's protobuf",
+        .expects = CLI_FILE),
     CLI_JSON(struct request, json, "print run.json instead of the report"),
 };
 
@@ -102,7 +108,8 @@ static void explain_refusal(const struct tg_execution_info *info, const struct t
                     losses);
 }
 
-static void explain(const struct tg_execution_info *info, const struct tg_error *error)
+static void explain(const char *trace, const struct tg_execution_info *info,
+                    const struct tg_error *error)
 {
     if (tg_status_exit_code(info->status) == CLI_USAGE) {
         explain_refusal(info, error);
@@ -113,7 +120,7 @@ static void explain(const struct tg_execution_info *info, const struct tg_error 
     cli_warn_orchestration(&info->run.orchestration);
     if (info->status != TG_OK) {
         cli_fail(error);
-        cli_report_failure(info);
+        cli_report_failure(trace, info);
     }
 }
 
@@ -130,8 +137,11 @@ static int report_no_json(const struct tg_workload *workload, const struct tg_ex
 
 /* Returns the exit code. */
 static int report(const struct tg_workload *workload, const struct tg_settings *settings,
-                  const struct tg_execution *execution, const struct tg_error *error, bool json)
+                  const struct request *request, const struct tg_execution *execution,
+                  const struct tg_error *error)
 {
+    const char *trace = request->trace;
+    bool json = request->json;
     struct tg_execution_info info;
     tg_execution_get(execution, &info);
     cli_module_output_back();
@@ -140,9 +150,9 @@ static int report(const struct tg_workload *workload, const struct tg_settings *
     if (json)
         fputs(info.run_json, stdout);
     else if (info.status == TG_OK || info.status == TG_MISMATCH)
-        cli_summarize_run(workload->name, tg_settings_text(settings, "runtime"), &info);
+        cli_summarize_run(workload->name, tg_settings_text(settings, "runtime"), trace, &info);
     fflush(stdout); /* keeps the report before the warnings if both go to the same place */
-    explain(&info, error);
+    explain(trace, &info, error);
     if (cli_interrupt_caught() && (info.status == TG_OK || info.status == TG_MISMATCH))
         cli_print_to(stderr,
                      "taskglass: stopped by %s after the run had ended; its files are in %s\n",
@@ -173,13 +183,13 @@ static int execute(struct cli *cli, const struct request *request,
         .argc = cli->argc,
         .argv = (const char *const *)cli->argv,
         .guard = cli_guard_call,
+        .trace = request->trace,
     };
     cli_progress_init(&watch.progress, "prepare", "task");
     (void)tg_execute(cli->settings, file, &config, &execution, &error);
     cli_progress_erase(&watch.progress);
-    int code = execution
-                   ? report(tg_workload_get(file), cli->settings, execution, &error, request->json)
-                   : fail(request, &error);
+    int code = execution ? report(tg_workload_get(file), cli->settings, request, execution, &error)
+                         : fail(request, &error);
     cli_guard_reported(code);
     tg_execution_destroy(execution);
     return code;
@@ -259,6 +269,7 @@ static void end(void *request)
 static const struct cli_example examples[] = {
     {"vector_add", "Run the first case of an example on a simulated device."},
     {"./mine.so --case large --dump-tensor", "Run a workload of your own and record everything."},
+    {"vector_add --trace run.pftrace", "See what ran when, without a recording."},
     {"vector_add -p a5sim --cores 8 -o outputs/first", "Choose the device and the directory."},
     {0},
 };
@@ -267,7 +278,7 @@ const struct cli_verb cli_verb_run = {
     .name = "run",
     .rank = 10,
     .section = CLI_DO,
-    .usage = "WORKLOAD [--case NAME] [--set KEY=VALUE]... [--json]",
+    .usage = "WORKLOAD [--case NAME] [--set KEY=VALUE]... [--trace FILE] [--json]",
     .summary = "Run one case of a workload and check its outputs.",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
