@@ -11,16 +11,22 @@
 #ifndef TASKGLASS_TASKGLASS_H
 #define TASKGLASS_TASKGLASS_H
 
+#include <taskglass/answers.h>
 #include <taskglass/args.h>
 #include <taskglass/device.h>
 #include <taskglass/dtype.h>
 #include <taskglass/execute.h>
+#include <taskglass/export.h>
 #include <taskglass/graph.h>
+#include <taskglass/recover.h>
 #include <taskglass/run.h>
+#include <taskglass/runs.h>
+#include <taskglass/scope_stats.h>
 #include <taskglass/settings.h>
 #include <taskglass/source.h>
 #include <taskglass/status.h>
 #include <taskglass/tensor.h>
+#include <taskglass/verify.h>
 #include <taskglass/version.h>
 
 #endif
