@@ -15,9 +15,18 @@ looks for the library.
 
 from . import dtypes
 from ._library import lib as _lib
+from ._export import ExportResult, export_formats
+from ._find import Between, Feed, FindResult, Found
 from ._live import Live, live
+from ._newest import newest
+from ._recover import Recovery, recover
+from ._replay import Replay, ReplayOutput
+from ._runs import PastRun, RemovedRun, Runs, remove_runs, runs
+from ._scope import (ScopeFatal, ScopeNeed, ScopePage, ScopePeak, ScopeStats, ScopeUse, scope)
+from ._stats import Stats, TensorStats
+from ._verify import Finding, Verification
 from .analysis import Diff, Pair, Suspect, diff
-from .check import Check, CheckedTask
+from .check import Against, Check, CheckedTask, Compared
 from .config import Config, Setting, settings
 from .device import Device, DeviceArray, DeviceInfo, Module
 from .errors import (AbiMismatch, BadArgument, BadType, Busy, Cancelled, Cycle, Deadlock,
@@ -27,8 +36,7 @@ from .errors import (AbiMismatch, BadArgument, BadType, Busy, Cancelled, Cycle, 
 from .execute import (Case, Execution, Kernel, Output, Platform, Runtime, Workload, platforms, run,
                       runtimes, workload, workloads)
 from .graph import Graph, In, InOut, Out, Run, RunningTask, RunResult, Scalar, SourceLine, Task
-from .recording import (DepsTask, Edge, ExportResult, Finding, Record, Recording, Verification,
-                        export_formats, newest)
+from .recording import DepsTask, Edge, Record, Recording, verify
 
 __version__ = "0.1.0"
 
@@ -39,10 +47,16 @@ def version() -> str:
 
 
 __all__ = [
-    "AbiMismatch", "BadArgument", "BadType", "Busy", "Cancelled", "Case", "Check", "CheckedTask", "Config", "Cycle", "Deadlock", "Diff",
-    "DepsTask", "Device", "DeviceArray", "DeviceFailure", "DeviceInfo", "DeviceLost", "Edge",
-    "Error", "Execution", "ExportResult", "Finding", "Graph", "Hang", "In", "InOut", "IoError", "Kernel", "KernelFault",
-    "Live", "Mismatch", "MissingPackage", "Module", "NoMemory", "NotFound", "NotTrusted", "Out", "OutOfRange", "Output", "Pair", "Platform", "Record", "Recording",
-    "Run", "RunResult", "RunningTask", "Runtime", "Scalar", "Setting", "SourceLine", "Suspect", "Task", "TimedOut", "Unsupported",
-    "Verification", "Workload", "WorkloadFault", "diff", "dtypes", "export_formats", "live", "newest", "platforms", "run", "runtimes",
-    "settings", "version", "workload", "workloads"]
+    "AbiMismatch", "Against", "BadArgument", "BadType", "Between", "Busy", "Cancelled", "Case",
+    "Check", "CheckedTask", "Compared", "Config", "Cycle", "Deadlock", "DepsTask", "Device",
+    "DeviceArray", "DeviceFailure", "DeviceInfo", "DeviceLost", "Diff", "Edge", "Error",
+    "Execution", "ExportResult", "Feed", "FindResult", "Finding", "Found", "Graph", "Hang",
+    "In", "InOut", "IoError", "Kernel", "KernelFault", "Live", "Mismatch", "MissingPackage",
+    "Module", "NoMemory", "NotFound", "NotTrusted", "Out", "OutOfRange", "Output", "Pair",
+    "PastRun", "Platform", "Record", "Recording", "Recovery", "RemovedRun", "Replay",
+    "ReplayOutput", "Run", "RunResult", "RunningTask", "Runs", "Runtime", "Scalar",
+    "ScopeFatal", "ScopeNeed", "ScopePage", "ScopePeak", "ScopeStats", "ScopeUse", "Setting",
+    "SourceLine", "Stats", "Suspect", "Task", "TensorStats", "TimedOut", "Unsupported",
+    "Verification", "Workload", "WorkloadFault", "diff", "dtypes", "export_formats", "live",
+    "newest", "platforms", "recover", "remove_runs", "run", "runs", "runtimes", "scope",
+    "settings", "verify", "version", "workload", "workloads"]

@@ -50,6 +50,25 @@ _FUNCTIONS = """
     tg_query_create spp     tg_query_destroy -p      tg_query_add spttp      tg_query_next bpppp
     tg_export_format_get bup tg_recording_export spppp
     tg_recording_verify sppppp tg_problem_name tu    tg_reference_run sppppp
+    tg_recording_verify_watched sppppp tg_verification_result tppp
+    tg_recording_note bpup  tg_query_get_range bptzpp tg_query_check_index sppp
+    tg_find_kind_name tu    tg_trace_name tu         tg_sign_name tu
+    tg_find_open_watched spipppp tg_find_close -p    tg_find_get_info -pp    tg_find_get_feed bpUUp
+    tg_find_get_between bpUUp tg_find_answer_open sppppp tg_find_answer_close -p
+    tg_find_answer_get -pp  tg_find_answer_next bpppp tg_find_answer_note bpup
+    tg_stats_walk_begin spppp tg_stats_walk_next bppp tg_entry_measure bppp
+    tg_reference_count -pp  tg_reference_result tppp tg_check_against sppppp
+    tg_replay_task sppUppp  tg_replay_word tpp       tg_replay_bundle spUptp
+    tg_recording_recover stpp
+    tg_runs_open stpp       tg_runs_close -p         tg_runs_get bpUp        tg_runs_unread Upp
+    tg_runs_select sppp     tg_runs_find stpp        tg_runs_remove stpp     tg_runs_parse_age stpp
+    tg_runs_check_result stp
+    tg_export_format_of tt  tg_export_default_path tptp
+    tg_scope_stats_open stpppp tg_scope_stats_close -p tg_scope_stats_get_info -pp
+    tg_scope_stats_site tpu tg_scope_stats_capacity Upuu tg_scope_stats_fanin Upu
+    tg_scope_stats_get_row bpup tg_scope_stats_nearest upp tg_scope_stats_get_need -puup
+    tg_scope_stats_get_setting -pup tg_scope_stats_get_memory -pp tg_scope_share dUU
+    tg_scope_resource_name tu tg_scope_verdict_name tu tg_scope_stats_write_page sttbpppp
     tg_live_open stpp       tg_live_close -p         tg_live_ask spupp
 """
 

@@ -1,20 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks recorded tasks with the reference functions of their kernels: `Recording.check`."""
+"""Checks recorded tasks with the reference functions of their kernels, or with values that NumPy saved:
+`Recording.check` and `Recording.check_against`."""
 
 from __future__ import annotations
 
 import ctypes
-import os
 from dataclasses import dataclass, field
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple
 
-from ._arguments import function, integer, real
-from ._handle import Handle
+from ._arguments import function, path as path_of, real
+from ._callbacks import Ask, Progress, references
 from ._interrupt import Interrupts
 from ._html import Shown
 from ._library import encoded, lib, text
+from ._query import Query
 
-__all__ = ["Check", "CheckedTask"]
+if TYPE_CHECKING:
+    from .recording import Record, Recording
+
+__all__ = ["Against", "Check", "CheckedTask", "Compared"]
 
 VERDICTS = ("agrees", "differs", "no reference", "incomplete", "failed", "empty")
 _NO_ULP = 2**64 - 1
@@ -44,17 +48,16 @@ class CheckedTask:
 @dataclass(frozen=True)
 class Check(Shown):
     """The result of `Recording.check`. `counts` has the number of tasks with each verdict, and
-    `by_kernel` the same for each kernel; `tasks` has every task that does not agree."""
+    `by_kernel` the same for each kernel; `tasks` has every task that does not agree.
+
+    `result` is "wrong", "good", or "not known" where nothing was compared or a reference failed; `reason`
+    then says why. `left_out` has what the recording lacks."""
     counts: Dict[str, int] = field(default_factory=dict)
     by_kernel: Dict[str, Dict[str, int]] = field(default_factory=dict)
     tasks: Tuple[CheckedTask, ...] = ()
-
-    @property
-    def result(self) -> str:
-        """"wrong", "good", or "not known" where nothing was compared or a reference failed."""
-        if self.counts["differs"]:
-            return "wrong"
-        return "good" if self.counts["agrees"] and not self.counts["failed"] else "not known"
+    result: str = "not known"
+    reason: str = ""
+    left_out: Tuple[str, ...] = ()
 
     @property
     def wrong(self) -> Tuple[CheckedTask, ...]:
@@ -79,19 +82,15 @@ def _task_of(found: Any) -> CheckedTask:
                        max_ulp=None if found.max_ulp == _NO_ULP else found.max_ulp, **wrong)
 
 
-def check(recording: Handle, module: Optional[Any], limit: float, workers: int,
-          progress: Optional[Callable[[int, int], Any]],
-          ask: Optional[Callable[[str, str], bool]]) -> Check:
-    """`recording` is the handle of an open recording."""
-    function(progress, "progress")
-    function(ask, "ask")
-    limit, workers = real(limit, "limit"), integer(workers, "workers", 0, 2**32 - 1)
+def check(recording: "Recording", module: Optional[Any], limit: float, workers: int,
+          sandbox: Optional[str], progress: Progress, ask: Ask) -> Check:
     layout, interrupts = lib().layout, Interrupts()
-    counts = dict.fromkeys(VERDICTS, 0)
+    counts, sums = dict.fromkeys(VERDICTS, 0), layout.tg_reference_counts()
     kernels: Dict[str, Dict[str, int]] = {}
     tasks: List[CheckedTask] = []
 
     def take(address: int) -> None:
+        lib().tg_reference_count(ctypes.byref(sums), address)
         task = _task_of(layout.tg_reference_task.from_address(address))
         counts[task.verdict] += 1
         kernels.setdefault(task.kernel, dict.fromkeys(VERDICTS, 0))[task.verdict] += 1
@@ -100,20 +99,73 @@ def check(recording: Handle, module: Optional[Any], limit: float, workers: int,
 
     tell = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(
         lambda _, address: interrupts.guard(take, address))
-    show = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint64)(
-        lambda _, done, total: interrupts.guard(progress, done, total))
-    answers: List[bool] = []
+    config = references(interrupts, module, limit, workers, sandbox, progress, ask)
+    reason = layout.tg_reference_reason()
+    with interrupts, recording._handle.use() as pointer:
+        lib().call(lib().tg_reference_run, pointer, ctypes.byref(config), tell, None)
+        word = lib().tg_reference_result(pointer, ctypes.byref(sums), ctypes.byref(reason))
+    return Check(counts, kernels, tuple(tasks), text(word), text(reason.text), recording.notes)
 
-    def put_question(address: int) -> None:
-        question = layout.tg_trust_question.from_address(address)
-        answers.append(ask is not None and bool(ask(os.fsdecode(question.module),
-                                                    text(question.why))))
 
-    asked = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p, ctypes.c_void_p)(
-        lambda _, address: interrupts.guard(put_question, address) == 0 and any(answers))
-    config = layout.tg_reference_config(module=encoded(module) if module is not None else None, limit=limit,
-                                        workers=workers, progress=ctypes.cast(show, ctypes.c_void_p),
-                                        ask=ctypes.cast(asked, ctypes.c_void_p) if ask else None)
-    with interrupts:
-        recording.call(lib().tg_reference_run, ctypes.byref(config), tell, None)
-    return Check(counts, kernels, tuple(tasks))
+# --- values that NumPy saved ---------------------------------------------------------------------
+
+@dataclass(frozen=True)
+class Compared:
+    """A recorded tensor and the array that it was compared with; `name` is that of the array in an
+    .npz. `mismatches` of its elements differ, the first at `first` (its number in row-major order)."""
+    name: str
+    record: "Record"
+    elements: int
+    mismatches: int
+    max_error: float
+    first: Optional[int] = None
+    got: Optional[float] = None
+    expected: Optional[float] = None
+
+    @property
+    def result(self) -> str:
+        return "wrong" if self.mismatches else "good"
+
+
+@dataclass(frozen=True)
+class Against:
+    """The result of `Recording.check_against`; true if nothing is wrong."""
+    result: str  # "good" or "wrong"
+    compared: Tuple[Compared, ...]
+
+    @property
+    def wrong(self) -> Tuple[Compared, ...]:
+        return tuple(each for each in self.compared if each.mismatches)
+
+    def __bool__(self) -> bool:
+        return self.result == "good"
+
+
+def _compared(recording: "Recording", pair: Any) -> Compared:
+    check, differs = pair.check, pair.check.mismatches > 0
+    return Compared(
+        text(pair.name), recording[pair.index], check.elements, check.mismatches, check.max_error,
+        check.first if differs else None, check.first_got if differs else None,
+        check.first_expected if differs else None)
+
+
+def check_against(recording: "Recording", file: Any, atol: Optional[float], rtol: Optional[float],
+                  progress: Optional[Callable[[int], Any]], query: Query) -> Against:
+    layout, interrupts, found = lib().layout, Interrupts(), []  # type: Any, Interrupts, List[Compared]
+    function(progress, "progress")
+
+    def take(address: int) -> None:
+        found.append(_compared(recording, layout.tg_against_pair.from_address(address)))
+        if progress is not None:
+            progress(len(found))
+
+    tell = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(
+        lambda _, address: interrupts.guard(take, address))
+    if query.is_empty:  # a query that matches no record, as the library has none
+        query.handle.call(lib().tg_query_add, b"index", str(2**64 - 1).encode())
+    config = layout.tg_against_config(
+        file=encoded(path_of(file)), has_atol=atol is not None, has_rtol=rtol is not None,
+        atol=0 if atol is None else real(atol, "atol"), rtol=0 if rtol is None else real(rtol, "rtol"))
+    with interrupts, query.handle.use() as config.query, recording._handle.use() as pointer:
+        lib().call(lib().tg_check_against, pointer, ctypes.byref(config), tell, None)
+    return Against("wrong" if any(each.mismatches for each in found) else "good", tuple(found))

@@ -14,79 +14,36 @@ import math
 import os
 import pathlib
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, Iterable, Iterator, Optional, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, Optional, Tuple
 
 import numpy as np
 
 from . import _html, dtypes, errors
+from ._arguments import converting, encoded, flag, integer
+from ._callbacks import Ask, Progress
 from ._dataframe import to_dataframe
-from ._arguments import converting, encoded, flag, function, integer, name as name_of, path as path_of, shown
+from ._export import ExportResult, export
 from ._files import MOST, read_file
+from ._find import FindResult, find
 from ._handle import Closing, Handle
-from ._interrupt import Interrupts
 from ._library import lib, text
-from ._types import Array
-from .check import Check, check
+from ._newest import newest
+from ._query import Filter, Query
+from ._replay import Replay, bundle, replay
+from ._scope import ScopeStats, scope
+from ._stats import Stats, stats
+from ._types import Array, Path
+from ._verify import Verification, verify as verify_recording
+from .check import Against, Check, check, check_against
+from .config import Config, config_of
 
-__all__ = ["Recording", "Record", "Edge", "DepsTask", "ExportResult", "Finding", "Verification",
-           "export_formats"]
+__all__ = ["Recording", "Record", "Edge", "DepsTask", "verify"]
 
-_NO_TASK = _NO_RECORD = 2**64 - 1
+_NO_TASK = 2**64 - 1
 _NO_KERNEL = 2**32 - 1
 _CONTIGUOUS, _HASHED, _TRUNCATED, _OVERWRITTEN, _PARTIAL, _MARKED, _READ, _EXCESS, \
     _NO_VALUE = (1 << bit for bit in (0, 1, 3, 4, 5, 6, 8, 14, 15))
 _ARG_UNKNOWN = 255
-
-#: The values that a filter takes: a word or number, several, a range, or text as on the command
-#: line.
-Filter = Union[None, str, int, range, Tuple[int, int], Iterable[Union[str, int]]]
-
-
-def _words(value: Any, is_task: bool = False) -> str:
-    """The text of a filter, in the form of the command line."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, range):
-        if not value:
-            return ""
-        if value.step == 1:
-            return f"{value.start}-{value.stop - 1}"
-    if is_task and isinstance(value, tuple) and len(value) == 2:
-        return f"{value[0]}:{value[1]}"
-    if isinstance(value, (int, np.integer)):
-        return str(int(value))
-    return ",".join(_word(item, is_task) for item in _several(value))
-
-
-def _word(item: Any, is_task: bool) -> str:
-    """One of several values of a filter."""
-    if isinstance(item, (str, range, int, np.integer)) or (is_task and isinstance(item, tuple)):
-        return _words(item, is_task)
-    raise errors.BadType(f"a filter is words and numbers, not {shown(item)}")
-
-
-def _several(value: Any) -> Iterable[Any]:
-    try:
-        return list(value)
-    except TypeError:
-        raise errors.BadType(f"a filter is a word, a number or several of them, not "
-                             f"{shown(value)}") from None
-
-
-class _Query:
-    """A query of the library."""
-
-    def __init__(self, filters: Dict[str, Filter]) -> None:
-        self.handle = Handle(lib().make(lib().tg_query_create), lib().tg_query_destroy, "query")
-        self.is_empty = False
-        for option, value in filters.items():
-            if value is None:
-                continue
-            words = _words(value, option == "task")
-            if words == "" and not isinstance(value, str):
-                self.is_empty = True  # this filter matches no record
-                continue
-            self.handle.call(lib().tg_query_add, option.encode(), encoded(words))
 
 
 @dataclass(frozen=True)
@@ -103,42 +60,6 @@ class DepsTask:
     kernels: Tuple[str, ...]
     scope: str
     after: Tuple[Edge, ...]
-
-
-@dataclass(frozen=True)
-class ExportResult:
-    """The outcome of an export: records written (tasks, for a trace), records left out for lack of
-    values, truncated ones, and the types whose bits were written because the format lacks the type.
-    """
-    path: str
-    written: int
-    missing: int
-    truncated: int
-    as_bits: Tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Finding:
-    """Something wrong with a recording: the kind of problem ("hash", "record", "overlap", "counter",
-    "manifest", "journal", "unclaimed"), the number of the record (None: no single one), and a line of
-    text."""
-    problem: str
-    index: Optional[int]
-    text: str
-
-
-@dataclass(frozen=True)
-class Verification(_html.Shown):
-    """What `Recording.verify` found; true where everything was read and nothing is wrong."""
-    records: int
-    payload_bytes: int
-    hashes_compared: int
-    problems: Dict[str, int]  # how many of each kind, those that there are
-    findings: Tuple[Finding, ...]  # the first ones, in the order of the records
-    not_read: int = 0  # tensors that share bytes with others, or that are holes of more than 16 GiB
-
-    def __bool__(self) -> bool:
-        return not self.problems and not self.not_read
 
 
 class Record(_html.Shown):
@@ -276,6 +197,14 @@ class Record(_html.Shown):
         """Whether this is a value that the orchestration read back from a task (`tg_read_*`)."""
         return self._has(_READ)
 
+    def _indices(self, element: int) -> Tuple[int, ...]:
+        """The indices of an element, which is counted in row-major order."""
+        found = []
+        for extent in reversed(self.shape):
+            found.append(element % extent if extent else 0)
+            element = element // extent if extent else 0
+        return tuple(reversed(found))
+
     def _has(self, flag: int) -> bool:
         return bool(self._entry.record.flags & flag)
 
@@ -408,7 +337,7 @@ class Recording(Closing, _html.Shown):
     are unmapped when the last array is gone. See `check_files` for files that shrink meanwhile.
     """
 
-    def __init__(self, path: Union[None, str, "os.PathLike[str]"] = None) -> None:
+    def __init__(self, path: Optional[Path] = None) -> None:
         name = encoded(newest() if path is None else path)
         self._handle = Handle(lib().make(lib().tg_recording_open, name), lib().tg_recording_close,
                               "recording", overlap=True)
@@ -436,6 +365,9 @@ class Recording(Closing, _html.Shown):
         self.lost: Dict[str, int] = {text(lib().tg_loss_name(cause)): count
                                      for cause, count in enumerate(info.summary.lost)}
         self._records: int = info.records
+        #: What it lacks, one line each: its run failed or still goes on, records were lost or are
+        #: damaged. An answer from a recording with notes is about what it has.
+        self.notes: Tuple[str, ...] = tuple(_notes(info))
 
     # --- records -------------------------------------------------------------------------------
 
@@ -466,11 +398,18 @@ class Recording(Closing, _html.Shown):
         it: `task=12`, `task=(1, 12)` (ring, number), `task="1:0-1:99"`, `kernel="mat*"`,
         `stage="after"`, `role=["in", "inout"]`, `arg=range(2)`.
         """
-        query = _Query({"task": task, "kernel": kernel, "stage": stage, "role": role, "kind": kind,
-                        "arg": arg, "index": index})
-        return self._walk(query)
+        return self._walk(self._query(task, kernel, stage, role, kind, arg, index))
 
-    def _walk(self, query: _Query) -> Iterator[Record]:
+    @staticmethod
+    def _query(task: Filter, kernel: Filter, stage: Filter, role: Filter, kind: Filter, arg: Filter,
+               index: Filter) -> Query:
+        return Query({"task": task, "kernel": kernel, "stage": stage, "role": role, "kind": kind,
+                      "arg": arg, "index": index})
+
+    def _record_of(self, entry: Any, index: int) -> Record:
+        return Record(self, entry, index)
+
+    def _walk(self, query: Query) -> Iterator[Record]:
         at = ctypes.c_uint64(0)
         while not query.is_empty:
             entry = lib().layout.tg_entry()
@@ -491,7 +430,7 @@ class Recording(Closing, _html.Shown):
 
         Raises MissingPackage without pandas.
         """
-        query = _Query(filters)
+        query = Query(filters)
         if query.is_empty:  # a filter that matches no record
             query.handle.call(lib().tg_query_add, b"index", str(2**64 - 1).encode())
         table = to_dataframe(self._handle, query.handle)
@@ -554,77 +493,109 @@ class Recording(Closing, _html.Shown):
 
     # --- exports -------------------------------------------------------------------------------
 
-    def export(self, path: Union[str, "os.PathLike[str]"], format: Optional[str] = None, *,
-               overwrite: bool = False, oversize: bool = False, limit: int = 0,
-               progress: Optional[Callable[[int, int], Any]] = None, **filters: Filter
-               ) -> ExportResult:
+    def export(self, path: Optional[Path] = None, format: Optional[str] = None, *,
+               to: Optional[str] = None, overwrite: bool = False, oversize: bool = False,
+               limit: int = 0, progress: Progress = None, task: Filter = None,
+               kernel: Filter = None, stage: Filter = None, role: Filter = None, kind: Filter = None,
+               arg: Filter = None, index: Filter = None) -> ExportResult:
         """Writes the records that match all filters as a file for other programs, in one of the
-        formats of `export_formats()`; by default the ending of `path` decides. `oversize` writes also
+        formats of `export_formats()`, as `taskglass export` does. `format`, or `to`, names it; by default
+        the ending of `path` does. Without a path the file is in the current folder and has the name of the
+        run; "-" is standard output. `limit` writes at most so many records (0: all). `oversize` writes also
         records that claim far more than the payload file has, because they share bytes or are holes.
 
         `progress(done, total)` is called now and then; an exception from it ends the export.
         """
-        function(progress, "progress")
-        query = _Query(filters)
-        if query.is_empty:
-            raise errors.BadArgument("nothing to export: a filter is empty")
-        interrupts = Interrupts()
-
-        def tell(_: Any, done: int, total: int) -> int:
-            return interrupts.guard(progress, done, total)
-
-        callback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_uint64,
-                                    ctypes.c_uint64)(tell)
-        name, result = path_of(path), lib().layout.tg_export_result()
-        config = lib().layout.tg_export_config(
-            format=encoded(_format_of(name) if format is None else name_of(format, "format")),
-            path=encoded(name), limit=integer(limit, "limit"),
-            overwrite=overwrite, oversize=oversize,
-            progress=ctypes.cast(callback, ctypes.c_void_p))
-        with interrupts, query.handle.use() as config.query:
-            self._handle.call(lib().tg_recording_export, ctypes.byref(config), ctypes.byref(result))
-        as_bits = tuple(name for number, name in enumerate(dtypes.names(), 1)
-                        if result.as_bits >> number & 1)
-        return ExportResult(name, result.written, result.missing, result.truncated, as_bits)
+        return export(self, path, format, to, overwrite, oversize, limit, progress,
+                      self._query(task, kernel, stage, role, kind, arg, index))
 
     # --- is it whole? --------------------------------------------------------------------------
 
-    def verify(self, *, force: bool = False) -> Verification:
+    def verify(self, *, force: bool = False, progress: Progress = None) -> Verification:
         """Compares every hash with its bytes, every counter with the records, every record with the
         files, and the manifest with the journal, as `taskglass verify` does.
 
-        Of holes in the payload file it reads 16 GiB, with `force` all, however long that takes."""
-        result = lib().layout.tg_verification()
-        with self._handle.use() as pointer:
-            if flag(force, "force"):
-                lib().call(lib().tg_recording_read_holes, pointer)
-            lib().call(lib().tg_recording_verify, pointer, None, None, ctypes.byref(result))
-        problems = {text(lib().tg_problem_name(number)): count
-                    for number, count in enumerate(result.by_problem) if count}
-        findings = tuple(Finding(text(lib().tg_problem_name(found.problem)),
-                                 None if found.index == _NO_RECORD else found.index,
-                                 text(found.text)) for found in result.finding[:result.n_findings])
-        return Verification(result.records, result.bytes, result.compared, problems, findings,
-                            result.unread)
+        Of holes in the payload file it reads 16 GiB, with `force` all, however long that takes.
+        `progress(bytes, total)` is called now and then; an exception from it ends the verification."""
+        return verify_recording(self, force, progress)
 
     # --- is it right? --------------------------------------------------------------------------
 
-    def check(self, module: Optional[Union[str, "os.PathLike[str]"]] = None, *, limit: float = 0,
-              workers: int = 0, progress: Optional[Callable[[int, int], Any]] = None,
-              ask: Optional[Callable[[str, str], bool]] = None) -> Check:
+    def check(self, module: Optional[Path] = None, *, limit: float = 0, workers: int = 0,
+              sandbox: Optional[str] = None, progress: Progress = None, ask: Ask = None) -> Check:
         """Recomputes every task with its kernel's reference function, as `taskglass check` does.
 
-        References run in other processes, each for at most `limit` seconds a task (0: 10 s). One that
-        crashes, exits or does not return makes its task "failed"; the others are still checked.
-        `module` is the workload's file, by default the one that run.json names; `workers` the number
-        of processes, by default one for each CPU. `progress(checked, tasks)` is called now and then;
-        an exception from it ends the check.
+        References run in other processes, each for at most `limit` seconds a task (0: the setting
+        `timeout`, 10 s). One that crashes, exits or does not return makes its task "failed"; the others
+        are still checked. `module` is the workload's file, by default the one that run.json names;
+        `workers` the number of processes, by default one for each CPU; `sandbox` "on" or "off", by default
+        as set. `progress(checked, tasks)` is called now and then; an exception from it ends the check.
 
         Loading a module runs its code, and run.json may be a stranger's. A module that only run.json
         names is loaded if it is installed, or if this user has run its content on this machine.
         For any other, `ask(path, why)` decides; without it the check raises NotTrusted.
         """
-        return check(self._handle, module, limit, workers, progress, ask)
+        return check(self, module, limit, workers, sandbox, progress, ask)
+
+    def check_against(self, file: Path, *, atol: Optional[float] = None, rtol: Optional[float] = None,
+                      progress: Optional[Callable[[int], Any]] = None, task: Filter = None,
+                      kernel: Filter = None, stage: Filter = None, role: Filter = None,
+                      kind: Filter = None, arg: Filter = None, index: Filter = None) -> Against:
+        """Compares recorded tensors with values that NumPy saved, as `taskglass check --against` does: an
+        .npy with the one tensor that the filters select, or each array of an .npz with the record of its
+        name, as `export(to="npz")` names them. By default `atol` and `rtol` are those of `diff` for the
+        type. `progress(compared)` is called for each array; an exception from it ends the check."""
+        return check_against(self, file, atol, rtol, progress,
+                             self._query(task, kernel, stage, role, kind, arg, index))
+
+    def find(self, what: str, *, limit: Optional[int] = None, module: Optional[Path] = None,
+             timeout: float = 0, workers: int = 0, sandbox: Optional[str] = None,
+             progress: Progress = None, ask: Ask = None, task: Filter = None, kernel: Filter = None,
+             stage: Filter = None, role: Filter = None, kind: Filter = None, arg: Filter = None,
+             index: Filter = None) -> FindResult:
+        """Finds values that should not be there, and the task that caused them, as `taskglass find` does:
+        `what` is "nan", "inf", "overflow", "constant", "unwritten" or "stomp".
+
+        `limit` gives at most so many findings, the filters select among them. For "unwritten" the
+        references of the kernels are asked: `module`, `workers`, `sandbox` and `ask` are as in `check`, and
+        `timeout` is the seconds that a reference may take; a module that is not known is not asked, and
+        `no_reference` says so. `progress(bytes, total)` is called now and then; an exception from it ends
+        the search.
+        """
+        return find(self, what, self._query(task, kernel, stage, role, kind, arg, index), limit,
+                    module, timeout, workers, sandbox, progress, ask)
+
+    def stats(self, *, limit: Optional[int] = None, progress: Progress = None, task: Filter = None,
+              kernel: Filter = None, stage: Filter = None, role: Filter = None, kind: Filter = None,
+              arg: Filter = None, index: Filter = None) -> Stats:
+        """Range, mean, deviation and special values of each tensor that matches all filters, at most
+        `limit`, as `taskglass stats` shows them. Scalars and arguments of the orchestration are left out
+        unless a filter names them. `progress(bytes, total)` is called for each."""
+        return stats(self, self._query(task, kernel, stage, role, kind, arg, index), limit, progress)
+
+    def replay(self, task: Filter, *, repeat: int = 1, module: Optional[Path] = None,
+               ask: Ask = None, config: Optional[Config] = None, **settings: Any) -> Replay:
+        """Runs one recorded task alone, from its recorded arguments, and compares its outputs with the
+        recorded ones, as `taskglass replay` does. `task` is its number, (ring, number) or text such as
+        "1:12"; with `repeat` it runs so often, and `deterministic` says whether all results are the same.
+
+        `module` and `ask` are as in `check`. Settings choose the device, as in `run`:
+        `replay(12, platform="a5sim")`. Ctrl-C cancels it. Raises NotFound if the task was not recorded in
+        full.
+        """
+        return replay(self._handle, task, repeat, module, ask,
+                      config_of(config).updated(**settings))
+
+    def bundle(self, task: Filter, folder: Path, *, module: Optional[Path] = None, ask: Ask = None
+               ) -> pathlib.Path:
+        """Writes one recorded task as a folder that builds without the graph, as `taskglass replay
+        --bundle` does: C source, inputs, expected outputs, a CMake file and the module."""
+        return bundle(self._handle, task, folder, module, ask)
+
+    def scope(self, *, limit: Optional[int] = None,
+              progress: Optional[Callable[[int], Any]] = None) -> ScopeStats:
+        """How much of the rings the scopes of its run used: see `taskglass.scope`."""
+        return scope(self.run_dir, limit=limit, progress=progress)
 
     def __repr__(self) -> str:
         state = "closed" if self.closed else "complete" if self.complete else "incomplete"
@@ -644,6 +615,13 @@ class Recording(Closing, _html.Shown):
             "values": _html.size_of(self.payload_bytes), "run": self.state,
             "complete": self.complete, "damaged": self.damaged or None,
             "lost": _html.words(self.lost) if any(self.lost.values()) else None}, shown)
+
+
+def _notes(info: Any) -> Iterator[str]:
+    note, number = lib().layout.tg_note(), 0
+    while lib().tg_recording_note(ctypes.byref(info), number, ctypes.byref(note)):
+        yield text(note.text)
+        number += 1
 
 
 def _deps_tasks(document: Dict[str, Any]) -> Tuple[DepsTask, ...]:
@@ -668,36 +646,8 @@ def _deps_task(entry: Dict[str, Any], listed: Dict[int, Dict[int, str]]) -> Deps
     return DepsTask(number, tuple(kernels), entry.get("scope") or "", tuple(edges))
 
 
-def newest(outputs: Union[str, "os.PathLike[str]"] = "outputs") -> pathlib.Path:
-    """The newest run under `outputs` that has a recording, as the command line finds it."""
-    folder = os.fsdecode(encoded(outputs))
-    try:
-        runs = [(run.stat().st_mtime_ns, str(run)) for run in pathlib.Path(folder).glob("*")
-                if (run / "tensor_dump").is_dir() or (run / "args_dump").is_dir()]
-    except OSError as error:
-        raise errors.IoError(f"cannot read '{folder}': {error.strerror}") from None
-    if not runs:
-        raise errors.NotFound(f"no recording under {folder}/; name one, or make one: "
-                              "taskglass.run(…, dump_tensor=\"full\")")
-    return pathlib.Path(max(runs)[1])
-
-
-def export_formats() -> Dict[str, bool]:
-    """The formats of `Recording.export`, and whether this library has them."""
-    info, found, number = lib().layout.tg_export_format_info(), {}, 0
-    while lib().tg_export_format_get(number, ctypes.byref(info)):
-        found[text(info.name)] = info.available
-        number += 1
-    return found
-
-
-def _format_of(path: str) -> str:
-    info, number = lib().layout.tg_export_format_info(), 0
-    while lib().tg_export_format_get(number, ctypes.byref(info)):
-        if path.endswith(text(info.ending)):
-            return text(info.name)
-        number += 1
-    if path.endswith(".db"):
-        return "sqlite"
-    raise errors.BadArgument(f"which format is '{path}' to have? There are "
-                             f"{', '.join(export_formats())}")
+def verify(path: Optional[Path] = None, *, force: bool = False, progress: Progress = None
+           ) -> Verification:
+    """Checks that a recording is intact: opens it, as `Recording` does, and calls its `verify`."""
+    with Recording(path) as recording:
+        return recording.verify(force=force, progress=progress)

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which task caused NaN, infinities, overflow and stray writes: `Recording.find`."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, List, Optional, Tuple
+
+from . import errors
+from ._arguments import integer, name as name_of
+from ._callbacks import Ask, Progress, references, watch
+from ._handle import Handle
+from ._interrupt import Interrupts
+from ._library import lib, text, words
+from ._query import Query
+
+if TYPE_CHECKING:
+    from .recording import Record, Recording
+
+__all__ = ["Between", "Feed", "FindResult", "Found"]
+
+_NONE = 2**64 - 1
+
+
+@dataclass(frozen=True)
+class Feed:
+    """An input of the task of a finding. `count` is the number of elements that match, None if they
+    could not be searched; `source` the record of the task that wrote it last, None if there is none;
+    `from_outside` says that no recorded task wrote some part of it."""
+    record: "Record"
+    count: Optional[int]
+    source: Optional["Record"]
+    from_outside: bool
+
+
+@dataclass(frozen=True)
+class Between:
+    """A task that ran between the two records of a stomp; `writes`: one of its outputs overlaps that
+    memory."""
+    task: int
+    kernels: Tuple[str, ...]
+    writes: bool
+
+
+@dataclass(frozen=True)
+class Found:
+    """A finding: `count` elements of `record` match, the first at the indices `first`.
+
+    `trace` says where it came from ("origin", "given", "unclear", "inherited"). Of "unwritten", `sign`
+    is the evidence ("poison", "stale", "reference", "same", "zero", "fill", "tail") and `proved` says
+    whether it accuses the task. `before` is the earlier record of that memory, `writer` a record of the
+    task that wrote it last ("stomp"), and `between` the tasks that ran between the two.
+    """
+    record: "Record"
+    trace: str
+    count: Optional[int]
+    first: Optional[Tuple[int, ...]]
+    sign: str = ""
+    proved: bool = False
+    before: Optional["Record"] = None
+    writer: Optional["Record"] = None
+    inputs: Tuple[Feed, ...] = field(default=(), repr=False)
+    between: Tuple[Between, ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True)
+class FindResult:
+    """The answer of `Recording.find`.
+
+    `result` is "found"; "nothing found", or "nothing found in what was searched" if something was left
+    out; "listed" for constants, which accuse nobody; "possible" for unwritten outputs of which none is
+    proved; "not known" if nothing could be judged. `reason` says why it is not known or not proved, and
+    what to type. `left_out` has what was not searched, and what the recording lacks.
+    """
+    what: str
+    result: str
+    reason: str = ""
+    findings: Tuple[Found, ...] = ()
+    found: int = 0  # findings in all; a limit leaves out some of them
+    proved: int = 0  # unwritten: those that accuse a task,
+    possible: int = 0  # those that may,
+    passed_on: int = 0  # and those that a task was given
+    order: str = ""  # of the findings: "time", "dependencies" or "task id"
+    looked_at: int = 0  # records searched
+    not_stored: int = 0  # records that could not be searched
+    left_out: Tuple[str, ...] = ()
+    deps_error: str = ""  # why deps.json could not be read
+    no_reference: str = ""  # why no reference was asked
+    exit_code: int = 2  # that the command would have
+
+    @property
+    def ok(self) -> bool:
+        """Whether everything was searched and nothing accuses a task."""
+        return self.result in ("nothing found", "listed")
+
+
+def kinds() -> Tuple[str, ...]:
+    """What can be looked for."""
+    return words("tg_find_kind_name", "?")
+
+
+def _kind(what: Any) -> int:
+    known = kinds()
+    if name_of(what, "what") not in known:
+        raise errors.BadArgument(f"unknown kind '{what}'; kinds are {', '.join(known[:-1])} and "
+                                 f"{known[-1]}")
+    return known.index(what)
+
+
+def _not_known(recording: "Recording", what: str, reason: str) -> FindResult:
+    return FindResult(what, "not known", reason, left_out=recording.notes)
+
+
+class _Reader:
+    """Turns the findings of an answer into objects."""
+
+    def __init__(self, recording: "Recording", what: str, search: Handle, answer: Handle) -> None:
+        self._recording, self._what = recording, what
+        self._search, self._answer = search, answer
+
+    def _record(self, index: int) -> Optional["Record"]:
+        return None if index == _NONE else self._recording[index]
+
+    def _feeds(self, number: int) -> Tuple[Feed, ...]:
+        found: List[Feed] = []
+        feed = lib().layout.tg_find_feed()
+        while self._search.get(lib().tg_find_get_feed, number, len(found), ctypes.byref(feed)):
+            found.append(Feed(self._recording[feed.record], feed.count if feed.is_known else None,
+                              self._record(getattr(feed, "from")), feed.is_outside))
+        return tuple(found)
+
+    def _between(self, number: int) -> Tuple[Between, ...]:
+        found: List[Between] = []
+        task = lib().layout.tg_find_between()
+        while self._search.get(lib().tg_find_get_between, number, len(found), ctypes.byref(task)):
+            found.append(Between(task.task_id, self._recording[task.record].kernels, task.writes))
+        return tuple(found)
+
+    def _finding(self, number: int, finding: Any) -> Found:
+        record = self._recording[finding.record]
+        is_stomp, is_unwritten = self._what == "stomp", self._what == "unwritten"
+        is_counted = not (is_stomp and finding.first == _NONE)
+        return Found(
+            record=record, trace=text(lib().tg_trace_name(finding.trace)),
+            count=finding.count if is_counted else None,
+            first=None if finding.first == _NONE else record._indices(finding.first),
+            sign=text(lib().tg_sign_name(finding.sign)) if is_unwritten else "",
+            proved=bool(finding.is_proved) if is_unwritten else False,
+            before=self._record(finding.before) if is_stomp or is_unwritten else None,
+            writer=self._record(finding.writer) if is_stomp else None,
+            inputs=() if is_stomp else self._feeds(number),
+            between=self._between(number) if is_stomp else ())
+
+    def findings(self, most: int) -> Tuple[Found, ...]:
+        layout, found = lib().layout, []  # type: Any, List[Found]
+        number, finding, entry = ctypes.c_uint64(0), layout.tg_find_finding(), layout.tg_entry()
+        while len(found) < most and self._answer.get(
+                lib().tg_find_answer_next, ctypes.byref(number), ctypes.byref(finding),
+                ctypes.byref(entry)):
+            found.append(self._finding(number.value, finding))
+            number.value += 1
+        return tuple(found)
+
+    def notes(self) -> Tuple[str, ...]:
+        notes: List[str] = []
+        note = lib().layout.tg_note()
+        while self._answer.get(lib().tg_find_answer_note, len(notes), ctypes.byref(note)):
+            notes.append(text(note.text))
+        return tuple(notes)
+
+    def result(self, most: int) -> FindResult:
+        info, search = lib().layout.tg_find_answer_info(), lib().layout.tg_find_info()
+        self._answer.get(lib().tg_find_answer_get, ctypes.byref(info))
+        self._search.get(lib().tg_find_get_info, ctypes.byref(search))
+        return FindResult(
+            what=self._what, result=text(info.result), reason=text(info.reason),
+            findings=self.findings(most), found=info.found, proved=info.proved,
+            possible=info.possible, passed_on=info.passed_on, order=text(search.order),
+            looked_at=info.looked_at, not_stored=info.not_stored,
+            left_out=self.notes() + self._recording.notes, deps_error=text(search.deps_error),
+            no_reference=text(info.no_reference), exit_code=info.exit_code)
+
+
+def find(recording: "Recording", what: str, query: Query, most: Optional[int], module: Any,
+         limit: float, workers: int, sandbox: Optional[str], progress: Progress, ask: Ask
+         ) -> FindResult:
+    kind, interrupts = _kind(what), Interrupts()
+    shown = _NONE if most is None else integer(most, "limit")
+    if query.is_empty:
+        return _not_known(recording, what, "no record matches the filters")
+    show = watch(interrupts, progress)
+    config = references(interrupts, module, limit, workers, sandbox, None, ask)
+    with interrupts, query.handle.use() as wanted:
+        try:
+            search = Handle(recording._handle.make(lib().tg_find_open_watched, kind, show, None),
+                            lib().tg_find_close, "search", recording._handle)
+        except errors.Unsupported as error:
+            return _not_known(recording, what, error.text)
+        try:
+            answer = Handle(search.make(lib().tg_find_answer_open, wanted, ctypes.byref(config)),
+                            lib().tg_find_answer_close, "answer", search)
+            result = _Reader(recording, what, search, answer).result(shown)
+        except errors.NotFound as error:
+            return _not_known(recording, what, error.text)
+        finally:
+            search.close()
+    recording.check_files()
+    return result
