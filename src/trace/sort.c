@@ -410,8 +410,7 @@ tg_status tg_sort_check(const struct tg_sort *sort, struct tg_error *error)
         return TG_OK;
     if (sort->cause == ENOMEM)
         return tg_file_no_memory(error);
-    return tg_file_error(error, "sort the events of the trace in a temporary file in", sort->folder,
-                         sort->cause);
+    return tg_temporary_error(error, sort->folder, sort->cause);
 }
 
 uint64_t tg_sort_runs(const struct tg_sort *sort)

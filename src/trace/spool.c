@@ -127,8 +127,7 @@ uint64_t tg_spool_count(const struct tg_spool *spool, enum tg_spool_type type)
 bool tg_spool_is_whole(const struct tg_spool *spool, struct tg_error *error)
 {
     if (spool->cause != 0)
-        (void)tg_file_error(error, "write the events of the trace to a temporary file in",
-                            spool->folder, spool->cause);
+        (void)tg_temporary_error(error, spool->folder, spool->cause);
     return spool->cause == 0;
 }
 
@@ -186,8 +185,7 @@ tg_status tg_spool_next(struct tg_spool_reader *reader, bool *more, struct tg_er
     }
     if (cause == 0)
         return TG_OK;
-    return tg_file_error(error, "read the events of the trace from a temporary file in",
-                         reader->spool->folder, cause);
+    return tg_temporary_error(error, reader->spool->folder, cause);
 }
 
 void tg_spool_reader_end(struct tg_spool_reader *reader)

@@ -23,11 +23,18 @@ bool tg_steps_start(struct tg_steps *steps, uint64_t begin, uint64_t end, uint64
     return true;
 }
 
+/* Changes may come from a file that is not trusted: a sum that does not fit wraps around. */
+static int64_t sum(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
 void tg_steps_add(struct tg_steps *steps, uint64_t time, int64_t change)
 {
     if (steps->is_divided) {
         uint64_t at = time > steps->begin ? (time - steps->begin) / steps->width : 0;
-        steps->step[at < TG_STEPS ? at : TG_STEPS - 1].change += change;
+        struct tg_step *step = &steps->step[at < TG_STEPS ? at : TG_STEPS - 1];
+        step->change = sum(step->change, change);
     } else if (steps->count < steps->room) {
         steps->step[steps->count++] = (struct tg_step){time, change};
     }
@@ -46,7 +53,7 @@ void tg_steps_finish(struct tg_steps *steps)
     if (!steps->is_divided && steps->count > 1)
         qsort(steps->step, steps->count, sizeof *steps->step, by_time);
     for (size_t i = 0; i < steps->count; i++) {
-        value += steps->step[i].change;
+        value = sum(value, steps->step[i].change);
         bool is_last_of_time =
             i + 1 == steps->count || steps->step[i + 1].time != steps->step[i].time;
         if (!is_last_of_time || value == shown)

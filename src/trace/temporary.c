@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/error.h"
+#include "base/files.h"
+
 /* For file systems that have no files without names: the name lasts for two system calls. */
 static int open_and_unlink(const char *folder)
 {
@@ -45,4 +48,10 @@ int64_t tg_temporary_read(int fd, void *bytes, size_t size, uint64_t position)
         done += (size_t)n;
     }
     return (int64_t)done;
+}
+
+tg_status tg_temporary_error(struct tg_error *error, const char *folder, int cause)
+{
+    return tg_error_set(error, TG_IO_ERROR, "its temporary file in '%s': %s", folder,
+                        tg_cause_text(cause));
 }

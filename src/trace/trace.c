@@ -163,9 +163,7 @@ static tg_status problem(const struct tg_trace_out *out, struct tg_error *error)
         return tg_file_no_memory(error);
     if (out->cause == 0)
         return TG_OK;
-    if (out->target->file)
-        return tg_error_set(error, TG_IO_ERROR, "%s", strerror(out->cause));
-    return tg_file_error(error, "write", out->target->path, out->cause);
+    return tg_error_set(error, TG_IO_ERROR, "%s", tg_cause_text(out->cause));
 }
 
 static tg_status write_all(struct tg_trace_out *out, struct tg_error *error)
@@ -215,6 +213,8 @@ tg_status tg_trace_write(struct tg_spool *spool, const struct tg_trace_run *run,
         out.file = tg_new_file_stream(made);
     if (status == TG_OK)
         status = write_all(&out, error);
+    if (made && status == TG_IO_ERROR && error)
+        (void)tg_error_set(error, status, "cannot write '%s': %s", target->path, error->text);
     tg_status closed = tg_new_file_close(made, status == TG_OK, status == TG_OK ? error : NULL);
     release(&out);
     out.result.bytes = out.written;

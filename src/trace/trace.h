@@ -56,7 +56,7 @@ struct tg_trace_run {
 struct tg_trace_target {
     const char *path; /* it gets its name when it is complete (taskglass/new_file.h) */
     bool overwrite;
-    FILE *file; /* instead of a path: the caller's */
+    FILE *file; /* instead of a path: the caller's; an IO_ERROR then has the cause alone */
     enum tg_trace_format format;
     size_t memory; /* for each of the two sorts; 0: 32 MiB */
     /* Called now and then; false cancels. May be NULL. */
