@@ -64,6 +64,9 @@ bool tg_export_bytes(struct tg_export_job *job, FILE *file, const void *bytes, u
  * errno. `job` may be NULL. */
 tg_status tg_export_failed(const struct tg_export_job *job, struct tg_error *error);
 
+/* True for the names that Perfetto's traces have. */
+bool tg_export_is_perfetto(const char *path);
+
 tg_status tg_export_no_memory(struct tg_error *error);
 
 /* For formats that contain values, before they write: refuses what is oversize. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "export/export.h"
+#include "export/export_job.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -108,12 +109,19 @@ static bool ends_in(const char *text, const char *end)
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
+bool tg_export_is_perfetto(const char *path)
+{
+    return ends_in(path, ".pftrace") || ends_in(path, ".perfetto-trace");
+}
+
 const char *tg_export_format_of(const char *path)
 {
     struct tg_export_format_info format;
     for (uint32_t i = 0; path && tg_export_format_get(i, &format); i++)
         if (*format.ending && ends_in(path, format.ending))
             return format.name;
+    if (path && tg_export_is_perfetto(path))
+        return "trace";
     return path && ends_in(path, ".db") ? "sqlite" : NULL;
 }
 

@@ -63,7 +63,7 @@ def test_the_newest_run_is_meant_where_none_is_named(tg, format):
 
 @pytest.mark.parametrize("name, format", [
     ("x.npz", "npz"), ("x.safetensors", "safetensors"), ("x.sqlite", "sqlite"), ("x.db", "sqlite"),
-    ("x.csv", "csv"), ("x.trace.json", "trace"), ("x.txt", "txt")])
+    ("x.csv", "csv"), ("x.trace.json", "trace"), ("x.pftrace", "trace"), ("x.txt", "txt")])
 def test_the_format_can_be_told_by_the_name_of_the_file(recorded, name, format):
     if format not in FORMATS:
         pytest.skip("built without SQLite")
