@@ -58,7 +58,7 @@ if(TASKGLASS_PYTHON_DIR)
   # What pip, pytest and importlib.metadata ask for. There is no RECORD, so pip never removes this package.
   set(dist_info ${PROJECT_BINARY_DIR}/package/dist-info)
   configure_file(${PROJECT_SOURCE_DIR}/bindings/python/dist-info/METADATA.in ${dist_info}/METADATA @ONLY)
-  install(FILES ${dist_info}/METADATA
+  install(FILES ${dist_info}/METADATA ${PROJECT_SOURCE_DIR}/bindings/python/dist-info/entry_points.txt
     DESTINATION ${TASKGLASS_PYTHON_DIR}/taskglass-${PROJECT_VERSION}.dist-info)
 endif()
 
