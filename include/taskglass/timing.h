@@ -46,6 +46,8 @@ TG_API tg_status tg_timing_open(const char *path, struct tg_timing **timing,
 /* The same from an open recording, which may be closed afterwards. */
 TG_API tg_status tg_timing_of_recording(const struct tg_recording *recording,
                                         struct tg_timing **timing, struct tg_error *error);
+/* The recording that tg_timing_open read, which the timing keeps open; NULL if it read another file. */
+TG_API const struct tg_recording *tg_timing_recording(const struct tg_timing *timing);
 /* NULL is allowed. */
 TG_API void tg_timing_close(struct tg_timing *timing);
 
@@ -56,10 +58,9 @@ TG_API void tg_timing_close(struct tg_timing *timing);
     X(BUSY, "busy", "a task was ready, and every core that could run it was busy")     \
     X(LATENCY, "latency", "a task was ready, and a core that could run it was idle")   \
     X(HANDOVER, "handover",                                                            \
-      "from the end of a task, or from a submission, until a task was ready")          \
+      "from the end of a task, or from its submission, until a task was ready")        \
     X(ORCHESTRATOR, "orchestrator", "the orchestrator had not submitted the task yet") \
-    X(ROOM, "room",                                                                    \
-      "the orchestrator waited: for room in a ring or the tensor map, or for a value") \
+    X(ROOM, "room", "the orchestrator waited for room, or for a value")                \
     X(UNKNOWN, "unknown", "the file does not say")
 
 #define TG_SPENT_ENUM_(constant, word, meaning) TG_SPENT_##constant,

@@ -95,18 +95,21 @@ static tg_status kind_of_file(const char *path, enum kind *kind, struct tg_error
 /* --- reading ----------------------------------------------------------------------------------- */
 
 static tg_status load_recording(const char *path, struct tg_timeline *timeline,
-                                struct tg_error *error)
+                                struct tg_recording **recording, struct tg_error *error)
 {
-    struct tg_recording *recording;
-    tg_status status = tg_recording_open(path, &recording, error);
+    tg_status status = tg_recording_open(path, recording, error);
     if (status != TG_OK)
         return status;
-    status = tg_timeline_of_recording(recording, timeline, error);
-    tg_recording_close(recording);
+    status = tg_timeline_of_recording(*recording, timeline, error);
+    if (status != TG_OK) {
+        tg_recording_close(*recording);
+        *recording = NULL;
+    }
     return status;
 }
 
-static tg_status load_file(const char *path, struct tg_timeline *timeline, struct tg_error *error)
+static tg_status load_file(const char *path, struct tg_timeline *timeline,
+                           struct tg_recording **recording, struct tg_error *error)
 {
     enum kind kind;
     tg_status status = kind_of_file(path, &kind, error);
@@ -117,10 +120,11 @@ static tg_status load_file(const char *path, struct tg_timeline *timeline, struc
     if (kind == TRACE)
         return tg_error_set(error, TG_UNSUPPORTED, "'%s' is a trace, which cannot be read yet",
                             path);
-    return load_recording(path, timeline, error);
+    return load_recording(path, timeline, recording, error);
 }
 
-static tg_status load_folder(const char *path, struct tg_timeline *timeline, struct tg_error *error)
+static tg_status load_folder(const char *path, struct tg_timeline *timeline,
+                             struct tg_recording **recording, struct tg_error *error)
 {
     enum tg_path_kind kind = TG_PATH_NOTHING;
     char *file = tg_path_join(path, TG_SWIMLANE_FILE);
@@ -129,18 +133,20 @@ static tg_status load_folder(const char *path, struct tg_timeline *timeline, str
     int cause = tg_path_look(file, &kind);
     tg_status status = cause != 0             ? tg_file_error(error, "read", file, cause)
                        : kind == TG_PATH_FILE ? tg_timeline_of_swimlane(file, timeline, error)
-                                              : load_recording(path, timeline, error);
+                                              : load_recording(path, timeline, recording, error);
     free(file);
     return status;
 }
 
-tg_status tg_timeline_load(const char *path, struct tg_timeline *timeline, struct tg_error *error)
+tg_status tg_timeline_load(const char *path, struct tg_timeline *timeline,
+                           struct tg_recording **recording, struct tg_error *error)
 {
     enum tg_path_kind kind;
+    *recording = NULL;
     int cause = tg_path_look(path, &kind);
     if (cause != 0)
         return tg_file_error(error, "read", path, cause);
     if (kind == TG_PATH_FILE)
-        return load_file(path, timeline, error);
-    return load_folder(path, timeline, error);
+        return load_file(path, timeline, recording, error);
+    return load_folder(path, timeline, recording, error);
 }

@@ -8,8 +8,10 @@
 #include "trace/timeline.h"
 
 /* On success the caller frees *timeline, which is finished; otherwise there is nothing to free. Errors are
- * those of tg_timing_open. */
-tg_status tg_timeline_load(const char *path, struct tg_timeline *timeline, struct tg_error *error);
+ * those of tg_timing_open. If the path leads to a recording, the caller closes *recording; otherwise it is
+ * NULL. */
+tg_status tg_timeline_load(const char *path, struct tg_timeline *timeline,
+                           struct tg_recording **recording, struct tg_error *error);
 tg_status tg_timeline_of_recording(const struct tg_recording *recording,
                                    struct tg_timeline *timeline, struct tg_error *error);
 /* `path`: the file of the swimlane; the edges come from the deps.json beside it. */

@@ -113,9 +113,16 @@ tg_status tg_timing_open(const char *path, struct tg_timing **timing, struct tg_
     TG_REFUSE_NULL(error, path);
     TG_REFUSE_NULL(error, timing);
     struct tg_timeline line;
+    struct tg_recording *recording;
     *timing = NULL;
-    tg_status status = tg_timeline_load(path, &line, error);
-    return status == TG_OK ? open_line(&line, path, timing, error) : status;
+    tg_status status = tg_timeline_load(path, &line, &recording, error);
+    if (status == TG_OK)
+        status = open_line(&line, path, timing, error);
+    if (status == TG_OK)
+        (*timing)->recording = recording;
+    else
+        tg_recording_close(recording);
+    return status;
 }
 
 tg_status tg_timing_of_recording(const struct tg_recording *recording, struct tg_timing **timing,
@@ -136,6 +143,7 @@ void tg_timing_close(struct tg_timing *timing)
     if (!timing)
         return;
     tg_timeline_free(&timing->line);
+    tg_recording_close(timing->recording);
     void *owned[] = {timing->file,     timing->begin,   timing->end,   timing->ready,
                      timing->busy,     timing->latency, timing->delay, timing->group,
                      timing->place,    timing->flags,   timing->code,  timing->order,
@@ -144,6 +152,11 @@ void tg_timing_close(struct tg_timing *timing)
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
         free(owned[i]);
     free(timing);
+}
+
+const struct tg_recording *tg_timing_recording(const struct tg_timing *timing)
+{
+    return timing ? timing->recording : NULL;
 }
 
 /* --- answers ----------------------------------------------------------------------------------- */

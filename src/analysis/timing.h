@@ -36,7 +36,8 @@ struct tg_timing {
     struct tg_timeline line;
     struct tg_timing_info info;
     char *file;
-    char unknown[160]; /* the text of info.path_unknown */
+    struct tg_recording *recording; /* that it was read from; NULL: none, or the caller's */
+    char unknown[160];              /* the text of info.path_unknown */
     /* By task. */
     uint64_t *begin, *end;    /* TG_NONE if unknown; both are set for a node */
     uint64_t *ready;          /* TG_NONE if unknown */

@@ -11,6 +11,7 @@
 #include <taskglass/replay.h>
 #include <taskglass/runs.h>
 #include <taskglass/scope_stats.h>
+#include <taskglass/timing.h>
 #include <taskglass/verify.h>
 #include <taskglass/workload.h>
 
@@ -356,6 +357,50 @@ static const struct tg_layout_info rows[] = {
 
     STRUCTURE(tg_scope_page), MEMBER(tg_scope_page, scopes), MEMBER(tg_scope_page, bytes),
 
+
+    STRUCTURE(tg_timing_info), MEMBER(tg_timing_info, source), MEMBER(tg_timing_info, file),
+    MEMBER(tg_timing_info, workload), MEMBER(tg_timing_info, case_name),
+    MEMBER(tg_timing_info, platform), MEMBER(tg_timing_info, runtime),
+    MEMBER(tg_timing_info, result), MEMBER(tg_timing_info, start), MEMBER(tg_timing_info, end),
+    MEMBER(tg_timing_info, run_end), MEMBER(tg_timing_info, clock_step),
+    MEMBER(tg_timing_info, tasks), MEMBER(tg_timing_info, timed),
+    MEMBER(tg_timing_info, unfinished), MEMBER(tg_timing_info, half_timed),
+    MEMBER(tg_timing_info, edges), MEMBER(tg_timing_info, unknown_edges),
+    MEMBER(tg_timing_info, early_edges), MEMBER(tg_timing_info, twins),
+    MEMBER(tg_timing_info, backward), MEMBER(tg_timing_info, lost),
+    MEMBER(tg_timing_info, path_unknown), MEMBER(tg_timing_info, wait_unknown),
+    MEMBER(tg_timing_info, has_submits), MEMBER(tg_timing_info, has_ready),
+    MEMBER(tg_timing_info, steps), NUMBERS(tg_timing_info, spent), MEMBER(tg_timing_info, run),
+    MEMBER(tg_timing_info, wait), MEMBER(tg_timing_info, wait_busy),
+    MEMBER(tg_timing_info, waited), MEMBER(tg_timing_info, dispatched),
+    MEMBER(tg_timing_info, idle), MEMBER(tg_timing_info, cores), MEMBER(tg_timing_info, kinds),
+    MEMBER(tg_timing_info, kernels), MEMBER(tg_timing_info, bound_chain),
+    MEMBER(tg_timing_info, bound_work),
+
+    STRUCTURE(tg_timing_task), MEMBER(tg_timing_task, id), MEMBER(tg_timing_task, kernel),
+    MEMBER(tg_timing_task, scope), MEMBER(tg_timing_task, core), MEMBER(tg_timing_task, parts),
+    MEMBER(tg_timing_task, begin), MEMBER(tg_timing_task, end), MEMBER(tg_timing_task, submitted),
+    MEMBER(tg_timing_task, ready), MEMBER(tg_timing_task, busy), MEMBER(tg_timing_task, latency),
+    MEMBER(tg_timing_task, edges), MEMBER(tg_timing_task, on_path),
+    MEMBER(tg_timing_task, unfinished),
+
+    STRUCTURE(tg_timing_step), MEMBER(tg_timing_step, task), MEMBER(tg_timing_step, after),
+    MEMBER(tg_timing_step, from), MEMBER(tg_timing_step, by_orchestrator),
+    NUMBERS(tg_timing_step, spent),
+
+    STRUCTURE(tg_timing_kernel), MEMBER(tg_timing_kernel, name), MEMBER(tg_timing_kernel, tasks),
+    MEMBER(tg_timing_kernel, run), MEMBER(tg_timing_kernel, most), MEMBER(tg_timing_kernel, wait),
+    MEMBER(tg_timing_kernel, path_tasks), MEMBER(tg_timing_kernel, path_run),
+    MEMBER(tg_timing_kernel, path_wait),
+
+    STRUCTURE(tg_timing_core), MEMBER(tg_timing_core, name), MEMBER(tg_timing_core, number),
+    MEMBER(tg_timing_core, kind), MEMBER(tg_timing_core, cores), MEMBER(tg_timing_core, tasks),
+    MEMBER(tg_timing_core, run), MEMBER(tg_timing_core, idle), MEMBER(tg_timing_core, nothing),
+    MEMBER(tg_timing_core, other), MEMBER(tg_timing_core, latency),
+
+    STRUCTURE(tg_timing_change), MEMBER(tg_timing_change, no_latency),
+    MEMBER(tg_timing_change, no_orchestrator), MEMBER(tg_timing_change, unlimited_cores),
+    MEMBER(tg_timing_change, kernel), MEMBER(tg_timing_change, percent),
 };
 /* clang-format on */
 

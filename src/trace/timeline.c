@@ -260,6 +260,13 @@ static void take_earlier(uint64_t *time, uint64_t other)
         *time = other;
 }
 
+/* Several files may describe one task; only if they say the same thing twice it is a twin. */
+static bool is_twin(const struct tg_timeline_task *a, const struct tg_timeline_task *b)
+{
+    return (a->submit != TG_TIME_UNKNOWN && b->submit != TG_TIME_UNKNOWN) ||
+           (a->ready != TG_TIME_UNKNOWN && b->ready != TG_TIME_UNKNOWN);
+}
+
 /* A task that came twice becomes one, with what either says. */
 static void join_tasks(struct tg_timeline *timeline)
 {
@@ -273,7 +280,7 @@ static void join_tasks(struct tg_timeline *timeline)
             timeline->task[kept++] = *task;
             continue;
         }
-        timeline->twins++;
+        timeline->twins += is_twin(last, task);
         take_earlier(&last->submit_begin, task->submit_begin);
         take_earlier(&last->submit, task->submit);
         take_earlier(&last->ready, task->ready);
