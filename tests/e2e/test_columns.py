@@ -74,7 +74,7 @@ def played(tmp_path_factory):
     return types.SimpleNamespace(directory=folder, run=tg)
 
 
-VERBS = ["run", "new", "list", "view", "diff", "check", "find", "stats", "replay", "scope", "export", "verify",
+VERBS = ["run", "new", "list", "view", "diff", "check", "find", "stats", "replay", "scope", "path", "export", "verify",
          "recover", "runs", "top", "completion", "config"]
 
 COMMANDS = [
@@ -103,6 +103,7 @@ COMMANDS = [
     ["find", "nan", "odd"], ["find", "stomp", "stray_write"], ["find", "unwritten", "unwritten"],
     ["replay", "nan", "--task", "30", "--cores", "3"], ["replay", "nan"],
     ["scope", "scopes"], ["scope", "deadlock"], ["scope", "mix"],
+    ["path", "mix"], ["path", "crash"], ["path", "odd"], ["path", "bad"],
     ["verify", "mix"], ["verify", "odd"], ["verify", "bad"], ["recover", "odd"], ["recover", "bad"], ["recover"],
     ["export", "mix", "--to", "npz", "--output", "x.npz", "--force"],
     ["export", "odd", "--to", "safetensors", "--output", "x.safetensors", "--force"],
@@ -121,7 +122,7 @@ def test_no_line_is_longer_than_a_terminal_of_80_columns(played, args):
 
 @pytest.mark.parametrize("columns", [40] if SANITIZED else [40, 61, 132])
 @pytest.mark.parametrize("args", [["view", "odd"], ["view", "mix"], ["stats", "mix"], ["config"], ["list"], ["runs"],
-                                  ["scope", "deadlock"], ["check", "none"], ["diff", "nan", "none"]],
+                                  ["scope", "deadlock"], ["path", "mix"], ["check", "none"], ["diff", "nan", "none"]],
                          ids=lambda value: "-".join(value) if isinstance(value, list) else str(value))
 def test_no_line_is_longer_than_other_terminals(played, args, columns):
     # Of settings and options the names alone are longer than 40 columns.

@@ -76,6 +76,10 @@ TABLE = {
     ("recover", "run"): {**LISTED, "empty": (2, "no journal"), "running": (2, "is still being written"),
                          "complete": (0, "18 records"), "damaged": (0, "17 records"),
                          "interrupted": (0, "what came after these records is unknown")},
+    # Times are in the journal, whatever the level is.
+    ("path", "run"): {**{kind: (0, "critical path") for kind in KINDS},
+                      "empty": (2, "has no record of a task"), "marked": (2, MARKED),
+                      "filtered": (2, FILTERED)},
     ("scope", "run"): {kind: (2, "has no scope stats") for kind in KINDS},
 }
 
@@ -109,7 +113,7 @@ def test_an_answer_says_what_it_does_not_know(tg, verb, kind, code, words):
     document = json.loads(answer.stdout)
     if code == 2:
         assert document["result"] == "not known" and words in document["reason"]
-    if verb[0] in ("find", "stats", "export"):
+    if verb[0] in ("find", "stats", "export", "path"):
         assert answer.stderr == ""
         for lack in LACKS[kind]:
             assert any(lack in note for note in document["left_out"])

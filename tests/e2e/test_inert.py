@@ -15,7 +15,7 @@ from conftest import PROGRAM, TIMEOUT, clean_environment
 from inert import HOSTILE, check_inert
 from recordings import has_sqlite
 
-VERBS = ["run", "list", "view", "export", "diff", "check", "find", "stats", "verify", "replay", "scope",
+VERBS = ["run", "list", "view", "export", "diff", "check", "find", "stats", "verify", "replay", "scope", "path",
          "recover", "config"]
 RAW = HOSTILE.encode() + b"\xff\x9b\xc0\xaf\xed\xa0\x80"
 
@@ -55,7 +55,7 @@ def test_the_name_of_a_run_on_disk_is_shown_without_what_acts_on_a_terminal(tg, 
     tg.good("run", "vector_add", "--dump-tensor", "--output", "plain")
     name = RAW.replace(b"/", b"")[:200]
     os.rename(bytes(tmp_path / "plain"), os.path.join(bytes(tmp_path), name))
-    for verb in (b"view", b"stats", b"verify", b"check", b"recover", b"scope"):
+    for verb in (b"view", b"stats", b"verify", b"check", b"recover", b"scope", b"path"):
         for more in ([], [b"--json"]):
             result = raw([verb, name, *more], tmp_path)
             check_inert(result.stdout, verb)
@@ -72,10 +72,10 @@ FORMATS = ["npz", "npy", "safetensors", "csv", "txt", "simpler"] + ["sqlite"] * 
 SHOW = [["view"], ["view", "--json"], ["view", "--index", "0-3"], ["stats"], ["stats", "--json"],
         ["find", "nan"], ["find", "unwritten", "--json"], ["verify"], ["verify", "--json"], ["check"],
         ["check", "--json"], ["replay", "--task", "0"], ["diff", "good"], ["diff", "good", "--json"],
-        ["scope"], ["scope", "--json"]]
+        ["scope"], ["scope", "--json"], ["path"], ["path", "--json"]]
 SWEEP = {"tensor_dump/tensor_dump.json": [["view"], ["verify"], ["diff", "good", "--json"]],
-         "run.json": [["diff", "good"]],
-         "deps.json": [["diff", "good"]],
+         "run.json": [["diff", "good"], ["path"], ["path", "--json"]],
+         "deps.json": [["diff", "good"], ["path"], ["path", "--json"]],
          "scope_stats/scope_stats.jsonl": [["scope"], ["scope", "--json"]],
          "scope_stats/scope_stats.json": [["scope"], ["scope", "--json"]]}
 # Where text is free. A word of the format in any other place makes the file one that is refused.
