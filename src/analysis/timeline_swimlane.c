@@ -439,12 +439,13 @@ static bool name_parts(struct tg_timeline *timeline, const struct tg_deps_task *
 
 static bool name_kernels(struct tg_timeline *timeline, const struct tg_deps *deps)
 {
-    const struct tg_deps_task **sorted = malloc(((size_t)deps->n_tasks + 1) * sizeof *sorted);
+    const struct tg_deps_task **sorted =
+        malloc(((size_t)deps->n_tasks + 1) * sizeof(const struct tg_deps_task *));
     if (!sorted)
         return false;
     for (uint32_t i = 0; i < deps->n_tasks; i++)
         sorted[i] = &deps->task[i];
-    qsort(sorted, deps->n_tasks, sizeof *sorted, by_id);
+    qsort(sorted, deps->n_tasks, sizeof(const struct tg_deps_task *), by_id);
     bool good = name_parts(timeline, sorted, deps->n_tasks);
     free(sorted);
     return good;

@@ -87,7 +87,7 @@ static void print_spent(const struct path *path)
 {
     enum { SPENT, TIME, SHARE, MEANING, COLUMNS };
     static const struct cli_column columns[COLUMNS] = {
-        [SPENT] = {"spent"},
+        [SPENT] = {"spent", .rank = 0},
         [TIME] = {"time", .right = true},
         [SHARE] = {"share", .right = true},
         [MEANING] = {"meaning", .rank = 1, .least = 20, .fills = true},
