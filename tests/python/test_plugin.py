@@ -119,6 +119,12 @@ def test_one_case_is_run_by_its_name(mine, run):
     assert "3 deselected" in printed
 
 
+def test_a_module_that_is_named_twice_is_collected_once(mine, run):
+    mine("good")
+    assert len(ids(run("mine", "mine/build", "mine/build/mine.so", "-q", "--collect-only")[1])) == 3
+    assert len(ids(run("mine/build", "-q", "--collect-only")[1])) == 3
+
+
 def test_only_modules_of_workloads_are_collected(mine, pytester, run):
     good = mine("good").read_bytes()
     folder = pytester.path / "mine"

@@ -212,6 +212,18 @@ class WorkloadFile(pytest.File):
         return super().repr_failure(excinfo)
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: List[pytest.Item]) -> None:
+    """`pytest mine mine/build` names the same modules twice; each case runs once, as pytest does with files."""
+    if config.getoption("keepduplicates", False):
+        return
+    seen, kept = set(), []
+    for item in items:
+        if not isinstance(item, CaseItem) or item.nodeid not in seen:
+            kept.append(item)
+        seen.add(item.nodeid)
+    items[:] = kept
+
+
 def _plain(name: str) -> str:
     """A case's name as part of a test's name."""
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in name)
