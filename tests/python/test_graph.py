@@ -420,3 +420,33 @@ def test_the_order_of_closing_does_not_matter(device_program):
     del graph, run, x
     assert_gone(device_program)
     assert not pathlib.Path("outputs").exists()
+
+
+@pytest.fixture
+def chain_of_two(device, add):
+    x, y = ones(device), device.zeros(100)
+    add.add("vector_add_tile", x, y, y, after=add.add("vector_add_tile", x, y, y))
+    return add
+
+
+def test_a_run_takes_scope_stats_a_trace_and_a_transport(chain_of_two, tmp_path):
+    graph = chain_of_two
+    result = graph.run(record="full", output_dir=tmp_path / "out", scope_stats=True, live=False,
+                       trace=tmp_path / "run.json", transport="copied")
+    assert result.scopes.no_rings and result.scopes.status == "OK"
+    assert taskglass.scope(tmp_path / "out").no_rings
+    assert (result.trace.tasks, result.trace.lost, result.trace.status) == (2, 0, "OK")
+    assert result.trace.path == tmp_path / "run.json" and result.trace.bytes > 0
+    assert result.trace.bytes == result.trace.path.stat().st_size
+    alone = graph.run(scope_stats=tmp_path / "stats")
+    assert alone.trace is None and alone.output_dir is None
+    assert taskglass.scope(tmp_path / "stats").samples == alone.scopes.samples == 0
+
+
+def test_what_is_no_transport_and_no_folder_is_refused(chain_of_two, tmp_path):
+    with pytest.raises(taskglass.BadArgument, match="dump-transport: 'odd' is not one of: auto mapped copied"):
+        chain_of_two.run(record="full", output_dir=tmp_path / "out", transport="odd")
+    with pytest.raises(taskglass.BadArgument, match="go together"):
+        chain_of_two.run(scope_stats=True)
+    with pytest.raises(taskglass.IoError):
+        chain_of_two.run(trace=tmp_path / "nowhere" / "run.json")

@@ -21,6 +21,7 @@ from ._live import Live, live
 from ._newest import newest
 from ._recover import Recovery, recover
 from ._replay import Replay, ReplayOutput
+from ._results import RunScopes, RunTrace
 from ._runs import PastRun, RemovedRun, Runs, remove_runs, runs
 from ._scope import (ScopeFatal, ScopeNeed, ScopePage, ScopePeak, ScopeStats, ScopeUse, scope)
 from ._stats import Stats, TensorStats
@@ -54,7 +55,7 @@ __all__ = [
     "In", "InOut", "IoError", "Kernel", "KernelFault", "Live", "Mismatch", "MissingPackage",
     "Module", "NoMemory", "NotFound", "NotTrusted", "Out", "OutOfRange", "Output", "Pair",
     "PastRun", "Platform", "Record", "Recording", "Recovery", "RemovedRun", "Replay",
-    "ReplayOutput", "Run", "RunResult", "RunningTask", "Runs", "Runtime", "Scalar",
+    "ReplayOutput", "Run", "RunResult", "RunScopes", "RunTrace", "RunningTask", "Runs", "Runtime", "Scalar",
     "ScopeFatal", "ScopeNeed", "ScopePage", "ScopePeak", "ScopeStats", "ScopeUse", "Setting",
     "SourceLine", "Stats", "Suspect", "Task", "TensorStats", "TimedOut", "Unsupported",
     "Verification", "Workload", "WorkloadFault", "diff", "dtypes", "export_formats", "live",

@@ -22,7 +22,8 @@ from ._arguments import converting, flag, function, path as path_of, shown
 from ._handle import Handle
 from ._interrupt import Interrupts
 from ._library import encoded, lib, text
-from ._types import Array
+from ._results import scopes_of, trace_of
+from ._types import Array, Path
 from .config import Config, SettingsHandle, config_of
 from .recording import Recording
 
@@ -217,7 +218,7 @@ class Output(_html.Shown):
 class Execution(_html.Shown):
     """The outcome of a run. `report` is its run.json."""
 
-    def __init__(self, handle: Handle, name: str) -> None:
+    def __init__(self, handle: Handle, name: str, trace: Optional[str] = None) -> None:
         info = lib().layout.tg_execution_info()
         handle.get(lib().tg_execution_get, ctypes.byref(info))
         self.workload = name
@@ -240,6 +241,8 @@ class Execution(_html.Shown):
         self.recorded: bool = info.run.record.on
         #: A warning of the recorder, or "".
         self.record_warning = text(info.run.record.text)
+        #: The trace and the scope stats that it took; None if it took none.
+        self.trace, self.scopes = trace_of(info.run, trace), scopes_of(info.run)
         self.report: Dict[str, Any] = json.loads(text(info.run_json) or "{}")
         self.outputs: Dict[str, Output] = dict(_outputs(handle, info))
 
@@ -280,14 +283,16 @@ def _outputs(handle: Handle, info: Any) -> Any:
 
 
 def run(workload: Any, case: Optional[str] = None, *, config: Optional[Config] = None,
-        set: Optional[Mapping[str, Any]] = None, check: bool = True,
+        set: Optional[Mapping[str, Any]] = None, trace: Optional[Path] = None, check: bool = True,
         progress: Optional[Callable[[str, int, int], Any]] = None, **settings: Any) -> Execution:
     """Runs one case of a workload: loads the module, prepares the case, opens the device, builds
     and runs the graph, checks the outputs and writes the output directory.
 
     `workload` is an example's name or the path of a module, `case` the name of one of its cases
     (default: the first), `set` changes parameters of the case. Settings are given as a `Config` or
-    by their names: `run("vector_add", platform="a5sim", dump_tensor="full")`.
+    by their names: `run("vector_add", platform="a5sim", dump_tensor="full")`. With
+    `enable_scope_stats=True`, `taskglass.scope` says how full the rings became. `trace` is a file for a
+    trace: Chrome's JSON if its name ends in .json, else Perfetto's protobuf.
 
     `progress(phase, finished, total)` is called at each phase and several times a second while the
     device loads the module and while the graph runs; an exception from it cancels the run. Ctrl-C does, too.
@@ -298,17 +303,18 @@ def run(workload: Any, case: Optional[str] = None, *, config: Optional[Config] =
     function(progress, "progress")
     if set is not None and not isinstance(set, Mapping):
         raise errors.BadType(f"set is a mapping of parameters, not {shown(set)}")
+    traced = None if trace is None else path_of(trace, "trace")
     handle = SettingsHandle(config_of(config).updated(**settings))
     file = WorkloadFile(handle, workload)
     try:
-        return _execute(handle, file, path_of(workload), case, set, check, progress)
+        return _execute(handle, file, path_of(workload), case, set, traced, check, progress)
     finally:
         file.close()
         handle.close()
 
 
 def _execute(settings: SettingsHandle, file: WorkloadFile, name: str, case: Optional[str],
-             params: Optional[Mapping[str, Any]], check: bool,
+             params: Optional[Mapping[str, Any]], trace: Optional[str], check: bool,
              progress: Optional[Callable[[str, int, int], Any]]) -> Execution:
     interrupts = Interrupts()
 
@@ -322,6 +328,7 @@ def _execute(settings: SettingsHandle, file: WorkloadFile, name: str, case: Opti
     config = lib().layout.tg_execute_config(
         case_name=encoded(case) if case is not None else None,
         set=ctypes.cast(changes, ctypes.c_void_p), n_set=len(changes) - 1,
+        trace=None if trace is None else encoded(trace),
         progress=ctypes.cast(callback, ctypes.c_void_p), argc=len(argv) - 1,
         argv=ctypes.cast(argv, ctypes.c_void_p))
     made, error = ctypes.c_void_p(), lib().layout.tg_error()
@@ -330,7 +337,8 @@ def _execute(settings: SettingsHandle, file: WorkloadFile, name: str, case: Opti
         status = lib().tg_execute(table, module, ctypes.byref(config), ctypes.byref(made),
                                   ctypes.byref(error))
         if made.value is not None:
-            execution = Execution(Handle(made.value, lib().tg_execution_destroy, "execution"), name)
+            execution = Execution(Handle(made.value, lib().tg_execution_destroy, "execution"), name,
+                                  trace)
     if status != 0 and (check or execution is None):
         raise lib().error(status, error.text, execution.advice if execution else None, execution)
     assert execution is not None

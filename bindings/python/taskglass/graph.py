@@ -18,9 +18,12 @@ from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from . import _html, dtypes, errors
-from ._arguments import encoded, flag, integer, name as name_of, real, shown
+from ._arguments import encoded, flag, integer, name as name_of, path as path_of, real, shown
 from ._handle import Closing, Handle
 from ._library import lib, runtimes, text, words
+from ._results import RunScopes, RunTrace, scopes_of, trace_of
+from ._types import Path
+from .config import Config, SettingsHandle
 from .device import DeviceArray, Module
 from .recording import Recording
 
@@ -205,6 +208,8 @@ class RunResult(_html.Shown):
     lost: Dict[str, int]
     record_text: str
     output_dir: Optional[pathlib.Path]
+    trace: Optional[RunTrace] = None
+    scopes: Optional[RunScopes] = None
 
     def recording(self) -> Recording:
         """The recording of the run."""
@@ -218,7 +223,8 @@ class Run(Closing):
 
     def __init__(self, graph: "Graph", config: Any, keep: Any,
                  output_dir: Optional[pathlib.Path]) -> None:
-        self.graph, self._keep, self._output_dir = graph, keep, output_dir
+        self.graph, self._keep, self._output_dir = graph, (config, keep), output_dir
+        self._trace = os.fsdecode(config.trace) if config.trace else None
         with graph._handle.use_alone() as pointer:
             self._handle = Handle(lib().make(lib().tg_run_start, pointer, ctypes.byref(config)),
                                   lib().tg_run_destroy, "run", graph._handle)
@@ -273,7 +279,8 @@ class Run(Closing):
             recorded=record.summary.recorded,
             lost={text(lib().tg_loss_name(cause)): count
                   for cause, count in enumerate(record.summary.lost)},
-            record_text=text(record.text), output_dir=self._output_dir if record.on else None)
+            record_text=text(record.text), output_dir=self._output_dir if record.on else None,
+            trace=trace_of(result, self._trace), scopes=scopes_of(result))
 
     def __repr__(self) -> str:
         if self.closed:
@@ -372,11 +379,17 @@ class Graph(Closing):
 
     def start(self, *, timeout: float = 0, record: Union[None, bool, str] = None,
               output_dir: Any = None, policy: str = "block", filter: str = "", arena: int = 0,
-              buffers: int = 0, wait_limit: float = 0, deps: bool = False, shared: bool = False) -> Run:
+              buffers: int = 0, wait_limit: float = 0, transport: str = "auto",
+              scope_stats: Union[None, bool, Path] = None, trace: Optional[Path] = None,
+              deps: bool = False, shared: bool = False, live: bool = True) -> Run:
         """Starts the graph and returns a Run. `timeout` is the no-progress limit in seconds (0: the
         default). With `record` (a level such as "full", or True) the run is recorded into
-        `output_dir`. Only its owner may enter a folder that this makes; with `shared`, whoever the
-        umask allows."""
+        `output_dir`; `transport` says how the host gets the recording: "auto", "mapped" or "copied".
+
+        `scope_stats` is a folder in which the run writes scope_stats/, or True for `output_dir`;
+        `taskglass.scope` reads them. `trace` is a file for a trace: Chrome's JSON if its name ends in .json,
+        else Perfetto's protobuf. Unless `live` is False, the run answers `taskglass.live` in `output_dir`.
+        Only its owner may enter a folder that this makes; with `shared`, whoever the umask allows."""
         level = ("full" if record is True else "off" if record is None or record is False else
                  name_of(record, "record") or "off")
         timeout, wait_limit = real(timeout, "timeout"), real(wait_limit, "wait_limit")
@@ -384,20 +397,25 @@ class Graph(Closing):
         if level not in levels or name_of(policy, "policy") not in policies:
             raise errors.BadArgument(f"record is one of {', '.join(levels)}, and policy one of "
                                      f"{', '.join(policies)}")
-        if (level != "off") != (output_dir is not None):
+        if (level != "off" or scope_stats is True) != (output_dir is not None):
             raise errors.BadArgument("record and output_dir go together")
-        config = lib().layout.tg_run_config(timeout=timeout, deps=flag(deps, "deps"),
-                                           shared=flag(shared, "shared"))
+        # The words, and what is said of another one, are those of the setting.
+        way = SettingsHandle(Config(dump_transport=name_of(transport, "transport")))
+        config = lib().layout.tg_run_config(
+            timeout=timeout, deps=flag(deps, "deps"), shared=flag(shared, "shared"),
+            not_live=not flag(live, "live"),
+            trace=None if trace is None else encoded(path_of(trace, "trace")))
         recorder, folder = None, None
+        if output_dir is not None:
+            folder = _make_folder(output_dir, shared)
+        if scope_stats is not None and scope_stats is not False:
+            config.scope_stats = encoded(folder if scope_stats is True else
+                                         _make_folder(scope_stats, shared))
         if level != "off":
-            folder = pathlib.Path(os.fsdecode(encoded(output_dir)))
-            try:
-                folder.mkdir(0o777 if shared else 0o700, parents=True, exist_ok=True)
-            except OSError as error:
-                raise errors.IoError(f"cannot use directory '{folder}': {error.strerror}") from error
             recorder = lib().layout.tg_record_config(
                 level=levels.index(level), policy=policies.index(policy), filter=encoded(filter),
-                output_dir=encoded(folder), arena=arena, buffers=buffers, wait_limit=wait_limit)
+                output_dir=encoded(folder), arena=arena, buffers=buffers, wait_limit=wait_limit,
+                transport=way.get(lib().tg_settings_choice, b"dump-transport"))
             config.record = ctypes.addressof(recorder)
         return Run(self, config, (recorder, self._given), folder)
 
@@ -413,6 +431,15 @@ class Graph(Closing):
         if self.closed:
             return "<Graph, closed>"
         return f"<Graph of {self.module.workload.name}: {self.tasks} tasks, {self.edges} edges>"
+
+
+def _make_folder(path: Any, shared: bool) -> pathlib.Path:
+    folder = pathlib.Path(os.fsdecode(encoded(path)))
+    try:
+        folder.mkdir(0o777 if shared else 0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise errors.IoError(f"cannot use directory '{folder}': {error.strerror}") from error
+    return folder
 
 
 def _tasks(after: Any) -> List[Any]:
