@@ -38,7 +38,7 @@ def test_tolerances_decide(tmp_path):
 
 
 def test_what_is_no_recording_is_said(tmp_path):
-    with pytest.raises(taskglass.Error, match="nowhere"):
+    with pytest.raises(taskglass.NotFound, match="nowhere"):
         taskglass.diff(tmp_path / "nowhere", tmp_path / "nowhere")
 
 
@@ -47,3 +47,13 @@ def test_what_nothing_is_known_about_is_neither_equal_nor_an_error(tmp_path):
         taskglass.run("vector_add", dump_tensor="meta", output=str(tmp_path / name))
     result = taskglass.diff(tmp_path / "a", tmp_path / "b")
     assert result.result == "not known" and not result and "level meta" in result.json["reason"]
+
+
+def test_filters_choose_what_is_compared(tmp_path):
+    recorded(tmp_path, "off_by_one")
+    recorded(tmp_path, "none")
+    result = taskglass.diff(tmp_path / "off_by_one", tmp_path / "none", stage="after", limit=1)
+    assert result.result == "differs" and len(result.pairs) == 1
+    assert taskglass.diff(tmp_path / "off_by_one", tmp_path / "none", fail_fast=True).pairs
+    with pytest.raises(taskglass.Error, match="middle"):
+        taskglass.diff(tmp_path / "off_by_one", tmp_path / "none", stage="middle")

@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any, Dict, List, Optional, Sequence, Union
 
 from . import errors
-from ._arguments import encoded, flag, shown
+from ._arguments import encoded, flag, integer, shown
 from ._html import Shown
 from ._library import lib
+from ._query import Filter, filter_text
 
 __all__ = ["Diff", "Pair", "Suspect", "diff"]
 
@@ -120,20 +121,41 @@ def _several(value: Any, what: str) -> List[Any]:
                              f"{shown(value)}") from None
 
 
+def _error(printed: str) -> errors.Error:
+    """The exception for the line that the program printed: "taskglass: STATUS: text", or without a status
+    if an option is wrong."""
+    line = printed.strip().replace("taskglass: ", "", 1)
+    status, colon, rest = line.partition(": ")
+    is_status = bool(colon) and status.isupper() and " " not in status
+    return errors.make(status if is_status else "BAD_ARGUMENT", rest if is_status else line, 2)
+
+
 def diff(a: Any, b: Any, *, atol: Union[None, float, Sequence[str]] = None,
          rtol: Union[None, float, Sequence[str]] = None, equal_nan: bool = False,
-         noise: Sequence[Any] = (), options: Sequence[str] = ()) -> Diff:
+         noise: Sequence[Any] = (), fail_fast: bool = False, limit: Optional[int] = None,
+         task: Filter = None, kernel: Filter = None, stage: Filter = None, role: Filter = None,
+         kind: Filter = None, arg: Filter = None, index: Filter = None, options: Sequence[str] = ()
+         ) -> Diff:
     """Compares two recordings (or their directories); b is the trusted one.
 
     `atol` and `rtol` are numbers, or rules such as "kernel=softmax,arg=2:1e-3"; `noise` are other
-    runs that are known to be good, and only what exceeds their differences is reported; `options` are
-    further options of the command line, such as ("--kernel", "mat*").
+    runs that are known to be good, and only what exceeds their differences is reported. Filters, which are
+    those of `Recording.select`, compare only some arguments; `fail_fast` stops at the first difference, and
+    `limit` gives at most so many pairs. `options` are further options of the command line.
     """
     command = [_program(), "diff", _where(a), _where(b), "--json"]
     command += map(str, _several(options, "options"))
     for name, value in (("--atol", atol), ("--rtol", rtol)):
         for rule in _several(value, name[2:]):
             command += [name, str(rule)]
+    for option, wanted in (("task", task), ("kernel", kernel), ("stage", stage), ("role", role),
+                           ("kind", kind), ("arg", arg), ("index", index)):
+        if wanted is not None:
+            command.append(f"--{option}={filter_text(wanted, option == 'task')}")
+    if flag(fail_fast, "fail_fast"):
+        command.append("--fail-fast")
+    if limit is not None:
+        command += ["--limit", str(integer(limit, "limit"))]
     for good in _several(noise, "noise"):
         command += ["--noise", _where(good)]
     if flag(equal_nan, "equal_nan"):
@@ -142,7 +164,7 @@ def diff(a: Any, b: Any, *, atol: Union[None, float, Sequence[str]] = None,
                           errors="replace")
     # An error has a line on stderr; what merely cannot be judged is a document alone.
     if done.returncode not in (0, 1) and (done.stderr or not done.stdout):
-        raise errors.BadArgument(done.stderr.strip().replace("taskglass: ", "", 1))
+        raise _error(done.stderr)
     try:
         answer = json.loads(done.stdout)
     except ValueError:
