@@ -11,6 +11,7 @@ from . import errors
 from ._arguments import integer, name as name_of
 from ._callbacks import Ask, Progress, references, watch
 from ._handle import Handle
+from ._html import Shown
 from ._interrupt import Interrupts
 from ._library import lib, text, words
 from ._query import Query
@@ -65,7 +66,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class FindResult:
+class FindResult(Shown):
     """The answer of `Recording.find`.
 
     `result` is "found"; "nothing found", or "nothing found in what was searched" if something was left

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Optional
 
 from ._arguments import path as path_of
+from ._html import Shown
 from ._library import encoded, lib
 from ._types import Path
 
@@ -16,7 +17,7 @@ __all__ = ["Recovery", "recover"]
 
 
 @dataclass(frozen=True)
-class Recovery:
+class Recovery(Shown):
     """What `recover` found and did."""
     path: str
     records: int  # in the manifest now

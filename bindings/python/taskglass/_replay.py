@@ -13,6 +13,7 @@ from . import errors
 from ._arguments import integer, path as path_of
 from ._callbacks import Ask, pointer, stop, trust
 from ._handle import Handle
+from ._html import Shown
 from ._interrupt import Interrupts
 from ._library import encoded, lib, text
 from ._query import Query, filter_text
@@ -42,7 +43,7 @@ class ReplayOutput:
 
 
 @dataclass(frozen=True)
-class Replay:
+class Replay(Shown):
     """The answer of `Recording.replay`. `result` is "same"; "differs", from the recording or between runs;
     or "not known", with a `reason`, if the recording has no output to compare with."""
     task: int

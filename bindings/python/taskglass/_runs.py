@@ -13,6 +13,7 @@ from typing import Any, List, Optional, Tuple, Union, overload
 from . import errors
 from ._arguments import flag, integer, name as name_of, path as path_of, real
 from ._handle import Handle
+from ._html import Shown
 from ._library import encoded, lib, text
 from ._types import Path
 
@@ -46,7 +47,7 @@ class PastRun:
 
 
 @dataclass(frozen=True)
-class Runs:
+class Runs(Shown):
     """The runs in a directory, the newest first; a sequence.
 
     `count` and `bytes` are those of all runs that the filters select, which a limit may leave out, and

@@ -12,6 +12,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 from ._arguments import flag, integer, path as path_of
 from ._callbacks import count
 from ._handle import Handle
+from ._html import Shown
 from ._interrupt import Interrupts
 from ._library import encoded, lib, text
 from ._newest import find_newest
@@ -88,7 +89,7 @@ class ScopePage:
 
 
 @dataclass(frozen=True)
-class ScopeStats:
+class ScopeStats(Shown):
     """The answer of `scope`. `peaks` are nearest to full first; `advice` is what the run needs, by
     resource and ring, and `options` what to type for the next run: ("--ring-heap 4K,1M,4K,4K",)."""
     run: str

@@ -13,6 +13,7 @@ import numpy as np
 from . import dtypes, errors
 from ._arguments import function, integer
 from ._callbacks import Progress
+from ._html import Shown
 from ._library import lib
 from ._query import Query
 
@@ -45,7 +46,7 @@ class TensorStats:
 
 
 @dataclass(frozen=True)
-class Stats:
+class Stats(Shown):
     """The answer of `Recording.stats`: one row for each record, in the order of the file.
 
     `result` is "not known", with a `reason`, if there is nothing to measure although the run may have had

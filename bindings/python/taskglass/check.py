@@ -128,7 +128,7 @@ class Compared:
 
 
 @dataclass(frozen=True)
-class Against:
+class Against(Shown):
     """The result of `Recording.check_against`; true if nothing is wrong."""
     result: str  # "good" or "wrong"
     compared: Tuple[Compared, ...]
