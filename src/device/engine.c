@@ -136,7 +136,8 @@ TG_FN void tg_engine_reset(struct tg_engine *e, const struct tg_launch *launch,
     e->payload = TG_DEVICE_PTR(const char, launch->payload);
     e->record = TG_DEVICE_PTR(const struct tg_record_setup, launch->record);
     e->trace = TG_DEVICE_PTR(struct tg_trace_setup, launch->trace);
-    e->ready = e->trace ? TG_DEVICE_PTR(uint64_t, e->trace->ready) : 0;
+    e->ready =
+        e->trace && e->trace->ready ? TG_DEVICE_PTR(uint64_t, e->trace->ready) : (uint64_t *)0;
     e->watch = (e->record ? TG_WATCH_RECORDS : 0) | (e->trace ? TG_WATCH_TRACES : 0);
     e->edges = launch->edges;
     e->orchestrates = launch->orchestration != 0;

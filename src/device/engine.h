@@ -160,7 +160,7 @@ struct tg_engine {
     const char *payload;
     const struct tg_record_setup *record; /* NULL: nothing is recorded */
     struct tg_trace_setup *trace;         /* NULL: nothing is traced */
-    uint64_t *ready;   /* traced: when the task with this index became ready (device/trace.h) */
+    uint64_t *ready;   /* traced, growing edges: when the task of the slot became ready */
     uint32_t watch;    /* bits of enum tg_watch_bit; 0: nobody looks at the tasks */
     uint32_t edges;    /* enum tg_edge_storage */
     bool orchestrates; /* the device builds the graph */

@@ -47,7 +47,9 @@ TG_FN static bool make_room(struct tg_engine *e, struct tg_tracer *t)
 {
     const struct tg_trace_setup *setup = e->trace;
     struct tg_host_wait wait;
-    bool there = has_room(t);
+    bool there;
+    tg_store_release_host(&t->head->written, tg_word_seal(t->next)); /* T1: those that were kept */
+    there = has_room(t);
     if (there || t->gave_up) {
         t->gave_up = !there;
         return there;
@@ -88,23 +90,8 @@ TG_FN void tg_trace_raise(struct tg_engine *e, uint32_t task, uint64_t time)
         ;
 }
 
-/* Where one lane alone ends the only task that this one waits for, no other thread writes the word. */
-TG_FN static void raise_next(struct tg_engine *e, const struct tg_task_desc *done, uint32_t task,
-                             uint64_t end)
-{
-    if (done->n_parts == 1 && e->desc[task].fanin == 1)
-        tg_store_relaxed(&e->ready[task], end); /* T3 */
-    else
-        tg_trace_raise(e, task, end);
-}
-
 TG_FN static void raise_waiting(struct tg_engine *e, const struct tg_task_desc *done, uint64_t end)
 {
-    if (e->edges == TG_EDGES_FIXED) {
-        for (uint32_t i = 0; i < done->n_succ; i++)
-            raise_next(e, done, e->succ[done->succ + i], end);
-        return;
-    }
     /* E1: the entries of the list. They stay until this task has released those that wait for it. */
     for (uint32_t entry = tg_load_acquire(&done->succ); entry != TG_DEP_NONE;
          entry = e->deps[entry].next)
@@ -112,14 +99,6 @@ TG_FN static void raise_waiting(struct tg_engine *e, const struct tg_task_desc *
 }
 
 /* ── tasks ─────────────────────────────────────────────────────────────────────────────── */
-
-/* When the task became ready. Words that an earlier run or an earlier task of the slot has left are
- * older than all that this one gets, so nobody has to clear them. */
-TG_FN static uint64_t ready_time(const struct tg_engine *e, uint32_t task)
-{
-    uint64_t ready = tg_load_relaxed(&e->ready[task]); /* T3 */
-    return ready != 0 ? ready : e->trace->began;
-}
 
 TG_FN static struct tg_trace_event *begin(struct tg_engine *e, struct tg_tracer *t,
                                           const struct tg_worker *lane, uint32_t task,
@@ -130,7 +109,7 @@ TG_FN static struct tg_trace_event *begin(struct tg_engine *e, struct tg_tracer 
     if (event == 0)
         return 0;
     event->task_id = desc->id;
-    event->ready = ready_time(e, task);
+    event->ready = e->ready ? tg_load_relaxed(&e->ready[task]) : 0; /* T3 */
     event->end = 0; /* tells a host that it has not ended */
     event->kernel = desc->kernel[part];
     event->worker = (uint16_t)lane->index;
@@ -155,13 +134,16 @@ TG_FN void tg_watch_call_part(struct tg_engine *e, struct tg_worker *lane, uint3
 {
     struct tg_tracer *t = &e->tracers[lane->index];
     struct tg_trace_event *event;
+    uint64_t ended;
     if (!tg_trace_is_on(e)) {
         tg_core_call(e, lane, task, part);
         return;
     }
     event = begin(e, t, lane, task, part);
     tg_core_call(e, lane, task, part);
-    raise_waiting(e, &e->desc[task], end(t, event));
+    ended = end(t, event);
+    if (e->ready)
+        raise_waiting(e, &e->desc[task], ended);
 }
 
 TG_FN void tg_watch_call(struct tg_engine *e, struct tg_worker *lane, uint32_t task, uint32_t part)

@@ -7,10 +7,11 @@
  * While neither a trace nor a recording is on, both together cost one load and one branch per task:
  * `watch` of the engine is 0.
  *
- * When a task became ready. The lane that ends a task raises the ready time of each task that waits for
- * it to its own end, before it releases them. A task of a growing graph may get an edge after that look
- * and before the list of waiting tasks is closed. Its orchestrator raises the ready time too, when it
- * has made all edges of the task: it reads the clock after that lane did.
+ * When a task became ready. Of a graph that the host built, the host finds that out itself. In a graph that
+ * grows, the lane that ends a task raises the ready time of each task that waits for it to its own end,
+ * before it releases them. A task may get an edge after that look and before the list of waiting tasks is
+ * closed. Its orchestrator raises the ready time too, when it has made all edges of the task: it reads the
+ * clock after that lane did.
  */
 #ifndef TG_DEVICE_TRACE_H
 #define TG_DEVICE_TRACE_H
@@ -24,7 +25,7 @@ enum tg_watch_bit { TG_WATCH_RECORDS = 1, TG_WATCH_TRACES = 2 };
 /* The device's end of one stream of events: of a lane, or of the orchestrator. */
 struct tg_tracer {
     struct tg_trace_event *events;
-    uint64_t next;  /* events written */
+    uint64_t next;  /* events written, published or kept */
     uint64_t limit; /* there is room for the events before this one */
     uint32_t mask;  /* of an event's number: its place */
     bool gave_up;   /* it waited for room in vain: no more waiting until there is some */
@@ -52,8 +53,13 @@ TG_FN void tg_trace_open(struct tg_engine *e, uint32_t worker);
 
 /* The event to fill in; 0: there is no room and the host does not make any, so it is lost. */
 TG_FN struct tg_trace_event *tg_trace_slot(struct tg_engine *e, struct tg_tracer *tracer);
-/* Lets the host read the event that was filled in. */
+/* Lets the host read the event that was filled in, and those that were kept. */
 TG_FN void tg_trace_publish(struct tg_tracer *tracer);
+/* Keeps an event that was filled in, to be published with the next one. */
+TG_FN static inline void tg_trace_keep(struct tg_tracer *tracer)
+{
+    tracer->next++;
+}
 
 /* tg_core_call for a task of a run that is recorded or traced. It is not inlined, so that a core whose
  * run is neither keeps nothing in registers for what comes after the call. */

@@ -42,34 +42,34 @@ static tg_status alloc_streams(struct tg_trace_area *area, struct tg_error *erro
                         : tg_device_alloc_shared(area->device, size, &area->setup.streams, error);
 }
 
-static tg_status no_room(const struct tg_trace_area *area, uint64_t n_tasks, struct tg_error *error)
+static tg_status no_room(const struct tg_trace_area *area, uint64_t n_slots, struct tg_error *error)
 {
-    unsigned long long size = area->setup.n_streams * area->setup.stream_size + 8 * n_tasks;
+    unsigned long long size = area->setup.n_streams * area->setup.stream_size + 8 * n_slots;
     struct tg_device_info info;
     tg_device_get_info(area->device, &info);
     return tg_error_set(
         error, TG_NO_MEMORY,
         "a trace needs at least %llu bytes of device memory (%u streams and %llu times), but %llu are "
         "free; raise --device-memory",
-        size, area->setup.n_streams, (unsigned long long)n_tasks,
+        size, area->setup.n_streams, (unsigned long long)n_slots,
         (unsigned long long)(info.memory - info.memory_used));
 }
 
-static tg_status alloc(struct tg_trace_area *area, uint64_t n_tasks, struct tg_error *error)
+static tg_status alloc(struct tg_trace_area *area, uint64_t n_slots, struct tg_error *error)
 {
     tg_status status =
         tg_device_alloc_own(area->device, align(sizeof area->setup), &area->address, error);
-    if (status == TG_OK)
-        status = tg_device_alloc_own(area->device, 8 * (n_tasks ? n_tasks : 1), &area->setup.ready,
-                                     error);
+    if (status == TG_OK && n_slots > 0)
+        status = tg_device_alloc_own(area->device, 8 * n_slots, &area->setup.ready, error);
     if (status == TG_OK)
         status = alloc_streams(area, error);
-    while (status == TG_NO_MEMORY && area->setup.ready != 0 &&
+    while (status == TG_NO_MEMORY && area->address != 0 &&
+           (n_slots == 0 || area->setup.ready != 0) &&
            area->setup.n_events > FEWEST_EVENTS) { /* smaller streams do too: workers wait more */
         plan(area, area->setup.n_events / 2);
         status = alloc_streams(area, error);
     }
-    return status == TG_NO_MEMORY ? no_room(area, n_tasks, error) : status;
+    return status == TG_NO_MEMORY ? no_room(area, n_slots, error) : status;
 }
 
 /* Memory that was freed by somebody else has their bytes. */
@@ -103,7 +103,7 @@ static tg_status write_heads(struct tg_trace_area *area, struct tg_error *error)
     return status;
 }
 
-tg_status tg_trace_area_create(struct tg_device *device, uint32_t n_streams, uint64_t n_tasks,
+tg_status tg_trace_area_create(struct tg_device *device, uint32_t n_streams, uint64_t n_slots,
                                struct tg_trace_area *area, struct tg_error *error)
 {
     *area = (struct tg_trace_area){
@@ -118,9 +118,9 @@ tg_status tg_trace_area_create(struct tg_device *device, uint32_t n_streams, uin
                   .pulse_ns = tg_pulse_period(WAIT_LIMIT)},
     };
     plan(area, events_per_stream(n_streams));
-    tg_status status = alloc(area, n_tasks, error);
+    tg_status status = alloc(area, n_slots, error);
     if (status == TG_OK)
-        status = clear(area, 8 * n_tasks, error);
+        status = clear(area, 8 * n_slots, error);
     if (status == TG_OK)
         status = write_heads(area, error);
     if (status == TG_OK)

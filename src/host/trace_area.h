@@ -13,8 +13,8 @@ struct tg_trace_area {
     bool copied;                 /* the host copies the streams instead of reading them in place */
 };
 
-/* `n_tasks`: descriptors of the launch. NO_MEMORY says what to do. Destroy after success. */
-tg_status tg_trace_area_create(struct tg_device *device, uint32_t n_streams, uint64_t n_tasks,
+/* `n_slots`: of the rings; 0: the host built the graph. NO_MEMORY says what to do. Destroy after success. */
+tg_status tg_trace_area_create(struct tg_device *device, uint32_t n_streams, uint64_t n_slots,
                                struct tg_trace_area *area, struct tg_error *error);
 void tg_trace_area_destroy(struct tg_trace_area *area);
 

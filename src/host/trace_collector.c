@@ -77,6 +77,10 @@ static tg_status make_drains(struct tg_trace_collector *c, struct tg_error *erro
     c->room = calloc(1, sizeof *c->room);
     if (c->drain == NULL || c->room == NULL)
         return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
+    c->room->n_ended = c->graph->layout ? 0 : tg_graph_tasks(c->graph);
+    c->room->ended = calloc(c->room->n_ended + 1, sizeof *c->room->ended);
+    if (c->room->ended == NULL)
+        return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
     for (uint32_t i = 0; i < n; i++)
         tg_trace_drain_init(&c->drain[i], &c->area, i, c->spool, c->room);
     return TG_OK;
@@ -97,9 +101,9 @@ tg_status tg_trace_collector_create(struct tg_graph *graph, const char *path,
     if (status == TG_OK)
         status = make_spool(c, error);
     if (status == TG_OK)
-        status = tg_trace_area_create(
-            c->device, c->device->head.n_lanes + (graph->layout != NULL),
-            graph->layout ? graph->layout->launch.n_tasks : tg_graph_tasks(graph), &c->area, error);
+        status = tg_trace_area_create(c->device, c->device->head.n_lanes + (graph->layout != NULL),
+                                      graph->layout ? graph->layout->launch.n_tasks : 0, &c->area,
+                                      error);
     if (status == TG_OK)
         status = make_drains(c, error);
     if (status != TG_OK) {
@@ -214,21 +218,31 @@ static uint64_t add_running(struct tg_trace_collector *c, const struct tg_worker
     return now;
 }
 
-/* A graph that the host built: its edges, and the scopes of its tasks. */
-static void add_graph(struct tg_trace_collector *c)
+/* A graph that the host built: its edges, the scopes of its tasks, and when these became ready: at the
+ * latest end of the tasks that they waited for, or when the run began. False: no memory. */
+static bool add_graph(struct tg_trace_collector *c)
 {
-    uint64_t n_edges, tasks = tg_graph_tasks(c->graph);
+    uint64_t n_edges, tasks = c->room->n_ended, start = began(c);
     const struct tg_edge *edge = tg_graph_edge_list(c->graph, &n_edges);
-    for (uint64_t i = 0; i < n_edges; i++)
+    uint64_t *ready = calloc(tasks + 1, sizeof *ready);
+    if (ready == NULL)
+        return false;
+    for (uint64_t i = 0; i < n_edges; i++) {
+        uint64_t ended = c->room->ended[edge[i].before];
         tg_spool_add(c->spool, &(struct tg_spool_event){.type = TG_SPOOL_EDGE,
                                                         .id = edge[i].after,
                                                         .at = edge[i].before,
                                                         .part = TG_EDGE_EXPLICIT});
+        ready[edge[i].after] = ready[edge[i].after] > ended ? ready[edge[i].after] : ended;
+    }
     for (uint64_t i = 0; i < tasks; i++)
         tg_spool_add(c->spool, &(struct tg_spool_event){.type = TG_SPOOL_SITE,
                                                         .id = i,
+                                                        .at = ready[i] ? ready[i] : start,
                                                         .number = tg_graph_desc(c->graph, i).site});
+    free(ready);
     c->room->events += n_edges;
+    return true;
 }
 
 /* ── the file ──────────────────────────────────────────────────────────────────────────── */
@@ -306,12 +320,11 @@ void tg_trace_collector_finish(struct tg_trace_collector *c, const struct tg_tra
 {
     uint64_t start = host_now();
     struct tg_error error = {TG_OK, ""};
-    struct tg_trace_names names;
+    struct tg_trace_names names = {0};
     *result = (struct tg_run_trace){.on = true};
     uint64_t now = about->lost ? add_running(c, about->status) : c->room->latest;
     tg_trace_drain_end_scopes(&c->drain[c->area.setup.n_streams - 1], now);
-    if (c->graph->layout == NULL)
-        add_graph(c);
+    bool complete = c->graph->layout != NULL || add_graph(c);
     uint32_t gone = account(c, result);
     say_losses(gone, result);
     struct tg_trace_numbers numbers = {.n_cores = cores_to_show(c),
@@ -319,7 +332,8 @@ void tg_trace_collector_finish(struct tg_trace_collector *c, const struct tg_tra
                                        .end = now != 0 ? now : TG_SPOOL_NO_TIME,
                                        .lost = result->lost,
                                        .clock_ns = result->clock_ns};
-    result->status = tg_trace_names_make(&names, c->graph, about, &numbers);
+    result->status =
+        complete ? tg_trace_names_make(&names, c->graph, about, &numbers) : TG_NO_MEMORY;
     if (result->status == TG_OK)
         result->status = write_file(c, about, &names.run, result, &error);
     else
@@ -342,6 +356,7 @@ void tg_trace_collector_destroy(struct tg_trace_collector *c)
     tg_spool_destroy(c->spool);
     tg_trace_area_destroy(&c->area);
     free(c->drain);
+    free(c->room ? c->room->ended : NULL);
     free(c->room);
     free(c->path);
     free(c);

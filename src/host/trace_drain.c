@@ -107,6 +107,10 @@ static bool take_task(struct tg_trace_drain *d, const struct tg_trace_event *e,
     if (e->worker != d->index || e->part >= TG_PARTS || e->end < e->begin)
         return false;
     to->at = e->ready < e->begin ? e->ready : e->begin;
+    if (e->ready == 0)
+        to->at = TG_SPOOL_NO_TIME;
+    if (e->task_id < d->room->n_ended && d->room->ended[e->task_id] < e->end)
+        d->room->ended[e->task_id] = e->end;
     to->core = e->worker;
     to->number = e->kernel;
     to->part = e->part;

@@ -21,6 +21,8 @@ struct tg_trace_room {
     uint64_t step;   /* greatest common divisor of the tasks' durations */
     uint64_t tasks, events;
     uint64_t corrupt; /* events that made no sense */
+    uint64_t *ended;  /* when each task of a graph that the host built ended; 0: it did not */
+    uint64_t n_ended; /* tasks of that graph; 0: the device built it */
 };
 
 struct tg_trace_drain {

@@ -31,7 +31,8 @@ TG_FN static void trace_edge(struct tg_edge_log *log, uint64_t edge)
     event->worker = 0;
     event->part = (uint8_t)(edge >> 60);
     event->type = TG_TRACE_EDGE;
-    tg_trace_publish(log->tracer);
+    tg_trace_keep(
+        log->tracer); /* its submit, or the next of the orchestrator's events, publishes it */
 }
 
 TG_FN static void put_record(struct tg_edge_log *log)

@@ -46,7 +46,10 @@ TG_FN void tg_trace_log_submit(struct tg_orchestrator *self)
     const struct tg_task_desc *desc = &self->e->desc[self->task];
     uint64_t now = tg_target_now();
     struct tg_trace_event *event = event_at(self, TG_TRACE_SUBMIT, self->traced_until, now);
-    tg_trace_raise(self->e, self->task, now);
+    if (self->deps.n_linked > 0)
+        tg_trace_raise(self->e, self->task, now);
+    else                                                    /* no lane knows the task */
+        tg_store_relaxed(&self->e->ready[self->task], now); /* T3 */
     self->traced_until = now;
     if (event) {
         event->task_id = desc->id;

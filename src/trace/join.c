@@ -300,6 +300,9 @@ static void finish_task(struct group *group)
         if (group->part[i].end > group->part[last].end)
             last = i;
     }
+    for (size_t i = 0; group->submit.type == TG_SPOOL_SITE && i < group->n_parts; i++)
+        if (group->part[i].at == TG_SPOOL_NO_TIME)
+            group->part[i].at = group->submit.at;
     if (group->n_parts > 0)
         count_task(group, &group->part[first], &group->part[last]);
     for (size_t i = 0; i < group->n_parts; i++)

@@ -34,7 +34,7 @@
  *   type      id           begin, end       at           core    number          part          flags
  *   TASK      the task     its kernel ran   ready        core    kernel          tg_part       tg_spool_flag
  *   SUBMIT    the task     the call         -            -       site of scope   -             -
- *   SITE      the task     -                -            -       site of scope   -             -
+ *   SITE      the task     -                ready        -       site of scope   -             -
  *   EDGE      who waits    -                the other    -       -               tg_edge_kind  -
  *   WAIT      who is       it waited        -            ring    site of scope   tg_resource   tg_spool_flag
  *             waited for
@@ -45,7 +45,8 @@
  * TASK: one for each part of a mix, all with the same id and `at`. `at` may be TG_SPOOL_NO_TIME. `core` is
  * an index into tg_trace_run.core. If it still ran when the device died, it has the flag PARTIAL and ends
  * when the host noticed.
- * SITE: of a task that no orchestrator on the device submitted, so that there is no SUBMIT.
+ * SITE: of a task that no orchestrator on the device submitted, so that there is no SUBMIT. `at` counts where
+ * its TASK does not know it, and may be TG_SPOOL_NO_TIME.
  * EDGE: `id` waits for the end of the task `at`. The kind may be TG_SPOOL_ANY_KIND.
  * WAIT: the orchestrator waited; `id` may be TG_TASK_NONE.
  * SCOPE: `id` is the number of tasks that were submitted in it.

@@ -7,7 +7,7 @@
  *   setup ─► streams ─► ┌ stream 0 ─────────────────┐┌ stream 1 …  ┌ stream n_lanes: orchestrator
  *      │                │ head │ events, a circle   ││             │
  *      │                └───────────────────────────┘└             └
- *      └───► ready ───► one word per task descriptor: when the task became ready
+ *      └───► ready ───► one word per slot of a task: when it became ready
  *
  * Event number c, counted from 0, lies at entry c % n_events. `written` (device) and `freed` (host) are
  * cursors that only grow; written - freed never exceeds n_events. Both are words with a check, as
@@ -15,16 +15,16 @@
  * block, up to wait_limit_ns, and then counts the event in `lost`. The cursor is exact in memory after
  * every event, so that a reader of a dead device's memory misses none.
  *
- * Times are nanoseconds of the device's clock. A task's word in `ready` grows to the largest end of the
- * tasks that it waited for and, where the device builds the graph, to the end of its submit or of the
- * scope that held it back. 0: it waited for nothing, so it was ready when the run began. Nobody clears
- * the words: what an earlier run or an earlier task of the slot left is older than what this one gets.
+ * Times are nanoseconds of the device's clock. Where the device builds the graph, a task's word in `ready`
+ * grows to the largest end of the tasks that it waited for, and to the end of its submit or of the scope
+ * that held it back. Nobody clears the words: what an earlier run or an earlier task of the slot left is
+ * older than what this one gets. Where the host built the graph there are no such words: it knows the
+ * edges, so it finds the largest end itself.
  *
  * Ownership: the comments say who writes which part. Named edges:
  *   T1  written   release by the device, acquire by the host: events
  *   T2  freed     release by the host, acquire by the device: room to write again
- *   T3  ready     relaxed; D1 (device/fixed_edges.h) and E2 (device/growing_edges.h) order it before
- *                 the task's begin
+ *   T3  ready     relaxed; E2 (device/growing_edges.h) orders it before the task's begin
  */
 #ifndef TASKGLASS_WIRE_TRACE_H
 #define TASKGLASS_WIRE_TRACE_H
@@ -38,8 +38,8 @@
 
 /* What an event tells, and which member holds what. Members that are not named are 0. */
 enum tg_trace_type {
-    /* A lane ran one kernel: task_id, ready, begin, end, kernel, worker (the lane), part (enum tg_part).
-     * A mix is one event for each of its parts, with the same id. */
+    /* A lane ran one kernel: task_id, ready (0: the host knows), begin, end, kernel, worker (the lane), part
+     * (enum tg_part). A mix is one event for each of its parts, with the same id. */
     TG_TRACE_TASK = 1,
     /* The orchestrator submitted a task: task_id, begin, end, worker (number of the scope's site). */
     TG_TRACE_SUBMIT = 2,
@@ -84,7 +84,7 @@ struct tg_trace_setup {
     uint32_t n_events;  /* of one stream; a power of two */
     uint64_t streams;   /* device address of stream 0 */
     uint64_t stream_size;
-    uint64_t ready;         /* device address of uint64_t[tg_launch.n_tasks] */
+    uint64_t ready; /* device address of uint64_t[tg_launch.n_tasks]; 0: the host built the graph */
     uint64_t wait_limit_ns; /* how long a worker waits before it gives up */
     uint64_t pulse;         /* device address of a word that changes while the host runs */
     uint64_t pulse_ns;      /* how often it changes */
