@@ -59,11 +59,11 @@ TG_MATH_INLINE float tg_pow_f32(float x, float y)
     const double infinity = tg_math_infinity_f64();
     double base = tg_math_abs_f64((double)x), at, k, power, sign;
     at = tg_math_log2_short(base);
-    at = tg_math_select_f64(base == 0, -1000.0, at);
-    at = tg_math_select_f64(base == infinity, 1000.0, at);
     /* Any |log2 x| that is not 0 exceeds 2^-25, so that a larger y than this changes nothing. */
     at = tg_math_mul_f64(at, tg_math_clamp_f64((double)y, -0x1p40, 0x1p40));
     at = tg_math_clamp_f64(at, -300.0, 300.0);
+    at = tg_math_select_f64(base == 0, -tg_math_sign_f64(300.0, (double)y), at);
+    at = tg_math_select_f64(base == infinity, tg_math_sign_f64(300.0, (double)y), at);
     k = tg_math_round_f64(at);
     power = tg_math_mul_f64(tg_math_exp2_short(at - k), tg_math_power_f64(k));
     sign = tg_math_power_sign((double)x, (double)y, tg_math_parity((double)y));
@@ -105,15 +105,13 @@ TG_MATH_INLINE double tg_pow_f64(double x, double y)
     const double infinity = tg_math_infinity_f64();
     double base = tg_math_abs_f64(x), by, k, power, sign;
     struct tg_math_pair at = tg_math_log2_long(base);
-    at.hi = tg_math_select_f64(base == 0, -0x1p20, at.hi);
-    at.hi = tg_math_select_f64(base == infinity, 0x1p20, at.hi);
-    at.lo = tg_math_select_f64(base == 0, 0.0, at.lo);
-    at.lo = tg_math_select_f64(base == infinity, 0.0, at.lo);
     /* Any |log2 x| that is not 0 exceeds 2^-54, so that a larger y than this changes nothing, nor does
      * a smaller one, which would underflow. */
     by = tg_math_clamp_f64(y, -0x1p80, 0x1p80);
     by = tg_math_select_f64(tg_math_abs_f64(by) < 0x1p-200, 0.0, by);
     at = tg_math_times(at, tg_math_single(by));
+    at.hi = tg_math_select_f64(base == 0, -tg_math_sign_f64(1200.0, y), at.hi);
+    at.hi = tg_math_select_f64(base == infinity, tg_math_sign_f64(1200.0, y), at.hi);
     at.lo = tg_math_select_f64(tg_math_abs_f64(at.hi) < 1200.0, at.lo, 0.0);
     at.hi = tg_math_clamp_f64(at.hi, -1200.0, 1200.0);
     k = tg_math_round_f64(at.hi);
