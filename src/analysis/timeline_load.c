@@ -118,8 +118,7 @@ static tg_status load_file(const char *path, struct tg_timeline *timeline,
     if (kind == SWIMLANE)
         return tg_timeline_of_swimlane(path, timeline, error);
     if (kind == TRACE)
-        return tg_error_set(error, TG_UNSUPPORTED, "'%s' is a trace, which cannot be read yet",
-                            path);
+        return tg_timeline_read_file(path, timeline, error);
     return load_recording(path, timeline, recording, error);
 }
 

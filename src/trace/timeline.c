@@ -260,11 +260,12 @@ static void take_earlier(uint64_t *time, uint64_t other)
         *time = other;
 }
 
-/* Several files may describe one task; only if they say the same thing twice it is a twin. */
+/* Several files may describe one task, and each part of a mix says when the mix was ready; only if they say
+ * the same thing twice it is a twin. */
 static bool is_twin(const struct tg_timeline_task *a, const struct tg_timeline_task *b)
 {
     return (a->submit != TG_TIME_UNKNOWN && b->submit != TG_TIME_UNKNOWN) ||
-           (a->ready != TG_TIME_UNKNOWN && b->ready != TG_TIME_UNKNOWN);
+           (a->ready != TG_TIME_UNKNOWN && b->ready != TG_TIME_UNKNOWN && a->ready != b->ready);
 }
 
 /* A task that came twice becomes one, with what either says. */
