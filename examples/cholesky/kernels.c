@@ -4,6 +4,7 @@
  * diagonal tile.
  */
 #include "cholesky.h"
+#include <taskglass/math.h>
 
 /* A tile of a larger matrix: its rows lie `down` elements apart, the elements of a row are
  * contiguous. */
@@ -52,7 +53,7 @@ TG_KERNEL(cholesky_potrf)
             row[j] -= dot(row, top, j);
         }
         TG_BARRIER();
-        diagonal = __builtin_sqrtf(top[j]);
+        diagonal = tg_sqrt_f32(top[j]);
         TG_BARRIER();
         TG_FOR(i, a.rows - j) {
             float *row = row_of(&a, j + i);

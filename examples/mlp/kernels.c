@@ -4,6 +4,7 @@
  * are views of larger matrices, whose rows lie `down` elements apart.
  */
 #include "mlp.h"
+#include <taskglass/math.h>
 
 struct tile {
     uint16_t *at;
@@ -40,35 +41,6 @@ TG_FN static void product(const struct tg_ctx *ctx, float *sums)
         sums[i] = dot(&x, i / w.cols, &w, i % w.cols);
 }
 
-/* e^x for x from -87 to 87, with a relative error of at most 4 · 2^-24: 2^n·e^r with n·ln 2 + r = x
- * and |r| <= ln 2 / 2. ln 2 is split in two, so that n times its first part is exact. */
-TG_INLINE float exponential(float x)
-{
-    int n = (int)(x * 1.44269504f + (x < 0 ? -0.5f : 0.5f));
-    float r = (x - (float)n * 0.693359375f) + (float)n * 2.12194440e-4f;
-    float e = 1.0f / 5040;
-    e = e * r + 1.0f / 720;
-    e = e * r + 1.0f / 120;
-    e = e * r + 1.0f / 24;
-    e = e * r + 1.0f / 6;
-    e = e * r + 0.5f;
-    e = e * r + 1.0f;
-    e = e * r + 1.0f;
-    return e * (float)tg_power_of_two(n);
-}
-
-/*
- * x/2·(1 + tanh(√(2/π)·(x + 0.044715·x³))), the usual approximation of GELU, written with (1 + tanh
- * z)/2 = 1 / (1 + e^-2z). For |2z| > 80 the result is x, or zero to within 2^-112.
- */
-TG_INLINE float gelu(float x)
-{
-    float z2 = 1.59576912f * x * (1.0f + 0.044715f * (x * x));
-    if (z2 > 80)
-        return x;
-    return z2 < -80 ? 0 : x / (1.0f + exponential(-z2));
-}
-
 /* Computes rows [from, to) of a layer's tile from its sums. `bias`, `sums` and `out` are the three
  * arguments from `first` on. */
 TG_INLINE void finish(const struct tg_ctx *ctx, uint32_t first, int64_t from, int64_t to,
@@ -80,7 +52,8 @@ TG_INLINE void finish(const struct tg_ctx *ctx, uint32_t first, int64_t from, in
     TG_FOR(i, (to - from) * out.cols) {
         int64_t row = from + i / out.cols, col = i % out.cols;
         float value = sums[row * out.cols + col] + tg_bfloat16_to_float(bias[col]);
-        out.at[row * out.down + col] = tg_bfloat16_from_float(activate ? gelu(value) : value);
+        out.at[row * out.down + col] =
+            tg_bfloat16_from_float(activate ? tg_gelu_tanh_f32(value) : value);
     }
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "exp.h"
 #include "paged_attention.h"
 
 #include <math.h>
 #include <string.h>
+#include <taskglass/math.h>
 #include <taskglass/workload.h>
 
 static const struct tg_kernel_def kernels[PAGED_KERNELS] = {
@@ -254,7 +254,8 @@ static double rounding(int64_t n)
  *   - its score, off by g(head_dim + 1)·T, in the exponent;
  *   - the differences with which e^x is called, each rounded: they go from the score down to the
  *     last maximum without overlap, so that together they are off by u·2T, in the exponent;
- *   - e^x itself, called once for its block and once for each block after it: B·EXP_ERROR;
+ *   - e^x itself, called once for its block and once for each block after it: B·e, where e is what
+ *     taskglass/math.h states, in ulp, and an ulp is at most 2u of the value;
  *   - being multiplied by a value and added up in its block, corrected and added to in each of
  *     the others: g(block + 1 + 2B).
  * If that factor is within 1 ± h for all, then so are total (of the sum of magnitudes) and sum, and
@@ -267,7 +268,7 @@ static double tolerance(struct sizes s, double largest)
 {
     const double u = 0x1p-24;
     double exponent = (rounding(s.head_dim + 1) + 2 * u) * largest;
-    double h = exp(exponent + (double)s.entries * EXP_ERROR) *
+    double h = exp(exponent + (double)s.entries * tg_exp_f32_ulp() * 2 * u) *
                    (1 + rounding(s.block + 1 + 2 * s.entries)) -
                1;
     return 2 * h / (1 - h) + u;

@@ -46,7 +46,7 @@ TG_INLINE bool gpu_pv(struct sizes n, const float *weights, const struct block *
 
 #else
 
-#include "exp.h"
+#include <taskglass/math.h>
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -258,13 +258,13 @@ TG_FN inline bool gpu_softmax(int64_t heads, int64_t tokens, const float *scores
             largest = larger(largest, from[token]);
         largest = largest_of_warp(largest);
         for (int64_t token = lane; token < tokens; token += WARP) {
-            float weight = exp_below_zero(from[token] - largest);
+            float weight = tg_exp_f32(from[token] - largest);
             weights[head * tokens + token] = weight;
             here += weight;
         }
         here = sum_of_warp(here);
         if (lane == 0) { /* no lane reads maximum any more: all have reached the sum */
-            float factor = exp_below_zero(before - largest);
+            float factor = tg_exp_f32(before - largest);
             correction[head] = factor;
             sum[head] = sum[head] * factor + here;
             maximum[head] = largest;

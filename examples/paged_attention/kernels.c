@@ -4,9 +4,9 @@
  * cache. Rows are the group's heads. All tensors but the caches are contiguous.
  */
 #include "block.h"
-#include "exp.h"
 #include "gpu.h"
 #include "paged_attention.h"
+#include <taskglass/math.h>
 
 TG_INLINE float load(const struct block *b, int64_t token, int64_t element)
 {
@@ -85,11 +85,11 @@ TG_KERNEL(paged_softmax)
         for (int64_t token = 0; token < tokens; token++)
             largest = larger(largest, from[token]);
         for (int64_t token = 0; token < tokens; token++) {
-            float weight = exp_below_zero(from[token] - largest);
+            float weight = tg_exp_f32(from[token] - largest);
             weights[head * tokens + token] = weight;
             here += weight;
         }
-        correction[head] = exp_below_zero(maximum[head] - largest);
+        correction[head] = tg_exp_f32(maximum[head] - largest);
         sum[head] = sum[head] * correction[head] + here;
         maximum[head] = largest;
     }
