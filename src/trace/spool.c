@@ -85,7 +85,8 @@ static void put(struct tg_spool *spool, const void *bytes, size_t size)
 
 void tg_spool_add(struct tg_spool *spool, const struct tg_spool_event *event)
 {
-    if (spool->cause != 0 || event->type == 0 || event->type >= TG_SPOOL_TEXT)
+    if (spool->cause != 0 || event->type == 0 || event->type == TG_SPOOL_TEXT ||
+        event->type >= TG_SPOOL_TYPES)
         return;
     if (BUFFER - spool->used < sizeof *event)
         flush(spool);
