@@ -74,7 +74,9 @@ static bool find_kernel(struct load *load, const struct tg_entry *entry, int par
         *index = load->kernel[number] - 1;
         return true;
     }
-    *index = tg_timeline_add_kernel(load->timeline, number, TG_CORE_KINDS, entry->kernel[part]);
+    *index = tg_timeline_add_kernel(load->timeline, number,
+                                    tg_journal_kernel_core(load->recording, number),
+                                    entry->kernel[part]);
     if (*index == TG_TIMELINE_NONE)
         return false;
     if (number >= TG_GROW_FIRST * 64)
@@ -152,19 +154,6 @@ static uint32_t add_core(struct tg_timeline *timeline, uint32_t lane)
     return tg_timeline_add_core(timeline, lane, kind_of_lane(lane), name);
 }
 
-/* A task with one kernel that ran on a core of the other kind than its part says has one for either. */
-static void note_kind(struct tg_timeline *timeline, uint32_t kernel, int part, bool is_alone,
-                      uint32_t lane)
-{
-    if (kernel == TG_TIMELINE_NONE)
-        return;
-    uint32_t *kind = &timeline->kernel[kernel].kind;
-    if (is_alone && part != TG_PART_AIC && kind_of_lane(lane) == TG_AIC)
-        *kind = TG_EITHER;
-    else if (*kind == TG_CORE_KINDS)
-        *kind = part == TG_PART_AIC ? TG_AIC : TG_AIV;
-}
-
 static bool has_ended(const struct tg_recording_info *info)
 {
     return info->state == TG_RECORDING_FINISHED || info->state == TG_RECORDING_UNKNOWN;
@@ -211,7 +200,6 @@ static bool add_parts(struct load *load, const struct seen *seen)
         made.kernel = seen->kernel[part];
         made.core = add_core(timeline, lane);
         set_times(load, seen, &made);
-        note_kind(timeline, made.kernel, part, count == 1, lane);
         if (made.core == TG_TIMELINE_NONE || !tg_timeline_add_part(timeline, &made))
             return false;
     }

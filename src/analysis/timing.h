@@ -28,7 +28,8 @@ enum tg_timing_flag {
 
 /* Tasks that have the same kernels. */
 struct tg_timing_group {
-    uint32_t kernel[TG_PARTS]; /* indices of the timeline's kernels; TG_TIMELINE_NONE for none */
+    uint32_t kernel[TG_PARTS]; /* indices of the timeline's kernels; TG_TIMELINE_NONE: not known */
+    uint32_t parts;            /* how many of them count */
     struct tg_timing_kernel sums;
 };
 

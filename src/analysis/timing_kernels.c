@@ -16,14 +16,15 @@ struct table {
 };
 
 static size_t place_of(const struct tg_timing *timing, const struct table *table,
-                       const uint32_t *kernel)
+                       const uint32_t *kernel, uint32_t parts)
 {
-    uint64_t key = kernel[0];
+    uint64_t key = kernel[0] ^ (uint64_t)parts << 32;
     for (int part = 1; part < TG_PARTS; part++)
         key = (key ^ kernel[part]) * UINT64_C(0x9E3779B97F4A7C15) + part;
     size_t at = (size_t)(key * UINT64_C(0x9E3779B97F4A7C15) >> 24) & (table->n_slots - 1);
-    for (uint32_t i; (i = table->slot[at]) &&
-                     memcmp(timing->groups[i - 1].kernel, kernel, TG_PARTS * sizeof *kernel) != 0;)
+    for (uint32_t i; (i = table->slot[at]) && (timing->groups[i - 1].parts != parts ||
+                                               memcmp(timing->groups[i - 1].kernel, kernel,
+                                                      TG_PARTS * sizeof *kernel) != 0);)
         at = (at + 1) & (table->n_slots - 1);
     return at;
 }
@@ -42,7 +43,8 @@ static bool grow_table(struct tg_timing *timing, struct table *table)
     free(table->slot);
     *table = (struct table){slot, larger, table->room};
     for (uint64_t i = 0; i < count; i++)
-        slot[place_of(timing, table, timing->groups[i].kernel)] = (uint32_t)i + 1;
+        slot[place_of(timing, table, timing->groups[i].kernel, timing->groups[i].parts)] =
+            (uint32_t)i + 1;
     return true;
 }
 
@@ -77,10 +79,11 @@ static bool group_task(struct tg_timing *timing, struct table *table, uint32_t t
         kernel[i] = timing->line.part[from->first_part + i].kernel;
     if (!grow_table(timing, table))
         return false;
-    size_t at = place_of(timing, table, kernel);
+    size_t at = place_of(timing, table, kernel, parts);
     if (!table->slot[at]) {
         struct tg_timing_group *group = &timing->groups[timing->info.kernels++];
-        *group = (struct tg_timing_group){.sums = {.name = name_of(timing, kernel, parts)}};
+        *group = (struct tg_timing_group){.parts = parts,
+                                          .sums = {.name = name_of(timing, kernel, parts)}};
         memcpy(group->kernel, kernel, sizeof kernel);
         table->slot[at] = (uint32_t)timing->info.kernels;
         if (!group->sums.name)

@@ -317,6 +317,9 @@ static void bound_work(struct tg_timing *timing)
         if (share > timing->info.bound_work)
             timing->info.bound_work = share;
     }
+    /* Parts of a file that is not trusted may overlap on a core. */
+    if (timing->info.bound_work > timing->info.end - timing->info.start)
+        timing->info.bound_work = timing->info.end - timing->info.start;
 }
 
 bool tg_timing_sweep(struct tg_timing *timing)

@@ -90,7 +90,21 @@ struct sorting {
     uint32_t count;
 };
 
-/* *count: tasks that come behind all tasks that they wait for; fewer than all if there is a cycle. */
+/* True for an edge that the times of the run contradict. */
+static bool is_early(const struct tg_timing *timing, uint32_t before, uint32_t after)
+{
+    return timing->flags[before] & timing->flags[after] & TG_TIMING_NODE &&
+           !tg_timing_obeyed(timing, before, after);
+}
+
+/* Files are not trusted: a bound above the span would be none. */
+static void limit_chain(struct tg_timing_info *info)
+{
+    if (info->bound_chain > info->end - info->start)
+        info->bound_chain = info->end - info->start;
+}
+
+/* Puts tasks into the queue behind all tasks that they wait for; fewer than all if there is a cycle. */
 static void sort_by_edges(struct tg_timing *timing, struct sorting *sorting)
 {
     const struct tg_links *after = &sorting->after;
@@ -108,7 +122,7 @@ static void sort_by_edges(struct tg_timing *timing, struct sorting *sorting)
             timing->info.bound_chain = sorting->chain[task];
         for (uint64_t k = after->first[task]; k < after->first[task + 1]; k++) {
             uint32_t other = after->before[k];
-            if (sorting->chain[other] < sorting->chain[task])
+            if (sorting->chain[other] < sorting->chain[task] && !is_early(timing, task, other))
                 sorting->chain[other] = sorting->chain[task];
             if (--sorting->waits[other] == 0)
                 sorting->queue[sorting->count++] = other;
@@ -179,6 +193,7 @@ static bool make_order(struct tg_timing *timing)
     }
     if (good) {
         sort_by_edges(timing, &sorting);
+        limit_chain(&timing->info);
         take_cycle(timing, &sorting);
         good = order_nodes(timing, &sorting);
     }

@@ -40,6 +40,7 @@
 
 struct tg_kernel_name {
     uint32_t number;
+    uint32_t core; /* enum tg_core_kind, or whatever else the file has */
     const char *name;
 };
 
@@ -171,6 +172,8 @@ bool tg_journal_begins(const void *bytes, size_t size);
  * recording. */
 tg_status tg_journal_read(struct tg_recording *recording, const char *name, struct tg_error *error);
 const char *tg_journal_kernel(const struct tg_recording *recording, uint32_t number);
+/* enum tg_core_kind: which cores run it; TG_CORE_KINDS if that is not known. */
+uint32_t tg_journal_kernel_core(const struct tg_recording *recording, uint32_t number);
 /* Adds a name that the journal lacks. False if memory ran out. */
 bool tg_journal_add_kernel(struct tg_recording *recording, uint32_t number, const char *name);
 

@@ -95,14 +95,14 @@ static int by_number(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
-static bool add_kernel(struct tg_recording *recording, uint32_t number, const char *name,
-                       size_t length)
+static bool add_kernel(struct tg_recording *recording, uint32_t number, uint32_t core,
+                       const char *name, size_t length)
 {
     const char *kept = tg_names_add(&recording->names, name, length);
     if (!kept || !tg_grow(&recording->kernel, &recording->kernel_room, recording->n_kernels + 1,
                           sizeof *recording->kernel))
         return false;
-    recording->kernel[recording->n_kernels++] = (struct tg_kernel_name){number, kept};
+    recording->kernel[recording->n_kernels++] = (struct tg_kernel_name){number, core, kept};
     return true;
 }
 
@@ -115,7 +115,8 @@ static bool read_kernels(struct tg_recording *recording)
             continue;
         tg_journal_record(recording, recording->mark[i].slot, &record);
         memcpy(&slot, &record, sizeof slot);
-        if (!add_kernel(recording, slot.kernel, slot.name, strnlen(slot.name, sizeof slot.name)))
+        if (!add_kernel(recording, slot.kernel, slot.core, slot.name,
+                        strnlen(slot.name, sizeof slot.name)))
             return false;
     }
     if (recording->n_kernels > 0)
@@ -140,11 +141,17 @@ const char *tg_journal_kernel(const struct tg_recording *recording, uint32_t num
     return found ? found->name : "";
 }
 
+uint32_t tg_journal_kernel_core(const struct tg_recording *recording, uint32_t number)
+{
+    const struct tg_kernel_name *found = find_kernel(recording, number);
+    return found && found->core < TG_CORE_KINDS ? found->core : TG_CORE_KINDS;
+}
+
 bool tg_journal_add_kernel(struct tg_recording *recording, uint32_t number, const char *name)
 {
     if (find_kernel(recording, number))
         return true;
-    if (!add_kernel(recording, number, name, strlen(name)))
+    if (!add_kernel(recording, number, TG_CORE_KINDS, name, strlen(name)))
         return false;
     qsort(recording->kernel, recording->n_kernels, sizeof *recording->kernel, by_number);
     return true;
