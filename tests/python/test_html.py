@@ -162,6 +162,19 @@ def test_the_results_of_runs_and_questions_are_shown(execution):
         assert "equal" in read(taskglass.diff(recording, recording)._repr_html_())[1]
 
 
+def test_findings_show_their_records_with_pictures(tmp_path):
+    execution = taskglass.run(test_workload("bugs_nan"), output=tmp_path / "nan", dump_tensor="full",
+                              platform=PLATFORMS[0], check=False)
+    with execution.recording() as recording:
+        found = recording.find("nan")
+        images, text = read(found._repr_html_())
+        assert "FindResult: found" in text and "task 30 ratio" in text
+        assert len(images) == 1 and (pixels_of(images[0]) == 252).sum() == 1
+        assert read(recording.stats()._repr_html_())[0]
+    images, text = read(found._repr_html_())
+    assert images == [] and "task 30 ratio" in text
+
+
 def test_a_failed_run_shows_the_task():
     failed = taskglass.run(test_workload("faults"), "null", check=False, platform=PLATFORMS[0])
     text = read(failed._repr_html_())[1]

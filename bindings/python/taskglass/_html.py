@@ -152,7 +152,7 @@ def describe(thing: Any) -> str:
     parts: List[str] = []
     for field in dataclasses.fields(thing):
         value = getattr(thing, field.name)
-        if field.name in ("json", "result", "status") or (isinstance(value, (list, tuple, dict)) and not value):
+        if field.name in ("json", "result", "status", "exit_code") or (isinstance(value, (list, tuple, dict)) and not value):
             continue
         if isinstance(value, Mapping):
             simple = all(isinstance(each, (int, float, str)) for each in value.values())
@@ -184,7 +184,18 @@ def _cell(name: str, value: Any) -> Any:
         return task_name(value)
     if isinstance(value, (list, tuple)):
         return ", ".join(str(each) for each in value)
+    if hasattr(value, "_thumbnail"):  # a Record
+        return _record(value)
     return value
+
+
+def _record(record: Any) -> Raw:
+    """A record in a table: which one it is, and a small picture while its recording is open."""
+    what = f"{record.index}: task {record.task} {record.kernel} {record.stage} {record.role} {record.arg}"
+    try:
+        return Raw(f"{shown(what)} {record._thumbnail()}")
+    except errors.Error:
+        return Raw(shown(what))
 
 
 def task_name(task: Optional[int]) -> str:
