@@ -260,7 +260,8 @@ bool tg_find_unwritten(struct tg_find *find)
     if (!find->task)
         return false;
     for (uint32_t i = 0; i < find->flow.n_events; i++) {
-        tg_find_account(find, 0); /* hashes are compared without reading: nothing else asks the watch */
+        tg_find_account(find,
+                        0); /* hashes are compared without reading: nothing else asks the watch */
         if (!look_at_output(find, &find->flow.event[i]) || find->is_cancelled)
             return false;
     }

@@ -59,7 +59,8 @@ static bool look_at_input(struct tg_find *find, const struct tg_flow_event *even
 bool tg_find_stomps(struct tg_find *find)
 {
     for (uint32_t i = 0; i < find->flow.n_events; i++) {
-        tg_find_account(find, 0); /* hashes are compared without reading: nothing else asks the watch */
+        tg_find_account(find,
+                        0); /* hashes are compared without reading: nothing else asks the watch */
         if (!look_at_input(find, &find->flow.event[i]) || find->is_cancelled)
             return false;
     }
