@@ -26,6 +26,7 @@
 #include <taskglass/source.h>
 #include <taskglass/status.h>
 #include <taskglass/tensor.h>
+#include <taskglass/timing.h>
 #include <taskglass/verify.h>
 #include <taskglass/version.h>
 

@@ -204,6 +204,26 @@ TG_API tg_status tg_timing_what_if(const struct tg_timing *timing,
                                    const struct tg_timing_change *change, uint64_t *span,
                                    struct tg_error *error);
 
+/* How long the run would take with something changed. */
+struct tg_timing_gain {
+    const char *change; /* a word: "no_latency", …; "kernel": it is about one */
+    const char *text;   /* the same for people; "" for a kernel */
+    bool is_bound;      /* no run of these tasks can be shorter; false: an estimate */
+    uint64_t span;      /* TG_NONE: not known */
+    uint64_t kernel;    /* its number; TG_NONE: the change is not about a kernel */
+    uint32_t percent;   /* of the kernel's run time that is left */
+};
+/* Changes that are about no kernel, and changes of each kernel: it takes no time, or half of it. */
+enum { TG_TIMING_GAINS = 5, TG_TIMING_KERNEL_GAINS = 2 };
+/* Gain `number`, from 0: first those that are about no kernel, then two for each kernel, in the order of
+ * tg_timing_get_kernel. Each takes as long as tg_timing_what_if. NOT_FOUND: past the last; NO_MEMORY. */
+TG_API tg_status tg_timing_get_gain(const struct tg_timing *timing, uint64_t number,
+                                    struct tg_timing_gain *gain, struct tg_error *error);
+
+/* What to know about these times, in a sentence each: note `number`, from 0; false past the last. What a
+ * recording lacks (tg_recording_note) comes besides. */
+TG_API bool tg_timing_note(const struct tg_timing *timing, unsigned number, struct tg_note *note);
+
 #ifdef __cplusplus
 }
 #endif

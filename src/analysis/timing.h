@@ -8,6 +8,7 @@
  *     timing_path.c    the critical path
  *     timing_model.c   what holds each task back, and the run again with one thing changed
  *     timing_kernels.c sums by kernel
+ *     timing_words.c   notes, and what would be gained
  *
  * A *node* is a task whose end is known: only nodes can be on the path. Time is O(n log n), memory O(n).
  */

@@ -10,19 +10,6 @@
 #include "cli/options.h"
 #include "cli/recording.h"
 
-/* How a number comes about: no run of these tasks can be shorter; or the run again with a change. */
-enum path_basis { PATH_BOUND, PATH_ESTIMATE };
-
-/* How long the run would take with something changed. */
-struct path_gain {
-    const char *word; /* for programs: "no_latency"; NULL: it is about a kernel */
-    const char *text; /* for people */
-    enum path_basis basis;
-    uint64_t span;    /* TG_NONE: not known */
-    uint64_t kernel;  /* number; TG_NONE: none */
-    uint32_t percent; /* of the kernel's run time that is left */
-};
-
 /* What the command line asks for, and what was computed. */
 struct path {
     const char *dir; /* NULL: the newest recording */
@@ -30,12 +17,9 @@ struct path {
     struct cli_count limit;
     struct tg_timing *timing;
     struct tg_timing_info info;
-    struct path_gain *gain;
+    struct tg_timing_gain *gain;
     uint64_t n_gains;
 };
-
-/* What to know about these times, in a sentence each. Note `number`, from 0; NULL past the last. */
-const char *path_note(struct cli_words *words, const struct tg_timing_info *info, unsigned number);
 
 /* These print on stdout. */
 void path_print_text(const struct path *path);

@@ -219,14 +219,14 @@ static void put_gains(const struct path *path, struct tg_json *json)
     tg_json_key(json, "gains");
     tg_json_begin_array(json);
     for (uint64_t i = 0; i < path->n_gains; i++) {
-        const struct path_gain *gain = &path->gain[i];
+        const struct tg_timing_gain *gain = &path->gain[i];
         tg_json_begin_line_object(json);
-        tg_json_put_string(json, "change", gain->word ? gain->word : "kernel");
+        tg_json_put_string(json, "change", gain->change);
         if (tg_timing_get_kernel(path->timing, gain->kernel, &kernel)) {
             tg_json_put_string(json, "kernel", kernel.name);
             tg_json_put_uint(json, "percent", gain->percent);
         }
-        tg_json_put_string(json, "is", gain->basis == PATH_BOUND ? "bound" : "estimate");
+        tg_json_put_string(json, "is", gain->is_bound ? "bound" : "estimate");
         put(json, "span_ns", gain->span);
         put(json, "gained_ns", gain->span == TG_NONE ? TG_NONE : span - gain->span);
         tg_json_end_object(json);
@@ -236,12 +236,11 @@ static void put_gains(const struct path *path, struct tg_json *json)
 
 static void put_notes(const struct path *path, struct tg_json *json)
 {
-    struct cli_words words;
-    const char *note;
+    struct tg_note note;
     tg_json_key(json, "notes");
     tg_json_begin_array(json);
-    for (unsigned i = 0; (note = path_note(&words, &path->info, i)); i++)
-        tg_json_string(json, note);
+    for (unsigned i = 0; tg_timing_note(path->timing, i, &note); i++)
+        tg_json_string(json, note.text);
     tg_json_end_array(json);
 }
 

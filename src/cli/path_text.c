@@ -61,8 +61,7 @@ static void print_head(const struct path *path)
     struct tg_recording_info lacks;
     struct cli_text span, tasks, cores;
     struct cli_shown file;
-    struct cli_words words;
-    const char *note;
+    struct tg_note note;
     cli_print("%s: %s", cli_show(&file, info->file), info->source);
     if (*info->workload)
         cli_print(" of %s%s%s", info->workload, *info->case_name ? ", case " : "", info->case_name);
@@ -73,8 +72,8 @@ static void print_head(const struct path *path)
     cli_print("\nspan  %s, %s on %s\n", format_time(&span, span_of(path)),
               cli_format_count(&tasks, info->tasks, "task"),
               cli_format_count(&cores, info->cores, "core"));
-    for (unsigned i = 0; (note = path_note(&words, info, i)); i++)
-        cli_print("  note: %s\n", note);
+    for (unsigned i = 0; tg_timing_note(path->timing, i, &note); i++)
+        cli_print("  note: %s\n", note.text);
     if (recording) {
         tg_recording_get_info(recording, &lacks);
         cli_recording_print_notes(&lacks);
@@ -153,7 +152,7 @@ static void put_gain(struct cli_table *table, int column, const struct path *pat
                      uint32_t percent)
 {
     for (uint64_t i = 0; i < path->n_gains; i++) {
-        const struct path_gain *gain = &path->gain[i];
+        const struct tg_timing_gain *gain = &path->gain[i];
         if (gain->kernel == kernel && gain->percent == percent && gain->span != TG_NONE)
             put_time(table, column, span_of(path) - gain->span);
     }
@@ -327,15 +326,14 @@ static void print_gains(const struct path *path)
     cli_print("\n");
     cli_table_begin(&table, stdout, columns, COLUMNS, 2);
     for (uint64_t i = 0; i < path->n_gains; i++) {
-        const struct path_gain *gain = &path->gain[i];
-        if (gain->span == TG_NONE || !gain->word)
+        const struct tg_timing_gain *gain = &path->gain[i];
+        if (gain->span == TG_NONE || gain->kernel != TG_NONE)
             continue;
         cli_table_cell(&table, CHANGE, "%s", gain->text);
         put_time(&table, SPAN, gain->span);
         put_time(&table, GAINED, span_of(path) - gain->span);
         put_share(&table, GAIN_SHARE, span_of(path) - gain->span, span_of(path));
-        cli_table_cell(&table, BASIS, "%s",
-                       gain->basis == PATH_BOUND ? "a lower bound" : "an estimate");
+        cli_table_cell(&table, BASIS, "%s", gain->is_bound ? "a lower bound" : "an estimate");
         cli_table_end_row(&table);
     }
     cli_table_end(&table);

@@ -357,7 +357,6 @@ static const struct tg_layout_info rows[] = {
 
     STRUCTURE(tg_scope_page), MEMBER(tg_scope_page, scopes), MEMBER(tg_scope_page, bytes),
 
-
     STRUCTURE(tg_timing_info), MEMBER(tg_timing_info, source), MEMBER(tg_timing_info, file),
     MEMBER(tg_timing_info, workload), MEMBER(tg_timing_info, case_name),
     MEMBER(tg_timing_info, platform), MEMBER(tg_timing_info, runtime),
@@ -401,6 +400,10 @@ static const struct tg_layout_info rows[] = {
     STRUCTURE(tg_timing_change), MEMBER(tg_timing_change, no_latency),
     MEMBER(tg_timing_change, no_orchestrator), MEMBER(tg_timing_change, unlimited_cores),
     MEMBER(tg_timing_change, kernel), MEMBER(tg_timing_change, percent),
+
+    STRUCTURE(tg_timing_gain), MEMBER(tg_timing_gain, change), MEMBER(tg_timing_gain, text),
+    MEMBER(tg_timing_gain, is_bound), MEMBER(tg_timing_gain, span),
+    MEMBER(tg_timing_gain, kernel), MEMBER(tg_timing_gain, percent),
 };
 /* clang-format on */
 
