@@ -381,6 +381,74 @@ def test_scope_names_what_ended_a_run(tmp_path):
     assert stats.fatal.resource == "task_window" and stats.options
 
 
+# --- path ---------------------------------------------------------------------------------------
+
+def times_of(task):
+    document = dict(vars(task))
+    return {"task_id": f"0x{document.pop('task'):016x}", **document}
+
+
+def core_of(core):
+    names = ("kind", "tasks", "run_ns", "idle_ns", "nothing_ns", "other_ns", "latency_ns")
+    more = {"cores": core.cores} if core.core is None else {"core": core.core, "name": core.name}
+    return {**{name: getattr(core, name) for name in names}, **more}
+
+
+def assert_times_are_the_same(path, call=taskglass.path, options=(), **limit):
+    _, document, _ = ask("path", path, *options)
+    result = call(path, **limit)
+    assert list(result.left_out) == document["left_out"]
+    assert (result.result == "not known") == (document.get("result") == "not known")
+    if result.result == "not known":
+        assert result.reason == document["reason"]
+        return result
+    for key, value in {**document["run"], **document["span"]}.items():
+        assert getattr(result, {"result": "run_result", "ns": "span_ns"}.get(key, key)) == value, key
+    assert (result.path_unknown or None, result.wait_unknown or None, list(result.notes)) == (
+        document["path_unknown"], document["wait_unknown"], document["notes"])
+    path_of, waiting = document["path"], document["waiting"]
+    assert result.spent_ns == (path_of["spent_ns"] if path_of else {})
+    assert [{**times_of(step.task), "after": f"0x{step.after:016x}" if step.after is not None else None,
+             "from_ns": step.from_ns, "by_orchestrator": step.by_orchestrator,
+             "spent_ns": step.spent_ns} for step in result.steps] == (path_of or {}).get("steps", [])
+    if waiting:
+        assert [times_of(task) for task in result.longest_waits] == waiting["longest"]
+        assert (result.wait_ns, result.wait_busy_ns, result.dispatched_ns, result.waited,
+                result.ready_measured, result.submits_known) == tuple(
+            waiting[key] for key in ("ns", "busy_ns", "dispatched_ns", "tasks", "ready_measured",
+                                     "submits_known"))
+    assert [vars(kernel) for kernel in result.kernels] == document["kernels"]
+    assert [core_of(core) for core in result.kinds] == document["kinds"]
+    assert [core_of(core) for core in result.cores] == document["cores"]
+    assert [{key: value for key, value in {
+        "change": gain.change, "kernel": gain.kernel, "percent": gain.percent, "is": gain.basis,
+        "span_ns": gain.span_ns, "gained_ns": gain.gained_ns}.items()
+        if key not in ("kernel", "percent") or value is not None} for gain in result.gains] == \
+        document["gains"]
+    return result
+
+
+def test_path_says_what_the_command_says(made):
+    result = assert_times_are_the_same(made)
+    assert result.steps and sum(result.spent_ns.values()) == result.span_ns
+    assert len(assert_times_are_the_same(made, options=("--limit", 1), limit=1).kernels) == 1
+    with taskglass.Recording(made) as recording:
+        assert recording.path() == taskglass.path(made / "tensor_dump")
+
+
+@pytest.mark.parametrize("name", ["run.pftrace", "run.json"])
+def test_path_reads_traces(name, tmp_path):
+    taskglass.run("matmul_chain", trace=tmp_path / name, output=tmp_path / "out")
+    result = assert_times_are_the_same(tmp_path / name)
+    assert (result.source, result.timed) == ("trace", 20)
+
+
+def test_path_does_not_know_without_times(tmp_path):
+    folder = taskglass.run("matmul_chain", dump_tensor="full", output=tmp_path / "out").output_dir
+    (folder / "tensor_dump" / "tensor_dump.rec").unlink()
+    assert assert_times_are_the_same(folder).result == "not known"
+
+
 # --- runs ---------------------------------------------------------------------------------------
 
 @pytest.fixture
@@ -462,7 +530,7 @@ def test_export_writes_what_the_command_writes(made, tmp_path):
 
 @pytest.mark.parametrize("call, command", [
     (taskglass.verify, ("verify",)), (taskglass.recover, ("recover",)), (taskglass.scope, ("scope",)),
-    (taskglass.Recording, ("find", "nan")), (taskglass.runs, ("runs",))])
+    (taskglass.Recording, ("find", "nan")), (taskglass.runs, ("runs",)), (taskglass.path, ("path",))])
 def test_what_is_not_there_is_named_by_the_same_line(call, command, tmp_path):
     _, _, line = ask(*command, tmp_path / "nowhere")
     with pytest.raises(taskglass.Error) as caught:
@@ -529,3 +597,5 @@ def test_recordings_of_the_other_implementation_answer_too():
             assert_verifies_the_same(folder)
         if (folder / "scope_stats").is_dir():
             assert_scopes_are_the_same(folder)
+        if (folder / "chip_swimlane_records.json").is_file():
+            assert assert_times_are_the_same(folder).source == "swimlane"

@@ -25,6 +25,7 @@ VERBS = {
     "replay": ([Recording.replay, Recording.bundle], {"bundle": "folder"}, {}),
     "scope": ([taskglass.scope, taskglass.ScopeStats.write_page, Recording.scope], {
         "output": "path", "force": "overwrite"}, {}),
+    "path": ([taskglass.path, Recording.path], {}, {}),
     "export": ([Recording.export], {"output": "path", "force": "overwrite"}, {}),
     "runs": ([taskglass.runs, taskglass.remove_runs], {}, {
         "remove": "remove_runs", "yes": "remove_runs does not ask"}),

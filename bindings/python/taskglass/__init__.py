@@ -19,6 +19,7 @@ from ._export import ExportResult, export_formats
 from ._find import Between, Feed, FindResult, Found
 from ._live import Live, live
 from ._newest import newest
+from ._path import CoreTime, Gain, KernelTime, PathStep, RunPath, TaskTime, path
 from ._recover import Recovery, recover
 from ._replay import Replay, ReplayOutput
 from ._results import RunScopes, RunTrace
@@ -49,15 +50,16 @@ def version() -> str:
 
 __all__ = [
     "AbiMismatch", "Against", "BadArgument", "BadType", "Between", "Busy", "Cancelled", "Case",
-    "Check", "CheckedTask", "Compared", "Config", "Cycle", "Deadlock", "DepsTask", "Device",
-    "DeviceArray", "DeviceFailure", "DeviceInfo", "DeviceLost", "Diff", "Edge", "Error",
-    "Execution", "ExportResult", "Feed", "FindResult", "Finding", "Found", "Graph", "Hang",
-    "In", "InOut", "IoError", "Kernel", "KernelFault", "Live", "Mismatch", "MissingPackage",
-    "Module", "NoMemory", "NotFound", "NotTrusted", "Out", "OutOfRange", "Output", "Pair",
-    "PastRun", "Platform", "Record", "Recording", "Recovery", "RemovedRun", "Replay",
-    "ReplayOutput", "Run", "RunResult", "RunScopes", "RunTrace", "RunningTask", "Runs", "Runtime", "Scalar",
-    "ScopeFatal", "ScopeNeed", "ScopePage", "ScopePeak", "ScopeStats", "ScopeUse", "Setting",
-    "SourceLine", "Stats", "Suspect", "Task", "TensorStats", "TimedOut", "Unsupported",
+    "Check", "CheckedTask", "Compared", "Config", "CoreTime", "Cycle", "Deadlock", "DepsTask",
+    "Device", "DeviceArray", "DeviceFailure", "DeviceInfo", "DeviceLost", "Diff", "Edge",
+    "Error", "Execution", "ExportResult", "Feed", "FindResult", "Finding", "Found", "Gain",
+    "Graph", "Hang", "In", "InOut", "IoError", "Kernel", "KernelFault", "KernelTime", "Live",
+    "Mismatch", "MissingPackage", "Module", "NoMemory", "NotFound", "NotTrusted", "Out",
+    "OutOfRange", "Output", "Pair", "PastRun", "PathStep", "Platform", "Record", "Recording",
+    "Recovery", "RemovedRun", "Replay", "ReplayOutput", "Run", "RunPath", "RunResult",
+    "RunScopes", "RunTrace", "RunningTask", "Runs", "Runtime", "Scalar", "ScopeFatal",
+    "ScopeNeed", "ScopePage", "ScopePeak", "ScopeStats", "ScopeUse", "Setting", "SourceLine",
+    "Stats", "Suspect", "Task", "TaskTime", "TensorStats", "TimedOut", "Unsupported",
     "Verification", "Workload", "WorkloadFault", "diff", "dtypes", "export_formats", "live",
-    "newest", "platforms", "recover", "remove_runs", "run", "runs", "runtimes", "scope",
+    "newest", "path", "platforms", "recover", "remove_runs", "run", "runs", "runtimes", "scope",
     "settings", "verify", "version", "workload", "workloads"]

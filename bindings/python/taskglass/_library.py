@@ -69,6 +69,10 @@ _FUNCTIONS = """
     tg_scope_stats_get_row bpup tg_scope_stats_nearest upp tg_scope_stats_get_need -puup
     tg_scope_stats_get_setting -pup tg_scope_stats_get_memory -pp tg_scope_share dUU
     tg_scope_resource_name tu tg_scope_verdict_name tu tg_scope_stats_write_page sttbpppp
+    tg_timing_open stpp     tg_timing_close -p       tg_timing_get_info -pp  tg_timing_get_task bpUp
+    tg_timing_rank UpiUp    tg_timing_get_step bpUp  tg_timing_get_kernel bpUp tg_timing_get_core bpUp
+    tg_timing_get_kind bpUp tg_timing_get_gain spUpp tg_timing_note bpup     tg_timing_recording pp
+    tg_spent_name tu
     tg_live_open stpp       tg_live_close -p         tg_live_ask spupp
 """
 

@@ -28,6 +28,7 @@ from ._find import FindResult, find
 from ._handle import Closing, Handle
 from ._library import lib, text
 from ._newest import newest
+from ._path import RunPath, path_of_recording
 from ._query import Filter, Query
 from ._replay import Replay, bundle, replay
 from ._scope import ScopeStats, scope
@@ -591,6 +592,10 @@ class Recording(Closing, _html.Shown):
         """Writes one recorded task as a folder that builds without the graph, as `taskglass replay
         --bundle` does: C source, inputs, expected outputs, a CMake file and the module."""
         return bundle(self._handle, task, folder, module, ask)
+
+    def path(self, *, limit: Optional[int] = None) -> RunPath:
+        """Where the time of its run went, and what would make it faster: see `taskglass.path`."""
+        return path_of_recording(self, limit)
 
     def scope(self, *, limit: Optional[int] = None,
               progress: Optional[Callable[[int], Any]] = None) -> ScopeStats:
