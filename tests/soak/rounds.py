@@ -323,5 +323,11 @@ def faults(machine, random, folder):
           random.randrange(1 << 30))
 
 
+def large_trace(machine, random, folder):
+    """A trace of ten million tasks, in the memory that one of a million takes."""
+    _tool(machine, folder, "env", "TASKGLASS_TEST_TASKS=10000000",
+          machine.build / "tests" / "bin" / "unit.trace.memory")
+
+
 ROUNDS = {record_and_read: 6, kill_something: 4, pause: 3, interrupt: 3, small_limits: 3, full_disk: 2,
-          one_folder: 2, random_graphs: 2, crafted: 2, fuzz: 2, faults: 2}
+          one_folder: 2, random_graphs: 2, crafted: 2, fuzz: 2, faults: 2, large_trace: 1}
