@@ -6,7 +6,7 @@
  *                            the time that recording took; a mix is one slice, on the core that
  *                            recorded it last, because a recording does not have the times of its parts
  *   submissions, edges       from deps.json (export_trace_deps.c)
- *   scopes, rings            from the scope stats (export_trace_deps.c)
+ *   scopes, rings            from the scope stats (export_trace_scopes.c)
  *   arguments, recorder      from the records (export_trace_records.c)
  *   the run                  from run.json
  *

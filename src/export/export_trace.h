@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A recording as a trace: what export_trace.c and its two helpers share. */
+/* A recording as a trace: what export_trace.c and its helpers share. */
 #ifndef TG_EXPORT_EXPORT_TRACE_H
 #define TG_EXPORT_EXPORT_TRACE_H
 

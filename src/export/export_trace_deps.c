@@ -56,10 +56,12 @@ static bool add_submission(struct tg_export_trace *trace, const struct tg_deps_r
                                    .number = TG_SPOOL_NO_NAME};
     if (*read->scope && !tg_text_list_add(&trace->sites, read->scope, &event.number))
         return false;
-    if (read->submitted != TG_NONE)
-        tg_spool_add(trace->spool, &event);
-    else if (*read->scope)
-        tg_spool_add_text(trace->spool, read->id, "scope", read->scope);
+    if (read->submitted == TG_NONE) { /* the host built the graph */
+        event.type = TG_SPOOL_SITE;
+        event.begin = event.end = 0;
+        event.at = TG_SPOOL_NO_TIME;
+    }
+    tg_spool_add(trace->spool, &event);
     return true;
 }
 
@@ -88,10 +90,4 @@ tg_status tg_export_trace_edges(struct tg_export_trace *trace)
     }
     tg_deps_reader_close(&deps);
     return tg_export_end(job, status);
-}
-
-tg_status tg_export_trace_scopes(struct tg_export_trace *trace)
-{
-    (void)trace;
-    return TG_OK;
 }

@@ -134,6 +134,15 @@ def test_submissions_and_scopes_are_on_tracks_of_their_own(recorded):
     assert sorted(each.args["task"] for each in submitted) == sorted(
         each.args["task"] for each in trace.of("task"))
     assert {trace.track_of(each) for each in submitted} == {"orchestrator"}
+    assert {trace.track_of(each) for each in trace.of("scope")} == {"scopes"}
+    scopes = {each.name for each in trace.of("scope")}
+    for each in submitted:  # a scope is open from its first submission to its last
+        assert each.args["scope"] in scopes
+        assert any(scope.name == each.args["scope"] and scope.begin <= each.begin <= scope.end
+                   for scope in trace.of("scope")), each.args
+    names = {name.split(" (")[0] for name in trace.counters}
+    assert {"ring 0 task slots", "ring 0 heap", "ring 0 dependencies"} <= names
+    assert trace.units[next(name for name in trace.units if name.startswith("ring 0 heap"))] == "bytes"
 
 
 def test_both_formats_say_the_same(recorded):
