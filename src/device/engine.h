@@ -160,8 +160,10 @@ struct tg_engine {
     const char *payload;
     const struct tg_record_setup *record; /* NULL: nothing is recorded */
     struct tg_trace_setup *trace;         /* NULL: nothing is traced */
-    uint64_t *ready;   /* traced, growing edges: when the task of the slot became ready */
-    uint32_t watch;    /* bits of enum tg_watch_bit; 0: nobody looks at the tasks */
+    uint64_t *ready; /* traced, growing edges: when the task of the slot became ready */
+    /* Bits of enum tg_watch_bit; 0: nobody looks at the tasks. It is as wide as a pointer, because gcc
+     * then compares it in memory, which takes an instruction less. */
+    uint64_t watch;
     uint32_t edges;    /* enum tg_edge_storage */
     bool orchestrates; /* the device builds the graph */
     bool either;       /* the run can have tasks that either kind of core runs */
