@@ -39,6 +39,7 @@ bench: ## measure beside oneTBB, OpenMP, StarPU and, on a GPU, CUDA Graphs (ARGS
 	@bench/verify/run.py
 	@bench/export/run.py
 	@bench/check/run.py
+	@bench/trace_file/run.py
 	@bench/gpu/run.py
 
 # Looks first whether it may: a build takes a minute, and half an installation is worse than none.
