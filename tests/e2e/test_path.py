@@ -185,6 +185,33 @@ def test_a_real_run_agrees_with_an_independent_computation(tg, platform, runtime
     assert read_answer(document) == run_of_recording(tg.directory / "run").answer()
 
 
+# --- traces --------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("runtime", RUNTIMES)
+def test_a_recording_and_its_traces_have_the_same_path(tg, runtime):
+    tg.good("run", "mlp", "--runtime", runtime, "--dump-tensor=meta", "--cores", "6", "--output", "run")
+    answer = read_answer(tg.json("path", "run"))
+    for name in ("run.pftrace", "run.json"):
+        tg.good("export", "run", "--to", "trace", "--output", name)
+        document = tg.json("path", name)
+        assert document["run"]["source"] == "trace" and document["run"]["runtime"] == runtime
+        assert read_answer(document) == answer
+
+
+@pytest.mark.parametrize("name", ["run.pftrace", "run.json"])
+@pytest.mark.parametrize("runtime", RUNTIMES)
+def test_a_trace_of_a_run_adds_up(tg, runtime, name):
+    result = tg.good("run", "mix", "--runtime", runtime, "--cores", "6", "--trace", name)
+    assert "trace" in result.stdout
+    document = tg.json("path", name)
+    check_sums(document)
+    run = document["run"]
+    assert (run["source"], run["workload"], run["runtime"]) == ("trace", "mix", runtime)
+    assert run["tasks"] == run["timed"] == 40 and len(document["cores"]) == 6
+    assert document["waiting"]["ready_measured"] and run["early_edges"] == 0
+    assert document["path"]["spent_ns"]["unknown"] == 0
+
+
 def test_the_newest_recording_is_the_default(tg):
     tg.good("run", "vector_add", "--dump-tensor=meta")
     assert tg.json("path")["run"]["workload"] == "vector_add"
