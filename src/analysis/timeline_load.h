@@ -22,8 +22,10 @@ tg_status tg_timeline_of_swimlane(const char *path, struct tg_timeline *timeline
  * messages. */
 tg_status tg_swimlane_parse(const char *text, size_t size, const char *name,
                             struct tg_timeline *timeline, struct tg_error *error);
-/* Adds the tasks and edges of a deps.json. */
+/* Adds the tasks and edges of a deps.json; that of a swimlane also has the kernels of its parts. */
 struct tg_deps;
+tg_status tg_swimlane_add_deps(const struct tg_deps *deps, struct tg_timeline *timeline,
+                               struct tg_error *error);
 tg_status tg_timeline_add_deps(const struct tg_deps *deps, struct tg_timeline *timeline,
                                struct tg_error *error);
 

@@ -451,6 +451,14 @@ static bool name_kernels(struct tg_timeline *timeline, const struct tg_deps *dep
     return good;
 }
 
+tg_status tg_swimlane_add_deps(const struct tg_deps *deps, struct tg_timeline *timeline,
+                               struct tg_error *error)
+{
+    if (!name_kernels(timeline, deps))
+        return tg_file_no_memory(error);
+    return tg_timeline_add_deps(deps, timeline, error);
+}
+
 /* --- the files --------------------------------------------------------------------------------- */
 
 static tg_status read_deps(const char *path, struct tg_timeline *timeline, struct tg_error *error)
@@ -470,10 +478,8 @@ static tg_status read_deps(const char *path, struct tg_timeline *timeline, struc
     } else if (cause != ENOENT) {
         status = file ? tg_file_error(error, "read", file, cause) : tg_file_no_memory(error);
     }
-    if (status == TG_OK && deps && !name_kernels(timeline, deps))
-        status = tg_file_no_memory(error);
     if (status == TG_OK && deps)
-        status = tg_timeline_add_deps(deps, timeline, error);
+        status = tg_swimlane_add_deps(deps, timeline, error);
     tg_deps_free(deps);
     free(folder);
     free(file);

@@ -88,9 +88,8 @@ static tg_status analyse(struct tg_timing *timing, struct tg_error *error)
     return TG_OK;
 }
 
-/* Takes over the timeline, whatever comes of it. */
-static tg_status open_line(struct tg_timeline *line, const char *file, struct tg_timing **timing,
-                           struct tg_error *error)
+tg_status tg_timing_of_timeline(struct tg_timeline *line, const char *file,
+                                struct tg_timing **timing, struct tg_error *error)
 {
     struct tg_timing *made = calloc(1, sizeof *made);
     *timing = NULL;
@@ -117,7 +116,7 @@ tg_status tg_timing_open(const char *path, struct tg_timing **timing, struct tg_
     *timing = NULL;
     tg_status status = tg_timeline_load(path, &line, &recording, error);
     if (status == TG_OK)
-        status = open_line(&line, path, timing, error);
+        status = tg_timing_of_timeline(&line, path, timing, error);
     if (status == TG_OK)
         (*timing)->recording = recording;
     else
@@ -135,7 +134,7 @@ tg_status tg_timing_of_recording(const struct tg_recording *recording, struct tg
     *timing = NULL;
     tg_recording_get_info(recording, &info);
     tg_status status = tg_timeline_of_recording(recording, &line, error);
-    return status == TG_OK ? open_line(&line, info.dir, timing, error) : status;
+    return status == TG_OK ? tg_timing_of_timeline(&line, info.dir, timing, error) : status;
 }
 
 void tg_timing_close(struct tg_timing *timing)

@@ -59,6 +59,10 @@ struct tg_timing {
     struct tg_timing_step *steps;
 };
 
+/* Takes over a finished timeline, whatever comes of it. `file` is where it comes from. */
+tg_status tg_timing_of_timeline(struct tg_timeline *line, const char *file,
+                                struct tg_timing **timing, struct tg_error *error);
+
 /* Each returns false if memory ran out. */
 bool tg_timing_read_tasks(struct tg_timing *timing);
 bool tg_timing_sweep(struct tg_timing *timing);
