@@ -5,7 +5,7 @@ ARGS ?=
 
 .DEFAULT_GOAL := build
 MAKEFLAGS += --no-print-directory
-.PHONY: build demo test test-gpu soak bench install docs format lint clean help
+.PHONY: build demo test test-gpu soak bench install deb docs format lint clean help
 .NOTPARALLEL:
 
 build: ## build it: build/bin/taskglass
@@ -50,6 +50,11 @@ install: ## install under PREFIX (/usr/local), staged into DESTDIR
 	@if [ -n "$$SUDO_UID" ]; then chown -R "$$SUDO_UID:$$SUDO_GID" build; fi
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
 	@echo "taskglass: installed in $(DESTDIR)$(PREFIX)"
+
+CUDA ?= OFF
+deb: ## Debian packages: build/deb/*.deb (CUDA=ON: for NVIDIA GPUs too)
+	@scripts/install-deps deb
+	@CUDA="$(CUDA)" scripts/deb
 
 docs: ## the pages and the reference of the headers as a site: build/docs/html
 	@scripts/install-deps docs
