@@ -10,7 +10,7 @@ SAME_AS = re.compile(r"^\s*<!-- same as (\S+) -->\s*$")
 NAMED = re.compile(r"`([\w./-]+)`:\s*$")
 ENDINGS = {"c": (".c", ".h"), "cpp": (".cpp", ".hpp"), "python": (".py",)}
 # The only things that a reader may need and that this test does not have.
-NOT_HERE = re.compile(r"\bmake\b|\bsudo\b|\bcuda\b|\bnvcc\b|\bCUDA\b|\bgit clone\b")
+NOT_HERE = re.compile(r"\bmake\b|\bpip install\b|\bsudo\b|\bcuda\b|\bnvcc\b|\bCUDA\b|\bgit clone\b")
 
 COMMANDS = ("sh", "console")
 OUTPUTS = ("text", "json")

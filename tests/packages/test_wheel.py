@@ -132,6 +132,9 @@ def test_a_project_finds_the_package_of_the_environment(installed, room):
     say(["cmake", "-S", "mine", "-B", "mine/build"], cwd=room, env=env)
     say(["cmake", "--build", "mine/build"], cwd=room, env=env)
     say(["taskglass", "run", "mine/build/mine.so", "--output", "of-mine"], cwd=room, env=env)
+    said = say([installed / "bin/python", "-m", "pytest", "-q", "-p", "no:cacheprovider", "mine", "--platform", "a5sim"],
+               cwd=room, env=env)
+    assert "3 passed" in said  # the plugin came with the wheel
     if shutil.which("pkg-config"):
         flags = say(["pkg-config", "--cflags", "--libs", "taskglass"], cwd=room, env=env).strip()
         say(["sh", "-c", f"{os.environ.get('CC', 'cc')} '{ROOT}/tests/install/use.c' -o use {flags} && ./use"],
