@@ -30,9 +30,9 @@ struct tg_export_path {
     char text[300];
 };
 /* The name that an export gets if nobody names one, made from the name of the run. An npy export is a folder,
- * so its name ends in "_npy". "" for an unknown format. Returns path->text. */
-TG_API const char *tg_export_default_path(const struct tg_recording *recording, const char *format,
-                                          struct tg_export_path *path);
+ * so its name ends in "_npy". BAD_ARGUMENT: no such format; IO_ERROR. */
+TG_API tg_status tg_export_default_path(const struct tg_recording *recording, const char *format,
+                                        struct tg_export_path *path, struct tg_error *error);
 
 /* The export calls it now and then on the caller's thread. A return other than 0 cancels. */
 typedef int (*tg_export_progress_fn)(void *context, uint64_t done, uint64_t total);

@@ -125,9 +125,10 @@ struct tg_note {
  * with notes is about what it has. */
 TG_API bool tg_recording_note(const struct tg_recording_info *info, unsigned number,
                               struct tg_note *note);
-/* The name of the run, which is that of the directory around the recording's folder; "" if there is
- * none. Clean text (text.h). */
-TG_API void tg_recording_name(const struct tg_recording_info *info, char *name, size_t room);
+/* The name of the run, which is that of the directory around the recording's folder; clean text (text.h).
+ * IO_ERROR: the directory cannot be found, and the name is "". */
+TG_API tg_status tg_recording_name(const struct tg_recording_info *info, char *name, size_t room,
+                                   struct tg_error *error);
 /* Why a recording that has no tensor of any task need not be one of a run without tasks: nothing was
  * marked, a filter left everything out, records were lost … NULL: the recorder saw every task. */
 TG_API const char *tg_recording_why_empty(const struct tg_recording *recording);

@@ -28,7 +28,7 @@ static void put_recording(const char *letter, const struct tg_recording *recordi
     struct cli_shown dir;
     char name[256];
     tg_recording_get_info(recording, &info);
-    tg_recording_name(&info, name, sizeof name);
+    cli_recording_name(&info, name, sizeof name);
     cli_print("%s%s%s  %s  %s: %s%s%s%s\n", cli_color(stdout, CLI_BOLD), letter,
               cli_color(stdout, CLI_PLAIN), name, cli_show(&dir, info.dir),
               cli_format_count(&records, info.records, "record"), info.level ? ", level " : "",

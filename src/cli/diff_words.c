@@ -143,7 +143,7 @@ void cli_json_recording(struct tg_json *json, const char *key, const struct tg_r
     struct tg_recording_info info;
     char name[256];
     tg_recording_get_info(recording, &info);
-    tg_recording_name(&info, name, sizeof name);
+    cli_recording_name(&info, name, sizeof name);
     tg_json_key(json, key);
     tg_json_begin_line_object(json);
     tg_json_put_string(json, "run", name);

@@ -60,6 +60,13 @@ tg_status cli_recording_open(const char *dir, struct tg_recording **recording,
     return status;
 }
 
+void cli_recording_name(const struct tg_recording_info *info, char *name, size_t room)
+{
+    struct tg_error error;
+    if (tg_recording_name(info, name, room, &error) != TG_OK)
+        cli_fault_of(&error);
+}
+
 int cli_recording_check_index(const struct tg_recording *recording, const struct tg_query *query)
 {
     struct tg_error error;

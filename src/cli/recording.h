@@ -17,6 +17,9 @@ tg_status cli_recording_find(const char *dir, char **path, struct tg_error *erro
 tg_status cli_recording_open(const char *dir, struct tg_recording **recording,
                              struct tg_error *error);
 
+/* The name of the run; "" if that cannot be found out, which is a fault. */
+void cli_recording_name(const struct tg_recording_info *info, char *name, size_t room);
+
 /* Reports an error if --index names a record past the last one. Returns the exit code. */
 int cli_recording_check_index(const struct tg_recording *recording, const struct tg_query *query);
 

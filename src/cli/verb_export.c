@@ -99,13 +99,18 @@ static int open_and_export(const struct request *request)
     struct tg_export_path path;
     if (cli_recording_open(request->dir, &recording, &error) != TG_OK)
         return cli_recording_fail(NULL, request->json, &error);
-    const char *name = tg_export_default_path(recording, request->to, &path);
+    const char *name = request->output;
     int code = cli_recording_check_index(recording, request->query);
+    if (code == CLI_OK && !name) {
+        tg_status status = tg_export_default_path(recording, request->to, &path, &error);
+        code = status == TG_OK ? CLI_OK : cli_recording_fail(recording, request->json, &error);
+        name = path.text;
+    }
     if (code == CLI_OK)
         code = cli_export(&(struct cli_export){.recording = recording,
                                                .query = request->query,
                                                .format = request->to,
-                                               .path = request->output ? request->output : name,
+                                               .path = name,
                                                .limit = request->limit,
                                                .force = request->force,
                                                .json = request->json});

@@ -175,7 +175,7 @@ static void put_summary(struct tg_json *json, const struct view *view)
 static void put_recording(struct tg_json *json, const struct tg_recording_info *info)
 {
     char name[256];
-    tg_recording_name(info, name, sizeof name);
+    cli_recording_name(info, name, sizeof name);
     tg_json_key(json, "recording");
     tg_json_begin_object(json);
     tg_json_put_string(json, "run", name);

@@ -190,7 +190,7 @@ void view_print_summary(const struct view *view)
     struct cli_shown dir;
     char name[256];
     view_count(view, &counts);
-    tg_recording_name(&view->info, name, sizeof name);
+    cli_recording_name(&view->info, name, sizeof name);
     cli_print("%s%s%s  %s\n", cli_color(stdout, CLI_BOLD), name, cli_color(stdout, CLI_PLAIN),
               cli_show(&dir, view->info.dir));
     put_state(view);

@@ -9,6 +9,8 @@
 #include <taskglass/export.h>
 #include <taskglass/text.h>
 
+#include "base/error.h"
+
 /* A set of (task, stage, argument), open addressing, at most half full. */
 struct key {
     uint64_t task;
@@ -126,24 +128,26 @@ const char *tg_export_format_of(const char *path)
 }
 
 /* The recording says how its run was named, and may say "../../x". */
-const char *tg_export_default_path(const struct tg_recording *recording, const char *format,
-                                   struct tg_export_path *path)
+tg_status tg_export_default_path(const struct tg_recording *recording, const char *format,
+                                 struct tg_export_path *path, struct tg_error *error)
 {
     struct tg_export_format_info known;
     struct tg_recording_info info;
     char name[256], file[TG_FILE_NAME_MAX + 1];
-    if (path == NULL)
-        return "";
-    path->text[0] = '\0';
-    if (recording == NULL || format == NULL)
-        return path->text;
+    TG_REFUSE_NULL(error, recording);
+    TG_REFUSE_NULL(error, format);
+    TG_REFUSE_NULL(error, path);
     tg_recording_get_info(recording, &info);
-    tg_recording_name(&info, name, sizeof name);
+    tg_status status = tg_recording_name(&info, name, sizeof name, error);
+    if (status != TG_OK)
+        return status;
     bool has_name = name[strspn(name, "./")] != '\0';
     for (uint32_t i = 0; tg_export_format_get(i, &known); i++)
-        if (strcmp(known.name, format) == 0)
+        if (strcmp(known.name, format) == 0) {
             (void)snprintf(path->text, sizeof path->text, "%s%s",
                            tg_name_to_file(has_name ? name : "recording", file, sizeof file),
                            strcmp(format, "npy") == 0 ? "_npy" : known.ending);
-    return path->text;
+            return TG_OK;
+        }
+    return tg_error_set(error, TG_BAD_ARGUMENT, "there is no export format '%s'", format);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a recording is called, and what it lacks, in words: every answer from it says so. */
 #define _GNU_SOURCE 1
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -10,6 +11,8 @@
 #include <taskglass/text.h>
 #include <taskglass/wire/stream.h>
 
+#include "base/error.h"
+#include "base/files.h"
 #include "recording/record.h"
 
 /* NULL for a run that ended by itself. */
@@ -76,26 +79,28 @@ static bool is_folder_of_recording(const char *name)
     return strcmp(name, "tensor_dump") == 0 || strcmp(name, "args_dump") == 0;
 }
 
-void tg_recording_name(const struct tg_recording_info *info, char *name, size_t room)
+tg_status tg_recording_name(const struct tg_recording_info *info, char *name, size_t room,
+                            struct tg_error *error)
 {
     char path[PATH_MAX];
-    if (name == NULL || room == 0)
-        return;
+    TG_REFUSE_NULL(error, info);
+    TG_REFUSE_NULL(error, name);
+    if (room == 0 || !info->dir)
+        return tg_error_set(error, TG_BAD_ARGUMENT, "no room for the name, or no recording");
     name[0] = '\0';
-    if (info == NULL)
-        return;
     if (info->run_dir && *info->run_dir && !is_folder_of_recording(info->run_dir)) {
         snprintf(name, room, "%s", info->run_dir);
-        return;
+        return TG_OK;
     }
-    if (!info->dir || !realpath(info->dir, path))
-        return;
+    if (!realpath(info->dir, path))
+        return tg_file_error(error, "find", info->dir, errno);
     char *slash = strrchr(path, '/');
     if (slash && is_folder_of_recording(slash + 1)) {
         *slash = '\0';
         slash = strrchr(path, '/');
     }
     tg_text_clean(slash ? slash + 1 : path, name, room);
+    return TG_OK;
 }
 
 void tg_entry_allow(const struct tg_recording_info *info, uint64_t *used, struct tg_entry *entry)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The public functions: they show what the reader, the tally and the advice found. */
 #define _GNU_SOURCE 1
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,15 +10,16 @@
 #include <taskglass/text.h>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "scope/scope_advice.h"
 #include "scope/scope_reader.h"
 
 /* The directory around the file's folder has the name of the run. */
-static void find_run(struct tg_scope_stats *stats)
+static tg_status find_run(struct tg_scope_stats *stats, struct tg_error *error)
 {
     char path[PATH_MAX];
-    if (!stats->file || !realpath(stats->file, path))
-        return;
+    if (!realpath(stats->file, path))
+        return tg_file_error(error, "find", stats->file, errno);
     char *slash = strrchr(path, '/');
     *slash = '\0';
     slash = strrchr(path, '/');
@@ -26,6 +28,7 @@ static void find_run(struct tg_scope_stats *stats)
         slash = strrchr(path, '/');
     }
     tg_text_clean(slash ? slash + 1 : path, stats->run, sizeof stats->run);
+    return TG_OK;
 }
 
 tg_status tg_scope_stats_open(const char *path, tg_scope_sample_fn each, void *context,
@@ -42,7 +45,7 @@ tg_status tg_scope_stats_open(const char *path, tg_scope_sample_fn each, void *c
     made->file = file;
     made->run[0] = '\0';
     if (status == TG_OK)
-        find_run(made);
+        status = find_run(made, error);
     if (status == TG_OK)
         *stats = made;
     else

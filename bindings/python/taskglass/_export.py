@@ -61,7 +61,7 @@ def _format(path: Optional[str], format: Optional[str], to: Optional[str]) -> st
 
 def _default_path(recording: "Recording", format: str) -> str:
     path = lib().layout.tg_export_path()
-    recording._handle.get(lib().tg_export_default_path, encoded(format), ctypes.byref(path))
+    recording._handle.call(lib().tg_export_default_path, encoded(format), ctypes.byref(path))
     return text(path.text)
 
 

@@ -63,7 +63,7 @@ _FUNCTIONS = """
     tg_runs_open stpp       tg_runs_close -p         tg_runs_get bpUp        tg_runs_unread Upp
     tg_runs_select sppp     tg_runs_find stpp        tg_runs_remove stpp     tg_runs_parse_age stpp
     tg_runs_check_result stp
-    tg_export_format_of tt  tg_export_default_path tptp
+    tg_export_format_of tt  tg_export_default_path sptpp
     tg_scope_stats_open stpppp tg_scope_stats_close -p tg_scope_stats_get_info -pp
     tg_scope_stats_site tpu tg_scope_stats_capacity Upuu tg_scope_stats_fanin Upu
     tg_scope_stats_get_row bpup tg_scope_stats_nearest upp tg_scope_stats_get_need -puup
