@@ -218,6 +218,7 @@ static void take_text(struct group *group, const struct tg_sort_record *record)
     group->text[group->n_texts++] =
         (struct tg_trace_text){group->texts.used, group->texts.used + length};
     tg_bytes_put(&group->texts, key, record->size);
+    group->no_memory |= group->texts.no_memory;
 }
 
 static void take_record(struct group *group, const struct tg_sort_record *record)
@@ -294,6 +295,8 @@ static void add_part(struct group *group, const struct tg_spool_event *part, boo
 static void finish_task(struct group *group)
 {
     size_t first = 0, last = 0;
+    if (group->no_memory)
+        return;
     for (size_t i = 1; i < group->n_parts; i++) {
         if (group->part[i].begin < group->part[first].begin)
             first = i;
@@ -355,7 +358,7 @@ static void release(struct group *group)
 
 static tg_status check(const struct group *group, struct tg_error *error)
 {
-    if (group->no_memory || group->item.no_memory || group->texts.no_memory)
+    if (group->no_memory || group->item.no_memory)
         return tg_file_no_memory(error);
     tg_status status = tg_sort_check(group->out->by_task, error);
     return status == TG_OK ? tg_sort_check(group->out->by_time, error) : status;

@@ -90,10 +90,10 @@ void tg_spool_add(struct tg_spool *spool, const struct tg_spool_event *event)
         return;
     if (BUFFER - spool->used < sizeof *event)
         flush(spool);
-    struct tg_spool_event *to = (void *)(spool->buffer + spool->used);
-    *to = *event;
-    to->size = 0;
-    spool->used += sizeof *event;
+    struct tg_spool_event plain = *event;
+    plain.size = 0;
+    memcpy(spool->buffer + spool->used, &plain, sizeof plain); /* behind a text, at any address */
+    spool->used += sizeof plain;
     spool->count[event->type]++;
 }
 

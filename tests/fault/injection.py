@@ -136,6 +136,7 @@ def scenarios():
         add(f"view-{kind}", "view", "../in/none", "--export", kind, "--out", f"x.{kind}", writes=True)
     for kind in ("npy", "npz", "safetensors", "sqlite", "csv", "trace", "txt", "simpler"):
         add(f"export-{kind}", "export", "../in/none", "--to", kind, "--output", f"x.{kind}", writes=True)
+    add("export-pftrace", "export", "../in/none", "--output", "x.pftrace", writes=True)
     add("export-stdout", "export", "../in/none", "--to", "csv", "--output", "-")
     add("export-json", "export", "../in/none", "--to", "npz", "--json", writes=True)
     add("diff-equal", "diff", "../in/none", "../in/none")
