@@ -203,3 +203,33 @@ def test_a_filtered_trace_has_only_what_was_asked_for(tg):
     trace = read_perfetto(tg, "--kernel", "*relu*")
     assert len(trace.of("task")) == 4 and not trace.flows
     assert len(read_perfetto(tg, "--limit", 3).of("task")) == 3
+
+
+def path_of(tg, name):
+    document = json.loads(tg.good("path", name, "--json").stdout)
+    return json.loads(json.dumps(document).replace(json.dumps(name), '"x"'))
+
+
+def test_path_says_the_same_of_both_formats(recorded):
+    read_perfetto(recorded)
+    read_chrome(recorded)
+    ours = path_of(recorded, "x.pftrace")
+    assert ours == path_of(recorded, "x.json")
+    assert len(deps(recorded)) == 20 and "20" in json.dumps(ours)
+
+
+@pytest.mark.parametrize("data", [
+    b"", b"{}", b'{"traceEvents": []}', b"\n\x04\x42\x02\x08\x01", b"[1, 2]"])
+def test_a_trace_of_another_program_is_refused_with_one_line(tg, data):
+    (tg.directory / "x.pftrace").write_bytes(data)
+    result = tg("path", "x.pftrace")
+    assert result.returncode == 2 and result.stdout == "" and result.stderr.count("\n") == 1
+
+
+def test_a_trace_that_was_cut_says_where(recorded):
+    read_perfetto(recorded)
+    data = (recorded.directory / "x.pftrace").read_bytes()
+    (recorded.directory / "x.pftrace").write_bytes(data[:len(data) * 2 // 3 + 1])
+    result = recorded("path", "x.pftrace")
+    if result.returncode != 0:  # the cut may be between two packets
+        assert result.returncode == 2 and "'x.pftrace' is damaged at byte" in result.stderr
