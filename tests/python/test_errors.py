@@ -105,6 +105,8 @@ CLASSES = ["taskglass", "dtypes", "Config", "Execution", "Output", "Recording", 
            "DeviceArray", "Module", "Graph"]
 
 
+@pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""),
+                    reason="starts hundreds of processes, and an interpreter with sanitizers is slow")
 @pytest.mark.parametrize("thing", CLASSES)
 def test_whatever_is_passed_in_only_our_errors_come_out(things, thing, monkeypatch):
     monkeypatch.chdir(things["folder"])

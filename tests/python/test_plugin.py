@@ -17,7 +17,9 @@ from taskglass import _module_file, pytest_plugin
 from conftest import BUILD, GPU, PACKAGE, PROGRAM, TEST_WORKLOADS, TIMEOUT, command
 
 pytest_plugins = ["pytester"]
-pytestmark = pytest.mark.skipif(GPU, reason="the workload of these tests has no code for a GPU")
+SANITIZED = "asan" in os.environ.get("LD_PRELOAD", "")
+pytestmark = [pytest.mark.skipif(GPU, reason="the workload of these tests has no code for a GPU"),
+              pytest.mark.skipif(SANITIZED, reason="Python alone, and an interpreter with sanitizers is slow")]
 
 HBG = "[a2a3sim-host_build_graph]"
 
@@ -165,6 +167,20 @@ __attribute__((constructor)) static void begin(void)
     assert [case.params for case in _module_file.read_cases(path)] == ["", "n=3"]
 
 
+def test_a_name_that_is_the_end_of_another_is_found(tmp_path):
+    """Linkers store such names once; a build with sanitizers has __odr_asan.tg_workload."""
+    compiler = shutil.which("cc") or pytest.skip("no C compiler here")
+    (tmp_path / "ends.c").write_text("""#include <taskglass/workload.h>
+static const struct tg_case_def cases[] = {{"one", "", ""}};
+TG_WORKLOAD = {TG_WORKLOAD_HEAD, .name = "ends", .cases = cases, .n_cases = 1};
+int a_longer_tg_workload = 1;
+""")
+    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-Wl,-O2", "-I", PACKAGE.parents[1] / "include", "-o",
+                    tmp_path / "ends.so", tmp_path / "ends.c"], check=True)
+    assert _module_file.is_workload(tmp_path / "ends.so")
+    assert [case.name for case in _module_file.read_cases(tmp_path / "ends.so")] == ["one"]
+
+
 def test_cases_are_read_as_the_library_reads_them():
     compared = 0
     for path in sorted((BUILD / "lib" / "taskglass" / "workloads").glob("*.so")) + sorted(
@@ -298,7 +314,6 @@ def test_sum(tg_device):
     assert code == 0 and "test_sum[a5sim] PASSED" in printed and "test_sum[a2a3sim] PASSED" in printed
 
 
-@pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="once is enough; workers start slowly")
 def test_several_workers_share_the_cases(mine):
     pytest.importorskip("xdist", reason="pytest-xdist is not installed (Debian: python3-pytest-xdist)")
     mine("good")

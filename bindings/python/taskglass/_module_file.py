@@ -17,6 +17,7 @@ from ._library import lib
 
 SYMBOL = b"tg_workload"
 _MOST_CASES = 10000
+_MOST_ENTRIES = 1 << 20  # of a table
 _MOST_BYTES = 512 << 20
 _LONGEST = 4096  # bytes of a text
 _LOAD, _DYNAMIC = 1, 2
@@ -80,15 +81,20 @@ class _Elf:
         """Name, section and value of every dynamic symbol. Linkers put the names behind the symbols."""
         first, names = self.dynamic.get(_SYMTAB, 0), self.dynamic.get(_STRTAB, 0)
         count = (names - first) // 24 if first < names else 1 << 12
-        at = self.offset(first)
-        for number in range(min(count, 1 << 20, (len(self.data) - at) // 24)):
-            name, _, _, section, value = self._at("<IBBHQ", at + 24 * number)
+        for name, _, _, section, value, _ in self._table("<IBBHQQ", first, count):
             yield name, section, value
+
+    def _table(self, form: str, address: int, count: int) -> Iterator[Tuple[int, ...]]:
+        """Entries of a table, as many as there are and as the file has."""
+        begin, size = self.offset(address), struct.calcsize(form)
+        count = max(0, min(count, _MOST_ENTRIES, (len(self.data) - begin) // size))
+        return struct.iter_unpack(form, self.data[begin:begin + count * size])
 
     def find(self, wanted: bytes) -> Optional[int]:
         """The address of a symbol that the module defines."""
         names, size = self.offset(self.dynamic.get(_STRTAB, 0)), self.dynamic.get(_STRSZ, 0)
-        if self.data.find(b"\0" + wanted + b"\0", names, names + size) < 0:
+        # A name may be the end of a longer one, which linkers store once.
+        if self.data.find(wanted + b"\0", names, names + size) < 0:
             return None
         for name, section, value in self.symbols():
             begin = names + name
@@ -102,10 +108,8 @@ class _Elf:
         size = self.dynamic.get(_RELASZ, 0)
         if not size:
             return {}
-        begin, values = self.offset(self.dynamic.get(_RELA, 0)), [value for _, _, value in self.symbols()]
-        found = {}
-        for at in range(begin, begin + min(size, 1 << 26), 24):
-            address, info, addend = self._at("<QQq", at)
+        values, found = [value for _, _, value in self.symbols()], {}
+        for address, info, addend in self._table("<QQq", self.dynamic.get(_RELA, 0), size // 24):
             if info & 0xffffffff == relative:
                 found[address] = addend
             elif info & 0xffffffff == absolute and info >> 32 < len(values):
