@@ -95,7 +95,7 @@ struct tg_trace_slice {
     size_t n_after;
     const uint64_t *leaving;
     size_t n_leaving;
-    bool takes; /* it shows `after`, whose flows end here; of a mix, the part that begins first */
+    bool takes; /* the flows of `after` end here; of a mix, at the part that begins first */
     const struct tg_trace_text *text;
     size_t n_texts;
     const char *texts;

@@ -132,7 +132,7 @@ static void encode_task(struct tg_trace_out *out, const struct tg_trace_slice *s
     put_name(body, TG_KEY_SCOPE, tg_trace_site_name(out, slice->site));
     if (event->at != TG_SPOOL_NO_TIME)
         put_number(body, TG_KEY_WAIT_NS, TG_PF_UINT_VALUE, event->begin - event->at);
-    if (slice->takes && slice->n_after > 0)
+    if (slice->n_after > 0)
         put_after(body, slice);
     put_number(body, TG_KEY_COMPLETED, TG_PF_BOOL_VALUE, !(event->flags & TG_SPOOL_PARTIAL));
     if (event->flags & TG_SPOOL_NO_BEGIN)

@@ -336,6 +336,29 @@ static void join_parts(struct tg_timeline *timeline)
     timeline->n_parts = kept;
 }
 
+static int by_index(const void *a, const void *b)
+{
+    return compare(*(const uint32_t *)a, *(const uint32_t *)b);
+}
+
+/* Each part of a mix names the tasks that the mix waits for; each of them counts once. */
+static void join_twin_edges(struct tg_timeline *timeline)
+{
+    uint64_t kept = 0;
+    for (size_t i = 0; i < timeline->n_tasks; i++) {
+        struct tg_timeline_task *task = &timeline->task[i];
+        uint32_t *before = &timeline->before[task->first_edge];
+        uint64_t first = kept;
+        sort(before, task->n_edges, sizeof *before, by_index);
+        for (uint64_t k = 0; k < task->n_edges; k++)
+            if (kept == first || timeline->before[kept - 1] != before[k])
+                timeline->before[kept++] = before[k];
+        task->first_edge = first;
+        task->n_edges = kept - first;
+    }
+    timeline->n_edges = kept;
+}
+
 /* A counting sort of the edges by the task that waits. */
 static bool join_edges(struct tg_timeline *timeline)
 {
@@ -369,7 +392,7 @@ static bool join_edges(struct tg_timeline *timeline)
         struct tg_timeline_task *task = &timeline->task[link[i].after];
         timeline->before[task->first_edge + task->n_edges++] = link[i].before;
     }
-    timeline->n_edges = kept;
+    join_twin_edges(timeline);
     free(link);
     free(timeline->edge);
     timeline->edge = NULL;

@@ -39,7 +39,8 @@ TEST(chrome_json_has_a_line_for_each_event)
     check_line(text, "\"name\":\"add \\\"x\\\"?\",\"cat\":\"task\",\"args\":{\"task\":\"1:3\"");
     check_line(text, "\"wait_ns\":10,\"after\":[\"0:1\",\"1:2\"],\"why\":[\"raw\",\"unknown\"],"
                      "\"completed\":true}}");
-    check_line(text, "\"wait_ns\":11,\"completed\":false}}");
+    check_line(text, "\"wait_ns\":11,\"after\":[\"0:1\",\"1:2\"],\"why\":[\"raw\",\"unknown\"],"
+                     "\"completed\":false}}");
     check_line(text, "\"name\":\"wait for heap\"");
     check_line(text, "{\"ph\":\"C\",\"pid\":1,\"tid\":0,\"ts\":0.009,\"name\":\"ring 1 heap\","
                      "\"args\":{\"bytes\":4096}}");
