@@ -78,6 +78,21 @@ def test_the_package_finds_a_library_where_it_was_installed(tmp_path):
                                   "libtaskglass.so.0\n"), result
 
 
+def test_a_library_that_the_loader_found_says_nothing_about_the_folder_of_the_user(tmp_path):
+    """Its name has no path, and a program in a folder that the user happens to be in must not run."""
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "libtaskglass.so.0").symlink_to(LIBRARY)
+    planted = tmp_path / "strangers" / "bin" / "taskglass"
+    planted.parent.mkdir(parents=True)
+    planted.write_text("#!/bin/sh\n")
+    planted.chmod(0o755)
+    (tmp_path / "strangers" / "runs").mkdir()
+    result = python("import os, taskglass.analysis as a; os.chdir(%r); print(a._program())"
+                    % str(tmp_path / "strangers" / "runs"),
+                    env={"TASKGLASS_LIBRARY": "libtaskglass.so.0", "LD_LIBRARY_PATH": str(tmp_path / "lib")})
+    assert result.returncode != 0 or "strangers" not in result.stdout, result
+
+
 def headers():
     return "\n".join(path.read_text() for path in (ROOT / "include/taskglass").rglob("*.h"))
 

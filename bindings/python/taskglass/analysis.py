@@ -71,8 +71,11 @@ class Diff(Shown):
 
 def _program() -> str:
     """The command-line program of the library: beside it, else the first on the path."""
-    folder = os.path.dirname(os.path.realpath(lib().functions._name))
-    beside = [os.path.join(folder, up, "bin", "taskglass") for up in ("..", "../..")]
+    library = lib().functions._name
+    folder = os.path.dirname(os.path.realpath(library))
+    # A name without a path: the loader found it, and nobody knows where.
+    ups = ("..", "../..") if os.sep in library else ()
+    beside = [os.path.join(folder, up, "bin", "taskglass") for up in ups]
     found = next((path for path in beside if os.access(path, os.X_OK)), shutil.which("taskglass"))
     if not found:
         raise errors.Unsupported("the program taskglass is neither beside the library nor on the path",
