@@ -109,6 +109,18 @@ def use_tools(stage):
     expect("taskglass" in stage.started(), "the image says nothing about itself")
 
 
+def use_pip(stage):
+    """In the root in which the packages were built, as a developer: from the source, and without a network."""
+    say("pip install . in a virtual environment")
+    stage.run(["apt-get", "install", "-y", "--no-install-recommends", "python3-venv", "python3-numpy"])
+    said = stage.run(["sh", "-c", "python3 -m venv --system-site-packages '/an environment' && "
+                      "'/an environment/bin/pip' install . && cd / && '/an environment/bin/taskglass' --version && "
+                      "'/an environment/bin/taskglass' run vector_add --output /tmp/by-pip && "
+                      "'/an environment/bin/python' -c 'import taskglass; print(taskglass.run(\"vector_add\"))'"],
+                     offline=True)
+    expect(f"taskglass {contents.version()}" in said, said)
+
+
 def use_dev(stage):
     say("a program, a workload and an example with the dev package, as a user")
     shutil.copy(ROOT / "tests/install/use.c", stage.inside("use.c"))
@@ -142,6 +154,7 @@ def main():
         builder = Builder({"debian:12-slim": request.base or make_base(folder)}, unpack_source(folder), folder, say)
         stages = builder.build(ROOT / "packaging/docker/Dockerfile")
         use_tools(stages["tools"])
+        use_pip(stages["build"])
         use_dev(stages["dev"])
         purge(stages["dev"])
         say("all is well")

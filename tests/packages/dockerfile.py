@@ -38,17 +38,17 @@ class Stage:
         self.workdir = like.workdir if like else "/"
         self.entrypoint, self.cmd = (like.entrypoint, like.cmd) if like else ([], [])
 
-    def run(self, command, user=None, check=True):
+    def run(self, command, user=None, offline=False):
         """Runs a command in the root; returns what it printed."""
         user = self.user if user is None else user
         kept = {name: os.environ[name] for name in VARIABLES if name in os.environ}
         env = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8",
                "DEBIAN_FRONTEND": "noninteractive", "HOME": f"/home/{user}" if user else "/root", **kept}
-        done = subprocess.run(["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", ENTER, "enter",
-                               self.root, self.workdir, user, *command], env=env, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
-                              check=False)
-        if check and done.returncode != 0:
+        done = subprocess.run(["unshare", "--mount", "--pid", "--fork", "--kill-child", *(["--net"] if offline else []),
+                               "sh", "-c", ENTER, "enter", self.root, self.workdir, user, *command], env=env,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              errors="replace", check=False)
+        if done.returncode != 0:
             raise SystemExit(f"{shlex.join(command)}: exit code {done.returncode}\n{done.stdout[-4000:]}")
         return done.stdout
 
