@@ -34,6 +34,13 @@ def made(request, tmp_path_factory):
                          output=tmp_path_factory.mktemp("made") / "out").output_dir
 
 
+@pytest.fixture(scope="module")
+def one(tmp_path_factory):
+    """A recording, where it does not matter which runtime made it."""
+    return taskglass.run("matmul_chain", dump_tensor="full",
+                         output=tmp_path_factory.mktemp("one") / "out").output_dir
+
+
 @pytest.fixture
 def damaged(tmp_path):
     """A recording with a NaN that a task made, and what a killed host leaves of its files."""
@@ -129,8 +136,8 @@ def test_find_does_not_know_without_values(tmp_path):
     assert result.result == "not known" and "--dump-tensor=full" in result.reason
 
 
-def test_find_refuses_what_there_is_not_to_find(made):
-    with taskglass.Recording(made) as recording, pytest.raises(taskglass.BadArgument) as caught:
+def test_find_refuses_what_there_is_not_to_find(one):
+    with taskglass.Recording(one) as recording, pytest.raises(taskglass.BadArgument) as caught:
         recording.find("nam")
     assert "unknown kind 'nam'; kinds are nan, inf, overflow, constant, unwritten and stomp" in str(
         caught.value)
@@ -273,8 +280,8 @@ def test_replay_refuses_what_the_command_refuses(made, tmp_path):
             recording.replay(0, repeat=0)
 
 
-def test_a_bundle_is_written(made, tmp_path):
-    with taskglass.Recording(made) as recording:
+def test_a_bundle_is_written(one, tmp_path):
+    with taskglass.Recording(one) as recording:
         task = next(record.task for record in recording if record.task_id is not None)
         folder = recording.bundle(task, tmp_path / "bug")
         assert (folder / "README.md").is_file() and (folder / "CMakeLists.txt").is_file()
@@ -555,17 +562,17 @@ def test_what_is_broken_is_named_by_the_same_line(call, command, tmp_path):
 @pytest.mark.parametrize("question", [
     "find('nan', progress={})", "find('stomp', progress={})", "verify(progress={})",
     "stats(progress={})", "check(progress={})", "export('x.npz', progress={})"])
-def test_an_exception_from_progress_ends_the_work(made, question):
+def test_an_exception_from_progress_ends_the_work(one, question):
     def stop(done, total):
         assert 0 <= done
         raise KeyError("enough")
-    with taskglass.Recording(made) as recording, pytest.raises(KeyError, match="enough"):
+    with taskglass.Recording(one) as recording, pytest.raises(KeyError, match="enough"):
         eval("recording." + question.format("stop"))
 
 
-def test_progress_is_told(made):
+def test_progress_is_told(one):
     seen = []
-    with taskglass.Recording(made) as recording:
+    with taskglass.Recording(one) as recording:
         recording.find("nan", progress=lambda done, total: seen.append((done, total)))
         recording.verify(progress=lambda done, total: seen.append((done, total)))
     assert seen and all(0 <= done <= total for done, total in seen)
@@ -573,14 +580,14 @@ def test_progress_is_told(made):
 
 @pytest.mark.parametrize("question", ["find('nan', progress=now)", "verify(progress=now)",
                                       "check(progress=now)"])
-def test_ctrl_c_ends_the_work(made, question):
+def test_ctrl_c_ends_the_work(one, question):
     """A signal that comes while the library works."""
     done = python(f"""
 import os, signal, taskglass
 def now(done, total):
     os.kill(os.getpid(), signal.SIGINT)
 try:
-    taskglass.Recording({str(made)!r}).{question}
+    taskglass.Recording({str(one)!r}).{question}
 except KeyboardInterrupt:
     print("interrupted")
 """, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
