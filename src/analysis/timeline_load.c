@@ -23,6 +23,7 @@ static bool add_tasks(const struct tg_deps *deps, struct tg_timeline *timeline)
         const struct tg_deps_task *from = &deps->task[i];
         struct tg_timeline_task task = tg_timeline_task_of(from->id);
         task.submit = from->submitted;
+        task.is_listed = true;
         task.scope = tg_timeline_name(timeline, from->scope, strlen(from->scope));
         good = task.scope && tg_timeline_add_task(timeline, &task);
         for (uint64_t k = 0; good && k < from->n_edges; k++)
@@ -40,7 +41,8 @@ tg_status tg_timeline_add_deps(const struct tg_deps *deps, struct tg_timeline *t
         return tg_file_no_memory(error);
     timeline->unknown_edges += deps->unknown;
     facts->lost += deps->lost;
-    facts->has_edges = true;
+    facts->lost_list = deps->lost;
+    facts->has_edges = facts->has_list = true;
     if (!*facts->runtime)
         facts->runtime = tg_timeline_name(timeline, deps->runtime, strlen(deps->runtime));
     return facts->runtime ? TG_OK : tg_file_no_memory(error);

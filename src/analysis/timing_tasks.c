@@ -236,6 +236,13 @@ static void take_later(uint64_t *time, uint64_t other)
         *time = other;
 }
 
+/* True if the file says which tasks this one waited for. */
+static bool has_edges(const struct tg_timing *timing, uint32_t task)
+{
+    const struct tg_timeline_facts *facts = &timing->line.facts;
+    return facts->has_edges && (!facts->has_list || timing->line.task[task].is_listed);
+}
+
 static void find_ready(struct tg_timing *timing, uint32_t task)
 {
     const struct tg_timeline *line = &timing->line;
@@ -262,7 +269,7 @@ static void find_ready(struct tg_timing *timing, uint32_t task)
         }
     }
     take_later(&ready, tg_timing_submit(timing, task));
-    is_known = is_said || (is_known && line->facts.has_edges);
+    is_known = is_said || (is_known && has_edges(timing, task));
     if (!is_known || timing->flags[task] & TG_TIMING_NO_BEGIN)
         ready = TG_NONE;
     timing->ready[task] = ready;
@@ -288,6 +295,27 @@ static void find_all_ready(struct tg_timing *timing)
                 : "the edges between tasks are not known, and so not when tasks became ready";
 }
 
+/* A path along only a part of the edges would be a wrong one. */
+static void check_edges(struct tg_timing *timing)
+{
+    struct tg_timing_info *info = &timing->info;
+    uint64_t unlisted = 0, lost = timing->line.facts.lost_list;
+    for (uint32_t i = 0; i < timing->line.n_tasks; i++)
+        unlisted += timing->flags[i] & TG_TIMING_NODE && !has_edges(timing, i);
+    if (!timing->line.facts.has_edges) {
+        info->bound_chain = TG_NONE;
+        info->path_unknown = "which task waited for which is not known: there is no deps.json";
+    } else if (unlisted + lost > 0 && !*info->path_unknown) {
+        info->bound_chain = TG_NONE;
+        (void)snprintf(
+            timing->unknown, sizeof timing->unknown,
+            "deps.json lacks %llu of the tasks that ran, and the run lost %llu of its tasks or "
+            "edges",
+            (unsigned long long)unlisted, (unsigned long long)lost);
+        info->path_unknown = timing->unknown;
+    }
+}
+
 bool tg_timing_read_tasks(struct tg_timing *timing)
 {
     for (uint32_t i = 0; i < timing->line.n_tasks; i++)
@@ -298,10 +326,6 @@ bool tg_timing_read_tasks(struct tg_timing *timing)
     if (!make_order(timing))
         return false;
     find_all_ready(timing);
-    if (!timing->line.facts.has_edges) {
-        timing->info.bound_chain = TG_NONE;
-        timing->info.path_unknown =
-            "which task waited for which is not known: there is no deps.json";
-    }
+    check_edges(timing);
     return true;
 }

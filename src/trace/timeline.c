@@ -285,6 +285,7 @@ static void join_tasks(struct tg_timeline *timeline)
         take_earlier(&last->submit_begin, task->submit_begin);
         take_earlier(&last->submit, task->submit);
         take_earlier(&last->ready, task->ready);
+        last->is_listed |= task->is_listed;
         if (!*last->scope)
             last->scope = task->scope;
     }

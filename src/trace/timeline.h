@@ -64,13 +64,14 @@ struct tg_timeline_part {
     uint8_t flags;       /* enum tg_timeline_flag */
 };
 
-/* A task, also one that has not run. A reader sets the first five; a task that only a part names exists
+/* A task, also one that has not run. A reader sets the first six; a task that only a part names exists
  * too, with unknown times. */
 struct tg_timeline_task {
     uint64_t id;
     uint64_t submit_begin, submit; /* begin and end of its submission; or TG_TIME_UNKNOWN */
     uint64_t ready;    /* when it became ready, as the device says; or TG_TIME_UNKNOWN */
     const char *scope; /* the site of its scope, "file.c:12", from tg_timeline_name; "" */
+    bool is_listed;    /* deps.json has it; counts if facts.has_list */
     /* tg_timeline_finish sets these. */
     uint32_t first_part, n_parts; /* in `part` */
     uint64_t first_edge, n_edges; /* the tasks that it waited for: in `before` */
@@ -100,6 +101,9 @@ struct tg_timeline_facts {
     uint64_t lost;       /* events or records that the run reports as lost */
     uint64_t clock_step; /* ns that the device's clock moves by at least; 0: not known */
     bool has_edges;      /* the file says which task waited for which (maybe for none) */
+    bool
+        has_list; /* the edges are those of deps.json: of a task that it lacks they are not known */
+    uint64_t lost_list; /* tasks and edges that deps.json reports as lost */
     bool
         host_built; /* the host built the graph before the run: all tasks were submitted at `start` */
 };

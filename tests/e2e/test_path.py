@@ -317,6 +317,26 @@ def test_edges_to_unknown_tasks_and_against_the_time_are_left_out_and_counted(tg
     check_sums(document)
 
 
+def test_tasks_that_deps_json_lacks_leave_the_path_unknown(tg):
+    rows = [[0, id, id, 10 * id, 10 * id + 5] for id in (1, 2, 3)]
+    write_swimlane(tg.directory / "run", {**GOOD, "aicore_tasks": rows}, deps_of([(1, 2), (2, 3)], tasks=(1, 2)))
+    document = tg.json("path", "run")
+    assert document["path"] is None and "deps.json lacks 1 of the tasks that ran" in document["path_unknown"]
+    assert all(gain["span_ns"] is None for gain in document["gains"])
+    check_sums(document)
+
+
+def test_edges_that_a_run_lost_leave_the_path_unknown(tg):
+    tg.good("run", "mlp", "--dump-tensor=meta", "--output", "run")
+    deps = json.loads((tg.directory / "run" / "deps.json").read_text())
+    for tasks, lost in ((deps["tasks"], 3), (deps["tasks"][:-2], 0)):
+        (tg.directory / "run" / "deps.json").write_text(json.dumps({**deps, "tasks": tasks, "lost": lost}))
+        document = tg.json("path", "run")
+        words = f"deps.json lacks {len(deps['tasks']) - len(tasks)} of the tasks that ran, and the run lost {lost} of"
+        assert document["path"] is None and words in document["path_unknown"]
+        check_sums(document)
+
+
 def test_a_damaged_deps_json_is_refused(tg):
     write_swimlane(tg.directory / "run", GOOD, None)
     (tg.directory / "run" / "deps.json").write_text('{"tasks": [{"task_id": "1"')
