@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""hints.py SOURCE_DIR CACHE_DIR: the Python package's type hints, as mypy --strict reads them.
+"""hints.py SOURCE_DIR CACHE_DIR: the type hints of the Python package and of its build backend, as mypy --strict
+reads them.
 
-The package has no error, and in tests/python/typed.py, a program that uses it, exactly the lines that
+They have no error, and in tests/python/typed.py, a program that uses it, exactly the lines that
 end in `# wrong` have one. Without mypy (Debian's package mypy) the test is skipped. One call reads both,
 because most of its time goes into NumPy's hints; the next calls find them in CACHE_DIR.
 """
@@ -24,7 +25,7 @@ def main() -> int:
         print("the package has no file py.typed, so that its hints are ignored")
         return 1
     done = subprocess.run([mypy, "--strict", "--no-error-summary", "--config-file", "/dev/null", "--cache-dir",
-                           cache, package, program],
+                           cache, package, source / "packaging/pip/taskglass_build", program],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=package.parent)
     found = re.findall(r"^(\S+?):(\d+): error: ", done.stdout, re.M)
     mistakes = {int(line) for path, line in found if pathlib.Path(path).name == program.name}

@@ -80,7 +80,7 @@ def build_editable(wheel_directory: str, config_settings: Settings = None,
     """The package is that of the source tree, and the library and the program are those that `make`
     builds there: after a change, `make` is enough."""
     settings = _settings(config_settings)
-    native.build(contents.ROOT / "build", settings["cmake-args"])
+    native.build(native.ROOT / "build", settings["cmake-args"])
     wheel = Wheel("taskglass", contents.version(), f"py3-none-{platform_tag()}")
     contents.add_links_to_tree(wheel)
     contents.add_metadata(wheel)

@@ -11,12 +11,12 @@ import shlex
 import shutil
 import subprocess
 import tempfile
-from typing import Iterator, List, Sequence
+from typing import Dict, Iterator, List, Sequence
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 
 
-def _environment() -> dict:
+def _environment() -> Dict[str, str]:
     """DESTDIR would move the installation, and the flags of a calling make do not concern CMake's."""
     return {name: value for name, value in os.environ.items()
             if name not in ("DESTDIR", "MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
