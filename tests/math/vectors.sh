@@ -32,7 +32,7 @@ for cc in "$@" gcc clang; do
     *clang*) flags="-O2 -Rpass=loop-vectorize" ;;
     *) # gcc before 12 does not take numbers of a table into a vector
         [ "$("$cc" -dumpversion | cut -d. -f1)" -ge 12 ] || continue
-        flags="-O3 -msse4.2 -fno-math-errno -fopt-info-vec-optimized" ;;
+        flags="-O3 -fno-math-errno -fopt-info-vec-optimized" ;;
     esac
     case " $done_ " in *" $("$cc" --version | sed -n '1s/ /_/gp') "*) continue ;; esac
     done_="$done_ $("$cc" --version | sed -n '1s/ /_/gp')"

@@ -112,11 +112,6 @@ TG_MATH_INLINE double tg_math_infinity_f64(void)
  * one value behind a branch, and then do not vectorise the loop, since a branch must not become
  * arithmetic that could trap.
  */
-#if defined(__SSE2__) && !defined(__SSE4_2__) && !defined(__clang__)
-#define TG_MATH_NO_MASKS_F64_ 1 /* gcc cannot make vectors of such masks before SSE 4.2 anyway */
-#else
-#define TG_MATH_NO_MASKS_F64_ 0
-#endif
 TG_MATH_INLINE float tg_math_select_f32(bool condition, float a, float b)
 {
 #if defined(__CUDACC__)
@@ -126,14 +121,53 @@ TG_MATH_INLINE float tg_math_select_f32(bool condition, float a, float b)
     return tg_float32_from_bits((tg_float32_bits(a) & mask) | (tg_float32_bits(b) & ~mask));
 #endif
 }
-TG_MATH_INLINE double tg_math_select_f64(bool condition, double a, double b)
+TG_MATH_INLINE double tg_math_select_f64(uint64_t mask, double a, double b)
 {
-#if defined(__CUDACC__) || TG_MATH_NO_MASKS_F64_
-    return condition ? a : b;
+#if defined(__CUDACC__)
+    return mask ? a : b;
 #else
-    uint64_t mask = 0 - (uint64_t)condition;
     return tg_double_from_bits((tg_double_bits(a) & mask) | (tg_double_bits(b) & ~mask));
 #endif
+}
+
+/*
+ * Conditions for tg_math_select_f64: all bits set, or none. gcc cannot vectorise comparisons of doubles
+ * that become masks for machines before SSE 4.2, but it can vectorise integer arithmetic.
+ */
+#if defined(__SSE2__) && !defined(__SSE4_2__) && !defined(__clang__) && !defined(__CUDACC__)
+#define TG_MATH_MASK_(condition, sign) (0 - ((sign) >> 63))
+#else
+#define TG_MATH_MASK_(condition, sign) (0 - (uint64_t)(condition))
+#endif
+
+/* Whether the bit of the sign is set, also of -0. */
+TG_MATH_INLINE uint64_t tg_math_is_negative(double x)
+{
+    return 0 - (tg_double_bits(x) >> 63);
+}
+
+/* a < b for numbers that are not negative; if one is, or is NaN, the answer may be either. */
+TG_MATH_INLINE uint64_t tg_math_is_below(double a, double b)
+{
+    return TG_MATH_MASK_(a < b, tg_double_bits(a) - tg_double_bits(b));
+}
+
+TG_MATH_INLINE uint64_t tg_math_is_zero(double x)
+{
+    return TG_MATH_MASK_(x == 0, (tg_double_bits(x) << 1 >> 1) - 1);
+}
+
+TG_MATH_INLINE uint64_t tg_math_is_nan(double x)
+{
+    return TG_MATH_MASK_(x != x, ((uint64_t)0x7ff00000u << 32) - (tg_double_bits(x) << 1 >> 1));
+}
+
+/* a == b, where b is not 0. */
+TG_MATH_INLINE uint64_t tg_math_is_equal(double a, double b)
+{
+    uint64_t difference = tg_double_bits(a) ^ tg_double_bits(b);
+    (void)difference; /* not every build looks at it */
+    return TG_MATH_MASK_(a == b, ~(difference | (0 - difference)));
 }
 
 /* |x|, and the magnitude of x with the sign of y. */
@@ -257,11 +291,7 @@ TG_MATH_INLINE double tg_math_round_f64(double x)
     return (x + shift) - shift;
 }
 
-/* 2^k for integers k, from -126 to 127 and from -1022 to 1023. */
-TG_MATH_INLINE float tg_math_power_f32(float k)
-{
-    return tg_float32_from_bits((tg_float32_bits(k + 0x1.8p23f) << 23) + (127u << 23));
-}
+/* 2^k for integers k from -1022 to 1023. */
 TG_MATH_INLINE double tg_math_power_f64(double k)
 {
     return tg_double_from_bits((tg_double_bits(k + 0x1.8p52) << 52) + ((uint64_t)1023 << 52));
@@ -271,9 +301,10 @@ TG_MATH_INLINE double tg_math_power_f64(double k)
  * out of range where the product is not, or is subnormal. */
 TG_MATH_INLINE float tg_math_scale_f32(float x, float k)
 {
-    float half = tg_math_round_f32(tg_math_mul_f32(k, 0.5f));
-    return tg_math_mul_f32(tg_math_mul_f32(x, tg_math_power_f32(half)),
-                           tg_math_power_f32(k - half));
+    int32_t whole = (int32_t)(tg_float32_bits(k + 0x1.8p23f) - 0x4b400000u), half = whole >> 1;
+    float first = tg_float32_from_bits((uint32_t)(half + 127) << 23);
+    float second = tg_float32_from_bits((uint32_t)(whole - half + 127) << 23);
+    return tg_math_mul_f32(tg_math_mul_f32(x, first), second);
 }
 TG_MATH_INLINE double tg_math_scale_f64(double x, double k)
 {
@@ -282,7 +313,7 @@ TG_MATH_INLINE double tg_math_scale_f64(double x, double k)
                            tg_math_power_f64(k - half));
 }
 
-/* x within [low, high]; NaN stays NaN. */
+/* x within [low, high], both finite. NaN may become anything. */
 TG_MATH_INLINE float tg_math_clamp_f32(float x, float low, float high)
 {
     x = tg_math_select_f32(x < low, low, x);
@@ -290,8 +321,8 @@ TG_MATH_INLINE float tg_math_clamp_f32(float x, float low, float high)
 }
 TG_MATH_INLINE double tg_math_clamp_f64(double x, double low, double high)
 {
-    x = tg_math_select_f64(x < low, low, x);
-    return tg_math_select_f64(x > high, high, x);
+    x = tg_math_select_f64(TG_MATH_MASK_(x < low, tg_double_bits(x - low)), low, x);
+    return tg_math_select_f64(TG_MATH_MASK_(x > high, tg_double_bits(high - x)), high, x);
 }
 
 #endif

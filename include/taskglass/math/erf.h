@@ -46,7 +46,7 @@ TG_MATH_INLINE float tg_erf_f32(float x)
     small = tg_math_mul_f64(tg_math_madd_f64(small, z, 0x1.20dd750406299p+0), far);
     large = tg_math_mul_f64(tg_math_exp_short(-z), tg_math_erfc_short((far - 3.0) / (far + 3.0)));
     large = 1.0 - large / (1.0 + 2 * far);
-    y = tg_math_sign_f32((float)tg_math_select_f64(far < 1.0, small, large), x);
+    y = tg_math_sign_f32((float)tg_math_select_f64(tg_math_is_below(far, 1.0), small, large), x);
     return tg_math_select_f32(x != x, tg_math_nan_f32(), y);
 }
 
@@ -60,7 +60,7 @@ TG_MATH_INLINE float tg_gelu_f32(float x)
     tail = tg_math_exp_short(tg_math_mul_f64(tg_math_mul_f64(far, far), -0.5));
     tail = tg_math_mul_f64(tail, tg_math_erfc_short((far - c) / (far + c)));
     tail = tail / tg_math_madd_f64(far, 2 * root, 2.0); /* erfc(|x|/√2) / 2 */
-    tail = tg_math_select_f64(at < 0, tail, 1.0 - tail);
+    tail = tg_math_select_f64(tg_math_is_negative(at), tail, 1.0 - tail);
     return tg_math_select_f32(x != x, tg_math_nan_f32(),
                               tg_math_sign_f32((float)tg_math_mul_f64(at, tail), x));
 }
@@ -117,8 +117,8 @@ TG_MATH_INLINE double tg_erf_f64(double x)
     e = tg_math_exp_long(square);
     large = tg_math_mul_f64(e.e.hi, tg_math_erfc_long((far - 4.0) / (far + 4.0)));
     large = 1.0 - tg_math_mul_f64(large / (1.0 + 2 * far), tg_math_power_f64(e.k));
-    large = tg_math_sign_f64(tg_math_select_f64(far < 1.0, small, large), x);
-    return tg_math_select_f64(x != x, tg_math_nan_f64(), large);
+    large = tg_math_sign_f64(tg_math_select_f64(tg_math_is_below(far, 1.0), small, large), x);
+    return tg_math_select_f64(tg_math_is_nan(x), tg_math_nan_f64(), large);
 }
 
 /* The distribution function of the normal distribution, less 1/2, of x with |x| < 3/4. */
@@ -140,11 +140,13 @@ TG_MATH_INLINE double tg_math_normal_small(double x)
 TG_MATH_INLINE double tg_gelu_f64(double x)
 {
     const double c = 0x1.6a09e667f3bcdp+2; /* 4·√2 */
-    double at =
-        tg_math_select_f64(x < -39.0, -39.0, x); /* there it is -0, and -infinity·0 is none */
+    /* Below -39 it is -0, and -infinity·0 is none. */
+    uint64_t end = tg_math_is_negative(x) & tg_math_is_below(39.0, tg_math_abs_f64(x));
+    double at = tg_math_select_f64(end, -39.0, x);
     double far = tg_math_clamp_f64(tg_math_abs_f64(at), 0.0, 39.0), q, k, y;
     struct tg_math_power e = tg_math_exp_long(tg_math_product(far, -0.5 * far));
     struct tg_math_pair tail, below = tg_math_product(far, 0x1.6a09e667f3bcdp+1);
+    uint64_t low = tg_math_is_negative(at) & ~tg_math_is_below(far, 0.75);
     q = tg_math_erfc_long((far - c) / (far + c));
     tail = tg_math_product(e.e.hi, q);
     tail.lo = tg_math_madd_f64(e.e.lo, q, tail.lo);
@@ -154,13 +156,13 @@ TG_MATH_INLINE double tg_gelu_f64(double x)
     tail = tg_math_quotient(tail, below); /* erfc(|x|/√2) / 2 without 2^k */
     k = tg_math_power_f64(tg_math_clamp_f64(e.k, -100.0, 0.0));
     y = 1.0 - tg_math_mul_f64(tail.hi, k);
-    y = tg_math_select_f64(far < 0.75, 0.5 + tg_math_normal_small(at), y);
-    tail.hi = tg_math_select_f64(at <= -0.75, tail.hi, y);
-    tail.lo = tg_math_select_f64(at <= -0.75, tail.lo, 0.0);
-    k = tg_math_select_f64(at <= -0.75, e.k, 0.0);
+    y = tg_math_select_f64(tg_math_is_below(far, 0.75), 0.5 + tg_math_normal_small(at), y);
+    tail.hi = tg_math_select_f64(low, tail.hi, y);
+    tail.lo = tg_math_select_f64(low, tail.lo, 0.0);
+    k = tg_math_select_f64(low, e.k, 0.0);
     y = tg_math_madd_f64(at, tail.hi, -tg_math_mul_f64(far, tail.lo)); /* x < 0, or tail.lo = 0 */
     y = tg_math_scale_f64(y, k);
-    return tg_math_select_f64(x != x, tg_math_nan_f64(), tg_math_sign_f64(y, x));
+    return tg_math_select_f64(tg_math_is_nan(x), tg_math_nan_f64(), tg_math_sign_f64(y, x));
 }
 
 #endif

@@ -15,7 +15,7 @@
 TG_MATH_INLINE float tg_exp_f32(float x)
 {
     float at = tg_math_clamp_f32(x, -104.0f, 89.0f); /* there it is 0 or infinity already */
-    float k = tg_math_round_f32(tg_math_mul_f32(at, 0x1.715476p+0f));
+    float k = tg_math_madd_f32(at, 0x1.715476p+0f, 0x1.8p23f) - 0x1.8p23f; /* rounded */
     float high = tg_math_madd_f32(k, -0x1.62e4p-1f, at), low = tg_math_mul_f32(k, 0x1.7f7d1cp-20f);
     float r = high - low, q;
     q = tg_math_madd_f32(0x1.6a25b6p-10f, r, 0x1.1239f4p-7f);
@@ -77,7 +77,7 @@ TG_MATH_INLINE float tg_sigmoid_f32(float x)
 {
     double far = (double)tg_math_clamp_f32(tg_math_abs_f32(x), 0.0f, 120.0f);
     double at = (double)x, e = tg_math_exp_short(-far);
-    double y = tg_math_select_f64(at < 0, e, 1.0) / (1.0 + e);
+    double y = tg_math_select_f64(tg_math_is_negative(at), e, 1.0) / (1.0 + e);
     return tg_math_select_f32(x != x, tg_math_nan_f32(), (float)y);
 }
 
@@ -102,7 +102,7 @@ TG_MATH_INLINE float tg_gelu_tanh_f32(float x)
         tg_math_madd_f64(tg_math_mul_f64(at, at), 0x1.2444f2a4d8b4bp-4, 0x1.9884533d43651p+0);
     double z2 = tg_math_abs_f64(tg_math_mul_f64(at, slope)); /* twice the argument of tanh */
     double e = tg_math_exp_short(-tg_math_clamp_f64(z2, 0.0, 200.0));
-    double y = tg_math_mul_f64(at, tg_math_select_f64(at < 0, e, 1.0)) / (1.0 + e);
+    double y = tg_math_mul_f64(at, tg_math_select_f64(tg_math_is_negative(at), e, 1.0)) / (1.0 + e);
     return tg_math_select_f32(x != x, tg_math_nan_f32(), tg_math_sign_f32((float)y, x));
 }
 
@@ -151,15 +151,15 @@ TG_MATH_INLINE struct tg_math_pair tg_math_single(double x)
 TG_MATH_INLINE double tg_exp_f64(double x)
 {
     struct tg_math_power e = tg_math_exp_long(tg_math_single(tg_math_clamp_f64(x, -746.0, 710.0)));
-    double y = tg_math_scale_f64(e.e.hi, e.k);
-    return tg_math_select_f64(x != x, tg_math_nan_f64(), y);
+    double y = tg_math_scale_f64(e.e.hi + e.e.lo, e.k);
+    return tg_math_select_f64(tg_math_is_nan(x), tg_math_nan_f64(), y);
 }
 
-/* 2^r - 1 for r = hi + lo, |r| <= 1/2. */
-TG_MATH_INLINE struct tg_math_pair tg_math_exp2m1(struct tg_math_pair x)
+/* 2^r for r = hi + lo, |r| <= 1/2. The sums keep what they round off until the last one. */
+TG_MATH_INLINE double tg_math_exp2_long(struct tg_math_pair x)
 {
     double r = x.hi, q;
-    struct tg_math_pair first = tg_math_product(r, 0x1.62e42fefa39efp-1);
+    struct tg_math_pair first = tg_math_product(r, 0x1.62e42fefa39efp-1), sum;
     q = tg_math_madd_f64(0x1.e7c8072aed351p-32, r, 0x1.e617d8d94be2dp-28);
     q = tg_math_madd_f64(q, r, 0x1.b5265237f6553p-24);
     q = tg_math_madd_f64(q, r, 0x1.62bfc9e1e573cp-20);
@@ -171,43 +171,45 @@ TG_MATH_INLINE struct tg_math_pair tg_math_exp2m1(struct tg_math_pair x)
     q = tg_math_madd_f64(q, r, 0x1.ebfbdff82c5a1p-3);
     q = tg_math_madd_f64(q, tg_math_mul_f64(r, r), first.lo);
     q += tg_math_madd_f64(r, 0x1.abc9e3b39803fp-56, tg_math_mul_f64(x.lo, 0x1.62e42fefa39efp-1));
-    return tg_math_sum_ordered(first.hi, q);
+    first = tg_math_sum_ordered(first.hi, q);
+    sum = tg_math_sum_ordered(1.0, first.hi);
+    return sum.hi + (sum.lo + first.lo);
 }
 
 /* 2^x. */
 TG_MATH_INLINE double tg_exp2_f64(double x)
 {
     double at = tg_math_clamp_f64(x, -1076.0, 1025.0), k = tg_math_round_f64(at);
-    double y = tg_math_scale_f64(1.0 + tg_math_exp2m1(tg_math_single(at - k)).hi, k);
-    return tg_math_select_f64(x != x, tg_math_nan_f64(), y);
+    double y = tg_math_scale_f64(tg_math_exp2_long(tg_math_single(at - k)), k);
+    return tg_math_select_f64(tg_math_is_nan(x), tg_math_nan_f64(), y);
 }
 
 /* y / (1 + e^-x) for y = hi + lo: the core of sigmoid and gelu. */
 TG_MATH_INLINE double tg_math_logistic(struct tg_math_pair x, double y)
 {
-    double sign = tg_math_select_f64(x.hi < 0, 1.0, -1.0), k;
+    double sign = tg_math_select_f64(tg_math_is_negative(x.hi), 1.0, -1.0), k;
     struct tg_math_pair far, below, part;
     struct tg_math_power e;
     far.hi = tg_math_mul_f64(x.hi, sign);
     far.lo = tg_math_mul_f64(x.lo, sign);
-    far.lo = tg_math_select_f64(far.hi < -800.0, 0.0, far.lo);
+    far.lo = tg_math_select_f64(tg_math_is_below(tg_math_abs_f64(far.hi), 800.0), far.lo, 0.0);
     far.hi = tg_math_clamp_f64(far.hi, -800.0, 0.0);
     e = tg_math_exp_long(far);
     k = tg_math_clamp_f64(e.k, -200.0, 0.0);
     below = tg_math_sum_ordered(1.0, tg_math_mul_f64(e.e.hi, tg_math_power_f64(k)));
     below.lo += tg_math_mul_f64(e.e.lo, tg_math_power_f64(k));
-    e.e.hi = tg_math_select_f64(x.hi < 0, e.e.hi, 1.0);
-    e.e.lo = tg_math_select_f64(x.hi < 0, e.e.lo, 0.0);
+    e.e.hi = tg_math_select_f64(tg_math_is_negative(x.hi), e.e.hi, 1.0);
+    e.e.lo = tg_math_select_f64(tg_math_is_negative(x.hi), e.e.lo, 0.0);
     part = tg_math_quotient(e.e, below);
     y = tg_math_madd_f64(y, part.hi, tg_math_mul_f64(y, part.lo));
-    return tg_math_scale_f64(y, tg_math_select_f64(x.hi < 0, e.k, 0.0));
+    return tg_math_scale_f64(y, tg_math_select_f64(tg_math_is_negative(x.hi), e.k, 0.0));
 }
 
 /* 1 / (1 + e^-x). */
 TG_MATH_INLINE double tg_sigmoid_f64(double x)
 {
     double y = tg_math_logistic(tg_math_single(x), 1.0);
-    return tg_math_select_f64(x != x, tg_math_nan_f64(), y);
+    return tg_math_select_f64(tg_math_is_nan(x), tg_math_nan_f64(), y);
 }
 
 /* The hyperbolic tangent. */
@@ -223,8 +225,9 @@ TG_MATH_INLINE double tg_tanh_f64(double x)
     below = tg_math_sum_ordered(2.0, t.hi);
     below.lo += t.lo;
     y = tg_math_quotient(t, below).hi;
-    y = tg_math_select_f64(far < 0x1p-28, far, y); /* below, the exact products would underflow */
-    return tg_math_select_f64(x != x, tg_math_nan_f64(), tg_math_sign_f64(y, x));
+    y = tg_math_select_f64(tg_math_is_below(far, 0x1p-28), far,
+                           y); /* below, the exact products would underflow */
+    return tg_math_select_f64(tg_math_is_nan(x), tg_math_nan_f64(), tg_math_sign_f64(y, x));
 }
 
 /* x/2·(1 + tanh(√(2/π)·(x + 0.044715·x³))). */
@@ -240,8 +243,9 @@ TG_MATH_INLINE double tg_gelu_tanh_f64(double x)
     cubic = tg_math_sum(slope.hi, linear.hi);
     slope = tg_math_sum_ordered(cubic.hi, cubic.lo + (slope.lo + linear.lo));
     y = tg_math_logistic(tg_math_times(slope, tg_math_single(at)), at);
-    y = tg_math_select_f64(x > 60.0, x, y);
-    return tg_math_select_f64(x != x, tg_math_nan_f64(), tg_math_sign_f64(y, x));
+    y = tg_math_select_f64(tg_math_is_below(60.0, tg_math_abs_f64(x)) & ~tg_math_is_negative(x), x,
+                           y);
+    return tg_math_select_f64(tg_math_is_nan(x), tg_math_nan_f64(), tg_math_sign_f64(y, x));
 }
 
 #endif

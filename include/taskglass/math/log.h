@@ -36,9 +36,9 @@ TG_MATH_INLINE float tg_math_log_ends_f32(float x, float y)
 }
 TG_MATH_INLINE double tg_math_log_ends_f64(double x, double y)
 {
-    y = tg_math_select_f64(x > 0, y, tg_math_nan_f64());
-    y = tg_math_select_f64(x == 0, -tg_math_infinity_f64(), y);
-    return tg_math_select_f64(x == tg_math_infinity_f64(), x, y);
+    y = tg_math_select_f64(tg_math_is_negative(x) | tg_math_is_nan(x), tg_math_nan_f64(), y);
+    y = tg_math_select_f64(tg_math_is_zero(x), -tg_math_infinity_f64(), y);
+    return tg_math_select_f64(tg_math_is_equal(x, tg_math_infinity_f64()), x, y);
 }
 
 /* The natural logarithm. Every float32 is a normal double. */
@@ -78,9 +78,9 @@ TG_MATH_INLINE float tg_log2_f32(float x)
 /* The same split of any x > 0; subnormal ones are scaled first. */
 TG_MATH_INLINE struct tg_math_split tg_math_split_any(double x)
 {
-    struct tg_math_split y =
-        tg_math_split(tg_math_select_f64(x < 0x1p-1022, tg_math_mul_f64(x, 0x1p54), x));
-    y.k = tg_math_select_f64(x < 0x1p-1022, y.k - 54.0, y.k);
+    struct tg_math_split y = tg_math_split(
+        tg_math_select_f64(tg_math_is_below(x, 0x1p-1022), tg_math_mul_f64(x, 0x1p54), x));
+    y.k = tg_math_select_f64(tg_math_is_below(x, 0x1p-1022), y.k - 54.0, y.k);
     return y;
 }
 
@@ -131,7 +131,7 @@ TG_MATH_INLINE float tg_sqrt_f32(float x)
 TG_MATH_INLINE double tg_sqrt_f64(double x)
 {
     double y = TG_MATH_SQRT_F64_(x);
-    return tg_math_select_f64(x >= 0, y, tg_math_nan_f64());
+    return tg_math_select_f64(tg_math_is_nan(y), tg_math_nan_f64(), y);
 }
 
 /* 1 / √x. */
@@ -149,17 +149,17 @@ TG_MATH_INLINE float tg_rsqrt_f32(float x)
  * scaled so that both differences are exact. */
 TG_MATH_INLINE double tg_rsqrt_f64(double x)
 {
-    double down = tg_math_select_f64(x > 0x1p700, 0x1p-100, 1.0);
-    double back = tg_math_select_f64(x < 0x1p-700, 0x1p100, down);
+    double down = tg_math_select_f64(tg_math_is_below(0x1p700, x), 0x1p-100, 1.0);
+    double back = tg_math_select_f64(tg_math_is_below(x, 0x1p-700), 0x1p100, down);
     double scale = back * back;
     double at = tg_math_mul_f64(x, scale), s = TG_MATH_SQRT_F64_(at), y = 1.0 / s, rest;
     struct tg_math_pair square = tg_math_product(s, s), one = tg_math_product(y, s);
     rest = tg_math_mul_f64(tg_math_mul_f64((square.hi - at) + square.lo, y), 0.5);
     rest = tg_math_madd_f64(rest, y, (1.0 - one.hi) - one.lo);
     rest = tg_math_mul_f64(tg_math_madd_f64(y, rest, y), back);
-    rest = tg_math_select_f64(x > 0, rest, tg_math_nan_f64());
-    rest = tg_math_select_f64(x == 0, 1.0 / x, rest);
-    return tg_math_select_f64(x == tg_math_infinity_f64(), 0.0, rest);
+    rest = tg_math_select_f64(tg_math_is_negative(x) | tg_math_is_nan(x), tg_math_nan_f64(), rest);
+    rest = tg_math_select_f64(tg_math_is_zero(x), 1.0 / x, rest);
+    return tg_math_select_f64(tg_math_is_equal(x, tg_math_infinity_f64()), 0.0, rest);
 }
 
 #endif

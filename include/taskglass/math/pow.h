@@ -16,10 +16,10 @@
 TG_MATH_INLINE double tg_math_parity(double y)
 {
     double far = tg_math_abs_f64(y), half, whole;
-    half = tg_math_select_f64(far < 0x1p53, 0.5 * far, 0.0);
-    whole = tg_math_select_f64(far < 0x1p52, (far + 0x1p52) - 0x1p52, far);
-    half = tg_math_select_f64((half + 0x1p52) - 0x1p52 != half, 2.0, 0.0);
-    return tg_math_select_f64(whole != far, 1.0, half);
+    half = tg_math_select_f64(tg_math_is_below(far, 0x1p53), 0.5 * far, 0.0);
+    whole = tg_math_select_f64(tg_math_is_below(far, 0x1p52), (far + 0x1p52) - 0x1p52, far);
+    half = tg_math_select_f64(~tg_math_is_equal((half + 0x1p52) - 0x1p52, half), 2.0, 0.0);
+    return tg_math_select_f64(~tg_math_is_equal(whole, far), 1.0, half);
 }
 
 /* 2^r for |r| <= 1/2, good to 2^-39. */
@@ -42,15 +42,15 @@ TG_MATH_INLINE double tg_math_exp2_short(double r)
 TG_MATH_INLINE double tg_math_power_sign(double x, double y, double parity)
 {
     const double infinity = tg_math_infinity_f64();
-    double sign = tg_math_select_f64(parity == 2.0, -1.0, 1.0);
-    double other = tg_math_select_f64(x == -infinity, 1.0, tg_math_nan_f64());
-    other = tg_math_select_f64(x == 0, 1.0, other);
-    sign = tg_math_select_f64(parity == 1.0, other, sign);
-    sign = tg_math_select_f64((tg_double_bits(x) >> 63) != 0, sign, 1.0);
-    sign = tg_math_select_f64(x != x, tg_math_nan_f64(), sign);
-    sign = tg_math_select_f64(y != y, tg_math_nan_f64(), sign);
-    sign = tg_math_select_f64(x == 1.0, 1.0, sign);
-    return tg_math_select_f64(y == 0, 1.0, sign);
+    double sign = tg_math_select_f64(tg_math_is_equal(parity, 2.0), -1.0, 1.0);
+    double other = tg_math_select_f64(tg_math_is_equal(x, -infinity), 1.0, tg_math_nan_f64());
+    other = tg_math_select_f64(tg_math_is_zero(x), 1.0, other);
+    sign = tg_math_select_f64(tg_math_is_equal(parity, 1.0), other, sign);
+    sign = tg_math_select_f64(tg_math_is_negative(x), sign, 1.0);
+    sign = tg_math_select_f64(tg_math_is_nan(x), tg_math_nan_f64(), sign);
+    sign = tg_math_select_f64(tg_math_is_nan(y), tg_math_nan_f64(), sign);
+    sign = tg_math_select_f64(tg_math_is_equal(x, 1.0), 1.0, sign);
+    return tg_math_select_f64(tg_math_is_zero(y), 1.0, sign);
 }
 
 /* x^y. */
@@ -62,15 +62,16 @@ TG_MATH_INLINE float tg_pow_f32(float x, float y)
     /* Any |log2 x| that is not 0 exceeds 2^-25, so that a larger y than this changes nothing. */
     at = tg_math_mul_f64(at, tg_math_clamp_f64((double)y, -0x1p40, 0x1p40));
     at = tg_math_clamp_f64(at, -300.0, 300.0);
-    at = tg_math_select_f64(base == 0, -tg_math_sign_f64(300.0, (double)y), at);
-    at = tg_math_select_f64(base == infinity, tg_math_sign_f64(300.0, (double)y), at);
+    at = tg_math_select_f64(tg_math_is_zero(base), -tg_math_sign_f64(300.0, (double)y), at);
+    at = tg_math_select_f64(tg_math_is_equal(base, infinity), tg_math_sign_f64(300.0, (double)y),
+                            at);
     k = tg_math_round_f64(at);
     power = tg_math_mul_f64(tg_math_exp2_short(at - k), tg_math_power_f64(k));
     sign = tg_math_power_sign((double)x, (double)y, tg_math_parity((double)y));
-    power = tg_math_select_f64(sign < 0, -power, power);
-    power = tg_math_select_f64((double)x == 1.0, 1.0, power);
-    power = tg_math_select_f64((double)y == 0, 1.0, power);
-    return (float)tg_math_select_f64(sign != sign, tg_math_nan_f64(), power);
+    power = tg_math_select_f64(tg_math_is_negative(sign), -power, power);
+    power = tg_math_select_f64(tg_math_is_equal((double)x, 1.0), 1.0, power);
+    power = tg_math_select_f64(tg_math_is_zero((double)y), 1.0, power);
+    return (float)tg_math_select_f64(tg_math_is_nan(sign), tg_math_nan_f64(), power);
 }
 
 /* log2 x as a sum, for finite x > 0: s·(2/ln 2 + z·(2/(3·ln 2) + z·T(z))), where z·T(z) and what is
@@ -108,20 +109,21 @@ TG_MATH_INLINE double tg_pow_f64(double x, double y)
     /* Any |log2 x| that is not 0 exceeds 2^-54, so that a larger y than this changes nothing, nor does
      * a smaller one, which would underflow. */
     by = tg_math_clamp_f64(y, -0x1p80, 0x1p80);
-    by = tg_math_select_f64(tg_math_abs_f64(by) < 0x1p-200, 0.0, by);
+    by = tg_math_select_f64(tg_math_is_below(tg_math_abs_f64(by), 0x1p-200), 0.0, by);
     at = tg_math_times(at, tg_math_single(by));
-    at.hi = tg_math_select_f64(base == 0, -tg_math_sign_f64(1200.0, y), at.hi);
-    at.hi = tg_math_select_f64(base == infinity, tg_math_sign_f64(1200.0, y), at.hi);
-    at.lo = tg_math_select_f64(tg_math_abs_f64(at.hi) < 1200.0, at.lo, 0.0);
+    at.hi = tg_math_select_f64(tg_math_is_zero(base), -tg_math_sign_f64(1200.0, y), at.hi);
+    at.hi =
+        tg_math_select_f64(tg_math_is_equal(base, infinity), tg_math_sign_f64(1200.0, y), at.hi);
+    at.lo = tg_math_select_f64(tg_math_is_below(tg_math_abs_f64(at.hi), 1200.0), at.lo, 0.0);
     at.hi = tg_math_clamp_f64(at.hi, -1200.0, 1200.0);
     k = tg_math_round_f64(at.hi);
     at = tg_math_sum(at.hi - k, at.lo);
-    power = tg_math_scale_f64(1.0 + tg_math_exp2m1(at).hi, k);
+    power = tg_math_scale_f64(tg_math_exp2_long(at), k);
     sign = tg_math_power_sign(x, y, tg_math_parity(y));
-    power = tg_math_select_f64(sign < 0, -power, power);
-    power = tg_math_select_f64(x == 1.0, 1.0, power);
-    power = tg_math_select_f64(y == 0, 1.0, power);
-    return tg_math_select_f64(sign != sign, tg_math_nan_f64(), power);
+    power = tg_math_select_f64(tg_math_is_negative(sign), -power, power);
+    power = tg_math_select_f64(tg_math_is_equal(x, 1.0), 1.0, power);
+    power = tg_math_select_f64(tg_math_is_zero(y), 1.0, power);
+    return tg_math_select_f64(tg_math_is_nan(sign), tg_math_nan_f64(), power);
 }
 
 #endif

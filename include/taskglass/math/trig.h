@@ -34,18 +34,18 @@ TG_MATH_INLINE struct tg_math_angle tg_math_angle_f32(double x)
     double first = 0x1.45f306p-3, second = 0x1.b93910p-28, third = 0x1.529fc2757d1f5p-54;
     double turn, quarters;
     struct tg_math_angle y;
-    first = tg_math_select_f64(x >= 0x1p49, 0x1.b93910p-28, first);
-    second = tg_math_select_f64(x >= 0x1p49, 0x1.529fc2p-54, second);
-    third = tg_math_select_f64(x >= 0x1p49, 0x1.d5f47d4d37703p-80, third);
-    first = tg_math_select_f64(x >= 0x1p75, 0x1.529fc2p-54, first);
-    second = tg_math_select_f64(x >= 0x1p75, 0x1.d5f47dp-80, second);
-    third = tg_math_select_f64(x >= 0x1p75, 0x1.34ddc0db6295ap-106, third);
-    first = tg_math_select_f64(x >= 0x1p101, 0x1.d5f47dp-80, first);
-    second = tg_math_select_f64(x >= 0x1p101, 0x1.34ddc0p-106, second);
-    third = tg_math_select_f64(x >= 0x1p101, 0x1.b6c52b3278872p-131, third);
-    first = tg_math_select_f64(x >= 0x1p127, 0x1.34ddc0p-106, first);
-    second = tg_math_select_f64(x >= 0x1p127, 0x1.b6c52bp-131, second);
-    third = tg_math_select_f64(x >= 0x1p127, 0x1.93c439041fe51p-158, third);
+    first = tg_math_select_f64(~tg_math_is_below(x, 0x1p49), 0x1.b93910p-28, first);
+    second = tg_math_select_f64(~tg_math_is_below(x, 0x1p49), 0x1.529fc2p-54, second);
+    third = tg_math_select_f64(~tg_math_is_below(x, 0x1p49), 0x1.d5f47d4d37703p-80, third);
+    first = tg_math_select_f64(~tg_math_is_below(x, 0x1p75), 0x1.529fc2p-54, first);
+    second = tg_math_select_f64(~tg_math_is_below(x, 0x1p75), 0x1.d5f47dp-80, second);
+    third = tg_math_select_f64(~tg_math_is_below(x, 0x1p75), 0x1.34ddc0db6295ap-106, third);
+    first = tg_math_select_f64(~tg_math_is_below(x, 0x1p101), 0x1.d5f47dp-80, first);
+    second = tg_math_select_f64(~tg_math_is_below(x, 0x1p101), 0x1.34ddc0p-106, second);
+    third = tg_math_select_f64(~tg_math_is_below(x, 0x1p101), 0x1.b6c52b3278872p-131, third);
+    first = tg_math_select_f64(~tg_math_is_below(x, 0x1p127), 0x1.34ddc0p-106, first);
+    second = tg_math_select_f64(~tg_math_is_below(x, 0x1p127), 0x1.b6c52bp-131, second);
+    third = tg_math_select_f64(~tg_math_is_below(x, 0x1p127), 0x1.93c439041fe51p-158, third);
     turn =
         tg_math_fraction(tg_math_mul_f64(x, first)) + tg_math_fraction(tg_math_mul_f64(x, second));
     quarters = tg_math_round_f64(4 * turn);
@@ -77,15 +77,15 @@ TG_MATH_INLINE double tg_math_cos_short(double x)
 }
 
 /* Whether the integer n is odd, and whether its bit of weight 2 is set, for |n| < 2^50. */
-TG_MATH_INLINE bool tg_math_bit0(double n)
+TG_MATH_INLINE uint64_t tg_math_bit0(double n)
 {
-    return tg_math_round_f64(0.5 * n) != 0.5 * n;
+    return ~tg_math_is_equal(tg_math_round_f64(0.5 * n), 0.5 * n);
 }
-TG_MATH_INLINE bool tg_math_bit1(double n)
+TG_MATH_INLINE uint64_t tg_math_bit1(double n)
 {
     /* n/4 - 1/8 is rounded to the number of whole fours, and there are no ties. */
     double rest = n - 4 * tg_math_round_f64(0.25 * n - 0.375);
-    return rest >= 2;
+    return ~tg_math_is_below(rest, 2.0);
 }
 
 /* sin(x + shift·π/2) for |x| that the angle is of. */
@@ -146,9 +146,8 @@ TG_MATH_INLINE double tg_math_turn_digits(uint64_t i)
  */
 TG_MATH_INLINE struct tg_math_angle tg_math_angle_f64(double x)
 {
-    int64_t above =
-        (int64_t)(tg_double_bits(x) >> 52) - (1023 + 52); /* the place of its last bit */
-    uint64_t at = (uint64_t)(above > 0 ? above : 0) >> 4;
+    uint64_t above = (tg_double_bits(x) >> 52) - (1023 + 52); /* the place of x's last bit, */
+    uint64_t at = (above & ((above >> 63) - 1)) >> 4;         /* if that is not negative */
     double scaled = tg_math_mul_f64(x, tg_double_from_bits((1023 - 16 * at) << 52)), quarters, more;
     struct tg_math_pair a = tg_math_product(scaled, tg_math_turn_digits(at));
     struct tg_math_pair b =
@@ -207,17 +206,17 @@ TG_MATH_INLINE double tg_math_turned_f64(double x, double shift)
 TG_MATH_INLINE double tg_sin_f64(double x)
 {
     double far = tg_math_abs_f64(x), y = tg_math_turned_f64(far, 0.0);
-    y = tg_math_select_f64(x < 0, -y, y);
-    y = tg_math_select_f64(far < 0x1p-27, x, y); /* also keeps the sign of 0 */
-    return tg_math_select_f64(far < tg_math_infinity_f64(), y, tg_math_nan_f64());
+    y = tg_math_select_f64(tg_math_is_negative(x), -y, y);
+    y = tg_math_select_f64(tg_math_is_below(far, 0x1p-27), x, y); /* also keeps the sign of 0 */
+    return tg_math_select_f64(tg_math_is_below(far, tg_math_infinity_f64()), y, tg_math_nan_f64());
 }
 
 /* The cosine, of radians. */
 TG_MATH_INLINE double tg_cos_f64(double x)
 {
     double far = tg_math_abs_f64(x), y = tg_math_turned_f64(far, 1.0);
-    y = tg_math_select_f64(far < 0x1p-27, 1.0, y);
-    return tg_math_select_f64(far < tg_math_infinity_f64(), y, tg_math_nan_f64());
+    y = tg_math_select_f64(tg_math_is_below(far, 0x1p-27), 1.0, y);
+    return tg_math_select_f64(tg_math_is_below(far, tg_math_infinity_f64()), y, tg_math_nan_f64());
 }
 
 #endif
