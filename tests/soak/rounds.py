@@ -331,5 +331,24 @@ def large_trace(machine, random, folder):
           machine.build / "tests" / "bin" / "unit.trace.memory")
 
 
+# As in TG_MATH_MAP of taskglass/math.h; tests/math/sweep.c refuses others.
+FUNCTIONS = ("exp", "exp2", "log", "log2", "sqrt", "rsqrt", "tanh", "erf", "sin", "cos", "sigmoid", "gelu", "gelu_tanh")
+
+
+def maths(machine, random, folder):
+    """One function of taskglass/math.h on every float32, or pow on as many pairs, and ten million float64.
+    Takes some minutes. tests/math/exhaustive.sh tries them all."""
+    sweep = machine.build / "tests" / "bin" / "math-sweep"
+    if not sweep.exists():  # a build with sanitizers
+        return
+    seed, name = random.randrange(1 << 40), random.choice((*FUNCTIONS, "pow"))
+    if name == "pow":
+        _tool(machine, folder, sweep, "pow_f32", 1 << 32, seed)
+        _tool(machine, folder, sweep, "pow_f64", 10_000_000, seed)
+    else:
+        _tool(machine, folder, sweep, "f32", name, 1)
+        _tool(machine, folder, sweep, "f64", name, 10_000_000, seed)
+
+
 ROUNDS = {record_and_read: 6, kill_something: 4, pause: 3, interrupt: 3, small_limits: 3, full_disk: 2,
-          one_folder: 2, random_graphs: 2, crafted: 2, fuzz: 2, faults: 2, large_trace: 1}
+          one_folder: 2, random_graphs: 2, crafted: 2, fuzz: 2, faults: 2, large_trace: 1, maths: 1}
