@@ -37,6 +37,7 @@ bench: ## measure beside oneTBB, OpenMP, StarPU and, on a GPU, CUDA Graphs (ARGS
 	@bench/scope/run.py
 	@bench/diff/run.py
 	@bench/verify/run.py
+	@bench/math/run.py
 	@bench/export/run.py
 	@bench/check/run.py
 	@bench/trace_file/run.py
