@@ -243,6 +243,10 @@ static void sort(void *array, size_t count, size_t size, int (*order)(const void
 static uint32_t find_task(const struct tg_timeline *timeline, uint64_t id)
 {
     size_t low = 0, high = timeline->n_tasks;
+    /* Nearly always tasks are numbered without gaps. */
+    if (high > 0 && id >= timeline->task[0].id && id - timeline->task[0].id < high &&
+        timeline->task[id - timeline->task[0].id].id == id)
+        return (uint32_t)(id - timeline->task[0].id);
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (timeline->task[middle].id < id)
