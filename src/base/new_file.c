@@ -135,6 +135,9 @@ static tg_status begin(struct tg_new_file *file, bool named, struct tg_error *er
 {
     enum what what = look(file->path, file->overwrite);
     struct stat info;
+    /* The temporary name is shorter, so only the last step would find out. */
+    if (what == NOTHING && lstat(file->path, &info) != 0 && errno == ENAMETOOLONG)
+        return tg_file_error(error, "write", file->path, ENAMETOOLONG);
     if (what == TAKEN && lstat(file->path, &info) == 0 && S_ISDIR(info.st_mode))
         return tg_file_error(error, "write", file->path, EISDIR);
     if (what == TAKEN && !file->overwrite)

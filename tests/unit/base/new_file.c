@@ -162,6 +162,18 @@ TEST(a_pipe_in_place_of_the_file_is_not_waited_for)
     end();
 }
 
+TEST(a_name_that_is_too_long_is_refused_at_once)
+{
+    static char path[400];
+    struct tg_new_file *file;
+    begin();
+    snprintf(path, sizeof path, "%s/%0300d", folder, 0);
+    for (int i = 0; i < 2; i++)
+        CHECK_EQ_I(tg_new_file_open(path, i > 0, &file, &error), TG_IO_ERROR);
+    CHECK_EQ_I(count_files(), 0);
+    end();
+}
+
 TEST(a_folder_that_has_files_is_used_only_if_the_caller_says_so)
 {
     bool is_new;
