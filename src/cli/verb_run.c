@@ -246,6 +246,10 @@ static int run(struct cli *cli, void *context)
     struct tg_error error;
     if (!request->workload)
         return cli_error("run needs a workload; 'taskglass list' shows the workloads");
+    if (request->trace && strcmp(request->trace, "-") == 0)
+        return cli_error(
+            "--trace writes no trace to standard output, where the report goes; './-' is a "
+            "file of that name");
     cli_interrupt_catch();
     if (request->json)
         cli_module_output_away();

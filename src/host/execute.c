@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <taskglass/args.h>
+#include <taskglass/recording.h>
 #include <taskglass/wire/record.h>
 #include <time.h>
 
@@ -406,13 +407,31 @@ static bool is_in_output(const char *trace, const char *output)
            strchr(trace + length + 1, '/') == NULL;
 }
 
-/* A trace that cannot be written is refused before anything runs. */
+/* In a directory that does not exist yet, the names of files tell whether the run will write one there. */
+static tg_status check_name(const char *trace, struct tg_error *error)
+{
+    const char *last = strrchr(trace, '/') + 1;
+    const struct tg_run_name *name;
+    for (unsigned i = 0; (name = tg_run_name_at(i)); i++)
+        if (*name->folder == '\0' && strcmp(name->name, last) == 0)
+            return tg_error_set(error, TG_BAD_ARGUMENT,
+                                "the run writes another file to '%s'; name another for the trace",
+                                trace);
+    return TG_OK;
+}
+
+/* A trace that cannot be written, or that would replace another file of the run, is refused before anything
+ * runs. */
 static tg_status check_trace(const struct job *job, struct tg_error *error)
 {
-    const char *trace = job->config->trace;
-    if (trace == NULL || is_in_output(trace, job->plan.output))
+    const char *trace = job->config->trace, *output = job->plan.output;
+    if (trace == NULL)
         return TG_OK;
-    return tg_trace_file_check(trace, error);
+    tg_status status = *output ? tg_run_check_output(output, trace, error) : TG_OK;
+    if (status != TG_OK)
+        return status;
+    return is_in_output(trace, output) ? check_name(trace, error)
+                                       : tg_trace_file_check(trace, error);
 }
 
 static tg_status prepare(struct job *job, struct tg_error *error)

@@ -235,7 +235,8 @@ def test_a_host_that_is_killed_leaves_nothing_of_a_trace(tg):
     assert (tg.directory / "t.pftrace").read_text() == "the trace before"
 
 
-@pytest.mark.parametrize("name", ["missing/t.pftrace", "folder", "", "file/t.pftrace"])
+@pytest.mark.parametrize("name", ["missing/t.pftrace", "folder", "", "file/t.pftrace", "x" * 300, "-"],
+                         ids=lambda name: name[:20])
 def test_a_file_that_cannot_be_made_is_refused_before_the_run(tg, name):
     (tg.directory / "folder").mkdir()
     (tg.directory / "file").write_text("")
@@ -248,6 +249,18 @@ def test_a_file_in_the_output_directory_is_fine(tg):
     for _ in range(2):
         tg.good("run", "vector_add", "--output", "a/b/", "--trace", "a/b/t.pftrace")
     check_order(perfetto.read((tg.directory / "a" / "b" / "t.pftrace").read_bytes()))
+
+
+@pytest.mark.parametrize("name", ["run.json", "./run.json", "deps.json", "tensor_dump/tensor_dump.rec",
+                                  "scope_stats/scope_stats.json"])
+def test_a_trace_replaces_no_other_file_of_the_run(tg, name):
+    run = ["run", "vector_add", "--runtime", "aicpu_build_graph", "--dump-tensor", "--enable-scope-stats"]
+    for times in range(2):
+        result = tg(*run, "--output", "out", "--trace", f"out/{name}")
+        assert result.returncode == 2 and one_line(result.stderr) and result.stdout == "", result
+        assert (tg.directory / "out").exists() == (times > 0)
+        tg.good(*run, "--output", "out")
+    tg.good("verify", "out")
 
 
 def test_a_full_disk_costs_the_trace_and_not_the_run(tg):
