@@ -361,13 +361,12 @@ static void put_scope_stats(struct tg_json *json, const struct tg_scope_result *
     tg_json_end_object(json);
 }
 
+/* Only of a run that was traced. */
 static void put_trace(struct tg_json *json, const char *file, const struct tg_run_trace *trace)
 {
-    tg_json_key(json, "trace");
-    if (!trace->on) {
-        tg_json_null(json);
+    if (!trace->on)
         return;
-    }
+    tg_json_key(json, "trace");
     tg_json_begin_object(json);
     tg_json_put_string(json, "file", file);
     tg_json_put_string(json, "format",
