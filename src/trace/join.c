@@ -37,10 +37,14 @@ struct group {
 
 /* --- slices and counters --------------------------------------------------------------------- */
 
-/* At the same time: first what has no length, then the longest, so that slices nest in this order. */
-static uint64_t order_of(uint64_t begin, uint64_t end)
+/* At the same time: first what has no length, then the longest, so that slices nest in this order. Scopes
+ * say themselves which is inside, also if they begin and end together. */
+static uint64_t order_of(const struct tg_spool_event *event)
 {
-    return begin == end ? 0 : UINT64_C(1) << 63 | (~end & (UINT64_MAX >> 1));
+    bool is_moment = event->begin == event->end;
+    if (event->type == TG_SPOOL_SCOPE)
+        return (uint64_t)event->part << 1 | !is_moment;
+    return is_moment ? 0 : UINT64_C(1) << 63 | (~event->end & (UINT64_MAX >> 1));
 }
 
 static void add_slice(struct tg_trace_out *out, const struct tg_trace_slice *slice,
@@ -60,8 +64,7 @@ static void add_slice(struct tg_trace_out *out, const struct tg_trace_slice *sli
         tg_bytes_put(bytes, &slice->after[i].flow, sizeof slice->after[i].flow);
     out->ops->encode(out, slice, bytes);
     if (!bytes->no_memory)
-        tg_sort_add(out->by_time, event->begin, order_of(event->begin, event->end), bytes->at,
-                    bytes->used);
+        tg_sort_add(out->by_time, event->begin, order_of(event), bytes->at, bytes->used);
 }
 
 static void add_value(struct tg_trace_out *out, uint32_t counter, uint64_t time, uint64_t value)

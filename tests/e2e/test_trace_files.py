@@ -145,6 +145,15 @@ def test_submissions_and_scopes_are_on_tracks_of_their_own(recorded):
     assert trace.units[next(name for name in trace.units if name.startswith("ring 0 heap"))] == "bytes"
 
 
+def test_a_scope_is_in_the_scopes_around_it(tg):
+    tg.good("run", workload("rings"), "--case", "marked", "--runtime", "tensormap_and_ringbuffer", "--dump-tensor=meta",
+            "--enable-scope-stats", "--output", "run")
+    scopes = read_perfetto(tg).of("scope")
+    assert {each.args["depth"] for each in scopes} == {0, 1, 2}
+    for each in scopes:  # one that has no length is beside those that it is in
+        assert each.depth <= each.args["depth"], each.args
+
+
 def test_both_formats_say_the_same(recorded):
     trace, document = read_perfetto(recorded), read_chrome(recorded)
     begin = int(document["taskglass"]["clock_begin_ns"])
