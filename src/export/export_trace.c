@@ -3,8 +3,8 @@
  * Shows a recording on a time axis, with the content of `run --trace` as far as a recording knows it:
  *
  *   tasks on their cores     from the first record before dispatch to the last one after completion, so with
- *                            the time that recording took; a mix is one slice, on the core that
- *                            recorded it last, because a recording does not have the times of its parts
+ *                            the time that recording took; a mix is one slice on each of its cores,
+ *                            all with the same times, because a recording does not have those of its parts
  *   submissions, edges       from deps.json (export_trace_deps.c)
  *   scopes, rings            from the scope stats (export_trace_scopes.c)
  *   arguments, recorder      from the records (export_trace_records.c)
@@ -56,6 +56,36 @@ static int by_number(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
+/* The core of a part. All parts of a mix run on the cores of one block; what has one kernel runs where it was
+ * recorded. */
+static uint32_t core_of_part(const struct tg_export_task *task, unsigned kernels, unsigned part)
+{
+    uint32_t first = task->core - task->core % TG_PARTS;
+    return kernels > 1 && first <= UINT32_MAX - TG_PARTS ? first + part : task->core;
+}
+
+static unsigned count_kernels(const struct tg_entry *entry)
+{
+    unsigned count = 0;
+    for (int part = 0; part < TG_PARTS; part++)
+        count += entry->kernel[part] != NULL;
+    return count;
+}
+
+static size_t list_cores_of(struct tg_export_trace *trace, const struct tg_export_task *task,
+                            size_t n)
+{
+    struct tg_entry entry;
+    trace->core[n++].number = task->core;
+    if (!tg_recording_get(trace->job->recording, task->first, &entry))
+        return n;
+    unsigned kernels = count_kernels(&entry);
+    for (unsigned part = 0; kernels > 1 && part < TG_PARTS; part++)
+        if (entry.kernel[part])
+            trace->core[n++].number = core_of_part(task, kernels, part);
+    return n;
+}
+
 /* The cores that ran something, and those of the device that did not. */
 static tg_status list_cores(struct tg_export_trace *trace)
 {
@@ -63,12 +93,12 @@ static tg_status list_cores(struct tg_export_trace *trace)
     static const char *const parts[TG_PARTS] = {"AIC", "AIV0", "AIV1"};
     uint64_t idle = trace->facts.cores <= MOST_IDLE ? trace->facts.cores : 0;
     size_t n = 0, kept = 0;
-    trace->core = calloc((size_t)trace->shown + idle + 1, sizeof *trace->core);
+    trace->core = calloc((size_t)trace->shown * (1 + TG_PARTS) + idle + 1, sizeof *trace->core);
     if (!trace->core)
         return tg_export_no_memory(trace->job->error);
     for (size_t i = 0; i < trace->tasks.count; i++)
         if (trace->tasks.at[i].is_written)
-            trace->core[n++].number = trace->tasks.at[i].core;
+            n = list_cores_of(trace, &trace->tasks.at[i], n);
     for (uint32_t i = 0; i < idle; i++)
         trace->core[n++].number = i;
     qsort(trace->core, n, sizeof *trace->core, by_number);
@@ -95,33 +125,17 @@ static uint32_t index_of_core(const struct tg_export_trace *trace, uint32_t numb
 
 /* --- tasks ----------------------------------------------------------------------------------- */
 
-/* "add", "mat+add"; "#3" if the recording has no names. */
-static void kernels_of(const struct tg_entry *entry, char *names, size_t room)
+/* "add"; "#3" if the recording has no names; "task" if it has no kernels. */
+static bool name_kernel(struct tg_export_trace *trace, const struct tg_entry *entry, unsigned part,
+                        uint32_t *number)
 {
-    size_t at = 0;
-    names[0] = '\0';
-    for (int part = 0; part < TG_PARTS; part++) {
-        const char *name = entry->kernel[part], *plus = at > 0 ? "+" : "";
-        if (!name)
-            continue;
-        if (*name)
-            at += (size_t)snprintf(names + at, room - at, "%s%s", plus, name);
-        else
-            at += (size_t)snprintf(names + at, room - at, "%s#%u", plus,
-                                   (unsigned)entry->record.kernel[part]);
+    char text[24];
+    const char *name = part < TG_PARTS ? entry->kernel[part] : "task";
+    if (!*name) {
+        (void)snprintf(text, sizeof text, "#%u", (unsigned)entry->record.kernel[part]);
+        name = text;
     }
-}
-
-/* The part of a task with one kernel; TG_PARTS for a mix. */
-static uint8_t part_of(const struct tg_entry *entry)
-{
-    unsigned found = TG_PARTS;
-    for (unsigned part = 0; part < TG_PARTS; part++)
-        if (entry->kernel[part] && found < TG_PARTS)
-            return TG_PARTS;
-        else if (entry->kernel[part])
-            found = part;
-    return (uint8_t)found;
+    return tg_text_list_add(&trace->kernels, name, number);
 }
 
 /* A task of a run that ended well has ended, also if nothing of it was recorded afterwards. */
@@ -131,29 +145,41 @@ static bool has_completed(const struct tg_export_trace *trace, const struct tg_e
     return !task->is_partial && (task->has_end || state == TG_RECORDING_FINISHED);
 }
 
-static bool add_task(struct tg_export_trace *trace, size_t number)
+/* `part` is TG_PARTS if the recording does not say which kernels the task has. */
+static bool add_part(struct tg_export_trace *trace, size_t number, const struct tg_entry *entry,
+                     unsigned kernels, unsigned part)
 {
     const struct tg_export_task *task = &trace->tasks.at[number];
-    char names[TG_PARTS * (TG_NAME_MAX + 2)] = "", text[24];
-    struct tg_entry entry;
     struct tg_spool_event event = {.type = TG_SPOOL_TASK,
                                    .id = task->id,
                                    .begin = task->begin,
                                    .end = task->end,
                                    .at = trace->ready[number],
-                                   .core = index_of_core(trace, task->core),
-                                   .part = TG_PARTS};
-    if (tg_recording_get(trace->job->recording, task->first, &entry)) {
-        kernels_of(&entry, names, sizeof names);
-        event.part = part_of(&entry);
-    }
-    if (!tg_text_list_add(&trace->kernels, *names ? names : "task", &event.number))
+                                   .core = index_of_core(trace, core_of_part(task, kernels, part)),
+                                   .part = (uint8_t)part};
+    if (!name_kernel(trace, entry, part, &event.number))
         return false;
     if (!has_completed(trace, task))
         event.flags |= TG_SPOOL_PARTIAL;
     if (!task->has_begin)
         event.flags |= TG_SPOOL_NO_BEGIN;
     tg_spool_add(trace->spool, &event);
+    return true;
+}
+
+static bool add_task(struct tg_export_trace *trace, size_t number)
+{
+    const struct tg_export_task *task = &trace->tasks.at[number];
+    char text[24];
+    struct tg_entry entry;
+    unsigned kernels = 0;
+    if (tg_recording_get(trace->job->recording, task->first, &entry))
+        kernels = count_kernels(&entry);
+    for (unsigned part = 0; kernels > 0 && part < TG_PARTS; part++)
+        if (entry.kernel[part] && !add_part(trace, number, &entry, kernels, part))
+            return false;
+    if (kernels == 0 && !add_part(trace, number, NULL, 0, TG_PARTS))
+        return false;
     (void)snprintf(text, sizeof text, "%llu", (unsigned long long)task->records);
     tg_spool_add_text(trace->spool, task->id, "records", text);
     (void)snprintf(text, sizeof text, "%llu", (unsigned long long)task->first);

@@ -187,9 +187,10 @@ def test_a_real_run_agrees_with_an_independent_computation(tg, platform, runtime
 
 # --- traces --------------------------------------------------------------------------------------
 
+@pytest.mark.parametrize("example", ["mlp", "mix"])
 @pytest.mark.parametrize("runtime", RUNTIMES)
-def test_a_recording_and_its_traces_have_the_same_path(tg, runtime):
-    tg.good("run", "mlp", "--runtime", runtime, "--dump-tensor=meta", "--cores", "6", "--output", "run")
+def test_a_recording_and_its_traces_have_the_same_path(tg, runtime, example):
+    tg.good("run", example, "--runtime", runtime, "--dump-tensor=meta", "--cores", "6", "--output", "run")
     answer = read_answer(tg.json("path", "run"))
     for name in ("run.pftrace", "run.json"):
         tg.good("export", "run", "--to", "trace", "--output", name)
