@@ -53,14 +53,13 @@ TG_API void tg_timing_close(struct tg_timing *timing);
 
 /* Where the time goes along the critical path, from one end of a task to the next. */
 /*      constant       word, meaning */
-#define TG_SPENT_MAP(X)                                                                \
-    X(RUN, "run", "a task ran")                                                        \
-    X(BUSY, "busy", "a task was ready, and every core that could run it was busy")     \
-    X(LATENCY, "latency", "a task was ready, and a core that could run it was idle")   \
-    X(HANDOVER, "handover",                                                            \
-      "from the end of a task, or from its submission, until a task was ready")        \
-    X(ORCHESTRATOR, "orchestrator", "the orchestrator had not submitted the task yet") \
-    X(ROOM, "room", "the orchestrator waited for room, or for a value")                \
+#define TG_SPENT_MAP(X)                                                \
+    X(RUN, "run", "a task ran")                                        \
+    X(BUSY, "busy", "ready, but every core for the task was busy")     \
+    X(LATENCY, "latency", "ready, and a core for the task was idle")   \
+    X(HANDOVER, "handover", "from an end or a submission until ready") \
+    X(ORCHESTRATOR, "orchestrator", "the task was not submitted yet")  \
+    X(ROOM, "room", "the orchestrator waited for room or a value")     \
     X(UNKNOWN, "unknown", "the file does not say")
 
 #define TG_SPENT_ENUM_(constant, word, meaning) TG_SPENT_##constant,

@@ -125,8 +125,8 @@ enum { CHAIN_BOUND, BOUND, UNLIMITED_CORES, NO_LATENCY, NO_ORCHESTRATOR };
 static const struct {
     const char *change, *text;
 } gains[TG_TIMING_GAINS] = {
-    [CHAIN_BOUND] = {"unlimited_cores_no_waiting", "unlimited cores, and no waiting at all"},
-    [BOUND] = {"no_waiting", "these cores, and no waiting at all"},
+    [CHAIN_BOUND] = {"unlimited_cores_no_waiting", "unlimited cores, no waiting"},
+    [BOUND] = {"no_waiting", "these cores, no waiting"},
     [UNLIMITED_CORES] = {"unlimited_cores", "unlimited cores"},
     [NO_LATENCY] = {"no_latency", "no scheduling latency"},
     [NO_ORCHESTRATOR] = {"no_orchestrator", "an orchestrator that takes no time"},

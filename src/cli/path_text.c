@@ -294,8 +294,8 @@ static void print_cores(const struct path *path)
         [RAN] = {"ran", .rank = 2, .right = true},
         [IDLE] = {"idle", .right = true},
         [SHARE] = {"share", .rank = 3, .right = true},
-        [NOTHING] = {"nothing ready", .rank = 1, .right = true},
-        [OTHER] = {"none it can run", .rank = 1, .right = true},
+        [NOTHING] = {"none ready", .rank = 1, .right = true},
+        [OTHER] = {"none for it", .rank = 1, .right = true},
         [LATENCY] = {"latency", .rank = 1, .right = true},
     };
     struct cli_table table;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every verb in a terminal of 80 columns: no line is longer than the terminal, and a wider one shows more."""
 
+import json
 import re
 import types
 import unicodedata
@@ -187,3 +188,23 @@ def test_a_path_that_is_longer_than_the_terminal_stays_whole(played):
     path = "no/such/" + "folder_" * 20
     text = "\n".join(lines_of(played.directory, ["view", path], 80))
     assert path in text
+
+
+def test_path_shows_its_own_words_whole(tmp_path):
+    """A made-up run that spends time in every way: its numbers are wide, and no word of the report is cut."""
+    tasks = [[core, id, id, begin, begin + 100_000_000] for id, (core, begin) in enumerate(
+        [(3, 100_000_000), (4, 200_000_000), (3, 500_000_000), (103, 900_000_000)])]
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "chip_swimlane_records.json").write_text(json.dumps({
+        "metadata": {"clock_freq_hz": 10**9, "core_types": ["aic", "aiv", "aiv"] * 36}, "aicore_tasks": tasks,
+        "aicpu_tasks": [[row[0], row[2], row[3], row[4] + 100_000_000] for row in tasks],
+        "aicpu_orchestrator_phases": [[{"task_id": id, "start_cycles": 1 + id, "end_cycles": 90_000_000 + id}
+                                       for id in range(4)]]}))
+    (tmp_path / "run" / "deps.json").write_text(json.dumps({
+        "tasks": [{"task_id": str(id), "kernel_ids": [-1, 0, -1]} for id in range(4)],
+        "edges": [{"pred": str(id), "succ": str(id + 1)} for id in range(3)]}))
+    lines = lines_of(tmp_path, ["path", "run", "--limit", "200"], 80)
+    text = "\n".join(lines)
+    assert all(f"\n  {spent} " in text for spent in ("run", "latency", "handover", "orchestrator")), text
+    assert "…" not in text and "not shown" not in text, text
+    assert too_long(lines, 80) == []
