@@ -152,11 +152,13 @@ TG_MATH_INLINE uint64_t tg_math_is_below(double a, double b)
     return TG_MATH_MASK_(a < b, tg_double_bits(a) - tg_double_bits(b));
 }
 
+/* x == 0, of either sign. */
 TG_MATH_INLINE uint64_t tg_math_is_zero(double x)
 {
     return TG_MATH_MASK_(x == 0, (tg_double_bits(x) << 1 >> 1) - 1);
 }
 
+/* x is not a number. */
 TG_MATH_INLINE uint64_t tg_math_is_nan(double x)
 {
     return TG_MATH_MASK_(x != x, ((uint64_t)0x7ff00000u << 32) - (tg_double_bits(x) << 1 >> 1));

@@ -34,6 +34,7 @@
 
 #define TG_TRACE_SETUP_MAGIC UINT64_C(0x3130746573746774)  /* "tgtset01" */
 #define TG_TRACE_STREAM_MAGIC UINT64_C(0x3130656372746774) /* "tgtrce01" */
+/* Of setup, streams and events. */
 #define TG_TRACE_VERSION 1u
 
 /* What an event tells, and which member holds what. Members that are not named are 0. */
@@ -63,6 +64,7 @@ enum tg_trace_type {
     TG_TRACE_PARTIAL = 0x80
 };
 
+/* One event. A lane fills it in before the kernel and publishes it after the kernel. */
 struct tg_trace_event {
     uint64_t task_id; /* as in struct tg_task_desc */
     uint64_t ready;
