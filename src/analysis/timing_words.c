@@ -104,6 +104,15 @@ static bool note_odd(struct tg_note *note, const struct tg_timing_info *info)
                info->twins, info->backward);
 }
 
+/* If tasks ended earlier, there would be room earlier, but how much earlier is not known. */
+static bool note_waits(struct tg_note *note, const struct tg_timing *timing)
+{
+    return timing->line.n_waits > 0 && !*timing->info.path_unknown &&
+           say(note,
+               "the orchestrator waited for tasks: an estimate keeps the times of submissions, so "
+               "more may be gained");
+}
+
 bool tg_timing_note(const struct tg_timing *timing, unsigned number, struct tg_note *note)
 {
     static const note_fn notes[] = {note_result,  note_unfinished, note_lost,
@@ -114,7 +123,7 @@ bool tg_timing_note(const struct tg_timing *timing, unsigned number, struct tg_n
     for (size_t i = 0; i < sizeof notes / sizeof notes[0]; i++)
         if (notes[i](note, &timing->info) && number-- == 0)
             return true;
-    return false;
+    return number == 0 && note_waits(note, timing);
 }
 
 /* --- what would be gained --------------------------------------------------------------------- */

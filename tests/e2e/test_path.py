@@ -259,6 +259,15 @@ def test_limit_shows_that_many_rows(tg):
     assert "and 3 more; --limit shows them" in tg.good("path", "run", "--limit", "1").stdout
 
 
+def test_an_estimate_says_that_submissions_stay_where_the_orchestrator_waited(tg):
+    words = "an estimate keeps the times of submissions"
+    for more, is_said in ((["--ring-task-window", "8"], True), ([], False)):
+        result = tg("run", workload("rings"), "--case", "slow", "--set", "n=200", "--runtime", "aicpu_build_graph",
+                    "--cores", 3, "--trace", "t.pftrace", *more)
+        assert result.returncode == 0, result
+        assert any(words in note for note in tg.json("path", "t.pftrace")["notes"]) == is_said
+
+
 # --- files that no run wrote ---------------------------------------------------------------------
 
 GOOD = {"metadata": {"clock_freq_hz": 10**9, "core_types": ["aic", "aiv"]}, "aicore_tasks": [[0, 1, 1, 10, 20]]}
