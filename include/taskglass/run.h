@@ -72,7 +72,7 @@ struct tg_record_result {
 /* Result of the trace. */
 struct tg_run_trace {
     bool on;               /* the run was traced */
-    uint64_t tasks;        /* slices of tasks; a mix has one for each part */
+    uint64_t tasks;        /* slices of tasks in the file; a mix has one for each part */
     uint64_t events;       /* all that the device and the host noted */
     uint64_t lost;         /* events that are not in the file */
     uint64_t bytes;        /* of the file */

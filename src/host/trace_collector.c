@@ -310,9 +310,17 @@ static tg_status write_file(struct tg_trace_collector *c, const struct tg_trace_
         status = closed;
         *error = not_closed;
     }
+    if (status != TG_OK)
+        return status;
     result->lost += written.left_out;
-    result->bytes = status == TG_OK ? written.bytes : 0;
-    return status;
+    result->bytes = written.bytes;
+    if (written.left_out > 0) {
+        char text[120];
+        snprintf(text, sizeof text, "%llu events that make no sense are not in the trace",
+                 (unsigned long long)written.left_out);
+        tg_text_add(result->text, sizeof result->text, text);
+    }
+    return TG_OK;
 }
 
 void tg_trace_collector_finish(struct tg_trace_collector *c, const struct tg_trace_about *about,
@@ -341,6 +349,8 @@ void tg_trace_collector_finish(struct tg_trace_collector *c, const struct tg_tra
     tg_trace_names_free(&names);
     if (result->status != TG_OK) {
         char text[sizeof result->text];
+        result->tasks = 0; /* what was collected is lost with the file */
+        result->lost += result->events;
         snprintf(text, sizeof text, "%s: no trace was written: %.200s", c->path, error.text);
         tg_text_add(result->text, sizeof result->text, text);
     }

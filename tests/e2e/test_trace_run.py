@@ -268,6 +268,7 @@ def test_a_full_disk_costs_the_trace_and_not_the_run(tg):
     assert result.returncode == 0 and "trace" in result.stderr and "/dev/full" in result.stderr
     facts = json.loads((tg.directory / "out" / "run.json").read_text())["trace"]
     assert facts["status"] == "IO_ERROR" and facts["bytes"] == 0 and facts["message"]
+    assert facts["tasks"] == 0 and facts["lost"] == facts["events"] > 0
 
 
 def test_a_trace_replaces_a_file_of_that_name(tg):
