@@ -341,9 +341,12 @@ static tg_status conclude(const struct tg_trace_reader *reader, const char *name
                             "'%s' is not a trace that Taskglass wrote, so it does not say which "
                             "tasks there were",
                             name);
-    if (reader->problem)
+    const char *problem = reader->problem;
+    if (!problem && reader->timeline->facts.end == TG_TIME_UNKNOWN)
+        problem = "the file ends before the run does"; /* its end is what a writer writes last */
+    if (problem)
         return tg_error_set(error, TG_BAD_ARGUMENT, "'%s' is damaged at byte %llu: %s", name,
-                            (unsigned long long)at, reader->problem);
+                            (unsigned long long)at, problem);
     return TG_OK;
 }
 

@@ -238,7 +238,13 @@ def test_a_trace_of_another_program_is_refused_with_one_line(tg, data):
 def test_a_trace_that_was_cut_says_where(recorded):
     read_perfetto(recorded)
     data = (recorded.directory / "x.pftrace").read_bytes()
-    (recorded.directory / "x.pftrace").write_bytes(data[:len(data) * 2 // 3 + 1])
-    result = recorded("path", "x.pftrace")
-    if result.returncode != 0:  # the cut may be between two packets
-        assert result.returncode == 2 and "'x.pftrace' is damaged at byte" in result.stderr
+    packets, at = [], 0
+    while at < len(data):
+        size, at = perfetto.varint(data, at + 1)
+        at += size
+        packets.append(at)
+    for cut in (len(data) * 2 // 3 + 1, packets[-2], packets[-3], packets[len(packets) // 2]):
+        (recorded.directory / "x.pftrace").write_bytes(data[:cut])
+        result = recorded("path", "x.pftrace")
+        assert result.returncode == 2 and result.stderr.count("\n") == 1, result
+        assert "'x.pftrace' is damaged at byte" in result.stderr
