@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`run --trace`: what the device saw, for every runtime and platform, also of runs that fail."""
 
+import contextlib
 import itertools
 import json
 import os
@@ -181,8 +182,9 @@ class Run:
         end = time.monotonic() + TIMEOUT
         while time.monotonic() < end:
             for child in map(int, open(children).read().split()):
-                if "taskglass-device" in os.readlink(f"/proc/{child}/exe"):
-                    return child
+                with contextlib.suppress(FileNotFoundError):  # it has ended meanwhile
+                    if "taskglass-device" in os.readlink(f"/proc/{child}/exe"):
+                        return child
             time.sleep(0.01)
         raise AssertionError("no device")
 
@@ -231,7 +233,7 @@ def test_a_host_that_is_killed_leaves_nothing_of_a_trace(tg):
     time.sleep(random.random())
     run.process.kill()
     run.end()
-    assert sorted(each.name for each in tg.directory.iterdir()) == ["out", "t.pftrace"]
+    assert {each.name for each in tg.directory.iterdir()} <= {"out", "t.pftrace"}
     assert (tg.directory / "t.pftrace").read_text() == "the trace before"
 
 
