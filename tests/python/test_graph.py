@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Graphs built and run from Python."""
 
+import math
 import pathlib
 import shutil
 import threading
 import time
+import warnings
 
 import numpy
 import pytest
@@ -230,6 +232,36 @@ def test_a_scalar_has_the_type_that_is_said(device):
             Scalar(bad)
     with pytest.raises(taskglass.BadArgument, match="int4"):
         Scalar(1, "int4")
+
+
+@pytest.mark.parametrize("value, dtype", [
+    (300, "uint8"), (-1, "uint32"), (2**32, "int32"), (1.5, "int32"), (math.nan, "int32"), (math.inf, "int64"),
+    (1e30, "int32"), (numpy.int64(300), "uint8"), (numpy.uint64(2**63), "int64"), (numpy.array(-1), "uint64")])
+def test_a_whole_number_is_not_cut_to_fit_its_type(add, value, dtype):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(taskglass.BadArgument, match=f"is no {dtype}"):
+            add.add("vector_add_tile", Scalar(value, dtype))
+
+
+def test_numbers_that_an_integer_type_has_are_taken(device):
+    ends = {"uint64": 2**64 - 1, "int32": -2.0**31, "uint8": numpy.int64(255), "int8": numpy.array(-128)}
+    module, bits = device.load("dtypes"), device.zeros(16, "uint64")
+    types = [word.partition(":")[2] for word in module.kernels["dtypes_scalars"].signature.split()
+             if word.startswith("scalar")]
+    with module.graph() as graph:
+        graph.add("dtypes_scalars", bits, device.zeros(16, "float64"),
+                  *(Scalar(ends.get(name, 1), name) for name in types))
+        graph.run()
+    taken = dict(zip(types, bits.numpy()))
+    assert {name: taken[name] for name in ends} == {
+        "uint64": 2**64 - 1, "int32": 2**31, "uint8": 255, "int8": 128}
+
+
+@pytest.mark.parametrize("bad", [numpy.str_("5"), numpy.bytes_(b"5"), numpy.timedelta64(3, "s"), numpy.void(b"abcd")])
+def test_what_numpy_has_beside_numbers_is_no_scalar(bad):
+    with pytest.raises(taskglass.BadType, match="a device array or a number"):
+        Scalar(bad, "int32")
 
 
 def test_a_filter_selects_what_is_recorded(device, add):

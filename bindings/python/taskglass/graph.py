@@ -71,7 +71,7 @@ class Scalar:
     def __init__(self, value: Any, dtype: Any = None, *, mark: bool = False) -> None:
         is_number = isinstance(value, (bool, int, float, np.generic)) or (
             isinstance(value, np.ndarray) and value.ndim == 0)
-        if not is_number:
+        if not is_number or isinstance(value, (np.flexible, np.datetime64, np.timedelta64)):
             raise errors.BadType(f"an argument is a device array or a number, not {shown(value)}")
         self.value, self.mark = value, flag(mark, "mark")
         self.dtype = None if dtype is None else dtypes.dtype(dtype)
@@ -87,6 +87,18 @@ class Task(int):
 
     def __repr__(self) -> str:
         return f"Task({int(self)})"
+
+
+def _bits_of(value: Any, kind: dtypes.DType) -> int:
+    """The bits of a scalar. A whole number that its type lacks is refused, because NumPy cuts it to fit."""
+    try:
+        with np.errstate(all="ignore"):
+            encoded = dtypes.encode(value, kind)
+    except errors.BadArgument:
+        raise errors.BadArgument(f"{shown(value)} is no {kind}") from None
+    if encoded.dtype.kind in "iu" and kind.native and encoded.item() != np.asarray(value).item():
+        raise errors.BadArgument(f"{shown(value)} is no {kind}")
+    return int.from_bytes(encoded.tobytes(), "little")
 
 
 class _Arguments:
@@ -155,12 +167,8 @@ class _Arguments:
         kind = argument.dtype or self._scalar_type(value)
         if kind.packed:
             raise errors.BadArgument(f"{kind} is no type of a scalar")
-        try:
-            bits = dtypes.encode(value, kind).tobytes()
-        except errors.BadArgument:
-            raise errors.BadArgument(f"{shown(value)} is no {kind}") from None
         scalar = self.args.scalar[number]
-        scalar.bits, scalar.dtype = int.from_bytes(bits, "little"), kind.number
+        scalar.bits, scalar.dtype = _bits_of(value, kind), kind.number
         self.args.scalar_marks |= int(argument.mark) << number
         self.args.n_scalars = number + 1
 
