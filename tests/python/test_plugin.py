@@ -143,10 +143,19 @@ def test_only_modules_of_workloads_are_collected(mine, pytester, run):
     assert code == 0 and "3 tests collected" in printed
 
 
+def compiled(folder, text):
+    """The module here.so of a source."""
+    path, source = folder / "here.so", folder / "here.c"
+    source.write_text(text)
+    include = next(each for each in (PACKAGE.parents[1] / "include", BUILD / "include") if each.exists())
+    compiler = shutil.which("cc") or pytest.skip("no C compiler here")
+    subprocess.run([compiler, "-shared", "-fPIC", "-I", include, "-o", path, source], check=True,
+                   env={**os.environ, "LD_PRELOAD": ""})
+    return path
+
+
 def test_collecting_runs_no_code_of_a_module(pytester, run):
-    path = pytester.path / "here.so"
-    source = pytester.path / "here.c"
-    source.write_text("""#include <stdio.h>
+    path = compiled(pytester.path, """#include <stdio.h>
 #include <taskglass/workload.h>
 static const struct tg_case_def cases[] = {{"one", "", ""}, {"two", "", "n=3"}};
 TG_WORKLOAD = {TG_WORKLOAD_HEAD, .name = "here", .cases = cases, .n_cases = 2};
@@ -157,14 +166,28 @@ __attribute__((constructor)) static void begin(void)
         fclose(file);
 }
 """)
-    include = next(each for each in (PACKAGE.parents[1] / "include", BUILD / "include") if each.exists())
-    compiler = shutil.which("cc") or pytest.skip("no C compiler here")
-    subprocess.run([compiler, "-shared", "-fPIC", "-I", include, "-o", path, source], check=True,
-                   env={**os.environ, "LD_PRELOAD": ""})
     code, printed = run(".", "-q", "--collect-only")
     assert ids(printed) == [f"here.so::one{HBG}", f"here.so::two{HBG}"]
     assert not pathlib.Path("LOADED").exists()
     assert [case.params for case in _module_file.read_cases(path)] == ["", "n=3"]
+
+
+def test_a_module_that_must_be_loaded_and_hangs_is_an_error_of_collection(pytester, run, monkeypatch):
+    compiled(pytester.path, """#include <taskglass/workload.h>
+#include <unistd.h>
+static struct tg_case_def cases[1];
+TG_WORKLOAD = {TG_WORKLOAD_HEAD, .name = "here", .cases = cases, .n_cases = 1};
+__attribute__((constructor)) static void begin(void)
+{
+    cases[0].name = "only";
+    for (;;)
+        pause();
+}
+""")
+    monkeypatch.setenv("TASKGLASS_TIMEOUT", "0.2")
+    code, printed = run(".", "-q")
+    assert code == 2 and re.search("a constructor of module '.*here.so' did not return within 0.2 s", printed)
+    assert "Traceback" not in printed
 
 
 def test_a_name_that_is_the_end_of_another_is_found(tmp_path):

@@ -5,7 +5,7 @@
 
 collects mine/mine.so and mine/build/mine.so, and runs each case by `taskglass run` in a process of its own,
 so that whatever a module does ends that process and not pytest. Collecting reads modules and runs no code of
-them. docs/pytest.md describes the options.
+them, except of one that makes its table of cases while it is loaded. docs/pytest.md describes the options.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import os
 import pathlib
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
@@ -230,18 +231,24 @@ def _plain(name: str) -> str:
 
 
 def _ask_child(path: pathlib.Path) -> List[str]:
-    """The cases of a module that cannot be read without loading it, or the error that it has."""
-    script = ("import json, sys, taskglass\n"
+    """The cases of a module that cannot be read without loading it, or the error that it has. A signal ends
+    the process if a constructor does not return within the limit that `taskglass run` gives it."""
+    limit = next(each.value for each in settings() if each.name == "timeout")
+    script = ("import json, signal, sys, taskglass\n"
+              "signal.setitimer(signal.ITIMER_REAL, float(sys.argv[2]))\n"
               "print(json.dumps([case.name for case in taskglass.workload(sys.argv[1]).cases]))")
     package = str(pathlib.Path(__file__).resolve().parents[1])
     paths = os.pathsep.join([package, *filter(None, [os.environ.get("PYTHONPATH")])])
-    done = subprocess.run([sys.executable, "-c", script, str(path)], stdin=subprocess.DEVNULL,
+    done = subprocess.run([sys.executable, "-c", script, str(path), limit], stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
                           env={**os.environ, "PYTHONPATH": paths})
     try:
         names: List[str] = json.loads(done.stdout.splitlines()[-1])
         return names
     except (ValueError, IndexError):
+        if done.returncode == -signal.SIGALRM:
+            raise errors.WorkloadFault(f"a constructor of module '{path}' did not return within {limit} s; "
+                                       "TASKGLASS_TIMEOUT sets the limit") from None
         last = (done.stderr.strip().splitlines() or [f"the process ended with {done.returncode}"])[-1]
         raise pytest.Collector.CollectError(last.partition("errors.")[2].partition(": ")[2] or last) from None
 
