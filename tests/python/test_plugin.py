@@ -12,7 +12,7 @@ import xml.etree.ElementTree
 
 import pytest
 import taskglass
-from taskglass import _module_file, pytest_plugin
+from taskglass import _culprit, _module_file, pytest_plugin
 
 from conftest import BUILD, GPU, PACKAGE, PROGRAM, TEST_WORKLOADS, TIMEOUT, command
 
@@ -251,6 +251,15 @@ def test_a_failure_names_the_first_wrong_task_of_a_second_run(mine, run):
     recording = re.search(r"^  advice   taskglass check (\S+)$", printed, re.M).group(1)
     assert "mine_add" in command("check", recording, check=False)
     assert "Traceback" not in printed and not pathlib.Path("outputs").exists()
+
+
+def test_one_wrong_element_and_one_task_are_no_plural():
+    wrong = taskglass.CheckedTask(task=3, kernel="add", verdict="differs", argument=2, mismatches=1, first=17,
+                                  got=0.5, expected=2.0)
+    checked = taskglass.Check({"agrees": 0, "differs": 1, "no reference": 1}, tasks=(wrong,))
+    assert list(_culprit._said(checked)) == [
+        "first wrong task: task 3, kernel add, argument 2: element 17 differs: 0.5, reference 2",
+        "1 task was not checked: its kernel has no reference"]
 
 
 def test_a_recorded_failure_needs_no_second_run(mine, run):

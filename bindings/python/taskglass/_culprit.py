@@ -42,15 +42,18 @@ def _said(checked: Check) -> Iterator[str]:
         yield (f"all {compared} tasks that could be checked agree with their references, so look at what the "
                "orchestration passes to them")
     if counts["no reference"]:
-        yield f"{counts['no reference']} tasks were not checked: their kernels have no reference"
+        yield ("1 task was not checked: its kernel has no reference" if counts["no reference"] == 1 else
+               f"{counts['no reference']} tasks were not checked: their kernels have no reference")
     for failed in checked.failed[:_FAILED_SHOWN]:
         yield f"task {task_name(failed.task)} {failed.kernel}: its reference failed: {failed.why}"
 
 
 def _task(task: CheckedTask) -> str:
-    return (f"task {task_name(task.task)}, kernel {task.kernel}, argument {task.argument}: {task.mismatches} "
-            f"elements differ, the first is {task.first}: {_number(task.got)}, reference "
-            f"{_number(task.expected)}")
+    where = f"task {task_name(task.task)}, kernel {task.kernel}, argument {task.argument}"
+    values = f"{_number(task.got)}, reference {_number(task.expected)}"
+    if task.mismatches == 1:
+        return f"{where}: element {task.first} differs: {values}"
+    return f"{where}: {task.mismatches} elements differ, the first is {task.first}: {values}"
 
 
 def _number(value: Optional[float]) -> str:
