@@ -31,8 +31,6 @@
 /* The interval between two looks at a run: short enough for a progress line and for Ctrl-C, long
  * enough to cost nothing. */
 #define LOOK_SECONDS 0.05
-/* A kernel that has not returned this long after the user asked to stop is ended with the device. */
-#define CANCEL_SECONDS 1.0
 /* Bytes that are copied between two looks. */
 #define COPY_PIECE (UINT64_C(64) << 20)
 
@@ -213,7 +211,7 @@ static tg_status wait_for(struct job *job, struct tg_run *run, struct tg_error *
         tg_run_progress(run, &finished, &total);
         if (!tell(job, TG_PHASE_RUN, finished, total) && !cancelled) {
             cancelled = true;
-            tg_run_cancel_within(run, CANCEL_SECONDS);
+            tg_run_cancel_within(run, TG_RUN_CANCEL_SECONDS);
         }
         status = tg_run_wait(run, LOOK_SECONDS, error);
     } while (status == TG_TIMED_OUT);

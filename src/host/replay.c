@@ -11,6 +11,7 @@
 #include "host/module_open.h"
 #include "host/recorded_task.h"
 #include "host/replay.h"
+#include "host/run.h"
 #include "host/trust.h"
 #include "recording/reader.h"
 #include <dlfcn.h>
@@ -166,11 +167,13 @@ static tg_status run_graph(struct stage *s, const struct tg_run_config *config,
         return tg_graph_run(s->graph, config, &result->run, error);
     tg_status status = tg_run_start(s->graph, config, &run, error);
     if (status == TG_OK)
-        do
-            status = s->stop(s->stop_context) != 0
-                         ? tg_error_set(error, TG_CANCELLED, "the replay was cancelled")
-                         : tg_run_wait(run, piece, error);
-        while (status == TG_TIMED_OUT);
+        do {
+            bool stopped = s->stop(s->stop_context) != 0;
+            if (stopped)
+                tg_run_cancel_within(run, TG_RUN_CANCEL_SECONDS);
+            status = stopped ? tg_error_set(error, TG_CANCELLED, "the replay was cancelled")
+                             : tg_run_wait(run, piece, error);
+        } while (status == TG_TIMED_OUT);
     if (run != NULL)
         tg_run_get_result(run, &result->run);
     tg_run_destroy(run);

@@ -106,6 +106,9 @@ void tg_run_clean_text(char *text, size_t size);
  * text. */
 void tg_run_describe_failure(struct tg_run *run, tg_status status);
 
+/* A kernel that has not returned this long after the user asked to stop is ended with the device. */
+#define TG_RUN_CANCEL_SECONDS 1.0
+
 /* run.c: cancels the run, and ends the device if no task ends within that time although all that still
  * run are allowed to. From the thread that waits for the run. */
 void tg_run_cancel_within(struct tg_run *run, double seconds);

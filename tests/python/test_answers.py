@@ -5,6 +5,7 @@ import json
 import math
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 
@@ -12,7 +13,7 @@ import numpy
 import pytest
 import taskglass
 
-from conftest import PROGRAM, ROOT, TEST_WORKLOADS, python
+from conftest import BUILD, GPU, PROGRAM, ROOT, TEST_WORKLOADS, python
 from forge import forge, is_output, put_nan
 
 RUNTIMES = [runtime.name for runtime in taskglass.runtimes()]
@@ -588,6 +589,62 @@ def now(done, total):
     os.kill(os.getpid(), signal.SIGINT)
 try:
     taskglass.Recording({str(one)!r}).{question}
+except KeyboardInterrupt:
+    print("interrupted")
+""", preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
+    assert done.stdout == "interrupted\n", done.stderr
+
+
+ENDLESS = """#include <taskglass/kernel.h>
+#include <taskglass/orchestration.h>
+#include <taskglass/workload.h>
+TG_KERNEL(one)
+{
+#ifdef ENDLESS
+    for (volatile int again = 0;;)
+        again++;
+#endif
+    TG_ARG(ctx, 0, float)[0] = 1;
+}
+TG_ORCHESTRATION(only)
+{
+    struct tg_args task;
+    tg_args_init(&task);
+    tg_args_out(&task, args->tensor[0]);
+    tg_submit(rt, 0, &task);
+}
+static void prepare(struct tg_case *c)
+{
+    int64_t n = 1;
+    tg_case_tensor(c, "x", TG_OUT, TG_FLOAT32, 1, &n);
+}
+static void golden(struct tg_case *c)
+{
+    tg_case_expect(c, "x", 0, 0)[0] = 1;
+}
+static const struct tg_kernel_def kernels[] = {{"one", one, TG_AIV, "out:float32"}};
+static const struct tg_case_def cases[] = {{"only", "one task", ""}};
+TG_WORKLOAD = {TG_WORKLOAD_HEAD, .name = "endless", .summary = "one task", .kernels = kernels, .n_kernels = 1,
+               .cases = cases, .n_cases = 1, .orchestrate = only, .orchestrate_site = TG_SITE,
+               .prepare = prepare, .golden = golden};
+"""
+
+
+@pytest.mark.skipif(GPU, reason="the module has no code for a GPU")
+def test_ctrl_c_ends_the_replay_of_a_kernel_that_never_returns(tmp_path):
+    """The limit for a kernel is longer than the test may take, so that only the signal ends it, wherever the replay is then."""
+    compiler = shutil.which("cc") or pytest.skip("no C compiler here")
+    include = next(each for each in (ROOT / "include", BUILD / "include") if each.exists())
+    (tmp_path / "endless.c").write_text(ENDLESS)
+    for name, option in (("good", "-DGOOD"), ("endless", "-DENDLESS")):
+        subprocess.run([compiler, "-g", "-shared", "-fPIC", option, "-I", include, "-o", f"{name}.so", "endless.c"],
+                       check=True, env={**os.environ, "LD_PRELOAD": ""})
+    done = python("""
+import os, signal, taskglass, threading
+recording = taskglass.run("./good.so", dump_tensor="full").recording()
+try:
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    recording.replay(0, module="./endless.so", timeout=100000)
 except KeyboardInterrupt:
     print("interrupted")
 """, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
