@@ -253,6 +253,12 @@ def test_a_failure_names_the_first_wrong_task_of_a_second_run(mine, run):
     assert "Traceback" not in printed and not pathlib.Path("outputs").exists()
 
 
+def test_a_failure_is_one_line_if_that_is_wanted(mine, run):
+    path = mine("wrong")
+    code, printed = run("mine/", "-k", "small", "--tb=line", "--taskglass-once")
+    assert code == 1 and f"\n{path}: MISMATCH: output 'y' differs in 1024 of 1024 elements" in printed
+
+
 def test_one_wrong_element_and_one_task_are_no_plural():
     wrong = taskglass.CheckedTask(task=3, kernel="add", verdict="differs", argument=2, mismatches=1, first=17,
                                   got=0.5, expected=2.0)

@@ -297,6 +297,9 @@ class _Crash:
     message: str
     lineno: int = 0
 
+    def __str__(self) -> str:  # what --tb=line prints
+        return f"{self.path}: {self.message}"
+
 
 class CaseItem(pytest.Item):
     """A case on a platform, by a runtime."""
