@@ -234,9 +234,10 @@ void tg_verify_records(struct tg_verifier *verifier)
         worker[i].verifier = verifier;
     for (unsigned i = 0; threads > 1 && i < threads; i++)
         worker[i].is_running = pthread_create(&worker[i].thread, NULL, work, &worker[i]) == 0;
-    worker[0].is_caller = !worker[0].is_running;
-    if (worker[0].is_caller)
-        work(&worker[0]); /* too little to do for threads, or none could be started */
+    if (!worker[0].is_running) { /* too little to do for threads, or none could be started */
+        worker[0].is_caller = true;
+        work(&worker[0]);
+    }
     for (unsigned i = 0; i < MOST_THREADS; i++) {
         if (worker[i].is_running) {
             wait_for(&worker[i]);
