@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Repeating recorded tasks: run one task alone on a device from its recorded arguments, recompute all
- * tasks on the host with the reference functions of their kernels, or write one task as a folder that
- * builds without the graph. All three compare with the recorded outputs.
+ * Repeating recorded tasks: run one task or all tasks, each alone, on a device from its recorded arguments,
+ * recompute all tasks on the host with the reference functions of their kernels, or write one task as a
+ * folder that builds without the graph. All compare with the recorded outputs.
  */
 #ifndef TASKGLASS_REPLAY_H
 #define TASKGLASS_REPLAY_H
 
 #include <taskglass/execute.h>
+#include <taskglass/query.h>
 #include <taskglass/recording.h>
 #include <taskglass/trust.h>
 
@@ -69,6 +70,104 @@ TG_API tg_status tg_replay_task(const struct tg_settings *settings,
  * "not known": the recording has no output to compare with, and *reason, if `reason` is not NULL, says what
  * to do. *reason is "" for the others. */
 TG_API const char *tg_replay_word(const struct tg_replay_result *result, const char **reason);
+
+/* What became of one task of tg_replay_all. */
+/* clang-format off */
+#define TG_REPLAY_MAP(X)                                                                           \
+    X(TG_REPLAY_SAME,      0, "same",      "every output is as recorded")                           \
+    X(TG_REPLAY_DIFFERS,   1, "differs",   "an output is not as recorded, in every run alike")      \
+    X(TG_REPLAY_VARIES,    2, "varies",    "two runs gave different outputs: not deterministic")    \
+    X(TG_REPLAY_FAULTS,    3, "faults",    "it ended the device")                                   \
+    X(TG_REPLAY_HANGS,     4, "hangs",     "it did not return within the timeout")                  \
+    X(TG_REPLAY_MISUSE,    5, "misuse",    "it reads or writes what its arguments do not allow")    \
+    X(TG_REPLAY_NOT_KNOWN, 6, "not known", "it could not be judged")
+/* clang-format on */
+enum tg_replay_is { TG_REPLAY_MAP(TG_WORD_ENUM_) TG_REPLAY_WORDS };
+/* "same", "differs", …; NULL if there is no such number. */
+TG_API const char *tg_replay_is_name(uint32_t is);
+
+struct tg_guard_finding;
+
+/* The result of replaying one task of tg_replay_all. */
+struct tg_replay_verdict {
+    uint64_t task;
+    char kernel[200]; /* "mat+vec" for a mix */
+    uint32_t is;      /* enum tg_replay_is */
+    uint32_t runs;    /* without those with guards */
+    /* DIFFERS, VARIES: the first output that does. */
+    struct tg_replay_output output;
+    /* FAULTS, HANGS, MISUSE, NOT_KNOWN: a sentence, else NULL. It lives until `tell` returns. */
+    const char *why;
+    struct tg_source_site site; /* FAULTS, HANGS: the line, if known */
+    /* MISUSE: what the guards found. They live until `tell` returns. */
+    uint32_t n_findings;
+    const struct tg_guard_finding *finding;
+};
+
+/* Called for each task, in the order of their ids; a return other than 0 ends the replay. */
+typedef int (*tg_replay_fn)(void *context, const struct tg_replay_verdict *verdict);
+
+/* Zero means the default everywhere. */
+struct tg_replay_all_config {
+    const char *module; /* as in tg_replay_config */
+    /* Tasks that have a selected record are replayed. NULL: every task. */
+    const struct tg_query *query;
+    bool guarded;     /* also run each task between guards */
+    uint32_t repeat;  /* runs of each task; default 1. A task that differs runs a few times more */
+    uint32_t workers; /* devices at the same time; default: one per CPU, on `cuda` one */
+    /* Called several times a second on the caller's thread; a return other than 0 cancels. */
+    int (*progress)(void *context, uint64_t done, uint64_t tasks);
+    void *progress_context;
+    tg_trust_fn ask; /* as in tg_replay_config */
+    void *ask_context;
+    tg_guard_fn guard; /* as in tg_replay_config; called on the caller's thread */
+    void *guard_context;
+};
+
+/* What became of all tasks. */
+struct tg_replay_summary {
+    uint64_t tasks;                  /* that were selected and told */
+    uint64_t count[TG_REPLAY_WORDS]; /* by enum tg_replay_is */
+    char platform[32];               /* on which they were replayed */
+    char recorded_on[32];            /* on which they were recorded; "": not known */
+    uint32_t workers;                /* devices that worked at the same time */
+    uint64_t devices;                /* that were opened; more than `workers` after a fault */
+    bool guarded;
+};
+
+/*
+ * Runs every recorded task again, alone, from its recorded inputs, on devices as the settings describe
+ * them, and calls `tell` for each on the caller's thread.
+ *
+ * A device serves many tasks. A task that faults or does not return ends its device, and a fresh one takes
+ * its place. No task is DIFFERS, VARIES, FAULTS, HANGS or MISUSE because of what another task did: the
+ * worker repeats such a task on a device that ran no other task, and that verdict counts. Where many tasks of
+ * one kernel have the same verdict and the first 16 of them were confirmed so, the rest is not repeated.
+ *
+ * A task whose arguments were not recorded in full, contradict each other, do not fit its kernel or take more
+ * memory than tg_replay_task allows is NOT_KNOWN, and the others are replayed.
+ *
+ * `summary` may be NULL. BAD_ARGUMENT: the settings; NOT_FOUND: no module; NOT_TRUSTED: it was not loaded;
+ * CANCELLED; NO_MEMORY; other statuses are those of tg_device_open and tg_device_load: a device could not be
+ * used for reasons other than a task.
+ */
+TG_API tg_status tg_replay_all(const struct tg_settings *settings,
+                               const struct tg_recording *recording,
+                               const struct tg_replay_all_config *config, tg_replay_fn tell,
+                               void *context, struct tg_replay_summary *summary,
+                               struct tg_error *error);
+
+/* Room for the reason of a result. */
+struct tg_replay_reason {
+    char text[600];
+};
+/* What the summary means: "misuse", "differs", "same", or "not known" with the reason in `reason`, which may
+ * be NULL and is "" for the others. "differs" stands for tasks that differ, vary, fault or hang. "same" says
+ * that every task that could be judged is the same; a recording without tasks is "same" only if its run had
+ * none. */
+TG_API const char *tg_replay_all_word(const struct tg_recording *recording,
+                                      const struct tg_replay_summary *summary,
+                                      struct tg_replay_reason *reason);
 
 /* Writes a folder, which must not exist yet, with C source, inputs, expected outputs, a CMake file and
  * a copy of the workload's module. The module must be one that tg_replay_task would load. Nothing of the

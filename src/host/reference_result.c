@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the verdicts on all tasks mean together. */
+#include "host/replay.h"
 #include <inttypes.h>
 #include <stdio.h>
-#include <taskglass/analysis.h>
 #include <taskglass/replay.h>
 
 void tg_reference_count(struct tg_reference_counts *counts, const struct tg_reference_task *task)
@@ -38,20 +38,6 @@ void tg_reference_count(struct tg_reference_counts *counts, const struct tg_refe
         counts->max_relative = task->max_relative;
 }
 
-/* No task is in the recording. That is an answer only if the run had none, which a search knows. */
-static const char *result_of_nothing(const struct tg_recording *recording, char *reason,
-                                     size_t room)
-{
-    struct tg_error error;
-    struct tg_find *find;
-    if (tg_find_open(recording, TG_FIND_NAN, NULL, NULL, &find, &error) == TG_OK) {
-        tg_find_close(find);
-        return "good";
-    }
-    snprintf(reason, room, "%s", error.text);
-    return "not known";
-}
-
 static void explain(const struct tg_reference_counts *all, char *reason, size_t room)
 {
     if (all->failed > 0)
@@ -83,7 +69,8 @@ const char *tg_reference_result(const struct tg_recording *recording,
     if (recording == NULL || counts == NULL)
         return "not known";
     if (counts->tasks == 0)
-        return result_of_nothing(recording, reason->text, sizeof reason->text);
+        return tg_replay_had_no_tasks(recording, reason->text, sizeof reason->text) ? "good"
+                                                                                    : "not known";
     if (counts->wrong > 0)
         return "wrong";
     if (counts->good > 0 && counts->failed == 0)

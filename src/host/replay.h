@@ -8,4 +8,8 @@
 /* The names of the task's kernels, joined with "+": "mat+vec". */
 void tg_replay_kernel_names(const struct tg_recorded_task *task, char *text, size_t size);
 
+/* No task is in the recording. True if that is an answer, because the run had none; otherwise *reason says
+ * why it is not. */
+bool tg_replay_had_no_tasks(const struct tg_recording *recording, char *reason, size_t room);
+
 #endif
