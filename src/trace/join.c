@@ -62,7 +62,7 @@ static void add_slice(struct tg_trace_out *out, const struct tg_trace_slice *sli
     tg_bytes_put(bytes, slice->leaving, slice->n_leaving * sizeof *slice->leaving);
     for (size_t i = 0; i < item.n_taken; i++)
         tg_bytes_put(bytes, &slice->after[i].flow, sizeof slice->after[i].flow);
-    out->ops->encode(out, slice, bytes);
+    tg_trace_encode(out, slice, bytes);
     if (!bytes->no_memory)
         tg_sort_add(out->by_time, event->begin, order_of(event), bytes->at, bytes->used);
 }

@@ -2,7 +2,8 @@
 /*
  * What the writer (trace.c, join.c, emit.c) and the two formats say to each other.
  *
- *   join.c   makes slices of all events, and lets the format encode what a slice shows (`encode`)
+ *   join.c   makes slices of all events
+ *   slice.c  says what a slice shows, and lets the format encode it (`body`)
  *   emit.c   goes through them by time, gives each a row of its lane, and lets the format write them
  *
  * A lane is a core, the orchestrator, the scopes, or the run itself. It has one row; it gets more where its
@@ -67,13 +68,22 @@ enum { TG_LANE_RUN = 0, TG_LANE_ORCHESTRATOR = 1, TG_LANE_SCOPES = 2, TG_LANE_CO
     X(DEPTH,     "depth")         \
     X(TASKS,     "tasks")         \
     X(RESOURCE,  "resource")
+/* The kinds of slices. */
+#define TG_TRACE_CATEGORY_MAP(X)      \
+    X(TASK,         "task")           \
+    X(ORCHESTRATOR, "orchestrator")   \
+    X(SCOPE,        "scope")          \
+    X(RUN,          "run")
 /* clang-format on */
 #define TG_TRACE_WORD_(name, text) TG_WORD_##name,
 #define TG_TRACE_KEY_(name, text) TG_KEY_##name,
+#define TG_TRACE_CATEGORY_(name, text) TG_CATEGORY_##name,
 enum tg_trace_word { TG_TRACE_WORD_MAP(TG_TRACE_WORD_) TG_TRACE_WORDS };
 enum tg_trace_key { TG_TRACE_KEY_MAP(TG_TRACE_KEY_) TG_TRACE_KEYS };
+enum tg_trace_category { TG_TRACE_CATEGORY_MAP(TG_TRACE_CATEGORY_) TG_TRACE_CATEGORIES };
 extern const char *const tg_trace_words[TG_TRACE_WORDS];
 extern const char *const tg_trace_keys[TG_TRACE_KEYS];
+extern const char *const tg_trace_categories[TG_TRACE_CATEGORIES];
 
 /* A task that the task of a slice waits for. */
 struct tg_trace_after {
@@ -133,15 +143,30 @@ struct tg_trace_row {
     uint64_t id;     /* unique among all rows; from 1 */
 };
 
+/* How a format encodes what a slice shows: its kind and its name, then any number of arguments. A name is a
+ * number of out->name; TG_SPOOL_NO_NAME puts nothing. */
+struct tg_trace_body_ops {
+    void (*begin)(const struct tg_trace_out *out, struct tg_bytes *body,
+                  enum tg_trace_category category, uint32_t name);
+    void (*put_task)(struct tg_bytes *body, uint64_t id);
+    void (*put_name)(const struct tg_trace_out *out, struct tg_bytes *body, enum tg_trace_key key,
+                     uint32_t name);
+    void (*put_number)(struct tg_bytes *body, enum tg_trace_key key, uint64_t value);
+    void (*put_bool)(struct tg_bytes *body, enum tg_trace_key key, bool value);
+    /* The tasks that the slice's task waits for. */
+    void (*put_after)(const struct tg_trace_out *out, struct tg_bytes *body,
+                      const struct tg_trace_slice *slice);
+    void (*put_text)(struct tg_bytes *body, const char *key, const char *text);
+    void (*end)(struct tg_bytes *body);
+};
+
 /* A format. */
 struct tg_trace_ops {
     /* The head of the file: names, the run. */
     void (*begin)(struct tg_trace_out *out);
-    /* Appends to `body` what a slice shows. */
-    void (*encode)(struct tg_trace_out *out, const struct tg_trace_slice *slice,
-                   struct tg_bytes *body);
+    const struct tg_trace_body_ops *body;
     void (*add_row)(struct tg_trace_out *out, const struct tg_trace_row *row);
-    /* A slice with its flows; `size` bytes that `encode` made. */
+    /* A slice with its flows; `size` bytes that tg_trace_encode made. */
     void (*add_slice)(struct tg_trace_out *out, const struct tg_trace_row *row,
                       const struct tg_trace_item *item, const uint64_t *flow,
                       const unsigned char *body, size_t size);
@@ -186,6 +211,9 @@ void tg_trace_counter_info(const struct tg_trace_out *out, uint32_t counter,
 enum { TG_TASK_TEXT = 24 };
 size_t tg_trace_task_text(uint64_t id, char *text);
 
+/* Appends to `body` what a slice shows, as the format encodes it. */
+void tg_trace_encode(struct tg_trace_out *out, const struct tg_trace_slice *slice,
+                     struct tg_bytes *body);
 /* Writes what is in out->bytes once there is much of it. */
 void tg_trace_flush(struct tg_trace_out *out, bool all);
 /* Whether to go on: not cancelled, no failed write, memory. */

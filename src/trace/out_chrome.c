@@ -139,89 +139,44 @@ static void put_after(const struct tg_trace_out *out, struct tg_bytes *bytes,
 }
 
 /* `"name":…,"cat":…,"args":{`, which stands behind the members that add_slice writes. */
-static void begin_body(const struct tg_trace_out *out, struct tg_bytes *body, const char *category,
-                       uint32_t name)
+static void begin_body(const struct tg_trace_out *out, struct tg_bytes *body,
+                       enum tg_trace_category category, uint32_t name)
 {
     LITERAL(body, ",\"name\":");
     put_string(body, out->name[name]);
     LITERAL(body, ",\"cat\":");
-    put_string(body, category);
+    put_string(body, tg_trace_categories[category]);
     LITERAL(body, ",\"args\":{");
 }
 
-static void encode_task(struct tg_trace_out *out, const struct tg_trace_slice *slice,
-                        struct tg_bytes *body)
+static void put_key_number(struct tg_bytes *body, enum tg_trace_key key, uint64_t value)
 {
-    const struct tg_spool_event *event = &slice->event;
-    uint32_t kernel = tg_trace_kernel_name(out, event->number);
-    begin_body(out, body, "task", kernel != TG_SPOOL_NO_NAME ? kernel : TG_WORD_TASK);
-    put_task(body, event->id);
-    put_name(out, body, TG_KEY_KERNEL, kernel);
-    if (event->part < TG_PARTS)
-        put_name(out, body, TG_KEY_PART, TG_WORD_AIC + event->part);
-    put_name(out, body, TG_KEY_SCOPE, tg_trace_site_name(out, slice->site));
-    if (event->at != TG_SPOOL_NO_TIME)
-        put_number(body, tg_trace_keys[TG_KEY_WAIT_NS], event->begin - event->at);
-    if (slice->n_after > 0)
-        put_after(out, body, slice);
-    put_bool(body, TG_KEY_COMPLETED, !(event->flags & TG_SPOOL_PARTIAL));
-    if (event->flags & TG_SPOOL_NO_BEGIN)
-        put_bool(body, TG_KEY_BEGAN, false);
-    for (size_t i = 0; i < slice->n_texts; i++) {
-        LITERAL(body, ",");
-        put_string(body, slice->texts + slice->text[i].key);
-        LITERAL(body, ":");
-        put_string(body, slice->texts + slice->text[i].text);
-    }
+    put_number(body, tg_trace_keys[key], value);
 }
 
-static void encode_wait(struct tg_trace_out *out, const struct tg_trace_slice *slice,
-                        struct tg_bytes *body)
+static void put_text(struct tg_bytes *body, const char *key, const char *text)
 {
-    const struct tg_spool_event *event = &slice->event;
-    bool is_known = event->part > TG_RESOURCE_NONE && event->part < TG_RESOURCES;
-    begin_body(out, body, "orchestrator", is_known ? TG_WORD_WAIT + event->part : TG_WORD_WAIT);
-    put_number(body, tg_trace_keys[TG_KEY_RING], event->core);
-    if (is_known)
-        put_name(out, body, TG_KEY_RESOURCE, TG_WORD_SLOTS + event->part - TG_RESOURCE_SLOTS);
-    if (event->id != TG_TASK_NONE)
-        put_task(body, event->id);
-    put_name(out, body, TG_KEY_SCOPE, tg_trace_site_name(out, slice->site));
+    LITERAL(body, ",");
+    put_string(body, key);
+    LITERAL(body, ":");
+    put_string(body, text);
 }
 
-static void encode_scope(struct tg_trace_out *out, const struct tg_trace_slice *slice,
-                         struct tg_bytes *body)
+static void end_body(struct tg_bytes *body)
 {
-    const struct tg_spool_event *event = &slice->event;
-    uint32_t site = tg_trace_site_name(out, slice->site);
-    begin_body(out, body, "scope", site != TG_SPOOL_NO_NAME ? site : TG_WORD_SCOPE);
-    put_number(body, tg_trace_keys[TG_KEY_DEPTH], event->part);
-    put_number(body, tg_trace_keys[TG_KEY_RING], event->core);
-    put_number(body, tg_trace_keys[TG_KEY_TASKS], event->id);
-    put_bool(body, TG_KEY_COMPLETED, !(event->flags & TG_SPOOL_PARTIAL));
-}
-
-static void encode(struct tg_trace_out *out, const struct tg_trace_slice *slice,
-                   struct tg_bytes *body)
-{
-    switch (slice->event.type) {
-    case TG_SPOOL_TASK:
-        encode_task(out, slice, body);
-        break;
-    case TG_SPOOL_WAIT:
-        encode_wait(out, slice, body);
-        break;
-    case TG_SPOOL_SCOPE:
-        encode_scope(out, slice, body);
-        break;
-    default:
-        begin_body(out, body, "orchestrator", TG_WORD_SUBMIT);
-        put_task(body, slice->event.id);
-        put_name(out, body, TG_KEY_SCOPE, tg_trace_site_name(out, slice->site));
-        break;
-    }
     LITERAL(body, "}");
 }
+
+static const struct tg_trace_body_ops body_ops = {
+    .begin = begin_body,
+    .put_task = put_task,
+    .put_name = put_name,
+    .put_number = put_key_number,
+    .put_bool = put_bool,
+    .put_after = put_after,
+    .put_text = put_text,
+    .end = end_body,
+};
 
 /* --- events ---------------------------------------------------------------------------------- */
 
@@ -362,7 +317,7 @@ static void end(struct tg_trace_out *out)
 
 const struct tg_trace_ops tg_trace_chrome = {
     .begin = begin,
-    .encode = encode,
+    .body = &body_ops,
     .add_row = add_row,
     .add_slice = add_slice,
     .end_slice = end_slice,

@@ -25,13 +25,6 @@ _Static_assert((int)UUID_COUNTERS + (int)TG_COUNTERS <= (int)UUID_ROWS,
                "tracks have numbers of their own");
 /* The order of the tracks: the run, orchestrator, scopes, counters, cores. */
 enum { RANK_COUNTERS = 16, RANK_CORES = 64 };
-enum category {
-    CATEGORY_TASK = 1,
-    CATEGORY_ORCHESTRATOR,
-    CATEGORY_SCOPE,
-    CATEGORY_RUN,
-    CATEGORIES
-};
 
 static size_t begin_packet(struct tg_trace_out *out, unsigned flags)
 {
@@ -58,9 +51,21 @@ static void put_number(struct tg_bytes *bytes, enum tg_trace_key key, unsigned f
     tg_pb_end(bytes, at);
 }
 
-/* A name by its number; nothing if there is none. */
-static void put_name(struct tg_bytes *bytes, enum tg_trace_key key, uint32_t name)
+static void put_uint(struct tg_bytes *bytes, enum tg_trace_key key, uint64_t value)
 {
+    put_number(bytes, key, TG_PF_UINT_VALUE, value);
+}
+
+static void put_bool(struct tg_bytes *bytes, enum tg_trace_key key, bool value)
+{
+    put_number(bytes, key, TG_PF_BOOL_VALUE, value);
+}
+
+/* A name by its number; nothing if there is none. */
+static void put_name(const struct tg_trace_out *out, struct tg_bytes *bytes, enum tg_trace_key key,
+                     uint32_t name)
+{
+    (void)out;
     if (name != TG_SPOOL_NO_NAME)
         put_number(bytes, key, TG_PF_STRING_IID, (uint64_t)name + 1);
 }
@@ -74,8 +79,10 @@ static void put_task(struct tg_bytes *bytes, uint64_t id)
     put_number(bytes, TG_KEY_TASK_ID, TG_PF_POINTER_VALUE, id);
 }
 
-static void put_after(struct tg_bytes *bytes, const struct tg_trace_slice *slice)
+static void put_after(const struct tg_trace_out *out, struct tg_bytes *bytes,
+                      const struct tg_trace_slice *slice)
 {
+    (void)out;
     char text[TG_TASK_TEXT];
     bool has_kinds = false;
     size_t at = begin_argument(bytes, TG_KEY_AFTER);
@@ -113,80 +120,29 @@ static void put_text(struct tg_bytes *bytes, const char *key, const char *text)
 
 /* --- slices ---------------------------------------------------------------------------------- */
 
-static void put_head(struct tg_bytes *bytes, enum category category, uint32_t name)
+static void begin_body(const struct tg_trace_out *out, struct tg_bytes *bytes,
+                       enum tg_trace_category category, uint32_t name)
 {
-    tg_pb_uint(bytes, TG_PF_CATEGORY_IIDS, category);
+    (void)out;
+    tg_pb_uint(bytes, TG_PF_CATEGORY_IIDS, (uint64_t)category + 1);
     tg_pb_uint(bytes, TG_PF_NAME_IID, (uint64_t)name + 1);
 }
 
-static void encode_task(struct tg_trace_out *out, const struct tg_trace_slice *slice,
-                        struct tg_bytes *body)
+static void end_body(struct tg_bytes *body)
 {
-    const struct tg_spool_event *event = &slice->event;
-    uint32_t kernel = tg_trace_kernel_name(out, event->number);
-    put_head(body, CATEGORY_TASK, kernel != TG_SPOOL_NO_NAME ? kernel : TG_WORD_TASK);
-    put_task(body, event->id);
-    put_name(body, TG_KEY_KERNEL, kernel);
-    if (event->part < TG_PARTS)
-        put_name(body, TG_KEY_PART, TG_WORD_AIC + event->part);
-    put_name(body, TG_KEY_SCOPE, tg_trace_site_name(out, slice->site));
-    if (event->at != TG_SPOOL_NO_TIME)
-        put_number(body, TG_KEY_WAIT_NS, TG_PF_UINT_VALUE, event->begin - event->at);
-    if (slice->n_after > 0)
-        put_after(body, slice);
-    put_number(body, TG_KEY_COMPLETED, TG_PF_BOOL_VALUE, !(event->flags & TG_SPOOL_PARTIAL));
-    if (event->flags & TG_SPOOL_NO_BEGIN)
-        put_number(body, TG_KEY_BEGAN, TG_PF_BOOL_VALUE, 0);
-    for (size_t i = 0; i < slice->n_texts; i++)
-        put_text(body, slice->texts + slice->text[i].key, slice->texts + slice->text[i].text);
+    (void)body; /* the packet's end ends it */
 }
 
-static void encode_wait(struct tg_trace_out *out, const struct tg_trace_slice *slice,
-                        struct tg_bytes *body)
-{
-    const struct tg_spool_event *event = &slice->event;
-    bool is_known = event->part > TG_RESOURCE_NONE && event->part < TG_RESOURCES;
-    put_head(body, CATEGORY_ORCHESTRATOR, is_known ? TG_WORD_WAIT + event->part : TG_WORD_WAIT);
-    if (is_known)
-        put_name(body, TG_KEY_RESOURCE, TG_WORD_SLOTS + event->part - TG_RESOURCE_SLOTS);
-    put_number(body, TG_KEY_RING, TG_PF_UINT_VALUE, event->core);
-    if (event->id != TG_TASK_NONE)
-        put_task(body, event->id);
-    put_name(body, TG_KEY_SCOPE, tg_trace_site_name(out, slice->site));
-}
-
-static void encode_scope(struct tg_trace_out *out, const struct tg_trace_slice *slice,
-                         struct tg_bytes *body)
-{
-    const struct tg_spool_event *event = &slice->event;
-    uint32_t site = tg_trace_site_name(out, slice->site);
-    put_head(body, CATEGORY_SCOPE, site != TG_SPOOL_NO_NAME ? site : TG_WORD_SCOPE);
-    put_number(body, TG_KEY_DEPTH, TG_PF_UINT_VALUE, event->part);
-    put_number(body, TG_KEY_RING, TG_PF_UINT_VALUE, event->core);
-    put_number(body, TG_KEY_TASKS, TG_PF_UINT_VALUE, event->id);
-    put_number(body, TG_KEY_COMPLETED, TG_PF_BOOL_VALUE, !(event->flags & TG_SPOOL_PARTIAL));
-}
-
-static void encode(struct tg_trace_out *out, const struct tg_trace_slice *slice,
-                   struct tg_bytes *body)
-{
-    switch (slice->event.type) {
-    case TG_SPOOL_TASK:
-        encode_task(out, slice, body);
-        break;
-    case TG_SPOOL_WAIT:
-        encode_wait(out, slice, body);
-        break;
-    case TG_SPOOL_SCOPE:
-        encode_scope(out, slice, body);
-        break;
-    default:
-        put_head(body, CATEGORY_ORCHESTRATOR, TG_WORD_SUBMIT);
-        put_task(body, slice->event.id);
-        put_name(body, TG_KEY_SCOPE, tg_trace_site_name(out, slice->site));
-        break;
-    }
-}
+static const struct tg_trace_body_ops body_ops = {
+    .begin = begin_body,
+    .put_task = put_task,
+    .put_name = put_name,
+    .put_number = put_uint,
+    .put_bool = put_bool,
+    .put_after = put_after,
+    .put_text = put_text,
+    .end = end_body,
+};
 
 static size_t begin_event(struct tg_trace_out *out, uint64_t time, unsigned type, uint64_t uuid,
                           size_t *packet)
@@ -291,12 +247,11 @@ static void put_interned(struct tg_bytes *bytes, unsigned field, uint64_t iid, c
 
 static void put_names(struct tg_trace_out *out)
 {
-    static const char *const categories[CATEGORIES] = {"", "task", "orchestrator", "scope", "run"};
     struct tg_bytes *bytes = &out->bytes;
     size_t packet = begin_packet(out, TG_PF_STATE_CLEARED | TG_PF_NEEDS_STATE);
     size_t data = tg_pb_begin(bytes, TG_PF_INTERNED_DATA);
-    for (uint32_t i = 1; i < CATEGORIES; i++)
-        put_interned(bytes, TG_PF_EVENT_CATEGORIES, i, categories[i]);
+    for (uint32_t i = 0; i < TG_TRACE_CATEGORIES; i++)
+        put_interned(bytes, TG_PF_EVENT_CATEGORIES, i + 1, tg_trace_categories[i]);
     for (uint32_t i = 0; i < TG_TRACE_KEYS; i++)
         put_interned(bytes, TG_PF_ANNOTATION_NAMES, i + 1, tg_trace_keys[i]);
     for (uint32_t i = 0; i < out->n_names; i++) {
@@ -344,7 +299,7 @@ static void begin(struct tg_trace_out *out)
     size_t track = begin_track(out, UUID_RUN, "run", 0, &packet);
     end_event(out, track, packet);
     size_t event = begin_event(out, out->begin, TG_PF_SLICE_BEGIN, UUID_RUN, &packet);
-    put_head(&out->bytes, CATEGORY_RUN, TG_WORD_RUN);
+    begin_body(out, &out->bytes, TG_CATEGORY_RUN, TG_WORD_RUN);
     put_text(&out->bytes, "program", "taskglass");
     put_text(&out->bytes, "version", tg_version());
     for (uint32_t i = 0; i < run->n_facts; i++)
@@ -360,7 +315,7 @@ static void end(struct tg_trace_out *out)
 
 const struct tg_trace_ops tg_trace_perfetto = {
     .begin = begin,
-    .encode = encode,
+    .body = &body_ops,
     .add_row = add_row,
     .add_slice = add_slice,
     .end_slice = end_slice,

@@ -17,6 +17,7 @@ enum { MEMORY = 32 << 20, FLUSH_AT = 1 << 18, LOOK_EVENTS = 4096 };
 #define TEXT(name, text) text,
 const char *const tg_trace_words[TG_TRACE_WORDS] = {TG_TRACE_WORD_MAP(TEXT)};
 const char *const tg_trace_keys[TG_TRACE_KEYS] = {TG_TRACE_KEY_MAP(TEXT)};
+const char *const tg_trace_categories[TG_TRACE_CATEGORIES] = {TG_TRACE_CATEGORY_MAP(TEXT)};
 
 enum tg_trace_format tg_trace_format_of(const char *path)
 {
