@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kernels that use memory as they may. */
+#include "misuse.h"
+
+#include <taskglass/wire/record.h>
+
+TG_KERNEL(clean_plain)
+{
+    HALVE_ALL(ctx, 0, 1);
+}
+
+TG_KERNEL(clean_strided)
+{
+    HALVE_ALL(ctx, 0, 1);
+}
+
+TG_KERNEL(clean_tile)
+{
+    HALVE_ALL(ctx, 0, 1);
+}
+
+TG_KERNEL(clean_flipped)
+{
+    HALVE_ALL(ctx, 0, 1);
+}
+
+TG_KERNEL(clean_broadcast)
+{
+    HALVE_ALL(ctx, 0, 1);
+}
+
+TG_KERNEL(clean_half_byte)
+{
+    HALVE_ALL(ctx, 0, 1);
+}
+
+TG_KERNEL(clean_same)
+{
+    HALVE_ALL(ctx, 0, 1);
+}
+
+TG_KERNEL(clean_empty)
+{
+    HALVE_ALL(ctx, 0, 1);
+}
+
+TG_KERNEL(clean_inout)
+{
+    HALVE_ALL(ctx, 0, 0);
+}
+
+TG_KERNEL(clean_one_of_inout)
+{
+    poke(ctx, 0, 42, peek(ctx, 0, 41));
+}
+
+TG_KERNEL(clean_twice)
+{
+    TG_FOR(i, N)
+        tg_arg_store(ctx, 1, i, 0);
+    TG_BARRIER();
+    HALVE_ALL(ctx, 0, 1);
+}
+
+TG_KERNEL(clean_accumulate)
+{
+    TG_FOR(i, N)
+        tg_arg_store(ctx, 1, i, 0);
+    TG_BARRIER();
+    for (int turn = 0; turn < 3; turn++)
+        TG_FOR(i, N)
+            tg_arg_store(ctx, 1, i, tg_arg_load(ctx, 1, i) + tg_arg_load(ctx, 0, i));
+}
+
+/* Stores partial sums, reads them back in another order, and replaces them. */
+TG_KERNEL(clean_scratch)
+{
+    float *y = TG_ARG(ctx, 1, float);
+    HALVE_ALL(ctx, 0, 1);
+    TG_BARRIER();
+    TG_FOR(once, 1) {
+        for (int64_t i = 1; i < N; i++)
+            y[i] += y[i - 1];
+        for (int64_t i = N - 1; i > 0; i--)
+            y[i] -= y[0];
+    }
+}
+
+/* A run of each pattern, and each at the ends. */
+TG_KERNEL(clean_pattern)
+{
+    uint32_t *y = TG_ARG(ctx, 1, uint32_t), pattern[8];
+    pattern[0] = TG_POISON;
+    pattern[1] = ~TG_POISON;
+    pattern[2] = 0;
+    pattern[3] = 0xFFFFFFFF;
+    pattern[4] = 0xA5A5A5A5;
+    pattern[5] = 0x5A5A5A5A;
+    pattern[6] = 0xDEADBEEF;
+    pattern[7] = 0xCDCDCDCD;
+    TG_FOR(i, N)
+        y[i] = pattern[i < 64 ? i / 8 : i % 8];
+}
+
+TG_KERNEL(clean_not_numbers)
+{
+    uint32_t *y = TG_ARG(ctx, 1, uint32_t);
+    TG_FOR(i, N)
+        y[i] = UINT32_C(0x7FC00000) + (uint32_t)i;
+}
+
+/* Backwards, so that nothing is overwritten before it was read. */
+TG_KERNEL(clean_overlap)
+{
+    TG_FOR(once, 1)
+        for (int64_t i = N - 1; i >= 0; i--)
+            tg_arg_store(ctx, 1, i, tg_arg_load(ctx, 0, i));
+}
+
+TG_KERNEL(clean_two_outputs)
+{
+    HALVE_ALL(ctx, 0, 1);
+    HALVE_ALL(ctx, 0, 2);
+}
+
+TG_KERNEL(clean_two_inputs)
+{
+    TG_FOR(i, N)
+        tg_arg_store(ctx, 2, i, tg_arg_load(ctx, 0, i) - tg_arg_load(ctx, 1, i));
+}
+
+TG_KERNEL(clean_mix)
+{
+    halve(ctx, 0, 1, N / 2, N);
+}
+
+TG_KERNEL(clean_ignored_input)
+{
+    TG_FOR(i, N)
+        tg_arg_store(ctx, 1, i, (double)i);
+}
