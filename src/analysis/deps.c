@@ -14,9 +14,10 @@
 struct reading {
     struct tg_deps_reader reader;
     struct tg_deps *deps;
-    size_t task_room, edge_room;
-    uint32_t list; /* the number of the task list being read */
-    const char *last_scope, *last_kernel[TG_PARTS];
+    size_t task_room, edge_room, seen_room, seen_task_room;
+    uint64_t submitted[TG_RINGS]; /* of each ring, 1 + the largest index so far */
+    uint32_t list;                /* the number of the task list being read */
+    const char *last_scope, *last_line, *last_kernel[TG_PARTS];
 };
 
 /* Task numbers have 32 bits. */
@@ -43,6 +44,57 @@ static bool keep_edges(struct reading *r, const struct tg_deps_read_task *task)
     return true;
 }
 
+/* Adds what the task says to what is known. Returns false if memory ran out. */
+static bool keep_seen(struct reading *r, const struct tg_deps_read_task *task)
+{
+    struct tg_deps *deps = r->deps;
+    const struct tg_deps_read_seen *seen = &task->seen;
+    struct tg_deps_seen kept = {0};
+    if (!seen->is_there)
+        return true;
+    if (!tg_grow(&deps->seen, &r->seen_room, (size_t)deps->n_seen + 1, sizeof kept) ||
+        !tg_grow(&deps->seen_id, &r->seen_task_room, (size_t)deps->n_seen_tasks + seen->n_tasks,
+                 sizeof *deps->seen_id))
+        return false;
+    if (deps->n_seen > 0)
+        kept = deps->seen[deps->n_seen - 1];
+    kept.at = deps->n_tasks;
+    for (uint32_t ring = 0; ring < TG_RINGS; ring++)
+        if (seen->done[ring] > kept.done[ring])
+            kept.done[ring] = seen->done[ring];
+    for (size_t i = 0; i < seen->n_tasks; i++)
+        deps->seen_id[deps->n_seen_tasks++] = seen->task[i];
+    kept.n_tasks = deps->n_seen_tasks;
+    deps->seen[deps->n_seen++] = kept;
+    return true;
+}
+
+/* False if the task claims that tasks had completed which were not submitted before it. The tasks that a
+ * run has lost do not count. */
+static bool is_past(const struct reading *r, const struct tg_deps_read_task *task)
+{
+    for (uint32_t ring = 0; ring < TG_RINGS; ring++)
+        if (task->seen.done[ring] > r->submitted[ring] && r->reader.lost == 0)
+            return false;
+    return true;
+}
+
+static void count_task(struct reading *r, uint64_t id)
+{
+    uint64_t ring = id >> 32, index = id & UINT32_MAX;
+    if (ring < TG_RINGS && index >= r->submitted[ring])
+        r->submitted[ring] = index + 1;
+}
+
+/* Forgets the tasks of a list that another one replaces. */
+static void forget_tasks(struct reading *r)
+{
+    struct tg_deps *deps = r->deps;
+    deps->n_tasks = deps->n_seen = 0;
+    deps->n_edges = deps->n_seen_tasks = 0;
+    memset(r->submitted, 0, sizeof r->submitted);
+}
+
 /* Returns false if memory ran out. */
 static bool keep_task(struct reading *r, const struct tg_deps_read_task *task)
 {
@@ -51,9 +103,10 @@ static bool keep_task(struct reading *r, const struct tg_deps_read_task *task)
                                 .submitted = task->submitted,
                                 .func = {TG_NO_KERNEL, TG_NO_KERNEL, TG_NO_KERNEL},
                                 .scope = keep_name(deps, task->scope, &r->last_scope),
+                                .line = keep_name(deps, task->line, &r->last_line),
                                 .first_edge = deps->n_edges,
                                 .n_edges = task->n_edges};
-    bool good = kept.scope && keep_edges(r, task);
+    bool good = kept.scope && kept.line && keep_edges(r, task) && keep_seen(r, task);
     for (uint32_t i = 0; i < task->n_numbers; i++)
         kept.func[i] = task->number[i], kept.slot[i] = task->slot[i];
     for (uint32_t i = 0; i < task->n_names; i++) {
@@ -73,16 +126,24 @@ static tg_status read_tasks(struct reading *r, struct tg_error *error)
     bool more;
     while ((status = tg_deps_reader_next(&r->reader, &more, error)) == TG_OK && more) {
         if (r->reader.lists != r->list)
-            deps->n_tasks = 0, deps->n_edges = 0;
+            forget_tasks(r);
         r->list = r->reader.lists;
         if (deps->n_tasks == MOST_TASKS)
             return tg_deps_reader_refuse(&r->reader, "more tasks than 32 bits can count", error);
+        if (!is_past(r, &r->reader.task))
+            return tg_deps_reader_refuse(
+                &r->reader, "\"seen\" counts tasks that were not submitted before this one", error);
         if (!keep_task(r, &r->reader.task))
             return tg_file_no_memory(error);
+        count_task(r, r->reader.task.id);
     }
     if (status == TG_OK && r->reader.lists != r->list)
-        deps->n_tasks = 0, deps->n_edges = 0; /* the last list was empty */
+        forget_tasks(r); /* the last list was empty */
     deps->lost = r->reader.lost;
+    deps->knows_memory = r->reader.allocations.is_there;
+    deps->n_allocations = r->reader.allocations.count;
+    deps->allocation = r->reader.allocations.at;
+    r->reader.allocations.at = NULL;
     deps->runtime = tg_names_add(&deps->names, r->reader.runtime, strlen(r->reader.runtime));
     return status == TG_OK && !deps->runtime ? tg_file_no_memory(error) : status;
 }
@@ -136,6 +197,28 @@ static void resolve(struct tg_deps *deps, const struct place *place)
     deps->n_edges = kept;
 }
 
+/* Finds the tasks that were seen to have completed, and leaves out those that no task is. Returns false if
+ * a task is not one that was submitted before. */
+static bool resolve_seen(struct tg_deps *deps, const struct place *place)
+{
+    uint64_t next = 0, kept = 0;
+    for (uint32_t i = 0; i < deps->n_seen; i++) {
+        struct tg_deps_seen *seen = &deps->seen[i];
+        for (; next < seen->n_tasks; next++) {
+            const struct place *before = find_place(place, deps->n_tasks, deps->seen_id[next]);
+            if (before && before->at >= seen->at)
+                return false;
+            if (before)
+                deps->seen_task[kept++] = before->at;
+            else
+                deps->unknown++;
+        }
+        seen->n_tasks = kept;
+    }
+    deps->n_seen_tasks = kept;
+    return true;
+}
+
 /* True if two tasks have the same id. */
 static bool has_twins(const struct place *place, uint32_t count)
 {
@@ -158,6 +241,10 @@ static tg_status resolve_with(struct reading *r, struct place *place, struct tg_
     if (has_twins(place, deps->n_tasks))
         return tg_deps_reader_refuse(&r->reader, "two tasks with the same task_id", error);
     resolve(deps, place);
+    if (!resolve_seen(deps, place))
+        return tg_deps_reader_refuse(
+            &r->reader, "\"seen\" names a task that was not submitted before the task that has it",
+            error);
     return TG_OK;
 }
 
@@ -165,18 +252,21 @@ static tg_status resolve_edges(struct reading *r, struct tg_error *error)
 {
     struct tg_deps *deps = r->deps;
     deps->before = calloc((size_t)deps->n_edges + 1, sizeof *deps->before);
+    deps->seen_task = calloc((size_t)deps->n_seen_tasks + 1, sizeof *deps->seen_task);
     struct place *place = calloc((size_t)deps->n_tasks + 1, sizeof *place);
-    tg_status status =
-        deps->before && place ? resolve_with(r, place, error) : tg_file_no_memory(error);
+    tg_status status = deps->before && deps->seen_task && place ? resolve_with(r, place, error)
+                                                                : tg_file_no_memory(error);
     free(place);
     free(deps->edge_id);
-    deps->edge_id = NULL;
+    free(deps->seen_id);
+    deps->edge_id = deps->seen_id = NULL;
     return status;
 }
 
 /* Takes over r->reader, which must be open. */
 static tg_status read_all(struct reading *r, struct tg_deps **deps, struct tg_error *error)
 {
+    r->reader.keeps_allocations = true;
     r->deps = calloc(1, sizeof *r->deps);
     tg_status status = r->deps ? read_tasks(r, error) : tg_file_no_memory(error);
     if (status == TG_OK)
@@ -210,6 +300,19 @@ tg_status tg_deps_find(const struct tg_recording *recording, struct tg_deps **de
     return found ? read_all(&r, deps, error) : status;
 }
 
+const struct tg_deps_seen *tg_deps_seen_by(const struct tg_deps *deps, uint32_t task)
+{
+    uint32_t low = 0, high = deps->n_seen; /* entries before low are at the task or before it */
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (deps->seen[middle].at <= task)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 ? &deps->seen[low - 1] : NULL;
+}
+
 void tg_deps_free(struct tg_deps *deps)
 {
     if (!deps)
@@ -217,6 +320,10 @@ void tg_deps_free(struct tg_deps *deps)
     free(deps->task);
     free(deps->before);
     free(deps->edge_id);
+    free(deps->seen_id);
+    free(deps->seen);
+    free(deps->seen_task);
+    free(deps->allocation);
     tg_names_free(&deps->names);
     free(deps);
 }

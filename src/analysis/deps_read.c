@@ -77,6 +77,8 @@ void tg_deps_reader_close(struct tg_deps_reader *reader)
     tg_map_close(&reader->map);
     free(reader->path);
     free(reader->task.edge);
+    free(reader->task.seen.task);
+    free(reader->allocations.at);
     tg_deps_peer_free(&reader->peer);
     *reader = (struct tg_deps_reader){0};
 }
@@ -88,7 +90,7 @@ struct reading {
     struct tg_deps_reader *reader;
     size_t n_after, n_kinds;
     uint8_t n_slots; /* of "kernel_ids" */
-    bool has_id, has_scope;
+    bool has_id, has_scope, has_line;
     bool has_after; /* it names the tasks that it waited for */
     const char *problem;
 };
@@ -206,15 +208,27 @@ static bool take_list(struct reading *reading, bool (*take)(struct reading *read
     return true;
 }
 
-/* The scope is null if it has no site. */
-static bool take_scope(struct reading *reading)
+/* Takes the text of a source line, which is null if it is not known. */
+static bool take_site(struct reading *reading, struct tg_deps_raw *raw, char *text, bool *has)
 {
     struct tg_pull *pull = &reading->reader->pull;
     if (tg_pull_next(pull) == TG_PULL_STRING) {
-        take_text_once(pull, &reading->reader->raw_scope, reading->reader->task.scope);
-        reading->has_scope = true;
+        take_text_once(pull, raw, text);
+        *has = true;
     }
     return pull->token != TG_PULL_ERROR && tg_pull_skip(pull);
+}
+
+static bool take_scope(struct reading *reading)
+{
+    struct tg_deps_reader *reader = reading->reader;
+    return take_site(reading, &reader->raw_scope, reader->task.scope, &reading->has_scope);
+}
+
+static bool take_line(struct reading *reading)
+{
+    struct tg_deps_reader *reader = reading->reader;
+    return take_site(reading, &reader->raw_line, reader->task.line, &reading->has_line);
 }
 
 static bool take_id(struct reading *reading)
@@ -264,6 +278,10 @@ static bool take_member(struct reading *reading)
     }
     if (tg_pull_is(pull, "scope"))
         return take_scope(reading);
+    if (tg_pull_is(pull, "line"))
+        return take_line(reading);
+    if (tg_pull_is(pull, "seen"))
+        return tg_deps_facts_seen(pull, &task->seen, &reading->problem);
     if (tg_pull_is(pull, "task_id"))
         return take_id(reading);
     if (tg_pull_is(pull, "submitted"))
@@ -316,6 +334,9 @@ static void begin_task(struct tg_deps_reader *reader)
     memset(task->number, 0, sizeof task->number);
     memset(task->slot, 0, sizeof task->slot);
     task->n_edges = 0;
+    memset(task->seen.done, 0, sizeof task->seen.done);
+    task->seen.n_tasks = 0;
+    task->seen.is_there = false;
 }
 
 static bool read_task(struct reading *reading)
@@ -330,6 +351,10 @@ static bool read_task(struct reading *reading)
     if (!reading->has_scope) {
         reader->task.scope[0] = '\0';
         reader->raw_scope.text = NULL;
+    }
+    if (!reading->has_line) {
+        reader->task.line[0] = '\0';
+        reader->raw_line.text = NULL;
     }
     return reader->pull.token == TG_PULL_END_OBJECT && is_whole(reading);
 }
@@ -359,6 +384,8 @@ static bool take_fact(struct reading *reading)
         return take_lost(reading);
     if (tg_pull_is(pull, "runtime"))
         return take_runtime(reading);
+    if (tg_pull_is(pull, "allocations") && reading->reader->keeps_allocations)
+        return tg_deps_facts_allocations(pull, &reading->reader->allocations, &reading->problem);
     return tg_pull_next(pull) != TG_PULL_ERROR && tg_pull_skip(pull);
 }
 

@@ -3,11 +3,13 @@
  * Reads deps.json one task at a time: every task of a run with the tasks it waited for. A run that
  * was killed has no such file. The reader does not trust the file: it checks each task before it
  * gives it out, and its memory grows only with the edges of one task; with all edges if the file is
- * another implementation's, which lists them behind the tasks (deps_peer.h).
+ * another implementation's, which lists them behind the tasks (deps_peer.h); with all allocations if the
+ * caller asks for them.
  */
 #ifndef TG_ANALYSIS_DEPS_READ_H
 #define TG_ANALYSIS_DEPS_READ_H
 
+#include "analysis/deps_facts.h"
 #include "analysis/deps_peer.h"
 #include "base/files.h"
 #include "base/json_pull.h"
@@ -28,6 +30,8 @@ struct tg_deps_read_task {
     uint8_t slot[TG_PARTS]; /* the part that each number is of; TG_PARTS if the file does not say */
     char kernel[TG_PARTS][TG_DEPS_TEXT];
     char scope[TG_DEPS_TEXT]; /* "" if the file has none */
+    char line[TG_DEPS_TEXT];  /* of the call that submitted it; "" if the file does not say */
+    struct tg_deps_read_seen seen;
     struct tg_deps_read_edge *edge;
     size_t n_edges;
 };
@@ -45,12 +49,14 @@ struct tg_deps_reader {
     struct tg_deps_read_task task;
     size_t room; /* the capacity of task.edge */
     /* What the texts of `task` were made of: most tasks have those of the task before. */
-    struct tg_deps_raw raw_scope, raw_kernel[TG_PARTS];
+    struct tg_deps_raw raw_scope, raw_line, raw_kernel[TG_PARTS];
     bool has_peer;            /* `peer` has been read */
     struct tg_deps_peer peer; /* read when a task comes that does not name its edges */
     uint32_t lists; /* lists of tasks that have begun; if there are several, the last one counts */
     char runtime[TG_DEPS_TEXT]; /* "" if the file has none; known once the tasks begin */
     uint64_t lost; /* tasks and edges that the run reports as not written, known at the end */
+    bool keeps_allocations; /* set by the caller before the first task; else they are skipped */
+    struct tg_deps_allocations allocations; /* known at the end */
     enum { TG_DEPS_BEGIN, TG_DEPS_OBJECT, TG_DEPS_TASKS, TG_DEPS_OVER } state;
 };
 

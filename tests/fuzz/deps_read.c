@@ -13,6 +13,7 @@ static void look_at(const struct tg_deps_read_task *task, size_t size)
 {
     HOLDS(task->n_kernels <= TG_PARTS && task->n_edges <= size);
     HOLDS(strlen(task->scope) < sizeof task->scope);
+    HOLDS(strlen(task->line) < sizeof task->line && task->seen.n_tasks <= size);
     for (uint32_t i = 0; i < task->n_kernels; i++)
         HOLDS(strlen(task->kernel[i]) < sizeof task->kernel[i]);
     for (size_t i = 0; i < task->n_edges; i++)

@@ -6,6 +6,7 @@
 #include "analysis/deps.h"
 #include "analysis/deps_graph.h"
 #include "analysis/deps_read.h"
+#include "analysis/deps_space.h"
 
 #include <unistd.h>
 
@@ -228,6 +229,141 @@ TEST(turning_edges_round_twice_gives_them_back)
     tg_links_free(&links);
     tg_links_free(&turned);
     tg_links_free(&back);
+}
+
+/* --- what the orchestrator knew ------------------------------------------------------------- */
+
+#define PIECE(address, bytes, given) \
+    "{\"address\": \"" address "\", \"bytes\": " bytes ", \"ring\": 0, \"given\": " given "}"
+
+TEST(a_task_has_the_line_that_submitted_it)
+{
+    struct tg_deps *deps = parse("{\"tasks\": [" TASK("0", ", \"line\": \"a.c:7\"") ", " //
+                                 TASK("1", ", \"line\": null") ", " TASK("2", "") "]}");
+    REQUIRE(deps);
+    CHECK_EQ_S(deps->task[0].line, "a.c:7");
+    CHECK_EQ_S(deps->task[1].line, "");
+    CHECK_EQ_S(deps->task[2].line, "");
+    CHECK(!deps->knows_memory);
+    CHECK(!tg_deps_seen_by(deps, 2));
+    tg_deps_free(deps);
+}
+
+TEST(what_was_seen_holds_for_all_later_tasks)
+{
+    struct tg_deps *deps = parse(
+        "{\"tasks\": [" TASK("0", "") ", " TASK("0x100000000", "") ", " //
+        TASK("1", ", \"seen\": {\"rings\": [1]}") ", " TASK("2", "") ", " TASK(
+            "3",
+            ", \"seen\": {\"tasks\": [\"0x100000000\", \"2\", \"77\"], \"rings\": [0, 1]}") ", " TASK("4",
+                                                                                                      "") "]}");
+    REQUIRE(deps);
+    CHECK(!tg_deps_seen_by(deps, 1));
+    REQUIRE(tg_deps_seen_by(deps, 3));
+    CHECK_EQ_U(tg_deps_seen_by(deps, 3)->at, 2);
+    CHECK_EQ_U(tg_deps_seen_by(deps, 3)->done[0], 1);
+    CHECK_EQ_U(tg_deps_seen_by(deps, 3)->n_tasks, 0);
+    CHECK_EQ_U(tg_deps_seen_by(deps, 5)->at, 4);
+    CHECK_EQ_U(tg_deps_seen_by(deps, 5)->done[0], 1); /* it never becomes less */
+    CHECK_EQ_U(tg_deps_seen_by(deps, 5)->done[1], 1);
+    CHECK_EQ_U(tg_deps_seen_by(deps, 5)->n_tasks, 2);
+    CHECK_EQ_U(deps->seen_task[0], 1);
+    CHECK_EQ_U(deps->seen_task[1], 3);
+    CHECK_EQ_U(deps->unknown, 1);
+    tg_deps_free(deps);
+}
+
+TEST(what_could_not_have_been_seen_is_refused)
+{
+    refuse("{\"tasks\": [" TASK("0", "") ",\n" TASK("1", ", \"seen\": {\"rings\": [2]}") "]}",
+           "line 2: \"seen\" counts tasks that were not submitted before");
+    refuse("{\"tasks\": [" TASK("0", ", \"seen\": {\"tasks\": [\"1\"]}") ", " TASK("1", "") "]}",
+           "\"seen\" names a task that was not submitted before");
+    refuse("{\"tasks\": [" TASK("0", ", \"seen\": {\"rings\": [0, 0, 0, 0, 0]}") "]}",
+           "more than four counts");
+    refuse("{\"tasks\": [" TASK("0", ", \"seen\": {\"rings\": [-1]}") "]}", "takes counts");
+    refuse("{\"tasks\": [" TASK("0", ", \"seen\": {\"rings\": 1}") "]}", "a list of counts");
+    refuse("{\"tasks\": [" TASK("0", ", \"seen\": {\"tasks\": [{}]}") "]}", "takes task ids");
+    refuse("{\"tasks\": [" TASK("0", ", \"seen\": {\"tasks\": 5}") "]}", "list of task ids");
+    refuse("{\"tasks\": [" TASK("0", ", \"seen\": []") "]}", "takes an object");
+}
+
+TEST(tasks_that_the_run_lost_may_have_been_seen)
+{
+    struct tg_deps *deps = parse("{\"lost\": 1, \"tasks\": [" TASK("0", "") ", " //
+                                 TASK("2", ", \"seen\": {\"rings\": [2]}") "]}");
+    REQUIRE(deps);
+    CHECK_EQ_U(tg_deps_seen_by(deps, 1)->done[0], 2);
+    tg_deps_free(deps);
+}
+
+TEST(an_address_belongs_to_the_last_allocation_before_the_task)
+{
+    struct tg_deps_spaces spaces;
+    struct tg_deps *deps = parse("{\"tasks\": [" TASK("0", "") ", " TASK("1", "") ", " TASK(
+        "2", "") "], \"allocations\": [" PIECE("0x1000", "64",
+                                               "0") ", " PIECE("0x1040", "64",
+                                                               "0") ", " PIECE("0x1020", "64",
+                                                                               "2") "]}");
+    REQUIRE(deps);
+    CHECK(deps->knows_memory);
+    CHECK_EQ_U(deps->n_allocations, 3);
+    REQUIRE(tg_deps_spaces_open(deps, &spaces));
+    CHECK_EQ_U(tg_deps_space_of(&spaces, 0xfff, 0), 0);
+    CHECK_EQ_U(tg_deps_space_of(&spaces, 0x1000, 0), 1);
+    CHECK_EQ_U(tg_deps_space_of(&spaces, 0x103f, 1), 1);
+    CHECK_EQ_U(tg_deps_space_of(&spaces, 0x1040, 1), 2);
+    CHECK_EQ_U(tg_deps_space_of(&spaces, 0x107f, 1), 2);
+    CHECK_EQ_U(tg_deps_space_of(&spaces, 0x1080, 1), 0);
+    CHECK_EQ_U(tg_deps_space_of(&spaces, 0x101f, 2), 1);
+    CHECK_EQ_U(tg_deps_space_of(&spaces, 0x1020, 2), 3);
+    CHECK_EQ_U(tg_deps_space_of(&spaces, 0x105f, 2), 3);
+    CHECK_EQ_U(tg_deps_space_of(&spaces, 0x1060, 2), 2);
+    tg_deps_spaces_close(&spaces);
+    tg_deps_free(deps);
+}
+
+TEST(spaces_are_those_that_a_search_through_all_allocations_finds)
+{
+    enum { COUNT = 300, TASKS = 40, RANGE = 200 };
+    struct tg_deps_allocation allocation[COUNT];
+    struct tg_deps deps = {.allocation = allocation, .n_allocations = COUNT, .n_tasks = TASKS};
+    struct tg_deps_spaces spaces;
+    uint64_t random = 1;
+    for (size_t i = 0; i < COUNT; i++) {
+        random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+        allocation[i] = (struct tg_deps_allocation){.address = 7 + (random >> 33) % RANGE,
+                                                    .bytes = 1 + (random >> 53) % 30,
+                                                    .given = i * TASKS / COUNT};
+    }
+    REQUIRE(tg_deps_spaces_open(&deps, &spaces));
+    for (uint32_t task = 0; task < TASKS; task++) {
+        for (uint64_t address = 0; address < RANGE + 50; address++) {
+            uint64_t last = 0;
+            for (size_t i = 0; i < COUNT; i++)
+                if (allocation[i].given <= task && address >= allocation[i].address &&
+                    address - allocation[i].address < allocation[i].bytes)
+                    last = i + 1;
+            REQUIRE(tg_deps_space_of(&spaces, address, task) == last);
+        }
+    }
+    tg_deps_spaces_close(&spaces);
+}
+
+TEST(a_broken_allocation_is_refused)
+{
+    refuse("{\"tasks\": [],\n\"allocations\": [{\"address\": \"0x10\", \"bytes\": 4, \"ring\": 4, "
+           "\"given\": 0}]}",
+           "line 2: an allocation needs");
+    refuse("{\"tasks\": [], \"allocations\": [{\"address\": \"0x10\"}]}", "an allocation needs");
+    refuse("{\"tasks\": [], \"allocations\": [" PIECE("0x10", "0", "0") "]}", "is empty or");
+    refuse("{\"tasks\": [], \"allocations\": [" PIECE("0xffffffffffffffff", "1", "0") "]}",
+           "beyond the last address");
+    refuse(
+        "{\"tasks\": [], \"allocations\": [" PIECE("16", "1", "2") ", " PIECE("16", "1", "1") "]}",
+        "given out before the one listed before it");
+    refuse("{\"tasks\": [], \"allocations\": {}}", "takes a list");
+    refuse("{\"tasks\": [], \"allocations\": [5]}", "takes objects");
 }
 
 TEST_MAIN()
