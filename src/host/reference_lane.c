@@ -24,8 +24,8 @@ static tg_status judge(struct turn *turn, uint32_t i, struct tg_task_verdict *ve
     uint64_t begin = turn->batch->begin[i];
     struct tg_recorded_task task;
     uint32_t def;
-    tg_reference_look(job, &job->record[begin], turn->batch->begin[i + 1] - begin, &task, &def,
-                      verdict);
+    tg_reference_look(job, &job->batches.record[begin], turn->batch->begin[i + 1] - begin, &task,
+                      &def, verdict);
     if (def == UINT32_MAX)
         return TG_OK;
     return tg_reference_judge(turn->lane, &task, def, verdict, error);
@@ -53,13 +53,12 @@ static tg_status judge_after(struct turn *turn, uint32_t first, uint32_t second,
  * accuses nobody if the victim's reference also fails after itself: then it cannot be called twice. */
 static tg_status find_culprit(struct turn *turn, uint32_t victim, struct tg_error *error)
 {
-    struct tg_batch *batch = turn->batch;
-    struct tg_task_verdict seen;
+    struct tg_task_verdict *verdicts = turn->batch->result, seen;
     tg_status status = judge_after(turn, victim, victim, &seen, error);
     if (status != TG_OK || !was_called(&seen))
         return status;
     for (uint32_t i = victim; i-- > turn->since && status == TG_OK;) {
-        struct tg_task_verdict *verdict = &batch->verdict[i];
+        struct tg_task_verdict *verdict = &verdicts[i];
         if (!was_called(verdict))
             continue;
         status = judge_after(turn, i, victim, &seen, error);
@@ -79,7 +78,7 @@ static tg_status find_culprit(struct turn *turn, uint32_t victim, struct tg_erro
 static tg_status check_task(struct turn *turn, uint32_t i, struct tg_error *error)
 {
     struct tg_reference_process *process = &turn->lane->process;
-    struct tg_task_verdict *verdict = &turn->batch->verdict[i], first;
+    struct tg_task_verdict *verdict = (struct tg_task_verdict *)turn->batch->result + i, first;
     bool was_fresh = process->pid == 0 || process->fresh;
     tg_status status;
     if (was_fresh)
@@ -109,65 +108,17 @@ static tg_status check_batch(struct tg_lane *lane, struct tg_batch *batch, struc
     return status;
 }
 
-/* Cuts the next batch from the records. Called with the lock. */
-static void cut(struct tg_reference_job *job, struct tg_batch *batch)
-{
-    uint64_t at = job->next, bytes = 0;
-    batch->n = 0;
-    batch->is_done = false;
-    while (at < job->n_records && batch->n < TG_BATCH_TASKS && bytes < TG_BATCH_BYTES) {
-        uint64_t task = job->record[at].task;
-        batch->begin[batch->n++] = at;
-        for (; at < job->n_records && job->record[at].task == task; at++)
-            bytes += job->record[at].bytes;
-    }
-    batch->begin[batch->n] = at;
-    job->next = at;
-}
-
-/* NULL: there are no more, or the job stops. */
-static struct tg_batch *take_batch(struct tg_reference_job *job)
-{
-    struct tg_batch *batch = NULL;
-    pthread_mutex_lock(&job->lock);
-    while (!__atomic_load_n(&job->stop, __ATOMIC_RELAXED) && job->next < job->n_records &&
-           job->taken - job->told >= job->n_batches)
-        pthread_cond_wait(&job->changed, &job->lock);
-    if (!__atomic_load_n(&job->stop, __ATOMIC_RELAXED) && job->next < job->n_records) {
-        batch = &job->batch[job->taken++ % job->n_batches];
-        cut(job, batch);
-    }
-    pthread_mutex_unlock(&job->lock);
-    return batch;
-}
-
-static void hand_in(struct tg_reference_job *job, struct tg_batch *batch, tg_status status,
-                    const struct tg_error *error)
-{
-    pthread_mutex_lock(&job->lock);
-    batch->is_done = status == TG_OK;
-    if (status != TG_OK && job->error.status == TG_OK) {
-        job->error = *error;
-        __atomic_store_n(&job->stop, 1, __ATOMIC_RELAXED);
-    }
-    pthread_cond_broadcast(&job->changed);
-    pthread_mutex_unlock(&job->lock);
-}
-
 void *tg_lane_run(void *argument)
 {
     struct tg_lane *lane = argument;
-    struct tg_reference_job *job = lane->job;
+    struct tg_batches *batches = &lane->job->batches;
     struct tg_batch *batch;
-    while ((batch = take_batch(job)) != NULL) {
+    while ((batch = tg_batches_take(batches)) != NULL) {
         struct tg_error error = {TG_OK, ""};
         tg_status status = check_batch(lane, batch, &error);
-        hand_in(job, batch, status, &error);
+        tg_batches_hand_in(batches, batch, status, &error);
     }
     tg_reference_process_end(&lane->process);
-    pthread_mutex_lock(&job->lock);
-    job->n_lanes--;
-    pthread_cond_broadcast(&job->changed);
-    pthread_mutex_unlock(&job->lock);
+    tg_batches_leave(batches);
     return NULL;
 }

@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "common/task_check.h"
-#include "host/recorded_task_check.h"
 #include "host/replay.h"
 #include "host/signature.h"
 #include <math.h>
@@ -98,26 +97,13 @@ static void set(struct tg_task_verdict *verdict, unsigned is, const char *why)
     snprintf(verdict->why, sizeof verdict->why, "%s", why);
 }
 
-/* Reads and checks the task's records. */
-static tg_status read_task(const struct tg_reference_job *job, const struct tg_task_record *record,
-                           uint64_t n_records, struct tg_recorded_task *task,
-                           struct tg_error *error)
-{
-    struct tg_task_reading reading;
-    tg_status status = TG_OK;
-    tg_task_reading_begin(&reading, job->recording, record->task, task);
-    for (uint64_t i = 0; i < n_records && status == TG_OK; i++)
-        status = tg_task_reading_add(&reading, record[i].index, error);
-    return status == TG_OK ? tg_task_reading_end(&reading, error) : status;
-}
-
 void tg_reference_look(const struct tg_reference_job *job, const struct tg_task_record *record,
                        uint64_t n_records, struct tg_recorded_task *task, uint32_t *def,
                        struct tg_task_verdict *verdict)
 {
     uint32_t number;
     struct tg_error error = {TG_OK, ""};
-    tg_status status = read_task(job, record, n_records, task, &error);
+    tg_status status = tg_task_records_read(job->recording, record, n_records, 0, task, &error);
     verdict->is = (struct tg_reference_task){.task = record->task};
     verdict->why[0] = '\0';
     tg_replay_kernel_names(task, verdict->is.kernel, sizeof verdict->is.kernel);
