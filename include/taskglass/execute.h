@@ -82,7 +82,8 @@ struct tg_execute_config {
     const char *const *argv;
     tg_guard_fn guard; /* NULL: a crash of the workload's functions ends the program */
     void *guard_context;
-    const char *trace; /* as in struct tg_run_config; NULL: no trace */
+    const char *trace;                  /* as in struct tg_run_config; NULL: no trace */
+    const struct tg_schedule *schedule; /* NULL: the one that the setting `schedule` says */
 };
 
 struct tg_execution; /* the results of one execution */

@@ -6,6 +6,7 @@
 #define TASKGLASS_RUN_H
 
 #include <taskglass/graph.h>
+#include <taskglass/schedule.h>
 #include <taskglass/source.h>
 #include <taskglass/wire/stream.h>
 
@@ -57,6 +58,7 @@ struct tg_run_config {
                       folder of the recording or of the scope stats, if there is one */
     const char *trace; /* file for a trace of the run: Chrome's JSON if the name ends in .json, else
                           Perfetto's protobuf; it replaces a file that is there. NULL: no trace */
+    const struct tg_schedule *schedule; /* in which order tasks start; NULL: as it is fastest */
 };
 
 /* Result of the recording. */
@@ -187,6 +189,7 @@ struct tg_run_result {
     struct tg_orchestration_result orchestration;
     struct tg_scope_result scopes;
     struct tg_run_trace trace;
+    struct tg_schedule_result schedule;
 };
 /* The result of a run that has ended; its status is TIMED_OUT while the run has not. */
 TG_API void tg_run_get_result(const struct tg_run *run, struct tg_run_result *result);
@@ -195,8 +198,8 @@ TG_API void tg_run_get_result(const struct tg_run *run, struct tg_run_result *re
  * allowed. */
 TG_API void tg_run_destroy(struct tg_run *run);
 
-/* Starts the run, waits for its end and destroys it. `result` may be NULL; its `running` is set to
- * NULL, because the run no longer exists. */
+/* Starts the run, waits for its end and destroys it. `result` may be NULL; its `running` and
+ * `schedule.starts` are set to NULL, because the run no longer exists. */
 TG_API tg_status tg_graph_run(struct tg_graph *graph, const struct tg_run_config *config,
                               struct tg_run_result *result, struct tg_error *error);
 

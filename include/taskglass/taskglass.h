@@ -21,6 +21,7 @@
 #include <taskglass/recover.h>
 #include <taskglass/run.h>
 #include <taskglass/runs.h>
+#include <taskglass/schedule.h>
 #include <taskglass/scope_stats.h>
 #include <taskglass/settings.h>
 #include <taskglass/source.h>

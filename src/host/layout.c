@@ -103,6 +103,7 @@ static const struct tg_layout_info rows[] = {
     STRUCTURE(tg_run_config), MEMBER(tg_run_config, timeout), POINTER(tg_run_config, record),
     MEMBER(tg_run_config, deps), MEMBER(tg_run_config, shared), MEMBER(tg_run_config, not_live),
     MEMBER(tg_run_config, scope_stats), MEMBER(tg_run_config, trace),
+    POINTER(tg_run_config, schedule),
 
     STRUCTURE(tg_source_line), CHARS(tg_source_line, file), MEMBER(tg_source_line, line),
     CHARS(tg_source_line, function),
@@ -129,6 +130,15 @@ static const struct tg_layout_info rows[] = {
     MEMBER(tg_scope_result, samples), MEMBER(tg_scope_result, dropped),
     MEMBER(tg_scope_result, status), CHARS(tg_scope_result, text),
 
+    STRUCTURE(tg_schedule), MEMBER(tg_schedule, policy), MEMBER(tg_schedule, n_pairs),
+    MEMBER(tg_schedule, seed), POINTER(tg_schedule, pairs), MEMBER(tg_schedule, keep_starts),
+
+    STRUCTURE(tg_schedule_result), MEMBER(tg_schedule_result, on), MEMBER(tg_schedule_result, known),
+    MEMBER(tg_schedule_result, serial), MEMBER(tg_schedule_result, choices),
+    MEMBER(tg_schedule_result, pairs), MEMBER(tg_schedule_result, broken),
+    MEMBER(tg_schedule_result, unknown), MEMBER(tg_schedule_result, n_starts),
+    POINTER(tg_schedule_result, starts), CHARS(tg_schedule_result, text),
+
     STRUCTURE(tg_run_result), MEMBER(tg_run_result, status), MEMBER(tg_run_result, tasks),
     MEMBER(tg_run_result, edges), MEMBER(tg_run_result, finished),
     MEMBER(tg_run_result, start_seconds), MEMBER(tg_run_result, execute_seconds),
@@ -136,6 +146,7 @@ static const struct tg_layout_info rows[] = {
     MEMBER(tg_run_result, waiting), NESTED(tg_run_result, site, tg_source_site),
     NESTED(tg_run_result, record, tg_record_result),
     NESTED(tg_run_result, scopes, tg_scope_result), NESTED(tg_run_result, trace, tg_run_trace),
+    NESTED(tg_run_result, schedule, tg_schedule_result),
 
     STRUCTURE(tg_output_check), MEMBER(tg_output_check, name), MEMBER(tg_output_check, dtype),
     MEMBER(tg_output_check, elements), MEMBER(tg_output_check, mismatches),
@@ -152,7 +163,7 @@ static const struct tg_layout_info rows[] = {
     POINTER(tg_execute_config, progress), POINTER(tg_execute_config, progress_context),
     MEMBER(tg_execute_config, argc), POINTER(tg_execute_config, argv),
     POINTER(tg_execute_config, guard), POINTER(tg_execute_config, guard_context),
-    MEMBER(tg_execute_config, trace),
+    MEMBER(tg_execute_config, trace), POINTER(tg_execute_config, schedule),
 
     STRUCTURE(tg_execution_info), MEMBER(tg_execution_info, status),
     MEMBER(tg_execution_info, error), MEMBER(tg_execution_info, advice),

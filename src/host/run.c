@@ -243,6 +243,8 @@ static tg_status launch(struct tg_run *run, const struct tg_run_config *config,
         config ? tg_seconds_check("timeout of tg_run_config", config->timeout, error) : TG_OK;
     if (status == TG_OK && record)
         status = tg_record_config_check(record, error);
+    if (status == TG_OK && config && config->schedule && config->schedule->policy)
+        status = tg_error_set(error, TG_UNSUPPORTED, "no device runs schedules yet");
     if (status == TG_OK)
         status = tg_device_ready(run->device, error);
     if (status == TG_OK)
