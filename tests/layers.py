@@ -46,6 +46,7 @@ ALLOWED = {
     "lines": {"sandbox"},
     "host": {"platform", "reference", "sandbox", "recording", "query", "scope", "trace",
              "race"} | FLOOR,
+    "shake": {"analysis", "query", "recording", "trace"} | FLOOR,
     "runtime": {"host", "orchestrate", "device"} | FLOOR,
     "cli": set(),
 }
