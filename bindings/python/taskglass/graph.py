@@ -22,6 +22,7 @@ from ._arguments import encoded, flag, integer, name as name_of, path as path_of
 from ._handle import Closing, Handle
 from ._library import lib, runtimes, text, words
 from ._results import RunScopes, RunTrace, scopes_of, trace_of
+from ._source import SourceLine, source_line
 from ._types import Path
 from .config import Config, SettingsHandle
 from .device import DeviceArray, Module
@@ -174,21 +175,6 @@ class _Arguments:
 
 
 @dataclass(frozen=True)
-class SourceLine:
-    """A line of a kernel or an orchestration."""
-    file: str
-    line: int
-    function: str
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}"
-
-
-def _source_line(line: Any) -> Optional[SourceLine]:
-    return SourceLine(text(line.file), line.line, text(line.function)) if line.line else None
-
-
-@dataclass(frozen=True)
 class RunningTask:
     """A task that was running when a run failed. `site` is the line that it crashed in or was at, if
     the module has debug information; `called_at` the line of its kernel, if that is another one."""
@@ -282,7 +268,7 @@ class Run(Closing):
             start_seconds=result.start_seconds, execute_seconds=result.execute_seconds,
             running=tuple(RunningTask(task.task, text(task.kernel), task.core,
                                       _PARTS[task.part] if task.part < 3 else "?", task.faulted,
-                                      _source_line(task.site.at), _source_line(task.site.called_at))
+                                      source_line(task.site.at), source_line(task.site.called_at))
                           for task in running),
             recorded=record.summary.recorded,
             lost={text(lib().tg_loss_name(cause)): count
