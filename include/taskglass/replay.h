@@ -8,6 +8,7 @@
 #define TASKGLASS_REPLAY_H
 
 #include <taskglass/execute.h>
+#include <taskglass/guard.h>
 #include <taskglass/query.h>
 #include <taskglass/recording.h>
 #include <taskglass/trust.h>
@@ -86,8 +87,6 @@ enum tg_replay_is { TG_REPLAY_MAP(TG_WORD_ENUM_) TG_REPLAY_WORDS };
 /* "same", "differs", …; NULL if there is no such number. */
 TG_API const char *tg_replay_is_name(uint32_t is);
 
-struct tg_guard_finding;
-
 /* The result of replaying one task of tg_replay_all. */
 struct tg_replay_verdict {
     uint64_t task;
@@ -101,6 +100,7 @@ struct tg_replay_verdict {
     struct tg_source_site site; /* FAULTS, HANGS: the line, if known */
     /* MISUSE: what the guards found. They live until `tell` returns. */
     uint32_t n_findings;
+    uint32_t more_findings; /* beyond those in the list */
     const struct tg_guard_finding *finding;
 };
 
@@ -133,6 +133,7 @@ struct tg_replay_summary {
     uint32_t workers;                /* devices that worked at the same time */
     uint64_t devices;                /* that were opened; more than `workers` after a fault */
     bool guarded;
+    bool has_pages; /* with guards: as in struct tg_guard_report */
 };
 
 /*

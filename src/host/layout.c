@@ -294,6 +294,35 @@ static const struct tg_layout_info rows[] = {
     MEMBER(tg_replay_output, ndim), NUMBERS(tg_replay_output, shape),
     NESTED(tg_replay_output, check, tg_output_check),
 
+    STRUCTURE(tg_replay_all_config), MEMBER(tg_replay_all_config, module),
+    POINTER(tg_replay_all_config, query), MEMBER(tg_replay_all_config, guarded),
+    MEMBER(tg_replay_all_config, repeat), MEMBER(tg_replay_all_config, workers),
+    POINTER(tg_replay_all_config, progress), POINTER(tg_replay_all_config, progress_context),
+    POINTER(tg_replay_all_config, ask), POINTER(tg_replay_all_config, ask_context),
+    POINTER(tg_replay_all_config, guard), POINTER(tg_replay_all_config, guard_context),
+
+    STRUCTURE(tg_guard_finding), MEMBER(tg_guard_finding, kind),
+    MEMBER(tg_guard_finding, argument), MEMBER(tg_guard_finding, has_element),
+    MEMBER(tg_guard_finding, ndim), NUMBERS(tg_guard_finding, index),
+    MEMBER(tg_guard_finding, element), MEMBER(tg_guard_finding, distance),
+    MEMBER(tg_guard_finding, count), CHARS(tg_guard_finding, site),
+    CHARS(tg_guard_finding, text),
+
+    STRUCTURE(tg_replay_verdict), MEMBER(tg_replay_verdict, task),
+    CHARS(tg_replay_verdict, kernel), MEMBER(tg_replay_verdict, is),
+    MEMBER(tg_replay_verdict, runs), NESTED(tg_replay_verdict, output, tg_replay_output),
+    MEMBER(tg_replay_verdict, why), NESTED(tg_replay_verdict, site, tg_source_site),
+    MEMBER(tg_replay_verdict, n_findings), MEMBER(tg_replay_verdict, more_findings),
+    POINTER(tg_replay_verdict, finding),
+
+    STRUCTURE(tg_replay_summary), MEMBER(tg_replay_summary, tasks),
+    NUMBERS(tg_replay_summary, count), CHARS(tg_replay_summary, platform),
+    CHARS(tg_replay_summary, recorded_on), MEMBER(tg_replay_summary, workers),
+    MEMBER(tg_replay_summary, devices), MEMBER(tg_replay_summary, guarded),
+    MEMBER(tg_replay_summary, has_pages),
+
+    STRUCTURE(tg_replay_reason), CHARS(tg_replay_reason, text),
+
     STRUCTURE(tg_replay_config), MEMBER(tg_replay_config, module),
     MEMBER(tg_replay_config, repeat), POINTER(tg_replay_config, ask),
     POINTER(tg_replay_config, ask_context), POINTER(tg_replay_config, guard),
