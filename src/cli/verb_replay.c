@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* taskglass replay: runs one recorded task again, alone. */
+/* taskglass replay: runs one recorded task again, alone, or all of them. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,21 +17,13 @@
 #include "cli/options.h"
 #include "cli/print.h"
 #include "cli/recording.h"
+#include "cli/replay.h"
 #include "cli/term.h"
 #include "cli/trust.h"
 
-enum { DIFFERS = 1, MOST_RUNS = 1000000 };
+enum { DIFFERS = 1, MOST_RUNS = 1000000, MOST_WORKERS = 64 };
 
-struct request {
-    const char *dir;
-    const char *task_text;
-    const char *bundle;
-    struct tg_replay_config config;
-    uint64_t task;
-    bool json;
-};
-
-static void coordinates(const struct tg_replay_output *output, uint64_t index, char *text,
+void replay_coordinates(const struct tg_replay_output *output, uint64_t index, char *text,
                         size_t size)
 {
     int64_t at[TG_MAX_DIMS];
@@ -57,7 +49,7 @@ static void print_output(const struct tg_replay_output *output, uint32_t runs)
     } else if (check->mismatches == 0) {
         cli_print("%sas recorded%s", cli_color(stdout, CLI_GREEN), cli_color(stdout, CLI_PLAIN));
     } else {
-        coordinates(output, check->first, at, sizeof at);
+        replay_coordinates(output, check->first, at, sizeof at);
         cli_print("%sDIFFERS%s in %" PRIu64 ", first at (%s): %.9g, recorded %.9g; max error %.3g",
                   cli_color(stdout, CLI_RED), cli_color(stdout, CLI_PLAIN), check->mismatches, at,
                   check->first_got, check->first_expected, check->max_error);
@@ -81,9 +73,8 @@ static void print_result(const struct tg_replay_result *result)
         print_output(&result->output[i], result->runs);
 }
 
-static void put_output(struct tg_json *json, const struct tg_replay_output *output)
+void replay_put_output(struct tg_json *json, const struct tg_replay_output *output)
 {
-    tg_json_begin_object(json);
     tg_json_put_uint(json, "arg_index", output->argument);
     tg_json_put_string(json, "dtype", output->check.dtype);
     tg_json_put_uint(json, "elements", output->check.elements);
@@ -96,7 +87,6 @@ static void put_output(struct tg_json *json, const struct tg_replay_output *outp
         tg_json_put_real(json, "recorded_value", output->check.first_expected);
     }
     tg_json_put_uint(json, "runs_that_varied", output->varied);
-    tg_json_end_object(json);
 }
 
 static void print_json(const struct tg_replay_result *result)
@@ -119,8 +109,11 @@ static void print_json(const struct tg_replay_result *result)
     tg_json_put_bool(&json, "deterministic", result->deterministic);
     tg_json_key(&json, "outputs");
     tg_json_begin_array(&json);
-    for (uint32_t i = 0; i < result->n_outputs; i++)
-        put_output(&json, &result->output[i]);
+    for (uint32_t i = 0; i < result->n_outputs; i++) {
+        tg_json_begin_object(&json);
+        replay_put_output(&json, &result->output[i]);
+        tg_json_end_object(&json);
+    }
     tg_json_end_array(&json);
     tg_json_end_object(&json);
     (void)tg_json_finish(&json); /* main reports errors of stdout */
@@ -132,7 +125,7 @@ static int on_piece(void *unused)
     return cli_interrupt_caught();
 }
 
-static int write_bundle(const struct tg_recording *recording, const struct request *request)
+static int write_bundle(const struct tg_recording *recording, const struct replay_request *request)
 {
     struct tg_replay_config config = request->config;
     struct cli_shown bundle;
@@ -149,11 +142,13 @@ static int write_bundle(const struct tg_recording *recording, const struct reque
 }
 
 static int replay_recording(const struct cli *cli, const struct tg_recording *recording,
-                            const struct request *request)
+                            const struct replay_request *request)
 {
     struct tg_replay_result result;
     struct tg_error error;
     const char *reason;
+    if (request->all)
+        return replay_all(cli, recording, request);
     if (request->bundle)
         return write_bundle(recording, request);
     if (request->json)
@@ -180,37 +175,77 @@ static int take_repeat(void *request, const struct cli_option *option, const cha
     uint64_t runs;
     if (!cli_parse_count(text, &runs) || runs < 1 || runs > MOST_RUNS)
         return cli_error("--%s: '%s' is not a number from 1 to %d", option->name, text, MOST_RUNS);
-    ((struct request *)request)->config.repeat = (uint32_t)runs;
+    ((struct replay_request *)request)->config.repeat = (uint32_t)runs;
+    return CLI_OK;
+}
+
+static int take_workers(void *request, const struct cli_option *option, const char *text)
+{
+    uint64_t workers;
+    if (!cli_parse_count(text, &workers) || workers < 1 || workers > MOST_WORKERS)
+        return cli_error("--%s: '%s' is not a number from 1 to %d", option->name, text,
+                         MOST_WORKERS);
+    ((struct replay_request *)request)->workers = (uint32_t)workers;
     return CLI_OK;
 }
 
 static const struct cli_option options[] = {
-    CLI_TEXT(struct request, task_text, "task", "ID",
-             "the task: 12, 1:12 (ring:index) or 0x10000000c"),
+    CLI_TEXT(struct replay_request, task_text, "task", "ID",
+             "the task: 12, 1:12 (ring:index) or 0x10000000c; with --all also 1:0-1:99, or several "
+             "with commas"),
+    CLI_FLAG(struct replay_request, all, "all",
+             "replay every recorded task, or those that --task and --kernel select, and say which "
+             "do not reproduce"),
+    CLI_FILTER(struct replay_request, query, "kernel", "NAMES",
+               "with --all: tasks with these kernels; * stands for any characters"),
+    CLI_FLAG(struct replay_request, guard, "guard",
+             "also run each task between guards, which show reads and writes outside its "
+             "arguments, elements that it never writes, and use of old contents"),
+    CLI_CALL("workers", "N", take_workers, "with --all: devices that work at the same time",
+             .range = "from 1 to 64", .fallback = "one per CPU, on cuda one"),
     CLI_CALL("repeat", "N", take_repeat,
              "run the task N times and say whether all results are the same",
              .range = "from 1 to 1000000", .fallback = "1"),
-    CLI_TEXT(struct request, config.module, "module", "FILE", "the workload's module",
+    CLI_TEXT(struct replay_request, config.module, "module", "FILE", "the workload's module",
              .fallback = "the one in run.json", .expects = CLI_FILE),
-    CLI_TEXT(struct request, bundle, "bundle", "FOLDER",
+    CLI_TEXT(struct replay_request, bundle, "bundle", "FOLDER",
              "instead of running the task, write it as a folder that builds on its own",
              .expects = CLI_FOLDER),
-    CLI_JSON(struct request, json, "print the result for programs"),
+    CLI_JSON(struct replay_request, json, "print the result for programs"),
 };
 
-static int find_task(struct request *request)
+/* Adds --task to the selection of --all. */
+static int select_tasks(struct replay_request *request)
+{
+    struct tg_error error;
+    if (request->bundle)
+        return cli_error("--bundle writes one task; leave out %s",
+                         request->guard ? "--guard" : "--all");
+    request->all = true;
+    if (request->task_text &&
+        cli_query_add(&request->query, "task", request->task_text, &error) != TG_OK)
+        return cli_fail(&error);
+    return CLI_OK;
+}
+
+static int find_task(struct replay_request *request)
 {
     struct tg_query *query = NULL;
     struct tg_error error;
     uint64_t last, more;
     int code = CLI_OK;
+    if (request->all || (request->guard && request->task_text))
+        return select_tasks(request);
     if (!request->task_text)
-        return cli_error("replay needs --task ID; `taskglass view` lists the tasks");
+        return cli_error(
+            "replay needs --task ID, or --all for every task; `taskglass view` lists the tasks");
+    if (request->query || request->workers > 0)
+        return cli_error("--%s needs --all", request->query ? "kernel" : "workers");
     if (cli_query_add(&query, "task", request->task_text, &error) != TG_OK)
         code = cli_fail(&error);
     else if (tg_query_get_range(query, "task", 1, &more, &more) ||
              !tg_query_get_range(query, "task", 0, &request->task, &last) || request->task != last)
-        code = cli_error("--task: '%s' selects more than one task; replay runs one",
+        code = cli_error("--task: '%s' selects more than one task; add --all to replay them",
                          request->task_text);
     tg_query_destroy(query);
     return code;
@@ -218,7 +253,7 @@ static int find_task(struct request *request)
 
 static int replay(struct cli *cli, void *context)
 {
-    struct request *request = context;
+    struct replay_request *request = context;
     struct tg_recording *recording;
     struct tg_error error;
     int code = find_task(request);
@@ -236,13 +271,21 @@ static int replay(struct cli *cli, void *context)
     }
     cli_guard_end();
     tg_recording_close(recording);
+    cli_interrupt_pass_on();
     return code;
+}
+
+static void end(void *request)
+{
+    tg_query_destroy(((struct replay_request *)request)->query);
 }
 
 static const struct cli_example examples[] = {
     {"--task 12", "Run task 12 of the newest recording alone, and compare its outputs."},
     {"outputs/RUN --task 1:7 --repeat 100", "See whether a task of ring 1 is deterministic."},
     {"--task 12 --bundle bug", "Write the task as a folder that a colleague can build."},
+    {"--all", "Run every task of the newest recording alone: which do not reproduce?"},
+    {"--all --guard --kernel 'mat*'", "Look for misuse of memory in some kernels."},
     {0},
 };
 
@@ -250,17 +293,18 @@ const struct cli_verb cli_verb_replay = {
     .name = "replay",
     .rank = 80,
     .section = CLI_ANSWER,
-    .usage = "[DIR] --task ID [options]",
-    .summary = "Run one recorded task alone and compare its outputs with the recording.",
+    .usage = "[DIR] --task ID | --all [options]",
+    .summary = "Run recorded tasks alone and compare their outputs with the recording.",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .settings = "platform cores schedulers device-memory timeout load-timeout poison "
                 "device-program sandbox",
-    .request_size = sizeof(struct request),
+    .request_size = sizeof(struct replay_request),
     .operand = cli_take_one,
     .noun = "directory",
-    .member = offsetof(struct request, dir),
+    .member = offsetof(struct replay_request, dir),
     .expects = CLI_RUN,
     .run = replay,
+    .end = end,
     .examples = examples,
 };

@@ -22,7 +22,7 @@ VERBS = {
         "timeout": "limit", "against": "file", "limit": None}, {"limit": "the result has every task"}),
     "find": ([Recording.find], {}, {}),
     "stats": ([Recording.stats], {}, {}),
-    "replay": ([Recording.replay, Recording.bundle], {"bundle": "folder"}, {}),
+    "replay": ([Recording.replay, Recording.replay_all, Recording.bundle], {"bundle": "folder"}, {}),
     "scope": ([taskglass.scope, taskglass.ScopeStats.write_page, Recording.scope], {
         "output": "path", "force": "overwrite"}, {}),
     "path": ([taskglass.path, Recording.path], {}, {}),

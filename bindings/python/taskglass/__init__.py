@@ -22,6 +22,7 @@ from ._newest import newest
 from ._path import CoreTime, Gain, KernelTime, PathStep, RunPath, TaskTime, path
 from ._recover import Recovery, recover
 from ._replay import Replay, ReplayOutput
+from ._replay_all import Misuse, ReplayAll, ReplayedTask
 from ._results import RunScopes, RunTrace
 from ._runs import PastRun, RemovedRun, Runs, remove_runs, runs
 from ._scope import (ScopeFatal, ScopeNeed, ScopePage, ScopePeak, ScopeStats, ScopeUse, scope)
@@ -54,12 +55,13 @@ __all__ = [
     "Device", "DeviceArray", "DeviceFailure", "DeviceInfo", "DeviceLost", "Diff", "Edge",
     "Error", "Execution", "ExportResult", "Feed", "FindResult", "Finding", "Found", "Gain",
     "Graph", "Hang", "In", "InOut", "IoError", "Kernel", "KernelFault", "KernelTime", "Live",
-    "Mismatch", "MissingPackage", "Module", "NoMemory", "NotFound", "NotTrusted", "Out",
-    "OutOfRange", "Output", "Pair", "PastRun", "PathStep", "Platform", "Record", "Recording",
-    "Recovery", "RemovedRun", "Replay", "ReplayOutput", "Run", "RunPath", "RunResult",
-    "RunScopes", "RunTrace", "RunningTask", "Runs", "Runtime", "Scalar", "ScopeFatal",
-    "ScopeNeed", "ScopePage", "ScopePeak", "ScopeStats", "ScopeUse", "Setting", "SourceLine",
-    "Stats", "Suspect", "Task", "TaskTime", "TensorStats", "TimedOut", "Unsupported",
-    "Verification", "Workload", "WorkloadFault", "diff", "dtypes", "export_formats", "live",
-    "newest", "path", "platforms", "recover", "remove_runs", "run", "runs", "runtimes", "scope",
-    "settings", "verify", "version", "workload", "workloads"]
+    "Mismatch", "MissingPackage", "Misuse", "Module", "NoMemory", "NotFound", "NotTrusted",
+    "Out", "OutOfRange", "Output", "Pair", "PastRun", "PathStep", "Platform", "Record",
+    "Recording", "Recovery", "RemovedRun", "Replay", "ReplayAll", "ReplayOutput",
+    "ReplayedTask", "Run", "RunPath", "RunResult", "RunScopes", "RunTrace", "RunningTask",
+    "Runs", "Runtime", "Scalar", "ScopeFatal", "ScopeNeed", "ScopePage", "ScopePeak",
+    "ScopeStats", "ScopeUse", "Setting", "SourceLine", "Stats", "Suspect", "Task", "TaskTime",
+    "TensorStats", "TimedOut", "Unsupported", "Verification", "Workload", "WorkloadFault",
+    "diff", "dtypes", "export_formats", "live", "newest", "path", "platforms", "recover",
+    "remove_runs", "run", "runs", "runtimes", "scope", "settings", "verify", "version",
+    "workload", "workloads"]

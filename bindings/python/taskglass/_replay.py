@@ -21,7 +21,7 @@ from .config import Config, SettingsHandle
 
 __all__ = ["Replay", "ReplayOutput"]
 
-_MOST_RUNS = 1000000
+MOST_RUNS = 1000000
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def task_number(task: Any) -> int:
     return number
 
 
-def _output(output: Any) -> ReplayOutput:
+def output_of(output: Any) -> ReplayOutput:
     check = output.check
     differs = check.mismatches > 0
     return ReplayOutput(
@@ -96,14 +96,14 @@ def _config(interrupts: Interrupts, module: Any, repeat: int, ask: Ask) -> Any:
 def replay(recording: Handle, task: Any, repeat: int, module: Any, ask: Ask, settings: Config
            ) -> Replay:
     number, interrupts = task_number(task), Interrupts()
-    config = _config(interrupts, module, integer(repeat, "repeat", 1, _MOST_RUNS), ask)
+    config = _config(interrupts, module, integer(repeat, "repeat", 1, MOST_RUNS), ask)
     result, table = lib().layout.tg_replay_result(), SettingsHandle(settings)
     with interrupts, table.use() as chosen, recording.use() as recorded:
         lib().call(lib().tg_replay_task, chosen, recorded, number, ctypes.byref(config),
                    ctypes.byref(result))
     reason = ctypes.c_char_p()
     word = text(lib().tg_replay_word(ctypes.byref(result), ctypes.byref(reason)))
-    outputs = tuple(_output(output) for output in result.output[:result.n_outputs])
+    outputs = tuple(output_of(output) for output in result.output[:result.n_outputs])
     return Replay(number, text(result.kernel), text(result.platform), result.runs, word,
                   text(reason.value), None if reason.value else result.same, result.deterministic,
                   outputs)

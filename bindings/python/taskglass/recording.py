@@ -31,6 +31,7 @@ from ._newest import newest
 from ._path import RunPath, path_of_recording
 from ._query import Filter, Query
 from ._replay import Replay, bundle, replay
+from ._replay_all import ReplayAll, replay_all
 from ._scope import ScopeStats, scope
 from ._stats import Stats, stats
 from ._types import Array, Path
@@ -586,6 +587,22 @@ class Recording(Closing, _html.Shown):
         """
         return replay(self._handle, task, repeat, module, ask,
                       config_of(config).updated(**settings))
+
+    def replay_all(self, *, guard: bool = False, workers: int = 0, repeat: int = 1,
+                   module: Optional[Path] = None, progress: Progress = None, ask: Ask = None,
+                   task: Filter = None, kernel: Filter = None, config: Optional[Config] = None,
+                   **settings: Any) -> ReplayAll:
+        """Runs every recorded task that the filters select alone, from its recorded arguments, as `taskglass
+        replay --all` does, and says which do not give what was recorded. A task that faults or does not
+        return costs no other task its verdict. With `guard` each task also runs between guards, which show
+        reads and writes outside its arguments, elements that it never writes, and use of old contents.
+
+        `workers` devices work at the same time, by default one for each CPU. `repeat`, `module`, `ask` and
+        the settings are as in `replay`. `progress(done, tasks)` is called now and then; an exception from
+        it, or Ctrl-C, ends the replay."""
+        query = self._query(task, kernel, None, None, None, None, None)
+        return replay_all(self, query, guard, workers, repeat, module, progress, ask,
+                          config_of(config).updated(**settings))
 
     def bundle(self, task: Filter, folder: Path, *, module: Optional[Path] = None, ask: Ask = None
                ) -> pathlib.Path:
