@@ -18,35 +18,22 @@
 #include "cli/run_summary.h"
 #include "cli/term.h"
 #include "cli/voice.h"
+#include "cli/workload.h"
 
 /* What the command line asks for. */
 struct request {
     const char *workload;
     const char *case_name;
     const char *trace;
-    const char **set;
-    uint32_t n_set;
+    struct cli_sets sets;
     bool json;
 };
-
-static int take_set(void *request, const struct cli_option *option, const char *text)
-{
-    struct request *r = request;
-    const char **set = realloc(r->set, (r->n_set + 1) * sizeof *set);
-    (void)option;
-    if (!set)
-        return cli_error("out of memory");
-    r->set = set;
-    set[r->n_set++] = text;
-    return CLI_OK;
-}
 
 static const struct cli_option options[] = {
     CLI_TEXT(struct request, case_name, "case", "NAME",
              "the case to run; `taskglass list` shows the cases",
              .fallback = "the workload's first", .expects = CLI_CASE),
-    CLI_CALL("set", "KEY=VALUE", take_set, "change a parameter of the case; may be repeated",
-             .expects = CLI_PARAMETER),
+    CLI_SET(struct request, sets),
     CLI_TEXT(
         struct request, trace, "trace", "FILE",
         "write the times of all tasks there, for ui.perfetto.dev and `taskglass path`: Chrome's "
@@ -176,8 +163,8 @@ static int execute(struct cli *cli, const struct request *request,
     struct tg_error error;
     struct tg_execute_config config = {
         .case_name = request->case_name,
-        .set = request->set,
-        .n_set = request->n_set,
+        .set = request->sets.text,
+        .n_set = request->sets.count,
         .progress = on_progress,
         .progress_context = &watch,
         .argc = cli->argc,
@@ -195,44 +182,13 @@ static int execute(struct cli *cli, const struct request *request,
     return code;
 }
 
-/* Loading a module runs its constructors. */
-struct opening {
-    const struct cli *cli;
-    const char *name;
-    struct tg_workload_file *file;
-    tg_status status;
-    struct tg_error error;
-};
-
-static void open_workload(void *argument)
-{
-    struct opening *opening = argument;
-    opening->status =
-        tg_workload_open(opening->cli->settings, opening->name, &opening->file, &opening->error);
-}
-
-static tg_status open_guarded(const struct cli *cli, const char *name,
-                              struct tg_workload_file **file, struct tg_error *error)
-{
-    struct opening opening = {.cli = cli, .name = name};
-    struct tg_workload_call call = {
-        .function = "a constructor", .workload = name, .call = open_workload, .argument = &opening};
-    tg_status status = cli_guard_call(NULL, &call, error);
-    if (status != TG_OK)
-        return status;
-    if (opening.status != TG_OK)
-        *error = opening.error;
-    *file = opening.file;
-    return opening.status;
-}
-
 /* The module stays loaded, because its destructors might crash or hang. */
 static int open_and_execute(struct cli *cli, const struct request *request)
 {
     static struct tg_workload_file *file; /* static, so that a leak checker finds it */
     struct tg_error error;
     int code = CLI_OK;
-    if (open_guarded(cli, request->workload, &file, &error) != TG_OK) {
+    if (cli_workload_open(cli, request->workload, &file, &error) != TG_OK) {
         code = fail(request, &error);
         cli_guard_reported(code);
         return code;
@@ -267,7 +223,7 @@ static int run(struct cli *cli, void *context)
 
 static void end(void *request)
 {
-    free(((struct request *)request)->set);
+    free(((struct request *)request)->sets.text);
 }
 
 static const struct cli_example examples[] = {
