@@ -66,6 +66,8 @@ struct tg_race_result {
     uint64_t groups;
     uint64_t
         unclear; /* unordered pairs, at least, of which it is not known whether they share bytes */
+    uint64_t
+        left_out; /* accesses whose bytes are not known, as of a view that leaves the address space */
     bool is_exact; /* every pair was judged, and counted once */
     uint32_t
         judged; /* tasks that were compared with all before them; n_tasks unless work ran out */
