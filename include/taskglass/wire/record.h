@@ -35,7 +35,8 @@ enum tg_record_type {
     TG_RECORD_SUMMARY = 3,  /* struct tg_record_summary: the last one of a complete journal */
     TG_RECORD_TASK = 4,     /* struct tg_record_task: on the device only */
     TG_RECORD_SCOPES = 5,   /* struct tg_record_scopes: on the device only */
-    TG_RECORD_REST = 6      /* in journals: the second half of the record before it (journal.h) */
+    TG_RECORD_REST = 6,     /* in journals: the second half of the record before it (journal.h) */
+    TG_RECORD_FACTS = 7     /* struct tg_record_task without a task: on the device only */
 };
 
 /* Flags of an ARGUMENT. */
@@ -151,21 +152,36 @@ TG_WIRE_SIZE(struct tg_record_kernel, 256);
 /* clang-format on */
 enum tg_loss { TG_LOSS_MAP(TG_WORD_ENUM_) TG_LOSS_CAUSES };
 
-/* A task that the device submitted, and the tasks that it waits for. If it has more edges than fit,
+/*
+ * An entry of a task's record: its kind << 60 | a value. Edges have the numbers of enum tg_edge_kind, and
+ * the id of the task that is waited for. The others are facts about the time before the task was
+ * submitted, in the order of time. Facts for which the record has no room come before it in records of
+ * type TG_RECORD_FACTS, which name no task.
+ */
+enum tg_fact_kind {
+    TG_FACT_SEEN = 8,   /* a task's id: the orchestrator has waited until it had completed */
+    TG_FACT_GIVEN = 9,  /* the address of memory that a ring's heap gave out; its size comes next */
+    TG_FACT_BYTES = 10, /* the size of the memory before it */
+    TG_FACT_ENDED = 11, /* a ring: a scope with memory of its heap has ended, and none is open */
+    TG_FACT_DONE = 12   /* ring << 56 | n: the first n tasks of the ring had completed when the
+                           tensor map was full and forgot them: later tasks lack edges to them */
+};
+
+/* A task that the device submitted, and the tasks that it waits for. If it has more entries than fit,
  * more records of the same task follow. */
 enum { TG_EDGES_PER_RECORD = 25 };
 struct tg_record_task {
-    uint16_t type;
+    uint16_t type;  /* TG_RECORD_TASK or TG_RECORD_FACTS */
     uint16_t flags; /* TG_RECORD_MORE: not the task's first record */
     uint32_t check; /* 0 */
     uint64_t sequence;
     uint64_t task_id;
     uint32_t kernel[TG_PARTS];
     uint32_t site;    /* of its scope */
-    uint32_t n_edges; /* in this record */
+    uint32_t n_edges; /* entries in this record */
     uint32_t reserved;
-    uint64_t time;                      /* nanoseconds on the device's clock */
-    uint64_t edge[TG_EDGES_PER_RECORD]; /* enum tg_edge_kind << 60 | task id */
+    uint64_t time;    /* nanoseconds on the device's clock */
+    uint64_t edge[TG_EDGES_PER_RECORD]; /* entries */
 };
 TG_WIRE_SIZE(struct tg_record_task, 256);
 
