@@ -60,6 +60,12 @@ static void put_kernels(struct tg_json *json, const struct tg_graph *graph, cons
     tg_json_end_array(json);
 }
 
+static void put_line(struct tg_json *json, const char *line)
+{
+    tg_json_key(json, "line");
+    tg_json_string(json, line);
+}
+
 static void begin_task(struct tg_json *json, const struct tg_graph *graph, uint64_t id,
                        const uint32_t *kernel, const char *site)
 {
@@ -91,18 +97,71 @@ static void put_built(struct tg_json *json, const struct tg_graph *graph, const 
     }
 }
 
+/* What the orchestrator knew before it submitted the task, if it is more than before the last one. */
+static void put_seen(struct tg_json *json, struct tg_log_walk *walk, uint64_t task, uint64_t id)
+{
+    struct tg_log_news news;
+    uint32_t rings = TG_RINGS;
+    tg_log_walk_next(walk, task, id, &news);
+    if (!news.rings && news.n_seen == 0)
+        return;
+    tg_json_key(json, "seen");
+    tg_json_begin_line_object(json);
+    while (rings > 0 && walk->done[rings - 1] == 0)
+        rings--;
+    if (news.rings) {
+        tg_json_key(json, "rings");
+        tg_json_begin_line_array(json);
+        for (uint32_t r = 0; r < rings; r++)
+            tg_json_uint(json, walk->done[r]);
+        tg_json_end_array(json);
+    }
+    if (news.n_seen > 0) {
+        tg_json_key(json, "tasks");
+        tg_json_begin_line_array(json);
+        for (size_t i = 0; i < news.n_seen; i++)
+            tg_json_hex(json, news.seen[i].before);
+        tg_json_end_array(json);
+    }
+    tg_json_end_object(json);
+}
+
+/* A graph that the host built owns all its memory until it ends, so it has no allocations to list. */
+static void put_allocations(struct tg_json *json, const struct tg_graph *graph)
+{
+    const struct tg_log_facts *facts = graph->log ? tg_device_log_facts(graph->log) : NULL;
+    tg_json_key(json, "allocations");
+    tg_json_begin_array(json);
+    for (size_t i = 0; facts && i < facts->n_pieces; i++) {
+        const struct tg_logged_piece *piece = &facts->piece[i];
+        tg_json_begin_line_object(json);
+        tg_json_key(json, "address");
+        tg_json_hex(json, piece->address);
+        tg_json_put_uint(json, "bytes", piece->bytes);
+        tg_json_put_uint(json, "ring", piece->ring);
+        tg_json_put_uint(json, "given", piece->given);
+        tg_json_end_object(json);
+    }
+    tg_json_end_array(json);
+}
+
 /* For a graph that the device built: tasks and edges come from its log. */
 static void put_logged(struct tg_json *json, const struct tg_graph *graph)
 {
     uint64_t n_tasks, n_edges, first = 0, end;
     const struct tg_logged_task *task = tg_device_log_tasks(graph->log, &n_tasks);
     const struct tg_logged_edge *edge = tg_device_log_edges(graph->log, &n_edges);
+    struct tg_log_walk walk = {.facts = tg_device_log_facts(graph->log),
+                               .lost = tg_device_log_lost(graph->log) > 0};
     for (uint64_t i = 0; i < n_tasks; i++, first = end) {
         for (end = first; end < n_edges && edge[end].task == i; end++)
             ;
         begin_task(json, graph, task[i].id, task[i].kernel,
                    tg_device_log_site(graph->log, task[i].site));
+        if (task[i].line > 0)
+            put_line(json, tg_device_log_site(graph->log, task[i].line - 1));
         tg_json_put_uint(json, "submitted", task[i].time);
+        put_seen(json, &walk, i, task[i].id);
         tg_json_key(json, "after");
         tg_json_begin_line_array(json);
         for (uint64_t k = first; k < end; k++)
@@ -149,6 +208,7 @@ static int write_document(FILE *file, void *context)
     else
         put_built(&json, document->graph, &document->waits);
     tg_json_end_array(&json);
+    put_allocations(&json, document->graph);
     tg_json_end_object(&json);
     return tg_json_finish(&json) == TG_OK ? 0 : errno ? errno : EIO;
 }

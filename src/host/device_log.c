@@ -33,6 +33,7 @@ struct tg_device_log {
     struct tg_logged_edge *edge;
     uint64_t n_edges;
     size_t room_edges;
+    struct tg_log_facts facts;
     struct tg_site_names sites;
     char site_name[TG_SITE_NAME]; /* what tg_device_log_site gave last */
     bool no_memory;               /* for the names of sites */
@@ -51,16 +52,23 @@ static bool is_task(uint64_t id)
     return id >> 32 < TG_RINGS;
 }
 
+static bool is_edge(uint64_t entry)
+{
+    return entry >> 60 <= TG_EDGE_WAW;
+}
+
+/* Of the entries it checks the edges only. */
 static bool makes_sense(const struct tg_graph *graph, const struct tg_record_task *r)
 {
     if (r->type != TG_RECORD_TASK || !is_task(r->task_id) || r->n_edges > TG_EDGES_PER_RECORD ||
-        r->site > TG_NUMBERED_SITES || (r->flags & ~TG_RECORD_MORE) != 0)
+        r->site > TG_NUMBERED_SITES || r->line > TG_NUMBERED_SITES ||
+        (r->flags & ~TG_RECORD_MORE) != 0)
         return false;
     for (uint32_t part = 0; part < TG_PARTS; part++)
         if (!is_kernel(graph, r->kernel[part]))
             return false;
     for (uint32_t i = 0; i < r->n_edges; i++)
-        if (!is_task(r->edge[i] & UINT64_MAX >> 4) || r->edge[i] >> 60 > TG_EDGE_WAW)
+        if (is_edge(r->edge[i]) && !is_task(r->edge[i] & UINT64_MAX >> 4))
             return false;
     return true;
 }
@@ -77,8 +85,19 @@ static uint64_t find_task(const struct tg_device_log *log, uint64_t id)
 static void add_task(struct tg_device_log *log, const struct tg_record_task *r)
 {
     struct tg_logged_task *task = &log->task[log->n_tasks++];
-    *task = (struct tg_logged_task){.id = r->task_id, .time = r->time, .site = r->site};
+    *task = (struct tg_logged_task){
+        .id = r->task_id, .time = r->time, .site = r->site, .line = r->line};
     memcpy(task->kernel, r->kernel, sizeof task->kernel);
+}
+
+/* Facts that come before the next task. */
+static void take_facts(struct tg_device_log *log, const struct tg_record_task *r)
+{
+    bool good = r->n_edges <= TG_EDGES_PER_RECORD && r->flags == 0;
+    for (uint32_t i = 0; good && i < r->n_edges; i++)
+        good = !is_edge(r->edge[i]);
+    if (!good || !tg_log_facts_take(&log->facts, r->edge, r->n_edges, log->n_tasks))
+        log->lost++;
 }
 
 static void take(void *context, const struct tg_record *record)
@@ -87,6 +106,10 @@ static void take(void *context, const struct tg_record *record)
     struct tg_record_task r;
     uint64_t task;
     memcpy(&r, record, sizeof r);
+    if (r.type == TG_RECORD_FACTS) {
+        take_facts(log, &r);
+        return;
+    }
     if (!makes_sense(log->graph, &r) ||
         !tg_grow(&log->task, &log->room_tasks, log->n_tasks + 1, sizeof *log->task) ||
         !tg_grow(&log->edge, &log->room_edges, log->n_edges + r.n_edges, sizeof *log->edge)) {
@@ -100,10 +123,17 @@ static void take(void *context, const struct tg_record *record)
         log->lost++;
         return;
     }
+    if (task + 1 == log->n_tasks) { /* edges that tg_depend adds come without facts */
+        if (!tg_log_facts_take(&log->facts, r.edge, r.n_edges, task))
+            log->lost++;
+        tg_log_facts_submitted(&log->facts, r.task_id);
+    }
     for (uint32_t i = 0; i < r.n_edges; i++)
-        log->edge[log->n_edges++] = (struct tg_logged_edge){.task = task,
-                                                            .before = r.edge[i] & UINT64_MAX >> 4,
-                                                            .kind = (uint32_t)(r.edge[i] >> 60)};
+        if (is_edge(r.edge[i]))
+            log->edge[log->n_edges++] =
+                (struct tg_logged_edge){.task = task,
+                                        .before = r.edge[i] & UINT64_MAX >> 4,
+                                        .kind = (uint32_t)(r.edge[i] >> 60)};
 }
 
 /* ── scopes ────────────────────────────────────────────────────────────────────────────── */
@@ -281,6 +311,7 @@ tg_status tg_device_log_start(struct tg_graph *graph, bool edges, const char *sc
     if (log == NULL)
         return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
     log->graph = graph;
+    tg_log_facts_init(&log->facts, &graph->layout->orchestration);
     log->logs = (edges ? 1u << TG_LOG_EDGES : 0) | (scope_stats ? 1u << TG_LOG_SCOPES : 0);
     status = start(log, scope_stats, error);
     if (status != TG_OK) {
@@ -413,6 +444,7 @@ void tg_device_log_destroy(struct tg_device_log *log)
     tg_record_area_destroy(&log->area);
     free(log->task);
     free(log->edge);
+    tg_log_facts_free(&log->facts);
     free(log->scope_site);
     tg_site_names_free(&log->sites);
     free(log);
@@ -430,6 +462,11 @@ const struct tg_logged_edge *tg_device_log_edges(const struct tg_device_log *log
 {
     *count = log->n_edges;
     return log->edge;
+}
+
+const struct tg_log_facts *tg_device_log_facts(const struct tg_device_log *log)
+{
+    return &log->facts;
 }
 
 const char *tg_device_log_site(struct tg_device_log *log, uint32_t site)

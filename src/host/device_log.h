@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The graph that the device builds, collected during the run from the orchestrator's stream
- * (src/orchestrate/edge_log.h): every task with its kernels, its scope and the tasks it waits for.
+ * (src/orchestrate/edge_log.h): every task with its kernels, its scope and the tasks it waits for; and what
+ * the orchestrator knew of the tasks before (log_facts.h).
  */
 #ifndef TG_HOST_DEVICE_LOG_H
 #define TG_HOST_DEVICE_LOG_H
@@ -10,6 +11,7 @@
 #include <taskglass/wire/record.h>
 
 #include "host/graph.h"
+#include "host/log_facts.h"
 #include "scope/scope_writer.h"
 
 struct tg_logged_task {
@@ -17,6 +19,7 @@ struct tg_logged_task {
     uint64_t time; /* of its submission, on the device's clock */
     uint32_t kernel[TG_PARTS];
     uint32_t site;
+    uint32_t line; /* 1 + the site of the call that submitted it; 0: not known */
 };
 
 /* Task number `task` waits for the one with id `before`. */
@@ -50,6 +53,8 @@ void tg_device_log_destroy(struct tg_device_log *log);
 /* After the stop: tasks in the order of submission, edges sorted by the task that waits. */
 const struct tg_logged_task *tg_device_log_tasks(const struct tg_device_log *log, uint64_t *count);
 const struct tg_logged_edge *tg_device_log_edges(const struct tg_device_log *log, uint64_t *count);
+/* What the orchestrator knew, and the memory that its heaps gave out. */
+const struct tg_log_facts *tg_device_log_facts(const struct tg_device_log *log);
 /* A scope's source line, until the next call. */
 const char *tg_device_log_site(struct tg_device_log *log, uint32_t site);
 /* Records that the device could not write, or that failed the host's checks. */

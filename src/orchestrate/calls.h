@@ -40,6 +40,7 @@ TG_FN uint64_t tg_call_submit(struct tg_rt *rt, const uint32_t kernel[TG_PARTS],
 TG_FN void tg_call_depend(struct tg_rt *rt, uint64_t task, uint64_t after, const char *site);
 /* The tensor map calls it for each task that the task being submitted has to wait for. */
 TG_FN void tg_submit_found(struct tg_map_user *user, uint64_t ref, enum tg_edge_kind kind);
+TG_FN void tg_submit_forgot(struct tg_map_user *user, uint64_t ref);
 TG_FN bool tg_submit_wait_for_entries(struct tg_map_user *user);
 /* Offers a task that waits for nothing any more. */
 TG_FN void tg_offer(struct tg_orchestrator *self, uint32_t slot);

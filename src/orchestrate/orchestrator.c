@@ -86,6 +86,16 @@ TG_FN uint32_t tg_orchestrator_site(struct tg_orchestrator *self, const char *si
     return *slot - 1u;
 }
 
+/* An orchestration that a program wrote can have thousands of submits. The second half of the list is for
+ * scopes, so that these lines never take a scope's name away. */
+TG_FN uint32_t tg_orchestrator_line(struct tg_orchestrator *self, const char *site)
+{
+    if (!(self->logs & TG_LOGGED_GRAPH) ||
+        (self->report->n_sites >= TG_MAX_SITES / 2 && *site_slot(self, site) == 0))
+        return 0;
+    return tg_orchestrator_site(self, site) + 1;
+}
+
 TG_FN bool tg_orchestrator_fail(struct tg_orchestrator *self, tg_status status,
                                 enum tg_orchestration_fault fault, const char *site)
 {
@@ -146,6 +156,7 @@ TG_FN void tg_orchestrator_prepare(struct tg_orchestrator *self, struct tg_engin
     for (uint32_t r = 0; r < TG_RINGS; r++)
         self->user.done[r] = &o->cursors[r].done;
     self->user.wait = tg_submit_wait_for_entries;
+    self->user.forgot = tg_submit_forgot;
     self->logs = (uint8_t)(o->logs >> TG_LOG_EDGES & 1 ? TG_LOGGED_GRAPH : 0);
     self->samples = o->logs >> TG_LOG_SCOPES & 1;
     self->watches = self->samples ? TG_LOGGED_SCOPES : 0;

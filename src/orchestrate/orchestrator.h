@@ -153,6 +153,8 @@ TG_FN void tg_orchestrator_end_samples(struct tg_orchestrator *self);
 /* The number of a source line, which is added to the list of sites if it is new. Two lines have two
  * numbers, up to TG_NUMBERED_SITES of them; further ones have that number. */
 TG_FN uint32_t tg_orchestrator_site(struct tg_orchestrator *self, const char *site);
+/* 1 + the number of the source line of a submit, for the log; 0: the list has no room for it. */
+TG_FN uint32_t tg_orchestrator_line(struct tg_orchestrator *self, const char *site);
 TG_FN void tg_copy_text(char *to, uint32_t size, const char *from);
 /* Copies "file:line". Of a text that is too long, copies the end, after "...". */
 TG_FN void tg_copy_site(char *to, uint32_t size, const char *from);

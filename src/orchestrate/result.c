@@ -118,6 +118,8 @@ TG_FN uint64_t tg_call_read(struct tg_rt *rt, const struct tg_tensor *tensor, ui
     }
     if (!await_ref(self, ref, site) || (self->finds_edges && !await_writers(self, &region, site)))
         return 0;
+    if (self->logs & TG_LOGGED_GRAPH && producer != TG_TASK_NONE)
+        tg_edge_log_seen(&self->log, producer);
     at = TG_DEVICE_PTR(const char, region.lo);
     size = tg_bits_of(tensor->dtype) / 8;
     for (uint32_t i = 0; i < size; i++)

@@ -96,6 +96,8 @@ TG_FN bool tg_allocate(struct tg_orchestrator *self, struct tg_tensor *t, const 
     t->owner = scope->serial;
     if (self->samples)
         tg_take_peak(self, ring);
+    if (self->logs & TG_LOGGED_GRAPH && t->storage_bytes > 0)
+        tg_edge_log_given(&self->log, t->addr, t->storage_bytes);
     if (self->finds_edges && self->user.keep_done)
         tg_map_forget(&self->map, &self->user, t->addr, t->addr + t->storage_bytes);
     return true;
@@ -256,6 +258,14 @@ TG_FN static void pin_again(struct tg_orchestrator *self, struct tg_ring *ring)
     }
 }
 
+/* A scope with memory of the ring has ended. */
+TG_FN static void end_heap(struct tg_orchestrator *self, const struct tg_ring *ring)
+{
+    tg_ring_heap_scope_ended(self->ring, ring->index);
+    if (self->logs & TG_LOGGED_GRAPH && ring->heap_pin == TG_NO_PIN)
+        tg_edge_log_ended(&self->log, ring->index);
+}
+
 TG_FN void tg_end_scope(struct tg_orchestrator *self)
 {
     struct tg_open_scope *scope = tg_current_scope(self);
@@ -268,7 +278,7 @@ TG_FN void tg_end_scope(struct tg_orchestrator *self)
     if ((scope->first_task != TG_NO_PIN || scope->first_byte != TG_NO_PIN) && !tg_count_keeps(self))
         pin_again(self, ring);
     if (scope->first_byte != TG_NO_PIN && self->mode == TG_MODE_RUNS)
-        tg_ring_heap_scope_ended(self->ring, scope->ring);
+        end_heap(self, ring);
     if (self->depth > 0)
         tg_store_relaxed(&self->report->scope_site, tg_current_scope(self)->site);
 }

@@ -87,12 +87,21 @@ TG_FN static void link_all(struct tg_orchestrator *self)
     self->deps.n = 0;
 }
 
+/* A task that the one being submitted waits for, or that tg_read waits for. */
+TG_FN static void log_found(struct tg_orchestrator *self, uint64_t before, enum tg_edge_kind kind)
+{
+    if (!self->reading)
+        tg_edge_log_add(&self->log, before, kind);
+    else if (self->logs & TG_LOGGED_GRAPH)
+        tg_edge_log_seen(&self->log, before);
+}
+
 TG_FN void tg_submit_found(struct tg_map_user *user, uint64_t ref, enum tg_edge_kind kind)
 {
     struct tg_orchestrator *self = of_user(user);
     uint32_t slot = tg_task_ref_slot(ref);
-    if (self->logs && !self->reading)
-        tg_edge_log_add(&self->log, tg_task_ref_id(ref), kind);
+    if (self->logs)
+        log_found(self, tg_task_ref_id(ref), kind);
     if (self->samples && kind != TG_EDGE_EXPLICIT && !self->reading)
         self->ring[tg_task_ref_ring(self->task_ref)].asked_deps++;
     if (tg_task_ref_index(ref) < self->ring[tg_task_ref_ring(ref)].at->done ||
@@ -112,6 +121,18 @@ TG_FN void tg_submit_found(struct tg_map_user *user, uint64_t ref, enum tg_edge_
 TG_FN bool tg_submit_wait_for_entries(struct tg_map_user *user)
 {
     return tg_flow_wait_for_any(of_user(user), TG_RESOURCE_MAP);
+}
+
+TG_FN void tg_submit_forgot(struct tg_map_user *user, uint64_t ref)
+{
+    struct tg_orchestrator *self = of_user(user);
+    uint32_t r = tg_task_ref_ring(ref);
+    if (!(self->logs & TG_LOGGED_GRAPH))
+        return;
+    if (tg_task_ref_index(ref) < self->ring[r].at->done)
+        tg_edge_log_done(&self->log, r, self->ring[r].at->done);
+    else
+        tg_edge_log_seen(&self->log, tg_task_ref_id(ref));
 }
 
 TG_FN bool tg_find_task(const struct tg_orchestrator *self, uint64_t id, uint64_t *ref)
@@ -383,7 +404,7 @@ TG_FN uint64_t tg_call_submit(struct tg_rt *rt, const uint32_t kernel[TG_PARTS],
     self->deps.n = self->deps.n_linked = 0;
     self->deps.guarded = false;
     if (self->logs)
-        tg_edge_log_begin(&self->log, desc);
+        tg_edge_log_begin(&self->log, desc, tg_orchestrator_line(self, site));
     if (!put_args(self, ring, desc, args, site))
         return give_up(self, args);
     ring->asked_deps += (uint64_t)args->n_after + args->n_more_after;

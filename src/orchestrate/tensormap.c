@@ -164,12 +164,32 @@ TG_FN static void retire_oldest(struct tg_tensormap *map, struct tg_map_user *us
     }
 }
 
+/* As is_dead, for a user that keeps completed tasks: it is told which ones the map forgets, because later
+ * tasks will have no edges to them. */
+TG_FN static bool forget(struct tg_tensormap *map, struct tg_map_user *user,
+                         struct tg_map_region *r)
+{
+    if (r->writer && !tg_map_is_done(user, r->writer))
+        return false;
+    while (r->first_reader && tg_map_is_done(user, map->reader[r->first_reader - 1].task)) {
+        user->forgot(user, map->reader[r->first_reader - 1].task);
+        drop_reader(map, r);
+    }
+    if (r->first_reader != 0)
+        return false;
+    if (r->writer)
+        user->forgot(user, r->writer);
+    return true;
+}
+
 /* Drops every dead region except `sparing`, even if the user keeps completed tasks. */
 TG_FN static void sweep(struct tg_tensormap *map, struct tg_map_user *user, uint32_t sparing)
 {
     for (uint32_t i = 0; i < map->fresh_region; i++) {
         struct tg_map_region *r = &map->region[i];
-        if (r->hi != 0 && i + 1 != sparing && is_dead(map, user, r))
+        if (r->hi == 0 || i + 1 == sparing)
+            continue;
+        if (user->keep_done ? forget(map, user, r) : is_dead(map, user, r))
             drop_region(map, i);
     }
 }

@@ -102,6 +102,8 @@ struct tg_map_user {
     bool (*wait)(struct tg_map_user *user);
     const struct tg_task_desc *desc;
     const uint64_t *done[TG_RINGS]; /* tasks before these have completed */
+    /* The map is full and forgets that a completed task used memory. Called only with keep_done. */
+    void (*forgot)(struct tg_map_user *user, uint64_t task);
     bool keep_done; /* completed tasks count as dependencies too, because edges are logged */
 };
 

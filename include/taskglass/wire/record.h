@@ -179,7 +179,7 @@ struct tg_record_task {
     uint32_t kernel[TG_PARTS];
     uint32_t site;    /* of its scope */
     uint32_t n_edges; /* entries in this record */
-    uint32_t reserved;
+    uint32_t line;    /* 1 + the site of the call that submitted it; 0: not known */
     uint64_t time;    /* nanoseconds on the device's clock */
     uint64_t edge[TG_EDGES_PER_RECORD]; /* entries */
 };
