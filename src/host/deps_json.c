@@ -83,6 +83,8 @@ static void put_built(struct tg_json *json, const struct tg_graph *graph, const 
     for (uint64_t i = 0; i < tg_graph_tasks(graph); i++) {
         const struct tg_task_desc task = tg_graph_desc(graph, i);
         begin_task(json, graph, task.id, task.kernel, tg_graph_site(graph, i));
+        if (tg_graph_line(graph, i)[0])
+            put_line(json, tg_graph_line(graph, i));
         tg_json_key(json, "after");
         tg_json_begin_line_array(json);
         for (uint64_t k = waits->first[i]; k < waits->first[i + 1]; k++)

@@ -71,7 +71,8 @@ static void empty(struct tg_graph *g)
     g->n_edges = 0;
     tg_graph_tasks_clear(&g->tasks);
     tg_graph_args_clear(&g->args);
-    g->n_sites = g->current_site = 0;
+    g->n_sites = g->current_site = g->current_line = 0;
+    memset(g->recent_line, 0, sizeof g->recent_line);
     memset(g->class_count, 0, sizeof g->class_count);
     memset(g->n_ready, 0, sizeof g->n_ready);
     g->may_cycle = g->resident = false;
@@ -151,6 +152,23 @@ tg_status tg_graph_set_site(struct tg_graph *g, const char *site, struct tg_erro
         return no_memory(error);
     g->current_site = g->n_sites;
     g->site[g->n_sites++] = site;
+    return TG_OK;
+}
+
+tg_status tg_graph_set_line(struct tg_graph *g, const char *line, struct tg_error *error)
+{
+    uint32_t hash = (uint32_t)((uintptr_t)line * UINT64_C(0x9e3779b97f4a7c15) >> 58);
+    uint32_t *recent = &g->recent_line[hash % TG_RECENT_LINES];
+    g->current_line = 0;
+    if (line == NULL)
+        return TG_OK;
+    if (*recent == 0 || g->site[*recent - 1] != line) {
+        if (!tg_grow(&g->site, &g->room_sites, (size_t)g->n_sites + 1, sizeof *g->site))
+            return no_memory(error);
+        g->site[g->n_sites++] = line;
+        *recent = g->n_sites;
+    }
+    g->current_line = *recent;
     return TG_OK;
 }
 
@@ -281,7 +299,7 @@ static tg_status add(struct tg_graph *g, const uint32_t kernel[TG_PARTS],
     n_after = (uint64_t)args->n_after + args->n_more_after;
     if (n_after > 0)
         status = want_after(g, args, n_after, error);
-    if (status == TG_OK && !tg_graph_tasks_kind(&g->tasks, &desc, &kind))
+    if (status == TG_OK && !tg_graph_tasks_kind(&g->tasks, &desc, g->current_line, &kind))
         status = no_memory(error);
     if (status != TG_OK)
         return status;
@@ -378,6 +396,12 @@ const char *tg_graph_site(const struct tg_graph *g, uint64_t task)
 {
     uint32_t site = g->tasks.kind[g->tasks.at[task].kind].site;
     return site < g->n_sites ? g->site[site] : "";
+}
+
+const char *tg_graph_line(const struct tg_graph *g, uint64_t task)
+{
+    uint32_t line = g->tasks.kind[g->tasks.at[task].kind].line;
+    return line > 0 && line <= g->n_sites ? g->site[line - 1] : "";
 }
 
 const char *tg_graph_kernel_name(const struct tg_graph *g, uint32_t kernel)

@@ -29,6 +29,9 @@ struct tg_edge {
     uint32_t after;
 };
 
+/* A line that was not the last of its hash gets another number, which only takes memory. */
+enum { TG_RECENT_LINES = 64 };
+
 /* The memory layout of a graph that the device builds: the host's own copy. */
 struct tg_graph_layout {
     struct tg_launch launch;
@@ -46,6 +49,8 @@ struct tg_graph {
     uint32_t n_sites;
     size_t room_sites;
     uint32_t current_site;
+    uint32_t current_line; /* of the next task: 1 + the number of its site; 0: not known */
+    uint32_t recent_line[TG_RECENT_LINES]; /* the last line of that hash, likewise */
     uint32_t class_count[TG_CLASSES];
     uint32_t n_ready[TG_CLASSES]; /* tasks that wait for no other */
     bool may_cycle;               /* an edge goes from a later task to an earlier one */
@@ -79,6 +84,11 @@ tg_status tg_graph_set_site(struct tg_graph *graph, const char *site, struct tg_
 /* The descriptor of a task; `succ` and `next`, which only the image needs, are 0. */
 struct tg_task_desc tg_graph_desc(const struct tg_graph *graph, uint64_t task);
 const char *tg_graph_site(const struct tg_graph *graph, uint64_t task);
+/* The next tasks are added by the call at this source line; NULL: it is not known. The workload owns the
+ * text. */
+tg_status tg_graph_set_line(struct tg_graph *graph, const char *line, struct tg_error *error);
+/* "" if it is not known. */
+const char *tg_graph_line(const struct tg_graph *graph, uint64_t task);
 /* Reads the tensors of a task by its descriptor: see tg_graph_args_read. */
 bool tg_graph_tensors(struct tg_graph *graph, const struct tg_task_desc *desc,
                       struct tg_tensor *tensors);

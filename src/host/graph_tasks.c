@@ -3,7 +3,7 @@
 #include "base/grow.h"
 
 bool tg_graph_tasks_new_kind(struct tg_graph_tasks *tasks, const struct tg_task_desc *desc,
-                             uint32_t hash, uint32_t *kind)
+                             uint32_t line, uint32_t hash, uint32_t *kind)
 {
     if (!tg_grow(&tasks->kind, &tasks->room_kinds, (size_t)tasks->n_kinds + 1, sizeof *tasks->kind))
         return false;
@@ -17,6 +17,7 @@ bool tg_graph_tasks_new_kind(struct tg_graph_tasks *tasks, const struct tg_task_
         .roles = desc->roles,
         .marks = desc->marks,
         .site = desc->site,
+        .line = line,
     };
     return true;
 }

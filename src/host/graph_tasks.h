@@ -7,6 +7,8 @@
  *             │ kind │ args │ fanin │ n_succ │ …              │ kernels │ counts │ roles │ site │ …
  *             └──────┴──────┴───────┴────────┘                └─────────┴────────┴───────┴──────┘
  *
+ * A kind also has the source line of the submit, because tasks of one line are of one kind.
+ *
  * From this the host makes the descriptors that the device runs, again after a run that failed, and
  * names tasks in its reports. It never reads a descriptor back: a kernel can overwrite the image.
  */
@@ -29,6 +31,7 @@ struct tg_task_kind {
     uint32_t kernel[TG_PARTS];
     uint8_t task_class, n_tensors, n_scalars, n_parts;
     uint32_t roles, marks, site;
+    uint32_t line; /* 1 + the site of the call that added it; 0: not known */
 };
 
 /* A kind that was not among the last of its hash is stored again, which only takes memory. */
@@ -46,27 +49,29 @@ struct tg_graph_tasks {
 
 /* Stores a new kind. False if memory ran out. */
 bool tg_graph_tasks_new_kind(struct tg_graph_tasks *tasks, const struct tg_task_desc *desc,
-                             uint32_t hash, uint32_t *kind);
+                             uint32_t line, uint32_t hash, uint32_t *kind);
 
-static inline bool tg_task_is_of_kind(const struct tg_task_desc *d, const struct tg_task_kind *k)
+static inline bool tg_task_is_of_kind(const struct tg_task_desc *d, uint32_t line,
+                                      const struct tg_task_kind *k)
 {
     uint32_t differs = (d->kernel[0] ^ k->kernel[0]) | (d->kernel[1] ^ k->kernel[1]) |
                        (d->kernel[2] ^ k->kernel[2]) | (d->roles ^ k->roles) |
-                       (d->marks ^ k->marks) | (d->site ^ k->site);
+                       (d->marks ^ k->marks) | (d->site ^ k->site) | (line ^ k->line);
     return (differs | (uint32_t)(d->n_tensors ^ k->n_tensors) |
             (uint32_t)(d->n_scalars ^ k->n_scalars)) == 0;
 }
 
-/* The kind of a task that has this descriptor; its class and parts follow from its kernels. */
+/* The kind of a task that has this descriptor and line; its class and parts follow from its kernels. */
 static inline bool tg_graph_tasks_kind(struct tg_graph_tasks *tasks,
-                                       const struct tg_task_desc *desc, uint32_t *kind)
+                                       const struct tg_task_desc *desc, uint32_t line,
+                                       uint32_t *kind)
 {
     uint32_t mixed = (desc->kernel[0] ^ desc->kernel[1] * 3 ^ desc->kernel[2] * 5 ^ desc->roles) +
-                     (desc->marks ^ desc->site * 7);
+                     (desc->marks ^ desc->site * 7) + line * 11;
     uint32_t hash = (mixed * 2654435769u) >> 26;
     *kind = tasks->recent[hash];
-    return (*kind < tasks->n_kinds && tg_task_is_of_kind(desc, &tasks->kind[*kind])) ||
-           tg_graph_tasks_new_kind(tasks, desc, hash, kind);
+    return (*kind < tasks->n_kinds && tg_task_is_of_kind(desc, line, &tasks->kind[*kind])) ||
+           tg_graph_tasks_new_kind(tasks, desc, line, hash, kind);
 }
 
 /* The descriptor of a task, but for `args` and `succ`, `next`: the caller sets those. */

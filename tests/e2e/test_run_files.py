@@ -137,7 +137,7 @@ def test_deps_json_is_written_only_when_asked_for(tg):
 def test_deps_json_has_its_keys(tg):
     document = deps(tg, "matmul_chain")
     assert list(document) == ["version", "workload", "case", "runtime", "tasks", "allocations"]
-    assert all(list(task) == ["task_id", "func_id", "kernel", "scope", "after", "kind"]
+    assert all(list(task) == ["task_id", "func_id", "kernel", "scope", "line", "after", "kind"]
                for task in document["tasks"])
     assert document["allocations"] == []  # the graph keeps all its memory
 

@@ -102,6 +102,8 @@ static uint64_t hbg_submit(struct tg_rt *rt, const uint32_t kernel[TG_PARTS],
         status = allocate_new(hbg, &copy, &why);
     }
     if (status == TG_OK)
+        status = tg_graph_set_line(hbg->graph, site, &why);
+    if (status == TG_OK)
         status = tg_graph_add_mix(hbg->graph, kernel, args, &task, &why);
     if (status != TG_OK)
         fail_at(hbg, status, why.text, site);
