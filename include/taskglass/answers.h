@@ -66,6 +66,103 @@ TG_API bool tg_find_answer_next(const struct tg_find_answer *answer, uint64_t *n
 TG_API bool tg_find_answer_note(const struct tg_find_answer *answer, unsigned number,
                                 struct tg_note *note);
 
+/* ── find stomp: who did it ────────────────────────────────────────────────────────────────── */
+
+/* Where the changed bytes lie, seen from that output of a task that is nearest to them. */
+/*      constant   word, meaning */
+#define TG_FIND_PLACE_MAP(X)                            \
+    X(UNKNOWN, "", "no output of the task is known")    \
+    X(INSIDE, "inside", "in the output")                \
+    X(GAP, "gap", "between the elements of the output") \
+    X(BEHIND, "behind", "behind the output")            \
+    X(BEFORE, "before", "before the output")
+
+#define TG_FIND_PLACE_ENUM_(constant, word, meaning) TG_FIND_PLACE_##constant,
+enum tg_find_place { TG_FIND_PLACE_MAP(TG_FIND_PLACE_ENUM_) TG_FIND_PLACES };
+#undef TG_FIND_PLACE_ENUM_
+/* The word of a place; "?" for a number that is none. */
+TG_API const char *tg_find_place_name(unsigned place);
+
+/* What a replay of a suspect with guards (taskglass/guard.h) showed. */
+/*      constant   word, meaning */
+#define TG_FIND_REPLAYED_MAP(X)                                                         \
+    X(NOT, "", "it was not replayed")                                                   \
+    X(CONVICTS, "convicts", "it writes bytes that changed and are none of its outputs") \
+    X(STRAYS, "strays", "it writes outside of its outputs, but not seen to write here") \
+    X(CLEARS, "clears", "it writes nothing outside of its outputs that guards can see") \
+    X(FAILED, "failed", "it could not be judged")
+
+#define TG_FIND_REPLAYED_ENUM_(constant, word, meaning) TG_FIND_REPLAYED_##constant,
+enum tg_find_replayed { TG_FIND_REPLAYED_MAP(TG_FIND_REPLAYED_ENUM_) TG_FIND_REPLAYEDS };
+#undef TG_FIND_REPLAYED_ENUM_
+/* The word of what a replay showed; "?" for a number that is none. */
+TG_API const char *tg_find_replayed_name(unsigned replayed);
+
+/* Why a suspect is the one that did it. */
+/*      constant  word, meaning */
+#define TG_FIND_EVIDENCE_MAP(X)                                                                     \
+    X(NONE, "", "nothing proves which suspect did it")                                              \
+    X(GUARDS, "guards", "replayed between guards, it writes these bytes")                           \
+    X(RACE, "race",                                                                                 \
+      "it writes this memory, nothing keeps it and the reader in order, and what the reader found " \
+      "is what it wrote")                                                                           \
+    X(ALONE, "alone", "no other task can have run between the two records")
+
+#define TG_FIND_EVIDENCE_ENUM_(constant, word, meaning) TG_FIND_EVIDENCE_##constant,
+enum tg_find_evidence { TG_FIND_EVIDENCE_MAP(TG_FIND_EVIDENCE_ENUM_) TG_FIND_EVIDENCES };
+#undef TG_FIND_EVIDENCE_ENUM_
+/* The word and the meaning of evidence; "?" for a number that is none. */
+TG_API const char *tg_find_evidence_name(unsigned evidence);
+TG_API const char *tg_find_evidence_text(unsigned evidence);
+
+/* A task that can have changed the bytes of a stomp, and what speaks for it. */
+struct tg_find_suspect {
+    uint64_t task_id;
+    uint64_t record;              /* one of its records; TG_NONE: it has none */
+    const char *kernel[TG_PARTS]; /* names; NULL after the last, and for a part without one */
+    bool writes;                  /* an output of it overlaps the memory of the finding */
+    bool races;    /* nothing keeps it in order with the task of the finding (taskglass/race.h) */
+    bool is_given; /* bytes that changed are in an input of it */
+    bool is_late; /* its kernel began at the earliest while the changed bytes were being recorded */
+    bool has_place;     /* `argument` and `distance` are known */
+    uint32_t argument;  /* the output nearest to the changed bytes, */
+    uint32_t place;     /* enum tg_find_place: where they lie seen from it, */
+    uint64_t distance;  /* and the bytes in between: 0 if they touch */
+    uint32_t replayed;  /* enum tg_find_replayed */
+    const char *misuse; /* what guards saw, or why it could not be judged: a sentence; or "" */
+};
+
+/* How to replay suspects. Zero means the default everywhere. */
+struct tg_find_replay_config {
+    const char *module; /* as in tg_replay_all_config, as are the others */
+    uint32_t workers;
+    uint64_t most; /* tasks to replay, the most suspicious first; default 256 */
+    int (*progress)(void *context, uint64_t done, uint64_t tasks);
+    void *progress_context;
+    tg_trust_fn ask;
+    void *ask_context;
+    tg_guard_fn guard;
+    void *guard_context;
+};
+
+/* Replays the suspects of the findings that the answer selects, with guards, on the devices that the settings
+ * describe; it does nothing for other kinds than STOMP, and where there is no finding. OK: the suspects that
+ * could be replayed are judged. NOT_TRUSTED, NOT_FOUND: there is no module that may be loaded, and everything
+ * stays as it was; UNSUPPORTED: the recording has no payload; the other errors are those of tg_replay_all. */
+TG_API tg_status tg_find_answer_replay(struct tg_find_answer *answer,
+                                       const struct tg_settings *settings,
+                                       const struct tg_find_replay_config *config,
+                                       struct tg_error *error);
+
+/* Suspect `number`, from 0, of a STOMP finding, the most suspicious first; false past the last one, and for
+ * other kinds. Its texts live until another finding is asked about. The handle keeps the suspects of one
+ * finding at a time. */
+TG_API bool tg_find_answer_suspect(struct tg_find_answer *answer, uint64_t finding, uint64_t number,
+                                   struct tg_find_suspect *suspect);
+/* Why suspect 0 of the finding is the one that did it; NONE: it is not known who did it. */
+TG_API enum tg_find_evidence tg_find_answer_evidence(struct tg_find_answer *answer,
+                                                     uint64_t finding);
+
 /* ── stats ─────────────────────────────────────────────────────────────────────────────────── */
 
 /* A walk through the records that `taskglass stats` shows. */

@@ -8,7 +8,7 @@
  *   find_unwritten.c   outputs that their tasks did not write, or not all of them
  *   find_poison.c      the pattern that filled memory when it was handed out
  *   find_stale.c       outputs whose other elements suggest that some were not written
- *   stomp.c            tensors that changed although no task wrote them
+ *   stomp.c            tensors that changed although no task wrote them; stomp.h has who did it
  */
 #ifndef TG_ANALYSIS_FIND_H
 #define TG_ANALYSIS_FIND_H

@@ -66,6 +66,11 @@ static tg_status judge(struct tg_find_answer *answer, const struct tg_reference_
     if (status != TG_OK)
         return status;
     count_findings(answer);
+    if (answer->find->find_kind == TG_FIND_STOMP && answer->found > 0) {
+        answer->stomp = tg_stomp_open(answer->find);
+        if (!answer->stomp)
+            return tg_error_set(error, TG_NO_MEMORY, "no memory to look for suspects");
+    }
     tg_find_see_what_was_searched(answer);
     tg_find_advise(answer);
     return tg_recording_check_files(recording, error);
@@ -99,6 +104,7 @@ void tg_find_answer_close(struct tg_find_answer *answer)
 {
     if (!answer)
         return;
+    tg_stomp_close(answer->stomp);
     free(answer->verdict);
     free(answer);
 }

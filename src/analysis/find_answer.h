@@ -13,6 +13,7 @@
 #include <taskglass/answers.h>
 
 #include "analysis/find.h"
+#include "analysis/stomp.h"
 
 /* What the reference of a kernel says of an output that may be unwritten. */
 struct tg_find_verdict {
@@ -25,6 +26,7 @@ struct tg_find_answer {
     const struct tg_query *query;
     struct tg_find_info info;        /* looked_at and not_stored are those of the answer */
     struct tg_find_verdict *verdict; /* one for each finding of UNWRITTEN; otherwise NULL */
+    struct tg_stomp *stomp;          /* of STOMP, if there are findings; otherwise NULL */
     bool has_records;                /* the recording is not empty */
     uint64_t found, proved, possible, passed_on;
     char unknown[400];                          /* why nothing could be judged; "": something was */
