@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <taskglass/answers.h>
+#include <taskglass/json.h>
 
 #include "cli/diff_words.h"
 #include "cli/options.h"
@@ -15,7 +16,9 @@ struct cli_find {
     enum tg_find_kind find_kind;
     struct tg_query *query; /* NULL: every record */
     struct cli_count limit;
-    bool all, json;
+    bool all, json, no_replay;
+    bool is_guarded;                            /* cli_guard_start was called */
+    char not_replayed[sizeof(struct tg_error)]; /* why no suspect was replayed; or "" */
     const struct tg_settings *settings;
     struct tg_recording *recording;
     struct tg_find *find;
@@ -27,5 +30,13 @@ struct cli_find {
 /* These print on stdout. */
 void cli_find_print(const struct cli_find *find);
 void cli_find_print_json(const struct cli_find *find);
+
+/* --- stomp ------------------------------------------------------------------------------------ */
+
+/* Replays the suspects, if the module may be loaded. CANCELLED and NO_MEMORY; any other failure only means that
+ * replays say nothing. */
+tg_status cli_find_replay(struct cli_find *find, struct tg_error *error);
+void cli_find_print_suspects(const struct cli_find *find, uint64_t number);
+void cli_find_json_suspects(const struct cli_find *find, struct tg_json *json, uint64_t number);
 
 #endif

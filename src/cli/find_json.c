@@ -81,6 +81,7 @@ static void put_finding(const struct cli_find *find, struct tg_json *json, uint6
     if (is_stomp) {
         cli_json_index(json, "writer", finding->writer);
         put_between(find, json, number);
+        cli_find_json_suspects(find, json, number);
     } else {
         put_feeds(find, json, number);
     }
@@ -121,6 +122,8 @@ void cli_find_print_json(const struct cli_find *find)
         tg_json_put_uint(&json, "possible", find->is.possible);
         tg_json_put_uint(&json, "passed_on", find->is.passed_on);
     }
+    if (find->find_kind == TG_FIND_STOMP)
+        tg_json_put_string(&json, "not_replayed", *find->not_replayed ? find->not_replayed : NULL);
     put_left_out(find, &json);
     tg_json_put_string(&json, "deps_error", *find->info.deps_error ? find->info.deps_error : NULL);
     tg_json_key(&json, "findings");

@@ -7,8 +7,6 @@
 #include "cli/format.h"
 #include "cli/print.h"
 
-enum { NEIGHBOURS = 8 };
-
 /* --- one finding ------------------------------------------------------------------------------ */
 
 static const char *noun(enum tg_find_kind find_kind)
@@ -93,27 +91,13 @@ static void put_feeds(const struct cli_find *find, uint64_t number)
 static void put_stomp(const struct cli_find *find, uint64_t number,
                       const struct tg_find_finding *finding)
 {
-    struct tg_find_between between;
-    struct tg_entry entry;
-    struct cli_words words;
-    uint64_t i = 0;
     put_record(find, "was", finding->before);
     cli_print("\n");
     if (finding->writer != TG_NONE && finding->writer != finding->before) {
         put_record(find, "written by", finding->writer);
         cli_print("\n");
     }
-    for (; tg_find_get_between(find->find, number, i, &between); i++) {
-        if (i >= NEIGHBOURS && !find->all)
-            continue;
-        if (tg_recording_get(find->recording, between.record, &entry))
-            cli_print("    %-12s%s%s\n", i == 0 ? "between" : "", cli_task_words(&words, &entry),
-                      between.writes ? ", which writes that memory" : "");
-    }
-    if (i == 0)
-        cli_print("    %-12sno recorded task\n", "between");
-    if (i > NEIGHBOURS && !find->all)
-        cli_print("    %-12sand %" PRIu64 " more\n", "", i - NEIGHBOURS);
+    cli_find_print_suspects(find, number);
 }
 
 static const char *trace_words(const struct cli_find *find, enum tg_trace trace)
@@ -165,6 +149,8 @@ static void put_notes(const struct cli_find *find, const struct tg_recording_inf
     struct tg_note note;
     for (unsigned i = 0; tg_find_answer_note(find->answer, i, &note); i++)
         cli_print("  note: %s\n", note.text);
+    if (*find->not_replayed && !find->no_replay)
+        cli_print("  note: no suspect was replayed: %s\n", find->not_replayed);
     cli_recording_print_notes(info);
     if (*find->is.reason)
         cli_print("  %s\n", find->is.reason);

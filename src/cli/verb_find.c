@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/filters.h"
 #include "cli/format.h"
+#include "cli/guard.h"
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/suggest.h"
@@ -23,8 +24,9 @@ static const struct cli_option options[] = {
               .fallback = "10, with --json all"),
     CLI_FLAG(struct cli_find, all, "all", "show all findings"),
     CLI_TEXT(struct cli_find, module, "module", "FILE",
-             "unwritten: the workload's module, for its references",
+             "unwritten, stomp: the workload's module, for its references and for replays",
              .fallback = "the one in run.json", .expects = CLI_FILE),
+    CLI_FLAG(struct cli_find, no_replay, "no-replay", "stomp: do not replay the suspects"),
     CLI_JSON(struct cli_find, json, "print the findings for programs"),
 };
 
@@ -127,6 +129,8 @@ static int open_and_find(struct cli_find *find)
         if (status == TG_NOT_FOUND)
             return cli_not_known(find->recording, find->json, error.text);
     }
+    if (status == TG_OK)
+        status = cli_find_replay(find, &error);
     if (status != TG_OK)
         return cli_recording_fail(find->recording, find->json, &error);
     return print(find);
@@ -137,7 +141,13 @@ static int find_verb(struct cli *cli, void *request)
     struct cli_find *find = request;
     find->settings = cli->settings;
     int code = check(request);
-    return code == CLI_OK ? open_and_find(request) : code;
+    if (code == CLI_OK)
+        code = open_and_find(request);
+    if (find->is_guarded) {
+        cli_guard_reported(code);
+        cli_guard_end();
+    }
+    return code;
 }
 
 static void end(void *request)
@@ -171,7 +181,7 @@ const struct cli_verb cli_verb_find = {
     .summary = "Find NaN, overflow, stray writes, and the task that caused them.",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
-    .settings = "timeout sandbox",
+    .settings = "platform device-memory timeout load-timeout device-program sandbox",
     .request_size = sizeof(struct cli_find),
     .operand = take_operand,
     .noun = "directory",

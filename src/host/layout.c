@@ -272,6 +272,20 @@ static const struct tg_layout_info rows[] = {
     STRUCTURE(tg_find_between), MEMBER(tg_find_between, task_id),
     MEMBER(tg_find_between, record), MEMBER(tg_find_between, writes),
 
+    STRUCTURE(tg_find_suspect), MEMBER(tg_find_suspect, task_id),
+    MEMBER(tg_find_suspect, record), NUMBERS(tg_find_suspect, kernel),
+    MEMBER(tg_find_suspect, writes), MEMBER(tg_find_suspect, races),
+    MEMBER(tg_find_suspect, is_given), MEMBER(tg_find_suspect, is_late),
+    MEMBER(tg_find_suspect, has_place), MEMBER(tg_find_suspect, argument),
+    MEMBER(tg_find_suspect, place), MEMBER(tg_find_suspect, distance),
+    MEMBER(tg_find_suspect, replayed), MEMBER(tg_find_suspect, misuse),
+
+    STRUCTURE(tg_find_replay_config), MEMBER(tg_find_replay_config, module),
+    MEMBER(tg_find_replay_config, workers), MEMBER(tg_find_replay_config, most),
+    POINTER(tg_find_replay_config, progress), POINTER(tg_find_replay_config, progress_context),
+    POINTER(tg_find_replay_config, ask), POINTER(tg_find_replay_config, ask_context),
+    POINTER(tg_find_replay_config, guard), POINTER(tg_find_replay_config, guard_context),
+
     STRUCTURE(tg_against_config), MEMBER(tg_against_config, file),
     POINTER(tg_against_config, query), MEMBER(tg_against_config, has_atol),
     MEMBER(tg_against_config, has_rtol), MEMBER(tg_against_config, atol),

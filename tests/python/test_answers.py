@@ -56,6 +56,14 @@ def entry_of(record):
     return {"record": record.index, "task_id": f"0x{record.task_id:016x}"}
 
 
+def suspect_of(suspect):
+    return {"task_id": f"0x{suspect.task:016x}", "kernel": list(suspect.kernels),
+            "recorded": suspect.recorded, "writes": suspect.writes, "races": suspect.races,
+            "given": suspect.given, "late": suspect.late, "arg_index": suspect.arg,
+            "place": suspect.place or None, "distance": suspect.distance,
+            "replay": suspect.replay or None, "misuse": suspect.misuse or None}
+
+
 def finding_of(what, found):
     document = {**entry_of(found.record), "trace": found.trace, "count": found.count,
                 "first": None if found.first is None else list(found.first)}
@@ -67,6 +75,11 @@ def finding_of(what, found):
         document["writer"] = found.writer.index if found.writer else None
         document["between"] = [{"task_id": f"0x{each.task:016x}", "kernel": list(each.kernels),
                                 "writes": each.writes} for each in found.between]
+        document["culprit"] = found.culprit and {
+            "task_id": f"0x{found.culprit.task:016x}", "kernel": list(found.culprit.kernels),
+            "evidence": found.culprit.evidence}
+        document["suspects"] = [suspect_of(each) for each in found.suspects]
+        document["suspects_left_out"] = 0
     else:
         document["inputs"] = [
             {**entry_of(feed.record), "count": feed.count,
@@ -107,6 +120,14 @@ def assert_finds_the_same(folder, what, options=(), **filters):
 def test_find_answers_as_the_command_does(made, what):
     result = assert_finds_the_same(made, what)
     assert result.ok == (result.exit_code == 0 and "in what" not in result.result)
+
+
+def test_find_names_the_suspects_of_a_stomp_as_the_command_does(tmp_path):
+    folder = taskglass.run(TEST_WORKLOADS / "mistakes.so", case="stomp", dump_tensor="full",
+                           check=False, output=tmp_path / "out").output_dir
+    result = assert_finds_the_same(folder, "stomp", ("--no-replay",), replay=False)
+    assert result.not_replayed and len(result.findings[0].suspects) == 3
+    assert_finds_the_same(folder, "stomp")
 
 
 def test_find_names_the_task_that_made_a_nan(damaged):

@@ -20,7 +20,7 @@ VERBS = {
     "run": ([taskglass.run], {}, {}),
     "check": ([Recording.check, Recording.check_against], {
         "timeout": "limit", "against": "file", "limit": None}, {"limit": "the result has every task"}),
-    "find": ([Recording.find], {}, {}),
+    "find": ([Recording.find], {"no-replay": "replay"}, {}),
     "stats": ([Recording.stats], {}, {}),
     "replay": ([Recording.replay, Recording.replay_all, Recording.bundle], {"bundle": "folder"}, {}),
     "scope": ([taskglass.scope, taskglass.ScopeStats.write_page, Recording.scope], {
@@ -43,7 +43,7 @@ VERBS = {
 WITHOUT = {"new": "it makes the sources of a workload", "completion": "for shells", "help": "help()"}
 
 #: Functions that take settings: as a Config, or by their names.
-TAKES_SETTINGS = {"run", "replay", "list", "config"}
+TAKES_SETTINGS = {"run", "find", "replay", "list", "config"}
 
 
 def offered(*words):

@@ -16,7 +16,7 @@ looks for the library.
 from . import dtypes
 from ._library import lib as _lib
 from ._export import ExportResult, export_formats
-from ._find import Between, Feed, FindResult, Found
+from ._find import Between, Culprit, Feed, FindResult, Found, StompSuspect
 from ._live import Live, live
 from ._newest import newest
 from ._path import CoreTime, Gain, KernelTime, PathStep, RunPath, TaskTime, path
@@ -51,7 +51,7 @@ def version() -> str:
 
 __all__ = [
     "AbiMismatch", "Against", "BadArgument", "BadType", "Between", "Busy", "Cancelled", "Case",
-    "Check", "CheckedTask", "Compared", "Config", "CoreTime", "Cycle", "Deadlock", "DepsTask",
+    "Check", "CheckedTask", "Compared", "Config", "CoreTime", "Culprit", "Cycle", "Deadlock", "DepsTask",
     "Device", "DeviceArray", "DeviceFailure", "DeviceInfo", "DeviceLost", "Diff", "Edge",
     "Error", "Execution", "ExportResult", "Feed", "FindResult", "Finding", "Found", "Gain",
     "Graph", "Hang", "In", "InOut", "IoError", "Kernel", "KernelFault", "KernelTime", "Live",
@@ -60,7 +60,7 @@ __all__ = [
     "Recording", "Recovery", "RemovedRun", "Replay", "ReplayAll", "ReplayOutput",
     "ReplayedTask", "Run", "RunPath", "RunResult", "RunScopes", "RunTrace", "RunningTask",
     "Runs", "Runtime", "Scalar", "ScopeFatal", "ScopeNeed", "ScopePage", "ScopePeak",
-    "ScopeStats", "ScopeUse", "Setting", "SourceLine", "Stats", "Suspect", "Task", "TaskTime",
+    "ScopeStats", "ScopeUse", "Setting", "SourceLine", "Stats", "StompSuspect", "Suspect", "Task", "TaskTime",
     "TensorStats", "TimedOut", "Unsupported", "Verification", "Workload", "WorkloadFault",
     "diff", "dtypes", "export_formats", "live", "newest", "path", "platforms", "recover",
     "remove_runs", "run", "runs", "runtimes", "scope", "settings", "verify", "version",

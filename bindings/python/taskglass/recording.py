@@ -552,9 +552,10 @@ class Recording(Closing, _html.Shown):
 
     def find(self, what: str, *, limit: Optional[int] = None, module: Optional[Path] = None,
              timeout: float = 0, workers: int = 0, sandbox: Optional[str] = None,
-             progress: Progress = None, ask: Ask = None, task: Filter = None, kernel: Filter = None,
-             stage: Filter = None, role: Filter = None, kind: Filter = None, arg: Filter = None,
-             index: Filter = None) -> FindResult:
+             replay: bool = True, progress: Progress = None, ask: Ask = None, task: Filter = None,
+             kernel: Filter = None, stage: Filter = None, role: Filter = None, kind: Filter = None,
+             arg: Filter = None, index: Filter = None, config: Optional[Config] = None,
+             **settings: Any) -> FindResult:
         """Finds values that should not be there, and the task that caused them, as `taskglass find` does:
         `what` is "nan", "inf", "overflow", "constant", "unwritten" or "stomp".
 
@@ -563,9 +564,18 @@ class Recording(Closing, _html.Shown):
         `timeout` is the seconds that a reference may take; a module that is not known is not asked, and
         `no_reference` says so. `progress(bytes, total)` is called now and then; an exception from it ends
         the search.
+
+        For "stomp" the tasks that can have changed the bytes are replayed with guards, unless `replay` is
+        False, if the module may be loaded; `not_replayed` says why they were not. Settings choose the device
+        for that, as in `replay`.
         """
+        chosen = config_of(config).updated(**settings)
+        if timeout:
+            chosen = chosen.updated(timeout=timeout)
+        if sandbox is not None:
+            chosen = chosen.updated(sandbox=sandbox)
         return find(self, what, self._query(task, kernel, stage, role, kind, arg, index), limit,
-                    module, timeout, workers, sandbox, progress, ask)
+                    module, timeout, workers, sandbox, progress, ask, replay, chosen)
 
     def stats(self, *, limit: Optional[int] = None, progress: Progress = None, task: Filter = None,
               kernel: Filter = None, stage: Filter = None, role: Filter = None, kind: Filter = None,
