@@ -87,6 +87,8 @@ TG_FN static void say_waiting(struct tg_orchestrator *self, enum tg_resource res
 {
     self->report->waits_ring = resource == TG_RESOURCE_RESULT ? ring : self->want_ring;
     self->report->waits_task = (uint64_t)ring << 32 | (uint32_t)index;
+    if (resource != TG_RESOURCE_NONE)
+        self->report->waits_line = tg_orchestrator_site(self, self->line);
     tg_store_relaxed(&self->report->waits_for, (uint32_t)resource);
 }
 

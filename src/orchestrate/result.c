@@ -116,6 +116,7 @@ TG_FN uint64_t tg_call_read(struct tg_rt *rt, const struct tg_tensor *tensor, ui
         tg_orchestrator_fail(self, TG_BAD_ARGUMENT, TG_FAULT_PREDECESSOR, site);
         return 0;
     }
+    self->line = site; /* for the report, while it waits */
     if (!await_ref(self, ref, site) || (self->finds_edges && !await_writers(self, &region, site)))
         return 0;
     if (self->logs & TG_LOGGED_GRAPH && producer != TG_TASK_NONE)

@@ -245,7 +245,9 @@ struct tg_orchestrator_report {
     uint32_t more_sites; /* 1: there were more than TG_NUMBERED_SITES */
     uint32_t table;      /* enum tg_table_fault; 0: none */
     uint64_t sites_word; /* n_sites with a check (tg_word_seal), stored after the last text (N1) */
-    uint64_t reserved[2];
+    uint32_t waits_line; /* site of the call that waits, while waits_for says for what */
+    uint32_t reserved0;
+    uint64_t reserved;
 };
 TG_WIRE_SIZE(struct tg_orchestrator_report, 704);
 
