@@ -12,8 +12,22 @@
 #include "host/live.h"
 #include "host/pulse.h"
 #include "host/trace_collector.h"
+#include <taskglass/explain.h>
 #include "recording/run_folder.h"
 #include "scope/scope_writer.h"
+
+/*
+ * What the host has seen a worker do, and since when. The thread that waits for the run writes it, and a view
+ * reads it at the same time:
+ *   V1  `ns` and `place` are written before `key` (release); a view loads `key` (acquire) before it reads
+ *       them, and uses them only if `key` is that of what it sees the worker do itself.
+ */
+struct tg_seen {
+    uint64_t key;       /* atomic: tg_run_seen_key; 0: nothing */
+    uint64_t ns;        /* atomic: when the host saw it first, on the clock of base/limit.h */
+    uint64_t place_key; /* atomic: what it did when it was asked where it is; 0: it was not */
+    struct tg_place_record before; /* what its status said about that until then */
+};
 
 struct tg_run {
     struct tg_graph *graph;
@@ -39,8 +53,14 @@ struct tg_run {
     struct tg_orchestrator_report report; /* device-built graphs: the last one read */
     struct tg_worker_status *status;      /* one per worker, as last read */
     struct tg_run_task *running;
-    uint32_t sites; /* source lines looked up so far */
-    bool overflow;  /* a stack was full when the device crashed */
+    uint32_t sites;                          /* source lines looked up so far */
+    struct tg_source_site orchestrator_site; /* after a hang: where the orchestration was */
+    struct tg_seen *seen;                    /* one per worker; a view's are those of its run */
+    uint64_t wants_places;   /* atomic: how often a view has asked where the workers are */
+    uint64_t asked_places;   /* atomic: how many of these the workers were told */
+    const struct tg_run *of; /* the run that it is a view of; NULL: it is none */
+    struct tg_explanation *explanation; /* of a run that has failed; NULL: there is none */
+    bool overflow;                      /* a stack was full when the device crashed */
     struct tg_run_result result;
     struct tg_live_server *live; /* answers questions about the run; NULL: nobody does */
     bool owns_live;              /* else it is the caller's */
@@ -75,12 +95,31 @@ void tg_run_view_free(struct tg_run *view);
 /* Edges that a view looks at, times the tasks that run: some milliseconds. */
 enum { TG_VIEW_STEPS = 1 << 22 };
 
+/* run_seen.c: a number for what a worker does: of its task, or of what the orchestration waits for; 0: it is
+ * idle. */
+uint64_t tg_run_seen_key(const struct tg_run *run, uint32_t worker);
+/* Notes what the workers do now; the run has just looked. */
+void tg_run_note_seen(struct tg_run *run);
+/* Seconds for which the host has seen the worker do what it does; 0: not known. */
+double tg_run_seen_seconds(const struct tg_run *run, uint32_t worker);
+/* Asks the workers where they are, if a view wants to know. From the thread that waits for the run. */
+void tg_run_ask_places(struct tg_run *run);
+/* Where the worker of a view is, if it has said so during what it does now. */
+bool tg_run_seen_place(const struct tg_run *view, uint32_t worker, struct tg_place_record *place);
+
 /* run_failure.c: lists the running tasks, and what waits for them. */
 void tg_run_list_running(struct tg_run *run);
+
+/* The file of a module by its number in a struct tg_place_record; NULL: there is none. */
+const char *tg_run_module_path(const struct tg_run *run, uint32_t number);
+/* "core 3 (AIC)" */
+const char *tg_run_core_text(uint32_t lane, char text[24]);
 
 /* run_task.c: finds the task that a worker reports to run (index + 1): in the host's graph, or in
  * that slot on the device if the device built the graph. False if the report is not plausible. */
 bool tg_run_find_task(const struct tg_run *run, uint64_t running, struct tg_task_desc *desc);
+/* Device-built graphs: true if the orchestrator can have written this descriptor. */
+bool tg_run_desc_makes_sense(const struct tg_run *run, const struct tg_task_desc *desc);
 /* The task's tensors, checked; `tensors` has room for TG_MAX_TENSORS. */
 bool tg_run_find_tensors(const struct tg_run *run, const struct tg_task_desc *desc,
                          struct tg_tensor *tensors);
@@ -105,6 +144,9 @@ void tg_run_clean_text(char *text, size_t size);
 /* After the device failed with this status: lists the tasks that were running and sets the error's
  * text. */
 void tg_run_describe_failure(struct tg_run *run, tg_status status);
+
+/* explain.c: keeps why the run, which has ended, failed. */
+void tg_run_keep_explanation(struct tg_run *run);
 
 /* A kernel that has not returned this long after the user asked to stop is ended with the device. */
 #define TG_RUN_CANCEL_SECONDS 1.0

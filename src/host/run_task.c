@@ -13,8 +13,7 @@ static uint64_t slots_of(const struct tg_run *run)
     return run->graph->layout ? run->graph->layout->launch.n_tasks : run->result.tasks;
 }
 
-/* True if the orchestrator can have written this descriptor. */
-static bool makes_sense(const struct tg_run *run, const struct tg_task_desc *desc)
+bool tg_run_desc_makes_sense(const struct tg_run *run, const struct tg_task_desc *desc)
 {
     const struct tg_graph_layout *layout = run->graph->layout;
     uint32_t first = layout->orchestration.first_kernel, n = layout->orchestration.n_kernels;
@@ -57,7 +56,7 @@ bool tg_run_find_task(const struct tg_run *run, uint64_t running, struct tg_task
                            sizeof *desc, NULL) != TG_OK &&
         !find_in_status(run, running, desc))
         return false;
-    return makes_sense(run, desc);
+    return tg_run_desc_makes_sense(run, desc);
 }
 
 static bool in_memory(const struct tg_run *run, const struct tg_tensor *t)
