@@ -189,6 +189,14 @@ void tg_collector_count(const struct tg_collector *c, struct tg_collector_counts
         counts->bytes_recorded = counts->bytes_written; /* it was drained, so it was recorded */
 }
 
+bool tg_collector_is_recording(const struct tg_collector *c, uint32_t lane)
+{
+    struct tg_stream_head head;
+    return c->area.setup.policy == TG_POLICY_BLOCK && lane < c->area.setup.n_streams &&
+           read_counters(c, lane, &head) &&
+           head.attempted > head.recorded + head.lost_full + head.lost_gave_up;
+}
+
 void tg_collector_stop(struct tg_collector *c)
 {
     tg_pump_stop(&c->pump);

@@ -38,6 +38,10 @@ struct tg_collector_counts {
 /* Between start and stop; any thread may call this. */
 void tg_collector_count(const struct tg_collector *collector, struct tg_collector_counts *counts);
 
+/* True if that lane is making a record, under policy block: if it does not get on with that, it waits for the
+ * host. Between start and stop; any thread may call this. */
+bool tg_collector_is_recording(const struct tg_collector *collector, uint32_t lane);
+
 /* Call it when no lane records any more. Drains the rest and stops the thread. */
 void tg_collector_stop(struct tg_collector *collector);
 /* After stop: records the outputs of a task that was still running when the run ended. */

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE 1
 #include "host/execution.h"
 
+#include "host/run.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,8 @@ tg_status tg_execution_keep_run(struct tg_execution *e, const struct tg_run *run
     tg_run_get_result(run, &e->run);
     e->tasks = e->run.tasks;
     e->edges = e->run.edges;
+    if (run->explanation && (e->explanation = malloc(sizeof *e->explanation)) != NULL)
+        *e->explanation = *run->explanation;
     const struct tg_run_task *source = e->run.running;
     if (!source || e->run.n_running == 0) {
         e->run.running = NULL;
@@ -55,6 +58,7 @@ void tg_execution_destroy(struct tg_execution *e)
     free(e->platform);
     free(e->runtime);
     free(e->run_json);
+    free(e->explanation);
     free(e);
 }
 

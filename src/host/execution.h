@@ -36,6 +36,7 @@ struct tg_execution {
     struct tg_device_info device; /* all zero if the device could not be opened */
     struct tg_run_result run;     /* all zero if no run was started */
     struct tg_run_task *running;
+    struct tg_explanation *explanation; /* of a run that failed; NULL: there is none */
     uint64_t tasks;
     uint64_t edges;
     uint64_t bytes_in;

@@ -109,6 +109,10 @@ tg_status tg_graph_place(const struct tg_runtime_ops *runtime, struct tg_graph *
 /* BAD_ARGUMENT if a ring is too small or too large; 0 means the default size. */
 tg_status tg_rings_check(const struct tg_rings *rings, struct tg_error *error);
 
+/* graph_upload.c: how many predecessors of a task have not completed, as the device counts; after the last of
+ * them it begins again at the number of all. False: that cannot be read. */
+bool tg_graph_read_pending(const struct tg_graph *graph, uint64_t task, uint32_t *pending);
+
 /* graph_check.c: CYCLE if there is one; the message lists its tasks. */
 tg_status tg_graph_find_cycle(const struct tg_graph *graph, struct tg_error *error);
 

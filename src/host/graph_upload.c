@@ -261,3 +261,14 @@ tg_status tg_graph_upload(struct tg_graph *g, struct tg_error *error)
     g->resident = status == TG_OK;
     return status;
 }
+
+bool tg_graph_read_pending(const struct tg_graph *g, uint64_t task, uint32_t *pending)
+{
+    struct layout at;
+    if (g->layout != NULL || g->image == 0 || task >= g->tasks.count || plan(g, &at, NULL) != TG_OK)
+        return false;
+    uint64_t address = g->image + at.desc + task * sizeof(struct tg_task_desc);
+    return tg_device_copy_out(g->module->device, pending,
+                              address + offsetof(struct tg_task_desc, pending), sizeof *pending,
+                              NULL) == TG_OK;
+}

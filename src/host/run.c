@@ -54,10 +54,14 @@ static void run_free(struct tg_run *run)
     unlock_folders(run);
     free(run->status);
     free(run->running);
+    if (run->of == NULL)
+        free(run->seen);
+    free(run->explanation);
     free(run);
 }
 
-static struct tg_run *run_new(struct tg_graph *graph, const struct tg_run_config *config)
+static struct tg_run *run_new(struct tg_graph *graph, const struct tg_run_config *config,
+                              const struct tg_run *of)
 {
     struct tg_run *run = calloc(1, sizeof *run);
     if (run == NULL)
@@ -71,7 +75,9 @@ static struct tg_run *run_new(struct tg_graph *graph, const struct tg_run_config
     run->result.edges = tg_graph_edges(graph);
     run->status = calloc(tg_device_workers(run->device), sizeof *run->status);
     run->running = calloc(tg_device_workers(run->device), sizeof *run->running);
-    if (run->status == NULL || run->running == NULL) {
+    run->of = of;
+    run->seen = of ? of->seen : calloc(tg_device_workers(run->device), sizeof *run->seen);
+    if (run->status == NULL || run->running == NULL || run->seen == NULL) {
         run_free(run);
         return NULL;
     }
@@ -294,7 +300,7 @@ tg_status tg_run_start_in(struct tg_graph *graph, const struct tg_run_config *co
                           const struct tg_run_place *held, struct tg_run **out,
                           struct tg_run_result *left, struct tg_error *error)
 {
-    struct tg_run *run = run_new(graph, config);
+    struct tg_run *run = run_new(graph, config, NULL);
     tg_status status;
     if (run == NULL)
         return tg_error_set(error, TG_NO_MEMORY, "out of host memory");
@@ -352,6 +358,8 @@ static uint64_t look(struct tg_run *run)
         run->finished = finished;
         note_progress(run);
     }
+    if (!run->is_view)
+        tg_run_note_seen(run);
     return run->finished;
 }
 
@@ -359,7 +367,7 @@ static uint64_t look(struct tg_run *run)
 
 struct tg_run *tg_run_view(const struct tg_run *run)
 {
-    struct tg_run *view = run_new(run->graph, NULL);
+    struct tg_run *view = run_new(run->graph, NULL, run);
     if (view != NULL) {
         view->is_view = true;
         view->launched_at = run->launched_at;
@@ -493,6 +501,7 @@ static void end_lost(struct tg_run *run, tg_status status)
     run->device->lost = true;
     end(run, status);
     tg_run_describe_failure(run, status);
+    tg_run_keep_explanation(run);
 }
 
 static void end_cancelled(struct tg_run *run)
@@ -501,6 +510,7 @@ static void end_cancelled(struct tg_run *run)
     run->result.waiting = run->result.tasks - run->result.finished;
     tg_error_set(&run->error, TG_CANCELLED, "cancelled after %llu of %llu tasks",
                  (unsigned long long)run->finished, (unsigned long long)run->result.tasks);
+    tg_run_keep_explanation(run);
 }
 
 /* Ends the run: the orchestration on the device reported an error. */
@@ -509,6 +519,7 @@ static void end_failed(struct tg_run *run)
     tg_status status = tg_run_orchestration_error(run, &run->error);
     end(run, status);
     run->result.waiting = run->result.tasks - run->result.finished;
+    tg_run_keep_explanation(run);
 }
 
 static bool is_cancelled(const struct tg_run *run)
@@ -613,6 +624,7 @@ static void watch_progress(struct tg_run *run)
     struct tg_device_info info;
     tg_device_get_info(run->device, &info);
     look(run);
+    tg_run_ask_places(run);
     if ((is_cancelled(run) && !run->seen_cancel) || collected != run->collected) {
         if (is_cancelled(run) && run->cancel_seconds > 0)
             run->idle.seconds = fmin(run->idle.seconds, run->cancel_seconds);

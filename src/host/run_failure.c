@@ -32,18 +32,24 @@ static const struct tg_module *find_module(const struct tg_device *device, uint3
     return module;
 }
 
+const char *tg_run_module_path(const struct tg_run *run, uint32_t number)
+{
+    const struct tg_module *module = find_module(run->device, number);
+    return module != NULL ? module->path : NULL;
+}
+
 /* Looks up the line of a place, unless that has become too slow. */
 static void find_site(struct tg_run *run, const struct tg_place_record *record,
                       struct tg_source_site *site)
 {
-    const struct tg_module *module = find_module(run->device, record->module);
+    const char *module = tg_run_module_path(run, record->module);
     struct tg_code_place place = {.at = record->at, .from = record->from};
     double began = tg_limit_now();
     memset(site, 0, sizeof *site);
     if (module == NULL || record->at == 0 || run->sites >= MOST_SITES)
         return;
     run->sites++;
-    run->result.site_status = tg_source_find(module->path, &place, site, NULL);
+    run->result.site_status = tg_source_find(module, &place, site, NULL);
     if (tg_limit_now() - began > SLOW_SECONDS)
         run->sites = MOST_SITES;
 }
@@ -202,7 +208,7 @@ void tg_run_list_running(struct tg_run *run)
     list_unmet(run);
 }
 
-static const char *core_name(uint32_t lane, char text[24])
+const char *tg_run_core_text(uint32_t lane, char text[24])
 {
     static const char *const part[] = {"AIC", "AIV0", "AIV1"};
     snprintf(text, 24, "core %u (%s)", lane, part[lane % TG_PARTS]);
@@ -256,7 +262,7 @@ static void say_fault(struct tg_run *run, const struct tg_fault_record *fault,
     tg_error_set(&run->error, TG_KERNEL_FAULT, "task %s, kernel %s,%s on %s: %s%s%s",
                  tg_task_text(desc->id, task), kernel_of(run, desc, fault->part),
                  may_be_late(run, fault) ? " or one just before it," : "",
-                 core_name(fault->worker, core), fault_cause(fault, cause),
+                 tg_run_core_text(fault->worker, core), fault_cause(fault, cause),
                  fault_address(run, fault, address), site_text(&run->result.site, site));
 }
 
@@ -304,7 +310,7 @@ static void say_missing(struct tg_run *run, const struct tg_fault_record *fault,
     tg_error_set(&run->error, TG_KERNEL_FAULT,
                  "task %s, kernel %s, on %s: the kernel wants %s %u, but the task has %s%s",
                  tg_task_text(desc->id, task), kernel_of(run, desc, fault->part),
-                 core_name(fault->worker, core), what, (uint32_t)missing,
+                 tg_run_core_text(fault->worker, core), what, (uint32_t)missing,
                  count_text(missing >> 32 & 0xffff, what, has), site_text(&run->result.site, site));
 }
 
@@ -353,17 +359,26 @@ static void say_orchestration_fault(struct tg_run *run, const struct tg_fault_re
                  fault_address(run, fault, address), site_text(&run->result.site, site));
 }
 
+/* Where the orchestration is that has not returned. */
+static void find_orchestrator_site(struct tg_run *run)
+{
+    const struct tg_place_record *place = &run->status[tg_device_workers(run->device) - 1].place;
+    if (run->graph->layout != NULL && run->report.state == TG_ORCHESTRATOR_RUNS)
+        find_site(run, place, &run->orchestrator_site);
+}
+
 static void say_hang(struct tg_run *run, tg_status status)
 {
     const struct tg_run_task *first = run->running;
     char who[700] = "", core[24], task[32], site[400];
+    find_orchestrator_site(run);
     if (run->result.n_running > 0) {
         run->result.site = first->site;
         snprintf(who, sizeof who, ": task %s, kernel %s, on %s%s", tg_task_text(first->task, task),
-                 first->kernel, core_name(first->core, core), site_text(&first->site, site));
+                 first->kernel, tg_run_core_text(first->core, core), site_text(&first->site, site));
     } else if (run->graph->layout != NULL) {
         tg_run_orchestrator_doing(run, who, sizeof who);
-        find_site(run, &run->status[tg_device_workers(run->device) - 1].place, &run->result.site);
+        run->result.site = run->orchestrator_site;
         snprintf(who + strlen(who), sizeof who - strlen(who), "%s",
                  site_text(&run->result.site, site));
     }

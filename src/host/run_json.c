@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "host/execution.h"
+#include "host/explain.h"
 #include "trace/trace.h"
 
 /* Parameters are written as text: some are names, and numbers keep the form the user typed. */
@@ -122,6 +123,17 @@ static void put_error(struct tg_json *json, const struct tg_execution *e)
     put_source_line(json, "called_at", &e->run.site.called_at);
     put_running(json, &e->run);
     put_unmet(json, &e->run);
+    tg_json_end_object(json);
+}
+
+/* Only of a run that failed while its tasks ran: why, as taskglass explain says it. */
+static void put_explanation(struct tg_json *json, const struct tg_explanation *explanation)
+{
+    if (explanation == NULL)
+        return;
+    tg_json_key(json, "explanation");
+    tg_json_begin_object(json);
+    tg_explanation_put(explanation, json);
     tg_json_end_object(json);
 }
 
@@ -424,6 +436,7 @@ static void put_facts(struct tg_json *json, const struct tg_run_facts *facts)
     put_options(json, facts->settings);
     put_result(json, e->status);
     put_error(json, e);
+    put_explanation(json, e->explanation);
     put_device(json, &e->device);
     put_sandbox(json, &e->device);
     put_times(json, e);
