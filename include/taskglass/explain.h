@@ -3,8 +3,15 @@
  * Why a run did not end, or failed: the chain of waits from what did not finish to its root, what each core
  * did last, and what else was overdue.
  *
+ *     struct tg_explanation *why;
+ *     if (tg_explain("outputs/matmul_small_20260101_120000", &why, &error) == TG_OK) {
+ *         puts(why->root);
+ *         tg_explanation_free(why);
+ *     }
+ *
  * A run that fails looks at the memory of its device, and keeps what it finds in run.json, under
- * "explanation".
+ * "explanation". tg_explain reads it from there, so it works later and on another machine. Of a run that goes
+ * on, it asks the run itself (taskglass/live.h), which goes on meanwhile.
  *
  * The device and the files may say anything: lists and texts are bounded, and texts are clean (text.h).
  * What is not known is said in `unknown`, and never guessed.
@@ -106,8 +113,22 @@ struct tg_explanation {
     char unknown[TG_EXPLAIN_UNKNOWN][240]; /* what is not known, and why */
 };
 
+/*
+ * Explains the run that has this output directory: one that goes on answers itself, otherwise run.json says
+ * how it ended. The caller frees *explanation. NOT_FOUND: no run answers there and there is no run.json.
+ * IO_ERROR: run.json or the answer cannot be read. TIMED_OUT: the run is there and does not answer.
+ * NO_MEMORY.
+ */
+TG_API tg_status tg_explain(const char *dir, struct tg_explanation **explanation,
+                            struct tg_error *error);
+/* NULL is allowed. */
+TG_API void tg_explanation_free(struct tg_explanation *explanation);
+
 /* Writes the explanation as an object, as `taskglass explain --json` prints it. */
 TG_API void tg_explanation_write(const struct tg_explanation *explanation, struct tg_json *json);
+/* The same as a text of its own, which lives as long as the explanation. NULL: no memory. */
+TG_API const char *tg_explanation_json(struct tg_explanation *explanation);
+
 #ifdef __cplusplus
 }
 #endif

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/limit.h"
+#include "host/explain.h"
 #include "host/live_json.h"
 
 /* A peer may take this long for the rest of a request, and to read a reply. */
@@ -138,16 +139,32 @@ static struct tg_run *view_of(struct tg_live_server *s)
     return s->view;
 }
 
+/* Asks the cores where they are, for the next answer: the thread that waits for the run tells them. */
+static void explain(struct tg_live_server *s, struct tg_live_facts *facts)
+{
+    struct tg_run *run = (struct tg_run *)s->run;
+    struct tg_place_record place;
+    facts->explanation = calloc(1, sizeof *facts->explanation);
+    if (facts->explanation == NULL)
+        return;
+    tg_run_explain(s->view, facts->explanation);
+    for (uint32_t i = 0; i < facts->explanation->n_cores && run->device->ops->locate; i++)
+        facts->places_late |= !tg_run_seen_place(s->view, facts->explanation->core[i].core, &place);
+    __atomic_fetch_add(&run->wants_places, 1, __ATOMIC_RELAXED);
+}
+
 /* The run cannot end while this holds the lock. */
 static void look(struct tg_live_server *s, struct tg_live_facts *facts,
                  struct tg_collector_counts *counts)
 {
-    const uint32_t lists = 1u << TG_LIVE_CORES | 1u << TG_LIVE_WAITS;
+    const uint32_t lists = 1u << TG_LIVE_CORES | 1u << TG_LIVE_WAITS | 1u << TG_LIVE_EXPLAIN;
     struct tg_run *view = view_of(s);
     facts->view = view;
     facts->last = s->has_last ? &s->last : NULL;
     if (view != NULL)
         tg_run_view_look(view, (facts->sections & lists) != 0);
+    if (view != NULL && (facts->sections & 1u << TG_LIVE_EXPLAIN) != 0)
+        explain(s, facts);
     if (s->run != NULL && s->run->collector != NULL &&
         (facts->sections & 1u << TG_LIVE_RECORDER) != 0) {
         tg_collector_count(s->run->collector, counts);
@@ -171,6 +188,7 @@ static char *render(struct tg_live_server *s, uint32_t sections, size_t *size)
     look(s, &facts, &counts);
     char *text = tg_live_json_status(&facts, size);
     pthread_mutex_unlock(&s->lock);
+    free(facts.explanation);
     return text;
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/limit.h"
+#include "host/explain.h"
 #include "host/text.h"
 
 /* The largest integer that every reader of JSON takes exactly. The device wrote the counters: one that is
@@ -219,6 +220,13 @@ static void put_view(struct tg_json *json, const struct tg_live_facts *facts)
     if (is_asked(facts, TG_LIVE_WAITS)) {
         put_count(json, "waiting", view->result.waiting);
         put_waits(json, view);
+    }
+    if (facts->explanation != NULL) {
+        tg_json_key(json, "explanation");
+        tg_json_begin_object(json);
+        tg_explanation_put(facts->explanation, json);
+        tg_json_end_object(json);
+        tg_json_put_bool(json, "places_late", facts->places_late);
     }
 }
 

@@ -17,6 +17,8 @@ struct tg_live_facts {
     const struct tg_run *view;        /* NULL: the run has no view now, and `last` counts */
     const struct tg_run_result *last; /* of a run that has ended; NULL: there was none */
     const struct tg_collector_counts *recorder; /* NULL: not known, or not recorded */
+    struct tg_explanation *explanation;         /* NULL: it was not asked for, or no tasks run */
+    bool places_late; /* the cores were asked where they are, and the next answer may have it */
 };
 
 /* One line, which the caller frees; NULL if memory ran out. */

@@ -53,7 +53,7 @@ bool tg_live_parse_request(const char *text, size_t size, uint32_t *sections, co
         if (is_ask && !read_ask(&pull, sections)) {
             *problem =
                 "'ask' takes status, all, or a list of recorder, rings, cores, orchestrator, "
-                "waits";
+                "waits, explain";
             return false;
         }
         if (!is_ask && !tg_pull_skip(&pull))
