@@ -338,6 +338,9 @@ void cli_report_failure(const char *trace, const struct tg_execution_info *info)
                      "  %-9s%" PRIu64 " of %" PRIu64 " tasks finished, %" PRIu64
                      " wait for others\n",
                      "progress", info->run.finished, info->run.tasks, info->run.waiting);
+    if (info->run.tasks > 0 && info->status != TG_MISMATCH)
+        cli_print_to(stderr, "  %-9staskglass explain %s\n", "why",
+                     cli_show_word(&shown, info->output_dir));
     if (*info->advice)
         cli_print_to(stderr, "  %-9s%s\n", "advice", cli_show(&shown, info->advice));
     if (info->status != TG_MISMATCH)

@@ -100,7 +100,7 @@ def test_a_device_that_fails_leaves_a_run_json_with_the_running_task(tg, case, n
 def test_a_failure_is_followed_by_the_running_tasks_the_advice_and_the_files(tg):
     result = tg("run", workload("faults"), "--case", "abort", "--output", "here")
     labels = [line.split()[0] for line in result.stderr.splitlines()]
-    assert labels == ["taskglass:", "running", "3", "unmet", "progress", "advice",
+    assert labels == ["taskglass:", "running", "3", "unmet", "progress", "why", "advice",
                       "files"], result.stderr
     assert result.stderr.splitlines()[-1].split()[-1] == "here"
 

@@ -36,6 +36,7 @@ VERBS = {
         "summary": "the members of a Recording"}),
     "list": ([taskglass.workloads, taskglass.platforms, taskglass.runtimes], {}, {}),
     "config": ([taskglass.settings], {}, {}),
+    "explain": ([taskglass.explain], {}, {}),
     "top": ([taskglass.Live.ask, taskglass.live], {}, {
         "interval": "the caller asks as often as it wants", "count": "the same", "once": "live()"}),
 }

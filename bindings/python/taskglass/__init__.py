@@ -15,6 +15,7 @@ looks for the library.
 
 from . import dtypes
 from ._library import lib as _lib
+from ._explain import Explanation, ExplanationCore, ExplanationLink, explain
 from ._export import ExportResult, export_formats
 from ._find import Between, Culprit, Feed, FindResult, Found, StompSuspect
 from ._live import Live, live
@@ -53,7 +54,8 @@ __all__ = [
     "AbiMismatch", "Against", "BadArgument", "BadType", "Between", "Busy", "Cancelled", "Case",
     "Check", "CheckedTask", "Compared", "Config", "CoreTime", "Culprit", "Cycle", "Deadlock", "DepsTask",
     "Device", "DeviceArray", "DeviceFailure", "DeviceInfo", "DeviceLost", "Diff", "Edge",
-    "Error", "Execution", "ExportResult", "Feed", "FindResult", "Finding", "Found", "Gain",
+    "Error", "Execution", "Explanation", "ExplanationCore", "ExplanationLink", "ExportResult",
+    "Feed", "FindResult", "Finding", "Found", "Gain",
     "Graph", "Hang", "In", "InOut", "IoError", "Kernel", "KernelFault", "KernelTime", "Live",
     "Mismatch", "MissingPackage", "Misuse", "Module", "NoMemory", "NotFound", "NotTrusted",
     "Out", "OutOfRange", "Output", "Pair", "PastRun", "PathStep", "Platform", "Record",
@@ -62,6 +64,6 @@ __all__ = [
     "Runs", "Runtime", "Scalar", "ScopeFatal", "ScopeNeed", "ScopePage", "ScopePeak",
     "ScopeStats", "ScopeUse", "Setting", "SourceLine", "Stats", "StompSuspect", "Suspect", "Task", "TaskTime",
     "TensorStats", "TimedOut", "Unsupported", "Verification", "Workload", "WorkloadFault",
-    "diff", "dtypes", "export_formats", "live", "newest", "path", "platforms", "recover",
+    "diff", "dtypes", "explain", "export_formats", "live", "newest", "path", "platforms", "recover",
     "remove_runs", "run", "runs", "runtimes", "scope", "settings", "verify", "version",
     "workload", "workloads"]

@@ -78,6 +78,7 @@ _FUNCTIONS = """
     tg_timing_get_kind bpUp tg_timing_get_gain spUpp tg_timing_note bpup     tg_timing_recording pp
     tg_spent_name tu
     tg_live_open stpp       tg_live_close -p         tg_live_ask spupp
+    tg_explain stpp         tg_explanation_free -p   tg_explanation_json tp
 """
 
 

@@ -19,7 +19,9 @@ from ._library import encoded, lib
 __all__ = ["Live", "live"]
 
 # In the order of the library's numbers.
-SECTIONS = ("recorder", "rings", "cores", "orchestrator", "waits")
+SECTIONS = ("recorder", "rings", "cores", "orchestrator", "waits", "explain")
+# What an answer has if nothing is named: `explain` takes the run longer, and `taskglass.explain` asks for it.
+USUAL = SECTIONS[:5]
 
 
 class Live:
@@ -31,13 +33,13 @@ class Live:
 
     def ask(self, *sections: str) -> Dict[str, Any]:
         """What the run does now, as docs/live-protocol.md describes it: with the named sections (recorder,
-        rings, cores, orchestrator, waits), or with all if none is named. Raises `NotFound` when the run has
+        rings, cores, orchestrator, waits, explain), or with all but `explain` if none is named. Raises `NotFound` when the run has
         ended, and `TimedOut` if it does not answer, because it is stopped."""
         for section in sections:
             if section not in SECTIONS:
                 raise errors.BadArgument(f"unknown section {section!r}; sections are "
                                          f"{', '.join(SECTIONS)}")
-        bits = sum(1 << SECTIONS.index(section) for section in set(sections or SECTIONS))
+        bits = sum(1 << SECTIONS.index(section) for section in set(sections or USUAL))
         reply = ctypes.c_char_p()
         with self._handle.use_alone() as pointer:
             lib().call(lib().tg_live_ask, pointer, bits, ctypes.byref(reply))
