@@ -92,6 +92,11 @@ struct tg_platform_ops {
      * platform may get the memory from the system at once, which costs less than page by page. NULL:
      * there is nothing to gain. */
     void (*expect)(void *state, uint64_t address, uint64_t size);
+    /* Between runs: sets what kernels may do with pieces of memory, one after the other, until the next
+     * call; a kernel that does something else faults. The host's own access does not change. Whoever
+     * protects memory allows everything again before it is freed. NULL: the platform cannot. */
+    tg_status (*protect)(void *state, const struct tg_protection *piece, uint32_t count,
+                         struct tg_error *error);
 
     /* Loads a module; its kernels get the numbers `first` to `first + count - 1`. */
     tg_status (*load)(void *state, const char *path, uint32_t first, uint32_t count,

@@ -71,6 +71,18 @@ struct tg_fault_record {
 };
 TG_WIRE_SIZE(struct tg_fault_record, 128);
 
+/* What a kernel does with memory, or may do. */
+enum tg_access { TG_ACCESS_NONE = 0, TG_ACCESS_READ = 1, TG_ACCESS_WRITE = 2 };
+
+/* A piece of device memory, and what kernels may do with it: WRITE includes READ. The host sends lists of
+ * them to devices that can protect pages. */
+struct tg_protection {
+    uint64_t address, size; /* multiples of TG_PROTECTION_PAGE, behind the control area */
+    uint64_t access;        /* enum tg_access */
+};
+TG_WIRE_SIZE(struct tg_protection, 24);
+enum { TG_PROTECTION_PAGE = 4096 };
+
 struct tg_control_head {
     uint64_t magic;
     uint32_t version;
@@ -88,7 +100,9 @@ struct tg_control_head {
     uint64_t memory_end;
     uint64_t pulse; /* changes again and again while the host runs: see wire/stream.h */
     struct tg_place_record fault_place; /* written before fault.valid */
-    uint64_t reserved[2];
+    uint32_t fault_access; /* enum tg_access: what the crashed kernel did; 0: not known */
+    uint32_t reserved32;
+    uint64_t reserved;
 };
 TG_WIRE_SIZE(struct tg_control_head, 256);
 TG_WIRE_AT(struct tg_control_head, status, 48);

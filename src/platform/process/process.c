@@ -248,6 +248,45 @@ void tg_process_locate(void *state)
     tg_process_send(process->socket, &locate);
 }
 
+/* The list takes the way of all bulk data: device memory. */
+static tg_status send_protections(struct tg_process *process, uint64_t address, uint64_t size,
+                                  struct tg_error *error)
+{
+    struct tg_process_message message = {
+        .type = TG_PROCESS_PROTECT, .address = address, .size = size};
+    if (tg_process_send(process->socket, &message) != 0)
+        return tg_process_gone(process, error);
+    int heard = tg_process_hear(process, &message, process->load_seconds);
+    if (heard == TG_HEARD_STOP || heard == 0) {
+        tg_process_reap(process, 0);
+        return tg_error_set(error, heard == 0 ? TG_DEVICE_LOST : TG_CANCELLED,
+                            heard == 0 ? "the device does not answer, and was stopped"
+                                       : "cancelled while the device protected memory");
+    }
+    if (heard < 0 || message.type != TG_PROCESS_PROTECTED)
+        return tg_process_gone(process, error);
+    if (message.status != TG_OK)
+        return tg_error_set(error, (tg_status)message.status, "%s", message.text);
+    return TG_OK;
+}
+
+tg_status tg_process_protect(void *state, const struct tg_protection *piece, uint32_t count,
+                             struct tg_error *error)
+{
+    struct tg_process *process = state;
+    uint64_t address, size = count * sizeof *piece;
+    if (process->pid == 0)
+        return tg_error_set(error, TG_DEVICE_LOST, "the device is lost; open it again");
+    tg_status status = tg_process_alloc(process, size, &address, error);
+    if (status != TG_OK)
+        return status;
+    status = tg_process_write_copied(process, address, piece, size, error);
+    if (status == TG_OK)
+        status = send_protections(process, address, size, error);
+    (void)tg_process_free(process, address, NULL);
+    return status;
+}
+
 void tg_process_kill(void *state)
 {
     tg_process_reap(state, 0);

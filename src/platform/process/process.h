@@ -19,6 +19,9 @@ tg_status tg_process_launch(void *state, uint64_t launch, struct tg_error *error
 enum tg_poll tg_process_poll(void *state, int milliseconds);
 void tg_process_cancel(void *state);
 void tg_process_locate(void *state);
+/* For devices that are processes and map their memory: the simulators. */
+tg_status tg_process_protect(void *state, const struct tg_protection *piece, uint32_t count,
+                             struct tg_error *error);
 void tg_process_kill(void *state);
 void tg_process_autopsy(void *state, struct tg_autopsy *autopsy);
 
@@ -43,6 +46,6 @@ tg_status tg_process_read_copied(void *state, void *bytes, uint64_t address, uin
 #define TG_PROCESS_COMMON_OPS                                                         \
     TG_PROCESS_START_OPS, .close = tg_process_close, .describe = tg_process_describe, \
                           .alloc = tg_process_alloc, .free = tg_process_free,         \
-                          .locate = tg_process_locate
+                          .locate = tg_process_locate, .protect = tg_process_protect
 
 #endif

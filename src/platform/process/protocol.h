@@ -12,6 +12,8 @@
  *   STOP  ────────────────────►        (any time) start no more tasks
  *         ◄──────────────────── DONE   all tasks finished, or stopped
  *   LOCATE ───────────────────►        (during a run) the workers write into their status where they are
+ *   PROTECT ──────────────────►        (between runs) a list of struct tg_protection in device memory
+ *         ◄──────────────────── PROTECTED  or an error
  *   BYE: the device exits at once; also when the socket closes or the host dies
  *
  * A device whose memory the host cannot see has a second socket, over which the host moves bytes
@@ -28,7 +30,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TG_PROCESS_PROTOCOL 4u
+#define TG_PROCESS_PROTOCOL 5u
 
 /* The file descriptors that the device program starts with. */
 enum { TG_PROCESS_SOCKET_FD = 3, TG_PROCESS_MEMORY_FD = 4, TG_PROCESS_MOVER_FD = 5 };
@@ -50,7 +52,9 @@ enum tg_process_type {
     TG_PROCESS_COPY_IN,
     TG_PROCESS_COPY_OUT,
     TG_PROCESS_MOVED,
-    TG_PROCESS_LOCATE
+    TG_PROCESS_LOCATE,
+    TG_PROCESS_PROTECT,
+    TG_PROCESS_PROTECTED
 };
 
 /* What is in force in the device's process. */
@@ -68,7 +72,7 @@ struct tg_process_message {
     uint32_t sandbox;    /* INIT: enum tg_sandbox; HELLO: bits of enum tg_process_sandbox */
     uint32_t landlock;   /* HELLO: version of Landlock in force */
     uint64_t address;    /* INIT: wanted base; HELLO: base; LAUNCH: the launch; others: the range */
-    uint64_t size;       /* INIT: bytes of memory; PIN, UNPIN, COPY_*: of the range */
+    uint64_t size;       /* INIT: bytes of memory; PIN, UNPIN, COPY_*, PROTECT: of the range */
     uint64_t memory;     /* INIT: bytes of memory that the host cannot see; HELLO: its address */
     uint64_t free;       /* HELLO: bytes of shared memory that the device keeps; the rest is free */
     uint64_t place;      /* COPY_*: offset in shared memory */

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <taskglass/source.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 /* Asks a thread where it is. Nothing else in this process uses it. */
@@ -60,6 +61,30 @@ static uint64_t address_of(int signal, const siginfo_t *info)
     return info->si_code == SI_KERNEL ? UINT64_MAX : (uint64_t)(uintptr_t)info->si_addr;
 }
 
+/* Whether the kernel read or wrote the address that it could not access, as far as the machine says. */
+static enum tg_access access_of(int signal, const ucontext_t *context)
+{
+    if (signal != SIGSEGV && signal != SIGBUS)
+        return TG_ACCESS_NONE;
+#if defined(__x86_64__)
+    return context->uc_mcontext.gregs[REG_ERR] & 2 ? TG_ACCESS_WRITE : TG_ACCESS_READ;
+#elif defined(__aarch64__)
+    /* A list of records; that of the fault has the syndrome register, whose bit 6 is set for writes. */
+    const struct _aarch64_ctx *head = (const void *)context->uc_mcontext.__reserved;
+    const char *end = (const char *)head + sizeof context->uc_mcontext.__reserved;
+    while ((const char *)head + sizeof(struct esr_context) <= end && head->magic != 0 &&
+           head->size >= sizeof *head) {
+        if (head->magic == ESR_MAGIC)
+            return ((const struct esr_context *)head)->esr & 64 ? TG_ACCESS_WRITE : TG_ACCESS_READ;
+        head = (const void *)((const char *)head + head->size);
+    }
+    return TG_ACCESS_NONE;
+#else
+    (void)context;
+    return TG_ACCESS_NONE;
+#endif
+}
+
 static void record(int signal, const siginfo_t *info, void *context)
 {
     struct tg_fault_record *fault = &control->fault;
@@ -72,6 +97,7 @@ static void record(int signal, const siginfo_t *info, void *context)
         fault->running = __atomic_load_n(&w->status->running, __ATOMIC_RELAXED);
         fault->part = w->status->part;
     }
+    control->fault_access = access_of(signal, context);
     __atomic_store_n(&fault->valid, 1u, __ATOMIC_RELEASE);
     record_place(context, is_below_stack(signal, info) ? TG_PLACE_STACK_OVERFLOW : TG_PLACE_FOUND,
                  &control->fault_place);

@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <taskglass/status.h>
 #include <taskglass/workload.h>
 #include <unistd.h>
@@ -307,6 +308,35 @@ static void launch(struct device *d, const struct tg_process_message *message)
         start_orchestrator(d);
 }
 
+/* A range of pages behind the control area, which the device itself needs. */
+static bool may_protect(const struct device *d, const struct tg_protection *piece)
+{
+    const uint64_t start = d->head->memory_start, end = d->head->memory_end;
+    return piece->address % TG_PROTECTION_PAGE == 0 && piece->size % TG_PROTECTION_PAGE == 0 &&
+           piece->address >= start && piece->address <= end && piece->size <= end - piece->address;
+}
+
+/* The host has written the list, and waits: no worker runs. */
+static void protect(struct device *d, struct tg_process_message *message)
+{
+    static const int access[] = {PROT_NONE, PROT_READ, PROT_READ | PROT_WRITE};
+    const struct tg_protection *piece = TG_DEVICE_PTR(const struct tg_protection, message->address);
+    for (uint64_t i = 0; i < message->size / sizeof *piece; i++) {
+        if (!may_protect(d, &piece[i]) || piece[i].access > TG_ACCESS_WRITE) {
+            tg_link_reply(message, TG_PROCESS_PROTECTED, TG_BAD_ARGUMENT,
+                          "memory that cannot be protected");
+            return;
+        }
+        if (mprotect(TG_DEVICE_PTR(void, piece[i].address), piece[i].size,
+                     access[piece[i].access]) != 0) {
+            tg_link_reply(message, TG_PROCESS_PROTECTED, TG_NO_MEMORY,
+                          "cannot protect device memory: %s", strerror(errno));
+            return;
+        }
+    }
+    tg_link_reply(message, TG_PROCESS_PROTECTED, TG_OK, "%s", "");
+}
+
 static void obey(struct device *d, struct tg_process_message *message)
 {
     switch (message->type) {
@@ -322,6 +352,9 @@ static void obey(struct device *d, struct tg_process_message *message)
     case TG_PROCESS_LOCATE:
         for (uint32_t i = 0; i < d->n_threads; i++)
             tg_fault_locate(d->threads[i]);
+        break;
+    case TG_PROCESS_PROTECT:
+        protect(d, message);
         break;
     default:
         _exit(TG_PROCESS_EXIT_BYE);
