@@ -33,8 +33,8 @@ extern "C" {
     X(TG_GUARD_UNWRITTEN,     10, "never written", true)           \
     X(TG_GUARD_OLD_CONTENTS,  11, "depends on old contents", true) \
     X(TG_GUARD_FAULT,         12, "faulted elsewhere", true)       \
-    X(TG_GUARD_HANG,          13, "did not return", false)         \
-    X(TG_GUARD_DIFFERS,       14, "does not reproduce", false)
+    X(TG_GUARD_LOST,          13, "ended the device", false)       \
+    X(TG_GUARD_HANG,          14, "did not return", false)
 /* clang-format on */
 /* USED_…: a fault of which the platform does not say whether the kernel read or wrote. READ_OUTSIDE: an output
  * changes with memory around arguments, it is not known which. */
@@ -48,13 +48,12 @@ struct tg_guard_finding {
     bool has_element;
     uint32_t ndim;
     int64_t index[TG_MAX_DIMS];
-    uint64_t element; /* its number in the view, as the recording numbers it */
-    uint64_t
-        distance; /* of findings before and behind: elements between it and the place; 1 is next to it */
-    uint64_t
-        count; /* elements concerned, as far as they were seen; 0: a fault shows only the first */
-    char site[400]; /* "at model.c:42 in add", where a fault has a line; or "" */
-    char text[600]; /* a sentence: "argument 2 (output): wrote 3 elements behind its end, …" */
+    uint64_t element;  /* its number in the view, as the recording numbers it */
+    uint64_t distance; /* before, behind and in gaps: elements from it to the place; 1 is next */
+    int64_t place;     /* the same, in memory from the view's lowest element: -1 is before it */
+    uint64_t count;    /* elements concerned, as far as seen; 0: only the first is known */
+    char site[400];    /* "at model.c:42 in add", where a fault has a line; or "" */
+    char text[600];    /* a sentence: "argument 2 (output): wrote 3 elements behind its end, …" */
 };
 enum { TG_GUARD_MOST = 16 };
 

@@ -10,6 +10,11 @@
 /* The names of the task's kernels, joined with "+": "mat+vec". */
 void tg_replay_kernel_names(const struct tg_recorded_task *task, char *text, size_t size);
 
+/* The numbers of the task's kernels in the module. NOT_FOUND: it lacks one. */
+tg_status tg_replay_find_kernels(const struct tg_recorded_task *task,
+                                 const struct tg_module *module, uint32_t kernel[TG_PARTS],
+                                 struct tg_error *error);
+
 /* The memory that the user gave the device; 0 if it is the default. A task may take as much, however small
  * its recording is. */
 uint64_t tg_replay_allowed_memory(const struct tg_settings *settings);

@@ -83,12 +83,12 @@ struct scene {
     char *got[TG_MAX_TENSORS];      /* the first run's outputs, as logical bytes */
 };
 
-static tg_status find_kernels(const struct scene *s, uint32_t kernel[TG_PARTS],
-                              struct tg_error *error)
+tg_status tg_replay_find_kernels(const struct tg_recorded_task *task,
+                                 const struct tg_module *module, uint32_t kernel[TG_PARTS],
+                                 struct tg_error *error)
 {
-    const struct tg_module *module = s->stage->bench.module;
     for (uint32_t part = 0; part < TG_PARTS; part++) {
-        const char *name = s->task->kernel[part];
+        const char *name = task->kernel[part];
         kernel[part] = *name ? tg_module_kernel(module, name) : TG_NO_KERNEL;
         if (*name && kernel[part] == TG_NO_KERNEL)
             return tg_error_set(error, TG_NOT_FOUND, "%s has no kernel %s", module->path, name);
@@ -116,7 +116,7 @@ static tg_status build(struct scene *s, struct tg_error *error)
 {
     struct tg_args args;
     uint32_t kernel[TG_PARTS];
-    tg_status status = find_kernels(s, kernel, error);
+    tg_status status = tg_replay_find_kernels(s->task, s->stage->bench.module, kernel, error);
     if (status == TG_OK)
         status = place_blocks(s, error);
     if (status == TG_OK)
