@@ -53,7 +53,7 @@ struct tg_guard_finding {
     int64_t place;     /* the same, in memory from the view's lowest element: -1 is before it */
     uint64_t count;    /* elements concerned, as far as seen; 0: only the first is known */
     char site[400];    /* "at model.c:42 in add", where a fault has a line; or "" */
-    char text[600];    /* a sentence: "argument 2 (output): wrote 3 elements behind its end, …" */
+    char text[1000];   /* a sentence, with the site: "argument 2 (output): wrote …" */
 };
 enum { TG_GUARD_MOST = 16 };
 

@@ -37,8 +37,11 @@ static void put_finding(struct tg_json *json, const struct tg_guard_finding *fin
             tg_json_int(json, finding->index[d]);
         tg_json_end_array(json);
     }
-    if (finding->distance > 0)
+    if (finding->distance > 0) {
         tg_json_put_uint(json, "distance", finding->distance);
+        tg_json_key(json, "place");
+        tg_json_int(json, finding->place);
+    }
     tg_json_put_uint(json, "count", finding->count);
     if (*finding->site)
         tg_json_put_string(json, "site", finding->site);

@@ -318,6 +318,12 @@ static void add_failure(uint32_t kind, const struct tg_guard_failure *failure,
     snprintf(f->text, sizeof f->text, "%s", failure->text);
 }
 
+/* Division by zero, abort and the like say nothing about memory. A GPU names no signal. */
+static bool is_memory_fault(const struct tg_guard_failure *failure)
+{
+    return failure->signal == SIGSEGV || failure->signal == SIGBUS || failure->signal == 0;
+}
+
 void tg_guard_find_failure(const struct tg_guard_memory *m, const struct tg_guard_trial *trial,
                            const struct tg_guard_failure *failure, struct tg_guard_report *report)
 {
@@ -325,7 +331,7 @@ void tg_guard_find_failure(const struct tg_guard_memory *m, const struct tg_guar
                                     [TG_ACCESS_READ] = TG_GUARD_DID_READ,
                                     [TG_ACCESS_WRITE] = TG_GUARD_DID_WRITE};
     uint32_t b;
-    if (failure->end != TG_GUARD_FAULTED) {
+    if (failure->end != TG_GUARD_FAULTED || !is_memory_fault(failure)) {
         add_failure(failure->end == TG_GUARD_HUNG ? TG_GUARD_HANG : TG_GUARD_LOST, failure, report);
         return;
     }

@@ -14,10 +14,12 @@ static uint64_t round_up(uint64_t n, uint64_t step)
 
 /* ── which tensors share bytes ─────────────────────────────────────────────────────────── */
 
+/* Tensors without elements are alone, unless they lie at the same address: each tensor has one block. */
 static bool overlap(const struct tg_guard_block *a, const struct tg_guard_block *b)
 {
-    return a->size > 0 && b->size > 0 && a->address < b->address + b->size &&
-           b->address < a->address + a->size;
+    if (a->size == 0 || b->size == 0)
+        return a->size == b->size && a->address == b->address;
+    return a->address < b->address + b->size && b->address < a->address + a->size;
 }
 
 static void find_blocks(struct tg_guard_memory *m)

@@ -109,11 +109,13 @@ void tg_guard_write_texts(const struct tg_recorded_task *task, struct tg_guard_r
 {
     for (uint32_t i = 0; i < report->n_findings; i++) {
         struct tg_guard_finding *f = &report->finding[i];
-        char words[560];
+        char words[560], site[sizeof f->site];
         if (f->argument >= task->n_tensors)
             continue; /* a failure of the run has its text */
         say(f, &task->tensor[f->argument].tensor, words, sizeof words);
-        snprintf(f->text, sizeof f->text, "argument %u (%s): %s", f->argument,
-                 tg_record_role_name(task->tensor[f->argument].role), words);
+        memcpy(site, f->site, sizeof site);
+        snprintf(f->text, sizeof f->text, "argument %u (%s): %s%s%s", f->argument,
+                 tg_record_role_name(task->tensor[f->argument].role), words, *site ? ", " : "",
+                 site);
     }
 }

@@ -34,30 +34,21 @@ struct limit {
 };
 
 static const struct limit limits[] = {
-    {true, true,
-     "a read outside the arguments that neither faults nor changes an output, for example of a "
-     "value that the kernel then ignores"},
-    {true, true,
-     "a read or write of memory that is not device memory: the kernel's stack, static variables "
-     "and what it allocates itself"},
-    {true, true,
-     "what one part of a task does to memory that another of its arguments shares with it: only "
-     "memory of no argument counts as outside"},
-    {true, true,
-     "a branch that the recorded inputs do not take: each task was judged for its recorded inputs "
-     "alone"},
-    {true, true,
-     "reads outside the arguments by a kernel whose outputs vary from run to run, unless they "
-     "fault"},
     {true, false,
-     "an access outside its arguments that reaches other accessible memory of the device: more "
-     "than 64 KiB off"},
+     "a read in a gap of a view, or of old contents of an output, that changes no output"},
     {false, true,
-     "any read outside the arguments that changes no output, and any access farther off than the "
-     "guard zones: this platform cannot protect pages"},
-    {false, true,
-     "a write that puts back the value that it has read, and a write of its own value to an "
-     "input: this platform cannot protect pages"},
+     "a read outside the arguments that changes no output (this platform cannot protect pages)"},
+    {true, false,
+     "an access more than 64 KiB outside an argument that hits memory which the device itself uses"},
+    {false, true, "an access more than 16 KiB outside an argument"},
+    {false, true, "a write outside an output, or to an input, of the value that was there already"},
+    {true, true,
+     "an access that misses one argument and hits another that lies between its elements or shares "
+     "memory with it, unless it changes an input"},
+    {true, true,
+     "memory that is no argument: static variables, the stack, and what the kernel allocates"},
+    {true, true, "what a kernel would do with other inputs: only the recorded ones were tried"},
+    {true, true, "reads of kernels whose outputs vary from run to run, unless the read faults"},
 };
 
 const char *tg_guard_unseen(bool has_pages, uint32_t number)

@@ -23,12 +23,6 @@ tg_status tg_guarded_open(struct tg_guard_bench *bench, struct tg_guarded **guar
     return TG_OK;
 }
 
-void tg_guarded_leave(struct tg_guarded *g)
-{
-    if (g != NULL)
-        tg_guard_trials_leave(g);
-}
-
 void tg_guarded_close(struct tg_guarded *g)
 {
     if (g == NULL)

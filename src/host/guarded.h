@@ -37,10 +37,8 @@ struct tg_guarded;
 /* The bench outlives *guarded. NO_MEMORY. */
 tg_status tg_guarded_open(struct tg_guard_bench *bench, struct tg_guarded **guarded,
                           struct tg_error *error);
-/* Frees what it has on the device. To be called before somebody else closes the bench's device. NULL is
- * allowed; so is a bench without a device. */
-void tg_guarded_leave(struct tg_guarded *guarded);
-/* Leaves the device and frees the rest. NULL is allowed. */
+/* Frees what it has on the device, and the rest. To be called before somebody else closes the bench's device.
+ * NULL is allowed; so is a bench without a device. */
 void tg_guarded_close(struct tg_guarded *guarded);
 
 /*

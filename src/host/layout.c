@@ -319,6 +319,7 @@ static const struct tg_layout_info rows[] = {
     MEMBER(tg_guard_finding, argument), MEMBER(tg_guard_finding, has_element),
     MEMBER(tg_guard_finding, ndim), NUMBERS(tg_guard_finding, index),
     MEMBER(tg_guard_finding, element), MEMBER(tg_guard_finding, distance),
+    MEMBER(tg_guard_finding, place),
     MEMBER(tg_guard_finding, count), CHARS(tg_guard_finding, site),
     CHARS(tg_guard_finding, text),
 

@@ -147,6 +147,12 @@ static tg_status judge_guarded(struct tg_replay_lane *lane, const struct tg_reco
     if (status != TG_OK)
         return status;
     lane->has_pages = lane->report.has_pages;
+    if (lane->report.misuse == 0 && lane->report.n_findings > 0 && !tg_replay_accuses(&told->is)) {
+        snprintf(text, sizeof text, "with guards it %s: %.400s",
+                 tg_guard_kind_name(lane->report.finding[0].kind),
+                 without_task(lane->report.finding[0].text));
+        set(told, TG_REPLAY_NOT_KNOWN, text);
+    }
     return lane->report.misuse > 0 ? keep_findings(&lane->report, told, error) : TG_OK;
 }
 

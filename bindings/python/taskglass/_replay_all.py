@@ -30,14 +30,15 @@ _NO_ARGUMENT = 2**32 - 1
 class Misuse:
     """One thing that guards saw a task do: `kind` is a word such as "wrote behind". `element` is the first
     element that this is about, its number in row-major order and `index` its place; of findings before and
-    behind an argument it is the nearest one, `distance` elements away. `count` elements were seen; 0: a fault
-    shows only the first."""
+    behind an argument it is the nearest one, `distance` elements away; `place` is the same, counted in memory
+    from the lowest element of the argument. `count` elements were seen; 0: a fault shows only the first."""
     kind: str
     text: str
     argument: Optional[int] = None
     element: Optional[int] = None
     index: Tuple[int, ...] = ()
     distance: int = 0
+    place: int = 0
     count: int = 0
     site: str = ""
 
@@ -92,7 +93,7 @@ def _misuse(finding: Any) -> Misuse:
         text(lib().tg_guard_kind_name(finding.kind)), text(finding.text),
         None if finding.argument == _NO_ARGUMENT else finding.argument,
         finding.element if has else None, tuple(finding.index[:finding.ndim]) if has else (),
-        finding.distance, finding.count, text(finding.site))
+        finding.distance, finding.place, finding.count, text(finding.site))
 
 
 def _findings(verdict: Any) -> Iterator[Misuse]:
