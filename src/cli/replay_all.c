@@ -56,12 +56,26 @@ static void key_of(const struct tg_replay_verdict *verdict, uint32_t finding,
     }
 }
 
+/* True if two texts differ at most in their hexadecimal numbers, which are addresses. */
+static bool is_alike(const char *a, const char *b)
+{
+    static const char digits[] = "0123456789abcdef";
+    while (*a && *a == *b) {
+        bool is_number = strncmp(a, "0x", 2) == 0 && strncmp(b, "0x", 2) == 0;
+        a += is_number ? 2 + strspn(a + 2, digits) : 1;
+        b += is_number ? 2 + strspn(b + 2, digits) : 1;
+    }
+    return *a == *b;
+}
+
+/* Tasks that fault or could not be judged are alike if the reason is. */
 static bool is_same(const struct replay_group *group, const struct replay_group *key)
 {
     if (group->is != key->is || group->argument != key->argument || group->kind != key->kind ||
         strcmp(group->kernel, key->kernel) != 0)
         return false;
-    return key->is != TG_REPLAY_NOT_KNOWN || strcmp(group->text, key->text) == 0;
+    return (key->is != TG_REPLAY_NOT_KNOWN && key->is != TG_REPLAY_FAULTS) ||
+           is_alike(group->text, key->text);
 }
 
 /* Adds a task to its group. A task with several findings of one kind counts once. */

@@ -42,7 +42,7 @@ static void print_good(const struct tg_replay_summary *s)
     cli_print("\n");
 }
 
-/* "; 2 differ" */
+/* ", 2 differ" */
 static void print_part(const struct tg_replay_summary *s, uint32_t is, const char *one,
                        const char *many, const char **between)
 {
@@ -55,17 +55,25 @@ static void print_part(const struct tg_replay_summary *s, uint32_t is, const cha
 
 static void print_bad(const struct tg_replay_summary *s)
 {
-    const char *between = "";
-    cli_print("%s%" PRIu64 " of %" PRIu64 " tasks:%s ", cli_color(stdout, CLI_RED), accused(s),
-              s->tasks, cli_color(stdout, CLI_PLAIN));
-    print_part(s, TG_REPLAY_MISUSE, "misuses memory", "misuse memory", &between);
-    print_part(s, TG_REPLAY_DIFFERS, "does not reproduce", "do not reproduce", &between);
-    print_part(s, TG_REPLAY_VARIES, "is not deterministic", "are not deterministic", &between);
-    print_part(s, TG_REPLAY_FAULTS, "faults", "fault", &between);
-    print_part(s, TG_REPLAY_HANGS, "hangs", "hang", &between);
-    cli_print(" on %s; %" PRIu64 " reproduce", s->platform, s->count[TG_REPLAY_SAME]);
+    uint64_t bad = accused(s), misuse = s->count[TG_REPLAY_MISUSE];
+    const char *between = ": ", *one = "does not reproduce", *many = "do not reproduce";
+    if (misuse == bad) {
+        one = "misuses memory";
+        many = "misuse memory";
+    } else if (misuse > 0) {
+        one = many = "misuse memory or do not reproduce";
+    }
+    cli_print("%s%" PRIu64 " of %" PRIu64 " tasks %s%s on %s", cli_color(stdout, CLI_RED), bad,
+              s->tasks, bad == 1 ? one : many, cli_color(stdout, CLI_PLAIN), s->platform);
+    if (misuse != bad) {
+        print_part(s, TG_REPLAY_MISUSE, "misuses memory", "misuse memory", &between);
+        print_part(s, TG_REPLAY_DIFFERS, "differs", "differ", &between);
+        print_part(s, TG_REPLAY_VARIES, "is not deterministic", "are not deterministic", &between);
+        print_part(s, TG_REPLAY_FAULTS, "faults", "fault", &between);
+        print_part(s, TG_REPLAY_HANGS, "does not return", "do not return", &between);
+    }
     if (s->count[TG_REPLAY_NOT_KNOWN] > 0)
-        cli_print(", %" PRIu64 " could not be judged", s->count[TG_REPLAY_NOT_KNOWN]);
+        cli_print("; %" PRIu64 " could not be judged", s->count[TG_REPLAY_NOT_KNOWN]);
     cli_print("\n");
 }
 

@@ -14,7 +14,7 @@
 
 enum {
     TG_BELIEVED_AFTER = 16, /* verdicts that fresh devices confirmed */
-    TG_MOST_HANGS = 4,    /* tasks of a kernel that did not return, until the others are not run */
+    TG_MOST_HANGS = 8,    /* tasks of a kernel that did not return, until the others are not run */
     TG_MOST_BELIEFS = 256 /* others are repeated always */
 };
 
