@@ -66,7 +66,7 @@ TG_API tg_status tg_schedule_parse(const char *text, struct tg_schedule **schedu
 TG_API void tg_schedule_destroy(struct tg_schedule *schedule);
 
 /* Writes the schedule as tg_schedule_parse reads it, cut to `size` bytes with the final zero. Returns the
- * length of the whole text, as snprintf does; `text` may be NULL if size is 0. */
+ * length of the whole text, as snprintf does; `text` may be NULL. */
 TG_API size_t tg_schedule_text(const struct tg_schedule *schedule, char *text, size_t size);
 
 /* What became of the schedule of a run. */

@@ -184,7 +184,7 @@ static void put_pairs(struct writing *w, const struct tg_schedule *schedule)
 
 size_t tg_schedule_text(const struct tg_schedule *schedule, char *text, size_t size)
 {
-    struct writing w = {text, size, 0};
+    struct writing w = {text, text != NULL ? size : 0, 0};
     char seed[32];
     if (schedule != NULL && schedule->policy < TG_SCHEDULE_POLICIES) {
         put(&w, policy_names[schedule->policy]);
@@ -195,7 +195,7 @@ size_t tg_schedule_text(const struct tg_schedule *schedule, char *text, size_t s
         if (schedule->policy == TG_SCHEDULE_ORDER)
             put_pairs(&w, schedule);
     }
-    if (size > 0)
-        text[w.length < size ? w.length : size - 1] = '\0';
+    if (w.size > 0)
+        text[w.length < w.size ? w.length : w.size - 1] = '\0';
     return w.length;
 }
