@@ -298,6 +298,8 @@ TG_FN static void obey(struct tg_engine *e, struct tg_worker *lane)
 {
     uint32_t task = tg_load_acquire(&lane->mail) - 1;
     struct tg_worker *scheduler = &e->worker[e->n_lanes + lane->block % e->n_schedulers];
+    if (e->bag)
+        tg_bag_delay(e, task);
     if (e->desc[task].task_class != TG_CLASS_MIX)
         tg_core_run_alone(e, lane, task);
     else if (tg_mix_run_part(e, lane, task) == TG_PART_STOPPED)

@@ -43,7 +43,6 @@ TG_FN static void init_worker(struct tg_engine *e, uint32_t index, uint32_t take
     w->block = index < e->n_lanes ? index / TG_PARTS : 0;
     w->part = index < e->n_lanes ? index % TG_PARTS : 0;
     w->takes = takes;
-    w->moves = TG_TARGET_MOVES_ROLES && e->n_schedulers == 0 && takes != 0;
     w->role = index;
     w->status = status + index;
     w->stream = index < e->n_lanes ? e->streams + index : 0;
@@ -75,7 +74,7 @@ TG_FN struct tg_engine *tg_engine_init(void *memory, uint32_t n_cores, uint32_t 
     e->orchestrator = (struct tg_orchestrator *)(e->tracers + e->n_lanes + 1);
     e->batch = TG_BATCH_MAX;
     e->steal_every = 1;
-    e->shares = false;
+    e->always_shares = false;
     for (uint32_t i = 0; i < e->n_lanes; i++)
         init_worker(e, i, lane_takes(i, n_cores), status);
     for (uint32_t i = e->n_lanes; i < tg_engine_orchestrator(e); i++)
@@ -92,6 +91,8 @@ TG_FN static void reset_worker(const struct tg_engine *e, struct tg_worker *w)
         w->takes |= TG_TAKES(TG_CLASS_EITHER);
     else
         w->takes &= ~TG_TAKES(TG_CLASS_EITHER);
+    /* Under a schedule no thread goes on with a successor, so none needs another lane. */
+    w->moves = TG_TARGET_MOVES_ROLES && e->n_schedulers == 0 && w->takes != 0 && !e->bag;
     w->park = TG_AWAKE;
     w->mail = 0;
     w->assigned = TG_NO_TASK;
@@ -146,12 +147,15 @@ TG_FN void tg_engine_reset(struct tg_engine *e, const struct tg_launch *launch,
     e->deps = e->edges == TG_EDGES_GROWING ? TG_DEVICE_PTR(struct tg_dep, o->deps) : 0;
     e->awaited = TG_NO_TASK;
     set_patience(e);
+    tg_bag_reset(e, launch);
+    e->shares = e->always_shares || e->bag;
     for (uint32_t c = 0; c < TG_CLASSES; c++) {
-        e->searching[c] = 0;
+        e->searching[c] = e->bag ? 1 : 0; /* the bag wakes sleepers itself */
         for (uint32_t word = 0; word < TG_SLEEP_WORDS; word++)
             e->sleepers[c][word] = 0;
         tg_queue_reset(&e->queue[c], TG_DEVICE_PTR(uint64_t, launch->queue[c]),
-                       launch->queue_size[c], 0, launch->n_ready[c], e->n_workers * TG_BUNCH);
+                       launch->queue_size[c], 0, e->bag ? 0 : launch->n_ready[c],
+                       e->n_workers * TG_BUNCH);
     }
     if (e->trace)
         e->trace->began = tg_target_now();
@@ -172,7 +176,9 @@ TG_FN void tg_engine_fill(struct tg_engine *e, const struct tg_launch *launch, u
         tg_trace_open(e, i);
     for (uint32_t b = first; b < e->n_blocks; b += step)
         reset_mix(&e->mix[b]);
-    for (uint32_t c = 0; c < TG_CLASSES; c++)
+    if (e->bag && first == 0)
+        tg_bag_fill(e, launch);
+    for (uint32_t c = 0; !e->bag && c < TG_CLASSES; c++)
         tg_queue_fill(&e->queue[c], TG_DEVICE_PTR(const uint32_t, launch->ready[c]), first, step);
 }
 
@@ -219,6 +225,8 @@ TG_FN bool tg_engine_enter(struct tg_engine *e, uint32_t worker)
         tg_orchestrator_run(e->orchestrator);
     else if (worker >= e->n_lanes)
         tg_scheduler_loop(e, w);
+    else if (e->n_schedulers == 0 && w->takes != 0 && e->bag)
+        tg_bag_loop(e, w);
     else if (e->n_schedulers == 0 && w->takes != 0)
         tg_core_loop_self(e, w);
     else

@@ -54,6 +54,7 @@
 #ifndef TG_DEVICE_ENGINE_H
 #define TG_DEVICE_ENGINE_H
 
+#include "device/bag.h"
 #include "device/queue.h"
 #include <taskglass/kernel.h>
 #include <taskglass/orchestration.h>
@@ -143,8 +144,7 @@ struct tg_engine {
     struct tg_patience patience;
     uint32_t batch;       /* the most tasks that a worker takes from the device's queue at a time */
     uint32_t steal_every; /* a worker looks at other workers' deques once in this many rounds */
-    /* Tasks that become ready go to the device's queue, where all workers look first. */
-    bool shares;
+    bool always_shares;   /* the target's choice of `shares` */
     struct tg_worker *worker;
     struct tg_stream *streams; /* one for each lane */
     struct tg_tracer *tracers; /* one for each lane, and the orchestrator's */
@@ -160,13 +160,16 @@ struct tg_engine {
     const char *payload;
     const struct tg_record_setup *record; /* NULL: nothing is recorded */
     struct tg_trace_setup *trace;         /* NULL: nothing is traced */
-    uint64_t *ready; /* traced, growing edges: when the task of the slot became ready */
+    uint64_t *ready;    /* traced, growing edges: when the task of the slot became ready */
+    struct tg_bag *bag; /* NULL: the run has no schedule */
     /* Bits of enum tg_watch_bit; 0: nobody looks at the tasks. It is as wide as a pointer, because gcc
      * then compares it in memory, which takes an instruction less. */
     uint64_t watch;
     uint32_t edges;    /* enum tg_edge_storage */
     bool orchestrates; /* the device builds the graph */
-    bool either;       /* the run can have tasks that either kind of core runs */
+    /* Tasks that become ready go to the device's queue, where all workers look first, or to the bag. */
+    bool shares;
+    bool either; /* the run can have tasks that either kind of core runs */
     uint8_t pad0[TG_LINE];
     /* changing */
     uint32_t phase;   /* enum tg_phase_word */
@@ -181,6 +184,7 @@ struct tg_engine {
     uint8_t pad3[TG_LINE - 4 * TG_CLASSES - 4];
     uint64_t sleepers[TG_CLASSES][TG_SLEEP_WORDS];
     struct tg_queue queue[TG_CLASSES];
+    struct tg_bag own_bag;
 };
 
 /* The size of the engine with its workers, and laying them out at `memory` (64-byte aligned). The

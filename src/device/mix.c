@@ -119,7 +119,11 @@ TG_FN enum tg_part_end tg_mix_run_part(struct tg_engine *e, struct tg_worker *la
 /* Called by the lane of the last part: the task is done, and the block is free for the next mix. */
 TG_FN static uint32_t finish(struct tg_engine *e, struct tg_worker *lane, uint32_t task)
 {
-    tg_store_seq(&e->mix[lane->block].lock, 0u);  /* S1: say */
+    tg_store_seq(&e->mix[lane->block].lock, 0u); /* S1: say */
+    if (e->bag) {
+        tg_bag_complete(e, lane, task);
+        return TG_NO_TASK;
+    }
     tg_worker_pass_on(e, TG_TAKES(TG_CLASS_MIX)); /* S1: check */
     return tg_worker_complete(e, lane, task, true);
 }

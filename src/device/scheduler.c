@@ -45,7 +45,10 @@ TG_FN static void reap(struct tg_engine *e, struct tg_worker *scheduler, struct 
             return;
         mix->lock = 0;
     }
-    tg_worker_complete(e, scheduler, task, false);
+    if (e->bag)
+        tg_bag_complete(e, scheduler, task);
+    else
+        tg_worker_complete(e, scheduler, task, false);
 }
 
 /* Gives parts of the block's mix to the lanes that are free. */
@@ -98,6 +101,52 @@ TG_FN static bool may_feed(const struct tg_engine *e, const struct tg_worker *la
     return is_idle(lane) && !(e->mix[lane->block].wanted & (1u << lane->part));
 }
 
+/* The classes that this block could be given right now. */
+TG_FN static uint32_t classes_of(const struct tg_engine *e, uint32_t block)
+{
+    uint32_t classes = e->mix[block].lock ? 0 : TG_TAKES(TG_CLASS_MIX);
+    for (uint32_t part = 0; part < TG_PARTS; part++) {
+        const struct tg_worker *lane = &e->worker[TG_PARTS * block + part];
+        if (may_feed(e, lane))
+            classes |= lane->takes & ~TG_TAKES(TG_CLASS_MIX);
+    }
+    return classes;
+}
+
+/* Gives a task of the bag to its block. It is of a class of classes_of, so there is a lane for it. */
+TG_FN static void place(struct tg_engine *e, uint32_t block, uint32_t task)
+{
+    uint32_t task_class = e->desc[task].task_class;
+    if (task_class == TG_CLASS_MIX) {
+        e->mix[block].lock = 1;
+        tg_mix_assemble(e, &e->mix[block], task);
+        hand_out_mix(e, block);
+        return;
+    }
+    for (uint32_t part = 0; part < TG_PARTS; part++) {
+        struct tg_worker *lane = &e->worker[TG_PARTS * block + part];
+        if ((lane->takes & TG_TAKES(task_class)) && may_feed(e, lane)) {
+            assign(e, lane, task);
+            return;
+        }
+    }
+}
+
+/* Feeds the lanes of a block if the run has a schedule. */
+TG_FN static bool feed_from_bag(struct tg_engine *e, uint32_t block)
+{
+    bool moved = hand_out_mix(e, block);
+    while (tg_bag_sees(e->bag)) {
+        uint32_t classes = classes_of(e, block);
+        uint32_t task = classes ? tg_bag_take(e, classes, 0) : TG_NO_TASK;
+        if (task == TG_NO_TASK)
+            break;
+        place(e, block, task);
+        moved = true;
+    }
+    return moved;
+}
+
 /* Looks once at every lane of one block. Returns true if anything moved. */
 TG_FN static bool tend_block(struct tg_engine *e, struct tg_worker *scheduler, uint32_t block)
 {
@@ -109,6 +158,8 @@ TG_FN static bool tend_block(struct tg_engine *e, struct tg_worker *scheduler, u
             moved = true;
         }
     }
+    if (e->bag)
+        return feed_from_bag(e, block) || moved;
     moved |= start_mix(e, scheduler, block);
     moved |= hand_out_mix(e, block);
     for (uint32_t part = 0; part < TG_PARTS; part++)
@@ -135,15 +186,8 @@ TG_FN static bool tend_all(struct tg_engine *e, struct tg_worker *scheduler)
 TG_FN static uint32_t wanted_classes(const struct tg_engine *e, const struct tg_worker *scheduler)
 {
     uint32_t classes = 0;
-    for (uint32_t b = first_block(e, scheduler); b < e->n_blocks; b += e->n_schedulers) {
-        if (!e->mix[b].lock)
-            classes |= TG_TAKES(TG_CLASS_MIX);
-        for (uint32_t part = 0; part < TG_PARTS; part++) {
-            const struct tg_worker *lane = &e->worker[TG_PARTS * b + part];
-            if (may_feed(e, lane))
-                classes |= lane->takes & ~TG_TAKES(TG_CLASS_MIX);
-        }
-    }
+    for (uint32_t b = first_block(e, scheduler); b < e->n_blocks; b += e->n_schedulers)
+        classes |= classes_of(e, b);
     return classes;
 }
 
@@ -162,8 +206,8 @@ TG_FN static bool any_done(const struct tg_engine *e, const struct tg_worker *sc
 TG_FN static bool sees_something(const struct tg_engine *e, const struct tg_worker *scheduler,
                                  uint32_t classes, uint32_t nap)
 {
-    return !tg_engine_running(e) || any_done(e, scheduler) || tg_worker_sees(e, classes) ||
-           (nap % TG_NAPS == 0 && tg_worker_sees_loot(e, classes));
+    return !tg_engine_running(e) || any_done(e, scheduler) || (e->bag && tg_bag_sees(e->bag)) ||
+           tg_worker_sees(e, classes) || (nap % TG_NAPS == 0 && tg_worker_sees_loot(e, classes));
 }
 
 TG_FN static void sleep_unless_needed(struct tg_engine *e, struct tg_worker *scheduler)
@@ -172,7 +216,8 @@ TG_FN static void sleep_unless_needed(struct tg_engine *e, struct tg_worker *sch
     tg_park_say(&scheduler->park); /* S1, S3, S4: say */
     tg_worker_say_asleep(e, scheduler, classes);
     if (tg_load_seq(&e->phase) != TG_RUNNING || any_done(e, scheduler) ||
-        tg_worker_could_take(e, classes) || tg_engine_check_over(e, scheduler))
+        (e->bag ? tg_bag_could_take(e, classes, 0) : tg_worker_could_take(e, classes)) ||
+        tg_engine_check_over(e, scheduler))
         tg_park_cancel(&scheduler->park);
     else
         do

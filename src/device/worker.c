@@ -38,7 +38,9 @@ TG_FN bool tg_worker_sees_loot(const struct tg_engine *e, uint32_t classes)
 
 TG_FN void tg_bunch_flush(struct tg_engine *e, struct tg_bunch *bunch)
 {
-    if (bunch->n > 0)
+    if (bunch->n > 0 && e->bag)
+        tg_bag_add(e, bunch->task, bunch->n);
+    else if (bunch->n > 0)
         tg_queue_push_all(&e->queue[bunch->task_class], bunch->task, bunch->n);
     bunch->n = 0;
 }
@@ -72,12 +74,20 @@ TG_FN bool tg_worker_could_take(struct tg_engine *e, uint32_t classes)
     return false;
 }
 
+TG_FN void tg_worker_share(struct tg_engine *e, uint32_t task, uint32_t task_class)
+{
+    if (e->bag)
+        tg_bag_add(e, &task, 1);
+    else
+        tg_queue_push(&e->queue[task_class], task);
+}
+
 TG_FN void tg_worker_offer(struct tg_engine *e, struct tg_worker *w, uint32_t task,
                            uint32_t task_class)
 {
     if (task_class == TG_CLASS_MIX || e->shares || !(w->takes & TG_TAKES(task_class)) ||
         !tg_deque_push(&w->deque[task_class], task))
-        tg_queue_push(&e->queue[task_class], task);
+        tg_worker_share(e, task, task_class);
 }
 
 /* True if this sleeper could run a task of the class. A core cannot lead a mix while its block's
@@ -90,7 +100,7 @@ TG_FN static bool is_of_use(struct tg_engine *e, const struct tg_worker *w, uint
 }
 
 /* The worker that wakes looks everywhere, and wakes another for the work that it leaves. */
-TG_FN static void wake_sleeper(struct tg_engine *e, uint32_t task_class)
+TG_FN void tg_worker_wake_sleeper(struct tg_engine *e, uint32_t task_class)
 {
     for (uint32_t word = 0; word < TG_SLEEP_WORDS; word++) {
         uint64_t *sleepers = &e->sleepers[task_class][word];
@@ -141,7 +151,7 @@ TG_FN void tg_worker_announce(struct tg_engine *e, struct tg_worker *w, uint32_t
         if (c != TG_CLASS_MIX)
             say_tail(w, c);
         if (tg_load_seq(&e->searching[c]) == 0)
-            wake_sleeper(e, c); /* S1: check */
+            tg_worker_wake_sleeper(e, c); /* S1: check */
     }
 }
 
@@ -151,7 +161,7 @@ TG_FN void tg_worker_pass_on(struct tg_engine *e, uint32_t classes)
         return;
     for (uint32_t c = 0; c < TG_CLASSES; c++)
         if ((classes & TG_TAKES(c)) && anyone_sleeps(e, c) && tg_worker_could_take(e, TG_TAKES(c)))
-            wake_sleeper(e, c); /* S1: check */
+            tg_worker_wake_sleeper(e, c); /* S1: check */
 }
 
 TG_FN void tg_worker_pass_on_own(struct tg_engine *e, struct tg_worker *w)

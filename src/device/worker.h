@@ -34,6 +34,9 @@ TG_FN bool tg_worker_sees_loot(const struct tg_engine *e, uint32_t classes);
 TG_FN void tg_worker_offer(struct tg_engine *e, struct tg_worker *w, uint32_t task,
                            uint32_t task_class);
 
+/* Makes a ready task available to all workers: in the device's queue, or in the bag. */
+TG_FN void tg_worker_share(struct tg_engine *e, uint32_t task, uint32_t task_class);
+
 /* Several tasks on their way to one of the device's queues. */
 enum { TG_BUNCH = 16 };
 struct tg_bunch {
@@ -66,6 +69,9 @@ TG_FN void tg_worker_announce(struct tg_engine *e, struct tg_worker *w, uint32_t
 TG_FN void tg_worker_pass_on(struct tg_engine *e, uint32_t classes);
 /* The same for a scheduler that has moved tasks to its deques without searching. */
 TG_FN void tg_worker_pass_on_own(struct tg_engine *e, struct tg_worker *w);
+
+/* Wakes a sleeper that could take a task of the class, if there is one (S1: check). */
+TG_FN void tg_worker_wake_sleeper(struct tg_engine *e, uint32_t task_class);
 
 /* True if there is a sleeper that could take tasks. */
 TG_FN bool tg_worker_any_sleeps(struct tg_engine *e);

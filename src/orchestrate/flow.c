@@ -44,6 +44,8 @@ TG_FN static bool is_stuck(struct tg_orchestrator *self)
     uint64_t before;
     if (self->n_held == 0)
         return false;
+    if (self->e->bag)
+        return tg_bag_is_still(self->e);
     before = finished(self->e);
     return all_asleep(self->e) && !tg_worker_could_take(self->e, (1u << TG_CLASSES) - 1) &&
            all_asleep(self->e) && finished(self->e) == before;
@@ -108,6 +110,8 @@ TG_FN bool tg_flow_await(struct tg_orchestrator *self, uint32_t ring, uint64_t i
         tg_orchestrator_announce(self);
     began = tg_target_now();
     say_waiting(self, resource, ring, index);
+    if (self->e->bag)
+        tg_bag_await(self->e, slot);
     while (!tg_slot_closed(self->e, slot) && !over(self) && !stuck) {
         if (help_until_closed(self, slot))
             continue;
@@ -115,6 +119,8 @@ TG_FN bool tg_flow_await(struct tg_orchestrator *self, uint32_t ring, uint64_t i
         wait_a_little(self, slot, &round);
         stuck = is_stuck(self) && !tg_slot_closed(self->e, slot);
     }
+    if (self->e->bag)
+        tg_bag_go_on(self->e);
     say_waiting(self, TG_RESOURCE_NONE, ring, index);
     ended = tg_target_now();
     tg_waited(self, resource, ended - began);

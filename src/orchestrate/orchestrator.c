@@ -178,7 +178,7 @@ TG_FN void tg_orchestrator_prepare(struct tg_orchestrator *self, struct tg_engin
     self->scopes_own_slots = (o->flags & TG_SCOPES_OWN_SLOTS) != 0;
     self->n_rings = o->n_rings;
     self->eager = e->patience.spin > 0;
-    self->alone = e->n_cpus == 1 && e->n_schedulers == 0;
+    self->alone = e->n_cpus == 1 && e->n_schedulers == 0 && !e->bag;
     self->mode = TG_MODE_RUNS;
     self->serial = self->n_held = self->offered = 0;
     self->submitted = self->order = self->asked_map = 0;
@@ -229,6 +229,8 @@ TG_FN static void finish(struct tg_orchestrator *self)
     if (self->alone)
         tg_core_help(self->e, self->self, &self->e->phase, TG_OVER);
     tg_orchestrator_announce(self);
+    if (self->e->bag)
+        tg_bag_orchestrated(self->e);
     tg_engine_check_over(self->e, self->self);
 }
 

@@ -27,7 +27,7 @@ TG_FN void tg_offer(struct tg_orchestrator *self, uint32_t slot)
     uint32_t task_class = self->e->desc[slot].task_class;
     if (task_class == TG_CLASS_MIX || self->e->shares ||
         !tg_deque_push(&self->self->deque[task_class], slot))
-        tg_queue_push(&self->e->queue[task_class], slot);
+        tg_worker_share(self->e, slot, task_class);
     self->offered |= TG_TAKES(task_class);
     if (self->eager)
         tg_orchestrator_announce(self);
@@ -35,6 +35,8 @@ TG_FN void tg_offer(struct tg_orchestrator *self, uint32_t slot)
 
 TG_FN static void make_way(struct tg_orchestrator *self, struct tg_ring *ring)
 {
+    if (self->e->bag)
+        return; /* how far ahead it is depends on the time that tasks take, and a schedule must not */
     if (self->alone) {
         tg_ring_advance(self->e, ring, self->note);
         if (ring->at->head - ring->at->done > NEAR_AHEAD && self->n_held == 0)
@@ -309,6 +311,8 @@ TG_FN static struct tg_task_desc *take_slot(struct tg_orchestrator *self, struct
     self->task_ref = tg_task_ref(ring->index, slot, ring->at->head);
     self->order++;
     self->note[slot].seen = 0;
+    self->note[slot].order =
+        self->order; /* here, because the bag needs it once the task is ready */
     tg_store_relaxed(&desc->succ, TG_DEP_NONE);
     desc->id = (uint64_t)ring->index << 32 | (uint32_t)ring->at->head;
     desc->site = tg_current_scope(self)->site;
@@ -346,7 +350,6 @@ TG_FN static void enter_task(struct tg_orchestrator *self, struct tg_ring *ring,
                              struct tg_open_scope *scope)
 {
     struct tg_slot_note *note = &self->note[self->task];
-    note->order = self->order;
     note->dep_end = (uint32_t)ring->at->dep_head;
     note->held = 0;
     if (scope->first_task == TG_NO_PIN) {

@@ -32,16 +32,21 @@
 /* clang-format on */
 enum tg_schedule_policy { TG_SCHEDULE_MAP(TG_WORD_ENUM_) TG_SCHEDULE_POLICIES };
 
+/* What became of a pair. */
 enum tg_pair_state { TG_PAIR_OPEN = 0, TG_PAIR_MET = 1, TG_PAIR_BROKEN = 2 };
 
 /* One pair of `order`. */
 struct tg_order_pair {
     uint64_t before, after; /* task ids */
     uint32_t state;         /* enum tg_pair_state */
-    uint32_t held; /* the first pair of an `after`: the task that is held back + 1; 0: none */
+    /* in the first pair of an `after`, while the device holds that task back */
+    uint32_t held;  /* the task's index + 1; 0: it is not held back */
+    uint32_t place; /* in the list of what is held back */
+    uint32_t reserved;
 };
-TG_WIRE_SIZE(struct tg_order_pair, 24);
+TG_WIRE_SIZE(struct tg_order_pair, 32);
 
+/* The schedule of a run. */
 struct tg_schedule_setup {
     uint64_t magic;
     uint32_t policy; /* enum tg_schedule_policy */

@@ -28,7 +28,7 @@ __device__ static void lay_out(const struct tg_cuda_launch *l)
     e->patience.yields = 0;
     e->batch = BATCH;
     e->steal_every = STEAL_EVERY;
-    e->shares = true;
+    e->always_shares = true;
 }
 
 __device__ static void prepare(const struct tg_cuda_launch *l)

@@ -57,8 +57,8 @@ static void name_thread(const struct tg_engine *e, uint32_t worker)
 {
     static const char *const part[] = {"aic", "aiv0", "aiv1"};
     char name[16];
-    if (e->worker[worker].moves)
-        snprintf(name, sizeof name, "tg-core.%u", worker);
+    if (worker < e->n_cores && e->n_schedulers == 0) /* it can change its lane */
+        snprintf(name, sizeof name, "tg-core.%u", worker % TG_MAX_WORKERS);
     else if (worker < e->n_lanes)
         snprintf(name, sizeof name, "tg-%s.%u", part[worker % TG_PARTS], worker / TG_PARTS);
     else if (worker < tg_engine_orchestrator(e))
