@@ -92,7 +92,7 @@ struct tg_stomp_verdict {
     uint32_t replayed; /* enum tg_find_replayed, as far as it does not depend on the finding */
     uint32_t n_strays;
     struct tg_stomp_stray stray[TG_STOMP_STRAYS];
-    char text[600];
+    char text[1000];
 };
 
 /* What the answer about stomps keeps. */
