@@ -80,6 +80,10 @@ static const struct row {
            "report a hang after this many seconds without a finished task"),
     NUMBER("device", "load-timeout", "TASKGLASS_LOAD_TIMEOUT", SECONDS, "120", "0.001",
            "1000000000", "seconds that the device may take to load a module"),
+    PLAIN("device", "schedule", "TASKGLASS_SCHEDULE", TEXT, "POLICY", "",
+          "the order in which ready tasks start: fifo, lifo, random:SEED, adversarial:SEED, or "
+          "order:A-B[,C-D...], where A completes before B starts; with --cores 1 the same every "
+          "time; empty: any order"),
     PLAIN("files", "output", "TASKGLASS_OUTPUT", TEXT, "DIR", "",
           "directory for the files of a run; empty: a new one under outputs/"),
     FLAG("recording", "deps", "TASKGLASS_DEPS",

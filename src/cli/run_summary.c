@@ -249,6 +249,13 @@ void cli_warn_orchestration(const struct tg_orchestration_result *orchestration)
                      cli_show(&shown, orchestration->text));
 }
 
+/* Warns if pairs of the schedule were not kept, or name tasks that there are not. */
+void cli_warn_schedule(const struct tg_schedule_result *schedule)
+{
+    if (*schedule->text)
+        cli_print_to(stderr, "taskglass: warning: %s\n", schedule->text);
+}
+
 void cli_summarize_run(const char *workload, const char *runtime, const char *trace,
                        const struct tg_execution_info *info)
 {

@@ -23,5 +23,6 @@ void cli_warn_losses(const struct tg_run_result *run);
 /* Warns if check and replay will not load the module unasked. */
 void cli_warn_note(const struct tg_execution_info *info);
 void cli_warn_orchestration(const struct tg_orchestration_result *orchestration);
+void cli_warn_schedule(const struct tg_schedule_result *schedule);
 
 #endif

@@ -105,6 +105,7 @@ static void explain(const char *trace, const struct tg_execution_info *info,
     cli_warn_losses(&info->run);
     cli_warn_note(info);
     cli_warn_orchestration(&info->run.orchestration);
+    cli_warn_schedule(&info->run.schedule);
     if (info->status != TG_OK) {
         cli_fail(error);
         cli_report_failure(trace, info);

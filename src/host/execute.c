@@ -39,6 +39,7 @@ struct job {
     const struct tg_workload_file *file;
     const struct tg_execute_config *config;
     struct tg_plan plan;
+    struct tg_schedule *schedule; /* that of the setting */
     struct tg_guard guard;
     struct tg_case_host *test_case;
     struct tg_device *device;
@@ -241,6 +242,7 @@ static tg_status run_graph(struct job *job, struct tg_error *error)
                                 .runtime = job->plan.runtime_name,
                                 .watch = {stops_writing, job}};
     job->plan.run.trace = job->config->trace;
+    job->plan.run.schedule = job->config->schedule ? job->config->schedule : job->schedule;
     tg_status status = tg_run_start_in(job->graph, &job->plan.run, &here, &run, &left, error);
     if (status != TG_OK) {
         job->execution->run.record = left.record;
@@ -436,6 +438,9 @@ static tg_status prepare(struct job *job, struct tg_error *error)
 {
     tg_status status = tg_plan_make(job->settings, &job->plan, error);
     if (status == TG_OK)
+        status =
+            tg_schedule_parse(tg_settings_text(job->settings, "schedule"), &job->schedule, error);
+    if (status == TG_OK)
         status = check_trace(job, error);
     if (status == TG_OK)
         status = tg_case_open(tg_workload_get(job->file), job->config->case_name, job->config->set,
@@ -531,6 +536,7 @@ static void end(struct job *job)
         tg_graph_destroy(job->graph);
     tg_device_close(job->device);
     tg_case_close(job->test_case);
+    tg_schedule_destroy(job->schedule);
 }
 
 tg_status tg_execute(const struct tg_settings *settings, const struct tg_workload_file *workload,

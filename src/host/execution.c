@@ -16,9 +16,26 @@ static void free_running(struct tg_execution *e)
     e->run.n_running = 0;
 }
 
+/* Copies the order of starts, which is the run's. */
+static bool keep_starts(struct tg_execution *e)
+{
+    struct tg_schedule_result *schedule = &e->run.schedule;
+    const uint64_t *source = schedule->starts;
+    if (source == NULL)
+        return true;
+    e->starts = malloc(schedule->n_starts * sizeof *e->starts);
+    schedule->starts = e->starts;
+    if (e->starts == NULL)
+        schedule->n_starts = 0;
+    else
+        memcpy(e->starts, source, schedule->n_starts * sizeof *e->starts);
+    return e->starts != NULL;
+}
+
 tg_status tg_execution_keep_run(struct tg_execution *e, const struct tg_run *run)
 {
     tg_run_get_result(run, &e->run);
+    bool kept = keep_starts(e);
     e->tasks = e->run.tasks;
     e->edges = e->run.edges;
     if (run->explanation && (e->explanation = malloc(sizeof *e->explanation)) != NULL)
@@ -27,7 +44,7 @@ tg_status tg_execution_keep_run(struct tg_execution *e, const struct tg_run *run
     if (!source || e->run.n_running == 0) {
         e->run.running = NULL;
         e->run.n_running = 0;
-        return TG_OK;
+        return kept ? TG_OK : TG_NO_MEMORY;
     }
     e->run.running = e->running = calloc(e->run.n_running, sizeof *e->running);
     for (uint32_t i = 0; i < e->run.n_running && e->running; i++) {
@@ -39,7 +56,7 @@ tg_status tg_execution_keep_run(struct tg_execution *e, const struct tg_run *run
         }
     }
     if (e->running)
-        return TG_OK;
+        return kept ? TG_OK : TG_NO_MEMORY;
     e->run.n_running = 0;
     return TG_NO_MEMORY;
 }
@@ -49,6 +66,7 @@ void tg_execution_destroy(struct tg_execution *e)
     if (!e)
         return;
     free_running(e);
+    free(e->starts);
     tg_execution_free_outputs(e);
     for (uint32_t i = 0; i < e->n_outputs; i++)
         free((char *)e->outputs[i].name);

@@ -37,6 +37,7 @@ struct tg_execution {
     struct tg_run_result run;     /* all zero if no run was started */
     struct tg_run_task *running;
     struct tg_explanation *explanation; /* of a run that failed; NULL: there is none */
+    uint64_t *starts;                   /* of run.schedule */
     uint64_t tasks;
     uint64_t edges;
     uint64_t bytes_in;

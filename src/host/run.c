@@ -51,6 +51,7 @@ static void run_free(struct tg_run *run)
     stop_answering(run);
     tg_trace_collector_destroy(run->tracer); /* before the recorder that it looks at */
     tg_collector_destroy(run->collector);
+    tg_schedule_area_destroy(&run->schedule);
     unlock_folders(run);
     free(run->status);
     free(run->running);
@@ -177,6 +178,17 @@ static tg_status set_up_trace(struct tg_run *run, const char *path, struct tg_er
                              &setup, sizeof setup, error);
 }
 
+/* Likewise without a schedule. */
+static tg_status set_up_schedule(struct tg_run *run, const struct tg_schedule *schedule,
+                                 struct tg_error *error)
+{
+    tg_status status = tg_schedule_area_create(run->device, schedule, &run->schedule, error);
+    if (status != TG_OK)
+        return status;
+    return tg_device_copy_in(run->device, run->graph->image + offsetof(struct tg_launch, schedule),
+                             &run->schedule.address, sizeof run->schedule.address, error);
+}
+
 /* A graph that the host built has no rings: writes a scope stats file that says so. */
 static tg_status write_no_scopes(struct tg_run *run, const char *folder, struct tg_error *error)
 {
@@ -249,8 +261,6 @@ static tg_status launch(struct tg_run *run, const struct tg_run_config *config,
         config ? tg_seconds_check("timeout of tg_run_config", config->timeout, error) : TG_OK;
     if (status == TG_OK && record)
         status = tg_record_config_check(record, error);
-    if (status == TG_OK && config && config->schedule && config->schedule->policy)
-        status = tg_error_set(error, TG_UNSUPPORTED, "no device runs schedules yet");
     if (status == TG_OK)
         status = tg_device_ready(run->device, error);
     if (status == TG_OK)
@@ -269,6 +279,8 @@ static tg_status launch(struct tg_run *run, const struct tg_run_config *config,
         status = set_up_log(run, config, error);
     if (status == TG_OK)
         status = set_up_trace(run, config ? config->trace : NULL, error);
+    if (status == TG_OK)
+        status = set_up_schedule(run, config ? config->schedule : NULL, error);
     if (status == TG_OK)
         status = set_up_pulse(run, error);
     run->device->lost |= status == TG_DEVICE_LOST;
@@ -411,6 +423,7 @@ static void end(struct tg_run *run, tg_status status)
     look(run);
     run->finished = run->result.finished = status == TG_OK ? run->result.tasks : run->finished;
     tg_run_account_rings(run);
+    tg_schedule_area_read(&run->schedule, run->graph, &run->result);
     /* After an incomplete run, the state of the device's counters and queues is unknown. */
     if (status != TG_OK)
         run->graph->resident = false;
@@ -764,6 +777,8 @@ tg_status tg_graph_run(struct tg_graph *graph, const struct tg_run_config *confi
     if (result != NULL) {
         tg_run_get_result(run, result);
         result->running = NULL;
+        result->schedule.starts = NULL;
+        result->schedule.n_starts = 0;
     }
     tg_run_destroy(run);
     return status;

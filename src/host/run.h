@@ -11,6 +11,7 @@
 #include "host/graph.h"
 #include "host/live.h"
 #include "host/pulse.h"
+#include "host/schedule_area.h"
 #include "host/trace_collector.h"
 #include <taskglass/explain.h>
 #include "recording/run_folder.h"
@@ -45,11 +46,12 @@ struct tg_run {
     double cancel_seconds;          /* a limit for a cancelled run, if that is shorter; 0: none */
     struct tg_collector *collector; /* NULL without a recording */
     struct tg_trace_collector *tracer; /* NULL without a trace */
-    const struct tg_run_place *place;  /* NULL: the caller has none; valid while the run goes on */
-    struct tg_pulse pulse;             /* while the device may wait for the host */
-    uint64_t collected;                /* the collector's progress at the last look */
-    bool failing;                      /* the orchestration has failed and has not returned yet */
-    struct tg_limit grace;             /* since the host saw that it failed */
+    struct tg_schedule_area schedule;
+    const struct tg_run_place *place; /* NULL: the caller has none; valid while the run goes on */
+    struct tg_pulse pulse;            /* while the device may wait for the host */
+    uint64_t collected;               /* the collector's progress at the last look */
+    bool failing;                     /* the orchestration has failed and has not returned yet */
+    struct tg_limit grace;            /* since the host saw that it failed */
     struct tg_orchestrator_report report; /* device-built graphs: the last one read */
     struct tg_worker_status *status;      /* one per worker, as last read */
     struct tg_run_task *running;

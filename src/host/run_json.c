@@ -373,6 +373,23 @@ static void put_scope_stats(struct tg_json *json, const struct tg_scope_result *
     tg_json_end_object(json);
 }
 
+/* Only of a run with a schedule. */
+static void put_schedule(struct tg_json *json, const struct tg_schedule_result *schedule)
+{
+    if (!schedule->on)
+        return;
+    tg_json_key(json, "schedule");
+    tg_json_begin_object(json);
+    tg_json_put_bool(json, "known", schedule->known);
+    tg_json_put_bool(json, "serial", schedule->serial);
+    tg_json_put_uint(json, "choices", schedule->choices);
+    tg_json_put_uint(json, "pairs", schedule->pairs);
+    tg_json_put_uint(json, "broken", schedule->broken);
+    tg_json_put_uint(json, "unknown", schedule->unknown);
+    tg_json_put_string(json, "message", schedule->text);
+    tg_json_end_object(json);
+}
+
 /* Only of a run that was traced. */
 static void put_trace(struct tg_json *json, const char *file, const struct tg_run_trace *trace)
 {
@@ -447,6 +464,7 @@ static void put_facts(struct tg_json *json, const struct tg_run_facts *facts)
     put_orchestration(json, &e->run.orchestration);
     put_scope_stats(json, &e->run.scopes);
     put_trace(json, facts->config->trace, &e->run.trace);
+    put_schedule(json, &e->run.schedule);
     put_warnings(json, e);
     tg_json_end_object(json);
 }

@@ -87,7 +87,7 @@ def test_a_run_of_a_graph_takes_what_a_run_takes():
              "deps": "deps", "dump-tensor": "record", "dump-args": "record", "dump-filter": "filter",
              "dump-policy": "policy", "dump-arena": "arena", "dump-buffers": "buffers",
              "dump-wait": "wait_limit", "dump-transport": "transport",
-             "enable-scope-stats": "scope_stats", "trace": "trace"}
+             "enable-scope-stats": "scope_stats", "trace": "trace", "schedule": "schedule"}
     elsewhere = {
         "case", "set", "workload-path",  # of a workload
         "platform", "cores", "schedulers", "device-memory", "load-timeout", "device-program", "sandbox",

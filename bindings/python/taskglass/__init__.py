@@ -24,7 +24,7 @@ from ._path import CoreTime, Gain, KernelTime, PathStep, RunPath, TaskTime, path
 from ._recover import Recovery, recover
 from ._replay import Replay, ReplayOutput
 from ._replay_all import Misuse, ReplayAll, ReplayedTask
-from ._results import RunScopes, RunTrace
+from ._results import RunSchedule, RunScopes, RunTrace
 from ._runs import PastRun, RemovedRun, Runs, remove_runs, runs
 from ._scope import (ScopeFatal, ScopeNeed, ScopePage, ScopePeak, ScopeStats, ScopeUse, scope)
 from ._stats import Stats, TensorStats
@@ -60,8 +60,8 @@ __all__ = [
     "Mismatch", "MissingPackage", "Misuse", "Module", "NoMemory", "NotFound", "NotTrusted",
     "Out", "OutOfRange", "Output", "Pair", "PastRun", "PathStep", "Platform", "Record",
     "Recording", "Recovery", "RemovedRun", "Replay", "ReplayAll", "ReplayOutput",
-    "ReplayedTask", "Run", "RunPath", "RunResult", "RunScopes", "RunTrace", "RunningTask",
-    "Runs", "Runtime", "Scalar", "ScopeFatal", "ScopeNeed", "ScopePage", "ScopePeak",
+    "ReplayedTask", "Run", "RunPath", "RunResult", "RunSchedule", "RunScopes", "RunTrace",
+    "RunningTask", "Runs", "Runtime", "Scalar", "ScopeFatal", "ScopeNeed", "ScopePage", "ScopePeak",
     "ScopeStats", "ScopeUse", "Setting", "SourceLine", "Stats", "StompSuspect", "Suspect", "Task", "TaskTime",
     "TensorStats", "TimedOut", "Unsupported", "Verification", "Workload", "WorkloadFault",
     "diff", "dtypes", "explain", "export_formats", "live", "newest", "path", "platforms", "recover",

@@ -43,7 +43,7 @@ _FUNCTIONS = """
     tg_graph_check spp      tg_graph_upload spp      tg_graph_orchestrate spipppp
     tg_graph_reset spp
     tg_run_start spppp      tg_run_wait spdp         tg_run_cancel -p        tg_run_progress -ppp
-    tg_run_get_result -pp   tg_run_destroy -p
+    tg_run_get_result -pp   tg_run_destroy -p        tg_schedule_parse stpp  tg_schedule_destroy -p
     tg_recording_open stpp  tg_recording_close -p    tg_recording_get_info -pp
     tg_recording_stored Up  tg_recording_check_files spp tg_recording_read_holes spp
     tg_recording_get bpUp   tg_recording_payload ppp tg_recording_state_name tu

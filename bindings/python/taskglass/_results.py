@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run took besides its recording: a trace, and scope stats."""
+"""What a run took besides its recording: a trace, scope stats, and the order of a schedule."""
 
 from __future__ import annotations
 
+import ctypes
 import pathlib
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any, Optional, Tuple
 
 from ._library import lib, text
 
-__all__ = ["RunScopes", "RunTrace"]
+__all__ = ["RunSchedule", "RunScopes", "RunTrace"]
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,33 @@ class RunScopes:
     dropped: int
     status: str
     text: str
+
+
+@dataclass(frozen=True)
+class RunSchedule:
+    """What became of the schedule of a run. `serial`: one core, so that the order of starts is the same every
+    time. `broken` of the `pairs` could not be kept, and `unknown` ones name a task that there is not; `text` is a
+    warning about them. `starts` has the ids of the first `keep_starts` tasks in the order of their starts.
+    `known` is false if the device's memory was lost."""
+    known: bool
+    serial: bool
+    choices: int
+    pairs: int
+    broken: int
+    unknown: int
+    starts: Tuple[int, ...]
+    text: str
+
+
+def schedule_of(result: Any) -> Optional[RunSchedule]:
+    """`result` is a tg_run_result, whose run still exists."""
+    schedule = result.schedule
+    if not schedule.on:
+        return None
+    starts = (ctypes.c_uint64 * schedule.n_starts).from_address(schedule.starts) \
+        if schedule.n_starts and schedule.starts else ()
+    return RunSchedule(schedule.known, schedule.serial, schedule.choices, schedule.pairs, schedule.broken,
+                       schedule.unknown, tuple(starts), text(schedule.text))
 
 
 def trace_of(result: Any, path: Optional[str]) -> Optional[RunTrace]:

@@ -36,6 +36,7 @@ class Config:
     cores: Optional[int] = None
     schedulers: Optional[int] = None
     device_memory: Optional[_Size] = None
+    schedule: Optional[str] = None
     timeout: Optional[float] = None
     load_timeout: Optional[float] = None
     output: Optional[_Path] = None

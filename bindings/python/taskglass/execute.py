@@ -22,7 +22,7 @@ from ._arguments import converting, flag, function, path as path_of, shown
 from ._handle import Handle
 from ._interrupt import Interrupts
 from ._library import encoded, lib, text
-from ._results import scopes_of, trace_of
+from ._results import schedule_of, scopes_of, trace_of
 from ._types import Array, Path
 from .config import Config, SettingsHandle, config_of
 from .recording import Recording
@@ -243,6 +243,8 @@ class Execution(_html.Shown):
         self.record_warning = text(info.run.record.text)
         #: The trace and the scope stats that it took; None if it took none.
         self.trace, self.scopes = trace_of(info.run, trace), scopes_of(info.run)
+        #: What became of the schedule; None if it had none.
+        self.schedule = schedule_of(info.run)
         self.report: Dict[str, Any] = json.loads(text(info.run_json) or "{}")
         self.outputs: Dict[str, Output] = dict(_outputs(handle, info))
 

@@ -21,7 +21,7 @@ from . import _html, dtypes, errors
 from ._arguments import encoded, flag, integer, name as name_of, path as path_of, real, shown
 from ._handle import Closing, Handle
 from ._library import lib, runtimes, text, words
-from ._results import RunScopes, RunTrace, scopes_of, trace_of
+from ._results import RunSchedule, RunScopes, RunTrace, schedule_of, scopes_of, trace_of
 from ._source import SourceLine, source_line
 from ._types import Path
 from .config import Config, SettingsHandle
@@ -204,6 +204,7 @@ class RunResult(_html.Shown):
     output_dir: Optional[pathlib.Path]
     trace: Optional[RunTrace] = None
     scopes: Optional[RunScopes] = None
+    schedule: Optional[RunSchedule] = None
 
     def recording(self) -> Recording:
         """The recording of the run."""
@@ -274,7 +275,8 @@ class Run(Closing):
             lost={text(lib().tg_loss_name(cause)): count
                   for cause, count in enumerate(record.summary.lost)},
             record_text=text(record.text), output_dir=self._output_dir if record.on else None,
-            trace=trace_of(result, self._trace), scopes=scopes_of(result))
+            trace=trace_of(result, self._trace), scopes=scopes_of(result),
+            schedule=schedule_of(result))
 
     def __repr__(self) -> str:
         if self.closed:
@@ -375,14 +377,16 @@ class Graph(Closing):
               output_dir: Any = None, policy: str = "block", filter: str = "", arena: int = 0,
               buffers: int = 0, wait_limit: float = 0, transport: str = "auto",
               scope_stats: Union[None, bool, Path] = None, trace: Optional[Path] = None,
-              deps: bool = False, shared: bool = False, live: bool = True) -> Run:
+              schedule: str = "", keep_starts: int = 0, deps: bool = False, shared: bool = False,
+              live: bool = True) -> Run:
         """Starts the graph and returns a Run. `timeout` is the no-progress limit in seconds (0: the
         default). With `record` (a level such as "full", or True) the run is recorded into
         `output_dir`; `transport` says how the host gets the recording: "auto", "mapped" or "copied".
 
         `scope_stats` is a folder in which the run writes scope_stats/, or True for `output_dir`;
         `taskglass.scope` reads them. `trace` is a file for a trace: Chrome's JSON if its name ends in .json,
-        else Perfetto's protobuf. Unless `live` is False, the run answers `taskglass.live` in `output_dir`.
+        else Perfetto's protobuf. `schedule` says in which order ready tasks start, as `--schedule` does: "lifo",
+        "random:7"; the result's `schedule` has the first `keep_starts` tasks in that order. Unless `live` is False, the run answers `taskglass.live` in `output_dir`.
         Only its owner may enter a folder that this makes; with `shared`, whoever the umask allows."""
         level = ("full" if record is True else "off" if record is None or record is False else
                  name_of(record, "record") or "off")
@@ -411,7 +415,16 @@ class Graph(Closing):
                 output_dir=encoded(folder), arena=arena, buffers=buffers, wait_limit=wait_limit,
                 transport=way.get(lib().tg_settings_choice, b"dump-transport"))
             config.record = ctypes.addressof(recorder)
-        return Run(self, config, (recorder, self._given), folder)
+        order = Handle(lib().make(lib().tg_schedule_parse, encoded(name_of(schedule, "schedule"))),
+                       lib().tg_schedule_destroy, "schedule")
+        try:
+            with order.use() as pointer:
+                lib().layout.tg_schedule.from_address(pointer).keep_starts = integer(
+                    keep_starts, "keep_starts")
+                config.schedule = pointer  # which the run copies when it starts
+                return Run(self, config, (recorder, self._given), folder)
+        finally:
+            order.close()
 
     def run(self, **options: Any) -> RunResult:
         """Runs the graph to its end; the options are those of `start`. Ctrl-C cancels it."""
