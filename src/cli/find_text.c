@@ -144,12 +144,26 @@ static void put_finding(const struct cli_find *find, uint64_t number,
 
 /* --- all of them ------------------------------------------------------------------------------ */
 
+/* True if for each finding that is shown it is known who did it: a replay would add nothing. */
+static bool is_solved(const struct cli_find *find)
+{
+    struct tg_find_finding finding;
+    struct tg_entry entry;
+    uint64_t shown = 0;
+    for (uint64_t i = 0;
+         shown < find->limit.number && tg_find_answer_next(find->answer, &i, &finding, &entry);
+         i++, shown++)
+        if (tg_find_answer_evidence(find->answer, i) == TG_FIND_EVIDENCE_NONE)
+            return false;
+    return true;
+}
+
 static void put_notes(const struct cli_find *find, const struct tg_recording_info *info)
 {
     struct tg_note note;
     for (unsigned i = 0; tg_find_answer_note(find->answer, i, &note); i++)
         cli_print("  note: %s\n", note.text);
-    if (*find->not_replayed && !find->no_replay)
+    if (*find->not_replayed && !find->no_replay && !is_solved(find))
         cli_print("  note: no suspect was replayed: %s\n", find->not_replayed);
     cli_recording_print_notes(info);
     if (*find->is.reason)
