@@ -99,10 +99,13 @@ static bool already_listed(const struct tg_run *run, uint64_t task)
     return false;
 }
 
-/* A task on a core that crashed is where the device crashed. One that hung has said where it is. */
+/* A task on a core that crashed is where the device crashed. One that hung has said where it is. A view does
+ * not look that up: it takes a process, and the run must not wait for that when it ends. */
 static void find_running_site(struct tg_run *run, const struct tg_worker_status *status)
 {
     struct tg_run_task *task = &run->running[run->result.n_running - 1];
+    if (run->is_view)
+        return;
     if (task->faulted)
         task->site = run->result.site;
     else if (status->place.state == TG_PLACE_FOUND)
