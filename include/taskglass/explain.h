@@ -48,7 +48,7 @@ extern "C" {
     X(TG_ROOT_ORCHESTRATION, 6, "orchestration", "the orchestration computes, or failed")         \
     X(TG_ROOT_SCOPE,         7, "scope",         "an open scope keeps what is wanted")            \
     X(TG_ROOT_READY,         8, "ready",         "a task is ready, and no core has taken it")     \
-    X(TG_ROOT_RECORDER,      9, "recorder",      "a core waits until the host takes its records") \
+    X(TG_ROOT_RECORDER,      9, "recorder",      "a core makes a record, and the host is behind") \
     X(TG_ROOT_CANCELLED,    10, "cancelled",     "the run was asked to end")                      \
     X(TG_ROOT_RESULT,       11, "result",        "the tasks are done: see the error")
 /* clang-format on */

@@ -177,6 +177,7 @@ void tg_collector_count(const struct tg_collector *c, struct tg_collector_counts
         if (!read_counters(c, i, &head))
             continue;
         counts->attempted += head.attempted;
+        counts->recorded += head.recorded;
         counts->lost_full += head.lost_full;
         counts->lost_gave_up += head.lost_gave_up;
         counts->truncated += head.truncated;

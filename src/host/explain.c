@@ -236,12 +236,18 @@ static const char *parts_text(uint32_t bits, char text[32])
     return text;
 }
 
-/* True if the core has begun to make a record and does not get on with it. */
-static bool waits_for_host(const struct tg_run *run, uint32_t core)
+/* True if the core is making a record, and the host has not taken all that were made before: it waits for that,
+ * unless it was seen in the moment in which it copies. Cores that crash or are stopped may be in that moment. */
+static bool waits_for_host(const struct tg_run *run, uint32_t core,
+                           struct tg_collector_counts *counts)
 {
     const struct tg_collector *collector = run->of ? run->of->collector : run->collector;
-    return collector != NULL && tg_run_seen_seconds(run, core) >= RECORD_SECONDS &&
-           tg_collector_is_recording(collector, core);
+    bool stands = run->is_view ? tg_run_seen_seconds(run, core) >= RECORD_SECONDS
+                               : run->result.status == TG_HANG;
+    if (collector == NULL || !stands || !tg_collector_is_recording(collector, core))
+        return false;
+    tg_collector_count(collector, counts);
+    return counts->recorded > counts->records || counts->bytes_recorded > counts->bytes_written;
 }
 
 static void say_more_running(struct story *s, const struct tg_waiter *but)
@@ -274,6 +280,7 @@ static const char *word_for(const struct tg_run *run, uint32_t core)
 static void say_running_root(struct story *s, const struct tg_waiter *t)
 {
     char task[160], core[24], since[40], words[32];
+    struct tg_collector_counts counts;
     uint32_t ended, lane = first_core(s->run, t), partner = find_partner(s, t, &ended), block = 0;
     double seconds = tg_run_seen_seconds(s->run, lane);
     if (partner != TG_WAITER_NONE && partner != (uint32_t)(t - s->waiters.at)) {
@@ -291,11 +298,15 @@ static void say_running_root(struct story *s, const struct tg_waiter *t)
     since_text(seconds, since);
     add_link(s, "task", t->id, "%s %s on %s%s", task, word_for(s->run, lane), core, since)->core =
         lane;
-    if (waits_for_host(s->run, lane)) {
-        say_root(s, TG_ROOT_RECORDER,
-                 "the recorder waits for the host: %s on %s has been in it%s, until the host takes "
-                 "records",
-                 task, core, since);
+    if (waits_for_host(s->run, lane, &counts)) {
+        say_root(
+            s, TG_ROOT_RECORDER,
+            "the recorder waits for the host: %s on %s makes a record, and the host has not taken %llu "
+            "records and %llu bytes that were made before",
+            task, core,
+            (unsigned long long)(counts.recorded > counts.records ? counts.recorded - counts.records
+                                                                  : 0),
+            (unsigned long long)(counts.bytes_recorded - counts.bytes_written));
     } else if (ended != 0) {
         uint32_t here = lanes_of(s->run, t, &block);
         char still[32];
@@ -460,6 +471,37 @@ static const char *is_word(const struct tg_run *run, uint64_t n)
     return !run->is_view ? (n == 1 ? " was" : "s were") : n == 1 ? " is" : "s are";
 }
 
+/* In a full block a core takes tasks of its own kind, in a short one of both; a mix needs a whole block. */
+static bool could_take(const struct tg_run *run, uint32_t core, uint32_t task_class)
+{
+    bool is_full = core / TG_PARTS * TG_PARTS + TG_PARTS <= run->device->head.n_cores;
+    if (task_class > TG_CLASS_AIV || !is_full)
+        return true;
+    return (core % TG_PARTS == TG_PART_AIC) == (task_class == TG_CLASS_AIC);
+}
+
+/* Tasks that no core has taken, and how many cores could have. */
+static void say_ready(struct story *s)
+{
+    static const char *const words[TG_CLASSES] = {"AIC cores", "AIV cores", "any core",
+                                                  "all cores of a block"};
+    const struct tg_run *run = s->run;
+    for (uint32_t c = 0; c < TG_CLASSES; c++) {
+        uint64_t ready = 0;
+        uint32_t takers = 0, idle = 0;
+        for (uint32_t i = 0; i < s->waiters.n; i++)
+            ready +=
+                s->waiters.at[i].state == TG_WAITER_READY && s->waiters.at[i].desc.task_class == c;
+        for (uint32_t i = 0; i < run->device->head.n_cores; i++) {
+            takers += could_take(run, i, c);
+            idle += could_take(run, i, c) && run->status[i].running == 0;
+        }
+        if (ready > 0)
+            say_also(s, "%llu task%s ready for %s: %u of %u idle", (unsigned long long)ready,
+                     is_word(run, ready), words[c], idle, takers);
+    }
+}
+
 static void say_overdue(struct story *s)
 {
     const struct tg_run *run = s->run;
@@ -467,11 +509,8 @@ static void say_overdue(struct story *s)
     uint64_t running = 0, rest = run->result.tasks - run->result.finished;
     for (uint32_t i = 0; i < w->n; i++)
         running += w->at[i].state == TG_WAITER_RUNS;
-    if (w->complete && w->ready > 0 && s->e->root_kind != TG_ROOT_READY &&
-        run->report.status == TG_OK) /* after an error the device starts no more tasks */
-        say_also(s, "%llu task%s ready for a core, of which %u of %u had nothing to run",
-                 (unsigned long long)w->ready, is_word(run, w->ready), s->e->idle_cores,
-                 run->device->head.n_cores);
+    if (w->complete && run->report.status == TG_OK) /* after an error the device starts no more */
+        say_ready(s);
     if (w->complete && w->held > 0 && s->e->root_kind != TG_ROOT_SCOPE)
         say_also(s, "%llu task%s held back by a scope that is still open",
                  (unsigned long long)w->held, is_word(run, w->held));
@@ -487,11 +526,11 @@ static void say_overdue(struct story *s)
                  (unsigned long long)(rest - w->n), is_word(run, rest - w->n));
     for (uint32_t i = 0; i < s->e->n_cores; i++) {
         const struct tg_explain_core *core = &s->e->core[i];
+        struct tg_collector_counts counts;
         char text[24];
         if (core->task != TG_TASK_NONE && core->core != s->e->root_core &&
-            waits_for_host(run, core->core))
-            say_also(s, "%s waits until the host takes its records",
-                     tg_run_core_text(core->core, text));
+            waits_for_host(run, core->core, &counts))
+            say_also(s, "%s makes a record too", tg_run_core_text(core->core, text));
     }
 }
 
