@@ -6,6 +6,8 @@ import json
 import os
 import shutil
 import signal
+import socket
+import threading
 
 import pytest
 
@@ -224,6 +226,30 @@ def test_an_answer_has_no_explanation_unless_it_is_asked_for(tg):
     with Hung(tg, FAULTS, "--case", "spin", *FAR_LIMIT) as job:
         answer = job.until(lambda answer: answer["phase"] == "running")
     assert "explanation" not in answer
+
+
+def test_a_run_of_an_older_version_is_told_from_one_that_explains_itself(tg):
+    """It refuses the word, and closes the connection; what it does answer is shown."""
+    (tg.directory / "out").mkdir()
+    old = socket.socket(socket.AF_UNIX)
+    old.bind(str(tg.directory / "out" / "live.sock"))
+    old.listen()
+    answers = [b'{"version": 1, "error": "ask takes status, all, or a list"}\n',
+               b'{"version": 1, "phase": "running", "tasks": {"submitted": 9, "finished": 2}}\n']
+
+    def serve():
+        for answer in answers:
+            peer, _ = old.accept()
+            peer.recv(1000)
+            peer.sendall(answer)
+            peer.close()
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    why = explained(tg, code=0)
+    thread.join()
+    old.close()
+    assert why["result"] == "goes on" and why["tasks"] == {"submitted": 9, "finished": 2}
+    assert why["root"]["kind"] == "not known" and not why["looked"] and why["not_known"]
 
 
 # --- what files say -----------------------------------------------------------------------------

@@ -6,6 +6,8 @@
 
 #include <ctype.h>
 
+#include "fuzz/explained.h"
+
 #include "host/live.h"
 #include "host/live_reply.h"
 
@@ -50,9 +52,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint32_t sections;
     if (!tg_live_parse_request((const char *)data, size, &sections, &problem))
         HOLDS(problem != NULL);
-    HOLDS((sections & ~TG_LIVE_ALL) == 0);
+    HOLDS(sections >> TG_LIVE_SECTIONS == 0);
     if (tg_live_reply_read((const char *)data, size, &status, &lists, &error) != TG_OK)
         HOLDS(error.text[0] != '\0');
     check_status(&status);
+    static struct tg_explanation explanation;
+    bool late;
+    memset(&explanation, 0, sizeof explanation);
+    (void)tg_explanation_take_answer((const char *)data, size, &explanation, &late);
+    explained_check(&explanation);
     return 0;
 }

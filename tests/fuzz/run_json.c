@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "analysis/match.h"
+#include "fuzz/explained.h"
 #include "analysis/source.h"
 #include "host/recorded_task.h"
 
@@ -94,5 +95,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     tg_recorded_run_value(recording, "module", text, sizeof text);
     check_objects(recording);
     tg_recording_close(recording);
+    static struct tg_explanation explanation;
+    memset(&explanation, 0, sizeof explanation);
+    (void)tg_explanation_take_run((const char *)data, size, &explanation);
+    explained_check(&explanation);
     return 0;
 }

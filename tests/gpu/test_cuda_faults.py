@@ -56,6 +56,16 @@ def check_verified(tg, directory="out"):
     tg.good("verify", directory)
 
 
+@pytest.mark.parametrize("runtime", RUNTIMES)
+def test_a_kernel_that_hangs_is_explained(tg, runtime):
+    """From status words and the rings, as on the simulators; a GPU does not say in which line a kernel is."""
+    run_faults(tg, "spin", "--runtime", runtime)
+    result = tg("explain", "out")
+    assert result.returncode == 1 and result.stdout.startswith("task 3 (fault_spin) does not return"), result
+    assert "task 6 (fault_none) waits for" in result.stdout
+    assert "the platform does not tell them" in result.stdout
+
+
 # ── kernels ─────────────────────────────────────────────────────────────────────────────
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
