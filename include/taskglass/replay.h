@@ -93,7 +93,7 @@ struct tg_replay_verdict {
     char kernel[200]; /* "mat+vec" for a mix */
     uint32_t is;      /* enum tg_replay_is */
     uint32_t runs;    /* without those with guards */
-    /* DIFFERS, VARIES: the first output that does. */
+    /* DIFFERS, VARIES: the first output that does. Its `varied` is 0 if only runs with guards varied. */
     struct tg_replay_output output;
     /* FAULTS, HANGS, MISUSE, NOT_KNOWN: a sentence, else NULL. It lives until `tell` returns. */
     const char *why;

@@ -31,7 +31,7 @@ void replay_describe(const struct tg_replay_verdict *verdict, char *text, size_t
                  "max error %.3g",
                  check->mismatches, check->elements, at, check->first_got, check->first_expected,
                  check->max_error);
-    } else if (verdict->is == TG_REPLAY_VARIES) {
+    } else if (verdict->is == TG_REPLAY_VARIES && output->varied > 0) {
         snprintf(text, size,
                  "not deterministic: %" PRIu64 " of %" PRIu32
                  " runs gave a result other than that of the first",
@@ -48,7 +48,7 @@ static void key_of(const struct tg_replay_verdict *verdict, uint32_t finding,
     key->is = verdict->is;
     key->argument = UINT32_MAX;
     key->kind = 0;
-    if (verdict->is == TG_REPLAY_DIFFERS || verdict->is == TG_REPLAY_VARIES)
+    if (verdict->is == TG_REPLAY_DIFFERS || verdict->output.varied > 0)
         key->argument = verdict->output.argument;
     if (verdict->is == TG_REPLAY_MISUSE && finding < verdict->n_findings) {
         key->argument = verdict->finding[finding].argument;

@@ -61,7 +61,7 @@ void replay_json_tell(struct replay_tally *tally, const struct tg_replay_verdict
     tg_json_put_string(json, "kernel", verdict->kernel);
     tg_json_put_string(json, "result", tg_replay_is_name(verdict->is));
     tg_json_put_uint(json, "runs", verdict->runs);
-    if (verdict->is == TG_REPLAY_DIFFERS || verdict->is == TG_REPLAY_VARIES)
+    if (verdict->is == TG_REPLAY_DIFFERS || verdict->output.varied > 0)
         replay_put_output(json, &verdict->output);
     if (verdict->why)
         tg_json_put_string(json, "why", verdict->why);

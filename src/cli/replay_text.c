@@ -33,10 +33,10 @@ static void print_good(const struct tg_replay_summary *s)
 {
     struct cli_text tasks;
     uint64_t left = s->count[TG_REPLAY_NOT_KNOWN], same = s->count[TG_REPLAY_SAME];
-    cli_print("%s%s %s%s%s on %s", cli_color(stdout, CLI_GREEN),
+    cli_print("%s%s %s%s on %s%s", cli_color(stdout, CLI_GREEN),
               cli_format_count(&tasks, same, "task"), same == 1 ? "reproduces" : "reproduce",
-              s->guarded ? " and misuses no memory that guards can see" : "",
-              cli_color(stdout, CLI_PLAIN), s->platform);
+              cli_color(stdout, CLI_PLAIN), s->platform,
+              s->guarded ? ", and the guards saw no misuse of memory" : "");
     if (left > 0)
         cli_print("; %" PRIu64 " of %" PRIu64 " could not be judged", left, s->tasks);
     cli_print("\n");

@@ -122,6 +122,20 @@ static tg_status keep_findings(const struct tg_guard_report *report, struct tg_r
     return TG_OK;
 }
 
+/* What else the runs with guards showed of a task that was not accused yet. */
+static void take_failures(const struct tg_guard_report *report, struct tg_replay_told *told)
+{
+    for (uint32_t i = 0; i < report->n_findings && i < TG_GUARD_MOST; i++) {
+        const struct tg_guard_finding *finding = &report->finding[i];
+        if (finding->kind == TG_GUARD_LOST)
+            set(told, TG_REPLAY_FAULTS, finding->text);
+        else if (finding->kind == TG_GUARD_HANG)
+            set(told, TG_REPLAY_HANGS, finding->text);
+    }
+    if (!tg_replay_accuses(&told->is) && report->varies)
+        set(told, TG_REPLAY_VARIES, "not deterministic: runs with guards gave different outputs");
+}
+
 /* Runs the task with guards. What they find is worth more than that its outputs differ; a task that they
  * could not judge is not the same either. */
 static tg_status judge_guarded(struct tg_replay_lane *lane, const struct tg_recorded_task *task,
@@ -149,7 +163,11 @@ static tg_status judge_guarded(struct tg_replay_lane *lane, const struct tg_reco
                  without_task(lane->report.finding[0].text));
         set(told, TG_REPLAY_NOT_KNOWN, text);
     }
-    return lane->report.misuse > 0 ? keep_findings(&lane->report, told, error) : TG_OK;
+    if (lane->report.misuse > 0)
+        return keep_findings(&lane->report, told, error);
+    if (!tg_replay_accuses(&told->is))
+        take_failures(&lane->report, told);
+    return TG_OK;
 }
 
 /* ── one task ──────────────────────────────────────────────────────────────────────────── */

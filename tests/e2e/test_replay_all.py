@@ -169,6 +169,48 @@ def test_a_changed_recording_does_not_reproduce(tg):
     assert ids(document, "differs") == ["0x2"] and counts(document) == {"same": 3, "differs": 1}
 
 
+# --- guards -------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_guards_see_no_misuse_in_the_examples(tg, example):
+    record(tg, example)
+    document = asked(tg, "replay", "out", "--all", "--guard", code=0)
+    assert set(counts(document)) == {"same"} and document["guard"] and document["not_seen"]
+
+
+@pytest.mark.parametrize("case, kind, argument", [
+    ("write_behind", "wrote behind", 1), ("read_behind", "read behind", 0), ("write_input", "wrote an input", 0),
+    ("unwritten_tail", "never written", 1), ("old_contents", "depends on old contents", 1)])
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_guards_name_the_one_task_that_misuses_memory(tg, platform, case, kind, argument):
+    tg("run", workload("misuse"), "--case", case, "--dump-tensor", "--output", "out", "--platform", platform)
+    document = asked(tg, "replay", "out", "--all", "--guard", "--platform", platform, code=1)
+    assert document["result"] == "misuse" and document["counts"]["misuse"] == 1
+    guilty = next(each for each in document["findings"] if each["result"] == "misuse")
+    assert guilty["kernel"] == case
+    assert (guilty["misuse"][0]["kind"], guilty["misuse"][0]["arg_index"]) == (kind, argument)
+    assert guilty["misuse"][0]["text"] == guilty["why"]
+    shown = tg("replay", "out", "--guard", "--task", guilty["task_id"], "--platform", platform)
+    assert shown.returncode == 1 and shown.stdout.startswith("1 of 1 tasks misuses memory on")
+    assert guilty["why"] in shown.stdout and "not seen" in shown.stdout
+
+
+def test_guards_and_faults_and_hangs_go_together(tg):
+    """Digit 3 writes to address 0, which guards call misuse; 5 ends the process; 9 leaves elements unwritten."""
+    digits = "0139500042"
+    document = asked(tg, *plan(tg, digits, 20), "--guard", "--timeout", "0.3", code=1)
+    assert document["result"] == "misuse"
+    assert ids(document, "misuse") == ["0x2", "0x3", "0xc", "0xd"]
+    for digit, word in ((1, "differs"), (5, "faults"), (4, "hangs"), (2, "varies")):
+        assert ids(document, word) == by_digit(digits, 20, digit), word
+    assert document["counts"]["same"] == 8
+
+
+def test_nobody_is_accused_by_guards_for_what_another_task_did(tg):
+    document = asked(tg, *plan(tg, "6070800", 70), "--guard", code=0)
+    assert counts(document) == {"same": 70}
+
+
 # --- what cannot be judged ----------------------------------------------------------------------------
 
 @pytest.mark.parametrize("level", ["meta", "hash"])

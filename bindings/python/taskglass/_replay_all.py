@@ -106,7 +106,7 @@ def _task(verdict: Any) -> ReplayedTask:
     word = text(lib().tg_replay_is_name(getattr(verdict, "is")))
     return ReplayedTask(
         verdict.task, text(verdict.kernel), word, verdict.runs, text(verdict.why),
-        output_of(verdict.output) if word in ("differs", "varies") else None,
+        output_of(verdict.output) if word == "differs" or verdict.output.varied else None,
         source_line(verdict.site.at), tuple(_findings(verdict)), verdict.more_findings)
 
 
