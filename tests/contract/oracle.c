@@ -8,6 +8,7 @@
  *     TASKGLASS_ORACLE_SEED     the first seed
  *     TASKGLASS_ORACLE_TASKS    run only this many tasks of a program, from its beginning
  *     TASKGLASS_ORACLE_SHOW     1: prints the programs
+ *     TASKGLASS_ORACLE_SCHEDULE only for the test of schedules: run programs with this one
  *
  * If a program differs, the test finds its shortest beginning that still differs, and prints that with
  * the variables that reproduce it.
@@ -57,6 +58,7 @@ struct plan {
     bool again;          /* the graph runs twice */
     bool exact;          /* the test finds the edges and builds the graph from them */
     uint32_t overlooked; /* except these kinds of edges */
+    char schedule[400];  /* as --schedule takes it; "": none */
 };
 
 static uint64_t number_from_environment(const char *name, uint64_t otherwise)
@@ -191,12 +193,51 @@ static void bench_revive(struct bench *bench)
     bench_open(bench, bench->which);
 }
 
-static tg_status run_once(struct bench *bench, struct tg_graph *graph, struct images *images,
+/* Adds up the order of starts, so that two orders can be compared. */
+static uint64_t digest(const struct tg_schedule_result *schedule)
+{
+    uint64_t sum = schedule->choices;
+    for (uint64_t i = 0; i < schedule->n_starts; i++)
+        sum = (sum ^ schedule->starts[i]) * UINT64_C(0x9E3779B97F4A7C15);
+    return sum;
+}
+
+/* Also compares the order of starts on one core with that of the run before. */
+static tg_status run_with(struct tg_graph *graph, const struct plan *plan, uint64_t *order,
                           struct tg_error *error)
+{
+    struct tg_schedule *schedule;
+    struct tg_run *run;
+    struct tg_run_result result = {0};
+    if (plan->schedule[0] == '\0')
+        return tg_graph_run(graph, NULL, NULL, error);
+    GOOD(tg_schedule_parse(plan->schedule, &schedule, error));
+    schedule->keep_starts = 4096;
+    tg_status status =
+        tg_run_start(graph, &(struct tg_run_config){.schedule = schedule}, &run, error);
+    tg_schedule_destroy(schedule);
+    if (status != TG_OK)
+        return status;
+    status = tg_run_wait(run, -1, error);
+    tg_run_get_result(run, &result);
+    if (status == TG_OK) {
+        CHECK(result.schedule.on && result.schedule.known);
+        CHECK_EQ_I(result.schedule.serial, devices[plan->device].cores == 1);
+        CHECK_EQ_U(result.schedule.choices, result.tasks);
+        if (result.schedule.serial && *order != 0)
+            CHECK_EQ_U(digest(&result.schedule), *order);
+        *order = digest(&result.schedule);
+    }
+    tg_run_destroy(run);
+    return status;
+}
+
+static tg_status run_once(struct bench *bench, struct tg_graph *graph, const struct plan *plan,
+                          struct images *images, uint64_t *order, struct tg_error *error)
 {
     tg_status status;
     GOOD(tg_device_copy_in(bench->device, bench->arena, images->before, ARENA_BYTES, error));
-    status = tg_graph_run(graph, NULL, NULL, error);
+    status = run_with(graph, plan, order, error);
     if (status == TG_OK) /* else the memory may be gone */
         GOOD(tg_device_copy_out(bench->device, images->got, bench->arena, ARENA_BYTES, error));
     return status;
@@ -221,12 +262,13 @@ static tg_status run_plan(struct bench *bench, const struct plan *plan, struct i
                           struct tg_error *error)
 {
     struct tg_graph *graph = NULL;
+    uint64_t order = 0;
     tg_status status = build(bench, plan, &graph, error);
     if (status != TG_OK)
         return status;
-    status = run_once(bench, graph, images, error);
+    status = run_once(bench, graph, plan, images, &order, error);
     if (status == TG_OK && plan->again && memcmp(images->got, images->expected, ARENA_BYTES) == 0)
-        status = run_once(bench, graph, images, error);
+        status = run_once(bench, graph, plan, images, &order, error);
     tg_graph_destroy(graph);
     return status;
 }
@@ -322,6 +364,8 @@ static void show_command(const struct plan *plan, const char *runtime)
         fprintf(stderr, " --set " #name "=%lld", (long long)plan->params.name);
     ORACLE_PARAMS(SET)
 #undef SET
+    if (plan->schedule[0])
+        fprintf(stderr, " --schedule %s", plan->schedule);
     fprintf(stderr, "\n");
 }
 
@@ -341,12 +385,44 @@ static void report(struct bench *bench, const struct plan *plan, const struct fi
     show_command(&shorter, runtime.name);
 }
 
+/* ── schedules ─────────────────────────────────────────────────────────────────────────── */
+
+/* A schedule for the program, every policy in turn. The pairs of `order` are random, so that some of them
+ * contradict the edges or name no task. */
+static void schedule_plan(struct plan *plan)
+{
+    static const char *const policies[] = {"fifo", "lifo", "random", "adversarial", "order"};
+    const char *given = getenv("TASKGLASS_ORACLE_SCHEDULE"), *policy = policies[plan->seed / 3 % 5];
+    uint64_t random = plan->seed + 1;
+    size_t length;
+    plan->again = true;
+    if (given && *given) {
+        snprintf(plan->schedule, sizeof plan->schedule, "%s", given);
+        return;
+    }
+    if (strcmp(policy, "order") != 0) {
+        snprintf(plan->schedule, sizeof plan->schedule, strchr("fl", *policy) ? "%s" : "%s:%llu",
+                 policy, (unsigned long long)plan->seed);
+        return;
+    }
+    length = (size_t)snprintf(plan->schedule, sizeof plan->schedule, "order:");
+    for (int i = 0; i < 12; i++) {
+        uint64_t ring = plan->params.rings > 1 ? next_random(&random) % 4 : 0;
+        uint64_t before = next_random(&random) % (uint64_t)(plan->params.tasks + 1);
+        uint64_t after = next_random(&random) % (uint64_t)(plan->params.tasks + 1);
+        length += (size_t)snprintf(plan->schedule + length, sizeof plan->schedule - length,
+                                   "%s%llu:%llu-0:%llu", i ? "," : "", (unsigned long long)ring,
+                                   (unsigned long long)before,
+                                   (unsigned long long)(before == after ? after + 1 : after));
+    }
+}
+
 /* ── many programs ─────────────────────────────────────────────────────────────────────── */
 
 enum { ENOUGH_FAILURES = 5, ROUND = 20 * N_DEVICES };
 
 /* Runs seeds [first, first + n), device by device. */
-static void look_at(enum tg_runtime_kind runtime, uint64_t first, uint64_t n)
+static void look_at(enum tg_runtime_kind runtime, uint64_t first, uint64_t n, bool scheduled)
 {
     bool show = number_from_environment("TASKGLASS_ORACLE_SHOW", 0) != 0;
     for (uint32_t which = 0; which < N_DEVICES && test_failures_ < ENOUGH_FAILURES; which++) {
@@ -356,6 +432,8 @@ static void look_at(enum tg_runtime_kind runtime, uint64_t first, uint64_t n)
             struct finding finding;
             if (plan.device != which)
                 continue;
+            if (scheduled)
+                schedule_plan(&plan);
             if (bench.device == NULL)
                 bench_open(&bench, which);
             finding = look(&bench, &plan, show);
@@ -372,7 +450,7 @@ static void look_for_long(enum tg_runtime_kind runtime, uint64_t first, double s
     struct tg_runtime_info info = {0};
     uint64_t n = 0;
     while (seconds_now() < end && test_failures_ < ENOUGH_FAILURES) {
-        look_at(runtime, first + n, ROUND);
+        look_at(runtime, first + n, ROUND, false);
         n += ROUND;
     }
     tg_runtime_get(runtime, &info);
@@ -408,7 +486,8 @@ static void look_at_many(enum tg_runtime_kind runtime)
     else
         look_at(runtime, first,
                 number_from_environment("TASKGLASS_ORACLE_GRAPHS",
-                                        (uint64_t)contract_rounds(ROUNDS(1200, 120), 360)));
+                                        (uint64_t)contract_rounds(ROUNDS(1200, 120), 360)),
+                false);
 }
 
 CONTRACT(host_build_graph_gives_what_serial_execution_gives)
@@ -430,6 +509,15 @@ CONTRACT(every_other_runtime_gives_what_serial_execution_gives)
 {
     for (uint32_t n = TG_RUNTIME_TENSORMAP_AND_RINGBUFFER + 1; tg_runtime_number(n) != NULL; n++)
         look_at_many((enum tg_runtime_kind)n);
+}
+
+CONTRACT(every_schedule_gives_what_serial_execution_gives_and_on_one_core_one_order)
+{
+    uint64_t first = number_from_environment("TASKGLASS_ORACLE_SEED", 1);
+    uint64_t n = number_from_environment("TASKGLASS_ORACLE_GRAPHS",
+                                         (uint64_t)contract_rounds(ROUNDS(180, 40), 60));
+    for (uint32_t runtime = 0; tg_runtime_number(runtime) != NULL; runtime++)
+        look_at((enum tg_runtime_kind)runtime, first, n, true);
 }
 
 /* ── the oracle itself ─────────────────────────────────────────────────────────────────── */
