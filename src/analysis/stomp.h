@@ -14,6 +14,7 @@
 #define TG_ANALYSIS_STOMP_H
 
 #include <taskglass/answers.h>
+#include <taskglass/guard.h>
 
 #include "analysis/find.h"
 
@@ -82,7 +83,7 @@ struct tg_stomp_race {
 
 /* A write outside of an argument that guards saw, at its place in the memory of the recorded run. */
 struct tg_stomp_stray {
-    uint64_t lo, hi;
+    struct tg_stomp_range first, row; /* the first element, and all of them */
 };
 enum { TG_STOMP_STRAYS = 16 };
 
@@ -92,7 +93,7 @@ struct tg_stomp_verdict {
     uint32_t replayed; /* enum tg_find_replayed, as far as it does not depend on the finding */
     uint32_t n_strays;
     struct tg_stomp_stray stray[TG_STOMP_STRAYS];
-    char text[1000];
+    char text[sizeof((struct tg_guard_finding *)0)->text];
 };
 
 /* What the answer about stomps keeps. */

@@ -31,6 +31,15 @@ static const struct tg_stomp_verdict *verdict_of(const struct tg_stomp *stomp, u
                : bsearch(&wanted, stomp->verdict, stomp->n_verdicts, sizeof wanted, by_task);
 }
 
+/* Of several elements only the first is known for certain; the others count if they explain every byte that
+ * changed. */
+static bool hits(const struct tg_stomp_stray *stray, const struct tg_stomp_bytes *bytes)
+{
+    return tg_stomp_bytes_meet(bytes, stray->first.lo, stray->first.hi) ||
+           (bytes->is_exact && bytes->count > 0 && bytes->range[0].lo >= stray->row.lo &&
+            bytes->range[bytes->count - 1].hi <= stray->row.hi);
+}
+
 void tg_stomp_judge(const struct tg_stomp *stomp, const struct tg_stomp_bytes *bytes,
                     struct tg_find_suspect *suspect)
 {
@@ -40,7 +49,7 @@ void tg_stomp_judge(const struct tg_stomp *stomp, const struct tg_stomp_bytes *b
     suspect->replayed = verdict->replayed;
     suspect->misuse = verdict->text;
     for (uint32_t i = 0; i < verdict->n_strays; i++)
-        if (tg_stomp_bytes_meet(bytes, verdict->stray[i].lo, verdict->stray[i].hi))
+        if (hits(&verdict->stray[i], bytes))
             suspect->replayed = TG_FIND_REPLAYED_CONVICTS;
 }
 
@@ -66,15 +75,13 @@ static bool view_of(const struct tg_find *find, uint64_t task, uint32_t argument
     return false;
 }
 
-/* Elements from the view's first one on, also before it, as bytes. */
-static struct tg_stomp_stray stray_at(const struct tg_tensor *tensor, int64_t offset,
-                                      uint64_t count)
+/* `count` elements from one on, which is counted from the address of the tensor, as bytes. */
+static struct tg_stomp_range bytes_at(const struct tg_tensor *tensor, int64_t offset, int64_t count)
 {
-    int64_t bits = tg_bits_of(tensor->dtype), begin = offset * bits;
-    int64_t end = begin + (int64_t)(count > 0 ? count : 1) * bits;
+    int64_t bits = tg_bits_of(tensor->dtype), begin = offset * bits, end = begin + count * bits;
     uint64_t lo = tensor->addr + (uint64_t)(begin >= 0 ? begin / 8 : -((7 - begin) / 8));
     uint64_t hi = tensor->addr + (uint64_t)(end >= 0 ? (end + 7) / 8 : -(-end / 8));
-    return (struct tg_stomp_stray){lo, hi};
+    return (struct tg_stomp_range){lo, hi};
 }
 
 static bool is_write(uint32_t kind)
@@ -90,25 +97,29 @@ static bool may_be_write(uint32_t kind)
            kind == TG_GUARD_FAULT;
 }
 
-/* False if the place is not known. A count is that of elements in a row only next to it, so what lies
- * further off counts only as far as the first element. */
+/* False if the place is not known. What was written before and behind a view is taken as elements in a row
+ * from the nearest one on. */
 static bool place_stray(const struct tg_find *find, uint64_t task,
                         const struct tg_guard_finding *finding, struct tg_stomp_stray *stray)
 {
     struct tg_tensor tensor;
-    const uint64_t far = INT64_MAX / 1024;
-    if (!is_write(finding->kind) || !finding->has_element || finding->distance > far ||
-        finding->count > far || !view_of(find, task, finding->argument, &tensor) ||
-        finding->element >= (uint64_t)tg_tensor_numel(&tensor))
+    const int64_t far = INT64_C(1) << 40;
+    int64_t lowest, highest, row = finding->count > 1 ? (int64_t)finding->count : 1;
+    if (!is_write(finding->kind) || !finding->has_element || finding->place > far ||
+        finding->place < -far || finding->count > (uint64_t)far ||
+        !view_of(find, task, finding->argument, &tensor) ||
+        finding->element >= (uint64_t)tg_tensor_numel(&tensor) ||
+        !tg_tensor_footprint(&tensor, &lowest, &highest))
         return false;
-    int64_t offset = tg_tensor_offset(&tensor, (int64_t)finding->element);
-    int64_t distance = (int64_t)finding->distance, count = (int64_t)finding->count;
+    int64_t offset = finding->kind == TG_GUARD_WROTE_INPUT
+                         ? tg_tensor_offset(&tensor, (int64_t)finding->element)
+                         : lowest + finding->place;
+    stray->first = bytes_at(&tensor, offset, 1);
+    stray->row = stray->first;
     if (finding->kind == TG_GUARD_WROTE_BEHIND)
-        *stray = stray_at(&tensor, offset + distance, finding->count);
+        stray->row = bytes_at(&tensor, offset, row);
     else if (finding->kind == TG_GUARD_WROTE_BEFORE)
-        *stray = stray_at(&tensor, offset - distance - (count > 1 ? count - 1 : 0), finding->count);
-    else
-        *stray = stray_at(&tensor, offset, 1);
+        stray->row = bytes_at(&tensor, offset - row + 1, row);
     return true;
 }
 

@@ -99,7 +99,8 @@ static void put_replay(const struct tg_find_suspect *suspect)
     if (suspect->replayed == TG_FIND_REPLAYED_CONVICTS)
         cli_print("; replayed, it writes these bytes: %s", cli_show(&said, suspect->misuse));
     else if (suspect->replayed == TG_FIND_REPLAYED_STRAYS)
-        cli_print("; replayed, it writes elsewhere: %s", cli_show(&said, suspect->misuse));
+        cli_print("; replayed, it leaves its arguments elsewhere: %s",
+                  cli_show(&said, suspect->misuse));
     else if (suspect->replayed == TG_FIND_REPLAYED_CLEARS)
         cli_print("; replayed, no stray write was seen");
     else if (suspect->replayed == TG_FIND_REPLAYED_FAILED)

@@ -22,6 +22,7 @@ WORKLOADS = BUILD / "tests" / "workloads"
 TIMEOUT = 600
 
 KERNELS = ["scale", "window", "mix_up", "subtract", "add_up", "halve", "ratio", "quantize"]
+RUNTIMES = ["host_build_graph", "aicpu_build_graph", "tensormap_and_ringbuffer"]
 PLANTED = 3  # the step with the bug, as in bugs.h
 
 
@@ -93,6 +94,6 @@ def kept(tmp_path_factory):
     return Kept(tmp_path_factory.mktemp("recordings"))
 
 
-@pytest.fixture(params=["host_build_graph", "aicpu_build_graph", "tensormap_and_ringbuffer"])
+@pytest.fixture(params=RUNTIMES)
 def case(request, tmp_path, kept, platform):
     return Case(tmp_path, kept, platform, request.param)

@@ -2,8 +2,11 @@
 """Who changed the bytes of a stomp: the scenes of tests/workloads/stomps. A task is named only where that is
 proved, and no innocent task ever."""
 
+import json
+
 import pytest
 
+from conftest import WORKLOADS
 from platforms import GPU
 
 EXPLICIT = ("host_build_graph", "aicpu_build_graph")
@@ -60,3 +63,50 @@ def test_a_task_that_writes_while_another_reads_is_the_first_suspect(case):
     finding = suspects_of(case, "race", "--no-replay")
     first = finding["suspects"][0]
     assert (first["kernel"], first["writes"], first["place"]) == (["slow_writer"], True, "inside")
+
+
+@pytest.mark.skipif(GPU, reason="a GPU cannot protect pages, so it does not see every stray write")
+@pytest.mark.parametrize("scene", ["chain", "alone", "crowd"])
+def test_a_replay_with_guards_names_the_one(case, scene):
+    finding = suspects_of(case, scene)
+    assert (finding["culprit"]["kernel"], finding["culprit"]["evidence"]) == (["stray"], "guards")
+    first, *others = finding["suspects"]
+    assert first["task_id"] == finding["culprit"]["task_id"] and first["replay"] == "convicts"
+    assert "wrote memory that is not the argument's" in first["misuse"]
+    assert all(task["replay"] == "clears" and task["misuse"] is None for task in others)
+
+
+@pytest.mark.skipif(GPU, reason="a GPU cannot protect pages, so it does not see every stray write")
+def test_of_two_that_write_the_same_bytes_none_is_the_one(case):
+    finding = suspects_of(case, "twice")
+    assert finding["culprit"] is None
+    assert [(task["kernel"], task["replay"]) for task in finding["suspects"][:2]] == \
+        [(["stray"], "convicts"), (["stray_before"], "convicts")]
+
+
+@pytest.mark.skipif(GPU, reason="a GPU cannot protect pages, so it does not see every stray write")
+def test_a_stray_write_that_is_not_seen_here_convicts_nobody(case):
+    finding = suspects_of(case, "sneak")
+    assert finding["culprit"] is None
+    assert (finding["suspects"][0]["kernel"], finding["suspects"][0]["replay"]) == (["sneaks"], "strays")
+
+
+def test_a_module_that_is_not_known_is_not_loaded(case, tmp_path):
+    recording = case.own(case.record("stomps", "--case", "chain"))
+    run = json.loads((recording / "run.json").read_text())
+    module = tmp_path / "stranger.so"
+    module.write_bytes((WORKLOADS / "stomps.so").read_bytes() + b"changed")
+    (recording / "run.json").write_text(json.dumps({**run, "module": str(module)}))
+    code, result = case.json("find", "stomp", recording)
+    assert code == 1 and "loading it would run its code" in result["not_replayed"]
+    assert all(task["replay"] is None for task in result["findings"][0]["suspects"])
+    assert "note: no suspect was replayed: run.json names a module" in \
+        case.tool("find", "stomp", recording).stdout
+
+
+def test_without_payloads_the_answer_says_why_nothing_was_replayed(case):
+    recording = case.record("stomps", "--case", "chain", "--dump-tensor=hash")
+    code, result = case.json("find", "stomp", recording)
+    assert code == 1 and result["not_replayed"].endswith("record with --dump-tensor=full")
+    first = result["findings"][0]["suspects"][0]
+    assert (first["place"], first["distance"]) == ("behind", 0), "the whole tensor counts"
