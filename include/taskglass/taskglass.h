@@ -24,6 +24,7 @@
 #include <taskglass/schedule.h>
 #include <taskglass/scope_stats.h>
 #include <taskglass/settings.h>
+#include <taskglass/shake.h>
 #include <taskglass/source.h>
 #include <taskglass/status.h>
 #include <taskglass/tensor.h>

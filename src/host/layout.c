@@ -11,6 +11,7 @@
 #include <taskglass/replay.h>
 #include <taskglass/runs.h>
 #include <taskglass/scope_stats.h>
+#include <taskglass/shake.h>
 #include <taskglass/timing.h>
 #include <taskglass/verify.h>
 #include <taskglass/workload.h>
@@ -335,6 +336,37 @@ static const struct tg_layout_info rows[] = {
     CHARS(tg_replay_summary, recorded_on), MEMBER(tg_replay_summary, workers),
     MEMBER(tg_replay_summary, devices), MEMBER(tg_replay_summary, guarded),
     MEMBER(tg_replay_summary, has_pages),
+
+    STRUCTURE(tg_shake_config), MEMBER(tg_shake_config, case_name), POINTER(tg_shake_config, set),
+    MEMBER(tg_shake_config, n_set), MEMBER(tg_shake_config, runs),
+    MEMBER(tg_shake_config, reduce_runs), MEMBER(tg_shake_config, seed),
+    MEMBER(tg_shake_config, strict), MEMBER(tg_shake_config, output),
+    POINTER(tg_shake_config, progress), POINTER(tg_shake_config, tell),
+    POINTER(tg_shake_config, context),
+
+    STRUCTURE(tg_shake_task), MEMBER(tg_shake_task, id), CHARS(tg_shake_task, kernel),
+    CHARS(tg_shake_task, line),
+
+    STRUCTURE(tg_shake_difference), MEMBER(tg_shake_difference, change),
+    MEMBER(tg_shake_difference, status), CHARS(tg_shake_difference, text),
+    CHARS(tg_shake_difference, output), MEMBER(tg_shake_difference, has_task),
+    NESTED(tg_shake_difference, task, tg_shake_task), MEMBER(tg_shake_difference, reads),
+    MEMBER(tg_shake_difference, argument), MEMBER(tg_shake_difference, tasks),
+
+    STRUCTURE(tg_shake_constraint), NESTED(tg_shake_constraint, first, tg_shake_task),
+    NESTED(tg_shake_constraint, second, tg_shake_task), MEMBER(tg_shake_constraint, race),
+
+    STRUCTURE(tg_shake_info), MEMBER(tg_shake_info, result), MEMBER(tg_shake_info, schedules),
+    MEMBER(tg_shake_info, found_at), MEMBER(tg_shake_info, runs), MEMBER(tg_shake_info, wall),
+    MEMBER(tg_shake_info, tasks), MEMBER(tg_shake_info, case_name),
+    MEMBER(tg_shake_info, schedule), MEMBER(tg_shake_info, reduced),
+    MEMBER(tg_shake_info, reason), MEMBER(tg_shake_info, n_constraints),
+    POINTER(tg_shake_info, constraint), MEMBER(tg_shake_info, fewest),
+    MEMBER(tg_shake_info, confirmed), NESTED(tg_shake_info, difference, tg_shake_difference),
+    MEMBER(tg_shake_info, inside), MEMBER(tg_shake_info, inside_schedule),
+    NESTED(tg_shake_info, inside_difference, tg_shake_difference),
+    MEMBER(tg_shake_info, unstable_inside), MEMBER(tg_shake_info, baseline_dir),
+    MEMBER(tg_shake_info, failing_dir), MEMBER(tg_shake_info, reduced_dir),
 
     STRUCTURE(tg_replay_reason), CHARS(tg_replay_reason, text),
 
