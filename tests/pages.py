@@ -24,7 +24,7 @@ import sys
 
 SKIPPED = {".git", ".cache", ".pytest_cache", "__pycache__", "build", "outputs", "node_modules"}
 # Verbs that open a device: only they can end with 3.
-WITH_DEVICE = {"run", "replay"}
+WITH_DEVICE = {"run", "shake", "replay"}
 # Pages that also speak of what no public header has.
 FOR_DEVELOPERS = {"architecture.md", "design.md", "security.md", "wire-format.md", "live-protocol.md"}
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")

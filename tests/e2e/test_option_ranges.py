@@ -106,7 +106,8 @@ def test_a_long_wait_loses_nothing(tg):
 WHOLE = [("view", "limit", []), ("stats", "limit", []), ("find", "limit", ["nan"]),
          ("diff", "limit", ["a", "b"]), ("export", "limit", []), ("scope", "limit", []), ("path", "limit", []),
          ("check", "limit", []), ("runs", "limit", []), ("runs", "keep", []),
-         ("replay", "repeat", ["a"]), ("replay", "workers", ["a"]), ("top", "count", [])]
+         ("replay", "repeat", ["a"]), ("replay", "workers", ["a"]), ("top", "count", []),
+         ("shake", "runs", ["a"]), ("shake", "reduce-runs", ["a"]), ("shake", "seed", ["a"])]
 REAL = [("diff", "atol", ["a", "b"]), ("diff", "rtol", ["a", "b"]), ("check", "atol", ["a"]),
         ("check", "rtol", ["a"])]
 
