@@ -18,6 +18,7 @@ SHOWN = {"json": "functions return objects", "help": "help()", "quiet": "functio
 #: Each verb: the functions that do its work, options under another name, and options without a twin.
 VERBS = {
     "run": ([taskglass.run], {}, {}),
+    "shake": ([taskglass.shake], {}, {}),
     "check": ([Recording.check, Recording.check_against], {
         "timeout": "limit", "against": "file", "limit": None}, {"limit": "the result has every task"}),
     "find": ([Recording.find], {"no-replay": "replay"}, {}),
@@ -44,7 +45,7 @@ VERBS = {
 WITHOUT = {"new": "it makes the sources of a workload", "completion": "for shells", "help": "help()"}
 
 #: Functions that take settings: as a Config, or by their names.
-TAKES_SETTINGS = {"run", "find", "replay", "list", "config"}
+TAKES_SETTINGS = {"run", "shake", "find", "replay", "list", "config"}
 
 
 def offered(*words):

@@ -27,6 +27,7 @@ from ._replay_all import Misuse, ReplayAll, ReplayedTask
 from ._results import RunSchedule, RunScopes, RunTrace
 from ._runs import PastRun, RemovedRun, Runs, remove_runs, runs
 from ._scope import (ScopeFatal, ScopeNeed, ScopePage, ScopePeak, ScopeStats, ScopeUse, scope)
+from ._shake import OrderConstraint, Shake, ShakeDifference, ShakeTask, shake
 from ._stats import Stats, TensorStats
 from ._verify import Finding, Verification
 from .analysis import Diff, Pair, Suspect, diff
@@ -58,12 +59,13 @@ __all__ = [
     "Feed", "FindResult", "Finding", "Found", "Gain",
     "Graph", "Hang", "In", "InOut", "IoError", "Kernel", "KernelFault", "KernelTime", "Live",
     "Mismatch", "MissingPackage", "Misuse", "Module", "NoMemory", "NotFound", "NotTrusted",
-    "Out", "OutOfRange", "Output", "Pair", "PastRun", "PathStep", "Platform", "Record",
+    "OrderConstraint", "Out", "OutOfRange", "Output", "Pair", "PastRun", "PathStep", "Platform", "Record",
     "Recording", "Recovery", "RemovedRun", "Replay", "ReplayAll", "ReplayOutput",
     "ReplayedTask", "Run", "RunPath", "RunResult", "RunSchedule", "RunScopes", "RunTrace",
     "RunningTask", "Runs", "Runtime", "Scalar", "ScopeFatal", "ScopeNeed", "ScopePage", "ScopePeak",
-    "ScopeStats", "ScopeUse", "Setting", "SourceLine", "Stats", "StompSuspect", "Suspect", "Task", "TaskTime",
+    "ScopeStats", "ScopeUse", "Setting", "Shake",
+    "ShakeDifference", "ShakeTask", "SourceLine", "Stats", "StompSuspect", "Suspect", "Task", "TaskTime",
     "TensorStats", "TimedOut", "Unsupported", "Verification", "Workload", "WorkloadFault",
     "diff", "dtypes", "explain", "export_formats", "live", "newest", "path", "platforms", "recover",
-    "remove_runs", "run", "runs", "runtimes", "scope", "settings", "verify", "version",
+    "remove_runs", "run", "runs", "runtimes", "scope", "settings", "shake", "verify", "version",
     "workload", "workloads"]

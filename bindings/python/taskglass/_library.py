@@ -63,6 +63,8 @@ _FUNCTIONS = """
     tg_replay_task sppUppp  tg_replay_word tpp       tg_replay_bundle spUptp
     tg_replay_all sppppppp  tg_replay_all_word tppp  tg_replay_is_name tu
     tg_guard_kind_name tu   tg_guard_unseen tbu
+    tg_shake_run sppppp     tg_shake_destroy -p      tg_shake_get -pp        tg_shake_exit_code ip
+    tg_shake_result_name tu tg_shake_change_name tu
     tg_recording_recover stpp
     tg_runs_open stpp       tg_runs_close -p         tg_runs_get bpUp        tg_runs_unread Upp
     tg_runs_select sppp     tg_runs_find stpp        tg_runs_remove stpp     tg_runs_parse_age stpp

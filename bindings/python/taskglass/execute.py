@@ -325,7 +325,7 @@ def _execute(settings: SettingsHandle, file: WorkloadFile, name: str, case: Opti
 
     callback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_uint64,
                                 ctypes.c_uint64)(tell)
-    changes = _texts(f"{key}={_param(value)}" for key, value in (params or {}).items())
+    changes = texts_of_params(params)
     argv = _texts(sys.argv)
     config = lib().layout.tg_execute_config(
         case_name=encoded(case) if case is not None else None,
@@ -350,6 +350,11 @@ def _execute(settings: SettingsHandle, file: WorkloadFile, name: str, case: Opti
 def _texts(items: Any) -> Any:
     all_of_them = [encoded(item) for item in items]
     return (ctypes.c_char_p * (len(all_of_them) + 1))(*all_of_them)
+
+
+def texts_of_params(params: Optional[Mapping[str, Any]]) -> Any:
+    """ "key=value" of each, as an array for C that ends in NULL."""
+    return _texts(f"{key}={_param(value)}" for key, value in (params or {}).items())
 
 
 def _param(value: Any) -> str:
