@@ -307,6 +307,13 @@ static bool add_input_fault(const struct tg_guard_memory *m, uint32_t block, int
     return false;
 }
 
+/* "task 0, kernel add, on core 0 (AIC): Segmentation fault …": the number is not that of the recording. */
+static const char *without_task(const char *text)
+{
+    const char *rest = strstr(text, "): ");
+    return strncmp(text, "task ", 5) == 0 && rest != NULL ? rest + 3 : text;
+}
+
 static void add_failure(uint32_t kind, const struct tg_guard_failure *failure,
                         struct tg_guard_report *report)
 {
@@ -315,7 +322,7 @@ static void add_failure(uint32_t kind, const struct tg_guard_failure *failure,
     if (f == NULL || !is_new)
         return;
     snprintf(f->site, sizeof f->site, "%s", failure->site);
-    snprintf(f->text, sizeof f->text, "%s", failure->text);
+    snprintf(f->text, sizeof f->text, "%s", without_task(failure->text));
 }
 
 /* Division by zero, abort and the like say nothing about memory. A GPU names no signal. */
@@ -324,8 +331,9 @@ static bool is_memory_fault(const struct tg_guard_failure *failure)
     return failure->signal == SIGSEGV || failure->signal == SIGBUS || failure->signal == 0;
 }
 
-void tg_guard_find_failure(const struct tg_guard_memory *m, const struct tg_guard_trial *trial,
-                           const struct tg_guard_failure *failure, struct tg_guard_report *report)
+uint32_t tg_guard_find_failure(const struct tg_guard_memory *m, const struct tg_guard_trial *trial,
+                               const struct tg_guard_failure *failure,
+                               struct tg_guard_report *report)
 {
     static const uint8_t deeds[] = {[TG_ACCESS_NONE] = TG_GUARD_DID_USE,
                                     [TG_ACCESS_READ] = TG_GUARD_DID_READ,
@@ -333,17 +341,17 @@ void tg_guard_find_failure(const struct tg_guard_memory *m, const struct tg_guar
     uint32_t b;
     if (failure->end != TG_GUARD_FAULTED || !is_memory_fault(failure)) {
         add_failure(failure->end == TG_GUARD_HUNG ? TG_GUARD_HANG : TG_GUARD_LOST, failure, report);
-        return;
+        return UINT32_MAX;
     }
     if (!failure->has_place || !block_at(m, trial, failure->at, &b)) {
         add_failure(TG_GUARD_FAULT, failure, report);
-        return;
+        return UINT32_MAX;
     }
     int64_t at = 8 * ((int64_t)failure->at - (int64_t)trial->place[b].data);
-    if (at >= 0 && at < 8 * (int64_t)m->block[b].size &&
-        add_input_fault(m, b, at, failure->site, report))
-        return;
-    add_outside(m, b, at, 0, deeds[failure->access], failure->site, report);
+    if (at < 0 || at >= 8 * (int64_t)m->block[b].size ||
+        !add_input_fault(m, b, at, failure->site, report))
+        add_outside(m, b, at, 0, deeds[failure->access], failure->site, report);
+    return b;
 }
 
 /* ── reads ─────────────────────────────────────────────────────────────────────────────── */

@@ -11,9 +11,11 @@ enum tg_guard_deed { TG_GUARD_DID_USE, TG_GUARD_DID_READ, TG_GUARD_DID_WRITE };
 /* Adds what a trial changed although the kernel must not. */
 void tg_guard_find_writes(const struct tg_guard_memory *memory, const struct tg_guard_trial *trial,
                           struct tg_guard_report *report);
-/* Adds a trial that did not end. */
-void tg_guard_find_failure(const struct tg_guard_memory *memory, const struct tg_guard_trial *trial,
-                           const struct tg_guard_failure *failure, struct tg_guard_report *report);
+/* Adds a trial that did not end. Returns the block at which it faulted; UINT32_MAX: at none. */
+uint32_t tg_guard_find_failure(const struct tg_guard_memory *memory,
+                               const struct tg_guard_trial *trial,
+                               const struct tg_guard_failure *failure,
+                               struct tg_guard_report *report);
 /* Adds a read of byte `at` of a block, counted from its first one: before it, behind it or in a gap. `kernel
  * outputs` says which elements change with it. */
 void tg_guard_find_read(const struct tg_guard_memory *memory, uint32_t block, int64_t at,

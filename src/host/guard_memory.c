@@ -183,14 +183,13 @@ static struct tg_guard_place place_block(const struct tg_guard_block *block,
     return at;
 }
 
-uint64_t tg_guard_place_blocks(const struct tg_guard_memory *m, enum tg_guard_side side,
-                               bool has_pages, uint64_t begin, struct tg_guard_place *place,
-                               uint64_t *buffer)
+uint64_t tg_guard_place_blocks(const struct tg_guard_memory *m, const struct tg_guard_plan *plan,
+                               uint64_t begin, struct tg_guard_place *place, uint64_t *buffer)
 {
-    uint64_t guard = has_pages ? TG_GUARD_BYTES : 0;
+    uint64_t guard = plan->has_pages ? TG_GUARD_BYTES : 0;
     *buffer = 0;
     for (uint32_t b = 0; b < m->n_blocks; b++) {
-        place[b] = place_block(&m->block[b], side, begin + guard);
+        place[b] = place_block(&m->block[b], tg_guard_side_of(plan, b), begin + guard);
         place[b].buffer = *buffer;
         *buffer += place[b].region_size;
         begin = place[b].region + place[b].region_size + guard;

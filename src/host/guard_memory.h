@@ -60,11 +60,23 @@ struct tg_guard_place {
     uint64_t buffer;              /* of the region, in a buffer with all regions of a trial */
 };
 
+/* How a trial places blocks. */
+struct tg_guard_plan {
+    enum tg_guard_side side;
+    uint32_t loose; /* a bit for each block that is placed LOOSE although the others are not */
+    bool has_pages;
+};
+/* The side of a block. */
+static inline enum tg_guard_side tg_guard_side_of(const struct tg_guard_plan *plan, uint32_t block)
+{
+    return plan->loose >> block & 1 ? TG_GUARD_LOOSE : plan->side;
+}
+
 /* Places all blocks from `begin` on, a multiple of the page. Returns where they end with their guards, which
  * have TG_GUARD_BYTES, or 0 without `has_pages`; *buffer gets the bytes of all regions. */
-uint64_t tg_guard_place_blocks(const struct tg_guard_memory *memory, enum tg_guard_side side,
-                               bool has_pages, uint64_t begin, struct tg_guard_place *place,
-                               uint64_t *buffer);
+uint64_t tg_guard_place_blocks(const struct tg_guard_memory *memory,
+                               const struct tg_guard_plan *plan, uint64_t begin,
+                               struct tg_guard_place *place, uint64_t *buffer);
 /* True if TIGHT puts a block closer to the guard behind it than END does. */
 bool tg_guard_is_tighter(const struct tg_guard_memory *memory);
 

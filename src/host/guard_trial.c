@@ -95,11 +95,23 @@ static tg_status protect_regions(struct tg_guarded *g, struct tg_guard_trial *co
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t b = 0; b < g->memory.n_blocks; b++) {
             const struct tg_guard_place *place = &trial[i]->place[b];
-            bool reads = g->memory.block[b].is_input && trial[i]->side != TG_GUARD_LOOSE;
+            bool reads = g->memory.block[b].is_input &&
+                         tg_guard_side_of(&trial[i]->plan, b) != TG_GUARD_LOOSE;
             g->next[count++] = (struct tg_protection){g->arena + place->region, place->region_size,
                                                       reads ? TG_ACCESS_READ : TG_ACCESS_WRITE};
         }
     return protect(g, count, error);
+}
+
+/* The host keeps the regions of a few trials twice, so it could not take what a device may. */
+static tg_status check_size(uint64_t bytes, struct tg_error *error)
+{
+    if (bytes <= TG_GUARD_MOST_BYTES)
+        return TG_OK;
+    return tg_error_set(error, TG_NO_MEMORY,
+                        "its arguments take %llu bytes with guard zones, more than the %llu that "
+                        "guards are made for",
+                        (unsigned long long)bytes, (unsigned long long)TG_GUARD_MOST_BYTES);
 }
 
 static tg_status place(struct tg_guarded *g, struct tg_guard_trial *const *trial, uint32_t n,
@@ -108,7 +120,10 @@ static tg_status place(struct tg_guarded *g, struct tg_guard_trial *const *trial
     uint64_t end = 0;
     for (uint32_t i = 0; i < n; i++) {
         struct tg_guard_trial *t = trial[i];
-        end = tg_guard_place_blocks(&g->memory, t->side, g->has_pages, end, t->place, &t->bytes);
+        end = tg_guard_place_blocks(&g->memory, &t->plan, end, t->place, &t->bytes);
+        tg_status status = check_size(t->bytes, error);
+        if (status != TG_OK)
+            return status;
         if (!tg_grow(&t->before, &t->room_before, t->bytes + 1, 1) ||
             !tg_grow(&t->after, &t->room_after, t->bytes + 1, 1))
             return tg_error_set(error, TG_NO_MEMORY, "out of host memory for the guard zones");

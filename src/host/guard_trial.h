@@ -14,7 +14,7 @@
 enum tg_guard_end { TG_GUARD_ENDED, TG_GUARD_FAULTED, TG_GUARD_HUNG, TG_GUARD_DIED };
 
 struct tg_guard_trial {
-    enum tg_guard_side side;
+    struct tg_guard_plan plan;
     struct tg_guard_fill fill;
     /* Of the last run: */
     struct tg_guard_place place[TG_MAX_TENSORS];
@@ -36,6 +36,9 @@ struct tg_guard_failure {
 };
 
 enum { TG_GUARD_TRIALS = TG_GUARD_PATTERNS + 1 };
+
+/* The largest task that can be guarded, with its zones. */
+#define TG_GUARD_MOST_BYTES (UINT64_C(128) << 20)
 
 struct tg_guarded {
     struct tg_guard_bench *bench;

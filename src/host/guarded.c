@@ -40,9 +40,10 @@ void tg_guarded_close(struct tg_guarded *g)
 
 /* ── the first look ────────────────────────────────────────────────────────────────────── */
 
-static void plan(struct tg_guard_trial *trial, enum tg_guard_side side, uint8_t pattern)
+static void plan(const struct tg_guarded *g, struct tg_guard_trial *trial, enum tg_guard_side side,
+                 uint8_t pattern)
 {
-    trial->side = side;
+    trial->plan = (struct tg_guard_plan){.side = side, .has_pages = g->has_pages};
     trial->fill = (struct tg_guard_fill){
         .output = pattern, .gap = pattern, .zone = pattern, .other_block = -1};
 }
@@ -53,11 +54,11 @@ static uint32_t plan_look(struct tg_guarded *g, struct tg_guard_trial *trial[TG_
     uint32_t n = 0;
     for (uint32_t i = 0; i < TG_GUARD_TRIALS; i++)
         trial[i] = &g->trial[i];
-    plan(trial[n++], g->has_pages ? TG_GUARD_END : TG_GUARD_LOOSE, 0);
-    plan(trial[n++], g->has_pages ? TG_GUARD_END : TG_GUARD_LOOSE, 1);
-    plan(trial[n++], g->has_pages ? TG_GUARD_BEGIN : TG_GUARD_LOOSE, 2);
+    plan(g, trial[n++], g->has_pages ? TG_GUARD_END : TG_GUARD_LOOSE, 0);
+    plan(g, trial[n++], g->has_pages ? TG_GUARD_END : TG_GUARD_LOOSE, 1);
+    plan(g, trial[n++], g->has_pages ? TG_GUARD_BEGIN : TG_GUARD_LOOSE, 2);
     if (g->has_pages && tg_guard_is_tighter(&g->memory))
-        plan(trial[n++], TG_GUARD_TIGHT, 3);
+        plan(g, trial[n++], TG_GUARD_TIGHT, 3);
     return n;
 }
 
@@ -107,6 +108,7 @@ struct examination {
     struct tg_error *error;
     tg_status status; /* of the first call that failed; nothing runs after that */
     bool is_over;     /* the kernel does not end, so no more can be found */
+    uint32_t block; /* at which the last trial faulted; UINT32_MAX: at none, or it did not fault */
 };
 
 /* Runs one trial. False if it did not end, or could not be run. */
@@ -114,6 +116,7 @@ static bool try(struct examination *x, struct tg_guard_trial *trial)
 {
     struct tg_guard_failure failure;
     uint32_t ended = 0;
+    x->block = UINT32_MAX;
     if (x->status != TG_OK || x->is_over)
         return false;
     x->status = tg_guard_trials_run(x->g, &trial, 1, &ended, &failure, x->error);
@@ -124,29 +127,41 @@ static bool try(struct examination *x, struct tg_guard_trial *trial)
         return true;
     }
     /* Less alignment than the recorded address had is no fault of the kernel. */
-    if (trial->side == TG_GUARD_TIGHT && !failure.has_place)
+    if (trial->plan.side == TG_GUARD_TIGHT && !failure.has_place)
         return false;
-    tg_guard_find_failure(&x->g->memory, trial, &failure, x->report);
+    x->block = tg_guard_find_failure(&x->g->memory, trial, &failure, x->report);
     x->is_over = failure.end != TG_GUARD_FAULTED;
     return false;
 }
 
-/* Lets the kernel fault at the first byte outside that it touches, on either side. */
-static void try_pages(struct examination *x)
+/* Lets the kernel fault at the first byte outside that it touches. Then it may touch that block, to see whether
+ * it faults at another one, too. True if it faulted at one that had not faulted before. */
+static bool try_side(struct examination *x, enum tg_guard_side side)
 {
     struct tg_guard_trial *trial = &x->g->trial[SCRATCH];
-    static const enum tg_guard_side side[] = {TG_GUARD_TIGHT, TG_GUARD_END, TG_GUARD_BEGIN};
-    for (uint32_t i = 0; i < 3 && x->g->has_pages; i++) {
-        if (side[i] == TG_GUARD_TIGHT && !tg_guard_is_tighter(&x->g->memory))
-            continue;
-        plan(trial, side[i], 0);
+    uint32_t found = x->report->misuse, loose = 0;
+    do {
+        plan(x->g, trial, side, 0);
+        trial->plan.loose = loose;
         (void)try(x, trial);
-    }
+        loose |= x->block < TG_MAX_TENSORS ? UINT32_C(1) << x->block : 0;
+    } while (x->block != UINT32_MAX && loose != trial->plan.loose);
+    return x->report->misuse > found;
 }
 
-static void plan_base(struct tg_guard_trial *trial)
+static void try_pages(struct examination *x)
 {
-    plan(trial, TG_GUARD_LOOSE, 0);
+    if (!x->g->has_pages)
+        return;
+    (void)try_side(x, TG_GUARD_BEGIN);
+    /* A device that is lost costs more than a trial: what faults at END has faulted at TIGHT. */
+    if (!tg_guard_is_tighter(&x->g->memory) || !try_side(x, TG_GUARD_TIGHT))
+        (void)try_side(x, TG_GUARD_END);
+}
+
+static void plan_base(const struct examination *x, struct tg_guard_trial *trial)
+{
+    plan(x->g, trial, TG_GUARD_LOOSE, 0);
 }
 
 /* True if a trial that has ended gave other outputs than the base, and does so again, while the base stays as
@@ -157,12 +172,12 @@ static bool has_changed(struct examination *x, const struct tg_guard_trial *tria
     struct tg_guard_trial *scratch = &g->trial[SCRATCH];
     if (x->report->varies || same_outputs(&g->memory, &g->trial[BASE], trial))
         return false;
-    scratch->side = trial->side;
+    scratch->plan = trial->plan;
     scratch->fill = trial->fill;
     if (!try(x, scratch))
         return false;
     x->report->varies |= !same_outputs(&g->memory, trial, scratch);
-    plan_base(scratch);
+    plan_base(x, scratch);
     if (!try(x, scratch))
         return false;
     x->report->varies |= !same_outputs(&g->memory, &g->trial[BASE], scratch);
@@ -180,7 +195,7 @@ static void try_outputs(struct examination *x)
     for (uint8_t pattern = 1; pattern < TG_GUARD_PATTERNS; pattern++) {
         struct tg_guard_trial *t = &g->trial[pattern];
         trial[pattern] = t;
-        plan_base(t);
+        plan_base(x, t);
         t->fill.output = pattern;
         if (!try(x, t))
             return;
@@ -204,7 +219,7 @@ struct piece {
 static bool piece_matters(struct examination *x, const struct piece *p)
 {
     struct tg_guard_trial *t = &x->g->trial[OTHER];
-    plan_base(t);
+    plan_base(x, t);
     t->fill.other_block = (int)p->block;
     t->fill.in_zone = p->in_zone;
     t->fill.other_pattern = p->pattern;
@@ -270,7 +285,7 @@ static void try_reads(struct examination *x)
     struct tg_guarded *g = x->g;
     for (uint8_t pattern = 1; pattern < TG_GUARD_PATTERNS; pattern++) {
         struct tg_guard_trial *t = &g->trial[OTHER];
-        plan_base(t);
+        plan_base(x, t);
         t->fill.zone = t->fill.gap = pattern;
         if (!try(x, t) || !has_changed(x, t))
             continue;
@@ -288,8 +303,8 @@ static tg_status examine(struct tg_guarded *g, struct tg_guard_report *report,
     struct examination x = {.g = g, .report = report, .error = error};
     struct tg_guard_trial *base = &g->trial[BASE], *again = &g->trial[SCRATCH];
     try_pages(&x);
-    plan_base(base);
-    plan_base(again);
+    plan_base(&x, base);
+    plan_base(&x, again);
     if (try(&x, base) && try(&x, again)) {
         report->varies = !same_outputs(&g->memory, base, again);
         try_outputs(&x);

@@ -18,7 +18,7 @@
 /* The result of one task in a batch. */
 struct tg_replay_told {
     struct tg_replay_verdict is;
-    char why[sizeof((struct tg_error *)NULL)->text];
+    char why[sizeof((struct tg_guard_finding *)NULL)->text];
     struct tg_guard_finding *finding; /* of `is`; whoever tells the verdict frees them */
 };
 

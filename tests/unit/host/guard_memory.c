@@ -33,7 +33,8 @@ static uint64_t slack(const struct tg_guard_memory *m, enum tg_guard_side side, 
 {
     struct tg_guard_place place[TG_MAX_TENSORS];
     uint64_t bytes;
-    (void)tg_guard_place_blocks(m, side, true, 0, place, &bytes);
+    const struct tg_guard_plan plan = {.side = side, .has_pages = true};
+    (void)tg_guard_place_blocks(m, &plan, 0, place, &bytes);
     return place[block].region + place[block].region_size - place[block].data -
            m->block[block].size;
 }
@@ -104,7 +105,8 @@ TEST(a_block_keeps_the_alignment_that_its_kernel_may_rely_on)
     uint64_t bytes;
     REQUIRE(tg_guard_memory_of(&task, &m));
     for (int side = TG_GUARD_LOOSE; side <= TG_GUARD_BEGIN; side++) {
-        (void)tg_guard_place_blocks(&m, (enum tg_guard_side)side, true, 0, place, &bytes);
+        const struct tg_guard_plan plan = {.side = (enum tg_guard_side)side, .has_pages = true};
+        (void)tg_guard_place_blocks(&m, &plan, 0, place, &bytes);
         for (uint32_t i = 0; i < 4; i++) {
             const struct tg_guard_place *at = &place[m.block_of[i]];
             CHECK_EQ_U(at->region % PAGE, 0);
@@ -153,7 +155,8 @@ TEST(inputs_are_filled_with_their_contents_and_all_else_with_patterns)
         image[i] = (char)i;
     tg_guard_patterns_make(&patterns);
     REQUIRE(tg_guard_memory_of(&task, &m));
-    (void)tg_guard_place_blocks(&m, TG_GUARD_LOOSE, true, 0, place, &bytes);
+    const struct tg_guard_plan plan = {.side = TG_GUARD_LOOSE, .has_pages = true};
+    (void)tg_guard_place_blocks(&m, &plan, 0, place, &bytes);
     REQUIRE(bytes <= sizeof region);
     tg_guard_fill_block(&m, 0, &place[0], &fill, &patterns, region);
     uint64_t data = place[0].data - place[0].region;
@@ -180,7 +183,8 @@ TEST(only_what_an_output_has_may_change)
     static uint8_t before[1 << 16], after[1 << 16];
     uint64_t bytes;
     REQUIRE(tg_guard_memory_of(&task, &m));
-    (void)tg_guard_place_blocks(&m, TG_GUARD_END, true, 0, place, &bytes);
+    const struct tg_guard_plan plan = {.side = TG_GUARD_END, .has_pages = true};
+    (void)tg_guard_place_blocks(&m, &plan, 0, place, &bytes);
     uint64_t data = place[0].data - place[0].region;
     after[data] = 1;
     CHECK(tg_guard_is_clean(&m.block[0], &place[0], before, after));
