@@ -228,26 +228,26 @@ static bool piece_matters(struct examination *x, const struct piece *p)
     return try(x, t) && has_changed(x, t);
 }
 
-/* Halves a piece that matters until one byte is left: the one nearest to `to` if from_end, else to `from`. */
-static void narrow(struct examination *x, struct piece p, bool from_end)
+/* Finds the first byte of a piece that matters, or with from_end the last one: where a change of all bytes up to
+ * there begins to matter. A change of parts of an element may not matter, so the piece is only cut at one end. */
+static void narrow(struct examination *x, const struct piece *p, bool from_end)
 {
-    const struct tg_guard_place *place = &x->g->trial[BASE].place[p.block];
-    uint64_t data = place->data - place->region;
-    while (p.to - p.from > 1 && x->status == TG_OK && !x->is_over && !x->report->varies) {
-        uint64_t middle = p.from + (p.to - p.from) / 2;
-        struct piece half = p;
+    const struct tg_guard_place *place = &x->g->trial[BASE].place[p->block];
+    uint64_t data = place->data - place->region, low = p->from, high = p->to;
+    while (high - low > 1 && x->status == TG_OK && !x->is_over && !x->report->varies) {
+        uint64_t middle = low + (high - low) / 2;
+        struct piece part = *p;
         if (from_end)
-            half.from = middle;
+            part.from = middle;
         else
-            half.to = middle;
-        bool matters = piece_matters(x, &half);
-        if (matters == from_end)
-            p.from = middle;
+            part.to = middle;
+        if (piece_matters(x, &part) == from_end)
+            low = middle;
         else
-            p.to = middle;
+            high = middle;
     }
     if (x->status == TG_OK && !x->report->varies)
-        tg_guard_find_read(&x->g->memory, p.block, (int64_t)p.from - (int64_t)data, x->report);
+        tg_guard_find_read(&x->g->memory, p->block, (int64_t)low - (int64_t)data, x->report);
 }
 
 /* True if a fault has shown such a read already, with its line. */
@@ -276,7 +276,7 @@ static void try_block(struct examination *x, uint32_t b, uint8_t pattern)
     for (uint32_t i = 0; i < 3; i++)
         if ((i < 2 || block->has_gaps) && piece[i].from < piece[i].to && !is_known(x, b, kind[i]) &&
             piece_matters(x, &piece[i]))
-            narrow(x, piece[i], i == 0);
+            narrow(x, &piece[i], i == 0);
 }
 
 /* First all zones and gaps at once: most tasks read none. */

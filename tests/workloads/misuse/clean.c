@@ -54,6 +54,24 @@ TG_KERNEL(clean_one_of_inout)
     poke(ctx, 0, 42, peek(ctx, 0, 41));
 }
 
+/* Vectors of 16 bytes, whose instructions fault at an address that is not a multiple of 16. */
+#ifdef __CUDACC__
+typedef int8_t vector;
+#else
+typedef int8_t vector __attribute__((vector_size(16), may_alias));
+#endif
+
+TG_KERNEL(clean_aligned)
+{
+    const int8_t *x = TG_ARG(ctx, 0, const int8_t);
+    int8_t *y = TG_ARG(ctx, 1, int8_t);
+    const int64_t whole = ODD / (int64_t)sizeof(vector);
+    TG_FOR(i, whole)
+        ((vector *)y)[i] = ((const vector *)x)[i];
+    TG_FOR(i, ODD % (int64_t)sizeof(vector))
+        y[whole * (int64_t)sizeof(vector) + i] = x[whole * (int64_t)sizeof(vector) + i];
+}
+
 TG_KERNEL(clean_twice)
 {
     TG_FOR(i, N)

@@ -226,6 +226,23 @@ TG_KERNEL(read_unused)
     }
 }
 
+TG_KERNEL(read_both_unused)
+{
+    TG_FOR(i, N)
+        tg_arg_store(ctx, 2, i, tg_arg_load(ctx, 0, i) + tg_arg_load(ctx, 1, i));
+    TG_FOR(once, 1) {
+        const volatile float *x = TG_ARG(ctx, 0, const float), *y = TG_ARG(ctx, 1, const float);
+        (void)x[N];
+        (void)y[N];
+    }
+}
+
+TG_KERNEL(read_gap_times_zero)
+{
+    HALVE_ALL(ctx, 0, 1);
+    poke(ctx, 1, 0, peek(ctx, 0, 0) / 2 + peek(ctx, 0, 1) * 0);
+}
+
 TG_KERNEL(read_other_input)
 {
     TG_FOR(i, N)
@@ -288,6 +305,14 @@ TG_KERNEL(old_some)
     TG_FOR(i, N)
         tg_arg_store(ctx, 1, i,
                      tg_arg_load(ctx, 0, i) + (i % 16 == 5 ? tg_arg_load(ctx, 1, i) : 0));
+}
+
+TG_KERNEL(old_maximum)
+{
+    TG_FOR(i, N) {
+        double old = tg_arg_load(ctx, 1, i), new = tg_arg_load(ctx, 0, i);
+        tg_arg_store(ctx, 1, i, old > new ? old : new);
+    }
 }
 
 TG_KERNEL(old_element)

@@ -70,6 +70,8 @@ enum { AT_OUT = 3 * PAGE + 256, AT_BYSTANDER = 7 * PAGE, AT_IN = 9 * PAGE, ARENA
     X(read_gap, STRIDED, ONE, "reads between the elements of a strided input")                \
     X(read_tile_column, TILES, ONE, "reads one column too many of a tile")                    \
     X(read_unused, VECTORS, ONE, "reads one element behind the input and does not use it")    \
+    X(read_both_unused, TWO_IN, "in in out", "does so behind two inputs")                     \
+    X(read_gap_times_zero, STRIDED, ONE, "multiplies what lies in a gap with zero")           \
     X(read_other_input, TWO_IN, "in in out", "reads behind its first input, from the second") \
     X(read_inout_behind, IN_PLACE, "inout", "reads one element behind an inout")              \
     X(read_int8_behind, BYTES, ONE, "reads one byte behind an int8 input")                    \
@@ -81,10 +83,12 @@ enum { AT_OUT = 3 * PAGE + 256, AT_BYSTANDER = 7 * PAGE, AT_IN = 9 * PAGE, ARENA
     X(unwritten_int4, NIBBLES, ONE, "does not write one element of an int4 output")           \
     X(old_contents, VECTORS, ONE, "adds to an output that it was not given")                  \
     X(old_some, VECTORS, ONE, "does so with some elements only")                              \
+    X(old_maximum, VECTORS, ONE, "keeps an old value that is larger")                         \
     X(old_element, VECTORS, ONE, "uses the old value of one element for all others")          \
     X(clean_plain, VECTORS, ONE, "does nothing unusual")                                      \
     X(clean_inout, IN_PLACE, "inout", "reads and writes an inout")                            \
     X(clean_one_of_inout, IN_PLACE, "inout", "writes one element of an inout")                \
+    X(clean_aligned, BYTES, ONE, "relies on the alignment of its arguments")                  \
     X(clean_twice, VECTORS, ONE, "writes each element twice")                                 \
     X(clean_accumulate, VECTORS, ONE, "clears its output, then adds to it")                   \
     X(clean_scratch, VECTORS, ONE, "keeps intermediate values in its output")                 \
