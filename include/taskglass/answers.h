@@ -154,6 +154,10 @@ TG_API tg_status tg_find_answer_replay(struct tg_find_answer *answer,
                                        const struct tg_find_replay_config *config,
                                        struct tg_error *error);
 
+/* Ranks the suspects of a STOMP finding, which the functions below and tg_find_get_between do by themselves,
+ * but without saying that memory ran out. NO_MEMORY. */
+TG_API tg_status tg_find_answer_rank(struct tg_find_answer *answer, uint64_t finding,
+                                     struct tg_error *error);
 /* Suspect `number`, from 0, of a STOMP finding, the most suspicious first; false past the last one, and for
  * other kinds. Its texts live until another finding is asked about. The handle keeps the suspects of one
  * finding at a time. */

@@ -361,14 +361,16 @@ bool tg_find_get_feed(const struct tg_find *find, uint64_t finding, uint64_t num
     return true;
 }
 
-/* Done only when it is asked for, because it reads the records of every task. */
-static void find_neighbours(struct tg_find *find, uint64_t finding)
+bool tg_find_neighbours(struct tg_find *find, uint64_t finding)
 {
     const struct tg_find_finding *of = &find->finding[finding];
+    if (find->neighbours_of == finding)
+        return true;
     free(find->neighbour);
     find->neighbour = tg_stomp_between(find, find->flow.of_record[of->before],
                                        find->flow.of_record[of->record], &find->n_neighbours);
-    find->neighbours_of = finding;
+    find->neighbours_of = find->neighbour ? finding : TG_NONE;
+    return find->neighbour != NULL;
 }
 
 bool tg_find_get_between(struct tg_find *find, uint64_t finding, uint64_t number,
@@ -378,9 +380,7 @@ bool tg_find_get_between(struct tg_find *find, uint64_t finding, uint64_t number
         return false;
     if (finding >= find->n_findings || find->find_kind != TG_FIND_STOMP)
         return false;
-    if (find->neighbours_of != finding)
-        find_neighbours(find, finding);
-    if (number >= find->n_neighbours)
+    if (!tg_find_neighbours(find, finding) || number >= find->n_neighbours)
         return false;
     const struct tg_find_neighbour *neighbour = &find->neighbour[number];
     const struct tg_task_row *row = &find->tasks.row[neighbour->row];

@@ -106,9 +106,12 @@ bool tg_find_hash(struct tg_find *find, const struct tg_entry *entry, uint64_t *
 
 /* The tasks that have records between two events, by their first event, except the task of `last`
  * and a task whose own write is `first`. The caller frees the result. Returns NULL with *count 0 if
- * there is none, or no memory. */
+ * memory ran out. */
 struct tg_find_neighbour *tg_stomp_between(const struct tg_find *find, uint32_t first,
                                            uint32_t last, uint32_t *count);
+/* Sets find->neighbour for a finding. Done only when it is asked for, because it reads the records of every
+ * task. Returns false if memory ran out. */
+bool tg_find_neighbours(struct tg_find *find, uint64_t finding);
 /* True if an output of the task overlaps the bytes of a record. */
 bool tg_stomp_writes(const struct tg_find *find, uint32_t row, uint64_t record);
 

@@ -109,6 +109,10 @@ struct tg_find_neighbour *tg_stomp_between(const struct tg_find *find, uint32_t 
             found[(*count)++] = (struct tg_find_neighbour){i, span[i].begin};
     if (*count > 0)
         qsort(found, *count, sizeof *found, by_begin);
+    if (!span) {
+        free(found);
+        found = NULL;
+    }
     free(span);
     return found;
 }

@@ -101,7 +101,7 @@ struct tg_stomp {
     struct tg_stomp_time *times;
     struct tg_stomp_race *race; /* sorted */
     size_t n_races, race_room;
-    bool knows_races;
+    bool knows_races, no_memory;
     struct tg_stomp_verdict *verdict; /* sorted by task */
     size_t n_verdicts, verdict_room;
     /* The suspects of the finding that was asked for last. */
@@ -117,8 +117,9 @@ void tg_stomp_near(const struct tg_find *find, uint32_t row, const struct tg_sto
 /* True if one output of the task has all bytes that changed, and the values that `record` saw there. */
 bool tg_stomp_wrote_values(const struct tg_find *find, uint32_t row, uint64_t record,
                            const struct tg_stomp_bytes *bytes);
-/* Finds the races of the run once. Where they cannot be judged, nobody races. */
-void tg_stomp_find_races(struct tg_stomp *stomp, const struct tg_recording *recording);
+/* Finds the races of the run once. Where they cannot be judged, nobody races. Returns false if memory ran
+ * out. */
+bool tg_stomp_find_races(struct tg_stomp *stomp, const struct tg_recording *recording);
 bool tg_stomp_do_race(const struct tg_stomp *stomp, uint64_t a, uint64_t b);
 /* Sets `replayed` and `misuse` of the suspect. */
 void tg_stomp_judge(const struct tg_stomp *stomp, const struct tg_stomp_bytes *bytes,

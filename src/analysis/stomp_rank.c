@@ -5,6 +5,7 @@
 
 #include "analysis/find_answer.h"
 #include "analysis/stomp.h"
+#include "base/error.h"
 #include "base/grow.h"
 #include "recording/reader.h"
 
@@ -86,8 +87,8 @@ static bool add(struct ranking *ranking, uint32_t row)
     return true;
 }
 
-/* Without times it is not known when a task ran; then the order of the events decides, as in
- * tg_find_get_between. */
+/* Without times it is not known when a task ran; then the order of the events decides, as it does for
+ * tg_find_get_between, whose tasks are there already. */
 static bool collect(struct ranking *ranking)
 {
     const struct tg_find *find = ranking->find;
@@ -98,16 +99,13 @@ static bool collect(struct ranking *ranking)
                 good = add(ranking, row);
         return good;
     }
-    uint32_t count;
-    struct tg_find_neighbour *neighbour =
-        tg_stomp_between(find, ranking->window.first, ranking->window.last, &count);
-    for (uint32_t i = 0; good && i < count; i++)
-        good = add(ranking, neighbour[i].row);
-    free(neighbour);
+    for (uint32_t i = 0; good && i < find->n_neighbours; i++)
+        good = add(ranking, find->neighbour[i].row);
     return good;
 }
 
-static void look_for_races(struct ranking *ranking)
+/* Only a task that writes the memory can race for it. */
+static bool look_for_races(struct ranking *ranking)
 {
     const struct tg_find *find = ranking->find;
     const struct tg_flow *flow = &find->flow;
@@ -117,13 +115,15 @@ static void look_for_races(struct ranking *ranking)
         struct ranked *suspect = &ranking->at[i];
         if (!suspect->is.writes)
             continue;
-        tg_stomp_find_races(ranking->stomp, find->recording);
+        if (!tg_stomp_find_races(ranking->stomp, find->recording))
+            return false;
         suspect->is.races = tg_stomp_do_race(ranking->stomp, suspect->is.task_id, reader) ||
                             tg_stomp_do_race(ranking->stomp, suspect->is.task_id, before);
         suspect->wrote_values =
             suspect->is.races &&
             tg_stomp_wrote_values(find, suspect->row, ranking->finding->record, &ranking->bytes);
     }
+    return true;
 }
 
 /* The larger, the more suspicious. Kernels that leave their outputs mostly do so by less than a page. */
@@ -243,12 +243,14 @@ bool tg_stomp_rank(struct tg_find *find, struct tg_stomp *stomp, uint64_t number
                               .stomp = stomp,
                               .finding = finding,
                               .window = tg_stomp_window_of(find, stomp->times, finding)};
+    if (!tg_find_neighbours(find, number))
+        return false;
     if (stomp->suspects_of == number)
         return true;
     bool good = tg_stomp_bytes_of(find, finding, &ranking.bytes) &&
-                tg_stomp_bytes_whole(find, finding->record, &ranking.whole) && collect(&ranking);
+                tg_stomp_bytes_whole(find, finding->record, &ranking.whole) && collect(&ranking) &&
+                look_for_races(&ranking);
     if (good) {
-        look_for_races(&ranking);
         for (size_t i = 0; i < ranking.count; i++)
             ranking.at[i].score = score_of(&ranking.at[i]);
         if (ranking.count > 0)
@@ -291,6 +293,15 @@ static bool rank(struct tg_find_answer *answer, uint64_t finding)
 {
     return answer != NULL && answer->stomp != NULL && finding < answer->find->n_findings &&
            tg_stomp_rank(answer->find, answer->stomp, finding);
+}
+
+tg_status tg_find_answer_rank(struct tg_find_answer *answer, uint64_t finding,
+                              struct tg_error *error)
+{
+    TG_REFUSE_NULL(error, answer);
+    if (answer->stomp == NULL || finding >= answer->find->n_findings || rank(answer, finding))
+        return TG_OK;
+    return tg_error_set(error, TG_NO_MEMORY, "no memory to rank suspects");
 }
 
 bool tg_find_answer_suspect(struct tg_find_answer *answer, uint64_t finding, uint64_t number,

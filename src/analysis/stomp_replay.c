@@ -181,7 +181,10 @@ static tg_status choose(struct tg_find_answer *answer, uint64_t most, struct tg_
     struct tg_entry entry;
     tg_status status = TG_OK;
     *count = 0;
-    for (uint64_t i = 0; *count < most && tg_find_answer_next(answer, &i, &finding, &entry); i++)
+    for (uint64_t i = 0;
+         status == TG_OK && *count < most && tg_find_answer_next(answer, &i, &finding, &entry);
+         i++) {
+        status = tg_find_answer_rank(answer, i, error);
         for (uint64_t k = 0; k < MOST_OF_ONE && *count < most && status == TG_OK &&
                              tg_find_answer_suspect(answer, i, k, &suspect);
              k++)
@@ -189,6 +192,7 @@ static tg_status choose(struct tg_find_answer *answer, uint64_t most, struct tg_
                 status = add_task(query, suspect.task_id, error);
                 ++*count; /* a suspect of two findings counts twice, which only makes fewer of them */
             }
+    }
     return status;
 }
 

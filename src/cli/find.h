@@ -19,6 +19,7 @@ struct cli_find {
     bool all, json, no_replay;
     bool is_guarded;                            /* cli_guard_start was called */
     char not_replayed[sizeof(struct tg_error)]; /* why no suspect was replayed; or "" */
+    struct tg_error *trouble; /* why suspects could not be ranked; set while they are printed */
     const struct tg_settings *settings;
     struct tg_recording *recording;
     struct tg_find *find;
@@ -36,6 +37,8 @@ void cli_find_print_json(const struct cli_find *find);
 /* Replays the suspects, if the module may be loaded. CANCELLED and NO_MEMORY; any other failure only means that
  * replays say nothing. */
 tg_status cli_find_replay(struct cli_find *find, struct tg_error *error);
+/* True if it is known who did it. */
+bool cli_find_is_solved(const struct cli_find *find, uint64_t number);
 void cli_find_print_suspects(const struct cli_find *find, uint64_t number);
 void cli_find_json_suspects(const struct cli_find *find, struct tg_json *json, uint64_t number);
 

@@ -80,6 +80,8 @@ static void put_finding(const struct cli_find *find, struct tg_json *json, uint6
         cli_json_index(json, "before", finding->before);
     if (is_stomp) {
         cli_json_index(json, "writer", finding->writer);
+        /* Reports that memory ran out, which the functions below cannot. */
+        (void)tg_find_answer_rank(find->answer, number, find->trouble);
         put_between(find, json, number);
         cli_find_json_suspects(find, json, number);
     } else {

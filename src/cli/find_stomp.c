@@ -125,11 +125,21 @@ static void put_suspect(const struct tg_find_suspect *suspect)
         cli_print("; it began while the change was being recorded");
 }
 
+bool cli_find_is_solved(const struct cli_find *find, uint64_t number)
+{
+    return tg_find_answer_rank(find->answer, number, find->trouble) == TG_OK &&
+           tg_find_answer_evidence(find->answer, number) != TG_FIND_EVIDENCE_NONE;
+}
+
 void cli_find_print_suspects(const struct cli_find *find, uint64_t number)
 {
-    enum tg_find_evidence evidence = tg_find_answer_evidence(find->answer, number);
     struct tg_find_suspect suspect;
     uint64_t i = 0;
+    if (tg_find_answer_rank(find->answer, number, find->trouble) != TG_OK) {
+        cli_print("    %-12snot known\n", "between");
+        return;
+    }
+    enum tg_find_evidence evidence = tg_find_answer_evidence(find->answer, number);
     if (evidence != TG_FIND_EVIDENCE_NONE &&
         tg_find_answer_suspect(find->answer, number, 0, &suspect)) {
         cli_print("    %-12s%s", "by", cli_color(stdout, CLI_RED));
@@ -184,23 +194,32 @@ static void put_suspect_json(struct tg_json *json, const struct tg_find_suspect 
     tg_json_end_object(json);
 }
 
+static void put_culprit(struct tg_json *json, const struct tg_find_suspect *suspect,
+                        enum tg_find_evidence evidence)
+{
+    tg_json_begin_line_object(json);
+    tg_json_put_hex(json, "task_id", suspect->task_id);
+    put_kernels(json, suspect);
+    tg_json_put_string(json, "evidence", tg_find_evidence_name(evidence));
+    tg_json_end_object(json);
+}
+
 void cli_find_json_suspects(const struct cli_find *find, struct tg_json *json, uint64_t number)
 {
-    enum tg_find_evidence evidence = tg_find_answer_evidence(find->answer, number);
     struct tg_find_suspect suspect;
     uint64_t i = 0;
+    bool is_known = tg_find_answer_rank(find->answer, number, find->trouble) == TG_OK;
     tg_json_key(json, "culprit");
-    if (evidence != TG_FIND_EVIDENCE_NONE &&
-        tg_find_answer_suspect(find->answer, number, 0, &suspect)) {
-        tg_json_begin_line_object(json);
-        tg_json_put_hex(json, "task_id", suspect.task_id);
-        put_kernels(json, &suspect);
-        tg_json_put_string(json, "evidence", tg_find_evidence_name(evidence));
-        tg_json_end_object(json);
-    } else {
+    if (is_known && cli_find_is_solved(find, number) &&
+        tg_find_answer_suspect(find->answer, number, 0, &suspect))
+        put_culprit(json, &suspect, tg_find_answer_evidence(find->answer, number));
+    else
         tg_json_null(json);
-    }
     tg_json_key(json, "suspects");
+    if (!is_known) {
+        tg_json_null(json);
+        return;
+    }
     tg_json_begin_array(json);
     for (; tg_find_answer_suspect(find->answer, number, i, &suspect); i++)
         if (i < SUSPECTS_OF_JSON)

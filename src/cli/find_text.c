@@ -153,7 +153,7 @@ static bool is_solved(const struct cli_find *find)
     for (uint64_t i = 0;
          shown < find->limit.number && tg_find_answer_next(find->answer, &i, &finding, &entry);
          i++, shown++)
-        if (tg_find_answer_evidence(find->answer, i) == TG_FIND_EVIDENCE_NONE)
+        if (!cli_find_is_solved(find, i))
             return false;
     return true;
 }

@@ -95,7 +95,7 @@ static int print(const struct cli_find *find)
         return cli_error("not known: %s", find->is.reason);
     else
         cli_find_print(find);
-    return find->is.exit_code;
+    return find->trouble->status == TG_OK ? find->is.exit_code : cli_fail(find->trouble);
 }
 
 static tg_status answer(struct cli_find *find, struct tg_error *error)
@@ -140,6 +140,8 @@ static int find_verb(struct cli *cli, void *request)
 {
     struct cli_find *find = request;
     find->settings = cli->settings;
+    struct tg_error trouble = {TG_OK, ""};
+    find->trouble = &trouble;
     int code = check(request);
     if (code == CLI_OK)
         code = open_and_find(request);

@@ -165,6 +165,8 @@ def scenarios():
     for kind in ("nan", "inf", "overflow", "constant", "stomp"):
         add(f"find-{kind}", "find", kind, "../in/nan")
     add("find-unwritten", "find", "unwritten", "../in/nan", processes=(HOST, REFERENCE))
+    add("find-stomped", "find", "stomp", "../in/stray_write", "--no-replay")
+    add("find-stomped-json", "find", "stomp", "../in/stray_write", "--no-replay", "--json")
     add("find-json", "find", "nan", "../in/nan", "--json")
     add("stats", "stats", "../in/none")
     add("stats-json", "stats", "../in/none", "--json")
@@ -241,7 +243,7 @@ class Bench:
         return result
 
     def _make_recordings(self):
-        for name in ("none", "nan"):
+        for name in ("none", "nan", "stray_write"):
             self._plain("run", str(WORKLOADS / f"bugs_{name}.so"), "--dump-tensor", "--poison", "--cores",
                         "3", "--output", name)
         self._plain("run", "vector_add", "--runtime", "tensormap_and_ringbuffer", "--dump-tensor", "--cores",

@@ -181,6 +181,7 @@ class _Reader:
 
     def _suspects(self, number: int) -> Tuple[StompSuspect, ...]:
         found: List[StompSuspect] = []
+        self._answer.call(lib().tg_find_answer_rank, number)
         task = lib().layout.tg_find_suspect()
         while self._answer.get(lib().tg_find_answer_suspect, number, len(found), ctypes.byref(task)):
             found.append(StompSuspect(

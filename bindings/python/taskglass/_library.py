@@ -56,7 +56,8 @@ _FUNCTIONS = """
     tg_find_open_watched spipppp tg_find_close -p    tg_find_get_info -pp    tg_find_get_feed bpUUp
     tg_find_get_between bpUUp tg_find_answer_open sppppp tg_find_answer_close -p
     tg_find_answer_get -pp  tg_find_answer_next bpppp tg_find_answer_note bpup
-    tg_find_answer_replay spppp tg_find_answer_suspect bpUUp tg_find_answer_evidence upU
+    tg_find_answer_replay spppp tg_find_answer_rank spUp tg_find_answer_suspect bpUUp
+    tg_find_answer_evidence upU
     tg_find_place_name tu   tg_find_replayed_name tu tg_find_evidence_name tu
     tg_stats_walk_begin spppp tg_stats_walk_next bppp tg_entry_measure bppp
     tg_reference_count -pp  tg_reference_result tppp tg_check_against sppppp
