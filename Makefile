@@ -40,6 +40,7 @@ bench: ## measure beside oneTBB, OpenMP, StarPU and, on a GPU, CUDA Graphs (ARGS
 	@bench/math/run.py
 	@bench/export/run.py
 	@bench/check/run.py
+	@bench/replay/run.py
 	@bench/trace_file/run.py
 	@bench/gpu/run.py
 

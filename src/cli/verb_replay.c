@@ -245,8 +245,9 @@ static int find_task(struct replay_request *request)
         code = cli_fail(&error);
     else if (tg_query_get_range(query, "task", 1, &more, &more) ||
              !tg_query_get_range(query, "task", 0, &request->task, &last) || request->task != last)
-        code = cli_error("--task: '%s' selects more than one task; add --all to replay them",
-                         request->task_text);
+        code = cli_error(
+            "--task: '%s' selects more than one task; replay runs one, with --all several",
+            request->task_text);
     tg_query_destroy(query);
     return code;
 }

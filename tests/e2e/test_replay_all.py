@@ -261,7 +261,7 @@ def test_a_module_that_is_not_there_is_an_error_with_a_document(tg):
 @pytest.mark.parametrize("words, message", [
     ([], "--all for every task"),
     (["--guard"], "--all for every task"),
-    (["--task", "1-3"], "add --all"),
+    (["--task", "1-3"], "with --all several"),
     (["--task", "1", "--workers", "2"], "--workers needs --all"),
     (["--task", "1", "--kernel", "x"], "--kernel needs --all"),
     (["--all", "--bundle", "x"], "leave out --all"),

@@ -290,6 +290,39 @@ def test_replay_shows_an_output_that_differs(damaged):
                    for output in result.outputs)
 
 
+def test_replay_all_answers_as_the_command_does(made, damaged):
+    for folder in (made, damaged):
+        with taskglass.Recording(folder) as recording:
+            seen = []
+            result = recording.replay_all(guard=True, workers=2, progress=lambda *at: seen.append(at))
+        code, document, _ = ask("replay", folder, "--all", "--guard")
+        assert (result.result, bool(result)) == (document["result"], code == 0)
+        assert result.counts == document["counts"] and sum(result.counts.values()) == document["tasks"]
+        assert list(result.not_seen) == document["not_seen"] and result.guard
+        assert [(task.task, task.kernel, task.result) for task in result.tasks] == [
+            (int(each["task_id"], 16), each["kernel"], each["result"]) for each in document["findings"]]
+        assert seen[-1] == (document["tasks"], document["tasks"])
+
+
+def test_replay_all_names_the_output_that_differs(damaged):
+    with taskglass.Recording(damaged) as recording:
+        result = recording.replay_all()
+        wrong, = (task for task in result.tasks if task.result == "differs")
+        alone = recording.replay(wrong.task)
+        assert recording.replay_all(task=wrong.task).counts["differs"] == 1
+        with pytest.raises(taskglass.NotFound, match="select no recorded task"):
+            recording.replay_all(task=[])
+    assert repr(wrong.output) in map(repr, alone.outputs) and wrong.output.mismatches > 0  # NaN is not itself
+
+
+def test_an_exception_from_progress_ends_replay_all(made):
+    def refuse(done, tasks):
+        raise ValueError("enough")
+
+    with taskglass.Recording(made) as recording, pytest.raises(ValueError, match="enough"):
+        recording.replay_all(progress=refuse)
+
+
 def test_replay_refuses_what_the_command_refuses(made, tmp_path):
     with taskglass.Recording(made) as recording:
         for task, options in (("0-5", ("--task", "0-5")), (4000, ("--task", 4000))):
