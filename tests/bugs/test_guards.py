@@ -8,7 +8,8 @@ from conftest import Case
 from misuse import BEFORE, BEHIND, GAP, INPUT, MISUSES, OLD, READ, UNWRITTEN
 from platforms import GPU
 
-pytestmark = pytest.mark.skipif(GPU, reason="a GPU cannot protect pages, so it misses some of these")
+# A GPU cannot protect pages, so it does not see a read that changes nothing, nor a write of the old value.
+UNSEEN = {"rewrite_behind", "rewrite_input", "read_unused", "read_both_unused"} if GPU else set()
 
 # Words of the command for the kinds of misuse.py.
 KINDS = {"read before": READ, "read behind": READ, "read in a gap": READ, "depends on old contents": OLD}
@@ -37,9 +38,10 @@ def fits(misuse, expected, findings):
 def test_guards_name_what_a_kernel_does_wrong_and_nothing_else(case, misuse):
     recording = case.record("misuse", "--case", misuse.case)
     code, result = case.json("replay", "--all", "--guard", recording, "--platform", case.platform)
-    assert code == (1 if misuse.findings else 0), result["findings"]
+    is_guilty = misuse.findings and misuse.case not in UNSEEN
+    assert code == (1 if is_guilty else 0), result["findings"]
     accused = [task for task in result["findings"] if task["result"] != "not known"]
-    assert [task["kernel"].split("+")[-1] for task in accused] == [misuse.case] * bool(misuse.findings)
+    assert [task["kernel"].split("+")[-1] for task in accused] == [misuse.case] * bool(is_guilty)
     for task in accused:
         assert task["result"] == "misuse"
         findings = list(found(task))
@@ -49,6 +51,7 @@ def test_guards_name_what_a_kernel_does_wrong_and_nothing_else(case, misuse):
         assert all(one[0] == READ and misuse.case == "read_tile_column" for one in more), more
 
 
+@pytest.mark.skipif(GPU, reason="without pages there are no faults")
 def test_a_fault_has_its_line(case):
     recording = case.record("misuse", "--case", "rewrite_behind")
     _, result = case.json("replay", "--all", "--guard", recording)

@@ -310,8 +310,8 @@ TG_KERNEL(old_some)
 TG_KERNEL(old_maximum)
 {
     TG_FOR(i, N) {
-        double old = tg_arg_load(ctx, 1, i), new = tg_arg_load(ctx, 0, i);
-        tg_arg_store(ctx, 1, i, old > new ? old : new);
+        double old = tg_arg_load(ctx, 1, i), given = tg_arg_load(ctx, 0, i);
+        tg_arg_store(ctx, 1, i, old > given ? old : given);
     }
 }
 
