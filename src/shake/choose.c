@@ -2,7 +2,8 @@
 /*
  * Which schedules are tried, in which order. After lifo, three kinds take turns, so that none of them keeps
  * the others waiting: orders that are made for this graph, random ones, and adversarial ones. Those that are
- * made: each race turned round, all of them, orders by the lengths of paths, and then single tasks starved.
+ * made: each race turned round, all of them, orders by the lengths of paths, and then single tasks starved;
+ * and in between all constraints together that changed bytes, but no output, alone.
  */
 #include <stdlib.h>
 
@@ -37,36 +38,35 @@ static bool choose_race(struct tg_shake_session *s, struct tg_order *constraint)
     return true;
 }
 
-static uint32_t common_factor(uint32_t a, uint32_t b)
-{
-    while (b != 0) {
-        uint32_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
-/* A stride that shares no factor with their number leads through all tasks, and neighbours, which often do
- * the same, are far apart. */
-static uint32_t stride_of(uint32_t n)
-{
-    uint32_t stride = (uint32_t)((uint64_t)n * 5 / 8) + 1;
-    while (common_factor(n, stride) != 1)
-        stride++;
-    return stride;
-}
-
-static bool choose_starved(struct tg_shake_session *s, uint8_t *scratch,
+/* Single tasks, those first that only short paths lead through. */
+static bool choose_starved(struct tg_shake_session *s, uint32_t *tasks, uint8_t *scratch,
                            struct tg_order *constraint)
 {
-    uint32_t n = s->graph.n, stride = stride_of(n);
+    uint32_t n = s->graph.n;
+    if (!tg_starve_sides(&s->graph, tasks))
+        return false;
     while (s->next_starved < n) {
-        uint64_t step = (s->config.seed + s->next_starved++) % n;
-        if (tg_starve_task(&s->graph, (uint32_t)(step * stride % n), scratch, constraint))
+        if (tg_starve_task(&s->graph, tasks[s->next_starved++], scratch, constraint))
             return true;
     }
     return false;
+}
+
+/* Constraints that changed bytes in between, each alone, may break the case together. */
+static uint32_t choose_combination(struct tg_shake_session *s, struct tg_order *constraint)
+{
+    if (s->n_telling < 2 || s->n_telling == s->n_combined)
+        return 0;
+    for (uint32_t i = 0; i < s->n_telling; i++)
+        constraint[i] = s->telling[i];
+    s->n_combined = s->n_telling;
+    return s->n_telling;
+}
+
+void tg_session_changed_inside(struct tg_shake_session *s)
+{
+    if (s->has_last && s->n_telling < TG_SHAKE_TELLING && s->n_telling < s->graph.n)
+        s->telling[s->n_telling++] = s->last;
 }
 
 /* All races at once, after each alone. */
@@ -121,13 +121,17 @@ static uint32_t make_order(struct tg_shake_session *s, struct workshop *w)
 {
     if (s->graph.n == 0)
         return 0;
-    if (choose_race(s, w->constraint))
-        return 1;
-    uint32_t n = choose_all_races(s, w->constraint);
+    uint32_t n = choose_combination(s, w->constraint);
+    if (n == 0)
+        n = choose_race(s, w->constraint);
+    if (n == 0)
+        n = choose_all_races(s, w->constraint);
     if (n == 0)
         n = choose_by_paths(s, w->order, w->stack, w->constraint);
     if (n == 0)
-        n = choose_starved(s, w->reached, w->constraint);
+        n = choose_starved(s, w->order, w->reached, w->constraint);
+    s->has_last = n == 1;
+    s->last = w->constraint[0];
     return n <= TG_MAX_SCHEDULE_PAIRS ? n : 0;
 }
 
@@ -154,6 +158,7 @@ tg_status tg_session_choose(struct tg_shake_session *s, uint32_t number,
 {
     uint64_t seed = s->config.seed + (number - 2) / 3;
     uint32_t turn = number % 3, n = 0;
+    s->has_last = false;
     *schedule = (struct tg_schedule){.policy = TG_SCHEDULE_LIFO};
     if (number == 2)
         return TG_OK;

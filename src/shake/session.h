@@ -13,6 +13,7 @@
 enum {
     TG_SHAKE_RUNS = 200, /* defaults of the config */
     TG_SHAKE_REDUCE_RUNS = 300,
+    TG_SHAKE_TELLING = 64,
     TG_SHAKE_SUSPECTS = 4096, /* racing pairs that are kept */
     TG_SHAKE_CHECKS = 5,      /* runs of the reduced schedule at the end */
     TG_SHAKE_CHECK_HANGS = 2  /* the same if each of them takes the whole no-progress limit */
@@ -46,6 +47,11 @@ struct tg_shake_session {
     /* the next order to make: choose.c */
     uint32_t next_suspect, next_kind, next_starved;
     bool inverted_all;
+    /* single constraints that changed bytes in between and broke nothing */
+    struct tg_order telling[TG_SHAKE_TELLING];
+    uint32_t n_telling, n_combined;
+    struct tg_order last; /* the constraint that is tried now, if it is a single one */
+    bool has_last;
     /* progress */
     enum tg_shake_phase phase;
     uint64_t done, total;
@@ -75,6 +81,8 @@ uint32_t tg_session_races(const struct tg_shake_session *session, uint32_t a, ui
 tg_status tg_session_choose(struct tg_shake_session *session, uint32_t number,
                             struct tg_schedule_pair *pairs, struct tg_schedule *schedule,
                             struct tg_error *error);
+/* The schedule that was chosen last changed bytes in between, but broke nothing. */
+void tg_session_changed_inside(struct tg_shake_session *session);
 /* Constraints as pairs of ids. */
 void tg_session_pairs(const struct tg_shake_session *session, const struct tg_order *constraint,
                       uint32_t n, struct tg_schedule_pair *pairs);

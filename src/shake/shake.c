@@ -113,7 +113,10 @@ static bool note_inside(struct tg_shake_session *s, const struct tg_schedule *sc
                         const struct tg_shake_difference *difference)
 {
     struct tg_shake *shake = s->shake;
-    if (difference->change == TG_CHANGE_NONE || shake->info.inside++ > 0)
+    if (difference->change == TG_CHANGE_NONE)
+        return true;
+    tg_session_changed_inside(s);
+    if (shake->info.inside++ > 0)
         return true;
     shake->info.inside_difference = *difference;
     shake->inside_schedule = tg_session_text(schedule);

@@ -331,6 +331,24 @@ def large_trace(machine, random, folder):
           machine.build / "tests" / "bin" / "unit.trace.memory")
 
 
+def shake(machine, random, folder):
+    """No schedule changes a result of an example, and a planted race is found with any seed."""
+    seed = random.randrange(1, 1 << 40)
+    if random.random() < 0.3:
+        case = random.choice(("war", "raw", "two", "stray", "crash"))
+        result = machine.call(folder, "shake", machine.build / "tests" / "workloads" / "racy.so", "--case", case,
+                              "--seed", seed, "--json", codes=(1,))
+        expect(json.loads(result.out)["result"] == "order", "shake", case, seed, result.out)
+        return
+    workload, case = random.choice(machine.cases)
+    options = ["--runtime", random.choice(machine.runtimes), "--platform",
+               random.choice([name for name in machine.platforms if name != "cuda"])]
+    result = machine.call(folder, "shake", workload, "--case", case, "--runs", 40, "--seed", seed, *options, "--json",
+                          codes=(0, 2))
+    answer = json.loads(result.out)
+    expect(result.returncode == 0 or answer["result"] == "not known", "shake", workload, case, result.out)
+
+
 # As in TG_MATH_MAP of taskglass/math.h; tests/math/sweep.c refuses others.
 FUNCTIONS = ("exp", "exp2", "log", "log2", "sqrt", "rsqrt", "tanh", "erf", "sin", "cos", "sigmoid", "gelu", "gelu_tanh")
 
@@ -351,4 +369,4 @@ def maths(machine, random, folder):
 
 
 ROUNDS = {record_and_read: 6, kill_something: 4, pause: 3, interrupt: 3, small_limits: 3, full_disk: 2,
-          one_folder: 2, random_graphs: 2, crafted: 2, fuzz: 2, faults: 2, large_trace: 1, maths: 1}
+          one_folder: 2, random_graphs: 2, crafted: 2, fuzz: 2, faults: 2, shake: 2, large_trace: 1, maths: 1}

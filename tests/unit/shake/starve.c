@@ -78,6 +78,23 @@ TEST(a_task_that_nothing_depends_on_comes_last)
     CHECK(place[5] < place[4]);
 }
 
+/* 0 -> 1 -> 2 reads for a side result; 0 -> 3 -> ... -> 7 is the long path, whose end nothing waits for. */
+TEST(a_side_branch_waits_for_the_ends_of_the_longest_paths)
+{
+    uint32_t order[8], place[8];
+    memset(&m, 0, sizeof m);
+    model_add(&m, 0, NULL);
+    for (uint32_t t = 1; t < 8; t++)
+        model_add(&m, 1, &(uint32_t){t == 3 ? 0 : t - 1});
+    struct tg_order_graph graph = model_graph(&m);
+    REQUIRE(tg_starve_graph(&graph, TG_STARVE_SIDE, order));
+    tg_order_places(order, 8, place);
+    CHECK(is_allowed(order));
+    CHECK(place[7] < place[1] && place[1] < place[2]);
+    REQUIRE(tg_starve_sides(&graph, order));
+    CHECK(order[0] == 1 && order[1] == 2 && order[2] == 0);
+}
+
 TEST(an_edge_to_an_earlier_number_is_kept)
 {
     uint32_t order[3];
