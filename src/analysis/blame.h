@@ -177,15 +177,15 @@ bool tg_objects_agree(const struct tg_object *a, const struct tg_object *b);
 /* --- order ------------------------------------------------------------------------------------ */
 
 /* Two tasks that use common bytes in no order. */
-struct tg_race {
+struct tg_blame_race {
     uint32_t task, other; /* in the match: `task` should have waited for `other` */
 };
 /* Sets *found if an input of a task disagrees because of a race; if so, *race says between which
  * tasks. Returns false if memory ran out. */
-bool tg_blame_input_race(struct tg_blame *blame, uint32_t task, uint64_t pair, struct tg_race *race,
+bool tg_blame_input_race(struct tg_blame *blame, uint32_t task, uint64_t pair, struct tg_blame_race *race,
                          bool *found);
 /* The same for a task whose inputs agree and whose outputs do not. */
-bool tg_blame_task_race(struct tg_blame *blame, uint32_t task, struct tg_race *race, bool *found);
+bool tg_blame_task_race(struct tg_blame *blame, uint32_t task, struct tg_blame_race *race, bool *found);
 /* True if the outputs of a task disagree only where it left what was in the memory before: wants the
  * tasks that wrote that. */
 bool tg_blame_is_left_over(struct tg_blame *blame, uint32_t task);

@@ -153,7 +153,7 @@ static bool share_bytes(const struct tg_blame *blame, int number, uint32_t event
 
 /* Of two tasks without an order, the one that waits in the other run should have waited. If neither
  * does there, it is the one that was submitted later. */
-static struct tg_race make_race(struct tg_blame *blame, int number, uint32_t row, uint32_t other)
+static struct tg_blame_race make_race(struct tg_blame *blame, int number, uint32_t row, uint32_t other)
 {
     const struct tg_blame_side *side = &blame->side[number];
     uint32_t task = side->task_of[row], first = side->task_of[other];
@@ -165,12 +165,12 @@ static struct tg_race make_race(struct tg_blame *blame, int number, uint32_t row
         is_turned = true;
     else if (both && tg_blame_waits(blame, 1 - number, first_there, there))
         is_turned = false;
-    return is_turned ? (struct tg_race){first, task} : (struct tg_race){task, first};
+    return is_turned ? (struct tg_blame_race){first, task} : (struct tg_blame_race){task, first};
 }
 
 /* Looks whether two events of one side race. */
 static bool is_race(struct tg_blame *blame, int number, uint32_t event, uint32_t other,
-                    struct tg_race *race)
+                    struct tg_blame_race *race)
 {
     const struct tg_flow *flow = blame->side[number].flow;
     uint32_t row = flow->event[event].row, row_other = flow->event[other].row;
@@ -252,7 +252,7 @@ static bool find_supply(const struct tg_blame *blame, int side, uint64_t pair,
 
 /* A writer that came before the reader on one side only, in no order with it. */
 static bool races_with_reader(struct tg_blame *blame, int side, const struct supply *supply,
-                              struct tg_race *race)
+                              struct tg_blame_race *race)
 {
     const struct tg_blame_later *later = &blame->side[side].later;
     const struct tg_flow *flow = blame->side[side].flow;
@@ -277,7 +277,7 @@ static bool races_with_reader(struct tg_blame *blame, int side, const struct sup
 
 /* Two writers, of which another one came last on each side. */
 static bool writers_race(struct tg_blame *blame, int side, const struct supply *supply,
-                         struct tg_race *race)
+                         struct tg_blame_race *race)
 {
     for (uint32_t i = 0; i < supply->is.count; i++)
         for (uint32_t k = 0; k < supply->should_be.count; k++)
@@ -288,7 +288,7 @@ static bool writers_race(struct tg_blame *blame, int side, const struct supply *
     return false;
 }
 
-bool tg_blame_input_race(struct tg_blame *blame, uint32_t task, uint64_t pair, struct tg_race *race,
+bool tg_blame_input_race(struct tg_blame *blame, uint32_t task, uint64_t pair, struct tg_blame_race *race,
                          bool *found)
 {
     struct supply supply;
@@ -309,14 +309,14 @@ bool tg_blame_input_race(struct tg_blame *blame, uint32_t task, uint64_t pair, s
 /* An event of a task, and a write of the same bytes by another one: a race if the other task may
  * have written while this one ran. */
 static bool disturbs(struct tg_blame *blame, int side, uint32_t event, uint32_t write,
-                     struct tg_race *race)
+                     struct tg_blame_race *race)
 {
     const struct tg_blame_side *of = &blame->side[side];
     uint32_t row = of->flow->event[event].row, other = of->flow->event[write].row;
     return ran_together(of, row, other) && is_race(blame, side, event, write, race);
 }
 
-static bool event_races(struct tg_blame *blame, int side, uint32_t event, struct tg_race *race)
+static bool event_races(struct tg_blame *blame, int side, uint32_t event, struct tg_blame_race *race)
 {
     const struct tg_flow *flow = blame->side[side].flow;
     const struct tg_blame_later *later = &blame->side[side].later;
@@ -331,7 +331,7 @@ static bool event_races(struct tg_blame *blame, int side, uint32_t event, struct
     return false;
 }
 
-bool tg_blame_task_race(struct tg_blame *blame, uint32_t task, struct tg_race *race, bool *found)
+bool tg_blame_task_race(struct tg_blame *blame, uint32_t task, struct tg_blame_race *race, bool *found)
 {
     const struct tg_matched_task *matched = &blame->diff->match.task[task];
     *found = false;

@@ -583,7 +583,7 @@ static bool is_unused(const struct tg_blame *blame, const struct input *input)
 
 static bool explain_tensor(struct tg_blame *blame, struct input *input)
 {
-    struct tg_race race;
+    struct tg_blame_race race;
     bool found;
     if (inherit(blame, input))
         return true;

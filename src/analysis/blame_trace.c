@@ -19,14 +19,14 @@ void tg_blame_want(struct tg_blame *blame, uint32_t task)
 
 /* --- tasks that both sides have --------------------------------------------------------------- */
 
-static bool accuse_race(struct tg_blame *blame, const struct tg_race *race, uint64_t pair)
+static bool accuse_race(struct tg_blame *blame, const struct tg_blame_race *race, uint64_t pair)
 {
     return tg_blame_accuse(blame, TG_GUILT_UNORDERED, race->task, pair, race->other);
 }
 
 static bool trace_introduced(struct tg_blame *blame, uint32_t task)
 {
-    struct tg_race race;
+    struct tg_blame_race race;
     bool found;
     if (!tg_blame_task_race(blame, task, &race, &found))
         return false;
