@@ -399,7 +399,8 @@ TG_API bool tg_blame_get_suspect(const struct tg_blame *blame, uint64_t number,
       "an infinity or the type's largest value, computed from finite inputs")            \
     X(CONSTANT, "constant", "an output whose elements are all equal")                    \
     X(UNWRITTEN, "unwritten", "an output that its task did not write, or not all of it") \
-    X(STOMP, "stomp", "a tensor that changed although no recorded task wrote it")
+    X(STOMP, "stomp", "a tensor that changed although no recorded task wrote it")        \
+    X(RACE, "race", "tasks that share bytes, one writing them, without an order")
 
 #define TG_FIND_ENUM_(constant, word, meaning) TG_FIND_##constant,
 enum tg_find_kind { TG_FIND_KIND_MAP(TG_FIND_ENUM_) TG_FIND_KINDS };
@@ -410,7 +411,8 @@ TG_API const char *tg_find_kind_text(unsigned find_kind);
 
 struct tg_find;
 
-/* Searches every stored record; `progress` may be NULL. NO_MEMORY; UNSUPPORTED: nothing was
+/* Searches every stored record; `progress` may be NULL. BAD_ARGUMENT: races are found by tg_races_find (race.h);
+ * NO_MEMORY; UNSUPPORTED: nothing was
  * found, but nothing could be judged either: the text says what the recording lacks. A complete
  * recording of a run without tasks lacks nothing. */
 TG_API tg_status tg_find_open(const struct tg_recording *recording, enum tg_find_kind find_kind,

@@ -25,7 +25,7 @@ extern "C" {
 struct tg_race_side {
     uint64_t task_id;
     uint64_t position;       /* among all tasks, in the order of submission */
-    const char *kernels;     /* names, with commas between those of a mix */
+    const char *kernels;     /* "add"; "mat+add" of a mix; "#3" without a name */
     const char *line;        /* "file:line" of the call that submitted it */
     const char *scope;       /* the site of its scope */
     uint32_t argument;       /* number of the argument that touches the common bytes */
@@ -62,10 +62,11 @@ enum { TG_RACE_NOTES = 8 };
 
 /* What the search means. */
 struct tg_races_summary {
-    /* "found"; "nothing found", with "in what was searched" behind it if something was left out; "not known"
-     * if nothing could be judged. */
+    /* "found"; "nothing found", with "in what was searched" behind it if something was left out; "possible" if
+     * an older deps.json does not say what the orchestrator waited for; "not known" if nothing could be
+     * judged. Static. */
     const char *result;
-    int exit_code;     /* that of the command: 0, 1 found, 2 not known */
+    int exit_code;     /* that of the command: 0, 1 found, 2 possible or not known */
     uint64_t pairs;    /* that race */
     uint64_t groups;   /* that were told */
     uint64_t unclear;  /* unordered pairs, at least, whose views are too irregular to be compared */
@@ -74,7 +75,6 @@ struct tg_races_summary {
     bool is_exact;     /* `pairs` are all; otherwise there are at least that many */
     bool
         is_proof; /* everything was looked at: without a pair the edges cover all accesses declared */
-    const char *runtime;                /* that built the graph; "" if it is not known. Static. */
     struct tg_note note[TG_RACE_NOTES]; /* what was left out, and why */
     unsigned n_notes;
 };

@@ -140,6 +140,7 @@ static tg_status read_tasks(struct reading *r, struct tg_error *error)
     if (status == TG_OK && r->reader.lists != r->list)
         forget_tasks(r); /* the last list was empty */
     deps->lost = r->reader.lost;
+    deps->is_peer = r->reader.has_peer;
     deps->knows_memory = r->reader.allocations.is_there;
     deps->n_allocations = r->reader.allocations.count;
     deps->allocation = r->reader.allocations.at;

@@ -56,6 +56,7 @@ struct tg_deps {
      * Other memory is never given out again during a run. */
     struct tg_deps_allocation *allocation;
     size_t n_allocations;
+    bool is_peer;      /* another implementation wrote the file (deps_peer.h) */
     bool knows_memory; /* the file lists the allocations; a file of an older version does not */
     struct tg_names names;
     uint64_t *edge_id, *seen_id; /* only while the file is read */

@@ -227,6 +227,9 @@ static tg_status open_find(const struct tg_recording *recording, enum tg_find_ki
     if ((unsigned)find_kind >= TG_FIND_KINDS)
         return tg_error_set(error, TG_BAD_ARGUMENT, "tg_find_open: %u is nothing to look for",
                             (unsigned)find_kind);
+    if (find_kind == TG_FIND_RACE)
+        return tg_error_set(error, TG_BAD_ARGUMENT,
+                            "tg_find_open: races are no records; tg_races_find finds them");
     struct tg_find *h = calloc(1, sizeof *h);
     *find = NULL;
     if (!h)

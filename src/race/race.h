@@ -58,6 +58,7 @@ struct tg_race_config {
                              * that does not cancel the search */
     tg_race_watch_fn watch; /* from time to time, in tasks */
     void *context;          /* of all three */
+    const bool *chosen;     /* NULL, or for each task: only pairs with a chosen task count */
     uint64_t work;          /* steps that the search may take; 0: enough for some seconds */
 };
 

@@ -135,6 +135,9 @@ static void take_pair(void *context, const struct tg_race_entry *entry)
     if (walk->mark[other] == walk->node + 1)
         return; /* the two collide with several arguments */
     walk->mark[other] = walk->node + 1;
+    const bool *chosen = walk->search->config->chosen;
+    if (chosen && !chosen[other] && !chosen[walk->task])
+        return;
     if (walk->at->is_open) {
         result->unclear++;
         return;
@@ -202,15 +205,19 @@ static bool judge(struct walk *walk)
     if (parts == 0)
         return true;
     bool is_single = parts == 1 && most && walk->search->order.is_straight;
-    if (is_single && !walk->tells_pairs)
+    const bool *chosen = walk->search->config->chosen;
+    bool is_all = !chosen || chosen[walk->task]; /* the other task need not be asked */
+    if (is_single && is_all && !walk->tells_pairs)
         return count_pairs(walk, most);
     if (total <= walk->to_list) {
         walk->to_list -= total;
         return list_pairs(walk);
     }
-    if (is_single)
+    if (is_single && is_all)
         return count_pairs(walk, most);
     walk->search->result->is_exact = false; /* a pair may be in several histories */
+    if (!is_all)
+        return true;
     if (most)
         return count_pairs(walk, most);
     walk->search->result->unclear += unclear;
