@@ -42,4 +42,9 @@ bool cli_find_is_solved(const struct cli_find *find, uint64_t number);
 void cli_find_print_suspects(const struct cli_find *find, uint64_t number);
 void cli_find_json_suspects(const struct cli_find *find, struct tg_json *json, uint64_t number);
 
+/* --- race ------------------------------------------------------------------------------------- */
+
+/* `find race`, of an open recording. Returns the exit code. */
+int cli_find_races(struct cli_find *find);
+
 #endif

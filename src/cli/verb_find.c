@@ -121,6 +121,8 @@ static int open_and_find(struct cli_find *find)
     struct tg_error error;
     if (cli_recording_open(find->dir, &find->recording, &error) != TG_OK)
         return cli_recording_fail(NULL, find->json, &error);
+    if (find->find_kind == TG_FIND_RACE)
+        return cli_find_races(find);
     tg_status status = search(find, &error);
     if (status == TG_UNSUPPORTED)
         return cli_not_known(find->recording, find->json, error.text);
@@ -171,6 +173,7 @@ static void print_kinds(void)
 static const struct cli_example examples[] = {
     {"nan", "Find the first task of the newest recording that made a NaN."},
     {"stomp outputs/RUN --kernel 'add*'", "Find tensors of some kernels that changed unseen."},
+    {"race", "Find tasks of the newest recording that need an edge between them."},
     {"unwritten --json", "List outputs that their tasks did not write, for a program."},
     {0},
 };
@@ -179,8 +182,8 @@ const struct cli_verb cli_verb_find = {
     .name = "find",
     .rank = 60,
     .section = CLI_ANSWER,
-    .usage = "nan|inf|overflow|constant|unwritten|stomp [DIR] [FILTERS] [--json]",
-    .summary = "Find NaN, overflow, stray writes, and the task that caused them.",
+    .usage = "nan|inf|overflow|constant|unwritten|stomp|race [DIR] [FILTERS] [--json]",
+    .summary = "Find NaN, overflow, stray writes, races, and the tasks that caused them.",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .settings = "platform device-memory timeout load-timeout device-program sandbox",

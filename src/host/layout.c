@@ -6,6 +6,7 @@
 #include <taskglass/export.h>
 #include <taskglass/layout.h>
 #include <taskglass/outputs.h>
+#include <taskglass/race.h>
 #include <taskglass/recording.h>
 #include <taskglass/recover.h>
 #include <taskglass/replay.h>
@@ -286,6 +287,25 @@ static const struct tg_layout_info rows[] = {
     POINTER(tg_find_replay_config, progress), POINTER(tg_find_replay_config, progress_context),
     POINTER(tg_find_replay_config, ask), POINTER(tg_find_replay_config, ask_context),
     POINTER(tg_find_replay_config, guard), POINTER(tg_find_replay_config, guard_context),
+
+    STRUCTURE(tg_race_side), MEMBER(tg_race_side, task_id), MEMBER(tg_race_side, position),
+    MEMBER(tg_race_side, kernels), MEMBER(tg_race_side, line), MEMBER(tg_race_side, scope),
+    MEMBER(tg_race_side, argument), MEMBER(tg_race_side, reads), MEMBER(tg_race_side, writes),
+    MEMBER(tg_race_side, region),
+
+    STRUCTURE(tg_race), NESTED(tg_race, first, tg_race_side),
+    NESTED(tg_race, second, tg_race_side), MEMBER(tg_race, pairs), MEMBER(tg_race, bytes),
+    MEMBER(tg_race, fix),
+
+    STRUCTURE(tg_races_config), POINTER(tg_races_config, watch),
+    POINTER(tg_races_config, query),
+
+    STRUCTURE(tg_races_summary), MEMBER(tg_races_summary, result),
+    MEMBER(tg_races_summary, exit_code), MEMBER(tg_races_summary, pairs),
+    MEMBER(tg_races_summary, groups), MEMBER(tg_races_summary, unclear),
+    MEMBER(tg_races_summary, tasks), MEMBER(tg_races_summary, accesses),
+    MEMBER(tg_races_summary, is_exact), MEMBER(tg_races_summary, is_proof),
+    NESTED(tg_races_summary, note, tg_note), MEMBER(tg_races_summary, n_notes),
 
     STRUCTURE(tg_against_config), MEMBER(tg_against_config, file),
     POINTER(tg_against_config, query), MEMBER(tg_against_config, has_atol),

@@ -208,7 +208,7 @@ def test_a_level_that_could_not_show_it_is_refused(tg):
 
 
 @pytest.mark.parametrize("arguments, why", [
-    ([], "find needs a kind: nan, inf, overflow, constant, unwritten or stomp"),
+    ([], "find needs a kind: nan, inf, overflow, constant, unwritten, stomp or race"),
     (["nans"], "did you mean 'nan'?"), (["elephants"], "kinds are nan, inf"),
     (["nan"], "no recording under outputs/"), (["nan", "nowhere"], "there is no 'nowhere'"),
     (["nan", "a", "b"], "'b' is one too many"), (["nan", "--limit", "-1"], "--limit needs"),

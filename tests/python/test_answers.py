@@ -130,6 +130,27 @@ def test_find_names_the_suspects_of_a_stomp_as_the_command_does(tmp_path):
     assert_finds_the_same(folder, "stomp")
 
 
+def race_of(race):
+    def side(one):
+        return {"task_id": f"0x{one.task_id:016x}", "position": one.position, "kernel": one.kernels or None,
+                "line": one.line or None, "scope": one.scope or None, "arg_index": one.argument,
+                "role": one.role, "region": one.region or None}
+    return {"first": side(race.first), "second": side(race.second), "bytes": race.bytes,
+            "pairs": race.pairs, "fix": race.fix}
+
+
+def test_find_race_answers_as_the_command_does(made):
+    code, document, _ = ask("find", "race", made)
+    with taskglass.Recording(made) as recording:
+        result = recording.find("race")
+        assert recording.find("race", limit=0).findings == ()
+    assert (result.exit_code, result.result) == (code, document["result"])
+    assert [race_of(race) for race in result.findings] == document["findings"]
+    for key in ("found", "looked_at", "what", "tasks", "groups", "exact", "unclear", "proof"):
+        assert getattr(result, key) == document[key], key
+    assert list(result.left_out) == document["left_out"]
+
+
 def test_find_names_the_task_that_made_a_nan(damaged):
     result = assert_finds_the_same(damaged, "nan")
     assert result.result == "found" and not result.ok
@@ -161,7 +182,7 @@ def test_find_does_not_know_without_values(tmp_path):
 def test_find_refuses_what_there_is_not_to_find(one):
     with taskglass.Recording(one) as recording, pytest.raises(taskglass.BadArgument) as caught:
         recording.find("nam")
-    assert "unknown kind 'nam'; kinds are nan, inf, overflow, constant, unwritten and stomp" in str(
+    assert "unknown kind 'nam'; kinds are nan, inf, overflow, constant, unwritten, stomp and race" in str(
         caught.value)
 
 

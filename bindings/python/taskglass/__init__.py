@@ -23,6 +23,7 @@ from ._newest import newest
 from ._path import CoreTime, Gain, KernelTime, PathStep, RunPath, TaskTime, path
 from ._recover import Recovery, recover
 from ._replay import Replay, ReplayOutput
+from ._races import Race, RaceSide
 from ._replay_all import Misuse, ReplayAll, ReplayedTask
 from ._results import RunSchedule, RunScopes, RunTrace
 from ._runs import PastRun, RemovedRun, Runs, remove_runs, runs
@@ -59,7 +60,8 @@ __all__ = [
     "Feed", "FindResult", "Finding", "Found", "Gain",
     "Graph", "Hang", "In", "InOut", "IoError", "Kernel", "KernelFault", "KernelTime", "Live",
     "Mismatch", "MissingPackage", "Misuse", "Module", "NoMemory", "NotFound", "NotTrusted",
-    "OrderConstraint", "Out", "OutOfRange", "Output", "Pair", "PastRun", "PathStep", "Platform", "Record",
+    "OrderConstraint", "Out", "OutOfRange", "Output", "Pair", "PastRun", "PathStep", "Platform", "Race",
+    "RaceSide", "Record",
     "Recording", "Recovery", "RemovedRun", "Replay", "ReplayAll", "ReplayOutput",
     "ReplayedTask", "Run", "RunPath", "RunResult", "RunSchedule", "RunScopes", "RunTrace",
     "RunningTask", "Runs", "Runtime", "Scalar", "ScopeFatal", "ScopeNeed", "ScopePage", "ScopePeak",

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, List, Optional, Tuple
+from typing import TYPE_CHECKING, Any, List, Optional, Tuple, Union
 
 from . import errors
 from ._arguments import integer, name as name_of
@@ -15,6 +15,7 @@ from ._html import Shown
 from ._interrupt import Interrupts
 from ._library import encoded, lib, text, words
 from ._query import Query
+from ._races import Race, find_races
 from .config import Config, SettingsHandle
 
 if TYPE_CHECKING:
@@ -111,25 +112,31 @@ class FindResult(Shown):
 
     `result` is "found"; "nothing found", or "nothing found in what was searched" if something was left
     out; "listed" for constants, which accuse nobody; "possible" for unwritten outputs of which none is
-    proved; "not known" if nothing could be judged. `reason` says why it is not known or not proved, and
-    what to type. `left_out` has what was not searched, and what the recording lacks.
+    proved, and for races that an older deps.json leaves open; "not known" if nothing could be judged.
+    `reason` says why it is not known or not proved, and what to type. `left_out` has what was not searched,
+    and what the recording lacks. The findings of "race" are of type `Race`, one for each group of pairs.
     """
     what: str
     result: str
     reason: str = ""
-    findings: Tuple[Found, ...] = ()
-    found: int = 0  # findings in all; a limit leaves out some of them
+    findings: Tuple[Union[Found, Race], ...] = ()
+    found: int = 0  # findings in all; a limit leaves out some of them. race: pairs of tasks
     proved: int = 0  # unwritten: those that accuse a task,
     possible: int = 0  # those that may,
     passed_on: int = 0  # and those that a task was given
     order: str = ""  # of the findings: "time", "dependencies" or "task id"
-    looked_at: int = 0  # records searched
+    looked_at: int = 0  # records searched; race: tensors of tasks
     not_stored: int = 0  # records that could not be searched
     left_out: Tuple[str, ...] = ()
     deps_error: str = ""  # why deps.json could not be read
     no_reference: str = ""  # why no reference was asked
     not_replayed: str = ""  # stomp: why no suspect was replayed
     exit_code: int = 2  # that the command would have
+    tasks: int = 0  # race: of the graph
+    groups: int = 0  # race: of pairs over the same regions
+    exact: bool = True  # race: there are no more pairs than found
+    unclear: int = 0  # race: unordered pairs of which it is not known whether they share bytes
+    proof: bool = False  # race: everything was looked at, and the edges cover the accesses declared
 
     @property
     def ok(self) -> bool:
@@ -275,6 +282,11 @@ def find(recording: "Recording", what: str, query: Query, most: Optional[int], m
     shown = _NONE if most is None else integer(most, "limit")
     if query.is_empty:
         return _not_known(recording, what, "no record matches the filters")
+    if what == "race":
+        try:
+            return FindResult(what, **find_races(recording, query, shown, progress))
+        except (errors.Unsupported, errors.NotFound) as error:
+            return _not_known(recording, what, error.text)
     show = watch(interrupts, progress)
     config = references(interrupts, module, limit, workers, sandbox, None, ask)
     with interrupts, query.handle.use() as wanted:

@@ -59,6 +59,7 @@ _FUNCTIONS = """
     tg_find_answer_replay spppp tg_find_answer_rank spUp tg_find_answer_suspect bpUUp
     tg_find_answer_evidence upU
     tg_find_place_name tu   tg_find_replayed_name tu tg_find_evidence_name tu
+    tg_races_find spppppp
     tg_stats_walk_begin spppp tg_stats_walk_next bppp tg_entry_measure bppp
     tg_reference_count -pp  tg_reference_result tppp tg_check_against sppppp
     tg_replay_task sppUppp  tg_replay_word tpp       tg_replay_bundle spUptp

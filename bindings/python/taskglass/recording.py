@@ -557,7 +557,8 @@ class Recording(Closing, _html.Shown):
              arg: Filter = None, index: Filter = None, config: Optional[Config] = None,
              **settings: Any) -> FindResult:
         """Finds values that should not be there, and the task that caused them, as `taskglass find` does:
-        `what` is "nan", "inf", "overflow", "constant", "unwritten" or "stomp".
+        `what` is "nan", "inf", "overflow", "constant", "unwritten" or "stomp"; or "race", which finds tasks
+        that share bytes, one of them writing, without an order between them.
 
         `limit` gives at most so many findings, the filters select among them. For "unwritten" the
         references of the kernels are asked: `module`, `workers`, `sandbox` and `ask` are as in `check`, and
