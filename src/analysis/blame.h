@@ -182,10 +182,11 @@ struct tg_blame_race {
 };
 /* Sets *found if an input of a task disagrees because of a race; if so, *race says between which
  * tasks. Returns false if memory ran out. */
-bool tg_blame_input_race(struct tg_blame *blame, uint32_t task, uint64_t pair, struct tg_blame_race *race,
-                         bool *found);
+bool tg_blame_input_race(struct tg_blame *blame, uint32_t task, uint64_t pair,
+                         struct tg_blame_race *race, bool *found);
 /* The same for a task whose inputs agree and whose outputs do not. */
-bool tg_blame_task_race(struct tg_blame *blame, uint32_t task, struct tg_blame_race *race, bool *found);
+bool tg_blame_task_race(struct tg_blame *blame, uint32_t task, struct tg_blame_race *race,
+                        bool *found);
 /* True if the outputs of a task disagree only where it left what was in the memory before: wants the
  * tasks that wrote that. */
 bool tg_blame_is_left_over(struct tg_blame *blame, uint32_t task);

@@ -153,7 +153,8 @@ static bool share_bytes(const struct tg_blame *blame, int number, uint32_t event
 
 /* Of two tasks without an order, the one that waits in the other run should have waited. If neither
  * does there, it is the one that was submitted later. */
-static struct tg_blame_race make_race(struct tg_blame *blame, int number, uint32_t row, uint32_t other)
+static struct tg_blame_race make_race(struct tg_blame *blame, int number, uint32_t row,
+                                      uint32_t other)
 {
     const struct tg_blame_side *side = &blame->side[number];
     uint32_t task = side->task_of[row], first = side->task_of[other];
@@ -288,8 +289,8 @@ static bool writers_race(struct tg_blame *blame, int side, const struct supply *
     return false;
 }
 
-bool tg_blame_input_race(struct tg_blame *blame, uint32_t task, uint64_t pair, struct tg_blame_race *race,
-                         bool *found)
+bool tg_blame_input_race(struct tg_blame *blame, uint32_t task, uint64_t pair,
+                         struct tg_blame_race *race, bool *found)
 {
     struct supply supply;
     (void)task;
@@ -316,7 +317,8 @@ static bool disturbs(struct tg_blame *blame, int side, uint32_t event, uint32_t 
     return ran_together(of, row, other) && is_race(blame, side, event, write, race);
 }
 
-static bool event_races(struct tg_blame *blame, int side, uint32_t event, struct tg_blame_race *race)
+static bool event_races(struct tg_blame *blame, int side, uint32_t event,
+                        struct tg_blame_race *race)
 {
     const struct tg_flow *flow = blame->side[side].flow;
     const struct tg_blame_later *later = &blame->side[side].later;
@@ -331,7 +333,8 @@ static bool event_races(struct tg_blame *blame, int side, uint32_t event, struct
     return false;
 }
 
-bool tg_blame_task_race(struct tg_blame *blame, uint32_t task, struct tg_blame_race *race, bool *found)
+bool tg_blame_task_race(struct tg_blame *blame, uint32_t task, struct tg_blame_race *race,
+                        bool *found)
 {
     const struct tg_matched_task *matched = &blame->diff->match.task[task];
     *found = false;
