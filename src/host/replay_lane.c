@@ -78,12 +78,22 @@ static const char *without_task(const char *text)
     return strncmp(text, "task ", 5) == 0 && rest != NULL ? rest + 3 : text;
 }
 
+/* True if this program has no memory left, which says nothing about the task. A device that is too small for
+ * a task has the same status, but all messages about the host begin alike. */
+static bool host_is_full(tg_status status, const struct tg_error *error)
+{
+    static const char words[] = "out of host memory";
+    return status == TG_NO_MEMORY && strncmp(error->text, words, sizeof words - 1) == 0;
+}
+
 /* A task that did not end, or could not begin. Other statuses are not about the task: they are returned. */
 static tg_status judge_failure(struct tg_replay_lane *lane, tg_status status,
                                struct tg_replay_told *told, struct tg_error *error)
 {
     char text[sizeof told->why];
     told->is.site = lane->result.run.site;
+    if (host_is_full(status, error))
+        return status;
     switch (status) {
     case TG_NOT_FOUND:
     case TG_BAD_ARGUMENT:
@@ -148,7 +158,8 @@ static tg_status judge_guarded(struct tg_replay_lane *lane, const struct tg_reco
     if (status != TG_OK)
         return status;
     status = tg_guarded_run(lane->guarded, task, &lane->report, error);
-    if (status == TG_NO_MEMORY || status == TG_BAD_ARGUMENT || status == TG_NOT_FOUND) {
+    if (!host_is_full(status, error) &&
+        (status == TG_NO_MEMORY || status == TG_BAD_ARGUMENT || status == TG_NOT_FOUND)) {
         snprintf(text, sizeof text, "it did not run with guards: %.400s", error->text);
         if (!tg_replay_accuses(&told->is))
             set(told, TG_REPLAY_NOT_KNOWN, text);
@@ -257,6 +268,8 @@ static tg_status judge_laid_out(struct tg_replay_lane *lane, struct tg_recorded_
 {
     struct tg_error why;
     tg_status status = tg_recorded_task_lay_out(task, lane->job->memory_limit, &why);
+    if (host_is_full(status, &why))
+        return tg_error_set(error, status, "%s", why.text);
     if (status != TG_OK) {
         set(told, TG_REPLAY_NOT_KNOWN, why.text);
         return TG_OK;

@@ -37,7 +37,7 @@ READERS = [
     ["find", "nan"], ["find", "stomp"], ["find", "unwritten"], ["find", "constant", "--json"],
     ["scope"], ["scope", "--json"], ["scope", "--html", "page.html", "--force"],
     ["check"], ["check", "--json"], ["check", "--against", "golden.npz"],
-    ["replay", "--task", "TASK"], ["replay", "--task", "TASK", "--bundle", "bundle"],
+    ["replay", "--task", "TASK"], ["replay", "--all", "--json"], ["replay", "--task", "TASK", "--bundle", "bundle"],
     *(["export", "--to", to, "--output", f"out.{to}"]
       for to in ("npy", "npz", "safetensors", "sqlite", "csv", "trace", "txt", "simpler")),
 ]

@@ -161,6 +161,9 @@ def scenarios():
     add("check-npy", "check", "../in/none", "--against", "../in/golden.npy", "--index", "4")
     add("replay", "replay", "../in/nan", "--task", "30", "--cores", "3", processes=both)
     add("replay-json", "replay", "../in/nan", "--task", "30", "--cores", "3", "--json", processes=both)
+    add("replay-all", "replay", "../in/nan", "--all", "--workers", "1", processes=both)
+    add("replay-all-guard", "replay", "../in/nan", "--all", "--workers", "1", "--task", "30",
+        "--guard", "--json", processes=both)
     add("replay-bundle", "replay", "../in/nan", "--task", "30", "--bundle", "b", writes=True)
     for kind in ("nan", "inf", "overflow", "constant", "stomp"):
         add(f"find-{kind}", "find", kind, "../in/nan")
