@@ -91,11 +91,27 @@ TG_API tg_status tg_races_find(const struct tg_recording *recording,
                                const struct tg_races_config *config, tg_race_fn tell, void *context,
                                struct tg_races_summary *summary, struct tg_error *error);
 
-/* To come with `run --races`, from the room host, with the same structs:
- *     tg_status tg_graph_races(const struct tg_graph *graph, const struct tg_races_config *config,
- *                              tg_race_fn tell, void *context, struct tg_races_summary *summary,
- *                              struct tg_error *error);
+struct tg_graph;
+
+/*
+ * Finds the races of a graph that the host has built, before it runs: `taskglass run --races` asks it. Its
+ * edges alone keep tasks in order. Not while the graph runs or is changed.
+ *
+ * UNSUPPORTED: the device builds the graph while it runs. BAD_ARGUMENT: `config` has a query, or the edges form
+ * a cycle; CANCELLED, NO_MEMORY, DEVICE_LOST.
  */
+TG_API tg_status tg_graph_races(struct tg_graph *graph, const struct tg_races_config *config,
+                                tg_race_fn tell, void *context, struct tg_races_summary *summary,
+                                struct tg_error *error);
+
+/* The setting `races`: what a run does about races. */
+/* clang-format off */
+#define TG_RACES_MAP(X)                                                             \
+    X(TG_RACES_OFF,   0, "off",   "does not look for races")                        \
+    X(TG_RACES_WARN,  1, "warn",  "reports the races, and runs the graph")          \
+    X(TG_RACES_ERROR, 2, "error", "fails if there are races; a graph that the host built does not run")
+/* clang-format on */
+enum tg_races_mode { TG_RACES_MAP(TG_WORD_ENUM_) TG_RACES_MODES };
 
 #ifdef __cplusplus
 }
