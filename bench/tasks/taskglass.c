@@ -148,14 +148,22 @@ static void fetch_marks(const struct bench_case *c, const struct opened *o)
     free(marks);
 }
 
-static void run_graph(const struct bench_case *c, struct opened *o)
+static void run_scheduled(const struct bench_case *c, struct opened *o,
+                          const struct tg_schedule *schedule)
 {
+    struct tg_run_config config = {.schedule = schedule};
+
     if (c->check)
         must(tg_device_copy_in(o->in->device, o->marks, &c->check->round, sizeof c->check->round,
                                &error));
-    must(tg_graph_run(o->graph, NULL, NULL, &error));
+    must(tg_graph_run(o->graph, &config, NULL, &error));
     if (c->check)
         fetch_marks(c, o);
+}
+
+static void run_graph(const struct bench_case *c, struct opened *o)
+{
+    run_scheduled(c, o, NULL);
 }
 
 static struct bench_sample rerun(const struct bench_case *c, void *opened)
@@ -164,6 +172,31 @@ static struct bench_sample rerun(const struct bench_case *c, void *opened)
 
     run_graph(c, opened);
     return (struct bench_sample){.total_ns = bench_now_ns() - begin};
+}
+
+/* The same with a schedule, for what it costs a task. */
+static struct bench_sample rerun_with(const struct bench_case *c, void *opened, uint32_t policy)
+{
+    struct tg_schedule schedule = {.policy = policy, .seed = 1};
+    uint64_t begin = bench_now_ns();
+
+    run_scheduled(c, opened, &schedule);
+    return (struct bench_sample){.total_ns = bench_now_ns() - begin};
+}
+
+static struct bench_sample rerun_fifo(const struct bench_case *c, void *opened)
+{
+    return rerun_with(c, opened, TG_SCHEDULE_FIFO);
+}
+
+static struct bench_sample rerun_random(const struct bench_case *c, void *opened)
+{
+    return rerun_with(c, opened, TG_SCHEDULE_RANDOM);
+}
+
+static struct bench_sample rerun_adversarial(const struct bench_case *c, void *opened)
+{
+    return rerun_with(c, opened, TG_SCHEDULE_ADVERSARIAL);
 }
 
 static struct bench_sample build(const struct bench_case *c, void *opened)
@@ -205,12 +238,15 @@ static struct bench_sample fixed(const struct bench_case *c, void *opened)
 static const struct bench_phase phases[] = {
     {"build", BENCH_PER_TASK, open_empty, build, close_graph},
     {"rerun", BENCH_PER_TASK, open_built, rerun, close_graph},
+    {"rerun_fifo", BENCH_PER_TASK, open_built, rerun_fifo, close_graph},
+    {"rerun_random", BENCH_PER_TASK, open_built, rerun_random, close_graph},
+    {"rerun_adversarial", BENCH_PER_TASK, open_built, rerun_adversarial, close_graph},
     {"build_run", BENCH_PER_TASK, open_empty, build_run, close_graph},
     {"first", BENCH_FIRST, open_empty, build_run, close_graph},
     {"fixed", BENCH_FIXED, NULL, fixed, NULL},
 };
 
-static const struct bench_peer peer = {"taskglass", phases, 5, start, stop};
+static const struct bench_peer peer = {"taskglass", phases, 8, start, stop};
 
 int main(int argc, char **argv)
 {
