@@ -8,6 +8,7 @@
 #define TASKGLASS_EXECUTE_H
 
 #include <taskglass/check.h>
+#include <taskglass/race.h>
 #include <taskglass/run.h>
 #include <taskglass/settings.h>
 
@@ -84,6 +85,8 @@ struct tg_execute_config {
     void *guard_context;
     const char *trace;                  /* as in struct tg_run_config; NULL: no trace */
     const struct tg_schedule *schedule; /* NULL: the one that the setting `schedule` says */
+    tg_race_fn race; /* NULL, or called for each group of races that the setting `races` asks for */
+    void *race_context;
 };
 
 struct tg_execution; /* the results of one execution */
@@ -94,7 +97,8 @@ struct tg_execution; /* the results of one execution */
  * NULL if the call failed before it had any result.
  *
  * IO_ERROR: the output directory, the recording or the trace could not be begun, or deps.json could not be
- * written although the setting `deps` asks for it. Any other file that cannot be written during or after
+ * written although the setting `deps` asks for it. RACE: the setting `races` is error, and there are races; a
+ * graph that the host built did not run then, one that the device builds did. Any other file that cannot be written during or after
  * the run changes nothing about the run's status: `run.record`, `run.scopes` or `run.trace` of the
  * execution's info says which file is missing and why, `run.record` also for run.json of a run that was
  * not recorded.
@@ -122,6 +126,11 @@ struct tg_execution_info {
     /* A warning if the module could not be noted as one that this user has run (taskglass/trust.h), which
      * check and replay would tell the user only later; else "". */
     const char *not_noted;
+    /* What the setting `races` asked for: NULL if it did not, or if nothing could be judged, which
+     * races_unknown explains; else "". */
+    const struct tg_races_summary *races;
+    const char *races_unknown;
+    bool races_before; /* the graph was searched before it ran */
 };
 /* Everything that `info` points to lives as long as the execution. */
 TG_API void tg_execution_get(const struct tg_execution *execution, struct tg_execution_info *info);

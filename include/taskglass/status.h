@@ -41,6 +41,8 @@
       "correct the function that the message names; raise --timeout if it is merely slow")         \
     X(NOT_TRUSTED,              -13,    2, "a recording names a module that is not known here",     \
       "name the module with --module if you trust it")                                             \
+    X(RACE,                     -14,    1, "tasks that nothing keeps in order use the same bytes", \
+      "add the edges that the report names; --races warn runs the graph all the same")             \
     X(KERNEL_FAULT,             -32,    3, "a kernel crashed",                                     \
       "check the kernel's bounds and pointers; the report names the task and its arguments")       \
     X(HANG,                     -33,    3, "no task finished within the no-progress limit",        \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include <taskglass/device.h>
+#include <taskglass/race.h>
 #include <taskglass/run.h>
 #include <taskglass/settings.h>
 
@@ -17,10 +18,12 @@
 static const char levels[] = TG_LEVEL_MAP(WORD);
 static const char policies[] = TG_POLICY_MAP(WORD);
 static const char transports[] = TG_TRANSPORT_MAP(WORD);
+static const char races[] = TG_RACES_MAP(WORD);
 static const char sandboxes[] = TG_SANDBOX_MAP(WORD);
 #define LEVELS (levels + 1)
 #define POLICIES (policies + 1)
 #define TRANSPORTS (transports + 1)
+#define RACES (races + 1)
 #define SANDBOXES (sandboxes + 1)
 
 /*
@@ -88,6 +91,10 @@ static const struct row {
           "directory for the files of a run; empty: a new one under outputs/"),
     FLAG("recording", "deps", "TASKGLASS_DEPS",
          "write deps.json: every task with the tasks it waited for"),
+    CHOICE(
+        "recording", "races", "TASKGLASS_RACES", "WHEN", "off", RACES, NULL,
+        "look for tasks that use the same bytes in no order: warn reports them, error also fails, "
+        "before the graph runs if the host built it, else after a run recorded at level meta"),
     FLAG("files", "shared", "TASKGLASS_SHARED",
          "let others enter the run's directory as the umask says; else only its owner may"),
     PLAIN("files", "live", "TASKGLASS_LIVE", FLAG, NULL, "on",

@@ -15,6 +15,7 @@
 #include "cli/print.h"
 #include "cli/progress.h"
 #include "cli/recording.h"
+#include "cli/run_races.h"
 #include "cli/run_summary.h"
 #include "cli/term.h"
 #include "cli/voice.h"
@@ -126,7 +127,7 @@ static int report_no_json(const struct tg_workload *workload, const struct tg_ex
 /* Returns the exit code. */
 static int report(const struct tg_workload *workload, const struct tg_settings *settings,
                   const struct request *request, const struct tg_execution *execution,
-                  const struct tg_error *error)
+                  const struct cli_run_races *races, const struct tg_error *error)
 {
     const char *trace = request->trace;
     bool json = request->json;
@@ -140,6 +141,7 @@ static int report(const struct tg_workload *workload, const struct tg_settings *
     else if (info.status == TG_OK || info.status == TG_MISMATCH)
         cli_summarize_run(workload->name, tg_settings_text(settings, "runtime"), trace, &info);
     fflush(stdout); /* keeps the report before the warnings if both go to the same place */
+    cli_run_races_end(races, tg_settings_text(settings, "races"), &info);
     explain(trace, &info, error);
     if (cli_interrupt_caught() && (info.status == TG_OK || info.status == TG_MISMATCH))
         cli_print_to(stderr,
@@ -160,6 +162,7 @@ static int execute(struct cli *cli, const struct request *request,
                    const struct tg_workload_file *file)
 {
     struct watch watch = {.phase = -1};
+    struct cli_run_races races = {.progress = &watch.progress};
     struct tg_execution *execution;
     struct tg_error error;
     struct tg_execute_config config = {
@@ -172,12 +175,15 @@ static int execute(struct cli *cli, const struct request *request,
         .argv = (const char *const *)cli->argv,
         .guard = cli_guard_call,
         .trace = request->trace,
+        .race = cli_run_races_tell,
+        .race_context = &races,
     };
     cli_progress_init(&watch.progress, "prepare", "task");
     (void)tg_execute(cli->settings, file, &config, &execution, &error);
     cli_progress_erase(&watch.progress);
-    int code = execution ? report(tg_workload_get(file), cli->settings, request, execution, &error)
-                         : fail(request, &error);
+    int code =
+        execution ? report(tg_workload_get(file), cli->settings, request, execution, &races, &error)
+                  : fail(request, &error);
     cli_guard_reported(code);
     tg_execution_destroy(execution);
     return code;

@@ -165,6 +165,11 @@ static void orchestrate(void *argument)
                                    &job->plan.rings, &job->graph, &building->error);
 }
 
+static bool is_built_here(const struct job *job)
+{
+    return tg_runtime_number(job->plan.runtime)->build != tg_graph_place;
+}
+
 /* The guard is for runtimes that call the workload's orchestration here. If the guard leaves it, the
  * unfinished graph is never freed; the run is over. */
 static tg_status orchestrate_guarded(struct job *job, const struct tg_args *args,
@@ -177,8 +182,7 @@ static tg_status orchestrate_guarded(struct job *job, const struct tg_args *args
                                     .call = orchestrate,
                                     .argument = &building,
                                     .code = job->module->workload};
-    bool here = tg_runtime_number(job->plan.runtime)->build != tg_graph_place;
-    tg_status status = tg_guard_call(here ? &job->guard : NULL, &call, error);
+    tg_status status = tg_guard_call(is_built_here(job) ? &job->guard : NULL, &call, error);
     if (status != TG_OK)
         return status;
     if (building.status != TG_OK)
@@ -199,6 +203,8 @@ static tg_status build(struct job *job, const struct tg_args *args, struct tg_er
         e->tasks = tg_graph_tasks(job->graph);
         e->edges = tg_graph_edges(job->graph);
     }
+    if (status == TG_OK && e->races.mode != TG_RACES_OFF && is_built_here(job))
+        status = tg_execute_races_before(job->config, job->graph, &e->races, error);
     return status;
 }
 
@@ -374,6 +380,19 @@ static void write_deps(struct job *job)
         tg_record_result_fail(&e->run.record, "deps.json", &error);
 }
 
+/* A device-built graph is known once it has run, from its recording. */
+static void search_recording(struct job *job)
+{
+    struct tg_execution *e = job->execution;
+    struct tg_error error;
+    bool ran = e->status == TG_OK || e->status == TG_MISMATCH;
+    if (e->races.mode == TG_RACES_OFF || is_built_here(job) || !ran)
+        return;
+    tg_status status = tg_execute_races_after(job->config, e->output_dir, &e->races, &error);
+    if (status != TG_OK)
+        fail(e, status, &error);
+}
+
 static tg_status render_run_json(struct job *job, struct tg_error *error)
 {
     struct tg_execution *e = job->execution;
@@ -461,6 +480,7 @@ static tg_status begin(struct job *job, double prepare_seconds, struct tg_error 
     e->started = time(NULL);
     e->times.prepare = prepare_seconds;
     e->poison = job->plan.device.poison;
+    e->races.mode = job->plan.races;
     e->workload = strdup(tg_workload_get(job->file)->name);
     e->case_name = strdup(tg_case_name(job->test_case));
     e->platform = strdup(job->plan.device.platform);
@@ -526,6 +546,7 @@ static void end(struct job *job)
         tg_live_server_enter(job->live, TG_LIVE_SAVING);
         complete_recording(job);
         write_deps(job);
+        search_recording(job);
         write_run_json(job);
         tg_live_server_stop(job->live);
         remove_empty(job);

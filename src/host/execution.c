@@ -101,6 +101,9 @@ void tg_execution_get(const struct tg_execution *e, struct tg_execution_info *in
         .outputs = e->outputs,
         .run_json = e->run_json ? e->run_json : "",
         .not_noted = e->note.text,
+        .races = e->races.judged ? &e->races.summary : NULL,
+        .races_unknown = e->races.unknown,
+        .races_before = e->races.before,
     };
     info->device.platform = e->platform;
 }

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "host/case.h"
+#include "host/execute_races.h"
 
 struct tg_graph;
 
@@ -50,6 +51,7 @@ struct tg_execution {
     char advice[2000]; /* about this run; "": that of its status will do */
     tg_status advised; /* the status that it is about */
     char *run_json;
+    struct tg_execution_races races;
     struct tg_error note; /* why the module was not noted as one that the user has run; or OK */
 };
 

@@ -166,6 +166,7 @@ static const struct tg_layout_info rows[] = {
     MEMBER(tg_execute_config, argc), POINTER(tg_execute_config, argv),
     POINTER(tg_execute_config, guard), POINTER(tg_execute_config, guard_context),
     MEMBER(tg_execute_config, trace), POINTER(tg_execute_config, schedule),
+    POINTER(tg_execute_config, race), POINTER(tg_execute_config, race_context),
 
     STRUCTURE(tg_execution_info), MEMBER(tg_execution_info, status),
     MEMBER(tg_execution_info, error), MEMBER(tg_execution_info, advice),
@@ -175,7 +176,8 @@ static const struct tg_layout_info rows[] = {
     MEMBER(tg_execution_info, open_seconds), MEMBER(tg_execution_info, build_seconds),
     MEMBER(tg_execution_info, check_seconds), MEMBER(tg_execution_info, n_outputs),
     POINTER(tg_execution_info, outputs), MEMBER(tg_execution_info, run_json),
-    MEMBER(tg_execution_info, not_noted),
+    MEMBER(tg_execution_info, not_noted), POINTER(tg_execution_info, races),
+    MEMBER(tg_execution_info, races_unknown), MEMBER(tg_execution_info, races_before),
 
     STRUCTURE(tg_recording_info), MEMBER(tg_recording_info, dir),
     MEMBER(tg_recording_info, manifest), MEMBER(tg_recording_info, journal),

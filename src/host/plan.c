@@ -60,6 +60,12 @@ static tg_status check_counts(const struct tg_device_config *device,
     return TG_OK;
 }
 
+/* The host builds the graph, before the run. */
+static bool is_built_here(const struct tg_plan *plan)
+{
+    return tg_runtime_number(plan->runtime)->build != tg_graph_place;
+}
+
 static tg_status plan_recording(const struct tg_settings *settings, struct tg_plan *plan,
                                 struct tg_error *error)
 {
@@ -75,6 +81,8 @@ static tg_status plan_recording(const struct tg_settings *settings, struct tg_pl
         .transport = tg_settings_choice(settings, "dump-transport"),
     };
     if (plan->record.level == TG_LEVEL_OFF && tg_settings_flag(settings, "dump-args"))
+        plan->record.level = TG_LEVEL_META;
+    if (plan->record.level == TG_LEVEL_OFF && plan->races != TG_RACES_OFF && !is_built_here(plan))
         plan->record.level = TG_LEVEL_META;
     if (plan->record.level == TG_LEVEL_OFF && *plan->record.filter)
         return tg_error_set(error, TG_BAD_ARGUMENT,
@@ -129,6 +137,7 @@ tg_status tg_plan_make(const struct tg_settings *settings, struct tg_plan *plan,
         .runtime_name = tg_settings_text(settings, "runtime"),
         .output = tg_settings_text(settings, "output"),
         .deps = tg_settings_flag(settings, "deps"),
+        .races = (enum tg_races_mode)tg_settings_choice(settings, "races"),
         .scope_stats = tg_settings_flag(settings, "enable-scope-stats"),
         .live = tg_settings_flag(settings, "live"),
     };

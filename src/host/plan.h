@@ -14,6 +14,7 @@ struct tg_plan {
     struct tg_rings rings;
     const char *output; /* "": a new directory */
     bool deps;
+    enum tg_races_mode races;
     bool scope_stats;
     bool live; /* answer questions about the run */
 };

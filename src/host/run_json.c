@@ -454,6 +454,7 @@ static void put_facts(struct tg_json *json, const struct tg_run_facts *facts)
     put_result(json, e->status);
     put_error(json, e);
     put_explanation(json, e->explanation);
+    tg_execute_races_put(json, &e->races);
     put_device(json, &e->device);
     put_sandbox(json, &e->device);
     put_times(json, e);

@@ -37,7 +37,7 @@ from .config import Config, Setting, settings
 from .device import Device, DeviceArray, DeviceInfo, Module
 from .errors import (AbiMismatch, BadArgument, BadType, Busy, Cancelled, Cycle, Deadlock,
                      DeviceFailure, DeviceLost, Error, Hang, IoError, KernelFault, Mismatch,
-                     MissingPackage, NoMemory, NotFound, NotTrusted, OutOfRange, TimedOut, Unsupported,
+                     MissingPackage, NoMemory, NotFound, NotTrusted, OutOfRange, RacesFound, TimedOut, Unsupported,
                      WorkloadFault)
 from .execute import (Case, Execution, Kernel, Output, Platform, Runtime, Workload, platforms, run,
                       runtimes, workload, workloads)
@@ -61,7 +61,7 @@ __all__ = [
     "Graph", "Hang", "In", "InOut", "IoError", "Kernel", "KernelFault", "KernelTime", "Live",
     "Mismatch", "MissingPackage", "Misuse", "Module", "NoMemory", "NotFound", "NotTrusted",
     "OrderConstraint", "Out", "OutOfRange", "Output", "Pair", "PastRun", "PathStep", "Platform", "Race",
-    "RaceSide", "Record",
+    "RaceSide", "RacesFound", "Record",
     "Recording", "Recovery", "RemovedRun", "Replay", "ReplayAll", "ReplayOutput",
     "ReplayedTask", "Run", "RunPath", "RunResult", "RunSchedule", "RunScopes", "RunTrace",
     "RunningTask", "Runs", "Runtime", "Scalar", "ScopeFatal", "ScopeNeed", "ScopePage", "ScopePeak",

@@ -41,6 +41,7 @@ class Config:
     load_timeout: Optional[float] = None
     output: Optional[_Path] = None
     deps: Optional[bool] = None
+    races: Optional[str] = None
     shared: Optional[bool] = None
     live: Optional[bool] = None
     poison: Optional[bool] = None

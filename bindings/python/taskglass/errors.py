@@ -11,7 +11,7 @@ from typing import Any, Dict, Optional, Type
 
 __all__ = ["Error", "DeviceFailure", "Mismatch", "BadArgument", "BadType", "OutOfRange", "NotFound",
            "Unsupported", "MissingPackage", "NoMemory", "IoError", "AbiMismatch", "Busy", "Cycle", "TimedOut", "Cancelled",
-           "WorkloadFault", "NotTrusted", "KernelFault", "Hang", "DeviceLost", "Deadlock"]
+           "WorkloadFault", "NotTrusted", "RacesFound", "KernelFault", "Hang", "DeviceLost", "Deadlock"]
 
 
 class Error(Exception):
@@ -128,6 +128,11 @@ class NotTrusted(Error):
     status = "NOT_TRUSTED"
 
 
+class RacesFound(Error):
+    """Tasks that nothing keeps in order use the same bytes, and the setting `races` is "error"."""
+    status = "RACE"
+
+
 class KernelFault(DeviceFailure):
     """A kernel crashed."""
     status = "KERNEL_FAULT"
@@ -153,7 +158,7 @@ _DEADLOCKS = ("SCOPE_DEADLOCK", "HEAP_RING_DEADLOCK", "FLOW_CONTROL_DEADLOCK", "
 _BY_STATUS: Dict[str, Type[Error]] = {
     **{kind.status: kind for kind in (Mismatch, BadArgument, NotFound, Unsupported, NoMemory,
                                       IoError, AbiMismatch, Busy, Cycle, TimedOut, Cancelled,
-                                      WorkloadFault, NotTrusted, KernelFault, Hang, DeviceLost)},
+                                      WorkloadFault, NotTrusted, RacesFound, KernelFault, Hang, DeviceLost)},
     **{name: Deadlock for name in _DEADLOCKS},
 }
 

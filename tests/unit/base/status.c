@@ -51,6 +51,7 @@ TEST(the_numbers_of_files_and_the_abi_stay)
     CHECK_EQ_I(TG_CANCELLED, -11);
     CHECK_EQ_I(TG_WORKLOAD_FAULT, -12);
     CHECK_EQ_I(TG_NOT_TRUSTED, -13);
+    CHECK_EQ_I(TG_RACE, -14);
     CHECK_EQ_I(TG_KERNEL_FAULT, -32);
     CHECK_EQ_I(TG_DEVICE_LOST, -34);
     CHECK_EQ_I(TG_RING_BUFFER_BACKPRESSURE, -53);
@@ -58,7 +59,7 @@ TEST(the_numbers_of_files_and_the_abi_stay)
 
 TEST(a_number_that_is_no_status_is_unknown_and_never_good)
 {
-    int numbers[] = {1, -14, -31, -54, 1000};
+    int numbers[] = {1, -15, -31, -54, 1000};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         tg_status status = (tg_status)numbers[i];
         CHECK_EQ_S(tg_status_name(status), "UNKNOWN");
