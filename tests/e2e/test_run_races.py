@@ -6,7 +6,7 @@ import pytest
 
 from conftest import workload
 
-RUNTIMES = ("host_build_graph",)
+RUNTIMES = ("host_build_graph", "aicpu_build_graph", "tensormap_and_ringbuffer")
 
 
 def races(tg, out="out"):
@@ -64,6 +64,22 @@ def test_the_environment_can_ask(tg):
 def test_a_word_that_is_no_mode_is_refused(tg):
     result = tg("run", "vector_add", "--races", "maybe")
     assert result.returncode == 2 and "not one of: off warn error" in result.stderr
+
+
+def test_a_device_built_graph_is_recorded_and_searched_after_the_run(tg):
+    tg.good("run", "stencil", "--runtime", "aicpu_build_graph", "--races", "warn", "--output", "out")
+    document = json.loads((tg.directory / "out" / "run.json").read_text())
+    assert document["races"]["searched"] == "after the run"
+    assert document["recorder"]["recorded"] > 0 and document["recorder"]["payload_bytes"] == 0  # level meta
+    assert (tg.directory / "out" / "deps.json").exists()
+
+
+def test_error_fails_a_device_built_graph_after_it_has_run(tg):
+    result = tg("run", workload("bugs_missing_edge"), "--runtime", "aicpu_build_graph", "--races", "error",
+                "--output", "out")
+    assert result.returncode == 1 and "so it has run" in result.stderr
+    document = json.loads((tg.directory / "out" / "run.json").read_text())
+    assert document["counters"]["finished"] == 40 and document["races"]["pairs"] == 1
 
 
 @pytest.mark.parametrize("runtime", RUNTIMES)
