@@ -195,7 +195,7 @@ size_t tg_schedule_text(const struct tg_schedule *schedule, char *text, size_t s
         if (schedule->policy == TG_SCHEDULE_ORDER)
             put_pairs(&w, schedule);
     }
-    if (w.size > 0)
-        text[w.length < w.size ? w.length : w.size - 1] = '\0';
+    if (text != NULL && size > 0)
+        text[w.length < size ? w.length : size - 1] = '\0';
     return w.length;
 }

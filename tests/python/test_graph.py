@@ -56,6 +56,21 @@ def test_a_graph_runs_again(device, add):
         assert (y.numpy() == count).all()
 
 
+def test_a_schedule_says_in_which_order_tasks_start():
+    with taskglass.Device(PLATFORMS[0], cores=1, memory="256M") as device, \
+            device.load("vector_add").graph() as graph:
+        x = ones(device)
+        for _ in range(4):
+            graph.add("vector_add_tile", x, x, device.zeros(100))
+        assert graph.run().schedule is None
+        schedule = graph.run(schedule="lifo", keep_starts=3).schedule
+        assert (schedule.serial, schedule.choices, schedule.starts) == (True, 4, (3, 2, 1))
+        schedule = graph.run(schedule="order:2-0,9-1", keep_starts=4).schedule
+        assert (schedule.starts, schedule.pairs, schedule.unknown) == ((2, 0, 3, 1), 2, 1)
+        with pytest.raises(taskglass.BadArgument, match="schedule: 'first' is not fifo"):
+            graph.run(schedule="first")
+
+
 def test_a_graph_can_be_cleared(device, add):
     x, y = ones(device), device.zeros(100)
     add.add("vector_add_tile", x, y, y)
