@@ -30,8 +30,8 @@ enum racy_case {
     RACY_CASES
 };
 
-/* What one task of the chain does with an element. */
-#define RACY_STEP(value, k) ((value)*3 + (k))
+/* What one task of the chain does with an element. Unsigned, because the values of a long chain wrap. */
+#define RACY_STEP(value, k) ((int64_t)((uint64_t)(value)*3 + (uint64_t)(k)))
 
 TG_KERNEL(racy_step);
 TG_KERNEL(racy_copy);
