@@ -98,6 +98,7 @@ static tg_status reduce(struct tg_shake_session *s, const struct tg_outcome *fai
     size_t room = (n > s->n_suspects ? n : s->n_suspects) + (size_t)1;
     uint32_t *order = malloc(((size_t)n + 1) * sizeof *order);
     struct reduction reduction = {s, malloc(room * sizeof *reduction.pairs), TG_OK, error};
+    struct tg_error failure;
     tg_status status = TG_OK;
     memset(result, 0, sizeof *result);
     if (!order || !reduction.pairs || !tg_outcome_order(failed, &s->baseline, order))
@@ -115,9 +116,11 @@ static tg_status reduce(struct tg_shake_session *s, const struct tg_outcome *fai
         s->phase = TG_SHAKE_REDUCE;
         s->done = 0;
         s->total = s->config.reduce_runs;
-        status = tg_reduce(&input, result, reduction.status == TG_OK ? error : NULL);
-        if (reduction.status != TG_OK)
+        status = tg_reduce(&input, result, &failure);
+        if (reduction.status != TG_OK) /* `error` says why that run could not be made */
             status = reduction.status;
+        else if (status != TG_OK && error)
+            *error = failure;
     }
     free(order);
     free(reduction.pairs);

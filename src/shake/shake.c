@@ -95,13 +95,6 @@ static tg_status run_baseline(struct tg_shake_session *s, bool *goes_on, struct 
     status = repeat_baseline(s, &stable, error);
     if (status != TG_OK || !stable || has_failed(&s->baseline))
         return status;
-    if (s->baseline.lost > 0) {
-        info->result = TG_SHAKE_UNKNOWN;
-        snprintf(s->shake->reason, sizeof s->shake->reason,
-                 "the recording of the baseline lacks %llu records",
-                 (unsigned long long)s->baseline.lost);
-        return TG_OK;
-    }
     *goes_on = true;
     return tg_session_suspect(s, error);
 }

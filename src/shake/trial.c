@@ -79,21 +79,29 @@ tg_status tg_session_begin(struct tg_shake_session *session, const struct tg_set
     return status;
 }
 
+/* Again if it fails, because a signal may have come between. What cannot be removed stays to be seen. */
+static void remove_path(const char *path)
+{
+    for (int i = 0; i < 3 && tg_runs_remove(path, NULL, NULL) == TG_IO_ERROR; i++)
+        continue;
+}
+
 static void remove_run(const char *folder, const char *name)
 {
     char *path = tg_path_join(folder, name);
     if (path)
-        (void)tg_runs_remove(path, NULL, NULL); /* what cannot be removed stays to be seen */
+        remove_path(path);
     free(path);
 }
 
 void tg_session_end(struct tg_shake_session *session)
 {
-    if (session->folder && !session->keeps) {
+    if (session->folder && !session->keeps)
         remove_run(session->folder, "baseline");
-        (void)rmdir(session->folder);
-        (void)rmdir("outputs"); /* fails unless it is empty */
-    }
+    if (session->folder)
+        (void)rmdir(session->folder); /* fails unless it is empty */
+    if (session->folder && !session->keeps)
+        (void)rmdir("outputs"); /* the same */
     tg_outcome_clear(&session->baseline);
     tg_settings_destroy(session->settings);
     free(session->folder);
@@ -121,6 +129,22 @@ static bool is_ours(tg_status status)
            status == TG_CANCELLED;
 }
 
+/* A run that ended well and whose files lack something cannot be compared: what was not compared is not
+ * the same. */
+static tg_status check_whole(const struct tg_outcome *outcome, struct tg_error *error)
+{
+    if (outcome->status != TG_OK && outcome->status != TG_MISMATCH)
+        return TG_OK;
+    if (!outcome->deps)
+        return tg_error_set(error, TG_IO_ERROR,
+                            "a run could not be compared: its deps.json is missing");
+    if (outcome->lost > 0)
+        return tg_error_set(error, TG_IO_ERROR,
+                            "a run could not be compared: its recording lacks %llu records",
+                            (unsigned long long)outcome->lost);
+    return TG_OK;
+}
+
 static tg_status execute(struct tg_shake_session *s, const struct tg_schedule *schedule,
                          struct tg_outcome *outcome, struct tg_error *error)
 {
@@ -145,7 +169,7 @@ static tg_status execute(struct tg_shake_session *s, const struct tg_schedule *s
     }
     status = tg_outcome_read(execution, outcome, error);
     tg_execution_destroy(execution);
-    return status;
+    return status == TG_OK ? check_whole(outcome, error) : status;
 }
 
 tg_status tg_session_run(struct tg_shake_session *s, const struct tg_schedule *schedule,
@@ -164,7 +188,7 @@ tg_status tg_session_run(struct tg_shake_session *s, const struct tg_schedule *s
         status = execute(s, &kept, outcome, error);
     s->shake->info.runs++;
     if (!stays || status != TG_OK)
-        (void)tg_runs_remove(path, NULL, NULL);
+        remove_path(path);
     free(path);
     return status;
 }

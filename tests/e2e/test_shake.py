@@ -181,6 +181,11 @@ def test_nonsense_is_one_line(tg, options, text):
     assert text in result.stderr and result.stderr.count("\n") == 1
 
 
+def test_a_case_that_cannot_begin_leaves_no_folder(tg):
+    assert tg("shake", "vector_add", "--case", "none", "--output", "kept").returncode == 2
+    assert list(tg.directory.iterdir()) == []
+
+
 def test_json_says_that_nothing_is_known(tg):
     result = tg("shake", "vector_add", "--case", "none", "--json")
     assert result.returncode == 2
@@ -191,8 +196,8 @@ def test_a_signal_ends_it_and_leaves_nothing(tg):
     process = subprocess.Popen(
         [str(PROGRAM), "shake", RACY, "--case", "clean", "--runs", "100000", "--verbose"],
         cwd=tg.directory, env=clean_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    while "lifo" not in process.stderr.readline():
-        assert process.poll() is None
+    while "lifo" not in (line := process.stderr.readline()):
+        assert line, process.stdout.read()
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=TIMEOUT)
     assert process.returncode == -signal.SIGINT
