@@ -90,7 +90,7 @@ def test_a_run_of_a_graph_takes_what_a_run_takes():
              "dump-wait": "wait_limit", "dump-transport": "transport",
              "enable-scope-stats": "scope_stats", "trace": "trace", "schedule": "schedule"}
     elsewhere = {
-        "case", "set", "workload-path",  # of a workload
+        "case", "set", "workload-path", "races",  # of a workload's run
         "platform", "cores", "schedulers", "device-memory", "load-timeout", "device-program", "sandbox",
         "poison",  # of a Device
         "runtime", "ring-task-window", "ring-heap", "ring-dep-pool", "tensormap"}  # of an orchestration
