@@ -30,6 +30,7 @@ VERBS = [
     ("check run", None),
     ("check run --against golden.npz", None),
     ("replay run --task TASK --json", None),
+    ("replay run --all", None),
     ("scope run --json", None),
     ("export run --to npz --output out", "out"),
     ("export run --to npy --output out", "out"),

@@ -321,6 +321,9 @@ static void protect(struct device *d, struct tg_process_message *message)
 {
     static const int access[] = {PROT_NONE, PROT_READ, PROT_READ | PROT_WRITE};
     const struct tg_protection *piece = TG_DEVICE_PTR(const struct tg_protection, message->address);
+    /* Pairs with the last thread's count-down in tg_engine_enter, as in launch: the list may lie where a task
+     * of the last run wrote. */
+    (void)tg_load_acquire(&d->engine->active);
     for (uint64_t i = 0; i < message->size / sizeof *piece; i++) {
         if (!may_protect(d, &piece[i]) || piece[i].access > TG_ACCESS_WRITE) {
             tg_link_reply(message, TG_PROCESS_PROTECTED, TG_BAD_ARGUMENT,
