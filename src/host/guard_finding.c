@@ -175,8 +175,8 @@ static void note(struct stray *s, int64_t byte, uint8_t bits)
         if (!(bits >> (4 * half) & 15))
             continue;
         if (s->count == 0)
-            s->first = 8 * byte + 4 * half;
-        s->last = 8 * byte + 4 * half;
+            s->first = 8 * byte + 4 * (int64_t)half;
+        s->last = 8 * byte + 4 * (int64_t)half;
         s->count += 4;
     }
 }

@@ -172,7 +172,7 @@ static struct tg_guard_place place_block(const struct tg_guard_block *block,
     struct tg_guard_place at = {.region = region, .data = region};
     uint64_t room = block->size + TG_BLOCK_ALIGN;
     if (side == TG_GUARD_LOOSE) {
-        at.region_size = round_up(room, page) + 2 * LOOSE_ZONE * page;
+        at.region_size = round_up(room, page) + UINT64_C(2) * LOOSE_ZONE * page;
         at.data = region + LOOSE_ZONE * page + block->address % TG_BLOCK_ALIGN;
     } else if (side == TG_GUARD_BEGIN) {
         at.region_size = round_up(block->size, page) + SMALL_ZONE * page;

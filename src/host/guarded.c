@@ -192,11 +192,11 @@ static void try_outputs(struct examination *x)
     bool changes = false;
     if (!g->memory.has_outputs)
         return;
-    for (uint8_t pattern = 1; pattern < TG_GUARD_PATTERNS; pattern++) {
+    for (uint32_t pattern = 1; pattern < TG_GUARD_PATTERNS; pattern++) {
         struct tg_guard_trial *t = &g->trial[pattern];
         trial[pattern] = t;
         plan_base(x, t);
-        t->fill.output = pattern;
+        t->fill.output = (uint8_t)pattern;
         if (!try(x, t))
             return;
         changes |= has_changed(x, t);
@@ -283,15 +283,15 @@ static void try_block(struct examination *x, uint32_t b, uint8_t pattern)
 static void try_reads(struct examination *x)
 {
     struct tg_guarded *g = x->g;
-    for (uint8_t pattern = 1; pattern < TG_GUARD_PATTERNS; pattern++) {
+    for (uint32_t pattern = 1; pattern < TG_GUARD_PATTERNS; pattern++) {
         struct tg_guard_trial *t = &g->trial[OTHER];
         plan_base(x, t);
-        t->fill.zone = t->fill.gap = pattern;
+        t->fill.zone = t->fill.gap = (uint8_t)pattern;
         if (!try(x, t) || !has_changed(x, t))
             continue;
         uint32_t found = x->report->misuse;
         for (uint32_t b = 0; b < g->memory.n_blocks; b++)
-            try_block(x, b, pattern);
+            try_block(x, b, (uint8_t)pattern);
         if (x->report->misuse > found)
             return;
     }
