@@ -151,6 +151,7 @@ static int find_verb(struct cli *cli, void *request)
         cli_guard_reported(code);
         cli_guard_end();
     }
+    find->trouble = NULL;
     return code;
 }
 

@@ -30,7 +30,7 @@ uint64_t tg_collector_progress(const struct tg_collector *collector);
 struct tg_collector_counts {
     uint32_t level, policy; /* enum tg_record_level, enum tg_record_policy */
     uint64_t records;       /* drained */
-    uint64_t recorded; /* by the lanes; of these, the host has drained `records` */
+    uint64_t recorded;      /* by the lanes; of these, the host has drained `records` */
     uint64_t attempted, lost_full, lost_gave_up, truncated;
     uint64_t bytes_recorded, bytes_written; /* payload, with the gaps of its alignment */
     uint64_t record_ns, wait_ns;            /* of all lanes */
