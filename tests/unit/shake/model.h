@@ -23,7 +23,8 @@ struct model {
 static inline uint32_t model_add(struct model *m, uint32_t n_before, const uint32_t *before)
 {
     uint64_t at = m->start[m->n];
-    memcpy(m->before + at, before, n_before * sizeof *before);
+    for (uint32_t i = 0; i < n_before; i++)
+        m->before[at + i] = before[i];
     m->n++;
     m->start[m->n] = at + n_before;
     return m->n - 1;
