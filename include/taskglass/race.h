@@ -36,7 +36,9 @@ struct tg_race_side {
 
 /* All pairs of tasks that race over the same two regions. */
 struct tg_race {
-    struct tg_race_side first, second; /* the earliest pair, in the order of submission */
+    struct tg_race_side first, second; /* in the order of submission: the earliest task that races
+                                        * with one before it, and the last of those. An edge between
+                                        * these two often orders the other pairs too */
     uint64_t pairs;
     uint64_t bytes;  /* that the two regions share; TG_NONE: not counted */
     const char *fix; /* the line of code that orders the pair */

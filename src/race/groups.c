@@ -59,7 +59,7 @@ void tg_race_group_see(struct tg_race_found *group, uint32_t task, uint32_t regi
 {
     bool is_second = task > other;
     uint32_t first = is_second ? other : task, second = is_second ? task : other;
-    if (second > group->second || (second == group->second && first >= group->first))
+    if (second > group->second || (second == group->second && first <= group->first))
         return;
     group->first = first;
     group->second = second;

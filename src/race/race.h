@@ -40,7 +40,9 @@ struct tg_race_end {
 
 /* All pairs that race over the same two regions (often one and the same). */
 struct tg_race_group {
-    struct tg_race_end first, second; /* the earliest pair; `first` was submitted before `second` */
+    struct tg_race_end first, second; /* the earliest task that races with one before
+                                         * it, and the last of those: an edge between these two
+                                         * often orders the other pairs too */
     uint64_t pairs;
     uint64_t bytes; /* that the two regions share; UINT64_MAX: too irregular to be counted */
 };
@@ -52,7 +54,7 @@ typedef int (*tg_race_watch_fn)(void *context, uint64_t done, uint64_t total);
 
 /* Zeros are the defaults. */
 struct tg_race_config {
-    tg_race_group_fn group; /* once for each group, by the earliest pairs; at the end */
+    tg_race_group_fn group; /* once for each group, the earliest first; at the end */
     tg_race_pair_fn
         pair; /* once for each pair, while the search goes on, until it returns other than 0;
                              * that does not cancel the search */

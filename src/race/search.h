@@ -25,7 +25,7 @@ struct tg_race_groups {
 struct tg_race_found {
     uint32_t a, b; /* the histories; a <= b */
     uint64_t pairs;
-    uint32_t first, second;               /* the earliest pair */
+    uint32_t first, second;               /* the group's example */
     uint32_t region_first, region_second; /* that collide */
 };
 
@@ -57,10 +57,10 @@ bool tg_race_walk(struct tg_race_search *search, bool *cancelled);
 
 /* The group of two histories; NULL if memory ran out. A new one has no pairs. */
 struct tg_race_found *tg_race_group_of(struct tg_race_groups *groups, uint32_t a, uint32_t b);
-/* Makes the pair the group's example if it is the earliest yet. */
+/* Makes the pair the group's example if its later task is the earliest yet, and its earlier one the last. */
 void tg_race_group_see(struct tg_race_found *group, uint32_t task, uint32_t region, uint32_t other,
                        uint32_t other_region);
-/* Tells all groups, by their earliest pairs. False if `config->group` asked to cancel. */
+/* Tells all groups, by their examples. False if `config->group` asked to cancel. */
 bool tg_race_groups_tell(struct tg_race_search *search);
 
 #endif

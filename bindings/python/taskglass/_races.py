@@ -37,7 +37,8 @@ class RaceSide:
 
 @dataclass(frozen=True)
 class Race:
-    """All `pairs` of tasks that race over the same two regions, with the earliest pair; `bytes` is what the
+    """All `pairs` of tasks that race over the same two regions, with one pair: the earliest task that
+    races with one before it, and the last of those; `bytes` is what the
     regions have in common, None if that was not counted; `fix` is the line of code that orders the pair."""
     first: RaceSide
     second: RaceSide
