@@ -52,7 +52,6 @@ static bool holds(const struct tg_guard_block *block, const struct tg_tensor *t)
 
 static void assign_blocks(struct tg_guard_memory *m)
 {
-    uint32_t n[TG_MAX_TENSORS] = {0};
     for (uint32_t i = 0; i < m->task->n_tensors; i++) {
         const struct tg_recorded_tensor *t = &m->task->tensor[i];
         uint32_t b = 0;
@@ -66,11 +65,10 @@ static void assign_blocks(struct tg_guard_memory *m)
         block->image = m->task->block[t->block].image + t->offset - m->offset_of[i];
         block->element = block->element > element ? block->element : element;
         block->element = block->element > 0 ? block->element : 1;
-        /* Of a lone tensor a kernel knows how far its address is aligned. Tensors that share memory may
-         * each be aligned in their own way, so all remainders stay. */
-        block->align = n[b]++ > 0 || t->tensor.addr % TG_BLOCK_ALIGN == 0
-                           ? TG_BLOCK_ALIGN
-                           : t->tensor.addr & -t->tensor.addr;
+        /* A kernel knows how far the address of each tensor is aligned. */
+        uint64_t align = t->tensor.addr % TG_BLOCK_ALIGN == 0 ? TG_BLOCK_ALIGN
+                                                              : t->tensor.addr & -t->tensor.addr;
+        block->align = block->align > align ? block->align : align;
     }
 }
 
@@ -175,7 +173,9 @@ static struct tg_guard_place place_block(const struct tg_guard_block *block,
         at.region_size = round_up(room, page) + UINT64_C(2) * LOOSE_ZONE * page;
         at.data = region + LOOSE_ZONE * page + block->address % TG_BLOCK_ALIGN;
     } else if (side == TG_GUARD_BEGIN) {
-        at.region_size = round_up(block->size, page) + SMALL_ZONE * page;
+        /* Of tensors that share memory, the aligned one need not be the first. */
+        at.data = region + block->address % block->align;
+        at.region_size = round_up(at.data - region + block->size, page) + SMALL_ZONE * page;
     } else {
         at.region_size = round_up(room, page) + SMALL_ZONE * page;
         at.data = last_place(block, region + at.region_size, end_align(block, side));

@@ -126,8 +126,10 @@ static bool try(struct examination *x, struct tg_guard_trial *trial)
         tg_guard_find_writes(&x->g->memory, trial, x->report);
         return true;
     }
-    /* Less alignment than the recorded address had is no fault of the kernel. */
-    if (trial->plan.side == TG_GUARD_TIGHT && !failure.has_place)
+    /* Less alignment than the recorded address had is no fault of the kernel. TIGHT has less; the others may
+     * have it where a kernel relies on the remainders of two addresses, which LOOSE keeps. */
+    if (!failure.has_place && (trial->plan.side == TG_GUARD_TIGHT ||
+                               (trial->plan.side != TG_GUARD_LOOSE && failure.is_odd)))
         return false;
     x->block = tg_guard_find_failure(&x->g->memory, trial, &failure, x->report);
     x->is_over = failure.end != TG_GUARD_FAULTED;

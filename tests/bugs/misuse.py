@@ -76,6 +76,8 @@ MISUSES = [
     Misuse("clean_not_numbers"),
     Misuse("clean_same"),
     Misuse("clean_overlap"),
+    Misuse("clean_shifted"),
+    Misuse("clean_peeled"),
     Misuse("clean_strided"),
     Misuse("clean_tile"),
     Misuse("clean_flipped"),

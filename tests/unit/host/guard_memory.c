@@ -120,6 +120,26 @@ TEST(a_block_keeps_the_alignment_that_its_kernel_may_rely_on)
     tg_guard_memory_free(&m);
 }
 
+TEST(tensors_that_share_memory_keep_the_alignment_of_each)
+{
+    struct tg_tensor tensor[] = {line(0x10008, TG_FLOAT32, 25), line(0x10010, TG_FLOAT32, 25)};
+    uint32_t role[] = {TG_IN, TG_OUT};
+    struct tg_recorded_task task = task_of(2, tensor, role);
+    struct tg_guard_memory m = {0};
+    struct tg_guard_place place[TG_MAX_TENSORS];
+    uint64_t bytes;
+    REQUIRE(tg_guard_memory_of(&task, &m));
+    CHECK_EQ_U(m.n_blocks, 1);
+    static const enum tg_guard_side side[] = {TG_GUARD_LOOSE, TG_GUARD_END, TG_GUARD_BEGIN};
+    for (uint32_t i = 0; i < 3; i++) {
+        const struct tg_guard_plan plan = {.side = side[i], .has_pages = true};
+        (void)tg_guard_place_blocks(&m, &plan, 0, place, &bytes);
+        CHECK_EQ_U((place[0].data + m.offset_of[1]) % 16, 0);
+        CHECK(place[0].data + m.block[0].size <= place[0].region + place[0].region_size);
+    }
+    tg_guard_memory_free(&m);
+}
+
 TEST(the_last_byte_lies_against_the_guard_as_far_as_alignment_allows)
 {
     struct tg_tensor tensor[] = {line(0x10000, TG_FLOAT32, 64), line(0x10200, TG_FLOAT32, 25)};

@@ -56,9 +56,10 @@ TG_KERNEL(clean_one_of_inout)
 
 /* Vectors of 16 bytes, whose instructions fault at an address that is not a multiple of 16. */
 #ifdef __CUDACC__
-typedef int8_t vector;
+typedef int8_t vector, loose_vector;
 #else
 typedef int8_t vector __attribute__((vector_size(16), may_alias));
+typedef int8_t loose_vector __attribute__((vector_size(16), may_alias, aligned(1)));
 #endif
 
 TG_KERNEL(clean_aligned)
@@ -133,6 +134,31 @@ TG_KERNEL(clean_overlap)
     TG_FOR(once, 1)
         for (int64_t i = N - 1; i >= 0; i--)
             tg_arg_store(ctx, 1, i, tg_arg_load(ctx, 0, i));
+}
+
+/* Backwards too. The input is not aligned as the output is. */
+TG_KERNEL(clean_shifted)
+{
+    const loose_vector *x = TG_ARG(ctx, 0, const loose_vector);
+    vector *y = TG_ARG(ctx, 1, vector);
+    TG_FOR(once, 1)
+        for (int64_t i = N * 4 / (int64_t)sizeof *y - 1; i >= 0; i--)
+            y[i] = x[i];
+}
+
+/* An element, aligned vectors, and the rest. */
+TG_KERNEL(clean_peeled)
+{
+    const float *x = TG_ARG(ctx, 0, const float);
+    float *y = TG_ARG(ctx, 1, float);
+    const int64_t n = N - 1, rest = (n - 1) % 4, whole = (n - 1) * 4 - rest * 4;
+    TG_FOR(i, whole / (int64_t)sizeof(vector))
+        ((vector *)(y + 1))[i] = ((const vector *)(x + 1))[i];
+    TG_FOR(once, 1) {
+        y[0] = x[0];
+        for (int64_t i = n - rest; i < n; i++)
+            y[i] = x[i];
+    }
 }
 
 TG_KERNEL(clean_two_outputs)

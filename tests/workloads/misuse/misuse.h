@@ -28,10 +28,12 @@ enum layout {
     IN_PLACE,  /* one tensor, inout */
     SAME,      /* the input is the output's memory */
     OVERLAP,   /* the input's second half is the output's first half */
-    TWO_OUT,   /* one input, two outputs side by side */
-    TWO_IN,    /* two inputs side by side, one output */
-    MIX,       /* as VECTORS, but two kernels */
-    FLIPPED,   /* the output's first element is its last in memory */
+    SHIFTED,   /* the output begins two elements behind the input, at an aligned address */
+    PEELED,  /* one input, one output with an element less, both 12 bytes behind a vector's place */
+    TWO_OUT, /* one input, two outputs side by side */
+    TWO_IN,  /* two inputs side by side, one output */
+    MIX,     /* as VECTORS, but two kernels */
+    FLIPPED, /* the output's first element is its last in memory */
     BROADCAST, /* the input is one element, N times */
     EMPTY,     /* no elements */
 };
@@ -96,6 +98,8 @@ enum { AT_OUT = 3 * PAGE + 256, AT_BYSTANDER = 7 * PAGE, AT_IN = 9 * PAGE, ARENA
     X(clean_not_numbers, VECTORS, ONE, "writes NaN")                                          \
     X(clean_same, SAME, ONE, "writes over its input, which is its output too")                \
     X(clean_overlap, OVERLAP, ONE, "moves its input within overlapping memory")               \
+    X(clean_shifted, SHIFTED, ONE, "relies on the alignment of one of two such tensors")      \
+    X(clean_peeled, PEELED, ONE, "relies on the same remainder of two addresses")             \
     X(clean_strided, STRIDED, ONE, "writes all elements of a strided output")                 \
     X(clean_tile, TILES, ONE, "writes all elements of a tile")                                \
     X(clean_flipped, FLIPPED, ONE, "writes an output with a negative stride")                 \

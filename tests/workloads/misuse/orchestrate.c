@@ -59,10 +59,28 @@ TG_FN static struct part output_of(struct tg_tensor arena, int layout)
     struct part out;
     if (layout == TILES)
         return tile(arena, AT_OUT);
+    if (layout == PEELED)
+        return strip(arena, AT_OUT + 12, N - 1, 1);
     out = strip(arena, AT_OUT, elements_of(layout), layout == STRIDED ? 2 : 1);
     if (layout == FLIPPED)
         out.view = tg_tensor_flip(out.view, 0);
     return out;
+}
+
+/* Where the memory of the task begins that has its output. */
+TG_FN static int64_t left_end(int layout)
+{
+    if (layout == OVERLAP)
+        return AT_OUT - N / 2 * 4;
+    if (layout == SHIFTED)
+        return AT_OUT - 2 * 4;
+    return layout == PEELED ? AT_OUT + 12 : AT_OUT;
+}
+
+/* True if the input has bytes of the output. */
+TG_FN static bool shares(int layout)
+{
+    return layout == SAME || layout == OVERLAP || layout == SHIFTED;
 }
 
 TG_FN static struct part input_of(struct tg_tensor arena, int layout)
@@ -70,10 +88,12 @@ TG_FN static struct part input_of(struct tg_tensor arena, int layout)
     struct part in;
     if (layout == TILES)
         return tile(arena, AT_IN);
+    if (layout == PEELED)
+        return strip(arena, AT_IN + 12, N, 1);
     if (layout == SAME)
         return strip(arena, AT_OUT, N, 1);
-    if (layout == OVERLAP)
-        return strip(arena, AT_OUT - N / 2 * 4, N, 1);
+    if (layout == OVERLAP || layout == SHIFTED)
+        return strip(arena, left_end(layout), N, 1);
     if (layout == BROADCAST) {
         in = strip(arena, AT_IN, 1, 1);
         in.view = tg_tensor_broadcast(in.view, 0, N);
@@ -102,7 +122,7 @@ TG_FN static void set_up(struct tg_rt *rt, struct scene *scene, int layout)
     scene->out_gap = out.gap;
     scene->in_gap = in.gap;
     scene->out_end = out.end;
-    scene->in_end = layout == SAME || layout == OVERLAP ? AT_IN : in.end;
+    scene->in_end = shares(layout) ? AT_IN : in.end;
     if (layout == TWO_OUT) {
         scene->also = strip(scene->arena, out.end, N, 1).view;
         scene->out_end += N * 4;
@@ -118,11 +138,10 @@ TG_FN static uint64_t look_at(struct tg_rt *rt, const struct scene *scene, struc
 {
     struct tg_args task;
     bool gap = scene->layout == STRIDED || scene->layout == TILES;
-    bool in = scene->layout != SAME && scene->layout != OVERLAP && scene->layout != IN_PLACE;
-    int64_t left_end = scene->layout == OVERLAP ? AT_OUT - N / 2 * 4 : AT_OUT;
+    bool in = !shares(scene->layout) && scene->layout != IN_PLACE;
     int64_t near = AT_BYSTANDER + BYTES_OF_BYSTANDER;
     tg_args_init(&task);
-    tg_args_in(&task, piece(scene->arena, BYTES_OF_BYSTANDER, left_end));
+    tg_args_in(&task, piece(scene->arena, BYTES_OF_BYSTANDER, left_end(scene->layout)));
     tg_args_in(&task, piece(scene->arena, scene->out_end, AT_BYSTANDER));
     tg_args_in(&task, piece(scene->arena, near, AT_IN));
     tg_args_in(&task, piece(scene->arena, scene->in_end, ARENA));
