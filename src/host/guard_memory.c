@@ -229,6 +229,7 @@ void tg_guard_patterns_make(struct tg_guard_patterns *patterns)
         /* 0xff and 0xf1 or more behind it: a NaN of every type that has one. */
         patterns->byte[2][i] = i % 2 ? 0xff : (uint8_t)(0xf1 + next_random(&state) % 15);
         patterns->byte[3][i] = (uint8_t)(0x38 + next_random(&state) % 8);
+        patterns->byte[4][i] = 0;
     }
 }
 

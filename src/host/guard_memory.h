@@ -81,11 +81,12 @@ uint64_t tg_guard_place_blocks(const struct tg_guard_memory *memory,
 bool tg_guard_is_tighter(const struct tg_guard_memory *memory);
 
 /*
- * Patterns. Each byte of a pattern depends on its offset in the arena, so that a value that was copied from
+ * Patterns. Each byte of a pattern but the last depends on its offset in the arena, so that a value that was copied from
  * elsewhere is not taken for one that was there. As floats, pattern 0 is large, pattern 1 large and negative,
- * pattern 2 NaN, and pattern 3 of the order of 1: it does not survive an addition, as the others may.
+ * pattern 2 NaN, and pattern 3 of the order of 1: it does not survive an addition, as the others may. Pattern 4
+ * is zero everywhere, as fresh memory is.
  */
-enum { TG_GUARD_PATTERNS = 4, TG_GUARD_PERIOD = 1 << 16 };
+enum { TG_GUARD_PATTERNS = 5, TG_GUARD_PERIOD = 1 << 16 };
 struct tg_guard_patterns {
     uint8_t byte[TG_GUARD_PATTERNS][TG_GUARD_PERIOD];
 };

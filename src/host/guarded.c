@@ -59,6 +59,9 @@ static uint32_t plan_look(struct tg_guarded *g, struct tg_guard_trial *trial[TG_
     plan(g, trial[n++], g->has_pages ? TG_GUARD_BEGIN : TG_GUARD_LOOSE, 2);
     if (g->has_pages && tg_guard_is_tighter(&g->memory))
         plan(g, trial[n++], TG_GUARD_TIGHT, 3);
+    /* Reads of all else fault. */
+    if (!g->has_pages || g->memory.has_outputs || g->memory.has_gaps)
+        plan(g, trial[n++], g->has_pages ? TG_GUARD_END : TG_GUARD_LOOSE, 4);
     return n;
 }
 

@@ -65,6 +65,8 @@ MISUSES = [
     Misuse("old_some", [(OLD, 1, 5)]),
     Misuse("old_maximum", [(OLD, 1, 0)]),
     Misuse("old_element", [(OLD, 1, 0)]),
+    Misuse("old_is_zero", [(OLD, 1, 0)]),
+    Misuse("read_is_zero", [(READ, 0, 1)]),
     Misuse("clean_plain"),
     Misuse("clean_inout"),
     Misuse("clean_one_of_inout"),

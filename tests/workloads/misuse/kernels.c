@@ -322,3 +322,19 @@ TG_KERNEL(old_element)
     TG_FOR(i, N)
         tg_arg_store(ctx, 1, i, tg_arg_load(ctx, 0, i) + (i == 7 ? 0 : old));
 }
+
+TG_KERNEL(old_is_zero)
+{
+    TG_FOR(i, N) {
+        double old = tg_arg_load(ctx, 1, i);
+        tg_arg_store(ctx, 1, i, tg_arg_load(ctx, 0, i) + (old == 0));
+    }
+}
+
+TG_KERNEL(read_is_zero)
+{
+    double gap = peek(ctx, 0, 1);
+    HALVE_ALL(ctx, 0, 1);
+    TG_BARRIER();
+    poke(ctx, 1, 0, gap == 0 ? 2 : 1);
+}

@@ -87,6 +87,8 @@ enum { AT_OUT = 3 * PAGE + 256, AT_BYSTANDER = 7 * PAGE, AT_IN = 9 * PAGE, ARENA
     X(old_some, VECTORS, ONE, "does so with some elements only")                              \
     X(old_maximum, VECTORS, ONE, "keeps an old value that is larger")                         \
     X(old_element, VECTORS, ONE, "uses the old value of one element for all others")          \
+    X(old_is_zero, VECTORS, ONE, "only asks whether old values are zero")                     \
+    X(read_is_zero, STRIDED, ONE, "only asks whether what lies in a gap is zero")             \
     X(clean_plain, VECTORS, ONE, "does nothing unusual")                                      \
     X(clean_inout, IN_PLACE, "inout", "reads and writes an inout")                            \
     X(clean_one_of_inout, IN_PLACE, "inout", "writes one element of an inout")                \
