@@ -267,14 +267,17 @@ void tg_guard_find_writes(const struct tg_guard_memory *m, const struct tg_guard
 
 /* ── faults ────────────────────────────────────────────────────────────────────────────── */
 
-/* The block whose region or guards have the place. False: none. */
+enum { CLOSE_BYTES = 2 * TG_GUARD_PAGE };
+
+/* The block at whose region or guards the place is. With more than one block, a place that is not close to one
+ * may have been reached from any. False: none. */
 static bool block_at(const struct tg_guard_memory *m, const struct tg_guard_trial *trial,
                      uint64_t at, uint32_t *block)
 {
+    const uint64_t close = m->n_blocks > 1 ? CLOSE_BYTES : TG_GUARD_BYTES;
     for (uint32_t b = 0; b < m->n_blocks; b++) {
         const struct tg_guard_place *place = &trial->place[b];
-        if (at + TG_GUARD_BYTES >= place->region &&
-            at < place->region + place->region_size + TG_GUARD_BYTES) {
+        if (at + close >= place->region && at < place->region + place->region_size + close) {
             *block = b;
             return true;
         }
@@ -338,12 +341,12 @@ uint32_t tg_guard_find_failure(const struct tg_guard_memory *m, const struct tg_
     static const uint8_t deeds[] = {[TG_ACCESS_NONE] = TG_GUARD_DID_USE,
                                     [TG_ACCESS_READ] = TG_GUARD_DID_READ,
                                     [TG_ACCESS_WRITE] = TG_GUARD_DID_WRITE};
-    uint32_t b;
+    uint32_t b = failure->block;
     if (failure->end != TG_GUARD_FAULTED || !is_memory_fault(failure)) {
         add_failure(failure->end == TG_GUARD_HUNG ? TG_GUARD_HANG : TG_GUARD_LOST, failure, report);
         return UINT32_MAX;
     }
-    if (!failure->has_place || !block_at(m, trial, failure->at, &b)) {
+    if (!failure->has_place || (b == UINT32_MAX && !block_at(m, trial, failure->at, &b))) {
         add_failure(TG_GUARD_FAULT, failure, report);
         return UINT32_MAX;
     }

@@ -189,7 +189,8 @@ uint64_t tg_guard_place_blocks(const struct tg_guard_memory *m, const struct tg_
     uint64_t guard = plan->has_pages ? TG_GUARD_BYTES : 0;
     *buffer = 0;
     for (uint32_t b = 0; b < m->n_blocks; b++) {
-        place[b] = place_block(&m->block[b], tg_guard_side_of(plan, b), begin + guard);
+        place[b] =
+            place_block(&m->block[b], tg_guard_side_of(plan, b), begin + guard + plan->spread);
         place[b].buffer = *buffer;
         *buffer += place[b].region_size;
         begin = place[b].region + place[b].region_size + guard;

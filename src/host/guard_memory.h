@@ -65,6 +65,7 @@ struct tg_guard_plan {
     enum tg_guard_side side;
     uint32_t loose; /* a bit for each block that is placed LOOSE although the others are not */
     bool has_pages;
+    uint64_t spread; /* whole pages between blocks, besides their guards */
 };
 /* The side of a block. */
 static inline enum tg_guard_side tg_guard_side_of(const struct tg_guard_plan *plan, uint32_t block)

@@ -213,6 +213,7 @@ static void describe(struct tg_guarded *g, tg_status status, const struct tg_run
                      const struct tg_error *why, struct tg_guard_failure *failure)
 {
     memset(failure, 0, sizeof *failure);
+    failure->block = UINT32_MAX;
     failure->end = status == TG_HANG           ? TG_GUARD_HUNG
                    : status == TG_KERNEL_FAULT ? TG_GUARD_FAULTED
                                                : TG_GUARD_DIED;

@@ -29,6 +29,7 @@ struct tg_guard_failure {
     int signal;
     bool has_place;  /* `at` is in device memory of the arena */
     uint64_t at;     /* offset in the arena */
+    uint32_t block;  /* from which the kernel came to that place; UINT32_MAX: not known */
     bool is_odd;     /* no address was reported: misaligned, or one that no memory can have */
     uint32_t access; /* enum tg_access */
     char site[400];  /* "at model.c:42 in add", or "" */

@@ -114,6 +114,42 @@ struct examination {
     uint32_t block; /* at which the last trial faulted; UINT32_MAX: at none, or it did not fault */
 };
 
+/* The block that is as far from the place of a fault in both trials; UINT32_MAX: none. */
+static uint32_t block_of_both(const struct tg_guard_memory *m, const struct tg_guard_place *place_a,
+                              uint64_t at_a, const struct tg_guard_place *place_b, uint64_t at_b)
+{
+    for (uint32_t b = 0; b < m->n_blocks; b++)
+        if (at_a - place_a[b].data == at_b - place_b[b].data)
+            return b;
+    return UINT32_MAX;
+}
+
+/* Finds the block from which a kernel came to the place of its fault, which may lie nearer to another one: runs the
+ * trial again with the blocks farther apart. */
+static void trace_back(struct examination *x, const struct tg_guard_trial *trial,
+                       struct tg_guard_failure *failure)
+{
+    struct tg_guarded *g = x->g;
+    struct tg_guard_trial *again = &g->trial[SCRATCH];
+    struct tg_guard_place place[TG_MAX_TENSORS];
+    struct tg_guard_failure other;
+    uint32_t ended;
+    if (failure->end != TG_GUARD_FAULTED || !failure->has_place || g->memory.n_blocks < 2)
+        return;
+    memcpy(place, trial->place, sizeof place);
+    struct tg_guard_plan plan = trial->plan;
+    again->fill = trial->fill;
+    again->plan = plan;
+    again->plan.spread = TG_GUARD_BYTES;
+    x->status = tg_guard_trials_run(g, &again, 1, &ended, &other, x->error);
+    if (x->status == TG_OK && other.end == TG_GUARD_FAULTED && other.has_place)
+        failure->block = block_of_both(&g->memory, place, failure->at, again->place, other.at);
+    if (again == trial) {
+        again->plan = plan;
+        memcpy(again->place, place, sizeof place);
+    }
+}
+
 /* Runs one trial. False if it did not end, or could not be run. */
 static bool try(struct examination *x, struct tg_guard_trial *trial)
 {
@@ -134,6 +170,7 @@ static bool try(struct examination *x, struct tg_guard_trial *trial)
     if (!failure.has_place && (trial->plan.side == TG_GUARD_TIGHT ||
                                (trial->plan.side != TG_GUARD_LOOSE && failure.is_odd)))
         return false;
+    trace_back(x, trial, &failure);
     x->block = tg_guard_find_failure(&x->g->memory, trial, &failure, x->report);
     x->is_over = failure.end != TG_GUARD_FAULTED;
     return false;

@@ -67,6 +67,7 @@ MISUSES = [
     Misuse("old_element", [(OLD, 1, 0)]),
     Misuse("old_is_zero", [(OLD, 1, 0)]),
     Misuse("read_is_zero", [(READ, 0, 1)]),
+    Misuse("read_far_behind", [(READ, 0, N - 1 + 25 * PAGE)]),
     Misuse("clean_plain"),
     Misuse("clean_inout"),
     Misuse("clean_one_of_inout"),

@@ -203,6 +203,11 @@ TG_KERNEL(read_page_before)
     add_stray(ctx, -FLOATS_PER_PAGE);
 }
 
+TG_KERNEL(read_far_behind)
+{
+    add_stray(ctx, N - 1 + FAR);
+}
+
 TG_KERNEL(read_gap)
 {
     add_stray(ctx, 1);

@@ -39,9 +39,9 @@ enum layout {
 };
 
 enum { N = 100, ODD = 101, ROWS = 6, COLUMNS = 5, WIDTH = 16, FORGOTTEN = 12 };
-enum { PAGE = 4096, FLOATS_PER_PAGE = PAGE / 4, BYTES_OF_BYSTANDER = 512 };
+enum { PAGE = 4096, FLOATS_PER_PAGE = PAGE / 4, FAR = 25 * PAGE / 4, BYTES_OF_BYSTANDER = 512 };
 /* Where the parts of the arena begin, in bytes. */
-enum { AT_OUT = 3 * PAGE + 256, AT_BYSTANDER = 7 * PAGE, AT_IN = 9 * PAGE, ARENA = 12 * PAGE };
+enum { AT_OUT = 3 * PAGE + 256, AT_BYSTANDER = 7 * PAGE, AT_IN = 9 * PAGE, ARENA = 40 * PAGE };
 
 /* X(kernel, layout, signature, summary): the guilty, then the innocent. */
 #define ONE "in out"
@@ -89,6 +89,7 @@ enum { AT_OUT = 3 * PAGE + 256, AT_BYSTANDER = 7 * PAGE, AT_IN = 9 * PAGE, ARENA
     X(old_element, VECTORS, ONE, "uses the old value of one element for all others")          \
     X(old_is_zero, VECTORS, ONE, "only asks whether old values are zero")                     \
     X(read_is_zero, STRIDED, ONE, "only asks whether what lies in a gap is zero")             \
+    X(read_far_behind, VECTORS, ONE, "reads 100 KiB behind the input's last element")         \
     X(clean_plain, VECTORS, ONE, "does nothing unusual")                                      \
     X(clean_inout, IN_PLACE, "inout", "reads and writes an inout")                            \
     X(clean_one_of_inout, IN_PLACE, "inout", "writes one element of an inout")                \
