@@ -323,6 +323,69 @@ static void say_running_root(struct story *s, const struct tg_waiter *t)
     say_more_running(s, t);
 }
 
+/* ── ready tasks ───────────────────────────────────────────────────────────────────────── */
+
+/* A task on a core that could take one of the class; NULL: there is none. */
+static const struct tg_waiter *find_running(const struct story *s, uint32_t task_class)
+{
+    for (uint32_t i = 0; i < s->waiters.n; i++) {
+        const struct tg_waiter *t = &s->waiters.at[i];
+        if (t->state == TG_WAITER_RUNS &&
+            tg_core_could_take(s->run, first_core(s->run, t), task_class))
+            return t;
+    }
+    return NULL;
+}
+
+static void add_way(struct story *s, uint32_t start);
+
+/* True if the task runs, or waits for one that does. */
+static bool leads_to_running(const struct story *s, uint32_t i)
+{
+    if (i == TG_WAITER_NONE)
+        return false;
+    while (s->waiters.at[i].via != TG_WAITER_NONE)
+        i = s->waiters.at[i].via;
+    return s->waiters.at[i].state == TG_WAITER_RUNS;
+}
+
+/* The schedule holds the task back for another one, as long as anything runs. */
+static void say_paired(struct story *s, const struct tg_waiter *t, const char *task)
+{
+    uint32_t other = tg_waiters_find(&s->waiters, t->pair);
+    const struct tg_waiter *running = find_running(s, TG_CLASS_EITHER);
+    char id[32];
+    tg_task_text(t->pair, id);
+    add_link(s, "task", t->id, "%s is held back by the schedule until task %s has completed", task,
+             id);
+    if (leads_to_running(s, other))
+        add_way(s, other);
+    else if (running != NULL)
+        say_running_root(s, running);
+    else
+        say_root(s, TG_ROOT_READY, "%s is held back by the schedule until task %s has completed",
+                 task, id);
+}
+
+static void say_ready_root(struct story *s, const struct tg_waiter *t, const char *task)
+{
+    uint32_t task_class = t->desc.task_class;
+    const struct tg_waiter *running =
+        tg_cores_have_idle(s->run, task_class) ? NULL : find_running(s, task_class);
+    char core[24];
+    if (t->pair != TG_TASK_NONE) {
+        say_paired(s, t, task);
+    } else if (running != NULL) {
+        add_link(s, "task", t->id, "%s is ready, but %s runs another task", task,
+                 tg_run_core_text(first_core(s->run, running), core));
+        say_running_root(s, running);
+    } else {
+        add_link(s, "task", t->id, "%s is ready, and no core has taken it", task);
+        say_root(s, TG_ROOT_READY, "%s is ready, and no core has taken it: %u core%s idle", task,
+                 s->e->idle_cores, s->e->idle_cores == 1 ? " is" : "s are");
+    }
+}
+
 /* ── the chain ─────────────────────────────────────────────────────────────────────────── */
 
 /* How many of its predecessors a task waits for. */
@@ -359,9 +422,7 @@ static void say_other_root(struct story *s, const struct tg_waiter *t)
         say_root(s, TG_ROOT_SCOPE, "the scope begun at %.128s is still open, and holds back %s",
                  name, task);
     } else if (t->state == TG_WAITER_READY) {
-        add_link(s, "task", t->id, "%s is ready, and no core has taken it", task);
-        say_root(s, TG_ROOT_READY, "%s is ready, and no core has taken it: %u core%s idle", task,
-                 s->e->idle_cores, s->e->idle_cores == 1 ? " is" : "s are");
+        say_ready_root(s, t, task);
     } else {
         say_root(s, TG_ROOT_UNKNOWN, "%s waits, but for what is not known", task);
     }
@@ -471,15 +532,6 @@ static const char *is_word(const struct tg_run *run, uint64_t n)
     return !run->is_view ? (n == 1 ? " was" : "s were") : n == 1 ? " is" : "s are";
 }
 
-/* In a full block a core takes tasks of its own kind, in a short one of both; a mix needs a whole block. */
-static bool could_take(const struct tg_run *run, uint32_t core, uint32_t task_class)
-{
-    bool is_full = core / TG_PARTS * TG_PARTS + TG_PARTS <= run->device->head.n_cores;
-    if (task_class > TG_CLASS_AIV || !is_full)
-        return true;
-    return (core % TG_PARTS == TG_PART_AIC) == (task_class == TG_CLASS_AIC);
-}
-
 /* Tasks that no core has taken, and how many cores could have. */
 static void say_ready(struct story *s)
 {
@@ -490,11 +542,11 @@ static void say_ready(struct story *s)
         uint64_t ready = 0;
         uint32_t takers = 0, idle = 0;
         for (uint32_t i = 0; i < s->waiters.n; i++)
-            ready +=
-                s->waiters.at[i].state == TG_WAITER_READY && s->waiters.at[i].desc.task_class == c;
+            ready += s->waiters.at[i].state == TG_WAITER_READY &&
+                     s->waiters.at[i].pair == TG_TASK_NONE && s->waiters.at[i].desc.task_class == c;
         for (uint32_t i = 0; i < run->device->head.n_cores; i++) {
-            takers += could_take(run, i, c);
-            idle += could_take(run, i, c) && run->status[i].running == 0;
+            takers += tg_core_could_take(run, i, c);
+            idle += tg_core_could_take(run, i, c) && run->status[i].running == 0;
         }
         if (ready > 0)
             say_also(s, "%llu task%s ready for %s: %u of %u idle", (unsigned long long)ready,
@@ -511,6 +563,9 @@ static void say_overdue(struct story *s)
         running += w->at[i].state == TG_WAITER_RUNS;
     if (w->complete && run->report.status == TG_OK) /* after an error the device starts no more */
         say_ready(s);
+    if (w->complete && w->paired > 0)
+        say_also(s, "%llu task%s held back by the pairs of the schedule",
+                 (unsigned long long)w->paired, is_word(run, w->paired));
     if (w->complete && w->held > 0 && s->e->root_kind != TG_ROOT_SCOPE)
         say_also(s, "%llu task%s held back by a scope that is still open",
                  (unsigned long long)w->held, is_word(run, w->held));

@@ -33,6 +33,8 @@ struct tg_waiter {
     uint32_t via;   /* the one on the longest way to a root; TG_WAITER_NONE: it is a root */
     uint32_t depth; /* tasks on that way */
     uint8_t state;  /* enum tg_waiter_state */
+    uint64_t pair;  /* READY: the schedule holds it back until this task has completed;
+                       TG_TASK_NONE: it does not */
     bool reached;   /* it runs, or waits for a task that runs, at any distance */
     struct tg_task_desc desc;
 };
@@ -43,6 +45,7 @@ struct tg_waiters {
     uint64_t n_edges;
     uint32_t (*edge)[2];         /* at[edge[i][1]] waits for at[edge[i][0]] */
     uint64_t ready, held, waits; /* how many are in that state */
+    uint64_t paired;             /* how many of those that are ready the schedule holds back */
     bool complete; /* all tasks that have not finished are here; else those that run, and what waits
                             for these */
     const char *problem; /* why they could not be looked at; NULL: they were */
@@ -53,6 +56,11 @@ void tg_waiters_gather(const struct tg_run *run, struct tg_waiters *waiters);
 void tg_waiters_free(struct tg_waiters *waiters);
 /* TG_WAITER_NONE: that task is not among them, for example because it has finished. */
 uint32_t tg_waiters_find(const struct tg_waiters *waiters, uint64_t id);
+
+/* In a full block a core takes tasks of its own kind, in a short one of both; a mix needs a whole block. */
+bool tg_core_could_take(const struct tg_run *run, uint32_t core, uint32_t task_class);
+/* True if a core, or for a mix a block, is free for a task of the class. */
+bool tg_cores_have_idle(const struct tg_run *run, uint32_t task_class);
 
 /* explain.c: describes a run that has failed, or a view of one that goes on. It fills all that it knows; the
  * caller knows workload, case and runtime. The run has listed what runs (tg_run_list_running). */

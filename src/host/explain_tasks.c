@@ -327,6 +327,71 @@ static void find_ways(struct tg_waiters *w)
     free(ways.of.to);
 }
 
+/* ── schedules ─────────────────────────────────────────────────────────────────────────── */
+
+/* The task for which a pair holds this one back. Only the states are the device's. */
+static uint64_t find_pair(const struct tg_schedule_area *area, const struct tg_order_pair *now,
+                          uint64_t id)
+{
+    uint32_t low = 0, high = area->setup.n_pairs;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (area->pairs[middle].after < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < area->setup.n_pairs && area->pairs[low].after == id; low++)
+        if (now[low].state == TG_PAIR_OPEN)
+            return area->pairs[low].before;
+    return TG_TASK_NONE;
+}
+
+/* Which of the ready tasks pairs hold back. */
+static void note_pairs(const struct tg_run *run, struct tg_waiters *w)
+{
+    const struct tg_schedule_area *area = run->of ? &run->of->schedule : &run->schedule;
+    uint32_t n = area->address != 0 ? area->setup.n_pairs : 0;
+    struct tg_order_pair *now = n > 0 ? malloc(n * sizeof *now) : NULL;
+    bool known = now && copy(run, now, area->setup.pairs, n * sizeof *now);
+    for (uint32_t i = 0; i < w->n; i++) {
+        w->at[i].pair = known && w->at[i].state == TG_WAITER_READY
+                            ? find_pair(area, now, w->at[i].id)
+                            : TG_TASK_NONE;
+        w->paired += w->at[i].pair != TG_TASK_NONE;
+    }
+    free(now);
+}
+
+/* ── cores ─────────────────────────────────────────────────────────────────────────────── */
+
+bool tg_core_could_take(const struct tg_run *run, uint32_t core, uint32_t task_class)
+{
+    bool is_full = core / TG_PARTS * TG_PARTS + TG_PARTS <= run->device->head.n_cores;
+    if (task_class > TG_CLASS_AIV || !is_full)
+        return true;
+    return (core % TG_PARTS == TG_PART_AIC) == (task_class == TG_CLASS_AIC);
+}
+
+static bool is_idle(const struct tg_run *run, uint32_t core)
+{
+    return run->status[core].running == 0;
+}
+
+bool tg_cores_have_idle(const struct tg_run *run, uint32_t task_class)
+{
+    uint32_t n = run->device->head.n_cores;
+    for (uint32_t i = 0; i < n; i++) {
+        bool idle = tg_core_could_take(run, i, task_class) && is_idle(run, i);
+        if (idle && task_class == TG_CLASS_MIX)
+            for (uint32_t k = i / TG_PARTS * TG_PARTS; k < n && k / TG_PARTS == i / TG_PARTS; k++)
+                idle &= is_idle(run, k);
+        if (idle)
+            return true;
+    }
+    return false;
+}
+
 /* ── for the others ────────────────────────────────────────────────────────────────────── */
 
 void tg_waiters_gather(const struct tg_run *run, struct tg_waiters *w)
@@ -340,6 +405,7 @@ void tg_waiters_gather(const struct tg_run *run, struct tg_waiters *w)
         w->n = 0;
     else
         find_ways(w);
+    note_pairs(run, w);
 }
 
 void tg_waiters_free(struct tg_waiters *w)

@@ -12,7 +12,8 @@
     X(HANGS_mix_core, mix_core, "a mix waits for a core whose kernel does not return")     \
     X(HANGS_result, result, "the orchestration reads a value of a task behind a hung one") \
     X(HANGS_join, join, "a task waits for one hung task and one that has finished")        \
-    X(HANGS_both, both, "a kernel and the orchestration both compute for ever")
+    X(HANGS_both, both, "a kernel and the orchestration both compute for ever")            \
+    X(HANGS_beside, beside, "the orchestration reads a value of a task beside a hung one")
 
 #define HANGS_ENUM(constant, name, text) constant,
 enum { HANGS_MAP(HANGS_ENUM) HANGS_CASES };

@@ -54,6 +54,14 @@ TG_FN static void join(struct tg_rt *rt, struct tg_tensor all)
     step(rt, value(all, 2), both, 2);
 }
 
+/* The schedule decides whether the first task gets its turn. */
+TG_FN static void beside(struct tg_rt *rt, struct tg_tensor all)
+{
+    uint64_t first = step(rt, value(all, 0), 0, 0);
+    spin(rt, value(all, 1));
+    (void)tg_read_i64(rt, value(all, 0), first);
+}
+
 TG_FN static void compute(struct tg_rt *rt)
 {
     /* Read from memory, so that no compiler can know the value; no task writes there. */
@@ -75,6 +83,9 @@ TG_ORCHESTRATION(hangs)
         break;
     case HANGS_join:
         join(rt, all);
+        break;
+    case HANGS_beside:
+        beside(rt, all);
         break;
     case HANGS_both: {
         uint64_t first = step(rt, value(all, 0), 0, 0);
