@@ -220,15 +220,16 @@ static bool add_share(struct sweep *sweep, uint32_t a, uint32_t b, bool is_open)
 }
 
 /* Compares the region with open ones, and drops those that have ended. */
-static bool compare(struct sweep *sweep, uint32_t number, struct open_regions *open, bool compares)
+static bool compare(struct sweep *sweep, uint32_t number, struct open_regions *opened,
+                    bool compares)
 {
     const struct tg_race_stored *region = sweep->table->region;
     size_t kept = 0;
-    for (size_t i = 0; compares && i < open->count; i++) {
-        uint32_t other = open->number[i];
+    for (size_t i = 0; compares && i < opened->count; i++) {
+        uint32_t other = opened->number[i];
         if (region[other].hi <= region[number].lo || region[other].space != region[number].space)
             continue;
-        open->number[kept++] = other;
+        opened->number[kept++] = other;
         ++*sweep->work;
         if (sweep->shares->is_cut)
             continue;
@@ -242,7 +243,7 @@ static bool compare(struct sweep *sweep, uint32_t number, struct open_regions *o
             return false;
         sweep->shares->is_cut = *sweep->work > sweep->most;
     }
-    open->count = compares ? kept : open->count;
+    opened->count = compares ? kept : opened->count;
     return true;
 }
 
