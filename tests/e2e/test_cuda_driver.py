@@ -3,6 +3,7 @@
 the fake CUDA driver (tests/gpu/driver), which fails on request. Whatever fails, the run ends with
 one line that says what it was, and no process is left running."""
 
+import json
 import os
 import pathlib
 import re
@@ -85,6 +86,20 @@ RECORDED = (*SMALL, "--dump-tensor", "--dump-arena", "64K", "--runtime", "tensor
 def test_a_good_driver_is_good(gpu):
     assert gpu("vector_add", *RECORDED, code=0) == ""
     assert len(CALLS) > 25 and HARMLESS | set(LATER) <= set(CALLS)
+
+
+@pytest.mark.parametrize("runtime", ["host_build_graph", "aicpu_build_graph", "tensormap_and_ringbuffer"])
+@pytest.mark.parametrize("schedule", ["fifo", "lifo", "random:1", "adversarial:2", "order:1:5-1:3,3-2,2-3"])
+def test_schedules_end_on_one_core_and_on_more(gpu, runtime, schedule):
+    for cores, schedulers in (("1", "0"), ("1", "2"), ("3", "0"), ("6", "2")):
+        result = gpu.tg("run", "mix", "--platform", "cuda", "--timeout", "600", "--cores", cores, "--schedulers",
+                        schedulers, "--device-memory", "64M", "--ring-heap", "1M", "--ring-task-window", "64",
+                        "--runtime", runtime, "--schedule", schedule, "--output", "out",
+                        env={"TASKGLASS_CUDA_DRIVER": str(DRIVER), "CUDA_VISIBLE_DEVICES": "0"})
+        assert result.returncode == 0, result
+        became = json.loads((gpu.tg.directory / "out/run.json").read_text())["schedule"]
+        assert became["serial"] == (cores == "1") and became["choices"] > 0
+        shutil.rmtree(gpu.tg.directory / "out")
 
 
 @pytest.mark.parametrize("call", CALLS)
