@@ -129,6 +129,17 @@ static bool is_ours(tg_status status)
            status == TG_CANCELLED;
 }
 
+/* The recording of a run says why its files could not be written: the disk is full, for example. */
+static tg_status check_written(const struct tg_execution *execution, struct tg_error *error)
+{
+    struct tg_execution_info info;
+    tg_execution_get(execution, &info);
+    if (info.run.record.status != TG_IO_ERROR)
+        return TG_OK;
+    return tg_error_set(error, TG_IO_ERROR, "a run could not be compared: %s",
+                        info.run.record.text);
+}
+
 /* A run that ended well and whose files lack something cannot be compared: what was not compared is not
  * the same. */
 static tg_status check_whole(const struct tg_outcome *outcome, struct tg_error *error)
@@ -167,7 +178,9 @@ static tg_status execute(struct tg_shake_session *s, const struct tg_schedule *s
         tg_execution_destroy(execution);
         return status;
     }
-    status = tg_outcome_read(execution, outcome, error);
+    status = check_written(execution, error);
+    if (status == TG_OK)
+        status = tg_outcome_read(execution, outcome, error);
     tg_execution_destroy(execution);
     return status == TG_OK ? check_whole(outcome, error) : status;
 }

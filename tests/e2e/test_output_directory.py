@@ -164,6 +164,15 @@ def test_a_file_that_did_not_fit_is_not_there_in_part(tg, small_disk):
     assert report["result"]["status"] == "IO_ERROR"
 
 
+@pytest.mark.parametrize("filled", (0, 20, 40, 60))
+def test_shaking_on_a_disk_that_fills_up_says_so_and_leaves_nothing(tg, small_disk, filled):
+    (small_disk / "filler").write_bytes(bytes(filled << 10))
+    result = tg("shake", "stencil", "--runs", "3", cwd=small_disk)
+    assert result.returncode == 2 and one_line(result.stderr), result
+    assert "No space left" in result.stderr
+    assert [path.name for path in small_disk.iterdir()] == ["filler"]
+
+
 @pytest.mark.parametrize("args", [["list"], ["config"], ["--help"], ["run", "vector_add"]])
 def test_output_that_cannot_be_written_is_an_error(tg, args):
     with open("/dev/full", "w") as full:
