@@ -8,8 +8,8 @@
 
 /* --- nodes and edges -------------------------------------------------------------------------- */
 
-/* Edges grouped by the node they end at, by numbers that need not lead upwards yet: tasks by position, hubs
- * behind them. */
+/* Edges grouped by the node they end at, by numbers that need not lead upwards yet: tasks by position, gates
+ * behind them, and hubs at the end. */
 struct links {
     uint32_t n_nodes;
     uint64_t *first;
@@ -40,31 +40,51 @@ static uint32_t count_hubs(const struct tg_race_edge *seen, uint64_t n_seen)
     return hubs;
 }
 
-/* Calls `take` for each edge: the given ones, those into hubs, those between hubs, and one from the last hub
- * before a task to the task. */
+/* Calls `take` for each edge: the given ones, those into hubs and gates, those between hubs and gates by time,
+ * one from the last of them before a task to the task, and those from gates to tasks that were held back. */
 struct walk {
     uint32_t n_tasks;
     const struct tg_race_edge *edge, *seen;
     uint64_t n_edges, n_seen;
+    const struct tg_race_gates *gates;
 };
 typedef void (*edge_fn)(void *context, uint32_t before, uint32_t after);
 
-static void walk_edges(const struct walk *walk, edge_fn take, void *context)
+static void walk_given(const struct walk *walk, edge_fn take, void *context)
 {
-    uint32_t hub = NONE, next = walk->n_tasks;
-    uint64_t at = 0;
     for (uint64_t i = 0; i < walk->n_edges; i++)
         take(context, walk->edge[i].before, walk->edge[i].after);
-    for (uint32_t task = 0; walk->n_seen > 0 && task < walk->n_tasks; task++) {
-        if (at < walk->n_seen && walk->seen[at].after == task) {
-            if (hub != NONE)
-                take(context, hub, next);
-            hub = next++;
-            for (; at < walk->n_seen && walk->seen[at].after == task; at++)
-                take(context, walk->seen[at].before, hub);
+    for (uint64_t i = 0; i < walk->gates->n_edges; i++) {
+        const struct tg_race_gate_edge *edge = &walk->gates->edge[i];
+        uint32_t gate = walk->n_tasks + edge->gate;
+        take(context, edge->opens ? gate : edge->task, edge->opens ? edge->task : gate);
+    }
+}
+
+static void walk_edges(const struct walk *walk, edge_fn take, void *context)
+{
+    uint32_t last = NONE, gate = 0, hub = walk->n_tasks + walk->gates->count;
+    uint64_t at = 0;
+    walk_given(walk, take, context);
+    if (walk->n_seen == 0 && walk->gates->count == 0)
+        return;
+    for (uint32_t task = 0; task <= walk->n_tasks; task++) {
+        for (;
+             gate < walk->gates->count && (walk->gates->at[gate] <= task || task == walk->n_tasks);
+             gate++) {
+            if (last != NONE)
+                take(context, last, walk->n_tasks + gate);
+            last = walk->n_tasks + gate;
         }
-        if (hub != NONE)
-            take(context, hub, task);
+        if (at < walk->n_seen && walk->seen[at].after == task) {
+            if (last != NONE)
+                take(context, last, hub);
+            last = hub++;
+            for (; at < walk->n_seen && walk->seen[at].after == task; at++)
+                take(context, walk->seen[at].before, last);
+        }
+        if (last != NONE && task < walk->n_tasks)
+            take(context, last, task);
     }
 }
 
@@ -111,12 +131,16 @@ static void free_links(struct links *links)
  * right before its task. */
 static bool number_straight(const struct walk *walk, uint32_t *number)
 {
-    uint32_t next = 0, hub = walk->n_tasks;
+    uint32_t next = 0, gate = 0, hub = walk->n_tasks + walk->gates->count;
     uint64_t at = 0;
+    if (walk->gates->n_open > 0)
+        return false;
     for (uint64_t i = 0; i < walk->n_edges; i++)
         if (walk->edge[i].before >= walk->edge[i].after)
             return false;
     for (uint32_t task = 0; task < walk->n_tasks; task++) {
+        for (; gate < walk->gates->count && walk->gates->at[gate] <= task; gate++)
+            number[walk->n_tasks + gate] = next++;
         if (at < walk->n_seen && walk->seen[at].after == task) {
             number[hub++] = next++;
             while (at < walk->n_seen && walk->seen[at].after == task)
@@ -124,6 +148,8 @@ static bool number_straight(const struct walk *walk, uint32_t *number)
         }
         number[task] = next++;
     }
+    for (; gate < walk->gates->count; gate++)
+        number[walk->n_tasks + gate] = next++;
     return true;
 }
 
@@ -340,14 +366,14 @@ static enum tg_race_made make(const struct walk *walk, const struct links *links
 
 enum tg_race_made tg_race_order_make(uint32_t n_tasks, const struct tg_race_edge *edge,
                                      uint64_t n_edges, struct tg_race_edge *seen, uint64_t n_seen,
-                                     struct tg_race_order *order)
+                                     const struct tg_race_gates *gates, struct tg_race_order *order)
 {
-    const struct walk walk = {n_tasks, edge, seen, n_edges, n_seen};
+    const struct walk walk = {n_tasks, edge, seen, n_edges, n_seen, gates};
     struct links links;
     *order = (struct tg_race_order){.n_tasks = n_tasks};
     if (!is_sorted(seen, n_seen))
         qsort(seen, (size_t)n_seen, sizeof *seen, by_after);
-    order->n_nodes = n_tasks + count_hubs(seen, n_seen);
+    order->n_nodes = n_tasks + gates->count + count_hubs(seen, n_seen);
     uint32_t *number = calloc((size_t)order->n_nodes + 1, sizeof *number);
     enum tg_race_made made = TG_RACE_NO_MEMORY;
     if (make_links(&walk, order->n_nodes, &links) && number)

@@ -19,6 +19,20 @@ struct tg_race_edge {
     uint32_t before, after;
 };
 
+/* A gate is a moment at which the orchestrator let tasks go that it had held back. It comes after what was
+ * known by then, before the tasks that it opens for, and before all that were submitted later. */
+struct tg_race_gate_edge {
+    uint32_t task, gate;
+    bool opens; /* the task comes after the gate, otherwise before it */
+};
+
+struct tg_race_gates {
+    uint32_t *at; /* tasks that were submitted before each; never less than of the one before */
+    uint32_t count;
+    struct tg_race_gate_edge *edge;
+    uint64_t n_edges, n_open; /* n_open of them open */
+};
+
 enum { TG_RACE_LANDMARKS = 2 }; /* words of 64 */
 
 struct tg_race_label {
@@ -30,7 +44,7 @@ struct tg_race_label {
 struct tg_race_order {
     uint32_t n_tasks, n_nodes;
     uint32_t *node;  /* of each task */
-    uint32_t *task;  /* of each node; UINT32_MAX: a hub */
+    uint32_t *task;  /* of each node; UINT32_MAX: a hub or a gate */
     uint64_t *first; /* the nodes before node i are before[first[i] .. first[i + 1]) */
     uint32_t *before;
     uint64_t *next; /* the same edges from the other end: behind[next[i] .. next[i + 1]) */
@@ -48,6 +62,7 @@ enum tg_race_made { TG_RACE_MADE, TG_RACE_CYCLE, TG_RACE_NO_MEMORY };
  * sorts them. Free the order also if it was not made. */
 enum tg_race_made tg_race_order_make(uint32_t n_tasks, const struct tg_race_edge *edge,
                                      uint64_t n_edges, struct tg_race_edge *seen, uint64_t n_seen,
+                                     const struct tg_race_gates *gates,
                                      struct tg_race_order *order);
 void tg_race_order_free(struct tg_race_order *order);
 

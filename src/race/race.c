@@ -34,6 +34,8 @@ void tg_race_search_free(struct tg_race_search *search)
         return;
     free(search->edge);
     free(search->seen);
+    free(search->gates.at);
+    free(search->gates.edge);
     free(search->touch);
     free(search->first_touch);
     tg_race_table_free(&search->table);
@@ -66,6 +68,40 @@ bool tg_race_add_seen(struct tg_race_search *search, uint32_t seen, uint32_t tas
     return true;
 }
 
+bool tg_race_add_gate(struct tg_race_search *search, uint32_t at, uint32_t *gate)
+{
+    struct tg_race_gates *gates = &search->gates;
+    if (gates->count >= UINT32_MAX / 4 ||
+        !tg_grow(&gates->at, &search->gate_room, (size_t)gates->count + 1, sizeof *gates->at))
+        return false;
+    *gate = gates->count++;
+    gates->at[*gate] = at;
+    return true;
+}
+
+static bool add_gate_edge(struct tg_race_search *search, uint32_t task, uint32_t gate, bool opens)
+{
+    struct tg_race_gates *gates = &search->gates;
+    if (task >= search->n_tasks || gate >= gates->count)
+        return true;
+    if (!tg_grow(&gates->edge, &search->gate_edge_room, (size_t)gates->n_edges + 1,
+                 sizeof *gates->edge))
+        return false;
+    gates->edge[gates->n_edges++] = (struct tg_race_gate_edge){task, gate, opens};
+    gates->n_open += opens;
+    return true;
+}
+
+bool tg_race_gate_seen(struct tg_race_search *search, uint32_t gate, uint32_t seen)
+{
+    return add_gate_edge(search, seen, gate, false);
+}
+
+bool tg_race_gate_opens(struct tg_race_search *search, uint32_t gate, uint32_t task)
+{
+    return add_gate_edge(search, task, gate, true);
+}
+
 bool tg_race_add_access(struct tg_race_search *search, const struct tg_race_access *access)
 {
     struct tg_race_region region;
@@ -92,8 +128,9 @@ static tg_status run(struct tg_race_search *search, struct tg_error *error)
 {
     const uint64_t most = search->config->work ? search->config->work : MOST_WORK;
     bool cancelled = false;
-    enum tg_race_made made = tg_race_order_make(search->n_tasks, search->edge, search->n_edges,
-                                                search->seen, search->n_seen, &search->order);
+    enum tg_race_made made =
+        tg_race_order_make(search->n_tasks, search->edge, search->n_edges, search->seen,
+                           search->n_seen, &search->gates, &search->order);
     if (made == TG_RACE_CYCLE)
         return tg_error_set(error, TG_BAD_ARGUMENT, "tasks wait for each other in a circle");
     if (made != TG_RACE_MADE || !tg_race_prepare(search, most) || !tg_race_walk(search, &cancelled))

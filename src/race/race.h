@@ -88,6 +88,12 @@ bool tg_race_add_edge(struct tg_race_search *search, uint32_t before, uint32_t a
 /* The orchestrator knew that `seen` was complete before it submitted `task`, and so all later ones. Left out
  * if `seen` is not before `task`. */
 bool tg_race_add_seen(struct tg_race_search *search, uint32_t seen, uint32_t task);
+/* Tasks that were held back until the orchestrator let them go, when it had submitted `at` tasks: it knew then
+ * what it had known before, and what tg_race_gate_seen adds. Gates are added in the order of time. A gate that
+ * opens for nobody costs little. */
+bool tg_race_add_gate(struct tg_race_search *search, uint32_t at, uint32_t *gate);
+bool tg_race_gate_seen(struct tg_race_search *search, uint32_t gate, uint32_t seen);
+bool tg_race_gate_opens(struct tg_race_search *search, uint32_t gate, uint32_t task);
 /* Keeps nothing of the tensor but its bytes. A tensor without elements, or without reads and writes, touches
  * nothing. */
 bool tg_race_add_access(struct tg_race_search *search, const struct tg_race_access *access);

@@ -34,6 +34,8 @@ struct tg_race_search {
     struct tg_race_edge *edge, *seen;
     uint64_t n_edges, n_seen;
     size_t edge_room, seen_room;
+    struct tg_race_gates gates;
+    size_t gate_room, gate_edge_room;
     struct tg_race_touch *touch; /* from prepare.c on sorted by task, then by region */
     uint64_t n_touches;
     size_t touch_room;

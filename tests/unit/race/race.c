@@ -340,6 +340,33 @@ TEST(what_the_orchestrator_saw_orders_all_later_tasks)
     CHECK_EQ_U(run(search).pairs, 10 - 4);
 }
 
+TEST(what_was_seen_before_held_tasks_were_let_go_comes_before_them)
+{
+    struct tg_race_search *search = begin(6);
+    uint32_t gate;
+    for (uint32_t i = 0; i < 6; i++)
+        CHECK(add_bytes(search, i, 4096, 4, true));
+    CHECK(tg_race_add_gate(search, 4, &gate)); /* 0 is before 2, and before 4 and 5 */
+    CHECK(tg_race_gate_seen(search, gate, 0) && tg_race_gate_opens(search, gate, 2));
+    CHECK(tg_race_add_seen(search, 1, 5)); /* before 5 alone */
+    CHECK(tg_race_add_gate(search, 5, &gate));
+    CHECK(tg_race_gate_seen(search, gate, 9) && tg_race_gate_opens(search, 7, 1)); /* say nothing */
+    CHECK(tg_race_add_gate(search, 6, &gate)); /* 0 and 1 are before 3 */
+    CHECK(tg_race_gate_opens(search, gate, 3));
+    CHECK_EQ_U(run(search).pairs, 15 - 3 - 1 - 2);
+}
+
+TEST(a_gate_that_opens_for_nobody_orders_later_tasks_alone)
+{
+    struct tg_race_search *search = begin(3);
+    uint32_t gate;
+    for (uint32_t i = 0; i < 3; i++)
+        CHECK(add_bytes(search, i, 4096, 4, true));
+    CHECK(tg_race_add_gate(search, 2, &gate) && tg_race_gate_seen(search, gate, 0));
+    CHECK(tg_race_add_gate(search, 3, &gate) && tg_race_gate_seen(search, gate, 1));
+    CHECK_EQ_U(run(search).pairs, 2);
+}
+
 TEST(edges_in_a_circle_are_refused)
 {
     struct tg_race_search *search = begin(3);
